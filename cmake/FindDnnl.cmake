@@ -1,0 +1,10 @@
+# Debian's libdnnl-dev has a CMake config that asks for OpenCL headers nobody here needs. Provides Dnnl::Dnnl.
+find_path(Dnnl_INCLUDE_DIR oneapi/dnnl/dnnl.h)
+find_library(Dnnl_LIBRARY dnnl)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(Dnnl REQUIRED_VARS Dnnl_LIBRARY Dnnl_INCLUDE_DIR)
+if(Dnnl_FOUND AND NOT TARGET Dnnl::Dnnl)
+  add_library(Dnnl::Dnnl UNKNOWN IMPORTED)
+  set_target_properties(Dnnl::Dnnl PROPERTIES IMPORTED_LOCATION ${Dnnl_LIBRARY})
+  target_include_directories(Dnnl::Dnnl SYSTEM INTERFACE ${Dnnl_INCLUDE_DIR})
+endif()

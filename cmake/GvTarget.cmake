@@ -1,0 +1,18 @@
+# gv_options(target): the flags of our own code; third parties come in as SYSTEM and are not held to them.
+# -ffp-contract=off: the two ends of an edge must compute bitwise opposite flows, whatever the compiler.
+function(gv_options target)
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow=local -Werror
+    -ffp-contract=off -fno-math-errno)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    target_compile_options(${target} PUBLIC -march=x86-64-v3)
+  endif()
+  if(GV_SANITIZE STREQUAL "address")
+    target_compile_options(${target} PUBLIC -fsanitize=address,undefined -fno-sanitize-recover=undefined
+      -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=address,undefined)
+  elseif(GV_SANITIZE STREQUAL "thread")
+    target_compile_options(${target} PUBLIC -fsanitize=thread)
+    target_link_options(${target} PUBLIC -fsanitize=thread)
+  endif()
+endfunction()

@@ -1,0 +1,47 @@
+#include "gossip/registry.h"
+
+// D-PSGD. Lian et al., "Can decentralized algorithms outperform centralized algorithms?", NeurIPS
+// 2017, arXiv:1705.09056, Algorithm 1. Per round and peer: deg messages out, 4 d deg bytes. With
+// local_steps = H > 1 a round is H - 1 plain SGD steps, then one step of the algorithm.
+
+namespace gv {
+
+/// The paper's order: x_{k+1,i} = sum_j W_ij x_{k,j} - gamma g_i(x_{k,i}). The gradient is taken at
+/// the un-mixed x_k, so the exchange and the gradient run at the same time, with no staleness.
+Task<> d_psgd_lian(Peer& me) {
+  for (; me.running(); co_await me.end_step()) {
+    co_await me.local_steps();
+    const Payload x = co_await me.snapshot();  // x_k, frozen
+    Task<Flows> neighbours = me.exchange(x);   // x_k travels ...
+    co_await me.gradient();                    // ... while g_k is computed at x_k
+    Flows flows = co_await neighbours;
+    co_await me.mix_and_step(std::move(flows));  // x_{k+1} = sum_j W_ij x_j - gamma g_k, one pass
+  }
+}
+
+/// Adapt, then combine (the paper's remark on swapping lines 3 and 4): x_{k+1,i} = sum_j W_ij (x_j
+/// - gamma g_j(x_j)).
+Task<> d_psgd_atc(Peer& me) {
+  for (; me.running(); co_await me.end_step()) {
+    co_await me.local_steps();
+    co_await me.gradient();
+    co_await me.step_local();  // x_{k+1/2} = x_k - gamma g_k
+    const Payload x = co_await me.snapshot();
+    Flows flows = co_await me.exchange(x);
+    co_await me.mix(std::move(flows));  // x_{k+1} = sum_j W_ij x_{k+1/2,j}
+  }
+}
+
+/// Combine, then adapt: y = sum_j W_ij x_j; x_{k+1} = y - gamma g_i(y).
+Task<> d_psgd_cta(Peer& me) {
+  for (; me.running(); co_await me.end_step()) {
+    co_await me.local_steps();
+    const Payload x = co_await me.snapshot();
+    Flows flows = co_await me.exchange(x);
+    co_await me.mix(std::move(flows));
+    co_await me.gradient();
+    co_await me.step_local();
+  }
+}
+
+}  // namespace gv

@@ -1,0 +1,16 @@
+#include "gossip/registry.h"
+
+// Plain SGD on the peer's own partition and no word to anyone: what a peer reaches without the
+// others. Robbins & Monro 1951. Per round: no messages.
+
+namespace gv {
+
+Task<> isolated(Peer& me) {
+  for (; me.running(); co_await me.end_step()) {
+    co_await me.local_steps();
+    co_await me.gradient();
+    co_await me.step_local();
+  }
+}
+
+}  // namespace gv

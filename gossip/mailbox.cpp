@@ -1,0 +1,54 @@
+#include "gossip/mailbox.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace gv {
+
+bool Mailbox::deliver(Message message) {
+  const Key key{message.from, message.kind, message.step, message.part};
+  if (auto it = waiters_.find(key); it != waiters_.end()) {
+    const Waiter waiter = std::move(it->second);
+    waiters_.erase(it);
+    waiter(std::move(message));
+    return true;
+  }
+  return ready_.try_emplace(key, std::move(message)).second;
+}
+
+bool Mailbox::take(const Key& key, std::optional<Message>& answer) {
+  if (auto it = ready_.find(key); it != ready_.end()) {
+    answer = std::move(it->second);
+    ready_.erase(it);
+    return true;
+  }
+  answer.reset();
+  return closed(key);
+}
+
+void Mailbox::wait(const Key& key, Waiter waiter) {
+  waiters_.emplace(key, std::move(waiter));
+}
+
+void Mailbox::close(PeerId from, Step step) {
+  const auto [it, inserted] = closed_.try_emplace(from, step);
+  it->second = std::min(it->second, step);
+  std::vector<Waiter> disappointed;
+  for (auto w = waiters_.begin(); w != waiters_.end();) {
+    if (!closed(w->first)) {
+      ++w;
+      continue;
+    }
+    disappointed.push_back(std::move(w->second));
+    w = waiters_.erase(w);
+  }
+  for (const Waiter& waiter : disappointed) waiter(std::nullopt);
+}
+
+bool Mailbox::closed(const Key& key) const {
+  const auto it = closed_.find(key.from);
+  return it != closed_.end() && key.step >= it->second;
+}
+
+}  // namespace gv

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <compare>
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "gossip/message.h"
+
+namespace gv {
+
+/// Messages that came before anyone asked, and askers whose message has not come.
+/// Each (from, kind, step, part) is delivered and asked for at most once.
+class Mailbox {
+ public:
+  struct Key {
+    PeerId from;
+    Kind kind;
+    Step step;
+    std::uint32_t part;
+    auto operator<=>(const Key&) const = default;
+  };
+  using Waiter = std::function<void(std::optional<Message>)>;
+
+  /// Hands the message to its waiter or keeps it. False when one of the same key is already kept: a
+  /// duplicate.
+  bool deliver(Message message);
+  /// True when there is an answer: the message, or nothing because the sender is closed.
+  bool take(const Key& key, std::optional<Message>& answer);
+  /// Calls `waiter` when the answer comes; only after take() said there is none.
+  void wait(const Key& key, Waiter waiter);
+  /// No message of `from` at `step` or later will come: its askers, present and future, get
+  /// nothing.
+  void close(PeerId from, Step step);
+
+ private:
+  bool closed(const Key& key) const;
+  std::map<Key, Message> ready_;
+  std::map<Key, Waiter> waiters_;
+  std::map<PeerId, Step> closed_;
+};
+
+}  // namespace gv

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+
+#include "graph/topology.h"
+#include "optim/buffer.h"
+
+namespace gv {
+
+/// A round of the algorithm: one exchange and its local steps.
+using Step = std::uint64_t;
+
+enum class Kind : std::uint8_t {
+  model = 1,    ///< x of the sender at `step`
+  reduce = 2,   ///< ring all-reduce, reduce-scatter: a partial sum; `part` numbers the hop
+  gather = 3,   ///< ring all-reduce, all-gather: a finished sum; `part` numbers the hop
+  goodbye = 4,  ///< the sender stops: `step` is the first step it will not take part in. No payload
+};
+
+struct Message {
+  PeerId from = 0;
+  Kind kind = Kind::model;
+  Step step = 0;
+  std::uint32_t part = 0;
+  Payload payload;  ///< null: no payload
+};
+
+}  // namespace gv

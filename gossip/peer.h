@@ -1,0 +1,85 @@
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gossip/mailbox.h"
+#include "gossip/task.h"
+#include "gossip/world.h"
+#include "graph/mixing.h"
+#include "optim/replica.h"
+
+namespace gv {
+
+/// What one peer is told about the run.
+struct Plan {
+  PeerId id = 0;
+  PeerId peers = 1;           ///< n
+  Neighborhood neighborhood;  ///< row `id` of W
+  Step steps = 0;             ///< rounds to do
+  Step evaluate_every = 0;    ///< rounds between reports; 0: only the last
+  std::uint32_t local_steps = 1;
+};
+
+/// An algorithm's view of itself: its replica, its neighbours, and the straight-line verbs of the
+/// papers. Everything runs on the peer's own loop, except what the verbs send off it.
+class Peer {
+ public:
+  Peer(Plan plan, World& world, Replica& replica);
+
+  const Plan plan;
+  Replica& replica;
+  World& world;
+  Step step = 0;  ///< rounds completed
+
+  bool running() const { return !stopping_ && step < plan.steps; }
+  /// Leave after the current round: Ctrl-C, a time limit, a target reached.
+  void stop() { stopping_ = true; }
+
+  /// Frozen copy of v[r]; the only host copy a vector makes on its way out.
+  Task<Payload> snapshot(Vector v, Range r);
+  Task<Payload> snapshot() { return snapshot(Vector::x, {0, replica.size()}); }
+  void send(PeerId to, Kind kind, Payload payload, std::uint32_t part = 0);
+  /// Message of this round, or nothing when its sender has left.
+  Task<std::optional<Message>> receive(PeerId from, Kind kind, std::uint32_t part = 0);
+
+  /// Sends x to the receivers at once; awaited, gives the neighbours' vectors of the same round
+  /// with their weights. A neighbour that has left is missing at both ends of its edge: the flows
+  /// that remain stay symmetric.
+  Task<Flows> exchange(const Payload& x);
+
+  Task<> gradient();                 ///< g at x, off the loop
+  Task<> step_local();               ///< x <- x - gamma direction(g)
+  Task<> mix(Flows flows);           ///< x <- sum_j W_ij x_j
+  Task<> mix_and_step(Flows flows);  ///< both, one pass over memory
+  Task<> local_steps();              ///< local_steps - 1 plain SGD steps before an exchange
+  Task<> compute(double flops, std::function<void()> job);  ///< any arithmetic on the replica
+  Task<> end_step();  ///< counts the round; evaluates when due
+
+  /// Last words: tells the neighbours, reports the final replica. The runtime awaits it after the
+  /// algorithm.
+  Task<> finish();
+
+  /// The world's side. False: the message is not one this peer can expect (wrong size, too far
+  /// ahead, a duplicate); the link should be closed.
+  bool deliver(Message message);
+  /// The link to `from` is gone for good.
+  void lost(PeerId from);
+
+ private:
+  Task<Flows> collect();
+  Task<> evaluate(bool last);
+
+  Mailbox mailbox_;
+  BufferPool pool_;
+  bool stopping_ = false;
+  double loss_sum_ = 0;
+  std::uint64_t losses_ = 0;
+  double pending_loss_ = 0;
+};
+
+}  // namespace gv

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+
+#include "gossip/message.h"
+#include "optim/objective.h"
+
+namespace gv {
+
+/// Since the world began; real or virtual.
+using Time = std::chrono::nanoseconds;
+
+/// What a peer says of itself at an evaluation: its own test figures and its vector, for whoever
+/// watches the fleet.
+struct Report {
+  PeerId peer = 0;
+  Step step = 0;                 ///< steps completed
+  bool last = false;             ///< the peer has stopped; `model` is its final replica
+  double train_loss = 0;         ///< mean minibatch loss since the last report
+  Evaluation evaluation;         ///< of the local model
+  std::uint64_t sent_bytes = 0;  ///< on the wire, since the start
+  Payload model;                 ///< x
+};
+
+/// What a peer cannot decide itself: the time, the delivery, the arithmetic threads. One per peer;
+/// every callback runs on the peer's own loop, one at a time. TcpWorld: Asio and the wall clock.
+/// SimWorld: an event queue and a virtual one.
+class World {
+ public:
+  virtual ~World() = default;
+  virtual Time now() const = 0;
+  /// Delivers to a neighbour, in order per ordered pair; never blocks. What cannot be delivered is
+  /// lost silently here: the loss shows as `Peer::lost` of that neighbour.
+  virtual void send(PeerId to, Message message) = 0;
+  virtual void after(Time delay, std::function<void()> f) = 0;
+  /// Runs `job` off the loop, then `done` on it. `flops` is the work, for a virtual clock. One job
+  /// at a time per peer, in the order of the calls.
+  virtual void offload(double flops, std::function<void()> job, std::function<void()> done) = 0;
+  virtual void publish(Report report) = 0;
+  virtual std::uint64_t sent_bytes() const = 0;
+};
+
+}  // namespace gv

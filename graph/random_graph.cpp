@@ -1,0 +1,103 @@
+#include "graph/random_graph.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "graph/splitmix.h"
+
+namespace gv {
+namespace {
+
+using EdgeSet = std::set<Edge>;
+
+Edge ordered(PeerId u, PeerId v) {
+  return {std::min(u, v), std::max(u, v)};
+}
+
+void check_probability(double p, const char* name) {
+  if (!(p >= 0 && p <= 1)) throw std::invalid_argument(std::string(name) + " must lie in [0, 1]");
+}
+
+/// Joins the stubs at random, one suitable pair after the other (Steger & Wormald 1999); false when
+/// it gets stuck.
+bool pair_stubs(PeerId n, PeerId degree, SplitMix& rng, EdgeSet& edges) {
+  std::vector<PeerId> stubs;
+  for (PeerId i = 0; i < n; ++i) stubs.insert(stubs.end(), degree, i);
+  edges.clear();
+  int failures = 0;
+  while (!stubs.empty()) {
+    const std::size_t a = rng.below(stubs.size());
+    const std::size_t b = rng.below(stubs.size());
+    if (stubs[a] == stubs[b] || edges.contains(ordered(stubs[a], stubs[b]))) {
+      if (++failures > 200) return false;
+      continue;
+    }
+    failures = 0;
+    edges.insert(ordered(stubs[a], stubs[b]));
+    for (const std::size_t used : {std::max(a, b), std::min(a, b)}) {
+      stubs[used] = stubs.back();
+      stubs.pop_back();
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Topology random_regular(PeerId n, PeerId degree, std::uint64_t seed) {
+  const std::string what = "random-regular of degree " + std::to_string(degree) + " on " +
+                           std::to_string(n) + " peers: ";
+  if (degree >= n)
+    throw std::invalid_argument(what + "the degree must be smaller than the number of peers");
+  if (std::uint64_t{n} * degree % 2 != 0)
+    throw std::invalid_argument(what + "degree times peers must be even");
+  SplitMix rng(seed);
+  EdgeSet edges;
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    if (!pair_stubs(n, degree, rng, edges)) continue;
+    Topology t = make_topology("random-regular", n, {edges.begin(), edges.end()});
+    if (is_connected(t)) return t;
+  }
+  throw std::invalid_argument(what + "no connected graph in 1000 attempts");
+}
+
+Topology erdos_renyi(PeerId n, double p, std::uint64_t seed) {
+  check_probability(p, "erdos-renyi: p");
+  SplitMix rng(seed);
+  std::vector<Edge> edges;
+  for (PeerId i = 0; i < n; ++i) {
+    for (PeerId j = i + 1; j < n; ++j) {
+      if (rng.uniform() < p) edges.emplace_back(i, j);
+    }
+  }
+  return make_topology("erdos-renyi", n, edges);
+}
+
+Topology small_world(PeerId n, PeerId k, double beta, std::uint64_t seed) {
+  check_probability(beta, "small-world: beta");
+  if (k % 2 != 0 || k >= n) {
+    throw std::invalid_argument("small-world: k must be even and below the number of peers, " +
+                                std::to_string(n) + ", not " + std::to_string(k));
+  }
+  EdgeSet edges;
+  for (PeerId i = 0; i < n; ++i) {
+    for (PeerId hop = 1; hop <= k / 2; ++hop) edges.insert(ordered(i, (i + hop) % n));
+  }
+  SplitMix rng(seed);
+  for (PeerId hop = 1; hop <= k / 2; ++hop) {
+    for (PeerId i = 0; i < n; ++i) {
+      const Edge old = ordered(i, (i + hop) % n);
+      if (rng.uniform() >= beta || !edges.contains(old)) continue;
+      const auto target = static_cast<PeerId>(rng.below(n));
+      if (target == i || edges.contains(ordered(i, target))) continue;
+      edges.erase(old);
+      edges.insert(ordered(i, target));
+    }
+  }
+  return make_topology("small-world", n, {edges.begin(), edges.end()});
+}
+
+}  // namespace gv

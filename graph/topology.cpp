@@ -1,0 +1,93 @@
+#include "graph/topology.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace gv {
+namespace {
+
+using Adjacency = std::vector<std::vector<PeerId>>;
+
+/// Hops from `start` along `adjacency`; -1 where it cannot be reached.
+std::vector<std::int64_t> hops_from(const Adjacency& adjacency, PeerId start) {
+  std::vector<std::int64_t> hops(adjacency.size(), -1);
+  std::vector<PeerId> front{start};
+  hops[start] = 0;
+  for (std::int64_t distance = 1; !front.empty(); ++distance) {
+    std::vector<PeerId> next;
+    for (const PeerId u : front) {
+      for (const PeerId v : adjacency[u]) {
+        if (hops[v] >= 0) continue;
+        hops[v] = distance;
+        next.push_back(v);
+      }
+    }
+    front = std::move(next);
+  }
+  return hops;
+}
+
+bool reaches_all(const Adjacency& adjacency) {
+  const std::vector<std::int64_t> hops = hops_from(adjacency, 0);
+  return std::ranges::none_of(hops, [](std::int64_t h) { return h < 0; });
+}
+
+Adjacency reversed(const Adjacency& adjacency) {
+  Adjacency back(adjacency.size());
+  for (PeerId u = 0; u < adjacency.size(); ++u) {
+    for (const PeerId v : adjacency[u]) back[v].push_back(u);
+  }
+  return back;
+}
+
+}  // namespace
+
+std::vector<Edge> Topology::edges() const {
+  std::vector<Edge> list;
+  for (PeerId i = 0; i < size(); ++i) {
+    for (const PeerId j : neighbors[i]) {
+      if (directed) {
+        list.emplace_back(j, i);
+      } else if (i < j) {
+        list.emplace_back(i, j);
+      }
+    }
+  }
+  std::ranges::sort(list);
+  return list;
+}
+
+Topology make_topology(std::string name, PeerId n, const std::vector<Edge>& edges) {
+  Topology t{
+      .name = std::move(name), .directed = false, .neighbors = Adjacency(n), .edge_weights = {}};
+  for (const auto& [u, v] : edges) {
+    if (u >= n || v >= n) {
+      throw std::invalid_argument("edge " + std::to_string(u) + " " + std::to_string(v) +
+                                  " in a graph of " + std::to_string(n) + " peers");
+    }
+    if (u == v) continue;
+    t.neighbors[u].push_back(v);
+    t.neighbors[v].push_back(u);
+  }
+  for (auto& list : t.neighbors) {
+    std::ranges::sort(list);
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  }
+  return t;
+}
+
+bool is_connected(const Topology& t) {
+  if (t.size() == 0) return true;
+  return reaches_all(t.neighbors) && (!t.directed || reaches_all(reversed(t.neighbors)));
+}
+
+std::int64_t diameter(const Topology& t) {
+  if (!is_connected(t)) return -1;
+  std::int64_t longest = 0;
+  for (PeerId i = 0; i < t.size(); ++i)
+    longest = std::max(longest, std::ranges::max(hops_from(t.neighbors, i)));
+  return longest;
+}
+
+}  // namespace gv

@@ -1,0 +1,67 @@
+#include "optim/buffer.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "optim/check.h"
+
+namespace gv {
+namespace {
+
+constexpr std::align_val_t alignment{64};
+constexpr std::size_t limit = 64;
+
+}  // namespace
+
+Buffer::Buffer(std::size_t capacity_bytes)
+    : data_(static_cast<std::byte*>(
+          ::operator new(std::max<std::size_t>(capacity_bytes, 1), alignment))),
+      size_(capacity_bytes),
+      capacity_(capacity_bytes) {}
+
+Buffer::~Buffer() {
+  ::operator delete(data_, alignment);
+}
+
+void Buffer::resize(std::size_t bytes) {
+  GV_CHECK(bytes <= capacity_, "a buffer does not grow");
+  size_ = bytes;
+}
+
+/// Oldest first. When full the oldest goes, so that sizes no longer asked for do not stay.
+struct BufferPool::Shelf {
+  std::vector<std::unique_ptr<Buffer>> free;
+
+  Shelf() { free.reserve(limit); }  // so that putting back, in a deleter, never throws
+
+  std::unique_ptr<Buffer> take(std::size_t bytes) {
+    auto best = free.end();
+    for (auto it = free.begin(); it != free.end(); ++it) {
+      const bool fits = (*it)->capacity() >= bytes;
+      if (fits && (best == free.end() || (*it)->capacity() <= (*best)->capacity())) best = it;
+    }
+    if (best == free.end()) return std::make_unique<Buffer>(bytes);
+    std::unique_ptr<Buffer> buffer = std::move(*best);
+    free.erase(best);
+    return buffer;
+  }
+
+  void put(std::unique_ptr<Buffer> buffer) {
+    if (free.size() == limit) free.erase(free.begin());
+    free.push_back(std::move(buffer));
+  }
+};
+
+BufferPool::BufferPool() : shelf_(std::make_shared<Shelf>()) {}
+
+std::shared_ptr<Buffer> BufferPool::acquire(std::size_t bytes) {
+  std::unique_ptr<Buffer> buffer = shelf_->take(bytes);
+  buffer->resize(bytes);
+  return {buffer.release(), [home = std::weak_ptr<Shelf>(shelf_)](Buffer* used) {
+            std::unique_ptr<Buffer> owned(used);
+            if (const std::shared_ptr<Shelf> shelf = home.lock()) shelf->put(std::move(owned));
+          }};
+}
+
+}  // namespace gv

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace gv {
+
+/// A block of bytes, aligned to 64, whose capacity outlives its use: returned to its pool by the
+/// last Payload.
+class Buffer {
+ public:
+  explicit Buffer(std::size_t capacity_bytes);  ///< size() == capacity()
+  ~Buffer();
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  std::byte* data() { return data_; }
+  const std::byte* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  std::size_t capacity() const { return capacity_; }
+  void resize(std::size_t bytes);  ///< bytes <= capacity(); the content stays
+
+  std::span<float> floats() { return {reinterpret_cast<float*>(data_), size_ / sizeof(float)}; }
+  std::span<const float> floats() const {
+    return {reinterpret_cast<const float*>(data_), size_ / sizeof(float)};
+  }
+
+ private:
+  std::byte* data_;
+  std::size_t size_ = 0;
+  std::size_t capacity_;
+};
+
+/// Immutable once sent: one copy serves every receiver.
+using Payload = std::shared_ptr<const Buffer>;
+
+/// Recycles buffers. Not thread-safe: acquire and drop on the peer's loop only. Buffers may outlive
+/// the pool.
+class BufferPool {
+ public:
+  BufferPool();
+  /// A writable buffer of `bytes` bytes, its content unspecified: the smallest kept one that fits,
+  /// or a new one. At most 64 wait on the shelf.
+  std::shared_ptr<Buffer> acquire(std::size_t bytes);
+
+ private:
+  struct Shelf;
+  std::shared_ptr<Shelf> shelf_;
+};
+
+}  // namespace gv

@@ -1,0 +1,136 @@
+#include "optim/host_replica.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <omp.h>
+
+#include "optim/check.h"
+
+namespace gv {
+namespace {
+
+/// Floats that fit the first-level cache together with their gradient: mixing and stepping by
+/// blocks of this size is one pass over memory.
+constexpr std::size_t block = 2048;
+
+class HostReplica : public Replica {
+ public:
+  HostReplica(std::unique_ptr<Objective> objective,
+              const OptimizerSpec& optimizer,
+              std::uint32_t batch,
+              Rng init)
+      : objective_(std::move(objective)),
+        batch_(batch),
+        x_(objective_->size() * sizeof(float)),
+        g_(objective_->size() * sizeof(float)),
+        optimizer_(make_optimizer(optimizer, objective_->size())) {
+    objective_->initialize(x_.floats(), init);
+    std::ranges::fill(g_.floats(), 0.0F);
+  }
+
+  std::size_t size() const override { return x_.floats().size(); }
+  double gradient() override {
+    return objective_->value_and_gradient(x_.floats(), batch_, g_.floats());
+  }
+  double gradient_flops() const override { return objective_->gradient_flops(batch_); }
+  Evaluation evaluate() override { return objective_->evaluate(x_.floats()); }
+
+  void step() override {
+    optimizer_->begin_step();
+    by_blocks([&](std::size_t begin, std::size_t count) { step_block(begin, count); });
+  }
+  void mix(const Flows& flows) override {
+    check(flows);
+    by_blocks([&](std::size_t begin, std::size_t count) { mix_block(flows, begin, count); });
+  }
+  void mix_and_step(const Flows& flows) override {
+    check(flows);
+    optimizer_->begin_step();
+    by_blocks([&](std::size_t begin, std::size_t count) {
+      mix_block(flows, begin, count);
+      step_block(begin, count);
+    });
+  }
+
+  void snapshot(Vector v, Range r, Buffer& out) const override {
+    const std::span<const float> from = part(v, r);
+    GV_CHECK(out.size() == from.size_bytes(), "a buffer of the range's size");
+    if (r.count > 0) std::memcpy(out.data(), from.data(), from.size_bytes());
+  }
+  void load(Vector v, Range r, const Buffer& in) override {
+    const std::span<float> to = part(v, r);
+    GV_CHECK(in.size() == to.size_bytes(), "a buffer of the range's size");
+    if (r.count > 0) std::memcpy(to.data(), in.data(), to.size_bytes());
+  }
+  void add(Vector v, Range r, const Buffer& in) override {
+    const std::span<float> to = part(v, r);
+    GV_CHECK(in.size() == to.size_bytes(), "a buffer of the range's size");
+    const std::span<const float> from = in.floats();
+    for (std::size_t k = 0; k < to.size(); ++k) to[k] += from[k];
+  }
+  void scale(Vector v, float factor) override {
+    for (float& value : part(v, {0, size()})) value *= factor;
+  }
+
+ private:
+  std::span<float> part(Vector v, Range r) {
+    GV_CHECK(r.begin + r.count <= size(), "a range inside the vector");
+    return (v == Vector::x ? x_ : g_).floats().subspan(r.begin, r.count);
+  }
+  std::span<const float> part(Vector v, Range r) const {
+    return const_cast<HostReplica*>(this)->part(v, r);
+  }
+
+  void check(const Flows& flows) const {
+    GV_CHECK(flows.vectors.size() == flows.weights.size(), "a weight for each vector");
+    for (const Payload& vector : flows.vectors)
+      GV_CHECK(vector->size() == x_.size(), "a neighbour's vector has d floats");
+  }
+
+  template <class Body>
+  void by_blocks(Body body) {
+    for (std::size_t begin = 0; begin < size(); begin += block)
+      body(begin, std::min(block, size() - begin));
+  }
+
+  void step_block(std::size_t begin, std::size_t count) {
+    optimizer_->apply(begin, x_.floats().subspan(begin, count), g_.floats().subspan(begin, count));
+  }
+
+  /// The flows of one element are summed in the order of the neighbours and then added: the order
+  /// fixes the bits, and w (x_j - x_i) is bitwise the opposite of w (x_i - x_j).
+  void mix_block(const Flows& flows, std::size_t begin, std::size_t count) {
+    std::array<float, block> sum;
+    std::fill_n(sum.begin(), count, 0.0F);
+    float* x = x_.floats().data() + begin;
+    for (std::size_t j = 0; j < flows.vectors.size(); ++j) {
+      const float* other = flows.vectors[j]->floats().data() + begin;
+      const float w = flows.weights[j];
+      for (std::size_t k = 0; k < count; ++k) sum[k] += w * (other[k] - x[k]);
+    }
+    for (std::size_t k = 0; k < count; ++k) x[k] += sum[k];
+  }
+
+  std::unique_ptr<Objective> objective_;
+  std::uint32_t batch_;
+  Buffer x_;
+  Buffer g_;
+  std::unique_ptr<Optimizer> optimizer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Replica> make_host_replica(std::unique_ptr<Objective> objective,
+                                           const OptimizerSpec& optimizer,
+                                           std::uint32_t batch,
+                                           Rng init) {
+  return std::make_unique<HostReplica>(std::move(objective), optimizer, batch, init);
+}
+
+void set_compute_threads(int threads) {
+  omp_set_num_threads(threads);
+}
+
+}  // namespace gv

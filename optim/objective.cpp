@@ -1,0 +1,30 @@
+#include "optim/objective.h"
+
+#include <stdexcept>
+#include <utility>
+
+namespace gv {
+
+std::size_t Objective::size() const {
+  std::size_t total = 0;
+  for (const Parameter& p : parameters()) {
+    std::size_t elements = 1;
+    for (const std::uint32_t extent : p.shape) elements *= extent;
+    total += elements;
+  }
+  return total;
+}
+
+std::unique_ptr<Objective> make_objective(const ModelSpec& spec, Share share) {
+  if (!share.train || !share.test)
+    throw std::invalid_argument("model `" + spec.kind + "` needs a data set");
+  const bool regression = share.train->classes == 0;
+  if (spec.kind == "linear" && regression) return make_linear_regression(std::move(share));
+  if (spec.kind == "softmax" && !regression) return make_softmax(std::move(share));
+  if (spec.kind == "mlp" && !regression) return make_mlp(spec.hidden, std::move(share));
+  throw std::invalid_argument(
+      "model `" + spec.kind + "` does not fit data with " +
+      (regression ? std::string("real targets") : std::string("class labels")));
+}
+
+}  // namespace gv

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace gv {
+
+/// gamma_t over gradient steps t = 0, 1, ...
+struct Schedule {
+  std::string kind = "constant";  ///< constant | step | cosine | lian
+  std::uint64_t total = 0;        ///< cosine, lian: number of gradient steps K
+  std::uint64_t every = 1000;     ///< step: multiply by `factor` every so many steps
+  double factor = 0.1;
+  std::uint64_t warmup = 0;  ///< linear warm-up over so many steps (any kind)
+  double lipschitz =
+      1;  ///< lian: gamma = 1 / (2 L + sigma sqrt(K / n)); arXiv:1705.09056, Corollary 2
+  double sigma = 1;
+  std::uint32_t peers = 1;
+  double rate(double lr, std::uint64_t t) const;
+};
+
+struct OptimizerSpec {
+  std::string kind = "sgd";  ///< sgd | adam
+  double lr = 0.1;
+  double momentum = 0;  ///< sgd: u <- momentum u + g; x <- x - lr u (PyTorch's form)
+  bool nesterov = false;
+  double weight_decay = 0;  ///< added to the gradient (L2), as in PyTorch's SGD and Adam
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< adam; Kingma & Ba 2015, arXiv:1412.6980
+  Schedule schedule;
+};
+
+/// x <- x - gamma_t direction(g), elementwise, so that it can be applied block by block, in one
+/// pass with mixing. Owns momentum or moments.
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+  virtual void
+  begin_step() = 0;  ///< fixes gamma_t and the bias corrections of step t; then every block once
+  virtual void apply(std::size_t offset, std::span<float> x, std::span<const float> g) = 0;
+  virtual double rate() const = 0;  ///< gamma of the step begun last
+};
+
+/// d: length of x. Throws std::invalid_argument for an unknown kind or nesterov without momentum.
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec, std::size_t d);
+
+}  // namespace gv

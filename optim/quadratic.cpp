@@ -1,0 +1,107 @@
+#include <algorithm>
+#include <stdexcept>
+
+#include "optim/check.h"
+#include "optim/objective.h"
+
+// The oracle that the theory is exact for: a common diagonal Hessian, additive Gaussian noise.
+
+namespace gv {
+namespace {
+
+class Quadratic : public Objective {
+ public:
+  Quadratic(const QuadraticSpec& spec, std::uint32_t peer, std::uint32_t peers, const Rng& rng)
+      : spec_(spec),
+        peers_(peers),
+        centers_(rng.derive("centers")),
+        noise_(rng.derive("noise").derive(peer)) {
+    if (spec.dimension == 0 || spec.hessian.empty())
+      throw std::invalid_argument("a quadratic needs a dimension and a hessian");
+    if (!spec.centers.empty() && spec.centers.size() != peers)
+      throw std::invalid_argument("one centre for each peer");
+    center_ = center(peer);
+  }
+
+  std::vector<Parameter> parameters() const override { return {{"x", {spec_.dimension}}}; }
+  std::uint32_t samples() const override { return 0; }
+  void initialize(std::span<float> x, Rng) const override {
+    std::ranges::fill(x, static_cast<float>(spec_.start));
+  }
+
+  double value_and_gradient(std::span<const float> x, std::uint32_t, std::span<float> g) override {
+    const std::size_t d = x.size();
+    if (spec_.noise != 0) {
+      noise_.fill_normal(g);
+    } else {
+      std::ranges::fill(g, 0.0F);
+    }
+    const auto sigma = static_cast<float>(spec_.noise);
+    double value = 0;
+    for (std::size_t k = 0; k < d; ++k) {
+      const float h = hessian(k);
+      const float error = center_.empty() ? x[k] : x[k] - center_[k];
+      value +=
+          0.5 * static_cast<double>(h) * static_cast<double>(error) * static_cast<double>(error);
+      g[k] = h * error + sigma * g[k];
+    }
+    return value;
+  }
+
+  /// f(x) - f*: 1/2 sum_k h_k (x_k - mean_i b_ik)^2, since the Hessian is common.
+  Evaluation evaluate(std::span<const float> x) override {
+    if (optimum_.empty()) find_optimum();
+    double value = 0;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      const double error = static_cast<double>(x[k]) - optimum_[k];
+      value += 0.5 * static_cast<double>(hessian(k)) * error * error;
+    }
+    return {value, std::nullopt};
+  }
+
+  double gradient_flops(std::uint32_t) const override { return 4.0 * spec_.dimension; }
+
+ private:
+  float hessian(std::size_t k) const {
+    return static_cast<float>(spec_.hessian[k % spec_.hessian.size()]);
+  }
+
+  /// b_i; empty when it is zero.
+  std::vector<float> center(std::uint32_t i) const {
+    if (!spec_.centers.empty()) {
+      GV_CHECK(spec_.centers[i].size() == spec_.dimension, "a centre has the dimension of x");
+      return {spec_.centers[i].begin(), spec_.centers[i].end()};
+    }
+    if (spec_.spread == 0) return {};
+    std::vector<float> b(spec_.dimension);
+    centers_.derive(i).fill_normal(b);
+    for (float& value : b) value *= static_cast<float>(spec_.spread);
+    return b;
+  }
+
+  void find_optimum() {
+    optimum_.assign(spec_.dimension, 0);
+    for (std::uint32_t i = 0; i < peers_; ++i) {
+      const std::vector<float> b = center(i);
+      for (std::size_t k = 0; k < b.size(); ++k) optimum_[k] += static_cast<double>(b[k]) / peers_;
+    }
+  }
+
+  QuadraticSpec spec_;
+  std::uint32_t peers_;
+  Rng centers_;
+  Rng noise_;
+  std::vector<float> center_;
+  std::vector<double> optimum_;
+};
+
+}  // namespace
+
+std::unique_ptr<Objective> make_quadratic(const QuadraticSpec& spec,
+                                          std::uint32_t peer,
+                                          std::uint32_t peers,
+                                          Rng rng) {
+  return std::make_unique<Quadratic>(spec, peer, peers, rng);
+}
+
+}  // namespace gv

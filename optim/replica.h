@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "optim/buffer.h"
+#include "optim/objective.h"
+#include "optim/optimizer.h"
+
+namespace gv {
+
+/// Neighbours' vectors with their weights, in ascending order of peer: the order fixes the bits.
+struct Flows {
+  std::vector<Payload> vectors;  ///< each of d floats
+  std::vector<float> weights;    ///< W_ij
+};
+
+/// A piece [begin, begin + count) of a vector.
+struct Range {
+  std::size_t begin = 0;
+  std::size_t count = 0;
+};
+
+enum class Vector { x, g };
+
+/// One peer's trainable model on one device, and the only place where vectors of length d are
+/// touched. Every call may be made from the arithmetic thread; never two at a time.
+class Replica {
+ public:
+  virtual ~Replica() = default;
+  virtual std::size_t size() const = 0;  ///< d
+
+  virtual double gradient() = 0;  ///< g <- gradient at x on the next minibatch; returns its loss
+  virtual void step() = 0;        ///< x <- x - gamma direction(g)
+  /// x <- x + sum_j w_j (x_j - x): averaging written as flows, so that opposite ends apply opposite
+  /// flows.
+  virtual void mix(const Flows& flows) = 0;
+  /// x <- x + sum_j w_j (x_j - x) - gamma direction(g), one pass over memory.
+  virtual void mix_and_step(const Flows& flows) = 0;
+
+  virtual void snapshot(Vector v,
+                        Range r,
+                        Buffer& out) const = 0;  ///< out <- v[r]; out.size() == 4 r.count
+  virtual void load(Vector v, Range r, const Buffer& in) = 0;  ///< v[r] <- in
+  virtual void add(Vector v, Range r, const Buffer& in) = 0;   ///< v[r] <- v[r] + in
+  virtual void scale(Vector v, float factor) = 0;              ///< v <- factor v
+
+  virtual Evaluation evaluate() = 0;  ///< x on the test set
+
+  virtual double gradient_flops() const = 0;  ///< of one gradient(); for the simulator's clock
+};
+
+}  // namespace gv

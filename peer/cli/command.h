@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "peer/cli/exit_code.h"
+#include "peer/runtime/assembly.h"
+
+namespace gv::cli {
+
+/// What a command leaves behind.
+struct Outcome {
+  int code = exit_code::done;
+};
+
+/// Options of every command that reads a fleet file.
+struct FleetOptions {
+  std::string file;
+  std::vector<std::string> sets;
+  bool json = false;
+};
+
+/// Adds FILE, --set and --json; `examples` end the help text.
+void add_fleet_options(CLI::App& command, FleetOptions& options);
+void add_examples(CLI::App& command, const std::string& examples);
+
+/// Reads the fleet file and makes it ready; notices go to stderr.
+Assembly assemble(const FleetOptions& options);
+
+void add_run(CLI::App& app, Outcome& outcome);
+void add_simulate(CLI::App& app, Outcome& outcome);
+void add_plan(CLI::App& app, Outcome& outcome);
+void add_peer(CLI::App& app, Outcome& outcome);
+void add_graph(CLI::App& app, Outcome& outcome);
+void add_bench(CLI::App& app, Outcome& outcome);
+void add_doctor(CLI::App& app, Outcome& outcome);
+
+}  // namespace gv::cli

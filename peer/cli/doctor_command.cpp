@@ -1,0 +1,119 @@
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <thread>
+
+#include <Eigen/Core>
+#include <asio/version.hpp>
+#include <fmt/format.h>
+#include <google/protobuf/stubs/common.h>
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "peer/cli/command.h"
+#include "peer/cli/version.h"
+
+namespace gv::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Finding {
+  std::string what;
+  bool fine;
+  std::string detail;
+};
+
+Finding libraries() {
+  return {"libraries",
+          true,
+          fmt::format("asio {}.{}.{}, protobuf {}.{}.{}, eigen {}.{}.{}",
+                      ASIO_VERSION / 100000,
+                      ASIO_VERSION / 100 % 1000,
+                      ASIO_VERSION % 100,
+                      GOOGLE_PROTOBUF_VERSION / 1000000,
+                      GOOGLE_PROTOBUF_VERSION / 1000 % 1000,
+                      GOOGLE_PROTOBUF_VERSION % 1000,
+                      EIGEN_WORLD_VERSION,
+                      EIGEN_MAJOR_VERSION,
+                      EIGEN_MINOR_VERSION)};
+}
+
+Finding cores() {
+  const unsigned n = std::thread::hardware_concurrency();
+  return {"cores", n > 0, fmt::format("{}", n)};
+}
+
+Finding memory() {
+  const double bytes =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+  return {"memory", bytes > 1e9, fmt::format("{:.1f} GB", bytes * 1e-9)};
+}
+
+Finding file_limit() {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return {"open files",
+          limit.rlim_cur >= 256,
+          fmt::format("limit {} (a fleet of 32 local peers needs 256)", limit.rlim_cur)};
+}
+
+Finding congestion_control() {
+  std::ifstream in("/proc/sys/net/ipv4/tcp_congestion_control");
+  std::string name;
+  in >> name;
+  return {"tcp congestion control", !name.empty(), name.empty() ? "unknown" : name};
+}
+
+Finding host_name() {
+  std::array<char, 256> name{};
+  const bool known = gethostname(name.data(), name.size() - 1) == 0;
+  return {"host name", known, known ? name.data() : "unknown"};
+}
+
+Finding fashion_mnist() {
+  const bool here = std::filesystem::is_directory("/usr/share/datasets/fashion-mnist");
+  return {"Fashion-MNIST",
+          here,
+          here ? "installed" : "not installed: apt-get install dataset-fashion-mnist"};
+}
+
+int doctor(bool json) {
+  const std::vector<Finding> findings{libraries(),
+                                      cores(),
+                                      memory(),
+                                      file_limit(),
+                                      congestion_control(),
+                                      host_name(),
+                                      fashion_mnist()};
+  bool fine = true;
+  Json rows = Json::array();
+  if (!json) fmt::print("{}     paste this into an issue\n", version_text());
+  for (const Finding& f : findings) {
+    fine = fine && f.fine;
+    if (json) {
+      rows.push_back({{"what", f.what}, {"ok", f.fine}, {"detail", f.detail}});
+    } else {
+      fmt::print("[{}] {}: {}\n", f.fine ? 'x' : '!', f.what, f.detail);
+    }
+  }
+  if (json)
+    fmt::print("{}\n",
+               Json{{"schema", "grapevine.doctor/1"}, {"version", version_text()}, {"checks", rows}}
+                   .dump());
+  return fine ? exit_code::done : exit_code::check_failed;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, Outcome& outcome) {
+  auto json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand(
+      "doctor", "What this machine has, for an issue report; exit 4 on a finding");
+  command->add_flag("--json", *json, "Print JSON on stdout");
+  add_examples(*command, "  grapevine doctor\n  grapevine doctor --json");
+  command->callback([json, &outcome] { outcome.code = doctor(*json); });
+}
+
+}  // namespace gv::cli

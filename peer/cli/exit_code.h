@@ -1,0 +1,18 @@
+#pragma once
+
+namespace gv {
+
+/// Stable, documented in the README; all below 126 but for the signals.
+namespace exit_code {
+inline constexpr int done = 0;
+inline constexpr int failed = 1;           ///< no peer finished, or a numeric failure
+inline constexpr int usage = 2;            ///< usage or configuration error
+inline constexpr int peers_lost = 3;       ///< finished, but peers were lost
+inline constexpr int check_failed = 4;     ///< doctor found something, a target was missed
+inline constexpr int could_not_start = 5;  ///< host, port, launcher, run folder
+inline constexpr int internal = 70;
+inline constexpr int interrupted = 130;
+inline constexpr int terminated = 143;
+}  // namespace exit_code
+
+}  // namespace gv

@@ -1,0 +1,87 @@
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "peer/cli/command.h"
+#include "peer/report/metrics.h"
+#include "peer/report/screen.h"
+#include "peer/sim/simulation.h"
+
+namespace gv::cli {
+namespace {
+
+std::atomic<int> interrupts{0};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+void on_interrupt(int) {
+  if (++interrupts > 1) std::_Exit(exit_code::interrupted);
+}
+
+std::string progress_text(const Assembly& fleet, Step round, Time t, double elapsed) {
+  const double rate = elapsed > 0 ? static_cast<double>(round) / elapsed : 0;
+  const std::string left =
+      rate > 0 ? seconds_text(static_cast<double>(fleet.rounds - round) / rate) : std::string("?");
+  return fmt::format("round {}/{}  {:.1f} rounds/s  virtual {}  {} left",
+                     round,
+                     fleet.rounds,
+                     rate,
+                     seconds_text(std::chrono::duration<double>(t).count()),
+                     left);
+}
+
+void print_record(const FleetRecord& record, bool json, ProgressLine& progress) {
+  progress.clear();
+  fmt::print("{}\n", json ? evaluate_line(record) : table_row(record));
+  std::fflush(stdout);
+}
+
+int simulate_fleet(const FleetOptions& file, int threads) {
+  const Assembly fleet = assemble(file);
+  ProgressLine progress;
+  if (!file.json) fmt::print("{}\n", table_header());
+  Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) {
+    print_record(r, file.json, progress);
+  });
+  std::signal(SIGINT, on_interrupt);
+  const auto begin = std::chrono::steady_clock::now();
+  SimulationOptions options;
+  options.threads = threads;
+  options.interrupted = [] { return interrupts > 0; };
+  options.on_progress = [&](Step round, Time t) {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+    progress.update(progress_text(fleet, round, t, elapsed.count()));
+  };
+  const SimulationResult result = simulate(fleet, observer, options);
+  progress.clear();
+  if (!observer.summary()) throw std::logic_error("the simulation ended without a final record");
+  const double seconds = std::chrono::duration<double>(observer.summary()->time).count();
+  const std::string hash = observer.params_hash();
+  fmt::print("{}\n",
+             file.json ? summary_line(*observer.summary(), 0, seconds, hash)
+                       : summary_text(*observer.summary(), 0, seconds, hash) + " (virtual time)");
+  return result.interrupted ? exit_code::interrupted : exit_code::done;
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& app, Outcome& outcome) {
+  CLI::App* command =
+      app.add_subcommand("simulate", "Run the fleet of a file in virtual time, bit for bit");
+  auto options = std::make_shared<FleetOptions>();
+  auto threads = std::make_shared<int>(0);
+  add_fleet_options(*command, *options);
+  command->add_option("--threads", *threads, "Cores to use; 0: all. Changes no bit of the result")
+      ->check(CLI::Range(0, 1024));
+  add_examples(*command,
+               "  grapevine simulate configs/digits-torus16.yaml\n"
+               "  grapevine simulate configs/quadratic-ring16.yaml --set topology=torus --json\n"
+               "  grapevine simulate configs/fashion-ring8.yaml --set network.latency=\"5 ms\"");
+  command->callback(
+      [options, threads, &outcome] { outcome.code = simulate_fleet(*options, *threads); });
+}
+
+}  // namespace gv::cli

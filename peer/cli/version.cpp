@@ -1,0 +1,23 @@
+#include "peer/cli/version.h"
+
+#include <fmt/format.h>
+
+namespace gv::cli {
+
+std::string version_text() {
+#if defined(__clang__)
+  const std::string compiler =
+      fmt::format("clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
+#else
+  const std::string compiler =
+      fmt::format("g++ {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#endif
+  return fmt::format("grapevine {} ({}, {})", GV_VERSION, compiler, GV_BUILD_TYPE);
+}
+
+std::string failure_message(const CLI::App* app, const CLI::Error& error) {
+  return fmt::format(
+      "error: {}\nhelp:  {} --help shows what there is\n", error.what(), app->get_name());
+}
+
+}  // namespace gv::cli

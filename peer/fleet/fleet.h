@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gossip/world.h"
+#include "graph/family.h"
+#include "optim/objective.h"
+#include "optim/optimizer.h"
+#include "optim/partition.h"
+
+namespace gv {
+
+/// A fleet file, read strictly and resolved: every value has its default, every unit is SI, every
+/// path is absolute or relative to the file's folder already applied. What is here is valid; see
+/// read_fleet for what is refused.
+struct PeerSpec {
+  std::string host = "localhost";
+  std::string device = "auto";  ///< auto | cpu | cuda[:k]
+  int threads = 1;              ///< compute threads
+  std::uint32_t batch = 32;
+  double speed = 1;  ///< relative compute speed, for the simulator
+};
+
+struct HostSpec {
+  std::string name;
+  std::string address = "127.0.0.1";
+  std::uint16_t port =
+      0;  ///< base port; peer i of this host listens on port + its index there; 0: any free one
+};
+
+struct DataSpec {
+  std::string kind = "digits";  ///< idx | digits | linear | quadratic | blobs
+  std::string dir;              ///< idx
+  std::string fallback;         ///< "" | "digits"
+  std::uint32_t train = 60000, test = 10000;
+  std::uint32_t features = 16, classes = 4;  ///< linear, blobs
+  double noise = 0.1, separation = 3;        ///< linear; blobs
+  QuadraticSpec quadratic;                   ///< dimension, hessian, noise, spread, start
+  PartitionSpec partition;
+};
+
+struct NetworkSpec {
+  Time latency{0};
+  double bandwidth = 0;  ///< bytes per second and link; 0: unlimited
+};
+
+struct StopSpec {
+  std::optional<std::uint64_t> rounds;
+  std::optional<double> epochs;
+  std::optional<Time> time;
+  std::optional<double> accuracy;  ///< target of the mean model
+};
+
+struct Fleet {
+  std::string path;  ///< of the file, as given
+  std::string name = "fleet";
+  std::uint64_t seed = 1;
+  std::vector<HostSpec> hosts;
+  std::vector<PeerSpec> peers;
+  DataSpec data;
+  ModelSpec model;
+  OptimizerSpec optimizer;  ///< schedule.total and .peers are filled in when the run is assembled
+  std::uint32_t local_steps = 1;
+  std::string algorithm = "d-psgd";
+  std::string order;  ///< "" takes the algorithm's first
+  TopologySpec topology;
+  std::string weights = "metropolis";
+  NetworkSpec network;
+  double flops = 50e9;  ///< `simulate: { flops: 50 GFLOP/s }`: speed of a peer of speed 1
+  StopSpec stop;
+  std::uint64_t evaluate_every =
+      0;  ///< rounds; 0: only at the end (evaluate.every in epochs is resolved later)
+  std::optional<double> evaluate_every_epochs;
+  std::string
+      output_dir;  ///< {name} and {time} already replaced? no: {time} is left to the launcher
+  Time grace{std::chrono::seconds(8)};  ///< launch.grace
+  std::string digest;  ///< 32 hex digits of XXH3-128 over the resolved, sorted values: the identity
+                       ///< of the run
+
+  PeerId size() const { return static_cast<PeerId>(peers.size()); }
+};
+
+/// One problem of a fleet file.
+struct Diagnostic {
+  std::string where;    ///< "configs/x.yaml:4:1" or "--set train.lr"
+  std::string message;  ///< "unknown key `topolgy`"
+  std::string source;   ///< the line and the caret, ready to print; may be empty
+  std::string help;     ///< "did you mean `topology`?"; may be empty
+};
+
+/// All problems at once. what() is the whole screen: each problem with place, line, caret and help.
+class FleetError : public std::exception {
+ public:
+  FleetError(std::string path, std::vector<Diagnostic> diagnostics);
+  const char* what() const noexcept override { return text_.c_str(); }
+  const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
+
+ private:
+  std::vector<Diagnostic> diagnostics_;
+  std::string text_;
+};
+
+/// Reads the file, applies `sets` ("train.optimizer.lr=0.05"), checks everything that can be
+/// checked without loading data: throws FleetError. Notices (not errors, e.g. data that falls back)
+/// are appended to `notices`.
+Fleet read_fleet(const std::string& path,
+                 const std::vector<std::string>& sets,
+                 std::vector<std::string>* notices);
+
+}  // namespace gv

@@ -1,0 +1,276 @@
+#include "peer/fleet/source.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+namespace gv {
+namespace {
+
+constexpr std::size_t largest_file = 1U << 20;
+constexpr std::size_t deepest = 32;
+
+/// Thrown to leave the parser where going on makes no sense.
+struct Abandon {};
+
+/// Builds the tree from yaml-cpp's events: nothing is resolved, expanded or guessed on the way.
+class TreeBuilder : public YAML::EventHandler {
+ public:
+  TreeBuilder(Source& source, std::string set) : source_(source), set_(std::move(set)) {}
+  Value root;
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    Value value;
+    value.place = place(mark);
+    refuse_extras(value.place, "", anchor);
+    put(std::move(value));
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    source_.error(place(mark),
+                  1,
+                  "aliases are not allowed in a fleet file",
+                  "write the value out, or use --set");
+    put({});
+  }
+  void OnScalar(const YAML::Mark& mark,
+                const std::string& tag,
+                YAML::anchor_t anchor,
+                const std::string& text) override {
+    Value value;
+    value.kind = Value::Kind::scalar;
+    value.place = place(mark);
+    value.text = text;
+    refuse_extras(value.place, tag, anchor);
+    put(std::move(value));
+  }
+  void OnSequenceStart(const YAML::Mark& mark,
+                       const std::string& tag,
+                       YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(Value::Kind::sequence, mark, tag, anchor);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark,
+                  const std::string& tag,
+                  YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(Value::Kind::map, mark, tag, anchor);
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  struct Frame {
+    Value value;
+    bool has_key = false;
+    std::string key;
+    Place key_place;
+  };
+
+  Place place(const YAML::Mark& mark) const { return {mark.line + 1, mark.column + 1, set_}; }
+
+  void refuse_extras(const Place& at, const std::string& tag, YAML::anchor_t anchor) {
+    if (anchor != 0)
+      source_.error(
+          at, 1, "anchors are not allowed in a fleet file", "write the value out, or use --set");
+    if (!tag.empty() && tag != "?" && tag != "!")
+      source_.error(at, 1, fmt::format("tags are not allowed: `{}`", tag));
+  }
+
+  void open(Value::Kind kind,
+            const YAML::Mark& mark,
+            const std::string& tag,
+            YAML::anchor_t anchor) {
+    if (stack_.size() >= deepest) {
+      source_.error(place(mark), 1, fmt::format("nested more than {} deep", deepest));
+      throw Abandon{};
+    }
+    Frame frame;
+    frame.value.kind = kind;
+    frame.value.place = place(mark);
+    refuse_extras(frame.value.place, tag, anchor);
+    stack_.push_back(std::move(frame));
+  }
+
+  void close() {
+    Value done = std::move(stack_.back().value);
+    stack_.pop_back();
+    put(std::move(done));
+  }
+
+  void put(Value value) {
+    if (stack_.empty()) {
+      root = std::move(value);
+      return;
+    }
+    Frame& frame = stack_.back();
+    if (frame.value.kind == Value::Kind::sequence) {
+      frame.value.items.push_back(std::move(value));
+    } else if (!frame.has_key) {
+      if (value.kind != Value::Kind::scalar)
+        source_.error(value.place, 1, "a key must be a plain word");
+      if (value.text == "<<")
+        source_.error(
+            value.place, 2, "merge keys `<<` are not allowed", "write the keys out, or use --set");
+      frame.has_key = true;
+      frame.key = value.text;
+      frame.key_place = value.place;
+    } else {
+      frame.has_key = false;
+      add_entry(frame, std::move(value));
+    }
+  }
+
+  void add_entry(Frame& frame, Value value) {
+    if (frame.value.find(frame.key) != nullptr) {
+      source_.error(frame.key_place,
+                    static_cast<int>(frame.key.size()),
+                    fmt::format("duplicate key `{}`", frame.key),
+                    "remove one of the two; the file would otherwise depend on their order");
+      return;
+    }
+    frame.value.entries.push_back({frame.key, frame.key_place, std::move(value)});
+  }
+
+  Source& source_;
+  std::string set_;
+  std::vector<Frame> stack_;
+};
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+}  // namespace
+
+const Value::Entry* Value::find(const std::string& key) const {
+  const auto it = std::ranges::find(entries, key, &Entry::key);
+  return it == entries.end() ? nullptr : &*it;
+}
+
+Value Source::parse_file() {
+  std::error_code code;
+  const std::uintmax_t size = std::filesystem::file_size(path_, code);
+  if (code || !std::filesystem::is_regular_file(path_)) {
+    diagnostics_.push_back({path_, "cannot be read: no such file", "", ""});
+    return {};
+  }
+  if (size > largest_file) {
+    diagnostics_.push_back(
+        {path_,
+         fmt::format("is {} bytes long; a fleet file has at most {}", size, largest_file),
+         "",
+         ""});
+    return {};
+  }
+  std::ifstream in(path_, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  lines_ = split(text.str(), '\n');
+  return parse(text.str(), "");
+}
+
+Value Source::parse(const std::string& text, const std::string& set) {
+  TreeBuilder builder(*this, set);
+  std::istringstream in(text);
+  try {
+    YAML::Parser parser(in);
+    parser.HandleNextDocument(builder);
+    TreeBuilder second(*this, set);
+    if (parser.HandleNextDocument(second))
+      error(second.root.place, 1, "more than one YAML document");
+  } catch (const YAML::Exception& e) {
+    error(Place{e.mark.line + 1, e.mark.column + 1, set},
+          1,
+          fmt::format("not valid YAML: {}", e.msg));
+  } catch (const Abandon&) {
+  }
+  return std::move(builder.root);
+}
+
+void Source::apply_set(Value& root, const std::string& argument) {
+  const auto equals = argument.find('=');
+  const Place at{1, 1, argument};
+  if (equals == std::string::npos || equals == 0) return error(at, 1, "expected KEY.PATH=VALUE");
+  Value value = parse(argument.substr(equals + 1), argument);
+  Value* node = &root;
+  const std::vector<std::string> keys = split(argument.substr(0, equals), '.');
+  for (const std::string& key : keys) {
+    if (node->kind == Value::Kind::scalar) {
+      // `topology: ring` is short for { kind: ring }: a key set beside it keeps the kind.
+      Value kind = *node;
+      node->kind = Value::Kind::map;
+      node->entries = {{"kind", node->place, std::move(kind)}};
+    }
+    if (node->kind != Value::Kind::map) {
+      *node = {};
+      node->kind = Value::Kind::map;
+      node->place = at;
+    }
+    auto it = std::ranges::find(node->entries, key, &Value::Entry::key);
+    if (it == node->entries.end()) it = node->entries.insert(it, {key, at, {}});
+    node = &it->value;
+  }
+  value.place = at;
+  *node = std::move(value);
+}
+
+void Source::error(const Place& place, int width, std::string message, std::string help) {
+  if (!place.set.empty()) {
+    diagnostics_.push_back({"--set " + place.set, std::move(message), "", std::move(help)});
+    return;
+  }
+  Diagnostic d{fmt::format("{}:{}:{}", path_, place.line, place.column),
+               std::move(message),
+               "",
+               std::move(help)};
+  const auto line = static_cast<std::size_t>(place.line - 1);
+  if (place.line >= 1 && line < lines_.size()) {
+    const std::string& text =
+        lines_[line].size() <= 160 ? lines_[line] : lines_[line].substr(0, 160);
+    const std::string number = std::to_string(place.line);
+    const std::string gap(number.size(), ' ');
+    const auto indent = static_cast<std::size_t>(std::clamp(place.column - 1, 0, 160));
+    d.source = fmt::format("{0} |\n{1}| {2}\n{0} | {3}{4}\n{0} ",
+                           gap,
+                           number,
+                           text,
+                           std::string(indent, ' '),
+                           std::string(static_cast<std::size_t>(std::clamp(width, 1, 80)), '^'));
+  }
+  diagnostics_.push_back(std::move(d));
+}
+
+void Source::error(const Value& value, std::string message, std::string help) {
+  error(value.place,
+        static_cast<int>(std::max<std::size_t>(value.text.size(), 1)),
+        std::move(message),
+        std::move(help));
+}
+
+FleetError::FleetError(std::string path, std::vector<Diagnostic> diagnostics)
+    : diagnostics_(std::move(diagnostics)) {
+  for (const Diagnostic& d : diagnostics_) {
+    text_ += fmt::format("error: {}\n  --> {}\n", d.message, d.where);
+    text_ += d.source;
+    if (!d.help.empty())
+      text_ += fmt::format("{}= help: {}\n", d.source.empty() ? "   " : "", d.help);
+    else if (!d.source.empty())
+      text_ += "\n";
+    text_ += "\n";
+  }
+  text_ += fmt::format(
+      "{} error{} in {}", diagnostics_.size(), diagnostics_.size() == 1 ? "" : "s", path);
+}
+
+}  // namespace gv

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "peer/fleet/fleet.h"
+
+namespace gv {
+
+/// Where a value stands: in the file (line and column from 1), or in a --set argument.
+struct Place {
+  int line = 0;
+  int column = 0;
+  std::string set;  ///< the whole --set argument, when it comes from one
+};
+
+/// A node of the file as it was written: scalars stay text until someone knows what they should be.
+struct Value {
+  enum class Kind { null, scalar, sequence, map };
+  struct Entry;
+  Kind kind = Kind::null;
+  Place place;
+  std::string text;            ///< scalar
+  std::vector<Value> items;    ///< sequence
+  std::vector<Entry> entries;  ///< map, in the file's order
+
+  const Entry* find(const std::string& key) const;
+};
+struct Value::Entry {
+  std::string key;
+  Place place;  ///< of the key
+  Value value;
+};
+
+/// The file's text and the problems found in it so far.
+class Source {
+ public:
+  explicit Source(std::string path) : path_(std::move(path)) {}
+
+  /// Reads and parses the file. Refuses what YAML allows and a fleet file does not: anchors,
+  /// aliases, merge keys, tags, several documents, duplicate keys, depth above 32, size above 1
+  /// MiB. Problems become diagnostics.
+  Value parse_file();
+  /// Merges `key.path=value` into the tree.
+  void apply_set(Value& root, const std::string& argument);
+
+  void error(const Place& place, int width, std::string message, std::string help = "");
+  void error(const Value& value, std::string message, std::string help = "");
+  const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  Value parse(const std::string& text, const std::string& set);
+
+  std::string path_;
+  std::vector<std::string> lines_;
+  std::vector<Diagnostic> diagnostics_;
+};
+
+}  // namespace gv

@@ -1,0 +1,279 @@
+#include "peer/fleet/value.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace gv {
+namespace {
+
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
+  for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + change});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+bool is_scalar(Source& source, const Value& value, const std::string& wanted) {
+  if (value.kind == Value::Kind::scalar) return true;
+  const char* found = value.kind == Value::Kind::map        ? "a map"
+                      : value.kind == Value::Kind::sequence ? "a list"
+                                                            : "nothing";
+  source.error(value, fmt::format("expected {}, found {}", wanted, found));
+  return false;
+}
+
+/// A decimal number and what follows it. Leading zeros, underscores, hexadecimals and words are not
+/// numbers here.
+struct Quantity {
+  double number;
+  std::string unit;
+};
+std::optional<Quantity> split_quantity(const std::string& text) {
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || !std::isfinite(number)) return std::nullopt;
+  const char* digits = text.data() + (text[0] == '-' ? 1 : 0);
+  if (digits + 1 < stop && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9')
+    return std::nullopt;
+  std::string unit(stop, end);
+  unit.erase(
+      0,
+      unit.find_first_not_of(' ') == std::string::npos ? unit.size() : unit.find_first_not_of(' '));
+  return Quantity{number, unit};
+}
+
+struct Unit {
+  const char* name;
+  double factor;
+};
+
+std::optional<double> with_unit(Source& source,
+                                const Value& value,
+                                const std::string& what,
+                                const std::vector<Unit>& units,
+                                const std::string& help) {
+  if (!is_scalar(source, value, what)) return std::nullopt;
+  if (const std::optional<Quantity> q = split_quantity(value.text); q && q->number >= 0) {
+    const auto it = std::ranges::find_if(units, [&](const Unit& u) { return q->unit == u.name; });
+    if (it != units.end()) return q->number * it->factor;
+    if (q->unit.empty() && q->number == 0) {
+      source.error(value, fmt::format("`0` needs a unit: {}", what), help);
+      return std::nullopt;
+    }
+    if (q->unit.empty()) {
+      source.error(value,
+                   fmt::format("`{}` has no unit: is it `{} {}` or `{} {}`?",
+                               value.text,
+                               value.text,
+                               units[0].name,
+                               value.text,
+                               units[1].name),
+                   help);
+      return std::nullopt;
+    }
+  }
+  source.error(value, fmt::format("`{}` is not {}", value.text, what), help);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string nearest(std::string_view word, const std::vector<std::string>& known) {
+  std::string best;
+  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
+  for (const std::string& k : known) {
+    if (const std::size_t d = distance(word, k); d < least) {
+      least = d;
+      best = k;
+    }
+  }
+  return best;
+}
+
+std::optional<double> read_number(Source& source, const Value& value, double least, double most) {
+  if (!is_scalar(source, value, "a number")) return std::nullopt;
+  const std::optional<Quantity> q = split_quantity(value.text);
+  if (!q || !q->unit.empty()) {
+    source.error(value,
+                 fmt::format("`{}` is not a number", value.text),
+                 "decimal digits, without leading zeros or separators");
+    return std::nullopt;
+  }
+  if (q->number < least || q->number > most) {
+    source.error(value, fmt::format("{} is out of range: {:g} to {:g}", value.text, least, most));
+    return std::nullopt;
+  }
+  return q->number;
+}
+
+std::optional<std::uint64_t> read_count(Source& source,
+                                        const Value& value,
+                                        std::uint64_t least,
+                                        std::uint64_t most) {
+  if (!is_scalar(source, value, "a whole number")) return std::nullopt;
+  std::uint64_t number = 0;
+  const std::string& text = value.text;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool leading_zero = text.size() > 1 && text[0] == '0';
+  if (error != std::errc{} || stop != text.data() + text.size() || leading_zero) {
+    source.error(value,
+                 fmt::format("`{}` is not a whole number", text),
+                 leading_zero ? "without leading zeros: they mean octal elsewhere"
+                              : "decimal digits, without separators, sign or unit");
+    return std::nullopt;
+  }
+  if (number < least || number > most) {
+    source.error(value, fmt::format("{} is out of range: {} to {}", number, least, most));
+    return std::nullopt;
+  }
+  return number;
+}
+
+std::optional<bool> read_bool(Source& source, const Value& value) {
+  if (value.kind == Value::Kind::scalar && (value.text == "true" || value.text == "false"))
+    return value.text == "true";
+  source.error(value,
+               fmt::format("`{}` is neither true nor false", value.text),
+               "write `true` or `false`; yes, no, on and off are words here");
+  return std::nullopt;
+}
+
+std::optional<std::string> read_word(Source& source, const Value& value) {
+  if (!is_scalar(source, value, "a word")) return std::nullopt;
+  if (value.text.empty()) {
+    source.error(value, "expected a word, found nothing");
+    return std::nullopt;
+  }
+  return value.text;
+}
+
+std::optional<std::string> read_choice(Source& source,
+                                       const Value& value,
+                                       const std::vector<std::string>& choices) {
+  const std::optional<std::string> word = read_word(source, value);
+  if (!word || std::ranges::find(choices, *word) != choices.end()) return word;
+  const std::string guess = nearest(*word, choices);
+  source.error(value,
+               fmt::format("`{}` is not one of {}", *word, fmt::join(choices, ", ")),
+               guess.empty() ? "" : fmt::format("did you mean `{}`?", guess));
+  return std::nullopt;
+}
+
+std::optional<double> read_fraction(Source& source, const Value& value) {
+  if (value.kind == Value::Kind::scalar) {
+    const std::optional<Quantity> q = split_quantity(value.text);
+    if (q && q->unit == "%" && q->number >= 0 && q->number <= 100) return q->number / 100;
+  }
+  return read_number(source, value, 0, 1);
+}
+
+std::optional<Time> read_duration(Source& source, const Value& value) {
+  const std::optional<double> seconds =
+      with_unit(source,
+                value,
+                "a duration",
+                {{"ms", 1e-3}, {"s", 1}, {"us", 1e-6}, {"min", 60}, {"h", 3600}},
+                "write a number and a unit, such as `5 ms`, `1.5 s`, `10 min` or `1 h`");
+  if (!seconds) return std::nullopt;
+  if (*seconds > 1e9) {
+    source.error(value, fmt::format("`{}` is longer than 30 years", value.text));
+    return std::nullopt;
+  }
+  return Time{static_cast<std::int64_t>(std::llround(*seconds * 1e9))};
+}
+
+std::optional<double> read_bandwidth(Source& source, const Value& value) {
+  return with_unit(source,
+                   value,
+                   "a bandwidth",
+                   {{"Mbit", 1e6 / 8},
+                    {"MB/s", 1e6},
+                    {"kbit", 1e3 / 8},
+                    {"Gbit", 1e9 / 8},
+                    {"kB/s", 1e3},
+                    {"GB/s", 1e9}},
+                   "write a number and a unit, such as `100 Mbit` (bits per second) or `12.5 MB/s` "
+                   "(bytes per second)");
+}
+
+std::optional<double> read_flops(Source& source, const Value& value) {
+  return with_unit(source,
+                   value,
+                   "a compute speed",
+                   {{"GFLOP/s", 1e9}, {"MFLOP/s", 1e6}, {"TFLOP/s", 1e12}},
+                   "write a number and a unit, such as `50 GFLOP/s`");
+}
+
+std::optional<Every> read_every(Source& source,
+                                const Value& value,
+                                const std::vector<std::string>& units) {
+  if (!is_scalar(source, value, "a count and its unit")) return std::nullopt;
+  const std::string help =
+      fmt::format("write a count and a unit, such as `100 {}s`; units here: {}",
+                  units[0],
+                  fmt::join(units, ", "));
+  const std::optional<Quantity> q = split_quantity(value.text);
+  if (q && q->number > 0) {
+    for (const std::string& unit : units) {
+      if (q->unit == unit || q->unit == unit + "s") return Every{q->number, unit};
+    }
+  }
+  source.error(value, fmt::format("`{}` is not a count with its unit", value.text), help);
+  return std::nullopt;
+}
+
+MapReader::MapReader(Source& source, const Value* value, std::string path, bool short_kind)
+    : source_(source), value_(value), path_(std::move(path)) {
+  if (value_ == nullptr || value_->kind == Value::Kind::map) return;
+  if (short_kind && value_->kind == Value::Kind::scalar) {
+    expanded_.kind = Value::Kind::map;
+    expanded_.place = value_->place;
+    expanded_.entries = {{"kind", value_->place, *value_}};
+    value_ = &expanded_;
+    return;
+  }
+  source_.error(*value_, fmt::format("expected keys and values under `{}`", path_));
+  value_ = nullptr;
+}
+
+const Value* MapReader::take(const std::string& key) {
+  known_.push_back(key);
+  if (value_ == nullptr) return nullptr;
+  const Value::Entry* entry = value_->find(key);
+  if (entry == nullptr) return nullptr;
+  if (entry->value.kind == Value::Kind::null) {
+    source_.error(
+        entry->place, static_cast<int>(key.size()), fmt::format("`{}` has no value", key));
+    return nullptr;
+  }
+  return &entry->value;
+}
+
+void MapReader::finish() {
+  if (value_ == nullptr) return;
+  for (const Value::Entry& entry : value_->entries) {
+    if (entry.key.starts_with("x-") || std::ranges::find(known_, entry.key) != known_.end())
+      continue;
+    const std::string where = path_.empty() ? "" : fmt::format(" in `{}`", path_);
+    const std::string guess = nearest(entry.key, known_);
+    source_.error(entry.place,
+                  static_cast<int>(entry.key.size()),
+                  fmt::format("unknown key `{}`{}", entry.key, where),
+                  guess.empty() ? fmt::format("known keys: {}", fmt::join(known_, ", "))
+                                : fmt::format("did you mean `{}`?", guess));
+  }
+}
+
+}  // namespace gv

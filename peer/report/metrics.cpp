@@ -1,0 +1,99 @@
+#include "peer/report/metrics.h"
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace gv {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// JSON has no NaN and no infinity.
+Json number(double value) {
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+Json number(const std::optional<double>& value) {
+  return value ? number(*value) : Json(nullptr);
+}
+
+double seconds(Time t) {
+  return std::chrono::duration<double>(t).count();
+}
+
+}  // namespace
+
+std::string evaluate_line(const FleetRecord& r) {
+  return Json{{"event", "evaluate"},
+              {"round", r.round},
+              {"seconds", seconds(r.time)},
+              {"peers", r.peers},
+              {"train_loss", number(r.train_loss)},
+              {"loss", number(r.mean.loss)},
+              {"loss_local", number(r.loss_local)},
+              {"accuracy", number(r.mean.accuracy)},
+              {"accuracy_min", number(r.accuracy_min)},
+              {"accuracy_max", number(r.accuracy_max)},
+              {"consensus", number(r.consensus)},
+              {"sent_bytes", r.sent_bytes}}
+      .dump();
+}
+
+std::string summary_line(const FleetRecord& r,
+                         PeerId lost,
+                         double seconds,
+                         const std::string& params_hash) {
+  return Json{{"event", "summary"},
+              {"rounds", r.round},
+              {"peers", r.peers},
+              {"lost", lost},
+              {"loss", number(r.mean.loss)},
+              {"loss_local", number(r.loss_local)},
+              {"accuracy", number(r.mean.accuracy)},
+              {"accuracy_min", number(r.accuracy_min)},
+              {"accuracy_max", number(r.accuracy_max)},
+              {"consensus", number(r.consensus)},
+              {"seconds", seconds},
+              {"sent_bytes", r.sent_bytes},
+              {"params_hash", params_hash}}
+      .dump();
+}
+
+void write_safetensors(const std::string& path,
+                       const std::vector<Parameter>& parameters,
+                       std::span<const float> x,
+                       const std::map<std::string, std::string>& metadata) {
+  Json header;
+  header["__metadata__"] = metadata;
+  std::uint64_t offset = 0;
+  for (const Parameter& p : parameters) {
+    std::uint64_t bytes = sizeof(float);
+    for (const std::uint32_t extent : p.shape) bytes *= extent;
+    header[p.name] = {
+        {"dtype", "F32"}, {"shape", p.shape}, {"data_offsets", {offset, offset + bytes}}};
+    offset += bytes;
+  }
+  if (offset != x.size_bytes()) {
+    throw std::logic_error(
+        fmt::format("{}: parameters have {} bytes, x has {}", path, offset, x.size_bytes()));
+  }
+  std::string text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  const std::uint64_t length = text.size();
+  const std::string temporary = path + ".tmp";
+  std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
+  out.write(reinterpret_cast<const char*>(&length), sizeof length);
+  out.write(text.data(), static_cast<std::streamsize>(text.size()));
+  out.write(reinterpret_cast<const char*>(x.data()), static_cast<std::streamsize>(x.size_bytes()));
+  out.close();
+  if (!out || std::rename(temporary.c_str(), path.c_str()) != 0) {
+    throw std::runtime_error(fmt::format("{}: cannot be written", path));
+  }
+}
+
+}  // namespace gv

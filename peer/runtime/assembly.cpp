@@ -1,0 +1,132 @@
+#include "peer/runtime/assembly.h"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include "optim/host_replica.h"
+
+namespace gv {
+namespace {
+
+[[noreturn]] void refuse(const Fleet& fleet, const std::string& key, const std::string& message) {
+  throw FleetError(
+      fleet.path,
+      {{.where = fleet.path + ": " + key, .message = message, .source = "", .help = ""}});
+}
+
+TrainTest load(const Fleet& fleet) {
+  const DataSpec& data = fleet.data;
+  const Rng rng = Rng(fleet.seed).derive("data");
+  if (data.kind == "idx") return read_idx(data.dir);
+  if (data.kind == "digits") return draw_digits(data.train, data.test, rng);
+  if (data.kind == "linear")
+    return make_linear(data.train, data.test, data.features, data.noise, rng);
+  if (data.kind == "blobs") {
+    return make_blobs(data.train, data.test, data.features, data.classes, data.separation, rng);
+  }
+  return {};
+}
+
+std::string digest_of(const std::vector<Parameter>& parameters) {
+  std::string text;
+  for (const Parameter& p : parameters)
+    text += fmt::format("{}[{}];", p.name, fmt::join(p.shape, ","));
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+/// Rounds in so many epochs: one epoch passes over an average peer's share once.
+double rounds_per_epoch(const Fleet& fleet, std::size_t samples) {
+  double batches = 0;
+  for (const PeerSpec& peer : fleet.peers) batches += peer.batch;
+  return std::max(1.0, static_cast<double>(samples) / (batches * fleet.local_steps));
+}
+
+Step round_up(double rounds) {
+  return static_cast<Step>(std::max(1.0, std::ceil(rounds - 1e-9)));
+}
+
+}  // namespace
+
+Assembly::Assembly(Fleet fleet_) : fleet(std::move(fleet_)), optimizer_(fleet.optimizer) {
+  algorithm = find_algorithm(fleet.algorithm, fleet.order);
+  if (algorithm == nullptr)
+    refuse(fleet, "algorithm", fmt::format("unknown algorithm `{}`", fleet.algorithm));
+  if (algorithm->links == Links::ring && fleet.local_steps != 1) {
+    refuse(fleet, "train.local_steps", "all-reduce averages every gradient: local_steps must be 1");
+  }
+  try {
+    topology = build(fleet.topology, fleet.size());
+    w.emplace(mixing_matrix(fleet.weights, topology));
+  } catch (const std::exception& e) {
+    refuse(fleet, "topology", e.what());
+  }
+  try {
+    data = load(fleet);
+    if (data.train) {
+      partition = gv::partition(
+          *data.train, fleet.size(), fleet.data.partition, Rng(fleet.seed).derive("partition"));
+    }
+    const std::unique_ptr<Objective> first = objective(0);
+    parameters = first->parameters();
+    dimension = first->size();
+  } catch (const std::exception& e) {
+    refuse(fleet, "data", e.what());
+  }
+  model_digest = digest_of(parameters);
+
+  const double epoch = rounds_per_epoch(fleet, data.train ? data.train->rows : 1);
+  rounds = std::numeric_limits<Step>::max();
+  if (fleet.stop.rounds) rounds = *fleet.stop.rounds;
+  if (fleet.stop.epochs) rounds = std::min(rounds, round_up(*fleet.stop.epochs * epoch));
+  evaluate_every = fleet.evaluate_every_epochs ? round_up(*fleet.evaluate_every_epochs * epoch)
+                                               : fleet.evaluate_every;
+
+  const bool endless = rounds == std::numeric_limits<Step>::max();
+  optimizer_.schedule.total = endless ? 1 : rounds * fleet.local_steps;
+  optimizer_.schedule.peers = fleet.size();
+  if (endless && (optimizer_.schedule.kind == "cosine" || optimizer_.schedule.kind == "lian")) {
+    refuse(fleet,
+           "train.optimizer.schedule",
+           fmt::format("schedule `{}` needs to know the end: give stop.rounds or stop.epochs",
+                       optimizer_.schedule.kind));
+  }
+}
+
+Plan Assembly::plan(PeerId i) const {
+  return {.id = i,
+          .peers = fleet.size(),
+          .neighborhood = neighborhood_of(*algorithm, *w, i),
+          .steps = rounds,
+          .evaluate_every = evaluate_every,
+          .local_steps = fleet.local_steps};
+}
+
+std::unique_ptr<Objective> Assembly::objective(PeerId i) const {
+  if (fleet.model.kind == "quadratic") {
+    return make_quadratic(
+        fleet.data.quadratic, i, fleet.size(), Rng(fleet.seed).derive("quadratic"));
+  }
+  return make_objective(fleet.model,
+                        {.train = data.train,
+                         .test = data.test,
+                         .rows = partition.at(i),
+                         .rng = Rng(fleet.seed).derive("batches").derive(i)});
+}
+
+std::unique_ptr<Replica> Assembly::replica(PeerId i) const {
+  return make_host_replica(
+      objective(i), optimizer_, fleet.peers.at(i).batch, Rng(fleet.seed).derive("init"));
+}
+
+std::unique_ptr<Objective> Assembly::evaluator() const {
+  return objective(0);
+}
+
+}  // namespace gv

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gossip/registry.h"
+#include "graph/mixing.h"
+#include "optim/replica.h"
+#include "peer/fleet/fleet.h"
+
+namespace gv {
+
+/// A fleet with everything made that can be made before it starts: data loaded and divided, the
+/// graph built, rounds counted. Shared by `run`, `peer`, `simulate` and `plan`, so that all of them
+/// mean the same run.
+class Assembly {
+ public:
+  /// Throws FleetError where data and file disagree (missing or damaged files, more peers than
+  /// samples, ...).
+  explicit Assembly(Fleet fleet);
+
+  const Fleet fleet;
+  const AlgorithmRow* algorithm = nullptr;
+  Topology topology;
+  std::optional<MixingMatrix> w;
+  TrainTest data;       ///< null pointers for the quadratic
+  Partition partition;  ///< empty for the quadratic
+  Step rounds = 0;  ///< the last round; the largest number when only time or a target stops the run
+  Step evaluate_every = 0;  ///< rounds; 0: only at the end
+  std::vector<Parameter> parameters;
+  std::size_t dimension = 0;  ///< d
+  std::string model_digest;   ///< of the parameters' names and shapes; 32 hex digits
+
+  Plan plan(PeerId i) const;
+  std::unique_ptr<Replica> replica(PeerId i) const;
+  /// Evaluates any x of length d (the mean model); its training share is peer 0's.
+  std::unique_ptr<Objective> evaluator() const;
+
+ private:
+  std::unique_ptr<Objective> objective(PeerId i) const;
+  OptimizerSpec optimizer_;
+};
+
+}  // namespace gv

@@ -1,0 +1,44 @@
+#include "peer/sim/sim_world.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "optim/check.h"
+#include "peer/wire/frame.h"
+
+namespace gv {
+namespace {
+
+Time seconds(double s) {
+  return Time{static_cast<std::int64_t>(std::llround(s * 1e9))};
+}
+
+}  // namespace
+
+void SimWorld::send(PeerId to, Message message) {
+  const std::uint64_t bytes = wire::frame_bytes(message);
+  sent_bytes_ += bytes;
+  Time& free = link_free_[to];
+  const double bandwidth = shared_.network.bandwidth;
+  free = std::max(free, now()) +
+         (bandwidth > 0 ? seconds(static_cast<double>(bytes) / bandwidth) : Time{0});
+  shared_.queue.push(free + shared_.network.latency, [this, to, m = std::move(message)]() mutable {
+    const bool taken = shared_.peers[to]->deliver(std::move(m));
+    GV_CHECK(taken, "a simulated peer refused a message of its own fleet");
+  });
+}
+
+void SimWorld::after(Time delay, std::function<void()> f) {
+  shared_.queue.push(now() + delay, std::move(f));
+}
+
+void SimWorld::offload(double flops, std::function<void()> job, std::function<void()> done) {
+  shared_.jobs.push_back({flops / flops_per_second_, id_, std::move(job), std::move(done)});
+}
+
+void SimWorld::publish(Report report) {
+  shared_.observer->take(std::move(report), now());
+}
+
+}  // namespace gv

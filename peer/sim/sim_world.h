@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "gossip/peer.h"
+#include "peer/fleet/fleet.h"
+#include "peer/report/observer.h"
+#include "peer/sim/event_queue.h"
+
+namespace gv {
+
+/// Work that waits for the end of the instant, to be done on all cores.
+struct SimJob {
+  double seconds;
+  PeerId peer;
+  std::function<void()> job;
+  std::function<void()> done;
+};
+
+/// What the worlds of one simulation share.
+struct SimShared {
+  EventQueue queue;
+  std::vector<SimJob> jobs;
+  std::vector<std::unique_ptr<Peer>>
+      peers;  ///< by id; a message for a peer without an entry is lost
+  NetworkSpec network;
+  Observer* observer = nullptr;
+};
+
+/// World in virtual time. Links are FIFO per ordered pair, as TCP is: a message leaves when the one
+/// before it has left, takes bytes / bandwidth, and arrives `latency` later.
+class SimWorld : public World {
+ public:
+  SimWorld(SimShared& shared, PeerId id, double flops_per_second)
+      : shared_(shared), id_(id), flops_per_second_(flops_per_second) {}
+
+  Time now() const override { return shared_.queue.now(); }
+  void send(PeerId to, Message message) override;
+  void after(Time delay, std::function<void()> f) override;
+  void offload(double flops, std::function<void()> job, std::function<void()> done) override;
+  void publish(Report report) override;
+  std::uint64_t sent_bytes() const override { return sent_bytes_; }
+
+ private:
+  SimShared& shared_;
+  PeerId id_;
+  double flops_per_second_;
+  std::uint64_t sent_bytes_ = 0;
+  std::map<PeerId, Time> link_free_;
+};
+
+}  // namespace gv

@@ -1,0 +1,169 @@
+#include "peer/wire/frame.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include "optim/check.h"
+#include "wire/wire.pb.h"  // generated
+
+static_assert(std::endian::native == std::endian::little,
+              "payloads travel as the little-endian floats of memory");
+
+namespace gv::wire {
+namespace {
+
+constexpr std::size_t hashed_prefix_bytes = 24;
+
+template <class T>
+void put(std::byte* to, T value) {
+  std::memcpy(to, &value, sizeof value);
+}
+template <class T>
+T get(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+std::uint64_t hash_frame(std::span<const std::byte> prefix, std::span<const std::byte> header) {
+  std::array<std::byte, hashed_prefix_bytes + max_header_bytes> all;
+  std::memcpy(all.data(), prefix.data(), hashed_prefix_bytes);
+  if (!header.empty()) std::memcpy(all.data() + hashed_prefix_bytes, header.data(), header.size());
+  return XXH3_64bits(all.data(), hashed_prefix_bytes + header.size());
+}
+
+std::vector<std::byte> encode(const proto::Header& header,
+                              std::uint64_t payload_bytes,
+                              std::uint64_t payload_hash) {
+  const std::size_t header_bytes = header.ByteSizeLong();
+  GV_CHECK(header_bytes <= max_header_bytes, "a header within its limit");
+  std::vector<std::byte> frame(prefix_bytes + header_bytes);
+  put(frame.data(), magic);
+  put(frame.data() + 4, version);
+  put(frame.data() + 6, static_cast<std::uint16_t>(header_bytes));
+  put(frame.data() + 8, payload_bytes);
+  put(frame.data() + 16, payload_hash);
+  header.SerializeToArray(frame.data() + prefix_bytes, static_cast<int>(header_bytes));
+  put(frame.data() + 24, hash_frame(frame, std::span(frame).subspan(prefix_bytes)));
+  return frame;
+}
+
+proto::Header header_of(const Message& m) {
+  proto::Header header;
+  proto::Message& message = *header.mutable_message();
+  message.set_kind(static_cast<std::uint32_t>(m.kind));
+  message.set_from(m.from);
+  message.set_step(m.step);
+  message.set_part(m.part);
+  return header;
+}
+
+std::uint64_t varint_bytes(std::uint64_t value) {
+  return (static_cast<std::uint64_t>(std::bit_width(value | 1)) + 6) / 7;
+}
+/// A field that is zero is not written.
+std::uint64_t field_bytes(std::uint64_t value) {
+  return value == 0 ? 0 : 1 + varint_bytes(value);
+}
+
+bool known(std::uint32_t kind) {
+  return kind >= static_cast<std::uint32_t>(Kind::model) &&
+         kind <= static_cast<std::uint32_t>(Kind::goodbye);
+}
+
+}  // namespace
+
+std::uint64_t hash_payload(std::span<const std::byte> payload) {
+  return XXH3_64bits(payload.data(), payload.size());
+}
+
+std::vector<std::byte> encode(const Message& m, std::uint64_t payload_hash) {
+  return encode(header_of(m), m.payload ? m.payload->size() : 0, payload_hash);
+}
+
+std::vector<std::byte> encode(const Hello& h) {
+  proto::Header header;
+  proto::Hello& hello = *header.mutable_hello();
+  hello.set_fleet(h.fleet);
+  hello.set_model(h.model);
+  hello.set_peer(h.peer);
+  hello.set_incarnation(h.incarnation);
+  hello.set_peers(h.peers);
+  return encode(header, 0, hash_payload({}));
+}
+
+std::vector<std::byte> encode(const Refusal& r) {
+  proto::Header header;
+  header.mutable_refusal()->set_reason(r.reason.substr(0, max_header_bytes / 2));
+  return encode(header, 0, hash_payload({}));
+}
+
+Verdict decode_prefix(std::span<const std::byte, prefix_bytes> bytes,
+                      std::uint64_t max_payload_bytes,
+                      Prefix& out) {
+  if (get<std::uint32_t>(bytes.data()) != magic) return "not a grapevine frame";
+  if (const auto theirs = get<std::uint16_t>(bytes.data() + 4); theirs != version) {
+    return fmt::format("protocol version {}, ours is {}", theirs, version);
+  }
+  out.header_bytes = get<std::uint16_t>(bytes.data() + 6);
+  out.payload_bytes = get<std::uint64_t>(bytes.data() + 8);
+  out.payload_hash = get<std::uint64_t>(bytes.data() + 16);
+  out.prefix_hash = get<std::uint64_t>(bytes.data() + 24);
+  if (out.header_bytes > max_header_bytes)
+    return fmt::format("a header of {} bytes, at most {}", out.header_bytes, max_header_bytes);
+  if (out.payload_bytes > max_payload_bytes)
+    return fmt::format("a payload of {} bytes, at most {}", out.payload_bytes, max_payload_bytes);
+  return "";
+}
+
+Verdict decode_header(std::span<const std::byte, prefix_bytes> prefix,
+                      std::span<const std::byte> header,
+                      Header& out) {
+  if (header.size() > max_header_bytes) return "a header beyond its limit";
+  if (hash_frame(prefix, header) != get<std::uint64_t>(prefix.data() + 24)) return "damaged header";
+  proto::Header parsed;
+  if (!parsed.ParseFromArray(header.data(), static_cast<int>(header.size())))
+    return "unreadable header";
+  switch (parsed.kind_case()) {
+    case proto::Header::kHello: {
+      const proto::Hello& h = parsed.hello();
+      out.kind = FrameKind::hello;
+      out.hello = {.fleet = h.fleet(),
+                   .model = h.model(),
+                   .peer = h.peer(),
+                   .incarnation = h.incarnation(),
+                   .peers = h.peers()};
+      return "";
+    }
+    case proto::Header::kRefusal:
+      out.kind = FrameKind::refusal;
+      out.refusal.reason = parsed.refusal().reason();
+      return "";
+    case proto::Header::kMessage: {
+      const proto::Message& m = parsed.message();
+      if (!known(m.kind())) return fmt::format("unknown message kind {}", m.kind());
+      out.kind = FrameKind::message;
+      out.message = {.from = m.from(),
+                     .kind = static_cast<Kind>(m.kind()),
+                     .step = m.step(),
+                     .part = m.part(),
+                     .payload = {}};
+      return "";
+    }
+    case proto::Header::KIND_NOT_SET:
+      break;
+  }
+  return "a header without content";
+}
+
+std::uint64_t frame_bytes(const Message& m) {
+  const std::uint64_t message = field_bytes(static_cast<std::uint64_t>(m.kind)) +
+                                field_bytes(m.from) + field_bytes(m.step) + field_bytes(m.part);
+  return prefix_bytes + 1 + varint_bytes(message) + message + (m.payload ? m.payload->size() : 0);
+}
+
+}  // namespace gv::wire

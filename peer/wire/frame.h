@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gossip/message.h"
+
+namespace gv::wire {
+
+// Grammar of a stream between two peers, little-endian:
+//   stream  := frame*                        the first frame of each side is a Hello
+//   frame   := prefix header payload
+//   prefix  := magic:u32 version:u16 header_bytes:u16 payload_bytes:u64 payload_hash:u64
+//   prefix_hash:u64 header  := Protobuf `Header` (wire.proto), header_bytes long, at most 4096
+//   payload := raw little-endian float32, payload_bytes long
+// prefix_hash is XXH3-64 over the first 24 bytes of the prefix and the header; payload_hash is
+// XXH3-64 of the payload. Lengths are compared with what the fleet allows before anything is
+// allocated.
+inline constexpr std::uint32_t magic = 0x314e5647;  // "GVN1"
+inline constexpr std::uint16_t version = 1;
+inline constexpr std::size_t prefix_bytes = 32;
+inline constexpr std::size_t max_header_bytes = 4096;
+
+struct Hello {
+  std::string fleet;  ///< digest of the resolved fleet file
+  std::string model;  ///< digest of the parameter names and shapes
+  PeerId peer = 0;
+  std::uint64_t incarnation = 0;
+  std::uint32_t peers = 0;
+};
+
+/// Sent in place of a Hello, or after it: why the connection is refused. Shown to the user on both
+/// sides.
+struct Refusal {
+  std::string reason;
+};
+
+struct Prefix {
+  std::uint16_t header_bytes = 0;
+  std::uint64_t payload_bytes = 0;
+  std::uint64_t payload_hash = 0;
+  std::uint64_t prefix_hash = 0;
+};
+
+/// What may be believed about a frame: an error text, empty when fine.
+using Verdict = std::string;
+
+/// Prefix and header of a frame, ready to be gathered with the payload. payload_hash is computed
+/// once per payload by the caller (hash_payload) since one payload goes to several neighbours.
+std::vector<std::byte> encode(const Message& m, std::uint64_t payload_hash);
+std::vector<std::byte> encode(const Hello& h);
+std::vector<std::byte> encode(const Refusal& r);
+
+std::uint64_t hash_payload(std::span<const std::byte> payload);
+
+/// Checks magic, version and limits; believes nothing else. `max_payload_bytes` comes from the
+/// fleet, not the wire.
+Verdict decode_prefix(std::span<const std::byte, prefix_bytes> bytes,
+                      std::uint64_t max_payload_bytes,
+                      Prefix& out);
+
+enum class FrameKind : std::uint8_t { hello, refusal, message };
+struct Header {
+  FrameKind kind = FrameKind::message;
+  Hello hello;
+  Refusal refusal;
+  Message message;  ///< without payload
+};
+/// `prefix` are the raw 32 bytes, for the hash.
+Verdict decode_header(std::span<const std::byte, prefix_bytes> prefix,
+                      std::span<const std::byte> header,
+                      Header& out);
+
+/// Bytes of this message on the wire, for counting.
+std::uint64_t frame_bytes(const Message& m);
+
+}  // namespace gv::wire

@@ -1,0 +1,201 @@
+#include "graph/spectrum.h"
+
+#include <cmath>
+#include <numbers>
+
+#include <gtest/gtest.h>
+
+namespace gv {
+namespace {
+
+MixingMatrix metropolis_of(const char* family, PeerId n) {
+  return metropolis(build(parse_topology(family), n));
+}
+
+void expect_same(const Spectrum& a, const Spectrum& b, double tolerance) {
+  ASSERT_EQ(a.lambda2.has_value(), b.lambda2.has_value());
+  if (a.lambda2) {
+    EXPECT_NEAR(*a.lambda2, *b.lambda2, tolerance);
+    EXPECT_NEAR(*a.lambda_n, *b.lambda_n, tolerance);
+  }
+  EXPECT_NEAR(a.slem, b.slem, tolerance);
+  EXPECT_NEAR(a.gap, b.gap, tolerance);
+}
+
+TEST(Spectrum, ClosedFormsAgreeWithTheDenseSolver) {
+  for (const char* weights : {"metropolis", "lazy"}) {
+    for (const char* family : {"ring", "path", "star", "complete", "hypercube", "exponential"}) {
+      for (const PeerId n : {2U, 3U, 4U, 5U, 8U, 9U, 16U, 25U, 64U, 256U}) {
+        const TopologySpec spec = parse_topology(family);
+        if (spec.kind == "hypercube" && (n & (n - 1)) != 0) continue;
+        const auto closed = closed_form_spectrum(spec, n, weights);
+        if (!closed) continue;
+        SCOPED_TRACE(std::string(family) + " " + std::to_string(n) + " " + weights);
+        expect_same(*closed, dense_spectrum(mixing_matrix(weights, build(spec, n))), 1e-10);
+      }
+    }
+  }
+  for (const char* torus : {"torus:3x3", "torus:4x4", "torus:3x8", "torus:5x7", "torus:16x16"}) {
+    const TopologySpec spec = parse_topology(torus);
+    const PeerId n = spec.shape[0] * spec.shape[1];
+    expect_same(closed_form_spectrum(spec, n, "metropolis").value(),
+                dense_spectrum(metropolis(build(spec, n))),
+                1e-10);
+  }
+}
+
+TEST(Spectrum, ClosedFormsAgreeAtAThousand) {
+  for (const char* family : {"ring", "path", "star", "torus:25x40"}) {
+    const TopologySpec spec = parse_topology(family);
+    expect_same(closed_form_spectrum(spec, 1000, "metropolis").value(),
+                dense_spectrum(metropolis(build(spec, 1000))),
+                1e-10);
+  }
+}
+
+struct Row {
+  const char* topology;
+  PeerId peers;
+  double lambda2, lambda_n;
+};
+
+/// Table 5.1 of the project's theory sheet (Metropolis weights).
+TEST(Spectrum, ReferenceTable) {
+  const std::vector<Row> table{{"ring", 3, 0, 0},
+                               {"ring", 4, 0.333333333333, -0.333333333333},
+                               {"ring", 8, 0.804737854124, -0.333333333333},
+                               {"ring", 16, 0.949253021674, -0.333333333333},
+                               {"ring", 64, 0.996789817781, -0.333333333333},
+                               {"ring", 1000, 0.999986840571, -0.333333333333},
+                               {"torus:4x4", 16, 0.6, -0.6},
+                               {"torus:8x8", 64, 0.882842712475, -0.6},
+                               {"torus:32x32", 1024, 0.992314112161, -0.6},
+                               {"hypercube", 8, 0.5, -0.5},
+                               {"hypercube", 16, 0.6, -0.6},
+                               {"hypercube", 32, 0.666666666667, -0.666666666667},
+                               {"hypercube", 64, 0.714285714286, -0.714285714286},
+                               {"hypercube", 128, 0.75, -0.75},
+                               {"hypercube", 256, 0.777777777778, -0.777777777778},
+                               {"hypercube", 512, 0.8, -0.8},
+                               {"hypercube", 1024, 0.818181818182, -0.818181818182},
+                               {"complete", 16, 0, 0},
+                               {"star", 16, 0.9375, 0},
+                               {"path", 16, 0.987190186935, -0.320523520269},
+                               {"grid:4x4", 16, 0.868640618290, -0.430842909998},
+                               {"symmetric-exponential", 8, 0.333333333333, -0.235702260396},
+                               {"symmetric-exponential", 16, 0.5, -0.272447553388},
+                               {"symmetric-exponential", 64, 0.666666666667, -0.352792863900}};
+  for (const Row& row : table) {
+    SCOPED_TRACE(std::string(row.topology) + " " + std::to_string(row.peers));
+    const TopologySpec spec = parse_topology(row.topology);
+    const MixingMatrix w = metropolis(build(spec, row.peers));
+    for (const Spectrum& s : {spectrum(w, &spec), spectrum(w)}) {
+      EXPECT_NEAR(*s.lambda2, row.lambda2, 1.1e-12);
+      EXPECT_NEAR(*s.lambda_n, row.lambda_n, 1.1e-12);
+    }
+  }
+  const TopologySpec ring = parse_topology("ring");
+  EXPECT_NEAR(closed_form_spectrum(ring, 64, "metropolis")->gap, 3.210182218535409e-03, 1e-17);
+}
+
+/// The table's other graphs, from their edge lists.
+TEST(Spectrum, ReferenceEdgeLists) {
+  const Topology g6 =
+      make_topology("G6", 6, {{0, 1}, {0, 2}, {1, 2}, {2, 3}, {3, 4}, {3, 5}, {4, 5}});
+  const Topology g8 = make_topology("G8",
+                                    8,
+                                    {{0, 1},
+                                     {1, 2},
+                                     {2, 3},
+                                     {0, 4},
+                                     {1, 7},
+                                     {1, 3},
+                                     {4, 5},
+                                     {4, 6},
+                                     {2, 6},
+                                     {3, 7},
+                                     {5, 6},
+                                     {6, 7},
+                                     {1, 6}});
+  const auto expect = [](const MixingMatrix& w, double lambda2, double lambda_n) {
+    const Spectrum s = dense_spectrum(w);
+    EXPECT_NEAR(*s.lambda2, lambda2, 1e-12);
+    EXPECT_NEAR(*s.lambda_n, lambda_n, 1e-12);
+  };
+  expect(metropolis(g6), 0.890388203202, -0.140388203202);
+  expect(max_degree(g6), 0.890388203202, -0.140388203202);
+  expect(lazy(g6), 0.945194101601, 0.429805898399);
+  expect(metropolis(g8), 0.812554540779, -0.149472336026);
+  expect(max_degree(g8), 0.816045152292, -0.092879888933);
+  expect(lazy(g8), 0.906277270390, 0.425263831987);
+  expect(max_degree(build(parse_topology("grid:4x4"), 16)), 0.882842712475, -0.365685424949);
+}
+
+TEST(Spectrum, StaticExponentialGraph) {
+  const TopologySpec spec = parse_topology("exponential");
+  const std::vector<std::pair<PeerId, double>> gaps{{8, 0.5},
+                                                    {16, 0.4},
+                                                    {64, 0.285714285714},
+                                                    {1000, 0.181818181818},
+                                                    {5, 0.75},
+                                                    {7, 0.646446609407},
+                                                    {9, 0.558213388995},
+                                                    {15, 0.510102051443},
+                                                    {25, 0.489139129116},
+                                                    {63, 0.389130517283},
+                                                    {6, 0.5},
+                                                    {12, 0.4}};
+  for (const auto& [n, gap] : gaps) {
+    EXPECT_NEAR(closed_form_spectrum(spec, n, "metropolis")->gap, gap, 1e-12);
+    EXPECT_NEAR(spectrum(metropolis(build(spec, n))).gap, gap, 1e-9) << n;
+  }
+}
+
+TEST(Spectrum, RingOfAThousandWithoutItsFormula) {
+  constexpr double gap = 1.315942924191343e-05;
+  EXPECT_NEAR(
+      closed_form_spectrum(parse_topology("ring"), 1000, "metropolis")->gap / gap, 1, 1e-14);
+  EXPECT_NEAR(lanczos_spectrum(metropolis_of("ring", 1000)).gap / gap, 1, 1e-6);
+}
+
+TEST(Spectrum, LanczosAgreesWithTheDenseSolverOnRandomGraphs) {
+  for (const char* family : {"random-regular:degree=4,seed=2",
+                             "erdos-renyi:p=0.05,seed=3",
+                             "small-world:k=4,beta=0.1,seed=4",
+                             "exponential"}) {
+    const MixingMatrix w = metropolis_of(family, 300);
+    expect_same(lanczos_spectrum(w), dense_spectrum(w), 1e-8);
+  }
+}
+
+TEST(Spectrum, ADisconnectedGraphHasNoGap) {
+  const Spectrum s = dense_spectrum(metropolis(make_topology("islands", 4, {{0, 1}, {2, 3}})));
+  EXPECT_NEAR(s.gap, 0, 1e-12);
+}
+
+/// Pure averaging shrinks a disagreement at least by slem per round.
+TEST(Spectrum, BoundsTheDecayOfADisagreement) {
+  for (const char* family :
+       {"ring", "torus", "star", "grid", "random-regular:degree=3,seed=1", "exponential"}) {
+    const MixingMatrix w = metropolis_of(family, 36);
+    const double slem = spectrum(w).slem;
+    std::vector<double> x(36);
+    std::vector<double> y(36);
+    for (std::size_t i = 0; i < 36; ++i) x[i] = std::sin(static_cast<double>(i * i));
+    double mean = 0;
+    for (const double v : x) mean += v / 36;
+    const auto spread = [&](const std::vector<double>& v) {
+      double sum = 0;
+      for (const double value : v) sum += (value - mean) * (value - mean);
+      return std::sqrt(sum);
+    };
+    for (int round = 0; round < 20; ++round) {
+      w.apply(x.data(), y.data());
+      EXPECT_LE(spread(y), slem * spread(x) + 1e-12) << family;
+      x.swap(y);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gv

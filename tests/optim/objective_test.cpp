@@ -1,0 +1,115 @@
+#include "optim/objective.h"
+
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+namespace gv {
+namespace {
+
+Share all_of(const TrainTest& data) {
+  std::vector<std::uint32_t> rows(data.train->rows);
+  std::iota(rows.begin(), rows.end(), 0U);
+  return {data.train, data.test, rows, Rng(9)};
+}
+
+using Make = std::function<std::unique_ptr<Objective>()>;
+struct Named {
+  const char* name;
+  Make make;
+};
+
+/// Each call makes an objective whose next minibatch is the same: the whole of its share.
+std::vector<Named> every_objective() {
+  const TrainTest blobs = make_blobs(24, 8, 6, 3, 2, Rng(1));
+  const TrainTest linear = make_linear(24, 8, 6, 0.1, Rng(1));
+  QuadraticSpec quadratic{
+      .dimension = 7, .hessian = {1, 0.5}, .noise = 0, .spread = 1, .start = 0.3, .centers = {}};
+  return {{"softmax", [=] { return make_softmax(all_of(blobs)); }},
+          {"mlp",
+           [=] {
+             return make_mlp({5, 4}, all_of(blobs));
+           }},
+          {"linear", [=] { return make_linear_regression(all_of(linear)); }},
+          {"quadratic", [=] { return make_quadratic(quadratic, 1, 3, Rng(5)); }}};
+}
+
+TEST(Objective, GradientsAgreeWithCentralDifferences) {
+  for (const Named& objective : every_objective()) {
+    SCOPED_TRACE(objective.name);
+    const std::size_t d = objective.make()->size();
+    std::vector<float> x(d);
+    objective.make()->initialize(x, Rng(2));
+    Rng rng(3);
+    for (float& v : x) v += 0.3F * static_cast<float>(rng.normal());
+    std::vector<float> g(d);
+    objective.make()->value_and_gradient(x, 24, g);
+    std::vector<float> scratch(d);
+    for (std::size_t k = 0; k < d; ++k) {
+      constexpr float h = 1e-3F;  // small: a step across the kink of a ReLU is no derivative
+      std::vector<float> up = x;
+      std::vector<float> down = x;
+      up[k] += h;
+      down[k] -= h;
+      const double difference = objective.make()->value_and_gradient(up, 24, scratch) -
+                                objective.make()->value_and_gradient(down, 24, scratch);
+      const double slope = difference / (static_cast<double>(up[k]) - static_cast<double>(down[k]));
+      EXPECT_NEAR(static_cast<double>(g[k]), slope, 1e-3 + 1e-2 * std::abs(slope))
+          << "parameter " << k;
+    }
+  }
+}
+
+TEST(Objective, MinibatchesAreTheSameForTheSameSeed) {
+  for (const Named& objective : every_objective()) {
+    const auto a = objective.make();
+    const auto b = objective.make();
+    std::vector<float> x(a->size(), 0.1F);
+    std::vector<float> ga(a->size());
+    std::vector<float> gb(a->size());
+    for (int step = 0; step < 9; ++step) {
+      EXPECT_EQ(a->value_and_gradient(x, 5, ga), b->value_and_gradient(x, 5, gb));
+      EXPECT_EQ(ga, gb);
+    }
+  }
+}
+
+TEST(Objective, NamesAndShapesArePyTorchs) {
+  const TrainTest blobs = make_blobs(24, 8, 6, 3, 2, Rng(1));
+  const auto mlp = make_mlp({5}, all_of(blobs))->parameters();
+  ASSERT_EQ(mlp.size(), 4U);
+  EXPECT_EQ(mlp[0].name, "fc1.weight");
+  EXPECT_EQ(mlp[0].shape, (std::vector<std::uint32_t>{5, 6}));
+  EXPECT_EQ(mlp[3].name, "fc2.bias");
+}
+
+TEST(Objective, AnMlpLearnsBlobs) {
+  const TrainTest blobs = make_blobs(600, 200, 8, 4, 10, Rng(1));
+  const auto mlp = make_mlp({16}, all_of(blobs));
+  std::vector<float> x(mlp->size());
+  std::vector<float> g(mlp->size());
+  mlp->initialize(x, Rng(2));
+  for (int step = 0; step < 300; ++step) {
+    mlp->value_and_gradient(x, 32, g);
+    for (std::size_t k = 0; k < x.size(); ++k) x[k] -= 0.1F * g[k];
+  }
+  EXPECT_GT(*mlp->evaluate(x).accuracy, 0.95);
+}
+
+TEST(Quadratic, EvaluatesTheExcessOverTheFleetsOptimum) {
+  const QuadraticSpec spec{.dimension = 2,
+                           .hessian = {2},
+                           .noise = 0,
+                           .spread = 0,
+                           .start = 0,
+                           .centers = {{0, 0}, {2, 4}}};
+  const std::vector<float> optimum{1, 2};
+  const std::vector<float> away{2, 2};
+  EXPECT_NEAR(make_quadratic(spec, 0, 2, Rng(1))->evaluate(optimum).loss, 0, 1e-12);
+  EXPECT_NEAR(make_quadratic(spec, 1, 2, Rng(1))->evaluate(away).loss, 1, 1e-12);
+}
+
+}  // namespace
+}  // namespace gv

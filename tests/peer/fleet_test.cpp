@@ -1,0 +1,194 @@
+#include "peer/fleet/fleet.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+namespace gv {
+namespace {
+
+std::string write_file(const std::string& name, const std::string& text) {
+  const std::string path = ::testing::TempDir() + name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+Fleet read(const std::string& text, const std::vector<std::string>& sets = {}) {
+  return read_fleet(write_file("fleet.yaml", text), sets, nullptr);
+}
+
+std::vector<Diagnostic> problems(const std::string& text,
+                                 const std::vector<std::string>& sets = {}) {
+  try {
+    read(text, sets);
+  } catch (const FleetError& e) {
+    return e.diagnostics();
+  }
+  return {};
+}
+
+const std::string quadratic = "version: 1\npeers: 4\ndata: quadratic\nstop: { rounds: 10 }\n";
+
+TEST(Fleet, TheShippedFilesAreGood) {
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(GV_SOURCE_DIR "/configs")) {
+    if (entry.path().extension() != ".yaml") continue;
+    SCOPED_TRACE(entry.path().string());
+    EXPECT_NO_THROW(read_fleet(entry.path(), {}, nullptr));
+    ++files;
+  }
+  EXPECT_GE(files, 5);
+}
+
+TEST(Fleet, ReadsUnitsAndShortForms) {
+  const Fleet f = read(quadratic +
+                       "network: { latency: 5 ms, bandwidth: 100 Mbit }\ntopology: star\nevaluate: "
+                       "{ every: 20 rounds }\n");
+  EXPECT_EQ(f.network.latency, std::chrono::milliseconds(5));
+  EXPECT_EQ(f.network.bandwidth, 12.5e6);
+  EXPECT_EQ(f.topology.kind, "star");
+  EXPECT_EQ(f.evaluate_every, 20U);
+  EXPECT_EQ(f.size(), 4U);
+}
+
+TEST(Fleet, SetOverrides) {
+  const Fleet f =
+      read(quadratic,
+           {"peers=6", "train.optimizer.lr=0.25", "topology.kind=torus", "topology.shape=[2,3]"});
+  EXPECT_EQ(f.size(), 6U);
+  EXPECT_EQ(f.optimizer.lr, 0.25);
+  EXPECT_EQ(f.topology.shape, (std::vector<PeerId>{2, 3}));
+  const auto wrong = problems(quadratic, {"train.optimzer.lr=1"});
+  ASSERT_EQ(wrong.size(), 1U);
+  EXPECT_EQ(wrong[0].where, "--set train.optimzer.lr=1");
+  EXPECT_EQ(wrong[0].help, "did you mean `optimizer`?");
+}
+
+TEST(Fleet, TheDigestFollowsTheArithmetic) {
+  EXPECT_EQ(read(quadratic).digest, read(quadratic + "output: { dir: elsewhere }\n").digest);
+  EXPECT_NE(read(quadratic).digest, read(quadratic + "seed: 2\n").digest);
+}
+
+struct Wrong {
+  const char* text;  ///< appended to a good file's first four lines unless it begins with "version"
+  const char* place;    ///< ":line:column", or "" when the place is the file
+  const char* message;  ///< part of it
+  const char* help;     ///< part of it, or ""
+};
+
+class WrongFile : public ::testing::TestWithParam<Wrong> {};
+
+TEST_P(WrongFile, IsRefusedWithItsPlace) {
+  const Wrong& wrong = GetParam();
+  const std::string text =
+      std::string(wrong.text).starts_with("version") ? wrong.text : quadratic + wrong.text;
+  const auto found = problems(text);
+  ASSERT_FALSE(found.empty()) << text;
+  EXPECT_NE(found[0].where.find(std::string("fleet.yaml") + wrong.place), std::string::npos)
+      << found[0].where;
+  EXPECT_NE(found[0].message.find(wrong.message), std::string::npos) << found[0].message;
+  EXPECT_NE(found[0].help.find(wrong.help), std::string::npos) << found[0].help;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Fleet,
+    WrongFile,
+    ::testing::Values(
+        Wrong{"topolgy: ring\n", ":5:1", "unknown key `topolgy`", "did you mean `topology`?"},
+        Wrong{"version: 1\npeers: 4\ndata: quadratic\n",
+              ":1:1",
+              "nothing says when to stop",
+              "rounds"},
+        Wrong{"versoin: 1\n", ":5:1", "unknown key `versoin`", "version"},
+        Wrong{"version: 2\nstop: { rounds: 3 }\ndata: quadratic\n", ":1:10", "version 2", "newer"},
+        Wrong{"peers: 5\n", ":5:1", "duplicate key `peers`", "remove one"},
+        Wrong{"network: { latency: 5 }\n", ":5:21", "has no unit", "`5 ms`"},
+        Wrong{"network: { latency: 5 mss }\n", ":5:21", "is not a duration", "`5 ms`"},
+        Wrong{"network: { bandwidth: 100 Mbits }\n", ":5:23", "is not a bandwidth", "12.5 MB/s"},
+        Wrong{"seed: 010\n", ":5:7", "`010` is not a whole number", "leading zeros"},
+        Wrong{"seed: 1_000\n", ":5:7", "not a whole number", ""},
+        Wrong{"train: { optimizer: { momentum: 0.9, nesterov: no } }\n",
+              ":5:48",
+              "neither true nor false",
+              "true"},
+        Wrong{"<<: { seed: 3 }\n", ":5:1", "merge keys", "--set"},
+        Wrong{"name: &anchor x\n", ":5:", "anchors are not allowed", ""},
+        Wrong{"version: 1\nname: &a [*a]\n", ":2:", "", ""},
+        Wrong{"name: !!str x\n", ":5:", "tags are not allowed", ""},
+        Wrong{"topology: { kind: torus, shape: [3, 3] }\n",
+              ":5:",
+              "torus 3x3 has 9 peers, the fleet has 4",
+              ""},
+        Wrong{"topology: { kind: random-regular, degree: 5 }\n",
+              ":5:",
+              "smaller than the number of peers",
+              ""},
+        Wrong{"version: 1\npeers: 5\ndata: quadratic\nstop: { rounds: 1 }\ntopology: { kind: "
+              "random-regular, degree: 3 }\n",
+              ":5:",
+              "must be even",
+              ""},
+        Wrong{"topology: rign\n", ":5:11", "`rign` is not one of", "did you mean `ring`?"},
+        Wrong{"topology: { kind: ring, shape: [2, 2] }\n", ":5:25", "unknown key `shape`", ""},
+        Wrong{"topology: { kind: erdos-renyi, p: 0 }\n", ":5:", "not connected", "seed"},
+        Wrong{
+            "topology: { kind: ring, weights: metropolys }\n", ":5:34", "not one of", "metropolis"},
+        Wrong{"topology: { kind: ring, weights: 'file:nowhere.txt' }\n",
+              ":5:",
+              "cannot be opened",
+              ""},
+        Wrong{"train: { batch: 0 }\n", ":5:17", "out of range", ""},
+        Wrong{"train: { optimizer: { lr: fast } }\n", ":5:27", "`fast` is not a number", ""},
+        Wrong{"train: { optimizer: { lr: nan } }\n", ":5:27", "is not a number", ""},
+        Wrong{"train: { optimizer: { nesterov: true } }\n", ":5:33", "needs a momentum", ""},
+        Wrong{"model: mlp\n", ":5:8", "does not fit data `quadratic`", "quadratic"},
+        Wrong{"evaluate: { every: 10 }\n", ":5:20", "not a count with its unit", "rounds"},
+        Wrong{"algorithm: { kind: d-psgd, order: lion }\n",
+              ":5:35",
+              "not one of lian, atc, cta",
+              "lian"},
+        Wrong{"algorithm: all-reduce\ntrain: { local_steps: 4 }\n",
+              ":5:12",
+              "local_steps must be 1",
+              ""},
+        Wrong{"version: 1\npeers: 4\nstop: { rounds: 1 }\ndata: { kind: idx, dir: nowhere }\n",
+              ":4:25",
+              "no such folder",
+              "fallback: digits"},
+        Wrong{"version: 1\npeers: 4\nstop: { rounds: 1 }\ndata: { kind: digits, partition: { kind: "
+              "quantity, sizes: [1, 2] } }\n",
+              ":4:60",
+              "2 sizes for 4 peers",
+              ""},
+        Wrong{"name: [a\n", ":6:", "not valid YAML", ""},
+        Wrong{"peers\n", "", "", ""},
+        Wrong{"hosts: { a: { port: 99999 } }\n", ":5:21", "out of range", ""},
+        Wrong{"network:\n", "", "", ""}));
+
+TEST(Fleet, AllErrorsAreShownAtOnce) {
+  const auto found = problems(
+      "version: 1\ntopolgy: ring\nnetwork: { bandwidth: 100 Mbits, latency: 3 }\nstop: { rounds: 0 "
+      "}\n");
+  ASSERT_EQ(found.size(), 4U);
+  try {
+    read("version: 1\ntopolgy: ring\nstop: { rounds: 10 }\n");
+  } catch (const FleetError& e) {
+    const std::string text = e.what();
+    EXPECT_NE(text.find("error: unknown key `topolgy`\n  --> "), std::string::npos) << text;
+    EXPECT_NE(text.find("2| topolgy: ring\n  | ^^^^^^^\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("= help: did you mean `topology`?"), std::string::npos) << text;
+    EXPECT_NE(text.find("1 error in "), std::string::npos) << text;
+  }
+}
+
+TEST(Fleet, DeepAndLargeFilesAreRefusedWithoutHarm) {
+  const auto deep =
+      problems("version: 1\nx-deep: " + std::string(5000, '[') + std::string(5000, ']') + "\n");
+  ASSERT_FALSE(deep.empty());
+  EXPECT_FALSE(problems("version: 1\nname: " + std::string(2U << 20, 'a') + "\n").empty());
+  EXPECT_THROW(read_fleet("/nonexistent/fleet.yaml", {}, nullptr), FleetError);
+}
+
+}  // namespace
+}  // namespace gv

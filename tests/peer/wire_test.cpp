@@ -1,0 +1,110 @@
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include "peer/wire/frame.h"
+
+namespace gv::wire {
+namespace {
+
+std::shared_ptr<Buffer> payload(std::size_t bytes) {
+  auto buffer = std::make_shared<Buffer>(bytes);
+  for (std::size_t k = 0; k < bytes; ++k) buffer->data()[k] = static_cast<std::byte>(k * 31);
+  return buffer;
+}
+
+/// The receiver's whole judgement of one frame; empty when it would be believed.
+std::string judge(std::span<const std::byte> stream, std::uint64_t max_payload, Header& header) {
+  if (stream.size() < prefix_bytes) return "truncated";
+  const auto raw = stream.first<prefix_bytes>();
+  Prefix prefix;
+  if (std::string verdict = decode_prefix(raw, max_payload, prefix); !verdict.empty())
+    return verdict;
+  if (stream.size() < prefix_bytes + prefix.header_bytes) return "truncated";
+  if (std::string verdict =
+          decode_header(raw, stream.subspan(prefix_bytes, prefix.header_bytes), header);
+      !verdict.empty())
+    return verdict;
+  const auto body = stream.subspan(prefix_bytes + prefix.header_bytes);
+  if (body.size() != prefix.payload_bytes) return "truncated";
+  return hash_payload(body) == prefix.payload_hash ? "" : "damaged payload";
+}
+
+std::vector<std::byte> whole_frame(const Message& m) {
+  const std::span<const std::byte> body =
+      m.payload ? std::span(m.payload->data(), m.payload->size()) : std::span<const std::byte>{};
+  std::vector<std::byte> frame = encode(m, hash_payload(body));
+  frame.insert(frame.end(), body.begin(), body.end());
+  return frame;
+}
+
+TEST(Frame, RoundTrips) {
+  for (const Kind kind : {Kind::model, Kind::reduce, Kind::gather, Kind::goodbye}) {
+    const Message m{.from = 7,
+                    .kind = kind,
+                    .step = 123'456'789'012,
+                    .part = 300,
+                    .payload = kind == Kind::goodbye ? nullptr : payload(40)};
+    Header header;
+    const auto frame = whole_frame(m);
+    ASSERT_EQ(judge(frame, 40, header), "");
+    EXPECT_EQ(header.message.from, 7U);
+    EXPECT_EQ(header.message.kind, kind);
+    EXPECT_EQ(header.message.step, 123'456'789'012U);
+    EXPECT_EQ(header.message.part, 300U);
+    EXPECT_EQ(frame.size(), frame_bytes(m));
+  }
+  const Hello hello{.fleet = "abc", .model = "def", .peer = 3, .incarnation = 99, .peers = 8};
+  Header header;
+  ASSERT_EQ(judge(encode(hello), 0, header), "");
+  EXPECT_EQ(header.kind, FrameKind::hello);
+  EXPECT_EQ(header.hello.incarnation, 99U);
+  ASSERT_EQ(judge(encode(Refusal{"another fleet"}), 0, header), "");
+  EXPECT_EQ(header.refusal.reason, "another fleet");
+}
+
+TEST(Frame, EveryTruncationIsRefused) {
+  const auto frame =
+      whole_frame({.from = 7, .kind = Kind::model, .step = 5, .part = 1, .payload = payload(24)});
+  Header header;
+  for (std::size_t length = 0; length < frame.size(); ++length) {
+    EXPECT_NE(judge(std::span(frame).first(length), 24, header), "") << length;
+  }
+}
+
+TEST(Frame, EveryFlippedBitIsRefused) {
+  for (const auto& frame :
+       {whole_frame({.from = 7, .kind = Kind::model, .step = 5, .part = 1, .payload = payload(24)}),
+        encode(Hello{"abc", "def", 3, 99, 8}),
+        encode(Refusal{"why"})}) {
+    for (std::size_t bit = 0; bit < frame.size() * 8; ++bit) {
+      std::vector<std::byte> damaged = frame;
+      damaged[bit / 8] ^= static_cast<std::byte>(1U << bit % 8);
+      Header header;
+      EXPECT_NE(judge(damaged, 1000, header), "") << "bit " << bit;
+    }
+  }
+}
+
+TEST(Frame, LengthsAreCheckedBeforeAnythingIsAllocated) {
+  auto frame =
+      whole_frame({.from = 7, .kind = Kind::model, .step = 5, .part = 1, .payload = payload(24)});
+  Prefix prefix;
+  EXPECT_NE(decode_prefix(std::span(frame).first<prefix_bytes>(), 23, prefix), "");
+  const std::uint64_t huge = ~std::uint64_t{0};
+  std::memcpy(frame.data() + 8, &huge, 8);
+  EXPECT_NE(decode_prefix(std::span(frame).first<prefix_bytes>(), 1U << 30, prefix), "");
+}
+
+TEST(Frame, BytesAreCountedAsTheyAreSent) {
+  for (const Step step : {0ULL, 1ULL, 127ULL, 128ULL, 1ULL << 40}) {
+    for (const PeerId from : {0U, 1U, 200U, 70'000U}) {
+      const Message m{
+          .from = from, .kind = Kind::reduce, .step = step, .part = from, .payload = payload(8)};
+      EXPECT_EQ(whole_frame(m).size(), frame_bytes(m));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gv::wire
