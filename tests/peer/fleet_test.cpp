@@ -4,12 +4,16 @@
 #include <fstream>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace gv {
 namespace {
 
 std::string write_file(const std::string& name, const std::string& text) {
-  const std::string path = ::testing::TempDir() + name;
+  // Tests run side by side: each process has a folder of its own.
+  const std::string folder = ::testing::TempDir() + "grapevine-" + std::to_string(getpid());
+  std::filesystem::create_directories(folder);
+  const std::string path = folder + "/" + name;
   std::ofstream(path) << text;
   return path;
 }
@@ -76,6 +80,8 @@ struct Wrong {
   const char* message;  ///< part of it
   const char* help;     ///< part of it, or ""
 };
+
+void PrintTo(const Wrong& wrong, std::ostream* out) { *out << wrong.message; }
 
 class WrongFile : public ::testing::TestWithParam<Wrong> {};
 
@@ -158,7 +164,7 @@ INSTANTIATE_TEST_SUITE_P(
               "fallback: digits"},
         Wrong{"version: 1\npeers: 4\nstop: { rounds: 1 }\ndata: { kind: digits, partition: { kind: "
               "quantity, sizes: [1, 2] } }\n",
-              ":4:60",
+              ":4:59",
               "2 sizes for 4 peers",
               ""},
         Wrong{"name: [a\n", ":6:", "not valid YAML", ""},
