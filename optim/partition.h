@@ -12,7 +12,7 @@ namespace gv {
 /// How the training samples are divided among peers.
 struct PartitionSpec {
   std::string kind = "iid";  ///< iid | dirichlet | by-label | quantity
-  double alpha = 0.5;        ///< dirichlet: concentration; Hsu, Qi & Brown 2019, arXiv:1909.06335
+  double alpha = 0.5;        ///< dirichlet: concentration; Yurochkin et al. 2019, arXiv:1905.12022
   std::uint32_t min_samples = 1;       ///< dirichlet: every peer gets at least so many
   std::uint32_t classes_per_peer = 2;  ///< by-label: shards; McMahan et al. 2017, arXiv:1602.05629
   std::vector<double> sizes;           ///< quantity: relative sizes, one per peer
