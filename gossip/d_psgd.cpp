@@ -11,11 +11,9 @@ namespace gv {
 Task<> d_psgd_lian(Peer& me) {
   for (; me.running(); co_await me.end_step()) {
     co_await me.local_steps();
-    const Payload x = co_await me.snapshot();  // x_k, frozen
-    Task<Flows> neighbours = me.exchange(x);   // x_k travels ...
-    co_await me.gradient();                    // ... while g_k is computed at x_k
-    Flows flows = co_await neighbours;
-    co_await me.mix_and_step(std::move(flows));  // x_{k+1} = sum_j W_ij x_j - gamma g_k, one pass
+    co_await me.share();         // x_k, frozen, travels ...
+    co_await me.gradient();      // ... while g_k is computed at x_k
+    co_await me.mix_and_step();  // x_{k+1} = sum_j W_ij x_{k,j} - gamma g_k, one pass
   }
 }
 
@@ -26,9 +24,8 @@ Task<> d_psgd_atc(Peer& me) {
     co_await me.local_steps();
     co_await me.gradient();
     co_await me.step_local();  // x_{k+1/2} = x_k - gamma g_k
-    const Payload x = co_await me.snapshot();
-    Flows flows = co_await me.exchange(x);
-    co_await me.mix(std::move(flows));  // x_{k+1} = sum_j W_ij x_{k+1/2,j}
+    co_await me.share();
+    co_await me.mix();  // x_{k+1} = sum_j W_ij x_{k+1/2,j}
   }
 }
 
@@ -36,9 +33,8 @@ Task<> d_psgd_atc(Peer& me) {
 Task<> d_psgd_cta(Peer& me) {
   for (; me.running(); co_await me.end_step()) {
     co_await me.local_steps();
-    const Payload x = co_await me.snapshot();
-    Flows flows = co_await me.exchange(x);
-    co_await me.mix(std::move(flows));
+    co_await me.share();
+    co_await me.mix();  // y
     co_await me.gradient();
     co_await me.step_local();
   }

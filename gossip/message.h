@@ -10,8 +10,12 @@ namespace gv {
 /// A round of the algorithm: one exchange and its local steps.
 using Step = std::uint64_t;
 
+/// Models travel in pieces of so many floats (512 KiB), the last one shorter: a piece stays in the
+/// cache between the socket and the mixing, which begins before the rest has come.
+inline constexpr std::size_t piece_floats = 131'072;
+
 enum class Kind : std::uint8_t {
-  model = 1,    ///< x of the sender at `step`
+  model = 1,    ///< x of the sender at `step`; `part` numbers the piece
   reduce = 2,   ///< ring all-reduce, reduce-scatter: a partial sum; `part` numbers the hop
   gather = 3,   ///< ring all-reduce, all-gather: a finished sum; `part` numbers the hop
   goodbye = 4,  ///< the sender stops: `step` is the first step it will not take part in. No payload

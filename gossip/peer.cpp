@@ -36,8 +36,8 @@ struct Receive {
   std::optional<Message> await_resume() { return std::move(answer); }
 };
 
-double vector_flops(const Replica& replica, std::size_t passes) {
-  return 2.0 * static_cast<double>(replica.size()) * static_cast<double>(passes);
+double vector_flops(Range r, std::size_t passes) {
+  return 2.0 * static_cast<double>(r.count) * static_cast<double>(passes);
 }
 
 }  // namespace
@@ -63,21 +63,50 @@ Task<std::optional<Message>> Peer::receive(PeerId from, Kind kind, std::uint32_t
   co_return co_await waiting;
 }
 
-Task<Flows> Peer::exchange(const Payload& x) {
-  for (const PeerId to : plan.neighborhood.receivers) send(to, Kind::model, x);
-  return collect();
+std::uint32_t Peer::pieces() const {
+  return static_cast<std::uint32_t>((replica.size() + piece_floats - 1) / piece_floats);
 }
 
-Task<Flows> Peer::collect() {
+Range Peer::piece(std::uint32_t part) const {
+  const std::size_t begin = part * piece_floats;
+  return {begin, std::min(piece_floats, replica.size() - begin)};
+}
+
+Task<> Peer::share() {
+  if (plan.neighborhood.receivers.empty()) co_return;
+  for (std::uint32_t part = 0; part < pieces(); ++part) {
+    const Payload frozen = co_await snapshot(Vector::x, piece(part));
+    for (const PeerId to : plan.neighborhood.receivers) send(to, Kind::model, frozen, part);
+  }
+}
+
+Task<Flows> Peer::collect(std::uint32_t part) {
   const Neighborhood& row = plan.neighborhood;
   Flows flows;
   for (std::size_t j = 0; j < row.peers.size(); ++j) {
-    std::optional<Message> message = co_await receive(row.peers[j], Kind::model);
+    std::optional<Message> message = co_await receive(row.peers[j], Kind::model, part);
     if (!message) continue;
     flows.vectors.push_back(std::move(message->payload));
     flows.weights.push_back(static_cast<float>(row.weights[j]));
   }
   co_return flows;
+}
+
+Task<> Peer::mix() {
+  for (std::uint32_t part = 0; part < pieces(); ++part) {
+    const Flows flows = co_await collect(part);
+    const Range r = piece(part);
+    co_await compute(vector_flops(r, flows.vectors.size()), [&] { replica.mix(r, flows); });
+  }
+}
+
+Task<> Peer::mix_and_step() {
+  for (std::uint32_t part = 0; part < pieces(); ++part) {
+    const Flows flows = co_await collect(part);
+    const Range r = piece(part);
+    co_await compute(vector_flops(r, flows.vectors.size() + 1),
+                     [&] { replica.mix_and_step(r, flows); });
+  }
 }
 
 Task<> Peer::compute(double flops, std::function<void()> job) {
@@ -92,16 +121,7 @@ Task<> Peer::gradient() {
 }
 
 Task<> Peer::step_local() {
-  co_await compute(vector_flops(replica, 1), [this] { replica.step(); });
-}
-
-Task<> Peer::mix(Flows flows) {
-  co_await compute(vector_flops(replica, flows.vectors.size()), [&] { replica.mix(flows); });
-}
-
-Task<> Peer::mix_and_step(Flows flows) {
-  co_await compute(vector_flops(replica, flows.vectors.size() + 1),
-                   [&] { replica.mix_and_step(flows); });
+  co_await compute(vector_flops({0, replica.size()}, 1), [this] { replica.step(); });
 }
 
 Task<> Peer::local_steps() {
@@ -153,16 +173,22 @@ bool Peer::deliver(Message message) {
     mailbox_.close(message.from, message.step);
     return true;
   }
+  return acceptable(message) && mailbox_.deliver(std::move(message));
+}
+
+bool Peer::acceptable(const Message& message) const {
   // A neighbour can be ahead by no more than the hops of a way round to it.
   if (message.step < step || message.step > step + plan.peers) return false;
   if (!std::ranges::binary_search(plan.neighborhood.peers, message.from)) return false;
-  std::size_t expected = replica.size();
-  if (message.kind != Kind::model) {
+  std::size_t expected = 0;
+  if (message.kind == Kind::model) {
+    if (message.part >= pieces()) return false;
+    expected = piece(message.part).count;
+  } else {
     const PeerId c = ring_sent_chunk(message.kind, message.from, message.part, plan.peers);
     expected = ring_chunk(replica.size(), plan.peers, c).count;
   }
-  if (!message.payload || message.payload->size() != expected * sizeof(float)) return false;
-  return mailbox_.deliver(std::move(message));
+  return message.payload && message.payload->size() == expected * sizeof(float);
 }
 
 void Peer::lost(PeerId from) {

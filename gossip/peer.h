@@ -42,21 +42,22 @@ class Peer {
 
   /// Frozen copy of v[r]; the only host copy a vector makes on its way out.
   Task<Payload> snapshot(Vector v, Range r);
-  Task<Payload> snapshot() { return snapshot(Vector::x, {0, replica.size()}); }
   void send(PeerId to, Kind kind, Payload payload, std::uint32_t part = 0);
   /// Message of this round, or nothing when its sender has left.
   Task<std::optional<Message>> receive(PeerId from, Kind kind, std::uint32_t part = 0);
 
-  /// Sends x to the receivers at once; awaited, gives the neighbours' vectors of the same round
-  /// with their weights. A neighbour that has left is missing at both ends of its edge: the flows
-  /// that remain stay symmetric.
-  Task<Flows> exchange(const Payload& x);
+  /// Freezes x and sends it to the receivers, piece by piece. Does not wait for the network.
+  Task<> share();
+  /// x <- sum_j W_ij x_j over what the neighbours shared in this round, piece by piece as it comes.
+  /// A neighbour that has left is missing at both ends of its edge: the flows that remain stay
+  /// symmetric.
+  Task<> mix();
+  /// x <- sum_j W_ij x_j - gamma direction(g): mix() and step_local() in one pass over memory.
+  Task<> mix_and_step();
 
-  Task<> gradient();                 ///< g at x, off the loop
-  Task<> step_local();               ///< x <- x - gamma direction(g)
-  Task<> mix(Flows flows);           ///< x <- sum_j W_ij x_j
-  Task<> mix_and_step(Flows flows);  ///< both, one pass over memory
-  Task<> local_steps();              ///< local_steps - 1 plain SGD steps before an exchange
+  Task<> gradient();     ///< g at x, off the loop
+  Task<> step_local();   ///< x <- x - gamma direction(g)
+  Task<> local_steps();  ///< local_steps - 1 plain SGD steps before an exchange
   Task<> compute(double flops, std::function<void()> job);  ///< any arithmetic on the replica
   Task<> end_step();  ///< counts the round; evaluates when due
 
@@ -71,7 +72,10 @@ class Peer {
   void lost(PeerId from);
 
  private:
-  Task<Flows> collect();
+  std::uint32_t pieces() const;
+  Range piece(std::uint32_t part) const;
+  Task<Flows> collect(std::uint32_t part);
+  bool acceptable(const Message& message) const;
   Task<> evaluate(bool last);
 
   Mailbox mailbox_;

@@ -10,7 +10,7 @@ namespace gv {
 namespace {
 
 constexpr std::align_val_t alignment{64};
-constexpr std::size_t limit = 64;
+constexpr std::size_t limit = 1024;
 
 }  // namespace
 
@@ -32,10 +32,10 @@ void Buffer::resize(std::size_t bytes) {
 /// Oldest first. When full the oldest goes, so that sizes no longer asked for do not stay.
 struct BufferPool::Shelf {
   std::vector<std::unique_ptr<Buffer>> free;
-
-  Shelf() { free.reserve(limit); }  // so that putting back, in a deleter, never throws
+  std::size_t out = 0;
 
   std::unique_ptr<Buffer> take(std::size_t bytes) {
+    free.reserve(std::min(limit, free.size() + ++out));  // putting back, in a deleter, never throws
     auto best = free.end();
     for (auto it = free.begin(); it != free.end(); ++it) {
       const bool fits = (*it)->capacity() >= bytes;
@@ -48,6 +48,7 @@ struct BufferPool::Shelf {
   }
 
   void put(std::unique_ptr<Buffer> buffer) {
+    --out;
     if (free.size() == limit) free.erase(free.begin());
     free.push_back(std::move(buffer));
   }

@@ -42,7 +42,7 @@ class BufferPool {
  public:
   BufferPool();
   /// A writable buffer of `bytes` bytes, its content unspecified: the smallest kept one that fits,
-  /// or a new one. At most 64 wait on the shelf.
+  /// or a new one. At most 1024 wait on the shelf.
   std::shared_ptr<Buffer> acquire(std::size_t bytes);
 
  private:

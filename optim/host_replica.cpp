@@ -39,18 +39,18 @@ class HostReplica : public Replica {
 
   void step() override {
     optimizer_->begin_step();
-    by_blocks([&](std::size_t begin, std::size_t count) { step_block(begin, count); });
+    by_blocks({0, size()}, [&](Range b) { step_block(b); });
   }
-  void mix(const Flows& flows) override {
-    check(flows);
-    by_blocks([&](std::size_t begin, std::size_t count) { mix_block(flows, begin, count); });
+  void mix(Range r, const Flows& flows) override {
+    check(r, flows);
+    by_blocks(r, [&](Range b) { mix_block(flows, b, r.begin); });
   }
-  void mix_and_step(const Flows& flows) override {
-    check(flows);
-    optimizer_->begin_step();
-    by_blocks([&](std::size_t begin, std::size_t count) {
-      mix_block(flows, begin, count);
-      step_block(begin, count);
+  void mix_and_step(Range r, const Flows& flows) override {
+    check(r, flows);
+    if (r.begin == 0) optimizer_->begin_step();
+    by_blocks(r, [&](Range b) {
+      mix_block(flows, b, r.begin);
+      step_block(b);
     });
   }
 
@@ -83,34 +83,37 @@ class HostReplica : public Replica {
     return const_cast<HostReplica*>(this)->part(v, r);
   }
 
-  void check(const Flows& flows) const {
+  void check(Range r, const Flows& flows) const {
+    GV_CHECK(r.begin + r.count <= size(), "a range inside the vector");
     GV_CHECK(flows.vectors.size() == flows.weights.size(), "a weight for each vector");
     for (const Payload& vector : flows.vectors)
-      GV_CHECK(vector->size() == x_.size(), "a neighbour's vector has d floats");
+      GV_CHECK(vector->size() == r.count * sizeof(float), "a neighbour's piece fills the range");
   }
 
   template <class Body>
-  void by_blocks(Body body) {
-    for (std::size_t begin = 0; begin < size(); begin += block)
-      body(begin, std::min(block, size() - begin));
+  static void by_blocks(Range r, Body body) {
+    for (std::size_t done = 0; done < r.count; done += block)
+      body(Range{r.begin + done, std::min(block, r.count - done)});
   }
 
-  void step_block(std::size_t begin, std::size_t count) {
-    optimizer_->apply(begin, x_.floats().subspan(begin, count), g_.floats().subspan(begin, count));
+  void step_block(Range b) {
+    optimizer_->apply(
+        b.begin, x_.floats().subspan(b.begin, b.count), g_.floats().subspan(b.begin, b.count));
   }
 
   /// The flows of one element are summed in the order of the neighbours and then added: the order
-  /// fixes the bits, and w (x_j - x_i) is bitwise the opposite of w (x_i - x_j).
-  void mix_block(const Flows& flows, std::size_t begin, std::size_t count) {
+  /// fixes the bits, and w (x_j - x_i) is bitwise the opposite of w (x_i - x_j). The neighbours'
+  /// vectors begin at `origin` of x.
+  void mix_block(const Flows& flows, Range b, std::size_t origin) {
     std::array<float, block> sum;
-    std::fill_n(sum.begin(), count, 0.0F);
-    float* x = x_.floats().data() + begin;
+    std::fill_n(sum.begin(), b.count, 0.0F);
+    float* x = x_.floats().data() + b.begin;
     for (std::size_t j = 0; j < flows.vectors.size(); ++j) {
-      const float* other = flows.vectors[j]->floats().data() + begin;
+      const float* other = flows.vectors[j]->floats().data() + (b.begin - origin);
       const float w = flows.weights[j];
-      for (std::size_t k = 0; k < count; ++k) sum[k] += w * (other[k] - x[k]);
+      for (std::size_t k = 0; k < b.count; ++k) sum[k] += w * (other[k] - x[k]);
     }
-    for (std::size_t k = 0; k < count; ++k) x[k] += sum[k];
+    for (std::size_t k = 0; k < b.count; ++k) x[k] += sum[k];
   }
 
   std::unique_ptr<Objective> objective_;

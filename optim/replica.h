@@ -11,16 +11,17 @@
 
 namespace gv {
 
-/// Neighbours' vectors with their weights, in ascending order of peer: the order fixes the bits.
-struct Flows {
-  std::vector<Payload> vectors;  ///< each of d floats
-  std::vector<float> weights;    ///< W_ij
-};
-
 /// A piece [begin, begin + count) of a vector.
 struct Range {
   std::size_t begin = 0;
   std::size_t count = 0;
+};
+
+/// Neighbours' vectors (or the same piece of each) with their weights, in ascending order of peer:
+/// the order fixes the bits.
+struct Flows {
+  std::vector<Payload> vectors;  ///< each of as many floats as the range they are mixed into
+  std::vector<float> weights;    ///< W_ij
 };
 
 enum class Vector { x, g };
@@ -34,11 +35,12 @@ class Replica {
 
   virtual double gradient() = 0;  ///< g <- gradient at x on the next minibatch; returns its loss
   virtual void step() = 0;        ///< x <- x - gamma direction(g)
-  /// x <- x + sum_j w_j (x_j - x): averaging written as flows, so that opposite ends apply opposite
-  /// flows.
-  virtual void mix(const Flows& flows) = 0;
-  /// x <- x + sum_j w_j (x_j - x) - gamma direction(g), one pass over memory.
-  virtual void mix_and_step(const Flows& flows) = 0;
+  /// x[r] <- x[r] + sum_j w_j (x_j - x[r]): averaging written as flows, so that opposite ends apply
+  /// opposite flows.
+  virtual void mix(Range r, const Flows& flows) = 0;
+  /// x[r] <- x[r] + sum_j w_j (x_j - x[r]) - gamma direction(g)[r], one pass over memory. The pieces
+  /// of one step come in ascending order; the one at 0 begins it.
+  virtual void mix_and_step(Range r, const Flows& flows) = 0;
 
   virtual void snapshot(Vector v,
                         Range r,

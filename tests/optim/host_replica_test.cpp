@@ -1,5 +1,7 @@
 #include "optim/host_replica.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 namespace gv {
@@ -37,9 +39,9 @@ TEST(HostReplica, OnePassGivesTheBitsOfTwo) {
       }
       for (int step = 0; step < 3; ++step) {
         one->gradient();
-        one->mix_and_step(flows);
+        one->mix_and_step({0, d}, flows);
         two->gradient();
-        two->mix(flows);
+        two->mix({0, d}, flows);
         two->step();
       }
       ASSERT_EQ(x_of(*one), x_of(*two)) << "d " << d << ", neighbours " << neighbours;
@@ -47,10 +49,33 @@ TEST(HostReplica, OnePassGivesTheBitsOfTwo) {
   }
 }
 
+Payload slice(const Payload& vector, Range r) {
+  auto piece = std::make_shared<Buffer>(r.count * sizeof(float));
+  std::ranges::copy(vector->floats().subspan(r.begin, r.count), piece->floats().begin());
+  return piece;
+}
+
+TEST(HostReplica, PieceByPieceGivesTheBitsOfTheWhole) {
+  constexpr std::uint32_t d = 10'000;
+  const auto whole = quadratic_replica(d, 0);
+  const auto pieces = quadratic_replica(d, 0);
+  const Flows flows{{random_vector(d, 1), random_vector(d, 2)}, {0.25F, 0.5F}};
+  for (int step = 0; step < 3; ++step) {
+    whole->gradient();
+    whole->mix_and_step({0, d}, flows);
+    pieces->gradient();
+    for (const Range r : {Range{0, 3001}, Range{3001, 2048}, Range{5049, 4951}}) {
+      const Flows part{{slice(flows.vectors[0], r), slice(flows.vectors[1], r)}, flows.weights};
+      pieces->mix_and_step(r, part);
+    }
+  }
+  EXPECT_EQ(x_of(*whole), x_of(*pieces));
+}
+
 TEST(HostReplica, MixIsTheWeightedAverage) {
   const auto replica = quadratic_replica(3, 0);
   Flows flows{{random_vector(3, 1), random_vector(3, 2)}, {0.25F, 0.5F}};
-  replica->mix(flows);
+  replica->mix({0, 3}, flows);
   for (std::size_t k = 0; k < 3; ++k) {
     const float expected =
         0.25F * 0.5F + 0.25F * flows.vectors[0]->floats()[k] + 0.5F * flows.vectors[1]->floats()[k];
@@ -72,7 +97,8 @@ TEST(HostReplica, RangesAreLoadedAddedAndScaled) {
 TEST(HostReplicaDeathTest, RefusesAVectorOfAnotherShape) {
   const auto replica = quadratic_replica(10, 0);
   const Flows flows{{random_vector(9, 1)}, {0.5F}};
-  EXPECT_DEATH(replica->mix(flows), "d floats");
+  EXPECT_DEATH(replica->mix({0, 10}, flows), "fills the range");
+  EXPECT_DEATH(replica->mix({5, 9}, flows), "inside the vector");
 }
 
 }  // namespace
