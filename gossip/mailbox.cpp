@@ -24,7 +24,7 @@ bool Mailbox::take(const Key& key, std::optional<Message>& answer) {
     return true;
   }
   answer.reset();
-  return closed(key);
+  return closed(key.from, key.step);
 }
 
 void Mailbox::wait(const Key& key, Waiter waiter) {
@@ -36,7 +36,7 @@ void Mailbox::close(PeerId from, Step step) {
   it->second = std::min(it->second, step);
   std::vector<Waiter> disappointed;
   for (auto w = waiters_.begin(); w != waiters_.end();) {
-    if (!closed(w->first)) {
+    if (!closed(w->first.from, w->first.step)) {
       ++w;
       continue;
     }
@@ -46,9 +46,9 @@ void Mailbox::close(PeerId from, Step step) {
   for (const Waiter& waiter : disappointed) waiter(std::nullopt);
 }
 
-bool Mailbox::closed(const Key& key) const {
-  const auto it = closed_.find(key.from);
-  return it != closed_.end() && key.step >= it->second;
+bool Mailbox::closed(PeerId from, Step step) const {
+  const auto it = closed_.find(from);
+  return it != closed_.end() && step >= it->second;
 }
 
 }  // namespace gv

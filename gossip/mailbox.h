@@ -32,9 +32,10 @@ class Mailbox {
   /// No message of `from` at `step` or later will come: its askers, present and future, get
   /// nothing.
   void close(PeerId from, Step step);
+  /// True when `from` takes no part in `step`.
+  bool closed(PeerId from, Step step) const;
 
  private:
-  bool closed(const Key& key) const;
   std::map<Key, Message> ready_;
   std::map<Key, Waiter> waiters_;
   std::map<PeerId, Step> closed_;

@@ -55,6 +55,7 @@ Task<Payload> Peer::snapshot(Vector v, Range r) {
 }
 
 void Peer::send(PeerId to, Kind kind, Payload payload, std::uint32_t part) {
+  if (kind != Kind::goodbye && mailbox_.closed(to, step)) return;
   world.send(to, {plan.id, kind, step, part, std::move(payload)});
 }
 

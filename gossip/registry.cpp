@@ -40,6 +40,11 @@ const std::vector<AlgorithmRow>& algorithms() {
   return rows;
 }
 
+Task<> live(Peer& me, Algorithm run) {
+  co_await run(me);
+  co_await me.finish();
+}
+
 const AlgorithmRow* find_algorithm(std::string_view kind, std::string_view order) {
   for (const AlgorithmRow& row : algorithms()) {
     if (row.kind == kind && (order.empty() || row.order == order)) return &row;

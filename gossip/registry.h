@@ -30,6 +30,9 @@ const std::vector<AlgorithmRow>& algorithms();
 /// Null when there is none. An empty order takes the first row of that kind.
 const AlgorithmRow* find_algorithm(std::string_view kind, std::string_view order);
 
+/// A peer's whole life: the algorithm, then its last words.
+Task<> live(Peer& me, Algorithm run);
+
 Task<> d_psgd_lian(Peer& me);
 Task<> d_psgd_atc(Peer& me);
 Task<> d_psgd_cta(Peer& me);

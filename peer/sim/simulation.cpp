@@ -6,18 +6,13 @@
 #include <thread>
 #include <utility>
 
-#include "gossip/task.h"
+#include "gossip/registry.h"
 #include "optim/check.h"
 #include "peer/sim/sim_world.h"
 #include "peer/sim/workers.h"
 
 namespace gv {
 namespace {
-
-Task<> live(Peer& me, Algorithm run) {
-  co_await run(me);
-  co_await me.finish();
-}
 
 class Simulation {
  public:

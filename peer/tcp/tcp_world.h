@@ -18,18 +18,16 @@ struct TcpOptions {
   std::string listen_address = "127.0.0.1";
   std::uint16_t listen_port = 0;  ///< 0: any free one
   int compute_threads = 1;
-  Time connect_deadline{
-      std::chrono::seconds(30)};  ///< all links up by then, or start() fails with who is missing
-  Time lost_deadline{
-      std::chrono::seconds(5)};           ///< a broken link is redialled so long, then Peer::lost
-  std::function<void(Report)> on_report;  ///< on the loop
-  std::function<void(const std::string&)> log;  ///< one line, no newline
+  Time connect_deadline{std::chrono::seconds(30)};  ///< all links up by then, or run() fails
+  Time farewell_deadline{std::chrono::seconds(30)};  ///< how long end_loop() waits for neighbours
+  std::function<void(Report)> on_report;             ///< on the loop
+  std::function<void(const std::string&)> log;       ///< one line, no newline
 };
 
 struct PeerAddress {
-  PeerId peer;
+  PeerId peer = 0;
   std::string host;
-  std::uint16_t port;
+  std::uint16_t port = 0;
 };
 
 /// World over TCP: Asio coroutines, one persistent connection per edge (the lower id dials), gather
@@ -40,16 +38,16 @@ class TcpWorld : public World {
 
   /// Binds and listens; returns the port. Throws std::runtime_error when the address is taken.
   virtual std::uint16_t listen() = 0;
-  /// Runs the loop: connects to all links, then calls `begin` on the loop; returns when `end_loop`
-  /// was called. Throws std::runtime_error naming the peers that could not be reached or that
-  /// refused us, and why.
+  /// Runs the loop: connects to all links, then calls `begin` on the loop; returns when end_loop()
+  /// has said farewell. Throws std::runtime_error naming the peers that could not be reached or
+  /// that refused us, and why; and whatever `begin` or a callback throws.
   virtual void run(const std::vector<PeerAddress>& addresses,
                    Peer& peer,
                    std::function<void()> begin) = 0;
   /// From the loop: flushes the queues, tells and awaits the neighbours' end of stream (bounded),
   /// then leaves run().
   virtual void end_loop() = 0;
-  /// Any thread or signal-safe context's helper: runs f on the loop.
+  /// From any thread: runs f on the loop.
   virtual void post(std::function<void()> f) = 0;
 };
 

@@ -6,26 +6,10 @@
 
 #include "graph/spectrum.h"
 #include "peer/runtime/assembly.h"
+#include "tests/peer/test_fleet.h"
 
 namespace gv {
 namespace {
-
-/// A fleet without a file.
-Fleet quadratic_fleet(PeerId n,
-                      const std::string& topology,
-                      const std::string& algorithm,
-                      const std::string& order) {
-  Fleet fleet;
-  fleet.path = "test";
-  fleet.peers.assign(n, {});
-  fleet.data.kind = "quadratic";
-  fleet.model.kind = "quadratic";
-  fleet.topology = parse_topology(topology);
-  fleet.algorithm = algorithm;
-  fleet.order = order;
-  fleet.stop.rounds = 3;
-  return fleet;
-}
 
 struct Result {
   std::vector<std::vector<float>> x;

@@ -1,0 +1,42 @@
+#include "peer/tcp/compute_thread.h"
+
+#include <utility>
+
+#include "optim/host_replica.h"
+
+namespace gv {
+
+ComputeThread::ComputeThread(int compute_threads)
+    : thread_([this, compute_threads] { work(compute_threads); }) {}
+
+ComputeThread::~ComputeThread() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void ComputeThread::submit(std::function<void()> job) {
+  {
+    const std::lock_guard lock(mutex_);
+    jobs_.push_back(std::move(job));
+  }
+  wake_.notify_one();
+}
+
+void ComputeThread::work(int compute_threads) {
+  set_compute_threads(compute_threads);
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+    if (stopping_) return;
+    const std::function<void()> job = std::move(jobs_.front());
+    jobs_.pop_front();
+    lock.unlock();
+    job();
+  }
+}
+
+}  // namespace gv

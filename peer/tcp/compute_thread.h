@@ -1,0 +1,33 @@
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace gv {
+
+/// The one thread that does a peer's arithmetic, job after job, while the loop serves the network.
+class ComputeThread {
+ public:
+  /// `compute_threads`: what a parallel job may use (OpenMP).
+  explicit ComputeThread(int compute_threads);
+  /// Ends after the job at hand; what waits is dropped.
+  ~ComputeThread();
+  ComputeThread(const ComputeThread&) = delete;
+  ComputeThread& operator=(const ComputeThread&) = delete;
+
+  void submit(std::function<void()> job);
+
+ private:
+  void work(int compute_threads);
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> jobs_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace gv

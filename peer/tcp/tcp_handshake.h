@@ -1,0 +1,51 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "gossip/world.h"
+#include "peer/tcp/tcp_frames.h"
+
+namespace gv {
+
+/// How a connection begins: the dialling side says Hello, the accepting side answers with its own or
+/// with a Refusal.
+struct Handshake {
+  std::unique_ptr<TcpFrames> frames;  ///< null: the connection failed
+  PeerId peer = 0;                    ///< the other side, as it says
+  std::string refusal;                ///< why one side refuses the other; empty: a link
+  bool accepted() const { return frames != nullptr && refusal.empty(); }
+};
+
+/// Lengths of time that strangers get, and the first pause between two dials.
+inline constexpr Time handshake_deadline{std::chrono::seconds(3)};
+inline constexpr Time first_redial{std::chrono::milliseconds(20)};
+inline constexpr Time slowest_redial{std::chrono::milliseconds(500)};
+
+/// Says Hello on a connected socket and hears the answer of `expected`.
+asio::awaitable<Handshake> dial_handshake(asio::ip::tcp::socket socket,
+                                          const wire::Hello& ours,
+                                          PeerId expected,
+                                          std::shared_ptr<BufferPool> pool);
+
+/// Hears a stranger's Hello and answers it. `judge` says why this peer may not come in, or nothing;
+/// the caller then sends the refusal.
+asio::awaitable<Handshake> accept_handshake(asio::ip::tcp::socket socket,
+                                            const wire::Hello& ours,
+                                            std::function<std::string(const wire::Hello&)> judge,
+                                            std::shared_ptr<BufferPool> pool);
+
+/// Sends the refusal, and waits for the other side to close first: an early close could destroy the
+/// reason on its way.
+asio::awaitable<void> refuse(Handshake refused, std::shared_ptr<BufferPool> pool);
+
+/// Why `theirs` belongs to another fleet or model than `ours`; empty when it is the same.
+std::string disagreement(const wire::Hello& ours, const wire::Hello& theirs);
+
+/// No delay for small frames; on loopback a congestion control that does not hold back (performance:
+/// bbr moves less than half of what reno does there).
+void tune(asio::ip::tcp::socket& socket);
+
+}  // namespace gv

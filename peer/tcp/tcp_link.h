@@ -1,0 +1,56 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "peer/tcp/tcp_frames.h"
+
+namespace gv {
+
+/// The persistent connection to one neighbour: a queue of frames going out, a loop of frames coming
+/// in. Lives on the peer's loop.
+class TcpLink : public std::enable_shared_from_this<TcpLink> {
+ public:
+  struct Events {
+    std::function<bool(Message)> on_message;          ///< false: not a message to be expected
+    /// Nothing more will come; once. Empty: the neighbour closed its side between two frames.
+    std::function<void(const std::string& error)> on_end;
+    std::function<void()> on_closed;  ///< both sides are done; once, after on_end
+  };
+
+  TcpLink(std::unique_ptr<TcpFrames> frames, PeerId neighbour, std::uint64_t max_payload_bytes);
+
+  void start(BufferPool& pool, Events events);
+  void send(Outgoing frame);
+  /// Nothing more will be sent: tells the neighbour after the last queued frame. The neighbour may
+  /// go on sending, as we may after its end.
+  void finish();
+  /// At once, whatever is on its way.
+  void close();
+  bool closed() const { return closed_; }
+
+ private:
+  static asio::awaitable<void> read_loop(std::shared_ptr<TcpLink> self, BufferPool& pool);
+  static asio::awaitable<void> write_loop(std::shared_ptr<TcpLink> self);
+  /// Up to socket_piece bytes of the queue, beginning where the last write ended.
+  std::vector<asio::const_buffer> next_buffers() const;
+  void written(std::size_t bytes);
+  void shut_down();
+  void end(const std::string& error);
+
+  std::unique_ptr<TcpFrames> frames_;
+  PeerId neighbour_;
+  std::uint64_t max_payload_bytes_;
+  Events events_;
+  std::deque<Outgoing> queue_;
+  std::size_t front_written_ = 0;  ///< bytes of the queue's first frame already gone
+  bool writing_ = false;
+  bool finishing_ = false;
+  bool shut_down_ = false;
+  bool ended_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace gv
