@@ -1,5 +1,6 @@
 #include "peer/runtime/tcp_peer.h"
 
+#include <algorithm>
 #include <mutex>
 #include <thread>
 
@@ -21,6 +22,10 @@ class LoopbackFleet {
     for (PeerId i = 0; i < n; ++i) {
       TcpPeerOptions options;
       options.on_report = [this](Report report) {
+        // A peer's buffers go back to its own pool, on its own loop.
+        const auto copy = std::make_shared<Buffer>(report.model->size());
+        std::ranges::copy(report.model->floats(), copy->floats().begin());
+        report.model = copy;
         const std::lock_guard lock(mutex_);
         observer.take(std::move(report), Time{0});
       };
