@@ -5,7 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "peer/cli/exit_code.h"
+#include "peer/runtime/exit_code.h"
 #include "peer/runtime/assembly.h"
 
 namespace gv::cli {

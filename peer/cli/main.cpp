@@ -25,14 +25,17 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.failure_message(cli::failure_message);
   cli::Outcome outcome;
+  cli::add_run(app, outcome);
   cli::add_simulate(app, outcome);
   cli::add_plan(app, outcome);
+  cli::add_peer(app, outcome);
   cli::add_graph(app, outcome);
   cli::add_bench(app, outcome);
   cli::add_doctor(app, outcome);
   cli::add_examples(
       app,
-      "  grapevine plan configs/fashion-ring8.yaml\n"
+      "  grapevine run configs/fashion-ring8.yaml\n"
+      "  grapevine simulate configs/digits-torus16.yaml\n"
       "  grapevine graph report --topology ring --topology torus:4x4 --peers 16");
   try {
     app.parse(argc, argv);

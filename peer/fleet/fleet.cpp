@@ -502,11 +502,10 @@ class FleetReader {
     const OptimizerSpec& o = f.optimizer;
     const Schedule& s = o.schedule;
     const PartitionSpec& p = f.data.partition;
-    std::string text = fmt::format("{};{};{};{};{};{};{};{};{};",
+    std::string text = fmt::format("{};{};{};{};{};{};{};{};",
                                    f.name,
                                    f.seed,
                                    f.data.kind,
-                                   f.data.dir,
                                    f.data.train,
                                    f.data.test,
                                    f.data.features,
@@ -542,8 +541,12 @@ class FleetReader {
                         s.sigma,
                         f.local_steps,
                         f.algorithm);
-    text += fmt::format(
-        "{};{};{};{};", f.order, to_string(f.topology), f.weights, f.stop.rounds.value_or(0));
+    text += fmt::format("{};{};{};{};{};",
+                        f.order,
+                        to_string(f.topology),
+                        f.weights,
+                        f.stop.rounds.value_or(0),
+                        f.stop.epochs.value_or(0));
     for (const PeerSpec& peer : f.peers) text += fmt::format("{},{};", peer.batch, peer.threads);
     const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
     return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);

@@ -43,7 +43,10 @@ Task<> live_and_leave(Peer& me, Algorithm run, TcpWorld& world) {
 }  // namespace
 
 TcpPeer::TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options)
-    : fleet_(fleet), on_ready_(options.on_ready), replica_(fleet.replica(id)) {
+    : fleet_(fleet),
+      on_ready_(options.on_ready),
+      on_progress_(options.on_progress),
+      replica_(fleet.replica(id)) {
   const Plan plan = fleet.plan(id);
   world_ = TcpWorld::make(tcp_options(fleet, plan, std::move(options)));
   peer_ = std::make_unique<Peer>(plan, *world_, *replica_);
@@ -59,13 +62,24 @@ void TcpPeer::run(const std::vector<PeerAddress>& addresses) {
   life_ = live_and_leave(*peer_, fleet_.algorithm->run, *world_);
   world_->run(addresses, *peer_, [this] {
     if (on_ready_) on_ready_();
+    if (on_progress_) tell_progress();
     life_.start();
   });
   life_.result();
 }
 
+void TcpPeer::tell_progress() {
+  world_->after(std::chrono::milliseconds(250), [this] {
+    on_progress_(peer_->step);
+    tell_progress();
+  });
+}
+
 void TcpPeer::stop() {
-  world_->post([this] { peer_->stop(); });
+  world_->post([this] {
+    peer_->stop();
+    world_->give_up();
+  });
 }
 
 void TcpPeer::ask(std::function<void(Step)> f) {

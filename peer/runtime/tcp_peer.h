@@ -16,6 +16,7 @@ struct TcpPeerOptions {
   std::uint16_t listen_port = 0;  ///< 0: any free one
   Time connect_deadline{std::chrono::seconds(30)};
   std::function<void()> on_ready;  ///< all links are up; on the loop
+  std::function<void(Step)> on_progress;  ///< rounds completed, four times a second
   std::function<void(Report)> on_report;
   std::function<void(const std::string&)> log;
 };
@@ -30,14 +31,17 @@ class TcpPeer {
   std::uint16_t listen();
   /// Trains until the end; throws std::runtime_error as TcpWorld::run does.
   void run(const std::vector<PeerAddress>& addresses);
-  /// From any thread: leave after the current round.
+  /// From any thread: leave after the current round; or at once while links are missing.
   void stop();
   /// From any thread: runs f(rounds completed) on the loop.
   void ask(std::function<void(Step)> f);
 
  private:
+  void tell_progress();
+
   const Assembly& fleet_;
   std::function<void()> on_ready_;
+  std::function<void(Step)> on_progress_;
   std::unique_ptr<Replica> replica_;
   std::unique_ptr<TcpWorld> world_;
   std::unique_ptr<Peer> peer_;

@@ -42,6 +42,9 @@ class TcpWorldImpl : public TcpWorld {
            Peer& peer,
            std::function<void()> begin) override;
   void end_loop() override;
+  void give_up() override {
+    if (!begun_) io_.stop();
+  }
   void post(std::function<void()> f) override { asio::post(io_, std::move(f)); }
 
   Time now() const override { return Clock::now() - began_; }

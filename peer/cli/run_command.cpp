@@ -1,0 +1,209 @@
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "graph/spectrum.h"
+#include "peer/cli/command.h"
+#include "peer/launch/launcher.h"
+#include "peer/report/metrics.h"
+#include "peer/report/screen.h"
+
+namespace gv::cli {
+namespace {
+
+struct RunOptions {
+  FleetOptions file;
+  std::string program;
+};
+
+std::string head(const Assembly& fleet, const RunFolder& folder) {
+  const Spectrum s = spectrum(*fleet.w, &fleet.fleet.topology, fleet.fleet.weights);
+  const DataSpec& data = fleet.fleet.data;
+  return fmt::format(
+      "{}: {} peers on this machine, {} {}\ndata   {}: {}; model {}, {} parameters\n"
+      "graph  {}, {} weights: spectral gap {:.4g}\nrun    {}",
+      fleet.fleet.name,
+      fleet.fleet.size(),
+      fleet.algorithm->kind,
+      fleet.algorithm->order,
+      data.kind,
+      fleet.data.train ? fmt::format("{} samples, {} parts", fleet.data.train->rows, data.partition.kind)
+                       : "drawn by the oracle",
+      fleet.fleet.model.kind,
+      fleet.dimension,
+      fleet.topology.name,
+      fleet.fleet.weights,
+      s.gap,
+      folder.path());
+}
+
+/// What a person or a program sees of a run.
+class Screen {
+ public:
+  Screen(const Assembly& fleet, const RunFolder& folder, bool json)
+      : fleet_(fleet),
+        json_(json),
+        width_(std::to_string(fleet.fleet.size() - 1).size()),
+        metrics_(folder.file("metrics.jsonl")) {
+    if (!json_) fmt::print("{}\n{}\n", head(fleet, folder), table_header());
+    std::fflush(stdout);
+  }
+
+  LaunchScreen callbacks() {
+    return {.on_log = [this](PeerId id, const std::string& line) { log(id, line); },
+            .on_record = {},
+            .on_lost = [this](const LostPeer& lost) { tell_lost(lost); },
+            .on_note = [this](const std::string& note) { say(note); },
+            .on_tick = [this](Step round, double seconds, std::size_t alive) {
+              progress_.update(progress_text(round, seconds, alive));
+            }};
+  }
+
+  void record(const FleetRecord& record) {
+    latest_ = record;
+    metrics_ << evaluate_line(record) << std::endl;
+    progress_.clear();
+    fmt::print("{}\n", json_ ? evaluate_line(record) : table_row(record));
+    std::fflush(stdout);
+  }
+
+  void say(const std::string& text) {
+    progress_.clear();
+    fmt::print(stderr, "{}\n", text);
+  }
+
+  void finish() { progress_.clear(); }
+
+ private:
+  void log(PeerId id, const std::string& line) {
+    say(fmt::format("[peer {:{}}] {}", id, width_, line));
+  }
+
+  void tell_lost(const LostPeer& lost) {
+    say(fmt::format("peer {} lost at round {} (pid {}, {}){}{}",
+                    lost.peer,
+                    lost.step,
+                    lost.pid,
+                    lost.ending,
+                    lost.last_words.empty() ? "" : ": ",
+                    lost.last_words));
+  }
+
+  std::string progress_text(Step round, double seconds, std::size_t alive) const {
+    const double rate = seconds > 0 ? static_cast<double>(round) / seconds : 0;
+    const bool endless = fleet_.rounds == std::numeric_limits<Step>::max();
+    std::string text = endless ? fmt::format("round {}", round)
+                               : fmt::format("round {}/{}", round, fleet_.rounds);
+    text += fmt::format("  {:.1f} rounds/s", rate);
+    if (latest_) {
+      text += fmt::format("  loss {:.4g}", latest_->mean.loss);
+      if (latest_->mean.accuracy) text += fmt::format("  accuracy {:.4f}", *latest_->mean.accuracy);
+      text += fmt::format("  consensus {:.2e}", latest_->consensus);
+    }
+    if (!endless && rate > 0)
+      text += "  " + seconds_text(static_cast<double>(fleet_.rounds - round) / rate) + " left";
+    return text + fmt::format("  {}/{} peers", alive, fleet_.fleet.size());
+  }
+
+  const Assembly& fleet_;
+  bool json_;
+  std::size_t width_;
+  std::ofstream metrics_;
+  ProgressLine progress_;
+  std::optional<FleetRecord> latest_;
+};
+
+/// The mean model and the figures, for whoever comes after.
+void save(const Assembly& fleet,
+          const RunFolder& folder,
+          const Observer& observer,
+          const std::string& summary) {
+  write_safetensors(folder.file("model.safetensors"),
+                    fleet.parameters,
+                    observer.mean_model(),
+                    {{"fleet", fleet.fleet.name}, {"rounds", std::to_string(observer.summary()->round)}});
+  folder.write("summary.json", summary + "\n");
+  std::ofstream(folder.file("metrics.jsonl"), std::ios::app) << summary << "\n";
+}
+
+std::string lost_table(const LaunchResult& result) {
+  std::string text = fmt::format("{:>6} {:>9} {:>20} {:>8}  last words", "peer", "pid", "ended", "round");
+  for (const LostPeer& lost : result.lost) {
+    text += fmt::format("\n{:>6} {:>9} {:>20} {:>8}  {}  {}",
+                        lost.peer,
+                        lost.pid,
+                        lost.ending,
+                        lost.step,
+                        lost.last_words.empty() ? "(none)" : lost.last_words,
+                        lost.log_path);
+  }
+  return text;
+}
+
+int run_fleet(const RunOptions& options) {
+  const Assembly fleet = assemble(options.file);
+  const RunFolder folder = RunFolder::make(fleet.fleet.output_dir);
+  std::error_code ignored;
+  std::filesystem::copy_file(fleet.fleet.path, folder.file("fleet.yaml"), ignored);
+  Screen screen(fleet, folder, options.file.json);
+  Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) {
+    screen.record(r);
+  });
+  LaunchResult result;
+  {
+    Launcher launcher(
+        fleet, folder, observer, {options.program, options.file.sets}, screen.callbacks());
+    result = launcher.run();
+  }
+  screen.finish();
+  if (!result.lost.empty()) screen.say(lost_table(result));
+  if (!observer.summary()) {
+    screen.say(fmt::format("error: no peer finished; their logs are in {}/peers", folder.path()));
+    return result.code;
+  }
+  const auto lost = static_cast<PeerId>(result.lost.size());
+  const std::string hash = observer.params_hash();
+  const std::string summary = summary_line(*observer.summary(), lost, result.seconds, hash);
+  save(fleet, folder, observer, summary);
+  if (result.code == exit_code::failed)
+    screen.say("error: the loss is not finite; lower train.optimizer.lr");
+  if (options.file.json) {
+    fmt::print("{}\n", summary);
+  } else {
+    fmt::print("{}\nsaved      {}/model.safetensors\n",
+               summary_text(*observer.summary(), lost, result.seconds, hash),
+               folder.path());
+  }
+  return result.code;
+}
+
+std::string this_program() {
+  if (const char* program = std::getenv("GRAPEVINE_PEER_BINARY")) return program;
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).string();
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Outcome& outcome) {
+  CLI::App* command =
+      app.add_subcommand("run", "Start all peers of a fleet file on this machine and follow them");
+  auto options = std::make_shared<RunOptions>();
+  options->program = this_program();
+  add_fleet_options(*command, options->file);
+  command->add_option("--peer-binary",
+                      options->program,
+                      "The peers' program; also GRAPEVINE_PEER_BINARY. Default: this one");
+  add_examples(*command,
+               "  grapevine run configs/fashion-ring8.yaml\n"
+               "  grapevine run configs/fashion-ring8.yaml --set topology=hypercube --set peers=16\n"
+               "  grapevine run configs/quadratic-ring16.yaml --json | tail -n 1");
+  command->callback([options, &outcome] { outcome.code = run_fleet(*options); });
+}
+
+}  // namespace gv::cli

@@ -1,0 +1,238 @@
+#include "peer/launch/launcher.h"
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "peer/runtime/exit_code.h"
+
+namespace gv {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int tick_ms = 100;
+/// How long before the end of the grace time the peers that still run are killed.
+constexpr auto kill_reserve = std::chrono::seconds(1);
+
+/// SIGINT and SIGTERM as a descriptor. Children get their signals back before they start.
+Descriptor catch_signals() {
+  sigset_t caught;
+  sigemptyset(&caught);
+  sigaddset(&caught, SIGINT);
+  sigaddset(&caught, SIGTERM);
+  ::sigprocmask(SIG_BLOCK, &caught, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  return Descriptor(::signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+}  // namespace
+
+Launcher::Launcher(const Assembly& fleet,
+                   const RunFolder& folder,
+                   Observer& observer,
+                   LaunchOptions options,
+                   LaunchScreen screen)
+    : fleet_(fleet),
+      folder_(folder),
+      observer_(observer),
+      options_(std::move(options)),
+      screen_(std::move(screen)),
+      signals_(catch_signals()) {
+  slots_.resize(fleet.fleet.size());
+  for (PeerId i = 0; i < fleet.fleet.size(); ++i) start(i);
+}
+
+Launcher::~Launcher() {
+  for (const Slot& slot : slots_)
+    if (slot.log != nullptr) std::fclose(slot.log);
+}
+
+void Launcher::start(PeerId id) {
+  Slot& slot = slots_[id];
+  slot.folder = folder_.peer(id);
+  const std::string log = slot.folder + "/stderr.log";
+  slot.log = std::fopen(log.c_str(), "we");
+  if (slot.log == nullptr) throw std::runtime_error(log + ": cannot be written");
+  std::vector<std::string> argv{options_.program,
+                                "peer",
+                                fleet_.fleet.path,
+                                "--id",
+                                std::to_string(id),
+                                "--launched",
+                                slot.folder};
+  for (const std::string& set : options_.sets) argv.insert(argv.end(), {"--set", set});
+  slot.child = std::make_unique<Child>(argv);
+  folder_.write(fmt::format("peers/{:03}/pid", id), fmt::format("{}\n", slot.child->pid()));
+}
+
+LaunchResult Launcher::run() {
+  while (any_running()) {
+    wait_for_events();
+    take_signals();
+    for (PeerId i = 0; i < slots_.size(); ++i) hear(i);
+    check_time_and_target();
+    if (phase_ == Phase::training && screen_.on_tick) {
+      Step slowest = fleet_.rounds;
+      for (const Slot& slot : slots_)
+        if (slot.child->running()) slowest = std::min(slowest, slot.step);
+      screen_.on_tick(slowest, seconds(), alive());
+    }
+  }
+  return result();
+}
+
+void Launcher::wait_for_events() {
+  std::vector<pollfd> fds{{signals_.get(), POLLIN, 0}};
+  for (Slot& slot : slots_) {
+    if (!slot.child->output().ended()) fds.push_back({slot.child->output().fd(), POLLIN, 0});
+    if (!slot.child->errors().ended()) fds.push_back({slot.child->errors().fd(), POLLIN, 0});
+    if (slot.child->running()) fds.push_back({slot.child->pidfd(), POLLIN, 0});
+  }
+  ::poll(fds.data(), fds.size(), tick_ms);
+}
+
+void Launcher::hear(PeerId id) {
+  Slot& slot = slots_[id];
+  const bool has_ended = slot.child->reap();  // first: what it said before its end is still there
+  for (const std::string& line : slot.child->errors().read()) {
+    slot.last_words = line;
+    fmt::print(slot.log, "{}\n", line);
+    std::fflush(slot.log);
+    screen_.on_log(id, line);
+  }
+  for (const std::string& line : slot.child->output().read()) heed(id, control::parse_peer(line));
+  if (has_ended) ended(id);
+}
+
+void Launcher::heed(PeerId id, const control::PeerSays& says) {
+  Slot& slot = slots_[id];
+  if (const auto* listening = std::get_if<control::Listening>(&says)) {
+    slot.port = listening->port;
+    if (std::ranges::all_of(slots_, [](const Slot& s) { return s.port != 0; })) send_addresses();
+  } else if (std::holds_alternative<control::Ready>(says)) {
+    slot.ready = true;
+    if (!began_) began_ = Clock::now();
+    if (std::ranges::all_of(slots_, &Slot::ready)) phase_ = Phase::training;
+  } else if (const auto* progress = std::get_if<control::Progress>(&says)) {
+    slot.step = progress->step;
+  } else if (const auto* reported = std::get_if<control::Reported>(&says)) {
+    slot.step = reported->report.step;
+    slot.finished = slot.finished || reported->report.last;
+    if (slot.finished) ended_ = Clock::now();
+    take_report(*reported);
+  }
+}
+
+void Launcher::take_report(control::Reported says) {
+  says.report.model = control::read_floats(says.model_path);
+  std::remove(says.model_path.c_str());
+  observer_.take(std::move(says.report),
+                 std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds())));
+}
+
+void Launcher::send_addresses() {
+  phase_ = Phase::connecting;
+  control::Addresses says;
+  for (PeerId i = 0; i < slots_.size(); ++i) says.list.push_back({i, "127.0.0.1", slots_[i].port});
+  for (const Slot& slot : slots_) slot.child->tell(control::line(says));
+}
+
+void Launcher::ended(PeerId id) {
+  const Slot& slot = slots_[id];
+  if (slot.finished) return;
+  const bool unexpected = !stopping_;
+  lost_.push_back({id,
+                   slot.child->pid(),
+                   slot.step,
+                   slot.child->ending(),
+                   slot.last_words,
+                   slot.folder + "/stderr.log"});
+  if (unexpected) screen_.on_lost(lost_.back());
+  if (unexpected && phase_ != Phase::training) {
+    failed_to_start_ = true;
+    kill_all();
+  }
+  observer_.forget(id);
+}
+
+void Launcher::check_time_and_target() {
+  if (kill_at_ && Clock::now() >= *kill_at_) kill_all();
+  if (stopping_ || phase_ != Phase::training) return;
+  const StopSpec& stop = fleet_.fleet.stop;
+  const auto& record = observer_.latest();
+  const bool late = stop.time && seconds() >= std::chrono::duration<double>(*stop.time).count();
+  const bool reached = stop.accuracy && record && record->mean.accuracy &&
+                       *record->mean.accuracy >= *stop.accuracy;
+  if (!late && !reached) return;
+  screen_.on_note(late ? "the time is up: stopping after this round"
+                       : "the target is reached: stopping after this round");
+  stop_all();
+}
+
+void Launcher::take_signals() {
+  signalfd_siginfo info{};
+  while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
+    if (signal_code_ != 0) {
+      kill_all();
+      return;
+    }
+    signal_code_ =
+        info.ssi_signo == SIGINT ? exit_code::interrupted : exit_code::terminated;
+    screen_.on_note("stopping: finishing the round, then saving. Once more stops at once.");
+    kill_at_ = Clock::now() + std::max<Time>(fleet_.fleet.grace - kill_reserve,
+                                             fleet_.fleet.grace / 2);
+    stop_all();
+  }
+}
+
+void Launcher::stop_all() {
+  stopping_ = true;
+  for (const Slot& slot : slots_) {
+    if (phase_ == Phase::starting) slot.child->kill(SIGKILL);  // nothing to finish, nothing to save
+    if (slot.child->running()) slot.child->tell(control::line(control::Stop{}));
+  }
+}
+
+void Launcher::kill_all() {
+  stopping_ = true;
+  for (const Slot& slot : slots_) slot.child->kill(SIGKILL);
+}
+
+bool Launcher::any_running() const {
+  return std::ranges::any_of(slots_, [](const Slot& s) { return s.child->running(); });
+}
+
+LaunchResult Launcher::result() const {
+  LaunchResult result{.code = exit_code::done, .seconds = 0, .lost = lost_};
+  if (began_ && ended_) result.seconds = std::chrono::duration<double>(*ended_ - *began_).count();
+  const auto& summary = observer_.summary();
+  if (signal_code_ != 0) {
+    result.code = signal_code_;
+  } else if (failed_to_start_) {
+    result.code = exit_code::could_not_start;
+  } else if (!summary || !std::isfinite(summary->mean.loss)) {
+    result.code = exit_code::failed;
+  } else if (!lost_.empty()) {
+    result.code = exit_code::peers_lost;
+  }
+  return result;
+}
+
+double Launcher::seconds() const {
+  return began_ ? std::chrono::duration<double>(Clock::now() - *began_).count() : 0;
+}
+
+std::size_t Launcher::alive() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(slots_, [](const Slot& s) { return s.child->running(); }));
+}
+
+}  // namespace gv

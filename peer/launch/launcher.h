@@ -1,0 +1,106 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "peer/launch/child.h"
+#include "peer/launch/control.h"
+#include "peer/launch/run_folder.h"
+#include "peer/report/observer.h"
+#include "peer/runtime/assembly.h"
+
+namespace gv {
+
+struct LaunchOptions {
+  std::string program;            ///< the peers' binary
+  std::vector<std::string> sets;  ///< --set values, handed on to the peers
+};
+
+/// A peer that ended without its last words.
+struct LostPeer {
+  PeerId peer;
+  pid_t pid;
+  Step step;
+  std::string ending;      ///< "killed by signal 9"
+  std::string last_words;  ///< the last line it logged
+  std::string log_path;
+};
+
+struct LaunchScreen {
+  std::function<void(PeerId, const std::string& line)> on_log;
+  std::function<void(const FleetRecord&)> on_record;
+  std::function<void(const LostPeer&)> on_lost;
+  std::function<void(const std::string&)> on_note;
+  /// About ten times a second while peers train: the slowest peer's round, and who is there.
+  std::function<void(Step round, double seconds, std::size_t alive)> on_tick;
+};
+
+struct LaunchResult {
+  int code = 0;  ///< exit_code
+  double seconds = 0;
+  std::vector<LostPeer> lost;
+};
+
+/// Starts all peers of a fleet on this machine, watches them and gathers what they report. Takes no
+/// part in training. One thread, one poll loop. No peer outlives it, however it ends.
+class Launcher {
+ public:
+  /// Starts the processes. Throws std::runtime_error when one cannot be started.
+  Launcher(const Assembly& fleet,
+           const RunFolder& folder,
+           Observer& observer,
+           LaunchOptions options,
+           LaunchScreen screen);
+  ~Launcher();
+
+  /// Until every peer has ended.
+  LaunchResult run();
+
+ private:
+  struct Slot {
+    std::unique_ptr<Child> child;
+    std::string folder;
+    std::FILE* log = nullptr;
+    std::uint16_t port = 0;
+    bool ready = false;
+    bool finished = false;  ///< its last report has come
+    Step step = 0;
+    std::string last_words;
+  };
+  enum class Phase { starting, connecting, training };
+
+  void start(PeerId id);
+  void wait_for_events();
+  void hear(PeerId id);
+  void heed(PeerId id, const control::PeerSays& says);
+  void take_report(control::Reported says);
+  void ended(PeerId id);
+  void send_addresses();
+  void check_time_and_target();
+  void take_signals();
+  void stop_all();
+  void kill_all();
+  bool any_running() const;
+  LaunchResult result() const;
+  double seconds() const;
+  std::size_t alive() const;
+
+  const Assembly& fleet_;
+  const RunFolder& folder_;
+  Observer& observer_;
+  LaunchOptions options_;
+  LaunchScreen screen_;
+  Descriptor signals_;
+  std::vector<Slot> slots_;
+  Phase phase_ = Phase::starting;
+  bool stopping_ = false;
+  bool failed_to_start_ = false;
+  int signal_code_ = 0;
+  std::optional<std::chrono::steady_clock::time_point> began_, ended_, kill_at_;
+  std::vector<LostPeer> lost_;
+};
+
+}  // namespace gv

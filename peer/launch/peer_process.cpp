@@ -1,0 +1,135 @@
+#include "peer/launch/peer_process.h"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <map>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "peer/runtime/exit_code.h"
+#include "peer/launch/control.h"
+#include "peer/launch/watch_thread.h"
+#include "peer/runtime/tcp_peer.h"
+
+namespace gv {
+namespace {
+
+constexpr std::uint16_t first_manual_port = 47000;
+/// Without a launcher nobody reads a report: a peer that cannot leave in this time is ended.
+constexpr int orphan_deadline_ms = 4000;
+
+void say(const std::string& line) {
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
+void log_to_stderr(const std::string& line) {
+  fmt::print(stderr, "{}\n", line);
+  std::fflush(stderr);
+}
+
+void report_to_launcher(Report report, const std::string& folder) {
+  const std::string path = fmt::format("{}/models/{:08}.f32", folder, report.step);
+  control::write_floats(path, report.model->floats());
+  say(control::line(control::Reported{std::move(report), path}));
+}
+
+/// The launcher's first word; an empty list when it has gone before saying it.
+std::vector<PeerAddress> hear_addresses() {
+  std::string text;
+  for (int c = std::getchar(); c != EOF && c != '\n'; c = std::getchar())
+    text += static_cast<char>(c);
+  const control::LauncherSays says = control::parse_launcher(text);
+  const auto* addresses = std::get_if<control::Addresses>(&says);
+  return addresses ? addresses->list : std::vector<PeerAddress>{};
+}
+
+/// Whatever comes on stdin after the addresses means stop; its end means that the launcher has gone.
+bool heed_launcher(TcpPeer& peer, const WatchThread& watch) {
+  std::array<char, 256> buffer;
+  const ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+  if (count < 0 && errno == EINTR) return true;
+  peer.stop();
+  if (count > 0) return true;
+  if (watch.pause(orphan_deadline_ms)) std::_Exit(exit_code::failed);
+  return false;
+}
+
+}  // namespace
+
+int run_launched_peer(const Assembly& fleet, PeerId id, const std::string& folder) {
+  std::signal(SIGPIPE, SIG_IGN);
+  TcpPeerOptions options;
+  options.on_ready = [] { say(control::line(control::Ready{})); };
+  options.on_progress = [](Step step) { say(control::line(control::Progress{step})); };
+  options.on_report = [&](Report report) { report_to_launcher(std::move(report), folder); };
+  options.log = log_to_stderr;
+  TcpPeer peer(fleet, id, std::move(options));
+  say(control::line(control::Listening{peer.listen()}));
+  const std::vector<PeerAddress> addresses = hear_addresses();
+  if (addresses.empty()) return exit_code::could_not_start;
+  const WatchThread launcher(STDIN_FILENO,
+                             [&](WatchThread& watch) { return heed_launcher(peer, watch); });
+  peer.run(addresses);
+  return exit_code::done;
+}
+
+std::vector<PeerAddress> manual_addresses(const Fleet& fleet) {
+  std::vector<PeerAddress> addresses;
+  std::map<std::string, std::uint16_t> taken;  // by address: hosts may share a machine
+  for (PeerId i = 0; i < fleet.size(); ++i) {
+    for (const HostSpec& host : fleet.hosts) {
+      if (host.name != fleet.peers[i].host) continue;
+      const std::uint16_t base = host.port != 0 ? host.port : first_manual_port;
+      const std::uint16_t place = taken[fmt::format("{}:{}", host.address, base)]++;
+      addresses.push_back({i, host.address, static_cast<std::uint16_t>(base + place)});
+    }
+  }
+  return addresses;
+}
+
+int run_manual_peer(const Assembly& fleet,
+                    PeerId id,
+                    Time connect_deadline,
+                    const ManualPeerScreen& screen) {
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGINT);
+  sigaddset(&ends, SIGTERM);
+  ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);  // before there are threads
+  const Descriptor signals(::signalfd(-1, &ends, SFD_CLOEXEC));
+  const std::vector<PeerAddress> addresses = manual_addresses(fleet.fleet);
+
+  TcpPeerOptions options;
+  options.listen_address = addresses.at(id).host;
+  options.listen_port = addresses.at(id).port;
+  options.connect_deadline = connect_deadline;
+  options.on_ready = [&] { screen.log("connected with all neighbours"); };
+  options.on_report = [&](const Report& report) { screen.on_report(report); };
+  options.log = screen.log;
+  TcpPeer peer(fleet, id, std::move(options));
+  const std::uint16_t port = peer.listen();
+  screen.log(fmt::format("peer {} listens on {}:{}", id, addresses.at(id).host, port));
+
+  std::atomic<int> signal = 0;
+  const WatchThread watch(signals.get(), [&](WatchThread&) {
+    signalfd_siginfo info{};
+    if (::read(signals.get(), &info, sizeof info) != sizeof info) return true;
+    const int code =
+        info.ssi_signo == SIGINT ? exit_code::interrupted : exit_code::terminated;
+    if (signal.exchange(code) != 0) std::_Exit(code);
+    screen.log("stopping after this round; once more stops at once");
+    peer.stop();
+    return true;
+  });
+  peer.run(addresses);
+  return signal;
+}
+
+}  // namespace gv

@@ -1,0 +1,56 @@
+#include "peer/launch/run_folder.h"
+
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+  throw std::runtime_error(
+      fmt::format("cannot make the run folder {}: {} (set output.dir in the fleet file, or give "
+                  "--set output.dir=PATH)",
+                  path,
+                  why));
+}
+
+void make_folder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) refuse(path.string(), error.message());
+}
+
+}  // namespace
+
+RunFolder RunFolder::make(const std::string& wanted) {
+  const fs::path parent = fs::path(wanted).parent_path();
+  if (!parent.empty()) make_folder(parent);
+  for (int number = 1; number < 100'000; ++number) {
+    const std::string path = number == 1 ? wanted : fmt::format("{}-{}", wanted, number);
+    std::error_code error;
+    if (fs::create_directory(path, error)) return RunFolder(path);
+    if (error && error != std::errc::file_exists) refuse(path, error.message());
+  }
+  refuse(wanted, "too many runs of that name");
+}
+
+std::string RunFolder::peer(PeerId id) const {
+  const std::string path = fmt::format("{}/peers/{:03}", path_, id);
+  make_folder(path + "/models");
+  return path;
+}
+
+void RunFolder::write(const std::string& name, const std::string& text) const {
+  std::ofstream out(file(name), std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out) throw std::runtime_error(fmt::format("{}: cannot be written", file(name)));
+}
+
+}  // namespace gv

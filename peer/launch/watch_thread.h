@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <thread>
+
+#include "peer/launch/child.h"
+
+namespace gv {
+
+/// Watches a descriptor beside the peer's loop: stdin of a launched peer, the signals of one started
+/// by hand.
+class WatchThread {
+ public:
+  /// Calls `on_readable` each time there is something to read; false ends the watch. It may use
+  /// pause().
+  WatchThread(int fd, std::function<bool(WatchThread&)> on_readable);
+  ~WatchThread();
+  WatchThread(const WatchThread&) = delete;
+  WatchThread& operator=(const WatchThread&) = delete;
+
+  /// Waits; false when the watch is being ended before the time is over.
+  bool pause(int milliseconds) const;
+
+ private:
+  void watch(int fd);
+
+  Descriptor wake_read_, wake_write_;
+  std::function<bool(WatchThread&)> on_readable_;
+  std::thread thread_;
+};
+
+}  // namespace gv
