@@ -73,7 +73,7 @@ std::vector<std::string> LineReader::read() {
     if (count < 0 && errno == EAGAIN) break;
     if (count <= 0) {
       fd_.close();
-      if (!rest_.empty()) rest_ += '\n';
+      if (!rest_.empty() && rest_.back() != '\n') rest_ += '\n';
       break;
     }
     rest_.append(buffer.data(), static_cast<std::size_t>(count));

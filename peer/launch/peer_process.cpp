@@ -35,7 +35,7 @@ void log_to_stderr(const std::string& line) {
 }
 
 void report_to_launcher(Report report, const std::string& folder) {
-  const std::string path = fmt::format("{}/models/{:08}.f32", folder, report.step);
+  const std::string path = fmt::format("{}/models/{:08}{}.f32", folder, report.step, report.last ? "-last" : "");
   control::write_floats(path, report.model->floats());
   say(control::line(control::Reported{std::move(report), path}));
 }

@@ -1,0 +1,319 @@
+#include "peer/launch/launcher.h"
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+/// Waits for what must come true; false after a minute.
+template <class Condition>
+bool comes_true(Condition condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+/// The program, run as a user would, in a folder of its own.
+class Launch : public testing::Test {
+ protected:
+  Launch() : folder_(fs::path(testing::TempDir()) / fmt::format("grapevine-launch-{}", getpid())) {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  ~Launch() override { fs::remove_all(folder_); }
+
+  /// A fleet of quadratics that ends after `rounds`, or (0) never by itself.
+  std::string fleet(PeerId peers, std::uint64_t rounds, const std::string& more = "") const {
+    const std::string path = (folder_ / "fleet.yaml").string();
+    std::ofstream(path) << "version: 1\nname: test\nseed: 5\npeers: " << peers
+                        << "\ndata: { kind: quadratic, dimension: 8, noise: 1, spread: 1 }\n"
+                           "model: quadratic\n"
+                           "train: { optimizer: { kind: sgd, lr: 0.05 } }\n"
+                           "topology: ring\n"
+                        << (rounds > 0 ? fmt::format("stop: {{ rounds: {} }}\n", rounds)
+                                       : "stop: { time: 1 h }\nevaluate: { every: 500 rounds }\n")
+                        << more << "output: { dir: " << (folder_ / "run").string() << " }\n";
+    return path;
+  }
+
+  /// Waits for the first evaluation.
+  bool trains() const {
+    return comes_true([this] {
+      std::error_code none_yet;
+      return fs::file_size(folder_ / "run/metrics.jsonl", none_yet) > 0 && !none_yet;
+    });
+  }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  std::vector<pid_t> peer_pids() const {
+    std::vector<pid_t> pids;
+    if (!fs::exists(folder_ / "run/peers")) return pids;
+    for (const auto& entry : fs::directory_iterator(folder_ / "run/peers")) {
+      pid_t pid = 0;
+      if (std::ifstream(entry.path() / "pid") >> pid) pids.push_back(pid);
+    }
+    return pids;
+  }
+
+  fs::path folder_;
+};
+
+bool alive(pid_t pid) {
+  // A dead child of a dead launcher may wait for init to take it.
+  std::ifstream in(fmt::format("/proc/{}/stat", pid));
+  std::string number, name, state;
+  return in >> number >> name >> state && state != "Z" && state != "X";
+}
+
+struct Ended {
+  int code = -1;  ///< exit code, or 1000 + signal
+  std::vector<std::string> out;
+  std::string err;
+  Json summary() const { return out.empty() ? Json() : Json::parse(out.back(), nullptr, false); }
+};
+
+class Program {
+ public:
+  explicit Program(std::vector<std::string> arguments) : child_(with_name(std::move(arguments))) {}
+
+  void kill(int signal) { child_.kill(signal); }
+  pid_t pid() const { return child_.pid(); }
+  /// Waits until its standard error holds `text`.
+  bool says(const std::string& text) {
+    return comes_true([&] { return read().find(text) != std::string::npos || child_.reap(); }) &&
+           ended_.err.find(text) != std::string::npos;
+  }
+  Ended wait() {
+    const bool over = comes_true([&] {
+      const bool gone = child_.reap() || !child_.running();
+      read();
+      return gone;
+    });
+    EXPECT_TRUE(over) << "the program hangs";
+    if (!over) return ended_;
+    const int status = child_.status();
+    ended_.code = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+    return ended_;
+  }
+
+ private:
+  static std::vector<std::string> with_name(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), GV_BINARY);
+    return arguments;
+  }
+  const std::string& read() {
+    for (std::string& line : child_.output().read()) ended_.out.push_back(std::move(line));
+    for (const std::string& line : child_.errors().read()) ended_.err += line + "\n";
+    return ended_.err;
+  }
+
+  Child child_;
+  Ended ended_;
+};
+
+Ended run(std::vector<std::string> arguments) {
+  return Program(std::move(arguments)).wait();
+}
+
+TEST_F(Launch, RunsAFleetToItsEndWithTheBitsOfTheSimulator) {
+  const std::string file = fleet(3, 50, "evaluate: { every: 20 rounds }\n");
+  const Ended real = run({"run", file, "--json"});
+  ASSERT_EQ(real.code, 0) << real.err;
+  const Ended simulated = run({"simulate", file, "--json"});
+  ASSERT_EQ(simulated.code, 0) << simulated.err;
+  EXPECT_EQ(real.out.size(), 4U) << "rounds 20, 40, the end, the summary";
+  EXPECT_EQ(real.summary().at("event"), "summary");
+  EXPECT_EQ(real.summary().at("rounds"), 50);
+  EXPECT_EQ(real.summary().at("peers"), 3);
+  EXPECT_EQ(real.summary().at("params_hash"), simulated.summary().at("params_hash"));
+  EXPECT_EQ(real.summary().at("sent_bytes"), simulated.summary().at("sent_bytes"));
+  for (const char* name : {"metrics.jsonl", "model.safetensors", "summary.json", "fleet.yaml"})
+    EXPECT_TRUE(fs::exists(folder_ / "run" / name)) << name;
+  EXPECT_EQ(peer_pids().size(), 3U);
+  for (const pid_t pid : peer_pids()) EXPECT_FALSE(alive(pid));
+  EXPECT_TRUE(fs::is_empty(folder_ / "run/peers/001/models")) << "a vector was left behind";
+  // The next run of the same file takes the next folder.
+  EXPECT_EQ(run({"run", file, "--json"}).code, 0);
+  EXPECT_TRUE(fs::exists(folder_ / "run-2/summary.json"));
+}
+
+TEST_F(Launch, FirstInterruptSavesSecondStopsAtOnce) {
+  for (const int interrupts : {1, 2}) {
+    fs::remove_all(folder_ / "run");
+    Program program({"run", fleet(4, 0), "--json"});
+    ASSERT_TRUE(trains());
+    program.kill(SIGINT);
+    if (interrupts == 2) {
+      ASSERT_TRUE(program.says("stopping"));
+      program.kill(SIGINT);
+    }
+    const Ended ended = program.wait();
+    EXPECT_EQ(ended.code, 130) << ended.err;
+    if (interrupts == 1) {
+      EXPECT_EQ(ended.summary().at("lost"), 0) << ended.err;
+      EXPECT_GT(ended.summary().at("rounds"), 0);
+      EXPECT_TRUE(fs::exists(folder_ / "run/model.safetensors"));
+    }
+    EXPECT_EQ(peer_pids().size(), 4U);
+    for (const pid_t pid : peer_pids()) EXPECT_FALSE(alive(pid));
+  }
+}
+
+TEST_F(Launch, TerminationIsAnInterruptWithItsOwnCode) {
+  Program program({"run", fleet(3, 0), "--json"});
+  ASSERT_TRUE(trains());
+  program.kill(SIGTERM);
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.code, 143) << ended.err;
+  EXPECT_EQ(ended.summary().at("event"), "summary");
+}
+
+TEST_F(Launch, NoPeerOutlivesAKilledLauncher) {
+  Program program({"run", fleet(4, 0), "--json"});
+  ASSERT_TRUE(trains());
+  const std::vector<pid_t> pids = peer_pids();
+  ASSERT_EQ(pids.size(), 4U);
+  for (const pid_t pid : pids) EXPECT_TRUE(alive(pid));
+  program.kill(SIGKILL);
+  EXPECT_EQ(program.wait().code, 1000 + SIGKILL);
+  for (const pid_t pid : pids) EXPECT_TRUE(comes_true([&] { return !alive(pid); })) << pid;
+}
+
+TEST_F(Launch, AKilledPeerIsLostAndTheOthersFinish) {
+  Program program({"run", fleet(5, 0), "--json"});
+  ASSERT_TRUE(trains());
+  pid_t victim = 0;
+  std::ifstream(folder_ / "run/peers/003/pid") >> victim;
+  ::kill(victim, SIGKILL);
+  ASSERT_TRUE(program.says("peer 3 lost"));
+  program.kill(SIGTERM);
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.code, 143);
+  EXPECT_EQ(ended.summary().at("lost"), 1) << ended.err;
+  EXPECT_EQ(ended.summary().at("peers"), 4);
+  EXPECT_NE(ended.err.find("killed by signal 9"), std::string::npos);
+  EXPECT_NE(ended.err.find("[peer 2] lost peer 3"), std::string::npos);
+}
+
+TEST_F(Launch, ExitsWithThreeWhenAPeerWasLostOnTheWay) {
+  Program program({"run", fleet(4, 0, ""), "--json", "--set", "stop.time=3 s"});
+  ASSERT_TRUE(trains());
+  pid_t victim = 0;
+  std::ifstream(folder_ / "run/peers/000/pid") >> victim;
+  ::kill(victim, SIGKILL);
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_EQ(ended.summary().at("lost"), 1);
+}
+
+TEST_F(Launch, StopsWhenTheTargetIsReached) {
+  const std::string file = fleet(2, 0);
+  std::ofstream(file) << "version: 1\nname: test\npeers: 2\n"
+                         "data: { kind: blobs, train: 400, test: 100, separation: 8 }\n"
+                         "model: softmax\ntrain: { optimizer: { kind: sgd, lr: 0.1 }, batch: 8 }\n"
+                         "topology: ring\nstop: { target: { accuracy: 0.9 } }\n"
+                         "evaluate: { every: 20 rounds }\noutput: { dir: "
+                      << path("run") << " }\n";
+  const Ended ended = run({"run", file, "--json"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_GE(ended.summary().at("accuracy"), 0.9);
+  EXPECT_NE(ended.err.find("the target is reached"), std::string::npos);
+}
+
+TEST_F(Launch, WhatCannotStartSaysWhy) {
+  const std::string file = fleet(2, 10);
+  Ended ended = run({"run", file, "--peer-binary", "/nowhere/grapevine"});
+  EXPECT_EQ(ended.code, 5);
+  EXPECT_NE(ended.err.find("/nowhere/grapevine: No such file"), std::string::npos) << ended.err;
+
+  ended = run({"run", file, "--peer-binary", "/bin/false"});
+  EXPECT_EQ(ended.code, 5);
+  EXPECT_NE(ended.err.find("exit 1"), std::string::npos) << ended.err;
+
+  std::ofstream(folder_ / "plain") << "no folder";
+  ended = run({"run", file, "--set", "output.dir=" + path("plain/run")});
+  EXPECT_EQ(ended.code, 5);
+  EXPECT_NE(ended.err.find("cannot make the run folder"), std::string::npos) << ended.err;
+
+  fs::remove_all(folder_ / "run");
+  ended = run({"run", file, "--set", "topology={ kind: torus, shape: [2, 4] }"});
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  EXPECT_FALSE(fs::exists(folder_ / "run")) << "a wrong file must start nothing";
+}
+
+/// Two hosts entries on loopback, with ports of their own.
+std::string by_hand(const fs::path& folder, std::uint16_t port, const std::string& more = "") {
+  const std::string path = (folder / "lan.yaml").string();
+  std::ofstream(path) << "version: 1\nname: lan\nhosts:\n"
+                      << "  a: { address: 127.0.0.1, port: " << port << " }\n"
+                      << "  b: { address: 127.0.0.1, port: " << port + 1 << " }\n"
+                      << "peers: [{ host: a }, { host: b }]\n"
+                         "data: { kind: quadratic, dimension: 8 }\nmodel: quadratic\n"
+                         "train: { optimizer: { kind: sgd, lr: 0.05 } }\n"
+                         "topology: complete\nstop: { rounds: 40 }\n"
+                      << more << "output: { dir: " << (folder / "run").string() << " }\n";
+  return path;
+}
+
+/// Two neighbouring ports below those that the kernel gives out, of this test process alone.
+std::uint16_t free_ports() {
+  return static_cast<std::uint16_t>(20'000 + (getpid() * 2) % 10'000);
+}
+
+TEST_F(Launch, PeersStartedByHandMeetAndFinish) {
+  const std::string file = by_hand(folder_, free_ports());
+  Program zero({"peer", file, "--id", "0", "--json"});
+  Program one({"peer", file, "--id", "1", "--json"});
+  const Ended a = zero.wait();
+  const Ended b = one.wait();
+  EXPECT_EQ(a.code, 0) << a.err;
+  EXPECT_EQ(b.code, 0) << b.err;
+  EXPECT_EQ(a.summary().at("round"), 40);
+  EXPECT_TRUE(fs::exists(folder_ / "run/peers/000/model.safetensors"));
+  EXPECT_TRUE(fs::exists(folder_ / "run/peers/001/model.safetensors"));
+}
+
+TEST_F(Launch, APeerOfAnotherFleetSaysSoOnBothSides) {
+  const std::string file = by_hand(folder_, free_ports());
+  Program one({"peer", file, "--id", "1", "--wait", "2"});
+  ASSERT_TRUE(one.says("listens on"));
+  const Ended zero = run({"peer", file, "--id", "0", "--set", "train.optimizer.lr=0.1"});
+  EXPECT_EQ(zero.code, 5);
+  EXPECT_NE(zero.err.find("another fleet"), std::string::npos) << zero.err;
+  const Ended other = one.wait();
+  EXPECT_EQ(other.code, 5);
+  EXPECT_NE(other.err.find("another fleet"), std::string::npos) << other.err;
+}
+
+TEST_F(Launch, APeerByHandSaysThatItsPortIsTakenAndHeedsAnInterrupt) {
+  const std::string file = by_hand(folder_, free_ports());
+  Program first({"peer", file, "--id", "0"});
+  ASSERT_TRUE(first.says("listens on"));
+  const Ended second = run({"peer", file, "--id", "0"});
+  EXPECT_EQ(second.code, 5);
+  EXPECT_NE(second.err.find("in use"), std::string::npos) << second.err;
+  first.kill(SIGINT);
+  EXPECT_EQ(first.wait().code, 130);
+  EXPECT_EQ(run({"peer", file, "--id", "7"}).code, 2);
+}
+
+}  // namespace
+}  // namespace gv
