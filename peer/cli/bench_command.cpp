@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "peer/bench/exchange_bench.h"
 #include "peer/bench/gemm_bench.h"
 #include "peer/cli/command.h"
+#include "peer/report/screen.h"
 
 namespace gv::cli {
 namespace {
@@ -67,12 +69,76 @@ void add_gemm(CLI::App& bench) {
   command->callback([json, seconds] { print_gemm(bench_gemm(*seconds), *json); });
 }
 
+void print_exchange_row(const ExchangeRow& r) {
+  fmt::print("{:>5} {:>10} {:>11} {:>10}/s {:>11} {:>10}/s {:>7.2f}\n",
+             r.peers,
+             r.dimension,
+             seconds_text(r.round_seconds),
+             bytes_text(r.bytes_per_second()),
+             seconds_text(r.plain_seconds),
+             bytes_text(r.plain_bytes_per_second()),
+             r.ratio());
+  std::fflush(stdout);
+}
+
+void print_exchange_json(const std::vector<ExchangeRow>& measured) {
+  Json rows = Json::array();
+  for (const ExchangeRow& r : measured) {
+    rows.push_back({{"peers", r.peers},
+                    {"dimension", r.dimension},
+                    {"round_seconds", r.round_seconds},
+                    {"bytes_per_second", r.bytes_per_second()},
+                    {"plain_seconds", r.plain_seconds},
+                    {"plain_bytes_per_second", r.plain_bytes_per_second()},
+                    {"ratio", r.ratio()}});
+  }
+  fmt::print("{}\n", Json{{"schema", "grapevine.bench-exchange/1"}, {"rows", rows}}.dump());
+}
+
+void run_exchange(const ExchangeOptions& options, bool json) {
+  if (!json)
+    fmt::print("{:>5} {:>10} {:>11} {:>12} {:>11} {:>12} {:>7}\n",
+               "peers",
+               "floats",
+               "round",
+               "sent/peer",
+               "plain TCP",
+               "sent/peer",
+               "ratio");
+  const auto rows = bench_exchange(options, [&](const ExchangeRow& row) {
+    if (!json) print_exchange_row(row);
+  });
+  if (json) print_exchange_json(rows);
+}
+
+void add_exchange(CLI::App& bench) {
+  auto json = std::make_shared<bool>(false);
+  auto options = std::make_shared<ExchangeOptions>();
+  CLI::App* command = bench.add_subcommand(
+      "exchange", "A round of averaging on a ring over loopback, beside plain TCP streams");
+  command->add_flag("--json", *json, "Print JSON on stdout");
+  command->add_option("--peers", options->peers, "Processes of the ring")
+      ->check(CLI::Range(3, 64))
+      ->capture_default_str();
+  command->add_option("--floats", options->dimensions, "Lengths of the vector")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->capture_default_str();
+  command->add_option("--repetitions", options->repetitions, "Of ours and plain TCP in turn")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  add_examples(*command,
+               "  grapevine bench exchange\n"
+               "  grapevine bench exchange --peers 4 --floats 1000000 --repetitions 11 --json");
+  command->callback([json, options] { run_exchange(*options, *json); });
+}
+
 }  // namespace
 
 void add_bench(CLI::App& app, Outcome&) {
   CLI::App* bench = app.add_subcommand("bench", "Measure this machine");
   bench->require_subcommand(1);
   add_gemm(*bench);
+  add_exchange(*bench);
 }
 
 }  // namespace gv::cli

@@ -1,0 +1,107 @@
+#include "peer/bench/exchange_bench.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "gossip/peer.h"
+#include "graph/family.h"
+#include "graph/mixing.h"
+#include "optim/host_replica.h"
+#include "peer/bench/forked.h"
+#include "peer/bench/plain_streams.h"
+#include "peer/tcp/tcp_world.h"
+
+namespace gv {
+namespace {
+
+struct Rounds {
+  int warmup, measured;
+};
+
+Rounds rounds_for(std::size_t dimension) {
+  const auto measured = static_cast<int>(std::clamp<std::size_t>(100'000'000 / dimension, 6, 4000));
+  return {measured / 4 + 1, measured};
+}
+
+Task<> exchange_rounds(Peer& me, TcpWorld& world, Rounds rounds, double& seconds) {
+  Time began{0};
+  for (int round = 0; round < rounds.warmup + rounds.measured; ++round, ++me.step) {
+    if (round == rounds.warmup) began = world.now();
+    co_await me.share();
+    co_await me.mix();
+  }
+  seconds = std::chrono::duration<double>(world.now() - began).count() / rounds.measured;
+  for (const PeerId to : me.plan.neighborhood.receivers) me.send(to, Kind::goodbye, nullptr);
+  world.end_loop();
+}
+
+std::unique_ptr<Replica> bare_replica(std::size_t dimension) {
+  QuadraticSpec spec;
+  spec.dimension = static_cast<std::uint32_t>(dimension);
+  return make_host_replica(make_quadratic(spec, 0, 1, Rng(1)), {}, 1, Rng(1));
+}
+
+void gossip_rounds(std::uint32_t rank, Gathering& gathering, std::size_t dimension, Rounds rounds) {
+  const PeerId n = gathering.processes;
+  const MixingMatrix w = mixing_matrix("metropolis", build(parse_topology("ring"), n));
+  const Plan plan{.id = rank, .peers = n, .neighborhood = w.row(rank)};
+  const auto replica = bare_replica(dimension);
+  TcpOptions options;
+  options.hello.peer = rank;
+  options.hello.peers = n;
+  options.links = plan.neighborhood.peers;
+  options.max_payload_bytes = dimension * sizeof(float);
+  options.log = [](const std::string&) {};
+  const auto world = TcpWorld::make(std::move(options));
+  Peer peer(plan, *world, *replica);
+  const auto ports = gathering.exchange_ports(rank, world->listen());
+  std::vector<PeerAddress> addresses;
+  for (PeerId i = 0; i < n; ++i) addresses.push_back({i, "127.0.0.1", ports[i]});
+  Task<> life = exchange_rounds(peer, *world, rounds, gathering.seconds[rank]);
+  world->run(addresses, peer, [&] { life.start(); });
+  life.result();
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+ExchangeRow measure(std::uint32_t n, std::size_t dimension, int repetitions) {
+  const Rounds rounds = rounds_for(dimension);
+  std::vector<double> ours, plain;
+  for (int i = 0; i < repetitions; ++i) {
+    ours.push_back(std::ranges::max(run_forked(n, [&](std::uint32_t rank, Gathering& gathering) {
+      gossip_rounds(rank, gathering, dimension, rounds);
+    })));
+    plain.push_back(std::ranges::max(run_forked(n, [&](std::uint32_t rank, Gathering& gathering) {
+      plain_streams(
+          rank, gathering, dimension * sizeof(float), rounds.warmup, rounds.measured);
+    })));
+  }
+  return {n, dimension, median(ours), median(plain)};
+}
+
+}  // namespace
+
+double ExchangeRow::bytes_per_second() const {
+  return 2.0 * sizeof(float) * static_cast<double>(dimension) / round_seconds;
+}
+double ExchangeRow::plain_bytes_per_second() const {
+  return 2.0 * sizeof(float) * static_cast<double>(dimension) / plain_seconds;
+}
+
+std::vector<ExchangeRow> bench_exchange(const ExchangeOptions& options,
+                                        const std::function<void(const ExchangeRow&)>& on_row) {
+  std::vector<ExchangeRow> rows;
+  for (const std::uint32_t n : options.peers) {
+    for (const std::size_t dimension : options.dimensions) {
+      rows.push_back(measure(n, dimension, options.repetitions));
+      on_row(rows.back());
+    }
+  }
+  return rows;
+}
+
+}  // namespace gv
