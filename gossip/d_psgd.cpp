@@ -24,8 +24,7 @@ Task<> d_psgd_atc(Peer& me) {
     co_await me.local_steps();
     co_await me.gradient();
     co_await me.step_local();  // x_{k+1/2} = x_k - gamma g_k
-    co_await me.share();
-    co_await me.mix();  // x_{k+1} = sum_j W_ij x_{k+1/2,j}
+    co_await me.average();  // x_{k+1} = sum_j W_ij x_{k+1/2,j}
   }
 }
 
@@ -33,8 +32,7 @@ Task<> d_psgd_atc(Peer& me) {
 Task<> d_psgd_cta(Peer& me) {
   for (; me.running(); co_await me.end_step()) {
     co_await me.local_steps();
-    co_await me.share();
-    co_await me.mix();  // y
+    co_await me.average();  // y
     co_await me.gradient();
     co_await me.step_local();
   }

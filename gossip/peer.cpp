@@ -36,6 +36,11 @@ struct Receive {
   std::optional<Message> await_resume() { return std::move(answer); }
 };
 
+/// How far sending runs ahead of mixing where nothing else is to be done in between. Measured on a
+/// ring of 4 and of 8 over loopback, 25.6e6 floats: 1 to 4 alike, 16 a tenth to a fifth slower, no
+/// limit twice as slow. 2 MiB on their way also fill a link of 1 Gbit/s and 16 ms.
+constexpr std::uint32_t pieces_ahead = 4;
+
 double vector_flops(Range r, std::size_t passes) {
   return 2.0 * static_cast<double>(r.count) * static_cast<double>(passes);
 }
@@ -73,12 +78,14 @@ Range Peer::piece(std::uint32_t part) const {
   return {begin, std::min(piece_floats, replica.size() - begin)};
 }
 
+Task<> Peer::share_piece(std::uint32_t part) {
+  const Payload frozen = co_await snapshot(Vector::x, piece(part));
+  for (const PeerId to : plan.neighborhood.receivers) send(to, Kind::model, frozen, part);
+}
+
 Task<> Peer::share() {
   if (plan.neighborhood.receivers.empty()) co_return;
-  for (std::uint32_t part = 0; part < pieces(); ++part) {
-    const Payload frozen = co_await snapshot(Vector::x, piece(part));
-    for (const PeerId to : plan.neighborhood.receivers) send(to, Kind::model, frozen, part);
-  }
+  for (std::uint32_t part = 0; part < pieces(); ++part) co_await share_piece(part);
 }
 
 Task<Flows> Peer::collect(std::uint32_t part) {
@@ -93,11 +100,21 @@ Task<Flows> Peer::collect(std::uint32_t part) {
   co_return flows;
 }
 
+Task<> Peer::mix_piece(std::uint32_t part) {
+  const Flows flows = co_await collect(part);
+  const Range r = piece(part);
+  co_await compute(vector_flops(r, flows.vectors.size()), [&] { replica.mix(r, flows); });
+}
+
 Task<> Peer::mix() {
-  for (std::uint32_t part = 0; part < pieces(); ++part) {
-    const Flows flows = co_await collect(part);
-    const Range r = piece(part);
-    co_await compute(vector_flops(r, flows.vectors.size()), [&] { replica.mix(r, flows); });
+  for (std::uint32_t part = 0; part < pieces(); ++part) co_await mix_piece(part);
+}
+
+Task<> Peer::average() {
+  const std::uint32_t n = pieces();
+  for (std::uint32_t part = 0; part < n + pieces_ahead; ++part) {
+    if (part < n) co_await share_piece(part);
+    if (part >= pieces_ahead) co_await mix_piece(part - pieces_ahead);
   }
 }
 

@@ -52,6 +52,9 @@ class Peer {
   /// A neighbour that has left is missing at both ends of its edge: the flows that remain stay
   /// symmetric.
   Task<> mix();
+  /// share() and mix() with nothing in between: each piece is mixed soon after it was sent, so that
+  /// few of them are on their way at once and they stay in the cache.
+  Task<> average();
   /// x <- sum_j W_ij x_j - gamma direction(g): mix() and step_local() in one pass over memory.
   Task<> mix_and_step();
 
@@ -74,6 +77,8 @@ class Peer {
  private:
   std::uint32_t pieces() const;
   Range piece(std::uint32_t part) const;
+  Task<> share_piece(std::uint32_t part);
+  Task<> mix_piece(std::uint32_t part);
   Task<Flows> collect(std::uint32_t part);
   bool acceptable(const Message& message) const;
   Task<> evaluate(bool last);

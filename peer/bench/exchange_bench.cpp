@@ -20,7 +20,7 @@ struct Rounds {
 };
 
 Rounds rounds_for(std::size_t dimension) {
-  const auto measured = static_cast<int>(std::clamp<std::size_t>(100'000'000 / dimension, 6, 4000));
+  const auto measured = static_cast<int>(std::clamp<std::size_t>(100'000'000 / dimension, 10, 4000));
   return {measured / 4 + 1, measured};
 }
 
@@ -28,8 +28,7 @@ Task<> exchange_rounds(Peer& me, TcpWorld& world, Rounds rounds, double& seconds
   Time began{0};
   for (int round = 0; round < rounds.warmup + rounds.measured; ++round, ++me.step) {
     if (round == rounds.warmup) began = world.now();
-    co_await me.share();
-    co_await me.mix();
+    co_await me.average();
   }
   seconds = std::chrono::duration<double>(world.now() - began).count() / rounds.measured;
   for (const PeerId to : me.plan.neighborhood.receivers) me.send(to, Kind::goodbye, nullptr);
