@@ -74,12 +74,16 @@ std::unique_ptr<Objective> make_linear_regression(Share share);
 /// ReLU layers of the widths `hidden` and a softmax on top; He initialization (He et al. 2015,
 /// arXiv:1502.01852).
 std::unique_ptr<Objective> make_mlp(std::vector<std::uint32_t> hidden, Share share);
+/// x* = mean_i b_i, since the Hessian is common to all.
+using QuadraticOptimum = std::shared_ptr<const std::vector<double>>;
+QuadraticOptimum quadratic_optimum(const QuadraticSpec& spec, std::uint32_t peers, const Rng& rng);
 /// Peer `peer` of `peers`. `rng` is the fleet's: the centres derive from it, so every peer knows
-/// all of them.
+/// all of them. `optimum`: shared by the peers of one process; null: found here.
 std::unique_ptr<Objective> make_quadratic(const QuadraticSpec& spec,
                                           std::uint32_t peer,
                                           std::uint32_t peers,
-                                          Rng rng);
+                                          const Rng& rng,
+                                          QuadraticOptimum optimum = nullptr);
 /// By spec.kind; throws std::invalid_argument when kind and data do not fit.
 std::unique_ptr<Objective> make_objective(const ModelSpec& spec, Share share);
 

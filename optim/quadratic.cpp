@@ -9,18 +9,32 @@
 namespace gv {
 namespace {
 
+/// b_i; empty when it is zero.
+std::vector<float> center(const QuadraticSpec& spec, std::uint32_t i, const Rng& rng) {
+  if (!spec.centers.empty()) {
+    GV_CHECK(spec.centers[i].size() == spec.dimension, "a centre has the dimension of x");
+    return {spec.centers[i].begin(), spec.centers[i].end()};
+  }
+  if (spec.spread == 0) return {};
+  std::vector<float> b(spec.dimension);
+  rng.derive("centers").derive(i).fill_normal(b);
+  for (float& value : b) value *= static_cast<float>(spec.spread);
+  return b;
+}
+
 class Quadratic : public Objective {
  public:
-  Quadratic(const QuadraticSpec& spec, std::uint32_t peer, std::uint32_t peers, const Rng& rng)
-      : spec_(spec),
-        peers_(peers),
-        centers_(rng.derive("centers")),
-        noise_(rng.derive("noise").derive(peer)) {
+  Quadratic(const QuadraticSpec& spec,
+            std::uint32_t peer,
+            std::uint32_t peers,
+            const Rng& rng,
+            QuadraticOptimum optimum)
+      : spec_(spec), noise_(rng.derive("noise").derive(peer)), optimum_(std::move(optimum)) {
     if (spec.dimension == 0 || spec.hessian.empty())
       throw std::invalid_argument("a quadratic needs a dimension and a hessian");
     if (!spec.centers.empty() && spec.centers.size() != peers)
       throw std::invalid_argument("one centre for each peer");
-    center_ = center(peer);
+    center_ = center(spec, peer, rng);
   }
 
   std::vector<Parameter> parameters() const override { return {{"x", {spec_.dimension}}}; }
@@ -50,10 +64,9 @@ class Quadratic : public Objective {
 
   /// f(x) - f*: 1/2 sum_k h_k (x_k - mean_i b_ik)^2, since the Hessian is common.
   Evaluation evaluate(std::span<const float> x) override {
-    if (optimum_.empty()) find_optimum();
     double value = 0;
     for (std::size_t k = 0; k < x.size(); ++k) {
-      const double error = static_cast<double>(x[k]) - optimum_[k];
+      const double error = static_cast<double>(x[k]) - (*optimum_)[k];
       value += 0.5 * static_cast<double>(hessian(k)) * error * error;
     }
     return {value, std::nullopt};
@@ -66,42 +79,32 @@ class Quadratic : public Objective {
     return static_cast<float>(spec_.hessian[k % spec_.hessian.size()]);
   }
 
-  /// b_i; empty when it is zero.
-  std::vector<float> center(std::uint32_t i) const {
-    if (!spec_.centers.empty()) {
-      GV_CHECK(spec_.centers[i].size() == spec_.dimension, "a centre has the dimension of x");
-      return {spec_.centers[i].begin(), spec_.centers[i].end()};
-    }
-    if (spec_.spread == 0) return {};
-    std::vector<float> b(spec_.dimension);
-    centers_.derive(i).fill_normal(b);
-    for (float& value : b) value *= static_cast<float>(spec_.spread);
-    return b;
-  }
-
-  void find_optimum() {
-    optimum_.assign(spec_.dimension, 0);
-    for (std::uint32_t i = 0; i < peers_; ++i) {
-      const std::vector<float> b = center(i);
-      for (std::size_t k = 0; k < b.size(); ++k) optimum_[k] += static_cast<double>(b[k]) / peers_;
-    }
-  }
-
   QuadraticSpec spec_;
-  std::uint32_t peers_;
-  Rng centers_;
   Rng noise_;
   std::vector<float> center_;
-  std::vector<double> optimum_;
+  QuadraticOptimum optimum_;
 };
 
 }  // namespace
 
+QuadraticOptimum quadratic_optimum(const QuadraticSpec& spec,
+                                   std::uint32_t peers,
+                                   const Rng& rng) {
+  std::vector<double> mean(spec.dimension, 0);
+  for (std::uint32_t i = 0; i < peers; ++i) {
+    const std::vector<float> b = center(spec, i, rng);
+    for (std::size_t k = 0; k < b.size(); ++k) mean[k] += static_cast<double>(b[k]) / peers;
+  }
+  return std::make_shared<const std::vector<double>>(std::move(mean));
+}
+
 std::unique_ptr<Objective> make_quadratic(const QuadraticSpec& spec,
                                           std::uint32_t peer,
                                           std::uint32_t peers,
-                                          Rng rng) {
-  return std::make_unique<Quadratic>(spec, peer, peers, rng);
+                                          const Rng& rng,
+                                          QuadraticOptimum optimum) {
+  if (!optimum) optimum = quadratic_optimum(spec, peers, rng);
+  return std::make_unique<Quadratic>(spec, peer, peers, rng, std::move(optimum));
 }
 
 }  // namespace gv

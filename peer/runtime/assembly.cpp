@@ -73,6 +73,9 @@ Assembly::Assembly(Fleet fleet_) : fleet(std::move(fleet_)), optimizer_(fleet.op
       partition = gv::partition(
           *data.train, fleet.size(), fleet.data.partition, Rng(fleet.seed).derive("partition"));
     }
+    if (fleet.model.kind == "quadratic" && fleet.data.quadratic.dimension > 0)
+      optimum_ = quadratic_optimum(
+          fleet.data.quadratic, fleet.size(), Rng(fleet.seed).derive("quadratic"));
     const std::unique_ptr<Objective> first = objective(0);
     parameters = first->parameters();
     dimension = first->size();
@@ -111,7 +114,7 @@ Plan Assembly::plan(PeerId i) const {
 std::unique_ptr<Objective> Assembly::objective(PeerId i) const {
   if (fleet.model.kind == "quadratic") {
     return make_quadratic(
-        fleet.data.quadratic, i, fleet.size(), Rng(fleet.seed).derive("quadratic"));
+        fleet.data.quadratic, i, fleet.size(), Rng(fleet.seed).derive("quadratic"), optimum_);
   }
   return make_objective(fleet.model,
                         {.train = data.train,

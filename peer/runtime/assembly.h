@@ -41,6 +41,7 @@ class Assembly {
  private:
   std::unique_ptr<Objective> objective(PeerId i) const;
   OptimizerSpec optimizer_;
+  QuadraticOptimum optimum_;
 };
 
 }  // namespace gv
