@@ -24,7 +24,7 @@ Task<> d_psgd_atc(Peer& me) {
     co_await me.local_steps();
     co_await me.gradient();
     co_await me.step_local();  // x_{k+1/2} = x_k - gamma g_k
-    co_await me.average();  // x_{k+1} = sum_j W_ij x_{k+1/2,j}
+    co_await me.average();     // x_{k+1} = sum_j W_ij x_{k+1/2,j}
   }
 }
 

@@ -87,9 +87,7 @@ class Quadratic : public Objective {
 
 }  // namespace
 
-QuadraticOptimum quadratic_optimum(const QuadraticSpec& spec,
-                                   std::uint32_t peers,
-                                   const Rng& rng) {
+QuadraticOptimum quadratic_optimum(const QuadraticSpec& spec, std::uint32_t peers, const Rng& rng) {
   std::vector<double> mean(spec.dimension, 0);
   for (std::uint32_t i = 0; i < peers; ++i) {
     const std::vector<float> b = center(spec, i, rng);

@@ -38,8 +38,8 @@ class Replica {
   /// x[r] <- x[r] + sum_j w_j (x_j - x[r]): averaging written as flows, so that opposite ends apply
   /// opposite flows.
   virtual void mix(Range r, const Flows& flows) = 0;
-  /// x[r] <- x[r] + sum_j w_j (x_j - x[r]) - gamma direction(g)[r], one pass over memory. The pieces
-  /// of one step come in ascending order; the one at 0 begins it.
+  /// x[r] <- x[r] + sum_j w_j (x_j - x[r]) - gamma direction(g)[r], one pass over memory. The
+  /// pieces of one step come in ascending order; the one at 0 begins it.
   virtual void mix_and_step(Range r, const Flows& flows) = 0;
 
   virtual void snapshot(Vector v,

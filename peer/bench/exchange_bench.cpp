@@ -20,7 +20,8 @@ struct Rounds {
 };
 
 Rounds rounds_for(std::size_t dimension) {
-  const auto measured = static_cast<int>(std::clamp<std::size_t>(100'000'000 / dimension, 10, 4000));
+  const auto measured =
+      static_cast<int>(std::clamp<std::size_t>(100'000'000 / dimension, 10, 4000));
   return {measured / 4 + 1, measured};
 }
 
@@ -75,8 +76,7 @@ ExchangeRow measure(std::uint32_t n, std::size_t dimension, int repetitions) {
       gossip_rounds(rank, gathering, dimension, rounds);
     })));
     plain.push_back(std::ranges::max(run_forked(n, [&](std::uint32_t rank, Gathering& gathering) {
-      plain_streams(
-          rank, gathering, dimension * sizeof(float), rounds.warmup, rounds.measured);
+      plain_streams(rank, gathering, dimension * sizeof(float), rounds.warmup, rounds.measured);
     })));
   }
   return {n, dimension, median(ours), median(plain)};

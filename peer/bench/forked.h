@@ -19,9 +19,9 @@ struct Gathering {
   std::vector<std::uint16_t> exchange_ports(std::uint32_t rank, std::uint16_t port);
 };
 
-/// Runs `body(rank, gathering)` in n new processes at once and gives what each wrote into seconds[].
-/// The caller must have no other thread. Throws std::runtime_error when one of them fails; none
-/// outlives the call.
+/// Runs `body(rank, gathering)` in n new processes at once and gives what each wrote into
+/// seconds[]. The caller must have no other thread. Throws std::runtime_error when one of them
+/// fails; none outlives the call.
 std::vector<double> run_forked(std::uint32_t n,
                                const std::function<void(std::uint32_t, Gathering&)>& body);
 

@@ -89,7 +89,8 @@ void round_trip(std::array<Neighbour, 2>& neighbours, const std::vector<std::byt
     bool busy = false;
     for (std::size_t i = 0; i < fds.size(); ++i) {
       const Neighbour& n = neighbours[i];
-      const int wanted = (n.out < vector.size() ? POLLOUT : 0) | (n.in < vector.size() ? POLLIN : 0);
+      const int wanted =
+          (n.out < vector.size() ? POLLOUT : 0) | (n.in < vector.size() ? POLLIN : 0);
       fds[i] = {wanted != 0 ? n.fd : -1, static_cast<short>(wanted), 0};
       busy = busy || wanted != 0;
     }

@@ -5,8 +5,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "peer/runtime/exit_code.h"
 #include "peer/runtime/assembly.h"
+#include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
 

@@ -4,15 +4,15 @@
 #include <thread>
 
 #include <Eigen/Core>
-#include <asio/version.hpp>
 #include <fmt/format.h>
-#include <google/protobuf/stubs/common.h>
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "peer/cli/command.h"
 #include "peer/cli/version.h"
+#include "peer/tcp/tcp_world.h"
+#include "peer/wire/frame.h"
 
 namespace gv::cli {
 namespace {
@@ -28,13 +28,9 @@ struct Finding {
 Finding libraries() {
   return {"libraries",
           true,
-          fmt::format("asio {}.{}.{}, protobuf {}.{}.{}, eigen {}.{}.{}",
-                      ASIO_VERSION / 100000,
-                      ASIO_VERSION / 100 % 1000,
-                      ASIO_VERSION % 100,
-                      GOOGLE_PROTOBUF_VERSION / 1000000,
-                      GOOGLE_PROTOBUF_VERSION / 1000 % 1000,
-                      GOOGLE_PROTOBUF_VERSION % 1000,
+          fmt::format("asio {}, protobuf {}, eigen {}.{}.{}",
+                      asio_version(),
+                      wire::protobuf_version(),
                       EIGEN_WORLD_VERSION,
                       EIGEN_MAJOR_VERSION,
                       EIGEN_MINOR_VERSION)};

@@ -32,11 +32,10 @@ int run(int argc, char** argv) {
   cli::add_graph(app, outcome);
   cli::add_bench(app, outcome);
   cli::add_doctor(app, outcome);
-  cli::add_examples(
-      app,
-      "  grapevine run configs/fashion-ring8.yaml\n"
-      "  grapevine simulate configs/digits-torus16.yaml\n"
-      "  grapevine graph report --topology ring --topology torus:4x4 --peers 16");
+  cli::add_examples(app,
+                    "  grapevine run configs/fashion-ring8.yaml\n"
+                    "  grapevine simulate configs/digits-torus16.yaml\n"
+                    "  grapevine graph report --topology ring --topology torus:4x4 --peers 16");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -55,17 +55,16 @@ int run_by_hand(const Assembly& fleet, const PeerOptions& options) {
     std::fflush(stdout);
     if (report.last) save(fleet, report);
   };
-  const auto wait = std::chrono::duration_cast<Time>(std::chrono::duration<double>(options.wait_seconds));
+  const auto wait =
+      std::chrono::duration_cast<Time>(std::chrono::duration<double>(options.wait_seconds));
   return run_manual_peer(fleet, options.id, wait, screen);
 }
 
 int run_peer(const PeerOptions& options) {
   const Assembly fleet = assemble(options.file);
   if (options.id >= fleet.fleet.size()) {
-    throw std::invalid_argument(fmt::format("--id {}: {} has peers 0 .. {}",
-                                            options.id,
-                                            options.file.file,
-                                            fleet.fleet.size() - 1));
+    throw std::invalid_argument(fmt::format(
+        "--id {}: {} has peers 0 .. {}", options.id, options.file.file, fleet.fleet.size() - 1));
   }
   if (!options.launched.empty()) return run_launched_peer(fleet, options.id, options.launched);
   return run_by_hand(fleet, options);

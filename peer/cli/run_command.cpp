@@ -32,8 +32,9 @@ std::string head(const Assembly& fleet, const RunFolder& folder) {
       fleet.algorithm->kind,
       fleet.algorithm->order,
       data.kind,
-      fleet.data.train ? fmt::format("{} samples, {} parts", fleet.data.train->rows, data.partition.kind)
-                       : "drawn by the oracle",
+      fleet.data.train
+          ? fmt::format("{} samples, {} parts", fleet.data.train->rows, data.partition.kind)
+          : "drawn by the oracle",
       fleet.fleet.model.kind,
       fleet.dimension,
       fleet.topology.name,
@@ -59,9 +60,10 @@ class Screen {
             .on_record = {},
             .on_lost = [this](const LostPeer& lost) { tell_lost(lost); },
             .on_note = [this](const std::string& note) { say(note); },
-            .on_tick = [this](Step round, double seconds, std::size_t alive) {
-              progress_.update(progress_text(round, seconds, alive));
-            }};
+            .on_tick =
+                [this](Step round, double seconds, std::size_t alive) {
+                  progress_.update(progress_text(round, seconds, alive));
+                }};
   }
 
   void record(const FleetRecord& record) {
@@ -97,8 +99,8 @@ class Screen {
   std::string progress_text(Step round, double seconds, std::size_t alive) const {
     const double rate = seconds > 0 ? static_cast<double>(round) / seconds : 0;
     const bool endless = fleet_.rounds == std::numeric_limits<Step>::max();
-    std::string text = endless ? fmt::format("round {}", round)
-                               : fmt::format("round {}/{}", round, fleet_.rounds);
+    std::string text =
+        endless ? fmt::format("round {}", round) : fmt::format("round {}/{}", round, fleet_.rounds);
     text += fmt::format("  {:.1f} rounds/s", rate);
     if (latest_) {
       text += fmt::format("  loss {:.4g}", latest_->mean.loss);
@@ -123,16 +125,18 @@ void save(const Assembly& fleet,
           const RunFolder& folder,
           const Observer& observer,
           const std::string& summary) {
-  write_safetensors(folder.file("model.safetensors"),
-                    fleet.parameters,
-                    observer.mean_model(),
-                    {{"fleet", fleet.fleet.name}, {"rounds", std::to_string(observer.summary()->round)}});
+  write_safetensors(
+      folder.file("model.safetensors"),
+      fleet.parameters,
+      observer.mean_model(),
+      {{"fleet", fleet.fleet.name}, {"rounds", std::to_string(observer.summary()->round)}});
   folder.write("summary.json", summary + "\n");
   std::ofstream(folder.file("metrics.jsonl"), std::ios::app) << summary << "\n";
 }
 
 std::string lost_table(const LaunchResult& result) {
-  std::string text = fmt::format("{:>6} {:>9} {:>20} {:>8}  last words", "peer", "pid", "ended", "round");
+  std::string text =
+      fmt::format("{:>6} {:>9} {:>20} {:>8}  last words", "peer", "pid", "ended", "round");
   for (const LostPeer& lost : result.lost) {
     text += fmt::format("\n{:>6} {:>9} {:>20} {:>8}  {}  {}",
                         lost.peer,
@@ -151,9 +155,8 @@ int run_fleet(const RunOptions& options) {
   std::error_code ignored;
   std::filesystem::copy_file(fleet.fleet.path, folder.file("fleet.yaml"), ignored);
   Screen screen(fleet, folder, options.file.json);
-  Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) {
-    screen.record(r);
-  });
+  Observer observer(
+      fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) { screen.record(r); });
   LaunchResult result;
   {
     Launcher launcher(
@@ -199,10 +202,11 @@ void add_run(CLI::App& app, Outcome& outcome) {
   command->add_option("--peer-binary",
                       options->program,
                       "The peers' program; also GRAPEVINE_PEER_BINARY. Default: this one");
-  add_examples(*command,
-               "  grapevine run configs/fashion-ring8.yaml\n"
-               "  grapevine run configs/fashion-ring8.yaml --set topology=hypercube --set peers=16\n"
-               "  grapevine run configs/quadratic-ring16.yaml --json | tail -n 1");
+  add_examples(
+      *command,
+      "  grapevine run configs/fashion-ring8.yaml\n"
+      "  grapevine run configs/fashion-ring8.yaml --set topology=hypercube --set peers=16\n"
+      "  grapevine run configs/quadratic-ring16.yaml --json | tail -n 1");
   command->callback([options, &outcome] { outcome.code = run_fleet(*options); });
 }
 

@@ -80,7 +80,8 @@ std::vector<std::string> LineReader::read() {
   }
   std::vector<std::string> lines;
   std::size_t begin = 0;
-  for (std::size_t end = rest_.find('\n'); end != std::string::npos; end = rest_.find('\n', begin)) {
+  for (std::size_t end = rest_.find('\n'); end != std::string::npos;
+       end = rest_.find('\n', begin)) {
     lines.push_back(rest_.substr(begin, end - begin));
     begin = end + 1;
   }
@@ -101,12 +102,8 @@ Child::Child(const std::vector<std::string>& argv) {
   if (pid_ < 0)
     throw std::runtime_error(fmt::format("cannot start a process: {}", std::strerror(errno)));
   if (pid_ == 0) {
-    become(words.data(),
-           parent,
-           in.read.get(),
-           out.write.get(),
-           err.write.get(),
-           failure.write.get());
+    become(
+        words.data(), parent, in.read.get(), out.write.get(), err.write.get(), failure.write.get());
   }
   failure.write.close();
   int error = 0;

@@ -169,8 +169,8 @@ void Launcher::check_time_and_target() {
   const StopSpec& stop = fleet_.fleet.stop;
   const auto& record = observer_.latest();
   const bool late = stop.time && seconds() >= std::chrono::duration<double>(*stop.time).count();
-  const bool reached = stop.accuracy && record && record->mean.accuracy &&
-                       *record->mean.accuracy >= *stop.accuracy;
+  const bool reached =
+      stop.accuracy && record && record->mean.accuracy && *record->mean.accuracy >= *stop.accuracy;
   if (!late && !reached) return;
   screen_.on_note(late ? "the time is up: stopping after this round"
                        : "the target is reached: stopping after this round");
@@ -184,11 +184,10 @@ void Launcher::take_signals() {
       kill_all();
       return;
     }
-    signal_code_ =
-        info.ssi_signo == SIGINT ? exit_code::interrupted : exit_code::terminated;
+    signal_code_ = info.ssi_signo == SIGINT ? exit_code::interrupted : exit_code::terminated;
     screen_.on_note("stopping: finishing the round, then saving. Once more stops at once.");
-    kill_at_ = Clock::now() + std::max<Time>(fleet_.fleet.grace - kill_reserve,
-                                             fleet_.fleet.grace / 2);
+    kill_at_ =
+        Clock::now() + std::max<Time>(fleet_.fleet.grace - kill_reserve, fleet_.fleet.grace / 2);
     stop_all();
   }
 }

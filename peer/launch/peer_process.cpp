@@ -12,9 +12,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "peer/runtime/exit_code.h"
 #include "peer/launch/control.h"
 #include "peer/launch/watch_thread.h"
+#include "peer/runtime/exit_code.h"
 #include "peer/runtime/tcp_peer.h"
 
 namespace gv {
@@ -35,7 +35,8 @@ void log_to_stderr(const std::string& line) {
 }
 
 void report_to_launcher(Report report, const std::string& folder) {
-  const std::string path = fmt::format("{}/models/{:08}{}.f32", folder, report.step, report.last ? "-last" : "");
+  const std::string path =
+      fmt::format("{}/models/{:08}{}.f32", folder, report.step, report.last ? "-last" : "");
   control::write_floats(path, report.model->floats());
   say(control::line(control::Reported{std::move(report), path}));
 }
@@ -50,7 +51,8 @@ std::vector<PeerAddress> hear_addresses() {
   return addresses ? addresses->list : std::vector<PeerAddress>{};
 }
 
-/// Whatever comes on stdin after the addresses means stop; its end means that the launcher has gone.
+/// Whatever comes on stdin after the addresses means stop; its end means that the launcher has
+/// gone.
 bool heed_launcher(TcpPeer& peer, const WatchThread& watch) {
   std::array<char, 256> buffer;
   const ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
@@ -121,8 +123,7 @@ int run_manual_peer(const Assembly& fleet,
   const WatchThread watch(signals.get(), [&](WatchThread&) {
     signalfd_siginfo info{};
     if (::read(signals.get(), &info, sizeof info) != sizeof info) return true;
-    const int code =
-        info.ssi_signo == SIGINT ? exit_code::interrupted : exit_code::terminated;
+    const int code = info.ssi_signo == SIGINT ? exit_code::interrupted : exit_code::terminated;
     if (signal.exchange(code) != 0) std::_Exit(code);
     screen.log("stopping after this round; once more stops at once");
     peer.stop();

@@ -10,8 +10,8 @@
 namespace gv {
 
 /// One peer that a launcher started: its addresses come on stdin, what it has to say goes to stdout
-/// (control.h), its log to stderr. Ends when it has finished, when it is told to stop, or when stdin
-/// ends. `folder` takes the vectors it reports. Returns the exit code.
+/// (control.h), its log to stderr. Ends when it has finished, when it is told to stop, or when
+/// stdin ends. `folder` takes the vectors it reports. Returns the exit code.
 int run_launched_peer(const Assembly& fleet, PeerId id, const std::string& folder);
 
 /// What a peer started by hand shows on its way.
@@ -20,9 +20,9 @@ struct ManualPeerScreen {
   std::function<void(const std::string&)> log;
 };
 
-/// One peer started by hand: listens at its host's address of the fleet file, port + its place among
-/// that host's peers, dials the others there, and waits `connect_deadline` for them. The first
-/// SIGINT or SIGTERM ends it after the round, the second at once. Returns the exit code.
+/// One peer started by hand: listens at its host's address of the fleet file, port + its place
+/// among that host's peers, dials the others there, and waits `connect_deadline` for them. The
+/// first SIGINT or SIGTERM ends it after the round, the second at once. Returns the exit code.
 int run_manual_peer(const Assembly& fleet,
                     PeerId id,
                     Time connect_deadline,

@@ -7,8 +7,8 @@
 
 namespace gv {
 
-/// Watches a descriptor beside the peer's loop: stdin of a launched peer, the signals of one started
-/// by hand.
+/// Watches a descriptor beside the peer's loop: stdin of a launched peer, the signals of one
+/// started by hand.
 class WatchThread {
  public:
   /// Calls `on_readable` each time there is something to read; false ends the watch. It may use

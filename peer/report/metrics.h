@@ -11,8 +11,9 @@ namespace gv {
 /// newline.
 std::string evaluate_line(const FleetRecord& record);
 
-/// {"event":"summary","rounds":..,"peers":..,"lost":..,"loss":..,"accuracy":..,"accuracy_min":..,"accuracy_max":..,
-/// "consensus":..,"seconds":..,"sent_bytes":..,"params_hash":".."}
+/// {"event":"summary","rounds":..,"peers":..,"lost":..,"loss":..,"loss_local":..,"accuracy":..,
+/// "accuracy_min":..,"accuracy_max":..,"consensus":..,"seconds":..,"sent_bytes":..,
+/// "params_hash":".."}
 std::string summary_line(const FleetRecord& record,
                          PeerId lost,
                          double seconds,

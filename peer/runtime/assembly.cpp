@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "gpu/cuda_replica.h"
 #include "optim/host_replica.h"
 
 namespace gv {
@@ -124,6 +125,15 @@ std::unique_ptr<Objective> Assembly::objective(PeerId i) const {
 }
 
 std::unique_ptr<Replica> Assembly::replica(PeerId i) const {
+  const std::string& device = fleet.peers.at(i).device;
+  if (!device.starts_with("cuda")) return host_replica(i);
+  const std::size_t colon = device.find(':');
+  const int number = colon == std::string::npos ? 0 : std::stoi(device.substr(colon + 1));
+  return make_cuda_replica(
+      objective(i), optimizer_, fleet.peers.at(i).batch, Rng(fleet.seed).derive("init"), number);
+}
+
+std::unique_ptr<Replica> Assembly::host_replica(PeerId i) const {
   return make_host_replica(
       objective(i), optimizer_, fleet.peers.at(i).batch, Rng(fleet.seed).derive("init"));
 }

@@ -34,7 +34,10 @@ class Assembly {
   std::string model_digest;   ///< of the parameters' names and shapes; 32 hex digits
 
   Plan plan(PeerId i) const;
+  /// On the peer's own device. Throws std::runtime_error when it asks for one that is not there.
   std::unique_ptr<Replica> replica(PeerId i) const;
+  /// On the CPU, whatever the file says: the simulator's.
+  std::unique_ptr<Replica> host_replica(PeerId i) const;
   /// Evaluates any x of length d (the mean model); its training share is peer 0's.
   std::unique_ptr<Objective> evaluator() const;
 

@@ -15,7 +15,7 @@ struct TcpPeerOptions {
   std::string listen_address = "127.0.0.1";
   std::uint16_t listen_port = 0;  ///< 0: any free one
   Time connect_deadline{std::chrono::seconds(30)};
-  std::function<void()> on_ready;  ///< all links are up; on the loop
+  std::function<void()> on_ready;         ///< all links are up; on the loop
   std::function<void(Step)> on_progress;  ///< rounds completed, four times a second
   std::function<void(Report)> on_report;
   std::function<void(const std::string&)> log;

@@ -23,7 +23,8 @@ class Simulation {
     shared_.observer = &observer;
     worlds_.reserve(n);
     replicas_.resize(n);
-    workers_.run(n, [&](std::size_t i) { replicas_[i] = fleet.replica(static_cast<PeerId>(i)); });
+    workers_.run(n,
+                 [&](std::size_t i) { replicas_[i] = fleet.host_replica(static_cast<PeerId>(i)); });
     for (PeerId i = 0; i < n; ++i) {
       worlds_.emplace_back(shared_, i, fleet.fleet.flops * fleet.fleet.peers[i].speed);
       shared_.peers.push_back(std::make_unique<Peer>(fleet.plan(i), worlds_[i], *replicas_[i]));

@@ -52,8 +52,7 @@ asio::awaitable<std::string> TcpFrames::read_payload(Buffer& payload) {
         asio::buffer(payload.data() + got, wanted),
         asio::buffer(staging_.data(), last ? staging_.size() : 0)};
     const auto [error, count] = co_await socket.async_read_some(into, as_result);
-    if (error)
-      co_return error == asio::error::eof ? "the stream ends inside a frame" : text(error);
+    if (error) co_return error == asio::error::eof ? "the stream ends inside a frame" : text(error);
     got += std::min(count, wanted);
     end_ = count - std::min(count, wanted);
   }

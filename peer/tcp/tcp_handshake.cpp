@@ -40,13 +40,13 @@ std::string disagreement(const wire::Hello& ours, const wire::Hello& theirs) {
   if (theirs.peers != ours.peers)
     return fmt::format("a fleet of {} peers, ours has {}", theirs.peers, ours.peers);
   if (theirs.model != ours.model)
-    return fmt::format("another model shape ({}, ours {})",
-                       short_digest(theirs.model),
-                       short_digest(ours.model));
+    return fmt::format(
+        "another model shape ({}, ours {})", short_digest(theirs.model), short_digest(ours.model));
   if (theirs.fleet != ours.fleet)
-    return fmt::format("another fleet ({}, ours {}): both need the same fleet file and --set values",
-                       short_digest(theirs.fleet),
-                       short_digest(ours.fleet));
+    return fmt::format(
+        "another fleet ({}, ours {}): both need the same fleet file and --set values",
+        short_digest(theirs.fleet),
+        short_digest(ours.fleet));
   return "";
 }
 

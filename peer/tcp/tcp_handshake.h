@@ -10,8 +10,8 @@
 
 namespace gv {
 
-/// How a connection begins: the dialling side says Hello, the accepting side answers with its own or
-/// with a Refusal.
+/// How a connection begins: the dialling side says Hello, the accepting side answers with its own
+/// or with a Refusal.
 struct Handshake {
   std::unique_ptr<TcpFrames> frames;  ///< null: the connection failed
   PeerId peer = 0;                    ///< the other side, as it says
@@ -44,8 +44,8 @@ asio::awaitable<void> refuse(Handshake refused, std::shared_ptr<BufferPool> pool
 /// Why `theirs` belongs to another fleet or model than `ours`; empty when it is the same.
 std::string disagreement(const wire::Hello& ours, const wire::Hello& theirs);
 
-/// No delay for small frames; on loopback a congestion control that does not hold back (performance:
-/// bbr moves less than half of what reno does there).
+/// No delay for small frames; on loopback a congestion control that does not hold back
+/// (performance: bbr moves less than half of what reno does there).
 void tune(asio::ip::tcp::socket& socket);
 
 }  // namespace gv

@@ -14,7 +14,7 @@ namespace gv {
 class TcpLink : public std::enable_shared_from_this<TcpLink> {
  public:
   struct Events {
-    std::function<bool(Message)> on_message;          ///< false: not a message to be expected
+    std::function<bool(Message)> on_message;  ///< false: not a message to be expected
     /// Nothing more will come; once. Empty: the neighbour closed its side between two frames.
     std::function<void(const std::string& error)> on_end;
     std::function<void()> on_closed;  ///< both sides are done; once, after on_end

@@ -14,6 +14,7 @@
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
+#include <asio/version.hpp>
 #include <fmt/format.h>
 
 #include "peer/tcp/compute_thread.h"
@@ -172,8 +173,8 @@ std::string TcpWorldImpl::judge(const wire::Hello& hello) const {
 asio::awaitable<void> TcpWorldImpl::dial(PeerAddress address) {
   tcp::resolver resolver(io_);
   for (Time pause = first_redial;; pause = std::min(pause * 3 / 2, slowest_redial)) {
-    const auto [unresolved, endpoints] = co_await resolver.async_resolve(
-        address.host, std::to_string(address.port), as_result);
+    const auto [unresolved, endpoints] =
+        co_await resolver.async_resolve(address.host, std::to_string(address.port), as_result);
     for (const auto& endpoint : endpoints) {
       tcp::socket socket(io_);
       const auto [error] = co_await socket.async_connect(endpoint.endpoint(), as_result);
@@ -201,8 +202,8 @@ asio::awaitable<void> TcpWorldImpl::dial(PeerAddress address) {
 void TcpWorldImpl::adopt(Handshake handshake) {
   if (handshake.frames) {
     const PeerId id = handshake.peer;
-    const auto link = std::make_shared<TcpLink>(
-        std::move(handshake.frames), id, options_.max_payload_bytes);
+    const auto link =
+        std::make_shared<TcpLink>(std::move(handshake.frames), id, options_.max_payload_bytes);
     links_[id] = link;
     link->start(*pool_,
                 {.on_message =
@@ -219,8 +220,8 @@ void TcpWorldImpl::adopt(Handshake handshake) {
 
 void TcpWorldImpl::link_ended(PeerId peer, const std::string& error) {
   if (departed_.contains(peer)) return;
-  options_.log(fmt::format(
-      "lost peer {}: {}", peer, error.empty() ? "it closed without a goodbye" : error));
+  options_.log(
+      fmt::format("lost peer {}: {}", peer, error.empty() ? "it closed without a goodbye" : error));
   peer_->lost(peer);
   links_.at(peer)->close();
 }
@@ -303,6 +304,11 @@ void TcpWorldImpl::leave_when_alone() {
 }
 
 }  // namespace
+
+std::string asio_version() {
+  return fmt::format(
+      "{}.{}.{}", ASIO_VERSION / 100000, ASIO_VERSION / 100 % 1000, ASIO_VERSION % 100);
+}
 
 std::unique_ptr<TcpWorld> TcpWorld::make(TcpOptions options) {
   return std::make_unique<TcpWorldImpl>(std::move(options));

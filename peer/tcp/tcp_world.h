@@ -18,7 +18,7 @@ struct TcpOptions {
   std::string listen_address = "127.0.0.1";
   std::uint16_t listen_port = 0;  ///< 0: any free one
   int compute_threads = 1;
-  Time connect_deadline{std::chrono::seconds(30)};  ///< all links up by then, or run() fails
+  Time connect_deadline{std::chrono::seconds(30)};   ///< all links up by then, or run() fails
   Time farewell_deadline{std::chrono::seconds(30)};  ///< how long end_loop() waits for neighbours
   std::function<void(Report)> on_report;             ///< on the loop
   std::function<void(const std::string&)> log;       ///< one line, no newline
@@ -52,5 +52,8 @@ class TcpWorld : public World {
   /// From any thread: runs f on the loop.
   virtual void post(std::function<void()> f) = 0;
 };
+
+/// Of the Asio that we are built with: "1.22.1".
+std::string asio_version();
 
 }  // namespace gv

@@ -160,6 +160,13 @@ Verdict decode_header(std::span<const std::byte, prefix_bytes> prefix,
   return "a header without content";
 }
 
+std::string protobuf_version() {
+  return fmt::format("{}.{}.{}",
+                     GOOGLE_PROTOBUF_VERSION / 1000000,
+                     GOOGLE_PROTOBUF_VERSION / 1000 % 1000,
+                     GOOGLE_PROTOBUF_VERSION % 1000);
+}
+
 std::uint64_t frame_bytes(const Message& m) {
   const std::uint64_t message = field_bytes(static_cast<std::uint64_t>(m.kind)) +
                                 field_bytes(m.from) + field_bytes(m.step) + field_bytes(m.part);

@@ -74,6 +74,9 @@ Verdict decode_header(std::span<const std::byte, prefix_bytes> prefix,
                       std::span<const std::byte> header,
                       Header& out);
 
+/// Of the Protobuf that we are built with: "3.21.12".
+std::string protobuf_version();
+
 /// Bytes of this message on the wire, for counting.
 std::uint64_t frame_bytes(const Message& m);
 

@@ -81,7 +81,9 @@ struct Wrong {
   const char* help;     ///< part of it, or ""
 };
 
-void PrintTo(const Wrong& wrong, std::ostream* out) { *out << wrong.message; }
+void PrintTo(const Wrong& wrong, std::ostream* out) {
+  *out << wrong.message;
+}
 
 class WrongFile : public ::testing::TestWithParam<Wrong> {};
 

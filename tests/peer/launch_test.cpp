@@ -1,5 +1,3 @@
-#include "peer/launch/launcher.h"
-
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -12,6 +10,8 @@
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "peer/launch/launcher.h"
 
 namespace gv {
 namespace {

@@ -1,5 +1,3 @@
-#include "peer/runtime/tcp_peer.h"
-
 #include <algorithm>
 #include <mutex>
 #include <thread>
@@ -7,6 +5,8 @@
 #include <asio.hpp>
 #include <gtest/gtest.h>
 
+#include "gpu/cuda_replica.h"
+#include "peer/runtime/tcp_peer.h"
 #include "peer/sim/simulation.h"
 #include "tests/peer/test_fleet.h"
 
@@ -90,8 +90,12 @@ TEST_P(SameBits, OverTcpAndInVirtualTime) {
     for (const std::uint32_t d : {1U, 2U, 1000U, 131'072U, 200'000U}) {
       SCOPED_TRACE(testing::Message() << "n " << n << ", d " << d);
       Fleet fleet = quadratic_fleet(n, "ring", GetParam().algorithm, GetParam().order);
-      fleet.data.quadratic = {
-          .dimension = d, .hessian = {1, 0.5, 0.1}, .noise = 1, .spread = 1, .start = 0, .centers = {}};
+      fleet.data.quadratic = {.dimension = d,
+                              .hessian = {1, 0.5, 0.1},
+                              .noise = 1,
+                              .spread = 1,
+                              .start = 0,
+                              .centers = {}};
       fleet.optimizer.momentum = 0.9;
       fleet.stop.rounds = 5;
       fleet.evaluate_every = 2;
@@ -159,7 +163,8 @@ struct LonePeer {
   std::uint16_t port = 0;
 };
 
-/// Peers 0 and 1 of two fleets that do not fit: what the dialling side threw, and the accepting side.
+/// Peers 0 and 1 of two fleets that do not fit: what the dialling side threw, and the accepting
+/// side.
 std::pair<std::string, std::string> meet(const Fleet& dialling, const Fleet& accepting) {
   const Assembly fleet0(dialling);
   const Assembly fleet1(accepting);
@@ -196,6 +201,16 @@ TEST(Tcp, SaysWhichPeersCouldNotBeReached) {
   LonePeer one(fleet, 1, std::chrono::milliseconds(200));
   const std::string said = failure_of(*one.peer, {{2, "127.0.0.1", 1}});
   EXPECT_EQ(said, "not connected in time: peer 0, peer 2 (Connection refused)");
+}
+
+TEST(Tcp, ADeviceThatIsNotThereIsNamedAndTheSimulatorNeedsNone) {
+  if (cuda_available()) GTEST_SKIP() << "this machine has a CUDA device";
+  Fleet file = quadratic_fleet(2, "complete", "d-psgd", "lian");
+  const std::string on_cpu = in_virtual_time(Assembly(file)).hash;
+  file.peers[1].device = "cuda:0";
+  const Assembly fleet(file);
+  EXPECT_THROW(TcpPeer(fleet, 1, {}), std::runtime_error);
+  EXPECT_EQ(in_virtual_time(fleet).hash, on_cpu);
 }
 
 TEST(Tcp, ATakenPortIsNamed) {

@@ -1,0 +1,130 @@
+#include <map>
+#include <regex>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "tests/tidy/rules.h"
+
+namespace gv::tidy {
+namespace {
+
+std::string together(const Findings& findings) {
+  std::string text;
+  for (const std::string& finding : findings) text += finding + "\n";
+  return text;
+}
+
+TEST(Tidy, TheTreeKeepsEveryRule) {
+  const std::vector<File> tree = read_tree(GV_SOURCE_DIR);
+  ASSERT_GT(tree.size(), 100U);
+  Findings all;
+  for (const File& file : tree)
+    for (const std::string& finding : check(file)) all.push_back(finding);
+  EXPECT_EQ(together(all), "");
+}
+
+/// Follows the includes from the tests. A source is reached with its own header; one that has none,
+/// with any header it includes: it implements one of them.
+std::set<std::string> reached_by_tests(const std::vector<File>& tree) {
+  static const std::regex include(R"re(^#include "([^"]+)")re");
+  std::map<std::string, std::vector<std::string>> follows;
+  std::set<std::string> paths;
+  std::vector<std::string> open;
+  for (const File& file : tree) paths.insert(file.path);
+  for (const File& file : tree) {
+    if (file.path.starts_with("tests/")) open.push_back(file.path);
+    const std::string own = file.path.substr(0, file.path.rfind('.')) + ".h";
+    const bool source = file.path.ends_with(".cpp");
+    for (const std::string& line : file.lines) {
+      std::smatch match;
+      if (!std::regex_search(line, match, include)) continue;
+      follows[file.path].push_back(match[1]);
+      if (source && (match[1] == own || !paths.contains(own)))
+        follows[match[1]].push_back(file.path);
+    }
+  }
+  std::set<std::string> reached;
+  while (!open.empty()) {
+    const std::string path = open.back();
+    open.pop_back();
+    if (!reached.insert(path).second) continue;
+    for (const std::string& next : follows[path]) open.push_back(next);
+  }
+  return reached;
+}
+
+TEST(Tidy, EverySourceIsReachedByATest) {
+  const std::vector<File> tree = read_tree(GV_SOURCE_DIR);
+  const std::set<std::string> reached = reached_by_tests(tree);
+  // These the tests reach by running the program; and a measured figure has no right value.
+  const std::regex by_program("^peer/(cli|bench)/.*|^peer/launch/(peer_process|watch_thread)\\..*");
+  for (const File& file : tree) {
+    if (file.path.ends_with(".proto") || std::regex_match(file.path, by_program)) continue;
+    EXPECT_TRUE(reached.contains(file.path)) << file.path << ": no test reaches it";
+  }
+}
+
+TEST(Tidy, NoPathOfAMachineIsInTheTree) {
+  const std::regex path(R"((^|[^\w.])/(home|root|work|Users)/)");
+  for (const File& file : read_tree(GV_SOURCE_DIR)) {
+    if (file.path == "tests/tidy/tidy_test.cpp") continue;
+    for (const std::string& line : file.lines)
+      EXPECT_FALSE(std::regex_search(line, path)) << file.path << ": " << line;
+  }
+}
+
+struct Bad {
+  const char* rule;
+  Findings (*check)(const File&);
+  File file;
+};
+
+class Rule : public testing::TestWithParam<Bad> {};
+
+TEST_P(Rule, FailsOnABadFile) {
+  EXPECT_EQ(GetParam().check(GetParam().file).size(), 1U);
+}
+
+TEST_P(Rule, PassesAGoodOne) {
+  const File good{
+      "graph/mixing.cpp",
+      {"// Xiao, Boyd & Lall, IPSN 2005", "#include \"graph/mixing.h\"", "int one() {", "}"}};
+  EXPECT_TRUE(GetParam().check(good).empty());
+}
+
+std::vector<std::string> long_function(const std::string& indent) {
+  std::vector<std::string> lines{indent + "void f() {"};
+  lines.insert(lines.end(), 70, indent + "  g();");
+  lines.push_back(indent + "}");
+  return lines;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    EveryRule,
+    Rule,
+    testing::Values(
+        Bad{"GraphOnOptim", include_direction, {"graph/a.cpp", {"#include \"optim/rng.h\""}}},
+        Bad{"GossipOnPeer", include_direction, {"gossip/a.h", {"#include \"peer/fleet/fleet.h\""}}},
+        Bad{"PeerOnTests",
+            include_direction,
+            {"peer/cli/a.cpp", {"#include \"tests/tidy/rules.h\""}}},
+        Bad{"AsioInGossip", library_placement, {"gossip/peer.cpp", {"#include <asio/post.hpp>"}}},
+        Bad{"AsioInSim", library_placement, {"peer/sim/a.cpp", {"#include <asio.hpp>"}}},
+        Bad{"YamlInCli", library_placement, {"peer/cli/a.cpp", {"#include <yaml-cpp/yaml.h>"}}},
+        Bad{"ProtobufInTcp",
+            library_placement,
+            {"peer/tcp/a.cpp", {"#include \"wire/wire.pb.h\""}}},
+        Bad{"LongLine", line_length, {"graph/a.cpp", {std::string(101, 'x')}}},
+        Bad{"LongFunction", function_length, {"graph/a.cpp", long_function("")}},
+        Bad{"LongMethod", function_length, {"graph/a.h", long_function("  ")}},
+        Bad{"Cout", forbidden_words, {"optim/a.cpp", {"  std::cout << 1;"}}},
+        Bad{"Rand", forbidden_words, {"peer/a.cpp", {"  int a = rand();"}}},
+        Bad{"Clock", forbidden_words, {"gossip/a.cpp", {"std::chrono::system_clock::now();"}}},
+        Bad{"Mutex", forbidden_words, {"gossip/a.h", {"  std::mutex m_;"}}},
+        Bad{"Cuda", forbidden_words, {"peer/a.cpp", {"#ifdef GV_CUDA"}}},
+        Bad{"NoPaper", missing_source, {"gossip/d_psgd.cpp", {"// averaging"}}}),
+    [](const auto& row) { return std::string(row.param.rule); });
+
+}  // namespace
+}  // namespace gv::tidy

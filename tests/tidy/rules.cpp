@@ -1,0 +1,176 @@
+#include "tests/tidy/rules.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+
+namespace gv::tidy {
+namespace {
+
+constexpr std::size_t most_columns = 100;
+constexpr std::size_t most_function_lines = 70;
+
+std::string folder_of(const std::string& path) {
+  return path.substr(0, path.find('/'));
+}
+
+Findings where(const File& file, const std::regex& pattern, const std::string& what) {
+  Findings findings;
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    if (std::regex_search(file.lines[i], pattern))
+      findings.push_back(file.path + ":" + std::to_string(i + 1) + ": " + what);
+  }
+  return findings;
+}
+
+void append(Findings& all, const Findings& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+/// Columns, not bytes: UTF-8 continuation bytes do not count.
+std::size_t columns(const std::string& line) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(line, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+/// The indentation of a line that opens a function body; npos for any other.
+std::size_t opens_function(const std::string& line) {
+  static const std::regex other(
+      R"(^\s*(namespace|class|struct|enum|union|extern|if|for|while|switch|do|else|case|)"
+      R"(return|\}).*)");
+  const std::size_t indent = line.find_first_not_of(' ');
+  if (indent == std::string::npos || indent > 2 || line.back() != '{') return std::string::npos;
+  return std::regex_match(line, other) ? std::string::npos : indent;
+}
+
+}  // namespace
+
+Findings include_direction(const File& file) {
+  static const std::map<std::string, std::set<std::string>> allowed{
+      {"graph", {"graph"}},
+      {"optim", {"optim"}},
+      {"gossip", {"gossip", "graph", "optim"}},
+      {"gpu", {"gpu", "optim"}},
+      {"peer", {"peer", "gossip", "graph", "optim", "gpu"}},
+  };
+  static const std::regex include(R"re(^#include "(\w+)/)re");
+  const auto rule = allowed.find(folder_of(file.path));
+  if (rule == allowed.end()) return {};
+  static const std::set<std::string> ours{"graph", "optim", "gossip", "gpu", "peer", "tests"};
+  Findings findings;
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    std::smatch match;
+    if (!std::regex_search(file.lines[i], match, include)) continue;
+    if (ours.contains(match[1]) && !rule->second.contains(match[1]))
+      findings.push_back(file.path + ":" + std::to_string(i + 1) + ": " + rule->first +
+                         "/ must not include " + match[1].str() + "/");
+  }
+  return findings;
+}
+
+Findings library_placement(const File& file) {
+  static const std::regex asio_file(R"(^peer/(tcp/.*|.*/(tcp|http|process)_[^/]*)$)");
+  static const std::regex asio(R"(#include <asio[./])");
+  static const std::regex protobuf(R"(#include [<"](google/protobuf/|wire/wire\.pb))");
+  static const std::regex yaml(R"(#include <yaml-cpp/)");
+  if (folder_of(file.path) == "tests") return {};
+  Findings findings;
+  if (!std::regex_search(file.path, asio_file))
+    append(findings,
+           where(file, asio, "Asio belongs into peer/tcp and {tcp,http,process}_* files"));
+  if (!file.path.starts_with("peer/wire/"))
+    append(findings, where(file, protobuf, "Protobuf belongs into peer/wire"));
+  if (!file.path.starts_with("peer/fleet/"))
+    append(findings, where(file, yaml, "yaml-cpp belongs into peer/fleet"));
+  return findings;
+}
+
+Findings line_length(const File& file) {
+  Findings findings;
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    if (columns(file.lines[i]) > most_columns)
+      findings.push_back(file.path + ":" + std::to_string(i + 1) + ": over 100 columns");
+  }
+  return findings;
+}
+
+Findings function_length(const File& file) {
+  Findings findings;
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    const std::size_t indent = opens_function(file.lines[i]);
+    if (indent == std::string::npos) continue;
+    const std::string end = std::string(indent, ' ') + "}";
+    std::size_t last = i + 1;
+    while (last < file.lines.size() && !file.lines[last].starts_with(end)) ++last;
+    if (last - i + 1 > most_function_lines)
+      findings.push_back(file.path + ":" + std::to_string(i + 1) + ": a function of " +
+                         std::to_string(last - i + 1) + " lines");
+  }
+  return findings;
+}
+
+Findings forbidden_words(const File& file) {
+  if (folder_of(file.path) == "tests") return {};
+  const std::string folder = folder_of(file.path);
+  Findings findings =
+      where(file, std::regex(R"(\bstd::cout\b|[^_\w]s?rand\()"), "no std::cout, no rand()");
+  if (folder != "peer")
+    append(findings,
+           where(file,
+                 std::regex(R"(\b(random_device|system_clock)\b)"),
+                 "time and true randomness belong into peer/"));
+  if (folder == "graph" || folder == "optim" || folder == "gossip")
+    append(findings,
+           where(file, std::regex(R"(\bstd::mutex\b)"), "no mutex here: see World::offload"));
+  if (folder != "gpu")
+    append(findings, where(file, std::regex(R"(#.*\bGV_CUDA\b)"), "GV_CUDA belongs into gpu/"));
+  return findings;
+}
+
+Findings missing_source(const File& file) {
+  static const std::regex citable(
+      R"(^(gossip/(d_psgd|all_reduce)\.cpp|graph/(closed_form|random_graph)\.cpp|)"
+      R"(graph/(mixing|spectrum|predict)\.h|optim/optimizer\.h)$)");
+  static const std::regex source(R"(arXiv:|doi\.org|DOI|\b(19|20)\d\d\b)");
+  if (!std::regex_match(file.path, citable)) return {};
+  for (const std::string& line : file.lines)
+    if (std::regex_search(line, source)) return {};
+  return {file.path + ":1: names no paper"};
+}
+
+Findings check(const File& file) {
+  Findings findings;
+  for (const auto rule : {include_direction,
+                          library_placement,
+                          line_length,
+                          function_length,
+                          forbidden_words,
+                          missing_source})
+    append(findings, rule(file));
+  return findings;
+}
+
+std::vector<File> read_tree(const std::string& root) {
+  namespace fs = std::filesystem;
+  static const std::array<const char*, 6> folders{
+      "graph", "optim", "gossip", "gpu", "peer", "tests"};
+  static const std::set<std::string> kinds{".h", ".cpp", ".cu", ".cuh", ".proto"};
+  std::vector<File> files;
+  for (const char* folder : folders) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(root) / folder)) {
+      if (!entry.is_regular_file() || !kinds.contains(entry.path().extension().string())) continue;
+      File file{fs::relative(entry.path(), root).generic_string(), {}};
+      std::ifstream in(entry.path());
+      for (std::string line; std::getline(in, line);) file.lines.push_back(line);
+      files.push_back(std::move(file));
+    }
+  }
+  std::ranges::sort(files, {}, &File::path);
+  return files;
+}
+
+}  // namespace gv::tidy

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gv::tidy {
+
+/// A source file of the tree, its path from the root.
+struct File {
+  std::string path;
+  std::vector<std::string> lines;
+};
+
+/// "graph/mixing.cpp:12: what is wrong"
+using Findings = std::vector<std::string>;
+
+/// An include against the diagram: graph and optim stand alone, gossip on both, gpu on optim, peer
+/// on all, nothing on peer.
+Findings include_direction(const File& file);
+/// Asio outside peer/tcp and peer/**/{tcp,http,process}_*; Protobuf outside peer/wire; yaml-cpp
+/// outside peer/fleet.
+Findings library_placement(const File& file);
+/// Over 100 columns.
+Findings line_length(const File& file);
+/// A function over 70 lines.
+Findings function_length(const File& file);
+/// std::cout, rand() anywhere; random_device, system_clock outside peer/; a mutex in graph/, optim/
+/// or gossip/; GV_CUDA outside gpu/.
+Findings forbidden_words(const File& file);
+/// An algorithm, a weight rule or a bound without its paper.
+Findings missing_source(const File& file);
+
+/// Every rule.
+Findings check(const File& file);
+
+/// The .h, .cpp, .cu and .proto files below `root`, without build folders.
+std::vector<File> read_tree(const std::string& root);
+
+}  // namespace gv::tidy
