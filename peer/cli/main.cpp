@@ -1,17 +1,36 @@
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "peer/cli/command.h"
 #include "peer/cli/version.h"
+#include "peer/fleet/value.h"
 
 namespace {
 
 int report_error(const std::exception& e, int code) {
   fmt::print(stderr, "error: {}\n", e.what());
   return code;
+}
+
+/// CLI11 has no suggestions of its own: "A subcommand is required" would be all for `rum`.
+void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
+  if (std::ranges::count(known, argv[1]) > 0) return;
+  const std::string guess = gv::nearest(argv[1], known);
+  throw std::invalid_argument(fmt::format("unknown command `{}`\nhelp:  {}",
+                                          argv[1],
+                                          guess.empty()
+                                              ? "grapevine --help lists the commands"
+                                              : fmt::format("did you mean `{}`?", guess)));
 }
 
 int run(int argc, char** argv) {
@@ -36,6 +55,7 @@ int run(int argc, char** argv) {
                     "  grapevine run configs/fashion-ring8.yaml\n"
                     "  grapevine simulate configs/digits-torus16.yaml\n"
                     "  grapevine graph report --topology ring --topology torus:4x4 --peers 16");
+  refuse_unknown_command(app, argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

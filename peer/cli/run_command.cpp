@@ -149,8 +149,26 @@ std::string lost_table(const LaunchResult& result) {
   return text;
 }
 
+/// `run` starts processes here; a peer of another machine has to be started there.
+void refuse_other_machines(const Fleet& fleet) {
+  for (PeerId i = 0; i < fleet.size(); ++i) {
+    const auto host = std::ranges::find(fleet.hosts, fleet.peers[i].host, &HostSpec::name);
+    if (host == fleet.hosts.end() || host->address.starts_with("127.")) continue;
+    throw std::invalid_argument(
+        fmt::format("{}: peer {} lives on host `{}` ({}), and run starts peers on this machine "
+                    "only\nhelp:  there, start it with: grapevine peer {} --id {}",
+                    fleet.path,
+                    i,
+                    host->name,
+                    host->address,
+                    fleet.path,
+                    i));
+  }
+}
+
 int run_fleet(const RunOptions& options) {
   const Assembly fleet = assemble(options.file);
+  refuse_other_machines(fleet.fleet);
   const RunFolder folder = RunFolder::make(fleet.fleet.output_dir);
   std::error_code ignored;
   std::filesystem::copy_file(fleet.fleet.path, folder.file("fleet.yaml"), ignored);
