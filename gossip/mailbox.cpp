@@ -34,9 +34,17 @@ void Mailbox::wait(const Key& key, Waiter waiter) {
 void Mailbox::close(PeerId from, Step step) {
   const auto [it, inserted] = closed_.try_emplace(from, step);
   it->second = std::min(it->second, step);
+  disappoint([this](const Key& key) { return closed(key.from, key.step); });
+}
+
+void Mailbox::interrupt(PeerId from) {
+  disappoint([from](const Key& key) { return key.from == from; });
+}
+
+void Mailbox::disappoint(const std::function<bool(const Key&)>& hopeless) {
   std::vector<Waiter> disappointed;
   for (auto w = waiters_.begin(); w != waiters_.end();) {
-    if (!closed(w->first.from, w->first.step)) {
+    if (!hopeless(w->first)) {
       ++w;
       continue;
     }

@@ -32,10 +32,13 @@ class Mailbox {
   /// No message of `from` at `step` or later will come: its askers, present and future, get
   /// nothing.
   void close(PeerId from, Step step);
+  /// Those who now wait for `from` get nothing; what comes later is kept as ever.
+  void interrupt(PeerId from);
   /// True when `from` takes no part in `step`.
   bool closed(PeerId from, Step step) const;
 
  private:
+  void disappoint(const std::function<bool(const Key&)>& hopeless);
   std::map<Key, Message> ready_;
   std::map<Key, Waiter> waiters_;
   std::map<PeerId, Step> closed_;

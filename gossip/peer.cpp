@@ -1,6 +1,7 @@
 #include "gossip/peer.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "gossip/ring.h"
@@ -49,8 +50,101 @@ double vector_flops(Range r, std::size_t passes) {
 
 Peer::Peer(Plan plan_, World& world_, Replica& replica_)
     : plan(std::move(plan_)), replica(replica_), world(world_) {
-  GV_CHECK(plan.neighborhood.peers.size() == plan.neighborhood.weights.size(),
-           "a weight for each neighbour");
+  const Neighborhood& row = plan.neighborhood;
+  GV_CHECK(row.peers.size() == row.weights.size(), "a weight for each neighbour");
+  std::vector<PeerId> all;
+  std::ranges::set_union(row.peers, row.receivers, std::back_inserter(all));
+  for (const PeerId peer : all) {
+    Edge edge;
+    edge.peer = peer;
+    edge.out = std::ranges::binary_search(row.receivers, peer);
+    const auto in = std::ranges::lower_bound(row.peers, peer);
+    edge.in = in != row.peers.end() && *in == peer;
+    if (edge.in)
+      edge.weight =
+          static_cast<float>(row.weights[static_cast<std::size_t>(in - row.peers.begin())]);
+    edges_.push_back(std::move(edge));
+  }
+}
+
+// Exchanges. Averaging is written as flows, x_i += w (x_j - x_i), and the mean of the fleet is kept
+// when both ends of an edge apply opposite flows exactly once. The optimistic protocol: both ends
+// send at once, and each applies its half as soon as the other's vector of the same exchange is
+// there, against the vector that it sent itself. Nothing is ever voided by one side: a neighbour
+// that is away leaves the exchange open, its half is applied late, and no other exchange with it
+// begins before (at most one open on each edge, so memory is bounded). The session below
+// (session.h) delivers every message exactly once while both ends live, whatever becomes of
+// connections. The other protocol, in which one end decides and tells, costs half a round trip more
+// before the decided half may be applied, on every edge and in every round.
+
+Peer::Edge* Peer::edge_of(PeerId peer) {
+  const auto at = std::ranges::find(edges_, peer, &Edge::peer);
+  return at == edges_.end() ? nullptr : &*at;
+}
+
+void Peer::settled(Edge& edge) {
+  if (!edge.two_way()) return;
+  edge.sent[edge.settled].reset();
+  if (++edge.settled < pieces()) return;
+  edge.open = false;
+  ++edge.exchange;
+}
+
+Task<std::optional<Message>> Peer::receive_model(Edge& edge, std::uint32_t part) {
+  Receive waiting{mailbox_, {edge.peer, Kind::model, number(edge), part}, {}};
+  if (edge.away) {  // only what has come already
+    waiting.await_ready();
+    co_return std::move(waiting.answer);
+  }
+  co_return co_await waiting;
+}
+
+/// Applies what has come of an exchange left open; `wait`: all of it, unless the neighbour is away.
+Task<> Peer::settle_late(Edge& edge, bool wait) {
+  while (edge.open) {
+    Receive now{mailbox_, {edge.peer, Kind::model, edge.exchange, edge.settled}, {}};
+    std::optional<Message> theirs;
+    if (now.await_ready() || edge.away || !wait) {
+      theirs = std::move(now.answer);
+    } else {
+      theirs = co_await receive_model(edge, edge.settled);
+    }
+    if (!theirs) co_return;
+    const Range r = piece(edge.settled);
+    co_await compute(vector_flops(r, 1), [&] {
+      replica.add_flow(r, edge.weight, *theirs->payload, *edge.sent[edge.settled]);
+    });
+    settled(edge);
+  }
+}
+
+Task<> Peer::begin_exchanges() {
+  for (Edge& edge : edges_) {
+    if (edge.open) co_await settle_late(edge, false);
+    const bool gone = mailbox_.closed(edge.peer, number(edge));
+    if (gone && edge.open) {  // it left before this exchange, or died: neither half counts
+      edge.open = false;
+      edge.sent.clear();
+    }
+    edge.active = !gone && !edge.away && !edge.open;
+    if (!edge.active || !edge.two_way()) continue;
+    edge.open = true;
+    edge.settled = 0;
+    edge.sent.assign(pieces(), nullptr);
+  }
+}
+
+std::size_t Peer::open_exchanges() const {
+  return static_cast<std::size_t>(std::ranges::count_if(edges_, &Edge::open));
+}
+
+void Peer::away(PeerId from) {
+  if (Edge* edge = edge_of(from)) edge->away = true;
+  mailbox_.interrupt(from);
+}
+
+void Peer::back(PeerId from) {
+  if (Edge* edge = edge_of(from)) edge->away = false;
 }
 
 Task<Payload> Peer::snapshot(Vector v, Range r) {
@@ -79,23 +173,31 @@ Range Peer::piece(std::uint32_t part) const {
 }
 
 Task<> Peer::share_piece(std::uint32_t part) {
+  if (part == 0) co_await begin_exchanges();
+  const auto sends = [](const Edge& edge) { return edge.active && edge.out; };
+  if (std::ranges::none_of(edges_, sends)) co_return;
   const Payload frozen = co_await snapshot(Vector::x, piece(part));
-  for (const PeerId to : plan.neighborhood.receivers) send(to, Kind::model, frozen, part);
+  for (Edge& edge : edges_) {
+    if (!sends(edge)) continue;
+    if (edge.two_way()) edge.sent[part] = frozen;
+    world.send(edge.peer, {plan.id, Kind::model, number(edge), part, frozen});
+  }
 }
 
 Task<> Peer::share() {
-  if (plan.neighborhood.receivers.empty()) co_return;
   for (std::uint32_t part = 0; part < pieces(); ++part) co_await share_piece(part);
 }
 
 Task<Flows> Peer::collect(std::uint32_t part) {
-  const Neighborhood& row = plan.neighborhood;
   Flows flows;
-  for (std::size_t j = 0; j < row.peers.size(); ++j) {
-    std::optional<Message> message = co_await receive(row.peers[j], Kind::model, part);
-    if (!message) continue;
+  for (Edge& edge : edges_) {
+    if (!edge.active || !edge.in) continue;
+    std::optional<Message> message = co_await receive_model(edge, part);
+    edge.active = message.has_value();
+    if (!edge.active) continue;
     flows.vectors.push_back(std::move(message->payload));
-    flows.weights.push_back(static_cast<float>(row.weights[j]));
+    flows.weights.push_back(edge.weight);
+    settled(edge);
   }
   co_return flows;
 }
@@ -156,10 +258,10 @@ Task<> Peer::end_step() {
 }
 
 Task<> Peer::finish() {
-  for (const PeerId to : plan.neighborhood.receivers) send(to, Kind::goodbye, nullptr);
-  for (const PeerId from : plan.neighborhood.peers) {
-    if (!std::ranges::binary_search(plan.neighborhood.receivers, from))
-      send(from, Kind::goodbye, nullptr);
+  for (Edge& edge : edges_) co_await settle_late(edge, true);
+  for (const Edge& edge : edges_) {
+    const Step first_without_us = number(edge) + (edge.open ? 1 : 0);
+    world.send(edge.peer, {plan.id, Kind::goodbye, first_without_us, 0, nullptr});
   }
   co_await evaluate(true);
 }
@@ -195,17 +297,24 @@ bool Peer::deliver(Message message) {
 }
 
 bool Peer::acceptable(const Message& message) const {
-  // A neighbour can be ahead by no more than the hops of a way round to it.
-  if (message.step < step || message.step > step + plan.peers) return false;
-  if (!std::ranges::binary_search(plan.neighborhood.peers, message.from)) return false;
+  const auto edge = std::ranges::find(edges_, message.from, &Edge::peer);
+  if (edge == edges_.end() || !edge->in) return false;
   std::size_t expected = 0;
+  Step first = step;
+  // A neighbour can be ahead by no more than the hops of a way round to it.
+  Step last = step + plan.peers;
   if (message.kind == Kind::model) {
     if (message.part >= pieces()) return false;
     expected = piece(message.part).count;
+    if (edge->two_way()) {  // it begins an exchange when the one before is settled
+      first = edge->exchange;
+      last = edge->exchange + 1;
+    }
   } else {
     const PeerId c = ring_sent_chunk(message.kind, message.from, message.part, plan.peers);
     expected = ring_chunk(replica.size(), plan.peers, c).count;
   }
+  if (message.step < first || message.step > last) return false;
   return message.payload && message.payload->size() == expected * sizeof(float);
 }
 

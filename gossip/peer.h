@@ -68,7 +68,15 @@ class Peer {
   /// algorithm.
   Task<> finish();
 
-  /// The world's side. False: the message is not one this peer can expect (wrong size, too far
+  /// The world's side.
+  /// Nothing is heard of `from`: whoever waits for it goes on, no new exchange with it begins, and
+  /// the one under way stays open until it is back.
+  void away(PeerId from);
+  void back(PeerId from);
+  /// Exchanges of which the other half has not come: one for each neighbour at the most.
+  std::size_t open_exchanges() const;
+
+  /// False: the message is not one this peer can expect (wrong size, too far
   /// ahead, a duplicate); the link should be closed.
   bool deliver(Message message);
   /// The link to `from` is gone for good.
@@ -77,12 +85,34 @@ class Peer {
  private:
   std::uint32_t pieces() const;
   Range piece(std::uint32_t part) const;
+  /// One neighbour. The exchanges with it have numbers of their own, which run behind the rounds
+  /// when it is late or away.
+  struct Edge {
+    PeerId peer = 0;
+    float weight = 0;     ///< W_ij
+    bool in = false;      ///< it sends to us
+    bool out = false;     ///< we send to it
+    Step exchange = 0;    ///< the open exchange, or the next one
+    bool open = false;    ///< sent, and not all of the other half is applied
+    bool active = false;  ///< takes part in this round
+    bool away = false;
+    std::uint32_t settled = 0;  ///< pieces of the open exchange applied
+    std::vector<Payload> sent;  ///< ours of the open exchange; null once settled
+    bool two_way() const { return in && out; }
+  };
+  Edge* edge_of(PeerId peer);
+  Step number(const Edge& edge) const { return edge.two_way() ? edge.exchange : step; }
+  void settled(Edge& edge);
+  Task<> begin_exchanges();
+  Task<> settle_late(Edge& edge, bool wait);
+  Task<std::optional<Message>> receive_model(Edge& edge, std::uint32_t part);
   Task<> share_piece(std::uint32_t part);
   Task<> mix_piece(std::uint32_t part);
   Task<Flows> collect(std::uint32_t part);
   bool acceptable(const Message& message) const;
   Task<> evaluate(bool last);
 
+  std::vector<Edge> edges_;  ///< ascending
   Mailbox mailbox_;
   BufferPool pool_;
   bool stopping_ = false;

@@ -54,6 +54,15 @@ class HostReplica : public Replica {
     });
   }
 
+  void add_flow(Range r, float w, const Buffer& theirs, const Buffer& ours) override {
+    const std::span<float> x = part(Vector::x, r);
+    GV_CHECK(theirs.size() == x.size_bytes(), "their piece fills the range");
+    GV_CHECK(ours.size() == x.size_bytes(), "our piece fills the range");
+    const float* a = theirs.floats().data();
+    const float* b = ours.floats().data();
+    for (std::size_t k = 0; k < x.size(); ++k) x[k] += w * (a[k] - b[k]);
+  }
+
   void snapshot(Vector v, Range r, Buffer& out) const override {
     const std::span<const float> from = part(v, r);
     GV_CHECK(out.size() == from.size_bytes(), "a buffer of the range's size");

@@ -42,6 +42,10 @@ class Replica {
   /// pieces of one step come in ascending order; the one at 0 begins it.
   virtual void mix_and_step(Range r, const Flows& flows) = 0;
 
+  /// x[r] <- x[r] + w (theirs - ours): the flow of an exchange that is settled late, against the
+  /// vector that was sent.
+  virtual void add_flow(Range r, float w, const Buffer& theirs, const Buffer& ours) = 0;
+
   virtual void snapshot(Vector v,
                         Range r,
                         Buffer& out) const = 0;  ///< out <- v[r]; out.size() == 4 r.count

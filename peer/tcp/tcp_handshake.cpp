@@ -51,7 +51,7 @@ std::string disagreement(const wire::Hello& ours, const wire::Hello& theirs) {
 }
 
 asio::awaitable<Handshake> dial_handshake(asio::ip::tcp::socket socket,
-                                          const wire::Hello& ours,
+                                          wire::Hello ours,
                                           PeerId expected,
                                           std::shared_ptr<BufferPool> pool) {
   auto frames = std::make_unique<TcpFrames>(std::move(socket));
@@ -60,9 +60,11 @@ asio::awaitable<Handshake> dial_handshake(asio::ip::tcp::socket socket,
   const std::vector<std::byte> hello = wire::encode(ours);
   if (const std::string error = co_await frames->write(hello); !error.empty()) co_return failed;
   const Incoming in = co_await frames->read(0, *pool);
-  if (in.ended() || in.header.kind == wire::FrameKind::message) co_return failed;
-  Handshake result{std::move(frames), expected, {}};
-  if (in.header.kind == wire::FrameKind::refusal) {
+  const bool answered = in.header.kind == wire::FrameKind::hello;
+  const bool refused = in.header.kind == wire::FrameKind::refusal;
+  if (in.ended() || !(answered || refused)) co_return failed;
+  Handshake result{std::move(frames), in.header.hello, {}};
+  if (refused) {
     result.refusal = in.header.refusal.reason;
     co_return result;
   }
@@ -72,18 +74,18 @@ asio::awaitable<Handshake> dial_handshake(asio::ip::tcp::socket socket,
   co_return result;
 }
 
-asio::awaitable<Handshake> accept_handshake(asio::ip::tcp::socket socket,
-                                            const wire::Hello& ours,
-                                            std::function<std::string(const wire::Hello&)> judge,
-                                            std::shared_ptr<BufferPool> pool) {
+asio::awaitable<Handshake> accept_handshake(
+    asio::ip::tcp::socket socket,
+    std::function<std::string(const wire::Hello& theirs, wire::Hello& ours)> answer,
+    std::shared_ptr<BufferPool> pool) {
   auto frames = std::make_unique<TcpFrames>(std::move(socket));
   const Deadline deadline(*frames, handshake_deadline);
   const Incoming in = co_await frames->read(0, *pool);
-  Handshake result{std::move(frames), in.header.hello.peer, in.error};
+  Handshake result{std::move(frames), in.header.hello, in.error};
+  wire::Hello ours;
   if (result.refusal.empty() && in.header.kind != wire::FrameKind::hello)
     result.refusal = "the first frame is no Hello";
-  if (result.refusal.empty()) result.refusal = disagreement(ours, in.header.hello);
-  if (result.refusal.empty()) result.refusal = judge(in.header.hello);
+  if (result.refusal.empty()) result.refusal = answer(result.theirs, ours);
   if (!result.refusal.empty()) co_return result;
   const std::vector<std::byte> hello = wire::encode(ours);
   if (const std::string error = co_await result.frames->write(hello); !error.empty())

@@ -14,7 +14,7 @@ namespace gv {
 /// or with a Refusal.
 struct Handshake {
   std::unique_ptr<TcpFrames> frames;  ///< null: the connection failed
-  PeerId peer = 0;                    ///< the other side, as it says
+  wire::Hello theirs;                 ///< the other side, as it says
   std::string refusal;                ///< why one side refuses the other; empty: a link
   bool accepted() const { return frames != nullptr && refusal.empty(); }
 };
@@ -26,16 +26,16 @@ inline constexpr Time slowest_redial{std::chrono::milliseconds(500)};
 
 /// Says Hello on a connected socket and hears the answer of `expected`.
 asio::awaitable<Handshake> dial_handshake(asio::ip::tcp::socket socket,
-                                          const wire::Hello& ours,
+                                          wire::Hello ours,
                                           PeerId expected,
                                           std::shared_ptr<BufferPool> pool);
 
-/// Hears a stranger's Hello and answers it. `judge` says why this peer may not come in, or nothing;
-/// the caller then sends the refusal.
-asio::awaitable<Handshake> accept_handshake(asio::ip::tcp::socket socket,
-                                            const wire::Hello& ours,
-                                            std::function<std::string(const wire::Hello&)> judge,
-                                            std::shared_ptr<BufferPool> pool);
+/// Hears a stranger's Hello and answers it. `answer` fills in our Hello to it, or says why this
+/// peer may not come in; the caller then sends the refusal.
+asio::awaitable<Handshake> accept_handshake(
+    asio::ip::tcp::socket socket,
+    std::function<std::string(const wire::Hello& theirs, wire::Hello& ours)> answer,
+    std::shared_ptr<BufferPool> pool);
 
 /// Sends the refusal, and waits for the other side to close first: an early close could destroy the
 /// reason on its way.

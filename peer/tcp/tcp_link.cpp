@@ -7,7 +7,6 @@
 #include <asio/detached.hpp>
 #include <asio/experimental/as_tuple.hpp>
 #include <asio/use_awaitable.hpp>
-#include <fmt/format.h>
 
 namespace gv {
 namespace {
@@ -16,10 +15,8 @@ constexpr auto as_result = asio::experimental::as_tuple(asio::use_awaitable);
 
 }  // namespace
 
-TcpLink::TcpLink(std::unique_ptr<TcpFrames> frames,
-                 PeerId neighbour,
-                 std::uint64_t max_payload_bytes)
-    : frames_(std::move(frames)), neighbour_(neighbour), max_payload_bytes_(max_payload_bytes) {}
+TcpLink::TcpLink(std::unique_ptr<TcpFrames> frames, std::uint64_t max_payload_bytes)
+    : frames_(std::move(frames)), max_payload_bytes_(max_payload_bytes) {}
 
 void TcpLink::start(BufferPool& pool, Events events) {
   events_ = std::move(events);
@@ -43,16 +40,13 @@ void TcpLink::finish() {
 asio::awaitable<void> TcpLink::read_loop(std::shared_ptr<TcpLink> self, BufferPool& pool) {
   for (;;) {
     Incoming in = co_await self->frames_->read(self->max_payload_bytes_, pool);
+    if (in.error == end_of_stream) co_return self->end("");
     if (!in.ended() && in.header.kind == wire::FrameKind::refusal)
       in.error = "refused: " + in.header.refusal.reason;
-    if (!in.ended() &&
-        (in.header.kind != wire::FrameKind::message || in.header.message.from != self->neighbour_))
-      in.error = "a frame that does not belong here";
-    if (in.error == end_of_stream) co_return self->end("");
-    if (in.ended()) co_return self->end(in.error);
-    const Step step = in.header.message.step;
-    if (!self->events_.on_message(std::move(in.header.message)))
-      co_return self->end(fmt::format("a message of round {} that nobody expects", step));
+    if (!in.ended() && in.header.kind == wire::FrameKind::hello) in.error = "a second Hello";
+    if (in.ended() || self->closed_) co_return self->end(in.error);
+    if (const std::string wrong = self->events_.on_frame(std::move(in.header)); !wrong.empty())
+      co_return self->end(wrong);
   }
 }
 

@@ -9,18 +9,19 @@
 
 namespace gv {
 
-/// The persistent connection to one neighbour: a queue of frames going out, a loop of frames coming
-/// in. Lives on the peer's loop.
+/// A connection to one neighbour: a queue of frames going out, a loop of frames coming in. Lives on
+/// the peer's loop.
 class TcpLink : public std::enable_shared_from_this<TcpLink> {
  public:
   struct Events {
-    std::function<bool(Message)> on_message;  ///< false: not a message to be expected
+    /// A message or a heartbeat; returns what is wrong with it, nothing when it is fine.
+    std::function<std::string(wire::Header)> on_frame;
     /// Nothing more will come; once. Empty: the neighbour closed its side between two frames.
     std::function<void(const std::string& error)> on_end;
     std::function<void()> on_closed;  ///< both sides are done; once, after on_end
   };
 
-  TcpLink(std::unique_ptr<TcpFrames> frames, PeerId neighbour, std::uint64_t max_payload_bytes);
+  TcpLink(std::unique_ptr<TcpFrames> frames, std::uint64_t max_payload_bytes);
 
   void start(BufferPool& pool, Events events);
   void send(Outgoing frame);
@@ -29,6 +30,7 @@ class TcpLink : public std::enable_shared_from_this<TcpLink> {
   void finish();
   /// At once, whatever is on its way.
   void close();
+  bool ended() const { return ended_; }  ///< nothing more will come
   bool closed() const { return closed_; }
 
  private:
@@ -41,7 +43,6 @@ class TcpLink : public std::enable_shared_from_this<TcpLink> {
   void end(const std::string& error);
 
   std::unique_ptr<TcpFrames> frames_;
-  PeerId neighbour_;
   std::uint64_t max_payload_bytes_;
   Events events_;
   std::deque<Outgoing> queue_;

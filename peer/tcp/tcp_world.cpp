@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -17,6 +16,7 @@
 #include <asio/version.hpp>
 #include <fmt/format.h>
 
+#include "gossip/session.h"
 #include "peer/tcp/compute_thread.h"
 #include "peer/tcp/tcp_handshake.h"
 #include "peer/tcp/tcp_link.h"
@@ -56,33 +56,57 @@ class TcpWorldImpl : public TcpWorld {
   std::uint64_t sent_bytes() const override { return sent_bytes_; }
 
  private:
+  /// A neighbour, over all connections with it.
+  struct Edge {
+    PeerAddress address;  ///< of those whom we dial
+    Session session;
+    std::uint64_t incarnation = 0;  ///< of the process that the session is with; 0: not met yet
+    std::shared_ptr<TcpLink> link;  ///< null: none now
+    Clock::time_point heard;
+    std::uint64_t ack_told = 0;
+    bool dialling = false;
+    bool away = false;
+    bool departed = false;  ///< said goodbye
+    std::string trouble;    ///< why there is no link
+    bool linked() const { return link && !link->closed(); }
+  };
+
   asio::awaitable<void> accept_loop();
   asio::awaitable<void> receive_stranger(tcp::socket socket);
-  asio::awaitable<void> dial(PeerAddress address);
-  std::string judge(const wire::Hello& hello) const;
+  asio::awaitable<void> dial(PeerId id);
+  asio::awaitable<bool> try_to_dial(PeerId id);
+  void start_dialling(PeerId id);
+  wire::Hello hello_to(const Edge& edge) const;
+  std::string answer(const wire::Hello& theirs, wire::Hello& ours);
   void adopt(Handshake handshake);
-  void link_ended(PeerId peer, const std::string& error);
+  void transmit(Edge& edge, const Session::Numbered& numbered);
+  std::string take_frame(PeerId id, wire::Header header);
+  std::string take_message(Edge& edge, wire::Header& header);
+  void link_ended(PeerId id, const std::string& error);
+  void set_away(PeerId id, const std::string& why);
+  void beat();
+  void send_heartbeat(Edge& edge);
+  void begin_when_complete();
   void fail(std::string reason);
   std::string missing_links() const;
-  void leave_when_alone();
+  void take_leave();
   std::uint64_t hash_of(const Payload& payload);
 
   TcpOptions options_;
   asio::io_context io_{1};
   std::shared_ptr<BufferPool> pool_ = std::make_shared<BufferPool>();
   tcp::acceptor acceptor_;
-  std::map<PeerId, std::shared_ptr<TcpLink>> links_;
-  std::map<PeerId, std::string> refusals_;  ///< the last one of each neighbour
+  std::map<PeerId, Edge> edges_;
   Peer* peer_ = nullptr;
   std::function<void()> begin_;
   bool begun_ = false;
   bool ending_ = false;
   std::string failure_;
-  std::set<PeerId> departed_;  ///< said goodbye
   int strangers_ = 0;
   int jobs_ = 0;
   std::uint64_t sent_bytes_ = 0;
   Clock::time_point began_ = Clock::now();
+  Clock::time_point next_beat_;
   Payload hashed_;  ///< the payload of last_hash_, held so that no other takes its place
   std::uint64_t last_hash_ = 0;
   ComputeThread compute_;  ///< last: its jobs must end before what they touch
@@ -112,18 +136,21 @@ void TcpWorldImpl::run(const std::vector<PeerAddress>& addresses,
   begin_ = std::move(begin);
   const auto guard = asio::make_work_guard(io_);
   asio::co_spawn(io_, accept_loop(), asio::detached);
-  for (const PeerId link : options_.links) {
-    if (link < options_.hello.peer) continue;
-    const auto at = std::ranges::find(addresses, link, &PeerAddress::peer);
+  for (const PeerId id : options_.links) {
+    Edge& edge = edges_[id];
+    if (id < options_.hello.peer) continue;
+    const auto at = std::ranges::find(addresses, id, &PeerAddress::peer);
     if (at == addresses.end())
-      throw std::runtime_error(fmt::format("no address of peer {} is known", link));
-    asio::co_spawn(io_, dial(*at), asio::detached);
+      throw std::runtime_error(fmt::format("no address of peer {} is known", id));
+    edge.address = *at;
+    start_dialling(id);
   }
-  asio::steady_timer deadline(io_, options_.connect_deadline);
-  deadline.async_wait([this](const asio::error_code& error) {
-    if (!error && !begun_) fail("not connected in time: " + missing_links());
+  after(options_.connect_deadline, [this] {
+    if (!begun_) fail("not connected in time: " + missing_links());
   });
-  if (options_.links.empty()) adopt({});
+  next_beat_ = Clock::now() + options_.heartbeat;
+  beat();
+  begin_when_complete();
   io_.run();
   if (!failure_.empty()) throw std::runtime_error(failure_);
 }
@@ -147,12 +174,15 @@ asio::awaitable<void> TcpWorldImpl::receive_stranger(tcp::socket socket) {
   const tcp::endpoint from = socket.remote_endpoint(ignored);
   ++strangers_;
   tune(socket);
-  const auto judged = [this](const wire::Hello& hello) { return judge(hello); };
-  Handshake handshake = co_await accept_handshake(std::move(socket), options_.hello, judged, pool_);
+  const auto answering = [this](const wire::Hello& theirs, wire::Hello& ours) {
+    return answer(theirs, ours);
+  };
+  Handshake handshake = co_await accept_handshake(std::move(socket), answering, pool_);
   if (handshake.accepted()) {
     adopt(std::move(handshake));
   } else if (!handshake.refusal.empty() && !ending_) {
-    refusals_[handshake.peer] = handshake.refusal;
+    if (const auto edge = edges_.find(handshake.theirs.peer); edge != edges_.end())
+      edge->second.trouble = handshake.refusal;
     options_.log(fmt::format("refused a connection from {}:{}: {}",
                              from.address().to_string(),
                              from.port(),
@@ -162,68 +192,195 @@ asio::awaitable<void> TcpWorldImpl::receive_stranger(tcp::socket socket) {
   --strangers_;
 }
 
-std::string TcpWorldImpl::judge(const wire::Hello& hello) const {
-  const PeerId self = options_.hello.peer;
-  if (hello.peer >= self || !std::ranges::count(options_.links, hello.peer))
-    return fmt::format("peer {} does not dial peer {} in this topology", hello.peer, self);
-  if (links_.contains(hello.peer)) return fmt::format("peer {} is already here", hello.peer);
+wire::Hello TcpWorldImpl::hello_to(const Edge& edge) const {
+  wire::Hello hello = options_.hello;
+  hello.neighbor_incarnation = edge.incarnation;
+  hello.received = edge.session.received();
+  return hello;
+}
+
+/// Whether this dialler may come in. A known process whose connection broke may always: it would
+/// not dial if it still had one.
+std::string TcpWorldImpl::answer(const wire::Hello& theirs, wire::Hello& ours) {
+  ours = options_.hello;
+  const std::string reason = disagreement(options_.hello, theirs);
+  if (!reason.empty()) return reason;
+  const auto at = edges_.find(theirs.peer);
+  if (theirs.peer >= options_.hello.peer || at == edges_.end())
+    return fmt::format(
+        "peer {} does not dial peer {} in this topology", theirs.peer, options_.hello.peer);
+  Edge& edge = at->second;
+  if (edge.incarnation != 0 && edge.incarnation != theirs.incarnation) {
+    const char* what = edge.linked() ? "is already here" : "was here before and lost its state";
+    return fmt::format("peer {} {}", theirs.peer, what);
+  }
+  ours = hello_to(edge);
   return "";
 }
 
-asio::awaitable<void> TcpWorldImpl::dial(PeerAddress address) {
-  tcp::resolver resolver(io_);
-  for (Time pause = first_redial;; pause = std::min(pause * 3 / 2, slowest_redial)) {
-    const auto [unresolved, endpoints] =
-        co_await resolver.async_resolve(address.host, std::to_string(address.port), as_result);
-    for (const auto& endpoint : endpoints) {
-      tcp::socket socket(io_);
-      const auto [error] = co_await socket.async_connect(endpoint.endpoint(), as_result);
-      refusals_[address.peer] = error ? error.message() : "";
-      if (error) continue;
-      tune(socket);
-      Handshake handshake =
-          co_await dial_handshake(std::move(socket), options_.hello, address.peer, pool_);
-      if (handshake.accepted()) co_return adopt(std::move(handshake));
-      if (!handshake.refusal.empty()) {
-        co_return fail(fmt::format("peer {} at {}:{} and this peer {} do not fit: {}",
-                                   address.peer,
-                                   address.host,
-                                   address.port,
-                                   options_.hello.peer,
-                                   handshake.refusal));
-      }
-    }
-    if (unresolved) refusals_[address.peer] = unresolved.message();
+void TcpWorldImpl::start_dialling(PeerId id) {
+  if (std::exchange(edges_.at(id).dialling, true)) return;
+  asio::co_spawn(io_, dial(id), asio::detached);
+}
+
+asio::awaitable<void> TcpWorldImpl::dial(PeerId id) {
+  Time pause = first_redial;
+  while (!co_await try_to_dial(id)) {
+    if (edges_.at(id).departed) break;
     asio::steady_timer timer(io_, pause);
     co_await timer.async_wait(as_result);
+    pause = std::min(pause * 3 / 2, slowest_redial);
   }
+  edges_.at(id).dialling = false;
+}
+
+/// True when there is a link, or there must be none.
+asio::awaitable<bool> TcpWorldImpl::try_to_dial(PeerId id) {
+  Edge& edge = edges_.at(id);
+  const PeerAddress address = edge.address;
+  tcp::resolver resolver(io_);
+  const auto [unresolved, endpoints] =
+      co_await resolver.async_resolve(address.host, std::to_string(address.port), as_result);
+  if (unresolved) edge.trouble = unresolved.message();
+  for (const auto& endpoint : endpoints) {
+    tcp::socket socket(io_);
+    const auto [error] = co_await socket.async_connect(endpoint.endpoint(), as_result);
+    edge.trouble = error ? error.message() : "no answer";
+    if (error == asio::error::connection_refused && begun_) set_away(id, edge.trouble);
+    if (error) continue;
+    tune(socket);
+    Handshake handshake = co_await dial_handshake(std::move(socket), hello_to(edge), id, pool_);
+    if (handshake.accepted() && edge.incarnation != 0 &&
+        edge.incarnation != handshake.theirs.incarnation)
+      handshake.refusal = fmt::format("peer {} was here before and lost its state", id);
+    if (handshake.accepted()) {
+      adopt(std::move(handshake));
+      co_return true;
+    }
+    if (handshake.refusal.empty()) continue;
+    edge.trouble = handshake.refusal;
+    const std::string text = fmt::format("peer {} at {}:{} and this peer {} do not fit: {}",
+                                         id,
+                                         address.host,
+                                         address.port,
+                                         options_.hello.peer,
+                                         handshake.refusal);
+    if (!begun_) fail(text);
+    if (begun_ && !edge.away) options_.log(text);
+    set_away(id, handshake.refusal);
+  }
+  co_return false;
 }
 
 void TcpWorldImpl::adopt(Handshake handshake) {
-  if (handshake.frames) {
-    const PeerId id = handshake.peer;
-    const auto link =
-        std::make_shared<TcpLink>(std::move(handshake.frames), id, options_.max_payload_bytes);
-    links_[id] = link;
-    link->start(*pool_,
-                {.on_message =
-                     [this](Message m) {
-                       if (m.kind == Kind::goodbye) departed_.insert(m.from);
-                       return peer_->deliver(std::move(m)) || ending_;
-                     },
-                 .on_end = [this, id](const std::string& error) { link_ended(id, error); },
-                 .on_closed = [this] { leave_when_alone(); }});
+  const PeerId id = handshake.theirs.peer;
+  Edge& edge = edges_.at(id);
+  edge.incarnation = handshake.theirs.incarnation;
+  edge.heard = Clock::now();
+  if (edge.linked()) std::exchange(edge.link, nullptr)->close();
+  edge.link = std::make_shared<TcpLink>(std::move(handshake.frames), options_.max_payload_bytes);
+  const std::weak_ptr<TcpLink> current = edge.link;
+  edge.link->start(
+      *pool_,
+      {.on_frame = [this, id](wire::Header header) { return take_frame(id, std::move(header)); },
+       .on_end =
+           [this, id, current](const std::string& error) {
+             if (edges_.at(id).link == current.lock()) link_ended(id, error);
+           },
+       .on_closed = [this] { take_leave(); }});
+  if (handshake.theirs.neighbor_incarnation == options_.hello.incarnation)
+    edge.session.acknowledge(handshake.theirs.received);
+  for (const Session::Numbered& numbered : edge.session.unacknowledged()) transmit(edge, numbered);
+  if (std::exchange(edge.away, false)) {
+    options_.log(fmt::format("peer {} is back", id));
+    peer_->back(id);
   }
-  if (links_.size() < options_.links.size() || std::exchange(begun_, true)) return;
-  asio::post(io_, begin_);
+  begin_when_complete();
+  take_leave();
 }
 
-void TcpWorldImpl::link_ended(PeerId peer, const std::string& error) {
-  if (departed_.contains(peer)) return;
-  options_.log(
-      fmt::format("lost peer {}: {}", peer, error.empty() ? "it closed without a goodbye" : error));
-  peer_->lost(peer);
-  links_.at(peer)->close();
+void TcpWorldImpl::begin_when_complete() {
+  const bool complete =
+      std::ranges::all_of(edges_, [](const auto& e) { return e.second.incarnation != 0; });
+  if (complete && !std::exchange(begun_, true)) asio::post(io_, begin_);
+}
+
+std::string TcpWorldImpl::take_frame(PeerId id, wire::Header header) {
+  Edge& edge = edges_.at(id);
+  edge.heard = Clock::now();
+  const bool message = header.kind == wire::FrameKind::message;
+  if (message && header.message.from != id) return "a message in another peer's name";
+  const std::uint64_t ack = message ? header.numbers.ack : header.heartbeat.ack;
+  if (!edge.session.acknowledge(ack)) return "an acknowledgement of what was never sent";
+  const std::string wrong = message ? take_message(edge, header) : "";
+  if (ending_) take_leave();
+  return wrong;
+}
+
+std::string TcpWorldImpl::take_message(Edge& edge, wire::Header& header) {
+  constexpr std::uint64_t most_unacknowledged = 8;
+  switch (edge.session.arrive(header.numbers.number)) {
+    case Session::Arrival::again:
+      return "";
+    case Session::Arrival::gap:
+      return fmt::format("message {} after {}", header.numbers.number, edge.session.received());
+    case Session::Arrival::next:
+      break;
+  }
+  const Step step = header.message.step;
+  edge.departed = edge.departed || header.message.kind == Kind::goodbye;
+  if (!peer_->deliver(std::move(header.message)) && !ending_)
+    return fmt::format("a message of round {} that nobody expects", step);
+  if (edge.departed || edge.session.received() - edge.ack_told >= most_unacknowledged)
+    send_heartbeat(edge);
+  return "";
+}
+
+void TcpWorldImpl::link_ended(PeerId id, const std::string& error) {
+  Edge& edge = edges_.at(id);
+  edge.trouble = error.empty() ? "it closed the connection" : error;
+  if (edge.departed) return take_leave();
+  const std::shared_ptr<TcpLink> old = std::exchange(edge.link, nullptr);
+  old->close();
+  if (!ending_) options_.log(fmt::format("connection to peer {} lost: {}", id, edge.trouble));
+  if (id > options_.hello.peer) start_dialling(id);
+  after(options_.reconnect_within, [this, id] {
+    if (!edges_.at(id).linked()) set_away(id, edges_.at(id).trouble);
+  });
+}
+
+void TcpWorldImpl::set_away(PeerId id, const std::string& why) {
+  Edge& edge = edges_.at(id);
+  if (edge.departed || edge.incarnation == 0 || std::exchange(edge.away, true)) return;
+  if (!ending_) options_.log(fmt::format("peer {} is away ({}): going on without it", id, why));
+  peer_->away(id);
+  take_leave();
+}
+
+/// Tells every neighbour that we live, and looks whom we have not heard. A loop that was itself
+/// held up hears late: its own lag is granted to all.
+void TcpWorldImpl::beat() {
+  const Clock::time_point now = Clock::now();
+  const auto lag = std::max(Clock::duration{0}, now - next_beat_);
+  for (auto& [id, edge] : edges_) {
+    if (!edge.linked()) continue;
+    edge.heard += lag;
+    send_heartbeat(edge);
+    if (now - edge.heard < options_.dead_after || edge.departed) continue;
+    const std::shared_ptr<TcpLink> silent = edge.link;
+    link_ended(id,
+               fmt::format("nothing heard for {:.1f} s",
+                           std::chrono::duration<double>(now - edge.heard).count()));
+    set_away(id, edge.trouble);
+  }
+  next_beat_ = now + options_.heartbeat;
+  after(options_.heartbeat, [this] { beat(); });
+}
+
+void TcpWorldImpl::send_heartbeat(Edge& edge) {
+  if (!edge.linked()) return;
+  edge.ack_told = edge.session.received();
+  edge.link->send({wire::encode(wire::Heartbeat{edge.ack_told, peer_->step}), nullptr});
 }
 
 void TcpWorldImpl::fail(std::string reason) {
@@ -233,24 +390,30 @@ void TcpWorldImpl::fail(std::string reason) {
 
 std::string TcpWorldImpl::missing_links() const {
   std::string text;
-  for (const PeerId link : options_.links) {
-    if (links_.contains(link)) continue;
-    const auto why = refusals_.find(link);
-    const bool known = why != refusals_.end() && !why->second.empty();
+  for (const auto& [id, edge] : edges_) {
+    if (edge.incarnation != 0) continue;
     text += fmt::format("{}peer {}{}",
                         text.empty() ? "" : ", ",
-                        link,
-                        known ? fmt::format(" ({})", why->second) : "");
+                        id,
+                        edge.trouble.empty() ? "" : fmt::format(" ({})", edge.trouble));
   }
   return text;
 }
 
 void TcpWorldImpl::send(PeerId to, Message message) {
-  const auto link = links_.find(to);
-  if (link == links_.end() || link->second->closed()) return;
+  Edge& edge = edges_.at(to);
   sent_bytes_ += wire::frame_bytes(message);
-  const std::uint64_t hash = hash_of(message.payload);
-  link->second->send({wire::encode(message, hash), std::move(message.payload)});
+  transmit(edge, edge.session.send(std::move(message)));
+}
+
+void TcpWorldImpl::transmit(Edge& edge, const Session::Numbered& numbered) {
+  if (!edge.linked()) return;
+  edge.ack_told = edge.session.received();
+  const Payload& payload = numbered.message.payload;
+  edge.link->send(
+      {wire::encode(
+           numbered.message, {.number = numbered.number, .ack = edge.ack_told}, hash_of(payload)),
+       payload});
 }
 
 /// One payload goes to several neighbours, one after the other.
@@ -288,19 +451,25 @@ void TcpWorldImpl::offload(double flops, std::function<void()> job, std::functio
 
 void TcpWorldImpl::end_loop() {
   ending_ = true;
-  asio::error_code ignored;
-  acceptor_.close(ignored);
-  for (const auto& [id, link] : links_) link->finish();
   after(options_.farewell_deadline, [this] {
     options_.log("leaving although not all neighbours have said goodbye");
     io_.stop();
   });
-  leave_when_alone();
+  take_leave();
 }
 
-void TcpWorldImpl::leave_when_alone() {
-  const bool alone = std::ranges::all_of(links_, [](const auto& l) { return l.second->closed(); });
-  if (ending_ && alone) io_.stop();
+/// Ends each link when its neighbour has everything; leaves when no link and no hope of one is
+/// left.
+void TcpWorldImpl::take_leave() {
+  if (!ending_) return;
+  bool done = true;
+  for (auto& [id, edge] : edges_) {
+    const bool heard_out = edge.linked() && edge.link->ended();
+    if (edge.linked() && (heard_out || edge.session.unacknowledged().empty())) edge.link->finish();
+    const bool waiting = edge.linked() || !(edge.link || edge.departed || edge.away);
+    done = done && !waiting;
+  }
+  if (done) io_.stop();
 }
 
 }  // namespace

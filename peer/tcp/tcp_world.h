@@ -20,6 +20,9 @@ struct TcpOptions {
   int compute_threads = 1;
   Time connect_deadline{std::chrono::seconds(30)};   ///< all links up by then, or run() fails
   Time farewell_deadline{std::chrono::seconds(30)};  ///< how long end_loop() waits for neighbours
+  Time heartbeat{std::chrono::milliseconds(500)};    ///< between two signs of life on a link
+  Time dead_after{std::chrono::seconds(5)};          ///< of silence: the neighbour is away
+  Time reconnect_within{std::chrono::seconds(1)};    ///< of a broken link: the neighbour is away
   std::function<void(Report)> on_report;             ///< on the loop
   std::function<void(const std::string&)> log;       ///< one line, no newline
 };
@@ -30,8 +33,10 @@ struct PeerAddress {
   std::uint16_t port = 0;
 };
 
-/// World over TCP: Asio coroutines, one persistent connection per edge (the lower id dials), gather
-/// writes, pooled receive buffers, one arithmetic thread. Wall clock.
+/// World over TCP: Asio coroutines, one persistent connection per edge (the lower id dials, and
+/// dials again when it breaks), gather writes, pooled receive buffers, one arithmetic thread. Wall
+/// clock. A session on each edge brings every message over exactly once, whatever becomes of its
+/// connections; who is not heard of, or not reached, is away until it is back.
 class TcpWorld : public World {
  public:
   static std::unique_ptr<TcpWorld> make(TcpOptions options);

@@ -52,13 +52,15 @@ std::vector<std::byte> encode(const proto::Header& header,
   return frame;
 }
 
-proto::Header header_of(const Message& m) {
+proto::Header header_of(const Message& m, Numbers numbers) {
   proto::Header header;
   proto::Message& message = *header.mutable_message();
   message.set_kind(static_cast<std::uint32_t>(m.kind));
   message.set_from(m.from);
   message.set_step(m.step);
   message.set_part(m.part);
+  message.set_number(numbers.number);
+  message.set_ack(numbers.ack);
   return header;
 }
 
@@ -81,8 +83,8 @@ std::uint64_t hash_payload(std::span<const std::byte> payload) {
   return XXH3_64bits(payload.data(), payload.size());
 }
 
-std::vector<std::byte> encode(const Message& m, std::uint64_t payload_hash) {
-  return encode(header_of(m), m.payload ? m.payload->size() : 0, payload_hash);
+std::vector<std::byte> encode(const Message& m, Numbers numbers, std::uint64_t payload_hash) {
+  return encode(header_of(m, numbers), m.payload ? m.payload->size() : 0, payload_hash);
 }
 
 std::vector<std::byte> encode(const Hello& h) {
@@ -93,12 +95,22 @@ std::vector<std::byte> encode(const Hello& h) {
   hello.set_peer(h.peer);
   hello.set_incarnation(h.incarnation);
   hello.set_peers(h.peers);
+  hello.set_neighbor_incarnation(h.neighbor_incarnation);
+  hello.set_received(h.received);
   return encode(header, 0, hash_payload({}));
 }
 
 std::vector<std::byte> encode(const Refusal& r) {
   proto::Header header;
   header.mutable_refusal()->set_reason(r.reason.substr(0, max_header_bytes / 2));
+  return encode(header, 0, hash_payload({}));
+}
+
+std::vector<std::byte> encode(const Heartbeat& h) {
+  proto::Header header;
+  proto::Heartbeat& heartbeat = *header.mutable_heartbeat();
+  heartbeat.set_ack(h.ack);
+  heartbeat.set_step(h.step);
   return encode(header, 0, hash_payload({}));
 }
 
@@ -136,7 +148,9 @@ Verdict decode_header(std::span<const std::byte, prefix_bytes> prefix,
                    .model = h.model(),
                    .peer = h.peer(),
                    .incarnation = h.incarnation(),
-                   .peers = h.peers()};
+                   .peers = h.peers(),
+                   .neighbor_incarnation = h.neighbor_incarnation(),
+                   .received = h.received()};
       return "";
     }
     case proto::Header::kRefusal:
@@ -152,8 +166,13 @@ Verdict decode_header(std::span<const std::byte, prefix_bytes> prefix,
                      .step = m.step(),
                      .part = m.part(),
                      .payload = {}};
+      out.numbers = {.number = m.number(), .ack = m.ack()};
       return "";
     }
+    case proto::Header::kHeartbeat:
+      out.kind = FrameKind::heartbeat;
+      out.heartbeat = {.ack = parsed.heartbeat().ack(), .step = parsed.heartbeat().step()};
+      return "";
     case proto::Header::KIND_NOT_SET:
       break;
   }
@@ -168,7 +187,8 @@ std::string protobuf_version() {
 }
 
 std::uint64_t frame_bytes(const Message& m) {
-  const std::uint64_t message = field_bytes(static_cast<std::uint64_t>(m.kind)) +
+  constexpr std::uint64_t numbers = 2 * (1 + sizeof(std::uint64_t));
+  const std::uint64_t message = numbers + field_bytes(static_cast<std::uint64_t>(m.kind)) +
                                 field_bytes(m.from) + field_bytes(m.step) + field_bytes(m.part);
   return prefix_bytes + 1 + varint_bytes(message) + message + (m.payload ? m.payload->size() : 0);
 }

@@ -210,7 +210,7 @@ TEST_F(Launch, AKilledPeerIsLostAndTheOthersFinish) {
   EXPECT_EQ(ended.summary().at("lost"), 1) << ended.err;
   EXPECT_EQ(ended.summary().at("peers"), 4);
   EXPECT_NE(ended.err.find("killed by signal 9"), std::string::npos);
-  EXPECT_NE(ended.err.find("[peer 2] lost peer 3"), std::string::npos);
+  EXPECT_NE(ended.err.find("[peer 2] peer 3 is away"), std::string::npos);
 }
 
 TEST_F(Launch, ExitsWithThreeWhenAPeerWasLostOnTheWay) {

@@ -251,7 +251,7 @@ TEST(Tcp, StrangersAreToldOffAndLogged) {
   self.peer = 1;
   EXPECT_NE(strangers_fate(wire::encode(self)).find("a fleet of 0 peers"), std::string::npos);
   const Message early{.from = 0, .kind = Kind::goodbye, .step = 0, .part = 0, .payload = {}};
-  EXPECT_NE(strangers_fate(wire::encode(early, wire::hash_payload({}))).find("no Hello"),
+  EXPECT_NE(strangers_fate(wire::encode(early, {}, wire::hash_payload({}))).find("no Hello"),
             std::string::npos);
 }
 
@@ -280,7 +280,7 @@ TEST(Tcp, ALostNeighbourDoesNotStopTheOthers) {
   doomed.join();
   for (const PeerId i : {1U, 2U}) all.peers[i]->stop();
   for (std::thread& thread : threads) thread.join();
-  EXPECT_NE(all.log.find("lost peer 0"), std::string::npos) << all.log;
+  EXPECT_NE(all.log.find("peer 0 is away"), std::string::npos) << all.log;
   EXPECT_EQ(all.observer.finals().size(), 2U);
 }
 

@@ -33,7 +33,7 @@ std::string judge(std::span<const std::byte> stream, std::uint64_t max_payload, 
 std::vector<std::byte> whole_frame(const Message& m) {
   const std::span<const std::byte> body =
       m.payload ? std::span(m.payload->data(), m.payload->size()) : std::span<const std::byte>{};
-  std::vector<std::byte> frame = encode(m, hash_payload(body));
+  std::vector<std::byte> frame = encode(m, {.number = 5, .ack = 4}, hash_payload(body));
   frame.insert(frame.end(), body.begin(), body.end());
   return frame;
 }
@@ -54,7 +54,13 @@ TEST(Frame, RoundTrips) {
     EXPECT_EQ(header.message.part, 300U);
     EXPECT_EQ(frame.size(), frame_bytes(m));
   }
-  const Hello hello{.fleet = "abc", .model = "def", .peer = 3, .incarnation = 99, .peers = 8};
+  const Hello hello{.fleet = "abc",
+                    .model = "def",
+                    .peer = 3,
+                    .incarnation = 99,
+                    .peers = 8,
+                    .neighbor_incarnation = 98,
+                    .received = 17};
   Header header;
   ASSERT_EQ(judge(encode(hello), 0, header), "");
   EXPECT_EQ(header.kind, FrameKind::hello);
