@@ -49,6 +49,7 @@ void gossip_rounds(std::uint32_t rank, Gathering& gathering, std::size_t dimensi
   const auto replica = bare_replica(dimension);
   TcpOptions options;
   options.hello.peer = rank;
+  options.hello.incarnation = 1;
   options.hello.peers = n;
   options.links = plan.neighborhood.peers;
   options.max_payload_bytes = dimension * sizeof(float);

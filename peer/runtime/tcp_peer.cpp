@@ -10,7 +10,7 @@ namespace {
 /// Tells two lives of the same peer apart; the only true randomness in a run, and no data.
 std::uint64_t new_incarnation() {
   std::random_device device;
-  return (static_cast<std::uint64_t>(device()) << 32) | device();
+  return (static_cast<std::uint64_t>(device()) << 32) | device() | 1;
 }
 
 std::vector<PeerId> links_of(const Neighborhood& row) {

@@ -81,10 +81,11 @@ asio::awaitable<Handshake> accept_handshake(
   auto frames = std::make_unique<TcpFrames>(std::move(socket));
   const Deadline deadline(*frames, handshake_deadline);
   const Incoming in = co_await frames->read(0, *pool);
-  Handshake result{std::move(frames), in.header.hello, in.error};
+  // A damaged Hello gets no answer: its sender shall try again.
+  if (in.ended()) co_return Handshake{nullptr, {}, in.error};
+  Handshake result{std::move(frames), in.header.hello, {}};
   wire::Hello ours;
-  if (result.refusal.empty() && in.header.kind != wire::FrameKind::hello)
-    result.refusal = "the first frame is no Hello";
+  if (in.header.kind != wire::FrameKind::hello) result.refusal = "the first frame is no Hello";
   if (result.refusal.empty()) result.refusal = answer(result.theirs, ours);
   if (!result.refusal.empty()) co_return result;
   const std::vector<std::byte> hello = wire::encode(ours);

@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "gossip/session.h"
+#include "optim/check.h"
 #include "peer/tcp/compute_thread.h"
 #include "peer/tcp/tcp_handshake.h"
 #include "peer/tcp/tcp_link.h"
@@ -36,7 +37,9 @@ constexpr int most_strangers = 64;
 class TcpWorldImpl : public TcpWorld {
  public:
   explicit TcpWorldImpl(TcpOptions options)
-      : options_(std::move(options)), acceptor_(io_), compute_(options_.compute_threads) {}
+      : options_(std::move(options)), acceptor_(io_), compute_(options_.compute_threads) {
+    GV_CHECK(options_.hello.incarnation != 0, "0 means: not met yet");
+  }
 
   std::uint16_t listen() override;
   void run(const std::vector<PeerAddress>& addresses,
@@ -64,6 +67,7 @@ class TcpWorldImpl : public TcpWorld {
     std::shared_ptr<TcpLink> link;  ///< null: none now
     Clock::time_point heard;
     std::uint64_t ack_told = 0;
+    int outages = 0;
     bool dialling = false;
     bool away = false;
     bool departed = false;  ///< said goodbye
@@ -74,7 +78,7 @@ class TcpWorldImpl : public TcpWorld {
   asio::awaitable<void> accept_loop();
   asio::awaitable<void> receive_stranger(tcp::socket socket);
   asio::awaitable<void> dial(PeerId id);
-  asio::awaitable<bool> try_to_dial(PeerId id);
+  asio::awaitable<void> try_to_dial(PeerId id);
   void start_dialling(PeerId id);
   wire::Hello hello_to(const Edge& edge) const;
   std::string answer(const wire::Hello& theirs, wire::Hello& ours);
@@ -187,7 +191,7 @@ asio::awaitable<void> TcpWorldImpl::receive_stranger(tcp::socket socket) {
                              from.address().to_string(),
                              from.port(),
                              handshake.refusal));
-    co_await refuse(std::move(handshake), pool_);
+    if (handshake.frames) co_await refuse(std::move(handshake), pool_);
   }
   --strangers_;
 }
@@ -224,18 +228,17 @@ void TcpWorldImpl::start_dialling(PeerId id) {
 }
 
 asio::awaitable<void> TcpWorldImpl::dial(PeerId id) {
-  Time pause = first_redial;
-  while (!co_await try_to_dial(id)) {
-    if (edges_.at(id).departed) break;
+  Edge& edge = edges_.at(id);
+  for (Time pause = first_redial;; pause = std::min(pause * 3 / 2, slowest_redial)) {
+    co_await try_to_dial(id);
+    if (edge.linked() || edge.departed) break;
     asio::steady_timer timer(io_, pause);
     co_await timer.async_wait(as_result);
-    pause = std::min(pause * 3 / 2, slowest_redial);
   }
-  edges_.at(id).dialling = false;
+  edge.dialling = false;
 }
 
-/// True when there is a link, or there must be none.
-asio::awaitable<bool> TcpWorldImpl::try_to_dial(PeerId id) {
+asio::awaitable<void> TcpWorldImpl::try_to_dial(PeerId id) {
   Edge& edge = edges_.at(id);
   const PeerAddress address = edge.address;
   tcp::resolver resolver(io_);
@@ -254,8 +257,7 @@ asio::awaitable<bool> TcpWorldImpl::try_to_dial(PeerId id) {
         edge.incarnation != handshake.theirs.incarnation)
       handshake.refusal = fmt::format("peer {} was here before and lost its state", id);
     if (handshake.accepted()) {
-      adopt(std::move(handshake));
-      co_return true;
+      co_return adopt(std::move(handshake));
     }
     if (handshake.refusal.empty()) continue;
     edge.trouble = handshake.refusal;
@@ -269,7 +271,6 @@ asio::awaitable<bool> TcpWorldImpl::try_to_dial(PeerId id) {
     if (begun_ && !edge.away) options_.log(text);
     set_away(id, handshake.refusal);
   }
-  co_return false;
 }
 
 void TcpWorldImpl::adopt(Handshake handshake) {
@@ -344,8 +345,9 @@ void TcpWorldImpl::link_ended(PeerId id, const std::string& error) {
   old->close();
   if (!ending_) options_.log(fmt::format("connection to peer {} lost: {}", id, edge.trouble));
   if (id > options_.hello.peer) start_dialling(id);
-  after(options_.reconnect_within, [this, id] {
-    if (!edges_.at(id).linked()) set_away(id, edges_.at(id).trouble);
+  after(options_.reconnect_within, [this, id, outage = ++edge.outages] {
+    const Edge& now = edges_.at(id);
+    if (!now.linked() && now.outages == outage) set_away(id, now.trouble);
   });
 }
 

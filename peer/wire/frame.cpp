@@ -16,7 +16,7 @@ static_assert(std::endian::native == std::endian::little,
 namespace gv::wire {
 namespace {
 
-constexpr std::size_t hashed_prefix_bytes = 24;
+constexpr std::size_t checked_prefix_bytes = 28;
 
 template <class T>
 void put(std::byte* to, T value) {
@@ -29,11 +29,9 @@ T get(const std::byte* from) {
   return value;
 }
 
-std::uint64_t hash_frame(std::span<const std::byte> prefix, std::span<const std::byte> header) {
-  std::array<std::byte, hashed_prefix_bytes + max_header_bytes> all;
-  std::memcpy(all.data(), prefix.data(), hashed_prefix_bytes);
-  if (!header.empty()) std::memcpy(all.data() + hashed_prefix_bytes, header.data(), header.size());
-  return XXH3_64bits(all.data(), hashed_prefix_bytes + header.size());
+/// The low half of XXH3-64.
+std::uint32_t check_of(std::span<const std::byte> bytes) {
+  return static_cast<std::uint32_t>(XXH3_64bits(bytes.data(), bytes.size()));
 }
 
 std::vector<std::byte> encode(const proto::Header& header,
@@ -48,7 +46,8 @@ std::vector<std::byte> encode(const proto::Header& header,
   put(frame.data() + 8, payload_bytes);
   put(frame.data() + 16, payload_hash);
   header.SerializeToArray(frame.data() + prefix_bytes, static_cast<int>(header_bytes));
-  put(frame.data() + 24, hash_frame(frame, std::span(frame).subspan(prefix_bytes)));
+  put(frame.data() + 24, check_of(std::span(frame).subspan(prefix_bytes)));
+  put(frame.data() + 28, check_of(std::span(frame).first(checked_prefix_bytes)));
   return frame;
 }
 
@@ -124,7 +123,8 @@ Verdict decode_prefix(std::span<const std::byte, prefix_bytes> bytes,
   out.header_bytes = get<std::uint16_t>(bytes.data() + 6);
   out.payload_bytes = get<std::uint64_t>(bytes.data() + 8);
   out.payload_hash = get<std::uint64_t>(bytes.data() + 16);
-  out.prefix_hash = get<std::uint64_t>(bytes.data() + 24);
+  if (check_of(bytes.first(checked_prefix_bytes)) != get<std::uint32_t>(bytes.data() + 28))
+    return "damaged prefix";
   if (out.header_bytes > max_header_bytes)
     return fmt::format("a header of {} bytes, at most {}", out.header_bytes, max_header_bytes);
   if (out.payload_bytes > max_payload_bytes)
@@ -136,7 +136,7 @@ Verdict decode_header(std::span<const std::byte, prefix_bytes> prefix,
                       std::span<const std::byte> header,
                       Header& out) {
   if (header.size() > max_header_bytes) return "a header beyond its limit";
-  if (hash_frame(prefix, header) != get<std::uint64_t>(prefix.data() + 24)) return "damaged header";
+  if (check_of(header) != get<std::uint32_t>(prefix.data() + 24)) return "damaged header";
   proto::Header parsed;
   if (!parsed.ParseFromArray(header.data(), static_cast<int>(header.size())))
     return "unreadable header";

@@ -14,11 +14,12 @@ namespace gv::wire {
 //   stream  := frame*                        the first frame of each side is a Hello
 //   frame   := prefix header payload
 //   prefix  := magic:u32 version:u16 header_bytes:u16 payload_bytes:u64 payload_hash:u64
-//   prefix_hash:u64 header  := Protobuf `Header` (wire.proto), header_bytes long, at most 4096
+//              header_check:u32 prefix_check:u32
+//   header  := Protobuf `Header` (wire.proto), header_bytes long, at most 4096
 //   payload := raw little-endian float32, payload_bytes long
-// prefix_hash is XXH3-64 over the first 24 bytes of the prefix and the header; payload_hash is
-// XXH3-64 of the payload. Lengths are compared with what the fleet allows before anything is
-// allocated.
+// payload_hash is XXH3-64 of the payload; the checks are the low halves of XXH3-64, of the header
+// and of the 28 bytes before prefix_check. So a damaged length is seen before anything waits for so
+// many bytes, and lengths are compared with what the fleet allows before anything is allocated.
 inline constexpr std::uint32_t magic = 0x314e5647;  // "GVN1"
 inline constexpr std::uint16_t version = 1;
 inline constexpr std::size_t prefix_bytes = 32;
@@ -28,7 +29,7 @@ struct Hello {
   std::string fleet;  ///< digest of the resolved fleet file
   std::string model;  ///< digest of the parameter names and shapes
   PeerId peer = 0;
-  std::uint64_t incarnation = 0;
+  std::uint64_t incarnation = 0;  ///< of this process; not 0
   std::uint32_t peers = 0;
   /// The other side's incarnation that our session is with; 0: none yet.
   std::uint64_t neighbor_incarnation = 0;
@@ -51,7 +52,6 @@ struct Prefix {
   std::uint16_t header_bytes = 0;
   std::uint64_t payload_bytes = 0;
   std::uint64_t payload_hash = 0;
-  std::uint64_t prefix_hash = 0;
 };
 
 /// What may be believed about a frame: an error text, empty when fine.

@@ -8,6 +8,7 @@
 #include "gpu/cuda_replica.h"
 #include "peer/runtime/tcp_peer.h"
 #include "peer/sim/simulation.h"
+#include "tests/peer/proxy.h"
 #include "tests/peer/test_fleet.h"
 
 namespace gv {
@@ -51,6 +52,18 @@ class LoopbackFleet {
 
  private:
   std::mutex mutex_;
+};
+
+/// A fleet whose every connection goes through a proxy that does harm.
+struct HarmedFleet {
+  HarmedFleet(const Assembly& assembly, Harm harm, std::uint64_t seed) : fleet(assembly) {
+    for (PeerAddress& address : fleet.addresses) {
+      proxies.push_back(std::make_unique<Proxy>(address.port, harm, seed * 100 + address.peer));
+      address.port = proxies.back()->port();
+    }
+  }
+  LoopbackFleet fleet;
+  std::vector<std::unique_ptr<Proxy>> proxies;
 };
 
 struct Outcome {
@@ -121,6 +134,29 @@ TEST_P(SameBits, OnOtherGraphs) {
     Fleet fleet = quadratic_fleet(9, graph, GetParam().algorithm, GetParam().order);
     fleet.stop.rounds = 20;
     expect_same_bits(fleet);
+  }
+}
+
+/// Whatever is lost with a connection is sent again over the next one, once: the same bits as in an
+/// undisturbed run.
+TEST_P(SameBits, WhateverBecomesOfConnections) {
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    for (const Harm harm : {Harm{.cut_after = 30'000}, Harm{.flip_after = 60'000}}) {
+      Fleet file = quadratic_fleet(5, "ring", GetParam().algorithm, GetParam().order);
+      file.seed = seed;
+      file.data.quadratic.dimension = 500;
+      file.data.quadratic.spread = 1;
+      file.stop.rounds = 150;
+      const Assembly assembly(file);
+      HarmedFleet harmed(assembly, harm, seed);
+      harmed.fleet.run();
+      int harms = 0;
+      for (const auto& proxy : harmed.proxies) harms += proxy->cuts() + proxy->flips();
+      EXPECT_GE(harms, 10);
+      EXPECT_EQ(harmed.fleet.observer.params_hash(), in_virtual_time(assembly).hash)
+          << "seed " << seed << ", " << harms << " times\n"
+          << harmed.fleet.log;
+    }
   }
 }
 
