@@ -42,6 +42,14 @@ struct Receive {
 /// limit twice as slow. 2 MiB on their way also fill a link of 1 Gbit/s and 16 ms.
 constexpr std::uint32_t pieces_ahead = 4;
 
+struct AllLeft {
+  const std::size_t& leaving;
+  std::coroutine_handle<>& when_left;
+  bool await_ready() const noexcept { return leaving == 0; }
+  void await_suspend(std::coroutine_handle<> h) const noexcept { when_left = h; }
+  void await_resume() const noexcept {}
+};
+
 double vector_flops(Range r, std::size_t passes) {
   return 2.0 * static_cast<double>(r.count) * static_cast<double>(passes);
 }
@@ -96,19 +104,43 @@ Task<std::optional<Message>> Peer::receive_model(Edge& edge, std::uint32_t part)
     waiting.await_ready();
     co_return std::move(waiting.answer);
   }
-  co_return co_await waiting;
+  if (waiting.await_ready()) co_return std::move(waiting.answer);
+  waited_ = &edge;
+  ++waits_;
+  hurried_ = false;
+  hurry();
+  waiting.answer = co_await waiting;
+  waited_ = nullptr;
+  co_return std::move(waiting.answer);
 }
 
-/// Applies what has come of an exchange left open; `wait`: all of it, unless the neighbour is away.
+/// A neighbour that was late or away is out of step with us, and may be waiting for our next
+/// exchange with it, which begins with our next round, while we wait for another one in this. Along
+/// a cycle of such waits nobody would ever move (the swarm found it on a ring). So who has a
+/// neighbour out of step waits for the others of this round only so long; in every cycle there is
+/// one.
+void Peer::hurry() {
+  const auto out_of_step = [this](const Edge& e) {
+    return e.two_way() && !e.active && !e.away && !mailbox_.closed(e.peer, e.exchange);
+  };
+  if (waited_ == nullptr || hurried_ || std::ranges::none_of(edges_, out_of_step)) return;
+  hurried_ = true;
+  world.after(plan.hurry, [this, wait = waits_] {
+    if (waited_ != nullptr && waits_ == wait) mailbox_.interrupt(waited_->peer);
+  });
+}
+
+/// Applies what has come of an exchange left open; `wait`: all of it, unless patience ends.
 Task<> Peer::settle_late(Edge& edge, bool wait) {
   while (edge.open) {
-    Receive now{mailbox_, {edge.peer, Kind::model, edge.exchange, edge.settled}, {}};
-    std::optional<Message> theirs;
-    if (now.await_ready() || edge.away || !wait) {
-      theirs = std::move(now.answer);
-    } else {
-      theirs = co_await receive_model(edge, edge.settled);
+    Receive half{mailbox_, {edge.peer, Kind::model, edge.exchange, edge.settled}, {}};
+    if (!half.await_ready() && wait && !edge.given_up) half.answer = co_await half;
+    const std::optional<Message> theirs = std::move(half.answer);
+    if (!theirs && mailbox_.closed(edge.peer, edge.exchange)) {
+      edge.open = false;  // it left before this exchange, or died: neither half counts
+      edge.sent.clear();
     }
+    if (!theirs && wait && !edge.given_up) continue;
     if (!theirs) co_return;
     const Range r = piece(edge.settled);
     co_await compute(vector_flops(r, 1), [&] {
@@ -122,10 +154,6 @@ Task<> Peer::begin_exchanges() {
   for (Edge& edge : edges_) {
     if (edge.open) co_await settle_late(edge, false);
     const bool gone = mailbox_.closed(edge.peer, number(edge));
-    if (gone && edge.open) {  // it left before this exchange, or died: neither half counts
-      edge.open = false;
-      edge.sent.clear();
-    }
     edge.active = !gone && !edge.away && !edge.open;
     if (!edge.active || !edge.two_way()) continue;
     edge.open = true;
@@ -138,13 +166,35 @@ std::size_t Peer::open_exchanges() const {
   return static_cast<std::size_t>(std::ranges::count_if(edges_, &Edge::open));
 }
 
+std::map<PeerId, Step> Peer::exchanges() const {
+  std::map<PeerId, Step> all;
+  for (const Edge& edge : edges_)
+    if (edge.two_way()) all[edge.peer] = edge.exchange;
+  return all;
+}
+
 void Peer::away(PeerId from) {
-  if (Edge* edge = edge_of(from)) edge->away = true;
+  if (Edge* edge = edge_of(from)) {
+    edge->away = true;
+    ++edge->outages;
+    if (finishing_) begin_patience(*edge);
+  }
   mailbox_.interrupt(from);
+}
+
+/// A peer that has finished waits for the half that a neighbour owes it, and for who is away only
+/// so long.
+void Peer::begin_patience(Edge& edge) {
+  world.after(plan.patience, [this, &edge, outage = edge.outages] {
+    if (!edge.away || edge.outages != outage) return;
+    edge.given_up = true;
+    mailbox_.interrupt(edge.peer);
+  });
 }
 
 void Peer::back(PeerId from) {
   if (Edge* edge = edge_of(from)) edge->away = false;
+  hurry();
 }
 
 Task<Payload> Peer::snapshot(Vector v, Range r) {
@@ -257,13 +307,26 @@ Task<> Peer::end_step() {
   if (due && running()) co_await evaluate(false);
 }
 
+/// Edge by edge and all at once: a neighbour may be waiting for our goodbye while we wait for the
+/// half that another one owes us.
 Task<> Peer::finish() {
-  for (Edge& edge : edges_) co_await settle_late(edge, true);
-  for (const Edge& edge : edges_) {
-    const Step first_without_us = number(edge) + (edge.open ? 1 : 0);
-    world.send(edge.peer, {plan.id, Kind::goodbye, first_without_us, 0, nullptr});
+  finishing_ = true;
+  leaving_ = edges_.size();
+  for (Edge& edge : edges_) {
+    if (edge.away) begin_patience(edge);
+    farewells_.push_back(leave(edge));
+    farewells_.back().start();
   }
+  AllLeft all{leaving_, when_left_};
+  co_await all;
   co_await evaluate(true);
+}
+
+Task<> Peer::leave(Edge& edge) {
+  co_await settle_late(edge, true);
+  const Step first_without_us = number(edge) + (edge.open ? 1 : 0);
+  world.send(edge.peer, {plan.id, Kind::goodbye, first_without_us, 0, nullptr});
+  if (--leaving_ == 0 && when_left_) std::exchange(when_left_, {}).resume();
 }
 
 Task<> Peer::evaluate(bool last) {

@@ -3,6 +3,7 @@
 #include <coroutine>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ struct Plan {
   Step steps = 0;             ///< rounds to do
   Step evaluate_every = 0;    ///< rounds between reports; 0: only the last
   std::uint32_t local_steps = 1;
+  Time hurry{std::chrono::milliseconds(250)};  ///< for the others, while a neighbour is out of step
+  Time patience{std::chrono::seconds(3)};  ///< at the end, for those who are away and owe us half
 };
 
 /// An algorithm's view of itself: its replica, its neighbours, and the straight-line verbs of the
@@ -75,6 +78,8 @@ class Peer {
   void back(PeerId from);
   /// Exchanges of which the other half has not come: one for each neighbour at the most.
   std::size_t open_exchanges() const;
+  /// How many exchanges with each neighbour both ways are settled.
+  std::map<PeerId, Step> exchanges() const;
 
   /// False: the message is not one this peer can expect (wrong size, too far
   /// ahead, a duplicate); the link should be closed.
@@ -96,16 +101,21 @@ class Peer {
     bool open = false;    ///< sent, and not all of the other half is applied
     bool active = false;  ///< takes part in this round
     bool away = false;
+    bool given_up = false;  ///< away for too long after our last round
+    std::uint64_t outages = 0;
     std::uint32_t settled = 0;  ///< pieces of the open exchange applied
     std::vector<Payload> sent;  ///< ours of the open exchange; null once settled
     bool two_way() const { return in && out; }
   };
   Edge* edge_of(PeerId peer);
+  void begin_patience(Edge& edge);
   Step number(const Edge& edge) const { return edge.two_way() ? edge.exchange : step; }
   void settled(Edge& edge);
   Task<> begin_exchanges();
   Task<> settle_late(Edge& edge, bool wait);
+  Task<> leave(Edge& edge);
   Task<std::optional<Message>> receive_model(Edge& edge, std::uint32_t part);
+  void hurry();
   Task<> share_piece(std::uint32_t part);
   Task<> mix_piece(std::uint32_t part);
   Task<Flows> collect(std::uint32_t part);
@@ -116,6 +126,13 @@ class Peer {
   Mailbox mailbox_;
   BufferPool pool_;
   bool stopping_ = false;
+  const Edge* waited_ = nullptr;  ///< whom this round waits for now
+  std::uint64_t waits_ = 0;
+  bool hurried_ = false;  ///< this wait is bounded
+  bool finishing_ = false;
+  std::size_t leaving_ = 0;  ///< edges whose goodbye is still to be said
+  std::coroutine_handle<> when_left_;
+  std::vector<Task<>> farewells_;
   double loss_sum_ = 0;
   std::uint64_t losses_ = 0;
   double pending_loss_ = 0;

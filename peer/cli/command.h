@@ -31,6 +31,16 @@ Assembly assemble(const FleetOptions& options);
 
 void add_run(CLI::App& app, Outcome& outcome);
 void add_simulate(CLI::App& app, Outcome& outcome);
+/// `simulate --faults swarm`: many fault seeds instead of one undisturbed run.
+struct SwarmArguments {
+  std::string faults;  ///< "swarm"; empty: none
+  std::string seeds = "1..100";
+  std::uint64_t until_ms = 500;
+  int jobs = 0;
+};
+void add_swarm_options(CLI::App& command, SwarmArguments& arguments);
+int run_swarm(const FleetOptions& file, const SwarmArguments& arguments);
+
 void add_plan(CLI::App& app, Outcome& outcome);
 void add_peer(CLI::App& app, Outcome& outcome);
 void add_graph(CLI::App& app, Outcome& outcome);

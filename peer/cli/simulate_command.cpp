@@ -73,15 +73,20 @@ void add_simulate(CLI::App& app, Outcome& outcome) {
       app.add_subcommand("simulate", "Run the fleet of a file in virtual time, bit for bit");
   auto options = std::make_shared<FleetOptions>();
   auto threads = std::make_shared<int>(0);
+  auto swarm = std::make_shared<SwarmArguments>();
   add_fleet_options(*command, *options);
   command->add_option("--threads", *threads, "Cores to use; 0: all. Changes no bit of the result")
       ->check(CLI::Range(0, 1024));
+  add_swarm_options(*command, *swarm);
   add_examples(*command,
                "  grapevine simulate configs/digits-torus16.yaml\n"
                "  grapevine simulate configs/quadratic-ring16.yaml --set topology=torus --json\n"
-               "  grapevine simulate configs/fashion-ring8.yaml --set network.latency=\"5 ms\"");
-  command->callback(
-      [options, threads, &outcome] { outcome.code = simulate_fleet(*options, *threads); });
+               "  grapevine simulate configs/fashion-ring8.yaml --set network.latency=\"5 ms\"\n"
+               "  grapevine simulate configs/swarm-ring6.yaml --faults swarm --seeds 1..1000");
+  command->callback([options, threads, swarm, &outcome] {
+    outcome.code =
+        swarm->faults.empty() ? simulate_fleet(*options, *threads) : run_swarm(*options, *swarm);
+  });
 }
 
 }  // namespace gv::cli

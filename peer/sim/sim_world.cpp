@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "optim/check.h"
+#include "peer/sim/faults.h"
 #include "peer/wire/frame.h"
 
 namespace gv {
@@ -19,6 +20,7 @@ Time seconds(double s) {
 void SimWorld::send(PeerId to, Message message) {
   const std::uint64_t bytes = wire::frame_bytes(message);
   sent_bytes_ += bytes;
+  if (shared_.faults != nullptr) return shared_.faults->send(id_, to, std::move(message));
   Time& free = link_free_[to];
   const double bandwidth = shared_.network.bandwidth;
   free = std::max(free, now()) +
@@ -30,6 +32,7 @@ void SimWorld::send(PeerId to, Message message) {
 }
 
 void SimWorld::after(Time delay, std::function<void()> f) {
+  if (shared_.faults != nullptr) return shared_.faults->run_at(now() + delay, id_, std::move(f));
   shared_.queue.push(now() + delay, std::move(f));
 }
 

@@ -21,6 +21,8 @@ struct SimJob {
   std::function<void()> done;
 };
 
+class Faults;
+
 /// What the worlds of one simulation share.
 struct SimShared {
   EventQueue queue;
@@ -29,6 +31,7 @@ struct SimShared {
       peers;  ///< by id; a message for a peer without an entry is lost
   NetworkSpec network;
   Observer* observer = nullptr;
+  Faults* faults = nullptr;  ///< null: a world in which nothing goes wrong
 };
 
 /// World in virtual time. Links are FIFO per ordered pair, as TCP is: a message leaves when the one

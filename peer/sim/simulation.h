@@ -2,23 +2,36 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "peer/report/observer.h"
 #include "peer/runtime/assembly.h"
+#include "peer/sim/faults.h"
 
 namespace gv {
 
+/// Faults drawn from a seed, until a point in virtual time.
+struct FaultPlan {
+  std::uint64_t seed = 0;
+  Time until{std::chrono::milliseconds(500)};
+};
+
 struct SimulationOptions {
+  std::optional<FaultPlan> faults;
   int threads = 0;  ///< for the gradients of one instant; 0: all cores. Changes no bit
   std::function<bool()> interrupted;  ///< polled; true: every peer stops after its round
   std::function<void(Step round, Time virtual_time)> on_progress;  ///< now and then, from the loop
 };
 
 struct SimulationResult {
+  FaultCounts faults{};
+  ProbeCounts probes{};
+  std::vector<std::string> violations;  ///< of what must hold whatever goes wrong
   Time virtual_time{0};
   std::uint64_t events = 0;
+  double drift = 0;  ///< of the mean, by averaging; with faults only
   bool interrupted = false;
 };
 

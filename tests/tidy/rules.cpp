@@ -44,6 +44,7 @@ std::size_t opens_function(const std::string& line) {
       R"(return|\}).*)");
   const std::size_t indent = line.find_first_not_of(' ');
   if (indent == std::string::npos || indent > 2 || line.back() != '{') return std::string::npos;
+  if (line.find(')') == std::string::npos) return std::string::npos;
   return std::regex_match(line, other) ? std::string::npos : indent;
 }
 

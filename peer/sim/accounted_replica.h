@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "optim/replica.h"
+
+namespace gv {
+
+/// A replica that keeps account of where its vector came from: x = start + steps + flows. Averaging
+/// must not change the sum over the fleet, so the sums of x and of start + steps have to agree.
+class AccountedReplica : public Replica {
+ public:
+  explicit AccountedReplica(std::unique_ptr<Replica> inner);
+
+  /// start + steps, by coordinate.
+  const std::vector<double>& own() const { return own_; }
+
+  std::size_t size() const override { return inner_->size(); }
+  double gradient() override { return inner_->gradient(); }
+  void step() override;
+  void mix(Range r, const Flows& flows) override { inner_->mix(r, flows); }
+  /// The same bits as in one pass (the mixed x is stepped when its last piece is there).
+  void mix_and_step(Range r, const Flows& flows) override;
+  void add_flow(Range r, float w, const Buffer& theirs, const Buffer& ours) override {
+    inner_->add_flow(r, w, theirs, ours);
+  }
+  void snapshot(Vector v, Range r, Buffer& out) const override { inner_->snapshot(v, r, out); }
+  void load(Vector v, Range r, const Buffer& in) override { inner_->load(v, r, in); }
+  void add(Vector v, Range r, const Buffer& in) override { inner_->add(v, r, in); }
+  void scale(Vector v, float factor) override { inner_->scale(v, factor); }
+  Evaluation evaluate() override { return inner_->evaluate(); }
+  double gradient_flops() const override { return inner_->gradient_flops(); }
+
+  std::vector<double> x() const;
+
+ private:
+  std::unique_ptr<Replica> inner_;
+  std::vector<double> own_;
+};
+
+}  // namespace gv

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "peer/sim/simulation.h"
+
+namespace gv {
+
+struct SwarmOptions {
+  std::uint64_t first = 1;
+  std::uint64_t last = 1;                      ///< inclusive
+  int jobs = 0;                                ///< seeds at a time; 0: as many as there are cores
+  Time until{std::chrono::milliseconds(500)};  ///< faults until then, in virtual time
+  std::function<bool()> interrupted;
+  std::function<void(std::uint64_t done)> on_progress;
+};
+
+struct SwarmResult {
+  std::uint64_t seeds = 0;
+  std::uint64_t events = 0;
+  FaultCounts faults{};
+  ProbeCounts probes{};
+  std::uint64_t violations = 0;
+  double largest_drift = 0;
+  std::optional<std::uint64_t> first_failing_seed;
+  std::vector<std::string> texts;  ///< the violations of the first failing seed
+
+  std::uint64_t all_faults() const;
+};
+
+/// Runs one fleet under many fault seeds. The same seed gives the same run, whatever the number of
+/// jobs.
+SwarmResult swarm(const Assembly& fleet, const SwarmOptions& options);
+
+}  // namespace gv
