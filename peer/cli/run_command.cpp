@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -191,7 +192,7 @@ int run_fleet(const RunOptions& options) {
   const std::string hash = observer.params_hash();
   const std::string summary = summary_line(*observer.summary(), lost, result.seconds, hash);
   save(fleet, folder, observer, summary);
-  if (result.code == exit_code::failed)
+  if (!std::isfinite(observer.summary()->mean.loss))
     screen.say("error: the loss is not finite; lower train.optimizer.lr");
   if (options.file.json) {
     fmt::print("{}\n", summary);

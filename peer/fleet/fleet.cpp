@@ -83,6 +83,7 @@ class FleetReader {
     read_simulate(top.take("simulate"));
     read_stop(top.take("stop"));
     read_evaluate(top.take("evaluate"));
+    read_faults(top.take("faults"));
     read_launch(top.take("launch"));
     read_output(top.take("output"));
     top.finish();
@@ -479,6 +480,24 @@ class FleetReader {
       }
     }
     map.finish();
+  }
+
+  void read_faults(const Value* value) {
+    MapReader map(source_, value, "faults");
+    const Value* heartbeat = map.take("heartbeat");
+    const Value* dead_after = map.take("dead_after");
+    FaultSpec& faults = fleet_.faults;
+    set(heartbeat, faults.heartbeat, duration());
+    set(dead_after, faults.dead_after, duration());
+    set(map.take("min_peers"), faults.min_peers, count(1, std::max<PeerId>(1, fleet_.size())));
+    map.finish();
+    const Value* wrong = heartbeat != nullptr ? heartbeat : dead_after;
+    if (wrong != nullptr &&
+        (faults.heartbeat <= Time{0} || faults.dead_after < 2 * faults.heartbeat)) {
+      source_.error(*wrong,
+                    "dead_after must be at least two heartbeats, and a heartbeat takes time",
+                    "the defaults are `heartbeat: 0.5 s` and `dead_after: 5 s`");
+    }
   }
 
   void read_launch(const Value* value) {

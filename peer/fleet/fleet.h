@@ -54,6 +54,13 @@ struct StopSpec {
   std::optional<double> accuracy;  ///< target of the mean model
 };
 
+/// When a neighbour counts as away, and how many peers must live for the run to go on.
+struct FaultSpec {
+  Time heartbeat{std::chrono::milliseconds(500)};
+  Time dead_after{std::chrono::seconds(5)};
+  std::uint32_t min_peers = 1;
+};
+
 struct Fleet {
   std::string path;  ///< of the file, as given
   std::string name = "fleet";
@@ -71,6 +78,7 @@ struct Fleet {
   NetworkSpec network;
   double flops = 50e9;  ///< `simulate: { flops: 50 GFLOP/s }`: speed of a peer of speed 1
   StopSpec stop;
+  FaultSpec faults;
   std::uint64_t evaluate_every =
       0;  ///< rounds; 0: only at the end (evaluate.every in epochs is resolved later)
   std::optional<double> evaluate_every_epochs;

@@ -160,6 +160,14 @@ void Launcher::ended(PeerId id) {
     failed_to_start_ = true;
     kill_all();
   }
+  const std::size_t left = slots_.size() - lost_.size();
+  if (!stopping_ && left < fleet_.fleet.faults.min_peers) {
+    too_few_ = true;
+    screen_.on_note(fmt::format("{} peers are left and faults.min_peers is {}: stopping",
+                                left,
+                                fleet_.fleet.faults.min_peers));
+    stop_all();
+  }
   observer_.forget(id);
 }
 
@@ -217,7 +225,7 @@ LaunchResult Launcher::result() const {
     result.code = signal_code_;
   } else if (failed_to_start_) {
     result.code = exit_code::could_not_start;
-  } else if (!summary || !std::isfinite(summary->mean.loss)) {
+  } else if (too_few_ || !summary || !std::isfinite(summary->mean.loss)) {
     result.code = exit_code::failed;
   } else if (!lost_.empty()) {
     result.code = exit_code::peers_lost;

@@ -98,6 +98,7 @@ class Launcher {
   Phase phase_ = Phase::starting;
   bool stopping_ = false;
   bool failed_to_start_ = false;
+  bool too_few_ = false;  ///< less than faults.min_peers
   int signal_code_ = 0;
   std::optional<std::chrono::steady_clock::time_point> began_, ended_, kill_at_;
   std::vector<LostPeer> lost_;

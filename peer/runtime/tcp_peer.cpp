@@ -31,6 +31,8 @@ TcpOptions tcp_options(const Assembly& fleet, const Plan& plan, TcpPeerOptions o
           .listen_port = options.listen_port,
           .compute_threads = fleet.fleet.peers.at(plan.id).threads,
           .connect_deadline = options.connect_deadline,
+          .heartbeat = fleet.fleet.faults.heartbeat,
+          .dead_after = fleet.fleet.faults.dead_after,
           .on_report = std::move(options.on_report),
           .log = std::move(options.log)};
 }

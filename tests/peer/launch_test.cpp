@@ -224,6 +224,36 @@ TEST_F(Launch, ExitsWithThreeWhenAPeerWasLostOnTheWay) {
   EXPECT_EQ(ended.summary().at("lost"), 1);
 }
 
+TEST_F(Launch, AStoppedPeerIsAwayAndComesBack) {
+  Program program(
+      {"run", fleet(4, 0, "faults: { heartbeat: 100 ms, dead_after: 1 s }\n"), "--json"});
+  ASSERT_TRUE(trains());
+  pid_t sleeper = 0;
+  std::ifstream(folder_ / "run/peers/002/pid") >> sleeper;
+  ::kill(sleeper, SIGSTOP);
+  EXPECT_TRUE(program.says("[peer 1] peer 2 is away (nothing heard for"));
+  EXPECT_TRUE(program.says("[peer 3] peer 2 is away"));
+  ::kill(sleeper, SIGCONT);
+  EXPECT_TRUE(program.says("[peer 1] peer 2 is back"));
+  EXPECT_TRUE(program.says("[peer 3] peer 2 is back"));
+  program.kill(SIGTERM);
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.code, 143);
+  EXPECT_EQ(ended.summary().at("lost"), 0) << ended.err;
+  EXPECT_EQ(ended.summary().at("peers"), 4);
+}
+
+TEST_F(Launch, StopsWhenTooFewPeersAreLeft) {
+  Program program({"run", fleet(4, 0, "faults: { min_peers: 4 }\n"), "--json"});
+  ASSERT_TRUE(trains());
+  pid_t victim = 0;
+  std::ifstream(folder_ / "run/peers/001/pid") >> victim;
+  ::kill(victim, SIGKILL);
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  EXPECT_NE(ended.err.find("faults.min_peers is 4"), std::string::npos) << ended.err;
+}
+
 TEST_F(Launch, StopsWhenTheTargetIsReached) {
   const std::string file = fleet(2, 0);
   std::ofstream(file) << "version: 1\nname: test\npeers: 2\n"
