@@ -41,6 +41,12 @@ void Mailbox::interrupt(PeerId from) {
   disappoint([from](const Key& key) { return key.from == from; });
 }
 
+void Mailbox::forget(PeerId from) {
+  std::erase_if(ready_, [from](const auto& entry) { return entry.first.from == from; });
+  closed_.erase(from);
+  interrupt(from);
+}
+
 void Mailbox::disappoint(const std::function<bool(const Key&)>& hopeless) {
   std::vector<Waiter> disappointed;
   for (auto w = waiters_.begin(); w != waiters_.end();) {

@@ -34,6 +34,8 @@ class Mailbox {
   void close(PeerId from, Step step);
   /// Those who now wait for `from` get nothing; what comes later is kept as ever.
   void interrupt(PeerId from);
+  /// `from` begins anew: nothing of it is kept, its askers get nothing, and it is not closed.
+  void forget(PeerId from);
   /// True when `from` takes no part in `step`.
   bool closed(PeerId from, Step step) const;
 

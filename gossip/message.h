@@ -15,10 +15,12 @@ using Step = std::uint64_t;
 inline constexpr std::size_t piece_floats = 131'072;
 
 enum class Kind : std::uint8_t {
-  model = 1,    ///< x of the sender at `step`; `part` numbers the piece
+  model = 1,    ///< x of the sender in exchange `step`; `part` numbers the piece
   reduce = 2,   ///< ring all-reduce, reduce-scatter: a partial sum; `part` numbers the hop
   gather = 3,   ///< ring all-reduce, all-gather: a finished sum; `part` numbers the hop
   goodbye = 4,  ///< the sender stops: `step` is the first step it will not take part in. No payload
+  fetch = 5,    ///< the sender has lost its model and asks for ours. No payload
+  state = 6,    ///< the answer; `part` numbers the piece. Without a payload: there is none to give
 };
 
 struct Message {
@@ -26,7 +28,9 @@ struct Message {
   Kind kind = Kind::model;
   Step step = 0;
   std::uint32_t part = 0;
-  Payload payload;  ///< null: no payload
+  Payload payload;           ///< null: no payload
+  Step round = 0;            ///< rounds that the sender has completed
+  std::uint32_t degree = 0;  ///< model: with how many neighbours the sender exchanges in this round
 };
 
 }  // namespace gv

@@ -24,8 +24,16 @@ struct Plan {
   Step steps = 0;             ///< rounds to do
   Step evaluate_every = 0;    ///< rounds between reports; 0: only the last
   std::uint32_t local_steps = 1;
-  Time hurry{std::chrono::milliseconds(250)};  ///< for the others, while a neighbour is out of step
+  /// Metropolis weights of the edges that take part, from both ends' degrees of the moment; else
+  /// W_ij whatever happens.
+  bool live_degrees = false;
+  /// A peer that was away goes on in its neighbours' round; they end together.
+  bool catch_up = false;
+  bool fetch = false;                          ///< begins with a neighbour's model
+  Time deadline{std::chrono::seconds(30)};     ///< for a neighbour's half in a round; 0: none
+  Time hurry{std::chrono::milliseconds(250)};  ///< the same, while another one is out of step
   Time patience{std::chrono::seconds(3)};  ///< at the end, for those who are away and owe us half
+  std::uint32_t strikes = 3;  ///< rounds with values that are not finite, and a neighbour is out
 };
 
 /// An algorithm's view of itself: its replica, its neighbours, and the straight-line verbs of the
@@ -67,31 +75,36 @@ class Peer {
   Task<> compute(double flops, std::function<void()> job);  ///< any arithmetic on the replica
   Task<> end_step();  ///< counts the round; evaluates when due
 
+  /// First words: where the plan says so, takes a neighbour's model and round. The runtime awaits
+  /// it before the algorithm.
+  Task<> join();
   /// Last words: tells the neighbours, reports the final replica. The runtime awaits it after the
   /// algorithm.
   Task<> finish();
 
   /// The world's side.
+  /// False: the message is not one this peer can expect (wrong size, too far
+  /// ahead, a duplicate); the link should be closed.
+  bool deliver(Message message);
+  /// A neighbour has completed so many rounds.
+  void heard_round(PeerId from, Step round);
   /// Nothing is heard of `from`: whoever waits for it goes on, no new exchange with it begins, and
   /// the one under way stays open until it is back.
   void away(PeerId from);
   void back(PeerId from);
+  /// Another process has taken the place of `from`, which has died with all that it knew: the
+  /// exchange left open with it counts at neither end, and the numbers begin anew.
+  void reborn(PeerId from);
   /// Exchanges of which the other half has not come: one for each neighbour at the most.
   std::size_t open_exchanges() const;
+  /// Whether the exchange with `with` is open.
+  bool exchanging(PeerId with) const;
   /// How many exchanges with each neighbour both ways are settled.
   std::map<PeerId, Step> exchanges() const;
 
-  /// False: the message is not one this peer can expect (wrong size, too far
-  /// ahead, a duplicate); the link should be closed.
-  bool deliver(Message message);
-  /// The link to `from` is gone for good.
-  void lost(PeerId from);
-
  private:
-  std::uint32_t pieces() const;
-  Range piece(std::uint32_t part) const;
   /// One neighbour. The exchanges with it have numbers of their own, which run behind the rounds
-  /// when it is late or away.
+  /// when it is late or away, and begin at 0 with each of its lives.
   struct Edge {
     PeerId peer = 0;
     float weight = 0;     ///< W_ij
@@ -101,38 +114,75 @@ class Peer {
     bool open = false;    ///< sent, and not all of the other half is applied
     bool active = false;  ///< takes part in this round
     bool away = false;
-    bool given_up = false;  ///< away for too long after our last round
+    bool given_up = false;     ///< away for too long after our last round
+    bool quarantined = false;  ///< too many values that are not finite: no exchange any more
+    bool left = false;         ///< we have said goodbye
     std::uint64_t outages = 0;
-    std::uint32_t settled = 0;  ///< pieces of the open exchange applied
-    std::vector<Payload> sent;  ///< ours of the open exchange; null once settled
+    std::uint64_t life = 0;        ///< counts its incarnations that we met
+    Step round = 0;                ///< that it has completed, as far as we heard
+    std::uint32_t settled = 0;     ///< pieces of the open exchange applied
+    std::uint32_t degree = 0;      ///< ours, as sent with the open exchange
+    std::vector<Payload> sent;     ///< ours of the open exchange; null once settled
+    std::uint32_t strikes = 0;     ///< rounds in which it sent values that are not finite
+    std::optional<Step> struck{};  ///< the last of them
     bool two_way() const { return in && out; }
   };
+  /// What the neighbours sent of one piece, and who.
+  struct Collected {
+    Flows flows;
+    std::vector<Edge*> from;
+  };
+
+  // peer.cpp
+  std::uint32_t pieces() const;
+  Range piece(std::uint32_t part) const;
+  Message message(Kind kind, Step number, std::uint32_t part, Payload payload) const;
   Edge* edge_of(PeerId peer);
-  void begin_patience(Edge& edge);
+  bool acceptable(const Message& message);
+  std::size_t expected_floats(const Message& message) const;
+  Task<> evaluate(bool last);
+  Task<> leave(Edge& edge);
+
+  // exchange.cpp
   Step number(const Edge& edge) const { return edge.two_way() ? edge.exchange : step; }
-  void settled(Edge& edge);
+  float weight(const Edge& edge, const Message& theirs) const;
+  void settle(Edge& edge, const Message& theirs);
+  void drop(Edge& edge);
   Task<> begin_exchanges();
   Task<> settle_late(Edge& edge, bool wait);
-  Task<> leave(Edge& edge);
+  Task<> share_piece(std::uint32_t part);
+  Task<Collected> collect(std::uint32_t part);
+  Task<> mix_piece(std::uint32_t part);
   Task<std::optional<Message>> receive_model(Edge& edge, std::uint32_t part);
   void hurry();
-  Task<> share_piece(std::uint32_t part);
-  Task<> mix_piece(std::uint32_t part);
-  Task<Flows> collect(std::uint32_t part);
-  bool acceptable(const Message& message) const;
-  Task<> evaluate(bool last);
+  void watch(Time delay);
+  void begin_patience(Edge& edge);
+  void blame(const Collected& collected, const NotFinite& bad);
+  void blame(Edge& edge);
+  void quarantine(Edge& edge);
+
+  // join.cpp
+  Task<> fetch_model();
+  Task<bool> fetch_model_of(Edge& edge);
+  Task<> give_model(Edge& edge);
+  void go_to_round(Step round);
+  Step furthest_round() const;
 
   std::vector<Edge> edges_;  ///< ascending
   Mailbox mailbox_;
   BufferPool pool_;
   bool stopping_ = false;
+  bool joining_ = false;
   const Edge* waited_ = nullptr;  ///< whom this round waits for now
+  std::uint32_t waited_part_ = 0;
+  Time waited_since_{0};
   std::uint64_t waits_ = 0;
-  bool hurried_ = false;  ///< this wait is bounded
+  bool hurried_ = false;   ///< this wait is bounded
+  bool watching_ = false;  ///< a deadline's timer runs
   bool finishing_ = false;
   std::size_t leaving_ = 0;  ///< edges whose goodbye is still to be said
   std::coroutine_handle<> when_left_;
-  std::vector<Task<>> farewells_;
+  std::vector<Task<>> errands_;  ///< beside the algorithm: farewells, models given away
   double loss_sum_ = 0;
   std::uint64_t losses_ = 0;
   double pending_loss_ = 0;

@@ -41,6 +41,7 @@ const std::vector<AlgorithmRow>& algorithms() {
 }
 
 Task<> live(Peer& me, Algorithm run) {
+  co_await me.join();
   co_await run(me);
   co_await me.finish();
 }

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <functional>
+#include <string>
 
 #include "gossip/message.h"
 #include "optim/objective.h"
@@ -23,6 +24,16 @@ struct Report {
   Payload model;                 ///< x
 };
 
+/// One piece of an exchange, applied here: x += weight (theirs - ours). The other end applies the
+/// opposite, with the same weight.
+struct Settlement {
+  PeerId with = 0;
+  Step exchange = 0;
+  std::uint32_t part = 0;
+  float weight = 0;
+  Payload ours, theirs;
+};
+
 /// What a peer cannot decide itself: the time, the delivery, the arithmetic threads. One per peer;
 /// every callback runs on the peer's own loop, one at a time. TcpWorld: Asio and the wall clock.
 /// SimWorld: an event queue and a virtual one.
@@ -30,8 +41,8 @@ class World {
  public:
   virtual ~World() = default;
   virtual Time now() const = 0;
-  /// Delivers to a neighbour, in order per ordered pair; never blocks. What cannot be delivered is
-  /// lost silently here: the loss shows as `Peer::lost` of that neighbour.
+  /// Delivers to a neighbour, in order per ordered pair; never blocks. What cannot be delivered now
+  /// is kept for when the neighbour is back.
   virtual void send(PeerId to, Message message) = 0;
   virtual void after(Time delay, std::function<void()> f) = 0;
   /// Runs `job` off the loop, then `done` on it. `flops` is the work, for a virtual clock. One job
@@ -39,6 +50,10 @@ class World {
   virtual void offload(double flops, std::function<void()> job, std::function<void()> done) = 0;
   virtual void publish(Report report) = 0;
   virtual std::uint64_t sent_bytes() const = 0;
+  /// For whoever keeps account of the exchanges.
+  virtual void settled(const Settlement& settlement) = 0;
+  /// One line, without its end, for whoever watches this peer.
+  virtual void say(const std::string& line) = 0;
 };
 
 }  // namespace gv

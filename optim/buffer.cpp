@@ -1,6 +1,8 @@
 #include "optim/buffer.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <new>
 #include <utility>
 
@@ -22,6 +24,14 @@ Buffer::Buffer(std::size_t capacity_bytes)
 
 Buffer::~Buffer() {
   ::operator delete(data_, alignment);
+}
+
+bool all_finite(std::span<const float> values) {
+  constexpr std::uint32_t exponent = 0x7f800000;
+  std::uint32_t bad = 0;
+  for (const float value : values)
+    bad |= static_cast<std::uint32_t>((std::bit_cast<std::uint32_t>(value) & exponent) == exponent);
+  return bad == 0;
 }
 
 void Buffer::resize(std::size_t bytes) {

@@ -33,6 +33,9 @@ class Buffer {
   std::size_t capacity_;
 };
 
+/// By the bits, so that the compiler may take eight at a time.
+bool all_finite(std::span<const float> values);
+
 /// Immutable once sent: one copy serves every receiver.
 using Payload = std::shared_ptr<const Buffer>;
 

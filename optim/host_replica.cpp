@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include <omp.h>
@@ -14,6 +15,10 @@ namespace {
 /// Floats that fit the first-level cache together with their gradient: mixing and stepping by
 /// blocks of this size is one pass over memory.
 constexpr std::size_t block = 2048;
+
+float finite_or_zero(float flow) {
+  return std::isfinite(flow) ? flow : 0.0F;
+}
 
 class HostReplica : public Replica {
  public:
@@ -41,26 +46,31 @@ class HostReplica : public Replica {
     optimizer_->begin_step();
     by_blocks({0, size()}, [&](Range b) { step_block(b); });
   }
-  void mix(Range r, const Flows& flows) override {
+  NotFinite mix(Range r, const Flows& flows) override {
     check(r, flows);
-    by_blocks(r, [&](Range b) { mix_block(flows, b, r.begin); });
+    NotFinite bad;
+    by_blocks(r, [&](Range b) { mix_block(flows, b, r.begin, bad); });
+    return bad;
   }
-  void mix_and_step(Range r, const Flows& flows) override {
+  NotFinite mix_and_step(Range r, const Flows& flows) override {
     check(r, flows);
     if (r.begin == 0) optimizer_->begin_step();
+    NotFinite bad;
     by_blocks(r, [&](Range b) {
-      mix_block(flows, b, r.begin);
+      mix_block(flows, b, r.begin, bad);
       step_block(b);
     });
+    return bad;
   }
 
-  void add_flow(Range r, float w, const Buffer& theirs, const Buffer& ours) override {
+  bool add_flow(Range r, float w, const Buffer& theirs, const Buffer& ours) override {
     const std::span<float> x = part(Vector::x, r);
     GV_CHECK(theirs.size() == x.size_bytes(), "their piece fills the range");
     GV_CHECK(ours.size() == x.size_bytes(), "our piece fills the range");
     const float* a = theirs.floats().data();
     const float* b = ours.floats().data();
-    for (std::size_t k = 0; k < x.size(); ++k) x[k] += w * (a[k] - b[k]);
+    for (std::size_t k = 0; k < x.size(); ++k) x[k] += finite_or_zero(w * (a[k] - b[k]));
+    return all_finite(theirs.floats());
   }
 
   void snapshot(Vector v, Range r, Buffer& out) const override {
@@ -113,16 +123,31 @@ class HostReplica : public Replica {
   /// The flows of one element are summed in the order of the neighbours and then added: the order
   /// fixes the bits, and w (x_j - x_i) is bitwise the opposite of w (x_i - x_j). The neighbours'
   /// vectors begin at `origin` of x.
-  void mix_block(const Flows& flows, Range b, std::size_t origin) {
+  void mix_block(const Flows& flows, Range b, std::size_t origin, NotFinite& bad) {
     std::array<float, block> sum;
-    std::fill_n(sum.begin(), b.count, 0.0F);
+    const std::span<float> total(sum.data(), b.count);
+    std::ranges::fill(total, 0.0F);
     float* x = x_.floats().data() + b.begin;
     for (std::size_t j = 0; j < flows.vectors.size(); ++j) {
       const float* other = flows.vectors[j]->floats().data() + (b.begin - origin);
       const float w = flows.weights[j];
       for (std::size_t k = 0; k < b.count; ++k) sum[k] += w * (other[k] - x[k]);
     }
+    if (!all_finite(total)) sum_finite(flows, b, origin, total, bad);
     for (std::size_t k = 0; k < b.count; ++k) x[k] += sum[k];
+  }
+
+  /// The same sums without the flows that are not finite.
+  void sum_finite(
+      const Flows& flows, Range b, std::size_t origin, std::span<float> sum, NotFinite& bad) {
+    std::ranges::fill(sum, 0.0F);
+    const std::span<const float> x = x_.floats().subspan(b.begin, b.count);
+    for (std::size_t j = 0; j < flows.vectors.size(); ++j) {
+      const auto other = flows.vectors[j]->floats().subspan(b.begin - origin, b.count);
+      const float w = flows.weights[j];
+      for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += finite_or_zero(w * (other[k] - x[k]));
+      if (!all_finite(other) && std::ranges::find(bad, j) == bad.end()) bad.push_back(j);
+    }
   }
 
   std::unique_ptr<Objective> objective_;

@@ -24,6 +24,9 @@ struct Flows {
   std::vector<float> weights;    ///< W_ij
 };
 
+/// Indices of the flows whose vectors held values that are not finite, ascending.
+using NotFinite = std::vector<std::size_t>;
+
 enum class Vector { x, g };
 
 /// One peer's trainable model on one device, and the only place where vectors of length d are
@@ -36,15 +39,16 @@ class Replica {
   virtual double gradient() = 0;  ///< g <- gradient at x on the next minibatch; returns its loss
   virtual void step() = 0;        ///< x <- x - gamma direction(g)
   /// x[r] <- x[r] + sum_j w_j (x_j - x[r]): averaging written as flows, so that opposite ends apply
-  /// opposite flows.
-  virtual void mix(Range r, const Flows& flows) = 0;
+  /// opposite flows. An element whose flow is not finite flows nowhere, at either end: both ends
+  /// see the same two values.
+  virtual NotFinite mix(Range r, const Flows& flows) = 0;
   /// x[r] <- x[r] + sum_j w_j (x_j - x[r]) - gamma direction(g)[r], one pass over memory. The
   /// pieces of one step come in ascending order; the one at 0 begins it.
-  virtual void mix_and_step(Range r, const Flows& flows) = 0;
+  virtual NotFinite mix_and_step(Range r, const Flows& flows) = 0;
 
   /// x[r] <- x[r] + w (theirs - ours): the flow of an exchange that is settled late, against the
-  /// vector that was sent.
-  virtual void add_flow(Range r, float w, const Buffer& theirs, const Buffer& ours) = 0;
+  /// vector that was sent. False: theirs held values that are not finite.
+  virtual bool add_flow(Range r, float w, const Buffer& theirs, const Buffer& ours) = 0;
 
   virtual void snapshot(Vector v,
                         Range r,
@@ -54,6 +58,8 @@ class Replica {
   virtual void scale(Vector v, float factor) = 0;              ///< v <- factor v
 
   virtual Evaluation evaluate() = 0;  ///< x on the test set
+
+  virtual void skip_to(std::uint64_t) {}
 
   virtual double gradient_flops() const = 0;  ///< of one gradient(); for the simulator's clock
 };

@@ -35,6 +35,7 @@ void add_simulate(CLI::App& app, Outcome& outcome);
 struct SwarmArguments {
   std::string faults;  ///< "swarm"; empty: none
   std::string seeds = "1..100";
+  std::optional<std::uint64_t> seed;
   std::uint64_t until_ms = 500;
   int jobs = 0;
 };

@@ -51,6 +51,7 @@ void print_json(const SwarmResult& r, double seconds) {
             {"by_class", by_name(r.faults, fault_names)},
             {"probes", by_name(r.probes, probe_names)},
             {"largest_drift", r.largest_drift},
+            {"trace_hash", fmt::format("{:016x}", r.trace_hash)},
             {"seconds", seconds},
             {"texts", r.texts}};
   if (r.first_failing_seed) json["first_failing_seed"] = *r.first_failing_seed;
@@ -74,7 +75,7 @@ void print_text(const SwarmResult& r, double seconds, const std::string& file) {
   if (!r.first_failing_seed) return;
   for (const std::string& text : r.texts) fmt::print("violation {}\n", text);
   fmt::print(
-      "replay    grapevine simulate {} --faults swarm --seeds {}\n", file, *r.first_failing_seed);
+      "replay    grapevine simulate {} --faults swarm --seed {}\n", file, *r.first_failing_seed);
 }
 
 }  // namespace
@@ -86,8 +87,9 @@ void add_swarm_options(CLI::App& command, SwarmArguments& arguments) {
                   "swarm: run the fleet under random faults, once for each seed, and check that "
                   "averaging loses nothing and nobody waits for ever; exit 4 on a violation")
       ->check(CLI::IsMember({"swarm"}));
-  command.add_option("--seeds", arguments.seeds, "Fault seeds: A..B, or one to replay")
-      ->capture_default_str();
+  command.add_option("--seeds", arguments.seeds, "Fault seeds: A..B")->capture_default_str();
+  command.add_option(
+      "--seed", arguments.seed, "Replay one fault seed and print all that happens, line by line");
   command.add_option("--faults-until", arguments.until_ms, "Virtual milliseconds; then all heals")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
@@ -96,7 +98,8 @@ void add_swarm_options(CLI::App& command, SwarmArguments& arguments) {
 }
 
 int run_swarm(const FleetOptions& file, const SwarmArguments& arguments) {
-  const auto [first, last] = parse_seeds(arguments.seeds);
+  const auto [first, last] =
+      arguments.seed ? std::pair(*arguments.seed, *arguments.seed) : parse_seeds(arguments.seeds);
   const Assembly fleet = assemble(file);
   if (fleet.algorithm->links != Links::topology)
     throw std::invalid_argument("--faults swarm checks averaging with neighbours: d-psgd only");
@@ -106,6 +109,8 @@ int run_swarm(const FleetOptions& file, const SwarmArguments& arguments) {
   options.last = last;
   options.jobs = arguments.jobs;
   options.until = std::chrono::milliseconds(arguments.until_ms);
+  if (arguments.seed && !file.json)
+    options.trace = [](const std::string& line) { fmt::print("{}\n", line); };
   const std::uint64_t seeds = last - first + 1;
   options.on_progress = [&](std::uint64_t done) {
     progress.update(fmt::format("seed {}/{}", done, seeds));

@@ -489,6 +489,7 @@ class FleetReader {
     FaultSpec& faults = fleet_.faults;
     set(heartbeat, faults.heartbeat, duration());
     set(dead_after, faults.dead_after, duration());
+    set(map.take("deadline"), faults.deadline, duration());
     set(map.take("min_peers"), faults.min_peers, count(1, std::max<PeerId>(1, fleet_.size())));
     map.finish();
     const Value* wrong = heartbeat != nullptr ? heartbeat : dead_after;

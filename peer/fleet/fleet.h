@@ -58,6 +58,7 @@ struct StopSpec {
 struct FaultSpec {
   Time heartbeat{std::chrono::milliseconds(500)};
   Time dead_after{std::chrono::seconds(5)};
+  Time deadline{std::chrono::seconds(30)};  ///< for a neighbour's half in a round; 0: none
   std::uint32_t min_peers = 1;
 };
 

@@ -104,12 +104,16 @@ Assembly::Assembly(Fleet fleet_) : fleet(std::move(fleet_)), optimizer_(fleet.op
 }
 
 Plan Assembly::plan(PeerId i) const {
+  const bool averaging = algorithm->links == Links::topology && !topology.directed;
   return {.id = i,
           .peers = fleet.size(),
           .neighborhood = neighborhood_of(*algorithm, *w, i),
           .steps = rounds,
           .evaluate_every = evaluate_every,
-          .local_steps = fleet.local_steps};
+          .local_steps = fleet.local_steps,
+          .live_degrees = averaging && fleet.weights == "metropolis",
+          .catch_up = averaging,
+          .deadline = fleet.faults.deadline};
 }
 
 std::unique_ptr<Objective> Assembly::objective(PeerId i) const {

@@ -33,7 +33,10 @@ TcpOptions tcp_options(const Assembly& fleet, const Plan& plan, TcpPeerOptions o
           .connect_deadline = options.connect_deadline,
           .heartbeat = fleet.fleet.faults.heartbeat,
           .dead_after = fleet.fleet.faults.dead_after,
+          .successors = plan.catch_up,
+          .rejoin = options.rejoin,
           .on_report = std::move(options.on_report),
+          .on_settlement = {},
           .log = std::move(options.log)};
 }
 
@@ -49,8 +52,17 @@ TcpPeer::TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options)
       on_ready_(options.on_ready),
       on_progress_(options.on_progress),
       replica_(fleet.replica(id)) {
-  const Plan plan = fleet.plan(id);
-  world_ = TcpWorld::make(tcp_options(fleet, plan, std::move(options)));
+  Plan plan = fleet.plan(id);
+  plan.fetch = options.rejoin;
+  const std::string ledger_folder = options.ledger_folder;
+  TcpOptions tcp = tcp_options(fleet, plan, std::move(options));
+  if (!ledger_folder.empty()) {
+    ledger_ = std::make_unique<LedgerFile>(ledger_folder, id, tcp.hello.incarnation);
+    tcp.on_settlement = [this](const Settlement& settlement, std::uint64_t incarnation) {
+      ledger_->write(settlement, incarnation);
+    };
+  }
+  world_ = TcpWorld::make(std::move(tcp));
   peer_ = std::make_unique<Peer>(plan, *world_, *replica_);
 }
 
@@ -82,6 +94,10 @@ void TcpPeer::stop() {
     peer_->stop();
     world_->give_up();
   });
+}
+
+void TcpPeer::readdress(const PeerAddress& address) {
+  world_->post([this, address] { world_->readdress(address); });
 }
 
 void TcpPeer::ask(std::function<void(Step)> f) {

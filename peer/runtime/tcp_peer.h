@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "peer/runtime/assembly.h"
+#include "peer/runtime/ledger.h"
 #include "peer/tcp/tcp_world.h"
 
 namespace gv {
@@ -15,6 +16,8 @@ struct TcpPeerOptions {
   std::string listen_address = "127.0.0.1";
   std::uint16_t listen_port = 0;  ///< 0: any free one
   Time connect_deadline{std::chrono::seconds(30)};
+  bool rejoin = false;                    ///< take the place of a process that died
+  std::string ledger_folder;              ///< where the book is kept; empty: none is
   std::function<void()> on_ready;         ///< all links are up; on the loop
   std::function<void(Step)> on_progress;  ///< rounds completed, four times a second
   std::function<void(Report)> on_report;
@@ -33,6 +36,8 @@ class TcpPeer {
   void run(const std::vector<PeerAddress>& addresses);
   /// From any thread: leave after the current round; or at once while links are missing.
   void stop();
+  /// From any thread: where a neighbour that was restarted is to be found now.
+  void readdress(const PeerAddress& address);
   /// From any thread: runs f(rounds completed) on the loop.
   void ask(std::function<void(Step)> f);
 
@@ -43,6 +48,7 @@ class TcpPeer {
   std::function<void()> on_ready_;
   std::function<void(Step)> on_progress_;
   std::unique_ptr<Replica> replica_;
+  std::unique_ptr<LedgerFile> ledger_;
   std::unique_ptr<TcpWorld> world_;
   std::unique_ptr<Peer> peer_;
   Task<> life_;

@@ -1,5 +1,6 @@
 #include "peer/sim/accounted_replica.h"
 
+#include <limits>
 #include <utility>
 
 namespace gv {
@@ -21,9 +22,23 @@ void AccountedReplica::step() {
   for (std::size_t k = 0; k < own_.size(); ++k) own_[k] += after[k] - before[k];
 }
 
-void AccountedReplica::mix_and_step(Range r, const Flows& flows) {
-  inner_->mix(r, flows);
+void AccountedReplica::load(Vector v, Range r, const Buffer& in) {
+  const std::vector<double> before = x();
+  inner_->load(v, r, in);
+  const std::vector<double> after = x();
+  for (std::size_t k = 0; k < own_.size(); ++k) own_[k] += after[k] - before[k];
+}
+
+void AccountedReplica::poison() {
+  Buffer nan(sizeof(float));
+  nan.floats()[0] = std::numeric_limits<float>::quiet_NaN();
+  inner_->load(Vector::x, {0, 1}, nan);
+}
+
+NotFinite AccountedReplica::mix_and_step(Range r, const Flows& flows) {
+  NotFinite bad = inner_->mix(r, flows);
   if (r.begin + r.count == size()) step();
+  return bad;
 }
 
 }  // namespace gv

@@ -19,20 +19,23 @@ class AccountedReplica : public Replica {
   std::size_t size() const override { return inner_->size(); }
   double gradient() override { return inner_->gradient(); }
   void step() override;
-  void mix(Range r, const Flows& flows) override { inner_->mix(r, flows); }
+  NotFinite mix(Range r, const Flows& flows) override { return inner_->mix(r, flows); }
   /// The same bits as in one pass (the mixed x is stepped when its last piece is there).
-  void mix_and_step(Range r, const Flows& flows) override;
-  void add_flow(Range r, float w, const Buffer& theirs, const Buffer& ours) override {
-    inner_->add_flow(r, w, theirs, ours);
+  NotFinite mix_and_step(Range r, const Flows& flows) override;
+  bool add_flow(Range r, float w, const Buffer& theirs, const Buffer& ours) override {
+    return inner_->add_flow(r, w, theirs, ours);
   }
   void snapshot(Vector v, Range r, Buffer& out) const override { inner_->snapshot(v, r, out); }
-  void load(Vector v, Range r, const Buffer& in) override { inner_->load(v, r, in); }
+  /// A new start.
+  void load(Vector v, Range r, const Buffer& in) override;
   void add(Vector v, Range r, const Buffer& in) override { inner_->add(v, r, in); }
   void scale(Vector v, float factor) override { inner_->scale(v, factor); }
   Evaluation evaluate() override { return inner_->evaluate(); }
   double gradient_flops() const override { return inner_->gradient_flops(); }
 
   std::vector<double> x() const;
+  /// An element of x is not a number from now on.
+  void poison();
 
  private:
   std::unique_ptr<Replica> inner_;

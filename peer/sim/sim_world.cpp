@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "optim/check.h"
+#include "peer/sim/audit.h"
 #include "peer/sim/faults.h"
 #include "peer/wire/frame.h"
 
@@ -20,7 +21,7 @@ Time seconds(double s) {
 void SimWorld::send(PeerId to, Message message) {
   const std::uint64_t bytes = wire::frame_bytes(message);
   sent_bytes_ += bytes;
-  if (shared_.faults != nullptr) return shared_.faults->send(id_, to, std::move(message));
+  if (shared_.faults != nullptr) return shared_.faults->network().send(id_, to, std::move(message));
   Time& free = link_free_[to];
   const double bandwidth = shared_.network.bandwidth;
   free = std::max(free, now()) +
@@ -32,16 +33,34 @@ void SimWorld::send(PeerId to, Message message) {
 }
 
 void SimWorld::after(Time delay, std::function<void()> f) {
-  if (shared_.faults != nullptr) return shared_.faults->run_at(now() + delay, id_, std::move(f));
+  if (shared_.faults != nullptr) {
+    Processes& processes = shared_.faults->processes();
+    const auto own = std::max(1.0, static_cast<double>(delay.count()) * processes.clock(id_));
+    return processes.run_at(now() + Time{static_cast<std::int64_t>(own)}, id_, life_, std::move(f));
+  }
   shared_.queue.push(now() + delay, std::move(f));
 }
 
 void SimWorld::offload(double flops, std::function<void()> job, std::function<void()> done) {
-  shared_.jobs.push_back({flops / flops_per_second_, id_, std::move(job), std::move(done)});
+  shared_.jobs.push_back({flops / flops_per_second_, id_, life_, std::move(job), std::move(done)});
 }
 
 void SimWorld::publish(Report report) {
+  if (report.last) {
+    shared_.finished[id_] = true;
+    shared_.ended = now();
+  }
   shared_.observer->take(std::move(report), now());
+}
+
+void SimWorld::settled(const Settlement& settlement) {
+  if (shared_.audit == nullptr) return;
+  const std::uint64_t with = shared_.faults->network().life_of_neighbor(id_, settlement.with);
+  shared_.audit->settled({id_, life_}, {settlement.with, with}, settlement);
+}
+
+void SimWorld::say(const std::string& line) {
+  if (shared_.faults != nullptr) shared_.faults->heard(id_, line);
 }
 
 }  // namespace gv

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <vector>
 
 #include "gossip/peer.h"
@@ -17,29 +16,34 @@ namespace gv {
 struct SimJob {
   double seconds;
   PeerId peer;
+  std::uint64_t life;  ///< of the peer
   std::function<void()> job;
   std::function<void()> done;
 };
 
+class Audit;
 class Faults;
 
 /// What the worlds of one simulation share.
 struct SimShared {
   EventQueue queue;
   std::vector<SimJob> jobs;
-  std::vector<std::unique_ptr<Peer>>
-      peers;  ///< by id; a message for a peer without an entry is lost
+  std::vector<Peer*> peers;    ///< by id; each peer's present life
+  std::vector<bool> finished;  ///< has said its last words
   NetworkSpec network;
+  Time ended{0};  ///< when the last one of them said them
   Observer* observer = nullptr;
-  Faults* faults = nullptr;  ///< null: a world in which nothing goes wrong
+  Faults* faults = nullptr;            ///< null: a world in which nothing goes wrong
+  Audit* audit = nullptr;              ///< with faults
+  std::function<void(PeerId)> on_met;  ///< with faults: a peer has a link to a neighbour again
 };
 
 /// World in virtual time. Links are FIFO per ordered pair, as TCP is: a message leaves when the one
 /// before it has left, takes bytes / bandwidth, and arrives `latency` later.
 class SimWorld : public World {
  public:
-  SimWorld(SimShared& shared, PeerId id, double flops_per_second)
-      : shared_(shared), id_(id), flops_per_second_(flops_per_second) {}
+  SimWorld(SimShared& shared, PeerId id, std::uint64_t life, double flops_per_second)
+      : shared_(shared), id_(id), life_(life), flops_per_second_(flops_per_second) {}
 
   Time now() const override { return shared_.queue.now(); }
   void send(PeerId to, Message message) override;
@@ -47,10 +51,13 @@ class SimWorld : public World {
   void offload(double flops, std::function<void()> job, std::function<void()> done) override;
   void publish(Report report) override;
   std::uint64_t sent_bytes() const override { return sent_bytes_; }
+  void settled(const Settlement& settlement) override;
+  void say(const std::string& line) override;
 
  private:
   SimShared& shared_;
   PeerId id_;
+  std::uint64_t life_;
   double flops_per_second_;
   std::uint64_t sent_bytes_ = 0;
   std::map<PeerId, Time> link_free_;

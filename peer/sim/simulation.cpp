@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <iterator>
+#include <deque>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -11,17 +12,12 @@
 
 #include "gossip/registry.h"
 #include "optim/check.h"
-#include "peer/sim/accounted_replica.h"
-#include "peer/sim/faults.h"
 #include "peer/sim/sim_world.h"
+#include "peer/sim/trial.h"
 #include "peer/sim/workers.h"
 
 namespace gv {
 namespace {
-
-/// Of the mean, relative to the largest coordinate: float rounding over thousands of flows stays
-/// below it, one flow applied at one end only does not.
-constexpr double mass_tolerance = 1e-4;
 
 class Simulation {
  public:
@@ -30,25 +26,25 @@ class Simulation {
     const PeerId n = fleet.fleet.size();
     shared_.network = fleet.fleet.network;
     shared_.observer = &observer;
-    worlds_.reserve(n);
-    replicas_.resize(n);
+    shared_.finished.assign(n, false);
     last_job_.assign(n, none);
-    workers_.run(n, [&](std::size_t i) { replicas_[i] = make_replica(static_cast<PeerId>(i)); });
-    for (PeerId i = 0; i < n; ++i) {
-      worlds_.emplace_back(shared_, i, fleet.fleet.flops * fleet.fleet.peers[i].speed);
-      shared_.peers.push_back(std::make_unique<Peer>(fleet.plan(i), worlds_[i], *replicas_[i]));
-    }
-    if (options.faults) {
-      faults_.emplace(shared_, options.faults->seed, options.faults->until);
-      shared_.faults = &*faults_;
-    }
-    for (PeerId i = 0; i < n; ++i) lives_.push_back(live(*shared_.peers[i], fleet.algorithm->run));
+    std::vector<std::unique_ptr<Replica>> replicas(n);
+    workers_.run(n, [&](std::size_t i) { replicas[i] = make_replica(static_cast<PeerId>(i)); });
+    for (PeerId i = 0; i < n; ++i)
+      shared_.peers.push_back(begin_life(i, 0, fleet.plan(i), std::move(replicas[i])));
+    if (!options.faults) return;
+    trial_.emplace(*options.faults, shared_, [this](PeerId i, std::uint64_t number) {
+      Plan plan = fleet_.plan(i);
+      plan.fetch = true;
+      return begin_life(i, number, plan, make_replica(i));
+    });
+    for (PeerId i = 0; i < n; ++i) trial_->born({i, 0}, *lives_[i].peer, lives_[i].task);
   }
 
   SimulationResult run() {
     SimulationResult result;
-    if (faults_) faults_->start();
-    for (Task<>& life : lives_) life.start();
+    if (trial_) trial_->start();
+    for (std::size_t i = 0; i < shared_.peers.size(); ++i) lives_[i].task.start();
     Step told = 0;
     while (!shared_.queue.empty() || !shared_.jobs.empty()) {
       while (shared_.queue.more_now()) shared_.queue.run_next();
@@ -64,72 +60,42 @@ class Simulation {
       if (!shared_.queue.empty()) shared_.queue.run_next();
     }
     finish(result);
-    result.virtual_time = shared_.queue.now();
-    result.events = shared_.queue.events();
     return result;
   }
 
  private:
+  /// Kept to the end, dead or alive: jobs under way may touch it.
+  struct OneLife {
+    std::unique_ptr<Replica> replica;
+    SimWorld world;
+    std::unique_ptr<Peer> peer;
+    Task<> task;
+  };
+
   std::unique_ptr<Replica> make_replica(PeerId i) const {
     std::unique_ptr<Replica> replica = fleet_.host_replica(i);
     if (options_.faults) return std::make_unique<AccountedReplica>(std::move(replica));
     return replica;
   }
 
+  Peer* begin_life(PeerId i, std::uint64_t number, Plan plan, std::unique_ptr<Replica> replica) {
+    const double speed = fleet_.fleet.flops * fleet_.fleet.peers[i].speed;
+    OneLife& life = lives_.emplace_back(
+        OneLife{std::move(replica), SimWorld(shared_, i, number, speed), nullptr, {}});
+    life.peer = std::make_unique<Peer>(std::move(plan), life.world, *life.replica);
+    life.task = live(*life.peer, fleet_.algorithm->run);
+    if (trial_) trial_->born({i, number}, *life.peer, life.task);
+    return life.peer.get();
+  }
+
   void finish(SimulationResult& result) {
-    for (std::size_t i = 0; i < lives_.size(); ++i) {
-      if (lives_[i].done()) {
-        lives_[i].result();
-      } else if (faults_) {
-        result.violations.push_back(
-            fmt::format("peer {} waits for ever in round {}", i, shared_.peers[i]->step));
-      } else {
-        GV_CHECK(lives_[i].done(), "nothing more will happen, and a simulated peer still waits");
-      }
+    result.virtual_time = shared_.ended;
+    result.events = shared_.queue.events();
+    if (trial_) return trial_->judge(result);
+    for (OneLife& life : lives_) {
+      GV_CHECK(life.task.done(), "nothing more will happen, and a simulated peer still waits");
+      life.task.result();
     }
-    if (!faults_) return;
-    result.faults = faults_->counts();
-    result.probes = faults_->probes();
-    std::ranges::copy(faults_->violations(), std::back_inserter(result.violations));
-    check_exchanges(result);
-    check_mass(result);
-  }
-
-  /// Every exchange was settled at both ends.
-  void check_exchanges(SimulationResult& result) const {
-    for (const auto& peer : shared_.peers) {
-      if (peer->open_exchanges() > 0)
-        result.violations.push_back(
-            fmt::format("peer {} ends with an open exchange", peer->plan.id));
-      for (const auto& [other, exchanges] : peer->exchanges()) {
-        const Step theirs = shared_.peers[other]->exchanges().at(peer->plan.id);
-        if (theirs != exchanges)
-          result.violations.push_back(fmt::format("peers {} and {} count {} and {} exchanges",
-                                                  peer->plan.id,
-                                                  other,
-                                                  exchanges,
-                                                  theirs));
-      }
-    }
-  }
-
-  /// Averaging moved nothing into the fleet and nothing out of it.
-  void check_mass(SimulationResult& result) const {
-    std::vector<double> sum(fleet_.dimension, 0);
-    double scale = 1;
-    for (const auto& replica : replicas_) {
-      const auto& accounted = static_cast<const AccountedReplica&>(*replica);
-      const std::vector<double> x = accounted.x();
-      for (std::size_t k = 0; k < sum.size(); ++k) {
-        sum[k] += x[k] - accounted.own()[k];
-        scale = std::max(scale, std::abs(x[k]));
-      }
-    }
-    for (const double s : sum)
-      result.drift =
-          std::max(result.drift, std::abs(s) / (scale * static_cast<double>(replicas_.size())));
-    if (result.drift > mass_tolerance)
-      result.violations.push_back(fmt::format("the mean has drifted by {:.3g}", result.drift));
   }
 
   static int threads(const SimulationOptions& options) {
@@ -155,11 +121,12 @@ class Simulation {
       for (std::size_t i = firsts[first]; i != none; i = next[i]) jobs[i].job();
     });
     for (SimJob& job : jobs) {
-      const double seconds = job.seconds * (faults_ ? faults_->slowness(job.peer) : 1);
+      Processes* processes = trial_ ? &trial_->faults().processes() : nullptr;
+      const double seconds = job.seconds * (processes ? processes->slowness(job.peer) : 1);
       const Time end =
           shared_.queue.now() + Time{static_cast<std::int64_t>(std::llround(seconds * 1e9))};
-      faults_ ? faults_->run_at(end, job.peer, std::move(job.done))
-              : shared_.queue.push(end, std::move(job.done));
+      processes ? processes->run_at(end, job.peer, job.life, std::move(job.done))
+                : shared_.queue.push(end, std::move(job.done));
     }
   }
 
@@ -173,19 +140,17 @@ class Simulation {
            *record->mean.accuracy >= *fleet_.fleet.stop.accuracy;
   }
   void stop_all() {
-    for (const auto& peer : shared_.peers) peer->stop();
+    for (Peer* peer : shared_.peers) peer->stop();
   }
 
   const Assembly& fleet_;
   const SimulationOptions& options_;
   Workers workers_;
   SimShared shared_;
-  std::vector<SimWorld> worlds_;
-  std::vector<std::unique_ptr<Replica>> replicas_;
+  std::deque<OneLife> lives_;  ///< the first of each peer, then successors
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
   std::vector<std::size_t> last_job_;  ///< of each peer, while the jobs of an instant are sorted
-  std::vector<Task<>> lives_;
-  std::optional<Faults> faults_;
+  std::optional<Trial> trial_;
 };
 
 }  // namespace

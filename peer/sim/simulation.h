@@ -1,14 +1,13 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "peer/report/observer.h"
 #include "peer/runtime/assembly.h"
-#include "peer/sim/faults.h"
+#include "peer/sim/dice.h"
 
 namespace gv {
 
@@ -16,6 +15,7 @@ namespace gv {
 struct FaultPlan {
   std::uint64_t seed = 0;
   Time until{std::chrono::milliseconds(500)};
+  Dice::Trace trace;  ///< a line for everything that happens; may be empty
 };
 
 struct SimulationOptions {
@@ -31,7 +31,8 @@ struct SimulationResult {
   std::vector<std::string> violations;  ///< of what must hold whatever goes wrong
   Time virtual_time{0};
   std::uint64_t events = 0;
-  double drift = 0;  ///< of the mean, by averaging; with faults only
+  std::uint64_t trace_hash = 0;  ///< of all that happened; with faults only
+  double drift = 0;              ///< between a vector and what its book says of it, relative
   bool interrupted = false;
 };
 

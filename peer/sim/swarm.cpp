@@ -9,11 +9,11 @@
 namespace gv {
 namespace {
 
-SimulationResult run_seed(const Assembly& fleet, std::uint64_t seed, Time until) {
+SimulationResult run_seed(const Assembly& fleet, std::uint64_t seed, const SwarmOptions& all) {
   Observer observer(fleet.fleet.size(), fleet.evaluator(), {});
   SimulationOptions options;
   options.threads = 1;
-  options.faults = FaultPlan{seed, until};
+  options.faults = FaultPlan{seed, all.until, all.trace};
   return simulate(fleet, observer, options);
 }
 
@@ -22,6 +22,7 @@ void add(SwarmResult& all, std::uint64_t seed, const SimulationResult& one) {
   all.events += one.events;
   for (std::size_t k = 0; k < all.faults.size(); ++k) all.faults[k] += one.faults[k];
   for (std::size_t k = 0; k < all.probes.size(); ++k) all.probes[k] += one.probes[k];
+  all.trace_hash += one.trace_hash;
   all.violations += one.violations.size();
   all.largest_drift = std::max(all.largest_drift, one.drift);
   if (one.violations.empty() || (all.first_failing_seed && *all.first_failing_seed < seed)) return;
@@ -42,7 +43,7 @@ SwarmResult swarm(const Assembly& fleet, const SwarmOptions& options) {
   const auto work = [&] {
     for (std::uint64_t seed = next++; seed <= options.last; seed = next++) {
       if (options.interrupted && options.interrupted()) return;
-      const SimulationResult one = run_seed(fleet, seed, options.until);
+      const SimulationResult one = run_seed(fleet, seed, options);
       const std::lock_guard lock(mutex);
       add(all, seed, one);
       if (options.on_progress) options.on_progress(all.seeds);

@@ -15,6 +15,7 @@ struct SwarmOptions {
   std::uint64_t last = 1;                      ///< inclusive
   int jobs = 0;                                ///< seeds at a time; 0: as many as there are cores
   Time until{std::chrono::milliseconds(500)};  ///< faults until then, in virtual time
+  Dice::Trace trace;  ///< a line for all that happens; may be empty. For one seed
   std::function<bool()> interrupted;
   std::function<void(std::uint64_t done)> on_progress;
 };
@@ -24,6 +25,7 @@ struct SwarmResult {
   std::uint64_t events = 0;
   FaultCounts faults{};
   ProbeCounts probes{};
+  std::uint64_t trace_hash = 0;  ///< of all that happened: the same whenever the same seeds run
   std::uint64_t violations = 0;
   double largest_drift = 0;
   std::optional<std::uint64_t> first_failing_seed;

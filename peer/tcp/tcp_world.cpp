@@ -33,6 +33,8 @@ constexpr auto as_result = asio::experimental::as_tuple(asio::use_awaitable);
 /// back costs more than it saves, and a piece just received is still in this core's cache.
 constexpr double inline_flops = 1e6;
 constexpr int most_strangers = 64;
+/// How long a restarted peer waits for the neighbours that are slow to find it.
+constexpr Time join_within{std::chrono::milliseconds(1500)};
 
 class TcpWorldImpl : public TcpWorld {
  public:
@@ -49,6 +51,7 @@ class TcpWorldImpl : public TcpWorld {
   void give_up() override {
     if (!begun_) io_.stop();
   }
+  void readdress(const PeerAddress& address) override;
   void post(std::function<void()> f) override { asio::post(io_, std::move(f)); }
 
   Time now() const override { return Clock::now() - began_; }
@@ -57,6 +60,11 @@ class TcpWorldImpl : public TcpWorld {
   void offload(double flops, std::function<void()> job, std::function<void()> done) override;
   void publish(Report report) override { options_.on_report(std::move(report)); }
   std::uint64_t sent_bytes() const override { return sent_bytes_; }
+  void settled(const Settlement& settlement) override {
+    if (options_.on_settlement)
+      options_.on_settlement(settlement, edges_.at(settlement.with).incarnation);
+  }
+  void say(const std::string& line) override { options_.log(line); }
 
  private:
   /// A neighbour, over all connections with it.
@@ -70,6 +78,7 @@ class TcpWorldImpl : public TcpWorld {
     int outages = 0;
     bool dialling = false;
     bool away = false;
+    bool suspected = false;
     bool departed = false;  ///< said goodbye
     std::string trouble;    ///< why there is no link
     bool linked() const { return link && !link->closed(); }
@@ -82,6 +91,7 @@ class TcpWorldImpl : public TcpWorld {
   void start_dialling(PeerId id);
   wire::Hello hello_to(const Edge& edge) const;
   std::string answer(const wire::Hello& theirs, wire::Hello& ours);
+  std::string objection(Edge& edge, PeerId id, std::uint64_t incarnation);
   void adopt(Handshake handshake);
   void transmit(Edge& edge, const Session::Numbered& numbered);
   std::string take_frame(PeerId id, wire::Header header);
@@ -91,8 +101,10 @@ class TcpWorldImpl : public TcpWorld {
   void beat();
   void send_heartbeat(Edge& edge);
   void begin_when_complete();
+  void begin_with_some();
   void fail(std::string reason);
   std::string missing_links() const;
+  std::string unheard() const;
   void take_leave();
   std::uint64_t hash_of(const Payload& payload);
 
@@ -106,6 +118,7 @@ class TcpWorldImpl : public TcpWorld {
   bool begun_ = false;
   bool ending_ = false;
   std::string failure_;
+  Rng jitter_{options_.hello.incarnation};
   int strangers_ = 0;
   int jobs_ = 0;
   std::uint64_t sent_bytes_ = 0;
@@ -155,6 +168,7 @@ void TcpWorldImpl::run(const std::vector<PeerAddress>& addresses,
   next_beat_ = Clock::now() + options_.heartbeat;
   beat();
   begin_when_complete();
+  if (options_.rejoin) after(join_within, [this] { begin_with_some(); });
   io_.run();
   if (!failure_.empty()) throw std::runtime_error(failure_);
 }
@@ -200,6 +214,7 @@ wire::Hello TcpWorldImpl::hello_to(const Edge& edge) const {
   wire::Hello hello = options_.hello;
   hello.neighbor_incarnation = edge.incarnation;
   hello.received = edge.session.received();
+  hello.step = peer_->step;
   return hello;
 }
 
@@ -213,12 +228,20 @@ std::string TcpWorldImpl::answer(const wire::Hello& theirs, wire::Hello& ours) {
   if (theirs.peer >= options_.hello.peer || at == edges_.end())
     return fmt::format(
         "peer {} does not dial peer {} in this topology", theirs.peer, options_.hello.peer);
-  Edge& edge = at->second;
-  if (edge.incarnation != 0 && edge.incarnation != theirs.incarnation) {
-    const char* what = edge.linked() ? "is already here" : "was here before and lost its state";
-    return fmt::format("peer {} {}", theirs.peer, what);
-  }
-  ours = hello_to(edge);
+  ours = hello_to(at->second);
+  return objection(at->second, theirs.peer, theirs.incarnation);
+}
+
+/// Whether a process may be the neighbour `id`: a new one only in the place of one that has died. A
+/// connection may outlast its process when a machine dies, so silence counts as death.
+std::string TcpWorldImpl::objection(Edge& edge, PeerId id, std::uint64_t incarnation) {
+  if (edge.incarnation == 0 || edge.incarnation == incarnation) return "";
+  const bool silent = Clock::now() - edge.heard > 2 * options_.heartbeat;
+  if (edge.linked() && !silent) return fmt::format("peer {} is already here", id);
+  if (!options_.successors)
+    return fmt::format("peer {} was here before and lost its state: this algorithm needs all of it",
+                       id);
+  if (edge.departed || ending_) return fmt::format("this run ends without peer {}", id);
   return "";
 }
 
@@ -232,7 +255,8 @@ asio::awaitable<void> TcpWorldImpl::dial(PeerId id) {
   for (Time pause = first_redial;; pause = std::min(pause * 3 / 2, slowest_redial)) {
     co_await try_to_dial(id);
     if (edge.linked() || edge.departed) break;
-    asio::steady_timer timer(io_, pause);
+    // Jitter, so that a neighbourhood does not dial in step.
+    asio::steady_timer timer(io_, pause / 2 + Time{jitter_.below(pause.count())});
     co_await timer.async_wait(as_result);
   }
   edge.dialling = false;
@@ -253,12 +277,8 @@ asio::awaitable<void> TcpWorldImpl::try_to_dial(PeerId id) {
     if (error) continue;
     tune(socket);
     Handshake handshake = co_await dial_handshake(std::move(socket), hello_to(edge), id, pool_);
-    if (handshake.accepted() && edge.incarnation != 0 &&
-        edge.incarnation != handshake.theirs.incarnation)
-      handshake.refusal = fmt::format("peer {} was here before and lost its state", id);
-    if (handshake.accepted()) {
-      co_return adopt(std::move(handshake));
-    }
+    if (handshake.accepted()) handshake.refusal = objection(edge, id, handshake.theirs.incarnation);
+    if (handshake.accepted()) co_return adopt(std::move(handshake));
     if (handshake.refusal.empty()) continue;
     edge.trouble = handshake.refusal;
     const std::string text = fmt::format("peer {} at {}:{} and this peer {} do not fit: {}",
@@ -276,9 +296,19 @@ asio::awaitable<void> TcpWorldImpl::try_to_dial(PeerId id) {
 void TcpWorldImpl::adopt(Handshake handshake) {
   const PeerId id = handshake.theirs.peer;
   Edge& edge = edges_.at(id);
-  edge.incarnation = handshake.theirs.incarnation;
+  const std::uint64_t before = std::exchange(edge.incarnation, handshake.theirs.incarnation);
+  const bool successor = before != 0 && before != edge.incarnation;
   edge.heard = Clock::now();
+  edge.suspected = false;
   if (edge.linked()) std::exchange(edge.link, nullptr)->close();
+  if (successor) {
+    edge.session = {};
+    edge.ack_told = 0;
+    edge.away = false;
+    options_.log(fmt::format("peer {} is back as a new process", id));
+    peer_->reborn(id);
+  }
+  peer_->heard_round(id, handshake.theirs.step);
   edge.link = std::make_shared<TcpLink>(std::move(handshake.frames), options_.max_payload_bytes);
   const std::weak_ptr<TcpLink> current = edge.link;
   edge.link->start(
@@ -306,10 +336,31 @@ void TcpWorldImpl::begin_when_complete() {
   if (complete && !std::exchange(begun_, true)) asio::post(io_, begin_);
 }
 
+/// Who is not there yet is away.
+void TcpWorldImpl::begin_with_some() {
+  if (begun_) return;
+  const auto met = [](const auto& e) { return e.second.incarnation != 0; };
+  if (std::ranges::none_of(edges_, met)) return after(join_within, [this] { begin_with_some(); });
+  begun_ = true;
+  for (auto& [id, edge] : edges_) {
+    if (edge.incarnation != 0) continue;
+    edge.away = true;
+    peer_->away(id);
+  }
+  asio::post(io_, begin_);
+}
+
+void TcpWorldImpl::readdress(const PeerAddress& address) {
+  const auto at = edges_.find(address.peer);
+  if (at != edges_.end()) at->second.address = address;
+}
+
 std::string TcpWorldImpl::take_frame(PeerId id, wire::Header header) {
   Edge& edge = edges_.at(id);
   edge.heard = Clock::now();
+  edge.suspected = false;
   const bool message = header.kind == wire::FrameKind::message;
+  if (!message) peer_->heard_round(id, header.heartbeat.step);
   if (message && header.message.from != id) return "a message in another peer's name";
   const std::uint64_t ack = message ? header.numbers.ack : header.heartbeat.ack;
   if (!edge.session.acknowledge(ack)) return "an acknowledgement of what was never sent";
@@ -368,12 +419,14 @@ void TcpWorldImpl::beat() {
     if (!edge.linked()) continue;
     edge.heard += lag;
     send_heartbeat(edge);
-    if (now - edge.heard < options_.dead_after || edge.departed) continue;
-    const std::shared_ptr<TcpLink> silent = edge.link;
-    link_ended(id,
-               fmt::format("nothing heard for {:.1f} s",
-                           std::chrono::duration<double>(now - edge.heard).count()));
-    set_away(id, edge.trouble);
+    const auto silence = now - edge.heard;
+    if (edge.departed || silence < options_.dead_after * 2 / 5) continue;
+    const std::string text =
+        fmt::format("nothing heard for {:.1f} s", std::chrono::duration<double>(silence).count());
+    if (!std::exchange(edge.suspected, true)) options_.log(fmt::format("peer {}: {}", id, text));
+    if (silence < options_.dead_after) continue;
+    link_ended(id, text);
+    set_away(id, text);
   }
   next_beat_ = now + options_.heartbeat;
   after(options_.heartbeat, [this] { beat(); });
@@ -399,6 +452,13 @@ std::string TcpWorldImpl::missing_links() const {
                         id,
                         edge.trouble.empty() ? "" : fmt::format(" ({})", edge.trouble));
   }
+  return text;
+}
+
+std::string TcpWorldImpl::unheard() const {
+  std::string text;
+  for (const auto& [id, edge] : edges_)
+    if (!edge.departed) text += fmt::format("{}peer {}", text.empty() ? "" : ", ", id);
   return text;
 }
 
@@ -454,7 +514,7 @@ void TcpWorldImpl::offload(double flops, std::function<void()> job, std::functio
 void TcpWorldImpl::end_loop() {
   ending_ = true;
   after(options_.farewell_deadline, [this] {
-    options_.log("leaving although not all neighbours have said goodbye");
+    options_.log("leaving without the goodbye of " + unheard());
     io_.stop();
   });
   take_leave();

@@ -23,8 +23,15 @@ struct TcpOptions {
   Time heartbeat{std::chrono::milliseconds(500)};    ///< between two signs of life on a link
   Time dead_after{std::chrono::seconds(5)};          ///< of silence: the neighbour is away
   Time reconnect_within{std::chrono::seconds(1)};    ///< of a broken link: the neighbour is away
-  std::function<void(Report)> on_report;             ///< on the loop
-  std::function<void(const std::string&)> log;       ///< one line, no newline
+  /// A process that takes the place of a neighbour that died is let in.
+  bool successors = false;
+  /// We take such a place: training begins with those neighbours that are there.
+  bool rejoin = false;
+  std::function<void(Report)> on_report;  ///< on the loop
+  /// Each piece of an exchange that was applied, and with which incarnation of the neighbour; on
+  /// the loop. May be empty.
+  std::function<void(const Settlement&, std::uint64_t incarnation)> on_settlement;
+  std::function<void(const std::string&)> log;  ///< one line, no newline
 };
 
 struct PeerAddress {
@@ -54,6 +61,8 @@ class TcpWorld : public World {
   virtual void end_loop() = 0;
   /// From the loop: leaves run() at once if `begin` is still to come; else nothing.
   virtual void give_up() = 0;
+  /// From the loop: where a neighbour that was restarted is to be found now.
+  virtual void readdress(const PeerAddress& address) = 0;
   /// From any thread: runs f on the loop.
   virtual void post(std::function<void()> f) = 0;
 };

@@ -60,6 +60,8 @@ proto::Header header_of(const Message& m, Numbers numbers) {
   message.set_part(m.part);
   message.set_number(numbers.number);
   message.set_ack(numbers.ack);
+  message.set_round(m.round);
+  message.set_degree(m.degree);
   return header;
 }
 
@@ -73,7 +75,7 @@ std::uint64_t field_bytes(std::uint64_t value) {
 
 bool known(std::uint32_t kind) {
   return kind >= static_cast<std::uint32_t>(Kind::model) &&
-         kind <= static_cast<std::uint32_t>(Kind::goodbye);
+         kind <= static_cast<std::uint32_t>(Kind::state);
 }
 
 }  // namespace
@@ -96,6 +98,7 @@ std::vector<std::byte> encode(const Hello& h) {
   hello.set_peers(h.peers);
   hello.set_neighbor_incarnation(h.neighbor_incarnation);
   hello.set_received(h.received);
+  hello.set_step(h.step);
   return encode(header, 0, hash_payload({}));
 }
 
@@ -150,7 +153,8 @@ Verdict decode_header(std::span<const std::byte, prefix_bytes> prefix,
                    .incarnation = h.incarnation(),
                    .peers = h.peers(),
                    .neighbor_incarnation = h.neighbor_incarnation(),
-                   .received = h.received()};
+                   .received = h.received(),
+                   .step = h.step()};
       return "";
     }
     case proto::Header::kRefusal:
@@ -165,7 +169,9 @@ Verdict decode_header(std::span<const std::byte, prefix_bytes> prefix,
                      .kind = static_cast<Kind>(m.kind()),
                      .step = m.step(),
                      .part = m.part(),
-                     .payload = {}};
+                     .payload = {},
+                     .round = m.round(),
+                     .degree = m.degree()};
       out.numbers = {.number = m.number(), .ack = m.ack()};
       return "";
     }
@@ -189,7 +195,8 @@ std::string protobuf_version() {
 std::uint64_t frame_bytes(const Message& m) {
   constexpr std::uint64_t numbers = 2 * (1 + sizeof(std::uint64_t));
   const std::uint64_t message = numbers + field_bytes(static_cast<std::uint64_t>(m.kind)) +
-                                field_bytes(m.from) + field_bytes(m.step) + field_bytes(m.part);
+                                field_bytes(m.from) + field_bytes(m.step) + field_bytes(m.part) +
+                                field_bytes(m.round) + field_bytes(m.degree);
   return prefix_bytes + 1 + varint_bytes(message) + message + (m.payload ? m.payload->size() : 0);
 }
 

@@ -21,7 +21,7 @@ namespace gv::wire {
 // and of the 28 bytes before prefix_check. So a damaged length is seen before anything waits for so
 // many bytes, and lengths are compared with what the fleet allows before anything is allocated.
 inline constexpr std::uint32_t magic = 0x314e5647;  // "GVN1"
-inline constexpr std::uint16_t version = 1;
+inline constexpr std::uint16_t version = 2;
 inline constexpr std::size_t prefix_bytes = 32;
 inline constexpr std::size_t max_header_bytes = 4096;
 
@@ -34,6 +34,7 @@ struct Hello {
   /// The other side's incarnation that our session is with; 0: none yet.
   std::uint64_t neighbor_incarnation = 0;
   std::uint64_t received = 0;  ///< of that session: everything up to this number is here
+  Step step = 0;               ///< rounds completed
 };
 
 /// Sent in place of a Hello, or after it: why the connection is refused. Shown to the user on both

@@ -1,6 +1,9 @@
 #include "gossip/peer.h"
 
+#include <array>
+#include <cmath>
 #include <deque>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -14,9 +17,11 @@ namespace {
 /// A world without time: jobs run when asked to, and what is sent is kept.
 class StillWorld : public World {
  public:
-  Time now() const override { return Time{0}; }
+  Time now() const override { return clock; }
   void send(PeerId to, Message message) override { sent.emplace_back(to, std::move(message)); }
-  void after(Time, std::function<void()>) override {}
+  void after(Time delay, std::function<void()> f) override {
+    timers.emplace_back(delay, std::move(f));
+  }
   void offload(double, std::function<void()> job, std::function<void()> done) override {
     jobs.push_back([job = std::move(job), done = std::move(done)] {
       job();
@@ -25,6 +30,8 @@ class StillWorld : public World {
   }
   void publish(Report report) override { reports.push_back(std::move(report)); }
   std::uint64_t sent_bytes() const override { return 0; }
+  void settled(const Settlement& settlement) override { settlements.push_back(settlement); }
+  void say(const std::string& line) override { said += line + "\n"; }
 
   void work() {
     while (!jobs.empty()) {
@@ -34,9 +41,13 @@ class StillWorld : public World {
     }
   }
 
+  Time clock{0};
+  std::vector<std::pair<Time, std::function<void()>>> timers;
   std::vector<std::pair<PeerId, Message>> sent;
   std::deque<std::function<void()>> jobs;
   std::vector<Report> reports;
+  std::vector<Settlement> settlements;
+  std::string said;
 };
 
 /// Peer 0 of a ring of 3, all weights a third, a quadratic at 1 in every coordinate.
@@ -49,13 +60,21 @@ class OnePeer : public testing::Test {
     spec.start = 1;
     return make_host_replica(make_quadratic(spec, 0, 3, Rng(1)), {}, 1, Rng(1));
   }
-  void make(std::uint32_t d, Step steps = 100) {
-    replica = ones(d);
+  static Plan ring_plan() {
     Plan plan;
     plan.peers = 3;
     plan.neighborhood = {
         .self = 1.0 / 3, .peers = {1, 2}, .weights = {1.0 / 3, 1.0 / 3}, .receivers = {1, 2}};
+    plan.steps = 100;
+    return plan;
+  }
+  void make(std::uint32_t d, Step steps = 100) {
+    Plan plan = ring_plan();
     plan.steps = steps;
+    make(d, plan);
+  }
+  void make(std::uint32_t d, const Plan& plan) {
+    replica = ones(d);
     peer = std::make_unique<Peer>(plan, world, *replica);
   }
   static Payload filled(std::size_t floats, float value) {
@@ -136,7 +155,7 @@ TEST_F(OnePeer, ALostNeighbourIsWaitedForNoMore) {
   make(1);
   Task<> mix = begin_average();
   EXPECT_TRUE(peer->deliver(model(1, 0, 0, filled(1, 4))));
-  peer->lost(2);
+  EXPECT_TRUE(peer->deliver({2, Kind::goodbye, 0, 0, nullptr}));
   world.work();
   EXPECT_TRUE(mix.done());
   EXPECT_FLOAT_EQ(x()[0], 2);
@@ -222,6 +241,136 @@ TEST_F(OnePeer, TheLastExchangeIsSettledBeforeTheGoodbye) {
     if (message.kind != Kind::goodbye) continue;
     EXPECT_EQ(message.step, 1U);
   }
+}
+
+TEST_F(OnePeer, WeighsAnEdgeByBothEndsDegreesOfTheMoment) {
+  Plan plan = ring_plan();
+  plan.live_degrees = true;
+  make(1, plan);
+  peer->away(2);
+  Message half = model(1, 0, 0, filled(1, 4));
+  half.degree = 3;
+  EXPECT_TRUE(peer->deliver(half));
+  Task<> first = begin_average();
+  ASSERT_TRUE(first.done());
+  EXPECT_EQ(world.sent.at(0).second.degree, 1U) << "peer 2 is away";
+  EXPECT_FLOAT_EQ(x()[0], 1 + 3.0F / 4) << "1 / (1 + max(1, 3))";
+  ASSERT_EQ(world.settlements.size(), 1U);
+  EXPECT_EQ(world.settlements[0].weight, 0.25F);
+  EXPECT_EQ(world.settlements[0].ours->floats()[0], 1);
+  EXPECT_EQ(world.settlements[0].theirs->floats()[0], 4);
+}
+
+TEST_F(OnePeer, ValuesThatAreNotFiniteFlowNowhereAndEndInQuarantine) {
+  make(3);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (Step k = 0; k < 3; ++k) {
+    const auto bad = std::make_shared<Buffer>(3 * sizeof(float));
+    std::ranges::copy(std::array{nan, 1.0F, INFINITY}, bad->floats().begin());
+    EXPECT_TRUE(peer->deliver(model(1, k, 0, bad)));
+    EXPECT_TRUE(peer->deliver(model(2, k, 0, filled(3, 1))));
+    Task<> average = begin_average();
+    ASSERT_TRUE(average.done());
+    EXPECT_EQ(x(), (std::vector<float>{1, 1, 1}));
+    ++peer->step;
+  }
+  EXPECT_NE(world.said.find("(3 of 3)"), std::string::npos) << world.said;
+  world.sent.clear();
+  EXPECT_TRUE(peer->deliver(model(2, 3, 0, filled(3, 1))));
+  Task<> average = begin_average();
+  ASSERT_TRUE(average.done()) << "peer 1 is waited for no more";
+  ASSERT_FALSE(world.sent.empty());
+  EXPECT_EQ(world.sent[0].second.kind, Kind::goodbye);
+  EXPECT_EQ(world.sent[0].second.step, 3U) << "the first exchange that will not be";
+}
+
+/// The dead one may have applied its half or not: at this end what is left of the exchange counts
+/// no more, and the successor's exchanges begin at 0.
+TEST_F(OnePeer, ASuccessorBeginsAnew) {
+  make(piece_floats + 1);
+  EXPECT_TRUE(peer->deliver(model(1, 0, 0, filled(piece_floats, 1))));
+  EXPECT_TRUE(peer->deliver(model(1, 0, 1, filled(1, 1))));
+  EXPECT_TRUE(peer->deliver(model(2, 0, 0, filled(piece_floats, 4))));
+  Task<> first = begin_average();
+  EXPECT_FALSE(first.done()) << "the second piece of peer 2 is missing";
+  peer->reborn(2);
+  world.work();
+  ASSERT_TRUE(first.done());
+  EXPECT_EQ(peer->open_exchanges(), 0U);
+  EXPECT_FLOAT_EQ(x().front(), 2) << "what counted before stays";
+  EXPECT_EQ(peer->exchanges(), (std::map<PeerId, Step>{{1, 1}, {2, 0}}));
+  EXPECT_TRUE(peer->deliver(model(2, 0, 0, filled(piece_floats, 4)))) << "exchange 0 again";
+}
+
+TEST_F(OnePeer, GivesItsModelToWhoAsks) {
+  make(piece_floats + 1);
+  EXPECT_TRUE(peer->deliver({2, Kind::fetch, 0, 0, nullptr}));
+  world.work();
+  ASSERT_EQ(world.sent.size(), 2U);
+  for (std::uint32_t part = 0; part < 2; ++part) {
+    EXPECT_EQ(world.sent[part].first, 2U);
+    EXPECT_EQ(world.sent[part].second.kind, Kind::state);
+    EXPECT_EQ(world.sent[part].second.part, part);
+    EXPECT_EQ(world.sent[part].second.payload->floats()[0], 1);
+  }
+}
+
+TEST_F(OnePeer, TakesAModelFromTheFirstNeighbourThatHasOne) {
+  Plan plan = ring_plan();
+  plan.fetch = true;
+  plan.catch_up = true;
+  make(1, plan);
+  Task<> join = peer->join();
+  join.start();
+  EXPECT_TRUE(peer->deliver({2, Kind::fetch, 0, 0, nullptr}));
+  world.work();
+  ASSERT_EQ(world.sent.size(), 2U);
+  EXPECT_EQ(world.sent[0].first, 1U);
+  EXPECT_EQ(world.sent[0].second.kind, Kind::fetch);
+  EXPECT_EQ(world.sent[1].second.payload, nullptr) << "it has none to give itself";
+  EXPECT_TRUE(peer->deliver({1, Kind::state, 0, 0, nullptr}));
+  EXPECT_EQ(world.sent.at(2).first, 2U) << "now the next one is asked";
+  Message state{2, Kind::state, 0, 0, filled(1, 9)};
+  state.round = 17;
+  EXPECT_TRUE(peer->deliver(state));
+  world.work();
+  ASSERT_TRUE(join.done());
+  EXPECT_EQ(x()[0], 9);
+  EXPECT_EQ(peer->step, 17U) << "it goes on in their round";
+}
+
+TEST_F(OnePeer, GoesOnInTheRoundOfItsNeighbours) {
+  Plan plan = ring_plan();
+  plan.catch_up = true;
+  plan.evaluate_every = 10;
+  make(1, plan);
+  peer->heard_round(1, 1);
+  Task<> end = peer->end_step();
+  end.start();
+  EXPECT_EQ(peer->step, 1U);
+  peer->heard_round(2, 25);
+  Task<> next = peer->end_step();
+  next.start();
+  world.work();
+  EXPECT_EQ(peer->step, 25U);
+  ASSERT_EQ(world.reports.size(), 1U) << "rounds 10 and 20 lie on the way";
+  EXPECT_EQ(world.reports[0].step, 20U);
+}
+
+/// A neighbour whose loop lives and whose trainer is stuck.
+TEST_F(OnePeer, WaitsForALivingNeighbourOnlySoLong) {
+  make(1);
+  EXPECT_TRUE(peer->deliver(model(1, 0, 0, filled(1, 4))));
+  Task<> first = begin_average();
+  EXPECT_FALSE(first.done());
+  ASSERT_EQ(world.timers.size(), 1U);
+  EXPECT_EQ(world.timers[0].first, peer->plan.deadline);
+  world.clock += peer->plan.deadline;
+  world.timers[0].second();
+  world.work();
+  ASSERT_TRUE(first.done());
+  EXPECT_EQ(peer->open_exchanges(), 1U);
+  EXPECT_NE(world.said.find("peer 2 has not sent piece 0 of exchange 0"), std::string::npos);
 }
 
 TEST(Session, NumbersKeepsAndForgets) {

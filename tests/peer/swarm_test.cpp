@@ -19,6 +19,7 @@ Fleet restless_fleet(PeerId n, const std::string& topology, const std::string& o
   fleet.network.bandwidth = 125e6;
   fleet.flops = 1e6;
   fleet.stop.rounds = 200;
+  fleet.faults.deadline = std::chrono::milliseconds(50);
   return fleet;
 }
 
@@ -46,9 +47,9 @@ TEST_P(Swarm, LosesNothingAndNobodyWaitsForEver) {
   EXPECT_EQ(told(result), "");
   EXPECT_LT(result.largest_drift, 1e-5);
   for (std::size_t k = 0; k < result.faults.size(); ++k)
-    EXPECT_GE(result.faults[k], 100U) << fault_names[k] << " hardly ever happened";
+    EXPECT_GE(result.faults[k], 20U) << fault_names[k] << " hardly ever happened";
   for (std::size_t k = 0; k < result.probes.size(); ++k)
-    EXPECT_GE(result.probes[k], 100U) << probe_names[k] << " was hardly ever reached";
+    EXPECT_GE(result.probes[k], 20U) << probe_names[k] << " was hardly ever reached";
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryKind,
@@ -74,6 +75,7 @@ TEST(SwarmRuns, AreTheSameWhateverTheNumberOfJobs) {
   EXPECT_EQ(one.events, three.events);
   EXPECT_EQ(one.faults, three.faults);
   EXPECT_EQ(one.probes, three.probes);
+  EXPECT_EQ(one.trace_hash, three.trace_hash);
   EXPECT_EQ(one.largest_drift, three.largest_drift);
 }
 
@@ -87,8 +89,8 @@ TEST(SwarmRuns, WithoutFaultsNothingDiffers) {
     EXPECT_TRUE(simulate(fleet, observer, options).violations.empty());
     return observer.params_hash();
   };
-  EXPECT_EQ(hash({}), hash(FaultPlan{1, Time{0}}));
-  EXPECT_NE(hash({}), hash(FaultPlan{1, std::chrono::milliseconds(500)}));
+  EXPECT_EQ(hash({}), hash(FaultPlan{1, Time{0}, {}}));
+  EXPECT_NE(hash({}), hash(FaultPlan{1, std::chrono::milliseconds(500), {}}));
 }
 
 }  // namespace

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <coroutine>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "gossip/mailbox.h"
+#include "gossip/world.h"
+
+namespace gv {
+
+/// Runs a job off the loop and resumes the coroutine on it. The lambda is made here and not beside
+/// a `co_await`: g++ 12 can free the captures of the latter twice.
+struct Offload {
+  World& world;
+  double flops;
+  std::function<void()> job;
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> h) {
+    world.offload(flops, std::move(job), [h] { h.resume(); });
+  }
+  void await_resume() const noexcept {}
+};
+
+/// The message of a key, or nothing: its sender has left, or the wait was interrupted.
+struct Receive {
+  Mailbox& mailbox;
+  Mailbox::Key key;
+  std::optional<Message> answer;
+  bool await_ready() { return mailbox.take(key, answer); }
+  void await_suspend(std::coroutine_handle<> h) {
+    mailbox.wait(key, [this, h](std::optional<Message> m) {
+      answer = std::move(m);
+      h.resume();
+    });
+  }
+  std::optional<Message> await_resume() { return std::move(answer); }
+};
+
+}  // namespace gv

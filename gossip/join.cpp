@@ -1,0 +1,76 @@
+#include <algorithm>
+#include <string>
+
+#include "gossip/awaits.h"
+#include "gossip/peer.h"
+
+// Coming back. A peer that has lost its model takes that of a neighbour, which copies it once and
+// goes on training; one that was away goes on in the round of its neighbours, so that the fleet
+// ends together: round numbers work as Lamport clocks. What it brings is new to the fleet's mean.
+
+namespace gv {
+
+Task<> Peer::join() {
+  if (plan.fetch) co_await fetch_model();
+  joining_ = false;
+  if (plan.catch_up) go_to_round(furthest_round());
+}
+
+Task<> Peer::fetch_model() {
+  for (Edge& edge : edges_) {
+    if (!edge.two_way() || edge.away) continue;
+    if (co_await fetch_model_of(edge)) co_return;
+  }
+  world.say("no neighbour has a model to give: going on from the initial one");
+}
+
+Task<bool> Peer::fetch_model_of(Edge& edge) {
+  world.send(edge.peer, message(Kind::fetch, 0, 0, nullptr));
+  for (std::uint32_t part = 0; part < pieces(); ++part) {
+    Receive waiting{mailbox_, {edge.peer, Kind::state, 0, part}, {}};
+    const std::optional<Message> theirs = co_await waiting;
+    if (!theirs || !theirs->payload) co_return false;
+    if (!all_finite(theirs->payload->floats())) co_return false;
+    const Range r = piece(part);
+    co_await compute(static_cast<double>(r.count),
+                     [&] { replica.load(Vector::x, r, *theirs->payload); });
+  }
+  world.say("took the model of peer " + std::to_string(edge.peer));
+  co_return true;
+}
+
+/// All pieces are copied in one job: the model as it is between two of ours.
+Task<> Peer::give_model(Edge& edge) {
+  const std::uint64_t life = edge.life;
+  std::vector<std::shared_ptr<Buffer>> model;
+  for (std::uint32_t part = 0; part < pieces() && !joining_; ++part)
+    model.push_back(pool_.acquire(piece(part).count * sizeof(float)));
+  co_await compute(static_cast<double>(replica.size()), [&] {
+    for (std::uint32_t part = 0; part < model.size(); ++part)
+      replica.snapshot(Vector::x, piece(part), *model[part]);
+  });
+  if (edge.life != life) co_return;
+  if (model.empty()) world.send(edge.peer, message(Kind::state, 0, 0, nullptr));
+  for (std::uint32_t part = 0; part < model.size(); ++part)
+    world.send(edge.peer, message(Kind::state, 0, part, model[part]));
+}
+
+void Peer::heard_round(PeerId from, Step round) {
+  if (Edge* edge = edge_of(from)) edge->round = std::max(edge->round, round);
+}
+
+/// In a fleet of which nobody was ever away no neighbour is further than we at the end of a round.
+Step Peer::furthest_round() const {
+  Step furthest = step;
+  for (const Edge& edge : edges_)
+    if (!edge.quarantined) furthest = std::max(furthest, edge.round);
+  return std::min(furthest, plan.steps);
+}
+
+void Peer::go_to_round(Step round) {
+  if (round == step) return;
+  step = round;
+  replica.skip_to(step * plan.local_steps);
+}
+
+}  // namespace gv

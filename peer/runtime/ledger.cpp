@@ -1,0 +1,143 @@
+#include "peer/runtime/ledger.h"
+
+#include <algorithm>
+#include <bit>
+#include <cinttypes>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::uint64_t hash_of(const Payload& payload) {
+  return XXH3_64bits(payload->data(), payload->size());
+}
+
+/// False: the line is not whole.
+bool parse(const std::string& line, LedgerEntry& e) {
+  std::uint32_t weight = 0;
+  char end = 0;
+  const int fields = std::sscanf(line.c_str(),
+                                 "%" SCNu32 " %" SCNx64 " %" SCNu32 " %" SCNx64 " %" SCNu64
+                                 " %" SCNu32 " %" SCNx32 " %" SCNx64 " %" SCNx64 " %c",
+                                 &e.peer,
+                                 &e.incarnation,
+                                 &e.with,
+                                 &e.with_incarnation,
+                                 &e.exchange,
+                                 &e.part,
+                                 &weight,
+                                 &e.ours,
+                                 &e.theirs,
+                                 &end);
+  e.weight = std::bit_cast<float>(weight);
+  return fields == 10 && end == '.';
+}
+
+void read_ledger(const fs::path& path, std::vector<LedgerEntry>& entries) {
+  std::ifstream in(path);
+  std::string line;
+  for (std::size_t number = 1; std::getline(in, line); ++number) {
+    LedgerEntry entry;
+    if (parse(line, entry)) {
+      entries.push_back(entry);
+    } else if (in.peek() != std::ifstream::traits_type::eof()) {
+      throw std::runtime_error(
+          fmt::format("{}:{}: not a line of a ledger: {}", path.string(), number, line));
+    }
+  }
+}
+
+std::string text(const LedgerEntry& e) {
+  return fmt::format("peer {} ({:x}) and peer {} ({:x}), exchange {}, piece {}",
+                     e.peer,
+                     e.incarnation,
+                     e.with,
+                     e.with_incarnation,
+                     e.exchange,
+                     e.part);
+}
+
+using Key = std::tuple<std::uint64_t, std::uint64_t, Step, std::uint32_t>;
+
+bool opposite(const LedgerEntry& a, const LedgerEntry& b) {
+  return a.weight == b.weight && a.ours == b.theirs && a.theirs == b.ours;
+}
+
+}  // namespace
+
+LedgerFile::LedgerFile(const std::string& folder, PeerId peer, std::uint64_t incarnation)
+    : peer_(peer), incarnation_(incarnation) {
+  const std::string path = fmt::format("{}/ledger-{:016x}.txt", folder, incarnation);
+  file_ = std::fopen(path.c_str(), "we");
+  if (file_ == nullptr) throw std::runtime_error(path + ": cannot be written");
+}
+
+LedgerFile::~LedgerFile() {
+  std::fclose(file_);
+}
+
+void LedgerFile::write(const Settlement& s, std::uint64_t with_incarnation) {
+  fmt::print(file_,
+             "{} {:x} {} {:x} {} {} {:x} {:x} {:x} .\n",
+             peer_,
+             incarnation_,
+             s.with,
+             with_incarnation,
+             s.exchange,
+             s.part,
+             std::bit_cast<std::uint32_t>(s.weight),
+             hash_of(s.ours),
+             hash_of(s.theirs));
+  std::fflush(file_);
+}
+
+std::vector<LedgerEntry> read_ledgers(const std::string& run_folder) {
+  std::vector<LedgerEntry> entries;
+  for (const auto& peer : fs::directory_iterator(run_folder + "/peers")) {
+    for (const auto& file : fs::directory_iterator(peer)) {
+      if (file.path().filename().string().starts_with("ledger-")) read_ledger(file, entries);
+    }
+  }
+  return entries;
+}
+
+LedgerAudit audit(const std::vector<LedgerEntry>& entries, const std::vector<std::uint64_t>& dead) {
+  LedgerAudit result;
+  const auto is_dead = [&](std::uint64_t incarnation) {
+    return std::ranges::find(dead, incarnation) != dead.end();
+  };
+  std::map<Key, const LedgerEntry*> books;
+  for (const LedgerEntry& e : entries) {
+    const Key key{e.incarnation, e.with_incarnation, e.exchange, e.part};
+    if (!books.emplace(key, &e).second) result.findings.push_back("applied twice: " + text(e));
+  }
+  for (const auto& [key, e] : books) {
+    const auto other = books.find({e->with_incarnation, e->incarnation, e->exchange, e->part});
+    if (other == books.end()) {
+      ++result.one_sided;
+      if (!is_dead(e->with_incarnation))
+        result.findings.push_back("applied at one end only: " + text(*e));
+    } else if (e->incarnation < e->with_incarnation) {
+      ++result.exchanges;
+      if (!opposite(*e, *other->second))
+        result.findings.push_back("flows that are not opposite: " + text(*e));
+    }
+    const bool first = e->exchange == 0 && e->part == 0;
+    const bool follows =
+        books.contains({e->incarnation, e->with_incarnation, e->exchange, e->part - 1}) ||
+        (e->part == 0 && books.contains({e->incarnation, e->with_incarnation, e->exchange - 1, 0}));
+    if (!first && !follows) result.findings.push_back("out of turn: " + text(*e));
+  }
+  return result;
+}
+
+}  // namespace gv

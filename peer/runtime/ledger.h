@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "gossip/world.h"
+
+namespace gv {
+
+/// One line of a peer's book: a piece of an exchange that it applied, as hashes of the two vectors.
+struct LedgerEntry {
+  PeerId peer = 0;
+  std::uint64_t incarnation = 0;
+  PeerId with = 0;
+  std::uint64_t with_incarnation = 0;
+  Step exchange = 0;
+  std::uint32_t part = 0;
+  float weight = 0;
+  std::uint64_t ours = 0, theirs = 0;  ///< XXH3-64
+};
+
+/// The book of one process, written line by line so that it tells of a killed one, too. For audits;
+/// `faults: { ledger: true }`.
+class LedgerFile {
+ public:
+  /// Writes `folder`/ledger-<incarnation>.txt. Throws std::runtime_error with the path.
+  LedgerFile(const std::string& folder, PeerId peer, std::uint64_t incarnation);
+  ~LedgerFile();
+  LedgerFile(const LedgerFile&) = delete;
+  LedgerFile& operator=(const LedgerFile&) = delete;
+
+  void write(const Settlement& settlement, std::uint64_t with_incarnation);
+
+ private:
+  PeerId peer_;
+  std::uint64_t incarnation_;
+  std::FILE* file_;
+};
+
+/// All books under a run folder's peers/. A last line that its process did not live to finish is
+/// left out. Throws std::runtime_error naming a file and line that make no sense.
+std::vector<LedgerEntry> read_ledgers(const std::string& run_folder);
+
+struct LedgerAudit {
+  std::uint64_t exchanges = 0;        ///< pieces that stand in both books
+  std::uint64_t one_sided = 0;        ///< pieces of which the other end is dead, or died writing
+  std::vector<std::string> findings;  ///< what must not be
+};
+
+/// Compares the books of both ends of every edge: each piece once, in order, with the same weight
+/// and the same two vectors. `dead`: incarnations that ended without their last words.
+LedgerAudit audit(const std::vector<LedgerEntry>& entries, const std::vector<std::uint64_t>& dead);
+
+}  // namespace gv

@@ -1,0 +1,86 @@
+#include "peer/sim/audit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace gv {
+namespace {
+
+std::string text(const Life& life) {
+  return fmt::format("peer {} (life {})", life.peer, life.number);
+}
+
+bool same(const Payload& a, const Payload& b) {
+  return a && b && a->size() == b->size() && std::memcmp(a->data(), b->data(), a->size()) == 0;
+}
+
+}  // namespace
+
+void Audit::settled(Life at, Life with, const Settlement& s) {
+  const bool first = at.peer < with.peer;
+  const Pair pair = first ? Pair{at, with} : Pair{with, at};
+  std::array<Side, 2>& sides = pairs_[pair];
+  Side& own = sides[first ? 0 : 1];
+  Side& other = sides[first ? 1 : 0];
+  advance(at, with, own, s);
+  if (other.waiting.empty()) {
+    own.waiting.push_back(s);
+  } else {
+    compare(pair, s, other.waiting.front());
+    other.waiting.pop_front();
+  }
+  std::vector<double>& sum = flows_[at];
+  const std::size_t begin = s.part * piece_floats;
+  sum.resize(std::max(sum.size(), begin + s.theirs->floats().size()));
+  for (std::size_t k = 0; k < s.theirs->floats().size(); ++k) {
+    const float flow = s.weight * (s.theirs->floats()[k] - s.ours->floats()[k]);
+    if (std::isfinite(flow)) sum[begin + k] += static_cast<double>(flow);
+  }
+}
+
+void Audit::advance(Life at, Life with, Side& side, const Settlement& s) {
+  const bool next = s.exchange == side.exchange && s.part == side.part;
+  const bool next_exchange = s.exchange == side.exchange + 1 && s.part == 0 && side.part > 0;
+  if (!next && !next_exchange) {
+    violations_.push_back(fmt::format("{} applies piece {} of exchange {} with {} out of turn",
+                                      text(at),
+                                      s.part,
+                                      s.exchange,
+                                      text(with)));
+  }
+  side.exchange = s.exchange;
+  side.part = s.part + 1;
+}
+
+void Audit::compare(const Pair& pair, const Settlement& a, const Settlement& b) {
+  const bool opposite = a.exchange == b.exchange && a.part == b.part && a.weight == b.weight &&
+                        same(a.ours, b.theirs) && same(a.theirs, b.ours);
+  if (opposite) return;
+  violations_.push_back(
+      fmt::format("{} and {} apply flows that are not opposite: exchanges {} and {}, weights {} "
+                  "and {}",
+                  text(pair.first),
+                  text(pair.second),
+                  a.exchange,
+                  b.exchange,
+                  a.weight,
+                  b.weight));
+}
+
+void Audit::close(const std::function<bool(Life)>& dead) {
+  for (const auto& [pair, sides] : pairs_) {
+    const std::size_t waiting = sides[0].waiting.size() + sides[1].waiting.size();
+    if (waiting == 0) continue;
+    unmatched_ += waiting;
+    if (dead(pair.first) || dead(pair.second)) continue;
+    violations_.push_back(fmt::format("{} pieces count at one end only, of {} and {}",
+                                      waiting,
+                                      text(pair.first),
+                                      text(pair.second)));
+  }
+}
+
+}  // namespace gv

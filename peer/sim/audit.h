@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "gossip/world.h"
+
+namespace gv {
+
+/// One process of a peer.
+struct Life {
+  PeerId peer = 0;
+  std::uint64_t number = 0;
+  auto operator<=>(const Life&) const = default;
+};
+
+/// The books of all peers, side by side. Every piece of an exchange is applied once at each end, in
+/// order, with the same weight and the same two vectors, bit for bit: so the flows are opposite.
+/// One end may miss the last exchange only if the other is dead.
+class Audit {
+ public:
+  void settled(Life at, Life with, const Settlement& settlement);
+  /// At the end. `dead`: whether a life ended without its last words.
+  void close(const std::function<bool(Life)>& dead);
+  /// The sum of what a life's exchanges added to its vector, as far as it was finite.
+  const std::vector<double>& flows(Life life) { return flows_[life]; }
+  const std::vector<std::string>& violations() const { return violations_; }
+  /// Pieces that count at one end, the other being dead.
+  std::uint64_t unmatched() const { return unmatched_; }
+
+ private:
+  struct Side {
+    Step exchange = 0;               ///< next
+    std::uint32_t part = 0;          ///< next
+    std::deque<Settlement> waiting;  ///< for the other side
+  };
+  using Pair = std::pair<Life, Life>;
+
+  void advance(Life at, Life with, Side& side, const Settlement& s);
+  void compare(const Pair& pair, const Settlement& a, const Settlement& b);
+
+  std::map<Pair, std::array<Side, 2>> pairs_;
+  std::map<Life, std::vector<double>> flows_;
+  std::vector<std::string> violations_;
+  std::uint64_t unmatched_ = 0;
+};
+
+}  // namespace gv

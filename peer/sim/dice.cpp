@@ -1,0 +1,53 @@
+#include "peer/sim/dice.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "graph/splitmix.h"
+
+namespace gv {
+
+Dice::Dice(std::uint64_t seed, Time until, Trace trace)
+    : rng_(Rng(seed).derive("faults")), until_(until), trace_(std::move(trace)) {
+  // Each class is on in 6 of 10 seeds, at a rate between once and a hundred times the least.
+  constexpr std::array<double, fault_names.size()> least{
+      20, 1e-4, 1e-3, 1e-3, 4, 2, 2, 0.3, 4, 4, 1, 0.5, 0.2};
+  for (std::size_t k = 0; k < rates_.size(); ++k) {
+    const bool on = rng_.uniform() < 0.6;
+    rates_[k] = on ? least[k] * factor(1, 100) : 0;
+  }
+}
+
+bool Dice::strikes(Fault fault, Time now) {
+  const double p = rate(fault);
+  if (now >= until_ || p == 0 || rng_.uniform() >= p) return false;
+  count(fault);
+  return true;
+}
+
+double Dice::factor(double least, double most) {
+  return least * std::pow(most / least, rng_.uniform());
+}
+
+Time Dice::time(Time least, Time most) {
+  return least + Time{static_cast<std::int64_t>(
+                     rng_.below(static_cast<std::uint64_t>((most - least).count()) + 1))};
+}
+
+void Dice::note(Time now, const char* what, PeerId a, PeerId b, std::uint64_t number) {
+  for (const std::uint64_t value : {static_cast<std::uint64_t>(now.count()),
+                                    static_cast<std::uint64_t>(static_cast<unsigned char>(*what)),
+                                    static_cast<std::uint64_t>(a) << 32 | b,
+                                    number})
+    hash_ = SplitMix(hash_ ^ value).bits();
+  if (trace_) tell(now, fmt::format("peer {} {} peer {}, number {}", a, what, b, number));
+}
+
+void Dice::tell(Time now, const std::string& text) const {
+  if (trace_)
+    trace_(fmt::format(
+        "{:10.4f} ms  {}", std::chrono::duration<double, std::milli>(now).count(), text));
+}
+
+}  // namespace gv

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "gossip/world.h"
+#include "peer/sim/event_queue.h"
+
+namespace gv {
+
+/// The processes of a simulated fleet: each can stand still, be slow, have a clock of its own, die,
+/// and have a successor.
+class Processes {
+ public:
+  Processes(EventQueue& queue, PeerId n) : queue_(queue), all_(n) {}
+
+  /// Runs f at `at` on the peer's loop, if it is still in this life: later when it is paused then.
+  void run_at(Time at, PeerId peer, std::uint64_t life, std::function<void()> f);
+  void run_at(Time at, PeerId peer, std::function<void()> f) {
+    run_at(at, peer, life(peer), std::move(f));
+  }
+
+  void pause(PeerId peer, Time until);
+  void slow(PeerId peer, double factor) { all_[peer].slowness = factor; }
+  void set_clock(PeerId peer, double rate) { all_[peer].clock = rate; }
+  void die(PeerId peer);
+  void rise(PeerId peer) { all_[peer].dead = false; }
+
+  bool awake(PeerId peer) const { return !dead(peer) && queue_.now() >= all_[peer].paused_until; }
+  bool dead(PeerId peer) const { return all_[peer].dead; }
+  std::uint64_t life(PeerId peer) const { return all_[peer].life; }
+  double slowness(PeerId peer) const { return all_[peer].slowness; }
+  double clock(PeerId peer) const { return all_[peer].clock; }  ///< our seconds in one of its own
+
+ private:
+  struct Process {
+    std::uint64_t life = 0;
+    bool dead = false;
+    Time paused_until{0};
+    double slowness = 1;
+    double clock = 1;
+    std::vector<std::function<void()>> waiting;  ///< for the end of the pause
+  };
+  void resume(PeerId peer);
+
+  EventQueue& queue_;
+  std::vector<Process> all_;
+};
+
+}  // namespace gv

@@ -1,0 +1,143 @@
+#include "peer/sim/trial.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace gv {
+namespace {
+
+/// Of a vector, relative to its largest coordinate: float rounding over thousands of flows stays
+/// below it, one flow that is in no book does not.
+constexpr double drift_tolerance = 1e-4;
+
+}  // namespace
+
+Trial::Trial(const FaultPlan& plan, SimShared& shared, Begin begin)
+    : shared_(shared),
+      begin_(std::move(begin)),
+      dice_(plan.seed, plan.until, plan.trace),
+      faults_(shared,
+              dice_,
+              {.die = [this](PeerId i) { die(i); },
+               .rise = [this](PeerId i) { rise(i); },
+               .poison = [this](PeerId i) { return poison(i); }}),
+      present_(shared.peers.size()) {
+  shared_.faults = &faults_;
+  shared_.audit = &audit_;
+  shared_.on_met = [this](PeerId i) { met(i); };
+}
+
+void Trial::born(Life life, Peer& peer, Task<>& task) {
+  present_[life.peer] = records_.size();
+  records_.push_back({life, &peer, &task});
+}
+
+void Trial::die(PeerId peer) {
+  present(peer).dead = true;
+}
+
+void Trial::rise(PeerId peer) {
+  shared_.peers[peer] = begin_(peer, faults_.processes().life(peer));
+  present(peer).started = false;
+}
+
+bool Trial::poison(PeerId peer) {
+  Record& record = present(peer);
+  if (record.dead || !record.started || record.task->done()) return false;
+  record.poisoned = true;
+  static_cast<AccountedReplica&>(record.peer->replica).poison();
+  return true;
+}
+
+/// A new process begins when it has found a neighbour.
+void Trial::met(PeerId peer) {
+  Record& record = present(peer);
+  if (record.dead || std::exchange(record.started, true)) return;
+  faults_.processes().run_at(shared_.queue.now(), peer, [task = record.task] { task->start(); });
+}
+
+void Trial::judge(SimulationResult& result) {
+  for (const Record& record : records_) {
+    if (record.dead) continue;
+    check_end(record);
+    if (!record.task->done()) continue;
+    check_exchanges(record);
+    if (!record.poisoned) result.drift = std::max(result.drift, drift(record));
+  }
+  audit_.close([this](Life life) { return gone(life); });
+  for (const auto* others : {&audit_.violations(), &faults_.network().violations()})
+    std::ranges::copy(*others, std::back_inserter(violations_));
+  result.violations = std::move(violations_);
+  result.faults = dice_.faults();
+  result.probes = dice_.probes();
+  result.trace_hash = dice_.hash();
+}
+
+bool Trial::gone(Life life) const {
+  const auto record = std::ranges::find(records_, life, &Record::life);
+  return record == records_.end() || record->dead;
+}
+
+/// Nobody is left whom it could have met.
+bool Trial::alone(const Record& record) {
+  return std::ranges::all_of(record.peer->plan.neighborhood.receivers, [this](PeerId other) {
+    const Record& theirs = present(other);
+    return theirs.dead || !theirs.started || theirs.task->done();
+  });
+}
+
+void Trial::check_end(const Record& record) {
+  const auto [id, number] = record.life;
+  if (!record.started && !alone(record))
+    violations_.push_back(fmt::format("peer {} (life {}) found no neighbour", id, number));
+  if (!record.started) return;
+  if (!record.task->done()) {
+    violations_.push_back(
+        fmt::format("peer {} (life {}) waits for ever in round {}", id, number, record.peer->step));
+  } else {
+    record.task->result();
+  }
+}
+
+/// Every exchange with a neighbour that lived to the end was settled at both ends.
+void Trial::check_exchanges(const Record& record) {
+  const PeerId id = record.life.peer;
+  Network& network = faults_.network();
+  for (const auto& [other, exchanges] : record.peer->exchanges()) {
+    const Record& theirs = present(other);
+    const bool acquainted = network.life_of_neighbor(id, other) == theirs.life.number &&
+                            network.life_of_neighbor(other, id) == record.life.number;
+    if (theirs.dead || !theirs.started || !acquainted) continue;
+    if (record.peer->exchanging(other))
+      violations_.push_back(fmt::format("peer {} ends with an open exchange with {}", id, other));
+    const Step count = theirs.peer->exchanges().at(id);
+    if (count != exchanges)
+      violations_.push_back(
+          fmt::format("peers {} and {} count {} and {} exchanges", id, other, exchanges, count));
+  }
+}
+
+double Trial::drift(const Record& record) {
+  const std::vector<double> x = record.replica().x();
+  const std::vector<double>& own = record.replica().own();
+  std::vector<double> flows = audit_.flows(record.life);
+  flows.resize(x.size());
+  double scale = 1;
+  double worst = 0;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    scale = std::max(scale, std::abs(x[k]));
+    const double off = std::abs(x[k] - own[k] - flows[k]);
+    worst = std::isfinite(off) ? std::max(worst, off) : off;
+    if (!std::isfinite(off)) break;
+  }
+  if (!(worst / scale < drift_tolerance))
+    violations_.push_back(fmt::format(
+        "the vector of peer {} has drifted by {:.3g}", record.life.peer, worst / scale));
+  return worst / scale;
+}
+
+}  // namespace gv

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "peer/sim/accounted_replica.h"
+#include "peer/sim/audit.h"
+#include "peer/sim/faults.h"
+#include "peer/sim/simulation.h"
+
+namespace gv {
+
+/// A simulated fleet under faults, and the judgement on it. What must hold whatever goes wrong:
+/// every flow is applied at both ends or neither, once, and opposite; a vector is what its own
+/// steps and the flows in its book made of it; nothing that is not finite spreads; nobody waits for
+/// ever.
+class Trial {
+ public:
+  /// Begins another life of a peer that has lost everything.
+  using Begin = std::function<Peer*(PeerId, std::uint64_t life)>;
+
+  Trial(const FaultPlan& plan, SimShared& shared, Begin begin);
+
+  /// A life that is about to start; its replica is an AccountedReplica.
+  void born(Life life, Peer& peer, Task<>& task);
+  void start() { faults_.start(); }
+  Faults& faults() { return faults_; }
+  void judge(SimulationResult& result);
+
+ private:
+  struct Record {
+    Life life;
+    Peer* peer = nullptr;
+    Task<>* task = nullptr;
+    bool started = true;
+    bool dead = false;
+    bool poisoned = false;
+    const AccountedReplica& replica() const {
+      return static_cast<const AccountedReplica&>(peer->replica);
+    }
+  };
+
+  void die(PeerId peer);
+  void rise(PeerId peer);
+  bool poison(PeerId peer);
+  void met(PeerId peer);
+  Record& present(PeerId peer) { return records_[present_[peer]]; }
+  bool gone(Life life) const;
+  bool alone(const Record& record);
+  void check_end(const Record& record);
+  void check_exchanges(const Record& record);
+  double drift(const Record& record);
+
+  SimShared& shared_;
+  Begin begin_;
+  Dice dice_;
+  Audit audit_;
+  Faults faults_;
+  std::vector<Record> records_;
+  std::vector<std::size_t> present_;  ///< the last record of each peer
+  std::vector<std::string> violations_;
+};
+
+}  // namespace gv
