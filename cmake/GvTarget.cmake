@@ -10,7 +10,7 @@ function(gv_options target)
   if(GV_SANITIZE STREQUAL "address")
     # g++ 12 sees uninitialized members in its own <regex> and <functional> under this sanitizer.
     target_compile_options(${target} PUBLIC -fsanitize=address,undefined -fno-sanitize-recover=undefined
-      -fno-omit-frame-pointer -Wno-maybe-uninitialized)
+      -fno-omit-frame-pointer -Wno-maybe-uninitialized -Wno-mismatched-new-delete)
     target_link_options(${target} PUBLIC -fsanitize=address,undefined)
   elseif(GV_SANITIZE STREQUAL "thread")
     # Asio's fences are unknown to the thread sanitizer; its queue is a mutex's either way.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "gossip/awaits.h"
+#include "gossip/mutant.h"
 #include "gossip/peer.h"
 #include "optim/check.h"
 
@@ -41,7 +42,11 @@ double vector_flops(Range r, std::size_t passes) {
 
 float Peer::weight(const Edge& edge, const Message& theirs) const {
   if (!plan.live_degrees || !edge.two_way()) return edge.weight;
-  return static_cast<float>(1.0 / (1 + std::max(edge.degree, theirs.degree)));
+  if (mutant(Mutant::own_degree)) return static_cast<float>(1.0 / (1 + edge.degree));
+  std::uint32_t degree = edge.degree;
+  if (mutant(Mutant::degree_of_now))
+    degree = static_cast<std::uint32_t>(std::ranges::count_if(edges_, &Edge::active));
+  return static_cast<float>(1.0 / (1 + std::max(degree, theirs.degree)));
 }
 
 /// One more piece of the open exchange is applied, or about to be.
@@ -70,7 +75,7 @@ Task<> Peer::begin_exchanges() {
   std::uint32_t degree = 0;
   for (Edge& edge : edges_) {
     const bool gone = edge.quarantined || mailbox_.closed(edge.peer, number(edge));
-    edge.active = !gone && !edge.away && !edge.open;
+    edge.active = !gone && !edge.away && (!edge.open || mutant(Mutant::next_before_settled));
     if (edge.active && edge.two_way()) ++degree;
   }
   for (Edge& edge : edges_) {
@@ -91,15 +96,22 @@ Task<> Peer::settle_late(Edge& edge, bool wait) {
     if (edge.life != life) co_return;
     const std::optional<Message> theirs = std::move(half.answer);
     if (!theirs && mailbox_.closed(edge.peer, edge.exchange)) drop(edge);
+    if (!theirs && !wait && mutant(Mutant::drop_when_late)) {
+      drop(edge);
+      ++edge.exchange;
+    }
     if (!theirs && wait && !edge.given_up) continue;
     if (!theirs) co_return;
     const Range r = piece(edge.settled);
     const float w = weight(edge, *theirs);
-    const Payload ours = edge.sent[edge.settled];
+    Payload ours = edge.sent[edge.settled];
     settle(edge, *theirs);
+    if (mutant(Mutant::late_against_x)) ours = co_await snapshot(Vector::x, r);
     bool finite = true;
-    co_await compute(vector_flops(r, 1),
-                     [&] { finite = replica.add_flow(r, w, *theirs->payload, *ours); });
+    co_await compute(vector_flops(r, 1), [&] {
+      finite = replica.add_flow(r, w, *theirs->payload, *ours);
+      if (mutant(Mutant::apply_late_twice)) replica.add_flow(r, w, *theirs->payload, *ours);
+    });
     if (!finite) blame(edge);
   }
 }
@@ -113,6 +125,7 @@ Task<> Peer::share_piece(std::uint32_t part) {
     if (!sends(edge)) continue;
     if (edge.two_way()) edge.sent[part] = frozen;
     Message half = message(Kind::model, number(edge), part, frozen);
+    if (mutant(Mutant::half_of_another_exchange)) half.step = step;
     half.degree = edge.degree;
     world.send(edge.peer, std::move(half));
   }
@@ -198,6 +211,7 @@ void Peer::hurry() {
     return e.two_way() && !e.active && !e.away && !e.quarantined &&
            !mailbox_.closed(e.peer, e.exchange);
   };
+  if (mutant(Mutant::no_hurry)) return;
   if (waited_ == nullptr || hurried_ || std::ranges::none_of(edges_, out_of_step)) return;
   hurried_ = true;
   world.after(plan.hurry, [this, wait = waits_] {
@@ -225,6 +239,7 @@ void Peer::watch(Time delay) {
 /// A peer that has finished waits for the half that a neighbour owes it, and for who is away only
 /// so long.
 void Peer::begin_patience(Edge& edge) {
+  if (mutant(Mutant::no_patience)) return;
   world.after(plan.patience, [this, &edge, outage = edge.outages] {
     if (!edge.away || edge.outages != outage) return;
     edge.given_up = true;
@@ -251,13 +266,18 @@ void Peer::quarantine(Edge& edge) {
   edge.quarantined = true;
   world.say("peer " + std::to_string(edge.peer) +
             " is in quarantine: no exchange with it any more");
+  if (mutant(Mutant::quarantine_without_goodbye)) return;
   world.send(edge.peer, message(Kind::goodbye, number(edge), 0, nullptr));
 }
 
 void Peer::away(PeerId from) {
   if (Edge* edge = edge_of(from)) {
-    edge->away = true;
+    edge->away = !mutant(Mutant::no_deadline_for_away);
     ++edge->outages;
+    if (mutant(Mutant::drop_when_away) && edge->open) {
+      edge->open = edge->active = false;
+      ++edge->exchange;
+    }
     if (finishing_) begin_patience(*edge);
   }
   mailbox_.interrupt(from);
@@ -271,14 +291,14 @@ void Peer::back(PeerId from) {
 void Peer::reborn(PeerId from) {
   Edge* edge = edge_of(from);
   if (edge == nullptr) return;
-  drop(*edge);
+  if (!mutant(Mutant::keep_exchange_of_the_dead)) drop(*edge);
   edge->active = edge->away = edge->given_up = edge->quarantined = false;
-  edge->exchange = 0;
+  if (!mutant(Mutant::keep_numbers_of_the_dead)) edge->exchange = 0;
   edge->round = 0;
   edge->strikes = 0;
   ++edge->outages;
   ++edge->life;
-  mailbox_.forget(from);
+  mutant(Mutant::keep_mail_of_the_dead) ? mailbox_.interrupt(from) : mailbox_.forget(from);
   if (edge->left) world.send(from, message(Kind::goodbye, 0, 0, nullptr));
   hurry();
 }

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "gossip/mutant.h"
+
 namespace gv {
 
 bool Mailbox::deliver(Message message) {
@@ -38,6 +40,7 @@ void Mailbox::close(PeerId from, Step step) {
 }
 
 void Mailbox::interrupt(PeerId from) {
+  if (mutant(Mutant::ignore_interrupt)) return;
   disappoint([from](const Key& key) { return key.from == from; });
 }
 

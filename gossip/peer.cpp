@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gossip/awaits.h"
+#include "gossip/mutant.h"
 #include "gossip/ring.h"
 #include "optim/check.h"
 
@@ -128,10 +129,11 @@ Task<> Peer::finish() {
 }
 
 Task<> Peer::leave(Edge& edge) {
-  co_await settle_late(edge, true);
+  if (!mutant(Mutant::leave_unsettled)) co_await settle_late(edge, true);
   const Step first_without_us = number(edge) + (edge.open ? 1 : 0);
   edge.left = true;
-  world.send(edge.peer, message(Kind::goodbye, first_without_us, 0, nullptr));
+  if (!edge.quarantined || !mutant(Mutant::quarantine_without_goodbye))
+    world.send(edge.peer, message(Kind::goodbye, first_without_us, 0, nullptr));
   if (--leaving_ == 0 && when_left_) std::exchange(when_left_, {}).resume();
 }
 
@@ -167,6 +169,7 @@ bool Peer::deliver(Message message) {
   }
   if (!acceptable(message)) return false;
   if (message.kind == Kind::fetch) {
+    if (mutant(Mutant::fetch_without_answer)) return true;
     std::erase_if(errands_, [](const Task<>& errand) { return errand.done(); });
     errands_.push_back(give_model(*edge));
     errands_.back().start();

@@ -19,7 +19,7 @@ class AccountedReplica : public Replica {
   std::size_t size() const override { return inner_->size(); }
   double gradient() override { return inner_->gradient(); }
   void step() override;
-  NotFinite mix(Range r, const Flows& flows) override { return inner_->mix(r, flows); }
+  NotFinite mix(Range r, const Flows& flows) override;
   /// The same bits as in one pass (the mixed x is stepped when its last piece is there).
   NotFinite mix_and_step(Range r, const Flows& flows) override;
   bool add_flow(Range r, float w, const Buffer& theirs, const Buffer& ours) override {

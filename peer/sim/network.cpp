@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "gossip/mutant.h"
+
 namespace gv {
 namespace {
 
@@ -72,7 +74,8 @@ std::string parse(std::span<const std::byte> bytes,
   if (std::string error = wire::decode_header(raw, head, header); !error.empty()) return error;
   const auto payload =
       bytes.subspan(wire::prefix_bytes + prefix.header_bytes, prefix.payload_bytes);
-  if (wire::hash_payload(payload) != prefix.payload_hash) return "damaged payload";
+  const bool damaged = wire::hash_payload(payload) != prefix.payload_hash;
+  if (damaged && !mutant(Mutant::believe_damaged_payloads)) return "damaged payload";
   used = whole;
   if (payload.empty()) return "";
   const auto buffer = pool.acquire(payload.size());
@@ -143,7 +146,8 @@ void Network::launch(Edge& edge, End& from, const Bytes& frame) {
     processes_.run_at(from.link_free + shared_.network.latency,
                       at.self,
                       [this, &edge, &at, outage = edge.outages, bytes = std::move(bytes)] {
-                        if (outage == edge.outages) arrive(edge, at, bytes);
+                        if (outage == edge.outages || mutant(Mutant::take_of_old_connection))
+                          arrive(edge, at, bytes);
                       });
   };
   if (!dice_.strikes(Fault::slice, now())) return deliver(frame);
@@ -266,7 +270,7 @@ void Network::meet(Edge& edge) {
     if (!successor[k]) continue;
     dice_.count(Probe::reborn);
     if (shared_.peers[end.self]->exchanging(end.other)) dice_.count(Probe::left_open);
-    end.session = {};
+    if (!mutant(Mutant::keep_session_of_the_dead)) end.session = {};
     end.ack_told = 0;
     end.away = false;
     shared_.peers[end.self]->reborn(end.other);
@@ -275,6 +279,7 @@ void Network::meet(Edge& edge) {
   for (std::size_t k = 0; k < 2; ++k) {
     End& end = edge.ends[k];
     end.session.acknowledge(received[k]);
+    if (mutant(Mutant::forget_sent_on_reconnect)) continue;
     for (const Session::Numbered& numbered : end.session.unacknowledged()) {
       dice_.count(Probe::sent_again);
       transmit(edge, end, numbered);

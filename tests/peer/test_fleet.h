@@ -23,4 +23,20 @@ inline Fleet quadratic_fleet(PeerId n,
   return fleet;
 }
 
+/// Peers whose rounds take about a millisecond and whose noise keeps their models apart, so that a
+/// flow applied at one end only shows in the mean.
+inline Fleet restless_fleet(PeerId n, const std::string& topology, const std::string& order) {
+  Fleet fleet = quadratic_fleet(n, topology, "d-psgd", order);
+  fleet.data.quadratic.dimension = 4;
+  fleet.data.quadratic.noise = 10;
+  fleet.data.quadratic.spread = 3;
+  fleet.optimizer.lr = 0.1;
+  fleet.network.latency = std::chrono::microseconds(300);
+  fleet.network.bandwidth = 125e6;
+  fleet.flops = 1e6;
+  fleet.stop.rounds = 200;
+  fleet.faults.deadline = std::chrono::milliseconds(50);
+  return fleet;
+}
+
 }  // namespace gv
