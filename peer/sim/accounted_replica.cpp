@@ -26,4 +26,9 @@ void AccountedReplica::mix_and_step(Range r, const Flows& flows) {
   if (r.begin + r.count == size()) step();
 }
 
+void AccountedReplica::restore(StateReader& in) {
+  inner_->restore(in);
+  own_ = x();
+}
+
 }  // namespace gv
