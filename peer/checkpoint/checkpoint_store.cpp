@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <ranges>
+#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -81,7 +81,7 @@ Verdict CheckpointStore::write(const std::string& temporary, const Checkpoint& c
 std::optional<Checkpoint> CheckpointStore::newest(std::vector<std::string>& skipped) {
   std::vector<Step> steps;
   if (Verdict wrong = files(steps); !wrong.empty()) skipped.push_back(wrong);
-  for (const Step step : steps | std::views::reverse) {
+  for (const Step step : steps) {
     Checkpoint checkpoint;
     Verdict wrong = at(step, checkpoint);
     if (wrong.empty()) return checkpoint;
@@ -115,6 +115,7 @@ std::vector<Step> CheckpointStore::steps() {
     Checkpoint unused;
     return !at(step, unused).empty();
   });
+  std::ranges::reverse(all);
   return all;
 }
 
@@ -123,20 +124,20 @@ Verdict CheckpointStore::drop_after(Step step) {
   if (Verdict wrong = files(steps); !wrong.empty()) return wrong;
   std::erase_if(steps, [step](Step other) { return other <= step; });
   if (steps.empty()) return "";
-  for (const Step newer : steps | std::views::reverse) {
+  for (const Step newer : steps) {
     if (Verdict wrong = disk_.remove(path_of(newer)); !wrong.empty())
       return about(path_of(newer), wrong);
   }
   return about(folder_, disk_.sync_folder(folder_));
 }
 
-/// By name only, ascending.
+/// By name only, the newest first.
 Verdict CheckpointStore::files(std::vector<Step>& steps) {
   std::vector<std::string> names;
   if (Verdict wrong = disk_.list(folder_, names); !wrong.empty()) return about(folder_, wrong);
   for (const std::string& name : names)
     if (const auto step = step_of(name)) steps.push_back(*step);
-  std::ranges::sort(steps);
+  std::ranges::sort(steps, std::greater{});
   return "";
 }
 
@@ -154,8 +155,7 @@ void CheckpointStore::remove_old(Step newest) {
   std::vector<Step> steps;
   if (!files(steps).empty()) return;
   std::erase_if(steps, [newest](Step step) { return step > newest; });
-  steps.resize(steps.size() - std::min(steps.size(), keep_));
-  for (const Step step : steps) (void)disk_.remove(path_of(step));
+  for (std::size_t k = keep_; k < steps.size(); ++k) (void)disk_.remove(path_of(steps[k]));
 }
 
 }  // namespace gv

@@ -52,7 +52,7 @@ Verdict SimDisk::begin() {
 }
 
 Verdict SimDisk::write(const std::string& path, std::span<const std::byte> bytes) {
-  const Verdict failure = begin();
+  Verdict failure = begin();
   if (!failure.empty() && !std::exchange(partly_, false)) return failure;
   if (!folders_.contains(folder_of(path))) return error(std::errc::no_such_file_or_directory);
   const auto [at, made] = cached_.try_emplace(path);
