@@ -93,6 +93,20 @@ class HostReplica : public Replica {
     for (float& value : part(v, {0, size()})) value *= factor;
   }
 
+  void save(StateWriter& out) const override {
+    out.name("x");
+    out.values(x_.floats());
+    optimizer_->save(out);
+    objective_->save(out);
+  }
+  void restore(StateReader& in) override {
+    in.name("x");
+    in.values(x_.floats());
+    optimizer_->restore(in);
+    objective_->restore(in);
+  }
+  void skip_to(std::uint64_t gradient_steps) override { optimizer_->skip_to(gradient_steps); }
+
  private:
   std::span<float> part(Vector v, Range r) {
     GV_CHECK(r.begin + r.count <= size(), "a range inside the vector");

@@ -58,6 +58,9 @@ class LinearRegression : public Objective {
     return 4.0 * train_->features * batch;
   }
 
+  void save(StateWriter& out) const override { batches_.save(out); }
+  void restore(StateReader& in) override { batches_.restore(in); }
+
  private:
   std::span<const float> row(std::size_t r) const {
     return std::span<const float>(features_).subspan(r * train_->features, train_->features);

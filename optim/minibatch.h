@@ -18,6 +18,10 @@ class Minibatches {
   std::span<const std::uint32_t> next(std::uint32_t batch);
   std::uint32_t rows() const { return static_cast<std::uint32_t>(order_.size()); }
 
+  void save(StateWriter& out) const;
+  /// Throws std::runtime_error unless it was saved of the same rows.
+  void restore(StateReader& in);
+
  private:
   std::vector<std::uint32_t> order_;
   std::vector<std::uint32_t> chosen_;

@@ -43,6 +43,9 @@ class Objective {
   virtual Evaluation evaluate(std::span<const float> x) = 0;
   /// Floating-point operations of one value_and_gradient; the simulator turns them into seconds.
   virtual double gradient_flops(std::uint32_t batch) const = 0;
+  /// Where the minibatches or the noise stand; nothing for an objective without either.
+  virtual void save(StateWriter&) const {}
+  virtual void restore(StateReader&) {}
 };
 
 /// What all peers of a fleet share, resolved.

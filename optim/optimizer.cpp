@@ -39,6 +39,20 @@ class Sgd : public Optimizer {
     }
   }
 
+  void save(StateWriter& out) const override {
+    out.name("sgd");
+    out.values(velocity_);
+    out.u64(t_);
+    out.real(gamma_);
+  }
+  void restore(StateReader& in) override {
+    in.name("sgd");
+    in.values(velocity_);
+    t_ = in.u64();
+    gamma_ = in.real();
+  }
+  void skip_to(std::uint64_t t) override { t_ = t; }
+
  private:
   OptimizerSpec spec_;
   std::vector<float> velocity_;
@@ -52,7 +66,7 @@ class Adam : public Optimizer {
 
   void begin_step() override {
     gamma_ = spec_.schedule.rate(spec_.lr, t_++);
-    const auto t = static_cast<double>(t_);
+    const auto t = static_cast<double>(++seen_);
     correction1_ = 1 - std::pow(spec_.beta1, t);
     correction2_ = 1 - std::pow(spec_.beta2, t);
   }
@@ -75,10 +89,29 @@ class Adam : public Optimizer {
     }
   }
 
+  void save(StateWriter& out) const override {
+    out.name("adam");
+    out.values(first_);
+    out.values(second_);
+    out.u64(t_);
+    out.u64(seen_);
+    out.real(gamma_);
+  }
+  void restore(StateReader& in) override {
+    in.name("adam");
+    in.values(first_);
+    in.values(second_);
+    t_ = in.u64();
+    seen_ = in.u64();
+    gamma_ = in.real();
+  }
+  void skip_to(std::uint64_t t) override { t_ = t; }
+
  private:
   OptimizerSpec spec_;
   std::vector<float> first_, second_;
-  std::uint64_t t_ = 0;
+  std::uint64_t t_ = 0;     ///< of the schedule
+  std::uint64_t seen_ = 0;  ///< steps in the moments; not t_ after skip_to
   double gamma_ = 0, correction1_ = 1, correction2_ = 1;
 };
 

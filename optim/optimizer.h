@@ -5,6 +5,8 @@
 #include <span>
 #include <string>
 
+#include "optim/state.h"
+
 namespace gv {
 
 /// gamma_t over gradient steps t = 0, 1, ...
@@ -40,6 +42,13 @@ class Optimizer {
   begin_step() = 0;  ///< fixes gamma_t and the bias corrections of step t; then every block once
   virtual void apply(std::size_t offset, std::span<float> x, std::span<const float> g) = 0;
   virtual double rate() const = 0;  ///< gamma of the step begun last
+
+  /// Momentum or moments and every counter, between two steps.
+  virtual void save(StateWriter& out) const = 0;
+  virtual void restore(StateReader& in) = 0;
+  /// The next step takes gamma_t: the schedule goes on as if t steps had been done. Momentum and
+  /// moments stay, and Adam's bias correction goes on counting the steps that they saw.
+  virtual void skip_to(std::uint64_t t) = 0;
 };
 
 /// d: length of x. Throws std::invalid_argument for an unknown kind or nesterov without momentum.

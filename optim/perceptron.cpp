@@ -106,6 +106,9 @@ class Perceptron : public Objective {
     return 6 * multiplies * batch;
   }
 
+  void save(StateWriter& out) const override { batches_.save(out); }
+  void restore(StateReader& in) override { batches_.restore(in); }
+
  private:
   void gather(const Dataset& data, std::span<const std::uint32_t> rows) {
     labels_.clear();

@@ -74,6 +74,9 @@ class Quadratic : public Objective {
 
   double gradient_flops(std::uint32_t) const override { return 4.0 * spec_.dimension; }
 
+  void save(StateWriter& out) const override { noise_.save(out); }
+  void restore(StateReader& in) override { noise_.restore(in); }
+
  private:
   float hessian(std::size_t k) const {
     return static_cast<float>(spec_.hessian[k % spec_.hessian.size()]);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -59,9 +60,15 @@ class Replica {
 
   virtual Evaluation evaluate() = 0;  ///< x on the test set
 
-  virtual void skip_to(std::uint64_t) {}
-
   virtual double gradient_flops() const = 0;  ///< of one gradient(); for the simulator's clock
+
+  /// What training goes on from, between two rounds: x, the optimizer, where the minibatches stand.
+  virtual void save(StateWriter& out) const = 0;
+  /// What an equally made replica saved. Throws std::runtime_error for anything else; this replica
+  /// is then half restored and no longer to be used.
+  virtual void restore(StateReader& in) = 0;
+  /// The schedule of the rate goes on as if so many gradient steps had been done.
+  virtual void skip_to(std::uint64_t gradient_steps) = 0;
 };
 
 }  // namespace gv

@@ -187,4 +187,20 @@ void Rng::shuffle(std::span<std::uint32_t> values) {
   for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[below(i)]);
 }
 
+void Rng::save(StateWriter& out) const {
+  out.name("rng");
+  out.u64(key_);
+  out.u64(counter_);
+  out.u64(spare_bits_);
+  out.u64(has_spare_ ? 1 : 0);
+}
+
+void Rng::restore(StateReader& in) {
+  in.name("rng");
+  key_ = in.u64();
+  counter_ = in.u64();
+  spare_bits_ = in.u64();
+  has_spare_ = in.u64() != 0;
+}
+
 }  // namespace gv

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "optim/state.h"
+
 namespace gv {
 
 /// Counter-based random numbers (Philox4x32-10; Salmon et al., "Parallel random numbers: as easy as
@@ -28,6 +30,9 @@ class Rng {
   /// its own, so two fills equal one only when the first is a multiple of four long.
   void fill_normal(std::span<float> out);
   void shuffle(std::span<std::uint32_t> values);  ///< Fisher-Yates
+
+  void save(StateWriter& out) const;  ///< where it stands
+  void restore(StateReader& in);
 
  private:
   std::uint64_t key_ = 0;

@@ -55,4 +55,9 @@ NotFinite AccountedReplica::mix_and_step(Range r, const Flows& flows) {
   return bad;
 }
 
+void AccountedReplica::restore(StateReader& in) {
+  inner_->restore(in);
+  own_ = x();
+}
+
 }  // namespace gv

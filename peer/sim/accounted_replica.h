@@ -32,6 +32,10 @@ class AccountedReplica : public Replica {
   void scale(Vector v, float factor) override { inner_->scale(v, factor); }
   Evaluation evaluate() override { return inner_->evaluate(); }
   double gradient_flops() const override { return inner_->gradient_flops(); }
+  void save(StateWriter& out) const override { inner_->save(out); }
+  /// The account begins anew: the restored x is the start.
+  void restore(StateReader& in) override;
+  void skip_to(std::uint64_t gradient_steps) override { inner_->skip_to(gradient_steps); }
 
   std::vector<double> x() const;
   /// An element of x is not a number from now on.

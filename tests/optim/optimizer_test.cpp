@@ -52,6 +52,24 @@ TEST(Optimizer, AdamIsItsRecursion) {
   EXPECT_NEAR(static_cast<double>(descend(spec, 5)), x, 1e-6);
 }
 
+TEST(Optimizer, SkippingMovesTheScheduleAlone) {
+  OptimizerSpec spec;
+  spec.schedule.kind = "cosine";
+  spec.schedule.total = 100;
+  for (const char* kind : {"sgd", "adam"}) {
+    spec.kind = kind;
+    const auto optimizer = make_optimizer(spec, 1);
+    optimizer->skip_to(50);
+    optimizer->begin_step();
+    EXPECT_EQ(optimizer->rate(), spec.schedule.rate(spec.lr, 50));
+    std::vector<float> x{1};
+    optimizer->apply(0, x, std::vector<float>{3});
+    // Adam's first step is one rate long whatever the gradient, if its correction counts from one.
+    const double moved = spec.kind == "adam" ? optimizer->rate() : 3 * optimizer->rate();
+    EXPECT_NEAR(static_cast<double>(x[0]), 1 - moved, 1e-6);
+  }
+}
+
 TEST(Schedule, HasItsEnds) {
   Schedule s;
   EXPECT_EQ(s.rate(0.5, 1000), 0.5);

@@ -1,0 +1,161 @@
+#include "peer/checkpoint/checkpoint_store.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "optim/check.h"
+
+namespace gv {
+namespace {
+
+constexpr std::string_view temporary_suffix = ".tmp";
+
+std::string name_of(Step step) {
+  return fmt::format("{:08}.ckpt", step);
+}
+
+/// Of a file that carries the very name that we would give it.
+std::optional<Step> step_of(const std::string& name) {
+  Step step = 0;
+  std::from_chars(name.data(), name.data() + name.size(), step);
+  return name == name_of(step) ? std::optional(step) : std::nullopt;
+}
+
+bool is_left_over(const std::string& name) {
+  return name.ends_with(temporary_suffix) &&
+         step_of(name.substr(0, name.size() - temporary_suffix.size()));
+}
+
+Verdict about(const std::string& path, const Verdict& verdict) {
+  return verdict.empty() ? "" : fmt::format("{}: {}", path, verdict);
+}
+
+}  // namespace
+
+CheckpointStore::CheckpointStore(Disk& disk,
+                                 std::string folder,
+                                 std::string fleet,
+                                 std::string model,
+                                 PeerId peer,
+                                 std::size_t keep)
+    : disk_(disk),
+      folder_(std::move(folder)),
+      fleet_(std::move(fleet)),
+      model_(std::move(model)),
+      peer_(peer),
+      keep_(keep) {
+  GV_CHECK(keep >= 1, "at least the newest checkpoint is kept");
+}
+
+std::string CheckpointStore::path_of(Step step) const {
+  return folder_ + "/" + name_of(step);
+}
+
+Verdict CheckpointStore::save(Step step, std::vector<std::byte> state) {
+  if (Verdict wrong = disk_.make_folder(folder_); !wrong.empty()) return about(folder_, wrong);
+  remove_left_over();
+  const std::string path = path_of(step);
+  const std::string temporary = path + std::string(temporary_suffix);
+  if (Verdict wrong = write(temporary, {fleet_, model_, peer_, step, std::move(state)});
+      !wrong.empty()) {
+    (void)disk_.remove(temporary);  // perhaps it was not even made
+    return about(temporary, wrong);
+  }
+  if (Verdict wrong = disk_.sync_folder(folder_); !wrong.empty()) return about(path, wrong);
+  remove_old(step);
+  return "";
+}
+
+/// Content before name: the name must never stand for bytes that power loss may take.
+Verdict CheckpointStore::write(const std::string& temporary, const Checkpoint& checkpoint) {
+  if (Verdict wrong = disk_.write(temporary, encode(checkpoint)); !wrong.empty()) return wrong;
+  if (Verdict wrong = disk_.sync(temporary); !wrong.empty()) return wrong;
+  return disk_.rename(temporary, path_of(checkpoint.step));
+}
+
+std::optional<Checkpoint> CheckpointStore::newest(std::vector<std::string>& skipped) {
+  std::vector<Step> steps;
+  if (Verdict wrong = files(steps); !wrong.empty()) skipped.push_back(wrong);
+  for (const Step step : steps) {
+    Checkpoint checkpoint;
+    Verdict wrong = at(step, checkpoint);
+    if (wrong.empty()) return checkpoint;
+    skipped.push_back(std::move(wrong));
+  }
+  return std::nullopt;
+}
+
+Verdict CheckpointStore::at(Step step, Checkpoint& out) {
+  const std::string path = path_of(step);
+  std::vector<std::byte> bytes;
+  if (Verdict wrong = disk_.read(path, bytes); !wrong.empty()) return about(path, wrong);
+  Checkpoint found;
+  if (Verdict wrong = decode(bytes, found); !wrong.empty()) return about(path, wrong);
+  if (found.fleet != fleet_)
+    return about(path, fmt::format("of fleet {}, ours is {}", found.fleet, fleet_));
+  if (found.model != model_)
+    return about(path, fmt::format("of model {}, ours is {}", found.model, model_));
+  if (found.peer != peer_)
+    return about(path, fmt::format("of peer {}, we are peer {}", found.peer, peer_));
+  if (found.step != step)
+    return about(path, fmt::format("of step {}, not of the step in its name", found.step));
+  out = std::move(found);
+  return "";
+}
+
+std::vector<Step> CheckpointStore::steps() {
+  std::vector<Step> all;
+  if (!files(all).empty()) return {};
+  std::erase_if(all, [this](Step step) {
+    Checkpoint unused;
+    return !at(step, unused).empty();
+  });
+  std::ranges::reverse(all);
+  return all;
+}
+
+Verdict CheckpointStore::drop_after(Step step) {
+  std::vector<Step> steps;
+  if (Verdict wrong = files(steps); !wrong.empty()) return wrong;
+  std::erase_if(steps, [step](Step other) { return other <= step; });
+  if (steps.empty()) return "";
+  for (const Step newer : steps) {
+    if (Verdict wrong = disk_.remove(path_of(newer)); !wrong.empty())
+      return about(path_of(newer), wrong);
+  }
+  return about(folder_, disk_.sync_folder(folder_));
+}
+
+/// By name only, the newest first.
+Verdict CheckpointStore::files(std::vector<Step>& steps) {
+  std::vector<std::string> names;
+  if (Verdict wrong = disk_.list(folder_, names); !wrong.empty()) return about(folder_, wrong);
+  for (const std::string& name : names)
+    if (const auto step = step_of(name)) steps.push_back(*step);
+  std::ranges::sort(steps, std::greater{});
+  return "";
+}
+
+/// Temporary files of a process that died: on a full disk they would keep the place that we need.
+void CheckpointStore::remove_left_over() {
+  std::vector<std::string> names;
+  if (!disk_.list(folder_, names).empty()) return;
+  for (const std::string& name : names)
+    if (is_left_over(name)) (void)disk_.remove(folder_ + "/" + name);
+}
+
+/// One that cannot be removed is no failure of the one just saved; the next save tries again. A
+/// step above it is not counted: somebody else's, or of a course that was left.
+void CheckpointStore::remove_old(Step newest) {
+  std::vector<Step> steps;
+  if (!files(steps).empty()) return;
+  std::erase_if(steps, [newest](Step step) { return step > newest; });
+  for (std::size_t k = keep_; k < steps.size(); ++k) (void)disk_.remove(path_of(steps[k]));
+}
+
+}  // namespace gv

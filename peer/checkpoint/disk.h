@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "peer/checkpoint/verdict.h"
+
+namespace gv {
+
+/// The seam to the file system, after LevelDB's Env: as much of it as checkpoints need. Nothing
+/// throws; each call says what went wrong ("No space left on device"), without the path.
+///
+/// Power loss: what sync and sync_folder did not make durable may be there afterwards, or not, or
+/// in part.
+class Disk {
+ public:
+  virtual ~Disk() = default;
+  /// Creates the file, or empties it first. After a failure some of the bytes may be there.
+  [[nodiscard]] virtual Verdict write(const std::string& path,
+                                      std::span<const std::byte> bytes) = 0;
+  [[nodiscard]] virtual Verdict sync(const std::string& path) = 0;  ///< the content is durable
+  /// Within one folder; replaces `to` if it is there, and never leaves a half of it.
+  [[nodiscard]] virtual Verdict rename(const std::string& from, const std::string& to) = 0;
+  /// What the folder lists is durable: files made, renamed and removed.
+  [[nodiscard]] virtual Verdict sync_folder(const std::string& folder) = 0;
+  /// `names` of the files in it, ascending; none when there is no such folder.
+  [[nodiscard]] virtual Verdict list(const std::string& folder,
+                                     std::vector<std::string>& names) = 0;
+  [[nodiscard]] virtual Verdict read(const std::string& path, std::vector<std::byte>& bytes) = 0;
+  [[nodiscard]] virtual Verdict remove(const std::string& path) = 0;
+  /// With its parents; those that it makes are durable. Well when it is there already.
+  [[nodiscard]] virtual Verdict make_folder(const std::string& folder) = 0;
+};
+
+}  // namespace gv

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "optim/rng.h"
+#include "peer/checkpoint/disk.h"
+
+namespace gv {
+
+/// A disk in memory that fails on demand, and loses what a machine's page cache would lose. Harsher
+/// than any one file system: of what was not synced, every page and every change of a folder
+/// survives or not by itself.
+class SimDisk : public Disk {
+ public:
+  static constexpr std::size_t page_bytes = 4096;
+  static constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
+
+  /// Files take whole pages; a write beyond the capacity stores what still fits and fails.
+  explicit SimDisk(std::uint64_t capacity_bytes = unlimited) : capacity_(capacity_bytes) {}
+  void set_capacity(std::uint64_t bytes) { capacity_ = bytes; }
+  std::uint64_t used_bytes() const;
+
+  /// After n more operations one fails, without effect; if it is a write and `partly`, with half of
+  /// its bytes.
+  void fail_after(std::uint64_t n, bool partly = false);
+  /// After n more operations all fail, until crash().
+  void lose_power_after(std::uint64_t n) { power_left_ = n; }
+  /// Power is lost and comes back: what is found on the disk, one of the possible outcomes by the
+  /// seed. A file that was not synced has the old or the new length or one between, and each of its
+  /// pages is old, new, zero or garbage.
+  void crash(std::uint64_t seed);
+
+  Verdict write(const std::string& path, std::span<const std::byte> bytes) override;
+  Verdict sync(const std::string& path) override;
+  Verdict rename(const std::string& from, const std::string& to) override;
+  Verdict sync_folder(const std::string& folder) override;
+  Verdict list(const std::string& folder, std::vector<std::string>& names) override;
+  Verdict read(const std::string& path, std::vector<std::byte>& bytes) override;
+  Verdict remove(const std::string& path) override;
+  Verdict make_folder(const std::string& folder) override;
+
+ private:
+  using Bytes = std::vector<std::byte>;
+  struct File {
+    Bytes cached;
+    Bytes durable;  ///< as of the last sync
+    bool synced = true;
+  };
+  using Names = std::map<std::string, std::shared_ptr<File>>;  ///< by path
+  /// Of one folder, not yet durable.
+  struct Change {
+    std::string folder;
+    std::string removed;  ///< path; empty: none
+    std::string added;    ///< path; empty: none
+    std::shared_ptr<File> file;
+  };
+
+  Verdict begin();
+  void change(Change c);
+  static void apply(const Change& c, Names& names);
+  static void settle(File& file, Rng& rng);
+
+  std::uint64_t capacity_;
+  std::optional<std::uint64_t> failure_in_;  ///< so many operations go well before it
+  bool partly_ = false;
+  std::optional<std::uint64_t> power_left_;
+  std::set<std::string> folders_{".", "/"};  ///< durable at once
+  Names cached_;
+  Names durable_;
+  std::vector<Change> changes_;  ///< in their order
+};
+
+}  // namespace gv
