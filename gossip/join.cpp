@@ -12,7 +12,9 @@
 namespace gv {
 
 Task<> Peer::join() {
-  if (plan.fetch) co_await fetch_model();
+  // Neighbours complete no round without us before we were once among them.
+  const bool late = plan.catch_up && step == 0 && furthest_round() > 0;
+  if (plan.fetch || late) co_await fetch_model();
   joining_ = false;
   if (plan.catch_up) go_to_round(furthest_round());
 }

@@ -8,6 +8,7 @@
 #include "gossip/mutant.h"
 #include "gossip/ring.h"
 #include "optim/check.h"
+#include "optim/state.h"
 
 namespace gv {
 namespace {
@@ -39,7 +40,6 @@ Peer::Peer(Plan plan_, World& world_, Replica& replica_)
           static_cast<float>(row.weights[static_cast<std::size_t>(in - row.peers.begin())]);
     edges_.push_back(std::move(edge));
   }
-  joining_ = plan.fetch;
 }
 
 Peer::Edge* Peer::edge_of(PeerId peer) {
@@ -108,9 +108,18 @@ Task<> Peer::local_steps() {
 Task<> Peer::end_step() {
   const Step before = step++;
   if (plan.catch_up) go_to_round(furthest_round());
-  const Step every = plan.evaluate_every;
-  const bool due = every != 0 && step / every > before / every;
-  if (due && running()) co_await evaluate(false);
+  const auto due = [&](Step every) { return every != 0 && step / every > before / every; };
+  if (due(plan.checkpoint_every)) co_await checkpoint();
+  if (due(plan.evaluate_every) && running()) co_await evaluate(false);
+}
+
+/// Takes no virtual time, like an evaluation.
+Task<> Peer::checkpoint() {
+  co_await compute(0, [&] {
+    StateWriter state;
+    replica.save(state);
+    world.store(step, state.take());
+  });
 }
 
 /// Edge by edge and all at once: a neighbour may be waiting for our goodbye while we wait for the
@@ -183,7 +192,6 @@ bool Peer::deliver(Message message) {
 bool Peer::acceptable(const Message& message) {
   const Edge& edge = *edge_of(message.from);
   if (message.kind == Kind::fetch) return edge.two_way() && !message.payload;
-  if (message.kind == Kind::state && !plan.fetch) return false;
   if (message.kind == Kind::state && !message.payload) return message.part == 0;
   if (!edge.in) return false;
   Step first = step;

@@ -23,13 +23,14 @@ struct Plan {
   Neighborhood neighborhood;  ///< row `id` of W
   Step steps = 0;             ///< rounds to do
   Step evaluate_every = 0;    ///< rounds between reports; 0: only the last
+  Step checkpoint_every = 0;  ///< rounds; 0: never
   std::uint32_t local_steps = 1;
   /// Metropolis weights of the edges that take part, from both ends' degrees of the moment; else
   /// W_ij whatever happens.
   bool live_degrees = false;
   /// A peer that was away goes on in its neighbours' round; they end together.
   bool catch_up = false;
-  bool fetch = false;                          ///< begins with a neighbour's model
+  bool fetch = false;                          ///< begins with a neighbour's model, always
   Time deadline{std::chrono::seconds(30)};     ///< for a neighbour's half in a round; 0: none
   Time hurry{std::chrono::milliseconds(250)};  ///< the same, while another one is out of step
   Time patience{std::chrono::seconds(3)};  ///< at the end, for those who are away and owe us half
@@ -73,10 +74,11 @@ class Peer {
   Task<> step_local();   ///< x <- x - gamma direction(g)
   Task<> local_steps();  ///< local_steps - 1 plain SGD steps before an exchange
   Task<> compute(double flops, std::function<void()> job);  ///< any arithmetic on the replica
-  Task<> end_step();  ///< counts the round; evaluates when due
+  Task<> end_step();  ///< counts the round; keeps a checkpoint and evaluates when due
 
-  /// First words: where the plan says so, takes a neighbour's model and round. The runtime awaits
-  /// it before the algorithm.
+  /// First words. A peer without a past whose neighbours have one takes the model and the round of
+  /// one of them; one that was restored takes the round. The runtime awaits it before the
+  /// algorithm.
   Task<> join();
   /// Last words: tells the neighbours, reports the final replica. The runtime awaits it after the
   /// algorithm.
@@ -141,6 +143,7 @@ class Peer {
   bool acceptable(const Message& message);
   std::size_t expected_floats(const Message& message) const;
   Task<> evaluate(bool last);
+  Task<> checkpoint();
   Task<> leave(Edge& edge);
 
   // exchange.cpp
@@ -172,7 +175,7 @@ class Peer {
   Mailbox mailbox_;
   BufferPool pool_;
   bool stopping_ = false;
-  bool joining_ = false;
+  bool joining_ = true;
   const Edge* waited_ = nullptr;  ///< whom this round waits for now
   std::uint32_t waited_part_ = 0;
   Time waited_since_{0};

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "gossip/message.h"
 #include "optim/objective.h"
@@ -50,6 +51,8 @@ class World {
   virtual void offload(double flops, std::function<void()> job, std::function<void()> done) = 0;
   virtual void publish(Report report) = 0;
   virtual std::uint64_t sent_bytes() const = 0;
+  /// Keeps what training can go on from after round `step`. Called off the loop, by a job.
+  virtual void store(Step step, std::vector<std::byte> state) = 0;
   /// For whoever keeps account of the exchanges.
   virtual void settled(const Settlement& settlement) = 0;
   /// One line, without its end, for whoever watches this peer.

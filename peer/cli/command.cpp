@@ -1,8 +1,11 @@
 #include "peer/cli/command.h"
 
 #include <cstdio>
+#include <stdexcept>
 
 #include <fmt/format.h>
+
+#include "peer/launch/resume.h"
 
 namespace gv::cli {
 
@@ -25,6 +28,21 @@ Assembly assemble(const FleetOptions& options) {
   Fleet fleet = read_fleet(options.file, options.sets, &notices);
   for (const std::string& notice : notices) fmt::print(stderr, "notice: {}\n", notice);
   return Assembly(std::move(fleet));
+}
+
+Assembly assemble_again(const std::string& run_folder, FleetOptions& options) {
+  if (!options.file.empty() || !options.sets.empty())
+    throw std::invalid_argument("--resume takes the fleet file and the --set values of the run");
+  const RunArguments before = read_arguments(run_folder);
+  options.file = before.file;
+  options.sets = before.sets;
+  Assembly fleet = assemble(options);
+  if (fleet.fleet.digest == before.digest) return fleet;
+  throw std::invalid_argument(
+      fmt::format("{} is not any more what it was when {} began; the run's copy is {}/fleet.yaml",
+                  before.file,
+                  run_folder,
+                  run_folder));
 }
 
 }  // namespace gv::cli

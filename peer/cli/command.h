@@ -24,6 +24,10 @@ struct FleetOptions {
 
 /// Adds FILE, --set and --json; `examples` end the help text.
 void add_fleet_options(CLI::App& command, FleetOptions& options);
+/// The fleet of a run that is to go on, as its folder tells; fills in `options`. Throws
+/// std::invalid_argument when the fleet file is another one now.
+Assembly assemble_again(const std::string& run_folder, FleetOptions& options);
+
 void add_examples(CLI::App& command, const std::string& examples);
 
 /// Reads the fleet file and makes it ready; notices go to stderr.

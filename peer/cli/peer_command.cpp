@@ -16,6 +16,7 @@ struct PeerOptions {
   PeerId id = 0;
   double wait_seconds = 120;
   std::string launched;
+  PeerPast past;
 };
 
 /// A fleet of one: the same columns, about this peer alone.
@@ -57,7 +58,7 @@ int run_by_hand(const Assembly& fleet, const PeerOptions& options) {
   };
   const auto wait =
       std::chrono::duration_cast<Time>(std::chrono::duration<double>(options.wait_seconds));
-  return run_manual_peer(fleet, options.id, wait, screen);
+  return run_manual_peer(fleet, options.id, wait, options.past, screen);
 }
 
 int run_peer(const PeerOptions& options) {
@@ -66,7 +67,8 @@ int run_peer(const PeerOptions& options) {
     throw std::invalid_argument(fmt::format(
         "--id {}: {} has peers 0 .. {}", options.id, options.file.file, fleet.fleet.size() - 1));
   }
-  if (!options.launched.empty()) return run_launched_peer(fleet, options.id, options.launched);
+  if (!options.launched.empty())
+    return run_launched_peer(fleet, options.id, options.launched, options.past);
   return run_by_hand(fleet, options);
 }
 
@@ -82,10 +84,18 @@ void add_peer(CLI::App& app, Outcome& outcome) {
       ->add_option("--wait", options->wait_seconds, "Seconds to wait for the neighbours to appear")
       ->check(CLI::Range(0.1, 1e6))
       ->capture_default_str();
+  command->add_flag("--rejoin",
+                    options->past.rejoin,
+                    "Go on from this peer's newest checkpoint, or else from a neighbour's model, "
+                    "without waiting for neighbours that are not there");
+  command->add_option(
+      "--from", options->past.from, "Go on from this peer's checkpoint of that round");
   command->add_option("--launched", options->launched)->group("");
   add_examples(*command,
                "  on each machine, with the same file and its addresses under `hosts`:\n"
-               "  grapevine peer lan.yaml --id 0");
+               "  grapevine peer lan.yaml --id 0\n"
+               "  after its machine was started anew, while the others train on:\n"
+               "  grapevine peer lan.yaml --id 0 --rejoin");
   command->callback([options, &outcome] { outcome.code = run_peer(*options); });
 }
 

@@ -11,6 +11,7 @@
 #include "graph/spectrum.h"
 #include "peer/cli/command.h"
 #include "peer/launch/launcher.h"
+#include "peer/launch/resume.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
 
@@ -20,6 +21,7 @@ namespace {
 struct RunOptions {
   FleetOptions file;
   std::string program;
+  std::string resume;
 };
 
 std::string head(const Assembly& fleet, const RunFolder& folder) {
@@ -51,7 +53,7 @@ class Screen {
       : fleet_(fleet),
         json_(json),
         width_(std::to_string(fleet.fleet.size() - 1).size()),
-        metrics_(folder.file("metrics.jsonl")) {
+        metrics_(folder.file("metrics.jsonl"), std::ios::app) {
     if (!json_) fmt::print("{}\n{}\n", head(fleet, folder), table_header());
     std::fflush(stdout);
   }
@@ -145,7 +147,7 @@ std::string lost_table(const LaunchResult& result) {
                         lost.ending,
                         lost.step,
                         lost.last_words.empty() ? "(none)" : lost.last_words,
-                        lost.log_path);
+                        lost.restarted ? "(restarted)" : lost.log_path);
   }
   return text;
 }
@@ -167,19 +169,32 @@ void refuse_other_machines(const Fleet& fleet) {
   }
 }
 
-int run_fleet(const RunOptions& options) {
-  const Assembly fleet = assemble(options.file);
-  refuse_other_machines(fleet.fleet);
-  const RunFolder folder = RunFolder::make(fleet.fleet.output_dir);
+RunFolder new_run(const Assembly& fleet, const RunOptions& options) {
+  RunFolder folder = RunFolder::make(fleet.fleet.output_dir);
   std::error_code ignored;
   std::filesystem::copy_file(fleet.fleet.path, folder.file("fleet.yaml"), ignored);
+  keep_arguments(folder,
+                 {std::filesystem::absolute(options.file.file).string(),
+                  options.file.sets,
+                  fleet.fleet.digest});
+  return folder;
+}
+
+int run_fleet(RunOptions options) {
+  const bool resume = !options.resume.empty();
+  const Assembly fleet =
+      resume ? assemble_again(options.resume, options.file) : assemble(options.file);
+  refuse_other_machines(fleet.fleet);
+  const RunFolder folder = resume ? RunFolder::open(options.resume) : new_run(fleet, options);
+  std::optional<Step> from;
+  if (resume) from = newest_common_round(fleet, folder);
   Screen screen(fleet, folder, options.file.json);
   Observer observer(
       fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) { screen.record(r); });
   LaunchResult result;
   {
     Launcher launcher(
-        fleet, folder, observer, {options.program, options.file.sets}, screen.callbacks());
+        fleet, folder, observer, {options.program, options.file.sets, from}, screen.callbacks());
     result = launcher.run();
   }
   screen.finish();
@@ -188,7 +203,7 @@ int run_fleet(const RunOptions& options) {
     screen.say(fmt::format("error: no peer finished; their logs are in {}/peers", folder.path()));
     return result.code;
   }
-  const auto lost = static_cast<PeerId>(result.lost.size());
+  const auto lost = static_cast<PeerId>(result.gone);
   const std::string hash = observer.params_hash();
   const std::string summary = summary_line(*observer.summary(), lost, result.seconds, hash);
   save(fleet, folder, observer, summary);
@@ -218,6 +233,10 @@ void add_run(CLI::App& app, Outcome& outcome) {
   auto options = std::make_shared<RunOptions>();
   options->program = this_program();
   add_fleet_options(*command, options->file);
+  command->get_option("FILE")->required(false);
+  command->add_option("--resume",
+                      options->resume,
+                      "Go on with the run of this folder, from its newest checkpoints");
   command->add_option("--peer-binary",
                       options->program,
                       "The peers' program; also GRAPEVINE_PEER_BINARY. Default: this one");
@@ -225,8 +244,14 @@ void add_run(CLI::App& app, Outcome& outcome) {
       *command,
       "  grapevine run configs/fashion-ring8.yaml\n"
       "  grapevine run configs/fashion-ring8.yaml --set topology=hypercube --set peers=16\n"
-      "  grapevine run configs/quadratic-ring16.yaml --json | tail -n 1");
-  command->callback([options, &outcome] { outcome.code = run_fleet(*options); });
+      "  grapevine run configs/quadratic-ring16.yaml --json | tail -n 1\n"
+      "  grapevine run configs/fashion-ring8.yaml --set checkpoint.every=\"100 rounds\"\n"
+      "  grapevine run --resume runs/fashion-ring8");
+  command->callback([options, &outcome] {
+    if (options->file.file.empty() && options->resume.empty())
+      throw CLI::RequiredError("run: FILE, or --resume RUN,");
+    outcome.code = run_fleet(*options);
+  });
 }
 
 }  // namespace gv::cli

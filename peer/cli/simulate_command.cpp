@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "peer/cli/command.h"
+#include "peer/launch/resume.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
 #include "peer/sim/simulation.h"
@@ -39,8 +40,8 @@ void print_record(const FleetRecord& record, bool json, ProgressLine& progress) 
   std::fflush(stdout);
 }
 
-int simulate_fleet(const FleetOptions& file, int threads) {
-  const Assembly fleet = assemble(file);
+int simulate_fleet(FleetOptions file, const std::string& resume, int threads) {
+  const Assembly fleet = resume.empty() ? assemble(file) : assemble_again(resume, file);
   ProgressLine progress;
   if (!file.json) fmt::print("{}\n", table_header());
   Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) {
@@ -50,6 +51,10 @@ int simulate_fleet(const FleetOptions& file, int threads) {
   const auto begin = std::chrono::steady_clock::now();
   SimulationOptions options;
   options.threads = threads;
+  if (!resume.empty()) {
+    const RunFolder folder = RunFolder::open(resume);
+    options.resume = checkpoints_of(fleet, folder, newest_common_round(fleet, folder));
+  }
   options.interrupted = [] { return interrupts > 0; };
   options.on_progress = [&](Step round, Time t) {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
@@ -74,7 +79,13 @@ void add_simulate(CLI::App& app, Outcome& outcome) {
   auto options = std::make_shared<FleetOptions>();
   auto threads = std::make_shared<int>(0);
   auto swarm = std::make_shared<SwarmArguments>();
+  auto resume = std::make_shared<std::string>();
   add_fleet_options(*command, *options);
+  command->get_option("FILE")->required(false);
+  command->add_option(
+      "--resume",
+      *resume,
+      "Go on, in virtual time, with the run of this folder from its newest checkpoints");
   command->add_option("--threads", *threads, "Cores to use; 0: all. Changes no bit of the result")
       ->check(CLI::Range(0, 1024));
   add_swarm_options(*command, *swarm);
@@ -83,9 +94,11 @@ void add_simulate(CLI::App& app, Outcome& outcome) {
                "  grapevine simulate configs/quadratic-ring16.yaml --set topology=torus --json\n"
                "  grapevine simulate configs/fashion-ring8.yaml --set network.latency=\"5 ms\"\n"
                "  grapevine simulate configs/swarm-ring6.yaml --faults swarm --seeds 1..1000");
-  command->callback([options, threads, swarm, &outcome] {
-    outcome.code =
-        swarm->faults.empty() ? simulate_fleet(*options, *threads) : run_swarm(*options, *swarm);
+  command->callback([options, resume, threads, swarm, &outcome] {
+    if (options->file.empty() && resume->empty())
+      throw CLI::RequiredError("simulate: FILE, or --resume RUN,");
+    outcome.code = swarm->faults.empty() ? simulate_fleet(*options, *resume, *threads)
+                                         : run_swarm(*options, *swarm);
   });
 }
 

@@ -83,6 +83,7 @@ class FleetReader {
     read_simulate(top.take("simulate"));
     read_stop(top.take("stop"));
     read_evaluate(top.take("evaluate"));
+    read_checkpoint(top.take("checkpoint"));
     read_faults(top.take("faults"));
     read_launch(top.take("launch"));
     read_output(top.take("output"));
@@ -482,6 +483,19 @@ class FleetReader {
     map.finish();
   }
 
+  void read_checkpoint(const Value* value) {
+    MapReader map(source_, value, "checkpoint");
+    if (const Value* every = map.take("every")) {
+      const auto e = read_every(source_, *every, {"round"});
+      if (e && e->count == std::floor(e->count))
+        fleet_.checkpoint.every = static_cast<std::uint64_t>(e->count);
+      else if (e)
+        source_.error(*every, "rounds are whole");
+    }
+    set(map.take("keep"), fleet_.checkpoint.keep, count(1, 1000));
+    map.finish();
+  }
+
   void read_faults(const Value* value) {
     MapReader map(source_, value, "faults");
     const Value* heartbeat = map.take("heartbeat");
@@ -490,6 +504,9 @@ class FleetReader {
     set(heartbeat, faults.heartbeat, duration());
     set(dead_after, faults.dead_after, duration());
     set(map.take("deadline"), faults.deadline, duration());
+    set(map.take("ledger"), faults.ledger, [this](const Value& v) {
+      return read_bool(source_, v);
+    });
     set(map.take("min_peers"), faults.min_peers, count(1, std::max<PeerId>(1, fleet_.size())));
     map.finish();
     const Value* wrong = heartbeat != nullptr ? heartbeat : dead_after;
@@ -504,6 +521,9 @@ class FleetReader {
   void read_launch(const Value* value) {
     MapReader map(source_, value, "launch");
     set(map.take("grace"), fleet_.grace, duration());
+    std::string restart = "never";
+    set(map.take("restart"), restart, choice({"never", "on-failure"}));
+    fleet_.restart = restart == "on-failure";
     map.finish();
   }
 

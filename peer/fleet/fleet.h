@@ -60,6 +60,13 @@ struct FaultSpec {
   Time dead_after{std::chrono::seconds(5)};
   Time deadline{std::chrono::seconds(30)};  ///< for a neighbour's half in a round; 0: none
   std::uint32_t min_peers = 1;
+  bool ledger = false;  ///< each peer keeps the book of its exchanges, for an audit
+};
+
+/// What each peer keeps to go on from.
+struct CheckpointSpec {
+  std::uint64_t every = 0;  ///< rounds; 0: never
+  std::uint32_t keep = 2;
 };
 
 struct Fleet {
@@ -80,12 +87,14 @@ struct Fleet {
   double flops = 50e9;  ///< `simulate: { flops: 50 GFLOP/s }`: speed of a peer of speed 1
   StopSpec stop;
   FaultSpec faults;
+  CheckpointSpec checkpoint;
   std::uint64_t evaluate_every =
       0;  ///< rounds; 0: only at the end (evaluate.every in epochs is resolved later)
   std::optional<double> evaluate_every_epochs;
   std::string
       output_dir;  ///< {name} and {time} already replaced? no: {time} is left to the launcher
   Time grace{std::chrono::seconds(8)};  ///< launch.grace
+  bool restart = false;                 ///< launch.restart: on-failure
   std::string digest;  ///< 32 hex digits of XXH3-128 over the resolved, sorted values: the identity
                        ///< of the run
 

@@ -47,7 +47,9 @@ Launcher::Launcher(const Assembly& fleet,
       screen_(std::move(screen)),
       signals_(catch_signals()) {
   slots_.resize(fleet.fleet.size());
-  for (PeerId i = 0; i < fleet.fleet.size(); ++i) start(i);
+  std::vector<std::string> past;
+  if (options_.from) past = {"--from", std::to_string(*options_.from)};
+  for (PeerId i = 0; i < fleet.fleet.size(); ++i) start(i, past);
 }
 
 Launcher::~Launcher() {
@@ -55,11 +57,11 @@ Launcher::~Launcher() {
     if (slot.log != nullptr) std::fclose(slot.log);
 }
 
-void Launcher::start(PeerId id) {
+void Launcher::start(PeerId id, const std::vector<std::string>& past) {
   Slot& slot = slots_[id];
   slot.folder = folder_.peer(id);
   const std::string log = slot.folder + "/stderr.log";
-  slot.log = std::fopen(log.c_str(), "we");
+  if (slot.log == nullptr) slot.log = std::fopen(log.c_str(), "ae");
   if (slot.log == nullptr) throw std::runtime_error(log + ": cannot be written");
   std::vector<std::string> argv{options_.program,
                                 "peer",
@@ -69,6 +71,7 @@ void Launcher::start(PeerId id) {
                                 "--launched",
                                 slot.folder};
   for (const std::string& set : options_.sets) argv.insert(argv.end(), {"--set", set});
+  argv.insert(argv.end(), past.begin(), past.end());
   slot.child = std::make_unique<Child>(argv);
   folder_.write(fmt::format("peers/{:03}/pid", id), fmt::format("{}\n", slot.child->pid()));
 }
@@ -78,6 +81,7 @@ LaunchResult Launcher::run() {
     wait_for_events();
     take_signals();
     for (PeerId i = 0; i < slots_.size(); ++i) hear(i);
+    restart_when_due();
     check_time_and_target();
     if (phase_ == Phase::training && screen_.on_tick) {
       Step slowest = fleet_.rounds;
@@ -116,6 +120,7 @@ void Launcher::heed(PeerId id, const control::PeerSays& says) {
   Slot& slot = slots_[id];
   if (const auto* listening = std::get_if<control::Listening>(&says)) {
     slot.port = listening->port;
+    if (phase_ == Phase::training) return introduce(id);
     if (std::ranges::all_of(slots_, [](const Slot& s) { return s.port != 0; })) send_addresses();
   } else if (std::holds_alternative<control::Ready>(says)) {
     slot.ready = true;
@@ -145,6 +150,40 @@ void Launcher::send_addresses() {
   for (const Slot& slot : slots_) slot.child->tell(control::line(says));
 }
 
+/// A restarted peer and the others get to know each other's addresses.
+void Launcher::introduce(PeerId id) {
+  control::Addresses all;
+  for (PeerId i = 0; i < slots_.size(); ++i) all.list.push_back({i, "127.0.0.1", slots_[i].port});
+  slots_[id].child->tell(control::line(all));
+  for (PeerId i = 0; i < slots_.size(); ++i) {
+    if (i != id && slots_[i].child->running())
+      slots_[i].child->tell(control::line(control::Addresses{{all.list[id]}}));
+  }
+}
+
+void Launcher::restart_when_due() {
+  for (PeerId i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[i];
+    if (!slot.restart_at || Clock::now() < *slot.restart_at) continue;
+    slot.restart_at.reset();
+    ++slot.restarts;
+    start(i, {"--rejoin"});
+    screen_.on_note(fmt::format("peer {} starts again (pid {})", i, slot.child->pid()));
+    observer_.expect(i);
+  }
+}
+
+/// A peer that dies again and again is started after longer and longer pauses, and then no more.
+bool Launcher::restart_later(PeerId id) {
+  constexpr int most_restarts = 10;
+  Slot& slot = slots_[id];
+  const auto trains = [](const Slot& s) { return s.child->running() && !s.finished; };
+  if (!fleet_.fleet.restart || stopping_ || phase_ != Phase::training) return false;
+  if (slot.restarts >= most_restarts || std::ranges::none_of(slots_, trains)) return false;
+  slot.restart_at = Clock::now() + std::chrono::milliseconds(100) * (1 << slot.restarts);
+  return true;
+}
+
 void Launcher::ended(PeerId id) {
   const Slot& slot = slots_[id];
   if (slot.finished) return;
@@ -154,13 +193,14 @@ void Launcher::ended(PeerId id) {
                    slot.step,
                    slot.child->ending(),
                    slot.last_words,
-                   slot.folder + "/stderr.log"});
+                   slot.folder + "/stderr.log",
+                   restart_later(id)});
   if (unexpected) screen_.on_lost(lost_.back());
   if (unexpected && phase_ != Phase::training) {
     failed_to_start_ = true;
     kill_all();
   }
-  const std::size_t left = slots_.size() - lost_.size();
+  const std::size_t left = slots_.size() - gone();
   if (!stopping_ && left < fleet_.fleet.faults.min_peers) {
     too_few_ = true;
     screen_.on_note(fmt::format("{} peers are left and faults.min_peers is {}: stopping",
@@ -202,7 +242,8 @@ void Launcher::take_signals() {
 
 void Launcher::stop_all() {
   stopping_ = true;
-  for (const Slot& slot : slots_) {
+  for (Slot& slot : slots_) {
+    slot.restart_at.reset();
     if (phase_ == Phase::starting) slot.child->kill(SIGKILL);  // nothing to finish, nothing to save
     if (slot.child->running()) slot.child->tell(control::line(control::Stop{}));
   }
@@ -210,15 +251,25 @@ void Launcher::stop_all() {
 
 void Launcher::kill_all() {
   stopping_ = true;
-  for (const Slot& slot : slots_) slot.child->kill(SIGKILL);
+  for (Slot& slot : slots_) {
+    slot.restart_at.reset();
+    slot.child->kill(SIGKILL);
+  }
 }
 
 bool Launcher::any_running() const {
-  return std::ranges::any_of(slots_, [](const Slot& s) { return s.child->running(); });
+  return std::ranges::any_of(
+      slots_, [](const Slot& s) { return s.child->running() || s.restart_at.has_value(); });
+}
+
+/// Without their last words, and for good.
+std::size_t Launcher::gone() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      slots_, [](const Slot& s) { return !s.child->running() && !s.finished && !s.restart_at; }));
 }
 
 LaunchResult Launcher::result() const {
-  LaunchResult result{.code = exit_code::done, .seconds = 0, .lost = lost_};
+  LaunchResult result{.code = exit_code::done, .seconds = 0, .lost = lost_, .gone = gone()};
   if (began_ && ended_) result.seconds = std::chrono::duration<double>(*ended_ - *began_).count();
   const auto& summary = observer_.summary();
   if (signal_code_ != 0) {
@@ -227,7 +278,7 @@ LaunchResult Launcher::result() const {
     result.code = exit_code::could_not_start;
   } else if (too_few_ || !summary || !std::isfinite(summary->mean.loss)) {
     result.code = exit_code::failed;
-  } else if (!lost_.empty()) {
+  } else if (gone() > 0) {
     result.code = exit_code::peers_lost;
   }
   return result;

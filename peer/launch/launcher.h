@@ -17,6 +17,7 @@ namespace gv {
 struct LaunchOptions {
   std::string program;            ///< the peers' binary
   std::vector<std::string> sets;  ///< --set values, handed on to the peers
+  std::optional<Step> from;       ///< all peers go on from their checkpoints of this round
 };
 
 /// A peer that ended without its last words.
@@ -27,6 +28,7 @@ struct LostPeer {
   std::string ending;      ///< "killed by signal 9"
   std::string last_words;  ///< the last line it logged
   std::string log_path;
+  bool restarted = false;  ///< another process took its place
 };
 
 struct LaunchScreen {
@@ -42,6 +44,7 @@ struct LaunchResult {
   int code = 0;  ///< exit_code
   double seconds = 0;
   std::vector<LostPeer> lost;
+  std::size_t gone = 0;  ///< lost and not replaced
 };
 
 /// Starts all peers of a fleet on this machine, watches them and gathers what they report. Takes no
@@ -69,10 +72,15 @@ class Launcher {
     bool finished = false;  ///< its last report has come
     Step step = 0;
     std::string last_words;
+    int restarts = 0;
+    std::optional<std::chrono::steady_clock::time_point> restart_at;
   };
   enum class Phase { starting, connecting, training };
 
-  void start(PeerId id);
+  void start(PeerId id, const std::vector<std::string>& past);
+  void restart_when_due();
+  bool restart_later(PeerId id);
+  void introduce(PeerId id);
   void wait_for_events();
   void hear(PeerId id);
   void heed(PeerId id, const control::PeerSays& says);
@@ -84,6 +92,7 @@ class Launcher {
   void stop_all();
   void kill_all();
   bool any_running() const;
+  std::size_t gone() const;
   LaunchResult result() const;
   double seconds() const;
   std::size_t alive() const;

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 
 #include <fcntl.h>
@@ -51,23 +52,52 @@ std::vector<PeerAddress> hear_addresses() {
   return addresses ? addresses->list : std::vector<PeerAddress>{};
 }
 
-/// Whatever comes on stdin after the addresses means stop; its end means that the launcher has
-/// gone.
-bool heed_launcher(TcpPeer& peer, const WatchThread& watch) {
-  std::array<char, 256> buffer;
-  const ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
-  if (count < 0 && errno == EINTR) return true;
-  peer.stop();
-  if (count > 0) return true;
-  if (watch.pause(orphan_deadline_ms)) std::_Exit(exit_code::failed);
-  return false;
-}
+/// What comes on stdin after the first addresses; its end means that the launcher has gone.
+class LauncherEar {
+ public:
+  explicit LauncherEar(TcpPeer& peer) : peer_(peer) {}
+
+  bool hear(const WatchThread& watch) {
+    std::array<char, 4096> buffer;
+    const ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) return true;
+    if (count > 0) {
+      rest_.append(buffer.data(), static_cast<std::size_t>(count));
+      for (std::size_t end = rest_.find('\n'); end != std::string::npos; end = rest_.find('\n')) {
+        heed(control::parse_launcher(rest_.substr(0, end)));
+        rest_.erase(0, end + 1);
+      }
+      return true;
+    }
+    peer_.stop();
+    if (watch.pause(orphan_deadline_ms)) std::_Exit(exit_code::failed);
+    return false;
+  }
+
+ private:
+  void heed(const control::LauncherSays& says) {
+    if (const auto* addresses = std::get_if<control::Addresses>(&says)) {
+      for (const PeerAddress& address : addresses->list) peer_.readdress(address);
+    } else {
+      peer_.stop();
+    }
+  }
+
+  TcpPeer& peer_;
+  std::string rest_;
+};
 
 }  // namespace
 
-int run_launched_peer(const Assembly& fleet, PeerId id, const std::string& folder) {
+int run_launched_peer(const Assembly& fleet,
+                      PeerId id,
+                      const std::string& folder,
+                      const PeerPast& past) {
   std::signal(SIGPIPE, SIG_IGN);
   TcpPeerOptions options;
+  options.folder = folder;
+  options.from = past.from;
+  options.rejoin = past.rejoin;
   options.on_ready = [] { say(control::line(control::Ready{})); };
   options.on_progress = [](Step step) { say(control::line(control::Progress{step})); };
   options.on_report = [&](Report report) { report_to_launcher(std::move(report), folder); };
@@ -76,8 +106,8 @@ int run_launched_peer(const Assembly& fleet, PeerId id, const std::string& folde
   say(control::line(control::Listening{peer.listen()}));
   const std::vector<PeerAddress> addresses = hear_addresses();
   if (addresses.empty()) return exit_code::could_not_start;
-  const WatchThread launcher(STDIN_FILENO,
-                             [&](WatchThread& watch) { return heed_launcher(peer, watch); });
+  LauncherEar ear(peer);
+  const WatchThread launcher(STDIN_FILENO, [&](WatchThread& watch) { return ear.hear(watch); });
   peer.run(addresses);
   return exit_code::done;
 }
@@ -99,6 +129,7 @@ std::vector<PeerAddress> manual_addresses(const Fleet& fleet) {
 int run_manual_peer(const Assembly& fleet,
                     PeerId id,
                     Time connect_deadline,
+                    const PeerPast& past,
                     const ManualPeerScreen& screen) {
   sigset_t ends;
   sigemptyset(&ends);
@@ -112,6 +143,10 @@ int run_manual_peer(const Assembly& fleet,
   options.listen_address = addresses.at(id).host;
   options.listen_port = addresses.at(id).port;
   options.connect_deadline = connect_deadline;
+  options.folder = fmt::format("{}/peers/{:03}", fleet.fleet.output_dir, id);
+  std::filesystem::create_directories(options.folder);
+  options.from = past.from;
+  options.rejoin = past.rejoin;
   options.on_ready = [&] { screen.log("connected with all neighbours"); };
   options.on_report = [&](const Report& report) { screen.on_report(report); };
   options.log = screen.log;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,10 +10,20 @@
 
 namespace gv {
 
+/// Where a peer goes on from.
+struct PeerPast {
+  std::optional<Step> from;  ///< its checkpoint of this round
+  bool rejoin = false;       ///< its newest checkpoint, or a neighbour's model
+};
+
 /// One peer that a launcher started: its addresses come on stdin, what it has to say goes to stdout
 /// (control.h), its log to stderr. Ends when it has finished, when it is told to stop, or when
-/// stdin ends. `folder` takes the vectors it reports. Returns the exit code.
-int run_launched_peer(const Assembly& fleet, PeerId id, const std::string& folder);
+/// stdin ends. `folder` takes the vectors it reports, its checkpoints and its ledger. Returns the
+/// exit code.
+int run_launched_peer(const Assembly& fleet,
+                      PeerId id,
+                      const std::string& folder,
+                      const PeerPast& past);
 
 /// What a peer started by hand shows on its way.
 struct ManualPeerScreen {
@@ -26,6 +37,7 @@ struct ManualPeerScreen {
 int run_manual_peer(const Assembly& fleet,
                     PeerId id,
                     Time connect_deadline,
+                    const PeerPast& past,
                     const ManualPeerScreen& screen);
 
 /// Where each peer of a fleet started by hand is to be found; ports from 47000 where the file gives

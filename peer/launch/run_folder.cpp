@@ -40,6 +40,11 @@ RunFolder RunFolder::make(const std::string& wanted) {
   refuse(wanted, "too many runs of that name");
 }
 
+RunFolder RunFolder::open(const std::string& path) {
+  if (!fs::is_directory(path)) throw std::runtime_error(path + ": there is no such run folder");
+  return RunFolder(path);
+}
+
 std::string RunFolder::peer(PeerId id) const {
   const std::string path = fmt::format("{}/peers/{:03}", path_, id);
   make_folder(path + "/models");

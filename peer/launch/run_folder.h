@@ -14,6 +14,9 @@ class RunFolder {
   /// std::runtime_error with the path and the reason.
   static RunFolder make(const std::string& wanted);
 
+  /// One that is there. Throws std::runtime_error with the path when it is not.
+  static RunFolder open(const std::string& path);
+
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   /// peers/003, made with its models/ when it is not there yet.

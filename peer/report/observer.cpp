@@ -57,16 +57,18 @@ void Observer::forget(PeerId peer) {
   complete(Time{0});
 }
 
+void Observer::expect(PeerId) {
+  ++expected_;
+}
+
+/// Who was away passes rounds over, so a round that all have reported completes those before it.
 void Observer::complete(Time now) {
-  for (auto it = open_.begin(); it != open_.end();) {
-    if (it->second.size() < expected_ || it->second.empty()) {
-      ++it;
-      continue;
-    }
-    const FleetRecord record = look(it->second, now);
-    it = open_.erase(it);
-    latest_ = record;
-    if (on_record_) on_record_(record);
+  std::erase_if(open_, [](const auto& round) { return round.second.empty(); });
+  const auto whole = [this](const auto& round) { return round.second.size() >= expected_; };
+  const auto last = std::find_if(open_.rbegin(), open_.rend(), whole).base();
+  for (auto it = open_.begin(); it != last; it = open_.erase(it)) {
+    latest_ = look(it->second, now);
+    if (on_record_) on_record_(*latest_);
   }
   if (finals_.size() == expected_ && expected_ > 0 && !summary_) {
     summary_ = look(finals_, now);

@@ -33,10 +33,13 @@ class Observer {
            std::function<void(const FleetRecord&)> on_record);
 
   /// Takes a report at time `now`; when it is the last missing one of its round, makes the record.
+  /// Who has reported a later round will not report an earlier one: records do not wait for it.
   /// The same for the final replicas, whatever rounds they stopped at.
   void take(Report report, Time now);
   /// A peer that will report no more (lost): records no longer wait for it.
   void forget(PeerId peer);
+  /// A forgotten peer that will report again.
+  void expect(PeerId peer);
 
   /// The newest record of a round, once there is one.
   const std::optional<FleetRecord>& latest() const { return latest_; }

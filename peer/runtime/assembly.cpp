@@ -110,6 +110,7 @@ Plan Assembly::plan(PeerId i) const {
           .neighborhood = neighborhood_of(*algorithm, *w, i),
           .steps = rounds,
           .evaluate_every = evaluate_every,
+          .checkpoint_every = fleet.checkpoint.every,
           .local_steps = fleet.local_steps,
           .live_degrees = averaging && fleet.weights == "metropolis",
           .catch_up = averaging,

@@ -2,7 +2,13 @@
 
 #include <algorithm>
 #include <random>
+#include <stdexcept>
 #include <utility>
+
+#include <fmt/format.h>
+
+#include "optim/state.h"
+#include "peer/checkpoint/posix_disk.h"
 
 namespace gv {
 namespace {
@@ -19,25 +25,26 @@ std::vector<PeerId> links_of(const Neighborhood& row) {
   return links;
 }
 
-TcpOptions tcp_options(const Assembly& fleet, const Plan& plan, TcpPeerOptions options) {
-  return {.hello = {.fleet = fleet.fleet.digest,
-                    .model = fleet.model_digest,
-                    .peer = plan.id,
-                    .incarnation = new_incarnation(),
-                    .peers = plan.peers},
-          .links = links_of(plan.neighborhood),
-          .max_payload_bytes = fleet.dimension * sizeof(float),
-          .listen_address = std::move(options.listen_address),
-          .listen_port = options.listen_port,
-          .compute_threads = fleet.fleet.peers.at(plan.id).threads,
-          .connect_deadline = options.connect_deadline,
-          .heartbeat = fleet.fleet.faults.heartbeat,
-          .dead_after = fleet.fleet.faults.dead_after,
-          .successors = plan.catch_up,
-          .rejoin = options.rejoin,
-          .on_report = std::move(options.on_report),
-          .on_settlement = {},
-          .log = std::move(options.log)};
+TcpOptions tcp_options(const Assembly& fleet, const Plan& plan, const TcpPeerOptions& options) {
+  TcpOptions tcp;
+  tcp.hello = {.fleet = fleet.fleet.digest,
+               .model = fleet.model_digest,
+               .peer = plan.id,
+               .incarnation = new_incarnation(),
+               .peers = plan.peers};
+  tcp.links = links_of(plan.neighborhood);
+  tcp.max_payload_bytes = fleet.dimension * sizeof(float);
+  tcp.listen_address = options.listen_address;
+  tcp.listen_port = options.listen_port;
+  tcp.compute_threads = fleet.fleet.peers.at(plan.id).threads;
+  tcp.connect_deadline = options.connect_deadline;
+  tcp.heartbeat = fleet.fleet.faults.heartbeat;
+  tcp.dead_after = fleet.fleet.faults.dead_after;
+  tcp.successors = plan.catch_up;
+  tcp.rejoin = options.rejoin;
+  tcp.on_report = options.on_report;
+  tcp.log = options.log;
+  return tcp;
 }
 
 Task<> live_and_leave(Peer& me, Algorithm run, TcpWorld& world) {
@@ -53,17 +60,57 @@ TcpPeer::TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options)
       on_progress_(options.on_progress),
       replica_(fleet.replica(id)) {
   Plan plan = fleet.plan(id);
-  plan.fetch = options.rejoin;
-  const std::string ledger_folder = options.ledger_folder;
-  TcpOptions tcp = tcp_options(fleet, plan, std::move(options));
-  if (!ledger_folder.empty()) {
-    ledger_ = std::make_unique<LedgerFile>(ledger_folder, id, tcp.hello.incarnation);
-    tcp.on_settlement = [this](const Settlement& settlement, std::uint64_t incarnation) {
-      ledger_->write(settlement, incarnation);
-    };
+  TcpOptions tcp = tcp_options(fleet, plan, options);
+  if (!options.folder.empty()) {
+    keep_checkpoints(tcp, options);
+    if (fleet.fleet.faults.ledger) keep_ledger(tcp, options);
   }
+  const std::optional<Checkpoint> past = beginning(options);
+  plan.fetch = options.rejoin && !past;
   world_ = TcpWorld::make(std::move(tcp));
   peer_ = std::make_unique<Peer>(plan, *world_, *replica_);
+  if (!past) return;
+  StateReader state(past->state);
+  replica_->restore(state);
+  peer_->step = past->step;
+  options.log(fmt::format("goes on from the checkpoint of round {}", past->step));
+}
+
+void TcpPeer::keep_checkpoints(TcpOptions& tcp, const TcpPeerOptions& options) {
+  disk_ = std::make_unique<PosixDisk>();
+  checkpoints_ = std::make_unique<CheckpointStore>(*disk_,
+                                                   options.folder + "/checkpoints",
+                                                   fleet_.fleet.digest,
+                                                   fleet_.model_digest,
+                                                   tcp.hello.peer,
+                                                   fleet_.fleet.checkpoint.keep);
+  tcp.on_store = [this, log = options.log](Step step, std::vector<std::byte> state) {
+    if (const Verdict wrong = checkpoints_->save(step, std::move(state)); !wrong.empty())
+      log(fmt::format("no checkpoint of round {}, the older ones are kept: {}", step, wrong));
+  };
+}
+
+void TcpPeer::keep_ledger(TcpOptions& tcp, const TcpPeerOptions& options) {
+  ledger_ = std::make_unique<LedgerFile>(options.folder, tcp.hello.peer, tcp.hello.incarnation);
+  tcp.on_settlement = [this](const Settlement& settlement, std::uint64_t incarnation) {
+    ledger_->write(settlement, incarnation);
+  };
+}
+
+std::optional<Checkpoint> TcpPeer::beginning(const TcpPeerOptions& options) {
+  if (!checkpoints_) return {};
+  if (options.from) {
+    Checkpoint past;
+    Verdict wrong = checkpoints_->at(*options.from, past);
+    if (wrong.empty()) wrong = checkpoints_->drop_after(past.step);
+    if (!wrong.empty()) throw std::runtime_error(wrong);
+    return past;
+  }
+  if (!options.rejoin) return {};
+  std::vector<std::string> skipped;
+  std::optional<Checkpoint> past = checkpoints_->newest(skipped);
+  for (const std::string& text : skipped) options.log("passes over " + text);
+  return past;
 }
 
 TcpPeer::~TcpPeer() = default;

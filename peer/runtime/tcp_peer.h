@@ -2,9 +2,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "peer/checkpoint/checkpoint_store.h"
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/ledger.h"
 #include "peer/tcp/tcp_world.h"
@@ -16,8 +18,13 @@ struct TcpPeerOptions {
   std::string listen_address = "127.0.0.1";
   std::uint16_t listen_port = 0;  ///< 0: any free one
   Time connect_deadline{std::chrono::seconds(30)};
-  bool rejoin = false;                    ///< take the place of a process that died
-  std::string ledger_folder;              ///< where the book is kept; empty: none is
+  /// Where the peer keeps its checkpoints and, where the fleet asks for it, its ledger; empty:
+  /// nowhere.
+  std::string folder;
+  std::optional<Step> from;  ///< goes on from the checkpoint of this round
+  /// Takes the place of a process that died: goes on from its newest checkpoint, or else from a
+  /// neighbour's model, without waiting long for the neighbours that are not there.
+  bool rejoin = false;
   std::function<void()> on_ready;         ///< all links are up; on the loop
   std::function<void(Step)> on_progress;  ///< rounds completed, four times a second
   std::function<void(Report)> on_report;
@@ -27,6 +34,7 @@ struct TcpPeerOptions {
 /// One peer of a fleet over TCP: its replica, its world and the life of its algorithm.
 class TcpPeer {
  public:
+  /// Throws std::runtime_error when the checkpoint it is to go on from cannot be had.
   TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options);
   ~TcpPeer();
 
@@ -42,12 +50,17 @@ class TcpPeer {
   void ask(std::function<void(Step)> f);
 
  private:
+  void keep_checkpoints(TcpOptions& tcp, const TcpPeerOptions& options);
+  void keep_ledger(TcpOptions& tcp, const TcpPeerOptions& options);
+  std::optional<Checkpoint> beginning(const TcpPeerOptions& options);
   void tell_progress();
 
   const Assembly& fleet_;
   std::function<void()> on_ready_;
   std::function<void(Step)> on_progress_;
   std::unique_ptr<Replica> replica_;
+  std::unique_ptr<Disk> disk_;
+  std::unique_ptr<CheckpointStore> checkpoints_;
   std::unique_ptr<LedgerFile> ledger_;
   std::unique_ptr<TcpWorld> world_;
   std::unique_ptr<Peer> peer_;

@@ -53,6 +53,10 @@ void SimWorld::publish(Report report) {
   shared_.observer->take(std::move(report), now());
 }
 
+void SimWorld::store(Step step, std::vector<std::byte> state) {
+  if (shared_.on_store) shared_.on_store(id_, step, std::move(state));
+}
+
 void SimWorld::settled(const Settlement& settlement) {
   if (shared_.audit == nullptr) return;
   const std::uint64_t with = shared_.faults->network().life_of_neighbor(id_, settlement.with);

@@ -33,8 +33,10 @@ struct SimShared {
   NetworkSpec network;
   Time ended{0};  ///< when the last one of them said them
   Observer* observer = nullptr;
-  Faults* faults = nullptr;            ///< null: a world in which nothing goes wrong
-  Audit* audit = nullptr;              ///< with faults
+  Faults* faults = nullptr;  ///< null: a world in which nothing goes wrong
+  Audit* audit = nullptr;    ///< with faults
+  /// Keeps a checkpoint; null: nowhere. May be called from several threads.
+  std::function<void(PeerId, Step, std::vector<std::byte> state)> on_store;
   std::function<void(PeerId)> on_met;  ///< with faults: a peer has a link to a neighbour again
 };
 
@@ -51,6 +53,7 @@ class SimWorld : public World {
   void offload(double flops, std::function<void()> job, std::function<void()> done) override;
   void publish(Report report) override;
   std::uint64_t sent_bytes() const override { return sent_bytes_; }
+  void store(Step step, std::vector<std::byte> state) override;
   void settled(const Settlement& settlement) override;
   void say(const std::string& line) override;
 

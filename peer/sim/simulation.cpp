@@ -12,6 +12,7 @@
 
 #include "gossip/registry.h"
 #include "optim/check.h"
+#include "optim/state.h"
 #include "peer/sim/sim_world.h"
 #include "peer/sim/trial.h"
 #include "peer/sim/workers.h"
@@ -32,6 +33,12 @@ class Simulation {
     workers_.run(n, [&](std::size_t i) { replicas[i] = make_replica(static_cast<PeerId>(i)); });
     for (PeerId i = 0; i < n; ++i)
       shared_.peers.push_back(begin_life(i, 0, fleet.plan(i), std::move(replicas[i])));
+    shared_.on_store = options.on_store;
+    for (const Checkpoint& past : options.resume) {
+      StateReader state(past.state);
+      lives_.at(past.peer).replica->restore(state);
+      shared_.peers.at(past.peer)->step = past.step;
+    }
     if (!options.faults) return;
     trial_.emplace(*options.faults, shared_, [this](PeerId i, std::uint64_t number) {
       Plan plan = fleet_.plan(i);

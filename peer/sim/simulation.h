@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "peer/checkpoint/checkpoint.h"
 #include "peer/report/observer.h"
 #include "peer/runtime/assembly.h"
 #include "peer/sim/dice.h"
@@ -20,6 +21,9 @@ struct FaultPlan {
 
 struct SimulationOptions {
   std::optional<FaultPlan> faults;
+  /// Where peer i's state after a round goes, from several threads; null: nowhere.
+  std::function<void(PeerId, Step, std::vector<std::byte> state)> on_store;
+  std::vector<Checkpoint> resume;  ///< by peer; empty: from the beginning
   int threads = 0;  ///< for the gradients of one instant; 0: all cores. Changes no bit
   std::function<bool()> interrupted;  ///< polled; true: every peer stops after its round
   std::function<void(Step round, Time virtual_time)> on_progress;  ///< now and then, from the loop

@@ -60,6 +60,9 @@ class TcpWorldImpl : public TcpWorld {
   void offload(double flops, std::function<void()> job, std::function<void()> done) override;
   void publish(Report report) override { options_.on_report(std::move(report)); }
   std::uint64_t sent_bytes() const override { return sent_bytes_; }
+  void store(Step step, std::vector<std::byte> state) override {
+    if (options_.on_store) options_.on_store(step, std::move(state));
+  }
   void settled(const Settlement& settlement) override {
     if (options_.on_settlement)
       options_.on_settlement(settlement, edges_.at(settlement.with).incarnation);
@@ -79,6 +82,7 @@ class TcpWorldImpl : public TcpWorld {
     bool dialling = false;
     bool away = false;
     bool suspected = false;
+    bool trains = false;    ///< had completed a round when we met it
     bool departed = false;  ///< said goodbye
     std::string trouble;    ///< why there is no link
     bool linked() const { return link && !link->closed(); }
@@ -168,7 +172,7 @@ void TcpWorldImpl::run(const std::vector<PeerAddress>& addresses,
   next_beat_ = Clock::now() + options_.heartbeat;
   beat();
   begin_when_complete();
-  if (options_.rejoin) after(join_within, [this] { begin_with_some(); });
+  if (options_.successors) after(join_within, [this] { begin_with_some(); });
   io_.run();
   if (!failure_.empty()) throw std::runtime_error(failure_);
 }
@@ -308,6 +312,7 @@ void TcpWorldImpl::adopt(Handshake handshake) {
     options_.log(fmt::format("peer {} is back as a new process", id));
     peer_->reborn(id);
   }
+  edge.trains = handshake.theirs.step > 0;
   peer_->heard_round(id, handshake.theirs.step);
   edge.link = std::make_shared<TcpLink>(std::move(handshake.frames), options_.max_payload_bytes);
   const std::weak_ptr<TcpLink> current = edge.link;
@@ -336,10 +341,13 @@ void TcpWorldImpl::begin_when_complete() {
   if (complete && !std::exchange(begun_, true)) asio::post(io_, begin_);
 }
 
-/// Who is not there yet is away.
+/// A fleet that trains already does not wait for its last member, nor this peer for those that have
+/// died: who is not there yet is away.
 void TcpWorldImpl::begin_with_some() {
   if (begun_) return;
-  const auto met = [](const auto& e) { return e.second.incarnation != 0; };
+  const auto met = [this](const auto& e) {
+    return e.second.incarnation != 0 && (options_.rejoin || e.second.trains);
+  };
   if (std::ranges::none_of(edges_, met)) return after(join_within, [this] { begin_with_some(); });
   begun_ = true;
   for (auto& [id, edge] : edges_) {

@@ -28,6 +28,8 @@ struct TcpOptions {
   /// We take such a place: training begins with those neighbours that are there.
   bool rejoin = false;
   std::function<void(Report)> on_report;  ///< on the loop
+  /// What training can go on from after this round; on the arithmetic thread. May be empty.
+  std::function<void(Step, std::vector<std::byte> state)> on_store;
   /// Each piece of an exchange that was applied, and with which incarnation of the neighbour; on
   /// the loop. May be empty.
   std::function<void(const Settlement&, std::uint64_t incarnation)> on_settlement;

@@ -30,6 +30,7 @@ class StillWorld : public World {
   }
   void publish(Report report) override { reports.push_back(std::move(report)); }
   std::uint64_t sent_bytes() const override { return 0; }
+  void store(Step step, std::vector<std::byte>) override { stored.push_back(step); }
   void settled(const Settlement& settlement) override { settlements.push_back(settlement); }
   void say(const std::string& line) override { said += line + "\n"; }
 
@@ -48,6 +49,7 @@ class StillWorld : public World {
   std::vector<Report> reports;
   std::vector<Settlement> settlements;
   std::string said;
+  std::vector<Step> stored;
 };
 
 /// Peer 0 of a ring of 3, all weights a third, a quadratic at 1 in every coordinate.

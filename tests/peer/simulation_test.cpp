@@ -209,5 +209,35 @@ TEST(Simulation, IsolatedPeersDriftApartAndSendNothing) {
   EXPECT_GT(record.consensus, 0);
 }
 
+/// All that decides the bits is kept: parameters, momentum, minibatches, the rate's schedule.
+TEST(Simulation, ResumedEndsWithTheSameBits) {
+  Fleet fleet = quadratic_fleet(5, "ring", "d-psgd", "lian");
+  fleet.optimizer.momentum = 0.9;
+  fleet.optimizer.schedule.kind = "cosine";
+  fleet.local_steps = 2;
+  fleet.stop.rounds = 40;
+  fleet.checkpoint.every = 7;
+  const Assembly assembly(fleet);
+  std::map<Step, std::vector<Checkpoint>> kept;
+  const auto run = [&](std::vector<Checkpoint> resume, bool keep) {
+    Observer observer(5, assembly.evaluator(), {});
+    SimulationOptions options;
+    options.threads = 1;
+    options.resume = std::move(resume);
+    if (keep)
+      options.on_store = [&](PeerId i, Step step, std::vector<std::byte> state) {
+        kept[step].push_back({"", "", i, step, std::move(state)});
+      };
+    simulate(assembly, observer, options);
+    return observer.params_hash();
+  };
+  const std::string whole = run({}, true);
+  ASSERT_EQ(kept.size(), 5U);
+  for (const auto& [step, checkpoints] : kept) {
+    ASSERT_EQ(checkpoints.size(), 5U);
+    EXPECT_EQ(run(checkpoints, false), whole) << "from round " << step;
+  }
+}
+
 }  // namespace
 }  // namespace gv

@@ -1,0 +1,84 @@
+#include "peer/launch/resume.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "peer/checkpoint/checkpoint_store.h"
+#include "peer/checkpoint/posix_disk.h"
+
+namespace gv {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr const char* arguments_name = "run.json";
+
+CheckpointStore store_of(const Assembly& fleet, const RunFolder& folder, Disk& disk, PeerId i) {
+  return {disk,
+          folder.peer(i) + "/checkpoints",
+          fleet.fleet.digest,
+          fleet.model_digest,
+          i,
+          fleet.fleet.checkpoint.keep};
+}
+
+}  // namespace
+
+void keep_arguments(const RunFolder& folder, const RunArguments& arguments) {
+  const Json json{{"schema", "grapevine.run/1"},
+                  {"file", arguments.file},
+                  {"sets", arguments.sets},
+                  {"fleet", arguments.digest}};
+  folder.write(arguments_name, json.dump(2) + "\n");
+}
+
+RunArguments read_arguments(const std::string& run_folder) {
+  const std::string path = run_folder + "/" + arguments_name;
+  std::ifstream in(path);
+  if (!in) throw std::runtime_error(path + ": not there; is this the folder of a run?");
+  try {
+    const Json json = Json::parse(in);
+    return {json.at("file").get<std::string>(),
+            json.at("sets").get<std::vector<std::string>>(),
+            json.at("fleet").get<std::string>()};
+  } catch (const Json::exception& e) {
+    throw std::runtime_error(fmt::format("{}: cannot be read: {}", path, e.what()));
+  }
+}
+
+Step newest_common_round(const Assembly& fleet, const RunFolder& folder) {
+  PosixDisk disk;
+  std::vector<Step> common;
+  std::string each;
+  for (PeerId i = 0; i < fleet.fleet.size(); ++i) {
+    const std::vector<Step> steps = store_of(fleet, folder, disk, i).steps();
+    each += fmt::format(
+        "\n  peer {}: {}", i, steps.empty() ? "none" : fmt::format("{}", fmt::join(steps, ", ")));
+    std::vector<Step> both;
+    std::ranges::set_intersection(common, steps, std::back_inserter(both));
+    common = i == 0 ? steps : both;
+  }
+  if (!common.empty()) return common.back();
+  throw std::runtime_error(
+      fmt::format("{}: there is no round of which every peer has a valid checkpoint; set "
+                  "checkpoint.every in the fleet file before a run. There are:{}",
+                  folder.path(),
+                  each));
+}
+
+std::vector<Checkpoint> checkpoints_of(const Assembly& fleet, const RunFolder& folder, Step round) {
+  PosixDisk disk;
+  std::vector<Checkpoint> all(fleet.fleet.size());
+  for (PeerId i = 0; i < fleet.fleet.size(); ++i) {
+    const Verdict wrong = store_of(fleet, folder, disk, i).at(round, all[i]);
+    if (!wrong.empty()) throw std::runtime_error(wrong);
+  }
+  return all;
+}
+
+}  // namespace gv

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "peer/checkpoint/checkpoint.h"
+#include "peer/launch/run_folder.h"
+#include "peer/runtime/assembly.h"
+
+namespace gv {
+
+/// What a run was started with: kept in its folder, so that it can be resumed.
+struct RunArguments {
+  std::string file;
+  std::vector<std::string> sets;
+  std::string digest;  ///< of the fleet
+};
+void keep_arguments(const RunFolder& folder, const RunArguments& arguments);
+/// Throws std::runtime_error with the path when the folder is not a run's.
+RunArguments read_arguments(const std::string& run_folder);
+
+/// The newest round of which every peer of the fleet has a valid checkpoint. Throws
+/// std::runtime_error that says which rounds each peer has when there is none.
+Step newest_common_round(const Assembly& fleet, const RunFolder& folder);
+/// All peers' checkpoints of that round, for the simulator.
+std::vector<Checkpoint> checkpoints_of(const Assembly& fleet, const RunFolder& folder, Step round);
+
+}  // namespace gv
