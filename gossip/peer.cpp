@@ -113,13 +113,22 @@ Task<> Peer::end_step() {
   if (due(plan.evaluate_every) && running()) co_await evaluate(false);
 }
 
-/// Takes no virtual time, like an evaluation.
+/// Takes no virtual time, like an evaluation. A model that is not finite must not take the place of
+/// one that was.
 Task<> Peer::checkpoint() {
+  const std::shared_ptr<Buffer> x = pool_.acquire(replica.size() * sizeof(float));
+  bool finite = true;
   co_await compute(0, [&] {
+    replica.snapshot(Vector::x, {0, replica.size()}, *x);
+    finite = all_finite(x->floats());
+    if (!finite) return;
     StateWriter state;
     replica.save(state);
     world.store(step, state.take());
   });
+  if (!finite)
+    world.say("round " + std::to_string(step) +
+              ": the model is not finite any more, so there is no checkpoint of it");
 }
 
 /// Edge by edge and all at once: a neighbour may be waiting for our goodbye while we wait for the

@@ -12,7 +12,7 @@ Dice::Dice(std::uint64_t seed, Time until, Trace trace)
     : rng_(Rng(seed).derive("faults")), until_(until), trace_(std::move(trace)) {
   // Each class is on in 6 of 10 seeds, at a rate between once and a hundred times the least.
   constexpr std::array<double, fault_names.size()> least{
-      20, 1e-4, 1e-3, 1e-3, 4, 2, 2, 0.3, 4, 4, 1, 0.5, 0.2};
+      20, 1e-4, 1e-3, 1e-3, 4, 2, 2, 0.3, 4, 4, 1, 0.5, 0.2, 1, 1};
   for (std::size_t k = 0; k < rates_.size(); ++k) {
     const bool on = rng_.uniform() < 0.6;
     rates_[k] = on ? least[k] * factor(1, 100) : 0;

@@ -26,8 +26,10 @@ enum class Fault : std::uint8_t {
   clock,      ///< its clock goes faster or slower
   crash,      ///< it dies with all that it knew; another takes its place, or none
   poison,     ///< its model is no longer finite
+  disk_full,  ///< its next checkpoints fail, perhaps half written
+  torn,       ///< it dies in the middle of its next checkpoint, and its machine with it
 };
-inline constexpr std::array<std::string_view, 13> fault_names{"reset",
+inline constexpr std::array<std::string_view, 15> fault_names{"reset",
                                                               "corrupt",
                                                               "duplicate",
                                                               "slice",
@@ -39,7 +41,9 @@ inline constexpr std::array<std::string_view, 13> fault_names{"reset",
                                                               "slow",
                                                               "clock",
                                                               "crash",
-                                                              "poison"};
+                                                              "poison",
+                                                              "disk_full",
+                                                              "torn"};
 using FaultCounts = std::array<std::uint64_t, fault_names.size()>;
 
 /// Paths of the protocol that a swarm must have walked for its silence to mean anything.
@@ -55,8 +59,10 @@ enum class Probe : std::uint8_t {
   fetched,     ///< a model was given to a peer that had lost its own
   deadline,    ///< a neighbour that lives was waited for no longer
   not_finite,  ///< values that are not finite came and were kept out
+  restored,    ///< a process went on from its checkpoint
+  unsaved,     ///< a checkpoint failed, and the peer trained on
 };
-inline constexpr std::array<std::string_view, 11> probe_names{"sent_again",
+inline constexpr std::array<std::string_view, 13> probe_names{"sent_again",
                                                               "dropped_repetition",
                                                               "away",
                                                               "back",
@@ -66,7 +72,9 @@ inline constexpr std::array<std::string_view, 11> probe_names{"sent_again",
                                                               "left_open",
                                                               "fetched",
                                                               "deadline",
-                                                              "not_finite"};
+                                                              "not_finite",
+                                                              "restored",
+                                                              "unsaved"};
 using ProbeCounts = std::array<std::uint64_t, probe_names.size()>;
 
 /// Chance, and the book of what it brought. Swarm testing: each seed switches each class of fault

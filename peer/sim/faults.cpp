@@ -35,7 +35,9 @@ void Faults::start() {
                             Fault::slow,
                             Fault::clock,
                             Fault::crash,
-                            Fault::poison})
+                            Fault::poison,
+                            Fault::disk_full,
+                            Fault::torn})
     plan_next(fault);
 }
 
@@ -86,6 +88,10 @@ bool Faults::strike(Fault fault) {
       return crash(victim);
     case Fault::poison:
       return hands_.poison(victim);
+    case Fault::disk_full:
+      return hands_.fill_disk(victim);
+    case Fault::torn:
+      return hands_.tear(victim);
     case Fault::corrupt:
     case Fault::duplicate:
     case Fault::slice:

@@ -10,9 +10,12 @@ namespace gv {
 
 /// What the faults do to a peer beyond its network and its clock.
 struct FaultHands {
-  std::function<void(PeerId)> die;     ///< the process is gone
-  std::function<void(PeerId)> rise;    ///< another one takes its place
-  std::function<bool(PeerId)> poison;  ///< false: it is dead, or has finished
+  std::function<void(PeerId)> die;   ///< the process is gone
+  std::function<void(PeerId)> rise;  ///< another one takes its place
+  /// These return false where there is nothing to harm: it is dead, or has finished.
+  std::function<bool(PeerId)> poison;
+  std::function<bool(PeerId)> fill_disk;
+  std::function<bool(PeerId)> tear;  ///< it is to die in the middle of its next checkpoint
 };
 
 /// Lets things go wrong in a simulated fleet, at times that the dice draw.
@@ -22,6 +25,7 @@ class Faults {
 
   void start();
   void heard(PeerId from, const std::string& line);  ///< what a peer says
+  bool crash(PeerId victim);
   Processes& processes() { return processes_; }
   Network& network() { return network_; }
   Dice& dice() { return dice_; }
@@ -33,7 +37,6 @@ class Faults {
   bool pause(PeerId victim);
   bool slow(PeerId victim, double factor);
   bool set_clock(PeerId victim, double rate);
-  bool crash(PeerId victim);
 
   SimShared& shared_;
   Dice& dice_;

@@ -35,16 +35,14 @@ class Simulation {
       shared_.peers.push_back(begin_life(i, 0, fleet.plan(i), std::move(replicas[i])));
     shared_.on_store = options.on_store;
     for (const Checkpoint& past : options.resume) {
-      StateReader state(past.state);
-      lives_.at(past.peer).replica->restore(state);
+      restore(*lives_.at(past.peer).replica, past);
       shared_.peers.at(past.peer)->step = past.step;
     }
     if (!options.faults) return;
-    trial_.emplace(*options.faults, shared_, [this](PeerId i, std::uint64_t number) {
-      Plan plan = fleet_.plan(i);
-      plan.fetch = true;
-      return begin_life(i, number, plan, make_replica(i));
-    });
+    trial_.emplace(
+        *options.faults, shared_, [this](Life life, const std::optional<Checkpoint>& past) {
+          return succeed(life, past);
+        });
     for (PeerId i = 0; i < n; ++i) trial_->born({i, 0}, *lives_[i].peer, lives_[i].task);
   }
 
@@ -93,6 +91,22 @@ class Simulation {
     life.task = live(*life.peer, fleet_.algorithm->run);
     if (trial_) trial_->born({i, number}, *life.peer, life.task);
     return life.peer.get();
+  }
+
+  /// A peer that has died goes on from its checkpoint, or from a neighbour's model.
+  Peer* succeed(Life life, const std::optional<Checkpoint>& past) {
+    std::unique_ptr<Replica> replica = make_replica(life.peer);
+    Plan plan = fleet_.plan(life.peer);
+    plan.fetch = !past;
+    if (past) restore(*replica, *past);
+    Peer* peer = begin_life(life.peer, life.number, plan, std::move(replica));
+    if (past) peer->step = past->step;
+    return peer;
+  }
+
+  static void restore(Replica& replica, const Checkpoint& past) {
+    StateReader state(past.state);
+    replica.restore(state);
   }
 
   void finish(SimulationResult& result) {

@@ -24,11 +24,25 @@ Trial::Trial(const FaultPlan& plan, SimShared& shared, Begin begin)
               dice_,
               {.die = [this](PeerId i) { die(i); },
                .rise = [this](PeerId i) { rise(i); },
-               .poison = [this](PeerId i) { return poison(i); }}),
+               .poison = [this](PeerId i) { return poison(i); },
+               .fill_disk =
+                   [this](PeerId i) {
+                     if (works(i)) safes_[i].fill(1 + static_cast<int>(dice_.below(4)));
+                     return works(i);
+                   },
+               .tear =
+                   [this](PeerId i) {
+                     if (works(i)) safes_[i].tear();
+                     return works(i);
+                   }}),
       present_(shared.peers.size()) {
   shared_.faults = &faults_;
   shared_.audit = &audit_;
   shared_.on_met = [this](PeerId i) { met(i); };
+  shared_.on_store = [this](PeerId i, Step step, std::vector<std::byte> state) {
+    keep(i, step, std::move(state));
+  };
+  for (PeerId i = 0; i < shared.peers.size(); ++i) safes_.emplace_back(i);
 }
 
 void Trial::born(Life life, Peer& peer, Task<>& task) {
@@ -38,16 +52,37 @@ void Trial::born(Life life, Peer& peer, Task<>& task) {
 
 void Trial::die(PeerId peer) {
   present(peer).dead = true;
+  safes_[peer].lose_power(dice_);
 }
 
 void Trial::rise(PeerId peer) {
-  shared_.peers[peer] = begin_(peer, faults_.processes().life(peer));
+  // Now and then the disk is lost, too.
+  std::optional<Checkpoint> past = safes_[peer].load(violations_);
+  if (dice_.below(3) == 0) past.reset();
+  if (past) dice_.count(Probe::restored);
+  shared_.peers[peer] = begin_({peer, faults_.processes().life(peer)}, past);
   present(peer).started = false;
 }
 
+bool Trial::works(PeerId peer) {
+  const Record& record = present(peer);
+  return !record.dead && record.started && !record.task->done();
+}
+
+void Trial::keep(PeerId peer, Step step, std::vector<std::byte> state) {
+  switch (safes_[peer].save(step, std::move(state), dice_)) {
+    case Safe::Saved::yes:
+      return;
+    case Safe::Saved::no:
+      return dice_.count(Probe::unsaved);
+    case Safe::Saved::torn:
+      shared_.queue.push(shared_.queue.now(), [this, peer] { faults_.crash(peer); });
+  }
+}
+
 bool Trial::poison(PeerId peer) {
+  if (!works(peer)) return false;
   Record& record = present(peer);
-  if (record.dead || !record.started || record.task->done()) return false;
   record.poisoned = true;
   static_cast<AccountedReplica&>(record.peer->replica).poison();
   return true;

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "peer/sim/accounted_replica.h"
 #include "peer/sim/audit.h"
 #include "peer/sim/faults.h"
+#include "peer/sim/safe.h"
 #include "peer/sim/simulation.h"
 
 namespace gv {
@@ -18,7 +21,7 @@ namespace gv {
 class Trial {
  public:
   /// Begins another life of a peer that has lost everything.
-  using Begin = std::function<Peer*(PeerId, std::uint64_t life)>;
+  using Begin = std::function<Peer*(Life, const std::optional<Checkpoint>& past)>;
 
   Trial(const FaultPlan& plan, SimShared& shared, Begin begin);
 
@@ -44,6 +47,8 @@ class Trial {
   void die(PeerId peer);
   void rise(PeerId peer);
   bool poison(PeerId peer);
+  bool works(PeerId peer);
+  void keep(PeerId peer, Step step, std::vector<std::byte> state);
   void met(PeerId peer);
   Record& present(PeerId peer) { return records_[present_[peer]]; }
   bool gone(Life life) const;
@@ -58,6 +63,7 @@ class Trial {
   Audit audit_;
   Faults faults_;
   std::vector<Record> records_;
+  std::deque<Safe> safes_;
   std::vector<std::size_t> present_;  ///< the last record of each peer
   std::vector<std::string> violations_;
 };

@@ -35,6 +35,7 @@ inline Fleet restless_fleet(PeerId n, const std::string& topology, const std::st
   fleet.network.bandwidth = 125e6;
   fleet.flops = 1e6;
   fleet.stop.rounds = 200;
+  fleet.checkpoint.every = 10;
   fleet.faults.deadline = std::chrono::milliseconds(50);
   return fleet;
 }
