@@ -6,8 +6,9 @@
 
 namespace gv {
 
-/// Deliberate bugs, for the test of the tests: `grapevine-mutants` is built with GV_MUTANTS and
-/// shows that the swarm finds every one. In every other build there are none, and no code for them.
+/// Deliberate bugs, for the test of the tests. `grapevine-mutants` is built with GV_MUTANTS=none
+/// and shows that the swarm finds every one; the chaos tests' canary with one of them. In every
+/// other build there are none, and no code for them.
 enum class Mutant : std::uint8_t {
   none,
   forget_sent_on_reconnect,  ///< what was not acknowledged is not sent again
@@ -66,7 +67,7 @@ inline constexpr std::array<std::string_view, 27> mutant_names{"none",
                                                                "take_of_old_connection"};
 
 #ifdef GV_MUTANTS
-inline Mutant present_mutant = Mutant::none;
+inline Mutant present_mutant = Mutant::GV_MUTANTS;
 inline bool mutant(Mutant m) {
   return present_mutant == m;
 }

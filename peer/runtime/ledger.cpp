@@ -16,6 +16,7 @@ namespace gv {
 namespace {
 
 namespace fs = std::filesystem;
+constexpr const char* closing = "end";
 
 std::uint64_t hash_of(const Payload& payload) {
   return XXH3_64bits(payload->data(), payload->size());
@@ -42,18 +43,27 @@ bool parse(const std::string& line, LedgerEntry& e) {
   return fields == 10 && end == '.';
 }
 
-void read_ledger(const fs::path& path, std::vector<LedgerEntry>& entries) {
+/// "ledger-<incarnation>.txt"
+std::uint64_t incarnation_of(const fs::path& path) {
+  return std::stoull(path.stem().string().substr(std::string("ledger-").size()), nullptr, 16);
+}
+
+void read_ledger(const fs::path& path, Ledgers& ledgers) {
   std::ifstream in(path);
   std::string line;
+  bool closed = false;
   for (std::size_t number = 1; std::getline(in, line); ++number) {
     LedgerEntry entry;
     if (parse(line, entry)) {
-      entries.push_back(entry);
+      ledgers.entries.push_back(entry);
+    } else if (line == closing) {
+      closed = true;
     } else if (in.peek() != std::ifstream::traits_type::eof()) {
       throw std::runtime_error(
           fmt::format("{}:{}: not a line of a ledger: {}", path.string(), number, line));
     }
   }
+  if (!closed) ledgers.dead.push_back(incarnation_of(path));
 }
 
 std::string text(const LedgerEntry& e) {
@@ -100,23 +110,28 @@ void LedgerFile::write(const Settlement& s, std::uint64_t with_incarnation) {
   std::fflush(file_);
 }
 
-std::vector<LedgerEntry> read_ledgers(const std::string& run_folder) {
-  std::vector<LedgerEntry> entries;
-  for (const auto& peer : fs::directory_iterator(run_folder + "/peers")) {
-    for (const auto& file : fs::directory_iterator(peer)) {
-      if (file.path().filename().string().starts_with("ledger-")) read_ledger(file, entries);
-    }
-  }
-  return entries;
+void LedgerFile::close() {
+  fmt::print(file_, "{}\n", closing);
+  std::fflush(file_);
 }
 
-LedgerAudit audit(const std::vector<LedgerEntry>& entries, const std::vector<std::uint64_t>& dead) {
+Ledgers read_ledgers(const std::string& run_folder) {
+  Ledgers ledgers;
+  for (const auto& peer : fs::directory_iterator(run_folder + "/peers")) {
+    for (const auto& file : fs::directory_iterator(peer)) {
+      if (file.path().filename().string().starts_with("ledger-")) read_ledger(file, ledgers);
+    }
+  }
+  return ledgers;
+}
+
+LedgerAudit audit(const Ledgers& ledgers) {
   LedgerAudit result;
   const auto is_dead = [&](std::uint64_t incarnation) {
-    return std::ranges::find(dead, incarnation) != dead.end();
+    return std::ranges::find(ledgers.dead, incarnation) != ledgers.dead.end();
   };
   std::map<Key, const LedgerEntry*> books;
-  for (const LedgerEntry& e : entries) {
+  for (const LedgerEntry& e : ledgers.entries) {
     const Key key{e.incarnation, e.with_incarnation, e.exchange, e.part};
     if (!books.emplace(key, &e).second) result.findings.push_back("applied twice: " + text(e));
   }
@@ -127,7 +142,7 @@ LedgerAudit audit(const std::vector<LedgerEntry>& entries, const std::vector<std
       if (!is_dead(e->with_incarnation))
         result.findings.push_back("applied at one end only: " + text(*e));
     } else if (e->incarnation < e->with_incarnation) {
-      ++result.exchanges;
+      ++result.both;
       if (!opposite(*e, *other->second))
         result.findings.push_back("flows that are not opposite: " + text(*e));
     }

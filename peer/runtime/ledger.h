@@ -32,6 +32,8 @@ class LedgerFile {
   LedgerFile& operator=(const LedgerFile&) = delete;
 
   void write(const Settlement& settlement, std::uint64_t with_incarnation);
+  /// The process ends as it should; a book without this is that of a dead one.
+  void close();
 
  private:
   PeerId peer_;
@@ -39,18 +41,23 @@ class LedgerFile {
   std::FILE* file_;
 };
 
+struct Ledgers {
+  std::vector<LedgerEntry> entries;
+  std::vector<std::uint64_t> dead;  ///< incarnations that did not close their books
+};
+
 /// All books under a run folder's peers/. A last line that its process did not live to finish is
 /// left out. Throws std::runtime_error naming a file and line that make no sense.
-std::vector<LedgerEntry> read_ledgers(const std::string& run_folder);
+Ledgers read_ledgers(const std::string& run_folder);
 
 struct LedgerAudit {
-  std::uint64_t exchanges = 0;        ///< pieces that stand in both books
+  std::uint64_t both = 0;             ///< pieces that stand in both books
   std::uint64_t one_sided = 0;        ///< pieces of which the other end is dead, or died writing
   std::vector<std::string> findings;  ///< what must not be
 };
 
 /// Compares the books of both ends of every edge: each piece once, in order, with the same weight
-/// and the same two vectors. `dead`: incarnations that ended without their last words.
-LedgerAudit audit(const std::vector<LedgerEntry>& entries, const std::vector<std::uint64_t>& dead);
+/// and the same two vectors.
+LedgerAudit audit(const Ledgers& ledgers);
 
 }  // namespace gv

@@ -48,8 +48,13 @@ TcpOptions tcp_options(const Assembly& fleet, const Plan& plan, const TcpPeerOpt
 }
 
 Task<> live_and_leave(Peer& me, Algorithm run, TcpWorld& world) {
-  co_await live(me, run);
-  world.end_loop();
+  try {
+    co_await live(me, run);
+    world.end_loop();
+  } catch (...) {
+    world.abandon();
+    throw;
+  }
 }
 
 }  // namespace
@@ -127,6 +132,7 @@ void TcpPeer::run(const std::vector<PeerAddress>& addresses) {
     life_.start();
   });
   life_.result();
+  if (ledger_) ledger_->close();
 }
 
 void TcpPeer::tell_progress() {

@@ -82,6 +82,7 @@ asio::awaitable<Handshake> accept_handshake(
   const Deadline deadline(*frames, handshake_deadline);
   const Incoming in = co_await frames->read(0, *pool);
   // A damaged Hello gets no answer: its sender shall try again.
+  if (in.ended() && !frames->socket.is_open()) co_return Handshake{nullptr, {}, "no Hello in time"};
   if (in.ended()) co_return Handshake{nullptr, {}, in.error};
   Handshake result{std::move(frames), in.header.hello, {}};
   wire::Hello ours;

@@ -15,6 +15,7 @@
 #include <asio/use_awaitable.hpp>
 #include <asio/version.hpp>
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include "gossip/session.h"
 #include "optim/check.h"
@@ -32,7 +33,8 @@ constexpr auto as_result = asio::experimental::as_tuple(asio::use_awaitable);
 /// Work below this is done on the loop when nothing is before it: the way to the other thread and
 /// back costs more than it saves, and a piece just received is still in this core's cache.
 constexpr double inline_flops = 1e6;
-constexpr int most_strangers = 64;
+/// Lines about refused strangers between two heartbeats.
+constexpr int most_refusals = 5;
 /// How long a restarted peer waits for the neighbours that are slow to find it.
 constexpr Time join_within{std::chrono::milliseconds(1500)};
 
@@ -48,6 +50,7 @@ class TcpWorldImpl : public TcpWorld {
            Peer& peer,
            std::function<void()> begin) override;
   void end_loop() override;
+  void abandon() override { io_.stop(); }
   void give_up() override {
     if (!begun_) io_.stop();
   }
@@ -124,6 +127,7 @@ class TcpWorldImpl : public TcpWorld {
   std::string failure_;
   Rng jitter_{options_.hello.incarnation};
   int strangers_ = 0;
+  int refusals_ = 0;  ///< since the last heartbeat
   int jobs_ = 0;
   std::uint64_t sent_bytes_ = 0;
   Clock::time_point began_ = Clock::now();
@@ -177,11 +181,20 @@ void TcpWorldImpl::run(const std::vector<PeerAddress>& addresses,
   if (!failure_.empty()) throw std::runtime_error(failure_);
 }
 
+/// Connections that have not said Hello yet: a quarter of the descriptors that we may have, so that
+/// they never take those which the work needs.
+int most_strangers() {
+  constexpr rlim_t least = 4, most = 64;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return static_cast<int>(most);
+  return static_cast<int>(std::clamp(limit.rlim_cur / 4, least, most));
+}
+
 asio::awaitable<void> TcpWorldImpl::accept_loop() {
   for (;;) {
     auto [error, socket] = co_await acceptor_.async_accept(as_result);
     if (error == asio::error::operation_aborted) co_return;
-    if (error || strangers_ >= most_strangers) {
+    if (error || strangers_ >= most_strangers()) {
       socket.close();
       asio::steady_timer pause(io_, std::chrono::milliseconds(error ? 100 : 5));
       co_await pause.async_wait(as_result);
@@ -205,10 +218,11 @@ asio::awaitable<void> TcpWorldImpl::receive_stranger(tcp::socket socket) {
   } else if (!handshake.refusal.empty() && !ending_) {
     if (const auto edge = edges_.find(handshake.theirs.peer); edge != edges_.end())
       edge->second.trouble = handshake.refusal;
-    options_.log(fmt::format("refused a connection from {}:{}: {}",
-                             from.address().to_string(),
-                             from.port(),
-                             handshake.refusal));
+    if (++refusals_ <= most_refusals)
+      options_.log(fmt::format("refused a connection from {}:{}: {}",
+                               from.address().to_string(),
+                               from.port(),
+                               handshake.refusal));
     if (handshake.frames) co_await refuse(std::move(handshake), pool_);
   }
   --strangers_;
@@ -436,6 +450,9 @@ void TcpWorldImpl::beat() {
     link_ended(id, text);
     set_away(id, text);
   }
+  if (refusals_ > most_refusals)
+    options_.log(fmt::format("refused {} more connections", refusals_ - most_refusals));
+  refusals_ = 0;
   next_beat_ = now + options_.heartbeat;
   after(options_.heartbeat, [this] { beat(); });
 }

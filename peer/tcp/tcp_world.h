@@ -61,6 +61,8 @@ class TcpWorld : public World {
   /// From the loop: flushes the queues, tells and awaits the neighbours' end of stream (bounded),
   /// then leaves run().
   virtual void end_loop() = 0;
+  /// From the loop: leaves run() at once, without a word to anybody.
+  virtual void abandon() = 0;
   /// From the loop: leaves run() at once if `begin` is still to come; else nothing.
   virtual void give_up() = 0;
   /// From the loop: where a neighbour that was restarted is to be found now.

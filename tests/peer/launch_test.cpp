@@ -12,23 +12,13 @@
 #include <unistd.h>
 
 #include "peer/launch/launcher.h"
+#include "tests/peer/program.h"
 
 namespace gv {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-
-/// Waits for what must come true; false after a minute.
-template <class Condition>
-bool comes_true(Condition condition) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
-}
 
 /// The program, run as a user would, in a folder of its own.
 class Launch : public testing::Test {
@@ -75,63 +65,6 @@ class Launch : public testing::Test {
 
   fs::path folder_;
 };
-
-bool alive(pid_t pid) {
-  // A dead child of a dead launcher may wait for init to take it.
-  std::ifstream in(fmt::format("/proc/{}/stat", pid));
-  std::string number, name, state;
-  return in >> number >> name >> state && state != "Z" && state != "X";
-}
-
-struct Ended {
-  int code = -1;  ///< exit code, or 1000 + signal
-  std::vector<std::string> out;
-  std::string err;
-  Json summary() const { return out.empty() ? Json() : Json::parse(out.back(), nullptr, false); }
-};
-
-class Program {
- public:
-  explicit Program(std::vector<std::string> arguments) : child_(with_name(std::move(arguments))) {}
-
-  void kill(int signal) { child_.kill(signal); }
-  pid_t pid() const { return child_.pid(); }
-  /// Waits until its standard error holds `text`.
-  bool says(const std::string& text) {
-    return comes_true([&] { return read().find(text) != std::string::npos || child_.reap(); }) &&
-           ended_.err.find(text) != std::string::npos;
-  }
-  Ended wait() {
-    const bool over = comes_true([&] {
-      const bool gone = child_.reap() || !child_.running();
-      read();
-      return gone;
-    });
-    EXPECT_TRUE(over) << "the program hangs";
-    if (!over) return ended_;
-    const int status = child_.status();
-    ended_.code = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-    return ended_;
-  }
-
- private:
-  static std::vector<std::string> with_name(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), GV_BINARY);
-    return arguments;
-  }
-  const std::string& read() {
-    for (std::string& line : child_.output().read()) ended_.out.push_back(std::move(line));
-    for (const std::string& line : child_.errors().read()) ended_.err += line + "\n";
-    return ended_.err;
-  }
-
-  Child child_;
-  Ended ended_;
-};
-
-Ended run(std::vector<std::string> arguments) {
-  return Program(std::move(arguments)).wait();
-}
 
 TEST_F(Launch, RunsAFleetToItsEndWithTheBitsOfTheSimulator) {
   const std::string file = fleet(3, 50, "evaluate: { every: 20 rounds }\n");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <thread>
@@ -13,8 +14,15 @@ namespace gv {
 
 /// What a proxy does to each connection, in bytes passed since its beginning; 0: never.
 struct Harm {
-  std::uint32_t cut_after = 0;   ///< at most: a reset after a random number of bytes up to this
-  std::uint32_t flip_after = 0;  ///< at most: one bit is flipped, likewise
+  std::uint32_t cut_after = 0;    ///< at most: a reset after a random number of bytes up to this
+  std::uint32_t flip_after = 0;   ///< at most: one bit is flipped, likewise
+  std::uint32_t stall_after = 0;  ///< at most: nothing is read for `stall`, likewise
+  /// At most: from then on everything is swallowed, and nobody is told; likewise.
+  std::uint32_t hole_after = 0;
+  bool hole_one_way = false;  ///< only what goes to the target
+  std::chrono::milliseconds stall{300};
+  std::chrono::milliseconds latency{0};  ///< of every chunk
+  std::size_t slice = 16384;             ///< bytes of a chunk, at most
 };
 
 /// Stands in front of one peer, passes bytes both ways, and does harm by a seed.
@@ -25,10 +33,14 @@ class Proxy {
   std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
   int cuts() const { return cuts_; }
   int flips() const { return flips_; }
+  int stalls() const { return stalls_; }
+  int holes() const { return holes_; }
 
  private:
   struct Pair;
   asio::awaitable<void> accept_loop();
+  bool swallows(Pair& pair, bool forth, std::uint64_t before);
+  asio::awaitable<void> pause(std::chrono::milliseconds length);
   asio::awaitable<void> pass(std::shared_ptr<Pair> pair, bool forth);
   std::uint64_t draw(std::uint32_t most);
 
@@ -39,6 +51,8 @@ class Proxy {
   Rng rng_;
   std::atomic<int> cuts_ = 0;
   std::atomic<int> flips_ = 0;
+  std::atomic<int> stalls_ = 0;
+  std::atomic<int> holes_ = 0;
   std::thread thread_;
 };
 

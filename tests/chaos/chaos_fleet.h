@@ -1,0 +1,62 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "peer/launch/child.h"
+#include "peer/launch/control.h"
+#include "tests/peer/proxy.h"
+
+namespace gv {
+
+/// Peer processes of a fleet file whose every connection goes through a proxy that does harm. Plays
+/// the launcher; whom the test kills is not started again unless the test does so.
+class ChaosFleet {
+ public:
+  /// `folder`: of the run; a peer's own is peers/003 in it.
+  ChaosFleet(std::string file, PeerId peers, std::string folder, Harm harm, std::uint64_t seed);
+
+  void start(PeerId id, std::vector<std::string> past = {});
+  void kill(PeerId id, int signal) { slots_[id].child->kill(signal); }
+  pid_t pid(PeerId id) const { return slots_[id].child->pid(); }
+  std::uint16_t port(PeerId id) const { return slots_[id].port; }
+  /// Hears what the peers say; true when all have ended.
+  bool pump();
+  /// Until all have ended; false after two minutes.
+  bool run_to_end();
+  /// Waits until every peer has completed so many rounds.
+  bool reaches(Step round);
+
+  int exit_code(PeerId id) const;
+  Step step(PeerId id) const { return slots_[id].step; }
+  const std::string& log(PeerId id) const { return slots_[id].log; }
+  /// The final vectors, of those that said their last words.
+  const std::map<PeerId, Payload>& finals() const { return finals_; }
+  /// What all proxies did: "3 cuts, 2 flips, ...".
+  std::string harm_done() const;
+
+ private:
+  struct Slot {
+    std::unique_ptr<Child> child;
+    std::unique_ptr<Proxy> proxy;
+    std::string folder;
+    std::uint16_t port = 0;
+    bool introduced = false;
+    Step step = 0;
+    std::string log;
+  };
+  void heed(PeerId id, const control::PeerSays& says);
+  void introduce(PeerId id);
+  std::vector<PeerAddress> addresses() const;
+
+  std::string file_;
+  Harm harm_;
+  std::uint64_t seed_;
+  std::vector<Slot> slots_;
+  std::map<PeerId, Payload> finals_;
+  bool connected_ = false;
+};
+
+}  // namespace gv

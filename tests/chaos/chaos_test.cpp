@@ -1,0 +1,260 @@
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include "optim/rng.h"
+#include "peer/runtime/ledger.h"
+#include "peer/sim/simulation.h"
+#include "tests/chaos/chaos_fleet.h"
+#include "tests/peer/program.h"
+
+// Real processes under real signals, and behind proxies that cut, flip, stall, swallow and slice.
+// After each run the ledgers of all peers are audited. GRAPEVINE_CHAOS_SEED chooses the seed.
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::uint64_t chaos_seed() {
+  const char* text = std::getenv("GRAPEVINE_CHAOS_SEED");
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : 1;
+}
+
+class Chaos : public testing::Test {
+ protected:
+  Chaos() : folder_(fs::path(testing::TempDir()) / fmt::format("grapevine-chaos-{}", getpid())) {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_ / "run");
+    fmt::print("seed {}\n", chaos_seed());
+  }
+  ~Chaos() override { fs::remove_all(folder_); }
+
+  std::string run_folder() const { return (folder_ / "run").string(); }
+
+  /// Eight peers on a ring, silence found out within a second.
+  std::string fleet(std::uint64_t rounds,
+                    const std::string& rate,
+                    const std::string& more = "") const {
+    const std::string path = (folder_ / "fleet.yaml").string();
+    std::ofstream(path) << "version: 1\nname: chaos\nseed: 3\npeers: 8\n"
+                           "data: { kind: quadratic, dimension: 50, noise: 1, spread: 1 }\n"
+                           "model: quadratic\n"
+                        << "train: { optimizer: { kind: sgd, lr: " << rate << " } }\n"
+                        << "topology: ring\nstop: { rounds: " << rounds << " }\n"
+                        << "faults: { heartbeat: 100 ms, dead_after: 800 ms, ledger: true }\n"
+                        << "output: { dir: " << run_folder() << "2 }\n"
+                        << more;
+    return path;
+  }
+
+  /// What the books say of the run.
+  LedgerAudit audited(const std::string& folder) const {
+    const LedgerAudit result = audit(read_ledgers(folder));
+    EXPECT_EQ(fmt::format("{}", fmt::join(result.findings, "\n")), "");
+    fmt::print("audit: {} pieces in both books, {} in one (the other end died)\n",
+               result.both,
+               result.one_sided);
+    return result;
+  }
+
+  fs::path folder_;
+  Rng rng_ = Rng(chaos_seed()).derive("chaos");
+};
+
+void start_all(ChaosFleet& fleet) {
+  for (PeerId i = 0; i < 8; ++i) fleet.start(i);
+}
+
+void expect_whole(const ChaosFleet& fleet) {
+  for (PeerId i = 0; i < 8; ++i) {
+    EXPECT_EQ(fleet.exit_code(i), 0) << fleet.log(i);
+    EXPECT_TRUE(fleet.finals().contains(i)) << i;
+  }
+}
+
+class Proxied : public Chaos, public testing::WithParamInterface<std::pair<const char*, Harm>> {};
+
+TEST_P(Proxied, EveryExchangeStandsInBothBooks) {
+  ChaosFleet peers(fleet(300, "0.05"), 8, run_folder(), GetParam().second, chaos_seed());
+  start_all(peers);
+  ASSERT_TRUE(peers.run_to_end());
+  expect_whole(peers);
+  fmt::print("{}\n", peers.harm_done());
+  EXPECT_NE(peers.harm_done(), "0 cuts, 0 flips, 0 stalls, 0 holes");
+  const LedgerAudit books = audited(run_folder());
+  EXPECT_GE(books.both, 500U);
+  EXPECT_EQ(books.one_sided, 0U);
+}
+
+Harm cuts() {
+  Harm harm;
+  harm.cut_after = 60'000;
+  return harm;
+}
+Harm flips() {
+  Harm harm;
+  harm.flip_after = 60'000;
+  return harm;
+}
+Harm stalls() {
+  Harm harm;
+  harm.stall_after = 100'000;
+  harm.stall = std::chrono::milliseconds(1200);  // longer than dead_after
+  return harm;
+}
+Harm half_open() {
+  Harm harm;
+  harm.hole_after = 120'000;
+  return harm;
+}
+Harm one_way() {
+  Harm harm;
+  harm.hole_after = 120'000;
+  harm.hole_one_way = true;
+  return harm;
+}
+Harm slices_and_cuts() {
+  Harm harm;
+  harm.slice = 37;
+  harm.cut_after = 60'000;
+  return harm;
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryHarm,
+                         Proxied,
+                         testing::Values(std::pair{"Cuts", cuts()},
+                                         std::pair{"Flips", flips()},
+                                         std::pair{"Stalls", stalls()},
+                                         std::pair{"HalfOpen", half_open()},
+                                         std::pair{"OneWay", one_way()},
+                                         std::pair{"SlicesAndCuts", slices_and_cuts()}),
+                         [](const auto& row) { return std::string(row.param.first); });
+
+using Models = std::map<PeerId, Payload>;
+
+std::vector<double> mean_of(const Models& models) {
+  std::vector<double> mean(models.begin()->second->floats().size(), 0);
+  for (const auto& [peer, model] : models)
+    for (std::size_t k = 0; k < mean.size(); ++k)
+      mean[k] += static_cast<double>(model->floats()[k]) / static_cast<double>(models.size());
+  return mean;
+}
+
+/// The models after the only round that takes a step, in virtual time, where nothing goes wrong.
+Models after_one_round(const std::string& file) {
+  const Assembly fleet(read_fleet(file, {"stop.rounds=1"}, nullptr));
+  Observer observer(fleet.fleet.size(), fleet.evaluator(), {});
+  simulate(fleet, observer, {});
+  Models models;
+  for (const auto& [peer, report] : observer.finals()) models[peer] = report.model;
+  return models;
+}
+
+/// One round with a step, and then averaging alone: the mean of the fleet stays where it is,
+/// whatever happens on the way. GRAPEVINE_CHAOS_ROUNDS makes it longer.
+TEST_F(Chaos, TheMeanIsKept) {
+  const char* rounds = std::getenv("GRAPEVINE_CHAOS_ROUNDS");
+  const std::string file = fleet(rounds != nullptr ? std::strtoull(rounds, nullptr, 10) : 400,
+                                 "0.5, schedule: { kind: step, every: 1 step, factor: 0 }");
+  const Models first = after_one_round(file);
+  const std::vector<double> mean = mean_of(first);
+  double spread = 0;
+  for (const auto& [peer, model] : first)
+    for (std::size_t k = 0; k < mean.size(); ++k)
+      spread = std::max(spread, std::abs(static_cast<double>(model->floats()[k]) - mean[k]));
+  ASSERT_GT(spread, 0.1);
+
+  Harm harm = cuts();
+  harm.flip_after = 90'000;
+  harm.stall_after = 150'000;
+  ChaosFleet peers(file, 8, run_folder(), harm, chaos_seed());
+  start_all(peers);
+  ASSERT_TRUE(peers.reaches(20));
+  peers.kill(3, SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  peers.kill(3, SIGCONT);
+  ASSERT_TRUE(peers.run_to_end());
+  expect_whole(peers);
+  audited(run_folder());
+  const std::vector<double> last = mean_of(peers.finals());
+  double drift = 0;
+  for (std::size_t k = 0; k < mean.size(); ++k)
+    drift = std::max(drift, std::abs(last[k] - mean[k]));
+  fmt::print("{}; drift of the mean {:.2e} of the spread\n", peers.harm_done(), drift / spread);
+  EXPECT_LT(drift, 1e-5 * spread);
+}
+
+TEST_F(Chaos, KilledPeersComeBackAndTheBooksAgree) {
+  const std::string file =
+      fleet(4000, "0.05", "launch: { restart: on-failure }\ncheckpoint: { every: 50 rounds }\n");
+  Program program({"run", file, "--json"});
+  const std::string run = run_folder() + "2";
+  for (int kill = 0; kill < 3; ++kill) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100 + rng_.below(200)));
+    const PeerId victim = static_cast<PeerId>(rng_.below(8));
+    pid_t pid = 0;
+    std::ifstream(fmt::format("{}/peers/{:03}/pid", run, victim)) >> pid;
+    if (pid > 0) ::kill(pid, SIGKILL);
+  }
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.summary().at("lost"), 0);
+  EXPECT_EQ(ended.summary().at("peers"), 8);
+  audited(run);
+}
+
+TEST_F(Chaos, StoppedPeersAreMissedAndComeBack) {
+  ChaosFleet peers(fleet(3000, "0.05"), 8, run_folder(), Harm{}, chaos_seed());
+  start_all(peers);
+  for (int stop = 0; stop < 3; ++stop) {
+    ASSERT_TRUE(peers.reaches(1));
+    const PeerId victim = static_cast<PeerId>(rng_.below(8));
+    peers.kill(victim, SIGSTOP);
+    std::this_thread::sleep_for(std::chrono::milliseconds(rng_.below(1500)));
+    peers.pump();
+    peers.kill(victim, SIGCONT);
+  }
+  ASSERT_TRUE(peers.run_to_end());
+  expect_whole(peers);
+  EXPECT_EQ(audited(run_folder()).one_sided, 0U);
+}
+
+/// Few descriptors, and strangers that take them all.
+TEST_F(Chaos, StrangersAndFewDescriptorsHurtNobody) {
+  ChaosFleet peers(fleet(3000, "0.05"), 8, run_folder(), Harm{}, chaos_seed());
+  start_all(peers);
+  ASSERT_TRUE(peers.reaches(1));
+  const rlimit few{24, 24};
+  ASSERT_EQ(::prlimit(peers.pid(2), RLIMIT_NOFILE, &few, nullptr), 0);
+  asio::io_context io;
+  std::vector<asio::ip::tcp::socket> strangers;
+  for (int k = 0; k < 60; ++k) {
+    asio::error_code ignored;
+    strangers.emplace_back(io);
+    strangers.back().connect({asio::ip::make_address("127.0.0.1"), peers.port(2)}, ignored);
+    asio::write(strangers.back(), asio::buffer("GET / HTTP/1.0\r\n"), ignored);
+  }
+  ASSERT_TRUE(peers.run_to_end());
+  expect_whole(peers);
+  audited(run_folder());
+}
+
+/// The canary: the same fleet with a deliberate bug built in must be found out.
+TEST_F(Chaos, TheAuditFindsAPlantedBug) {
+  const std::string file = fleet(200, "0.05");
+  const Ended ended =
+      run({"run", file, "--json", "--set", "topology=star", "--peer-binary", GV_CANARY});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const LedgerAudit books = audit(read_ledgers(run_folder() + "2"));
+  EXPECT_FALSE(books.findings.empty()) << "both ends must have used the same weight";
+}
+
+}  // namespace
+}  // namespace gv

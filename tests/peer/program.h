@@ -1,0 +1,90 @@
+#pragma once
+
+#include <chrono>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+
+#include "peer/launch/child.h"
+
+namespace gv {
+
+/// Waits for what must come true; false after a minute.
+template <class Condition>
+bool comes_true(Condition condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+inline bool alive(pid_t pid) {
+  // A dead child of a dead launcher may wait for init to take it.
+  std::ifstream in(fmt::format("/proc/{}/stat", pid));
+  std::string number, name, state;
+  return in >> number >> name >> state && state != "Z" && state != "X";
+}
+
+/// What a program said, and how it ended.
+struct Ended {
+  int code = -1;  ///< exit code, or 1000 + signal
+  std::vector<std::string> out;
+  std::string err;
+  nlohmann::json summary() const {
+    return out.empty() ? nlohmann::json() : nlohmann::json::parse(out.back(), nullptr, false);
+  }
+};
+
+/// The grapevine program (GV_BINARY), run as a user would.
+class Program {
+ public:
+  explicit Program(std::vector<std::string> arguments) : child_(with_name(std::move(arguments))) {}
+
+  void kill(int signal) { child_.kill(signal); }
+  pid_t pid() const { return child_.pid(); }
+  /// Waits until its standard error holds `text`.
+  bool says(const std::string& text) {
+    return comes_true([&] { return read().find(text) != std::string::npos || child_.reap(); }) &&
+           ended_.err.find(text) != std::string::npos;
+  }
+  Ended wait() {
+    const bool over = comes_true([&] {
+      const bool gone = child_.reap() || !child_.running();
+      read();
+      return gone;
+    });
+    EXPECT_TRUE(over) << "the program hangs";
+    if (!over) return ended_;
+    const int status = child_.status();
+    ended_.code = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+    return ended_;
+  }
+
+ private:
+  static std::vector<std::string> with_name(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), GV_BINARY);
+    return arguments;
+  }
+  const std::string& read() {
+    for (std::string& line : child_.output().read()) ended_.out.push_back(std::move(line));
+    for (const std::string& line : child_.errors().read()) ended_.err += line + "\n";
+    return ended_.err;
+  }
+
+  Child child_;
+  Ended ended_;
+};
+
+inline Ended run(std::vector<std::string> arguments) {
+  return Program(std::move(arguments)).wait();
+}
+
+}  // namespace gv
