@@ -198,6 +198,7 @@ Task<std::optional<Message>> Peer::receive_model(Edge& edge, std::uint32_t part)
   if (!watching_ && plan.deadline > Time{0}) watch(plan.deadline);
   waiting.answer = co_await waiting;
   waited_ = nullptr;
+  longest_wait_ = std::max(longest_wait_, world.now() - waited_since_);
   co_return std::move(waiting.answer);
 }
 

@@ -74,6 +74,9 @@ Step Peer::furthest_round() const {
 
 void Peer::go_to_round(Step round) {
   if (round == step) return;
+  world.say("passes over " + std::to_string(round - step) + " rounds, to round " +
+            std::to_string(round) + " of its neighbours");
+  passed_over_ += round - step;
   step = round;
   replica.skip_to(step * plan.local_steps);
 }

@@ -162,6 +162,8 @@ Task<> Peer::evaluate(bool last) {
                 .train_loss = 0,
                 .evaluation = {},
                 .sent_bytes = 0,
+                .longest_wait = longest_wait_,
+                .passed_over = passed_over_,
                 .model = {}};
   report.train_loss = losses_ == 0 ? 0 : loss_sum_ / static_cast<double>(losses_);
   report.sent_bytes = world.sent_bytes();

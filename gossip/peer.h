@@ -180,7 +180,9 @@ class Peer {
   std::uint32_t waited_part_ = 0;
   Time waited_since_{0};
   std::uint64_t waits_ = 0;
-  bool hurried_ = false;   ///< this wait is bounded
+  bool hurried_ = false;  ///< this wait is bounded
+  Time longest_wait_{0};
+  Step passed_over_ = 0;
   bool watching_ = false;  ///< a deadline's timer runs
   bool finishing_ = false;
   std::size_t leaving_ = 0;  ///< edges whose goodbye is still to be said

@@ -22,6 +22,8 @@ struct Report {
   double train_loss = 0;         ///< mean minibatch loss since the last report
   Evaluation evaluation;         ///< of the local model
   std::uint64_t sent_bytes = 0;  ///< on the wire, since the start
+  Time longest_wait{0};          ///< for a neighbour's half, since the start
+  Step passed_over = 0;          ///< rounds that it did not take part in, to catch up
   Payload model;                 ///< x
 };
 

@@ -31,6 +31,8 @@ Reported parse_report(const Json& json) {
   if (const Json& accuracy = json.at("accuracy"); !accuracy.is_null())
     r.evaluation.accuracy = accuracy.get<double>();
   r.sent_bytes = json.at("sent_bytes").get<std::uint64_t>();
+  r.longest_wait = Time{json.at("longest_wait_ns").get<std::int64_t>()};
+  r.passed_over = json.at("passed_over").get<Step>();
   says.model_path = json.at("model").get<std::string>();
   return says;
 }
@@ -67,6 +69,8 @@ std::string line(const Reported& says) {
               {"loss", r.evaluation.loss},
               {"accuracy", accuracy ? Json(*accuracy) : Json(nullptr)},
               {"sent_bytes", r.sent_bytes},
+              {"longest_wait_ns", r.longest_wait.count()},
+              {"passed_over", r.passed_over},
               {"model", says.model_path}}
       .dump();
 }

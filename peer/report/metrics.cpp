@@ -26,6 +26,19 @@ double seconds(Time t) {
   return std::chrono::duration<double>(t).count();
 }
 
+Json by_peer(const std::map<PeerId, Step>& values) {
+  Json json = Json::object();
+  for (const auto& [peer, value] : values) json[std::to_string(peer)] = value;
+  return json;
+}
+
+Json seconds_by_peer(const std::map<PeerId, Time>& values) {
+  Json json = Json::object();
+  for (const auto& [peer, value] : values)
+    json[std::to_string(peer)] = std::chrono::duration<double>(value).count();
+  return json;
+}
+
 }  // namespace
 
 std::string evaluate_line(const FleetRecord& r) {
@@ -60,6 +73,8 @@ std::string summary_line(const FleetRecord& r,
               {"consensus", number(r.consensus)},
               {"seconds", seconds},
               {"sent_bytes", r.sent_bytes},
+              {"longest_wait", seconds_by_peer(r.longest_wait)},
+              {"passed_over", by_peer(r.passed_over)},
               {"params_hash", params_hash}}
       .dump();
 }

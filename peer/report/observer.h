@@ -23,6 +23,8 @@ struct FleetRecord {
   std::optional<double> accuracy_min, accuracy_max;  ///< over local models
   double consensus = 0;                              ///< (1/n) sum_i ||x_i - mean||^2
   std::uint64_t sent_bytes = 0;                      ///< by all peers, on the wire
+  std::map<PeerId, Time> longest_wait;               ///< of each peer, for a neighbour's half
+  std::map<PeerId, Step> passed_over;                ///< rounds that each peer took no part in
 };
 
 /// Gathers the peers' reports and looks at the fleet as a whole. Takes no part in training.
