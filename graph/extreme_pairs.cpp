@@ -26,16 +26,10 @@ VectorXd to_eigen(const std::vector<double>& x) {
   return Eigen::Map<const VectorXd>(x.data(), static_cast<Index>(x.size()));
 }
 
-ExtremePairs dense_pairs(const EdgeWeighted& w) {
-  const auto n = static_cast<Index>(w.n);
-  MatrixXd m = MatrixXd::Identity(n, n);
-  for (std::size_t e = 0; e < w.edges.size(); ++e) {
-    const auto [u, v] = w.edges[e];
-    m(u, u) -= w.w[e];
-    m(v, v) -= w.w[e];
-    m(u, v) += w.w[e];
-    m(v, u) += w.w[e];
-  }
+ExtremePairs dense_pairs(Index n, const SymmetricOperator& apply) {
+  MatrixXd m(n, n);
+  const MatrixXd unit = MatrixXd::Identity(n, n);
+  for (Index c = 0; c < n; ++c) apply(unit.col(c).data(), m.col(c).data());
   // Far above the rest (Gershgorin), the all-ones vector is the last one.
   const double far = 4 + 4 * m.cwiseAbs().rowwise().sum().maxCoeff();
   m.array() += far / static_cast<double>(n);
@@ -59,14 +53,14 @@ struct Krylov {
   double beta = 0;  ///< norm of what the last product had outside the basis
 };
 
-Krylov lanczos(const EdgeWeighted& w, VectorXd q, Index m) {
+Krylov lanczos(const SymmetricOperator& apply, VectorXd q, Index m) {
   Krylov k{MatrixXd(q.size(), m), VectorXd(m), VectorXd(m), 0};
   q.array() -= q.mean();
   q.normalize();
   VectorXd next(q.size());
   for (Index j = 0; j < m; ++j) {
     k.basis.col(j) = q;
-    w.apply(q.data(), next.data());
+    apply(q.data(), next.data());
     next.array() -= next.mean();
     k.diagonal[j] = q.dot(next);
     const auto so_far = k.basis.leftCols(j + 1);
@@ -100,32 +94,37 @@ double take_pairs(const Krylov& k, ExtremePairs& pairs) {
 
 }  // namespace
 
-void EdgeWeighted::apply(const double* x, double* y) const {
-  std::copy(x, x + n, y);
-  for (std::size_t e = 0; e < edges.size(); ++e) {
-    const auto [u, v] = edges[e];
-    const double flow = w[e] * (x[u] - x[v]);
-    y[u] -= flow;
-    y[v] += flow;
-  }
+SymmetricOperator edge_weighted(PeerId n,
+                                const std::vector<Edge>& edges,
+                                const std::vector<double>& w) {
+  return [n, &edges, &w](const double* x, double* y) {
+    std::copy(x, x + n, y);
+    for (std::size_t e = 0; e < edges.size(); ++e) {
+      const auto [u, v] = edges[e];
+      const double flow = w[e] * (x[u] - x[v]);
+      y[u] -= flow;
+      y[v] += flow;
+    }
+  };
 }
 
 double ExtremePairs::slem() const {
   return std::max(std::abs(lambda2), std::abs(lambda_n));
 }
 
-ExtremePairs extreme_pairs(const EdgeWeighted& w,
+ExtremePairs extreme_pairs(PeerId n,
+                           const SymmetricOperator& apply,
                            const ExtremePairs& warm,
                            double tolerance,
                            int most_restarts) {
-  if (w.n <= dense_limit) return dense_pairs(w);
+  if (n <= dense_limit) return dense_pairs(static_cast<Index>(n), apply);
   // A little of everything: a start that shares a symmetry of the graph would never leave it.
-  SplitMix rng(w.n);
+  SplitMix rng(n);
   ExtremePairs pairs = warm;
-  VectorXd start = noise(w.n, rng);
+  VectorXd start = noise(n, rng);
   if (!warm.v2.empty()) start = to_eigen(warm.v2) + to_eigen(warm.vn) + 0.05 * start;
   for (int restart = 0; restart <= most_restarts; ++restart) {
-    const Krylov k = lanczos(w, std::move(start), most_vectors);
+    const Krylov k = lanczos(apply, std::move(start), most_vectors);
     if (take_pairs(k, pairs) < tolerance) break;
     start = to_eigen(pairs.v2) + to_eigen(pairs.vn);
   }

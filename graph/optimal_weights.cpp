@@ -19,7 +19,12 @@ struct EdgeGraph {
   std::vector<Edge> edges;
   std::vector<std::vector<std::size_t>> incident;
 
-  EdgeWeighted weighted(const Weights& w) const { return {n, edges, w}; }
+  ExtremePairs extremes(const Weights& w,
+                        const ExtremePairs& warm,
+                        double tolerance,
+                        int most_restarts) const {
+    return extreme_pairs(n, edge_weighted(n, edges, w), warm, tolerance, most_restarts);
+  }
 };
 
 EdgeGraph edge_graph(const Topology& t, const char* name) {
@@ -39,7 +44,7 @@ EdgeGraph edge_graph(const Topology& t, const char* name) {
 Weights constant_weights(const EdgeGraph& g) {
   // I - L: its extreme eigenvalues are 1 - mu_1 and 1 - mu_{n-1}.
   const Weights ones(g.edges.size(), 1.0);
-  const ExtremePairs l = extreme_pairs(g.weighted(ones), {}, 1e-10, 200);
+  const ExtremePairs l = g.extremes(ones, {}, 1e-10, 200);
   return Weights(g.edges.size(), 2 / ((1 - l.lambda2) + (1 - l.lambda_n)));
 }
 
@@ -104,7 +109,7 @@ Weights minimize_slem(const EdgeGraph& g, Weights w, bool chain, int iterations)
   constexpr double rough = 1e-3;  // of the gap: residual of an eigenvector that gives a direction
   constexpr double sharp = 1e-6;  // and of a value that is believed to be the best
   if (iterations == 0) iterations = worth_their_time(g);
-  ExtremePairs pairs = extreme_pairs(g.weighted(w), {}, 1e-9, 50);
+  ExtremePairs pairs = g.extremes(w, {}, 1e-9, 50);
   Weights best = w;
   double best_slem = pairs.slem();
   for (int k = 1; k <= iterations; ++k) {
@@ -114,9 +119,9 @@ Weights minimize_slem(const EdgeGraph& g, Weights w, bool chain, int iterations)
     const double length = (pairs.slem() - level) / std::max(1e-300, squared_norm(slope));
     for (std::size_t e = 0; e < w.size(); ++e) w[e] -= length * slope[e];
     if (chain) project_to_chain(g, w);
-    pairs = extreme_pairs(g.weighted(w), pairs, rough * gap, 1);
+    pairs = g.extremes(w, pairs, rough * gap, 1);
     if (pairs.slem() >= best_slem) continue;
-    pairs = extreme_pairs(g.weighted(w), pairs, sharp * gap, 20);
+    pairs = g.extremes(w, pairs, sharp * gap, 20);
     if (pairs.slem() >= best_slem) continue;
     best = w;
     best_slem = pairs.slem();
@@ -134,8 +139,8 @@ MixingMatrix to_matrix(const Topology& t, const EdgeGraph& g, const Weights& w) 
 
 /// The better of two starts.
 Weights better(const EdgeGraph& g, Weights a, Weights b) {
-  const double slem_a = extreme_pairs(g.weighted(a), {}, 1e-6, 50).slem();
-  const double slem_b = extreme_pairs(g.weighted(b), {}, 1e-6, 50).slem();
+  const double slem_a = g.extremes(a, {}, 1e-6, 50).slem();
+  const double slem_b = g.extremes(b, {}, 1e-6, 50).slem();
   return slem_a <= slem_b ? a : b;
 }
 

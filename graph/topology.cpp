@@ -122,24 +122,28 @@ std::vector<std::vector<PeerId>> components(const Topology& t) {
   return parts;
 }
 
-void require_connected(const Topology& t) {
-  if (is_connected(t)) return;
+std::string disconnection(const Topology& t) {
+  if (is_connected(t)) return "";
   const auto parts = components(t);
-  if (parts.size() == 1) {
-    throw std::invalid_argument("topology " + t.name +
-                                " is not strongly connected: some peers hear nothing from others");
-  }
+  if (parts.size() == 1)
+    return "topology " + t.name + " is not strongly connected: some peers hear nothing from others";
   constexpr std::size_t most = 5;
-  std::string text;
+  std::string text = "topology " + t.name +
+                     " is not connected: some peers would never hear of others; " +
+                     std::to_string(parts.size()) + " components:";
   for (std::size_t k = 0; k < std::min(most, parts.size()); ++k) {
     text += ' ';
     text += abridged(parts[k]);
   }
-  if (parts.size() > most) text += " ...";
-  throw std::invalid_argument("topology " + t.name + " is not connected: " +
-                              std::to_string(parts.size()) + " components," + text +
-                              "; some peers would never hear of others: add edges between them, "
-                              "or try another seed, degree or probability");
+  return parts.size() > most ? text + " ..." : text;
+}
+
+void require_connected(const Topology& t) {
+  const std::string what = disconnection(t);
+  if (!what.empty()) {
+    throw std::invalid_argument(
+        what + "; join them by edges, or try another seed, a higher degree or probability");
+  }
 }
 
 std::int64_t diameter(const Topology& t) {

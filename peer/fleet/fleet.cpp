@@ -374,7 +374,7 @@ class FleetReader {
     std::vector<std::string> kinds;
     for (const Family& f : families()) kinds.emplace_back(f.kind);
     set(map.take("kind"), t.kind, choice(kinds));
-    if (t.kind == "grid" || t.kind == "torus") read_shape(map.take("shape"));
+    if (has_shape(t)) read_shape(map.take("shape"));
     if (t.kind == "random-regular") set(map.take("degree"), t.degree, count(1, most_peers));
     if (t.kind == "erdos-renyi")
       set(map.take("p"), t.p, [this](const Value& v) { return read_fraction(source_, v); });
@@ -382,7 +382,10 @@ class FleetReader {
       set(map.take("k"), t.k, count(2, most_peers));
       set(map.take("beta"), t.beta, [this](const Value& v) { return read_fraction(source_, v); });
     }
-    if (t.kind == "random-regular" || t.kind == "erdos-renyi" || t.kind == "small-world") {
+    if (t.kind == "ring-lattice") set(map.take("k"), t.k, count(2, most_peers));
+    if (is_equi_static(t)) set(map.take("m"), t.shifts, count(1, most_peers));
+    if (t.kind == "random-regular" || t.kind == "erdos-renyi" || t.kind == "small-world" ||
+        is_equi_static(t)) {
       set(map.take("seed"), t.seed, count(0, std::numeric_limits<std::uint64_t>::max()));
     }
     if (t.kind == "file") {
@@ -409,7 +412,9 @@ class FleetReader {
     if (fleet_.weights.starts_with("file:")) {
       fleet_.weights = "file:" + (folder_ / fleet_.weights.substr(5)).lexically_normal().string();
     } else {
-      read_choice(source_, *value, {"metropolis", "max-degree", "lazy", "edge-list", "file:PATH"});
+      std::vector<std::string> names = weight_names();
+      names.emplace_back("file:PATH");
+      read_choice(source_, *value, names);
     }
   }
 
@@ -419,12 +424,8 @@ class FleetReader {
     if (!source_.diagnostics().empty()) return;
     try {
       const Topology t = build(fleet_.topology, fleet_.size());
-      if (!is_connected(t))
-        source_.error(
-            at,
-            fmt::format("topology {} is not connected: some peers would never hear of others",
-                        t.name),
-            "another seed, a higher degree or probability, or more edges");
+      if (const std::string why = disconnection(t); !why.empty())
+        source_.error(at, why, "another seed, a higher degree or probability, or more edges");
       mixing_matrix(fleet_.weights, t);
     } catch (const std::exception& e) {
       source_.error(at, e.what());

@@ -128,11 +128,11 @@ TEST(ExtremePairs, OfLanczosSatisfyTheirEquation) {
   const Topology t = family("small-world:k=6,beta=0.3,seed=2", 500);
   const std::vector<Edge> edges = t.edges();
   const std::vector<double> weights(edges.size(), 0.1);
-  const EdgeWeighted w{t.size(), edges, weights};
-  const ExtremePairs pairs = extreme_pairs(w, {}, 1e-9, 200);
+  const SymmetricOperator apply = edge_weighted(t.size(), edges, weights);
+  const ExtremePairs pairs = extreme_pairs(t.size(), apply, {}, 1e-9, 200);
   std::vector<double> image(t.size());
   const auto residual = [&](double lambda, const std::vector<double>& v) {
-    w.apply(v.data(), image.data());
+    apply(v.data(), image.data());
     double sum = 0;
     for (std::size_t i = 0; i < v.size(); ++i) sum += std::pow(image[i] - lambda * v[i], 2);
     return std::sqrt(sum);
