@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "graph/equi_topo.h"
+#include "graph/formats/format.h"
 #include "graph/random_graph.h"
 #include "graph/spec_text.h"
 
@@ -232,7 +233,7 @@ const std::vector<Family>& families() {
        "directed: M random shifts of the circle (0: ceil(log2 n)); weights edge-list are the "
        "paper's; arXiv:2210.07881"},
       {"u-equi-static", "m=M,seed=S", "the same without directions; arXiv:2210.07881"},
-      {"file", "PATH", "an edge list: `u v` or `u v weight` per line"},
+      {"file", "PATH", "by extension: .json .dot .graphml .npy, else an edge list"},
   };
   return rows;
 }
@@ -299,7 +300,7 @@ Topology build(const TopologySpec& spec, PeerId n) {
     if (spec.kind == "small-world") return small_world(n, spec.k, spec.beta, spec.seed);
     if (is_equi_static(spec))
       return equi_static(n, spec.shifts, spec.seed, spec.kind == "d-equi-static");
-    if (spec.kind == "file") return read_edge_list(spec.file, n);
+    if (spec.kind == "file") return read_graph(spec.file, n);
     refuse("unknown topology `" + spec.kind + "`" + known_kinds(spec.kind));
   };
   Topology t = made();

@@ -20,7 +20,7 @@ struct TopologySpec {
   double beta = 0.1;  ///< small-world: probability that an edge is rewired
   PeerId shifts = 0;  ///< equi-static: shifts drawn; 0: ceil(log2 n)
   std::uint64_t seed = 1;  ///< random families
-  std::string file;        ///< kind "file": an edge list
+  std::string file;        ///< kind "file": see graph/formats/format.h
 };
 
 /// What `graph list` prints: one row per family.
@@ -47,8 +47,7 @@ std::string to_string(const TopologySpec& spec);
 /// ("torus 4x4 has 16 peers, the fleet has 15").
 Topology build(const TopologySpec& spec, PeerId n);
 
-/// Reads an edge list: `u v` or `u v weight` per line, `#` comments, 0-based ids.
-/// n = 0 takes the largest id + 1. Throws std::runtime_error "file:line: what".
+/// Reads an edge list, whatever the extension; see graph/formats/format.h for n and the checks.
 Topology read_edge_list(const std::string& path, PeerId n = 0);
 
 }  // namespace gv

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -140,16 +139,6 @@ MixingMatrix averaging(MixingMatrix w) {
                               "of each peer sum to at most 1");
 }
 
-std::vector<double> numbers_of(std::string line) {
-  std::ranges::replace(line, ',', ' ');
-  if (const auto comment = line.find('#'); comment != std::string::npos) line.resize(comment);
-  std::istringstream in(line);
-  std::vector<double> values;
-  for (double v = 0; in >> v;) values.push_back(v);
-  if (!in.eof()) throw std::invalid_argument("not a number");
-  return values;
-}
-
 }  // namespace
 
 MixingMatrix::MixingMatrix(std::vector<Neighborhood> rows, bool directed)
@@ -202,45 +191,6 @@ MixingMatrix max_degree(const Topology& t) {
 MixingMatrix lazy(const Topology& t) {
   return weighted_matrix(
       t, [&](PeerId i, PeerId j) { return 0.5 / (1 + std::max(degree(t, i), degree(t, j))); });
-}
-
-MixingMatrix read_matrix(const std::string& path, const Topology& t) {
-  std::ifstream in(path);
-  if (!in) throw std::invalid_argument(path + ": cannot be opened");
-  std::vector<Neighborhood> rows;
-  std::string line;
-  for (std::size_t number = 1; std::getline(in, line); ++number) {
-    const std::string where = path + ":" + std::to_string(number) + ": ";
-    std::vector<double> values;
-    try {
-      values = numbers_of(line);
-    } catch (const std::invalid_argument& e) {
-      throw std::invalid_argument(where + e.what());
-    }
-    if (values.empty()) continue;
-    const auto i = static_cast<PeerId>(rows.size());
-    if (values.size() != t.size() || i >= t.size()) {
-      throw std::invalid_argument(where + std::to_string(values.size()) + " numbers in row " +
-                                  std::to_string(i) + "; the matrix must be " +
-                                  std::to_string(t.size()) + " x " + std::to_string(t.size()));
-    }
-    Neighborhood row;
-    row.self = values[i];
-    for (PeerId j = 0; j < t.size(); ++j) {
-      if (j == i || values[j] == 0) continue;
-      if (!std::ranges::binary_search(t.neighbors[i], j)) {
-        throw std::invalid_argument(where + "a weight for " + std::to_string(i) + " and " +
-                                    std::to_string(j) + ", which the topology does not connect");
-      }
-      row.peers.push_back(j);
-      row.weights.push_back(values[j]);
-    }
-    rows.push_back(std::move(row));
-  }
-  if (rows.size() != t.size())
-    throw std::invalid_argument(path + ": " + std::to_string(rows.size()) + " rows for " +
-                                std::to_string(t.size()) + " peers");
-  return {std::move(rows), t.directed};
 }
 
 const std::vector<std::string>& weight_names() {

@@ -52,8 +52,8 @@ MixingMatrix metropolis(const Topology& t);
 MixingMatrix max_degree(const Topology& t);
 /// (I + W_metropolis) / 2: all eigenvalues >= 0.
 MixingMatrix lazy(const Topology& t);
-/// W from a file: n rows of n numbers (spaces or commas), `#` comments. The pattern must lie within
-/// the topology's.
+/// W from a file: n rows of n numbers (spaces or commas), `#` comments; or .npy, float32 or
+/// float64. The pattern must lie within the topology's.
 MixingMatrix read_matrix(const std::string& path, const Topology& t);
 /// The names that mixing_matrix knows, file:PATH aside.
 const std::vector<std::string>& weight_names();
