@@ -7,6 +7,7 @@
 #include <Eigen/Dense>
 
 #include "graph/extreme_pairs.h"
+#include "graph/spectrum.h"
 #include "graph/splitmix.h"
 
 namespace gv {
@@ -70,10 +71,16 @@ ScheduleRate periodic_rate(const MixingSchedule& schedule) {
   for (std::uint64_t k = 0; k < schedule.period(); ++k) period.push_back(schedule.matrix(k));
   ScheduleRate rate;
   rate.period = schedule.period();
-  rate.product = schedule.size() <= 512 ? dense_product(period) : lanczos_product(period);
+  if (period.size() == 1) {
+    const Spectrum s = spectrum(period[0]);
+    rate.product = s.slem;
+    rate.method = s.method;
+  } else {
+    rate.product = schedule.size() <= 512 ? dense_product(period) : lanczos_product(period);
+    rate.method = "product";
+  }
   if (rate.product < 1e-12) rate.product = 0;  // rounding
   rate.per_round = std::pow(rate.product, 1.0 / static_cast<double>(rate.period));
-  rate.method = "product";
   return rate;
 }
 

@@ -13,7 +13,7 @@ struct ScheduleRate {
   double kappa = 0;          ///< random: ||E[W^T W] - J||_2, per round and squared
   double kappa_error = 0;    ///< standard error of kappa where it is estimated; 0: exact
   double per_round = 0;  ///< factor of a disagreement per round: product^(1/period), sqrt(kappa)
-  std::string method;    ///< "product" | "exact" | "N samples"
+  std::string method;  ///< "product" | "dense" | "lanczos" (of one matrix) | "exact" | "N samples"
 
   /// Rounds until a disagreement is `target` times as large; infinite when it does not shrink.
   double rounds_to(double target) const;

@@ -62,6 +62,10 @@ const std::vector<GraphFormat>& graph_formats() {
   return formats;
 }
 
+std::string_view format_of_path(const std::string& path) {
+  return codec_of(path).format.name;
+}
+
 Topology read_graph(const std::string& path, PeerId n) {
   return to_topology(codec_of(path).parse(bytes_of(path), path), path, n);
 }

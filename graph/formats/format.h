@@ -16,6 +16,8 @@ struct GraphFormat {
   std::string_view summary;
 };
 const std::vector<GraphFormat>& graph_formats();
+/// The name of the format that a path's extension stands for; "edges" for an unknown one.
+std::string_view format_of_path(const std::string& path);
 
 /// Reads a graph in the format that the extension names; any other is an edge list. Peers are
 /// numbered by their names when those are 0, 1, 2, ... (or n0, n1, ...), else in the order of

@@ -11,6 +11,7 @@
 
 #include "gossip/registry.h"
 #include "graph/mixing.h"
+#include "graph/spectrum.h"
 #include "peer/fleet/value.h"
 
 namespace gv {
@@ -426,10 +427,23 @@ class FleetReader {
       const Topology t = build(fleet_.topology, fleet_.size());
       if (const std::string why = disconnection(t); !why.empty())
         source_.error(at, why, "another seed, a higher degree or probability, or more edges");
-      mixing_matrix(fleet_.weights, t);
+      warn_of_rates(mixing_matrix(fleet_.weights, t));
     } catch (const std::exception& e) {
       source_.error(at, e.what());
     }
+  }
+
+  /// Weights that minimize slem make lambda_n = -slem; the gradient at the model before mixing is
+  /// stable only for rate * L < 1 + lambda_n.
+  void warn_of_rates(const MixingMatrix& w) {
+    const std::string& rule = fleet_.weights;
+    const bool optimal = rule == "best-constant" || rule == "fdla" || rule == "fmmc";
+    if (notices_ == nullptr || !optimal || fleet_.order != "lian") return;
+    notices_->push_back(
+        fmt::format("weights {} with order lian: stable only for learning rates below {:.3g} / L "
+                    "(L: the loss's curvature); order atc has no such limit",
+                    rule,
+                    spectrum(w).gap));
   }
 
   void read_network(const Value* value) {
