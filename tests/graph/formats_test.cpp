@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "graph/family.h"
 #include "graph/formats/format.h"
@@ -16,11 +17,16 @@
 namespace gv {
 namespace {
 
-/// A file in a folder of its own, gone afterwards.
+/// Files in a folder of their own, gone afterwards.
 class Formats : public testing::Test {
  protected:
+  Formats() : folder_(testing::TempDir() + "formats-" + std::to_string(getpid())) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~Formats() override { std::filesystem::remove_all(folder_); }
+
   std::string file(const std::string& name, const std::string& content) const {
-    const std::string path = testing::TempDir() + "formats-" + unique() + "-" + name;
+    const std::string path = (folder_ / name).string();
     std::ofstream(path, std::ios::binary) << content;
     return path;
   }
@@ -38,9 +44,7 @@ class Formats : public testing::Test {
   }
 
  private:
-  static std::string unique() {
-    return testing::UnitTest::GetInstance()->current_test_info()->name();
-  }
+  std::filesystem::path folder_;
 };
 
 std::vector<Topology> samples() {
@@ -88,6 +92,22 @@ TEST_F(Formats, RefuseEveryTruncation) {
     for (std::size_t length = 0; length < end; ++length) {
       EXPECT_NE(refusal("cut." + std::string(format), whole.substr(0, length)), "")
           << format << " cut to " << length;
+    }
+  }
+}
+
+/// Refused or read, but nothing worse: under the sanitizers this is the point.
+TEST_F(Formats, SurviveEveryFlippedByte) {
+  const Topology t = build(parse_topology("ring"), 3);
+  for (const GraphFormat& format : graph_formats()) {
+    const std::string whole = write_graph(with_weights(t, metropolis(t)), format.name);
+    const std::string path = "flipped." + std::string(format.name);
+    for (std::size_t k = 0; k < whole.size(); ++k) {
+      for (const int flip : {1, 2, 16, 64, 255}) {
+        std::string bytes = whole;
+        bytes[k] = static_cast<char>(bytes[k] ^ flip);
+        refusal(path, bytes, 3);
+      }
     }
   }
 }

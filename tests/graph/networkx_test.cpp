@@ -1,8 +1,10 @@
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "graph/family.h"
 #include "graph/formats/format.h"
@@ -18,6 +20,10 @@ bool runs(const std::string& command) {
 
 class Networkx : public testing::Test {
  protected:
+  Networkx() : folder_(testing::TempDir() + "networkx-" + std::to_string(getpid())) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~Networkx() override { std::filesystem::remove_all(folder_); }
   void SetUp() override {
     for (const char* candidate : {"python3", "/usr/bin/python3"}) {
       if (runs(std::string(candidate) + " -c 'import networkx, numpy'")) python_ = candidate;
@@ -33,9 +39,12 @@ class Networkx : public testing::Test {
     return std::system((python_ + " " + file).c_str()) == 0;
   }
 
-  static std::string path(const std::string& name) { return testing::TempDir() + "nx-" + name; }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
   std::string python_;
+
+ private:
+  std::filesystem::path folder_;
 };
 
 TEST_F(Networkx, IsRead) {
