@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
-// Takezawa et al. 2023, arXiv:2305.11420. Algorithm 1: k-peer hyper-hypercube; Algorithm 2: simple
-// Base-(k+1) graph; Algorithm 3: Base-(k+1) graph.
+// Takezawa et al. 2023, arXiv:2305.11420: the k-peer hyper-hypercube, from it the simple Base-(k+1)
+// graph, and from both the Base-(k+1) graph.
 
 namespace gv {
 namespace {
@@ -43,8 +43,8 @@ std::pair<Peers, PeerId> small_factors(PeerId n, PeerId k) {
   return {factors, n};
 }
 
-/// Algorithm 1: the place of a peer written in mixed radix; round l averages those who differ in
-/// digit l. Needs |peers| to be a product of numbers up to k + 1.
+/// k-peer hyper-hypercube: the place of a peer written in mixed radix; round l averages those who
+/// differ in digit l. Needs |peers| to be a product of numbers up to k + 1.
 Rounds hyper_hypercube(const Peers& peers, PeerId k) {
   Rounds rounds;
   std::size_t stride = 1;
@@ -61,7 +61,7 @@ Rounds hyper_hypercube(const Peers& peers, PeerId k) {
   return rounds;
 }
 
-/// V_l of Algorithm 2: a_l blocks of (k + 1)^{p_l} peers each, a_l <= k.
+/// V_l of the simple graph: a_l blocks of (k + 1)^{p_l} peers each, a_l <= k.
 struct Part {
   std::vector<Peers> blocks;
   Rounds whole;               ///< averages V_l
@@ -122,8 +122,8 @@ void exchange_with(Round& round, const std::vector<Part>& parts, std::size_t s, 
   }
 }
 
-/// Algorithm 2. First every part averages itself; then part 0, 1, ... in turn exchanges with all
-/// later ones; a part that has exchanged averages its blocks.
+/// The simple Base-(k+1) graph. First every part averages itself; then part 0, 1, ... in turn
+/// exchanges with all later ones; a part that has exchanged averages its blocks.
 Rounds simple_base(const Peers& peers, PeerId k) {
   if (small_factors(static_cast<PeerId>(peers.size()), k).second == 1)
     return hyper_hypercube(peers, k);
@@ -144,8 +144,8 @@ Rounds simple_base(const Peers& peers, PeerId k) {
   return rounds;
 }
 
-/// Algorithm 3: n = p q with p the part of n that is made of factors up to k + 1. Averages inside p
-/// groups of q, then across them; or Algorithm 2 where that is shorter.
+/// The Base-(k+1) graph: n = p q with p the part of n that is made of factors up to k + 1. Averages
+/// inside p groups of q, then across them; or the simple graph where that is shorter.
 Rounds base(const Peers& peers, PeerId k) {
   const Rounds simple = simple_base(peers, k);
   const std::size_t q = small_factors(static_cast<PeerId>(peers.size()), k).second;

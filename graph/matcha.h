@@ -13,8 +13,8 @@ namespace gv {
 /// independently, and W = I - alpha sum of the active matchings' Laplacians.
 struct Matcha {
   std::vector<Matching> matchings;  ///< of the graph: graph/matching.h
-  std::vector<double> probability;  ///< p_j, maximizing lambda_2(sum_j p_j L_j): problem (4)
-  double alpha = 0;                 ///< minimizing `contraction`: Theorem 2 there
+  std::vector<double> probability;  ///< p_j, maximizing lambda_2(sum_j p_j L_j)
+  double alpha = 0;                 ///< minimizing `contraction`
   double contraction = 1;           ///< ||E[W^T W] - J||_2
 };
 

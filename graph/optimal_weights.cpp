@@ -57,7 +57,7 @@ Weights metropolis_weights(const EdgeGraph& g) {
 }
 
 /// Back into w >= 0, sum of a peer's weights <= 1: what is too much is taken evenly from the peer's
-/// positive weights. Boyd, Diaconis & Xiao 2004, section 5.2.
+/// positive weights. Boyd, Diaconis & Xiao 2004.
 void project_to_chain(const EdgeGraph& g, Weights& w) {
   for (double& value : w) value = std::max(value, 0.0);
   for (const auto& incident : g.incident) {
@@ -78,8 +78,7 @@ void project_to_chain(const EdgeGraph& g, Weights& w) {
   }
 }
 
-/// A subgradient of slem at w: the derivative of the outermost eigenvalue. Xiao & Boyd 2004,
-/// section 5.
+/// A subgradient of slem at w: the derivative of the outermost eigenvalue. Xiao & Boyd 2004.
 Weights subgradient(const EdgeGraph& g, const ExtremePairs& pairs) {
   const bool upper = pairs.lambda2 >= -pairs.lambda_n;
   const Weights& v = upper ? pairs.v2 : pairs.vn;

@@ -8,13 +8,14 @@ namespace gv {
 /// distributed averaging", Systems & Control Letters 2004. All need an undirected, connected graph
 /// and throw std::invalid_argument otherwise. Each makes lambda_n = -lambda_2, so in the order of
 /// arXiv:1705.09056 (gradient at the model before mixing) a stable rate falls to (1 - slem) / L.
+/// The same build computes the same bits; peers of different builds should share an exported W.
 
 /// One weight for every edge, alpha = 2 / (mu_1 + mu_{n-1}) with the smallest nonzero and the
-/// largest Laplacian eigenvalue: section 4.1. Optimal over all w on ring, hypercube, complete and
-/// square torus. May leave a negative weight on a peer itself.
+/// largest Laplacian eigenvalue. Optimal over all w on edge-transitive graphs: ring, hypercube,
+/// complete, star, square torus. May leave a negative weight on a peer itself.
 MixingMatrix best_constant(const Topology& t);
 
-/// Minimizes slem over all edge weights (fastest distributed linear averaging, section 3): weights
+/// Minimizes slem over all edge weights (fastest distributed linear averaging): weights
 /// may be negative. `iterations` 0: as many as are worth their time, a thousand up to 5,000 edges.
 MixingMatrix fdla(const Topology& t, int iterations = 0);
 

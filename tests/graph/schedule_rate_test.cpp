@@ -86,7 +86,7 @@ TEST(ScheduleRate, KnowsTheClosedForms) {
   EXPECT_NEAR(rate("random-matching", 15).kappa, 0.5, 1e-12);
 }
 
-/// OU-EquiDyn has no closed form; its rate does not depend on n (Song et al. 2022, Theorem 4).
+/// OU-EquiDyn has no closed form; its rate does not depend on n (Song et al. 2022).
 TEST(ScheduleRate, OfUndirectedEquiDynDoesNotDependOnTheSize) {
   for (const PeerId n : {8U, 16U, 32U, 33U}) {
     const ScheduleRate r = rate("ou-equi-dyn:eta=0.5,seed=1", n);

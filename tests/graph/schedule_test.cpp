@@ -128,8 +128,8 @@ TEST(BaseGraph, HasTheDegreeAndTheLengthOfThePaper) {
     }
   }
   EXPECT_EQ(base_graph(8, 1).size(), 3U);
-  EXPECT_EQ(base_graph(6, 1).size(), 4U);  // figure 4 of the paper
-  EXPECT_EQ(base_graph(5, 1).size(), 5U);  // figure 3: the simple one
+  EXPECT_EQ(base_graph(6, 1).size(), 4U);
+  EXPECT_EQ(base_graph(5, 1).size(), 5U);
 }
 
 TEST(Matcha, KeepsItsBudget) {
