@@ -8,8 +8,7 @@
 namespace gv {
 
 /// Round t: i hears i - 2^{t mod tau}, weights 1/2, tau = ceil(log2 n). Directed. The product over
-/// a period is exact averaging when n is a power of two. Ying et al. 2021, arXiv:2110.13363, eq.
-/// (8).
+/// a period is exact averaging when n is a power of two. Ying et al. 2021, arXiv:2110.13363.
 std::unique_ptr<MixingSchedule> one_peer_exponential(PeerId n);
 
 /// Every round a matching of all peers, uniformly at random, weights 1/2 (Boyd, Ghosh, Prabhakar &

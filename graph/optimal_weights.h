@@ -6,8 +6,9 @@ namespace gv {
 
 /// Weights for fast averaging of a given graph: Xiao & Boyd, "Fast linear iterations for
 /// distributed averaging", Systems & Control Letters 2004. All need an undirected, connected graph
-/// and throw std::invalid_argument otherwise. Each makes lambda_n = -lambda_2, so in the order of
-/// arXiv:1705.09056 (gradient at the model before mixing) a stable rate falls to (1 - slem) / L.
+/// and throw std::invalid_argument otherwise. They push lambda_n down to about -slem, so in the
+/// order of arXiv:1705.09056 (gradient at the model before mixing) a stable rate falls to
+/// (1 + lambda_n) / L.
 /// The same build computes the same bits; peers of different builds should share an exported W.
 
 /// One weight for every edge, alpha = 2 / (mu_1 + mu_{n-1}) with the smallest nonzero and the

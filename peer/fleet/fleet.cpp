@@ -433,8 +433,8 @@ class FleetReader {
     }
   }
 
-  /// Weights that minimize slem make lambda_n = -slem; the gradient at the model before mixing is
-  /// stable only for rate * L < 1 + lambda_n.
+  /// Weights that minimize slem push lambda_n down; with the gradient at the model before mixing
+  /// the rate must stay below (1 + lambda_n) / L.
   void warn_of_rates(const MixingMatrix& w) {
     const std::string& rule = fleet_.weights;
     const bool optimal = rule == "best-constant" || rule == "fdla" || rule == "fmmc";
@@ -443,7 +443,7 @@ class FleetReader {
         fmt::format("weights {} with order lian: stable only for learning rates below {:.3g} / L "
                     "(L: the loss's curvature); order atc has no such limit",
                     rule,
-                    spectrum(w).gap));
+                    1 + spectrum(w).lambda_n.value_or(0)));
   }
 
   void read_network(const Value* value) {
