@@ -37,7 +37,8 @@ ExtremePairs dense_pairs(Index n, const SymmetricOperator& apply) {
   return {.lambda2 = solver.eigenvalues()[n - 2],
           .lambda_n = solver.eigenvalues()[0],
           .v2 = to_vector(solver.eigenvectors().col(n - 2)),
-          .vn = to_vector(solver.eigenvectors().col(0))};
+          .vn = to_vector(solver.eigenvectors().col(0)),
+          .residual = 0};
 }
 
 VectorXd noise(PeerId n, SplitMix& rng) {
@@ -79,8 +80,8 @@ Krylov lanczos(const SymmetricOperator& apply, VectorXd q, Index m) {
   return k;
 }
 
-/// The Ritz pairs at both ends; returns the larger of their residuals.
-double take_pairs(const Krylov& k, ExtremePairs& pairs) {
+/// The Ritz pairs at both ends.
+void take_pairs(const Krylov& k, ExtremePairs& pairs) {
   const Index m = k.diagonal.size();
   Eigen::SelfAdjointEigenSolver<MatrixXd> solver;
   solver.computeFromTridiagonal(k.diagonal, k.off_diagonal.head(m - 1));
@@ -89,7 +90,7 @@ double take_pairs(const Krylov& k, ExtremePairs& pairs) {
   pairs.lambda_n = solver.eigenvalues()[0];
   pairs.v2 = to_vector(k.basis * vectors.col(m - 1));
   pairs.vn = to_vector(k.basis * vectors.col(0));
-  return k.beta * std::max(std::abs(vectors(m - 1, m - 1)), std::abs(vectors(m - 1, 0)));
+  pairs.residual = k.beta * std::max(std::abs(vectors(m - 1, m - 1)), std::abs(vectors(m - 1, 0)));
 }
 
 }  // namespace
@@ -125,7 +126,8 @@ ExtremePairs extreme_pairs(PeerId n,
   if (!warm.v2.empty()) start = to_eigen(warm.v2) + to_eigen(warm.vn) + 0.05 * start;
   for (int restart = 0; restart <= most_restarts; ++restart) {
     const Krylov k = lanczos(apply, std::move(start), most_vectors);
-    if (take_pairs(k, pairs) < tolerance) break;
+    take_pairs(k, pairs);
+    if (pairs.residual < tolerance) break;
     start = to_eigen(pairs.v2) + to_eigen(pairs.vn);
   }
   return pairs;

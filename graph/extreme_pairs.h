@@ -23,6 +23,7 @@ struct ExtremePairs {
   double lambda_n = 0;
   std::vector<double> v2;
   std::vector<double> vn;
+  double residual = 0;  ///< the larger of ||A v - lambda v||; 0: dense
 
   double slem() const;  ///< max(|lambda2|, |lambda_n|)
 };

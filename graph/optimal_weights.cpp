@@ -108,9 +108,9 @@ Weights minimize_slem(const EdgeGraph& g, Weights w, bool chain, int iterations)
   constexpr double rough = 1e-3;  // of the gap: residual of an eigenvector that gives a direction
   constexpr double sharp = 1e-6;  // and of a value that is believed to be the best
   if (iterations == 0) iterations = worth_their_time(g);
-  ExtremePairs pairs = g.extremes(w, {}, 1e-9, 50);
+  ExtremePairs pairs = g.extremes(w, {}, 1e-9, 200);
   Weights best = w;
-  double best_slem = pairs.slem();
+  double best_slem = pairs.slem() + pairs.residual;
   for (int k = 1; k <= iterations; ++k) {
     const Weights slope = subgradient(g, pairs);
     const double gap = std::max(1e-12, 1 - best_slem);
@@ -121,9 +121,10 @@ Weights minimize_slem(const EdgeGraph& g, Weights w, bool chain, int iterations)
     pairs = g.extremes(w, pairs, rough * gap, 1);
     if (pairs.slem() >= best_slem) continue;
     pairs = g.extremes(w, pairs, sharp * gap, 20);
-    if (pairs.slem() >= best_slem) continue;
+    // A value that has not converged lies too low.
+    if (pairs.slem() + pairs.residual >= best_slem) continue;
     best = w;
-    best_slem = pairs.slem();
+    best_slem = pairs.slem() + pairs.residual;
   }
   return best;
 }

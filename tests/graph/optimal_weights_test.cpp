@@ -110,6 +110,13 @@ TEST(OptimalWeights, BestConstantOfALargeRegularGraph) {
   EXPECT_LT(lanczos_spectrum(best_constant(t)).slem, lanczos_spectrum(metropolis(t)).slem);
 }
 
+/// Its eigenvalues crowd at both ends: a value that had not converged once passed for a better one.
+TEST(OptimalWeights, AreNeverWorseThanTheConstantOnALargeTorus) {
+  const Topology t = family("torus:60x60", 3600);
+  const double constant = lanczos_spectrum(best_constant(t)).slem;
+  EXPECT_LE(lanczos_spectrum(fmmc(t, 45)).slem, constant + 1e-9);
+}
+
 TEST(OptimalWeights, WorkOnTheSmallestGraphs) {
   for (const PeerId n : {1U, 2U, 3U}) {
     const Topology t = family("complete", n);
