@@ -1,11 +1,13 @@
 #include "graph/family.h"
 
 #include <algorithm>
-#include <charconv>
 #include <stdexcept>
 #include <utility>
 
+#include "graph/equi_topo.h"
+#include "graph/formats/format.h"
 #include "graph/random_graph.h"
+#include "graph/spec_text.h"
 
 namespace gv {
 namespace {
@@ -38,6 +40,39 @@ Topology complete(PeerId n) {
     for (PeerId j = i + 1; j < n; ++j) edges.emplace_back(i, j);
   }
   return make_topology("complete", n, edges);
+}
+
+/// k / 2 neighbours on each side.
+Topology ring_lattice(PeerId n, PeerId k) {
+  if (k % 2 != 0 || k == 0) refuse("ring-lattice: k must be even, not " + std::to_string(k));
+  std::vector<Edge> edges;
+  for (PeerId i = 0; i < n; ++i) {
+    for (PeerId hop = 1; hop <= std::min(k / 2, n / 2); ++hop) edges.emplace_back(i, (i + hop) % n);
+  }
+  return make_topology("ring-lattice", n, edges);
+}
+
+Topology binary_tree(PeerId n) {
+  std::vector<Edge> edges;
+  for (PeerId i = 1; i < n; ++i) edges.emplace_back((i - 1) / 2, i);
+  return make_topology("binary-tree", n, edges);
+}
+
+/// A torus with its diagonals: the strong product of two rings, 8 neighbours.
+Topology king_torus(std::vector<PeerId> shape) {
+  const PeerId rows = shape[0];
+  const PeerId columns = shape[1];
+  std::vector<Edge> edges;
+  for (PeerId r = 0; r < rows; ++r) {
+    for (PeerId c = 0; c < columns; ++c) {
+      const PeerId here = r * columns + c;
+      const PeerId below = (r + 1) % rows * columns;
+      edges.emplace_back(here, r * columns + (c + 1) % columns);
+      for (const PeerId next : {c, (c + 1) % columns, (c + columns - 1) % columns})
+        edges.emplace_back(here, below + next);
+    }
+  }
+  return make_topology("king-torus", rows * columns, edges);
 }
 
 /// Rows of `columns` peers; `wrapped` joins the borders: a torus.
@@ -130,15 +165,6 @@ std::string known_kinds(std::string_view text) {
   return hint + " (known: " + list + ")";
 }
 
-template <class Number>
-Number parse_number(std::string_view text, const std::string& what) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size())
-    refuse(what + ": `" + std::string(text) + "` is not a number");
-  return value;
-}
-
 void parse_shape(std::string_view text, TopologySpec& spec) {
   const auto cross = text.find('x');
   if (cross == std::string_view::npos)
@@ -154,12 +180,16 @@ void parse_parameter(std::string_view text, TopologySpec& spec) {
   const std::string_view value = equals == std::string_view::npos ? "" : text.substr(equals + 1);
   const std::string what = spec.kind + ": " + std::string(key);
   const auto has = [&](std::string_view kind) { return spec.kind == kind; };
-  const bool random = has("random-regular") || has("erdos-renyi") || has("small-world");
+  const bool equi_static = is_equi_static(spec);
+  const bool random =
+      has("random-regular") || has("erdos-renyi") || has("small-world") || equi_static;
   if (key == "degree" && has("random-regular"))
     spec.degree = parse_number<PeerId>(value, what);
   else if (key == "p" && has("erdos-renyi"))
     spec.p = parse_number<double>(value, what);
-  else if (key == "k" && has("small-world"))
+  else if (key == "m" && equi_static)
+    spec.shifts = parse_number<PeerId>(value, what);
+  else if (key == "k" && (has("small-world") || has("ring-lattice")))
     spec.k = parse_number<PeerId>(value, what);
   else if (key == "beta" && has("small-world"))
     spec.beta = parse_number<double>(value, what);
@@ -169,13 +199,15 @@ void parse_parameter(std::string_view text, TopologySpec& spec) {
     refuse(spec.kind + " has no parameter `" + std::string(key) + "`");
 }
 
-std::string shortest(double value) {
-  char buffer[32];
-  const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value);
-  return {buffer, end};
+}  // namespace
+
+bool has_shape(const TopologySpec& spec) {
+  return spec.kind == "grid" || spec.kind == "torus" || spec.kind == "king-torus";
 }
 
-}  // namespace
+bool is_equi_static(const TopologySpec& spec) {
+  return spec.kind == "d-equi-static" || spec.kind == "u-equi-static";
+}
 
 const std::vector<Family>& families() {
   static const std::vector<Family> rows{
@@ -185,6 +217,9 @@ const std::vector<Family>& families() {
       {"complete", "", "everybody with everybody"},
       {"grid", "RxC", "a rectangle of R rows and C columns"},
       {"torus", "RxC", "a grid whose borders are joined"},
+      {"king-torus", "RxC", "a torus with its diagonals: 8 neighbours"},
+      {"ring-lattice", "k=K", "a ring with K / 2 neighbours on each side"},
+      {"binary-tree", "", "peer 0 is the root, i has the children 2i + 1 and 2i + 2"},
       {"hypercube", "", "n = 2^d peers, neighbours differ in one bit of their id"},
       {"exponential", "", "directed: i receives from i - 1, i - 2, i - 4, ...; arXiv:2110.13363"},
       {"symmetric-exponential", "", "the exponential graph without directions"},
@@ -193,7 +228,12 @@ const std::vector<Family>& families() {
       {"small-world",
        "k=K,beta=B,seed=S",
        "a ring lattice of K neighbours, rewired with probability B; Watts & Strogatz 1998"},
-      {"file", "PATH", "an edge list: `u v` or `u v weight` per line"},
+      {"d-equi-static",
+       "m=M,seed=S",
+       "directed: M random shifts of the circle (0: ceil(log2 n)); weights edge-list are the "
+       "paper's; arXiv:2210.07881"},
+      {"u-equi-static", "m=M,seed=S", "the same without directions; arXiv:2210.07881"},
+      {"file", "PATH", "by extension: .json .dot .graphml .npy, else an edge list"},
   };
   return rows;
 }
@@ -212,7 +252,7 @@ TopologySpec parse_topology(std::string_view text) {
   std::string_view rest = text.substr(colon + 1);
   if (spec.kind == "file") {
     spec.file = rest;
-  } else if (spec.kind == "grid" || spec.kind == "torus") {
+  } else if (has_shape(spec)) {
     parse_shape(rest, spec);
   } else {
     while (!rest.empty()) {
@@ -226,7 +266,7 @@ TopologySpec parse_topology(std::string_view text) {
 
 std::string to_string(const TopologySpec& spec) {
   if (spec.kind == "file") return "file:" + spec.file;
-  if ((spec.kind == "grid" || spec.kind == "torus") && !spec.shape.empty()) {
+  if (has_shape(spec) && !spec.shape.empty()) {
     return spec.kind + ":" + std::to_string(spec.shape[0]) + "x" + std::to_string(spec.shape[1]);
   }
   const std::string seed = ",seed=" + std::to_string(spec.seed);
@@ -235,6 +275,8 @@ std::string to_string(const TopologySpec& spec) {
   if (spec.kind == "erdos-renyi") return "erdos-renyi:p=" + shortest(spec.p) + seed;
   if (spec.kind == "small-world")
     return "small-world:k=" + std::to_string(spec.k) + ",beta=" + shortest(spec.beta) + seed;
+  if (spec.kind == "ring-lattice") return "ring-lattice:k=" + std::to_string(spec.k);
+  if (is_equi_static(spec)) return spec.kind + ":m=" + std::to_string(spec.shifts) + seed;
   return spec.kind;
 }
 
@@ -247,18 +289,23 @@ Topology build(const TopologySpec& spec, PeerId n) {
     if (spec.kind == "complete") return complete(n);
     if (spec.kind == "grid" || spec.kind == "torus")
       return lattice(spec.kind, shape_of(spec, n), spec.kind == "torus");
+    if (spec.kind == "king-torus") return king_torus(shape_of(spec, n));
+    if (spec.kind == "ring-lattice") return ring_lattice(n, spec.k);
+    if (spec.kind == "binary-tree") return binary_tree(n);
     if (spec.kind == "hypercube") return hypercube(n);
     if (spec.kind == "exponential") return exponential(n, true);
     if (spec.kind == "symmetric-exponential") return exponential(n, false);
     if (spec.kind == "random-regular") return random_regular(n, spec.degree, spec.seed);
     if (spec.kind == "erdos-renyi") return erdos_renyi(n, spec.p, spec.seed);
     if (spec.kind == "small-world") return small_world(n, spec.k, spec.beta, spec.seed);
-    if (spec.kind == "file") return read_edge_list(spec.file, n);
+    if (is_equi_static(spec))
+      return equi_static(n, spec.shifts, spec.seed, spec.kind == "d-equi-static");
+    if (spec.kind == "file") return read_graph(spec.file, n);
     refuse("unknown topology `" + spec.kind + "`" + known_kinds(spec.kind));
   };
   Topology t = made();
   TopologySpec full = spec;
-  if (spec.kind == "grid" || spec.kind == "torus") full.shape = shape_of(spec, n);
+  if (has_shape(spec)) full.shape = shape_of(spec, n);
   t.name = to_string(full);
   return t;
 }

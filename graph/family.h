@@ -12,14 +12,15 @@ namespace gv {
 /// A topology by name and parameters, before the number of peers is known.
 struct TopologySpec {
   std::string kind = "ring";
-  std::vector<PeerId>
-      shape;          ///< grid, torus: { rows, columns }; empty: the most square factorization of n
-  PeerId degree = 3;  ///< random-regular
-  double p = 0.3;     ///< erdos-renyi: probability of an edge
-  PeerId k = 4;       ///< small-world: neighbours in the starting lattice (even)
+  std::vector<PeerId> shape;  ///< grid, torus, king-torus: { rows, columns }; empty: the most
+                              ///< square factorization of n
+  PeerId degree = 3;          ///< random-regular
+  double p = 0.3;             ///< erdos-renyi: probability of an edge
+  PeerId k = 4;       ///< small-world, ring-lattice: neighbours in the (starting) lattice; even
   double beta = 0.1;  ///< small-world: probability that an edge is rewired
+  PeerId shifts = 0;  ///< equi-static: shifts drawn; 0: ceil(log2 n)
   std::uint64_t seed = 1;  ///< random families
-  std::string file;        ///< kind "file": an edge list
+  std::string file;        ///< kind "file": see graph/formats/format.h
 };
 
 /// What `graph list` prints: one row per family.
@@ -29,6 +30,8 @@ struct Family {
   std::string_view summary;     ///< one line, with the source
 };
 const std::vector<Family>& families();
+bool has_shape(const TopologySpec& spec);
+bool is_equi_static(const TopologySpec& spec);
 
 /// Parses `kind[:params]`: "ring", "torus:4x4", "random-regular:degree=3,seed=1",
 /// "erdos-renyi:p=0.3,seed=2", "small-world:k=4,beta=0.1,seed=1", "file:path/to.edges". Throws
@@ -44,8 +47,7 @@ std::string to_string(const TopologySpec& spec);
 /// ("torus 4x4 has 16 peers, the fleet has 15").
 Topology build(const TopologySpec& spec, PeerId n);
 
-/// Reads an edge list: `u v` or `u v weight` per line, `#` comments, 0-based ids.
-/// n = 0 takes the largest id + 1. Throws std::runtime_error "file:line: what".
+/// Reads an edge list, whatever the extension; see graph/formats/format.h for n and the checks.
 Topology read_edge_list(const std::string& path, PeerId n = 0);
 
 }  // namespace gv

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,7 @@ struct Neighborhood {
 };
 
 /// A doubly stochastic mixing matrix, sparse by rows. Cannot exist otherwise: the constructor
-/// throws std::invalid_argument with the offending row or column and its sum unless every row and
+/// throws std::invalid_argument with the worst row and column and their sums unless every row and
 /// column sums to 1 within 1e-12, and, unless `directed`, W_ij == W_ji within 1e-12. Weights may be
 /// negative (FDLA) but must be finite.
 class MixingMatrix {
@@ -38,6 +39,10 @@ class MixingMatrix {
   bool directed_;
 };
 
+/// W_ij = weight(i, j) for every j that i hears; what is left stays on the diagonal.
+MixingMatrix weighted_matrix(const Topology& t,
+                             const std::function<double(PeerId, PeerId)>& weight);
+
 /// Metropolis-Hastings weights: W_ij = 1 / (1 + max(deg_i, deg_j)) on edges, the rest on the
 /// diagonal. Symmetric and doubly stochastic for every undirected graph. A directed circulant
 /// (static exponential) gets 1/(1+deg). Xiao, Boyd & Lall, "A scheme for robust distributed sensor
@@ -47,11 +52,13 @@ MixingMatrix metropolis(const Topology& t);
 MixingMatrix max_degree(const Topology& t);
 /// (I + W_metropolis) / 2: all eigenvalues >= 0.
 MixingMatrix lazy(const Topology& t);
-/// W from a file: n rows of n numbers (spaces or commas), `#` comments. The pattern must lie within
-/// the topology's.
+/// W from a file: n rows of n numbers (spaces or commas), `#` comments; or .npy, float32 or
+/// float64. The pattern must lie within the topology's.
 MixingMatrix read_matrix(const std::string& path, const Topology& t);
-/// Weights by name: metropolis | max-degree | lazy | edge-list (third column of the file) |
-/// file:PATH. Throws std::invalid_argument with the known names.
+/// The names that mixing_matrix knows, file:PATH aside.
+const std::vector<std::string>& weight_names();
+/// Weights by name: metropolis | max-degree | lazy | best-constant | fdla | fmmc | edge-list (those
+/// that came with the graph) | file:PATH. Throws std::invalid_argument with the known names.
 MixingMatrix mixing_matrix(std::string_view weights, const Topology& t);
 
 }  // namespace gv

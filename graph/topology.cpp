@@ -41,6 +41,26 @@ Adjacency reversed(const Adjacency& adjacency) {
   return back;
 }
 
+Adjacency both_ways(const Adjacency& adjacency) {
+  Adjacency both = reversed(adjacency);
+  for (PeerId u = 0; u < adjacency.size(); ++u)
+    both[u].insert(both[u].end(), adjacency[u].begin(), adjacency[u].end());
+  return both;
+}
+
+/// "{0 1 2 ...}": the first few and how many there are.
+std::string abridged(const std::vector<PeerId>& peers) {
+  constexpr std::size_t most = 8;
+  std::string text(1, '{');
+  text += std::to_string(peers[0]);
+  for (std::size_t k = 1; k < std::min(most, peers.size()); ++k) {
+    text += ' ';
+    text += std::to_string(peers[k]);
+  }
+  if (peers.size() > most) text += " ... (" + std::to_string(peers.size()) + " peers)";
+  return text + "}";
+}
+
 }  // namespace
 
 std::vector<Edge> Topology::edges() const {
@@ -80,6 +100,50 @@ Topology make_topology(std::string name, PeerId n, const std::vector<Edge>& edge
 bool is_connected(const Topology& t) {
   if (t.size() == 0) return true;
   return reaches_all(t.neighbors) && (!t.directed || reaches_all(reversed(t.neighbors)));
+}
+
+std::vector<std::vector<PeerId>> components(const Topology& t) {
+  const Adjacency both = both_ways(t.neighbors);
+  std::vector<bool> seen(t.size(), false);
+  std::vector<std::vector<PeerId>> parts;
+  for (PeerId start = 0; start < t.size(); ++start) {
+    if (seen[start]) continue;
+    std::vector<PeerId>& part = parts.emplace_back(1, start);
+    seen[start] = true;
+    for (std::size_t next = 0; next < part.size(); ++next) {
+      for (const PeerId v : both[part[next]]) {
+        if (!seen[v]) part.push_back(v);
+        seen[v] = true;
+      }
+    }
+    std::ranges::sort(part);
+  }
+  std::ranges::stable_sort(parts, std::ranges::greater{}, &std::vector<PeerId>::size);
+  return parts;
+}
+
+std::string disconnection(const Topology& t) {
+  if (is_connected(t)) return "";
+  const auto parts = components(t);
+  if (parts.size() == 1)
+    return "topology " + t.name + " is not strongly connected: some peers hear nothing from others";
+  constexpr std::size_t most = 5;
+  std::string text = "topology " + t.name +
+                     " is not connected: some peers would never hear of others; " +
+                     std::to_string(parts.size()) + " components:";
+  for (std::size_t k = 0; k < std::min(most, parts.size()); ++k) {
+    text += ' ';
+    text += abridged(parts[k]);
+  }
+  return parts.size() > most ? text + " ..." : text;
+}
+
+void require_connected(const Topology& t) {
+  const std::string what = disconnection(t);
+  if (!what.empty()) {
+    throw std::invalid_argument(
+        what + "; join them by edges, or try another seed, a higher degree or probability");
+  }
 }
 
 std::int64_t diameter(const Topology& t) {

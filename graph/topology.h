@@ -28,6 +28,12 @@ struct Topology {
 Topology make_topology(std::string name, PeerId n, const std::vector<Edge>& edges);
 
 bool is_connected(const Topology& t);  ///< strongly, when directed
+/// The parts that hear of each other, links taken both ways; each ascending, the largest first.
+std::vector<std::vector<PeerId>> components(const Topology& t);
+/// Why t is not connected, with its components; empty when it is.
+std::string disconnection(const Topology& t);
+/// Throws std::invalid_argument with the disconnection and the remedy unless t is connected.
+void require_connected(const Topology& t);
 /// Longest shortest path in hops; -1 when not connected. O(n m).
 std::int64_t diameter(const Topology& t);
 

@@ -49,6 +49,10 @@ int run_swarm(const FleetOptions& file, const SwarmArguments& arguments);
 void add_plan(CLI::App& app, Outcome& outcome);
 void add_peer(CLI::App& app, Outcome& outcome);
 void add_graph(CLI::App& app, Outcome& outcome);
+// Subcommands of `graph`.
+void add_graph_export(CLI::App& graph);
+void add_graph_best(CLI::App& graph);
+void add_graph_schedule(CLI::App& graph);
 void add_bench(CLI::App& app, Outcome& outcome);
 void add_doctor(CLI::App& app, Outcome& outcome);
 

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "graph/formats/format.h"
+#include "graph/schedule.h"
 #include "graph/spectrum.h"
 #include "peer/cli/command.h"
 
@@ -32,7 +34,7 @@ struct Row {
 };
 
 Row make_row(const TopologySpec& spec, const GraphOptions& options) {
-  Row row{.topology = spec.kind == "file" ? read_edge_list(spec.file, options.peers)
+  Row row{.topology = spec.kind == "file" ? read_graph(spec.file, options.peers)
                                           : build(spec, options.peers),
           .weights = options.weights,
           .degree_min = 0,
@@ -138,16 +140,33 @@ void report(const GraphOptions& options) {
   fmt::print("{}\n", Json{{"schema", "grapevine.graph/1"}, {"rows", list}}.dump());
 }
 
-void list(bool json) {
+Json to_json(const Family& f, const char* key) {
+  return {{key, f.kind}, {"parameters", f.parameters}, {"summary", f.summary}};
+}
+
+void list_json() {
   Json rows = Json::array();
-  for (const Family& f : families()) {
-    if (json) {
-      rows.push_back({{"topology", f.kind}, {"parameters", f.parameters}, {"summary", f.summary}});
-    } else {
-      fmt::print("{:<22} {:<28} {}\n", f.kind, f.parameters, f.summary);
-    }
-  }
-  if (json) fmt::print("{}\n", Json{{"schema", "grapevine.graph-list/1"}, {"rows", rows}}.dump());
+  Json schedules = Json::array();
+  for (const Family& f : families()) rows.push_back(to_json(f, "topology"));
+  for (const Family& f : schedule_kinds()) schedules.push_back(to_json(f, "schedule"));
+  fmt::print("{}\n",
+             Json{{"schema", "grapevine.graph-list/1"},
+                  {"rows", rows},
+                  {"weights", weight_names()},
+                  {"schedules", schedules}}
+                 .dump());
+}
+
+void list(bool json) {
+  if (json) return list_json();
+  const auto print = [](const Family& f) {
+    fmt::print("{:<22} {:<30} {}\n", f.kind, f.parameters, f.summary);
+  };
+  fmt::print("topologies\n");
+  for (const Family& f : families()) print(f);
+  fmt::print("\nschedules, which change with the round: see graph schedule\n");
+  for (const Family& f : schedule_kinds()) print(f);
+  fmt::print("\nweights: {}, file:PATH\n", fmt::join(weight_names(), ", "));
 }
 
 }  // namespace
@@ -155,6 +174,9 @@ void list(bool json) {
 void add_graph(CLI::App& app, Outcome&) {
   CLI::App* graph = app.add_subcommand("graph", "Topologies and their spectral gaps");
   graph->require_subcommand(1);
+  add_graph_export(*graph);
+  add_graph_best(*graph);
+  add_graph_schedule(*graph);
 
   auto options = std::make_shared<GraphOptions>();
   CLI::App* rep =
@@ -162,10 +184,10 @@ void add_graph(CLI::App& app, Outcome&) {
   rep->add_option(
          "--topology", options->topologies, "NAME[:params], such as torus:4x4 (repeatable)")
       ->allow_extra_args(false);
-  rep->add_option("--edges", options->edges, "Edge list: `u v` or `u v weight` per line");
-  rep->add_option("--peers", options->peers, "Number of peers")->check(CLI::Range(1U, 10'000'000U));
   rep->add_option(
-         "--weights", options->weights, "metropolis | max-degree | lazy | edge-list | file:PATH")
+      "--edges", options->edges, "A graph file: .json .dot .graphml .npy, else an edge list");
+  rep->add_option("--peers", options->peers, "Number of peers")->check(CLI::Range(1U, 10'000'000U));
+  rep->add_option("--weights", options->weights, "A rule, see graph list; edge-list; or file:PATH")
       ->capture_default_str();
   rep->add_flag("--json", options->json, "Print JSON on stdout");
   add_examples(

@@ -11,6 +11,7 @@
 
 #include "gossip/registry.h"
 #include "graph/mixing.h"
+#include "graph/spectrum.h"
 #include "peer/fleet/value.h"
 
 namespace gv {
@@ -375,7 +376,7 @@ class FleetReader {
     std::vector<std::string> kinds;
     for (const Family& f : families()) kinds.emplace_back(f.kind);
     set(map.take("kind"), t.kind, choice(kinds));
-    if (t.kind == "grid" || t.kind == "torus") read_shape(map.take("shape"));
+    if (has_shape(t)) read_shape(map.take("shape"));
     if (t.kind == "random-regular") set(map.take("degree"), t.degree, count(1, most_peers));
     if (t.kind == "erdos-renyi")
       set(map.take("p"), t.p, [this](const Value& v) { return read_fraction(source_, v); });
@@ -383,7 +384,10 @@ class FleetReader {
       set(map.take("k"), t.k, count(2, most_peers));
       set(map.take("beta"), t.beta, [this](const Value& v) { return read_fraction(source_, v); });
     }
-    if (t.kind == "random-regular" || t.kind == "erdos-renyi" || t.kind == "small-world") {
+    if (t.kind == "ring-lattice") set(map.take("k"), t.k, count(2, most_peers));
+    if (is_equi_static(t)) set(map.take("m"), t.shifts, count(1, most_peers));
+    if (t.kind == "random-regular" || t.kind == "erdos-renyi" || t.kind == "small-world" ||
+        is_equi_static(t)) {
       set(map.take("seed"), t.seed, count(0, std::numeric_limits<std::uint64_t>::max()));
     }
     if (t.kind == "file") {
@@ -410,7 +414,9 @@ class FleetReader {
     if (fleet_.weights.starts_with("file:")) {
       fleet_.weights = "file:" + (folder_ / fleet_.weights.substr(5)).lexically_normal().string();
     } else {
-      read_choice(source_, *value, {"metropolis", "max-degree", "lazy", "edge-list", "file:PATH"});
+      std::vector<std::string> names = weight_names();
+      names.emplace_back("file:PATH");
+      read_choice(source_, *value, names);
     }
   }
 
@@ -420,16 +426,25 @@ class FleetReader {
     if (!source_.diagnostics().empty()) return;
     try {
       const Topology t = build(fleet_.topology, fleet_.size());
-      if (!is_connected(t))
-        source_.error(
-            at,
-            fmt::format("topology {} is not connected: some peers would never hear of others",
-                        t.name),
-            "another seed, a higher degree or probability, or more edges");
-      mixing_matrix(fleet_.weights, t);
+      if (const std::string why = disconnection(t); !why.empty())
+        source_.error(at, why, "another seed, a higher degree or probability, or more edges");
+      warn_of_rates(mixing_matrix(fleet_.weights, t));
     } catch (const std::exception& e) {
       source_.error(at, e.what());
     }
+  }
+
+  /// Weights that minimize slem push lambda_n down; with the gradient at the model before mixing
+  /// the rate must stay below (1 + lambda_n) / L.
+  void warn_of_rates(const MixingMatrix& w) {
+    const std::string& rule = fleet_.weights;
+    const bool optimal = rule == "best-constant" || rule == "fdla" || rule == "fmmc";
+    if (notices_ == nullptr || !optimal || fleet_.order != "lian") return;
+    notices_->push_back(
+        fmt::format("weights {} with order lian: stable only for learning rates below {:.3g} / L "
+                    "(L: the loss's curvature); order atc has no such limit",
+                    rule,
+                    1 + spectrum(w).lambda_n.value_or(0)));
   }
 
   void read_network(const Value* value) {

@@ -1,6 +1,7 @@
 #include "graph/mixing.h"
 
 #include <cmath>
+#include <functional>
 
 #include <gtest/gtest.h>
 
@@ -44,6 +45,11 @@ INSTANTIATE_TEST_SUITE_P(Mixing,
                                                               "complete",
                                                               "grid",
                                                               "torus",
+                                                              "king-torus",
+                                                              "ring-lattice:k=6",
+                                                              "binary-tree",
+                                                              "d-equi-static:m=5,seed=2",
+                                                              "u-equi-static:m=5,seed=2",
                                                               "hypercube",
                                                               "exponential",
                                                               "symmetric-exponential",
@@ -64,6 +70,40 @@ TEST(MixingMatrix, CannotExistUnlessDoublyStochastic) {
   // Row sums are right, column sums are not.
   EXPECT_THROW(MixingMatrix({{0.5, {1}, {0.5}, {}}, {0.25, {0}, {0.75}, {}}}, true),
                std::invalid_argument);
+}
+
+std::string refusal(const std::function<void()>& make) {
+  try {
+    make();
+  } catch (const std::invalid_argument& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(MixingMatrix, NamesTheWorstRowAndColumn) {
+  const std::string what = refusal([] {
+    MixingMatrix({{0.5, {2}, {0.5}, {}}, {0.5, {0}, {0.5}, {}}, {0.5, {1}, {0.25}, {}}}, true);
+  });
+  EXPECT_NE(what.find("row 2 sums to 0.75, column 1 to 0.75"), std::string::npos) << what;
+}
+
+TEST(MixingMatrix, RefusesWeightsThatBlowUp) {
+  Topology t = build(parse_topology("ring"), 4);
+  t.edge_weights.assign(4, 0.75);
+  const std::string what = refusal([&] { mixing_matrix("edge-list", t); });
+  EXPECT_NE(what.find("||W - J|| is "), std::string::npos) << what;
+  // FDLA's weight on a star's centre is negative, and right.
+  Topology star = build(parse_topology("star"), 16);
+  star.edge_weights.assign(15, 2.0 / 17);
+  EXPECT_LT(mixing_matrix("edge-list", star).row(0).self, 0);
+}
+
+TEST(MixingMatrix, KnowsEveryNameItLists) {
+  Topology t = build(parse_topology("grid"), 6);
+  t.edge_weights.assign(t.edges().size(), 0.2);
+  for (const std::string& name : weight_names()) EXPECT_EQ(mixing_matrix(name, t).size(), 6U);
+  EXPECT_NE(refusal([&] { mixing_matrix("fdal", t); }).find("fdla"), std::string::npos);
 }
 
 TEST(MixingMatrix, KnowsWhoReceives) {

@@ -151,6 +151,16 @@ TEST(Spectrum, StaticExponentialGraph) {
   }
 }
 
+/// Ring lattice with weights 1 / (k + 1): sin((k + 1) pi m / n) / ((k + 1) sin(pi m / n)); a torus
+/// with its diagonals: products of ring eigenvalues.
+TEST(Spectrum, OfCirculantsAndProducts) {
+  const double pi = std::numbers::pi;
+  const double lambda = std::sin(7 * pi / 30) / (7 * std::sin(pi / 30));
+  EXPECT_NEAR(*dense_spectrum(metropolis_of("ring-lattice:k=6", 30)).lambda2, lambda, 1e-12);
+  const double ring = 1.0 / 3 + 2.0 / 3 * std::cos(2 * pi / 8);
+  EXPECT_NEAR(*dense_spectrum(metropolis_of("king-torus:5x8", 40)).lambda2, ring, 1e-12);
+}
+
 TEST(Spectrum, RingOfAThousandWithoutItsFormula) {
   constexpr double gap = 1.315942924191343e-05;
   EXPECT_NEAR(

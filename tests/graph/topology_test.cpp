@@ -18,6 +18,11 @@ TEST(Topology, HasTheDegreesOfItsFamily) {
   EXPECT_EQ(build(parse_topology("torus:4x4"), 16).edges().size(), 32U);
   EXPECT_EQ(build(parse_topology("grid:3x4"), 12).edges().size(), 17U);
   EXPECT_EQ(build(parse_topology("hypercube"), 16).edges().size(), 32U);
+  EXPECT_EQ(build(parse_topology("king-torus:4x5"), 20).neighbors[7].size(), 8U);
+  EXPECT_EQ(build(parse_topology("ring-lattice:k=6"), 20).neighbors[7].size(), 6U);
+  EXPECT_EQ(build(parse_topology("binary-tree"), 20).edges().size(), 19U);
+  EXPECT_EQ(build(parse_topology("d-equi-static:m=3"), 100).neighbors[7].size(), 3U);
+  EXPECT_EQ(build(parse_topology("u-equi-static:m=3"), 100).neighbors[7].size(), 6U);
   EXPECT_EQ(build(parse_topology("symmetric-exponential"), 16).neighbors[3].size(), 7U);
   EXPECT_EQ(build(parse_topology("exponential"), 16).neighbors[3].size(), 4U);
 }
@@ -36,6 +41,16 @@ TEST(Topology, DiameterOfKnownGraphs) {
   EXPECT_EQ(diameter(build(parse_topology("path"), 9)), 8);
   EXPECT_EQ(diameter(build(parse_topology("hypercube"), 32)), 5);
   EXPECT_EQ(diameter(make_topology("two islands", 4, {{0, 1}, {2, 3}})), -1);
+}
+
+TEST(Topology, NamesItsComponents) {
+  const Topology t = make_topology("islands", 7, {{0, 1}, {2, 3}, {3, 5}, {5, 6}});
+  EXPECT_EQ(components(t), (std::vector<std::vector<PeerId>>{{2, 3, 5, 6}, {0, 1}, {4}}));
+  EXPECT_NE(disconnection(t).find("3 components: {2 3 5 6} {0 1} {4}"), std::string::npos);
+  EXPECT_THROW(require_connected(t), std::invalid_argument);
+  EXPECT_EQ(disconnection(build(parse_topology("ring"), 5)), "");
+  Topology one_way{.name = "one-way", .directed = true, .neighbors = {{}, {0}}, .edge_weights = {}};
+  EXPECT_NE(disconnection(one_way).find("not strongly connected"), std::string::npos);
 }
 
 TEST(Topology, RefusesTheImpossibleWithBothNumbers) {
@@ -60,6 +75,9 @@ TEST(Topology, NamesRoundTrip) {
                            "torus:4x8",
                            "random-regular:degree=4,seed=9",
                            "erdos-renyi:p=0.25,seed=2",
+                           "king-torus:3x5",
+                           "ring-lattice:k=6",
+                           "u-equi-static:m=4,seed=2",
                            "small-world:k=4,beta=0.1,seed=3"}) {
     EXPECT_EQ(to_string(parse_topology(text)), text);
   }

@@ -69,6 +69,17 @@ TEST(Fleet, SetOverrides) {
   EXPECT_EQ(wrong[0].help, "did you mean `optimizer`?");
 }
 
+TEST(Fleet, ReadsTheParametersOfTopologies) {
+  const auto topology = [](const std::string& text) {
+    return to_string(read(quadratic + "topology: { " + text + " }\n", {"peers=12"}).topology);
+  };
+  EXPECT_EQ(topology("kind: king-torus, shape: [3, 4]"), "king-torus:3x4");
+  EXPECT_EQ(topology("kind: ring-lattice, k: 6"), "ring-lattice:k=6");
+  EXPECT_EQ(topology("kind: d-equi-static, m: 5, seed: 2"), "d-equi-static:m=5,seed=2");
+  EXPECT_EQ(topology("kind: u-equi-static, weights: edge-list"), "u-equi-static:m=0,seed=1");
+  EXPECT_EQ(topology("kind: binary-tree, weights: fmmc"), "binary-tree");
+}
+
 TEST(Fleet, TheDigestFollowsTheArithmetic) {
   EXPECT_EQ(read(quadratic).digest, read(quadratic + "output: { dir: elsewhere }\n").digest);
   EXPECT_NE(read(quadratic).digest, read(quadratic + "seed: 2\n").digest);
@@ -142,6 +153,9 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"topology: { kind: erdos-renyi, p: 0 }\n", ":5:", "not connected", "seed"},
         Wrong{
             "topology: { kind: ring, weights: metropolys }\n", ":5:34", "not one of", "metropolis"},
+        Wrong{"topology: { kind: ring, weights: fdal }\n", ":5:34", "not one of", "fdla"},
+        Wrong{"topology: { kind: exponential, weights: fdla }\n", ":5:", "is directed", ""},
+        Wrong{"topology: { kind: erdos-renyi, p: 0 }\n", ":5:", "4 components: {0} {1}", "seed"},
         Wrong{"topology: { kind: ring, weights: 'file:nowhere.txt' }\n",
               ":5:",
               "cannot be opened",

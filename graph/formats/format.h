@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/mixing.h"
+#include "graph/topology.h"
+
+namespace gv {
+
+/// A file format of graphs. Every one keeps the edges, their directions and their weights.
+struct GraphFormat {
+  std::string_view name;        ///< "graphml"
+  std::string_view extensions;  ///< ".graphml .xml"
+  std::string_view summary;
+};
+const std::vector<GraphFormat>& graph_formats();
+/// The name of the format that a path's extension stands for; "edges" for an unknown one.
+std::string_view format_of_path(const std::string& path);
+
+/// Reads a graph in the format that the extension names; any other is an edge list. Peers are
+/// numbered by their names when those are 0, 1, 2, ... (or n0, n1, ...), else in the order of
+/// appearance. n = 0 takes as many peers as there are; else the file may not have more. Throws
+/// std::runtime_error "path:line: what" on self-loops, gaps in the numbers, an edge given twice
+/// with different weights, weights on some edges only, and whatever is not the format.
+Topology read_graph(const std::string& path, PeerId n = 0);
+
+/// The file's bytes; `format` is a name of graph_formats. Weights are t.edge_weights, when there
+/// are any. A directed edge u -> v means that v hears u.
+std::string write_graph(const Topology& t, std::string_view format);
+
+/// t with the weights of w as its edge weights: what `mixing_matrix("edge-list", ...)` turns into
+/// w.
+Topology with_weights(Topology t, const MixingMatrix& w);
+
+}  // namespace gv

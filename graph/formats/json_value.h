@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace gv {
+
+/// As much of JSON (RFC 8259) as a graph file needs; every value knows its line.
+struct JsonValue {
+  enum class Kind { null, boolean, number, text, array, object };
+  Kind kind = Kind::null;
+  bool boolean = false;
+  std::string text;  ///< of a text, decoded; of a number, as it was written
+  std::vector<JsonValue> items;
+  std::vector<std::pair<std::string, JsonValue>> members;
+  std::size_t line = 0;
+
+  const JsonValue* find(std::string_view key) const;  ///< null when there is none
+};
+
+/// Throws std::runtime_error "path:line: what". Nesting up to 64.
+JsonValue parse_json(std::string_view text, const std::string& path);
+
+/// "..." with what must be escaped escaped.
+std::string json_quoted(std::string_view text);
+
+}  // namespace gv

@@ -1,0 +1,95 @@
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+#include "graph/formats/npy_matrix.h"
+#include "graph/mixing.h"
+
+// W from a file: text, n lines of n numbers, or .npy.
+
+namespace gv {
+namespace {
+
+using Numbers = std::vector<double>;
+
+Numbers numbers_of(std::string line, const std::string& where) {
+  std::ranges::replace(line, ',', ' ');
+  if (const auto comment = line.find('#'); comment != std::string::npos) line.resize(comment);
+  std::istringstream in(line);
+  Numbers values;
+  for (double v = 0; in >> v;) values.push_back(v);
+  if (!in.eof()) throw std::invalid_argument(where + "not a number");
+  return values;
+}
+
+[[noreturn]] void refuse_shape(const std::string& where, const std::string& what, PeerId n) {
+  const std::string side = std::to_string(n);
+  throw std::invalid_argument(where + what + "; the matrix must be " + side + " x " + side +
+                              ", one row and column per peer");
+}
+
+std::vector<Numbers> text_rows(std::istream& in, const std::string& path, PeerId n) {
+  std::vector<Numbers> rows;
+  std::string line;
+  for (std::size_t number = 1; std::getline(in, line); ++number) {
+    const std::string where = path + ":" + std::to_string(number) + ": ";
+    Numbers values = numbers_of(line, where);
+    if (values.empty()) continue;
+    if (values.size() != n || rows.size() == n) {
+      refuse_shape(where,
+                   std::to_string(values.size()) + " numbers in row " + std::to_string(rows.size()),
+                   n);
+    }
+    rows.push_back(std::move(values));
+  }
+  if (rows.size() != n) refuse_shape(path + ": ", std::to_string(rows.size()) + " rows", n);
+  return rows;
+}
+
+std::vector<Numbers> npy_rows(std::istream& in, const std::string& path, PeerId n) {
+  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  const NpyMatrix m = parse_npy_matrix(bytes, path);
+  if (m.rows != n || m.columns != n)
+    refuse_shape(path + ": ", std::to_string(m.rows) + " x " + std::to_string(m.columns), n);
+  std::vector<Numbers> rows;
+  for (std::size_t i = 0; i < n; ++i) {
+    Numbers& row = rows.emplace_back();
+    for (std::size_t j = 0; j < n; ++j) row.push_back(m(i, j));
+    if (!m.single_precision) continue;
+    // Float32 sums to 1 within 1e-7 only: what the edges leave stays on the diagonal.
+    double sum = -row[i];
+    for (const double value : row) sum += value;
+    if (std::abs(sum + row[i] - 1) < 1e-5) row[i] = 1 - sum;
+  }
+  return rows;
+}
+
+}  // namespace
+
+MixingMatrix read_matrix(const std::string& path, const Topology& t) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw std::invalid_argument(path + ": cannot be opened");
+  const std::vector<Numbers> values =
+      path.ends_with(".npy") ? npy_rows(in, path, t.size()) : text_rows(in, path, t.size());
+  std::vector<Neighborhood> rows;
+  for (PeerId i = 0; i < t.size(); ++i) {
+    Neighborhood& row = rows.emplace_back();
+    row.self = values[i][i];
+    for (PeerId j = 0; j < t.size(); ++j) {
+      if (j == i || values[i][j] == 0) continue;
+      if (!std::ranges::binary_search(t.neighbors[i], j)) {
+        throw std::invalid_argument(path + ": a weight for " + std::to_string(i) + " and " +
+                                    std::to_string(j) + ", which the topology does not connect");
+      }
+      row.peers.push_back(j);
+      row.weights.push_back(values[i][j]);
+    }
+  }
+  return {std::move(rows), t.directed};
+}
+
+}  // namespace gv

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gv {
+
+/// A matrix as numpy.save writes it (NEP 1), float32 or float64, by rows here.
+struct NpyMatrix {
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  bool single_precision = false;  ///< float32 in the file
+  std::vector<double> values;     ///< rows * columns, all finite
+
+  double operator()(std::size_t i, std::size_t j) const { return values[i * columns + j]; }
+};
+
+/// Versions 1 and 2, C or Fortran order, little-endian. Throws std::runtime_error "path: what" on
+/// anything else, on a length that is not what the header says, and on the first entry that is not
+/// finite.
+NpyMatrix parse_npy_matrix(std::string_view bytes, const std::string& path);
+
+/// Version 1, float64, C order.
+std::string npy_bytes(const NpyMatrix& m);
+
+}  // namespace gv

@@ -1,0 +1,108 @@
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "graph/schedule_rate.h"
+#include "peer/cli/command.h"
+
+namespace gv::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ScheduleOptions {
+  std::vector<std::string> schedules;
+  PeerId peers = 0;
+  int samples = 4000;
+  bool json = false;
+};
+
+struct Row {
+  std::string name;
+  ScheduleRate rate;
+};
+
+Json to_json(const Row& r) {
+  const ScheduleRate& rate = r.rate;
+  Json row{{"schedule", r.name}, {"period", rate.period}, {"factor_per_round", rate.per_round}};
+  if (rate.period > 0) {
+    row["product"] = rate.product;
+  } else {
+    row["kappa"] = rate.kappa;
+    row["kappa_error"] = rate.kappa_error;
+  }
+  const double rounds = rate.rounds_to(1e-3);
+  row["rounds_to_thousandth"] = rounds < 1e300 ? Json(rounds) : Json(nullptr);
+  row["method"] = rate.method;
+  return row;
+}
+
+void print_table(const std::vector<Row>& rows) {
+  fmt::print("{:<44} {:>7} {:>22} {:>10} {:>9}  {}\n",
+             "schedule",
+             "period",
+             "product or kappa",
+             "factor",
+             "to 1e-3",
+             "method");
+  for (const Row& r : rows) {
+    const ScheduleRate& rate = r.rate;
+    std::string value = fmt::format("{:.6f}", rate.period > 0 ? rate.product : rate.kappa);
+    if (rate.kappa_error > 0) value += fmt::format(" +- {:.6f}", rate.kappa_error);
+    fmt::print("{:<44} {:>7} {:>22} {:>10.6f} {:>9.0f}  {}\n",
+               r.name,
+               rate.period == 0 ? "random" : fmt::format("{}", rate.period),
+               value,
+               rate.per_round,
+               rate.rounds_to(1e-3),
+               rate.method);
+  }
+  fmt::print(
+      "product: second singular value of a period's product, 0: exact averaging; kappa: the "
+      "expected factor of a squared disagreement; factor: of a disagreement per round\n");
+}
+
+void report(const ScheduleOptions& o) {
+  std::vector<Row> rows;
+  for (const std::string& text : o.schedules) {
+    const ScheduleSpec spec = parse_schedule(text);
+    rows.push_back({to_string(spec), schedule_rate(*make_schedule(spec, o.peers), o.samples)});
+  }
+  if (!o.json) return print_table(rows);
+  Json list = Json::array();
+  for (const Row& row : rows) list.push_back(to_json(row));
+  fmt::print(
+      "{}\n",
+      Json{{"schema", "grapevine.graph-schedule/1"}, {"peers", o.peers}, {"rows", list}}.dump());
+}
+
+void print_kinds() {
+  for (const Family& f : schedule_kinds())
+    fmt::print("{:<22} {:<32} {}\n", f.kind, f.parameters, f.summary);
+}
+
+}  // namespace
+
+void add_graph_schedule(CLI::App& graph) {
+  auto o = std::make_shared<ScheduleOptions>();
+  CLI::App* command =
+      graph.add_subcommand("schedule", "How fast graphs that change with the round average");
+  command->add_option("SCHEDULE", o->schedules, "NAME[:params]; without any: lists them");
+  command->add_option("--peers", o->peers, "Number of peers")->check(CLI::Range(1U, 1'000'000U));
+  command->add_option("--samples", o->samples, "Rounds for an estimate")
+      ->check(CLI::Range(4, 10'000'000))
+      ->capture_default_str();
+  command->add_flag("--json", o->json, "Print JSON on stdout");
+  add_examples(*command,
+               "  grapevine graph schedule\n"
+               "  grapevine graph schedule one-peer-exponential base:k=2 --peers 25\n"
+               "  grapevine graph schedule matcha:budget=0.5,graph=torus:4x4 --peers 16");
+  command->callback([o] {
+    if (o->schedules.empty()) return print_kinds();
+    if (o->peers == 0) throw std::invalid_argument("graph schedule: needs --peers N");
+    report(*o);
+  });
+}
+
+}  // namespace gv::cli

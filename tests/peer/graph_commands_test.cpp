@@ -1,0 +1,115 @@
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "graph/formats/format.h"
+#include "peer/fleet/fleet.h"
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+struct Said {
+  int code = -1;
+  std::string text;  ///< both streams
+};
+
+Said grapevine(const std::string& arguments) {
+  Said said;
+  FILE* pipe = popen(fmt::format("{} {} 2>&1", GV_BINARY, arguments).c_str(), "r");
+  char buffer[4096];
+  while (const std::size_t got = fread(buffer, 1, sizeof buffer, pipe))
+    said.text.append(buffer, got);
+  const int status = pclose(pipe);
+  said.code = WIFEXITED(status) ? WEXITSTATUS(status) : 1000;
+  return said;
+}
+
+/// A folder of its own.
+class GraphCommands : public testing::Test {
+ protected:
+  GraphCommands() : folder_(fs::path(testing::TempDir()) / fmt::format("graph-{}", getpid())) {
+    fs::create_directories(folder_);
+  }
+  ~GraphCommands() override { fs::remove_all(folder_); }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+ private:
+  fs::path folder_;
+};
+
+TEST_F(GraphCommands, ExportConvertsBetweenAllFormats) {
+  const std::string first = path("a.edges");
+  ASSERT_EQ(
+      grapevine("graph export --topology grid:3x4 --peers 12 --weights fmmc -o " + first).code, 0);
+  const Topology t = read_graph(first);
+  EXPECT_EQ(t.edges().size(), 17U);
+  std::string last = first;
+  for (const char* extension : {"json", "dot", "graphml", "npy"}) {
+    const std::string next = path(fmt::format("a.{}", extension));
+    ASSERT_EQ(grapevine(fmt::format("graph export --edges {} -o {}", last, next)).code, 0);
+    last = next;
+    const Topology back = read_graph(next);
+    EXPECT_EQ(back.neighbors, t.neighbors) << extension;
+    EXPECT_EQ(back.edge_weights, t.edge_weights) << extension;
+  }
+  const Said report = grapevine("graph report --edges " + last + " --weights edge-list --json");
+  ASSERT_EQ(report.code, 0) << report.text;
+  EXPECT_EQ(Json::parse(report.text).at("rows").at(0).at("edges"), 17);
+}
+
+TEST_F(GraphCommands, ExportNeedsOneGraph) {
+  EXPECT_NE(grapevine("graph export").code, 0);
+  EXPECT_NE(grapevine("graph export --topology ring").text.find("--peers"), std::string::npos);
+  EXPECT_NE(grapevine("graph export --topology ring --peers 4 --format gif").code, 0);
+}
+
+TEST_F(GraphCommands, BestKeepsTheDegree) {
+  const Said said = grapevine("graph best --peers 16 --max-degree 4 --schedules --json");
+  ASSERT_EQ(said.code, 0) << said.text;
+  const Json rows = Json::parse(said.text).at("rows");
+  ASSERT_EQ(rows.size(), 10U);
+  for (const Json& row : rows) EXPECT_LE(row.at("neighbors_most"), 4);
+  EXPECT_EQ(rows[0].at("kind"), "schedule");
+}
+
+TEST_F(GraphCommands, ScheduleKnowsExactAveraging) {
+  const Said said = grapevine("graph schedule base:k=2 ou-equi-dyn --peers 25 --json");
+  ASSERT_EQ(said.code, 0) << said.text;
+  const Json rows = Json::parse(said.text).at("rows");
+  EXPECT_EQ(rows[0].at("product"), 0);
+  EXPECT_EQ(rows[0].at("rounds_to_thousandth"), rows[0].at("period"));
+  EXPECT_GT(rows[1].at("kappa_error"), 0);
+}
+
+TEST_F(GraphCommands, ListNamesWeightsAndSchedules) {
+  const Json list = Json::parse(grapevine("graph list --json").text);
+  EXPECT_EQ(list.at("schema"), "grapevine.graph-list/1");
+  EXPECT_EQ(list.at("schedules").at(0).at("schedule"), "one-peer-exponential");
+  EXPECT_EQ(list.at("weights").at(4), "fdla");
+}
+
+TEST_F(GraphCommands, FleetsTakeTheFilesAndHearOfUnstableRates) {
+  ASSERT_EQ(grapevine("graph export --topology ring --peers 4 -o " + path("g.graphml")).code, 0);
+  const std::string fleet = path("fleet.yaml");
+  std::ofstream(fleet) << "version: 1\nname: test\npeers: 4\n"
+                          "data: { kind: quadratic, dimension: 8, noise: 1, spread: 1 }\n"
+                          "model: quadratic\n"
+                          "topology: { kind: file, file: g.graphml, weights: fdla }\n"
+                          "stop: { rounds: 10 }\n";
+  std::vector<std::string> notices;
+  EXPECT_EQ(read_fleet(fleet, {}, &notices).topology.kind, "file");
+  ASSERT_EQ(notices.size(), 1U);
+  EXPECT_NE(notices[0].find("below 0.667 / L"), std::string::npos) << notices[0];
+}
+
+}  // namespace
+}  // namespace gv
