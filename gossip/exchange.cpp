@@ -78,6 +78,7 @@ Task<> Peer::begin_exchanges() {
     edge.active = !gone && !edge.away && (!edge.open || mutant(Mutant::next_before_settled));
     if (edge.active && edge.two_way()) ++degree;
   }
+  in_company_ = degree > 0;
   for (Edge& edge : edges_) {
     if (!edge.active || !edge.two_way()) continue;
     edge.open = true;

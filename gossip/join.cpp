@@ -12,11 +12,12 @@
 namespace gv {
 
 Task<> Peer::join() {
+  clock_ = step;
   // Neighbours complete no round without us before we were once among them.
   const bool late = plan.catch_up && step == 0 && furthest_round() > 0;
   if (plan.fetch || late) co_await fetch_model();
   joining_ = false;
-  if (plan.catch_up) go_to_round(furthest_round());
+  if (plan.catch_up) catch_up(0);
 }
 
 Task<> Peer::fetch_model() {
@@ -64,20 +65,25 @@ void Peer::heard_round(PeerId from, Step round) {
   if (Edge* edge = edge_of(from)) edge->round = std::max(edge->round, round);
 }
 
-/// In a fleet of which nobody was ever away no neighbour is further than we at the end of a round.
 Step Peer::furthest_round() const {
-  Step furthest = step;
+  Step furthest = clock_;
   for (const Edge& edge : edges_)
     if (!edge.quarantined) furthest = std::max(furthest, edge.round);
-  return std::min(furthest, plan.steps);
+  return furthest;
 }
 
-void Peer::go_to_round(Step round) {
-  if (round == step) return;
-  world.say("passes over " + std::to_string(round - step) + " rounds, to round " +
-            std::to_string(round) + " of its neighbours");
-  passed_over_ += round - step;
-  step = round;
+/// Who is a few rounds behind, as peers along a chain are when one of them stops for a while, does
+/// all of its rounds; who is further behind passes over what it has missed. Rounds without any
+/// neighbour do not count for the others: a peer whose neighbours have all died runs ahead.
+void Peer::catch_up(Step tolerated) {
+  const Step behind = furthest_round() - clock_;
+  if (behind <= tolerated) return;
+  clock_ += behind;
+  const Step passed = std::min(behind, plan.steps - std::min(step, plan.steps));
+  if (passed == 0) return;
+  step += passed;
+  passed_over_ += passed;
+  world.say("passes over " + std::to_string(passed) + " rounds, to round " + std::to_string(step));
   replica.skip_to(step * plan.local_steps);
 }
 

@@ -29,7 +29,7 @@ struct Message {
   Step step = 0;
   std::uint32_t part = 0;
   Payload payload;           ///< null: no payload
-  Step round = 0;            ///< rounds that the sender has completed
+  Step round = 0;            ///< the sender's clock (Peer::clock)
   std::uint32_t degree = 0;  ///< model: with how many neighbours the sender exchanges in this round
 };
 

@@ -54,7 +54,7 @@ Message Peer::message(Kind kind, Step number, std::uint32_t part, Payload payloa
   m.step = number;
   m.part = part;
   m.payload = std::move(payload);
-  m.round = step;
+  m.round = clock_;
   return m;
 }
 
@@ -107,7 +107,8 @@ Task<> Peer::local_steps() {
 
 Task<> Peer::end_step() {
   const Step before = step++;
-  if (plan.catch_up) go_to_round(furthest_round());
+  if (in_company_) ++clock_;
+  if (plan.catch_up) catch_up(plan.peers);
   const auto due = [&](Step every) { return every != 0 && step / every > before / every; };
   if (due(plan.checkpoint_every)) co_await checkpoint();
   if (due(plan.evaluate_every) && running()) co_await evaluate(false);

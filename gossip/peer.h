@@ -88,7 +88,10 @@ class Peer {
   /// False: the message is not one this peer can expect (wrong size, too far
   /// ahead, a duplicate); the link should be closed.
   bool deliver(Message message);
-  /// A neighbour has completed so many rounds.
+  /// Rounds completed in the company of a neighbour, as a Lamport clock: never behind what was
+  /// heard for long.
+  Step clock() const { return clock_; }
+  /// A neighbour's clock.
   void heard_round(PeerId from, Step round);
   /// Nothing is heard of `from`: whoever waits for it goes on, no new exchange with it begins, and
   /// the one under way stays open until it is back.
@@ -121,7 +124,7 @@ class Peer {
     bool left = false;         ///< we have said goodbye
     std::uint64_t outages = 0;
     std::uint64_t life = 0;        ///< counts its incarnations that we met
-    Step round = 0;                ///< that it has completed, as far as we heard
+    Step round = 0;                ///< its clock, as far as we heard
     std::uint32_t settled = 0;     ///< pieces of the open exchange applied
     std::uint32_t degree = 0;      ///< ours, as sent with the open exchange
     std::vector<Payload> sent;     ///< ours of the open exchange; null once settled
@@ -168,7 +171,7 @@ class Peer {
   Task<> fetch_model();
   Task<bool> fetch_model_of(Edge& edge);
   Task<> give_model(Edge& edge);
-  void go_to_round(Step round);
+  void catch_up(Step tolerated);
   Step furthest_round() const;
 
   std::vector<Edge> edges_;  ///< ascending
@@ -183,7 +186,9 @@ class Peer {
   bool hurried_ = false;  ///< this wait is bounded
   Time longest_wait_{0};
   Step passed_over_ = 0;
-  bool watching_ = false;  ///< a deadline's timer runs
+  Step clock_ = 0;
+  bool in_company_ = false;  ///< in this round
+  bool watching_ = false;    ///< a deadline's timer runs
   bool finishing_ = false;
   std::size_t leaving_ = 0;  ///< edges whose goodbye is still to be said
   std::coroutine_handle<> when_left_;

@@ -195,7 +195,7 @@ void Network::take(Edge& edge, End& at, wire::Header header) {
   }
   if (at.session.received() - at.ack_told >= most_unacknowledged) {
     at.ack_told = at.session.received();
-    transmit(edge, at, wire::encode(wire::Heartbeat{at.ack_told, shared_.peers[at.self]->step}));
+    transmit(edge, at, wire::encode(wire::Heartbeat{at.ack_told, shared_.peers[at.self]->clock()}));
   }
   const Step step = header.message.step;
   const Kind kind = header.message.kind;
@@ -286,7 +286,7 @@ void Network::meet(Edge& edge) {
     }
   }
   for (End& end : edge.ends) {
-    shared_.peers[end.self]->heard_round(end.other, shared_.peers[end.other]->step);
+    shared_.peers[end.self]->heard_round(end.other, shared_.peers[end.other]->clock());
     if (std::exchange(end.away, false)) {
       dice_.count(Probe::back);
       shared_.peers[end.self]->back(end.other);

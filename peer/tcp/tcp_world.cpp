@@ -232,7 +232,7 @@ wire::Hello TcpWorldImpl::hello_to(const Edge& edge) const {
   wire::Hello hello = options_.hello;
   hello.neighbor_incarnation = edge.incarnation;
   hello.received = edge.session.received();
-  hello.step = peer_->step;
+  hello.step = peer_->clock();
   return hello;
 }
 
@@ -460,7 +460,7 @@ void TcpWorldImpl::beat() {
 void TcpWorldImpl::send_heartbeat(Edge& edge) {
   if (!edge.linked()) return;
   edge.ack_told = edge.session.received();
-  edge.link->send({wire::encode(wire::Heartbeat{edge.ack_told, peer_->step}), nullptr});
+  edge.link->send({wire::encode(wire::Heartbeat{edge.ack_told, peer_->clock()}), nullptr});
 }
 
 void TcpWorldImpl::fail(std::string reason) {

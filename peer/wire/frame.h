@@ -34,7 +34,7 @@ struct Hello {
   /// The other side's incarnation that our session is with; 0: none yet.
   std::uint64_t neighbor_incarnation = 0;
   std::uint64_t received = 0;  ///< of that session: everything up to this number is here
-  Step step = 0;               ///< rounds completed
+  Step step = 0;               ///< its clock (Peer::clock)
 };
 
 /// Sent in place of a Hello, or after it: why the connection is refused. Shown to the user on both
@@ -46,7 +46,7 @@ struct Refusal {
 /// Sent when there is nothing else to send, and when many messages wait for their acknowledgement.
 struct Heartbeat {
   std::uint64_t ack = 0;  ///< everything up to this number is here
-  Step step = 0;          ///< rounds completed
+  Step step = 0;          ///< its clock (Peer::clock)
 };
 
 struct Prefix {
