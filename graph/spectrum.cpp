@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include <Eigen/Dense>
-#include <Spectra/SymEigsSolver.h>
 
 namespace gv {
 namespace {
@@ -41,55 +40,6 @@ Spectrum from_singular_value(double sigma, const char* method) {
   return s;
 }
 
-/// x -> W x - mean(x), or (W - J)^T (W - J) x when directed: the all-ones vector is deflated.
-/// Spectra asks for the operation, not for the matrix.
-class Deflated {
- public:
-  using Scalar = double;
-  explicit Deflated(const MixingMatrix& w) : w_(w), middle_(w.size()) {}
-  Eigen::Index rows() const { return static_cast<Eigen::Index>(w_.size()); }
-  Eigen::Index cols() const { return rows(); }
-
-  void perform_op(const double* x, double* y) const {
-    if (!w_.directed()) {
-      w_.apply(x, y);
-      subtract_mean(x, y);
-      return;
-    }
-    w_.apply(x, middle_.data());
-    subtract_mean(x, middle_.data());
-    w_.apply_transposed(middle_.data(), y);
-    subtract_mean(middle_.data(), y);
-  }
-
- private:
-  void subtract_mean(const double* x, double* y) const {
-    double sum = 0;
-    for (PeerId i = 0; i < w_.size(); ++i) sum += x[i];
-    const double mean = sum / w_.size();
-    for (PeerId i = 0; i < w_.size(); ++i) y[i] -= mean;
-  }
-
-  const MixingMatrix& w_;
-  mutable std::vector<double> middle_;
-};
-
-double extreme_eigenvalue(const MixingMatrix& w, Spectra::SortRule rule) {
-  const Deflated op(w);
-  const auto n = static_cast<Eigen::Index>(w.size());
-  const Eigen::Index vectors = std::min<Eigen::Index>(n, 96);
-  Spectra::SymEigsSolver<Deflated> solver(const_cast<Deflated&>(op), 1, vectors);
-  Eigen::VectorXd start(n);
-  for (Eigen::Index i = 0; i < n; ++i) start[i] = std::sin(1.0 + 12.9898 * static_cast<double>(i));
-  solver.init(start.data());
-  solver.compute(rule, 2000, 1e-13);
-  if (solver.info() != Spectra::CompInfo::Successful) {
-    throw std::runtime_error("Lanczos did not converge in 2000 restarts on " +
-                             std::to_string(w.size()) + " peers");
-  }
-  return solver.eigenvalues()[0];
-}
-
 }  // namespace
 
 std::vector<double> eigenvalues(const MixingMatrix& w) {
@@ -113,19 +63,12 @@ Spectrum dense_spectrum(const MixingMatrix& w) {
   return from_extremes(all[1], all.back(), "dense");
 }
 
-Spectrum lanczos_spectrum(const MixingMatrix& w) {
-  if (w.size() < 4) return dense_spectrum(w);
-  const double largest = extreme_eigenvalue(w, Spectra::SortRule::LargestAlge);
-  if (w.directed()) return from_singular_value(std::sqrt(std::max(0.0, largest)), "lanczos");
-  return from_extremes(largest, extreme_eigenvalue(w, Spectra::SortRule::SmallestAlge), "lanczos");
-}
-
 Spectrum spectrum(const MixingMatrix& w, const TopologySpec* spec, std::string_view weights) {
   if (spec != nullptr) {
     if (const std::optional<Spectrum> closed = closed_form_spectrum(*spec, w.size(), weights))
       return *closed;
   }
-  return w.size() <= dense_limit ? dense_spectrum(w) : lanczos_spectrum(w);
+  return w.size() <= dense_limit ? dense_spectrum(w) : sparse_spectrum(w);
 }
 
 }  // namespace gv
