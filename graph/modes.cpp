@@ -1,0 +1,115 @@
+#include "graph/modes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+#include <Eigen/Dense>
+
+#include "graph/lanczos.h"
+#include "graph/sparse_rows.h"
+#include "graph/spectrum.h"
+#include "graph/splitmix.h"
+
+namespace gv {
+namespace {
+
+constexpr PeerId dense_limit = 4096;
+constexpr PeerId directed_limit = 1024;
+
+Eigen::MatrixXd columns(const MixingMatrix& w) {
+  const auto n = static_cast<Eigen::Index>(w.size());
+  const Eigen::MatrixXd identity = Eigen::MatrixXd::Identity(n, n);
+  Eigen::MatrixXd m(n, n);
+  for (Eigen::Index j = 0; j < n; ++j) w.apply(identity.col(j).data(), m.col(j).data());
+  return m;
+}
+
+/// A normal matrix has orthogonal modes, which is all that the per-mode theory asks for.
+Modes directed_modes(const MixingMatrix& w) {
+  if (w.size() > directed_limit) {
+    throw std::invalid_argument("modes: a directed W of " + std::to_string(w.size()) +
+                                " peers without a closed form; at most " +
+                                std::to_string(directed_limit) + " can be computed");
+  }
+  const Eigen::MatrixXd m = columns(w);
+  const Eigen::MatrixXd commutator = m * m.transpose() - m.transpose() * m;
+  if (commutator.cwiseAbs().maxCoeff() > 1e-12) {
+    throw std::invalid_argument(
+        "modes: this directed W is not normal (W W^T differs from W^T W), so it has no orthogonal "
+        "modes; circulants and symmetric weights do");
+  }
+  // The all-ones vector is moved from 1 to 0, and one 0 dropped.
+  const Eigen::MatrixXd deflated = m.array() - 1.0 / w.size();
+  const Eigen::VectorXcd values = deflated.eigenvalues();
+  std::vector<Mode> modes;
+  for (Eigen::Index j = 0; j < values.size(); ++j) modes.push_back({{values[j]}, 1});
+  modes.erase(std::ranges::min_element(
+      modes, {}, [](const Mode& mode) { return std::abs(mode.values[0]); }));
+  return {w.size(), {std::move(modes)}, "dense"};
+}
+
+std::vector<Mode> probe(const SparseRows& w, std::size_t steps, std::uint64_t seed) {
+  const std::size_t n = w.size();
+  SplitMix random(seed);
+  std::vector<double> start(n);
+  for (double& value : start) value = (random.bits() & 1) != 0 ? 1 : -1;
+  subtract_mean(start.data(), n);
+  Lanczos run(
+      [&w](const double* x, double* y) {
+        w.apply(x, y);
+        subtract_mean(y, w.size());
+      },
+      std::move(start));
+  run.extend(std::min(steps, n - 1));
+  const Lanczos::Quadrature q = run.quadrature();
+  std::vector<Mode> modes;
+  for (std::size_t k = 0; k < q.nodes.size(); ++k)
+    modes.push_back({{q.nodes[k]}, q.weights[k] * static_cast<double>(n - 1)});
+  return modes;
+}
+
+}  // namespace
+
+Estimate Modes::sum(const std::function<double(const Mode&)>& f) const {
+  std::vector<double> sums;
+  for (const std::vector<Mode>& sample : samples) {
+    double total = 0;
+    for (const Mode& mode : sample) total += mode.count * f(mode);
+    sums.push_back(total);
+  }
+  const auto m = static_cast<double>(sums.size());
+  const double mean = std::accumulate(sums.begin(), sums.end(), 0.0) / m;
+  if (sums.size() == 1) return {mean, 0};
+  double square = 0;
+  for (const double s : sums) square += (s - mean) * (s - mean);
+  return {mean, std::sqrt(square / (m * (m - 1)))};
+}
+
+Modes dense_modes(const MixingMatrix& w) {
+  if (w.directed()) return directed_modes(w);
+  std::vector<Mode> modes;
+  const std::vector<double> values = eigenvalues(w);
+  for (std::size_t j = 1; j < values.size(); ++j) modes.push_back({{values[j]}, 1});
+  return {w.size(), {std::move(modes)}, "dense"};
+}
+
+Modes stochastic_modes(const MixingMatrix& w, int probes, std::size_t steps) {
+  if (w.directed()) throw std::invalid_argument("stochastic_modes: the mixing matrix is directed");
+  const SparseRows rows(w);
+  Modes modes{w.size(), {}, "stochastic trace"};
+  for (int p = 0; p < probes; ++p)
+    modes.samples.push_back(probe(rows, steps, static_cast<std::uint64_t>(p) + 1));
+  return modes;
+}
+
+Modes modes_of(const MixingMatrix& w, const TopologySpec* spec, std::string_view weights) {
+  if (spec != nullptr) {
+    if (std::optional<Modes> closed = closed_form_modes(*spec, w.size(), weights)) return *closed;
+  }
+  if (w.directed() || w.size() <= dense_limit) return dense_modes(w);
+  return stochastic_modes(w);
+}
+
+}  // namespace gv
