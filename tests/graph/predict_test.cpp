@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/modes.h"
+#include "graph/predict_centers.h"
 #include "graph/predict_mixing.h"
 #include "graph/predict_quadratic.h"
 #include "graph/spectrum.h"
@@ -257,6 +258,31 @@ TEST(Predict, StabilityLimits) {
   EXPECT_FALSE(predict(family_modes("hypercube", 16), {.rate = 0.1, .order = "d2"}));
   EXPECT_FALSE(predict(ring, {.rate = 0.667, .order = "lian"}));
   EXPECT_TRUE(predict(ring, {.rate = 0.666, .order = "lian"}));
+}
+
+/// Section 5.3: Lian's order on a ring of 4 comes to rest at (I - W + gamma I)^-1 gamma b. And
+/// drawn centres are, on average over a basis, what the expectation says.
+TEST(Predict, GivenCenters) {
+  const MixingMatrix ring = metropolis(build(parse_topology("ring"), 4));
+  const Modes modes = dense_modes(ring);
+  const QuadraticFleet silent{.noise = 0, .rate = 0.1, .order = "lian"};
+  const Stationary s = predict_centers(ring, modes, silent, {{0}, {1}, {0}, {-1}}).value();
+  EXPECT_NEAR(s.consensus.value, 2 * 0.130434782609 * 0.130434782609 / 4, 1e-12);
+  EXPECT_THROW(predict_centers(ring, modes, silent, {{0}, {1}, {0}}), std::invalid_argument);
+  for (const std::string order : {"lian", "atc", "cta", "d2", "gradient-tracking"}) {
+    QuadraticFleet fleet{.noise = 0, .spread = 1, .rate = 0.05, .order = order};
+    if (order == "atc") fleet.momentum = 0.3;
+    if (order == "cta") fleet.local_steps = 3;
+    const MixingMatrix w = lazy(build(parse_topology("star"), 5));
+    const Modes lazy_modes = dense_modes(w);
+    double consensus = 0;
+    for (std::size_t i = 0; i < 5; ++i) {
+      std::vector<std::vector<double>> centers(5, {3.0});
+      centers[i] = {4.0};
+      consensus += predict_centers(w, lazy_modes, fleet, centers)->consensus.value;
+    }
+    EXPECT_NEAR(predict(lazy_modes, fleet)->consensus.value, consensus, 1e-10) << order;
+  }
 }
 
 TEST(Predict, RefusesWhatHasNoTheory) {
