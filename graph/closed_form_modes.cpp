@@ -110,7 +110,7 @@ std::optional<Modes> closed_form_modes(const TopologySpec& spec,
   if (lazy) {
     for (Mode& mode : *modes) mode.values[0] = (1.0 + mode.values[0]) / 2.0;
   }
-  return Modes{n, {std::move(*modes)}, "closed form"};
+  return Modes{n, {std::move(*modes)}, {}, "closed form"};
 }
 
 Modes one_peer_exponential_modes(PeerId n) {
@@ -123,6 +123,7 @@ Modes one_peer_exponential_modes(PeerId n) {
                          values.push_back((1.0 + root_of_unity(std::uint64_t{m} * hop, n)) / 2.0);
                        return values;
                      })},
+          {},
           "closed form"};
 }
 

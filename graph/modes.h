@@ -29,10 +29,12 @@ struct Estimate {
 struct Modes {
   PeerId peers = 0;
   std::vector<std::vector<Mode>> samples;  ///< one when exact
+  std::vector<std::vector<Mode>> coarse;   ///< from half the work; empty when exact
   std::string method;                      ///< "closed form" | "dense" | "stochastic trace"
 
   std::size_t period() const { return samples[0].empty() ? 1 : samples[0][0].values.size(); }
-  /// Sum of f over the modes.
+  /// Sum of f over the modes. The error is the standard error plus what the coarse modes miss:
+  /// where f grows towards 1 and modes are slower than the estimate resolves, it shows.
   Estimate sum(const std::function<double(const Mode&)>& f) const;
 };
 
@@ -52,7 +54,7 @@ Modes dense_modes(const MixingMatrix& w);
 /// Stochastic Lanczos quadrature: `probes` random vectors, `steps` Lanczos steps each. Ubaru, Chen
 /// & Saad, "Fast estimation of tr(f(A)) via stochastic Lanczos quadrature", SIAM J. Matrix Anal.
 /// 2017. Undirected W only.
-Modes stochastic_modes(const MixingMatrix& w, int probes = 8, std::size_t steps = 200);
+Modes stochastic_modes(const MixingMatrix& w, int probes, std::size_t steps);
 
 /// The one-peer exponential sequence W_t = (I + P^(2^t)) / 2, t < ceil(log2 n). Ying et al. 2021,
 /// arXiv:2110.13363, equation 7.
