@@ -44,6 +44,8 @@ int run_swarm(const FleetOptions& file, const SwarmArguments& arguments);
 void add_plan(CLI::App& app, Outcome& outcome);
 void add_peer(CLI::App& app, Outcome& outcome);
 void add_graph(CLI::App& app, Outcome& outcome);
+void add_graph_report(CLI::App& graph);
+void add_graph_predict(CLI::App& graph);
 void add_bench(CLI::App& app, Outcome& outcome);
 void add_doctor(CLI::App& app, Outcome& outcome);
 
