@@ -7,6 +7,7 @@
 
 #include <Eigen/Dense>
 
+#include "graph/dense.h"
 #include "graph/lanczos.h"
 #include "graph/sparse_rows.h"
 #include "graph/spectrum.h"
@@ -18,14 +19,6 @@ namespace {
 constexpr PeerId dense_limit = 4096;
 constexpr PeerId directed_limit = 1024;
 
-Eigen::MatrixXd columns(const MixingMatrix& w) {
-  const auto n = static_cast<Eigen::Index>(w.size());
-  const Eigen::MatrixXd identity = Eigen::MatrixXd::Identity(n, n);
-  Eigen::MatrixXd m(n, n);
-  for (Eigen::Index j = 0; j < n; ++j) w.apply(identity.col(j).data(), m.col(j).data());
-  return m;
-}
-
 /// A normal matrix has orthogonal modes, which is all that the per-mode theory asks for.
 Modes directed_modes(const MixingMatrix& w) {
   if (w.size() > directed_limit) {
@@ -33,7 +26,7 @@ Modes directed_modes(const MixingMatrix& w) {
                                 " peers without a closed form; at most " +
                                 std::to_string(directed_limit) + " can be computed");
   }
-  const Eigen::MatrixXd m = columns(w);
+  const Eigen::MatrixXd m = dense_matrix(w);
   const Eigen::MatrixXd commutator = m * m.transpose() - m.transpose() * m;
   if (commutator.cwiseAbs().maxCoeff() > 1e-12) {
     throw std::invalid_argument(

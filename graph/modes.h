@@ -57,7 +57,7 @@ Modes dense_modes(const MixingMatrix& w);
 Modes stochastic_modes(const MixingMatrix& w, int probes, std::size_t steps);
 
 /// The one-peer exponential sequence W_t = (I + P^(2^t)) / 2, t < ceil(log2 n). Ying et al. 2021,
-/// arXiv:2110.13363, equation 7.
+/// arXiv:2110.13363.
 Modes one_peer_exponential_modes(PeerId n);
 
 }  // namespace gv

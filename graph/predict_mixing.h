@@ -15,7 +15,7 @@ Estimate s1_atc(const Modes& modes);
 
 /// Effective number of neighbours n_W(g), 1 .. n: how many peers' worth of variance reduction a
 /// random walk that forgets by g per step gets from W. g = (1 - gamma h)^2 for SGD. Vogels,
-/// Hendrikx & Jaggi, "Beyond spectral gap", NeurIPS 2022, arXiv:2206.03093, definition 1.
+/// Hendrikx & Jaggi, "Beyond spectral gap", NeurIPS 2022, arXiv:2206.03093.
 Estimate effective_neighbors(const Modes& modes, double g);
 
 /// What is left after k rounds of pure averaging of a disagreement that began white (variance 1 in

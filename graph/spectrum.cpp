@@ -6,21 +6,12 @@
 
 #include <Eigen/Dense>
 
+#include "graph/dense.h"
+
 namespace gv {
 namespace {
 
 constexpr PeerId dense_limit = 512;
-
-Eigen::MatrixXd dense(const MixingMatrix& w) {
-  const auto n = static_cast<Eigen::Index>(w.size());
-  Eigen::MatrixXd m = Eigen::MatrixXd::Zero(n, n);
-  for (PeerId i = 0; i < w.size(); ++i) {
-    const Neighborhood& row = w.row(i);
-    m(i, i) = row.self;
-    for (std::size_t k = 0; k < row.peers.size(); ++k) m(i, row.peers[k]) = row.weights[k];
-  }
-  return m;
-}
 
 Spectrum from_extremes(double lambda2, double lambda_n, const char* method) {
   Spectrum s;
@@ -44,7 +35,8 @@ Spectrum from_singular_value(double sigma, const char* method) {
 
 std::vector<double> eigenvalues(const MixingMatrix& w) {
   if (w.directed()) throw std::invalid_argument("eigenvalues: the mixing matrix is directed");
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(dense(w), Eigen::EigenvaluesOnly);
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(dense_matrix(w),
+                                                              Eigen::EigenvaluesOnly);
   const auto& ascending = solver.eigenvalues();
   return {std::make_reverse_iterator(ascending.data() + ascending.size()),
           std::make_reverse_iterator(ascending.data())};
@@ -54,7 +46,7 @@ Spectrum dense_spectrum(const MixingMatrix& w) {
   const PeerId n = w.size();
   if (n == 1) return w.directed() ? from_singular_value(0, "dense") : from_extremes(0, 0, "dense");
   if (w.directed()) {
-    const Eigen::MatrixXd deflated = dense(w).array() - 1.0 / n;
+    const Eigen::MatrixXd deflated = dense_matrix(w).array() - 1.0 / n;
     const Eigen::MatrixXd gram = deflated.transpose() * deflated;
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(gram, Eigen::EigenvaluesOnly);
     return from_singular_value(std::sqrt(std::max(0.0, solver.eigenvalues().maxCoeff())), "dense");
