@@ -1,6 +1,7 @@
 #include <bit>
 #include <cmath>
 #include <numbers>
+#include <set>
 #include <utility>
 
 #include "graph/modes.h"
@@ -83,11 +84,22 @@ std::vector<Mode> exponential(PeerId n) {
   });
 }
 
+std::vector<Mode> symmetric_exponential(PeerId n) {
+  std::set<PeerId> hops;
+  for (const PeerId hop : doubling_hops(n)) hops.insert({hop, n - hop});
+  return circulant(n, [&](PeerId m) {
+    double sum = 1;
+    for (const PeerId hop : hops) sum += root_of_unity(std::uint64_t{m} * hop, n).real();
+    return Values{sum / static_cast<double>(hops.size() + 1)};
+  });
+}
+
 std::optional<std::vector<Mode>> metropolis_modes(const TopologySpec& spec, PeerId n) {
   if (spec.kind == "ring") return ring(n);
   if (spec.kind == "path") return path(n);
   if (spec.kind == "hypercube") return hypercube(n);
   if (spec.kind == "exponential") return exponential(n);
+  if (spec.kind == "symmetric-exponential") return symmetric_exponential(n);
   if (spec.kind == "complete") return std::vector<Mode>{{{0.0}, n - 1.0}};
   if (spec.kind == "star") {
     if (n == 2) return std::vector<Mode>{{{0.0}, 1}};
@@ -104,7 +116,8 @@ std::optional<Modes> closed_form_modes(const TopologySpec& spec,
                                        PeerId n,
                                        std::string_view weights) {
   const bool lazy = weights == "lazy";
-  if ((weights != "metropolis" && !lazy) || n < 2) return std::nullopt;
+  // In these families max-degree weights are Metropolis weights.
+  if ((weights != "metropolis" && weights != "max-degree" && !lazy) || n < 2) return std::nullopt;
   std::optional<std::vector<Mode>> modes = metropolis_modes(spec, n);
   if (!modes) return std::nullopt;
   if (lazy) {

@@ -117,7 +117,7 @@ ModeRound round_of(const QuadraticFleet& f, Complex lambda, double h, bool mean)
   if (f.order == "d2" && !mean) return d2(f.rate, lambda, h);
   if (f.order == "gradient-tracking" && !mean) return gradient_tracking(f.rate, lambda, h);
   if (f.staleness > 0) return stale(f, lambda, h);
-  const ModeRound last = d_psgd(f, f.order, lambda, h);
+  ModeRound last = d_psgd(f, f.order, lambda, h);
   if (f.local_steps == 1) return last;
   const ModeRound local = d_psgd(f, "atc", 1, h);
   ModeRound round = local;

@@ -36,9 +36,15 @@ void expect_same_modes(const Modes& a, const Modes& b, double tolerance) {
 }
 
 TEST(Modes, ClosedFormsAgreeWithTheDenseSolver) {
-  for (const char* weights : {"metropolis", "lazy"}) {
-    for (const char* family :
-         {"ring", "path", "star", "complete", "hypercube", "exponential", "torus:3x8"}) {
+  for (const char* weights : {"metropolis", "max-degree", "lazy"}) {
+    for (const char* family : {"ring",
+                               "path",
+                               "star",
+                               "complete",
+                               "hypercube",
+                               "exponential",
+                               "symmetric-exponential",
+                               "torus:3x8"}) {
       for (const PeerId n : {2U, 3U, 4U, 5U, 8U, 16U, 24U, 25U, 64U}) {
         const TopologySpec spec = parse_topology(family);
         if (spec.kind == "torus" && n != 24) continue;

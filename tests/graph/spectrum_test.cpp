@@ -23,8 +23,14 @@ void expect_same(const Spectrum& a, const Spectrum& b, double tolerance) {
 }
 
 TEST(Spectrum, ClosedFormsAgreeWithTheDenseSolver) {
-  for (const char* weights : {"metropolis", "lazy"}) {
-    for (const char* family : {"ring", "path", "star", "complete", "hypercube", "exponential"}) {
+  for (const char* weights : {"metropolis", "max-degree", "lazy"}) {
+    for (const char* family : {"ring",
+                               "path",
+                               "star",
+                               "complete",
+                               "hypercube",
+                               "exponential",
+                               "symmetric-exponential"}) {
       for (const PeerId n : {2U, 3U, 4U, 5U, 8U, 9U, 16U, 25U, 64U, 256U}) {
         const TopologySpec spec = parse_topology(family);
         if (spec.kind == "hypercube" && (n & (n - 1)) != 0) continue;
