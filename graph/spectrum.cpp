@@ -38,8 +38,13 @@ std::vector<double> eigenvalues(const MixingMatrix& w) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(dense_matrix(w),
                                                               Eigen::EigenvaluesOnly);
   const auto& ascending = solver.eigenvalues();
-  return {std::make_reverse_iterator(ascending.data() + ascending.size()),
-          std::make_reverse_iterator(ascending.data())};
+  std::vector<double> all(ascending.begin(), ascending.end());
+  std::ranges::reverse(all);
+  // 1 and -1 occur exactly (parts without an edge between them; bipartite graphs), else not so
+  // near.
+  for (double& value : all)
+    if (std::abs(std::abs(value) - 1) < 1e-14) value = std::copysign(1, value);
+  return all;
 }
 
 Spectrum dense_spectrum(const MixingMatrix& w) {

@@ -91,9 +91,9 @@ def limited(w, method, seconds):
     return result
 
 
-def text(result, reference):
+def text(result, reference, seconds):
     if result is None:
-        return "not in time |"
+        return f"not in {seconds:.0f} s |"
     return f"{result[0]:.9e} ({abs(result[0] / reference - 1):.0e}) | {result[1]:.1f}"
 
 
@@ -121,7 +121,7 @@ def main():
         error = f"{abs(row['gap'] / exact - 1):.0e}" if exact else f"at most {row['gap_error']:.0e}"
         w = metropolis(n, e)
         print(f"| {name} | {n} | {row['gap']:.9e} | {row['method']}, {error} | {row['seconds']:.1f} | "
-              + " | ".join(text(limited(w, m, seconds), reference)
+              + " | ".join(text(limited(w, m, seconds), reference, seconds)
                            for m in ("lanczos", "shift-invert")), "|", flush=True)
 
 

@@ -117,6 +117,8 @@ TEST(PredictMixing, SmallStepFactors) {
       EXPECT_NEAR(s1_atc(modes).value, row.atc, 6e-7);
     }
   }
+  const MixingMatrix islands = metropolis(make_topology("islands", 4, {{0, 1}, {2, 3}}));
+  EXPECT_TRUE(std::isinf(s1_lian(dense_modes(islands)).value));
   EXPECT_NEAR(s1_lian(one_peer_exponential_modes(16)).value, 1.625, 1e-12);
   EXPECT_NEAR(s1_atc(one_peer_exponential_modes(16)).value, 0.6875, 1e-12);
   EXPECT_NEAR(s1_lian(one_peer_exponential_modes(64)).value, 1.875, 1e-12);
