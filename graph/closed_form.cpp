@@ -3,6 +3,7 @@
 #include <cmath>
 #include <complex>
 #include <numbers>
+#include <set>
 
 #include "graph/spectrum.h"
 
@@ -48,12 +49,34 @@ Extremes hypercube(PeerId n) {
   return {2 / (d + 1), 1 - 2 * d / (d + 1)};
 }
 
+/// A circulant of equal weights: 1 - lambda_m = (2 / (deg + 1)) sum over hops of sin^2(pi m hop /
+/// n).
+Extremes symmetric_exponential(PeerId n) {
+  std::set<PeerId> hops;
+  for (std::uint64_t hop = 1; hop < n; hop *= 2) {
+    const auto short_hop = static_cast<PeerId>(hop);
+    hops.insert({short_hop, n - short_hop});
+  }
+  double least = HUGE_VAL;
+  double most = 0;
+  for (PeerId m = 1; m <= n / 2; ++m) {
+    double sum = 0;
+    for (const PeerId hop : hops)
+      sum += squared_sine(pi * static_cast<double>(std::uint64_t{m} * hop % n) / n);
+    least = std::min(least, sum);
+    most = std::max(most, sum);
+  }
+  const double scale = 2 / static_cast<double>(hops.size() + 1);
+  return {scale * least, 1 - scale * most};
+}
+
 std::optional<Extremes> symmetric_family(const TopologySpec& spec, PeerId n) {
   if (spec.kind == "ring") return ring(n);
   if (spec.kind == "path") return path(n);
   if (spec.kind == "complete") return Extremes{1, 0};
   if (spec.kind == "star") return n == 2 ? Extremes{1, 0} : Extremes{1.0 / n, 0};
   if (spec.kind == "hypercube") return hypercube(n);
+  if (spec.kind == "symmetric-exponential") return symmetric_exponential(n);
   if (spec.kind == "torus" && spec.shape.size() == 2 && spec.shape[0] >= 3 && spec.shape[1] >= 3) {
     return torus(spec.shape[0], spec.shape[1]);
   }
@@ -87,7 +110,8 @@ std::optional<Spectrum> closed_form_spectrum(const TopologySpec& spec,
                                              PeerId n,
                                              std::string_view weights) {
   const bool lazy = weights == "lazy";
-  if ((weights != "metropolis" && !lazy) || n < 2) return std::nullopt;
+  // In these families max-degree weights are Metropolis weights.
+  if ((weights != "metropolis" && weights != "max-degree" && !lazy) || n < 2) return std::nullopt;
   if (spec.kind == "exponential" && !lazy) return exponential(n);
   std::optional<Extremes> e = symmetric_family(spec, n);
   if (!e) return std::nullopt;

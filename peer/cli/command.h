@@ -53,6 +53,8 @@ void add_graph(CLI::App& app, Outcome& outcome);
 void add_graph_export(CLI::App& graph);
 void add_graph_best(CLI::App& graph);
 void add_graph_schedule(CLI::App& graph);
+void add_graph_report(CLI::App& graph);
+void add_graph_predict(CLI::App& graph);
 void add_bench(CLI::App& app, Outcome& outcome);
 void add_doctor(CLI::App& app, Outcome& outcome);
 

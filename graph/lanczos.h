@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace gv {
+
+/// An eigenvalue known to within `error`.
+struct RitzValue {
+  double value = 0;
+  double error = 0;
+};
+
+/// The Lanczos recurrence A V = V T + beta v e^T on a symmetric operator of size n, three vectors
+/// long. Nothing is orthogonalized again: copies of converged values appear, but the extreme values
+/// of T converge all the same (Paige, "Accuracy and effectiveness of the Lanczos algorithm for the
+/// symmetric eigenproblem", Linear Algebra Appl. 1980), and a million rows need 24 MB instead of a
+/// basis.
+class Lanczos {
+ public:
+  /// y = A x; both of length n, no aliasing.
+  using Apply = std::function<void(const double* x, double* y)>;
+
+  /// Starts with `start` (length n, not zero), inside the subspace that `apply` keeps.
+  Lanczos(Apply apply, std::vector<double> start);
+
+  /// Extends T to k rows, or until the subspace is exhausted.
+  void extend(std::size_t k);
+  std::size_t steps() const { return diagonal_.size(); }
+  bool exhausted() const { return exhausted_; }
+
+  /// The extreme Ritz values, within min(r, r^2 / distance to the next one), r being the residual
+  /// norm (Parlett, "The symmetric eigenvalue problem", SIAM 1998, chapters 4 and 13), and within
+  /// the rounding of so many steps.
+  struct Ends {
+    RitzValue smallest, largest;
+  };
+  Ends ends() const;
+
+  /// Gauss quadrature of the measure that `start` (of norm 1) puts on the spectrum: nodes are the
+  /// Ritz values, weights the squared first components of T's eigenvectors (Golub & Welsch 1969).
+  struct Quadrature {
+    std::vector<double> nodes, weights;
+  };
+  Quadrature quadrature() const;
+
+ private:
+  double last_component(double value) const;
+  RitzValue end(double value, double next) const;
+
+  Apply apply_;
+  std::vector<double> previous_, current_, image_;
+  std::vector<double> diagonal_, side_;  ///< T; side_[k] couples k and k + 1
+  bool exhausted_ = false;
+};
+
+/// A start vector of length n that no symmetry of a graph is orthogonal to; sums to zero.
+std::vector<double> scattered(std::size_t n, std::uint64_t seed);
+
+}  // namespace gv

@@ -1,0 +1,180 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "graph/predict_centers.h"
+#include "graph/predict_mixing.h"
+#include "peer/cli/command.h"
+
+namespace gv::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Centers = std::vector<std::vector<double>>;
+
+struct PredictOptions {
+  std::string topology = "ring";
+  PeerId peers = 0;
+  std::string weights = "metropolis";
+  std::string spread;  ///< a variance or a file
+  QuadraticFleet fleet;
+};
+
+/// Rows of numbers, separated by spaces or commas; `#` comments.
+Centers read_centers(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) {
+    throw std::invalid_argument("--spread: `" + path +
+                                "` is neither a variance nor a file that can be opened");
+  }
+  Centers centers;
+  std::string line;
+  for (std::size_t number = 1; std::getline(in, line); ++number) {
+    line.resize(std::min(line.find('#'), line.size()));
+    std::ranges::replace(line, ',', ' ');
+    std::istringstream words(line);
+    std::vector<double> row;
+    for (double v = 0; words >> v;) row.push_back(v);
+    if (!words.eof()) throw std::invalid_argument(fmt::format("{}:{}: not a number", path, number));
+    if (!row.empty()) centers.push_back(std::move(row));
+  }
+  return centers;
+}
+
+/// Reads --spread: a number goes into the fleet, a file comes back.
+Centers spread_of(PredictOptions& o) {
+  if (o.spread.empty()) return {};
+  const char* end = o.spread.data() + o.spread.size();
+  const auto [rest, error] = std::from_chars(o.spread.data(), end, o.fleet.spread);
+  if (error == std::errc{} && rest == end) return {};
+  o.fleet.spread = 0;
+  return read_centers(o.spread);
+}
+
+/// The self weight that staleness asks for: one for all.
+double common_self_weight(const MixingMatrix& w) {
+  for (PeerId i = 1; i < w.size(); ++i) {
+    if (std::abs(w.row(i).self - w.row(0).self) > 1e-12) {
+      throw std::invalid_argument(
+          fmt::format("--staleness: every peer must keep the same weight for itself, but peer 0 "
+                      "keeps {:.4g} and peer {} {:.4g}; ring, torus and hypercube do",
+                      w.row(0).self,
+                      i,
+                      w.row(i).self));
+    }
+  }
+  return w.row(0).self;
+}
+
+struct Prediction {
+  std::optional<Stationary> values;
+  std::optional<double> limit;
+  std::string modes;
+};
+
+Prediction predict_fleet(PredictOptions& o) {
+  const Centers centers = spread_of(o);
+  if (o.topology == "random-matching") {
+    if (!centers.empty()) throw std::invalid_argument("--spread: random-matching takes no file");
+    return {predict_matching(o.peers, o.fleet), std::nullopt, "expectation"};
+  }
+  if (o.topology == "one-peer-exponential") {
+    if (!centers.empty())
+      throw std::invalid_argument("--spread: one-peer-exponential takes a variance, not a file");
+    const Modes modes = one_peer_exponential_modes(o.peers);
+    return {predict(modes, o.fleet), stability_limit(modes, o.fleet), modes.method};
+  }
+  TopologySpec spec = parse_topology(o.topology);
+  const Topology topology = build(spec, o.peers);
+  if (spec.kind != "file") spec = parse_topology(topology.name);  // with its shape
+  const MixingMatrix w = mixing_matrix(o.weights, topology);
+  if (o.fleet.staleness > 0) o.fleet.self_weight = common_self_weight(w);
+  const Modes modes = modes_of(w, &spec, o.weights);
+  return {centers.empty() ? predict(modes, o.fleet) : predict_centers(w, modes, o.fleet, centers),
+          stability_limit(modes, o.fleet),
+          modes.method};
+}
+
+void put(Json& out, const std::string& name, const std::optional<Estimate>& e) {
+  out[name] = e ? Json(e->value) : Json(nullptr);
+  if (e && e->error > 0) out[name + "_error"] = e->error;
+}
+
+void run(PredictOptions o) {
+  const Prediction p = predict_fleet(o);
+  const QuadraticFleet& f = o.fleet;
+  if (!p.values) {
+    const std::string limit =
+        p.limit ? fmt::format(" {:.6g}", *p.limit) : std::string(" of the matching");
+    fmt::print(stderr,
+               "warning: rate {} is beyond the stability limit{} of order {} on {}: it diverges\n",
+               f.rate,
+               limit,
+               f.order,
+               o.topology);
+  }
+  Json out{{"schema", "grapevine.predict/1"},
+           {"topology", o.topology},
+           {"peers", o.peers},
+           {"weights", o.weights},
+           {"order", f.order},
+           {"rate", f.rate},
+           {"momentum", f.momentum},
+           {"local_steps", f.local_steps},
+           {"staleness", f.staleness},
+           {"noise", f.noise},
+           {"stable", p.values.has_value()},
+           {"stability_limit", p.limit ? Json(*p.limit) : Json(nullptr)}};
+  const auto part = [&](Estimate Stationary::*field) -> std::optional<Estimate> {
+    if (!p.values) return std::nullopt;
+    return (*p.values).*field;
+  };
+  put(out, "consensus", part(&Stationary::consensus));
+  put(out, "excess_mean", part(&Stationary::excess_mean));
+  put(out, "excess_local", part(&Stationary::excess_local));
+  out["method"] = p.modes;
+  fmt::print("{}\n", out.dump());
+}
+
+}  // namespace
+
+void add_graph_predict(CLI::App& graph) {
+  auto o = std::make_shared<PredictOptions>();
+  CLI::App* command = graph.add_subcommand(
+      "predict", "Where D-PSGD on a quadratic settles: consensus distance and excess losses");
+  command->add_option("--topology",
+                      o->topology,
+                      "NAME[:params] as in report; or one-peer-exponential, random-matching");
+  command->add_option("--peers", o->peers, "Number of peers")
+      ->check(CLI::Range(2U, 10'000'000U))
+      ->required();
+  command->add_option("--weights", o->weights, "As in report")->capture_default_str();
+  command->add_option("--order", o->fleet.order, "lian | atc | cta | d2 | gradient-tracking")
+      ->capture_default_str();
+  command->add_option("--hessian", o->fleet.hessian, "Curvatures h1,h2,..., one per coordinate")
+      ->delimiter(',');
+  command->add_option("--noise", o->fleet.noise, "Variance of a gradient, per coordinate")
+      ->capture_default_str();
+  command->add_option("--rate", o->fleet.rate, "Learning rate")->capture_default_str();
+  command->add_option("--momentum", o->fleet.momentum, "u <- momentum u + g, x <- x - rate u");
+  command->add_option("--local-steps", o->fleet.local_steps, "SGD steps per averaging");
+  command->add_option("--staleness", o->fleet.staleness, "Rounds by which neighbours' x are old");
+  command->add_option(
+      "--spread",
+      o->spread,
+      "Variance of the peers' minima, per coordinate; or a file: a row of minima per peer");
+  add_examples(
+      *command,
+      "  grapevine graph predict --topology ring --peers 16 --hessian 1,0.5,0.25,0.1 --rate 0.1\n"
+      "  grapevine graph predict --topology star --peers 16 --order atc --momentum 0.9 --spread 1\n"
+      "  grapevine graph predict --topology one-peer-exponential --peers 64 --order atc");
+  command->callback([o] { run(*o); });
+}
+
+}  // namespace gv::cli

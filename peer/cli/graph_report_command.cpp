@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "graph/formats/format.h"
+#include "graph/predict_mixing.h"
+#include "graph/topology_list.h"
+#include "peer/cli/command.h"
+#include "peer/cli/graph_rows.h"
+
+namespace gv::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr PeerId diameter_limit = 20'000;  ///< all pairs of peers are looked at
+
+struct ReportOptions {
+  std::vector<std::string> topologies;
+  std::string edges;
+  PeerId peers = 0;
+  std::string weights = "metropolis";
+  double discount = 0.99;
+  bool more = false;
+  bool json = false;
+};
+
+/// Values of the whole spectrum; none for a directed W without orthogonal modes, or where a tenth
+/// is not known.
+void add_modes(GraphRow& row, const MixingMatrix& w, const TopologySpec& spec, double discount) {
+  std::optional<Modes> modes;
+  try {
+    modes = modes_of(w, &spec, row.weights);
+  } catch (const std::invalid_argument& e) {
+    return fmt::print(stderr, "note: {}: no s1, no n_eff: {}\n", row.topology.name, e.what());
+  }
+  const auto known = [&](const Estimate& e, const char* name) -> std::optional<Estimate> {
+    if (e.error <= 0.1 * e.value) return e;
+    fmt::print(stderr,
+               "note: {}: no {}: {} peers are too many for all eigenvalues, and an estimate does "
+               "not resolve the slowest modes\n",
+               row.topology.name,
+               name,
+               row.topology.size());
+    return std::nullopt;
+  };
+  row.s1_lian = known(s1_lian(*modes), "s1_lian");
+  row.s1_atc = known(s1_atc(*modes), "s1_atc");
+  row.n_eff = known(effective_neighbors(*modes, discount), "n_eff");
+}
+
+GraphRow make_row(const TopologySpec& spec, const ReportOptions& options) {
+  GraphRow row{.topology = spec.kind == "file" ? read_graph(spec.file, options.peers)
+                                               : build(spec, options.peers),
+               .weights = options.weights,
+               .diameter = {},
+               .spectrum = {},
+               .s1_lian = {},
+               .s1_atc = {},
+               .n_eff = {}};
+  const auto degree = [](const std::vector<PeerId>& neighbors) { return neighbors.size(); };
+  const auto [low, high] = std::ranges::minmax(row.topology.neighbors, {}, degree);
+  row.degree_min = low.size();
+  row.degree_max = high.size();
+  if (row.topology.size() <= diameter_limit) row.diameter = diameter(row.topology);
+  row.connected = is_connected(row.topology);
+  const MixingMatrix w = mixing_matrix(options.weights, row.topology);
+  // The name knows a shape that was left open.
+  const TopologySpec full = spec.kind == "file" ? spec : parse_topology(row.topology.name);
+  const auto start = std::chrono::steady_clock::now();
+  row.spectrum = spectrum(w, &full, options.weights);
+  row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  add_modes(row, w, full, options.discount);
+  return row;
+}
+
+void report(const ReportOptions& options) {
+  std::vector<GraphRow> rows;
+  if (!options.edges.empty()) {
+    TopologySpec spec;
+    spec.kind = "file";
+    spec.file = options.edges;
+    rows.push_back(make_row(spec, options));
+  }
+  if (!options.topologies.empty() && options.peers == 0) {
+    throw std::invalid_argument("graph report: --topology needs --peers N");
+  }
+  for (const std::string& list : options.topologies) {
+    for (const std::string& text : split_topologies(list))
+      rows.push_back(make_row(parse_topology(text), options));
+  }
+  if (rows.empty())
+    throw std::invalid_argument("graph report: give --topology NAME[:params] or --edges FILE");
+  if (!options.json) return print_table(rows, options.discount, options.more);
+  Json list = Json::array();
+  for (const GraphRow& row : rows) list.push_back(to_json(row, options.more));
+  fmt::print(
+      "{}\n",
+      Json{{"schema", "grapevine.graph/1"}, {"discount", options.discount}, {"rows", list}}.dump());
+}
+
+}  // namespace
+
+void add_graph_report(CLI::App& graph) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App* rep = graph.add_subcommand("report", "Spectral gap and what follows, of topologies");
+  rep->add_option("--topology",
+                  options->topologies,
+                  "NAME[:params], such as torus:4x4, or several with commas (repeatable)")
+      ->allow_extra_args(false);
+  rep->add_option("--edges", options->edges, "Edge list: `u v` or `u v weight` per line");
+  rep->add_option("--peers", options->peers, "Number of peers")->check(CLI::Range(1U, 10'000'000U));
+  rep->add_option(
+         "--weights", options->weights, "metropolis | max-degree | lazy | edge-list | file:PATH")
+      ->capture_default_str();
+  rep->add_option("--discount",
+                  options->discount,
+                  "Of n_eff: (1 - rate * curvature)^2, what a peer remembers per step")
+      ->check(CLI::Range(0.0, 0.999999999))
+      ->capture_default_str();
+  rep->add_flag("--more", options->more, "Conductance, mixing time, orders of the transient");
+  rep->add_flag("--json", options->json, "Print JSON on stdout");
+  add_examples(
+      *rep,
+      "  grapevine graph report --topology ring,torus:4x4,exponential --peers 16\n"
+      "  grapevine graph report --topology random-regular:degree=3,seed=1,ring --peers 64 --json\n"
+      "  grapevine graph report --edges my.edges --weights lazy --more");
+  rep->callback([options] { report(*options); });
+}
+
+}  // namespace gv::cli
