@@ -55,6 +55,7 @@ void add_graph_best(CLI::App& graph);
 void add_graph_schedule(CLI::App& graph);
 void add_graph_report(CLI::App& graph);
 void add_graph_predict(CLI::App& graph);
+void add_audit(CLI::App& app, Outcome& outcome);
 void add_bench(CLI::App& app, Outcome& outcome);
 void add_doctor(CLI::App& app, Outcome& outcome);
 

@@ -49,6 +49,7 @@ int run(int argc, char** argv) {
   cli::add_plan(app, outcome);
   cli::add_peer(app, outcome);
   cli::add_graph(app, outcome);
+  cli::add_audit(app, outcome);
   cli::add_bench(app, outcome);
   cli::add_doctor(app, outcome);
   cli::add_examples(app,
