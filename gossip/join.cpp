@@ -79,9 +79,10 @@ void Peer::catch_up(Step tolerated) {
   const Step behind = furthest_round() - clock_;
   if (behind <= tolerated) return;
   clock_ += behind;
-  const Step passed = std::min(behind, plan.steps - std::min(step, plan.steps));
-  if (passed == 0) return;
-  step += passed;
+  const Step to = std::min(clock_, plan.steps);
+  if (to <= step) return;  // it did those rounds alone
+  const Step passed = to - step;
+  step = to;
   passed_over_ += passed;
   world.say("passes over " + std::to_string(passed) + " rounds, to round " + std::to_string(step));
   replica.skip_to(step * plan.local_steps);

@@ -80,7 +80,7 @@ bool ChaosFleet::pump() {
 }
 
 bool ChaosFleet::run_to_end() {
-  for (int minute = 0; minute < 1; ++minute)
+  for (int minute = 0; minute < 10; ++minute)
     if (comes_true([this] { return pump(); })) return true;
   for (PeerId i = 0; i < slots_.size(); ++i) {
     if (slots_[i].child->running())

@@ -24,7 +24,7 @@ class ChaosFleet {
   std::uint16_t port(PeerId id) const { return slots_[id].port; }
   /// Hears what the peers say; true when all have ended.
   bool pump();
-  /// Until all have ended; false after two minutes.
+  /// Until all have ended; false after ten minutes.
   bool run_to_end();
   /// Waits until every peer has completed so many rounds.
   bool reaches(Step round);

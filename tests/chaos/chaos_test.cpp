@@ -226,6 +226,26 @@ TEST_F(Chaos, StoppedPeersAreMissedAndComeBack) {
   EXPECT_EQ(audited(run_folder()).one_sided, 0U);
 }
 
+/// However early or late the launcher dies, its peers end.
+TEST_F(Chaos, KilledLaunchersLeaveNothingBehind) {
+  const std::string file = fleet(1'000'000, "0.05");
+  for (int kill = 0; kill < 50; ++kill) {
+    fs::remove_all(run_folder() + "2");
+    Program program({"run", file, "--json", "--set", "peers=3"});
+    std::this_thread::sleep_for(std::chrono::milliseconds(rng_.below(200)));
+    program.kill(SIGKILL);
+    program.wait();
+    std::vector<pid_t> left;
+    fs::create_directories(run_folder() + "2");
+    for (const auto& entry : fs::recursive_directory_iterator(run_folder() + "2")) {
+      pid_t pid = 0;
+      if (entry.path().filename() == "pid" && std::ifstream(entry.path()) >> pid)
+        left.push_back(pid);
+    }
+    EXPECT_TRUE(comes_true([&] { return std::ranges::none_of(left, alive); })) << kill;
+  }
+}
+
 /// Few descriptors, and strangers that take them all.
 TEST_F(Chaos, StrangersAndFewDescriptorsHurtNobody) {
   ChaosFleet peers(fleet(3000, "0.05"), 8, run_folder(), Harm{}, chaos_seed());
