@@ -110,6 +110,7 @@ Task<> Peer::settle_late(Edge& edge, bool wait) {
     if (mutant(Mutant::late_against_x)) ours = co_await snapshot(Vector::x, r);
     bool finite = true;
     co_await compute(vector_flops(r, 1), [&] {
+      if (mutant(Mutant::drop_late_flow)) return;
       finite = replica.add_flow(r, w, *theirs->payload, *ours);
       if (mutant(Mutant::apply_late_twice)) replica.add_flow(r, w, *theirs->payload, *ours);
     });

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <string_view>
 
 namespace gv {
@@ -20,11 +21,12 @@ enum class Mutant : std::uint8_t {
   degree_of_now,             ///< weighs a late half by the degree of now
   late_against_x,            ///< a late half against x of now, not against what was sent
   apply_late_twice,
-  next_before_settled,        ///< begins an exchange while one is open
-  no_deadline_for_away,       ///< waits for who is away
-  no_hurry,                   ///< waits in a circle
-  no_patience,                ///< waits for ever at the end for who is away
-  leave_unsettled,            ///< says goodbye without waiting for the half it is owed
+  drop_late_flow,        ///< the naive rule: who is late uses its own value, the other end does not
+  next_before_settled,   ///< begins an exchange while one is open
+  no_deadline_for_away,  ///< waits for who is away
+  no_hurry,              ///< waits in a circle
+  no_patience,           ///< waits for ever at the end for who is away
+  leave_unsettled,       ///< says goodbye without waiting for the half it is owed
   keep_numbers_of_the_dead,   ///< a successor meets the exchange numbers of the one before
   keep_exchange_of_the_dead,  ///< a successor settles the exchange of the one before
   keep_mail_of_the_dead,      ///< what the dead one sent counts for its successor
@@ -38,7 +40,7 @@ enum class Mutant : std::uint8_t {
   believe_damaged_payloads,
   take_of_old_connection,  ///< takes frames of a connection that has ended
 };
-inline constexpr std::array<std::string_view, 27> mutant_names{"none",
+inline constexpr std::array<std::string_view, 28> mutant_names{"none",
                                                                "forget_sent_on_reconnect",
                                                                "take_repetitions",
                                                                "acknowledge_too_much",
@@ -48,6 +50,7 @@ inline constexpr std::array<std::string_view, 27> mutant_names{"none",
                                                                "degree_of_now",
                                                                "late_against_x",
                                                                "apply_late_twice",
+                                                               "drop_late_flow",
                                                                "next_before_settled",
                                                                "no_deadline_for_away",
                                                                "no_hurry",
@@ -67,7 +70,14 @@ inline constexpr std::array<std::string_view, 27> mutant_names{"none",
                                                                "take_of_old_connection"};
 
 #ifdef GV_MUTANTS
-inline Mutant present_mutant = Mutant::GV_MUTANTS;
+/// GV_MUTANTS names the one that is built in; GRAPEVINE_MUTANT another one.
+inline Mutant built_in_mutant() {
+  const char* name = std::getenv("GRAPEVINE_MUTANT");
+  for (std::size_t k = 0; name != nullptr && k < mutant_names.size(); ++k)
+    if (mutant_names[k] == name) return static_cast<Mutant>(k);
+  return Mutant::GV_MUTANTS;
+}
+inline Mutant present_mutant = built_in_mutant();
 inline bool mutant(Mutant m) {
   return present_mutant == m;
 }

@@ -14,7 +14,7 @@ namespace gv {
 
 ChaosFleet::ChaosFleet(
     std::string file, PeerId peers, std::string folder, Harm harm, std::uint64_t seed)
-    : file_(std::move(file)), harm_(harm), seed_(seed), slots_(peers) {
+    : file_(std::move(file)), binary_(GV_BINARY), harm_(harm), seed_(seed), slots_(peers) {
   for (PeerId i = 0; i < peers; ++i) {
     slots_[i].folder = fmt::format("{}/peers/{:03}", folder, i);
     std::filesystem::create_directories(slots_[i].folder + "/models");
@@ -24,7 +24,7 @@ ChaosFleet::ChaosFleet(
 void ChaosFleet::start(PeerId id, std::vector<std::string> past) {
   Slot& slot = slots_[id];
   std::vector<std::string> argv{
-      GV_BINARY, "peer", file_, "--id", std::to_string(id), "--launched", slot.folder};
+      binary_, "peer", file_, "--id", std::to_string(id), "--launched", slot.folder};
   argv.insert(argv.end(), past.begin(), past.end());
   slot.child = std::make_unique<Child>(argv);
   slot.port = 0;

@@ -17,6 +17,8 @@ class ChaosFleet {
  public:
   /// `folder`: of the run; a peer's own is peers/003 in it.
   ChaosFleet(std::string file, PeerId peers, std::string folder, Harm harm, std::uint64_t seed);
+  /// Instead of GV_BINARY.
+  void use(std::string binary) { binary_ = std::move(binary); }
 
   void start(PeerId id, std::vector<std::string> past = {});
   void kill(PeerId id, int signal) { slots_[id].child->kill(signal); }
@@ -52,6 +54,7 @@ class ChaosFleet {
   std::vector<PeerAddress> addresses() const;
 
   std::string file_;
+  std::string binary_;
   Harm harm_;
   std::uint64_t seed_;
   std::vector<Slot> slots_;
