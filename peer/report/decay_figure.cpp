@@ -13,7 +13,7 @@ namespace {
 
 constexpr double width = 860, height = 380, left = 70, right = 24, top = 34, bottom = 52;
 constexpr double lowest = 1e-4;      ///< of the figure
-constexpr double most_rounds = 1e7;  ///< of the figure, whatever the slowest needs
+constexpr double most_rounds = 1e9;  ///< of the figure, whatever the slowest needs
 constexpr std::size_t n_points = 160;
 
 /// Of the figure: a little more than the slowest that ever arrives needs.
@@ -49,11 +49,10 @@ std::vector<double> sampled_rounds(const svg::Axis& x) {
 }
 
 /// Ends on the figure's lower border, where a straight line between two rounds meets it.
-std::string curve(const GraphRow& row,
-                  std::size_t k,
-                  const std::vector<double>& rounds,
-                  const svg::Axis& x,
-                  const svg::Axis& y) {
+std::vector<svg::Point> curve(const GraphRow& row,
+                              const std::vector<double>& rounds,
+                              const svg::Axis& x,
+                              const svg::Axis& y) {
   std::vector<svg::Point> points;
   double before = 1;
   for (const double round : rounds) {
@@ -64,11 +63,12 @@ std::string curve(const GraphRow& row,
       continue;
     }
     const double share = std::log(before / lowest) / std::log(before / value);
-    const double from = points.empty() ? x.from() : points.back().x;
+    if (points.empty()) points.push_back({x.from(), y.at(1)});
+    const double from = points.back().x;
     points.push_back({from + share * (x.at(round) - from), y.at(lowest)});
     break;
   }
-  return svg::polyline(points, "curve " + svg::series(k));
+  return points;
 }
 
 }  // namespace
@@ -90,12 +90,20 @@ std::string decay_figure(const std::vector<GraphRow>& rows) {
                 "disagreement left");
   content += svg::line({x.from(), y.at(1e-3)}, {x.to(), y.at(1e-3)}, "mark");
   const std::vector<double> rounds = sampled_rounds(x);
-  for (std::size_t k = 0; k < rows.size(); ++k) content += curve(rows[k], k, rounds, x, y);
+  std::vector<std::string> lines;
+  std::string circles;
   for (std::size_t k = 0; k < rows.size(); ++k) {
+    const std::vector<svg::Point> points = curve(rows[k], rounds, x, y);
+    lines.push_back(svg::polyline(points, ""));
+    const auto twins = std::ranges::count(lines, lines.back()) - 1;
+    const std::string style = svg::series(k);
+    content += svg::polyline(points, (twins > 0 ? "curve twin " : "curve ") + style);
     const double needed = rounds_to_thousandth(rows[k].spectrum);
+    const double radius = 4.5 + 3.5 * static_cast<double>(twins);
     if (needed <= x.high())
-      content += svg::circle({x.at(needed), y.at(1e-3)}, 4.5, "target " + svg::series(k));
+      circles += svg::circle({x.at(needed), y.at(1e-3)}, radius, "target " + style);
   }
+  content += circles;
   return svg::image(width, height, "disagreement left over rounds of averaging", content);
 }
 

@@ -91,14 +91,19 @@ std::string cards(const std::vector<GraphRow>& rows) {
   return out + "</div>\n";
 }
 
+std::string rounds_text(const Spectrum& s) {
+  const std::string rounds = rounds_cell(s);
+  return rounds == "never" ? rounds : rounds + (rounds == "1" ? " round" : " rounds");
+}
+
 std::string legend(const std::vector<GraphRow>& rows) {
   std::string out = "<ul class=\"legend\">\n";
   for (std::size_t k = 0; k < rows.size(); ++k) {
-    out += fmt::format(
-        "<li><svg viewBox=\"0 0 34 10\" style=\"display:inline\">{}</svg>{}: {} rounds</li>\n",
-        svg::line({0, 5}, {34, 5}, "curve " + svg::series(k)),
-        svg::escape(rows[k].topology.name),
-        rounds_cell(rows[k].spectrum));
+    out +=
+        fmt::format("<li><svg viewBox=\"0 0 34 10\" style=\"display:inline\">{}</svg>{}: {}</li>\n",
+                    svg::line({0, 5}, {34, 5}, "curve " + svg::series(k)),
+                    svg::escape(rows[k].topology.name),
+                    rounds_text(rows[k].spectrum));
   }
   return out + "</ul>\n";
 }
@@ -124,13 +129,12 @@ std::string lead(const std::vector<GraphRow>& rows) {
   const GraphRow& best = *std::ranges::max_element(rows, {}, gap);
   std::string text = fmt::format("Weights: {}. ", rows.front().weights);
   if (rows.size() > 1 && best.spectrum.gap > 0) {
-    text += fmt::format("Fastest averaging: {}, a thousandth after {} round{}",
-                        best.topology.name,
-                        rounds_cell(best.spectrum),
-                        rounds_cell(best.spectrum) == "1" ? "" : "s");
-    text += fmt::format(", with {} neighbour{} to hear per round.",
-                        degree_cell(best),
-                        best.degree_max == 1 ? "" : "s");
+    text +=
+        fmt::format("Fastest averaging: {}, a thousandth after {}, with {} neighbour{} to hear.",
+                    best.topology.name,
+                    rounds_text(best.spectrum),
+                    degree_cell(best),
+                    best.degree_max == 1 ? "" : "s");
   }
   return svg::escape(text);
 }
@@ -157,7 +161,9 @@ std::string graph_page(const std::vector<GraphRow>& rows, double discount) {
   out +=
       "<h2>Consensus over rounds</h2>\n<p class=\"note\">Pure averaging from independent random "
       "starts: the root mean square distance to the mean, relative to the start. Circles on the "
-      "dotted line: when the worst start is at a thousandth, as in the table.</p>\n<figure "
+      "dotted line: when the worst start is at a thousandth, as in the table. Topologies that do "
+      "the "
+      "same share a line, in dashes.</p>\n<figure "
       "class=\"wide\">" +
       decay_figure(rows) + "</figure>\n" + legend(rows);
   return out + meanings(discount) + "</body>\n</html>\n";

@@ -19,15 +19,19 @@ h2 { font-size: 18px; margin: 38px 0 4px; }
 p { margin: 0 0 12px; max-width: 78ch; }
 .lead, .note { color: var(--soft); }
 .scroll { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; font-size: 13px; font-variant-numeric: tabular-nums;
+table { border-collapse: collapse; width: 100%; font-size: 12px; font-variant-numeric: tabular-nums;
   margin-top: 18px; }
-th, td { padding: 6px 9px; text-align: right; white-space: nowrap; }
+th, td { padding: 6px 6px; text-align: right; white-space: nowrap; }
 th { color: var(--soft); font-weight: 600; border-bottom: 1px solid var(--line); }
 td { border-bottom: 1px solid var(--faint); }
 th:first-child, td:first-child { text-align: left; padding-left: 2px; }
+td:first-child { white-space: normal; min-width: 130px; }
 td.best { font-weight: 700; }
 .key { display: inline-block; width: 11px; height: 11px; border-radius: 3px; margin-right: 8px;
-  background: var(--c); }
+  border: 3px solid var(--c); background: var(--c); }
+.key.s8, .key.s9, .key.s10, .key.s11, .key.s12, .key.s13, .key.s14, .key.s15 { background: none; }
+.key.s16, .key.s17, .key.s18, .key.s19, .key.s20, .key.s21, .key.s22, .key.s23 {
+  background: none; border-radius: 50%; }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(235px, 1fr)); gap: 16px;
   margin-top: 14px; }
 .card { margin: 0; padding: 12px 14px 8px; background: var(--card); border: 1px solid var(--line);
@@ -59,7 +63,8 @@ svg .id { fill: var(--card); font-size: 9.5px; font-weight: 700; }
 .bar { stroke: var(--c); stroke-width: 2.4; fill: none; }
 .curve { stroke: var(--c); stroke-width: 2.2; stroke-dasharray: var(--d, none); fill: none;
   stroke-linejoin: round; }
-.target { fill: var(--card); stroke: var(--c); stroke-width: 2; }
+.twin { stroke-dasharray: 9 9; }
+.target { fill: none; stroke: var(--c); stroke-width: 2; }
 .s0, .s8, .s16 { --c: var(--p0); } .s1, .s9, .s17 { --c: var(--p1); }
 .s2, .s10, .s18 { --c: var(--p2); } .s3, .s11, .s19 { --c: var(--p3); }
 .s4, .s12, .s20 { --c: var(--p4); } .s5, .s13, .s21 { --c: var(--p5); }

@@ -11,7 +11,7 @@
 namespace gv {
 namespace {
 
-constexpr double width = 860, names = 190, right = 24, top = 14, strip = 50, tall = 36;
+constexpr double width = 860, names = 216, right = 24, top = 14, strip = 50, tall = 36;
 constexpr std::size_t n_bins = 320;  ///< a little more than two pixels each
 
 using Bins = std::array<double, n_bins>;
@@ -72,8 +72,10 @@ std::string one_row(const GraphRow& r, std::size_t k, const svg::Axis& x) {
   std::string name = r.topology.name;
   if (name.size() > 27) name = name.substr(0, 26) + "…";
   out += svg::text({names - 14, bottom - 18}, "end", "name", name);
-  const std::string gap = fmt::format("gap {:.4g}", r.spectrum.gap);
-  return out + svg::text({names - 14, bottom - 3}, "end", "tick", moduli ? gap + ", moduli" : gap);
+  std::string gap = fmt::format("gap {:.4g}", r.spectrum.gap);
+  if (moduli) gap += ", moduli";
+  if (r.modes && !r.modes->coarse.empty()) gap += ", estimated";
+  return out + svg::text({names - 14, bottom - 3}, "end", "tick", gap);
 }
 
 }  // namespace

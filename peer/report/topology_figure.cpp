@@ -136,6 +136,8 @@ std::vector<Point> layout(const TopologySpec& spec, PeerId n) {
       places.push_back(tree_place(i, n));
     else if (spec.kind == "star" && n > 2)
       places.push_back(i == 0 ? Point{0.5, 0.5} : circle_place(i - 1, n - 1));
+    else if (spec.kind == "path")
+      places.push_back(circle_place(i, n + std::max<PeerId>(1, n / 8)));
     else
       places.push_back(circle_place(i, n));
   }
