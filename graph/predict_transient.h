@@ -13,7 +13,8 @@ namespace gv {
 bool has_transient(const Modes& modes, const QuadraticFleet& fleet);
 
 /// What predict says of the stationary state, after `rounds` rounds from one start for all peers:
-/// every coordinate at `start`, the minima drawn around 0. Every mode is a scalar recursion z <- a
+/// every coordinate at `start`, the minima drawn around 0. Lian et al. 2017, arXiv:1705.09056:
+/// every mode is a scalar recursion z <- a
 /// z
 /// + b d + c xi, summed in closed form. Grows without bound where a mode is unstable. Throws
 /// std::invalid_argument unless has_transient.

@@ -35,8 +35,8 @@ struct FleetForecast {
 };
 
 struct ForecastOptions {
-  std::size_t max_degree = 0;    ///< of the alternatives; 0: this fleet's
-  std::optional<double> target;  ///< none: 1.1 times where this fleet settles
+  std::size_t max_degree = 0;                   ///< of the alternatives; 0: this fleet's
+  std::optional<double> target = std::nullopt;  ///< none: 1.1 times where this fleet settles
 };
 
 /// `bytes_per_round`: what this fleet's busiest peer sends; the alternatives' follow from their
