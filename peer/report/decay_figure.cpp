@@ -12,7 +12,7 @@
 namespace gv {
 namespace {
 
-constexpr double width = 860, height = 380, left = 70, right = 24, top = 34, bottom = 52;
+constexpr double width = 860, tall = 380, left = 70, right = 24, top = 34, bottom = 52;
 constexpr double lowest = 1e-4;      ///< of the figure
 constexpr double most_rounds = 1e9;  ///< of the figure, whatever the slowest needs
 constexpr std::size_t n_points = 160;
@@ -71,6 +71,22 @@ std::vector<svg::Point> curve(const GraphRow& row,
   return points;
 }
 
+/// Where the worst start is at a thousandth; circles in one place lie around each other.
+std::string circles(const std::vector<GraphRow>& rows, const svg::Axis& x, double height) {
+  std::string out;
+  std::vector<double> places;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const double needed = rounds_to_thousandth(rows[k].spectrum);
+    if (needed > x.high()) continue;
+    const double at = x.at(needed);
+    const auto near = [at](double other) { return std::abs(other - at) < 2; };
+    const double radius = 4.5 + 3 * static_cast<double>(std::ranges::count_if(places, near));
+    out += svg::circle({at, height}, radius, "target " + svg::series(k));
+    places.push_back(at);
+  }
+  return out;
+}
+
 }  // namespace
 
 double disagreement_left(const GraphRow& row, double round) {
@@ -82,7 +98,7 @@ double disagreement_left(const GraphRow& row, double round) {
 
 std::string decay_figure(const std::vector<GraphRow>& rows) {
   const svg::Axis x = rounds_axis(rows);
-  const svg::Axis y(svg::Axis::Scale::logarithmic, lowest, 1, height - bottom, top);
+  const svg::Axis y(svg::Axis::Scale::logarithmic, lowest, 1, tall - bottom, top);
   std::string content =
       svg::axes(x,
                 y,
@@ -91,20 +107,15 @@ std::string decay_figure(const std::vector<GraphRow>& rows) {
   content += svg::line({x.from(), y.at(1e-3)}, {x.to(), y.at(1e-3)}, "mark");
   const std::vector<double> rounds = sampled_rounds(x);
   std::vector<std::string> lines;
-  std::string circles;
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const std::vector<svg::Point> points = curve(rows[k], rounds, x, y);
     lines.push_back(svg::polyline(points, ""));
     const auto twins = std::ranges::count(lines, lines.back()) - 1;
     const std::string style = svg::series(k);
     content += svg::polyline(points, (twins > 0 ? "curve twin " : "curve ") + style);
-    const double needed = rounds_to_thousandth(rows[k].spectrum);
-    const double radius = 4.5 + 3.5 * static_cast<double>(twins);
-    if (needed <= x.high())
-      circles += svg::circle({x.at(needed), y.at(1e-3)}, radius, "target " + style);
   }
-  content += circles;
-  return svg::image(width, height, "disagreement left over rounds of averaging", content);
+  content += circles(rows, x, y.at(1e-3));
+  return svg::image(width, tall, "disagreement left over rounds of averaging", content);
 }
 
 }  // namespace gv
