@@ -53,6 +53,40 @@ double mean_power_after(
          f.rate * f.rate * f.noise * geometric_sum(a * a, t);
 }
 
+/// Coordinate k of all peers after `rounds` rounds without noise.
+std::vector<double> way(const MixingMatrix& w,
+                        const QuadraticFleet& f,
+                        double h,
+                        const std::vector<double>& b,
+                        double start,
+                        std::uint64_t rounds) {
+  std::vector<double> x(b.size(), start);
+  std::vector<double> mixed(b.size());
+  const auto step = [&](std::vector<double>& to, const std::vector<double>& at) {
+    for (std::size_t i = 0; i < b.size(); ++i) to[i] -= f.rate * h * (at[i] - b[i]);
+  };
+  for (std::uint64_t t = 0; t < rounds; ++t) {
+    if (f.order == "atc") step(x, x);
+    w.apply(x.data(), mixed.data());
+    if (f.order == "lian") step(mixed, x);
+    if (f.order == "cta") step(mixed, mixed);
+    x.swap(mixed);
+  }
+  return x;
+}
+
+double mean_of(const std::vector<double>& v) {
+  double sum = 0;
+  for (const double value : v) sum += value;
+  return sum / static_cast<double>(v.size());
+}
+
+double square_around(const std::vector<double>& v, double center) {
+  double sum = 0;
+  for (const double value : v) sum += (value - center) * (value - center);
+  return sum / static_cast<double>(v.size());
+}
+
 }  // namespace
 
 bool has_transient(const Modes& modes, const QuadraticFleet& f) {
@@ -78,6 +112,32 @@ Stationary predict_after(const Modes& modes,
     s.excess_mean.value += h * mean / (2 * n);
     s.excess_local.value += h * (others.value + mean) / (2 * n);
     s.excess_local.error += h * others.error / (2 * n);
+  }
+  return s;
+}
+
+Stationary predict_after(const MixingMatrix& w,
+                         const Modes& modes,
+                         const QuadraticFleet& fleet,
+                         const std::vector<std::vector<double>>& centers,
+                         double start,
+                         std::uint64_t rounds) {
+  const auto fits = [&](const auto& row) { return row.size() == fleet.hessian.size(); };
+  if (centers.size() != w.size() || !std::ranges::all_of(centers, fits))
+    throw std::invalid_argument("predict: one row per peer, one number per entry of the hessian");
+  QuadraticFleet noise = fleet;
+  noise.spread = 0;
+  Stationary s = predict_after(modes, noise, 0, rounds);
+  for (std::size_t k = 0; k < fleet.hessian.size(); ++k) {
+    std::vector<double> b;
+    for (const std::vector<double>& row : centers) b.push_back(row[k]);
+    const double h = fleet.hessian[k];
+    const std::vector<double> x = way(w, fleet, h, b, start, rounds);
+    const double mean = mean_of(x);
+    const double optimum = mean_of(b);
+    s.consensus.value += square_around(x, mean);
+    s.excess_mean.value += h / 2 * (mean - optimum) * (mean - optimum);
+    s.excess_local.value += h / 2 * square_around(x, optimum);
   }
   return s;
 }

@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
+#include "graph/mixing.h"
 #include "graph/predict_quadratic.h"
 
 namespace gv {
@@ -13,13 +15,20 @@ namespace gv {
 bool has_transient(const Modes& modes, const QuadraticFleet& fleet);
 
 /// What predict says of the stationary state, after `rounds` rounds from one start for all peers:
-/// every coordinate at `start`, the minima drawn around 0. Lian et al. 2017, arXiv:1705.09056:
-/// every mode is a scalar recursion z <- a
-/// z
-/// + b d + c xi, summed in closed form. Grows without bound where a mode is unstable. Throws
-/// std::invalid_argument unless has_transient.
+/// every coordinate at `start`, the minima drawn around 0. Every mode is a scalar recursion, summed
+/// in closed form (Lian et al. 2017, arXiv:1705.09056, Algorithm 1, and the two other orders).
+/// Grows without bound where a mode is unstable. Throws std::invalid_argument unless has_transient.
 Stationary predict_after(const Modes& modes,
                          const QuadraticFleet& fleet,
+                         double start,
+                         std::uint64_t rounds);
+
+/// The same for centres that are known (see predict_centers; fleet.spread is not looked at): the
+/// way without noise is gone round by round, rounds * n * degree operations per coordinate.
+Stationary predict_after(const MixingMatrix& w,
+                         const Modes& modes,
+                         const QuadraticFleet& fleet,
+                         const std::vector<std::vector<double>>& centers,
                          double start,
                          std::uint64_t rounds);
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/mixing.h"
+#include "graph/predict_centers.h"
 
 namespace gv {
 namespace {
@@ -46,6 +47,33 @@ TEST(PredictTransient, CentresPullApart) {
   const QuadraticFleet fleet{.hessian = {1}, .noise = 0, .spread = 2, .rate = 0.1};
   const Stationary next = predict_after(modes_of_ring(8), fleet, 0, 1);
   EXPECT_NEAR(next.consensus.value, 0.01 * 2 * 7 / 8, 1e-14);
+}
+
+/// Known centres: the section 5.3 vectors of a ring of 4, three rounds without noise.
+TEST(PredictTransient, KnownCentresGoTheirWay) {
+  const TopologySpec spec = parse_topology("ring");
+  const MixingMatrix w = metropolis(build(spec, 4));
+  const Modes modes = modes_of(w, &spec);
+  QuadraticFleet fleet{.hessian = {1}, .noise = 0, .rate = 0.1};
+  const std::vector<std::vector<double>> b{{0}, {1}, {0}, {-1}};
+  for (const char* order : {"lian", "atc", "cta"}) {
+    SCOPED_TRACE(order);
+    fleet.order = order;
+    fleet.noise = 0;
+    const Stationary late = predict_after(w, modes, fleet, b, 2, 2000);
+    const Stationary end = predict_centers(w, modes, fleet, b).value();
+    EXPECT_NEAR(late.consensus.value, end.consensus.value, 1e-12);
+    EXPECT_NEAR(late.excess_local.value, end.excess_local.value, 1e-12);
+    EXPECT_NEAR(late.excess_mean.value, 0, 1e-12);
+    fleet.noise = 1;
+    const Stationary noisy = predict_after(w, modes, fleet, b, 2, 30);
+    const Stationary alone = predict_after(w, modes, fleet, {{0}, {0}, {0}, {0}}, 0, 30);
+    fleet.noise = 0;
+    const Stationary pulled = predict_after(w, modes, fleet, b, 2, 30);
+    EXPECT_NEAR(
+        noisy.excess_local.value, alone.excess_local.value + pulled.excess_local.value, 1e-12);
+  }
+  EXPECT_THROW(predict_after(w, modes, fleet, {{0}}, 0, 1), std::invalid_argument);
 }
 
 TEST(PredictTransient, RefusesWhatItHasNoTheoryFor) {
