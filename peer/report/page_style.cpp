@@ -48,6 +48,9 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: 6px 18px; margi
 dt { font-weight: 600; }
 dd { margin: 0; color: var(--soft); max-width: 82ch; }
 svg { display: block; width: 100%; height: auto; }
+.card svg { max-width: 270px; margin: 0 auto; }
+figure.wide { overflow-x: auto; }
+figure.wide svg { min-width: 640px; }
 svg text { fill: var(--ink); font-size: 12px; }
 svg .tick { fill: var(--soft); font-size: 11.5px; }
 svg .title { fill: var(--soft); font-size: 12.5px; }
@@ -71,7 +74,8 @@ svg .id { fill: var(--card); font-size: 9.5px; font-weight: 700; }
 .s6, .s14, .s22 { --c: var(--p6); } .s7, .s15, .s23 { --c: var(--p7); }
 .s8, .s9, .s10, .s11, .s12, .s13, .s14, .s15 { --d: 7 4; }
 .s16, .s17, .s18, .s19, .s20, .s21, .s22, .s23 { --d: 2 3; }
-@media print { body { max-width: none; padding: 0; font-size: 11pt; }
+@media print { :root { --page: #ffffff; } .note { break-after: avoid; }
+  body { max-width: none; padding: 0; font-size: 11pt; }
   * { -webkit-print-color-adjust: exact; print-color-adjust: exact; } .scroll { overflow: visible; }
   table { font-size: 8pt; } th, td { padding: 3px 4px; } h2 { break-after: avoid; } }
 )";
