@@ -139,9 +139,10 @@ void add_plan(CLI::App& app, Outcome&) {
   auto options = std::make_shared<FleetOptions>();
   auto wanted = std::make_shared<ForecastOptions>();
   add_fleet_options(*command, *options);
-  command->add_option("--max-degree",
-                      wanted->max_degree,
-                      "Neighbours that a peer may hear in the alternatives; 0: this fleet's");
+  command->add_option(
+      "--max-degree",
+      wanted->max_degree,
+      "Neighbours that a peer may hear in the alternatives; 0: this fleet's, 16 at most");
   command->add_option("--target",
                       wanted->target,
                       "Excess loss of the local models to reach (quadratics); else 1.1 times where "

@@ -15,9 +15,10 @@ namespace gv {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr PeerId dense_limit = 512;     ///< peers whose eigenvalues are all computed here
-constexpr PeerId modes_limit = 20'000;  ///< peers whose modes are estimated here
-constexpr PeerId search_limit = 4096;   ///< peers for whom other graphs are looked for
+constexpr PeerId dense_limit = 512;       ///< peers whose eigenvalues are all computed here
+constexpr PeerId modes_limit = 20'000;    ///< peers whose modes are estimated here
+constexpr PeerId search_limit = 4096;     ///< peers for whom other graphs are looked for
+constexpr std::size_t usual_degree = 16;  ///< of alternatives to denser graphs, unless asked
 constexpr std::size_t n_alternatives = 5, n_looked_at = 10;
 constexpr std::uint64_t most_rounds = 1'000'000;
 
@@ -224,7 +225,8 @@ std::optional<FleetForecast> forecast(const Assembly& fleet,
     result.own = forecaster.of(own);
   }
   result.target = forecaster.target();
-  result.max_degree = options.max_degree > 0 ? options.max_degree : result.own.degree;
+  result.max_degree =
+      options.max_degree > 0 ? options.max_degree : std::min(result.own.degree, usual_degree);
   result.others = alternatives(forecaster, fleet, result.max_degree);
   result.advice = advice(result);
   result.warning = warning(forecaster, result.own);

@@ -35,7 +35,7 @@ struct FleetForecast {
 };
 
 struct ForecastOptions {
-  std::size_t max_degree = 0;                   ///< of the alternatives; 0: this fleet's
+  std::size_t max_degree = 0;  ///< of the alternatives; 0: this fleet's, 16 at most
   std::optional<double> target = std::nullopt;  ///< none: 1.1 times where this fleet settles
 };
 

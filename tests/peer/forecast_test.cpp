@@ -130,6 +130,16 @@ TEST(Forecast, OfARealModelSpeaksOfTheGraphAlone) {
   EXPECT_FALSE(plan.at("alternatives").empty());
 }
 
+TEST(Forecast, LooksForSparserGraphsThanADenseOne) {
+  Fleet fleet = fleet_of("complete");
+  fleet.peers.assign(24, {});
+  const FleetForecast f = forecast(Assembly(std::move(fleet)), 2300, {}).value();
+  EXPECT_EQ(f.own.degree, 23U);
+  EXPECT_EQ(f.max_degree, 16U);
+  for (const Forecast& other : f.others) EXPECT_LE(other.degree, 16U);
+  EXPECT_TRUE(f.advice.starts_with("keep complete")) << f.advice;
+}
+
 TEST(Forecast, NeedsPeersThatAverageOverTheGraph) {
   EXPECT_FALSE(forecast(Assembly(quadratic_fleet(4, "ring", "all-reduce", "")), 100, {}));
   nlohmann::ordered_json plan;
