@@ -172,6 +172,18 @@ std::string traffic(const Forecast& own, const Forecast& other) {
                                       : fmt::format("at {:.3g} times the traffic", factor);
 }
 
+/// The least traffic that costs at most 5 % of loss; null unless it saves a third.
+const Forecast* thriftier(const FleetForecast& f) {
+  const Forecast* least = nullptr;
+  for (const Forecast& other : f.others) {
+    const bool near = other.excess_local && f.own.excess_local &&
+                      *other.excess_local <= 1.05 * *f.own.excess_local;
+    const bool saves = other.bytes_per_round < 0.67 * f.own.bytes_per_round;
+    if (near && saves && (!least || other.bytes_per_round < least->bytes_per_round)) least = &other;
+  }
+  return least;
+}
+
 std::string advice(const FleetForecast& f) {
   if (f.others.empty()) return "";
   const Forecast& best = f.others.front();
@@ -191,6 +203,14 @@ std::string advice(const FleetForecast& f) {
         best.rounds_to_thousandth,
         own.rounds_to_thousandth,
         traffic(own, best));
+  }
+  if (const Forecast* other = thriftier(f)) {
+    return fmt::format("{}: local models settle at {:.4g}, hardly above the {:.4g} of {}, {}",
+                       other->topology,
+                       *other->excess_local,
+                       *own.excess_local,
+                       own.topology,
+                       traffic(own, *other));
   }
   return fmt::format(
       "keep {}: no other graph of degree {} or less is clearly better", own.topology, f.max_degree);
