@@ -80,6 +80,10 @@ std::unique_ptr<Objective> make_mlp(std::vector<std::uint32_t> hidden, Share sha
 /// x* = mean_i b_i, since the Hessian is common to all.
 using QuadraticOptimum = std::shared_ptr<const std::vector<double>>;
 QuadraticOptimum quadratic_optimum(const QuadraticSpec& spec, std::uint32_t peers, const Rng& rng);
+/// b_i of every peer, as the fleet draws them.
+std::vector<std::vector<double>> quadratic_centers(const QuadraticSpec& spec,
+                                                   std::uint32_t peers,
+                                                   const Rng& rng);
 /// Peer `peer` of `peers`. `rng` is the fleet's: the centres derive from it, so every peer knows
 /// all of them. `optimum`: shared by the peers of one process; null: found here.
 std::unique_ptr<Objective> make_quadratic(const QuadraticSpec& spec,

@@ -99,6 +99,18 @@ QuadraticOptimum quadratic_optimum(const QuadraticSpec& spec, std::uint32_t peer
   return std::make_shared<const std::vector<double>>(std::move(mean));
 }
 
+std::vector<std::vector<double>> quadratic_centers(const QuadraticSpec& spec,
+                                                   std::uint32_t peers,
+                                                   const Rng& rng) {
+  std::vector<std::vector<double>> rows;
+  for (std::uint32_t i = 0; i < peers; ++i) {
+    const std::vector<float> b = center(spec, i, rng);
+    rows.emplace_back(b.begin(), b.end());
+    rows.back().resize(spec.dimension);
+  }
+  return rows;
+}
+
 std::unique_ptr<Objective> make_quadratic(const QuadraticSpec& spec,
                                           std::uint32_t peer,
                                           std::uint32_t peers,

@@ -10,6 +10,7 @@
 #include "graph/topology_list.h"
 #include "peer/cli/command.h"
 #include "peer/cli/graph_rows.h"
+#include "peer/report/graph_page.h"
 
 namespace gv::cli {
 namespace {
@@ -26,11 +27,15 @@ struct ReportOptions {
   double discount = 0.99;
   bool more = false;
   bool json = false;
+  std::string html;  ///< a file
 };
 
 /// Values of the whole spectrum; none for a directed W without orthogonal modes, or where a tenth
 /// is not known.
-void add_modes(GraphRow& row, const MixingMatrix& w, const TopologySpec& spec, double discount) {
+void add_modes(GraphRow& row,
+               const MixingMatrix& w,
+               const TopologySpec& spec,
+               const ReportOptions& options) {
   std::optional<Modes> modes;
   try {
     modes = modes_of(w, &spec, row.weights);
@@ -49,7 +54,8 @@ void add_modes(GraphRow& row, const MixingMatrix& w, const TopologySpec& spec, d
   };
   row.s1_lian = known(s1_lian(*modes), "s1_lian");
   row.s1_atc = known(s1_atc(*modes), "s1_atc");
-  row.n_eff = known(effective_neighbors(*modes, discount), "n_eff");
+  row.n_eff = known(effective_neighbors(*modes, options.discount), "n_eff");
+  if (!options.html.empty()) row.modes = std::move(modes);
 }
 
 GraphRow make_row(const TopologySpec& spec, const ReportOptions& options) {
@@ -60,7 +66,9 @@ GraphRow make_row(const TopologySpec& spec, const ReportOptions& options) {
                .spectrum = {},
                .s1_lian = {},
                .s1_atc = {},
-               .n_eff = {}};
+               .n_eff = {},
+               .seconds = 0,
+               .modes = {}};
   const auto degree = [](const std::vector<PeerId>& neighbors) { return neighbors.size(); };
   const auto [low, high] = std::ranges::minmax(row.topology.neighbors, {}, degree);
   row.degree_min = low.size();
@@ -73,7 +81,7 @@ GraphRow make_row(const TopologySpec& spec, const ReportOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   row.spectrum = spectrum(w, &full, options.weights);
   row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  add_modes(row, w, full, options.discount);
+  add_modes(row, w, full, options);
   return row;
 }
 
@@ -94,6 +102,10 @@ void report(const ReportOptions& options) {
   }
   if (rows.empty())
     throw std::invalid_argument("graph report: give --topology NAME[:params] or --edges FILE");
+  if (!options.html.empty()) {
+    write_page(options.html, graph_page(rows, options.discount));
+    fmt::print(stderr, "page: {}\n", options.html);
+  }
   if (!options.json) return print_table(rows, options.discount, options.more);
   Json list = Json::array();
   for (const GraphRow& row : rows) list.push_back(to_json(row, options.more));
@@ -122,12 +134,14 @@ void add_graph_report(CLI::App& graph) {
       ->check(CLI::Range(0.0, 0.999999999))
       ->capture_default_str();
   rep->add_flag("--more", options->more, "Conductance, mixing time, orders of the transient");
+  rep->add_option("--html", options->html, "Also write a page with the graphs and figures to FILE");
   rep->add_flag("--json", options->json, "Print JSON on stdout");
   add_examples(
       *rep,
       "  grapevine graph report --topology ring,torus:4x4,exponential --peers 16\n"
       "  grapevine graph report --topology random-regular:degree=3,seed=1,ring --peers 64 --json\n"
-      "  grapevine graph report --edges my.edges --weights lazy --more");
+      "  grapevine graph report --edges my.edges --weights lazy --more\n"
+      "  grapevine graph report --topology ring,torus,exponential --peers 64 --html graphs.html");
   rep->callback([options] { report(*options); });
 }
 

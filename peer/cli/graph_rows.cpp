@@ -25,40 +25,23 @@ MixingBounds bounds_of(const GraphRow& r) {
   return mixing_bounds(r.topology.size(), r.spectrum.lambda2.value_or(NAN), r.spectrum.gap);
 }
 
-/// Rounds of averaging until a disagreement is a thousandth.
-std::string rounds_to_thousandth(const Spectrum& s) {
-  const double rounds = rounds_to(s.slem < 1e-12 ? 1 : s.gap, 1e-3);
-  return std::isfinite(rounds) ? fmt::format("{:.0f}", std::ceil(rounds)) : "never";
-}
-
-std::string eigenvalue(const std::optional<double>& value) {
-  return value ? fmt::format("{:.6f}", *value) : "-";
-}
-
-std::string short_number(const std::optional<Estimate>& e) {
-  return e ? fmt::format("{:.4g}", e->value) : "-";
-}
-
 void print_line(const GraphRow& r) {
-  const std::string degree = r.degree_min == r.degree_max
-                                 ? fmt::format("{}", r.degree_min)
-                                 : fmt::format("{}..{}", r.degree_min, r.degree_max);
   fmt::print(
       "{:<34} {:>7} {:>8} {:>7} {:>8} {:>9} {:>9} {:>9.6f} {:>11.6g} {:>8} {:>8} {:>8} {:>8}  "
       "{:<12} {:>7.2f}\n",
       r.topology.name,
       r.topology.size(),
       r.topology.edges().size(),
-      degree,
-      r.diameter && *r.diameter >= 0 ? fmt::format("{}", *r.diameter) : "-",
-      eigenvalue(r.spectrum.lambda2),
-      eigenvalue(r.spectrum.lambda_n),
+      degree_cell(r),
+      diameter_cell(r),
+      eigenvalue_cell(r.spectrum.lambda2),
+      eigenvalue_cell(r.spectrum.lambda_n),
       r.spectrum.slem,
       r.spectrum.gap,
-      rounds_to_thousandth(r.spectrum),
-      short_number(r.s1_lian),
-      short_number(r.s1_atc),
-      short_number(r.n_eff),
+      rounds_cell(r.spectrum),
+      estimate_cell(r.s1_lian),
+      estimate_cell(r.s1_atc),
+      estimate_cell(r.n_eff),
       r.spectrum.method,
       r.seconds);
 }

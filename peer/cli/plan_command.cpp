@@ -8,6 +8,7 @@
 #include "gossip/ring.h"
 #include "graph/spectrum.h"
 #include "peer/cli/command.h"
+#include "peer/report/forecast_view.h"
 #include "peer/report/screen.h"
 #include "peer/wire/frame.h"
 
@@ -58,31 +59,37 @@ bool endless(const Assembly& fleet) {
   return fleet.rounds == std::numeric_limits<Step>::max();
 }
 
-void print_json(const Assembly& fleet, const Spectrum& s) {
+void print_json(const Assembly& fleet,
+                const Spectrum& s,
+                const std::optional<FleetForecast>& ahead) {
   const Sizes share = shares(fleet);
   Json samples = Json::array();
   for (const auto& rows : fleet.partition) samples.push_back(rows.size());
-  const Json plan{{"schema", "grapevine.plan/1"},
-                  {"name", fleet.fleet.name},
-                  {"digest", fleet.fleet.digest},
-                  {"peers", fleet.fleet.size()},
-                  {"algorithm", fleet.algorithm->kind},
-                  {"order", fleet.algorithm->order},
-                  {"model", fleet.fleet.model.kind},
-                  {"parameters", fleet.dimension},
-                  {"samples", samples},
-                  {"samples_min", share.least},
-                  {"samples_max", share.most},
-                  {"topology", fleet.topology.name},
-                  {"weights", fleet.fleet.weights},
-                  {"slem", s.slem},
-                  {"gap", s.gap},
-                  {"rounds", endless(fleet) ? Json(nullptr) : Json(fleet.rounds)},
-                  {"bytes_per_round", largest_bytes(fleet)}};
+  Json plan{{"schema", "grapevine.plan/1"},
+            {"name", fleet.fleet.name},
+            {"digest", fleet.fleet.digest},
+            {"peers", fleet.fleet.size()},
+            {"algorithm", fleet.algorithm->kind},
+            {"order", fleet.algorithm->order},
+            {"model", fleet.fleet.model.kind},
+            {"parameters", fleet.dimension},
+            {"samples", samples},
+            {"samples_min", share.least},
+            {"samples_max", share.most},
+            {"topology", fleet.topology.name},
+            {"weights", fleet.fleet.weights},
+            {"slem", s.slem},
+            {"gap", s.gap},
+            {"rounds", endless(fleet) ? Json(nullptr) : Json(fleet.rounds)},
+            {"bytes_per_round", largest_bytes(fleet)}};
+  add_forecast(plan, ahead);
   fmt::print("{}\n", plan.dump());
 }
 
-void print_text(const Assembly& fleet, const Spectrum& s, const std::string& path) {
+void print_text(const Assembly& fleet,
+                const Spectrum& s,
+                const std::string& path,
+                const std::optional<FleetForecast>& ahead) {
   const Sizes share = shares(fleet);
   fmt::print("plan   {}: ok\n", path);
   fmt::print("peers  {}, algorithm {} {}\n",
@@ -120,6 +127,7 @@ void print_text(const Assembly& fleet, const Spectrum& s, const std::string& pat
                fleet.rounds,
                bytes_text(bytes * static_cast<double>(fleet.rounds)));
   }
+  if (ahead) fmt::print("{}", forecast_text(*ahead));
   fmt::print("nothing was started: grapevine run {}\n", path);
 }
 
@@ -129,15 +137,26 @@ void add_plan(CLI::App& app, Outcome&) {
   CLI::App* command =
       app.add_subcommand("plan", "Check a fleet file and show what it means; starts nothing");
   auto options = std::make_shared<FleetOptions>();
+  auto wanted = std::make_shared<ForecastOptions>();
   add_fleet_options(*command, *options);
+  command->add_option(
+      "--max-degree",
+      wanted->max_degree,
+      "Neighbours that a peer may hear in the alternatives; 0: this fleet's, 16 at most");
+  command->add_option("--target",
+                      wanted->target,
+                      "Excess loss of the local models to reach (quadratics); else 1.1 times where "
+                      "this fleet ends");
   add_examples(
       *command,
       "  grapevine plan configs/fashion-ring8.yaml\n"
-      "  grapevine plan configs/fashion-ring8.yaml --set peers=16 --set topology=hypercube --json");
-  command->callback([options] {
+      "  grapevine plan configs/fashion-ring8.yaml --set peers=16 --set topology=hypercube --json\n"
+      "  grapevine plan configs/quadratic-ring16.yaml --max-degree 4 --target 0.05");
+  command->callback([options, wanted] {
     const Assembly fleet = assemble(*options);
     const Spectrum s = spectrum(*fleet.w, &fleet.fleet.topology, fleet.fleet.weights);
-    options->json ? print_json(fleet, s) : print_text(fleet, s, options->file);
+    const auto ahead = forecast(fleet, largest_bytes(fleet), *wanted);
+    options->json ? print_json(fleet, s, ahead) : print_text(fleet, s, options->file, ahead);
   });
 }
 

@@ -12,6 +12,7 @@
 #include "peer/cli/command.h"
 #include "peer/launch/launcher.h"
 #include "peer/launch/resume.h"
+#include "peer/report/expectation.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
 
@@ -205,15 +206,18 @@ int run_fleet(RunOptions options) {
   }
   const auto lost = static_cast<PeerId>(result.gone);
   const std::string hash = observer.params_hash();
-  const std::string summary = summary_line(*observer.summary(), lost, result.seconds, hash);
+  const auto expected = expectation(fleet, *observer.summary());
+  const std::string summary =
+      with_expectation(summary_line(*observer.summary(), lost, result.seconds, hash), expected);
   save(fleet, folder, observer, summary);
   if (!std::isfinite(observer.summary()->mean.loss))
     screen.say("error: the loss is not finite; lower train.optimizer.lr");
   if (options.file.json) {
     fmt::print("{}\n", summary);
   } else {
-    fmt::print("{}\nsaved      {}/model.safetensors\n",
+    fmt::print("{}{}\nsaved      {}/model.safetensors\n",
                summary_text(*observer.summary(), lost, result.seconds, hash),
+               expectation_text(expected, *observer.summary()),
                folder.path());
   }
   return result.code;

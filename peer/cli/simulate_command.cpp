@@ -8,6 +8,7 @@
 
 #include "peer/cli/command.h"
 #include "peer/launch/resume.h"
+#include "peer/report/expectation.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
 #include "peer/sim/simulation.h"
@@ -65,9 +66,12 @@ int simulate_fleet(FleetOptions file, const std::string& resume, int threads) {
   if (!observer.summary()) throw std::logic_error("the simulation ended without a final record");
   const double seconds = std::chrono::duration<double>(observer.summary()->time).count();
   const std::string hash = observer.params_hash();
+  const FleetRecord& end = *observer.summary();
+  const auto expected = expectation(fleet, end);
   fmt::print("{}\n",
-             file.json ? summary_line(*observer.summary(), 0, seconds, hash)
-                       : summary_text(*observer.summary(), 0, seconds, hash) + " (virtual time)");
+             file.json ? with_expectation(summary_line(end, 0, seconds, hash), expected)
+                       : summary_text(end, 0, seconds, hash) + " (virtual time)" +
+                             expectation_text(expected, end));
   return result.interrupted ? exit_code::interrupted : exit_code::done;
 }
 

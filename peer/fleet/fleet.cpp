@@ -373,9 +373,34 @@ class FleetReader {
   void read_topology(const Value* value) {
     MapReader map(source_, value, "topology", true);
     TopologySpec& t = fleet_.topology;
-    std::vector<std::string> kinds;
-    for (const Family& f : families()) kinds.emplace_back(f.kind);
-    set(map.take("kind"), t.kind, choice(kinds));
+    const Value* kind = map.take("kind");
+    if (!read_short_topology(kind)) {
+      std::vector<std::string> kinds;
+      for (const Family& f : families()) kinds.emplace_back(f.kind);
+      set(kind, t.kind, choice(kinds));
+      read_topology_parameters(map);
+    }
+    if (t.kind == "file") t.file = (folder_ / t.file).lexically_normal().string();
+    read_weights(map.take("weights"));
+    map.finish();
+    check_graph(value != nullptr ? *value : root_);
+  }
+
+  /// `torus:4x4`, kind and parameters in one word as in `graph report`; false when there is no
+  /// colon.
+  bool read_short_topology(const Value* kind) {
+    const bool word = kind != nullptr && kind->kind == Value::Kind::scalar;
+    if (!word || kind->text.find(':') == std::string::npos) return false;
+    try {
+      fleet_.topology = parse_topology(kind->text);
+    } catch (const std::invalid_argument& e) {
+      source_.error(*kind, e.what());
+    }
+    return true;
+  }
+
+  void read_topology_parameters(MapReader& map) {
+    TopologySpec& t = fleet_.topology;
     if (has_shape(t)) read_shape(map.take("shape"));
     if (t.kind == "random-regular") set(map.take("degree"), t.degree, count(1, most_peers));
     if (t.kind == "erdos-renyi")
@@ -390,13 +415,7 @@ class FleetReader {
         is_equi_static(t)) {
       set(map.take("seed"), t.seed, count(0, std::numeric_limits<std::uint64_t>::max()));
     }
-    if (t.kind == "file") {
-      set(map.take("file"), t.file, word());
-      t.file = (folder_ / t.file).lexically_normal().string();
-    }
-    read_weights(map.take("weights"));
-    map.finish();
-    check_graph(value != nullptr ? *value : root_);
+    if (t.kind == "file") set(map.take("file"), t.file, word());
   }
 
   void read_shape(const Value* shape) {

@@ -80,6 +80,32 @@ TEST(Fleet, ReadsTheParametersOfTopologies) {
   EXPECT_EQ(topology("kind: binary-tree, weights: fmmc"), "binary-tree");
 }
 
+/// The words of `graph report`, in the file and on the command line.
+TEST(Fleet, ReadsATopologyInOneWord) {
+  const auto topology = [](const std::string& text, const std::vector<std::string>& sets) {
+    std::vector<std::string> all{"peers=12"};
+    all.insert(all.end(), sets.begin(), sets.end());
+    return to_string(read(quadratic + text, all).topology);
+  };
+  EXPECT_EQ(topology("topology: torus:3x4\n", {}), "torus:3x4");
+  EXPECT_EQ(topology("topology: random-regular:degree=3,seed=4\n", {}),
+            "random-regular:degree=3,seed=4");
+  EXPECT_EQ(topology("topology: { kind: torus, shape: [4, 3] }\n", {"topology=torus:3x4"}),
+            "torus:3x4");
+  EXPECT_EQ(topology("", {"topology=erdos-renyi:p=0.9,seed=2"}), "erdos-renyi:p=0.9,seed=2");
+  const Fleet kept = read(quadratic + "topology: { kind: ring, weights: lazy }\n",
+                          {"peers=12", "topology.kind=ring-lattice:k=4"});
+  EXPECT_EQ(to_string(kept.topology), "ring-lattice:k=4");
+  EXPECT_EQ(kept.weights, "lazy");
+  EXPECT_EQ(read(quadratic, {"peers=12", "topology=torus:3x4"}).digest,
+            read(quadratic + "topology: { kind: torus, shape: [3, 4] }\n", {"peers=12"}).digest);
+}
+
+TEST(Fleet, AFileInOneWordLiesBesideTheFleet) {
+  const std::string edges = write_file("square.edges", "0 1\n1 2\n2 3\n3 0\n");
+  EXPECT_EQ(read(quadratic + "topology: file:square.edges\n").topology.file, edges);
+}
+
 TEST(Fleet, TheDigestFollowsTheArithmetic) {
   EXPECT_EQ(read(quadratic).digest, read(quadratic + "output: { dir: elsewhere }\n").digest);
   EXPECT_NE(read(quadratic).digest, read(quadratic + "seed: 2\n").digest);
@@ -148,6 +174,10 @@ INSTANTIATE_TEST_SUITE_P(
               ":5:",
               "must be even",
               ""},
+        Wrong{"topology: trous:2x2\n", ":5:11", "did you mean `torus`?", ""},
+        Wrong{"topology: torus:2\n", ":5:11", "ROWSxCOLUMNS", ""},
+        Wrong{"topology: torus:3x3\n", ":5:11", "torus 3x3 has 9 peers, the fleet has 4", ""},
+        Wrong{"topology: ring:k=2\n", ":5:11", "ring has no parameter `k`", ""},
         Wrong{"topology: rign\n", ":5:11", "`rign` is not one of", "did you mean `ring`?"},
         Wrong{"topology: { kind: ring, shape: [2, 2] }\n", ":5:25", "unknown key `shape`", ""},
         Wrong{"topology: { kind: erdos-renyi, p: 0 }\n", ":5:", "not connected", "seed"},

@@ -40,6 +40,18 @@ TEST(GraphCommand, ReportsALine) {
   EXPECT_EQ(rows[1].at("conductance").size(), 2U);
 }
 
+TEST(GraphCommand, WritesAPageBesideTheTable) {
+  const std::string path = ::testing::TempDir() + "graphs.html";
+  const Answer a = graph("report --topology ring,torus:4x4 --peers 16 --html " + path);
+  ASSERT_EQ(a.status, 0) << a.err;
+  EXPECT_NE(a.out.find("torus:4x4"), std::string::npos);
+  EXPECT_NE(a.err.find("page: " + path), std::string::npos);
+  std::ifstream in(path);
+  const std::string page(std::istreambuf_iterator<char>(in), {});
+  EXPECT_TRUE(page.ends_with("</html>\n"));
+  EXPECT_NE(page.find("0.949253"), std::string::npos);
+}
+
 TEST(GraphCommand, PredictsAQuadratic) {
   const Answer a =
       graph("predict --topology ring --peers 16 --hessian 1,0.5,0.25,0.1 --rate 0.1 --order atc");

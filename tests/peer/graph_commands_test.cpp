@@ -81,6 +81,27 @@ TEST_F(GraphCommands, BestKeepsTheDegree) {
   EXPECT_EQ(rows[0].at("kind"), "schedule");
 }
 
+/// One-peer exponential averages exactly in four rounds, but keeps more noise than four neighbours.
+TEST_F(GraphCommands, BestByThePredictorSaysWhy) {
+  const Said said = grapevine(
+      "graph best --peers 16 --max-degree 4 --schedules --hessian 1,0.5,0.25,0.1 --rate 0.1 "
+      "--json");
+  ASSERT_EQ(said.code, 0) << said.text;
+  const Json json = Json::parse(said.text);
+  EXPECT_EQ(json.at("measure"), "excess_loss_local");
+  const Json& rows = json.at("rows");
+  EXPECT_EQ(rows[0].at("kind"), "topology");
+  double before = 0;
+  for (const Json& row : rows) {
+    const double score = row.at("score");
+    EXPECT_GE(score, before);
+    before = score;
+  }
+  const std::string reason = json.at("reason");
+  EXPECT_NE(reason.find("largest gap here is that of one-peer-exponential"), std::string::npos)
+      << reason;
+}
+
 TEST_F(GraphCommands, ScheduleKnowsExactAveraging) {
   const Said said = grapevine("graph schedule base:k=2 ou-equi-dyn --peers 25 --json");
   ASSERT_EQ(said.code, 0) << said.text;

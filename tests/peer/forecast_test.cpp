@@ -1,0 +1,162 @@
+#include "peer/report/forecast.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "peer/report/forecast_view.h"
+#include "peer/sim/simulation.h"
+#include "tests/peer/test_fleet.h"
+
+namespace gv {
+namespace {
+
+/// 16 peers, curvatures 1 and 0.5 in turn, far from the optimum.
+Fleet fleet_of(const char* topology, const char* order = "lian") {
+  Fleet fleet = quadratic_fleet(16, topology, "d-psgd", order);
+  fleet.data.quadratic.dimension = 5;
+  fleet.data.quadratic.hessian = {1, 0.5};
+  fleet.data.quadratic.spread = 0.5;
+  fleet.data.quadratic.start = 3;
+  fleet.optimizer.lr = 0.1;
+  return fleet;
+}
+
+TEST(QuadraticProblem, CountsRepeatedCurvatures) {
+  const Assembly assembly(fleet_of("ring", "atc"));
+  const QuadraticProblem problem = quadratic_problem(assembly).value();
+  const Modes modes = modes_of(*assembly.w);
+  const QuadraticFleet all{
+      .hessian = {1, 0.5, 1, 0.5, 1}, .noise = 1, .spread = 0.25, .rate = 0.1, .order = "atc"};
+  const Stationary expected = predict(modes, all).value();
+  EXPECT_NEAR(problem.settled(modes)->consensus.value, expected.consensus.value, 1e-12);
+  EXPECT_NEAR(problem.settled(modes)->excess_local.value, expected.excess_local.value, 1e-12);
+  EXPECT_NEAR(
+      problem.after(modes, 0)->excess_mean.value, 0.5 * (3 * 1 + 2 * 0.5) * (9 + 0.25 / 16), 1e-12);
+  EXPECT_EQ(problem.curvature(), 1);
+}
+
+TEST(QuadraticProblem, IsForWhatTheTheoryKnows) {
+  const auto known = [](auto change) {
+    Fleet fleet = fleet_of("ring");
+    change(fleet);
+    return quadratic_problem(Assembly(std::move(fleet))).has_value();
+  };
+  EXPECT_TRUE(known([](Fleet& f) { f.optimizer.momentum = 0.9; }));
+  EXPECT_FALSE(known([](Fleet& f) { f.optimizer.weight_decay = 0.1; }));
+  EXPECT_FALSE(known([](Fleet& f) { f.optimizer.kind = "adam"; }));
+  EXPECT_FALSE(known([](Fleet& f) { f.optimizer.schedule.kind = "cosine"; }));
+  EXPECT_FALSE(known([](Fleet& f) { f.algorithm = "all-reduce", f.order = ""; }));
+}
+
+/// The runtime's own transient, averaged over many coordinates.
+TEST(QuadraticProblem, FollowsTheRuntimeFromTheStart) {
+  Fleet fleet = fleet_of("ring");
+  fleet.data.quadratic.dimension = 1000;
+  fleet.stop.rounds = 40;
+  fleet.evaluate_every = 5;
+  const Assembly assembly(std::move(fleet));
+  const QuadraticProblem problem = quadratic_problem(assembly).value();
+  const Modes modes = modes_of(*assembly.w);
+  Observer observer(16, assembly.evaluator(), [&](const FleetRecord& r) {
+    const Stationary expected = problem.after(modes, r.round).value();
+    EXPECT_NEAR(r.consensus / expected.consensus.value, 1, 0.05) << r.round;
+    EXPECT_NEAR(r.mean.loss / expected.excess_mean.value, 1, 0.05) << r.round;
+    EXPECT_NEAR(r.loss_local / expected.excess_local.value, 1, 0.05) << r.round;
+  });
+  simulate(assembly, observer, {});
+  EXPECT_TRUE(observer.summary().has_value());
+}
+
+TEST(Forecast, ComparesGraphsOfTheSameTraffic) {
+  const FleetForecast f = forecast(Assembly(fleet_of("torus:4x4")), 400, {}).value();
+  EXPECT_NEAR(f.own.slem, 0.6, 1e-12);
+  EXPECT_EQ(f.own.rounds_to_thousandth, 14);
+  EXPECT_EQ(f.max_degree, 4U);
+  ASSERT_EQ(f.others.size(), 5U);
+  EXPECT_NEAR(f.target.value(), 1.1 * f.own.excess_local.value(), 1e-12);
+  double before = 0;
+  for (const Forecast& other : f.others) {
+    SCOPED_TRACE(other.topology);
+    EXPECT_LE(other.degree, 4U);
+    EXPECT_NEAR(other.bytes_per_round, 100.0 * static_cast<double>(other.degree), 1e-9);
+    EXPECT_GE(other.excess_local.value(), before);
+    EXPECT_NEAR(other.excess_mean.value(), f.own.excess_mean.value(), 1e-12);
+    EXPECT_GT(other.rounds_to_target.value(), 0);
+    before = other.excess_local.value();
+  }
+  EXPECT_NE(f.advice, "");
+  EXPECT_EQ(f.warning, "");
+}
+
+TEST(Forecast, RoundsToTheTargetAreTheFirst) {
+  const Assembly assembly(fleet_of("ring"));
+  const FleetForecast f = forecast(assembly, 100, {.target = 2}).value();
+  const auto rounds = static_cast<std::uint64_t>(f.own.rounds_to_target.value());
+  const QuadraticProblem problem = quadratic_problem(assembly).value();
+  const Modes modes = modes_of(*assembly.w);
+  EXPECT_LE(problem.after(modes, rounds)->excess_local.value, 2);
+  EXPECT_GT(problem.after(modes, rounds - 1)->excess_local.value, 2);
+  const FleetForecast never = forecast(assembly, 100, {.target = 1e-9}).value();
+  EXPECT_TRUE(std::isinf(never.own.rounds_to_target.value()));
+}
+
+TEST(Forecast, WarnsBeyondTheStabilityLimit) {
+  Fleet fleet = fleet_of("ring");
+  fleet.optimizer.lr = 0.7;
+  const FleetForecast f = forecast(Assembly(std::move(fleet)), 100, {}).value();
+  EXPECT_NEAR(f.own.stability_limit.value(), 2.0 / 3, 1e-9);
+  EXPECT_FALSE(f.own.consensus.has_value());
+  EXPECT_NE(f.warning.find("0.666667 = (1 + lambda_n) / L, L = 1"), std::string::npos) << f.warning;
+  Fleet atc = fleet_of("ring", "atc");
+  atc.optimizer.lr = 0.7;
+  EXPECT_EQ(forecast(Assembly(std::move(atc)), 100, {})->warning, "");
+}
+
+TEST(Forecast, OfARealModelSpeaksOfTheGraphAlone) {
+  Fleet fleet = quadratic_fleet(8, "ring", "d-psgd", "lian");
+  fleet.data.kind = "digits";
+  fleet.data.train = fleet.data.test = 100;
+  fleet.model.kind = "softmax";
+  const FleetForecast f = forecast(Assembly(std::move(fleet)), 100, {.max_degree = 3}).value();
+  EXPECT_EQ(f.own.rounds_to_thousandth, 32);
+  EXPECT_TRUE(f.own.left_after_ten.has_value());
+  EXPECT_TRUE(f.own.n_eff.has_value());
+  EXPECT_FALSE(f.own.consensus.has_value());
+  nlohmann::ordered_json plan;
+  add_forecast(plan, f);
+  EXPECT_TRUE(plan.at("predicted").at("excess_loss_local").is_null());
+  EXPECT_EQ(plan.at("predicted").at("bytes_per_round"), 100);
+  EXPECT_FALSE(plan.at("alternatives").empty());
+}
+
+TEST(Forecast, LooksForSparserGraphsThanADenseOne) {
+  Fleet fleet = fleet_of("complete");
+  fleet.peers.assign(24, {});
+  const FleetForecast f = forecast(Assembly(std::move(fleet)), 2300, {}).value();
+  EXPECT_EQ(f.own.degree, 23U);
+  EXPECT_EQ(f.max_degree, 16U);
+  for (const Forecast& other : f.others) EXPECT_LE(other.degree, 16U);
+  EXPECT_NE(f.advice.find("times the traffic"), std::string::npos) << f.advice;
+  EXPECT_NE(f.advice.find("hardly above"), std::string::npos) << f.advice;
+}
+
+TEST(Forecast, NeedsPeersThatAverageOverTheGraph) {
+  EXPECT_FALSE(forecast(Assembly(quadratic_fleet(4, "ring", "all-reduce", "")), 100, {}));
+  nlohmann::ordered_json plan;
+  add_forecast(plan, std::nullopt);
+  EXPECT_TRUE(plan.at("predicted").is_null());
+  EXPECT_TRUE(plan.at("alternatives").empty());
+}
+
+TEST(Forecast, TextNamesEveryGraphOnce) {
+  const FleetForecast f = forecast(Assembly(fleet_of("ring")), 144, {.max_degree = 4}).value();
+  const std::string text = forecast_text(f);
+  for (const Forecast& other : f.others)
+    EXPECT_NE(text.find("\n  " + other.topology + " "), std::string::npos) << text;
+  EXPECT_NE(text.find("advice " + f.advice), std::string::npos);
+  EXPECT_TRUE(text.ends_with("\n"));
+}
+
+}  // namespace
+}  // namespace gv
