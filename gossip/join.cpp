@@ -22,7 +22,7 @@ Task<> Peer::join() {
 
 Task<> Peer::fetch_model() {
   for (Edge& edge : edges_) {
-    if (!edge.two_way() || edge.away) continue;
+    if (!edge.two_way || edge.away) continue;
     if (co_await fetch_model_of(edge)) co_return;
   }
   world.say("no neighbour has a model to give: going on from the initial one");
@@ -78,6 +78,7 @@ Step Peer::furthest_round() const {
 void Peer::catch_up(Step tolerated) {
   const Step behind = furthest_round() - clock_;
   if (behind <= tolerated) return;
+  if (plan.schedule && tolerated > 0 && behind <= lead()) return;
   clock_ += behind;
   const Step passed = std::min(behind, plan.steps - std::min(step, plan.steps));
   if (passed == 0) return;

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "gossip/ring.h"
-#include "graph/spectrum.h"
 #include "peer/cli/command.h"
+#include "peer/cli/mixing_figures.h"
 #include "peer/report/screen.h"
 #include "peer/wire/frame.h"
 
@@ -31,8 +31,7 @@ double bytes_per_round(const Assembly& fleet, PeerId i) {
       return hops * frame(Kind::reduce, fleet.dimension / n);
     }
     case Links::topology:
-      return static_cast<double>(fleet.w->row(i).receivers.size()) *
-             frame(Kind::model, fleet.dimension);
+      return mean_receivers(fleet, i) * frame(Kind::model, fleet.dimension);
   }
   return 0;
 }
@@ -58,31 +57,32 @@ bool endless(const Assembly& fleet) {
   return fleet.rounds == std::numeric_limits<Step>::max();
 }
 
-void print_json(const Assembly& fleet, const Spectrum& s) {
+void print_json(const Assembly& fleet, const MixingFigures& s) {
   const Sizes share = shares(fleet);
   Json samples = Json::array();
   for (const auto& rows : fleet.partition) samples.push_back(rows.size());
-  const Json plan{{"schema", "grapevine.plan/1"},
-                  {"name", fleet.fleet.name},
-                  {"digest", fleet.fleet.digest},
-                  {"peers", fleet.fleet.size()},
-                  {"algorithm", fleet.algorithm->kind},
-                  {"order", fleet.algorithm->order},
-                  {"model", fleet.fleet.model.kind},
-                  {"parameters", fleet.dimension},
-                  {"samples", samples},
-                  {"samples_min", share.least},
-                  {"samples_max", share.most},
-                  {"topology", fleet.topology.name},
-                  {"weights", fleet.fleet.weights},
-                  {"slem", s.slem},
-                  {"gap", s.gap},
-                  {"rounds", endless(fleet) ? Json(nullptr) : Json(fleet.rounds)},
-                  {"bytes_per_round", largest_bytes(fleet)}};
+  Json plan{{"schema", "grapevine.plan/1"},
+            {"name", fleet.fleet.name},
+            {"digest", fleet.fleet.digest},
+            {"peers", fleet.fleet.size()},
+            {"algorithm", fleet.algorithm->kind},
+            {"order", fleet.algorithm->order},
+            {"model", fleet.fleet.model.kind},
+            {"parameters", fleet.dimension},
+            {"samples", samples},
+            {"samples_min", share.least},
+            {"samples_max", share.most},
+            {"topology", s.name},
+            {"weights", fleet.schedule ? "" : fleet.fleet.weights},
+            {"slem", s.slem},
+            {"gap", s.gap},
+            {"rounds", endless(fleet) ? Json(nullptr) : Json(fleet.rounds)},
+            {"bytes_per_round", largest_bytes(fleet)}};
+  if (!s.schedule.is_null()) plan["schedule"] = s.schedule;
   fmt::print("{}\n", plan.dump());
 }
 
-void print_text(const Assembly& fleet, const Spectrum& s, const std::string& path) {
+void print_text(const Assembly& fleet, const MixingFigures& s, const std::string& path) {
   const Sizes share = shares(fleet);
   fmt::print("plan   {}: ok\n", path);
   fmt::print("peers  {}, algorithm {} {}\n",
@@ -103,11 +103,7 @@ void print_text(const Assembly& fleet, const Spectrum& s, const std::string& pat
              fleet.fleet.model.kind,
              fleet.dimension,
              bytes_text(4.0 * static_cast<double>(fleet.dimension)));
-  fmt::print("graph  {}, {} weights: spectral gap {:.6g}, slem {:.6f}\n",
-             fleet.topology.name,
-             fleet.fleet.weights,
-             s.gap,
-             s.slem);
+  fmt::print("graph  {}\n", s.text);
   const double bytes = largest_bytes(fleet);
   fmt::print("round  {} local step{}, then {} out by the busiest peer\n",
              fleet.fleet.local_steps,
@@ -136,7 +132,7 @@ void add_plan(CLI::App& app, Outcome&) {
       "  grapevine plan configs/fashion-ring8.yaml --set peers=16 --set topology=hypercube --json");
   command->callback([options] {
     const Assembly fleet = assemble(*options);
-    const Spectrum s = spectrum(*fleet.w, &fleet.fleet.topology, fleet.fleet.weights);
+    const MixingFigures s = mixing_figures(fleet);
     options->json ? print_json(fleet, s) : print_text(fleet, s, options->file);
   });
 }
