@@ -13,8 +13,10 @@ namespace gv {
 
 Task<> Peer::join() {
   clock_ = step;
-  // Neighbours complete no round without us before we were once among them.
-  const bool late = plan.catch_up && step == 0 && furthest_round() > 0;
+  // Neighbours complete no round without us before we were once among them, or no more than a
+  // schedule lets them.
+  const Step ahead = furthest_round();
+  const bool late = plan.catch_up && step == 0 && ahead > 0 && !(plan.schedule && ahead <= lead(0));
   if (plan.fetch || late) co_await fetch_model();
   joining_ = false;
   if (plan.catch_up) catch_up(0);
@@ -74,11 +76,12 @@ Step Peer::furthest_round() const {
 
 /// Who is a few rounds behind, as peers along a chain are when one of them stops for a while, does
 /// all of its rounds; who is further behind passes over what it has missed. Rounds without any
-/// neighbour do not count for the others: a peer whose neighbours have all died runs ahead.
+/// neighbour do not count for the others: a peer whose neighbours have all died runs ahead. Those
+/// that a schedule leaves out of the row do.
 void Peer::catch_up(Step tolerated) {
   const Step behind = furthest_round() - clock_;
   if (behind <= tolerated) return;
-  if (plan.schedule && tolerated > 0 && behind <= lead()) return;
+  if (plan.schedule && behind <= lead(clock_)) return;
   clock_ += behind;
   const Step passed = std::min(behind, plan.steps - std::min(step, plan.steps));
   if (passed == 0) return;

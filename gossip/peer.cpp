@@ -215,7 +215,7 @@ bool Peer::acceptable(const Message& message) {
   Step first = step;
   // A neighbour can be ahead by no more than the hops of a way round to it.
   Step last = step + plan.peers;
-  if (plan.schedule && message.step > last) last = step + lead();
+  if (plan.schedule && message.step > last) last = step + 1 + lead(step + 1);
   if (message.kind == Kind::state) {
     first = last = 0;
   } else if (message.kind == Kind::model && edge.two_way) {

@@ -180,7 +180,7 @@ class Peer {
   void look_up_round();
   float scheduled_weight(const Edge& edge, const Message& theirs) const;
   bool owes_answer(const Edge& edge) const;
-  Step lead() const;
+  Step lead(Step round) const;
 
   // join.cpp
   Task<> fetch_model();

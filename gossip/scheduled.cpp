@@ -52,11 +52,10 @@ bool Peer::owes_answer(const Edge& edge) const {
   return half != nullptr && half->round <= clock_;
 }
 
-/// By how many rounds others may be ahead of us while nothing is wrong: with luck a random schedule
-/// leaves us out for long.
-Step Peer::lead() const {
-  const bool directed = plan.schedule->directed();
-  return longest_lead(*plan.schedule, directed ? step : clock_, plan.id);
+/// By how many rounds others may be ahead of us before we begin `round`, while nothing is wrong: a
+/// random schedule may leave us out for long.
+Step Peer::lead(Step round) const {
+  return longest_lead(*plan.schedule, round, plan.id);
 }
 
 }  // namespace gv

@@ -14,7 +14,6 @@ std::uint64_t longest_lead(const MixingSchedule& schedule,
   std::vector<bool> blocked(n);
   blocked[i] = true;
   for (std::uint64_t k = 0; k < limit; ++k) {
-    if (std::ranges::find(blocked, false) == blocked.end()) return k;
     std::vector<bool> next = blocked;
     for (PeerId j = 0; j < n; ++j) {
       if (blocked[j]) continue;
@@ -22,6 +21,7 @@ std::uint64_t longest_lead(const MixingSchedule& schedule,
                                     [&](PeerId p) { return blocked[p]; });
     }
     blocked.swap(next);
+    if (std::ranges::find(blocked, false) == blocked.end()) return k;
   }
   return limit;
 }

@@ -28,7 +28,10 @@ std::vector<Fleet> fleets() {
   Fleet patient = restless_fleet(3, "ring", "lian");
   patient.faults.deadline = Time{0};
   // Unequal degrees, and halves that are applied at once.
-  return {restless_fleet(6, "small-world:k=4,beta=0.5,seed=2", "atc"), patient};
+  // The last one: exchanges that begin in different rounds at their ends.
+  return {restless_fleet(6, "small-world:k=4,beta=0.5,seed=2", "atc"),
+          patient,
+          restless_fleet(6, "base:k=1", "lian")};
 }
 
 struct Verdict {
