@@ -215,8 +215,8 @@ Task<std::optional<Message>> Peer::receive_model(Edge& edge, std::uint32_t part)
 }
 
 bool Peer::out_of_step(const Edge& edge) const {
-  if (!edge.two_way || edge.active || edge.away || gone(edge)) return false;
-  return !plan.schedule || owes_answer(edge);
+  if (!edge.two_way || edge.away || gone(edge)) return false;
+  return plan.schedule ? owes_answer(edge) : !edge.active;
 }
 
 /// A neighbour that was late or away is out of step with us, and may be waiting for our next

@@ -490,6 +490,27 @@ TEST_F(ScheduledPeer, HurriesForWhatIsLate) {
   EXPECT_TRUE(second.done());
 }
 
+/// Peer 1 is behind: their exchange of this round is settled, and it begins the one of a later
+/// round of its own, which has passed here.
+TEST_F(ScheduledPeer, HurriesForTheNextOneOfWhoIsBehind) {
+  for (int k = 0; k < 2; ++k) {
+    EXPECT_TRUE(peer->deliver(k == 0 ? half(1, 0, 0, 1) : half(2, 0, 1, 1)));
+    Task<> average = begin_average();
+    ASSERT_TRUE(average.done());
+    end_step();
+  }
+  EXPECT_TRUE(peer->deliver(half(1, 1, 0, 1)));
+  peer->back(2);
+  Task<> third = begin_average();
+  ASSERT_TRUE(third.done()) << "round 2 is peer 1's, and its half had come";
+  end_step();
+  Task<> fourth = begin_average();
+  EXPECT_FALSE(fourth.done()) << "it waits for peer 2";
+  const std::size_t timers = world.timers.size();
+  EXPECT_TRUE(peer->deliver(half(1, 2, 2, 1)));
+  EXPECT_EQ(world.timers.size(), timers + 1);
+}
+
 TEST(Session, NumbersKeepsAndForgets) {
   Session session;
   for (Step step = 0; step < 3; ++step)

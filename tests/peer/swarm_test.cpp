@@ -54,6 +54,19 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"Matcha", 6, "matcha:budget=0.4,graph=complete", "atc"}),
     [](const auto& row) { return std::string(row.param.name); });
 
+/// Without a deadline only the hurry ends a circle of waits. Found so: a peer that was behind began
+/// its next exchange with one that had settled theirs in the same round, and was not noticed.
+TEST(SwarmRuns, NobodyWaitsForEverWithoutADeadline) {
+  for (const char* graph : {"ring", "random-matching", "base:k=1", "matcha:graph=complete"}) {
+    Fleet file = restless_fleet(6, graph, "lian");
+    file.faults.deadline = Time{0};
+    const Assembly fleet(file);
+    SwarmOptions options;
+    options.last = 500;
+    EXPECT_EQ(told(swarm(fleet, options)), "") << graph;
+  }
+}
+
 TEST(SwarmRuns, AreTheSameWhateverTheNumberOfJobs) {
   const Assembly fleet(restless_fleet(6, "ring", "lian"));
   SwarmOptions options;
