@@ -41,7 +41,9 @@ double vector_flops(Range r, std::size_t passes) {
 }  // namespace
 
 float Peer::weight(const Edge& edge, const Message& theirs) const {
-  if (!plan.live_degrees || !edge.two_way()) return edge.weight;
+  if (!edge.two_way) return edge.weight;
+  if (plan.schedule) return scheduled_weight(edge, theirs);
+  if (!plan.live_degrees) return edge.weight;
   if (mutant(Mutant::own_degree)) return static_cast<float>(1.0 / (1 + edge.degree));
   std::uint32_t degree = edge.degree;
   if (mutant(Mutant::degree_of_now))
@@ -51,7 +53,7 @@ float Peer::weight(const Edge& edge, const Message& theirs) const {
 
 /// One more piece of the open exchange is applied, or about to be.
 void Peer::settle(Edge& edge, const Message& theirs) {
-  if (!edge.two_way()) return;
+  if (!edge.two_way) return;
   Payload& ours = edge.sent[edge.settled];
   world.settled(
       {edge.peer, edge.exchange, edge.settled, weight(edge, theirs), ours, theirs.payload});
@@ -67,21 +69,30 @@ void Peer::drop(Edge& edge) {
   edge.sent.clear();
 }
 
+bool Peer::gone(const Edge& edge) const {
+  return edge.quarantined || mailbox_.closed(edge.peer, number(edge));
+}
+
 Task<> Peer::begin_exchanges() {
   for (Edge& edge : edges_) {
     if (edge.open) co_await settle_late(edge, false);
     if (edge.strikes >= plan.strikes && !edge.open && !edge.quarantined) quarantine(edge);
   }
+  if (plan.schedule) look_up_round();
   std::uint32_t degree = 0;
+  in_company_ = false;
   for (Edge& edge : edges_) {
-    const bool gone = edge.quarantined || mailbox_.closed(edge.peer, number(edge));
-    edge.active = !gone && !edge.away && (!edge.open || mutant(Mutant::next_before_settled));
-    if (edge.active && edge.two_way()) ++degree;
+    const bool there = !gone(edge) && !edge.away;
+    edge.active =
+        there && (edge.hears || edge.tells) && (!edge.open || mutant(Mutant::next_before_settled));
+    if (edge.active && edge.two_way) ++degree;
+    // A round without a neighbour in the row, or with one that has died, counts as well.
+    in_company_ = in_company_ || (edge.two_way && (plan.schedule ? there : edge.active));
   }
-  in_company_ = degree > 0;
   for (Edge& edge : edges_) {
-    if (!edge.active || !edge.two_way()) continue;
+    if (!edge.active || !edge.two_way) continue;
     edge.open = true;
+    edge.began = clock_;
     edge.settled = 0;
     edge.degree = degree;
     edge.sent.assign(pieces(), nullptr);
@@ -120,12 +131,12 @@ Task<> Peer::settle_late(Edge& edge, bool wait) {
 
 Task<> Peer::share_piece(std::uint32_t part) {
   if (part == 0) co_await begin_exchanges();
-  const auto sends = [](const Edge& edge) { return edge.active && edge.out; };
+  const auto sends = [](const Edge& edge) { return edge.active && edge.tells; };
   if (std::ranges::none_of(edges_, sends)) co_return;
   const Payload frozen = co_await snapshot(Vector::x, piece(part));
   for (Edge& edge : edges_) {
     if (!sends(edge)) continue;
-    if (edge.two_way()) edge.sent[part] = frozen;
+    if (edge.two_way) edge.sent[part] = frozen;
     Message half = message(Kind::model, number(edge), part, frozen);
     if (mutant(Mutant::half_of_another_exchange)) half.step = step;
     half.degree = edge.degree;
@@ -140,7 +151,7 @@ Task<> Peer::share() {
 Task<Peer::Collected> Peer::collect(std::uint32_t part) {
   Collected collected;
   for (Edge& edge : edges_) {
-    if (!edge.active || !edge.in) continue;
+    if (!edge.active || !edge.hears) continue;
     const std::optional<Message> theirs = co_await receive_model(edge, part);
     edge.active = theirs.has_value();
     if (!edge.active) continue;
@@ -204,18 +215,20 @@ Task<std::optional<Message>> Peer::receive_model(Edge& edge, std::uint32_t part)
   co_return std::move(waiting.answer);
 }
 
+bool Peer::out_of_step(const Edge& edge) const {
+  if (!edge.two_way || edge.away || gone(edge)) return false;
+  return plan.schedule ? owes_answer(edge) : !edge.active;
+}
+
 /// A neighbour that was late or away is out of step with us, and may be waiting for our next
 /// exchange with it, which begins with our next round, while we wait for another one in this. Along
 /// a cycle of such waits nobody would ever move (the swarm found it on a ring). So who has a
 /// neighbour out of step waits for the others of this round only so long; in every cycle there is
 /// one.
 void Peer::hurry() {
-  const auto out_of_step = [this](const Edge& e) {
-    return e.two_way() && !e.active && !e.away && !e.quarantined &&
-           !mailbox_.closed(e.peer, e.exchange);
-  };
   if (mutant(Mutant::no_hurry)) return;
-  if (waited_ == nullptr || hurried_ || std::ranges::none_of(edges_, out_of_step)) return;
+  if (waited_ == nullptr || hurried_) return;
+  if (std::ranges::none_of(edges_, [this](const Edge& e) { return out_of_step(e); })) return;
   hurried_ = true;
   world.after(plan.hurry, [this, wait = waits_] {
     if (waited_ != nullptr && waits_ == wait) mailbox_.interrupt(waited_->peer);
@@ -317,7 +330,7 @@ bool Peer::exchanging(PeerId with) const {
 std::map<PeerId, Step> Peer::exchanges() const {
   std::map<PeerId, Step> all;
   for (const Edge& edge : edges_)
-    if (edge.two_way()) all[edge.peer] = edge.exchange;
+    if (edge.two_way) all[edge.peer] = edge.exchange;
   return all;
 }
 

@@ -13,8 +13,10 @@ namespace gv {
 
 Task<> Peer::join() {
   clock_ = step;
-  // Neighbours complete no round without us before we were once among them.
-  const bool late = plan.catch_up && step == 0 && furthest_round() > 0;
+  // Neighbours complete no round without us before we were once among them, or no more than a
+  // schedule lets them.
+  const Step ahead = furthest_round();
+  const bool late = plan.catch_up && step == 0 && ahead > 0 && !(plan.schedule && ahead <= lead(0));
   if (plan.fetch || late) co_await fetch_model();
   joining_ = false;
   if (plan.catch_up) catch_up(0);
@@ -22,7 +24,7 @@ Task<> Peer::join() {
 
 Task<> Peer::fetch_model() {
   for (Edge& edge : edges_) {
-    if (!edge.two_way() || edge.away) continue;
+    if (!edge.two_way || edge.away) continue;
     if (co_await fetch_model_of(edge)) co_return;
   }
   world.say("no neighbour has a model to give: going on from the initial one");
@@ -74,10 +76,12 @@ Step Peer::furthest_round() const {
 
 /// Who is a few rounds behind, as peers along a chain are when one of them stops for a while, does
 /// all of its rounds; who is further behind passes over what it has missed. Rounds without any
-/// neighbour do not count for the others: a peer whose neighbours have all died runs ahead.
+/// neighbour do not count for the others: a peer whose neighbours have all died runs ahead. Those
+/// that a schedule leaves out of the row do.
 void Peer::catch_up(Step tolerated) {
   const Step behind = furthest_round() - clock_;
   if (behind <= tolerated) return;
+  if (plan.schedule && behind <= lead(clock_)) return;
   clock_ += behind;
   const Step to = std::min(clock_, plan.steps);
   if (to <= step) return;  // it did those rounds alone

@@ -63,6 +63,11 @@ void Mailbox::disappoint(const std::function<bool(const Key&)>& hopeless) {
   for (const Waiter& waiter : disappointed) waiter(std::nullopt);
 }
 
+const Message* Mailbox::kept(const Key& key) const {
+  const auto it = ready_.find(key);
+  return it == ready_.end() ? nullptr : &it->second;
+}
+
 bool Mailbox::closed(PeerId from, Step step) const {
   const auto it = closed_.find(from);
   return it != closed_.end() && step >= it->second;

@@ -36,6 +36,8 @@ class Mailbox {
   void interrupt(PeerId from);
   /// `from` begins anew: nothing of it is kept, its askers get nothing, and it is not closed.
   void forget(PeerId from);
+  /// What is kept of this key; null: nothing.
+  const Message* kept(const Key& key) const;
   /// True when `from` takes no part in `step`.
   bool closed(PeerId from, Step step) const;
 

@@ -28,8 +28,9 @@ struct Message {
   Kind kind = Kind::model;
   Step step = 0;
   std::uint32_t part = 0;
-  Payload payload;           ///< null: no payload
-  Step round = 0;            ///< the sender's clock (Peer::clock)
+  Payload payload;  ///< null: no payload
+  /// The sender's clock (Peer::clock); with a schedule the round in which its half began.
+  Step round = 0;
   std::uint32_t degree = 0;  ///< model: with how many neighbours the sender exchanges in this round
 };
 

@@ -39,8 +39,10 @@ enum class Mutant : std::uint8_t {
   ignore_interrupt,          ///< a wait is not ended when its neighbour goes
   believe_damaged_payloads,
   take_of_old_connection,  ///< takes frames of a connection that has ended
+  answer_nobody,           ///< no exchange outside its round of the schedule
+  weight_of_own_round,     ///< weighs by its own round, whatever the other end's is
 };
-inline constexpr std::array<std::string_view, 28> mutant_names{"none",
+inline constexpr std::array<std::string_view, 30> mutant_names{"none",
                                                                "forget_sent_on_reconnect",
                                                                "take_repetitions",
                                                                "acknowledge_too_much",
@@ -67,7 +69,9 @@ inline constexpr std::array<std::string_view, 28> mutant_names{"none",
                                                                "half_of_another_exchange",
                                                                "ignore_interrupt",
                                                                "believe_damaged_payloads",
-                                                               "take_of_old_connection"};
+                                                               "take_of_old_connection",
+                                                               "answer_nobody",
+                                                               "weight_of_own_round"};
 
 #ifdef GV_MUTANTS
 /// GV_MUTANTS names the one that is built in; GRAPEVINE_MUTANT another one.

@@ -35,6 +35,9 @@ Peer::Peer(Plan plan_, World& world_, Replica& replica_)
     edge.out = std::ranges::binary_search(row.receivers, peer);
     const auto in = std::ranges::lower_bound(row.peers, peer);
     edge.in = in != row.peers.end() && *in == peer;
+    edge.two_way = edge.in && edge.out && !(plan.schedule && plan.schedule->directed());
+    edge.hears = edge.in;
+    edge.tells = edge.out;
     if (edge.in)
       edge.weight =
           static_cast<float>(row.weights[static_cast<std::size_t>(in - row.peers.begin())]);
@@ -43,8 +46,8 @@ Peer::Peer(Plan plan_, World& world_, Replica& replica_)
 }
 
 Peer::Edge* Peer::edge_of(PeerId peer) {
-  const auto at = std::ranges::find(edges_, peer, &Edge::peer);
-  return at == edges_.end() ? nullptr : &*at;
+  const auto at = std::ranges::lower_bound(edges_, peer, {}, &Edge::peer);
+  return at == edges_.end() || at->peer != peer ? nullptr : &*at;
 }
 
 Message Peer::message(Kind kind, Step number, std::uint32_t part, Payload payload) const {
@@ -198,20 +201,24 @@ bool Peer::deliver(Message message) {
   }
   // An answer that came too late, or what was sent before our goodbye, is for nobody.
   const bool unwanted = edge->quarantined || (message.kind == Kind::state && !joining_);
-  return unwanted || mailbox_.deliver(std::move(message));
+  if (unwanted) return true;
+  const bool new_to_us = mailbox_.deliver(std::move(message));
+  if (plan.schedule && owes_answer(*edge)) hurry();
+  return new_to_us;
 }
 
 bool Peer::acceptable(const Message& message) {
   const Edge& edge = *edge_of(message.from);
-  if (message.kind == Kind::fetch) return edge.two_way() && !message.payload;
+  if (message.kind == Kind::fetch) return edge.two_way && !message.payload;
   if (message.kind == Kind::state && !message.payload) return message.part == 0;
   if (!edge.in) return false;
   Step first = step;
   // A neighbour can be ahead by no more than the hops of a way round to it.
   Step last = step + plan.peers;
+  if (plan.schedule && message.step > last) last = step + 1 + lead(step + 1);
   if (message.kind == Kind::state) {
     first = last = 0;
-  } else if (message.kind == Kind::model && edge.two_way()) {
+  } else if (message.kind == Kind::model && edge.two_way) {
     first = edge.exchange;  // it begins an exchange when the one before is settled
     last = edge.exchange + 1;
   }

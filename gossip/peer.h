@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "gossip/task.h"
 #include "gossip/world.h"
 #include "graph/mixing.h"
+#include "graph/schedule.h"
 #include "optim/replica.h"
 
 namespace gv {
@@ -20,7 +22,9 @@ namespace gv {
 struct Plan {
   PeerId id = 0;
   PeerId peers = 1;           ///< n
-  Neighborhood neighborhood;  ///< row `id` of W
+  Neighborhood neighborhood;  ///< row `id` of W; of a schedule: its links
+  /// W of every round instead, of the neighbours above; null: one W for all.
+  std::shared_ptr<const MixingSchedule> schedule{};
   Step steps = 0;             ///< rounds to do
   Step evaluate_every = 0;    ///< rounds between reports; 0: only the last
   Step checkpoint_every = 0;  ///< rounds; 0: never
@@ -112,12 +116,16 @@ class Peer {
   /// when it is late or away, and begin at 0 with each of its lives.
   struct Edge {
     PeerId peer = 0;
-    float weight = 0;     ///< W_ij
-    bool in = false;      ///< it sends to us
-    bool out = false;     ///< we send to it
-    Step exchange = 0;    ///< the open exchange, or the next one
-    bool open = false;    ///< sent, and not all of the other half is applied
-    bool active = false;  ///< takes part in this round
+    float weight = 0;      ///< W_ij; of a schedule: in the round in which the open exchange began
+    bool in = false;       ///< it sends to us
+    bool out = false;      ///< we send to it
+    bool two_way = false;  ///< its exchanges have numbers, are settled late, and lose nothing
+    bool hears = false;    ///< it sends to us in this round
+    bool tells = false;    ///< we send to it in this round
+    Step began = 0;        ///< our clock when the open exchange began
+    Step exchange = 0;     ///< the open exchange, or the next one
+    bool open = false;     ///< sent, and not all of the other half is applied
+    bool active = false;   ///< takes part in this round
     bool away = false;
     bool given_up = false;     ///< away for too long after our last round
     bool quarantined = false;  ///< too many values that are not finite: no exchange any more
@@ -130,7 +138,6 @@ class Peer {
     std::vector<Payload> sent;     ///< ours of the open exchange; null once settled
     std::uint32_t strikes = 0;     ///< rounds in which it sent values that are not finite
     std::optional<Step> struck{};  ///< the last of them
-    bool two_way() const { return in && out; }
   };
   /// What the neighbours sent of one piece, and who.
   struct Collected {
@@ -150,11 +157,13 @@ class Peer {
   Task<> leave(Edge& edge);
 
   // exchange.cpp
-  Step number(const Edge& edge) const { return edge.two_way() ? edge.exchange : step; }
+  Step number(const Edge& edge) const { return edge.two_way ? edge.exchange : step; }
   float weight(const Edge& edge, const Message& theirs) const;
   void settle(Edge& edge, const Message& theirs);
   void drop(Edge& edge);
   Task<> begin_exchanges();
+  bool gone(const Edge& edge) const;
+  bool out_of_step(const Edge& edge) const;
   Task<> settle_late(Edge& edge, bool wait);
   Task<> share_piece(std::uint32_t part);
   Task<Collected> collect(std::uint32_t part);
@@ -166,6 +175,12 @@ class Peer {
   void blame(const Collected& collected, const NotFinite& bad);
   void blame(Edge& edge);
   void quarantine(Edge& edge);
+
+  // scheduled.cpp
+  void look_up_round();
+  float scheduled_weight(const Edge& edge, const Message& theirs) const;
+  bool owes_answer(const Edge& edge) const;
+  Step lead(Step round) const;
 
   // join.cpp
   Task<> fetch_model();

@@ -65,4 +65,16 @@ Neighborhood neighborhood_of(const AlgorithmRow& algorithm, const MixingMatrix& 
   return {};
 }
 
+Neighborhood neighborhood_of(const AlgorithmRow& algorithm, const MixingSchedule& w, PeerId i) {
+  switch (algorithm.links) {
+    case Links::topology:
+      return w.links(i);
+    case Links::ring:
+      return ring_links(w.size(), i);
+    case Links::none:
+      return {};
+  }
+  return {};
+}
+
 }  // namespace gv

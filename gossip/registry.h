@@ -41,5 +41,7 @@ Task<> isolated(Peer& me);
 
 /// The row of W that a peer of this algorithm uses: row i of `w`, or the algorithm's own links.
 Neighborhood neighborhood_of(const AlgorithmRow& algorithm, const MixingMatrix& w, PeerId i);
+/// With a W for every round: its links, or the algorithm's own.
+Neighborhood neighborhood_of(const AlgorithmRow& algorithm, const MixingSchedule& w, PeerId i);
 
 }  // namespace gv

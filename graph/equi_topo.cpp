@@ -6,6 +6,7 @@
 #include <map>
 #include <numbers>
 #include <numeric>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -31,6 +32,24 @@ std::vector<PeerId> basis(PeerId n, PeerId shifts, std::uint64_t seed) {
   return list;
 }
 
+/// `peers` and `receivers` of all rounds, each shift taken forwards, or both ways.
+Neighborhood shifted(PeerId n, PeerId i, const std::vector<PeerId>& basis, bool directed) {
+  std::set<PeerId> ahead;
+  std::set<PeerId> behind;
+  for (const PeerId a : basis) {
+    ahead.insert((i + a) % n);
+    behind.insert((i + n - a) % n);
+  }
+  if (!directed) {
+    ahead.insert(behind.begin(), behind.end());
+    behind = ahead;
+  }
+  return {.self = 1,
+          .peers = {ahead.begin(), ahead.end()},
+          .weights = std::vector<double>(ahead.size()),
+          .receivers = {behind.begin(), behind.end()}};
+}
+
 void check_eta(double eta) {
   if (!(eta > 0 && eta <= 1)) throw std::invalid_argument("equi-dyn: eta must lie in (0, 1]");
 }
@@ -45,6 +64,8 @@ class DirectedEquiDyn final : public MixingSchedule {
   PeerId size() const override { return n_; }
   bool directed() const override { return true; }
   std::uint64_t period() const override { return 0; }
+
+  Neighborhood links(PeerId i) const override { return shifted(n_, i, basis_, true); }
 
   Neighborhood row(std::uint64_t round, PeerId i) const override {
     if (n_ == 1) return {};
@@ -89,6 +110,8 @@ class UndirectedEquiDyn final : public MixingSchedule {
 
   PeerId size() const override { return n_; }
   std::uint64_t period() const override { return 0; }
+
+  Neighborhood links(PeerId i) const override { return shifted(n_, i, basis_, false); }
 
   Neighborhood row(std::uint64_t round, PeerId i) const override {
     if (n_ == 1) return {};

@@ -161,6 +161,16 @@ class MatchaSchedule final : public MixingSchedule {
   std::uint64_t period() const override { return 0; }
   std::optional<double> contraction() const override { return matcha_.contraction; }
 
+  Neighborhood links(PeerId i) const override {
+    Neighborhood all;
+    for (const auto& [peer, matching] : partners_[i]) {
+      if (matcha_.probability[matching] > 0) all.peers.push_back(peer);
+    }
+    all.weights.assign(all.peers.size(), 0.0);
+    all.receivers = all.peers;
+    return all;
+  }
+
   Neighborhood row(std::uint64_t round, PeerId i) const override {
     SplitMix rng = generator_of(seed_, round);
     std::vector<bool> active;

@@ -1,7 +1,9 @@
 #include "graph/schedule.h"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "graph/base_graph.h"
 #include "graph/equi_topo.h"
@@ -48,6 +50,29 @@ MixingMatrix MixingSchedule::matrix(std::uint64_t round) const {
   return {std::move(rows), directed()};
 }
 
+Neighborhood MixingSchedule::links(PeerId i) const {
+  std::set<PeerId> peers;
+  std::set<PeerId> receivers;
+  for (std::uint64_t k = 0; k < period(); ++k) {
+    const Neighborhood one = row(k, i);
+    peers.insert(one.peers.begin(), one.peers.end());
+    receivers.insert(one.receivers.begin(), one.receivers.end());
+  }
+  for (PeerId j = 0; period() == 0 && j < size(); ++j)
+    if (j != i) peers.insert(j);
+  if (period() == 0) receivers = peers;
+  return {.self = 1,
+          .peers = {peers.begin(), peers.end()},
+          .weights = std::vector<double>(peers.size()),
+          .receivers = {receivers.begin(), receivers.end()}};
+}
+
+Topology MixingSchedule::topology(std::string name) const {
+  Topology t{.name = std::move(name), .directed = directed(), .neighbors = {}, .edge_weights = {}};
+  for (PeerId i = 0; i < size(); ++i) t.neighbors.push_back(links(i).peers);
+  return t;
+}
+
 const std::vector<Family>& schedule_kinds() {
   static const std::vector<Family> rows{
       {"one-peer-exponential",
@@ -66,16 +91,19 @@ const std::vector<Family>& schedule_kinds() {
   return rows;
 }
 
+bool is_schedule(std::string_view text) {
+  const std::string_view kind = text.substr(0, text.find(':'));
+  return std::ranges::any_of(schedule_kinds(), [&](const Family& f) { return f.kind == kind; });
+}
+
 ScheduleSpec parse_schedule(std::string_view text) {
   ScheduleSpec spec;
-  const auto colon = text.find(':');
-  const std::string_view kind = text.substr(0, colon);
-  const auto known = [&](const Family& f) { return f.kind == kind; };
-  if (std::ranges::none_of(schedule_kinds(), known)) {
+  if (!is_schedule(text)) {
     spec.topology = parse_topology(text);
     return spec;
   }
-  spec.kind = kind;
+  const auto colon = text.find(':');
+  spec.kind = text.substr(0, colon);
   std::string_view rest = colon == std::string_view::npos ? "" : text.substr(colon + 1);
   while (!rest.empty()) {
     if (spec.kind == "matcha" && rest.starts_with("graph=")) {

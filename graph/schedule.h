@@ -22,6 +22,9 @@ class MixingSchedule {
   /// Row i of W_round, with the receivers of i. Pure: the same arguments, the same row, anywhere.
   virtual Neighborhood row(std::uint64_t round, PeerId i) const = 0;
   virtual bool directed() const { return false; }
+  /// Whoever stands in row i of some round, all weights 0: with whom i must be connected. Here: all
+  /// rounds of the period, or everyone when there is none.
+  virtual Neighborhood links(PeerId i) const;
   /// W_{round + period} = W_round; 0: random, without a period.
   virtual std::uint64_t period() const = 0;
   /// ||E[W^T W] - J||_2 of a random schedule where it is known exactly: the expected squared
@@ -30,6 +33,8 @@ class MixingSchedule {
 
   /// W_round, put together from its rows and checked: doubly stochastic.
   MixingMatrix matrix(std::uint64_t round) const;
+  /// The graph of all links.
+  Topology topology(std::string name) const;
 };
 
 /// A schedule by name and parameters, before the number of peers is known.
@@ -46,6 +51,8 @@ struct ScheduleSpec {
 
 /// What `graph list` prints of schedules.
 const std::vector<Family>& schedule_kinds();
+/// Whether `text`, "kind" or "kind:parameters", names a schedule rather than a topology.
+bool is_schedule(std::string_view text);
 
 /// Parses "one-peer-exponential", "random-matching:seed=1", "base:k=2",
 /// "od-equi-dyn:eta=0.5,m=4,seed=1", "matcha:budget=0.5,seed=1,graph=torus:4x4" (graph= comes

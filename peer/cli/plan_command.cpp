@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "gossip/ring.h"
-#include "graph/spectrum.h"
 #include "peer/cli/command.h"
+#include "peer/cli/mixing_figures.h"
 #include "peer/report/forecast_view.h"
 #include "peer/report/screen.h"
 #include "peer/wire/frame.h"
@@ -32,8 +32,7 @@ double bytes_per_round(const Assembly& fleet, PeerId i) {
       return hops * frame(Kind::reduce, fleet.dimension / n);
     }
     case Links::topology:
-      return static_cast<double>(fleet.w->row(i).receivers.size()) *
-             frame(Kind::model, fleet.dimension);
+      return mean_receivers(fleet, i) * frame(Kind::model, fleet.dimension);
   }
   return 0;
 }
@@ -60,7 +59,7 @@ bool endless(const Assembly& fleet) {
 }
 
 void print_json(const Assembly& fleet,
-                const Spectrum& s,
+                const MixingFigures& s,
                 const std::optional<FleetForecast>& ahead) {
   const Sizes share = shares(fleet);
   Json samples = Json::array();
@@ -76,18 +75,19 @@ void print_json(const Assembly& fleet,
             {"samples", samples},
             {"samples_min", share.least},
             {"samples_max", share.most},
-            {"topology", fleet.topology.name},
-            {"weights", fleet.fleet.weights},
+            {"topology", s.name},
+            {"weights", fleet.schedule ? "" : fleet.fleet.weights},
             {"slem", s.slem},
             {"gap", s.gap},
             {"rounds", endless(fleet) ? Json(nullptr) : Json(fleet.rounds)},
             {"bytes_per_round", largest_bytes(fleet)}};
+  if (!s.schedule.is_null()) plan["schedule"] = s.schedule;
   add_forecast(plan, ahead);
   fmt::print("{}\n", plan.dump());
 }
 
 void print_text(const Assembly& fleet,
-                const Spectrum& s,
+                const MixingFigures& s,
                 const std::string& path,
                 const std::optional<FleetForecast>& ahead) {
   const Sizes share = shares(fleet);
@@ -110,11 +110,7 @@ void print_text(const Assembly& fleet,
              fleet.fleet.model.kind,
              fleet.dimension,
              bytes_text(4.0 * static_cast<double>(fleet.dimension)));
-  fmt::print("graph  {}, {} weights: spectral gap {:.6g}, slem {:.6f}\n",
-             fleet.topology.name,
-             fleet.fleet.weights,
-             s.gap,
-             s.slem);
+  fmt::print("graph  {}\n", s.text);
   const double bytes = largest_bytes(fleet);
   fmt::print("round  {} local step{}, then {} out by the busiest peer\n",
              fleet.fleet.local_steps,
@@ -154,8 +150,10 @@ void add_plan(CLI::App& app, Outcome&) {
       "  grapevine plan configs/quadratic-ring16.yaml --max-degree 4 --target 0.05");
   command->callback([options, wanted] {
     const Assembly fleet = assemble(*options);
-    const Spectrum s = spectrum(*fleet.w, &fleet.fleet.topology, fleet.fleet.weights);
-    const auto ahead = forecast(fleet, largest_bytes(fleet), *wanted);
+    const MixingFigures s = mixing_figures(fleet);
+    // A forecast knows one W, not one for each round.
+    const auto ahead =
+        fleet.schedule ? std::nullopt : forecast(fleet, largest_bytes(fleet), *wanted);
     options->json ? print_json(fleet, s, ahead) : print_text(fleet, s, options->file, ahead);
   });
 }

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "graph/spectrum.h"
 #include "peer/cli/command.h"
+#include "peer/cli/mixing_figures.h"
 #include "peer/launch/launcher.h"
 #include "peer/launch/resume.h"
 #include "peer/report/expectation.h"
@@ -26,11 +26,10 @@ struct RunOptions {
 };
 
 std::string head(const Assembly& fleet, const RunFolder& folder) {
-  const Spectrum s = spectrum(*fleet.w, &fleet.fleet.topology, fleet.fleet.weights);
   const DataSpec& data = fleet.fleet.data;
   return fmt::format(
       "{}: {} peers on this machine, {} {}\ndata   {}: {}; model {}, {} parameters\n"
-      "graph  {}, {} weights: spectral gap {:.4g}\nrun    {}",
+      "graph  {}\nrun    {}",
       fleet.fleet.name,
       fleet.fleet.size(),
       fleet.algorithm->kind,
@@ -41,9 +40,7 @@ std::string head(const Assembly& fleet, const RunFolder& folder) {
           : "drawn by the oracle",
       fleet.fleet.model.kind,
       fleet.dimension,
-      fleet.topology.name,
-      fleet.fleet.weights,
-      s.gap,
+      mixing_figures(fleet).text,
       folder.path());
 }
 

@@ -370,13 +370,78 @@ class FleetReader {
     }
   }
 
+  /// `base:k=1`, or { kind: base, k: 1 }. False: the value names no schedule.
+  bool read_rounds(const Value* value) {
+    const Value::Entry* entry =
+        value != nullptr && value->kind == Value::Kind::map ? value->find("kind") : nullptr;
+    const Value* kind = entry != nullptr ? &entry->value : value;
+    if (kind == nullptr || kind->kind != Value::Kind::scalar || !is_schedule(kind->text))
+      return false;
+    try {
+      fleet_.schedule = parse_schedule(kind->text);
+    } catch (const std::exception& e) {
+      source_.error(*kind, e.what());
+      return true;
+    }
+    ScheduleSpec& s = *fleet_.schedule;
+    MapReader map(source_, value, "topology", true);
+    map.take("kind");
+    const bool equi = s.kind == "od-equi-dyn" || s.kind == "ou-equi-dyn";
+    if (s.kind == "base") set(map.take("k"), s.k, count(1, most_peers));
+    if (equi) {
+      set(map.take("m"), s.shifts, count(1, most_peers));
+      set(map.take("eta"), s.eta, number(0, 1));
+    }
+    if (s.kind == "matcha") {
+      set(map.take("budget"), s.budget, [this](const Value& v) {
+        return read_fraction(source_, v);
+      });
+      if (const Value* graph = map.take("graph")) read_base_graph(*graph, s.topology);
+      if (s.topology.kind == "file")
+        s.topology.file = (folder_ / s.topology.file).lexically_normal().string();
+    }
+    if (equi || s.kind == "matcha" || s.kind == "random-matching")
+      set(map.take("seed"), s.seed, count(0, std::numeric_limits<std::uint64_t>::max()));
+    if (const Value* weights = map.take("weights"))
+      source_.error(*weights,
+                    fmt::format("`{}` has weights of its own, another W for every round", s.kind),
+                    "leave `weights` out");
+    map.finish();
+    check_rounds(*kind);
+    return true;
+  }
+
+  void read_base_graph(const Value& value, TopologySpec& topology) {
+    const std::optional<std::string> text = read_word(source_, value);
+    if (!text) return;
+    try {
+      topology = parse_topology(*text);
+    } catch (const std::exception& e) {
+      source_.error(value, e.what());
+    }
+  }
+
+  void check_rounds(const Value& at) {
+    if (!source_.diagnostics().empty()) return;
+    try {
+      const ScheduleSpec& s = *fleet_.schedule;
+      const Topology t = make_schedule(s, fleet_.size())->topology(to_string(s));
+      if (const std::string why = disconnection(t); !why.empty())
+        source_.error(at, why, "another seed, or more shifts to draw from (m)");
+    } catch (const std::exception& e) {
+      source_.error(at, e.what());
+    }
+  }
+
   void read_topology(const Value* value) {
+    if (read_rounds(value)) return;
     MapReader map(source_, value, "topology", true);
     TopologySpec& t = fleet_.topology;
     const Value* kind = map.take("kind");
     if (!read_short_topology(kind)) {
       std::vector<std::string> kinds;
       for (const Family& f : families()) kinds.emplace_back(f.kind);
+      for (const Family& f : schedule_kinds()) kinds.emplace_back(f.kind);  // see read_rounds
       set(kind, t.kind, choice(kinds));
       read_topology_parameters(map);
     }
@@ -617,8 +682,8 @@ class FleetReader {
                         f.algorithm);
     text += fmt::format("{};{};{};{};{};",
                         f.order,
-                        to_string(f.topology),
-                        f.weights,
+                        f.schedule ? to_string(*f.schedule) : to_string(f.topology),
+                        f.schedule ? "its own" : f.weights,
                         f.stop.rounds.value_or(0),
                         f.stop.epochs.value_or(0));
     for (const PeerSpec& peer : f.peers) text += fmt::format("{},{};", peer.batch, peer.threads);

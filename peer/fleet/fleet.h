@@ -7,6 +7,7 @@
 
 #include "gossip/world.h"
 #include "graph/family.h"
+#include "graph/schedule.h"
 #include "optim/objective.h"
 #include "optim/optimizer.h"
 #include "optim/partition.h"
@@ -83,6 +84,8 @@ struct Fleet {
   std::string order;  ///< "" takes the algorithm's first
   TopologySpec topology;
   std::string weights = "metropolis";
+  std::optional<ScheduleSpec>
+      schedule;  ///< W of every round; topology and weights say nothing then
   NetworkSpec network;
   double flops = 50e9;  ///< `simulate: { flops: 50 GFLOP/s }`: speed of a peer of speed 1
   StopSpec stop;

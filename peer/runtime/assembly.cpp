@@ -63,8 +63,7 @@ Assembly::Assembly(Fleet fleet_) : fleet(std::move(fleet_)), optimizer_(fleet.op
     refuse(fleet, "train.local_steps", "all-reduce averages every gradient: local_steps must be 1");
   }
   try {
-    topology = build(fleet.topology, fleet.size());
-    w.emplace(mixing_matrix(fleet.weights, topology));
+    make_mixing();
   } catch (const std::exception& e) {
     refuse(fleet, "topology", e.what());
   }
@@ -103,16 +102,28 @@ Assembly::Assembly(Fleet fleet_) : fleet(std::move(fleet_)), optimizer_(fleet.op
   }
 }
 
+void Assembly::make_mixing() {
+  if (fleet.schedule) {
+    schedule = make_schedule(*fleet.schedule, fleet.size());
+    topology = schedule->topology(to_string(*fleet.schedule));
+  } else {
+    topology = build(fleet.topology, fleet.size());
+    w.emplace(mixing_matrix(fleet.weights, topology));
+  }
+}
+
 Plan Assembly::plan(PeerId i) const {
   const bool averaging = algorithm->links == Links::topology && !topology.directed;
   return {.id = i,
           .peers = fleet.size(),
-          .neighborhood = neighborhood_of(*algorithm, *w, i),
+          .neighborhood = schedule ? neighborhood_of(*algorithm, *schedule, i)
+                                   : neighborhood_of(*algorithm, *w, i),
+          .schedule = algorithm->links == Links::topology ? schedule : nullptr,
           .steps = rounds,
           .evaluate_every = evaluate_every,
           .checkpoint_every = fleet.checkpoint.every,
           .local_steps = fleet.local_steps,
-          .live_degrees = averaging && fleet.weights == "metropolis",
+          .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
           .catch_up = averaging,
           .deadline = fleet.faults.deadline};
 }

@@ -23,10 +23,11 @@ class Assembly {
 
   const Fleet fleet;
   const AlgorithmRow* algorithm = nullptr;
-  Topology topology;
-  std::optional<MixingMatrix> w;
-  TrainTest data;       ///< null pointers for the quadratic
-  Partition partition;  ///< empty for the quadratic
+  Topology topology;                               ///< of a schedule: all its links
+  std::optional<MixingMatrix> w;                   ///< empty when there is a schedule
+  std::shared_ptr<const MixingSchedule> schedule;  ///< W of every round; null: always w
+  TrainTest data;                                  ///< null pointers for the quadratic
+  Partition partition;                             ///< empty for the quadratic
   Step rounds = 0;  ///< the last round; the largest number when only time or a target stops the run
   Step evaluate_every = 0;  ///< rounds; 0: only at the end
   std::vector<Parameter> parameters;
@@ -42,6 +43,7 @@ class Assembly {
   std::unique_ptr<Objective> evaluator() const;
 
  private:
+  void make_mixing();
   std::unique_ptr<Objective> objective(PeerId i) const;
   OptimizerSpec optimizer_;
   QuadraticOptimum optimum_;

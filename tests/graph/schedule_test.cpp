@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
@@ -9,6 +10,7 @@
 #include "graph/base_graph.h"
 #include "graph/matcha.h"
 #include "graph/optimal_weights.h"
+#include "graph/schedule_lead.h"
 
 namespace gv {
 namespace {
@@ -66,6 +68,64 @@ TEST_P(EverySchedule, IsTheSameFarOutAndEverywhere) {
       EXPECT_EQ(row.weights, there->row(k, i).weights);
       if (here->period() == 0) continue;
       EXPECT_EQ(row.peers, there->row(k % here->period(), i).peers);
+    }
+  }
+}
+
+/// The links are what occurs: all of it, and for periodic schedules nothing else.
+TEST_P(EverySchedule, LinksAreWhoStandsInARow) {
+  for (const PeerId n : {1U, 2U, 5U, 8U, 12U}) {
+    const auto s = schedule(GetParam(), n);
+    const std::uint64_t rounds = s->period() > 0 ? s->period() : 2000;
+    for (PeerId i = 0; i < n; ++i) {
+      std::set<PeerId> peers;
+      std::set<PeerId> receivers;
+      for (std::uint64_t k = 0; k < rounds; ++k) {
+        const Neighborhood row = s->row(k, i);
+        peers.insert(row.peers.begin(), row.peers.end());
+        receivers.insert(row.receivers.begin(), row.receivers.end());
+      }
+      const Neighborhood links = s->links(i);
+      EXPECT_EQ(links.peers, std::vector<PeerId>(peers.begin(), peers.end())) << n << " " << i;
+      EXPECT_EQ(links.receivers, std::vector<PeerId>(receivers.begin(), receivers.end()));
+      EXPECT_EQ(links.weights, std::vector<double>(peers.size()));
+    }
+  }
+}
+
+/// Both ends of an exchange take the weight from their own rows.
+TEST_P(EverySchedule, BothEndsOfAnEdgeReadTheSameBits) {
+  const auto s = schedule(GetParam(), 12);
+  for (std::uint64_t k = 0; k < 50 && !s->directed(); ++k) {
+    for (PeerId i = 0; i < 12; ++i) {
+      const Neighborhood row = s->row(k, i);
+      for (std::size_t a = 0; a < row.peers.size(); ++a) {
+        const Neighborhood other = s->row(k, row.peers[a]);
+        const auto back = std::ranges::find(other.peers, i) - other.peers.begin();
+        EXPECT_EQ(static_cast<float>(row.weights[a]),
+                  static_cast<float>(other.weights.at(static_cast<std::size_t>(back))));
+      }
+    }
+  }
+}
+
+/// Played out: everyone but i goes on while it can.
+TEST_P(EverySchedule, NobodyGetsFurtherAheadThanTheLead) {
+  constexpr PeerId n = 7;
+  const auto s = schedule(GetParam(), n);
+  for (std::uint64_t round = 0; round < 5; ++round) {
+    for (PeerId i = 0; i < n; ++i) {
+      std::vector<std::uint64_t> clock(n, round);
+      for (bool moved = true; moved;) {
+        moved = false;
+        for (PeerId j = 0; j < n; ++j) {
+          const auto ready = [&](PeerId p) { return p != i && clock[p] >= clock[j]; };
+          if (j == i || !std::ranges::all_of(s->row(clock[j], j).peers, ready)) continue;
+          ++clock[j];
+          moved = true;
+        }
+      }
+      EXPECT_EQ(longest_lead(*s, round, i), std::ranges::max(clock) - round) << i;
     }
   }
 }

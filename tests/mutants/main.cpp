@@ -27,8 +27,11 @@ constexpr std::uint64_t seeds_at_a_time = 20;
 std::vector<Fleet> fleets() {
   Fleet patient = restless_fleet(3, "ring", "lian");
   patient.faults.deadline = Time{0};
+  // Exchanges that begin in different rounds at their ends.
+  Fleet matching = restless_fleet(6, "base:k=1", "lian");
+  matching.faults.deadline = Time{0};
   // Unequal degrees, and halves that are applied at once.
-  return {restless_fleet(6, "small-world:k=4,beta=0.5,seed=2", "atc"), patient};
+  return {restless_fleet(6, "small-world:k=4,beta=0.5,seed=2", "atc"), patient, matching};
 }
 
 struct Verdict {

@@ -106,7 +106,31 @@ TEST(Fleet, AFileInOneWordLiesBesideTheFleet) {
   EXPECT_EQ(read(quadratic + "topology: file:square.edges\n").topology.file, edges);
 }
 
+TEST(Fleet, ReadsSchedulesInBothForms) {
+  const std::vector<std::pair<std::string, std::string>> forms{
+      {"{ kind: one-peer-exponential }", "one-peer-exponential"},
+      {"{ kind: random-matching, seed: 3 }", "random-matching:seed=3"},
+      {"{ kind: base, k: 2 }", "base:k=2"},
+      {"{ kind: od-equi-dyn, eta: 0.7, m: 4, seed: 2 }", "od-equi-dyn:eta=0.7,m=4,seed=2"},
+      {"{ kind: ou-equi-dyn, m: 5 }", "ou-equi-dyn:m=5"},
+      {"{ kind: matcha, budget: 40 %, graph: \"torus:3x4\" }",
+       "matcha:budget=0.4,graph=torus:3x4"}};
+  for (const auto& [map, word] : forms) {
+    SCOPED_TRACE(word);
+    const Fleet a = read(quadratic + "topology: " + map + "\n", {"peers=12"});
+    const Fleet b = read(quadratic + "topology: " + word + "\n", {"peers=12"});
+    ASSERT_TRUE(a.schedule && b.schedule);
+    EXPECT_EQ(to_string(*a.schedule), to_string(parse_schedule(word)));
+    EXPECT_EQ(to_string(*a.schedule), to_string(*b.schedule));
+    EXPECT_EQ(a.digest, b.digest);
+    EXPECT_NE(a.digest, read(quadratic, {"peers=12"}).digest);
+  }
+  EXPECT_FALSE(read(quadratic).schedule);
+}
+
 TEST(Fleet, TheDigestFollowsTheArithmetic) {
+  EXPECT_NE(read(quadratic + "topology: random-matching\n").digest,
+            read(quadratic + "topology: random-matching:seed=2\n").digest);
   EXPECT_EQ(read(quadratic).digest, read(quadratic + "output: { dir: elsewhere }\n").digest);
   EXPECT_NE(read(quadratic).digest, read(quadratic + "seed: 2\n").digest);
 }
@@ -165,6 +189,15 @@ INSTANTIATE_TEST_SUITE_P(
               ":5:",
               "torus 3x3 has 9 peers, the fleet has 4",
               ""},
+        Wrong{"topology: { kind: base, k: 1, weights: fdla }\n",
+              ":5:40",
+              "`base` has weights of its own",
+              "leave `weights` out"},
+        Wrong{"topology: { kind: base, kk: 1 }\n", ":5:25", "unknown key `kk` in `topology`", "k"},
+        Wrong{"topology: random-matching:k=2\n", ":5:11", "no parameter `k`", ""},
+        Wrong{"topology: { kind: matcha, graph: rink }\n", ":5:34", "rink", ""},
+        Wrong{"topology: { kind: od-equi-dyn, eta: 0 }\n", ":5:", "eta must lie in (0, 1]", ""},
+        Wrong{"topology: { kind: od-equi-dyn, m: 1, seed: 0 }\n", ":5:", "connected", "seed"},
         Wrong{"topology: { kind: random-regular, degree: 5 }\n",
               ":5:",
               "smaller than the number of peers",

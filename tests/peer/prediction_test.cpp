@@ -49,7 +49,7 @@ Measured simulate_fleet(const char* topology, const char* order, const Centers& 
   }
   fleet.optimizer.lr = 0.1;
   fleet.stop.rounds = 650;
-  fleet.evaluate_every = 10;
+  fleet.evaluate_every = fleet.schedule ? 3 : 10;  // meets every round of a period of 4
   const Assembly assembly(std::move(fleet));
   Measured sum;
   double records = 0;
@@ -84,6 +84,25 @@ TEST_P(Prediction, IsWithinFivePercentOfTheRuntime) {
     EXPECT_NEAR(measured.excess_local / predicted.excess_local.value, 1, 0.05);
   }
 }
+
+class ScheduledPrediction : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(ScheduledPrediction, IsWithinFivePercentOfTheRuntime) {
+  const QuadraticFleet fleet{.hessian = hessian, .noise = 1, .rate = 0.1, .order = GetParam()};
+  for (const char* schedule : {"one-peer-exponential", "random-matching"}) {
+    SCOPED_TRACE(schedule);
+    const bool periodic = std::string(schedule) == "one-peer-exponential";
+    const Stationary predicted =
+        (periodic ? predict(one_peer_exponential_modes(n), fleet) : predict_matching(n, fleet))
+            .value();
+    const Measured measured = simulate_fleet(schedule, GetParam(), {});
+    EXPECT_NEAR(measured.consensus / predicted.consensus.value, 1, 0.05);
+    EXPECT_NEAR(measured.excess_mean / predicted.excess_mean.value, 1, 0.05);
+    EXPECT_NEAR(measured.excess_local / predicted.excess_local.value, 1, 0.05);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sixteen, ScheduledPrediction, ::testing::Values("lian", "atc", "cta"));
 
 INSTANTIATE_TEST_SUITE_P(
     Sixteen,

@@ -122,6 +122,63 @@ TEST(Simulation, MeanModelIsAllReduces) {
   }
 }
 
+/// One step apart, then only averaging: schedules whose period is exact leave no disagreement after
+/// it, and some before.
+TEST(Simulation, FiniteTimeSchedulesReachTheMeanInAPeriod) {
+  const std::vector<std::pair<const char*, PeerId>> cases{{"one-peer-exponential", 8},
+                                                          {"one-peer-exponential", 16},
+                                                          {"base:k=1", 6},
+                                                          {"base:k=1", 7},
+                                                          {"base:k=2", 25},
+                                                          {"base:k=1", 2}};
+  for (const auto& [schedule, n] : cases) {
+    SCOPED_TRACE(testing::Message() << schedule << " on " << n);
+    Fleet fleet = quadratic_fleet(n, schedule, "d-psgd", "atc");
+    fleet.data.quadratic.dimension = 10;
+    fleet.data.quadratic.spread = 1;
+    fleet.optimizer.schedule.kind = "step";
+    fleet.optimizer.schedule.every = 1;
+    fleet.optimizer.schedule.factor = 0;  // a rate of 0 from the second round on
+    const std::uint64_t period = make_schedule(*fleet.schedule, n)->period();
+    fleet.stop.rounds = period;
+    EXPECT_LT(run(fleet).record.consensus, 1e-12);
+    if (period == 1) continue;
+    fleet.stop.rounds = period - 1;
+    EXPECT_GT(run(fleet).record.consensus, 1e-6);
+  }
+}
+
+/// The mean model is that of all-reduce SGD whatever the graph does from round to round.
+TEST(Simulation, SchedulesKeepTheMean) {
+  for (const PeerId n : {7U, 8U}) {
+    const auto mean = [&](const char* topology, const char* algorithm, const char* order) {
+      Fleet f = quadratic_fleet(n, topology, algorithm, order);
+      f.data.quadratic = {.dimension = 8,
+                          .hessian = {1, 0.5, 0.25, 0.1},
+                          .noise = 1,
+                          .spread = 1,
+                          .start = 1,
+                          .centers = {}};
+      f.stop.rounds = 200;
+      return run(f).mean;
+    };
+    const std::vector<float> central = mean("random-matching", "all-reduce", "");
+    for (const char* schedule : {"one-peer-exponential",
+                                 "random-matching",
+                                 "base:k=1",
+                                 "base:k=2",
+                                 "od-equi-dyn",
+                                 "ou-equi-dyn",
+                                 "matcha:budget=0.4,graph=ring"}) {
+      for (const char* order : {"lian", "atc", "cta"}) {
+        const std::vector<float> x = mean(schedule, "d-psgd", order);
+        for (std::size_t k = 0; k < x.size(); ++k)
+          EXPECT_NEAR(x[k], central[k], 2e-5) << schedule << " " << order << " on " << n;
+      }
+    }
+  }
+}
+
 TEST(Simulation, ThreadsChangeNoBit) {
   Fleet fleet = quadratic_fleet(9, "torus:3x3", "d-psgd", "lian");
   fleet.data.quadratic.dimension = 1000;

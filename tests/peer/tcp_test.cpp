@@ -137,12 +137,41 @@ TEST_P(SameBits, OnOtherGraphs) {
   }
 }
 
+struct Changing {
+  const char* schedule;
+  PeerId peers;
+};
+constexpr Changing changing[] = {{"one-peer-exponential", 8},
+                                 {"one-peer-exponential", 6},
+                                 {"one-peer-exponential", 2},
+                                 {"random-matching", 7},
+                                 {"random-matching", 8},
+                                 {"base:k=1", 6},
+                                 {"base:k=2", 8},
+                                 {"od-equi-dyn", 6},
+                                 {"ou-equi-dyn:m=3,seed=3", 7},
+                                 {"matcha:budget=0.4,graph=torus:3x3", 9}};
+
+TEST_P(SameBits, OnGraphsThatChangeWithTheRound) {
+  for (const auto& [schedule, n] : changing) {
+    for (const std::uint32_t d : {10U, 200'000U}) {
+      SCOPED_TRACE(testing::Message() << schedule << " on " << n << ", d " << d);
+      Fleet fleet = quadratic_fleet(n, schedule, GetParam().algorithm, GetParam().order);
+      fleet.data.quadratic.dimension = d;
+      fleet.data.quadratic.spread = 1;
+      fleet.stop.rounds = d == 10 ? 200 : 20;
+      expect_same_bits(fleet);
+    }
+  }
+}
+
 /// Whatever is lost with a connection is sent again over the next one, once: the same bits as in an
 /// undisturbed run.
 TEST_P(SameBits, WhateverBecomesOfConnections) {
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     for (const Harm harm : {Harm{.cut_after = 30'000}, Harm{.flip_after = 60'000}}) {
-      Fleet file = quadratic_fleet(5, "ring", GetParam().algorithm, GetParam().order);
+      const char* graph = seed < 3 ? "ring" : "random-matching";
+      Fleet file = quadratic_fleet(5, graph, GetParam().algorithm, GetParam().order);
       file.seed = seed;
       file.data.quadratic.dimension = 500;
       file.data.quadratic.spread = 1;

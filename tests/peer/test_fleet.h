@@ -16,7 +16,9 @@ inline Fleet quadratic_fleet(PeerId n,
   fleet.peers.assign(n, {});
   fleet.data.kind = "quadratic";
   fleet.model.kind = "quadratic";
-  fleet.topology = parse_topology(topology);
+  const ScheduleSpec spec = parse_schedule(topology);
+  fleet.topology = spec.topology;
+  if (is_schedule(topology)) fleet.schedule = spec;
   fleet.algorithm = algorithm;
   fleet.order = order;
   fleet.stop.rounds = 3;

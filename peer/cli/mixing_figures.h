@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "peer/runtime/assembly.h"
+
+namespace gv::cli {
+
+/// What can be said of a fleet's W, or of its schedule, before anything runs.
+struct MixingFigures {
+  std::string text;  ///< one line for people
+  std::string name;  ///< of the graph or the schedule
+  double slem = 0;   ///< the factor of a disagreement per round
+  double gap = 0;
+  nlohmann::ordered_json schedule;  ///< null when there is one W
+};
+MixingFigures mixing_figures(const Assembly& fleet);
+
+/// To how many neighbours peer i sends in a round: the mean over a period, or over many rounds of a
+/// random schedule.
+double mean_receivers(const Assembly& fleet, PeerId i);
+
+}  // namespace gv::cli
