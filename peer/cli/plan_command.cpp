@@ -5,37 +5,15 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "gossip/ring.h"
 #include "graph/spectrum.h"
 #include "peer/cli/command.h"
 #include "peer/report/screen.h"
-#include "peer/wire/frame.h"
+#include "peer/runtime/round_prediction.h"
 
 namespace gv::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// What peer i puts on the wire in one round.
-double bytes_per_round(const Assembly& fleet, PeerId i) {
-  const PeerId n = fleet.fleet.size();
-  const auto frame = [](Kind kind, std::size_t floats) {
-    Message m{.from = 0, .kind = kind, .step = 1, .part = 0, .payload = {}};
-    return static_cast<double>(wire::frame_bytes(m) + floats * sizeof(float));
-  };
-  switch (fleet.algorithm->links) {
-    case Links::none:
-      return 0;
-    case Links::ring: {
-      const double hops = 2.0 * (n - 1);
-      return hops * frame(Kind::reduce, fleet.dimension / n);
-    }
-    case Links::topology:
-      return static_cast<double>(fleet.w->row(i).receivers.size()) *
-             frame(Kind::model, fleet.dimension);
-  }
-  return 0;
-}
 
 struct Sizes {
   std::size_t least = 0, most = 0;
@@ -48,17 +26,34 @@ Sizes shares(const Assembly& fleet) {
   return {low.size(), high.size()};
 }
 
-double largest_bytes(const Assembly& fleet) {
-  double most = 0;
-  for (PeerId i = 0; i < fleet.fleet.size(); ++i) most = std::max(most, bytes_per_round(fleet, i));
-  return most;
-}
-
 bool endless(const Assembly& fleet) {
   return fleet.rounds == std::numeric_limits<Step>::max();
 }
 
+Json predicted_json(const Assembly& fleet, const RoundPrediction& round) {
+  const double seconds = round.seconds_per_round * static_cast<double>(fleet.rounds);
+  return {{"seconds_per_round", round.seconds_per_round},
+          {"compute_seconds", round.compute_seconds},
+          {"network_seconds", round.network_seconds},
+          {"bytes_per_round", round.bytes_per_round},
+          {"seconds", endless(fleet) ? Json(nullptr) : Json(seconds)}};
+}
+
+/// What the alpha-beta model says of the time.
+void print_prediction(const Assembly& fleet, const RoundPrediction& round) {
+  fmt::print(
+      "time   about {:.4g} ms per round: {:.4g} ms of compute at simulate.flops, {:.4g} ms "
+      "of waiting for the network\n",
+      1e3 * round.seconds_per_round,
+      1e3 * round.compute_seconds,
+      1e3 * round.network_seconds);
+  if (endless(fleet)) return;
+  fmt::print("       about {} in all, as `simulate` counts it; `run` with network.emulate\n",
+             seconds_text(round.seconds_per_round * static_cast<double>(fleet.rounds)));
+}
+
 void print_json(const Assembly& fleet, const Spectrum& s) {
+  const RoundPrediction round = predict_round(fleet);
   const Sizes share = shares(fleet);
   Json samples = Json::array();
   for (const auto& rows : fleet.partition) samples.push_back(rows.size());
@@ -78,7 +73,8 @@ void print_json(const Assembly& fleet, const Spectrum& s) {
                   {"slem", s.slem},
                   {"gap", s.gap},
                   {"rounds", endless(fleet) ? Json(nullptr) : Json(fleet.rounds)},
-                  {"bytes_per_round", largest_bytes(fleet)}};
+                  {"bytes_per_round", round.bytes_per_round},
+                  {"predicted", predicted_json(fleet, round)}};
   fmt::print("{}\n", plan.dump());
 }
 
@@ -108,7 +104,8 @@ void print_text(const Assembly& fleet, const Spectrum& s, const std::string& pat
              fleet.fleet.weights,
              s.gap,
              s.slem);
-  const double bytes = largest_bytes(fleet);
+  const RoundPrediction prediction = predict_round(fleet);
+  const double bytes = prediction.bytes_per_round;
   fmt::print("round  {} local step{}, then {} out by the busiest peer\n",
              fleet.fleet.local_steps,
              fleet.fleet.local_steps == 1 ? "" : "s",
@@ -120,6 +117,7 @@ void print_text(const Assembly& fleet, const Spectrum& s, const std::string& pat
                fleet.rounds,
                bytes_text(bytes * static_cast<double>(fleet.rounds)));
   }
+  print_prediction(fleet, prediction);
   fmt::print("nothing was started: grapevine run {}\n", path);
 }
 
