@@ -26,17 +26,17 @@ double simulated_round(Fleet fleet) {
     Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
     return std::chrono::duration<double>(simulate(assembly, observer, {}).virtual_time).count();
   };
-  constexpr Step rounds = 4;
+  constexpr Step rounds = 16;
   return (seconds(2 * rounds) - seconds(rounds)) / static_cast<double>(rounds);
 }
 
-/// Of a tenth of a megabyte, on a network ten times slower.
+/// Of a hundredth of a megabyte, on a network a hundred times slower.
 Fleet small_fleet(PeerId n, const std::string& graph, const std::string& order, Shape shape) {
   const bool gossip = !order.empty();
   Fleet fleet = quadratic_fleet(n, graph, gossip ? "d-psgd" : "all-reduce", order);
-  fleet.data.quadratic.dimension = 25'000;
+  fleet.data.quadratic.dimension = 2500;
   fleet.network = network_of(shape);
-  fleet.network.bandwidth = 1e7;
+  fleet.network.bandwidth = 1e6;
   return fleet;
 }
 
@@ -73,6 +73,7 @@ TEST(NetworkModel, RecursionAgreesWithTheClosedForm) {
 TEST(NetworkModel, PiecesShareTheCard) {
   Fleet fleet = small_fleet(4, "ring", "atc", Shape::per_nic);
   fleet.data.quadratic.dimension = 270'000;
+  fleet.network.bandwidth = 1e7;
   const double predicted = predict_round(Assembly(fleet)).seconds_per_round;
   EXPECT_NEAR(predicted, 0.010 + 2 * 4 * 270'000 / 1e7, 0.001);
   EXPECT_NEAR(simulated_round(fleet) / predicted, 1, 0.01);
@@ -95,7 +96,7 @@ TEST(NetworkModel, SimulatedSecondsAreThePredicted) {
 TEST(NetworkModel, ComputeCountsWhereTheOrderHasIt) {
   for (const char* order : {"lian", "atc", "cta"}) {
     Fleet fleet = small_fleet(8, "ring", order, Shape::per_nic);
-    fleet.flops = 10e6;  // a gradient takes about as long as the network
+    fleet.flops = 1e6;  // a gradient takes about as long as the network
     fleet.peers[3].speed = 0.5;
     fleet.local_steps = 2;
     const RoundPrediction predicted = predict_round(Assembly(fleet));
@@ -108,7 +109,7 @@ TEST(NetworkModel, OneSlowLinkHoldsTheRingUp) {
   for (const char* order : {"atc", ""}) {
     Fleet fleet = small_fleet(8, "ring", order, Shape::per_nic);
     const double even = predict_round(Assembly(fleet)).seconds_per_round;
-    fleet.network.links[{3, 4}] = {.latency = milliseconds(50), .bandwidth = 1e7};
+    fleet.network.links[{3, 4}] = {.latency = milliseconds(50), .bandwidth = 1e5};
     const double uneven = predict_round(Assembly(fleet)).seconds_per_round;
     EXPECT_GT(uneven, 1.5 * even);
     EXPECT_NEAR(simulated_round(fleet) / uneven, 1, 0.03) << order;
