@@ -71,8 +71,25 @@ void predict_gossip(const Assembly& fleet, const Objective& objective, RoundPred
       gossip_round_seconds(fleet.fleet.network, peers, frames, fleet.fleet.seed);
 }
 
+/// Each hop copies one chunk out and adds or copies one in: at the mean speed of the ring, since
+/// the hops of different peers overlap. Then each peer scales the sum.
+double ring_arithmetic_seconds(const Assembly& fleet) {
+  const PeerId n = fleet.fleet.size();
+  double mean = 0;     // seconds per operation
+  double slowest = 0;  // of all peers
+  for (const PeerSpec& peer : fleet.fleet.peers) {
+    const double seconds = 1 / (fleet.fleet.flops * peer.speed);
+    mean += seconds / n;
+    slowest = std::max(slowest, seconds);
+  }
+  const double hops = 2.0 * (n - 1);
+  return hops * 2 * static_cast<double>(fleet.dimension / n) * mean +
+         static_cast<double>(fleet.dimension) * slowest;
+}
+
 void predict_ring(const Assembly& fleet, RoundPrediction& round) {
   const PeerId n = fleet.fleet.size();
+  round.compute_seconds += ring_arithmetic_seconds(fleet);
   const auto chunk = static_cast<double>(frame_bytes(Kind::reduce, fleet.dimension / n));
   round.bytes_per_round = 2.0 * (n - 1) * chunk;
   round.seconds_per_round =

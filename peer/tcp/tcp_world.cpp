@@ -36,6 +36,10 @@ constexpr auto as_result = asio::experimental::as_tuple(asio::use_awaitable);
 constexpr double inline_flops = 1e6;
 /// Lines about refused strangers between two heartbeats.
 constexpr int most_refusals = 5;
+/// An emulated card that was idle for less was waiting for this host, not for the network: timers,
+/// wake-ups and copies take this long for each frame (measured: 0.1 to 0.3 ms with two peers per
+/// core). Kernels give their token buckets a burst for the same reason.
+constexpr Time host_lag{std::chrono::microseconds(100)};
 /// How long a restarted peer waits for the neighbours that are slow to find it.
 constexpr Time join_within{std::chrono::milliseconds(1500)};
 
@@ -45,7 +49,7 @@ class TcpWorldImpl : public TcpWorld {
       : options_(std::move(options)), acceptor_(io_), compute_(options_.compute_threads) {
     GV_CHECK(options_.hello.incarnation != 0, "0 means: not met yet");
     if (options_.emulate)
-      shaper_.emplace(*options_.emulate, options_.hello.peer, options_.emulation_seed);
+      shaper_.emplace(*options_.emulate, options_.hello.peer, options_.emulation_seed, host_lag);
   }
 
   std::uint16_t listen() override;

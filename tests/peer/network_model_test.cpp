@@ -94,14 +94,16 @@ TEST(NetworkModel, SimulatedSecondsAreThePredicted) {
 }
 
 TEST(NetworkModel, ComputeCountsWhereTheOrderHasIt) {
-  for (const char* order : {"lian", "atc", "cta"}) {
+  for (const char* order : {"lian", "atc", "cta", ""}) {
     Fleet fleet = small_fleet(8, "ring", order, Shape::per_nic);
     fleet.flops = 1e6;  // a gradient takes about as long as the network
     fleet.peers[3].speed = 0.5;
-    fleet.local_steps = 2;
+    fleet.local_steps = *order != 0 ? 2 : 1;
+    // All-reduce: a slow gradient partly hides behind the hops of the others.
+    const double tolerance = *order != 0 ? 0.05 : 0.1;
     const RoundPrediction predicted = predict_round(Assembly(fleet));
     EXPECT_GT(predicted.compute_seconds, 0.01);
-    EXPECT_NEAR(simulated_round(fleet) / predicted.seconds_per_round, 1, 0.05) << order;
+    EXPECT_NEAR(simulated_round(fleet) / predicted.seconds_per_round, 1, tolerance) << order;
   }
 }
 
