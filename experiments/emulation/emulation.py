@@ -48,11 +48,16 @@ def measured(grapevine, sets, folder, repeats):
 
 
 def model(algorithm, latency, bandwidth, compute):
-    """Seconds: compute + alpha + D M / B, or compute + 2 (n - 1) (alpha + M / (n B))."""
+    """Seconds: compute + alpha + D M / B, or compute + 2 (n - 1) (alpha + M / (n B)) + sums.
+
+    The sums of all-reduce copy a chunk out and add one at each hop, then scale: so many operations
+    per float, at the speed of the gradient and step, which take 6.
+    """
     alpha, transfer = latency * 1e-3, FLOATS * 4 * 8 / (bandwidth * 1e6)
     if algorithm == GOSSIP:
         return compute + alpha + 2 * transfer
-    return compute + 2 * (PEERS - 1) * (alpha + transfer / PEERS)
+    sums = compute * (2 * 2 * (PEERS - 1) / PEERS + 1) / 6
+    return compute + sums + 2 * (PEERS - 1) * (alpha + transfer / PEERS)
 
 
 def main():
