@@ -10,6 +10,7 @@
 #include "peer/cli/mixing_figures.h"
 #include "peer/report/forecast_view.h"
 #include "peer/report/screen.h"
+#include "peer/runtime/round_prediction.h"
 #include "peer/wire/frame.h"
 
 namespace gv::cli {
@@ -58,9 +59,31 @@ bool endless(const Assembly& fleet) {
   return fleet.rounds == std::numeric_limits<Step>::max();
 }
 
+Json predicted_json(const Assembly& fleet, const RoundPrediction& round) {
+  const double seconds = round.seconds_per_round * static_cast<double>(fleet.rounds);
+  return {{"seconds_per_round", round.seconds_per_round},
+          {"compute_seconds", round.compute_seconds},
+          {"network_seconds", round.network_seconds},
+          {"seconds", endless(fleet) ? Json(nullptr) : Json(seconds)}};
+}
+
+/// What the alpha-beta model says of the time.
+void print_prediction(const Assembly& fleet, const RoundPrediction& round) {
+  fmt::print(
+      "time   about {:.4g} ms per round: {:.4g} ms of compute at simulate.flops, {:.4g} ms "
+      "of waiting for the network\n",
+      1e3 * round.seconds_per_round,
+      1e3 * round.compute_seconds,
+      1e3 * round.network_seconds);
+  if (endless(fleet)) return;
+  fmt::print("       about {} in all, as `simulate` counts it; `run` with network.emulate\n",
+             seconds_text(round.seconds_per_round * static_cast<double>(fleet.rounds)));
+}
+
 void print_json(const Assembly& fleet,
                 const MixingFigures& s,
-                const std::optional<FleetForecast>& ahead) {
+                const std::optional<FleetForecast>& ahead,
+                const std::optional<RoundPrediction>& round) {
   const Sizes share = shares(fleet);
   Json samples = Json::array();
   for (const auto& rows : fleet.partition) samples.push_back(rows.size());
@@ -83,13 +106,15 @@ void print_json(const Assembly& fleet,
             {"bytes_per_round", largest_bytes(fleet)}};
   if (!s.schedule.is_null()) plan["schedule"] = s.schedule;
   add_forecast(plan, ahead);
+  if (round) plan["predicted"].update(predicted_json(fleet, *round));
   fmt::print("{}\n", plan.dump());
 }
 
 void print_text(const Assembly& fleet,
                 const MixingFigures& s,
                 const std::string& path,
-                const std::optional<FleetForecast>& ahead) {
+                const std::optional<FleetForecast>& ahead,
+                const std::optional<RoundPrediction>& round) {
   const Sizes share = shares(fleet);
   fmt::print("plan   {}: ok\n", path);
   fmt::print("peers  {}, algorithm {} {}\n",
@@ -123,6 +148,7 @@ void print_text(const Assembly& fleet,
                fleet.rounds,
                bytes_text(bytes * static_cast<double>(fleet.rounds)));
   }
+  if (round) print_prediction(fleet, *round);
   if (ahead) fmt::print("{}", forecast_text(*ahead));
   fmt::print("nothing was started: grapevine run {}\n", path);
 }
@@ -151,10 +177,15 @@ void add_plan(CLI::App& app, Outcome&) {
   command->callback([options, wanted] {
     const Assembly fleet = assemble(*options);
     const MixingFigures s = mixing_figures(fleet);
-    // A forecast knows one W, not one for each round.
-    const auto ahead =
-        fleet.schedule ? std::nullopt : forecast(fleet, largest_bytes(fleet), *wanted);
-    options->json ? print_json(fleet, s, ahead) : print_text(fleet, s, options->file, ahead);
+    // Both know one W, not one for each round.
+    std::optional<FleetForecast> ahead;
+    std::optional<RoundPrediction> round;
+    if (!fleet.schedule) {
+      ahead = forecast(fleet, largest_bytes(fleet), *wanted);
+      round = predict_round(fleet);
+    }
+    options->json ? print_json(fleet, s, ahead, round)
+                  : print_text(fleet, s, options->file, ahead, round);
   });
 }
 

@@ -12,6 +12,7 @@
 #include "gossip/registry.h"
 #include "graph/mixing.h"
 #include "graph/spectrum.h"
+#include "peer/fleet/network_reader.h"
 #include "peer/fleet/value.h"
 
 namespace gv {
@@ -80,7 +81,8 @@ class FleetReader {
     read_model(top.take("model"));
     read_algorithm(top.take("algorithm"));
     read_topology(top.take("topology"));
-    read_network(top.take("network"));
+    const Value* links = top.take("links");
+    fleet_.network = read_network(source_, top.take("network"), links, fleet_.size());
     read_simulate(top.take("simulate"));
     read_stop(top.take("stop"));
     read_evaluate(top.take("evaluate"));
@@ -529,15 +531,6 @@ class FleetReader {
                     "(L: the loss's curvature); order atc has no such limit",
                     rule,
                     1 + spectrum(w).lambda_n.value_or(0)));
-  }
-
-  void read_network(const Value* value) {
-    MapReader map(source_, value, "network");
-    set(map.take("latency"), fleet_.network.latency, duration());
-    set(map.take("bandwidth"), fleet_.network.bandwidth, [this](const Value& v) {
-      return read_bandwidth(source_, v);
-    });
-    map.finish();
   }
 
   void read_simulate(const Value* value) {

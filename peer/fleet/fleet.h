@@ -11,6 +11,7 @@
 #include "optim/objective.h"
 #include "optim/optimizer.h"
 #include "optim/partition.h"
+#include "peer/network/network_spec.h"
 
 namespace gv {
 
@@ -41,11 +42,6 @@ struct DataSpec {
   double noise = 0.1, separation = 3;        ///< linear; blobs
   QuadraticSpec quadratic;                   ///< dimension, hessian, noise, spread, start
   PartitionSpec partition;
-};
-
-struct NetworkSpec {
-  Time latency{0};
-  double bandwidth = 0;  ///< bytes per second and link; 0: unlimited
 };
 
 struct StopSpec {

@@ -38,7 +38,7 @@ std::string line(const char* what, double measured, const Estimate& expected) {
 
 std::optional<Stationary> expectation(const Assembly& fleet, const FleetRecord& record) {
   const std::optional<QuadraticProblem> problem = quadratic_problem(fleet);
-  if (!problem || record.peers != fleet.fleet.size() || record.peers > most_peers)
+  if (fleet.schedule || !problem || record.peers != fleet.fleet.size() || record.peers > most_peers)
     return std::nullopt;
   try {
     const Modes modes = modes_of(*fleet.w);

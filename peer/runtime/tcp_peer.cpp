@@ -40,6 +40,8 @@ TcpOptions tcp_options(const Assembly& fleet, const Plan& plan, const TcpPeerOpt
   tcp.connect_deadline = options.connect_deadline;
   tcp.heartbeat = fleet.fleet.faults.heartbeat;
   tcp.dead_after = fleet.fleet.faults.dead_after;
+  if (fleet.fleet.network.emulate) tcp.emulate = fleet.fleet.network;
+  tcp.emulation_seed = fleet.fleet.seed;
   tcp.successors = plan.catch_up;
   tcp.rejoin = options.rejoin;
   tcp.on_report = options.on_report;

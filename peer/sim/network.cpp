@@ -89,6 +89,7 @@ std::string parse(std::span<const std::byte> bytes,
 Network::Network(SimShared& shared, Dice& dice, Processes& processes)
     : shared_(shared), dice_(dice), processes_(processes) {
   for (const Peer* peer : shared_.peers) {
+    shapers_.emplace_back(shared.network, peer->plan.id, shared.seed);
     for (const PeerId other : peer->plan.neighborhood.receivers) edge_of(peer->plan.id, other);
   }
 }
@@ -138,17 +139,15 @@ void Network::transmit(Edge& edge, End& from, Bytes frame) {
 
 /// FIFO: what is sent later arrives later.
 void Network::launch(Edge& edge, End& from, const Bytes& frame) {
-  const double bandwidth = shared_.network.bandwidth;
-  const double seconds = bandwidth > 0 ? static_cast<double>(frame.size()) / bandwidth : 0;
-  from.link_free = std::max(from.link_free, now()) + Time{static_cast<std::int64_t>(seconds * 1e9)};
+  Shaper& shaper = shapers_[from.self];
+  Time arrival = shaper.arrival(from.other, frame.size(), now());
   End& at = end_of(edge, from.other);
   const auto deliver = [&](Bytes bytes) {
-    processes_.run_at(from.link_free + shared_.network.latency,
-                      at.self,
-                      [this, &edge, &at, outage = edge.outages, bytes = std::move(bytes)] {
-                        if (outage == edge.outages || mutant(Mutant::take_of_old_connection))
-                          arrive(edge, at, bytes);
-                      });
+    processes_.run_at(
+        arrival, at.self, [this, &edge, &at, outage = edge.outages, bytes = std::move(bytes)] {
+          if (outage == edge.outages || mutant(Mutant::take_of_old_connection))
+            arrive(edge, at, bytes);
+        });
   };
   if (!dice_.strikes(Fault::slice, now())) return deliver(frame);
   for (std::size_t done = 0; done < frame.size();) {
@@ -156,8 +155,9 @@ void Network::launch(Edge& edge, End& from, const Bytes& frame) {
     const auto begin = frame.begin() + static_cast<std::ptrdiff_t>(done);
     deliver(Bytes(begin, begin + static_cast<std::ptrdiff_t>(length)));
     done += length;
-    from.link_free += dice_.time(Time{0}, milliseconds(2));
+    arrival += dice_.time(Time{0}, milliseconds(2));
   }
+  shaper.hold(from.other, arrival);
 }
 
 void Network::arrive(Edge& edge, End& at, const Bytes& bytes) {

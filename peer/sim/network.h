@@ -29,7 +29,6 @@ class Network {
     std::vector<std::byte> incoming;           ///< the beginning of a frame
     std::vector<std::vector<std::byte>> held;  ///< frames that a stalled connection keeps back
     bool stalled = false;                      ///< what it sends does not get through
-    Time link_free{0};
     bool away = false;
   };
   struct Edge {
@@ -80,6 +79,7 @@ class Network {
   Dice& dice_;
   Processes& processes_;
   BufferPool pool_;
+  std::vector<Shaper> shapers_;  ///< by id
   std::map<std::pair<PeerId, PeerId>, Edge> edges_;
   std::vector<std::string> violations_;
 };

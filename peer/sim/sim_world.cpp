@@ -1,7 +1,6 @@
 #include "peer/sim/sim_world.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "optim/check.h"
@@ -10,23 +9,12 @@
 #include "peer/wire/frame.h"
 
 namespace gv {
-namespace {
-
-Time seconds(double s) {
-  return Time{static_cast<std::int64_t>(std::llround(s * 1e9))};
-}
-
-}  // namespace
-
 void SimWorld::send(PeerId to, Message message) {
   const std::uint64_t bytes = wire::frame_bytes(message);
   sent_bytes_ += bytes;
   if (shared_.faults != nullptr) return shared_.faults->network().send(id_, to, std::move(message));
-  Time& free = link_free_[to];
-  const double bandwidth = shared_.network.bandwidth;
-  free = std::max(free, now()) +
-         (bandwidth > 0 ? seconds(static_cast<double>(bytes) / bandwidth) : Time{0});
-  shared_.queue.push(free + shared_.network.latency, [this, to, m = std::move(message)]() mutable {
+  const Time at = shaper_.arrival(to, bytes, now());
+  shared_.queue.push(at, [this, to, m = std::move(message)]() mutable {
     const bool taken = shared_.peers[to]->deliver(std::move(m));
     GV_CHECK(taken, "a simulated peer refused a message of its own fleet");
   });

@@ -2,11 +2,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <vector>
 
 #include "gossip/peer.h"
-#include "peer/fleet/fleet.h"
+#include "peer/network/shaper.h"
 #include "peer/report/observer.h"
 #include "peer/sim/event_queue.h"
 
@@ -31,7 +30,8 @@ struct SimShared {
   std::vector<Peer*> peers;    ///< by id; each peer's present life
   std::vector<bool> finished;  ///< has said its last words
   NetworkSpec network;
-  Time ended{0};  ///< when the last one of them said them
+  std::uint64_t seed = 1;  ///< of the fleet
+  Time ended{0};           ///< when the last one of them said them
   Observer* observer = nullptr;
   Faults* faults = nullptr;  ///< null: a world in which nothing goes wrong
   Audit* audit = nullptr;    ///< with faults
@@ -40,12 +40,16 @@ struct SimShared {
   std::function<void(PeerId)> on_met;  ///< with faults: a peer has a link to a neighbour again
 };
 
-/// World in virtual time. Links are FIFO per ordered pair, as TCP is: a message leaves when the one
-/// before it has left, takes bytes / bandwidth, and arrives `latency` later.
+/// World in virtual time. Links are FIFO per ordered pair, as TCP is; when a message arrives, the
+/// shaper says.
 class SimWorld : public World {
  public:
   SimWorld(SimShared& shared, PeerId id, std::uint64_t life, double flops_per_second)
-      : shared_(shared), id_(id), life_(life), flops_per_second_(flops_per_second) {}
+      : shared_(shared),
+        id_(id),
+        life_(life),
+        flops_per_second_(flops_per_second),
+        shaper_(shared.network, id, shared.seed) {}
 
   Time now() const override { return shared_.queue.now(); }
   void send(PeerId to, Message message) override;
@@ -63,7 +67,7 @@ class SimWorld : public World {
   std::uint64_t life_;
   double flops_per_second_;
   std::uint64_t sent_bytes_ = 0;
-  std::map<PeerId, Time> link_free_;
+  Shaper shaper_;
 };
 
 }  // namespace gv

@@ -26,6 +26,7 @@ class Simulation {
       : fleet_(fleet), options_(options), workers_(threads(options)) {
     const PeerId n = fleet.fleet.size();
     shared_.network = fleet.fleet.network;
+    shared_.seed = fleet.fleet.seed;
     shared_.observer = &observer;
     shared_.finished.assign(n, false);
     last_job_.assign(n, none);

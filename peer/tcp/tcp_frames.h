@@ -1,8 +1,10 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,8 @@ struct Incoming {
 struct Outgoing {
   std::vector<std::byte> head;
   Payload payload;
+  /// When it is to be with the neighbour, on an emulated network.
+  std::optional<std::chrono::steady_clock::time_point> due = {};
   std::size_t size() const { return head.size() + (payload ? payload->size() : 0); }
 };
 

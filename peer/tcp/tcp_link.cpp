@@ -6,6 +6,7 @@
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/experimental/as_tuple.hpp>
+#include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
 
 namespace gv {
@@ -26,10 +27,13 @@ void TcpLink::start(BufferPool& pool, Events events) {
 
 void TcpLink::send(Outgoing frame) {
   if (closed_ || finishing_) return;
+  const bool timed = frame.due.has_value();
   queue_.push_back(std::move(frame));
   if (writing_) return;
   writing_ = true;
-  asio::co_spawn(frames_->socket.get_executor(), write_loop(shared_from_this()), asio::detached);
+  const auto executor = frames_->socket.get_executor();
+  const auto loop = timed ? timed_write_loop : write_loop;
+  asio::co_spawn(executor, loop(shared_from_this()), asio::detached);
 }
 
 void TcpLink::finish() {
@@ -52,8 +56,8 @@ asio::awaitable<void> TcpLink::read_loop(std::shared_ptr<TcpLink> self, BufferPo
 
 asio::awaitable<void> TcpLink::write_loop(std::shared_ptr<TcpLink> self) {
   while (!self->queue_.empty() && !self->closed_) {
-    const auto [error, count] =
-        co_await self->frames_->socket.async_write_some(self->next_buffers(), as_result);
+    const auto [error, count] = co_await self->frames_->socket.async_write_some(
+        self->next_buffers(socket_piece), as_result);
     // A reader that is still busy will say what happened; there may be more to read.
     if (error) break;
     self->written(count);
@@ -62,7 +66,30 @@ asio::awaitable<void> TcpLink::write_loop(std::shared_ptr<TcpLink> self) {
   if (self->finishing_) self->shut_down();
 }
 
-std::vector<asio::const_buffer> TcpLink::next_buffers() const {
+/// A frame travels ahead of its time but for its last byte, which the neighbour gets when the frame
+/// is due: the copy through the kernel, and what it costs, is over by then.
+asio::awaitable<void> TcpLink::timed_write_loop(std::shared_ptr<TcpLink> self) {
+  asio::ip::tcp::socket& socket = self->frames_->socket;
+  asio::steady_timer timer(socket.get_executor());
+  while (!self->queue_.empty() && !self->closed_) {
+    const Outgoing& frame = self->queue_.front();
+    const std::size_t left = frame.size() - self->front_written_;
+    if (left == 1) {
+      timer.expires_at(*frame.due);
+      co_await timer.async_wait(as_result);
+      if (self->closed_) break;
+    }
+    const std::size_t most = std::clamp<std::size_t>(left - 1, 1, socket_piece);
+    const auto [error, count] =
+        co_await socket.async_write_some(self->next_buffers(most), as_result);
+    if (error) break;
+    self->written(count);
+  }
+  self->writing_ = false;
+  if (self->finishing_) self->shut_down();
+}
+
+std::vector<asio::const_buffer> TcpLink::next_buffers(std::size_t most) const {
   constexpr std::size_t most_buffers = 32;
   std::vector<asio::const_buffer> buffers;
   std::size_t bytes = 0;
@@ -70,14 +97,14 @@ std::vector<asio::const_buffer> TcpLink::next_buffers() const {
   const auto add = [&](const std::byte* data, std::size_t size) {
     const std::size_t from = std::min(skip, size);
     skip -= from;
-    const std::size_t count = std::min(size - from, socket_piece - bytes);
+    const std::size_t count = std::min(size - from, most - bytes);
     if (count > 0) buffers.emplace_back(data + from, count);
     bytes += count;
   };
   for (const Outgoing& frame : queue_) {
     add(frame.head.data(), frame.head.size());
     if (frame.payload) add(frame.payload->data(), frame.payload->size());
-    if (bytes == socket_piece || buffers.size() >= most_buffers) break;
+    if (bytes == most || buffers.size() >= most_buffers) break;
   }
   return buffers;
 }

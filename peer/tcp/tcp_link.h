@@ -36,8 +36,10 @@ class TcpLink : public std::enable_shared_from_this<TcpLink> {
  private:
   static asio::awaitable<void> read_loop(std::shared_ptr<TcpLink> self, BufferPool& pool);
   static asio::awaitable<void> write_loop(std::shared_ptr<TcpLink> self);
-  /// Up to socket_piece bytes of the queue, beginning where the last write ended.
-  std::vector<asio::const_buffer> next_buffers() const;
+  /// The same for frames that are due at a time of their own.
+  static asio::awaitable<void> timed_write_loop(std::shared_ptr<TcpLink> self);
+  /// Up to `most` bytes of the queue, beginning where the last write ended.
+  std::vector<asio::const_buffer> next_buffers(std::size_t most) const;
   void written(std::size_t bytes);
   void shut_down();
   void end(const std::string& error);

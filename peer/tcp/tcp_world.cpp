@@ -19,6 +19,7 @@
 
 #include "gossip/session.h"
 #include "optim/check.h"
+#include "peer/network/shaper.h"
 #include "peer/tcp/compute_thread.h"
 #include "peer/tcp/tcp_handshake.h"
 #include "peer/tcp/tcp_link.h"
@@ -35,6 +36,10 @@ constexpr auto as_result = asio::experimental::as_tuple(asio::use_awaitable);
 constexpr double inline_flops = 1e6;
 /// Lines about refused strangers between two heartbeats.
 constexpr int most_refusals = 5;
+/// An emulated card that was idle for less was waiting for this host, not for the network: timers,
+/// wake-ups and copies take this long for each frame (measured: 0.1 to 0.3 ms with two peers per
+/// core). Kernels give their token buckets a burst for the same reason.
+constexpr Time host_lag{std::chrono::microseconds(100)};
 /// How long a restarted peer waits for the neighbours that are slow to find it.
 constexpr Time join_within{std::chrono::milliseconds(1500)};
 
@@ -43,6 +48,8 @@ class TcpWorldImpl : public TcpWorld {
   explicit TcpWorldImpl(TcpOptions options)
       : options_(std::move(options)), acceptor_(io_), compute_(options_.compute_threads) {
     GV_CHECK(options_.hello.incarnation != 0, "0 means: not met yet");
+    if (options_.emulate)
+      shaper_.emplace(*options_.emulate, options_.hello.peer, options_.emulation_seed, host_lag);
   }
 
   std::uint16_t listen() override;
@@ -75,6 +82,7 @@ class TcpWorldImpl : public TcpWorld {
  private:
   /// A neighbour, over all connections with it.
   struct Edge {
+    PeerId peer = 0;
     PeerAddress address;  ///< of those whom we dial
     Session session;
     std::uint64_t incarnation = 0;  ///< of the process that the session is with; 0: not met yet
@@ -101,6 +109,7 @@ class TcpWorldImpl : public TcpWorld {
   std::string objection(Edge& edge, PeerId id, std::uint64_t incarnation);
   void adopt(Handshake handshake);
   void transmit(Edge& edge, const Session::Numbered& numbered);
+  void put(Edge& edge, Outgoing frame);
   std::string take_frame(PeerId id, wire::Header header);
   std::string take_message(Edge& edge, wire::Header& header);
   void link_ended(PeerId id, const std::string& error);
@@ -120,6 +129,7 @@ class TcpWorldImpl : public TcpWorld {
   std::shared_ptr<BufferPool> pool_ = std::make_shared<BufferPool>();
   tcp::acceptor acceptor_;
   std::map<PeerId, Edge> edges_;
+  std::optional<Shaper> shaper_;
   Peer* peer_ = nullptr;
   std::function<void()> begin_;
   bool begun_ = false;
@@ -163,6 +173,7 @@ void TcpWorldImpl::run(const std::vector<PeerAddress>& addresses,
   asio::co_spawn(io_, accept_loop(), asio::detached);
   for (const PeerId id : options_.links) {
     Edge& edge = edges_[id];
+    edge.peer = id;
     if (id < options_.hello.peer) continue;
     const auto at = std::ranges::find(addresses, id, &PeerAddress::peer);
     if (at == addresses.end())
@@ -460,7 +471,7 @@ void TcpWorldImpl::beat() {
 void TcpWorldImpl::send_heartbeat(Edge& edge) {
   if (!edge.linked()) return;
   edge.ack_told = edge.session.received();
-  edge.link->send({wire::encode(wire::Heartbeat{edge.ack_told, peer_->clock()}), nullptr});
+  put(edge, {wire::encode(wire::Heartbeat{edge.ack_told, peer_->clock()}), nullptr});
 }
 
 void TcpWorldImpl::fail(std::string reason) {
@@ -497,10 +508,15 @@ void TcpWorldImpl::transmit(Edge& edge, const Session::Numbered& numbered) {
   if (!edge.linked()) return;
   edge.ack_told = edge.session.received();
   const Payload& payload = numbered.message.payload;
-  edge.link->send(
+  put(edge,
       {wire::encode(
            numbered.message, {.number = numbered.number, .ack = edge.ack_told}, hash_of(payload)),
        payload});
+}
+
+void TcpWorldImpl::put(Edge& edge, Outgoing frame) {
+  if (shaper_) frame.due = began_ + shaper_->arrival(edge.peer, frame.size(), now());
+  edge.link->send(std::move(frame));
 }
 
 /// One payload goes to several neighbours, one after the other.

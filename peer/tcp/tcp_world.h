@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "gossip/peer.h"
+#include "peer/network/network_spec.h"
 #include "peer/wire/frame.h"
 
 namespace gv {
@@ -23,6 +25,9 @@ struct TcpOptions {
   Time heartbeat{std::chrono::milliseconds(500)};    ///< between two signs of life on a link
   Time dead_after{std::chrono::seconds(5)};          ///< of silence: the neighbour is away
   Time reconnect_within{std::chrono::seconds(1)};    ///< of a broken link: the neighbour is away
+  /// All that this peer sends passes through this network; none: only through the real one.
+  std::optional<NetworkSpec> emulate;
+  std::uint64_t emulation_seed = 1;
   /// A process that takes the place of a neighbour that died is let in.
   bool successors = false;
   /// We take such a place: training begins with those neighbours that are there.

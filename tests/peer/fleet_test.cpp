@@ -56,6 +56,32 @@ TEST(Fleet, ReadsUnitsAndShortForms) {
   EXPECT_EQ(f.size(), 4U);
 }
 
+TEST(Fleet, ReadsTheNetworkAndItsLinks) {
+  const Fleet plain = read(quadratic);
+  EXPECT_EQ(plain.network.shape, Shape::per_link);
+  EXPECT_FALSE(plain.network.emulate);
+  const std::string text =
+      "network: { latency: 5 ms, jitter: 1 ms, bandwidth: 100 Mbit, shape: per-nic, emulate: true "
+      "}\nlinks:\n  - { between: [3, 0], latency: 20 ms }\n"
+      "  - { between: [1, 2], bandwidth: 1 MB/s, jitter: 0 ms }\n";
+  const NetworkSpec network = read(quadratic + text).network;
+  EXPECT_EQ(network.shape, Shape::per_nic);
+  EXPECT_TRUE(network.emulate);
+  EXPECT_EQ(network.nic_bandwidth(), 12.5e6);
+  EXPECT_EQ(network.link(0, 1).latency, std::chrono::milliseconds(5));
+  EXPECT_EQ(network.link(0, 1).bandwidth, 0) << "the card's alone";
+  for (const auto& [a, b] : {std::pair{0U, 3U}, std::pair{3U, 0U}}) {
+    EXPECT_EQ(network.link(a, b).latency, std::chrono::milliseconds(20));
+    EXPECT_EQ(network.link(a, b).jitter, std::chrono::milliseconds(1)) << "the others', as it was";
+  }
+  EXPECT_EQ(network.link(2, 1).bandwidth, 1e6);
+  EXPECT_EQ(network.link(2, 1).jitter, Time{0});
+  const NetworkSpec own = read(quadratic + text, {"network.shape=per-link"}).network;
+  EXPECT_EQ(own.link(0, 3).bandwidth, 12.5e6);
+  EXPECT_EQ(own.link(1, 2).bandwidth, 1e6);
+  EXPECT_EQ(own.nic_bandwidth(), 0);
+}
+
 TEST(Fleet, SetOverrides) {
   const Fleet f =
       read(quadratic,
@@ -132,6 +158,7 @@ TEST(Fleet, TheDigestFollowsTheArithmetic) {
   EXPECT_NE(read(quadratic + "topology: random-matching\n").digest,
             read(quadratic + "topology: random-matching:seed=2\n").digest);
   EXPECT_EQ(read(quadratic).digest, read(quadratic + "output: { dir: elsewhere }\n").digest);
+  EXPECT_EQ(read(quadratic).digest, read(quadratic + "network: { emulate: true }\n").digest);
   EXPECT_NE(read(quadratic).digest, read(quadratic + "seed: 2\n").digest);
 }
 
@@ -175,6 +202,25 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"network: { latency: 5 }\n", ":5:21", "has no unit", "`5 ms`"},
         Wrong{"network: { latency: 5 mss }\n", ":5:21", "is not a duration", "`5 ms`"},
         Wrong{"network: { bandwidth: 100 Mbits }\n", ":5:23", "is not a bandwidth", "12.5 MB/s"},
+        Wrong{"network: { shape: per-nick }\n", ":5:19", "not one of", "did you mean `per-nic`?"},
+        Wrong{"network: { emulate: 1 }\n", ":5:21", "neither true nor false", "true"},
+        Wrong{"network: { latency: 1 ms, jitter: 2 ms }\n",
+              ":5:35",
+              "a jitter of 2 ms around a latency of 1 ms",
+              "must not be the larger"},
+        Wrong{"links: { between: [0, 1] }\n", ":5:8", "expected a list of links", "between"},
+        Wrong{"links: [{ latency: 1 ms }]\n", ":5:9", "missing key `between`", "[0, 3]"},
+        Wrong{"links: [{ between: [0, 4] }]\n", ":5:24", "out of range", ""},
+        Wrong{"links: [{ between: [0, 1, 2] }]\n", ":5:20", "expected two peers", "[0, 3]"},
+        Wrong{"links: [{ between: [1, 1] }]\n", ":5:20", "no link with itself", "[0, 3]"},
+        Wrong{"links: [{ between: [0, 1], latencey: 1 ms }]\n",
+              ":5:28",
+              "unknown key `latencey`",
+              "did you mean `latency`?"},
+        Wrong{"links: [{ between: [0, 1] }, { between: [1, 0] }]\n",
+              ":5:30",
+              "the link between 0 and 1 is listed twice",
+              "both ways"},
         Wrong{"seed: 010\n", ":5:7", "`010` is not a whole number", "leading zeros"},
         Wrong{"seed: 1_000\n", ":5:7", "not a whole number", ""},
         Wrong{"train: { optimizer: { momentum: 0.9, nesterov: no } }\n",

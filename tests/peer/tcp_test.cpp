@@ -203,6 +203,39 @@ INSTANTIATE_TEST_SUITE_P(EveryRule,
                            return plain;
                          });
 
+/// The emulated network takes its time, and only that. Two runs side by side, so that what else the
+/// machine does slows both: with a hundred times the latency and a hundredth of the bandwidth the
+/// second one is still under way when the first one ends.
+TEST(Tcp, TheEmulatedNetworkTakesTimeAndChangesNoBit) {
+  const auto fleet_on = [](Time latency, double bandwidth) {
+    Fleet fleet = quadratic_fleet(4, "ring", "d-psgd", "atc");
+    fleet.data.quadratic.dimension = 2000;
+    fleet.data.quadratic.spread = 1;
+    fleet.stop.rounds = 20;
+    fleet.network = {.latency = latency, .bandwidth = bandwidth, .emulate = true};
+    return fleet;
+  };
+  const Assembly fast(fleet_on(std::chrono::microseconds(300), 80e6));
+  const Assembly slow(fleet_on(std::chrono::milliseconds(30), 0.8e6));
+  LoopbackFleet quick(fast);
+  LoopbackFleet late(slow);
+  std::vector<int> order;
+  std::mutex mutex;
+  const auto run = [&](LoopbackFleet& fleet, int name) {
+    fleet.run();
+    const std::lock_guard lock(mutex);
+    order.push_back(name);
+  };
+  std::thread other([&] { run(late, 2); });
+  run(quick, 1);
+  other.join();
+  EXPECT_EQ(order, (std::vector<int>{1, 2}));
+  EXPECT_EQ(quick.log + late.log, "");
+  const std::string hash = in_virtual_time(fast).hash;
+  EXPECT_EQ(quick.observer.params_hash(), hash);
+  EXPECT_EQ(late.observer.params_hash(), hash);
+}
+
 /// Runs a peer until it throws; gives what it said. `others` stand in for the rest of the fleet.
 std::string failure_of(TcpPeer& peer, const std::vector<PeerAddress>& addresses) {
   try {

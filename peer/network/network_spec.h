@@ -1,0 +1,44 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "gossip/world.h"
+
+namespace gv {
+
+/// One direction between two peers.
+struct LinkSpec {
+  Time latency{0};       ///< one way
+  Time jitter{0};        ///< the latency of each frame is uniform in latency -+ jitter; <= latency
+  double bandwidth = 0;  ///< bytes per second of this link alone; 0: no limit of its own
+};
+
+/// Where the bandwidth of a network lies.
+enum class Shape : std::uint8_t {
+  per_link,  ///< each direction of each link has it to itself
+  per_nic,   ///< each peer has it for all that it sends, as through one network card
+};
+
+/// The network that the simulator has, and that a real run imitates where `emulate` says so.
+struct NetworkSpec {
+  Time latency{0};
+  Time jitter{0};
+  double bandwidth = 0;  ///< bytes per second of a link or of a peer, as `shape` says; 0: unlimited
+  Shape shape = Shape::per_link;
+  bool emulate = false;                                      ///< in a real run, by the transport
+  std::map<std::pair<PeerId, PeerId>, LinkSpec> links = {};  ///< that differ; (lower id, higher id)
+
+  /// Of the link between two peers, either way.
+  LinkSpec link(PeerId a, PeerId b) const {
+    const auto own = links.find(std::minmax(a, b));
+    if (own != links.end()) return own->second;
+    return {latency, jitter, shape == Shape::per_link ? bandwidth : 0};
+  }
+  /// Of all that one peer sends; 0: no limit.
+  double nic_bandwidth() const { return shape == Shape::per_nic ? bandwidth : 0; }
+};
+
+}  // namespace gv

@@ -1,0 +1,90 @@
+#include "peer/network/round_model.h"
+
+#include <algorithm>
+
+#include "peer/network/shaper.h"
+
+namespace gv {
+namespace {
+
+double seconds(Time t) {
+  return std::chrono::duration<double>(t).count();
+}
+
+Time time(double seconds) {
+  return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
+}
+
+double busy(double bytes, double bandwidth) {
+  return bandwidth > 0 ? bytes / bandwidth : 0;
+}
+
+/// The recursion over rounds.
+class GossipRounds {
+ public:
+  GossipRounds(const NetworkSpec& network, const std::vector<GossipPeer>& peers, std::uint64_t seed)
+      : peers_(peers), begin_(peers.size()), ready_(peers.size()) {
+    for (PeerId i = 0; i < peers.size(); ++i) shapers_.emplace_back(network, i, seed);
+  }
+
+  void round(const std::vector<std::uint64_t>& frames) {
+    for (std::size_t i = 0; i < peers_.size(); ++i)
+      ready_[i] = begin_[i] + time(peers_[i].before + peers_[i].during);
+    for (std::size_t i = 0; i < peers_.size(); ++i) send(i, frames);
+    for (std::size_t i = 0; i < peers_.size(); ++i) begin_[i] = ready_[i] + time(peers_[i].after);
+  }
+
+  double end() const { return seconds(std::ranges::max(begin_)); }
+
+ private:
+  void send(std::size_t i, const std::vector<std::uint64_t>& frames) {
+    const Time sent = begin_[i] + time(peers_[i].before);
+    for (const std::uint64_t bytes : frames) {
+      for (const PeerId to : peers_[i].receivers)
+        ready_[to] = std::max(ready_[to], shapers_[i].arrival(to, bytes, sent));
+    }
+  }
+
+  const std::vector<GossipPeer>& peers_;
+  std::vector<Shaper> shapers_;
+  std::vector<Time> begin_;  ///< of the present round
+  std::vector<Time> ready_;  ///< with its own gradient and all that was sent to it
+};
+
+}  // namespace
+
+double gossip_seconds(const NetworkSpec& network, double messages, double bytes) {
+  const double through = network.shape == Shape::per_nic ? messages : 1;
+  return seconds(network.latency) + busy(through * bytes, network.bandwidth);
+}
+
+double ring_all_reduce_seconds(const NetworkSpec& network, PeerId n, double bytes) {
+  if (n < 2) return 0;
+  double sum = 0;
+  double slowest = 0;
+  for (PeerId i = 0; i < n; ++i) {
+    const LinkSpec link = network.link(i, (i + 1) % n);
+    const double length =
+        std::max(busy(bytes / n, link.bandwidth), busy(bytes / n, network.nic_bandwidth()));
+    sum += seconds(link.latency) + length;
+    slowest = std::max(slowest, length);
+  }
+  return 2.0 * (n - 1) * std::max(sum / n, slowest);
+}
+
+double gossip_round_seconds(const NetworkSpec& network,
+                            const std::vector<GossipPeer>& peers,
+                            const std::vector<std::uint64_t>& frames,
+                            std::uint64_t seed) {
+  constexpr std::size_t most_work = 4'000'000;
+  std::size_t work = peers.size();
+  for (const GossipPeer& peer : peers) work += peer.receivers.size() * frames.size();
+  const std::size_t half = std::clamp<std::size_t>(most_work / (2 * work), 2, 32);
+  GossipRounds rounds(network, peers, seed);
+  for (std::size_t k = 0; k < half; ++k) rounds.round(frames);
+  const double settled = rounds.end();
+  for (std::size_t k = 0; k < half; ++k) rounds.round(frames);
+  return (rounds.end() - settled) / static_cast<double>(half);
+}
+
+}  // namespace gv
