@@ -103,6 +103,7 @@ class TcpWorldImpl : public TcpWorld {
   asio::awaitable<void> receive_stranger(tcp::socket socket);
   asio::awaitable<void> dial(PeerId id);
   asio::awaitable<void> try_to_dial(PeerId id);
+  asio::awaitable<void> knock(PeerId id);
   void start_dialling(PeerId id);
   wire::Hello hello_to(const Edge& edge) const;
   std::string answer(const wire::Hello& theirs, wire::Hello& ours);
@@ -174,11 +175,11 @@ void TcpWorldImpl::run(const std::vector<PeerAddress>& addresses,
   for (const PeerId id : options_.links) {
     Edge& edge = edges_[id];
     edge.peer = id;
-    if (id < options_.hello.peer) continue;
     const auto at = std::ranges::find(addresses, id, &PeerAddress::peer);
+    if (at != addresses.end()) edge.address = *at;
+    if (id < options_.hello.peer) continue;
     if (at == addresses.end())
       throw std::runtime_error(fmt::format("no address of peer {} is known", id));
-    edge.address = *at;
     start_dialling(id);
   }
   after(options_.connect_deadline, [this] {
@@ -289,6 +290,20 @@ asio::awaitable<void> TcpWorldImpl::dial(PeerId id) {
     co_await timer.async_wait(as_result);
   }
   edge.dialling = false;
+}
+
+/// Whether the process of a neighbour that dials us is still there, once its connection has broken:
+/// nobody listens where a process has died, so that there is nothing to wait for.
+asio::awaitable<void> TcpWorldImpl::knock(PeerId id) {
+  Edge& edge = edges_.at(id);
+  if (edge.address.port == 0) co_return;
+  tcp::resolver resolver(io_);
+  const auto [unresolved, endpoints] = co_await resolver.async_resolve(
+      edge.address.host, std::to_string(edge.address.port), as_result);
+  if (unresolved || endpoints.empty()) co_return;
+  tcp::socket socket(io_);
+  const auto [error] = co_await socket.async_connect(endpoints.begin()->endpoint(), as_result);
+  if (error == asio::error::connection_refused && !edge.linked()) set_away(id, error.message());
 }
 
 asio::awaitable<void> TcpWorldImpl::try_to_dial(PeerId id) {
@@ -428,7 +443,11 @@ void TcpWorldImpl::link_ended(PeerId id, const std::string& error) {
   const std::shared_ptr<TcpLink> old = std::exchange(edge.link, nullptr);
   old->close();
   if (!ending_) options_.log(fmt::format("connection to peer {} lost: {}", id, edge.trouble));
-  if (id > options_.hello.peer) start_dialling(id);
+  if (id > options_.hello.peer) {
+    start_dialling(id);
+  } else {
+    asio::co_spawn(io_, knock(id), asio::detached);
+  }
   after(options_.reconnect_within, [this, id, outage = ++edge.outages] {
     const Edge& now = edges_.at(id);
     if (!now.linked() && now.outages == outage) set_away(id, now.trouble);
