@@ -89,6 +89,7 @@ class HostReplica : public Replica {
     const std::span<const float> from = in.floats();
     for (std::size_t k = 0; k < to.size(); ++k) to[k] += from[k];
   }
+  bool finite() const override { return all_finite(x_.floats()); }
   void scale(Vector v, float factor) override {
     for (float& value : part(v, {0, size()})) value *= factor;
   }

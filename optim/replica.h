@@ -58,6 +58,7 @@ class Replica {
   virtual void add(Vector v, Range r, const Buffer& in) = 0;   ///< v[r] <- v[r] + in
   virtual void scale(Vector v, float factor) = 0;              ///< v <- factor v
 
+  virtual bool finite() const = 0;    ///< every element of x is
   virtual Evaluation evaluate() = 0;  ///< x on the test set
 
   virtual double gradient_flops() const = 0;  ///< of one gradient(); for the simulator's clock

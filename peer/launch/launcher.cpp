@@ -143,22 +143,25 @@ void Launcher::take_report(control::Reported says) {
                  std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds())));
 }
 
+std::vector<PeerAddress> Launcher::addresses() const {
+  std::vector<PeerAddress> all;
+  for (PeerId i = 0; i < slots_.size(); ++i) all.push_back({i, "127.0.0.1", slots_[i].port});
+  return all;
+}
+
 void Launcher::send_addresses() {
   phase_ = Phase::connecting;
-  control::Addresses says;
-  for (PeerId i = 0; i < slots_.size(); ++i) says.list.push_back({i, "127.0.0.1", slots_[i].port});
-  for (const Slot& slot : slots_) slot.child->tell(control::line(says));
+  const std::string says = control::line(control::Addresses{addresses()});
+  for (const Slot& slot : slots_) slot.child->tell(says);
 }
 
 /// A restarted peer and the others get to know each other's addresses.
 void Launcher::introduce(PeerId id) {
-  control::Addresses all;
-  for (PeerId i = 0; i < slots_.size(); ++i) all.list.push_back({i, "127.0.0.1", slots_[i].port});
-  slots_[id].child->tell(control::line(all));
-  for (PeerId i = 0; i < slots_.size(); ++i) {
-    if (i != id && slots_[i].child->running())
-      slots_[i].child->tell(control::line(control::Addresses{{all.list[id]}}));
-  }
+  const std::vector<PeerAddress> all = addresses();
+  slots_[id].child->tell(control::line(control::Addresses{all}));
+  const std::string newcomer = control::line(control::Addresses{{all[id]}});
+  for (PeerId i = 0; i < slots_.size(); ++i)
+    if (i != id && slots_[i].child->running()) slots_[i].child->tell(newcomer);
 }
 
 void Launcher::restart_when_due() {

@@ -86,6 +86,7 @@ class Launcher {
   void heed(PeerId id, const control::PeerSays& says);
   void take_report(control::Reported says);
   void ended(PeerId id);
+  std::vector<PeerAddress> addresses() const;
   void send_addresses();
   void check_time_and_target();
   void take_signals();

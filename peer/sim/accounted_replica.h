@@ -30,6 +30,7 @@ class AccountedReplica : public Replica {
   void load(Vector v, Range r, const Buffer& in) override;
   void add(Vector v, Range r, const Buffer& in) override { inner_->add(v, r, in); }
   void scale(Vector v, float factor) override { inner_->scale(v, factor); }
+  bool finite() const override { return inner_->finite(); }
   Evaluation evaluate() override { return inner_->evaluate(); }
   double gradient_flops() const override { return inner_->gradient_flops(); }
   void save(StateWriter& out) const override { inner_->save(out); }

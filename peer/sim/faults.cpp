@@ -42,7 +42,8 @@ void Faults::start() {
 }
 
 void Faults::heard(PeerId from, const std::string& line) {
-  if (line.find("not finite") != std::string::npos) dice_.count(Probe::not_finite);
+  if (line.find("sent values that are not finite") != std::string::npos)
+    dice_.count(Probe::not_finite);
   if (line.find("in time") != std::string::npos) dice_.count(Probe::deadline);
   if (dice_.traced()) dice_.tell(now(), fmt::format("peer {} says: {}", from, line));
 }
