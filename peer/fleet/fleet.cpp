@@ -7,56 +7,25 @@
 #include <limits>
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include "gossip/registry.h"
-#include "graph/mixing.h"
-#include "graph/spectrum.h"
+#include "peer/fleet/digest.h"
 #include "peer/fleet/network_reader.h"
-#include "peer/fleet/value.h"
+#include "peer/fleet/readers.h"
+#include "peer/fleet/topology_reader.h"
 
 namespace gv {
 namespace {
 
-constexpr std::uint32_t most_peers = 1'000'000;
 constexpr double infinite = 1e300;
 
-/// Assigns when the key is there and readable.
-template <class Target, class Read>
-void set(const Value* value, Target& target, Read read) {
-  if (value == nullptr) return;
-  if (auto got = read(*value)) target = static_cast<Target>(*got);
-}
-
-class FleetReader {
- private:
-  // Readers bound to the source, for `set`.
-  auto word() {
-    return [this](const Value& v) { return read_word(source_, v); };
-  }
-  auto flag() {
-    return [this](const Value& v) { return read_bool(source_, v); };
-  }
-  auto duration() {
-    return [this](const Value& v) { return read_duration(source_, v); };
-  }
-  auto count(std::uint64_t least, std::uint64_t most) {
-    return [=, this](const Value& v) { return read_count(source_, v, least, most); };
-  }
-  auto number(double least, double most) {
-    return [=, this](const Value& v) { return read_number(source_, v, least, most); };
-  }
-  auto choice(std::vector<std::string> choices) {
-    return [this, choices = std::move(choices)](const Value& v) {
-      return read_choice(source_, v, choices);
-    };
-  }
-
+class FleetReader : Readers {
  public:
-  FleetReader(const std::string& path,
+  FleetReader(Source& source,
+              const std::string& path,
               const std::vector<std::string>& sets,
               std::vector<std::string>* notices)
-      : source_(path), notices_(notices) {
+      : Readers(source), notices_(notices) {
     fleet_.path = path;
     root_ = source_.parse_file();
     stop_on_errors();
@@ -80,7 +49,7 @@ class FleetReader {
     read_data(top.take("data"));
     read_model(top.take("model"));
     read_algorithm(top.take("algorithm"));
-    read_topology(top.take("topology"));
+    read_topology(source_, root_, top.take("topology"), folder_, fleet_, notices_);
     const Value* links = top.take("links");
     fleet_.network = read_network(source_, top.take("network"), links, fleet_.size());
     read_simulate(top.take("simulate"));
@@ -92,7 +61,7 @@ class FleetReader {
     read_output(top.take("output"));
     top.finish();
     stop_on_errors();
-    fleet_.digest = digest();
+    fleet_.digest = digest_of(fleet_);
     return std::move(fleet_);
   }
 
@@ -372,167 +341,6 @@ class FleetReader {
     }
   }
 
-  /// `base:k=1`, or { kind: base, k: 1 }. False: the value names no schedule.
-  bool read_rounds(const Value* value) {
-    const Value::Entry* entry =
-        value != nullptr && value->kind == Value::Kind::map ? value->find("kind") : nullptr;
-    const Value* kind = entry != nullptr ? &entry->value : value;
-    if (kind == nullptr || kind->kind != Value::Kind::scalar || !is_schedule(kind->text))
-      return false;
-    try {
-      fleet_.schedule = parse_schedule(kind->text);
-    } catch (const std::exception& e) {
-      source_.error(*kind, e.what());
-      return true;
-    }
-    ScheduleSpec& s = *fleet_.schedule;
-    MapReader map(source_, value, "topology", true);
-    map.take("kind");
-    const bool equi = s.kind == "od-equi-dyn" || s.kind == "ou-equi-dyn";
-    if (s.kind == "base") set(map.take("k"), s.k, count(1, most_peers));
-    if (equi) {
-      set(map.take("m"), s.shifts, count(1, most_peers));
-      set(map.take("eta"), s.eta, number(0, 1));
-    }
-    if (s.kind == "matcha") {
-      set(map.take("budget"), s.budget, [this](const Value& v) {
-        return read_fraction(source_, v);
-      });
-      if (const Value* graph = map.take("graph")) read_base_graph(*graph, s.topology);
-      if (s.topology.kind == "file")
-        s.topology.file = (folder_ / s.topology.file).lexically_normal().string();
-    }
-    if (equi || s.kind == "matcha" || s.kind == "random-matching")
-      set(map.take("seed"), s.seed, count(0, std::numeric_limits<std::uint64_t>::max()));
-    if (const Value* weights = map.take("weights"))
-      source_.error(*weights,
-                    fmt::format("`{}` has weights of its own, another W for every round", s.kind),
-                    "leave `weights` out");
-    map.finish();
-    check_rounds(*kind);
-    return true;
-  }
-
-  void read_base_graph(const Value& value, TopologySpec& topology) {
-    const std::optional<std::string> text = read_word(source_, value);
-    if (!text) return;
-    try {
-      topology = parse_topology(*text);
-    } catch (const std::exception& e) {
-      source_.error(value, e.what());
-    }
-  }
-
-  void check_rounds(const Value& at) {
-    if (!source_.diagnostics().empty()) return;
-    try {
-      const ScheduleSpec& s = *fleet_.schedule;
-      const Topology t = make_schedule(s, fleet_.size())->topology(to_string(s));
-      if (const std::string why = disconnection(t); !why.empty())
-        source_.error(at, why, "another seed, or more shifts to draw from (m)");
-    } catch (const std::exception& e) {
-      source_.error(at, e.what());
-    }
-  }
-
-  void read_topology(const Value* value) {
-    if (read_rounds(value)) return;
-    MapReader map(source_, value, "topology", true);
-    TopologySpec& t = fleet_.topology;
-    const Value* kind = map.take("kind");
-    if (!read_short_topology(kind)) {
-      std::vector<std::string> kinds;
-      for (const Family& f : families()) kinds.emplace_back(f.kind);
-      for (const Family& f : schedule_kinds()) kinds.emplace_back(f.kind);  // see read_rounds
-      set(kind, t.kind, choice(kinds));
-      read_topology_parameters(map);
-    }
-    if (t.kind == "file") t.file = (folder_ / t.file).lexically_normal().string();
-    read_weights(map.take("weights"));
-    map.finish();
-    check_graph(value != nullptr ? *value : root_);
-  }
-
-  /// `torus:4x4`, kind and parameters in one word as in `graph report`; false when there is no
-  /// colon.
-  bool read_short_topology(const Value* kind) {
-    const bool word = kind != nullptr && kind->kind == Value::Kind::scalar;
-    if (!word || kind->text.find(':') == std::string::npos) return false;
-    try {
-      fleet_.topology = parse_topology(kind->text);
-    } catch (const std::invalid_argument& e) {
-      source_.error(*kind, e.what());
-    }
-    return true;
-  }
-
-  void read_topology_parameters(MapReader& map) {
-    TopologySpec& t = fleet_.topology;
-    if (has_shape(t)) read_shape(map.take("shape"));
-    if (t.kind == "random-regular") set(map.take("degree"), t.degree, count(1, most_peers));
-    if (t.kind == "erdos-renyi")
-      set(map.take("p"), t.p, [this](const Value& v) { return read_fraction(source_, v); });
-    if (t.kind == "small-world") {
-      set(map.take("k"), t.k, count(2, most_peers));
-      set(map.take("beta"), t.beta, [this](const Value& v) { return read_fraction(source_, v); });
-    }
-    if (t.kind == "ring-lattice") set(map.take("k"), t.k, count(2, most_peers));
-    if (is_equi_static(t)) set(map.take("m"), t.shifts, count(1, most_peers));
-    if (t.kind == "random-regular" || t.kind == "erdos-renyi" || t.kind == "small-world" ||
-        is_equi_static(t)) {
-      set(map.take("seed"), t.seed, count(0, std::numeric_limits<std::uint64_t>::max()));
-    }
-    if (t.kind == "file") set(map.take("file"), t.file, word());
-  }
-
-  void read_shape(const Value* shape) {
-    if (shape == nullptr) return;
-    if (shape->kind != Value::Kind::sequence || shape->items.size() != 2)
-      return source_.error(*shape, "expected two numbers, rows and columns, such as [4, 4]");
-    for (const Value& side : shape->items)
-      fleet_.topology.shape.push_back(
-          static_cast<PeerId>(read_count(source_, side, 1, most_peers).value_or(1)));
-  }
-
-  void read_weights(const Value* value) {
-    if (value == nullptr) return;
-    set(value, fleet_.weights, word());
-    if (fleet_.weights.starts_with("file:")) {
-      fleet_.weights = "file:" + (folder_ / fleet_.weights.substr(5)).lexically_normal().string();
-    } else {
-      std::vector<std::string> names = weight_names();
-      names.emplace_back("file:PATH");
-      read_choice(source_, *value, names);
-    }
-  }
-
-  /// The graph must be possible, connected, and have a doubly stochastic W; asked only when the
-  /// file is fine so far.
-  void check_graph(const Value& at) {
-    if (!source_.diagnostics().empty()) return;
-    try {
-      const Topology t = build(fleet_.topology, fleet_.size());
-      if (const std::string why = disconnection(t); !why.empty())
-        source_.error(at, why, "another seed, a higher degree or probability, or more edges");
-      warn_of_rates(mixing_matrix(fleet_.weights, t));
-    } catch (const std::exception& e) {
-      source_.error(at, e.what());
-    }
-  }
-
-  /// Weights that minimize slem push lambda_n down; with the gradient at the model before mixing
-  /// the rate must stay below (1 + lambda_n) / L.
-  void warn_of_rates(const MixingMatrix& w) {
-    const std::string& rule = fleet_.weights;
-    const bool optimal = rule == "best-constant" || rule == "fdla" || rule == "fmmc";
-    if (notices_ == nullptr || !optimal || fleet_.order != "lian") return;
-    notices_->push_back(
-        fmt::format("weights {} with order lian: stable only for learning rates below {:.3g} / L "
-                    "(L: the loss's curvature); order atc has no such limit",
-                    rule,
-                    1 + spectrum(w).lambda_n.value_or(0)));
-  }
-
   void read_simulate(const Value* value) {
     MapReader map(source_, value, "simulate");
     set(map.take("flops"), fleet_.flops, [this](const Value& v) { return read_flops(source_, v); });
@@ -628,63 +436,6 @@ class FleetReader {
       fleet_.output_dir.replace(at, 6, fleet_.name);
   }
 
-  /// Everything that decides the arithmetic, in one fixed order.
-  std::string digest() const {
-    const Fleet& f = fleet_;
-    const OptimizerSpec& o = f.optimizer;
-    const Schedule& s = o.schedule;
-    const PartitionSpec& p = f.data.partition;
-    std::string text = fmt::format("{};{};{};{};{};{};{};{};",
-                                   f.name,
-                                   f.seed,
-                                   f.data.kind,
-                                   f.data.train,
-                                   f.data.test,
-                                   f.data.features,
-                                   f.data.classes,
-                                   f.data.noise);
-    text += fmt::format("{};{};{};{};{};{};",
-                        f.data.separation,
-                        p.kind,
-                        p.alpha,
-                        p.min_samples,
-                        p.classes_per_peer,
-                        fmt::join(p.sizes, ","));
-    const QuadraticSpec& q = f.data.quadratic;
-    text += fmt::format(
-        "{};{};{};{};{};", q.dimension, fmt::join(q.hessian, ","), q.noise, q.spread, q.start);
-    text += fmt::format("{};{};{};{};{};{};{};{};{};{};",
-                        f.model.kind,
-                        fmt::join(f.model.hidden, ","),
-                        o.kind,
-                        o.lr,
-                        o.momentum,
-                        o.nesterov,
-                        o.weight_decay,
-                        o.beta1,
-                        o.beta2,
-                        o.epsilon);
-    text += fmt::format("{};{};{};{};{};{};{};{};",
-                        s.kind,
-                        s.every,
-                        s.factor,
-                        s.warmup,
-                        s.lipschitz,
-                        s.sigma,
-                        f.local_steps,
-                        f.algorithm);
-    text += fmt::format("{};{};{};{};{};",
-                        f.order,
-                        f.schedule ? to_string(*f.schedule) : to_string(f.topology),
-                        f.schedule ? "its own" : f.weights,
-                        f.stop.rounds.value_or(0),
-                        f.stop.epochs.value_or(0));
-    for (const PeerSpec& peer : f.peers) text += fmt::format("{},{};", peer.batch, peer.threads);
-    const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-    return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
-  }
-
-  Source source_;
   std::vector<std::string>* notices_;
   Value root_;
   Fleet fleet_;
@@ -697,7 +448,8 @@ class FleetReader {
 Fleet read_fleet(const std::string& path,
                  const std::vector<std::string>& sets,
                  std::vector<std::string>* notices) {
-  return FleetReader(path, sets, notices).read();
+  Source source(path);
+  return FleetReader(source, path, sets, notices).read();
 }
 
 }  // namespace gv

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "peer/fleet/value.h"
+
+namespace gv {
+
+inline constexpr std::uint32_t most_peers = 1'000'000;
+
+/// Assigns when the key is there and readable.
+template <class Target, class Read>
+void set(const Value* value, Target& target, Read read) {
+  if (value == nullptr) return;
+  if (auto got = read(*value)) target = static_cast<Target>(*got);
+}
+
+/// The scalar readers of value.h, bound to one source, for `set`.
+class Readers {
+ protected:
+  explicit Readers(Source& source) : source_(source) {}
+
+  auto word() {
+    return [this](const Value& v) { return read_word(source_, v); };
+  }
+  auto flag() {
+    return [this](const Value& v) { return read_bool(source_, v); };
+  }
+  auto duration() {
+    return [this](const Value& v) { return read_duration(source_, v); };
+  }
+  auto count(std::uint64_t least, std::uint64_t most) {
+    return [=, this](const Value& v) { return read_count(source_, v, least, most); };
+  }
+  auto number(double least, double most) {
+    return [=, this](const Value& v) { return read_number(source_, v, least, most); };
+  }
+  auto choice(std::vector<std::string> choices) {
+    return [this, choices = std::move(choices)](const Value& v) {
+      return read_choice(source_, v, choices);
+    };
+  }
+  auto fraction() {
+    return [this](const Value& v) { return read_fraction(source_, v); };
+  }
+
+  Source& source_;
+};
+
+}  // namespace gv
