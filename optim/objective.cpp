@@ -20,6 +20,8 @@ std::size_t Objective::size() const {
 std::unique_ptr<Objective> make_objective(const ModelSpec& spec, Share share) {
   if (!share.train || !share.test)
     throw std::invalid_argument("model `" + spec.kind + "` needs a data set");
+  if (share.augment.any() && share.train->image == ImageShape{})
+    throw std::invalid_argument("only pictures can be cropped and flipped");
   const bool network =
       spec.kind == "lenet5" || spec.kind == "resnet20" || spec.kind == "transformer";
   if (network || share.train->is_text()) {
