@@ -144,22 +144,27 @@ std::unique_ptr<Objective> Assembly::objective(PeerId i) const {
       fleet.data.quadratic, i, fleet.size(), Rng(fleet.seed).derive("quadratic"), optimum_);
 }
 
-std::unique_ptr<Replica> Assembly::replica(PeerId i, const Device& device) const {
-  return make_replica(device,
-                      {.model = fleet.model,
-                       .share = share(i),
-                       .objective = [this, i] { return objective(i); },
-                       .optimizer = optimizer_,
-                       .batch = fleet.peers.at(i).batch,
-                       .init = Rng(fleet.seed).derive("init")});
+ReplicaParts Assembly::parts(PeerId i) const {
+  return {.model = fleet.model,
+          .share = share(i),
+          .objective = [this, i] { return objective(i); },
+          .optimizer = optimizer_,
+          .batch = fleet.peers.at(i).batch,
+          .init = Rng(fleet.seed).derive("init")};
 }
 
 std::unique_ptr<Replica> Assembly::replica(PeerId i) const {
-  return replica(i, choose_device(fleet.peers.at(i).device));
+  return make_replica(choose_device(fleet.peers.at(i).device), parts(i));
+}
+
+std::unique_ptr<Replica> Assembly::replica_on(const Device& device, std::uint32_t batch) const {
+  ReplicaParts measured = parts(0);
+  measured.batch = batch;
+  return make_replica(device, measured);
 }
 
 std::unique_ptr<Replica> Assembly::host_replica(PeerId i) const {
-  return replica(i, Device{});
+  return make_replica(Device{}, parts(i));
 }
 
 std::unique_ptr<Objective> Assembly::evaluator() const {
