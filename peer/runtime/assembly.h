@@ -48,6 +48,7 @@ class Assembly {
  private:
   void make_mixing();
   Share share(PeerId i) const;
+  void check_cuts() const;
   std::unique_ptr<Objective> objective(PeerId i) const;
   ReplicaParts parts(PeerId i) const;
   OptimizerSpec optimizer_;
