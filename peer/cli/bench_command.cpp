@@ -141,6 +141,7 @@ void add_bench(CLI::App& app, Outcome&) {
   add_gemm(*bench);
   add_exchange(*bench);
   add_bench_step(*bench);
+  add_bench_device(*bench);
 }
 
 }  // namespace gv::cli
