@@ -32,6 +32,8 @@ void add_examples(CLI::App& command, const std::string& examples);
 
 /// Reads the fleet file and makes it ready; notices go to stderr.
 Assembly assemble(const FleetOptions& options);
+/// Before these peers are started: see check_devices. Notices go to stderr.
+void tell_devices(const Assembly& fleet, const std::vector<PeerId>& peers);
 
 void add_run(CLI::App& app, Outcome& outcome);
 void add_simulate(CLI::App& app, Outcome& outcome);
@@ -57,6 +59,8 @@ void add_graph_report(CLI::App& graph);
 void add_graph_predict(CLI::App& graph);
 void add_audit(CLI::App& app, Outcome& outcome);
 void add_bench(CLI::App& app, Outcome& outcome);
+/// Subcommand of `bench`.
+void add_bench_device(CLI::App& bench);
 void add_doctor(CLI::App& app, Outcome& outcome);
 
 }  // namespace gv::cli

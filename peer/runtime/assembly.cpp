@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include "gpu/cuda_replica.h"
-#include "optim/host_replica.h"
+#include "optim/cifar10.h"
+#include "optim/text.h"
 
 namespace gv {
 namespace {
@@ -25,6 +25,8 @@ TrainTest load(const Fleet& fleet) {
   const DataSpec& data = fleet.data;
   const Rng rng = Rng(fleet.seed).derive("data");
   if (data.kind == "idx") return read_idx(data.dir);
+  if (data.kind == "cifar10") return read_cifar10(data.dir);
+  if (data.kind == "text") return read_text(data.file, data.context);
   if (data.kind == "digits") return draw_digits(data.train, data.test, rng);
   if (data.kind == "linear")
     return make_linear(data.train, data.test, data.features, data.noise, rng);
@@ -146,30 +148,41 @@ Plan Assembly::plan(PeerId i) const {
           .deadline = fleet.faults.deadline};
 }
 
+Share Assembly::share(PeerId i) const {
+  return {.train = data.train,
+          .test = data.test,
+          .rows = partition.empty() ? std::vector<std::uint32_t>{} : partition.at(i),
+          .rng = Rng(fleet.seed).derive("batches").derive(i),
+          .augment = fleet.data.augment};
+}
+
 std::unique_ptr<Objective> Assembly::objective(PeerId i) const {
-  if (fleet.model.kind == "quadratic") {
-    return make_quadratic(
-        fleet.data.quadratic, i, fleet.size(), Rng(fleet.seed).derive("quadratic"), optimum_);
-  }
-  return make_objective(fleet.model,
-                        {.train = data.train,
-                         .test = data.test,
-                         .rows = partition.at(i),
-                         .rng = Rng(fleet.seed).derive("batches").derive(i)});
+  if (fleet.model.kind != "quadratic") return make_objective(fleet.model, share(i));
+  return make_quadratic(
+      fleet.data.quadratic, i, fleet.size(), Rng(fleet.seed).derive("quadratic"), optimum_);
+}
+
+ReplicaParts Assembly::parts(PeerId i) const {
+  return {.model = fleet.model,
+          .share = share(i),
+          .objective = [this, i] { return objective(i); },
+          .optimizer = optimizer_,
+          .batch = fleet.peers.at(i).batch,
+          .init = Rng(fleet.seed).derive("init")};
 }
 
 std::unique_ptr<Replica> Assembly::replica(PeerId i) const {
-  const std::string& device = fleet.peers.at(i).device;
-  if (!device.starts_with("cuda")) return host_replica(i);
-  const std::size_t colon = device.find(':');
-  const int number = colon == std::string::npos ? 0 : std::stoi(device.substr(colon + 1));
-  return make_cuda_replica(
-      objective(i), optimizer_, fleet.peers.at(i).batch, Rng(fleet.seed).derive("init"), number);
+  return make_replica(choose_device(fleet.peers.at(i).device), parts(i));
+}
+
+std::unique_ptr<Replica> Assembly::replica_on(const Device& device, std::uint32_t batch) const {
+  ReplicaParts measured = parts(0);
+  measured.batch = batch;
+  return make_replica(device, measured);
 }
 
 std::unique_ptr<Replica> Assembly::host_replica(PeerId i) const {
-  return make_host_replica(
-      objective(i), optimizer_, fleet.peers.at(i).batch, Rng(fleet.seed).derive("init"));
+  return make_replica(Device{}, parts(i));
 }
 
 std::unique_ptr<Objective> Assembly::evaluator() const {

@@ -9,6 +9,7 @@
 #include "graph/mixing.h"
 #include "optim/replica.h"
 #include "peer/fleet/fleet.h"
+#include "peer/runtime/make_replica.h"
 
 namespace gv {
 
@@ -35,8 +36,10 @@ class Assembly {
   std::string model_digest;   ///< of the parameters' names and shapes; 32 hex digits
 
   Plan plan(PeerId i) const;
-  /// On the peer's own device. Throws std::runtime_error when it asks for one that is not there.
+  /// On the peer's own device, see choose_device. Throws std::runtime_error when it is not there.
   std::unique_ptr<Replica> replica(PeerId i) const;
+  /// Peer 0's on a device and with a batch of one's own, to be measured.
+  std::unique_ptr<Replica> replica_on(const Device& device, std::uint32_t batch) const;
   /// On the CPU, whatever the file says: the simulator's.
   std::unique_ptr<Replica> host_replica(PeerId i) const;
   /// Evaluates any x of length d (the mean model); its training share is peer 0's.
@@ -44,8 +47,10 @@ class Assembly {
 
  private:
   void make_mixing();
+  Share share(PeerId i) const;
   void check_cuts() const;
   std::unique_ptr<Objective> objective(PeerId i) const;
+  ReplicaParts parts(PeerId i) const;
   OptimizerSpec optimizer_;
   QuadraticOptimum optimum_;
 };
