@@ -4,15 +4,17 @@
 #include <limits>
 #include <stdexcept>
 
+#include "graph/scalar_round.h"
+
 namespace gv {
 namespace {
 
 /// c^2 / (1 - |a|^2) of one mode, per gamma^2 N.
-double mode_power(const RegressionFleet& f, std::complex<double> lambda, double h) {
-  const bool lian = f.order == "lian";
-  const double left = std::norm(lian ? lambda - f.rate * h : lambda * (1 - f.rate * h));
-  if (left >= 1) return std::numeric_limits<double>::infinity();
-  return (f.order == "atc" ? std::norm(lambda) : 1) / (1 - left);
+double mode_power(const RegressionFleet& f, const Mode& mode, double h) {
+  const QuadraticFleet alike{.rate = f.rate, .order = f.order};
+  const ScalarRound round = scalar_round(alike, mode, 0, h);
+  if (!(round.a2 < 1)) return std::numeric_limits<double>::infinity();
+  return round.c2 / (f.rate * f.rate) / (1 - round.a2);
 }
 
 struct Axis {
@@ -36,9 +38,8 @@ std::optional<Stationary> predict_regression(const Modes& modes, const Regressio
   std::vector<double> gains;
   double total_gain = 0;
   for (const double h : f.covariance) {
-    const Estimate others =
-        modes.sum([&](const Mode& mode) { return mode_power(f, mode.values[0], h); });
-    axes.push_back({h, mode_power(f, 1, h), others});
+    const Estimate others = modes.sum([&](const Mode& mode) { return mode_power(f, mode, h); });
+    axes.push_back({h, mode_power(f, Mode{{1}}, h), others});
     const double power = axes.back().local(modes.peers);
     const double rest = f.batch - square * power * h * h;
     if (!std::isfinite(power) || rest <= 0) return std::nullopt;

@@ -34,7 +34,7 @@ double settled(const std::optional<Stationary>& s) {
 }
 
 double rounds_to_target(const Modes& modes, const GraphGoal& goal) {
-  if (!has_transient(modes, *goal.fleet)) return infinite;
+  if (!has_transient(*goal.fleet)) return infinite;
   const auto rounds = first_at_most(
       [&](std::uint64_t t) {
         return predict_after(modes, *goal.fleet, goal.start, t).excess_local.value;

@@ -55,6 +55,45 @@ TEST(Expectation, FollowsTheFleetsOwnMinima) {
   EXPECT_NEAR(record.loss_local / expected.excess_local.value, 1, 1e-5);
 }
 
+/// Schedules, with all that may be random in them drawn: round for round what the runtime does.
+TEST(Expectation, FollowsASchedule) {
+  for (const char* schedule : {"one-peer-exponential",
+                               "random-matching:seed=5",
+                               "base:k=1",
+                               "od-equi-dyn:eta=0.5",
+                               "ou-equi-dyn:eta=0.7",
+                               "matcha:budget=0.5,graph=ring"}) {
+    for (const char* order : {"lian", "atc", "cta"}) {
+      SCOPED_TRACE(std::string(schedule) + " " + order);
+      Fleet fleet = fleet_of(order, 3, 17);
+      fleet.schedule = parse_schedule(schedule);
+      fleet.data.quadratic.noise = 0;
+      fleet.optimizer.momentum = 0.5;
+      fleet.local_steps = 2;
+      const Assembly assembly(std::move(fleet));
+      const FleetRecord record = simulated(assembly);
+      const Stationary expected = expectation(assembly, record).value();
+      EXPECT_NEAR(record.consensus / expected.consensus.value, 1, 1e-4);
+      EXPECT_NEAR(record.mean.loss / expected.excess_mean.value, 1, 1e-4);
+      EXPECT_NEAR(record.loss_local / expected.excess_local.value, 1, 1e-4);
+    }
+  }
+}
+
+TEST(Expectation, OfAScheduleKnowsTheNoise) {
+  for (const char* schedule : {"one-peer-exponential", "random-matching", "base:k=2"}) {
+    SCOPED_TRACE(schedule);
+    Fleet fleet = fleet_of("lian", 2000, 60);
+    fleet.schedule = parse_schedule(schedule);
+    const Assembly assembly(std::move(fleet));
+    const FleetRecord record = simulated(assembly);
+    const Stationary expected = expectation(assembly, record).value();
+    EXPECT_NEAR(record.consensus / expected.consensus.value, 1, 0.05);
+    EXPECT_NEAR(record.mean.loss / expected.excess_mean.value, 1, 0.1);
+    EXPECT_NEAR(record.loss_local / expected.excess_local.value, 1, 0.05);
+  }
+}
+
 TEST(Expectation, StandsBesideTheMeasured) {
   const Assembly assembly(fleet_of("lian", 4, 3));
   const FleetRecord record = simulated(assembly);
