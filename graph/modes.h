@@ -35,7 +35,7 @@ struct Modes {
   PeerId peers = 0;
   std::vector<std::vector<Mode>> samples;  ///< one when exact
   std::vector<std::vector<Mode>> coarse;   ///< from half the work; empty when exact
-  std::string method;                      ///< "closed form" | "dense" | "stochastic trace" | "expectation"
+  std::string method;  ///< "closed form" | "dense" | "stochastic trace" | "expectation"
 
   std::size_t period() const { return samples[0].empty() ? 1 : samples[0][0].values.size(); }
   /// Sum of f over the modes. The error is the standard error plus what the coarse modes miss:
