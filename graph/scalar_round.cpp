@@ -64,10 +64,23 @@ ModePower scalar_power_after(const QuadraticFleet& f,
 }
 
 std::optional<ModePower> scalar_power_settled(const QuadraticFleet& f, const Mode& mode, double h) {
-  const ScalarRound r = scalar_round(f, mode, 0, h);
-  if (!(r.a2 < 1)) return std::nullopt;
-  const std::complex<double> mean = r.b / (1.0 - r.a);
-  return ModePower{r.c2 / (1 - r.a2), (r.b2 + 2 * (r.ab * mean).real()) / (1 - r.a2)};
+  const std::size_t period = mode.values.size();
+  ScalarRound whole;
+  for (std::size_t t = 0; t < period; ++t) whole = whole.then(scalar_round(f, mode, t, h));
+  if (!(whole.a2 < 1)) return std::nullopt;
+  // After a period: z = a z + b, so E z = b / (1 - a). Then round by round through the next one.
+  std::complex<double> mean = whole.b / (1.0 - whole.a);
+  ModePower at{whole.c2 / (1 - whole.a2),
+               (whole.b2 + 2 * (whole.ab * mean).real()) / (1 - whole.a2)};
+  ModePower sum;
+  for (std::size_t t = 0; t < period; ++t) {
+    const ScalarRound r = scalar_round(f, mode, t, h);
+    at = {r.a2 * at.noise + r.c2, r.a2 * at.spread + 2 * (r.ab * mean).real() + r.b2};
+    mean = r.a * mean + r.b;
+    sum.noise += at.noise / static_cast<double>(period);
+    sum.spread += at.spread / static_cast<double>(period);
+  }
+  return sum;
 }
 
 }  // namespace gv

@@ -32,7 +32,7 @@ ModePower scalar_power_after(const QuadraticFleet& fleet,
                              const Mode& mode,
                              double h,
                              std::uint64_t rounds);
-/// Where it settles; empty when the mean square grows. For a random mode, whose period is 1.
+/// Where it settles, the mean over a period; empty when the mean square grows.
 std::optional<ModePower> scalar_power_settled(const QuadraticFleet& fleet,
                                               const Mode& mode,
                                               double h);

@@ -8,6 +8,7 @@
 
 #include "graph/predict_transient.h"
 #include "graph/sequence_walk.h"
+#include "peer/report/candidate.h"
 #include "peer/report/quadratic_problem.h"
 
 namespace gv {
@@ -43,6 +44,21 @@ std::optional<Stationary> along_schedule(const Assembly& fleet,
   return walk.now();
 }
 
+/// The loss on the test set has what nobody can go below in it.
+std::optional<Stationary> of_regression(const Assembly& fleet,
+                                        const RegressionProblem& problem,
+                                        Step rounds) {
+  const Candidate own = own_candidate(fleet);
+  const double n = fleet.fleet.size();
+  if (!peers_alike(*own.rounds) || n * static_cast<double>(rounds) > most_operations)
+    return std::nullopt;
+  std::optional<Stationary> s = own.law.after(problem, rounds);
+  if (!s) return std::nullopt;
+  s->excess_mean.value += problem.least_loss();
+  s->excess_local.value += problem.least_loss();
+  return s;
+}
+
 std::string line(const char* what, double measured, const Estimate& expected) {
   return fmt::format("\npredicted  {} {:.4g}, measured {:.4g}", what, expected.value, measured);
 }
@@ -50,9 +66,11 @@ std::string line(const char* what, double measured, const Estimate& expected) {
 }  // namespace
 
 std::optional<Stationary> expectation(const Assembly& fleet, const FleetRecord& record) {
+  if (record.peers != fleet.fleet.size() || record.peers > most_peers) return std::nullopt;
+  if (const auto regression = regression_problem(fleet))
+    return of_regression(fleet, *regression, record.round);
   const std::optional<QuadraticProblem> problem = quadratic_problem(fleet);
-  if (!problem || record.peers != fleet.fleet.size() || record.peers > most_peers)
-    return std::nullopt;
+  if (!problem) return std::nullopt;
   const QuadraticSpec& spec = fleet.fleet.data.quadratic;
   std::vector<std::vector<double>> centers;  // where they are not too many
   if (operations(fleet, record.round) <= most_operations)

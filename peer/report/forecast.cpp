@@ -34,6 +34,7 @@ class Forecaster {
   Forecaster(const Assembly& fleet, double bytes_per_neighbor)
       : fleet_(fleet),
         problem_(quadratic_problem(fleet)),
+        regression_(regression_problem(fleet)),
         bytes_per_neighbor_(bytes_per_neighbor) {}
 
   const QuadraticProblem* problem() const { return problem_ ? &*problem_ : nullptr; }
@@ -53,6 +54,9 @@ class Forecaster {
     f.bytes_per_round = bytes_per_neighbor_ * busiest_receivers(*c.rounds);
     if (c.rounds->size() <= seconds_limit)
       f.seconds_per_round = predict_gossip_round(fleet_, *c.rounds).seconds_per_round;
+    if (regression_ && peers_alike(*c.rounds)) {
+      if (const auto s = c.law.settled(regression_->fleet)) set_losses(f, *s);
+    }
     if (!problem_) return f;
     f.stability_limit = c.law.stability_limit(*problem_);
     if (const auto s = c.law.settled(*problem_)) set_losses(f, *s);
@@ -97,6 +101,7 @@ class Forecaster {
  private:
   const Assembly& fleet_;
   std::optional<QuadraticProblem> problem_;
+  std::optional<RegressionProblem> regression_;
   double bytes_per_neighbor_;
   std::optional<double> target_;
 };

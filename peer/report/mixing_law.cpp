@@ -94,6 +94,17 @@ std::optional<Stationary> MixingLaw::settled(const QuadraticProblem& problem) co
   return settled_sequence(*sequence_, problem.spelled_out(), most_work_);
 }
 
+std::optional<Stationary> MixingLaw::settled(const RegressionFleet& fleet) const {
+  if (!modes_) return std::nullopt;
+  return predict_regression(*modes_, fleet);
+}
+
+std::optional<Stationary> MixingLaw::after(const RegressionProblem& problem,
+                                           std::uint64_t rounds) const {
+  if (!modes_ || !modes_->coarse.empty()) return std::nullopt;
+  return predict_regression_after(*modes_, problem.fleet, problem.optimum, rounds);
+}
+
 std::optional<Stationary> MixingLaw::start(const QuadraticProblem& problem) const {
   const QuadraticFleet& fleet = problem.parts.front().fleet;
   if (by_modes(fleet)) return problem.after(*modes_, 0);

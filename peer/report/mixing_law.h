@@ -5,6 +5,7 @@
 
 #include "graph/schedule.h"
 #include "peer/report/quadratic_problem.h"
+#include "peer/report/regression_problem.h"
 
 namespace gv {
 
@@ -24,6 +25,8 @@ class MixingLaw {
   std::optional<double> left_after(std::uint64_t rounds) const;  ///< of a random disagreement
   std::optional<Estimate> n_eff(double discount) const;
   std::optional<Stationary> settled(const QuadraticProblem& problem) const;
+  std::optional<Stationary> settled(const RegressionFleet& fleet) const;
+  std::optional<Stationary> after(const RegressionProblem& problem, std::uint64_t rounds) const;
   std::optional<Stationary> start(const QuadraticProblem& problem) const;
   std::optional<double> stability_limit(const QuadraticProblem& problem) const;
   /// Infinite when never.
