@@ -32,6 +32,8 @@ void add_examples(CLI::App& command, const std::string& examples);
 
 /// Reads the fleet file and makes it ready; notices go to stderr.
 Assembly assemble(const FleetOptions& options);
+/// On stderr, when the fleet is known to diverge at its learning rate.
+void warn_of_rate(const Assembly& fleet);
 
 void add_run(CLI::App& app, Outcome& outcome);
 void add_simulate(CLI::App& app, Outcome& outcome);

@@ -93,15 +93,19 @@ void report(const ReportOptions& options) {
     spec.file = options.edges;
     rows.push_back(make_row(spec, options));
   }
-  if (!options.topologies.empty() && options.peers == 0) {
-    throw std::invalid_argument("graph report: --topology needs --peers N");
-  }
   for (const std::string& list : options.topologies) {
-    for (const std::string& text : split_topologies(list))
-      rows.push_back(make_row(parse_topology(text), options));
+    for (const std::string& text : split_topologies(list)) {
+      const TopologySpec spec = parse_topology(text);
+      if (options.peers == 0 && spec.kind != "file")
+        throw std::invalid_argument("graph report: --topology " + text + " needs --peers N");
+      rows.push_back(make_row(spec, options));
+    }
   }
   if (rows.empty())
     throw std::invalid_argument("graph report: give --topology NAME[:params] or --edges FILE");
+  for (const GraphRow& row : rows) {
+    if (!row.connected) fmt::print(stderr, "warning: {}\n", disconnection(row.topology));
+  }
   if (!options.html.empty()) {
     write_page(options.html, graph_page(rows, options.discount));
     fmt::print(stderr, "page: {}\n", options.html);

@@ -183,6 +183,7 @@ int run_fleet(RunOptions options) {
   const Assembly fleet =
       resume ? assemble_again(options.resume, options.file) : assemble(options.file);
   refuse_other_machines(fleet.fleet);
+  warn_of_rate(fleet);
   const RunFolder folder = resume ? RunFolder::open(options.resume) : new_run(fleet, options);
   std::optional<Step> from;
   if (resume) from = newest_common_round(fleet, folder);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "peer/report/candidate.h"
+
 namespace gv {
 namespace {
 
@@ -67,6 +69,17 @@ std::string warning_of(const QuadraticProblem& problem, const Forecast& own) {
       "rate {:g} is beyond the stability limit {:.6g}", problem.rate(), *own.stability_limit);
   if (lian) text += fmt::format(" = (1 + lambda_n) / L, L = {:g}", problem.curvature());
   return text + ": the fleet diverges; lower train.optimizer.lr" + (lian ? ", or order atc" : "");
+}
+
+std::string rate_warning(const Assembly& fleet) {
+  constexpr PeerId most_peers = 512;
+  const std::optional<QuadraticProblem> problem = quadratic_problem(fleet);
+  if (!problem || fleet.fleet.size() > most_peers) return "";
+  const Candidate own = own_candidate(fleet);
+  Forecast f;
+  f.period = own.rounds->period();
+  f.stability_limit = own.law.stability_limit(*problem);
+  return warning_of(*problem, f);
 }
 
 }  // namespace gv

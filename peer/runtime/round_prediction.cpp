@@ -143,6 +143,8 @@ RoundPrediction predict_gossip_round(const Assembly& fleet, const MixingSchedule
   const std::unique_ptr<Objective> objective = fleet.evaluator();
   RoundPrediction round = compute_alone(fleet, *objective);
   predict_gossip(fleet, *objective, schedule, round);
+  // Times are whole nanoseconds there.
+  round.seconds_per_round = std::max(round.seconds_per_round, round.compute_seconds);
   round.network_seconds = round.seconds_per_round - round.compute_seconds;
   return round;
 }
