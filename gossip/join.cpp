@@ -20,6 +20,7 @@ Task<> Peer::join() {
   if (plan.fetch || late) co_await fetch_model();
   joining_ = false;
   if (plan.catch_up) catch_up(0);
+  round_began_ = world.now();
 }
 
 Task<> Peer::fetch_model() {
@@ -90,6 +91,21 @@ void Peer::catch_up(Step tolerated) {
   passed_over_ += passed;
   world.say("passes over " + std::to_string(passed) + " rounds, to round " + std::to_string(step));
   replica.skip_to(step * plan.local_steps);
+}
+
+/// Alone, a peer waits for nobody, and would be through with its rounds long before the others: it
+/// keeps about the pace that it had in company. A little faster, since who is behind passes rounds
+/// over. The pace follows the median: a round that took long says little about the next.
+Task<> Peer::keep_pace() {
+  const auto may_be_back = [this](const Edge& e) { return e.two_way && e.away && !gone(e); };
+  const Time spent = world.now() - round_began_;
+  if (in_company_) {
+    pace_ = pace_ == Time{0} ? spent : spent > pace_ ? pace_ * 9 / 8 : pace_ * 8 / 9;
+  } else if (running() && std::ranges::any_of(edges_, may_be_back)) {
+    Sleep sleep{world, pace_ * 4 / 5 - spent};
+    co_await sleep;
+  }
+  round_began_ = world.now();
 }
 
 }  // namespace gv

@@ -115,6 +115,7 @@ Task<> Peer::end_step() {
   const auto due = [&](Step every) { return every != 0 && step / every > before / every; };
   if (due(plan.checkpoint_every)) co_await checkpoint();
   if (due(plan.evaluate_every) && running()) co_await evaluate(false);
+  if (plan.catch_up) co_await keep_pace();
 }
 
 /// Takes no virtual time, like an evaluation. A model that is not finite must not take the place of

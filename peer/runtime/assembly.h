@@ -44,6 +44,7 @@ class Assembly {
 
  private:
   void make_mixing();
+  void check_cuts() const;
   std::unique_ptr<Objective> objective(PeerId i) const;
   OptimizerSpec optimizer_;
   QuadraticOptimum optimum_;

@@ -138,8 +138,7 @@ TEST_F(GraphCommands, BestByThePredictorSaysWhy) {
     before = score;
   }
   const std::string reason = json.at("reason");
-  EXPECT_NE(reason.find("largest gap here is that of base:k=3"), std::string::npos)
-      << reason;
+  EXPECT_NE(reason.find("largest gap here is that of base:k=3"), std::string::npos) << reason;
 }
 
 TEST_F(GraphCommands, ScheduleKnowsExactAveraging) {
