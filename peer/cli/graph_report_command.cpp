@@ -7,6 +7,8 @@
 
 #include "graph/formats/format.h"
 #include "graph/predict_mixing.h"
+#include "graph/selected_inverse.h"
+#include "graph/sparse_rows.h"
 #include "graph/topology_list.h"
 #include "peer/cli/command.h"
 #include "peer/cli/graph_rows.h"
@@ -52,8 +54,17 @@ void add_modes(GraphRow& row,
                row.topology.size());
     return std::nullopt;
   };
-  row.s1_lian = known(s1_lian(*modes), "s1_lian");
-  row.s1_atc = known(s1_atc(*modes), "s1_atc");
+  Estimate lian = s1_lian(*modes);
+  Estimate atc = s1_atc(*modes);
+  if (atc.error > 0.01 * atc.value && !w.directed() &&
+      row.connected) {  // slow modes that an estimate blurs
+    if (const auto exact = selected_s1(SparseRows(w))) {
+      lian = atc = *exact;
+      atc.value -= (row.topology.size() - 1.0) / row.topology.size();
+    }
+  }
+  row.s1_lian = known(lian, "s1_lian");
+  row.s1_atc = known(atc, "s1_atc");
   row.n_eff = known(effective_neighbors(*modes, options.discount), "n_eff");
   if (!options.html.empty()) row.modes = std::move(modes);
 }
