@@ -57,6 +57,7 @@ class SelectedInverse : public Eigen::SimplicialLDLT<Sparse, Eigen::Lower> {
   }
 
  private:
+  /// Every pair of rows of column j stands in the factor too, the larger in the smaller's column.
   double column(Eigen::Index j,
                 std::vector<double>& inverse,
                 const std::vector<double>& diagonal) const {
@@ -64,27 +65,22 @@ class SelectedInverse : public Eigen::SimplicialLDLT<Sparse, Eigen::Lower> {
     const double* factor = m_matrix.valuePtr();
     const int begin = m_matrix.outerIndexPtr()[j];
     const int end = m_matrix.outerIndexPtr()[j + 1];
-    double own = 1 / m_diag[j];
-    for (int a = begin; a < end; ++a) {
-      double value = 0;
-      for (int b = begin; b < end; ++b)
-        value -= factor[b] * entry(rows[a], rows[b], inverse, diagonal);
-      inverse[static_cast<std::size_t>(a)] = value;
-      own -= factor[a] * value;
+    double* const own = inverse.data() + begin;
+    std::fill(own, own + (end - begin), 0.0);
+    for (int b = begin; b < end; ++b) {
+      const int k = rows[b];
+      own[b - begin] -= factor[b] * diagonal[static_cast<std::size_t>(k)];
+      int at = m_matrix.outerIndexPtr()[k];
+      for (int a = b + 1; a < end; ++a) {
+        while (rows[at] != rows[a]) ++at;
+        const double value = inverse[static_cast<std::size_t>(at)];
+        own[a - begin] -= factor[b] * value;
+        own[b - begin] -= factor[a] * value;
+      }
     }
-    return own;
-  }
-
-  double entry(int i,
-               int k,
-               const std::vector<double>& inverse,
-               const std::vector<double>& diagonal) const {
-    if (i == k) return diagonal[static_cast<std::size_t>(i)];
-    const auto [low, high] = std::minmax(i, k);
-    const int* rows = m_matrix.innerIndexPtr();
-    const int* at = std::lower_bound(
-        rows + m_matrix.outerIndexPtr()[low], rows + m_matrix.outerIndexPtr()[low + 1], high);
-    return inverse[static_cast<std::size_t>(at - rows)];
+    double sum = 1 / m_diag[j];
+    for (int a = begin; a < end; ++a) sum -= factor[a] * own[a - begin];
+    return sum;
   }
 };
 
