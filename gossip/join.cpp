@@ -75,6 +75,15 @@ Step Peer::furthest_round() const {
   return furthest;
 }
 
+/// So far behind the others a peer still does all of its rounds, the last of them after the others
+/// have left: a twentieth of the run, and not too many where the run has no end. Where the rows
+/// change with the round, peers of different rounds would look for each other in vain.
+Step Peer::bearable_lag() const {
+  constexpr Step most = 1000;
+  if (plan.schedule) return plan.peers;
+  return std::max<Step>(plan.peers, std::min(plan.steps / 20, most));
+}
+
 /// Who is a few rounds behind, as peers along a chain are when one of them stops for a while, does
 /// all of its rounds; who is further behind passes over what it has missed. Rounds without any
 /// neighbour do not count for the others: a peer whose neighbours have all died runs ahead. Those

@@ -186,6 +186,7 @@ class Peer {
   Task<> fetch_model();
   Task<bool> fetch_model_of(Edge& edge);
   Task<> give_model(Edge& edge);
+  Step bearable_lag() const;
   void catch_up(Step tolerated);
   Step furthest_round() const;
   Task<> keep_pace();
