@@ -22,7 +22,9 @@
 namespace gv {
 namespace {
 
-constexpr std::uint16_t first_manual_port = 47000;
+/// Below the ports that Linux gives to outgoing connections (32768 and up), one of which could
+/// otherwise hold a peer's own.
+constexpr std::uint16_t first_manual_port = 27000;
 /// Without a launcher nobody reads a report: a peer that cannot leave in this time is ended.
 constexpr int orphan_deadline_ms = 4000;
 
