@@ -139,6 +139,7 @@ void add_bench(CLI::App& app, Outcome&) {
   bench->require_subcommand(1);
   add_gemm(*bench);
   add_exchange(*bench);
+  add_bench_step(*bench);
   add_bench_device(*bench);
 }
 

@@ -13,6 +13,7 @@
 #include "peer/fleet/data_reader.h"
 #include "peer/fleet/digest.h"
 #include "peer/fleet/faults_reader.h"
+#include "peer/fleet/model_reader.h"
 #include "peer/fleet/network_reader.h"
 #include "peer/fleet/peers_reader.h"
 #include "peer/fleet/readers.h"
@@ -52,7 +53,7 @@ class FleetReader : Readers {
     read_peers(source_, peers, usual_, fleet_);
     share_batches();
     fleet_.data = read_data(source_, root_, top.take("data"), folder_, fleet_.size(), notices_);
-    read_model(top.take("model"));
+    fleet_.model = read_model(source_, root_, top.take("model"), fleet_.data.kind);
     read_algorithm(top.take("algorithm"));
     read_topology(source_, root_, top.take("topology"), folder_, fleet_, notices_);
     const Value* links = top.take("links");
@@ -103,32 +104,6 @@ class FleetReader : Readers {
       else
         fleet_.hosts.push_back(host);
     }
-  }
-
-  void read_model(const Value* value) {
-    MapReader map(source_, value, "model", true);
-    ModelSpec& model = fleet_.model;
-    const std::string& data = fleet_.data.kind;
-    const bool classes = data == "idx" || data == "digits" || data == "cifar10" || data == "blobs";
-    model.kind = classes ? "mlp" : data;
-    const Value* kind = map.take("kind");
-    set(kind, model.kind, choice({"softmax", "linear", "mlp", "quadratic"}));
-    const bool fits = classes ? model.kind == "softmax" || model.kind == "mlp" : model.kind == data;
-    if (!fits)
-      source_.error(kind != nullptr ? *kind : root_,
-                    fmt::format("model `{}` does not fit data `{}`", model.kind, data),
-                    classes ? "use `softmax` or `mlp`" : fmt::format("use `{}`", data));
-    if (model.kind == "mlp") {
-      if (const Value* hidden = map.take("hidden")) {
-        model.hidden.clear();
-        if (hidden->kind != Value::Kind::sequence || hidden->items.empty())
-          source_.error(*hidden, "expected a list of widths, such as [256, 128]");
-        for (const Value& width : hidden->items)
-          model.hidden.push_back(
-              static_cast<std::uint32_t>(read_count(source_, width, 1, 1'000'000).value_or(1)));
-      }
-    }
-    map.finish();
   }
 
   void read_train(const Value* value) {

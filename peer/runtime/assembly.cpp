@@ -4,6 +4,7 @@
 #include <cmath>
 #include <exception>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -186,7 +187,11 @@ std::unique_ptr<Replica> Assembly::host_replica(PeerId i) const {
 }
 
 std::unique_ptr<Objective> Assembly::evaluator() const {
-  return objective(0);
+  if (fleet.model.kind == "quadratic") return objective(0);
+  Share everybodys = share(0);
+  everybodys.rows.resize(data.train->rows);
+  std::iota(everybodys.rows.begin(), everybodys.rows.end(), 0U);
+  return make_objective(fleet.model, std::move(everybodys));
 }
 
 }  // namespace gv

@@ -42,7 +42,8 @@ class Assembly {
   std::unique_ptr<Replica> replica_on(const Device& device, std::uint32_t batch) const;
   /// On the CPU, whatever the file says: the simulator's.
   std::unique_ptr<Replica> host_replica(PeerId i) const;
-  /// Evaluates any x of length d (the mean model); its training share is peer 0's.
+  /// Evaluates any x of length d (the mean model): what it measures of training data (the moments
+  /// of batch norms), it measures on everybody's; of a quadratic, on peer 0's.
   std::unique_ptr<Objective> evaluator() const;
 
  private:
