@@ -34,6 +34,8 @@ void add_examples(CLI::App& command, const std::string& examples);
 Assembly assemble(const FleetOptions& options);
 /// Before these peers are started: see check_devices. Notices go to stderr.
 void tell_devices(const Assembly& fleet, const std::vector<PeerId>& peers);
+/// On stderr, when the fleet is known to diverge at its learning rate.
+void warn_of_rate(const Assembly& fleet);
 
 void add_run(CLI::App& app, Outcome& outcome);
 void add_simulate(CLI::App& app, Outcome& outcome);
