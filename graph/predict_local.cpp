@@ -97,18 +97,54 @@ class EpochNoise {
   Vector step_;
 };
 
+/// Sum over r = 1 .. t of q^r.
+template <class Number>
+Number powers_sum(Number q, double t) {
+  return q * (1.0 - std::pow(q, t)) / (1.0 - q);
+}
+
+/// EpochNoise::power_after of a scalar round z <- a z + c xi, summed in closed form.
+double scalar_power(Complex a, double c2, double epoch, std::uint64_t whole) {
+  const double square = std::norm(a);
+  const double left = std::pow(square, epoch);
+  const double alone = (1 - left) / (1 - square);  // of the white part, after an epoch
+  const Complex last = std::pow(a, epoch);
+  const double slope = std::norm(1.0 - a);
+  const double one = alone - std::norm(1.0 - last) / (slope * epoch);
+  const double all = one * (1 - std::pow(left, static_cast<double>(whole))) / (1 - left);
+  const double squares = powers_sum(square, epoch);
+  const double white = (epoch - squares) / (1 - square);
+  const double mean = (epoch - 2 * powers_sum(a, epoch).real() + squares) / (slope * epoch);
+  return c2 * (all * squares + white - mean) / epoch;
+}
+
 /// E |z[0]|^2 per unit of the noise's variance.
 double noise_power(const ModeRound& round, double epoch, std::uint64_t rounds) {
   if (epoch <= 0)
     return repeated({round.m, round.q, Vector::Zero(round.m.rows())}, rounds).v(0, 0).real();
   const auto length = static_cast<std::uint64_t>(std::max(1.0, std::round(epoch)));
+  const Complex a = round.m(0, 0);
+  const bool safe = std::abs(1.0 - a) * static_cast<double>(length) > 1e-3;  // from cancellation
+  if (round.m.rows() == 1 && safe && std::abs(a) < 1)
+    return scalar_power(a, round.q(0, 0).real(), static_cast<double>(length), rounds / length);
   return EpochNoise(round, length).power_after(rounds / length);
 }
 
 /// |z[0]|^2 per unit of |G|^2: the peers' minima lie at -G / h of where the gradients are G.
 double pull_power(const ModeRound& round, double h, std::uint64_t rounds) {
   const Eigen::Index size = round.m.rows();
+  if (size == 1 && std::abs(1.0 - round.m(0, 0)) > 1e-6) {
+    const Complex a = round.m(0, 0);
+    const Complex sum = (1.0 - std::pow(a, static_cast<double>(rounds))) / (1.0 - a);
+    return std::norm(round.c[0] / h * sum);
+  }
   return std::norm(repeated({round.m, Matrix::Zero(size, size), round.c / h}, rounds).c[0]);
+}
+
+void add_power(Stationary& s, double n, double h, double others, double mean) {
+  s.consensus.value += others / n;
+  s.excess_mean.value += h * mean / (2 * n);
+  s.excess_local.value += h * (others + mean) / (2 * n);
 }
 
 }  // namespace
@@ -158,46 +194,52 @@ std::vector<double> PullModes::powers(const std::vector<double>& gram) const {
   return result;
 }
 
-Stationary predict_local(const PullModes& modes,
-                         const LocalModel& model,
-                         const QuadraticFleet& fleet,
-                         std::uint64_t rounds) {
-  const double n = model.peers;
-  if (model.peers != modes.peers())
-    throw std::invalid_argument("predict_local: other peers than W");
+LocalPredictor::LocalPredictor(PullModes modes, LocalModel model)
+    : modes_(std::move(modes)), model_(std::move(model)) {
+  if (model_.peers != modes_.peers())
+    throw std::invalid_argument("predict_local: the model has other peers than W");
+  for (const LocalModel::Pull& pull : model_.pulls) powers_.push_back(modes_.powers(pull.gram));
+  for (const CurvatureShare& s : model_.noise) least_ = std::max(least_, flat * s.curvature);
+}
+
+double LocalPredictor::bent(double curvature) const {
+  return std::max(curvature, least_);
+}
+
+void LocalPredictor::add_noise(Stationary& s, const QuadraticFleet& f, std::uint64_t rounds) const {
+  for (const CurvatureShare& share : model_.noise) {
+    const double h = bent(share.curvature);
+    double others = 0;
+    for (const Mode& mode : modes_.modes()) {
+      const ModeRound round = round_of(f, mode.values[0], h, false);
+      others += mode.count * noise_power(round, model_.epoch, rounds);
+    }
+    const double mean = noise_power(round_of(f, 1, h, true), model_.epoch, rounds);
+    add_power(s, model_.peers, h, share.value * others, share.value * mean);
+  }
+}
+
+void LocalPredictor::add_pulls(Stationary& s, const QuadraticFleet& f, std::uint64_t rounds) const {
+  for (std::size_t p = 0; p < powers_.size(); ++p) {
+    for (const CurvatureShare& share : model_.pulls[p].measure) {
+      const double h = bent(share.curvature);
+      double others = 0;
+      for (std::size_t j = 0; j < powers_[p].size(); ++j) {
+        const ModeRound round = round_of(f, modes_.modes()[j].values[0], h, false);
+        others += powers_[p][j] * pull_power(round, h, rounds);
+      }
+      add_power(s, model_.peers, h, share.value * others, 0);
+    }
+  }
+}
+
+Stationary LocalPredictor::after(const QuadraticFleet& fleet, std::uint64_t rounds) const {
   QuadraticFleet f = fleet;
   f.local_steps = 1;
   f.staleness = 0;
-  double least = 0;
-  for (const CurvatureShare& s : model.noise) least = std::max(least, flat * s.curvature);
-  least = std::max(least, 1e-12);
   Stationary s;
-  const auto add = [&](double h, double others, double mean) {
-    s.consensus.value += others / n;
-    s.excess_mean.value += h * mean / (2 * n);
-    s.excess_local.value += h * (others + mean) / (2 * n);
-  };
-  for (const CurvatureShare& share : model.noise) {
-    const double h = std::max(share.curvature, least);
-    double others = 0;
-    for (const Mode& mode : modes.modes()) {
-      const ModeRound round = round_of(f, mode.values[0], h, false);
-      others += mode.count * noise_power(round, model.epoch, rounds);
-    }
-    const double mean = noise_power(round_of(f, 1, h, true), model.epoch, rounds);
-    add(h, share.value * others, share.value * mean);
-  }
-  for (const LocalModel::Pull& pull : model.pulls) {
-    const std::vector<double> powers = modes.powers(pull.gram);
-    for (const CurvatureShare& share : pull.measure) {
-      const double h = std::max(share.curvature, least);
-      double others = 0;
-      for (std::size_t j = 0; j < powers.size(); ++j)
-        others +=
-            powers[j] * pull_power(round_of(f, modes.modes()[j].values[0], h, false), h, rounds);
-      add(h, share.value * others, 0);
-    }
-  }
+  add_noise(s, f, rounds);
+  add_pulls(s, f, rounds);
   return s;
 }
 

@@ -51,15 +51,29 @@ class PullModes {
   std::vector<std::complex<double>> vectors_;  ///< row by row like modes_; empty: expectation
 };
 
-/// Consensus distance and excess losses after `rounds` rounds from equal models, averaged over the
-/// places in an epoch. Excess: over gradient descent without noise at the same rate and round.
-/// fleet.rate, momentum and order count (lian, atc, cta); what else it says does not. Within an
-/// epoch of E minibatches the noise is white minus its mean over the epoch. Directions of negative
-/// curvature count as flat: training does not stay there. The recursion is that of Lian et al. 2017
-/// (arXiv:1705.09056, Algorithm 1), linear around the point. Infinite where a mode grows.
-Stationary predict_local(const PullModes& modes,
-                         const LocalModel& model,
-                         const QuadraticFleet& fleet,
-                         std::uint64_t rounds);
+/// Consensus distance and excess losses of a fleet that is near one point all the time. The
+/// recursion is that of Lian et al. 2017 (arXiv:1705.09056, Algorithm 1), linear around the point.
+class LocalPredictor {
+ public:
+  /// Throws std::invalid_argument when modes and model have not the same peers.
+  LocalPredictor(PullModes modes, LocalModel model);
+
+  /// After `rounds` rounds from equal models, averaged over the places in an epoch. Excess: over
+  /// gradient descent without noise at the same rate and round. fleet.rate, momentum and order
+  /// count (lian, atc, cta); what else it says does not. Within an epoch the noise is white minus
+  /// its mean over the epoch. Directions of negative curvature count as flat: training does not
+  /// stay there. Infinite where a mode grows.
+  Stationary after(const QuadraticFleet& fleet, std::uint64_t rounds) const;
+
+ private:
+  void add_noise(Stationary& s, const QuadraticFleet& fleet, std::uint64_t rounds) const;
+  void add_pulls(Stationary& s, const QuadraticFleet& fleet, std::uint64_t rounds) const;
+  double bent(double curvature) const;
+
+  PullModes modes_;
+  LocalModel model_;
+  std::vector<std::vector<double>> powers_;  ///< of each pull
+  double least_ = 1e-12;                     ///< curvature: below, directions count as flat
+};
 
 }  // namespace gv

@@ -45,7 +45,8 @@ TEST(PredictLocal, IsTheExactPredictionOnQuadratics) {
       QuadraticFleet f = fleet;
       f.order = order;
       const auto exact = predict_centers(w, modes_of(w), f, b);
-      const Stationary local = predict_local(PullModes(w), seen_from_optimum(f, b), f, 1 << 20);
+      const Stationary local =
+          LocalPredictor(PullModes(w), seen_from_optimum(f, b)).after(f, 1 << 20);
       EXPECT_NEAR(local.consensus.value, exact->consensus.value, 1e-7 * exact->consensus.value);
       EXPECT_NEAR(local.excess_mean.value, exact->excess_mean.value, 1e-7);
       EXPECT_NEAR(local.excess_local.value, exact->excess_local.value, 1e-7);
@@ -59,7 +60,7 @@ TEST(PredictLocal, AgreesWithTheTransientOfWhiteNoise) {
   LocalModel model{.peers = 8, .noise = {{0.3, 2}}, .epoch = 0, .pulls = {}};
   for (const std::uint64_t t : {1U, 7U, 100U}) {
     const Stationary exact = predict_after(modes_of(w), f, 0, t);
-    const Stationary local = predict_local(PullModes(w), model, f, t);
+    const Stationary local = LocalPredictor(PullModes(w), model).after(f, t);
     EXPECT_NEAR(local.consensus.value, exact.consensus.value, 1e-12);
     EXPECT_NEAR(local.excess_mean.value, exact.excess_mean.value, 1e-12);
   }
@@ -85,7 +86,7 @@ TEST(PredictLocal, NoiseCancelsOverAnEpoch) {
   const MixingMatrix w = weights_of("complete", 2);
   const LocalModel model{.peers = 2, .noise = {{h, 1}}, .epoch = epoch, .pulls = {}};
   const QuadraticFleet f{.rate = gamma, .order = "lian"};
-  const Stationary s = predict_local(PullModes(w), model, f, whole * epoch);
+  const Stationary s = LocalPredictor(PullModes(w), model).after(f, whole * epoch);
   double mean = 0, consensus = 0;
   for (std::uint64_t r = 1; r <= epoch; ++r) {
     mean += by_pairs(1 - gamma * h, gamma, epoch, whole * epoch + r) / epoch;
@@ -100,11 +101,11 @@ TEST(PredictLocal, MomentumAndOtherPeersThanW) {
   const MixingMatrix w = weights_of("ring", 6);
   LocalModel model{.peers = 6, .noise = {{0.5, 1}}, .epoch = 0, .pulls = {}};
   const auto exact = predict(modes_of(w), f);
-  const Stationary local = predict_local(PullModes(w), model, f, 1 << 16);
+  const Stationary local = LocalPredictor(PullModes(w), model).after(f, 1 << 16);
   EXPECT_NEAR(local.consensus.value, exact->consensus.value, 1e-9);
   EXPECT_NEAR(local.excess_mean.value, exact->excess_mean.value, 1e-9);
   model.peers = 7;
-  EXPECT_THROW(predict_local(PullModes(w), model, f, 1), std::invalid_argument);
+  EXPECT_THROW(LocalPredictor(PullModes(w), model), std::invalid_argument);
 }
 
 }  // namespace
