@@ -230,6 +230,11 @@ std::string warning(const Forecaster& forecaster, const Forecast& own) {
 
 }  // namespace
 
+void advise(FleetForecast& forecast) {
+  std::ranges::stable_sort(forecast.others, better);
+  forecast.advice = advice(forecast);
+}
+
 std::optional<FleetForecast> forecast(const Assembly& fleet,
                                       double bytes_per_round,
                                       const ForecastOptions& options) {

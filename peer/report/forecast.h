@@ -32,7 +32,11 @@ struct FleetForecast {
   std::optional<double> target;  ///< of the excess loss of local models
   std::string advice;            ///< one line with its reason
   std::string warning;           ///< empty: none
+  bool calibrated = false;       ///< losses at the end of the run; target: of the training loss
 };
+
+/// Sorts the other graphs, best first, and says what follows.
+void advise(FleetForecast& forecast);
 
 struct ForecastOptions {
   std::size_t max_degree = 0;  ///< of the alternatives; 0: this fleet's, 16 at most

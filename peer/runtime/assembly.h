@@ -39,12 +39,13 @@ class Assembly {
   std::unique_ptr<Replica> replica(PeerId i) const;
   /// On the CPU, whatever the file says: the simulator's.
   std::unique_ptr<Replica> host_replica(PeerId i) const;
+  /// Peer i's own, its minibatches from the beginning.
+  std::unique_ptr<Objective> objective(PeerId i) const;
   /// Evaluates any x of length d (the mean model); its training share is peer 0's.
   std::unique_ptr<Objective> evaluator() const;
 
  private:
   void make_mixing();
-  std::unique_ptr<Objective> objective(PeerId i) const;
   OptimizerSpec optimizer_;
   QuadraticOptimum optimum_;
 };
