@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -18,6 +19,7 @@ using Complex = std::complex<double>;
 using Matrix = ModeRound::Matrix;
 using Vector = ModeRound::Vector;
 
+constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr PeerId placed_limit = 256;
 constexpr double flat = 1e-9;  ///< of the largest curvature: what counts as flat
 
@@ -43,9 +45,13 @@ Affine repeated(Affine once, std::uint64_t times) {
   const Eigen::Index size = once.m.rows();
   Affine all{Matrix::Identity(size, size), Matrix::Zero(size, size), Vector::Zero(size)};
   for (; times > 0; times >>= 1) {
+    if (once.m.cwiseAbs().maxCoeff() > 1e60) {  // grows
+      all.v.setConstant(infinite);
+      all.c.setConstant(infinite);
+      return all;
+    }
     if (times & 1) all = all.then(once);
     once = once.then(once);
-    if (once.m.cwiseAbs().maxCoeff() > 1e100) break;  // grows: what is left is as good as infinite
   }
   return all;
 }
@@ -62,6 +68,7 @@ class EpochNoise {
     const Eigen::Index size = m_.rows();
     const Affine epoch{power(length_), covariance(length_), Vector::Zero(size)};
     Matrix p = repeated(epoch, whole).v;  // without the noise of the present epoch
+    if (!std::isfinite(p(0, 0).real())) return infinite;
     Matrix within = Matrix::Zero(size, size);
     Vector sum = Vector::Zero(size);
     Vector newest = step_;

@@ -270,10 +270,11 @@ Stationary CalibratedForecast::after(std::uint64_t rounds) const {
   const auto& points = calibration_.points;
   const double now = time(rounds);
   std::size_t k = 0;
-  while (k + 1 < points.size() && points[k + 1].time < now) ++k;
+  while (k + 1 < points.size() && points[k + 1].time < now * (1 - 1e-9)) ++k;
   const Stationary a = predictors_[k].after(fleet_, rounds);
   if (k + 1 == points.size()) return a;
   const Stationary b = predictors_[k + 1].after(fleet_, rounds);
+  if (now >= points[k + 1].time * (1 - 1e-9)) return b;
   const double weight =
       k == 0 ? now / points[1].time
              : std::log(now / points[k].time) / std::log(points[k + 1].time / points[k].time);

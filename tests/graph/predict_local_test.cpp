@@ -96,6 +96,17 @@ TEST(PredictLocal, NoiseCancelsOverAnEpoch) {
   EXPECT_NEAR(s.consensus.value, consensus / 2, 1e-12);
 }
 
+TEST(PredictLocal, GrowsWithoutBoundBeyondTheStabilityLimit) {
+  const MixingMatrix w = weights_of("star", 8);
+  for (const double epoch : {0.0, 16.0}) {
+    const LocalModel model{.peers = 8, .noise = {{1, 1}}, .epoch = epoch, .pulls = {}};
+    const QuadraticFleet f{.rate = 1.3, .order = "lian"};  // 1 + lambda_n = 1
+    const Stationary s = LocalPredictor(PullModes(w), model).after(f, 1 << 14);
+    EXPECT_FALSE(s.consensus.value < 1e50);
+    EXPECT_TRUE(std::isfinite(s.excess_mean.value));
+  }
+}
+
 TEST(PredictLocal, MomentumAndOtherPeersThanW) {
   const QuadraticFleet f{.hessian = {0.5}, .noise = 1, .rate = 0.05, .momentum = 0.9};
   const MixingMatrix w = weights_of("ring", 6);
