@@ -9,7 +9,7 @@
 #include "gossip/ring.h"
 #include "peer/cli/command.h"
 #include "peer/cli/mixing_figures.h"
-#include "peer/report/calibration.h"
+#include "peer/report/calibrated_forecast.h"
 #include "peer/report/forecast_view.h"
 #include "peer/report/screen.h"
 #include "peer/runtime/round_prediction.h"
