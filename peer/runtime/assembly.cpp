@@ -67,6 +67,7 @@ Assembly::Assembly(Fleet fleet_) : fleet(std::move(fleet_)), optimizer_(fleet.op
   } catch (const std::exception& e) {
     refuse(fleet, "topology", e.what());
   }
+  check_cuts();
   try {
     data = load(fleet);
     if (data.train) {
@@ -109,6 +110,23 @@ void Assembly::make_mixing() {
   } else {
     topology = build(fleet.topology, fleet.size());
     w.emplace(mixing_matrix(fleet.weights, topology));
+  }
+}
+
+/// Only what is linked can be cut off.
+void Assembly::check_cuts() const {
+  for (const Injection& injection : fleet.faults.inject) {
+    if (injection.kind != Injection::Kind::cut) continue;
+    const Neighborhood row = plan(injection.peer).neighborhood;
+    if (std::ranges::count(row.peers, injection.other) +
+            std::ranges::count(row.receivers, injection.other) >
+        0)
+      continue;
+    refuse(fleet,
+           "faults.inject",
+           fmt::format("peers {} and {} are not linked: there is nothing to cut",
+                       injection.peer,
+                       injection.other));
   }
 }
 

@@ -46,6 +46,7 @@ class Assembly {
 
  private:
   void make_mixing();
+  void check_cuts() const;
   OptimizerSpec optimizer_;
   QuadraticOptimum optimum_;
 };
