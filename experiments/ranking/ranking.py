@@ -4,13 +4,14 @@
 usage: ranking.py [path to the grapevine binary] [quadratic|softmax ...]
 
 For each graph the rate is tuned, once by the predictor and once by simulation, on one grid. Two processes of one thread
-each. Writes ranking.svg beside itself when it has run both problems.
+each. picture.py draws its tables.
 """
 import concurrent.futures
 import gzip
 import json
 import math
 import os
+import struct
 import struct
 import subprocess
 import sys
@@ -103,39 +104,6 @@ def report(problem, table):
     by_gap = spearman([-row[1] for row in table], measured)
     by_prediction = spearman([row[2] for row in table], measured)
     print(f"\nSpearman with the measured rounds: prediction {by_prediction:.3f}, gap {by_gap:.3f}", flush=True)
-    return by_prediction, by_gap
-
-
-def panel(x0, y0, title, points, label):
-    """points: (x rank, y rank, name)."""
-    size, out = 190, [f'<text x="{x0}" y="{y0 - 22}" font-weight="bold">{title}</text>']
-    out.append(f'<rect x="{x0}" y="{y0}" width="{size}" height="{size}" fill="none" stroke="#888"/>')
-    out.append(f'<line x1="{x0}" y1="{y0 + size}" x2="{x0 + size}" y2="{y0}" stroke="#ccc"/>')
-    place = lambda rank: 14 + rank * (size - 28) / (len(points) - 1)
-    for x, y, name in points:
-        cx, cy = x0 + place(x), y0 + size - place(y)
-        left = x > (len(points) - 1) / 2
-        out.append(f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="4" fill="#2563a8"/>')
-        out.append(f'<text x="{cx + (-7 if left else 7):.1f}" y="{cy + 4:.1f}" font-size="10" '
-                   f'text-anchor="{"end" if left else "start"}">{name}</text>')
-    out.append(f'<text x="{x0 + size / 2}" y="{y0 + size + 16}" text-anchor="middle">{label}</text>')
-    out.append(f'<text x="{x0 - 8}" y="{y0 + size / 2}" text-anchor="middle" '
-               f'transform="rotate(-90 {x0 - 8} {y0 + size / 2})">rank measured</text>')
-    return out
-
-
-def picture(tables, numbers):
-    out = ['<svg xmlns="http://www.w3.org/2000/svg" width="520" height="570" font-family="sans-serif" font-size="12">',
-           '<rect width="520" height="570" fill="white"/>']
-    for row, (problem, table) in enumerate(tables.items()):
-        measured = ranks([t[4] for t in table])
-        for column, (what, values) in enumerate([("rank predicted", [t[2] for t in table]),
-                                                 ("rank by spectral gap", [-t[1] for t in table])]):
-            points = list(zip(ranks(values), measured, [t[0] for t in table]))
-            title = f"{problem}: Spearman {numbers[problem][column]:.3f}"
-            out += panel(40 + 250 * column, 50 + 275 * row, title, points, what)
-    with open(os.path.join(HERE, "ranking.svg"), "w") as f:
-        f.write("\n".join(out + ["</svg>"]) + "\n")
 
 
 def main():
@@ -145,9 +113,8 @@ def main():
         if "softmax" in problems:
             write_images(images)
         tables = {problem: tuned(binary, problem, images, pool) for problem in problems}
-    numbers = {problem: report(problem, table) for problem, table in tables.items()}
-    if len(tables) == len(PROBLEMS):
-        picture(tables, numbers)
+    for problem, table in tables.items():
+        report(problem, table)
 
 
 if __name__ == "__main__":
