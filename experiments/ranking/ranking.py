@@ -12,7 +12,6 @@ import json
 import math
 import os
 import struct
-import struct
 import subprocess
 import sys
 import tempfile
