@@ -35,8 +35,9 @@ def table_of(path):
 
 
 def picture(paths):
-    out = ['<svg xmlns="http://www.w3.org/2000/svg" width="520" height="570" font-family="sans-serif" font-size="12">',
-           '<rect width="520" height="570" fill="white"/>']
+    size = f'width="520" height="{20 + 275 * len(paths)}"'
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">',
+           f'<rect {size} fill="white"/>']
     for row, path in enumerate(paths):
         table, numbers = table_of(path)
         problem = os.path.splitext(os.path.basename(path))[0]
