@@ -152,6 +152,8 @@ int run_manual_peer(const Assembly& fleet,
   options.on_report = [&](const Report& report) { screen.on_report(report); };
   options.log = screen.log;
   TcpPeer peer(fleet, id, std::move(options));
+  if (!fleet.fleet.faults.inject.empty())
+    screen.log("faults.inject is done by run and simulate; a peer started by hand ignores it");
   const std::uint16_t port = peer.listen();
   screen.log(fmt::format("peer {} listens on {}:{}", id, addresses.at(id).host, port));
 
