@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 
@@ -9,6 +10,7 @@
 #include "peer/cli/command.h"
 #include "peer/cli/mixing_figures.h"
 #include "peer/fleet/batch_shares.h"
+#include "peer/report/calibrated_forecast.h"
 #include "peer/report/forecast_view.h"
 #include "peer/report/screen.h"
 #include "peer/runtime/round_prediction.h"
@@ -106,7 +108,8 @@ void print_prediction(const Assembly& fleet, const RoundPrediction& round) {
 void print_json(const Assembly& fleet,
                 const MixingFigures& s,
                 const std::optional<FleetForecast>& ahead,
-                const RoundPrediction& round) {
+                const RoundPrediction& round,
+                const std::optional<FleetCalibration>& calibration) {
   const Sizes share = shares(fleet);
   Json samples = Json::array();
   for (const auto& rows : fleet.partition) samples.push_back(rows.size());
@@ -132,6 +135,10 @@ void print_json(const Assembly& fleet,
   if (!s.schedule.is_null()) plan["schedule"] = s.schedule;
   add_forecast(plan, ahead);
   plan["predicted"].update(predicted_json(fleet, round));
+  if (calibration) {
+    plan["calibration"] = calibration_json(*calibration);
+    plan["predicted"].update(calibrated_json(fleet, *calibration));
+  }
   fmt::print("{}\n", plan.dump());
 }
 
@@ -139,7 +146,8 @@ void print_text(const Assembly& fleet,
                 const MixingFigures& s,
                 const std::string& path,
                 const std::optional<FleetForecast>& ahead,
-                const RoundPrediction& round) {
+                const RoundPrediction& round,
+                const std::optional<FleetCalibration>& calibration) {
   const Sizes share = shares(fleet);
   fmt::print("plan   {}: ok\n", path);
   fmt::print("peers  {}, algorithm {} {}\n",
@@ -175,8 +183,16 @@ void print_text(const Assembly& fleet,
                bytes_text(bytes * static_cast<double>(fleet.rounds)));
   }
   print_prediction(fleet, round);
+  if (calibration) fmt::print("{}", calibration_text(*calibration));
   if (ahead) fmt::print("{}", forecast_text(*ahead));
   fmt::print("nothing was started: grapevine run {}\n", path);
+}
+
+FleetCalibration calibrate_aloud(const Assembly& fleet) {
+  ProgressLine progress;
+  FleetCalibration c = calibrate(fleet, [&](const std::string& text) { progress.update(text); });
+  progress.clear();
+  return c;
 }
 
 }  // namespace
@@ -186,6 +202,7 @@ void add_plan(CLI::App& app, Outcome&) {
       app.add_subcommand("plan", "Check a fleet file and show what it means; starts nothing");
   auto options = std::make_shared<FleetOptions>();
   auto wanted = std::make_shared<ForecastOptions>();
+  auto calibrating = std::make_shared<bool>(false);
   add_fleet_options(*command, *options);
   command->add_option(
       "--max-degree",
@@ -194,19 +211,31 @@ void add_plan(CLI::App& app, Outcome&) {
   command->add_option("--target",
                       wanted->target,
                       "Excess loss of the local models to reach (quadratics); else 1.1 times where "
-                      "this fleet ends");
+                      "this fleet ends. With --calibrate their training loss; else what they have "
+                      "after nine tenths of the rounds");
+  command->add_flag("--calibrate",
+                    *calibrating,
+                    "Train in this process for some seconds, to predict what the graph does to a "
+                    "real model: curvature, noise and disagreement of its gradients");
   add_examples(
       *command,
       "  grapevine plan configs/fashion-ring8.yaml\n"
       "  grapevine plan configs/fashion-ring8.yaml --set peers=16 --set topology=hypercube --json\n"
-      "  grapevine plan configs/quadratic-ring16.yaml --max-degree 4 --target 0.05");
-  command->callback([options, wanted] {
+      "  grapevine plan configs/quadratic-ring16.yaml --max-degree 4 --target 0.05\n"
+      "  grapevine plan configs/softmax-torus1024.yaml --set peers=64 --set topology=ring "
+      "--calibrate");
+  command->callback([options, wanted, calibrating] {
     const Assembly fleet = assemble(*options);
     const MixingFigures s = mixing_figures(fleet);
-    const std::optional<FleetForecast> ahead = forecast(fleet, largest_bytes(fleet), *wanted);
+    std::optional<FleetForecast> ahead = forecast(fleet, largest_bytes(fleet), *wanted);
     const RoundPrediction round = predict_round(fleet);
-    options->json ? print_json(fleet, s, ahead, round)
-                  : print_text(fleet, s, options->file, ahead, round);
+    std::optional<FleetCalibration> calibration;
+    if (*calibrating) {
+      calibration = calibrate_aloud(fleet);
+      add_calibrated(*ahead, fleet, *calibration, wanted->target);
+    }
+    options->json ? print_json(fleet, s, ahead, round, calibration)
+                  : print_text(fleet, s, options->file, ahead, round, calibration);
   });
 }
 

@@ -130,6 +130,13 @@ bool better(const Forecast& a, const Forecast& b) {
   return loss_a != loss_b ? loss_a < loss_b : a.gap > b.gap;
 }
 
+void advise(FleetForecast& forecast) {
+  forecast.choice = first_there(forecast);
+  std::ranges::stable_sort(forecast.others, better);
+  if (forecast.others.size() > n_alternatives) forecast.others.resize(n_alternatives);
+  forecast.advice = advice_of(forecast);
+}
+
 std::optional<FleetForecast> forecast(const Assembly& fleet,
                                       double bytes_per_round,
                                       const ForecastOptions& options) {
@@ -150,10 +157,7 @@ std::optional<FleetForecast> forecast(const Assembly& fleet,
   for (const Candidate& c : other_candidates(fleet, result.max_degree))
     result.others.push_back(forecaster.of(c));
   result.all_reduce = forecaster.of_all_reduce();
-  result.choice = first_there(result);
-  std::ranges::stable_sort(result.others, better);
-  if (result.others.size() > n_alternatives) result.others.resize(n_alternatives);
-  result.advice = advice_of(result);
+  advise(result);
   if (forecaster.problem() != nullptr)
     result.warning = warning_of(*forecaster.problem(), result.own);
   return result;

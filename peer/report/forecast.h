@@ -39,10 +39,13 @@ struct FleetForecast {
   std::optional<double> target;  ///< of the excess loss of local models
   std::string advice;            ///< one line with its reason
   std::string warning;           ///< empty: none
+  bool calibrated = false;       ///< losses at the end of the run; target: of the training loss
 };
 
 /// Less local excess loss is better; where that is not known, a larger gap.
 bool better(const Forecast& a, const Forecast& b);
+/// Names the first at the target, keeps the best of the others, best first, and says what follows.
+void advise(FleetForecast& forecast);
 
 struct ForecastOptions {
   std::size_t max_degree = 0;  ///< of the alternatives; 0: this fleet's, 16 at most

@@ -88,12 +88,20 @@ std::string forecast_text(const FleetForecast& f) {
       "  to 1e-3: rounds of averaging until a disagreement is a thousandth; after 10: what ten "
       "rounds leave;\n  n_eff: effective neighbours at discount 0.99; time/round: on this "
       "`network`";
-  if (f.own.excess_local) {
+  if (f.calibrated) {
+    text +=
+        "; consensus, mean, local: the distance to the mean at the\n  end of the run, and how far "
+        "the training losses of mean and local models then lie above\n  gradient descent without "
+        "noise";
+  } else if (f.own.excess_local) {
     text +=
         "; consensus, mean, local: where the distance to the mean\n  and the excess losses of mean "
         "and local models settle";
   }
-  if (f.target) text += fmt::format("; target: a local excess loss of {:.4g}", *f.target);
+  if (f.target) {
+    text += fmt::format(
+        "; target: a local {} loss of {:.4g}", f.calibrated ? "training" : "excess", *f.target);
+  }
   text += "\n";
   if (const auto& c = f.choice) {
     text += fmt::format("first  {} in {:.3g} s: {:.0f} rounds of {}\n",

@@ -42,6 +42,8 @@ class Assembly {
   std::unique_ptr<Replica> replica_on(const Device& device, std::uint32_t batch) const;
   /// On the CPU, whatever the file says: the simulator's.
   std::unique_ptr<Replica> host_replica(PeerId i) const;
+  /// Peer i's own, its minibatches from the beginning.
+  std::unique_ptr<Objective> objective(PeerId i) const;
   /// Evaluates any x of length d (the mean model): what it measures of training data (the moments
   /// of batch norms), it measures on everybody's; of a quadratic, on peer 0's.
   std::unique_ptr<Objective> evaluator() const;
@@ -50,7 +52,6 @@ class Assembly {
   void make_mixing();
   Share share(PeerId i) const;
   void check_cuts() const;
-  std::unique_ptr<Objective> objective(PeerId i) const;
   ReplicaParts parts(PeerId i) const;
   OptimizerSpec optimizer_;
   QuadraticOptimum optimum_;

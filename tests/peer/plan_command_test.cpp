@@ -75,5 +75,54 @@ TEST(PlanCommand, TakesATopologyInOneWord) {
   EXPECT_EQ(plan.summary().at("topology"), "torus:4x4");
 }
 
+const std::vector<std::string> small_softmax{"plan",
+                                             GV_SOURCE_DIR "/configs/digits-torus16.yaml",
+                                             "--set",
+                                             "model=softmax",
+                                             "--set",
+                                             "data.train=1024",
+                                             "--set",
+                                             "data.partition.alpha=100",
+                                             "--set",
+                                             "train.optimizer.momentum=0",
+                                             "--set",
+                                             "train.optimizer.lr=0.002",
+                                             "--set",
+                                             "stop.rounds=60",
+                                             "--calibrate",
+                                             "--max-degree",
+                                             "2"};
+
+TEST(PlanCommand, CalibratesARealModel) {
+  std::vector<std::string> words = small_softmax;
+  words.push_back("--json");
+  const Ended plan = run(words);
+  ASSERT_EQ(plan.code, 0) << plan.err;
+  const auto json = plan.summary();
+  const auto& points = json.at("calibration").at("points");
+  ASSERT_EQ(points.size(), 4U);
+  EXPECT_EQ(points[0].at("training_time"), 0);
+  EXPECT_EQ(json.at("calibration").at("complete"), true);
+  for (const char* what : {"curvature", "trace", "noise", "noise_curvature", "spread"})
+    EXPECT_GT(points[3].at(what).get<double>(), 0) << what;
+  const auto& predicted = json.at("predicted");
+  EXPECT_GT(predicted.at("consensus").get<double>(), 0);
+  EXPECT_GT(predicted.at("excess_loss_local").get<double>(),
+            predicted.at("excess_loss_mean").get<double>());
+  EXPECT_GT(predicted.at("rounds_to_target").get<double>(), 0);
+  EXPECT_GT(predicted.at("seconds_to_target").get<double>(), 0);
+  EXPECT_FALSE(json.at("alternatives").empty());
+}
+
+TEST(PlanCommand, RefusesToCalibrateWhatItCannot) {
+  std::vector<std::string> words = small_softmax;
+  words.insert(words.end(), {"--set", "train.batch=512"});
+  const Ended plan = run(words);
+  EXPECT_EQ(plan.code, 2);
+  EXPECT_NE(plan.err.find("samples of peer 0"), std::string::npos) << plan.err;
+  words.back() = "algorithm=all-reduce";
+  EXPECT_EQ(run(words).code, 2);
+}
+
 }  // namespace
 }  // namespace gv

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include "graph/mixing.h"
+#include "graph/predict_quadratic.h"
+
+namespace gv {
+
+/// A share of a sum over the Hessian's axes that lies at one curvature.
+struct CurvatureShare {
+  double curvature = 0;
+  double value = 0;
+};
+
+/// What D-PSGD feels of any smooth objective near a point: the curvatures that its gradients' noise
+/// and its peers' disagreement lie in. Where f has curvature H there, with Sigma the covariance of
+/// a minibatch gradient, all that matters of both is the measure sum_k (u_k^T Sigma u_k) at h_k.
+struct LocalModel {
+  PeerId peers = 0;
+  /// Of one minibatch gradient, as if its samples were drawn anew each time; sums to tr Sigma.
+  std::vector<CurvatureShare> noise;
+  /// Minibatches in an epoch that is drawn without replacement: over an epoch such noise cancels.
+  /// 0: every sample is fresh.
+  double epoch = 0;
+  /// How the peers' gradients differ from their mean at the point, in parts: where the part's axes
+  /// lie (values sum to 1), and the peers' inner products, n x n.
+  struct Pull {
+    std::vector<CurvatureShare> measure;
+    std::vector<double> gram;
+  };
+  std::vector<Pull> pulls;
+};
+
+/// The modes of one W as pulls see them.
+class PullModes {
+ public:
+  /// The peers' own places for a normal W of at most 256 peers; else the expectation over a random
+  /// placement. Throws std::invalid_argument where modes_of does.
+  explicit PullModes(const MixingMatrix& w);
+  /// |G_j|^2 of every mode but the mean's, as modes() orders them.
+  std::vector<double> powers(const std::vector<double>& gram) const;
+  const std::vector<Mode>& modes() const { return modes_; }
+  PeerId peers() const { return peers_; }
+
+ private:
+  PeerId peers_;
+  std::vector<Mode> modes_;
+  std::vector<std::complex<double>> vectors_;  ///< row by row like modes_; empty: expectation
+};
+
+/// Consensus distance and excess losses of a fleet that is near one point all the time. The
+/// recursion is that of Lian et al. 2017 (arXiv:1705.09056, Algorithm 1), linear around the point.
+class LocalPredictor {
+ public:
+  /// Throws std::invalid_argument when modes and model have not the same peers.
+  LocalPredictor(PullModes modes, LocalModel model);
+
+  /// After `rounds` rounds from equal models, averaged over the places in an epoch. Excess: over
+  /// gradient descent without noise at the same rate and round. fleet.rate, momentum and order
+  /// count (lian, atc, cta); what else it says does not. Within an epoch the noise is white minus
+  /// its mean over the epoch. Directions of negative curvature count as flat: training does not
+  /// stay there. Infinite where a mode grows.
+  Stationary after(const QuadraticFleet& fleet, std::uint64_t rounds) const;
+
+ private:
+  void add_noise(Stationary& s, const QuadraticFleet& fleet, std::uint64_t rounds) const;
+  void add_pulls(Stationary& s, const QuadraticFleet& fleet, std::uint64_t rounds) const;
+  double bent(double curvature) const;
+
+  PullModes modes_;
+  LocalModel model_;
+  std::vector<std::vector<double>> powers_;  ///< of each pull
+  double least_ = 1e-12;                     ///< curvature: below, directions count as flat
+};
+
+}  // namespace gv

@@ -1,0 +1,138 @@
+#include "peer/report/calibrated_forecast.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "graph/predict_transient.h"
+
+namespace gv {
+namespace {
+
+/// Weights that any graph can have; as forecast() chooses them.
+std::string weights_for_all(const std::string& weights) {
+  return weights == "max-degree" || weights == "lazy" || weights == "best-constant" ? weights
+                                                                                    : "metropolis";
+}
+
+Estimate between(const Estimate& a, const Estimate& b, double weight) {
+  return {a.value + weight * (b.value - a.value), 0};
+}
+
+void fill(Forecast& f, const CalibratedForecast& c, std::uint64_t rounds, double target) {
+  const Stationary end = c.after(rounds);
+  f.consensus = end.consensus.value;
+  f.excess_mean = end.excess_mean.value;
+  f.excess_local = end.excess_local.value;
+  const auto reached = c.rounds_to(target);
+  f.rounds_to_target =
+      reached ? static_cast<double>(*reached) : std::numeric_limits<double>::infinity();
+}
+
+nlohmann::ordered_json number(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+}
+
+void check_rate(FleetForecast& forecast, const Assembly& fleet, const FleetCalibration& c) {
+  QuadraticFleet f{.rate = fleet.fleet.optimizer.lr,
+                   .momentum = fleet.fleet.optimizer.momentum,
+                   .order = std::string(fleet.algorithm->order)};
+  f.hessian = {std::max(c.points.back().at.curvature, 1e-12)};
+  const PullModes modes(*fleet.w);
+  const double limit = stability_limit({fleet.fleet.size(), {modes.modes()}, {}, ""}, f);
+  forecast.own.stability_limit = limit;
+  forecast.warning.clear();
+  if (f.rate < limit) return;
+  forecast.warning = fmt::format(
+      "rate {:g} is beyond the stability limit {:.4g} at the curvature L = {:.4g} measured at the "
+      "end: the prediction does not hold; lower train.optimizer.lr",
+      f.rate,
+      limit,
+      f.hessian[0]);
+}
+
+}  // namespace
+
+CalibratedForecast::CalibratedForecast(const Assembly& fleet,
+                                       const MixingMatrix& w,
+                                       const FleetCalibration& calibration)
+    : calibration_(calibration), rounds_(fleet.rounds) {
+  fleet_.rate = fleet.fleet.optimizer.lr;
+  fleet_.momentum = fleet.fleet.optimizer.momentum;
+  fleet_.order = std::string(fleet.algorithm->order);
+  const PullModes modes(w);
+  for (const FleetCalibration::Point& point : calibration.points)
+    predictors_.emplace_back(modes, point.model);
+}
+
+double CalibratedForecast::time(std::uint64_t rounds) const {
+  return fleet_.rate / (1 - fleet_.momentum) * static_cast<double>(rounds);
+}
+
+/// Between two points, in the logarithm of time; before the second point, in time.
+Stationary CalibratedForecast::after(std::uint64_t rounds) const {
+  const auto& points = calibration_.points;
+  const double now = time(rounds);
+  std::size_t k = 0;
+  while (k + 1 < points.size() && points[k + 1].time < now * (1 - 1e-9)) ++k;
+  const Stationary a = predictors_[k].after(fleet_, rounds);
+  if (k + 1 == points.size()) return a;
+  const Stationary b = predictors_[k + 1].after(fleet_, rounds);
+  if (now >= points[k + 1].time * (1 - 1e-9)) return b;
+  const double weight =
+      k == 0 ? now / points[1].time
+             : std::log(now / points[k].time) / std::log(points[k + 1].time / points[k].time);
+  return {between(a.consensus, b.consensus, weight),
+          between(a.excess_mean, b.excess_mean, weight),
+          between(a.excess_local, b.excess_local, weight)};
+}
+
+double CalibratedForecast::descent_loss(std::uint64_t rounds) const {
+  const auto& curve = calibration_.curve;
+  const double now = time(rounds);
+  const auto next = std::ranges::find_if(curve, [&](const auto& p) { return p.time >= now; });
+  if (next == curve.end()) return curve.back().loss;
+  if (next == curve.begin()) return next->loss;
+  const auto last = next - 1;
+  return last->loss + (now - last->time) / (next->time - last->time) * (next->loss - last->loss);
+}
+
+double CalibratedForecast::loss_local(std::uint64_t rounds) const {
+  return descent_loss(rounds) + after(rounds).excess_local.value;
+}
+
+std::optional<std::uint64_t> CalibratedForecast::rounds_to(double target) const {
+  return first_at_most([this](std::uint64_t t) { return loss_local(t); }, target, rounds_);
+}
+
+void add_calibrated(FleetForecast& forecast,
+                    const Assembly& fleet,
+                    const FleetCalibration& calibration,
+                    const std::optional<double>& target) {
+  const CalibratedForecast own(fleet, *fleet.w, calibration);
+  forecast.target = target ? *target : own.loss_local(fleet.rounds - fleet.rounds / 10);
+  fill(forecast.own, own, fleet.rounds, *forecast.target);
+  // Of graphs that change with the round the calibration says nothing.
+  std::erase_if(forecast.others, [](const Forecast& other) { return other.period != 1; });
+  for (Forecast& other : forecast.others) {
+    const Topology t = build(parse_topology(other.topology), fleet.fleet.size());
+    const MixingMatrix w = mixing_matrix(weights_for_all(fleet.fleet.weights), t);
+    fill(other, {fleet, w, calibration}, fleet.rounds, *forecast.target);
+  }
+  forecast.calibrated = true;
+  check_rate(forecast, fleet, calibration);
+  advise(forecast);
+}
+
+nlohmann::ordered_json calibrated_json(const Assembly& fleet, const FleetCalibration& c) {
+  const CalibratedForecast own(fleet, *fleet.w, c);
+  const double descent = own.descent_loss(fleet.rounds);
+  const Stationary end = own.after(fleet.rounds);
+  return {{"loss_descent", number(descent)},
+          {"loss_mean", number(descent + end.excess_mean.value)},
+          {"loss_local", number(descent + end.excess_local.value)}};
+}
+
+}  // namespace gv

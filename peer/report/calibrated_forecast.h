@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "peer/report/calibration.h"
+#include "peer/report/forecast.h"
+
+namespace gv {
+
+/// What the fleet with this W will do, by its calibration.
+class CalibratedForecast {
+ public:
+  /// Throws std::invalid_argument for a directed W that is not normal.
+  CalibratedForecast(const Assembly& fleet,
+                     const MixingMatrix& w,
+                     const FleetCalibration& calibration);
+
+  /// After `rounds` rounds: excess losses over gradient descent without noise.
+  Stationary after(std::uint64_t rounds) const;
+  double descent_loss(std::uint64_t rounds) const;  ///< of gradient descent: training loss
+  double loss_local(std::uint64_t rounds) const;    ///< mean training loss of the local models
+  /// The first round with loss_local at most `target`; none within twice the fleet's rounds.
+  std::optional<std::uint64_t> rounds_to(double target) const;
+
+ private:
+  double time(std::uint64_t rounds) const;
+
+  const FleetCalibration& calibration_;
+  QuadraticFleet fleet_;
+  std::uint64_t rounds_;
+  std::vector<LocalPredictor> predictors_;  ///< one per point
+};
+
+/// Fills in what the calibration knows of the fleet itself and of the other graphs. target: of the
+/// training loss of local models; none: what this fleet has after nine tenths of its rounds.
+void add_calibrated(FleetForecast& forecast,
+                    const Assembly& fleet,
+                    const FleetCalibration& calibration,
+                    const std::optional<double>& target);
+
+/// What `predicted` has more of: the training losses at the end of the run.
+nlohmann::ordered_json calibrated_json(const Assembly& fleet, const FleetCalibration& calibration);
+
+}  // namespace gv
