@@ -72,17 +72,42 @@ std::shared_ptr<const Dataset> linear(std::uint32_t rows,
 }  // namespace
 
 void Dataset::gather(std::span<const std::uint32_t> chosen, std::span<float> out) const {
+  GV_CHECK(!is_text(), "a table; windows of a text are gathered as tokens");
   GV_CHECK(out.size() == chosen.size() * features, "room for the gathered rows");
+  GV_CHECK(shift.size() == scale.size(), "a scale for each shift");
+  const std::size_t plane = features / shift.size();
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     GV_CHECK(chosen[i] < rows, "a row of this data set");
     float* to = out.data() + i * features;
     const std::size_t from = std::size_t{chosen[i]} * features;
     if (bytes.empty()) {
       std::copy_n(floats.data() + from, features, to);
-    } else {
-      widen(bytes.data() + from, to, features, shift, scale);
+      continue;
     }
+    for (std::size_t c = 0; c < shift.size(); ++c)
+      widen(bytes.data() + from + c * plane, to + c * plane, plane, shift[c], scale[c]);
   }
+}
+
+void Dataset::gather_windows(std::span<const std::uint32_t> chosen,
+                             std::span<std::uint8_t> inputs,
+                             std::span<std::uint8_t> following) const {
+  GV_CHECK(is_text(), "a text");
+  GV_CHECK(inputs.size() == chosen.size() * context, "room for the inputs");
+  GV_CHECK(following.size() == chosen.size() * context, "room for the targets");
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    GV_CHECK(chosen[i] < rows, "a window of this text");
+    const std::uint8_t* from = tokens.data() + chosen[i];
+    std::copy_n(from, context, inputs.data() + i * context);
+    std::copy_n(from + 1, context, following.data() + i * context);
+  }
+}
+
+std::vector<std::uint32_t> Dataset::evaluation_rows() const {
+  const std::uint32_t stride = is_text() ? context : 1;
+  std::vector<std::uint32_t> chosen;
+  for (std::uint64_t r = 0; r < rows; r += stride) chosen.push_back(static_cast<std::uint32_t>(r));
+  return chosen;
 }
 
 void standardize(Dataset& train, Dataset& test) {
@@ -97,9 +122,9 @@ void standardize(Dataset& train, Dataset& test) {
     const double off = static_cast<double>(value) / 255 - mean;
     variance += off * off * static_cast<double>(histogram[value]) / n;
   }
-  train.shift = test.shift = static_cast<float>(mean);
+  train.shift = test.shift = {static_cast<float>(mean)};
   // Constant pictures have no deviation; their only value becomes zero.
-  train.scale = test.scale = static_cast<float>(variance > 0 ? 1 / std::sqrt(variance) : 1);
+  train.scale = test.scale = {static_cast<float>(variance > 0 ? 1 / std::sqrt(variance) : 1)};
 }
 
 TrainTest make_blobs(std::uint32_t train,

@@ -10,23 +10,50 @@
 
 namespace gv {
 
-/// Samples in rows. Image data stay as bytes (a quarter of the memory) and become floats when
-/// gathered.
+/// How the features of a picture lie: [channel][row][column], as in PyTorch.
+struct ImageShape {
+  std::uint32_t channels = 0;
+  std::uint32_t height = 0;
+  std::uint32_t width = 0;
+
+  bool operator==(const ImageShape&) const = default;
+};
+
+/// What samples are drawn from; immutable and shared once it is made. Of three forms:
+///  - a table of floats, or of bytes (pictures, a quarter of the memory) that become floats when
+///    gathered: a row is a sample;
+///  - a text: a row is where a window of it begins. The sample is `context` tokens, and of each the
+///    one that follows it is to be told.
 struct Dataset {
   std::uint32_t rows = 0;
-  std::uint32_t features = 0;
-  std::uint32_t classes = 0;  ///< 0: regression
-  std::vector<std::uint8_t>
-      bytes;  ///< rows x features, or empty; a float is (byte / 255 - shift) * scale
-  std::vector<float> floats;  ///< rows x features, or empty
-  float shift = 0;
-  float scale = 1;
-  std::vector<std::uint8_t> labels;  ///< rows, when classes > 0
+  std::uint32_t features = 0;  ///< of a text: context
+  std::uint32_t classes = 0;   ///< 0: regression; of a text: vocabulary.size()
+  ImageShape image;            ///< all 0 unless features = channels x height x width pixels
+
+  std::vector<std::uint8_t> bytes;  ///< rows x features, or empty
+  std::vector<float> floats;        ///< rows x features, or empty
+  /// A float is (byte / 255 - shift) * scale. One of each for all features, or one per channel.
+  std::vector<float> shift{0};
+  std::vector<float> scale{1};
+  std::vector<std::uint8_t> labels;  ///< rows, when classes > 0 and it is no text
   std::vector<float> targets;        ///< rows, when regression
   std::vector<float> optimum;        ///< x*, when known (linear)
 
-  /// out[r * features + c] <- feature c of sample rows[r].
+  std::vector<std::uint8_t> tokens;      ///< rows + context indices into the vocabulary, or empty
+  std::vector<std::uint8_t> vocabulary;  ///< the characters (bytes), ascending
+  std::uint32_t context = 0;             ///< tokens in a window; 0: no text
+
+  bool is_text() const { return context > 0; }
+
+  /// out[r * features + c] <- feature c of sample rows[r]. Not of a text.
   void gather(std::span<const std::uint32_t> rows, std::span<float> out) const;
+  /// Of a text: inputs[r * context + t] <- tokens[rows[r] + t], and targets[...] <- the one after.
+  void gather_windows(std::span<const std::uint32_t> rows,
+                      std::span<std::uint8_t> inputs,
+                      std::span<std::uint8_t> targets) const;
+  /// What an evaluation goes through: every row; of a text every context-th, so that each token is
+  /// told once.
+  std::vector<std::uint32_t> evaluation_rows() const;
 };
 
 struct TrainTest {

@@ -136,6 +136,7 @@ std::shared_ptr<Dataset> draw_set(std::uint32_t rows, const Rng& rng) {
   auto data = std::make_shared<Dataset>();
   data->rows = rows;
   data->features = side * side;
+  data->image = {1, side, side};
   data->classes = 10;
   data->bytes.resize(std::size_t{rows} * side * side);
   std::vector<std::uint32_t> labels(rows);

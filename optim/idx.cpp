@@ -126,6 +126,7 @@ std::uint64_t read_image_header(File& file, Dataset& data) {
              std::to_string(height) + " x " + std::to_string(width));
   }
   data.features = static_cast<std::uint32_t>(height * width);
+  data.image = {1, static_cast<std::uint32_t>(height), static_cast<std::uint32_t>(width)};
   return data.rows * height * width;
 }
 
@@ -148,16 +149,17 @@ std::shared_ptr<Dataset> read_pair(const std::string& dir, const std::string& st
   return data;
 }
 
+std::string sides(const Dataset& data) {
+  return std::to_string(data.image.height) + " x " + std::to_string(data.image.width);
+}
+
 }  // namespace
 
 TrainTest read_idx(const std::string& dir) {
   const std::shared_ptr<Dataset> train = read_pair(dir, "train");
   const std::shared_ptr<Dataset> test = read_pair(dir, "t10k");
-  if (train->features != test->features) {
-    fail(dir,
-         "training images have " + std::to_string(train->features) + " pixels, test images " +
-             std::to_string(test->features));
-  }
+  if (train->image != test->image)
+    fail(dir, "training images are " + sides(*train) + ", test images " + sides(*test));
   train->classes = test->classes = std::max(train->classes, test->classes);
   standardize(*train, *test);
   return {train, test};

@@ -18,6 +18,8 @@ std::size_t Objective::size() const {
 std::unique_ptr<Objective> make_objective(const ModelSpec& spec, Share share) {
   if (!share.train || !share.test)
     throw std::invalid_argument("model `" + spec.kind + "` needs a data set");
+  if (share.train->is_text())
+    throw std::invalid_argument("model `" + spec.kind + "` does not fit a text");
   const bool regression = share.train->classes == 0;
   if (spec.kind == "linear" && regression) return make_linear_regression(std::move(share));
   if (spec.kind == "softmax" && !regression) return make_softmax(std::move(share));

@@ -50,8 +50,14 @@ class Objective {
 
 /// What all peers of a fleet share, resolved.
 struct ModelSpec {
-  std::string kind = "mlp";                ///< softmax | linear | mlp | quadratic
+  std::string kind =
+      "mlp";  ///< softmax | linear | mlp | lenet5 | resnet20 | transformer | quadratic
   std::vector<std::uint32_t> hidden{256};  ///< mlp
+  std::string norm = "batch";              ///< resnet20: batch | group
+  std::uint32_t width = 64;                ///< transformer
+  std::uint32_t heads = 4;                 ///< transformer
+  std::uint32_t layers = 2;                ///< transformer
+  std::uint32_t context = 64;              ///< transformer: tokens of one row
 };
 
 /// A peer's share of a data set: which rows are its own, and where its minibatches come from.

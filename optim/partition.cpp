@@ -46,7 +46,7 @@ std::vector<std::size_t> proportional_sizes(std::size_t total, const std::vector
 }
 
 std::vector<Rows> by_class(const Dataset& data) {
-  if (data.classes == 0)
+  if (data.classes == 0 || data.labels.empty())
     throw std::invalid_argument("a partition by labels needs data with labels");
   std::vector<Rows> rows(data.classes);
   for (std::uint32_t r = 0; r < data.rows; ++r) rows[data.labels[r]].push_back(r);

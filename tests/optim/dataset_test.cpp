@@ -103,6 +103,7 @@ TEST_F(Idx, ReadsPlainAndGzipped) {
   EXPECT_EQ(plain.test->rows, 3U);
   EXPECT_EQ(plain.train->features, 6U);
   EXPECT_EQ(plain.train->classes, 3U);
+  EXPECT_EQ(plain.train->image, (ImageShape{1, 2, 3}));
   const Bytes raw = images(5);
   EXPECT_TRUE(std::equal(raw.begin() + 16, raw.end(), plain.train->bytes.begin()));
   EXPECT_EQ(plain.train->labels, (Bytes{0, 1, 2, 0, 1}));
@@ -122,7 +123,7 @@ TEST_F(Idx, GatherFollowsTheFormulaAndIsStandardized) {
   for (std::size_t k = 0; k < out.size(); ++k) {
     const double pixel = train.bytes[rows[k / 6] * 6 + k % 6] / 255.0;
     const auto value = static_cast<double>(out[k]);
-    EXPECT_NEAR(value, (pixel - static_cast<double>(train.shift)) * double{train.scale}, 1e-6);
+    EXPECT_NEAR(value, (pixel - double{train.shift[0]}) * double{train.scale[0]}, 1e-6);
     mean += value / 30;
     square += value * value / 30;
   }
@@ -209,6 +210,48 @@ TEST_F(Idx, WrongFilesAreNamed) {
   EXPECT_TRUE(error_has("neither train-images-idx3-ubyte nor train-images-idx3-ubyte.gz"));
 }
 
+TEST_F(Idx, TestImagesOfAnotherShapeAreRefused) {
+  Bytes turned = idx_header(0x0803, {3, 3, 2});
+  turned.resize(16 + 18);
+  write(dir_ / "t10k-images-idx3-ubyte", turned);
+  EXPECT_TRUE(error_has("training images are 2 x 3, test images 3 x 2")) << error();
+}
+
+TEST(Dataset, ChannelsHaveTheirOwnNormalization) {
+  Dataset data;
+  data.rows = 2;
+  data.features = 8;
+  data.image = {2, 2, 2};
+  for (int k = 0; k < 16; ++k) data.bytes.push_back(static_cast<std::uint8_t>(k * 17));
+  data.shift = {0.25F, 0.5F};
+  data.scale = {2, 4};
+  std::vector<float> out(8);
+  data.gather(std::vector<std::uint32_t>{1}, out);
+  for (std::size_t c = 0; c < 8; ++c) {
+    const float pixel = static_cast<float>(data.bytes[8 + c]) / 255;
+    EXPECT_NEAR(out[c], c < 4 ? (pixel - 0.25F) * 2 : (pixel - 0.5F) * 4, 1e-6);
+  }
+}
+
+TEST(Dataset, AWindowOfTextIsFollowedByItself) {
+  Dataset text;
+  text.tokens = {3, 1, 4, 1, 5, 2, 0};
+  text.vocabulary = {'a', 'b', 'c', 'd', 'e', 'f'};
+  text.context = text.features = 3;
+  text.classes = 6;
+  text.rows = 4;
+  EXPECT_TRUE(text.is_text());
+  Bytes inputs(6);
+  Bytes following(6);
+  text.gather_windows(std::vector<std::uint32_t>{3, 0}, inputs, following);
+  EXPECT_EQ(inputs, (Bytes{1, 5, 2, 3, 1, 4}));
+  EXPECT_EQ(following, (Bytes{5, 2, 0, 1, 4, 1}));
+  EXPECT_EQ(text.evaluation_rows(), (std::vector<std::uint32_t>{0, 3}));
+  Dataset table;
+  table.rows = 2;
+  EXPECT_EQ(table.evaluation_rows(), (std::vector<std::uint32_t>{0, 1}));
+}
+
 TEST(FashionMnist, HasItsSizes) {
   const std::string dir = "/usr/share/datasets/fashion-mnist";
   if (!fs::is_directory(dir)) GTEST_SKIP() << "Debian's dataset-fashion-mnist is not installed";
@@ -232,6 +275,8 @@ TEST(Digits, AreRepeatableBalancedAndDifferent) {
   EXPECT_EQ(a.train->labels, b.train->labels);
   EXPECT_EQ(a.test->bytes, b.test->bytes);
   EXPECT_NE(a.train->bytes, c.train->bytes);
+  EXPECT_EQ(a.train->image, (ImageShape{1, 28, 28}));
+  EXPECT_EQ(a.test->image, (ImageShape{1, 28, 28}));
   EXPECT_FALSE(std::ranges::is_sorted(a.train->labels));
   for (std::uint8_t digit = 0; digit < 10; ++digit)
     EXPECT_NEAR(static_cast<double>(std::ranges::count(a.train->labels, digit)), 20.3, 1);
