@@ -130,4 +130,9 @@ struct TransformerShape {
 /// zeros and for a width that the heads do not divide.
 Network transformer_network(const TransformerShape& shape);
 
+/// The network of spec.kind for these data: the input's shape, the classes, of a text the
+/// vocabulary and the context. Throws std::invalid_argument "model `lenet5` needs pictures, ..."
+/// when kind and data do not fit, and for a kind that is no network (linear, quadratic).
+Network make_network(const ModelSpec& spec, const Dataset& data);
+
 }  // namespace gv

@@ -57,7 +57,6 @@ struct ModelSpec {
   std::uint32_t width = 64;                ///< transformer
   std::uint32_t heads = 4;                 ///< transformer
   std::uint32_t layers = 2;                ///< transformer
-  std::uint32_t context = 64;              ///< transformer: tokens of one row
 };
 
 /// A peer's share of a data set: which rows are its own, and where its minibatches come from.

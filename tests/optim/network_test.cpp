@@ -151,5 +151,43 @@ TEST(Network, StartsAsItsPapersSay) {
   EXPECT_NEAR(second_moment(find(transformer, "h.0.mlp.c_proj.weight")), 4e-4 / 16, 2e-6);
 }
 
+TEST(Network, IsMadeForItsData) {
+  const TrainTest digits = draw_digits(20, 10, Rng(1));
+  EXPECT_EQ(make_network({.kind = "lenet5"}, *digits.train).size(), 61706U);
+  EXPECT_EQ(make_network({.kind = "resnet20", .norm = "group"}, *digits.train).nodes[2].op,
+            Op::group_norm);
+  EXPECT_EQ(make_network({.kind = "mlp", .hidden = {5}}, *digits.train).input(),
+            (Shape{.channels = 784}));
+  Dataset text;
+  text.rows = 5;
+  text.features = text.context = 8;
+  text.classes = 3;
+  text.tokens.resize(13);
+  const Network transformer = make_network({.kind = "transformer"}, text);
+  EXPECT_EQ(transformer.input().positions, 8U);
+  EXPECT_EQ(transformer.vocabulary, 3U);
+}
+
+TEST(Network, SaysWhichDataItNeeds) {
+  const TrainTest digits = draw_digits(20, 10, Rng(1));
+  const TrainTest blobs = make_blobs(24, 8, 6, 3, 2, Rng(1));
+  const TrainTest linear = make_linear(24, 8, 6, 0.1, Rng(1));
+  const auto message = [](const ModelSpec& spec, const Dataset& data) -> std::string {
+    try {
+      make_network(spec, data);
+    } catch (const std::invalid_argument& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message({.kind = "lenet5"}, *blobs.train),
+            "model `lenet5` needs pictures; these data have no height and width");
+  EXPECT_EQ(message({.kind = "resnet20", .norm = "layer"}, *digits.train),
+            "model `resnet20` knows norm `batch` and `group`, not `layer`");
+  EXPECT_EQ(message({.kind = "transformer"}, *digits.train), "model `transformer` needs a text");
+  EXPECT_EQ(message({.kind = "mlp"}, *linear.train),
+            "model `mlp` does not fit data with real targets");
+}
+
 }  // namespace
 }  // namespace gv
