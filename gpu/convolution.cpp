@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "gpu/channel_bias.h"
@@ -61,6 +62,16 @@ int as_int(std::size_t value) {
   return static_cast<int>(value);
 }
 
+/// One for all convolutions of a kit.
+cudnnHandle_t handle_of(Kit& kit) {
+  if (!kit.dnn) {
+    auto handle = std::make_shared<DnnHandle>();
+    GV_DNN(cudnnSetStream(*handle, kit.stream));
+    kit.dnn = std::move(handle);
+  }
+  return *static_cast<DnnHandle*>(kit.dnn.get());
+}
+
 class Convolution : public Layer {
  public:
   explicit Convolution(const LayerPlan& plan)
@@ -72,8 +83,8 @@ class Convolution : public Layer {
         weight_(plan.offset(0)),
         weights_(plan.network.tensors[plan.node.parameters[0]].count),
         biased_(plan.has(1)),
-        bias_(biased_ ? plan.offset(1) : 0) {
-    GV_DNN(cudnnSetStream(handle_, kit_.stream));
+        bias_(biased_ ? plan.offset(1) : 0),
+        handle_(handle_of(kit_)) {
     describe(plan.node);
     std::size_t workspace = 0;
     for (const std::uint32_t rows : plan.row_counts)
@@ -260,7 +271,7 @@ class Convolution : public Layer {
   std::size_t weight_, weights_;
   bool biased_;
   std::size_t bias_;
-  DnnHandle handle_;
+  cudnnHandle_t handle_;
   FilterDescriptor filter_;
   ConvolutionDescriptor convolution_;
   std::map<std::uint32_t, Shaped> shaped_;  ///< by rows

@@ -1,17 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "gpu/memory.h"
+#include "gpu/precision.h"
 
 namespace gv::gpu {
-
-/// What matrix products and convolutions are computed in; everything else is float32 always.
-enum class Precision : std::uint8_t {
-  fp32,  ///< float32 throughout
-  tf32,  ///< factors rounded to 10 bits, sums in float32
-  bf16,  ///< factors rounded to 7 bits, sums in float32; the weights stay float32
-};
 
 /// A replica's stream and the libraries' handles on it, with a workspace of their own, so that no
 /// call allocates and a captured one owns its memory.
@@ -24,6 +19,8 @@ class Kit {
 
   const Precision precision;
   Stream stream;
+  /// The handle of cuDNN, made and known by convolution.cpp alone.
+  std::shared_ptr<void> dnn;
   cublasHandle_t blas() const { return blas_; }
 
   /// Room for the factors of a product in bfloat16: so many elements each. Call before the first

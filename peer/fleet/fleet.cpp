@@ -19,6 +19,14 @@ namespace {
 
 constexpr double infinite = 1e300;
 
+bool is_device(const std::string& word) {
+  if (word == "auto" || word == "cpu" || word == "cuda") return true;
+  if (!word.starts_with("cuda:")) return false;
+  const std::string number = word.substr(5);
+  return !number.empty() && number.size() <= 2 &&
+         std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
+}
+
 class FleetReader : Readers {
  public:
   FleetReader(Source& source,
@@ -132,11 +140,10 @@ class FleetReader : Readers {
     }
     if (const Value* device = map.take("device")) {
       set(device, peer.device, word());
-      if (peer.device != "auto" && peer.device != "cpu") {
-        source_.error(
-            *device,
-            fmt::format("device `{}` cannot be used: this build trains on the CPU", peer.device),
-            "write `auto` or `cpu`");
+      if (!is_device(peer.device)) {
+        source_.error(*device,
+                      fmt::format("`{}` is not a device", peer.device),
+                      "write `auto`, `cpu`, `cuda` or `cuda:1`");
       }
     }
     set(map.take("count"), n, count(1, most_peers));

@@ -49,6 +49,19 @@ double rounds_per_epoch(const Fleet& fleet, std::size_t samples) {
   return std::max(1.0, static_cast<double>(samples) / (batches * fleet.local_steps));
 }
 
+/// Number of the CUDA device that peer i trains on; empty: the CPU. `auto` deals the devices out in
+/// turn, when there are any and the model can use them.
+std::optional<int> device_of(const Fleet& fleet, PeerId i) {
+  const std::string& device = fleet.peers.at(i).device;
+  if (device == "auto") {
+    if (!cuda_trains(fleet.model) || !cuda_available()) return {};
+    return static_cast<int>(i % cuda_status().devices.size());
+  }
+  if (!device.starts_with("cuda")) return {};
+  const std::size_t colon = device.find(':');
+  return colon == std::string::npos ? 0 : std::stoi(device.substr(colon + 1));
+}
+
 Step round_up(double rounds) {
   return static_cast<Step>(std::max(1.0, std::ceil(rounds - 1e-9)));
 }
@@ -133,20 +146,25 @@ std::unique_ptr<Objective> Assembly::objective(PeerId i) const {
     return make_quadratic(
         fleet.data.quadratic, i, fleet.size(), Rng(fleet.seed).derive("quadratic"), optimum_);
   }
-  return make_objective(fleet.model,
-                        {.train = data.train,
-                         .test = data.test,
-                         .rows = partition.at(i),
-                         .rng = Rng(fleet.seed).derive("batches").derive(i)});
+  return make_objective(fleet.model, share(i));
+}
+
+Share Assembly::share(PeerId i) const {
+  return {.train = data.train,
+          .test = data.test,
+          .rows = data.train ? partition.at(i) : std::vector<std::uint32_t>{},
+          .rng = Rng(fleet.seed).derive("batches").derive(i)};
 }
 
 std::unique_ptr<Replica> Assembly::replica(PeerId i) const {
-  const std::string& device = fleet.peers.at(i).device;
-  if (!device.starts_with("cuda")) return host_replica(i);
-  const std::size_t colon = device.find(':');
-  const int number = colon == std::string::npos ? 0 : std::stoi(device.substr(colon + 1));
-  return make_cuda_replica(
-      objective(i), optimizer_, fleet.peers.at(i).batch, Rng(fleet.seed).derive("init"), number);
+  const std::optional<int> device = device_of(fleet, i);
+  if (!device) return host_replica(i);
+  return make_cuda_replica(fleet.model,
+                           share(i),
+                           optimizer_,
+                           fleet.peers.at(i).batch,
+                           Rng(fleet.seed).derive("init"),
+                           *device);
 }
 
 std::unique_ptr<Replica> Assembly::host_replica(PeerId i) const {

@@ -45,6 +45,7 @@ class Assembly {
  private:
   void make_mixing();
   std::unique_ptr<Objective> objective(PeerId i) const;
+  Share share(PeerId i) const;
   OptimizerSpec optimizer_;
   QuadraticOptimum optimum_;
 };
