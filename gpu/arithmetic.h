@@ -35,9 +35,9 @@ GV_BOTH inline float flow(float w, float theirs, float ours) {
 struct StepRule {
   enum class Kind : std::uint8_t { plain, momentum, nesterov, adam };
   Kind kind = Kind::plain;
-  float decay = 0;    ///< added to the gradient, times x
-  float gamma = 0;    ///< plain, momentum, nesterov
-  float momentum = 0; ///< momentum, nesterov
+  float decay = 0;                          ///< added to the gradient, times x
+  float gamma = 0;                          ///< plain, momentum, nesterov
+  float momentum = 0;                       ///< momentum, nesterov
   float beta1 = 0, beta2 = 0, epsilon = 0;  ///< adam; Kingma & Ba 2015, arXiv:1412.6980
   float size = 0;                           ///< adam: gamma / (1 - beta1^t)
   float root = 0;                           ///< adam: 1 / sqrt(1 - beta2^t)

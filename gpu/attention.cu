@@ -74,15 +74,26 @@ class Attention : public Layer {
 
   void forward(const Pass& pass) override {
     for (std::uint32_t h = 0; h < heads_; ++h) {
-      multiply(pass.kit, product(pass, positions_, positions_, width_, part(pass.in, 0, h),
-                                 flipped(part(pass.in, 1, h)), scores(a_.data(), pass, h),
-                                 scale_));
+      multiply(pass.kit,
+               product(pass,
+                       positions_,
+                       positions_,
+                       width_,
+                       part(pass.in, 0, h),
+                       flipped(part(pass.in, 1, h)),
+                       scores(a_.data(), pass, h),
+                       scale_));
     }
     launch(softmax_kernel, lines(pass) * warp, pass.kit.stream, a_.data(), positions_, lines(pass));
     for (std::uint32_t h = 0; h < heads_; ++h) {
-      multiply(pass.kit, product(pass, positions_, width_, positions_,
-                                 scores(a_.data(), pass, h), part(pass.in, 2, h),
-                                 output(pass.out, h)));
+      multiply(pass.kit,
+               product(pass,
+                       positions_,
+                       width_,
+                       positions_,
+                       scores(a_.data(), pass, h),
+                       part(pass.in, 2, h),
+                       output(pass.out, h)));
     }
   }
 
@@ -91,20 +102,54 @@ class Attention : public Layer {
     const float beta = pass.add ? 1.0F : 0.0F;
     for (std::uint32_t h = 0; h < heads_; ++h) {  // dV = A^T dO, dA = dO V^T
       const Matrix d_out = output(pass.d_out, h);
-      multiply(pass.kit, product(pass, positions_, width_, positions_,
-                                 flipped(scores(a_.data(), pass, h)), d_out,
-                                 part(pass.d_in, 2, h), 1, beta));
-      multiply(pass.kit, product(pass, positions_, positions_, width_, d_out,
-                                 flipped(part(pass.in, 2, h)), scores(d_.data(), pass, h)));
+      multiply(pass.kit,
+               product(pass,
+                       positions_,
+                       width_,
+                       positions_,
+                       flipped(scores(a_.data(), pass, h)),
+                       d_out,
+                       part(pass.d_in, 2, h),
+                       1,
+                       beta));
+      multiply(pass.kit,
+               product(pass,
+                       positions_,
+                       positions_,
+                       width_,
+                       d_out,
+                       flipped(part(pass.in, 2, h)),
+                       scores(d_.data(), pass, h)));
     }
-    launch(softmax_back_kernel, lines(pass) * warp, pass.kit.stream, a_.data(), d_.data(),
-           positions_, lines(pass));
+    launch(softmax_back_kernel,
+           lines(pass) * warp,
+           pass.kit.stream,
+           a_.data(),
+           d_.data(),
+           positions_,
+           lines(pass));
     for (std::uint32_t h = 0; h < heads_; ++h) {  // dQ = dS K / sqrt, dK = dS^T Q / sqrt
       const Matrix d_scores = scores(d_.data(), pass, h);
-      multiply(pass.kit, product(pass, positions_, width_, positions_, d_scores,
-                                 part(pass.in, 1, h), part(pass.d_in, 0, h), scale_, beta));
-      multiply(pass.kit, product(pass, positions_, width_, positions_, flipped(d_scores),
-                                 part(pass.in, 0, h), part(pass.d_in, 1, h), scale_, beta));
+      multiply(pass.kit,
+               product(pass,
+                       positions_,
+                       width_,
+                       positions_,
+                       d_scores,
+                       part(pass.in, 1, h),
+                       part(pass.d_in, 0, h),
+                       scale_,
+                       beta));
+      multiply(pass.kit,
+               product(pass,
+                       positions_,
+                       width_,
+                       positions_,
+                       flipped(d_scores),
+                       part(pass.in, 0, h),
+                       part(pass.d_in, 1, h),
+                       scale_,
+                       beta));
     }
   }
 
@@ -128,9 +173,7 @@ class Attention : public Layer {
     m.transposed = true;
     return m;
   }
-  std::size_t lines(const Pass& pass) const {
-    return std::size_t{pass.rows} * heads_ * positions_;
-  }
+  std::size_t lines(const Pass& pass) const { return std::size_t{pass.rows} * heads_ * positions_; }
 
   /// The places of results are given as matrices too; they are the pass's own buffers, written to.
   static Product product(const Pass& pass,

@@ -1,5 +1,4 @@
 #include "gpu/channel_bias.h"
-
 #include "gpu/launch.h"
 
 namespace gv::gpu {
@@ -18,13 +17,15 @@ __global__ void bias_kernel(float* y,
 }
 
 /// A block to a channel.
-__global__ void sum_kernel(
-    const float* dy, float* d_bias, std::uint32_t rows, std::uint32_t channels, std::uint32_t pixels) {
+__global__ void sum_kernel(const float* dy,
+                           float* d_bias,
+                           std::uint32_t rows,
+                           std::uint32_t channels,
+                           std::uint32_t pixels) {
   const std::size_t count = std::size_t{rows} * pixels;
   Two sum;
   for (std::size_t i = threadIdx.x; i < count; i += blockDim.x)
-    sum.a += static_cast<double>(
-        dy[(i / pixels * channels + blockIdx.x) * pixels + i % pixels]);
+    sum.a += static_cast<double>(dy[(i / pixels * channels + blockIdx.x) * pixels + i % pixels]);
   const Two total = block_sum(sum);
   if (threadIdx.x == 0) d_bias[blockIdx.x] = static_cast<float>(total.a);
 }

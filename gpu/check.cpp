@@ -18,10 +18,7 @@ namespace {
 void check(cudaError_t status, const char* call, const char* file, int line) {
   if (status == cudaSuccess) return;
   cudaGetLastError();  // an error that can be left behind does not meet the next call
-  fail(call,
-       std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status),
-       file,
-       line);
+  fail(call, std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status), file, line);
 }
 
 void check(cublasStatus_t status, const char* call, const char* file, int line) {

@@ -129,12 +129,8 @@ class Convolution : public Layer {
   void backward(const Pass& pass) override {
     by_weight(pass);
     if (biased_)
-      sum_channels(pass.d_out,
-                   pass.gradient + bias_,
-                   pass.rows,
-                   out_.channels,
-                   pixels(),
-                   kit_.stream);
+      sum_channels(
+          pass.d_out, pass.gradient + bias_, pass.rows, out_.channels, pixels(), kit_.stream);
     if (pass.d_in != nullptr) by_input(pass);
   }
 
@@ -158,7 +154,7 @@ class Convolution : public Layer {
                                            CUDNN_CROSS_CORRELATION,
                                            CUDNN_DATA_FLOAT));
     // The default allows tf32; float32 is asked for by name.
-    const cudnnMathType_t math = rounded_ ? CUDNN_TENSOR_OP_MATH
+    const cudnnMathType_t math = rounded_                            ? CUDNN_TENSOR_OP_MATH
                                  : kit_.precision == Precision::tf32 ? CUDNN_DEFAULT_MATH
                                                                      : CUDNN_FMA_MATH;
     GV_DNN(cudnnSetConvolutionMathType(convolution_, math));

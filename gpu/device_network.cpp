@@ -63,8 +63,7 @@ DeviceNetwork::DeviceNetwork(const Network& network,
 
 void DeviceNetwork::forward(const float* x, std::uint32_t rows) {
   GV_CHECK(rows > 0 && rows <= most_rows_, "as many rows as there is room for");
-  for (std::size_t i = 1; i < layers_.size(); ++i)
-    layers_[i]->forward(pass(i, x, nullptr, rows));
+  for (std::size_t i = 1; i < layers_.size(); ++i) layers_[i]->forward(pass(i, x, nullptr, rows));
 }
 
 void DeviceNetwork::backward(const float* x, float* g, std::uint32_t rows) {

@@ -18,8 +18,8 @@ class DeviceNetwork {
 
   const Network& network() const { return network_; }
   std::uint32_t most_rows() const { return most_rows_; }
-  float* input() { return value(0); }                 ///< rows x features; not of a text
-  std::uint8_t* tokens() { return tokens_.data(); }   ///< rows x positions, of a text
+  float* input() { return value(0); }                ///< rows x features; not of a text
+  std::uint8_t* tokens() { return tokens_.data(); }  ///< rows x positions, of a text
   float* logits() { return value(network_.nodes.size() - 1); }
 
   /// logits() <- the network at the parameters x on input() or tokens().

@@ -1,9 +1,8 @@
-#include "gpu/kit.h"
-
 #include <algorithm>
 
 #include <cuda_bf16.h>
 
+#include "gpu/kit.h"
 #include "gpu/launch.h"
 #include "optim/check.h"
 

@@ -41,11 +41,11 @@ class Layer {
 struct LayerPlan {
   const Network& network;
   const Node& node;
-  Shape in;                     ///< of the first input
+  Shape in;                               ///< of the first input
   std::vector<std::uint32_t> row_counts;  ///< of every pass that will be asked for
   std::uint32_t most_rows = 0;            ///< the largest
-  bool in_place = false;        ///< relu: the value takes the place of the input's
-  bool relu_follows = false;    ///< linear: does the relu after it in the same pass
+  bool in_place = false;                  ///< relu: the value takes the place of the input's
+  bool relu_follows = false;              ///< linear: does the relu after it in the same pass
   Kit& kit;
 
   std::size_t offset(std::size_t parameter) const {

@@ -43,8 +43,8 @@ class Linear : public Layer {
               .c_row = out_});
     if (!biased_) return;
     const std::size_t count = std::size_t{n} * out_;
-    launch(bias_kernel, count, pass.kit.stream, pass.out, pass.parameters + bias_, count, out_,
-           relu_);
+    launch(
+        bias_kernel, count, pass.kit.stream, pass.out, pass.parameters + bias_, count, out_, relu_);
   }
 
   void backward(const Pass& pass) override {

@@ -53,7 +53,8 @@ void place_values(const Network& network, NetworkPlan& plan) {
     const Op before = network.nodes[input].op;
     // Nobody else asks for the value that is overwritten: its node's way back needs only its own
     // input, and this is its only consumer.
-    const bool in_place = node.op == Op::relu && input > 0 && used[input] == 1 && before != Op::relu;
+    const bool in_place =
+        node.op == Op::relu && input > 0 && used[input] == 1 && before != Op::relu;
     plan.in_place.push_back(in_place);
     plan.fused.push_back(false);
     if (in_place) {

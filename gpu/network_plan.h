@@ -13,9 +13,9 @@ namespace gv::gpu {
 struct NetworkPlan {
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-  std::vector<std::size_t> values;       ///< floats per row of each slot of values
-  std::vector<std::size_t> gradients;    ///< the same of gradients by nodes
-  std::vector<std::size_t> value_of;     ///< [node]: its slot
+  std::vector<std::size_t> values;     ///< floats per row of each slot of values
+  std::vector<std::size_t> gradients;  ///< the same of gradients by nodes
+  std::vector<std::size_t> value_of;   ///< [node]: its slot
   /// [node]: its slot; none for the input, and for the last node: the loss leaves the gradient
   /// where the logits were.
   std::vector<std::size_t> gradient_of;

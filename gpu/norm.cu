@@ -82,8 +82,8 @@ __device__ void put_statistics(
   const double m = total.a / count;
   const double variance = total.b / count - m * m;
   mean[set] = static_cast<float>(m);
-  inverse[set] = static_cast<float>(
-      1 / sqrt((variance < 0 ? 0 : variance) + static_cast<double>(epsilon)));
+  inverse[set] =
+      static_cast<float>(1 / sqrt((variance < 0 ? 0 : variance) + static_cast<double>(epsilon)));
 }
 
 __global__ void batch_statistics_kernel(
@@ -112,12 +112,8 @@ __global__ void group_statistics_kernel(
   if (threadIdx.x == 0) put_statistics(total, length, epsilon, blockIdx.x, mean, inverse);
 }
 
-__global__ void apply_kernel(const float* x,
-                             float* y,
-                             Layout layout,
-                             Statistics s,
-                             const float* weight,
-                             const float* bias) {
+__global__ void apply_kernel(
+    const float* x, float* y, Layout layout, Statistics s, const float* weight, const float* bias) {
   const std::size_t k = thread_index();
   if (k >= layout.rows * layout.channels * layout.pixels) return;
   const std::size_t plane = k / layout.pixels;
@@ -127,8 +123,10 @@ __global__ void apply_kernel(const float* x,
 }
 
 /// d bias = sum dy, d weight = sum dy x_hat.
-__global__ void affine_gradient_kernel(
-    const Two* partial, std::uint32_t channels, float* d_weight, float* d_bias) {
+__global__ void affine_gradient_kernel(const Two* partial,
+                                       std::uint32_t channels,
+                                       float* d_weight,
+                                       float* d_bias) {
   const std::size_t channel = thread_index();
   if (channel >= channels) return;
   const Two total = channel_total(partial, static_cast<std::uint32_t>(channel));
@@ -250,8 +248,7 @@ class NormLayer : public Layer {
                   Slopes{pass.in, pass.d_out, statistics()},
                   layout,
                   partial_.data());
-    launch(
-        affine_gradient_kernel, channels_, stream, partial_.data(), channels_, d_weight, d_bias);
+    launch(affine_gradient_kernel, channels_, stream, partial_.data(), channels_, d_weight, d_bias);
     if (pass.d_in == nullptr) return;
     const float* weight = pass.parameters + weight_;
     if (groups_ == 0) {

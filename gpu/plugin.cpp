@@ -18,8 +18,7 @@ CudaDevice describe(int number) {
   CudaDevice device;
   device.number = number;
   device.name = properties.name;
-  device.capability =
-      std::to_string(properties.major) + "." + std::to_string(properties.minor);
+  device.capability = std::to_string(properties.major) + "." + std::to_string(properties.minor);
   device.memory_bytes = static_cast<double>(properties.totalGlobalMem);
   return device;
 }

@@ -56,12 +56,8 @@ __global__ void max_pool_kernel(const float* in, float* out, Planes s, std::size
 
 /// Each input pixel asks the windows that cover it whether it is their first maximum: nothing is
 /// scattered, so the sum's order is fixed.
-__global__ void max_pool_back_kernel(const float* in,
-                                     const float* d_out,
-                                     float* d_in,
-                                     Planes s,
-                                     std::size_t count,
-                                     bool add) {
+__global__ void max_pool_back_kernel(
+    const float* in, const float* d_out, float* d_in, Planes s, std::size_t count, bool add) {
   const std::size_t k = thread_index();
   if (k >= count) return;
   const Place p = place(k, s.channels, s.height, s.width);
@@ -105,8 +101,7 @@ __global__ void shortcut_kernel(const float* in, float* out, Planes s, std::size
   const std::uint32_t before = (s.out_channels - s.channels) / 2;
   const bool zero = p.channel < before || p.channel >= before + s.channels;
   const std::size_t plane = p.row * s.channels + (p.channel - before);
-  out[k] =
-      zero ? 0.0F : in[(plane * s.height + p.y * s.stride) * s.width + p.x * s.stride];
+  out[k] = zero ? 0.0F : in[(plane * s.height + p.y * s.stride) * s.width + p.x * s.stride];
 }
 
 __global__ void shortcut_back_kernel(
@@ -154,8 +149,7 @@ class Pool : public Layer {
     const cudaStream_t stream = pass.kit.stream;
     const float* dy = pass.d_out;
     if (op_ == Op::max_pool)
-      launch(
-          max_pool_back_kernel, count, stream, pass.in, dy, pass.d_in, planes_, count, pass.add);
+      launch(max_pool_back_kernel, count, stream, pass.in, dy, pass.d_in, planes_, count, pass.add);
     if (op_ == Op::average_pool)
       launch(average_back_kernel, count, stream, dy, pass.d_in, pixels(), count, pass.add);
     if (op_ == Op::shortcut)

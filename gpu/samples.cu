@@ -1,10 +1,9 @@
-#include "gpu/samples.h"
-
 #include <algorithm>
 #include <vector>
 
 #include "gpu/arithmetic.h"
 #include "gpu/launch.h"
+#include "gpu/samples.h"
 #include "optim/check.h"
 
 namespace gv::gpu {
@@ -175,7 +174,14 @@ void Samples::put_resident(const Gathered& to, cudaStream_t stream) {
   const std::size_t count = std::size_t{chosen_} * features;
   const std::uint32_t* rows = rows_.data();
   if (data_->is_text()) {
-    launch(gather_windows_kernel, count, stream, tokens_.data(), rows, features, count, to.tokens,
+    launch(gather_windows_kernel,
+           count,
+           stream,
+           tokens_.data(),
+           rows,
+           features,
+           count,
+           to.tokens,
            to.labels);
     return;
   }
@@ -183,11 +189,20 @@ void Samples::put_resident(const Gathered& to, cudaStream_t stream) {
     launch(gather_floats_kernel, count, stream, floats_.data(), rows, features, count, to.input);
   } else {
     const auto plane = static_cast<std::uint32_t>(features / data_->shift.size());
-    launch(gather_bytes_kernel, count, stream, bytes_.data(), rows, shift_.data(), scale_.data(),
-           features, plane, count, to.input);
+    launch(gather_bytes_kernel,
+           count,
+           stream,
+           bytes_.data(),
+           rows,
+           shift_.data(),
+           scale_.data(),
+           features,
+           plane,
+           count,
+           to.input);
   }
-  launch(gather_labels_kernel, chosen_, stream, labels_.data(), rows, std::size_t{chosen_},
-         to.labels);
+  launch(
+      gather_labels_kernel, chosen_, stream, labels_.data(), rows, std::size_t{chosen_}, to.labels);
 }
 
 void Samples::put_streamed(const Gathered& to, cudaStream_t stream) {
@@ -196,8 +211,7 @@ void Samples::put_streamed(const Gathered& to, cudaStream_t stream) {
     copy_async(to.tokens, host_tokens_.data(), count, cudaMemcpyHostToDevice, stream);
   else
     copy_async(to.input, host_input_.data(), count, cudaMemcpyHostToDevice, stream);
-  copy_async(
-      to.labels, host_labels_.data(), labels_of(chosen_), cudaMemcpyHostToDevice, stream);
+  copy_async(to.labels, host_labels_.data(), labels_of(chosen_), cudaMemcpyHostToDevice, stream);
 }
 
 void cross_entropy(float* z,

@@ -11,7 +11,8 @@ namespace gv::gpu {
 /// A network, its data and its minibatches: the device's Objective.
 class Trainer {
  public:
-  /// Throws std::invalid_argument where model and data do not fit, CudaError where there is no room.
+  /// Throws std::invalid_argument where model and data do not fit, CudaError where there is no
+  /// room.
   Trainer(const Network& network, Share share, std::uint32_t batch, Kit& kit);
 
   /// g <- gradient at x on the next minibatch; returns its loss when it is done. x and g must stay

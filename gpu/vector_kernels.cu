@@ -1,8 +1,7 @@
-#include "gpu/vector_kernels.h"
-
 #include <algorithm>
 
 #include "gpu/launch.h"
+#include "gpu/vector_kernels.h"
 
 // Compiled with -fmad=false, see gpu/arithmetic.h. These kernels are bound by memory: four
 // neighbouring floats to a thread, as one access of 16 bytes where the piece is so aligned.
@@ -66,8 +65,7 @@ __device__ void add_step(Pack<N>& x, const Piece& piece, const StepRule& rule, s
   Pack<N> second{};
   if constexpr (kind != StepRule::Kind::plain) first = load<N>(piece.first + k);
   if constexpr (kind == StepRule::Kind::adam) second = load<N>(piece.second + k);
-  for (int i = 0; i < N; ++i)
-    step<kind>(rule, x.v[i], g.v[i], first.v[i], second.v[i]);
+  for (int i = 0; i < N; ++i) step<kind>(rule, x.v[i], g.v[i], first.v[i], second.v[i]);
   if constexpr (kind != StepRule::Kind::plain) store<N>(piece.first + k, first);
   if constexpr (kind == StepRule::Kind::adam) store<N>(piece.second + k, second);
 }
@@ -179,19 +177,14 @@ void mix(const Piece& piece, const Inflow& in, cudaStream_t stream) {
   run(piece, Mixes{in}, aligned(in.vectors), stream);
 }
 
-void mix_and_step(const Piece& piece,
-                  const Inflow& in,
-                  const StepRule& rule,
-                  cudaStream_t stream) {
+void mix_and_step(const Piece& piece, const Inflow& in, const StepRule& rule, cudaStream_t stream) {
   for_kind(rule.kind, [&]<StepRule::Kind kind>() {
     run(piece, MixesAndSteps<kind>{in, rule}, aligned(in.vectors), stream);
   });
 }
 
 void step(const Piece& piece, const StepRule& rule, cudaStream_t stream) {
-  for_kind(rule.kind, [&]<StepRule::Kind kind>() {
-    run(piece, Steps<kind>{rule}, true, stream);
-  });
+  for_kind(rule.kind, [&]<StepRule::Kind kind>() { run(piece, Steps<kind>{rule}, true, stream); });
 }
 
 void add_flow(float* x,

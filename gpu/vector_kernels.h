@@ -33,10 +33,7 @@ struct Inflow {
 /// x <- x + sum_j w_j (vector_j - x), summed in the order of j, without what is not finite.
 void mix(const Piece& piece, const Inflow& in, cudaStream_t stream);
 /// x <- x + sum_j w_j (vector_j - x) - gamma direction(g), one pass.
-void mix_and_step(const Piece& piece,
-                  const Inflow& in,
-                  const StepRule& rule,
-                  cudaStream_t stream);
+void mix_and_step(const Piece& piece, const Inflow& in, const StepRule& rule, cudaStream_t stream);
 /// x <- x - gamma direction(g).
 void step(const Piece& piece, const StepRule& rule, cudaStream_t stream);
 

@@ -35,7 +35,7 @@ std::set<std::string> reached_by_tests(const std::vector<File>& tree) {
   for (const File& file : tree) {
     if (file.path.starts_with("tests/")) open.push_back(file.path);
     const std::string own = file.path.substr(0, file.path.rfind('.')) + ".h";
-    const bool source = file.path.ends_with(".cpp");
+    const bool source = file.path.ends_with(".cpp") || file.path.ends_with(".cu");
     for (const std::string& line : file.lines) {
       std::smatch match;
       if (!std::regex_search(line, match, include)) continue;
