@@ -1,0 +1,58 @@
+#include "optim/host_layer.h"
+
+#include <algorithm>
+
+#include "optim/check.h"
+
+namespace gv {
+namespace {
+
+/// out <- sum of the parts, two of which are the common case.
+void sum_parts(const std::vector<dnnl::memory>& parts, float* out, std::size_t n) {
+  const float* a = floats(parts[0]);
+  if (parts.size() == 1) {
+    std::copy_n(a, n, out);
+    return;
+  }
+  const float* b = floats(parts[1]);
+  for (std::size_t k = 0; k < n; ++k) out[k] = a[k] + b[k];
+  for (std::size_t p = 2; p < parts.size(); ++p) {
+    const float* c = floats(parts[p]);
+    for (std::size_t k = 0; k < n; ++k) out[k] += c[k];
+  }
+}
+
+}  // namespace
+
+Incoming::Incoming(HostMemory& memory,
+                   const std::vector<Lease>& parts,
+                   const dnnl::memory& y,
+                   bool relu)
+    : y_(y), relu_(relu) {
+  GV_CHECK(!parts.empty(), "a layer whose output somebody uses");
+  for (const Lease& part : parts) {
+    GV_CHECK(part.tensor.get_desc() == y.get_desc(), "gradients in the layout of the value");
+    parts_.push_back(part.tensor);
+  }
+  sum_ = parts.size() == 1 && !relu ? parts.front() : memory.lend(y.get_desc());
+}
+
+void Incoming::gather() {
+  if (parts_.size() == 1 && !relu_) return;
+  float* out = floats(sum_.tensor);
+  const std::size_t n = float_count(y_);
+  if (!relu_) return sum_parts(parts_, out, n);
+  const float* y = floats(y_);
+  const float* a = floats(parts_[0]);
+  if (parts_.size() == 1) {
+    for (std::size_t k = 0; k < n; ++k) out[k] = y[k] > 0 ? a[k] : 0.0F;
+  } else if (parts_.size() == 2) {
+    const float* b = floats(parts_[1]);
+    for (std::size_t k = 0; k < n; ++k) out[k] = y[k] > 0 ? a[k] + b[k] : 0.0F;
+  } else {
+    sum_parts(parts_, out, n);
+    for (std::size_t k = 0; k < n; ++k) out[k] = y[k] > 0 ? out[k] : 0.0F;
+  }
+}
+
+}  // namespace gv
