@@ -61,9 +61,18 @@ DeviceNetwork::DeviceNetwork(const Network& network,
   }
 }
 
-void DeviceNetwork::forward(const float* x, std::uint32_t rows) {
+bool DeviceNetwork::has_batch_norm() const {
+  return std::ranges::any_of(network_.nodes,
+                             [](const Node& node) { return node.op == Op::batch_norm; });
+}
+
+void DeviceNetwork::forward(const float* x, std::uint32_t rows, Moments moments) {
   GV_CHECK(rows > 0 && rows <= most_rows_, "as many rows as there is room for");
-  for (std::size_t i = 1; i < layers_.size(); ++i) layers_[i]->forward(pass(i, x, nullptr, rows));
+  for (std::size_t i = 1; i < layers_.size(); ++i) {
+    Pass one = pass(i, x, nullptr, rows);
+    one.moments = moments;
+    layers_[i]->forward(one);
+  }
 }
 
 void DeviceNetwork::backward(const float* x, float* g, std::uint32_t rows) {

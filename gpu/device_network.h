@@ -18,12 +18,13 @@ class DeviceNetwork {
 
   const Network& network() const { return network_; }
   std::uint32_t most_rows() const { return most_rows_; }
+  bool has_batch_norm() const;
   float* input() { return value(0); }                ///< rows x features; not of a text
   std::uint8_t* tokens() { return tokens_.data(); }  ///< rows x positions, of a text
   float* logits() { return value(network_.nodes.size() - 1); }
 
   /// logits() <- the network at the parameters x on input() or tokens().
-  void forward(const float* x, std::uint32_t rows);
+  void forward(const float* x, std::uint32_t rows, Moments moments = {});
   /// g <- gradient, from the gradient by the logits that stands in logits(), after forward.
   void backward(const float* x, float* g, std::uint32_t rows);
 

@@ -9,11 +9,21 @@
 
 namespace gv::gpu {
 
+/// Which moments a batch norm takes: those of the batch (training); those of the batch, which it
+/// also remembers (`count`: how many batches it remembers already); or the means of what it
+/// remembers (`count`: of how many batches). Wu & Johnson 2021, arXiv:2105.07576, equation 2.
+struct Moments {
+  enum class Use : std::uint8_t { of_the_batch, remembered, given };
+  Use use = Use::of_the_batch;
+  std::uint32_t count = 0;
+};
+
 /// What one node works on in one pass. All pointers are the device's; values lie row after row, a
 /// row in the order of its Shape.
 struct Pass {
   Kit& kit;
   std::uint32_t rows = 0;
+  Moments moments{};
   const float* parameters = nullptr;     ///< the flat vector x
   float* gradient = nullptr;             ///< the flat vector g; backward only
   const std::uint8_t* tokens = nullptr;  ///< rows x positions, of a text

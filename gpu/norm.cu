@@ -31,7 +31,7 @@ struct Statistics {
 };
 
 /// What is summed over a channel: (x, x^2) forward; (dy, dy x_hat) backward.
-struct Moments {
+struct Powers {
   const float* x;
   __device__ Two operator()(std::size_t k, std::size_t) const {
     const auto v = static_cast<double>(x[k]);
@@ -77,25 +77,44 @@ __device__ Two channel_total(const Two* partial, std::uint32_t channel) {
   return total;
 }
 
-__device__ void put_statistics(
+/// total: sums over `count` of the values and of their squares. Returns the variance.
+__device__ float put_statistics(
     Two total, double count, float epsilon, std::size_t set, float* mean, float* inverse) {
   const double m = total.a / count;
-  const double variance = total.b / count - m * m;
+  const double variance = fmax(0.0, total.b / count - m * m);
   mean[set] = static_cast<float>(m);
-  inverse[set] =
-      static_cast<float>(1 / sqrt((variance < 0 ? 0 : variance) + static_cast<double>(epsilon)));
+  inverse[set] = static_cast<float>(1 / sqrt(variance + static_cast<double>(epsilon)));
+  return static_cast<float>(variance);
 }
 
-__global__ void batch_statistics_kernel(
-    const Two* partial, Layout layout, float epsilon, float* mean, float* inverse) {
-  const std::size_t channel = thread_index();
-  if (channel >= layout.channels) return;
-  put_statistics(channel_total(partial, static_cast<std::uint32_t>(channel)),
-                 static_cast<double>(layout.rows) * layout.pixels,
-                 epsilon,
-                 channel,
-                 mean,
-                 inverse);
+/// memory: of the means and the mean squares of the batches that are remembered, their sums.
+__global__ void batch_statistics_kernel(const Two* partial,
+                                        Layout layout,
+                                        float epsilon,
+                                        float* mean,
+                                        float* inverse,
+                                        Moments moments,
+                                        Two* memory) {
+  const std::size_t c = thread_index();
+  if (c >= layout.channels) return;
+  const double count = static_cast<double>(layout.rows) * layout.pixels;
+  const Two total = channel_total(partial, static_cast<std::uint32_t>(c));
+  const float variance = put_statistics(total, count, epsilon, c, mean, inverse);
+  if (moments.use != Moments::Use::remembered) return;
+  if (moments.count == 0) memory[c] = Two{};
+  const auto m = static_cast<double>(mean[c]);
+  memory[c].a += m;
+  memory[c].b += m * m + static_cast<double>(variance);
+}
+
+__global__ void given_statistics_kernel(const Two* memory,
+                                        std::uint32_t channels,
+                                        double batches,
+                                        float epsilon,
+                                        float* mean,
+                                        float* inverse) {
+  const std::size_t c = thread_index();
+  if (c < channels) put_statistics(memory[c], batches, epsilon, c, mean, inverse);
 }
 
 /// A block to a group: `length` adjacent values.
@@ -196,39 +215,15 @@ class NormLayer : public Layer {
         bias_(plan.offset(1)),
         mean_(sets(plan.most_rows), "means of a norm"),
         inverse_(sets(plan.most_rows), "deviations of a norm"),
-        partial_(std::size_t{channels_} * slices, "sums of a norm") {}
+        partial_(std::size_t{channels_} * slices, "sums of a norm"),
+        memory_(groups_ == 0 ? channels_ : 0, "moments of a norm") {}
 
   void forward(const Pass& pass) override {
     const Layout layout = layout_of(pass);
-    const cudaStream_t stream = pass.kit.stream;
-    if (groups_ == 0) {
-      launch_blocks(channel_slice_kernel<Moments>,
-                    partial_.size(),
-                    stream,
-                    Moments{pass.in},
-                    layout,
-                    partial_.data());
-      launch(batch_statistics_kernel,
-             channels_,
-             stream,
-             partial_.data(),
-             layout,
-             epsilon_,
-             mean_.data(),
-             inverse_.data());
-    } else {
-      launch_blocks(group_statistics_kernel,
-                    layout.rows * groups_,
-                    stream,
-                    pass.in,
-                    channels_ / groups_ * pixels_,
-                    epsilon_,
-                    mean_.data(),
-                    inverse_.data());
-    }
+    groups_ == 0 ? find_batch_statistics(pass, layout) : find_group_statistics(pass, layout);
     launch(apply_kernel,
            layout.rows * channels_ * pixels_,
-           stream,
+           pass.kit.stream,
            pass.in,
            pass.out,
            layout,
@@ -279,6 +274,52 @@ class NormLayer : public Layer {
   }
 
  private:
+  void find_batch_statistics(const Pass& pass, const Layout& layout) {
+    const cudaStream_t stream = pass.kit.stream;
+    float* mean = mean_.data();
+    float* inverse = inverse_.data();
+    if (pass.moments.use == Moments::Use::given) {
+      const double batches = pass.moments.count;
+      launch(given_statistics_kernel,
+             channels_,
+             stream,
+             memory_.data(),
+             channels_,
+             batches,
+             epsilon_,
+             mean,
+             inverse);
+      return;
+    }
+    launch_blocks(channel_slice_kernel<Powers>,
+                  partial_.size(),
+                  stream,
+                  Powers{pass.in},
+                  layout,
+                  partial_.data());
+    launch(batch_statistics_kernel,
+           channels_,
+           stream,
+           partial_.data(),
+           layout,
+           epsilon_,
+           mean,
+           inverse,
+           pass.moments,
+           memory_.data());
+  }
+
+  void find_group_statistics(const Pass& pass, const Layout& layout) {
+    launch_blocks(group_statistics_kernel,
+                  layout.rows * groups_,
+                  pass.kit.stream,
+                  pass.in,
+                  channels_ / groups_ * pixels_,
+                  epsilon_,
+                  mean_.data(),
+                  inverse_.data());
+  }
+
   std::size_t sets(std::uint32_t rows) const {
     return groups_ == 0 ? channels_ : std::size_t{rows} * positions_ * groups_;
   }
@@ -291,7 +332,7 @@ class NormLayer : public Layer {
   float epsilon_;
   std::size_t weight_, bias_;
   DeviceArray<float> mean_, inverse_;
-  DeviceArray<Two> partial_;
+  DeviceArray<Two> partial_, memory_;
 };
 
 }  // namespace

@@ -6,15 +6,17 @@
 namespace gv::gpu {
 namespace {
 
-/// Rows of the test set at a time, as on the CPU: batch norm sees the same batches.
-constexpr std::uint32_t chunk = 256;
+/// Rows of the test set at a time.
+constexpr std::uint32_t test_chunk = 256;
+// Moments are measured as optim/network_objective.cpp does, on the same rows in the same batches.
+constexpr std::uint32_t moments_chunk = 64;
+constexpr std::size_t sampled = 1024;
 
-/// Of every pass: a minibatch, a chunk of the test set, its last one.
-std::vector<std::uint32_t> row_counts(std::uint32_t batch, std::size_t test_rows) {
-  std::vector<std::uint32_t> counts{batch};
-  if (test_rows >= chunk) counts.push_back(chunk);
-  if (test_rows % chunk > 0) counts.push_back(static_cast<std::uint32_t>(test_rows % chunk));
-  return counts;
+std::vector<std::uint32_t> sample_of(const Share& share) {
+  std::vector<std::uint32_t> rows = share.rows;
+  share.rng.derive("moments").shuffle(rows);
+  rows.resize(std::min(rows.size(), sampled));
+  return rows;
 }
 
 /// A data set may take half of what is left on the device.
@@ -31,14 +33,15 @@ Trainer::Trainer(const Network& network, Share share, std::uint32_t batch, Kit& 
     : kit_(kit),
       batch_(batch),
       test_rows_(share.test->evaluation_rows()),
+      sample_(sample_of(share)),
       batches_(std::move(share.rows), share.rng),
-      network_(network, row_counts(batch, test_rows_.size()), kit),
+      network_(network, {batch, test_chunk, moments_chunk}, kit),
       labels_(lines(network_.most_rows()), "the labels of a minibatch"),
       losses_(2 * std::size_t{lines(network_.most_rows())}, "the losses of a minibatch"),
       result_(2, "the loss"),
       host_result_(2, "the loss"),
-      train_(std::move(share.train), batch, room_for_data()),
-      test_(std::move(share.test), chunk, room_for_data()) {}
+      train_(std::move(share.train), std::max(batch, moments_chunk), room_for_data()),
+      test_(std::move(share.test), test_chunk, room_for_data()) {}
 
 std::uint32_t Trainer::lines(std::uint32_t rows) const {
   return rows * network_.network().positions();
@@ -77,19 +80,41 @@ double Trainer::gradient(const float* x, float* g) {
   return host_result_[0];
 }
 
+/// A whole chunk from `first` on; where the rows end they begin again.
+std::span<const std::uint32_t> Trainer::around(const std::vector<std::uint32_t>& rows,
+                                               std::size_t first,
+                                               std::uint32_t count) {
+  chunk_.clear();
+  for (std::size_t k = 0; k < count; ++k) chunk_.push_back(rows[(first + k) % rows.size()]);
+  return chunk_;
+}
+
+Moments Trainer::measure_moments(const float* x) {
+  std::uint32_t batches = 0;
+  if (!network_.has_batch_norm()) return {};
+  for (std::size_t first = 0; first < sample_.size(); first += moments_chunk) {
+    train_.choose(around(sample_, first, moments_chunk));
+    train_.put(gathered(), kit_.stream);
+    network_.forward(x, moments_chunk, {Moments::Use::remembered, batches++});
+    kit_.stream.wait();
+  }
+  return {Moments::Use::given, batches};
+}
+
 Evaluation Trainer::evaluate(const float* x) {
+  const Moments moments = measure_moments(x);
   double loss = 0;
   double correct = 0;
-  std::size_t told = 0;
-  for (std::size_t first = 0; first < test_rows_.size(); first += chunk) {
-    const std::size_t count = std::min<std::size_t>(chunk, test_rows_.size() - first);
-    const auto rows = static_cast<std::uint32_t>(count);
-    test_.choose({test_rows_.data() + first, count});
+  for (std::size_t first = 0; first < test_rows_.size(); first += test_chunk) {
+    const std::size_t left = test_rows_.size() - first;
+    const std::uint32_t told =
+        lines(static_cast<std::uint32_t>(std::min<std::size_t>(test_chunk, left)));
+    test_.choose(around(test_rows_, first, test_chunk));
     test_.put(gathered(), kit_.stream);
-    network_.forward(x, rows);
+    network_.forward(x, test_chunk, moments);
     score(network_.logits(),
           labels_.data(),
-          lines(rows),
+          told,
           network_.network().classes,
           losses_.data(),
           result_.data(),
@@ -98,9 +123,8 @@ Evaluation Trainer::evaluate(const float* x) {
     kit_.stream.wait();
     loss += host_result_[0];
     correct += host_result_[1];
-    told += lines(rows);
   }
-  const auto n = static_cast<double>(told);
+  const auto n = static_cast<double>(test_rows_.size() * network_.network().positions());
   return {loss / n, correct / n};
 }
 

@@ -27,11 +27,16 @@ class Trainer {
  private:
   void put_gradient(const float* x, float* g);
   Gathered gathered();
+  Moments measure_moments(const float* x);
   std::uint32_t lines(std::uint32_t rows) const;
+  std::span<const std::uint32_t> around(const std::vector<std::uint32_t>& rows,
+                                        std::size_t first,
+                                        std::uint32_t count);
 
   Kit& kit_;
   std::uint32_t batch_;
   std::vector<std::uint32_t> test_rows_;
+  std::vector<std::uint32_t> sample_;  ///< of the own rows, for the moments of batch norm
   Minibatches batches_;
   DeviceNetwork network_;
   DeviceArray<std::uint8_t> labels_;
@@ -41,6 +46,7 @@ class Trainer {
   Samples train_, test_;
   Graph graph_;
   bool warm_ = false;
+  std::vector<std::uint32_t> chunk_;
 };
 
 }  // namespace gv::gpu
