@@ -41,6 +41,9 @@ elseif(GV_CUDA)
 endif()
 
 if(GV_HAVE_CUDA)
+  # Where programs look for libgv_cuda.so, and for what experiments/gpu puts beside them.
+  set(CMAKE_BUILD_RPATH "$ORIGIN;$ORIGIN/../gpu;$ORIGIN/../../gpu")
+  set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   find_package(Cudnn QUIET)
   set(GV_HAVE_CUDNN ${Cudnn_FOUND})
   if(GV_HAVE_CUDNN)
