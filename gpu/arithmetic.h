@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "optim/dataset.h"
+
 // What a kernel does to one element, or to one row. The same functions are compiled for the device
 // and for the host: there the tests hold them to HostReplica and Optimizer, bit for bit. No product
 // may be contracted with a sum into a fused multiply-add, on either side (-fmad=false,
@@ -66,6 +68,16 @@ GV_BOTH inline void step(const StepRule& rule, float& x, float g, float& first, 
 /// Feature of a picture: Dataset::gather's widening of a byte.
 GV_BOTH inline float widen(std::uint8_t byte, float shift, float scale) {
   return (static_cast<float>(byte) * (1.0F / 255) - shift) * scale;
+}
+
+/// Where pixel (y, x) of a picture of height x width comes from under a view: its offset in the
+/// plane, or -1 beyond the edges; as optim/augment.cpp.
+GV_BOTH inline std::int64_t seen(
+    const View& view, std::int32_t height, std::int32_t width, std::int32_t y, std::int32_t x) {
+  const std::int32_t from_y = y + view.down;
+  const std::int32_t from_x = (view.mirrored ? width - 1 - x : x) + view.right;
+  const bool inside = from_y >= 0 && from_y < height && from_x >= 0 && from_x < width;
+  return inside ? std::int64_t{from_y} * width + from_x : -1;
 }
 
 /// One row of softmax_cross_entropy: z (classes) <- (softmax(z) - onehot(label)) share; returns the

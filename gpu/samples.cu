@@ -9,28 +9,40 @@
 namespace gv::gpu {
 namespace {
 
-__global__ void gather_bytes_kernel(const std::uint8_t* bytes,
-                                    const std::uint32_t* rows,
-                                    const float* shift,
-                                    const float* scale,
-                                    std::uint32_t features,
-                                    std::uint32_t plane,
-                                    std::size_t count,
-                                    float* out) {
+/// A table on the device, and how it is looked at.
+struct Table {
+  const std::uint8_t* bytes;  ///< or
+  const float* floats;
+  const float* shift;
+  const float* scale;
+  std::uint32_t features;
+  std::uint32_t plane;  ///< features of one shift and scale
+  const std::uint32_t* rows;
+  const View* views;            ///< null: as it is
+  std::uint32_t height, width;  ///< of its pictures; 0: none
+};
+
+__global__ void gather_kernel(Table t, std::size_t count, float* out) {
   const std::size_t k = thread_index();
   if (k >= count) return;
-  const std::size_t c = k % features;
-  const std::uint8_t byte = bytes[std::size_t{rows[k / features]} * features + c];
-  out[k] = widen(byte, shift[c / plane], scale[c / plane]);
-}
-
-__global__ void gather_floats_kernel(const float* floats,
-                                     const std::uint32_t* rows,
-                                     std::uint32_t features,
-                                     std::size_t count,
-                                     float* out) {
-  const std::size_t k = thread_index();
-  if (k < count) out[k] = floats[std::size_t{rows[k / features]} * features + k % features];
+  const std::size_t row = k / t.features;
+  auto c = static_cast<std::uint32_t>(k % t.features);
+  if (t.views != nullptr) {
+    const std::uint32_t pixel = c % (t.height * t.width);
+    const std::int64_t from = seen(t.views[row],
+                                   static_cast<std::int32_t>(t.height),
+                                   static_cast<std::int32_t>(t.width),
+                                   static_cast<std::int32_t>(pixel / t.width),
+                                   static_cast<std::int32_t>(pixel % t.width));
+    if (from < 0) {
+      out[k] = 0;
+      return;
+    }
+    c = c - pixel + static_cast<std::uint32_t>(from);
+  }
+  const std::size_t at = std::size_t{t.rows[row]} * t.features + c;
+  out[k] = t.bytes == nullptr ? t.floats[at]
+                              : widen(t.bytes[at], t.shift[c / t.plane], t.scale[c / t.plane]);
 }
 
 __global__ void gather_labels_kernel(const std::uint8_t* labels,
@@ -120,6 +132,8 @@ Samples::Samples(std::shared_ptr<const Dataset> data, std::uint32_t most_rows, s
     upload();
     rows_ = {most_rows, "the rows of a minibatch"};
     host_rows_ = {most_rows, "the rows of a minibatch"};
+    views_ = {most_rows, "the views of a minibatch"};
+    host_views_ = {most_rows, "the views of a minibatch"};
     return;
   }
   host_labels_ = {labels_of(most_rows), "the labels of a minibatch"};
@@ -145,12 +159,15 @@ std::size_t Samples::labels_of(std::size_t rows) const {
   return data_->is_text() ? rows * data_->context : rows;
 }
 
-void Samples::choose(std::span<const std::uint32_t> rows) {
+void Samples::choose(std::span<const std::uint32_t> rows, std::span<const View> views) {
   chosen_ = static_cast<std::uint32_t>(rows.size());
+  viewed_ = !views.empty();
+  GV_CHECK(!viewed_ || views.size() == rows.size(), "a view of each row");
   for (const std::uint32_t row : rows) GV_CHECK(row < data_->rows, "a row of this data set");
   if (resident_) {
     GV_CHECK(rows.size() <= host_rows_.size(), "as many rows as there is room for");
     std::ranges::copy(rows, host_rows_.data());
+    std::ranges::copy(views, host_views_.data());
     return;
   }
   GV_CHECK(labels_of(rows.size()) <= host_labels_.size(), "as many rows as there is room for");
@@ -160,7 +177,7 @@ void Samples::choose(std::span<const std::uint32_t> rows) {
     data_->gather_windows(rows, {host_tokens_.data(), inputs}, labels);
     return;
   }
-  data_->gather(rows, {host_input_.data(), inputs});
+  data_->gather(rows, views, {host_input_.data(), inputs});
   for (std::size_t k = 0; k < rows.size(); ++k) labels[k] = data_->labels[rows[k]];
 }
 
@@ -170,6 +187,8 @@ void Samples::put(const Gathered& to, cudaStream_t stream) {
 
 void Samples::put_resident(const Gathered& to, cudaStream_t stream) {
   copy_async(rows_.data(), host_rows_.data(), chosen_, cudaMemcpyHostToDevice, stream);
+  if (viewed_)
+    copy_async(views_.data(), host_views_.data(), chosen_, cudaMemcpyHostToDevice, stream);
   const std::uint32_t features = data_->features;
   const std::size_t count = std::size_t{chosen_} * features;
   const std::uint32_t* rows = rows_.data();
@@ -185,22 +204,17 @@ void Samples::put_resident(const Gathered& to, cudaStream_t stream) {
            to.labels);
     return;
   }
-  if (data_->bytes.empty()) {
-    launch(gather_floats_kernel, count, stream, floats_.data(), rows, features, count, to.input);
-  } else {
-    const auto plane = static_cast<std::uint32_t>(features / data_->shift.size());
-    launch(gather_bytes_kernel,
-           count,
-           stream,
-           bytes_.data(),
-           rows,
-           shift_.data(),
-           scale_.data(),
-           features,
-           plane,
-           count,
-           to.input);
-  }
+  const Table table{.bytes = bytes_.data(),
+                    .floats = floats_.data(),
+                    .shift = shift_.data(),
+                    .scale = scale_.data(),
+                    .features = features,
+                    .plane = static_cast<std::uint32_t>(features / data_->shift.size()),
+                    .rows = rows,
+                    .views = viewed_ ? views_.data() : nullptr,
+                    .height = data_->image.height,
+                    .width = data_->image.width};
+  launch(gather_kernel, count, stream, table, count, to.input);
   launch(
       gather_labels_kernel, chosen_, stream, labels_.data(), rows, std::size_t{chosen_}, to.labels);
 }

@@ -25,10 +25,11 @@ class Samples {
   const Dataset& data() const { return *data_; }
   bool resident() const { return resident_; }
   /// Says which rows come next. Not before the work of the last put() is done.
-  void choose(std::span<const std::uint32_t> rows);
+  /// views: of each row's picture; none: as they are.
+  void choose(std::span<const std::uint32_t> rows, std::span<const View> views = {});
   /// Puts the chosen rows' samples and labels into `to`, normalized as Dataset::gather does. What
-  /// it puts into the stream depends on how many rows were chosen, not on which: it can be captured
-  /// once and replayed.
+  /// it puts into the stream depends on how many rows were chosen and whether with views, not on
+  /// which: it can be captured once and replayed.
   void put(const Gathered& to, cudaStream_t stream);
 
  private:
@@ -40,11 +41,14 @@ class Samples {
   std::shared_ptr<const Dataset> data_;
   bool resident_;
   std::uint32_t chosen_ = 0;
+  bool viewed_ = false;
   // Resident: the set, and the rows' numbers.
   DeviceArray<std::uint8_t> bytes_, labels_, tokens_;
   DeviceArray<float> floats_, shift_, scale_;
   DeviceArray<std::uint32_t> rows_;
   PinnedArray<std::uint32_t> host_rows_;
+  DeviceArray<View> views_;
+  PinnedArray<View> host_views_;
   // Streamed: the gathered rows.
   PinnedArray<float> host_input_;
   PinnedArray<std::uint8_t> host_tokens_, host_labels_;

@@ -34,7 +34,7 @@ Trainer::Trainer(const Network& network, Share share, std::uint32_t batch, Kit& 
       batch_(batch),
       test_rows_(share.test->evaluation_rows()),
       sample_(sample_of(share)),
-      batches_(std::move(share.rows), share.rng),
+      batches_(std::move(share.rows), share.rng, share.augment),
       network_(network, {batch, test_chunk, moments_chunk}, kit),
       labels_(lines(network_.most_rows()), "the labels of a minibatch"),
       losses_(2 * std::size_t{lines(network_.most_rows())}, "the losses of a minibatch"),
@@ -69,7 +69,8 @@ void Trainer::put_gradient(const float* x, float* g) {
 }
 
 double Trainer::gradient(const float* x, float* g) {
-  train_.choose(batches_.next(batch_));
+  const std::span<const std::uint32_t> rows = batches_.next(batch_);
+  train_.choose(rows, batches_.views());
   if (warm_ && !graph_.recorded()) graph_.record(kit_.stream, [&] { put_gradient(x, g); });
   if (graph_.recorded())
     graph_.launch(kit_.stream);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "optim/augment.h"
 #include "optim/check.h"
 
 namespace gv {
@@ -86,6 +87,19 @@ void Dataset::gather(std::span<const std::uint32_t> chosen, std::span<float> out
     }
     for (std::size_t c = 0; c < shift.size(); ++c)
       widen(bytes.data() + from + c * plane, to + c * plane, plane, shift[c], scale[c]);
+  }
+}
+
+void Dataset::gather(std::span<const std::uint32_t> chosen,
+                     std::span<const View> views,
+                     std::span<float> out) const {
+  if (views.empty()) return gather(chosen, out);
+  GV_CHECK(views.size() == chosen.size(), "a view of each row");
+  GV_CHECK(out.size() == chosen.size() * features, "room for the gathered rows");
+  std::vector<float> whole(features);
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    gather(chosen.subspan(i, 1), whole);
+    look(views[i], image, whole, out.subspan(i * features, features));
   }
 }
 

@@ -19,6 +19,16 @@ struct ImageShape {
   bool operator==(const ImageShape&) const = default;
 };
 
+/// How one picture is seen in one minibatch: pixel [y][x] shows what lies at [y + down][x + right],
+/// zero beyond the edges; then mirrored left to right. See draw_view.
+struct View {
+  std::int8_t down = 0;
+  std::int8_t right = 0;
+  bool mirrored = false;
+
+  bool operator==(const View&) const = default;
+};
+
 /// What samples are drawn from; immutable and shared once it is made. Of three forms:
 ///  - a table of floats, or of bytes (pictures, a quarter of the memory) that become floats when
 ///    gathered: a row is a sample;
@@ -47,6 +57,11 @@ struct Dataset {
 
   /// out[r * features + c] <- feature c of sample rows[r]. Not of a text.
   void gather(std::span<const std::uint32_t> rows, std::span<float> out) const;
+  /// The same, each picture as its view shows it; no views: as it is. What lies beyond the edges is
+  /// zero after normalization.
+  void gather(std::span<const std::uint32_t> rows,
+              std::span<const View> views,
+              std::span<float> out) const;
   /// Of a text: inputs[r * context + t] <- tokens[rows[r] + t], and targets[...] <- the one after.
   void gather_windows(std::span<const std::uint32_t> rows,
                       std::span<std::uint8_t> inputs,

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "optim/buffer.h"
 #include "optim/check.h"
 
 namespace gv {
@@ -55,10 +54,9 @@ dnnl::memory HostMemory::floating(const Layout& layout) {
 }
 
 void* HostMemory::scratch() {
-  if (!scratch_) scratch_ = lend(scratch_bytes_ / sizeof(float) + 1);
-  GV_CHECK(scratch_->tensor.get_desc().get_size() >= scratch_bytes_,
-           "all primitives are made before the first runs");
-  return scratch_->tensor.get_data_handle();
+  if (!scratch_) scratch_ = std::make_unique<Buffer>(scratch_bytes_);
+  GV_CHECK(scratch_->capacity() >= scratch_bytes_, "all primitives are made before the first runs");
+  return scratch_->data();
 }
 
 void point_at(dnnl::memory& tensor, const float* values) {

@@ -11,6 +11,7 @@
 
 #include <oneapi/dnnl/dnnl.hpp>
 
+#include "optim/buffer.h"
 #include "optim/network.h"
 
 // What the layers of a network on the CPU share: oneDNN's handles, and memory that is lent and
@@ -53,7 +54,7 @@ class HostMemory {
   dnnl::stream stream_;
   std::shared_ptr<Shelf> shelf_;
   std::size_t scratch_bytes_ = 0;
-  std::optional<Lease> scratch_;
+  std::unique_ptr<Buffer> scratch_;  ///< not lent: what is on the shelf is in use when they run
 };
 
 inline float* floats(const dnnl::memory& tensor) {

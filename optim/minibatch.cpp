@@ -14,8 +14,12 @@ std::vector<std::uint32_t> sorted(std::vector<std::uint32_t> rows) {
 
 }  // namespace
 
-Minibatches::Minibatches(std::vector<std::uint32_t> rows, Rng rng)
-    : order_(std::move(rows)), position_(order_.size()), rng_(rng) {
+Minibatches::Minibatches(std::vector<std::uint32_t> rows, Rng rng, AugmentSpec augment)
+    : order_(std::move(rows)),
+      position_(order_.size()),
+      rng_(rng),
+      augment_(augment),
+      view_rng_(rng.derive("views")) {
   if (order_.empty()) throw std::invalid_argument("a peer without samples cannot draw a minibatch");
 }
 
@@ -28,6 +32,10 @@ std::span<const std::uint32_t> Minibatches::next(std::uint32_t batch) {
     }
     chosen_.push_back(order_[position_++]);
   }
+  views_.clear();
+  if (augment_.any()) {
+    for (std::uint32_t i = 0; i < batch; ++i) views_.push_back(draw_view(augment_, view_rng_));
+  }
   return chosen_;
 }
 
@@ -36,6 +44,9 @@ void Minibatches::save(StateWriter& out) const {
   out.values(order_);
   out.u64(position_);
   rng_.save(out);
+  if (!augment_.any()) return;
+  out.name("views");
+  view_rng_.save(out);
 }
 
 void Minibatches::restore(StateReader& in) {
@@ -50,6 +61,9 @@ void Minibatches::restore(StateReader& in) {
   order_ = std::move(order);
   position_ = position;
   rng_.restore(in);
+  if (!augment_.any()) return;
+  in.name("views");
+  view_rng_.restore(in);
 }
 
 }  // namespace gv

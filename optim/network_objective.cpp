@@ -60,7 +60,7 @@ class NetworkObjective : public Objective {
         train_(std::move(share.train)),
         test_(std::move(share.test)),
         sample_(sample_of(share)),
-        batches_(std::move(share.rows), share.rng) {}
+        batches_(std::move(share.rows), share.rng, share.augment) {}
 
   std::vector<Parameter> parameters() const override { return network_.parameters(); }
   std::uint32_t samples() const override { return batches_.rows(); }
@@ -71,7 +71,8 @@ class NetworkObjective : public Objective {
                             std::span<float> g) override {
     std::unique_ptr<HostNetwork>& made = training_[batch];
     if (!made) made = std::make_unique<HostNetwork>(network_, batch, true);
-    gather(*train_, batches_.next(batch), *made);
+    const std::span<const std::uint32_t> rows = batches_.next(batch);
+    gather(*train_, rows, batches_.views(), *made);
     made->forward(x, Moments::of_the_batch);
     const double loss = softmax_cross_entropy(made->logits(), labels_, network_.classes);
     made->backward(x, g);
@@ -85,7 +86,7 @@ class NetworkObjective : public Objective {
     Score total;
     for (std::size_t first = 0; first < rows.size(); first += chunk) {
       const std::size_t count = std::min<std::size_t>(chunk, rows.size() - first);
-      gather(*test_, around(rows, first), *evaluation_);
+      gather(*test_, around(rows, first), {}, *evaluation_);
       evaluation_->forward(x, Moments::given);
       const std::size_t told = count * network_.positions();
       const Score score = score_logits(evaluation_->logits().first(told * network_.classes),
@@ -121,7 +122,10 @@ class NetworkObjective : public Objective {
     return chunk_rows_;
   }
 
-  void gather(const Dataset& data, std::span<const std::uint32_t> rows, HostNetwork& to) {
+  void gather(const Dataset& data,
+              std::span<const std::uint32_t> rows,
+              std::span<const View> views,
+              HostNetwork& to) {
     if (network_.vocabulary > 0) {
       labels_.resize(rows.size() * network_.positions());
       data.gather_windows(rows, to.tokens(), labels_);
@@ -129,13 +133,13 @@ class NetworkObjective : public Objective {
     }
     labels_.clear();
     for (const std::uint32_t r : rows) labels_.push_back(data.labels[r]);
-    data.gather(rows, to.inputs());
+    data.gather(rows, views, to.inputs());
   }
 
   void measure_moments(std::span<const float> x) {
     MomentSum sum;
     for (std::size_t first = 0; first < sample_.size(); first += chunk) {
-      gather(*train_, around(sample_, first), *evaluation_);
+      gather(*train_, around(sample_, first), {}, *evaluation_);
       evaluation_->forward(x, Moments::of_the_batch);
       sum.add(evaluation_->moments());
     }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "optim/augment.h"
 #include "optim/dataset.h"
 #include "optim/rng.h"
 
@@ -65,6 +66,7 @@ struct Share {
   std::shared_ptr<const Dataset> test;
   std::vector<std::uint32_t> rows;  ///< of train
   Rng rng;                          ///< minibatch order: reshuffled without replacement each epoch
+  AugmentSpec augment{};            ///< of the training pictures
 };
 
 /// f_i(x) = 1/2 (x - b_i)^T diag(h) (x - b_i), gradient oracle h (x - b_i) + noise * N(0, I).

@@ -126,7 +126,9 @@ Partition shards(const Dataset& data, std::uint32_t peers, const PartitionSpec& 
   return parts;
 }
 
-Partition quantity(const Rows& rows, std::uint32_t peers, const std::vector<double>& sizes) {
+/// The relative sizes of `quantity`.
+const std::vector<double>& checked(const PartitionSpec& spec, std::uint32_t peers) {
+  const std::vector<double>& sizes = spec.sizes;
   if (sizes.size() != peers) {
     throw std::invalid_argument("quantity: " + std::to_string(sizes.size()) + " sizes for " +
                                 std::to_string(peers) + " peers");
@@ -136,17 +138,50 @@ Partition quantity(const Rows& rows, std::uint32_t peers, const std::vector<doub
       throw std::invalid_argument("quantity: relative size " + std::to_string(size) +
                                   ", must be finite and above 0");
   }
-  return cut(rows, proportional_sizes(rows.size(), sizes));
+  return sizes;
+}
+
+/// A text is cut into one stretch per peer. Windows that would reach into the next stretch are
+/// nobody's, so that no peer reads what belongs to another.
+Partition stretches(const Dataset& text, std::uint32_t peers, const PartitionSpec& spec) {
+  const std::size_t tokens = std::size_t{text.rows} + text.context;
+  const std::size_t needed = std::size_t{text.context} + 1;
+  if (spec.kind != "iid" && spec.kind != "quantity") {
+    throw std::invalid_argument(
+        "partition: a text has no labels to divide by; iid or quantity, "
+        "not '" +
+        spec.kind + "'");
+  }
+  Partition parts;
+  std::size_t begin = 0;
+  const std::vector<std::size_t> sizes = spec.kind == "iid"
+                                             ? even_sizes(tokens, peers)
+                                             : proportional_sizes(tokens, checked(spec, peers));
+  for (const std::size_t size : sizes) {
+    if (size < needed) {
+      throw std::invalid_argument(
+          "partition: peer " + std::to_string(parts.size()) + " of " + std::to_string(peers) +
+          " gets " + std::to_string(size) + " of " + std::to_string(tokens) +
+          " characters, a window of " + std::to_string(text.context) + " needs " +
+          std::to_string(needed) + ": fewer peers, a longer text or a shorter context");
+    }
+    std::vector<std::uint32_t>& part = parts.emplace_back(size - needed + 1);
+    std::iota(part.begin(), part.end(), static_cast<std::uint32_t>(begin));
+    begin += size;
+  }
+  return parts;
 }
 
 Partition divide(const Dataset& data, std::uint32_t peers, const PartitionSpec& spec, Rng rng) {
+  if (data.is_text()) return stretches(data, peers, spec);
   if (spec.kind == "dirichlet") return dirichlet(data, peers, spec, rng);
   if (spec.kind == "by-label") return shards(data, peers, spec, rng);
   Rows rows(data.rows);
   std::iota(rows.begin(), rows.end(), 0U);
   rng.shuffle(rows);
   if (spec.kind == "iid") return cut(rows, even_sizes(rows.size(), peers));
-  if (spec.kind == "quantity") return quantity(rows, peers, spec.sizes);
+  if (spec.kind == "quantity")
+    return cut(rows, proportional_sizes(rows.size(), checked(spec, peers)));
   throw std::invalid_argument("partition: unknown kind '" + spec.kind +
                               "'; iid, dirichlet, by-label or quantity");
 }

@@ -19,8 +19,9 @@ struct PartitionSpec {
 };
 
 /// part[i]: ascending row indices of peer i. Disjoint; together every row (up to rounding none is
-/// lost). Throws std::invalid_argument with the numbers when it cannot be done (more peers than
-/// samples, sizes != peers, ...).
+/// lost). Of a text each peer gets one stretch (iid: equally long) and the windows that lie in it
+/// whole; so `context` windows between two peers are nobody's. Throws std::invalid_argument with
+/// the numbers when it cannot be done (more peers than samples, sizes != peers, ...).
 using Partition = std::vector<std::vector<std::uint32_t>>;
 Partition partition(const Dataset& data, std::uint32_t peers, const PartitionSpec& spec, Rng rng);
 

@@ -46,7 +46,7 @@ class Perceptron : public Objective {
         layers_(place_layers(spec_.widths)),
         train_(std::move(share.train)),
         test_(std::move(share.test)),
-        batches_(std::move(share.rows), share.rng),
+        batches_(std::move(share.rows), share.rng, share.augment),
         activations_(spec_.widths.size()) {}
 
   std::vector<Parameter> parameters() const override {
@@ -76,7 +76,7 @@ class Perceptron : public Objective {
                             std::uint32_t batch,
                             std::span<float> g) override {
     const std::span<const std::uint32_t> rows = batches_.next(batch);
-    gather(*train_, rows);
+    gather(*train_, rows, batches_.views());
     forward(x, batch);
     const double loss = softmax_cross_entropy(activations_.back(), labels_, spec_.widths.back());
     backward(x, g, batch);
@@ -90,7 +90,7 @@ class Perceptron : public Objective {
     for (std::uint32_t first = 0; first < test_->rows; first += chunk) {
       rows.resize(std::min(chunk, test_->rows - first));
       std::iota(rows.begin(), rows.end(), first);
-      gather(*test_, rows);
+      gather(*test_, rows, {});
       forward(x, static_cast<std::uint32_t>(rows.size()));
       const Score score = score_logits(activations_.back(), labels_, spec_.widths.back());
       total.loss += score.loss;
@@ -110,11 +110,13 @@ class Perceptron : public Objective {
   void restore(StateReader& in) override { batches_.restore(in); }
 
  private:
-  void gather(const Dataset& data, std::span<const std::uint32_t> rows) {
+  void gather(const Dataset& data,
+              std::span<const std::uint32_t> rows,
+              std::span<const View> views) {
     labels_.clear();
     for (const std::uint32_t r : rows) labels_.push_back(data.labels[r]);
     activations_[0].resize(rows.size() * data.features);
-    data.gather(rows, activations_[0]);
+    data.gather(rows, views, activations_[0]);
   }
 
   /// a_{l+1} = relu(a_l W_l^T + b_l); the last layer without relu: logits.

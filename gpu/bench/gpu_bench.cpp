@@ -130,7 +130,7 @@ Share pictures() {
     data->labels.push_back(static_cast<std::uint8_t>(rng.below(10)));
   data->shift = {0.5F};
   data->scale = {4};
-  Share share{data, data, {}, Rng(2)};
+  Share share{.train = data, .test = data, .rows = {}, .rng = Rng(2)};
   for (std::uint32_t r = 0; r < data->rows; ++r) share.rows.push_back(r);
   return share;
 }
@@ -145,7 +145,7 @@ Share text() {
     data->vocabulary.push_back(static_cast<std::uint8_t>(c + 32));
   for (std::uint32_t k = 0; k < data->rows + data->context; ++k)
     data->tokens.push_back(static_cast<std::uint8_t>(rng.below(data->classes)));
-  Share share{data, data, {}, Rng(2)};
+  Share share{.train = data, .test = data, .rows = {}, .rng = Rng(2)};
   for (std::uint32_t r = 0; r < data->rows; ++r) share.rows.push_back(r);
   return share;
 }

@@ -23,10 +23,22 @@ void add_examples(CLI::App& command, const std::string& examples) {
   command.footer("Examples:\n" + examples);
 }
 
+namespace {
+
+void tell(const std::vector<std::string>& notices) {
+  for (const std::string& notice : notices) fmt::print(stderr, "notice: {}\n", notice);
+}
+
+}  // namespace
+
+void tell_devices(const Assembly& fleet, const std::vector<PeerId>& peers) {
+  tell(check_devices(fleet.fleet, peers));
+}
+
 Assembly assemble(const FleetOptions& options) {
   std::vector<std::string> notices;
   Fleet fleet = read_fleet(options.file, options.sets, &notices);
-  for (const std::string& notice : notices) fmt::print(stderr, "notice: {}\n", notice);
+  tell(notices);
   return Assembly(std::move(fleet));
 }
 

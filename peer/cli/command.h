@@ -32,6 +32,8 @@ void add_examples(CLI::App& command, const std::string& examples);
 
 /// Reads the fleet file and makes it ready; notices go to stderr.
 Assembly assemble(const FleetOptions& options);
+/// Before these peers are started: see check_devices. Notices go to stderr.
+void tell_devices(const Assembly& fleet, const std::vector<PeerId>& peers);
 
 void add_run(CLI::App& app, Outcome& outcome);
 void add_simulate(CLI::App& app, Outcome& outcome);

@@ -69,6 +69,7 @@ int run_peer(const PeerOptions& options) {
   }
   if (!options.launched.empty())
     return run_launched_peer(fleet, options.id, options.launched, options.past);
+  tell_devices(fleet, {options.id});
   return run_by_hand(fleet, options);
 }
 

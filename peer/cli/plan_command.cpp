@@ -8,6 +8,7 @@
 #include "gossip/ring.h"
 #include "peer/cli/command.h"
 #include "peer/cli/mixing_figures.h"
+#include "peer/fleet/batch_shares.h"
 #include "peer/report/forecast_view.h"
 #include "peer/report/screen.h"
 #include "peer/runtime/round_prediction.h"
@@ -47,6 +48,28 @@ Sizes shares(const Assembly& fleet) {
   const auto [low, high] =
       std::ranges::minmax(fleet.partition, {}, [](const auto& rows) { return rows.size(); });
   return {low.size(), high.size()};
+}
+
+std::vector<std::uint32_t> batches_of(const Fleet& fleet) {
+  std::vector<std::uint32_t> batches;
+  for (const PeerSpec& peer : fleet.peers) batches.push_back(peer.batch);
+  return batches;
+}
+
+/// "64" or "16 .. 144, 64 on average (...)".
+std::string batch_text(const Fleet& fleet) {
+  const std::vector<std::uint32_t> batches = batches_of(fleet);
+  const auto [least, most] = std::ranges::minmax(batches);
+  if (least == most) return fmt::format("{}", least);
+  double sum = 0;
+  for (const std::uint32_t batch : batches) sum += batch;
+  return fmt::format(
+      "{} .. {}, {:.4g} on average (the fleet's gradient has {:.3g} times the "
+      "variance of equal ones)",
+      least,
+      most,
+      sum / static_cast<double>(batches.size()),
+      noise_of_unequal(batches));
 }
 
 double largest_bytes(const Assembly& fleet) {
@@ -95,6 +118,8 @@ void print_json(const Assembly& fleet,
             {"order", fleet.algorithm->order},
             {"model", fleet.fleet.model.kind},
             {"parameters", fleet.dimension},
+            {"batches", batches_of(fleet.fleet)},
+            {"batch_noise", noise_of_unequal(batches_of(fleet.fleet))},
             {"samples", samples},
             {"samples_min", share.least},
             {"samples_max", share.most},
@@ -135,6 +160,7 @@ void print_text(const Assembly& fleet,
              fleet.fleet.model.kind,
              fleet.dimension,
              bytes_text(4.0 * static_cast<double>(fleet.dimension)));
+  fmt::print("batch  {}\n", batch_text(fleet.fleet));
   fmt::print("graph  {}\n", s.text);
   const double bytes = largest_bytes(fleet);
   fmt::print("round  {} local step{}, then {} out by the busiest peer\n",

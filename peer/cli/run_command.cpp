@@ -5,6 +5,7 @@
 #include <fstream>
 #include <limits>
 #include <memory>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -183,6 +184,9 @@ int run_fleet(RunOptions options) {
   const Assembly fleet =
       resume ? assemble_again(options.resume, options.file) : assemble(options.file);
   refuse_other_machines(fleet.fleet);
+  std::vector<PeerId> everyone(fleet.fleet.size());
+  std::iota(everyone.begin(), everyone.end(), PeerId{0});
+  tell_devices(fleet, everyone);
   const RunFolder folder = resume ? RunFolder::open(options.resume) : new_run(fleet, options);
   std::optional<Step> from;
   if (resume) from = newest_common_round(fleet, folder);

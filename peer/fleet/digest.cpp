@@ -56,6 +56,12 @@ std::string digest_of(const Fleet& f) {
                       f.stop.rounds.value_or(0),
                       f.stop.epochs.value_or(0));
   for (const PeerSpec& peer : f.peers) text += fmt::format("{},{};", peer.batch, peer.threads);
+  if (f.model.kind == "resnet20") text += fmt::format("norm {};", f.model.norm);
+  if (f.model.kind == "transformer")
+    text += fmt::format("width {} {} {};", f.model.width, f.model.heads, f.model.layers);
+  if (f.data.kind == "text") text += fmt::format("context {};", f.data.context);
+  if (f.data.augment.any())
+    text += fmt::format("augment {} {};", f.data.augment.crop, f.data.augment.flip);
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }

@@ -9,8 +9,12 @@
 #include <fmt/format.h>
 
 #include "gossip/registry.h"
+#include "peer/fleet/batch_shares.h"
+#include "peer/fleet/data_reader.h"
 #include "peer/fleet/digest.h"
+#include "peer/fleet/model_reader.h"
 #include "peer/fleet/network_reader.h"
+#include "peer/fleet/peers_reader.h"
 #include "peer/fleet/readers.h"
 #include "peer/fleet/topology_reader.h"
 
@@ -18,14 +22,6 @@ namespace gv {
 namespace {
 
 constexpr double infinite = 1e300;
-
-bool is_device(const std::string& word) {
-  if (word == "auto" || word == "cpu" || word == "cuda") return true;
-  if (!word.starts_with("cuda:")) return false;
-  const std::string number = word.substr(5);
-  return !number.empty() && number.size() <= 2 &&
-         std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
-}
 
 class FleetReader : Readers {
  public:
@@ -53,9 +49,10 @@ class FleetReader : Readers {
     const Value* train = top.take("train");
     read_train(train);
     read_hosts(hosts);
-    read_peers(peers);
-    read_data(top.take("data"));
-    read_model(top.take("model"));
+    read_peers(source_, peers, usual_, fleet_);
+    share_batches();
+    fleet_.data = read_data(source_, root_, top.take("data"), folder_, fleet_.size(), notices_);
+    fleet_.model = read_model(source_, root_, top.take("model"), fleet_.data.kind);
     read_algorithm(top.take("algorithm"));
     read_topology(source_, root_, top.take("topology"), folder_, fleet_, notices_);
     const Value* links = top.take("links");
@@ -108,180 +105,54 @@ class FleetReader : Readers {
     }
   }
 
-  void read_peers(const Value* value) {
-    PeerSpec usual;
-    usual.batch = batch_;
-    if (value == nullptr || value->kind == Value::Kind::scalar) {
-      std::uint32_t n = 2;
-      set(value, n, count(1, most_peers));
-      fleet_.peers.assign(n, usual);
-      return;
-    }
-    if (value->kind != Value::Kind::sequence || value->items.empty()) {
-      source_.error(
-          *value,
-          "expected a number of peers or a list of { host, device, count, threads, batch, speed }");
-      fleet_.peers.assign(1, usual);
-      return;
-    }
-    for (const Value& item : value->items) read_peer_group(item, usual);
-    if (fleet_.peers.size() > most_peers)
-      source_.error(*value, fmt::format("{} peers; at most {}", fleet_.peers.size(), most_peers));
-  }
-
-  void read_peer_group(const Value& item, PeerSpec peer) {
-    MapReader map(source_, &item, "peers");
-    std::uint32_t n = 1;
-    if (const Value* host = map.take("host")) {
-      set(host, peer.host, word());
-      if (std::ranges::find(fleet_.hosts, peer.host, &HostSpec::name) == fleet_.hosts.end()) {
-        source_.error(*host, fmt::format("host `{}` is not listed under `hosts`", peer.host));
-      }
-    }
-    if (const Value* device = map.take("device")) {
-      set(device, peer.device, word());
-      if (!is_device(peer.device)) {
-        source_.error(*device,
-                      fmt::format("`{}` is not a device", peer.device),
-                      "write `auto`, `cpu`, `cuda` or `cuda:1`");
-      }
-    }
-    set(map.take("count"), n, count(1, most_peers));
-    set(map.take("threads"), peer.threads, count(1, 1024));
-    set(map.take("batch"), peer.batch, count(1, 1'000'000));
-    set(map.take("speed"), peer.speed, number(1e-6, 1e6));
-    map.finish();
-    fleet_.peers.insert(fleet_.peers.end(), n, peer);
-  }
-
-  void read_data(const Value* value) {
-    MapReader map(source_, value, "data", true);
-    DataSpec& data = fleet_.data;
-    const Value* kind = map.take("kind");
-    set(kind, data.kind, choice({"idx", "digits", "linear", "quadratic", "blobs"}));
-    const bool sized = data.kind == "digits" || data.kind == "linear" || data.kind == "blobs";
-    if (sized || data.kind == "idx") {
-      const Value* train = map.take("train");
-      const Value* test = map.take("test");
-      set(train, data.train, count(1, 100'000'000));
-      set(test, data.test, count(1, 100'000'000));
-    }
-    if (data.kind == "idx") read_idx_data(map, value);
-    if (data.kind == "linear" || data.kind == "blobs")
-      set(map.take("features"), data.features, count(1, 1'000'000));
-    if (data.kind == "linear") set(map.take("noise"), data.noise, number(0, 1e6));
-    if (data.kind == "blobs") {
-      set(map.take("classes"), data.classes, count(2, 256));
-      set(map.take("separation"), data.separation, number(0, 1e6));
-    }
-    if (data.kind == "quadratic")
-      read_quadratic(map);
-    else
-      read_partition(map.take("partition"));
-    map.finish();
-  }
-
-  void read_idx_data(MapReader& map, const Value* value) {
-    DataSpec& data = fleet_.data;
-    const Value* dir = map.take("dir");
-    set(map.take("fallback"), data.fallback, choice({"digits"}));
-    if (dir == nullptr)
-      return source_.error(*value,
-                           "data of kind `idx` needs `dir`",
-                           "the folder of train-images-idx3-ubyte[.gz] and its three companions");
-    set(dir, data.dir, word());
-    data.dir = (folder_ / data.dir).lexically_normal().string();
-    if (std::filesystem::is_directory(data.dir)) return;
-    const std::string package = data.dir.find("fashion-mnist") == std::string::npos
-                                    ? ""
-                                    : "; Debian's package is dataset-fashion-mnist";
-    if (data.fallback.empty()) {
-      return source_.error(*dir,
-                           fmt::format("no such folder: {}", data.dir),
-                           fmt::format("install the data{}, or add `fallback: digits`", package));
-    }
-    data.kind = "digits";
-    if (notices_ != nullptr) {
-      notices_->push_back(
-          fmt::format("{} is not there: the built-in digits are used instead (accuracies differ{})",
-                      data.dir,
-                      package));
-    }
-  }
-
-  void read_quadratic(MapReader& map) {
-    QuadraticSpec& q = fleet_.data.quadratic;
-    set(map.take("dimension"), q.dimension, count(1, 1'000'000'000));
-    set(map.take("noise"), q.noise, number(0, 1e6));
-    set(map.take("spread"), q.spread, number(0, 1e6));
-    set(map.take("start"), q.start, number(-1e6, 1e6));
-    if (const Value* hessian = map.take("hessian")) q.hessian = read_numbers(*hessian, 1e-12, 1e12);
-  }
-
-  std::vector<double> read_numbers(const Value& list, double least, double most) {
-    std::vector<double> numbers;
-    if (list.kind != Value::Kind::sequence || list.items.empty()) {
-      source_.error(list, "expected a list of numbers, such as [1, 0.5]");
-      return {1};
-    }
-    for (const Value& item : list.items)
-      numbers.push_back(read_number(source_, item, least, most).value_or(1));
-    return numbers;
-  }
-
-  void read_partition(const Value* value) {
-    MapReader map(source_, value, "data.partition", true);
-    PartitionSpec& p = fleet_.data.partition;
-    set(map.take("kind"), p.kind, choice({"iid", "dirichlet", "by-label", "quantity"}));
-    if (p.kind == "dirichlet") {
-      set(map.take("alpha"), p.alpha, number(1e-6, 1e9));
-      set(map.take("min_samples"), p.min_samples, count(1, 1'000'000));
-    }
-    if (p.kind == "by-label") set(map.take("classes_per_peer"), p.classes_per_peer, count(1, 1000));
-    if (p.kind == "quantity") {
-      const Value* sizes = map.take("sizes");
-      if (sizes != nullptr) p.sizes = read_numbers(*sizes, 1e-9, 1e12);
-      if (sizes == nullptr)
-        source_.error(*value, "partition `quantity` needs `sizes`, one number per peer");
-      else if (p.sizes.size() != fleet_.peers.size())
-        source_.error(*sizes,
-                      fmt::format("{} sizes for {} peers", p.sizes.size(), fleet_.peers.size()));
-    }
-    map.finish();
-  }
-
-  void read_model(const Value* value) {
-    MapReader map(source_, value, "model", true);
-    ModelSpec& model = fleet_.model;
-    const std::string& data = fleet_.data.kind;
-    const bool classes = data == "idx" || data == "digits" || data == "blobs";
-    model.kind = classes ? "mlp" : data;
-    const Value* kind = map.take("kind");
-    set(kind, model.kind, choice({"softmax", "linear", "mlp", "quadratic"}));
-    const bool fits = classes ? model.kind == "softmax" || model.kind == "mlp" : model.kind == data;
-    if (!fits)
-      source_.error(kind != nullptr ? *kind : root_,
-                    fmt::format("model `{}` does not fit data `{}`", model.kind, data),
-                    classes ? "use `softmax` or `mlp`" : fmt::format("use `{}`", data));
-    if (model.kind == "mlp") {
-      if (const Value* hidden = map.take("hidden")) {
-        model.hidden.clear();
-        if (hidden->kind != Value::Kind::sequence || hidden->items.empty())
-          source_.error(*hidden, "expected a list of widths, such as [256, 128]");
-        for (const Value& width : hidden->items)
-          model.hidden.push_back(
-              static_cast<std::uint32_t>(read_count(source_, width, 1, 1'000'000).value_or(1)));
-      }
-    }
-    map.finish();
-  }
-
   void read_train(const Value* value) {
     MapReader map(source_, value, "train");
     read_optimizer(map.take("optimizer"));
-    set(map.take("batch"), batch_, count(1, 1'000'000));
+    set(map.take("device"), usual_.device, [this](const Value& v) {
+      return read_device(source_, v);
+    });
+    read_batch(map.take("batch"));
     set(map.take("local_steps"), fleet_.local_steps, count(1, 1'000'000));
     map.finish();
+  }
+
+  /// A number, or `auto`: in proportion to the peers' speeds, `mean` on average.
+  void read_batch(const Value* value) {
+    if (value == nullptr) return;
+    if (value->kind == Value::Kind::scalar && value->text != "auto")
+      return set(value, usual_.batch, count(1, 1'000'000));
+    MapReader map(source_, value, "train.batch", true);
+    std::string kind = "auto";
+    set(map.take("kind"), kind, choice({kind}));
+    mean_batch_ = usual_.batch;
+    set(map.take("mean"), mean_batch_, count(1, 1'000'000));
+    map.finish();
+    auto_batch_ = value;
+    usual_.batch = 0;
+  }
+
+  void share_batches() {
+    if (auto_batch_ == nullptr) return;
+    std::vector<double> speeds;
+    for (const PeerSpec& peer : fleet_.peers) speeds.push_back(peer.speed);
+    const auto [least, most] = std::ranges::minmax(speeds);
+    const auto batches = batch_shares(speeds, mean_batch_);
+    if (!batches) {
+      return source_.error(
+          *auto_batch_,
+          fmt::format("batches of {} on average leave the slowest peer (speed {} of {}) without a "
+                      "sample",
+                      mean_batch_,
+                      least,
+                      most),
+          "raise `mean`, as in `batch: { kind: auto, mean: 256 }`, or leave that peer out");
+    }
+    for (PeerId i = 0; i < fleet_.size(); ++i) fleet_.peers[i].batch = (*batches)[i];
+    if (least == most && notices_ != nullptr) {
+      notices_->push_back(
+          "train.batch is auto and all peers have the same speed: their batches are equal; "
+          "`grapevine bench device` measures the speeds of this machine's devices");
+    }
   }
 
   void read_optimizer(const Value* value) {
@@ -447,7 +318,9 @@ class FleetReader : Readers {
   Value root_;
   Fleet fleet_;
   std::filesystem::path folder_;
-  std::uint32_t batch_ = 32;
+  PeerSpec usual_;
+  const Value* auto_batch_ = nullptr;  ///< `train.batch: auto`, where it stands
+  std::uint32_t mean_batch_ = 0;
 };
 
 }  // namespace

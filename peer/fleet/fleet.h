@@ -20,10 +20,10 @@ namespace gv {
 /// read_fleet for what is refused.
 struct PeerSpec {
   std::string host = "localhost";
-  std::string device = "auto";  ///< auto | cpu | cuda[:k]
-  int threads = 1;              ///< compute threads
+  std::string device = "cpu";  ///< auto | cpu | cuda[:k]
+  int threads = 1;             ///< compute threads
   std::uint32_t batch = 32;
-  double speed = 1;  ///< relative compute speed, for the simulator
+  double speed = 1;  ///< relative compute speed: for the simulator, and for batches in proportion
 };
 
 struct HostSpec {
@@ -34,8 +34,11 @@ struct HostSpec {
 };
 
 struct DataSpec {
-  std::string kind = "digits";  ///< idx | digits | linear | quadratic | blobs
-  std::string dir;              ///< idx
+  std::string kind = "digits";  ///< idx | digits | cifar10 | text | linear | quadratic | blobs
+  std::string dir;              ///< idx, cifar10
+  std::string file;             ///< text
+  std::uint32_t context = 64;   ///< text: characters that a prediction may look back on
+  AugmentSpec augment;          ///< of the training pictures: idx, digits, cifar10
   std::string fallback;         ///< "" | "digits"
   std::uint32_t train = 60000, test = 10000;
   std::uint32_t features = 16, classes = 4;  ///< linear, blobs

@@ -4,13 +4,14 @@
 #include <cmath>
 #include <exception>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include "gpu/cuda_replica.h"
-#include "optim/host_replica.h"
+#include "optim/cifar10.h"
+#include "optim/text.h"
 
 namespace gv {
 namespace {
@@ -25,6 +26,8 @@ TrainTest load(const Fleet& fleet) {
   const DataSpec& data = fleet.data;
   const Rng rng = Rng(fleet.seed).derive("data");
   if (data.kind == "idx") return read_idx(data.dir);
+  if (data.kind == "cifar10") return read_cifar10(data.dir);
+  if (data.kind == "text") return read_text(data.file, data.context);
   if (data.kind == "digits") return draw_digits(data.train, data.test, rng);
   if (data.kind == "linear")
     return make_linear(data.train, data.test, data.features, data.noise, rng);
@@ -47,19 +50,6 @@ double rounds_per_epoch(const Fleet& fleet, std::size_t samples) {
   double batches = 0;
   for (const PeerSpec& peer : fleet.peers) batches += peer.batch;
   return std::max(1.0, static_cast<double>(samples) / (batches * fleet.local_steps));
-}
-
-/// Number of the CUDA device that peer i trains on; empty: the CPU. `auto` deals the devices out in
-/// turn, when there are any and the model can use them.
-std::optional<int> device_of(const Fleet& fleet, PeerId i) {
-  const std::string& device = fleet.peers.at(i).device;
-  if (device == "auto") {
-    if (!cuda_trains(fleet.model) || !cuda_available()) return {};
-    return static_cast<int>(i % cuda_status().devices.size());
-  }
-  if (!device.starts_with("cuda")) return {};
-  const std::size_t colon = device.find(':');
-  return colon == std::string::npos ? 0 : std::stoi(device.substr(colon + 1));
 }
 
 Step round_up(double rounds) {
@@ -141,39 +131,46 @@ Plan Assembly::plan(PeerId i) const {
           .deadline = fleet.faults.deadline};
 }
 
-std::unique_ptr<Objective> Assembly::objective(PeerId i) const {
-  if (fleet.model.kind == "quadratic") {
-    return make_quadratic(
-        fleet.data.quadratic, i, fleet.size(), Rng(fleet.seed).derive("quadratic"), optimum_);
-  }
-  return make_objective(fleet.model, share(i));
-}
-
 Share Assembly::share(PeerId i) const {
   return {.train = data.train,
           .test = data.test,
-          .rows = data.train ? partition.at(i) : std::vector<std::uint32_t>{},
-          .rng = Rng(fleet.seed).derive("batches").derive(i)};
+          .rows = partition.empty() ? std::vector<std::uint32_t>{} : partition.at(i),
+          .rng = Rng(fleet.seed).derive("batches").derive(i),
+          .augment = fleet.data.augment};
+}
+
+std::unique_ptr<Objective> Assembly::objective(PeerId i) const {
+  if (fleet.model.kind != "quadratic") return make_objective(fleet.model, share(i));
+  return make_quadratic(
+      fleet.data.quadratic, i, fleet.size(), Rng(fleet.seed).derive("quadratic"), optimum_);
+}
+
+std::unique_ptr<Replica> Assembly::replica(PeerId i, const Device& device) const {
+  return make_replica(device,
+                      {.model = fleet.model,
+                       .share = share(i),
+                       .objective = [this, i] { return objective(i); },
+                       .optimizer = optimizer_,
+                       .batch = fleet.peers.at(i).batch,
+                       .init = Rng(fleet.seed).derive("init")});
 }
 
 std::unique_ptr<Replica> Assembly::replica(PeerId i) const {
-  const std::optional<int> device = device_of(fleet, i);
-  if (!device) return host_replica(i);
-  return make_cuda_replica(fleet.model,
-                           share(i),
-                           optimizer_,
-                           fleet.peers.at(i).batch,
-                           Rng(fleet.seed).derive("init"),
-                           *device);
+  const std::string& word = fleet.peers.at(i).device;
+  const bool stays = word == "auto" && !cuda_trains(fleet.model);
+  return replica(i, stays ? Device{} : choose_device(word));
 }
 
 std::unique_ptr<Replica> Assembly::host_replica(PeerId i) const {
-  return make_host_replica(
-      objective(i), optimizer_, fleet.peers.at(i).batch, Rng(fleet.seed).derive("init"));
+  return replica(i, Device{});
 }
 
 std::unique_ptr<Objective> Assembly::evaluator() const {
-  return objective(0);
+  if (fleet.model.kind == "quadratic") return objective(0);
+  Share everybodys = share(0);
+  everybodys.rows.resize(data.train->rows);
+  std::iota(everybodys.rows.begin(), everybodys.rows.end(), 0U);
+  return make_objective(fleet.model, std::move(everybodys));
 }
 
 }  // namespace gv

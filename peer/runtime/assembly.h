@@ -9,6 +9,7 @@
 #include "graph/mixing.h"
 #include "optim/replica.h"
 #include "peer/fleet/fleet.h"
+#include "peer/runtime/make_replica.h"
 
 namespace gv {
 
@@ -35,17 +36,19 @@ class Assembly {
   std::string model_digest;   ///< of the parameters' names and shapes; 32 hex digits
 
   Plan plan(PeerId i) const;
-  /// On the peer's own device. Throws std::runtime_error when it asks for one that is not there.
+  /// On the peer's own device, see choose_device. Throws std::runtime_error when it is not there.
   std::unique_ptr<Replica> replica(PeerId i) const;
   /// On the CPU, whatever the file says: the simulator's.
   std::unique_ptr<Replica> host_replica(PeerId i) const;
-  /// Evaluates any x of length d (the mean model); its training share is peer 0's.
+  /// Evaluates any x of length d (the mean model): what it measures of training data (the moments
+  /// of batch norms), it measures on everybody's; of a quadratic, on peer 0's.
   std::unique_ptr<Objective> evaluator() const;
 
  private:
   void make_mixing();
-  std::unique_ptr<Objective> objective(PeerId i) const;
   Share share(PeerId i) const;
+  std::unique_ptr<Objective> objective(PeerId i) const;
+  std::unique_ptr<Replica> replica(PeerId i, const Device& device) const;
   OptimizerSpec optimizer_;
   QuadraticOptimum optimum_;
 };

@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include "optim/augment.h"
 #include "optim/cross_entropy.h"
 #include "tests/gpu/replicas.h"
 
@@ -89,6 +90,20 @@ TEST(GpuArithmetic, PixelsToTheBitAsTheHost) {
     const std::size_t c = k % data.features;
     const std::uint8_t byte = data.bytes[rows[k / data.features] * data.features + c];
     ASSERT_EQ(widen(byte, data.shift[c / plane], data.scale[c / plane]), expected[k]);
+  }
+}
+
+TEST(GpuArithmetic, ViewsShowWhatTheHostShows) {
+  const ImageShape shape{.channels = 2, .height = 7, .width = 9};
+  const std::vector<float> picture = normal(2 * 63, 3);
+  for (const View view : {View{}, View{-4, 4, true}, View{3, -4, false}, View{1, 2, true}}) {
+    std::vector<float> expected(picture.size());
+    look(view, shape, picture, expected);
+    for (std::int32_t k = 0; k < 2 * 63; ++k) {
+      const std::int64_t from = seen(view, 7, 9, k % 63 / 9, k % 9);
+      const float value = from < 0 ? 0 : picture[static_cast<std::size_t>(k / 63 * 63 + from)];
+      ASSERT_EQ(value, expected[static_cast<std::size_t>(k)]);
+    }
   }
 }
 

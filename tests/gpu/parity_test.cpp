@@ -26,9 +26,13 @@ TrainTest text_data() {
 }
 
 Share share_for(const std::string& kind) {
-  if (kind != "transformer") return digits_share();
+  if (kind != "transformer") {
+    Share share = digits_share();
+    if (kind == "resnet20") share.augment = {.crop = true, .flip = true};
+    return share;
+  }
   static const TrainTest text = text_data();
-  Share share{text.train, text.test, {}, Rng(11)};
+  Share share{.train = text.train, .test = text.test, .rows = {}, .rng = Rng(11)};
   for (std::uint32_t r = 0; r < 4000; ++r) share.rows.push_back(r);
   return share;
 }

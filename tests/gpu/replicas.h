@@ -64,7 +64,7 @@ inline std::vector<float> normal(std::size_t count, std::uint64_t seed) {
 /// One peer's share of digits that are drawn once.
 inline Share digits_share(std::uint32_t rows = 200) {
   static const TrainTest digits = draw_digits(512, 300, Rng(7));
-  Share share{digits.train, digits.test, {}, Rng(11)};
+  Share share{.train = digits.train, .test = digits.test, .rows = {}, .rng = Rng(11)};
   for (std::uint32_t r = 0; r < rows; ++r) share.rows.push_back(2 * r);
   return share;
 }

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "optim/host_replica.h"
 #include "optim/network_builder.h"
 #include "tests/optim/test_data.h"
 
@@ -39,13 +40,10 @@ struct Named {
 };
 
 /// Each op between two layers that learn, so that both of its gradients are seen.
-std::vector<Named> every_op() {
+std::vector<Named> every_picture_op() {
   std::vector<Named> list;
   const auto add = [&](const char* name, const Build& build) {
     list.push_back({name, pictures(build)});
-  };
-  const auto add_text = [&](const char* name, const Build& build) {
-    list.push_back({name, text(build)});
   };
   add("linear", [](auto& b) { head(b, b.linear(0, "a", 5, true)); });
   add("linear, no bias", [](auto& b) { head(b, b.relu(b.linear(0, "a", 5, false))); });
@@ -95,6 +93,14 @@ std::vector<Named> every_op() {
     const auto x = b.convolution(0, "a", 16, {3, 1, 1}, true);
     head(b, b.relu(b.shortcut(x, 32, 2)));
   });
+  return list;
+}
+
+std::vector<Named> every_text_op() {
+  std::vector<Named> list;
+  const auto add_text = [&](const char* name, const Build& build) {
+    list.push_back({name, text(build)});
+  };
   add_text("embedding", [](auto& b) { head(b, b.embedding("t", "p", 6)); });
   add_text("gelu",
            [](auto& b) { head(b, b.gelu(b.linear(b.embedding("t", "p", 6), "a", 7, true))); });
@@ -185,13 +191,33 @@ void expect_gradient(const Network& network, std::uint32_t rows, std::size_t str
 }
 
 TEST(NetworkObjective, GradientsOfEveryOpAgreeWithCentralDifferences) {
-  for (const auto& [name, network] : every_op()) {
-    SCOPED_TRACE(name);
-    expect_gradient(network, 7, 1 + network.size() / 150);
+  set_compute_threads(1);
+  for (const auto& ops : {every_picture_op(), every_text_op()}) {
+    for (const auto& [name, network] : ops) {
+      SCOPED_TRACE(name);
+      expect_gradient(network, 7, 1 + network.size() / 150);
+    }
   }
 }
 
+TEST(NetworkObjective, ThreadsDoNotChangeWhatIsComputed) {
+  for (const auto& [name, network] : every_model()) {
+    SCOPED_TRACE(name);
+    const std::vector<float> x = somewhere(network);
+    std::vector<float> one(x.size());
+    std::vector<float> three(x.size());
+    set_compute_threads(1);
+    make(network, 6)->value_and_gradient(x, 6, one);
+    set_compute_threads(3);
+    make(network, 6)->value_and_gradient(x, 6, three);
+    for (std::size_t k = 0; k < x.size(); ++k)
+      ASSERT_NEAR(one[k], three[k], 1e-4 + 1e-4 * std::abs(one[k])) << "parameter " << k;
+  }
+  set_compute_threads(1);
+}
+
 TEST(NetworkObjective, GradientsOfEveryModelAgreeWithCentralDifferences) {
+  set_compute_threads(1);
   for (const auto& [name, network] : every_model()) {
     SCOPED_TRACE(name);
     expect_gradient(network, 6, 1 + network.size() / 60);
@@ -199,6 +225,7 @@ TEST(NetworkObjective, GradientsOfEveryModelAgreeWithCentralDifferences) {
 }
 
 TEST(NetworkObjective, AnMlpHasThePerceptronsGradient) {
+  set_compute_threads(1);
   const Network network = mlp_network({.channels = 84}, {9, 8}, 3);
   const TrainTest data = noisy_pictures(picture, 20, 3);
   const auto perceptron = make_mlp({9, 8}, whole(data));
@@ -215,6 +242,7 @@ TEST(NetworkObjective, AnMlpHasThePerceptronsGradient) {
 }
 
 TEST(NetworkObjective, RepeatsToTheBitAfterOtherBatchesAndEvaluations) {
+  set_compute_threads(1);
   for (const auto& [name, network] : every_model()) {
     SCOPED_TRACE(name);
     const TrainTest data = data_for(network, 12);
@@ -238,6 +266,7 @@ TEST(NetworkObjective, RepeatsToTheBitAfterOtherBatchesAndEvaluations) {
 }
 
 TEST(NetworkObjective, GoesOnFromWhatWasSaved) {
+  set_compute_threads(1);
   const Network network = lenet5_network({.channels = 1, .height = 12, .width = 12}, 3);
   const TrainTest data = data_for(network, 30);
   const std::vector<float> x = somewhere(network);
@@ -272,6 +301,7 @@ void expect_rows_apart(const Network& network) {
 }
 
 TEST(NetworkObjective, EvaluatesEachRowByItself) {
+  set_compute_threads(1);
   const Shape small{.channels = 1, .height = 12, .width = 12};
   expect_rows_apart(lenet5_network(small, 3));
   expect_rows_apart(resnet20_network(small, 3, Norm::group));
@@ -279,6 +309,7 @@ TEST(NetworkObjective, EvaluatesEachRowByItself) {
 }
 
 TEST(NetworkObjective, GroupNormsGradientIsTheMeanOfItsRows) {
+  set_compute_threads(1);
   const Network network = pictures([](auto& b) {
     const auto x = b.convolution(0, "a", 8, {3, 1, 1}, false);
     head(b, b.relu(b.norm(Op::group_norm, x, "n", 2)));
@@ -333,6 +364,7 @@ TEST(NetworkObjective, BatchNormHasNoParametersButWeightAndBias) {
 }
 
 TEST(NetworkObjective, EveryModelLearns) {
+  set_compute_threads(1);
   for (const auto& [name, network] : every_model()) {
     SCOPED_TRACE(name);
     const TrainTest data = data_for(network, 300);

@@ -1,0 +1,169 @@
+#include "peer/fleet/data_reader.h"
+
+#include <fmt/format.h>
+
+#include "peer/fleet/readers.h"
+
+namespace gv {
+namespace {
+
+class DataReader : Readers {
+ public:
+  DataReader(Source& source,
+             const Value& at,
+             const std::filesystem::path& folder,
+             PeerId peers,
+             std::vector<std::string>* notices)
+      : Readers(source), at_(at), folder_(folder), peers_(peers), notices_(notices) {}
+
+  DataSpec read(const Value* value) {
+    MapReader map(source_, value, "data", true);
+    set(map.take("kind"),
+        data_.kind,
+        choice({"idx", "digits", "cifar10", "text", "linear", "quadratic", "blobs"}));
+    const std::string kind = data_.kind;  // a fallback may change it
+    if (kind == "digits" || kind == "linear" || kind == "blobs" || kind == "idx") read_sizes(map);
+    if (kind == "idx") read_idx(map);
+    if (kind == "cifar10") read_cifar10(map);
+    if (kind == "text") read_text(map);
+    if (kind == "idx" || kind == "digits" || kind == "cifar10") read_augment(map);
+    if (kind == "linear" || kind == "blobs")
+      set(map.take("features"), data_.features, count(1, 1'000'000));
+    if (kind == "linear") set(map.take("noise"), data_.noise, number(0, 1e6));
+    if (kind == "blobs") {
+      set(map.take("classes"), data_.classes, count(2, 256));
+      set(map.take("separation"), data_.separation, number(0, 1e6));
+    }
+    if (kind == "quadratic")
+      read_quadratic(map);
+    else
+      read_partition(map.take("partition"));
+    map.finish();
+    return data_;
+  }
+
+ private:
+  void read_sizes(MapReader& map) {
+    set(map.take("train"), data_.train, count(1, 100'000'000));
+    set(map.take("test"), data_.test, count(1, 100'000'000));
+  }
+
+  /// Relative to the fleet file; empty when the key is missing.
+  std::string read_path(const Value* value, const char* key, const char* help) {
+    std::string path;
+    if (value == nullptr)
+      source_.error(at_, fmt::format("data of kind `{}` needs `{}`", data_.kind, key), help);
+    set(value, path, word());
+    return path.empty() ? path : (folder_ / path).lexically_normal().string();
+  }
+
+  void read_idx(MapReader& map) {
+    const Value* dir = map.take("dir");
+    set(map.take("fallback"), data_.fallback, choice({"digits"}));
+    data_.dir = read_path(
+        dir, "dir", "the folder of train-images-idx3-ubyte[.gz] and its three companions");
+    if (data_.dir.empty() || std::filesystem::is_directory(data_.dir)) return;
+    const std::string package = data_.dir.find("fashion-mnist") == std::string::npos
+                                    ? ""
+                                    : "; Debian's package is dataset-fashion-mnist";
+    if (data_.fallback.empty()) {
+      return source_.error(*dir,
+                           fmt::format("no such folder: {}", data_.dir),
+                           fmt::format("install the data{}, or add `fallback: digits`", package));
+    }
+    data_.kind = "digits";
+    if (notices_ != nullptr) {
+      notices_->push_back(
+          fmt::format("{} is not there: the built-in digits are used instead (accuracies differ{})",
+                      data_.dir,
+                      package));
+    }
+  }
+
+  void read_cifar10(MapReader& map) {
+    const Value* dir = map.take("dir");
+    constexpr const char* help =
+        "the folder of data_batch_1.bin to data_batch_5.bin and test_batch.bin, or of train.csv "
+        "and test.csv; nothing is downloaded";
+    data_.dir = read_path(dir, "dir", help);
+    if (!data_.dir.empty() && !std::filesystem::is_directory(data_.dir))
+      source_.error(*dir, fmt::format("no such folder: {}", data_.dir), help);
+  }
+
+  void read_text(MapReader& map) {
+    const Value* file = map.take("file");
+    constexpr const char* help = "a text, whose last tenth will be the test set";
+    set(map.take("context"), data_.context, count(1, 1'000'000));
+    data_.file = read_path(file, "file", help);
+    if (!data_.file.empty() && !std::filesystem::is_regular_file(data_.file))
+      source_.error(*file, fmt::format("no such file: {}", data_.file), help);
+  }
+
+  void read_augment(MapReader& map) {
+    std::string augment = "none";
+    set(map.take("augment"), augment, choice({"none", "crop+flip", "crop", "flip"}));
+    data_.augment = {.crop = augment.starts_with("crop"), .flip = augment.ends_with("flip")};
+  }
+
+  void read_quadratic(MapReader& map) {
+    QuadraticSpec& q = data_.quadratic;
+    set(map.take("dimension"), q.dimension, count(1, 1'000'000'000));
+    set(map.take("noise"), q.noise, number(0, 1e6));
+    set(map.take("spread"), q.spread, number(0, 1e6));
+    set(map.take("start"), q.start, number(-1e6, 1e6));
+    if (const Value* hessian = map.take("hessian")) q.hessian = read_numbers(*hessian, 1e-12, 1e12);
+  }
+
+  std::vector<double> read_numbers(const Value& list, double least, double most) {
+    std::vector<double> numbers;
+    if (list.kind != Value::Kind::sequence || list.items.empty()) {
+      source_.error(list, "expected a list of numbers, such as [1, 0.5]");
+      return {1};
+    }
+    for (const Value& item : list.items)
+      numbers.push_back(read_number(source_, item, least, most).value_or(1));
+    return numbers;
+  }
+
+  void read_partition(const Value* value) {
+    MapReader map(source_, value, "data.partition", true);
+    PartitionSpec& p = data_.partition;
+    const Value* kind = map.take("kind");
+    set(kind, p.kind, choice({"iid", "dirichlet", "by-label", "quantity"}));
+    if (data_.kind == "text" && (p.kind == "dirichlet" || p.kind == "by-label"))
+      source_.error(*kind, "a text has no labels to divide it by", "use `iid` or `quantity`");
+    if (p.kind == "dirichlet") {
+      set(map.take("alpha"), p.alpha, number(1e-6, 1e9));
+      set(map.take("min_samples"), p.min_samples, count(1, 1'000'000));
+    }
+    if (p.kind == "by-label") set(map.take("classes_per_peer"), p.classes_per_peer, count(1, 1000));
+    if (p.kind == "quantity") {
+      const Value* sizes = map.take("sizes");
+      if (sizes != nullptr) p.sizes = read_numbers(*sizes, 1e-9, 1e12);
+      if (sizes == nullptr)
+        source_.error(*value, "partition `quantity` needs `sizes`, one number per peer");
+      else if (p.sizes.size() != peers_)
+        source_.error(*sizes, fmt::format("{} sizes for {} peers", p.sizes.size(), peers_));
+    }
+    map.finish();
+  }
+
+  const Value& at_;
+  const std::filesystem::path& folder_;
+  PeerId peers_;
+  std::vector<std::string>* notices_;
+  DataSpec data_;
+};
+
+}  // namespace
+
+DataSpec read_data(Source& source,
+                   const Value& root,
+                   const Value* value,
+                   const std::filesystem::path& folder,
+                   PeerId peers,
+                   std::vector<std::string>* notices) {
+  return DataReader(source, value != nullptr ? *value : root, folder, peers, notices).read(value);
+}
+
+}  // namespace gv

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "peer/fleet/fleet.h"
+#include "peer/fleet/value.h"
+
+namespace gv {
+
+/// Reads `data` (null: the digits) for `peers` peers. Paths are taken relative to `folder`.
+/// Problems become diagnostics of `source`, at `value` or else at `root`; `notices` may be null.
+DataSpec read_data(Source& source,
+                   const Value& root,
+                   const Value* value,
+                   const std::filesystem::path& folder,
+                   PeerId peers,
+                   std::vector<std::string>* notices);
+
+}  // namespace gv

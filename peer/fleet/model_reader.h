@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "optim/objective.h"
+#include "peer/fleet/source.h"
+#include "peer/fleet/value.h"
+
+namespace gv {
+
+/// `model:`; null: what the kind of the data is usually learned with. Whether the pictures are
+/// large enough is seen when they are loaded.
+ModelSpec read_model(Source& source,
+                     const Value& root,
+                     const Value* value,
+                     const std::string& data_kind);
+
+}  // namespace gv

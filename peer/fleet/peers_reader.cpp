@@ -1,0 +1,84 @@
+#include "peer/fleet/peers_reader.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "peer/fleet/readers.h"
+
+namespace gv {
+namespace {
+
+class PeersReader : Readers {
+ public:
+  PeersReader(Source& source, Fleet& fleet) : Readers(source), fleet_(fleet) {}
+
+  void read(const Value* value, const PeerSpec& usual) {
+    if (value == nullptr || value->kind == Value::Kind::scalar) {
+      std::uint32_t n = 2;
+      set(value, n, count(1, most_peers));
+      fleet_.peers.assign(n, usual);
+      return;
+    }
+    if (value->kind != Value::Kind::sequence || value->items.empty()) {
+      source_.error(*value,
+                    "expected a number of peers or a list of { host, device, count, threads, "
+                    "batch, speed }");
+      fleet_.peers.assign(1, usual);
+      return;
+    }
+    for (const Value& item : value->items) read_group(item, usual);
+    if (fleet_.peers.size() > most_peers)
+      source_.error(*value, fmt::format("{} peers; at most {}", fleet_.peers.size(), most_peers));
+  }
+
+ private:
+  void read_group(const Value& item, PeerSpec peer) {
+    MapReader map(source_, &item, "peers");
+    std::uint32_t n = 1;
+    if (const Value* host = map.take("host")) {
+      set(host, peer.host, word());
+      if (std::ranges::find(fleet_.hosts, peer.host, &HostSpec::name) == fleet_.hosts.end())
+        source_.error(*host, fmt::format("host `{}` is not listed under `hosts`", peer.host));
+    }
+    set(map.take("device"), peer.device, [this](const Value& v) {
+      return read_device(source_, v);
+    });
+    set(map.take("count"), n, count(1, most_peers));
+    set(map.take("threads"), peer.threads, count(1, 1024));
+    const Value* batch = map.take("batch");
+    if (batch != nullptr && peer.batch == 0)
+      source_.error(
+          *batch, "a batch of its own beside `train.batch: auto`", "remove one of the two");
+    set(batch, peer.batch, count(1, 1'000'000));
+    set(map.take("speed"), peer.speed, number(1e-6, 1e6));
+    map.finish();
+    fleet_.peers.insert(fleet_.peers.end(), n, peer);
+  }
+
+  Fleet& fleet_;
+};
+
+}  // namespace
+
+void read_peers(Source& source, const Value* value, const PeerSpec& usual, Fleet& fleet) {
+  PeersReader(source, fleet).read(value, usual);
+}
+
+std::optional<std::string> read_device(Source& source, const Value& value) {
+  const auto word = read_word(source, value);
+  if (!word || *word == "auto" || *word == "cpu" || *word == "cuda") return word;
+  if (word->starts_with("cuda:")) {
+    unsigned number = 0;
+    const char* end = word->data() + word->size();
+    const auto read = std::from_chars(word->data() + 5, end, number);
+    if (read.ec == std::errc() && read.ptr == end && number < 1024) return word;
+  }
+  source.error(value,
+               fmt::format("`{}` is not a device", *word),
+               "write `cpu`, `cuda`, `cuda:1` for the second one, or `auto`");
+  return std::nullopt;
+}
+
+}  // namespace gv

@@ -1,0 +1,60 @@
+#include "peer/runtime/make_replica.h"
+
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "gpu/cuda_replica.h"
+#include "optim/host_replica.h"
+
+namespace gv {
+
+std::string to_string(const Device& device) {
+  return device.cuda ? fmt::format("cuda:{}", device.number) : "cpu";
+}
+
+Device choose_device(const std::string& word) {
+  return choose_device(word, word != "cpu" && cuda_available());
+}
+
+Device choose_device(const std::string& word, bool cuda_here) {
+  if (word == "cpu" || (word == "auto" && !cuda_here)) return {};
+  if (!cuda_here) {
+    const std::string problem = cuda_status().problem;
+    throw std::runtime_error(
+        fmt::format("device `{}`: {}\nhelp:  write `device: cpu` or `auto`, or build the preset "
+                    "`cuda` on a machine with a GPU",
+                    word,
+                    problem.empty() ? "no CUDA device answers" : problem));
+  }
+  const std::size_t colon = word.find(':');
+  return {.cuda = true,
+          .number = colon == std::string::npos ? 0 : std::stoi(word.substr(colon + 1))};
+}
+
+std::vector<std::string> check_devices(const Fleet& fleet, const std::vector<PeerId>& peers) {
+  std::size_t fallen_back = 0;
+  for (const PeerId i : peers) {
+    const std::string& word = fleet.peers.at(i).device;
+    if (word == "cpu") continue;
+    try {
+      if (choose_device(word) == Device{}) ++fallen_back;
+    } catch (const std::runtime_error& e) {
+      throw std::runtime_error(fmt::format("{}: peer {}: {}", fleet.path, i, e.what()));
+    }
+  }
+  if (fallen_back == 0) return {};
+  return {fmt::format("device auto: no CUDA here, {} of {} peers train{} on the CPU",
+                      fallen_back,
+                      fleet.size(),
+                      fallen_back == 1 ? "s" : "")};
+}
+
+std::unique_ptr<Replica> make_replica(const Device& device, const ReplicaParts& parts) {
+  if (!device.cuda)
+    return make_host_replica(parts.objective(), parts.optimizer, parts.batch, parts.init);
+  return make_cuda_replica(
+      parts.model, parts.share, parts.optimizer, parts.batch, parts.init, device.number);
+}
+
+}  // namespace gv

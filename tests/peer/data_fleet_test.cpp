@@ -1,0 +1,105 @@
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "peer/runtime/assembly.h"
+#include "tests/peer/scratch_folder.h"
+
+namespace gv {
+namespace {
+
+/// Fleet files whose data lie beside them.
+class DataFleet : public testing::Test {
+ protected:
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_.path() + "/" + name) << text;
+  }
+  Fleet read(const std::string& data, const std::string& more = "") const {
+    write("fleet.yaml", "version: 1\npeers: 2\nstop: { rounds: 5 }\ndata: " + data + "\n" + more);
+    return read_fleet(folder_.path() + "/fleet.yaml", {}, nullptr);
+  }
+  /// The first problem: its place and words in one string; "" when there is none.
+  std::string problem(const std::string& data, const std::string& more = "") const {
+    try {
+      Assembly(read(data, more));
+    } catch (const FleetError& e) {
+      const Diagnostic& first = e.diagnostics().at(0);
+      return first.where + " " + first.message + " " + first.help;
+    }
+    return "";
+  }
+  static std::string pictures(int rows) {
+    std::string text;
+    for (int r = 0; r < rows; ++r) {
+      text.append(std::to_string(r % 10));
+      for (int p = 0; p < 3072; ++p) text.append(1, ',').append(std::to_string((r + p) % 256));
+      text.append(1, '\n');
+    }
+    return text;
+  }
+
+  ScratchFolder folder_;
+};
+
+TEST_F(DataFleet, Cifar10ComesFromAFolderBesideTheFile) {
+  write("train.csv", pictures(12));
+  write("test.csv", pictures(3));
+  const Assembly fleet(read("{ kind: cifar10, dir: . }", "model: softmax\n"));
+  EXPECT_EQ(fleet.data.train->rows, 12U);
+  EXPECT_EQ(fleet.data.test->rows, 3U);
+  EXPECT_EQ(fleet.dimension, 10U * 3072 + 10);
+  EXPECT_FALSE(fleet.fleet.data.augment.any());
+}
+
+TEST_F(DataFleet, WhatIsMissingIsSaidWithItsPlace) {
+  EXPECT_NE(problem("cifar10").find(":4:7 data of kind `cifar10` needs `dir`"), std::string::npos);
+  const std::string nowhere = problem("{ kind: cifar10, dir: nowhere }");
+  EXPECT_NE(nowhere.find(":4:29 no such folder"), std::string::npos) << nowhere;
+  EXPECT_NE(nowhere.find("nothing is downloaded"), std::string::npos) << nowhere;
+  EXPECT_NE(problem("{ kind: cifar10, dir: . }").find("has neither data_batch_1.bin nor train.csv"),
+            std::string::npos);
+  EXPECT_NE(problem("text").find(":4:7 data of kind `text` needs `file`"), std::string::npos);
+  EXPECT_NE(problem("{ kind: text, file: none.txt }").find(":4:27 no such file"),
+            std::string::npos);
+  EXPECT_NE(problem("{ kind: text, file: fleet.yaml, dir: . }").find("unknown key"), std::string::npos);
+  EXPECT_NE(problem("cifar").find("did you mean `cifar10`?"), std::string::npos);
+}
+
+TEST_F(DataFleet, DamagedFilesAreNamedWithTheirLine) {
+  write("train.csv", pictures(4) + "11,1\n");
+  write("test.csv", pictures(1));
+  const std::string what = problem("{ kind: cifar10, dir: . }");
+  EXPECT_NE(what.find("train.csv:5: `11` in column 1"), std::string::npos) << what;
+}
+
+/// Without a model of texts nothing trains on them yet; what is wrong with the data is said first.
+TEST_F(DataFleet, TextsNeedAFileAndAPartitionWithoutLabels) {
+  write("long.txt", std::string(2000, 'a') + std::string(2000, 'b'));
+  const std::string labels = problem("{ kind: text, file: long.txt, partition: by-label }");
+  EXPECT_NE(labels.find(":4:48 a text has no labels"), std::string::npos) << labels;
+  EXPECT_NE(problem("{ kind: text, file: long.txt, context: 0 }").find("out of range"),
+            std::string::npos);
+}
+
+TEST_F(DataFleet, AugmentationIsReadAndPartOfTheRun) {
+  const auto augment = [&](const std::string& word) {
+    return read("{ kind: digits, train: 20, test: 10, augment: " + word + " }");
+  };
+  EXPECT_TRUE(augment("crop+flip").data.augment.crop);
+  EXPECT_TRUE(augment("crop+flip").data.augment.flip);
+  EXPECT_TRUE(augment("crop").data.augment.crop);
+  EXPECT_FALSE(augment("crop").data.augment.flip);
+  EXPECT_FALSE(augment("flip").data.augment.crop);
+  EXPECT_TRUE(augment("flip").data.augment.flip);
+  const std::string plain = read("{ kind: digits, train: 20, test: 10 }").digest;
+  EXPECT_EQ(augment("none").digest, plain);
+  EXPECT_NE(augment("crop").digest, plain);
+  EXPECT_NE(augment("crop").digest, augment("flip").digest);
+  EXPECT_NE(problem("{ kind: digits, augment: rotate }").find(":4:32 `rotate` is not one of"),
+            std::string::npos);
+  EXPECT_NE(problem("{ kind: blobs, augment: flip }").find("unknown key `augment`"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace gv
