@@ -150,6 +150,8 @@ Share text() {
   return share;
 }
 
+bool failed = false;  ///< a row of the tables
+
 void put_training_row(const char* name,
                       const ModelSpec& model,
                       const Share& share,
@@ -159,13 +161,19 @@ void put_training_row(const char* name,
   sgd.lr = 1e-3;
   std::printf("| %s, batch %u |", name, batch);
   for (const Precision precision : {Precision::fp32, Precision::tf32, Precision::bf16}) {
-    const auto replica = make_replica(model, share, sgd, batch, Rng(1), 0, precision);
-    const auto step = [&] {
-      replica->gradient();
-      replica->step();
-    };
-    for (int k = 0; k < 5; ++k) step();
-    std::printf(" %.0f |", batch / seconds(30, step));
+    try {
+      const auto replica = make_replica(model, share, sgd, batch, Rng(1), 0, precision);
+      const auto step = [&] {
+        replica->gradient();
+        replica->step();
+      };
+      for (int k = 0; k < 5; ++k) step();
+      std::printf(" %.0f |", batch / seconds(30, step));
+    } catch (const CudaError& e) {
+      std::printf(" failed |");
+      std::fprintf(stderr, "%s\n", e.what());
+      failed = true;
+    }
     std::fflush(stdout);
   }
   std::printf("\n");
@@ -273,7 +281,7 @@ int run() {
   kernels();
   ways_in_and_out();
   training();
-  return 0;
+  return failed ? 1 : 0;
 }
 
 }  // namespace

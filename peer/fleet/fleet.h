@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gossip/world.h"
+#include "gpu/precision.h"
 #include "graph/family.h"
 #include "graph/schedule.h"
 #include "optim/objective.h"
@@ -79,6 +80,7 @@ struct Fleet {
   ModelSpec model;
   OptimizerSpec optimizer;  ///< schedule.total and .peers are filled in when the run is assembled
   std::uint32_t local_steps = 1;
+  Precision precision = Precision::fp32;  ///< of the peers on CUDA
   std::string algorithm = "d-psgd";
   std::string order;  ///< "" takes the algorithm's first
   TopologySpec topology;

@@ -152,7 +152,8 @@ std::unique_ptr<Replica> Assembly::replica(PeerId i, const Device& device) const
                        .objective = [this, i] { return objective(i); },
                        .optimizer = optimizer_,
                        .batch = fleet.peers.at(i).batch,
-                       .init = Rng(fleet.seed).derive("init")});
+                       .init = Rng(fleet.seed).derive("init"),
+                       .precision = fleet.precision});
 }
 
 std::unique_ptr<Replica> Assembly::replica(PeerId i) const {

@@ -53,8 +53,13 @@ std::vector<std::string> check_devices(const Fleet& fleet, const std::vector<Pee
 std::unique_ptr<Replica> make_replica(const Device& device, const ReplicaParts& parts) {
   if (!device.cuda)
     return make_host_replica(parts.objective(), parts.optimizer, parts.batch, parts.init);
-  return make_cuda_replica(
-      parts.model, parts.share, parts.optimizer, parts.batch, parts.init, device.number);
+  return make_cuda_replica(parts.model,
+                           parts.share,
+                           parts.optimizer,
+                           parts.batch,
+                           parts.init,
+                           device.number,
+                           parts.precision);
 }
 
 }  // namespace gv

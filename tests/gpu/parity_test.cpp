@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -87,20 +88,35 @@ double relative_distance(std::span<const float> a, std::span<const float> b) {
   return norm(difference) / norm(b);
 }
 
+/// x with the last bit of every element changed at random: what rounding alone may do.
+std::vector<float> nudged(std::vector<float> x) {
+  Rng rng(17);
+  for (float& value : x) value = std::nextafter(value, rng.uniform() < 0.5 ? 1e9F : -1e9F);
+  return x;
+}
+
+/// A network of many relus has no gradient that is continuous in its roundings: some of them open
+/// or close. So each layer may be off by 1e-5, or by ten times what a change of the weights' last
+/// bits does to the CPU's own gradient.
 TEST_P(Parity, GradientsOfEveryLayerAgree) {
   const auto on_cpu = make(host);
+  const auto beside = make(host);
+  beside->load(Vector::x, {0, beside->size()}, *payload(nudged(values(*beside))));
   const auto on_gpu = make(cuda);
   const Network network = make_network(GetParam().model, *share_for(GetParam().model.kind).train);
   for (int round = 0; round < 3; ++round) {  // at once, recorded, replayed
     EXPECT_NEAR(on_gpu->gradient() / on_cpu->gradient(), 1, 1e-5);
     const std::vector<float> a = values(*on_gpu, Vector::g);
     const std::vector<float> b = values(*on_cpu, Vector::g);
+    beside->gradient();
+    const std::vector<float> c = values(*beside, Vector::g);
     for (const Tensor& t : network.tensors) {
       const auto ours = std::span(a).subspan(t.offset, t.count);
       const auto theirs = std::span(b).subspan(t.offset, t.count);
       // A gradient that is nothing but rounding has no relative error (a bias before a norm).
       if (norm(theirs) < 1e-6 * norm(b)) continue;
-      EXPECT_LE(relative_distance(ours, theirs), 1e-5) << t.parameter.name;
+      const double own = relative_distance(std::span(c).subspan(t.offset, t.count), theirs);
+      EXPECT_LE(relative_distance(ours, theirs), std::max(1e-5, 10 * own)) << t.parameter.name;
     }
   }
 }
