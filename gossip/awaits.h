@@ -23,6 +23,17 @@ struct Offload {
   void await_resume() const noexcept {}
 };
 
+/// Resumes the coroutine after a time.
+struct Sleep {
+  World& world;
+  Time length;
+  bool await_ready() const noexcept { return length <= Time{0}; }
+  void await_suspend(std::coroutine_handle<> h) {
+    world.after(length, [h] { h.resume(); });
+  }
+  void await_resume() const noexcept {}
+};
+
 /// The message of a key, or nothing: its sender has left, or the wait was interrupted.
 struct Receive {
   Mailbox& mailbox;

@@ -20,6 +20,7 @@ Task<> Peer::join() {
   if (plan.fetch || late) co_await fetch_model();
   joining_ = false;
   if (plan.catch_up) catch_up(0);
+  round_began_ = world.now();
 }
 
 Task<> Peer::fetch_model() {
@@ -74,6 +75,15 @@ Step Peer::furthest_round() const {
   return furthest;
 }
 
+/// So far behind the others a peer still does all of its rounds, the last of them after the others
+/// have left: a twentieth of the run, and not too many where the run has no end. Where the rows
+/// change with the round, peers of different rounds would look for each other in vain.
+Step Peer::bearable_lag() const {
+  constexpr Step most = 1000;
+  if (plan.schedule) return plan.peers;
+  return std::max<Step>(plan.peers, std::min(plan.steps / 20, most));
+}
+
 /// Who is a few rounds behind, as peers along a chain are when one of them stops for a while, does
 /// all of its rounds; who is further behind passes over what it has missed. Rounds without any
 /// neighbour do not count for the others: a peer whose neighbours have all died runs ahead. Those
@@ -90,6 +100,21 @@ void Peer::catch_up(Step tolerated) {
   passed_over_ += passed;
   world.say("passes over " + std::to_string(passed) + " rounds, to round " + std::to_string(step));
   replica.skip_to(step * plan.local_steps);
+}
+
+/// Alone, a peer waits for nobody, and would be through with its rounds long before the others: it
+/// keeps about the pace that it had in company. A little faster, since who is behind passes rounds
+/// over. The pace follows the median: a round that took long says little about the next.
+Task<> Peer::keep_pace() {
+  const auto may_be_back = [this](const Edge& e) { return e.two_way && e.away && !gone(e); };
+  const Time spent = world.now() - round_began_;
+  if (in_company_) {
+    pace_ = pace_ == Time{0} ? spent : spent > pace_ ? pace_ * 9 / 8 : pace_ * 8 / 9;
+  } else if (running() && std::ranges::any_of(edges_, may_be_back)) {
+    Sleep sleep{world, pace_ * 4 / 5 - spent};
+    co_await sleep;
+  }
+  round_began_ = world.now();
 }
 
 }  // namespace gv

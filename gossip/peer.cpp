@@ -111,10 +111,11 @@ Task<> Peer::local_steps() {
 Task<> Peer::end_step() {
   const Step before = step++;
   if (in_company_) ++clock_;
-  if (plan.catch_up) catch_up(plan.peers);
+  if (plan.catch_up) catch_up(bearable_lag());
   const auto due = [&](Step every) { return every != 0 && step / every > before / every; };
   if (due(plan.checkpoint_every)) co_await checkpoint();
   if (due(plan.evaluate_every) && running()) co_await evaluate(false);
+  if (plan.catch_up) co_await keep_pace();
 }
 
 /// Takes no virtual time, like an evaluation. A model that is not finite must not take the place of

@@ -186,8 +186,10 @@ class Peer {
   Task<> fetch_model();
   Task<bool> fetch_model_of(Edge& edge);
   Task<> give_model(Edge& edge);
+  Step bearable_lag() const;
   void catch_up(Step tolerated);
   Step furthest_round() const;
+  Task<> keep_pace();
 
   std::vector<Edge> edges_;  ///< ascending
   Mailbox mailbox_;
@@ -203,7 +205,9 @@ class Peer {
   Step passed_over_ = 0;
   Step clock_ = 0;
   bool in_company_ = false;  ///< in this round
-  bool watching_ = false;    ///< a deadline's timer runs
+  Time round_began_{0};
+  Time pace_{0};           ///< of a round in company
+  bool watching_ = false;  ///< a deadline's timer runs
   bool finishing_ = false;
   std::size_t leaving_ = 0;  ///< edges whose goodbye is still to be said
   std::coroutine_handle<> when_left_;

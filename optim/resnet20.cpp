@@ -56,8 +56,8 @@ class ResidualNetwork {
 }  // namespace
 
 Network resnet20_network(const Shape& image, std::uint32_t classes, Norm norm) {
-  if (std::min(image.height, image.width) < 4) {
-    throw std::invalid_argument("resnet20 needs pictures of at least 4 x 4 pixels, not " +
+  if (std::min(image.height, image.width) < 5) {
+    throw std::invalid_argument("resnet20 needs pictures of at least 5 x 5 pixels, not " +
                                 std::to_string(image.height) + " x " + std::to_string(image.width));
   }
   return ResidualNetwork(image, classes, norm).build();

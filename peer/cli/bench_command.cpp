@@ -5,6 +5,7 @@
 
 #include "peer/bench/exchange_bench.h"
 #include "peer/bench/gemm_bench.h"
+#include "peer/cli/bench_step_command.h"
 #include "peer/cli/command.h"
 #include "peer/report/screen.h"
 
@@ -139,6 +140,8 @@ void add_bench(CLI::App& app, Outcome&) {
   bench->require_subcommand(1);
   add_gemm(*bench);
   add_exchange(*bench);
+  add_bench_step(*bench);
+  add_bench_device(*bench);
 }
 
 }  // namespace gv::cli

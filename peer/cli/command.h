@@ -59,6 +59,8 @@ void add_graph_report(CLI::App& graph);
 void add_graph_predict(CLI::App& graph);
 void add_audit(CLI::App& app, Outcome& outcome);
 void add_bench(CLI::App& app, Outcome& outcome);
+/// Subcommand of `bench`.
+void add_bench_device(CLI::App& bench);
 void add_doctor(CLI::App& app, Outcome& outcome);
 
 }  // namespace gv::cli

@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,6 +17,7 @@
 #include "peer/report/expectation.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
+#include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
 namespace {
@@ -71,6 +73,9 @@ class Screen {
   void record(const FleetRecord& record) {
     latest_ = record;
     metrics_ << evaluate_line(record) << std::endl;
+    if (!metrics_ && !std::exchange(metrics_failed_, true))
+      say("error: metrics.jsonl cannot be written (is the disk full?): rounds are shown here only");
+    metrics_.clear();
     progress_.clear();
     fmt::print("{}\n", json_ ? evaluate_line(record) : table_row(record));
     std::fflush(stdout);
@@ -118,6 +123,7 @@ class Screen {
   bool json_;
   std::size_t width_;
   std::ofstream metrics_;
+  bool metrics_failed_ = false;
   ProgressLine progress_;
   std::optional<FleetRecord> latest_;
 };
@@ -210,16 +216,27 @@ int run_fleet(RunOptions options) {
   const auto expected = expectation(fleet, *observer.summary());
   const std::string summary =
       with_expectation(summary_line(*observer.summary(), lost, result.seconds, hash), expected);
-  save(fleet, folder, observer, summary);
+  bool saved = true;
+  try {
+    save(fleet, folder, observer, summary);
+  } catch (const std::runtime_error& full) {
+    saved = false;
+    if (result.code == exit_code::done) result.code = exit_code::failed;
+    screen.say(fmt::format(
+        "error: the model is not saved: {}\nhelp:  free some space, then: grapevine run "
+        "--resume {} (with checkpoints)",
+        full.what(),
+        folder.path()));
+  }
   if (!std::isfinite(observer.summary()->mean.loss))
     screen.say("error: the loss is not finite; lower train.optimizer.lr");
   if (options.file.json) {
     fmt::print("{}\n", summary);
   } else {
-    fmt::print("{}{}\nsaved      {}/model.safetensors\n",
+    fmt::print("{}{}\n",
                summary_text(*observer.summary(), lost, result.seconds, hash),
-               expectation_text(expected, *observer.summary()),
-               folder.path());
+               expectation_text(expected, *observer.summary()));
+    if (saved) fmt::print("saved      {}/model.safetensors\n", folder.path());
   }
   return result.code;
 }

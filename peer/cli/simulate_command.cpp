@@ -41,6 +41,31 @@ void print_record(const FleetRecord& record, bool json, ProgressLine& progress) 
   std::fflush(stdout);
 }
 
+/// What the fleet file lets go wrong, with the times by which a real fleet notices.
+FaultPlan injections(const Fleet& fleet) {
+  using std::chrono::milliseconds;
+  FaultPlan plan;
+  plan.until = Time::max();
+  plan.dice = false;
+  plan.restart = fleet.restart;
+  plan.inject = fleet.faults.inject;
+  plan.timing = {.reconnect_within = milliseconds(1000),
+                 .dead_after = fleet.faults.dead_after,
+                 .first_redial = milliseconds(50),
+                 .slowest_redial = milliseconds(500)};
+  return plan;
+}
+
+/// What became of the fleet besides its model.
+int verdict(const SimulationResult& result) {
+  for (const std::string& violation : result.violations)
+    fmt::print(stderr, "violation: {}\n", violation);
+  for (const PeerId peer : result.lost) fmt::print(stderr, "peer {} was lost\n", peer);
+  if (!result.violations.empty()) return exit_code::check_failed;
+  if (result.interrupted) return exit_code::interrupted;
+  return result.lost.empty() ? exit_code::done : exit_code::peers_lost;
+}
+
 int simulate_fleet(FleetOptions file, const std::string& resume, int threads) {
   const Assembly fleet = resume.empty() ? assemble(file) : assemble_again(resume, file);
   ProgressLine progress;
@@ -61,6 +86,7 @@ int simulate_fleet(FleetOptions file, const std::string& resume, int threads) {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
     progress.update(progress_text(fleet, round, t, elapsed.count()));
   };
+  if (!fleet.fleet.faults.inject.empty()) options.faults = injections(fleet.fleet);
   const SimulationResult result = simulate(fleet, observer, options);
   progress.clear();
   if (!observer.summary()) throw std::logic_error("the simulation ended without a final record");
@@ -72,7 +98,7 @@ int simulate_fleet(FleetOptions file, const std::string& resume, int threads) {
              file.json ? with_expectation(summary_line(end, 0, seconds, hash), expected)
                        : summary_text(end, 0, seconds, hash) + " (virtual time)" +
                              expectation_text(expected, end));
-  return result.interrupted ? exit_code::interrupted : exit_code::done;
+  return verdict(result);
 }
 
 }  // namespace

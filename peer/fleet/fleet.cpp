@@ -12,6 +12,7 @@
 #include "peer/fleet/batch_shares.h"
 #include "peer/fleet/data_reader.h"
 #include "peer/fleet/digest.h"
+#include "peer/fleet/faults_reader.h"
 #include "peer/fleet/model_reader.h"
 #include "peer/fleet/network_reader.h"
 #include "peer/fleet/peers_reader.h"
@@ -61,7 +62,7 @@ class FleetReader : Readers {
     read_stop(top.take("stop"));
     read_evaluate(top.take("evaluate"));
     read_checkpoint(top.take("checkpoint"));
-    read_faults(top.take("faults"));
+    fleet_.faults = read_faults(source_, top.take("faults"), fleet_.size());
     read_launch(top.take("launch"));
     read_output(top.take("output"));
     top.finish();
@@ -280,28 +281,6 @@ class FleetReader : Readers {
     }
     set(map.take("keep"), fleet_.checkpoint.keep, count(1, 1000));
     map.finish();
-  }
-
-  void read_faults(const Value* value) {
-    MapReader map(source_, value, "faults");
-    const Value* heartbeat = map.take("heartbeat");
-    const Value* dead_after = map.take("dead_after");
-    FaultSpec& faults = fleet_.faults;
-    set(heartbeat, faults.heartbeat, duration());
-    set(dead_after, faults.dead_after, duration());
-    set(map.take("deadline"), faults.deadline, duration());
-    set(map.take("ledger"), faults.ledger, [this](const Value& v) {
-      return read_bool(source_, v);
-    });
-    set(map.take("min_peers"), faults.min_peers, count(1, std::max<PeerId>(1, fleet_.size())));
-    map.finish();
-    const Value* wrong = heartbeat != nullptr ? heartbeat : dead_after;
-    if (wrong != nullptr &&
-        (faults.heartbeat <= Time{0} || faults.dead_after < 2 * faults.heartbeat)) {
-      source_.error(*wrong,
-                    "dead_after must be at least two heartbeats, and a heartbeat takes time",
-                    "the defaults are `heartbeat: 0.5 s` and `dead_after: 5 s`");
-    }
   }
 
   void read_launch(const Value* value) {

@@ -12,6 +12,7 @@
 #include "optim/objective.h"
 #include "optim/optimizer.h"
 #include "optim/partition.h"
+#include "peer/fleet/injection.h"
 #include "peer/network/network_spec.h"
 
 namespace gv {
@@ -60,8 +61,11 @@ struct FaultSpec {
   Time heartbeat{std::chrono::milliseconds(500)};
   Time dead_after{std::chrono::seconds(5)};
   Time deadline{std::chrono::seconds(30)};  ///< for a neighbour's half in a round; 0: none
+  /// For one job of a peer's own arithmetic; then it ends itself. 0: never.
+  Time stuck_after{std::chrono::minutes(10)};
   std::uint32_t min_peers = 1;
-  bool ledger = false;  ///< each peer keeps the book of its exchanges, for an audit
+  bool ledger = false;              ///< each peer keeps the book of its exchanges, for an audit
+  std::vector<Injection> inject{};  ///< by time
 };
 
 /// What each peer keeps to go on from.

@@ -10,9 +10,12 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "peer/launch/vector_channel.h"
 
 namespace gv {
 namespace {
@@ -28,12 +31,23 @@ Pipe make_pipe() {
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
+Pipe make_socket_pair() {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    throw std::runtime_error(fmt::format("cannot make a socket: {}", std::strerror(errno)));
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
 void never_block(int fd) {
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
 /// In the child: nothing here may allocate. Reports a failed exec through `failure`.
-[[noreturn]] void become(char* const* argv, pid_t parent, int in, int out, int err, int failure) {
+[[noreturn]] void become(
+    char* const* argv, pid_t parent, int in, int out, int err, int vectors, int failure) {
+  constexpr int beyond = 10;  // above the descriptors that the child is to find
+  vectors = ::fcntl(vectors, F_DUPFD_CLOEXEC, beyond);
+  failure = ::fcntl(failure, F_DUPFD_CLOEXEC, beyond);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);  // it died before the line above
   ::setpgid(0, 0);
@@ -43,6 +57,7 @@ void never_block(int fd) {
   ::dup2(in, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(err, STDERR_FILENO);
+  ::dup2(vectors, vector_descriptor);
   ::execv(argv[0], argv);
   const int error = errno;
   const ssize_t written = ::write(failure, &error, sizeof error);
@@ -96,14 +111,20 @@ Child::Child(const std::vector<std::string>& argv) {
   Pipe in = make_pipe();
   Pipe out = make_pipe();
   Pipe err = make_pipe();
+  Pipe vectors = make_socket_pair();
   Pipe failure = make_pipe();
   const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ < 0)
     throw std::runtime_error(fmt::format("cannot start a process: {}", std::strerror(errno)));
   if (pid_ == 0) {
-    become(
-        words.data(), parent, in.read.get(), out.write.get(), err.write.get(), failure.write.get());
+    become(words.data(),
+           parent,
+           in.read.get(),
+           out.write.get(),
+           err.write.get(),
+           vectors.write.get(),
+           failure.write.get());
   }
   failure.write.close();
   int error = 0;
@@ -113,6 +134,7 @@ Child::Child(const std::vector<std::string>& argv) {
   }
   pidfd_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   input_ = std::move(in.write);
+  vectors_ = std::move(vectors.read);
   never_block(out.read.get());
   never_block(err.read.get());
   output_ = LineReader(std::move(out.read));

@@ -53,6 +53,7 @@ class Child {
   int pidfd() const { return pidfd_.get(); }  ///< readable when the process has ended
   LineReader& output() { return output_; }
   LineReader& errors() { return errors_; }
+  int vectors() const { return vectors_.get(); }  ///< our end of its vector channel
   /// One line to its stdin; the loss of a child that has gone shows at its end.
   void tell(const std::string& line);
   void kill(int signal);
@@ -67,6 +68,7 @@ class Child {
   pid_t pid_ = -1;
   Descriptor pidfd_;
   Descriptor input_;
+  Descriptor vectors_;
   LineReader output_{Descriptor()};
   LineReader errors_{Descriptor()};
   std::optional<int> status_;

@@ -1,13 +1,8 @@
 #include "peer/launch/control.h"
 
 #include <cmath>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <limits>
-#include <stdexcept>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace gv::control {
@@ -33,7 +28,6 @@ Reported parse_report(const Json& json) {
   r.sent_bytes = json.at("sent_bytes").get<std::uint64_t>();
   r.longest_wait = Time{json.at("longest_wait_ns").get<std::int64_t>()};
   r.passed_over = json.at("passed_over").get<Step>();
-  says.model_path = json.at("model").get<std::string>();
   return says;
 }
 
@@ -70,8 +64,7 @@ std::string line(const Reported& says) {
               {"accuracy", accuracy ? Json(*accuracy) : Json(nullptr)},
               {"sent_bytes", r.sent_bytes},
               {"longest_wait_ns", r.longest_wait.count()},
-              {"passed_over", r.passed_over},
-              {"model", says.model_path}}
+              {"passed_over", r.passed_over}}
       .dump();
 }
 std::string line(const Addresses& says) {
@@ -79,6 +72,9 @@ std::string line(const Addresses& says) {
   for (const PeerAddress& a : says.list)
     rows.push_back({{"peer", a.peer}, {"host", a.host}, {"port", a.port}});
   return Json{{"addresses", rows}}.dump();
+}
+std::string line(const Cut& says) {
+  return Json{{"cut", says.peer}, {"length_ns", says.length.count()}}.dump();
 }
 std::string line(const Stop&) {
   return Json{{"stop", true}}.dump();
@@ -102,32 +98,13 @@ LauncherSays parse_launcher(const std::string& text) {
   try {
     const Json json = Json::parse(text);
     if (json.contains("addresses")) return parse_addresses(json);
+    if (json.contains("cut"))
+      return Cut{json.at("cut").get<PeerId>(), Time{json.at("length_ns").get<std::int64_t>()}};
     if (json.contains("stop")) return Stop{};
   } catch (const Json::exception&) {
     return {};
   }
   return {};
-}
-
-void write_floats(const std::string& path, std::span<const float> values) {
-  const std::string temporary = path + ".tmp";
-  std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-  out.write(reinterpret_cast<const char*>(values.data()),
-            static_cast<std::streamsize>(values.size_bytes()));
-  out.close();
-  if (!out || std::rename(temporary.c_str(), path.c_str()) != 0)
-    throw std::runtime_error(fmt::format("{}: cannot be written", path));
-}
-
-Payload read_floats(const std::string& path) {
-  std::error_code error;
-  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
-  std::ifstream in(path, std::ios::binary);
-  if (error || !in) throw std::runtime_error(fmt::format("{}: cannot be read", path));
-  auto buffer = std::make_shared<Buffer>(bytes);
-  in.read(reinterpret_cast<char*>(buffer->data()), static_cast<std::streamsize>(bytes));
-  if (!in) throw std::runtime_error(fmt::format("{}: cannot be read", path));
-  return buffer;
 }
 
 }  // namespace gv::control

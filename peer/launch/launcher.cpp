@@ -12,6 +12,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "peer/launch/vector_channel.h"
 #include "peer/runtime/exit_code.h"
 
 namespace gv {
@@ -62,6 +63,7 @@ void Launcher::start(PeerId id, const std::vector<std::string>& past) {
   slot.folder = folder_.peer(id);
   const std::string log = slot.folder + "/stderr.log";
   if (slot.log == nullptr) slot.log = std::fopen(log.c_str(), "ae");
+  slot.stopped_until.reset();
   if (slot.log == nullptr) throw std::runtime_error(log + ": cannot be written");
   std::vector<std::string> argv{options_.program,
                                 "peer",
@@ -73,7 +75,11 @@ void Launcher::start(PeerId id, const std::vector<std::string>& past) {
   for (const std::string& set : options_.sets) argv.insert(argv.end(), {"--set", set});
   argv.insert(argv.end(), past.begin(), past.end());
   slot.child = std::make_unique<Child>(argv);
-  folder_.write(fmt::format("peers/{:03}/pid", id), fmt::format("{}\n", slot.child->pid()));
+  try {
+    folder_.write(fmt::format("peers/{:03}/pid", id), fmt::format("{}\n", slot.child->pid()));
+  } catch (const std::runtime_error& full) {  // the fleet does not need it
+    screen_.on_note(full.what());
+  }
 }
 
 LaunchResult Launcher::run() {
@@ -82,6 +88,7 @@ LaunchResult Launcher::run() {
     take_signals();
     for (PeerId i = 0; i < slots_.size(); ++i) hear(i);
     restart_when_due();
+    inject_when_due();
     check_time_and_target();
     if (phase_ == Phase::training && screen_.on_tick) {
       Step slowest = fleet_.rounds;
@@ -132,13 +139,14 @@ void Launcher::heed(PeerId id, const control::PeerSays& says) {
     slot.step = reported->report.step;
     slot.finished = slot.finished || reported->report.last;
     if (slot.finished) ended_ = Clock::now();
-    take_report(*reported);
+    take_report(id, *reported);
   }
 }
 
-void Launcher::take_report(control::Reported says) {
-  says.report.model = control::read_floats(says.model_path);
-  std::remove(says.model_path.c_str());
+void Launcher::take_report(PeerId id, control::Reported says) {
+  says.report.model = receive_vector(slots_[id].child->vectors());
+  if (!says.report.model)
+    throw std::runtime_error(fmt::format("peer {} reported a vector that has not come", id));
   observer_.take(std::move(says.report),
                  std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds())));
 }
@@ -173,6 +181,54 @@ void Launcher::restart_when_due() {
     start(i, {"--rejoin"});
     screen_.on_note(fmt::format("peer {} starts again (pid {})", i, slot.child->pid()));
     observer_.expect(i);
+  }
+}
+
+/// What the fleet file lets go wrong, at its time; and the end of a standstill.
+void Launcher::inject_when_due() {
+  const std::vector<Injection>& list = fleet_.fleet.faults.inject;
+  if (phase_ != Phase::training || stopping_) return;
+  const auto due = [&] {
+    return injected_ < list.size() &&
+           seconds() >= std::chrono::duration<double>(list[injected_].at).count();
+  };
+  while (due()) inject(list[injected_++]);
+  for (Slot& slot : slots_) {
+    if (!slot.stopped_until || Clock::now() < *slot.stopped_until) continue;
+    slot.stopped_until.reset();
+    slot.child->kill(SIGCONT);
+  }
+}
+
+void Launcher::inject(const Injection& injection) {
+  Slot& slot = slots_[injection.peer];
+  const double length = std::chrono::duration<double>(injection.length).count();
+  const bool works = slot.child->running() && !slot.finished;
+  if (works != (injection.kind != Injection::Kind::start)) return;
+  switch (injection.kind) {
+    case Injection::Kind::kill:
+      screen_.on_note(fmt::format("faults.inject: peer {} is killed", injection.peer));
+      slot.child->kill(SIGKILL);
+      break;
+    case Injection::Kind::start:
+      if (!slot.finished && any_running()) slot.restart_at = Clock::now();
+      break;
+    case Injection::Kind::stop:
+      screen_.on_note(
+          fmt::format("faults.inject: peer {} stands still for {} s", injection.peer, length));
+      slot.child->kill(SIGSTOP);
+      slot.stopped_until = Clock::now() + injection.length;
+      break;
+    case Injection::Kind::cut:
+      screen_.on_note(fmt::format("faults.inject: peers {} and {} are cut off for {} s",
+                                  injection.peer,
+                                  injection.other,
+                                  length));
+      for (const auto& [peer, other] :
+           {std::pair{injection.peer, injection.other}, std::pair{injection.other, injection.peer}})
+        if (slots_[peer].child->running())
+          slots_[peer].child->tell(control::line(control::Cut{other, injection.length}));
+      break;
   }
 }
 
@@ -247,6 +303,7 @@ void Launcher::stop_all() {
   stopping_ = true;
   for (Slot& slot : slots_) {
     slot.restart_at.reset();
+    if (std::exchange(slot.stopped_until, {})) slot.child->kill(SIGCONT);
     if (phase_ == Phase::starting) slot.child->kill(SIGKILL);  // nothing to finish, nothing to save
     if (slot.child->running()) slot.child->tell(control::line(control::Stop{}));
   }

@@ -74,6 +74,7 @@ class Launcher {
     std::string last_words;
     int restarts = 0;
     std::optional<std::chrono::steady_clock::time_point> restart_at;
+    std::optional<std::chrono::steady_clock::time_point> stopped_until;
   };
   enum class Phase { starting, connecting, training };
 
@@ -84,10 +85,12 @@ class Launcher {
   void wait_for_events();
   void hear(PeerId id);
   void heed(PeerId id, const control::PeerSays& says);
-  void take_report(control::Reported says);
+  void take_report(PeerId id, control::Reported says);
   void ended(PeerId id);
   std::vector<PeerAddress> addresses() const;
   void send_addresses();
+  void inject_when_due();
+  void inject(const Injection& injection);
   void check_time_and_target();
   void take_signals();
   void stop_all();
@@ -112,6 +115,7 @@ class Launcher {
   int signal_code_ = 0;
   std::optional<std::chrono::steady_clock::time_point> began_, ended_, kill_at_;
   std::vector<LostPeer> lost_;
+  std::size_t injected_ = 0;  ///< so many of faults.inject are done
 };
 
 }  // namespace gv

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "peer/launch/control.h"
+#include "peer/launch/vector_channel.h"
 #include "peer/launch/watch_thread.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/runtime/tcp_peer.h"
@@ -35,11 +36,9 @@ void log_to_stderr(const std::string& line) {
   std::fflush(stderr);
 }
 
-void report_to_launcher(Report report, const std::string& folder) {
-  const std::string path =
-      fmt::format("{}/models/{:08}{}.f32", folder, report.step, report.last ? "-last" : "");
-  control::write_floats(path, report.model->floats());
-  say(control::line(control::Reported{std::move(report), path}));
+void report_to_launcher(Report report) {
+  send_vector(vector_descriptor, report.model->floats());
+  say(control::line(control::Reported{std::move(report)}));
 }
 
 /// The launcher's first word; an empty list when it has gone before saying it.
@@ -78,6 +77,8 @@ class LauncherEar {
   void heed(const control::LauncherSays& says) {
     if (const auto* addresses = std::get_if<control::Addresses>(&says)) {
       for (const PeerAddress& address : addresses->list) peer_.readdress(address);
+    } else if (const auto* cut = std::get_if<control::Cut>(&says)) {
+      peer_.cut(cut->peer, cut->length);
     } else {
       peer_.stop();
     }
@@ -100,7 +101,7 @@ int run_launched_peer(const Assembly& fleet,
   options.rejoin = past.rejoin;
   options.on_ready = [] { say(control::line(control::Ready{})); };
   options.on_progress = [](Step step) { say(control::line(control::Progress{step})); };
-  options.on_report = [&](Report report) { report_to_launcher(std::move(report), folder); };
+  options.on_report = [](Report report) { report_to_launcher(std::move(report)); };
   options.log = log_to_stderr;
   TcpPeer peer(fleet, id, std::move(options));
   say(control::line(control::Listening{peer.listen()}));

@@ -17,8 +17,8 @@ struct PeerPast {
 };
 
 /// One peer that a launcher started: its addresses come on stdin, what it has to say goes to stdout
-/// (control.h), its log to stderr. Ends when it has finished, when it is told to stop, or when
-/// stdin ends. `folder` takes the vectors it reports, its checkpoints and its ledger. Returns the
+/// (control.h; vectors: vector_channel.h), its log to stderr. Ends when it has finished, when it is
+/// told to stop, or when stdin ends. `folder` takes its checkpoints and its ledger. Returns the
 /// exit code.
 int run_launched_peer(const Assembly& fleet,
                       PeerId id,

@@ -47,7 +47,7 @@ RunFolder RunFolder::open(const std::string& path) {
 
 std::string RunFolder::peer(PeerId id) const {
   const std::string path = fmt::format("{}/peers/{:03}", path_, id);
-  make_folder(path + "/models");
+  make_folder(path);
   return path;
 }
 

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "gpu/cuda_replica.h"
 #include "optim/cifar10.h"
 #include "optim/text.h"
 
@@ -70,6 +71,7 @@ Assembly::Assembly(Fleet fleet_) : fleet(std::move(fleet_)), optimizer_(fleet.op
   } catch (const std::exception& e) {
     refuse(fleet, "topology", e.what());
   }
+  check_cuts();
   try {
     data = load(fleet);
     if (data.train) {
@@ -115,6 +117,23 @@ void Assembly::make_mixing() {
   }
 }
 
+/// Only what is linked can be cut off.
+void Assembly::check_cuts() const {
+  for (const Injection& injection : fleet.faults.inject) {
+    if (injection.kind != Injection::Kind::cut) continue;
+    const Neighborhood row = plan(injection.peer).neighborhood;
+    if (std::ranges::count(row.peers, injection.other) +
+            std::ranges::count(row.receivers, injection.other) >
+        0)
+      continue;
+    refuse(fleet,
+           "faults.inject",
+           fmt::format("peers {} and {} are not linked: there is nothing to cut",
+                       injection.peer,
+                       injection.other));
+  }
+}
+
 Plan Assembly::plan(PeerId i) const {
   const bool averaging = algorithm->links == Links::topology && !topology.directed;
   return {.id = i,
@@ -145,25 +164,30 @@ std::unique_ptr<Objective> Assembly::objective(PeerId i) const {
       fleet.data.quadratic, i, fleet.size(), Rng(fleet.seed).derive("quadratic"), optimum_);
 }
 
-std::unique_ptr<Replica> Assembly::replica(PeerId i, const Device& device) const {
-  return make_replica(device,
-                      {.model = fleet.model,
-                       .share = share(i),
-                       .objective = [this, i] { return objective(i); },
-                       .optimizer = optimizer_,
-                       .batch = fleet.peers.at(i).batch,
-                       .init = Rng(fleet.seed).derive("init"),
-                       .precision = fleet.precision});
+ReplicaParts Assembly::parts(PeerId i) const {
+  return {.model = fleet.model,
+          .share = share(i),
+          .objective = [this, i] { return objective(i); },
+          .optimizer = optimizer_,
+          .batch = fleet.peers.at(i).batch,
+          .init = Rng(fleet.seed).derive("init"),
+          .precision = fleet.precision};
 }
 
 std::unique_ptr<Replica> Assembly::replica(PeerId i) const {
   const std::string& word = fleet.peers.at(i).device;
   const bool stays = word == "auto" && !cuda_trains(fleet.model);
-  return replica(i, stays ? Device{} : choose_device(word));
+  return make_replica(stays ? Device{} : choose_device(word), parts(i));
+}
+
+std::unique_ptr<Replica> Assembly::replica_on(const Device& device, std::uint32_t batch) const {
+  ReplicaParts measured = parts(0);
+  measured.batch = batch;
+  return make_replica(device, measured);
 }
 
 std::unique_ptr<Replica> Assembly::host_replica(PeerId i) const {
-  return replica(i, Device{});
+  return make_replica(Device{}, parts(i));
 }
 
 std::unique_ptr<Objective> Assembly::evaluator() const {

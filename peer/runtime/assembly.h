@@ -38,6 +38,8 @@ class Assembly {
   Plan plan(PeerId i) const;
   /// On the peer's own device, see choose_device. Throws std::runtime_error when it is not there.
   std::unique_ptr<Replica> replica(PeerId i) const;
+  /// Peer 0's on a device and with a batch of one's own, to be measured.
+  std::unique_ptr<Replica> replica_on(const Device& device, std::uint32_t batch) const;
   /// On the CPU, whatever the file says: the simulator's.
   std::unique_ptr<Replica> host_replica(PeerId i) const;
   /// Evaluates any x of length d (the mean model): what it measures of training data (the moments
@@ -47,8 +49,9 @@ class Assembly {
  private:
   void make_mixing();
   Share share(PeerId i) const;
+  void check_cuts() const;
   std::unique_ptr<Objective> objective(PeerId i) const;
-  std::unique_ptr<Replica> replica(PeerId i, const Device& device) const;
+  ReplicaParts parts(PeerId i) const;
   OptimizerSpec optimizer_;
   QuadraticOptimum optimum_;
 };

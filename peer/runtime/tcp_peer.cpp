@@ -1,6 +1,7 @@
 #include "peer/runtime/tcp_peer.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <random>
 #include <stdexcept>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "optim/state.h"
 #include "peer/checkpoint/posix_disk.h"
+#include "peer/runtime/exit_code.h"
 
 namespace gv {
 namespace {
@@ -42,6 +44,8 @@ TcpOptions tcp_options(const Assembly& fleet, const Plan& plan, const TcpPeerOpt
   tcp.dead_after = fleet.fleet.faults.dead_after;
   if (fleet.fleet.network.emulate) tcp.emulate = fleet.fleet.network;
   tcp.emulation_seed = fleet.fleet.seed;
+  tcp.stuck_after = fleet.fleet.faults.stuck_after;
+  tcp.on_stuck = [] { std::_Exit(exit_code::failed); };
   tcp.successors = plan.catch_up;
   tcp.rejoin = options.rejoin;
   tcp.on_report = options.on_report;
@@ -154,6 +158,10 @@ void TcpPeer::stop() {
 
 void TcpPeer::readdress(const PeerAddress& address) {
   world_->post([this, address] { world_->readdress(address); });
+}
+
+void TcpPeer::cut(PeerId neighbor, Time length) {
+  world_->post([this, neighbor, length] { world_->cut(neighbor, length); });
 }
 
 void TcpPeer::ask(std::function<void(Step)> f) {

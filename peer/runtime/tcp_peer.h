@@ -46,6 +46,8 @@ class TcpPeer {
   void stop();
   /// From any thread: where a neighbour that was restarted is to be found now.
   void readdress(const PeerAddress& address);
+  /// From any thread: no connection with this neighbour for so long.
+  void cut(PeerId neighbor, Time length);
   /// From any thread: runs f(rounds completed) on the loop.
   void ask(std::function<void(Step)> f);
 

@@ -8,8 +8,9 @@
 
 namespace gv {
 
-Dice::Dice(std::uint64_t seed, Time until, Trace trace)
+Dice::Dice(std::uint64_t seed, Time until, Trace trace, bool fair)
     : rng_(Rng(seed).derive("faults")), until_(until), trace_(std::move(trace)) {
+  if (!fair) return;
   // Each class is on in 6 of 10 seeds, at a rate between once and a hundred times the least.
   constexpr std::array<double, fault_names.size()> least{
       20, 1e-4, 1e-3, 1e-3, 4, 2, 2, 0.3, 4, 4, 1, 0.5, 0.2, 1, 1};

@@ -84,7 +84,8 @@ class Dice {
  public:
   using Trace = std::function<void(const std::string&)>;
 
-  Dice(std::uint64_t seed, Time until, Trace trace);
+  /// `fair`: the seed switches classes on; otherwise nothing is left to chance.
+  Dice(std::uint64_t seed, Time until, Trace trace, bool fair);
 
   Time until() const { return until_; }
   double rate(Fault fault) const { return rates_[static_cast<std::size_t>(fault)]; }

@@ -11,18 +11,20 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-constexpr Time silence_after{milliseconds(40)};
 /// One process in so many that die has no successor.
 constexpr std::uint64_t heirless = 5;
+/// From the death of a process to its successor, where the launcher starts one.
+constexpr Time restart_after{milliseconds(100)};
 
 }  // namespace
 
-Faults::Faults(SimShared& shared, Dice& dice, FaultHands hands)
+Faults::Faults(SimShared& shared, Dice& dice, FaultHands hands, const Timing& timing)
     : shared_(shared),
       dice_(dice),
       hands_(std::move(hands)),
+      timing_(timing),
       processes_(shared.queue, static_cast<PeerId>(shared.peers.size())),
-      network_(shared, dice, processes_) {}
+      network_(shared, dice, processes_, timing) {}
 
 void Faults::start() {
   if (network_.empty()) return;
@@ -80,7 +82,7 @@ bool Faults::strike(Fault fault) {
     case Fault::partition:
       return network_.partition(dice_.time(milliseconds(1), milliseconds(80)));
     case Fault::pause:
-      return pause(victim);
+      return pause(victim, dice_.time(microseconds(100), milliseconds(100)));
     case Fault::slow:
       return slow(victim, dice_.factor(1, 100));
     case Fault::clock:
@@ -101,12 +103,36 @@ bool Faults::strike(Fault fault) {
   return false;
 }
 
-bool Faults::pause(PeerId victim) {
+void Faults::inject(const std::vector<Injection>& list, bool restart) {
+  for (const Injection& injection : list)
+    shared_.queue.push(injection.at, [this, injection, restart] { inject(injection, restart); });
+}
+
+void Faults::inject(const Injection& injection, bool restart) {
+  const PeerId peer = injection.peer;
+  switch (injection.kind) {
+    case Injection::Kind::kill:
+      if (kill(peer) && restart)
+        shared_.queue.push(now() + restart_after, [this, peer] { succeed(peer); });
+      break;
+    case Injection::Kind::start:
+      succeed(peer);
+      break;
+    case Injection::Kind::stop:
+      pause(peer, injection.length);
+      break;
+    case Injection::Kind::cut:
+      if (Network::Edge* edge = network_.find(peer, injection.other))
+        network_.cut_off(*edge, injection.length);
+      break;
+  }
+}
+
+bool Faults::pause(PeerId victim, Time length) {
   if (processes_.dead(victim)) return false;
-  const Time length = dice_.time(microseconds(100), milliseconds(100));
   processes_.pause(victim, now() + length);
-  if (length < silence_after) return true;
-  shared_.queue.push(now() + silence_after, [this, victim] {
+  if (length < timing_.dead_after) return true;
+  shared_.queue.push(now() + timing_.dead_after, [this, victim] {
     if (!processes_.awake(victim)) network_.silence(victim);
   });
   return true;
@@ -124,19 +150,28 @@ bool Faults::set_clock(PeerId victim, double rate) {
   return true;
 }
 
-bool Faults::crash(PeerId victim) {
+bool Faults::kill(PeerId victim) {
   if (processes_.dead(victim) || shared_.finished[victim]) return false;
   processes_.die(victim);
   network_.silence(victim);
   hands_.die(victim);
-  if (dice_.below(heirless) == 0) return true;
-  shared_.queue.push(now() + dice_.time(milliseconds(1), milliseconds(100)), [this, victim] {
-    processes_.rise(victim);
-    hands_.rise(victim);
-    dice_.note(now(), "begins anew", victim);
-    network_.risen(victim);
-  });
   return true;
+}
+
+bool Faults::crash(PeerId victim) {
+  if (!kill(victim)) return false;
+  if (dice_.below(heirless) == 0) return true;
+  shared_.queue.push(now() + dice_.time(milliseconds(1), milliseconds(100)),
+                     [this, victim] { succeed(victim); });
+  return true;
+}
+
+void Faults::succeed(PeerId victim) {
+  if (!processes_.dead(victim)) return;
+  processes_.rise(victim);
+  hands_.rise(victim);
+  dice_.note(now(), "begins anew", victim);
+  network_.risen(victim);
 }
 
 }  // namespace gv

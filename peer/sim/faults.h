@@ -1,7 +1,9 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
+#include "peer/fleet/injection.h"
 #include "peer/sim/dice.h"
 #include "peer/sim/network.h"
 #include "peer/sim/processes.h"
@@ -18,12 +20,15 @@ struct FaultHands {
   std::function<bool(PeerId)> tear;  ///< it is to die in the middle of its next checkpoint
 };
 
-/// Lets things go wrong in a simulated fleet, at times that the dice draw.
+/// Lets things go wrong in a simulated fleet: at times that the dice draw, or as the fleet file
+/// asks.
 class Faults {
  public:
-  Faults(SimShared& shared, Dice& dice, FaultHands hands);
+  Faults(SimShared& shared, Dice& dice, FaultHands hands, const Timing& timing);
 
   void start();
+  /// `restart`: who was killed has a successor without being asked for.
+  void inject(const std::vector<Injection>& list, bool restart);
   void heard(PeerId from, const std::string& line);  ///< what a peer says
   bool crash(PeerId victim);
   Processes& processes() { return processes_; }
@@ -34,13 +39,17 @@ class Faults {
   Time now() const { return shared_.queue.now(); }
   void plan_next(Fault fault);
   bool strike(Fault fault);
-  bool pause(PeerId victim);
+  void inject(const Injection& injection, bool restart);
+  bool kill(PeerId victim);
+  void succeed(PeerId victim);
+  bool pause(PeerId victim, Time length);
   bool slow(PeerId victim, double factor);
   bool set_clock(PeerId victim, double rate);
 
   SimShared& shared_;
   Dice& dice_;
   FaultHands hands_;
+  Timing timing_;
   Processes processes_;
   Network network_;
 };

@@ -14,11 +14,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Times of a fleet whose rounds take about a millisecond.
-constexpr Time reconnect_within{milliseconds(20)};
-constexpr Time dead_after{milliseconds(40)};
-constexpr Time first_redial{milliseconds(1)};
-constexpr Time slowest_redial{milliseconds(15)};
 constexpr std::uint64_t most_unacknowledged = 8;
 
 const char* sends(Kind kind) {
@@ -86,8 +81,8 @@ std::string parse(std::span<const std::byte> bytes,
 
 }  // namespace
 
-Network::Network(SimShared& shared, Dice& dice, Processes& processes)
-    : shared_(shared), dice_(dice), processes_(processes) {
+Network::Network(SimShared& shared, Dice& dice, Processes& processes, const Timing& timing)
+    : shared_(shared), dice_(dice), processes_(processes), timing_(timing) {
   for (const Peer* peer : shared_.peers) {
     shapers_.emplace_back(shared.network, peer->plan.id, shared.seed);
     for (const PeerId other : peer->plan.neighborhood.receivers) edge_of(peer->plan.id, other);
@@ -221,7 +216,7 @@ bool Network::break_link(Edge& edge) {
     end.incoming.clear();
     end.held.clear();
     end.stalled = false;
-    processes_.run_at(now() + reconnect_within, end.self, [this, &edge, &end, outage] {
+    processes_.run_at(now() + timing_.reconnect_within, end.self, [this, &edge, &end, outage] {
       if (edge.up || edge.outages != outage || std::exchange(end.away, true)) return;
       dice_.count(Probe::away);
       dice_.note(now(), "is without", end.self, end.other);
@@ -233,7 +228,7 @@ bool Network::break_link(Edge& edge) {
 }
 
 void Network::plan_reconnect(Edge& edge) {
-  shared_.queue.push(now() + dice_.time(first_redial, slowest_redial),
+  shared_.queue.push(now() + dice_.time(timing_.first_redial, timing_.slowest_redial),
                      [this, &edge, outage = edge.outages] {
                        if (!edge.up && edge.outages == outage) reconnect(edge);
                      });
@@ -320,8 +315,8 @@ bool Network::stall(Edge& edge, int ways, Time length) {
       if (edge.up && edge.outages == outage) end_stall(edge, end);
     });
   }
-  if (length < dead_after) return true;
-  shared_.queue.push(now() + dead_after, [this, &edge, outage = edge.outages] {
+  if (length < timing_.dead_after) return true;
+  shared_.queue.push(now() + timing_.dead_after, [this, &edge, outage = edge.outages] {
     const bool stalled = edge.ends[0].stalled || edge.ends[1].stalled;
     if (!edge.up || edge.outages != outage || !stalled) return;
     dice_.count(Probe::silence);
@@ -353,6 +348,11 @@ void Network::risen(PeerId peer) {
     shared_.peers[peer]->away(own.other);
     plan_reconnect(edge);
   }
+}
+
+Network::Edge* Network::find(PeerId a, PeerId b) {
+  const auto at = edges_.find(std::minmax(a, b));
+  return at == edges_.end() ? nullptr : &at->second;
 }
 
 Network::Edge& Network::random_edge() {

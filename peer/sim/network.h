@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -14,6 +15,15 @@
 #include "peer/wire/frame.h"
 
 namespace gv {
+
+/// When an end of a broken connection gives the neighbour up, and how often it is dialled again.
+/// The defaults suit fleets whose rounds take about a millisecond.
+struct Timing {
+  Time reconnect_within{std::chrono::milliseconds(20)};
+  Time dead_after{std::chrono::milliseconds(40)};
+  Time first_redial{std::chrono::milliseconds(1)};
+  Time slowest_redial{std::chrono::milliseconds(15)};
+};
 
 /// The network of a simulated fleet in which things go wrong. Each edge has a connection that
 /// breaks and is made again, and a session on each end that outlives it, as over TCP; frames travel
@@ -38,13 +48,14 @@ class Network {
     std::uint64_t outages = 0;  ///< a frame of an earlier connection is lost
   };
 
-  Network(SimShared& shared, Dice& dice, Processes& processes);
+  Network(SimShared& shared, Dice& dice, Processes& processes, const Timing& timing);
 
   void send(PeerId from, PeerId to, Message message);
   std::uint64_t life_of_neighbor(PeerId self, PeerId other);
 
   bool empty() const { return edges_.empty(); }
   Edge& random_edge();
+  Edge* find(PeerId a, PeerId b);  ///< null: they are not linked
   /// These return false where there is no connection to harm.
   bool break_link(Edge& edge);
   bool cut_off(Edge& edge, Time length);
@@ -78,6 +89,7 @@ class Network {
   SimShared& shared_;
   Dice& dice_;
   Processes& processes_;
+  Timing timing_;
   BufferPool pool_;
   std::vector<Shaper> shapers_;  ///< by id
   std::map<std::pair<PeerId, PeerId>, Edge> edges_;

@@ -9,14 +9,19 @@
 #include "peer/report/observer.h"
 #include "peer/runtime/assembly.h"
 #include "peer/sim/dice.h"
+#include "peer/sim/network.h"
 
 namespace gv {
 
-/// Faults drawn from a seed, until a point in virtual time.
+/// What goes wrong in virtual time: what the dice bring, or what the fleet file asks for.
 struct FaultPlan {
   std::uint64_t seed = 0;
-  Time until{std::chrono::milliseconds(500)};
-  Dice::Trace trace;  ///< a line for everything that happens; may be empty
+  Time until{std::chrono::milliseconds(500)};  ///< nothing that the dice bring happens later
+  Dice::Trace trace;                           ///< a line for everything that happens; may be empty
+  bool dice = true;      ///< faults are drawn from the seed; false: `inject` alone
+  bool restart = false;  ///< injected deaths have successors
+  std::vector<Injection> inject{};
+  Timing timing{};
 };
 
 struct SimulationOptions {
@@ -36,6 +41,7 @@ struct SimulationResult {
   Time virtual_time{0};
   std::uint64_t events = 0;
   std::uint64_t trace_hash = 0;  ///< of all that happened; with faults only
+  std::vector<PeerId> lost{};    ///< injected: dead at the end
   double drift = 0;              ///< between a vector and what its book says of it, relative
   bool interrupted = false;
 };

@@ -17,9 +17,10 @@ constexpr double drift_tolerance = 1e-4;
 }  // namespace
 
 Trial::Trial(const FaultPlan& plan, SimShared& shared, Begin begin)
-    : shared_(shared),
+    : plan_(plan),
+      shared_(shared),
       begin_(std::move(begin)),
-      dice_(plan.seed, plan.until, plan.trace),
+      dice_(plan.seed, plan.until, plan.trace, plan.dice),
       faults_(shared,
               dice_,
               {.die = [this](PeerId i) { die(i); },
@@ -34,7 +35,8 @@ Trial::Trial(const FaultPlan& plan, SimShared& shared, Begin begin)
                    [this](PeerId i) {
                      if (works(i)) safes_[i].tear();
                      return works(i);
-                   }}),
+                   }},
+              plan.timing),
       present_(shared.peers.size()) {
   shared_.faults = &faults_;
   shared_.audit = &audit_;
@@ -45,6 +47,10 @@ Trial::Trial(const FaultPlan& plan, SimShared& shared, Begin begin)
   for (PeerId i = 0; i < shared.peers.size(); ++i) safes_.emplace_back(i);
 }
 
+void Trial::start() {
+  plan_.dice ? faults_.start() : faults_.inject(plan_.inject, plan_.restart);
+}
+
 void Trial::born(Life life, Peer& peer, Task<>& task) {
   present_[life.peer] = records_.size();
   records_.push_back({life, &peer, &task});
@@ -53,12 +59,14 @@ void Trial::born(Life life, Peer& peer, Task<>& task) {
 void Trial::die(PeerId peer) {
   present(peer).dead = true;
   safes_[peer].lose_power(dice_);
+  if (!plan_.dice) shared_.observer->forget(peer);
 }
 
 void Trial::rise(PeerId peer) {
   // Now and then the disk is lost, too.
   std::optional<Checkpoint> past = safes_[peer].load(violations_);
-  if (dice_.below(3) == 0) past.reset();
+  if (plan_.dice && dice_.below(3) == 0) past.reset();
+  if (!plan_.dice) shared_.observer->expect(peer);
   if (past) dice_.count(Probe::restored);
   shared_.peers[peer] = begin_({peer, faults_.processes().life(peer)}, past);
   present(peer).started = false;
@@ -106,6 +114,8 @@ void Trial::judge(SimulationResult& result) {
   audit_.close([this](Life life) { return gone(life); });
   for (const auto* others : {&audit_.violations(), &faults_.network().violations()})
     std::ranges::copy(*others, std::back_inserter(violations_));
+  for (PeerId i = 0; i < present_.size(); ++i)
+    if (present(i).dead || !present(i).started) result.lost.push_back(i);
   result.violations = std::move(violations_);
   result.faults = dice_.faults();
   result.probes = dice_.probes();

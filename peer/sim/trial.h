@@ -27,7 +27,7 @@ class Trial {
 
   /// A life that is about to start; its replica is an AccountedReplica.
   void born(Life life, Peer& peer, Task<>& task);
-  void start() { faults_.start(); }
+  void start();
   Faults& faults() { return faults_; }
   void judge(SimulationResult& result);
 
@@ -57,6 +57,7 @@ class Trial {
   void check_exchanges(const Record& record);
   double drift(const Record& record);
 
+  const FaultPlan& plan_;
   SimShared& shared_;
   Begin begin_;
   Dice dice_;

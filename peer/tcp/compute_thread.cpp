@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <pthread.h>
+
 #include "optim/host_replica.h"
 
 namespace gv {
@@ -19,6 +21,7 @@ ComputeThread::~ComputeThread() {
 }
 
 void ComputeThread::submit(std::function<void()> job) {
+  ++submitted_;
   {
     const std::lock_guard lock(mutex_);
     jobs_.push_back(std::move(job));
@@ -27,6 +30,7 @@ void ComputeThread::submit(std::function<void()> job) {
 }
 
 void ComputeThread::work(int compute_threads) {
+  ::pthread_setname_np(::pthread_self(), "arithmetic");
   set_compute_threads(compute_threads);
   for (;;) {
     std::unique_lock lock(mutex_);
@@ -36,6 +40,7 @@ void ComputeThread::work(int compute_threads) {
     jobs_.pop_front();
     lock.unlock();
     job();
+    ++done_;
   }
 }
 

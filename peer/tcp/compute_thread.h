@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -20,6 +22,9 @@ class ComputeThread {
 
   void submit(std::function<void()> job);
 
+  std::uint64_t done() const { return done_; }         ///< jobs, since the start
+  bool working() const { return submitted_ > done_; }  ///< on a job
+
  private:
   void work(int compute_threads);
 
@@ -27,6 +32,8 @@ class ComputeThread {
   std::condition_variable wake_;
   std::deque<std::function<void()>> jobs_;
   bool stopping_ = false;
+  std::uint64_t submitted_ = 0;  ///< of the thread that submits
+  std::atomic<std::uint64_t> done_ = 0;
   std::thread thread_;
 };
 

@@ -109,6 +109,7 @@ std::string TcpWorldImpl::answer(const wire::Hello& theirs, wire::Hello& ours) {
 /// Whether a process may be the neighbour `id`: a new one only in the place of one that has died. A
 /// connection may outlast its process when a machine dies, so silence counts as death.
 std::string TcpWorldImpl::objection(Edge& edge, PeerId id, std::uint64_t incarnation) {
+  if (edge.cut()) return fmt::format("peers {} and {} are cut off", id, options_.hello.peer);
   if (edge.incarnation == 0 || edge.incarnation == incarnation) return "";
   const bool silent = Clock::now() - edge.heard > 2 * options_.heartbeat;
   if (edge.linked() && !silent) return fmt::format("peer {} is already here", id);
@@ -152,6 +153,7 @@ asio::awaitable<void> TcpWorldImpl::knock(PeerId id) {
 
 asio::awaitable<void> TcpWorldImpl::try_to_dial(PeerId id) {
   Edge& edge = edges_.at(id);
+  if (edge.cut()) co_return;
   const PeerAddress address = edge.address;
   tcp::resolver resolver(io_);
   const auto [unresolved, endpoints] =

@@ -14,7 +14,10 @@ std::string TcpWorldImpl::take_frame(PeerId id, wire::Header header) {
   edge.heard = Clock::now();
   edge.suspected = false;
   const bool message = header.kind == wire::FrameKind::message;
-  if (!message) peer_->heard_round(id, header.heartbeat.step);
+  if (!message) {
+    peer_->heard_round(id, header.heartbeat.step);
+    look_after(edge, header.heartbeat);
+  }
   if (message && header.message.from != id) return "a message in another peer's name";
   const std::uint64_t ack = message ? header.numbers.ack : header.heartbeat.ack;
   if (!edge.session.acknowledge(ack)) return "an acknowledgement of what was never sent";
@@ -60,12 +63,42 @@ void TcpWorldImpl::link_ended(PeerId id, const std::string& error) {
   });
 }
 
+void TcpWorldImpl::cut(PeerId neighbor, Time length) {
+  const auto at = edges_.find(neighbor);
+  if (at == edges_.end()) return;
+  at->second.cut_until = Clock::now() + length;
+  if (at->second.linked()) link_ended(neighbor, "cut by faults.inject");
+}
+
 void TcpWorldImpl::set_away(PeerId id, const std::string& why) {
   Edge& edge = edges_.at(id);
   if (edge.departed || edge.incarnation == 0 || std::exchange(edge.away, true)) return;
   if (!ending_) options_.log(fmt::format("peer {} is away ({}): going on without it", id, why));
   peer_->away(id);
   take_leave();
+}
+
+/// A process that lives and whose arithmetic does not get on: the deadline of a round lets us go
+/// on, and who reads the log is told why it had to.
+void TcpWorldImpl::look_after(Edge& edge, const wire::Heartbeat& heartbeat) {
+  const auto time = edge.progress.at_hand(heartbeat.jobs, heartbeat.working, Clock::now());
+  if (time < options_.dead_after || !edge.progress.first_word()) return;
+  options_.log(
+      fmt::format("peer {}: its process lives, and its arithmetic has been at one job for {:.1f} s",
+                  edge.peer,
+                  std::chrono::duration<double>(time).count()));
+}
+
+void TcpWorldImpl::look_after_own() {
+  const auto time = progress_.at_hand(compute_.done(), compute_.working(), Clock::now());
+  if (options_.stuck_after <= Time{0} || time < options_.stuck_after) return;
+  if (!progress_.first_word()) return;
+  options_.log(
+      fmt::format("the arithmetic has been at one job for {:.1f} s, in round {}: giving up "
+                  "(faults.stuck_after)",
+                  std::chrono::duration<double>(time).count(),
+                  peer_->step));
+  options_.on_stuck();
 }
 
 /// Tells every neighbour that we live, and looks whom we have not heard. A loop that was itself
@@ -86,6 +119,7 @@ void TcpWorldImpl::beat() {
     link_ended(id, text);
     set_away(id, text);
   }
+  look_after_own();
   if (refusals_ > most_refusals)
     options_.log(fmt::format("refused {} more connections", refusals_ - most_refusals));
   refusals_ = 0;
@@ -96,7 +130,12 @@ void TcpWorldImpl::beat() {
 void TcpWorldImpl::send_heartbeat(Edge& edge) {
   if (!edge.linked()) return;
   edge.ack_told = edge.session.received();
-  put(edge, {wire::encode(wire::Heartbeat{edge.ack_told, peer_->clock()}), nullptr});
+  put(edge,
+      {wire::encode(wire::Heartbeat{.ack = edge.ack_told,
+                                    .step = peer_->clock(),
+                                    .jobs = compute_.done(),
+                                    .working = compute_.working()}),
+       nullptr});
 }
 
 void TcpWorldImpl::end_loop() {

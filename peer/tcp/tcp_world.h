@@ -27,6 +27,9 @@ struct TcpOptions {
   Time heartbeat{std::chrono::milliseconds(500)};    ///< between two signs of life on a link
   Time dead_after{std::chrono::seconds(5)};          ///< of silence: the neighbour is away
   Time reconnect_within{std::chrono::seconds(1)};    ///< of a broken link: the neighbour is away
+  /// For one job of our own arithmetic; then on_stuck is called, on the loop. 0: never.
+  Time stuck_after{0};
+  std::function<void()> on_stuck;
   /// All that this peer sends passes through this network; none: only through the real one.
   std::optional<NetworkSpec> emulate;
   std::uint64_t emulation_seed = 1;
@@ -80,6 +83,8 @@ class TcpWorld : public World {
   virtual void give_up() = 0;
   /// From the loop: where a neighbour that was restarted is to be found now.
   virtual void readdress(const PeerAddress& address) = 0;
+  /// From the loop: no connection with this neighbour, and none made, for so long.
+  virtual void cut(PeerId neighbor, Time length) = 0;
   /// From any thread: runs f on the loop.
   virtual void post(std::function<void()> f) = 0;
 };

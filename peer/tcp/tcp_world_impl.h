@@ -17,6 +17,7 @@
 #include "gossip/session.h"
 #include "peer/network/shaper.h"
 #include "peer/tcp/compute_thread.h"
+#include "peer/tcp/progress.h"
 #include "peer/tcp/tcp_handshake.h"
 #include "peer/tcp/tcp_link.h"
 #include "peer/tcp/tcp_world.h"
@@ -39,6 +40,7 @@ class TcpWorldImpl : public TcpWorld {
     if (!begun_) io_.stop();
   }
   void readdress(const PeerAddress& address) override;
+  void cut(PeerId neighbor, Time length) override;
   void post(std::function<void()> f) override { asio::post(io_, std::move(f)); }
 
   Time now() const override { return Clock::now() - began_; }
@@ -78,9 +80,12 @@ class TcpWorldImpl : public TcpWorld {
     bool dialling = false;
     bool away = false;
     bool suspected = false;
-    bool trains = false;    ///< had completed a round when we met it
-    bool departed = false;  ///< said goodbye
-    std::string trouble;    ///< why there is no link
+    Clock::time_point cut_until;  ///< no connection is made before
+    Progress progress;            ///< of its arithmetic, as its heartbeats tell
+    bool trains = false;          ///< had completed a round when we met it
+    bool departed = false;        ///< said goodbye
+    std::string trouble;          ///< why there is no link
+    bool cut() const { return Clock::now() < cut_until; }
     bool linked() const { return link && !link->closed(); }
   };
 
@@ -99,6 +104,8 @@ class TcpWorldImpl : public TcpWorld {
   std::string take_frame(PeerId id, wire::Header header);
   std::string take_message(Edge& edge, wire::Header& header);
   void link_ended(PeerId id, const std::string& error);
+  void look_after(Edge& edge, const wire::Heartbeat& heartbeat);
+  void look_after_own();
   void set_away(PeerId id, const std::string& why);
   void beat();
   void send_heartbeat(Edge& edge);
@@ -130,7 +137,8 @@ class TcpWorldImpl : public TcpWorld {
   std::uint64_t sent_bytes_ = 0;
   Clock::time_point began_ = Clock::now();
   Clock::time_point next_beat_;
-  Payload hashed_;  ///< the payload of last_hash_, held so that no other takes its place
+  Progress progress_;  ///< of our own arithmetic
+  Payload hashed_;     ///< the payload of last_hash_, held so that no other takes its place
   std::uint64_t last_hash_ = 0;
   ComputeThread compute_;  ///< last: its jobs must end before what they touch
 };

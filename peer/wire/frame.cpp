@@ -113,6 +113,8 @@ std::vector<std::byte> encode(const Heartbeat& h) {
   proto::Heartbeat& heartbeat = *header.mutable_heartbeat();
   heartbeat.set_ack(h.ack);
   heartbeat.set_step(h.step);
+  heartbeat.set_jobs(h.jobs);
+  heartbeat.set_working(h.working);
   return encode(header, 0, hash_payload({}));
 }
 
@@ -177,7 +179,10 @@ Verdict decode_header(std::span<const std::byte, prefix_bytes> prefix,
     }
     case proto::Header::kHeartbeat:
       out.kind = FrameKind::heartbeat;
-      out.heartbeat = {.ack = parsed.heartbeat().ack(), .step = parsed.heartbeat().step()};
+      out.heartbeat = {.ack = parsed.heartbeat().ack(),
+                       .step = parsed.heartbeat().step(),
+                       .jobs = parsed.heartbeat().jobs(),
+                       .working = parsed.heartbeat().working()};
       return "";
     case proto::Header::KIND_NOT_SET:
       break;

@@ -45,8 +45,10 @@ struct Refusal {
 
 /// Sent when there is nothing else to send, and when many messages wait for their acknowledgement.
 struct Heartbeat {
-  std::uint64_t ack = 0;  ///< everything up to this number is here
-  Step step = 0;          ///< its clock (Peer::clock)
+  std::uint64_t ack = 0;   ///< everything up to this number is here
+  Step step = 0;           ///< its clock (Peer::clock)
+  std::uint64_t jobs = 0;  ///< of arithmetic done, since it began
+  bool working = false;    ///< on another one
 };
 
 struct Prefix {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
+#include "peer/launch/vector_channel.h"
 #include "tests/peer/program.h"
 
 namespace gv {
@@ -17,7 +18,7 @@ ChaosFleet::ChaosFleet(
     : file_(std::move(file)), binary_(GV_BINARY), harm_(harm), seed_(seed), slots_(peers) {
   for (PeerId i = 0; i < peers; ++i) {
     slots_[i].folder = fmt::format("{}/peers/{:03}", folder, i);
-    std::filesystem::create_directories(slots_[i].folder + "/models");
+    std::filesystem::create_directories(slots_[i].folder);
   }
 }
 
@@ -61,8 +62,7 @@ void ChaosFleet::heed(PeerId id, const control::PeerSays& says) {
     slot.step = progress->step;
   } else if (const auto* reported = std::get_if<control::Reported>(&says)) {
     slot.step = reported->report.step;
-    const Payload model = control::read_floats(reported->model_path);
-    std::filesystem::remove(reported->model_path);
+    const Payload model = receive_vector(slot.child->vectors());
     if (reported->report.last) finals_[id] = model;
   }
 }

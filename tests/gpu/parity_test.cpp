@@ -95,9 +95,9 @@ std::vector<float> nudged(std::vector<float> x) {
   return x;
 }
 
-/// A network of many relus has no gradient that is continuous in its roundings: some of them open
-/// or close. So each layer may be off by 1e-5, or by ten times what a change of the weights' last
-/// bits does to the CPU's own gradient.
+/// A network of many relus has no gradient that is continuous in its roundings: one of them opens
+/// or closes, and every layer below sees it. So each may be off by 1e-5, or by a hundred times what
+/// a change of the weights' last bits does to the CPU's own gradient.
 TEST_P(Parity, GradientsOfEveryLayerAgree) {
   const auto on_cpu = make(host);
   const auto beside = make(host);
@@ -116,7 +116,7 @@ TEST_P(Parity, GradientsOfEveryLayerAgree) {
       // A gradient that is nothing but rounding has no relative error (a bias before a norm).
       if (norm(theirs) < 1e-6 * norm(b)) continue;
       const double own = relative_distance(std::span(c).subspan(t.offset, t.count), theirs);
-      EXPECT_LE(relative_distance(ours, theirs), std::max(1e-5, 10 * own)) << t.parameter.name;
+      EXPECT_LE(relative_distance(ours, theirs), std::max(1e-5, 100 * own)) << t.parameter.name;
     }
   }
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "gpu/cuda_replica.h"
@@ -93,6 +94,35 @@ TEST_F(DataCommand, ThePlanShowsTheBatches) {
                               "batch  16 .. 48, 32 on average (the fleet's gradient has 1.33 times "
                               "the variance of equal ones)"),
             text.out.end());
+}
+
+TEST_F(DataCommand, BenchDeviceMeasuresEachBatch) {
+  const std::string file = fleet("peers: [{ batch: 4 }, { batch: 8, threads: 2 }]\n");
+  const Ended ended =
+      run({"bench", "device", file, "--batches", "2,5", "--seconds", "0.001", "--json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto json = ended.summary();
+  EXPECT_EQ(json.at("schema"), "grapevine.bench-device/1");
+  EXPECT_EQ(json.at("batch"), 6) << "the peers' on average";
+  ASSERT_GE(json.at("rows").size(), 6U) << "one thread and two, batches 2, 5 and 6";
+  for (std::size_t i = 0; i < 6; ++i) {
+    const auto& row = json.at("rows")[i];
+    EXPECT_EQ(row.at("device"), "cpu");
+    EXPECT_EQ(row.at("threads"), 1 + i / 3);
+    EXPECT_EQ(row.at("batch"), (std::array{2, 5, 6}.at(i % 3)));
+    EXPECT_GT(row.at("samples_per_second").get<double>(), 0);
+    const double first = json.at("rows")[i % 3].at("samples_per_second").get<double>();
+    EXPECT_NEAR(
+        row.at("speed").get<double>(), row.at("samples_per_second").get<double>() / first, 1e-9);
+  }
+  const Ended text = run({"bench", "device", file, "--batches", "2", "--seconds", "0.001"});
+  ASSERT_EQ(text.code, 0) << text.err;
+  EXPECT_EQ(text.out.at(0), "mlp, 24674 parameters: gradient and step, 0.001 s each");
+  EXPECT_NE(std::ranges::find(text.out, "for the fleet file, as measured at batch 6:"),
+            text.out.end());
+  const Ended none = run({"bench", "device", GV_SOURCE_DIR "/configs/quadratic-ring16.yaml"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_NE(none.err.find("a quadratic has no samples"), std::string::npos) << none.err;
 }
 
 TEST_F(DataCommand, ADamagedFileEndsWithItsLine) {

@@ -61,7 +61,8 @@ TEST_F(DataFleet, WhatIsMissingIsSaidWithItsPlace) {
   EXPECT_NE(problem("text").find(":4:7 data of kind `text` needs `file`"), std::string::npos);
   EXPECT_NE(problem("{ kind: text, file: none.txt }").find(":4:27 no such file"),
             std::string::npos);
-  EXPECT_NE(problem("{ kind: text, file: fleet.yaml, dir: . }").find("unknown key"), std::string::npos);
+  EXPECT_NE(problem("{ kind: text, file: fleet.yaml, dir: . }").find("unknown key"),
+            std::string::npos);
   EXPECT_NE(problem("cifar").find("did you mean `cifar10`?"), std::string::npos);
 }
 

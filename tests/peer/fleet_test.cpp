@@ -56,6 +56,24 @@ TEST(Fleet, ReadsUnitsAndShortForms) {
   EXPECT_EQ(f.size(), 4U);
 }
 
+TEST(Fleet, ReadsModels) {
+  const std::string head = "version: 1\npeers: 4\nstop: { rounds: 1 }\n";
+  EXPECT_EQ(read(head).model.kind, "mlp");
+  EXPECT_EQ(read(head + "model: lenet5\n").model.kind, "lenet5");
+  const Fleet batch = read(head + "model: resnet20\n");
+  const Fleet group = read(head + "model: { kind: resnet20, norm: group }\n");
+  EXPECT_EQ(batch.model.norm, "batch");
+  EXPECT_EQ(group.model.norm, "group");
+  EXPECT_NE(batch.digest, group.digest);
+  const std::string text = head + "data: { kind: text, file: " GV_SOURCE_DIR "/LICENSE }\n";
+  EXPECT_EQ(read(text).model.kind, "transformer");
+  const Fleet wide = read(text + "model: { kind: transformer, width: 48, heads: 6, layers: 3 }\n");
+  EXPECT_EQ(wide.model.width, 48U);
+  EXPECT_EQ(wide.model.heads, 6U);
+  EXPECT_EQ(wide.model.layers, 3U);
+  EXPECT_NE(wide.digest, read(text).digest);
+}
+
 TEST(Fleet, ReadsTheNetworkAndItsLinks) {
   const Fleet plain = read(quadratic);
   EXPECT_EQ(plain.network.shape, Shape::per_link);
@@ -274,6 +292,27 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"train: { optimizer: { lr: nan } }\n", ":5:27", "is not a number", ""},
         Wrong{"train: { optimizer: { nesterov: true } }\n", ":5:33", "needs a momentum", ""},
         Wrong{"model: mlp\n", ":5:8", "does not fit data `quadratic`", "quadratic"},
+        Wrong{"version: 1\nstop: { rounds: 1 }\ndata: blobs\nmodel: lenet5\n",
+              ":4:8",
+              "model `lenet5` does not fit data `blobs`",
+              "use `mlp` or `softmax`"},
+        Wrong{"version: 1\nstop: { rounds: 1 }\nmodel: { kind: resnet20, norm: layer }\n",
+              ":3:32",
+              "not one of batch, group",
+              ""},
+        Wrong{"version: 1\nstop: { rounds: 1 }\nmodel: { kind: mlp, norm: group }\n",
+              ":3:21",
+              "unknown key `norm`",
+              ""},
+        Wrong{"version: 1\nstop: { rounds: 1 }\nmodel: transformer\n",
+              ":3:8",
+              "does not fit data `digits`",
+              "`resnet20`"},
+        Wrong{"version: 1\nstop: { rounds: 1 }\ndata: { kind: text, file: fleet.yaml }\n"
+              "model: { kind: transformer, width: 10, heads: 3 }\n",
+              ":4:47",
+              "3 heads do not divide a width of 10",
+              "width / heads"},
         Wrong{"evaluate: { every: 10 }\n", ":5:20", "not a count with its unit", "rounds"},
         Wrong{"algorithm: { kind: d-psgd, order: lion }\n",
               ":5:35",

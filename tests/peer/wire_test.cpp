@@ -69,6 +69,17 @@ TEST(Frame, RoundTrips) {
   EXPECT_EQ(header.refusal.reason, "another fleet");
 }
 
+TEST(Frame, AHeartbeatTellsOfTheArithmetic) {
+  Header header;
+  const auto frame = encode(Heartbeat{.ack = 9, .step = 12, .jobs = 345, .working = true});
+  ASSERT_EQ(judge(frame, 40, header), "");
+  EXPECT_EQ(header.kind, FrameKind::heartbeat);
+  EXPECT_EQ(header.heartbeat.ack, 9U);
+  EXPECT_EQ(header.heartbeat.step, 12U);
+  EXPECT_EQ(header.heartbeat.jobs, 345U);
+  EXPECT_TRUE(header.heartbeat.working);
+}
+
 TEST(Frame, EveryTruncationIsRefused) {
   const auto frame =
       whole_frame({.from = 7, .kind = Kind::model, .step = 5, .part = 1, .payload = payload(24)});

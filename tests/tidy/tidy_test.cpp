@@ -58,7 +58,9 @@ TEST(Tidy, EverySourceIsReachedByATest) {
   const std::vector<File> tree = read_tree(GV_SOURCE_DIR);
   const std::set<std::string> reached = reached_by_tests(tree);
   // These the tests reach by running the program; and a measured figure has no right value.
-  const std::regex by_program("^(peer/cli|peer/bench|gpu/bench)/.*|^peer/launch/(peer_process|watch_thread)\\..*");
+  const std::regex by_program(
+      "^(peer/cli|peer/bench|gpu/bench)/.*|"
+      "^peer/launch/(peer_process|watch_thread)\\..*");
   for (const File& file : tree) {
     if (file.path.ends_with(".proto") || std::regex_match(file.path, by_program)) continue;
     EXPECT_TRUE(reached.contains(file.path)) << file.path << ": no test reaches it";

@@ -1,0 +1,82 @@
+#include "peer/bench/device_bench.h"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <stdexcept>
+
+#include "gpu/cuda_replica.h"
+#include "optim/host_replica.h"
+
+namespace gv {
+namespace {
+
+/// Median seconds of one training step, after two to warm up.
+double median_step(Replica& replica, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  const auto step = [&] {
+    replica.gradient();
+    replica.step();
+  };
+  step();
+  step();
+  std::vector<double> times;
+  const Clock::time_point begin = Clock::now();
+  Clock::time_point before = begin;
+  while (times.size() < 5 || std::chrono::duration<double>(before - begin).count() < seconds) {
+    step();
+    const Clock::time_point after = Clock::now();
+    times.push_back(std::chrono::duration<double>(after - before).count());
+    before = after;
+  }
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::ranges::nth_element(times, middle);
+  return *middle;
+}
+
+/// The CUDA devices that answer, when they can train the fleet's model.
+std::vector<Device> cuda_devices(const Assembly& fleet) {
+  std::vector<Device> devices;
+  if (!cuda_trains(fleet.fleet.model)) return devices;
+  for (const CudaDevice& device : cuda_status().devices) devices.push_back({true, device.number});
+  return devices;
+}
+
+/// What is measured, without batch and figures.
+std::vector<DeviceRow> targets(const Assembly& fleet) {
+  std::set<int> threads;
+  for (const PeerSpec& peer : fleet.fleet.peers)
+    if (!peer.device.starts_with("cuda")) threads.insert(peer.threads);
+  if (threads.empty()) threads.insert(1);
+  std::vector<DeviceRow> rows;
+  for (const int n : threads) rows.push_back({.device = {}, .threads = n});
+  for (const Device& device : cuda_devices(fleet)) rows.push_back({.device = device});
+  return rows;
+}
+
+}  // namespace
+
+std::vector<DeviceRow> bench_devices(const Assembly& fleet,
+                                     const std::vector<std::uint32_t>& batches,
+                                     double seconds,
+                                     const std::function<void(const DeviceRow&)>& on_row) {
+  std::vector<DeviceRow> rows;
+  for (DeviceRow row : targets(fleet)) {
+    set_compute_threads(row.threads);
+    for (std::size_t b = 0; b < batches.size(); ++b) {
+      row.batch = batches[b];
+      const std::unique_ptr<Replica> replica = fleet.replica_on(row.device, row.batch);
+      const double step = median_step(*replica, seconds);
+      row.samples_per_second = row.batch / step;
+      row.gflops = 1e-9 * replica->gradient_flops() / step;
+      const double first =
+          rows.size() < batches.size() ? row.samples_per_second : rows[b].samples_per_second;
+      row.speed = row.samples_per_second / first;
+      rows.push_back(row);
+      on_row(row);
+    }
+  }
+  return rows;
+}
+
+}  // namespace gv

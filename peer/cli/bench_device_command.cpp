@@ -1,0 +1,145 @@
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <set>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "peer/bench/device_bench.h"
+#include "peer/cli/command.h"
+
+namespace gv::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct DeviceOptions {
+  FleetOptions file;
+  std::vector<std::uint32_t> batches{16, 32, 64, 128, 256};
+  double seconds = 1;
+};
+
+/// Without a file: the model of the README on digits.
+Assembly usual_fleet() {
+  Fleet fleet;
+  fleet.path = "bench device";
+  fleet.peers.assign(1, {.batch = 64});
+  fleet.data.train = 4096;
+  fleet.data.test = 64;
+  fleet.topology.kind = "complete";
+  fleet.stop.rounds = 1;
+  fleet.optimizer.lr = 0.01;
+  return Assembly(std::move(fleet));
+}
+
+/// The peers' batch, or what they have on average.
+std::uint32_t mean_batch(const Fleet& fleet) {
+  double sum = 0;
+  for (const PeerSpec& peer : fleet.peers) sum += peer.batch;
+  return static_cast<std::uint32_t>(std::lround(sum / fleet.size()));
+}
+
+std::string device_text(const DeviceRow& row) {
+  const std::string name = to_string(row.device);
+  return row.device.cuda || row.threads == 1 ? name : fmt::format("{} x{}", name, row.threads);
+}
+
+void print_row(const DeviceRow& row) {
+  fmt::print("{:<10} {:>6} {:>12.0f} {:>10.2f} {:>8.3g}\n",
+             device_text(row),
+             row.batch,
+             row.samples_per_second,
+             row.gflops,
+             row.speed);
+  std::fflush(stdout);
+}
+
+/// What to write into the fleet file, from the rows at its own batch.
+void print_advice(const std::vector<DeviceRow>& rows, std::uint32_t base) {
+  fmt::print("for the fleet file, as measured at batch {}:\n", base);
+  for (const DeviceRow& row : rows) {
+    if (row.batch != base) continue;
+    const std::string threads = row.device.cuda ? "" : fmt::format(" threads: {},", row.threads);
+    fmt::print("  peers:    - {{ device: \"{}\",{} speed: {:.3g} }}\n",
+               to_string(row.device),
+               threads,
+               row.speed);
+  }
+  const auto first = std::ranges::find(rows, base, &DeviceRow::batch);
+  fmt::print("  simulate: {{ flops: {:.3g} GFLOP/s }}    # of speed 1\n", first->gflops);
+}
+
+void print_json(const Assembly& fleet, const std::vector<DeviceRow>& measured, std::uint32_t base) {
+  Json rows = Json::array();
+  for (const DeviceRow& row : measured) {
+    rows.push_back({{"device", to_string(row.device)},
+                    {"threads", row.device.cuda ? Json(nullptr) : Json(row.threads)},
+                    {"batch", row.batch},
+                    {"samples_per_second", row.samples_per_second},
+                    {"gflops", row.gflops},
+                    {"speed", row.speed}});
+  }
+  fmt::print("{}\n",
+             Json{{"schema", "grapevine.bench-device/1"},
+                  {"model", fleet.fleet.model.kind},
+                  {"parameters", fleet.dimension},
+                  {"batch", base},
+                  {"rows", rows}}
+                 .dump());
+}
+
+void run_devices(const DeviceOptions& options) {
+  const Assembly fleet = options.file.file.empty() ? usual_fleet() : assemble(options.file);
+  if (!fleet.data.train)
+    throw std::invalid_argument("bench device: a quadratic has no samples to be counted");
+  const std::uint32_t base = mean_batch(fleet.fleet);
+  std::set<std::uint32_t> sizes(options.batches.begin(), options.batches.end());
+  sizes.insert(base);
+  const bool json = options.file.json;
+  if (!json) {
+    fmt::print("{}, {} parameters: gradient and step, {:g} s each\n",
+               fleet.fleet.model.kind,
+               fleet.dimension,
+               options.seconds);
+    fmt::print(
+        "{:<10} {:>6} {:>12} {:>10} {:>8}\n", "device", "batch", "samples/s", "GFLOP/s", "speed");
+  }
+  const auto rows = bench_devices(
+      fleet, {sizes.begin(), sizes.end()}, options.seconds, [&](const DeviceRow& row) {
+        if (!json) print_row(row);
+      });
+  json ? print_json(fleet, rows, base) : print_advice(rows, base);
+}
+
+}  // namespace
+
+void add_bench_device(CLI::App& bench) {
+  CLI::App* command = bench.add_subcommand(
+      "device",
+      "Training samples per second of the CPU and of each CUDA device, on the model of a fleet; "
+      "each is measured alone");
+  auto options = std::make_shared<DeviceOptions>();
+  add_fleet_options(*command, options->file);
+  command->get_option("FILE")->required(false);
+  command->add_option("--batches", options->batches, "Batch sizes, beside the fleet's own")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("N,...")
+      ->check(CLI::Range(1, 1'000'000).description(""))
+      ->capture_default_str();
+  command->add_option("--seconds", options->seconds, "How long to measure each")
+      ->check(CLI::Range(0.001, 600.0))
+      ->capture_default_str();
+  add_examples(*command,
+               "  grapevine bench device\n"
+               "  grapevine bench device configs/fashion-ring8.yaml --batches 16,64,256 --json");
+  command->callback([options] {
+    if (options->file.file.empty() && !options->file.sets.empty())
+      throw std::invalid_argument("bench device: --set needs a fleet file");
+    run_devices(*options);
+  });
+}
+
+}  // namespace gv::cli

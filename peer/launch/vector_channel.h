@@ -1,0 +1,22 @@
+#pragma once
+
+#include <span>
+
+#include "optim/buffer.h"
+
+namespace gv {
+
+// The vectors of a peer's reports go to its launcher through memory, beside the JSON lines of
+// control.h: a full disk costs no report. Each is a file in memory whose descriptor travels
+// over a socket.
+
+/// Where a launched peer finds its end of the socket.
+inline constexpr int vector_descriptor = 3;
+
+/// Hands the vector over. Throws std::runtime_error when there is no memory for it; a launcher that
+/// has gone is no error.
+void send_vector(int socket, std::span<const float> values);
+/// The next vector that was sent, in the order of sending; null when there is none.
+Payload receive_vector(int socket);
+
+}  // namespace gv

@@ -1,0 +1,129 @@
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "tests/gossip/one_peer.h"
+
+namespace gv {
+namespace {
+
+/// A neighbour that is away leaves its exchange open; its half is applied when it is back, against
+/// what was sent to it, although x has moved on; and no other exchange begins before.
+TEST_F(OnePeer, SettlesLateAgainstWhatItSent) {
+  make(1);
+  EXPECT_TRUE(peer->deliver(model(1, 0, 0, filled(1, 4))));
+  Task<> first = begin_average();
+  EXPECT_FALSE(first.done()) << "it waits for peer 2";
+  peer->away(2);
+  world.work();
+  ASSERT_TRUE(first.done());
+  EXPECT_FLOAT_EQ(x()[0], 2) << "1 + (4 - 1) / 3";
+  EXPECT_EQ(peer->open_exchanges(), 1U);
+
+  ++peer->step;
+  world.sent.clear();
+  EXPECT_TRUE(peer->deliver(model(1, 1, 0, filled(1, 2))));
+  Task<> second = begin_average();
+  ASSERT_TRUE(second.done()) << "nobody waits for who is away";
+  ASSERT_EQ(world.sent.size(), 1U) << "nothing new for peer 2 while its exchange is open";
+  EXPECT_FLOAT_EQ(x()[0], 2);
+
+  peer->back(2);
+  EXPECT_TRUE(peer->deliver(model(2, 0, 0, filled(1, 7))));
+  ++peer->step;
+  world.sent.clear();
+  EXPECT_TRUE(peer->deliver(model(1, 2, 0, filled(1, 4))));
+  Task<> third = begin_average();
+  EXPECT_FALSE(third.done()) << "a new exchange with peer 2 has begun";
+  EXPECT_FLOAT_EQ(x()[0], 4) << "2 + (7 - 1) / 3: against the 1 that was sent, not the 2 of now";
+  ASSERT_EQ(world.sent.size(), 2U);
+  EXPECT_EQ(world.sent[1].second.step, 1U) << "the second exchange with peer 2, in round 2";
+  EXPECT_TRUE(peer->deliver(model(2, 1, 0, filled(1, 4))));
+  world.work();
+  EXPECT_TRUE(third.done());
+  EXPECT_EQ(peer->open_exchanges(), 0U);
+}
+
+TEST_F(OnePeer, TheLastExchangeIsSettledBeforeTheGoodbye) {
+  make(1, 1);
+  EXPECT_TRUE(peer->deliver(model(1, 0, 0, filled(1, 1))));
+  Task<> average = begin_average();
+  peer->away(2);
+  world.work();
+  ASSERT_TRUE(average.done());
+  peer->back(2);
+  Task<> finish = peer->finish();
+  finish.start();
+  world.work();
+  EXPECT_FALSE(finish.done()) << "peer 2 owes its half";
+  EXPECT_TRUE(peer->deliver(model(2, 0, 0, filled(1, 4))));
+  world.work();
+  EXPECT_TRUE(finish.done());
+  EXPECT_FLOAT_EQ(x()[0], 2);
+  for (const auto& [to, message] : world.sent) {
+    if (message.kind != Kind::goodbye) continue;
+    EXPECT_EQ(message.step, 1U);
+  }
+}
+
+TEST_F(OnePeer, WeighsAnEdgeByBothEndsDegreesOfTheMoment) {
+  Plan plan = ring_plan();
+  plan.live_degrees = true;
+  make(1, plan);
+  peer->away(2);
+  Message half = model(1, 0, 0, filled(1, 4));
+  half.degree = 3;
+  EXPECT_TRUE(peer->deliver(half));
+  Task<> first = begin_average();
+  ASSERT_TRUE(first.done());
+  EXPECT_EQ(world.sent.at(0).second.degree, 1U) << "peer 2 is away";
+  EXPECT_FLOAT_EQ(x()[0], 1 + 3.0F / 4) << "1 / (1 + max(1, 3))";
+  ASSERT_EQ(world.settlements.size(), 1U);
+  EXPECT_EQ(world.settlements[0].weight, 0.25F);
+  EXPECT_EQ(world.settlements[0].ours->floats()[0], 1);
+  EXPECT_EQ(world.settlements[0].theirs->floats()[0], 4);
+}
+
+TEST_F(OnePeer, ValuesThatAreNotFiniteFlowNowhereAndEndInQuarantine) {
+  make(3);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (Step k = 0; k < 3; ++k) {
+    const auto bad = std::make_shared<Buffer>(3 * sizeof(float));
+    std::ranges::copy(std::array{nan, 1.0F, INFINITY}, bad->floats().begin());
+    EXPECT_TRUE(peer->deliver(model(1, k, 0, bad)));
+    EXPECT_TRUE(peer->deliver(model(2, k, 0, filled(3, 1))));
+    Task<> average = begin_average();
+    ASSERT_TRUE(average.done());
+    EXPECT_EQ(x(), (std::vector<float>{1, 1, 1}));
+    ++peer->step;
+  }
+  EXPECT_NE(world.said.find("(3 of 3)"), std::string::npos) << world.said;
+  world.sent.clear();
+  EXPECT_TRUE(peer->deliver(model(2, 3, 0, filled(3, 1))));
+  Task<> average = begin_average();
+  ASSERT_TRUE(average.done()) << "peer 1 is waited for no more";
+  ASSERT_FALSE(world.sent.empty());
+  EXPECT_EQ(world.sent[0].second.kind, Kind::goodbye);
+  EXPECT_EQ(world.sent[0].second.step, 3U) << "the first exchange that will not be";
+}
+
+/// A neighbour whose loop lives and whose trainer is stuck.
+TEST_F(OnePeer, WaitsForALivingNeighbourOnlySoLong) {
+  make(1);
+  EXPECT_TRUE(peer->deliver(model(1, 0, 0, filled(1, 4))));
+  Task<> first = begin_average();
+  EXPECT_FALSE(first.done());
+  ASSERT_EQ(world.timers.size(), 1U);
+  EXPECT_EQ(world.timers[0].first, peer->plan.deadline);
+  world.clock += peer->plan.deadline;
+  world.timers[0].second();
+  world.work();
+  ASSERT_TRUE(first.done());
+  EXPECT_EQ(peer->open_exchanges(), 1U);
+  EXPECT_NE(world.said.find("peer 2 has not sent piece 0 of exchange 0"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gv
