@@ -19,19 +19,6 @@ PeerId random_shift(PeerId n, SplitMix& rng) {
   return 1 + static_cast<PeerId>(rng.below(n - 1));
 }
 
-/// The basis that EquiDyn draws from.
-std::vector<PeerId> basis(PeerId n, PeerId shifts, std::uint64_t seed) {
-  std::vector<PeerId> list;
-  SplitMix rng(seed);
-  if (n > 1 && shifts == 0) {
-    list.resize(n - 1);
-    std::iota(list.begin(), list.end(), PeerId{1});
-  } else if (n > 1) {
-    for (PeerId k = 0; k < shifts; ++k) list.push_back(random_shift(n, rng));
-  }
-  return list;
-}
-
 /// `peers` and `receivers` of all rounds, each shift taken forwards, or both ways.
 Neighborhood shifted(PeerId n, PeerId i, const std::vector<PeerId>& basis, bool directed) {
   std::set<PeerId> ahead;
@@ -57,7 +44,7 @@ void check_eta(double eta) {
 class DirectedEquiDyn final : public MixingSchedule {
  public:
   DirectedEquiDyn(PeerId n, PeerId shifts, double eta, std::uint64_t seed)
-      : n_(n), eta_(eta), seed_(seed), basis_(basis(n, shifts, seed)) {
+      : n_(n), eta_(eta), seed_(seed), basis_(equi_dyn_shifts(n, shifts, seed)) {
     check_eta(eta);
   }
 
@@ -104,7 +91,7 @@ class DirectedEquiDyn final : public MixingSchedule {
 class UndirectedEquiDyn final : public MixingSchedule {
  public:
   UndirectedEquiDyn(PeerId n, PeerId shifts, double eta, std::uint64_t seed)
-      : n_(n), eta_(eta), seed_(seed), basis_(basis(n, shifts, seed)) {
+      : n_(n), eta_(eta), seed_(seed), basis_(equi_dyn_shifts(n, shifts, seed)) {
     check_eta(eta);
   }
 
@@ -138,6 +125,18 @@ class UndirectedEquiDyn final : public MixingSchedule {
 
 }  // namespace
 
+std::vector<PeerId> equi_dyn_shifts(PeerId n, PeerId shifts, std::uint64_t seed) {
+  std::vector<PeerId> list;
+  SplitMix rng(seed);
+  if (n > 1 && shifts == 0) {
+    list.resize(n - 1);
+    std::iota(list.begin(), list.end(), PeerId{1});
+  } else if (n > 1) {
+    for (PeerId k = 0; k < shifts; ++k) list.push_back(random_shift(n, rng));
+  }
+  return list;
+}
+
 Topology equi_static(PeerId n, PeerId shifts, std::uint64_t seed, bool directed) {
   Topology t{.name = directed ? "d-equi-static" : "u-equi-static",
              .directed = directed,
@@ -147,7 +146,7 @@ Topology equi_static(PeerId n, PeerId shifts, std::uint64_t seed, bool directed)
   if (shifts == 0) shifts = static_cast<PeerId>(std::bit_width(n - 1));
   const double share = static_cast<double>(n - 1) / n / shifts;  // of one drawn shift
   std::map<Edge, double> weights;
-  for (const PeerId a : basis(n, shifts, seed)) {
+  for (const PeerId a : equi_dyn_shifts(n, shifts, seed)) {
     for (PeerId i = 0; i < n; ++i) {
       const PeerId from = (i + a) % n;
       // Half of W^(a) and half of its transpose: twice half on an edge that is its own mirror.

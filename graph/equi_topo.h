@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "graph/schedule.h"
 
@@ -16,6 +17,8 @@ namespace gv {
 /// edge list. `shifts` 0: ceil(log2 n).
 Topology equi_static(PeerId n, PeerId shifts, std::uint64_t seed, bool directed);
 
+/// The shifts that EquiDyn draws from: `shifts` random ones, or (0) all of 1 .. n - 1.
+std::vector<PeerId> equi_dyn_shifts(PeerId n, PeerId shifts, std::uint64_t seed);
 /// OD-EquiDyn: round k uses (1 - eta) I + eta W^(a), a drawn from `shifts` random
 /// shifts, or (0) from all. One peer heard per round; directed.
 std::unique_ptr<MixingSchedule> od_equi_dyn(PeerId n,

@@ -12,10 +12,15 @@
 
 namespace gv {
 
-/// An eigenvalue of W, or of each W_t of a periodic sequence that shares its eigenvectors.
+/// An eigenvalue of W, or of each W_t of a periodic sequence that shares its eigenvectors; or, with
+/// a variance, of a W drawn anew in every round (see schedule_modes).
 struct Mode {
-  std::vector<std::complex<double>> values;  ///< one per matrix of the period
+  std::vector<std::complex<double>> values;  ///< one per matrix of the period; a mean when random
   double count = 1;                          ///< how many modes are like it
+  double variance = 0;                       ///< E |lambda|^2 - |E lambda|^2
+
+  /// E |lambda_t|^2.
+  double square(std::size_t t) const { return std::norm(values[t]) + variance; }
 };
 
 /// A value and its standard error (0 when exact).
@@ -30,7 +35,7 @@ struct Modes {
   PeerId peers = 0;
   std::vector<std::vector<Mode>> samples;  ///< one when exact
   std::vector<std::vector<Mode>> coarse;   ///< from half the work; empty when exact
-  std::string method;                      ///< "closed form" | "dense" | "stochastic trace"
+  std::string method;  ///< "closed form" | "dense" | "stochastic trace" | "expectation"
 
   std::size_t period() const { return samples[0].empty() ? 1 : samples[0][0].values.size(); }
   /// Sum of f over the modes. The error is the standard error plus what the coarse modes miss:

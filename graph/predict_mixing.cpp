@@ -8,20 +8,21 @@ namespace gv {
 namespace {
 
 /// v <- A_t v + C_t, repeated: the mean over the period of its fixed point, taken after each step.
-/// A_t = g |lambda_t|^2; C_t = |lambda_t|^2 when the noise is averaged too, else 1.
+/// A_t = g |lambda_t|^2; C_t = |lambda_t|^2 (their means when random) when the noise is averaged
+/// too, else 1.
 double settled(const Mode& mode, double g, bool averaged) {
   double factor = 1;
   double shift = 0;
-  for (const auto& lambda : mode.values) {
-    const double a = g * std::norm(lambda);
+  for (std::size_t t = 0; t < mode.values.size(); ++t) {
+    const double a = g * mode.square(t);
     factor *= a;
-    shift = a * shift + (averaged ? std::norm(lambda) : 1);
+    shift = a * shift + (averaged ? mode.square(t) : 1);
   }
   if (factor >= 1) return std::numeric_limits<double>::infinity();
   double v = shift / (1 - factor);
   double sum = 0;
-  for (const auto& lambda : mode.values) {
-    v = g * std::norm(lambda) * v + (averaged ? std::norm(lambda) : 1);
+  for (std::size_t t = 0; t < mode.values.size(); ++t) {
+    v = g * mode.square(t) * v + (averaged ? mode.square(t) : 1);
     sum += v;
   }
   return sum / static_cast<double>(mode.values.size());
@@ -54,7 +55,7 @@ Estimate disagreement_after(const Modes& modes, std::uint64_t rounds) {
     double left = 1;
     for (std::uint64_t t = 0; t < period; ++t) {
       const std::uint64_t times = rounds / period + (t < rounds % period ? 1 : 0);
-      left *= std::pow(std::norm(mode.values[t]), static_cast<double>(times));
+      left *= std::pow(mode.square(t), static_cast<double>(times));
     }
     return left;
   });

@@ -6,6 +6,8 @@
 #include <stdexcept>
 
 #include "graph/mode_recursion.h"
+#include "graph/scalar_round.h"
+#include "graph/schedule_modes.h"
 
 namespace gv {
 namespace {
@@ -43,6 +45,20 @@ std::vector<ModeRound> rounds_of(const QuadraticFleet& f, const Mode& mode, doub
   return rounds;
 }
 
+/// A random W's eigenvectors change with the round; what an algorithm remembers besides the model
+/// would need more of W's moments than its square.
+void check_random(const Modes& modes, const QuadraticFleet& f) {
+  if (modes.method != "expectation" || has_scalar_rounds(f)) return;
+  throw std::invalid_argument(
+      "predict: random schedules go with lian, atc and cta, without momentum, local steps and "
+      "staleness");
+}
+
+std::optional<ModePower> settled_power(const QuadraticFleet& f, const Mode& mode, double h) {
+  return mode.variance > 0 ? scalar_power_settled(f, mode, h)
+                           : stationary_power(rounds_of(f, mode, h));
+}
+
 double unless_unstable(const std::optional<ModePower>& power, const QuadraticFleet& f) {
   if (!power) return std::numeric_limits<double>::infinity();
   return f.noise * power->noise + f.spread * power->spread;
@@ -65,7 +81,7 @@ bool stable(const Modes& modes, const QuadraticFleet& f) {
   if (!std::isfinite(mean_power(f, h))) return false;
   for (const auto& sample : modes.samples) {
     for (const Mode& mode : sample)
-      if (!stationary_power(rounds_of(f, mode, h))) return false;
+      if (!settled_power(f, mode, h)) return false;
   }
   return true;
 }
@@ -87,17 +103,6 @@ double bisect(const QuadraticFleet& fleet, Stable is_stable) {
   return high;
 }
 
-/// In one round of matching, with W^T W = W: E |(a W - c) z|^2 / |z|^2 off the mean.
-struct Moments {
-  double square, noise;
-};
-Moments matching_moments(PeerId n, const QuadraticFleet& f, double h) {
-  const double kappa = matching_contraction(n);
-  const double step = f.rate * h;
-  if (f.order == "lian") return {kappa * (1 - 2 * step) + step * step, 1};
-  return {kappa * (1 - step) * (1 - step), f.order == "atc" ? kappa : 1};
-}
-
 }  // namespace
 
 const std::vector<std::string>& quadratic_orders() {
@@ -107,13 +112,13 @@ const std::vector<std::string>& quadratic_orders() {
 
 std::optional<Stationary> predict(const Modes& modes, const QuadraticFleet& fleet) {
   check(fleet);
+  check_random(modes, fleet);
   Stationary s;
   const double n = modes.peers;
   for (const double h : fleet.hessian) {
     const double mean = mean_power(fleet, h);
-    const Estimate others = modes.sum([&](const Mode& mode) {
-      return unless_unstable(stationary_power(rounds_of(fleet, mode, h)), fleet);
-    });
+    const Estimate others = modes.sum(
+        [&](const Mode& mode) { return unless_unstable(settled_power(fleet, mode, h), fleet); });
     if (!std::isfinite(mean) || !std::isfinite(others.value)) return std::nullopt;
     add(s.consensus, others, 1 / n);
     add(s.excess_mean, {mean, 0}, h / (2 * n));
@@ -126,6 +131,7 @@ double stability_limit(const Modes& modes, const QuadraticFleet& fleet) {
   QuadraticFleet probe = fleet;
   probe.rate = 1;
   check(probe);
+  check_random(modes, probe);
   return bisect(fleet, [&](const QuadraticFleet& f) { return stable(modes, f); });
 }
 
@@ -134,29 +140,11 @@ double matching_contraction(PeerId n) {
 }
 
 std::optional<Stationary> predict_matching(PeerId n, const QuadraticFleet& fleet) {
-  check(fleet);
   if (n % 2 != 0) {
     throw std::invalid_argument("predict: a perfect matching needs an even number of peers, not " +
                                 std::to_string(n));
   }
-  if (fleet.momentum != 0 || fleet.local_steps != 1 || fleet.staleness != 0 ||
-      fleet.order == "d2" || fleet.order == "gradient-tracking")
-    throw std::invalid_argument("predict: matchings go with lian, atc and cta, without momentum");
-  if (fleet.spread != 0)
-    throw std::invalid_argument("predict: matchings are predicted for spread 0 only");
-  Stationary s;
-  for (const double h : fleet.hessian) {
-    const double mean = mean_power(fleet, h);
-    const Moments moments = matching_moments(n, fleet, h);
-    if (!std::isfinite(mean) || moments.square >= 1) return std::nullopt;
-    const double mode =
-        fleet.rate * fleet.rate * fleet.noise * moments.noise / (1 - moments.square);
-    const double others = (n - 1.0) * mode;
-    add(s.consensus, {others, 0}, 1.0 / n);
-    add(s.excess_mean, {mean, 0}, h / (2.0 * n));
-    add(s.excess_local, {others + mean, 0}, h / (2.0 * n));
-  }
-  return s;
+  return predict(*schedule_modes(parse_schedule("random-matching"), n), fleet);
 }
 
 }  // namespace gv

@@ -20,9 +20,17 @@ struct RegressionFleet {
 };
 
 /// Exact where all peers look alike from their place in the graph (rings, tori, hypercubes,
-/// complete graphs, circulants): the noise is then the same at every peer. Losses are excess losses
-/// of half the squared error. Empty when the mean square grows. Throws std::invalid_argument for an
-/// unknown order.
+/// complete graphs, circulants): the noise is then the same at every peer. With a W that changes
+/// with the round, over the mean error of a period. Losses are excess losses of half the squared
+/// error. Empty when the mean square grows. Throws std::invalid_argument for an unknown order.
 std::optional<Stationary> predict_regression(const Modes& modes, const RegressionFleet& fleet);
+
+/// After `rounds` rounds from x = 0 everywhere, `optimum` being x*: the second moments of all
+/// modes, round by round, each round's noise from the errors before it (rounds * modes operations
+/// per distinct h_k). Throws std::invalid_argument for modes that are estimates.
+Stationary predict_regression_after(const Modes& modes,
+                                    const RegressionFleet& fleet,
+                                    const std::vector<double>& optimum,
+                                    std::uint64_t rounds);
 
 }  // namespace gv

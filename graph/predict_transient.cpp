@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <stdexcept>
+
+#include "graph/scalar_round.h"
 
 // The matrix form of Lian et al. 2017 (arXiv:1705.09056, Algorithm 1), X <- X W - gamma G(X), and
 // its two other orders, mode by mode: in the basis of W's modes and the Hessian's axes every
@@ -12,35 +13,10 @@
 namespace gv {
 namespace {
 
-using Complex = std::complex<double>;
-
 /// 1 + r + ... + r^(t - 1).
-template <class Number>
-Number geometric_sum(Number r, std::uint64_t t) {
+double geometric_sum(double r, std::uint64_t t) {
   if (std::abs(1.0 - r) < 1e-14) return static_cast<double>(t);
   return (1.0 - std::pow(r, static_cast<double>(t))) / (1.0 - r);
-}
-
-/// z <- a z + b d + c xi, with |c|^2.
-struct Recursion {
-  Complex a, b;
-  double c2;
-};
-
-Recursion recursion_of(const QuadraticFleet& f, Complex lambda, double h) {
-  const double gamma = f.rate;
-  const double step = gamma * h;
-  if (f.order == "lian") return {lambda - step, step, gamma * gamma};
-  const Complex a = lambda * (1 - step);
-  if (f.order == "atc") return {a, lambda * step, std::norm(lambda) * gamma * gamma};
-  return {a, step, gamma * gamma};
-}
-
-/// E |z_t|^2 from z_0 = 0: what the centres pull apart, and the noise.
-double power_after(const QuadraticFleet& f, const Recursion& r, std::uint64_t t) {
-  const double pulled = std::norm(r.b * geometric_sum(r.a, t));
-  const double noise = r.c2 * geometric_sum(std::norm(r.a), t);
-  return f.spread * pulled + f.noise * noise;
 }
 
 /// E |z_t|^2 of the mean's mode sqrt(n) (mean x - x*), which no centre pulls: x* has variance
@@ -89,23 +65,23 @@ double square_around(const std::vector<double>& v, double center) {
 
 }  // namespace
 
-bool has_transient(const Modes& modes, const QuadraticFleet& f) {
-  const bool order = f.order == "lian" || f.order == "atc" || f.order == "cta";
-  return order && f.momentum == 0 && f.local_steps == 1 && f.staleness == 0 && modes.period() == 1;
+bool has_transient(const QuadraticFleet& f) {
+  return has_scalar_rounds(f);
 }
 
 Stationary predict_after(const Modes& modes,
                          const QuadraticFleet& fleet,
                          double start,
                          std::uint64_t rounds) {
-  if (!has_transient(modes, fleet))
+  if (!has_transient(fleet))
     throw std::invalid_argument("predict: no transient of momentum, local steps or old neighbours");
   Stationary s;
   const double n = modes.peers;
   for (const double h : fleet.hessian) {
     const double mean = mean_power_after(fleet, h, n, start, rounds);
     const Estimate others = modes.sum([&](const Mode& mode) {
-      return power_after(fleet, recursion_of(fleet, mode.values[0], h), rounds);
+      const ModePower power = scalar_power_after(fleet, mode, h, rounds);
+      return fleet.noise * power.noise + fleet.spread * power.spread;
     });
     s.consensus.value += others.value / n;
     s.consensus.error += others.error / n;

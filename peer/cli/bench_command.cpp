@@ -5,7 +5,6 @@
 
 #include "peer/bench/exchange_bench.h"
 #include "peer/bench/gemm_bench.h"
-#include "peer/cli/bench_step_command.h"
 #include "peer/cli/command.h"
 #include "peer/report/screen.h"
 

@@ -1,5 +1,3 @@
-#include "peer/cli/bench_step_command.h"
-
 #include <memory>
 
 #include <fmt/format.h>

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "peer/launch/resume.h"
+#include "peer/report/forecast_advice.h"
 
 namespace gv::cli {
 
@@ -40,6 +41,11 @@ Assembly assemble(const FleetOptions& options) {
   Fleet fleet = read_fleet(options.file, options.sets, &notices);
   tell(notices);
   return Assembly(std::move(fleet));
+}
+
+void warn_of_rate(const Assembly& fleet) {
+  const std::string warning = rate_warning(fleet);
+  if (!warning.empty()) fmt::print(stderr, "warning: {}\n", warning);
 }
 
 Assembly assemble_again(const std::string& run_folder, FleetOptions& options) {

@@ -34,6 +34,8 @@ void add_examples(CLI::App& command, const std::string& examples);
 Assembly assemble(const FleetOptions& options);
 /// Before these peers are started: see check_devices. Notices go to stderr.
 void tell_devices(const Assembly& fleet, const std::vector<PeerId>& peers);
+/// On stderr, when the fleet is known to diverge at its learning rate.
+void warn_of_rate(const Assembly& fleet);
 
 void add_run(CLI::App& app, Outcome& outcome);
 void add_simulate(CLI::App& app, Outcome& outcome);
@@ -60,6 +62,7 @@ void add_graph_predict(CLI::App& graph);
 void add_audit(CLI::App& app, Outcome& outcome);
 void add_bench(CLI::App& app, Outcome& outcome);
 /// Subcommand of `bench`.
+void add_bench_step(CLI::App& bench);
 void add_bench_device(CLI::App& bench);
 void add_doctor(CLI::App& app, Outcome& outcome);
 

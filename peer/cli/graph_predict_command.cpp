@@ -10,6 +10,10 @@
 
 #include "graph/predict_centers.h"
 #include "graph/predict_mixing.h"
+#include "graph/predict_sequence.h"
+#include "graph/predict_transient.h"
+#include "graph/schedule_modes.h"
+#include "graph/sequence_walk.h"
 #include "peer/cli/command.h"
 
 namespace gv::cli {
@@ -78,18 +82,30 @@ struct Prediction {
   std::string modes;
 };
 
+/// By its modes, or along its own sequence where its matrices share none.
+Prediction predict_schedule(const PredictOptions& o, const Centers& centers) {
+  if (!centers.empty())
+    throw std::invalid_argument("--spread: a schedule takes a variance, not a file");
+  if (o.fleet.staleness > 0) throw std::invalid_argument("--staleness: not with a schedule");
+  const ScheduleSpec spec = parse_schedule(o.topology);
+  const auto schedule = make_schedule(spec, o.peers);
+  const std::optional<Modes> modes = schedule_modes(spec, o.peers);
+  if (modes && (modes->method != "expectation" || has_transient(o.fleet)))
+    return {predict(*modes, o.fleet), stability_limit(*modes, o.fleet), modes->method};
+  constexpr PeerId most = 512;
+  if (o.peers > most) {
+    throw std::invalid_argument(
+        fmt::format("--peers: the rounds of {} are followed one by one, for {} peers at most",
+                    o.topology,
+                    most));
+  }
+  if (!can_walk(o.fleet)) throw std::invalid_argument("--order: lian, atc or cta on " + o.topology);
+  return {settled_sequence(*schedule, o.fleet), std::nullopt, "sequence"};
+}
+
 Prediction predict_fleet(PredictOptions& o) {
   const Centers centers = spread_of(o);
-  if (o.topology == "random-matching") {
-    if (!centers.empty()) throw std::invalid_argument("--spread: random-matching takes no file");
-    return {predict_matching(o.peers, o.fleet), std::nullopt, "expectation"};
-  }
-  if (o.topology == "one-peer-exponential") {
-    if (!centers.empty())
-      throw std::invalid_argument("--spread: one-peer-exponential takes a variance, not a file");
-    const Modes modes = one_peer_exponential_modes(o.peers);
-    return {predict(modes, o.fleet), stability_limit(modes, o.fleet), modes.method};
-  }
+  if (is_schedule(o.topology)) return predict_schedule(o, centers);
   TopologySpec spec = parse_topology(o.topology);
   const Topology topology = build(spec, o.peers);
   if (spec.kind != "file") spec = parse_topology(topology.name);  // with its shape
@@ -110,12 +126,10 @@ void run(PredictOptions o) {
   const Prediction p = predict_fleet(o);
   const QuadraticFleet& f = o.fleet;
   if (!p.values) {
-    const std::string limit =
-        p.limit ? fmt::format(" {:.6g}", *p.limit) : std::string(" of the matching");
     fmt::print(stderr,
                "warning: rate {} is beyond the stability limit{} of order {} on {}: it diverges\n",
                f.rate,
-               limit,
+               p.limit ? fmt::format(" {:.6g}", *p.limit) : "",
                f.order,
                o.topology);
   }
@@ -148,9 +162,8 @@ void add_graph_predict(CLI::App& graph) {
   auto o = std::make_shared<PredictOptions>();
   CLI::App* command = graph.add_subcommand(
       "predict", "Where D-PSGD on a quadratic settles: consensus distance and excess losses");
-  command->add_option("--topology",
-                      o->topology,
-                      "NAME[:params] as in report; or one-peer-exponential, random-matching");
+  command->add_option(
+      "--topology", o->topology, "NAME[:params] as in report, or a schedule as in schedule");
   command->add_option("--peers", o->peers, "Number of peers")
       ->check(CLI::Range(2U, 10'000'000U))
       ->required();
@@ -173,7 +186,8 @@ void add_graph_predict(CLI::App& graph) {
       *command,
       "  grapevine graph predict --topology ring --peers 16 --hessian 1,0.5,0.25,0.1 --rate 0.1\n"
       "  grapevine graph predict --topology star --peers 16 --order atc --momentum 0.9 --spread 1\n"
-      "  grapevine graph predict --topology one-peer-exponential --peers 64 --order atc");
+      "  grapevine graph predict --topology one-peer-exponential --peers 64 --order atc\n"
+      "  grapevine graph predict --topology base:k=1 --peers 25 --spread 1");
   command->callback([o] { run(*o); });
 }
 

@@ -7,6 +7,8 @@
 
 #include "graph/formats/format.h"
 #include "graph/predict_mixing.h"
+#include "graph/selected_inverse.h"
+#include "graph/sparse_rows.h"
 #include "graph/topology_list.h"
 #include "peer/cli/command.h"
 #include "peer/cli/graph_rows.h"
@@ -52,8 +54,17 @@ void add_modes(GraphRow& row,
                row.topology.size());
     return std::nullopt;
   };
-  row.s1_lian = known(s1_lian(*modes), "s1_lian");
-  row.s1_atc = known(s1_atc(*modes), "s1_atc");
+  Estimate lian = s1_lian(*modes);
+  Estimate atc = s1_atc(*modes);
+  if (atc.error > 0.01 * atc.value && !w.directed() &&
+      row.connected) {  // slow modes that an estimate blurs
+    if (const auto exact = selected_s1(SparseRows(w))) {
+      lian = atc = *exact;
+      atc.value -= (row.topology.size() - 1.0) / row.topology.size();
+    }
+  }
+  row.s1_lian = known(lian, "s1_lian");
+  row.s1_atc = known(atc, "s1_atc");
   row.n_eff = known(effective_neighbors(*modes, options.discount), "n_eff");
   if (!options.html.empty()) row.modes = std::move(modes);
 }
@@ -93,15 +104,19 @@ void report(const ReportOptions& options) {
     spec.file = options.edges;
     rows.push_back(make_row(spec, options));
   }
-  if (!options.topologies.empty() && options.peers == 0) {
-    throw std::invalid_argument("graph report: --topology needs --peers N");
-  }
   for (const std::string& list : options.topologies) {
-    for (const std::string& text : split_topologies(list))
-      rows.push_back(make_row(parse_topology(text), options));
+    for (const std::string& text : split_topologies(list)) {
+      const TopologySpec spec = parse_topology(text);
+      if (options.peers == 0 && spec.kind != "file")
+        throw std::invalid_argument("graph report: --topology " + text + " needs --peers N");
+      rows.push_back(make_row(spec, options));
+    }
   }
   if (rows.empty())
     throw std::invalid_argument("graph report: give --topology NAME[:params] or --edges FILE");
+  for (const GraphRow& row : rows) {
+    if (!row.connected) fmt::print(stderr, "warning: {}\n", disconnection(row.topology));
+  }
   if (!options.html.empty()) {
     write_page(options.html, graph_page(rows, options.discount));
     fmt::print(stderr, "page: {}\n", options.html);

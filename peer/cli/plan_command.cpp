@@ -106,7 +106,7 @@ void print_prediction(const Assembly& fleet, const RoundPrediction& round) {
 void print_json(const Assembly& fleet,
                 const MixingFigures& s,
                 const std::optional<FleetForecast>& ahead,
-                const std::optional<RoundPrediction>& round) {
+                const RoundPrediction& round) {
   const Sizes share = shares(fleet);
   Json samples = Json::array();
   for (const auto& rows : fleet.partition) samples.push_back(rows.size());
@@ -131,7 +131,7 @@ void print_json(const Assembly& fleet,
             {"bytes_per_round", largest_bytes(fleet)}};
   if (!s.schedule.is_null()) plan["schedule"] = s.schedule;
   add_forecast(plan, ahead);
-  if (round) plan["predicted"].update(predicted_json(fleet, *round));
+  plan["predicted"].update(predicted_json(fleet, round));
   fmt::print("{}\n", plan.dump());
 }
 
@@ -139,7 +139,7 @@ void print_text(const Assembly& fleet,
                 const MixingFigures& s,
                 const std::string& path,
                 const std::optional<FleetForecast>& ahead,
-                const std::optional<RoundPrediction>& round) {
+                const RoundPrediction& round) {
   const Sizes share = shares(fleet);
   fmt::print("plan   {}: ok\n", path);
   fmt::print("peers  {}, algorithm {} {}\n",
@@ -174,7 +174,7 @@ void print_text(const Assembly& fleet,
                fleet.rounds,
                bytes_text(bytes * static_cast<double>(fleet.rounds)));
   }
-  if (round) print_prediction(fleet, *round);
+  print_prediction(fleet, round);
   if (ahead) fmt::print("{}", forecast_text(*ahead));
   fmt::print("nothing was started: grapevine run {}\n", path);
 }
@@ -203,13 +203,8 @@ void add_plan(CLI::App& app, Outcome&) {
   command->callback([options, wanted] {
     const Assembly fleet = assemble(*options);
     const MixingFigures s = mixing_figures(fleet);
-    // Both know one W, not one for each round.
-    std::optional<FleetForecast> ahead;
-    std::optional<RoundPrediction> round;
-    if (!fleet.schedule) {
-      ahead = forecast(fleet, largest_bytes(fleet), *wanted);
-      round = predict_round(fleet);
-    }
+    const std::optional<FleetForecast> ahead = forecast(fleet, largest_bytes(fleet), *wanted);
+    const RoundPrediction round = predict_round(fleet);
     options->json ? print_json(fleet, s, ahead, round)
                   : print_text(fleet, s, options->file, ahead, round);
   });

@@ -193,6 +193,7 @@ int run_fleet(RunOptions options) {
   std::vector<PeerId> everyone(fleet.fleet.size());
   std::iota(everyone.begin(), everyone.end(), PeerId{0});
   tell_devices(fleet, everyone);
+  warn_of_rate(fleet);
   const RunFolder folder = resume ? RunFolder::open(options.resume) : new_run(fleet, options);
   std::optional<Step> from;
   if (resume) from = newest_common_round(fleet, folder);

@@ -70,6 +70,7 @@ int simulate_fleet(FleetOptions file, const std::string& resume, int threads) {
   const Assembly fleet = resume.empty() ? assemble(file) : assemble_again(resume, file);
   ProgressLine progress;
   if (!file.json) fmt::print("{}\n", table_header());
+  warn_of_rate(fleet);
   Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) {
     print_record(r, file.json, progress);
   });

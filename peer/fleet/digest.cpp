@@ -5,6 +5,63 @@
 #include <xxhash.h>
 
 namespace gv {
+namespace {
+
+std::string hex_of(const XXH128_hash_t& hash) {
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+/// XXH3 in pieces.
+class Hash {
+ public:
+  Hash() { XXH3_128bits_reset(&state_); }
+  template <class Number>
+  void add(Number value) {
+    XXH3_128bits_update(&state_, &value, sizeof value);
+  }
+  std::string hex() const { return hex_of(XXH3_128bits_digest(&state_)); }
+
+ private:
+  XXH3_state_t state_{};
+};
+
+std::string graph_of(const Fleet& f) {
+  if (f.schedule) {
+    ScheduleSpec spec = *f.schedule;
+    spec.topology.file.clear();
+    return to_string(spec);
+  }
+  return f.topology.kind == "file" ? "file" : to_string(f.topology);
+}
+
+std::string weights_of(const Fleet& f) {
+  if (f.schedule) return "its own";
+  return f.weights.starts_with("file:") ? "file" : f.weights;
+}
+
+}  // namespace
+
+std::string digest_of(const MixingMatrix& w) {
+  Hash hash;
+  for (PeerId i = 0; i < w.size(); ++i) {
+    const Neighborhood row = w.row(i);
+    hash.add(static_cast<std::uint64_t>(row.peers.size()));
+    for (std::size_t k = 0; k < row.peers.size(); ++k) {
+      hash.add(row.peers[k]);
+      hash.add(static_cast<float>(row.weights[k]));
+    }
+  }
+  return hash.hex();
+}
+
+std::string digest_of(const Topology& graph) {
+  Hash hash;
+  for (const std::vector<PeerId>& peers : graph.neighbors) {
+    hash.add(static_cast<std::uint64_t>(peers.size()));
+    for (const PeerId peer : peers) hash.add(peer);
+  }
+  return hash.hex();
+}
 
 std::string digest_of(const Fleet& f) {
   const OptimizerSpec& o = f.optimizer;
@@ -49,10 +106,11 @@ std::string digest_of(const Fleet& f) {
                       s.sigma,
                       f.local_steps,
                       f.algorithm);
-  text += fmt::format("{};{};{};{};{};",
+  text += fmt::format("{};{};{};{};{};{};",
                       f.order,
-                      f.schedule ? to_string(*f.schedule) : to_string(f.topology),
-                      f.schedule ? "its own" : f.weights,
+                      graph_of(f),
+                      weights_of(f),
+                      f.mixing_digest,
                       f.stop.rounds.value_or(0),
                       f.stop.epochs.value_or(0));
   for (const PeerSpec& peer : f.peers) text += fmt::format("{},{};", peer.batch, peer.threads);
@@ -62,8 +120,7 @@ std::string digest_of(const Fleet& f) {
   if (f.data.kind == "text") text += fmt::format("context {};", f.data.context);
   if (f.data.augment.any())
     text += fmt::format("augment {} {};", f.data.augment.crop, f.data.augment.flip);
-  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  return hex_of(XXH3_128bits(text.data(), text.size()));
 }
 
 }  // namespace gv

@@ -91,6 +91,7 @@ struct Fleet {
   std::string weights = "metropolis";
   std::optional<ScheduleSpec>
       schedule;  ///< W of every round; topology and weights say nothing then
+  std::string mixing_digest;  ///< of W, or of the graph file under a schedule (see digest.h)
   NetworkSpec network;
   double flops = 50e9;  ///< `simulate: { flops: 50 GFLOP/s }`: speed of a peer of speed 1
   StopSpec stop;

@@ -7,6 +7,7 @@
 #include "graph/mixing.h"
 #include "graph/schedule.h"
 #include "graph/spectrum.h"
+#include "peer/fleet/digest.h"
 #include "peer/fleet/readers.h"
 
 namespace gv {
@@ -102,6 +103,8 @@ class TopologyReader : Readers {
       const Topology t = make_schedule(s, fleet_.size())->topology(to_string(s));
       if (const std::string why = disconnection(t); !why.empty())
         source_.error(at, why, "another seed, or more shifts to draw from (m)");
+      if (s.topology.kind == "file")
+        fleet_.mixing_digest = digest_of(build(s.topology, fleet_.size()));
     } catch (const std::exception& e) {
       source_.error(at, e.what());
     }
@@ -168,7 +171,9 @@ class TopologyReader : Readers {
       const Topology t = build(fleet_.topology, fleet_.size());
       if (const std::string why = disconnection(t); !why.empty())
         source_.error(at, why, "another seed, a higher degree or probability, or more edges");
-      warn_of_rates(mixing_matrix(fleet_.weights, t));
+      const MixingMatrix w = mixing_matrix(fleet_.weights, t);
+      fleet_.mixing_digest = digest_of(w);
+      warn_of_rates(w);
     } catch (const std::exception& e) {
       source_.error(at, e.what());
     }

@@ -22,7 +22,9 @@
 namespace gv {
 namespace {
 
-constexpr std::uint16_t first_manual_port = 47000;
+/// Below the ports that Linux gives to outgoing connections (32768 and up), one of which could
+/// otherwise hold a peer's own.
+constexpr std::uint16_t first_manual_port = 27000;
 /// Without a launcher nobody reads a report: a peer that cannot leave in this time is ended.
 constexpr int orphan_deadline_ms = 4000;
 
@@ -152,6 +154,8 @@ int run_manual_peer(const Assembly& fleet,
   options.on_report = [&](const Report& report) { screen.on_report(report); };
   options.log = screen.log;
   TcpPeer peer(fleet, id, std::move(options));
+  if (!fleet.fleet.faults.inject.empty())
+    screen.log("faults.inject is done by run and simulate; a peer started by hand ignores it");
   const std::uint16_t port = peer.listen();
   screen.log(fmt::format("peer {} listens on {}:{}", id, addresses.at(id).host, port));
 

@@ -40,7 +40,7 @@ int run_manual_peer(const Assembly& fleet,
                     const PeerPast& past,
                     const ManualPeerScreen& screen);
 
-/// Where each peer of a fleet started by hand is to be found; ports from 47000 where the file gives
+/// Where each peer of a fleet started by hand is to be found; ports from 27000 where the file gives
 /// none.
 std::vector<PeerAddress> manual_addresses(const Fleet& fleet);
 

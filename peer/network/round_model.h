@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "peer/network/network_spec.h"
@@ -32,11 +33,22 @@ struct GossipPeer {
   double after = 0;               ///< when its neighbours' have come
 };
 
-/// Seconds per round of synchronous gossip on any graph: nobody begins a round before all its
-/// neighbours' models are there. `frames`: the bytes of the pieces of a model, in the order in
+/// All peers in each round: of one graph, or of one that changes with the round. `period` rounds
+/// are what a mean is taken over (a random schedule: as many as tell).
+struct GossipRounds {
+  std::function<std::vector<GossipPeer>(std::uint64_t round)> peers;
+  std::size_t period = 1;
+};
+
+/// Seconds per round of synchronous gossip on any graph: nobody begins a round before all that it
+/// hears in the one before is there. `frames`: the bytes of the pieces of a model, in the order in
 /// which they go to all neighbours. The recursion t_j(k + 1) = max(own compute, arrivals from i) of
 /// max-plus algebra (Baccelli, Cohen, Olsder & Quadrat, "Synchronization and Linearity", 1992),
 /// whose growth rate settles after a few rounds.
+double gossip_round_seconds(const NetworkSpec& network,
+                            const GossipRounds& rounds,
+                            const std::vector<std::uint64_t>& frames,
+                            std::uint64_t seed);
 double gossip_round_seconds(const NetworkSpec& network,
                             const std::vector<GossipPeer>& peers,
                             const std::vector<std::uint64_t>& frames,

@@ -2,32 +2,61 @@
 
 #include <cmath>
 #include <stdexcept>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "graph/predict_transient.h"
+#include "graph/sequence_walk.h"
+#include "peer/report/candidate.h"
 #include "peer/report/quadratic_problem.h"
 
 namespace gv {
 namespace {
 
 constexpr PeerId most_peers = 1024;
-constexpr double most_operations = 2e8;  ///< that following the fleet's own minima may take
-
-/// Every coordinate by itself.
-QuadraticFleet spelled_out(const QuadraticProblem& problem, const QuadraticSpec& spec) {
-  QuadraticFleet f = problem.parts.front().fleet;
-  f.hessian.clear();
-  for (std::uint32_t k = 0; k < spec.dimension; ++k)
-    f.hessian.push_back(spec.hessian[k % spec.hessian.size()]);
-  return f;
-}
+constexpr double most_operations =
+    2e8;  ///< that following the fleet's own minima may take, or its schedule
 
 double operations(const Assembly& fleet, Step rounds) {
   double links = 0;
-  for (PeerId i = 0; i < fleet.w->size(); ++i)
-    links += 1 + static_cast<double>(fleet.w->row(i).peers.size());
+  for (PeerId i = 0; i < fleet.fleet.size(); ++i) {
+    const Neighborhood row = fleet.schedule ? fleet.schedule->row(0, i) : fleet.w->row(i);
+    links += 1 + static_cast<double>(row.peers.size());
+  }
   return links * static_cast<double>(rounds) * static_cast<double>(fleet.dimension);
+}
+
+/// A schedule's own rounds, one after the other; without the fleet's minima where they are too
+/// many.
+std::optional<Stationary> along_schedule(const Assembly& fleet,
+                                         const QuadraticProblem& problem,
+                                         const std::vector<std::vector<double>>& centers,
+                                         Step rounds) {
+  const QuadraticFleet all = problem.spelled_out();
+  const double n = fleet.fleet.size();
+  const double curvatures = static_cast<double>(problem.parts.front().fleet.hessian.size());
+  const double covariances = 20 * n * n * curvatures * static_cast<double>(rounds);
+  if (!can_walk(all) || covariances > most_operations) return std::nullopt;
+  SequenceWalk walk = centers.empty() ? SequenceWalk(*fleet.schedule, all, problem.start)
+                                      : SequenceWalk(*fleet.schedule, all, centers, problem.start);
+  for (Step t = 0; t < rounds; ++t) walk.round(fleet.schedule->matrix(t));
+  return walk.now();
+}
+
+/// The loss on the test set has what nobody can go below in it.
+std::optional<Stationary> of_regression(const Assembly& fleet,
+                                        const RegressionProblem& problem,
+                                        Step rounds) {
+  const Candidate own = own_candidate(fleet);
+  const double n = fleet.fleet.size();
+  if (!peers_alike(*own.rounds) || n * static_cast<double>(rounds) > most_operations)
+    return std::nullopt;
+  std::optional<Stationary> s = own.law.after(problem, rounds);
+  if (!s) return std::nullopt;
+  s->excess_mean.value += problem.least_loss();
+  s->excess_local.value += problem.least_loss();
+  return s;
 }
 
 std::string line(const char* what, double measured, const Estimate& expected) {
@@ -37,20 +66,22 @@ std::string line(const char* what, double measured, const Estimate& expected) {
 }  // namespace
 
 std::optional<Stationary> expectation(const Assembly& fleet, const FleetRecord& record) {
+  if (record.peers != fleet.fleet.size() || record.peers > most_peers) return std::nullopt;
+  if (const auto regression = regression_problem(fleet))
+    return of_regression(fleet, *regression, record.round);
   const std::optional<QuadraticProblem> problem = quadratic_problem(fleet);
-  if (fleet.schedule || !problem || record.peers != fleet.fleet.size() || record.peers > most_peers)
-    return std::nullopt;
+  if (!problem) return std::nullopt;
+  const QuadraticSpec& spec = fleet.fleet.data.quadratic;
+  std::vector<std::vector<double>> centers;  // where they are not too many
+  if (operations(fleet, record.round) <= most_operations)
+    centers = quadratic_centers(spec, record.peers, Rng(fleet.fleet.seed).derive("quadratic"));
+  if (fleet.schedule) return along_schedule(fleet, *problem, centers, record.round);
   try {
     const Modes modes = modes_of(*fleet.w);
-    const QuadraticSpec& spec = fleet.fleet.data.quadratic;
-    const QuadraticFleet& first = problem->parts.front().fleet;
-    if (!has_transient(modes, first)) return problem->settled(modes);
-    if (operations(fleet, record.round) > most_operations)
-      return problem->after(modes, record.round);
-    const auto centers =
-        quadratic_centers(spec, record.peers, Rng(fleet.fleet.seed).derive("quadratic"));
+    if (!has_transient(problem->parts.front().fleet)) return problem->settled(modes);
+    if (centers.empty()) return problem->after(modes, record.round);
     return predict_after(
-        *fleet.w, modes, spelled_out(*problem, spec), centers, spec.start, record.round);
+        *fleet.w, modes, problem->spelled_out(), centers, spec.start, record.round);
   } catch (const std::invalid_argument&) {  // a directed W that has no orthogonal modes
     return std::nullopt;
   }

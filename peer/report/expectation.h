@@ -12,8 +12,9 @@
 namespace gv {
 
 /// What the predictor says of a fleet at `record`'s round: of its own minima where they are few
-/// enough to follow, else over their draw. Empty where the theory does not apply (see
-/// quadratic_problem) or peers are missing. One run scatters around it.
+/// enough to follow, else over their draw. Of linear regression on fresh samples: losses,
+/// not excess losses. Empty where the theory does not apply (see quadratic_problem,
+/// regression_problem) or peers are missing. One run scatters around it.
 std::optional<Stationary> expectation(const Assembly& fleet, const FleetRecord& record);
 
 /// Predicted beside measured, a line each; begins with a newline, empty without a prediction.

@@ -24,9 +24,13 @@ std::string rounds(const std::optional<double>& value) {
   return std::isfinite(*value) ? fmt::format("{:.0f}", *value) : "never";
 }
 
+std::string milliseconds(const std::optional<double>& seconds) {
+  return seconds ? fmt::format("{:.4g} ms", 1e3 * *seconds) : "-";
+}
+
 std::string row(const Forecast& f) {
   return fmt::format(
-      "  {:<34} {:>6} {:>10.6f} {:>8} {:>8} {:>7} {:>10} {:>10} {:>10} {:>9} {:>10}\n",
+      "  {:<34} {:>6} {:>10.6f} {:>8} {:>8} {:>7} {:>10} {:>10} {:>10} {:>9} {:>10} {:>10}\n",
       f.topology,
       f.degree,
       f.gap,
@@ -37,31 +41,35 @@ std::string row(const Forecast& f) {
       short_number(f.excess_mean),
       short_number(f.excess_local),
       rounds(f.rounds_to_target),
-      bytes_text(f.bytes_per_round));
+      bytes_text(f.bytes_per_round),
+      milliseconds(f.seconds_per_round));
 }
 
 std::string table(const FleetForecast& f) {
-  std::string text =
-      fmt::format("  {:<34} {:>6} {:>10} {:>8} {:>8} {:>7} {:>10} {:>10} {:>10} {:>9} {:>10}\n",
-                  "graph",
-                  "degree",
-                  "gap",
-                  "to 1e-3",
-                  "after 10",
-                  "n_eff",
-                  "consensus",
-                  "mean",
-                  "local",
-                  "to target",
-                  "sent/round");
+  std::string text = fmt::format(
+      "  {:<34} {:>6} {:>10} {:>8} {:>8} {:>7} {:>10} {:>10} {:>10} {:>9} {:>10} {:>10}\n",
+      "graph",
+      "degree",
+      "gap",
+      "to 1e-3",
+      "after 10",
+      "n_eff",
+      "consensus",
+      "mean",
+      "local",
+      "to target",
+      "sent/round",
+      "time/round");
   text += row(f.own);
   for (const Forecast& other : f.others) text += row(other);
+  if (f.all_reduce) text += row(*f.all_reduce);
   return text;
 }
 
 Json alternative(const Forecast& f) {
   return {{"topology", f.topology},
           {"degree", f.degree},
+          {"period", f.period},
           {"slem", f.slem},
           {"gap", f.gap},
           {"rounds_to_thousandth", number(f.rounds_to_thousandth)},
@@ -78,7 +86,8 @@ std::string forecast_text(const FleetForecast& f) {
   text += table(f);
   text +=
       "  to 1e-3: rounds of averaging until a disagreement is a thousandth; after 10: what ten "
-      "rounds leave;\n  n_eff: effective neighbours at discount 0.99";
+      "rounds leave;\n  n_eff: effective neighbours at discount 0.99; time/round: on this "
+      "`network`";
   if (f.own.excess_local) {
     text +=
         "; consensus, mean, local: where the distance to the mean\n  and the excess losses of mean "
@@ -86,6 +95,13 @@ std::string forecast_text(const FleetForecast& f) {
   }
   if (f.target) text += fmt::format("; target: a local excess loss of {:.4g}", *f.target);
   text += "\n";
+  if (const auto& c = f.choice) {
+    text += fmt::format("first  {} in {:.3g} s: {:.0f} rounds of {}\n",
+                        c->topology,
+                        *c->seconds_to_target(),
+                        *c->rounds_to_target,
+                        milliseconds(c->seconds_per_round));
+  }
   if (!f.advice.empty()) text += fmt::format("advice {}\n", f.advice);
   if (!f.warning.empty()) text += fmt::format("warning: {}\n", f.warning);
   return text;
@@ -96,7 +112,9 @@ Json predicted_json(const Forecast& f) {
           {"excess_loss_mean", number(f.excess_mean)},
           {"excess_loss_local", number(f.excess_local)},
           {"rounds_to_target", number(f.rounds_to_target)},
-          {"bytes_per_round", f.bytes_per_round}};
+          {"bytes_per_round", f.bytes_per_round},
+          {"seconds_per_round", number(f.seconds_per_round)},
+          {"seconds_to_target", number(f.seconds_to_target())}};
 }
 
 void add_forecast(Json& plan, const std::optional<FleetForecast>& forecast) {
@@ -108,6 +126,11 @@ void add_forecast(Json& plan, const std::optional<FleetForecast>& forecast) {
     for (const Forecast& f : forecast->others) others.push_back(alternative(f));
   }
   plan["alternatives"] = others;
+  const auto row_or_null = [](const std::optional<Forecast>& f) {
+    return f ? alternative(*f) : Json(nullptr);
+  };
+  plan["all_reduce"] = forecast ? row_or_null(forecast->all_reduce) : Json(nullptr);
+  plan["choice"] = forecast ? row_or_null(forecast->choice) : Json(nullptr);
   const auto text = [](const std::string& s) { return s.empty() ? Json(nullptr) : Json(s); };
   plan["advice"] = forecast ? text(forecast->advice) : Json(nullptr);
   plan["warning"] = forecast ? text(forecast->warning) : Json(nullptr);

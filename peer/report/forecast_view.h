@@ -12,12 +12,12 @@ namespace gv {
 /// newline.
 std::string forecast_text(const FleetForecast& forecast);
 
-/// {"consensus", "excess_loss_mean", "excess_loss_local", "rounds_to_target", "bytes_per_round"},
-/// null where not known or never.
+/// {"consensus", "excess_loss_mean", "excess_loss_local", "rounds_to_target", "bytes_per_round",
+/// "seconds_per_round", "seconds_to_target"}, null where not known or never.
 nlohmann::ordered_json predicted_json(const Forecast& f);
 
-/// Adds "predicted", "target", "alternatives", "advice" and "warning" to the document of `plan`;
-/// nulls without a forecast.
+/// Adds "predicted", "target", "alternatives", "all_reduce", "choice", "advice" and "warning" to
+/// the document of `plan`; nulls without a forecast.
 void add_forecast(nlohmann::ordered_json& plan, const std::optional<FleetForecast>& forecast);
 
 }  // namespace gv

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "graph/predict_transient.h"
+#include "peer/report/mixing_law.h"
 
 namespace gv {
 namespace {
@@ -15,10 +16,8 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t most_rounds = 1'000'000;
 
-/// None for a directed W that is not normal, and for schedules whose matrices share no modes.
+/// None for a directed W that is not normal.
 std::optional<Modes> modes_of_candidate(const GraphCandidate& c, PeerId peers) {
-  if (c.spec.kind == "one-peer-exponential") return one_peer_exponential_modes(peers);
-  if (c.spec.kind != "static") return std::nullopt;
   const Topology t = build(c.spec.topology, peers);
   const TopologySpec spec = parse_topology(t.name);
   const MixingMatrix w = mixing_matrix(c.spec.weights, t);
@@ -34,7 +33,7 @@ double settled(const std::optional<Stationary>& s) {
 }
 
 double rounds_to_target(const Modes& modes, const GraphGoal& goal) {
-  if (!has_transient(modes, *goal.fleet)) return infinite;
+  if (!has_transient(*goal.fleet)) return infinite;
   const auto rounds = first_at_most(
       [&](std::uint64_t t) {
         return predict_after(modes, *goal.fleet, goal.start, t).excess_local.value;
@@ -42,6 +41,15 @@ double rounds_to_target(const Modes& modes, const GraphGoal& goal) {
       *goal.target,
       most_rounds);
   return rounds ? static_cast<double>(*rounds) : infinite;
+}
+
+double schedule_score(const GraphCandidate& c, PeerId peers, const GraphGoal& goal) {
+  constexpr double most_work = 3e8;
+  const MixingLaw law(c.spec, make_schedule(c.spec, peers), most_work);
+  const QuadraticProblem problem{{{*goal.fleet, 1}}, goal.start};
+  const std::optional<Stationary> end = law.settled(problem);
+  if (!end || !goal.target) return settled(end);
+  return law.rounds_to(problem, *goal.target).value_or(infinite);
 }
 
 std::string score_text(double score, const GraphGoal& goal) {
@@ -70,9 +78,7 @@ std::string GraphGoal::measure() const {
 
 double score_of(const GraphCandidate& c, PeerId peers, const GraphGoal& goal) {
   if (!goal.fleet) return rounds_to_thousandth(c);
-  const bool matching = c.spec.kind == "random-matching";
-  if (matching && !goal.target && goal.fleet->spread == 0)
-    return settled(predict_matching(peers, *goal.fleet));
+  if (c.spec.kind != "static") return schedule_score(c, peers, goal);
   const std::optional<Modes> modes = modes_of_candidate(c, peers);
   if (!modes) return infinite;
   const std::optional<Stationary> end = predict(*modes, *goal.fleet);

@@ -19,7 +19,7 @@ struct GraphGoal {
 };
 
 /// The smaller the better; infinite where the fleet diverges, never arrives, or where there is no
-/// theory (most schedules). Throws std::invalid_argument for a fleet without one.
+/// theory. Throws std::invalid_argument for a fleet without one.
 double score_of(const GraphCandidate& c, PeerId peers, const GraphGoal& goal);
 
 /// Why the first of `found` (best first) is there, in one line.

@@ -48,7 +48,7 @@ std::optional<Stationary> QuadraticProblem::settled(const Modes& modes) const {
 std::optional<Stationary> QuadraticProblem::after(const Modes& modes, std::uint64_t rounds) const {
   Stationary sum;
   for (const Part& part : parts) {
-    if (!has_transient(modes, part.fleet)) return std::nullopt;
+    if (!has_transient(part.fleet)) return std::nullopt;
     add(sum, predict_after(modes, part.fleet, start, rounds), part.copies);
   }
   return sum;
@@ -66,6 +66,17 @@ double QuadraticProblem::stability_limit(const Modes& modes) const {
   QuadraticFleet steepest = parts.front().fleet;
   steepest.hessian = {curvature()};
   return gv::stability_limit(modes, steepest);
+}
+
+QuadraticFleet QuadraticProblem::spelled_out() const {
+  QuadraticFleet all = parts.front().fleet;
+  all.hessian.clear();
+  for (const Part& part : parts) {
+    const std::vector<double>& h = part.fleet.hessian;
+    for (double k = 0; k < part.copies; ++k)
+      all.hessian.insert(all.hessian.end(), h.begin(), h.end());
+  }
+  return all;
 }
 
 double QuadraticProblem::curvature() const {

@@ -27,7 +27,8 @@ struct QuadraticProblem {
                                          double target,
                                          std::uint64_t most) const;
   double stability_limit(const Modes& modes) const;
-  double curvature() const;  ///< L: the largest of the Hessian
+  QuadraticFleet spelled_out() const;  ///< every coordinate by itself
+  double curvature() const;            ///< L: the largest of the Hessian
   double rate() const { return parts.front().fleet.rate; }
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "graph/periodic_schedule.h"
 #include "peer/network/round_model.h"
 #include "peer/wire/frame.h"
 
@@ -43,8 +44,7 @@ class Compute {
   double flops_per_second_, d_, gradient_;
 };
 
-GossipPeer gossip_peer(const Assembly& fleet, const Compute& compute, PeerId i) {
-  const Neighborhood row = fleet.w->row(i);
+GossipPeer gossip_peer(const Assembly& fleet, const Compute& compute, const Neighborhood& row) {
   const double local = (compute.gradient() + compute.step()) * (fleet.fleet.local_steps - 1);
   GossipPeer peer{.receivers = row.receivers, .before = local + compute.copy()};
   const std::string_view order = fleet.algorithm->order;
@@ -58,17 +58,36 @@ GossipPeer gossip_peer(const Assembly& fleet, const Compute& compute, PeerId i) 
   return peer;
 }
 
-void predict_gossip(const Assembly& fleet, const Objective& objective, RoundPrediction& round) {
-  std::vector<GossipPeer> peers;
+/// A period; of a random schedule as many as tell, fewer where a row takes time in proportion to n.
+std::uint64_t rounds_of(const MixingSchedule& schedule) {
+  if (schedule.period() > 0) return schedule.period();
+  const double n = schedule.size();
+  return static_cast<std::uint64_t>(std::clamp(1e7 / (n * n), 4.0, 64.0));
+}
+
+void predict_gossip(const Assembly& fleet,
+                    const Objective& objective,
+                    const MixingSchedule& schedule,
+                    RoundPrediction& round) {
+  const PeerId n = fleet.fleet.size();
   const std::vector<std::uint64_t> frames = model_frames(fleet.dimension);
   const auto bytes = static_cast<double>(std::accumulate(frames.begin(), frames.end(), 0ULL));
-  for (PeerId i = 0; i < fleet.fleet.size(); ++i) {
-    peers.push_back(gossip_peer(fleet, Compute(fleet, objective, i), i));
-    round.bytes_per_round =
-        std::max(round.bytes_per_round, bytes * static_cast<double>(peers[i].receivers.size()));
+  std::vector<Compute> compute;
+  for (PeerId i = 0; i < n; ++i) compute.emplace_back(fleet, objective, i);
+  round.bytes_per_round = bytes * busiest_receivers(schedule);
+  const auto peers = [&](std::uint64_t k) {
+    std::vector<GossipPeer> all;
+    for (PeerId i = 0; i < n; ++i)
+      all.push_back(gossip_peer(fleet, compute[i], schedule.row(k, i)));
+    return all;
+  };
+  if (schedule.period() == 1) {
+    round.seconds_per_round =
+        gossip_round_seconds(fleet.fleet.network, peers(0), frames, fleet.fleet.seed);
+  } else {
+    round.seconds_per_round = gossip_round_seconds(
+        fleet.fleet.network, {peers, rounds_of(schedule)}, frames, fleet.fleet.seed);
   }
-  round.seconds_per_round =
-      gossip_round_seconds(fleet.fleet.network, peers, frames, fleet.fleet.seed);
 }
 
 /// Each hop copies one chunk out and adds or copies one in: at the mean speed of the ring, since
@@ -96,21 +115,58 @@ void predict_ring(const Assembly& fleet, RoundPrediction& round) {
       round.compute_seconds + ring_all_reduce_seconds(fleet.fleet.network, n, n * chunk);
 }
 
-}  // namespace
-
-RoundPrediction predict_round(const Assembly& fleet) {
+/// Gradients and steps alone.
+RoundPrediction compute_alone(const Assembly& fleet, const Objective& objective) {
   RoundPrediction round;
-  const std::unique_ptr<Objective> objective = fleet.evaluator();
   for (PeerId i = 0; i < fleet.fleet.size(); ++i) {
-    const Compute compute(fleet, *objective, i);
+    const Compute compute(fleet, objective, i);
     const double steps = (compute.gradient() + compute.step()) * fleet.fleet.local_steps;
     round.compute_seconds = std::max(round.compute_seconds, steps);
   }
   round.seconds_per_round = round.compute_seconds;
-  if (fleet.algorithm->links == Links::topology) predict_gossip(fleet, *objective, round);
-  if (fleet.algorithm->links == Links::ring) predict_ring(fleet, round);
+  return round;
+}
+
+}  // namespace
+
+double busiest_receivers(const MixingSchedule& schedule) {
+  const std::uint64_t rounds = rounds_of(schedule);
+  std::vector<double> sums(schedule.size());
+  for (std::uint64_t k = 0; k < rounds; ++k) {
+    for (PeerId i = 0; i < schedule.size(); ++i)
+      sums[i] += static_cast<double>(schedule.row(k, i).receivers.size());
+  }
+  return std::ranges::max(sums) / static_cast<double>(rounds);
+}
+
+RoundPrediction predict_gossip_round(const Assembly& fleet, const MixingSchedule& schedule) {
+  const std::unique_ptr<Objective> objective = fleet.evaluator();
+  RoundPrediction round = compute_alone(fleet, *objective);
+  predict_gossip(fleet, *objective, schedule, round);
+  // Times are whole nanoseconds there.
+  round.seconds_per_round = std::max(round.seconds_per_round, round.compute_seconds);
   round.network_seconds = round.seconds_per_round - round.compute_seconds;
   return round;
+}
+
+RoundPrediction predict_all_reduce_round(const Assembly& fleet) {
+  RoundPrediction round = compute_alone(fleet, *fleet.evaluator());
+  predict_ring(fleet, round);
+  round.network_seconds = round.seconds_per_round - round.compute_seconds;
+  return round;
+}
+
+RoundPrediction predict_round(const Assembly& fleet) {
+  switch (fleet.algorithm->links) {
+    case Links::ring:
+      return predict_all_reduce_round(fleet);
+    case Links::topology:
+      return fleet.schedule ? predict_gossip_round(fleet, *fleet.schedule)
+                            : predict_gossip_round(fleet, PeriodicSchedule({*fleet.w}));
+    case Links::none:
+      break;
+  }
+  return compute_alone(fleet, *fleet.evaluator());
 }
 
 }  // namespace gv

@@ -14,5 +14,14 @@ struct RoundPrediction {
 };
 
 RoundPrediction predict_round(const Assembly& fleet);
+/// The same peers, model and network, with gossip over another graph or schedule. The fleet's own
+/// algorithm must be one that averages over a topology.
+RoundPrediction predict_gossip_round(const Assembly& fleet, const MixingSchedule& schedule);
+/// The same with ring all-reduce.
+RoundPrediction predict_all_reduce_round(const Assembly& fleet);
+
+/// How many models the busiest peer sends in a round of a schedule: the mean over a period, or over
+/// some rounds of a random one.
+double busiest_receivers(const MixingSchedule& schedule);
 
 }  // namespace gv

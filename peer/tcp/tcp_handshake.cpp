@@ -44,7 +44,8 @@ std::string disagreement(const wire::Hello& ours, const wire::Hello& theirs) {
         "another model shape ({}, ours {})", short_digest(theirs.model), short_digest(ours.model));
   if (theirs.fleet != ours.fleet)
     return fmt::format(
-        "another fleet ({}, ours {}): both need the same fleet file and --set values",
+        "another fleet ({}, ours {}): both need the same fleet file, --set values, and graph and "
+        "weight files",
         short_digest(theirs.fleet),
         short_digest(ours.fleet));
   return "";

@@ -159,6 +159,28 @@ Exact iterate(const MixingMatrix& w, const RegressionFleet& f) {
   return e;
 }
 
+/// Round by round to the fixed point, and its first step by hand.
+TEST(PredictRegression, AfterManyRoundsIsSettled) {
+  for (const char* order : {"lian", "atc", "cta"}) {
+    const RegressionFleet fleet{
+        .covariance = {1, 0.6, 0.6, 0.3}, .noise = 0.5, .batch = 2, .rate = 0.1, .order = order};
+    const std::vector<double> optimum{1, -1, 2, 0.5};
+    for (const Modes& modes : {dense_modes(of("ring", 9)), one_peer_exponential_modes(8)}) {
+      const Stationary late = predict_regression_after(modes, fleet, optimum, 4000);
+      const Stationary end = predict_regression(modes, fleet).value();
+      // At one round of a period, beside the mean over the period.
+      const double tolerance = modes.period() == 1 ? 1e-9 : 0.5;
+      EXPECT_NEAR(late.excess_local.value / end.excess_local.value, 1, tolerance) << order;
+      EXPECT_NEAR(late.consensus.value / end.consensus.value, 1, tolerance) << order;
+      const Stationary start = predict_regression_after(modes, fleet, optimum, 0);
+      EXPECT_NEAR(start.excess_mean.value, 0.5 * (1 + 0.6 * (1 + 4) + 0.3 * 0.25), 1e-12);
+      EXPECT_NEAR(start.consensus.value, 0, 1e-12);
+    }
+    EXPECT_THROW(predict_regression_after(dense_modes(of("ring", 9)), fleet, {1}, 1),
+                 std::invalid_argument);
+  }
+}
+
 TEST(PredictRegression, AgreesWithTheIteratedCovariance) {
   for (const char* family : {"ring", "torus:3x3", "complete"}) {
     const MixingMatrix w = of(family, 9);

@@ -8,6 +8,8 @@
 #include "graph/predict_centers.h"
 #include "graph/predict_mixing.h"
 #include "graph/predict_quadratic.h"
+#include "graph/selected_inverse.h"
+#include "graph/sparse_rows.h"
 #include "graph/spectrum.h"
 
 namespace gv {
@@ -68,6 +70,24 @@ TEST(Modes, StochasticTraceIsWithinItsErrorBar) {
     EXPECT_LT(estimate.error, 0.05 * exact.value) << family;
     EXPECT_NEAR(estimate.value, exact.value, 4 * estimate.error) << family;
   }
+}
+
+/// From a sparse factor, beside all eigenvalues; and closed forms where modes would be estimates.
+TEST(SelectedInverse, GivesSlowGraphsTheirS1) {
+  for (const char* text : {"ring", "path", "grid:20x25", "small-world:k=4,beta=0.05", "star"}) {
+    SCOPED_TRACE(text);
+    const MixingMatrix w = metropolis(build(parse_topology(text), 500));
+    const Estimate s1 = selected_s1(SparseRows(w)).value();
+    EXPECT_NEAR(s1.value / s1_lian(dense_modes(w)).value, 1, 1e-8);
+  }
+  for (const char* text : {"path", "ring"}) {
+    const MixingMatrix w = metropolis(build(parse_topology(text), 20'000));
+    const double closed = s1_lian(family_modes(text, 20'000)).value;
+    EXPECT_NEAR(selected_s1(SparseRows(w))->value / closed, 1, 1e-7) << text;
+    EXPECT_FALSE(selected_s1(SparseRows(w), 10)) << "too much work";
+  }
+  const MixingMatrix islands = metropolis(make_topology("islands", 4, {{0, 1}, {2, 3}}));
+  EXPECT_FALSE(selected_s1(SparseRows(islands)));
 }
 
 /// A path's S1 is about n / 4: 100 steps see nothing of its slow modes, and the error says so.

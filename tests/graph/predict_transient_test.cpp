@@ -78,7 +78,7 @@ TEST(PredictTransient, KnownCentresGoTheirWay) {
 
 TEST(PredictTransient, RefusesWhatItHasNoTheoryFor) {
   const QuadraticFleet fleet{.momentum = 0.9};
-  EXPECT_FALSE(has_transient(modes_of_ring(4), fleet));
+  EXPECT_FALSE(has_transient(fleet));
   EXPECT_THROW(predict_after(modes_of_ring(4), fleet, 0, 1), std::invalid_argument);
 }
 

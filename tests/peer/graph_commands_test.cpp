@@ -46,6 +46,46 @@ class GraphCommands : public testing::Test {
   fs::path folder_;
 };
 
+/// What is wrong with a user's graph, with the number and the remedy.
+TEST_F(GraphCommands, NameWhatIsWrongWithAFile) {
+  struct Wrong {
+    const char* file;
+    const char* text;
+    const char* says;
+  };
+  for (const Wrong& wrong :
+       {Wrong{"islands.edges", "0 1\n1 2\n3 4\n", "2 components: {0 1 2} {3 4}"},
+        Wrong{"loop.edges", "0 1\n1 1\n", "loop.edges:2: peer 1 cannot be its own neighbour"},
+        Wrong{"twice.edges",
+              "0 1 .3\n1 0 .2\n",
+              "twice.edges:2: the edge 1 0 was given before with another weight"},
+        Wrong{"gap.edges", "0 1\n1 5\n5 0\n", "peer 2 is missing"}}) {
+    const std::string file = path(wrong.file);
+    std::ofstream(file) << wrong.text;
+    const Said said = grapevine("graph report --topology file:" + file);
+    EXPECT_NE(said.text.find(wrong.says), std::string::npos) << said.text;
+  }
+  const Said said = grapevine("graph report --topology ring");
+  EXPECT_EQ(said.code, 2);
+  EXPECT_NE(said.text.find("--topology ring needs --peers N"), std::string::npos) << said.text;
+}
+
+TEST_F(GraphCommands, PredictKnowsEverySchedule) {
+  for (const char* schedule : {"one-peer-exponential",
+                               "random-matching",
+                               "base:k=2",
+                               "od-equi-dyn:m=3",
+                               "ou-equi-dyn",
+                               "matcha:graph=ring"}) {
+    const Said said = grapevine(
+        fmt::format("graph predict --topology {} --peers 9 --spread 1 --order atc", schedule));
+    EXPECT_EQ(said.code, 0) << said.text;
+    const Json row = Json::parse(said.text);
+    EXPECT_GT(row.at("excess_local").get<double>(), row.at("excess_mean").get<double>());
+  }
+  EXPECT_EQ(grapevine("graph predict --topology base:k=1 --peers 9 --order d2").code, 2);
+}
+
 TEST_F(GraphCommands, ExportConvertsBetweenAllFormats) {
   const std::string first = path("a.edges");
   ASSERT_EQ(
@@ -98,8 +138,7 @@ TEST_F(GraphCommands, BestByThePredictorSaysWhy) {
     before = score;
   }
   const std::string reason = json.at("reason");
-  EXPECT_NE(reason.find("largest gap here is that of one-peer-exponential"), std::string::npos)
-      << reason;
+  EXPECT_NE(reason.find("largest gap here is that of base:k=3"), std::string::npos) << reason;
 }
 
 TEST_F(GraphCommands, ScheduleKnowsExactAveraging) {

@@ -52,9 +52,13 @@ TEST(GraphScore, InfiniteWhereItDivergesOrNothingIsKnown) {
   const GraphGoal fast{.fleet = QuadraticFleet{.rate = 0.7}, .target = std::nullopt};
   EXPECT_TRUE(std::isinf(score_of(candidate("ring"), n, fast)));
   const GraphGoal goal{.fleet = QuadraticFleet{}, .target = std::nullopt};
-  EXPECT_TRUE(std::isinf(score_of(candidate("base:k=1"), n, goal)));
-  EXPECT_TRUE(std::isfinite(score_of(candidate("one-peer-exponential"), n, goal)));
-  EXPECT_TRUE(std::isfinite(score_of(candidate("random-matching"), n, goal)));
+  const GraphGoal unknown{.fleet = QuadraticFleet{.order = "d2"}, .target = std::nullopt};
+  EXPECT_TRUE(std::isinf(score_of(candidate("base:k=1"), n, unknown)));
+  const GraphGoal target{.fleet = QuadraticFleet{}, .target = 0.1};
+  for (const char* schedule : {"one-peer-exponential", "random-matching", "base:k=1"}) {
+    EXPECT_TRUE(std::isfinite(score_of(candidate(schedule), n, goal))) << schedule;
+    EXPECT_GT(score_of(candidate(schedule), n, target), 1) << schedule;
+  }
 }
 
 TEST(GraphScore, TheReasonNamesTheNextAndTheGap) {

@@ -19,14 +19,13 @@ NetworkSpec network_of(Shape shape) {
 }
 
 /// Virtual seconds of `rounds` rounds, the start excluded: of twice as many minus of as many.
-double simulated_round(Fleet fleet) {
-  const auto seconds = [&fleet](Step rounds) {
-    fleet.stop.rounds = rounds;
+double simulated_round(Fleet fleet, Step rounds = 16) {
+  const auto seconds = [&fleet](Step last) {
+    fleet.stop.rounds = last;
     const Assembly assembly(fleet);
     Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
     return std::chrono::duration<double>(simulate(assembly, observer, {}).virtual_time).count();
   };
-  constexpr Step rounds = 16;
   return (seconds(2 * rounds) - seconds(rounds)) / static_cast<double>(rounds);
 }
 
@@ -89,6 +88,23 @@ TEST(NetworkModel, SimulatedSecondsAreThePredicted) {
         const double predicted = predict_round(Assembly(fleet)).seconds_per_round;
         EXPECT_NEAR(simulated_round(fleet) / predicted, 1, 0.01);
       }
+    }
+  }
+}
+
+/// Graphs that change with the round, each peer waiting for whom it hears in the round. Random ones
+/// over the very rounds that the model takes.
+TEST(NetworkModel, SimulatedSecondsOfSchedules) {
+  for (const char* schedule : {"one-peer-exponential",
+                               "random-matching",
+                               "base:k=2",
+                               "od-equi-dyn",
+                               "matcha:budget=0.5,graph=torus:3x4"}) {
+    for (const char* order : {"lian", "atc"}) {
+      SCOPED_TRACE(testing::Message() << schedule << " " << order);
+      const Fleet fleet = small_fleet(12, schedule, order, Shape::per_nic);
+      const double predicted = predict_round(Assembly(fleet)).seconds_per_round;
+      EXPECT_NEAR(simulated_round(fleet, 64) / predicted, 1, 0.01);
     }
   }
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "tests/peer/program.h"
+#include "tests/peer/scratch_folder.h"
 
 namespace gv {
 namespace {
@@ -27,6 +28,45 @@ TEST(PlanCommand, WarnsOfARateThatDiverges) {
   ASSERT_EQ(plan.code, 0) << plan.err;
   const auto warns = [](const std::string& line) { return line.starts_with("warning: rate 0.7"); };
   EXPECT_EQ(std::ranges::count_if(plan.out, warns), 1);
+}
+
+/// Where the run itself begins, too.
+TEST(PlanCommand, SoDoRunAndSimulate) {
+  const ScratchFolder folder;
+  const std::string rate = "train.optimizer.lr=0.7";
+  const std::string dir = "output.dir=" + folder.path() + "/run";
+  for (const std::string command : {"simulate", "run"}) {
+    const Ended ended =
+        run({command, ring, "--set", rate, "--set", "stop.rounds=3", "--set", dir, "--json"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_NE(ended.err.find("warning: rate 0.7 is beyond the stability limit 0.666667"),
+              std::string::npos)
+        << ended.err;
+  }
+  const Ended fine = run({"simulate", ring, "--set", "stop.rounds=3", "--json"});
+  EXPECT_EQ(fine.err.find("warning"), std::string::npos) << fine.err;
+}
+
+TEST(PlanCommand, KnowsGraphsThatChangeWithTheRound) {
+  for (const std::string schedule : {"one-peer-exponential", "random-matching", "base:k=1"}) {
+    const Ended plan = run({"plan",
+                            ring,
+                            "--set",
+                            "topology=" + schedule,
+                            "--set",
+                            "data.start=3",
+                            "--set",
+                            "network.latency=2 ms",
+                            "--json"});
+    ASSERT_EQ(plan.code, 0) << plan.err;
+    const auto json = plan.summary();
+    EXPECT_GT(json.at("predicted").at("excess_loss_local").get<double>(), 0) << schedule;
+    EXPECT_NEAR(json.at("predicted").at("seconds_per_round").get<double>(), 0.002, 1e-5);
+    EXPECT_GT(json.at("predicted").at("rounds_to_target").get<double>(), 0);
+    EXPECT_GT(json.at("all_reduce").at("predicted").at("seconds_per_round").get<double>(), 0.03);
+    EXPECT_LE(json.at("choice").at("predicted").at("seconds_to_target").get<double>(),
+              json.at("predicted").at("seconds_to_target").get<double>());
+  }
 }
 
 TEST(PlanCommand, TakesATopologyInOneWord) {

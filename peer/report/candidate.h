@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "peer/report/mixing_law.h"
+#include "peer/runtime/assembly.h"
+
+namespace gv {
+
+/// A graph or a schedule that a fleet averages over, or could.
+struct Candidate {
+  std::string name;
+  std::shared_ptr<const MixingSchedule> rounds;  ///< period 1: one W for all rounds
+  MixingLaw law;
+  std::size_t degree = 0;    ///< most neighbours that a peer hears in a round
+  double slem = 0, gap = 1;  ///< of a schedule: the factor of a disagreement per round, 1 - it
+  double rounds_to_thousandth = 1;  ///< of pure averaging; infinite when never
+};
+
+Candidate own_candidate(const Assembly& fleet);
+/// Graphs of at most `max_degree` on the same peers, the ten that average fastest, then the
+/// schedules among `schedule_kinds` that need no parameters. Without the fleet's own.
+std::vector<Candidate> other_candidates(const Assembly& fleet, std::size_t max_degree);
+
+}  // namespace gv
