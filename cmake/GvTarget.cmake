@@ -2,10 +2,13 @@
 # -ffp-contract=off: the two ends of an edge must compute bitwise opposite flows, whatever the compiler.
 function(gv_options target)
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow=local -Werror
-    -ffp-contract=off -fno-math-errno)
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow=local -Werror -ffp-contract=off
+      -fno-math-errno>
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Werror,-ffp-contract=off -Werror=all-warnings>)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    target_compile_options(${target} PUBLIC -march=x86-64-v3)
+    target_compile_options(${target} PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v3>
+      $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-march=x86-64-v3>)
   endif()
   if(GV_SANITIZE STREQUAL "address")
     # g++ 12 sees uninitialized members in its own <regex> and <functional> under this sanitizer.

@@ -193,7 +193,7 @@ class Peer {
 
   std::vector<Edge> edges_;  ///< ascending
   Mailbox mailbox_;
-  BufferPool pool_;
+  BufferPool pool_{replica.buffer_memory()};
   bool stopping_ = false;
   bool joining_ = true;
   const Edge* waited_ = nullptr;  ///< whom this round waits for now

@@ -1,19 +1,47 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "gpu/cuda_error.h"
+#include "gpu/precision.h"
 #include "optim/replica.h"
 
 namespace gv {
 
+struct CudaDevice {
+  int number = 0;
+  std::string name;
+  std::string capability;  ///< "9.0"
+  double memory_bytes = 0;
+};
+
+/// What CUDA is to this binary, on this machine.
+struct CudaStatus {
+  bool built = false;               ///< with CUDA
+  std::string versions;             ///< of the runtime and the libraries it was built with
+  std::string problem;              ///< why there is no device; empty when there is one
+  std::vector<CudaDevice> devices;  ///< by number
+};
+CudaStatus cuda_status();
+
 /// Whether this binary was built with CUDA and a device answers.
 bool cuda_available();
 
-/// Replica on CUDA device `device`. Throws std::runtime_error when there is none.
-std::unique_ptr<Replica> make_cuda_replica(std::unique_ptr<Objective> objective,
+/// Whether a model of this kind can be trained on CUDA: the networks of optim/network.h.
+bool cuda_trains(const ModelSpec& model);
+
+/// Replica on CUDA device `device`, that starts, draws its minibatches, mixes and steps as a
+/// HostReplica of the same network does. Mixing and steps are equal to the bit, gradients up to
+/// rounding. Throws CudaError when there is no such device, or when it has no room (with the bytes
+/// wanted and free); std::invalid_argument for a model that is no network.
+std::unique_ptr<Replica> make_cuda_replica(const ModelSpec& model,
+                                           Share share,
                                            const OptimizerSpec& optimizer,
                                            std::uint32_t batch,
                                            Rng init,
-                                           int device);
+                                           int device,
+                                           Precision precision = Precision::fp32);
 
 }  // namespace gv

@@ -14,16 +14,24 @@ namespace {
 constexpr std::align_val_t alignment{64};
 constexpr std::size_t limit = 1024;
 
+std::byte* allocate(BufferMemory* memory, std::size_t bytes) {
+  if (memory != nullptr) return memory->allocate(bytes);
+  return static_cast<std::byte*>(::operator new(bytes, alignment));
+}
+
 }  // namespace
 
-Buffer::Buffer(std::size_t capacity_bytes)
-    : data_(static_cast<std::byte*>(
-          ::operator new(std::max<std::size_t>(capacity_bytes, 1), alignment))),
+Buffer::Buffer(std::size_t capacity_bytes, std::shared_ptr<BufferMemory> memory)
+    : memory_(std::move(memory)),
+      data_(allocate(memory_.get(), std::max<std::size_t>(capacity_bytes, 1))),
       size_(capacity_bytes),
       capacity_(capacity_bytes) {}
 
 Buffer::~Buffer() {
-  ::operator delete(data_, alignment);
+  if (memory_)
+    memory_->release(data_);
+  else
+    ::operator delete(data_, alignment);
 }
 
 bool all_finite(std::span<const float> values) {
@@ -41,6 +49,7 @@ void Buffer::resize(std::size_t bytes) {
 
 /// Oldest first. When full the oldest goes, so that sizes no longer asked for do not stay.
 struct BufferPool::Shelf {
+  std::shared_ptr<BufferMemory> memory;
   std::vector<std::unique_ptr<Buffer>> free;
   std::size_t out = 0;
 
@@ -51,7 +60,7 @@ struct BufferPool::Shelf {
       const bool fits = (*it)->capacity() >= bytes;
       if (fits && (best == free.end() || (*it)->capacity() <= (*best)->capacity())) best = it;
     }
-    if (best == free.end()) return std::make_unique<Buffer>(bytes);
+    if (best == free.end()) return std::make_unique<Buffer>(bytes, memory);
     std::unique_ptr<Buffer> buffer = std::move(*best);
     free.erase(best);
     return buffer;
@@ -64,7 +73,9 @@ struct BufferPool::Shelf {
   }
 };
 
-BufferPool::BufferPool() : shelf_(std::make_shared<Shelf>()) {}
+BufferPool::BufferPool(std::shared_ptr<BufferMemory> memory) : shelf_(std::make_shared<Shelf>()) {
+  shelf_->memory = std::move(memory);
+}
 
 std::shared_ptr<Buffer> BufferPool::acquire(std::size_t bytes) {
   std::unique_ptr<Buffer> buffer = shelf_->take(bytes);

@@ -7,11 +7,21 @@
 
 namespace gv {
 
+/// Where buffers lie that are not ordinary memory: a device copies faster from memory that is
+/// locked for it. Blocks are aligned to 64 bytes; both calls may come from any thread.
+class BufferMemory {
+ public:
+  virtual ~BufferMemory() = default;
+  virtual std::byte* allocate(std::size_t bytes) = 0;  ///< bytes > 0; throws when there is none
+  virtual void release(std::byte* block) noexcept = 0;
+};
+
 /// A block of bytes, aligned to 64, whose capacity outlives its use: returned to its pool by the
 /// last Payload.
 class Buffer {
  public:
-  explicit Buffer(std::size_t capacity_bytes);  ///< size() == capacity()
+  /// size() == capacity(). memory: null for the ordinary one.
+  explicit Buffer(std::size_t capacity_bytes, std::shared_ptr<BufferMemory> memory = nullptr);
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -28,6 +38,7 @@ class Buffer {
   }
 
  private:
+  std::shared_ptr<BufferMemory> memory_;
   std::byte* data_;
   std::size_t size_ = 0;
   std::size_t capacity_;
@@ -43,7 +54,8 @@ using Payload = std::shared_ptr<const Buffer>;
 /// the pool.
 class BufferPool {
  public:
-  BufferPool();
+  /// Its buffers lie in `memory`; null: the ordinary one.
+  explicit BufferPool(std::shared_ptr<BufferMemory> memory = nullptr);
   /// A writable buffer of `bytes` bytes, its content unspecified: the smallest kept one that fits,
   /// or a new one. At most 1024 wait on the shelf.
   std::shared_ptr<Buffer> acquire(std::size_t bytes);

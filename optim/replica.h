@@ -70,6 +70,10 @@ class Replica {
   virtual void restore(StateReader& in) = 0;
   /// The schedule of the rate goes on as if so many gradient steps had been done.
   virtual void skip_to(std::uint64_t gradient_steps) = 0;
+
+  /// Where buffers lie best that are copied to and from its vectors; null: anywhere. It outlives
+  /// the replica with the buffers in it.
+  virtual std::shared_ptr<BufferMemory> buffer_memory() const { return nullptr; }
 };
 
 }  // namespace gv

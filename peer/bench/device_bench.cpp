@@ -34,19 +34,12 @@ double median_step(Replica& replica, double seconds) {
   return *middle;
 }
 
-/// The CUDA devices that answer: numbered from 0 without a gap.
+/// The CUDA devices that answer, when they can train the fleet's model.
 std::vector<Device> cuda_devices(const Assembly& fleet) {
   std::vector<Device> devices;
-  if (!cuda_available()) return devices;
-  for (int number = 0;; ++number) {
-    try {
-      fleet.replica_on({true, number}, 1);
-    } catch (const std::runtime_error&) {
-      if (number == 0) throw;  // there is one, and it cannot train this model
-      return devices;
-    }
-    devices.push_back({true, number});
-  }
+  if (!cuda_trains(fleet.fleet.model)) return devices;
+  for (const CudaDevice& device : cuda_status().devices) devices.push_back({true, device.number});
+  return devices;
 }
 
 /// What is measured, without batch and figures.

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "gpu/cuda_replica.h"
 #include "peer/cli/command.h"
 #include "peer/cli/version.h"
 #include "peer/tcp/tcp_world.h"
@@ -68,6 +69,21 @@ Finding host_name() {
   return {"host name", known, known ? name.data() : "unknown"};
 }
 
+/// Both are fine: peers train on the CPU then.
+Finding cuda() {
+  const CudaStatus status = cuda_status();
+  if (!status.built) return {"CUDA", true, "not built in"};
+  if (status.devices.empty()) return {"CUDA", true, "built in; no device: " + status.problem};
+  std::string list = "built in, " + status.versions;
+  for (const CudaDevice& device : status.devices)
+    list += fmt::format("; cuda:{} {} (capability {}, {:.0f} GB)",
+                        device.number,
+                        device.name,
+                        device.capability,
+                        device.memory_bytes * 1e-9);
+  return {"CUDA", true, list};
+}
+
 Finding fashion_mnist() {
   const bool here = std::filesystem::is_directory("/usr/share/datasets/fashion-mnist");
   return {"Fashion-MNIST",
@@ -82,6 +98,7 @@ int doctor(bool json) {
                                       file_limit(),
                                       congestion_control(),
                                       host_name(),
+                                      cuda(),
                                       fashion_mnist()};
   bool fine = true;
   Json rows = Json::array();

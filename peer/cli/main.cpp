@@ -11,6 +11,7 @@
 #include "peer/cli/command.h"
 #include "peer/cli/version.h"
 #include "peer/fleet/value.h"
+#include "peer/tcp/tcp_world.h"
 
 namespace {
 
@@ -75,6 +76,8 @@ int main(int argc, char** argv) {
     return gv::exit_code::usage;
   } catch (const std::invalid_argument& e) {
     return report_error(e, gv::exit_code::usage);
+  } catch (const gv::ComputeError& e) {
+    return report_error(e, gv::exit_code::failed);
   } catch (const std::runtime_error& e) {
     return report_error(e, gv::exit_code::could_not_start);
   } catch (const std::exception& e) {

@@ -227,6 +227,7 @@ void add_plan(CLI::App& app, Outcome&) {
   command->callback([options, wanted, calibrating] {
     const Assembly fleet = assemble(*options);
     const MixingFigures s = mixing_figures(fleet);
+    wanted->schedules = !*calibrating;  // the calibrated predictor knows one W
     std::optional<FleetForecast> ahead = forecast(fleet, largest_bytes(fleet), *wanted);
     const RoundPrediction round = predict_round(fleet);
     std::optional<FleetCalibration> calibration;

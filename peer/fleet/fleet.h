@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gossip/world.h"
+#include "gpu/precision.h"
 #include "graph/family.h"
 #include "graph/schedule.h"
 #include "optim/objective.h"
@@ -83,12 +84,13 @@ struct Fleet {
   ModelSpec model;
   OptimizerSpec optimizer;  ///< schedule.total and .peers are filled in when the run is assembled
   std::uint32_t local_steps = 1;
+  Precision precision = Precision::fp32;  ///< of the peers on CUDA
   std::string algorithm = "d-psgd";
   std::string order;  ///< "" takes the algorithm's first
   TopologySpec topology;
   std::string weights = "metropolis";
   std::optional<ScheduleSpec>
-      schedule;  ///< W of every round; topology and weights say nothing then
+      schedule;               ///< W of every round; topology and weights say nothing then
   std::string mixing_digest;  ///< of W, or of the graph file under a schedule (see digest.h)
   NetworkSpec network;
   double flops = 50e9;  ///< `simulate: { flops: 50 GFLOP/s }`: speed of a peer of speed 1

@@ -21,12 +21,16 @@ Estimate between(const Estimate& a, const Estimate& b, double weight) {
   return {a.value + weight * (b.value - a.value), 0};
 }
 
-void fill(Forecast& f, const CalibratedForecast& c, std::uint64_t rounds, double target) {
+void fill(Forecast& f,
+          const CalibratedForecast& c,
+          std::uint64_t rounds,
+          const std::optional<double>& target) {
   const Stationary end = c.after(rounds);
   f.consensus = end.consensus.value;
   f.excess_mean = end.excess_mean.value;
   f.excess_local = end.excess_local.value;
-  const auto reached = c.rounds_to(target);
+  if (!target) return;
+  const auto reached = c.rounds_to(*target);
   f.rounds_to_target =
       reached ? static_cast<double>(*reached) : std::numeric_limits<double>::infinity();
 }
@@ -112,14 +116,14 @@ void add_calibrated(FleetForecast& forecast,
                     const FleetCalibration& calibration,
                     const std::optional<double>& target) {
   const CalibratedForecast own(fleet, *fleet.w, calibration);
-  forecast.target = target ? *target : own.loss_local(fleet.rounds - fleet.rounds / 10);
-  fill(forecast.own, own, fleet.rounds, *forecast.target);
-  // Of graphs that change with the round the calibration says nothing.
-  std::erase_if(forecast.others, [](const Forecast& other) { return other.period != 1; });
+  const double usual = own.loss_local(fleet.rounds - fleet.rounds / 10);
+  forecast.target = target;
+  if (!target && usual < own.loss_local(0)) forecast.target = usual;  // else it diverges
+  fill(forecast.own, own, fleet.rounds, forecast.target);
   for (Forecast& other : forecast.others) {
     const Topology t = build(parse_topology(other.topology), fleet.fleet.size());
     const MixingMatrix w = mixing_matrix(weights_for_all(fleet.fleet.weights), t);
-    fill(other, {fleet, w, calibration}, fleet.rounds, *forecast.target);
+    fill(other, {fleet, w, calibration}, fleet.rounds, forecast.target);
   }
   forecast.calibrated = true;
   check_rate(forecast, fleet, calibration);

@@ -35,7 +35,8 @@ class CalibratedForecast {
   std::vector<LocalPredictor> predictors_;  ///< one per point
 };
 
-/// Fills in what the calibration knows of the fleet itself and of the other graphs. target: of the
+/// Fills in what the calibration knows of the fleet itself and of the other graphs, none of which
+/// may change with the round. target: of the
 /// training loss of local models; none: what this fleet has after nine tenths of its rounds.
 void add_calibrated(FleetForecast& forecast,
                     const Assembly& fleet,

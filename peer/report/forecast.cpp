@@ -154,8 +154,9 @@ std::optional<FleetForecast> forecast(const Assembly& fleet,
   result.target = forecaster.target();
   result.max_degree =
       options.max_degree > 0 ? options.max_degree : std::min(result.own.degree, usual_degree);
-  for (const Candidate& c : other_candidates(fleet, result.max_degree))
-    result.others.push_back(forecaster.of(c));
+  for (const Candidate& c : other_candidates(fleet, result.max_degree)) {
+    if (options.schedules || c.rounds->period() == 1) result.others.push_back(forecaster.of(c));
+  }
   result.all_reduce = forecaster.of_all_reduce();
   advise(result);
   if (forecaster.problem() != nullptr)

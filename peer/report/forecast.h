@@ -50,6 +50,7 @@ void advise(FleetForecast& forecast);
 struct ForecastOptions {
   std::size_t max_degree = 0;  ///< of the alternatives; 0: this fleet's, 16 at most
   std::optional<double> target = std::nullopt;  ///< none: 1.1 times where this fleet settles
+  bool schedules = true;  ///< graphs that change with the round are among the alternatives
 };
 
 /// `bytes_per_round`: what this fleet's busiest peer sends; the alternatives' follow from how many

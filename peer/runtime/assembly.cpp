@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "gpu/cuda_replica.h"
 #include "optim/cifar10.h"
 #include "optim/text.h"
 
@@ -169,11 +170,14 @@ ReplicaParts Assembly::parts(PeerId i) const {
           .objective = [this, i] { return objective(i); },
           .optimizer = optimizer_,
           .batch = fleet.peers.at(i).batch,
-          .init = Rng(fleet.seed).derive("init")};
+          .init = Rng(fleet.seed).derive("init"),
+          .precision = fleet.precision};
 }
 
 std::unique_ptr<Replica> Assembly::replica(PeerId i) const {
-  return make_replica(choose_device(fleet.peers.at(i).device), parts(i));
+  const std::string& word = fleet.peers.at(i).device;
+  const bool stays = word == "auto" && !cuda_trains(fleet.model);
+  return make_replica(stays ? Device{} : choose_device(word), parts(i));
 }
 
 std::unique_ptr<Replica> Assembly::replica_on(const Device& device, std::uint32_t batch) const {

@@ -20,11 +20,12 @@ Device choose_device(const std::string& word) {
 Device choose_device(const std::string& word, bool cuda_here) {
   if (word == "cpu" || (word == "auto" && !cuda_here)) return {};
   if (!cuda_here) {
+    const std::string problem = cuda_status().problem;
     throw std::runtime_error(
-        fmt::format("device `{}`: this grapevine was built without CUDA, or no CUDA device "
-                    "answers\nhelp:  write `device: cpu` or `auto`, or build the preset `cuda` on "
-                    "a machine with a GPU",
-                    word));
+        fmt::format("device `{}`: {}\nhelp:  write `device: cpu` or `auto`, or build the preset "
+                    "`cuda` on a machine with a GPU",
+                    word,
+                    problem.empty() ? "no CUDA device answers" : problem));
   }
   const std::size_t colon = word.find(':');
   return {.cuda = true,
@@ -52,8 +53,13 @@ std::vector<std::string> check_devices(const Fleet& fleet, const std::vector<Pee
 std::unique_ptr<Replica> make_replica(const Device& device, const ReplicaParts& parts) {
   if (!device.cuda)
     return make_host_replica(parts.objective(), parts.optimizer, parts.batch, parts.init);
-  return make_cuda_replica(
-      parts.objective(), parts.optimizer, parts.batch, parts.init, device.number);
+  return make_cuda_replica(parts.model,
+                           parts.share,
+                           parts.optimizer,
+                           parts.batch,
+                           parts.init,
+                           device.number,
+                           parts.precision);
 }
 
 }  // namespace gv

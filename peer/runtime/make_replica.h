@@ -38,6 +38,7 @@ struct ReplicaParts {
   OptimizerSpec optimizer;
   std::uint32_t batch = 1;
   Rng init;
+  Precision precision = Precision::fp32;  ///< on CUDA
 };
 
 /// The one place that decides between the CPU and CUDA.

@@ -78,6 +78,7 @@ TcpPeer::TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options)
   }
   const std::optional<Checkpoint> past = beginning(options);
   plan.fetch = options.rejoin && !past;
+  tcp.memory = replica_->buffer_memory();
   world_ = TcpWorld::make(std::move(tcp));
   peer_ = std::make_unique<Peer>(plan, *world_, *replica_);
   if (!past) return;

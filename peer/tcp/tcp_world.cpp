@@ -25,6 +25,17 @@ constexpr double inline_flops = 1e6;
 /// core). Kernels give their token buckets a burst for the same reason.
 constexpr Time host_lag{std::chrono::microseconds(100)};
 
+/// What the job threw; empty: nothing.
+std::string failure_of(const std::function<void()>& job) {
+  try {
+    job();
+    return "";
+  } catch (const std::exception& e) {
+    const std::string what = e.what();
+    return what.empty() ? "the arithmetic failed" : what;
+  }
+}
+
 }  // namespace
 
 TcpWorldImpl::TcpWorldImpl(TcpOptions options)
@@ -59,6 +70,7 @@ void TcpWorldImpl::run(const std::vector<PeerAddress>& addresses,
   begin_when_complete();
   if (options_.successors) after(join_within, [this] { begin_with_some(); });
   io_.run();
+  if (!compute_failure_.empty()) throw ComputeError(compute_failure_);
   if (!failure_.empty()) throw std::runtime_error(failure_);
 }
 
@@ -102,18 +114,25 @@ void TcpWorldImpl::after(Time delay, std::function<void()> f) {
 
 void TcpWorldImpl::offload(double flops, std::function<void()> job, std::function<void()> done) {
   if (jobs_ == 0 && flops > 0 && flops < inline_flops) {
-    job();
+    const std::string why = failure_of(job);
+    if (!why.empty()) return fail_compute(why);
     asio::post(io_, std::move(done));
     return;
   }
   ++jobs_;
   compute_.submit([this, job = std::move(job), done = std::move(done)] {
-    job();
-    asio::post(io_, [this, done] {
+    const std::string why = failure_of(job);
+    asio::post(io_, [this, done, why] {
       --jobs_;
-      done();
+      why.empty() ? done() : fail_compute(why);
     });
   });
+}
+
+/// Whoever waits for the job waits for ever: the loop ends.
+void TcpWorldImpl::fail_compute(std::string why) {
+  compute_failure_ = std::move(why);
+  io_.stop();
 }
 
 void TcpWorldImpl::fail(std::string reason) {

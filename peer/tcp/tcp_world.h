@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct TcpOptions {
   std::string listen_address = "127.0.0.1";
   std::uint16_t listen_port = 0;  ///< 0: any free one
   int compute_threads = 1;
+  std::shared_ptr<BufferMemory> memory;  ///< of received payloads; null: the ordinary one
   Time connect_deadline{std::chrono::seconds(30)};   ///< all links up by then, or run() fails
   Time farewell_deadline{std::chrono::seconds(30)};  ///< how long end_loop() waits for neighbours
   Time heartbeat{std::chrono::milliseconds(500)};    ///< between two signs of life on a link
@@ -50,6 +52,11 @@ struct PeerAddress {
   std::uint16_t port = 0;
 };
 
+/// The arithmetic threw (a device was lost, say): training cannot go on.
+struct ComputeError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// World over TCP: Asio coroutines, one persistent connection per edge (the lower id dials, and
 /// dials again when it breaks), gather writes, pooled receive buffers, one arithmetic thread. Wall
 /// clock. A session on each edge brings every message over exactly once, whatever becomes of its
@@ -62,7 +69,8 @@ class TcpWorld : public World {
   virtual std::uint16_t listen() = 0;
   /// Runs the loop: connects to all links, then calls `begin` on the loop; returns when end_loop()
   /// has said farewell. Throws std::runtime_error naming the peers that could not be reached or
-  /// that refused us, and why; and whatever `begin` or a callback throws.
+  /// that refused us, and why; ComputeError when a job threw; and whatever `begin` or a callback
+  /// throws.
   virtual void run(const std::vector<PeerAddress>& addresses,
                    Peer& peer,
                    std::function<void()> begin) = 0;

@@ -112,6 +112,7 @@ class TcpWorldImpl : public TcpWorld {
   void begin_when_complete();
   void begin_with_some();
   void fail(std::string reason);
+  void fail_compute(std::string why);
   std::string missing_links() const;
   std::string unheard() const;
   void take_leave();
@@ -119,7 +120,7 @@ class TcpWorldImpl : public TcpWorld {
 
   TcpOptions options_;
   asio::io_context io_{1};
-  std::shared_ptr<BufferPool> pool_ = std::make_shared<BufferPool>();
+  std::shared_ptr<BufferPool> pool_ = std::make_shared<BufferPool>(options_.memory);
   tcp::acceptor acceptor_;
   std::map<PeerId, Edge> edges_;
   std::optional<Shaper> shaper_;
@@ -128,6 +129,7 @@ class TcpWorldImpl : public TcpWorld {
   bool begun_ = false;
   bool ending_ = false;
   std::string failure_;
+  std::string compute_failure_;
   Rng jitter_{options_.hello.incarnation};
   int strangers_ = 0;
   int refusals_ = 0;  ///< since the last heartbeat

@@ -1,6 +1,7 @@
 #include "optim/buffer.h"
 
 #include <algorithm>
+#include <new>
 
 #include <gtest/gtest.h>
 
@@ -33,6 +34,35 @@ TEST(BufferPool, KeepsTheNewest) {
   lent.clear();
   const std::byte* data = pool.acquire(4096)->data();
   EXPECT_EQ(pool.acquire(4096)->data(), data);
+}
+
+/// Counts what is out.
+class CountedMemory : public BufferMemory {
+ public:
+  std::byte* allocate(std::size_t bytes) override {
+    ++out;
+    return static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64}));
+  }
+  void release(std::byte* block) noexcept override {
+    --out;
+    ::operator delete (block, std::align_val_t{64});
+  }
+  int out = 0;
+};
+
+TEST(BufferPool, TakesItsBuffersFromTheMemoryItIsGivenAndGivesThemBack) {
+  const auto memory = std::make_shared<CountedMemory>();
+  auto pool = std::make_unique<BufferPool>(memory);
+  std::shared_ptr<Buffer> first = pool->acquire(100);
+  const std::shared_ptr<Buffer> second = pool->acquire(100);
+  EXPECT_EQ(memory->out, 2);
+  first.reset();
+  EXPECT_EQ(memory->out, 2) << "it waits on the shelf";
+  first = pool->acquire(50);
+  EXPECT_EQ(memory->out, 2);
+  first.reset();
+  pool.reset();
+  EXPECT_EQ(memory->out, 1) << "the second outlives the pool";
 }
 
 }  // namespace

@@ -56,6 +56,15 @@ TEST_F(Devices, AreGivenToAllOrToEach) {
   EXPECT_EQ(batches_of(fleet), (std::vector<std::uint32_t>{32, 32, 32, 128}));
 }
 
+TEST_F(Devices, ThePrecisionIsRead) {
+  EXPECT_EQ(read("").precision, Precision::fp32);
+  EXPECT_EQ(read("train: { precision: fp32 }\n").precision, Precision::fp32);
+  EXPECT_EQ(read("train: { precision: tf32 }\n").precision, Precision::tf32);
+  EXPECT_EQ(read("train: { precision: bf16 }\n").precision, Precision::bf16);
+  EXPECT_NE(problem("train: { precision: fp16 }\n").find(":4:21"), std::string::npos)
+      << problem("train: { precision: fp16 }\n");
+}
+
 TEST_F(Devices, NamesThatAreNoneAreRefused) {
   for (const char* word : {"gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:1x", "cuda:1024", "CUDA"}) {
     const std::string what = problem(fmt::format("train: {{ device: \"{}\" }}\n", word));

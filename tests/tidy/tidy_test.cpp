@@ -35,7 +35,7 @@ std::set<std::string> reached_by_tests(const std::vector<File>& tree) {
   for (const File& file : tree) {
     if (file.path.starts_with("tests/")) open.push_back(file.path);
     const std::string own = file.path.substr(0, file.path.rfind('.')) + ".h";
-    const bool source = file.path.ends_with(".cpp");
+    const bool source = file.path.ends_with(".cpp") || file.path.ends_with(".cu");
     for (const std::string& line : file.lines) {
       std::smatch match;
       if (!std::regex_search(line, match, include)) continue;
@@ -58,7 +58,9 @@ TEST(Tidy, EverySourceIsReachedByATest) {
   const std::vector<File> tree = read_tree(GV_SOURCE_DIR);
   const std::set<std::string> reached = reached_by_tests(tree);
   // These the tests reach by running the program; and a measured figure has no right value.
-  const std::regex by_program("^peer/(cli|bench)/.*|^peer/launch/(peer_process|watch_thread)\\..*");
+  const std::regex by_program(
+      "^(peer/cli|peer/bench|gpu/bench)/.*|"
+      "^peer/launch/(peer_process|watch_thread)\\..*");
   for (const File& file : tree) {
     if (file.path.ends_with(".proto") || std::regex_match(file.path, by_program)) continue;
     EXPECT_TRUE(reached.contains(file.path)) << file.path << ": no test reaches it";

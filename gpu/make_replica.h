@@ -1,0 +1,19 @@
+#pragma once
+
+#include "gpu/cuda_replica.h"
+
+namespace gv::gpu {
+
+/// As gv::make_cuda_replica, which has checked the arguments; on this side of the plugin.
+std::unique_ptr<Replica> make_replica(const ModelSpec& model,
+                                      Share share,
+                                      const OptimizerSpec& optimizer,
+                                      std::uint32_t batch,
+                                      Rng init,
+                                      int device,
+                                      Precision precision);
+
+/// Page-locked host memory, made on this device.
+std::shared_ptr<BufferMemory> pinned_memory(int device);
+
+}  // namespace gv::gpu

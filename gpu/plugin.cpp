@@ -1,0 +1,47 @@
+#include "gpu/plugin.h"
+
+#include <string>
+
+#include "gpu/make_replica.h"
+#include "gpu/memory.h"
+
+namespace gv::gpu {
+namespace {
+
+std::string version(int number) {
+  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
+
+CudaDevice describe(int number) {
+  cudaDeviceProp properties{};
+  GV_CUDA(cudaGetDeviceProperties(&properties, number));
+  CudaDevice device;
+  device.number = number;
+  device.name = properties.name;
+  device.capability = std::to_string(properties.major) + "." + std::to_string(properties.minor);
+  device.memory_bytes = static_cast<double>(properties.totalGlobalMem);
+  return device;
+}
+
+CudaStatus status() {
+  CudaStatus status;
+  status.built = true;
+  status.versions = "CUDA " + version(CUDART_VERSION);
+  int count = 0;
+  if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess) {
+    cudaGetLastError();
+    status.problem = cudaGetErrorString(error);
+    return status;
+  }
+  for (int number = 0; number < count; ++number) status.devices.push_back(describe(number));
+  if (count == 0) status.problem = "the driver shows no device";
+  return status;
+}
+
+}  // namespace
+}  // namespace gv::gpu
+
+const gv::gpu::Plugin* gv_cuda_plugin() {
+  static const gv::gpu::Plugin plugin{gv::gpu::status, gv::gpu::make_replica};
+  return &plugin;
+}

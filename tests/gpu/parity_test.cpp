@@ -1,0 +1,170 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "optim/network.h"
+#include "tests/gpu/replicas.h"
+
+// The same training on both devices. Same seed, same minibatches; sums are taken in another order.
+
+namespace gv {
+namespace {
+
+TrainTest text_data() {
+  auto train = std::make_shared<Dataset>();
+  train->context = train->features = 32;
+  train->rows = 4000;
+  train->classes = 20;
+  for (std::uint8_t c = 0; c < 20; ++c)
+    train->vocabulary.push_back(static_cast<std::uint8_t>('a' + c));
+  Rng rng(5);
+  std::uint64_t state = 0;
+  for (std::uint32_t k = 0; k < train->rows + train->context; ++k) {
+    state = rng.uniform() < 0.8 ? (state * 7 + 3) % 20 : rng.below(20);  // mostly a rule
+    train->tokens.push_back(static_cast<std::uint8_t>(state));
+  }
+  return {train, train};
+}
+
+Share share_for(const std::string& kind) {
+  if (kind != "transformer") {
+    Share share = digits_share();
+    if (kind == "resnet20") share.augment = {.crop = true, .flip = true};
+    return share;
+  }
+  static const TrainTest text = text_data();
+  Share share{.train = text.train, .test = text.test, .rows = {}, .rng = Rng(11)};
+  for (std::uint32_t r = 0; r < 4000; ++r) share.rows.push_back(r);
+  return share;
+}
+
+struct Case {
+  std::string name;
+  ModelSpec model;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const char* kind : {"softmax", "mlp", "lenet5", "resnet20", "transformer"}) {
+    ModelSpec model;
+    model.kind = kind;
+    all.push_back({kind, model});
+  }
+  all.push_back(all[3]);
+  all.back().name = "resnet20group";
+  all.back().model.norm = "group";
+  return all;
+}
+
+OptimizerSpec sgd() {
+  OptimizerSpec spec;
+  spec.lr = 0.02;
+  spec.momentum = 0.9;
+  return spec;
+}
+
+class Parity : public testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    if (const std::string why = cuda.missing(); !why.empty()) GTEST_SKIP() << why;
+  }
+  static std::unique_ptr<Replica> make(const Implementation& on,
+                                       Precision precision = Precision::fp32) {
+    const Case& row = GetParam();
+    return on.make(row.model, share_for(row.model.kind), sgd(), 32, Rng(3), precision);
+  }
+};
+
+double norm(std::span<const float> v) {
+  double sum = 0;
+  for (const float value : v) sum += static_cast<double>(value) * static_cast<double>(value);
+  return std::sqrt(sum);
+}
+
+/// |a - b| / |b|.
+double relative_distance(std::span<const float> a, std::span<const float> b) {
+  std::vector<float> difference(a.begin(), a.end());
+  for (std::size_t k = 0; k < b.size(); ++k) difference[k] -= b[k];
+  return norm(difference) / norm(b);
+}
+
+/// x with the last bit of every element changed at random: what rounding alone may do.
+std::vector<float> nudged(std::vector<float> x) {
+  Rng rng(17);
+  for (float& value : x) value = std::nextafter(value, rng.uniform() < 0.5 ? 1e9F : -1e9F);
+  return x;
+}
+
+/// A network of many relus has no gradient that is continuous in its roundings: one of them opens
+/// or closes, and every layer below sees it. So each may be off by 1e-5, or by a hundred times what
+/// a change of the weights' last bits does to the CPU's own gradient.
+TEST_P(Parity, GradientsOfEveryLayerAgree) {
+  const auto on_cpu = make(host);
+  const auto beside = make(host);
+  beside->load(Vector::x, {0, beside->size()}, *payload(nudged(values(*beside))));
+  const auto on_gpu = make(cuda);
+  const Network network = make_network(GetParam().model, *share_for(GetParam().model.kind).train);
+  for (int round = 0; round < 3; ++round) {  // at once, recorded, replayed
+    EXPECT_NEAR(on_gpu->gradient() / on_cpu->gradient(), 1, 1e-5);
+    const std::vector<float> a = values(*on_gpu, Vector::g);
+    const std::vector<float> b = values(*on_cpu, Vector::g);
+    beside->gradient();
+    const std::vector<float> c = values(*beside, Vector::g);
+    for (const Tensor& t : network.tensors) {
+      const auto ours = std::span(a).subspan(t.offset, t.count);
+      const auto theirs = std::span(b).subspan(t.offset, t.count);
+      // A gradient that is nothing but rounding has no relative error (a bias before a norm).
+      if (norm(theirs) < 1e-6 * norm(b)) continue;
+      const double own = relative_distance(std::span(c).subspan(t.offset, t.count), theirs);
+      EXPECT_LE(relative_distance(ours, theirs), std::max(1e-5, 100 * own)) << t.parameter.name;
+    }
+  }
+}
+
+TEST_P(Parity, TheLossAfterAHundredStepsAgrees) {
+  const auto on_cpu = make(host);
+  const auto on_gpu = make(cuda);
+  double cpu = 0;
+  double gpu = 0;
+  for (int step = 0; step < 100; ++step) {
+    cpu = on_cpu->gradient();
+    on_cpu->step();
+    gpu = on_gpu->gradient();
+    on_gpu->step();
+  }
+  EXPECT_NEAR(gpu / cpu, 1, 1e-3) << "host " << cpu << ", cuda " << gpu;
+  const double tested = on_cpu->evaluate().loss;
+  EXPECT_NEAR(on_gpu->evaluate().loss / tested, 1, 1e-3);
+}
+
+TEST_P(Parity, TheDeviceRepeatsItselfToTheBit) {
+  for (const Precision precision : {Precision::fp32, Precision::tf32, Precision::bf16}) {
+    const auto one = make(cuda, precision);
+    const auto other = make(cuda, precision);
+    for (int step = 0; step < 10; ++step) {
+      ASSERT_EQ(one->gradient(), other->gradient());
+      ASSERT_EQ(values(*one, Vector::g), values(*other, Vector::g));
+      one->step();
+      other->step();
+    }
+  }
+}
+
+TEST_P(Parity, CoarserFactorsGiveNearlyTheSameGradient) {
+  const auto exact = make(cuda);
+  exact->gradient();
+  const std::vector<float> g = values(*exact, Vector::g);
+  for (const auto& [precision, most] :
+       {std::pair{Precision::tf32, 5e-3}, std::pair{Precision::bf16, 5e-2}}) {
+    const auto coarse = make(cuda, precision);
+    coarse->gradient();
+    EXPECT_LE(relative_distance(values(*coarse, Vector::g), g), most);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, Parity, testing::ValuesIn(cases()), [](const auto& row) {
+  return row.param.name;
+});
+
+}  // namespace
+}  // namespace gv
