@@ -184,14 +184,13 @@ class CudaReplica : public Replica {
 
 }  // namespace
 
-std::unique_ptr<Replica> make_replica(const ModelSpec& model,
+std::unique_ptr<Replica> make_replica(const Network& network,
                                       Share share,
                                       const OptimizerSpec& optimizer,
                                       std::uint32_t batch,
                                       Rng init,
                                       int device,
                                       Precision precision) {
-  const Network network = make_network(model, *share.train);
   return std::make_unique<CudaReplica>(
       network, std::move(share), optimizer, batch, init, device, precision);
 }

@@ -6,6 +6,7 @@
 
 #include "gpu/cuda_error.h"
 #include "gpu/precision.h"
+#include "optim/network.h"
 #include "optim/replica.h"
 
 namespace gv {
@@ -35,8 +36,8 @@ bool cuda_trains(const ModelSpec& model);
 /// Replica on CUDA device `device`, that starts, draws its minibatches, mixes and steps as a
 /// HostReplica of the same network does. Mixing and steps are equal to the bit, gradients up to
 /// rounding. Throws CudaError when there is no such device, or when it has no room (with the bytes
-/// wanted and free); std::invalid_argument for a model that is no network.
-std::unique_ptr<Replica> make_cuda_replica(const ModelSpec& model,
+/// wanted and free).
+std::unique_ptr<Replica> make_cuda_replica(const Network& network,
                                            Share share,
                                            const OptimizerSpec& optimizer,
                                            std::uint32_t batch,

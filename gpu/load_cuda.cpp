@@ -1,5 +1,3 @@
-#include <stdexcept>
-
 #include <dlfcn.h>
 
 #include "gpu/cuda_replica.h"
@@ -52,16 +50,13 @@ bool cuda_available() {
   return here;
 }
 
-std::unique_ptr<Replica> make_cuda_replica(const ModelSpec& model,
+std::unique_ptr<Replica> make_cuda_replica(const Network& network,
                                            Share share,
                                            const OptimizerSpec& optimizer,
                                            std::uint32_t batch,
                                            Rng init,
                                            int device,
                                            Precision precision) {
-  if (!cuda_trains(model))
-    throw std::invalid_argument("model `" + model.kind +
-                                "` is trained on the CPU only: use device: cpu or auto");
   const CudaStatus status = cuda_status();
   if (status.devices.empty())
     throw CudaError("[gpu] no CUDA device: " + status.problem + "; use device: cpu or auto");
@@ -70,7 +65,7 @@ std::unique_ptr<Replica> make_cuda_replica(const ModelSpec& model,
                     ": this machine has " + std::to_string(status.devices.size()) +
                     ", numbered from 0");
   return loaded().plugin->make_replica(
-      model, std::move(share), optimizer, batch, init, device, precision);
+      network, std::move(share), optimizer, batch, init, device, precision);
 }
 
 }  // namespace gv

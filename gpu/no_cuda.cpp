@@ -15,7 +15,7 @@ bool cuda_available() {
 }
 
 std::unique_ptr<Replica> make_cuda_replica(
-    const ModelSpec&, Share, const OptimizerSpec&, std::uint32_t, Rng, int, Precision) {
+    const Network&, Share, const OptimizerSpec&, std::uint32_t, Rng, int, Precision) {
   throw CudaError("[gpu] this binary was built without CUDA: use device: cpu");
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 class Relu : public HostLayer {
  public:
-  explicit Relu(const Place& place) : memory_(place.memory), x_(place.inputs[0].tensor) {
+  explicit Relu(const LayerPlace& place) : memory_(place.memory), x_(place.inputs[0].tensor) {
     set_output(memory_.lend(x_.get_desc()));
   }
 
@@ -17,7 +17,7 @@ class Relu : public HostLayer {
     for (std::size_t k = 0, n = float_count(y_); k < n; ++k) y[k] = std::max(x[k], 0.0F);
   }
   std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool) override {
-    incoming_ = Incoming(memory_, parts, y_, true);
+    incoming_ = IncomingGradient(memory_, parts, y_, true);
     const Lease result = incoming_.lease();
     incoming_.drop();
     return {result};
@@ -27,14 +27,14 @@ class Relu : public HostLayer {
  private:
   HostMemory& memory_;
   dnnl::memory x_;
-  Incoming incoming_;
+  IncomingGradient incoming_;
 };
 
 /// Hendrycks & Gimpel 2016, "Gaussian error linear units", arXiv:1606.08415, section 2, the form
 /// with tanh.
 class Gelu : public HostLayer {
  public:
-  explicit Gelu(const Place& place) : memory_(place.memory), x_(place.inputs[0].tensor) {
+  explicit Gelu(const LayerPlace& place) : memory_(place.memory), x_(place.inputs[0].tensor) {
     set_output(memory_.lend(x_.get_desc()));
     description_ = {{dnnl::prop_kind::forward_training, kind, x_.get_desc(), 0, 0},
                     Primitive::attributes(),
@@ -47,7 +47,7 @@ class Gelu : public HostLayer {
 
   void forward(std::span<const float>, Moments) override { run_forward_.run(); }
   std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool) override {
-    incoming_ = Incoming(memory_, parts, y_, false);
+    incoming_ = IncomingGradient(memory_, parts, y_, false);
     Lease result = memory_.lend(x_.get_desc());
     const dnnl::eltwise_backward::primitive_desc description(
         {kind, x_.get_desc(), x_.get_desc(), 0, 0},
@@ -74,12 +74,12 @@ class Gelu : public HostLayer {
   dnnl::memory x_;
   dnnl::eltwise_forward::primitive_desc description_;
   Primitive run_forward_, run_backward_;
-  Incoming incoming_;
+  IncomingGradient incoming_;
 };
 
 }  // namespace
 
-LayerPointer make_host_activation(const Place& place) {
+LayerPointer make_host_activation(const LayerPlace& place) {
   if (place.node.op == Op::relu) return std::make_unique<Relu>(place);
   return std::make_unique<Gelu>(place);
 }

@@ -11,7 +11,7 @@ namespace {
 /// what is before it): products of a head at a time, the weights kept for the way back.
 class Attention : public HostLayer {
  public:
-  explicit Attention(const Place& place)
+  explicit Attention(const LayerPlace& place)
       : memory_(place.memory),
         rows_(place.rows),
         heads_(place.node.heads),
@@ -61,7 +61,7 @@ class Attention : public HostLayer {
   }
 
   std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool) override {
-    incoming_ = Incoming(memory_, parts, y_, false);
+    incoming_ = IncomingGradient(memory_, parts, y_, false);
     Lease result = memory_.lend(x_.get_desc());
     dx_ = result.tensor;
     incoming_.drop();
@@ -147,12 +147,12 @@ class Attention : public HostLayer {
   dnnl::memory x_, dx_;
   std::vector<float> weights_;         ///< [rows][heads][t][t], or of one head
   std::vector<float> score_gradient_;  ///< [t][t]
-  Incoming incoming_;
+  IncomingGradient incoming_;
 };
 
 }  // namespace
 
-LayerPointer make_host_attention(const Place& place) {
+LayerPointer make_host_attention(const LayerPlace& place) {
   return std::make_unique<Attention>(place);
 }
 

@@ -22,7 +22,7 @@ std::int64_t end_padding(std::uint32_t in, std::uint32_t out, const Node& node) 
 
 class Convolution : public HostLayer {
  public:
-  explicit Convolution(const Place& place)
+  explicit Convolution(const LayerPlace& place)
       : memory_(place.memory),
         rows_(place.rows),
         in_(place.in()),
@@ -60,7 +60,7 @@ class Convolution : public HostLayer {
   }
 
   std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool wanted) override {
-    incoming_ = Incoming(memory_, parts, y_, relu_);
+    incoming_ = IncomingGradient(memory_, parts, y_, relu_);
     prepare_weights();
     std::vector<Lease> results;
     if (wanted) results.push_back(prepare_data());
@@ -183,7 +183,7 @@ class Convolution : public HostLayer {
   convolution_forward::primitive_desc forward_;
   Conversion input_, weight_in_;
   Primitive run_forward_;
-  Incoming incoming_;
+  IncomingGradient incoming_;
   Conversion weights_input_, weights_incoming_, weight_out_;
   Primitive run_weights_;
   Conversion data_weight_, data_incoming_, data_out_;
@@ -192,7 +192,7 @@ class Convolution : public HostLayer {
 
 }  // namespace
 
-LayerPointer make_host_convolution(const Place& place) {
+LayerPointer make_host_convolution(const LayerPlace& place) {
   return std::make_unique<Convolution>(place);
 }
 

@@ -8,7 +8,7 @@ namespace {
 /// The token's row plus the position's row.
 class Embedding : public HostLayer {
  public:
-  Embedding(const Place& place, std::span<const std::uint8_t> tokens)
+  Embedding(const LayerPlace& place, std::span<const std::uint8_t> tokens)
       : memory_(place.memory),
         token_(place.tensor(0)),
         position_(place.tensor(1)),
@@ -28,7 +28,7 @@ class Embedding : public HostLayer {
   }
 
   std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool) override {
-    incoming_ = Incoming(memory_, parts, y_, false);
+    incoming_ = IncomingGradient(memory_, parts, y_, false);
     incoming_.drop();
     return {};
   }
@@ -51,12 +51,12 @@ class Embedding : public HostLayer {
   Tensor token_, position_;
   std::size_t width_, positions_;
   std::span<const std::uint8_t> tokens_;
-  Incoming incoming_;
+  IncomingGradient incoming_;
 };
 
 }  // namespace
 
-LayerPointer make_host_embedding(const Place& place, std::span<const std::uint8_t> tokens) {
+LayerPointer make_host_embedding(const LayerPlace& place, std::span<const std::uint8_t> tokens) {
   return std::make_unique<Embedding>(place, tokens);
 }
 

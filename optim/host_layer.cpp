@@ -24,10 +24,10 @@ void sum_parts(const std::vector<dnnl::memory>& parts, float* out, std::size_t n
 
 }  // namespace
 
-Incoming::Incoming(HostMemory& memory,
-                   const std::vector<Lease>& parts,
-                   const dnnl::memory& y,
-                   bool relu)
+IncomingGradient::IncomingGradient(HostMemory& memory,
+                                   const std::vector<Lease>& parts,
+                                   const dnnl::memory& y,
+                                   bool relu)
     : y_(y), relu_(relu) {
   GV_CHECK(!parts.empty(), "a layer whose output somebody uses");
   for (const Lease& part : parts) {
@@ -37,7 +37,7 @@ Incoming::Incoming(HostMemory& memory,
   sum_ = parts.size() == 1 && !relu ? parts.front() : memory.lend(y.get_desc());
 }
 
-void Incoming::gather() {
+void IncomingGradient::gather() {
   if (parts_.size() == 1 && !relu_) return;
   float* out = floats(sum_.tensor);
   const std::size_t n = float_count(y_);

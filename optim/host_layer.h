@@ -18,7 +18,7 @@ struct ChannelMoments {
 };
 
 /// Where a layer stands: its node, and what it is made of.
-struct Place {
+struct LayerPlace {
   HostMemory& memory;
   const Network& network;
   const Node& node;
@@ -61,10 +61,13 @@ class HostLayer {
 
 /// The gradient by a layer's output before its ReLU: the sum of its parts where y > 0. A single
 /// part without a ReLU is taken as it lies.
-class Incoming {
+class IncomingGradient {
  public:
-  Incoming() = default;
-  Incoming(HostMemory& memory, const std::vector<Lease>& parts, const dnnl::memory& y, bool relu);
+  IncomingGradient() = default;
+  IncomingGradient(HostMemory& memory,
+                   const std::vector<Lease>& parts,
+                   const dnnl::memory& y,
+                   bool relu);
   void gather();
   const Lease& lease() const { return sum_; }
   /// Others may be lent its memory, once what is made of it has its own.
@@ -80,17 +83,17 @@ class Incoming {
 
 // One function for each op; host_<family>.cpp.
 using LayerPointer = std::unique_ptr<HostLayer>;
-LayerPointer make_host_convolution(const Place& place);
-LayerPointer make_host_linear(const Place& place);
-LayerPointer make_host_activation(const Place& place);  ///< relu that is nobody's, gelu
-LayerPointer make_host_max_pool(const Place& place);
-LayerPointer make_host_average_pool(const Place& place);
-LayerPointer make_host_picture_norm(const Place& place);  ///< batch and group
-LayerPointer make_host_layer_norm(const Place& place);
-LayerPointer make_host_add(const Place& place);
-LayerPointer make_host_shortcut(const Place& place);
+LayerPointer make_host_convolution(const LayerPlace& place);
+LayerPointer make_host_linear(const LayerPlace& place);
+LayerPointer make_host_activation(const LayerPlace& place);  ///< relu that is nobody's, gelu
+LayerPointer make_host_max_pool(const LayerPlace& place);
+LayerPointer make_host_average_pool(const LayerPlace& place);
+LayerPointer make_host_picture_norm(const LayerPlace& place);  ///< batch and group
+LayerPointer make_host_layer_norm(const LayerPlace& place);
+LayerPointer make_host_add(const LayerPlace& place);
+LayerPointer make_host_shortcut(const LayerPlace& place);
 /// `tokens`: [rows][positions], filled before each forward.
-LayerPointer make_host_embedding(const Place& place, std::span<const std::uint8_t> tokens);
-LayerPointer make_host_attention(const Place& place);
+LayerPointer make_host_embedding(const LayerPlace& place, std::span<const std::uint8_t> tokens);
+LayerPointer make_host_attention(const LayerPlace& place);
 
 }  // namespace gv

@@ -10,7 +10,7 @@ namespace {
 /// the mean and deviation of its own channels.
 class LayerNorm : public HostLayer {
  public:
-  explicit LayerNorm(const Place& place)
+  explicit LayerNorm(const LayerPlace& place)
       : memory_(place.memory),
         epsilon_(place.node.epsilon),
         weight_(place.tensor(0).offset),
@@ -44,7 +44,7 @@ class LayerNorm : public HostLayer {
   }
 
   std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool) override {
-    incoming_ = Incoming(memory_, parts, y_, false);
+    incoming_ = IncomingGradient(memory_, parts, y_, false);
     Lease result = memory_.lend(x_.get_desc());
     dx_ = result.tensor;
     incoming_.drop();
@@ -85,12 +85,12 @@ class LayerNorm : public HostLayer {
   std::size_t weight_, bias_, channels_, positions_;
   dnnl::memory x_, dx_;
   std::vector<float> mean_, inverse_;  ///< of each position
-  Incoming incoming_;
+  IncomingGradient incoming_;
 };
 
 }  // namespace
 
-LayerPointer make_host_layer_norm(const Place& place) {
+LayerPointer make_host_layer_norm(const LayerPlace& place) {
   return std::make_unique<LayerNorm>(place);
 }
 

@@ -10,7 +10,7 @@ namespace {
 /// Matrix products on the flat vector as it lies; a picture in blocks is laid plain before.
 class Linear : public HostLayer {
  public:
-  explicit Linear(const Place& place)
+  explicit Linear(const LayerPlace& place)
       : memory_(place.memory),
         weight_(place.tensor(0)),
         relu_(place.relu),
@@ -51,7 +51,7 @@ class Linear : public HostLayer {
   }
 
   std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool wanted) override {
-    incoming_ = Incoming(memory_, parts, y_, relu_);
+    incoming_ = IncomingGradient(memory_, parts, y_, relu_);
     std::vector<Lease> results;
     if (wanted) {
       results.push_back(memory_.lend(x_.get_desc()));
@@ -90,12 +90,12 @@ class Linear : public HostLayer {
   dnnl::memory x_;
   dnnl::memory::desc plain_;
   Conversion input_, data_out_;
-  Incoming incoming_;
+  IncomingGradient incoming_;
 };
 
 }  // namespace
 
-LayerPointer make_host_linear(const Place& place) {
+LayerPointer make_host_linear(const LayerPlace& place) {
   return std::make_unique<Linear>(place);
 }
 

@@ -82,12 +82,12 @@ void HostNetwork::make_layer(std::uint32_t node) {
     values_[node] = values_[n.inputs[0]];
     return;
   }
-  Place place{.memory = memory_,
-              .network = network_,
-              .node = n,
-              .rows = rows_,
-              .relu = takes_relu(node),
-              .training = training_};
+  LayerPlace place{.memory = memory_,
+                   .network = network_,
+                   .node = n,
+                   .rows = rows_,
+                   .relu = takes_relu(node),
+                   .training = training_};
   for (const std::uint32_t input : n.inputs) place.inputs.push_back(values_[input]);
   if (n.op == Op::batch_norm) {
     moments_.push_back({std::vector<float>(n.out.channels), std::vector<float>(n.out.channels, 1)});
@@ -97,7 +97,7 @@ void HostNetwork::make_layer(std::uint32_t node) {
   values_[node] = layers_[node]->hand_over();
 }
 
-LayerPointer HostNetwork::layer_of(const Place& place) {
+LayerPointer HostNetwork::layer_of(const LayerPlace& place) {
   switch (place.node.op) {
     case Op::convolution:
       return make_host_convolution(place);

@@ -34,7 +34,7 @@ class HostNetwork {
  private:
   void make_layers();
   void make_layer(std::uint32_t node);
-  LayerPointer layer_of(const Place& place);
+  LayerPointer layer_of(const LayerPlace& place);
   void prepare_backward();
   bool takes_relu(std::uint32_t node) const;
 

@@ -13,7 +13,7 @@ namespace {
 
 class PictureNorm : public HostLayer {
  public:
-  explicit PictureNorm(const Place& place)
+  explicit PictureNorm(const LayerPlace& place)
       : memory_(place.memory),
         batch_(place.node.op == Op::batch_norm),
         relu_(place.relu),
@@ -61,7 +61,8 @@ class PictureNorm : public HostLayer {
   }
 
   std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool) override {
-    incoming_ = Incoming(memory_, parts, y_, false);  // the ReLU's sign is found again from x
+    incoming_ =
+        IncomingGradient(memory_, parts, y_, false);  // the ReLU's sign is found again from x
     Lease result = memory_.lend(x_.get_desc());
     dx_ = result.tensor;
     incoming_.drop();
@@ -196,12 +197,12 @@ class PictureNorm : public HostLayer {
   std::vector<double> mean_, inverse_;  ///< of each set
   std::vector<double> set_sum_, set_product_, own_;
   std::vector<float> a_, b_, p_, q_, r_;  ///< [rows][padded channels]; zero in the padding
-  Incoming incoming_;
+  IncomingGradient incoming_;
 };
 
 }  // namespace
 
-LayerPointer make_host_picture_norm(const Place& place) {
+LayerPointer make_host_picture_norm(const LayerPlace& place) {
   return std::make_unique<PictureNorm>(place);
 }
 

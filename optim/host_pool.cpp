@@ -7,7 +7,7 @@ namespace {
 
 class MaxPool : public HostLayer {
  public:
-  explicit MaxPool(const Place& place)
+  explicit MaxPool(const LayerPlace& place)
       : memory_(place.memory),
         x_(place.inputs[0].tensor),
         strides_{place.node.stride, place.node.stride},
@@ -34,7 +34,7 @@ class MaxPool : public HostLayer {
   void forward(std::span<const float>, Moments) override { run_forward_.run(); }
 
   std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool) override {
-    incoming_ = Incoming(memory_, parts, y_, false);
+    incoming_ = IncomingGradient(memory_, parts, y_, false);
     Lease result = memory_.lend(x_.get_desc());
     const dnnl::pooling_backward::primitive_desc description(
         {kind, x_.get_desc(), y_.get_desc(), strides_, kernel_, none_, none_},
@@ -63,13 +63,13 @@ class MaxPool : public HostLayer {
   dnnl::pooling_forward::primitive_desc description_;
   Lease where_;  ///< which element of its window was the maximum
   Primitive run_forward_, run_backward_;
-  Incoming incoming_;
+  IncomingGradient incoming_;
 };
 
 /// Over the whole picture.
 class AveragePool : public HostLayer {
  public:
-  explicit AveragePool(const Place& place)
+  explicit AveragePool(const LayerPlace& place)
       : memory_(place.memory), x_(place.inputs[0].tensor), layout_(layout_of(x_)) {
     set_output(memory_.lend(matrix_of(place.rows, place.node.out)));
   }
@@ -84,7 +84,7 @@ class AveragePool : public HostLayer {
     });
   }
   std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool) override {
-    incoming_ = Incoming(memory_, parts, y_, false);
+    incoming_ = IncomingGradient(memory_, parts, y_, false);
     Lease result = memory_.lend(x_.get_desc());
     dx_ = result.tensor;
     incoming_.drop();
@@ -113,16 +113,16 @@ class AveragePool : public HostLayer {
   HostMemory& memory_;
   dnnl::memory x_, dx_;
   PictureLayout layout_;
-  Incoming incoming_;
+  IncomingGradient incoming_;
 };
 
 }  // namespace
 
-LayerPointer make_host_max_pool(const Place& place) {
+LayerPointer make_host_max_pool(const LayerPlace& place) {
   return std::make_unique<MaxPool>(place);
 }
 
-LayerPointer make_host_average_pool(const Place& place) {
+LayerPointer make_host_average_pool(const LayerPlace& place) {
   return std::make_unique<AveragePool>(place);
 }
 

@@ -9,7 +9,7 @@ namespace {
 /// The second input comes in the layout of the first; both get the gradient as it is.
 class Add : public HostLayer {
  public:
-  explicit Add(const Place& place)
+  explicit Add(const LayerPlace& place)
       : memory_(place.memory),
         relu_(place.relu),
         a_(place.inputs[0].tensor),
@@ -33,7 +33,7 @@ class Add : public HostLayer {
   }
 
   std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool) override {
-    incoming_ = Incoming(memory_, parts, y_, relu_);
+    incoming_ = IncomingGradient(memory_, parts, y_, relu_);
     const Lease first = incoming_.lease();
     Lease second = first;
     if (second_layout_ != a_.get_desc()) {
@@ -59,13 +59,13 @@ class Add : public HostLayer {
   dnnl::memory a_;
   dnnl::memory::desc second_layout_;
   Conversion b_, to_second_;
-  Incoming incoming_;
+  IncomingGradient incoming_;
 };
 
 /// Option A of He et al. 2016, arXiv:1512.03385, section 3.3: nothing to learn.
 class Shortcut : public HostLayer {
  public:
-  explicit Shortcut(const Place& place)
+  explicit Shortcut(const LayerPlace& place)
       : memory_(place.memory),
         stride_(place.node.stride),
         before_((place.node.out.channels - place.in().channels) / 2),
@@ -93,7 +93,7 @@ class Shortcut : public HostLayer {
   }
 
   std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool) override {
-    incoming_ = Incoming(memory_, parts, y_, false);
+    incoming_ = IncomingGradient(memory_, parts, y_, false);
     Lease result = memory_.lend(x_.get_desc());
     dx_ = result.tensor;
     incoming_.drop();
@@ -132,16 +132,16 @@ class Shortcut : public HostLayer {
   dnnl::memory x_, dx_;
   PictureLayout in_, out_{};
   std::vector<Run> runs_;
-  Incoming incoming_;
+  IncomingGradient incoming_;
 };
 
 }  // namespace
 
-LayerPointer make_host_add(const Place& place) {
+LayerPointer make_host_add(const LayerPlace& place) {
   return std::make_unique<Add>(place);
 }
 
-LayerPointer make_host_shortcut(const Place& place) {
+LayerPointer make_host_shortcut(const LayerPlace& place) {
   return std::make_unique<Shortcut>(place);
 }
 

@@ -162,7 +162,8 @@ void put_training_row(const char* name,
   std::printf("| %s, batch %u |", name, batch);
   for (const Precision precision : {Precision::fp32, Precision::tf32, Precision::bf16}) {
     try {
-      const auto replica = make_replica(model, share, sgd, batch, Rng(1), 0, precision);
+      const Network network = make_network(model, *share.train);
+      const auto replica = make_replica(network, share, sgd, batch, Rng(1), 0, precision);
       const auto step = [&] {
         replica->gradient();
         replica->step();
@@ -224,7 +225,9 @@ void ways_in_and_out() {
   mlp.hidden = {4096, 4096};
   OptimizerSpec sgd;
   sgd.momentum = 0.9;
-  const auto replica = make_replica(mlp, pictures(), sgd, 128, Rng(1), 0, Precision::fp32);
+  const Share share = pictures();
+  const Network network = make_network(mlp, *share.train);
+  const auto replica = make_replica(network, share, sgd, 128, Rng(1), 0, Precision::fp32);
   const std::size_t d = replica->size();
   const Stream stream;
   const double in = bus_speed(cudaMemcpyHostToDevice, d, stream);

@@ -71,7 +71,7 @@ NetworkSpec read_network(Source& source, const Value* network, const Value* link
   read_link_keys(map, spec.latency, spec.jitter, spec.bandwidth);
   if (const Value* shape = map.take("shape")) {
     const auto word = read_choice(source, *shape, {"per-link", "per-nic"});
-    if (word == "per-nic") spec.shape = Shape::per_nic;
+    if (word == "per-nic") spec.shape = NetworkShape::per_nic;
   }
   if (const Value* emulate = map.take("emulate"))
     spec.emulate = read_bool(source, *emulate).value_or(false);

@@ -17,7 +17,7 @@ struct LinkSpec {
 };
 
 /// Where the bandwidth of a network lies.
-enum class Shape : std::uint8_t {
+enum class NetworkShape : std::uint8_t {
   per_link,  ///< each direction of each link has it to itself
   per_nic,   ///< each peer has it for all that it sends, as through one network card
 };
@@ -27,7 +27,7 @@ struct NetworkSpec {
   Time latency{0};
   Time jitter{0};
   double bandwidth = 0;  ///< bytes per second of a link or of a peer, as `shape` says; 0: unlimited
-  Shape shape = Shape::per_link;
+  NetworkShape shape = NetworkShape::per_link;
   bool emulate = false;                                      ///< in a real run, by the transport
   std::map<std::pair<PeerId, PeerId>, LinkSpec> links = {};  ///< that differ; (lower id, higher id)
 
@@ -35,10 +35,10 @@ struct NetworkSpec {
   LinkSpec link(PeerId a, PeerId b) const {
     const auto own = links.find(std::minmax(a, b));
     if (own != links.end()) return own->second;
-    return {latency, jitter, shape == Shape::per_link ? bandwidth : 0};
+    return {latency, jitter, shape == NetworkShape::per_link ? bandwidth : 0};
   }
   /// Of all that one peer sends; 0: no limit.
-  double nic_bandwidth() const { return shape == Shape::per_nic ? bandwidth : 0; }
+  double nic_bandwidth() const { return shape == NetworkShape::per_nic ? bandwidth : 0; }
 };
 
 }  // namespace gv

@@ -52,7 +52,7 @@ class Recursion {
 }  // namespace
 
 double gossip_seconds(const NetworkSpec& network, double messages, double bytes) {
-  const double through = network.shape == Shape::per_nic ? messages : 1;
+  const double through = network.shape == NetworkShape::per_nic ? messages : 1;
   return seconds(network.latency) + busy(through * bytes, network.bandwidth);
 }
 

@@ -53,7 +53,10 @@ std::vector<std::string> check_devices(const Fleet& fleet, const std::vector<Pee
 std::unique_ptr<Replica> make_replica(const Device& device, const ReplicaParts& parts) {
   if (!device.cuda)
     return make_host_replica(parts.objective(), parts.optimizer, parts.batch, parts.init);
-  return make_cuda_replica(parts.model,
+  if (!cuda_trains(parts.model))
+    throw std::invalid_argument(fmt::format(
+        "model `{}` is trained on the CPU only: use device: cpu or auto", parts.model.kind));
+  return make_cuda_replica(make_network(parts.model, *parts.share.train),
                            parts.share,
                            parts.optimizer,
                            parts.batch,

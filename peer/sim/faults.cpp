@@ -122,7 +122,7 @@ void Faults::inject(const Injection& injection, bool restart) {
       pause(peer, injection.length);
       break;
     case Injection::Kind::cut:
-      if (Network::Edge* edge = network_.find(peer, injection.other))
+      if (SimNetwork::Edge* edge = network_.find(peer, injection.other))
         network_.cut_off(*edge, injection.length);
       break;
   }

@@ -5,8 +5,8 @@
 
 #include "peer/fleet/injection.h"
 #include "peer/sim/dice.h"
-#include "peer/sim/network.h"
 #include "peer/sim/processes.h"
+#include "peer/sim/sim_network.h"
 
 namespace gv {
 
@@ -32,7 +32,7 @@ class Faults {
   void heard(PeerId from, const std::string& line);  ///< what a peer says
   bool crash(PeerId victim);
   Processes& processes() { return processes_; }
-  Network& network() { return network_; }
+  SimNetwork& network() { return network_; }
   Dice& dice() { return dice_; }
 
  private:
@@ -51,7 +51,7 @@ class Faults {
   FaultHands hands_;
   Timing timing_;
   Processes processes_;
-  Network network_;
+  SimNetwork network_;
 };
 
 }  // namespace gv

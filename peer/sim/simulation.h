@@ -9,7 +9,7 @@
 #include "peer/report/observer.h"
 #include "peer/runtime/assembly.h"
 #include "peer/sim/dice.h"
-#include "peer/sim/network.h"
+#include "peer/sim/sim_network.h"
 
 namespace gv {
 

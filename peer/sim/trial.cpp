@@ -151,7 +151,7 @@ void Trial::check_end(const Record& record) {
 /// Every exchange with a neighbour that lived to the end was settled at both ends.
 void Trial::check_exchanges(const Record& record) {
   const PeerId id = record.life.peer;
-  Network& network = faults_.network();
+  SimNetwork& network = faults_.network();
   for (const auto& [other, exchanges] : record.peer->exchanges()) {
     const Record& theirs = present(other);
     const bool acquainted = network.life_of_neighbor(id, other) == theirs.life.number &&

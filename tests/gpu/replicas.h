@@ -10,6 +10,7 @@
 
 #include "gpu/cuda_replica.h"
 #include "optim/host_replica.h"
+#include "optim/network_objective.h"
 
 namespace gv {
 
@@ -24,14 +25,24 @@ struct Implementation {
     return status.devices.empty() ? "no CUDA device: " + status.problem : "";
   }
 
+  std::unique_ptr<Replica> make(const Network& network,
+                                Share share,
+                                const OptimizerSpec& optimizer,
+                                std::uint32_t batch,
+                                Rng init,
+                                Precision precision = Precision::fp32) const {
+    if (cuda) return make_cuda_replica(network, share, optimizer, batch, init, 0, precision);
+    return make_host_replica(
+        make_network_objective(network, std::move(share)), optimizer, batch, init);
+  }
   std::unique_ptr<Replica> make(const ModelSpec& model,
                                 Share share,
                                 const OptimizerSpec& optimizer,
                                 std::uint32_t batch,
                                 Rng init,
                                 Precision precision = Precision::fp32) const {
-    if (cuda) return make_cuda_replica(model, share, optimizer, batch, init, 0, precision);
-    return make_host_replica(make_objective(model, std::move(share)), optimizer, batch, init);
+    const Network network = make_network(model, *share.train);
+    return make(network, std::move(share), optimizer, batch, init, precision);
   }
 };
 

@@ -76,14 +76,14 @@ TEST(Fleet, ReadsModels) {
 
 TEST(Fleet, ReadsTheNetworkAndItsLinks) {
   const Fleet plain = read(quadratic);
-  EXPECT_EQ(plain.network.shape, Shape::per_link);
+  EXPECT_EQ(plain.network.shape, NetworkShape::per_link);
   EXPECT_FALSE(plain.network.emulate);
   const std::string text =
       "network: { latency: 5 ms, jitter: 1 ms, bandwidth: 100 Mbit, shape: per-nic, emulate: true "
       "}\nlinks:\n  - { between: [3, 0], latency: 20 ms }\n"
       "  - { between: [1, 2], bandwidth: 1 MB/s, jitter: 0 ms }\n";
   const NetworkSpec network = read(quadratic + text).network;
-  EXPECT_EQ(network.shape, Shape::per_nic);
+  EXPECT_EQ(network.shape, NetworkShape::per_nic);
   EXPECT_TRUE(network.emulate);
   EXPECT_EQ(network.nic_bandwidth(), 12.5e6);
   EXPECT_EQ(network.link(0, 1).latency, std::chrono::milliseconds(5));

@@ -137,7 +137,7 @@ TEST(Forecast, OffersSchedulesOfTheSameDegree) {
 TEST(Forecast, ChoosesTheFirstAtTheTarget) {
   Fleet fleet = fleet_of("ring", "atc");
   fleet.data.quadratic.dimension = 100'000;
-  fleet.network = {.bandwidth = 1e6, .shape = Shape::per_nic};
+  fleet.network = {.bandwidth = 1e6, .shape = NetworkShape::per_nic};
   const FleetForecast f = forecast(Assembly(std::move(fleet)), 8e5, {}).value();
   ASSERT_TRUE(f.choice.has_value());
   EXPECT_EQ(f.choice->bytes_per_round, 4e5) << f.choice->topology;

@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 
 constexpr double megabyte = 1e6;
 
-NetworkSpec network_of(Shape shape) {
+NetworkSpec network_of(NetworkShape shape) {
   return {.latency = milliseconds(10), .bandwidth = 1e8, .shape = shape};  // 10 ms + 10 ms per MB
 }
 
@@ -30,7 +30,10 @@ double simulated_round(Fleet fleet, Step rounds = 16) {
 }
 
 /// Of a hundredth of a megabyte, on a network a hundred times slower.
-Fleet small_fleet(PeerId n, const std::string& graph, const std::string& order, Shape shape) {
+Fleet small_fleet(PeerId n,
+                  const std::string& graph,
+                  const std::string& order,
+                  NetworkShape shape) {
   const bool gossip = !order.empty();
   Fleet fleet = quadratic_fleet(n, graph, gossip ? "d-psgd" : "all-reduce", order);
   fleet.data.quadratic.dimension = 2500;
@@ -40,8 +43,8 @@ Fleet small_fleet(PeerId n, const std::string& graph, const std::string& order, 
 }
 
 TEST(NetworkModel, ClosedForms) {
-  const NetworkSpec nic = network_of(Shape::per_nic);
-  const NetworkSpec link = network_of(Shape::per_link);
+  const NetworkSpec nic = network_of(NetworkShape::per_nic);
+  const NetworkSpec link = network_of(NetworkShape::per_link);
   EXPECT_NEAR(gossip_seconds(nic, 2, megabyte), 0.030, 1e-12);
   EXPECT_NEAR(gossip_seconds(link, 2, megabyte), 0.020, 1e-12);
   EXPECT_NEAR(gossip_seconds(nic, 1, megabyte), 0.020, 1e-12) << "one-peer exponential";
@@ -55,7 +58,7 @@ TEST(NetworkModel, ClosedForms) {
 TEST(NetworkModel, RecursionAgreesWithTheClosedForm) {
   for (const auto& [graph, degree] :
        {std::pair{"ring", 2.0}, std::pair{"torus:4x4", 4.0}, std::pair{"hypercube", 4.0}}) {
-    for (const Shape shape : {Shape::per_nic, Shape::per_link}) {
+    for (const NetworkShape shape : {NetworkShape::per_nic, NetworkShape::per_link}) {
       const Topology topology = build(parse_topology(graph), 16);
       std::vector<GossipPeer> peers;
       for (const auto& neighbors : topology.neighbors)
@@ -70,7 +73,7 @@ TEST(NetworkModel, RecursionAgreesWithTheClosedForm) {
 
 /// A model in three pieces, which go to both neighbours in turn.
 TEST(NetworkModel, PiecesShareTheCard) {
-  Fleet fleet = small_fleet(4, "ring", "atc", Shape::per_nic);
+  Fleet fleet = small_fleet(4, "ring", "atc", NetworkShape::per_nic);
   fleet.data.quadratic.dimension = 270'000;
   fleet.network.bandwidth = 1e7;
   const double predicted = predict_round(Assembly(fleet)).seconds_per_round;
@@ -80,7 +83,7 @@ TEST(NetworkModel, PiecesShareTheCard) {
 
 /// The runtime's own algorithms, in virtual time, take as long as the model says.
 TEST(NetworkModel, SimulatedSecondsAreThePredicted) {
-  for (const Shape shape : {Shape::per_nic, Shape::per_link}) {
+  for (const NetworkShape shape : {NetworkShape::per_nic, NetworkShape::per_link}) {
     for (const char* graph : {"ring", "star", "path", "torus:3x3", "complete", "exponential"}) {
       for (const char* order : {"lian", "atc", "cta", ""}) {
         SCOPED_TRACE(testing::Message() << graph << " " << order << " " << static_cast<int>(shape));
@@ -102,7 +105,7 @@ TEST(NetworkModel, SimulatedSecondsOfSchedules) {
                                "matcha:budget=0.5,graph=torus:3x4"}) {
     for (const char* order : {"lian", "atc"}) {
       SCOPED_TRACE(testing::Message() << schedule << " " << order);
-      const Fleet fleet = small_fleet(12, schedule, order, Shape::per_nic);
+      const Fleet fleet = small_fleet(12, schedule, order, NetworkShape::per_nic);
       const double predicted = predict_round(Assembly(fleet)).seconds_per_round;
       EXPECT_NEAR(simulated_round(fleet, 64) / predicted, 1, 0.01);
     }
@@ -111,7 +114,7 @@ TEST(NetworkModel, SimulatedSecondsOfSchedules) {
 
 TEST(NetworkModel, ComputeCountsWhereTheOrderHasIt) {
   for (const char* order : {"lian", "atc", "cta", ""}) {
-    Fleet fleet = small_fleet(8, "ring", order, Shape::per_nic);
+    Fleet fleet = small_fleet(8, "ring", order, NetworkShape::per_nic);
     fleet.flops = 1e6;  // a gradient takes about as long as the network
     fleet.peers[3].speed = 0.5;
     fleet.local_steps = *order != 0 ? 2 : 1;
@@ -125,7 +128,7 @@ TEST(NetworkModel, ComputeCountsWhereTheOrderHasIt) {
 
 TEST(NetworkModel, OneSlowLinkHoldsTheRingUp) {
   for (const char* order : {"atc", ""}) {
-    Fleet fleet = small_fleet(8, "ring", order, Shape::per_nic);
+    Fleet fleet = small_fleet(8, "ring", order, NetworkShape::per_nic);
     const double even = predict_round(Assembly(fleet)).seconds_per_round;
     fleet.network.links[{3, 4}] = {.latency = milliseconds(50), .bandwidth = 1e5};
     const double uneven = predict_round(Assembly(fleet)).seconds_per_round;
@@ -146,11 +149,11 @@ TEST(NetworkModel, TheNetworkChangesNoBit) {
     simulate(assembly, observer, {});
     return observer.params_hash();
   };
-  NetworkSpec jittery = network_of(Shape::per_nic);
+  NetworkSpec jittery = network_of(NetworkShape::per_nic);
   jittery.jitter = milliseconds(10);
   jittery.links[{0, 1}] = {.latency = milliseconds(300), .jitter = milliseconds(200)};
-  EXPECT_EQ(hash({}), hash(network_of(Shape::per_link)));
-  EXPECT_EQ(hash({}), hash(network_of(Shape::per_nic)));
+  EXPECT_EQ(hash({}), hash(network_of(NetworkShape::per_link)));
+  EXPECT_EQ(hash({}), hash(network_of(NetworkShape::per_nic)));
   EXPECT_EQ(hash({}), hash(jittery));
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-NetworkSpec megabyte_network(Shape shape) {
+NetworkSpec megabyte_network(NetworkShape shape) {
   NetworkSpec network;
   network.bandwidth = 1e6;  // 1000 bytes a millisecond
   network.shape = shape;
@@ -42,7 +42,7 @@ TEST(TokenBucket, WithoutARateTakesNoTime) {
 }
 
 TEST(Shaper, LatencyComesAfterTheBandwidth) {
-  NetworkSpec network = megabyte_network(Shape::per_link);
+  NetworkSpec network = megabyte_network(NetworkShape::per_link);
   network.latency = milliseconds(7);
   Shaper shaper(network, 0, 1);
   EXPECT_EQ(shaper.arrival(1, 3000, milliseconds(10)), milliseconds(20));
@@ -51,8 +51,8 @@ TEST(Shaper, LatencyComesAfterTheBandwidth) {
 }
 
 TEST(Shaper, ACardIsSharedAndLinksAreNot) {
-  const NetworkSpec nic = megabyte_network(Shape::per_nic);
-  const NetworkSpec link = megabyte_network(Shape::per_link);
+  const NetworkSpec nic = megabyte_network(NetworkShape::per_nic);
+  const NetworkSpec link = megabyte_network(NetworkShape::per_link);
   Shaper shared(nic, 0, 1);
   Shaper apart(link, 0, 1);
   for (const PeerId to : {1U, 2U, 3U}) {
@@ -62,7 +62,7 @@ TEST(Shaper, ACardIsSharedAndLinksAreNot) {
 }
 
 TEST(Shaper, ASlowLinkBehindAFastCardDecidesForItself) {
-  NetworkSpec network = megabyte_network(Shape::per_nic);
+  NetworkSpec network = megabyte_network(NetworkShape::per_nic);
   network.links[{0, 2}] = {.latency = milliseconds(5), .bandwidth = 1e5};
   Shaper shaper(network, 0, 1);
   EXPECT_EQ(shaper.arrival(2, 1000, Time{0}), milliseconds(15)) << "bytes flow through both";

@@ -54,6 +54,29 @@ std::set<std::string> reached_by_tests(const std::vector<File>& tree) {
   return reached;
 }
 
+/// Two headers that define the same name break no build while nobody includes both, and what the
+/// linker makes of it is undefined. Found three times when branches met.
+TEST(Tidy, NoNameIsDefinedInTwoHeaders) {
+  static const std::regex space(R"(^namespace ([\w:]+) \{)");
+  static const std::regex definition(R"(^(?:class|struct|enum class) (\w+)[^;]*$)");
+  std::map<std::string, std::string> defined;
+  Findings twice;
+  for (const File& file : read_tree(GV_SOURCE_DIR)) {
+    if (!file.path.ends_with(".h")) continue;
+    std::string scope;
+    std::smatch match;
+    for (const std::string& line : file.lines) {
+      if (std::regex_search(line, match, space)) scope = match[1];
+      if (!std::regex_search(line, match, definition)) continue;
+      const auto [at, first] = defined.try_emplace(scope + "::" + match[1].str(), file.path);
+      if (!first && at->second != file.path)
+        twice.push_back(at->first + ": " + at->second + " and " + file.path);
+    }
+  }
+  EXPECT_GT(defined.size(), 100U);
+  EXPECT_EQ(together(twice), "");
+}
+
 TEST(Tidy, EverySourceIsReachedByATest) {
   const std::vector<File> tree = read_tree(GV_SOURCE_DIR);
   const std::set<std::string> reached = reached_by_tests(tree);

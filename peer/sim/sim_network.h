@@ -28,7 +28,7 @@ struct Timing {
 /// The network of a simulated fleet in which things go wrong. Each edge has a connection that
 /// breaks and is made again, and a session on each end that outlives it, as over TCP; frames travel
 /// as bytes through the real codec.
-class Network {
+class SimNetwork {
  public:
   /// One end of an edge.
   struct End {
@@ -48,7 +48,7 @@ class Network {
     std::uint64_t outages = 0;  ///< a frame of an earlier connection is lost
   };
 
-  Network(SimShared& shared, Dice& dice, Processes& processes, const Timing& timing);
+  SimNetwork(SimShared& shared, Dice& dice, Processes& processes, const Timing& timing);
 
   void send(PeerId from, PeerId to, Message message);
   std::uint64_t life_of_neighbor(PeerId self, PeerId other);

@@ -1,4 +1,4 @@
-#include "peer/sim/network.h"
+#include "peer/sim/sim_network.h"
 
 #include <algorithm>
 #include <cstring>
@@ -81,7 +81,7 @@ std::string parse(std::span<const std::byte> bytes,
 
 }  // namespace
 
-Network::Network(SimShared& shared, Dice& dice, Processes& processes, const Timing& timing)
+SimNetwork::SimNetwork(SimShared& shared, Dice& dice, Processes& processes, const Timing& timing)
     : shared_(shared), dice_(dice), processes_(processes), timing_(timing) {
   for (const Peer* peer : shared_.peers) {
     shapers_.emplace_back(shared.network, peer->plan.id, shared.seed);
@@ -89,7 +89,7 @@ Network::Network(SimShared& shared, Dice& dice, Processes& processes, const Timi
   }
 }
 
-Network::Edge& Network::edge_of(PeerId a, PeerId b) {
+SimNetwork::Edge& SimNetwork::edge_of(PeerId a, PeerId b) {
   const std::pair key = std::minmax(a, b);
   const auto [at, made] = edges_.try_emplace({key.first, key.second});
   if (made) {
@@ -99,17 +99,17 @@ Network::Edge& Network::edge_of(PeerId a, PeerId b) {
   return at->second;
 }
 
-std::uint64_t Network::life_of_neighbor(PeerId self, PeerId other) {
+std::uint64_t SimNetwork::life_of_neighbor(PeerId self, PeerId other) {
   return end_of(edge_of(self, other), self).other_life;
 }
 
-void Network::send(PeerId from, PeerId to, Message message) {
+void SimNetwork::send(PeerId from, PeerId to, Message message) {
   Edge& edge = edge_of(from, to);
   End& end = end_of(edge, from);
   transmit(edge, end, end.session.send(std::move(message)));
 }
 
-void Network::transmit(Edge& edge, End& from, const Session::Numbered& numbered) {
+void SimNetwork::transmit(Edge& edge, End& from, const Session::Numbered& numbered) {
   if (!edge.up) return;
   const Message& m = numbered.message;
   dice_.note(now(), sends(m.kind), from.self, from.other, m.step);
@@ -118,7 +118,7 @@ void Network::transmit(Edge& edge, End& from, const Session::Numbered& numbered)
       edge, from, bytes_of(numbered.message, {.number = numbered.number, .ack = from.ack_told}));
 }
 
-void Network::transmit(Edge& edge, End& from, Bytes frame) {
+void SimNetwork::transmit(Edge& edge, End& from, Bytes frame) {
   if (!edge.up) return;
   if (dice_.strikes(Fault::corrupt, now()))
     frame[dice_.below(frame.size())] ^= static_cast<std::byte>(1U << dice_.below(8));
@@ -133,7 +133,7 @@ void Network::transmit(Edge& edge, End& from, Bytes frame) {
 }
 
 /// FIFO: what is sent later arrives later.
-void Network::launch(Edge& edge, End& from, const Bytes& frame) {
+void SimNetwork::launch(Edge& edge, End& from, const Bytes& frame) {
   Shaper& shaper = shapers_[from.self];
   Time arrival = shaper.arrival(from.other, frame.size(), now());
   End& at = end_of(edge, from.other);
@@ -155,7 +155,7 @@ void Network::launch(Edge& edge, End& from, const Bytes& frame) {
   shaper.hold(from.other, arrival);
 }
 
-void Network::arrive(Edge& edge, End& at, const Bytes& bytes) {
+void SimNetwork::arrive(Edge& edge, End& at, const Bytes& bytes) {
   at.incoming.insert(at.incoming.end(), bytes.begin(), bytes.end());
   const std::uint64_t outage = edge.outages;
   while (outage == edge.outages) {
@@ -173,7 +173,7 @@ void Network::arrive(Edge& edge, End& at, const Bytes& bytes) {
   }
 }
 
-void Network::take(Edge& edge, End& at, wire::Header header) {
+void SimNetwork::take(Edge& edge, End& at, wire::Header header) {
   const bool message = header.kind == wire::FrameKind::message;
   const std::uint64_t ack = message ? header.numbers.ack : header.heartbeat.ack;
   if (!at.session.acknowledge(ack))
@@ -207,7 +207,7 @@ void Network::take(Edge& edge, End& at, wire::Header header) {
                     at.other));
 }
 
-bool Network::break_link(Edge& edge) {
+bool SimNetwork::break_link(Edge& edge) {
   if (!edge.up) return false;
   edge.up = false;
   const std::uint64_t outage = ++edge.outages;
@@ -227,7 +227,7 @@ bool Network::break_link(Edge& edge) {
   return true;
 }
 
-void Network::plan_reconnect(Edge& edge) {
+void SimNetwork::plan_reconnect(Edge& edge) {
   shared_.queue.push(now() + dice_.time(timing_.first_redial, timing_.slowest_redial),
                      [this, &edge, outage = edge.outages] {
                        if (!edge.up && edge.outages == outage) reconnect(edge);
@@ -235,14 +235,14 @@ void Network::plan_reconnect(Edge& edge) {
 }
 
 /// A peer that has finished lets no new process in.
-bool Network::refused(const Edge& edge) const {
+bool SimNetwork::refused(const Edge& edge) const {
   const auto refuses = [this](const End& end) {
     return end.other_life != processes_.life(end.other) && shared_.finished[end.self];
   };
   return std::ranges::any_of(edge.ends, refuses);
 }
 
-void Network::reconnect(Edge& edge) {
+void SimNetwork::reconnect(Edge& edge) {
   auto& [a, b] = edge.ends;
   if (processes_.dead(a.self) || processes_.dead(b.self)) return;  // risen() dials again
   if (refused(edge)) return;
@@ -256,7 +256,7 @@ void Network::reconnect(Edge& edge) {
 }
 
 /// Both Hellos.
-void Network::meet(Edge& edge) {
+void SimNetwork::meet(Edge& edge) {
   std::array<bool, 2> successor{};
   for (std::size_t k = 0; k < 2; ++k) {
     End& end = edge.ends[k];
@@ -290,13 +290,13 @@ void Network::meet(Edge& edge) {
   }
 }
 
-bool Network::cut_off(Edge& edge, Time length) {
+bool SimNetwork::cut_off(Edge& edge, Time length) {
   edge.cut_off = true;
   shared_.queue.push(now() + length, [&edge] { edge.cut_off = false; });
   return break_link(edge);
 }
 
-bool Network::partition(Time length) {
+bool SimNetwork::partition(Time length) {
   std::vector<bool> side(shared_.peers.size());
   for (std::size_t i = 0; i < side.size(); ++i) side[i] = dice_.below(2) == 1;
   bool any = false;
@@ -305,7 +305,7 @@ bool Network::partition(Time length) {
   return any;
 }
 
-bool Network::stall(Edge& edge, int ways, Time length) {
+bool SimNetwork::stall(Edge& edge, int ways, Time length) {
   if (!edge.up) return false;
   const std::size_t first = dice_.below(2);
   for (int way = 0; way < ways; ++way) {
@@ -325,19 +325,19 @@ bool Network::stall(Edge& edge, int ways, Time length) {
   return true;
 }
 
-void Network::end_stall(Edge& edge, End& from) {
+void SimNetwork::end_stall(Edge& edge, End& from) {
   from.stalled = false;
   std::vector<Bytes> held;
   held.swap(from.held);
   for (const Bytes& frame : held) launch(edge, from, frame);
 }
 
-void Network::silence(PeerId peer) {
+void SimNetwork::silence(PeerId peer) {
   for (auto& [ids, edge] : edges_)
     if (ids.first == peer || ids.second == peer) break_link(edge);
 }
 
-void Network::risen(PeerId peer) {
+void SimNetwork::risen(PeerId peer) {
   for (auto& [ids, edge] : edges_) {
     if (ids.first != peer && ids.second != peer) continue;
     End& own = end_of(edge, peer);
@@ -350,12 +350,12 @@ void Network::risen(PeerId peer) {
   }
 }
 
-Network::Edge* Network::find(PeerId a, PeerId b) {
+SimNetwork::Edge* SimNetwork::find(PeerId a, PeerId b) {
   const auto at = edges_.find(std::minmax(a, b));
   return at == edges_.end() ? nullptr : &at->second;
 }
 
-Network::Edge& Network::random_edge() {
+SimNetwork::Edge& SimNetwork::random_edge() {
   return std::next(edges_.begin(), static_cast<std::ptrdiff_t>(dice_.below(edges_.size())))->second;
 }
 
