@@ -103,15 +103,19 @@ void Peer::catch_up(Step tolerated) {
 }
 
 /// Alone, a peer waits for nobody, and would be through with its rounds long before the others: it
-/// keeps about the pace that it had in company. A little faster, since who is behind passes rounds
-/// over. The pace follows the median: a round that took long says little about the next.
+/// keeps about the pace that it had in company, counted from its last round there. A little faster,
+/// since who is behind passes rounds over. The pace follows the median: a round that took long says
+/// little about the next.
 Task<> Peer::keep_pace() {
   const auto may_be_back = [this](const Edge& e) { return e.two_way && e.away && !gone(e); };
-  const Time spent = world.now() - round_began_;
+  const Time now = world.now();
   if (in_company_) {
+    const Time spent = now - round_began_;
     pace_ = pace_ == Time{0} ? spent : spent > pace_ ? pace_ * 9 / 8 : pace_ * 8 / 9;
+    due_alone_ = now;
   } else if (running() && std::ranges::any_of(edges_, may_be_back)) {
-    Sleep sleep{world, pace_ * 4 / 5 - spent};
+    due_alone_ += pace_ * 4 / 5;
+    Sleep sleep{world, due_alone_ - now};
     co_await sleep;
   }
   round_began_ = world.now();

@@ -207,6 +207,7 @@ class Peer {
   bool in_company_ = false;  ///< in this round
   Time round_began_{0};
   Time pace_{0};           ///< of a round in company
+  Time due_alone_{0};      ///< when the last round alone was to end, at that pace
   bool watching_ = false;  ///< a deadline's timer runs
   bool finishing_ = false;
   std::size_t leaving_ = 0;  ///< edges whose goodbye is still to be said
