@@ -58,6 +58,7 @@ void Peer::settle(Edge& edge, const Message& theirs) {
   world.settled(
       {edge.peer, edge.exchange, edge.settled, weight(edge, theirs), ours, theirs.payload});
   ours.reset();
+  if (edge.settled == 0 && theirs.round > edge.began) edge.ahead = theirs.round - edge.began;
   if (++edge.settled < pieces()) return;
   edge.open = false;
   ++edge.exchange;
@@ -73,18 +74,39 @@ bool Peer::gone(const Edge& edge) const {
   return edge.quarantined || mailbox_.closed(edge.peer, number(edge));
 }
 
+/// After faults the two ends of an edge may exchange in rounds of different number. Each edge by
+/// itself would not mind; but around a cycle such shifts add up, and then every round waits for
+/// parts of earlier ones (a ring of 8 whose shifts sum to 4 keeps half of its speed). So who is
+/// behind leaves the edge out for as many rounds as it is behind, while the other end waits; and
+/// who is behind all of its neighbours has nobody to do those rounds with, and passes to theirs.
+void Peer::align() {
+  constexpr auto takes_part = [](const Edge& e) { return e.two_way && !e.open && !e.away; };
+  std::optional<Step> least;
+  for (Edge& edge : edges_) {
+    if (edge.ahead > plan.peers) edge.ahead = 0;  // catch_up() sees to those
+    if (takes_part(edge) && !gone(edge)) least = std::min(least.value_or(edge.ahead), edge.ahead);
+  }
+  clock_ += least.value_or(0);
+  for (Edge& edge : edges_) edge.ahead -= std::min(edge.ahead, least.value_or(0));
+}
+
 Task<> Peer::begin_exchanges() {
   for (Edge& edge : edges_) {
     if (edge.open) co_await settle_late(edge, false);
     if (edge.strikes >= plan.strikes && !edge.open && !edge.quarantined) quarantine(edge);
   }
   if (plan.schedule) look_up_round();
+  if (plan.catch_up && !plan.schedule) align();
   std::uint32_t degree = 0;
   in_company_ = false;
   for (Edge& edge : edges_) {
     const bool there = !gone(edge) && !edge.away;
     edge.active =
         there && (edge.hears || edge.tells) && (!edge.open || mutant(Mutant::next_before_settled));
+    if (edge.ahead > 0 && edge.active) {
+      edge.active = plan.schedule != nullptr;
+      --edge.ahead;
+    }
     if (edge.active && edge.two_way) ++degree;
     // A round without a neighbour in the row, or with one that has died, counts as well.
     in_company_ = in_company_ || (edge.two_way && (plan.schedule ? there : edge.active));
@@ -309,6 +331,7 @@ void Peer::reborn(PeerId from) {
   if (edge == nullptr) return;
   if (!mutant(Mutant::keep_exchange_of_the_dead)) drop(*edge);
   edge->active = edge->away = edge->given_up = edge->quarantined = false;
+  edge->ahead = 0;
   if (!mutant(Mutant::keep_numbers_of_the_dead)) edge->exchange = 0;
   edge->round = 0;
   edge->strikes = 0;

@@ -19,7 +19,7 @@ Task<> Peer::join() {
   const bool late = plan.catch_up && step == 0 && ahead > 0 && !(plan.schedule && ahead <= lead(0));
   if (plan.fetch || late) co_await fetch_model();
   joining_ = false;
-  if (plan.catch_up) catch_up(0);
+  if (plan.catch_up) catch_up(0, 0);
   round_began_ = world.now();
 }
 
@@ -76,25 +76,26 @@ Step Peer::furthest_round() const {
 }
 
 /// So far behind the others a peer still does all of its rounds, the last of them after the others
-/// have left: a twentieth of the run, and not too many where the run has no end. Where the rows
+/// have left: a tenth of the run, and not too many where the run has no end. Where the rows
 /// change with the round, peers of different rounds would look for each other in vain.
 Step Peer::bearable_lag() const {
   constexpr Step most = 1000;
-  if (plan.schedule) return plan.peers;
-  return std::max<Step>(plan.peers, std::min(plan.steps / 20, most));
+  if (plan.schedule) return 0;
+  return std::max<Step>(plan.peers, std::min(plan.steps / 10, most));
 }
 
 /// Who is a few rounds behind, as peers along a chain are when one of them stops for a while, does
 /// all of its rounds; who is further behind passes over what it has missed. Rounds without any
 /// neighbour do not count for the others: a peer whose neighbours have all died runs ahead. Those
 /// that a schedule leaves out of the row do.
-void Peer::catch_up(Step tolerated) {
+void Peer::catch_up(Step tolerated, Step bearable) {
   const Step behind = furthest_round() - clock_;
   if (behind <= tolerated) return;
   if (plan.schedule && behind <= lead(clock_)) return;
   clock_ += behind;
+  for (Edge& edge : edges_) edge.ahead = 0;
   const Step to = std::min(clock_, plan.steps);
-  if (to <= step) return;  // it did those rounds alone
+  if (to <= step + bearable) return;  // it did those rounds alone, or will
   const Step passed = to - step;
   step = to;
   passed_over_ += passed;

@@ -111,7 +111,7 @@ Task<> Peer::local_steps() {
 Task<> Peer::end_step() {
   const Step before = step++;
   if (in_company_) ++clock_;
-  if (plan.catch_up) catch_up(bearable_lag());
+  if (plan.catch_up) catch_up(plan.peers, bearable_lag());
   const auto due = [&](Step every) { return every != 0 && step / every > before / every; };
   if (due(plan.checkpoint_every)) co_await checkpoint();
   if (due(plan.evaluate_every) && running()) co_await evaluate(false);

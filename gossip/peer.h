@@ -123,6 +123,7 @@ class Peer {
     bool hears = false;    ///< it sends to us in this round
     bool tells = false;    ///< we send to it in this round
     Step began = 0;        ///< our clock when the open exchange began
+    Step ahead = 0;        ///< so many rounds are to pass before the next one: see align()
     Step exchange = 0;     ///< the open exchange, or the next one
     bool open = false;     ///< sent, and not all of the other half is applied
     bool active = false;   ///< takes part in this round
@@ -161,6 +162,7 @@ class Peer {
   float weight(const Edge& edge, const Message& theirs) const;
   void settle(Edge& edge, const Message& theirs);
   void drop(Edge& edge);
+  void align();
   Task<> begin_exchanges();
   bool gone(const Edge& edge) const;
   bool out_of_step(const Edge& edge) const;
@@ -187,7 +189,7 @@ class Peer {
   Task<bool> fetch_model_of(Edge& edge);
   Task<> give_model(Edge& edge);
   Step bearable_lag() const;
-  void catch_up(Step tolerated);
+  void catch_up(Step tolerated, Step bearable);
   Step furthest_round() const;
   Task<> keep_pace();
 

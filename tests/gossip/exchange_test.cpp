@@ -125,5 +125,60 @@ TEST_F(OnePeer, WaitsForALivingNeighbourOnlySoLong) {
   EXPECT_NE(world.said.find("peer 2 has not sent piece 0 of exchange 0"), std::string::npos);
 }
 
+/// Found on a ring of 8 that kept half of its speed after three peers had died and come back.
+TEST_F(OnePeer, WaitsForTheRoundOfANeighbourThatIsAhead) {
+  Plan plan = ring_plan();
+  plan.catch_up = true;
+  make(1, plan);
+  const auto half = [](PeerId from, Step exchange, Step round) {
+    Message m = model(from, exchange, 0, filled(1, 1));
+    m.round = round;
+    return m;
+  };
+  const auto receivers = [&] {
+    std::vector<PeerId> to;
+    for (const auto& [peer, message] : world.sent)
+      if (message.kind == Kind::model) to.push_back(peer);
+    world.sent.clear();
+    return to;
+  };
+  EXPECT_TRUE(peer->deliver(half(1, 0, 2)));
+  std::vector<std::vector<PeerId>> told;
+  for (Step round = 0; round < 4; ++round) {
+    EXPECT_TRUE(peer->deliver(half(2, round, round)));
+    if (round == 3) {
+      EXPECT_TRUE(peer->deliver(half(1, 1, 3)));
+    }
+    Task<> average = begin_average();
+    EXPECT_TRUE(average.done());
+    Task<> end = peer->end_step();
+    end.start();
+    world.work();
+    told.push_back(receivers());
+  }
+  EXPECT_EQ(told, (std::vector<std::vector<PeerId>>{{1, 2}, {2}, {2}, {1, 2}}));
+  EXPECT_EQ(peer->clock(), 4U) << "as its neighbours' in this round";
+}
+
+TEST_F(OnePeer, PassesToTheRoundOfItsNeighboursWhenAllAreAhead) {
+  Plan plan = ring_plan();
+  plan.catch_up = true;
+  make(1, plan);
+  for (Step exchange = 0; exchange < 2; ++exchange) {
+    for (const PeerId from : {1U, 2U}) {
+      Message half = model(from, exchange, 0, filled(1, 1));
+      half.round = exchange + 2;
+      EXPECT_TRUE(peer->deliver(half));
+    }
+    Task<> average = begin_average();
+    EXPECT_TRUE(average.done());
+    EXPECT_EQ(world.sent.size(), 2 * (exchange + 1)) << "no round without them";
+    Task<> end = peer->end_step();
+    end.start();
+    world.work();
+  }
+  EXPECT_EQ(peer->clock(), 4U);
+}
+
 }  // namespace
 }  // namespace gv

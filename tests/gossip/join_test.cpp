@@ -67,10 +67,11 @@ TEST_F(OnePeer, GoesOnInTheRoundOfItsNeighbours) {
   plan.catch_up = true;
   plan.evaluate_every = 10;
   make(1, plan);
-  peer->heard_round(1, 5);
+  peer->heard_round(1, 10);
   Task<> end = peer->end_step();
   end.start();
-  EXPECT_EQ(peer->step, 1U) << "a twentieth of the run behind: it does all of its rounds";
+  EXPECT_EQ(peer->step, 1U) << "a tenth of the run behind: it does all of its rounds";
+  EXPECT_EQ(peer->clock(), 10U);
   peer->heard_round(2, 25);
   Task<> next = peer->end_step();
   next.start();
