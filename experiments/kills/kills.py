@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Kills 3 of 8 peers at random moments of a training run, many times, beside undisturbed runs of the
-same seeds; prints one table. Usage: kills.py [TIMES]"""
+same seeds; prints one table. Usage: kills.py [TIMES [FIRST_SEED]]"""
 import json
 import os
 import random
@@ -81,9 +81,10 @@ def disturbed(seed, folder, seconds):
 
 def main():
     times = int(sys.argv[1]) if len(sys.argv) > 1 else 30
+    first = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     folder = tempfile.mkdtemp(prefix="kills-")
     rows = []
-    for seed in range(1, times + 1):
+    for seed in range(first, first + times):
         plain = Run(seed, f"{folder}/{seed}-plain").finish()
         row = disturbed(seed, f"{folder}/{seed}-killed", plain["seconds"])
         row["difference"] = row["accuracy"] - plain["accuracy"]
