@@ -274,11 +274,11 @@ void Peer::watch(Time delay) {
   });
 }
 
-/// A peer that has finished waits for the half that a neighbour owes it, and for who is away only
-/// so long.
+/// A peer that has finished waits for the half that a neighbour owes it: for who is away only so
+/// long, and for who has died only where somebody takes its place.
 void Peer::begin_patience(Edge& edge) {
   if (mutant(Mutant::no_patience)) return;
-  world.after(plan.patience, [this, &edge, outage = edge.outages] {
+  world.after(edge.dead ? plan.succession : plan.patience, [this, &edge, outage = edge.outages] {
     if (!edge.away || edge.outages != outage) return;
     edge.given_up = true;
     mailbox_.interrupt(edge.peer);
@@ -321,8 +321,16 @@ void Peer::away(PeerId from) {
   mailbox_.interrupt(from);
 }
 
+void Peer::died(PeerId from) {
+  Edge* edge = edge_of(from);
+  if (edge == nullptr) return;
+  edge->dead = true;
+  if (!edge->away) return away(from);
+  if (finishing_) begin_patience(*edge);
+}
+
 void Peer::back(PeerId from) {
-  if (Edge* edge = edge_of(from)) edge->away = false;
+  if (Edge* edge = edge_of(from)) edge->away = edge->dead = false;
   hurry();
 }
 
@@ -330,7 +338,7 @@ void Peer::reborn(PeerId from) {
   Edge* edge = edge_of(from);
   if (edge == nullptr) return;
   if (!mutant(Mutant::keep_exchange_of_the_dead)) drop(*edge);
-  edge->active = edge->away = edge->given_up = edge->quarantined = false;
+  edge->active = edge->away = edge->dead = edge->given_up = edge->quarantined = false;
   edge->ahead = 0;
   if (!mutant(Mutant::keep_numbers_of_the_dead)) edge->exchange = 0;
   edge->round = 0;

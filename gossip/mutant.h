@@ -27,6 +27,7 @@ enum class Mutant : std::uint8_t {
   no_hurry,              ///< waits in a circle
   no_patience,           ///< waits for ever at the end for who is away
   leave_unsettled,       ///< says goodbye without waiting for the half it is owed
+  leave_who_is_away,     ///< ends without waiting for who has not acknowledged its half
   keep_numbers_of_the_dead,   ///< a successor meets the exchange numbers of the one before
   keep_exchange_of_the_dead,  ///< a successor settles the exchange of the one before
   keep_mail_of_the_dead,      ///< what the dead one sent counts for its successor
@@ -42,7 +43,7 @@ enum class Mutant : std::uint8_t {
   answer_nobody,           ///< no exchange outside its round of the schedule
   weight_of_own_round,     ///< weighs by its own round, whatever the other end's is
 };
-inline constexpr std::array<std::string_view, 30> mutant_names{"none",
+inline constexpr std::array<std::string_view, 31> mutant_names{"none",
                                                                "forget_sent_on_reconnect",
                                                                "take_repetitions",
                                                                "acknowledge_too_much",
@@ -58,6 +59,7 @@ inline constexpr std::array<std::string_view, 30> mutant_names{"none",
                                                                "no_hurry",
                                                                "no_patience",
                                                                "leave_unsettled",
+                                                               "leave_who_is_away",
                                                                "keep_numbers_of_the_dead",
                                                                "keep_exchange_of_the_dead",
                                                                "keep_mail_of_the_dead",

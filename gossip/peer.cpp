@@ -138,6 +138,7 @@ Task<> Peer::checkpoint() {
 /// half that another one owes us.
 Task<> Peer::finish() {
   finishing_ = true;
+  finishing_since_ = world.now();
   leaving_ = edges_.size();
   for (Edge& edge : edges_) {
     if (edge.away) begin_patience(edge);

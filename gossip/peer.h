@@ -37,7 +37,9 @@ struct Plan {
   bool fetch = false;                          ///< begins with a neighbour's model, always
   Time deadline{std::chrono::seconds(30)};     ///< for a neighbour's half in a round; 0: none
   Time hurry{std::chrono::milliseconds(250)};  ///< the same, while another one is out of step
-  Time patience{std::chrono::seconds(3)};  ///< at the end, for those who are away and owe us half
+  /// At the end, for those who are away: they may owe us half of an exchange, or we them.
+  Time patience{std::chrono::seconds(3)};
+  Time succession{0};         ///< at the end, for the successor of a process that has died
   std::uint32_t strikes = 3;  ///< rounds with values that are not finite, and a neighbour is out
 };
 
@@ -92,6 +94,8 @@ class Peer {
   /// False: the message is not one this peer can expect (wrong size, too far
   /// ahead, a duplicate); the link should be closed.
   bool deliver(Message message);
+  /// Since when it has been at its last words; only after the algorithm.
+  Time finishing_since() const { return finishing_since_; }
   /// Rounds completed in the company of a neighbour, as a Lamport clock: never behind what was
   /// heard for long.
   Step clock() const { return clock_; }
@@ -100,6 +104,8 @@ class Peer {
   /// Nothing is heard of `from`: whoever waits for it goes on, no new exchange with it begins, and
   /// the one under way stays open until it is back.
   void away(PeerId from);
+  /// Away, and not to come back: its process has ended. A successor of it may.
+  void died(PeerId from);
   void back(PeerId from);
   /// Another process has taken the place of `from`, which has died with all that it knew: the
   /// exchange left open with it counts at neither end, and the numbers begin anew.
@@ -128,6 +134,7 @@ class Peer {
     bool open = false;     ///< sent, and not all of the other half is applied
     bool active = false;   ///< takes part in this round
     bool away = false;
+    bool dead = false;         ///< away, and its process has ended
     bool given_up = false;     ///< away for too long after our last round
     bool quarantined = false;  ///< too many values that are not finite: no exchange any more
     bool left = false;         ///< we have said goodbye
@@ -212,6 +219,7 @@ class Peer {
   Time due_alone_{0};      ///< when the last round alone was to end, at that pace
   bool watching_ = false;  ///< a deadline's timer runs
   bool finishing_ = false;
+  Time finishing_since_{0};
   std::size_t leaving_ = 0;  ///< edges whose goodbye is still to be said
   std::coroutine_handle<> when_left_;
   std::vector<Task<>> errands_;  ///< beside the algorithm: farewells, models given away

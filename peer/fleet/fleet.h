@@ -63,6 +63,9 @@ struct FaultSpec {
   Time deadline{std::chrono::seconds(30)};  ///< for a neighbour's half in a round; 0: none
   /// For one job of a peer's own arithmetic; then it ends itself. 0: never.
   Time stuck_after{std::chrono::minutes(10)};
+  /// For a neighbour that is away at the end of a run: until it has noticed as well, and for two
+  /// dials whose handshakes get lost.
+  Time patience() const { return 2 * dead_after + std::chrono::milliseconds(2500); }
   std::uint32_t min_peers = 1;
   bool ledger = false;              ///< each peer keeps the book of its exchanges, for an audit
   std::vector<Injection> inject{};  ///< by time

@@ -147,7 +147,9 @@ Plan Assembly::plan(PeerId i) const {
           .local_steps = fleet.local_steps,
           .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
           .catch_up = averaging,
-          .deadline = fleet.faults.deadline};
+          .deadline = fleet.faults.deadline,
+          .patience = fleet.faults.patience(),
+          .succession = fleet.restart ? Time{std::chrono::seconds(3)} : Time{0}};
 }
 
 Share Assembly::share(PeerId i) const {

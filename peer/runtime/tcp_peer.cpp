@@ -42,6 +42,7 @@ TcpOptions tcp_options(const Assembly& fleet, const Plan& plan, const TcpPeerOpt
   tcp.connect_deadline = options.connect_deadline;
   tcp.heartbeat = fleet.fleet.faults.heartbeat;
   tcp.dead_after = fleet.fleet.faults.dead_after;
+  tcp.patience = plan.patience;
   if (fleet.fleet.network.emulate) tcp.emulate = fleet.fleet.network;
   tcp.emulation_seed = fleet.fleet.seed;
   tcp.stuck_after = fleet.fleet.faults.stuck_after;

@@ -61,8 +61,9 @@ enum class Probe : std::uint8_t {
   not_finite,  ///< values that are not finite came and were kept out
   restored,    ///< a process went on from its checkpoint
   unsaved,     ///< a checkpoint failed, and the peer trained on
+  lingers,     ///< at its end, for a neighbour that is away and lacks its half
 };
-inline constexpr std::array<std::string_view, 13> probe_names{"sent_again",
+inline constexpr std::array<std::string_view, 14> probe_names{"sent_again",
                                                               "dropped_repetition",
                                                               "away",
                                                               "back",
@@ -74,7 +75,8 @@ inline constexpr std::array<std::string_view, 13> probe_names{"sent_again",
                                                               "deadline",
                                                               "not_finite",
                                                               "restored",
-                                                              "unsaved"};
+                                                              "unsaved",
+                                                              "lingers"};
 using ProbeCounts = std::array<std::uint64_t, probe_names.size()>;
 
 /// Chance, and the book of what it brought. Swarm testing: each seed switches each class of fault

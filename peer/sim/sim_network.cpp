@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "gossip/farewell.h"
 #include "gossip/mutant.h"
 
 namespace gv {
@@ -82,7 +83,11 @@ std::string parse(std::span<const std::byte> bytes,
 }  // namespace
 
 SimNetwork::SimNetwork(SimShared& shared, Dice& dice, Processes& processes, const Timing& timing)
-    : shared_(shared), dice_(dice), processes_(processes), timing_(timing) {
+    : shared_(shared),
+      dice_(dice),
+      processes_(processes),
+      timing_(timing),
+      left_(shared.peers.size(), false) {
   for (const Peer* peer : shared_.peers) {
     shapers_.emplace_back(shared.network, peer->plan.id, shared.seed);
     for (const PeerId other : peer->plan.neighborhood.receivers) edge_of(peer->plan.id, other);
@@ -178,7 +183,10 @@ void SimNetwork::take(Edge& edge, End& at, wire::Header header) {
   const std::uint64_t ack = message ? header.numbers.ack : header.heartbeat.ack;
   if (!at.session.acknowledge(ack))
     violations_.push_back(fmt::format("peer {}: acknowledged before it was sent", at.self));
-  if (!message) return shared_.peers[at.self]->heard_round(at.other, header.heartbeat.step);
+  if (!message) {
+    shared_.peers[at.self]->heard_round(at.other, header.heartbeat.step);
+    return take_leave(at.self);
+  }
   switch (at.session.arrive(header.numbers.number)) {
     case Session::Arrival::again:
       return dice_.count(Probe::dropped_repetition);
@@ -188,7 +196,8 @@ void SimNetwork::take(Edge& edge, End& at, wire::Header header) {
     case Session::Arrival::next:
       break;
   }
-  if (at.session.received() - at.ack_told >= most_unacknowledged) {
+  at.departed = at.departed || header.message.kind == Kind::goodbye;
+  if (at.departed || at.session.received() - at.ack_told >= most_unacknowledged) {
     at.ack_told = at.session.received();
     transmit(edge, at, wire::encode(wire::Heartbeat{at.ack_told, shared_.peers[at.self]->clock()}));
   }
@@ -205,6 +214,7 @@ void SimNetwork::take(Edge& edge, End& at, wire::Header header) {
                     static_cast<int>(kind),
                     step,
                     at.other));
+  take_leave(at.self);
 }
 
 bool SimNetwork::break_link(Edge& edge) {
@@ -217,14 +227,55 @@ bool SimNetwork::break_link(Edge& edge) {
     end.held.clear();
     end.stalled = false;
     processes_.run_at(now() + timing_.reconnect_within, end.self, [this, &edge, &end, outage] {
-      if (edge.up || edge.outages != outage || std::exchange(end.away, true)) return;
+      if (edge.up || edge.outages != outage || end.away) return;
       dice_.count(Probe::away);
-      dice_.note(now(), "is without", end.self, end.other);
-      shared_.peers[end.self]->away(end.other);
+      set_away(end);
     });
   }
   plan_reconnect(edge);
   return true;
+}
+
+void SimNetwork::set_away(End& end) {
+  end.away = true;
+  end.away_since = now();
+  dice_.note(now(), "is without", end.self, end.other);
+  Peer& peer = *shared_.peers[end.self];
+  gone(end.other) ? peer.died(end.other) : peer.away(end.other);
+  leave_in_time(end.self);
+}
+
+bool SimNetwork::may_leave(const Edge& edge, const End& end) const {
+  const Peer& peer = *shared_.peers[end.self];
+  const Farewell farewell{.told = end.session.unacknowledged().empty(),
+                          .heard = end.departed,
+                          .linked = edge.up,
+                          .dead = !edge.up && gone(end.other),
+                          .away = end.away,
+                          .since = std::max(end.away_since, peer.finishing_since())};
+  return gv::may_leave(farewell, now(), peer.plan.patience);
+}
+
+void SimNetwork::leave_in_time(PeerId peer) {
+  if (!shared_.finished[peer]) return;
+  take_leave(peer);
+  if (gone(peer)) return;
+  processes_.run_at(
+      now() + shared_.peers[peer]->plan.patience, peer, [this, peer] { take_leave(peer); });
+}
+
+void SimNetwork::take_leave(PeerId peer) {
+  if (!shared_.finished[peer] || gone(peer)) return;
+  for (auto& [ids, edge] : edges_) {
+    if (ids.first != peer && ids.second != peer) continue;
+    const End& end = end_of(edge, peer);
+    if (may_leave(edge, end)) continue;
+    if (end.away) dice_.count(Probe::lingers);
+    return;
+  }
+  left_[peer] = true;
+  dice_.note(now(), "ends", peer);
+  silence(peer);
 }
 
 void SimNetwork::plan_reconnect(Edge& edge) {
@@ -244,7 +295,7 @@ bool SimNetwork::refused(const Edge& edge) const {
 
 void SimNetwork::reconnect(Edge& edge) {
   auto& [a, b] = edge.ends;
-  if (processes_.dead(a.self) || processes_.dead(b.self)) return;  // risen() dials again
+  if (gone(a.self) || gone(b.self)) return;  // risen() dials again
   if (refused(edge)) return;
   const bool blocked = edge.cut_off && now() < dice_.until();
   if (blocked || !processes_.awake(a.self) || !processes_.awake(b.self))
@@ -267,7 +318,7 @@ void SimNetwork::meet(Edge& edge) {
     if (shared_.peers[end.self]->exchanging(end.other)) dice_.count(Probe::left_open);
     if (!mutant(Mutant::keep_session_of_the_dead)) end.session = {};
     end.ack_told = 0;
-    end.away = false;
+    end.away = end.departed = false;
     shared_.peers[end.self]->reborn(end.other);
   }
   const std::array received{edge.ends[1].session.received(), edge.ends[0].session.received()};
@@ -333,8 +384,13 @@ void SimNetwork::end_stall(Edge& edge, End& from) {
 }
 
 void SimNetwork::silence(PeerId peer) {
-  for (auto& [ids, edge] : edges_)
-    if (ids.first == peer || ids.second == peer) break_link(edge);
+  for (auto& [ids, edge] : edges_) {
+    if (ids.first != peer && ids.second != peer) continue;
+    break_link(edge);
+    End& other = end_of(edge, end_of(edge, peer).other);
+    if (other.away && gone(peer)) shared_.peers[other.self]->died(peer);
+    take_leave(other.self);
+  }
 }
 
 void SimNetwork::risen(PeerId peer) {
@@ -343,9 +399,9 @@ void SimNetwork::risen(PeerId peer) {
     End& own = end_of(edge, peer);
     own.session = {};
     own.ack_told = 0;
+    own.departed = false;
     own.other_life = processes_.life(own.other);
-    own.away = true;
-    shared_.peers[peer]->away(own.other);
+    set_away(own);
     plan_reconnect(edge);
   }
 }

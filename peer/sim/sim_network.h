@@ -40,6 +40,8 @@ class SimNetwork {
     std::vector<std::vector<std::byte>> held;  ///< frames that a stalled connection keeps back
     bool stalled = false;                      ///< what it sends does not get through
     bool away = false;
+    Time away_since{0};
+    bool departed = false;  ///< the other has said goodbye
   };
   struct Edge {
     std::array<End, 2> ends;
@@ -65,6 +67,8 @@ class SimNetwork {
   bool stall(Edge& edge, int ways, Time length);
   void silence(PeerId peer);  ///< nothing is heard of it: its links are given up
   void risen(PeerId peer);    ///< a successor begins, that knows of nobody yet
+  /// This peer has said its last words: it ends when it owes nobody anything (farewell.h).
+  void leave_in_time(PeerId peer);
 
   const std::vector<std::string>& violations() const { return violations_; }
 
@@ -84,6 +88,10 @@ class SimNetwork {
   void plan_reconnect(Edge& edge);
   void reconnect(Edge& edge);
   bool refused(const Edge& edge) const;
+  bool gone(PeerId peer) const { return processes_.dead(peer) || left_[peer]; }
+  bool may_leave(const Edge& edge, const End& end) const;
+  void set_away(End& end);
+  void take_leave(PeerId peer);
   void meet(Edge& edge);
 
   SimShared& shared_;
@@ -93,6 +101,7 @@ class SimNetwork {
   BufferPool pool_;
   std::vector<Shaper> shapers_;  ///< by id
   std::map<std::pair<PeerId, PeerId>, Edge> edges_;
+  std::vector<bool> left_;  ///< by id: its process has ended well
   std::vector<std::string> violations_;
 };
 

@@ -38,7 +38,9 @@ void SimWorld::publish(Report report) {
     shared_.finished[id_] = true;
     shared_.ended = now();
   }
+  const bool last = report.last;
   shared_.observer->take(std::move(report), now());
+  if (last && shared_.faults != nullptr) shared_.faults->network().leave_in_time(id_);
 }
 
 void SimWorld::store(Step step, std::vector<std::byte> state) {

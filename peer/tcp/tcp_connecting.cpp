@@ -68,7 +68,8 @@ asio::awaitable<void> TcpWorldImpl::receive_stranger(tcp::socket socket) {
   const auto answering = [this](const wire::Hello& theirs, wire::Hello& ours) {
     return answer(theirs, ours);
   };
-  Handshake handshake = co_await accept_handshake(std::move(socket), answering, pool_);
+  Handshake handshake =
+      co_await accept_handshake(std::move(socket), answering, handshake_deadline(), pool_);
   if (handshake.accepted()) {
     adopt(std::move(handshake));
   } else if (!handshake.refusal.empty() && !ending_) {
@@ -79,7 +80,7 @@ asio::awaitable<void> TcpWorldImpl::receive_stranger(tcp::socket socket) {
                                from.address().to_string(),
                                from.port(),
                                handshake.refusal));
-    if (handshake.frames) co_await refuse(std::move(handshake), pool_);
+    if (handshake.frames) co_await refuse(std::move(handshake), handshake_deadline(), pool_);
   }
   --strangers_;
 }
@@ -148,7 +149,7 @@ asio::awaitable<void> TcpWorldImpl::knock(PeerId id) {
   if (unresolved || endpoints.empty()) co_return;
   tcp::socket socket(io_);
   const auto [error] = co_await socket.async_connect(endpoints.begin()->endpoint(), as_result);
-  if (error == asio::error::connection_refused && !edge.linked()) set_away(id, error.message());
+  if (error == asio::error::connection_refused && !edge.linked()) set_dead(id, error.message());
 }
 
 asio::awaitable<void> TcpWorldImpl::try_to_dial(PeerId id) {
@@ -163,10 +164,11 @@ asio::awaitable<void> TcpWorldImpl::try_to_dial(PeerId id) {
     tcp::socket socket(io_);
     const auto [error] = co_await socket.async_connect(endpoint.endpoint(), as_result);
     edge.trouble = error ? error.message() : "no answer";
-    if (error == asio::error::connection_refused && begun_) set_away(id, edge.trouble);
+    if (error == asio::error::connection_refused && begun_) set_dead(id, edge.trouble);
     if (error) continue;
     tune(socket);
-    Handshake handshake = co_await dial_handshake(std::move(socket), hello_to(edge), id, pool_);
+    Handshake handshake =
+        co_await dial_handshake(std::move(socket), hello_to(edge), id, handshake_deadline(), pool_);
     if (handshake.accepted()) handshake.refusal = objection(edge, id, handshake.theirs.incarnation);
     if (handshake.accepted()) co_return adopt(std::move(handshake));
     if (handshake.refusal.empty()) continue;
@@ -189,7 +191,7 @@ void TcpWorldImpl::adopt(Handshake handshake) {
   const std::uint64_t before = std::exchange(edge.incarnation, handshake.theirs.incarnation);
   const bool successor = before != 0 && before != edge.incarnation;
   edge.heard = Clock::now();
-  edge.suspected = false;
+  edge.suspected = edge.dead = false;
   if (edge.linked()) std::exchange(edge.link, nullptr)->close();
   if (successor) {
     edge.session = {};

@@ -54,9 +54,10 @@ std::string disagreement(const wire::Hello& ours, const wire::Hello& theirs) {
 asio::awaitable<Handshake> dial_handshake(asio::ip::tcp::socket socket,
                                           wire::Hello ours,
                                           PeerId expected,
+                                          Time deadline,
                                           std::shared_ptr<BufferPool> pool) {
   auto frames = std::make_unique<TcpFrames>(std::move(socket));
-  const Deadline deadline(*frames, handshake_deadline);
+  const Deadline alarm(*frames, deadline);
   Handshake failed;
   const std::vector<std::byte> hello = wire::encode(ours);
   if (const std::string error = co_await frames->write(hello); !error.empty()) co_return failed;
@@ -78,9 +79,10 @@ asio::awaitable<Handshake> dial_handshake(asio::ip::tcp::socket socket,
 asio::awaitable<Handshake> accept_handshake(
     asio::ip::tcp::socket socket,
     std::function<std::string(const wire::Hello& theirs, wire::Hello& ours)> answer,
+    Time deadline,
     std::shared_ptr<BufferPool> pool) {
   auto frames = std::make_unique<TcpFrames>(std::move(socket));
-  const Deadline deadline(*frames, handshake_deadline);
+  const Deadline alarm(*frames, deadline);
   const Incoming in = co_await frames->read(0, *pool);
   // A damaged Hello gets no answer: its sender shall try again.
   if (in.ended() && !frames->socket.is_open()) co_return Handshake{nullptr, {}, "no Hello in time"};
@@ -96,9 +98,9 @@ asio::awaitable<Handshake> accept_handshake(
   co_return result;
 }
 
-asio::awaitable<void> refuse(Handshake refused, std::shared_ptr<BufferPool> pool) {
+asio::awaitable<void> refuse(Handshake refused, Time deadline, std::shared_ptr<BufferPool> pool) {
   TcpFrames& frames = *refused.frames;
-  const Deadline deadline(frames, handshake_deadline);
+  const Deadline alarm(frames, deadline);
   const std::vector<std::byte> bytes = wire::encode(wire::Refusal{refused.refusal});
   co_await frames.write(bytes);
   asio::error_code ignored;

@@ -19,8 +19,7 @@ struct Handshake {
   bool accepted() const { return frames != nullptr && refusal.empty(); }
 };
 
-/// Lengths of time that strangers get, and the first pause between two dials.
-inline constexpr Time handshake_deadline{std::chrono::seconds(3)};
+/// The first and the longest pause between two dials.
 inline constexpr Time first_redial{std::chrono::milliseconds(20)};
 inline constexpr Time slowest_redial{std::chrono::milliseconds(500)};
 
@@ -28,6 +27,7 @@ inline constexpr Time slowest_redial{std::chrono::milliseconds(500)};
 asio::awaitable<Handshake> dial_handshake(asio::ip::tcp::socket socket,
                                           wire::Hello ours,
                                           PeerId expected,
+                                          Time deadline,
                                           std::shared_ptr<BufferPool> pool);
 
 /// Hears a stranger's Hello and answers it. `answer` fills in our Hello to it, or says why this
@@ -35,11 +35,12 @@ asio::awaitable<Handshake> dial_handshake(asio::ip::tcp::socket socket,
 asio::awaitable<Handshake> accept_handshake(
     asio::ip::tcp::socket socket,
     std::function<std::string(const wire::Hello& theirs, wire::Hello& ours)> answer,
+    Time deadline,
     std::shared_ptr<BufferPool> pool);
 
 /// Sends the refusal, and waits for the other side to close first: an early close could destroy the
 /// reason on its way.
-asio::awaitable<void> refuse(Handshake refused, std::shared_ptr<BufferPool> pool);
+asio::awaitable<void> refuse(Handshake refused, Time deadline, std::shared_ptr<BufferPool> pool);
 
 /// Why `theirs` belongs to another fleet or model than `ours`; empty when it is the same.
 std::string disagreement(const wire::Hello& ours, const wire::Hello& theirs);

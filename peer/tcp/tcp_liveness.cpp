@@ -5,6 +5,7 @@
 #include <asio/detached.hpp>
 #include <fmt/format.h>
 
+#include "gossip/farewell.h"
 #include "peer/tcp/tcp_world_impl.h"
 
 namespace gv {
@@ -74,7 +75,15 @@ void TcpWorldImpl::set_away(PeerId id, const std::string& why) {
   Edge& edge = edges_.at(id);
   if (edge.departed || edge.incarnation == 0 || std::exchange(edge.away, true)) return;
   if (!ending_) options_.log(fmt::format("peer {} is away ({}): going on without it", id, why));
+  edge.away_since = now();
   peer_->away(id);
+  take_leave();
+}
+
+void TcpWorldImpl::set_dead(PeerId id, const std::string& why) {
+  if (std::exchange(edges_.at(id).dead, true)) return;
+  set_away(id, why);
+  peer_->died(id);
   take_leave();
 }
 
@@ -107,6 +116,8 @@ void TcpWorldImpl::beat() {
   const Clock::time_point now = Clock::now();
   const auto lag = std::max(Clock::duration{0}, now - next_beat_);
   for (auto& [id, edge] : edges_) {
+    if (ending_ && edge.away && id < options_.hello.peer)
+      asio::co_spawn(io_, knock(id), asio::detached);
     if (!edge.linked()) continue;
     edge.heard += lag;
     send_heartbeat(edge);
@@ -120,6 +131,7 @@ void TcpWorldImpl::beat() {
     set_away(id, text);
   }
   look_after_own();
+  take_leave();
   if (refusals_ > most_refusals)
     options_.log(fmt::format("refused {} more connections", refusals_ - most_refusals));
   refusals_ = 0;
@@ -147,18 +159,27 @@ void TcpWorldImpl::end_loop() {
   take_leave();
 }
 
-/// Ends each link when its neighbour has everything; leaves when no link and no hope of one is
-/// left.
+/// Ends each link when its neighbour has everything, and leaves when no link is left and nothing is
+/// owed (farewell.h).
 void TcpWorldImpl::take_leave() {
   if (!ending_) return;
   bool done = true;
   for (auto& [id, edge] : edges_) {
     const bool heard_out = edge.linked() && edge.link->ended();
     if (edge.linked() && (heard_out || edge.session.unacknowledged().empty())) edge.link->finish();
-    const bool waiting = edge.linked() || !(edge.link || edge.departed || edge.away);
-    done = done && !waiting;
+    done = done && !edge.linked() && may_leave(edge);
   }
   if (done) io_.stop();
+}
+
+bool TcpWorldImpl::may_leave(const Edge& edge) const {
+  const Farewell farewell{.told = edge.session.unacknowledged().empty(),
+                          .heard = edge.departed,
+                          .linked = edge.linked(),
+                          .dead = edge.dead,
+                          .away = edge.away,
+                          .since = std::max(edge.away_since, peer_->finishing_since())};
+  return gv::may_leave(farewell, now(), options_.patience);
 }
 
 std::string TcpWorldImpl::unheard() const {

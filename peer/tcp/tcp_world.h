@@ -26,7 +26,8 @@ struct TcpOptions {
   Time farewell_deadline{std::chrono::seconds(30)};  ///< how long end_loop() waits for neighbours
   Time heartbeat{std::chrono::milliseconds(500)};    ///< between two signs of life on a link
   Time dead_after{std::chrono::seconds(5)};          ///< of silence: the neighbour is away
-  Time reconnect_within{std::chrono::seconds(1)};    ///< of a broken link: the neighbour is away
+  Time patience{std::chrono::seconds(3)};  ///< of end_loop() for a neighbour that is away and lives
+  Time reconnect_within{std::chrono::seconds(1)};  ///< of a broken link: the neighbour is away
   /// For one job of our own arithmetic; then on_stuck is called, on the loop. 0: never.
   Time stuck_after{0};
   std::function<void()> on_stuck;

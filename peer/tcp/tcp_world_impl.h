@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -79,6 +80,8 @@ class TcpWorldImpl : public TcpWorld {
     int outages = 0;
     bool dialling = false;
     bool away = false;
+    Time away_since{0};
+    bool dead = false;  ///< nobody listens at its address
     bool suspected = false;
     Clock::time_point cut_until;  ///< no connection is made before
     Progress progress;            ///< of its arithmetic, as its heartbeats tell
@@ -107,6 +110,7 @@ class TcpWorldImpl : public TcpWorld {
   void look_after(Edge& edge, const wire::Heartbeat& heartbeat);
   void look_after_own();
   void set_away(PeerId id, const std::string& why);
+  void set_dead(PeerId id, const std::string& why);
   void beat();
   void send_heartbeat(Edge& edge);
   void begin_when_complete();
@@ -116,6 +120,11 @@ class TcpWorldImpl : public TcpWorld {
   std::string missing_links() const;
   std::string unheard() const;
   void take_leave();
+  bool may_leave(const Edge& edge) const;
+  /// A connection may be dead from its beginning: then the next one is to come in good time.
+  Time handshake_deadline() const {
+    return std::min<Time>(std::chrono::seconds(3), options_.dead_after);
+  }
   std::uint64_t hash_of(const Payload& payload);
 
   TcpOptions options_;
