@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/optim/test_data.h"
+
 namespace gv {
 namespace {
 
@@ -13,12 +15,6 @@ std::unique_ptr<Replica> quadratic_replica(std::uint32_t d, std::uint32_t peer) 
   OptimizerSpec sgd;
   sgd.momentum = 0.9;
   return make_host_replica(make_quadratic(spec, peer, 8, Rng(1)), sgd, 1, Rng(2));
-}
-
-std::vector<float> x_of(const Replica& r) {
-  Buffer copy(r.size() * sizeof(float));
-  r.snapshot(Vector::x, {0, r.size()}, copy);
-  return {copy.floats().begin(), copy.floats().end()};
 }
 
 Payload random_vector(std::size_t d, std::uint64_t seed) {

@@ -2,18 +2,13 @@
 
 #include <cmath>
 #include <functional>
-#include <numeric>
 
 #include <gtest/gtest.h>
 
+#include "tests/optim/test_data.h"
+
 namespace gv {
 namespace {
-
-Share all_of(const TrainTest& data) {
-  std::vector<std::uint32_t> rows(data.train->rows);
-  std::iota(rows.begin(), rows.end(), 0U);
-  return {data.train, data.test, rows, Rng(9)};
-}
 
 using Make = std::function<std::unique_ptr<Objective>()>;
 struct Named {
@@ -27,12 +22,12 @@ std::vector<Named> every_objective() {
   const TrainTest linear = make_linear(24, 8, 6, 0.1, Rng(1));
   QuadraticSpec quadratic{
       .dimension = 7, .hessian = {1, 0.5}, .noise = 0, .spread = 1, .start = 0.3, .centers = {}};
-  return {{"softmax", [=] { return make_softmax(all_of(blobs)); }},
+  return {{"softmax", [=] { return make_softmax(whole(blobs)); }},
           {"mlp",
            [=] {
-             return make_mlp({5, 4}, all_of(blobs));
+             return make_mlp({5, 4}, whole(blobs));
            }},
-          {"linear", [=] { return make_linear_regression(all_of(linear)); }},
+          {"linear", [=] { return make_linear_regression(whole(linear)); }},
           {"quadratic", [=] { return make_quadratic(quadratic, 1, 3, Rng(5)); }}};
 }
 
@@ -78,7 +73,7 @@ TEST(Objective, MinibatchesAreTheSameForTheSameSeed) {
 
 TEST(Objective, NamesAndShapesArePyTorchs) {
   const TrainTest blobs = make_blobs(24, 8, 6, 3, 2, Rng(1));
-  const auto mlp = make_mlp({5}, all_of(blobs))->parameters();
+  const auto mlp = make_mlp({5}, whole(blobs))->parameters();
   ASSERT_EQ(mlp.size(), 4U);
   EXPECT_EQ(mlp[0].name, "fc1.weight");
   EXPECT_EQ(mlp[0].shape, (std::vector<std::uint32_t>{5, 6}));
@@ -87,7 +82,7 @@ TEST(Objective, NamesAndShapesArePyTorchs) {
 
 TEST(Objective, AnMlpLearnsBlobs) {
   const TrainTest blobs = make_blobs(600, 200, 8, 4, 10, Rng(1));
-  const auto mlp = make_mlp({16}, all_of(blobs));
+  const auto mlp = make_mlp({16}, whole(blobs));
   std::vector<float> x(mlp->size());
   std::vector<float> g(mlp->size());
   mlp->initialize(x, Rng(2));
