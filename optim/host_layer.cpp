@@ -1,6 +1,7 @@
 #include "optim/host_layer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "optim/check.h"
 
@@ -53,6 +54,15 @@ void IncomingGradient::gather() {
     sum_parts(parts_, out, n);
     for (std::size_t k = 0; k < n; ++k) out[k] = y[k] > 0 ? out[k] : 0.0F;
   }
+}
+
+std::vector<Lease> SingleInputLayer::prepare_backward(const std::vector<Lease>& parts, bool) {
+  incoming_ = IncomingGradient(memory_, parts, y_, false);
+  Lease result = memory_.lend(x_.get_desc());
+  dx_ = result.tensor;
+  make_backward();
+  incoming_.drop();
+  return {std::move(result)};
 }
 
 }  // namespace gv

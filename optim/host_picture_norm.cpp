@@ -11,16 +11,15 @@
 namespace gv {
 namespace {
 
-class PictureNorm : public HostLayer {
+class PictureNorm : public SingleInputLayer {
  public:
   explicit PictureNorm(const LayerPlace& place)
-      : memory_(place.memory),
+      : SingleInputLayer(place),
         batch_(place.node.op == Op::batch_norm),
         relu_(place.relu),
         epsilon_(static_cast<double>(place.node.epsilon)),
         weight_(place.tensor(0).offset),
         bias_(place.tensor(1).offset),
-        x_(place.inputs[0].tensor),
         layout_(layout_of(x_)),
         padded_(layout_.padded_channels()),
         group_(layout_.channels / place.node.groups),
@@ -60,15 +59,7 @@ class PictureNorm : public HostLayer {
     });
   }
 
-  std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool) override {
-    incoming_ =
-        IncomingGradient(memory_, parts, y_, false);  // the ReLU's sign is found again from x
-    Lease result = memory_.lend(x_.get_desc());
-    dx_ = result.tensor;
-    incoming_.drop();
-    return {result};
-  }
-
+  /// The sign before the ReLU is found again from x: what comes is by y as it lies.
   void backward(std::span<const float> x, std::span<float> g) override {
     incoming_.gather();
     const float* dy = floats(incoming_.tensor());
@@ -183,11 +174,9 @@ class PictureNorm : public HostLayer {
       for (std::size_t c = 0; c < layout_.channels; ++c) body(c, r * padded_ + c, set_of(r, c));
   }
 
-  HostMemory& memory_;
   bool batch_, relu_;
   double epsilon_;
   std::size_t weight_, bias_;  ///< where they begin in the flat vector
-  dnnl::memory x_, dx_;
   PictureLayout layout_;
   std::size_t padded_;
   std::size_t group_;  ///< channels in one
@@ -197,7 +186,6 @@ class PictureNorm : public HostLayer {
   std::vector<double> mean_, inverse_;  ///< of each set
   std::vector<double> set_sum_, set_product_, own_;
   std::vector<float> a_, b_, p_, q_, r_;  ///< [rows][padded channels]; zero in the padding
-  IncomingGradient incoming_;
 };
 
 }  // namespace
