@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "optim/check.h"
@@ -41,14 +42,11 @@ class PictureNorm : public SingleInputLayer {
     } else {
       measure();
     }
-    for (std::size_t at = 0; at < a_.size(); ++at) {
-      const std::size_t c = at % padded_;
-      if (c >= layout_.channels) continue;
-      const std::size_t s = set_of(at / padded_, c);
+    each_channel([&](std::size_t c, std::size_t at, std::size_t s) {
       const double a = static_cast<double>(x[weight_ + c]) * inverse_[s];
       a_[at] = static_cast<float>(a);
       b_[at] = static_cast<float>(static_cast<double>(x[bias_ + c]) - mean_[s] * a);
-    }
+    });
     each_block([&]<std::size_t B>(std::size_t from, Pixels pixels, std::size_t at) {
       const Affine to{&a_[at], &b_[at]};
       if (relu_) {
@@ -139,31 +137,26 @@ class PictureNorm : public SingleInputLayer {
   /// dx = w (n dz - A - xhat B) / n with n elements in a set, A = sum w dz / w and B = sum w dz
   /// xhat / w over the set, w = weight / sqrt(variance + epsilon); section 3 of arXiv:1502.03167.
   void own_gradients(std::span<const float> x, std::span<float> g) {
-    for (const std::size_t offset : {weight_, bias_})
-      std::fill_n(g.begin() + static_cast<std::ptrdiff_t>(offset), layout_.channels, 0.0F);
-    std::vector<double>& first = set_sum_;
-    std::vector<double>& second = set_product_;
-    std::vector<double>& own = own_;
-    first.assign(sets_, 0);
-    second.assign(sets_, 0);
-    own.assign(2 * layout_.channels, 0);
+    set_sum_.assign(sets_, 0);
+    set_product_.assign(sets_, 0);
+    own_.assign(2 * layout_.channels, 0);
     each_channel([&](std::size_t c, std::size_t at, std::size_t s) {
       const double with_xhat = inverse_[s] * (product_[at] - mean_[s] * sum_[at]);
-      own[c] += with_xhat;
-      own[layout_.channels + c] += sum_[at];
-      first[s] += static_cast<double>(x[weight_ + c]) * sum_[at];
-      second[s] += static_cast<double>(x[weight_ + c]) * with_xhat;
+      own_[c] += with_xhat;
+      own_[layout_.channels + c] += sum_[at];
+      set_sum_[s] += static_cast<double>(x[weight_ + c]) * sum_[at];
+      set_product_[s] += static_cast<double>(x[weight_ + c]) * with_xhat;
     });
     for (std::size_t c = 0; c < layout_.channels; ++c) {
-      g[weight_ + c] = static_cast<float>(own[c]);
-      g[bias_ + c] = static_cast<float>(own[layout_.channels + c]);
+      g[weight_ + c] = static_cast<float>(own_[c]);
+      g[bias_ + c] = static_cast<float>(own_[layout_.channels + c]);
     }
     each_channel([&](std::size_t c, std::size_t at, std::size_t s) {
       const double share = inverse_[s] / set_elements();
-      const double slope = share * inverse_[s] * second[s];
+      const double slope = share * inverse_[s] * set_product_[s];
       p_[at] = static_cast<float>(static_cast<double>(x[weight_ + c]) * inverse_[s]);
       q_[at] = static_cast<float>(-slope);
-      r_[at] = static_cast<float>(mean_[s] * slope - share * first[s]);
+      r_[at] = static_cast<float>(mean_[s] * slope - share * set_sum_[s]);
     });
   }
 
@@ -182,10 +175,11 @@ class PictureNorm : public SingleInputLayer {
   std::size_t group_;  ///< channels in one
   std::size_t sets_;
   ChannelMoments* given_;
-  std::vector<double> sum_, product_;   ///< [rows][padded channels], of a pass
-  std::vector<double> mean_, inverse_;  ///< of each set
-  std::vector<double> set_sum_, set_product_, own_;
-  std::vector<float> a_, b_, p_, q_, r_;  ///< [rows][padded channels]; zero in the padding
+  std::vector<double> sum_, product_;          ///< [rows][padded channels], of a pass
+  std::vector<double> mean_, inverse_;         ///< of each set
+  std::vector<double> set_sum_, set_product_;  ///< A w and B w of each set
+  std::vector<double> own_;                    ///< by the weights, then by the biases
+  std::vector<float> a_, b_, p_, q_, r_;       ///< [rows][padded channels]; zero in the padding
 };
 
 }  // namespace
