@@ -15,7 +15,6 @@ class HostNetwork {
   /// For backward() it must have been made for training: then every value stays until it is used.
   HostNetwork(const Network& network, std::uint32_t rows, bool training);
 
-  std::uint32_t rows() const { return rows_; }
   /// To be filled before forward(): floats [rows][elements of the input], or tokens
   /// [rows][positions].
   std::span<float> inputs();
