@@ -1,6 +1,7 @@
 #include "optim/host_replica.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -77,6 +78,23 @@ TEST(HostReplica, MixIsTheWeightedAverage) {
         0.25F * 0.5F + 0.25F * flows.vectors[0]->floats()[k] + 0.5F * flows.vectors[1]->floats()[k];
     EXPECT_NEAR(x_of(*replica)[k], expected, 1e-6);
   }
+}
+
+/// The last neighbour sends what is not finite near the beginning, the first near the end: found
+/// when they were named in the order of the blocks.
+TEST(HostReplica, NamesWhoseVectorsAreNotFiniteInAscendingOrder) {
+  constexpr std::uint32_t d = 10'000;
+  const auto broken = [](std::uint64_t seed, std::size_t at) {
+    auto vector = std::make_shared<Buffer>(d * sizeof(float));
+    Rng(seed).fill_normal(vector->floats());
+    vector->floats()[at] = std::numeric_limits<float>::infinity();
+    return vector;
+  };
+  const auto replica = quadratic_replica(d, 0);
+  const Flows flows{{broken(1, d - 1), random_vector(d, 2), broken(3, 0)}, {0.25F, 0.25F, 0.25F}};
+  EXPECT_EQ(replica->mix({0, d}, flows), (NotFinite{0, 2}));
+  EXPECT_TRUE(replica->finite());
+  EXPECT_TRUE(replica->mix({1, d - 2}, {{random_vector(d - 2, 4)}, {0.5F}}).empty());
 }
 
 TEST(HostReplica, RangesAreLoadedAddedAndScaled) {
