@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <functional>
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 
@@ -91,6 +92,19 @@ TEST(Objective, AnMlpLearnsBlobs) {
     for (std::size_t k = 0; k < x.size(); ++k) x[k] -= 0.1F * g[k];
   }
   EXPECT_GT(*mlp->evaluate(x).accuracy, 0.95);
+}
+
+/// Found when two centres were read beyond their end for three peers.
+TEST(Quadratic, RefusesCentresOfAnotherNumberOfPeers) {
+  const QuadraticSpec spec{.dimension = 2, .centers = {{0, 0}, {2, 4}}};
+  for (const std::uint32_t peers : {1U, 3U}) {
+    EXPECT_THROW(make_quadratic(spec, 0, peers, Rng(1)), std::invalid_argument);
+    EXPECT_THROW(quadratic_optimum(spec, peers, Rng(1)), std::invalid_argument);
+    EXPECT_THROW(quadratic_centers(spec, peers, Rng(1)), std::invalid_argument);
+  }
+  EXPECT_THROW(make_quadratic({.dimension = 0, .centers = {}}, 0, 1, Rng(1)),
+               std::invalid_argument);
+  EXPECT_THROW(make_quadratic({.hessian = {}, .centers = {}}, 0, 1, Rng(1)), std::invalid_argument);
 }
 
 TEST(Quadratic, EvaluatesTheExcessOverTheFleetsOptimum) {
