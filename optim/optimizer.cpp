@@ -14,7 +14,6 @@ class Sgd : public Optimizer {
       : spec_(spec), velocity_(spec.momentum != 0 ? d : 0) {}
 
   void begin_step() override { gamma_ = spec_.schedule.rate(spec_.lr, t_++); }
-  double rate() const override { return gamma_; }
 
   void apply(std::size_t offset, std::span<float> x, std::span<const float> g) override {
     const auto gamma = static_cast<float>(gamma_);
@@ -70,7 +69,6 @@ class Adam : public Optimizer {
     correction1_ = 1 - std::pow(spec_.beta1, t);
     correction2_ = 1 - std::pow(spec_.beta2, t);
   }
-  double rate() const override { return gamma_; }
 
   void apply(std::size_t offset, std::span<float> x, std::span<const float> g) override {
     const auto beta1 = static_cast<float>(spec_.beta1);
