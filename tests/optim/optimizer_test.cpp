@@ -97,6 +97,12 @@ TEST(Optimizer, RefusesTheImpossible) {
   EXPECT_THROW(make_optimizer(spec, 1), std::invalid_argument);
   spec.kind = "adma";
   EXPECT_THROW(make_optimizer(spec, 1), std::invalid_argument);
+  spec.kind = "adam";
+  spec.schedule.kind = "cosin";
+  EXPECT_THROW(make_optimizer(spec, 1), std::invalid_argument);
+  spec.schedule.kind = "step";
+  spec.schedule.every = 0;  // would be divided by
+  EXPECT_THROW(make_optimizer(spec, 1), std::invalid_argument);
 }
 
 }  // namespace
