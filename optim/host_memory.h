@@ -16,7 +16,7 @@
 
 // What the layers of a network on the CPU share: oneDNN's handles, and memory that is lent and
 // taken back while the network is put together, so that values that never live at the same time lie
-// at the same place. Nothing is allocated after that.
+// at the same place. No pass lends any more.
 
 namespace gv {
 

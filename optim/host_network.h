@@ -9,7 +9,7 @@
 namespace gv {
 
 /// A network made ready for batches of `rows` rows on the CPU: layouts chosen, primitives made,
-/// memory lent. Nothing is allocated by a pass. One thread at a time; which one does not matter.
+/// memory lent once. One thread at a time; which one does not matter.
 class HostNetwork {
  public:
   /// For backward() it must have been made for training: then every value stays until it is used.
