@@ -322,8 +322,8 @@ TEST_F(Launch, APeerByHandSaysThatItsPortIsTakenAndHeedsAnInterrupt) {
   EXPECT_EQ(run({"peer", file, "--id", "7"}).code, 2);
 }
 
-/// It evaluates while the peers train, whose cores the others are: with as many threads as cores,
-/// sixty rounds of LeNet-5 took half as long again.
+/// It evaluates while the peers train, whose cores the others are: found when a run of LeNet-5 was
+/// faster with OMP_NUM_THREADS=1.
 TEST_F(Launch, TheLauncherEvaluatesOnOneThread) {
   const std::string file = path("classes.yaml");
   std::ofstream(file) << "version: 1\nname: classes\npeers: 2\n"
