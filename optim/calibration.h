@@ -1,11 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
-#include "optim/objective.h"
+#include "optim/peer_gradients.h"
 
 namespace gv {
 
@@ -53,15 +52,9 @@ struct Calibration {
 /// quadratic oracle) is averaged over draws / n gradients instead. Throws std::invalid_argument for
 /// no peers, and for a batch that leaves nothing of some share. Memory: (n + steps + probes) d
 /// doubles.
-Calibration calibrate(std::span<const std::unique_ptr<Objective>> peers,
+Calibration calibrate(PeerObjectives peers,
                       std::span<const float> x,
                       const CalibrationOptions& options,
                       Rng rng);
-
-/// Mean over peers of their next minibatch gradients into g; returns the mean loss.
-double mean_gradient(std::span<const std::unique_ptr<Objective>> peers,
-                     std::span<const float> x,
-                     std::uint32_t batch,
-                     std::span<double> g);
 
 }  // namespace gv

@@ -9,22 +9,21 @@ namespace {
 
 /// Vaswani et al. 2017, arXiv:1706.03762, equation 1 and section 3.2.3 (a position sees itself and
 /// what is before it): products of a head at a time, the weights kept for the way back.
-class Attention : public HostLayer {
+class Attention : public SingleInputLayer {
  public:
   explicit Attention(const LayerPlace& place)
-      : memory_(place.memory),
+      : SingleInputLayer(place),
         rows_(place.rows),
         heads_(place.node.heads),
         t_(static_cast<int>(place.node.out.positions)),
         width_(static_cast<int>(place.node.out.channels)),
         depth_(width_ / static_cast<int>(place.node.heads)),
         scale_(1 / std::sqrt(static_cast<float>(depth_))),
-        x_(place.inputs[0].tensor) {
+        training_(place.training) {
     set_output(memory_.lend(matrix_of(place.rows, place.node.out)));
     const auto square = static_cast<std::size_t>(t_) * static_cast<std::size_t>(t_);
     weights_.resize((place.training ? std::size_t{rows_} * heads_ : 1) * square);
     score_gradient_.resize(place.training ? square : 0);
-    training_ = place.training;
   }
 
   void forward(std::span<const float>, Moments) override {
@@ -58,14 +57,6 @@ class Attention : public HostLayer {
            floats(y_) + head.out,
            width_);
     });
-  }
-
-  std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool) override {
-    incoming_ = IncomingGradient(memory_, parts, y_, false);
-    Lease result = memory_.lend(x_.get_desc());
-    dx_ = result.tensor;
-    incoming_.drop();
-    return {result};
   }
 
   void backward(std::span<const float>, std::span<float>) override {
@@ -139,15 +130,12 @@ class Attention : public HostLayer {
     std::fill(ds + seen, ds + t_, 0.0F);
   }
 
-  HostMemory& memory_;
   std::size_t rows_, heads_;
   int t_, width_, depth_;
   float scale_;
-  bool training_ = false;
-  dnnl::memory x_, dx_;
+  bool training_;
   std::vector<float> weights_;         ///< [rows][heads][t][t], or of one head
   std::vector<float> score_gradient_;  ///< [t][t]
-  IncomingGradient incoming_;
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-#include "optim/check.h"
+#include <algorithm>
+
 #include "optim/host_layer.h"
 
 // oneDNN chooses how pictures and weights lie; weights are brought into that layout from the flat
@@ -33,13 +34,17 @@ class Convolution : public HostLayer {
         begin_{node_.padding, node_.padding},
         end_{end_padding(in_.height, node_.out.height, node_),
              end_padding(in_.width, node_.out.width, node_)},
+        any_in_(picture_of(rows_, in_, any)),
+        any_out_(picture_of(rows_, node_.out, any)),
+        any_weight_(weight_layout(any)),
         x_(place.inputs[0].tensor) {
     if (node_.parameters.size() > 1) bias_ = place.tensor(1);
     flat_weight_ = memory_.floating(weight_layout(dnnl::memory::format_tag::oihw));
-    flat_bias_ = memory_.floating(bias_layout());
-    forward_ = describe_forward(any);
+    bias_layout_ = bias_layout();
+    flat_bias_ = memory_.floating(bias_layout_);
+    forward_ = describe_forward(any_out_);
     if (!picture_layout(forward_.dst_desc()))
-      forward_ = describe_forward(dnnl::memory::format_tag::nchw);
+      forward_ = describe_forward(picture_of(rows_, node_.out));
     input_ = Conversion::of(memory_, x_, forward_.src_desc());
     weight_in_ = Conversion::of(memory_, flat_weight_, forward_.weights_desc());
     set_output(memory_.lend(forward_.dst_desc()));
@@ -96,7 +101,7 @@ class Convolution : public HostLayer {
     return {{node_.out.channels}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::a};
   }
 
-  convolution_forward::primitive_desc describe_forward(dnnl::memory::format_tag out) {
+  convolution_forward::primitive_desc describe_forward(const Layout& out) {
     dnnl::primitive_attr attributes = Primitive::attributes();
     if (relu_) {
       dnnl::post_ops after;
@@ -105,10 +110,10 @@ class Convolution : public HostLayer {
     }
     return {{dnnl::prop_kind::forward_training,
              best,
-             picture_of(rows_, in_, any),
-             weight_layout(any),
-             bias_layout(),
-             picture_of(rows_, node_.out, out),
+             any_in_,
+             any_weight_,
+             bias_layout_,
+             out,
              strides_,
              begin_,
              end_},
@@ -116,25 +121,24 @@ class Convolution : public HostLayer {
             memory_.engine()};
   }
 
+  /// What the forward pass has brought into the layout `wanted`, or else `from` brought into it.
+  Conversion again_or_of(const Conversion& forward,
+                         const dnnl::memory& from,
+                         const Layout& wanted) const {
+    if (forward.tensor().get_desc() == wanted) return forward.again();
+    return Conversion::of(memory_, from, wanted);
+  }
+
   void prepare_weights() {
     const convolution_backward_weights::primitive_desc description(
-        {best,
-         picture_of(rows_, in_, any),
-         weight_layout(any),
-         bias_layout(),
-         picture_of(rows_, node_.out, any),
-         strides_,
-         begin_,
-         end_},
+        {best, any_in_, any_weight_, bias_layout_, any_out_, strides_, begin_, end_},
         Primitive::attributes(),
         memory_.engine(),
         forward_);
-    weights_input_ = description.src_desc() == input_.tensor().get_desc()
-                         ? input_.again()
-                         : Conversion::of(memory_, x_, description.src_desc());
+    weights_input_ = again_or_of(input_, x_, description.src_desc());
     weights_incoming_ = Conversion::of(memory_, incoming_.tensor(), description.diff_dst_desc());
     flat_gradient_ = memory_.floating(weight_layout(dnnl::memory::format_tag::oihw));
-    flat_bias_gradient_ = memory_.floating(bias_layout());
+    flat_bias_gradient_ = memory_.floating(bias_layout_);
     weight_out_ = Conversion::into(memory_, description.diff_weights_desc(), flat_gradient_);
     std::unordered_map<int, dnnl::memory> arguments{{DNNL_ARG_SRC, weights_input_.tensor()},
                                                     {DNNL_ARG_DIFF_DST, weights_incoming_.tensor()},
@@ -145,19 +149,12 @@ class Convolution : public HostLayer {
   }
 
   Lease prepare_data() {
-    const convolution_backward_data::primitive_desc description({best,
-                                                                 picture_of(rows_, in_, any),
-                                                                 weight_layout(any),
-                                                                 picture_of(rows_, node_.out, any),
-                                                                 strides_,
-                                                                 begin_,
-                                                                 end_},
-                                                                Primitive::attributes(),
-                                                                memory_.engine(),
-                                                                forward_);
-    data_weight_ = description.weights_desc() == weight_in_.tensor().get_desc()
-                       ? weight_in_.again()
-                       : Conversion::of(memory_, flat_weight_, description.weights_desc());
+    const convolution_backward_data::primitive_desc description(
+        {best, any_in_, any_weight_, any_out_, strides_, begin_, end_},
+        Primitive::attributes(),
+        memory_.engine(),
+        forward_);
+    data_weight_ = again_or_of(weight_in_, flat_weight_, description.weights_desc());
     data_incoming_ = Conversion::of(memory_, incoming_.tensor(), description.diff_dst_desc());
     Lease result = memory_.lend(x_.get_desc());
     data_out_ = Conversion::into(memory_, description.diff_src_desc(), result.tensor);
@@ -178,6 +175,7 @@ class Convolution : public HostLayer {
   std::optional<Tensor> bias_;
   bool relu_;
   dnnl::memory::dims strides_, begin_, end_;
+  Layout any_in_, any_out_, any_weight_, bias_layout_;  ///< the first three as oneDNN likes them
   dnnl::memory x_;
   dnnl::memory flat_weight_, flat_bias_, flat_gradient_, flat_bias_gradient_;
   convolution_forward::primitive_desc forward_;

@@ -81,6 +81,36 @@ class IncomingGradient {
   Lease sum_;
 };
 
+/// A layer of one input, whose gradient it lays down in that input's own layout.
+class SingleInputLayer : public HostLayer {
+ public:
+  std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool wanted) final;
+
+ protected:
+  explicit SingleInputLayer(const LayerPlace& place)
+      : memory_(place.memory), x_(place.inputs[0].tensor) {}
+  /// Once, while `incoming_` still holds its memory and `dx_` has its own: what backward() runs.
+  virtual void make_backward() {}
+
+  HostMemory& memory_;
+  dnnl::memory x_, dx_;
+  IncomingGradient incoming_;
+};
+
+/// One that is a single primitive of oneDNN in each direction.
+class PrimitiveLayer : public SingleInputLayer {
+ public:
+  void forward(std::span<const float>, Moments) final { run_forward_.run(); }
+  void backward(std::span<const float>, std::span<float>) final {
+    incoming_.gather();
+    run_backward_.run();
+  }
+
+ protected:
+  using SingleInputLayer::SingleInputLayer;
+  Primitive run_forward_, run_backward_;
+};
+
 // One function for each op; host_<family>.cpp.
 using LayerPointer = std::unique_ptr<HostLayer>;
 LayerPointer make_host_convolution(const LayerPlace& place);

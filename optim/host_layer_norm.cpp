@@ -8,16 +8,15 @@ namespace {
 
 /// Ba, Kiros & Hinton 2016, "Layer normalization", arXiv:1607.06450, equation 4: each position by
 /// the mean and deviation of its own channels.
-class LayerNorm : public HostLayer {
+class LayerNorm : public SingleInputLayer {
  public:
   explicit LayerNorm(const LayerPlace& place)
-      : memory_(place.memory),
+      : SingleInputLayer(place),
         epsilon_(place.node.epsilon),
         weight_(place.tensor(0).offset),
         bias_(place.tensor(1).offset),
         channels_(place.node.out.channels),
         positions_(std::size_t{place.rows} * place.node.out.positions),
-        x_(place.inputs[0].tensor),
         mean_(positions_),
         inverse_(positions_) {
     set_output(memory_.lend(x_.get_desc()));
@@ -41,14 +40,6 @@ class LayerNorm : public HostLayer {
       mean_[p] = mean;
       inverse_[p] = inverse;
     }
-  }
-
-  std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool) override {
-    incoming_ = IncomingGradient(memory_, parts, y_, false);
-    Lease result = memory_.lend(x_.get_desc());
-    dx_ = result.tensor;
-    incoming_.drop();
-    return {result};
   }
 
   void backward(std::span<const float> x, std::span<float> g) override {
@@ -80,12 +71,9 @@ class LayerNorm : public HostLayer {
   }
 
  private:
-  HostMemory& memory_;
   float epsilon_;
   std::size_t weight_, bias_, channels_, positions_;
-  dnnl::memory x_, dx_;
   std::vector<float> mean_, inverse_;  ///< of each position
-  IncomingGradient incoming_;
 };
 
 }  // namespace

@@ -1,7 +1,4 @@
-#include <algorithm>
-#include <cmath>
-
-#include "optim/gemm.h"
+#include "optim/fully_connected.h"
 #include "optim/host_layer.h"
 
 namespace gv {
@@ -14,9 +11,9 @@ class Linear : public HostLayer {
       : memory_(place.memory),
         weight_(place.tensor(0)),
         relu_(place.relu),
-        rows_(static_cast<int>(place.rows * place.node.out.positions)),
-        in_(static_cast<int>(weight_.parameter.shape[1])),
-        out_(static_cast<int>(place.node.out.channels)),
+        product_{.rows = static_cast<int>(place.rows * place.node.out.positions),
+                 .in = static_cast<int>(weight_.parameter.shape[1]),
+                 .out = static_cast<int>(place.node.out.channels)},
         x_(place.inputs[0].tensor) {
     if (place.node.parameters.size() > 1) bias_ = place.tensor(1);
     const bool picture = x_.get_desc().data.ndims == 4;
@@ -28,26 +25,8 @@ class Linear : public HostLayer {
 
   void forward(std::span<const float> x, Moments) override {
     input_.run();
-    gemm(false,
-         true,
-         rows_,
-         out_,
-         in_,
-         1,
-         floats(input_.tensor()),
-         in_,
-         x.data() + weight_.offset,
-         in_,
-         0,
-         floats(y_),
-         out_);
-    if (!bias_) return;
-    const float floor = relu_ ? 0.0F : -INFINITY;
-    const float* bias = x.data() + bias_->offset;
-    for (int r = 0; r < rows_; ++r) {
-      float* y = floats(y_) + std::ptrdiff_t{r} * out_;
-      for (int c = 0; c < out_; ++c) y[c] = std::max(y[c] + bias[c], floor);
-    }
+    product_.multiply(floats(input_.tensor()), x.data() + weight_.offset, floats(y_));
+    if (bias_) product_.add_bias(x.data() + bias_->offset, relu_, floats(y_));
   }
 
   std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool wanted) override {
@@ -65,28 +44,19 @@ class Linear : public HostLayer {
   void backward(std::span<const float> x, std::span<float> g) override {
     incoming_.gather();
     const float* dy = floats(incoming_.tensor());
-    const float* a = floats(input_.tensor());
-    gemm(true, false, out_, in_, rows_, 1, dy, out_, a, in_, 0, g.data() + weight_.offset, in_);
-    if (bias_) sum_rows(dy, g.data() + bias_->offset);
+    product_.weight_gradient(floats(input_.tensor()), dy, g.data() + weight_.offset);
+    if (bias_) product_.bias_gradient(dy, g.data() + bias_->offset);
     if (!data_out_.tensor()) return;
-    const float* weight = x.data() + weight_.offset;
-    float* dx = floats(data_out_.tensor());
-    gemm(false, false, rows_, in_, out_, 1, dy, out_, weight, in_, 0, dx, in_);
+    product_.input_gradient(dy, x.data() + weight_.offset, floats(data_out_.tensor()));
     data_out_.run();
   }
 
  private:
-  void sum_rows(const float* dy, float* sum) const {
-    std::fill_n(sum, out_, 0.0F);
-    for (int r = 0; r < rows_; ++r, dy += out_)
-      for (int c = 0; c < out_; ++c) sum[c] += dy[c];
-  }
-
   HostMemory& memory_;
   Tensor weight_;
   std::optional<Tensor> bias_;
   bool relu_;
-  int rows_, in_, out_;
+  FullyConnected product_;
   dnnl::memory x_;
   dnnl::memory::desc plain_;
   Conversion input_, data_out_;

@@ -10,6 +10,13 @@ namespace {
 
 using Layout = dnnl::memory::desc;
 
+Primitive make_reorder(HostMemory& memory, const dnnl::memory& from, const dnnl::memory& to) {
+  const dnnl::reorder::primitive_desc description(
+      memory.engine(), from.get_desc(), memory.engine(), to.get_desc(), Primitive::attributes());
+  return {
+      memory, description, dnnl::reorder(description), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}};
+}
+
 }  // namespace
 
 /// Owns every block; those on the shelf are free.
@@ -43,12 +50,6 @@ Lease HostMemory::lend(const Layout& layout) {
   return {dnnl::memory(layout, engine_, chosen->data()), std::move(hold)};
 }
 
-Lease HostMemory::lend(std::size_t floats) {
-  return lend(Layout({static_cast<std::int64_t>(floats)},
-                     dnnl::memory::data_type::f32,
-                     dnnl::memory::format_tag::a));
-}
-
 dnnl::memory HostMemory::floating(const Layout& layout) {
   return {layout, engine_, nullptr};
 }
@@ -76,17 +77,6 @@ void Primitive::run() {
   }
   primitive_.execute(memory_->stream(), arguments_);
 }
-
-namespace {
-
-Primitive make_reorder(HostMemory& memory, const dnnl::memory& from, const dnnl::memory& to) {
-  const dnnl::reorder::primitive_desc description(
-      memory.engine(), from.get_desc(), memory.engine(), to.get_desc(), Primitive::attributes());
-  return {
-      memory, description, dnnl::reorder(description), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}};
-}
-
-}  // namespace
 
 Conversion Conversion::of(HostMemory& memory, const dnnl::memory& from, const Layout& wanted) {
   Conversion conversion;

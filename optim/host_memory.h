@@ -16,7 +16,7 @@
 
 // What the layers of a network on the CPU share: oneDNN's handles, and memory that is lent and
 // taken back while the network is put together, so that values that never live at the same time lie
-// at the same place. Nothing is allocated after that.
+// at the same place. No pass lends any more.
 
 namespace gv {
 
@@ -37,8 +37,6 @@ class HostMemory {
   dnnl::stream& stream() { return stream_; }
   /// Zeros at first; later what the one before left there. Aligned to 64 bytes.
   Lease lend(const dnnl::memory::desc& layout);
-  /// Of floats, for what is no tensor of oneDNN.
-  Lease lend(std::size_t floats);
   /// A tensor somewhere in the flat parameter or gradient vector: point_at() says where.
   dnnl::memory floating(const dnnl::memory::desc& layout);
 

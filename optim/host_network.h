@@ -9,13 +9,12 @@
 namespace gv {
 
 /// A network made ready for batches of `rows` rows on the CPU: layouts chosen, primitives made,
-/// memory lent. Nothing is allocated by a pass. One thread at a time; which one does not matter.
+/// memory lent once. One thread at a time; which one does not matter.
 class HostNetwork {
  public:
   /// For backward() it must have been made for training: then every value stays until it is used.
   HostNetwork(const Network& network, std::uint32_t rows, bool training);
 
-  std::uint32_t rows() const { return rows_; }
   /// To be filled before forward(): floats [rows][elements of the input], or tokens
   /// [rows][positions].
   std::span<float> inputs();

@@ -5,8 +5,8 @@
 #include <cstddef>
 
 // The four passes of a norm over one picture's block of channels. B channels lie side by side, the
-// next pixel's `step` floats further; every loop over B is a vector instruction or two. Sums run in
-// single precision over `run` pixels and in double beyond.
+// next pixel's `step` floats further; every loop over B is a vector instruction or two. Sums are of
+// single precision over `single_run` pixels and of double beyond.
 
 namespace gv {
 
@@ -21,15 +21,15 @@ struct Pixels {
   std::size_t count, step;
 };
 
-constexpr std::size_t run = 64;
+constexpr std::size_t single_run = 64;
 
 /// sum += x, square += x^2.
 template <std::size_t B>
 void add_moments(const float* x, Pixels pixels, double* sum, double* square) {
-  for (std::size_t first = 0; first < pixels.count; first += run) {
+  for (std::size_t first = 0; first < pixels.count; first += single_run) {
     std::array<float, B> s{};
     std::array<float, B> q{};
-    for (std::size_t p = first; p < std::min(first + run, pixels.count); ++p) {
+    for (std::size_t p = first; p < std::min(first + single_run, pixels.count); ++p) {
       for (std::size_t l = 0; l < B; ++l) {
         const float value = x[p * pixels.step + l];
         s[l] += value;
@@ -64,10 +64,10 @@ void add_gradient_moments(
   std::array<float, B> b;
   std::copy_n(to.a, B, a.begin());
   std::copy_n(to.b, B, b.begin());
-  for (std::size_t first = 0; first < pixels.count; first += run) {
+  for (std::size_t first = 0; first < pixels.count; first += single_run) {
     std::array<float, B> s{};
     std::array<float, B> q{};
-    for (std::size_t p = first; p < std::min(first + run, pixels.count); ++p) {
+    for (std::size_t p = first; p < std::min(first + single_run, pixels.count); ++p) {
       for (std::size_t l = 0; l < B; ++l) {
         const float value = x[p * pixels.step + l];
         const float d = dy[p * pixels.step + l];

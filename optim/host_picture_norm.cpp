@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "optim/check.h"
@@ -11,16 +12,15 @@
 namespace gv {
 namespace {
 
-class PictureNorm : public HostLayer {
+class PictureNorm : public SingleInputLayer {
  public:
   explicit PictureNorm(const LayerPlace& place)
-      : memory_(place.memory),
+      : SingleInputLayer(place),
         batch_(place.node.op == Op::batch_norm),
         relu_(place.relu),
         epsilon_(static_cast<double>(place.node.epsilon)),
         weight_(place.tensor(0).offset),
         bias_(place.tensor(1).offset),
-        x_(place.inputs[0].tensor),
         layout_(layout_of(x_)),
         padded_(layout_.padded_channels()),
         group_(layout_.channels / place.node.groups),
@@ -42,14 +42,11 @@ class PictureNorm : public HostLayer {
     } else {
       measure();
     }
-    for (std::size_t at = 0; at < a_.size(); ++at) {
-      const std::size_t c = at % padded_;
-      if (c >= layout_.channels) continue;
-      const std::size_t s = set_of(at / padded_, c);
+    each_channel([&](std::size_t c, std::size_t at, std::size_t s) {
       const double a = static_cast<double>(x[weight_ + c]) * inverse_[s];
       a_[at] = static_cast<float>(a);
       b_[at] = static_cast<float>(static_cast<double>(x[bias_ + c]) - mean_[s] * a);
-    }
+    });
     each_block([&]<std::size_t B>(std::size_t from, Pixels pixels, std::size_t at) {
       const Affine to{&a_[at], &b_[at]};
       if (relu_) {
@@ -60,15 +57,7 @@ class PictureNorm : public HostLayer {
     });
   }
 
-  std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool) override {
-    incoming_ =
-        IncomingGradient(memory_, parts, y_, false);  // the ReLU's sign is found again from x
-    Lease result = memory_.lend(x_.get_desc());
-    dx_ = result.tensor;
-    incoming_.drop();
-    return {result};
-  }
-
+  /// The sign before the ReLU is found again from x: what comes is by y as it lies.
   void backward(std::span<const float> x, std::span<float> g) override {
     incoming_.gather();
     const float* dy = floats(incoming_.tensor());
@@ -148,31 +137,26 @@ class PictureNorm : public HostLayer {
   /// dx = w (n dz - A - xhat B) / n with n elements in a set, A = sum w dz / w and B = sum w dz
   /// xhat / w over the set, w = weight / sqrt(variance + epsilon); section 3 of arXiv:1502.03167.
   void own_gradients(std::span<const float> x, std::span<float> g) {
-    for (const std::size_t offset : {weight_, bias_})
-      std::fill_n(g.begin() + static_cast<std::ptrdiff_t>(offset), layout_.channels, 0.0F);
-    std::vector<double>& first = set_sum_;
-    std::vector<double>& second = set_product_;
-    std::vector<double>& own = own_;
-    first.assign(sets_, 0);
-    second.assign(sets_, 0);
-    own.assign(2 * layout_.channels, 0);
+    set_sum_.assign(sets_, 0);
+    set_product_.assign(sets_, 0);
+    own_.assign(2 * layout_.channels, 0);
     each_channel([&](std::size_t c, std::size_t at, std::size_t s) {
       const double with_xhat = inverse_[s] * (product_[at] - mean_[s] * sum_[at]);
-      own[c] += with_xhat;
-      own[layout_.channels + c] += sum_[at];
-      first[s] += static_cast<double>(x[weight_ + c]) * sum_[at];
-      second[s] += static_cast<double>(x[weight_ + c]) * with_xhat;
+      own_[c] += with_xhat;
+      own_[layout_.channels + c] += sum_[at];
+      set_sum_[s] += static_cast<double>(x[weight_ + c]) * sum_[at];
+      set_product_[s] += static_cast<double>(x[weight_ + c]) * with_xhat;
     });
     for (std::size_t c = 0; c < layout_.channels; ++c) {
-      g[weight_ + c] = static_cast<float>(own[c]);
-      g[bias_ + c] = static_cast<float>(own[layout_.channels + c]);
+      g[weight_ + c] = static_cast<float>(own_[c]);
+      g[bias_ + c] = static_cast<float>(own_[layout_.channels + c]);
     }
     each_channel([&](std::size_t c, std::size_t at, std::size_t s) {
       const double share = inverse_[s] / set_elements();
-      const double slope = share * inverse_[s] * second[s];
+      const double slope = share * inverse_[s] * set_product_[s];
       p_[at] = static_cast<float>(static_cast<double>(x[weight_ + c]) * inverse_[s]);
       q_[at] = static_cast<float>(-slope);
-      r_[at] = static_cast<float>(mean_[s] * slope - share * first[s]);
+      r_[at] = static_cast<float>(mean_[s] * slope - share * set_sum_[s]);
     });
   }
 
@@ -183,21 +167,19 @@ class PictureNorm : public HostLayer {
       for (std::size_t c = 0; c < layout_.channels; ++c) body(c, r * padded_ + c, set_of(r, c));
   }
 
-  HostMemory& memory_;
   bool batch_, relu_;
   double epsilon_;
   std::size_t weight_, bias_;  ///< where they begin in the flat vector
-  dnnl::memory x_, dx_;
   PictureLayout layout_;
   std::size_t padded_;
   std::size_t group_;  ///< channels in one
   std::size_t sets_;
   ChannelMoments* given_;
-  std::vector<double> sum_, product_;   ///< [rows][padded channels], of a pass
-  std::vector<double> mean_, inverse_;  ///< of each set
-  std::vector<double> set_sum_, set_product_, own_;
-  std::vector<float> a_, b_, p_, q_, r_;  ///< [rows][padded channels]; zero in the padding
-  IncomingGradient incoming_;
+  std::vector<double> sum_, product_;          ///< [rows][padded channels], of a pass
+  std::vector<double> mean_, inverse_;         ///< of each set
+  std::vector<double> set_sum_, set_product_;  ///< A w and B w of each set
+  std::vector<double> own_;                    ///< by the weights, then by the biases
+  std::vector<float> a_, b_, p_, q_, r_;       ///< [rows][padded channels]; zero in the padding
 };
 
 }  // namespace

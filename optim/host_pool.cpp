@@ -5,11 +5,10 @@
 namespace gv {
 namespace {
 
-class MaxPool : public HostLayer {
+class MaxPool : public PrimitiveLayer {
  public:
   explicit MaxPool(const LayerPlace& place)
-      : memory_(place.memory),
-        x_(place.inputs[0].tensor),
+      : PrimitiveLayer(place),
         strides_{place.node.stride, place.node.stride},
         kernel_{place.node.kernel, place.node.kernel} {
     description_ = {{dnnl::prop_kind::forward_training,
@@ -31,11 +30,8 @@ class MaxPool : public HostLayer {
     if (!place.training) where_.hold.reset();
   }
 
-  void forward(std::span<const float>, Moments) override { run_forward_.run(); }
-
-  std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool) override {
-    incoming_ = IncomingGradient(memory_, parts, y_, false);
-    Lease result = memory_.lend(x_.get_desc());
+ private:
+  void make_backward() override {
     const dnnl::pooling_backward::primitive_desc description(
         {kind, x_.get_desc(), y_.get_desc(), strides_, kernel_, none_, none_},
         Primitive::attributes(),
@@ -46,31 +42,19 @@ class MaxPool : public HostLayer {
                      dnnl::pooling_backward(description),
                      {{DNNL_ARG_DIFF_DST, incoming_.tensor()},
                       {DNNL_ARG_WORKSPACE, where_.tensor},
-                      {DNNL_ARG_DIFF_SRC, result.tensor}}};
-    incoming_.drop();
-    return {result};
-  }
-  void backward(std::span<const float>, std::span<float>) override {
-    incoming_.gather();
-    run_backward_.run();
+                      {DNNL_ARG_DIFF_SRC, dx_}}};
   }
 
- private:
   static constexpr auto kind = dnnl::algorithm::pooling_max;
-  HostMemory& memory_;
-  dnnl::memory x_;
   dnnl::memory::dims strides_, kernel_, none_{0, 0};
   dnnl::pooling_forward::primitive_desc description_;
   Lease where_;  ///< which element of its window was the maximum
-  Primitive run_forward_, run_backward_;
-  IncomingGradient incoming_;
 };
 
 /// Over the whole picture.
-class AveragePool : public HostLayer {
+class AveragePool : public SingleInputLayer {
  public:
-  explicit AveragePool(const LayerPlace& place)
-      : memory_(place.memory), x_(place.inputs[0].tensor), layout_(layout_of(x_)) {
+  explicit AveragePool(const LayerPlace& place) : SingleInputLayer(place), layout_(layout_of(x_)) {
     set_output(memory_.lend(matrix_of(place.rows, place.node.out)));
   }
 
@@ -82,13 +66,6 @@ class AveragePool : public HostLayer {
       for (std::size_t p = 0; p < layout_.pixels(); ++p) sum += x[p * layout_.block];
       floats(y_)[to] = sum * share;
     });
-  }
-  std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool) override {
-    incoming_ = IncomingGradient(memory_, parts, y_, false);
-    Lease result = memory_.lend(x_.get_desc());
-    dx_ = result.tensor;
-    incoming_.drop();
-    return {result};
   }
   void backward(std::span<const float>, std::span<float>) override {
     incoming_.gather();
@@ -110,10 +87,7 @@ class AveragePool : public HostLayer {
         body(layout_.at(r, c), r * layout_.channels + c);
   }
 
-  HostMemory& memory_;
-  dnnl::memory x_, dx_;
   PictureLayout layout_;
-  IncomingGradient incoming_;
 };
 
 }  // namespace

@@ -161,7 +161,9 @@ class HostReplica : public Replica {
       const auto other = flows.vectors[j]->floats().subspan(b.begin - origin, b.count);
       const float w = flows.weights[j];
       for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += finite_or_zero(w * (other[k] - x[k]));
-      if (!all_finite(other) && std::ranges::find(bad, j) == bad.end()) bad.push_back(j);
+      if (all_finite(other)) continue;
+      const auto at = std::ranges::lower_bound(bad, j);  // another block may have found it
+      if (at == bad.end() || *at != j) bad.insert(at, j);
     }
   }
 

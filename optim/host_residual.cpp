@@ -63,13 +63,12 @@ class Add : public HostLayer {
 };
 
 /// Option A of He et al. 2016, arXiv:1512.03385, section 3.3: nothing to learn.
-class Shortcut : public HostLayer {
+class Shortcut : public SingleInputLayer {
  public:
   explicit Shortcut(const LayerPlace& place)
-      : memory_(place.memory),
+      : SingleInputLayer(place),
         stride_(place.node.stride),
         before_((place.node.out.channels - place.in().channels) / 2),
-        x_(place.inputs[0].tensor),
         in_(layout_of(x_)) {
     const auto format = in_.block == 16  ? dnnl::memory::format_tag::nChw16c
                         : in_.block == 8 ? dnnl::memory::format_tag::nChw8c
@@ -92,13 +91,6 @@ class Shortcut : public HostLayer {
     });
   }
 
-  std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool) override {
-    incoming_ = IncomingGradient(memory_, parts, y_, false);
-    Lease result = memory_.lend(x_.get_desc());
-    dx_ = result.tensor;
-    incoming_.drop();
-    return {result};
-  }
   void backward(std::span<const float>, std::span<float>) override {
     incoming_.gather();
     std::fill_n(floats(dx_), float_count(dx_), 0.0F);
@@ -127,12 +119,9 @@ class Shortcut : public HostLayer {
     }
   }
 
-  HostMemory& memory_;
   std::size_t stride_, before_;
-  dnnl::memory x_, dx_;
   PictureLayout in_, out_{};
   std::vector<Run> runs_;
-  IncomingGradient incoming_;
 };
 
 }  // namespace

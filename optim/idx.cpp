@@ -21,8 +21,10 @@ constexpr std::uint32_t image_magic = 0x0803;
 constexpr std::uint64_t largest = std::uint64_t{1} << 31;
 constexpr std::uint64_t longest_side = 4096;
 
+constexpr const char* remedy = "take the four files of the data set as they are published";
+
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
-  throw std::runtime_error(path + ": " + what);
+  throw std::runtime_error(path + ": " + what + "; " + remedy);
 }
 
 /// Reads a header number by number, then exactly the bytes it promises.

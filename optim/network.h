@@ -112,7 +112,7 @@ Network lenet5_network(const Shape& image, std::uint32_t classes);
 /// He, Zhang, Ren & Sun 2016 (arXiv:1512.03385), section 4.2 with n = 3: option A shortcuts,
 /// 269,722 parameters for 3 x 32 x 32 and ten classes. Norm::group: two groups a norm instead of
 /// the batch, as Reddi et al. 2021 (arXiv:2003.00295) for data that differ between peers. Throws
-/// std::invalid_argument for pictures below 4 x 4.
+/// std::invalid_argument for pictures below 5 x 5.
 Network resnet20_network(const Shape& image, std::uint32_t classes, Norm norm);
 
 /// Vaswani et al. 2017 (arXiv:1706.03762), the decoder alone, with the norm before each block and

@@ -84,7 +84,8 @@ std::unique_ptr<Objective> make_linear_regression(Share share);
 /// ReLU layers of the widths `hidden` and a softmax on top; He initialization (He et al. 2015,
 /// arXiv:1502.01852).
 std::unique_ptr<Objective> make_mlp(std::vector<std::uint32_t> hidden, Share share);
-/// x* = mean_i b_i, since the Hessian is common to all.
+/// x* = mean_i b_i, since the Hessian is common to all. These three throw std::invalid_argument for
+/// an empty spec and for centres of another number of peers.
 using QuadraticOptimum = std::shared_ptr<const std::vector<double>>;
 QuadraticOptimum quadratic_optimum(const QuadraticSpec& spec, std::uint32_t peers, const Rng& rng);
 /// b_i of every peer, as the fleet draws them.

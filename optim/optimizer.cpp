@@ -1,8 +1,11 @@
 #include "optim/optimizer.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
 namespace gv {
@@ -14,7 +17,6 @@ class Sgd : public Optimizer {
       : spec_(spec), velocity_(spec.momentum != 0 ? d : 0) {}
 
   void begin_step() override { gamma_ = spec_.schedule.rate(spec_.lr, t_++); }
-  double rate() const override { return gamma_; }
 
   void apply(std::size_t offset, std::span<float> x, std::span<const float> g) override {
     const auto gamma = static_cast<float>(gamma_);
@@ -70,7 +72,6 @@ class Adam : public Optimizer {
     correction1_ = 1 - std::pow(spec_.beta1, t);
     correction2_ = 1 - std::pow(spec_.beta2, t);
   }
-  double rate() const override { return gamma_; }
 
   void apply(std::size_t offset, std::span<float> x, std::span<const float> g) override {
     const auto beta1 = static_cast<float>(spec_.beta1);
@@ -115,6 +116,16 @@ class Adam : public Optimizer {
   double gamma_ = 0, correction1_ = 1, correction2_ = 1;
 };
 
+void check(const Schedule& schedule) {
+  const std::array<std::string_view, 4> kinds{"constant", "step", "cosine", "lian"};
+  if (std::ranges::find(kinds, schedule.kind) == kinds.end()) {
+    throw std::invalid_argument("unknown schedule `" + schedule.kind +
+                                "`: constant, step, cosine or lian");
+  }
+  if (schedule.kind == "step" && schedule.every == 0)
+    throw std::invalid_argument("schedule `step` every 0 steps: at least 1");
+}
+
 }  // namespace
 
 double Schedule::rate(double lr, std::uint64_t t) const {
@@ -132,6 +143,7 @@ double Schedule::rate(double lr, std::uint64_t t) const {
 }
 
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec, std::size_t d) {
+  check(spec.schedule);
   if (spec.kind == "adam") return std::make_unique<Adam>(spec, d);
   if (spec.kind != "sgd")
     throw std::invalid_argument("unknown optimizer `" + spec.kind + "`: sgd or adam");

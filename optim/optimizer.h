@@ -41,7 +41,6 @@ class Optimizer {
   virtual void
   begin_step() = 0;  ///< fixes gamma_t and the bias corrections of step t; then every block once
   virtual void apply(std::size_t offset, std::span<float> x, std::span<const float> g) = 0;
-  virtual double rate() const = 0;  ///< gamma of the step begun last
 
   /// Momentum or moments and every counter, between two steps.
   virtual void save(StateWriter& out) const = 0;

@@ -85,7 +85,7 @@ Partition dirichlet(const Dataset& data, std::uint32_t peers, const PartitionSpe
   if (least * peers > data.rows) {
     throw std::invalid_argument("dirichlet: at least " + std::to_string(least) + " for each of " +
                                 std::to_string(peers) + " peers, but " + std::to_string(data.rows) +
-                                " samples");
+                                " samples: fewer peers or a smaller min_samples");
   }
   constexpr int tries = 1000;
   for (int attempt = 0; attempt < tries; ++attempt) {
@@ -96,7 +96,8 @@ Partition dirichlet(const Dataset& data, std::uint32_t peers, const PartitionSpe
   throw std::invalid_argument("dirichlet: in " + std::to_string(tries) + " draws with alpha " +
                               std::to_string(spec.alpha) + " some of " + std::to_string(peers) +
                               " peers always had fewer than " + std::to_string(least) + " of " +
-                              std::to_string(data.rows) + " samples");
+                              std::to_string(data.rows) +
+                              " samples: a larger alpha, fewer peers or a smaller min_samples");
 }
 
 /// McMahan et al. 2017, arXiv:1602.05629, section 3: sorted by label, cut into peers x
@@ -111,7 +112,8 @@ Partition shards(const Dataset& data, std::uint32_t peers, const PartitionSpec& 
   if (count == 0 || count > sorted.size()) {
     throw std::invalid_argument("by-label: " + std::to_string(peers) + " peers x " +
                                 std::to_string(spec.classes_per_peer) + " shards from " +
-                                std::to_string(sorted.size()) + " samples");
+                                std::to_string(sorted.size()) +
+                                " samples: at least one shard a peer and a sample a shard");
   }
   const Partition pieces = cut(sorted, even_sizes(sorted.size(), count));
   Rows deal(count);
@@ -131,7 +133,7 @@ const std::vector<double>& checked(const PartitionSpec& spec, std::uint32_t peer
   const std::vector<double>& sizes = spec.sizes;
   if (sizes.size() != peers) {
     throw std::invalid_argument("quantity: " + std::to_string(sizes.size()) + " sizes for " +
-                                std::to_string(peers) + " peers");
+                                std::to_string(peers) + " peers: one for each");
   }
   for (const double size : sizes) {
     if (!(size > 0) || size > 1e100)
@@ -191,14 +193,16 @@ Partition divide(const Dataset& data, std::uint32_t peers, const PartitionSpec& 
 Partition partition(const Dataset& data, std::uint32_t peers, const PartitionSpec& spec, Rng rng) {
   if (peers == 0 || peers > data.rows) {
     throw std::invalid_argument("partition: " + std::to_string(data.rows) + " samples for " +
-                                std::to_string(peers) + " peers");
+                                std::to_string(peers) +
+                                " peers: at least one peer and a sample each");
   }
   Partition parts = divide(data, peers, spec, rng);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (parts[i].empty()) {
       throw std::invalid_argument("partition: peer " + std::to_string(i) + " of " +
                                   std::to_string(peers) + " gets none of " +
-                                  std::to_string(data.rows) + " samples");
+                                  std::to_string(data.rows) +
+                                  " samples: fewer peers, or parts that differ less");
     }
     std::ranges::sort(parts[i]);
   }

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "optim/cross_entropy.h"
-#include "optim/gemm.h"
+#include "optim/fully_connected.h"
 #include "optim/minibatch.h"
 #include "optim/objective.h"
 
@@ -119,36 +119,19 @@ class Perceptron : public Objective {
     data.gather(rows, views, activations_[0]);
   }
 
+  static FullyConnected of(const Layer& layer, std::uint32_t batch) {
+    return {static_cast<int>(batch), static_cast<int>(layer.in), static_cast<int>(layer.out)};
+  }
+
   /// a_{l+1} = relu(a_l W_l^T + b_l); the last layer without relu: logits.
   void forward(std::span<const float> x, std::uint32_t batch) {
     for (std::size_t l = 0; l < layers_.size(); ++l) {
       const Layer& layer = layers_[l];
       std::vector<float>& out = activations_[l + 1];
       out.resize(std::size_t{batch} * layer.out);
-      const auto in = static_cast<int>(layer.in);
-      const auto width = static_cast<int>(layer.out);
-      gemm(false,
-           true,
-           static_cast<int>(batch),
-           width,
-           in,
-           1,
-           activations_[l].data(),
-           in,
-           x.data() + layer.weight,
-           in,
-           0,
-           out.data(),
-           width);
-      add_bias(out, x.subspan(layer.bias, layer.out), l + 1 < layers_.size());
-    }
-  }
-
-  static void add_bias(std::vector<float>& out, std::span<const float> bias, bool relu) {
-    const float floor = relu ? 0.0F : -INFINITY;
-    for (std::size_t row = 0; row < out.size(); row += bias.size()) {
-      float* z = out.data() + row;
-      for (std::size_t c = 0; c < bias.size(); ++c) z[c] = std::max(z[c] + bias[c], floor);
+      const FullyConnected product = of(layer, batch);
+      product.multiply(activations_[l].data(), x.data() + layer.weight, out.data());
+      product.add_bias(x.data() + layer.bias, l + 1 < layers_.size(), out.data());
     }
   }
 
@@ -157,49 +140,16 @@ class Perceptron : public Objective {
     std::vector<float>* delta = &activations_.back();
     for (std::size_t l = layers_.size(); l-- > 0;) {
       const Layer& layer = layers_[l];
-      const auto in = static_cast<int>(layer.in);
-      const auto out = static_cast<int>(layer.out);
-      const auto rows = static_cast<int>(batch);
-      gemm(true,
-           false,
-           out,
-           in,
-           rows,
-           1,
-           delta->data(),
-           out,
-           activations_[l].data(),
-           in,
-           0,
-           g.data() + layer.weight,
-           in);
-      sum_rows(*delta, g.subspan(layer.bias, layer.out));
+      const FullyConnected product = of(layer, batch);
+      product.weight_gradient(activations_[l].data(), delta->data(), g.data() + layer.weight);
+      product.bias_gradient(delta->data(), g.data() + layer.bias);
       if (l == 0) break;
       std::vector<float>& below = l % 2 == 0 ? even_ : odd_;
       below.resize(std::size_t{batch} * layer.in);
-      gemm(false,
-           false,
-           rows,
-           in,
-           out,
-           1,
-           delta->data(),
-           out,
-           x.data() + layer.weight,
-           in,
-           0,
-           below.data(),
-           in);
+      product.input_gradient(delta->data(), x.data() + layer.weight, below.data());
       const std::vector<float>& a = activations_[l];
       for (std::size_t k = 0; k < below.size(); ++k) below[k] = a[k] > 0 ? below[k] : 0.0F;
       delta = &below;
-    }
-  }
-
-  static void sum_rows(const std::vector<float>& delta, std::span<float> sum) {
-    std::ranges::fill(sum, 0.0F);
-    for (std::size_t row = 0; row < delta.size(); row += sum.size()) {
-      for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += delta[row + c];
     }
   }
 

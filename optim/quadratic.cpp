@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "optim/check.h"
 #include "optim/objective.h"
@@ -8,6 +10,19 @@
 
 namespace gv {
 namespace {
+
+void check(const QuadraticSpec& spec, std::uint32_t peers) {
+  if (spec.dimension == 0 || spec.hessian.empty()) {
+    throw std::invalid_argument("quadratic: dimension " + std::to_string(spec.dimension) + " and " +
+                                std::to_string(spec.hessian.size()) +
+                                " values of the hessian; at least one of each");
+  }
+  if (!spec.centers.empty() && spec.centers.size() != peers) {
+    throw std::invalid_argument("quadratic: " + std::to_string(spec.centers.size()) +
+                                " centres for " + std::to_string(peers) +
+                                " peers; one for each, or none to have them drawn");
+  }
+}
 
 /// b_i; empty when it is zero.
 std::vector<float> center(const QuadraticSpec& spec, std::uint32_t i, const Rng& rng) {
@@ -22,42 +37,48 @@ std::vector<float> center(const QuadraticSpec& spec, std::uint32_t i, const Rng&
   return b;
 }
 
+/// The elements of a vector in turn, again and again.
+class Cycle {
+ public:
+  explicit Cycle(const std::vector<float>& values) : values_(values) {}
+  float operator*() const { return values_[k_]; }
+  void next() { k_ = k_ + 1 == values_.size() ? 0 : k_ + 1; }
+
+ private:
+  const std::vector<float>& values_;
+  std::size_t k_ = 0;
+};
+
 class Quadratic : public Objective {
  public:
-  Quadratic(const QuadraticSpec& spec,
-            std::uint32_t peer,
-            std::uint32_t peers,
-            const Rng& rng,
-            QuadraticOptimum optimum)
-      : spec_(spec), noise_(rng.derive("noise").derive(peer)), optimum_(std::move(optimum)) {
-    if (spec.dimension == 0 || spec.hessian.empty())
-      throw std::invalid_argument("a quadratic needs a dimension and a hessian");
-    if (!spec.centers.empty() && spec.centers.size() != peers)
-      throw std::invalid_argument("one centre for each peer");
-    center_ = center(spec, peer, rng);
+  Quadratic(const QuadraticSpec& spec, std::uint32_t peer, const Rng& rng, QuadraticOptimum optimum)
+      : dimension_(spec.dimension),
+        sigma_(static_cast<float>(spec.noise)),
+        start_(static_cast<float>(spec.start)),
+        noise_(rng.derive("noise").derive(peer)),
+        center_(center(spec, peer, rng)),
+        optimum_(std::move(optimum)) {
+    for (const double h : spec.hessian) hessian_.push_back(static_cast<float>(h));
   }
 
-  std::vector<Parameter> parameters() const override { return {{"x", {spec_.dimension}}}; }
+  std::vector<Parameter> parameters() const override { return {{"x", {dimension_}}}; }
   std::uint32_t samples() const override { return 0; }
-  void initialize(std::span<float> x, Rng) const override {
-    std::ranges::fill(x, static_cast<float>(spec_.start));
-  }
+  void initialize(std::span<float> x, Rng) const override { std::ranges::fill(x, start_); }
 
   double value_and_gradient(std::span<const float> x, std::uint32_t, std::span<float> g) override {
     const std::size_t d = x.size();
-    if (spec_.noise != 0) {
+    if (sigma_ != 0) {
       noise_.fill_normal(g);
     } else {
       std::ranges::fill(g, 0.0F);
     }
-    const auto sigma = static_cast<float>(spec_.noise);
     double value = 0;
-    for (std::size_t k = 0; k < d; ++k) {
-      const float h = hessian(k);
+    Cycle h(hessian_);
+    for (std::size_t k = 0; k < d; ++k, h.next()) {
       const float error = center_.empty() ? x[k] : x[k] - center_[k];
       value +=
-          0.5 * static_cast<double>(h) * static_cast<double>(error) * static_cast<double>(error);
-      g[k] = h * error + sigma * g[k];
+          0.5 * static_cast<double>(*h) * static_cast<double>(error) * static_cast<double>(error);
+      g[k] = *h * error + sigma_ * g[k];
     }
     return value;
   }
@@ -65,24 +86,23 @@ class Quadratic : public Objective {
   /// f(x) - f*: 1/2 sum_k h_k (x_k - mean_i b_ik)^2, since the Hessian is common.
   Evaluation evaluate(std::span<const float> x) override {
     double value = 0;
-    for (std::size_t k = 0; k < x.size(); ++k) {
+    Cycle h(hessian_);
+    for (std::size_t k = 0; k < x.size(); ++k, h.next()) {
       const double error = static_cast<double>(x[k]) - (*optimum_)[k];
-      value += 0.5 * static_cast<double>(hessian(k)) * error * error;
+      value += 0.5 * static_cast<double>(*h) * error * error;
     }
     return {value, std::nullopt};
   }
 
-  double gradient_flops(std::uint32_t) const override { return 4.0 * spec_.dimension; }
+  double gradient_flops(std::uint32_t) const override { return 4.0 * dimension_; }
 
   void save(StateWriter& out) const override { noise_.save(out); }
   void restore(StateReader& in) override { noise_.restore(in); }
 
  private:
-  float hessian(std::size_t k) const {
-    return static_cast<float>(spec_.hessian[k % spec_.hessian.size()]);
-  }
-
-  QuadraticSpec spec_;
+  std::uint32_t dimension_;
+  std::vector<float> hessian_;  ///< repeated cyclically
+  float sigma_, start_;
   Rng noise_;
   std::vector<float> center_;
   QuadraticOptimum optimum_;
@@ -91,6 +111,7 @@ class Quadratic : public Objective {
 }  // namespace
 
 QuadraticOptimum quadratic_optimum(const QuadraticSpec& spec, std::uint32_t peers, const Rng& rng) {
+  check(spec, peers);
   std::vector<double> mean(spec.dimension, 0);
   for (std::uint32_t i = 0; i < peers; ++i) {
     const std::vector<float> b = center(spec, i, rng);
@@ -102,6 +123,7 @@ QuadraticOptimum quadratic_optimum(const QuadraticSpec& spec, std::uint32_t peer
 std::vector<std::vector<double>> quadratic_centers(const QuadraticSpec& spec,
                                                    std::uint32_t peers,
                                                    const Rng& rng) {
+  check(spec, peers);
   std::vector<std::vector<double>> rows;
   for (std::uint32_t i = 0; i < peers; ++i) {
     const std::vector<float> b = center(spec, i, rng);
@@ -116,8 +138,9 @@ std::unique_ptr<Objective> make_quadratic(const QuadraticSpec& spec,
                                           std::uint32_t peers,
                                           const Rng& rng,
                                           QuadraticOptimum optimum) {
+  check(spec, peers);
   if (!optimum) optimum = quadratic_optimum(spec, peers, rng);
-  return std::make_unique<Quadratic>(spec, peer, peers, rng, std::move(optimum));
+  return std::make_unique<Quadratic>(spec, peer, rng, std::move(optimum));
 }
 
 }  // namespace gv

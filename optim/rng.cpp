@@ -14,27 +14,15 @@ namespace {
 
 using Block = std::array<std::uint32_t, 4>;
 
-/// Philox4x32-10 of a 128-bit counter under a 64-bit key; Salmon et al., SC 2011, section 3.3.
-Block philox(Block counter, std::uint64_t key) {
-  constexpr std::uint64_t multiplier0 = 0xD2511F53;
-  constexpr std::uint64_t multiplier1 = 0xCD9E8D57;
-  auto key0 = static_cast<std::uint32_t>(key);
-  auto key1 = static_cast<std::uint32_t>(key >> 32);
-  for (int round = 0; round < 10; ++round) {
-    const std::uint64_t product0 = multiplier0 * counter[0];
-    const std::uint64_t product1 = multiplier1 * counter[2];
-    counter = {static_cast<std::uint32_t>(product1 >> 32) ^ counter[1] ^ key0,
-               static_cast<std::uint32_t>(product1),
-               static_cast<std::uint32_t>(product0 >> 32) ^ counter[3] ^ key1,
-               static_cast<std::uint32_t>(product0)};
-    key0 += 0x9E3779B9;
-    key1 += 0xBB67AE85;
-  }
-  return counter;
-}
+// Salmon et al., SC 2011, section 3.3: what philox4x32 multiplies by, and what it adds to the key
+// after each round.
+constexpr std::uint64_t multiplier0 = 0xD2511F53;
+constexpr std::uint64_t multiplier1 = 0xCD9E8D57;
+constexpr std::uint32_t weyl0 = 0x9E3779B9;
+constexpr std::uint32_t weyl1 = 0xBB67AE85;
 
 Block at(std::uint64_t counter, std::uint64_t key) {
-  return philox(
+  return philox4x32(
       {static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32), 0, 0}, key);
 }
 
@@ -46,11 +34,11 @@ std::uint64_t join(std::uint32_t low, std::uint32_t high) {
 constexpr std::size_t lanes = 16;
 using Lane = std::array<std::uint32_t, lanes>;
 
-/// One round of `philox` in every lane.
+/// One round of `philox4x32` in every lane.
 void round_lanes(std::array<Lane, 4>& c, std::uint32_t key0, std::uint32_t key1) {
   for (std::size_t l = 0; l < lanes; ++l) {
-    const std::uint64_t product0 = std::uint64_t{0xD2511F53} * c[0][l];
-    const std::uint64_t product1 = std::uint64_t{0xCD9E8D57} * c[2][l];
+    const std::uint64_t product0 = multiplier0 * c[0][l];
+    const std::uint64_t product1 = multiplier1 * c[2][l];
     c[0][l] = static_cast<std::uint32_t>(product1 >> 32) ^ c[1][l] ^ key0;
     c[1][l] = static_cast<std::uint32_t>(product1);
     c[2][l] = static_cast<std::uint32_t>(product0 >> 32) ^ c[3][l] ^ key1;
@@ -67,8 +55,8 @@ std::array<Lane, 4> philox_lanes(std::uint64_t counter, std::uint64_t key) {
   }
   for (std::uint32_t round = 0; round < 10; ++round) {
     round_lanes(c,
-                static_cast<std::uint32_t>(key) + round * 0x9E3779B9U,
-                static_cast<std::uint32_t>(key >> 32) + round * 0xBB67AE85U);
+                static_cast<std::uint32_t>(key) + round * weyl0,
+                static_cast<std::uint32_t>(key >> 32) + round * weyl1);
   }
   return c;
 }
@@ -107,11 +95,23 @@ inline std::array<float, 2> normal_pair(std::uint32_t radial, std::uint32_t angu
 }  // namespace
 
 std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter, std::uint64_t key) {
-  return philox(counter, key);
+  auto key0 = static_cast<std::uint32_t>(key);
+  auto key1 = static_cast<std::uint32_t>(key >> 32);
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t product0 = multiplier0 * counter[0];
+    const std::uint64_t product1 = multiplier1 * counter[2];
+    counter = {static_cast<std::uint32_t>(product1 >> 32) ^ counter[1] ^ key0,
+               static_cast<std::uint32_t>(product1),
+               static_cast<std::uint32_t>(product0 >> 32) ^ counter[3] ^ key1,
+               static_cast<std::uint32_t>(product0)};
+    key0 += weyl0;
+    key1 += weyl1;
+  }
+  return counter;
 }
 
 Rng Rng::derive(std::uint64_t stream) const {
-  const Block block = philox(
+  const Block block = philox4x32(
       {static_cast<std::uint32_t>(stream), static_cast<std::uint32_t>(stream >> 32), 1, 0}, key_);
   return Rng(join(block[0], block[1]));
 }

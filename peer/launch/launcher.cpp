@@ -12,6 +12,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "optim/host_replica.h"
 #include "peer/launch/vector_channel.h"
 #include "peer/runtime/exit_code.h"
 
@@ -83,6 +84,7 @@ void Launcher::start(PeerId id, const std::vector<std::string>& past) {
 }
 
 LaunchResult Launcher::run() {
+  set_compute_threads(1);  // it evaluates while the peers train: the other cores are theirs
   while (any_running()) {
     wait_for_events();
     take_signals();

@@ -9,6 +9,7 @@
 
 #include "optim/minibatch.h"
 #include "optim/objective.h"
+#include "tests/optim/test_data.h"
 
 namespace gv {
 namespace {
@@ -149,11 +150,10 @@ TEST(Augment, GathersThroughTheViews) {
 /// The training loss changes with the views, and comes back with the saved state.
 TEST(Augment, ReachesTheGradientAndResumesToTheBit) {
   const TrainTest digits = draw_digits(50, 10, Rng(1));
-  std::vector<std::uint32_t> rows(50);
-  std::iota(rows.begin(), rows.end(), 0U);
   const auto make = [&](AugmentSpec augment) {
-    return make_objective(ModelSpec{.kind = "softmax", .hidden = {}},
-                          {digits.train, digits.test, rows, Rng(9), augment});
+    Share share = whole(digits);
+    share.augment = augment;
+    return make_objective(ModelSpec{.kind = "softmax", .hidden = {}}, std::move(share));
   };
   const auto plain = make({});
   const auto augmented = make({.crop = true, .flip = true});

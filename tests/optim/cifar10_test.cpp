@@ -125,6 +125,8 @@ TEST_F(Cifar10, NamesTheFileThatIsMissing) {
   write_batches();
   fs::remove(dir_ / "data_batch_4.bin");
   expect_error("data_batch_4.bin", "cannot be opened");
+  fs::create_directory(dir_ / "data_batch_4.bin");
+  expect_error("data_batch_4.bin", "cannot be opened");
   fs::remove(dir_ / "data_batch_1.bin");
   write("train.csv", row(0));
   expect_error("test.csv", "cannot be opened");

@@ -77,7 +77,9 @@ class Idx : public ::testing::Test {
     try {
       read_idx(dir_);
     } catch (const std::runtime_error& e) {
-      return e.what();
+      const std::string what = e.what();
+      EXPECT_NE(what.find("; take the four files"), std::string::npos) << "no remedy: " << what;
+      return what;
     }
     return "";
   }

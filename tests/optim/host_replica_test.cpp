@@ -1,8 +1,11 @@
 #include "optim/host_replica.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <gtest/gtest.h>
+
+#include "tests/optim/test_data.h"
 
 namespace gv {
 namespace {
@@ -13,12 +16,6 @@ std::unique_ptr<Replica> quadratic_replica(std::uint32_t d, std::uint32_t peer) 
   OptimizerSpec sgd;
   sgd.momentum = 0.9;
   return make_host_replica(make_quadratic(spec, peer, 8, Rng(1)), sgd, 1, Rng(2));
-}
-
-std::vector<float> x_of(const Replica& r) {
-  Buffer copy(r.size() * sizeof(float));
-  r.snapshot(Vector::x, {0, r.size()}, copy);
-  return {copy.floats().begin(), copy.floats().end()};
 }
 
 Payload random_vector(std::size_t d, std::uint64_t seed) {
@@ -81,6 +78,23 @@ TEST(HostReplica, MixIsTheWeightedAverage) {
         0.25F * 0.5F + 0.25F * flows.vectors[0]->floats()[k] + 0.5F * flows.vectors[1]->floats()[k];
     EXPECT_NEAR(x_of(*replica)[k], expected, 1e-6);
   }
+}
+
+/// The last neighbour sends what is not finite near the beginning, the first near the end: found
+/// when they were named in the order of the blocks.
+TEST(HostReplica, NamesWhoseVectorsAreNotFiniteInAscendingOrder) {
+  constexpr std::uint32_t d = 10'000;
+  const auto broken = [](std::uint64_t seed, std::size_t at) {
+    auto vector = std::make_shared<Buffer>(d * sizeof(float));
+    Rng(seed).fill_normal(vector->floats());
+    vector->floats()[at] = std::numeric_limits<float>::infinity();
+    return vector;
+  };
+  const auto replica = quadratic_replica(d, 0);
+  const Flows flows{{broken(1, d - 1), random_vector(d, 2), broken(3, 0)}, {0.25F, 0.25F, 0.25F}};
+  EXPECT_EQ(replica->mix({0, d}, flows), (NotFinite{0, 2}));
+  EXPECT_TRUE(replica->finite());
+  EXPECT_TRUE(replica->mix({1, d - 2}, {{random_vector(d - 2, 4)}, {0.5F}}).empty());
 }
 
 TEST(HostReplica, RangesAreLoadedAddedAndScaled) {

@@ -1,9 +1,10 @@
 #include "optim/network.h"
 
-#include <numeric>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
+
+#include "tests/optim/test_data.h"
 
 namespace gv {
 namespace {
@@ -55,16 +56,11 @@ TEST(Network, NodesComeAfterTheirInputsAndUseEachTensorOnce) {
 
 TEST(Network, AnMlpIsThePerceptronToTheBit) {
   const TrainTest blobs = make_blobs(24, 8, 6, 3, 2, Rng(1));
-  std::vector<std::uint32_t> rows(24);
-  std::iota(rows.begin(), rows.end(), 0U);
-  const Share share{blobs.train, blobs.test, rows, Rng(9)};
+  const Share share = whole(blobs);
   const Shape input{.channels = 6};
-  const std::vector<std::pair<std::unique_ptr<Objective>, Network>> pairs = [&] {
-    std::vector<std::pair<std::unique_ptr<Objective>, Network>> both;
-    both.emplace_back(make_softmax(share), softmax_network(input, 3));
-    both.emplace_back(make_mlp({7, 5}, share), mlp_network(input, {7, 5}, 3));
-    return both;
-  }();
+  std::vector<std::pair<std::unique_ptr<Objective>, Network>> pairs;
+  pairs.emplace_back(make_softmax(share), softmax_network(input, 3));
+  pairs.emplace_back(make_mlp({7, 5}, share), mlp_network(input, {7, 5}, 3));
   for (const auto& [perceptron, network] : pairs) {
     ASSERT_EQ(perceptron->size(), network.size());
     const std::vector<Parameter> ours = perceptron->parameters();

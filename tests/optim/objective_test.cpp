@@ -2,18 +2,14 @@
 
 #include <cmath>
 #include <functional>
-#include <numeric>
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 
+#include "tests/optim/test_data.h"
+
 namespace gv {
 namespace {
-
-Share all_of(const TrainTest& data) {
-  std::vector<std::uint32_t> rows(data.train->rows);
-  std::iota(rows.begin(), rows.end(), 0U);
-  return {data.train, data.test, rows, Rng(9)};
-}
 
 using Make = std::function<std::unique_ptr<Objective>()>;
 struct Named {
@@ -27,12 +23,12 @@ std::vector<Named> every_objective() {
   const TrainTest linear = make_linear(24, 8, 6, 0.1, Rng(1));
   QuadraticSpec quadratic{
       .dimension = 7, .hessian = {1, 0.5}, .noise = 0, .spread = 1, .start = 0.3, .centers = {}};
-  return {{"softmax", [=] { return make_softmax(all_of(blobs)); }},
+  return {{"softmax", [=] { return make_softmax(whole(blobs)); }},
           {"mlp",
            [=] {
-             return make_mlp({5, 4}, all_of(blobs));
+             return make_mlp({5, 4}, whole(blobs));
            }},
-          {"linear", [=] { return make_linear_regression(all_of(linear)); }},
+          {"linear", [=] { return make_linear_regression(whole(linear)); }},
           {"quadratic", [=] { return make_quadratic(quadratic, 1, 3, Rng(5)); }}};
 }
 
@@ -78,7 +74,7 @@ TEST(Objective, MinibatchesAreTheSameForTheSameSeed) {
 
 TEST(Objective, NamesAndShapesArePyTorchs) {
   const TrainTest blobs = make_blobs(24, 8, 6, 3, 2, Rng(1));
-  const auto mlp = make_mlp({5}, all_of(blobs))->parameters();
+  const auto mlp = make_mlp({5}, whole(blobs))->parameters();
   ASSERT_EQ(mlp.size(), 4U);
   EXPECT_EQ(mlp[0].name, "fc1.weight");
   EXPECT_EQ(mlp[0].shape, (std::vector<std::uint32_t>{5, 6}));
@@ -87,7 +83,7 @@ TEST(Objective, NamesAndShapesArePyTorchs) {
 
 TEST(Objective, AnMlpLearnsBlobs) {
   const TrainTest blobs = make_blobs(600, 200, 8, 4, 10, Rng(1));
-  const auto mlp = make_mlp({16}, all_of(blobs));
+  const auto mlp = make_mlp({16}, whole(blobs));
   std::vector<float> x(mlp->size());
   std::vector<float> g(mlp->size());
   mlp->initialize(x, Rng(2));
@@ -96,6 +92,19 @@ TEST(Objective, AnMlpLearnsBlobs) {
     for (std::size_t k = 0; k < x.size(); ++k) x[k] -= 0.1F * g[k];
   }
   EXPECT_GT(*mlp->evaluate(x).accuracy, 0.95);
+}
+
+/// Found when two centres were read beyond their end for three peers.
+TEST(Quadratic, RefusesCentresOfAnotherNumberOfPeers) {
+  const QuadraticSpec spec{.dimension = 2, .centers = {{0, 0}, {2, 4}}};
+  for (const std::uint32_t peers : {1U, 3U}) {
+    EXPECT_THROW(make_quadratic(spec, 0, peers, Rng(1)), std::invalid_argument);
+    EXPECT_THROW(quadratic_optimum(spec, peers, Rng(1)), std::invalid_argument);
+    EXPECT_THROW(quadratic_centers(spec, peers, Rng(1)), std::invalid_argument);
+  }
+  EXPECT_THROW(make_quadratic({.dimension = 0, .centers = {}}, 0, 1, Rng(1)),
+               std::invalid_argument);
+  EXPECT_THROW(make_quadratic({.hessian = {}, .centers = {}}, 0, 1, Rng(1)), std::invalid_argument);
 }
 
 TEST(Quadratic, EvaluatesTheExcessOverTheFleetsOptimum) {

@@ -139,29 +139,39 @@ std::string refusal(const Dataset& data, std::uint32_t peers, const PartitionSpe
 
 TEST(Partition, RefusesWhatCannotBeDoneWithTheNumbers) {
   const Dataset data = labelled(10);
-  EXPECT_EQ(refusal(data, 11, {}), "partition: 10 samples for 11 peers");
-  EXPECT_EQ(refusal(data, 0, {}), "partition: 10 samples for 0 peers");
+  EXPECT_EQ(refusal(data, 11, {}),
+            "partition: 10 samples for 11 peers: at least one peer and a sample each");
+  EXPECT_EQ(refusal(data, 0, {}),
+            "partition: 10 samples for 0 peers: at least one peer and a sample each");
   EXPECT_NE(refusal(data, 2, spec_of("by-lable", 2)).find("'by-lable'"), std::string::npos);
   PartitionSpec spec = spec_of("quantity", 1);
-  EXPECT_EQ(refusal(data, 2, spec), "quantity: 1 sizes for 2 peers");
+  EXPECT_EQ(refusal(data, 2, spec), "quantity: 1 sizes for 2 peers: one for each");
   const double infinite = std::numeric_limits<double>::infinity();
   for (const double size : {0.0, -1.0, infinite, std::numeric_limits<double>::quiet_NaN()}) {
     spec.sizes = {1, size};
     EXPECT_NE(refusal(data, 2, spec).find("quantity: relative size"), std::string::npos) << size;
   }
   spec.sizes = {1, 1e-6};
-  EXPECT_EQ(refusal(data, 2, spec), "partition: peer 1 of 2 gets none of 10 samples");
+  EXPECT_EQ(
+      refusal(data, 2, spec),
+      "partition: peer 1 of 2 gets none of 10 samples: fewer peers, or parts that differ less");
   spec = spec_of("by-label", 6);
-  EXPECT_EQ(refusal(data, 6, spec), "by-label: 6 peers x 2 shards from 10 samples");
+  EXPECT_EQ(refusal(data, 6, spec),
+            "by-label: 6 peers x 2 shards from 10 samples: at least one shard a peer and a sample "
+            "a shard");
   spec.classes_per_peer = 0;
-  EXPECT_EQ(refusal(data, 6, spec), "by-label: 6 peers x 0 shards from 10 samples");
+  EXPECT_EQ(refusal(data, 6, spec),
+            "by-label: 6 peers x 0 shards from 10 samples: at least one shard a peer and a sample "
+            "a shard");
 }
 
 TEST(Partition, DirichletRefusesWhatNoDrawCanGive) {
   const Dataset data = labelled(10);
   PartitionSpec spec = spec_of("dirichlet", 2);
   spec.min_samples = 6;
-  EXPECT_EQ(refusal(data, 2, spec), "dirichlet: at least 6 for each of 2 peers, but 10 samples");
+  EXPECT_EQ(refusal(data, 2, spec),
+            "dirichlet: at least 6 for each of 2 peers, but 10 samples: fewer peers or a smaller "
+            "min_samples");
   spec.min_samples = 5;
   spec.alpha = 1e-3;
   spec.min_samples = 10;  // whole classes go to single peers, and there are but ten classes

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -11,15 +10,10 @@
 
 #include "optim/host_replica.h"
 #include "optim/minibatch.h"
+#include "tests/optim/test_data.h"
 
 namespace gv {
 namespace {
-
-Share all_of(const TrainTest& data) {
-  std::vector<std::uint32_t> rows(data.train->rows);
-  std::iota(rows.begin(), rows.end(), 0U);
-  return {data.train, data.test, rows, Rng(9)};
-}
 
 struct Kind {
   std::string name;
@@ -36,12 +30,12 @@ std::vector<Kind> every_kind() {
   QuadraticSpec exact = noisy;
   exact.noise = 0;
   const std::vector<std::pair<std::string, std::function<std::unique_ptr<Objective>()>>> objectives{
-      {"softmax", [=] { return make_softmax(all_of(blobs)); }},
+      {"softmax", [=] { return make_softmax(whole(blobs)); }},
       {"mlp",
        [=] {
-         return make_mlp({5, 4}, all_of(blobs));
+         return make_mlp({5, 4}, whole(blobs));
        }},
-      {"linear", [=] { return make_linear_regression(all_of(linear)); }},
+      {"linear", [=] { return make_linear_regression(whole(linear)); }},
       {"quadratic", [=] { return make_quadratic(noisy, 1, 3, Rng(5)); }},
       {"quadratic without noise", [=] { return make_quadratic(exact, 1, 3, Rng(5)); }}};
   OptimizerSpec plain;
@@ -75,12 +69,6 @@ std::vector<double> train(Replica& replica, int steps) {
     replica.step();
   }
   return losses;
-}
-
-std::vector<float> x_of(const Replica& r) {
-  Buffer copy(r.size() * sizeof(float));
-  r.snapshot(Vector::x, {0, r.size()}, copy);
-  return {copy.floats().begin(), copy.floats().end()};
 }
 
 std::vector<std::byte> state_of(const Replica& replica) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "optim/objective.h"
+#include "optim/replica.h"
 
 namespace gv {
 
@@ -37,10 +38,17 @@ inline TrainTest counting_text(std::uint32_t rows, std::uint32_t context, std::u
   return {data, data};
 }
 
+/// All rows are one peer's.
 inline Share whole(const TrainTest& data) {
   std::vector<std::uint32_t> rows(data.train->rows);
   std::iota(rows.begin(), rows.end(), 0U);
   return {data.train, data.test, rows, Rng(9)};
+}
+
+inline std::vector<float> x_of(const Replica& replica) {
+  Buffer copy(replica.size() * sizeof(float));
+  replica.snapshot(Vector::x, {0, replica.size()}, copy);
+  return {copy.floats().begin(), copy.floats().end()};
 }
 
 }  // namespace gv

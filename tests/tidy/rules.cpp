@@ -11,6 +11,8 @@
 namespace gv::tidy {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::size_t most_columns = 100;
 constexpr std::size_t most_function_lines = 70;
 
@@ -25,6 +27,22 @@ Findings where(const File& file, const std::regex& pattern, const std::string& w
       findings.push_back(file.path + ":" + std::to_string(i + 1) + ": " + what);
   }
   return findings;
+}
+
+File read_file(const std::string& root, const fs::path& path) {
+  File file{fs::relative(path, root).generic_string(), {}};
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) file.lines.push_back(line);
+  return file;
+}
+
+void read_folder(const std::string& root,
+                 const std::string& folder,
+                 const std::set<std::string>& kinds,
+                 std::vector<File>& files) {
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(root) / folder))
+    if (entry.is_regular_file() && kinds.contains(entry.path().extension().string()))
+      files.push_back(read_file(root, entry.path()));
 }
 
 void append(Findings& all, const Findings& more) {
@@ -152,6 +170,11 @@ Findings missing_source(const File& file) {
   return {file.path + ":1: names no paper"};
 }
 
+Findings machine_path(const File& file) {
+  static const std::regex path(R"((^|[^\w.])/(home|root|work|Users|opt|usr/local)/)");
+  return where(file, path, "a path of one machine");
+}
+
 Findings check(const File& file) {
   Findings findings;
   for (const auto rule : {include_direction,
@@ -166,20 +189,32 @@ Findings check(const File& file) {
 }
 
 std::vector<File> read_tree(const std::string& root) {
-  namespace fs = std::filesystem;
-  static const std::array<const char*, 6> folders{
-      "graph", "optim", "gossip", "gpu", "peer", "tests"};
   static const std::set<std::string> kinds{".h", ".cpp", ".cu", ".cuh", ".proto"};
   std::vector<File> files;
-  for (const char* folder : folders) {
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(root) / folder)) {
-      if (!entry.is_regular_file() || !kinds.contains(entry.path().extension().string())) continue;
-      File file{fs::relative(entry.path(), root).generic_string(), {}};
-      std::ifstream in(entry.path());
-      for (std::string line; std::getline(in, line);) file.lines.push_back(line);
-      files.push_back(std::move(file));
-    }
-  }
+  for (const char* folder : {"graph", "optim", "gossip", "gpu", "peer", "tests"})
+    read_folder(root, folder, kinds, files);
+  std::ranges::sort(files, {}, &File::path);
+  return files;
+}
+
+std::vector<File> read_texts(const std::string& root) {
+  static const std::set<std::string> kinds{"", ".txt", ".md", ".cmake", ".yaml", ".py", ".svg"};
+  std::vector<File> files = read_tree(root);
+  for (const char* file :
+       {"CHANGELOG.md", "CMakeLists.txt", "CMakePresets.json", "README.md", "grapevine"})
+    files.push_back(read_file(root, fs::path(root) / file));
+  for (const char* folder : {".ci",
+                             "cmake",
+                             "configs",
+                             "docs",
+                             "experiments",
+                             "graph",
+                             "optim",
+                             "gossip",
+                             "gpu",
+                             "peer",
+                             "tests"})
+    read_folder(root, folder, kinds, files);
   std::ranges::sort(files, {}, &File::path);
   return files;
 }

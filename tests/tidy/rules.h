@@ -32,10 +32,15 @@ Findings shared_scratch(const File& file);
 /// An algorithm, a weight rule or a bound without its paper.
 Findings missing_source(const File& file);
 
-/// Every rule.
+/// A path that only some machines have: a home, or where one distribution puts a program.
+Findings machine_path(const File& file);
+
+/// Every rule for sources.
 Findings check(const File& file);
 
 /// The .h, .cpp, .cu and .proto files below `root`, without build folders.
 std::vector<File> read_tree(const std::string& root);
+/// Those, and what else people write: scripts, documents, fleets, build files.
+std::vector<File> read_texts(const std::string& root);
 
 }  // namespace gv::tidy
