@@ -177,6 +177,38 @@ TEST(Forecast, WarnsBeyondTheStabilityLimit) {
   EXPECT_EQ(forecast(Assembly(std::move(atc)), 100, {})->warning, "");
 }
 
+/// Beyond every limit, and below: one-peer exponential by its modes, Base by the followed sequence.
+TEST(Forecast, WarnsBeyondTheLimitOfASchedule) {
+  for (const char* schedule : {"one-peer-exponential",
+                               "random-matching",
+                               "base:k=1",
+                               "od-equi-dyn",
+                               "ou-equi-dyn",
+                               "matcha:budget=0.5,graph=torus:4x4"}) {
+    SCOPED_TRACE(schedule);
+    const auto at = [schedule](double rate) {
+      Fleet fleet = fleet_of(schedule);
+      fleet.optimizer.lr = rate;
+      return forecast(Assembly(std::move(fleet)), 100, {.max_degree = 1}).value();
+    };
+    const FleetForecast slow = at(0.1);
+    EXPECT_GT(slow.own.stability_limit.value(), 0.3);
+    EXPECT_LT(slow.own.stability_limit.value(), 2);
+    EXPECT_EQ(slow.warning, "");
+    const FleetForecast fast = at(1.9);
+    EXPECT_EQ(fast.own.stability_limit, slow.own.stability_limit);
+    EXPECT_NE(fast.warning.find("rate 1.9 is beyond the stability limit"), std::string::npos);
+    EXPECT_NE(fast.warning.find("order atc"), std::string::npos) << fast.warning;
+    EXPECT_EQ(fast.warning.find("lambda_n"), std::string::npos) << fast.warning;
+  }
+}
+
+TEST(Forecast, OfAQuadraticSpeaksOfWhereItSettles) {
+  const FleetForecast f = forecast(Assembly(fleet_of("star")), 100, {.max_degree = 4}).value();
+  EXPECT_NE(f.advice.find("local models settle at an excess loss of"), std::string::npos)
+      << f.advice;
+}
+
 TEST(Forecast, OfARealModelSpeaksOfTheGraphAlone) {
   Fleet fleet = quadratic_fleet(8, "ring", "d-psgd", "lian");
   fleet.data.kind = "digits";

@@ -80,6 +80,21 @@ TEST(GraphCommand, WarnsBeyondTheStabilityLimit) {
   EXPECT_TRUE(nlohmann::json::parse(a.out).at("consensus").is_null());
 }
 
+/// A followed schedule that is stable but slow once was called divergent.
+TEST(GraphCommand, SaysWhenAScheduleTakesTooLongToFollow) {
+  const Answer slow = graph("predict --topology matcha:graph=path --peers 160");
+  ASSERT_EQ(slow.status, 0) << slow.err;
+  EXPECT_NE(slow.err.find("is not followed to its end"), std::string::npos) << slow.err;
+  const auto values = nlohmann::json::parse(slow.out);
+  EXPECT_TRUE(values.at("stable").get<bool>());
+  EXPECT_TRUE(values.at("consensus").is_null());
+  const Answer fast = graph("predict --topology base:k=1 --peers 24 --rate 2.1 --order atc");
+  EXPECT_NE(fast.err.find("rate 2.1 is beyond the stability limit 2 of order atc on base:k=1"),
+            std::string::npos)
+      << fast.err;
+  EXPECT_FALSE(nlohmann::json::parse(fast.out).at("stable").get<bool>());
+}
+
 TEST(GraphCommand, RefusesBadInputWithTheRemedy) {
   const auto error = [](const std::string& arguments) {
     const Answer a = graph(arguments);
