@@ -14,6 +14,7 @@
 #include "peer/sim/simulation.h"
 #include "tests/chaos/chaos_fleet.h"
 #include "tests/peer/program.h"
+#include "tests/scratch_folder.h"
 
 // Real processes under real signals, and behind proxies that cut, flip, stall, swallow and slice.
 // After each run the ledgers of all peers are audited. GRAPEVINE_CHAOS_SEED chooses the seed.
@@ -30,12 +31,10 @@ std::uint64_t chaos_seed() {
 
 class Chaos : public testing::Test {
  protected:
-  Chaos() : folder_(fs::path(testing::TempDir()) / fmt::format("grapevine-chaos-{}", getpid())) {
-    fs::remove_all(folder_);
+  Chaos() {
     fs::create_directories(folder_ / "run");
     fmt::print("seed {}\n", chaos_seed());
   }
-  ~Chaos() override { fs::remove_all(folder_); }
 
   std::string run_folder() const { return (folder_ / "run").string(); }
 
@@ -72,7 +71,8 @@ class Chaos : public testing::Test {
     return edges;
   }
 
-  fs::path folder_;
+  ScratchFolder scratch_;
+  fs::path folder_ = scratch_.path();
   Rng rng_ = Rng(chaos_seed()).derive("chaos");
 };
 

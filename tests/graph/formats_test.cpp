@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "graph/family.h"
 #include "graph/formats/format.h"
@@ -13,6 +12,7 @@
 #include "graph/formats/listed_graph.h"
 #include "graph/formats/npy_matrix.h"
 #include "graph/formats/xml_tags.h"
+#include "tests/scratch_folder.h"
 
 namespace gv {
 namespace {
@@ -20,13 +20,8 @@ namespace {
 /// Files in a folder of their own, gone afterwards.
 class Formats : public testing::Test {
  protected:
-  Formats() : folder_(testing::TempDir() + "formats-" + std::to_string(getpid())) {
-    std::filesystem::create_directories(folder_);
-  }
-  ~Formats() override { std::filesystem::remove_all(folder_); }
-
   std::string file(const std::string& name, const std::string& content) const {
-    const std::string path = (folder_ / name).string();
+    const std::string path = scratch_.path() + "/" + name;
     std::ofstream(path, std::ios::binary) << content;
     return path;
   }
@@ -44,7 +39,7 @@ class Formats : public testing::Test {
   }
 
  private:
-  std::filesystem::path folder_;
+  ScratchFolder scratch_;
 };
 
 std::vector<Topology> samples() {

@@ -4,10 +4,10 @@
 #include <sstream>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "graph/family.h"
 #include "graph/formats/format.h"
+#include "tests/scratch_folder.h"
 
 // What networkx writes is read, and what we write networkx reads: with the Python that has it.
 
@@ -20,10 +20,6 @@ bool runs(const std::string& command) {
 
 class Networkx : public testing::Test {
  protected:
-  Networkx() : folder_(testing::TempDir() + "networkx-" + std::to_string(getpid())) {
-    std::filesystem::create_directories(folder_);
-  }
-  ~Networkx() override { std::filesystem::remove_all(folder_); }
   void SetUp() override {
     for (const char* candidate : {"python3", "/usr/bin/python3"}) {
       if (runs(std::string(candidate) + " -c 'import networkx, numpy'")) python_ = candidate;
@@ -39,12 +35,12 @@ class Networkx : public testing::Test {
     return std::system((python_ + " " + file).c_str()) == 0;
   }
 
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string path(const std::string& name) const { return scratch_.path() + "/" + name; }
 
   std::string python_;
 
  private:
-  std::filesystem::path folder_;
+  ScratchFolder scratch_;
 };
 
 TEST_F(Networkx, IsRead) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/family.h"
+#include "tests/scratch_folder.h"
 
 namespace gv {
 namespace {
@@ -94,7 +95,8 @@ TEST(Topology, NamesRoundTrip) {
 }
 
 TEST(EdgeList, ReportsFileAndLine) {
-  const std::string path = ::testing::TempDir() + "bad.edges";
+  const ScratchFolder scratch;
+  const std::string path = scratch.path() + "/bad.edges";
   std::ofstream(path) << "# comment\n0 1\n1 x\n";
   try {
     read_edge_list(path);

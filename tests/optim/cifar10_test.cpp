@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/scratch_folder.h"
+
 namespace gv {
 namespace {
 
@@ -36,14 +38,6 @@ std::string row(std::size_t r) {
 
 class Cifar10 : public ::testing::Test {
  protected:
-  void SetUp() override {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    dir_ = fs::path(::testing::TempDir()) / (std::string("cifar10-") + test->name());
-    fs::remove_all(dir_);
-    fs::create_directories(dir_);
-  }
-  void TearDown() override { fs::remove_all(dir_); }
-
   void write(const std::string& name, const std::string& bytes) const {
     std::ofstream(dir_ / name, std::ios::binary) << bytes;
   }
@@ -66,7 +60,8 @@ class Cifar10 : public ::testing::Test {
     }
   }
 
-  fs::path dir_;
+  ScratchFolder scratch_;
+  fs::path dir_ = scratch_.path();
 };
 
 TEST_F(Cifar10, ReadsTheBinaryVersion) {

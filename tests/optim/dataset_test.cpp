@@ -11,6 +11,7 @@
 #include <zlib.h>
 
 #include "optim/buffer.h"
+#include "tests/scratch_folder.h"
 
 namespace gv {
 namespace {
@@ -63,16 +64,11 @@ long peak_kilobytes() {
 class Idx : public ::testing::Test {
  protected:
   void SetUp() override {
-    dir_ = fs::path(::testing::TempDir()) /
-           ("idx-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
-    fs::remove_all(dir_);
-    fs::create_directories(dir_);
     write(train_images(), images(5));
     write(train_labels(), labels(5));
     write(dir_ / "t10k-images-idx3-ubyte", images(3));
     write(dir_ / "t10k-labels-idx1-ubyte", labels(3));
   }
-  void TearDown() override { fs::remove_all(dir_); }
 
   fs::path train_images() const { return dir_ / "train-images-idx3-ubyte"; }
   fs::path train_labels() const { return dir_ / "train-labels-idx1-ubyte"; }
@@ -94,7 +90,8 @@ class Idx : public ::testing::Test {
     write(path, whole);
     EXPECT_EQ(error(), "");
   }
-  fs::path dir_;
+  ScratchFolder scratch_;
+  fs::path dir_ = scratch_.path();
 };
 
 TEST_F(Idx, ReadsPlainAndGzipped) {

@@ -9,6 +9,7 @@
 
 #include "optim/objective.h"
 #include "optim/partition.h"
+#include "tests/scratch_folder.h"
 
 namespace gv {
 namespace {
@@ -17,12 +18,6 @@ namespace fs = std::filesystem;
 
 class Text : public ::testing::Test {
  protected:
-  void SetUp() override {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    path_ = fs::path(::testing::TempDir()) / (std::string("text-") + test->name());
-  }
-  void TearDown() override { fs::remove_all(path_); }
-
   TrainTest read(const std::string& content, std::uint32_t context) const {
     std::ofstream(path_, std::ios::binary) << content;
     return read_text(path_.string(), context);
@@ -36,7 +31,8 @@ class Text : public ::testing::Test {
     return "";
   }
 
-  fs::path path_;
+  ScratchFolder scratch_;
+  fs::path path_ = fs::path(scratch_.path()) / "text.txt";
 };
 
 std::string decoded(const Dataset& text) {
@@ -86,7 +82,7 @@ TEST_F(Text, WhatCannotBeReadIsNamedWithItsRemedy) {
       << shortest;
   EXPECT_EQ(shortest.rfind(path_.string() + ": ", 0), 0U);
   EXPECT_THROW(read_text(path_.string() + "-none", 4), std::runtime_error);
-  EXPECT_THROW(read_text(::testing::TempDir(), 4), std::runtime_error);
+  EXPECT_THROW(read_text(scratch_.path(), 4), std::runtime_error);
   EXPECT_THROW(read(prose(50), 0), std::invalid_argument);
 }
 

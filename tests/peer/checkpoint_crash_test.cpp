@@ -17,7 +17,7 @@
 #include "peer/checkpoint/checkpoint_store.h"
 #include "peer/checkpoint/posix_disk.h"
 #include "peer/sim/sim_disk.h"
-#include "tests/peer/scratch_folder.h"
+#include "tests/scratch_folder.h"
 
 // Whatever happens, the newest checkpoint that can be loaded is never older than the last one that
 // was acknowledged: after power loss, on a full disk, after a kill.

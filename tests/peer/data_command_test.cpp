@@ -4,7 +4,7 @@
 
 #include "gpu/cuda_replica.h"
 #include "tests/peer/program.h"
-#include "tests/peer/scratch_folder.h"
+#include "tests/scratch_folder.h"
 
 namespace gv {
 namespace {

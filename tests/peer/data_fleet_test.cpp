@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "peer/runtime/assembly.h"
-#include "tests/peer/scratch_folder.h"
+#include "tests/scratch_folder.h"
 
 namespace gv {
 namespace {

@@ -9,7 +9,7 @@
 #include "peer/fleet/peers_reader.h"
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/make_replica.h"
-#include "tests/peer/scratch_folder.h"
+#include "tests/scratch_folder.h"
 
 namespace gv {
 namespace {

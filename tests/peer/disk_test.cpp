@@ -9,7 +9,7 @@
 
 #include "peer/checkpoint/posix_disk.h"
 #include "peer/sim/sim_disk.h"
-#include "tests/peer/scratch_folder.h"
+#include "tests/scratch_folder.h"
 
 namespace gv {
 namespace {

@@ -4,16 +4,15 @@
 #include <fstream>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
+
+#include "tests/scratch_folder.h"
 
 namespace gv {
 namespace {
 
 std::string write_file(const std::string& name, const std::string& text) {
-  // Tests run side by side: each process has a folder of its own.
-  const std::string folder = ::testing::TempDir() + "grapevine-" + std::to_string(getpid());
-  std::filesystem::create_directories(folder);
-  const std::string path = folder + "/" + name;
+  static const ScratchFolder scratch;
+  const std::string path = scratch.path() + "/" + name;
   std::ofstream(path) << text;
   return path;
 }

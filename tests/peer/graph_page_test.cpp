@@ -10,7 +10,7 @@
 #include "peer/report/spectrum_figure.h"
 #include "peer/report/svg_plot.h"
 #include "peer/report/topology_figure.h"
-#include "tests/peer/scratch_folder.h"
+#include "tests/scratch_folder.h"
 
 namespace gv {
 namespace {

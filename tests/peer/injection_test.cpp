@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "peer/sim/simulation.h"
-#include "tests/peer/scratch_folder.h"
 #include "tests/peer/test_fleet.h"
+#include "tests/scratch_folder.h"
 
 namespace gv {
 namespace {

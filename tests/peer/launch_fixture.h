@@ -7,24 +7,16 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "gossip/message.h"
 #include "tests/peer/program.h"
+#include "tests/scratch_folder.h"
 
 namespace gv {
 
 /// The program, run as a user would, in a folder of its own.
 class Launch : public testing::Test {
  protected:
-  Launch()
-      : folder_(std::filesystem::path(testing::TempDir()) /
-                fmt::format("grapevine-launch-{}", getpid())) {
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
-  ~Launch() override { std::filesystem::remove_all(folder_); }
-
   /// A fleet of quadratics that ends after `rounds`, or (0) never by itself.
   std::string fleet(PeerId peers, std::uint64_t rounds, const std::string& more = "") const {
     const std::string path = (folder_ / "fleet.yaml").string();
@@ -59,7 +51,8 @@ class Launch : public testing::Test {
     return pids;
   }
 
-  std::filesystem::path folder_;
+  ScratchFolder scratch_;
+  std::filesystem::path folder_ = scratch_.path();
 };
 
 }  // namespace gv

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "tests/peer/program.h"
-#include "tests/peer/scratch_folder.h"
+#include "tests/scratch_folder.h"
 
 namespace gv {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -38,6 +39,8 @@ struct Ended {
   int code = -1;  ///< exit code, or 1000 + signal
   std::vector<std::string> out;
   std::string err;
+  /// Standard output in one piece.
+  std::string output() const { return fmt::format("{}\n", fmt::join(out, "\n")); }
   nlohmann::json summary() const {
     return out.empty() ? nlohmann::json() : nlohmann::json::parse(out.back(), nullptr, false);
   }
@@ -51,9 +54,11 @@ class Program {
   void kill(int signal) { child_.kill(signal); }
   pid_t pid() const { return child_.pid(); }
   /// Waits until its standard error holds `text`.
-  bool says(const std::string& text) {
-    return comes_true([&] { return read().find(text) != std::string::npos || child_.reap(); }) &&
-           ended_.err.find(text) != std::string::npos;
+  testing::AssertionResult says(const std::string& text) {
+    const auto said = [&] { return read().find(text) != std::string::npos; };
+    comes_true([&] { return said() || child_.reap(); });
+    if (said()) return testing::AssertionSuccess();
+    return testing::AssertionFailure() << "not said: " << text << "; but\n" << ended_.err;
   }
   Ended wait() {
     const bool over = comes_true([&] {
@@ -85,6 +90,14 @@ class Program {
 
 inline Ended run(std::vector<std::string> arguments) {
   return Program(std::move(arguments)).wait();
+}
+
+/// The same, of words between single spaces.
+inline Ended grapevine(const std::string& line) {
+  std::vector<std::string> words;
+  std::istringstream in(line);
+  for (std::string word; in >> word;) words.push_back(word);
+  return run(std::move(words));
 }
 
 }  // namespace gv

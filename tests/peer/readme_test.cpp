@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "peer/fleet/fleet.h"
+#include "tests/scratch_folder.h"
 
 namespace gv {
 namespace {
@@ -36,8 +36,8 @@ std::vector<std::string> blocks(const std::string& language) {
 
 /// Each command of the README, as it stands, in a folder that looks like the root.
 TEST(Readme, CommandsWork) {
-  const fs::path root = fs::path(testing::TempDir()) / fmt::format("readme-{}", getpid());
-  fs::create_directories(root);
+  const ScratchFolder scratch;
+  const fs::path root = scratch.path();
   fs::create_directory_symlink(std::string(GV_SOURCE_DIR) + "/configs", root / "configs");
   fs::create_symlink(GV_BINARY, root / "grapevine");
   const std::vector<std::string> commands = blocks("sh");
@@ -48,11 +48,11 @@ TEST(Readme, CommandsWork) {
     EXPECT_EQ(std::system(line.c_str()), 0) << command;
     EXPECT_GT(fs::file_size(root / "out.txt"), 0U) << command;
   }
-  fs::remove_all(root);
 }
 
 TEST(Readme, TheExplainedFleetFileIsTheMainJob) {
-  const fs::path path = fs::path(testing::TempDir()) / fmt::format("readme-{}.yaml", getpid());
+  const ScratchFolder scratch;
+  const fs::path path = fs::path(scratch.path()) / "fleet.yaml";
   std::ofstream out(path);
   bool main_job = false;
   for (const std::string& line : blocks("yaml")) {
@@ -63,7 +63,6 @@ TEST(Readme, TheExplainedFleetFileIsTheMainJob) {
   const Fleet explained = read_fleet(path.string(), {}, nullptr);
   const std::string main = std::string(GV_SOURCE_DIR) + "/configs/fashion-ring8.yaml";
   EXPECT_EQ(explained.digest, read_fleet(main, {}, nullptr).digest);
-  fs::remove(path);
 }
 
 }  // namespace

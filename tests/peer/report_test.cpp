@@ -5,11 +5,11 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "peer/report/metrics.h"
 #include "peer/report/observer.h"
 #include "peer/report/screen.h"
+#include "tests/scratch_folder.h"
 
 namespace gv {
 namespace {
@@ -105,7 +105,8 @@ TEST(Metrics, LinesAreJsonWhateverTheFigures) {
 }
 
 TEST(Metrics, SafetensorsHoldTheParametersUnderTheirNames) {
-  const std::string path = testing::TempDir() + "model-" + std::to_string(getpid());
+  const ScratchFolder scratch;
+  const std::string path = scratch.path() + "/model.safetensors";
   const std::vector<Parameter> parameters{{"fc1.weight", {2, 3}}, {"fc1.bias", {2}}};
   const std::vector<float> x{1, 2, 3, 4, 5, 6, 7, 8};
   write_safetensors(path, parameters, x, {{"fleet", "test"}});
@@ -123,7 +124,6 @@ TEST(Metrics, SafetensorsHoldTheParametersUnderTheirNames) {
   std::vector<float> data(8);
   in.read(reinterpret_cast<char*>(data.data()), 32);
   EXPECT_EQ(data, x);
-  std::filesystem::remove(path);
   EXPECT_THROW(write_safetensors("/nowhere/model", parameters, x, {}), std::runtime_error);
   EXPECT_THROW(write_safetensors(path, parameters, std::span(x).first(7), {}), std::logic_error);
 }

@@ -132,6 +132,13 @@ Findings forbidden_words(const File& file) {
   return findings;
 }
 
+Findings shared_scratch(const File& file) {
+  if (folder_of(file.path) != "tests" || file.path == "tests/scratch_folder.h") return {};
+  if (file.path.starts_with("tests/tidy/")) return {};  // names what it forbids
+  return where(
+      file, std::regex(R"(\bTempDir\(|temp_directory_path)"), "see tests/scratch_folder.h");
+}
+
 Findings missing_source(const File& file) {
   static const std::regex citable(
       R"(^(gossip/(d_psgd|all_reduce)\.cpp|graph/(closed_form|random_graph)\.cpp|)"
@@ -152,6 +159,7 @@ Findings check(const File& file) {
                           line_length,
                           function_length,
                           forbidden_words,
+                          shared_scratch,
                           missing_source})
     append(findings, rule(file));
   return findings;

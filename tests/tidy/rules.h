@@ -27,6 +27,8 @@ Findings function_length(const File& file);
 /// std::cout, rand() anywhere; random_device, system_clock outside peer/; a mutex in graph/, optim/
 /// or gossip/; GV_CUDA outside gpu/.
 Findings forbidden_words(const File& file);
+/// A test's file where another test, run at the same time, may have its own.
+Findings shared_scratch(const File& file);
 /// An algorithm, a weight rule or a bound without its paper.
 Findings missing_source(const File& file);
 
