@@ -1,6 +1,7 @@
 #include "peer/report/forecast.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -12,6 +13,14 @@
 
 namespace gv {
 namespace {
+
+/// One of each kind.
+constexpr std::array schedules{"one-peer-exponential",
+                               "random-matching",
+                               "base:k=1",
+                               "od-equi-dyn",
+                               "ou-equi-dyn",
+                               "matcha:budget=0.5,graph=torus:4x4"};
 
 /// 16 peers, curvatures 1 and 0.5 in turn, far from the optimum.
 Fleet fleet_of(const char* topology, const char* order = "lian") {
@@ -96,12 +105,7 @@ TEST(Forecast, ComparesGraphsOfTheSameTraffic) {
 
 /// Every kind of schedule has the row that a graph has, from modes or from its own sequence.
 TEST(Forecast, KnowsGraphsThatChangeWithTheRound) {
-  for (const char* schedule : {"one-peer-exponential",
-                               "random-matching",
-                               "base:k=1",
-                               "od-equi-dyn",
-                               "ou-equi-dyn",
-                               "matcha:budget=0.5,graph=torus:4x4"}) {
+  for (const char* schedule : schedules) {
     for (const char* order : {"lian", "atc"}) {
       SCOPED_TRACE(std::string(schedule) + " " + order);
       Fleet fleet = fleet_of(schedule, order);
@@ -179,12 +183,7 @@ TEST(Forecast, WarnsBeyondTheStabilityLimit) {
 
 /// Beyond every limit, and below: one-peer exponential by its modes, Base by the followed sequence.
 TEST(Forecast, WarnsBeyondTheLimitOfASchedule) {
-  for (const char* schedule : {"one-peer-exponential",
-                               "random-matching",
-                               "base:k=1",
-                               "od-equi-dyn",
-                               "ou-equi-dyn",
-                               "matcha:budget=0.5,graph=torus:4x4"}) {
+  for (const char* schedule : schedules) {
     SCOPED_TRACE(schedule);
     const auto at = [schedule](double rate) {
       Fleet fleet = fleet_of(schedule);
