@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
-#include <tuple>
 #include <utility>
 
 #include "graph/extreme_pairs.h"
@@ -101,7 +100,7 @@ void laplacian(const Flat& flat, const Numbers& w, const double* x, Numbers& y) 
 
 /// ||E[W^T W] - J||_2 with E[W^T W] = I - 2 a L + a^2 (L^2 + 2 V), L = sum p_j L_j, V = sum p_j (1
 /// - p_j) L_j, since L_j^2 = 2 L_j for a matching.
-double contraction_of(PeerId n, const Flat& flat, const Numbers& p, double alpha) {
+ExtremePairs contraction_of(PeerId n, const Flat& flat, const Numbers& p, double alpha) {
   const Numbers mean = flat.spread(p);
   Numbers variance;
   for (const double q : mean) variance.push_back(q * (1 - q));
@@ -115,12 +114,12 @@ double contraction_of(PeerId n, const Flat& flat, const Numbers& p, double alpha
     for (PeerId i = 0; i < n; ++i)
       y[i] = x[i] - 2 * alpha * once[i] + alpha * alpha * (twice[i] + 2 * spread[i]);
   };
-  return n < 2 ? 0 : extreme_pairs(n, apply, {}, 1e-9, 100).lambda2;
+  return n < 2 ? ExtremePairs{} : extreme_pairs(n, apply, {}, 1e-9, 100);
 }
 
 /// The contraction is convex in alpha: golden-section search.
-std::pair<double, double> best_alpha(PeerId n, const Flat& flat, const Numbers& p) {
-  const auto value = [&](double alpha) { return contraction_of(n, flat, p, alpha); };
+double best_alpha(PeerId n, const Flat& flat, const Numbers& p) {
+  const auto value = [&](double alpha) { return contraction_of(n, flat, p, alpha).lambda2; };
   const double golden = (std::sqrt(5.0) - 1) / 2;
   double low = 0;
   double high = 1;  // above 1 / 2 even a single matching overshoots
@@ -141,7 +140,7 @@ std::pair<double, double> best_alpha(PeerId n, const Flat& flat, const Numbers& 
       at_b = value(b);
     }
   }
-  return {(low + high) / 2, std::min(at_a, at_b)};
+  return (low + high) / 2;
 }
 
 class MatchaSchedule final : public MixingSchedule {
@@ -160,6 +159,7 @@ class MatchaSchedule final : public MixingSchedule {
   PeerId size() const override { return static_cast<PeerId>(partners_.size()); }
   std::uint64_t period() const override { return 0; }
   std::optional<double> contraction() const override { return matcha_.contraction; }
+  double contraction_error() const override { return matcha_.contraction_error; }
 
   Neighborhood links(PeerId i) const override {
     Neighborhood all;
@@ -202,7 +202,10 @@ Matcha matcha(const Topology& t, double budget) {
   m.matchings = matching_decomposition(t);
   const Flat flat(m.matchings);
   m.probability = best_probabilities(t, flat, m.matchings.size(), budget);
-  std::tie(m.alpha, m.contraction) = best_alpha(t.size(), flat, m.probability);
+  m.alpha = best_alpha(t.size(), flat, m.probability);
+  const ExtremePairs found = contraction_of(t.size(), flat, m.probability, m.alpha);
+  m.contraction = found.lambda2;
+  m.contraction_error = found.residual;
   return m;
 }
 

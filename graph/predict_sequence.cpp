@@ -66,10 +66,11 @@ class Way {
     for (std::uint64_t t = 0; t < schedule.period(); ++t) period_.push_back(schedule.matrix(t));
   }
   std::uint64_t rounds() const { return t_; }
+  bool has(std::uint64_t rounds) const { return t_ + rounds <= most_; }
 
   /// The mean over the next rounds, after each; empty when it grows, or when there are no more.
   std::optional<Stationary> stretch(std::uint64_t rounds) {
-    if (t_ + rounds > most_) return std::nullopt;
+    if (!has(rounds)) return std::nullopt;
     Stationary sum;
     const double share = 1 / static_cast<double>(rounds);
     for (const std::uint64_t end = t_ + rounds; t_ < end; ++t_) {
@@ -108,6 +109,7 @@ std::optional<Stretches> settle_periodic(Way& way, std::uint64_t period, std::ui
 
 /// Two stretches to forget the start, then those that count.
 std::optional<Stretches> settle_random(Way& way, std::uint64_t length) {
+  if (!way.has((n_stretches + 2) * length)) return std::nullopt;
   Stretches parts;
   double first = 0;
   for (std::uint64_t k = 0; k < n_stretches + 2; ++k) {

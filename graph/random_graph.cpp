@@ -45,6 +45,15 @@ bool pair_stubs(PeerId n, PeerId degree, SplitMix& rng, EdgeSet& edges) {
   return true;
 }
 
+EdgeSet complement(PeerId n, const EdgeSet& edges) {
+  EdgeSet others;
+  for (PeerId i = 0; i < n; ++i) {
+    for (PeerId j = i + 1; j < n; ++j)
+      if (!edges.contains({i, j})) others.insert(others.end(), {i, j});
+  }
+  return others;
+}
+
 }  // namespace
 
 Topology random_regular(PeerId n, PeerId degree, std::uint64_t seed) {
@@ -56,9 +65,12 @@ Topology random_regular(PeerId n, PeerId degree, std::uint64_t seed) {
     throw std::invalid_argument(what + "degree times peers must be even");
   SplitMix rng(seed);
   EdgeSet edges;
+  // Pairing gets stuck on dense graphs: of those, the pairs that are left out are drawn.
+  const bool dense = degree > (n - 1) / 2;
   for (int attempt = 0; attempt < 1000; ++attempt) {
-    if (!pair_stubs(n, degree, rng, edges)) continue;
-    Topology t = make_topology("random-regular", n, {edges.begin(), edges.end()});
+    if (!pair_stubs(n, dense ? n - 1 - degree : degree, rng, edges)) continue;
+    const EdgeSet chosen = dense ? complement(n, edges) : edges;
+    Topology t = make_topology("random-regular", n, {chosen.begin(), chosen.end()});
     if (is_connected(t)) return t;
   }
   throw std::invalid_argument(what + "no connected graph in 1000 attempts");

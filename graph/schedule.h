@@ -27,9 +27,11 @@ class MixingSchedule {
   virtual Neighborhood links(PeerId i) const;
   /// W_{round + period} = W_round; 0: random, without a period.
   virtual std::uint64_t period() const = 0;
-  /// ||E[W^T W] - J||_2 of a random schedule where it is known exactly: the expected squared
+  /// ||E[W^T W] - J||_2 of a random schedule where it has a formula: the expected squared
   /// disagreement shrinks at least by it in each round.
   virtual std::optional<double> contraction() const { return std::nullopt; }
+  /// By which it may be larger, where it comes from an iteration.
+  virtual double contraction_error() const { return 0; }
 
   /// W_round, put together from its rows and checked: doubly stochastic.
   MixingMatrix matrix(std::uint64_t round) const;

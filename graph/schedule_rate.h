@@ -11,7 +11,8 @@ struct ScheduleRate {
   std::uint64_t period = 0;  ///< 0: random
   double product = 0;        ///< periodic: ||W_{period-1} ... W_0 - J||_2; 0: exact averaging
   double kappa = 0;          ///< random: ||E[W^T W] - J||_2, per round and squared
-  double kappa_error = 0;    ///< standard error of kappa where it is estimated; 0: exact
+  double kappa_error = 0;    ///< standard error of an estimate, or by what Lanczos may fall short;
+                             ///< 0: exact
   double per_round = 0;  ///< factor of a disagreement per round: product^(1/period), sqrt(kappa)
   std::string method;  ///< "product" | "dense" | "lanczos" (of one matrix) | "exact" | "N samples"
 

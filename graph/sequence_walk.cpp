@@ -23,6 +23,14 @@ void scale(Rows& rows, double factor) {
     for (double& value : row) value *= factor;
 }
 
+/// Takes what rounding has made unequal as its mean. An antisymmetric part is no covariance, and
+/// turn and move would let it grow by 1 + (gamma h)^2 per step.
+void make_symmetric(Rows& square) {
+  for (std::size_t i = 0; i < square.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      square[i][k] = square[k][i] = (square[i][k] + square[k][i]) / 2;
+}
+
 Rows transposed(const Rows& square) {
   Rows result = square;
   for (std::size_t i = 0; i < square.size(); ++i)
@@ -103,13 +111,12 @@ SequenceWalk::SequenceWalk(const MixingSchedule& schedule,
   for (const double h : fleet.hessian) axis_of(h).copies += 1;
   for (Axis& axis : axes_) {
     // A unit of each peer's centre, and the start: what they do adds up.
-    axis.weight.assign(n + 1, axis.copies * fleet.spread);
-    axis.weight[n] = axis.copies * start * start;
-    axis.centers = axis.x = zeros(n, n + 1);
-    for (PeerId i = 0; i < n; ++i) {
-      axis.centers[i][i] = 1;
-      axis.x[i][n] = 1;
-    }
+    const std::size_t drawn = fleet.spread > 0 ? n : 0;
+    axis.weight.assign(drawn, axis.copies * fleet.spread);
+    if (start != 0) axis.weight.push_back(axis.copies * start * start);
+    axis.centers = axis.x = zeros(n, axis.weight.size());
+    for (std::size_t i = 0; i < drawn; ++i) axis.centers[i][i] = 1;
+    for (PeerId i = 0; start != 0 && i < n; ++i) axis.x[i][drawn] = 1;
   }
   begin(n);
 }
@@ -142,10 +149,12 @@ SequenceWalk::SequenceWalk(const MixingSchedule& schedule,
 void SequenceWalk::turn(Axis& a) {
   const double beta = fleet_.momentum;
   // Of h x + beta u with itself and with x.
-  Rows both = a.xu;
-  add(both, 1, transposed(a.xu));
   scale(a.uu, beta * beta);
-  add(a.uu, beta * a.h, both);
+  if (beta > 0) {
+    add(a.uu, beta * a.h, a.xu);
+    add(a.uu, beta * a.h, transposed(a.xu));
+    make_symmetric(a.uu);
+  }
   add(a.uu, a.h * a.h, a.xx);
   for (std::size_t i = 0; i < a.uu.size(); ++i) a.uu[i][i] += fleet_.noise;
   scale(a.xu, beta);
@@ -168,7 +177,8 @@ void SequenceWalk::move(Axis& a) {
 
 /// x <- W x.
 void SequenceWalk::mix(Axis& a, const MixingMatrix& w) {
-  a.xx = mixed(w, transposed(mixed(w, a.xx)));  // symmetric
+  a.xx = mixed(w, transposed(mixed(w, a.xx)));
+  make_symmetric(a.xx);
   a.xu = mixed(w, a.xu);
   a.x = mixed(w, a.x);
 }

@@ -1,75 +1,60 @@
 #!/usr/bin/env python3
 """Real models: `grapevine plan --calibrate` beside simulated fleets.
 
-usage: real.py [path to the grapevine binary] [softmax|mlp ...] [--parts iid|by-label] [--peers 16,64]
+usage: real.py [path to the grapevine binary] [softmax|mlp ...] [--parts iid|by-label]
+               [--peers 16,64]
 
-Fashion-MNIST from `dataset-fashion-mnist` (or FASHION_MNIST=folder): its first 8192 images, as training and as test
-set, so that the reported loss is the training loss. Two processes of one thread each.
+Fashion-MNIST from `dataset-fashion-mnist` (or FASHION_MNIST=folder): its first 8192 images, as
+training and as test set, so that the reported loss is the training loss. Two processes of one
+thread each.
 """
 import argparse
 import concurrent.futures
-import gzip
-import json
 import os
-import struct
-import subprocess
+import statistics
+import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-IMAGES = os.environ.get("FASHION_MNIST", "/usr/share/datasets/fashion-mnist")
+sys.path.append(os.path.join(HERE, ".."))
+from fleets import FIGURES, averages, call, sets, simulate, write_images  # noqa: E402
+
+FLEET = os.path.join(HERE, "real.yaml")
 N = 8192
 ROUNDS = 1500
 FIRST = 900  # of the rounds that are averaged; they are predicted at their middle
 TOPOLOGIES = ["ring", "torus", "hypercube", "star", "path", "exponential"]
-MODELS = {"softmax": ["model=softmax"],
-          "mlp": ["model.kind=mlp", "model.hidden=[32]", "train.optimizer.lr=0.005"]}
-PARTS = {"iid": [], "by-label": ["data.partition.kind=by-label", "data.partition.classes_per_peer=6"]}
+MODELS = {"softmax": {"model": "softmax"},
+          "mlp": {"model.kind": "mlp", "model.hidden": "[32]", "train.optimizer.lr": 0.005}}
+PARTS = {"iid": {},
+         "by-label": {"data.partition.kind": "by-label", "data.partition.classes_per_peer": 6}}
 
 
-def write_images(folder):
-    def part(name, magic, header, size):
-        with gzip.open(os.path.join(IMAGES, f"train-{name}-ubyte.gz")) as f:
-            body = f.read()[header:header + N * size]
-        for prefix in ["train", "t10k"]:
-            with open(os.path.join(folder, f"{prefix}-{name}-ubyte"), "wb") as out:
-                out.write(magic + body)
-    part("images-idx3", struct.pack(">IIII", 0x803, N, 28, 28), 16, 28 * 28)
-    part("labels-idx1", struct.pack(">II", 0x801, N), 8, 1)
-
-
-def lines(*command):
-    # Without this, idle threads of OpenMP would disturb the other process.
-    env = dict(os.environ, OMP_NUM_THREADS="1")
-    out = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True, text=True, env=env)
-    return [json.loads(line) for line in out.stdout.splitlines()]
-
-
-def run(binary, command, sets):
-    return lines(binary, command, os.path.join(HERE, "real.yaml"), "--json",
-                 *(["--calibrate"] if command == "plan" else ["--threads", "1"]),
-                 *[word for s in sets for word in ("--set", s)])
-
-
-def averages(rows):
-    rows = [r for r in rows if r["event"] == "evaluate" and FIRST < r["round"] < ROUNDS]
-    return {key: sum(r[key] for r in rows) / len(rows) for key in ["consensus", "loss", "loss_local"]}
+def settled(binary, values):
+    """Averages of one simulated run over the last rounds: consensus distance, loss, local loss."""
+    rows = simulate(binary, FLEET, values, "--threads", "1", threads=1)
+    return averages([r for r in rows if FIRST < r["round"] < ROUNDS])
 
 
 def descent(binary, images, model):
-    """Gradient descent on all images at once, at the same rate: a fleet of one."""
-    sets = [f"data.dir={images}", *MODELS[model], "peers=1", "topology=complete", f"train.batch={N}"]
-    return averages(run(binary, "simulate", sets))["loss"]
+    """Gradient descent on all images at once, at the same rate: the loss of a fleet of one."""
+    values = {"data.dir": images, **MODELS[model], "peers": 1, "topology": "complete",
+              "train.batch": N}
+    return settled(binary, values)[1]
 
 
 def row(binary, images, model, parts, peers, topology, order, base):
-    sets = [f"data.dir={images}", *MODELS[model], *PARTS[parts],
-            f"peers={peers}", f"topology={topology}", f"algorithm.order={order}"]
-    plan, = run(binary, "plan", sets + [f"stop.rounds={(FIRST + ROUNDS) // 2}"])
+    """Three pairs of (predicted, measured) figures, and the calibration's seconds."""
+    values = {"data.dir": images, **MODELS[model], **PARTS[parts],
+              "peers": peers, "topology": topology, "algorithm.order": order}
+    middle = {"stop.rounds": (FIRST + ROUNDS) // 2}
+    plan, = call(binary, "plan", FLEET, "--json", "--calibrate", *sets({**values, **middle}),
+                 threads=1)
     p = plan["predicted"]
-    m = averages(run(binary, "simulate", sets))
-    return [(p["consensus"], m["consensus"]),
-            (p["excess_loss_mean"], m["loss"] - base),
-            (p["excess_loss_local"], m["loss_local"] - base)], plan["calibration"]["seconds"]
+    consensus, loss, loss_local = settled(binary, values)
+    return [(p["consensus"], consensus),
+            (p["excess_loss_mean"], loss - base),
+            (p["excess_loss_local"], loss_local - base)], plan["calibration"]["seconds"]
 
 
 def cell(pair):
@@ -80,9 +65,10 @@ def cell(pair):
 
 
 def summary(name, errors):
-    errors = sorted(abs(e) for e in errors)
+    errors = [abs(e) for e in errors]
     if errors:
-        print(f"{name}: median {errors[len(errors) // 2]:.1f} %, worst {errors[-1]:.1f} %, {len(errors)} rows")
+        print(f"{name}: median {statistics.median(errors):.1f} %, worst {max(errors):.1f} %, "
+              f"{len(errors)} rows")
 
 
 def main():
@@ -93,14 +79,13 @@ def main():
     parser.add_argument("--peers", default="16,64")
     o = parser.parse_args()
     with tempfile.TemporaryDirectory() as images, concurrent.futures.ThreadPoolExecutor(2) as pool:
-        write_images(images)
+        write_images(images, N)
         base = {model: pool.submit(descent, o.binary, images, model) for model in o.models}
         keys = [(model, parts, int(peers), topology, order)
                 for model in o.models for parts in o.parts.split(",") for peers in o.peers.split(",")
                 for topology in TOPOLOGIES for order in ["lian", "atc", "cta"]]
         jobs = [pool.submit(row, o.binary, images, *key, base[key[0]].result()) for key in keys]
-        print("| model | parts | peers | topology | order | consensus: predicted, measured, % | mean model's excess "
-              "| local models' excess |")
+        print(f"| model | parts | peers | topology | order | {FIGURES} |")
         print("|---|---|---|---|---|---|---|---|")
         errors = {}
         seconds = []

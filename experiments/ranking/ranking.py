@@ -7,39 +7,20 @@ For each graph the rate is tuned, once by the predictor and once by simulation, 
 each. picture.py draws its tables.
 """
 import concurrent.futures
-import gzip
-import json
 import math
 import os
-import struct
-import subprocess
 import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-IMAGES = os.environ.get("FASHION_MNIST", "/usr/share/datasets/fashion-mnist")
+sys.path.append(os.path.join(HERE, ".."))
+from fleets import call, sets, simulate, write_images  # noqa: E402
+
 N = 4096
 TOPOLOGIES = ["complete", "exponential", "hypercube", "torus", "grid", "ring", "path", "star"]
 PROBLEMS = {
     "quadratic": {"rates": [0.01 * 2 ** (k / 2) for k in range(13)], "target": 1024 * 0.02, "plan": []},
     "softmax": {"rates": [0.003, 0.005, 0.008, 0.013, 0.02], "target": 0.55, "plan": ["--calibrate"]}}
-
-
-def write_images(folder):
-    def part(name, magic, header, size):
-        with gzip.open(os.path.join(IMAGES, f"train-{name}-ubyte.gz")) as f:
-            body = f.read()[header:header + N * size]
-        for prefix in ["train", "t10k"]:
-            with open(os.path.join(folder, f"{prefix}-{name}-ubyte"), "wb") as out:
-                out.write(magic + body)
-    part("images-idx3", struct.pack(">IIII", 0x803, N, 28, 28), 16, 28 * 28)
-    part("labels-idx1", struct.pack(">II", 0x801, N), 8, 1)
-
-
-def lines(*command):
-    env = dict(os.environ, OMP_NUM_THREADS="1")
-    out = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True, text=True, env=env)
-    return [json.loads(line) for line in out.stdout.splitlines()]
 
 
 def crossing(rows, target):
@@ -59,15 +40,17 @@ def crossing(rows, target):
 
 
 def one(binary, problem, images, topology, rate):
-    spec = PROBLEMS[problem]
-    sets = [f"topology={topology}", f"train.optimizer.lr={rate}"]
+    """The gap, the predicted and the measured rounds to the target at one rate."""
+    spec, fleet = PROBLEMS[problem], os.path.join(HERE, problem + ".yaml")
+    values = {"topology": topology, "train.optimizer.lr": rate}
     if problem == "softmax":
-        sets.append(f"data.dir={images}")
-    words = [os.path.join(HERE, problem + ".yaml"), "--json", *[word for s in sets for word in ("--set", s)]]
-    plan, = lines(binary, "plan", *words, "--max-degree", "1", "--target", str(spec["target"]), *spec["plan"])
+        values["data.dir"] = images
+    plan, = call(binary, "plan", fleet, "--json", *sets(values), "--max-degree", "1",
+                 "--target", str(spec["target"]), *spec["plan"], threads=1)
     predicted = plan["predicted"]["rounds_to_target"]
-    rows = [r for r in lines(binary, "simulate", *words, "--threads", "1") if r["event"] == "evaluate"]
-    return plan["gap"], math.inf if predicted is None else predicted, crossing(rows, spec["target"])
+    rows = simulate(binary, fleet, values, "--threads", "1", threads=1)
+    return (plan["gap"], math.inf if predicted is None else predicted,
+            crossing(rows, spec["target"]))
 
 
 def ranks(values):
@@ -110,7 +93,7 @@ def main():
     problems = sys.argv[2:] or list(PROBLEMS)
     with tempfile.TemporaryDirectory() as images, concurrent.futures.ThreadPoolExecutor(2) as pool:
         if "softmax" in problems:
-            write_images(images)
+            write_images(images, N)
         tables = {problem: tuned(binary, problem, images, pool) for problem in problems}
     for problem, table in tables.items():
         report(problem, table)

@@ -13,6 +13,7 @@
 #include "graph/predict_sequence.h"
 #include "graph/predict_transient.h"
 #include "graph/schedule_modes.h"
+#include "graph/schedule_stability.h"
 #include "graph/sequence_walk.h"
 #include "peer/cli/command.h"
 
@@ -77,10 +78,38 @@ double common_self_weight(const MixingMatrix& w) {
 }
 
 struct Prediction {
-  std::optional<Stationary> values;
-  std::optional<double> limit;
-  std::string modes;
+  std::optional<Stationary> values;  ///< empty: it diverges, or is too much work
+  std::optional<double> limit;       ///< of the rate, where it is known
+  std::string method;
+
+  bool stable(double rate) const { return values || (limit && rate < *limit); }
 };
+
+/// Why there are no values.
+void explain(const Prediction& p, const PredictOptions& o) {
+  const std::string what = fmt::format("order {} on {}", o.fleet.order, o.topology);
+  if (p.stable(o.fleet.rate)) {
+    fmt::print(stderr,
+               "warning: {} is not followed to its end: rate {:g} is below the stability limit "
+               "{:.6g}, but too many rounds pass until it settles; fewer --peers, or a shorter "
+               "--hessian\n",
+               what,
+               o.fleet.rate,
+               *p.limit);
+  } else if (p.limit) {
+    fmt::print(stderr,
+               "warning: rate {:g} is beyond the stability limit {:.6g} of {}: it diverges\n",
+               o.fleet.rate,
+               *p.limit,
+               what);
+  } else {
+    fmt::print(stderr,
+               "warning: {} does not settle at rate {:g}: it diverges, or too many rounds pass "
+               "until then\n",
+               what,
+               o.fleet.rate);
+  }
+}
 
 /// By its modes, or along its own sequence where its matrices share none.
 Prediction predict_schedule(const PredictOptions& o, const Centers& centers) {
@@ -100,7 +129,9 @@ Prediction predict_schedule(const PredictOptions& o, const Centers& centers) {
                     most));
   }
   if (!can_walk(o.fleet)) throw std::invalid_argument("--order: lian, atc or cta on " + o.topology);
-  return {settled_sequence(*schedule, o.fleet), std::nullopt, "sequence"};
+  return {settled_sequence(*schedule, o.fleet),
+          schedule_stability_limit(*schedule, o.fleet),
+          "sequence"};
 }
 
 Prediction predict_fleet(PredictOptions& o) {
@@ -125,14 +156,7 @@ void put(Json& out, const std::string& name, const std::optional<Estimate>& e) {
 void run(PredictOptions o) {
   const Prediction p = predict_fleet(o);
   const QuadraticFleet& f = o.fleet;
-  if (!p.values) {
-    fmt::print(stderr,
-               "warning: rate {} is beyond the stability limit{} of order {} on {}: it diverges\n",
-               f.rate,
-               p.limit ? fmt::format(" {:.6g}", *p.limit) : "",
-               f.order,
-               o.topology);
-  }
+  if (!p.values) explain(p, o);
   Json out{{"schema", "grapevine.predict/1"},
            {"topology", o.topology},
            {"peers", o.peers},
@@ -143,7 +167,7 @@ void run(PredictOptions o) {
            {"local_steps", f.local_steps},
            {"staleness", f.staleness},
            {"noise", f.noise},
-           {"stable", p.values.has_value()},
+           {"stable", p.stable(f.rate)},
            {"stability_limit", p.limit ? Json(*p.limit) : Json(nullptr)}};
   const auto part = [&](Estimate Stationary::*field) -> std::optional<Estimate> {
     if (!p.values) return std::nullopt;
@@ -152,7 +176,7 @@ void run(PredictOptions o) {
   put(out, "consensus", part(&Stationary::consensus));
   put(out, "excess_mean", part(&Stationary::excess_mean));
   put(out, "excess_local", part(&Stationary::excess_local));
-  out["method"] = p.modes;
+  out["method"] = p.method;
   fmt::print("{}\n", out.dump());
 }
 

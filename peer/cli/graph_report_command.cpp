@@ -69,6 +69,35 @@ void add_modes(GraphRow& row,
   if (!options.html.empty()) row.modes = std::move(modes);
 }
 
+/// Of a directed graph, where it has one.
+std::optional<PushSum> push_sum_of(const Topology& t) {
+  if (!t.directed) return std::nullopt;
+  try {
+    return push_sum(t);
+  } catch (const std::invalid_argument& e) {
+    fmt::print(stderr, "note: {}: no push-sum: {}\n", t.name, e.what());
+    return std::nullopt;
+  }
+}
+
+/// W, or why not, and what would average instead.
+MixingMatrix matrix_of(const Topology& t, const std::string& weights) {
+  try {
+    return mixing_matrix(weights, t);
+  } catch (const std::invalid_argument& e) {
+    const std::optional<PushSum> p = push_sum_of(t);
+    if (!p) throw;
+    const auto [low, high] = std::ranges::minmax(p->perron);
+    throw std::invalid_argument(fmt::format(
+        "{}\npush-sum, which needs no such weights, would average here: by {:.6f} per round in the "
+        "end, its w between {:.4g} and {:.4g}",
+        e.what(),
+        p->rate,
+        low * t.size(),
+        high * t.size()));
+  }
+}
+
 GraphRow make_row(const TopologySpec& spec, const ReportOptions& options) {
   GraphRow row{.topology = spec.kind == "file" ? read_graph(spec.file, options.peers)
                                                : build(spec, options.peers),
@@ -78,6 +107,7 @@ GraphRow make_row(const TopologySpec& spec, const ReportOptions& options) {
                .s1_lian = {},
                .s1_atc = {},
                .n_eff = {},
+               .push_sum = {},
                .seconds = 0,
                .modes = {}};
   const auto degree = [](const std::vector<PeerId>& neighbors) { return neighbors.size(); };
@@ -86,7 +116,8 @@ GraphRow make_row(const TopologySpec& spec, const ReportOptions& options) {
   row.degree_max = high.size();
   if (row.topology.size() <= diameter_limit) row.diameter = diameter(row.topology);
   row.connected = is_connected(row.topology);
-  const MixingMatrix w = mixing_matrix(options.weights, row.topology);
+  const MixingMatrix w = matrix_of(row.topology, options.weights);
+  if (options.more) row.push_sum = push_sum_of(row.topology);
   // The name knows a shape that was left open.
   const TopologySpec full = spec.kind == "file" ? spec : parse_topology(row.topology.name);
   const auto start = std::chrono::steady_clock::now();
@@ -148,7 +179,9 @@ void add_graph_report(CLI::App& graph) {
                   "Of n_eff: (1 - rate * curvature)^2, what a peer remembers per step")
       ->check(CLI::Range(0.0, 0.999999999))
       ->capture_default_str();
-  rep->add_flag("--more", options->more, "Conductance, mixing time, orders of the transient");
+  rep->add_flag("--more",
+                options->more,
+                "Conductance, mixing time, orders of the transient, push-sum on directed graphs");
   rep->add_option("--html", options->html, "Also write a page with the graphs and figures to FILE");
   rep->add_flag("--json", options->json, "Print JSON on stdout");
   add_examples(

@@ -1,5 +1,6 @@
 #include "peer/cli/graph_rows.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -46,30 +47,44 @@ void print_line(const GraphRow& r) {
       r.seconds);
 }
 
+/// n times the Perron vector: 1 for all when degrees are equal.
+std::string weight_range(const GraphRow& r) {
+  if (!r.push_sum) return "-";
+  const auto [low, high] = std::ranges::minmax(r.push_sum->perron);
+  const double n = r.topology.size();
+  return fmt::format("{:.3g} .. {:.3g}", n * low, n * high);
+}
+
 void print_more(const std::vector<GraphRow>& rows) {
-  fmt::print("\n{:<34} {:>23} {:>23} {:>11} {:>11} {:>11}\n",
+  fmt::print("\n{:<34} {:>23} {:>23} {:>11} {:>11} {:>11} {:>9} {:>16}\n",
              "topology",
              "conductance",
              "mixing time to 1/4",
              "equal",
              "unequal",
-             "convex");
+             "convex",
+             "push-sum",
+             "its w");
   for (const GraphRow& r : rows) {
     const MixingBounds b = bounds_of(r);
     const TransientOrders t = transient_orders(r.topology.size(), r.spectrum.gap);
     fmt::print(
-        "{:<34} {:>23} {:>23} {:>11.3g} {:>11.3g} {:>11.3g}\n",
+        "{:<34} {:>23} {:>23} {:>11.3g} {:>11.3g} {:>11.3g} {:>9} {:>16}\n",
         r.topology.name,
         r.spectrum.lambda2 ? fmt::format("{:.4g} .. {:.4g}", b.cheeger_low, b.cheeger_high) : "-",
         fmt::format("{:.4g} .. {:.4g}", b.mixing_low, b.mixing_high),
         t.equal_data,
         t.unequal_data,
-        t.strongly_convex);
+        t.strongly_convex,
+        r.push_sum ? fmt::format("{:.6f}", r.push_sum->rate) : "-",
+        weight_range(r));
   }
   fmt::print(
       "conductance: Cheeger's bounds; mixing time: of the random walk; equal, unequal, convex: "
       "orders of the\ntransient with equal and unequal data (n^3/p^2, n^3/p^4, p = 1 - slem^2), "
-      "strongly convex (n/gap^2)\n");
+      "strongly convex (n/gap^2)\npush-sum: "
+      "factor per round by which it averages over directed edges; its w: least .. most of its "
+      "weights, in the end\n");
 }
 
 }  // namespace
@@ -103,6 +118,7 @@ Json to_json(const GraphRow& r, bool more) {
               {"transient_equal_data", t.equal_data},
               {"transient_unequal_data", t.unequal_data},
               {"transient_strongly_convex", t.strongly_convex}});
+  if (r.push_sum) row.update({{"push_sum_rate", r.push_sum->rate}, {"perron", r.push_sum->perron}});
   return row;
 }
 

@@ -210,9 +210,9 @@ void add_plan(CLI::App& app, Outcome&) {
       "Neighbours that a peer may hear in the alternatives; 0: this fleet's, 16 at most");
   command->add_option("--target",
                       wanted->target,
-                      "Excess loss of the local models to reach (quadratics); else 1.1 times where "
-                      "this fleet ends. With --calibrate their training loss; else what they have "
-                      "after nine tenths of the rounds");
+                      "Excess loss of the local models to reach on a quadratic (default: 1.1 times "
+                      "where this fleet settles); with --calibrate their training loss (default: "
+                      "this fleet's after nine tenths of its rounds)");
   command->add_flag("--calibrate",
                     *calibrating,
                     "Train in this process for some seconds, to predict what the graph does to a "

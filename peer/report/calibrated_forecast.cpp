@@ -3,19 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "graph/predict_transient.h"
+#include "peer/report/candidate.h"
 
 namespace gv {
 namespace {
-
-/// Weights that any graph can have; as forecast() chooses them.
-std::string weights_for_all(const std::string& weights) {
-  return weights == "max-degree" || weights == "lazy" || weights == "best-constant" ? weights
-                                                                                    : "metropolis";
-}
 
 Estimate between(const Estimate& a, const Estimate& b, double weight) {
   return {a.value + weight * (b.value - a.value), 0};
@@ -62,11 +58,21 @@ void check_rate(FleetForecast& forecast, const Assembly& fleet, const FleetCalib
 CalibratedForecast::CalibratedForecast(const Assembly& fleet,
                                        const MixingMatrix& w,
                                        const FleetCalibration& calibration)
+    : CalibratedForecast(fleet, PullModes(w), std::string(fleet.algorithm->order), calibration) {}
+
+CalibratedForecast CalibratedForecast::of_all_reduce(const Assembly& fleet,
+                                                     const FleetCalibration& calibration) {
+  return {fleet, PullModes::exact_averaging(fleet.fleet.size()), "atc", calibration};
+}
+
+CalibratedForecast::CalibratedForecast(const Assembly& fleet,
+                                       const PullModes& modes,
+                                       std::string order,
+                                       const FleetCalibration& calibration)
     : calibration_(calibration), rounds_(fleet.rounds) {
   fleet_.rate = fleet.fleet.optimizer.lr;
   fleet_.momentum = fleet.fleet.optimizer.momentum;
-  fleet_.order = std::string(fleet.algorithm->order);
-  const PullModes modes(w);
+  fleet_.order = std::move(order);
   for (const FleetCalibration::Point& point : calibration.points)
     predictors_.emplace_back(modes, point.model);
 }
@@ -124,6 +130,12 @@ void add_calibrated(FleetForecast& forecast,
     const Topology t = build(parse_topology(other.topology), fleet.fleet.size());
     const MixingMatrix w = mixing_matrix(weights_for_all(fleet.fleet.weights), t);
     fill(other, {fleet, w, calibration}, fleet.rounds, forecast.target);
+  }
+  if (forecast.all_reduce) {
+    fill(*forecast.all_reduce,
+         CalibratedForecast::of_all_reduce(fleet, calibration),
+         fleet.rounds,
+         forecast.target);
   }
   forecast.calibrated = true;
   check_rate(forecast, fleet, calibration);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -18,15 +19,22 @@ class CalibratedForecast {
   CalibratedForecast(const Assembly& fleet,
                      const MixingMatrix& w,
                      const FleetCalibration& calibration);
+  /// With all-reduce instead: W = 11^T / n after every step.
+  static CalibratedForecast of_all_reduce(const Assembly& fleet,
+                                          const FleetCalibration& calibration);
 
   /// After `rounds` rounds: excess losses over gradient descent without noise.
   Stationary after(std::uint64_t rounds) const;
   double descent_loss(std::uint64_t rounds) const;  ///< of gradient descent: training loss
   double loss_local(std::uint64_t rounds) const;    ///< mean training loss of the local models
-  /// The first round with loss_local at most `target`; none within twice the fleet's rounds.
+  /// The first round with loss_local at most `target`; none within the fleet's rounds.
   std::optional<std::uint64_t> rounds_to(double target) const;
 
  private:
+  CalibratedForecast(const Assembly& fleet,
+                     const PullModes& modes,
+                     std::string order,
+                     const FleetCalibration& calibration);
   double time(std::uint64_t rounds) const;
 
   const FleetCalibration& calibration_;
@@ -35,9 +43,9 @@ class CalibratedForecast {
   std::vector<LocalPredictor> predictors_;  ///< one per point
 };
 
-/// Fills in what the calibration knows of the fleet itself and of the other graphs, none of which
-/// may change with the round. target: of the
-/// training loss of local models; none: what this fleet has after nine tenths of its rounds.
+/// Fills in what the calibration knows of the fleet itself, of the other graphs, none of which may
+/// change with the round, and of all-reduce. target: of the training loss of local models; none:
+/// what this fleet has after nine tenths of its rounds.
 void add_calibrated(FleetForecast& forecast,
                     const Assembly& fleet,
                     const FleetCalibration& calibration,

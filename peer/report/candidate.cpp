@@ -69,12 +69,6 @@ Candidate of_schedule(const ScheduleSpec& spec,
           .rounds_to_thousandth = rate.rounds_to(1e-3)};
 }
 
-/// Weights that any graph can have.
-std::string weights_for_all(const std::string& weights) {
-  return weights == "max-degree" || weights == "lazy" || weights == "best-constant" ? weights
-                                                                                    : "metropolis";
-}
-
 void add_graphs(const Assembly& fleet, std::size_t max_degree, std::vector<Candidate>& found) {
   GraphSearch search;
   search.peers = fleet.fleet.size();
@@ -110,6 +104,11 @@ void add_schedules(const Assembly& fleet, std::size_t max_degree, std::vector<Ca
 }
 
 }  // namespace
+
+std::string weights_for_all(const std::string& weights) {
+  const bool general = weights == "max-degree" || weights == "lazy" || weights == "best-constant";
+  return general ? weights : "metropolis";
+}
 
 Candidate own_candidate(const Assembly& fleet) {
   if (fleet.schedule) return of_schedule(*fleet.fleet.schedule, fleet.schedule, own_work);

@@ -19,6 +19,10 @@ struct Candidate {
   double rounds_to_thousandth = 1;  ///< of pure averaging; infinite when never
 };
 
+/// The fleet's weights where any undirected graph can have them, else metropolis: those of the
+/// other candidates.
+std::string weights_for_all(const std::string& weights);
+
 Candidate own_candidate(const Assembly& fleet);
 /// Graphs of at most `max_degree` on the same peers, the ten that average fastest, then the
 /// schedules among `schedule_kinds` that need no parameters. Without the fleet's own.

@@ -58,7 +58,6 @@ class Forecaster {
       if (const auto s = c.law.settled(regression_->fleet)) set_losses(f, *s);
     }
     if (!problem_) return f;
-    f.stability_limit = c.law.stability_limit(*problem_);
     if (const auto s = c.law.settled(*problem_)) set_losses(f, *s);
     if (target_ && f.excess_local) f.rounds_to_target = c.law.rounds_to(*problem_, *target_);
     return f;
@@ -81,7 +80,6 @@ class Forecaster {
     QuadraticProblem averaged = *problem_;
     for (QuadraticProblem::Part& part : averaged.parts) part.fleet.order = "atc";
     const Modes modes{n, {{{{0}, n - 1.0}}}, {}, "closed form"};
-    f.stability_limit = averaged.stability_limit(modes);
     if (const auto s = averaged.settled(modes)) set_losses(f, *s);
     if (!target_ || !f.excess_local || !averaged.after(modes, 0)) return f;
     const auto rounds = averaged.rounds_to(modes, *target_, most_rounds);
@@ -159,8 +157,10 @@ std::optional<FleetForecast> forecast(const Assembly& fleet,
   }
   result.all_reduce = forecaster.of_all_reduce();
   advise(result);
-  if (forecaster.problem() != nullptr)
-    result.warning = warning_of(*forecaster.problem(), result.own);
+  if (const QuadraticProblem* problem = forecaster.problem()) {
+    result.own.stability_limit = own.law.stability_limit(*problem);
+    result.warning = warning_of(*problem, result.own);
+  }
   return result;
 }
 

@@ -18,11 +18,13 @@ struct Forecast {
   std::optional<double> left_after_ten;     ///< of a random disagreement, after ten rounds
   std::optional<double> n_eff;              ///< at the discount 0.99
   double bytes_per_round = 0;               ///< sent by the busiest peer
-  std::optional<double> consensus;          ///< (1/n) sum_i ||x_i - mean||^2 where it settles
-  std::optional<double> excess_mean;        ///< of the mean model's loss over the optimum
+  std::optional<double> consensus;          ///< (1/n) sum_i ||x_i - mean||^2 where it settles;
+                                            ///< calibrated: at the end of the run
+  std::optional<double> excess_mean;        ///< of the mean model's loss over the optimum;
+                                            ///< calibrated: over descent without noise
   std::optional<double> excess_local;       ///< of the local models' losses, their mean
   std::optional<double> rounds_to_target;   ///< of excess_local; infinite when never
-  std::optional<double> stability_limit;    ///< of the rate
+  std::optional<double> stability_limit;    ///< of the rate; of this fleet's own graph alone
   std::optional<double> seconds_per_round;  ///< by the alpha-beta model of the fleet's network
 
   /// Empty where one of the two factors is.

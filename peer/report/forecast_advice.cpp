@@ -9,6 +9,11 @@
 namespace gv {
 namespace {
 
+/// What the losses are those of: a calibration knows the end of the run, not where training rests.
+const char* come_to(const FleetForecast& f) {
+  return f.calibrated ? "end the run" : "settle";
+}
+
 std::string traffic(const Forecast& own, const Forecast& other) {
   const double factor = other.bytes_per_round / own.bytes_per_round;
   return std::abs(factor - 1) < 0.005 ? "at the same traffic"
@@ -35,8 +40,9 @@ std::string advice_of(const FleetForecast& f) {
   const Forecast& own = f.own;
   const bool losses = best.excess_local.has_value() && own.excess_local.has_value();
   if (losses && *best.excess_local < 0.98 * *own.excess_local) {
-    return fmt::format("{}: local models settle at an excess loss of {:.4g} instead of {:.4g}, {}",
+    return fmt::format("{}: local models {} at an excess loss of {:.4g} instead of {:.4g}, {}",
                        best.topology,
+                       come_to(f),
                        *best.excess_local,
                        *own.excess_local,
                        traffic(own, best));
@@ -50,8 +56,9 @@ std::string advice_of(const FleetForecast& f) {
         traffic(own, best));
   }
   if (const Forecast* other = thriftier(f)) {
-    return fmt::format("{}: local models settle at {:.4g}, hardly above the {:.4g} of {}, {}",
+    return fmt::format("{}: local models {} at {:.4g}, hardly above the {:.4g} of {}, {}",
                        other->topology,
+                       come_to(f),
                        *other->excess_local,
                        *own.excess_local,
                        own.topology,
@@ -64,10 +71,11 @@ std::string advice_of(const FleetForecast& f) {
 std::string warning_of(const QuadraticProblem& problem, const Forecast& own) {
   const QuadraticFleet& f = problem.parts.front().fleet;
   if (!own.stability_limit || problem.rate() < *own.stability_limit) return "";
-  const bool lian = f.order == "lian" && f.momentum == 0 && f.local_steps == 1 && own.period == 1;
+  const bool lian = f.order == "lian" && f.momentum == 0 && f.local_steps == 1;
   std::string text = fmt::format(
       "rate {:g} is beyond the stability limit {:.6g}", problem.rate(), *own.stability_limit);
-  if (lian) text += fmt::format(" = (1 + lambda_n) / L, L = {:g}", problem.curvature());
+  if (lian && own.period == 1)
+    text += fmt::format(" = (1 + lambda_n) / L, L = {:g}", problem.curvature());
   return text + ": the fleet diverges; lower train.optimizer.lr" + (lian ? ", or order atc" : "");
 }
 

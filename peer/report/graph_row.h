@@ -5,6 +5,7 @@
 #include <string>
 
 #include "graph/modes.h"
+#include "graph/push_sum.h"
 #include "graph/spectrum.h"
 
 namespace gv {
@@ -18,8 +19,9 @@ struct GraphRow {
   bool connected = false;
   Spectrum spectrum;
   std::optional<Estimate> s1_lian, s1_atc, n_eff;
-  double seconds = 0;          ///< that the spectrum took
-  std::optional<Modes> modes;  ///< kept where they are drawn
+  std::optional<PushSum> push_sum;  ///< of a directed graph that is connected and not too large
+  double seconds = 0;               ///< that the spectrum took
+  std::optional<Modes> modes;       ///< kept where they are drawn
 };
 
 /// Rounds of averaging until the worst disagreement is a thousandth; infinite when never.

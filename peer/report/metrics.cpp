@@ -34,49 +34,45 @@ Json by_peer(const std::map<PeerId, Step>& values) {
 
 Json seconds_by_peer(const std::map<PeerId, Time>& values) {
   Json json = Json::object();
-  for (const auto& [peer, value] : values)
-    json[std::to_string(peer)] = std::chrono::duration<double>(value).count();
+  for (const auto& [peer, value] : values) json[std::to_string(peer)] = seconds(value);
   return json;
+}
+
+/// What is said of the models, after a round and at the end.
+void add_models(Json& line, const FleetRecord& r) {
+  line.update({{"loss", number(r.mean.loss)},
+               {"loss_local", number(r.loss_local)},
+               {"accuracy", number(r.mean.accuracy)},
+               {"accuracy_min", number(r.accuracy_min)},
+               {"accuracy_max", number(r.accuracy_max)},
+               {"consensus", number(r.consensus)}});
 }
 
 }  // namespace
 
 std::string evaluate_line(const FleetRecord& r) {
-  return Json{{"event", "evaluate"},
-              {"round", r.round},
-              {"seconds", seconds(r.time)},
-              {"peers", r.peers},
-              {"train_loss", number(r.train_loss)},
-              {"loss", number(r.mean.loss)},
-              {"loss_local", number(r.loss_local)},
-              {"accuracy", number(r.mean.accuracy)},
-              {"accuracy_min", number(r.accuracy_min)},
-              {"accuracy_max", number(r.accuracy_max)},
-              {"consensus", number(r.consensus)},
-              {"sent_bytes", r.sent_bytes}}
-      .dump();
+  Json line{{"event", "evaluate"},
+            {"round", r.round},
+            {"seconds", seconds(r.time)},
+            {"peers", r.peers},
+            {"train_loss", number(r.train_loss)}};
+  add_models(line, r);
+  line["sent_bytes"] = r.sent_bytes;
+  return line.dump();
 }
 
 std::string summary_line(const FleetRecord& r,
                          PeerId lost,
                          double seconds,
                          const std::string& params_hash) {
-  return Json{{"event", "summary"},
-              {"rounds", r.round},
-              {"peers", r.peers},
-              {"lost", lost},
-              {"loss", number(r.mean.loss)},
-              {"loss_local", number(r.loss_local)},
-              {"accuracy", number(r.mean.accuracy)},
-              {"accuracy_min", number(r.accuracy_min)},
-              {"accuracy_max", number(r.accuracy_max)},
-              {"consensus", number(r.consensus)},
-              {"seconds", seconds},
-              {"sent_bytes", r.sent_bytes},
-              {"longest_wait", seconds_by_peer(r.longest_wait)},
-              {"passed_over", by_peer(r.passed_over)},
-              {"params_hash", params_hash}}
-      .dump();
+  Json line{{"event", "summary"}, {"rounds", r.round}, {"peers", r.peers}, {"lost", lost}};
+  add_models(line, r);
+  line.update({{"seconds", seconds},
+               {"sent_bytes", r.sent_bytes},
+               {"longest_wait", seconds_by_peer(r.longest_wait)},
+               {"passed_over", by_peer(r.passed_over)},
+               {"params_hash", params_hash}});
+  return line.dump();
 }
 
 void write_safetensors(const std::string& path,

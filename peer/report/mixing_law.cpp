@@ -8,6 +8,7 @@
 #include "graph/predict_sequence.h"
 #include "graph/predict_transient.h"
 #include "graph/schedule_modes.h"
+#include "graph/schedule_stability.h"
 #include "graph/sequence_walk.h"
 
 namespace gv {
@@ -113,8 +114,10 @@ std::optional<Stationary> MixingLaw::start(const QuadraticProblem& problem) cons
 }
 
 std::optional<double> MixingLaw::stability_limit(const QuadraticProblem& problem) const {
-  if (!by_modes(problem.parts.front().fleet)) return std::nullopt;
-  return problem.stability_limit(*modes_);
+  const QuadraticFleet& fleet = problem.parts.front().fleet;
+  if (by_modes(fleet)) return problem.stability_limit(*modes_);
+  if (!by_steps(fleet)) return std::nullopt;
+  return schedule_stability_limit(*sequence_, fleet);
 }
 
 std::optional<double> MixingLaw::rounds_to(const QuadraticProblem& problem, double target) const {

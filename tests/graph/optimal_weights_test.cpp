@@ -6,37 +6,11 @@
 #include <gtest/gtest.h>
 
 #include "graph/extreme_pairs.h"
-#include "graph/family.h"
 #include "graph/spectrum.h"
+#include "tests/graph/reference_graphs.h"
 
 namespace gv {
 namespace {
-
-Topology g6() {
-  return make_topology("G6", 6, {{0, 1}, {0, 2}, {1, 2}, {2, 3}, {3, 4}, {3, 5}, {4, 5}});
-}
-
-/// The 8-node, 13-edge example of Boyd's ICM 2006 lecture.
-Topology g8() {
-  const std::vector<Edge> edges{{0, 1},
-                                {1, 2},
-                                {2, 3},
-                                {0, 4},
-                                {1, 7},
-                                {1, 3},
-                                {4, 5},
-                                {4, 6},
-                                {2, 6},
-                                {3, 7},
-                                {5, 6},
-                                {6, 7},
-                                {1, 6}};
-  return make_topology("G8", 8, edges);
-}
-
-Topology family(const char* text, PeerId n) {
-  return build(parse_topology(text), n);
-}
 
 double slem(const MixingMatrix& w) {
   return dense_spectrum(w).slem;

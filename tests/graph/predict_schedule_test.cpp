@@ -158,6 +158,21 @@ TEST(SettledSequence, DivergesBeyondTheLimit) {
   EXPECT_FALSE(settled_sequence(*schedule_of("base:k=1", 6), fleet, 1000)) << "no time";
 }
 
+/// Rounding once made the covariance a little asymmetric, and that part grew by 1 + (gamma h)^2 per
+/// round: long walks on slow schedules "diverged", and any at large rates.
+TEST(SettledSequence, DoesNotGrowFromRounding) {
+  const QuadraticFleet fleet{.hessian = {1}, .rate = 1.5, .order = "atc"};
+  for (const char* text : {"matcha:budget=0.5,graph=path", "one-peer-exponential"})
+    EXPECT_TRUE(settled_sequence(*schedule_of(text, 12), fleet)) << text;
+  const Modes modes = one_peer_exponential_modes(12);
+  expect_near(*settled_sequence(*schedule_of("one-peer-exponential", 12), fleet),
+              *predict(modes, fleet),
+              1e-8);
+  const QuadraticFleet slow{.hessian = {1}, .rate = 0.1};
+  const Stationary path = *settled_sequence(*schedule_of("path", 48), slow);
+  expect_near(path, *predict(modes_of(schedule_of("path", 48)->matrix(0)), slow), 1e-6);
+}
+
 TEST(SettledSequence, DisagreementIsThatOfTheModes) {
   const auto schedule = schedule_of("one-peer-exponential", 12);
   const Modes modes = one_peer_exponential_modes(12);

@@ -76,6 +76,17 @@ TEST(ScheduleRate, EstimatesTheContractionOfRandomSchedules) {
   }
 }
 
+/// Beyond 64 peers MATCHA's contraction comes from Lanczos, which says how near it is.
+TEST(ScheduleRate, OfALargeMatchaHasItsError) {
+  const ScheduleRate small = rate("matcha:graph=ring", 16);
+  EXPECT_EQ(small.kappa_error, 0);
+  EXPECT_EQ(small.method, "exact");
+  const ScheduleRate large = rate("matcha:graph=ring", 100);
+  EXPECT_EQ(large.method, "lanczos");
+  EXPECT_GT(large.kappa_error, 0);
+  EXPECT_LT(large.kappa_error, 1e-3 * (1 - large.kappa));
+}
+
 TEST(ScheduleRate, KnowsTheClosedForms) {
   for (const double n : {4.0, 10.0, 33.0}) {
     const auto peers = static_cast<PeerId>(n);

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/graph/reference_graphs.h"
+
 namespace gv {
 namespace {
 
@@ -23,31 +25,12 @@ void expect_same(const Spectrum& a, const Spectrum& b, double tolerance) {
 }
 
 TEST(Spectrum, ClosedFormsAgreeWithTheDenseSolver) {
-  for (const char* weights : {"metropolis", "max-degree", "lazy"}) {
-    for (const char* family : {"ring",
-                               "path",
-                               "star",
-                               "complete",
-                               "hypercube",
-                               "exponential",
-                               "symmetric-exponential"}) {
-      for (const PeerId n : {2U, 3U, 4U, 5U, 8U, 9U, 16U, 25U, 64U, 256U}) {
-        const TopologySpec spec = parse_topology(family);
-        if (spec.kind == "hypercube" && (n & (n - 1)) != 0) continue;
-        const auto closed = closed_form_spectrum(spec, n, weights);
-        if (!closed) continue;
-        SCOPED_TRACE(std::string(family) + " " + std::to_string(n) + " " + weights);
-        expect_same(*closed, dense_spectrum(mixing_matrix(weights, build(spec, n))), 1e-10);
-      }
-    }
-  }
-  for (const char* torus : {"torus:3x3", "torus:4x4", "torus:3x8", "torus:5x7", "torus:16x16"}) {
-    const TopologySpec spec = parse_topology(torus);
-    const PeerId n = spec.shape[0] * spec.shape[1];
-    expect_same(closed_form_spectrum(spec, n, "metropolis").value(),
-                dense_spectrum(metropolis(build(spec, n))),
-                1e-10);
-  }
+  for_each_closed_form([](const TopologySpec& spec, PeerId n, const char* weights) {
+    const auto closed = closed_form_spectrum(spec, n, weights);
+    if (!closed) return;
+    SCOPED_TRACE(to_string(spec) + " " + std::to_string(n) + " " + weights);
+    expect_same(*closed, dense_spectrum(mixing_matrix(weights, build(spec, n))), 1e-10);
+  });
 }
 
 TEST(Spectrum, ClosedFormsAgreeAtAThousand) {
@@ -107,34 +90,17 @@ TEST(Spectrum, ReferenceTable) {
 
 /// The table's other graphs, from their edge lists.
 TEST(Spectrum, ReferenceEdgeLists) {
-  const Topology g6 =
-      make_topology("G6", 6, {{0, 1}, {0, 2}, {1, 2}, {2, 3}, {3, 4}, {3, 5}, {4, 5}});
-  const Topology g8 = make_topology("G8",
-                                    8,
-                                    {{0, 1},
-                                     {1, 2},
-                                     {2, 3},
-                                     {0, 4},
-                                     {1, 7},
-                                     {1, 3},
-                                     {4, 5},
-                                     {4, 6},
-                                     {2, 6},
-                                     {3, 7},
-                                     {5, 6},
-                                     {6, 7},
-                                     {1, 6}});
   const auto expect = [](const MixingMatrix& w, double lambda2, double lambda_n) {
     const Spectrum s = dense_spectrum(w);
     EXPECT_NEAR(*s.lambda2, lambda2, 1e-12);
     EXPECT_NEAR(*s.lambda_n, lambda_n, 1e-12);
   };
-  expect(metropolis(g6), 0.890388203202, -0.140388203202);
-  expect(max_degree(g6), 0.890388203202, -0.140388203202);
-  expect(lazy(g6), 0.945194101601, 0.429805898399);
-  expect(metropolis(g8), 0.812554540779, -0.149472336026);
-  expect(max_degree(g8), 0.816045152292, -0.092879888933);
-  expect(lazy(g8), 0.906277270390, 0.425263831987);
+  expect(metropolis(g6()), 0.890388203202, -0.140388203202);
+  expect(max_degree(g6()), 0.890388203202, -0.140388203202);
+  expect(lazy(g6()), 0.945194101601, 0.429805898399);
+  expect(metropolis(g8()), 0.812554540779, -0.149472336026);
+  expect(max_degree(g8()), 0.816045152292, -0.092879888933);
+  expect(lazy(g8()), 0.906277270390, 0.425263831987);
   expect(max_degree(build(parse_topology("grid:4x4"), 16)), 0.882842712475, -0.365685424949);
 }
 

@@ -37,6 +37,16 @@ TEST(Topology, RandomRegularIsRegularConnectedAndRepeatable) {
   }
 }
 
+/// Where joining stubs would get stuck nearly always: degrees up to the complete graph's.
+TEST(Topology, RandomRegularOfAHighDegree) {
+  for (const PeerId degree : {127U, 128U, 192U, 254U, 255U}) {
+    const std::string text = "random-regular:degree=" + std::to_string(degree) + ",seed=2";
+    const Topology t = build(parse_topology(text), 256);
+    for (const auto& neighbors : t.neighbors) EXPECT_EQ(neighbors.size(), degree);
+    EXPECT_TRUE(is_connected(t));
+  }
+}
+
 TEST(Topology, DiameterOfKnownGraphs) {
   EXPECT_EQ(diameter(build(parse_topology("ring"), 9)), 4);
   EXPECT_EQ(diameter(build(parse_topology("path"), 9)), 8);

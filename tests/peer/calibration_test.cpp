@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "peer/report/calibrated_forecast.h"
+#include "peer/report/forecast_view.h"
 #include "peer/report/quadratic_problem.h"
 #include "peer/sim/simulation.h"
 #include "tests/peer/test_fleet.h"
@@ -65,6 +66,29 @@ TEST(FleetCalibration, OfASoftmaxAgreesWithTheFleet) {
     simulate(run, observer, options);
     EXPECT_NEAR(predicted.consensus.value, sum / count, 0.25 * sum / count);
   }
+}
+
+/// The forecast of a slow graph and of all-reduce, which is exact averaging after each step.
+TEST(CalibratedForecast, SpeaksOfTheEndOfTheRunAndKnowsAllReduce) {
+  const Assembly fleet(blobs_fleet("star", "atc"));
+  const FleetCalibration c = calibrate(fleet, silent);
+  FleetForecast f = forecast(fleet, 100, {.max_degree = 4, .schedules = false}).value();
+  add_calibrated(f, fleet, c, std::nullopt);
+  EXPECT_NE(f.advice.find("local models end the run at an excess loss of"), std::string::npos)
+      << f.advice;
+  EXPECT_EQ(forecast_text(f).find("settle"), std::string::npos) << forecast_text(f);
+  const Forecast& sums = f.all_reduce.value();
+  EXPECT_EQ(sums.consensus, 0);
+  EXPECT_GT(sums.excess_mean.value(), 0);
+  EXPECT_EQ(sums.excess_local, sums.excess_mean);
+  // The mean's mode does not depend on W.
+  EXPECT_NEAR(sums.excess_mean.value(), f.own.excess_mean.value(), 1e-12);
+  EXPECT_LT(sums.excess_local.value(), f.own.excess_local.value());
+  EXPECT_LE(sums.rounds_to_target.value(), f.own.rounds_to_target.value());
+  const Stationary complete =
+      CalibratedForecast(fleet, metropolis(build(parse_topology("complete"), 8)), c).after(400);
+  EXPECT_NEAR(complete.consensus.value, 0, 1e-15);
+  EXPECT_NEAR(complete.excess_local.value, sums.excess_local.value(), 1e-12);
 }
 
 TEST(FleetCalibration, HasTheSameBitsEachTime) {

@@ -30,6 +30,16 @@ FleetRecord simulated(const Assembly& assembly) {
   return observer.summary().value();
 }
 
+/// All three figures, each within its relative tolerance.
+void expect_near(const FleetRecord& record,
+                 const Stationary& expected,
+                 double tolerance,
+                 double tolerance_of_mean) {
+  EXPECT_NEAR(record.consensus / expected.consensus.value, 1, tolerance);
+  EXPECT_NEAR(record.mean.loss / expected.excess_mean.value, 1, tolerance_of_mean);
+  EXPECT_NEAR(record.loss_local / expected.excess_local.value, 1, tolerance);
+}
+
 /// Early and late; with the fleet's own minima the noise alone scatters.
 TEST(Expectation, IsWhatARunMeasures) {
   for (const char* order : {"lian", "atc", "cta"}) {
@@ -37,10 +47,7 @@ TEST(Expectation, IsWhatARunMeasures) {
       SCOPED_TRACE(std::string(order) + " " + std::to_string(rounds));
       const Assembly assembly(fleet_of(order, 2000, rounds));
       const FleetRecord record = simulated(assembly);
-      const Stationary expected = expectation(assembly, record).value();
-      EXPECT_NEAR(record.consensus / expected.consensus.value, 1, 0.05);
-      EXPECT_NEAR(record.mean.loss / expected.excess_mean.value, 1, 0.1);
-      EXPECT_NEAR(record.loss_local / expected.excess_local.value, 1, 0.05);
+      expect_near(record, expectation(assembly, record).value(), 0.05, 0.1);
     }
   }
 }
@@ -51,10 +58,7 @@ TEST(Expectation, FollowsTheFleetsOwnMinima) {
   fleet.data.quadratic.noise = 0;
   const Assembly assembly(std::move(fleet));
   const FleetRecord record = simulated(assembly);
-  const Stationary expected = expectation(assembly, record).value();
-  EXPECT_NEAR(record.consensus / expected.consensus.value, 1, 1e-5);
-  EXPECT_NEAR(record.mean.loss / expected.excess_mean.value, 1, 1e-5);
-  EXPECT_NEAR(record.loss_local / expected.excess_local.value, 1, 1e-5);
+  expect_near(record, expectation(assembly, record).value(), 1e-5, 1e-5);
 }
 
 /// Schedules, with all that may be random in them drawn: round for round what the runtime does.
@@ -74,10 +78,7 @@ TEST(Expectation, FollowsASchedule) {
       fleet.local_steps = 2;
       const Assembly assembly(std::move(fleet));
       const FleetRecord record = simulated(assembly);
-      const Stationary expected = expectation(assembly, record).value();
-      EXPECT_NEAR(record.consensus / expected.consensus.value, 1, 1e-4);
-      EXPECT_NEAR(record.mean.loss / expected.excess_mean.value, 1, 1e-4);
-      EXPECT_NEAR(record.loss_local / expected.excess_local.value, 1, 1e-4);
+      expect_near(record, expectation(assembly, record).value(), 1e-4, 1e-4);
     }
   }
 }
@@ -89,10 +90,7 @@ TEST(Expectation, OfAScheduleKnowsTheNoise) {
     fleet.schedule = parse_schedule(schedule);
     const Assembly assembly(std::move(fleet));
     const FleetRecord record = simulated(assembly);
-    const Stationary expected = expectation(assembly, record).value();
-    EXPECT_NEAR(record.consensus / expected.consensus.value, 1, 0.05);
-    EXPECT_NEAR(record.mean.loss / expected.excess_mean.value, 1, 0.1);
-    EXPECT_NEAR(record.loss_local / expected.excess_local.value, 1, 0.05);
+    expect_near(record, expectation(assembly, record).value(), 0.05, 0.1);
   }
 }
 

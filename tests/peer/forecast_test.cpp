@@ -1,6 +1,7 @@
 #include "peer/report/forecast.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -12,6 +13,14 @@
 
 namespace gv {
 namespace {
+
+/// One of each kind.
+constexpr std::array schedules{"one-peer-exponential",
+                               "random-matching",
+                               "base:k=1",
+                               "od-equi-dyn",
+                               "ou-equi-dyn",
+                               "matcha:budget=0.5,graph=torus:4x4"};
 
 /// 16 peers, curvatures 1 and 0.5 in turn, far from the optimum.
 Fleet fleet_of(const char* topology, const char* order = "lian") {
@@ -96,12 +105,7 @@ TEST(Forecast, ComparesGraphsOfTheSameTraffic) {
 
 /// Every kind of schedule has the row that a graph has, from modes or from its own sequence.
 TEST(Forecast, KnowsGraphsThatChangeWithTheRound) {
-  for (const char* schedule : {"one-peer-exponential",
-                               "random-matching",
-                               "base:k=1",
-                               "od-equi-dyn",
-                               "ou-equi-dyn",
-                               "matcha:budget=0.5,graph=torus:4x4"}) {
+  for (const char* schedule : schedules) {
     for (const char* order : {"lian", "atc"}) {
       SCOPED_TRACE(std::string(schedule) + " " + order);
       Fleet fleet = fleet_of(schedule, order);
@@ -175,6 +179,33 @@ TEST(Forecast, WarnsBeyondTheStabilityLimit) {
   Fleet atc = fleet_of("ring", "atc");
   atc.optimizer.lr = 0.7;
   EXPECT_EQ(forecast(Assembly(std::move(atc)), 100, {})->warning, "");
+}
+
+/// Beyond every limit, and below: one-peer exponential by its modes, Base by the followed sequence.
+TEST(Forecast, WarnsBeyondTheLimitOfASchedule) {
+  for (const char* schedule : schedules) {
+    SCOPED_TRACE(schedule);
+    const auto at = [schedule](double rate) {
+      Fleet fleet = fleet_of(schedule);
+      fleet.optimizer.lr = rate;
+      return forecast(Assembly(std::move(fleet)), 100, {.max_degree = 1}).value();
+    };
+    const FleetForecast slow = at(0.1);
+    EXPECT_GT(slow.own.stability_limit.value(), 0.3);
+    EXPECT_LT(slow.own.stability_limit.value(), 2);
+    EXPECT_EQ(slow.warning, "");
+    const FleetForecast fast = at(1.9);
+    EXPECT_EQ(fast.own.stability_limit, slow.own.stability_limit);
+    EXPECT_NE(fast.warning.find("rate 1.9 is beyond the stability limit"), std::string::npos);
+    EXPECT_NE(fast.warning.find("order atc"), std::string::npos) << fast.warning;
+    EXPECT_EQ(fast.warning.find("lambda_n"), std::string::npos) << fast.warning;
+  }
+}
+
+TEST(Forecast, OfAQuadraticSpeaksOfWhereItSettles) {
+  const FleetForecast f = forecast(Assembly(fleet_of("star")), 100, {.max_degree = 4}).value();
+  EXPECT_NE(f.advice.find("local models settle at an excess loss of"), std::string::npos)
+      << f.advice;
 }
 
 TEST(Forecast, OfARealModelSpeaksOfTheGraphAlone) {

@@ -32,6 +32,22 @@ TEST_F(GraphCommand, WarnsBeyondTheStabilityLimit) {
   EXPECT_TRUE(Json::parse(a.output()).at("consensus").is_null());
 }
 
+/// A followed schedule that is stable but slow once was called divergent.
+TEST_F(GraphCommand, SaysWhenAScheduleTakesTooLongToFollow) {
+  const Ended slow = grapevine("graph predict --topology matcha:graph=path --peers 160");
+  ASSERT_EQ(slow.code, 0) << slow.err;
+  EXPECT_NE(slow.err.find("is not followed to its end"), std::string::npos) << slow.err;
+  const auto values = Json::parse(slow.output());
+  EXPECT_TRUE(values.at("stable").get<bool>());
+  EXPECT_TRUE(values.at("consensus").is_null());
+  const Ended fast =
+      grapevine("graph predict --topology base:k=1 --peers 24 --rate 2.1 --order atc");
+  EXPECT_NE(fast.err.find("rate 2.1 is beyond the stability limit 2 of order atc on base:k=1"),
+            std::string::npos)
+      << fast.err;
+  EXPECT_FALSE(Json::parse(fast.output()).at("stable").get<bool>());
+}
+
 TEST_F(GraphCommand, PredictKnowsEverySchedule) {
   for (const char* schedule : {"one-peer-exponential",
                                "random-matching",

@@ -22,6 +22,23 @@ TEST_F(GraphCommand, ReportsALine) {
   EXPECT_EQ(rows[1].at("conductance").size(), 2U);
 }
 
+/// Section 5.3's three peers: no doubly stochastic weights, so push-sum is offered; with equal
+/// degrees it is a column.
+TEST_F(GraphCommand, KnowsPushSumOnDirectedGraphs) {
+  const std::string file = path("three.dot");
+  std::ofstream(file) << "digraph g { 0 -> 1; 1 -> 2; 2 -> 0; 2 -> 1; }\n";
+  const Ended refused = grapevine("graph report --edges " + file);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("push-sum, which needs no such weights, would average here: by "
+                             "0.288675 per round in the end, its w between 0.6667 and 1.333"),
+            std::string::npos)
+      << refused.err;
+  const Ended a = grapevine("graph report --topology exponential --peers 8 --more --json");
+  const Json row = Json::parse(a.output()).at("rows").at(0);
+  EXPECT_NEAR(row.at("push_sum_rate").get<double>(), 0.5, 1e-12);
+  EXPECT_EQ(row.at("perron").size(), 8U);
+}
+
 TEST_F(GraphCommand, WritesAPageBesideTheTable) {
   const std::string file = path("graphs.html");
   const Ended a = grapevine("graph report --topology ring,torus:4x4 --peers 16 --html " + file);
