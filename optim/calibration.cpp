@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "optim/drift.h"
 #include "optim/krylov.h"
 
 namespace gv {
@@ -13,7 +14,6 @@ namespace {
 using Peers = std::span<const std::unique_ptr<Objective>>;
 
 constexpr double tolerance = 0.01;  ///< of leading pairs, relative to L
-constexpr double stretch = 5e-3;    ///< |e v| in (grad f(x + e v) - grad f(x - e v)) / 2 e
 
 void check(Peers peers, const CalibrationOptions& o) {
   if (peers.empty()) throw std::invalid_argument("calibrate: no peers");
@@ -63,7 +63,10 @@ class Calibrator {
     find_noise();
     find_leading();
     divide_noise();
-    if (n() > 1) divide_deviations();
+    if (n() > 1) {
+      find_apart();
+      divide_deviations();
+    }
     find_trace();
     return c_;
   }
@@ -144,24 +147,23 @@ class Calibrator {
     });
   }
 
-  /// H v, by central differences over one frozen batch.
-  Doubles product(const Doubles& v) {
-    const double norm = std::sqrt(dot(v, v));
-    Doubles sum(v.size());
-    if (norm == 0) return sum;
+  /// Of peer i at x + offset, over its frozen batch.
+  const std::vector<float>& displaced_gradient(std::size_t i, const Doubles& offset) {
     const std::vector<float> here = x_;
-    const double e = stretch / norm;
-    for (const double side : {1.0, -1.0}) {
-      for (std::size_t k = 0; k < v.size(); ++k)
-        x_[k] = here[k] + static_cast<float>(side * e * v[k]);
-      for (std::size_t i = 0; i < n(); ++i) {
-        streams_.rewind(i);
-        add_floats(sum, side / (2 * e * count()), gradient(i, curvature_batch(i)));
-      }
-    }
+    for (std::size_t k = 0; k < offset.size(); ++k) x_[k] += static_cast<float>(offset[k]);
+    streams_.rewind(i);
+    gradient(i, curvature_batch(i));
     x_ = here;
-    return sum;
+    return g_;
   }
+
+  DisplacedGradients displaced() {
+    return {n(), [this](std::size_t i, const Doubles& v) -> const std::vector<float>& {
+              return displaced_gradient(i, v);
+            }};
+  }
+
+  Doubles product(const Doubles& v) { return curvature_product(displaced(), v); }
 
   std::uint32_t curvature_batch(std::size_t i) const {
     const auto share = static_cast<std::uint32_t>(o_.curvature_samples / n());
@@ -221,7 +223,7 @@ class Calibrator {
     rest_of_noise_ = std::max(0.0, rest_of_noise_);
     if (rest_of_noise_ > 1e-9 * c_.noise) {
       mixtures_.erase(mixtures_.begin());
-      for (const CurvaturePart& part : remainder(std::move(mixtures_), rest_of_noise_))
+      for (const CurvaturePart& part : remainder(mixtures_, rest_of_noise_))
         c_.noise_parts.push_back(part);
     } else {
       rest_of_noise_ = 0;
@@ -252,8 +254,15 @@ class Calibrator {
     return gram;
   }
 
+  /// full_ holds deviations from here on.
+  void find_apart() {
+    for (Doubles& d : full_) add_scaled(d, -1, mean_);
+    if (peers_[0]->samples() == 0) return;  // an oracle's peers share one Hessian
+    for (Doubles& mixture : mixtures_) project_out(mixture, leading_.vectors);
+    c_.drift = find_drift(displaced(), leading_, mean_, full_, mixtures_, o_.probe_steps, o_.age);
+  }
+
   void divide_deviations() {
-    for (Doubles& d : full_) add_scaled(d, -1, mean_);  // from here on deviations
     for (std::size_t k = 0; k < leading_.values.size(); ++k) {
       std::vector<Doubles> along;
       for (Doubles& d : full_) {
