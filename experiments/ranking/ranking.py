@@ -103,8 +103,9 @@ def report(problem, table):
     print("| topology | gap | predicted rounds | at rate | measured rounds | at rate | % |")
     print("|---|---|---|---|---|---|---|")
     for topology, gap, p, p_rate, m, m_rate in sorted(table, key=lambda row: row[4]):
-        print(f"| {topology} | {gap:.4f} | {p:.0f} | {p_rate:.3g} | {m:.0f} | {m_rate:.3g} "
-              f"| {percent(p, m)} |")
+        cells = [f"{rounds:.0f} | {rate:.3g}" if rounds < math.inf else "inf | "
+                 for rounds, rate in ((p, p_rate), (m, m_rate))]
+        print(f"| {topology} | {gap:.4f} | {' | '.join(cells)} | {percent(p, m)} |")
     measured = [row[4] for row in table]
     by_gap = spearman([-row[1] for row in table], measured)
     by_prediction = spearman([row[2] for row in table], measured)
