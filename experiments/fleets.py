@@ -43,6 +43,20 @@ def averages(evaluations, keys=("consensus", "loss", "loss_local")):
     return [sum(e[key] for e in evaluations) / len(evaluations) for key in keys]
 
 
+def kept(folder, name, make):
+    """make(), kept in folder/name.json; made before, it is read from there. No folder: not kept."""
+    path = folder and os.path.join(folder, name + ".json")
+    if path and os.path.exists(path):
+        with open(path) as f:
+            return json.load(f)
+    result = make()
+    if path:
+        with open(path + ".part", "w") as f:
+            json.dump(result, f)
+        os.rename(path + ".part", path)
+    return result
+
+
 class Comparison:
     """A Markdown table of predicted beside measured figures, printed as its rows come."""
 

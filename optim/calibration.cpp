@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "optim/drift.h"
 #include "optim/krylov.h"
 #include "optim/peer_gradients.h"
 
@@ -36,7 +37,10 @@ class Calibrator {
     find_noise();
     find_leading();
     divide_noise();
-    if (n() > 1) divide_deviations();
+    if (n() > 1) {
+      find_apart();
+      divide_deviations();
+    }
     find_trace();
     return c_;
   }
@@ -125,7 +129,7 @@ class Calibrator {
     rest_of_noise_ = std::max(0.0, rest_of_noise_);
     if (rest_of_noise_ > 1e-9 * c_.noise) {
       mixtures_.erase(mixtures_.begin());
-      for (const CurvaturePart& part : remainder(std::move(mixtures_), rest_of_noise_))
+      for (const CurvaturePart& part : remainder(mixtures_, rest_of_noise_))
         c_.noise_parts.push_back(part);
     } else {
       rest_of_noise_ = 0;
@@ -156,8 +160,16 @@ class Calibrator {
     return gram;
   }
 
+  /// full_ holds deviations from here on.
+  void find_apart() {
+    for (Doubles& d : full_) add_scaled(d, -1, mean_);
+    if (!at_.exact()) return;  // an oracle's peers share one Hessian
+    for (Doubles& mixture : mixtures_) project_out(mixture, leading_.vectors);
+    c_.drift =
+        find_drift(at_.displaced(), leading_, mean_, full_, mixtures_, o_.probe_steps, o_.age);
+  }
+
   void divide_deviations() {
-    for (Doubles& d : full_) add_scaled(d, -1, mean_);  // from here on deviations
     for (std::size_t k = 0; k < leading_.values.size(); ++k) {
       std::vector<Doubles> along;
       for (Doubles& d : full_) {

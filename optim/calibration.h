@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
+#include "optim/drift.h"
 #include "optim/peer_gradients.h"
 
 namespace gv {
@@ -15,6 +17,7 @@ struct CalibrationOptions {
   std::size_t probes = 3;                  ///< random vectors for what the leading ones leave
   std::size_t probe_steps = 8;
   std::size_t draws = 512;  ///< minibatch gradients, of all peers together
+  double age = std::numeric_limits<double>::infinity();  ///< training time until here
 };
 
 /// A part of a sum over axes that lies at one curvature.
@@ -41,6 +44,7 @@ struct Calibration {
     std::vector<double> gram;
   };
   std::vector<Deviation> deviations;
+  Drift drift;  ///< no axes: one peer, or an objective without samples
 };
 
 /// Estimates from the peers' training shares. The objectives must be fresh (their minibatches begin

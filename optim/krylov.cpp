@@ -41,6 +41,14 @@ Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(const Factorization& f) {
   return solver;
 }
 
+/// The j-th Ritz vector.
+Doubles combined(const Factorization& f, const Eigen::MatrixXd& small, Eigen::Index j) {
+  Doubles u(f.basis[0].size());
+  for (std::size_t k = 0; k < f.basis.size(); ++k)
+    add_scaled(u, small(static_cast<Eigen::Index>(k), j), f.basis[k]);
+  return u;
+}
+
 }  // namespace
 
 double dot(const Doubles& a, const Doubles& b) {
@@ -72,11 +80,20 @@ LeadingPairs leading_pairs(const SymmetricProduct& a,
   for (const Eigen::Index j : order) {
     const double residual = f.side.back() * std::abs(small(small.rows() - 1, j));
     if (residual > tolerance * scale || std::abs(values[j]) <= tolerance * scale) continue;
-    Doubles u(f.basis[0].size());
-    for (std::size_t k = 0; k < f.basis.size(); ++k)
-      add_scaled(u, small(static_cast<Eigen::Index>(k), j), f.basis[k]);
     pairs.values.push_back(values[j]);
-    pairs.vectors.push_back(std::move(u));
+    pairs.vectors.push_back(combined(f, small, j));
+  }
+  return pairs;
+}
+
+LeadingPairs ritz_pairs(const SymmetricProduct& a, Doubles start, std::size_t steps) {
+  const Factorization f = lanczos(a, std::move(start), steps);
+  LeadingPairs pairs;
+  if (f.basis.empty()) return pairs;
+  const auto solver = solved(f);
+  for (Eigen::Index j = 0; j < solver.eigenvalues().size(); ++j) {
+    pairs.values.push_back(solver.eigenvalues()[j]);
+    pairs.vectors.push_back(combined(f, solver.eigenvectors(), j));
   }
   return pairs;
 }

@@ -23,6 +23,10 @@ LeadingPairs leading_pairs(const SymmetricProduct& a,
                            std::size_t steps,
                            double tolerance);
 
+/// All pairs of the Krylov space of `start`, whether they have settled or not: axes in which
+/// phi(A) start is what it is in the whole space, as nearly as `steps` products can say.
+LeadingPairs ritz_pairs(const SymmetricProduct& a, Doubles start, std::size_t steps);
+
 /// Gauss quadrature of the measure that `start` puts on the spectrum, weights summing to 1. Golub &
 /// Welsch 1969; Ubaru, Chen & Saad 2017.
 struct KrylovQuadrature {

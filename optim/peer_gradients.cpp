@@ -14,6 +14,21 @@ void add_floats(std::span<double> sum, double factor, std::span<const float> v) 
 
 }  // namespace
 
+Doubles curvature_product(const DisplacedGradients& gradients, const Doubles& v) {
+  Doubles sum(v.size());
+  const double length = std::sqrt(dot(v, v));
+  if (length == 0) return sum;
+  const double e = stretch / length;
+  const double weight = 1 / (2 * e * static_cast<double>(gradients.peers));
+  for (const double side : {1.0, -1.0}) {
+    Doubles offset(v.size());
+    add_scaled(offset, side * e, v);
+    for (std::size_t i = 0; i < gradients.peers; ++i)
+      add_floats(sum, side * weight, gradients.at(i, offset));
+  }
+  return sum;
+}
+
 PeerGradients::PeerGradients(PeerObjectives peers,
                              std::span<const float> x,
                              std::uint32_t batch,
@@ -87,23 +102,15 @@ void PeerGradients::each_draw(std::span<const Doubles> full,
   }
 }
 
-Doubles PeerGradients::hessian_times(const Doubles& v) {
-  const double norm = std::sqrt(dot(v, v));
-  Doubles sum(v.size());
-  if (norm == 0) return sum;
-  const std::vector<float> here = x_;
-  const double e = stretch / norm;
-  for (const double side : {1.0, -1.0}) {
-    for (std::size_t k = 0; k < v.size(); ++k)
-      x_[k] = here[k] + static_cast<float>(side * e * v[k]);
-    for (std::size_t i = 0; i < peers(); ++i) {
-      rewind(i);
-      gradient(i, curvature_batch(i));
-      add_floats(sum, side / (2 * e * static_cast<double>(peers())), g_);
-    }
-  }
-  x_ = here;
-  return sum;
+DisplacedGradients PeerGradients::displaced() {
+  return {peers(), [this](std::size_t i, const Doubles& offset) -> const std::vector<float>& {
+            const std::vector<float> here = x_;
+            for (std::size_t k = 0; k < offset.size(); ++k) x_[k] += static_cast<float>(offset[k]);
+            rewind(i);
+            gradient(i, curvature_batch(i));
+            x_ = here;
+            return g_;
+          }};
 }
 
 std::uint32_t PeerGradients::curvature_batch(std::size_t i) const {

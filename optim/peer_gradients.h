@@ -14,6 +14,16 @@ namespace gv {
 /// f_i of each peer.
 using PeerObjectives = std::span<const std::unique_ptr<Objective>>;
 
+/// Peers' gradients near a point x.
+struct DisplacedGradients {
+  std::size_t peers = 0;
+  /// Of peer i at x + offset, on the same samples each time.
+  std::function<const std::vector<float>&(std::size_t i, const Doubles& offset)> at;
+};
+
+/// H v of the mean of f_i at x, by central differences.
+Doubles curvature_product(const DisplacedGradients& gradients, const Doubles& v);
+
 /// Gradients of f = mean of the peers' f_i at one point x: each time it is asked, the same ones.
 /// An objective without samples (the quadratic oracle) has the mean of some draws for its full
 /// gradient.
@@ -48,8 +58,9 @@ class PeerGradients {
   /// `full[i]`: as those of fresh samples are.
   void each_draw(std::span<const Doubles> full, const std::function<void(const Doubles&)>& use);
 
-  /// H v, by central differences over one frozen batch.
-  Doubles hessian_times(const Doubles& v);
+  /// Over one frozen batch of each peer.
+  DisplacedGradients displaced();
+  Doubles hessian_times(const Doubles& v) { return curvature_product(displaced(), v); }
 
  private:
   void rewind(std::size_t i) const;

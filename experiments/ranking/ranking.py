@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Does the predictor rank graphs as the fleets do, and does the spectral gap?
 
-usage: ranking.py [path to the grapevine binary] [quadratic|softmax ...]
+usage: ranking.py [path to the grapevine binary] [quadratic|softmax ...] [--processes 2]
+                  [--keep FOLDER]
 
-For each graph the rate is tuned, once by the predictor and once by simulation, on one grid. Two processes of one thread
-each. picture.py draws its tables.
+For each graph the rate is tuned, once by the predictor and once by simulation, on one grid.
+Processes of one thread each. --keep: what was measured is kept there and not simulated again.
+picture.py draws its tables.
 """
+import argparse
 import concurrent.futures
 import math
 import os
@@ -14,13 +17,14 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, ".."))
-from fleets import call, sets, simulate, write_images  # noqa: E402
+from fleets import call, kept, sets, simulate, write_images  # noqa: E402
 
 N = 4096
 TOPOLOGIES = ["complete", "exponential", "hypercube", "torus", "grid", "ring", "path", "star"]
 PROBLEMS = {
     "quadratic": {"rates": [0.01 * 2 ** (k / 2) for k in range(13)], "target": 1024 * 0.02, "plan": []},
     "softmax": {"rates": [0.003, 0.005, 0.008, 0.013, 0.02], "target": 0.55, "plan": ["--calibrate"]}}
+FLEETS = {problem: os.path.join(HERE, problem + ".yaml") for problem in PROBLEMS}
 
 
 def crossing(rows, target):
@@ -39,18 +43,27 @@ def crossing(rows, target):
     return math.inf
 
 
-def one(binary, problem, images, topology, rate):
-    """The gap, the predicted and the measured rounds to the target at one rate."""
-    spec, fleet = PROBLEMS[problem], os.path.join(HERE, problem + ".yaml")
+def settings(problem, images, topology, rate):
     values = {"topology": topology, "train.optimizer.lr": rate}
-    if problem == "softmax":
-        values["data.dir"] = images
-    plan, = call(binary, "plan", fleet, "--json", *sets(values), "--max-degree", "1",
+    return {**values, "data.dir": images} if problem == "softmax" else values
+
+
+def measured_rounds(options, problem, images, topology, rate):
+    def run():
+        values = settings(problem, images, topology, rate)
+        rows = simulate(options.binary, FLEETS[problem], values, "--threads", "1", threads=1)
+        return crossing(rows, PROBLEMS[problem]["target"])
+    return kept(options.keep, f"{problem}-{topology}-{rate:g}", run)
+
+
+def planned_rounds(options, problem, images, topology, rate):
+    """The gap, and the rounds that the predictor says."""
+    spec = PROBLEMS[problem]
+    plan, = call(options.binary, "plan", FLEETS[problem], "--json",
+                 *sets(settings(problem, images, topology, rate)), "--max-degree", "1",
                  "--target", str(spec["target"]), *spec["plan"], threads=1)
-    predicted = plan["predicted"]["rounds_to_target"]
-    rows = simulate(binary, fleet, values, "--threads", "1", threads=1)
-    return (plan["gap"], math.inf if predicted is None else predicted,
-            crossing(rows, spec["target"]))
+    rounds = plan["predicted"]["rounds_to_target"]
+    return plan["gap"], math.inf if rounds is None else rounds
 
 
 def ranks(values):
@@ -65,15 +78,24 @@ def spearman(a, b):
     return cov / math.sqrt(sum((x - mean_a) ** 2 for x in a) * sum((y - mean_b) ** 2 for y in b))
 
 
-def tuned(binary, problem, images, pool):
-    jobs = {t: [pool.submit(one, binary, problem, images, t, rate) for rate in PROBLEMS[problem]["rates"]]
-            for t in TOPOLOGIES}
+def tuned(options, problem, images, pool):
+    """Topology, gap, then rounds and rate as predicted, then as measured."""
+    rates = PROBLEMS[problem]["rates"]
+    fleets, plans = (
+        {t: [pool.submit(what, options, problem, images, t, rate) for rate in rates]
+         for t in TOPOLOGIES}
+        for what in (measured_rounds, planned_rounds))
     table = []
     for topology in TOPOLOGIES:
-        results = [job.result() for job in jobs[topology]]
-        best = [min((r[k], rate) for r, rate in zip(results, PROBLEMS[problem]["rates"])) for k in (1, 2)]
-        table.append((topology, results[0][0], *best[0], *best[1]))
+        gaps, predicted = zip(*[job.result() for job in plans[topology]])
+        measured = [job.result() for job in fleets[topology]]
+        table.append((topology, gaps[0], *min(zip(predicted, rates)), *min(zip(measured, rates))))
     return table
+
+
+def percent(predicted, measured):
+    """Empty where the target was not reached."""
+    return f"{100 * (predicted / measured - 1):+.1f}" if max(predicted, measured) < math.inf else ""
 
 
 def report(problem, table):
@@ -81,20 +103,28 @@ def report(problem, table):
     print("| topology | gap | predicted rounds | at rate | measured rounds | at rate | % |")
     print("|---|---|---|---|---|---|---|")
     for topology, gap, p, p_rate, m, m_rate in sorted(table, key=lambda row: row[4]):
-        print(f"| {topology} | {gap:.4f} | {p:.0f} | {p_rate:.3g} | {m:.0f} | {m_rate:.3g} | {100 * (p / m - 1):+.1f} |")
+        cells = [f"{rounds:.0f} | {rate:.3g}" if rounds < math.inf else "inf | "
+                 for rounds, rate in ((p, p_rate), (m, m_rate))]
+        print(f"| {topology} | {gap:.4f} | {' | '.join(cells)} | {percent(p, m)} |")
     measured = [row[4] for row in table]
     by_gap = spearman([-row[1] for row in table], measured)
     by_prediction = spearman([row[2] for row in table], measured)
-    print(f"\nSpearman with the measured rounds: prediction {by_prediction:.3f}, gap {by_gap:.3f}", flush=True)
+    print(f"\nSpearman with the measured rounds: prediction {by_prediction:.3f}, gap {by_gap:.3f}",
+          flush=True)
 
 
 def main():
-    binary = sys.argv[1] if len(sys.argv) > 1 else "./grapevine"
-    problems = sys.argv[2:] or list(PROBLEMS)
-    with tempfile.TemporaryDirectory() as images, concurrent.futures.ThreadPoolExecutor(2) as pool:
-        if "softmax" in problems:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("binary", nargs="?", default="./grapevine")
+    parser.add_argument("problems", nargs="*", default=list(PROBLEMS))
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--keep")
+    o = parser.parse_args()
+    with (tempfile.TemporaryDirectory() as images,
+          concurrent.futures.ThreadPoolExecutor(o.processes) as pool):
+        if "softmax" in o.problems:
             write_images(images, N)
-        tables = {problem: tuned(binary, problem, images, pool) for problem in problems}
+        tables = {problem: tuned(o, problem, images, pool) for problem in o.problems}
     for problem, table in tables.items():
         report(problem, table)
 

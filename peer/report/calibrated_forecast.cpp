@@ -73,30 +73,32 @@ CalibratedForecast::CalibratedForecast(const Assembly& fleet,
   fleet_.rate = fleet.fleet.optimizer.lr;
   fleet_.momentum = fleet.fleet.optimizer.momentum;
   fleet_.order = std::move(order);
-  for (const FleetCalibration::Point& point : calibration.points)
-    predictors_.emplace_back(modes, point.model);
+  for (const FleetCalibration::Point& point : calibration.points) {
+    const LocalPredictor& here = predictors_.emplace_back(modes, point.model);
+    const auto rounds = static_cast<std::uint64_t>(std::round(point.age / time(1)));
+    drift_.push_back({point.time, point.model.drift.axes, here.push(fleet_, rounds)});
+    times_.push_back(point.time);
+  }
 }
 
 double CalibratedForecast::time(std::uint64_t rounds) const {
   return fleet_.rate / (1 - fleet_.momentum) * static_cast<double>(rounds);
 }
 
-/// Between two points, in the logarithm of time; before the second point, in time.
 Stationary CalibratedForecast::after(std::uint64_t rounds) const {
-  const auto& points = calibration_.points;
   const double now = time(rounds);
-  std::size_t k = 0;
-  while (k + 1 < points.size() && points[k + 1].time < now * (1 - 1e-9)) ++k;
-  const Stationary a = predictors_[k].after(fleet_, rounds);
-  if (k + 1 == points.size()) return a;
-  const Stationary b = predictors_[k + 1].after(fleet_, rounds);
-  if (now >= points[k + 1].time * (1 - 1e-9)) return b;
-  const double weight =
-      k == 0 ? now / points[1].time
-             : std::log(now / points[k].time) / std::log(points[k + 1].time / points[k].time);
-  return {between(a.consensus, b.consensus, weight),
-          between(a.excess_mean, b.excess_mean, weight),
-          between(a.excess_local, b.excess_local, weight)};
+  const Between at = between_points(times_, now);
+  Stationary s = predictors_[at.point].after(fleet_, rounds);
+  if (at.weight > 0) {
+    const Stationary next = predictors_[at.point + 1].after(fleet_, rounds);
+    s = {between(s.consensus, next.consensus, at.weight),
+         between(s.excess_mean, next.excess_mean, at.weight),
+         between(s.excess_local, next.excess_local, at.weight)};
+  }
+  const double drift = drift_excess(drift_, now);
+  s.excess_mean.value += drift;
+  s.excess_local.value += drift;
+  return s;
 }
 
 double CalibratedForecast::descent_loss(std::uint64_t rounds) const {

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "graph/mean_drift.h"
 #include "peer/report/calibration.h"
 #include "peer/report/forecast.h"
 
@@ -41,6 +42,8 @@ class CalibratedForecast {
   QuadraticFleet fleet_;
   std::uint64_t rounds_;
   std::vector<LocalPredictor> predictors_;  ///< one per point
+  std::vector<DriftPoint> drift_;           ///< likewise
+  std::vector<double> times_;               ///< likewise
 };
 
 /// Fills in what the calibration knows of the fleet itself, of the other graphs, none of which may

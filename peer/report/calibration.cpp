@@ -45,8 +45,15 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-LocalModel local_model(const Calibration& c, PeerId peers) {
-  LocalModel m{.peers = peers, .noise = {}, .epoch = c.epoch, .pulls = {}};
+/// A share of b E samples has sigma^2 / E of zeta^2 for being a sample (the mean over n takes 1 /
+/// n).
+double sampled_spread(const Calibration& c, double looked) {
+  if (c.epoch == 0 || c.spread <= 0) return 0;
+  return std::min(1.0, c.noise / c.epoch * (1 - 1 / looked) / c.spread);
+}
+
+LocalModel local_model(const Calibration& c, PeerId peers, std::size_t looked) {
+  LocalModel m{.peers = peers, .noise = {}, .epoch = c.epoch, .pulls = {}, .drift = {}};
   for (const CurvaturePart& part : c.noise_parts) m.noise.push_back({part.curvature, part.value});
   for (const Calibration::Deviation& d : c.deviations) {
     LocalModel::Pull pull{{}, d.gram};
@@ -54,6 +61,12 @@ LocalModel local_model(const Calibration& c, PeerId peers) {
       pull.measure.push_back({part.curvature, part.value});
     m.pulls.push_back(std::move(pull));
   }
+  for (const Drift::Axis& axis : c.drift.axes) m.drift.axes.push_back({axis.curvature, axis.slope});
+  for (const Drift::Source& source : c.drift.sources)
+    m.drift.sources.push_back({source.of_deviation, source.of_variance});
+  for (const Drift::Lasting& lasting : c.drift.lasting)
+    m.drift.lasting.push_back({lasting.memory, lasting.push});
+  m.drift.sampled = sampled_spread(c, static_cast<double>(looked));
   return m;
 }
 
@@ -110,17 +123,19 @@ class Trial {
 
   void look() {
     progress_(fmt::format("calibrating: training time {:.3g} of {:.3g}", time_, result_.horizon));
+    const double age = time_ > 0 ? time_ : looked_at[0] * result_.horizon / 2;
     const CalibrationOptions options{.batch = batch_,
                                      .curvature_samples = scaled(4096, point_flops / 200, 256),
-                                     .draws = scaled(512, point_flops / (4 * batch_), 64)};
-    FleetCalibration::Point point{time_, {}, {}};
+                                     .draws = scaled(512, point_flops / (4 * batch_), 64),
+                                     .age = age};
+    FleetCalibration::Point point{time_, age, {}, {}};
     try {
       point.at = gv::calibrate(fresh_, x_, options, Rng(fleet_.fleet.seed).derive("calibration"));
     } catch (const std::invalid_argument& e) {
       refuse(fleet_, "train.batch", fmt::format("impossible: {}", e.what()));
     }
     const PeerId n = fleet_.fleet.size();
-    point.model = local_model(point.at, n);
+    point.model = local_model(point.at, n, fresh_.size());
     if (fresh_.size() < n) spread_over(point.model, fresh_.size(), n);
     result_.curve.push_back({time_, point.at.loss});
     result_.points.push_back(std::move(point));

@@ -18,6 +18,8 @@ namespace gv {
 struct FleetCalibration {
   struct Point {
     double time = 0;  ///< training time
+    double age = 0;   ///< what pulls are taken to have lasted: `time`; at x_0 their mean age up to
+                      ///< the next point
     Calibration at;
     LocalModel model;  ///< `at`, for the predictor
   };
