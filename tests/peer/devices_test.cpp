@@ -57,10 +57,18 @@ TEST_F(Devices, AreGivenToAllOrToEach) {
 }
 
 TEST_F(Devices, ThePrecisionIsRead) {
-  EXPECT_EQ(read("").precision, Precision::fp32);
-  EXPECT_EQ(read("train: { precision: fp32 }\n").precision, Precision::fp32);
-  EXPECT_EQ(read("train: { precision: tf32 }\n").precision, Precision::tf32);
-  EXPECT_EQ(read("train: { precision: bf16 }\n").precision, Precision::bf16);
+  const auto of = [&](const std::string& text) { return read(text).peers[0].precision; };
+  EXPECT_EQ(of(""), Precision::fp32);
+  EXPECT_EQ(of("train: { precision: fp32 }\n"), Precision::fp32);
+  EXPECT_EQ(of("train: { precision: tf32 }\n"), Precision::tf32);
+  EXPECT_EQ(of("train: { precision: bf16 }\n"), Precision::bf16);
+  const Fleet mixed = read(
+      "train: { precision: tf32 }\npeers: [{ count: 2 }, { device: cuda, precision: fp32 }]\n");
+  EXPECT_EQ(mixed.peers[1].precision, Precision::tf32);
+  EXPECT_EQ(mixed.peers[2].precision, Precision::fp32);
+  EXPECT_NE(problem("peers: [{ precision: fp8 }]\n").find(":4:22 `fp8` is not a precision"),
+            std::string::npos)
+      << problem("peers: [{ precision: fp8 }]\n");
   EXPECT_NE(problem("train: { precision: fp16 }\n").find(":4:21"), std::string::npos)
       << problem("train: { precision: fp16 }\n");
 }
@@ -81,6 +89,7 @@ TEST_F(Devices, TheDigestHoldsTheBatchesAndNotTheDevices) {
   const std::string plain = read("peers: [{ count: 2 }]\n").digest;
   EXPECT_EQ(read("peers: 2\ntrain: { device: cuda }\n").digest, plain);
   EXPECT_EQ(read("peers: [{ device: auto }, { device: cpu, speed: 3 }]\n").digest, plain);
+  EXPECT_EQ(read("peers: [{ precision: bf16 }, {}]\ntrain: { precision: tf32 }\n").digest, plain);
   EXPECT_NE(read("peers: [{ batch: 16 }, { batch: 48 }]\n").digest, plain);
   EXPECT_NE(read("peers: [{ batch: 16 }, { batch: 48 }]\n").digest,
             read("peers: [{ batch: 48 }, { batch: 16 }]\n").digest);
