@@ -54,9 +54,11 @@ class Program {
   void kill(int signal) { child_.kill(signal); }
   pid_t pid() const { return child_.pid(); }
   /// Waits until its standard error holds `text`.
-  bool says(const std::string& text) {
-    return comes_true([&] { return read().find(text) != std::string::npos || child_.reap(); }) &&
-           ended_.err.find(text) != std::string::npos;
+  testing::AssertionResult says(const std::string& text) {
+    const auto said = [&] { return read().find(text) != std::string::npos; };
+    comes_true([&] { return said() || child_.reap(); });
+    if (said()) return testing::AssertionSuccess();
+    return testing::AssertionFailure() << "not said: " << text << "; but\n" << ended_.err;
   }
   Ended wait() {
     const bool over = comes_true([&] {
