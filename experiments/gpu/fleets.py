@@ -6,6 +6,7 @@
 Prints tables in Markdown. Data of ring8.yaml: fashion-mnist/ beside this file, if it is there."""
 import json
 import pathlib
+import statistics
 import subprocess
 import sys
 
@@ -27,9 +28,9 @@ def seconds_per_round(grapevine, sets, extra, rounds=(100, 400)):
 
 
 def overlap(grapevine, extra):
-    alone = seconds_per_round(grapevine, ["algorithm=isolated"], extra)
-    after = seconds_per_round(grapevine, ["algorithm.order=atc"], extra)
-    beside = seconds_per_round(grapevine, ["algorithm.order=lian"], extra)
+    ways = (["algorithm=isolated"], ["algorithm.order=atc"], ["algorithm.order=lian"])
+    times = [[seconds_per_round(grapevine, way, extra) for way in ways] for _ in range(3)]  # interleaved
+    alone, after, beside = (statistics.median(column) for column in zip(*times))
     print("\nTwo peers over loopback, milliseconds per round\n")
     print("| gradient alone | gradient, then exchange | both at once | of the exchange hidden |\n|---|---|---|---|")
     print(f"| {alone * 1e3:.2f} | {after * 1e3:.2f} | {beside * 1e3:.2f} | {(after - beside) / (after - alone):.2f} |")
