@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "gpu/cuda_replica.h"
+#include "peer/bench/device_bench.h"
 #include "peer/fleet/batch_shares.h"
 #include "peer/fleet/peers_reader.h"
 #include "peer/runtime/assembly.h"
@@ -17,9 +18,12 @@ namespace {
 class Devices : public testing::Test {
  protected:
   Fleet read(const std::string& text) {
+    return read_text("version: 1\ndata: quadratic\nstop: { rounds: 5 }\n" + text);
+  }
+  Fleet read_text(const std::string& text) {
     notices_.clear();
     const std::string path = folder_.path() + "/fleet.yaml";
-    std::ofstream(path) << "version: 1\ndata: quadratic\nstop: { rounds: 5 }\n" << text;
+    std::ofstream(path) << text;
     return read_fleet(path, {}, &notices_);
   }
   std::string problem(const std::string& text) {
@@ -136,6 +140,24 @@ TEST_F(Devices, AssemblyAndSimulationNeedNoCuda) {
   if (cuda_available()) GTEST_SKIP() << "a CUDA device is here: the replica would live there";
   EXPECT_THROW(fleet.replica(0), std::runtime_error);
   EXPECT_EQ(fleet.replica(1)->size(), fleet.dimension);
+}
+
+/// Speeds of two machines have one unit when the second is measured beside the first.
+TEST_F(Devices, AreMeasuredBesideTheFirstOrBesideAnotherMachine) {
+  const Assembly fleet(
+      read_text("version: 1\nstop: { rounds: 5 }\nmodel: softmax\ndata: { kind: blobs, train: 64, "
+                "test: 8 }\n"));
+  for (const double beside : {0.0, 1000.0}) {
+    std::size_t told = 0;
+    const auto rows = bench_devices(fleet, {4, 8}, 0, beside, [&](const DeviceRow&) { ++told; });
+    ASSERT_GE(rows.size(), 2U);
+    EXPECT_EQ(told, rows.size());
+    for (std::size_t k = 0; k < 2; ++k) {
+      EXPECT_GT(rows[k].samples_per_second, 0);
+      const double unit = beside > 0 ? beside : rows[k].samples_per_second;
+      EXPECT_DOUBLE_EQ(rows[k].speed, rows[k].samples_per_second / unit);
+    }
+  }
 }
 
 TEST(BatchShares, AreInProportionAndSumToTheWhole) {
