@@ -22,8 +22,7 @@ Task<> d_psgd_lian(Peer& me) {
 Task<> d_psgd_atc(Peer& me) {
   for (; me.running(); co_await me.end_step()) {
     co_await me.local_steps();
-    co_await me.gradient();
-    co_await me.step_local();  // x_{k+1/2} = x_k - gamma g_k
+    co_await me.plain_step();  // x_{k+1/2} = x_k - gamma g_k
     co_await me.average();     // x_{k+1} = sum_j W_ij x_{k+1/2,j}
   }
 }
@@ -32,9 +31,8 @@ Task<> d_psgd_atc(Peer& me) {
 Task<> d_psgd_cta(Peer& me) {
   for (; me.running(); co_await me.end_step()) {
     co_await me.local_steps();
-    co_await me.average();  // y
-    co_await me.gradient();
-    co_await me.step_local();
+    co_await me.average();     // y
+    co_await me.plain_step();  // x_{k+1} = y - gamma g(y)
   }
 }
 

@@ -8,8 +8,7 @@ namespace gv {
 Task<> isolated(Peer& me) {
   for (; me.running(); co_await me.end_step()) {
     co_await me.local_steps();
-    co_await me.gradient();
-    co_await me.step_local();
+    co_await me.plain_step();
   }
 }
 

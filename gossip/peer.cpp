@@ -91,21 +91,30 @@ Task<> Peer::compute(double flops, std::function<void()> job) {
   co_await offload;
 }
 
-Task<> Peer::gradient() {
-  co_await compute(replica.gradient_flops(), [this] { pending_loss_ = replica.gradient(); });
+Task<> Peer::train(double flops, double (Replica::*work)()) {
+  co_await compute(flops, [this, work] { pending_loss_ = (replica.*work)(); });
   loss_sum_ += pending_loss_;
   ++losses_;
 }
 
+double Peer::step_flops() const {
+  return 2.0 * static_cast<double>(replica.size());
+}
+
+Task<> Peer::gradient() {
+  return train(replica.gradient_flops(), &Replica::gradient);
+}
+
 Task<> Peer::step_local() {
-  co_await compute(2.0 * static_cast<double>(replica.size()), [this] { replica.step(); });
+  co_await compute(step_flops(), [this] { replica.step(); });
+}
+
+Task<> Peer::plain_step() {
+  return train(replica.gradient_flops() + step_flops(), &Replica::gradient_and_step);
 }
 
 Task<> Peer::local_steps() {
-  for (std::uint32_t h = 1; h < plan.local_steps; ++h) {
-    co_await gradient();
-    co_await step_local();
-  }
+  for (std::uint32_t h = 1; h < plan.local_steps; ++h) co_await plain_step();
 }
 
 Task<> Peer::end_step() {

@@ -78,6 +78,7 @@ class Peer {
 
   Task<> gradient();     ///< g at x, off the loop
   Task<> step_local();   ///< x <- x - gamma direction(g)
+  Task<> plain_step();   ///< gradient() and step_local() as one piece of work
   Task<> local_steps();  ///< local_steps - 1 plain SGD steps before an exchange
   Task<> compute(double flops, std::function<void()> job);  ///< any arithmetic on the replica
   Task<> end_step();  ///< counts the round; keeps a checkpoint and evaluates when due
@@ -154,6 +155,9 @@ class Peer {
   };
 
   // peer.cpp
+  /// Work that returns a loss, off the loop.
+  Task<> train(double flops, double (Replica::*work)());
+  double step_flops() const;
   std::uint32_t pieces() const;
   Range piece(std::uint32_t part) const;
   Message message(Kind kind, Step number, std::uint32_t part, Payload payload) const;

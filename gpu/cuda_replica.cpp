@@ -17,6 +17,7 @@ class OnDevice {
  public:
   explicit OnDevice(int device) : number_(device) { use(); }
   void use() const { GV_CUDA(cudaSetDevice(number_)); }
+  void use_if_it_answers() const noexcept { cudaSetDevice(number_); }
 
  private:
   int number_;
@@ -41,6 +42,8 @@ class CudaReplica : public Replica {
         g_(network.size(), "the gradient"),
         first_(clock_.vectors() > 0 ? network.size() : 0, "the optimizer"),
         second_(clock_.vectors() > 1 ? network.size() : 0, "the optimizer"),
+        rule_(1, "the rule of a step"),
+        host_rule_(1, "the rule of a step"),
         exchange_(kit_.stream),
         trainer_(network, std::move(share), batch, kit_) {
     std::vector<float> start(network.size());
@@ -48,7 +51,9 @@ class CudaReplica : public Replica {
     upload(x_, start);
   }
   ~CudaReplica() override {
-    // What is freed now must not be in use; errors were told by the call that met them.
+    // What is freed now must not be in use, and goes where it was made, whichever thread does it.
+    // Errors were told by the call that met them.
+    device_.use_if_it_answers();
     cudaStreamSynchronize(kit_.stream);
   }
 
@@ -61,6 +66,19 @@ class CudaReplica : public Replica {
     device_.use();
     clock_.begin_step();
     gpu::step(piece({0, size()}), clock_.rule(), kit_.stream);
+  }
+  /// One recording: the gradient and, behind it, the step by the rule that stands in host_rule_.
+  /// A step behind an exchange is no part of one: what it mixes in comes from the network after
+  /// the gradient was begun, and goes with it in one pass over memory (mix_and_step); and before an
+  /// all-reduce g is not yet whole.
+  double gradient_and_step() override {
+    device_.use();
+    clock_.begin_step();
+    host_rule_[0] = clock_.rule();
+    return trainer_.gradient(x_.data(), g_.data(), [this] {
+      copy_async(rule_.data(), host_rule_.data(), 1, cudaMemcpyHostToDevice, kit_.stream);
+      gpu::step(piece({0, size()}), clock_.kind(), rule_.data(), kit_.stream);
+    });
   }
   NotFinite mix(Range r, const Flows& flows) override {
     device_.use();
@@ -178,6 +196,8 @@ class CudaReplica : public Replica {
   StepClock clock_;
   Kit kit_;
   DeviceArray<float> x_, g_, first_, second_;
+  DeviceArray<StepRule> rule_;
+  PinnedArray<StepRule> host_rule_;  ///< of the step under way
   mutable Exchange exchange_;
   Trainer trainer_;
 };

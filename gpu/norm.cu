@@ -153,53 +153,51 @@ __global__ void affine_gradient_kernel(const Two* partial,
   d_weight[channel] = static_cast<float>(total.b);
 }
 
+/// What a way back from dy to dx needs.
+struct Back {
+  const float* x;
+  const float* dy;
+  float* dx;
+  Layout layout;
+  Statistics s;
+  const float* weight;
+  bool add;  ///< another consumer's share is in dx
+
+  __device__ void put(std::size_t k, float share) const { dx[k] = add ? dx[k] + share : share; }
+};
+
 /// dx = w / sigma (dy - mean(dy) - x_hat mean(dy x_hat)), the means over the channel.
-__global__ void batch_back_kernel(const float* x,
-                                  const float* dy,
-                                  float* dx,
-                                  Layout layout,
-                                  Statistics s,
-                                  const float* weight,
-                                  const float* d_weight,
-                                  const float* d_bias,
-                                  bool add) {
+__global__ void batch_back_kernel(Back b, const float* d_weight, const float* d_bias) {
   const std::size_t k = thread_index();
-  if (k >= layout.rows * layout.channels * layout.pixels) return;
-  const auto c = static_cast<std::uint32_t>(k / layout.pixels % layout.channels);
-  const float n = static_cast<float>(layout.rows * layout.pixels);
-  const float hat = (x[k] - s.mean[c]) * s.inverse[c];
-  const float d = weight[c] * s.inverse[c] * (dy[k] - d_bias[c] / n - hat * (d_weight[c] / n));
-  dx[k] = add ? dx[k] + d : d;
+  if (k >= b.layout.rows * b.layout.channels * b.layout.pixels) return;
+  const auto c = static_cast<std::uint32_t>(k / b.layout.pixels % b.layout.channels);
+  const float n = static_cast<float>(b.layout.rows * b.layout.pixels);
+  const float inverse = b.s.inverse[c];
+  const float hat = (b.x[k] - b.s.mean[c]) * inverse;
+  b.put(k, b.weight[c] * inverse * (b.dy[k] - d_bias[c] / n - hat * (d_weight[c] / n)));
 }
 
 /// dx = 1 / sigma (w dy - mean(w dy) - x_hat mean(w dy x_hat)), the means over the group: a block.
-__global__ void group_back_kernel(const float* x,
-                                  const float* dy,
-                                  float* dx,
-                                  Layout layout,
-                                  Statistics s,
-                                  const float* weight,
-                                  bool add) {
-  const std::uint32_t width = layout.channels / layout.groups;
-  const std::uint32_t length = width * layout.pixels;
-  const std::uint32_t first = blockIdx.x % layout.groups * width;
+__global__ void group_back_kernel(Back b) {
+  const std::uint32_t width = b.layout.channels / b.layout.groups;
+  const std::uint32_t length = width * b.layout.pixels;
+  const float* weight = b.weight + blockIdx.x % b.layout.groups * width;
   const std::size_t begin = std::size_t{blockIdx.x} * length;
-  const float mean = s.mean[blockIdx.x];
-  const float inverse = s.inverse[blockIdx.x];
+  const float mean = b.s.mean[blockIdx.x];
+  const float inverse = b.s.inverse[blockIdx.x];
   Two sum;
   for (std::uint32_t i = threadIdx.x; i < length; i += blockDim.x) {
-    const double d = static_cast<double>(weight[first + i / layout.pixels] * dy[begin + i]);
+    const double d = static_cast<double>(weight[i / b.layout.pixels] * b.dy[begin + i]);
     sum.a += d;
-    sum.b += d * static_cast<double>((x[begin + i] - mean) * inverse);
+    sum.b += d * static_cast<double>((b.x[begin + i] - mean) * inverse);
   }
   const Two total = block_sum(sum);
   const auto mean_d = static_cast<float>(total.a / length);
   const auto mean_d_hat = static_cast<float>(total.b / length);
   for (std::uint32_t i = threadIdx.x; i < length; i += blockDim.x) {
-    const float hat = (x[begin + i] - mean) * inverse;
-    const float d = weight[first + i / layout.pixels] * dy[begin + i];
-    const float share = inverse * (d - mean_d - hat * mean_d_hat);
-    dx[begin + i] = add ? dx[begin + i] + share : share;
+    const float hat = (b.x[begin + i] - mean) * inverse;
+    const float d = weight[i / b.layout.pixels] * b.dy[begin + i];
+    b.put(begin + i, inverse * (d - mean_d - hat * mean_d_hat));
   }
 }
 
@@ -245,32 +243,17 @@ class NormLayer : public Layer {
                   partial_.data());
     launch(affine_gradient_kernel, channels_, stream, partial_.data(), channels_, d_weight, d_bias);
     if (pass.d_in == nullptr) return;
-    const float* weight = pass.parameters + weight_;
-    if (groups_ == 0) {
-      launch(batch_back_kernel,
-             layout.rows * channels_ * pixels_,
-             stream,
-             pass.in,
-             pass.d_out,
-             pass.d_in,
-             layout,
-             statistics(),
-             weight,
-             d_weight,
-             d_bias,
-             pass.add);
-    } else {
-      launch_blocks(group_back_kernel,
-                    layout.rows * groups_,
-                    stream,
-                    pass.in,
-                    pass.d_out,
-                    pass.d_in,
-                    layout,
-                    statistics(),
-                    weight,
-                    pass.add);
-    }
+    const Back back{.x = pass.in,
+                    .dy = pass.d_out,
+                    .dx = pass.d_in,
+                    .layout = layout,
+                    .s = statistics(),
+                    .weight = pass.parameters + weight_,
+                    .add = pass.add};
+    if (groups_ == 0)
+      launch(batch_back_kernel, layout.rows * channels_ * pixels_, stream, back, d_weight, d_bias);
+    else
+      launch_blocks(group_back_kernel, layout.rows * groups_, stream, back);
   }
 
  private:

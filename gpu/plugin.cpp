@@ -33,7 +33,13 @@ CudaStatus status() {
     status.problem = cudaGetErrorString(error);
     return status;
   }
-  for (int number = 0; number < count; ++number) status.devices.push_back(describe(number));
+  try {
+    for (int number = 0; number < count; ++number) status.devices.push_back(describe(number));
+  } catch (const CudaError& e) {
+    status.devices.clear();  // `auto` goes on without, `cuda` says why not
+    status.problem = e.what();
+    return status;
+  }
   if (count == 0) status.problem = "the driver shows no device";
   return status;
 }

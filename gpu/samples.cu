@@ -127,21 +127,25 @@ DeviceArray<T> copy_of(const std::vector<T>& host, const char* what) {
 }  // namespace
 
 Samples::Samples(std::shared_ptr<const Dataset> data, std::uint32_t most_rows, std::size_t room)
-    : data_(std::move(data)), resident_(bytes_of(*data_) <= room) {
+    : data_(std::move(data)),
+      resident_(bytes_of(*data_) <= room),
+      shift_(copy_of(data_->shift, "the data set's means")),
+      scale_(copy_of(data_->scale, "the data set's deviations")) {
   if (resident_) {
     upload();
-    rows_ = {most_rows, "the rows of a minibatch"};
-    host_rows_ = {most_rows, "the rows of a minibatch"};
-    views_ = {most_rows, "the views of a minibatch"};
-    host_views_ = {most_rows, "the views of a minibatch"};
-    return;
+  } else {
+    std::vector<std::uint32_t> in_order(most_rows);
+    const auto apart = static_cast<std::uint32_t>(data_->is_text() ? row_tokens() : 1);
+    for (std::uint32_t k = 0; k < most_rows; ++k) in_order[k] = k * apart;
+    in_order_ = copy_of(in_order, "the rows of a minibatch");
   }
-  host_labels_ = {labels_of(most_rows), "the labels of a minibatch"};
-  const std::size_t inputs = std::size_t{most_rows} * data_->features;
-  if (data_->is_text())
-    host_tokens_ = {inputs, "the tokens of a minibatch"};
-  else
-    host_input_ = {inputs, "the samples of a minibatch"};
+  // The copies above are of pageable memory on the default stream: let them be done.
+  GV_CUDA(cudaStreamSynchronize(nullptr));
+  for (Place& place : places_) make_room(place, most_rows);
+}
+
+Samples::~Samples() {
+  cudaStreamSynchronize(copy_);  // what was sent ahead may be under way; its memory goes now
 }
 
 void Samples::upload() {
@@ -149,83 +153,108 @@ void Samples::upload() {
   floats_ = copy_of(data_->floats, "the data set");
   tokens_ = copy_of(data_->tokens, "the data set");
   labels_ = copy_of(data_->labels, "the labels");
-  shift_ = copy_of(data_->shift, "the data set's means");
-  scale_ = copy_of(data_->scale, "the data set's deviations");
-  // The copies above are of pageable memory on the default stream: let them be done.
-  GV_CUDA(cudaStreamSynchronize(nullptr));
 }
 
-std::size_t Samples::labels_of(std::size_t rows) const {
-  return data_->is_text() ? rows * data_->context : rows;
-}
-
-void Samples::choose(std::span<const std::uint32_t> rows, std::span<const View> views) {
-  chosen_ = static_cast<std::uint32_t>(rows.size());
-  viewed_ = !views.empty();
-  GV_CHECK(!viewed_ || views.size() == rows.size(), "a view of each row");
-  for (const std::uint32_t row : rows) GV_CHECK(row < data_->rows, "a row of this data set");
+void Samples::make_room(Place& place, std::uint32_t most_rows) const {
+  const char* const what = "the rows of a minibatch";
+  place.views = {most_rows, "the views of a minibatch"};
   if (resident_) {
-    GV_CHECK(rows.size() <= host_rows_.size(), "as many rows as there is room for");
-    std::ranges::copy(rows, host_rows_.data());
-    std::ranges::copy(views, host_views_.data());
+    place.rows = {most_rows, what};
     return;
   }
-  GV_CHECK(labels_of(rows.size()) <= host_labels_.size(), "as many rows as there is room for");
-  const std::span<std::uint8_t> labels(host_labels_.data(), labels_of(rows.size()));
-  const std::size_t inputs = rows.size() * data_->features;
+  const std::size_t features = std::size_t{most_rows} * data_->features;
   if (data_->is_text()) {
-    data_->gather_windows(rows, {host_tokens_.data(), inputs}, labels);
+    place.tokens = {most_rows * row_tokens(), what};
     return;
   }
-  data_->gather(rows, views, {host_input_.data(), inputs});
-  for (std::size_t k = 0; k < rows.size(); ++k) labels[k] = data_->labels[rows[k]];
+  place.labels = {most_rows, "the labels of a minibatch"};
+  if (data_->bytes.empty())
+    place.floats = {features, what};
+  else
+    place.bytes = {features, what};
 }
 
-void Samples::put(const Gathered& to, cudaStream_t stream) {
-  resident_ ? put_resident(to, stream) : put_streamed(to, stream);
+void Samples::collect(Place& place, std::span<const std::uint32_t> rows) const {
+  if (resident_) {
+    std::ranges::copy(rows, place.rows.host.data());
+    return;
+  }
+  // So many from `apart` times the row's number on; nothing of what the set does not hold.
+  const auto take = [&](const auto& from, std::size_t apart, std::size_t each, auto& to) {
+    if (to.size() == 0) return;
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      std::copy_n(from.data() + rows[k] * apart, each, to.data() + k * each);
+  };
+  take(data_->tokens, 1, row_tokens(), place.tokens.host);
+  take(data_->bytes, data_->features, data_->features, place.bytes.host);
+  take(data_->floats, data_->features, data_->features, place.floats.host);
+  take(data_->labels, 1, 1, place.labels.host);
 }
 
-void Samples::put_resident(const Gathered& to, cudaStream_t stream) {
-  copy_async(rows_.data(), host_rows_.data(), chosen_, cudaMemcpyHostToDevice, stream);
-  if (viewed_)
-    copy_async(views_.data(), host_views_.data(), chosen_, cudaMemcpyHostToDevice, stream);
+void Samples::send(unsigned number,
+                   std::span<const std::uint32_t> rows,
+                   std::span<const View> views) {
+  Place& place = places_[number];
+  GV_CHECK(rows.size() <= place.views.host.size(), "as many rows as there is room for");
+  GV_CHECK(views.empty() || views.size() == rows.size(), "a view of each row");
+  for (const std::uint32_t row : rows) GV_CHECK(row < data_->rows, "a row of this data set");
+  place.rows_sent = static_cast<std::uint32_t>(rows.size());
+  place.viewed = !views.empty();
+  collect(place, rows);
+  std::ranges::copy(views, place.views.host.data());
+  const auto copy = [&](auto& sent, std::size_t count) {
+    if (sent.host.size() > 0)
+      copy_async(sent.device.data(), sent.host.data(), count, cudaMemcpyHostToDevice, copy_);
+  };
+  copy(place.views, views.size());
+  copy(place.rows, rows.size());
+  copy(place.tokens, rows.size() * row_tokens());
+  copy(place.bytes, rows.size() * data_->features);
+  copy(place.floats, rows.size() * data_->features);
+  copy(place.labels, rows.size());
+  place.full.record(copy_);
+}
+Samples::Source Samples::source(const Place& place) const {
+  if (resident_)
+    return {
+        bytes_.data(), floats_.data(), tokens_.data(), labels_.data(), place.rows.device.data()};
+  return {place.bytes.device.data(),
+          place.floats.device.data(),
+          place.tokens.device.data(),
+          place.labels.device.data(),
+          in_order_.data()};
+}
+
+void Samples::put(unsigned number, const Gathered& to, cudaStream_t stream) {
+  const Place& place = places_[number];
+  const Source from = source(place);
+  const std::size_t rows = place.rows_sent;
   const std::uint32_t features = data_->features;
-  const std::size_t count = std::size_t{chosen_} * features;
-  const std::uint32_t* rows = rows_.data();
+  const std::size_t count = rows * features;
   if (data_->is_text()) {
     launch(gather_windows_kernel,
            count,
            stream,
-           tokens_.data(),
-           rows,
+           from.tokens,
+           from.rows,
            features,
            count,
            to.tokens,
            to.labels);
     return;
   }
-  const Table table{.bytes = bytes_.data(),
-                    .floats = floats_.data(),
+  const Table table{.bytes = from.bytes,
+                    .floats = from.floats,
                     .shift = shift_.data(),
                     .scale = scale_.data(),
                     .features = features,
                     .plane = static_cast<std::uint32_t>(features / data_->shift.size()),
-                    .rows = rows,
-                    .views = viewed_ ? views_.data() : nullptr,
+                    .rows = from.rows,
+                    .views = place.viewed ? place.views.device.data() : nullptr,
                     .height = data_->image.height,
                     .width = data_->image.width};
   launch(gather_kernel, count, stream, table, count, to.input);
-  launch(
-      gather_labels_kernel, chosen_, stream, labels_.data(), rows, std::size_t{chosen_}, to.labels);
-}
-
-void Samples::put_streamed(const Gathered& to, cudaStream_t stream) {
-  const std::size_t count = std::size_t{chosen_} * data_->features;
-  if (data_->is_text())
-    copy_async(to.tokens, host_tokens_.data(), count, cudaMemcpyHostToDevice, stream);
-  else
-    copy_async(to.input, host_input_.data(), count, cudaMemcpyHostToDevice, stream);
-  copy_async(to.labels, host_labels_.data(), labels_of(chosen_), cudaMemcpyHostToDevice, stream);
+  launch(gather_labels_kernel, rows, stream, from.labels, from.rows, rows, to.labels);
 }
 
 void cross_entropy(float* z,

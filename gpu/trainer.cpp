@@ -19,29 +19,37 @@ std::vector<std::uint32_t> sample_of(const Share& share) {
   return rows;
 }
 
-/// A data set may take half of what is left on the device.
-std::size_t room_for_data() {
+std::size_t free_bytes() {
   std::size_t free = 0;
   std::size_t total = 0;
   GV_CUDA(cudaMemGetInfo(&free, &total));
-  return free / 2;
+  return free;
 }
 
 }  // namespace
 
-Trainer::Trainer(const Network& network, Share share, std::uint32_t batch, Kit& kit)
+Trainer::Trainer(const Network& network,
+                 Share share,
+                 std::uint32_t batch,
+                 Kit& kit,
+                 const std::function<std::size_t(std::size_t)>& room)
     : kit_(kit),
       batch_(batch),
       test_rows_(share.test->evaluation_rows()),
       sample_(sample_of(share)),
-      batches_(std::move(share.rows), share.rng, share.augment),
+      batches_({std::move(share.rows), share.rng, share.augment}, batch),
       network_(network, {batch, test_chunk, moments_chunk}, kit),
       labels_(lines(network_.most_rows()), "the labels of a minibatch"),
       losses_(2 * std::size_t{lines(network_.most_rows())}, "the losses of a minibatch"),
       result_(2, "the loss"),
       host_result_(2, "the loss"),
-      train_(std::move(share.train), std::max(batch, moments_chunk), room_for_data()),
-      test_(std::move(share.test), test_chunk, room_for_data()) {}
+      train_(std::move(share.train), std::max(batch, moments_chunk), room(free_bytes())),
+      test_(std::move(share.test), test_chunk, room(free_bytes())) {}
+
+void Trainer::restore(StateReader& in) {
+  batches_.restore(in);
+  sent_ = false;
+}
 
 std::uint32_t Trainer::lines(std::uint32_t rows) const {
   return rows * network_.network().positions();
@@ -55,7 +63,7 @@ Gathered Trainer::gathered() {
 }
 
 void Trainer::put_gradient(const float* x, float* g) {
-  train_.put(gathered(), kit_.stream);
+  train_.put(place_, gathered(), kit_.stream);
   network_.forward(x, batch_);
   cross_entropy(network_.logits(),
                 labels_.data(),
@@ -68,16 +76,24 @@ void Trainer::put_gradient(const float* x, float* g) {
   copy_async(host_result_.data(), result_.data(), 1, cudaMemcpyDeviceToHost, kit_.stream);
 }
 
-double Trainer::gradient(const float* x, float* g) {
-  const std::span<const std::uint32_t> rows = batches_.next(batch_);
-  train_.choose(rows, batches_.views());
-  if (warm_ && !graph_.recorded()) graph_.record(kit_.stream, [&] { put_gradient(x, g); });
-  if (graph_.recorded())
-    graph_.launch(kit_.stream);
-  else
+double Trainer::gradient(const float* x, float* g, const Work& step) {
+  if (!sent_) train_.send(place_, batches_.rows(), batches_.views());
+  train_.hold(place_, kit_.stream);
+  Recording& recording = step ? gradient_and_step_ : gradient_;
+  const Work work = [&] {
     put_gradient(x, g);
+    if (step) step();
+  };
+  Graph& graph = recording.graphs[place_];
+  if (recording.ran && !graph.recorded()) graph.record(kit_.stream, work);
+  graph.recorded() ? graph.launch(kit_.stream) : work();
+  recording.ran = true;
+  // The other place is free: the host has waited for the step that read it.
+  place_ = 1 - place_;
+  batches_.step();
+  train_.send(place_, batches_.rows(), batches_.views());
+  sent_ = true;
   kit_.stream.wait();
-  warm_ = true;
   return host_result_[0];
 }
 
@@ -90,15 +106,38 @@ std::span<const std::uint32_t> Trainer::around(const std::vector<std::uint32_t>&
   return chunk_;
 }
 
+template <class Put, class Done>
+void Trainer::in_chunks(Samples& samples,
+                        const std::vector<std::uint32_t>& rows,
+                        std::uint32_t count,
+                        Put put,
+                        Done done) {
+  if (rows.empty()) return;
+  samples.send(0, around(rows, 0, count));
+  unsigned place = 0;
+  for (std::size_t first = 0; first < rows.size(); first += count) {
+    samples.hold(place, kit_.stream);
+    samples.put(place, gathered(), kit_.stream);
+    put(first);
+    place = 1 - place;
+    if (first + count < rows.size()) samples.send(place, around(rows, first + count, count));
+    kit_.stream.wait();
+    done(first);
+  }
+}
+
 Moments Trainer::measure_moments(const float* x) {
   std::uint32_t batches = 0;
   if (!network_.has_batch_norm()) return {};
-  for (std::size_t first = 0; first < sample_.size(); first += moments_chunk) {
-    train_.choose(around(sample_, first, moments_chunk));
-    train_.put(gathered(), kit_.stream);
-    network_.forward(x, moments_chunk, {Moments::Use::remembered, batches++});
-    kit_.stream.wait();
-  }
+  sent_ = false;  // the places are taken by the sample
+  in_chunks(
+      train_,
+      sample_,
+      moments_chunk,
+      [&](std::size_t) {
+        network_.forward(x, moments_chunk, {Moments::Use::remembered, batches++});
+      },
+      [](std::size_t) {});
   return {Moments::Use::given, batches};
 }
 
@@ -106,25 +145,22 @@ Evaluation Trainer::evaluate(const float* x) {
   const Moments moments = measure_moments(x);
   double loss = 0;
   double correct = 0;
-  for (std::size_t first = 0; first < test_rows_.size(); first += test_chunk) {
+  const auto put = [&](std::size_t first) {
     const std::size_t left = test_rows_.size() - first;
-    const std::uint32_t told =
-        lines(static_cast<std::uint32_t>(std::min<std::size_t>(test_chunk, left)));
-    test_.choose(around(test_rows_, first, test_chunk));
-    test_.put(gathered(), kit_.stream);
     network_.forward(x, test_chunk, moments);
     score(network_.logits(),
           labels_.data(),
-          told,
+          lines(static_cast<std::uint32_t>(std::min<std::size_t>(test_chunk, left))),
           network_.network().classes,
           losses_.data(),
           result_.data(),
           kit_.stream);
     copy_async(host_result_.data(), result_.data(), 2, cudaMemcpyDeviceToHost, kit_.stream);
-    kit_.stream.wait();
+  };
+  in_chunks(test_, test_rows_, test_chunk, put, [&](std::size_t) {
     loss += host_result_[0];
     correct += host_result_[1];
-  }
+  });
   const auto n = static_cast<double>(test_rows_.size() * network_.network().positions());
   return {loss / n, correct / n};
 }

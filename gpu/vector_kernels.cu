@@ -91,6 +91,16 @@ struct Steps {
   }
 };
 
+/// As Steps, by a rule that is read when the kernel runs.
+template <StepRule::Kind kind>
+struct StepsAsWritten {
+  const StepRule* rule;
+  template <int N>
+  __device__ void apply(const Piece& piece, std::size_t k) const {
+    Steps<kind>{*rule}.template apply<N>(piece, k);
+  }
+};
+
 template <StepRule::Kind kind>
 struct MixesAndSteps {
   Inflow in;
@@ -185,6 +195,11 @@ void mix_and_step(const Piece& piece, const Inflow& in, const StepRule& rule, cu
 
 void step(const Piece& piece, const StepRule& rule, cudaStream_t stream) {
   for_kind(rule.kind, [&]<StepRule::Kind kind>() { run(piece, Steps<kind>{rule}, true, stream); });
+}
+
+void step(const Piece& piece, StepRule::Kind of, const StepRule* rule, cudaStream_t stream) {
+  for_kind(of,
+           [&]<StepRule::Kind kind>() { run(piece, StepsAsWritten<kind>{rule}, true, stream); });
 }
 
 void add_flow(float* x,

@@ -36,6 +36,9 @@ void mix(const Piece& piece, const Inflow& in, cudaStream_t stream);
 void mix_and_step(const Piece& piece, const Inflow& in, const StepRule& rule, cudaStream_t stream);
 /// x <- x - gamma direction(g).
 void step(const Piece& piece, const StepRule& rule, cudaStream_t stream);
+/// The same by a rule of this kind in the device's memory, read when the kernel runs: what is
+/// recorded once steps by another rate each time.
+void step(const Piece& piece, StepRule::Kind kind, const StepRule* rule, cudaStream_t stream);
 
 /// x <- x + w (theirs - ours), without what is not finite; *bad <- 1 when theirs is not.
 void add_flow(float* x,

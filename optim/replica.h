@@ -39,6 +39,12 @@ class Replica {
 
   virtual double gradient() = 0;  ///< g <- gradient at x on the next minibatch; returns its loss
   virtual void step() = 0;        ///< x <- x - gamma direction(g)
+  /// gradient(), then step(): one piece of work where nothing comes between; returns the loss.
+  virtual double gradient_and_step() {
+    const double loss = gradient();
+    step();
+    return loss;
+  }
   /// x[r] <- x[r] + sum_j w_j (x_j - x[r]): averaging written as flows, so that opposite ends apply
   /// opposite flows. An element whose flow is not finite flows nowhere, at either end: both ends
   /// see the same two values.

@@ -1,18 +1,20 @@
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <exception>
 #include <functional>
 #include <string>
 
+#include "gpu/kit.h"
 #include "gpu/make_replica.h"
 #include "gpu/memory.h"
 #include "gpu/plugin.h"
 #include "gpu/vector_kernels.h"
 
-// What the device does beside what it could: training in samples per second; the fused mixing and
-// step beside a copy in the device's memory; the ways in and out of the replica beside plain copies
-// over the bus. Prints tables in Markdown.
+// What the device does beside what it could: training in samples per second, and beside its floor;
+// the fused mixing and step beside a copy in the device's memory; the ways in and out of the
+// replica beside plain copies over the bus. Prints tables in Markdown.
 
 namespace gv::gpu {
 namespace {
@@ -152,26 +154,91 @@ Share text() {
 
 bool failed = false;  ///< a row of the tables
 
+constexpr std::array precisions{Precision::fp32, Precision::tf32, Precision::bf16};
+
+/// Operations per second of a product of two square matrices.
+double matrix_rate(Precision precision) {
+  constexpr int n = 8192;
+  constexpr std::size_t count = std::size_t{n} * n;
+  const bool halves = precision == Precision::bf16;
+  const cudaDataType_t type = halves ? CUDA_R_16BF : CUDA_R_32F;
+  const cublasComputeType_t compute =
+      precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  const Kit kit(precision);
+  DeviceArray<std::uint8_t> a(count * (halves ? 2 : 4), "a factor");
+  DeviceArray<std::uint8_t> b(a.size(), "a factor");
+  DeviceArray<float> c(count, "a product");
+  const float one = 1;
+  const float zero = 0;
+  const double t = device_seconds(kit.stream, 10, [&] {
+    GV_CUDA(cublasGemmEx(kit.blas(),
+                         CUBLAS_OP_N,
+                         CUBLAS_OP_N,
+                         n,
+                         n,
+                         n,
+                         &one,
+                         a.data(),
+                         type,
+                         n,
+                         b.data(),
+                         type,
+                         n,
+                         &zero,
+                         c.data(),
+                         CUDA_R_32F,
+                         n,
+                         compute,
+                         CUBLAS_GEMM_DEFAULT));
+  });
+  return 2.0 * n * n * n / t;
+}
+
+/// Bytes that a gradient and its step of SGD with momentum move at the least, a kernel to a node:
+/// values are written and read on the way there and read on the way back, gradients by them written
+/// and read; weights are read on both ways, their gradients written and read, the velocity and the
+/// weights read and written.
+double least_bytes(const Network& network, std::uint32_t batch) {
+  double values = 0;
+  for (std::size_t i = 1; i < network.nodes.size(); ++i)
+    values += static_cast<double>(network.nodes[i].out.elements()) * batch;
+  return 4 * (5 * values + 8 * static_cast<double>(network.size()));
+}
+
+/// What the device could do.
+struct Limits {
+  double copy;                   ///< bytes per second, inside its memory
+  std::array<double, 3> matrix;  ///< operations per second, by precision
+};
+
+Limits measure_limits() {
+  const Stream stream;
+  Limits limits{.copy = device_copy(stream), .matrix = {}};
+  for (std::size_t k = 0; k < precisions.size(); ++k) limits.matrix[k] = matrix_rate(precisions[k]);
+  return limits;
+}
+
 void put_training_row(const char* name,
                       const ModelSpec& model,
                       const Share& share,
-                      std::uint32_t batch) {
+                      std::uint32_t batch,
+                      const Limits& limits) {
   OptimizerSpec sgd;
   sgd.momentum = 0.9;
   sgd.lr = 1e-3;
   std::printf("| %s, batch %u |", name, batch);
-  for (const Precision precision : {Precision::fp32, Precision::tf32, Precision::bf16}) {
+  for (std::size_t k = 0; k < precisions.size(); ++k) {
     try {
       const Network network = make_network(model, *share.train);
-      const auto replica = make_replica(network, share, sgd, batch, Rng(1), 0, precision);
-      const auto step = [&] {
-        replica->gradient();
-        replica->step();
-      };
-      for (int k = 0; k < 5; ++k) step();
-      std::printf(" %.0f |", batch / seconds(30, step));
+      const auto replica = make_replica(network, share, sgd, batch, Rng(1), 0, precisions[k]);
+      const auto step = [&] { replica->gradient_and_step(); };
+      for (int warm = 0; warm < 6; ++warm) step();
+      const double t = seconds(30, step);
+      const double floor = std::max(network.gradient_flops(batch) / limits.matrix[k],
+                                    least_bytes(network, batch) / limits.copy);
+      std::printf(" %.0f | %.2f |", batch / t, floor / t);
     } catch (const CudaError& e) {
-      std::printf(" failed |");
+      std::printf(" failed | |");
       std::fprintf(stderr, "%s\n", e.what());
       failed = true;
     }
@@ -181,22 +248,33 @@ void put_training_row(const char* name,
 }
 
 void training() {
-  std::printf("\nTraining on one device, samples per second (a gradient and its step)\n\n");
-  std::printf("| model | fp32 | tf32 | bf16 |\n|---|---|---|---|\n");
+  const Limits limits = measure_limits();
+  std::printf(
+      "\nTraining on one device, samples per second (a gradient and its step), and the "
+      "floor's share of the time\n");
+  std::printf(
+      "(the longer of: operations over the rate of 8192 x 8192 products, %.1f fp32, %.1f "
+      "tf32, %.1f bf16 TFLOP/s;\nbytes over the copy in device memory, %.0f GB/s)\n\n",
+      limits.matrix[0] * 1e-12,
+      limits.matrix[1] * 1e-12,
+      limits.matrix[2] * 1e-12,
+      limits.copy * 1e-9);
+  std::printf(
+      "| model | fp32 | floor | tf32 | floor | bf16 | floor |\n|---|---|---|---|---|---|---|\n");
   ModelSpec resnet;
   resnet.kind = "resnet20";
   const Share seen = pictures();
-  put_training_row("ResNet-20, 3 x 32 x 32", resnet, seen, 128);
-  put_training_row("ResNet-20, 3 x 32 x 32", resnet, seen, 1024);
+  put_training_row("ResNet-20, 3 x 32 x 32", resnet, seen, 128, limits);
+  put_training_row("ResNet-20, 3 x 32 x 32", resnet, seen, 1024, limits);
   ModelSpec mlp;
   mlp.hidden = {4096, 4096};
-  put_training_row("MLP 3072-4096-4096-10", mlp, seen, 1024);
+  put_training_row("MLP 3072-4096-4096-10", mlp, seen, 1024, limits);
   ModelSpec transformer;
   transformer.kind = "transformer";
   transformer.width = 256;
   transformer.heads = 8;
   transformer.layers = 4;
-  put_training_row("transformer, 4 layers of 256, 128 tokens", transformer, text(), 64);
+  put_training_row("transformer, 4 layers of 256, 128 tokens", transformer, text(), 64, limits);
 }
 
 void put_copy_row(const char* name, double bytes, double t, double bus) {

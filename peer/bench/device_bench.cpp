@@ -14,10 +14,7 @@ namespace {
 /// Median seconds of one training step, after two to warm up.
 double median_step(Replica& replica, double seconds) {
   using Clock = std::chrono::steady_clock;
-  const auto step = [&] {
-    replica.gradient();
-    replica.step();
-  };
+  const auto step = [&] { replica.gradient_and_step(); };
   step();
   step();
   std::vector<double> times;
@@ -59,6 +56,7 @@ std::vector<DeviceRow> targets(const Assembly& fleet) {
 std::vector<DeviceRow> bench_devices(const Assembly& fleet,
                                      const std::vector<std::uint32_t>& batches,
                                      double seconds,
+                                     double beside,
                                      const std::function<void(const DeviceRow&)>& on_row) {
   std::vector<DeviceRow> rows;
   for (DeviceRow row : targets(fleet)) {
@@ -71,7 +69,7 @@ std::vector<DeviceRow> bench_devices(const Assembly& fleet,
       row.gflops = 1e-9 * replica->gradient_flops() / step;
       const double first =
           rows.size() < batches.size() ? row.samples_per_second : rows[b].samples_per_second;
-      row.speed = row.samples_per_second / first;
+      row.speed = row.samples_per_second / (beside > 0 ? beside : first);
       rows.push_back(row);
       on_row(row);
     }

@@ -19,6 +19,7 @@ struct DeviceOptions {
   FleetOptions file;
   std::vector<std::uint32_t> batches{16, 32, 64, 128, 256};
   double seconds = 1;
+  double beside = 0;
 };
 
 /// Without a file: the model of the README on digits.
@@ -68,7 +69,9 @@ void print_advice(const std::vector<DeviceRow>& rows, std::uint32_t base) {
                row.speed);
   }
   const auto first = std::ranges::find(rows, base, &DeviceRow::batch);
-  fmt::print("  simulate: {{ flops: {:.3g} GFLOP/s }}    # of speed 1\n", first->gflops);
+  fmt::print("  simulate: {{ flops: {:.3g} GFLOP/s }}    # of speed 1: {:.0f} samples/s\n",
+             first->gflops / first->speed,
+             first->samples_per_second / first->speed);
 }
 
 void print_json(const Assembly& fleet, const std::vector<DeviceRow>& measured, std::uint32_t base) {
@@ -106,10 +109,13 @@ void run_devices(const DeviceOptions& options) {
     fmt::print(
         "{:<10} {:>6} {:>12} {:>10} {:>8}\n", "device", "batch", "samples/s", "GFLOP/s", "speed");
   }
-  const auto rows = bench_devices(
-      fleet, {sizes.begin(), sizes.end()}, options.seconds, [&](const DeviceRow& row) {
-        if (!json) print_row(row);
-      });
+  const auto rows = bench_devices(fleet,
+                                  {sizes.begin(), sizes.end()},
+                                  options.seconds,
+                                  options.beside,
+                                  [&](const DeviceRow& row) {
+                                    if (!json) print_row(row);
+                                  });
   json ? print_json(fleet, rows, base) : print_advice(rows, base);
 }
 
@@ -132,9 +138,16 @@ void add_bench_device(CLI::App& bench) {
   command->add_option("--seconds", options->seconds, "How long to measure each")
       ->check(CLI::Range(0.001, 600.0))
       ->capture_default_str();
-  add_examples(*command,
-               "  grapevine bench device\n"
-               "  grapevine bench device configs/fashion-ring8.yaml --batches 16,64,256 --json");
+  command
+      ->add_option(
+          "--beside", options->beside, "Samples per second of speed 1, as printed elsewhere")
+      ->check(CLI::Range(1e-3, 1e12).description(""))
+      ->type_name("SAMPLES");
+  add_examples(
+      *command,
+      "  grapevine bench device\n"
+      "  grapevine bench device fleet.yaml --beside 12300   # on the fleet's second machine\n"
+      "  grapevine bench device configs/fashion-ring8.yaml --batches 16,64,256 --json");
   command->callback([options] {
     if (options->file.file.empty() && !options->file.sets.empty())
       throw std::invalid_argument("bench device: --set needs a fleet file");

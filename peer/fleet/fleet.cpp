@@ -112,17 +112,12 @@ class FleetReader : Readers {
     set(map.take("device"), usual_.device, [this](const Value& v) {
       return read_device(source_, v);
     });
-    read_precision(map.take("precision"));
+    set(map.take("precision"), usual_.precision, [this](const Value& v) {
+      return read_precision(source_, v);
+    });
     read_batch(map.take("batch"));
     set(map.take("local_steps"), fleet_.local_steps, count(1, 1'000'000));
     map.finish();
-  }
-
-  void read_precision(const Value* value) {
-    std::string word = "fp32";
-    set(value, word, choice({"fp32", "tf32", "bf16"}));
-    if (word == "tf32") fleet_.precision = Precision::tf32;
-    if (word == "bf16") fleet_.precision = Precision::bf16;
   }
 
   /// A number, or `auto`: in proportion to the peers' speeds, `mean` on average.

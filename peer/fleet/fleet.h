@@ -25,6 +25,7 @@ struct PeerSpec {
   std::string device = "cpu";  ///< auto | cpu | cuda[:k]
   int threads = 1;             ///< compute threads
   std::uint32_t batch = 32;
+  Precision precision = Precision::fp32;  ///< of its arithmetic on CUDA
   double speed = 1;  ///< relative compute speed: for the simulator, and for batches in proportion
 };
 
@@ -87,7 +88,6 @@ struct Fleet {
   ModelSpec model;
   OptimizerSpec optimizer;  ///< schedule.total and .peers are filled in when the run is assembled
   std::uint32_t local_steps = 1;
-  Precision precision = Precision::fp32;  ///< of the peers on CUDA
   std::string algorithm = "d-psgd";
   std::string order;  ///< "" takes the algorithm's first
   TopologySpec topology;

@@ -23,8 +23,8 @@ class PeersReader : Readers {
     }
     if (value->kind != Value::Kind::sequence || value->items.empty()) {
       source_.error(*value,
-                    "expected a number of peers or a list of { host, device, count, threads, "
-                    "batch, speed }");
+                    "expected a number of peers or a list of { host, device, precision, count, "
+                    "threads, batch, speed }");
       fleet_.peers.assign(1, usual);
       return;
     }
@@ -44,6 +44,9 @@ class PeersReader : Readers {
     }
     set(map.take("device"), peer.device, [this](const Value& v) {
       return read_device(source_, v);
+    });
+    set(map.take("precision"), peer.precision, [this](const Value& v) {
+      return read_precision(source_, v);
     });
     set(map.take("count"), n, count(1, most_peers));
     set(map.take("threads"), peer.threads, count(1, 1024));
@@ -78,6 +81,17 @@ std::optional<std::string> read_device(Source& source, const Value& value) {
   source.error(value,
                fmt::format("`{}` is not a device", *word),
                "write `cpu`, `cuda`, `cuda:1` for the second one, or `auto`");
+  return std::nullopt;
+}
+
+std::optional<Precision> read_precision(Source& source, const Value& value) {
+  const auto word = read_word(source, value);
+  if (!word) return std::nullopt;
+  if (*word == "fp32") return Precision::fp32;
+  if (*word == "tf32") return Precision::tf32;
+  if (*word == "bf16") return Precision::bf16;
+  source.error(
+      value, fmt::format("`{}` is not a precision", *word), "write `fp32`, `tf32` or `bf16`");
   return std::nullopt;
 }
 

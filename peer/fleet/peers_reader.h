@@ -15,5 +15,7 @@ void read_peers(Source& source, const Value* value, const PeerSpec& usual, Fleet
 
 /// A device as fleet files write it: auto | cpu | cuda | cuda:K.
 std::optional<std::string> read_device(Source& source, const Value& value);
+/// fp32 | tf32 | bf16.
+std::optional<Precision> read_precision(Source& source, const Value& value);
 
 }  // namespace gv

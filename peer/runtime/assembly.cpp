@@ -173,7 +173,7 @@ ReplicaParts Assembly::parts(PeerId i) const {
           .optimizer = optimizer_,
           .batch = fleet.peers.at(i).batch,
           .init = Rng(fleet.seed).derive("init"),
-          .precision = fleet.precision};
+          .precision = fleet.peers.at(i).precision};
 }
 
 std::unique_ptr<Replica> Assembly::replica(PeerId i) const {

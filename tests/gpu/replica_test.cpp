@@ -164,6 +164,31 @@ TEST_P(ReplicaTest, StepsAsItsOptimizerDoes) {
   }
 }
 
+TEST_P(ReplicaTest, AWholeStepGivesTheBitsOfItsHalves) {
+  OptimizerSpec decaying = momentum_sgd();
+  decaying.schedule.kind = "cosine";
+  decaying.schedule.total = 9;
+  OptimizerSpec adam;
+  adam.kind = "adam";
+  for (const OptimizerSpec& spec : {OptimizerSpec{}, decaying, adam}) {
+    const auto whole = make(20, spec);
+    const auto halves = make(20, spec);
+    const Flows flows = random_flows(whole->size(), 2);
+    for (int step = 0; step < 9; ++step) {
+      EXPECT_EQ(whole->gradient_and_step(), halves->gradient());
+      halves->step();
+      ASSERT_EQ(values(*whole), values(*halves)) << spec.kind << ", step " << step;
+      if (step % 4 != 3) continue;
+      for (Replica* replica : {whole.get(), halves.get()}) {
+        replica->gradient();  // of a round with an exchange
+        replica->mix_and_step({0, replica->size()}, flows);
+        if (step == 7) replica->skip_to(2);
+      }
+      ASSERT_EQ(values(*whole), values(*halves));
+    }
+  }
+}
+
 TEST_P(ReplicaTest, OnePassGivesTheBitsOfTwoAndPiecesThoseOfTheWhole) {
   const auto two = make(170);
   const auto one = make(170);

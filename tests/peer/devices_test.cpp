@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "gpu/cuda_replica.h"
+#include "peer/bench/device_bench.h"
 #include "peer/fleet/batch_shares.h"
 #include "peer/fleet/peers_reader.h"
 #include "peer/runtime/assembly.h"
@@ -17,9 +18,12 @@ namespace {
 class Devices : public testing::Test {
  protected:
   Fleet read(const std::string& text) {
+    return read_text("version: 1\ndata: quadratic\nstop: { rounds: 5 }\n" + text);
+  }
+  Fleet read_text(const std::string& text) {
     notices_.clear();
     const std::string path = folder_.path() + "/fleet.yaml";
-    std::ofstream(path) << "version: 1\ndata: quadratic\nstop: { rounds: 5 }\n" << text;
+    std::ofstream(path) << text;
     return read_fleet(path, {}, &notices_);
   }
   std::string problem(const std::string& text) {
@@ -57,10 +61,18 @@ TEST_F(Devices, AreGivenToAllOrToEach) {
 }
 
 TEST_F(Devices, ThePrecisionIsRead) {
-  EXPECT_EQ(read("").precision, Precision::fp32);
-  EXPECT_EQ(read("train: { precision: fp32 }\n").precision, Precision::fp32);
-  EXPECT_EQ(read("train: { precision: tf32 }\n").precision, Precision::tf32);
-  EXPECT_EQ(read("train: { precision: bf16 }\n").precision, Precision::bf16);
+  const auto of = [&](const std::string& text) { return read(text).peers[0].precision; };
+  EXPECT_EQ(of(""), Precision::fp32);
+  EXPECT_EQ(of("train: { precision: fp32 }\n"), Precision::fp32);
+  EXPECT_EQ(of("train: { precision: tf32 }\n"), Precision::tf32);
+  EXPECT_EQ(of("train: { precision: bf16 }\n"), Precision::bf16);
+  const Fleet mixed = read(
+      "train: { precision: tf32 }\npeers: [{ count: 2 }, { device: cuda, precision: fp32 }]\n");
+  EXPECT_EQ(mixed.peers[1].precision, Precision::tf32);
+  EXPECT_EQ(mixed.peers[2].precision, Precision::fp32);
+  EXPECT_NE(problem("peers: [{ precision: fp8 }]\n").find(":4:22 `fp8` is not a precision"),
+            std::string::npos)
+      << problem("peers: [{ precision: fp8 }]\n");
   EXPECT_NE(problem("train: { precision: fp16 }\n").find(":4:21"), std::string::npos)
       << problem("train: { precision: fp16 }\n");
 }
@@ -81,6 +93,7 @@ TEST_F(Devices, TheDigestHoldsTheBatchesAndNotTheDevices) {
   const std::string plain = read("peers: [{ count: 2 }]\n").digest;
   EXPECT_EQ(read("peers: 2\ntrain: { device: cuda }\n").digest, plain);
   EXPECT_EQ(read("peers: [{ device: auto }, { device: cpu, speed: 3 }]\n").digest, plain);
+  EXPECT_EQ(read("peers: [{ precision: bf16 }, {}]\ntrain: { precision: tf32 }\n").digest, plain);
   EXPECT_NE(read("peers: [{ batch: 16 }, { batch: 48 }]\n").digest, plain);
   EXPECT_NE(read("peers: [{ batch: 16 }, { batch: 48 }]\n").digest,
             read("peers: [{ batch: 48 }, { batch: 16 }]\n").digest);
@@ -127,6 +140,24 @@ TEST_F(Devices, AssemblyAndSimulationNeedNoCuda) {
   if (cuda_available()) GTEST_SKIP() << "a CUDA device is here: the replica would live there";
   EXPECT_THROW(fleet.replica(0), std::runtime_error);
   EXPECT_EQ(fleet.replica(1)->size(), fleet.dimension);
+}
+
+/// Speeds of two machines have one unit when the second is measured beside the first.
+TEST_F(Devices, AreMeasuredBesideTheFirstOrBesideAnotherMachine) {
+  const Assembly fleet(
+      read_text("version: 1\nstop: { rounds: 5 }\nmodel: softmax\ndata: { kind: blobs, train: 64, "
+                "test: 8 }\n"));
+  for (const double beside : {0.0, 1000.0}) {
+    std::size_t told = 0;
+    const auto rows = bench_devices(fleet, {4, 8}, 0, beside, [&](const DeviceRow&) { ++told; });
+    ASSERT_GE(rows.size(), 2U);
+    EXPECT_EQ(told, rows.size());
+    for (std::size_t k = 0; k < 2; ++k) {
+      EXPECT_GT(rows[k].samples_per_second, 0);
+      const double unit = beside > 0 ? beside : rows[k].samples_per_second;
+      EXPECT_DOUBLE_EQ(rows[k].speed, rows[k].samples_per_second / unit);
+    }
+  }
 }
 
 TEST(BatchShares, AreInProportionAndSumToTheWhole) {
