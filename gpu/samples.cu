@@ -67,50 +67,6 @@ __global__ void gather_windows_kernel(const std::uint8_t* tokens,
   following[k] = tokens[at + 1];
 }
 
-__global__ void cross_entropy_kernel(float* z,
-                                     const std::uint8_t* labels,
-                                     std::uint32_t lines,
-                                     std::uint32_t classes,
-                                     float share,
-                                     double* losses) {
-  const std::size_t k = thread_index();
-  if (k < lines) losses[k] = cross_entropy_row(z + k * classes, labels[k], classes, share);
-}
-
-__global__ void score_kernel(const float* z,
-                             const std::uint8_t* labels,
-                             std::uint32_t lines,
-                             std::uint32_t classes,
-                             double* losses) {
-  const std::size_t k = thread_index();
-  if (k >= lines) return;
-  bool correct = false;
-  losses[2 * k] = score_row(z + k * classes, labels[k], classes, correct);
-  losses[2 * k + 1] = correct ? 1 : 0;
-}
-
-/// One block.
-__global__ void mean_kernel(const double* losses, std::uint32_t lines, double* mean) {
-  Two sum;
-  for (std::uint32_t k = threadIdx.x; k < lines; k += blockDim.x) sum.a += losses[k];
-  const Two total = block_sum(sum);
-  if (threadIdx.x == 0) *mean = total.a / lines;
-}
-
-/// One block.
-__global__ void total_kernel(const double* losses, std::uint32_t lines, double* score) {
-  Two sum;
-  for (std::uint32_t k = threadIdx.x; k < lines; k += blockDim.x) {
-    sum.a += losses[2 * k];
-    sum.b += losses[2 * k + 1];
-  }
-  const Two total = block_sum(sum);
-  if (threadIdx.x == 0) {
-    score[0] = total.a;
-    score[1] = total.b;
-  }
-}
-
 std::size_t bytes_of(const Dataset& data) {
   return data.bytes.size() + data.floats.size() * sizeof(float) + data.labels.size() +
          data.tokens.size();
@@ -255,29 +211,6 @@ void Samples::put(unsigned number, const Gathered& to, cudaStream_t stream) {
                     .width = data_->image.width};
   launch(gather_kernel, count, stream, table, count, to.input);
   launch(gather_labels_kernel, rows, stream, from.labels, from.rows, rows, to.labels);
-}
-
-void cross_entropy(float* z,
-                   const std::uint8_t* labels,
-                   std::uint32_t lines,
-                   std::uint32_t classes,
-                   double* losses,
-                   double* loss,
-                   cudaStream_t stream) {
-  const float share = 1.0F / static_cast<float>(lines);
-  launch(cross_entropy_kernel, lines, stream, z, labels, lines, classes, share, losses);
-  launch_blocks(mean_kernel, 1, stream, losses, lines, loss);
-}
-
-void score(const float* z,
-           const std::uint8_t* labels,
-           std::uint32_t lines,
-           std::uint32_t classes,
-           double* losses,
-           double* score,
-           cudaStream_t stream) {
-  launch(score_kernel, lines, stream, z, labels, lines, classes, losses);
-  launch_blocks(total_kernel, 1, stream, losses, lines, score);
 }
 
 }  // namespace gv::gpu

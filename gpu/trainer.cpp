@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "gpu/loss.h"
+
 namespace gv::gpu {
 namespace {
 
