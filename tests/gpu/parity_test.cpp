@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "tests/gpu/cases.h"
 
@@ -41,34 +42,66 @@ double relative_distance(std::span<const float> a, std::span<const float> b) {
 }
 
 /// x with the last bit of every element changed at random: what rounding alone may do.
-std::vector<float> nudged(std::vector<float> x) {
-  Rng rng(17);
+std::vector<float> nudged(std::vector<float> x, Rng rng) {
   for (float& value : x) value = std::nextafter(value, rng.uniform() < 0.5 ? 1e9F : -1e9F);
   return x;
 }
 
+/// One nudge tells nothing of a tensor whose relus it leaves alone, and then a hundred times what
+/// it does is less than the jump of one relu that another order of summation opens. Measured on the
+/// host: of 16 nudges 7 to 16 make some relu of the batch-norm network jump, by the minibatch, and
+/// 9 to 13 of the group-norm network's, but for one minibatch on which none does.
+constexpr std::uint64_t nudges = 16;
+
+/// The CPU's gradients beside one another, each from weights with other last bits.
+class Nudged {
+ public:
+  Nudged(const std::function<std::unique_ptr<Replica>()>& make, std::uint64_t count) {
+    for (std::uint64_t k = 0; k < count; ++k) {
+      replicas_.push_back(make());
+      Replica& one = *replicas_.back();
+      one.load(Vector::x, {0, one.size()}, *payload(nudged(values(one), Rng(17 + k))));
+    }
+  }
+  void take_gradients() {
+    gradients_.clear();
+    for (const auto& replica : replicas_) {
+      replica->gradient();
+      gradients_.push_back(values(*replica, Vector::g));
+    }
+  }
+  /// Of the tensor's gradient, the largest relative distance that a nudge makes.
+  double sensitivity(const Tensor& t, std::span<const float> gradient) const {
+    double most = 0;
+    for (const std::vector<float>& g : gradients_)
+      most = std::max(most, relative_distance(std::span(g).subspan(t.offset, t.count), gradient));
+    return most;
+  }
+
+ private:
+  std::vector<std::unique_ptr<Replica>> replicas_;
+  std::vector<std::vector<float>> gradients_;
+};
+
 /// Every layer's to 1e-5; where relus in 19 layers jump (see Case::smooth), to a hundred times what
-/// a change of the weights' last bits does to the CPU's own gradient.
+/// a change of the weights' last bits does to the CPU's own gradient, the most of several.
 TEST_P(Parity, GradientsOfEveryLayerAgree) {
   const auto on_cpu = make(host);
-  const auto beside = make(host);
-  beside->load(Vector::x, {0, beside->size()}, *payload(nudged(values(*beside))));
   const auto on_gpu = make(cuda);
   const bool jumps = GetParam().model.kind == "resnet20" && !GetParam().smooth;
+  Nudged beside([] { return make(host); }, jumps ? nudges : 0);
   const std::vector<Tensor> tensors = GetParam().network().tensors;
   for (int round = 0; round < 4; ++round) {  // at once, recorded for either place, replayed
     EXPECT_NEAR(on_gpu->gradient() / on_cpu->gradient(), 1, 1e-5);
     const std::vector<float> a = values(*on_gpu, Vector::g);
     const std::vector<float> b = values(*on_cpu, Vector::g);
-    beside->gradient();
-    const std::vector<float> c = values(*beside, Vector::g);
+    beside.take_gradients();
     for (const Tensor& t : tensors) {
       const auto ours = std::span(a).subspan(t.offset, t.count);
       const auto theirs = std::span(b).subspan(t.offset, t.count);
       // A gradient that is nothing but rounding has no relative error (a bias before a norm).
       if (norm(theirs) < 1e-6 * norm(b)) continue;
-      const double own = relative_distance(std::span(c).subspan(t.offset, t.count), theirs);
-      const double most = jumps ? std::max(1e-5, 100 * own) : 1e-5;
+      const double most = std::max(1e-5, 100 * beside.sensitivity(t, theirs));
       EXPECT_LE(relative_distance(ours, theirs), most) << t.parameter.name;
     }
   }
