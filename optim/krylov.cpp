@@ -41,6 +41,17 @@ Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(const Factorization& f) {
   return solver;
 }
 
+/// Calls each(f, value, small, j) for every Ritz value, small: k x k, its column j the Ritz vector
+/// in the basis; not at all where the start is zero.
+template <class Each>
+void for_each_ritz_value(const SymmetricProduct& a, Doubles start, std::size_t steps, Each each) {
+  const Factorization f = lanczos(a, std::move(start), steps);
+  if (f.basis.empty()) return;
+  const auto solver = solved(f);
+  for (Eigen::Index j = 0; j < solver.eigenvalues().size(); ++j)
+    each(f, solver.eigenvalues()[j], solver.eigenvectors(), j);
+}
+
 /// The j-th Ritz vector.
 Doubles combined(const Factorization& f, const Eigen::MatrixXd& small, Eigen::Index j) {
   Doubles u(f.basis[0].size());
@@ -87,26 +98,22 @@ LeadingPairs leading_pairs(const SymmetricProduct& a,
 }
 
 LeadingPairs ritz_pairs(const SymmetricProduct& a, Doubles start, std::size_t steps) {
-  const Factorization f = lanczos(a, std::move(start), steps);
   LeadingPairs pairs;
-  if (f.basis.empty()) return pairs;
-  const auto solver = solved(f);
-  for (Eigen::Index j = 0; j < solver.eigenvalues().size(); ++j) {
-    pairs.values.push_back(solver.eigenvalues()[j]);
-    pairs.vectors.push_back(combined(f, solver.eigenvectors(), j));
-  }
+  for_each_ritz_value(
+      a, std::move(start), steps, [&](const auto& f, double value, const auto& small, auto j) {
+        pairs.values.push_back(value);
+        pairs.vectors.push_back(combined(f, small, j));
+      });
   return pairs;
 }
 
 KrylovQuadrature krylov_quadrature(const SymmetricProduct& a, Doubles start, std::size_t steps) {
-  const Factorization f = lanczos(a, std::move(start), steps);
   KrylovQuadrature q;
-  if (f.basis.empty()) return q;
-  const auto solver = solved(f);
-  for (Eigen::Index j = 0; j < solver.eigenvalues().size(); ++j) {
-    q.nodes.push_back(solver.eigenvalues()[j]);
-    q.weights.push_back(std::pow(solver.eigenvectors()(0, j), 2));
-  }
+  for_each_ritz_value(
+      a, std::move(start), steps, [&](const auto&, double value, const auto& small, auto j) {
+        q.nodes.push_back(value);
+        q.weights.push_back(std::pow(small(0, j), 2));
+      });
   return q;
 }
 
