@@ -11,6 +11,7 @@
 #include "peer/cli/mixing_figures.h"
 #include "peer/fleet/batch_shares.h"
 #include "peer/report/calibrated_forecast.h"
+#include "peer/report/calibration_view.h"
 #include "peer/report/forecast_view.h"
 #include "peer/report/screen.h"
 #include "peer/runtime/round_prediction.h"

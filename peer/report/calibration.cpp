@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "optim/host_replica.h"
+#include "peer/report/calibrated_model.h"
 
 namespace gv {
 namespace {
@@ -43,44 +44,6 @@ void check(const Assembly& fleet) {
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-/// A share of b E samples has sigma^2 / E of zeta^2 for being a sample (the mean over n takes 1 /
-/// n).
-double sampled_spread(const Calibration& c, double looked) {
-  if (c.epoch == 0 || c.spread <= 0) return 0;
-  return std::min(1.0, c.noise / c.epoch * (1 - 1 / looked) / c.spread);
-}
-
-LocalModel local_model(const Calibration& c, PeerId peers, std::size_t looked) {
-  LocalModel m{.peers = peers, .noise = {}, .epoch = c.epoch, .pulls = {}, .drift = {}};
-  for (const CurvaturePart& part : c.noise_parts) m.noise.push_back({part.curvature, part.value});
-  for (const Calibration::Deviation& d : c.deviations) {
-    LocalModel::Pull pull{{}, d.gram};
-    for (const CurvaturePart& part : d.measure)
-      pull.measure.push_back({part.curvature, part.value});
-    m.pulls.push_back(std::move(pull));
-  }
-  for (const Drift::Axis& axis : c.drift.axes) m.drift.axes.push_back({axis.curvature, axis.slope});
-  for (const Drift::Source& source : c.drift.sources)
-    m.drift.sources.push_back({source.of_deviation, source.of_variance});
-  for (const Drift::Lasting& lasting : c.drift.lasting)
-    m.drift.lasting.push_back({lasting.memory, lasting.push});
-  m.drift.sampled = sampled_spread(c, static_cast<double>(looked));
-  return m;
-}
-
-/// Of some peers' deviations what all peers' are expected to be: their mean energy in each place.
-void spread_over(LocalModel& m, std::size_t looked, PeerId peers) {
-  m.peers = peers;
-  for (LocalModel::Pull& pull : m.pulls) {
-    double mean = 0;
-    for (std::size_t i = 0; i < looked; ++i) mean += pull.gram[i * looked + i];
-    mean /= static_cast<double>(looked);
-    std::vector<double> gram(std::size_t{peers} * peers, -mean / (peers - 1.0));
-    for (std::size_t i = 0; i < peers; ++i) gram[i * peers + i] = mean;
-    pull.gram = std::move(gram);
-  }
 }
 
 /// The short training.
@@ -219,55 +182,6 @@ FleetCalibration calibrate(const Assembly& fleet, const Progress& progress, doub
   check(fleet);
   set_compute_threads(1);  // small products; and bits that do not depend on the machine's cores
   return Trial(fleet, progress, flops).run();
-}
-
-nlohmann::ordered_json calibration_json(const FleetCalibration& c) {
-  nlohmann::ordered_json points = nlohmann::ordered_json::array();
-  for (const FleetCalibration::Point& p : c.points) {
-    points.push_back({{"training_time", p.time},
-                      {"loss", p.at.loss},
-                      {"gradient_square", p.at.gradient_square},
-                      {"curvature", p.at.curvature},
-                      {"trace", p.at.trace},
-                      {"noise", p.at.noise},
-                      {"noise_curvature", p.at.noise_curvature},
-                      {"spread", p.at.spread},
-                      {"batches_per_epoch", p.at.epoch}});
-  }
-  return {{"horizon", c.horizon},
-          {"complete", c.points.back().time >= c.horizon},
-          {"points", points},
-          {"step_seconds", c.step_seconds},
-          {"seconds", c.seconds}};
-}
-
-std::string calibration_text(const FleetCalibration& c) {
-  std::string text = fmt::format(
-      "calibrated in {:.1f} s; a minibatch gradient takes {:.3g} ms on a core here\n"
-      "  {:>13} {:>10} {:>10} {:>10} {:>10} {:>12} {:>10}\n",
-      c.seconds,
-      1e3 * c.step_seconds,
-      "training time",
-      "loss",
-      "L",
-      "tr H",
-      "sigma^2",
-      "tr(H Sigma)",
-      "zeta^2");
-  for (const FleetCalibration::Point& p : c.points) {
-    text += fmt::format("  {:>13.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>12.4g} {:>10.4g}\n",
-                        p.time,
-                        p.at.loss,
-                        p.at.curvature,
-                        p.at.trace,
-                        p.at.noise,
-                        p.at.noise_curvature,
-                        p.at.spread);
-  }
-  if (c.points.back().time < c.horizon)
-    text += fmt::format("  stopped before training time {:.4g}: later rounds by the last row\n",
-                        c.horizon);
-  return text;
 }
 
 }  // namespace gv

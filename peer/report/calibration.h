@@ -4,8 +4,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "graph/predict_local.h"
 #include "optim/calibration.h"
 #include "peer/runtime/assembly.h"
@@ -42,8 +40,5 @@ struct FleetCalibration {
 FleetCalibration calibrate(const Assembly& fleet,
                            const std::function<void(const std::string&)>& progress,
                            double flops = 2e11);
-
-nlohmann::ordered_json calibration_json(const FleetCalibration& calibration);
-std::string calibration_text(const FleetCalibration& calibration);
 
 }  // namespace gv

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "peer/report/calibrated_forecast.h"
+#include "peer/report/calibration_view.h"
 #include "peer/report/forecast_view.h"
 #include "peer/report/quadratic_problem.h"
 #include "peer/sim/simulation.h"
