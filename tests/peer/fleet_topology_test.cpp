@@ -6,14 +6,16 @@ namespace gv {
 namespace {
 
 TEST(Fleet, ReadsTheParametersOfTopologies) {
-  const auto topology = [](const std::string& text) {
-    return to_string(read(quadratic + "topology: { " + text + " }\n", {"peers=12"}).topology);
-  };
-  EXPECT_EQ(topology("kind: king-torus, shape: [3, 4]"), "king-torus:3x4");
-  EXPECT_EQ(topology("kind: ring-lattice, k: 6"), "ring-lattice:k=6");
-  EXPECT_EQ(topology("kind: d-equi-static, m: 5, seed: 2"), "d-equi-static:m=5,seed=2");
-  EXPECT_EQ(topology("kind: u-equi-static, weights: edge-list"), "u-equi-static:m=0,seed=1");
-  EXPECT_EQ(topology("kind: binary-tree, weights: fmmc"), "binary-tree");
+  const std::pair<const char*, const char*> rows[] = {
+      {"kind: king-torus, shape: [3, 4]", "king-torus:3x4"},
+      {"kind: ring-lattice, k: 6", "ring-lattice:k=6"},
+      {"kind: d-equi-static, m: 5, seed: 2", "d-equi-static:m=5,seed=2"},
+      {"kind: u-equi-static, weights: edge-list", "u-equi-static:m=0,seed=1"},
+      {"kind: binary-tree, weights: fmmc", "binary-tree"}};
+  for (const auto& [text, word] : rows) {
+    const Fleet fleet = read(quadratic + "topology: { " + text + " }\n", {"peers=12"});
+    EXPECT_EQ(to_string(fleet.topology), word);
+  }
 }
 
 /// The words of `graph report`, in the file and on the command line.

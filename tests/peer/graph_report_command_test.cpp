@@ -76,20 +76,18 @@ TEST_F(GraphCommand, NameWhatIsWrongWithAFile) {
 }
 
 TEST_F(GraphCommand, RefusesBadInputWithTheRemedy) {
-  const auto error = [](const std::string& arguments) {
-    const Ended a = grapevine("graph " + arguments);
+  const std::pair<const char*, const char*> rows[] = {
+      {"report --topology ring,trous --peers 9", "did you mean `torus`"},
+      {"report --topology ring --peers 9 --discount 1.5", "1.5"},
+      {"predict --topology ring --peers 9 --order nail", "lian, atc, cta"},
+      {"predict --topology ring --peers 9 --momentum 1", "[0, 1)"},
+      {"predict --topology ring --peers 9 --spread nowhere", "neither a variance"},
+      {"predict --topology star --peers 9 --staleness 1", "ring, torus and hypercube"}};
+  for (const auto& [arguments, remedy] : rows) {
+    const Ended a = grapevine(std::string("graph ") + arguments);
     EXPECT_NE(a.code, 0);
-    return a.err;
-  };
-  const auto contains = [](const std::string& text, const std::string& part) {
-    EXPECT_NE(text.find(part), std::string::npos) << text;
-  };
-  contains(error("report --topology ring,trous --peers 9"), "did you mean `torus`");
-  contains(error("report --topology ring --peers 9 --discount 1.5"), "1.5");
-  contains(error("predict --topology ring --peers 9 --order nail"), "lian, atc, cta");
-  contains(error("predict --topology ring --peers 9 --momentum 1"), "[0, 1)");
-  contains(error("predict --topology ring --peers 9 --spread nowhere"), "neither a variance");
-  contains(error("predict --topology star --peers 9 --staleness 1"), "ring, torus and hypercube");
+    EXPECT_NE(a.err.find(remedy), std::string::npos) << a.err;
+  }
 }
 
 TEST_F(GraphCommand, ExportConvertsBetweenAllFormats) {
