@@ -1,7 +1,6 @@
 #include "peer/launch/launcher.h"
 
 #include <algorithm>
-#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <stdexcept>
@@ -14,15 +13,12 @@
 
 #include "optim/host_replica.h"
 #include "peer/launch/vector_channel.h"
-#include "peer/runtime/exit_code.h"
 
 namespace gv {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr int tick_ms = 100;
-/// How long before the end of the grace time the peers that still run are killed.
-constexpr auto kill_reserve = std::chrono::seconds(1);
 
 /// SIGINT and SIGTERM as a descriptor. Children get their signals back before they start.
 Descriptor catch_signals() {
@@ -174,176 +170,9 @@ void Launcher::introduce(PeerId id) {
     if (i != id && slots_[i].child->running()) slots_[i].child->tell(newcomer);
 }
 
-void Launcher::restart_when_due() {
-  for (PeerId i = 0; i < slots_.size(); ++i) {
-    Slot& slot = slots_[i];
-    if (!slot.restart_at || Clock::now() < *slot.restart_at) continue;
-    slot.restart_at.reset();
-    ++slot.restarts;
-    start(i, {"--rejoin"});
-    screen_.on_note(fmt::format("peer {} starts again (pid {})", i, slot.child->pid()));
-    observer_.expect(i);
-  }
-}
-
-/// What the fleet file lets go wrong, at its time; and the end of a standstill.
-void Launcher::inject_when_due() {
-  const std::vector<Injection>& list = fleet_.fleet.faults.inject;
-  if (phase_ != Phase::training || stopping_) return;
-  const auto due = [&] {
-    return injected_ < list.size() &&
-           seconds() >= std::chrono::duration<double>(list[injected_].at).count();
-  };
-  while (due()) inject(list[injected_++]);
-  for (Slot& slot : slots_) {
-    if (!slot.stopped_until || Clock::now() < *slot.stopped_until) continue;
-    slot.stopped_until.reset();
-    slot.child->kill(SIGCONT);
-  }
-}
-
-void Launcher::inject(const Injection& injection) {
-  Slot& slot = slots_[injection.peer];
-  const double length = std::chrono::duration<double>(injection.length).count();
-  const bool works = slot.child->running() && !slot.finished;
-  if (works != (injection.kind != Injection::Kind::start)) return;
-  switch (injection.kind) {
-    case Injection::Kind::kill:
-      screen_.on_note(fmt::format("faults.inject: peer {} is killed", injection.peer));
-      slot.child->kill(SIGKILL);
-      break;
-    case Injection::Kind::start:
-      if (!slot.finished && any_running()) slot.restart_at = Clock::now();
-      break;
-    case Injection::Kind::stop:
-      screen_.on_note(
-          fmt::format("faults.inject: peer {} stands still for {} s", injection.peer, length));
-      slot.child->kill(SIGSTOP);
-      slot.stopped_until = Clock::now() + injection.length;
-      break;
-    case Injection::Kind::cut:
-      screen_.on_note(fmt::format("faults.inject: peers {} and {} are cut off for {} s",
-                                  injection.peer,
-                                  injection.other,
-                                  length));
-      for (const auto& [peer, other] :
-           {std::pair{injection.peer, injection.other}, std::pair{injection.other, injection.peer}})
-        if (slots_[peer].child->running())
-          slots_[peer].child->tell(control::line(control::Cut{other, injection.length}));
-      break;
-  }
-}
-
-/// A peer that dies again and again is started after longer and longer pauses, and then no more.
-bool Launcher::restart_later(PeerId id) {
-  constexpr int most_restarts = 10;
-  Slot& slot = slots_[id];
-  const auto trains = [](const Slot& s) { return s.child->running() && !s.finished; };
-  if (!fleet_.fleet.restart || stopping_ || phase_ != Phase::training) return false;
-  if (slot.restarts >= most_restarts || std::ranges::none_of(slots_, trains)) return false;
-  slot.restart_at = Clock::now() + std::chrono::milliseconds(100) * (1 << slot.restarts);
-  return true;
-}
-
-void Launcher::ended(PeerId id) {
-  const Slot& slot = slots_[id];
-  if (slot.finished) return;
-  const bool unexpected = !stopping_;
-  lost_.push_back({id,
-                   slot.child->pid(),
-                   slot.step,
-                   slot.child->ending(),
-                   slot.last_words,
-                   slot.folder + "/stderr.log",
-                   restart_later(id)});
-  if (unexpected) screen_.on_lost(lost_.back());
-  if (unexpected && phase_ != Phase::training) {
-    failed_to_start_ = true;
-    kill_all();
-  }
-  const std::size_t left = slots_.size() - gone();
-  if (!stopping_ && left < fleet_.fleet.faults.min_peers) {
-    too_few_ = true;
-    screen_.on_note(fmt::format("{} peers are left and faults.min_peers is {}: stopping",
-                                left,
-                                fleet_.fleet.faults.min_peers));
-    stop_all();
-  }
-  observer_.forget(id);
-}
-
-void Launcher::check_time_and_target() {
-  if (kill_at_ && Clock::now() >= *kill_at_) kill_all();
-  if (stopping_ || phase_ != Phase::training) return;
-  const StopSpec& stop = fleet_.fleet.stop;
-  const auto& record = observer_.latest();
-  const bool late = stop.time && seconds() >= std::chrono::duration<double>(*stop.time).count();
-  const bool reached =
-      stop.accuracy && record && record->mean.accuracy && *record->mean.accuracy >= *stop.accuracy;
-  if (!late && !reached) return;
-  screen_.on_note(late ? "the time is up: stopping after this round"
-                       : "the target is reached: stopping after this round");
-  stop_all();
-}
-
-void Launcher::take_signals() {
-  signalfd_siginfo info{};
-  while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
-    if (signal_code_ != 0) {
-      kill_all();
-      return;
-    }
-    signal_code_ = info.ssi_signo == SIGINT ? exit_code::interrupted : exit_code::terminated;
-    screen_.on_note("stopping: finishing the round, then saving. Once more stops at once.");
-    kill_at_ =
-        Clock::now() + std::max<Time>(fleet_.fleet.grace - kill_reserve, fleet_.fleet.grace / 2);
-    stop_all();
-  }
-}
-
-void Launcher::stop_all() {
-  stopping_ = true;
-  for (Slot& slot : slots_) {
-    slot.restart_at.reset();
-    if (std::exchange(slot.stopped_until, {})) slot.child->kill(SIGCONT);
-    if (phase_ == Phase::starting) slot.child->kill(SIGKILL);  // nothing to finish, nothing to save
-    if (slot.child->running()) slot.child->tell(control::line(control::Stop{}));
-  }
-}
-
-void Launcher::kill_all() {
-  stopping_ = true;
-  for (Slot& slot : slots_) {
-    slot.restart_at.reset();
-    slot.child->kill(SIGKILL);
-  }
-}
-
 bool Launcher::any_running() const {
   return std::ranges::any_of(
       slots_, [](const Slot& s) { return s.child->running() || s.restart_at.has_value(); });
-}
-
-/// Without their last words, and for good.
-std::size_t Launcher::gone() const {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      slots_, [](const Slot& s) { return !s.child->running() && !s.finished && !s.restart_at; }));
-}
-
-LaunchResult Launcher::result() const {
-  LaunchResult result{.code = exit_code::done, .seconds = 0, .lost = lost_, .gone = gone()};
-  if (began_ && ended_) result.seconds = std::chrono::duration<double>(*ended_ - *began_).count();
-  const auto& summary = observer_.summary();
-  if (signal_code_ != 0) {
-    result.code = signal_code_;
-  } else if (failed_to_start_) {
-    result.code = exit_code::could_not_start;
-  } else if (too_few_ || !summary || !std::isfinite(summary->mean.loss)) {
-    result.code = exit_code::failed;
-  } else if (gone() > 0) {
-    result.code = exit_code::peers_lost;
-  }
-  return result;
 }
 
 double Launcher::seconds() const {

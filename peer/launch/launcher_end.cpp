@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <utility>
+
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "peer/launch/launcher.h"
+#include "peer/runtime/exit_code.h"
+
+// How a run ends: in time, at its target, by a signal; and what came of it.
+
+namespace gv {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+/// How long before the end of the grace time the peers that still run are killed.
+constexpr auto kill_reserve = std::chrono::seconds(1);
+
+}  // namespace
+
+void Launcher::check_time_and_target() {
+  if (kill_at_ && Clock::now() >= *kill_at_) kill_all();
+  if (stopping_ || phase_ != Phase::training) return;
+  const StopSpec& stop = fleet_.fleet.stop;
+  const auto& record = observer_.latest();
+  const bool late = stop.time && seconds() >= std::chrono::duration<double>(*stop.time).count();
+  const bool reached =
+      stop.accuracy && record && record->mean.accuracy && *record->mean.accuracy >= *stop.accuracy;
+  if (!late && !reached) return;
+  screen_.on_note(late ? "the time is up: stopping after this round"
+                       : "the target is reached: stopping after this round");
+  stop_all();
+}
+
+void Launcher::take_signals() {
+  signalfd_siginfo info{};
+  while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
+    if (signal_code_ != 0) {
+      kill_all();
+      return;
+    }
+    signal_code_ = info.ssi_signo == SIGINT ? exit_code::interrupted : exit_code::terminated;
+    screen_.on_note("stopping: finishing the round, then saving. Once more stops at once.");
+    kill_at_ =
+        Clock::now() + std::max<Time>(fleet_.fleet.grace - kill_reserve, fleet_.fleet.grace / 2);
+    stop_all();
+  }
+}
+
+void Launcher::stop_all() {
+  stopping_ = true;
+  for (Slot& slot : slots_) {
+    slot.restart_at.reset();
+    if (std::exchange(slot.stopped_until, {})) slot.child->kill(SIGCONT);
+    if (phase_ == Phase::starting) slot.child->kill(SIGKILL);  // nothing to finish, nothing to save
+    if (slot.child->running()) slot.child->tell(control::line(control::Stop{}));
+  }
+}
+
+void Launcher::kill_all() {
+  stopping_ = true;
+  for (Slot& slot : slots_) {
+    slot.restart_at.reset();
+    slot.child->kill(SIGKILL);
+  }
+}
+
+/// Without their last words, and for good.
+std::size_t Launcher::gone() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      slots_, [](const Slot& s) { return !s.child->running() && !s.finished && !s.restart_at; }));
+}
+
+LaunchResult Launcher::result() const {
+  LaunchResult result{.code = exit_code::done, .seconds = 0, .lost = lost_, .gone = gone()};
+  if (began_ && ended_) result.seconds = std::chrono::duration<double>(*ended_ - *began_).count();
+  const auto& summary = observer_.summary();
+  if (signal_code_ != 0) {
+    result.code = signal_code_;
+  } else if (failed_to_start_) {
+    result.code = exit_code::could_not_start;
+  } else if (too_few_ || !summary || !std::isfinite(summary->mean.loss)) {
+    result.code = exit_code::failed;
+  } else if (gone() > 0) {
+    result.code = exit_code::peers_lost;
+  }
+  return result;
+}
+
+}  // namespace gv

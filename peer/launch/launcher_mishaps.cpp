@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <csignal>
+
+#include <fmt/format.h>
+
+#include "peer/launch/launcher.h"
+
+// Peers that die, and those that the fleet file lets die or stand still.
+
+namespace gv {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+}  // namespace
+
+void Launcher::restart_when_due() {
+  for (PeerId i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[i];
+    if (!slot.restart_at || Clock::now() < *slot.restart_at) continue;
+    slot.restart_at.reset();
+    ++slot.restarts;
+    start(i, {"--rejoin"});
+    screen_.on_note(fmt::format("peer {} starts again (pid {})", i, slot.child->pid()));
+    observer_.expect(i);
+  }
+}
+
+/// What the fleet file lets go wrong, at its time; and the end of a standstill.
+void Launcher::inject_when_due() {
+  const std::vector<Injection>& list = fleet_.fleet.faults.inject;
+  if (phase_ != Phase::training || stopping_) return;
+  const auto due = [&] {
+    return injected_ < list.size() &&
+           seconds() >= std::chrono::duration<double>(list[injected_].at).count();
+  };
+  while (due()) inject(list[injected_++]);
+  for (Slot& slot : slots_) {
+    if (!slot.stopped_until || Clock::now() < *slot.stopped_until) continue;
+    slot.stopped_until.reset();
+    slot.child->kill(SIGCONT);
+  }
+}
+
+void Launcher::inject(const Injection& injection) {
+  Slot& slot = slots_[injection.peer];
+  const double length = std::chrono::duration<double>(injection.length).count();
+  const bool works = slot.child->running() && !slot.finished;
+  if (works != (injection.kind != Injection::Kind::start)) return;
+  switch (injection.kind) {
+    case Injection::Kind::kill:
+      screen_.on_note(fmt::format("faults.inject: peer {} is killed", injection.peer));
+      slot.child->kill(SIGKILL);
+      break;
+    case Injection::Kind::start:
+      if (!slot.finished && any_running()) slot.restart_at = Clock::now();
+      break;
+    case Injection::Kind::stop:
+      screen_.on_note(
+          fmt::format("faults.inject: peer {} stands still for {} s", injection.peer, length));
+      slot.child->kill(SIGSTOP);
+      slot.stopped_until = Clock::now() + injection.length;
+      break;
+    case Injection::Kind::cut:
+      screen_.on_note(fmt::format("faults.inject: peers {} and {} are cut off for {} s",
+                                  injection.peer,
+                                  injection.other,
+                                  length));
+      for (const auto& [peer, other] :
+           {std::pair{injection.peer, injection.other}, std::pair{injection.other, injection.peer}})
+        if (slots_[peer].child->running())
+          slots_[peer].child->tell(control::line(control::Cut{other, injection.length}));
+      break;
+  }
+}
+
+/// A peer that dies again and again is started after longer and longer pauses, and then no more.
+bool Launcher::restart_later(PeerId id) {
+  constexpr int most_restarts = 10;
+  Slot& slot = slots_[id];
+  const auto trains = [](const Slot& s) { return s.child->running() && !s.finished; };
+  if (!fleet_.fleet.restart || stopping_ || phase_ != Phase::training) return false;
+  if (slot.restarts >= most_restarts || std::ranges::none_of(slots_, trains)) return false;
+  slot.restart_at = Clock::now() + std::chrono::milliseconds(100) * (1 << slot.restarts);
+  return true;
+}
+
+void Launcher::ended(PeerId id) {
+  const Slot& slot = slots_[id];
+  if (slot.finished) return;
+  const bool unexpected = !stopping_;
+  lost_.push_back({id,
+                   slot.child->pid(),
+                   slot.step,
+                   slot.child->ending(),
+                   slot.last_words,
+                   slot.folder + "/stderr.log",
+                   restart_later(id)});
+  if (unexpected) screen_.on_lost(lost_.back());
+  if (unexpected && phase_ != Phase::training) {
+    failed_to_start_ = true;
+    kill_all();
+  }
+  const std::size_t left = slots_.size() - gone();
+  if (!stopping_ && left < fleet_.fleet.faults.min_peers) {
+    too_few_ = true;
+    screen_.on_note(fmt::format("{} peers are left and faults.min_peers is {}: stopping",
+                                left,
+                                fleet_.fleet.faults.min_peers));
+    stop_all();
+  }
+  observer_.forget(id);
+}
+
+}  // namespace gv
