@@ -79,6 +79,7 @@ TEST_F(GraphCommand, RefusesBadInputWithTheRemedy) {
   const std::pair<const char*, const char*> rows[] = {
       {"report --topology ring,trous --peers 9", "did you mean `torus`"},
       {"report --topology ring --peers 9 --discount 1.5", "1.5"},
+      {"report --topology ring,base:k=2 --peers 9", "graph schedule base:k=2"},
       {"predict --topology ring --peers 9 --order nail", "lian, atc, cta"},
       {"predict --topology ring --peers 9 --momentum 1", "[0, 1)"},
       {"predict --topology ring --peers 9 --spread nowhere", "neither a variance"},
