@@ -11,7 +11,9 @@ bool begins_topology(std::string_view piece, const std::string& before) {
   const std::string_view name = piece.substr(0, piece.find(':'));
   const auto named = [name](const Family& f) { return f.kind == name; };
   if (std::ranges::any_of(families(), named)) return true;
-  return piece.find('=') == std::string_view::npos && !before.starts_with("file:");
+  const std::size_t equals = piece.find('=');
+  const bool parameter = equals != std::string_view::npos && equals < piece.find(':');
+  return !parameter && !before.starts_with("file:");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "graph/formats/format.h"
 #include "graph/predict_mixing.h"
+#include "graph/schedule.h"
 #include "graph/selected_inverse.h"
 #include "graph/sparse_rows.h"
 #include "graph/topology_list.h"
@@ -137,6 +138,10 @@ void report(const ReportOptions& options) {
   }
   for (const std::string& list : options.topologies) {
     for (const std::string& text : split_topologies(list)) {
+      if (is_schedule(text))
+        throw std::invalid_argument("graph report: " + text +
+                                    " changes with the round: see `grapevine graph schedule " +
+                                    text + " --peers N`");
       const TopologySpec spec = parse_topology(text);
       if (options.peers == 0 && spec.kind != "file")
         throw std::invalid_argument("graph report: --topology " + text + " needs --peers N");

@@ -137,7 +137,7 @@ void print_json(const Assembly& fleet,
   plan["predicted"].update(predicted_json(fleet, round));
   if (calibration) {
     plan["calibration"] = calibration_json(*calibration);
-    plan["predicted"].update(calibrated_json(fleet, *calibration));
+    plan["predicted"].update(calibrated_json(*ahead, fleet, *calibration));
   }
   fmt::print("{}\n", plan.dump());
 }

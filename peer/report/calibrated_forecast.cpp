@@ -46,11 +46,12 @@ void check_rate(FleetForecast& forecast, const Assembly& fleet, const FleetCalib
   forecast.warning.clear();
   if (f.rate < limit) return;
   forecast.warning = fmt::format(
-      "rate {:g} is beyond the stability limit {:.4g} at the curvature L = {:.4g} measured at the "
-      "end: the prediction does not hold; lower train.optimizer.lr",
+      "rate {:g} is beyond the stability limit {:.4g} at the curvature L = {:.4g} measured at "
+      "training time {:.4g}: losses are not predicted; lower train.optimizer.lr",
       f.rate,
       limit,
-      f.hessian[0]);
+      f.hessian[0],
+      c.points.back().time);
 }
 
 }  // namespace
@@ -123,6 +124,8 @@ void add_calibrated(FleetForecast& forecast,
                     const Assembly& fleet,
                     const FleetCalibration& calibration,
                     const std::optional<double>& target) {
+  check_rate(forecast, fleet, calibration);
+  if (!forecast.warning.empty()) return advise(forecast);
   const CalibratedForecast own(fleet, *fleet.w, calibration);
   const double usual = own.loss_local(fleet.rounds - fleet.rounds / 10);
   forecast.target = target;
@@ -140,11 +143,14 @@ void add_calibrated(FleetForecast& forecast,
          forecast.target);
   }
   forecast.calibrated = true;
-  check_rate(forecast, fleet, calibration);
   advise(forecast);
 }
 
-nlohmann::ordered_json calibrated_json(const Assembly& fleet, const FleetCalibration& c) {
+nlohmann::ordered_json calibrated_json(const FleetForecast& forecast,
+                                       const Assembly& fleet,
+                                       const FleetCalibration& c) {
+  if (!forecast.calibrated)
+    return {{"loss_descent", nullptr}, {"loss_mean", nullptr}, {"loss_local", nullptr}};
   const CalibratedForecast own(fleet, *fleet.w, c);
   const double descent = own.descent_loss(fleet.rounds);
   const Stationary end = own.after(fleet.rounds);

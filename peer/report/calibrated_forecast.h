@@ -48,13 +48,17 @@ class CalibratedForecast {
 
 /// Fills in what the calibration knows of the fleet itself, of the other graphs, none of which may
 /// change with the round, and of all-reduce. target: of the training loss of local models; none:
-/// what this fleet has after nine tenths of its rounds.
+/// what this fleet has after nine tenths of its rounds. Beyond the stability limit no losses are
+/// known: forecast.warning says so.
 void add_calibrated(FleetForecast& forecast,
                     const Assembly& fleet,
                     const FleetCalibration& calibration,
                     const std::optional<double>& target);
 
-/// What `predicted` has more of: the training losses at the end of the run.
-nlohmann::ordered_json calibrated_json(const Assembly& fleet, const FleetCalibration& calibration);
+/// What `predicted` has more of: the training losses at the end of the run; null where they are not
+/// predicted.
+nlohmann::ordered_json calibrated_json(const FleetForecast& forecast,
+                                       const Assembly& fleet,
+                                       const FleetCalibration& calibration);
 
 }  // namespace gv

@@ -57,6 +57,11 @@ Step round_up(double rounds) {
   return static_cast<Step>(std::max(1.0, std::ceil(rounds - 1e-9)));
 }
 
+/// Over before the launcher loses its own.
+Time patience(const Fleet& fleet) {
+  return std::min(fleet.faults.patience(), fleet.grace * 3 / 4);
+}
+
 }  // namespace
 
 Assembly::Assembly(Fleet fleet_) : fleet(std::move(fleet_)), optimizer_(fleet.optimizer) {
@@ -148,7 +153,7 @@ Plan Assembly::plan(PeerId i) const {
           .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
           .catch_up = averaging,
           .deadline = fleet.faults.deadline,
-          .patience = fleet.faults.patience(),
+          .patience = patience(fleet),
           .succession = fleet.restart ? Time{std::chrono::seconds(3)} : Time{0}};
 }
 

@@ -27,7 +27,8 @@ struct Timing {
 
 /// The network of a simulated fleet in which things go wrong. Each edge has a connection that
 /// breaks and is made again, and a session on each end that outlives it, as over TCP; frames travel
-/// as bytes through the real codec.
+/// as bytes through the real codec. sim_network.cpp carries frames, sim_links.cpp breaks and makes
+/// connections.
 class SimNetwork {
  public:
   /// One end of an edge.

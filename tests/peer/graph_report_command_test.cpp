@@ -86,6 +86,7 @@ TEST_F(GraphCommand, RefusesBadInputWithTheRemedy) {
   };
   contains(error("report --topology ring,trous --peers 9"), "did you mean `torus`");
   contains(error("report --topology ring --peers 9 --discount 1.5"), "1.5");
+  contains(error("report --topology ring,base:k=2 --peers 9"), "graph schedule base:k=2");
   contains(error("predict --topology ring --peers 9 --order nail"), "lian, atc, cta");
   contains(error("predict --topology ring --peers 9 --momentum 1"), "[0, 1)");
   contains(error("predict --topology ring --peers 9 --spread nowhere"), "neither a variance");

@@ -114,6 +114,19 @@ TEST(PlanCommand, CalibratesARealModel) {
   EXPECT_FALSE(json.at("alternatives").empty());
 }
 
+TEST(PlanCommand, PredictsNoLossesBeyondTheStabilityLimit) {
+  std::vector<std::string> words = small_softmax;
+  words.insert(words.end(), {"--json", "--set", "train.optimizer.lr=50"});
+  const Ended plan = run(words);
+  ASSERT_EQ(plan.code, 0) << plan.err;
+  const auto json = plan.summary();
+  const std::string warning = json.at("warning");
+  EXPECT_NE(warning.find("losses are not predicted"), std::string::npos) << warning;
+  const auto& predicted = json.at("predicted");
+  for (const char* what : {"consensus", "excess_loss_local", "rounds_to_target", "loss_local"})
+    EXPECT_TRUE(predicted.at(what).is_null()) << what;
+}
+
 TEST(PlanCommand, RefusesToCalibrateWhatItCannot) {
   std::vector<std::string> words = small_softmax;
   words.insert(words.end(), {"--set", "train.batch=512"});
