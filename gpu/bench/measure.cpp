@@ -1,0 +1,107 @@
+#include "gpu/bench/measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "gpu/kit.h"
+
+namespace gv::gpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Operations per second of a product of two square matrices.
+double matrix_rate(Precision precision) {
+  constexpr int n = 8192;
+  constexpr std::size_t count = std::size_t{n} * n;
+  const bool halves = precision == Precision::bf16;
+  const cudaDataType_t type = halves ? CUDA_R_16BF : CUDA_R_32F;
+  const cublasComputeType_t compute =
+      precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  const Kit kit(precision);
+  DeviceArray<std::uint8_t> a(count * (halves ? 2 : 4), "a factor");
+  DeviceArray<std::uint8_t> b(a.size(), "a factor");
+  DeviceArray<float> c(count, "a product");
+  const float one = 1;
+  const float zero = 0;
+  const double t = device_seconds(kit.stream, 10, [&] {
+    GV_CUDA(cublasGemmEx(kit.blas(),
+                         CUBLAS_OP_N,
+                         CUBLAS_OP_N,
+                         n,
+                         n,
+                         n,
+                         &one,
+                         a.data(),
+                         type,
+                         n,
+                         b.data(),
+                         type,
+                         n,
+                         &zero,
+                         c.data(),
+                         CUDA_R_32F,
+                         n,
+                         compute,
+                         CUBLAS_GEMM_DEFAULT));
+  });
+  return 2.0 * n * n * n / t;
+}
+
+}  // namespace
+
+double seconds(int repetitions, const std::function<void()>& work) {
+  std::vector<double> times;
+  work();
+  for (int k = 0; k < repetitions; ++k) {
+    const Clock::time_point start = Clock::now();
+    work();
+    times.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  std::ranges::sort(times);
+  return times[times.size() / 2];
+}
+
+double device_seconds(const Stream& stream, int times, const std::function<void()>& work) {
+  const Event begin(cudaEventDefault);
+  const Event end(cudaEventDefault);
+  work();
+  begin.record(stream);
+  for (int k = 0; k < times; ++k) work();
+  end.record(stream);
+  stream.wait();
+  float ms = 0;
+  GV_CUDA(cudaEventElapsedTime(&ms, begin, end));
+  return static_cast<double>(ms) * 1e-3 / times;
+}
+
+double device_copy(const Stream& stream) {
+  const std::size_t floats = std::size_t{1} << 28;
+  DeviceArray<float> from(floats, "a copy");
+  DeviceArray<float> to(floats, "a copy");
+  const double t = device_seconds(stream, 20, [&] {
+    copy_async(to.data(), from.data(), floats, cudaMemcpyDeviceToDevice, stream);
+  });
+  return 2 * static_cast<double>(floats) * sizeof(float) / t;
+}
+
+double bus_speed(cudaMemcpyKind way, std::size_t floats, const Stream& stream) {
+  PinnedArray<float> there(floats, "a copy");
+  DeviceArray<float> here(floats, "a copy");
+  const double t = device_seconds(stream, 20, [&] {
+    way == cudaMemcpyHostToDevice ? copy_async(here.data(), there.data(), floats, way, stream)
+                                  : copy_async(there.data(), here.data(), floats, way, stream);
+  });
+  return static_cast<double>(floats) * sizeof(float) / t;
+}
+
+Limits measure_limits() {
+  const Stream stream;
+  Limits limits{.copy = device_copy(stream), .matrix = {}};
+  for (std::size_t k = 0; k < precisions.size(); ++k) limits.matrix[k] = matrix_rate(precisions[k]);
+  return limits;
+}
+
+}  // namespace gv::gpu

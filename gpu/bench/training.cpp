@@ -1,0 +1,88 @@
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+
+#include "gpu/bench/measure.h"
+#include "gpu/bench/samples.h"
+#include "gpu/bench/tables.h"
+#include "gpu/make_replica.h"
+
+namespace gv::gpu {
+namespace {
+
+bool failed = false;  ///< a row of the table
+
+/// Bytes that a gradient and its step of SGD with momentum move at the least, a kernel to a node:
+/// values are written and read on the way there and read on the way back, gradients by them written
+/// and read; weights are read on both ways, their gradients written and read, the velocity and the
+/// weights read and written.
+double least_bytes(const Network& network, std::uint32_t batch) {
+  double values = 0;
+  for (std::size_t i = 1; i < network.nodes.size(); ++i)
+    values += static_cast<double>(network.nodes[i].out.elements()) * batch;
+  return 4 * (5 * values + 8 * static_cast<double>(network.size()));
+}
+
+void put_training_row(const char* name,
+                      const ModelSpec& model,
+                      const Share& share,
+                      std::uint32_t batch,
+                      const Limits& limits) {
+  OptimizerSpec sgd;
+  sgd.momentum = 0.9;
+  sgd.lr = 1e-3;
+  std::printf("| %s, batch %u |", name, batch);
+  for (std::size_t k = 0; k < precisions.size(); ++k) {
+    try {
+      const Network network = make_network(model, *share.train);
+      const auto replica = make_replica(network, share, sgd, batch, Rng(1), 0, precisions[k]);
+      const auto step = [&] { replica->gradient_and_step(); };
+      for (int warm = 0; warm < 6; ++warm) step();
+      const double t = seconds(30, step);
+      const double floor = std::max(network.gradient_flops(batch) / limits.matrix[k],
+                                    least_bytes(network, batch) / limits.copy);
+      std::printf(" %.0f | %.2f |", batch / t, floor / t);
+    } catch (const CudaError& e) {
+      std::printf(" failed | |");
+      std::fprintf(stderr, "%s\n", e.what());
+      failed = true;
+    }
+    std::fflush(stdout);
+  }
+  std::printf("\n");
+}
+
+}  // namespace
+
+bool put_training() {
+  const Limits limits = measure_limits();
+  std::printf(
+      "\nTraining on one device, samples per second (a gradient and its step), and the "
+      "floor's share of the time\n");
+  std::printf(
+      "(the longer of: operations over the rate of 8192 x 8192 products, %.1f fp32, %.1f "
+      "tf32, %.1f bf16 TFLOP/s;\nbytes over the copy in device memory, %.0f GB/s)\n\n",
+      limits.matrix[0] * 1e-12,
+      limits.matrix[1] * 1e-12,
+      limits.matrix[2] * 1e-12,
+      limits.copy * 1e-9);
+  std::printf(
+      "| model | fp32 | floor | tf32 | floor | bf16 | floor |\n|---|---|---|---|---|---|---|\n");
+  ModelSpec resnet;
+  resnet.kind = "resnet20";
+  const Share seen = pictures();
+  put_training_row("ResNet-20, 3 x 32 x 32", resnet, seen, 128, limits);
+  put_training_row("ResNet-20, 3 x 32 x 32", resnet, seen, 1024, limits);
+  ModelSpec mlp;
+  mlp.hidden = {4096, 4096};
+  put_training_row("MLP 3072-4096-4096-10", mlp, seen, 1024, limits);
+  ModelSpec transformer;
+  transformer.kind = "transformer";
+  transformer.width = 256;
+  transformer.heads = 8;
+  transformer.layers = 4;
+  put_training_row("transformer, 4 layers of 256, 128 tokens", transformer, text(), 64, limits);
+  return !failed;
+}
+
+}  // namespace gv::gpu
