@@ -159,9 +159,7 @@ void TopK::encode(const float* v, std::size_t n, std::size_t k, Kept* out, cudaS
   GV_CHECK(n >> 32 == 0, "indices of 32 bits");
   if (n == 0) return;
   const std::size_t segments = (n + segment - 1) / segment;
-  if (bins_.size() == 0) bins_ = {most_bins, "top-k"};
-  if (state_.size() == 0) state_ = {2, "top-k"};
-  if (splits_.size() < segments) splits_ = {segments, "top-k"};
+  if (splits_.size() < segments) grow(segments, stream);
   launch(begin_kernel, 1, stream, static_cast<std::uint32_t>(k), state_.data());
   for (const Digit& digit : digits) {
     launch_blocks(count_digits_kernel, segments, stream, v, n, digit, state_.data(), bins_.data());
@@ -170,6 +168,13 @@ void TopK::encode(const float* v, std::size_t n, std::size_t k, Kept* out, cudaS
   launch_blocks(split_kernel, segments, stream, v, n, state_.data(), splits_.data());
   launch_blocks(running_sum_kernel, 1, stream, splits_.data(), segments);
   launch_blocks(gather_kernel, segments, stream, v, n, state_.data(), splits_.data(), out);
+}
+
+void TopK::grow(std::size_t segments, cudaStream_t stream) {
+  GV_CUDA(cudaStreamSynchronize(stream));  // what is under way still counts in the old ones
+  bins_ = {most_bins, "top-k"};
+  state_ = {2, "top-k"};
+  splits_ = {segments, "top-k"};
 }
 
 void TopK::decode(const Kept* in, std::size_t k, float* v, std::size_t n, cudaStream_t stream) {

@@ -22,12 +22,15 @@ struct Split {
 /// units", doi:10.1145/2133803.2345676 (radix select).
 class TopK {
  public:
-  /// out: k, 1 <= k <= n < 2^32 (nothing when n == 0). All on the device, on `stream`.
+  /// out: k, 1 <= k <= n < 2^32 (nothing when n == 0). All on the device, on `stream`; waits only
+  /// when n is larger than any before.
   void encode(const float* v, std::size_t n, std::size_t k, Kept* out, cudaStream_t stream);
   /// v (n) <- 0 but for what was kept.
   static void decode(const Kept* in, std::size_t k, float* v, std::size_t n, cudaStream_t stream);
 
  private:
+  void grow(std::size_t segments, cudaStream_t stream);
+
   DeviceArray<std::uint32_t> bins_;   ///< of one digit; zero between the passes
   DeviceArray<std::uint32_t> state_;  ///< the least magnitude kept, as far as it is known; and how
                                       ///< many to keep of those that begin so
