@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "gpu/codec.h"
+#include "gpu/dot.h"
 #include "gpu/exchange.h"
 #include "gpu/make_replica.h"
 #include "gpu/step_clock.h"
@@ -45,6 +47,8 @@ class CudaReplica : public Replica {
         rule_(1, "the rule of a step"),
         host_rule_(1, "the rule of a step"),
         exchange_(kit_.stream),
+        dot_(network.size(), kit_.stream),
+        transcoder_(kit_.stream),
         trainer_(network, std::move(share), batch, kit_) {
     std::vector<float> start(network.size());
     network.initialize(start, init);
@@ -105,7 +109,7 @@ class CudaReplica : public Replica {
     device_.use();
     check_range(r);
     GV_CHECK(out.size() == r.count * sizeof(float), "a buffer of the range's size");
-    const float* from = (v == Vector::x ? x_ : g_).data() + r.begin;
+    const float* from = of(v).data() + r.begin;
     copy_async(out.floats().data(), from, r.count, cudaMemcpyDeviceToHost, kit_.stream);
     kit_.stream.wait();
   }
@@ -126,6 +130,30 @@ class CudaReplica : public Replica {
   void scale(Vector v, float factor) override {
     device_.use();
     gpu::scale(of(v).data(), factor, size(), kit_.stream);
+  }
+  void axpby(float a, Vector from, float b, Vector to, Range r) override {
+    device_.use();
+    check_range(r);
+    const float* in = of(from).data() + r.begin;
+    gpu::axpby(a, in, b, of(to).data() + r.begin, r.count, kit_.stream);
+  }
+  double dot(Vector u, Vector v, Range r) const override {
+    device_.use();
+    check_range(r);
+    return dot_.of(of(u).data() + r.begin, of(v).data() + r.begin, r.count);
+  }
+  void encode(const Codec& codec, Vector v, Range r, Buffer& out) const override {
+    device_.use();
+    check_range(r);
+    GV_CHECK(out.size() == codec.bytes(r.count), "room for the encoding");
+    transcoder_.encode(codec, of(v).data() + r.begin, r.count, out.data());
+  }
+  bool decode(const Codec& codec, Vector v, Range r, const Buffer& in) override {
+    device_.use();
+    check_range(r);
+    if (!is_encoding(codec, {in.data(), in.size()}, r.count)) return false;
+    transcoder_.decode(codec, in.data(), of(v).data() + r.begin, r.count);
+    return true;
   }
 
   bool finite() const override {
@@ -163,6 +191,7 @@ class CudaReplica : public Replica {
 
  private:
   DeviceArray<float>& of(Vector v) { return v == Vector::x ? x_ : g_; }
+  const DeviceArray<float>& of(Vector v) const { return v == Vector::x ? x_ : g_; }
 
   void check_range(Range r) const {
     GV_CHECK(r.begin + r.count <= size(), "a range inside the vector");
@@ -199,6 +228,8 @@ class CudaReplica : public Replica {
   DeviceArray<StepRule> rule_;
   PinnedArray<StepRule> host_rule_;  ///< of the step under way
   mutable Exchange exchange_;
+  mutable Dot dot_;
+  mutable Transcoder transcoder_;
   Trainer trainer_;
 };
 

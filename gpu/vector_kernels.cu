@@ -176,6 +176,11 @@ __global__ void scale_kernel(float* v, float factor, std::size_t count) {
   if (k < count) v[k] *= factor;
 }
 
+__global__ void axpby_kernel(float a, const float* from, float b, float* to, std::size_t count) {
+  const std::size_t k = thread_index();
+  if (k < count) to[k] = a * from[k] + b * to[k];
+}
+
 __global__ void not_finite_kernel(const float* v, std::size_t count, std::uint32_t* bad) {
   const std::size_t k = thread_index();
   if (k < count && !is_finite(v[k])) atomicOr(bad, 1U);
@@ -218,6 +223,10 @@ void add(float* v, const float* in, std::size_t count, cudaStream_t stream) {
 
 void scale(float* v, float factor, std::size_t count, cudaStream_t stream) {
   launch(scale_kernel, count, stream, v, factor, count);
+}
+
+void axpby(float a, const float* from, float b, float* to, std::size_t count, cudaStream_t stream) {
+  launch(axpby_kernel, count, stream, a, from, b, to, count);
 }
 
 void look_for_not_finite(const float* v,

@@ -8,6 +8,7 @@
 #include <omp.h>
 
 #include "optim/check.h"
+#include "optim/dot.h"
 
 namespace gv {
 namespace {
@@ -92,6 +93,20 @@ class HostReplica : public Replica {
   bool finite() const override { return all_finite(x_.floats()); }
   void scale(Vector v, float factor) override {
     for (float& value : part(v, {0, size()})) value *= factor;
+  }
+  void axpby(float a, Vector from, float b, Vector to, Range r) override {
+    const std::span<const float> in = part(from, r);
+    const std::span<float> out = part(to, r);
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] = a * in[k] + b * out[k];
+  }
+  double dot(Vector u, Vector v, Range r) const override { return gv::dot(part(u, r), part(v, r)); }
+  void encode(const Codec& codec, Vector v, Range r, Buffer& out) const override {
+    gv::encode(codec, part(v, r), {out.data(), out.size()});
+  }
+  bool decode(const Codec& codec, Vector v, Range r, const Buffer& in) override {
+    if (!is_encoding(codec, {in.data(), in.size()}, r.count)) return false;
+    gv::decode(codec, {in.data(), in.size()}, part(v, r));
+    return true;
   }
 
   void save(StateWriter& out) const override {

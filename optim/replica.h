@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "optim/buffer.h"
+#include "optim/codec.h"
 #include "optim/objective.h"
 #include "optim/optimizer.h"
 
@@ -63,6 +65,18 @@ class Replica {
   virtual void load(Vector v, Range r, const Buffer& in) = 0;  ///< v[r] <- in
   virtual void add(Vector v, Range r, const Buffer& in) = 0;   ///< v[r] <- v[r] + in
   virtual void scale(Vector v, float factor) = 0;              ///< v <- factor v
+  /// to[r] <- a from[r] + b to[r]; from and to may be the same.
+  virtual void axpby(float a, Vector from, float b, Vector to, Range r) = 0;
+  /// sum_k u[k] v[k] over r: the bits of optim/dot.h, on every device.
+  virtual double dot(Vector u, Vector v, Range r) const = 0;
+  /// ||v[r]||_2, without overflow.
+  double norm(Vector v, Range r) const { return std::sqrt(dot(v, v, r)); }
+
+  /// out <- v[r] encoded: the bytes of optim/codec.h, on every device.
+  /// out.size() == codec.bytes(r.count)
+  virtual void encode(const Codec& codec, Vector v, Range r, Buffer& out) const = 0;
+  /// v[r] <- in decoded. False: `in` is no encoding of so many; v is as it was.
+  virtual bool decode(const Codec& codec, Vector v, Range r, const Buffer& in) = 0;
 
   virtual bool finite() const = 0;    ///< every element of x is
   virtual Evaluation evaluate() = 0;  ///< x on the test set

@@ -5,8 +5,9 @@
 #include "gpu/plugin.h"
 
 // What the device does beside what it could: training in samples per second, and beside its floor;
-// the fused mixing and step beside a copy in the device's memory; the ways in and out of the
-// replica beside plain copies over the bus. Prints tables in Markdown.
+// the fused mixing and step, the level-1 operations and the codecs beside a copy in the device's
+// memory; the ways in and out of the replica beside plain copies over the bus. Prints tables in
+// Markdown.
 
 namespace gv::gpu {
 namespace {
@@ -19,6 +20,7 @@ int run() {
   }
   std::printf("%s, %s\n", status.devices[0].name.c_str(), status.versions.c_str());
   put_kernels();
+  put_level1_and_codecs();
   put_ways_in_and_out();
   return put_training() ? 0 : 1;
 }

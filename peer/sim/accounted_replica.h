@@ -30,6 +30,16 @@ class AccountedReplica : public Replica {
   void load(Vector v, Range r, const Buffer& in) override;
   void add(Vector v, Range r, const Buffer& in) override { inner_->add(v, r, in); }
   void scale(Vector v, float factor) override { inner_->scale(v, factor); }
+  void axpby(float a, Vector from, float b, Vector to, Range r) override {
+    inner_->axpby(a, from, b, to, r);
+  }
+  double dot(Vector u, Vector v, Range r) const override { return inner_->dot(u, v, r); }
+  void encode(const Codec& codec, Vector v, Range r, Buffer& out) const override {
+    inner_->encode(codec, v, r, out);
+  }
+  bool decode(const Codec& codec, Vector v, Range r, const Buffer& in) override {
+    return inner_->decode(codec, v, r, in);
+  }
   bool finite() const override { return inner_->finite(); }
   Evaluation evaluate() override { return inner_->evaluate(); }
   double gradient_flops() const override { return inner_->gradient_flops(); }

@@ -230,6 +230,9 @@ TEST_F(Chaos, KilledPeersComeBackAndTheBooksAgree) {
       fleet(4000, "0.05", "launch: { restart: on-failure }\ncheckpoint: { every: 50 rounds }\n");
   Program program({"run", file, "--json"});
   const std::string run = run_folder() + "2";
+  // A fleet that has not begun yet cannot lose a member.
+  const std::string checkpoints = run + "/peers/000/checkpoints";
+  ASSERT_TRUE(comes_true([&] { return fs::exists(checkpoints) && !fs::is_empty(checkpoints); }));
   for (int kill = 0; kill < 3; ++kill) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100 + rng_.below(200)));
     const PeerId victim = static_cast<PeerId>(rng_.below(8));

@@ -1,0 +1,153 @@
+#include "optim/codec.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#include "optim/check.h"
+#include "optim/codec_arithmetic.h"
+
+namespace gv {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "encodings are little-endian");
+
+/// Element k of an array of T in bytes that need not be aligned.
+template <class T>
+T get(std::span<const std::byte> in, std::size_t k) {
+  T value;
+  std::memcpy(&value, in.data() + k * sizeof(T), sizeof(T));
+  return value;
+}
+template <class T>
+void put(std::span<std::byte> out, std::size_t k, T value) {
+  std::memcpy(out.data() + k * sizeof(T), &value, sizeof(T));
+}
+
+template <class Convert>
+void encode_words(std::span<const float> values, std::span<std::byte> out, Convert convert) {
+  for (std::size_t k = 0; k < values.size(); ++k) put<std::uint16_t>(out, k, convert(values[k]));
+}
+template <class Convert>
+void decode_words(std::span<const std::byte> in, std::span<float> values, Convert convert) {
+  for (std::size_t k = 0; k < values.size(); ++k) values[k] = convert(get<std::uint16_t>(in, k));
+}
+
+std::size_t blocks_of(std::size_t n) {
+  return (n + int8_block - 1) / int8_block;
+}
+
+void encode_int8(std::span<const float> values, std::span<std::byte> out) {
+  const std::span<std::byte> codes = out.subspan(blocks_of(values.size()) * sizeof(float));
+  for (std::size_t b = 0; b < blocks_of(values.size()); ++b) {
+    const std::size_t from = b * int8_block;
+    const std::size_t end = std::min(from + int8_block, values.size());
+    std::uint32_t largest = 0;
+    for (std::size_t k = from; k < end; ++k) largest = std::max(largest, magnitude(values[k]));
+    const float scale = int8_scale(largest);
+    put<float>(out, b, scale);
+    for (std::size_t k = from; k < end; ++k) put(codes, k, to_int8(values[k], scale));
+  }
+}
+
+void decode_int8(std::span<const std::byte> in, std::span<float> values) {
+  const std::span<const std::byte> codes = in.subspan(blocks_of(values.size()) * sizeof(float));
+  for (std::size_t k = 0; k < values.size(); ++k)
+    values[k] = from_int8(get<std::int8_t>(codes, k), get<float>(in, k / int8_block));
+}
+
+void encode_top_k(std::span<const float> values, std::size_t k, std::span<std::byte> out) {
+  if (k == 0) return;
+  std::vector<std::uint32_t> largest(values.size());
+  std::ranges::transform(values, largest.begin(), magnitude);
+  const auto last = largest.begin() + static_cast<std::ptrdiff_t>(k - 1);
+  std::nth_element(largest.begin(), last, largest.end(), std::greater<>());
+  const std::uint32_t least = *last;
+  const auto above =
+      std::count_if(largest.begin(), last, [least](std::uint32_t a) { return a > least; });
+  std::size_t ties = k - static_cast<std::size_t>(above);
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::uint32_t a = magnitude(values[i]);
+    if (a < least || (a == least && ties == 0)) continue;
+    if (a == least) --ties;
+    put<Kept>(out, done++, {static_cast<std::uint32_t>(i), values[i]});
+  }
+}
+
+void decode_top_k(std::span<const std::byte> in, std::span<float> values) {
+  std::ranges::fill(values, 0.0F);
+  for (std::size_t j = 0; j < in.size() / sizeof(Kept); ++j) {
+    const Kept kept = get<Kept>(in, j);
+    values[kept.index] = kept.value;
+  }
+}
+
+bool ascends_below(std::span<const std::byte> in, std::size_t n) {
+  std::size_t next = 0;
+  for (std::size_t j = 0; j < in.size() / sizeof(Kept); ++j) {
+    const std::size_t index = get<Kept>(in, j).index;
+    if (index < next || index >= n) return false;
+    next = index + 1;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::size_t Codec::kept(std::size_t n) const {
+  GV_CHECK(fraction > 0 && fraction <= 1, "a fraction in (0, 1]");
+  const auto k = static_cast<std::size_t>(std::llround(fraction * static_cast<double>(n)));
+  return std::min(n, std::max<std::size_t>(k, 1));
+}
+
+std::size_t Codec::bytes(std::size_t n) const {
+  switch (kind) {
+    case Kind::fp16:
+    case Kind::bf16:
+      return 2 * n;
+    case Kind::int8:
+      return n + sizeof(float) * blocks_of(n);
+    case Kind::top_k:
+      return sizeof(Kept) * kept(n);
+  }
+  GV_CHECK(false, "a kind of codec");
+}
+
+void encode(const Codec& codec, std::span<const float> values, std::span<std::byte> out) {
+  GV_CHECK(out.size() == codec.bytes(values.size()), "room for the encoding");
+  switch (codec.kind) {
+    case Codec::Kind::fp16:
+      return encode_words(values, out, to_half);
+    case Codec::Kind::bf16:
+      return encode_words(values, out, to_bfloat);
+    case Codec::Kind::int8:
+      return encode_int8(values, out);
+    case Codec::Kind::top_k:
+      GV_CHECK(values.size() >> 32 == 0, "indices of 32 bits");
+      return encode_top_k(values, codec.kept(values.size()), out);
+  }
+}
+
+bool is_encoding(const Codec& codec, std::span<const std::byte> in, std::size_t n) {
+  if (in.size() != codec.bytes(n)) return false;
+  return codec.kind != Codec::Kind::top_k || ascends_below(in, n);
+}
+
+void decode(const Codec& codec, std::span<const std::byte> in, std::span<float> values) {
+  GV_CHECK(is_encoding(codec, in, values.size()), "an encoding of so many values");
+  switch (codec.kind) {
+    case Codec::Kind::fp16:
+      return decode_words(in, values, from_half);
+    case Codec::Kind::bf16:
+      return decode_words(in, values, from_bfloat);
+    case Codec::Kind::int8:
+      return decode_int8(in, values);
+    case Codec::Kind::top_k:
+      return decode_top_k(in, values);
+  }
+}
+
+}  // namespace gv

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace gv {
+
+/// A way to write floats in fewer bytes, little-endian. No algorithm sends them so yet; this is
+/// what compressed gossip needs of it.
+///
+/// With x a value and x' what is decoded:
+/// - fp16: |x - x'| <= 2^-11 |x| from 2^-14 to 65504, <= 2^-25 below; from 65520 on infinite.
+///   IEEE 754-2019, binary16. 2 bytes each.
+/// - bf16: |x - x'| <= 2^-8 |x| for normal x; at the top of the range it rounds to infinity.
+///   Kalamkar et al. 2019, "A study of BFLOAT16 for deep learning training", arXiv:1905.12322.
+///   2 bytes each.
+/// - int8: in blocks of 256, |x - x'| <= max|block| / 254 (1 + 2^-14); below max|block| = 2^-119
+///   within max|block|. A block with a value that is not finite becomes NaN, so that mixing refuses
+///   it. Dettmers et al. 2022, "8-bit optimizers via block-wise quantization", arXiv:2110.02861
+///   (linear codes here, theirs are dynamic). A float32 per block, then a byte each.
+/// - top_k: the k largest by |x|, ties to the lower index, exactly; the others become 0:
+///   |x - x'|^2 <= (1 - k/n) |x|^2 over the vector. Stich, Cordonnier & Jaggi 2018, "Sparsified SGD
+///   with memory", arXiv:1809.07599, definition 2.1. NaN and infinity are the largest. 8 bytes each
+///   of the k: its index (uint32), ascending, and its value.
+struct Codec {
+  enum class Kind : std::uint8_t { fp16, bf16, int8, top_k };
+  Kind kind = Kind::fp16;
+  double fraction = 0.01;  ///< top_k: k / n, in (0, 1]
+
+  /// k of n: fraction n to the nearest, at least one.
+  std::size_t kept(std::size_t n) const;
+  /// Of n floats encoded.
+  std::size_t bytes(std::size_t n) const;
+};
+
+inline constexpr std::size_t int8_block = 256;
+
+/// An element that top_k keeps.
+struct Kept {
+  std::uint32_t index;
+  float value;
+};
+
+/// out <- values encoded; out.size() == codec.bytes(values.size()). top_k: below 2^32 values.
+void encode(const Codec& codec, std::span<const float> values, std::span<std::byte> out);
+
+/// Whether these bytes, from wherever, can be decoded into n floats.
+bool is_encoding(const Codec& codec, std::span<const std::byte> in, std::size_t n);
+
+/// values <- in decoded. in: is_encoding of so many.
+void decode(const Codec& codec, std::span<const std::byte> in, std::span<float> values);
+
+}  // namespace gv

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+
+// What the codecs of optim/codec.h do to one element. Constant expressions, which compilers for
+// devices take too: the bytes are the same wherever they are made. No operation here can be
+// contracted into a fused multiply-add that would change a bit.
+
+namespace gv {
+
+/// |x| as an integer: ordered as |x| is, infinity above every number, NaN above infinity.
+constexpr std::uint32_t magnitude(float x) {
+  return std::bit_cast<std::uint32_t>(x) & 0x7FFF'FFFFU;
+}
+inline constexpr std::uint32_t infinite_magnitude = 0x7F80'0000U;
+/// The NaN that is written for what is not finite: its bits, not some device's own.
+inline constexpr float written_nan = std::bit_cast<float>(0x7FC0'0000U);
+
+/// binary16 of IEEE 754-2019, to the nearest, ties to even: from 65520 on infinity, below 2^-14
+/// subnormal. A NaN stays one, quiet, with its sign.
+constexpr std::uint16_t to_half(float x) {
+  const std::uint32_t sign = std::bit_cast<std::uint32_t>(x) >> 16 & 0x8000U;
+  const std::uint32_t a = magnitude(x);
+  std::uint32_t half = 0;
+  if (a > infinite_magnitude) {
+    half = 0x7E00U | (a >> 13 & 0x3FFU);
+  } else if (a >= 0x477F'F000U) {  // 65520, halfway from the greatest number to the next
+    half = 0x7C00U;
+  } else if (a >= 0x3880'0000U) {  // 2^-14, the least normal number
+    half = (a + 0xFFFU + (a >> 13 & 1U) - (112U << 23)) >> 13;
+  } else {  // in units of 2^-24, the last place of 0.5F
+    half = std::bit_cast<std::uint32_t>(std::bit_cast<float>(a) + 0.5F) - 0x3F00'0000U;
+  }
+  return static_cast<std::uint16_t>(sign | half);
+}
+
+/// Exact.
+constexpr float from_half(std::uint16_t half) {
+  const std::uint32_t sign = (half & 0x8000U) << 16;
+  const std::uint32_t exponent = half >> 10 & 0x1FU;
+  const std::uint32_t fraction = half & 0x3FFU;
+  std::uint32_t a = 0;
+  if (exponent == 31) {
+    a = infinite_magnitude | fraction << 13;
+  } else if (exponent > 0) {
+    a = (exponent + 112) << 23 | fraction << 13;
+  } else {
+    a = std::bit_cast<std::uint32_t>(static_cast<float>(fraction) * 0x1p-24F);
+  }
+  return std::bit_cast<float>(sign | a);
+}
+
+/// bfloat16, the upper half of a float: to the nearest, ties to even. A NaN stays one, quiet.
+constexpr std::uint16_t to_bfloat(float x) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
+  if (magnitude(x) > infinite_magnitude) return static_cast<std::uint16_t>(bits >> 16 | 0x40U);
+  return static_cast<std::uint16_t>((bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16);
+}
+
+/// Exact.
+constexpr float from_bfloat(std::uint16_t bfloat) {
+  return std::bit_cast<float>(std::uint32_t{bfloat} << 16);
+}
+
+/// The scale of a block whose largest magnitude this is: a 127th of it; NaN where it is not finite.
+constexpr float int8_scale(std::uint32_t largest) {
+  if (largest >= infinite_magnitude) return written_nan;
+  return std::bit_cast<float>(largest) / 127.0F;
+}
+
+/// x / scale to the nearest integer, ties to even, within +-127; 0 where the scale is 0 or NaN.
+constexpr std::int8_t to_int8(float x, float scale) {
+  if (!(scale > 0)) return 0;
+  constexpr float whole = 0x1.8p23F;  // its last place is 1: a sum is rounded to an integer
+  const float rounded = (x / scale + whole) - whole;
+  const float low = rounded < -127.0F ? -127.0F : rounded;
+  return static_cast<std::int8_t>(low > 127.0F ? 127.0F : low);
+}
+
+/// scale times code, within the greatest floats; NaN, always the same, where the scale is not
+/// finite.
+constexpr float from_int8(std::int8_t code, float scale) {
+  if (magnitude(scale) >= infinite_magnitude) return written_nan;
+  constexpr float most = std::numeric_limits<float>::max();
+  const float value = scale * static_cast<float>(code);
+  const float low = value < -most ? -most : value;
+  return low > most ? most : low;
+}
+
+}  // namespace gv

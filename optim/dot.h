@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace gv {
+
+/// The order of the sum below, which every device keeps. A segment's element k goes to lane
+/// k mod dot_lanes; lanes are summed by halves: 0 with 128, 1 with 129, ..., then 0 with 64, ...
+/// The segments' sums are summed as one more segment, as long as it needs to be.
+inline constexpr std::size_t dot_segment = 4096;
+inline constexpr std::size_t dot_lanes = 256;
+
+/// sum_k a_k b_k in float64. A product of two floats is exact there, so that the order alone fixes
+/// the bits. a and b: equally long.
+double dot(std::span<const float> a, std::span<const float> b);
+
+}  // namespace gv

@@ -1,0 +1,315 @@
+#include "optim/codec.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "optim/codec_arithmetic.h"
+#include "optim/rng.h"
+
+namespace gv {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+using Floats = std::vector<float>;
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float most = std::numeric_limits<float>::max();
+constexpr float least = std::numeric_limits<float>::denorm_min();
+
+constexpr Codec fp16{Codec::Kind::fp16};
+constexpr Codec bf16{Codec::Kind::bf16};
+constexpr Codec int8{Codec::Kind::int8};
+constexpr Codec top_k(double fraction) {
+  return {Codec::Kind::top_k, fraction};
+}
+
+Bytes encoded(const Codec& codec, const Floats& values) {
+  Bytes bytes(codec.bytes(values.size()));
+  encode(codec, values, bytes);
+  return bytes;
+}
+
+Floats decoded(const Codec& codec, const Bytes& bytes, std::size_t n) {
+  Floats values(n);
+  decode(codec, bytes, values);
+  return values;
+}
+
+Floats there_and_back(const Codec& codec, const Floats& values) {
+  return decoded(codec, encoded(codec, values), values.size());
+}
+
+/// Of every size that floats have.
+Floats of_all_sizes(std::size_t n, std::uint64_t seed, int low, int high) {
+  Floats values(n);
+  Rng rng(seed);
+  rng.fill_normal(values);
+  for (float& value : values)
+    value = std::ldexp(value, low + static_cast<int>(rng.below(static_cast<unsigned>(high - low))));
+  return values;
+}
+
+TEST(Codec, SaysHowManyBytes) {
+  for (const Codec& codec : {fp16, bf16, int8, top_k(0.1)}) EXPECT_EQ(codec.bytes(0), 0U);
+  EXPECT_EQ(fp16.bytes(7), 14U);
+  EXPECT_EQ(bf16.bytes(7), 14U);
+  EXPECT_EQ(int8.bytes(256), 256U + 4);
+  EXPECT_EQ(int8.bytes(257), 257U + 8);
+  EXPECT_EQ(top_k(0.01).bytes(1000), 80U);
+  EXPECT_EQ(top_k(0.07).kept(100), 7U);
+  EXPECT_EQ(top_k(1e-6).kept(100), 1U);
+  EXPECT_EQ(top_k(1).kept(100), 100U);
+}
+
+TEST(Fp16, KnownValues) {
+  const std::vector<std::pair<float, std::uint16_t>> known{{0.0F, 0x0000},
+                                                           {-0.0F, 0x8000},
+                                                           {1.0F, 0x3C00},
+                                                           {-2.0F, 0xC000},
+                                                           {65504.0F, 0x7BFF},
+                                                           {65519.99F, 0x7BFF},
+                                                           {65520.0F, 0x7C00},
+                                                           {most, 0x7C00},
+                                                           {infinity, 0x7C00},
+                                                           {-infinity, 0xFC00},
+                                                           {0x1p-14F, 0x0400},
+                                                           {0x1p-24F, 0x0001},
+                                                           {0x1p-25F, 0x0000},
+                                                           {0x1.8p-24F, 0x0002},
+                                                           {0x1.000002p-25F, 1},
+                                                           {-least, 0x8000},
+                                                           {0.333333343F, 0x3555},
+                                                           {1.00048828125F, 0x3C00},
+                                                           {1.00146484375F, 0x3C02}};
+  for (const auto& [value, half] : known) EXPECT_EQ(to_half(value), half) << value;
+}
+
+TEST(Fp16, EveryHalfIsWhatItsFieldsSayAndComesBack) {
+  for (std::uint32_t bits = 0; bits < 65'536; ++bits) {
+    const auto half = static_cast<std::uint16_t>(bits);
+    const int exponent = static_cast<int>(bits >> 10 & 31);
+    const int fraction = static_cast<int>(bits & 1023);
+    const float value = from_half(half);
+    if (exponent == 31 && fraction != 0) {
+      EXPECT_TRUE(std::isnan(value));
+      ASSERT_EQ(to_half(value), half | 0x200) << "quiet";
+      continue;
+    }
+    const double size = exponent == 31  ? HUGE_VAL
+                        : exponent == 0 ? std::ldexp(fraction, -24)
+                                        : std::ldexp(1024 + fraction, exponent - 25);
+    ASSERT_EQ(value, (bits & 0x8000) != 0 ? -size : size);
+    ASSERT_EQ(std::signbit(value), (bits & 0x8000) != 0);
+    ASSERT_EQ(to_half(value), half);
+  }
+}
+
+/// By the definition: between two neighbouring numbers of the narrow format, `low` and the next,
+/// and halfway goes to the even one.
+template <class To, class From>
+void expect_nearest(std::uint16_t low, To to, From from) {
+  const float a = from(low);
+  const float b = from(static_cast<std::uint16_t>(low + 1));
+  const float middle = static_cast<float>((static_cast<double>(a) + static_cast<double>(b)) / 2);
+  const auto high = static_cast<std::uint16_t>(low + 1);
+  ASSERT_EQ(to(middle), low % 2 == 0 ? low : high) << a << " " << b;
+  ASSERT_EQ(to(std::nextafter(middle, a)), low) << a << " " << b;
+  ASSERT_EQ(to(std::nextafter(middle, b)), high) << a << " " << b;
+  ASSERT_EQ(to(-middle), (low % 2 == 0 ? low : high) | 0x8000);
+}
+
+TEST(Fp16, RoundsToTheNearestAndHalvesToEven) {
+  for (std::uint16_t half = 0; half < 0x7BFF; ++half) expect_nearest(half, to_half, from_half);
+}
+
+TEST(Bf16, RoundsToTheNearestAndHalvesToEven) {
+  // From 2 on: between 0 and the least ones there are too few floats to stand beside the middle.
+  for (std::uint16_t b = 2; b < 0x7F7F; ++b) expect_nearest(b, to_bfloat, from_bfloat);
+  EXPECT_EQ(to_bfloat(most), 0x7F80);
+  EXPECT_EQ(to_bfloat(-infinity), 0xFF80);
+}
+
+TEST(Bf16, EveryOneComesBackAndNanStaysNan) {
+  for (std::uint32_t bits = 0; bits < 65'536; ++bits) {
+    const auto bfloat = static_cast<std::uint16_t>(bits);
+    const float value = from_bfloat(bfloat);
+    ASSERT_EQ(to_bfloat(value), std::isnan(value) ? bfloat | 0x40 : bfloat);
+  }
+  // Its only ones are those that are cut off.
+  EXPECT_TRUE(std::isnan(from_bfloat(to_bfloat(std::bit_cast<float>(0x7F80'0001U)))));
+  EXPECT_TRUE(std::isnan(from_bfloat(to_bfloat(std::bit_cast<float>(0xFFFF'FFFFU)))));
+}
+
+TEST(Codec, ErrorsOfTheFloatsAreWithinTheirBounds) {
+  const Floats values = of_all_sizes(200'000, 1, -40, 14);
+  const Floats halves = there_and_back(fp16, values);
+  const Floats bfloats = there_and_back(bf16, values);
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const float size = std::abs(values[k]);
+    if (size <= 65504.0F) {
+      const float bound = size < 0x1p-14F ? 0x1p-25F : 0x1p-11F * size;
+      ASSERT_LE(std::abs(values[k] - halves[k]), bound) << values[k];
+    }
+    ASSERT_LE(std::abs(values[k] - bfloats[k]), 0x1p-8F * size) << values[k];
+  }
+}
+
+float largest(std::span<const float> block) {
+  float size = 0;
+  for (const float value : block) size = std::max(size, std::abs(value));
+  return size;
+}
+
+TEST(Int8, ErrorsAreWithinTheBoundOfTheBlock) {
+  for (const int low : {-20, -126, 100}) {
+    Floats values = of_all_sizes(10'007, 2, low, low + 20);
+    for (float& value : values) value = std::clamp(value, -most, most);
+    const Floats back = there_and_back(int8, values);
+    for (std::size_t from = 0; from < values.size(); from += int8_block) {
+      const std::size_t count = std::min(int8_block, values.size() - from);
+      const double size = largest(std::span(values).subspan(from, count));
+      for (std::size_t k = from; k < from + count; ++k) {
+        const double error = std::abs(static_cast<double>(values[k]) - back[k]);
+        ASSERT_LE(error, size < 0x1p-119 ? size : size / 254 * (1 + 0x1p-14)) << values[k];
+      }
+    }
+  }
+}
+
+TEST(Int8, KnownBlocks) {
+  Floats values(int8_block * 2 + 3, 0.0F);  // a block of zeros comes first
+  values[256] = -254;
+  values[257] = 1;  // half a step: to the even code, 0
+  values[258] = 3;  // one and a half: 2
+  values[512] = 127;
+  values[513] = 2.5F;
+  const Floats back = there_and_back(int8, values);
+  EXPECT_EQ(largest(std::span(back).first(256)), 0.0F);
+  EXPECT_EQ(back[256], -254);
+  EXPECT_EQ(back[257], 0);
+  EXPECT_EQ(back[258], 4);
+  EXPECT_EQ(back[512], 127);
+  EXPECT_EQ(back[513], 2);
+  const Bytes bytes = encoded(int8, values);
+  EXPECT_EQ(bytes.size(), 12U + 515);
+  EXPECT_EQ(static_cast<std::int8_t>(bytes[12 + 256]), -127);
+}
+
+TEST(Int8, TheEndsOfTheRangeStayFinite) {
+  for (const float size : {most, least, 50 * least, 190 * least}) {
+    const Floats back = there_and_back(int8, {size, -size, 0.0F});
+    for (const float value : back) ASSERT_TRUE(std::isfinite(value)) << size;
+    EXPECT_LE(std::abs(size - back[0]), size);
+    EXPECT_EQ(back[1], -back[0]);
+    EXPECT_EQ(back[2], 0);
+  }
+  EXPECT_EQ(there_and_back(int8, {most, -most}), (Floats{most, -most}));
+}
+
+TEST(Int8, WhatIsNotFiniteSpoilsItsBlockAndNoOther) {
+  for (const float bad : {nan, -nan, infinity, -infinity}) {
+    Floats values(int8_block * 3, 1.0F);
+    values[300] = bad;
+    const Floats back = there_and_back(int8, values);
+    for (std::size_t k = 0; k < back.size(); ++k)
+      ASSERT_EQ(std::isnan(back[k]), k / int8_block == 1) << k;
+  }
+}
+
+/// The definition: sorted by size, then by place.
+Floats sparsified(const Floats& values, std::size_t k) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t i, std::size_t j) {
+    return std::abs(values[i]) > std::abs(values[j]);
+  });
+  Floats out(values.size(), 0.0F);
+  for (std::size_t j = 0; j < k; ++j) out[order[j]] = values[order[j]];
+  return out;
+}
+
+TEST(TopK, KeepsTheLargestAndOfEqualOnesTheFirst) {
+  Floats random(5'003);
+  Rng(3).fill_normal(random);
+  Floats ties(5'003);
+  for (std::size_t k = 0; k < ties.size(); ++k)
+    ties[k] = static_cast<float>(k * 7 % 5) * (k % 2 == 0 ? 1.0F : -1.0F);
+  for (const Floats& values : {random, ties, Floats(70, 1.5F), Floats(70, 0.0F), Floats{-3}}) {
+    for (const double fraction : {1e-9, 0.01, 0.3, 0.5, 1.0}) {
+      const Codec codec = top_k(fraction);
+      const Bytes bytes = encoded(codec, values);
+      ASSERT_TRUE(is_encoding(codec, bytes, values.size()));
+      ASSERT_EQ(decoded(codec, bytes, values.size()),
+                sparsified(values, codec.kept(values.size())));
+    }
+  }
+}
+
+TEST(TopK, IsAContraction) {
+  const Floats values = of_all_sizes(3'000, 4, -3, 3);
+  const auto square = [](const Floats& v) {
+    return std::inner_product(v.begin(), v.end(), v.begin(), 0.0);
+  };
+  for (const double fraction : {0.01, 0.1, 0.9}) {
+    Floats left = there_and_back(top_k(fraction), values);
+    for (std::size_t k = 0; k < left.size(); ++k) left[k] = values[k] - left[k];
+    EXPECT_LE(square(left), (1 - fraction) * square(values));
+  }
+}
+
+TEST(TopK, WhatIsNotFiniteIsTheLargest) {
+  const Floats back = there_and_back(top_k(0.5), {1.0F, nan, most, -infinity});
+  EXPECT_EQ(back[0], 0);
+  EXPECT_TRUE(std::isnan(back[1]));
+  EXPECT_EQ(back[2], 0);
+  EXPECT_EQ(back[3], -infinity);
+}
+
+TEST(Codec, EncodingWhatWasDecodedGivesTheSameBytes) {
+  const Floats values = of_all_sizes(5'000, 5, -20, 10);
+  for (const Codec& codec : {fp16, bf16, top_k(0.05)}) {
+    const Bytes bytes = encoded(codec, values);
+    EXPECT_EQ(encoded(codec, decoded(codec, bytes, values.size())), bytes);
+  }
+  // A scale is rounded once more, but the codes stay.
+  const Bytes bytes = encoded(int8, values);
+  const Bytes again = encoded(int8, decoded(int8, bytes, values.size()));
+  const std::size_t codes = bytes.size() - values.size();
+  EXPECT_TRUE(std::ranges::equal(std::span(bytes).subspan(codes), std::span(again).subspan(codes)));
+}
+
+TEST(Codec, KeepsTheOrderOfValues) {
+  Floats values = of_all_sizes(20'000, 6, -30, 20);
+  std::ranges::sort(values);
+  for (const Codec& codec : {fp16, bf16})
+    EXPECT_TRUE(std::ranges::is_sorted(there_and_back(codec, values)));
+  values.resize(int8_block);  // of one block
+  EXPECT_TRUE(std::ranges::is_sorted(there_and_back(int8, values)));
+}
+
+TEST(Codec, RefusesWhatIsNoEncoding) {
+  const Floats values = of_all_sizes(100, 7, 0, 3);
+  for (const Codec& codec : {fp16, bf16, int8, top_k(0.1)}) {
+    const Bytes bytes = encoded(codec, values);
+    EXPECT_TRUE(is_encoding(codec, bytes, 100));
+    EXPECT_FALSE(is_encoding(codec, std::span(bytes).first(bytes.size() - 1), 100));
+    EXPECT_FALSE(is_encoding(codec, bytes, 300));
+    EXPECT_FALSE(is_encoding(codec, {}, 100));
+  }
+  Bytes beyond = encoded(top_k(0.1), values);
+  beyond[9 * sizeof(Kept) + 3] = std::byte{1};  // the last index
+  EXPECT_FALSE(is_encoding(top_k(0.1), beyond, 100));
+  Bytes twice = encoded(top_k(0.1), values);
+  std::copy_n(twice.begin(), 4, twice.begin() + sizeof(Kept));
+  EXPECT_FALSE(is_encoding(top_k(0.1), twice, 100));
+}
+
+}  // namespace
+}  // namespace gv
