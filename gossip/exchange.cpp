@@ -278,7 +278,13 @@ void Peer::watch(Time delay) {
 /// long, and for who has died only where somebody takes its place.
 void Peer::begin_patience(Edge& edge) {
   if (mutant(Mutant::no_patience)) return;
-  world.after(edge.dead ? plan.succession : plan.patience, [this, &edge, outage = edge.outages] {
+  const Time patience = edge.dead ? plan.succession : plan.patience;
+  if (edge.open && patience > Time{0})
+    world.say("done; peer " + std::to_string(edge.peer) +
+              " is away and owes half of an exchange: waiting for it, " +
+              std::to_string(std::chrono::ceil<std::chrono::seconds>(patience).count()) +
+              " s at the most");
+  world.after(patience, [this, &edge, outage = edge.outages] {
     if (!edge.away || edge.outages != outage) return;
     edge.given_up = true;
     mailbox_.interrupt(edge.peer);

@@ -167,9 +167,24 @@ void TcpWorldImpl::take_leave() {
   for (auto& [id, edge] : edges_) {
     const bool heard_out = edge.linked() && edge.link->ended();
     if (edge.linked() && (heard_out || edge.session.unacknowledged().empty())) edge.link->finish();
-    done = done && !edge.linked() && may_leave(edge);
+    const bool leave = !edge.linked() && may_leave(edge);
+    if (!leave && edge.away) say_awaited(edge);
+    done = done && leave;
   }
-  if (done) io_.stop();
+  if (!done) return;
+  for (const auto& [id, edge] : edges_)
+    if (edge.awaited && edge.away && !edge.dead && !edge.departed)
+      options_.log(fmt::format(
+          "peer {} is not back in time: its last exchange with us may count at our end only", id));
+  io_.stop();
+}
+
+void TcpWorldImpl::say_awaited(Edge& edge) {
+  if (std::exchange(edge.awaited, true)) return;
+  options_.log(
+      fmt::format("done; peer {} is away and has not got all that we sent: waiting up to {:.1f} s",
+                  edge.peer,
+                  std::chrono::duration<double>(options_.patience).count()));
 }
 
 bool TcpWorldImpl::may_leave(const Edge& edge) const {

@@ -87,6 +87,7 @@ class TcpWorldImpl : public TcpWorld {
     Progress progress;            ///< of its arithmetic, as its heartbeats tell
     bool trains = false;          ///< had completed a round when we met it
     bool departed = false;        ///< said goodbye
+    bool awaited = false;         ///< away at our end, and we have said so
     std::string trouble;          ///< why there is no link
     bool cut() const { return Clock::now() < cut_until; }
     bool linked() const { return link && !link->closed(); }
@@ -121,6 +122,7 @@ class TcpWorldImpl : public TcpWorld {
   std::string unheard() const;
   void take_leave();
   bool may_leave(const Edge& edge) const;
+  void say_awaited(Edge& edge);
   /// A connection may be dead from its beginning: then the next one is to come in good time.
   Time handshake_deadline() const {
     return std::min<Time>(std::chrono::seconds(3), options_.dead_after);
