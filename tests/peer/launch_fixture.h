@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,14 @@ class Launch : public testing::Test {
   }
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  /// The process of a peer that trains. (Killing process 0 would kill the tests.)
+  pid_t pid_of(PeerId peer) const {
+    pid_t pid = 0;
+    std::ifstream(folder_ / fmt::format("run/peers/{:03}/pid", peer)) >> pid;
+    if (pid <= 0) throw std::runtime_error(fmt::format("peer {} has no pid", peer));
+    return pid;
+  }
 
   std::vector<pid_t> peer_pids() const {
     std::vector<pid_t> pids;

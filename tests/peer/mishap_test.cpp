@@ -81,8 +81,7 @@ TEST_F(Launch, AStuckTrainerIsNamedAndEndsItself) {
                    "--set",
                    "evaluate.every=2 rounds"});
   ASSERT_TRUE(trains());
-  pid_t victim = 0;
-  std::ifstream(folder_ / "run/peers/002/pid") >> victim;
+  const pid_t victim = pid_of(2);
   const pid_t trainer = thread_named(victim, "arithmetic");
   ASSERT_GT(trainer, 0);
   if (!stop_in_arithmetic(victim, trainer)) {

@@ -1,6 +1,5 @@
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 
 #include <gtest/gtest.h>
 
@@ -16,8 +15,7 @@ namespace fs = std::filesystem;
 TEST_F(Launch, AKilledPeerIsLostAndTheOthersFinish) {
   Program program({"run", fleet(5, 0), "--json"});
   ASSERT_TRUE(trains());
-  pid_t victim = 0;
-  std::ifstream(folder_ / "run/peers/003/pid") >> victim;
+  const pid_t victim = pid_of(3);
   ::kill(victim, SIGKILL);
   ASSERT_TRUE(program.says("peer 3 lost"));
   program.kill(SIGTERM);
@@ -32,8 +30,7 @@ TEST_F(Launch, AKilledPeerIsLostAndTheOthersFinish) {
 TEST_F(Launch, ExitsWithThreeWhenAPeerWasLostOnTheWay) {
   Program program({"run", fleet(4, 0, ""), "--json", "--set", "stop.time=3 s"});
   ASSERT_TRUE(trains());
-  pid_t victim = 0;
-  std::ifstream(folder_ / "run/peers/000/pid") >> victim;
+  const pid_t victim = pid_of(0);
   ::kill(victim, SIGKILL);
   const Ended ended = program.wait();
   EXPECT_EQ(ended.code, 3) << ended.err;
@@ -44,8 +41,7 @@ TEST_F(Launch, AStoppedPeerIsAwayAndComesBack) {
   Program program(
       {"run", fleet(4, 0, "faults: { heartbeat: 100 ms, dead_after: 1 s }\n"), "--json"});
   ASSERT_TRUE(trains());
-  pid_t sleeper = 0;
-  std::ifstream(folder_ / "run/peers/002/pid") >> sleeper;
+  const pid_t sleeper = pid_of(2);
   ::kill(sleeper, SIGSTOP);
   EXPECT_TRUE(program.says("[peer 1] peer 2 is away (nothing heard for"));
   EXPECT_TRUE(program.says("[peer 3] peer 2 is away"));
@@ -62,8 +58,7 @@ TEST_F(Launch, AStoppedPeerIsAwayAndComesBack) {
 TEST_F(Launch, RestartsAPeerThatDiedAndTheFleetEndsWhole) {
   Program program({"run", fleet(4, 0, "launch: { restart: on-failure }\n"), "--json"});
   ASSERT_TRUE(trains());
-  pid_t victim = 0;
-  std::ifstream(folder_ / "run/peers/002/pid") >> victim;
+  const pid_t victim = pid_of(2);
   ::kill(victim, SIGKILL);
   EXPECT_TRUE(program.says("peer 2 starts again"));
   EXPECT_TRUE(program.says("[peer 2] took the model of peer"));
@@ -84,8 +79,7 @@ TEST_F(Launch, ARestartedPeerGoesOnFromItsCheckpoint) {
                          "checkpoint: { every: 10 rounds }\n"),
                    "--json"});
   ASSERT_TRUE(trains());
-  pid_t victim = 0;
-  std::ifstream(folder_ / "run/peers/001/pid") >> victim;
+  const pid_t victim = pid_of(1);
   ::kill(victim, SIGKILL);
   EXPECT_TRUE(program.says("[peer 1] goes on from the checkpoint of round"));
   EXPECT_TRUE(program.says("[peer 0] peer 1 is back as a new process"));
@@ -121,8 +115,7 @@ TEST_F(Launch, AResumedRunEndsWithTheBitsOfAnUndisturbedOne) {
 TEST_F(Launch, StopsWhenTooFewPeersAreLeft) {
   Program program({"run", fleet(4, 0, "faults: { min_peers: 4 }\n"), "--json"});
   ASSERT_TRUE(trains());
-  pid_t victim = 0;
-  std::ifstream(folder_ / "run/peers/001/pid") >> victim;
+  const pid_t victim = pid_of(1);
   ::kill(victim, SIGKILL);
   const Ended ended = program.wait();
   EXPECT_EQ(ended.code, 1) << ended.err;
