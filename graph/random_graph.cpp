@@ -21,25 +21,25 @@ void check_probability(double p, const char* name) {
   if (!(p >= 0 && p <= 1)) throw std::invalid_argument(std::string(name) + " must lie in [0, 1]");
 }
 
-/// Joins the stubs at random, one suitable pair after the other (Steger & Wormald 1999); false when
-/// it gets stuck.
-bool pair_stubs(PeerId n, PeerId degree, SplitMix& rng, EdgeSet& edges) {
-  std::vector<PeerId> stubs;
-  for (PeerId i = 0; i < n; ++i) stubs.insert(stubs.end(), degree, i);
+/// Joins half-edges at random, one suitable pair after the other (Steger & Wormald 1999); false
+/// when it gets stuck.
+bool pair_half_edges(PeerId n, PeerId degree, SplitMix& rng, EdgeSet& edges) {
+  std::vector<PeerId> half_edges;
+  for (PeerId i = 0; i < n; ++i) half_edges.insert(half_edges.end(), degree, i);
   edges.clear();
   int failures = 0;
-  while (!stubs.empty()) {
-    const std::size_t a = rng.below(stubs.size());
-    const std::size_t b = rng.below(stubs.size());
-    if (stubs[a] == stubs[b] || edges.contains(ordered(stubs[a], stubs[b]))) {
+  while (!half_edges.empty()) {
+    const std::size_t a = rng.below(half_edges.size());
+    const std::size_t b = rng.below(half_edges.size());
+    if (half_edges[a] == half_edges[b] || edges.contains(ordered(half_edges[a], half_edges[b]))) {
       if (++failures > 200) return false;
       continue;
     }
     failures = 0;
-    edges.insert(ordered(stubs[a], stubs[b]));
+    edges.insert(ordered(half_edges[a], half_edges[b]));
     for (const std::size_t used : {std::max(a, b), std::min(a, b)}) {
-      stubs[used] = stubs.back();
-      stubs.pop_back();
+      half_edges[used] = half_edges.back();
+      half_edges.pop_back();
     }
   }
   return true;
@@ -68,7 +68,7 @@ Topology random_regular(PeerId n, PeerId degree, std::uint64_t seed) {
   // Pairing gets stuck on dense graphs: of those, the pairs that are left out are drawn.
   const bool dense = degree > (n - 1) / 2;
   for (int attempt = 0; attempt < 1000; ++attempt) {
-    if (!pair_stubs(n, dense ? n - 1 - degree : degree, rng, edges)) continue;
+    if (!pair_half_edges(n, dense ? n - 1 - degree : degree, rng, edges)) continue;
     const EdgeSet chosen = dense ? complement(n, edges) : edges;
     Topology t = make_topology("random-regular", n, {chosen.begin(), chosen.end()});
     if (is_connected(t)) return t;

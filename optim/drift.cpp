@@ -7,8 +7,8 @@
 namespace gv {
 namespace {
 
-constexpr double reach = 0.05;    ///< the same for second differences: about as far as peers are
-constexpr int memories = 7;       ///< 1/4, 1, 4, .. of 1 / L
+constexpr double reach = 0.05;  ///< length of second differences: about as far as peers are
+constexpr int memories = 7;     ///< 1/4, 1, 4, .. of 1 / L
 
 double norm(const Doubles& v) {
   return std::sqrt(dot(v, v));
@@ -18,10 +18,6 @@ Doubles scaled(double factor, const Doubles& v) {
   Doubles result(v.size());
   add_scaled(result, factor, v);
   return result;
-}
-
-void add_floats(Doubles& sum, double factor, const std::vector<float>& v) {
-  for (std::size_t k = 0; k < v.size(); ++k) sum[k] += factor * static_cast<double>(v[k]);
 }
 
 class DriftFinder {

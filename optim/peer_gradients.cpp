@@ -8,11 +8,11 @@ namespace {
 
 constexpr double stretch = 5e-3;  ///< |e v| in (grad f(x + e v) - grad f(x - e v)) / 2 e
 
+}  // namespace
+
 void add_floats(std::span<double> sum, double factor, std::span<const float> v) {
   for (std::size_t k = 0; k < v.size(); ++k) sum[k] += factor * static_cast<double>(v[k]);
 }
-
-}  // namespace
 
 Doubles curvature_product(const DisplacedGradients& gradients, const Doubles& v) {
   Doubles sum(v.size());

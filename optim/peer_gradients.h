@@ -14,6 +14,9 @@ namespace gv {
 /// f_i of each peer.
 using PeerObjectives = std::span<const std::unique_ptr<Objective>>;
 
+/// sum <- sum + factor v.
+void add_floats(std::span<double> sum, double factor, std::span<const float> v);
+
 /// Peers' gradients near a point x.
 struct DisplacedGradients {
   std::size_t peers = 0;

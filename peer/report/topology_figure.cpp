@@ -79,7 +79,7 @@ int short_way(PeerId from, PeerId to, PeerId length) {
   return way > 0 ? way - static_cast<int>(length) : way + static_cast<int>(length);
 }
 
-/// A straight line, or two stubs where the edge goes round the border.
+/// A straight line, or two half lines where the edge goes round the border.
 std::string lattice_edge(Edge e, const Lattice& l, Point a, Point b) {
   const int down = short_way(e.first / l.columns, e.second / l.columns, l.rows);
   const int right = short_way(e.first % l.columns, e.second % l.columns, l.columns);

@@ -15,7 +15,7 @@ constexpr PeerId most_drawn_peers = 128;
 std::vector<svg::Point> layout(const TopologySpec& spec, PeerId n);
 
 /// The graph, up to most_drawn_peers; beyond, a picture that says so. What leaves the border of a
-/// torus is drawn as two stubs. `series` picks the colour.
+/// torus is drawn as two half lines. `series` picks the colour.
 std::string topology_figure(const Topology& t, std::size_t series);
 
 }  // namespace gv

@@ -13,7 +13,8 @@ namespace gv {
 
 /// A few threads that run the jobs of one instant together with the caller. Each job touches its
 /// own peer only, so the number of threads changes no bit. The caller begins at once and waits for
-/// nobody who has not begun: on a busy machine most instants are over before a thread wakes.
+/// nobody who has not begun: on a busy machine a thread may
+/// wake long after the instant is over.
 class Workers {
  public:
   explicit Workers(int threads);
