@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "graph/topology.h"
+#include "graph/topology/topology.h"
 #include "optim/buffer.h"
 
 namespace gv {

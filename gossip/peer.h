@@ -12,9 +12,9 @@
 #include "gossip/mailbox.h"
 #include "gossip/task.h"
 #include "gossip/world.h"
-#include "graph/mixing.h"
-#include "graph/schedule.h"
-#include "optim/replica.h"
+#include "graph/mixing/mixing.h"
+#include "graph/schedule/schedule.h"
+#include "optim/train/replica.h"
 
 namespace gv {
 

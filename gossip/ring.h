@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gossip/message.h"
-#include "optim/replica.h"
+#include "optim/train/replica.h"
 
 namespace gv {
 

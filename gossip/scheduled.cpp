@@ -2,7 +2,7 @@
 
 #include "gossip/mutant.h"
 #include "gossip/peer.h"
-#include "graph/schedule_lead.h"
+#include "graph/schedule/schedule_lead.h"
 
 // Graphs that change with the round. Every peer computes its own row of the round; an edge takes
 // part in the rounds whose row it is in. Which round it is, the clocks say, which run alike in a

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gossip/message.h"
-#include "optim/objective.h"
+#include "optim/models/objective.h"
 
 namespace gv {
 

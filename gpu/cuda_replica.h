@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "gpu/cuda_error.h"
-#include "gpu/precision.h"
-#include "optim/network.h"
-#include "optim/replica.h"
+#include "gpu/device/cuda_error.h"
+#include "optim/models/network.h"
+#include "optim/precision.h"
+#include "optim/train/replica.h"
 
 namespace gv {
 
@@ -30,7 +30,7 @@ CudaStatus cuda_status();
 /// Whether this binary was built with CUDA and a device answers.
 bool cuda_available();
 
-/// Whether a model of this kind can be trained on CUDA: the networks of optim/network.h.
+/// Whether a model of this kind can be trained on CUDA: the networks of optim/models/network.h.
 bool cuda_trains(const ModelSpec& model);
 
 /// Replica on CUDA device `device`, that starts, draws its minibatches, mixes and steps as a

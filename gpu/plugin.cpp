@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "gpu/make_replica.h"
-#include "gpu/memory.h"
+#include "gpu/device/memory.h"
+#include "gpu/replica/make_replica.h"
 
 namespace gv::gpu {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "gpu/bench/measure.h"
 #include "gpu/bench/tables.h"
-#include "gpu/codec.h"
-#include "gpu/dot.h"
-#include "gpu/vector_kernels.h"
+#include "gpu/replica/codec.h"
+#include "gpu/replica/dot.h"
+#include "gpu/replica/vector_kernels.h"
 #include "optim/rng.h"
 
 namespace gv::gpu {

@@ -3,7 +3,7 @@
 
 #include "gpu/bench/measure.h"
 #include "gpu/bench/tables.h"
-#include "gpu/vector_kernels.h"
+#include "gpu/replica/vector_kernels.h"
 
 namespace gv::gpu {
 namespace {

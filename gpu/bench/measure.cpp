@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpu/kit.h"
+#include "gpu/device/kit.h"
 
 namespace gv::gpu {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <functional>
 
-#include "gpu/memory.h"
-#include "gpu/precision.h"
+#include "gpu/device/memory.h"
+#include "optim/precision.h"
 
 // How long the device takes, by the host's clock or by its own, and what it could do at best.
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "optim/objective.h"
+#include "optim/models/objective.h"
 
 // What the benchmark trains on.
 

@@ -7,7 +7,7 @@
 #include "gpu/bench/measure.h"
 #include "gpu/bench/samples.h"
 #include "gpu/bench/tables.h"
-#include "gpu/make_replica.h"
+#include "gpu/replica/make_replica.h"
 
 namespace gv::gpu {
 namespace {

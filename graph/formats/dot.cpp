@@ -2,7 +2,7 @@
 #include <cctype>
 
 #include "graph/formats/listed_graph.h"
-#include "graph/spec_text.h"
+#include "graph/topology/spec_text.h"
 
 // Graphviz DOT, the subset `[strict] graph|digraph [name] { statements }` with nodes, edges (also
 // chains), attributes and comments; graphviz.org/doc/info/lang.html. Subgraphs are refused.

@@ -2,7 +2,7 @@
 #include <sstream>
 
 #include "graph/formats/listed_graph.h"
-#include "graph/spec_text.h"
+#include "graph/topology/spec_text.h"
 
 // Edge list: one `u v` or `u v weight` per line, ids from 0, `#` to the end of a line is a comment.
 // The comment `# directed` makes u -> v directed. `u v {'weight': 0.5}`, as networkx writes it, is

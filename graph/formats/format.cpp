@@ -6,8 +6,8 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "graph/family.h"
 #include "graph/formats/listed_graph.h"
+#include "graph/topology/family.h"
 
 namespace gv {
 namespace {

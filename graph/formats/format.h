@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/mixing.h"
-#include "graph/topology.h"
+#include "graph/mixing/mixing.h"
+#include "graph/topology/topology.h"
 
 namespace gv {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/topology.h"
+#include "graph/topology/topology.h"
 
 namespace gv {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "graph/formats/npy_matrix.h"
-#include "graph/mixing.h"
+#include "graph/mixing/mixing.h"
 
 // W from a file: text, n lines of n numbers, or .npy.
 

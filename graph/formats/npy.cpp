@@ -2,7 +2,7 @@
 
 #include "graph/formats/listed_graph.h"
 #include "graph/formats/npy_matrix.h"
-#include "graph/spec_text.h"
+#include "graph/topology/spec_text.h"
 
 // A graph as a matrix A: A_ij != 0 off the diagonal means that i hears j. With anything on the
 // diagonal A is a mixing matrix and must be doubly stochastic; with nothing there, an adjacency

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "gpu/cuda_replica.h"
-#include "optim/host_replica.h"
+#include "optim/train/host_replica.h"
 
 namespace gv {
 namespace {

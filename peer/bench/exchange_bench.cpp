@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "gossip/peer.h"
-#include "graph/family.h"
-#include "graph/mixing.h"
-#include "optim/host_replica.h"
+#include "graph/mixing/mixing.h"
+#include "graph/topology/family.h"
+#include "optim/train/host_replica.h"
 #include "peer/bench/forked.h"
 #include "peer/bench/plain_streams.h"
 #include "peer/tcp/tcp_world.h"

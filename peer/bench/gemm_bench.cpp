@@ -5,8 +5,8 @@
 #include <functional>
 #include <numeric>
 
-#include "optim/gemm.h"
-#include "optim/host_replica.h"
+#include "optim/host/gemm.h"
+#include "optim/train/host_replica.h"
 #include "peer/bench/fma_peak.h"
 
 namespace gv {

@@ -5,7 +5,7 @@
 #include <ctime>
 #include <numeric>
 
-#include "optim/host_replica.h"
+#include "optim/train/host_replica.h"
 
 namespace gv {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "optim/objective.h"
+#include "optim/models/objective.h"
 
 namespace gv {
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "peer/launch/resume.h"
-#include "peer/report/forecast_advice.h"
+#include "peer/predict/forecast/forecast_advice.h"
 
 namespace gv::cli {
 

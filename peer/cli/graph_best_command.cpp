@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "graph/search.h"
+#include "graph/schedule/search.h"
 #include "peer/cli/command.h"
-#include "peer/report/graph_score.h"
+#include "peer/predict/forecast/graph_score.h"
 
 namespace gv::cli {
 namespace {

@@ -2,9 +2,9 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "graph/family.h"
-#include "graph/mixing.h"
-#include "graph/schedule.h"
+#include "graph/mixing/mixing.h"
+#include "graph/schedule/schedule.h"
+#include "graph/topology/family.h"
 #include "peer/cli/command.h"
 
 namespace gv::cli {

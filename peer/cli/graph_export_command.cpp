@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "graph/family.h"
 #include "graph/formats/format.h"
+#include "graph/topology/family.h"
 #include "peer/cli/command.h"
 
 namespace gv::cli {

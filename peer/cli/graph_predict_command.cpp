@@ -8,13 +8,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "graph/predict_centers.h"
-#include "graph/predict_mixing.h"
-#include "graph/predict_sequence.h"
-#include "graph/predict_transient.h"
-#include "graph/schedule_modes.h"
-#include "graph/schedule_stability.h"
-#include "graph/sequence_walk.h"
+#include "graph/predict/centers.h"
+#include "graph/predict/mixing.h"
+#include "graph/predict/schedule_modes.h"
+#include "graph/predict/schedule_stability.h"
+#include "graph/predict/sequence.h"
+#include "graph/predict/sequence_walk.h"
+#include "graph/predict/transient.h"
 #include "peer/cli/command.h"
 
 namespace gv::cli {

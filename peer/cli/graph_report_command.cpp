@@ -6,14 +6,14 @@
 #include <fmt/format.h>
 
 #include "graph/formats/format.h"
-#include "graph/predict_mixing.h"
-#include "graph/schedule.h"
-#include "graph/selected_inverse.h"
-#include "graph/sparse_rows.h"
-#include "graph/topology_list.h"
+#include "graph/mixing/sparse_rows.h"
+#include "graph/predict/mixing.h"
+#include "graph/schedule/schedule.h"
+#include "graph/spectrum/selected_inverse.h"
+#include "graph/topology/topology_list.h"
 #include "peer/cli/command.h"
 #include "peer/cli/graph_rows.h"
-#include "peer/report/graph_page.h"
+#include "peer/page/graph_page.h"
 
 namespace gv::cli {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "graph/bounds.h"
-#include "graph/predict_mixing.h"
+#include "graph/predict/mixing.h"
+#include "graph/spectrum/bounds.h"
 
 namespace gv::cli {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "peer/report/graph_row.h"
+#include "peer/page/graph_row.h"
 
 namespace gv::cli {
 

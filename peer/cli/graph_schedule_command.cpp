@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "graph/schedule_rate.h"
+#include "graph/schedule/schedule_rate.h"
 #include "peer/cli/command.h"
 
 namespace gv::cli {

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "graph/schedule_rate.h"
-#include "graph/spectrum.h"
+#include "graph/schedule/schedule_rate.h"
+#include "graph/spectrum/spectrum.h"
 
 namespace gv::cli {
 namespace {

@@ -10,11 +10,11 @@
 #include "peer/cli/command.h"
 #include "peer/cli/mixing_figures.h"
 #include "peer/fleet/batch_shares.h"
-#include "peer/report/calibrated_forecast.h"
-#include "peer/report/calibration_view.h"
-#include "peer/report/forecast_view.h"
+#include "peer/predict/calibrate/calibrated_forecast.h"
+#include "peer/predict/calibrate/calibration_view.h"
+#include "peer/predict/forecast/forecast_view.h"
+#include "peer/predict/forecast/round_prediction.h"
 #include "peer/report/screen.h"
-#include "peer/runtime/round_prediction.h"
 #include "peer/wire/frame.h"
 
 namespace gv::cli {

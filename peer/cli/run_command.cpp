@@ -14,7 +14,7 @@
 #include "peer/cli/mixing_figures.h"
 #include "peer/launch/launcher.h"
 #include "peer/launch/resume.h"
-#include "peer/report/expectation.h"
+#include "peer/predict/forecast/expectation.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
 #include "peer/runtime/exit_code.h"

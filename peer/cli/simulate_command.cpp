@@ -8,7 +8,7 @@
 
 #include "peer/cli/command.h"
 #include "peer/launch/resume.h"
-#include "peer/report/expectation.h"
+#include "peer/predict/forecast/expectation.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
 #include "peer/sim/simulation.h"

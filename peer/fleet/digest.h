@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "graph/mixing.h"
+#include "graph/mixing/mixing.h"
 #include "peer/fleet/fleet.h"
 
 namespace gv {

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "gossip/world.h"
-#include "gpu/precision.h"
-#include "graph/family.h"
-#include "graph/schedule.h"
-#include "optim/objective.h"
-#include "optim/optimizer.h"
-#include "optim/partition.h"
+#include "graph/schedule/schedule.h"
+#include "graph/topology/family.h"
+#include "optim/data/partition.h"
+#include "optim/models/objective.h"
+#include "optim/precision.h"
+#include "optim/train/optimizer.h"
 #include "peer/fleet/injection.h"
 #include "peer/network/network_spec.h"
 

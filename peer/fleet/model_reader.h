@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "optim/objective.h"
+#include "optim/models/objective.h"
 #include "peer/fleet/source.h"
 #include "peer/fleet/value.h"
 

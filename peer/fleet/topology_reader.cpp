@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "graph/mixing.h"
-#include "graph/schedule.h"
-#include "graph/spectrum.h"
+#include "graph/mixing/mixing.h"
+#include "graph/schedule/schedule.h"
+#include "graph/spectrum/spectrum.h"
 #include "peer/fleet/digest.h"
 #include "peer/fleet/readers.h"
 

@@ -11,7 +11,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "optim/host_replica.h"
+#include "optim/train/host_replica.h"
 #include "peer/launch/vector_channel.h"
 
 namespace gv {

@@ -9,8 +9,8 @@
 #include "peer/launch/child.h"
 #include "peer/launch/control.h"
 #include "peer/launch/run_folder.h"
-#include "peer/report/observer.h"
 #include "peer/runtime/assembly.h"
+#include "peer/runtime/observer.h"
 
 namespace gv {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "graph/topology.h"
+#include "graph/topology/topology.h"
 
 namespace gv {
 

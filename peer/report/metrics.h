@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "peer/report/observer.h"
+#include "peer/runtime/observer.h"
 
 namespace gv {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "peer/report/observer.h"
+#include "peer/runtime/observer.h"
 
 namespace gv {
 

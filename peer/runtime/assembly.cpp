@@ -11,8 +11,8 @@
 #include <xxhash.h>
 
 #include "gpu/cuda_replica.h"
-#include "optim/cifar10.h"
-#include "optim/text.h"
+#include "optim/data/cifar10.h"
+#include "optim/data/text.h"
 
 namespace gv {
 namespace {

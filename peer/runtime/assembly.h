@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "gossip/registry.h"
-#include "graph/mixing.h"
-#include "optim/replica.h"
+#include "graph/mixing/mixing.h"
+#include "optim/train/replica.h"
 #include "peer/fleet/fleet.h"
 #include "peer/runtime/make_replica.h"
 

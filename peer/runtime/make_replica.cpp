@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "gpu/cuda_replica.h"
-#include "optim/host_replica.h"
+#include "optim/train/host_replica.h"
 
 namespace gv {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "optim/replica.h"
+#include "optim/train/replica.h"
 #include "peer/fleet/fleet.h"
 
 namespace gv {

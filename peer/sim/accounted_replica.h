@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "optim/replica.h"
+#include "optim/train/replica.h"
 
 namespace gv {
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "graph/splitmix.h"
+#include "graph/topology/splitmix.h"
 
 namespace gv {
 

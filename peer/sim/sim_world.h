@@ -6,7 +6,7 @@
 
 #include "gossip/peer.h"
 #include "peer/network/shaper.h"
-#include "peer/report/observer.h"
+#include "peer/runtime/observer.h"
 #include "peer/sim/event_queue.h"
 
 namespace gv {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "peer/checkpoint/checkpoint.h"
-#include "peer/report/observer.h"
 #include "peer/runtime/assembly.h"
+#include "peer/runtime/observer.h"
 #include "peer/sim/dice.h"
 #include "peer/sim/sim_network.h"
 

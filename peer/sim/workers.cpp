@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "optim/host_replica.h"
+#include "optim/train/host_replica.h"
 
 namespace gv {
 

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 
 #include "peer/launch/vector_channel.h"
-#include "tests/peer/program.h"
+#include "tests/peer/launch/program.h"
 
 namespace gv {
 

@@ -13,7 +13,7 @@
 #include "peer/runtime/ledger.h"
 #include "peer/sim/simulation.h"
 #include "tests/chaos/chaos_fleet.h"
-#include "tests/peer/program.h"
+#include "tests/peer/launch/program.h"
 #include "tests/scratch_folder.h"
 
 // Real processes under real signals, and behind proxies that cut, flip, stall, swallow and slice.

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "gossip/peer.h"
-#include "optim/host_replica.h"
+#include "optim/train/host_replica.h"
 
 namespace gv {
 

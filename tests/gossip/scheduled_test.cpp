@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "graph/one_peer.h"
-#include "graph/periodic_schedule.h"
+#include "graph/schedule/one_peer.h"
+#include "graph/schedule/periodic_schedule.h"
 #include "tests/gossip/one_peer.h"
 
 namespace gv {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "optim/network.h"
-#include "tests/gpu/replicas.h"
+#include "optim/models/network.h"
+#include "tests/gpu/replica/replicas.h"
 
 // The networks that are trained on both devices, and what on.
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/family.h"
-#include "graph/modes.h"
+#include "graph/spectrum/modes.h"
+#include "graph/topology/family.h"
 
 namespace gv {
 

@@ -15,7 +15,7 @@
 
 #include "gossip/mutant.h"
 #include "peer/sim/swarm.h"
-#include "tests/peer/test_fleet.h"
+#include "tests/peer/fleet/test_fleet.h"
 
 namespace gv {
 namespace {

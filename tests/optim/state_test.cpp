@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
-#include "optim/host_replica.h"
-#include "optim/minibatch.h"
-#include "tests/optim/test_data.h"
+#include "optim/data/minibatch.h"
+#include "optim/train/host_replica.h"
+#include "tests/optim/data/test_data.h"
 
 namespace gv {
 namespace {

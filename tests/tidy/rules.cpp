@@ -159,10 +159,12 @@ Findings shared_scratch(const File& file) {
 
 Findings missing_source(const File& file) {
   static const std::regex citable(
-      R"(^(gossip/(d_psgd|all_reduce)\.cpp|graph/(closed_form|random_graph)\.cpp|)"
-      R"(graph/(mixing|optimal_weights|spectrum|lanczos|shift_invert|modes|predict\w*|bounds)\.h|)"
-      R"(graph/(matching|one_peer|equi_topo|base_graph|matcha)\.h|optim/optimizer\.h|)"
-      R"(optim/(lenet5|resnet20|transformer)\.cpp)$)");
+      R"(^(gossip/(d_psgd|all_reduce)\.cpp|graph/(spectrum/closed_form|topology/random_graph)\.cpp|)"
+      R"(graph/mixing/(mixing|optimal_weights)\.h|)"
+      R"(graph/spectrum/(spectrum|lanczos|shift_invert|modes|bounds)\.h|)"
+      R"(graph/predict/(centers|local|mixing|quadratic|regression|sequence|transient|unequal)\.h|)"
+      R"(graph/schedule/(matching|one_peer|equi_topo|base_graph|matcha)\.h|)"
+      R"(optim/train/optimizer\.h|optim/models/(lenet5|resnet20|transformer)\.cpp)$)");
   static const std::regex source(R"(arXiv:|doi\.org|DOI|\b(19|20)\d\d\b)");
   if (!std::regex_match(file.path, citable)) return {};
   for (const std::string& line : file.lines)

@@ -11,7 +11,7 @@ struct File {
   std::vector<std::string> lines;
 };
 
-/// "graph/mixing.cpp:12: what is wrong"
+/// "graph/mixing/mixing.cpp:12: what is wrong"
 using Findings = std::vector<std::string>;
 
 /// An include against the diagram: graph and optim stand alone, gossip on both, gpu on optim, peer

@@ -1,0 +1,31 @@
+#include "gpu/device/graph.h"
+
+namespace gv::gpu {
+
+Graph::~Graph() {
+  if (executable_ != nullptr) cudaGraphExecDestroy(executable_);
+}
+
+void Graph::record(const Stream& stream, const std::function<void()>& work) {
+  // Other threads, with other replicas, go on meanwhile.
+  GV_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  cudaGraph_t graph = nullptr;
+  try {
+    work();
+  } catch (...) {
+    cudaStreamEndCapture(stream, &graph);  // the error that is under way says more
+    if (graph != nullptr) cudaGraphDestroy(graph);
+    cudaGetLastError();
+    throw;
+  }
+  GV_CUDA(cudaStreamEndCapture(stream, &graph));
+  const cudaError_t status = cudaGraphInstantiate(&executable_, graph, 0);
+  cudaGraphDestroy(graph);
+  GV_CUDA(status);
+}
+
+void Graph::launch(const Stream& stream) const {
+  GV_CUDA(cudaGraphLaunch(executable_, stream));
+}
+
+}  // namespace gv::gpu

@@ -1,0 +1,157 @@
+#include <algorithm>
+
+#include <cuda_bf16.h>
+
+#include "gpu/device/kit.h"
+#include "gpu/device/launch.h"
+#include "optim/check.h"
+
+namespace gv::gpu {
+namespace {
+
+/// What NVIDIA recommends for Hopper (cuBLAS documentation, cublasSetWorkspace).
+constexpr std::size_t blas_bytes = std::size_t{32} << 20;
+
+__global__ void to_bf16_kernel(const float* from, __nv_bfloat16* to, std::size_t count) {
+  const std::size_t k = thread_index();
+  if (k < count) to[k] = __float2bfloat16_rn(from[k]);
+}
+
+__global__ void from_bf16_kernel(const __nv_bfloat16* from,
+                                 float* to,
+                                 std::size_t count,
+                                 bool add) {
+  const std::size_t k = thread_index();
+  if (k < count) to[k] = __bfloat162float(from[k]) + (add ? to[k] : 0.0F);
+}
+
+__global__ void fill_kernel(float* to, float value, std::size_t count) {
+  const std::size_t k = thread_index();
+  if (k < count) to[k] = value;
+}
+
+/// Elements from the first to the last of all matrices of a batch.
+std::size_t extent(const Matrix& m, std::size_t rows, std::size_t columns, std::uint32_t batch) {
+  return (batch - 1) * m.stride + (rows - 1) * m.row + columns;
+}
+
+int as_int(std::size_t value) {
+  GV_CHECK(value <= 0x7fffffff, "cuBLAS counts in 32 bits");
+  return static_cast<int>(value);
+}
+
+cublasComputeType_t compute_type(Precision precision, bool rounded) {
+  const bool tf32 = precision == Precision::tf32 || (precision == Precision::bf16 && !rounded);
+  return tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+}
+
+}  // namespace
+
+Kit::Kit(Precision precision_)
+    : precision(precision_), blas_workspace_(blas_bytes, "the workspace of cuBLAS") {
+  GV_CUDA(cublasCreate(&blas_));
+  GV_CUDA(cublasSetStream(blas_, stream));
+  GV_CUDA(cublasSetWorkspace(blas_, blas_workspace_.data(), blas_workspace_.size()));
+  GV_CUDA(cublasSetPointerMode(blas_, CUBLAS_POINTER_MODE_HOST));
+  GV_CUDA(cublasSetAtomicsMode(blas_, CUBLAS_ATOMICS_NOT_ALLOWED));
+}
+
+Kit::~Kit() {
+  if (blas_ != nullptr) cublasDestroy(blas_);
+}
+
+void Kit::reserve_factors(std::size_t a, std::size_t b) {
+  if (precision != Precision::bf16) return;
+  if (a > factor_a_.size()) factor_a_ = DeviceArray<std::uint16_t>(a, "factors in bfloat16");
+  if (b > factor_b_.size()) factor_b_ = DeviceArray<std::uint16_t>(b, "factors in bfloat16");
+}
+
+void Kit::reserve_result(std::size_t count) {
+  if (precision != Precision::bf16 || count <= result_.size()) return;
+  result_ = DeviceArray<std::uint16_t>(count, "results in bfloat16");
+}
+
+void Kit::reserve_workspace(std::size_t bytes) {
+  if (bytes <= workspace_.size()) return;
+  workspace_ = {};
+  workspace_ = DeviceArray<std::uint8_t>(bytes, "the workspace of cuDNN");
+}
+
+void Kit::reserve_ones(std::size_t count) {
+  if (count <= ones_.size()) return;
+  ones_ = DeviceArray<float>(count, "a vector of ones");
+  launch(fill_kernel, count, stream, ones_.data(), 1.0F, count);
+  stream.wait();
+}
+
+// cuBLAS is column-major: C^T = op(B)^T op(A)^T.
+void multiply(Kit& kit, const Product& p) {
+  const void* a = p.a.data;
+  const void* b = p.b.data;
+  cudaDataType_t type = CUDA_R_32F;
+  const bool rounded = kit.precision == Precision::bf16 && !p.keeps_factors;
+  if (rounded) {
+    type = CUDA_R_16BF;
+    const std::size_t a_count =
+        extent(p.a, p.a.transposed ? p.k : p.m, p.a.transposed ? p.m : p.k, p.batch);
+    const std::size_t b_count =
+        extent(p.b, p.b.transposed ? p.n : p.k, p.b.transposed ? p.k : p.n, p.batch);
+    GV_CHECK(a_count <= kit.factor_a_room() && b_count <= kit.factor_b_room(),
+             "room for the factors was reserved");
+    to_bf16(p.a.data, kit.factor_a(), a_count, kit.stream);
+    to_bf16(p.b.data, kit.factor_b(), b_count, kit.stream);
+    a = kit.factor_a();
+    b = kit.factor_b();
+  }
+  GV_CUDA(cublasGemmStridedBatchedEx(kit.blas(),
+                                     p.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
+                                     p.a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
+                                     as_int(p.n),
+                                     as_int(p.m),
+                                     as_int(p.k),
+                                     &p.alpha,
+                                     b,
+                                     type,
+                                     as_int(p.b.row),
+                                     static_cast<long long>(p.b.stride),
+                                     a,
+                                     type,
+                                     as_int(p.a.row),
+                                     static_cast<long long>(p.a.stride),
+                                     &p.beta,
+                                     p.c,
+                                     CUDA_R_32F,
+                                     as_int(p.c_row),
+                                     static_cast<long long>(p.c_stride),
+                                     as_int(p.batch),
+                                     compute_type(kit.precision, rounded),
+                                     CUBLAS_GEMM_DEFAULT));
+}
+
+void sum_rows(
+    const Kit& kit, const float* v, std::uint32_t rows, std::uint32_t columns, float* sum) {
+  const float one = 1;
+  const float zero = 0;
+  GV_CUDA(cublasSgemv(kit.blas(),
+                      CUBLAS_OP_N,
+                      as_int(columns),
+                      as_int(rows),
+                      &one,
+                      v,
+                      as_int(columns),
+                      kit.ones(),
+                      1,
+                      &zero,
+                      sum,
+                      1));
+}
+
+void to_bf16(const float* from, void* to, std::size_t count, cudaStream_t stream) {
+  launch(to_bf16_kernel, count, stream, from, static_cast<__nv_bfloat16*>(to), count);
+}
+
+void from_bf16(const void* from, float* to, std::size_t count, bool add, cudaStream_t stream) {
+  launch(from_bf16_kernel, count, stream, static_cast<const __nv_bfloat16*>(from), to, count, add);
+}
+
+}  // namespace gv::gpu

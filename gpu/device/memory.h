@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include <cuda_runtime_api.h>
+
+#include "gpu/device/check.h"
+
+namespace gv::gpu {
+
+/// Zeroed device memory. Throws CudaError that names `what`, the bytes wanted and the bytes free.
+void* allocate_device(std::size_t bytes, const std::string& what);
+/// Page-locked host memory that every device reaches; its content unspecified.
+void* allocate_pinned(std::size_t bytes, const std::string& what);
+void free_device(void* memory) noexcept;
+void free_pinned(void* memory) noexcept;
+
+/// `count` elements of T, allocated once. Movable; the device of the allocation is the caller's
+/// current one.
+template <class T, void* (*Allocate)(std::size_t, const std::string&), void (*Free)(void*)>
+class Array {
+ public:
+  Array() = default;
+  Array(std::size_t count, const std::string& what)
+      : data_(static_cast<T*>(count == 0 ? nullptr : Allocate(count * sizeof(T), what))),
+        count_(count) {}
+  ~Array() {
+    if (data_ != nullptr) Free(data_);
+  }
+  Array(Array&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
+  Array& operator=(Array&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(count_, other.count_);
+    return *this;
+  }
+
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  std::size_t size() const { return count_; }
+  std::size_t bytes() const { return count_ * sizeof(T); }
+  T& operator[](std::size_t i) { return data_[i]; }  ///< pinned arrays only
+  const T& operator[](std::size_t i) const { return data_[i]; }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t count_ = 0;
+};
+
+template <class T>
+using DeviceArray = Array<T, allocate_device, free_device>;
+template <class T>
+using PinnedArray = Array<T, allocate_pinned, free_pinned>;
+
+/// A stream of its own, of ordinary priority, that does not wait for the default stream.
+class Stream {
+ public:
+  Stream() { GV_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  ~Stream() { cudaStreamDestroy(stream_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  operator cudaStream_t() const { return stream_; }
+  /// The host waits; errors of the work before come out here.
+  void wait() const { GV_CUDA(cudaStreamSynchronize(stream_)); }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+class Event {
+ public:
+  explicit Event(unsigned flags = cudaEventDisableTiming) {
+    GV_CUDA(cudaEventCreateWithFlags(&event_, flags));
+  }
+  ~Event() { cudaEventDestroy(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  operator cudaEvent_t() const { return event_; }
+  void record(cudaStream_t stream) const { GV_CUDA(cudaEventRecord(event_, stream)); }
+  /// Work given to `stream` from now on begins after what was recorded last; nothing recorded yet:
+  /// at once.
+  void hold(cudaStream_t stream) const { GV_CUDA(cudaStreamWaitEvent(stream, event_, 0)); }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+template <class T>
+void copy_async(T* to, const T* from, std::size_t count, cudaMemcpyKind way, cudaStream_t stream) {
+  if (count > 0) GV_CUDA(cudaMemcpyAsync(to, from, count * sizeof(T), way, stream));
+}
+
+}  // namespace gv::gpu

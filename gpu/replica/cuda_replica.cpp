@@ -1,0 +1,249 @@
+#include "gpu/cuda_replica.h"
+
+#include <utility>
+#include <vector>
+
+#include "gpu/replica/codec.h"
+#include "gpu/replica/dot.h"
+#include "gpu/replica/exchange.h"
+#include "gpu/replica/make_replica.h"
+#include "gpu/replica/step_clock.h"
+#include "gpu/replica/trainer.h"
+#include "optim/check.h"
+
+namespace gv::gpu {
+namespace {
+
+/// Makes the device the calling thread's. Every call may come from another thread.
+class OnDevice {
+ public:
+  explicit OnDevice(int device) : number_(device) { use(); }
+  void use() const { GV_CUDA(cudaSetDevice(number_)); }
+  void use_if_it_answers() const noexcept { cudaSetDevice(number_); }
+
+ private:
+  int number_;
+};
+
+/// Everything of length d lives on the device. Calls return when the device is done with their
+/// arguments; steps and scalings go on behind the caller's back, in order.
+class CudaReplica : public Replica {
+ public:
+  CudaReplica(const Network& network,
+              Share share,
+              const OptimizerSpec& optimizer,
+              std::uint32_t batch,
+              Rng init,
+              int device,
+              Precision precision)
+      : memory_(pinned_memory(device)),
+        device_(device),
+        clock_(optimizer),
+        kit_(precision),
+        x_(network.size(), "the model"),
+        g_(network.size(), "the gradient"),
+        first_(clock_.vectors() > 0 ? network.size() : 0, "the optimizer"),
+        second_(clock_.vectors() > 1 ? network.size() : 0, "the optimizer"),
+        rule_(1, "the rule of a step"),
+        host_rule_(1, "the rule of a step"),
+        exchange_(kit_.stream),
+        dot_(network.size(), kit_.stream),
+        transcoder_(kit_.stream),
+        trainer_(network, std::move(share), batch, kit_) {
+    std::vector<float> start(network.size());
+    network.initialize(start, init);
+    upload(x_, start);
+  }
+  ~CudaReplica() override {
+    // What is freed now must not be in use, and goes where it was made, whichever thread does it.
+    // Errors were told by the call that met them.
+    device_.use_if_it_answers();
+    cudaStreamSynchronize(kit_.stream);
+  }
+
+  std::size_t size() const override { return x_.size(); }
+  double gradient() override {
+    device_.use();
+    return trainer_.gradient(x_.data(), g_.data());
+  }
+  void step() override {
+    device_.use();
+    clock_.begin_step();
+    gpu::step(piece({0, size()}), clock_.rule(), kit_.stream);
+  }
+  /// One recording: the gradient and, behind it, the step by the rule that stands in host_rule_.
+  /// A step behind an exchange is no part of one: what it mixes in comes from the network after
+  /// the gradient was begun, and goes with it in one pass over memory (mix_and_step); and before an
+  /// all-reduce g is not yet whole.
+  double gradient_and_step() override {
+    device_.use();
+    clock_.begin_step();
+    host_rule_[0] = clock_.rule();
+    return trainer_.gradient(x_.data(), g_.data(), [this] {
+      copy_async(rule_.data(), host_rule_.data(), 1, cudaMemcpyHostToDevice, kit_.stream);
+      gpu::step(piece({0, size()}), clock_.kind(), rule_.data(), kit_.stream);
+    });
+  }
+  NotFinite mix(Range r, const Flows& flows) override {
+    device_.use();
+    check_flows(r, flows);
+    return exchange_.mix(piece(r), flows, nullptr);
+  }
+  NotFinite mix_and_step(Range r, const Flows& flows) override {
+    device_.use();
+    check_flows(r, flows);
+    if (r.begin == 0) clock_.begin_step();
+    const StepRule rule = clock_.rule();
+    return exchange_.mix(piece(r), flows, &rule);
+  }
+  bool add_flow(Range r, float w, const Buffer& theirs, const Buffer& ours) override {
+    device_.use();
+    check_range(r);
+    GV_CHECK(theirs.size() == r.count * sizeof(float), "their piece fills the range");
+    GV_CHECK(ours.size() == r.count * sizeof(float), "our piece fills the range");
+    return exchange_.add_flow(
+        x_.data() + r.begin, r.count, w, theirs.floats().data(), ours.floats().data());
+  }
+
+  void snapshot(Vector v, Range r, Buffer& out) const override {
+    device_.use();
+    check_range(r);
+    GV_CHECK(out.size() == r.count * sizeof(float), "a buffer of the range's size");
+    const float* from = of(v).data() + r.begin;
+    copy_async(out.floats().data(), from, r.count, cudaMemcpyDeviceToHost, kit_.stream);
+    kit_.stream.wait();
+  }
+  void load(Vector v, Range r, const Buffer& in) override {
+    device_.use();
+    check_range(r);
+    GV_CHECK(in.size() == r.count * sizeof(float), "a buffer of the range's size");
+    float* to = of(v).data() + r.begin;
+    copy_async(to, in.floats().data(), r.count, cudaMemcpyHostToDevice, kit_.stream);
+    kit_.stream.wait();
+  }
+  void add(Vector v, Range r, const Buffer& in) override {
+    device_.use();
+    check_range(r);
+    GV_CHECK(in.size() == r.count * sizeof(float), "a buffer of the range's size");
+    exchange_.add(of(v).data() + r.begin, r.count, in.floats().data());
+  }
+  void scale(Vector v, float factor) override {
+    device_.use();
+    gpu::scale(of(v).data(), factor, size(), kit_.stream);
+  }
+  void axpby(float a, Vector from, float b, Vector to, Range r) override {
+    device_.use();
+    check_range(r);
+    const float* in = of(from).data() + r.begin;
+    gpu::axpby(a, in, b, of(to).data() + r.begin, r.count, kit_.stream);
+  }
+  double dot(Vector u, Vector v, Range r) const override {
+    device_.use();
+    check_range(r);
+    return dot_.of(of(u).data() + r.begin, of(v).data() + r.begin, r.count);
+  }
+  void encode(const Codec& codec, Vector v, Range r, Buffer& out) const override {
+    device_.use();
+    check_range(r);
+    GV_CHECK(out.size() == codec.bytes(r.count), "room for the encoding");
+    transcoder_.encode(codec, of(v).data() + r.begin, r.count, out.data());
+  }
+  bool decode(const Codec& codec, Vector v, Range r, const Buffer& in) override {
+    device_.use();
+    check_range(r);
+    if (!is_encoding(codec, {in.data(), in.size()}, r.count)) return false;
+    transcoder_.decode(codec, in.data(), of(v).data() + r.begin, r.count);
+    return true;
+  }
+
+  bool finite() const override {
+    device_.use();
+    return exchange_.finite(x_.data(), size());
+  }
+  Evaluation evaluate() override {
+    device_.use();
+    return trainer_.evaluate(x_.data());
+  }
+  double gradient_flops() const override { return trainer_.gradient_flops(); }
+
+  void save(StateWriter& out) const override {
+    device_.use();
+    out.name("x");
+    out.values(download(x_));
+    clock_.save(out, download(first_), download(second_));
+    trainer_.save(out);
+  }
+  void restore(StateReader& in) override {
+    device_.use();
+    std::vector<float> x(size());
+    std::vector<float> first(first_.size());
+    std::vector<float> second(second_.size());
+    in.name("x");
+    in.values(x);
+    clock_.restore(in, first, second);
+    trainer_.restore(in);
+    upload(x_, x);
+    upload(first_, first);
+    upload(second_, second);
+  }
+  void skip_to(std::uint64_t gradient_steps) override { clock_.skip_to(gradient_steps); }
+  std::shared_ptr<BufferMemory> buffer_memory() const override { return memory_; }
+
+ private:
+  DeviceArray<float>& of(Vector v) { return v == Vector::x ? x_ : g_; }
+  const DeviceArray<float>& of(Vector v) const { return v == Vector::x ? x_ : g_; }
+
+  void check_range(Range r) const {
+    GV_CHECK(r.begin + r.count <= size(), "a range inside the vector");
+  }
+  void check_flows(Range r, const Flows& flows) const {
+    check_range(r);
+    GV_CHECK(flows.vectors.size() == flows.weights.size(), "a weight for each vector");
+    for (const Payload& vector : flows.vectors)
+      GV_CHECK(vector->size() == r.count * sizeof(float), "a neighbour's piece fills the range");
+  }
+  Piece piece(Range r) {
+    const auto at = [&](DeviceArray<float>& v) {
+      return v.size() == 0 ? nullptr : v.data() + r.begin;
+    };
+    return {.x = at(x_), .g = at(g_), .first = at(first_), .second = at(second_), .count = r.count};
+  }
+
+  void upload(DeviceArray<float>& to, const std::vector<float>& from) const {
+    copy_async(to.data(), from.data(), from.size(), cudaMemcpyHostToDevice, kit_.stream);
+    kit_.stream.wait();
+  }
+  std::vector<float> download(const DeviceArray<float>& from) const {
+    std::vector<float> to(from.size());
+    copy_async(to.data(), from.data(), to.size(), cudaMemcpyDeviceToHost, kit_.stream);
+    kit_.stream.wait();
+    return to;
+  }
+
+  std::shared_ptr<BufferMemory> memory_;
+  OnDevice device_;  ///< first: what follows is made on it
+  StepClock clock_;
+  Kit kit_;
+  DeviceArray<float> x_, g_, first_, second_;
+  DeviceArray<StepRule> rule_;
+  PinnedArray<StepRule> host_rule_;  ///< of the step under way
+  mutable Exchange exchange_;
+  mutable Dot dot_;
+  mutable Transcoder transcoder_;
+  Trainer trainer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Replica> make_replica(const Network& network,
+                                      Share share,
+                                      const OptimizerSpec& optimizer,
+                                      std::uint32_t batch,
+                                      Rng init,
+                                      int device,
+                                      Precision precision) {
+  return std::make_unique<CudaReplica>(
+      network, std::move(share), optimizer, batch, init, device, precision);
+}
+
+}  // namespace gv::gpu

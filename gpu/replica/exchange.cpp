@@ -1,0 +1,134 @@
+#include "gpu/replica/exchange.h"
+
+#include <algorithm>
+#include <array>
+
+#include "optim/check.h"
+
+namespace gv::gpu {
+namespace {
+
+/// 8 MiB a slot: sixteen neighbours' pieces of 512 KiB at once; of more, shorter stretches.
+constexpr std::size_t slot_floats = std::size_t{1} << 21;
+constexpr std::size_t most_flows = 4096;
+
+const char* const staging = "the exchange's staging";
+
+/// `piece` from `done` on.
+Piece stretch(const Piece& piece, std::size_t done, std::size_t count) {
+  Piece part = piece;
+  part.x += done;
+  if (part.g != nullptr) part.g += done;
+  if (part.first != nullptr) part.first += done;
+  if (part.second != nullptr) part.second += done;
+  part.count = count;
+  return part;
+}
+
+}  // namespace
+
+Exchange::Exchange(const Stream& compute)
+    : compute_(compute),
+      weights_(most_flows, staging),
+      host_weights_(most_flows, staging),
+      bad_(most_flows, staging),
+      host_bad_(most_flows, staging) {
+  for (Slot& slot : slots_) slot.floats = {slot_floats, staging};
+}
+
+std::size_t Exchange::room(std::size_t n) {
+  return slot_floats / n / 4 * 4;
+}
+
+Exchange::Slot& Exchange::begin_filling() {
+  Slot& slot = slots_[next_];
+  next_ = 1 - next_;
+  slot.free.hold(copy_);
+  return slot;
+}
+
+void Exchange::end_filling(const Slot& slot) {
+  slot.full.record(copy_);
+  slot.full.hold(compute_);
+}
+
+void Exchange::end_reading(const Slot& slot) {
+  slot.free.record(compute_);
+}
+
+NotFinite Exchange::mix(const Piece& piece, const Flows& flows, const StepRule* rule) {
+  const std::size_t n = flows.vectors.size();
+  GV_CHECK(n <= most_flows, "at most 4096 vectors are mixed at once");
+  const std::size_t stride = n == 0 ? piece.count : std::min(room(n), (piece.count + 3) / 4 * 4);
+  std::ranges::copy(flows.weights, host_weights_.data());
+  copy_async(weights_.data(), host_weights_.data(), n, cudaMemcpyHostToDevice, copy_);
+  for (std::size_t done = 0; done < piece.count; done += stride) {
+    const std::size_t count = std::min(stride, piece.count - done);
+    Slot& slot = begin_filling();
+    for (std::size_t j = 0; j < n; ++j) {
+      const float* from = flows.vectors[j]->floats().data() + done;
+      copy_async(slot.floats.data() + j * stride, from, count, cudaMemcpyHostToDevice, copy_);
+    }
+    end_filling(slot);
+    const Inflow in{.vectors = slot.floats.data(),
+                    .weights = weights_.data(),
+                    .stride = stride,
+                    .n = static_cast<std::uint32_t>(n),
+                    .bad = bad_.data()};
+    const Piece part = stretch(piece, done, count);
+    if (rule != nullptr)
+      gpu::mix_and_step(part, in, *rule, compute_);
+    else
+      gpu::mix(part, in, compute_);
+    end_reading(slot);
+  }
+  return read_bad(n);
+}
+
+bool Exchange::add_flow(
+    float* x, std::size_t count, float w, const float* theirs, const float* ours) {
+  const std::size_t stride = room(2);
+  for (std::size_t done = 0; done < count; done += stride) {
+    const std::size_t part = std::min(stride, count - done);
+    Slot& slot = begin_filling();
+    float* a = slot.floats.data();
+    float* b = a + stride;
+    copy_async(a, theirs + done, part, cudaMemcpyHostToDevice, copy_);
+    copy_async(b, ours + done, part, cudaMemcpyHostToDevice, copy_);
+    end_filling(slot);
+    gpu::add_flow(x + done, w, a, b, part, bad_.data(), compute_);
+    end_reading(slot);
+  }
+  return read_bad(1).empty();
+}
+
+void Exchange::add(float* v, std::size_t count, const float* in) {
+  const std::size_t stride = room(1);
+  for (std::size_t done = 0; done < count; done += stride) {
+    const std::size_t part = std::min(stride, count - done);
+    Slot& slot = begin_filling();
+    copy_async(slot.floats.data(), in + done, part, cudaMemcpyHostToDevice, copy_);
+    end_filling(slot);
+    gpu::add(v + done, slot.floats.data(), part, compute_);
+    end_reading(slot);
+  }
+  compute_.wait();  // the copies are before it: nobody reads `in` any more
+}
+
+bool Exchange::finite(const float* v, std::size_t count) {
+  look_for_not_finite(v, count, bad_.data(), compute_);
+  return read_bad(1).empty();
+}
+
+NotFinite Exchange::read_bad(std::size_t n) {
+  if (n == 0) return {};
+  copy_async(host_bad_.data(), bad_.data(), n, cudaMemcpyDeviceToHost, compute_);
+  compute_.wait();
+  NotFinite bad;
+  for (std::size_t j = 0; j < n; ++j)
+    if (host_bad_[j] != 0) bad.push_back(j);
+  if (!bad.empty()) GV_CUDA(cudaMemsetAsync(bad_.data(), 0, bad_.bytes(), compute_));
+  return bad;
+}
+
+}  // namespace gv::gpu

@@ -1,0 +1,68 @@
+#include "gpu/replica/step_clock.h"
+
+#include <cmath>
+
+namespace gv::gpu {
+namespace {
+
+StepRule::Kind kind_of(const OptimizerSpec& spec) {
+  make_optimizer(spec, 0);  // refuses what is not one
+  if (spec.kind == "adam") return StepRule::Kind::adam;
+  if (spec.momentum == 0) return StepRule::Kind::plain;
+  return spec.nesterov ? StepRule::Kind::nesterov : StepRule::Kind::momentum;
+}
+
+}  // namespace
+
+StepClock::StepClock(const OptimizerSpec& spec) : spec_(spec), kind_(kind_of(spec)) {}
+
+int StepClock::vectors() const {
+  if (kind_ == StepRule::Kind::plain) return 0;
+  return kind_ == StepRule::Kind::adam ? 2 : 1;
+}
+
+void StepClock::begin_step() {
+  gamma_ = spec_.schedule.rate(spec_.lr, t_++);
+  if (kind_ != StepRule::Kind::adam) return;
+  const auto t = static_cast<double>(++seen_);
+  correction1_ = 1 - std::pow(spec_.beta1, t);
+  correction2_ = 1 - std::pow(spec_.beta2, t);
+}
+
+StepRule StepClock::rule() const {
+  StepRule rule;
+  rule.kind = kind_;
+  rule.decay = static_cast<float>(spec_.weight_decay);
+  rule.gamma = static_cast<float>(gamma_);
+  rule.momentum = static_cast<float>(spec_.momentum);
+  rule.beta1 = static_cast<float>(spec_.beta1);
+  rule.beta2 = static_cast<float>(spec_.beta2);
+  rule.epsilon = static_cast<float>(spec_.epsilon);
+  rule.size = static_cast<float>(gamma_ / correction1_);
+  rule.root = static_cast<float>(1 / std::sqrt(correction2_));
+  return rule;
+}
+
+void StepClock::save(StateWriter& out,
+                     std::span<const float> first,
+                     std::span<const float> second) const {
+  const bool adam = kind_ == StepRule::Kind::adam;
+  out.name(adam ? "adam" : "sgd");
+  out.values(first);
+  if (adam) out.values(second);
+  out.u64(t_);
+  if (adam) out.u64(seen_);
+  out.real(gamma_);
+}
+
+void StepClock::restore(StateReader& in, std::span<float> first, std::span<float> second) {
+  const bool adam = kind_ == StepRule::Kind::adam;
+  in.name(adam ? "adam" : "sgd");
+  in.values(first);
+  if (adam) in.values(second);
+  t_ = in.u64();
+  if (adam) seen_ = in.u64();
+  gamma_ = in.real();
+}
+
+}  // namespace gv::gpu

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "gpu/device/arithmetic.h"
+#include "optim/train/optimizer.h"
+
+namespace gv::gpu {
+
+/// The half of an Optimizer that is not elementwise: which step it is, and the numbers of that
+/// step. Its state has the format of optim/train/optimizer.cpp, so that a checkpoint moves between
+/// devices.
+class StepClock {
+ public:
+  /// Throws std::invalid_argument as make_optimizer does.
+  explicit StepClock(const OptimizerSpec& spec);
+
+  StepRule::Kind kind() const { return kind_; }
+  /// Vectors of length d that the rule keeps: 0, 1 (velocity) or 2 (moments).
+  int vectors() const;
+
+  void begin_step();  ///< as Optimizer::begin_step
+  StepRule rule() const;
+
+  /// first, second: host copies of the kept vectors; empty where the rule keeps none.
+  void save(StateWriter& out, std::span<const float> first, std::span<const float> second) const;
+  void restore(StateReader& in, std::span<float> first, std::span<float> second);
+  void skip_to(std::uint64_t t) { t_ = t; }
+
+ private:
+  OptimizerSpec spec_;
+  StepRule::Kind kind_;
+  std::uint64_t t_ = 0;     ///< of the schedule
+  std::uint64_t seen_ = 0;  ///< adam: steps in the moments
+  double gamma_ = 0, correction1_ = 1, correction2_ = 1;
+};
+
+}  // namespace gv::gpu

@@ -1,0 +1,175 @@
+#include "gpu/replica/trainer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "gpu/layers/loss.h"
+
+namespace gv::gpu {
+namespace {
+
+/// Rows of the test set at a time.
+constexpr std::uint32_t test_chunk = 256;
+// Moments are measured as optim/host/network_objective.cpp does, on the same rows in the same
+// batches.
+constexpr std::uint32_t moments_chunk = 64;
+constexpr std::size_t sampled = 1024;
+
+std::vector<std::uint32_t> sample_of(const Share& share) {
+  std::vector<std::uint32_t> rows = share.rows;
+  share.rng.derive("moments").shuffle(rows);
+  rows.resize(std::min(rows.size(), sampled));
+  return rows;
+}
+
+std::size_t free_bytes() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  GV_CUDA(cudaMemGetInfo(&free, &total));
+  return free;
+}
+
+}  // namespace
+
+Trainer::Trainer(const Network& network,
+                 Share share,
+                 std::uint32_t batch,
+                 Kit& kit,
+                 const std::function<std::size_t(std::size_t)>& room)
+    : kit_(kit),
+      batch_(batch),
+      test_rows_(share.test->evaluation_rows()),
+      sample_(sample_of(share)),
+      batches_({std::move(share.rows), share.rng, share.augment}, batch),
+      network_(network, {batch, test_chunk, moments_chunk}, kit),
+      labels_(lines(network_.most_rows()), "the labels of a minibatch"),
+      losses_(2 * std::size_t{lines(network_.most_rows())}, "the losses of a minibatch"),
+      result_(2, "the loss"),
+      host_result_(2, "the loss"),
+      train_(std::move(share.train), std::max(batch, moments_chunk), room(free_bytes())),
+      test_(std::move(share.test), test_chunk, room(free_bytes())) {}
+
+void Trainer::restore(StateReader& in) {
+  batches_.restore(in);
+  sent_ = false;
+}
+
+std::uint32_t Trainer::lines(std::uint32_t rows) const {
+  return rows * network_.network().positions();
+}
+
+Gathered Trainer::gathered() {
+  const bool text = network_.network().vocabulary > 0;
+  return {.input = text ? nullptr : network_.input(),
+          .tokens = text ? network_.tokens() : nullptr,
+          .labels = labels_.data()};
+}
+
+void Trainer::put_gradient(const float* x, float* g) {
+  train_.put(place_, gathered(), kit_.stream);
+  network_.forward(x, batch_);
+  cross_entropy(network_.logits(),
+                labels_.data(),
+                lines(batch_),
+                network_.network().classes,
+                losses_.data(),
+                result_.data(),
+                kit_.stream);
+  network_.backward(x, g, batch_);
+  copy_async(host_result_.data(), result_.data(), 1, cudaMemcpyDeviceToHost, kit_.stream);
+}
+
+double Trainer::gradient(const float* x, float* g, const Work& step) {
+  if (!sent_) train_.send(place_, batches_.rows(), batches_.views());
+  train_.hold(place_, kit_.stream);
+  Recording& recording = step ? gradient_and_step_ : gradient_;
+  const Work work = [&] {
+    put_gradient(x, g);
+    if (step) step();
+  };
+  Graph& graph = recording.graphs[place_];
+  if (recording.ran && !graph.recorded()) graph.record(kit_.stream, work);
+  graph.recorded() ? graph.launch(kit_.stream) : work();
+  recording.ran = true;
+  // The other place is free: the host has waited for the step that read it.
+  place_ = 1 - place_;
+  batches_.step();
+  train_.send(place_, batches_.rows(), batches_.views());
+  sent_ = true;
+  kit_.stream.wait();
+  return host_result_[0];
+}
+
+/// A whole chunk from `first` on; where the rows end they begin again.
+std::span<const std::uint32_t> Trainer::around(const std::vector<std::uint32_t>& rows,
+                                               std::size_t first,
+                                               std::uint32_t count) {
+  chunk_.clear();
+  for (std::size_t k = 0; k < count; ++k) chunk_.push_back(rows[(first + k) % rows.size()]);
+  return chunk_;
+}
+
+template <class Put, class Done>
+void Trainer::in_chunks(Samples& samples,
+                        const std::vector<std::uint32_t>& rows,
+                        std::uint32_t count,
+                        Put put,
+                        Done done) {
+  if (rows.empty()) return;
+  samples.send(0, around(rows, 0, count));
+  unsigned place = 0;
+  for (std::size_t first = 0; first < rows.size(); first += count) {
+    samples.hold(place, kit_.stream);
+    samples.put(place, gathered(), kit_.stream);
+    put(first);
+    place = 1 - place;
+    if (first + count < rows.size()) samples.send(place, around(rows, first + count, count));
+    kit_.stream.wait();
+    done(first);
+  }
+}
+
+Moments Trainer::measure_moments(const float* x) {
+  std::uint32_t batches = 0;
+  if (!network_.has_batch_norm()) return {};
+  sent_ = false;  // the places are taken by the sample
+  in_chunks(
+      train_,
+      sample_,
+      moments_chunk,
+      [&](std::size_t) {
+        network_.forward(x, moments_chunk, {Moments::Use::remembered, batches++});
+      },
+      [](std::size_t) {});
+  return {Moments::Use::given, batches};
+}
+
+Evaluation Trainer::evaluate(const float* x) {
+  const Moments moments = measure_moments(x);
+  double loss = 0;
+  double correct = 0;
+  const auto put = [&](std::size_t first) {
+    const std::size_t left = test_rows_.size() - first;
+    network_.forward(x, test_chunk, moments);
+    score(network_.logits(),
+          labels_.data(),
+          lines(static_cast<std::uint32_t>(std::min<std::size_t>(test_chunk, left))),
+          network_.network().classes,
+          losses_.data(),
+          result_.data(),
+          kit_.stream);
+    copy_async(host_result_.data(), result_.data(), 2, cudaMemcpyDeviceToHost, kit_.stream);
+  };
+  in_chunks(test_, test_rows_, test_chunk, put, [&](std::size_t) {
+    loss += host_result_[0];
+    correct += host_result_[1];
+  });
+  const auto n = static_cast<double>(test_rows_.size() * network_.network().positions());
+  return {loss / n, correct / n};
+}
+
+double Trainer::gradient_flops() const {
+  return network_.network().gradient_flops(batch_);
+}
+
+}  // namespace gv::gpu

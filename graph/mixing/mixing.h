@@ -1,0 +1,64 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/topology/topology.h"
+
+namespace gv {
+
+/// Row i of W, as peer i needs it: x_i <- self x_i + sum_j weights[j] x_{peers[j]}.
+struct Neighborhood {
+  double self = 1;
+  std::vector<PeerId> peers;    ///< whose vectors arrive, ascending
+  std::vector<double> weights;  ///< W_{i, peers[j]}
+  std::vector<PeerId>
+      receivers;  ///< to whom i sends, ascending; equals peers when W is symmetric in pattern
+};
+
+/// A doubly stochastic mixing matrix, sparse by rows. Cannot exist otherwise: the constructor
+/// throws std::invalid_argument with the worst row and column and their sums unless every row and
+/// column sums to 1 within 1e-12, and, unless `directed`, W_ij == W_ji within 1e-12. Weights may be
+/// negative (FDLA) but must be finite.
+class MixingMatrix {
+ public:
+  MixingMatrix(std::vector<Neighborhood> rows, bool directed);
+
+  PeerId size() const { return static_cast<PeerId>(rows_.size()); }
+  bool directed() const { return directed_; }
+  const Neighborhood& row(PeerId i) const { return rows_[i]; }
+
+  /// y = W x (both of length n; no aliasing). The operator that the spectrum code asks for.
+  void apply(const double* x, double* y) const;
+  void apply_transposed(const double* x, double* y) const;
+
+ private:
+  std::vector<Neighborhood> rows_;
+  bool directed_;
+};
+
+/// W_ij = weight(i, j) for every j that i hears; what is left stays on the diagonal.
+MixingMatrix weighted_matrix(const Topology& t,
+                             const std::function<double(PeerId, PeerId)>& weight);
+
+/// Metropolis-Hastings weights: W_ij = 1 / (1 + max(deg_i, deg_j)) on edges, the rest on the
+/// diagonal. Symmetric and doubly stochastic for every undirected graph. A directed circulant
+/// (static exponential) gets 1/(1+deg). Xiao, Boyd & Lall, "A scheme for robust distributed sensor
+/// fusion based on average consensus", IPSN 2005.
+MixingMatrix metropolis(const Topology& t);
+/// W_ij = 1 / (1 + deg_max).
+MixingMatrix max_degree(const Topology& t);
+/// (I + W_metropolis) / 2: all eigenvalues >= 0.
+MixingMatrix lazy(const Topology& t);
+/// W from a file: n rows of n numbers (spaces or commas), `#` comments; or .npy, float32 or
+/// float64. The pattern must lie within the topology's.
+MixingMatrix read_matrix(const std::string& path, const Topology& t);
+/// The names that mixing_matrix knows, file:PATH aside.
+const std::vector<std::string>& weight_names();
+/// Weights by name: metropolis | max-degree | lazy | best-constant | fdla | fmmc | edge-list (those
+/// that came with the graph) | file:PATH. Throws std::invalid_argument with the known names.
+MixingMatrix mixing_matrix(std::string_view weights, const Topology& t);
+
+}  // namespace gv

@@ -1,0 +1,128 @@
+#include "graph/predict/mode_recursion.h"
+
+#include <stdexcept>
+
+namespace gv {
+namespace {
+
+using Complex = std::complex<double>;
+using Matrix = ModeRound::Matrix;
+using Vector = ModeRound::Vector;
+
+ModeRound make(const Matrix& m, const Vector& c, const Vector& noise) {
+  return {m, c, noise * noise.adjoint()};
+}
+
+ModeRound scalar(Complex m, Complex c, Complex noise) {
+  return make(Matrix::Constant(1, 1, m), Vector::Constant(1, c), Vector::Constant(1, noise));
+}
+
+Vector vector(std::initializer_list<Complex> values) {
+  Vector v(static_cast<Eigen::Index>(values.size()));
+  Eigen::Index k = 0;
+  for (const Complex& value : values) v[k++] = value;
+  return v;
+}
+
+/// One step of D-PSGD. Without momentum z = (x); with it (x, u), u <- beta u + g.
+ModeRound d_psgd(const QuadraticFleet& f, std::string_view order, Complex lambda, double h) {
+  const double gamma = f.rate;
+  const double beta = f.momentum;
+  const Complex after = order == "atc" ? lambda : 1;   // what the step itself is multiplied with
+  const Complex before = order == "cta" ? lambda : 1;  // where the gradient is taken
+  const Complex m = lambda - after * gamma * h * before;
+  if (beta == 0) return scalar(m, after * gamma * h, -after * gamma);
+  Matrix matrix(2, 2);
+  matrix << m, -after * gamma * beta, h * before, beta;
+  return make(matrix, vector({after * gamma * h, -h}), vector({-after * gamma, 1}));
+}
+
+/// z = (x, last x, last noise). The centres cancel in the difference of gradients: no bias.
+ModeRound d2(double gamma, Complex lambda, double h) {
+  Matrix matrix = Matrix::Zero(3, 3);
+  matrix.row(0) << lambda * (2 - gamma * h), -lambda * (1 - gamma * h), lambda * gamma;
+  matrix(1, 0) = 1;
+  return make(matrix, Vector::Zero(3), vector({-lambda * gamma, 0, 1}));
+}
+
+/// z = (x, y, last noise).
+ModeRound gradient_tracking(double gamma, Complex lambda, double h) {
+  Matrix matrix = Matrix::Zero(3, 3);
+  matrix.row(0) << lambda, -gamma, 0;
+  matrix.row(1) << h * (lambda - 1.0), lambda - h * gamma, -1;
+  return make(matrix, Vector::Zero(3), vector({0, 1, 1}));
+}
+
+/// Lian's order on neighbours' vectors that are tau rounds old; z = (x, last x, ...).
+ModeRound stale(const QuadraticFleet& f, Complex lambda, double h) {
+  const auto size = static_cast<Eigen::Index>(f.staleness) + 1;
+  Matrix matrix = Matrix::Zero(size, size);
+  matrix(0, 0) = f.self_weight - f.rate * h;
+  matrix(0, size - 1) += lambda - f.self_weight;
+  for (Eigen::Index k = 1; k < size; ++k) matrix(k, k - 1) = 1;
+  Vector c = Vector::Zero(size);
+  Vector noise = Vector::Zero(size);
+  c[0] = f.rate * h;
+  noise[0] = -f.rate;
+  return make(matrix, c, noise);
+}
+
+/// The fixed points of a round repeated for ever: P = m P m^H + q by doubling (Smith 1968), and
+/// x = m x + c. False when it grows.
+bool settle(const ModeRound& round, Matrix& p, Vector& x) {
+  Matrix power = round.m;
+  p = round.q;
+  x = round.c;
+  for (int k = 0; k < 64; ++k) {
+    const double size = power.cwiseAbs().maxCoeff();
+    if (!(size < 1e60)) return false;
+    if (size < 1e-18) return true;
+    p += (power * p * power.adjoint()).eval();
+    x += (power * x).eval();
+    power = (power * power).eval();
+  }
+  return false;
+}
+
+}  // namespace
+
+ModeRound ModeRound::then(const ModeRound& next) const {
+  return {next.m * m, next.m * c + next.c, next.m * q * next.m.adjoint() + next.q};
+}
+
+std::optional<ModePower> stationary_power(const std::vector<ModeRound>& period) {
+  if (period.size() == 1 && period[0].m.rows() == 1) {
+    const Complex m = period[0].m(0, 0);
+    if (!(std::norm(m) < 1)) return std::nullopt;
+    return ModePower{period[0].q(0, 0).real() / (1 - std::norm(m)),
+                     std::norm(period[0].c[0] / (1.0 - m))};
+  }
+  ModeRound whole = period[0];
+  for (std::size_t t = 1; t < period.size(); ++t) whole = whole.then(period[t]);
+  Matrix p;
+  Vector x;
+  if (!settle(whole, p, x)) return std::nullopt;
+  ModePower power;
+  const auto rounds = static_cast<double>(period.size());
+  for (const ModeRound& round : period) {
+    p = (round.m * p * round.m.adjoint() + round.q).eval();
+    x = (round.m * x + round.c).eval();
+    power.noise += p(0, 0).real() / rounds;
+    power.spread += std::norm(x[0]) / rounds;
+  }
+  return power;
+}
+
+ModeRound round_of(const QuadraticFleet& f, Complex lambda, double h, bool mean) {
+  if (f.order == "d2" && !mean) return d2(f.rate, lambda, h);
+  if (f.order == "gradient-tracking" && !mean) return gradient_tracking(f.rate, lambda, h);
+  if (f.staleness > 0) return stale(f, lambda, h);
+  ModeRound last = d_psgd(f, f.order, lambda, h);
+  if (f.local_steps == 1) return last;
+  const ModeRound local = d_psgd(f, "atc", 1, h);
+  ModeRound round = local;
+  for (unsigned step = 2; step < f.local_steps; ++step) round = round.then(local);
+  return round.then(last);
+}
+
+}  // namespace gv

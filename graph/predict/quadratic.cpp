@@ -1,0 +1,150 @@
+#include "graph/predict/quadratic.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "graph/predict/mode_recursion.h"
+#include "graph/predict/scalar_round.h"
+#include "graph/predict/schedule_modes.h"
+
+namespace gv {
+namespace {
+
+void check(const QuadraticFleet& f) {
+  const auto refuse = [](const std::string& what) {
+    throw std::invalid_argument("predict: " + what);
+  };
+  if (std::ranges::find(quadratic_orders(), f.order) == quadratic_orders().end()) {
+    std::string known;
+    for (const std::string& order : quadratic_orders())
+      known += (known.empty() ? "" : ", ") + order;
+    refuse("unknown order `" + f.order + "` (known: " + known + ")");
+  }
+  const auto bad = [](double h) { return !(h > 0 && std::isfinite(h)); };
+  if (f.hessian.empty() || std::ranges::any_of(f.hessian, bad))
+    refuse("every entry of the hessian must be positive");
+  if (!(f.rate > 0)) refuse("the rate must be positive, not " + std::to_string(f.rate));
+  if (!(f.momentum >= 0 && f.momentum < 1))
+    refuse("the momentum must lie in [0, 1), not " + std::to_string(f.momentum));
+  if (!(f.noise >= 0 && f.spread >= 0)) refuse("variances must not be negative");
+  if (f.local_steps == 0) refuse("a round has at least one local step");
+  const bool plain = f.momentum == 0 && f.local_steps == 1;
+  if ((f.order == "d2" || f.order == "gradient-tracking") && !(plain && f.staleness == 0))
+    refuse(f.order + " goes without momentum, local steps and staleness");
+  if (f.staleness > 0 && !(plain && f.order == "lian"))
+    refuse("staleness is for the order lian, without momentum and local steps");
+  if (f.staleness >= ModeRound::most)
+    refuse("staleness of at most " + std::to_string(ModeRound::most - 1) + " rounds");
+}
+
+std::vector<ModeRound> rounds_of(const QuadraticFleet& f, const Mode& mode, double h) {
+  std::vector<ModeRound> rounds;
+  for (const auto& lambda : mode.values) rounds.push_back(round_of(f, lambda, h, false));
+  return rounds;
+}
+
+/// A random W's eigenvectors change with the round; what an algorithm remembers besides the model
+/// would need more of W's moments than its square.
+void check_random(const Modes& modes, const QuadraticFleet& f) {
+  if (modes.method != "expectation" || has_scalar_rounds(f)) return;
+  throw std::invalid_argument(
+      "predict: random schedules go with lian, atc and cta, without momentum, local steps and "
+      "staleness");
+}
+
+std::optional<ModePower> settled_power(const QuadraticFleet& f, const Mode& mode, double h) {
+  return mode.variance > 0 ? scalar_power_settled(f, mode, h)
+                           : stationary_power(rounds_of(f, mode, h));
+}
+
+double unless_unstable(const std::optional<ModePower>& power, const QuadraticFleet& f) {
+  if (!power) return std::numeric_limits<double>::infinity();
+  return f.noise * power->noise + f.spread * power->spread;
+}
+
+/// Errors add up: every axis is estimated from the same random vectors.
+void add(Estimate& sum, const Estimate& term, double factor) {
+  sum.value += term.value * factor;
+  sum.error += term.error * factor;
+}
+
+/// E |z|^2 of the mean's mode: sqrt(n) (mean x - x*). The centres have no part in it.
+double mean_power(const QuadraticFleet& f, double h) {
+  const auto power = stationary_power({round_of(f, 1, h, true)});
+  return power ? f.noise * power->noise : std::numeric_limits<double>::infinity();
+}
+
+bool stable(const Modes& modes, const QuadraticFleet& f) {
+  const double h = f.hessian[0];
+  if (!std::isfinite(mean_power(f, h))) return false;
+  for (const auto& sample : modes.samples) {
+    for (const Mode& mode : sample)
+      if (!settled_power(f, mode, h)) return false;
+  }
+  return true;
+}
+
+/// Every order sees rate and curvature only as their product.
+template <class Stable>
+double bisect(const QuadraticFleet& fleet, Stable is_stable) {
+  QuadraticFleet f = fleet;
+  const double h = *std::ranges::max_element(fleet.hessian);
+  f.hessian = {h};
+  f.noise = 1;
+  f.spread = 0;
+  double low = 0;
+  double high = 2 * (1 + f.momentum) / h;  // of the mean's mode: Polyak 1964
+  for (int k = 0; k < 50; ++k) {
+    f.rate = (low + high) / 2;
+    (is_stable(f) ? low : high) = f.rate;
+  }
+  return high;
+}
+
+}  // namespace
+
+const std::vector<std::string>& quadratic_orders() {
+  static const std::vector<std::string> orders{"lian", "atc", "cta", "d2", "gradient-tracking"};
+  return orders;
+}
+
+std::optional<Stationary> predict(const Modes& modes, const QuadraticFleet& fleet) {
+  check(fleet);
+  check_random(modes, fleet);
+  Stationary s;
+  const double n = modes.peers;
+  for (const double h : fleet.hessian) {
+    const double mean = mean_power(fleet, h);
+    const Estimate others = modes.sum(
+        [&](const Mode& mode) { return unless_unstable(settled_power(fleet, mode, h), fleet); });
+    if (!std::isfinite(mean) || !std::isfinite(others.value)) return std::nullopt;
+    add(s.consensus, others, 1 / n);
+    add(s.excess_mean, {mean, 0}, h / (2 * n));
+    add(s.excess_local, {others.value + mean, others.error}, h / (2 * n));
+  }
+  return s;
+}
+
+double stability_limit(const Modes& modes, const QuadraticFleet& fleet) {
+  QuadraticFleet probe = fleet;
+  probe.rate = 1;
+  check(probe);
+  check_random(modes, probe);
+  return bisect(fleet, [&](const QuadraticFleet& f) { return stable(modes, f); });
+}
+
+double matching_contraction(PeerId n) {
+  return (n - 2.0) / (2 * (n - 1.0));
+}
+
+std::optional<Stationary> predict_matching(PeerId n, const QuadraticFleet& fleet) {
+  if (n % 2 != 0) {
+    throw std::invalid_argument("predict: a perfect matching needs an even number of peers, not " +
+                                std::to_string(n));
+  }
+  return predict(*schedule_modes(parse_schedule("random-matching"), n), fleet);
+}
+
+}  // namespace gv

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "graph/spectrum/modes.h"
+
+namespace gv {
+
+/// Peers that minimize the mean of f_i(x) = 1/2 (x - b_i)^T diag(h) (x - b_i) from gradients with
+/// additive noise, and how they do it. The Hessian is common to all; see predict_unequal for
+/// others.
+struct QuadraticFleet {
+  std::vector<double> hessian{1.0};  ///< h_k > 0, one per coordinate
+  double noise = 1;                  ///< s^2: variance of a gradient, per coordinate
+  double spread = 0;    ///< variance of the centres b_i over peers, per coordinate: of a draw from
+                        ///< N(0, spread), of which the prediction is the expectation
+  double rate = 0.1;    ///< gamma
+  double momentum = 0;  ///< u <- momentum u + g, x <- x - gamma u (orders lian, atc, cta)
+  unsigned local_steps = 1;  ///< of SGD per averaging, the last one together with it (same orders)
+  unsigned staleness = 0;    ///< rounds by which the neighbours' vectors are old (order lian)
+  double self_weight = 0;    ///< W_ii, the same for all i; used when staleness > 0
+  std::string order = "lian";  ///< see quadratic_orders()
+};
+
+/// lian: X W - gamma G(X); atc: (X - gamma G(X)) W; cta: Y = X W, Y - gamma G(Y) (Lian et al. 2017,
+/// arXiv:1705.09056, Algorithm 1 and the remark after it). d2: Tang et al. 2018, arXiv:1803.07068,
+/// Algorithm 1. gradient-tracking: x <- W x - gamma y, y <- W y + G_{k+1} - G_k (Pu & Nedic 2021,
+/// arXiv:1805.11454).
+const std::vector<std::string>& quadratic_orders();
+
+/// Expectations in the stationary state, after a round; the mean over the rounds of a period.
+struct Stationary {
+  Estimate consensus;     ///< (1/n) sum_i E ||x_i - mean x||^2
+  Estimate excess_mean;   ///< E f(mean x) - f*
+  Estimate excess_local;  ///< (1/n) sum_i E f(x_i) - f*
+};
+
+/// Exact for the modes it is given. In the basis of W's modes and the Hessian's axes a round is an
+/// affine map z -> M z + c d + N xi of a vector of at most three numbers; its second moment solves
+/// P = M P M^H + s^2 N N^H. Empty when some mode is unstable. Throws std::invalid_argument for an
+/// unknown order or a combination that has no theory here.
+std::optional<Stationary> predict(const Modes& modes, const QuadraticFleet& fleet);
+
+/// The largest rate below which every mode is stable; in Lian's order (1 + lambda_n) / max h, else
+/// 2 / max h at most. fleet.rate is not looked at.
+double stability_limit(const Modes& modes, const QuadraticFleet& fleet);
+
+/// The same for a random perfect matching in every round (n even, weights 1/2; orders lian, atc and
+/// cta without momentum), from E W^T W. `matching_contraction`: its second largest eigenvalue
+/// (n - 2) / (2 (n - 1)). Boyd, Ghosh, Prabhakar & Shah, "Randomized gossip algorithms", IEEE
+/// Trans. Inf. Theory 2006.
+double matching_contraction(PeerId n);
+std::optional<Stationary> predict_matching(PeerId n, const QuadraticFleet& fleet);
+
+}  // namespace gv

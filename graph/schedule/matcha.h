@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "graph/schedule/matching.h"
+#include "graph/schedule/schedule.h"
+
+namespace gv {
+
+/// MATCHA: Wang, Sahu, Yang, Joshi & Kar 2019, "MATCHA: speeding up decentralized SGD via matching
+/// decomposition sampling", arXiv:1905.09435. Each round matching j is active with probability p_j,
+/// independently, and W = I - alpha sum of the active matchings' Laplacians.
+struct Matcha {
+  std::vector<Matching> matchings;  ///< of the graph: graph/schedule/matching.h
+  std::vector<double> probability;  ///< p_j, maximizing lambda_2(sum_j p_j L_j)
+  double alpha = 0;                 ///< minimizing the contraction
+  double contraction = 1;           ///< ||E[W^T W] - J||_2
+  double contraction_error = 0;     ///< by which it may be larger; 0 up to 64 peers, beyond them of
+                                    ///< Lanczos, which comes from below
+};
+
+/// `budget` in (0, 1]: sum_j p_j <= budget * matchings; 1 is the whole graph in every round. Throws
+/// std::invalid_argument unless t is undirected and connected.
+Matcha matcha(const Topology& t, double budget);
+
+std::unique_ptr<MixingSchedule> matcha_schedule(const Topology& t,
+                                                double budget,
+                                                std::uint64_t seed);
+
+}  // namespace gv

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <complex>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/mixing/mixing.h"
+#include "graph/topology/family.h"
+
+namespace gv {
+
+/// An eigenvalue of W, or of each W_t of a periodic sequence that shares its eigenvectors; or, with
+/// a variance, of a W drawn anew in every round (see schedule_modes).
+struct Mode {
+  std::vector<std::complex<double>> values;  ///< one per matrix of the period; a mean when random
+  double count = 1;                          ///< how many modes are like it
+  double variance = 0;                       ///< E |lambda|^2 - |E lambda|^2
+
+  /// E |lambda_t|^2.
+  double square(std::size_t t) const { return std::norm(values[t]) + variance; }
+};
+
+/// A value and its standard error (0 when exact).
+struct Estimate {
+  double value = 0;
+  double error = 0;
+};
+
+/// All modes of W but the mean's (the all-ones vector, eigenvalue 1). Exact, or several independent
+/// estimates of the same distribution, each with counts that sum to n - 1.
+struct Modes {
+  PeerId peers = 0;
+  std::vector<std::vector<Mode>> samples;  ///< one when exact
+  std::vector<std::vector<Mode>> coarse;   ///< from half the work; empty when exact
+  std::string method;  ///< "closed form" | "dense" | "stochastic trace" | "expectation"
+
+  std::size_t period() const { return samples[0].empty() ? 1 : samples[0][0].values.size(); }
+  /// Sum of f over the modes. The error is the standard error plus what the coarse modes miss:
+  /// where f grows towards 1 and modes are slower than the estimate resolves, it shows.
+  Estimate sum(const std::function<double(const Mode&)>& f) const;
+};
+
+/// Closed form where there is one, dense up to 4096 peers, stochastic_modes beyond. A directed W
+/// must be normal (every circulant is). Throws std::invalid_argument when it is not, or when it is
+/// too large to tell.
+Modes modes_of(const MixingMatrix& w,
+               const TopologySpec* spec = nullptr,
+               std::string_view weights = "metropolis");
+
+/// All eigenvalues of a family: discrete Fourier transforms of circulants, their sums for a torus,
+/// Krawtchouk values of the hypercube, cosines of the path.
+std::optional<Modes> closed_form_modes(const TopologySpec& spec,
+                                       PeerId n,
+                                       std::string_view weights);
+Modes dense_modes(const MixingMatrix& w);
+/// Stochastic Lanczos quadrature: `probes` random vectors, `steps` Lanczos steps each. Ubaru, Chen
+/// & Saad, "Fast estimation of tr(f(A)) via stochastic Lanczos quadrature", SIAM J. Matrix Anal.
+/// 2017. Undirected W only.
+Modes stochastic_modes(const MixingMatrix& w, int probes, std::size_t steps);
+
+/// The one-peer exponential sequence W_t = (I + P^(2^t)) / 2, t < ceil(log2 n). Ying et al. 2021,
+/// arXiv:2110.13363.
+Modes one_peer_exponential_modes(PeerId n);
+
+}  // namespace gv

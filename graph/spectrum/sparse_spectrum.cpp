@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <stdexcept>
+
+#include "graph/mixing/sparse_rows.h"
+#include "graph/spectrum/lanczos.h"
+#include "graph/spectrum/shift_invert.h"
+#include "graph/spectrum/spectrum.h"
+
+namespace gv {
+namespace {
+
+constexpr double wanted = 2e-7;            ///< relative error of either gap
+constexpr std::size_t first_steps = 1000;  ///< most expanders need no more
+constexpr std::size_t most_steps = 50'000;
+constexpr double expander_gap = 0.01;        ///< above it a factor fills up: do not even order it
+constexpr double most_factor_entries = 2e8;  ///< 12 bytes each
+constexpr double zero_gap = 1e-12;           ///< a bipartite W without self weights has none
+
+/// The distance of one end of the spectrum to 1 or to -1.
+struct Gap {
+  double value = 0;
+  double error = 0;
+  bool known() const { return error <= wanted * value || value + error <= zero_gap; }
+};
+
+struct Gaps {
+  Gap mixing;       ///< 1 - lambda2
+  Gap alternation;  ///< 1 + lambda_n
+  bool known() const { return mixing.known() && alternation.known(); }
+};
+
+Gaps gaps_of(const Lanczos& run) {
+  const Lanczos::Ends ends = run.ends();
+  return {{1 - ends.largest.value, ends.largest.error},
+          {1 + ends.smallest.value, ends.smallest.error}};
+}
+
+std::string text(double value) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.3g", value);
+  return buffer;
+}
+
+[[noreturn]] void give_up(const Lanczos& run, const Gap& gap, const char* name) {
+  throw std::runtime_error("spectrum: " + std::to_string(run.steps()) + " Lanczos steps reach " +
+                           name + " = " + text(gap.value) + " only within " + text(gap.error) +
+                           ", and the matrix is too well connected to factor");
+}
+
+bool connected(const SparseRows& w) {
+  std::vector<std::size_t> root(w.size());
+  for (std::size_t i = 0; i < root.size(); ++i) root[i] = i;
+  const auto find = [&](std::size_t i) {
+    while (root[i] != i) i = root[i] = root[root[i]];
+    return i;
+  };
+  std::size_t parts = w.size();
+  w.for_each([&](std::size_t i, std::size_t j, double weight) {
+    const std::size_t a = find(i);
+    const std::size_t b = find(j);
+    if (weight == 0 || a == b) return;
+    root[a] = b;
+    --parts;
+  });
+  return parts == 1;
+}
+
+/// Next number of steps after which the Ritz values are looked at (which costs steps^2).
+std::size_t next_look(std::size_t steps) {
+  return steps + steps / 4 + 16;
+}
+
+double step_flops(const SparseRows& w) {
+  return 2 * static_cast<double>(w.entries()) + 10 * static_cast<double>(w.size());
+}
+
+/// Runs until both gaps are known, for at most `steps` steps in all.
+Gaps iterate(Lanczos& run, std::size_t steps) {
+  for (;;) {
+    run.extend(std::min(next_look(run.steps()), steps));
+    const Gaps gaps = gaps_of(run);
+    if (gaps.known() || run.exhausted() || run.steps() >= steps) return gaps;
+  }
+}
+
+void invert(Gap& gap, const SparseRows& w, SpectrumEnd end) {
+  if (gap.known()) return;
+  const RitzValue found = shift_invert(w, end, gap.value);
+  gap = {found.value, found.error};
+}
+
+Spectrum from_gaps(const Gaps& gaps, const char* method) {
+  Spectrum s;
+  const Gap& gap = gaps.mixing.value < gaps.alternation.value ? gaps.mixing : gaps.alternation;
+  s.lambda2 = 1 - gaps.mixing.value;
+  s.lambda_n = gaps.alternation.value - 1;
+  s.gap = std::max(0.0, gap.value);
+  s.slem = 1 - gap.value;
+  s.gap_error = s.gap > zero_gap ? gap.error / s.gap : 0;
+  s.method = method;
+  return s;
+}
+
+Spectrum undirected(const SparseRows& w) {
+  Lanczos run(
+      [&w](const double* x, double* y) {
+        w.apply(x, y);
+        subtract_mean(y, w.size());
+      },
+      scattered(w.size(), 1));
+  Gaps gaps = iterate(run, first_steps);
+  const bool one_part = connected(w);
+  if (!one_part) gaps.mixing = {0, 0};
+  const auto done = [&] { return gaps.known() || run.exhausted(); };
+  if (done()) return from_gaps(gaps, "lanczos");
+
+  // Either end would have its own factorization: the recurrence may cost as much as both.
+  FactorCost cost{HUGE_VAL, HUGE_VAL};
+  if (one_part && gaps.mixing.value < expander_gap) cost = factor_cost(w);
+  const bool may_factor = cost.entries < most_factor_entries;
+  const double affordable = 2 * cost.flops / step_flops(w);
+  if (affordable > first_steps)
+    gaps = iterate(run, static_cast<std::size_t>(std::min<double>(affordable, most_steps)));
+  if (!one_part) gaps.mixing = {0, 0};
+  if (done()) return from_gaps(gaps, "lanczos");
+  if (!may_factor) {
+    if (!gaps.mixing.known()) give_up(run, gaps.mixing, "1 - lambda2");
+    give_up(run, gaps.alternation, "1 + lambda_n");
+  }
+  invert(gaps.mixing, w, SpectrumEnd::mixing);
+  invert(gaps.alternation, w, SpectrumEnd::alternation);
+  return from_gaps(gaps, "shift-invert");
+}
+
+/// The second singular value: the largest eigenvalue of (W - J)^T (W - J).
+Spectrum directed(const MixingMatrix& w) {
+  const std::size_t n = w.size();
+  std::vector<double> middle(n);
+  Lanczos run(
+      [&](const double* x, double* y) {
+        w.apply(x, middle.data());
+        subtract_mean(middle.data(), n);
+        w.apply_transposed(middle.data(), y);
+        subtract_mean(y, n);
+      },
+      scattered(n, 1));
+  for (;;) {
+    run.extend(std::min(next_look(run.steps()), most_steps));
+    const RitzValue square = run.ends().largest;
+    const Gap gap{1 - square.value, square.error};
+    if (gap.known() || run.exhausted()) {
+      Spectrum s;
+      s.slem = std::sqrt(std::max(0.0, square.value));
+      s.gap = gap.value / (1 + s.slem);
+      s.gap_error = gap.value > zero_gap ? gap.error / gap.value : 0;
+      s.method = "lanczos";
+      return s;
+    }
+    if (run.steps() == most_steps) give_up(run, gap, "1 - sigma2^2");
+  }
+}
+
+}  // namespace
+
+Spectrum sparse_spectrum(const MixingMatrix& w) {
+  if (w.size() < 4) return dense_spectrum(w);
+  return w.directed() ? directed(w) : undirected(SparseRows(w));
+}
+
+}  // namespace gv

@@ -1,0 +1,71 @@
+#include "graph/spectrum/spectrum.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include <Eigen/Dense>
+
+#include "graph/mixing/dense.h"
+
+namespace gv {
+namespace {
+
+constexpr PeerId dense_limit = 512;
+
+Spectrum from_extremes(double lambda2, double lambda_n, const char* method) {
+  Spectrum s;
+  s.lambda2 = lambda2;
+  s.lambda_n = lambda_n;
+  s.slem = std::max(std::abs(lambda2), std::abs(lambda_n));
+  s.gap = 1 - s.slem;
+  s.method = method;
+  return s;
+}
+
+Spectrum from_singular_value(double sigma, const char* method) {
+  Spectrum s;
+  s.slem = sigma;
+  s.gap = 1 - sigma;
+  s.method = method;
+  return s;
+}
+
+}  // namespace
+
+std::vector<double> eigenvalues(const MixingMatrix& w) {
+  if (w.directed()) throw std::invalid_argument("eigenvalues: the mixing matrix is directed");
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(dense_matrix(w),
+                                                              Eigen::EigenvaluesOnly);
+  const auto& ascending = solver.eigenvalues();
+  std::vector<double> all(ascending.begin(), ascending.end());
+  std::ranges::reverse(all);
+  // 1 and -1 occur exactly (parts without an edge between them; bipartite graphs), else not so
+  // near.
+  for (double& value : all)
+    if (std::abs(std::abs(value) - 1) < 1e-14) value = std::copysign(1, value);
+  return all;
+}
+
+Spectrum dense_spectrum(const MixingMatrix& w) {
+  const PeerId n = w.size();
+  if (n == 1) return w.directed() ? from_singular_value(0, "dense") : from_extremes(0, 0, "dense");
+  if (w.directed()) {
+    const Eigen::MatrixXd deflated = dense_matrix(w).array() - 1.0 / n;
+    const Eigen::MatrixXd gram = deflated.transpose() * deflated;
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(gram, Eigen::EigenvaluesOnly);
+    return from_singular_value(std::sqrt(std::max(0.0, solver.eigenvalues().maxCoeff())), "dense");
+  }
+  const std::vector<double> all = eigenvalues(w);
+  return from_extremes(all[1], all.back(), "dense");
+}
+
+Spectrum spectrum(const MixingMatrix& w, const TopologySpec* spec, std::string_view weights) {
+  if (spec != nullptr) {
+    if (const std::optional<Spectrum> closed = closed_form_spectrum(*spec, w.size(), weights))
+      return *closed;
+  }
+  return w.size() <= dense_limit ? dense_spectrum(w) : sparse_spectrum(w);
+}
+
+}  // namespace gv

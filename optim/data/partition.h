@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "optim/data/dataset.h"
+#include "optim/rng.h"
+
+namespace gv {
+
+/// How the training samples are divided among peers.
+struct PartitionSpec {
+  std::string kind = "iid";  ///< iid | dirichlet | by-label | quantity
+  double alpha = 0.5;        ///< dirichlet: concentration; Yurochkin et al. 2019, arXiv:1905.12022
+  std::uint32_t min_samples = 1;       ///< dirichlet: every peer gets at least so many
+  std::uint32_t classes_per_peer = 2;  ///< by-label: shards; McMahan et al. 2017, arXiv:1602.05629
+  std::vector<double> sizes;           ///< quantity: relative sizes, one per peer
+};
+
+/// part[i]: ascending row indices of peer i. Disjoint; together every row (up to rounding none is
+/// lost). Of a text each peer gets one stretch (iid: equally long) and the windows that lie in it
+/// whole; so `context` windows between two peers are nobody's. Throws std::invalid_argument with
+/// the numbers when it cannot be done (more peers than samples, sizes != peers, ...).
+using Partition = std::vector<std::vector<std::uint32_t>>;
+Partition partition(const Dataset& data, std::uint32_t peers, const PartitionSpec& spec, Rng rng);
+
+}  // namespace gv

@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <cmath>
+
+#include "optim/host/gemm.h"
+#include "optim/host/host_layer.h"
+
+namespace gv {
+namespace {
+
+/// Vaswani et al. 2017, arXiv:1706.03762, equation 1 and section 3.2.3 (a position sees itself and
+/// what is before it): products of a head at a time, the weights kept for the way back.
+class Attention : public SingleInputLayer {
+ public:
+  explicit Attention(const LayerPlace& place)
+      : SingleInputLayer(place),
+        rows_(place.rows),
+        heads_(place.node.heads),
+        t_(static_cast<int>(place.node.out.positions)),
+        width_(static_cast<int>(place.node.out.channels)),
+        depth_(width_ / static_cast<int>(place.node.heads)),
+        scale_(1 / std::sqrt(static_cast<float>(depth_))),
+        training_(place.training) {
+    set_output(memory_.lend(matrix_of(place.rows, place.node.out)));
+    const auto square = static_cast<std::size_t>(t_) * static_cast<std::size_t>(t_);
+    weights_.resize((place.training ? std::size_t{rows_} * heads_ : 1) * square);
+    score_gradient_.resize(place.training ? square : 0);
+  }
+
+  void forward(std::span<const float>, Moments) override {
+    each_head([&](const Head& head) {
+      const float* q = floats(x_) + head.qkv;
+      gemm(false,
+           true,
+           t_,
+           t_,
+           depth_,
+           scale_,
+           q,
+           3 * width_,
+           q + width_,
+           3 * width_,
+           0,
+           head.weights,
+           t_);
+      for (int i = 0; i < t_; ++i) softmax_row(head.weights + std::ptrdiff_t{i} * t_, i + 1);
+      gemm(false,
+           false,
+           t_,
+           depth_,
+           t_,
+           1,
+           head.weights,
+           t_,
+           q + 2 * width_,
+           3 * width_,
+           0,
+           floats(y_) + head.out,
+           width_);
+    });
+  }
+
+  void backward(std::span<const float>, std::span<float>) override {
+    incoming_.gather();
+    each_head([&](const Head& head) {
+      const float* q = floats(x_) + head.qkv;
+      float* dq = floats(dx_) + head.qkv;
+      const float* dy = floats(incoming_.tensor()) + head.out;
+      float* ds = score_gradient_.data();
+      gemm(true,
+           false,
+           t_,
+           depth_,
+           t_,
+           1,
+           head.weights,
+           t_,
+           dy,
+           width_,
+           0,
+           dq + 2 * width_,
+           3 * width_);
+      gemm(false, true, t_, t_, depth_, 1, dy, width_, q + 2 * width_, 3 * width_, 0, ds, t_);
+      for (int i = 0; i < t_; ++i) {
+        const std::ptrdiff_t row = std::ptrdiff_t{i} * t_;
+        score_gradient_row(head.weights + row, ds + row, i + 1);
+      }
+      gemm(false, false, t_, depth_, t_, scale_, ds, t_, q + width_, 3 * width_, 0, dq, 3 * width_);
+      gemm(true, false, t_, depth_, t_, scale_, ds, t_, q, 3 * width_, 0, dq + width_, 3 * width_);
+    });
+  }
+
+ private:
+  /// Where a head of a row begins: its queries (keys and values `width` further each), its output,
+  /// its weights [t][t].
+  struct Head {
+    std::size_t qkv, out;
+    float* weights;
+  };
+  template <class Body>
+  void each_head(Body body) {
+    const auto t = static_cast<std::size_t>(t_);
+    const auto width = static_cast<std::size_t>(width_);
+    for (std::size_t r = 0; r < rows_; ++r) {
+      for (std::size_t h = 0; h < heads_; ++h) {
+        const std::size_t column = h * static_cast<std::size_t>(depth_);
+        const std::size_t kept = training_ ? (r * heads_ + h) * t * t : 0;
+        body(Head{r * t * 3 * width + column, r * t * width + column, weights_.data() + kept});
+      }
+    }
+  }
+
+  /// The first `seen` of the scores become weights, the rest zero.
+  void softmax_row(float* s, int seen) const {
+    const float top = *std::max_element(s, s + seen);
+    float sum = 0;
+    for (int j = 0; j < seen; ++j) {
+      s[j] = std::exp(s[j] - top);
+      sum += s[j];
+    }
+    const float share = 1 / sum;
+    for (int j = 0; j < seen; ++j) s[j] *= share;
+    std::fill(s + seen, s + t_, 0.0F);
+  }
+
+  /// ds <- w (dw - sum_j w_j dw_j), the gradient by the scores.
+  void score_gradient_row(const float* w, float* ds, int seen) const {
+    float mean = 0;
+    for (int j = 0; j < seen; ++j) mean += w[j] * ds[j];
+    for (int j = 0; j < seen; ++j) ds[j] = w[j] * (ds[j] - mean);
+    std::fill(ds + seen, ds + t_, 0.0F);
+  }
+
+  std::size_t rows_, heads_;
+  int t_, width_, depth_;
+  float scale_;
+  bool training_;
+  std::vector<float> weights_;         ///< [rows][heads][t][t], or of one head
+  std::vector<float> score_gradient_;  ///< [t][t]
+};
+
+}  // namespace
+
+LayerPointer make_host_attention(const LayerPlace& place) {
+  return std::make_unique<Attention>(place);
+}
+
+}  // namespace gv

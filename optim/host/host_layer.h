@@ -1,0 +1,129 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "optim/host/host_memory.h"
+#include "optim/models/network.h"
+
+namespace gv {
+
+/// What the norms over the batch divide by: its own moments, or given ones.
+enum class Moments : std::uint8_t { of_the_batch, given };
+
+/// Mean and (biased) variance of each channel before a batch norm, over many batches.
+struct ChannelMoments {
+  std::vector<float> mean, variance;
+};
+
+/// Where a layer stands: its node, and what it is made of.
+struct LayerPlace {
+  HostMemory& memory;
+  const Network& network;
+  const Node& node;
+  std::uint32_t rows = 0;           ///< of a batch
+  std::vector<Lease> inputs{};      ///< its values before it
+  bool relu = false;                ///< the layer also does the ReLU that alone follows it
+  bool training = false;            ///< a backward pass will come
+  ChannelMoments* given = nullptr;  ///< batch norm: its Moments::given, and what `measured` fills
+
+  const Shape& in(std::size_t k = 0) const { return network.nodes[node.inputs[k]].out; }
+  const Tensor& tensor(std::size_t k) const { return network.tensors[node.parameters[k]]; }
+};
+
+/// One node on the CPU, at one size of the batch.
+class HostLayer {
+ public:
+  virtual ~HostLayer() = default;
+  /// Once, after it was made: where its value lies from each forward to the next.
+  Lease hand_over() { return std::move(output_); }
+  virtual void forward(std::span<const float> x, Moments moments) = 0;
+
+  /// Once, in the reverse order of nodes: from where the gradient by its output will come (one part
+  /// from each consumer, to be summed), to where those by its inputs go, each in the layout of that
+  /// input. `wanted` is false below the first parameter; the result is then empty.
+  virtual std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool wanted) = 0;
+  /// g at its own parameters <- the gradient; the rest of g stays.
+  virtual void backward(std::span<const float> x, std::span<float> g) = 0;
+
+ protected:
+  /// Keeps `tensor` as the output, lent until it is handed over and dropped.
+  void set_output(Lease output) {
+    y_ = output.tensor;
+    output_ = std::move(output);
+  }
+  dnnl::memory y_;
+
+ private:
+  Lease output_;
+};
+
+/// The gradient by a layer's output before its ReLU: the sum of its parts where y > 0. A single
+/// part without a ReLU is taken as it lies.
+class IncomingGradient {
+ public:
+  IncomingGradient() = default;
+  IncomingGradient(HostMemory& memory,
+                   const std::vector<Lease>& parts,
+                   const dnnl::memory& y,
+                   bool relu);
+  void gather();
+  const Lease& lease() const { return sum_; }
+  /// Others may be lent its memory, once what is made of it has its own.
+  void drop() { sum_.hold.reset(); }
+  const dnnl::memory& tensor() const { return sum_.tensor; }
+
+ private:
+  std::vector<dnnl::memory> parts_;
+  dnnl::memory y_;
+  bool relu_ = false;
+  Lease sum_;
+};
+
+/// A layer of one input, whose gradient it lays down in that input's own layout.
+class SingleInputLayer : public HostLayer {
+ public:
+  std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool wanted) final;
+
+ protected:
+  explicit SingleInputLayer(const LayerPlace& place)
+      : memory_(place.memory), x_(place.inputs[0].tensor) {}
+  /// Once, while `incoming_` still holds its memory and `dx_` has its own: what backward() runs.
+  virtual void make_backward() {}
+
+  HostMemory& memory_;
+  dnnl::memory x_, dx_;
+  IncomingGradient incoming_;
+};
+
+/// One that is a single primitive of oneDNN in each direction.
+class PrimitiveLayer : public SingleInputLayer {
+ public:
+  void forward(std::span<const float>, Moments) final { run_forward_.run(); }
+  void backward(std::span<const float>, std::span<float>) final {
+    incoming_.gather();
+    run_backward_.run();
+  }
+
+ protected:
+  using SingleInputLayer::SingleInputLayer;
+  Primitive run_forward_, run_backward_;
+};
+
+// One function for each op; host_<family>.cpp.
+using LayerPointer = std::unique_ptr<HostLayer>;
+LayerPointer make_host_convolution(const LayerPlace& place);
+LayerPointer make_host_linear(const LayerPlace& place);
+LayerPointer make_host_activation(const LayerPlace& place);  ///< relu that is nobody's, gelu
+LayerPointer make_host_max_pool(const LayerPlace& place);
+LayerPointer make_host_average_pool(const LayerPlace& place);
+LayerPointer make_host_picture_norm(const LayerPlace& place);  ///< batch and group
+LayerPointer make_host_layer_norm(const LayerPlace& place);
+LayerPointer make_host_add(const LayerPlace& place);
+LayerPointer make_host_shortcut(const LayerPlace& place);
+/// `tokens`: [rows][positions], filled before each forward.
+LayerPointer make_host_embedding(const LayerPlace& place, std::span<const std::uint8_t> tokens);
+LayerPointer make_host_attention(const LayerPlace& place);
+
+}  // namespace gv

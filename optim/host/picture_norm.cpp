@@ -1,0 +1,191 @@
+#include <algorithm>
+#include <cmath>
+
+#include "optim/check.h"
+#include "optim/host/host_layer.h"
+#include "optim/host/host_norm_kernels.h"
+
+// Batch norm (Ioffe & Szegedy 2015, arXiv:1502.03167, algorithm 1) and group norm (Wu & He 2018,
+// arXiv:1803.08494, equation 7) differ in what is averaged over: the elements of one "set" are a
+// channel of all rows, or a group of channels of one row. Everything else is common.
+
+namespace gv {
+namespace {
+
+class PictureNorm : public SingleInputLayer {
+ public:
+  explicit PictureNorm(const LayerPlace& place)
+      : SingleInputLayer(place),
+        batch_(place.node.op == Op::batch_norm),
+        relu_(place.relu),
+        epsilon_(static_cast<double>(place.node.epsilon)),
+        weight_(place.tensor(0).offset),
+        bias_(place.tensor(1).offset),
+        layout_(layout_of(x_)),
+        padded_(layout_.padded_channels()),
+        group_(layout_.channels / place.node.groups),
+        sets_(batch_ ? layout_.channels : layout_.rows * place.node.groups),
+        given_(place.given) {
+    GV_CHECK(!batch_ || given_ != nullptr, "moments of a batch norm");
+    set_output(memory_.lend(x_.get_desc()));
+    const std::size_t places = layout_.rows * padded_;
+    sum_.resize(places);
+    product_.resize(places);
+    for (std::vector<float>* v : {&a_, &b_, &p_, &q_, &r_}) v->resize(places);
+    mean_.resize(sets_);
+    inverse_.resize(sets_);
+  }
+
+  void forward(std::span<const float> x, Moments moments) override {
+    if (batch_ && moments == Moments::given) {
+      take_given();
+    } else {
+      measure();
+    }
+    each_channel([&](std::size_t c, std::size_t at, std::size_t s) {
+      const double a = static_cast<double>(x[weight_ + c]) * inverse_[s];
+      a_[at] = static_cast<float>(a);
+      b_[at] = static_cast<float>(static_cast<double>(x[bias_ + c]) - mean_[s] * a);
+    });
+    each_block([&]<std::size_t B>(std::size_t from, Pixels pixels, std::size_t at) {
+      const Affine to{&a_[at], &b_[at]};
+      if (relu_) {
+        scale<B, true>(floats(x_) + from, pixels, to, floats(y_) + from);
+      } else {
+        scale<B, false>(floats(x_) + from, pixels, to, floats(y_) + from);
+      }
+    });
+  }
+
+  /// The sign before the ReLU is found again from x: what comes is by y as it lies.
+  void backward(std::span<const float> x, std::span<float> g) override {
+    incoming_.gather();
+    const float* dy = floats(incoming_.tensor());
+    sum_.assign(sum_.size(), 0);
+    product_.assign(product_.size(), 0);
+    each_block([&]<std::size_t B>(std::size_t from, Pixels pixels, std::size_t at) {
+      const Affine to{&a_[at], &b_[at]};
+      const auto pass = relu_ ? add_gradient_moments<B, true> : add_gradient_moments<B, false>;
+      pass(floats(x_) + from, dy + from, pixels, to, &sum_[at], &product_[at]);
+    });
+    own_gradients(x, g);
+    each_block([&]<std::size_t B>(std::size_t from, Pixels pixels, std::size_t at) {
+      const Affine to{&a_[at], &b_[at]};
+      const auto pass = relu_ ? scale_gradient<B, true> : scale_gradient<B, false>;
+      pass(floats(x_) + from,
+           dy + from,
+           pixels,
+           to,
+           {&p_[at], &q_[at], &r_[at]},
+           floats(dx_) + from);
+    });
+  }
+
+ private:
+  std::size_t set_of(std::size_t row, std::size_t channel) const {
+    return batch_ ? channel : row * (layout_.channels / group_) + channel / group_;
+  }
+  double set_elements() const {
+    return static_cast<double>(layout_.pixels() * (batch_ ? layout_.rows : group_));
+  }
+
+  /// body<B>(where the block's first float lies, its pixels, its number in [rows][padded channels])
+  template <class Body>
+  void each_block(Body body) const {
+    if (layout_.block == 16) return each_block_of<16>(body);
+    if (layout_.block == 8) return each_block_of<8>(body);
+    each_block_of<1>(body);
+  }
+  template <std::size_t B, class Body>
+  void each_block_of(Body body) const {
+    for (std::size_t r = 0; r < layout_.rows; ++r)
+      for (std::size_t c = 0; c < padded_; c += B)
+        body.template operator()<B>(
+            layout_.at(r, c), Pixels{layout_.pixels(), layout_.block}, r * padded_ + c);
+  }
+
+  /// Mean and 1 / sqrt(variance + epsilon) of each set, of this batch.
+  void measure() {
+    sum_.assign(sum_.size(), 0);
+    product_.assign(product_.size(), 0);
+    each_block([&]<std::size_t B>(std::size_t from, Pixels pixels, std::size_t at) {
+      add_moments<B>(floats(x_) + from, pixels, &sum_[at], &product_[at]);
+    });
+    mean_.assign(sets_, 0);
+    inverse_.assign(sets_, 0);
+    each_channel([&](std::size_t, std::size_t at, std::size_t s) {
+      mean_[s] += sum_[at] / set_elements();
+      inverse_[s] += product_[at] / set_elements();
+    });
+    for (std::size_t s = 0; s < sets_; ++s) {
+      const double variance = std::max(0.0, inverse_[s] - mean_[s] * mean_[s]);
+      if (batch_) {
+        given_->mean[s] = static_cast<float>(mean_[s]);
+        given_->variance[s] = static_cast<float>(variance);
+      }
+      inverse_[s] = 1 / std::sqrt(variance + epsilon_);
+    }
+  }
+
+  void take_given() {
+    for (std::size_t c = 0; c < sets_; ++c) {
+      mean_[c] = static_cast<double>(given_->mean[c]);
+      inverse_[c] = 1 / std::sqrt(static_cast<double>(given_->variance[c]) + epsilon_);
+    }
+  }
+
+  /// dx = w (n dz - A - xhat B) / n with n elements in a set, A = sum w dz / w and B = sum w dz
+  /// xhat / w over the set, w = weight / sqrt(variance + epsilon); section 3 of arXiv:1502.03167.
+  void own_gradients(std::span<const float> x, std::span<float> g) {
+    set_sum_.assign(sets_, 0);
+    set_product_.assign(sets_, 0);
+    own_.assign(2 * layout_.channels, 0);
+    each_channel([&](std::size_t c, std::size_t at, std::size_t s) {
+      const double with_xhat = inverse_[s] * (product_[at] - mean_[s] * sum_[at]);
+      own_[c] += with_xhat;
+      own_[layout_.channels + c] += sum_[at];
+      set_sum_[s] += static_cast<double>(x[weight_ + c]) * sum_[at];
+      set_product_[s] += static_cast<double>(x[weight_ + c]) * with_xhat;
+    });
+    for (std::size_t c = 0; c < layout_.channels; ++c) {
+      g[weight_ + c] = static_cast<float>(own_[c]);
+      g[bias_ + c] = static_cast<float>(own_[layout_.channels + c]);
+    }
+    each_channel([&](std::size_t c, std::size_t at, std::size_t s) {
+      const double share = inverse_[s] / set_elements();
+      const double slope = share * inverse_[s] * set_product_[s];
+      p_[at] = static_cast<float>(static_cast<double>(x[weight_ + c]) * inverse_[s]);
+      q_[at] = static_cast<float>(-slope);
+      r_[at] = static_cast<float>(mean_[s] * slope - share * set_sum_[s]);
+    });
+  }
+
+  /// body(channel, its number in [rows][padded channels], its set), rows outside.
+  template <class Body>
+  void each_channel(Body body) const {
+    for (std::size_t r = 0; r < layout_.rows; ++r)
+      for (std::size_t c = 0; c < layout_.channels; ++c) body(c, r * padded_ + c, set_of(r, c));
+  }
+
+  bool batch_, relu_;
+  double epsilon_;
+  std::size_t weight_, bias_;  ///< where they begin in the flat vector
+  PictureLayout layout_;
+  std::size_t padded_;
+  std::size_t group_;  ///< channels in one
+  std::size_t sets_;
+  ChannelMoments* given_;
+  std::vector<double> sum_, product_;          ///< [rows][padded channels], of a pass
+  std::vector<double> mean_, inverse_;         ///< of each set
+  std::vector<double> set_sum_, set_product_;  ///< A w and B w of each set
+  std::vector<double> own_;                    ///< by the weights, then by the biases
+  std::vector<float> a_, b_, p_, q_, r_;       ///< [rows][padded channels]; zero in the padding
+};
+
+}  // namespace
+
+LayerPointer make_host_picture_norm(const LayerPlace& place) {
+  return std::make_unique<PictureNorm>(place);
+}
+
+}  // namespace gv

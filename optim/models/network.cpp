@@ -1,0 +1,49 @@
+#include "optim/models/network.h"
+
+#include <algorithm>
+
+namespace gv {
+namespace {
+
+/// Multiplications of one row's forward pass.
+double multiplies(const Network& network, const Node& node) {
+  const auto count = [&](std::size_t parameter) {
+    return static_cast<double>(network.tensors[node.parameters[parameter]].count);
+  };
+  const Shape& out = node.out;
+  if (node.op == Op::convolution) return count(0) * out.height * out.width;
+  if (node.op == Op::linear) return count(0) * out.positions;
+  // Scores and weighted values; the causal half is what is needed.
+  if (node.op == Op::attention) return 1.0 * out.positions * out.positions * out.channels;
+  return 0;
+}
+
+}  // namespace
+
+std::size_t Network::size() const {
+  return tensors.empty() ? 0 : tensors.back().offset + tensors.back().count;
+}
+
+std::vector<Parameter> Network::parameters() const {
+  std::vector<Parameter> list;
+  for (const Tensor& tensor : tensors) list.push_back(tensor.parameter);
+  return list;
+}
+
+void Network::initialize(std::span<float> x, Rng rng) const {
+  for (const Tensor& tensor : tensors) {
+    const std::span<float> values = x.subspan(tensor.offset, tensor.count);
+    std::ranges::fill(values, tensor.constant);
+    if (tensor.deviation == 0) continue;
+    rng.fill_normal(values);
+    for (float& value : values) value = tensor.constant + tensor.deviation * value;
+  }
+}
+
+double Network::gradient_flops(std::uint32_t batch) const {
+  double total = 0;
+  for (const Node& node : nodes) total += multiplies(*this, node);
+  return 6 * total * batch;
+}
+
+}  // namespace gv

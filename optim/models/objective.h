@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "optim/data/augment.h"
+#include "optim/data/dataset.h"
+#include "optim/rng.h"
+
+namespace gv {
+
+/// One named tensor inside the flat parameter vector, in PyTorch's names and layout ("fc1.weight"
+/// is [out, in]).
+struct Parameter {
+  std::string name;
+  std::vector<std::uint32_t> shape;
+};
+
+struct Evaluation {
+  double loss = 0;
+  std::optional<double> accuracy;  ///< fraction; empty for regression and quadratics
+};
+
+/// f_i of one peer: a differentiable function of one flat vector x of length size(). Owns
+/// workspaces, so each replica has its own; not thread-safe.
+class Objective {
+ public:
+  virtual ~Objective() = default;
+  virtual std::vector<Parameter> parameters() const = 0;
+  std::size_t size() const;  ///< d: the sum over parameters()
+  /// Number of training samples on this peer; 0 for a noise oracle (quadratic).
+  virtual std::uint32_t samples() const = 0;
+  virtual void initialize(std::span<float> x, Rng rng) const = 0;
+  /// g <- gradient at x on the next minibatch of `batch` samples (drawn from the peer's own
+  /// stream); returns the loss.
+  virtual double value_and_gradient(std::span<const float> x,
+                                    std::uint32_t batch,
+                                    std::span<float> g) = 0;
+  /// On the test set; for the quadratic: f(x) - f*, with f the mean over all peers.
+  virtual Evaluation evaluate(std::span<const float> x) = 0;
+  /// Floating-point operations of one value_and_gradient; the simulator turns them into seconds.
+  virtual double gradient_flops(std::uint32_t batch) const = 0;
+  /// Where the minibatches or the noise stand; nothing for an objective without either.
+  virtual void save(StateWriter&) const {}
+  virtual void restore(StateReader&) {}
+};
+
+/// What all peers of a fleet share, resolved.
+struct ModelSpec {
+  std::string kind =
+      "mlp";  ///< softmax | linear | mlp | lenet5 | resnet20 | transformer | quadratic
+  std::vector<std::uint32_t> hidden{256};  ///< mlp
+  std::string norm = "batch";              ///< resnet20: batch | group
+  std::uint32_t width = 64;                ///< transformer
+  std::uint32_t heads = 4;                 ///< transformer
+  std::uint32_t layers = 2;                ///< transformer
+};
+
+/// A peer's share of a data set: which rows are its own, and where its minibatches come from.
+struct Share {
+  std::shared_ptr<const Dataset> train;
+  std::shared_ptr<const Dataset> test;
+  std::vector<std::uint32_t> rows;  ///< of train
+  Rng rng;                          ///< minibatch order: reshuffled without replacement each epoch
+  AugmentSpec augment{};            ///< of the training pictures
+};
+
+/// f_i(x) = 1/2 (x - b_i)^T diag(h) (x - b_i), gradient oracle h (x - b_i) + noise * N(0, I).
+struct QuadraticSpec {
+  std::uint32_t dimension = 16;
+  std::vector<double> hessian{1.0};          ///< h, repeated cyclically to `dimension`
+  double noise = 1;                          ///< standard deviation per coordinate
+  double spread = 0;                         ///< b_i ~ N(0, spread^2) per coordinate and peer
+  double start = 0;                          ///< x_0 in every coordinate
+  std::vector<std::vector<double>> centers;  ///< b_i given outright (tests); empty: drawn
+};
+
+std::unique_ptr<Objective> make_softmax(Share share);
+std::unique_ptr<Objective> make_linear_regression(Share share);
+/// ReLU layers of the widths `hidden` and a softmax on top; He initialization (He et al. 2015,
+/// arXiv:1502.01852).
+std::unique_ptr<Objective> make_mlp(std::vector<std::uint32_t> hidden, Share share);
+/// x* = mean_i b_i, since the Hessian is common to all. These three throw std::invalid_argument for
+/// an empty spec and for centres of another number of peers.
+using QuadraticOptimum = std::shared_ptr<const std::vector<double>>;
+QuadraticOptimum quadratic_optimum(const QuadraticSpec& spec, std::uint32_t peers, const Rng& rng);
+/// b_i of every peer, as the fleet draws them.
+std::vector<std::vector<double>> quadratic_centers(const QuadraticSpec& spec,
+                                                   std::uint32_t peers,
+                                                   const Rng& rng);
+/// Peer `peer` of `peers`. `rng` is the fleet's: the centres derive from it, so every peer knows
+/// all of them. `optimum`: shared by the peers of one process; null: found here.
+std::unique_ptr<Objective> make_quadratic(const QuadraticSpec& spec,
+                                          std::uint32_t peer,
+                                          std::uint32_t peers,
+                                          const Rng& rng,
+                                          QuadraticOptimum optimum = nullptr);
+/// By spec.kind; throws std::invalid_argument when kind and data do not fit.
+std::unique_ptr<Objective> make_objective(const ModelSpec& spec, Share share);
+
+}  // namespace gv

@@ -1,0 +1,146 @@
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "optim/check.h"
+#include "optim/models/objective.h"
+
+// The oracle that the theory is exact for: a common diagonal Hessian, additive Gaussian noise.
+
+namespace gv {
+namespace {
+
+void check(const QuadraticSpec& spec, std::uint32_t peers) {
+  if (spec.dimension == 0 || spec.hessian.empty()) {
+    throw std::invalid_argument("quadratic: dimension " + std::to_string(spec.dimension) + " and " +
+                                std::to_string(spec.hessian.size()) +
+                                " values of the hessian; at least one of each");
+  }
+  if (!spec.centers.empty() && spec.centers.size() != peers) {
+    throw std::invalid_argument("quadratic: " + std::to_string(spec.centers.size()) +
+                                " centres for " + std::to_string(peers) +
+                                " peers; one for each, or none to have them drawn");
+  }
+}
+
+/// b_i; empty when it is zero.
+std::vector<float> center(const QuadraticSpec& spec, std::uint32_t i, const Rng& rng) {
+  if (!spec.centers.empty()) {
+    GV_CHECK(spec.centers[i].size() == spec.dimension, "a centre has the dimension of x");
+    return {spec.centers[i].begin(), spec.centers[i].end()};
+  }
+  if (spec.spread == 0) return {};
+  std::vector<float> b(spec.dimension);
+  rng.derive("centers").derive(i).fill_normal(b);
+  for (float& value : b) value *= static_cast<float>(spec.spread);
+  return b;
+}
+
+/// The elements of a vector in turn, again and again.
+class Cycle {
+ public:
+  explicit Cycle(const std::vector<float>& values) : values_(values) {}
+  float operator*() const { return values_[k_]; }
+  void next() { k_ = k_ + 1 == values_.size() ? 0 : k_ + 1; }
+
+ private:
+  const std::vector<float>& values_;
+  std::size_t k_ = 0;
+};
+
+class Quadratic : public Objective {
+ public:
+  Quadratic(const QuadraticSpec& spec, std::uint32_t peer, const Rng& rng, QuadraticOptimum optimum)
+      : dimension_(spec.dimension),
+        sigma_(static_cast<float>(spec.noise)),
+        start_(static_cast<float>(spec.start)),
+        noise_(rng.derive("noise").derive(peer)),
+        center_(center(spec, peer, rng)),
+        optimum_(std::move(optimum)) {
+    for (const double h : spec.hessian) hessian_.push_back(static_cast<float>(h));
+  }
+
+  std::vector<Parameter> parameters() const override { return {{"x", {dimension_}}}; }
+  std::uint32_t samples() const override { return 0; }
+  void initialize(std::span<float> x, Rng) const override { std::ranges::fill(x, start_); }
+
+  double value_and_gradient(std::span<const float> x, std::uint32_t, std::span<float> g) override {
+    const std::size_t d = x.size();
+    if (sigma_ != 0) {
+      noise_.fill_normal(g);
+    } else {
+      std::ranges::fill(g, 0.0F);
+    }
+    double value = 0;
+    Cycle h(hessian_);
+    for (std::size_t k = 0; k < d; ++k, h.next()) {
+      const float error = center_.empty() ? x[k] : x[k] - center_[k];
+      value +=
+          0.5 * static_cast<double>(*h) * static_cast<double>(error) * static_cast<double>(error);
+      g[k] = *h * error + sigma_ * g[k];
+    }
+    return value;
+  }
+
+  /// f(x) - f*: 1/2 sum_k h_k (x_k - mean_i b_ik)^2, since the Hessian is common.
+  Evaluation evaluate(std::span<const float> x) override {
+    double value = 0;
+    Cycle h(hessian_);
+    for (std::size_t k = 0; k < x.size(); ++k, h.next()) {
+      const double error = static_cast<double>(x[k]) - (*optimum_)[k];
+      value += 0.5 * static_cast<double>(*h) * error * error;
+    }
+    return {value, std::nullopt};
+  }
+
+  double gradient_flops(std::uint32_t) const override { return 4.0 * dimension_; }
+
+  void save(StateWriter& out) const override { noise_.save(out); }
+  void restore(StateReader& in) override { noise_.restore(in); }
+
+ private:
+  std::uint32_t dimension_;
+  std::vector<float> hessian_;  ///< repeated cyclically
+  float sigma_, start_;
+  Rng noise_;
+  std::vector<float> center_;
+  QuadraticOptimum optimum_;
+};
+
+}  // namespace
+
+QuadraticOptimum quadratic_optimum(const QuadraticSpec& spec, std::uint32_t peers, const Rng& rng) {
+  check(spec, peers);
+  std::vector<double> mean(spec.dimension, 0);
+  for (std::uint32_t i = 0; i < peers; ++i) {
+    const std::vector<float> b = center(spec, i, rng);
+    for (std::size_t k = 0; k < b.size(); ++k) mean[k] += static_cast<double>(b[k]) / peers;
+  }
+  return std::make_shared<const std::vector<double>>(std::move(mean));
+}
+
+std::vector<std::vector<double>> quadratic_centers(const QuadraticSpec& spec,
+                                                   std::uint32_t peers,
+                                                   const Rng& rng) {
+  check(spec, peers);
+  std::vector<std::vector<double>> rows;
+  for (std::uint32_t i = 0; i < peers; ++i) {
+    const std::vector<float> b = center(spec, i, rng);
+    rows.emplace_back(b.begin(), b.end());
+    rows.back().resize(spec.dimension);
+  }
+  return rows;
+}
+
+std::unique_ptr<Objective> make_quadratic(const QuadraticSpec& spec,
+                                          std::uint32_t peer,
+                                          std::uint32_t peers,
+                                          const Rng& rng,
+                                          QuadraticOptimum optimum) {
+  check(spec, peers);
+  if (!optimum) optimum = quadratic_optimum(spec, peers, rng);
+  return std::make_unique<Quadratic>(spec, peer, rng, std::move(optimum));
+}
+
+}  // namespace gv

@@ -1,0 +1,205 @@
+#include "optim/train/host_replica.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include <omp.h>
+
+#include "optim/check.h"
+#include "optim/dot.h"
+
+namespace gv {
+namespace {
+
+/// Floats that fit the first-level cache together with their gradient: mixing and stepping by
+/// blocks of this size is one pass over memory.
+constexpr std::size_t block = 2048;
+
+float finite_or_zero(float flow) {
+  return std::isfinite(flow) ? flow : 0.0F;
+}
+
+class HostReplica : public Replica {
+ public:
+  HostReplica(std::unique_ptr<Objective> objective,
+              const OptimizerSpec& optimizer,
+              std::uint32_t batch,
+              Rng init)
+      : objective_(std::move(objective)),
+        batch_(batch),
+        x_(objective_->size() * sizeof(float)),
+        g_(objective_->size() * sizeof(float)),
+        optimizer_(make_optimizer(optimizer, objective_->size())) {
+    objective_->initialize(x_.floats(), init);
+    std::ranges::fill(g_.floats(), 0.0F);
+  }
+
+  std::size_t size() const override { return x_.floats().size(); }
+  double gradient() override {
+    return objective_->value_and_gradient(x_.floats(), batch_, g_.floats());
+  }
+  double gradient_flops() const override { return objective_->gradient_flops(batch_); }
+  Evaluation evaluate() override { return objective_->evaluate(x_.floats()); }
+
+  void step() override {
+    optimizer_->begin_step();
+    by_blocks({0, size()}, [&](Range b) { step_block(b); });
+  }
+  NotFinite mix(Range r, const Flows& flows) override {
+    check(r, flows);
+    NotFinite bad;
+    by_blocks(r, [&](Range b) { mix_block(flows, b, r.begin, bad); });
+    return bad;
+  }
+  NotFinite mix_and_step(Range r, const Flows& flows) override {
+    check(r, flows);
+    if (r.begin == 0) optimizer_->begin_step();
+    NotFinite bad;
+    by_blocks(r, [&](Range b) {
+      mix_block(flows, b, r.begin, bad);
+      step_block(b);
+    });
+    return bad;
+  }
+
+  bool add_flow(Range r, float w, const Buffer& theirs, const Buffer& ours) override {
+    const std::span<float> x = part(Vector::x, r);
+    GV_CHECK(theirs.size() == x.size_bytes(), "their piece fills the range");
+    GV_CHECK(ours.size() == x.size_bytes(), "our piece fills the range");
+    const float* a = theirs.floats().data();
+    const float* b = ours.floats().data();
+    for (std::size_t k = 0; k < x.size(); ++k) x[k] += finite_or_zero(w * (a[k] - b[k]));
+    return all_finite(theirs.floats());
+  }
+
+  void snapshot(Vector v, Range r, Buffer& out) const override {
+    const std::span<const float> from = part(v, r);
+    GV_CHECK(out.size() == from.size_bytes(), "a buffer of the range's size");
+    if (r.count > 0) std::memcpy(out.data(), from.data(), from.size_bytes());
+  }
+  void load(Vector v, Range r, const Buffer& in) override {
+    const std::span<float> to = part(v, r);
+    GV_CHECK(in.size() == to.size_bytes(), "a buffer of the range's size");
+    if (r.count > 0) std::memcpy(to.data(), in.data(), to.size_bytes());
+  }
+  void add(Vector v, Range r, const Buffer& in) override {
+    const std::span<float> to = part(v, r);
+    GV_CHECK(in.size() == to.size_bytes(), "a buffer of the range's size");
+    const std::span<const float> from = in.floats();
+    for (std::size_t k = 0; k < to.size(); ++k) to[k] += from[k];
+  }
+  bool finite() const override { return all_finite(x_.floats()); }
+  void scale(Vector v, float factor) override {
+    for (float& value : part(v, {0, size()})) value *= factor;
+  }
+  void axpby(float a, Vector from, float b, Vector to, Range r) override {
+    const std::span<const float> in = part(from, r);
+    const std::span<float> out = part(to, r);
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] = a * in[k] + b * out[k];
+  }
+  double dot(Vector u, Vector v, Range r) const override { return gv::dot(part(u, r), part(v, r)); }
+  void encode(const Codec& codec, Vector v, Range r, Buffer& out) const override {
+    gv::encode(codec, part(v, r), {out.data(), out.size()});
+  }
+  bool decode(const Codec& codec, Vector v, Range r, const Buffer& in) override {
+    if (!is_encoding(codec, {in.data(), in.size()}, r.count)) return false;
+    gv::decode(codec, {in.data(), in.size()}, part(v, r));
+    return true;
+  }
+
+  void save(StateWriter& out) const override {
+    out.name("x");
+    out.values(x_.floats());
+    optimizer_->save(out);
+    objective_->save(out);
+  }
+  void restore(StateReader& in) override {
+    in.name("x");
+    in.values(x_.floats());
+    optimizer_->restore(in);
+    objective_->restore(in);
+  }
+  void skip_to(std::uint64_t gradient_steps) override { optimizer_->skip_to(gradient_steps); }
+
+ private:
+  std::span<float> part(Vector v, Range r) {
+    GV_CHECK(r.begin + r.count <= size(), "a range inside the vector");
+    return (v == Vector::x ? x_ : g_).floats().subspan(r.begin, r.count);
+  }
+  std::span<const float> part(Vector v, Range r) const {
+    return const_cast<HostReplica*>(this)->part(v, r);
+  }
+
+  void check(Range r, const Flows& flows) const {
+    GV_CHECK(r.begin + r.count <= size(), "a range inside the vector");
+    GV_CHECK(flows.vectors.size() == flows.weights.size(), "a weight for each vector");
+    for (const Payload& vector : flows.vectors)
+      GV_CHECK(vector->size() == r.count * sizeof(float), "a neighbour's piece fills the range");
+  }
+
+  template <class Body>
+  static void by_blocks(Range r, Body body) {
+    for (std::size_t done = 0; done < r.count; done += block)
+      body(Range{r.begin + done, std::min(block, r.count - done)});
+  }
+
+  void step_block(Range b) {
+    optimizer_->apply(
+        b.begin, x_.floats().subspan(b.begin, b.count), g_.floats().subspan(b.begin, b.count));
+  }
+
+  /// The flows of one element are summed in the order of the neighbours and then added: the order
+  /// fixes the bits, and w (x_j - x_i) is bitwise the opposite of w (x_i - x_j). The neighbours'
+  /// vectors begin at `origin` of x.
+  void mix_block(const Flows& flows, Range b, std::size_t origin, NotFinite& bad) {
+    std::array<float, block> sum;
+    const std::span<float> total(sum.data(), b.count);
+    std::ranges::fill(total, 0.0F);
+    float* x = x_.floats().data() + b.begin;
+    for (std::size_t j = 0; j < flows.vectors.size(); ++j) {
+      const float* other = flows.vectors[j]->floats().data() + (b.begin - origin);
+      const float w = flows.weights[j];
+      for (std::size_t k = 0; k < b.count; ++k) sum[k] += w * (other[k] - x[k]);
+    }
+    if (!all_finite(total)) sum_finite(flows, b, origin, total, bad);
+    for (std::size_t k = 0; k < b.count; ++k) x[k] += sum[k];
+  }
+
+  /// The same sums without the flows that are not finite.
+  void sum_finite(
+      const Flows& flows, Range b, std::size_t origin, std::span<float> sum, NotFinite& bad) {
+    std::ranges::fill(sum, 0.0F);
+    const std::span<const float> x = x_.floats().subspan(b.begin, b.count);
+    for (std::size_t j = 0; j < flows.vectors.size(); ++j) {
+      const auto other = flows.vectors[j]->floats().subspan(b.begin - origin, b.count);
+      const float w = flows.weights[j];
+      for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += finite_or_zero(w * (other[k] - x[k]));
+      if (all_finite(other)) continue;
+      const auto at = std::ranges::lower_bound(bad, j);  // another block may have found it
+      if (at == bad.end() || *at != j) bad.insert(at, j);
+    }
+  }
+
+  std::unique_ptr<Objective> objective_;
+  std::uint32_t batch_;
+  Buffer x_;
+  Buffer g_;
+  std::unique_ptr<Optimizer> optimizer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Replica> make_host_replica(std::unique_ptr<Objective> objective,
+                                           const OptimizerSpec& optimizer,
+                                           std::uint32_t batch,
+                                           Rng init) {
+  return std::make_unique<HostReplica>(std::move(objective), optimizer, batch, init);
+}
+
+void set_compute_threads(int threads) {
+  omp_set_num_threads(threads);
+}
+
+}  // namespace gv

@@ -1,0 +1,155 @@
+#include "optim/train/optimizer.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+namespace gv {
+namespace {
+
+class Sgd : public Optimizer {
+ public:
+  Sgd(const OptimizerSpec& spec, std::size_t d)
+      : spec_(spec), velocity_(spec.momentum != 0 ? d : 0) {}
+
+  void begin_step() override { gamma_ = spec_.schedule.rate(spec_.lr, t_++); }
+
+  void apply(std::size_t offset, std::span<float> x, std::span<const float> g) override {
+    const auto gamma = static_cast<float>(gamma_);
+    const auto decay = static_cast<float>(spec_.weight_decay);
+    if (velocity_.empty()) {
+      for (std::size_t k = 0; k < x.size(); ++k) x[k] -= gamma * (g[k] + decay * x[k]);
+      return;
+    }
+    const auto momentum = static_cast<float>(spec_.momentum);
+    float* u = velocity_.data() + offset;
+    if (spec_.nesterov) {
+      for (std::size_t k = 0; k < x.size(); ++k) {
+        const float gradient = g[k] + decay * x[k];
+        u[k] = momentum * u[k] + gradient;
+        x[k] -= gamma * (gradient + momentum * u[k]);
+      }
+      return;
+    }
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      u[k] = momentum * u[k] + (g[k] + decay * x[k]);
+      x[k] -= gamma * u[k];
+    }
+  }
+
+  void save(StateWriter& out) const override {
+    out.name("sgd");
+    out.values(velocity_);
+    out.u64(t_);
+    out.real(gamma_);
+  }
+  void restore(StateReader& in) override {
+    in.name("sgd");
+    in.values(velocity_);
+    t_ = in.u64();
+    gamma_ = in.real();
+  }
+  void skip_to(std::uint64_t t) override { t_ = t; }
+
+ private:
+  OptimizerSpec spec_;
+  std::vector<float> velocity_;
+  std::uint64_t t_ = 0;
+  double gamma_ = 0;
+};
+
+class Adam : public Optimizer {
+ public:
+  Adam(const OptimizerSpec& spec, std::size_t d) : spec_(spec), first_(d), second_(d) {}
+
+  void begin_step() override {
+    gamma_ = spec_.schedule.rate(spec_.lr, t_++);
+    const auto t = static_cast<double>(++seen_);
+    correction1_ = 1 - std::pow(spec_.beta1, t);
+    correction2_ = 1 - std::pow(spec_.beta2, t);
+  }
+
+  void apply(std::size_t offset, std::span<float> x, std::span<const float> g) override {
+    const auto beta1 = static_cast<float>(spec_.beta1);
+    const auto beta2 = static_cast<float>(spec_.beta2);
+    const auto decay = static_cast<float>(spec_.weight_decay);
+    const auto epsilon = static_cast<float>(spec_.epsilon);
+    const auto size = static_cast<float>(gamma_ / correction1_);
+    const auto root = static_cast<float>(1 / std::sqrt(correction2_));
+    float* m = first_.data() + offset;
+    float* v = second_.data() + offset;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      const float gradient = g[k] + decay * x[k];
+      m[k] = beta1 * m[k] + (1 - beta1) * gradient;
+      v[k] = beta2 * v[k] + (1 - beta2) * gradient * gradient;
+      x[k] -= size * m[k] / (std::sqrt(v[k]) * root + epsilon);
+    }
+  }
+
+  void save(StateWriter& out) const override {
+    out.name("adam");
+    out.values(first_);
+    out.values(second_);
+    out.u64(t_);
+    out.u64(seen_);
+    out.real(gamma_);
+  }
+  void restore(StateReader& in) override {
+    in.name("adam");
+    in.values(first_);
+    in.values(second_);
+    t_ = in.u64();
+    seen_ = in.u64();
+    gamma_ = in.real();
+  }
+  void skip_to(std::uint64_t t) override { t_ = t; }
+
+ private:
+  OptimizerSpec spec_;
+  std::vector<float> first_, second_;
+  std::uint64_t t_ = 0;     ///< of the schedule
+  std::uint64_t seen_ = 0;  ///< steps in the moments; not t_ after skip_to
+  double gamma_ = 0, correction1_ = 1, correction2_ = 1;
+};
+
+void check(const Schedule& schedule) {
+  const std::array<std::string_view, 4> kinds{"constant", "step", "cosine", "lian"};
+  if (std::ranges::find(kinds, schedule.kind) == kinds.end()) {
+    throw std::invalid_argument("unknown schedule `" + schedule.kind +
+                                "`: constant, step, cosine or lian");
+  }
+  if (schedule.kind == "step" && schedule.every == 0)
+    throw std::invalid_argument("schedule `step` every 0 steps: at least 1");
+}
+
+}  // namespace
+
+double Schedule::rate(double lr, std::uint64_t t) const {
+  double gamma = lr;
+  if (kind == "step") {
+    gamma = lr * std::pow(factor, static_cast<double>(t / every));
+  } else if (kind == "cosine" && total > 0) {
+    const double done = std::min(1.0, static_cast<double>(t) / static_cast<double>(total));
+    gamma = lr * 0.5 * (1 + std::cos(std::numbers::pi * done));
+  } else if (kind == "lian") {
+    gamma = 1 / (2 * lipschitz + sigma * std::sqrt(static_cast<double>(total) / peers));
+  }
+  if (t < warmup) gamma *= static_cast<double>(t + 1) / static_cast<double>(warmup);
+  return gamma;
+}
+
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec, std::size_t d) {
+  check(spec.schedule);
+  if (spec.kind == "adam") return std::make_unique<Adam>(spec, d);
+  if (spec.kind != "sgd")
+    throw std::invalid_argument("unknown optimizer `" + spec.kind + "`: sgd or adam");
+  if (spec.nesterov && spec.momentum == 0)
+    throw std::invalid_argument("nesterov needs a momentum above 0");
+  return std::make_unique<Sgd>(spec, d);
+}
+
+}  // namespace gv

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "optim/buffer.h"
+#include "optim/codec.h"
+#include "optim/models/objective.h"
+#include "optim/train/optimizer.h"
+
+namespace gv {
+
+/// A piece [begin, begin + count) of a vector.
+struct Range {
+  std::size_t begin = 0;
+  std::size_t count = 0;
+};
+
+/// Neighbours' vectors (or the same piece of each) with their weights, in ascending order of peer:
+/// the order fixes the bits.
+struct Flows {
+  std::vector<Payload> vectors;  ///< each of as many floats as the range they are mixed into
+  std::vector<float> weights;    ///< W_ij
+};
+
+/// Indices of the flows whose vectors held values that are not finite, ascending.
+using NotFinite = std::vector<std::size_t>;
+
+enum class Vector { x, g };
+
+/// One peer's trainable model on one device, and the only place where vectors of length d are
+/// touched. Every call may be made from the arithmetic thread; never two at a time.
+class Replica {
+ public:
+  virtual ~Replica() = default;
+  virtual std::size_t size() const = 0;  ///< d
+
+  virtual double gradient() = 0;  ///< g <- gradient at x on the next minibatch; returns its loss
+  virtual void step() = 0;        ///< x <- x - gamma direction(g)
+  /// gradient(), then step(): one piece of work where nothing comes between; returns the loss.
+  virtual double gradient_and_step() {
+    const double loss = gradient();
+    step();
+    return loss;
+  }
+  /// x[r] <- x[r] + sum_j w_j (x_j - x[r]): averaging written as flows, so that opposite ends apply
+  /// opposite flows. An element whose flow is not finite flows nowhere, at either end: both ends
+  /// see the same two values.
+  virtual NotFinite mix(Range r, const Flows& flows) = 0;
+  /// x[r] <- x[r] + sum_j w_j (x_j - x[r]) - gamma direction(g)[r], one pass over memory. The
+  /// pieces of one step come in ascending order; the one at 0 begins it.
+  virtual NotFinite mix_and_step(Range r, const Flows& flows) = 0;
+
+  /// x[r] <- x[r] + w (theirs - ours): the flow of an exchange that is settled late, against the
+  /// vector that was sent. False: theirs held values that are not finite.
+  virtual bool add_flow(Range r, float w, const Buffer& theirs, const Buffer& ours) = 0;
+
+  virtual void snapshot(Vector v,
+                        Range r,
+                        Buffer& out) const = 0;  ///< out <- v[r]; out.size() == 4 r.count
+  virtual void load(Vector v, Range r, const Buffer& in) = 0;  ///< v[r] <- in
+  virtual void add(Vector v, Range r, const Buffer& in) = 0;   ///< v[r] <- v[r] + in
+  virtual void scale(Vector v, float factor) = 0;              ///< v <- factor v
+  /// to[r] <- a from[r] + b to[r]; from and to may be the same.
+  virtual void axpby(float a, Vector from, float b, Vector to, Range r) = 0;
+  /// sum_k u[k] v[k] over r: the bits of optim/dot.h, on every device.
+  virtual double dot(Vector u, Vector v, Range r) const = 0;
+  /// ||v[r]||_2, without overflow.
+  double norm(Vector v, Range r) const { return std::sqrt(dot(v, v, r)); }
+
+  /// out <- v[r] encoded: the bytes of optim/codec.h, on every device.
+  /// out.size() == codec.bytes(r.count)
+  virtual void encode(const Codec& codec, Vector v, Range r, Buffer& out) const = 0;
+  /// v[r] <- in decoded. False: `in` is no encoding of so many; v is as it was.
+  virtual bool decode(const Codec& codec, Vector v, Range r, const Buffer& in) = 0;
+
+  virtual bool finite() const = 0;    ///< every element of x is
+  virtual Evaluation evaluate() = 0;  ///< x on the test set
+
+  virtual double gradient_flops() const = 0;  ///< of one gradient(); for the simulator's clock
+
+  /// What training goes on from, between two rounds: x, the optimizer, where the minibatches stand.
+  virtual void save(StateWriter& out) const = 0;
+  /// What an equally made replica saved. Throws std::runtime_error for anything else; this replica
+  /// is then half restored and no longer to be used.
+  virtual void restore(StateReader& in) = 0;
+  /// The schedule of the rate goes on as if so many gradient steps had been done.
+  virtual void skip_to(std::uint64_t gradient_steps) = 0;
+
+  /// Where buffers lie best that are copied to and from its vectors; null: anywhere. It outlives
+  /// the replica with the buffers in it.
+  virtual std::shared_ptr<BufferMemory> buffer_memory() const { return nullptr; }
+};
+
+}  // namespace gv

@@ -1,0 +1,110 @@
+#include "peer/predict/forecast/expectation.h"
+
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "graph/predict/sequence_walk.h"
+#include "graph/predict/transient.h"
+#include "peer/predict/forecast/candidate.h"
+#include "peer/predict/forecast/quadratic_problem.h"
+
+namespace gv {
+namespace {
+
+constexpr PeerId most_peers = 1024;
+constexpr double most_operations =
+    2e8;  ///< that following the fleet's own minima may take, or its schedule
+
+double operations(const Assembly& fleet, Step rounds) {
+  double links = 0;
+  for (PeerId i = 0; i < fleet.fleet.size(); ++i) {
+    const Neighborhood row = fleet.schedule ? fleet.schedule->row(0, i) : fleet.w->row(i);
+    links += 1 + static_cast<double>(row.peers.size());
+  }
+  return links * static_cast<double>(rounds) * static_cast<double>(fleet.dimension);
+}
+
+/// A schedule's own rounds, one after the other; without the fleet's minima where they are too
+/// many.
+std::optional<Stationary> along_schedule(const Assembly& fleet,
+                                         const QuadraticProblem& problem,
+                                         const std::vector<std::vector<double>>& centers,
+                                         Step rounds) {
+  const QuadraticFleet all = problem.spelled_out();
+  const double n = fleet.fleet.size();
+  const double curvatures = static_cast<double>(problem.parts.front().fleet.hessian.size());
+  const double covariances = 20 * n * n * curvatures * static_cast<double>(rounds);
+  if (!can_walk(all) || covariances > most_operations) return std::nullopt;
+  SequenceWalk walk = centers.empty() ? SequenceWalk(*fleet.schedule, all, problem.start)
+                                      : SequenceWalk(*fleet.schedule, all, centers, problem.start);
+  for (Step t = 0; t < rounds; ++t) walk.round(fleet.schedule->matrix(t));
+  return walk.now();
+}
+
+/// The loss on the test set has what nobody can go below in it.
+std::optional<Stationary> of_regression(const Assembly& fleet,
+                                        const RegressionProblem& problem,
+                                        Step rounds) {
+  const Candidate own = own_candidate(fleet);
+  const double n = fleet.fleet.size();
+  if (!peers_alike(*own.rounds) || n * static_cast<double>(rounds) > most_operations)
+    return std::nullopt;
+  std::optional<Stationary> s = own.law.after(problem, rounds);
+  if (!s) return std::nullopt;
+  s->excess_mean.value += problem.least_loss();
+  s->excess_local.value += problem.least_loss();
+  return s;
+}
+
+std::string line(const char* what, double measured, const Estimate& expected) {
+  return fmt::format("\npredicted  {} {:.4g}, measured {:.4g}", what, expected.value, measured);
+}
+
+}  // namespace
+
+std::optional<Stationary> expectation(const Assembly& fleet, const FleetRecord& record) {
+  if (record.peers != fleet.fleet.size() || record.peers > most_peers) return std::nullopt;
+  if (const auto regression = regression_problem(fleet))
+    return of_regression(fleet, *regression, record.round);
+  const std::optional<QuadraticProblem> problem = quadratic_problem(fleet);
+  if (!problem) return std::nullopt;
+  const QuadraticSpec& spec = fleet.fleet.data.quadratic;
+  std::vector<std::vector<double>> centers;  // where they are not too many
+  if (operations(fleet, record.round) <= most_operations)
+    centers = quadratic_centers(spec, record.peers, Rng(fleet.fleet.seed).derive("quadratic"));
+  if (fleet.schedule) return along_schedule(fleet, *problem, centers, record.round);
+  try {
+    const Modes modes = modes_of(*fleet.w);
+    if (!has_transient(problem->parts.front().fleet)) return problem->settled(modes);
+    if (centers.empty()) return problem->after(modes, record.round);
+    return predict_after(
+        *fleet.w, modes, problem->spelled_out(), centers, spec.start, record.round);
+  } catch (const std::invalid_argument&) {  // a directed W that has no orthogonal modes
+    return std::nullopt;
+  }
+}
+
+std::string expectation_text(const std::optional<Stationary>& expected, const FleetRecord& r) {
+  if (!expected) return "";
+  return line("consensus", r.consensus, expected->consensus) +
+         line("loss of the mean model", r.mean.loss, expected->excess_mean) +
+         line("mean loss of local models", r.loss_local, expected->excess_local);
+}
+
+std::string with_expectation(const std::string& summary,
+                             const std::optional<Stationary>& expected) {
+  if (!expected) return summary;
+  auto json = nlohmann::ordered_json::parse(summary);
+  const auto number = [](const Estimate& e) {
+    return std::isfinite(e.value) ? nlohmann::ordered_json(e.value) : nlohmann::ordered_json();
+  };
+  json["predicted"] = {{"consensus", number(expected->consensus)},
+                       {"excess_loss_mean", number(expected->excess_mean)},
+                       {"excess_loss_local", number(expected->excess_local)}};
+  return json.dump();
+}
+
+}  // namespace gv

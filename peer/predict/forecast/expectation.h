@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "graph/predict/quadratic.h"
+#include "peer/runtime/assembly.h"
+#include "peer/runtime/observer.h"
+
+namespace gv {
+
+/// What the predictor says of a fleet at `record`'s round: of its own minima where they are few
+/// enough to follow, else over their draw. Of linear regression on fresh samples: losses,
+/// not excess losses. Empty where the theory does not apply (see quadratic_problem,
+/// regression_problem) or peers are missing. One run scatters around it.
+std::optional<Stationary> expectation(const Assembly& fleet, const FleetRecord& record);
+
+/// Predicted beside measured, a line each; begins with a newline, empty without a prediction.
+std::string expectation_text(const std::optional<Stationary>& expected, const FleetRecord& record);
+
+/// The line of summary_line with "predicted": {"consensus", "excess_loss_mean",
+/// "excess_loss_local"}; as it was without a prediction.
+std::string with_expectation(const std::string& summary, const std::optional<Stationary>& expected);
+
+}  // namespace gv

@@ -1,0 +1,147 @@
+#include "peer/predict/forecast/forecast_view.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "peer/report/screen.h"
+
+namespace gv {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
+}
+
+std::string short_number(const std::optional<double>& value) {
+  return value ? fmt::format("{:.4g}", *value) : "-";
+}
+
+std::string rounds(const std::optional<double>& value) {
+  if (!value) return "-";
+  return std::isfinite(*value) ? fmt::format("{:.0f}", *value) : "never";
+}
+
+std::string milliseconds(const std::optional<double>& seconds) {
+  return seconds ? fmt::format("{:.4g} ms", 1e3 * *seconds) : "-";
+}
+
+std::string row(const Forecast& f) {
+  return fmt::format(
+      "  {:<34} {:>6} {:>10.6f} {:>8} {:>8} {:>7} {:>10} {:>10} {:>10} {:>9} {:>10} {:>10}\n",
+      f.topology,
+      f.degree,
+      f.gap,
+      rounds(f.rounds_to_thousandth),
+      short_number(f.left_after_ten),
+      short_number(f.n_eff),
+      short_number(f.consensus),
+      short_number(f.excess_mean),
+      short_number(f.excess_local),
+      rounds(f.rounds_to_target),
+      bytes_text(f.bytes_per_round),
+      milliseconds(f.seconds_per_round));
+}
+
+std::string table(const FleetForecast& f) {
+  std::string text = fmt::format(
+      "  {:<34} {:>6} {:>10} {:>8} {:>8} {:>7} {:>10} {:>10} {:>10} {:>9} {:>10} {:>10}\n",
+      "graph",
+      "degree",
+      "gap",
+      "to 1e-3",
+      "after 10",
+      "n_eff",
+      "consensus",
+      "mean",
+      "local",
+      "to target",
+      "sent/round",
+      "time/round");
+  text += row(f.own);
+  for (const Forecast& other : f.others) text += row(other);
+  if (f.all_reduce) text += row(*f.all_reduce);
+  return text;
+}
+
+Json alternative(const Forecast& f) {
+  return {{"topology", f.topology},
+          {"degree", f.degree},
+          {"period", f.period},
+          {"slem", f.slem},
+          {"gap", f.gap},
+          {"rounds_to_thousandth", number(f.rounds_to_thousandth)},
+          {"left_after_ten", number(f.left_after_ten)},
+          {"n_eff", number(f.n_eff)},
+          {"predicted", predicted_json(f)}};
+}
+
+}  // namespace
+
+std::string forecast_text(const FleetForecast& f) {
+  std::string text = fmt::format(
+      "ahead  {}, and other graphs of degree {} or less:\n", f.own.topology, f.max_degree);
+  text += table(f);
+  text +=
+      "  to 1e-3: rounds of averaging until a disagreement is a thousandth; after 10: what ten "
+      "rounds leave;\n  n_eff: effective neighbours at discount 0.99; time/round: on this "
+      "`network`";
+  if (f.calibrated) {
+    text +=
+        "; consensus, mean, local: the distance to the mean at the\n  end of the run, and how far "
+        "the training losses of mean and local models then lie above\n  gradient descent without "
+        "noise";
+  } else if (f.own.excess_local) {
+    text +=
+        "; consensus, mean, local: where the distance to the mean\n  and the excess losses of mean "
+        "and local models settle";
+  }
+  if (f.target) {
+    text += fmt::format(
+        "; target: a local {} loss of {:.4g}", f.calibrated ? "training" : "excess", *f.target);
+  }
+  text += "\n";
+  if (const auto& c = f.choice) {
+    text += fmt::format("first  {} in {:.3g} s: {:.0f} rounds of {}\n",
+                        c->topology,
+                        *c->seconds_to_target(),
+                        *c->rounds_to_target,
+                        milliseconds(c->seconds_per_round));
+  }
+  if (!f.advice.empty()) text += fmt::format("advice {}\n", f.advice);
+  if (!f.warning.empty()) text += fmt::format("warning: {}\n", f.warning);
+  return text;
+}
+
+Json predicted_json(const Forecast& f) {
+  return {{"consensus", number(f.consensus)},
+          {"excess_loss_mean", number(f.excess_mean)},
+          {"excess_loss_local", number(f.excess_local)},
+          {"rounds_to_target", number(f.rounds_to_target)},
+          {"bytes_per_round", f.bytes_per_round},
+          {"seconds_per_round", number(f.seconds_per_round)},
+          {"seconds_to_target", number(f.seconds_to_target())}};
+}
+
+void add_forecast(Json& plan, const std::optional<FleetForecast>& forecast) {
+  plan["predicted"] = forecast ? predicted_json(forecast->own) : Json(nullptr);
+  plan["target"] = forecast ? number(forecast->target) : Json(nullptr);
+  plan["stability_limit"] = forecast ? number(forecast->own.stability_limit) : Json(nullptr);
+  Json others = Json::array();
+  if (forecast) {
+    for (const Forecast& f : forecast->others) others.push_back(alternative(f));
+  }
+  plan["alternatives"] = others;
+  const auto row_or_null = [](const std::optional<Forecast>& f) {
+    return f ? alternative(*f) : Json(nullptr);
+  };
+  plan["all_reduce"] = forecast ? row_or_null(forecast->all_reduce) : Json(nullptr);
+  plan["choice"] = forecast ? row_or_null(forecast->choice) : Json(nullptr);
+  const auto text = [](const std::string& s) { return s.empty() ? Json(nullptr) : Json(s); };
+  plan["advice"] = forecast ? text(forecast->advice) : Json(nullptr);
+  plan["warning"] = forecast ? text(forecast->warning) : Json(nullptr);
+}
+
+}  // namespace gv

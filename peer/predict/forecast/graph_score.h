@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "graph/predict/quadratic.h"
+#include "graph/schedule/search.h"
+
+namespace gv {
+
+/// What `graph best` puts in order.
+struct GraphGoal {
+  std::optional<QuadraticFleet> fleet;  ///< none: averaging alone counts
+  std::optional<double> target;         ///< excess loss of local models to reach
+  double start = 1;                     ///< x_0 in every coordinate; used with a target
+
+  /// "rounds_to_thousandth" | "excess_loss_local" | "rounds_to_target"
+  std::string measure() const;
+};
+
+/// The smaller the better; infinite where the fleet diverges, never arrives, or where there is no
+/// theory. Throws std::invalid_argument for a fleet without one.
+double score_of(const GraphCandidate& c, PeerId peers, const GraphGoal& goal);
+
+/// Why the first of `found` (best first) is there, in one line.
+std::string reason_of(const std::vector<GraphCandidate>& found, const GraphGoal& goal);
+
+}  // namespace gv

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "graph/predict/quadratic.h"
+#include "peer/runtime/assembly.h"
+
+namespace gv {
+
+/// The predictor's view of a quadratic fleet. Coordinates with the same curvature are alike, so
+/// each part of the Hessian is counted instead of repeated.
+struct QuadraticProblem {
+  struct Part {
+    QuadraticFleet fleet;
+    double copies = 1;
+  };
+  std::vector<Part> parts;
+  double start = 0;  ///< x_0 in every coordinate
+
+  /// Coordinates summed. Empty when some mode is unstable.
+  std::optional<Stationary> settled(const Modes& modes) const;
+  /// After `rounds` rounds; empty where the predictor knows the end alone.
+  std::optional<Stationary> after(const Modes& modes, std::uint64_t rounds) const;
+  /// Local models' excess loss at most `target`; none when never within `most` rounds, or unknown.
+  std::optional<std::uint64_t> rounds_to(const Modes& modes,
+                                         double target,
+                                         std::uint64_t most) const;
+  double stability_limit(const Modes& modes) const;
+  QuadraticFleet spelled_out() const;  ///< every coordinate by itself
+  double curvature() const;            ///< L: the largest of the Hessian
+  double rate() const { return parts.front().fleet.rate; }
+};
+
+/// Empty when the theory does not apply: another model, another algorithm than D-PSGD, Adam,
+/// Nesterov momentum, weight decay, a rate that changes.
+std::optional<QuadraticProblem> quadratic_problem(const Assembly& fleet);
+
+}  // namespace gv

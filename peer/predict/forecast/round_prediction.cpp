@@ -1,0 +1,172 @@
+#include "peer/predict/forecast/round_prediction.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "graph/schedule/periodic_schedule.h"
+#include "peer/predict/forecast/round_model.h"
+#include "peer/wire/frame.h"
+
+namespace gv {
+namespace {
+
+std::uint64_t frame_bytes(Kind kind, std::size_t floats) {
+  const Message m{.from = 0, .kind = kind, .step = 1, .part = 0, .payload = {}};
+  return wire::frame_bytes(m) + floats * sizeof(float);
+}
+
+/// Of a whole model, piece by piece.
+std::vector<std::uint64_t> model_frames(std::size_t dimension) {
+  std::vector<std::uint64_t> frames;
+  for (std::size_t at = 0; at < dimension; at += piece_floats)
+    frames.push_back(frame_bytes(Kind::model, std::min(piece_floats, dimension - at)));
+  return frames;
+}
+
+/// Of the arithmetic on one peer; the flops are those that the algorithms tell the simulator.
+class Compute {
+ public:
+  Compute(const Assembly& fleet, const Objective& objective, PeerId i)
+      : flops_per_second_(fleet.fleet.flops * fleet.fleet.peers[i].speed),
+        d_(static_cast<double>(fleet.dimension)),
+        gradient_(objective.gradient_flops(fleet.fleet.peers[i].batch)) {}
+  double gradient() const { return gradient_ / flops_per_second_; }
+  double copy() const { return d_ / flops_per_second_; }
+  double step() const { return 2 * d_ / flops_per_second_; }
+  /// Of the last piece; the pieces before it are mixed while it travels.
+  double mix(std::size_t vectors) const {
+    const double last = std::fmod(d_ - 1, piece_floats) + 1;
+    return 2 * last * static_cast<double>(vectors) / flops_per_second_;
+  }
+
+ private:
+  double flops_per_second_, d_, gradient_;
+};
+
+GossipPeer gossip_peer(const Assembly& fleet, const Compute& compute, const Neighborhood& row) {
+  const double local = (compute.gradient() + compute.step()) * (fleet.fleet.local_steps - 1);
+  GossipPeer peer{.receivers = row.receivers, .before = local + compute.copy()};
+  const std::string_view order = fleet.algorithm->order;
+  if (order == "lian") {
+    peer.during = compute.gradient();
+    peer.after = compute.mix(row.peers.size() + 1);
+    return peer;
+  }
+  peer.after = compute.mix(row.peers.size());
+  (order == "atc" ? peer.before : peer.after) += compute.gradient() + compute.step();
+  return peer;
+}
+
+/// A period; of a random schedule as many as tell, fewer where a row takes time in proportion to n.
+std::uint64_t rounds_of(const MixingSchedule& schedule) {
+  if (schedule.period() > 0) return schedule.period();
+  const double n = schedule.size();
+  return static_cast<std::uint64_t>(std::clamp(1e7 / (n * n), 4.0, 64.0));
+}
+
+void predict_gossip(const Assembly& fleet,
+                    const Objective& objective,
+                    const MixingSchedule& schedule,
+                    RoundPrediction& round) {
+  const PeerId n = fleet.fleet.size();
+  const std::vector<std::uint64_t> frames = model_frames(fleet.dimension);
+  const auto bytes = static_cast<double>(std::accumulate(frames.begin(), frames.end(), 0ULL));
+  std::vector<Compute> compute;
+  for (PeerId i = 0; i < n; ++i) compute.emplace_back(fleet, objective, i);
+  round.bytes_per_round = bytes * busiest_receivers(schedule);
+  const auto peers = [&](std::uint64_t k) {
+    std::vector<GossipPeer> all;
+    for (PeerId i = 0; i < n; ++i)
+      all.push_back(gossip_peer(fleet, compute[i], schedule.row(k, i)));
+    return all;
+  };
+  if (schedule.period() == 1) {
+    round.seconds_per_round =
+        gossip_round_seconds(fleet.fleet.network, peers(0), frames, fleet.fleet.seed);
+  } else {
+    round.seconds_per_round = gossip_round_seconds(
+        fleet.fleet.network, {peers, rounds_of(schedule)}, frames, fleet.fleet.seed);
+  }
+}
+
+/// Each hop copies one chunk out and adds or copies one in: at the mean speed of the ring, since
+/// the hops of different peers overlap. Then each peer scales the sum.
+double ring_arithmetic_seconds(const Assembly& fleet) {
+  const PeerId n = fleet.fleet.size();
+  double mean = 0;     // seconds per operation
+  double slowest = 0;  // of all peers
+  for (const PeerSpec& peer : fleet.fleet.peers) {
+    const double seconds = 1 / (fleet.fleet.flops * peer.speed);
+    mean += seconds / n;
+    slowest = std::max(slowest, seconds);
+  }
+  const double hops = 2.0 * (n - 1);
+  return hops * 2 * static_cast<double>(fleet.dimension / n) * mean +
+         static_cast<double>(fleet.dimension) * slowest;
+}
+
+void predict_ring(const Assembly& fleet, RoundPrediction& round) {
+  const PeerId n = fleet.fleet.size();
+  round.compute_seconds += ring_arithmetic_seconds(fleet);
+  const auto chunk = static_cast<double>(frame_bytes(Kind::reduce, fleet.dimension / n));
+  round.bytes_per_round = 2.0 * (n - 1) * chunk;
+  round.seconds_per_round =
+      round.compute_seconds + ring_all_reduce_seconds(fleet.fleet.network, n, n * chunk);
+}
+
+/// Gradients and steps alone.
+RoundPrediction compute_alone(const Assembly& fleet, const Objective& objective) {
+  RoundPrediction round;
+  for (PeerId i = 0; i < fleet.fleet.size(); ++i) {
+    const Compute compute(fleet, objective, i);
+    const double steps = (compute.gradient() + compute.step()) * fleet.fleet.local_steps;
+    round.compute_seconds = std::max(round.compute_seconds, steps);
+  }
+  round.seconds_per_round = round.compute_seconds;
+  return round;
+}
+
+}  // namespace
+
+double busiest_receivers(const MixingSchedule& schedule) {
+  const std::uint64_t rounds = rounds_of(schedule);
+  std::vector<double> sums(schedule.size());
+  for (std::uint64_t k = 0; k < rounds; ++k) {
+    for (PeerId i = 0; i < schedule.size(); ++i)
+      sums[i] += static_cast<double>(schedule.row(k, i).receivers.size());
+  }
+  return std::ranges::max(sums) / static_cast<double>(rounds);
+}
+
+RoundPrediction predict_gossip_round(const Assembly& fleet, const MixingSchedule& schedule) {
+  const std::unique_ptr<Objective> objective = fleet.evaluator();
+  RoundPrediction round = compute_alone(fleet, *objective);
+  predict_gossip(fleet, *objective, schedule, round);
+  // Times are whole nanoseconds there.
+  round.seconds_per_round = std::max(round.seconds_per_round, round.compute_seconds);
+  round.network_seconds = round.seconds_per_round - round.compute_seconds;
+  return round;
+}
+
+RoundPrediction predict_all_reduce_round(const Assembly& fleet) {
+  RoundPrediction round = compute_alone(fleet, *fleet.evaluator());
+  predict_ring(fleet, round);
+  round.network_seconds = round.seconds_per_round - round.compute_seconds;
+  return round;
+}
+
+RoundPrediction predict_round(const Assembly& fleet) {
+  switch (fleet.algorithm->links) {
+    case Links::ring:
+      return predict_all_reduce_round(fleet);
+    case Links::topology:
+      return fleet.schedule ? predict_gossip_round(fleet, *fleet.schedule)
+                            : predict_gossip_round(fleet, PeriodicSchedule({*fleet.w}));
+    case Links::none:
+      break;
+  }
+  return compute_alone(fleet, *fleet.evaluator());
+}
+
+}  // namespace gv

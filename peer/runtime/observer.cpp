@@ -1,0 +1,116 @@
+#include "peer/runtime/observer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+namespace gv {
+namespace {
+
+using Reports = std::map<PeerId, Report>;
+
+/// Summed in double, in id order.
+std::vector<float> mean_of(const Reports& reports) {
+  std::vector<double> sum(reports.begin()->second.model->floats().size());
+  for (const auto& [peer, report] : reports) {
+    const std::span<const float> x = report.model->floats();
+    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += static_cast<double>(x[k]);
+  }
+  std::vector<float> mean(sum.size());
+  const double n = static_cast<double>(reports.size());
+  for (std::size_t k = 0; k < sum.size(); ++k) mean[k] = static_cast<float>(sum[k] / n);
+  return mean;
+}
+
+double squared_distance(std::span<const float> a, std::span<const float> b) {
+  double sum = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    const double difference = static_cast<double>(a[k]) - static_cast<double>(b[k]);
+    sum += difference * difference;
+  }
+  return sum;
+}
+
+}  // namespace
+
+Observer::Observer(PeerId peers,
+                   std::unique_ptr<Objective> evaluator,
+                   std::function<void(const FleetRecord&)> on_record)
+    : expected_(peers), evaluator_(std::move(evaluator)), on_record_(std::move(on_record)) {}
+
+void Observer::take(Report report, Time now) {
+  if (report.last) {
+    finals_.insert_or_assign(report.peer, std::move(report));
+  } else {
+    const Step step = report.step;
+    open_[step].insert_or_assign(report.peer, std::move(report));
+  }
+  complete(now);
+}
+
+void Observer::forget(PeerId peer) {
+  if (finals_.contains(peer) || expected_ == 0) return;
+  --expected_;
+  for (auto& [step, reports] : open_) reports.erase(peer);
+  complete(Time{0});
+}
+
+void Observer::expect(PeerId) {
+  ++expected_;
+}
+
+/// Who was away passes rounds over, so a round that all have reported completes those before it.
+void Observer::complete(Time now) {
+  std::erase_if(open_, [](const auto& round) { return round.second.empty(); });
+  const auto whole = [this](const auto& round) { return round.second.size() >= expected_; };
+  const auto last = std::find_if(open_.rbegin(), open_.rend(), whole).base();
+  for (auto it = open_.begin(); it != last; it = open_.erase(it)) {
+    latest_ = look(it->second, now);
+    if (on_record_) on_record_(*latest_);
+  }
+  if (finals_.size() == expected_ && expected_ > 0 && !summary_) {
+    summary_ = look(finals_, now);
+    if (on_record_) on_record_(*summary_);
+  }
+}
+
+FleetRecord Observer::look(const Reports& reports, Time now) {
+  FleetRecord record;
+  const double n = static_cast<double>(reports.size());
+  const std::vector<float> mean = mean_of(reports);
+  record.peers = static_cast<PeerId>(reports.size());
+  record.time = now;
+  record.mean = evaluator_->evaluate(mean);
+  for (const auto& [peer, report] : reports) {
+    record.round = std::max(record.round, report.step);
+    record.train_loss += report.train_loss / n;
+    record.loss_local += report.evaluation.loss / n;
+    record.consensus += squared_distance(report.model->floats(), mean) / n;
+    record.sent_bytes += report.sent_bytes;
+    record.longest_wait[peer] = report.longest_wait;
+    record.passed_over[peer] = report.passed_over;
+    if (!report.evaluation.accuracy) continue;
+    const double accuracy = *report.evaluation.accuracy;
+    record.accuracy_min = std::min(record.accuracy_min.value_or(accuracy), accuracy);
+    record.accuracy_max = std::max(record.accuracy_max.value_or(accuracy), accuracy);
+  }
+  return record;
+}
+
+std::string Observer::params_hash() const {
+  XXH3_state_t* state = XXH3_createState();
+  XXH3_128bits_reset(state);
+  for (const auto& [peer, report] : finals_)
+    XXH3_128bits_update(state, report.model->data(), report.model->size());
+  const XXH128_hash_t hash = XXH3_128bits_digest(state);
+  XXH3_freeState(state);
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+std::vector<float> Observer::mean_model() const {
+  return mean_of(finals_);
+}
+
+}  // namespace gv

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gossip/world.h"
+#include "optim/models/objective.h"
+
+namespace gv {
+
+/// The fleet at one round: what a line of metrics.jsonl says.
+struct FleetRecord {
+  Step round = 0;
+  PeerId peers = 0;       ///< that reported
+  Time time{0};           ///< when the last of them did; virtual in `simulate`
+  Evaluation mean;        ///< of the mean model
+  double train_loss = 0;  ///< mean over peers of their minibatch losses since the last report
+  double loss_local = 0;  ///< mean over local models
+  std::optional<double> accuracy_min, accuracy_max;  ///< over local models
+  double consensus = 0;                              ///< (1/n) sum_i ||x_i - mean||^2
+  std::uint64_t sent_bytes = 0;                      ///< by all peers, on the wire
+  std::map<PeerId, Time> longest_wait;               ///< of each peer, for a neighbour's half
+  std::map<PeerId, Step> passed_over;                ///< rounds that each peer took no part in
+};
+
+/// Gathers the peers' reports and looks at the fleet as a whole. Takes no part in training.
+class Observer {
+ public:
+  Observer(PeerId peers,
+           std::unique_ptr<Objective> evaluator,
+           std::function<void(const FleetRecord&)> on_record);
+
+  /// Takes a report at time `now`; when it is the last missing one of its round, makes the record.
+  /// Who has reported a later round will not report an earlier one: records do not wait for it.
+  /// The same for the final replicas, whatever rounds they stopped at.
+  void take(Report report, Time now);
+  /// A peer that will report no more (lost): records no longer wait for it.
+  void forget(PeerId peer);
+  /// A forgotten peer that will report again.
+  void expect(PeerId peer);
+
+  /// The newest record of a round, once there is one.
+  const std::optional<FleetRecord>& latest() const { return latest_; }
+  /// After every peer's last report (or forget): the final record.
+  const std::optional<FleetRecord>& summary() const { return summary_; }
+  /// XXH3-128 over the final replicas in id order; 32 hex digits.
+  std::string params_hash() const;
+  /// The mean of the final replicas.
+  std::vector<float> mean_model() const;
+  const std::map<PeerId, Report>& finals() const { return finals_; }
+
+ private:
+  FleetRecord look(const std::map<PeerId, Report>& reports, Time now);
+  void complete(Time now);
+
+  PeerId expected_;
+  std::unique_ptr<Objective> evaluator_;
+  std::function<void(const FleetRecord&)> on_record_;
+  std::map<Step, std::map<PeerId, Report>> open_;
+  std::map<PeerId, Report> finals_;
+  std::optional<FleetRecord> latest_;
+  std::optional<FleetRecord> summary_;
+};
+
+}  // namespace gv

@@ -1,0 +1,190 @@
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "optim/dot.h"
+#include "tests/gpu/replica/replicas.h"
+
+// The operations on vectors and their encodings, by their definitions, whatever the replica is made
+// of: the same bits everywhere.
+
+namespace gv {
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+class Level1Test : public testing::TestWithParam<Implementation> {
+ protected:
+  void SetUp() override {
+    if (const std::string why = GetParam().missing(); !why.empty()) GTEST_SKIP() << why;
+    ModelSpec model;
+    model.kind = "mlp";
+    model.hidden = {170};  // 135,160 parameters: more than one segment, and not a whole number
+    replica_ = GetParam().make(model, digits_share(), {}, 16, Rng(3));
+    x_ = normal(replica_->size(), 1);
+    g_ = normal(replica_->size(), 2);
+    put(Vector::x, x_);
+    put(Vector::g, g_);
+  }
+  void put(Vector v, const std::vector<float>& to) {
+    replica_->load(v, {0, to.size()}, *payload(to));
+  }
+  std::vector<Range> ranges() const {
+    return {{0, x_.size()}, {0, 0}, {7, 1}, {3, 4096}, {4095, 4098}, {x_.size() - 513, 513}};
+  }
+
+  std::unique_ptr<Replica> replica_;
+  std::vector<float> x_, g_;
+};
+
+std::span<const float> part(const std::vector<float>& v, Range r) {
+  return std::span(v).subspan(r.begin, r.count);
+}
+
+TEST_P(Level1Test, AxpbyIsTwoProductsAndASum) {
+  for (const Range r : ranges()) {
+    put(Vector::x, x_);
+    replica_->axpby(0.3F, Vector::g, -1.7F, Vector::x, r);
+    std::vector<float> expected = x_;
+    for (std::size_t k = r.begin; k < r.begin + r.count; ++k)
+      expected[k] = 0.3F * g_[k] + -1.7F * x_[k];
+    ASSERT_EQ(values(*replica_), expected) << r.begin;
+    ASSERT_EQ(values(*replica_, Vector::g), g_);
+  }
+}
+
+TEST_P(Level1Test, AxpbyOfAVectorAndItself) {
+  replica_->axpby(0.5F, Vector::g, 2.0F, Vector::g, {0, g_.size()});
+  std::vector<float> expected = g_;
+  for (float& value : expected) value = 0.5F * value + 2.0F * value;
+  EXPECT_EQ(values(*replica_, Vector::g), expected);
+}
+
+TEST_P(Level1Test, DotAndNormHaveTheBitsOfTheirOrder) {
+  for (const Range r : ranges()) {
+    EXPECT_EQ(replica_->dot(Vector::x, Vector::g, r), dot(part(x_, r), part(g_, r)));
+    EXPECT_EQ(replica_->dot(Vector::g, Vector::g, r), dot(part(g_, r), part(g_, r)));
+    EXPECT_EQ(replica_->norm(Vector::x, r), std::sqrt(dot(part(x_, r), part(x_, r))));
+  }
+}
+
+TEST_P(Level1Test, ADotProductIsRepeatable) {
+  const Range all{0, x_.size()};
+  const double first = replica_->dot(Vector::x, Vector::g, all);
+  for (int again = 0; again < 5; ++again)
+    EXPECT_EQ(replica_->dot(Vector::x, Vector::g, all), first);
+}
+
+TEST_P(Level1Test, TheNormOfTheLargestFloatsIsFinite) {
+  const float most = std::numeric_limits<float>::max();
+  put(Vector::x, {most, -most, most, -most});
+  EXPECT_EQ(replica_->norm(Vector::x, {0, 4}), 2 * static_cast<double>(most));
+}
+
+TEST_P(Level1Test, TheNormOfWhatIsNotFiniteIsNotFinite) {
+  put(Vector::x, {1, nan});
+  EXPECT_TRUE(std::isnan(replica_->norm(Vector::x, {0, x_.size()})));
+  put(Vector::x, {1, -infinity});
+  EXPECT_EQ(replica_->norm(Vector::x, {0, x_.size()}), infinity);
+}
+
+std::vector<Codec> codecs() {
+  return {{Codec::Kind::fp16},
+          {Codec::Kind::bf16},
+          {Codec::Kind::int8},
+          {Codec::Kind::top_k, 1e-9},
+          {Codec::Kind::top_k, 0.01},
+          {Codec::Kind::top_k, 0.4},
+          {Codec::Kind::top_k, 1.0}};
+}
+
+/// What codecs must take: every size, ties, zeros, subnormals, what is not finite.
+std::vector<std::vector<float>> hard_vectors(std::size_t n) {
+  std::vector<float> sizes = normal(n, 5);
+  Rng rng(6);
+  for (float& value : sizes) value = std::ldexp(value, static_cast<int>(rng.below(270)) - 150);
+  std::vector<float> bad = normal(n, 7);
+  for (const std::size_t k : {std::size_t{0}, std::size_t{5000}, n - 1}) bad[k] = nan;
+  bad[300] = infinity;
+  bad[9000] = -infinity;
+  bad[12'000] = std::numeric_limits<float>::max();
+  bad[16'000] = -nan;
+  std::vector<float> ties(n);
+  for (std::size_t k = 0; k < n; ++k)
+    ties[k] = static_cast<float>(k * 7 % 5) * (k % 2 == 0 ? 1.0F : -1.0F);
+  return {normal(n, 8), sizes, bad, ties, std::vector<float>(n, 0.0F)};
+}
+
+/// Bit by bit: NaN too.
+std::vector<std::uint32_t> bits(const std::vector<float>& values) {
+  std::vector<std::uint32_t> out;
+  for (const float value : values) out.push_back(std::bit_cast<std::uint32_t>(value));
+  return out;
+}
+
+TEST_P(Level1Test, EncodesToTheBytesOfTheDefinition) {
+  for (const std::vector<float>& vector : hard_vectors(x_.size())) {
+    put(Vector::g, vector);
+    for (const Codec& codec : codecs()) {
+      for (const Range r : ranges()) {
+        Buffer expected(codec.bytes(r.count));
+        encode(codec, part(vector, r), {expected.data(), expected.size()});
+        Buffer out(codec.bytes(r.count));
+        replica_->encode(codec, Vector::g, r, out);
+        ASSERT_TRUE(std::equal(out.data(), out.data() + out.size(), expected.data()))
+            << static_cast<int>(codec.kind) << " " << codec.fraction << ", from " << r.begin;
+      }
+    }
+  }
+}
+
+TEST_P(Level1Test, DecodesToTheBitsOfTheDefinition) {
+  for (const std::vector<float>& vector : hard_vectors(x_.size())) {
+    for (const Codec& codec : codecs()) {
+      for (const Range r : ranges()) {
+        Buffer in(codec.bytes(r.count));
+        encode(codec, part(vector, r), {in.data(), in.size()});
+        std::vector<float> expected = x_;
+        decode(codec, {in.data(), in.size()}, std::span(expected).subspan(r.begin, r.count));
+        put(Vector::x, x_);
+        ASSERT_TRUE(replica_->decode(codec, Vector::x, r, in));
+        ASSERT_EQ(bits(values(*replica_)), bits(expected))
+            << static_cast<int>(codec.kind) << " " << codec.fraction << ", from " << r.begin;
+      }
+    }
+  }
+}
+
+TEST_P(Level1Test, DecodesEveryWordOfSixteenBits) {
+  for (const Codec::Kind kind : {Codec::Kind::fp16, Codec::Kind::bf16}) {
+    Buffer words(2 * 65'536);
+    for (std::uint32_t w = 0; w < 65'536; ++w) {
+      words.data()[2 * w] = static_cast<std::byte>(w & 255);
+      words.data()[2 * w + 1] = static_cast<std::byte>(w >> 8);
+    }
+    std::vector<float> expected = x_;
+    decode({kind}, {words.data(), words.size()}, std::span(expected).first(65'536));
+    ASSERT_TRUE(replica_->decode({kind}, Vector::x, {0, 65'536}, words));
+    EXPECT_EQ(bits(values(*replica_)), bits(expected));
+  }
+}
+
+TEST_P(Level1Test, RefusesWhatIsNoEncodingAndKeepsItsVector) {
+  Buffer few(7);
+  Buffer beyond(8);  // of one element of 100, but its index is 100
+  const Kept kept{100, 1.0F};
+  std::memcpy(beyond.data(), &kept, sizeof kept);
+  for (const Codec& codec : codecs())
+    EXPECT_FALSE(replica_->decode(codec, Vector::x, {0, 100}, few));
+  EXPECT_FALSE(replica_->decode({Codec::Kind::top_k, 0.01}, Vector::x, {0, 100}, beyond));
+  EXPECT_EQ(values(*replica_), x_);
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, Level1Test, testing::Values(host, cuda), [](const auto& row) {
+  return row.param.name;
+});
+
+}  // namespace
+}  // namespace gv

@@ -1,0 +1,71 @@
+#include <stdexcept>
+#include <vector>
+
+#include "tests/gpu/replica/replica_fixture.h"
+
+namespace gv {
+namespace {
+
+std::vector<std::byte> saved(const Replica& replica) {
+  StateWriter out;
+  replica.save(out);
+  return out.take();
+}
+
+/// Steps as a fleet does: gradients, and a mix.
+void train(Replica& replica, int steps) {
+  const Flows flows = random_flows(replica.size(), 2);
+  for (int step = 0; step < steps; ++step) {
+    replica.gradient();
+    replica.mix_and_step({0, replica.size()}, flows);
+  }
+}
+
+TEST_P(ReplicaTest, GoesOnFromWhatItSavedWithTheSameBits) {
+  OptimizerSpec adam;
+  adam.kind = "adam";
+  for (const OptimizerSpec& spec : {OptimizerSpec{}, momentum_sgd(), adam}) {
+    const auto first = make(20, spec);
+    train(*first, 3);
+    const std::vector<std::byte> state = saved(*first);
+    const auto second = make(20, spec, 99);
+    StateReader in(state);
+    second->restore(in);
+    in.end();
+    EXPECT_EQ(saved(*second), state);
+    train(*first, 3);
+    train(*second, 3);
+    EXPECT_EQ(values(*first), values(*second));
+  }
+}
+
+TEST_P(ReplicaTest, ItsStateMovesToTheHostAndBack) {
+  OptimizerSpec adam;
+  adam.kind = "adam";
+  for (const OptimizerSpec& spec : {OptimizerSpec{}, momentum_sgd(), adam}) {
+    const auto here = make(20, spec);
+    train(*here, 3);
+    const auto there = host.make(mlp(20), digits_share(), spec, 16, Rng(1));
+    const std::vector<std::byte> state = saved(*here);
+    StateReader in(state);
+    there->restore(in);
+    in.end();
+    EXPECT_EQ(saved(*there), state);
+    const auto back = make(20, spec, 98);
+    const std::vector<std::byte> moved = saved(*there);
+    StateReader again(moved);
+    back->restore(again);
+    EXPECT_EQ(saved(*back), state);
+    EXPECT_NEAR(back->gradient(), there->gradient(), 1e-5);  // the next minibatch is the same
+  }
+}
+
+TEST_P(ReplicaTest, RefusesAnotherState) {
+  const auto replica = make(20);
+  const std::vector<std::byte> other = saved(*make(21));
+  StateReader in(other);
+  EXPECT_THROW(replica->restore(in), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace gv

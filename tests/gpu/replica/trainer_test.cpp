@@ -1,0 +1,81 @@
+#include "gpu/replica/trainer.h"
+
+#include "gpu/plugin.h"
+#include "tests/gpu/replica/replicas.h"
+
+// A data set that does not fit on the device trains as one that does, to the bit.
+
+namespace gv::gpu {
+namespace {
+
+struct Training {
+  Training(const ModelSpec& model, const Share& share, bool resident)
+      : network(make_network(model, *share.train)),
+        kit(Precision::fp32),
+        trainer(network, share, 16, kit, [=](std::size_t free) { return resident ? free : 0; }),
+        x(network.size(), "x"),
+        g(network.size(), "g") {
+    std::vector<float> start(network.size());
+    network.initialize(start, Rng(3));
+    copy_async(x.data(), start.data(), start.size(), cudaMemcpyHostToDevice, kit.stream);
+    kit.stream.wait();
+  }
+  std::vector<float> gradient() {
+    std::vector<float> values(network.size());
+    losses.push_back(trainer.gradient(x.data(), g.data()));
+    copy_async(values.data(), g.data(), values.size(), cudaMemcpyDeviceToHost, kit.stream);
+    kit.stream.wait();
+    return values;
+  }
+  std::vector<std::byte> saved() const {
+    StateWriter out;
+    trainer.save(out);
+    return out.take();
+  }
+
+  Network network;
+  Kit kit;
+  Trainer trainer;
+  DeviceArray<float> x, g;
+  std::vector<double> losses;
+};
+
+Share augmented_digits() {
+  Share share = digits_share();
+  share.augment = {.crop = true, .flip = true};
+  return share;
+}
+
+/// Evaluations come in between, with batch norm through the training set too; and a checkpoint is
+/// gone back to.
+TEST(StreamedTraining, GivesTheBitsOfTheResident) {
+  const CudaStatus status = gv_cuda_plugin()->status();
+  if (status.devices.empty()) GTEST_SKIP() << "no CUDA device: " << status.problem;
+  ModelSpec normed;
+  normed.kind = "resnet20";
+  ModelSpec mlp;
+  mlp.hidden = {30};
+  for (const ModelSpec& model : {mlp, normed}) {
+    Training resident(model, augmented_digits(), true);
+    Training streamed(model, augmented_digits(), false);
+    std::vector<std::byte> state;
+    for (int step = 0; step < 8; ++step) {
+      ASSERT_EQ(streamed.gradient(), resident.gradient()) << model.kind << ", step " << step;
+      ASSERT_EQ(streamed.saved(), resident.saved());
+      if (step == 2) state = resident.saved();
+      if (step != 4) continue;
+      const Evaluation a = streamed.trainer.evaluate(streamed.x.data());
+      const Evaluation b = resident.trainer.evaluate(resident.x.data());
+      EXPECT_EQ(a.loss, b.loss);
+      EXPECT_EQ(a.accuracy, b.accuracy);
+    }
+    EXPECT_EQ(streamed.losses, resident.losses);
+    StateReader in(state);
+    streamed.trainer.restore(in);
+    streamed.gradient();
+    EXPECT_EQ(streamed.losses.back(), resident.losses[3]) << "the batch after the checkpoint's";
+  }
+}
+
+}  // namespace
+}  // namespace gv::gpu

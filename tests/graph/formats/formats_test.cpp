@@ -1,0 +1,268 @@
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+#include "graph/formats/format.h"
+#include "graph/formats/json_value.h"
+#include "graph/formats/listed_graph.h"
+#include "graph/formats/npy_matrix.h"
+#include "graph/formats/xml_tags.h"
+#include "graph/topology/family.h"
+#include "tests/scratch_folder.h"
+
+namespace gv {
+namespace {
+
+/// Files in a folder of their own, gone afterwards.
+class Formats : public testing::Test {
+ protected:
+  std::string file(const std::string& name, const std::string& content) const {
+    const std::string path = scratch_.path() + "/" + name;
+    std::ofstream(path, std::ios::binary) << content;
+    return path;
+  }
+  /// What reading says, without the path.
+  std::string refusal(const std::string& name, const std::string& content, PeerId n = 0) const {
+    const std::string path = file(name, content);
+    try {
+      read_graph(path, n);
+    } catch (const std::runtime_error& e) {
+      const std::string what = e.what();
+      EXPECT_EQ(what.find(path), 0U) << what;
+      return what.substr(path.size());
+    }
+    return "";
+  }
+
+ private:
+  ScratchFolder scratch_;
+};
+
+std::vector<Topology> samples() {
+  std::vector<Topology> list;
+  for (const char* text : {"ring", "star", "torus:3x4", "exponential", "d-equi-static:m=3,seed=4"})
+    list.push_back(build(parse_topology(text), 12));
+  list.push_back(with_weights(list[1], metropolis(list[1])));
+  list.push_back(with_weights(list[2], mixing_matrix("best-constant", list[2])));
+  return list;
+}
+
+TEST_F(Formats, EveryOneGivesBackWhatWasWritten) {
+  for (const GraphFormat& format : graph_formats()) {
+    for (const Topology& t : samples()) {
+      SCOPED_TRACE(std::string(format.name) + " " + t.name);
+      const Topology back =
+          read_graph(file("round." + std::string(format.name), write_graph(t, format.name)), 12);
+      EXPECT_EQ(back.directed, t.directed);
+      EXPECT_EQ(back.neighbors, t.neighbors);
+      EXPECT_EQ(back.edge_weights, t.edge_weights);
+    }
+  }
+}
+
+/// The weights too: the same W to the last bit.
+TEST_F(Formats, KeepTheMixingMatrix) {
+  const Topology t = build(parse_topology("grid:3x4"), 12);
+  const MixingMatrix w = mixing_matrix("fmmc", t);
+  for (const GraphFormat& format : graph_formats()) {
+    const std::string path =
+        file("w." + std::string(format.name), write_graph(with_weights(t, w), format.name));
+    const MixingMatrix back = mixing_matrix("edge-list", read_graph(path));
+    for (PeerId i = 0; i < 12; ++i) {
+      EXPECT_EQ(back.row(i).weights, w.row(i).weights) << format.name;
+      EXPECT_EQ(back.row(i).self, w.row(i).self) << format.name;
+    }
+  }
+}
+
+TEST_F(Formats, RefuseEveryTruncation) {
+  const Topology t = build(parse_topology("ring"), 4);
+  for (const char* format : {"json", "dot", "graphml", "npy"}) {
+    const std::string whole = write_graph(with_weights(t, metropolis(t)), format);
+    const std::size_t end = whole.find_last_not_of('\n');
+    for (std::size_t length = 0; length < end; ++length) {
+      EXPECT_NE(refusal("cut." + std::string(format), whole.substr(0, length)), "")
+          << format << " cut to " << length;
+    }
+  }
+}
+
+/// Refused or read, but nothing worse: under the sanitizers this is the point.
+TEST_F(Formats, SurviveEveryFlippedByte) {
+  const Topology t = build(parse_topology("ring"), 3);
+  for (const GraphFormat& format : graph_formats()) {
+    const std::string whole = write_graph(with_weights(t, metropolis(t)), format.name);
+    const std::string path = "flipped." + std::string(format.name);
+    for (std::size_t k = 0; k < whole.size(); ++k) {
+      for (const int flip : {1, 2, 16, 64, 255}) {
+        std::string bytes = whole;
+        bytes[k] = static_cast<char>(bytes[k] ^ flip);
+        refusal(path, bytes, 3);
+      }
+    }
+  }
+}
+
+TEST_F(Formats, NameTheFaultAndTheRemedy) {
+  const auto expect = [&](const char* name, const char* content, const char* what, PeerId n = 0) {
+    const std::string said = refusal(name, content, n);
+    EXPECT_NE(said.find(what), std::string::npos) << name << " " << content << "\n" << said;
+  };
+  expect("a.edges", "0 1\n2 2\n", ":2: peer 2 cannot be its own neighbour");
+  expect("a.edges", "0 1 0.5\n1 0 0.25\n", ":2: the edge 1 0 was given before with another");
+  expect("a.edges", "1 2\n2 3\n3 1\n", ": peer 0 is missing");
+  expect("a.edges", "0 1\n1 4\n", "peer 2 is missing: the numbers go to 4, but only 3");
+  expect("a.edges", "0 1\n1 2 0.5\n", "1 of 2 have one");
+  expect("a.edges", "0 1 x\n", ":1: the weight `x` is not a number");
+  expect("a.edges", "0 1 inf\n", "is not finite");
+  expect("a.edges", "0 1 0.5 7\n", "`7` after the edge");
+  expect("a.edges", "0 1\n1 2\n2 3\n", "has 4 peers, the fleet has 3", 3);
+  expect("a.json", R"({"nodes": [], "links": [], "edges": []})", "both `links` and `edges`");
+  expect("a.json", R"({"nodes": []})", "expected a list `edges`");
+  expect("a.json", R"({"nodes": [{"id": 0}], "edges": []})", "the fleet has 2", 2);
+  expect("a.json",
+         "{\"nodes\": [{\"id\": 0}],\n \"edges\": [{\"source\": 0, \"target\": 1}]}",
+         ":2: the peer `1` is not declared");
+  expect("a.json", "{\"nodes\": [{}], \"edges\": []}", "expected `id`");
+  expect("a.dot", "graph { 0 -> 1 }", ":1: expected `--`, found `->`");
+  expect("a.dot", "graph { subgraph { 0 -- 1 } }", "subgraphs are not read");
+  expect("a.graphml", "<graphml><graph edgedefault='undirected'></graphml>", "not open");
+  expect("a.graphml", "<graphml></graphml>", "no <graph>");
+  expect("a.graphml",
+         "<graph edgedefault='undirected'>\n<node id='0'/><hyperedge/></graph>",
+         ":2: <hyperedge> is not read");
+  expect("a.npy", "0 1", "not a .npy file");
+}
+
+TEST_F(Formats, DotReadsChainsAttributesAndComments) {
+  const Topology t = read_graph(file("a.gv", R"(/* three
+peers */ strict graph "my graph" {
+  layout=neato; node [shape=circle, color="red"]
+  a -- b -- c [weight=0.25, label="x -- y"]; // a path
+  # and
+  c -- a [weight=.5] })"));
+  EXPECT_EQ(t.edges(), (std::vector<Edge>{{0, 1}, {0, 2}, {1, 2}}));
+  EXPECT_EQ(t.edge_weights, (std::vector<double>{0.25, 0.5, 0.25}));
+}
+
+TEST_F(Formats, JsonReadsBothSpellings) {
+  for (const char* key : {"links", "edges"}) {
+    const std::string text = std::string(R"({"directed": true, "nodes": [{"id": "b\u00e9"}, )") +
+                             R"({"id": "a"}], ")" + key +
+                             R"(": [{"source": "a", "target": "b\u00e9", "weight": 1e-1}]})";
+    const Topology t = read_graph(file("a.json", text));
+    EXPECT_TRUE(t.directed);
+    EXPECT_EQ(t.edges(), (std::vector<Edge>{{1, 0}}));
+    EXPECT_EQ(t.edge_weights, (std::vector<double>{0.1}));
+  }
+}
+
+TEST_F(Formats, GraphmlReadsWhatIgraphWrites) {
+  const Topology t = read_graph(file("a.graphml", R"(<?xml version="1.0"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><!-- by igraph -->
+  <key id="v_name" for="node" attr.name="name" attr.type="string"/>
+  <key id="e_w" for="edge" attr.name="weight" attr.type="double"/>
+  <graph id="G" edgedefault="undirected">
+    <node id="n0"><data key="v_name">a &amp; b</data></node><node id="n1"/>
+    <edge source="n1" target="n0"><data key="e_w"> 0.5 </data></edge>
+  </graph></graphml>)"));
+  EXPECT_EQ(t.edges(), (std::vector<Edge>{{0, 1}}));
+  EXPECT_EQ(t.edge_weights, (std::vector<double>{0.5}));
+}
+
+/// A .npy by hand.
+std::string npy(const std::string& dictionary, const std::string& entries, char version = 1) {
+  std::string bytes("\x93NUMPY");
+  bytes += {version, 0, static_cast<char>(dictionary.size()), 0};
+  if (version == 2) bytes += {0, 0};
+  return bytes + dictionary + entries;
+}
+
+template <class Real>
+std::string raw(const std::vector<Real>& values) {
+  std::string bytes(values.size() * sizeof(Real), '\0');
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+TEST_F(Formats, NpyReadsBothOrdersPrecisionsAndVersions) {
+  const std::string c = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }\n";
+  const std::string f = "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }\n";
+  const std::vector<double> rows{1, 2, 3, 4, 5, 6};
+  for (const char version : {'\1', '\2'}) {
+    EXPECT_EQ(parse_npy_matrix(npy(c, raw(rows), version), "a.npy").values, rows);
+    const NpyMatrix m =
+        parse_npy_matrix(npy(f, raw(std::vector<float>{1, 4, 2, 5, 3, 6}), version), "a.npy");
+    EXPECT_EQ(m.values, rows);
+    EXPECT_TRUE(m.single_precision);
+  }
+}
+
+TEST_F(Formats, NpyRefusesWhatIsNoMixingMatrix) {
+  const std::string square = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }\n";
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto said = [&](const std::string& dictionary, const std::string& entries) {
+    return refusal("a.npy", npy(dictionary, entries));
+  };
+  EXPECT_NE(
+      said(square, raw<double>({0.5, 0.25, 0.5, 0.5})).find("row 0 sums to 0.75, column 1 to 0.75"),
+      std::string::npos);
+  EXPECT_NE(said(square, raw<double>({0.5, nan, 0.5, 0.5})).find("entry (0, 1) is not finite"),
+            std::string::npos);
+  EXPECT_NE(said(square, raw<double>({0.5, 0.5, 0.5})).find("header promises 32"),
+            std::string::npos);
+  const std::string wide = "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2), }\n";
+  EXPECT_NE(said(wide, raw<double>({0, 1})).find("as many rows as columns"), std::string::npos);
+  const std::string whole = "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 2), }\n";
+  EXPECT_NE(said(whole, raw<double>({0, 1, 1, 0})).find("astype(float)"), std::string::npos);
+  const std::string line = "{'descr': '<f8', 'fortran_order': False, 'shape': (4,), }\n";
+  EXPECT_NE(said(line, raw<double>({0, 1, 1, 0})).find("not that of a matrix"), std::string::npos);
+}
+
+TEST_F(Formats, WeightsMayComeFromAnNpyOfSinglePrecision) {
+  const std::string head = "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 3), }\n";
+  const float third = 1.0F / 3;
+  const std::string path = file("w.npy", npy(head, raw(std::vector<float>(9, third))));
+  const MixingMatrix w = mixing_matrix("file:" + path, build(parse_topology("ring"), 3));
+  EXPECT_NEAR(w.row(0).self, third, 1e-7);
+  EXPECT_EQ(w.row(0).weights[0], static_cast<double>(third));
+}
+
+TEST_F(Formats, EdgeListsReadWhatNetworkxWritesByDefault) {
+  const Topology t = read_graph(file("a.edgelist", "0 1 {}\n1 2 {}\n"));
+  EXPECT_TRUE(t.edge_weights.empty());
+  const Topology w = read_graph(file("b.edgelist", "0 1 {'weight': 0.5}\n1 2 {'weight': 0.25}\n"));
+  EXPECT_EQ(w.edge_weights, (std::vector<double>{0.5, 0.25}));
+}
+
+TEST(Json, DecodesAndRefuses) {
+  const JsonValue v = parse_json(R"({"a": [1, -2.5e3, "x\n\"\u20ac", true, null]})", "j");
+  const JsonValue& list = *v.find("a");
+  EXPECT_EQ(list.items[1].text, "-2.5e3");
+  EXPECT_EQ(list.items[2].text, "x\n\"\u20ac");
+  EXPECT_TRUE(list.items[3].boolean);
+  EXPECT_EQ(v.find("b"), nullptr);
+  for (const char* bad :
+       {"", "{", "[1,]", "{\"a\" 1}", "\"x", "tru", "1 2", "\"\\q\"", "\"\\u12\""})
+    EXPECT_THROW(parse_json(bad, "j"), std::runtime_error) << bad;
+  EXPECT_THROW(parse_json(std::string(100, '['), "j"), std::runtime_error);
+  EXPECT_EQ(json_quoted("a\"b\\"), "\"a\\\"b\\\\\"");
+}
+
+TEST(Xml, ReadsTagsAndRefusesWhatIsNotClosed) {
+  const auto tags = parse_xml_tags("<!-- <b> --><a x = '1' y=\"&lt;\">t<b/></a>", "x");
+  ASSERT_EQ(tags.size(), 3U);
+  EXPECT_EQ(tags[0].attributes.at("y"), "<");
+  EXPECT_EQ(tags[0].text, "t");
+  EXPECT_TRUE(tags[1].opens && tags[1].closes);
+  for (const char* bad : {"<a>", "</a>", "<a></b>", "<a x=1/>", "<a", "<!-- ", "<a>&x;</a>"})
+    EXPECT_THROW(parse_xml_tags(bad, "x"), std::runtime_error) << bad;
+  EXPECT_EQ(xml_quoted("a<&>"), "a&lt;&amp;&gt;");
+}
+
+}  // namespace
+}  // namespace gv

@@ -1,0 +1,106 @@
+#include "graph/mixing/push_sum.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "graph/spectrum/spectrum.h"
+#include "graph/topology/family.h"
+
+namespace gv {
+namespace {
+
+/// The digraph of these edges u -> v.
+Topology digraph(PeerId n, const std::vector<Edge>& edges) {
+  Topology t{.name = "digraph",
+             .directed = true,
+             .neighbors = std::vector<std::vector<PeerId>>(n),
+             .edge_weights = {}};
+  for (const auto& [u, v] : edges) t.neighbors[v].push_back(u);
+  return t;
+}
+
+/// One round of equal shares.
+std::vector<double> pushed(const Topology& t, const std::vector<double>& x) {
+  std::vector<double> receivers(t.size());
+  for (const auto& list : t.neighbors)
+    for (const PeerId j : list) receivers[j] += 1;
+  std::vector<double> y;
+  for (PeerId i = 0; i < t.size(); ++i) {
+    double sum = x[i] / (1 + receivers[i]);
+    for (const PeerId j : t.neighbors[i]) sum += x[j] / (1 + receivers[j]);
+    y.push_back(sum);
+  }
+  return y;
+}
+
+/// Section 5.3 of the project's theory sheet: P = [[.5, 0, 1/3], [.5, .5, 1/3], [0, .5, 1/3]],
+/// whose other two eigenvalues have the sum 1/3 and the product 1/12.
+TEST(PushSum, OfTheSheetsThreePeers) {
+  const Topology t = digraph(3, {{0, 1}, {1, 2}, {2, 0}, {2, 1}});
+  const PushSum p = push_sum(t);
+  EXPECT_NEAR(p.rate, std::sqrt(1.0 / 12), 1e-12);
+  ASSERT_EQ(p.perron.size(), 3U);
+  for (int i = 0; i < 3; ++i) EXPECT_NEAR(p.perron[i], (i == 0 ? 2 : 5 - i) / 9.0, 1e-12) << i;
+  std::vector<double> x{1, 5, 9};
+  std::vector<double> w{1, 1, 1};
+  for (int round = 0; round < 3; ++round) {
+    x = pushed(t, x);
+    w = pushed(t, w);
+  }
+  const std::vector<double> z{5.139860139860, 4.986206896552, 4.925581395349};
+  for (int i = 0; i < 3; ++i) EXPECT_NEAR(x[i] / w[i], z[i], 1e-12);
+}
+
+/// Round by round: w / n tends to the Perron vector, and the distance to the mean falls by the
+/// rate.
+TEST(PushSum, IsWhatRoundsOfItDo) {
+  const PeerId n = 9;
+  const Topology t = digraph(n,
+                             {{0, 1},
+                              {1, 2},
+                              {2, 3},
+                              {3, 4},
+                              {4, 5},
+                              {5, 6},
+                              {6, 7},
+                              {7, 8},
+                              {8, 0},
+                              {4, 0},
+                              {2, 7},
+                              {6, 1}});
+  const PushSum p = push_sum(t);
+  std::vector<double> x{3, 1, 4, 1, 5, 9, 2, 6, 5};
+  std::vector<double> w(n, 1);
+  const auto distance = [&] {
+    double most = 0;
+    for (PeerId i = 0; i < n; ++i) most = std::max(most, std::abs(x[i] / w[i] - 4));
+    return most;
+  };
+  double early = 0;
+  for (int round = 0; round < 100; ++round) {
+    if (round == 20) early = distance();
+    x = pushed(t, x);
+    w = pushed(t, w);
+  }
+  EXPECT_NEAR(std::pow(distance() / early, 1.0 / 80), p.rate, 0.01);
+  for (PeerId i = 0; i < n; ++i) EXPECT_NEAR(w[i] / n, p.perron[i], 1e-9);
+}
+
+/// With equal degrees P is W: its rate is slem, since a circulant is normal.
+TEST(PushSum, OfCirculantsIsTheirSlem) {
+  for (const PeerId n : {8U, 12U, 15U}) {
+    const Topology t = build(parse_topology("exponential"), n);
+    const PushSum p = push_sum(t);
+    EXPECT_NEAR(p.rate, spectrum(metropolis(t)).slem, 1e-9) << n;
+    for (const double share : p.perron) EXPECT_NEAR(share, 1.0 / n, 1e-12);
+  }
+}
+
+TEST(PushSum, NeedsAWayFromEveryoneToEveryone) {
+  EXPECT_THROW(push_sum(digraph(3, {{0, 1}, {1, 2}})), std::invalid_argument);
+  EXPECT_THROW(push_sum(build(parse_topology("exponential"), 513)), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace gv

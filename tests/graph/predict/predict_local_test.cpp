@@ -1,0 +1,175 @@
+#include <cmath>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "graph/predict/centers.h"
+#include "graph/predict/local.h"
+#include "graph/predict/transient.h"
+
+namespace gv {
+namespace {
+
+MixingMatrix weights_of(const std::string& topology, PeerId n) {
+  return mixing_matrix("metropolis", build(parse_topology(topology), n));
+}
+
+/// The quadratic of the centres b, seen from its optimum.
+LocalModel seen_from_optimum(const QuadraticFleet& f, const std::vector<std::vector<double>>& b) {
+  const std::size_t n = b.size();
+  LocalModel model{
+      .peers = static_cast<PeerId>(n), .noise = {}, .epoch = 0, .pulls = {}, .drift = {}};
+  for (std::size_t k = 0; k < f.hessian.size(); ++k) {
+    const double h = f.hessian[k];
+    model.noise.push_back({h, f.noise});
+    double mean = 0;
+    for (const auto& row : b) mean += row[k] / static_cast<double>(n);
+    LocalModel::Pull pull{{{h, 1}}, {}};
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j)
+        pull.gram.push_back(h * h * (b[i][k] - mean) * (b[j][k] - mean));
+    model.pulls.push_back(pull);
+  }
+  return model;
+}
+
+TEST(PredictLocal, IsTheExactPredictionOnQuadratics) {
+  const QuadraticFleet fleet{.hessian = {1, 0.5, 0.1}, .noise = 0.7, .rate = 0.1};
+  for (const char* topology : {"ring", "star", "path", "torus", "exponential"}) {
+    for (const char* order : {"lian", "atc", "cta"}) {
+      SCOPED_TRACE(std::string(topology) + " " + order);
+      const PeerId n = 16;
+      std::vector<std::vector<double>> b(n);
+      for (PeerId i = 0; i < n; ++i) b[i] = {std::sin(i), std::cos(2.0 * i), 0.1 * i};
+      const MixingMatrix w = weights_of(topology, n);
+      QuadraticFleet f = fleet;
+      f.order = order;
+      const auto exact = predict_centers(w, modes_of(w), f, b);
+      const Stationary local =
+          LocalPredictor(PullModes(w), seen_from_optimum(f, b)).after(f, 1 << 20);
+      EXPECT_NEAR(local.consensus.value, exact->consensus.value, 1e-7 * exact->consensus.value);
+      EXPECT_NEAR(local.excess_mean.value, exact->excess_mean.value, 1e-7);
+      EXPECT_NEAR(local.excess_local.value, exact->excess_local.value, 1e-7);
+    }
+  }
+}
+
+TEST(PredictLocal, AgreesWithTheTransientOfWhiteNoise) {
+  const QuadraticFleet f{.hessian = {0.3}, .noise = 2, .rate = 0.2, .order = "atc"};
+  const MixingMatrix w = weights_of("ring", 8);
+  LocalModel model{.peers = 8, .noise = {{0.3, 2}}, .epoch = 0, .pulls = {}, .drift = {}};
+  for (const std::uint64_t t : {1U, 7U, 100U}) {
+    const Stationary exact = predict_after(modes_of(w), f, 0, t);
+    const Stationary local = LocalPredictor(PullModes(w), model).after(f, t);
+    EXPECT_NEAR(local.consensus.value, exact.consensus.value, 1e-12);
+    EXPECT_NEAR(local.excess_mean.value, exact.excess_mean.value, 1e-12);
+  }
+}
+
+/// The covariance of without-replacement noise, written out for every pair of rounds.
+double by_pairs(double a, double gamma, std::uint64_t epoch, std::uint64_t rounds) {
+  double sum = 0;
+  for (std::uint64_t s = 0; s < rounds; ++s) {
+    for (std::uint64_t t = 0; t < rounds; ++t) {
+      if (s / epoch != t / epoch) continue;
+      const double c = (s == t ? 1.0 : 0.0) - 1 / static_cast<double>(epoch);
+      sum += c * std::pow(a, static_cast<double>(rounds - 1 - s)) *
+             std::pow(a, static_cast<double>(rounds - 1 - t));
+    }
+  }
+  return gamma * gamma * sum;
+}
+
+TEST(PredictLocal, NoiseCancelsOverAnEpoch) {
+  constexpr double gamma = 0.1, h = 0.4;
+  constexpr std::uint64_t epoch = 5, whole = 3;
+  const MixingMatrix w = weights_of("complete", 2);
+  const LocalModel model{.peers = 2, .noise = {{h, 1}}, .epoch = epoch, .pulls = {}, .drift = {}};
+  const QuadraticFleet f{.rate = gamma, .order = "lian"};
+  const Stationary s = LocalPredictor(PullModes(w), model).after(f, whole * epoch);
+  double mean = 0, consensus = 0;
+  for (std::uint64_t r = 1; r <= epoch; ++r) {
+    mean += by_pairs(1 - gamma * h, gamma, epoch, whole * epoch + r) / epoch;
+    consensus += by_pairs(-gamma * h, gamma, epoch, whole * epoch + r) / epoch;
+  }
+  EXPECT_NEAR(s.excess_mean.value, h * mean / 4, 1e-12);
+  EXPECT_NEAR(s.consensus.value, consensus / 2, 1e-12);
+}
+
+TEST(PredictLocal, GrowsWithoutBoundBeyondTheStabilityLimit) {
+  const MixingMatrix w = weights_of("star", 8);
+  for (const double epoch : {0.0, 16.0}) {
+    const LocalModel model{.peers = 8, .noise = {{1, 1}}, .epoch = epoch, .pulls = {}, .drift = {}};
+    const QuadraticFleet f{.rate = 1.3, .order = "lian"};  // 1 + lambda_n = 1
+    const Stationary s = LocalPredictor(PullModes(w), model).after(f, 1 << 14);
+    EXPECT_FALSE(s.consensus.value < 1e50);
+    EXPECT_TRUE(std::isfinite(s.excess_mean.value));
+  }
+}
+
+TEST(PredictLocal, MomentumAndOtherPeersThanW) {
+  const QuadraticFleet f{.hessian = {0.5}, .noise = 1, .rate = 0.05, .momentum = 0.9};
+  const MixingMatrix w = weights_of("ring", 6);
+  LocalModel model{.peers = 6, .noise = {{0.5, 1}}, .epoch = 0, .pulls = {}, .drift = {}};
+  const auto exact = predict(modes_of(w), f);
+  const Stationary local = LocalPredictor(PullModes(w), model).after(f, 1 << 16);
+  EXPECT_NEAR(local.consensus.value, exact->consensus.value, 1e-9);
+  EXPECT_NEAR(local.excess_mean.value, exact->excess_mean.value, 1e-9);
+  model.peers = 7;
+  EXPECT_THROW(LocalPredictor(PullModes(w), model), std::invalid_argument);
+}
+
+/// Pulls that displace by memory x deviation, in a small share's samples by `sampled`.
+LocalModel pulled(PeerId n, double epoch, double sampled) {
+  LocalModel m{.peers = n, .noise = {}, .epoch = epoch, .pulls = {}, .drift = {}};
+  m.pulls.push_back({{{1e-9, 1}}, std::vector<double>(std::size_t{n} * n)});
+  m.drift = {.axes = {{0.5, 1}},
+             .sources = {{{2}, {0}}},
+             .lasting = {{0.01, {-0.02}}, {10, {-20}}},
+             .sampled = sampled};
+  return m;
+}
+
+TEST(PredictLocal, PullsPushTheMeanForAsLongAsAveragingRemembers) {
+  const PeerId n = 8;
+  const MixingMatrix w = weights_of("ring", n);
+  const QuadraticFleet f{.rate = 0.1, .order = "lian"};
+  const std::uint64_t epoch = 4;
+  double all = 0, earlier = 0;
+  for (PeerId j = 1; j < n; ++j) {
+    const double lambda = (1 + 2 * std::cos(2 * M_PI * j / n)) / 3;
+    const double memory = 0.1 / (1 - lambda);
+    all += memory / (n - 1);
+    for (std::uint64_t r = 0; r < epoch; ++r)
+      earlier += memory * std::pow(lambda, static_cast<double>(r)) / epoch / (n - 1);
+  }
+  const auto push = [&](double sampled) {
+    return LocalPredictor(PullModes(w), pulled(n, epoch, sampled)).push(f, 1 << 16);
+  };
+  ASSERT_EQ(push(0).size(), 1U);
+  EXPECT_NEAR(push(0)[0], -2 * all, 1e-6);
+  const double of_mean = 0.1 * (epoch - 1) / 2.0 / (n - 1);  // which forgets nothing
+  EXPECT_NEAR(push(1)[0], -2 * (earlier - of_mean), 1e-6);
+}
+
+TEST(PredictLocal, NoisePushesByItsVarianceAtTheGradients) {
+  const MixingMatrix w = weights_of("complete", 2);
+  LocalModel model{.peers = 2, .noise = {{0.5, 3}}, .epoch = 0, .pulls = {}, .drift = {}};
+  model.drift = {.axes = {{0.5, 1}}, .sources = {{{0}, {7}}}, .lasting = {}, .sampled = 0};
+  const LocalPredictor predictor(PullModes(w), model);
+  for (const char* order : {"lian", "atc"}) {
+    const QuadraticFleet f{.hessian = {0.5}, .noise = 3, .rate = 0.1, .order = order};
+    const auto exact = predict(modes_of(w), f);
+    EXPECT_NEAR(predictor.push(f, 1 << 16)[0], 7 * exact->excess_local.value / 0.25, 1e-9);
+  }
+  QuadraticFleet f{.rate = 0.1, .order = "atc"};
+  const double atc = predictor.push(f, 1000)[0];
+  f.order = "cta";
+  EXPECT_EQ(predictor.push(f, 1000)[0], atc);
+  EXPECT_GT(std::abs(atc), 0);
+  f.rate = 5;  // beyond 2 / h
+  EXPECT_EQ(predictor.push(f, 1000)[0], 0);
+}
+
+}  // namespace
+}  // namespace gv

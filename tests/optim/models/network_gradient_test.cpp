@@ -1,0 +1,121 @@
+#include <cmath>
+#include <optional>
+
+#include "tests/optim/models/networks.h"
+
+namespace gv {
+namespace {
+
+class NetworkGradient : public OneThread {};
+
+/// Of the loss by x[k]. Nothing where a kink of a ReLU or of a maximum is near: the slopes on the
+/// two sides then differ by twice the error.
+std::optional<double> slope_at(const Network& network,
+                               const std::vector<float>& x,
+                               std::size_t k,
+                               std::uint32_t rows) {
+  std::vector<float> scratch(x.size());
+  const auto loss_at = [&](float value) {
+    std::vector<float> moved = x;
+    moved[k] = value;
+    return make(network, rows)->value_and_gradient(moved, rows, scratch);
+  };
+  constexpr float h = 2e-3F;
+  const auto run = [](float to, float from) {
+    return static_cast<double>(to) - static_cast<double>(from);
+  };
+  const double here = loss_at(x[k]);
+  const double above = loss_at(x[k] + h);
+  const double below = loss_at(x[k] - h);
+  const double slope = (above - below) / run(x[k] + h, x[k] - h);
+  const double bend = (above - here) / run(x[k] + h, x[k]) - (here - below) / run(x[k], x[k] - h);
+  if (std::abs(bend) > 1e-3 + 1e-2 * std::abs(slope)) return {};
+  return slope;
+}
+
+void expect_gradient(const Network& network, std::uint32_t rows, std::size_t stride) {
+  const std::vector<float> x = somewhere(network);
+  std::vector<float> g(x.size(), std::nanf(""));
+  make(network, rows)->value_and_gradient(x, rows, g);
+  std::size_t looked_at = 0;
+  std::size_t smooth = 0;
+  for (std::size_t k = 0; k < x.size(); k += stride) {
+    ++looked_at;
+    const std::optional<double> slope = slope_at(network, x, k, rows);
+    if (!slope) continue;
+    ++smooth;
+    EXPECT_NEAR(static_cast<double>(g[k]), *slope, 1e-3 + 1e-2 * std::abs(*slope))
+        << "parameter " << k;
+  }
+  EXPECT_GE(smooth, looked_at * 8 / 10);
+}
+
+TEST_F(NetworkGradient, GradientsOfEveryOpAgreeWithCentralDifferences) {
+  for (const auto& ops : {every_picture_op(), every_text_op()}) {
+    for (const auto& [name, network] : ops) {
+      SCOPED_TRACE(name);
+      expect_gradient(network, 7, 1 + network.size() / 150);
+    }
+  }
+}
+
+TEST_F(NetworkGradient, GradientsOfEveryModelAgreeWithCentralDifferences) {
+  for (const auto& [name, network] : every_model()) {
+    SCOPED_TRACE(name);
+    expect_gradient(network, 6, 1 + network.size() / 60);
+  }
+}
+
+TEST_F(NetworkGradient, ThreadsDoNotChangeWhatIsComputed) {
+  for (const auto& [name, network] : every_model()) {
+    SCOPED_TRACE(name);
+    const std::vector<float> x = somewhere(network);
+    std::vector<float> one(x.size());
+    std::vector<float> three(x.size());
+    set_compute_threads(1);
+    make(network, 6)->value_and_gradient(x, 6, one);
+    set_compute_threads(3);
+    make(network, 6)->value_and_gradient(x, 6, three);
+    for (std::size_t k = 0; k < x.size(); ++k)
+      ASSERT_NEAR(one[k], three[k], 1e-4 + 1e-4 * std::abs(one[k])) << "parameter " << k;
+  }
+  set_compute_threads(1);
+}
+
+TEST_F(NetworkGradient, AnMlpHasThePerceptronsGradient) {
+  const Network network = mlp_network({.channels = 84}, {9, 8}, 3);
+  const TrainTest data = noisy_pictures(picture, 20, 3);
+  const auto perceptron = make_mlp({9, 8}, whole(data));
+  const auto ours = make_network_objective(network, whole(data));
+  const std::vector<float> x = somewhere(network);
+  std::vector<float> a(x.size());
+  std::vector<float> b(x.size());
+  for (const std::uint32_t batch : {1U, 7U, 20U}) {
+    EXPECT_DOUBLE_EQ(perceptron->value_and_gradient(x, batch, a),
+                     ours->value_and_gradient(x, batch, b));
+    EXPECT_EQ(a, b);
+  }
+  EXPECT_DOUBLE_EQ(perceptron->evaluate(x).loss, ours->evaluate(x).loss);
+}
+
+TEST_F(NetworkGradient, GroupNormsGradientIsTheMeanOfItsRows) {
+  const Network network = pictures([](auto& b) {
+    const auto x = b.convolution(0, "a", 8, {3, 1, 1}, false);
+    head(b, b.relu(b.norm(Op::group_norm, x, "n", 2)));
+  });
+  const TrainTest data = data_for(network, 4);
+  const std::vector<float> x = somewhere(network);
+  std::vector<float> together(x.size());
+  std::vector<float> one(x.size());
+  std::vector<float> mean(x.size());
+  make_network_objective(network, whole(data))->value_and_gradient(x, 4, together);
+  const auto rows = make_network_objective(network, whole(data));
+  for (int r = 0; r < 4; ++r) {
+    rows->value_and_gradient(x, 1, one);
+    for (std::size_t k = 0; k < x.size(); ++k) mean[k] += one[k] / 4;
+  }
+  for (std::size_t k = 0; k < x.size(); ++k) EXPECT_NEAR(together[k], mean[k], 1e-5);
+}
+
+}  // namespace
+}  // namespace gv

@@ -1,0 +1,109 @@
+#include "optim/train/optimizer.h"
+
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace gv {
+namespace {
+
+/// x after `steps` steps on the gradient g = x (f = x^2 / 2).
+float descend(const OptimizerSpec& spec, int steps) {
+  const auto optimizer = make_optimizer(spec, 1);
+  std::vector<float> x{1};
+  for (int t = 0; t < steps; ++t) {
+    const std::vector<float> g = x;
+    optimizer->begin_step();
+    optimizer->apply(0, x, g);
+  }
+  return x[0];
+}
+
+TEST(Optimizer, MomentumAndNesterovAreTheirRecursions) {
+  OptimizerSpec spec;
+  spec.momentum = 0.9;
+  for (const bool nesterov : {false, true}) {
+    spec.nesterov = nesterov;
+    double x = 1;
+    double u = 0;
+    for (int t = 0; t < 5; ++t) {
+      const double g = x;
+      u = 0.9 * u + g;
+      x -= 0.1 * (nesterov ? g + 0.9 * u : u);
+    }
+    EXPECT_NEAR(static_cast<double>(descend(spec, 5)), x, 1e-6);
+  }
+}
+
+TEST(Optimizer, AdamIsItsRecursion) {
+  OptimizerSpec spec;
+  spec.kind = "adam";
+  spec.lr = 0.01;
+  double x = 1;
+  double m = 0;
+  double v = 0;
+  for (int t = 1; t <= 5; ++t) {
+    const double g = x;
+    m = 0.9 * m + 0.1 * g;
+    v = 0.999 * v + 0.001 * g * g;
+    x -= 0.01 * (m / (1 - std::pow(0.9, t))) / (std::sqrt(v / (1 - std::pow(0.999, t))) + 1e-8);
+  }
+  EXPECT_NEAR(static_cast<double>(descend(spec, 5)), x, 1e-6);
+}
+
+TEST(Optimizer, SkippingMovesTheScheduleAlone) {
+  OptimizerSpec spec;
+  spec.schedule.kind = "cosine";
+  spec.schedule.total = 100;
+  for (const char* kind : {"sgd", "adam"}) {
+    spec.kind = kind;
+    const auto optimizer = make_optimizer(spec, 1);
+    optimizer->skip_to(50);
+    optimizer->begin_step();
+    const double rate = spec.schedule.rate(spec.lr, 50);
+    std::vector<float> x{1};
+    optimizer->apply(0, x, std::vector<float>{3});
+    // Adam's first step is one rate long whatever the gradient, if its correction counts from one.
+    const double moved = spec.kind == "adam" ? rate : 3 * rate;
+    EXPECT_NEAR(static_cast<double>(x[0]), 1 - moved, 1e-6);
+  }
+}
+
+TEST(Schedule, HasItsEnds) {
+  Schedule s;
+  EXPECT_EQ(s.rate(0.5, 1000), 0.5);
+  s.kind = "cosine";
+  s.total = 100;
+  EXPECT_NEAR(s.rate(0.5, 0), 0.5, 1e-12);
+  EXPECT_NEAR(s.rate(0.5, 50), 0.25, 1e-12);
+  EXPECT_NEAR(s.rate(0.5, 100), 0, 1e-12);
+  s.kind = "step";
+  s.every = 10;
+  EXPECT_NEAR(s.rate(1, 9), 1, 1e-12);
+  EXPECT_NEAR(s.rate(1, 20), 0.01, 1e-12);
+  s.kind = "lian";
+  s.lipschitz = 2;
+  s.sigma = 3;
+  s.peers = 25;
+  EXPECT_NEAR(s.rate(99, 0), 1 / (4 + 3 * 2.0), 1e-12);
+  s.warmup = 4;
+  EXPECT_NEAR(s.rate(99, 0), 0.25 / 10, 1e-12);
+}
+
+TEST(Optimizer, RefusesTheImpossible) {
+  OptimizerSpec spec;
+  spec.nesterov = true;
+  EXPECT_THROW(make_optimizer(spec, 1), std::invalid_argument);
+  spec.kind = "adma";
+  EXPECT_THROW(make_optimizer(spec, 1), std::invalid_argument);
+  spec.kind = "adam";
+  spec.schedule.kind = "cosin";
+  EXPECT_THROW(make_optimizer(spec, 1), std::invalid_argument);
+  spec.schedule.kind = "step";
+  spec.schedule.every = 0;  // would be divided by
+  EXPECT_THROW(make_optimizer(spec, 1), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace gv

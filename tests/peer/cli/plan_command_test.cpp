@@ -1,0 +1,141 @@
+#include <algorithm>
+
+#include "tests/peer/launch/program.h"
+#include "tests/scratch_folder.h"
+
+namespace gv {
+namespace {
+
+const std::string ring = GV_SOURCE_DIR "/configs/quadratic-ring16.yaml";
+
+TEST(PlanCommand, SaysWhatIsAhead) {
+  const Ended plan = run({"plan", ring, "--set", "data.start=3", "--max-degree", "4", "--json"});
+  ASSERT_EQ(plan.code, 0) << plan.err;
+  const auto json = plan.summary();
+  EXPECT_NEAR(json.at("predicted").at("excess_loss_mean").get<double>(), 0.0064, 6e-6);
+  EXPECT_GT(json.at("predicted").at("rounds_to_target").get<double>(), 0);
+  ASSERT_EQ(json.at("alternatives").size(), 5U);
+  for (const auto& other : json.at("alternatives")) {
+    EXPECT_LE(other.at("degree").get<int>(), 4);
+    EXPECT_LT(other.at("predicted").at("excess_loss_local").get<double>(),
+              json.at("predicted").at("excess_loss_local").get<double>());
+  }
+  EXPECT_TRUE(json.at("warning").is_null());
+}
+
+TEST(PlanCommand, WarnsOfARateThatDiverges) {
+  const Ended plan = run({"plan", ring, "--set", "train.optimizer.lr=0.7"});
+  ASSERT_EQ(plan.code, 0) << plan.err;
+  const auto warns = [](const std::string& line) { return line.starts_with("warning: rate 0.7"); };
+  EXPECT_EQ(std::ranges::count_if(plan.out, warns), 1);
+}
+
+/// Where the run itself begins, too.
+TEST(PlanCommand, SoDoRunAndSimulate) {
+  const ScratchFolder folder;
+  const std::string rate = "train.optimizer.lr=0.7";
+  const std::string dir = "output.dir=" + folder.path() + "/run";
+  for (const std::string command : {"simulate", "run"}) {
+    const Ended ended =
+        run({command, ring, "--set", rate, "--set", "stop.rounds=3", "--set", dir, "--json"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_NE(ended.err.find("warning: rate 0.7 is beyond the stability limit 0.666667"),
+              std::string::npos)
+        << ended.err;
+  }
+  const Ended fine = run({"simulate", ring, "--set", "stop.rounds=3", "--json"});
+  EXPECT_EQ(fine.err.find("warning"), std::string::npos) << fine.err;
+}
+
+TEST(PlanCommand, KnowsGraphsThatChangeWithTheRound) {
+  for (const std::string schedule : {"one-peer-exponential", "random-matching", "base:k=1"}) {
+    const Ended plan = run({"plan",
+                            ring,
+                            "--set",
+                            "topology=" + schedule,
+                            "--set",
+                            "data.start=3",
+                            "--set",
+                            "network.latency=2 ms",
+                            "--json"});
+    ASSERT_EQ(plan.code, 0) << plan.err;
+    const auto json = plan.summary();
+    EXPECT_GT(json.at("predicted").at("excess_loss_local").get<double>(), 0) << schedule;
+    EXPECT_NEAR(json.at("predicted").at("seconds_per_round").get<double>(), 0.002, 1e-5);
+    EXPECT_GT(json.at("predicted").at("rounds_to_target").get<double>(), 0);
+    EXPECT_GT(json.at("all_reduce").at("predicted").at("seconds_per_round").get<double>(), 0.03);
+    EXPECT_LE(json.at("choice").at("predicted").at("seconds_to_target").get<double>(),
+              json.at("predicted").at("seconds_to_target").get<double>());
+  }
+}
+
+TEST(PlanCommand, TakesATopologyInOneWord) {
+  const Ended plan = run({"plan", ring, "--set", "topology=torus:4x4", "--json"});
+  ASSERT_EQ(plan.code, 0) << plan.err;
+  EXPECT_EQ(plan.summary().at("topology"), "torus:4x4");
+}
+
+const std::vector<std::string> small_softmax{"plan",
+                                             GV_SOURCE_DIR "/configs/digits-torus16.yaml",
+                                             "--set",
+                                             "model=softmax",
+                                             "--set",
+                                             "data.train=1024",
+                                             "--set",
+                                             "data.partition.alpha=100",
+                                             "--set",
+                                             "train.optimizer.momentum=0",
+                                             "--set",
+                                             "train.optimizer.lr=0.002",
+                                             "--set",
+                                             "stop.rounds=60",
+                                             "--calibrate",
+                                             "--max-degree",
+                                             "2"};
+
+TEST(PlanCommand, CalibratesARealModel) {
+  std::vector<std::string> words = small_softmax;
+  words.push_back("--json");
+  const Ended plan = run(words);
+  ASSERT_EQ(plan.code, 0) << plan.err;
+  const auto json = plan.summary();
+  const auto& points = json.at("calibration").at("points");
+  ASSERT_EQ(points.size(), 4U);
+  EXPECT_EQ(points[0].at("training_time"), 0);
+  EXPECT_EQ(json.at("calibration").at("complete"), true);
+  for (const char* what : {"curvature", "trace", "noise", "noise_curvature", "spread"})
+    EXPECT_GT(points[3].at(what).get<double>(), 0) << what;
+  const auto& predicted = json.at("predicted");
+  EXPECT_GT(predicted.at("consensus").get<double>(), 0);
+  EXPECT_GT(predicted.at("excess_loss_local").get<double>(),
+            predicted.at("excess_loss_mean").get<double>());
+  EXPECT_GT(predicted.at("rounds_to_target").get<double>(), 0);
+  EXPECT_GT(predicted.at("seconds_to_target").get<double>(), 0);
+  EXPECT_FALSE(json.at("alternatives").empty());
+}
+
+TEST(PlanCommand, PredictsNoLossesBeyondTheStabilityLimit) {
+  std::vector<std::string> words = small_softmax;
+  words.insert(words.end(), {"--json", "--set", "train.optimizer.lr=50"});
+  const Ended plan = run(words);
+  ASSERT_EQ(plan.code, 0) << plan.err;
+  const auto json = plan.summary();
+  const std::string warning = json.at("warning");
+  EXPECT_NE(warning.find("losses are not predicted"), std::string::npos) << warning;
+  const auto& predicted = json.at("predicted");
+  for (const char* what : {"consensus", "excess_loss_local", "rounds_to_target", "loss_local"})
+    EXPECT_TRUE(predicted.at(what).is_null()) << what;
+}
+
+TEST(PlanCommand, RefusesToCalibrateWhatItCannot) {
+  std::vector<std::string> words = small_softmax;
+  words.insert(words.end(), {"--set", "train.batch=512"});
+  const Ended plan = run(words);
+  EXPECT_EQ(plan.code, 2);
+  EXPECT_NE(plan.err.find("samples of peer 0"), std::string::npos) << plan.err;
+  words.back() = "algorithm=all-reduce";
+  EXPECT_EQ(run(words).code, 2);
+}
+
+}  // namespace
+}  // namespace gv

@@ -1,0 +1,183 @@
+#include <gtest/gtest.h>
+
+#include "tests/peer/fleet/fleet_file.h"
+
+namespace gv {
+namespace {
+
+struct Wrong {
+  const char* text;  ///< appended to a good file's first four lines unless it begins with "version"
+  const char* place;    ///< ":line:column", or "" when the place is the file
+  const char* message;  ///< part of it
+  const char* help;     ///< part of it, or ""
+};
+
+void PrintTo(const Wrong& wrong, std::ostream* out) {
+  *out << wrong.message;
+}
+
+class WrongFile : public ::testing::TestWithParam<Wrong> {};
+
+TEST_P(WrongFile, IsRefusedWithItsPlace) {
+  const Wrong& wrong = GetParam();
+  const std::string text =
+      std::string(wrong.text).starts_with("version") ? wrong.text : quadratic + wrong.text;
+  const auto found = problems(text);
+  ASSERT_FALSE(found.empty()) << text;
+  EXPECT_NE(found[0].where.find(std::string("fleet.yaml") + wrong.place), std::string::npos)
+      << found[0].where;
+  EXPECT_NE(found[0].message.find(wrong.message), std::string::npos) << found[0].message;
+  EXPECT_NE(found[0].help.find(wrong.help), std::string::npos) << found[0].help;
+}
+
+constexpr Wrong structure[] = {
+    {"topolgy: ring\n", ":5:1", "unknown key `topolgy`", "did you mean `topology`?"},
+    {"version: 1\npeers: 4\ndata: quadratic\n", ":1:1", "nothing says when to stop", "rounds"},
+    {"versoin: 1\n", ":5:1", "unknown key `versoin`", "version"},
+    {"version: 2\nstop: { rounds: 3 }\ndata: quadratic\n", ":1:10", "version 2", "newer"},
+    {"peers: 5\n", ":5:1", "duplicate key `peers`", "remove one"},
+    {"seed: 010\n", ":5:7", "`010` is not a whole number", "leading zeros"},
+    {"seed: 1_000\n", ":5:7", "not a whole number", ""},
+    {"<<: { seed: 3 }\n", ":5:1", "merge keys", "--set"},
+    {"name: &anchor x\n", ":5:", "anchors are not allowed", ""},
+    {"version: 1\nname: &a [*a]\n", ":2:", "", ""},
+    {"name: !!str x\n", ":5:", "tags are not allowed", ""},
+    {"name: [a\n", ":6:", "not valid YAML", ""},
+    {"peers\n", "", "", ""},
+    {"hosts: { a: { port: 99999 } }\n", ":5:21", "out of range", ""},
+    {"network:\n", "", "", ""}};
+INSTANTIATE_TEST_SUITE_P(Structure, WrongFile, ::testing::ValuesIn(structure));
+
+constexpr Wrong network[] = {
+    {"network: { latency: 5 }\n", ":5:21", "has no unit", "`5 ms`"},
+    {"network: { latency: 5 mss }\n", ":5:21", "is not a duration", "`5 ms`"},
+    {"network: { bandwidth: 100 Mbits }\n", ":5:23", "is not a bandwidth", "12.5 MB/s"},
+    {"network: { shape: per-nick }\n", ":5:19", "not one of", "did you mean `per-nic`?"},
+    {"network: { emulate: 1 }\n", ":5:21", "neither true nor false", "true"},
+    {"network: { latency: 1 ms, jitter: 2 ms }\n",
+     ":5:35",
+     "a jitter of 2 ms around a latency of 1 ms",
+     "must not be the larger"},
+    {"links: { between: [0, 1] }\n", ":5:8", "expected a list of links", "between"},
+    {"links: [{ latency: 1 ms }]\n", ":5:9", "missing key `between`", "[0, 3]"},
+    {"links: [{ between: [0, 4] }]\n", ":5:24", "out of range", ""},
+    {"links: [{ between: [0, 1, 2] }]\n", ":5:20", "expected two peers", "[0, 3]"},
+    {"links: [{ between: [1, 1] }]\n", ":5:20", "no link with itself", "[0, 3]"},
+    {"links: [{ between: [0, 1], latencey: 1 ms }]\n",
+     ":5:28",
+     "unknown key `latencey`",
+     "did you mean `latency`?"},
+    {"links: [{ between: [0, 1] }, { between: [1, 0] }]\n",
+     ":5:30",
+     "the link between 0 and 1 is listed twice",
+     "both ways"}};
+INSTANTIATE_TEST_SUITE_P(Network, WrongFile, ::testing::ValuesIn(network));
+
+constexpr Wrong topology[] = {
+    {"topology: { kind: torus, shape: [3, 3] }\n",
+     ":5:",
+     "torus 3x3 has 9 peers, the fleet has 4",
+     ""},
+    {"topology: { kind: base, k: 1, weights: fdla }\n",
+     ":5:40",
+     "`base` has weights of its own",
+     "leave `weights` out"},
+    {"topology: { kind: base, kk: 1 }\n", ":5:25", "unknown key `kk` in `topology`", "k"},
+    {"topology: random-matching:k=2\n", ":5:11", "no parameter `k`", ""},
+    {"topology: { kind: matcha, graph: rink }\n", ":5:34", "rink", ""},
+    {"topology: { kind: od-equi-dyn, eta: 0 }\n", ":5:", "eta must lie in (0, 1]", ""},
+    {"topology: { kind: od-equi-dyn, m: 1, seed: 0 }\n", ":5:", "connected", "seed"},
+    {"topology: { kind: random-regular, degree: 5 }\n",
+     ":5:",
+     "smaller than the number of peers",
+     ""},
+    {"version: 1\npeers: 5\ndata: quadratic\nstop: { rounds: 1 }\ntopology: { kind: "
+     "random-regular, degree: 3 }\n",
+     ":5:",
+     "must be even",
+     ""},
+    {"topology: trous:2x2\n", ":5:11", "did you mean `torus`?", ""},
+    {"topology: torus:2\n", ":5:11", "ROWSxCOLUMNS", ""},
+    {"topology: torus:3x3\n", ":5:11", "torus 3x3 has 9 peers, the fleet has 4", ""},
+    {"topology: ring:k=2\n", ":5:11", "ring has no parameter `k`", ""},
+    {"topology: rign\n", ":5:11", "`rign` is not one of", "did you mean `ring`?"},
+    {"topology: { kind: ring, shape: [2, 2] }\n", ":5:25", "unknown key `shape`", ""},
+    {"topology: { kind: erdos-renyi, p: 0 }\n", ":5:", "not connected", "seed"},
+    {"topology: { kind: ring, weights: metropolys }\n", ":5:34", "not one of", "metropolis"},
+    {"topology: { kind: ring, weights: fdal }\n", ":5:34", "not one of", "fdla"},
+    {"topology: { kind: exponential, weights: fdla }\n", ":5:", "is directed", ""},
+    {"topology: { kind: erdos-renyi, p: 0 }\n", ":5:", "4 components: {0} {1}", "seed"},
+    {"topology: { kind: ring, weights: 'file:nowhere.txt' }\n", ":5:", "cannot be opened", ""}};
+INSTANTIATE_TEST_SUITE_P(Topology, WrongFile, ::testing::ValuesIn(topology));
+
+constexpr Wrong training[] = {
+    {"train: { optimizer: { momentum: 0.9, nesterov: no } }\n",
+     ":5:48",
+     "neither true nor false",
+     "true"},
+    {"train: { batch: 0 }\n", ":5:17", "out of range", ""},
+    {"train: { optimizer: { lr: fast } }\n", ":5:27", "`fast` is not a number", ""},
+    {"train: { optimizer: { lr: nan } }\n", ":5:27", "is not a number", ""},
+    {"train: { optimizer: { nesterov: true } }\n", ":5:33", "needs a momentum", ""},
+    {"model: mlp\n", ":5:8", "does not fit data `quadratic`", "quadratic"},
+    {"version: 1\nstop: { rounds: 1 }\ndata: blobs\nmodel: lenet5\n",
+     ":4:8",
+     "model `lenet5` does not fit data `blobs`",
+     "use `mlp` or `softmax`"},
+    {"version: 1\nstop: { rounds: 1 }\nmodel: { kind: resnet20, norm: layer }\n",
+     ":3:32",
+     "not one of batch, group",
+     ""},
+    {"version: 1\nstop: { rounds: 1 }\nmodel: { kind: mlp, norm: group }\n",
+     ":3:21",
+     "unknown key `norm`",
+     ""},
+    {"version: 1\nstop: { rounds: 1 }\nmodel: transformer\n",
+     ":3:8",
+     "does not fit data `digits`",
+     "`resnet20`"},
+    {"version: 1\nstop: { rounds: 1 }\ndata: { kind: text, file: fleet.yaml }\n"
+     "model: { kind: transformer, width: 10, heads: 3 }\n",
+     ":4:47",
+     "3 heads do not divide a width of 10",
+     "width / heads"},
+    {"evaluate: { every: 10 }\n", ":5:20", "not a count with its unit", "rounds"},
+    {"algorithm: { kind: d-psgd, order: lion }\n", ":5:35", "not one of lian, atc, cta", "lian"},
+    {"algorithm: all-reduce\ntrain: { local_steps: 4 }\n", ":5:12", "local_steps must be 1", ""},
+    {"version: 1\npeers: 4\nstop: { rounds: 1 }\ndata: { kind: idx, dir: nowhere }\n",
+     ":4:25",
+     "no such folder",
+     "fallback: digits"},
+    {"version: 1\npeers: 4\nstop: { rounds: 1 }\ndata: { kind: digits, partition: { kind: "
+     "quantity, sizes: [1, 2] } }\n",
+     ":4:59",
+     "2 sizes for 4 peers",
+     ""}};
+INSTANTIATE_TEST_SUITE_P(Training, WrongFile, ::testing::ValuesIn(training));
+
+TEST(Fleet, AllErrorsAreShownAtOnce) {
+  const auto found = problems(
+      "version: 1\ntopolgy: ring\nnetwork: { bandwidth: 100 Mbits, latency: 3 }\nstop: { rounds: 0 "
+      "}\n");
+  ASSERT_EQ(found.size(), 4U);
+  try {
+    read("version: 1\ntopolgy: ring\nstop: { rounds: 10 }\n");
+  } catch (const FleetError& e) {
+    const std::string text = e.what();
+    EXPECT_NE(text.find("error: unknown key `topolgy`\n  --> "), std::string::npos) << text;
+    EXPECT_NE(text.find("2| topolgy: ring\n  | ^^^^^^^\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("= help: did you mean `topology`?"), std::string::npos) << text;
+    EXPECT_NE(text.find("1 error in "), std::string::npos) << text;
+  }
+}
+
+TEST(Fleet, DeepAndLargeFilesAreRefusedWithoutHarm) {
+  const auto deep =
+      problems("version: 1\nx-deep: " + std::string(5000, '[') + std::string(5000, ']') + "\n");
+  ASSERT_FALSE(deep.empty());
+  EXPECT_FALSE(problems("version: 1\nname: " + std::string(2U << 20, 'a') + "\n").empty());
+  EXPECT_THROW(read_fleet("/nonexistent/fleet.yaml", {}, nullptr), FleetError);
+}
+
+}  // namespace
+}  // namespace gv

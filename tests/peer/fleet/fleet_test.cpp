@@ -1,0 +1,92 @@
+#include "peer/fleet/fleet.h"
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "tests/peer/fleet/fleet_file.h"
+
+namespace gv {
+namespace {
+
+TEST(Fleet, TheShippedFilesAreGood) {
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(GV_SOURCE_DIR "/configs")) {
+    if (entry.path().extension() != ".yaml") continue;
+    SCOPED_TRACE(entry.path().string());
+    EXPECT_NO_THROW(read_fleet(entry.path(), {}, nullptr));
+    ++files;
+  }
+  EXPECT_GE(files, 5);
+}
+
+TEST(Fleet, ReadsUnitsAndShortForms) {
+  const Fleet f = read(quadratic +
+                       "network: { latency: 5 ms, bandwidth: 100 Mbit }\ntopology: star\nevaluate: "
+                       "{ every: 20 rounds }\n");
+  EXPECT_EQ(f.network.latency, std::chrono::milliseconds(5));
+  EXPECT_EQ(f.network.bandwidth, 12.5e6);
+  EXPECT_EQ(f.topology.kind, "star");
+  EXPECT_EQ(f.evaluate_every, 20U);
+  EXPECT_EQ(f.size(), 4U);
+}
+
+TEST(Fleet, ReadsModels) {
+  const std::string head = "version: 1\npeers: 4\nstop: { rounds: 1 }\n";
+  EXPECT_EQ(read(head).model.kind, "mlp");
+  EXPECT_EQ(read(head + "model: lenet5\n").model.kind, "lenet5");
+  const Fleet batch = read(head + "model: resnet20\n");
+  const Fleet group = read(head + "model: { kind: resnet20, norm: group }\n");
+  EXPECT_EQ(batch.model.norm, "batch");
+  EXPECT_EQ(group.model.norm, "group");
+  EXPECT_NE(batch.digest, group.digest);
+  const std::string text = head + "data: { kind: text, file: " GV_SOURCE_DIR "/LICENSE }\n";
+  EXPECT_EQ(read(text).model.kind, "transformer");
+  const Fleet wide = read(text + "model: { kind: transformer, width: 48, heads: 6, layers: 3 }\n");
+  EXPECT_EQ(wide.model.width, 48U);
+  EXPECT_EQ(wide.model.heads, 6U);
+  EXPECT_EQ(wide.model.layers, 3U);
+  EXPECT_NE(wide.digest, read(text).digest);
+}
+
+TEST(Fleet, ReadsTheNetworkAndItsLinks) {
+  const Fleet plain = read(quadratic);
+  EXPECT_EQ(plain.network.shape, NetworkShape::per_link);
+  EXPECT_FALSE(plain.network.emulate);
+  const std::string text =
+      "network: { latency: 5 ms, jitter: 1 ms, bandwidth: 100 Mbit, shape: per-nic, emulate: true "
+      "}\nlinks:\n  - { between: [3, 0], latency: 20 ms }\n"
+      "  - { between: [1, 2], bandwidth: 1 MB/s, jitter: 0 ms }\n";
+  const NetworkSpec network = read(quadratic + text).network;
+  EXPECT_EQ(network.shape, NetworkShape::per_nic);
+  EXPECT_TRUE(network.emulate);
+  EXPECT_EQ(network.nic_bandwidth(), 12.5e6);
+  EXPECT_EQ(network.link(0, 1).latency, std::chrono::milliseconds(5));
+  EXPECT_EQ(network.link(0, 1).bandwidth, 0) << "the card's alone";
+  for (const auto& [a, b] : {std::pair{0U, 3U}, std::pair{3U, 0U}}) {
+    EXPECT_EQ(network.link(a, b).latency, std::chrono::milliseconds(20));
+    EXPECT_EQ(network.link(a, b).jitter, std::chrono::milliseconds(1)) << "the others', as it was";
+  }
+  EXPECT_EQ(network.link(2, 1).bandwidth, 1e6);
+  EXPECT_EQ(network.link(2, 1).jitter, Time{0});
+  const NetworkSpec own = read(quadratic + text, {"network.shape=per-link"}).network;
+  EXPECT_EQ(own.link(0, 3).bandwidth, 12.5e6);
+  EXPECT_EQ(own.link(1, 2).bandwidth, 1e6);
+  EXPECT_EQ(own.nic_bandwidth(), 0);
+}
+
+TEST(Fleet, SetOverrides) {
+  const Fleet f =
+      read(quadratic,
+           {"peers=6", "train.optimizer.lr=0.25", "topology.kind=torus", "topology.shape=[2,3]"});
+  EXPECT_EQ(f.size(), 6U);
+  EXPECT_EQ(f.optimizer.lr, 0.25);
+  EXPECT_EQ(f.topology.shape, (std::vector<PeerId>{2, 3}));
+  const auto wrong = problems(quadratic, {"train.optimzer.lr=1"});
+  ASSERT_EQ(wrong.size(), 1U);
+  EXPECT_EQ(wrong[0].where, "--set train.optimzer.lr=1");
+  EXPECT_EQ(wrong[0].help, "did you mean `optimizer`?");
+}
+
+}  // namespace
+}  // namespace gv

@@ -1,0 +1,150 @@
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include "tests/peer/launch/launch_fixture.h"
+
+// What happens to real fleets on real machines, beyond the death of a process.
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST_F(Launch, InjectsWhatTheFileAsksFor) {
+  Program program({"run",
+                   fleet(5,
+                         0,
+                         "faults: { heartbeat: 100 ms, dead_after: 500 ms, inject: [\n"
+                         "  { at: 300 ms, kill: 2 }, { at: 900 ms, start: 2 },\n"
+                         "  { at: 300 ms, cut: [0, 4], for: 1500 ms },\n"
+                         "  { at: 2500 ms, stop: 1, for: 1 s }] }\n"),
+                   "--json"});
+  for (const char* text : {"faults.inject: peer 2 is killed",
+                           "faults.inject: peers 0 and 4 are cut off for 1.5 s",
+                           "[peer 0] peer 4 is away",
+                           "[peer 4] peer 0 is away",
+                           "peer 2 starts again",
+                           "[peer 1] peer 2 is back as a new process",
+                           "[peer 0] peer 4 is back",
+                           "[peer 4] peer 0 is back",
+                           "faults.inject: peer 1 stands still for 1 s",
+                           "[peer 0] peer 1 is away",
+                           "[peer 0] peer 1 is back"})
+    EXPECT_TRUE(program.says(text));
+  program.kill(SIGTERM);
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.code, 143) << ended.err;
+  EXPECT_EQ(ended.summary().at("lost"), 0) << ended.err;
+}
+
+/// The thread of that name in a process.
+pid_t thread_named(pid_t process, const std::string& wanted) {
+  for (const auto& entry : fs::directory_iterator(fmt::format("/proc/{}/task", process))) {
+    std::string name;
+    std::getline(std::ifstream(entry.path() / "comm") >> std::ws, name);
+    if (name == wanted) return std::stoi(entry.path().filename().string());
+  }
+  return 0;
+}
+
+/// Stops a thread for good in the middle of its arithmetic: not in a system call, where it may hold
+/// what another thread waits for. False: this machine lets no process trace another.
+bool stop_in_arithmetic(pid_t process, pid_t thread) {
+  if (::ptrace(PTRACE_SEIZE, thread, nullptr, nullptr) != 0) return false;
+  const auto stopped = [&] {
+    ::ptrace(PTRACE_INTERRUPT, thread, nullptr, nullptr);
+    ::waitpid(thread, nullptr, __WALL);
+    std::string call;
+    std::ifstream(fmt::format("/proc/{}/task/{}/syscall", process, thread)) >> call;
+    if (call == "-1") return true;
+    ::ptrace(PTRACE_CONT, thread, nullptr, nullptr);
+    return false;
+  };
+  EXPECT_TRUE(comes_true(stopped));
+  return true;
+}
+
+/// Its loop lives and says so; its arithmetic stands still in the middle of a job.
+TEST_F(Launch, AStuckTrainerIsNamedAndEndsItself) {
+  Program program({"run",
+                   fleet(4, 0, "faults: { dead_after: 1 s, deadline: 500 ms, stuck_after: 3 s }\n"),
+                   "--json",
+                   "--set",
+                   "data.dimension=2000000",
+                   "--set",
+                   "evaluate.every=2 rounds"});
+  ASSERT_TRUE(trains());
+  const pid_t victim = pid_of(2);
+  const pid_t trainer = thread_named(victim, "arithmetic");
+  ASSERT_GT(trainer, 0);
+  if (!stop_in_arithmetic(victim, trainer)) {
+    program.kill(SIGTERM);
+    program.wait();
+    GTEST_SKIP() << "this machine lets no process trace another";
+  }
+  EXPECT_TRUE(
+      program.says("[peer 1] peer 2: its process lives, and its arithmetic has been at one "
+                   "job for"));
+  EXPECT_TRUE(program.says("[peer 3] peer 2: its process lives"));
+  EXPECT_TRUE(program.says("in time (faults.deadline): going on"));
+  ASSERT_TRUE(program.says("[peer 2] the arithmetic has been at one job for"));
+  ::waitpid(trainer, nullptr, __WALL);  // the tracer's part in its end
+  EXPECT_TRUE(program.says("peer 2 lost at round"));
+  program.kill(SIGTERM);
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.code, 143) << ended.err;
+  EXPECT_EQ(ended.summary().at("lost"), 1);
+}
+
+/// A disk of the test's own.
+class SmallDisk {
+ public:
+  SmallDisk(const fs::path& path, const char* size) : path_(path) {
+    fs::create_directories(path);
+    mounted_ = ::mount("tmpfs", path.c_str(), "tmpfs", 0, size) == 0;
+  }
+  ~SmallDisk() {
+    if (mounted_) ::umount2(path_.c_str(), MNT_DETACH);
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+  bool mounted() const { return mounted_; }
+
+ private:
+  fs::path path_;
+  bool mounted_;
+};
+
+/// Found by running it: peers died because they could not write the vectors of their reports.
+TEST_F(Launch, AFullDiskCostsNoRound) {
+  const SmallDisk disk(folder_ / "small", "size=2m");
+  if (!disk.mounted()) GTEST_SKIP() << "mounting a tmpfs is not permitted here";
+  const std::string out = (folder_ / "small/run").string();
+  const Ended ended = run({"run",
+                           fleet(4, 1000, "checkpoint: { every: 50 rounds, keep: 30 }\n"),
+                           "--json",
+                           "--set",
+                           "output.dir=" + out,
+                           "--set",
+                           "data.dimension=20000",
+                           "--set",
+                           "evaluate.every=200 rounds"});
+  EXPECT_EQ(ended.code, 1) << "the model is not saved\n" << ended.err;
+  EXPECT_NE(ended.err.find("No space left on device"), std::string::npos);
+  EXPECT_NE(ended.err.find("error: the model is not saved"), std::string::npos);
+  EXPECT_EQ(ended.summary().at("rounds"), 1000);
+  EXPECT_EQ(ended.summary().at("peers"), 4);
+  EXPECT_EQ(ended.out.size(), 6U) << "five evaluations and the summary";
+  const Ended resumed = run({"run", "--resume", out, "--json"});
+  EXPECT_EQ(resumed.summary().at("params_hash"), ended.summary().at("params_hash")) << resumed.err;
+}
+
+}  // namespace
+}  // namespace gv

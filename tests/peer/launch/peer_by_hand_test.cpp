@@ -1,0 +1,73 @@
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "tests/peer/launch/launch_fixture.h"
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Two hosts entries on loopback, with ports of their own.
+std::string by_hand(const fs::path& folder, std::uint16_t port, const std::string& more = "") {
+  const std::string path = (folder / "lan.yaml").string();
+  std::ofstream(path) << "version: 1\nname: lan\nhosts:\n"
+                      << "  a: { address: 127.0.0.1, port: " << port << " }\n"
+                      << "  b: { address: 127.0.0.1, port: " << port + 1 << " }\n"
+                      << "peers: [{ host: a }, { host: b }]\n"
+                         "data: { kind: quadratic, dimension: 8 }\nmodel: quadratic\n"
+                         "train: { optimizer: { kind: sgd, lr: 0.05 } }\n"
+                         "topology: complete\nstop: { rounds: 40 }\n"
+                      << more << "output: { dir: " << (folder / "run").string() << " }\n";
+  return path;
+}
+
+/// Two neighbouring ports below those that the kernel gives out, of this test process alone.
+std::uint16_t free_ports() {
+  return static_cast<std::uint16_t>(20'000 + (getpid() * 2) % 10'000);
+}
+
+TEST_F(Launch, PeersStartedByHandMeetAndFinish) {
+  const std::string file = by_hand(folder_, free_ports());
+  Program zero({"peer", file, "--id", "0", "--json"});
+  Program one({"peer", file, "--id", "1", "--json"});
+  const Ended a = zero.wait();
+  const Ended b = one.wait();
+  EXPECT_EQ(a.code, 0) << a.err;
+  EXPECT_EQ(b.code, 0) << b.err;
+  EXPECT_EQ(a.summary().at("round"), 40);
+  EXPECT_TRUE(fs::exists(folder_ / "run/peers/000/model.safetensors"));
+  EXPECT_TRUE(fs::exists(folder_ / "run/peers/001/model.safetensors"));
+}
+
+TEST_F(Launch, APeerOfAnotherFleetSaysSoOnBothSides) {
+  const std::string file = by_hand(folder_, free_ports());
+  Program one({"peer", file, "--id", "1", "--wait", "2"});
+  ASSERT_TRUE(one.says("listens on"));
+  const Ended zero = run({"peer", file, "--id", "0", "--set", "train.optimizer.lr=0.1"});
+  EXPECT_EQ(zero.code, 5);
+  EXPECT_NE(zero.err.find("another fleet"), std::string::npos) << zero.err;
+  const Ended other = one.wait();
+  EXPECT_EQ(other.code, 5);
+  EXPECT_NE(other.err.find("another fleet"), std::string::npos) << other.err;
+}
+
+TEST_F(Launch, APeerByHandSaysThatItsPortIsTakenAndHeedsAnInterrupt) {
+  const std::string file = by_hand(folder_, free_ports());
+  Program first({"peer", file, "--id", "0"});
+  ASSERT_TRUE(first.says("listens on"));
+  const Ended second = run({"peer", file, "--id", "0"});
+  EXPECT_EQ(second.code, 5);
+  EXPECT_NE(second.err.find("in use"), std::string::npos) << second.err;
+  first.kill(SIGINT);
+  EXPECT_EQ(first.wait().code, 130);
+  EXPECT_EQ(run({"peer", file, "--id", "7"}).code, 2);
+}
+
+}  // namespace
+}  // namespace gv

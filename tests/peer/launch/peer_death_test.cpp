@@ -1,0 +1,126 @@
+#include <csignal>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "tests/peer/launch/launch_fixture.h"
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Peers that die or stand still under a launcher, and what becomes of the others.
+
+TEST_F(Launch, AKilledPeerIsLostAndTheOthersFinish) {
+  Program program({"run", fleet(5, 0), "--json"});
+  ASSERT_TRUE(trains());
+  const pid_t victim = pid_of(3);
+  ::kill(victim, SIGKILL);
+  ASSERT_TRUE(program.says("peer 3 lost"));
+  program.kill(SIGTERM);
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.code, 143);
+  EXPECT_EQ(ended.summary().at("lost"), 1) << ended.err;
+  EXPECT_EQ(ended.summary().at("peers"), 4);
+  EXPECT_NE(ended.err.find("killed by signal 9"), std::string::npos);
+  EXPECT_NE(ended.err.find("[peer 2] peer 3 is away"), std::string::npos);
+}
+
+TEST_F(Launch, ExitsWithThreeWhenAPeerWasLostOnTheWay) {
+  Program program({"run", fleet(4, 0, ""), "--json", "--set", "stop.time=3 s"});
+  ASSERT_TRUE(trains());
+  const pid_t victim = pid_of(0);
+  ::kill(victim, SIGKILL);
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_EQ(ended.summary().at("lost"), 1);
+}
+
+TEST_F(Launch, AStoppedPeerIsAwayAndComesBack) {
+  Program program(
+      {"run", fleet(4, 0, "faults: { heartbeat: 100 ms, dead_after: 1 s }\n"), "--json"});
+  ASSERT_TRUE(trains());
+  const pid_t sleeper = pid_of(2);
+  ::kill(sleeper, SIGSTOP);
+  EXPECT_TRUE(program.says("[peer 1] peer 2 is away (nothing heard for"));
+  EXPECT_TRUE(program.says("[peer 3] peer 2 is away"));
+  ::kill(sleeper, SIGCONT);
+  EXPECT_TRUE(program.says("[peer 1] peer 2 is back"));
+  EXPECT_TRUE(program.says("[peer 3] peer 2 is back"));
+  program.kill(SIGTERM);
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.code, 143);
+  EXPECT_EQ(ended.summary().at("lost"), 0) << ended.err;
+  EXPECT_EQ(ended.summary().at("peers"), 4);
+}
+
+TEST_F(Launch, RestartsAPeerThatDiedAndTheFleetEndsWhole) {
+  Program program({"run", fleet(4, 0, "launch: { restart: on-failure }\n"), "--json"});
+  ASSERT_TRUE(trains());
+  const pid_t victim = pid_of(2);
+  ::kill(victim, SIGKILL);
+  EXPECT_TRUE(program.says("peer 2 starts again"));
+  EXPECT_TRUE(program.says("[peer 2] took the model of peer"));
+  EXPECT_TRUE(program.says("[peer 1] peer 2 is back as a new process"));
+  EXPECT_TRUE(program.says("[peer 3] peer 2 is back as a new process"));
+  program.kill(SIGTERM);
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.code, 143) << ended.err;
+  EXPECT_EQ(ended.summary().at("lost"), 0) << ended.err;
+  EXPECT_EQ(ended.summary().at("peers"), 4);
+}
+
+TEST_F(Launch, ARestartedPeerGoesOnFromItsCheckpoint) {
+  Program program({"run",
+                   fleet(3,
+                         0,
+                         "launch: { restart: on-failure }\n"
+                         "checkpoint: { every: 10 rounds }\n"),
+                   "--json"});
+  ASSERT_TRUE(trains());
+  const pid_t victim = pid_of(1);
+  ::kill(victim, SIGKILL);
+  EXPECT_TRUE(program.says("[peer 1] goes on from the checkpoint of round"));
+  EXPECT_TRUE(program.says("[peer 0] peer 1 is back as a new process"));
+  program.kill(SIGTERM);
+  EXPECT_EQ(program.wait().code, 143);
+}
+
+/// The whole fleet dies at once; resumed, it ends with the bits of a run that was never disturbed.
+TEST_F(Launch, AResumedRunEndsWithTheBitsOfAnUndisturbedOne) {
+  const std::string file = fleet(3, 3000, "checkpoint: { every: 100 rounds, keep: 3 }\n");
+  const Ended whole = run({"simulate", file, "--json"});
+  {
+    Program program({"run", file, "--json"});
+    ASSERT_TRUE(comes_true(
+        [this] { return fs::exists(folder_ / "run/peers/001/checkpoints/00000300.ckpt"); }));
+    program.kill(SIGKILL);
+    program.wait();
+  }
+  const Ended resumed = run({"run", "--resume", path("run"), "--json"});
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_NE(resumed.err.find("goes on from the checkpoint of round"), std::string::npos);
+  EXPECT_EQ(resumed.summary().at("params_hash"), whole.summary().at("params_hash"));
+  EXPECT_EQ(resumed.summary().at("rounds"), 3000);
+  const Ended simulated = run({"simulate", "--resume", path("run"), "--json"});
+  ASSERT_EQ(simulated.code, 0) << simulated.err;
+  EXPECT_EQ(simulated.summary().at("params_hash"), whole.summary().at("params_hash"));
+
+  EXPECT_EQ(run({"run", "--resume", path("nothing")}).code, 5);
+  const Ended both = run({"run", file, "--resume", path("run")});
+  EXPECT_EQ(both.code, 2) << both.err;
+}
+
+TEST_F(Launch, StopsWhenTooFewPeersAreLeft) {
+  Program program({"run", fleet(4, 0, "faults: { min_peers: 4 }\n"), "--json"});
+  ASSERT_TRUE(trains());
+  const pid_t victim = pid_of(1);
+  ::kill(victim, SIGKILL);
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  EXPECT_NE(ended.err.find("faults.min_peers is 4"), std::string::npos) << ended.err;
+}
+
+}  // namespace
+}  // namespace gv

@@ -1,0 +1,140 @@
+#include "peer/predict/calibrate/fleet_calibration.h"
+
+#include <gtest/gtest.h>
+
+#include "peer/predict/calibrate/calibrated_forecast.h"
+#include "peer/predict/calibrate/calibration_view.h"
+#include "peer/predict/forecast/forecast_view.h"
+#include "peer/predict/forecast/quadratic_problem.h"
+#include "peer/sim/simulation.h"
+#include "tests/peer/fleet/test_fleet.h"
+
+namespace gv {
+namespace {
+
+void silent(const std::string&) {}
+
+Fleet blobs_fleet(const std::string& topology, const std::string& order) {
+  Fleet fleet = quadratic_fleet(8, topology, "d-psgd", order);
+  fleet.data.kind = "blobs";
+  fleet.data.train = 1024;
+  fleet.data.test = 64;
+  fleet.data.features = 12;
+  fleet.data.separation = 1;
+  fleet.model.kind = "softmax";
+  for (PeerSpec& peer : fleet.peers) peer.batch = 4;
+  fleet.optimizer.lr = 0.05;
+  fleet.stop.rounds = 400;
+  return fleet;
+}
+
+TEST(FleetCalibration, OfAQuadraticSaysWhatTheTheorySays) {
+  Fleet fleet = quadratic_fleet(8, "ring", "d-psgd", "atc");
+  fleet.data.quadratic = {
+      .dimension = 64, .hessian = {1, 0.5}, .noise = 1, .spread = 0.5, .start = 1, .centers = {}};
+  fleet.optimizer.lr = 0.05;
+  fleet.stop.rounds = 400;
+  const Assembly assembly(fleet);
+  const FleetCalibration c = calibrate(assembly, silent);
+  EXPECT_NEAR(c.points.back().at.curvature, 1, 0.01);
+  EXPECT_NEAR(c.points.back().at.noise, 64, 3);
+  const Stationary found = CalibratedForecast(assembly, *assembly.w, c).after(400);
+  const auto exact = quadratic_problem(assembly)->after(modes_of(*assembly.w), 400);
+  EXPECT_NEAR(found.excess_mean.value, exact->excess_mean.value, 0.1 * exact->excess_mean.value);
+  EXPECT_NEAR(found.consensus.value, exact->consensus.value, 0.2 * exact->consensus.value);
+}
+
+/// Several records of one simulated fleet, averaged, against the prediction for their middle.
+TEST(FleetCalibration, OfASoftmaxAgreesWithTheFleet) {
+  for (const char* order : {"lian", "atc"}) {
+    SCOPED_TRACE(order);
+    Fleet fleet = blobs_fleet("ring", order);
+    const Assembly planned(fleet);
+    const Stationary predicted =
+        CalibratedForecast(planned, *planned.w, calibrate(planned, silent)).after(400);
+    fleet.stop.rounds = 500;
+    fleet.evaluate_every = 3;
+    const Assembly run(fleet);
+    double sum = 0;
+    int count = 0;
+    Observer observer(8, run.evaluator(), [&](const FleetRecord& r) {
+      if (r.round < 300) return;
+      sum += r.consensus;
+      ++count;
+    });
+    SimulationOptions options;
+    options.threads = 1;
+    simulate(run, observer, options);
+    EXPECT_NEAR(predicted.consensus.value, sum / count, 0.25 * sum / count);
+  }
+}
+
+/// The forecast of a slow graph and of all-reduce, which is exact averaging after each step.
+TEST(CalibratedForecast, SpeaksOfTheEndOfTheRunAndKnowsAllReduce) {
+  const Assembly fleet(blobs_fleet("star", "atc"));
+  const FleetCalibration c = calibrate(fleet, silent);
+  FleetForecast f = forecast(fleet, 100, {.max_degree = 4, .schedules = false}).value();
+  add_calibrated(f, fleet, c, std::nullopt);
+  EXPECT_NE(f.advice.find("local models end the run at an excess loss of"), std::string::npos)
+      << f.advice;
+  EXPECT_EQ(forecast_text(f).find("settle"), std::string::npos) << forecast_text(f);
+  const Forecast& sums = f.all_reduce.value();
+  EXPECT_EQ(sums.consensus, 0);
+  EXPECT_GT(sums.excess_mean.value(), 0);
+  EXPECT_EQ(sums.excess_local, sums.excess_mean);
+  // Shares drawn alike pull local models apart only a little, and their mean still less.
+  EXPECT_NEAR(sums.excess_mean.value(), f.own.excess_mean.value(), 0.1 * f.own.excess_mean.value());
+  EXPECT_LT(sums.excess_local.value(), f.own.excess_local.value());
+  EXPECT_LE(sums.rounds_to_target.value(), f.own.rounds_to_target.value());
+  const Stationary complete =
+      CalibratedForecast(fleet, metropolis(build(parse_topology("complete"), 8)), c).after(400);
+  EXPECT_NEAR(complete.consensus.value, 0, 1e-15);
+  EXPECT_NEAR(complete.excess_local.value, sums.excess_local.value(), 1e-12);
+}
+
+TEST(CalibratedForecast, PeersApartCostTheMeanModel) {
+  Fleet fleet = blobs_fleet("star", "atc");
+  fleet.data.partition.kind = "by-label";
+  fleet.data.partition.classes_per_peer = 1;
+  const Assembly star(fleet);
+  const FleetCalibration c = calibrate(star, silent);
+  const double sums = CalibratedForecast::of_all_reduce(star, c).after(400).excess_mean.value;
+  const Stationary own = CalibratedForecast(star, *star.w, c).after(400);
+  EXPECT_GT(own.excess_mean.value, 2 * sums);
+  EXPECT_GT(own.excess_local.value, own.excess_mean.value);
+}
+
+TEST(FleetCalibration, HasTheSameBitsEachTime) {
+  const Assembly fleet(blobs_fleet("star", "lian"));
+  const FleetCalibration a = calibrate(fleet, silent);
+  const FleetCalibration b = calibrate(fleet, silent);
+  ASSERT_EQ(a.points.size(), 4U);
+  EXPECT_EQ(a.points.back().at.noise, b.points.back().at.noise);
+  EXPECT_EQ(CalibratedForecast(fleet, *fleet.w, a).after(99).consensus.value,
+            CalibratedForecast(fleet, *fleet.w, b).after(99).consensus.value);
+  EXPECT_EQ(a.curve.size(), b.curve.size());
+  EXPECT_LT(a.curve.back().loss, a.curve.front().loss);
+}
+
+TEST(FleetCalibration, StopsWhenTheWorkAllowedIsDone) {
+  const Assembly fleet(blobs_fleet("ring", "lian"));
+  const FleetCalibration c = calibrate(fleet, silent, 1);
+  EXPECT_EQ(c.points.size(), 1U);
+  EXPECT_FALSE(calibration_json(c).at("complete"));
+  EXPECT_NE(calibration_text(c).find("stopped before"), std::string::npos);
+}
+
+TEST(FleetCalibration, RefusesWhatItHasNoTheoryFor) {
+  Fleet fleet = blobs_fleet("ring", "lian");
+  for (PeerSpec& peer : fleet.peers) peer.batch = 128;
+  EXPECT_THROW(calibrate(Assembly(fleet), silent), FleetError);
+  fleet = blobs_fleet("ring", "lian");
+  fleet.optimizer.kind = "adam";
+  EXPECT_THROW(calibrate(Assembly(fleet), silent), FleetError);
+  fleet = blobs_fleet("ring", "lian");
+  fleet.local_steps = 2;
+  EXPECT_THROW(calibrate(Assembly(fleet), silent), FleetError);
+}
+
+}  // namespace
+}  // namespace gv

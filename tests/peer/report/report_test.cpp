@@ -1,0 +1,146 @@
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "peer/report/metrics.h"
+#include "peer/report/screen.h"
+#include "peer/runtime/observer.h"
+#include "tests/scratch_folder.h"
+
+namespace gv {
+namespace {
+
+using Json = nlohmann::json;
+
+std::unique_ptr<Objective> parabola() {
+  QuadraticSpec spec;
+  spec.dimension = 2;
+  return make_quadratic(spec, 0, 1, Rng(1));
+}
+
+Report report(PeerId peer, Step step, std::vector<float> x, bool last = false) {
+  const auto model = std::make_shared<Buffer>(x.size() * sizeof(float));
+  std::ranges::copy(x, model->floats().begin());
+  return {.peer = peer,
+          .step = step,
+          .last = last,
+          .train_loss = static_cast<double>(peer),
+          .evaluation = {1, 0.5 + 0.1 * peer},
+          .sent_bytes = 100,
+          .model = model};
+}
+
+TEST(Observer, LooksAtTheFleetWhenTheLastReportOfARoundHasCome) {
+  std::vector<FleetRecord> records;
+  Observer observer(2, parabola(), [&](const FleetRecord& r) { records.push_back(r); });
+  observer.take(report(0, 10, {1, 0}), Time{1});
+  EXPECT_TRUE(records.empty());
+  observer.take(report(0, 20, {9, 9}), Time{2});
+  observer.take(report(1, 10, {3, 4}), Time{3});
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].round, 10U);
+  EXPECT_EQ(records[0].time, Time{3});
+  EXPECT_DOUBLE_EQ(records[0].mean.loss, 0.5 * (2 * 2 + 2 * 2));  // at the mean (2, 2)
+  EXPECT_DOUBLE_EQ(records[0].consensus, 5);                      // both at distance sqrt(5)
+  EXPECT_DOUBLE_EQ(records[0].train_loss, 0.5);
+  EXPECT_EQ(records[0].sent_bytes, 200U);
+  EXPECT_DOUBLE_EQ(records[0].accuracy_min.value(), 0.5);
+  EXPECT_DOUBLE_EQ(records[0].accuracy_max.value(), 0.6);
+}
+
+TEST(Observer, DoesNotWaitForTheLost) {
+  Observer observer(3, parabola(), {});
+  observer.take(report(0, 5, {1, 1}, true), Time{1});
+  observer.take(report(2, 7, {3, 3}, true), Time{1});
+  EXPECT_FALSE(observer.summary());
+  observer.forget(1);
+  ASSERT_TRUE(observer.summary());
+  EXPECT_EQ(observer.summary()->peers, 2U);
+  EXPECT_EQ(observer.summary()->round, 7U);
+  EXPECT_EQ(observer.mean_model(), (std::vector<float>{2, 2}));
+}
+
+TEST(Observer, TheHashSeesEveryReplicaAndTheirOrder) {
+  const auto hash = [](std::vector<float> a, std::vector<float> b) {
+    Observer observer(2, parabola(), {});
+    observer.take(report(1, 1, b, true), Time{0});
+    observer.take(report(0, 1, a, true), Time{0});
+    return observer.params_hash();
+  };
+  EXPECT_EQ(hash({1, 2}, {3, 4}), hash({1, 2}, {3, 4}));
+  EXPECT_NE(hash({1, 2}, {3, 4}), hash({3, 4}, {1, 2}));
+  EXPECT_NE(hash({1, 2}, {3, 4}), hash({1, 2}, {3, std::nextafter(4.0F, 5.0F)}));
+  EXPECT_EQ(hash({1, 2}, {3, 4}).size(), 32U);
+}
+
+TEST(Metrics, LinesAreJsonWhateverTheFigures) {
+  FleetRecord record;
+  record.round = 3;
+  record.peers = 2;
+  record.mean.loss = std::numeric_limits<double>::quiet_NaN();
+  record.train_loss = std::numeric_limits<double>::infinity();
+  const Json evaluate = Json::parse(evaluate_line(record));
+  EXPECT_EQ(evaluate.at("event"), "evaluate");
+  EXPECT_TRUE(evaluate.at("loss").is_null());
+  EXPECT_TRUE(evaluate.at("accuracy").is_null());
+  const Json summary = Json::parse(summary_line(record, 1, 2.5, "abc"));
+  for (const char* key : {"event",
+                          "rounds",
+                          "peers",
+                          "lost",
+                          "loss",
+                          "accuracy",
+                          "accuracy_min",
+                          "accuracy_max",
+                          "consensus",
+                          "seconds",
+                          "sent_bytes",
+                          "params_hash"})
+    EXPECT_TRUE(summary.contains(key)) << key;
+  EXPECT_EQ(summary.at("lost"), 1);
+}
+
+TEST(Metrics, SafetensorsHoldTheParametersUnderTheirNames) {
+  const ScratchFolder scratch;
+  const std::string path = scratch.path() + "/model.safetensors";
+  const std::vector<Parameter> parameters{{"fc1.weight", {2, 3}}, {"fc1.bias", {2}}};
+  const std::vector<float> x{1, 2, 3, 4, 5, 6, 7, 8};
+  write_safetensors(path, parameters, x, {{"fleet", "test"}});
+  std::ifstream in(path, std::ios::binary);
+  std::uint64_t length = 0;
+  in.read(reinterpret_cast<char*>(&length), sizeof length);
+  EXPECT_EQ(length % 8, 0U);
+  std::string header(length, ' ');
+  in.read(header.data(), static_cast<std::streamsize>(length));
+  const Json json = Json::parse(header);
+  EXPECT_EQ(json.at("fc1.weight").at("shape"), Json({2, 3}));
+  EXPECT_EQ(json.at("fc1.bias").at("data_offsets"), Json({24, 32}));
+  EXPECT_EQ(json.at("fc1.bias").at("dtype"), "F32");
+  EXPECT_EQ(json.at("__metadata__").at("fleet"), "test");
+  std::vector<float> data(8);
+  in.read(reinterpret_cast<char*>(data.data()), 32);
+  EXPECT_EQ(data, x);
+  EXPECT_THROW(write_safetensors("/nowhere/model", parameters, x, {}), std::runtime_error);
+  EXPECT_THROW(write_safetensors(path, parameters, std::span(x).first(7), {}), std::logic_error);
+}
+
+TEST(Screen, TextsForPeople) {
+  EXPECT_EQ(bytes_text(812), "812 B");
+  EXPECT_EQ(bytes_text(1'630'000), "1.63 MB");
+  EXPECT_EQ(seconds_text(0.0371), "37.1 ms");
+  EXPECT_EQ(seconds_text(12.34), "12.3 s");
+  EXPECT_EQ(seconds_text(252), "4 min 12 s");
+  FleetRecord record;
+  record.peers = 2;
+  EXPECT_EQ(table_row(record).size(), table_header().size());
+  record.mean.accuracy = record.accuracy_min = record.accuracy_max = 0.5;
+  EXPECT_EQ(table_row(record).size(), table_header().size());
+  EXPECT_NE(summary_text(record, 3, 1, "abc").find("3 lost"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gv

@@ -1,0 +1,149 @@
+#include <gtest/gtest.h>
+
+#include "tests/peer/fleet/test_fleet.h"
+#include "tests/peer/tcp/loopback_fleet.h"
+#include "tests/peer/tcp/proxy.h"
+
+namespace gv {
+namespace {
+
+/// A fleet whose every connection goes through a proxy that does harm.
+struct HarmedFleet {
+  HarmedFleet(const Assembly& assembly, Harm harm, std::uint64_t seed) : fleet(assembly) {
+    for (PeerAddress& address : fleet.addresses) {
+      proxies.push_back(std::make_unique<Proxy>(address.port, harm, seed * 100 + address.peer));
+      address.port = proxies.back()->port();
+    }
+  }
+  LoopbackFleet fleet;
+  std::vector<std::unique_ptr<Proxy>> proxies;
+};
+
+Outcome over_tcp(const Assembly& assembly) {
+  LoopbackFleet fleet(assembly);
+  fleet.run();
+  EXPECT_EQ(fleet.log, "");
+  return {fleet.observer.params_hash(), fleet.observer.summary()->sent_bytes};
+}
+
+void expect_same_bits(const Fleet& fleet) {
+  const Assembly assembly(fleet);
+  const Outcome tcp = over_tcp(assembly);
+  const Outcome simulated = in_virtual_time(assembly);
+  EXPECT_EQ(tcp.hash, simulated.hash);
+  EXPECT_EQ(tcp.sent_bytes, simulated.sent_bytes);
+}
+
+struct Rule {
+  const char* algorithm;
+  const char* order;
+};
+class SameBits : public testing::TestWithParam<Rule> {};
+
+TEST_P(SameBits, OverTcpAndInVirtualTime) {
+  for (const PeerId n : {1U, 2U, 3U, 8U, 9U}) {
+    for (const std::uint32_t d : {1U, 2U, 1000U, 131'072U, 200'000U}) {
+      SCOPED_TRACE(testing::Message() << "n " << n << ", d " << d);
+      Fleet fleet = quadratic_fleet(n, "ring", GetParam().algorithm, GetParam().order);
+      fleet.data.quadratic = {.dimension = d,
+                              .hessian = {1, 0.5, 0.1},
+                              .noise = 1,
+                              .spread = 1,
+                              .start = 0,
+                              .centers = {}};
+      fleet.optimizer.momentum = 0.9;
+      fleet.stop.rounds = 5;
+      fleet.evaluate_every = 2;
+      expect_same_bits(fleet);
+    }
+  }
+}
+
+TEST_P(SameBits, WithSharesOfUnequalSizes) {
+  Fleet fleet = quadratic_fleet(8, "ring", GetParam().algorithm, GetParam().order);
+  fleet.data = {};
+  fleet.data.train = 1000;
+  fleet.data.test = 100;
+  fleet.data.partition = {.kind = "quantity", .sizes = {3, 10, 40, 100, 7, 200, 33, 64}};
+  fleet.model = {.kind = "mlp", .hidden = {32}};
+  fleet.stop.rounds = 30;
+  expect_same_bits(fleet);
+}
+
+TEST_P(SameBits, OnOtherGraphs) {
+  for (const char* graph : {"torus:3x3", "star", "complete", "exponential"}) {
+    SCOPED_TRACE(graph);
+    Fleet fleet = quadratic_fleet(9, graph, GetParam().algorithm, GetParam().order);
+    fleet.stop.rounds = 20;
+    expect_same_bits(fleet);
+  }
+}
+
+struct Changing {
+  const char* schedule;
+  PeerId peers;
+};
+constexpr Changing changing[] = {{"one-peer-exponential", 8},
+                                 {"one-peer-exponential", 6},
+                                 {"one-peer-exponential", 2},
+                                 {"random-matching", 7},
+                                 {"random-matching", 8},
+                                 {"base:k=1", 6},
+                                 {"base:k=2", 8},
+                                 {"od-equi-dyn", 6},
+                                 {"ou-equi-dyn:m=3,seed=3", 7},
+                                 {"matcha:budget=0.4,graph=torus:3x3", 9}};
+
+TEST_P(SameBits, OnGraphsThatChangeWithTheRound) {
+  for (const auto& [schedule, n] : changing) {
+    for (const std::uint32_t d : {10U, 200'000U}) {
+      SCOPED_TRACE(testing::Message() << schedule << " on " << n << ", d " << d);
+      Fleet fleet = quadratic_fleet(n, schedule, GetParam().algorithm, GetParam().order);
+      fleet.data.quadratic.dimension = d;
+      fleet.data.quadratic.spread = 1;
+      fleet.stop.rounds = d == 10 ? 200 : 20;
+      expect_same_bits(fleet);
+    }
+  }
+}
+
+/// Whatever is lost with a connection is sent again over the next one, once: the same bits as in an
+/// undisturbed run.
+TEST_P(SameBits, WhateverBecomesOfConnections) {
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    for (const Harm harm : {Harm{.cut_after = 30'000}, Harm{.flip_after = 60'000}}) {
+      const char* graph = seed < 3 ? "ring" : "random-matching";
+      Fleet file = quadratic_fleet(5, graph, GetParam().algorithm, GetParam().order);
+      file.seed = seed;
+      file.data.quadratic.dimension = 500;
+      file.data.quadratic.spread = 1;
+      file.stop.rounds = 150;
+      const Assembly assembly(file);
+      HarmedFleet harmed(assembly, harm, seed);
+      harmed.fleet.run();
+      int harms = 0;
+      for (const auto& proxy : harmed.proxies) harms += proxy->cuts() + proxy->flips();
+      EXPECT_GE(harms, 10);
+      EXPECT_EQ(harmed.fleet.observer.params_hash(), in_virtual_time(assembly).hash)
+          << "seed " << seed << ", " << harms << " times\n"
+          << harmed.fleet.log;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryRule,
+                         SameBits,
+                         testing::Values(Rule{"d-psgd", "lian"},
+                                         Rule{"d-psgd", "atc"},
+                                         Rule{"d-psgd", "cta"},
+                                         Rule{"all-reduce", ""}),
+                         [](const auto& row) {
+                           const std::string name =
+                               std::string(row.param.algorithm) + "_" + row.param.order;
+                           std::string plain;
+                           for (const char c : name) plain += c == '-' ? '_' : c;
+                           return plain;
+                         });
+
+}  // namespace
+}  // namespace gv

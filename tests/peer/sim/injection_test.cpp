@@ -1,0 +1,123 @@
+#include "peer/fleet/injection.h"
+
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "peer/sim/simulation.h"
+#include "tests/peer/fleet/test_fleet.h"
+#include "tests/scratch_folder.h"
+
+namespace gv {
+namespace {
+
+using std::chrono::milliseconds;
+using Kind = Injection::Kind;
+
+/// The first complaint about a fleet of four in a ring with these faults.
+std::string complaint(const std::string& inject) {
+  const ScratchFolder folder;
+  const std::string path = folder.path() + "/fleet.yaml";
+  std::ofstream(path) << "version: 1\npeers: 4\ndata: quadratic\nstop: { rounds: 10 }\n"
+                      << "faults: { inject: " << inject << " }\n";
+  try {
+    const Assembly fleet(read_fleet(path, {}, nullptr));
+  } catch (const FleetError& e) {
+    return e.diagnostics().front().message;
+  }
+  return "";
+}
+
+TEST(Injection, IsReadStrictly) {
+  EXPECT_EQ(
+      complaint("[{ at: 1 s, kill: 3 }, { at: 2 s, start: 3 }, { at: 1 s, stop: 0, for: 1 s },"
+                " { at: 0 s, cut: [1, 2], for: 10 s }]"),
+      "");
+  EXPECT_EQ(complaint("[{ kill: 3 }]"), "missing key `at`");
+  EXPECT_EQ(complaint("[{ at: 1 s }]"), "expected one of kill, start, stop and cut");
+  EXPECT_EQ(complaint("[{ at: 1 s, kill: 1, start: 1 }]"),
+            "expected one of kill, start, stop and cut");
+  EXPECT_EQ(complaint("[{ at: 1 s, kill: 4 }]"), "4 is out of range: 0 to 3");
+  EXPECT_EQ(complaint("[{ at: 1 s, stop: 1 }]"), "missing key `for`: how long it lasts");
+  EXPECT_EQ(complaint("[{ at: 1 s, kill: 1, for: 1 s }]"), "only `stop` and `cut` last for a time");
+  EXPECT_EQ(complaint("[{ at: 1 s, cut: 1, for: 1 s }]"),
+            "expected two peers, such as `cut: [1, 2]`");
+  EXPECT_EQ(complaint("[{ at: 1 s, cut: [1, 1], for: 1 s }]"), "peer 1 has no link with itself");
+  EXPECT_EQ(complaint("[{ at: 1 s, cut: [0, 2], for: 1 s }]"),
+            "peers 0 and 2 are not linked: there is nothing to cut");
+  EXPECT_EQ(complaint("yes"), "expected a list of faults");
+}
+
+SimulationOptions injecting(std::vector<Injection> faults) {
+  SimulationOptions options;
+  options.threads = 1;
+  options.faults = FaultPlan{.seed = 1,
+                             .until = Time::max(),
+                             .trace = {},
+                             .dice = false,
+                             .restart = false,
+                             .inject = std::move(faults),
+                             .timing = {}};
+  return options;
+}
+
+/// A run of 200 rounds, 65 ms.
+struct Injected : testing::Test {
+  SimulationResult run(std::vector<Injection> faults) {
+    SimulationResult result = simulate(fleet, observer, injecting(std::move(faults)));
+    EXPECT_EQ(result.violations, std::vector<std::string>{});
+    return result;
+  }
+  Assembly fleet{restless_fleet(6, "ring", "lian")};
+  Observer observer{6, fleet.evaluator(), {}};
+};
+
+TEST_F(Injected, NothingChangesNoBit) {
+  run({});
+  Observer undisturbed(6, fleet.evaluator(), {});
+  simulate(fleet, undisturbed, {});
+  EXPECT_EQ(observer.params_hash(), undisturbed.params_hash());
+}
+
+TEST_F(Injected, AKilledPeerIsLost) {
+  const SimulationResult result = run({{.at = milliseconds(50), .kind = Kind::kill, .peer = 3}});
+  EXPECT_EQ(result.lost, std::vector<PeerId>{3});
+  ASSERT_TRUE(observer.summary());
+  EXPECT_EQ(observer.summary()->peers, 5U);
+}
+
+TEST_F(Injected, AnotherProcessTakesItsPlace) {
+  const SimulationResult result = run({{.at = milliseconds(50), .kind = Kind::kill, .peer = 3},
+                                       {.at = milliseconds(75), .kind = Kind::start, .peer = 3}});
+  EXPECT_EQ(result.lost, std::vector<PeerId>{});
+  ASSERT_TRUE(observer.summary());
+  EXPECT_EQ(observer.summary()->peers, 6U);
+  EXPECT_GT(observer.summary()->passed_over.at(3), 10U) << "it was away for 25 ms";
+}
+
+TEST_F(Injected, WhoStandsStillHoldsUpItsNeighboursUntilItCountsAsDead) {
+  run({{.at = milliseconds(50), .kind = Kind::stop, .peer = 2, .length = milliseconds(100)}});
+  EXPECT_GT(observer.summary()->longest_wait.at(1), milliseconds(35));
+  EXPECT_LT(observer.summary()->longest_wait.at(1), milliseconds(70));
+}
+
+/// Found on a real fleet: rounds alone take no waiting for the network, and a peer that was cut off
+/// for a tenth of the run had finished long before the others.
+TEST(Injection, WhoIsCutOffDoesNotRunAhead) {
+  Fleet file = restless_fleet(6, "ring", "lian");
+  file.network.latency = milliseconds(5);  // a round takes little else
+  file.flops = 1e9;
+  const Assembly fleet(file);
+  Observer observer(6, fleet.evaluator(), {});
+  SimulationOptions options = injecting({{milliseconds(200), Kind::cut, 0, 1, milliseconds(400)},
+                                         {milliseconds(200), Kind::cut, 0, 5, milliseconds(400)}});
+  Time last{0};
+  options.on_progress = [&](Step round, Time now) {  // of peer 0
+    if (round == 150) last = now;
+  };
+  EXPECT_EQ(simulate(fleet, observer, options).violations, std::vector<std::string>{});
+  EXPECT_GT(last, milliseconds(150 * 5 * 4 / 5));
+}
+
+}  // namespace
+}  // namespace gv

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "peer/runtime/observer.h"
+#include "peer/runtime/tcp_peer.h"
+#include "peer/sim/simulation.h"
+
+// One fleet in both worlds.
+
+namespace gv {
+
+/// All peers of a fleet over loopback TCP, each with its own loop thread in this process.
+class LoopbackFleet {
+ public:
+  explicit LoopbackFleet(const Assembly& fleet)
+      : observer(fleet.fleet.size(), fleet.evaluator(), {}) {
+    const PeerId n = fleet.fleet.size();
+    for (PeerId i = 0; i < n; ++i) {
+      TcpPeerOptions options;
+      options.on_report = [this](Report report) {
+        // A peer's buffers go back to its own pool, on its own loop.
+        const auto copy = std::make_shared<Buffer>(report.model->size());
+        std::ranges::copy(report.model->floats(), copy->floats().begin());
+        report.model = copy;
+        const std::lock_guard lock(mutex_);
+        observer.take(std::move(report), Time{0});
+      };
+      options.log = [this](const std::string& line) {
+        const std::lock_guard lock(mutex_);
+        log += line + "\n";
+      };
+      peers.push_back(std::make_unique<TcpPeer>(fleet, i, std::move(options)));
+      addresses.push_back({i, "127.0.0.1", peers.back()->listen()});
+    }
+  }
+
+  void run() {
+    std::vector<std::thread> threads;
+    for (const auto& peer : peers) threads.emplace_back([&] { peer->run(addresses); });
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  Observer observer;
+  std::vector<std::unique_ptr<TcpPeer>> peers;
+  std::vector<PeerAddress> addresses;
+  std::string log;
+
+ private:
+  std::mutex mutex_;
+};
+
+struct Outcome {
+  std::string hash;
+  std::uint64_t sent_bytes;
+};
+
+inline Outcome in_virtual_time(const Assembly& assembly) {
+  Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
+  simulate(assembly, observer, {});
+  return {observer.params_hash(), observer.summary()->sent_bytes};
+}
+
+}  // namespace gv
