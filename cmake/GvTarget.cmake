@@ -23,3 +23,13 @@ function(gv_options target)
     target_link_options(${target} PUBLIC -fsanitize=thread)
   endif()
 endfunction()
+
+# gv_precompile(target headers...): headers that most sources of the target include, parsed once. Every source still
+# includes what it needs: GV_PRECOMPILE=OFF builds without, and .ci/ does so once.
+option(GV_PRECOMPILE "Parse the headers of third parties and of the standard library once per target" ON)
+function(gv_precompile target)
+  if(GV_PRECOMPILE)
+    target_precompile_headers(${target} PRIVATE <algorithm> <chrono> <cmath> <cstdint> <deque> <functional> <map> <memory>
+      <numeric> <optional> <span> <sstream> <stdexcept> <string> <string_view> <utility> <vector> ${ARGN})
+  endif()
+endfunction()
