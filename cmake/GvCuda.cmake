@@ -1,6 +1,7 @@
 # Sets GV_HAVE_CUDA and GV_HAVE_CUDNN from the option GV_CUDA, and says what was chosen and why.
-# AUTO: on where CUDA's toolkit and cuBLAS are; never with a sanitizer, whose memory map CUDA's driver does not survive.
-# ON: an error where they are missing. The architectures are those of the A100 and of the H100, and what newer
+# AUTO: on where there is an NVIDIA device (its driver is loaded) and CUDA's toolkit with cuBLAS: nobody else waits for the
+# kernels to compile. Never with a sanitizer, whose memory map CUDA's driver does not survive.
+# ON: wherever the toolkit is (./grapevine does that where GRAPEVINE_CUDA=on); an error where it is missing. The architectures are those of the A100 and of the H100, and what newer
 # devices compile for themselves (PTX); -DCMAKE_CUDA_ARCHITECTURES=... takes others.
 set(GV_HAVE_CUDA OFF)
 set(GV_HAVE_CUDNN OFF)
@@ -8,6 +9,8 @@ set(gv_cuda_why "GV_CUDA=${GV_CUDA}")
 
 if(GV_CUDA STREQUAL "AUTO" AND GV_SANITIZE)
   set(gv_cuda_why "GV_SANITIZE=${GV_SANITIZE}")
+elseif(GV_CUDA STREQUAL "AUTO" AND NOT EXISTS /proc/driver/nvidia/version AND NOT EXISTS /dev/nvidiactl AND NOT EXISTS /dev/dxg)
+  set(gv_cuda_why "no NVIDIA device is here; GV_CUDA=ON builds it all the same")
 elseif(GV_CUDA)
   find_package(CUDAToolkit 12 QUIET)
   if(NOT CUDAToolkit_FOUND OR NOT TARGET CUDA::cublas)
@@ -41,7 +44,10 @@ elseif(GV_CUDA)
 endif()
 
 if(GV_HAVE_CUDA)
-  # Where programs look for libgv_cuda.so, and for what experiments/gpu puts beside them.
+  # Where programs look for libgv_cuda.so, and for what experiments/gpu puts beside them. CMake would fill the path up with
+  # colons, to edit it in place on installation; but an empty element means the current folder, so that a libz.so.1 that
+  # lies there would be loaded. Linking again on installation needs no such room.
+  set(CMAKE_NO_BUILTIN_CHRPATH ON)
   set(CMAKE_BUILD_RPATH "$ORIGIN;$ORIGIN/../gpu;$ORIGIN/../../gpu")
   set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   find_package(Cudnn QUIET)

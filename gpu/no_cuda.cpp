@@ -6,7 +6,9 @@ namespace gv {
 
 CudaStatus cuda_status() {
   CudaStatus status;
-  status.problem = "this binary was built without CUDA";
+  status.problem =
+      "this binary was built without CUDA; where CUDA's toolkit is installed, "
+      "`GRAPEVINE_CUDA=on ./grapevine doctor` builds it in";
   return status;
 }
 

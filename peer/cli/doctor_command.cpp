@@ -72,7 +72,7 @@ Finding host_name() {
 /// Both are fine: peers train on the CPU then.
 Finding cuda() {
   const CudaStatus status = cuda_status();
-  if (!status.built) return {"CUDA", true, "not built in"};
+  if (!status.built) return {"CUDA", true, "not built in: " + status.problem};
   if (status.devices.empty()) return {"CUDA", true, "built in; no device: " + status.problem};
   std::string list = "built in, " + status.versions;
   for (const CudaDevice& device : status.devices)

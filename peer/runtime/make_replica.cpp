@@ -22,8 +22,8 @@ Device choose_device(const std::string& word, bool cuda_here) {
   if (!cuda_here) {
     const std::string problem = cuda_status().problem;
     throw std::runtime_error(
-        fmt::format("device `{}`: {}\nhelp:  write `device: cpu` or `auto`, or build the preset "
-                    "`cuda` on a machine with a GPU",
+        fmt::format("device `{}`: {}\nhelp:  write `device: cpu` or `auto`, or use a machine with "
+                    "a GPU",
                     word,
                     problem.empty() ? "no CUDA device answers" : problem));
   }

@@ -159,7 +159,8 @@ Findings shared_scratch(const File& file) {
 
 Findings missing_source(const File& file) {
   static const std::regex citable(
-      R"(^(gossip/(d_psgd|all_reduce)\.cpp|graph/(spectrum/closed_form|topology/random_graph)\.cpp|)"
+      R"(^(gossip/(d_psgd|all_reduce)\.cpp|)"
+      R"(graph/(spectrum/closed_form|topology/random_graph)\.cpp|)"
       R"(graph/mixing/(mixing|optimal_weights)\.h|)"
       R"(graph/spectrum/(spectrum|lanczos|shift_invert|modes|bounds)\.h|)"
       R"(graph/predict/(centers|local|mixing|quadratic|regression|sequence|transient|unequal)\.h|)"

@@ -1,0 +1,67 @@
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <elf.h>
+#include <gtest/gtest.h>
+
+namespace gv {
+namespace {
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+template <class Record>
+Record record_at(const std::string& file, std::size_t offset) {
+  Record record{};
+  if (offset + sizeof record > file.size()) throw std::out_of_range("a damaged ELF file");
+  std::memcpy(&record, file.data() + offset, sizeof record);
+  return record;
+}
+
+std::vector<Elf64_Shdr> sections(const std::string& file) {
+  const auto head = record_at<Elf64_Ehdr>(file, 0);
+  std::vector<Elf64_Shdr> all;
+  for (std::size_t k = 0; k < head.e_shnum; ++k)
+    all.push_back(record_at<Elf64_Shdr>(file, head.e_shoff + k * head.e_shentsize));
+  return all;
+}
+
+/// Where the loader looks for the libraries of a program, before the system's folders.
+std::optional<std::string> run_path(const std::string& file) {
+  const std::vector<Elf64_Shdr> all = sections(file);
+  for (const Elf64_Shdr& section : all) {
+    if (section.sh_type != SHT_DYNAMIC) continue;
+    for (std::size_t at = 0; at < section.sh_size; at += sizeof(Elf64_Dyn)) {
+      const auto entry = record_at<Elf64_Dyn>(file, section.sh_offset + at);
+      if (entry.d_tag != DT_RUNPATH && entry.d_tag != DT_RPATH) continue;
+      return file.c_str() + all.at(section.sh_link).sh_offset + entry.d_un.d_val;
+    }
+  }
+  return {};
+}
+
+std::vector<std::string> elements(const std::string& path) {
+  std::vector<std::string> all(1);
+  for (const char c : path) c == ':' ? all.emplace_back() : all.back() += c;
+  return all;
+}
+
+/// An empty element means the current folder, and so does a relative one: whoever may write there
+/// would have their code run.
+TEST(LibraryPath, NamesNoFolderThatDependsOnTheCurrentOne) {
+  const std::string file = bytes_of(GV_BINARY);
+  ASSERT_TRUE(file.starts_with(ELFMAG));
+  const std::optional<std::string> path = run_path(file);
+  if (!path) return;  // the system's folders alone
+  for (const std::string& folder : elements(*path))
+    EXPECT_TRUE(folder.starts_with("/") || folder.starts_with("$ORIGIN")) << "RUNPATH " << *path;
+}
+
+}  // namespace
+}  // namespace gv
