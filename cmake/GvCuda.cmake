@@ -44,12 +44,12 @@ elseif(GV_CUDA)
 endif()
 
 if(GV_HAVE_CUDA)
-  # Where programs look for libgv_cuda.so, and for what experiments/gpu puts beside them. CMake would fill the path up with
-  # colons, to edit it in place on installation; but an empty element means the current folder, so that a libz.so.1 that
-  # lies there would be loaded. Linking again on installation needs no such room.
-  set(CMAKE_NO_BUILTIN_CHRPATH ON)
-  set(CMAKE_BUILD_RPATH "$ORIGIN;$ORIGIN/../gpu;$ORIGIN/../../gpu")
-  set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  # Where programs look for libgv_cuda.so, and for what experiments/gpu puts beside them. The same before and after
+  # installation: for a build path that is to be edited later CMake makes room with colons, and an empty element means the
+  # current folder, so that a libz.so.1 that lies there would be loaded.
+  set(CMAKE_INSTALL_RPATH "$ORIGIN;$ORIGIN/../gpu;$ORIGIN/../../gpu;$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+  set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
   find_package(Cudnn QUIET)
   set(GV_HAVE_CUDNN ${Cudnn_FOUND})
   if(GV_HAVE_CUDNN)

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpu/device/kit.h"
+#include "gpu/device/device_context.h"
 
 namespace gv::gpu {
 namespace {
@@ -20,14 +20,14 @@ double matrix_rate(Precision precision) {
   const cudaDataType_t type = halves ? CUDA_R_16BF : CUDA_R_32F;
   const cublasComputeType_t compute =
       precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
-  const Kit kit(precision);
+  const DeviceContext context(precision);
   DeviceArray<std::uint8_t> a(count * (halves ? 2 : 4), "a factor");
   DeviceArray<std::uint8_t> b(a.size(), "a factor");
   DeviceArray<float> c(count, "a product");
   const float one = 1;
   const float zero = 0;
-  const double t = device_seconds(kit.stream, 10, [&] {
-    GV_CUDA(cublasGemmEx(kit.blas(),
+  const double t = device_seconds(context.stream, 10, [&] {
+    GV_CUDA(cublasGemmEx(context.blas(),
                          CUBLAS_OP_N,
                          CUBLAS_OP_N,
                          n,

@@ -40,12 +40,13 @@ void launch_blocks(void (*kernel)(Parameters...),
   GV_CUDA_LAUNCHED();
 }
 
-struct Two {
+/// Two sums that a block takes together, such as those of the values and of their squares.
+struct SumPair {
   double a = 0, b = 0;
 };
 
 /// The sums over the block's threads, in an order that never changes; every thread gets them.
-__device__ inline Two block_sum(Two mine) {
+__device__ inline SumPair block_sum(SumPair mine) {
   __shared__ double a[block_threads];
   __shared__ double b[block_threads];
   a[threadIdx.x] = mine.a;
@@ -58,7 +59,7 @@ __device__ inline Two block_sum(Two mine) {
     }
     __syncthreads();
   }
-  const Two total{a[0], b[0]};
+  const SumPair total{a[0], b[0]};
   __syncthreads();  // the memory is free for the next sum
   return total;
 }

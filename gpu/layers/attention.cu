@@ -74,7 +74,7 @@ class Attention : public Layer {
 
   void forward(const Pass& pass) override {
     for (std::uint32_t h = 0; h < heads_; ++h) {
-      multiply(pass.kit,
+      multiply(pass.context,
                product(pass,
                        positions_,
                        positions_,
@@ -84,9 +84,14 @@ class Attention : public Layer {
                        scores(a_.data(), pass, h),
                        scale_));
     }
-    launch(softmax_kernel, lines(pass) * warp, pass.kit.stream, a_.data(), positions_, lines(pass));
+    launch(softmax_kernel,
+           lines(pass) * warp,
+           pass.context.stream,
+           a_.data(),
+           positions_,
+           lines(pass));
     for (std::uint32_t h = 0; h < heads_; ++h) {
-      multiply(pass.kit,
+      multiply(pass.context,
                product(pass,
                        positions_,
                        width_,
@@ -102,7 +107,7 @@ class Attention : public Layer {
     const float beta = pass.add ? 1.0F : 0.0F;
     for (std::uint32_t h = 0; h < heads_; ++h) {  // dV = A^T dO, dA = dO V^T
       const Matrix d_out = output(pass.d_out, h);
-      multiply(pass.kit,
+      multiply(pass.context,
                product(pass,
                        positions_,
                        width_,
@@ -112,7 +117,7 @@ class Attention : public Layer {
                        part(pass.d_in, 2, h),
                        1,
                        beta));
-      multiply(pass.kit,
+      multiply(pass.context,
                product(pass,
                        positions_,
                        positions_,
@@ -123,14 +128,14 @@ class Attention : public Layer {
     }
     launch(softmax_back_kernel,
            lines(pass) * warp,
-           pass.kit.stream,
+           pass.context.stream,
            a_.data(),
            d_.data(),
            positions_,
            lines(pass));
     for (std::uint32_t h = 0; h < heads_; ++h) {  // dQ = dS K / sqrt, dK = dS^T Q / sqrt
       const Matrix d_scores = scores(d_.data(), pass, h);
-      multiply(pass.kit,
+      multiply(pass.context,
                product(pass,
                        positions_,
                        width_,
@@ -140,7 +145,7 @@ class Attention : public Layer {
                        part(pass.d_in, 0, h),
                        scale_,
                        beta));
-      multiply(pass.kit,
+      multiply(pass.context,
                product(pass,
                        positions_,
                        width_,

@@ -23,10 +23,10 @@ __global__ void sum_kernel(const float* dy,
                            std::uint32_t channels,
                            std::uint32_t pixels) {
   const std::size_t count = std::size_t{rows} * pixels;
-  Two sum;
+  SumPair sum;
   for (std::size_t i = threadIdx.x; i < count; i += blockDim.x)
     sum.a += static_cast<double>(dy[(i / pixels * channels + blockIdx.x) * pixels + i % pixels]);
-  const Two total = block_sum(sum);
+  const SumPair total = block_sum(sum);
   if (threadIdx.x == 0) d_bias[blockIdx.x] = static_cast<float>(total.a);
 }
 

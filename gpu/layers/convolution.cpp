@@ -62,38 +62,38 @@ int as_int(std::size_t value) {
   return static_cast<int>(value);
 }
 
-/// One for all convolutions of a kit.
-cudnnHandle_t handle_of(Kit& kit) {
-  if (!kit.dnn) {
+/// One for all convolutions of a context.
+cudnnHandle_t handle_of(DeviceContext& context) {
+  if (!context.dnn) {
     auto handle = std::make_shared<DnnHandle>();
-    GV_DNN(cudnnSetStream(*handle, kit.stream));
-    kit.dnn = std::move(handle);
+    GV_DNN(cudnnSetStream(*handle, context.stream));
+    context.dnn = std::move(handle);
   }
-  return *static_cast<DnnHandle*>(kit.dnn.get());
+  return *static_cast<DnnHandle*>(context.dnn.get());
 }
 
 class Convolution : public Layer {
  public:
   explicit Convolution(const LayerPlan& plan)
-      : kit_(plan.kit),
+      : context_(plan.context),
         in_(plan.in),
         out_(plan.node.out),
         relu_(plan.relu_follows),
-        rounded_(plan.kit.precision == Precision::bf16),
+        rounded_(plan.context.precision == Precision::bf16),
         weight_(plan.offset(0)),
         weights_(plan.network.tensors[plan.node.parameters[0]].count),
         biased_(plan.has(1)),
         bias_(biased_ ? plan.offset(1) : 0),
-        handle_(handle_of(kit_)) {
+        handle_(handle_of(context_)) {
     describe(plan.node);
     std::size_t workspace = 0;
     for (const std::uint32_t rows : plan.row_counts)
       workspace = std::max(workspace, shape_for(rows).workspace);
-    kit_.reserve_workspace(workspace);
+    context_.reserve_workspace(workspace);
     // Factors: x and the weights, dy and the weights, x and dy; results: y, dx, dW.
     const std::size_t values = plan.most_rows * std::max(in_.elements(), out_.elements());
-    kit_.reserve_factors(values, std::max(values, weights_));
-    kit_.reserve_result(std::max(values, weights_));
+    context_.reserve_factors(values, std::max(values, weights_));
+    context_.reserve_result(std::max(values, weights_));
   }
 
   void forward(const Pass& pass) override {
@@ -110,8 +110,8 @@ class Convolution : public Layer {
                                    w,
                                    convolution_,
                                    s.forward,
-                                   kit_.workspace(),
-                                   kit_.workspace_bytes(),
+                                   context_.workspace(),
+                                   context_.workspace_bytes(),
                                    &zero,
                                    s.out,
                                    result(pass.out)));
@@ -123,14 +123,14 @@ class Convolution : public Layer {
                        out_.channels,
                        pixels(),
                        relu_,
-                       kit_.stream);
+                       context_.stream);
   }
 
   void backward(const Pass& pass) override {
     by_weight(pass);
     if (biased_)
       sum_channels(
-          pass.d_out, pass.gradient + bias_, pass.rows, out_.channels, pixels(), kit_.stream);
+          pass.d_out, pass.gradient + bias_, pass.rows, out_.channels, pixels(), context_.stream);
     if (pass.d_in != nullptr) by_input(pass);
   }
 
@@ -154,9 +154,9 @@ class Convolution : public Layer {
                                            CUDNN_CROSS_CORRELATION,
                                            CUDNN_DATA_FLOAT));
     // The default allows tf32; float32 is asked for by name.
-    const cudnnMathType_t math = rounded_                            ? CUDNN_TENSOR_OP_MATH
-                                 : kit_.precision == Precision::tf32 ? CUDNN_DEFAULT_MATH
-                                                                     : CUDNN_FMA_MATH;
+    const cudnnMathType_t math = rounded_                                ? CUDNN_TENSOR_OP_MATH
+                                 : context_.precision == Precision::tf32 ? CUDNN_DEFAULT_MATH
+                                                                         : CUDNN_FMA_MATH;
     GV_DNN(cudnnSetConvolutionMathType(convolution_, math));
   }
 
@@ -210,8 +210,8 @@ class Convolution : public Layer {
                                           dy,
                                           convolution_,
                                           s.filter,
-                                          kit_.workspace(),
-                                          kit_.workspace_bytes(),
+                                          context_.workspace(),
+                                          context_.workspace_bytes(),
                                           &zero,
                                           filter_,
                                           result(d_weight)));
@@ -232,8 +232,8 @@ class Convolution : public Layer {
                                         dy,
                                         convolution_,
                                         s.data,
-                                        kit_.workspace(),
-                                        kit_.workspace_bytes(),
+                                        context_.workspace(),
+                                        context_.workspace_bytes(),
                                         &beta,
                                         s.in,
                                         result(pass.d_in)));
@@ -244,23 +244,23 @@ class Convolution : public Layer {
   std::size_t in_count(const Pass& pass) const { return pass.rows * in_.elements(); }
   std::size_t out_count(const Pass& pass) const { return pass.rows * out_.elements(); }
 
-  // bf16: the factors are rounded into the kit's room, the result is widened out of it.
+  // bf16: the factors are rounded into the context's room, the result is widened out of it.
   const void* first(const float* values, std::size_t count) {
     if (!rounded_) return values;
-    to_bf16(values, kit_.factor_a(), count, kit_.stream);
-    return kit_.factor_a();
+    to_bf16(values, context_.factor_a(), count, context_.stream);
+    return context_.factor_a();
   }
   const void* second(const float* values, std::size_t count) {
     if (!rounded_) return values;
-    to_bf16(values, kit_.factor_b(), count, kit_.stream);
-    return kit_.factor_b();
+    to_bf16(values, context_.factor_b(), count, context_.stream);
+    return context_.factor_b();
   }
-  void* result(float* values) { return rounded_ ? kit_.result() : values; }
+  void* result(float* values) { return rounded_ ? context_.result() : values; }
   void widen(float* values, std::size_t count, bool add) {
-    if (rounded_) from_bf16(kit_.result(), values, count, add, kit_.stream);
+    if (rounded_) from_bf16(context_.result(), values, count, add, context_.stream);
   }
 
-  Kit& kit_;
+  DeviceContext& context_;
   Shape in_, out_;
   bool relu_;
   bool rounded_;

@@ -37,11 +37,11 @@ std::unique_ptr<Layer> make_layer(const LayerPlan& plan) {
 
 DeviceNetwork::DeviceNetwork(const Network& network,
                              std::vector<std::uint32_t> row_counts,
-                             Kit& kit)
+                             DeviceContext& context)
     : network_(network),
       plan_(plan_network(network_)),
       most_rows_(std::ranges::max(row_counts)),
-      kit_(kit) {
+      context_(context) {
   if (network_.vocabulary > 0)
     tokens_ = {std::size_t{most_rows_} * network_.input().positions, "tokens"};
   for (const std::size_t floats : plan_.values)
@@ -57,7 +57,7 @@ DeviceNetwork::DeviceNetwork(const Network& network,
                                   .most_rows = most_rows_,
                                   .in_place = plan_.in_place[i],
                                   .relu_follows = plan_.fused[i],
-                                  .kit = kit_}));
+                                  .context = context_}));
   }
 }
 
@@ -89,7 +89,7 @@ Pass DeviceNetwork::pass(std::size_t i, const float* x, float* g, std::uint32_t 
   const Node& node = network_.nodes[i];
   const std::size_t first = node.inputs[0];
   const bool two = node.inputs.size() > 1;
-  return {.kit = kit_,
+  return {.context = context_,
           .rows = rows,
           .parameters = x,
           .gradient = g,

@@ -9,12 +9,14 @@
 namespace gv::gpu {
 
 /// A network's forward and backward pass on the device. All memory is allocated when it is made;
-/// a pass only puts work into the kit's stream and can be captured.
+/// a pass only puts work into the context's stream and can be captured.
 class DeviceNetwork {
  public:
   /// row_counts: the rows of every pass that will be asked for. Throws CudaError when the device
   /// has no room, or for a convolution when this was built without cuDNN.
-  DeviceNetwork(const Network& network, std::vector<std::uint32_t> row_counts, Kit& kit);
+  DeviceNetwork(const Network& network,
+                std::vector<std::uint32_t> row_counts,
+                DeviceContext& context);
 
   const Network& network() const { return network_; }
   std::uint32_t most_rows() const { return most_rows_; }
@@ -36,7 +38,7 @@ class DeviceNetwork {
   Network network_;
   NetworkPlan plan_;
   std::uint32_t most_rows_;
-  Kit& kit_;
+  DeviceContext& context_;
   DeviceArray<std::uint8_t> tokens_;
   std::vector<DeviceArray<float>> values_, gradients_;
   std::vector<std::unique_ptr<Layer>> layers_;

@@ -61,15 +61,15 @@ class Elementwise : public Layer {
   void forward(const Pass& pass) override {
     const std::size_t count = pass.rows * elements_;
     if (op_ == Op::relu && !done_)
-      launch(relu_kernel, count, pass.kit.stream, pass.in, pass.out, count);
-    if (op_ == Op::gelu) launch(gelu_kernel, count, pass.kit.stream, pass.in, pass.out, count);
+      launch(relu_kernel, count, pass.context.stream, pass.in, pass.out, count);
+    if (op_ == Op::gelu) launch(gelu_kernel, count, pass.context.stream, pass.in, pass.out, count);
     if (op_ == Op::add)
-      launch(add_kernel, count, pass.kit.stream, pass.in, pass.in2, pass.out, count);
+      launch(add_kernel, count, pass.context.stream, pass.in, pass.in2, pass.out, count);
   }
 
   void backward(const Pass& pass) override {
     const std::size_t count = pass.rows * elements_;
-    const cudaStream_t stream = pass.kit.stream;
+    const cudaStream_t stream = pass.context.stream;
     if (op_ == Op::add) {
       if (pass.d_in != nullptr)
         launch(pass_on_kernel, count, stream, pass.d_out, pass.d_in, count, pass.add);

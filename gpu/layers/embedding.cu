@@ -59,7 +59,7 @@ class Embedding : public Layer {
     const std::size_t count = std::size_t{pass.rows} * positions_ * channels_;
     launch(embed_kernel,
            count,
-           pass.kit.stream,
+           pass.context.stream,
            pass.tokens,
            pass.parameters + token_,
            pass.parameters + position_,
@@ -72,7 +72,7 @@ class Embedding : public Layer {
   void backward(const Pass& pass) override {
     launch_blocks(token_gradient_kernel,
                   vocabulary_,
-                  pass.kit.stream,
+                  pass.context.stream,
                   pass.tokens,
                   pass.d_out,
                   pass.gradient + token_,
@@ -81,7 +81,7 @@ class Embedding : public Layer {
     const std::size_t row = std::size_t{positions_} * channels_;
     launch(position_gradient_kernel,
            row,
-           pass.kit.stream,
+           pass.context.stream,
            pass.d_out,
            pass.gradient + position_,
            row,

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "gpu/device/kit.h"
+#include "gpu/device/device_context.h"
 #include "optim/models/network.h"
 
 namespace gv::gpu {
@@ -21,7 +21,7 @@ struct Moments {
 /// What one node works on in one pass. All pointers are the device's; values lie row after row, a
 /// row in the order of its Shape.
 struct Pass {
-  Kit& kit;
+  DeviceContext& context;
   std::uint32_t rows = 0;
   Moments moments{};
   const float* parameters = nullptr;     ///< the flat vector x
@@ -38,7 +38,7 @@ struct Pass {
 };
 
 /// One node of a network. Everything it needs is allocated when it is made; a pass only puts work
-/// into the kit's stream.
+/// into the context's stream.
 class Layer {
  public:
   virtual ~Layer() = default;
@@ -56,7 +56,7 @@ struct LayerPlan {
   std::uint32_t most_rows = 0;            ///< the largest
   bool in_place = false;                  ///< relu: the value takes the place of the input's
   bool relu_follows = false;              ///< linear: does the relu after it in the same pass
-  Kit& kit;
+  DeviceContext& context;
 
   std::size_t offset(std::size_t parameter) const {
     return network.tensors[node.parameters[parameter]].offset;

@@ -27,13 +27,13 @@ class Linear : public Layer {
     const std::size_t n = std::size_t{plan.most_rows} * positions_;
     const std::size_t weights = std::size_t{in_} * out_;
     // Factors: x and W, dy and x, dy and W.
-    plan.kit.reserve_factors(n * std::max(in_, out_), std::max(weights, n * in_));
-    plan.kit.reserve_ones(n);
+    plan.context.reserve_factors(n * std::max(in_, out_), std::max(weights, n * in_));
+    plan.context.reserve_ones(n);
   }
 
   void forward(const Pass& pass) override {
     const std::uint32_t n = pass.rows * positions_;
-    multiply(pass.kit,
+    multiply(pass.context,
              {.m = n,
               .n = out_,
               .k = in_,
@@ -43,13 +43,19 @@ class Linear : public Layer {
               .c_row = out_});
     if (!biased_) return;
     const std::size_t count = std::size_t{n} * out_;
-    launch(
-        bias_kernel, count, pass.kit.stream, pass.out, pass.parameters + bias_, count, out_, relu_);
+    launch(bias_kernel,
+           count,
+           pass.context.stream,
+           pass.out,
+           pass.parameters + bias_,
+           count,
+           out_,
+           relu_);
   }
 
   void backward(const Pass& pass) override {
     const std::uint32_t n = pass.rows * positions_;
-    multiply(pass.kit,
+    multiply(pass.context,
              {.m = out_,
               .n = in_,
               .k = n,
@@ -57,9 +63,9 @@ class Linear : public Layer {
               .b = {.data = pass.in, .row = in_},
               .c = pass.gradient + weight_,
               .c_row = in_});
-    if (biased_) sum_rows(pass.kit, pass.d_out, n, out_, pass.gradient + bias_);
+    if (biased_) sum_rows(pass.context, pass.d_out, n, out_, pass.gradient + bias_);
     if (pass.d_in == nullptr) return;
-    multiply(pass.kit,
+    multiply(pass.context,
              {.m = n,
               .n = in_,
               .k = out_,

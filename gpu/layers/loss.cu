@@ -29,20 +29,20 @@ __global__ void score_kernel(const float* z,
 
 /// One block.
 __global__ void mean_kernel(const double* losses, std::uint32_t lines, double* mean) {
-  Two sum;
+  SumPair sum;
   for (std::uint32_t k = threadIdx.x; k < lines; k += blockDim.x) sum.a += losses[k];
-  const Two total = block_sum(sum);
+  const SumPair total = block_sum(sum);
   if (threadIdx.x == 0) *mean = total.a / lines;
 }
 
 /// One block.
 __global__ void total_kernel(const double* losses, std::uint32_t lines, double* score) {
-  Two sum;
+  SumPair sum;
   for (std::uint32_t k = threadIdx.x; k < lines; k += blockDim.x) {
     sum.a += losses[2 * k];
     sum.b += losses[2 * k + 1];
   }
-  const Two total = block_sum(sum);
+  const SumPair total = block_sum(sum);
   if (threadIdx.x == 0) {
     score[0] = total.a;
     score[1] = total.b;

@@ -39,7 +39,7 @@ class NormLayer : public Layer {
       find_group_statistics(pass, layout, epsilon_, mean, inverse);
     launch(apply_kernel,
            layout.rows * channels_ * pixels_,
-           pass.kit.stream,
+           pass.context.stream,
            pass.in,
            pass.out,
            layout,
@@ -49,7 +49,7 @@ class NormLayer : public Layer {
   }
 
   void backward(const Pass& pass) override {
-    const cudaStream_t stream = pass.kit.stream;
+    const cudaStream_t stream = pass.context.stream;
     float* d_weight = pass.gradient + weight_;
     float* d_bias = pass.gradient + bias_;
     const Back back{.x = pass.in,
@@ -76,7 +76,7 @@ class NormLayer : public Layer {
   float epsilon_;
   std::size_t weight_, bias_;
   DeviceArray<float> mean_, inverse_;
-  DeviceArray<Two> partial_, memory_;
+  DeviceArray<SumPair> partial_, memory_;
 };
 
 }  // namespace

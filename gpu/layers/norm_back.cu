@@ -8,19 +8,19 @@ struct Slopes {
   const float* x;
   const float* dy;
   Statistics s;
-  __device__ Two operator()(std::size_t k, std::size_t set) const {
+  __device__ SumPair operator()(std::size_t k, std::size_t set) const {
     const auto d = static_cast<double>(dy[k]);
     return {d, d * static_cast<double>((x[k] - s.mean[set]) * s.inverse[set])};
   }
 };
 
-__global__ void affine_gradient_kernel(const Two* partial,
+__global__ void affine_gradient_kernel(const SumPair* partial,
                                        std::uint32_t channels,
                                        float* d_weight,
                                        float* d_bias) {
   const std::size_t channel = thread_index();
   if (channel >= channels) return;
-  const Two total = channel_total(partial, static_cast<std::uint32_t>(channel));
+  const SumPair total = channel_total(partial, static_cast<std::uint32_t>(channel));
   d_bias[channel] = static_cast<float>(total.a);
   d_weight[channel] = static_cast<float>(total.b);
 }
@@ -44,13 +44,13 @@ __global__ void group_back_kernel(Back b) {
   const std::size_t begin = std::size_t{blockIdx.x} * length;
   const float mean = b.s.mean[blockIdx.x];
   const float inverse = b.s.inverse[blockIdx.x];
-  Two sum;
+  SumPair sum;
   for (std::uint32_t i = threadIdx.x; i < length; i += blockDim.x) {
     const double d = static_cast<double>(weight[i / b.layout.pixels] * b.dy[begin + i]);
     sum.a += d;
     sum.b += d * static_cast<double>((b.x[begin + i] - mean) * inverse);
   }
-  const Two total = block_sum(sum);
+  const SumPair total = block_sum(sum);
   const auto mean_d = static_cast<float>(total.a / length);
   const auto mean_d_hat = static_cast<float>(total.b / length);
   for (std::uint32_t i = threadIdx.x; i < length; i += blockDim.x) {
@@ -63,7 +63,7 @@ __global__ void group_back_kernel(Back b) {
 }  // namespace
 
 void find_affine_gradient(
-    const Back& back, Two* partial, float* d_weight, float* d_bias, cudaStream_t stream) {
+    const Back& back, SumPair* partial, float* d_weight, float* d_bias, cudaStream_t stream) {
   const std::uint32_t channels = back.layout.channels;
   launch_blocks(channel_slice_kernel<Slopes>,
                 std::size_t{channels} * slices,

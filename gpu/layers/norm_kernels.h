@@ -34,26 +34,26 @@ struct Statistics {
 /// partial[channel * slices + slice] <- the sums of `term` over a channel's slice: block (channel,
 /// slice).
 template <class Term>
-__global__ void channel_slice_kernel(Term term, Layout layout, Two* partial) {
+__global__ void channel_slice_kernel(Term term, Layout layout, SumPair* partial) {
   const std::uint32_t channel = blockIdx.x / slices;
   const std::uint32_t slice = blockIdx.x % slices;
   const std::size_t count = layout.rows * layout.pixels;
-  Two sum;
+  SumPair sum;
   for (std::size_t i = std::size_t{slice} * blockDim.x + threadIdx.x; i < count;
        i += std::size_t{slices} * blockDim.x) {
     const std::size_t row = i / layout.pixels;
     const std::size_t pixel = i % layout.pixels;
-    const Two t = term((row * layout.channels + channel) * layout.pixels + pixel,
-                       layout.set_of(row, channel));
+    const SumPair t = term((row * layout.channels + channel) * layout.pixels + pixel,
+                           layout.set_of(row, channel));
     sum.a += t.a;
     sum.b += t.b;
   }
-  const Two total = block_sum(sum);
+  const SumPair total = block_sum(sum);
   if (threadIdx.x == 0) partial[blockIdx.x] = total;
 }
 
-__device__ inline Two channel_total(const Two* partial, std::uint32_t channel) {
-  Two total;
+__device__ inline SumPair channel_total(const SumPair* partial, std::uint32_t channel) {
+  SumPair total;
   for (std::uint32_t s = 0; s < slices; ++s) {
     total.a += partial[channel * slices + s].a;
     total.b += partial[channel * slices + s].b;
@@ -81,15 +81,15 @@ void find_batch_statistics(const Pass& pass,
                            float epsilon,
                            float* mean,
                            float* inverse,
-                           Two* partial,
-                           Two* memory);
+                           SumPair* partial,
+                           SumPair* memory);
 /// Of group norm.
 void find_group_statistics(
     const Pass& pass, const Layout& layout, float epsilon, float* mean, float* inverse);
 
 /// d bias = sum dy, d weight = sum dy x_hat.
 void find_affine_gradient(
-    const Back& back, Two* partial, float* d_weight, float* d_bias, cudaStream_t stream);
+    const Back& back, SumPair* partial, float* d_weight, float* d_bias, cudaStream_t stream);
 /// dx; of batch norm from the gradients of its weights and biases.
 void go_back(const Back& back, const float* d_weight, const float* d_bias, cudaStream_t stream);
 

@@ -6,7 +6,7 @@ namespace {
 /// What is summed over a channel: (x, x^2).
 struct Powers {
   const float* x;
-  __device__ Two operator()(std::size_t k, std::size_t) const {
+  __device__ SumPair operator()(std::size_t k, std::size_t) const {
     const auto v = static_cast<double>(x[k]);
     return {v, v * v};
   }
@@ -14,7 +14,7 @@ struct Powers {
 
 /// total: sums over `count` of the values and of their squares. Returns the variance.
 __device__ float put_statistics(
-    Two total, double count, float epsilon, std::size_t set, float* mean, float* inverse) {
+    SumPair total, double count, float epsilon, std::size_t set, float* mean, float* inverse) {
   const double m = total.a / count;
   const double variance = fmax(0.0, total.b / count - m * m);
   mean[set] = static_cast<float>(m);
@@ -22,26 +22,26 @@ __device__ float put_statistics(
   return static_cast<float>(variance);
 }
 
-__global__ void batch_statistics_kernel(const Two* partial,
+__global__ void batch_statistics_kernel(const SumPair* partial,
                                         Layout layout,
                                         float epsilon,
                                         float* mean,
                                         float* inverse,
                                         Moments moments,
-                                        Two* memory) {
+                                        SumPair* memory) {
   const std::size_t c = thread_index();
   if (c >= layout.channels) return;
   const double count = static_cast<double>(layout.rows) * layout.pixels;
-  const Two total = channel_total(partial, static_cast<std::uint32_t>(c));
+  const SumPair total = channel_total(partial, static_cast<std::uint32_t>(c));
   const float variance = put_statistics(total, count, epsilon, c, mean, inverse);
   if (moments.use != Moments::Use::remembered) return;
-  if (moments.count == 0) memory[c] = Two{};
+  if (moments.count == 0) memory[c] = SumPair{};
   const auto m = static_cast<double>(mean[c]);
   memory[c].a += m;
   memory[c].b += m * m + static_cast<double>(variance);
 }
 
-__global__ void given_statistics_kernel(const Two* memory,
+__global__ void given_statistics_kernel(const SumPair* memory,
                                         std::uint32_t channels,
                                         double batches,
                                         float epsilon,
@@ -55,13 +55,13 @@ __global__ void given_statistics_kernel(const Two* memory,
 __global__ void group_statistics_kernel(
     const float* x, std::uint32_t length, float epsilon, float* mean, float* inverse) {
   const float* own = x + std::size_t{blockIdx.x} * length;
-  Two sum;
+  SumPair sum;
   for (std::uint32_t i = threadIdx.x; i < length; i += blockDim.x) {
     const auto v = static_cast<double>(own[i]);
     sum.a += v;
     sum.b += v * v;
   }
-  const Two total = block_sum(sum);
+  const SumPair total = block_sum(sum);
   if (threadIdx.x == 0) put_statistics(total, length, epsilon, blockIdx.x, mean, inverse);
 }
 
@@ -72,9 +72,9 @@ void find_batch_statistics(const Pass& pass,
                            float epsilon,
                            float* mean,
                            float* inverse,
-                           Two* partial,
-                           Two* memory) {
-  const cudaStream_t stream = pass.kit.stream;
+                           SumPair* partial,
+                           SumPair* memory) {
+  const cudaStream_t stream = pass.context.stream;
   const std::uint32_t channels = layout.channels;
   if (pass.moments.use == Moments::Use::given) {
     const double batches = pass.moments.count;
@@ -111,7 +111,7 @@ void find_group_statistics(
     const Pass& pass, const Layout& layout, float epsilon, float* mean, float* inverse) {
   launch_blocks(group_statistics_kernel,
                 layout.rows * layout.groups,
-                pass.kit.stream,
+                pass.context.stream,
                 pass.in,
                 layout.channels / layout.groups * layout.pixels,
                 epsilon,

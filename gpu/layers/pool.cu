@@ -134,7 +134,7 @@ class Pool : public Layer {
 
   void forward(const Pass& pass) override {
     const std::size_t count = pass.rows * out_elements_;
-    const cudaStream_t stream = pass.kit.stream;
+    const cudaStream_t stream = pass.context.stream;
     if (op_ == Op::max_pool)
       launch(max_pool_kernel, count, stream, pass.in, pass.out, planes_, count);
     if (op_ == Op::average_pool)
@@ -146,7 +146,7 @@ class Pool : public Layer {
   void backward(const Pass& pass) override {
     if (pass.d_in == nullptr) return;
     const std::size_t count = pass.rows * in_elements_;
-    const cudaStream_t stream = pass.kit.stream;
+    const cudaStream_t stream = pass.context.stream;
     const float* dy = pass.d_out;
     if (op_ == Op::max_pool)
       launch(max_pool_back_kernel, count, stream, pass.in, dy, pass.d_in, planes_, count, pass.add);

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "gpu/replica/codec.h"
+#include "gpu/replica/device_transfer.h"
 #include "gpu/replica/dot.h"
-#include "gpu/replica/exchange.h"
 #include "gpu/replica/make_replica.h"
 #include "gpu/replica/step_clock.h"
 #include "gpu/replica/trainer.h"
@@ -39,17 +39,17 @@ class CudaReplica : public Replica {
       : memory_(pinned_memory(device)),
         device_(device),
         clock_(optimizer),
-        kit_(precision),
+        context_(precision),
         x_(network.size(), "the model"),
         g_(network.size(), "the gradient"),
         first_(clock_.vectors() > 0 ? network.size() : 0, "the optimizer"),
         second_(clock_.vectors() > 1 ? network.size() : 0, "the optimizer"),
         rule_(1, "the rule of a step"),
         host_rule_(1, "the rule of a step"),
-        exchange_(kit_.stream),
-        dot_(network.size(), kit_.stream),
-        transcoder_(kit_.stream),
-        trainer_(network, std::move(share), batch, kit_) {
+        transfer_(context_.stream),
+        dot_(network.size(), context_.stream),
+        transcoder_(context_.stream),
+        trainer_(network, std::move(share), batch, context_) {
     std::vector<float> start(network.size());
     network.initialize(start, init);
     upload(x_, start);
@@ -58,7 +58,7 @@ class CudaReplica : public Replica {
     // What is freed now must not be in use, and goes where it was made, whichever thread does it.
     // Errors were told by the call that met them.
     device_.use_if_it_answers();
-    cudaStreamSynchronize(kit_.stream);
+    cudaStreamSynchronize(context_.stream);
   }
 
   std::size_t size() const override { return x_.size(); }
@@ -69,7 +69,7 @@ class CudaReplica : public Replica {
   void step() override {
     device_.use();
     clock_.begin_step();
-    gpu::step(piece({0, size()}), clock_.rule(), kit_.stream);
+    gpu::step(piece({0, size()}), clock_.rule(), context_.stream);
   }
   /// One recording: the gradient and, behind it, the step by the rule that stands in host_rule_.
   /// A step behind an exchange is no part of one: what it mixes in comes from the network after
@@ -80,28 +80,28 @@ class CudaReplica : public Replica {
     clock_.begin_step();
     host_rule_[0] = clock_.rule();
     return trainer_.gradient(x_.data(), g_.data(), [this] {
-      copy_async(rule_.data(), host_rule_.data(), 1, cudaMemcpyHostToDevice, kit_.stream);
-      gpu::step(piece({0, size()}), clock_.kind(), rule_.data(), kit_.stream);
+      copy_async(rule_.data(), host_rule_.data(), 1, cudaMemcpyHostToDevice, context_.stream);
+      gpu::step(piece({0, size()}), clock_.kind(), rule_.data(), context_.stream);
     });
   }
   NotFinite mix(Range r, const Flows& flows) override {
     device_.use();
     check_flows(r, flows);
-    return exchange_.mix(piece(r), flows, nullptr);
+    return transfer_.mix(piece(r), flows, nullptr);
   }
   NotFinite mix_and_step(Range r, const Flows& flows) override {
     device_.use();
     check_flows(r, flows);
     if (r.begin == 0) clock_.begin_step();
     const StepRule rule = clock_.rule();
-    return exchange_.mix(piece(r), flows, &rule);
+    return transfer_.mix(piece(r), flows, &rule);
   }
   bool add_flow(Range r, float w, const Buffer& theirs, const Buffer& ours) override {
     device_.use();
     check_range(r);
     GV_CHECK(theirs.size() == r.count * sizeof(float), "their piece fills the range");
     GV_CHECK(ours.size() == r.count * sizeof(float), "our piece fills the range");
-    return exchange_.add_flow(
+    return transfer_.add_flow(
         x_.data() + r.begin, r.count, w, theirs.floats().data(), ours.floats().data());
   }
 
@@ -110,32 +110,32 @@ class CudaReplica : public Replica {
     check_range(r);
     GV_CHECK(out.size() == r.count * sizeof(float), "a buffer of the range's size");
     const float* from = of(v).data() + r.begin;
-    copy_async(out.floats().data(), from, r.count, cudaMemcpyDeviceToHost, kit_.stream);
-    kit_.stream.wait();
+    copy_async(out.floats().data(), from, r.count, cudaMemcpyDeviceToHost, context_.stream);
+    context_.stream.wait();
   }
   void load(Vector v, Range r, const Buffer& in) override {
     device_.use();
     check_range(r);
     GV_CHECK(in.size() == r.count * sizeof(float), "a buffer of the range's size");
     float* to = of(v).data() + r.begin;
-    copy_async(to, in.floats().data(), r.count, cudaMemcpyHostToDevice, kit_.stream);
-    kit_.stream.wait();
+    copy_async(to, in.floats().data(), r.count, cudaMemcpyHostToDevice, context_.stream);
+    context_.stream.wait();
   }
   void add(Vector v, Range r, const Buffer& in) override {
     device_.use();
     check_range(r);
     GV_CHECK(in.size() == r.count * sizeof(float), "a buffer of the range's size");
-    exchange_.add(of(v).data() + r.begin, r.count, in.floats().data());
+    transfer_.add(of(v).data() + r.begin, r.count, in.floats().data());
   }
   void scale(Vector v, float factor) override {
     device_.use();
-    gpu::scale(of(v).data(), factor, size(), kit_.stream);
+    gpu::scale(of(v).data(), factor, size(), context_.stream);
   }
   void axpby(float a, Vector from, float b, Vector to, Range r) override {
     device_.use();
     check_range(r);
     const float* in = of(from).data() + r.begin;
-    gpu::axpby(a, in, b, of(to).data() + r.begin, r.count, kit_.stream);
+    gpu::axpby(a, in, b, of(to).data() + r.begin, r.count, context_.stream);
   }
   double dot(Vector u, Vector v, Range r) const override {
     device_.use();
@@ -158,7 +158,7 @@ class CudaReplica : public Replica {
 
   bool finite() const override {
     device_.use();
-    return exchange_.finite(x_.data(), size());
+    return transfer_.finite(x_.data(), size());
   }
   Evaluation evaluate() override {
     device_.use();
@@ -210,24 +210,24 @@ class CudaReplica : public Replica {
   }
 
   void upload(DeviceArray<float>& to, const std::vector<float>& from) const {
-    copy_async(to.data(), from.data(), from.size(), cudaMemcpyHostToDevice, kit_.stream);
-    kit_.stream.wait();
+    copy_async(to.data(), from.data(), from.size(), cudaMemcpyHostToDevice, context_.stream);
+    context_.stream.wait();
   }
   std::vector<float> download(const DeviceArray<float>& from) const {
     std::vector<float> to(from.size());
-    copy_async(to.data(), from.data(), to.size(), cudaMemcpyDeviceToHost, kit_.stream);
-    kit_.stream.wait();
+    copy_async(to.data(), from.data(), to.size(), cudaMemcpyDeviceToHost, context_.stream);
+    context_.stream.wait();
     return to;
   }
 
   std::shared_ptr<BufferMemory> memory_;
   OnDevice device_;  ///< first: what follows is made on it
   StepClock clock_;
-  Kit kit_;
+  DeviceContext context_;
   DeviceArray<float> x_, g_, first_, second_;
   DeviceArray<StepRule> rule_;
   PinnedArray<StepRule> host_rule_;  ///< of the step under way
-  mutable Exchange exchange_;
+  mutable DeviceTransfer transfer_;
   mutable Dot dot_;
   mutable Transcoder transcoder_;
   Trainer trainer_;

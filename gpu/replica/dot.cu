@@ -18,14 +18,14 @@ __global__ void dot_kernel(const float* a, const float* b, std::size_t count, do
   double mine = 0;
   for (std::size_t k = from + threadIdx.x; k < end; k += dot_lanes)
     mine += static_cast<double>(a[k]) * static_cast<double>(b[k]);
-  const Two sum = block_sum({mine, 0});
+  const SumPair sum = block_sum({mine, 0});
   if (threadIdx.x == 0) sums[blockIdx.x] = sum.a;
 }
 
 __global__ void sum_kernel(const double* sums, std::size_t count, double* whole) {
   double mine = 0;
   for (std::size_t k = threadIdx.x; k < count; k += dot_lanes) mine += sums[k];
-  const Two sum = block_sum({mine, 0});
+  const SumPair sum = block_sum({mine, 0});
   if (threadIdx.x == 0) *whole = sum.a;
 }
 

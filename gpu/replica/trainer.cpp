@@ -34,14 +34,14 @@ std::size_t free_bytes() {
 Trainer::Trainer(const Network& network,
                  Share share,
                  std::uint32_t batch,
-                 Kit& kit,
+                 DeviceContext& context,
                  const std::function<std::size_t(std::size_t)>& room)
-    : kit_(kit),
+    : context_(context),
       batch_(batch),
       test_rows_(share.test->evaluation_rows()),
       sample_(sample_of(share)),
       batches_({std::move(share.rows), share.rng, share.augment}, batch),
-      network_(network, {batch, test_chunk, moments_chunk}, kit),
+      network_(network, {batch, test_chunk, moments_chunk}, context),
       labels_(lines(network_.most_rows()), "the labels of a minibatch"),
       losses_(2 * std::size_t{lines(network_.most_rows())}, "the losses of a minibatch"),
       result_(2, "the loss"),
@@ -66,7 +66,7 @@ Gathered Trainer::gathered() {
 }
 
 void Trainer::put_gradient(const float* x, float* g) {
-  train_.put(place_, gathered(), kit_.stream);
+  train_.put(place_, gathered(), context_.stream);
   network_.forward(x, batch_);
   cross_entropy(network_.logits(),
                 labels_.data(),
@@ -74,29 +74,29 @@ void Trainer::put_gradient(const float* x, float* g) {
                 network_.network().classes,
                 losses_.data(),
                 result_.data(),
-                kit_.stream);
+                context_.stream);
   network_.backward(x, g, batch_);
-  copy_async(host_result_.data(), result_.data(), 1, cudaMemcpyDeviceToHost, kit_.stream);
+  copy_async(host_result_.data(), result_.data(), 1, cudaMemcpyDeviceToHost, context_.stream);
 }
 
 double Trainer::gradient(const float* x, float* g, const Work& step) {
   if (!sent_) train_.send(place_, batches_.rows(), batches_.views());
-  train_.hold(place_, kit_.stream);
+  train_.hold(place_, context_.stream);
   Recording& recording = step ? gradient_and_step_ : gradient_;
   const Work work = [&] {
     put_gradient(x, g);
     if (step) step();
   };
-  Graph& graph = recording.graphs[place_];
-  if (recording.ran && !graph.recorded()) graph.record(kit_.stream, work);
-  graph.recorded() ? graph.launch(kit_.stream) : work();
+  CudaGraph& graph = recording.graphs[place_];
+  if (recording.ran && !graph.recorded()) graph.record(context_.stream, work);
+  graph.recorded() ? graph.launch(context_.stream) : work();
   recording.ran = true;
   // The other place is free: the host has waited for the step that read it.
   place_ = 1 - place_;
   batches_.step();
   train_.send(place_, batches_.rows(), batches_.views());
   sent_ = true;
-  kit_.stream.wait();
+  context_.stream.wait();
   return host_result_[0];
 }
 
@@ -119,12 +119,12 @@ void Trainer::in_chunks(Samples& samples,
   samples.send(0, around(rows, 0, count));
   unsigned place = 0;
   for (std::size_t first = 0; first < rows.size(); first += count) {
-    samples.hold(place, kit_.stream);
-    samples.put(place, gathered(), kit_.stream);
+    samples.hold(place, context_.stream);
+    samples.put(place, gathered(), context_.stream);
     put(first);
     place = 1 - place;
     if (first + count < rows.size()) samples.send(place, around(rows, first + count, count));
-    kit_.stream.wait();
+    context_.stream.wait();
     done(first);
   }
 }
@@ -157,8 +157,8 @@ Evaluation Trainer::evaluate(const float* x) {
           network_.network().classes,
           losses_.data(),
           result_.data(),
-          kit_.stream);
-    copy_async(host_result_.data(), result_.data(), 2, cudaMemcpyDeviceToHost, kit_.stream);
+          context_.stream);
+    copy_async(host_result_.data(), result_.data(), 2, cudaMemcpyDeviceToHost, context_.stream);
   };
   in_chunks(test_, test_rows_, test_chunk, put, [&](std::size_t) {
     loss += host_result_[0];

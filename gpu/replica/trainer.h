@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "gpu/device/graph.h"
+#include "gpu/device/cuda_graph.h"
 #include "gpu/layers/device_network.h"
 #include "gpu/replica/batches_ahead.h"
 #include "gpu/replica/samples.h"
@@ -19,15 +19,15 @@ class Trainer {
   Trainer(const Network& network,
           Share share,
           std::uint32_t batch,
-          Kit& kit,
+          DeviceContext& context,
           const std::function<std::size_t(std::size_t)>& room = half);
   static std::size_t half(std::size_t free) { return free / 2; }
 
   using Work = std::function<void()>;
   /// g <- gradient at x on the next minibatch; returns its loss when it is done. While the device
   /// computes, the minibatch after it is sent. x and g must stay where they are: the pass is
-  /// recorded, and what `step` puts into the kit's stream behind it as well; the same at each call
-  /// that gives one.
+  /// recorded, and what `step` puts into the context's stream behind it as well; the same at each
+  /// call that gives one.
   double gradient(const float* x, float* g, const Work& step = nullptr);
   Evaluation evaluate(const float* x);  ///< on the test set
   double gradient_flops() const;
@@ -39,7 +39,7 @@ class Trainer {
   /// Recorded passes, one for each place that their minibatch may be in.
   struct Recording {
     bool ran = false;
-    Graph graphs[Samples::places];
+    CudaGraph graphs[Samples::places];
   };
 
   void put_gradient(const float* x, float* g);
@@ -58,7 +58,7 @@ class Trainer {
                                         std::size_t first,
                                         std::uint32_t count);
 
-  Kit& kit_;
+  DeviceContext& context_;
   std::uint32_t batch_;
   std::vector<std::uint32_t> test_rows_;
   std::vector<std::uint32_t> sample_;  ///< of the own rows, for the moments of batch norm

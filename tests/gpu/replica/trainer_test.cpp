@@ -11,20 +11,20 @@ namespace {
 struct Training {
   Training(const ModelSpec& model, const Share& share, bool resident)
       : network(make_network(model, *share.train)),
-        kit(Precision::fp32),
-        trainer(network, share, 16, kit, [=](std::size_t free) { return resident ? free : 0; }),
+        context(Precision::fp32),
+        trainer(network, share, 16, context, [=](std::size_t free) { return resident ? free : 0; }),
         x(network.size(), "x"),
         g(network.size(), "g") {
     std::vector<float> start(network.size());
     network.initialize(start, Rng(3));
-    copy_async(x.data(), start.data(), start.size(), cudaMemcpyHostToDevice, kit.stream);
-    kit.stream.wait();
+    copy_async(x.data(), start.data(), start.size(), cudaMemcpyHostToDevice, context.stream);
+    context.stream.wait();
   }
   std::vector<float> gradient() {
     std::vector<float> values(network.size());
     losses.push_back(trainer.gradient(x.data(), g.data()));
-    copy_async(values.data(), g.data(), values.size(), cudaMemcpyDeviceToHost, kit.stream);
-    kit.stream.wait();
+    copy_async(values.data(), g.data(), values.size(), cudaMemcpyDeviceToHost, context.stream);
+    context.stream.wait();
     return values;
   }
   std::vector<std::byte> saved() const {
@@ -34,7 +34,7 @@ struct Training {
   }
 
   Network network;
-  Kit kit;
+  DeviceContext context;
   Trainer trainer;
   DeviceArray<float> x, g;
   std::vector<double> losses;

@@ -1,4 +1,4 @@
-#include "gpu/replica/exchange.h"
+#include "gpu/replica/device_transfer.h"
 
 #include <algorithm>
 #include <array>
@@ -27,7 +27,7 @@ Piece stretch(const Piece& piece, std::size_t done, std::size_t count) {
 
 }  // namespace
 
-Exchange::Exchange(const Stream& compute)
+DeviceTransfer::DeviceTransfer(const Stream& compute)
     : compute_(compute),
       weights_(most_flows, staging),
       host_weights_(most_flows, staging),
@@ -36,27 +36,27 @@ Exchange::Exchange(const Stream& compute)
   for (Slot& slot : slots_) slot.floats = {slot_floats, staging};
 }
 
-std::size_t Exchange::room(std::size_t n) {
+std::size_t DeviceTransfer::room(std::size_t n) {
   return slot_floats / n / 4 * 4;
 }
 
-Exchange::Slot& Exchange::begin_filling() {
+DeviceTransfer::Slot& DeviceTransfer::begin_filling() {
   Slot& slot = slots_[next_];
   next_ = 1 - next_;
   slot.free.hold(copy_);
   return slot;
 }
 
-void Exchange::end_filling(const Slot& slot) {
+void DeviceTransfer::end_filling(const Slot& slot) {
   slot.full.record(copy_);
   slot.full.hold(compute_);
 }
 
-void Exchange::end_reading(const Slot& slot) {
+void DeviceTransfer::end_reading(const Slot& slot) {
   slot.free.record(compute_);
 }
 
-NotFinite Exchange::mix(const Piece& piece, const Flows& flows, const StepRule* rule) {
+NotFinite DeviceTransfer::mix(const Piece& piece, const Flows& flows, const StepRule* rule) {
   const std::size_t n = flows.vectors.size();
   GV_CHECK(n <= most_flows, "at most 4096 vectors are mixed at once");
   const std::size_t stride = n == 0 ? piece.count : std::min(room(n), (piece.count + 3) / 4 * 4);
@@ -85,7 +85,7 @@ NotFinite Exchange::mix(const Piece& piece, const Flows& flows, const StepRule* 
   return read_bad(n);
 }
 
-bool Exchange::add_flow(
+bool DeviceTransfer::add_flow(
     float* x, std::size_t count, float w, const float* theirs, const float* ours) {
   const std::size_t stride = room(2);
   for (std::size_t done = 0; done < count; done += stride) {
@@ -102,7 +102,7 @@ bool Exchange::add_flow(
   return read_bad(1).empty();
 }
 
-void Exchange::add(float* v, std::size_t count, const float* in) {
+void DeviceTransfer::add(float* v, std::size_t count, const float* in) {
   const std::size_t stride = room(1);
   for (std::size_t done = 0; done < count; done += stride) {
     const std::size_t part = std::min(stride, count - done);
@@ -115,12 +115,12 @@ void Exchange::add(float* v, std::size_t count, const float* in) {
   compute_.wait();  // the copies are before it: nobody reads `in` any more
 }
 
-bool Exchange::finite(const float* v, std::size_t count) {
+bool DeviceTransfer::finite(const float* v, std::size_t count) {
   look_for_not_finite(v, count, bad_.data(), compute_);
   return read_bad(1).empty();
 }
 
-NotFinite Exchange::read_bad(std::size_t n) {
+NotFinite DeviceTransfer::read_bad(std::size_t n) {
   if (n == 0) return {};
   copy_async(host_bad_.data(), bad_.data(), n, cudaMemcpyDeviceToHost, compute_);
   compute_.wait();

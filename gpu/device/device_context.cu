@@ -2,7 +2,7 @@
 
 #include <cuda_bf16.h>
 
-#include "gpu/device/kit.h"
+#include "gpu/device/device_context.h"
 #include "gpu/device/launch.h"
 #include "optim/check.h"
 
@@ -47,7 +47,7 @@ cublasComputeType_t compute_type(Precision precision, bool rounded) {
 
 }  // namespace
 
-Kit::Kit(Precision precision_)
+DeviceContext::DeviceContext(Precision precision_)
     : precision(precision_), blas_workspace_(blas_bytes, "the workspace of cuBLAS") {
   GV_CUDA(cublasCreate(&blas_));
   GV_CUDA(cublasSetStream(blas_, stream));
@@ -56,28 +56,28 @@ Kit::Kit(Precision precision_)
   GV_CUDA(cublasSetAtomicsMode(blas_, CUBLAS_ATOMICS_NOT_ALLOWED));
 }
 
-Kit::~Kit() {
+DeviceContext::~DeviceContext() {
   if (blas_ != nullptr) cublasDestroy(blas_);
 }
 
-void Kit::reserve_factors(std::size_t a, std::size_t b) {
+void DeviceContext::reserve_factors(std::size_t a, std::size_t b) {
   if (precision != Precision::bf16) return;
   if (a > factor_a_.size()) factor_a_ = DeviceArray<std::uint16_t>(a, "factors in bfloat16");
   if (b > factor_b_.size()) factor_b_ = DeviceArray<std::uint16_t>(b, "factors in bfloat16");
 }
 
-void Kit::reserve_result(std::size_t count) {
+void DeviceContext::reserve_result(std::size_t count) {
   if (precision != Precision::bf16 || count <= result_.size()) return;
   result_ = DeviceArray<std::uint16_t>(count, "results in bfloat16");
 }
 
-void Kit::reserve_workspace(std::size_t bytes) {
+void DeviceContext::reserve_workspace(std::size_t bytes) {
   if (bytes <= workspace_.size()) return;
   workspace_ = {};
   workspace_ = DeviceArray<std::uint8_t>(bytes, "the workspace of cuDNN");
 }
 
-void Kit::reserve_ones(std::size_t count) {
+void DeviceContext::reserve_ones(std::size_t count) {
   if (count <= ones_.size()) return;
   ones_ = DeviceArray<float>(count, "a vector of ones");
   launch(fill_kernel, count, stream, ones_.data(), 1.0F, count);
@@ -85,25 +85,25 @@ void Kit::reserve_ones(std::size_t count) {
 }
 
 // cuBLAS is column-major: C^T = op(B)^T op(A)^T.
-void multiply(Kit& kit, const Product& p) {
+void multiply(DeviceContext& context, const Product& p) {
   const void* a = p.a.data;
   const void* b = p.b.data;
   cudaDataType_t type = CUDA_R_32F;
-  const bool rounded = kit.precision == Precision::bf16 && !p.keeps_factors;
+  const bool rounded = context.precision == Precision::bf16 && !p.keeps_factors;
   if (rounded) {
     type = CUDA_R_16BF;
     const std::size_t a_count =
         extent(p.a, p.a.transposed ? p.k : p.m, p.a.transposed ? p.m : p.k, p.batch);
     const std::size_t b_count =
         extent(p.b, p.b.transposed ? p.n : p.k, p.b.transposed ? p.k : p.n, p.batch);
-    GV_CHECK(a_count <= kit.factor_a_room() && b_count <= kit.factor_b_room(),
+    GV_CHECK(a_count <= context.factor_a_room() && b_count <= context.factor_b_room(),
              "room for the factors was reserved");
-    to_bf16(p.a.data, kit.factor_a(), a_count, kit.stream);
-    to_bf16(p.b.data, kit.factor_b(), b_count, kit.stream);
-    a = kit.factor_a();
-    b = kit.factor_b();
+    to_bf16(p.a.data, context.factor_a(), a_count, context.stream);
+    to_bf16(p.b.data, context.factor_b(), b_count, context.stream);
+    a = context.factor_a();
+    b = context.factor_b();
   }
-  GV_CUDA(cublasGemmStridedBatchedEx(kit.blas(),
+  GV_CUDA(cublasGemmStridedBatchedEx(context.blas(),
                                      p.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
                                      p.a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
                                      as_int(p.n),
@@ -124,22 +124,25 @@ void multiply(Kit& kit, const Product& p) {
                                      as_int(p.c_row),
                                      static_cast<long long>(p.c_stride),
                                      as_int(p.batch),
-                                     compute_type(kit.precision, rounded),
+                                     compute_type(context.precision, rounded),
                                      CUBLAS_GEMM_DEFAULT));
 }
 
-void sum_rows(
-    const Kit& kit, const float* v, std::uint32_t rows, std::uint32_t columns, float* sum) {
+void sum_rows(const DeviceContext& context,
+              const float* v,
+              std::uint32_t rows,
+              std::uint32_t columns,
+              float* sum) {
   const float one = 1;
   const float zero = 0;
-  GV_CUDA(cublasSgemv(kit.blas(),
+  GV_CUDA(cublasSgemv(context.blas(),
                       CUBLAS_OP_N,
                       as_int(columns),
                       as_int(rows),
                       &one,
                       v,
                       as_int(columns),
-                      kit.ones(),
+                      context.ones(),
                       1,
                       &zero,
                       sum,

@@ -8,12 +8,12 @@
 
 namespace gv::gpu {
 
-/// Brings neighbours' vectors to the device and mixes them in. Two slots: while a kernel mixes what
-/// is in one, the copy engine fills the other. Everything is allocated when it is made.
-class Exchange {
+/// Brings neighbours' vectors to the device and mixes them in. Two slots: while a kernel mixes
+/// what is in one, the copy engine fills the other. Everything is allocated when it is made.
+class DeviceTransfer {
  public:
   /// `compute`: the replica's stream, on which x changes. It must outlive this.
-  explicit Exchange(const Stream& compute);
+  explicit DeviceTransfer(const Stream& compute);
 
   /// Of the piece at `piece`; rule: null for mixing alone. Returns when all of it is done and the
   /// vectors are not needed any more.

@@ -10,12 +10,12 @@ namespace gv::gpu {
 
 /// A replica's stream and the libraries' handles on it, with a workspace of their own, so that no
 /// call allocates and a captured one owns its memory.
-class Kit {
+class DeviceContext {
  public:
-  explicit Kit(Precision precision);
-  ~Kit();
-  Kit(const Kit&) = delete;
-  Kit& operator=(const Kit&) = delete;
+  explicit DeviceContext(Precision precision);
+  ~DeviceContext();
+  DeviceContext(const DeviceContext&) = delete;
+  DeviceContext& operator=(const DeviceContext&) = delete;
 
   const Precision precision;
   Stream stream;
@@ -65,12 +65,15 @@ struct Product {
   std::uint32_t batch = 1;
   bool keeps_factors = false;  ///< for bf16: tf32 instead, which rounds no copy of them
 };
-void multiply(Kit& kit, const Product& p);
+void multiply(DeviceContext& context, const Product& p);
 
 /// sum (columns) <- the sum over the rows of v (rows x columns), in float32. So many ones were
 /// reserved.
-void sum_rows(
-    const Kit& kit, const float* v, std::uint32_t rows, std::uint32_t columns, float* sum);
+void sum_rows(const DeviceContext& context,
+              const float* v,
+              std::uint32_t rows,
+              std::uint32_t columns,
+              float* sum);
 
 /// to <- from, rounded to bfloat16: to the nearest, ties to even.
 void to_bf16(const float* from, void* to, std::size_t count, cudaStream_t stream);

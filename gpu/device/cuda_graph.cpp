@@ -1,12 +1,12 @@
-#include "gpu/device/graph.h"
+#include "gpu/device/cuda_graph.h"
 
 namespace gv::gpu {
 
-Graph::~Graph() {
+CudaGraph::~CudaGraph() {
   if (executable_ != nullptr) cudaGraphExecDestroy(executable_);
 }
 
-void Graph::record(const Stream& stream, const std::function<void()>& work) {
+void CudaGraph::record(const Stream& stream, const std::function<void()>& work) {
   // Other threads, with other replicas, go on meanwhile.
   GV_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   cudaGraph_t graph = nullptr;
@@ -24,7 +24,7 @@ void Graph::record(const Stream& stream, const std::function<void()>& work) {
   GV_CUDA(status);
 }
 
-void Graph::launch(const Stream& stream) const {
+void CudaGraph::launch(const Stream& stream) const {
   GV_CUDA(cudaGraphLaunch(executable_, stream));
 }
 

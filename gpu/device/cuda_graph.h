@@ -8,12 +8,12 @@ namespace gv::gpu {
 
 /// Work recorded once and given to the device in one call from then on: the same kernels with the
 /// same arguments, so the same bits as without it.
-class Graph {
+class CudaGraph {
  public:
-  Graph() = default;
-  ~Graph();
-  Graph(const Graph&) = delete;
-  Graph& operator=(const Graph&) = delete;
+  CudaGraph() = default;
+  ~CudaGraph();
+  CudaGraph(const CudaGraph&) = delete;
+  CudaGraph& operator=(const CudaGraph&) = delete;
 
   bool recorded() const { return executable_ != nullptr; }
   /// Records what `work` puts into `stream`; none of it runs. `work` must have run before, so that
