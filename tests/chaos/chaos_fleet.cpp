@@ -10,12 +10,17 @@
 
 #include "peer/launch/vector_channel.h"
 #include "tests/peer/launch/program.h"
+#include "tests/places.h"
 
 namespace gv {
 
 ChaosFleet::ChaosFleet(
     std::string file, PeerId peers, std::string folder, Harm harm, std::uint64_t seed)
-    : file_(std::move(file)), binary_(GV_BINARY), harm_(harm), seed_(seed), slots_(peers) {
+    : file_(std::move(file)),
+      binary_(grapevine_program()),
+      harm_(harm),
+      seed_(seed),
+      slots_(peers) {
   for (PeerId i = 0; i < peers; ++i) {
     slots_[i].folder = fmt::format("{}/peers/{:03}", folder, i);
     std::filesystem::create_directories(slots_[i].folder);

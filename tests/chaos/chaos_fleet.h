@@ -17,7 +17,7 @@ class ChaosFleet {
  public:
   /// `folder`: of the run; a peer's own is peers/003 in it.
   ChaosFleet(std::string file, PeerId peers, std::string folder, Harm harm, std::uint64_t seed);
-  /// Instead of GV_BINARY.
+  /// Instead of grapevine_program().
   void use(std::string binary) { binary_ = std::move(binary); }
 
   void start(PeerId id, std::vector<std::string> past = {});

@@ -14,6 +14,7 @@
 #include "peer/sim/simulation.h"
 #include "tests/chaos/chaos_fleet.h"
 #include "tests/peer/launch/program.h"
+#include "tests/places.h"
 #include "tests/scratch_folder.h"
 
 // Real processes under real signals, and behind proxies that cut, flip, stall, swallow and slice.
@@ -214,14 +215,14 @@ class Mean : public Chaos {
 };
 
 TEST_F(Mean, IsKept) {
-  EXPECT_LT(drift(GV_BINARY), 1e-5);
+  EXPECT_LT(drift(grapevine_program()), 1e-5);
   audited(run_folder());
 }
 
 /// Who is late uses its own value: silently wrong.
 TEST_F(Mean, DriftsWithTheNaiveRule) {
   ::setenv("GRAPEVINE_MUTANT", "drop_late_flow", 1);
-  EXPECT_GT(drift(GV_CANARY), 1e-5);
+  EXPECT_GT(drift(canary_program()), 1e-5);
   ::unsetenv("GRAPEVINE_MUTANT");
 }
 
@@ -314,7 +315,7 @@ TEST_F(Chaos, StrangersAndFewDescriptorsHurtNobody) {
 TEST_F(Chaos, TheAuditFindsAPlantedBug) {
   const std::string file = fleet(200, "0.05");
   const Ended ended =
-      run({"run", file, "--json", "--set", "topology=star", "--peer-binary", GV_CANARY});
+      run({"run", file, "--json", "--set", "topology=star", "--peer-binary", canary_program()});
   EXPECT_EQ(ended.code, 0) << ended.err;
   const LedgerAudit books = audit(read_ledgers(run_folder() + "2"));
   EXPECT_FALSE(books.findings.empty()) << "both ends must have used the same weight";

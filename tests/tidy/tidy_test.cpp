@@ -16,7 +16,7 @@ std::string together(const Findings& findings) {
 }
 
 TEST(Tidy, TheTreeKeepsEveryRule) {
-  const std::vector<File> tree = read_tree(GV_SOURCE_DIR);
+  const std::vector<File> tree = read_tree(source_folder());
   ASSERT_GT(tree.size(), 100U);
   Findings all;
   for (const File& file : tree)
@@ -28,6 +28,7 @@ TEST(Tidy, TheTreeKeepsEveryRule) {
 /// with any header it includes: it implements one of them.
 std::set<std::string> reached_by_tests(const std::vector<File>& tree) {
   static const std::regex include(R"re(^#include "([^"]+)")re");
+#include "tests/places.h"
   std::map<std::string, std::vector<std::string>> follows;
   std::set<std::string> paths;
   std::vector<std::string> open;
@@ -61,7 +62,7 @@ TEST(Tidy, NoNameIsDefinedInTwoHeaders) {
   static const std::regex definition(R"(^(?:class|struct|enum class) (\w+)[^;]*$)");
   std::map<std::string, std::string> defined;
   Findings twice;
-  for (const File& file : read_tree(GV_SOURCE_DIR)) {
+  for (const File& file : read_tree(source_folder())) {
     if (!file.path.ends_with(".h")) continue;
     std::string scope;
     std::smatch match;
@@ -78,7 +79,7 @@ TEST(Tidy, NoNameIsDefinedInTwoHeaders) {
 }
 
 TEST(Tidy, EverySourceIsReachedByATest) {
-  const std::vector<File> tree = read_tree(GV_SOURCE_DIR);
+  const std::vector<File> tree = read_tree(source_folder());
   const std::set<std::string> reached = reached_by_tests(tree);
   // These the tests reach by running the program; and a measured figure has no right value.
   const std::regex by_program(
@@ -93,7 +94,7 @@ TEST(Tidy, EverySourceIsReachedByATest) {
 TEST(Tidy, NoPathOfAMachineIsInTheTree) {
   Findings all;
   std::set<std::string> read;
-  for (const File& file : read_texts(GV_SOURCE_DIR)) {
+  for (const File& file : read_texts(source_folder())) {
     read.insert(file.path);
     if (file.path.starts_with("tests/tidy/")) continue;
     for (const std::string& finding : machine_path(file)) all.push_back(finding);

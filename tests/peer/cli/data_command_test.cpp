@@ -4,6 +4,7 @@
 
 #include "gpu/cuda_replica.h"
 #include "tests/peer/launch/program.h"
+#include "tests/places.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {
@@ -120,7 +121,7 @@ TEST_F(DataCommand, BenchDeviceMeasuresEachBatch) {
   EXPECT_EQ(text.out.at(0), "mlp, 24674 parameters: gradient and step, 0.001 s each");
   EXPECT_NE(std::ranges::find(text.out, "for the fleet file, as measured at batch 6:"),
             text.out.end());
-  const Ended none = run({"bench", "device", GV_SOURCE_DIR "/configs/quadratic-ring16.yaml"});
+  const Ended none = run({"bench", "device", source_folder() + "/configs/quadratic-ring16.yaml"});
   EXPECT_EQ(none.code, 2);
   EXPECT_NE(none.err.find("a quadratic has no samples"), std::string::npos) << none.err;
 }

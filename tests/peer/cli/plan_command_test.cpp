@@ -1,12 +1,13 @@
 #include <algorithm>
 
 #include "tests/peer/launch/program.h"
+#include "tests/places.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {
 namespace {
 
-const std::string ring = GV_SOURCE_DIR "/configs/quadratic-ring16.yaml";
+const std::string ring = source_folder() + "/configs/quadratic-ring16.yaml";
 
 TEST(PlanCommand, SaysWhatIsAhead) {
   const Ended plan = run({"plan", ring, "--set", "data.start=3", "--max-degree", "4", "--json"});
@@ -76,7 +77,7 @@ TEST(PlanCommand, TakesATopologyInOneWord) {
 }
 
 const std::vector<std::string> small_softmax{"plan",
-                                             GV_SOURCE_DIR "/configs/digits-torus16.yaml",
+                                             source_folder() + "/configs/digits-torus16.yaml",
                                              "--set",
                                              "model=softmax",
                                              "--set",

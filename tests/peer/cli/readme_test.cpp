@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "peer/fleet/fleet.h"
+#include "tests/places.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {
@@ -15,7 +16,7 @@ namespace fs = std::filesystem;
 
 std::vector<std::string> readme() {
   std::vector<std::string> lines;
-  std::ifstream in(std::string(GV_SOURCE_DIR) + "/README.md");
+  std::ifstream in(source_folder() + "/README.md");
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;
 }
@@ -38,8 +39,8 @@ std::vector<std::string> blocks(const std::string& language) {
 TEST(Readme, CommandsWork) {
   const ScratchFolder scratch;
   const fs::path root = scratch.path();
-  fs::create_directory_symlink(std::string(GV_SOURCE_DIR) + "/configs", root / "configs");
-  fs::create_symlink(GV_BINARY, root / "grapevine");
+  fs::create_directory_symlink(source_folder() + "/configs", root / "configs");
+  fs::create_symlink(grapevine_program(), root / "grapevine");
   const std::vector<std::string> commands = blocks("sh");
   EXPECT_GE(commands.size(), 8U);
   for (const std::string& command : commands) {
@@ -61,7 +62,7 @@ TEST(Readme, TheExplainedFleetFileIsTheMainJob) {
   }
   out.close();
   const Fleet explained = read_fleet(path.string(), {}, nullptr);
-  const std::string main = std::string(GV_SOURCE_DIR) + "/configs/fashion-ring8.yaml";
+  const std::string main = source_folder() + "/configs/fashion-ring8.yaml";
   EXPECT_EQ(explained.digest, read_fleet(main, {}, nullptr).digest);
 }
 

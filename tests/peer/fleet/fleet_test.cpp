@@ -5,13 +5,14 @@
 #include <gtest/gtest.h>
 
 #include "tests/peer/fleet/fleet_file.h"
+#include "tests/places.h"
 
 namespace gv {
 namespace {
 
 TEST(Fleet, TheShippedFilesAreGood) {
   int files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(GV_SOURCE_DIR "/configs")) {
+  for (const auto& entry : std::filesystem::directory_iterator(source_folder() + "/configs")) {
     if (entry.path().extension() != ".yaml") continue;
     SCOPED_TRACE(entry.path().string());
     EXPECT_NO_THROW(read_fleet(entry.path(), {}, nullptr));
@@ -40,7 +41,7 @@ TEST(Fleet, ReadsModels) {
   EXPECT_EQ(batch.model.norm, "batch");
   EXPECT_EQ(group.model.norm, "group");
   EXPECT_NE(batch.digest, group.digest);
-  const std::string text = head + "data: { kind: text, file: " GV_SOURCE_DIR "/LICENSE }\n";
+  const std::string text = head + "data: { kind: text, file: " + source_folder() + "/LICENSE }\n";
   EXPECT_EQ(read(text).model.kind, "transformer");
   const Fleet wide = read(text + "model: { kind: transformer, width: 48, heads: 6, layers: 3 }\n");
   EXPECT_EQ(wide.model.width, 48U);

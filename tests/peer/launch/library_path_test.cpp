@@ -8,6 +8,8 @@
 #include <elf.h>
 #include <gtest/gtest.h>
 
+#include "tests/places.h"
+
 namespace gv {
 namespace {
 
@@ -55,7 +57,7 @@ std::vector<std::string> elements(const std::string& path) {
 /// An empty element means the current folder, and so does a relative one: whoever may write there
 /// would have their code run.
 TEST(LibraryPath, NamesNoFolderThatDependsOnTheCurrentOne) {
-  const std::string file = bytes_of(GV_BINARY);
+  const std::string file = bytes_of(grapevine_program());
   ASSERT_TRUE(file.starts_with(ELFMAG));
   const std::optional<std::string> path = run_path(file);
   if (!path) return;  // the system's folders alone

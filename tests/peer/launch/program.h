@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "peer/launch/child.h"
+#include "tests/places.h"
 
 namespace gv {
 
@@ -46,7 +47,7 @@ struct Ended {
   }
 };
 
-/// The grapevine program (GV_BINARY), run as a user would.
+/// The grapevine program (grapevine_program), run as a user would.
 class Program {
  public:
   explicit Program(std::vector<std::string> arguments) : child_(with_name(std::move(arguments))) {}
@@ -75,7 +76,7 @@ class Program {
 
  private:
   static std::vector<std::string> with_name(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), GV_BINARY);
+    arguments.insert(arguments.begin(), grapevine_program());
     return arguments;
   }
   const std::string& read() {
