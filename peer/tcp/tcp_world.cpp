@@ -38,8 +38,7 @@ std::string failure_of(const std::function<void()>& job) {
 
 }  // namespace
 
-TcpWorldImpl::TcpWorldImpl(TcpOptions options)
-    : options_(std::move(options)), acceptor_(io_), compute_(options_.compute_threads) {
+TcpWorldImpl::TcpWorldImpl(TcpOptions options) : options_(std::move(options)), acceptor_(io_) {
   GV_CHECK(options_.hello.incarnation != 0, "0 means: not met yet");
   if (options_.emulate)
     shaper_.emplace(*options_.emulate, options_.hello.peer, options_.emulation_seed, host_lag);
@@ -112,18 +111,23 @@ void TcpWorldImpl::after(Time delay, std::function<void()> f) {
   });
 }
 
-void TcpWorldImpl::offload(double flops, std::function<void()> job, std::function<void()> done) {
-  if (jobs_ == 0 && flops > 0 && flops < inline_flops) {
+void TcpWorldImpl::offload(Lane lane,
+                           double flops,
+                           std::function<void()> job,
+                           std::function<void()> done) {
+  Work& work = work_.at(static_cast<std::size_t>(lane));
+  if (work.jobs == 0 && flops > 0 && flops < inline_flops) {
     const std::string why = failure_of(job);
     if (!why.empty()) return fail_compute(why);
     asio::post(io_, std::move(done));
     return;
   }
-  ++jobs_;
-  compute_.submit([this, job = std::move(job), done = std::move(done)] {
+  ++work.jobs;
+  if (!work.thread) work.thread = std::make_unique<ComputeThread>(options_.compute_threads);
+  work.thread->submit([this, &work, job = std::move(job), done = std::move(done)] {
     const std::string why = failure_of(job);
-    asio::post(io_, [this, done, why] {
-      --jobs_;
+    asio::post(io_, [this, &work, done, why] {
+      --work.jobs;
       why.empty() ? done() : fail_compute(why);
     });
   });
