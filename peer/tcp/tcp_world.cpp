@@ -17,9 +17,6 @@
 namespace gv {
 namespace {
 
-/// Work below this is done on the loop when nothing is before it: the way to the other thread and
-/// back costs more than it saves, and a piece just received is still in this core's cache.
-constexpr double inline_flops = 1e6;
 /// An emulated card that was idle for less was waiting for this host, not for the network: timers,
 /// wake-ups and copies take this long for each frame (measured: 0.1 to 0.3 ms with two peers per
 /// core). Kernels give their token buckets a burst for the same reason.
@@ -116,7 +113,7 @@ void TcpWorldImpl::offload(Lane lane,
                            std::function<void()> job,
                            std::function<void()> done) {
   Work& work = work_.at(static_cast<std::size_t>(lane));
-  if (work.jobs == 0 && flops > 0 && flops < inline_flops) {
+  if (work.jobs == 0 && flops > 0 && peer_->replica.runs_inline(flops)) {
     const std::string why = failure_of(job);
     if (!why.empty()) return fail_compute(why);
     asio::post(io_, std::move(done));

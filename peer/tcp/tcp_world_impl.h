@@ -48,6 +48,7 @@ class TcpWorldImpl : public TcpWorld {
   Time now() const override { return Clock::now() - began_; }
   void send(PeerId to, Message message) override;
   void after(Time delay, std::function<void()> f) override;
+  /// Short work is done on the loop when nothing is before it in its lane.
   void offload(Lane lane,
                double flops,
                std::function<void()> job,

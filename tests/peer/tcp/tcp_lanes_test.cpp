@@ -2,10 +2,13 @@
 #include <memory>
 #include <semaphore>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include <gtest/gtest.h>
 
 #include "optim/train/host_replica.h"
+#include "peer/sim/accounted_replica.h"
 #include "peer/tcp/tcp_world.h"
 
 namespace gv {
@@ -71,6 +74,37 @@ TEST_F(TcpLanes, TheTwoLanesRunAtTheSameTime) {
   });
   EXPECT_TRUE(met_at_home);
   EXPECT_TRUE(met_beside);
+}
+
+/// The thread that does a job of so many flops.
+std::thread::id thread_of_a_job(TcpWorld& world, Peer& peer, double flops) {
+  std::thread::id thread;
+  world.run({}, peer, [&] {
+    world.offload(
+        Lane::home, flops, [&] { thread = std::this_thread::get_id(); }, [&] { world.abandon(); });
+  });
+  return thread;
+}
+
+TEST_F(TcpLanes, TheLoopDoesShortWorkItself) {
+  EXPECT_EQ(thread_of_a_job(*world, *peer, 1), std::this_thread::get_id());
+}
+
+TEST_F(TcpLanes, TheLoopDoesNoLongWork) {
+  EXPECT_NE(thread_of_a_job(*world, *peer, long_work), std::this_thread::get_id());
+}
+
+/// A replica whose work waits for copies, however short it is.
+class DeviceReplica : public AccountedReplica {
+ public:
+  using AccountedReplica::AccountedReplica;
+  bool runs_inline(double) const override { return false; }
+};
+
+TEST_F(TcpLanes, TheLoopDoesNoWorkOfADevice) {
+  DeviceReplica device(std::move(replica));
+  Peer owner(peer->plan, *world, device);
+  EXPECT_NE(thread_of_a_job(*world, owner, 1), std::this_thread::get_id());
 }
 
 }  // namespace
