@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -37,6 +39,13 @@ struct Settlement {
   Payload ours, theirs;
 };
 
+/// The two lanes of a peer's arithmetic. In each lane one job runs at a time, in the order of the
+/// calls; jobs of different lanes may run at the same time. Whatever writes x runs at home. Only
+/// gradients and evaluations of vectors that nobody writes meanwhile run beside, so a synchronous
+/// method never leaves home.
+enum class Lane : std::uint8_t { home, beside };
+inline constexpr std::size_t lanes = 2;
+
 /// What a peer cannot decide itself: the time, the delivery, the arithmetic threads. One per peer;
 /// every callback runs on the peer's own loop, one at a time. TcpWorld: Asio and the wall clock.
 /// SimWorld: an event queue and a virtual one.
@@ -48,9 +57,12 @@ class World {
   /// is kept for when the neighbour is back.
   virtual void send(PeerId to, Message message) = 0;
   virtual void after(Time delay, std::function<void()> f) = 0;
-  /// Runs `job` off the loop, then `done` on it. `flops` is the work, for a virtual clock. One job
-  /// at a time per peer, in the order of the calls.
-  virtual void offload(double flops, std::function<void()> job, std::function<void()> done) = 0;
+  /// Runs `job` in its lane, then `done` on the loop. `flops` is the work, for a virtual clock; 0:
+  /// the job takes no virtual time of its own, but it waits for the jobs before it.
+  virtual void offload(Lane lane,
+                       double flops,
+                       std::function<void()> job,
+                       std::function<void()> done) = 0;
   virtual void publish(Report report) = 0;
   virtual std::uint64_t sent_bytes() const = 0;
   /// Keeps what training can go on from after round `step`. Called off the loop, by a job.

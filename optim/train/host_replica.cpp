@@ -41,6 +41,9 @@ class HostReplica : public Replica {
     return objective_->value_and_gradient(x_.floats(), batch_, g_.floats());
   }
   double gradient_flops() const override { return objective_->gradient_flops(batch_); }
+  /// About 50 us: the way to another thread and back costs more than it saves, and a piece just
+  /// received is still in this core's cache.
+  bool runs_inline(double flops) const override { return flops < 1e6; }
   Evaluation evaluate() override { return objective_->evaluate(x_.floats()); }
 
   void step() override {

@@ -82,6 +82,12 @@ class Replica {
   virtual Evaluation evaluate() = 0;  ///< x on the test set
 
   virtual double gradient_flops() const = 0;  ///< of one gradient(); for the simulator's clock
+  /// Whether work of so many flops ends so soon that the network loop may do it itself. On a device
+  /// no work does: each call waits for copies to or from it.
+  virtual bool runs_inline(double flops) const {
+    static_cast<void>(flops);
+    return false;
+  }
 
   /// What training goes on from, between two rounds: x, the optimizer, where the minibatches stand.
   virtual void save(StateWriter& out) const = 0;

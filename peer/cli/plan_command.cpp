@@ -90,6 +90,7 @@ Json predicted_json(const Assembly& fleet, const RoundPrediction& round) {
   return {{"seconds_per_round", round.seconds_per_round},
           {"compute_seconds", round.compute_seconds},
           {"network_seconds", round.network_seconds},
+          {"network_shape", name_of(fleet.fleet.network.shape)},
           {"seconds", endless(fleet) ? Json(nullptr) : Json(seconds)}};
 }
 
@@ -97,13 +98,15 @@ Json predicted_json(const Assembly& fleet, const RoundPrediction& round) {
 void print_prediction(const Assembly& fleet, const RoundPrediction& round) {
   fmt::print(
       "time   about {:.4g} ms per round: {:.4g} ms of compute at simulate.flops, {:.4g} ms "
-      "of waiting for the network\n",
+      "of waiting for the network ({})\n",
       1e3 * round.seconds_per_round,
       1e3 * round.compute_seconds,
-      1e3 * round.network_seconds);
+      1e3 * round.network_seconds,
+      name_of(fleet.fleet.network.shape));
   if (endless(fleet)) return;
-  fmt::print("       about {} in all, as `simulate` counts it; `run` with network.emulate\n",
-             seconds_text(round.seconds_per_round * static_cast<double>(fleet.rounds)));
+  fmt::print("       about {} in all ({}), as `simulate` counts it; `run` with network.emulate\n",
+             seconds_text(round.seconds_per_round * static_cast<double>(fleet.rounds)),
+             name_of(fleet.fleet.network.shape));
 }
 
 void print_json(const Assembly& fleet,

@@ -3,8 +3,10 @@
 #include <csignal>
 #include <memory>
 #include <stdexcept>
+#include <string_view>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "peer/cli/command.h"
 #include "peer/launch/resume.h"
@@ -95,10 +97,18 @@ int simulate_fleet(FleetOptions file, const std::string& resume, int threads) {
   const std::string hash = observer.params_hash();
   const FleetRecord& end = *observer.summary();
   const auto expected = expectation(fleet, end);
-  fmt::print("{}\n",
-             file.json ? with_expectation(summary_line(end, 0, seconds, hash), expected)
-                       : summary_text(end, 0, seconds, hash) + " (virtual time)" +
-                             expectation_text(expected, end));
+  const std::string_view shape = name_of(fleet.fleet.network.shape);
+  if (file.json) {
+    auto line = nlohmann::ordered_json::parse(
+        with_expectation(summary_line(end, 0, seconds, hash), expected));
+    line["network_shape"] = shape;
+    fmt::print("{}\n", line.dump());
+  } else {
+    fmt::print("{} (virtual time, network {}){}\n",
+               summary_text(end, 0, seconds, hash),
+               shape,
+               expectation_text(expected, end));
+  }
   return verdict(result);
 }
 

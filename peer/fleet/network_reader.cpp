@@ -70,8 +70,8 @@ NetworkSpec read_network(Source& source, const Value* network, const Value* link
   MapReader map(source, network, "network");
   read_link_keys(map, spec.latency, spec.jitter, spec.bandwidth);
   if (const Value* shape = map.take("shape")) {
-    const auto word = read_choice(source, *shape, {"per-link", "per-nic"});
-    if (word == "per-nic") spec.shape = NetworkShape::per_nic;
+    const auto word = read_choice(source, *shape, {"per-nic", "per-link"});
+    if (word == "per-link") spec.shape = NetworkShape::per_link;
   }
   if (const Value* emulate = map.take("emulate"))
     spec.emulate = read_bool(source, *emulate).value_or(false);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "gossip/world.h"
@@ -22,12 +23,17 @@ enum class NetworkShape : std::uint8_t {
   per_nic,   ///< each peer has it for all that it sends, as through one network card
 };
 
+/// As fleet files spell it; printed beside every predicted time, which depends on it.
+constexpr std::string_view name_of(NetworkShape shape) {
+  return shape == NetworkShape::per_nic ? "per-nic" : "per-link";
+}
+
 /// The network that the simulator has, and that a real run imitates where `emulate` says so.
 struct NetworkSpec {
   Time latency{0};
   Time jitter{0};
   double bandwidth = 0;  ///< bytes per second of a link or of a peer, as `shape` says; 0: unlimited
-  NetworkShape shape = NetworkShape::per_link;
+  NetworkShape shape = NetworkShape::per_nic;
   bool emulate = false;                                      ///< in a real run, by the transport
   std::map<std::pair<PeerId, PeerId>, LinkSpec> links = {};  ///< that differ; (lower id, higher id)
 

@@ -1,6 +1,7 @@
 #include "peer/sim/sim_world.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "optim/check.h"
@@ -29,8 +30,18 @@ void SimWorld::after(Time delay, std::function<void()> f) {
   shared_.queue.push(now() + delay, std::move(f));
 }
 
-void SimWorld::offload(double flops, std::function<void()> job, std::function<void()> done) {
-  shared_.jobs.push_back({flops / flops_per_second_, id_, life_, std::move(job), std::move(done)});
+/// The work begins when all that was offered to its lane before is done, as in a process. What it
+/// computes is computed at once: nothing else of this peer writes what it reads.
+void SimWorld::offload(Lane lane,
+                       double flops,
+                       std::function<void()> job,
+                       std::function<void()> done) {
+  const double slowness = shared_.faults == nullptr ? 1 : shared_.faults->processes().slowness(id_);
+  const double seconds = flops / flops_per_second_ * slowness;
+  Time& busy_until = busy_until_.at(static_cast<std::size_t>(lane));
+  busy_until =
+      std::max(now(), busy_until) + Time{static_cast<std::int64_t>(std::llround(seconds * 1e9))};
+  shared_.jobs.push_back({busy_until, id_, life_, std::move(job), std::move(done)});
 }
 
 void SimWorld::publish(Report report) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -13,7 +14,7 @@ namespace gv {
 
 /// Work that waits for the end of the instant, to be done on all cores.
 struct SimJob {
-  double seconds;
+  Time end;  ///< of the work, in virtual time
   PeerId peer;
   std::uint64_t life;  ///< of the peer
   std::function<void()> job;
@@ -54,7 +55,10 @@ class SimWorld : public World {
   Time now() const override { return shared_.queue.now(); }
   void send(PeerId to, Message message) override;
   void after(Time delay, std::function<void()> f) override;
-  void offload(double flops, std::function<void()> job, std::function<void()> done) override;
+  void offload(Lane lane,
+               double flops,
+               std::function<void()> job,
+               std::function<void()> done) override;
   void publish(Report report) override;
   std::uint64_t sent_bytes() const override { return sent_bytes_; }
   void store(Step step, std::vector<std::byte> state) override;
@@ -66,6 +70,7 @@ class SimWorld : public World {
   PeerId id_;
   std::uint64_t life_;
   double flops_per_second_;
+  std::array<Time, lanes> busy_until_{};  ///< by lane
   std::uint64_t sent_bytes_ = 0;
   Shaper shaper_;
 };

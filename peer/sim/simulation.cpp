@@ -1,7 +1,6 @@
 #include "peer/sim/simulation.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -143,12 +142,10 @@ class Simulation {
       for (std::size_t i = firsts[first]; i != none; i = next[i]) jobs[i].job();
     });
     for (SimJob& job : jobs) {
-      Processes* processes = trial_ ? &trial_->faults().processes() : nullptr;
-      const double seconds = job.seconds * (processes ? processes->slowness(job.peer) : 1);
-      const Time end =
-          shared_.queue.now() + Time{static_cast<std::int64_t>(std::llround(seconds * 1e9))};
-      processes ? processes->run_at(end, job.peer, job.life, std::move(job.done))
-                : shared_.queue.push(end, std::move(job.done));
+      if (trial_)
+        trial_->faults().processes().run_at(job.end, job.peer, job.life, std::move(job.done));
+      else
+        shared_.queue.push(job.end, std::move(job.done));
     }
   }
 

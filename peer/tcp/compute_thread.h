@@ -10,7 +10,7 @@
 
 namespace gv {
 
-/// The one thread that does a peer's arithmetic, job after job, while the loop serves the network.
+/// A thread that does the arithmetic of one lane, job after job, while the loop serves the network.
 class ComputeThread {
  public:
   /// `compute_threads`: what a parallel job may use (OpenMP).

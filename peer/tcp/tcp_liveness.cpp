@@ -99,15 +99,17 @@ void TcpWorldImpl::look_after(Edge& edge, const wire::Heartbeat& heartbeat) {
 }
 
 void TcpWorldImpl::look_after_own() {
-  const auto time = progress_.at_hand(compute_.done(), compute_.working(), Clock::now());
-  if (options_.stuck_after <= Time{0} || time < options_.stuck_after) return;
-  if (!progress_.first_word()) return;
-  options_.log(
-      fmt::format("the arithmetic has been at one job for {:.1f} s, in round {}: giving up "
-                  "(faults.stuck_after)",
-                  std::chrono::duration<double>(time).count(),
-                  peer_->step));
-  options_.on_stuck();
+  for (Work& work : work_) {
+    const auto time = work.progress.at_hand(work.done(), work.working(), Clock::now());
+    if (options_.stuck_after <= Time{0} || time < options_.stuck_after) continue;
+    if (!work.progress.first_word()) continue;
+    options_.log(
+        fmt::format("the arithmetic has been at one job for {:.1f} s, in round {}: giving up "
+                    "(faults.stuck_after)",
+                    std::chrono::duration<double>(time).count(),
+                    peer_->step));
+    options_.on_stuck();
+  }
 }
 
 /// Tells every neighbour that we live, and looks whom we have not heard. A loop that was itself
@@ -142,11 +144,13 @@ void TcpWorldImpl::beat() {
 void TcpWorldImpl::send_heartbeat(Edge& edge) {
   if (!edge.linked()) return;
   edge.ack_told = edge.session.received();
+  std::uint64_t jobs = 0;
+  for (const Work& work : work_) jobs += work.done();
   put(edge,
       {wire::encode(wire::Heartbeat{.ack = edge.ack_told,
                                     .step = peer_->clock(),
-                                    .jobs = compute_.done(),
-                                    .working = compute_.working()}),
+                                    .jobs = jobs,
+                                    .working = std::ranges::any_of(work_, &Work::working)}),
        nullptr});
 }
 

@@ -17,9 +17,6 @@
 namespace gv {
 namespace {
 
-/// Work below this is done on the loop when nothing is before it: the way to the other thread and
-/// back costs more than it saves, and a piece just received is still in this core's cache.
-constexpr double inline_flops = 1e6;
 /// An emulated card that was idle for less was waiting for this host, not for the network: timers,
 /// wake-ups and copies take this long for each frame (measured: 0.1 to 0.3 ms with two peers per
 /// core). Kernels give their token buckets a burst for the same reason.
@@ -38,8 +35,7 @@ std::string failure_of(const std::function<void()>& job) {
 
 }  // namespace
 
-TcpWorldImpl::TcpWorldImpl(TcpOptions options)
-    : options_(std::move(options)), acceptor_(io_), compute_(options_.compute_threads) {
+TcpWorldImpl::TcpWorldImpl(TcpOptions options) : options_(std::move(options)), acceptor_(io_) {
   GV_CHECK(options_.hello.incarnation != 0, "0 means: not met yet");
   if (options_.emulate)
     shaper_.emplace(*options_.emulate, options_.hello.peer, options_.emulation_seed, host_lag);
@@ -112,18 +108,23 @@ void TcpWorldImpl::after(Time delay, std::function<void()> f) {
   });
 }
 
-void TcpWorldImpl::offload(double flops, std::function<void()> job, std::function<void()> done) {
-  if (jobs_ == 0 && flops > 0 && flops < inline_flops) {
+void TcpWorldImpl::offload(Lane lane,
+                           double flops,
+                           std::function<void()> job,
+                           std::function<void()> done) {
+  Work& work = work_.at(static_cast<std::size_t>(lane));
+  if (work.jobs == 0 && flops > 0 && peer_->replica.runs_inline(flops)) {
     const std::string why = failure_of(job);
     if (!why.empty()) return fail_compute(why);
     asio::post(io_, std::move(done));
     return;
   }
-  ++jobs_;
-  compute_.submit([this, job = std::move(job), done = std::move(done)] {
+  ++work.jobs;
+  if (!work.thread) work.thread = std::make_unique<ComputeThread>(options_.compute_threads);
+  work.thread->submit([this, &work, job = std::move(job), done = std::move(done)] {
     const std::string why = failure_of(job);
-    asio::post(io_, [this, done, why] {
-      --jobs_;
+    asio::post(io_, [this, &work, done, why] {
+      --work.jobs;
       why.empty() ? done() : fail_compute(why);
     });
   });

@@ -59,9 +59,10 @@ struct ComputeError : std::runtime_error {
 };
 
 /// World over TCP: Asio coroutines, one persistent connection per edge (the lower id dials, and
-/// dials again when it breaks), gather writes, pooled receive buffers, one arithmetic thread. Wall
-/// clock. A session on each edge brings every message over exactly once, whatever becomes of its
-/// connections; who is not heard of, or not reached, is away until it is back.
+/// dials again when it breaks), gather writes, pooled receive buffers, one arithmetic thread
+/// for each lane that is used. Wall clock. A session on each edge brings every message over exactly
+/// once, whatever becomes of its connections; who is not heard of, or not reached, is away until it
+/// is back.
 class TcpWorld : public World {
  public:
   static std::unique_ptr<TcpWorld> make(TcpOptions options);

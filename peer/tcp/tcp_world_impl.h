@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -47,7 +48,11 @@ class TcpWorldImpl : public TcpWorld {
   Time now() const override { return Clock::now() - began_; }
   void send(PeerId to, Message message) override;
   void after(Time delay, std::function<void()> f) override;
-  void offload(double flops, std::function<void()> job, std::function<void()> done) override;
+  /// Short work is done on the loop when nothing is before it in its lane.
+  void offload(Lane lane,
+               double flops,
+               std::function<void()> job,
+               std::function<void()> done) override;
   void publish(Report report) override { options_.on_report(std::move(report)); }
   std::uint64_t sent_bytes() const override { return sent_bytes_; }
   void store(Step step, std::vector<std::byte> state) override {
@@ -91,6 +96,15 @@ class TcpWorldImpl : public TcpWorld {
     std::string trouble;          ///< why there is no link
     bool cut() const { return Clock::now() < cut_until; }
     bool linked() const { return link && !link->closed(); }
+  };
+
+  /// A lane of our own arithmetic.
+  struct Work {
+    int jobs = 0;                           ///< offered to the thread and not done
+    Progress progress;                      ///< of the thread
+    std::unique_ptr<ComputeThread> thread;  ///< null: never needed yet
+    std::uint64_t done() const { return thread ? thread->done() : 0; }
+    bool working() const { return thread && thread->working(); }
   };
 
   asio::awaitable<void> accept_loop();
@@ -144,14 +158,12 @@ class TcpWorldImpl : public TcpWorld {
   Rng jitter_{options_.hello.incarnation};
   int strangers_ = 0;
   int refusals_ = 0;  ///< since the last heartbeat
-  int jobs_ = 0;
   std::uint64_t sent_bytes_ = 0;
   Clock::time_point began_ = Clock::now();
   Clock::time_point next_beat_;
-  Progress progress_;  ///< of our own arithmetic
-  Payload hashed_;     ///< the payload of last_hash_, held so that no other takes its place
+  Payload hashed_;  ///< the payload of last_hash_, held so that no other takes its place
   std::uint64_t last_hash_ = 0;
-  ComputeThread compute_;  ///< last: its jobs must end before what they touch
+  std::array<Work, lanes> work_;  ///< by lane; last: its jobs must end before what they touch
 };
 
 }  // namespace gv

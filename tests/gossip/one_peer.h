@@ -23,7 +23,7 @@ class StillWorld : public World {
   void after(Time delay, std::function<void()> f) override {
     timers.emplace_back(delay, std::move(f));
   }
-  void offload(double, std::function<void()> job, std::function<void()> done) override {
+  void offload(Lane, double, std::function<void()> job, std::function<void()> done) override {
     jobs.push_back([job = std::move(job), done = std::move(done)] {
       job();
       done();

@@ -143,6 +143,7 @@ std::optional<FleetForecast> forecast(const Assembly& fleet,
   const double receivers = busiest_receivers(*own.rounds);
   Forecaster forecaster(fleet, bytes_per_round / (receivers > 0 ? receivers : 1));
   FleetForecast result;
+  result.network_shape = fleet.fleet.network.shape;
   forecaster.set_target(options.target);
   result.own = forecaster.of(own);
   if (!options.target) {

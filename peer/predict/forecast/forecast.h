@@ -38,10 +38,11 @@ struct FleetForecast {
   std::optional<Forecast> all_reduce;  ///< the same fleet with ring all-reduce
   std::optional<Forecast> choice;      ///< the first at the target in seconds, of all looked at
   std::size_t max_degree = 0;
-  std::optional<double> target;  ///< of the excess loss of local models
-  std::string advice;            ///< one line with its reason
-  std::string warning;           ///< empty: none
-  bool calibrated = false;       ///< losses at the end of the run; target: of the training loss
+  std::optional<double> target;                        ///< of the excess loss of local models
+  std::string advice;                                  ///< one line with its reason
+  std::string warning;                                 ///< empty: none
+  NetworkShape network_shape = NetworkShape::per_nic;  ///< on which the seconds depend
+  bool calibrated = false;  ///< losses at the end of the run; target: of the training loss
 };
 
 /// Less local excess loss is better; where that is not known, a larger gap.

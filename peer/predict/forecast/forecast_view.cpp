@@ -84,10 +84,11 @@ std::string forecast_text(const FleetForecast& f) {
   std::string text = fmt::format(
       "ahead  {}, and other graphs of degree {} or less:\n", f.own.topology, f.max_degree);
   text += table(f);
-  text +=
+  text += fmt::format(
       "  to 1e-3: rounds of averaging until a disagreement is a thousandth; after 10: what ten "
       "rounds leave;\n  n_eff: effective neighbours at discount 0.99; time/round: on this "
-      "`network`";
+      "`network` ({})",
+      name_of(f.network_shape));
   if (f.calibrated) {
     text +=
         "; consensus, mean, local: the distance to the mean at the\n  end of the run, and how far "
@@ -104,9 +105,10 @@ std::string forecast_text(const FleetForecast& f) {
   }
   text += "\n";
   if (const auto& c = f.choice) {
-    text += fmt::format("first  {} in {:.3g} s: {:.0f} rounds of {}\n",
+    text += fmt::format("first  {} in {:.3g} s ({}): {:.0f} rounds of {}\n",
                         c->topology,
                         *c->seconds_to_target(),
+                        name_of(f.network_shape),
                         *c->rounds_to_target,
                         milliseconds(c->seconds_per_round));
   }

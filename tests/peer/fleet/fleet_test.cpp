@@ -52,7 +52,7 @@ TEST(Fleet, ReadsModels) {
 
 TEST(Fleet, ReadsTheNetworkAndItsLinks) {
   const Fleet plain = read(quadratic);
-  EXPECT_EQ(plain.network.shape, NetworkShape::per_link);
+  EXPECT_EQ(plain.network.shape, NetworkShape::per_nic);
   EXPECT_FALSE(plain.network.emulate);
   const std::string text =
       "network: { latency: 5 ms, jitter: 1 ms, bandwidth: 100 Mbit, shape: per-nic, emulate: true "

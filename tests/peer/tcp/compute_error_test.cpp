@@ -9,7 +9,7 @@ namespace gv {
 namespace {
 
 /// What the world throws when a job of so many flops throws; few are done on the loop itself.
-std::string thrown_by_a_job_of(double flops) {
+std::string thrown_by_a_job_of(double flops, Lane lane = Lane::home) {
   TcpOptions options;
   options.hello = {.fleet = "", .model = "", .peer = 0, .incarnation = 1, .peers = 1};
   options.log = [](const std::string&) {};
@@ -22,7 +22,10 @@ std::string thrown_by_a_job_of(double flops) {
   try {
     world->run({}, peer, [&] {
       world->offload(
-          flops, [] { throw std::runtime_error("the device is lost"); }, [&] { done = true; });
+          lane,
+          flops,
+          [] { throw std::runtime_error("the device is lost"); },
+          [&] { done = true; });
     });
   } catch (const ComputeError& e) {
     EXPECT_FALSE(done);
@@ -35,6 +38,7 @@ TEST(ComputeError, EndsTheRunWhereverTheJobRuns) {
   EXPECT_EQ(thrown_by_a_job_of(0), "the device is lost");
   EXPECT_EQ(thrown_by_a_job_of(10), "the device is lost");
   EXPECT_EQ(thrown_by_a_job_of(1e9), "the device is lost");
+  EXPECT_EQ(thrown_by_a_job_of(1e9, Lane::beside), "the device is lost");
 }
 
 }  // namespace
