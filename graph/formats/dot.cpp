@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "graph/formats/file_error.h"
 #include "graph/formats/listed_graph.h"
 #include "graph/topology/spec_text.h"
 
@@ -32,7 +33,8 @@ class Lexer {
 
   void expect(std::string_view text) {
     if (!take(text))
-      refuse_file(where(), "expected `" + std::string(text) + "`, found `" + token_.text + "`");
+      refuse_file(where(),
+                  "expected `" + std::string(text) + "`, found `" + excerpt(token_.text) + "`");
   }
 
   /// A name, a number or a string.
@@ -41,7 +43,7 @@ class Lexer {
     if (!token_.quoted &&
         (token_.text.empty() || (marks.find(token_.text[0]) < marks.size() &&
                                  token_.text.size() <= 2 && !std::isdigit(token_.text.back()))))
-      refuse_file(where(), "expected a name, found `" + token_.text + "`");
+      refuse_file(where(), "expected a name, found `" + excerpt(token_.text) + "`");
     std::string name = token_.text;
     advance();
     return name;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "graph/formats/file_error.h"
 #include "graph/formats/listed_graph.h"
 #include "graph/topology/spec_text.h"
 
@@ -18,9 +19,11 @@ bool is_id(const std::string& text) {
 
 /// The weight in a Python dictionary; none when it has none.
 std::optional<double> dictionary_weight(std::string_view text, const std::string& where) {
-  const auto key = text.find("'weight':");
-  if (key == std::string_view::npos) return std::nullopt;
-  text.remove_prefix(text.find_first_not_of(' ', key + 9));
+  constexpr std::string_view key = "'weight':";
+  const auto at = text.find(key);
+  if (at == std::string_view::npos) return std::nullopt;
+  text.remove_prefix(at + key.size());
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   return parse_weight(text.substr(0, text.find_first_of(",} ")), where);
 }
 
@@ -28,7 +31,8 @@ ListedEdge parse_line(const std::string& text, const std::string& where) {
   std::istringstream in(text);
   ListedEdge edge{.from = {}, .to = {}, .weight = {}, .where = where};
   if (!(in >> edge.from >> edge.to) || !is_id(edge.from) || !is_id(edge.to))
-    refuse_file(where, "expected `u v` or `u v weight` with ids from 0, found `" + text + "`");
+    refuse_file(where,
+                "expected `u v` or `u v weight` with ids from 0, found `" + excerpt(text) + "`");
   std::string rest;
   std::getline(in >> std::ws, rest);
   rest.resize(rest.find_last_not_of(" \t\r") + 1);
@@ -38,7 +42,7 @@ ListedEdge parse_line(const std::string& text, const std::string& where) {
     return edge;
   }
   if (const auto space = rest.find_first_of(" \t"); space != std::string::npos)
-    refuse_file(where, "`" + rest.substr(space + 1) + "` after the edge");
+    refuse_file(where, "`" + excerpt(rest.substr(space + 1)) + "` after the edge");
   edge.weight = parse_weight(rest, where);
   return edge;
 }

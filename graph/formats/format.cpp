@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <sstream>
 #include <stdexcept>
 
+#include "graph/formats/file_bytes.h"
 #include "graph/formats/listed_graph.h"
 #include "graph/topology/family.h"
 
@@ -44,13 +44,6 @@ const Codec& codec_of(const std::string& path) {
   return codecs()[0];
 }
 
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream bytes;
-  if (!in || !(bytes << in.rdbuf())) throw std::runtime_error(path + ": cannot be read");
-  return std::move(bytes).str();
-}
-
 }  // namespace
 
 const std::vector<GraphFormat>& graph_formats() {
@@ -67,11 +60,11 @@ std::string_view format_of_path(const std::string& path) {
 }
 
 Topology read_graph(const std::string& path, PeerId n) {
-  return to_topology(codec_of(path).parse(bytes_of(path), path), path, n);
+  return to_topology(codec_of(path).parse(file_bytes(path), path), path, n);
 }
 
 Topology read_edge_list(const std::string& path, PeerId n) {
-  return to_topology(parse_edge_list(bytes_of(path), path), path, n);
+  return to_topology(parse_edge_list(file_bytes(path), path), path, n);
 }
 
 std::string write_graph(const Topology& t, std::string_view format) {
@@ -86,9 +79,7 @@ std::string write_graph(const Topology& t, std::string_view format) {
 Topology with_weights(Topology t, const MixingMatrix& w) {
   t.edge_weights.clear();
   for (const auto& [u, v] : t.edges()) {  // v hears u
-    const Neighborhood& row = w.row(v);
-    const auto it = std::ranges::lower_bound(row.peers, u);
-    t.edge_weights.push_back(row.weights.at(static_cast<std::size_t>(it - row.peers.begin())));
+    t.edge_weights.push_back(w.row(v).weight_of(u));
   }
   return t;
 }

@@ -22,7 +22,7 @@ std::string_view format_of_path(const std::string& path);
 /// Reads a graph in the format that the extension names; any other is an edge list. Peers are
 /// numbered by their names when those are 0, 1, 2, ... (or n0, n1, ...), else in the order of
 /// appearance. n = 0 takes as many peers as there are; else the file may not have more. Throws
-/// std::runtime_error "path:line: what" on self-loops, gaps in the numbers, an edge given twice
+/// GraphFileError "path:line: what" on self-loops, gaps in the numbers, an edge given twice
 /// with different weights, weights on some edges only, and whatever is not the format.
 Topology read_graph(const std::string& path, PeerId n = 0);
 

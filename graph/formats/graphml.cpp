@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "graph/formats/file_error.h"
 #include "graph/formats/listed_graph.h"
 #include "graph/formats/xml_tags.h"
 #include "graph/topology/spec_text.h"

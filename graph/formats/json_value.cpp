@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "graph/formats/listed_graph.h"
+#include "graph/formats/file_error.h"
 
 namespace gv {
 namespace {
@@ -58,7 +58,8 @@ class Parser {
   }
 
   void expect(char c) {
-    if (!take(c)) fail(std::string("expected `") + c + "`, found `" + text_[at_] + "`");
+    if (!take(c))
+      fail(std::string("expected `") + c + "`, found `" + excerpt(text_.substr(at_, 1)) + "`");
   }
 
   JsonValue value(int depth) {
@@ -117,7 +118,7 @@ class Parser {
     const auto [last, error] =
         std::from_chars(v.text.data(), v.text.data() + v.text.size(), number);
     if (error != std::errc{} || last != v.text.data() + v.text.size())
-      fail("`" + v.text + "` is no value");
+      fail("`" + excerpt(v.text) + "` is no value");
   }
 
   std::string string() {
@@ -147,7 +148,8 @@ class Parser {
     const std::string_view digits = text_.substr(std::min(at_ + 1, text_.size()), 4);
     const auto [end, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
-    if (text_[at_] != 'u' || error != std::errc{} || end != digits.data() + 4)
+    const bool four = digits.size() == 4 && end == digits.data() + digits.size();
+    if (text_[at_] != 'u' || error != std::errc{} || !four)
       fail("an escape that JSON does not have");
     append_utf8(out, code);
     at_ += 4;

@@ -20,7 +20,7 @@ struct JsonValue {
   const JsonValue* find(std::string_view key) const;  ///< null when there is none
 };
 
-/// Throws std::runtime_error "path:line: what". Nesting up to 64.
+/// Throws GraphFileError "path:line: what". Nesting up to 64.
 JsonValue parse_json(std::string_view text, const std::string& path);
 
 /// "..." with what must be escaped escaped.

@@ -4,7 +4,8 @@
 #include <charconv>
 #include <cmath>
 #include <map>
-#include <stdexcept>
+
+#include "graph/formats/file_error.h"
 
 namespace gv {
 namespace {
@@ -63,7 +64,7 @@ Numbering number_peers(const ListedGraph& list, const std::string& path) {
     meet(e.from);
     meet(e.to);
     if (list.complete && order.size() > declared)
-      refuse_file(e.where, "the peer `" + std::string(order.back()) + "` is not declared");
+      refuse_file(e.where, "the peer `" + excerpt(order.back()) + "` is not declared");
   }
   if (number_by_name(numbers, false) || number_by_name(numbers, true)) {
     refuse_gaps(numbers, path);
@@ -94,17 +95,12 @@ std::string shown(const std::optional<double>& weight) {
 
 }  // namespace
 
-void refuse_file(const std::string& where, const std::string& what) {
-  throw std::runtime_error(where + what);
-}
-
 double parse_weight(std::string_view text, const std::string& where) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size())
-    refuse_file(where, "the weight `" + std::string(text) + "` is not a number");
-  if (!std::isfinite(value))
-    refuse_file(where, "the weight `" + std::string(text) + "` is not finite");
+    refuse_file(where, "the weight `" + excerpt(text) + "` is not a number");
+  if (!std::isfinite(value)) refuse_file(where, "the weight `" + excerpt(text) + "` is not finite");
   return value;
 }
 
@@ -119,7 +115,7 @@ Topology to_topology(const ListedGraph& list, const std::string& path, PeerId n)
     const PeerId v = numbers.find(e.to)->second;
     if (u == v) {
       refuse_file(e.where,
-                  "peer " + e.from +
+                  "peer " + excerpt(e.from) +
                       " cannot be its own neighbour: remove the edge; what the "
                       "other edges leave is the weight on itself");
     }
@@ -127,8 +123,9 @@ Topology to_topology(const ListedGraph& list, const std::string& path, PeerId n)
     const auto [it, fresh] = edges.try_emplace(key, e.weight);
     if (!fresh && it->second != e.weight) {
       refuse_file(e.where,
-                  "the edge " + e.from + " " + e.to + " was given before with another weight (" +
-                      shown(it->second) + ", now " + shown(e.weight) + "): keep one of them");
+                  "the edge " + excerpt(e.from) + " " + excerpt(e.to) +
+                      " was given before with another weight (" + shown(it->second) + ", now " +
+                      shown(e.weight) + "): keep one of them");
     }
     if (fresh && e.weight) ++weighted;
   }

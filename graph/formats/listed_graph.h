@@ -27,12 +27,11 @@ struct ListedGraph {
 /// Numbers the peers and checks the list; see read_graph for n and for what is refused.
 Topology to_topology(const ListedGraph& list, const std::string& path, PeerId n);
 
-/// A finite number; throws std::runtime_error "where weight `text` ...".
+/// A finite number; throws GraphFileError "where weight `text` ...".
 double parse_weight(std::string_view text, const std::string& where);
-[[noreturn]] void refuse_file(const std::string& where, const std::string& what);
 
-// Each format as text. Parsers throw std::runtime_error "path:line: what"; writers use
-// t.edge_weights when there are any.
+// Each format as text. Parsers throw GraphFileError "path:line: what"; writers use t.edge_weights
+// when there are any.
 ListedGraph parse_edge_list(std::string_view text, const std::string& path);
 ListedGraph parse_node_link(std::string_view text, const std::string& path);
 ListedGraph parse_dot(std::string_view text, const std::string& path);

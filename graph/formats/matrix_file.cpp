@@ -1,12 +1,11 @@
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
-#include <sstream>
-#include <stdexcept>
 #include <utility>
 
+#include "graph/formats/file_bytes.h"
+#include "graph/formats/file_error.h"
 #include "graph/formats/npy_matrix.h"
+#include "graph/formats/number_rows.h"
 #include "graph/mixing/mixing.h"
 
 // W from a file: text, n lines of n numbers, or .npy.
@@ -16,42 +15,29 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-Numbers numbers_of(std::string line, const std::string& where) {
-  std::ranges::replace(line, ',', ' ');
-  if (const auto comment = line.find('#'); comment != std::string::npos) line.resize(comment);
-  std::istringstream in(line);
-  Numbers values;
-  for (double v = 0; in >> v;) values.push_back(v);
-  if (!in.eof()) throw std::invalid_argument(where + "not a number");
-  return values;
-}
-
 [[noreturn]] void refuse_shape(const std::string& where, const std::string& what, PeerId n) {
   const std::string side = std::to_string(n);
-  throw std::invalid_argument(where + what + "; the matrix must be " + side + " x " + side +
-                              ", one row and column per peer");
+  refuse_file(
+      where,
+      what + "; the matrix must be " + side + " x " + side + ", one row and column per peer");
 }
 
-std::vector<Numbers> text_rows(std::istream& in, const std::string& path, PeerId n) {
+std::vector<Numbers> text_rows(const std::string& bytes, const std::string& path, PeerId n) {
   std::vector<Numbers> rows;
-  std::string line;
-  for (std::size_t number = 1; std::getline(in, line); ++number) {
-    const std::string where = path + ":" + std::to_string(number) + ": ";
-    Numbers values = numbers_of(line, where);
-    if (values.empty()) continue;
-    if (values.size() != n || rows.size() == n) {
-      refuse_shape(where,
-                   std::to_string(values.size()) + " numbers in row " + std::to_string(rows.size()),
-                   n);
+  for (NumberRow& row : parse_number_rows(bytes, path)) {
+    if (row.values.size() != n || rows.size() == n) {
+      refuse_shape(
+          path + ":" + std::to_string(row.line) + ": ",
+          std::to_string(row.values.size()) + " numbers in row " + std::to_string(rows.size()),
+          n);
     }
-    rows.push_back(std::move(values));
+    rows.push_back(std::move(row.values));
   }
   if (rows.size() != n) refuse_shape(path + ": ", std::to_string(rows.size()) + " rows", n);
   return rows;
 }
 
-std::vector<Numbers> npy_rows(std::istream& in, const std::string& path, PeerId n) {
-  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+std::vector<Numbers> npy_rows(const std::string& bytes, const std::string& path, PeerId n) {
   const NpyMatrix m = parse_npy_matrix(bytes, path);
   if (m.rows != n || m.columns != n)
     refuse_shape(path + ": ", std::to_string(m.rows) + " x " + std::to_string(m.columns), n);
@@ -71,10 +57,9 @@ std::vector<Numbers> npy_rows(std::istream& in, const std::string& path, PeerId 
 }  // namespace
 
 MixingMatrix read_matrix(const std::string& path, const Topology& t) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw std::invalid_argument(path + ": cannot be opened");
+  const std::string bytes = file_bytes(path);
   const std::vector<Numbers> values =
-      path.ends_with(".npy") ? npy_rows(in, path, t.size()) : text_rows(in, path, t.size());
+      path.ends_with(".npy") ? npy_rows(bytes, path, t.size()) : text_rows(bytes, path, t.size());
   std::vector<Neighborhood> rows;
   for (PeerId i = 0; i < t.size(); ++i) {
     Neighborhood& row = rows.emplace_back();
@@ -82,8 +67,9 @@ MixingMatrix read_matrix(const std::string& path, const Topology& t) {
     for (PeerId j = 0; j < t.size(); ++j) {
       if (j == i || values[i][j] == 0) continue;
       if (!std::ranges::binary_search(t.neighbors[i], j)) {
-        throw std::invalid_argument(path + ": a weight for " + std::to_string(i) + " and " +
-                                    std::to_string(j) + ", which the topology does not connect");
+        refuse_file(path + ": ",
+                    "a weight for " + std::to_string(i) + " and " + std::to_string(j) +
+                        ", which the topology does not connect");
       }
       row.peers.push_back(j);
       row.weights.push_back(values[i][j]);

@@ -1,3 +1,4 @@
+#include "graph/formats/file_error.h"
 #include "graph/formats/json_value.h"
 #include "graph/formats/listed_graph.h"
 #include "graph/topology/spec_text.h"

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "graph/formats/file_error.h"
 #include "graph/formats/listed_graph.h"
 #include "graph/formats/npy_matrix.h"
 #include "graph/topology/spec_text.h"

@@ -1,13 +1,16 @@
 #include "graph/formats/npy_matrix.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <regex>
+#include <utility>
 
-#include "graph/formats/listed_graph.h"
+#include "graph/formats/file_error.h"
 
 // 6 bytes "\x93NUMPY", version major and minor, header length (2 bytes; version 2: 4), the header:
 // a Python dictionary with descr, fortran_order and shape, then the entries. NumPy NEP 1.
@@ -34,34 +37,110 @@ std::uint32_t little_endian(std::string_view bytes) {
   return value;
 }
 
-std::size_t dimension(const std::string& digits, const std::string& path) {
-  if (digits.size() > 6) refuse_file(path + ": ", "a matrix with " + digits + " rows or columns");
-  return std::stoul(digits);
-}
+/// Reads the dictionary of a header, `{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }`,
+/// in one pass without recursion: a header comes from anywhere and may be 64 KiB long.
+class Dictionary {
+ public:
+  Dictionary(std::string_view text, const std::string& path) : text_(text), path_(path) {}
 
-void read_dictionary(const std::string& text, const std::string& path, Header& header) {
-  static const std::regex descr(R"('descr'\s*:\s*'([^']*)')");
-  static const std::regex order(R"('fortran_order'\s*:\s*(True|False))");
-  static const std::regex shape(R"('shape'\s*:\s*\(([^)]*)\))");
-  static const std::regex two(R"(\s*(\d+)\s*,\s*(\d+)\s*,?\s*)");
-  std::smatch match;
-  if (!std::regex_search(text, match, descr)) refuse_file(path + ": ", "no descr in the header");
-  const std::string type = match[1];
-  if (type != "<f8" && type != "<f4") {
-    refuse_file(path + ": ",
-                "entries of type `" + type + "`: save float32 or float64, such as A.astype(float)");
+  void read(Header& header) {
+    expect('{');
+    while (!take('}')) {
+      const std::string_view key = quoted();
+      expect(':');
+      if (!once(key)) fail("the key `" + excerpt(key) + "` twice, or unknown, in the header");
+      if (key == "descr") read_type(header);
+      if (key == "fortran_order") read_order(header);
+      if (key == "shape") read_shape(header);
+      if (!take(',') && !at('}')) fail("expected `,` or `}` in the header");
+    }
+    for (const Key& key : keys_)
+      if (!key.found) fail("no " + std::string(key.name) + " in the header");
   }
-  header.single_precision = type == "<f4";
-  if (!std::regex_search(text, match, order))
-    refuse_file(path + ": ", "no fortran_order in the header");
-  header.fortran = match[1] == "True";
-  if (!std::regex_search(text, match, shape)) refuse_file(path + ": ", "no shape in the header");
-  const std::string sides = match[1];
-  if (!std::regex_match(sides, match, two))
-    refuse_file(path + ": ", "the shape (" + sides + ") is not that of a matrix");
-  header.rows = dimension(match[1], path);
-  header.columns = dimension(match[2], path);
-}
+
+ private:
+  struct Key {
+    std::string_view name;
+    bool found = false;
+  };
+
+  [[noreturn]] void fail(const std::string& what) const { refuse_file(path_ + ": ", what); }
+
+  void skip_space() {
+    text_.remove_prefix(std::min(text_.find_first_not_of(" \t\r\n"), text_.size()));
+  }
+  bool at(char c) {
+    skip_space();
+    return text_.starts_with(c);
+  }
+  bool take(char c) {
+    if (!at(c)) return false;
+    text_.remove_prefix(1);
+    return true;
+  }
+  void expect(char c) {
+    if (!take(c)) fail(std::string("expected `") + c + "` in the header");
+  }
+  std::string_view until(std::size_t end) {
+    const std::string_view piece = text_.substr(0, end);
+    text_.remove_prefix(piece.size());
+    return piece;
+  }
+  std::string_view quoted() {
+    expect('\'');
+    const std::string_view piece = until(text_.find('\''));
+    expect('\'');
+    return piece;
+  }
+  bool once(std::string_view name) {
+    const auto key = std::ranges::find(keys_, name, &Key::name);
+    return key != keys_.end() && !std::exchange(key->found, true);
+  }
+
+  void read_type(Header& header) {
+    if (!at('\'')) fail("entries of several parts: save float32 or float64");
+    const std::string_view type = quoted();
+    if (type != "<f8" && type != "<f4") {
+      fail("entries of type `" + excerpt(type) +
+           "`: save float32 or float64, such as A.astype(float)");
+    }
+    header.single_precision = type == "<f4";
+  }
+
+  void read_order(Header& header) {
+    skip_space();
+    const std::string_view word = until(text_.find_first_of(",} \t\r\n"));
+    if (word != "True" && word != "False") fail("fortran_order is neither True nor False");
+    header.fortran = word == "True";
+  }
+
+  void read_shape(Header& header) {
+    expect('(');
+    const std::string_view whole = text_.substr(0, text_.find(')'));
+    const auto rows = side();
+    const bool two = take(',');
+    const auto columns = side();
+    take(',');
+    if (!rows || !two || !columns || !take(')'))
+      fail("the shape (" + excerpt(whole) + ") is not that of a matrix");
+    header.rows = *rows;
+    header.columns = *columns;
+  }
+
+  std::optional<std::size_t> side() {
+    skip_space();
+    const std::string_view digits = until(text_.find_first_not_of("0123456789"));
+    if (digits.empty()) return std::nullopt;
+    if (digits.size() > 6) fail("a matrix with " + excerpt(digits) + " rows or columns");
+    std::size_t value = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return value;
+  }
+
+  std::string_view text_;
+  const std::string& path_;
+  std::array<Key, 3> keys_{{{"descr"}, {"fortran_order"}, {"shape"}}};
+};
 
 Header read_header(std::string_view bytes, const std::string& path) {
   if (!bytes.starts_with(magic) || bytes.size() < 12)
@@ -75,7 +154,7 @@ Header read_header(std::string_view bytes, const std::string& path) {
   header.length = 8 + width + length;
   if (header.length > bytes.size() || length > 65536)
     refuse_file(path + ": ", "the header is cut off");
-  read_dictionary(std::string(bytes.substr(8 + width, length)), path, header);
+  Dictionary(bytes.substr(8 + width, length), path).read(header);
   return header;
 }
 

@@ -16,7 +16,7 @@ struct NpyMatrix {
   double operator()(std::size_t i, std::size_t j) const { return values[i * columns + j]; }
 };
 
-/// Versions 1 and 2, C or Fortran order, little-endian. Throws std::runtime_error "path: what" on
+/// Versions 1 and 2, C or Fortran order, little-endian. Throws GraphFileError "path: what" on
 /// anything else, on a length that is not what the header says, and on the first entry that is not
 /// finite.
 NpyMatrix parse_npy_matrix(std::string_view bytes, const std::string& path);

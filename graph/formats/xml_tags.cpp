@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "graph/formats/listed_graph.h"
+#include "graph/formats/file_error.h"
 
 namespace gv {
 namespace {
@@ -28,12 +28,12 @@ class Scanner {
       if (tag.opens) open.push_back(tag.name);
       if (tag.closes) {
         if (open.empty() || open.back() != tag.name)
-          fail("</" + tag.name + "> closes what is not open");
+          fail("</" + excerpt(tag.name) + "> closes what is not open");
         open.pop_back();
       }
       list.push_back(std::move(tag));
     }
-    if (!open.empty()) fail("<" + open.back() + "> is not closed");
+    if (!open.empty()) fail("<" + excerpt(open.back()) + "> is not closed");
     return list;
   }
 
@@ -92,9 +92,10 @@ class Scanner {
       const std::size_t equals = body.find('=', start);
       const std::size_t open = body.find_first_of("\"'", start);
       if (equals == std::string_view::npos || open == std::string_view::npos || equals > open)
-        fail("expected attributes such as id=\"0\" in <" + tag.name + ">");
+        fail("expected attributes such as id=\"0\" in <" + excerpt(tag.name) + ">");
       const std::size_t close = body.find(body[open], open + 1);
-      if (close == std::string_view::npos) fail("an attribute of <" + tag.name + "> does not end");
+      if (close == std::string_view::npos)
+        fail("an attribute of <" + excerpt(tag.name) + "> does not end");
       std::string key(body.substr(start, equals - start));
       key.resize(key.find_last_not_of(" \t\r\n") + 1);
       tag.attributes[key] = decode(body.substr(open + 1, close - open - 1));
@@ -114,7 +115,7 @@ class Scanner {
       const std::string_view name = text.substr(k + 1, end - k - 1);
       const auto known =
           std::ranges::find(entities, name, &std::pair<std::string_view, char>::first);
-      if (known == entities.end()) fail("the entity &" + std::string(name) + "; is not read");
+      if (known == entities.end()) fail("the entity &" + excerpt(name) + "; is not read");
       out += known->second;
       k = end;
     }

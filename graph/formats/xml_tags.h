@@ -18,7 +18,7 @@ struct XmlTag {
 };
 
 /// The tags in order. Comments, declarations and processing instructions are skipped; namespaces
-/// stay in the names. Checks that tags are closed in order; throws std::runtime_error "path:line:
+/// stay in the names. Checks that tags are closed in order; throws GraphFileError "path:line:
 /// what".
 std::vector<XmlTag> parse_xml_tags(std::string_view text, const std::string& path);
 

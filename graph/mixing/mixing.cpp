@@ -37,18 +37,11 @@ void check_pattern(const Neighborhood& row, PeerId i, PeerId n) {
     throw std::invalid_argument(where + " has the weight " + text(row.self) + " on itself");
 }
 
-/// W_ij of a checked row; 0 where there is no edge.
-double weight(const Neighborhood& row, PeerId j) {
-  const auto it = std::ranges::lower_bound(row.peers, j);
-  if (it == row.peers.end() || *it != j) return 0;
-  return row.weights[static_cast<std::size_t>(it - row.peers.begin())];
-}
-
 void check_symmetric(const std::vector<Neighborhood>& rows) {
   for (PeerId i = 0; i < rows.size(); ++i) {
     for (std::size_t k = 0; k < rows[i].peers.size(); ++k) {
       const PeerId j = rows[i].peers[k];
-      const double back = weight(rows[j], i);
+      const double back = rows[j].weight_of(i);
       if (std::abs(back - rows[i].weights[k]) <= tolerance) continue;
       throw std::invalid_argument("mixing matrix: not symmetric: entry (" + std::to_string(i) +
                                   ", " + std::to_string(j) + ") is " + text(rows[i].weights[k]) +
@@ -140,6 +133,12 @@ MixingMatrix averaging(MixingMatrix w) {
 }
 
 }  // namespace
+
+double Neighborhood::weight_of(PeerId j) const {
+  const auto it = std::ranges::lower_bound(peers, j);
+  if (it == peers.end() || *it != j) return 0;
+  return weights[static_cast<std::size_t>(it - peers.begin())];
+}
 
 MixingMatrix::MixingMatrix(std::vector<Neighborhood> rows, bool directed)
     : rows_(std::move(rows)), directed_(directed) {

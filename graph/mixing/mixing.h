@@ -16,6 +16,9 @@ struct Neighborhood {
   std::vector<double> weights;  ///< W_{i, peers[j]}
   std::vector<PeerId>
       receivers;  ///< to whom i sends, ascending; equals peers when W is symmetric in pattern
+
+  /// W_ij for j != i; 0 when j is not among the peers.
+  double weight_of(PeerId j) const;
 };
 
 /// A doubly stochastic mixing matrix, sparse by rows. Cannot exist otherwise: the constructor

@@ -1,13 +1,13 @@
-#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <sstream>
+#include <filesystem>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "graph/formats/number_rows.h"
 #include "graph/predict/centers.h"
 #include "graph/predict/mixing.h"
 #include "graph/predict/schedule_modes.h"
@@ -31,24 +31,14 @@ struct PredictOptions {
   QuadraticFleet fleet;
 };
 
-/// Rows of numbers, separated by spaces or commas; `#` comments.
+/// Rows of numbers, as graph/formats/number_rows.h reads them.
 Centers read_centers(const std::string& path) {
-  std::ifstream in(path);
-  if (!in) {
+  if (!std::filesystem::exists(path)) {
     throw std::invalid_argument("--spread: `" + path +
                                 "` is neither a variance nor a file that can be opened");
   }
   Centers centers;
-  std::string line;
-  for (std::size_t number = 1; std::getline(in, line); ++number) {
-    line.resize(std::min(line.find('#'), line.size()));
-    std::ranges::replace(line, ',', ' ');
-    std::istringstream words(line);
-    std::vector<double> row;
-    for (double v = 0; words >> v;) row.push_back(v);
-    if (!words.eof()) throw std::invalid_argument(fmt::format("{}:{}: not a number", path, number));
-    if (!row.empty()) centers.push_back(std::move(row));
-  }
+  for (NumberRow& row : read_number_rows(path)) centers.push_back(std::move(row.values));
   return centers;
 }
 

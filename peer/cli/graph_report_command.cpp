@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/formats/file_error.h"
 #include "graph/formats/format.h"
 #include "graph/mixing/sparse_rows.h"
 #include "graph/predict/mixing.h"
@@ -85,6 +86,8 @@ std::optional<PushSum> push_sum_of(const Topology& t) {
 MixingMatrix matrix_of(const Topology& t, const std::string& weights) {
   try {
     return mixing_matrix(weights, t);
+  } catch (const GraphFileError&) {
+    throw;  // other weights would not mend the file
   } catch (const std::invalid_argument& e) {
     const std::optional<PushSum> p = push_sum_of(t);
     if (!p) throw;

@@ -5,11 +5,15 @@
 #include <stdexcept>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include "graph/formats/file_bytes.h"
+#include "graph/formats/file_error.h"
 #include "graph/formats/format.h"
 #include "graph/formats/json_value.h"
 #include "graph/formats/listed_graph.h"
 #include "graph/formats/npy_matrix.h"
+#include "graph/formats/number_rows.h"
 #include "graph/formats/xml_tags.h"
 #include "graph/topology/family.h"
 #include "tests/scratch_folder.h"
@@ -30,7 +34,7 @@ class Formats : public testing::Test {
     const std::string path = file(name, content);
     try {
       read_graph(path, n);
-    } catch (const std::runtime_error& e) {
+    } catch (const GraphFileError& e) {
       const std::string what = e.what();
       EXPECT_EQ(what.find(path), 0U) << what;
       return what.substr(path.size());
@@ -239,6 +243,105 @@ TEST_F(Formats, EdgeListsReadWhatNetworkxWritesByDefault) {
   EXPECT_EQ(w.edge_weights, (std::vector<double>{0.5, 0.25}));
 }
 
+TEST_F(Formats, NpyHeadersAreReadWithoutRecursion) {
+  const std::string end = ", 'fortran_order': False, 'shape': (2, 2), }\n";
+  const std::string entries = raw<double>({0, 1, 1, 0});
+  const auto said = [&](const std::string& dictionary) {
+    std::string bytes("\x93NUMPY");
+    bytes += {2, 0};
+    for (const int shift : {0, 8, 16, 24})
+      bytes += static_cast<char>(dictionary.size() >> shift & 255);
+    return refusal("a.npy", bytes + dictionary + entries);
+  };
+  // A matcher that recurses for each byte overflows the stack on any of these.
+  const std::string x(60'000, 'x');
+  const std::string spaces(60'000, ' ');
+  const std::string nines(60'000, '9');
+  EXPECT_NE(said("{'descr': '" + x + "'" + end).find("entries of type `xxx"), std::string::npos);
+  EXPECT_NE(said("{'descr': '" + x).find("expected `'`"), std::string::npos);
+  EXPECT_NE(said("{'descr': '<f8', 'fortran_order': " + x).find("neither True"), std::string::npos);
+  EXPECT_NE(said("{'descr': '<f8', 'shape': (" + nines).find("a matrix with 99"),
+            std::string::npos);
+  EXPECT_NE(said("{'descr': '<f8', 'shape': (2," + x).find("not that of a matrix"),
+            std::string::npos);
+  EXPECT_NE(said("{'" + x).find("expected `'`"), std::string::npos);
+  EXPECT_EQ(said("{'descr':" + spaces + "'<f8'" + end), "");
+  EXPECT_NE(said("{'descr': '<f8', 'descr': '<f8'" + end).find("twice"), std::string::npos);
+  EXPECT_NE(said("{'descr': '<f8', 'shape': (2, 2)}").find("no fortran_order"), std::string::npos);
+  EXPECT_NE(said("{'descr': [('a', '<f8')]" + end).find("several parts"), std::string::npos);
+}
+
+TEST_F(Formats, EdgeListsEndWhereTheLineEnds) {
+  EXPECT_NE(refusal("a.edges", "0 1 {'weight':").find(":1: the weight `` is not a number"),
+            std::string::npos);
+  EXPECT_NE(refusal("a.edges", "0 1 {'weight':   \n").find(":1: the weight `` is not a number"),
+            std::string::npos);
+}
+
+TEST_F(Formats, OnlyRegularFilesAreRead) {
+  const auto said = [](const std::string& path) -> std::string {
+    try {
+      read_graph(path);
+    } catch (const GraphFileError& e) {
+      return e.what();
+    }
+    return "";
+  };
+  const std::string pipe = file("pipe", "");
+  std::filesystem::remove(pipe);
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_NE(said(pipe).find(pipe + ": is a pipe or a device"), std::string::npos) << said(pipe);
+  EXPECT_NE(said("/dev/zero").find("is a pipe or a device"), std::string::npos);
+  EXPECT_NE(said(std::filesystem::path(pipe).parent_path()).find("is a folder"), std::string::npos);
+  EXPECT_NE(said(pipe + "-missing").find("no such file"), std::string::npos);
+  const Topology ring = build(parse_topology("ring"), 3);
+  EXPECT_THROW(mixing_matrix("file:/dev/zero", ring), GraphFileError);
+  EXPECT_THROW(mixing_matrix("file:" + pipe, ring), GraphFileError);
+}
+
+TEST_F(Formats, FilesHaveABoundInBytes) {
+  const std::string path = file("a.edges", "0 1\n");
+  EXPECT_EQ(file_bytes(path, 4), "0 1\n");
+  EXPECT_THROW(file_bytes(path, 3), GraphFileError);
+}
+
+/// A message quotes a hostile file without letting it flood or control the terminal.
+TEST_F(Formats, MessagesQuoteExcerpts) {
+  EXPECT_EQ(excerpt("a\x1b[2J\n\xff"), "a\\x1b[2J\\x0a\\xff");
+  const std::string text(100'000, 'a');
+  for (const char* name : {"a.edges", "a.json", "a.dot", "a.graphml"}) {
+    for (const char* start : {"", "0 ", "0 1 ", "{", "{\"nodes\": ", "graph ", "<", "\x1b["}) {
+      const std::string said = refusal(name, start + text);
+      EXPECT_LT(said.size(), 300U) << name << " " << start;
+      EXPECT_EQ(said.find('\x1b'), std::string::npos) << name << " " << start;
+    }
+  }
+}
+
+/// An edge that W gives no weight keeps the weight 0, not that of another edge.
+TEST_F(Formats, EdgesWithoutAWeightInWKeepZero) {
+  const Topology path = build(parse_topology("path"), 3);
+  const std::string w = file("w.txt", "1 0 0\n0, .5 .5 # a comment\n\n0 .5 .5\n");
+  const Topology weighted = with_weights(path, mixing_matrix("file:" + w, path));
+  EXPECT_EQ(weighted.edge_weights, (std::vector<double>{0, 0.5}));
+}
+
+TEST(NumberRows, NameTheLineAndTheWord) {
+  const std::vector<NumberRow> rows = parse_number_rows("# a\n1, -2.5e1\t+3\r\n\n4", "r");
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].line, 2U);
+  EXPECT_EQ(rows[0].values, (std::vector<double>{1, -25, 3}));
+  EXPECT_EQ(rows[1].line, 4U);
+  for (const char* bad : {"1\n2 x", "1\n0x1", "1\nnan", "1\n1e999", "1\n1 2;"}) {
+    try {
+      parse_number_rows(bad, "r");
+      ADD_FAILURE() << bad;
+    } catch (const GraphFileError& e) {
+      EXPECT_EQ(std::string(e.what()).find("r:2: `"), 0U) << e.what();
+    }
+  }
+}
+
 TEST(Json, DecodesAndRefuses) {
   const JsonValue v = parse_json(R"({"a": [1, -2.5e3, "x\n\"\u20ac", true, null]})", "j");
   const JsonValue& list = *v.find("a");
@@ -248,8 +351,8 @@ TEST(Json, DecodesAndRefuses) {
   EXPECT_EQ(v.find("b"), nullptr);
   for (const char* bad :
        {"", "{", "[1,]", "{\"a\" 1}", "\"x", "tru", "1 2", "\"\\q\"", "\"\\u12\""})
-    EXPECT_THROW(parse_json(bad, "j"), std::runtime_error) << bad;
-  EXPECT_THROW(parse_json(std::string(100, '['), "j"), std::runtime_error);
+    EXPECT_THROW(parse_json(bad, "j"), GraphFileError) << bad;
+  EXPECT_THROW(parse_json(std::string(100, '['), "j"), GraphFileError);
   EXPECT_EQ(json_quoted("a\"b\\"), "\"a\\\"b\\\\\"");
 }
 
@@ -260,7 +363,7 @@ TEST(Xml, ReadsTagsAndRefusesWhatIsNotClosed) {
   EXPECT_EQ(tags[0].text, "t");
   EXPECT_TRUE(tags[1].opens && tags[1].closes);
   for (const char* bad : {"<a>", "</a>", "<a></b>", "<a x=1/>", "<a", "<!-- ", "<a>&x;</a>"})
-    EXPECT_THROW(parse_xml_tags(bad, "x"), std::runtime_error) << bad;
+    EXPECT_THROW(parse_xml_tags(bad, "x"), GraphFileError) << bad;
   EXPECT_EQ(xml_quoted("a<&>"), "a&lt;&amp;&gt;");
 }
 

@@ -101,7 +101,7 @@ TEST(EdgeList, ReportsFileAndLine) {
   try {
     read_edge_list(path);
     FAIL() << "a bad line was accepted";
-  } catch (const std::runtime_error& e) {
+  } catch (const std::invalid_argument& e) {
     EXPECT_NE(std::string(e.what()).find(path + ":3: "), std::string::npos) << e.what();
   }
 }

@@ -69,10 +69,50 @@ TEST_F(GraphCommand, NameWhatIsWrongWithAFile) {
     std::ofstream(file) << wrong.text;
     const Ended said = grapevine("graph report --topology file:" + file);
     EXPECT_NE(said.err.find(wrong.says), std::string::npos) << said.err;
+    if (wrong.file != std::string("islands.edges")) {
+      EXPECT_EQ(said.code, 2);
+    }
   }
   const Ended said = grapevine("graph report --topology ring");
   EXPECT_EQ(said.code, 2);
   EXPECT_NE(said.err.find("--topology ring needs --peers N"), std::string::npos) << said.err;
+}
+
+/// A bad file is the user's mistake wherever it is read: exit code 2, and the file's name.
+TEST_F(GraphCommand, EndWithWrongUsageOnABadFile) {
+  const std::string bad = path("bad.npy");
+  std::ofstream(bad) << "0 1";
+  const std::string fleet = path("fleet.yaml");
+  for (const char* topology : {"topology: { kind: file, file: bad.npy }",
+                               "topology: { kind: ring, weights: 'file:bad.npy' }",
+                               "topology: 'matcha:graph=file:bad.npy'"}) {
+    std::ofstream(fleet) << "version: 1\nname: test\npeers: 4\n"
+                            "data: { kind: quadratic, dimension: 8, noise: 1, spread: 1 }\n"
+                            "model: quadratic\nstop: { rounds: 10 }\n"
+                         << topology << '\n';
+    for (const char* command : {"run ", "simulate ", "plan "}) {
+      const Ended said = grapevine(command + fleet);
+      EXPECT_EQ(said.code, 2) << command << topology << said.err;
+      EXPECT_NE(said.err.find("not a .npy file"), std::string::npos) << said.err;
+    }
+  }
+  for (const char* command : {"graph report --edges {0}",
+                              "graph report --topology file:{0}",
+                              "graph report --topology ring --peers 4 --weights file:{0}",
+                              "graph report --topology exponential --peers 4 --weights file:{0}",
+                              "graph report --edges {0}.missing",
+                              "graph report --edges /dev/zero",
+                              "graph export --edges {0}",
+                              "graph export --topology ring --peers 4 --weights file:{0}",
+                              "graph predict --peers 4 --topology file:{0}",
+                              "graph predict --peers 4 --weights file:{0}",
+                              "graph predict --peers 4 --spread {0}",
+                              "graph predict --peers 4 --spread /dev/zero",
+                              "graph schedule --peers 4 matcha:graph=file:{0}"}) {
+    const Ended said = grapevine(fmt::format(fmt::runtime(command), bad));
+    EXPECT_EQ(said.code, 2) << command << said.err;
+    EXPECT_EQ(said.err.find("push-sum"), std::string::npos) << said.err;
+  }
 }
 
 TEST_F(GraphCommand, RefusesBadInputWithTheRemedy) {
