@@ -1,21 +1,18 @@
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <set>
 #include <stdexcept>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "peer/bench/device_bench.h"
-#include "peer/cli/command.h"
+#include "peer/cli/fleet_options.h"
+#include "peer/json/json.h"
 
 namespace gv::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-struct DeviceOptions {
+struct DeviceArguments {
   FleetOptions file;
   std::vector<std::uint32_t> batches{16, 32, 64, 128, 256};
   double seconds = 1;
@@ -93,7 +90,9 @@ void print_json(const Assembly& fleet, const std::vector<DeviceRow>& measured, s
                  .dump());
 }
 
-void run_devices(const DeviceOptions& options) {
+int run_devices(const DeviceArguments& options) {
+  if (options.file.file.empty() && !options.file.sets.empty())
+    throw std::invalid_argument("bench device: --set needs a fleet file");
   const Assembly fleet = options.file.file.empty() ? usual_fleet() : assemble(options.file);
   if (!fleet.data.train)
     throw std::invalid_argument("bench device: a quadratic has no samples to be counted");
@@ -117,42 +116,36 @@ void run_devices(const DeviceOptions& options) {
                                     if (!json) print_row(row);
                                   });
   json ? print_json(fleet, rows, base) : print_advice(rows, base);
+  return exit_code::done;
+}
+
+void device_options(Options& options, DeviceArguments& arguments) {
+  add_fleet_options(options, arguments.file);
+  options.list("--batches", arguments.batches, "Batch sizes, beside the fleet's own")
+      .call_values("N,...")
+      .range(1, 1'000'000)
+      .show_default();
+  options.value("--seconds", arguments.seconds, "How long to measure each")
+      .range(0.001, 600.0)
+      .show_default();
+  options
+      .value("--beside", arguments.beside, "Samples per second of speed 1, as printed elsewhere")
+      .call_values("SAMPLES")
+      .range(1e-3, 1e12);
 }
 
 }  // namespace
 
-void add_bench_device(CLI::App& bench) {
-  CLI::App* command = bench.add_subcommand(
+Command bench_device_command() {
+  return command(
       "device",
       "Training samples per second of the CPU and of each CUDA device, on the model of a fleet; "
-      "each is measured alone");
-  auto options = std::make_shared<DeviceOptions>();
-  add_fleet_options(*command, options->file);
-  command->get_option("FILE")->required(false);
-  command->add_option("--batches", options->batches, "Batch sizes, beside the fleet's own")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("N,...")
-      ->check(CLI::Range(1, 1'000'000).description(""))
-      ->capture_default_str();
-  command->add_option("--seconds", options->seconds, "How long to measure each")
-      ->check(CLI::Range(0.001, 600.0))
-      ->capture_default_str();
-  command
-      ->add_option(
-          "--beside", options->beside, "Samples per second of speed 1, as printed elsewhere")
-      ->check(CLI::Range(1e-3, 1e12).description(""))
-      ->type_name("SAMPLES");
-  add_examples(
-      *command,
+      "each is measured alone",
       "  grapevine bench device\n"
       "  grapevine bench device fleet.yaml --beside 12300   # on the fleet's second machine\n"
-      "  grapevine bench device configs/fashion-ring8.yaml --batches 16,64,256 --json");
-  command->callback([options] {
-    if (options->file.file.empty() && !options->file.sets.empty())
-      throw std::invalid_argument("bench device: --set needs a fleet file");
-    run_devices(*options);
-  });
+      "  grapevine bench device configs/fashion-ring8.yaml --batches 16,64,256 --json",
+      device_options,
+      run_devices);
 }
 
 }  // namespace gv::cli

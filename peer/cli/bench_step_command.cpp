@@ -1,16 +1,19 @@
-#include <memory>
-
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "peer/bench/step_bench.h"
 #include "peer/cli/command.h"
+#include "peer/json/json.h"
 #include "peer/report/screen.h"
+#include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+struct StepArguments {
+  StepOptions bench;
+  bool json = false;
+  StepArguments() { bench.model.kind = "resnet20"; }
+};
 
 void print_json(const StepOptions& options, const StepReport& report) {
   fmt::print("{}\n",
@@ -27,9 +30,7 @@ void print_json(const StepOptions& options, const StepReport& report) {
                  .dump());
 }
 
-void run_step(const StepOptions& options, bool json) {
-  const StepReport report = bench_step(options);
-  if (json) return print_json(options, report);
+void print_text(const StepOptions& options, const StepReport& report) {
   fmt::print("{}: {} parameters, batch {}, {} thread{}\n",
              options.model.kind,
              report.parameters,
@@ -46,35 +47,36 @@ void run_step(const StepOptions& options, bool json) {
   fmt::print("\n");
 }
 
+int run_steps(const StepArguments& arguments) {
+  const StepReport report = bench_step(arguments.bench);
+  arguments.json ? print_json(arguments.bench, report) : print_text(arguments.bench, report);
+  return exit_code::done;
+}
+
+void step_options(Options& options, StepArguments& arguments) {
+  StepOptions& bench = arguments.bench;
+  options.json(arguments.json);
+  options.value("--model", bench.model.kind, "Which model")
+      .one_of({"softmax", "mlp", "lenet5", "resnet20", "transformer"})
+      .show_default();
+  options.value("--norm", bench.model.norm, "Of resnet20: batch or group")
+      .one_of({"batch", "group"})
+      .show_default();
+  options.value("--batch", bench.batch, "Rows of a minibatch").range(1, 1'000'000).show_default();
+  options.value("--threads", bench.threads, "Compute threads").range(1, 1024).show_default();
+  options.value("--seconds", bench.seconds, "How long to measure").range(0.1, 600.0).show_default();
+}
+
 }  // namespace
 
-void add_bench_step(CLI::App& bench) {
-  auto json = std::make_shared<bool>(false);
-  auto options = std::make_shared<StepOptions>();
-  options->model.kind = "resnet20";
-  CLI::App* command = bench.add_subcommand(
-      "step", "Training steps of a model on made-up data: minibatch, gradient, SGD update");
-  command->add_flag("--json", *json, "Print JSON on stdout");
-  command->add_option("--model", options->model.kind, "Which model")
-      ->check(CLI::IsMember({"softmax", "mlp", "lenet5", "resnet20", "transformer"}))
-      ->capture_default_str();
-  command->add_option("--norm", options->model.norm, "Of resnet20: batch or group")
-      ->check(CLI::IsMember({"batch", "group"}))
-      ->capture_default_str();
-  command->add_option("--batch", options->batch, "Rows of a minibatch")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  command->add_option("--threads", options->threads, "Compute threads")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  command->add_option("--seconds", options->seconds, "How long to measure")
-      ->check(CLI::Range(0.1, 600.0))
-      ->capture_default_str();
-  add_examples(*command,
-               "  grapevine bench step\n"
-               "  grapevine bench step --model lenet5 --batch 64\n"
-               "  grapevine bench step --model resnet20 --norm group --seconds 10 --json");
-  command->callback([json, options] { run_step(*options, *json); });
+Command bench_step_command() {
+  return command("step",
+                 "Training steps of a model on made-up data: minibatch, gradient, SGD update",
+                 "  grapevine bench step\n"
+                 "  grapevine bench step --model lenet5 --batch 64\n"
+                 "  grapevine bench step --model resnet20 --norm group --seconds 10 --json",
+                 step_options,
+                 run_steps);
 }
 
 }  // namespace gv::cli

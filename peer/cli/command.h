@@ -1,69 +1,99 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
-#include "peer/runtime/assembly.h"
-#include "peer/runtime/exit_code.h"
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace gv::cli {
 
-/// What a command leaves behind.
-struct Outcome {
-  int code = exit_code::done;
+/// An option or argument that was added to a command; says more of it.
+class Option {
+ public:
+  explicit Option(CLI::Option& option) : option_(option) {}
+  Option& required();
+  /// How the help text calls a value, such as "KEY.PATH=VALUE", instead of its type and range.
+  Option& call_values(const std::string& name);
+  /// Values outside are refused, and the help text names the range.
+  Option& range(int low, int high);
+  Option& range(double low, double high);
+  Option& one_of(const std::vector<std::string>& words);
+  /// The help text shows the value that the option has now as its default.
+  Option& show_default();
+  /// Sets `given`, which must outlive the parsing, when the option is given.
+  Option& tell(bool& given);
+  Option& hide();
+
+ private:
+  CLI::Option& option_;
+  bool named_ = false;  ///< by call_values
 };
 
-/// Options of every command that reads a fleet file.
-struct FleetOptions {
-  std::string file;
-  std::vector<std::string> sets;
-  bool json = false;
+/// What a command accepts. A name without dashes is an argument; "-o,--output" has a short form
+/// too. What is referred to must outlive the parsing and keeps its value when nothing is given. An
+/// option with a vector may be repeated.
+class Options {
+ public:
+  explicit Options(CLI::App& app) : app_(app) {}
+  void flag(const std::string& name, bool& value, const std::string& help);
+  Option value(const std::string& name, std::string& value, const std::string& help);
+  Option value(const std::string& name, int& value, const std::string& help);
+  Option value(const std::string& name, std::uint32_t& value, const std::string& help);
+  Option value(const std::string& name, std::uint64_t& value, const std::string& help);
+  Option value(const std::string& name, double& value, const std::string& help);
+  Option value(const std::string& name, std::optional<double>& value, const std::string& help);
+  Option value(const std::string& name,
+               std::optional<std::uint64_t>& value,
+               const std::string& help);
+  Option value(const std::string& name, std::vector<std::string>& value, const std::string& help);
+  /// Numbers, with commas between them.
+  Option list(const std::string& name, std::vector<double>& value, const std::string& help);
+  Option list(const std::string& name, std::vector<std::uint32_t>& value, const std::string& help);
+  /// --json, which every command with something to tell has.
+  void json(bool& value) { flag("--json", value, "Print JSON on stdout"); }
+
+ private:
+  CLI::App& app_;
 };
 
-/// Adds FILE, --set and --json; `examples` end the help text.
-void add_fleet_options(CLI::App& command, FleetOptions& options);
-/// The fleet of a run that is to go on, as its folder tells; fills in `options`. Throws
-/// std::invalid_argument when the fleet file is another one now.
-Assembly assemble_again(const std::string& run_folder, FleetOptions& options);
-
-void add_examples(CLI::App& command, const std::string& examples);
-
-/// Reads the fleet file and makes it ready; notices go to stderr.
-Assembly assemble(const FleetOptions& options);
-/// Before these peers are started: see check_devices. Notices go to stderr.
-void tell_devices(const Assembly& fleet, const std::vector<PeerId>& peers);
-/// On stderr, when the fleet is known to diverge at its learning rate.
-void warn_of_rate(const Assembly& fleet);
-
-void add_run(CLI::App& app, Outcome& outcome);
-void add_simulate(CLI::App& app, Outcome& outcome);
-/// `simulate --faults swarm`: many fault seeds instead of one undisturbed run.
-struct SwarmArguments {
-  std::string faults;  ///< "swarm"; empty: none
-  std::string seeds = "1..100";
-  std::optional<std::uint64_t> seed;
-  std::uint64_t until_ms = 500;
-  int jobs = 0;
+/// A row of the table of commands (commands.cpp).
+struct Command {
+  std::string name;
+  std::string summary;   ///< one sentence for the help text
+  std::string examples;  ///< lines that end the help text
+  /// Adds the options, and returns what runs the command when they are read: with the exit code.
+  std::function<std::function<int()>(Options&)> prepare;
+  std::vector<Command> commands;  ///< of a group, which has no `prepare`
 };
-void add_swarm_options(CLI::App& command, SwarmArguments& arguments);
-int run_swarm(const FleetOptions& file, const SwarmArguments& arguments);
 
-void add_plan(CLI::App& app, Outcome& outcome);
-void add_peer(CLI::App& app, Outcome& outcome);
-void add_graph(CLI::App& app, Outcome& outcome);
-// Subcommands of `graph`.
-void add_graph_export(CLI::App& graph);
-void add_graph_best(CLI::App& graph);
-void add_graph_schedule(CLI::App& graph);
-void add_graph_report(CLI::App& graph);
-void add_graph_predict(CLI::App& graph);
-void add_audit(CLI::App& app, Outcome& outcome);
-void add_bench(CLI::App& app, Outcome& outcome);
-/// Subcommand of `bench`.
-void add_bench_step(CLI::App& bench);
-void add_bench_device(CLI::App& bench);
-void add_doctor(CLI::App& app, Outcome& outcome);
+/// A row whose options fill an `Arguments`.
+template <class Arguments>
+Command command(std::string name,
+                std::string summary,
+                std::string examples,
+                void (*options)(Options&, Arguments&),
+                int (*run)(const Arguments&)) {
+  const auto prepare = [options, run](Options& offered) -> std::function<int()> {
+    const auto arguments = std::make_shared<Arguments>();
+    options(offered, *arguments);
+    return [arguments, run] { return run(*arguments); };
+  };
+  return {std::move(name), std::move(summary), std::move(examples), prepare, {}};
+}
+
+/// The table: what `grapevine` can do.
+std::vector<Command> commands();
+
+/// Reads the arguments of `program`, whose help text begins and ends with its summary and examples,
+/// and runs the command that they name. Returns its exit code, or exit_code::usage after an error
+/// message on stderr. Throws what the command throws, and std::invalid_argument for an unknown one.
+int run_command_line(const Command& program, const std::string& version, int argc, char** argv);
 
 }  // namespace gv::cli

@@ -1,24 +1,22 @@
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <thread>
 
 #include <Eigen/Core>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "gpu/cuda_replica.h"
 #include "peer/cli/command.h"
 #include "peer/cli/version.h"
+#include "peer/json/json.h"
+#include "peer/runtime/exit_code.h"
 #include "peer/tcp/tcp_world.h"
 #include "peer/wire/frame.h"
 
 namespace gv::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Finding {
   std::string what;
@@ -91,7 +89,12 @@ Finding fashion_mnist() {
           here ? "installed" : "not installed: apt-get install dataset-fashion-mnist"};
 }
 
-int doctor(bool json) {
+struct DoctorArguments {
+  bool json = false;
+};
+
+int doctor(const DoctorArguments& arguments) {
+  const bool json = arguments.json;
   const std::vector<Finding> findings{libraries(),
                                       cores(),
                                       memory(),
@@ -118,15 +121,18 @@ int doctor(bool json) {
   return fine ? exit_code::done : exit_code::check_failed;
 }
 
+void doctor_options(Options& options, DoctorArguments& arguments) {
+  options.json(arguments.json);
+}
+
 }  // namespace
 
-void add_doctor(CLI::App& app, Outcome& outcome) {
-  auto json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand(
-      "doctor", "What this machine has, for an issue report; exit 4 on a finding");
-  command->add_flag("--json", *json, "Print JSON on stdout");
-  add_examples(*command, "  grapevine doctor\n  grapevine doctor --json");
-  command->callback([json, &outcome] { outcome.code = doctor(*json); });
+Command doctor_command() {
+  return command("doctor",
+                 "What this machine has, for an issue report; exit 4 on a finding",
+                 "  grapevine doctor\n  grapevine doctor --json",
+                 doctor_options,
+                 doctor);
 }
 
 }  // namespace gv::cli

@@ -1,20 +1,20 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "graph/schedule/search.h"
 #include "peer/cli/command.h"
+#include "peer/json/json.h"
 #include "peer/predict/forecast/graph_score.h"
+#include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct BestOptions {
   GraphSearch search;
   QuadraticFleet fleet;
+  bool predict = false;  ///< an option about the fleet was given
   GraphGoal goal;
   std::size_t top = 10;
   bool json = false;
@@ -70,21 +70,9 @@ void print_table(const std::vector<GraphCandidate>& found,
   fmt::print("best: {}\n", reason);
 }
 
-void best(BestOptions o) {
-  if (o.goal.fleet) {
-    o.search.score = [&o](const GraphCandidate& c) { return score_of(c, o.search.peers, o.goal); };
-  }
-  std::vector<GraphCandidate> found = best_graphs(o.search);
-  if (found.empty()) {
-    throw std::invalid_argument(
-        fmt::format("graph best: no connected graph of degree {} on {} peers; a higher "
-                    "--max-degree, or --schedules",
-                    o.search.max_degree,
-                    o.search.peers));
-  }
-  const std::string reason = reason_of(found, o.goal);
-  if (found.size() > o.top) found.resize(o.top);
-  if (!o.json) return print_table(found, o, reason);
+void print_json(const std::vector<GraphCandidate>& found,
+                const BestOptions& o,
+                const std::string& reason) {
   Json rows = Json::array();
   for (const GraphCandidate& c : found) rows.push_back(to_json(c));
   fmt::print("{}\n",
@@ -98,56 +86,73 @@ void best(BestOptions o) {
                  .dump());
 }
 
+int best(const BestOptions& options) {
+  BestOptions o = options;
+  if (o.predict) {
+    o.goal.fleet = o.fleet;
+    o.search.score = [&o](const GraphCandidate& c) { return score_of(c, o.search.peers, o.goal); };
+  }
+  std::vector<GraphCandidate> found = best_graphs(o.search);
+  if (found.empty()) {
+    throw std::invalid_argument(
+        fmt::format("graph best: no connected graph of degree {} on {} peers; a higher "
+                    "--max-degree, or --schedules",
+                    o.search.max_degree,
+                    o.search.peers));
+  }
+  const std::string reason = reason_of(found, o.goal);
+  if (found.size() > o.top) found.resize(o.top);
+  o.json ? print_json(found, o, reason) : print_table(found, o, reason);
+  return exit_code::done;
+}
+
+void best_options(Options& options, BestOptions& o) {
+  options.value("--peers", o.search.peers, "Number of peers").required().range(2, 100'000);
+  options.value("--max-degree", o.search.max_degree, "Neighbours that a peer may hear")
+      .required()
+      .range(1, 100'000);
+  options.value("--seeds", o.search.seeds, "Seeds of each random family")
+      .range(1, 10'000)
+      .show_default();
+  options.value("--weights", o.search.weights, "Weights of the static graphs")
+      .one_of(weight_names())
+      .show_default();
+  options.value("--top", o.top, "Rows to show").show_default();
+  options.flag("--schedules", o.search.schedules, "Also graphs that change with the round");
+  options
+      .list("--hessian",
+            o.fleet.hessian,
+            "Curvatures h1,h2,...: put graphs in the order of D-PSGD's losses on this quadratic, "
+            "not of averaging alone")
+      .tell(o.predict);
+  options.value("--noise", o.fleet.noise, "Variance of a gradient, per coordinate")
+      .show_default()
+      .tell(o.predict);
+  options.value("--spread", o.fleet.spread, "Variance of the peers' minima, per coordinate")
+      .tell(o.predict);
+  options.value("--rate", o.fleet.rate, "Learning rate").show_default().tell(o.predict);
+  options.value("--order", o.fleet.order, "lian | atc | cta | d2 | gradient-tracking")
+      .show_default()
+      .tell(o.predict);
+  options
+      .value("--target", o.goal.target, "Excess loss of the local models: count the rounds to it")
+      .tell(o.predict);
+  options.value("--start", o.goal.start, "x_0 in every coordinate, with --target").show_default();
+  options.json(o.json);
+}
+
 }  // namespace
 
-void add_graph_best(CLI::App& graph) {
-  auto o = std::make_shared<BestOptions>();
-  CLI::App* command =
-      graph.add_subcommand("best", "Searches the graphs of a degree for the fastest averaging");
-  command->add_option("--peers", o->search.peers, "Number of peers")
-      ->required()
-      ->check(CLI::Range(2U, 100'000U));
-  command->add_option("--max-degree", o->search.max_degree, "Neighbours that a peer may hear")
-      ->required()
-      ->check(CLI::Range(1U, 100'000U));
-  command->add_option("--seeds", o->search.seeds, "Seeds of each random family")
-      ->check(CLI::Range(1, 10'000))
-      ->capture_default_str();
-  command->add_option("--weights", o->search.weights, "Weights of the static graphs")
-      ->check(CLI::IsMember(weight_names()))
-      ->capture_default_str();
-  command->add_option("--top", o->top, "Rows to show")->capture_default_str();
-  command->add_flag("--schedules", o->search.schedules, "Also graphs that change with the round");
-  command
-      ->add_option("--hessian",
-                   o->fleet.hessian,
-                   "Curvatures h1,h2,...: put graphs in the order of D-PSGD's losses on this "
-                   "quadratic, not of averaging alone")
-      ->delimiter(',');
-  command->add_option("--noise", o->fleet.noise, "Variance of a gradient, per coordinate")
-      ->capture_default_str();
-  command->add_option("--spread", o->fleet.spread, "Variance of the peers' minima, per coordinate");
-  command->add_option("--rate", o->fleet.rate, "Learning rate")->capture_default_str();
-  command->add_option("--order", o->fleet.order, "lian | atc | cta | d2 | gradient-tracking")
-      ->capture_default_str();
-  command->add_option(
-      "--target", o->goal.target, "Excess loss of the local models: count the rounds to it");
-  command->add_option("--start", o->goal.start, "x_0 in every coordinate, with --target")
-      ->capture_default_str();
-  command->add_flag("--json", o->json, "Print JSON on stdout");
-  add_examples(
-      *command,
+Command graph_best_command() {
+  return command(
+      "best",
+      "Searches the graphs of a degree for the fastest averaging",
       "  grapevine graph best --peers 16 --max-degree 4\n"
       "  grapevine graph best --peers 64 --max-degree 3 --seeds 100 --schedules --json\n"
       "  grapevine graph best --peers 16 --max-degree 4 --hessian 1,0.1 --spread 1 --target "
-      "0.05");
-  command->callback([o, command] {
-    const auto given = [command](const char* name) { return command->count(name) > 0; };
-    if (given("--hessian") || given("--noise") || given("--spread") || given("--rate") ||
-        given("--order") || given("--target"))
-      o->goal.fleet = o->fleet;
-    best(*o);
-  });
+      "0.05",
+      best_options,
+      best);
 }
 
 }  // namespace gv::cli

@@ -7,6 +7,7 @@
 #include "graph/formats/format.h"
 #include "graph/topology/family.h"
 #include "peer/cli/command.h"
+#include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
 namespace {
@@ -34,41 +35,44 @@ std::string format_of(const ExportOptions& o) {
   return o.output.empty() ? "edges" : std::string(format_of_path(o.output));
 }
 
-void export_graph(const ExportOptions& o) {
+int export_graph(const ExportOptions& o) {
   Topology t = graph_of(o);
   if (!o.weights.empty()) t = with_weights(t, mixing_matrix(o.weights, t));
   const std::string bytes = write_graph(t, format_of(o));
   if (o.output.empty()) {
     std::fwrite(bytes.data(), 1, bytes.size(), stdout);
-    return;
+    return exit_code::done;
   }
   std::ofstream out(o.output, std::ios::binary);
   if (!(out << bytes).flush()) throw std::runtime_error(o.output + ": cannot be written");
   fmt::print(stderr, "{}: {} peers, {} edges\n", o.output, t.size(), t.edges().size());
+  return exit_code::done;
+}
+
+void export_options(Options& options, ExportOptions& o) {
+  options.value("--topology", o.topology, "NAME[:params], such as torus:4x4");
+  options.value("--edges", o.edges, "A graph file, by extension: converts it");
+  options.value("--peers", o.peers, "Number of peers").range(1, 10'000'000);
+  options.value("--weights",
+                o.weights,
+                "Gives each edge its weight in W: metropolis, fdla, ... (see report)");
+  std::vector<std::string> formats;
+  for (const GraphFormat& f : graph_formats()) formats.emplace_back(f.name);
+  options.value("--format", o.format, "File format; else by the extension of -o").one_of(formats);
+  options.value("-o,--output", o.output, "File; else stdout");
 }
 
 }  // namespace
 
-void add_graph_export(CLI::App& graph) {
-  auto o = std::make_shared<ExportOptions>();
-  CLI::App* command =
-      graph.add_subcommand("export", "Writes a graph, or its mixing matrix, to a file");
-  command->add_option("--topology", o->topology, "NAME[:params], such as torus:4x4");
-  command->add_option("--edges", o->edges, "A graph file, by extension: converts it");
-  command->add_option("--peers", o->peers, "Number of peers")->check(CLI::Range(1U, 10'000'000U));
-  command->add_option("--weights",
-                      o->weights,
-                      "Gives each edge its weight in W: metropolis, fdla, ... (see report)");
-  std::vector<std::string> formats;
-  for (const GraphFormat& f : graph_formats()) formats.emplace_back(f.name);
-  command->add_option("--format", o->format, "File format; else by the extension of -o")
-      ->check(CLI::IsMember(formats));
-  command->add_option("-o,--output", o->output, "File; else stdout");
-  add_examples(*command,
-               "  grapevine graph export --topology torus:4x4 --peers 16 -o torus.graphml\n"
-               "  grapevine graph export --topology ring --peers 8 --weights metropolis -o W.npy\n"
-               "  grapevine graph export --edges my.graphml --format json");
-  command->callback([o] { export_graph(*o); });
+Command graph_export_command() {
+  return command("export",
+                 "Writes a graph, or its mixing matrix, to a file",
+                 "  grapevine graph export --topology torus:4x4 --peers 16 -o torus.graphml\n"
+                 "  grapevine graph export --topology ring --peers 8 --weights metropolis -o "
+                 "W.npy\n"
+                 "  grapevine graph export --edges my.graphml --format json",
+                 export_options,
+                 export_graph);
 }
 
 }  // namespace gv::cli

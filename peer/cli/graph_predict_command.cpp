@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "graph/formats/number_rows.h"
 #include "graph/predict/centers.h"
@@ -16,11 +15,12 @@
 #include "graph/predict/sequence_walk.h"
 #include "graph/predict/transient.h"
 #include "peer/cli/command.h"
+#include "peer/json/json.h"
+#include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Centers = std::vector<std::vector<double>>;
 
 struct PredictOptions {
@@ -143,7 +143,8 @@ void put(Json& out, const std::string& name, const std::optional<Estimate>& e) {
   if (e && e->error > 0) out[name + "_error"] = e->error;
 }
 
-void run(PredictOptions o) {
+int run(const PredictOptions& options) {
+  PredictOptions o = options;
   const Prediction p = predict_fleet(o);
   const QuadraticFleet& f = o.fleet;
   if (!p.values) explain(p, o);
@@ -168,41 +169,41 @@ void run(PredictOptions o) {
   put(out, "excess_local", part(&Stationary::excess_local));
   out["method"] = p.method;
   fmt::print("{}\n", out.dump());
+  return exit_code::done;
+}
+
+void predict_options(Options& options, PredictOptions& o) {
+  options.value(
+      "--topology", o.topology, "NAME[:params] as in report, or a schedule as in schedule");
+  options.value("--peers", o.peers, "Number of peers").range(2, 10'000'000).required();
+  options.value("--weights", o.weights, "As in report").show_default();
+  options.value("--order", o.fleet.order, "lian | atc | cta | d2 | gradient-tracking")
+      .show_default();
+  options.list("--hessian", o.fleet.hessian, "Curvatures h1,h2,..., one per coordinate");
+  options.value("--noise", o.fleet.noise, "Variance of a gradient, per coordinate").show_default();
+  options.value("--rate", o.fleet.rate, "Learning rate").show_default();
+  options.value("--momentum", o.fleet.momentum, "u <- momentum u + g, x <- x - rate u");
+  options.value("--local-steps", o.fleet.local_steps, "SGD steps per averaging");
+  options.value("--staleness", o.fleet.staleness, "Rounds by which neighbours' x are old");
+  options.value("--spread",
+                o.spread,
+                "Variance of the peers' minima, per coordinate; or a file: a row of minima per "
+                "peer");
 }
 
 }  // namespace
 
-void add_graph_predict(CLI::App& graph) {
-  auto o = std::make_shared<PredictOptions>();
-  CLI::App* command = graph.add_subcommand(
-      "predict", "Where D-PSGD on a quadratic settles: consensus distance and excess losses");
-  command->add_option(
-      "--topology", o->topology, "NAME[:params] as in report, or a schedule as in schedule");
-  command->add_option("--peers", o->peers, "Number of peers")
-      ->check(CLI::Range(2U, 10'000'000U))
-      ->required();
-  command->add_option("--weights", o->weights, "As in report")->capture_default_str();
-  command->add_option("--order", o->fleet.order, "lian | atc | cta | d2 | gradient-tracking")
-      ->capture_default_str();
-  command->add_option("--hessian", o->fleet.hessian, "Curvatures h1,h2,..., one per coordinate")
-      ->delimiter(',');
-  command->add_option("--noise", o->fleet.noise, "Variance of a gradient, per coordinate")
-      ->capture_default_str();
-  command->add_option("--rate", o->fleet.rate, "Learning rate")->capture_default_str();
-  command->add_option("--momentum", o->fleet.momentum, "u <- momentum u + g, x <- x - rate u");
-  command->add_option("--local-steps", o->fleet.local_steps, "SGD steps per averaging");
-  command->add_option("--staleness", o->fleet.staleness, "Rounds by which neighbours' x are old");
-  command->add_option(
-      "--spread",
-      o->spread,
-      "Variance of the peers' minima, per coordinate; or a file: a row of minima per peer");
-  add_examples(
-      *command,
+Command graph_predict_command() {
+  return command(
+      "predict",
+      "Where D-PSGD on a quadratic settles: consensus distance and excess losses",
       "  grapevine graph predict --topology ring --peers 16 --hessian 1,0.5,0.25,0.1 --rate 0.1\n"
-      "  grapevine graph predict --topology star --peers 16 --order atc --momentum 0.9 --spread 1\n"
+      "  grapevine graph predict --topology star --peers 16 --order atc --momentum 0.9 --spread "
+      "1\n"
       "  grapevine graph predict --topology one-peer-exponential --peers 64 --order atc\n"
-      "  grapevine graph predict --topology base:k=1 --peers 25 --spread 1");
-  command->callback([o] { run(*o); });
+      "  grapevine graph predict --topology base:k=1 --peers 25 --spread 1",
+      predict_options,
+      run);
 }
 
 }  // namespace gv::cli

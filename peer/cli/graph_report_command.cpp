@@ -14,12 +14,12 @@
 #include "graph/topology/topology_list.h"
 #include "peer/cli/command.h"
 #include "peer/cli/graph_rows.h"
+#include "peer/json/json.h"
 #include "peer/page/graph_page.h"
+#include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr PeerId diameter_limit = 20'000;  ///< all pairs of peers are looked at
 
@@ -131,7 +131,15 @@ GraphRow make_row(const TopologySpec& spec, const ReportOptions& options) {
   return row;
 }
 
-void report(const ReportOptions& options) {
+void print_json(const std::vector<GraphRow>& rows, const ReportOptions& options) {
+  Json list = Json::array();
+  for (const GraphRow& row : rows) list.push_back(to_json(row, options.more));
+  fmt::print(
+      "{}\n",
+      Json{{"schema", "grapevine.graph/1"}, {"discount", options.discount}, {"rows", list}}.dump());
+}
+
+int report(const ReportOptions& options) {
   std::vector<GraphRow> rows;
   if (!options.edges.empty()) {
     TopologySpec spec;
@@ -160,45 +168,44 @@ void report(const ReportOptions& options) {
     write_page(options.html, graph_page(rows, options.discount));
     fmt::print(stderr, "page: {}\n", options.html);
   }
-  if (!options.json) return print_table(rows, options.discount, options.more);
-  Json list = Json::array();
-  for (const GraphRow& row : rows) list.push_back(to_json(row, options.more));
-  fmt::print(
-      "{}\n",
-      Json{{"schema", "grapevine.graph/1"}, {"discount", options.discount}, {"rows", list}}.dump());
+  options.json ? print_json(rows, options) : print_table(rows, options.discount, options.more);
+  return exit_code::done;
+}
+
+void report_options(Options& options, ReportOptions& o) {
+  options.value("--topology",
+                o.topologies,
+                "NAME[:params], such as torus:4x4, or several with commas (repeatable)");
+  options.value("--edges", o.edges, "Edge list: `u v` or `u v weight` per line");
+  options.value("--peers", o.peers, "Number of peers").range(1, 10'000'000);
+  options
+      .value("--weights", o.weights, "metropolis | max-degree | lazy | edge-list | file:PATH")
+      .show_default();
+  options
+      .value("--discount",
+             o.discount,
+             "Of n_eff: (1 - rate * curvature)^2, what a peer remembers per step")
+      .range(0.0, 0.999999999)
+      .show_default();
+  options.flag("--more",
+               o.more,
+               "Conductance, mixing time, orders of the transient, push-sum on directed graphs");
+  options.value("--html", o.html, "Also write a page with the graphs and figures to FILE");
+  options.json(o.json);
 }
 
 }  // namespace
 
-void add_graph_report(CLI::App& graph) {
-  auto options = std::make_shared<ReportOptions>();
-  CLI::App* rep = graph.add_subcommand("report", "Spectral gap and what follows, of topologies");
-  rep->add_option("--topology",
-                  options->topologies,
-                  "NAME[:params], such as torus:4x4, or several with commas (repeatable)")
-      ->allow_extra_args(false);
-  rep->add_option("--edges", options->edges, "Edge list: `u v` or `u v weight` per line");
-  rep->add_option("--peers", options->peers, "Number of peers")->check(CLI::Range(1U, 10'000'000U));
-  rep->add_option(
-         "--weights", options->weights, "metropolis | max-degree | lazy | edge-list | file:PATH")
-      ->capture_default_str();
-  rep->add_option("--discount",
-                  options->discount,
-                  "Of n_eff: (1 - rate * curvature)^2, what a peer remembers per step")
-      ->check(CLI::Range(0.0, 0.999999999))
-      ->capture_default_str();
-  rep->add_flag("--more",
-                options->more,
-                "Conductance, mixing time, orders of the transient, push-sum on directed graphs");
-  rep->add_option("--html", options->html, "Also write a page with the graphs and figures to FILE");
-  rep->add_flag("--json", options->json, "Print JSON on stdout");
-  add_examples(
-      *rep,
+Command graph_report_command() {
+  return command(
+      "report",
+      "Spectral gap and what follows, of topologies",
       "  grapevine graph report --topology ring,torus:4x4,exponential --peers 16\n"
       "  grapevine graph report --topology random-regular:degree=3,seed=1,ring --peers 64 --json\n"
       "  grapevine graph report --edges my.edges --weights lazy --more\n"
-      "  grapevine graph report --topology ring,torus,exponential --peers 64 --html graphs.html");
-  rep->callback([options] { report(*options); });
+      "  grapevine graph report --topology ring,torus,exponential --peers 64 --html graphs.html",
+      report_options,
+      report);
 }
 
 }  // namespace gv::cli

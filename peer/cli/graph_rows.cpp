@@ -11,12 +11,6 @@
 namespace gv::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json number(const std::optional<double>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 void put(Json& row, const std::string& name, const std::optional<Estimate>& e) {
   row[name] = e ? Json(e->value) : Json(nullptr);
   if (e && e->error > 0) row[name + "_error"] = e->error;
@@ -99,8 +93,8 @@ Json to_json(const GraphRow& r, bool more) {
            {"diameter", !r.diameter || disconnected ? Json(nullptr) : Json(*r.diameter)},
            {"connected", r.connected},
            {"weights", r.weights},
-           {"lambda2", number(r.spectrum.lambda2)},
-           {"lambda_n", number(r.spectrum.lambda_n)},
+           {"lambda2", r.spectrum.lambda2},
+           {"lambda_n", r.spectrum.lambda_n},
            {"slem", r.spectrum.slem},
            {"gap", r.spectrum.gap},
            {"gap_error", r.spectrum.gap_error},
@@ -113,8 +107,8 @@ Json to_json(const GraphRow& r, bool more) {
   if (!more) return row;
   const MixingBounds b = bounds_of(r);
   const TransientOrders t = transient_orders(r.topology.size(), r.spectrum.gap);
-  row.update({{"conductance", {b.cheeger_low, b.cheeger_high}},
-              {"mixing_time", {b.mixing_low, b.mixing_high}},
+  row.update({{"conductance", std::vector{b.cheeger_low, b.cheeger_high}},
+              {"mixing_time", std::vector{b.mixing_low, b.mixing_high}},
               {"transient_equal_data", t.equal_data},
               {"transient_unequal_data", t.unequal_data},
               {"transient_strongly_convex", t.strongly_convex}});

@@ -2,14 +2,13 @@
 
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "peer/json/json.h"
 #include "peer/page/graph_row.h"
 
 namespace gv::cli {
 
 /// One object of the JSON document; `more`: with conductance, mixing time and transients.
-nlohmann::ordered_json to_json(const GraphRow& row, bool more);
+Json to_json(const GraphRow& row, bool more);
 
 /// The same as a table on stdout.
 void print_table(const std::vector<GraphRow>& rows, double discount, bool more);

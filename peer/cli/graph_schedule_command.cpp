@@ -1,15 +1,14 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "graph/schedule/schedule_rate.h"
 #include "peer/cli/command.h"
+#include "peer/json/json.h"
+#include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct ScheduleOptions {
   std::vector<std::string> schedules;
@@ -82,27 +81,32 @@ void print_kinds() {
     fmt::print("{:<22} {:<32} {}\n", f.kind, f.parameters, f.summary);
 }
 
+int schedule(const ScheduleOptions& o) {
+  if (!o.schedules.empty() && o.peers == 0)
+    throw std::invalid_argument("graph schedule: needs --peers N");
+  o.schedules.empty() ? print_kinds() : report(o);
+  return exit_code::done;
+}
+
+void schedule_options(Options& options, ScheduleOptions& o) {
+  options.value("SCHEDULE", o.schedules, "NAME[:params]; without any: lists them");
+  options.value("--peers", o.peers, "Number of peers").range(1, 1'000'000);
+  options.value("--samples", o.samples, "Rounds for an estimate")
+      .range(4, 10'000'000)
+      .show_default();
+  options.json(o.json);
+}
+
 }  // namespace
 
-void add_graph_schedule(CLI::App& graph) {
-  auto o = std::make_shared<ScheduleOptions>();
-  CLI::App* command =
-      graph.add_subcommand("schedule", "How fast graphs that change with the round average");
-  command->add_option("SCHEDULE", o->schedules, "NAME[:params]; without any: lists them");
-  command->add_option("--peers", o->peers, "Number of peers")->check(CLI::Range(1U, 1'000'000U));
-  command->add_option("--samples", o->samples, "Rounds for an estimate")
-      ->check(CLI::Range(4, 10'000'000))
-      ->capture_default_str();
-  command->add_flag("--json", o->json, "Print JSON on stdout");
-  add_examples(*command,
-               "  grapevine graph schedule\n"
-               "  grapevine graph schedule one-peer-exponential base:k=2 --peers 25\n"
-               "  grapevine graph schedule matcha:budget=0.5,graph=torus:4x4 --peers 16");
-  command->callback([o] {
-    if (o->schedules.empty()) return print_kinds();
-    if (o->peers == 0) throw std::invalid_argument("graph schedule: needs --peers N");
-    report(*o);
-  });
+Command graph_schedule_command() {
+  return command("schedule",
+                 "How fast graphs that change with the round average",
+                 "  grapevine graph schedule\n"
+                 "  grapevine graph schedule one-peer-exponential base:k=2 --peers 25\n"
+                 "  grapevine graph schedule matcha:budget=0.5,graph=torus:4x4 --peers 16",
+                 schedule_options,
+                 schedule);
 }
 
 }  // namespace gv::cli

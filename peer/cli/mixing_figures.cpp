@@ -37,7 +37,7 @@ MixingFigures mixing_figures(const Assembly& fleet) {
   const std::string period =
       rate.period > 0 ? fmt::format("period {}, product {:.6g}", rate.period, rate.product)
                       : fmt::format("random, kappa {:.6g} ({})", rate.kappa, rate.method);
-  nlohmann::ordered_json json{{"period", rate.period}, {"factor_per_round", rate.per_round}};
+  Json json{{"period", rate.period}, {"factor_per_round", rate.per_round}};
   rate.period > 0 ? json["product"] = rate.product : json["kappa"] = rate.kappa;
   json["method"] = rate.method;
   return {.text = fmt::format(

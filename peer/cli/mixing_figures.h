@@ -2,8 +2,7 @@
 
 #include <string>
 
-#include <nlohmann/json.hpp>
-
+#include "peer/json/json.h"
 #include "peer/runtime/assembly.h"
 
 namespace gv::cli {
@@ -14,7 +13,7 @@ struct MixingFigures {
   std::string name;  ///< of the graph or the schedule
   double slem = 0;   ///< the factor of a disagreement per round
   double gap = 0;
-  nlohmann::ordered_json schedule;  ///< null when there is one W
+  Json schedule;  ///< null when there is one W
 };
 MixingFigures mixing_figures(const Assembly& fleet);
 

@@ -1,9 +1,8 @@
 #include <filesystem>
-#include <memory>
 
 #include <fmt/format.h>
 
-#include "peer/cli/command.h"
+#include "peer/cli/fleet_options.h"
 #include "peer/launch/peer_process.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
@@ -73,31 +72,32 @@ int run_peer(const PeerOptions& options) {
   return run_by_hand(fleet, options);
 }
 
+void peer_options(Options& options, PeerOptions& arguments) {
+  add_fleet_options(options, arguments.file).required();
+  options.value("--id", arguments.id, "Which peer: 0 .. n - 1").required();
+  options.value("--wait", arguments.wait_seconds, "Seconds to wait for the neighbours to appear")
+      .range(0.1, 1e6)
+      .show_default();
+  options.flag("--rejoin",
+               arguments.past.rejoin,
+               "Go on from this peer's newest checkpoint, or else from a neighbour's model, "
+               "without waiting for neighbours that are not there");
+  options.value(
+      "--from", arguments.past.from, "Go on from this peer's checkpoint of that round");
+  options.value("--launched", arguments.launched, "").hide();
+}
+
 }  // namespace
 
-void add_peer(CLI::App& app, Outcome& outcome) {
-  CLI::App* command = app.add_subcommand(
-      "peer", "Run one peer of a fleet file in the foreground: on another machine, or by hand");
-  auto options = std::make_shared<PeerOptions>();
-  add_fleet_options(*command, options->file);
-  command->add_option("--id", options->id, "Which peer: 0 .. n - 1")->required();
-  command
-      ->add_option("--wait", options->wait_seconds, "Seconds to wait for the neighbours to appear")
-      ->check(CLI::Range(0.1, 1e6))
-      ->capture_default_str();
-  command->add_flag("--rejoin",
-                    options->past.rejoin,
-                    "Go on from this peer's newest checkpoint, or else from a neighbour's model, "
-                    "without waiting for neighbours that are not there");
-  command->add_option(
-      "--from", options->past.from, "Go on from this peer's checkpoint of that round");
-  command->add_option("--launched", options->launched)->group("");
-  add_examples(*command,
-               "  on each machine, with the same file and its addresses under `hosts`:\n"
-               "  grapevine peer lan.yaml --id 0\n"
-               "  after its machine was started anew, while the others train on:\n"
-               "  grapevine peer lan.yaml --id 0 --rejoin");
-  command->callback([options, &outcome] { outcome.code = run_peer(*options); });
+Command peer_command() {
+  return command("peer",
+                 "Run one peer of a fleet file in the foreground: on another machine, or by hand",
+                 "  on each machine, with the same file and its addresses under `hosts`:\n"
+                 "  grapevine peer lan.yaml --id 0\n"
+                 "  after its machine was started anew, while the others train on:\n"
+                 "  grapevine peer lan.yaml --id 0 --rejoin",
+                 peer_options,
+                 run_peer);
 }
 
 }  // namespace gv::cli

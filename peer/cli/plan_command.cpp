@@ -1,15 +1,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "gossip/ring.h"
-#include "peer/cli/command.h"
+#include "peer/cli/fleet_options.h"
 #include "peer/cli/mixing_figures.h"
 #include "peer/fleet/batch_shares.h"
+#include "peer/json/json.h"
 #include "peer/predict/calibrate/calibrated_forecast.h"
 #include "peer/predict/calibrate/calibration_view.h"
 #include "peer/predict/forecast/forecast_view.h"
@@ -19,8 +18,6 @@
 
 namespace gv::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// What peer i puts on the wire in one round.
 double bytes_per_round(const Assembly& fleet, PeerId i) {
@@ -199,49 +196,58 @@ FleetCalibration calibrate_aloud(const Assembly& fleet) {
   return c;
 }
 
+struct PlanOptions {
+  FleetOptions file;
+  ForecastOptions wanted;
+  bool calibrate = false;
+};
+
+int plan(const PlanOptions& options) {
+  const Assembly fleet = assemble(options.file);
+  const MixingFigures s = mixing_figures(fleet);
+  ForecastOptions wanted = options.wanted;
+  wanted.schedules = !options.calibrate;  // the calibrated predictor knows one W
+  std::optional<FleetForecast> ahead = forecast(fleet, largest_bytes(fleet), wanted);
+  const RoundPrediction round = predict_round(fleet);
+  std::optional<FleetCalibration> calibration;
+  if (options.calibrate) {
+    calibration = calibrate_aloud(fleet);
+    add_calibrated(*ahead, fleet, *calibration, wanted.target);
+  }
+  options.file.json ? print_json(fleet, s, ahead, round, calibration)
+                    : print_text(fleet, s, options.file.file, ahead, round, calibration);
+  return exit_code::done;
+}
+
+void plan_options(Options& options, PlanOptions& arguments) {
+  add_fleet_options(options, arguments.file).required();
+  options.value("--max-degree",
+                arguments.wanted.max_degree,
+                "Neighbours that a peer may hear in the alternatives; 0: this fleet's, 16 at most");
+  options.value("--target",
+                arguments.wanted.target,
+                "Excess loss of the local models to reach on a quadratic (default: 1.1 times "
+                "where this fleet settles); with --calibrate their training loss (default: "
+                "this fleet's after nine tenths of its rounds)");
+  options.flag("--calibrate",
+               arguments.calibrate,
+               "Train in this process for some seconds, to predict what the graph does to a "
+               "real model: curvature, noise and disagreement of its gradients");
+}
+
 }  // namespace
 
-void add_plan(CLI::App& app, Outcome&) {
-  CLI::App* command =
-      app.add_subcommand("plan", "Check a fleet file and show what it means; starts nothing");
-  auto options = std::make_shared<FleetOptions>();
-  auto wanted = std::make_shared<ForecastOptions>();
-  auto calibrating = std::make_shared<bool>(false);
-  add_fleet_options(*command, *options);
-  command->add_option(
-      "--max-degree",
-      wanted->max_degree,
-      "Neighbours that a peer may hear in the alternatives; 0: this fleet's, 16 at most");
-  command->add_option("--target",
-                      wanted->target,
-                      "Excess loss of the local models to reach on a quadratic (default: 1.1 times "
-                      "where this fleet settles); with --calibrate their training loss (default: "
-                      "this fleet's after nine tenths of its rounds)");
-  command->add_flag("--calibrate",
-                    *calibrating,
-                    "Train in this process for some seconds, to predict what the graph does to a "
-                    "real model: curvature, noise and disagreement of its gradients");
-  add_examples(
-      *command,
+Command plan_command() {
+  return command(
+      "plan",
+      "Check a fleet file and show what it means; starts nothing",
       "  grapevine plan configs/fashion-ring8.yaml\n"
       "  grapevine plan configs/fashion-ring8.yaml --set peers=16 --set topology=hypercube --json\n"
       "  grapevine plan configs/quadratic-ring16.yaml --max-degree 4 --target 0.05\n"
       "  grapevine plan configs/softmax-torus1024.yaml --set peers=64 --set topology=ring "
-      "--calibrate");
-  command->callback([options, wanted, calibrating] {
-    const Assembly fleet = assemble(*options);
-    const MixingFigures s = mixing_figures(fleet);
-    wanted->schedules = !*calibrating;  // the calibrated predictor knows one W
-    std::optional<FleetForecast> ahead = forecast(fleet, largest_bytes(fleet), *wanted);
-    const RoundPrediction round = predict_round(fleet);
-    std::optional<FleetCalibration> calibration;
-    if (*calibrating) {
-      calibration = calibrate_aloud(fleet);
-      add_calibrated(*ahead, fleet, *calibration, wanted->target);
-    }
-    options->json ? print_json(fleet, s, ahead, round, calibration)
-                  : print_text(fleet, s, options->file, ahead, round, calibration);
-  });
+      "--calibrate",
+      plan_options,
+      plan);
 }
 
 }  // namespace gv::cli

@@ -4,27 +4,31 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <memory>
 #include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "peer/cli/command.h"
+#include "peer/cli/fleet_options.h"
 #include "peer/cli/mixing_figures.h"
 #include "peer/launch/launcher.h"
 #include "peer/launch/resume.h"
 #include "peer/predict/forecast/expectation.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
-#include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
 namespace {
 
+std::string this_program() {
+  if (const char* program = std::getenv("GRAPEVINE_PEER_BINARY")) return program;
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).string();
+}
+
 struct RunOptions {
   FleetOptions file;
-  std::string program;
+  std::string program = this_program();
   std::string resume;
 };
 
@@ -185,7 +189,10 @@ RunFolder new_run(const Assembly& fleet, const RunOptions& options) {
   return folder;
 }
 
-int run_fleet(RunOptions options) {
+int run_fleet(const RunOptions& given) {
+  RunOptions options = given;
+  if (options.file.file.empty() && options.resume.empty())
+    throw std::invalid_argument("run: FILE, or --resume RUN, is required");
   const bool resume = !options.resume.empty();
   const Assembly fleet =
       resume ? assemble_again(options.resume, options.file) : assemble(options.file);
@@ -215,8 +222,9 @@ int run_fleet(RunOptions options) {
   const auto lost = static_cast<PeerId>(result.gone);
   const std::string hash = observer.params_hash();
   const auto expected = expectation(fleet, *observer.summary());
-  const std::string summary =
-      with_expectation(summary_line(*observer.summary(), lost, result.seconds, hash), expected);
+  Json json = summary_json(*observer.summary(), lost, result.seconds, hash);
+  add_expectation(json, expected);
+  const std::string summary = json.dump();
   bool saved = true;
   try {
     save(fleet, folder, observer, summary);
@@ -242,39 +250,29 @@ int run_fleet(RunOptions options) {
   return result.code;
 }
 
-std::string this_program() {
-  if (const char* program = std::getenv("GRAPEVINE_PEER_BINARY")) return program;
-  std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error).string();
+void run_options(Options& options, RunOptions& arguments) {
+  add_fleet_options(options, arguments.file);
+  options.value("--resume",
+                arguments.resume,
+                "Go on with the run of this folder, from its newest checkpoints");
+  options.value("--peer-binary",
+                arguments.program,
+                "The peers' program; also GRAPEVINE_PEER_BINARY. Default: this one");
 }
 
 }  // namespace
 
-void add_run(CLI::App& app, Outcome& outcome) {
-  CLI::App* command =
-      app.add_subcommand("run", "Start all peers of a fleet file on this machine and follow them");
-  auto options = std::make_shared<RunOptions>();
-  options->program = this_program();
-  add_fleet_options(*command, options->file);
-  command->get_option("FILE")->required(false);
-  command->add_option("--resume",
-                      options->resume,
-                      "Go on with the run of this folder, from its newest checkpoints");
-  command->add_option("--peer-binary",
-                      options->program,
-                      "The peers' program; also GRAPEVINE_PEER_BINARY. Default: this one");
-  add_examples(
-      *command,
+Command run_command() {
+  return command(
+      "run",
+      "Start all peers of a fleet file on this machine and follow them",
       "  grapevine run configs/fashion-ring8.yaml\n"
       "  grapevine run configs/fashion-ring8.yaml --set topology=hypercube --set peers=16\n"
       "  grapevine run configs/quadratic-ring16.yaml --json | tail -n 1\n"
       "  grapevine run configs/fashion-ring8.yaml --set checkpoint.every=\"100 rounds\"\n"
-      "  grapevine run --resume runs/fashion-ring8");
-  command->callback([options, &outcome] {
-    if (options->file.file.empty() && options->resume.empty())
-      throw CLI::RequiredError("run: FILE, or --resume RUN,");
-    outcome.code = run_fleet(*options);
-  });
+      "  grapevine run --resume runs/fashion-ring8",
+      run_options,
+      run_fleet);
 }
 
 }  // namespace gv::cli

@@ -1,14 +1,13 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
-#include <memory>
 #include <stdexcept>
 #include <string_view>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "peer/cli/command.h"
+#include "peer/cli/fleet_options.h"
+#include "peer/cli/swarm_options.h"
 #include "peer/launch/resume.h"
 #include "peer/predict/forecast/expectation.h"
 #include "peer/report/metrics.h"
@@ -68,6 +67,13 @@ int verdict(const SimulationResult& result) {
   return result.lost.empty() ? exit_code::done : exit_code::peers_lost;
 }
 
+struct SimulateOptions {
+  FleetOptions file;
+  std::string resume;
+  int threads = 0;
+  SwarmArguments swarm;
+};
+
 int simulate_fleet(FleetOptions file, const std::string& resume, int threads) {
   const Assembly fleet = resume.empty() ? assemble(file) : assemble_again(resume, file);
   ProgressLine progress;
@@ -98,49 +104,50 @@ int simulate_fleet(FleetOptions file, const std::string& resume, int threads) {
   const FleetRecord& end = *observer.summary();
   const auto expected = expectation(fleet, end);
   const std::string_view shape = name_of(fleet.fleet.network.shape);
-  if (file.json) {
-    auto line = nlohmann::ordered_json::parse(
-        with_expectation(summary_line(end, 0, seconds, hash), expected));
-    line["network_shape"] = shape;
-    fmt::print("{}\n", line.dump());
-  } else {
-    fmt::print("{} (virtual time, network {}){}\n",
-               summary_text(end, 0, seconds, hash),
-               shape,
-               expectation_text(expected, end));
-  }
+  Json summary = summary_json(end, 0, seconds, hash);
+  add_expectation(summary, expected);
+  summary["network_shape"] = shape;
+  fmt::print("{}
+",
+             file.json ? summary.dump()
+                       : fmt::format("{} (virtual time, network {}){}",
+                                     summary_text(end, 0, seconds, hash),
+                                     shape,
+                                     expectation_text(expected, end)));
   return verdict(result);
+}
+
+int run_simulate(const SimulateOptions& options) {
+  if (options.file.file.empty() && options.resume.empty())
+    throw std::invalid_argument("simulate: FILE, or --resume RUN, is required");
+  return options.swarm.faults.empty()
+             ? simulate_fleet(options.file, options.resume, options.threads)
+             : run_swarm(options.file, options.swarm);
+}
+
+void simulate_options(Options& options, SimulateOptions& arguments) {
+  add_fleet_options(options, arguments.file);
+  options.value("--resume",
+                arguments.resume,
+                "Go on, in virtual time, with the run of this folder from its newest checkpoints");
+  options
+      .value("--threads", arguments.threads, "Cores to use; 0: all. Changes no bit of the result")
+      .range(0, 1024);
+  add_swarm_options(options, arguments.swarm);
 }
 
 }  // namespace
 
-void add_simulate(CLI::App& app, Outcome& outcome) {
-  CLI::App* command =
-      app.add_subcommand("simulate", "Run the fleet of a file in virtual time, bit for bit");
-  auto options = std::make_shared<FleetOptions>();
-  auto threads = std::make_shared<int>(0);
-  auto swarm = std::make_shared<SwarmArguments>();
-  auto resume = std::make_shared<std::string>();
-  add_fleet_options(*command, *options);
-  command->get_option("FILE")->required(false);
-  command->add_option(
-      "--resume",
-      *resume,
-      "Go on, in virtual time, with the run of this folder from its newest checkpoints");
-  command->add_option("--threads", *threads, "Cores to use; 0: all. Changes no bit of the result")
-      ->check(CLI::Range(0, 1024));
-  add_swarm_options(*command, *swarm);
-  add_examples(*command,
-               "  grapevine simulate configs/digits-torus16.yaml\n"
-               "  grapevine simulate configs/quadratic-ring16.yaml --set topology=torus --json\n"
-               "  grapevine simulate configs/fashion-ring8.yaml --set network.latency=\"5 ms\"\n"
-               "  grapevine simulate configs/swarm-ring6.yaml --faults swarm --seeds 1..1000");
-  command->callback([options, resume, threads, swarm, &outcome] {
-    if (options->file.empty() && resume->empty())
-      throw CLI::RequiredError("simulate: FILE, or --resume RUN,");
-    outcome.code = swarm->faults.empty() ? simulate_fleet(*options, *resume, *threads)
-                                         : run_swarm(*options, *swarm);
-  });
+Command simulate_command() {
+  return command(
+      "simulate",
+      "Run the fleet of a file in virtual time, bit for bit",
+      "  grapevine simulate configs/digits-torus16.yaml\n"
+      "  grapevine simulate configs/quadratic-ring16.yaml --set topology=torus --json\n"
+      "  grapevine simulate configs/fashion-ring8.yaml --set network.latency=\"5 ms\"\n"
+      "  grapevine simulate configs/swarm-ring6.yaml --faults swarm --seeds 1..1000",
+      simulate_options,
+      run_simulate);
 }
 
 }  // namespace gv::cli

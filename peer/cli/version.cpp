@@ -15,9 +15,4 @@ std::string version_text() {
   return fmt::format("grapevine {} ({}, {})", GV_VERSION, compiler, GV_BUILD_TYPE);
 }
 
-std::string failure_message(const CLI::App* app, const CLI::Error& error) {
-  return fmt::format(
-      "error: {}\nhelp:  {} --help shows what there is\n", error.what(), app->get_name());
-}
-
 }  // namespace gv::cli

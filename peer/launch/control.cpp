@@ -1,42 +1,35 @@
 #include "peer/launch/control.h"
 
-#include <cmath>
-#include <limits>
+#include <stdexcept>
 
-#include <nlohmann/json.hpp>
+#include "peer/json/json.h"
+#include "peer/json/json_member.h"
 
 namespace gv::control {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-/// JSON has no NaN: null stands for it.
-double number(const Json& value) {
-  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
-}
-
-Reported parse_report(const Json& json) {
+Reported parse_report(const JsonValue& json) {
   Reported says;
   Report& r = says.report;
-  r.peer = json.at("peer").get<PeerId>();
-  r.step = json.at("step").get<Step>();
-  r.last = json.at("last").get<bool>();
-  r.train_loss = number(json.at("train_loss"));
-  r.evaluation.loss = number(json.at("loss"));
-  if (const Json& accuracy = json.at("accuracy"); !accuracy.is_null())
-    r.evaluation.accuracy = accuracy.get<double>();
-  r.sent_bytes = json.at("sent_bytes").get<std::uint64_t>();
-  r.longest_wait = Time{json.at("longest_wait_ns").get<std::int64_t>()};
-  r.passed_over = json.at("passed_over").get<Step>();
+  r.peer = json_integer<PeerId>(json, "peer");
+  r.step = json_integer<Step>(json, "step");
+  r.last = json_boolean(json, "last");
+  r.train_loss = json_number(json, "train_loss");
+  r.evaluation.loss = json_number(json, "loss");
+  if (json_member(json, "accuracy").kind != JsonValue::Kind::null)
+    r.evaluation.accuracy = json_number(json, "accuracy");
+  r.sent_bytes = json_integer<std::uint64_t>(json, "sent_bytes");
+  r.longest_wait = Time{json_integer<std::int64_t>(json, "longest_wait_ns")};
+  r.passed_over = json_integer<Step>(json, "passed_over");
   return says;
 }
 
-Addresses parse_addresses(const Json& json) {
+Addresses parse_addresses(const JsonValue& json) {
   Addresses says;
-  for (const Json& row : json.at("addresses")) {
-    says.list.push_back({row.at("peer").get<PeerId>(),
-                         row.at("host").get<std::string>(),
-                         row.at("port").get<std::uint16_t>()});
+  for (const JsonValue& row : json_member(json, "addresses").items) {
+    says.list.push_back({json_integer<PeerId>(row, "peer"),
+                         json_text(row, "host"),
+                         json_integer<std::uint16_t>(row, "port")});
   }
   return says;
 }
@@ -61,7 +54,7 @@ std::string line(const Reported& says) {
               {"last", r.last},
               {"train_loss", r.train_loss},
               {"loss", r.evaluation.loss},
-              {"accuracy", accuracy ? Json(*accuracy) : Json(nullptr)},
+              {"accuracy", accuracy},
               {"sent_bytes", r.sent_bytes},
               {"longest_wait_ns", r.longest_wait.count()},
               {"passed_over", r.passed_over}}
@@ -70,7 +63,7 @@ std::string line(const Reported& says) {
 std::string line(const Addresses& says) {
   Json rows = Json::array();
   for (const PeerAddress& a : says.list)
-    rows.push_back({{"peer", a.peer}, {"host", a.host}, {"port", a.port}});
+    rows.push_back(Json{{"peer", a.peer}, {"host", a.host}, {"port", a.port}});
   return Json{{"addresses", rows}}.dump();
 }
 std::string line(const Cut& says) {
@@ -82,13 +75,13 @@ std::string line(const Stop&) {
 
 PeerSays parse_peer(const std::string& text) {
   try {
-    const Json json = Json::parse(text);
-    const std::string event = json.at("event").get<std::string>();
-    if (event == "listening") return Listening{json.at("port").get<std::uint16_t>()};
+    const JsonValue json = parse_json(text, "a peer's line");
+    const std::string& event = json_text(json, "event");
+    if (event == "listening") return Listening{json_integer<std::uint16_t>(json, "port")};
     if (event == "ready") return Ready{};
-    if (event == "progress") return Progress{json.at("step").get<Step>()};
+    if (event == "progress") return Progress{json_integer<Step>(json, "step")};
     if (event == "report") return parse_report(json);
-  } catch (const Json::exception&) {
+  } catch (const std::runtime_error&) {
     return {};
   }
   return {};
@@ -96,12 +89,12 @@ PeerSays parse_peer(const std::string& text) {
 
 LauncherSays parse_launcher(const std::string& text) {
   try {
-    const Json json = Json::parse(text);
-    if (json.contains("addresses")) return parse_addresses(json);
-    if (json.contains("cut"))
-      return Cut{json.at("cut").get<PeerId>(), Time{json.at("length_ns").get<std::int64_t>()}};
-    if (json.contains("stop")) return Stop{};
-  } catch (const Json::exception&) {
+    const JsonValue json = parse_json(text, "the launcher's line");
+    if (json.find("addresses") != nullptr) return parse_addresses(json);
+    if (json.find("cut") != nullptr)
+      return Cut{json_integer<PeerId>(json, "cut"), Time{json_integer<std::int64_t>(json, "length_ns")}};
+    if (json.find("stop") != nullptr) return Stop{};
+  } catch (const std::runtime_error&) {
     return {};
   }
   return {};

@@ -7,15 +7,15 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "peer/checkpoint/checkpoint_store.h"
 #include "peer/checkpoint/posix_disk.h"
+#include "peer/json/json.h"
+#include "peer/json/json_member.h"
 
 namespace gv {
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr const char* arguments_name = "run.json";
 
 CheckpointStore store_of(const Assembly& fleet, const RunFolder& folder, Disk& disk, PeerId i) {
@@ -41,12 +41,13 @@ RunArguments read_arguments(const std::string& run_folder) {
   const std::string path = run_folder + "/" + arguments_name;
   std::ifstream in(path);
   if (!in) throw std::runtime_error(path + ": not there; is this the folder of a run?");
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const JsonValue json = parse_json(text, path);
   try {
-    const Json json = Json::parse(in);
-    return {json.at("file").get<std::string>(),
-            json.at("sets").get<std::vector<std::string>>(),
-            json.at("fleet").get<std::string>()};
-  } catch (const Json::exception& e) {
+    RunArguments arguments{json_text(json, "file"), {}, json_text(json, "fleet")};
+    for (const JsonValue& set : json_member(json, "sets").items) arguments.sets.push_back(set.text);
+    return arguments;
+  } catch (const std::runtime_error& e) {
     throw std::runtime_error(fmt::format("{}: cannot be read: {}", path, e.what()));
   }
 }

@@ -1,26 +1,14 @@
 #include "peer/report/metrics.h"
 
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <stdexcept>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace gv {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-/// JSON has no NaN and no infinity.
-Json number(double value) {
-  return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
-Json number(const std::optional<double>& value) {
-  return value ? number(*value) : Json(nullptr);
-}
 
 double seconds(Time t) {
   return std::chrono::duration<double>(t).count();
@@ -40,12 +28,12 @@ Json seconds_by_peer(const std::map<PeerId, Time>& values) {
 
 /// What is said of the models, after a round and at the end.
 void add_models(Json& line, const FleetRecord& r) {
-  line.update({{"loss", number(r.mean.loss)},
-               {"loss_local", number(r.loss_local)},
-               {"accuracy", number(r.mean.accuracy)},
-               {"accuracy_min", number(r.accuracy_min)},
-               {"accuracy_max", number(r.accuracy_max)},
-               {"consensus", number(r.consensus)}});
+  line.update({{"loss", r.mean.loss},
+               {"loss_local", r.loss_local},
+               {"accuracy", r.mean.accuracy},
+               {"accuracy_min", r.accuracy_min},
+               {"accuracy_max", r.accuracy_max},
+               {"consensus", r.consensus}});
 }
 
 }  // namespace
@@ -55,16 +43,16 @@ std::string evaluate_line(const FleetRecord& r) {
             {"round", r.round},
             {"seconds", seconds(r.time)},
             {"peers", r.peers},
-            {"train_loss", number(r.train_loss)}};
+            {"train_loss", r.train_loss}};
   add_models(line, r);
   line["sent_bytes"] = r.sent_bytes;
   return line.dump();
 }
 
-std::string summary_line(const FleetRecord& r,
-                         PeerId lost,
-                         double seconds,
-                         const std::string& params_hash) {
+Json summary_json(const FleetRecord& r,
+                  PeerId lost,
+                  double seconds,
+                  const std::string& params_hash) {
   Json line{{"event", "summary"}, {"rounds", r.round}, {"peers", r.peers}, {"lost", lost}};
   add_models(line, r);
   line.update({{"seconds", seconds},
@@ -72,7 +60,7 @@ std::string summary_line(const FleetRecord& r,
                {"longest_wait", seconds_by_peer(r.longest_wait)},
                {"passed_over", by_peer(r.passed_over)},
                {"params_hash", params_hash}});
-  return line.dump();
+  return line;
 }
 
 void write_safetensors(const std::string& path,
@@ -80,13 +68,15 @@ void write_safetensors(const std::string& path,
                        std::span<const float> x,
                        const std::map<std::string, std::string>& metadata) {
   Json header;
-  header["__metadata__"] = metadata;
+  Json& about = header["__metadata__"] = Json::object();
+  for (const auto& [key, value] : metadata) about[key] = value;
   std::uint64_t offset = 0;
   for (const Parameter& p : parameters) {
     std::uint64_t bytes = sizeof(float);
     for (const std::uint32_t extent : p.shape) bytes *= extent;
-    header[p.name] = {
-        {"dtype", "F32"}, {"shape", p.shape}, {"data_offsets", {offset, offset + bytes}}};
+    header[p.name] = {{"dtype", "F32"},
+                      {"shape", p.shape},
+                      {"data_offsets", std::vector{offset, offset + bytes}}};
     offset += bytes;
   }
   if (offset != x.size_bytes()) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "peer/json/json.h"
 #include "peer/runtime/observer.h"
 
 namespace gv {
@@ -14,10 +15,10 @@ std::string evaluate_line(const FleetRecord& record);
 /// {"event":"summary","rounds":..,"peers":..,"lost":..,"loss":..,"loss_local":..,"accuracy":..,
 /// "accuracy_min":..,"accuracy_max":..,"consensus":..,"seconds":..,"sent_bytes":..,
 /// "params_hash":".."}
-std::string summary_line(const FleetRecord& record,
-                         PeerId lost,
-                         double seconds,
-                         const std::string& params_hash);
+Json summary_json(const FleetRecord& record,
+                  PeerId lost,
+                  double seconds,
+                  const std::string& params_hash);
 
 /// x as safetensors under the parameters' names (float32). Written to a temporary file, then
 /// renamed. Throws std::runtime_error with the path. https://github.com/huggingface/safetensors:

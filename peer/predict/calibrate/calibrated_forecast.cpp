@@ -31,10 +31,6 @@ void fill(Forecast& f,
       reached ? static_cast<double>(*reached) : std::numeric_limits<double>::infinity();
 }
 
-nlohmann::ordered_json number(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
-}
-
 void check_rate(FleetForecast& forecast, const Assembly& fleet, const FleetCalibration& c) {
   QuadraticFleet f{.rate = fleet.fleet.optimizer.lr,
                    .momentum = fleet.fleet.optimizer.momentum,
@@ -146,7 +142,7 @@ void add_calibrated(FleetForecast& forecast,
   advise(forecast);
 }
 
-nlohmann::ordered_json calibrated_json(const FleetForecast& forecast,
+Json calibrated_json(const FleetForecast& forecast,
                                        const Assembly& fleet,
                                        const FleetCalibration& c) {
   if (!forecast.calibrated)
@@ -154,9 +150,9 @@ nlohmann::ordered_json calibrated_json(const FleetForecast& forecast,
   const CalibratedForecast own(fleet, *fleet.w, c);
   const double descent = own.descent_loss(fleet.rounds);
   const Stationary end = own.after(fleet.rounds);
-  return {{"loss_descent", number(descent)},
-          {"loss_mean", number(descent + end.excess_mean.value)},
-          {"loss_local", number(descent + end.excess_local.value)}};
+  return {{"loss_descent", descent},
+          {"loss_mean", descent + end.excess_mean.value},
+          {"loss_local", descent + end.excess_local.value}};
 }
 
 }  // namespace gv

@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "graph/predict/mean_drift.h"
+#include "peer/json/json.h"
 #include "peer/predict/calibrate/fleet_calibration.h"
 #include "peer/predict/forecast/forecast.h"
 
@@ -57,7 +56,7 @@ void add_calibrated(FleetForecast& forecast,
 
 /// What `predicted` has more of: the training losses at the end of the run; null where they are not
 /// predicted.
-nlohmann::ordered_json calibrated_json(const FleetForecast& forecast,
+Json calibrated_json(const FleetForecast& forecast,
                                        const Assembly& fleet,
                                        const FleetCalibration& calibration);
 

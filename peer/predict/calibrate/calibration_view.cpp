@@ -4,8 +4,8 @@
 
 namespace gv {
 
-nlohmann::ordered_json calibration_json(const FleetCalibration& c) {
-  nlohmann::ordered_json points = nlohmann::ordered_json::array();
+Json calibration_json(const FleetCalibration& c) {
+  Json points = Json::array();
   for (const FleetCalibration::Point& p : c.points) {
     points.push_back({{"training_time", p.time},
                       {"loss", p.at.loss},

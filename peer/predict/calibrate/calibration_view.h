@@ -2,13 +2,12 @@
 
 #include <string>
 
-#include <nlohmann/json.hpp>
-
+#include "peer/json/json.h"
 #include "peer/predict/calibrate/fleet_calibration.h"
 
 namespace gv {
 
-nlohmann::ordered_json calibration_json(const FleetCalibration& calibration);
+Json calibration_json(const FleetCalibration& calibration);
 std::string calibration_text(const FleetCalibration& calibration);
 
 }  // namespace gv

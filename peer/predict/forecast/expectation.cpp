@@ -1,6 +1,5 @@
 #include "peer/predict/forecast/expectation.h"
 
-#include <cmath>
 #include <stdexcept>
 #include <vector>
 
@@ -94,17 +93,11 @@ std::string expectation_text(const std::optional<Stationary>& expected, const Fl
          line("mean loss of local models", r.loss_local, expected->excess_local);
 }
 
-std::string with_expectation(const std::string& summary,
-                             const std::optional<Stationary>& expected) {
-  if (!expected) return summary;
-  auto json = nlohmann::ordered_json::parse(summary);
-  const auto number = [](const Estimate& e) {
-    return std::isfinite(e.value) ? nlohmann::ordered_json(e.value) : nlohmann::ordered_json();
-  };
-  json["predicted"] = {{"consensus", number(expected->consensus)},
-                       {"excess_loss_mean", number(expected->excess_mean)},
-                       {"excess_loss_local", number(expected->excess_local)}};
-  return json.dump();
+void add_expectation(Json& summary, const std::optional<Stationary>& expected) {
+  if (!expected) return;
+  summary["predicted"] = {{"consensus", expected->consensus.value},
+                          {"excess_loss_mean", expected->excess_mean.value},
+                          {"excess_loss_local", expected->excess_local.value}};
 }
 
 }  // namespace gv

@@ -3,9 +3,8 @@
 #include <optional>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "graph/predict/quadratic.h"
+#include "peer/json/json.h"
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/observer.h"
 
@@ -20,8 +19,8 @@ std::optional<Stationary> expectation(const Assembly& fleet, const FleetRecord& 
 /// Predicted beside measured, a line each; begins with a newline, empty without a prediction.
 std::string expectation_text(const std::optional<Stationary>& expected, const FleetRecord& record);
 
-/// The line of summary_line with "predicted": {"consensus", "excess_loss_mean",
-/// "excess_loss_local"}; as it was without a prediction.
-std::string with_expectation(const std::string& summary, const std::optional<Stationary>& expected);
+/// Adds "predicted": {"consensus", "excess_loss_mean", "excess_loss_local"} to the document of
+/// summary_json, where there is a prediction.
+void add_expectation(Json& summary, const std::optional<Stationary>& expected);
 
 }  // namespace gv

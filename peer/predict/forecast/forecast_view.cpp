@@ -9,12 +9,6 @@
 namespace gv {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json number(const std::optional<double>& value) {
-  return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
-}
-
 std::string short_number(const std::optional<double>& value) {
   return value ? fmt::format("{:.4g}", *value) : "-";
 }
@@ -72,9 +66,9 @@ Json alternative(const Forecast& f) {
           {"period", f.period},
           {"slem", f.slem},
           {"gap", f.gap},
-          {"rounds_to_thousandth", number(f.rounds_to_thousandth)},
-          {"left_after_ten", number(f.left_after_ten)},
-          {"n_eff", number(f.n_eff)},
+          {"rounds_to_thousandth", f.rounds_to_thousandth},
+          {"left_after_ten", f.left_after_ten},
+          {"n_eff", f.n_eff},
           {"predicted", predicted_json(f)}};
 }
 
@@ -118,19 +112,19 @@ std::string forecast_text(const FleetForecast& f) {
 }
 
 Json predicted_json(const Forecast& f) {
-  return {{"consensus", number(f.consensus)},
-          {"excess_loss_mean", number(f.excess_mean)},
-          {"excess_loss_local", number(f.excess_local)},
-          {"rounds_to_target", number(f.rounds_to_target)},
+  return {{"consensus", f.consensus},
+          {"excess_loss_mean", f.excess_mean},
+          {"excess_loss_local", f.excess_local},
+          {"rounds_to_target", f.rounds_to_target},
           {"bytes_per_round", f.bytes_per_round},
-          {"seconds_per_round", number(f.seconds_per_round)},
-          {"seconds_to_target", number(f.seconds_to_target())}};
+          {"seconds_per_round", f.seconds_per_round},
+          {"seconds_to_target", f.seconds_to_target()}};
 }
 
 void add_forecast(Json& plan, const std::optional<FleetForecast>& forecast) {
   plan["predicted"] = forecast ? predicted_json(forecast->own) : Json(nullptr);
-  plan["target"] = forecast ? number(forecast->target) : Json(nullptr);
-  plan["stability_limit"] = forecast ? number(forecast->own.stability_limit) : Json(nullptr);
+  plan["target"] = forecast ? Json(forecast->target) : Json(nullptr);
+  plan["stability_limit"] = forecast ? Json(forecast->own.stability_limit) : Json(nullptr);
   Json others = Json::array();
   if (forecast) {
     for (const Forecast& f : forecast->others) others.push_back(alternative(f));

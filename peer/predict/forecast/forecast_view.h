@@ -2,8 +2,7 @@
 
 #include <string>
 
-#include <nlohmann/json.hpp>
-
+#include "peer/json/json.h"
 #include "peer/predict/forecast/forecast.h"
 
 namespace gv {
@@ -14,10 +13,10 @@ std::string forecast_text(const FleetForecast& forecast);
 
 /// {"consensus", "excess_loss_mean", "excess_loss_local", "rounds_to_target", "bytes_per_round",
 /// "seconds_per_round", "seconds_to_target"}, null where not known or never.
-nlohmann::ordered_json predicted_json(const Forecast& f);
+Json predicted_json(const Forecast& f);
 
 /// Adds "predicted", "target", "alternatives", "all_reduce", "choice", "advice" and "warning" to
 /// the document of `plan`; nulls without a forecast.
-void add_forecast(nlohmann::ordered_json& plan, const std::optional<FleetForecast>& forecast);
+void add_forecast(Json& plan, const std::optional<FleetForecast>& forecast);
 
 }  // namespace gv

@@ -1,20 +1,23 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "graph/mixing/mixing.h"
 #include "graph/schedule/schedule.h"
 #include "graph/topology/family.h"
 #include "peer/cli/command.h"
+#include "peer/json/json.h"
+#include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json to_json(const Family& f, const char* key) {
   return {{key, f.kind}, {"parameters", f.parameters}, {"summary", f.summary}};
 }
+
+struct ListOptions {
+  bool json = false;
+};
 
 void list_json() {
   Json rows = Json::array();
@@ -29,8 +32,7 @@ void list_json() {
                  .dump());
 }
 
-void list(bool json) {
-  if (json) return list_json();
+void list_text() {
   const auto print = [](const Family& f) {
     fmt::print("{:<22} {:<30} {}\n", f.kind, f.parameters, f.summary);
   };
@@ -41,26 +43,23 @@ void list(bool json) {
   fmt::print("\nweights: {}, file:PATH\n", fmt::join(weight_names(), ", "));
 }
 
-void add_graph_list(CLI::App& graph) {
-  auto json = std::make_shared<bool>(false);
-  CLI::App* families =
-      graph.add_subcommand("list", "The families of topologies and their parameters");
-  families->add_flag("--json", *json, "Print JSON on stdout");
-  add_examples(*families, "  grapevine graph list");
-  families->callback([json] { list(*json); });
+int list(const ListOptions& options) {
+  options.json ? list_json() : list_text();
+  return exit_code::done;
+}
+
+void list_options(Options& options, ListOptions& arguments) {
+  options.json(arguments.json);
 }
 
 }  // namespace
 
-void add_graph(CLI::App& app, Outcome&) {
-  CLI::App* graph = app.add_subcommand("graph", "Topologies, their spectra and what they predict");
-  graph->require_subcommand(1);
-  add_graph_report(*graph);
-  add_graph_predict(*graph);
-  add_graph_list(*graph);
-  add_graph_export(*graph);
-  add_graph_best(*graph);
-  add_graph_schedule(*graph);
+Command graph_list_command() {
+  return command("list",
+                 "The families of topologies and their parameters",
+                 "  grapevine graph list",
+                 list_options,
+                 list);
 }
 
 }  // namespace gv::cli

@@ -1,19 +1,18 @@
+#include "peer/cli/swarm_options.h"
+
 #include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <stdexcept>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "peer/cli/command.h"
+#include "peer/json/json.h"
 #include "peer/report/screen.h"
 #include "peer/sim/swarm.h"
 
 namespace gv::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// "7" or "1..1000".
 std::pair<std::uint64_t, std::uint64_t> parse_seeds(const std::string& text) {
@@ -80,21 +79,20 @@ void print_text(const SwarmResult& r, double seconds, const std::string& file) {
 
 }  // namespace
 
-void add_swarm_options(CLI::App& command, SwarmArguments& arguments) {
-  command
-      .add_option("--faults",
-                  arguments.faults,
-                  "swarm: run the fleet under random faults, once for each seed, and check that "
-                  "averaging loses nothing and nobody waits for ever; exit 4 on a violation")
-      ->check(CLI::IsMember({"swarm"}));
-  command.add_option("--seeds", arguments.seeds, "Fault seeds: A..B")->capture_default_str();
-  command.add_option(
+void add_swarm_options(Options& options, SwarmArguments& arguments) {
+  options
+      .value("--faults",
+             arguments.faults,
+             "swarm: run the fleet under random faults, once for each seed, and check that "
+             "averaging loses nothing and nobody waits for ever; exit 4 on a violation")
+      .one_of({"swarm"});
+  options.value("--seeds", arguments.seeds, "Fault seeds: A..B").show_default();
+  options.value(
       "--seed", arguments.seed, "Replay one fault seed and print all that happens, line by line");
-  command.add_option("--faults-until", arguments.until_ms, "Virtual milliseconds; then all heals")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  command.add_option("--jobs", arguments.jobs, "Seeds at a time; 0: all cores")
-      ->check(CLI::Range(0, 1024));
+  options.value("--faults-until", arguments.until_ms, "Virtual milliseconds; then all heals")
+      .range(1, 1'000'000)
+      .show_default();
+  options.value("--jobs", arguments.jobs, "Seeds at a time; 0: all cores").range(0, 1024);
 }
 
 int run_swarm(const FleetOptions& file, const SwarmArguments& arguments) {

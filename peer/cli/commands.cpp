@@ -1,0 +1,54 @@
+#include "peer/cli/command.h"
+
+namespace gv::cli {
+
+// Each row stands in the file of its name: run_command.cpp and so on.
+Command run_command();
+Command simulate_command();
+Command plan_command();
+Command peer_command();
+Command audit_command();
+Command doctor_command();
+Command graph_report_command();
+Command graph_predict_command();
+Command graph_list_command();
+Command graph_export_command();
+Command graph_best_command();
+Command graph_schedule_command();
+Command bench_gemm_command();
+Command bench_exchange_command();
+Command bench_step_command();
+Command bench_device_command();
+
+namespace {
+
+Command group(std::string name, std::string summary, std::vector<Command> rows) {
+  return {std::move(name), std::move(summary), "", {}, std::move(rows)};
+}
+
+}  // namespace
+
+std::vector<Command> commands() {
+  return {run_command(),
+          simulate_command(),
+          plan_command(),
+          peer_command(),
+          group("graph",
+                "Topologies, their spectra and what they predict",
+                {graph_report_command(),
+                 graph_predict_command(),
+                 graph_list_command(),
+                 graph_export_command(),
+                 graph_best_command(),
+                 graph_schedule_command()}),
+          audit_command(),
+          group("bench",
+                "Measure this machine",
+                {bench_gemm_command(),
+                 bench_exchange_command(),
+                 bench_step_command(),
+                 bench_device_command()}),
+          doctor_command()};
+}
+
+}  // namespace gv::cli

@@ -1,0 +1,60 @@
+#include "peer/cli/fleet_options.h"
+
+#include <cstdio>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "peer/launch/resume.h"
+#include "peer/predict/forecast/forecast_advice.h"
+
+namespace gv::cli {
+namespace {
+
+void print_notices(const std::vector<std::string>& notices) {
+  for (const std::string& notice : notices) fmt::print(stderr, "notice: {}\n", notice);
+}
+
+}  // namespace
+
+Option add_fleet_options(Options& options, FleetOptions& fleet) {
+  const Option file = options.value("FILE", fleet.file, "Fleet file (YAML)");
+  options
+      .value("--set", fleet.sets, "Override a value: --set train.optimizer.lr=0.05 (repeatable)")
+      .call_values("KEY.PATH=VALUE");
+  options.json(fleet.json);
+  return file;
+}
+
+void tell_devices(const Assembly& fleet, const std::vector<PeerId>& peers) {
+  print_notices(check_devices(fleet.fleet, peers));
+}
+
+Assembly assemble(const FleetOptions& options) {
+  std::vector<std::string> notices;
+  Fleet fleet = read_fleet(options.file, options.sets, &notices);
+  print_notices(notices);
+  return Assembly(std::move(fleet));
+}
+
+void warn_of_rate(const Assembly& fleet) {
+  const std::string warning = rate_warning(fleet);
+  if (!warning.empty()) fmt::print(stderr, "warning: {}\n", warning);
+}
+
+Assembly assemble_again(const std::string& run_folder, FleetOptions& options) {
+  if (!options.file.empty() || !options.sets.empty())
+    throw std::invalid_argument("--resume takes the fleet file and the --set values of the run");
+  const RunArguments before = read_arguments(run_folder);
+  options.file = before.file;
+  options.sets = before.sets;
+  Assembly fleet = assemble(options);
+  if (fleet.fleet.digest == before.digest) return fleet;
+  throw std::invalid_argument(
+      fmt::format("{} is not any more what it was when {} began; the run's copy is {}/fleet.yaml",
+                  before.file,
+                  run_folder,
+                  run_folder));
+}
+
+}  // namespace gv::cli

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "peer/cli/command.h"
+#include "peer/runtime/assembly.h"
+#include "peer/runtime/exit_code.h"
+
+namespace gv::cli {
+
+/// Options of every command that reads a fleet file.
+struct FleetOptions {
+  std::string file;
+  std::vector<std::string> sets;
+  bool json = false;
+};
+
+/// Adds FILE, --set and --json. Returns FILE's option.
+Option add_fleet_options(Options& options, FleetOptions& fleet);
+
+/// Reads the fleet file and makes it ready; notices go to stderr.
+Assembly assemble(const FleetOptions& options);
+/// The fleet of a run that is to go on, as its folder tells; fills in `options`. Throws
+/// std::invalid_argument when the fleet file is another one now.
+Assembly assemble_again(const std::string& run_folder, FleetOptions& options);
+
+/// Before these peers are started: see check_devices. Notices go to stderr.
+void tell_devices(const Assembly& fleet, const std::vector<PeerId>& peers);
+/// On stderr, when the fleet is known to diverge at its learning rate.
+void warn_of_rate(const Assembly& fleet);
+
+}  // namespace gv::cli

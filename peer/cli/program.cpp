@@ -1,0 +1,55 @@
+#include "peer/cli/program.h"
+
+#include <cstdio>
+#include <exception>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "peer/cli/command.h"
+#include "peer/cli/version.h"
+#include "peer/fleet/source.h"
+#include "peer/runtime/exit_code.h"
+#include "peer/tcp/tcp_world.h"
+
+namespace gv::cli {
+namespace {
+
+int report_error(const std::exception& e, int code) {
+  fmt::print(stderr, "error: {}\n", e.what());
+  return code;
+}
+
+Command program() {
+  return {.name = "grapevine",
+          .summary =
+              "Grapevine: decentralized gossip learning. Every peer trains its own replica and "
+              "averages with its neighbours over TCP; no server, no coordinator.",
+          .examples =
+              "  grapevine run configs/fashion-ring8.yaml\n"
+              "  grapevine simulate configs/digits-torus16.yaml\n"
+              "  grapevine graph report --topology ring --topology torus:4x4 --peers 16",
+          .prepare = {},
+          .commands = commands()};
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  try {
+    return run_command_line(program(), version_text(), argc, argv);
+  } catch (const FleetError& e) {
+    fmt::print(stderr, "{}\n", e.what());
+    return exit_code::usage;
+  } catch (const std::invalid_argument& e) {
+    return report_error(e, exit_code::usage);
+  } catch (const ComputeError& e) {
+    return report_error(e, exit_code::failed);
+  } catch (const std::runtime_error& e) {
+    return report_error(e, exit_code::could_not_start);
+  } catch (const std::exception& e) {
+    return report_error(e, exit_code::internal);
+  }
+}
+
+}  // namespace gv::cli

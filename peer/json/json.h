@@ -1,0 +1,66 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace gv {
+
+/// A JSON document (RFC 8259) to be written; members keep the order in which they were added.
+/// Every document can be written: text that is not UTF-8 gets U+FFFD in place of its bad bytes, and
+/// a number that is not finite, which JSON cannot express, becomes null. Reading: graph/formats.
+class Json {
+ public:
+  using Member = std::pair<std::string_view, Json>;
+
+  Json() : text_("null") {}
+  Json(std::nullptr_t) : Json() {}
+  Json(bool value) : text_(value ? "true" : "false") {}
+  Json(double value);
+  template <std::integral Integer>
+  Json(Integer value) : text_(std::to_string(value)) {}
+  Json(std::string_view text);
+  Json(const std::string& text) : Json(std::string_view(text)) {}
+  Json(const char* text) : Json(std::string_view(text)) {}
+  template <class Value>
+  Json(const std::optional<Value>& value) : Json(value ? Json(*value) : Json()) {}
+  template <class Value>
+  Json(const std::vector<Value>& values) : Json(array()) {
+    for (const Value& value : values) push_back(value);
+  }
+  Json(std::initializer_list<Member> members);
+
+  static Json object() { return Json(Kind::object); }
+  static Json array() { return Json(Kind::array); }
+
+  bool is_null() const { return kind_ == Kind::scalar && text_ == "null"; }
+
+  /// The member of an object with this key; appended as null when there is none. Null turns into
+  /// an object.
+  Json& operator[](std::string_view key);
+  /// Sets each member of `other`, an object.
+  void update(const Json& other);
+  /// Appends to an array. Null turns into an array.
+  void push_back(Json value);
+
+  /// On one line; with `indent` > 0 every value on a line of its own.
+  std::string dump(int indent = 0) const;
+
+ private:
+  enum class Kind { scalar, object, array };
+  explicit Json(Kind kind) : kind_(kind) {}
+  void become(Kind kind);
+  void write(std::string& out, int indent, int depth) const;
+
+  Kind kind_ = Kind::scalar;
+  std::string text_;               ///< of a scalar, as it is written
+  std::vector<std::string> keys_;  ///< of an object
+  std::vector<Json> values_;       ///< of an object or an array
+};
+
+}  // namespace gv
