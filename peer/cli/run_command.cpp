@@ -220,9 +220,9 @@ int run_fleet(const RunOptions& given) {
     return result.code;
   }
   const auto lost = static_cast<PeerId>(result.gone);
-  const std::string hash = observer.params_hash();
+  const FinalHashes hashes = observer.hashes();
   const auto expected = expectation(fleet, *observer.summary());
-  Json json = summary_json(*observer.summary(), lost, result.seconds, hash);
+  Json json = summary_json(*observer.summary(), lost, result.seconds, hashes);
   add_expectation(json, expected);
   const std::string summary = json.dump();
   bool saved = true;
@@ -243,7 +243,7 @@ int run_fleet(const RunOptions& given) {
     fmt::print("{}\n", summary);
   } else {
     fmt::print("{}{}\n",
-               summary_text(*observer.summary(), lost, result.seconds, hash),
+               summary_text(*observer.summary(), lost, result.seconds, hashes),
                expectation_text(expected, *observer.summary()));
     if (saved) fmt::print("saved      {}/model.safetensors\n", folder.path());
   }

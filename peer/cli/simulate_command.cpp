@@ -100,18 +100,17 @@ int simulate_fleet(FleetOptions file, const std::string& resume, int threads) {
   progress.clear();
   if (!observer.summary()) throw std::logic_error("the simulation ended without a final record");
   const double seconds = std::chrono::duration<double>(observer.summary()->time).count();
-  const std::string hash = observer.params_hash();
+  const FinalHashes hashes = observer.hashes();
   const FleetRecord& end = *observer.summary();
   const auto expected = expectation(fleet, end);
   const std::string_view shape = name_of(fleet.fleet.network.shape);
-  Json summary = summary_json(end, 0, seconds, hash);
+  Json summary = summary_json(end, 0, seconds, hashes);
   add_expectation(summary, expected);
   summary["network_shape"] = shape;
-  fmt::print("{}
-",
+  fmt::print("{}\n",
              file.json ? summary.dump()
                        : fmt::format("{} (virtual time, network {}){}",
-                                     summary_text(end, 0, seconds, hash),
+                                     summary_text(end, 0, seconds, hashes),
                                      shape,
                                      expectation_text(expected, end)));
   return verdict(result);
