@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "gossip/awaits.h"
@@ -55,7 +54,7 @@ float Peer::weight(const Edge& edge, const Message& theirs) const {
 void Peer::settle(Edge& edge, const Message& theirs) {
   if (!edge.two_way) return;
   Payload& ours = edge.sent[edge.settled];
-  world.settled(
+  journal.settled(
       {edge.peer, edge.exchange, edge.settled, weight(edge, theirs), ours, theirs.payload});
   ours.reset();
   if (edge.settled == 0 && theirs.round > edge.began) edge.ahead = theirs.round - edge.began;
@@ -266,10 +265,7 @@ void Peer::watch(Time delay) {
     if (waited_ == nullptr) return;
     const Time left = waited_since_ + plan.deadline - world.now();
     if (left > Time{0}) return watch(left);
-    world.say("round " + std::to_string(step) + ": peer " + std::to_string(waited_->peer) +
-              " has not sent piece " + std::to_string(waited_part_) + " of exchange " +
-              std::to_string(number(*waited_)) +
-              " in time (faults.deadline): going on, its half will count when it comes");
+    journal.note(event::DeadlinePassed{step, waited_->peer, number(*waited_), waited_part_});
     mailbox_.interrupt(waited_->peer);
   });
 }
@@ -279,11 +275,7 @@ void Peer::watch(Time delay) {
 void Peer::begin_patience(Edge& edge) {
   if (mutant(Mutant::no_patience)) return;
   const Time patience = edge.dead ? plan.succession : plan.patience;
-  if (edge.open && patience > Time{0})
-    world.say("done; peer " + std::to_string(edge.peer) +
-              " is away and owes half of an exchange: waiting for it, " +
-              std::to_string(std::chrono::ceil<std::chrono::seconds>(patience).count()) +
-              " s at the most");
+  if (edge.open && patience > Time{0}) journal.note(event::AwaitsHalf{edge.peer, patience});
   world.after(patience, [this, &edge, outage = edge.outages] {
     if (!edge.away || edge.outages != outage) return;
     edge.given_up = true;
@@ -300,16 +292,13 @@ void Peer::blame(Edge& edge) {
   if (edge.struck == step) return;
   edge.struck = step;
   ++edge.strikes;
-  world.say("round " + std::to_string(step) + ": peer " + std::to_string(edge.peer) +
-            " sent values that are not finite: they count at neither end (" +
-            std::to_string(edge.strikes) + " of " + std::to_string(plan.strikes) + ")");
+  journal.note(event::NotFiniteCame{step, edge.peer, edge.strikes, plan.strikes});
 }
 
 /// To the neighbour it looks as if we had left.
 void Peer::quarantine(Edge& edge) {
   edge.quarantined = true;
-  world.say("peer " + std::to_string(edge.peer) +
-            " is in quarantine: no exchange with it any more");
+  journal.note(event::Quarantined{edge.peer});
   if (mutant(Mutant::quarantine_without_goodbye)) return;
   world.send(edge.peer, message(Kind::goodbye, number(edge), 0, nullptr));
 }

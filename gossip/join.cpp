@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <string>
 
 #include "gossip/awaits.h"
 #include "gossip/mutant.h"
@@ -28,7 +27,7 @@ Task<> Peer::fetch_model() {
     if (!edge.two_way || edge.away) continue;
     if (co_await fetch_model_of(edge)) co_return;
   }
-  world.say("no neighbour has a model to give: going on from the initial one");
+  journal.note(event::NoModelToTake{});
 }
 
 Task<bool> Peer::fetch_model_of(Edge& edge) {
@@ -44,7 +43,7 @@ Task<bool> Peer::fetch_model_of(Edge& edge) {
     co_await compute(static_cast<double>(r.count),
                      [&] { replica.load(Vector::x, r, *theirs->payload); });
   }
-  world.say("took the model of peer " + std::to_string(edge.peer));
+  journal.note(event::TookModel{edge.peer});
   co_return true;
 }
 
@@ -99,7 +98,7 @@ void Peer::catch_up(Step tolerated, Step bearable) {
   const Step passed = to - step;
   step = to;
   passed_over_ += passed;
-  world.say("passes over " + std::to_string(passed) + " rounds, to round " + std::to_string(step));
+  journal.note(event::PassedOver{passed, step});
   replica.skip_to(step * plan.local_steps);
 }
 

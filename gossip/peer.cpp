@@ -23,8 +23,8 @@ struct AllLeft {
 
 }  // namespace
 
-Peer::Peer(Plan plan_, World& world_, Replica& replica_)
-    : plan(std::move(plan_)), replica(replica_), world(world_) {
+Peer::Peer(Plan plan_, World& world_, Journal& journal_, Replica& replica_)
+    : plan(std::move(plan_)), replica(replica_), world(world_), journal(journal_) {
   const Neighborhood& row = plan.neighborhood;
   GV_CHECK(row.peers.size() == row.weights.size(), "a weight for each neighbour");
   std::vector<PeerId> all;
@@ -136,11 +136,9 @@ Task<> Peer::checkpoint() {
     if (!finite) return;
     StateWriter state;
     replica.save(state);
-    world.store(step, state.take());
+    journal.store(step, state.take());
   });
-  if (!finite)
-    world.say("round " + std::to_string(step) +
-              ": the model is not finite any more, so there is no checkpoint of it");
+  if (!finite) journal.note(event::CheckpointLeftOut{step});
 }
 
 /// Edge by edge and all at once: a neighbour may be waiting for our goodbye while we wait for the
@@ -189,7 +187,7 @@ Task<> Peer::evaluate(bool last) {
     report.evaluation = replica.evaluate();
   });
   report.model = copy;
-  world.publish(std::move(report));
+  journal.publish(std::move(report));
 }
 
 bool Peer::deliver(Message message) {

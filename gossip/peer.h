@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "gossip/journal.h"
 #include "gossip/mailbox.h"
 #include "gossip/task.h"
 #include "gossip/world.h"
@@ -47,11 +48,12 @@ struct Plan {
 /// papers. Everything runs on the peer's own loop, except what the verbs send off it.
 class Peer {
  public:
-  Peer(Plan plan, World& world, Replica& replica);
+  Peer(Plan plan, World& world, Journal& journal, Replica& replica);
 
   const Plan plan;
   Replica& replica;
   World& world;
+  Journal& journal;
   Step step = 0;  ///< rounds completed
 
   bool running() const { return !stopping_ && step < plan.steps; }

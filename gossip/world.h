@@ -4,40 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <string>
-#include <vector>
 
 #include "gossip/message.h"
-#include "optim/models/objective.h"
 
 namespace gv {
 
 /// Since the world began; real or virtual.
 using Time = std::chrono::nanoseconds;
-
-/// What a peer says of itself at an evaluation: its own test figures and its vector, for whoever
-/// watches the fleet.
-struct Report {
-  PeerId peer = 0;
-  Step step = 0;                 ///< steps completed
-  bool last = false;             ///< the peer has stopped; `model` is its final replica
-  double train_loss = 0;         ///< mean minibatch loss since the last report
-  Evaluation evaluation;         ///< of the local model
-  std::uint64_t sent_bytes = 0;  ///< on the wire, since the start
-  Time longest_wait{0};          ///< for a neighbour's half, since the start
-  Step passed_over = 0;          ///< rounds that it did not take part in, to catch up
-  Payload model;                 ///< x
-};
-
-/// One piece of an exchange, applied here: x += weight (theirs - ours). The other end applies the
-/// opposite, with the same weight.
-struct Settlement {
-  PeerId with = 0;
-  Step exchange = 0;
-  std::uint32_t part = 0;
-  float weight = 0;
-  Payload ours, theirs;
-};
 
 /// The two lanes of a peer's arithmetic. In each lane one job runs at a time, in the order of the
 /// calls; jobs of different lanes may run at the same time. Whatever writes x runs at home. Only
@@ -63,14 +36,8 @@ class World {
                        double flops,
                        std::function<void()> job,
                        std::function<void()> done) = 0;
-  virtual void publish(Report report) = 0;
+  /// All that this peer has sent, on the wire.
   virtual std::uint64_t sent_bytes() const = 0;
-  /// Keeps what training can go on from after round `step`. Called off the loop, by a job.
-  virtual void store(Step step, std::vector<std::byte> state) = 0;
-  /// For whoever keeps account of the exchanges.
-  virtual void settled(const Settlement& settlement) = 0;
-  /// One line, without its end, for whoever watches this peer.
-  virtual void say(const std::string& line) = 0;
 };
 
 }  // namespace gv

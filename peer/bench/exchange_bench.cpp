@@ -55,7 +55,8 @@ void gossip_rounds(std::uint32_t rank, Gathering& gathering, std::size_t dimensi
   options.max_payload_bytes = dimension * sizeof(float);
   options.log = [](const std::string&) {};
   const auto world = TcpWorld::make(std::move(options));
-  Peer peer(plan, *world, *replica);
+  Journal nobody;
+  Peer peer(plan, *world, nobody, *replica);
   const auto ports = gathering.exchange_ports(rank, world->listen());
   std::vector<PeerAddress> addresses;
   for (PeerId i = 0; i < n; ++i) addresses.push_back({i, "127.0.0.1", ports[i]});

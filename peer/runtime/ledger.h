@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "gossip/world.h"
+#include "gossip/journal.h"
 
 namespace gv {
 

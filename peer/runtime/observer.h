@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "gossip/world.h"
+#include "gossip/journal.h"
 #include "optim/models/objective.h"
 
 namespace gv {

@@ -49,7 +49,6 @@ TcpOptions tcp_options(const Assembly& fleet, const Plan& plan, const TcpPeerOpt
   tcp.on_stuck = [] { std::_Exit(exit_code::failed); };
   tcp.successors = plan.catch_up;
   tcp.rejoin = options.rejoin;
-  tcp.on_report = options.on_report;
   tcp.log = options.log;
   return tcp;
 }
@@ -73,15 +72,15 @@ TcpPeer::TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options)
       replica_(fleet.replica(id)) {
   Plan plan = fleet.plan(id);
   TcpOptions tcp = tcp_options(fleet, plan, options);
-  if (!options.folder.empty()) {
-    keep_checkpoints(tcp, options);
-    if (fleet.fleet.faults.ledger) keep_ledger(tcp, options);
-  }
+  if (!options.folder.empty()) keep_books(tcp.hello, options.folder);
   const std::optional<Checkpoint> past = beginning(options);
   plan.fetch = options.rejoin && !past;
   tcp.memory = replica_->buffer_memory();
   world_ = TcpWorld::make(std::move(tcp));
-  peer_ = std::make_unique<Peer>(plan, *world_, *replica_);
+  journal_.on_report = options.on_report;
+  journal_.log = options.log;
+  journal_.world = world_.get();
+  peer_ = std::make_unique<Peer>(plan, *world_, journal_, *replica_);
   if (!past) return;
   StateReader state(past->state);
   replica_->restore(state);
@@ -89,25 +88,18 @@ TcpPeer::TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options)
   options.log(fmt::format("goes on from the checkpoint of round {}", past->step));
 }
 
-void TcpPeer::keep_checkpoints(TcpOptions& tcp, const TcpPeerOptions& options) {
+void TcpPeer::keep_books(const wire::Hello& self, const std::string& folder) {
   disk_ = std::make_unique<PosixDisk>();
   checkpoints_ = std::make_unique<CheckpointStore>(*disk_,
-                                                   options.folder + "/checkpoints",
+                                                   folder + "/checkpoints",
                                                    fleet_.fleet.digest,
                                                    fleet_.model_digest,
-                                                   tcp.hello.peer,
+                                                   self.peer,
                                                    fleet_.fleet.checkpoint.keep);
-  tcp.on_store = [this, log = options.log](Step step, std::vector<std::byte> state) {
-    if (const Verdict wrong = checkpoints_->save(step, std::move(state)); !wrong.empty())
-      log(fmt::format("no checkpoint of round {}, the older ones are kept: {}", step, wrong));
-  };
-}
-
-void TcpPeer::keep_ledger(TcpOptions& tcp, const TcpPeerOptions& options) {
-  ledger_ = std::make_unique<LedgerFile>(options.folder, tcp.hello.peer, tcp.hello.incarnation);
-  tcp.on_settlement = [this](const Settlement& settlement, std::uint64_t incarnation) {
-    ledger_->write(settlement, incarnation);
-  };
+  journal_.checkpoints = checkpoints_.get();
+  if (!fleet_.fleet.faults.ledger) return;
+  ledger_ = std::make_unique<LedgerFile>(folder, self.peer, self.incarnation);
+  journal_.ledger = ledger_.get();
 }
 
 std::optional<Checkpoint> TcpPeer::beginning(const TcpPeerOptions& options) {

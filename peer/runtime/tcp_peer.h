@@ -8,7 +8,7 @@
 
 #include "peer/checkpoint/checkpoint_store.h"
 #include "peer/runtime/assembly.h"
-#include "peer/runtime/ledger.h"
+#include "peer/runtime/tcp_journal.h"
 #include "peer/tcp/tcp_world.h"
 
 namespace gv {
@@ -52,8 +52,7 @@ class TcpPeer {
   void ask(std::function<void(Step)> f);
 
  private:
-  void keep_checkpoints(TcpOptions& tcp, const TcpPeerOptions& options);
-  void keep_ledger(TcpOptions& tcp, const TcpPeerOptions& options);
+  void keep_books(const wire::Hello& self, const std::string& folder);
   std::optional<Checkpoint> beginning(const TcpPeerOptions& options);
   void tell_progress();
 
@@ -64,6 +63,7 @@ class TcpPeer {
   std::unique_ptr<Disk> disk_;
   std::unique_ptr<CheckpointStore> checkpoints_;
   std::unique_ptr<LedgerFile> ledger_;
+  TcpJournal journal_;
   std::unique_ptr<TcpWorld> world_;
   std::unique_ptr<Peer> peer_;
   Task<> life_;

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "gossip/world.h"
+#include "gossip/journal.h"
 
 namespace gv {
 

@@ -43,11 +43,10 @@ void Faults::start() {
     plan_next(fault);
 }
 
-void Faults::heard(PeerId from, const std::string& line) {
-  if (line.find("sent values that are not finite") != std::string::npos)
-    dice_.count(Probe::not_finite);
-  if (line.find("in time") != std::string::npos) dice_.count(Probe::deadline);
-  if (dice_.traced()) dice_.tell(now(), fmt::format("peer {} says: {}", from, line));
+void Faults::heard(PeerId from, const PeerEvent& event) {
+  if (std::holds_alternative<event::NotFiniteCame>(event)) dice_.count(Probe::not_finite);
+  if (std::holds_alternative<event::DeadlinePassed>(event)) dice_.count(Probe::deadline);
+  if (dice_.traced()) dice_.tell(now(), fmt::format("peer {} says: {}", from, to_text(event)));
 }
 
 void Faults::plan_next(Fault fault) {

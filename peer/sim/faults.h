@@ -3,6 +3,7 @@
 #include <functional>
 #include <vector>
 
+#include "gossip/journal.h"
 #include "peer/fleet/injection.h"
 #include "peer/sim/dice.h"
 #include "peer/sim/processes.h"
@@ -29,7 +30,7 @@ class Faults {
   void start();
   /// `restart`: who was killed has a successor without being asked for.
   void inject(const std::vector<Injection>& list, bool restart);
-  void heard(PeerId from, const std::string& line);  ///< what a peer says
+  void heard(PeerId from, const PeerEvent& event);  ///< what a peer notes in its journal
   bool crash(PeerId victim);
   Processes& processes() { return processes_; }
   SimNetwork& network() { return network_; }

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "optim/check.h"
-#include "peer/sim/audit.h"
 #include "peer/sim/faults.h"
 #include "peer/wire/frame.h"
 
 namespace gv {
+
 void SimWorld::send(PeerId to, Message message) {
   const std::uint64_t bytes = wire::frame_bytes(message);
   sent_bytes_ += bytes;
@@ -42,30 +42,6 @@ void SimWorld::offload(Lane lane,
   busy_until =
       std::max(now(), busy_until) + Time{static_cast<std::int64_t>(std::llround(seconds * 1e9))};
   shared_.jobs.push_back({busy_until, id_, life_, std::move(job), std::move(done)});
-}
-
-void SimWorld::publish(Report report) {
-  if (report.last) {
-    shared_.finished[id_] = true;
-    shared_.ended = now();
-  }
-  const bool last = report.last;
-  shared_.observer->take(std::move(report), now());
-  if (last && shared_.faults != nullptr) shared_.faults->network().leave_in_time(id_);
-}
-
-void SimWorld::store(Step step, std::vector<std::byte> state) {
-  if (shared_.on_store) shared_.on_store(id_, step, std::move(state));
-}
-
-void SimWorld::settled(const Settlement& settlement) {
-  if (shared_.audit == nullptr) return;
-  const std::uint64_t with = shared_.faults->network().life_of_neighbor(id_, settlement.with);
-  shared_.audit->settled({id_, life_}, {settlement.with, with}, settlement);
-}
-
-void SimWorld::say(const std::string& line) {
-  if (shared_.faults != nullptr) shared_.faults->heard(id_, line);
 }
 
 }  // namespace gv

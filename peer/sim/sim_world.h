@@ -59,11 +59,7 @@ class SimWorld : public World {
                double flops,
                std::function<void()> job,
                std::function<void()> done) override;
-  void publish(Report report) override;
   std::uint64_t sent_bytes() const override { return sent_bytes_; }
-  void store(Step step, std::vector<std::byte> state) override;
-  void settled(const Settlement& settlement) override;
-  void say(const std::string& line) override;
 
  private:
   SimShared& shared_;

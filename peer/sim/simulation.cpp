@@ -12,6 +12,7 @@
 #include "gossip/registry.h"
 #include "optim/check.h"
 #include "optim/state.h"
+#include "peer/sim/sim_journal.h"
 #include "peer/sim/sim_world.h"
 #include "peer/sim/trial.h"
 #include "peer/sim/workers.h"
@@ -73,6 +74,7 @@ class Simulation {
   struct OneLife {
     std::unique_ptr<Replica> replica;
     SimWorld world;
+    SimJournal journal;
     std::unique_ptr<Peer> peer;
     Task<> task;
   };
@@ -85,9 +87,12 @@ class Simulation {
 
   Peer* begin_life(PeerId i, std::uint64_t number, Plan plan, std::unique_ptr<Replica> replica) {
     const double speed = fleet_.fleet.flops * fleet_.fleet.peers[i].speed;
-    OneLife& life = lives_.emplace_back(
-        OneLife{std::move(replica), SimWorld(shared_, i, number, speed), nullptr, {}});
-    life.peer = std::make_unique<Peer>(std::move(plan), life.world, *life.replica);
+    OneLife& life = lives_.emplace_back(OneLife{std::move(replica),
+                                                SimWorld(shared_, i, number, speed),
+                                                SimJournal(shared_, i, number),
+                                                nullptr,
+                                                {}});
+    life.peer = std::make_unique<Peer>(std::move(plan), life.world, life.journal, *life.replica);
     life.task = live(*life.peer, fleet_.algorithm->run);
     if (trial_) trial_->born({i, number}, *life.peer, life.task);
     return life.peer.get();

@@ -38,12 +38,6 @@ struct TcpOptions {
   bool successors = false;
   /// We take such a place: training begins with those neighbours that are there.
   bool rejoin = false;
-  std::function<void(Report)> on_report;  ///< on the loop
-  /// What training can go on from after this round; on the arithmetic thread. May be empty.
-  std::function<void(Step, std::vector<std::byte> state)> on_store;
-  /// Each piece of an exchange that was applied, and with which incarnation of the neighbour; on
-  /// the loop. May be empty.
-  std::function<void(const Settlement&, std::uint64_t incarnation)> on_settlement;
   std::function<void(const std::string&)> log;  ///< one line, no newline
 };
 
@@ -87,6 +81,8 @@ class TcpWorld : public World {
   virtual void readdress(const PeerAddress& address) = 0;
   /// From the loop: no connection with this neighbour, and none made, for so long.
   virtual void cut(PeerId neighbor, Time length) = 0;
+  /// From the loop: which process of this neighbour the present conversation is with.
+  virtual std::uint64_t incarnation(PeerId neighbor) const = 0;
   /// From any thread: runs f on the loop.
   virtual void post(std::function<void()> f) = 0;
 };

@@ -53,16 +53,10 @@ class TcpWorldImpl : public TcpWorld {
                double flops,
                std::function<void()> job,
                std::function<void()> done) override;
-  void publish(Report report) override { options_.on_report(std::move(report)); }
   std::uint64_t sent_bytes() const override { return sent_bytes_; }
-  void store(Step step, std::vector<std::byte> state) override {
-    if (options_.on_store) options_.on_store(step, std::move(state));
+  std::uint64_t incarnation(PeerId neighbor) const override {
+    return edges_.at(neighbor).incarnation;
   }
-  void settled(const Settlement& settlement) override {
-    if (options_.on_settlement)
-      options_.on_settlement(settlement, edges_.at(settlement.with).incarnation);
-  }
-  void say(const std::string& line) override { options_.log(line); }
 
  private:
   using tcp = asio::ip::tcp;

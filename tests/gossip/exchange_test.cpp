@@ -80,10 +80,10 @@ TEST_F(OnePeer, WeighsAnEdgeByBothEndsDegreesOfTheMoment) {
   ASSERT_TRUE(first.done());
   EXPECT_EQ(world.sent.at(0).second.degree, 1U) << "peer 2 is away";
   EXPECT_FLOAT_EQ(x()[0], 1 + 3.0F / 4) << "1 / (1 + max(1, 3))";
-  ASSERT_EQ(world.settlements.size(), 1U);
-  EXPECT_EQ(world.settlements[0].weight, 0.25F);
-  EXPECT_EQ(world.settlements[0].ours->floats()[0], 1);
-  EXPECT_EQ(world.settlements[0].theirs->floats()[0], 4);
+  ASSERT_EQ(journal.settlements.size(), 1U);
+  EXPECT_EQ(journal.settlements[0].weight, 0.25F);
+  EXPECT_EQ(journal.settlements[0].ours->floats()[0], 1);
+  EXPECT_EQ(journal.settlements[0].theirs->floats()[0], 4);
 }
 
 TEST_F(OnePeer, ValuesThatAreNotFiniteFlowNowhereAndEndInQuarantine) {
@@ -99,7 +99,7 @@ TEST_F(OnePeer, ValuesThatAreNotFiniteFlowNowhereAndEndInQuarantine) {
     EXPECT_EQ(x(), (std::vector<float>{1, 1, 1}));
     ++peer->step;
   }
-  EXPECT_NE(world.said.find("(3 of 3)"), std::string::npos) << world.said;
+  EXPECT_NE(journal.said.find("(3 of 3)"), std::string::npos) << journal.said;
   world.sent.clear();
   EXPECT_TRUE(peer->deliver(model(2, 3, 0, filled(3, 1))));
   Task<> average = begin_average();
@@ -122,7 +122,7 @@ TEST_F(OnePeer, WaitsForALivingNeighbourOnlySoLong) {
   world.work();
   ASSERT_TRUE(first.done());
   EXPECT_EQ(peer->open_exchanges(), 1U);
-  EXPECT_NE(world.said.find("peer 2 has not sent piece 0 of exchange 0"), std::string::npos);
+  EXPECT_NE(journal.said.find("peer 2 has not sent piece 0 of exchange 0"), std::string::npos);
 }
 
 /// Found on a ring of 8 that kept half of its speed after three peers had died and come back.

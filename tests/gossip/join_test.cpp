@@ -78,8 +78,8 @@ TEST_F(OnePeer, GoesOnInTheRoundOfItsNeighbours) {
   world.work();
   EXPECT_EQ(peer->step, 25U);
   EXPECT_EQ(peer->clock(), 25U);
-  ASSERT_EQ(world.reports.size(), 1U) << "rounds 10 and 20 lie on the way";
-  EXPECT_EQ(world.reports[0].step, 20U);
+  ASSERT_EQ(journal.reports.size(), 1U) << "rounds 10 and 20 lie on the way";
+  EXPECT_EQ(journal.reports[0].step, 20U);
 }
 
 /// Found on a fleet of six: a peer cut off for 1.5 s was 2,500 rounds ahead of the others and left

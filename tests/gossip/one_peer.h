@@ -29,11 +29,7 @@ class StillWorld : public World {
       done();
     });
   }
-  void publish(Report report) override { reports.push_back(std::move(report)); }
   std::uint64_t sent_bytes() const override { return 0; }
-  void store(Step step, std::vector<std::byte>) override { stored.push_back(step); }
-  void settled(const Settlement& settlement) override { settlements.push_back(settlement); }
-  void say(const std::string& line) override { said += line + "\n"; }
 
   void work() {
     while (!jobs.empty()) {
@@ -47,10 +43,24 @@ class StillWorld : public World {
   std::vector<std::pair<Time, std::function<void()>>> timers;
   std::vector<std::pair<PeerId, Message>> sent;
   std::deque<std::function<void()>> jobs;
+};
+
+/// All that a peer reports.
+class WholeJournal : public Journal {
+ public:
+  void publish(Report report) override { reports.push_back(std::move(report)); }
+  void store(Step step, std::vector<std::byte>) override { stored.push_back(step); }
+  void settled(const Settlement& settlement) override { settlements.push_back(settlement); }
+  void note(const PeerEvent& event) override {
+    events.push_back(event);
+    said += to_text(event) + "\n";
+  }
+
   std::vector<Report> reports;
-  std::vector<Settlement> settlements;
-  std::string said;
   std::vector<Step> stored;
+  std::vector<Settlement> settlements;
+  std::vector<PeerEvent> events;
+  std::string said;
 };
 
 /// Peer 0 of a ring of 3, all weights a third, a quadratic at 1 in every coordinate.
@@ -78,7 +88,7 @@ class OnePeer : public testing::Test {
   }
   void make(std::uint32_t d, const Plan& plan) {
     replica = ones(d);
-    peer = std::make_unique<Peer>(plan, world, *replica);
+    peer = std::make_unique<Peer>(plan, world, journal, *replica);
   }
   static Payload filled(std::size_t floats, float value) {
     const auto payload = std::make_shared<Buffer>(floats * sizeof(float));
@@ -102,6 +112,7 @@ class OnePeer : public testing::Test {
   }
 
   StillWorld world;
+  WholeJournal journal;
   std::unique_ptr<Replica> replica;
   std::unique_ptr<Peer> peer;
 };

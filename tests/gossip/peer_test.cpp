@@ -85,8 +85,8 @@ TEST_F(OnePeer, LastWordsGoToEveryNeighbourAndToTheObserver) {
   ASSERT_TRUE(life.done());
   ASSERT_EQ(world.sent.size(), 2U);
   for (const auto& [to, message] : world.sent) EXPECT_EQ(message.kind, Kind::goodbye);
-  ASSERT_EQ(world.reports.size(), 1U);
-  EXPECT_TRUE(world.reports[0].last);
+  ASSERT_EQ(journal.reports.size(), 1U);
+  EXPECT_TRUE(journal.reports[0].last);
 }
 
 }  // namespace

@@ -73,9 +73,9 @@ TEST_F(ScheduledPeer, AnswersWhatBeganWithoutIt) {
   Task<> second = begin_average();
   ASSERT_TRUE(second.done());
   EXPECT_EQ(world.sent.size(), 2U);
-  ASSERT_EQ(world.settlements.size(), 2U);
-  EXPECT_EQ(world.settlements[0].weight, 0.5F);
-  EXPECT_EQ(world.settlements[1].weight, 0.25F);
+  ASSERT_EQ(journal.settlements.size(), 2U);
+  EXPECT_EQ(journal.settlements[0].weight, 0.5F);
+  EXPECT_EQ(journal.settlements[1].weight, 0.25F);
 }
 
 /// The other end of the same: its half comes with a later round.
@@ -85,8 +85,8 @@ TEST_F(ScheduledPeer, TheEarlierRoundGivesTheWeight) {
   EXPECT_TRUE(peer->deliver(half(1, 0, 1, 3))) << "in round 1, whose row it is not in";
   world.work();
   ASSERT_TRUE(first.done());
-  ASSERT_EQ(world.settlements.size(), 1U);
-  EXPECT_EQ(world.settlements[0].weight, 0.5F);
+  ASSERT_EQ(journal.settlements.size(), 1U);
+  EXPECT_EQ(journal.settlements[0].weight, 0.5F);
 }
 
 /// In round 0 peer 2 needs nobody: it may complete it before this peer has begun, and that is no

@@ -100,7 +100,7 @@ TEST(Metrics, LinesAreJsonWhateverTheFigures) {
   EXPECT_EQ(evaluate.at("event"), "evaluate");
   EXPECT_TRUE(evaluate.at("loss").is_null());
   EXPECT_TRUE(evaluate.at("accuracy").is_null());
-  const Json summary = Json::parse(summary_line(record, 1, 2.5, {"abc", "def"}));
+  const Json summary = Json::parse(summary_json(record, 1, 2.5, {"abc", "def"}).dump());
   for (const char* key : {"event",
                           "rounds",
                           "peers",

@@ -17,7 +17,8 @@ std::string thrown_by_a_job_of(double flops, Lane lane = Lane::home) {
   world->listen();
   const auto replica =
       make_host_replica(make_quadratic(QuadraticSpec{}, 0, 1, Rng(1)), {}, 1, Rng(1));
-  Peer peer({.id = 0, .peers = 1, .neighborhood = {1, {}, {}, {}}}, *world, *replica);
+  Journal nobody;
+  Peer peer({.id = 0, .peers = 1, .neighborhood = {1, {}, {}, {}}}, *world, nobody, *replica);
   bool done = false;
   try {
     world->run({}, peer, [&] {

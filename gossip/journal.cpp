@@ -1,0 +1,55 @@
+#include "gossip/journal.h"
+
+#include <chrono>
+
+namespace gv {
+namespace {
+
+std::string round_text(Step round) {
+  return "round " + std::to_string(round);
+}
+std::string peer_text(PeerId peer) {
+  return "peer " + std::to_string(peer);
+}
+
+struct Lines {
+  std::string operator()(const event::CheckpointLeftOut& e) const {
+    return round_text(e.round) +
+           ": the model is not finite any more, so there is no checkpoint of it";
+  }
+  std::string operator()(const event::NoModelToTake&) const {
+    return "no neighbour has a model to give: going on from the initial one";
+  }
+  std::string operator()(const event::TookModel& e) const {
+    return "took the model of " + peer_text(e.of);
+  }
+  std::string operator()(const event::PassedOver& e) const {
+    return "passes over " + std::to_string(e.rounds) + " rounds, to " + round_text(e.to);
+  }
+  std::string operator()(const event::DeadlinePassed& e) const {
+    return round_text(e.round) + ": " + peer_text(e.peer) + " has not sent piece " +
+           std::to_string(e.part) + " of exchange " + std::to_string(e.exchange) +
+           " in time (faults.deadline): going on, its half will count when it comes";
+  }
+  std::string operator()(const event::AwaitsHalf& e) const {
+    return "done; " + peer_text(e.of) + " is away and owes half of an exchange: waiting for it, " +
+           std::to_string(std::chrono::ceil<std::chrono::seconds>(e.at_most).count()) +
+           " s at the most";
+  }
+  std::string operator()(const event::NotFiniteCame& e) const {
+    return round_text(e.round) + ": " + peer_text(e.from) +
+           " sent values that are not finite: they count at neither end (" +
+           std::to_string(e.strikes) + " of " + std::to_string(e.most) + ")";
+  }
+  std::string operator()(const event::Quarantined& e) const {
+    return peer_text(e.peer) + " is in quarantine: no exchange with it any more";
+  }
+};
+
+}  // namespace
+
+std::string to_text(const PeerEvent& event) {
+  return std::visit(Lines{}, event);
+}
+
+}  // namespace gv

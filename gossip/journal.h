@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "gossip/message.h"
+#include "gossip/world.h"
+#include "optim/models/objective.h"
+
+namespace gv {
+
+/// What a peer says of itself at an evaluation: its own test figures and its vector, for whoever
+/// watches the fleet.
+struct Report {
+  PeerId peer = 0;
+  Step step = 0;                 ///< steps completed
+  bool last = false;             ///< the peer has stopped; `model` is its final replica
+  double train_loss = 0;         ///< mean minibatch loss since the last report
+  Evaluation evaluation;         ///< of the local model
+  std::uint64_t sent_bytes = 0;  ///< on the wire, since the start
+  Time longest_wait{0};          ///< for a neighbour's half, since the start
+  Step passed_over = 0;          ///< rounds that it did not take part in, to catch up
+  Payload model;                 ///< x
+};
+
+/// One piece of an exchange, applied here: x += weight (theirs - ours). The other end applies the
+/// opposite, with the same weight.
+struct Settlement {
+  PeerId with = 0;
+  Step exchange = 0;
+  std::uint32_t part = 0;
+  float weight = 0;
+  Payload ours, theirs;
+};
+
+/// What happens to a peer that whoever watches it should know, each with what its line tells.
+namespace event {
+
+/// A round's checkpoint is left out: a model that is not finite must not replace one that was.
+struct CheckpointLeftOut {
+  Step round = 0;
+};
+/// A peer that has lost its model found no neighbour that has one.
+struct NoModelToTake {};
+struct TookModel {
+  PeerId of = 0;
+};
+struct PassedOver {
+  Step rounds = 0;
+  Step to = 0;  ///< the round in which it goes on
+};
+/// A neighbour that lives was waited for no longer.
+struct DeadlinePassed {
+  Step round = 0;
+  PeerId peer = 0;
+  Step exchange = 0;
+  std::uint32_t part = 0;  ///< that has not come
+};
+/// All rounds are done, and a neighbour that is away owes half of an exchange.
+struct AwaitsHalf {
+  PeerId of = 0;
+  Time at_most{0};
+};
+/// A neighbour sent values that are not finite: they count at neither end.
+struct NotFiniteCame {
+  Step round = 0;
+  PeerId from = 0;
+  std::uint32_t strikes = 0;  ///< rounds in which it did, this one included
+  std::uint32_t most = 0;     ///< so many, and it is in quarantine
+};
+struct Quarantined {
+  PeerId peer = 0;
+};
+
+}  // namespace event
+
+using PeerEvent = std::variant<event::CheckpointLeftOut,
+                               event::NoModelToTake,
+                               event::TookModel,
+                               event::PassedOver,
+                               event::DeadlinePassed,
+                               event::AwaitsHalf,
+                               event::NotFiniteCame,
+                               event::Quarantined>;
+
+/// The event as one line for a log, without its end.
+std::string to_text(const PeerEvent& event);
+
+/// Takes what a peer has to report. Nothing in it changes what the peer does, so that every
+/// function may be left as it is here, where nobody wants to know.
+class Journal {
+ public:
+  virtual ~Journal() = default;
+  virtual void publish(Report) {}
+  /// What training can go on from after this round. Called off the loop, by a job.
+  virtual void store(Step, std::vector<std::byte>) {}
+  /// For whoever keeps account of the exchanges.
+  virtual void settled(const Settlement&) {}
+  virtual void note(const PeerEvent&) {}
+};
+
+}  // namespace gv

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gossip/journal.h"
+#include "peer/checkpoint/checkpoint_store.h"
+#include "peer/runtime/ledger.h"
+#include "peer/tcp/tcp_world.h"
+
+namespace gv {
+
+/// What a peer over TCP reports: to its launcher or screen, to its disk, to its ledger and its log.
+struct TcpJournal : Journal {
+  std::function<void(Report)> on_report;
+  std::function<void(const std::string&)> log;  ///< one line, no newline
+  CheckpointStore* checkpoints = nullptr;       ///< null: none are kept
+  LedgerFile* ledger = nullptr;                 ///< null: none is kept
+  const TcpWorld* world = nullptr;              ///< knows which process a neighbour is
+
+  void publish(Report report) override { on_report(std::move(report)); }
+  void store(Step step, std::vector<std::byte> state) override;
+  void settled(const Settlement& settlement) override;
+  void note(const PeerEvent& event) override { log(to_text(event)); }
+};
+
+}  // namespace gv

@@ -1,0 +1,35 @@
+#include "peer/sim/sim_journal.h"
+
+#include <utility>
+
+#include "peer/sim/audit.h"
+#include "peer/sim/faults.h"
+
+namespace gv {
+
+void SimJournal::publish(Report report) {
+  const Time now = shared_.queue.now();
+  if (report.last) {
+    shared_.finished[id_] = true;
+    shared_.ended = now;
+  }
+  const bool last = report.last;
+  shared_.observer->take(std::move(report), now);
+  if (last && shared_.faults != nullptr) shared_.faults->network().leave_in_time(id_);
+}
+
+void SimJournal::store(Step step, std::vector<std::byte> state) {
+  if (shared_.on_store) shared_.on_store(id_, step, std::move(state));
+}
+
+void SimJournal::settled(const Settlement& settlement) {
+  if (shared_.audit == nullptr) return;
+  const std::uint64_t with = shared_.faults->network().life_of_neighbor(id_, settlement.with);
+  shared_.audit->settled({id_, life_}, {settlement.with, with}, settlement);
+}
+
+void SimJournal::note(const PeerEvent& event) {
+  if (shared_.faults != nullptr) shared_.faults->heard(id_, event);
+}
+
+}  // namespace gv
