@@ -28,9 +28,9 @@ int audit_run(const AuditArguments& arguments) {
   if (arguments.json) {
     fmt::print("{}\n",
                Json{{"event", "audit"},
-                                      {"both", result.both},
-                                      {"one_sided", result.one_sided},
-                                      {"findings", result.findings}}
+                    {"both", result.both},
+                    {"one_sided", result.one_sided},
+                    {"findings", result.findings}}
                    .dump());
   } else {
     for (const std::string& finding : result.findings) fmt::print("{}\n", finding);

@@ -128,8 +128,7 @@ void device_options(Options& options, DeviceArguments& arguments) {
   options.value("--seconds", arguments.seconds, "How long to measure each")
       .range(0.001, 600.0)
       .show_default();
-  options
-      .value("--beside", arguments.beside, "Samples per second of speed 1, as printed elsewhere")
+  options.value("--beside", arguments.beside, "Samples per second of speed 1, as printed elsewhere")
       .call_values("SAMPLES")
       .range(1e-3, 1e12);
 }

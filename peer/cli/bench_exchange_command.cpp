@@ -60,7 +60,7 @@ int bench_rounds(const ExchangeArguments& arguments) {
 
 void exchange_options(Options& options, ExchangeArguments& arguments) {
   options.json(arguments.json);
-  options.value("--peers", arguments.bench.peers, "Processes of the ring")
+  options.list("--peers", arguments.bench.peers, "Processes of the ring")
       .range(3, 64)
       .show_default();
   options.list("--floats", arguments.bench.dimensions, "Lengths of the vector")

@@ -38,7 +38,7 @@ void add(CLI::App& app, const Command& group, std::function<int()>& chosen) {
   app.require_subcommand(1);
   for (const Command& row : group.commands) {
     CLI::App* command = app.add_subcommand(row.name, row.summary);
-    if (!row.examples.empty()) command->footer("Examples:\n" + row.examples);
+    command->footer(row.examples.empty() ? "" : "Examples:\n" + row.examples);
     if (!row.commands.empty()) {
       add(*command, row, chosen);
       continue;
@@ -121,13 +121,16 @@ Option Options::value(const std::string& name,
                       const std::string& help) {
   return repeatable(app_.add_option(name, value, help));
 }
-Option Options::list(const std::string& name,
-                     std::vector<double>& value,
-                     const std::string& help) {
+Option Options::list(const std::string& name, std::vector<double>& value, const std::string& help) {
   return repeatable(app_.add_option(name, value, help)->delimiter(','));
 }
 Option Options::list(const std::string& name,
                      std::vector<std::uint32_t>& value,
+                     const std::string& help) {
+  return repeatable(app_.add_option(name, value, help)->delimiter(','));
+}
+Option Options::list(const std::string& name,
+                     std::vector<std::uint64_t>& value,
                      const std::string& help) {
   return repeatable(app_.add_option(name, value, help)->delimiter(','));
 }

@@ -56,6 +56,7 @@ class Options {
   /// Numbers, with commas between them.
   Option list(const std::string& name, std::vector<double>& value, const std::string& help);
   Option list(const std::string& name, std::vector<std::uint32_t>& value, const std::string& help);
+  Option list(const std::string& name, std::vector<std::uint64_t>& value, const std::string& help);
   /// --json, which every command with something to tell has.
   void json(bool& value) { flag("--json", value, "Print JSON on stdout"); }
 

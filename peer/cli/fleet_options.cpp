@@ -19,8 +19,7 @@ void print_notices(const std::vector<std::string>& notices) {
 
 Option add_fleet_options(Options& options, FleetOptions& fleet) {
   const Option file = options.value("FILE", fleet.file, "Fleet file (YAML)");
-  options
-      .value("--set", fleet.sets, "Override a value: --set train.optimizer.lr=0.05 (repeatable)")
+  options.value("--set", fleet.sets, "Override a value: --set train.optimizer.lr=0.05 (repeatable)")
       .call_values("KEY.PATH=VALUE");
   options.json(fleet.json);
   return file;

@@ -178,8 +178,7 @@ void report_options(Options& options, ReportOptions& o) {
                 "NAME[:params], such as torus:4x4, or several with commas (repeatable)");
   options.value("--edges", o.edges, "Edge list: `u v` or `u v weight` per line");
   options.value("--peers", o.peers, "Number of peers").range(1, 10'000'000);
-  options
-      .value("--weights", o.weights, "metropolis | max-degree | lazy | edge-list | file:PATH")
+  options.value("--weights", o.weights, "metropolis | max-degree | lazy | edge-list | file:PATH")
       .show_default();
   options
       .value("--discount",

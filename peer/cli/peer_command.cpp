@@ -82,8 +82,7 @@ void peer_options(Options& options, PeerOptions& arguments) {
                arguments.past.rejoin,
                "Go on from this peer's newest checkpoint, or else from a neighbour's model, "
                "without waiting for neighbours that are not there");
-  options.value(
-      "--from", arguments.past.from, "Go on from this peer's checkpoint of that round");
+  options.value("--from", arguments.past.from, "Go on from this peer's checkpoint of that round");
   options.value("--launched", arguments.launched, "").hide();
 }
 

@@ -192,7 +192,9 @@ RunFolder new_run(const Assembly& fleet, const RunOptions& options) {
 int run_fleet(const RunOptions& given) {
   RunOptions options = given;
   if (options.file.file.empty() && options.resume.empty())
-    throw std::invalid_argument("run: FILE, or --resume RUN, is required");
+    throw std::invalid_argument(
+        "run: FILE, or --resume RUN, is required\n"
+        "help:  grapevine run --help shows what there is");
   const bool resume = !options.resume.empty();
   const Assembly fleet =
       resume ? assemble_again(options.resume, options.file) : assemble(options.file);

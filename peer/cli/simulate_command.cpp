@@ -118,7 +118,9 @@ int simulate_fleet(FleetOptions file, const std::string& resume, int threads) {
 
 int run_simulate(const SimulateOptions& options) {
   if (options.file.file.empty() && options.resume.empty())
-    throw std::invalid_argument("simulate: FILE, or --resume RUN, is required");
+    throw std::invalid_argument(
+        "simulate: FILE, or --resume RUN, is required\n"
+        "help:  grapevine simulate --help shows what there is");
   return options.swarm.faults.empty()
              ? simulate_fleet(options.file, options.resume, options.threads)
              : run_swarm(options.file, options.swarm);
@@ -138,15 +140,14 @@ void simulate_options(Options& options, SimulateOptions& arguments) {
 }  // namespace
 
 Command simulate_command() {
-  return command(
-      "simulate",
-      "Run the fleet of a file in virtual time, bit for bit",
-      "  grapevine simulate configs/digits-torus16.yaml\n"
-      "  grapevine simulate configs/quadratic-ring16.yaml --set topology=torus --json\n"
-      "  grapevine simulate configs/fashion-ring8.yaml --set network.latency=\"5 ms\"\n"
-      "  grapevine simulate configs/swarm-ring6.yaml --faults swarm --seeds 1..1000",
-      simulate_options,
-      run_simulate);
+  return command("simulate",
+                 "Run the fleet of a file in virtual time, bit for bit",
+                 "  grapevine simulate configs/digits-torus16.yaml\n"
+                 "  grapevine simulate configs/quadratic-ring16.yaml --set topology=torus --json\n"
+                 "  grapevine simulate configs/fashion-ring8.yaml --set network.latency=\"5 ms\"\n"
+                 "  grapevine simulate configs/swarm-ring6.yaml --faults swarm --seeds 1..1000",
+                 simulate_options,
+                 run_simulate);
 }
 
 }  // namespace gv::cli

@@ -92,7 +92,8 @@ LauncherSays parse_launcher(const std::string& text) {
     const JsonValue json = parse_json(text, "the launcher's line");
     if (json.find("addresses") != nullptr) return parse_addresses(json);
     if (json.find("cut") != nullptr)
-      return Cut{json_integer<PeerId>(json, "cut"), Time{json_integer<std::int64_t>(json, "length_ns")}};
+      return Cut{json_integer<PeerId>(json, "cut"),
+                 Time{json_integer<std::int64_t>(json, "length_ns")}};
     if (json.find("stop") != nullptr) return Stop{};
   } catch (const std::runtime_error&) {
     return {};

@@ -143,8 +143,8 @@ void add_calibrated(FleetForecast& forecast,
 }
 
 Json calibrated_json(const FleetForecast& forecast,
-                                       const Assembly& fleet,
-                                       const FleetCalibration& c) {
+                     const Assembly& fleet,
+                     const FleetCalibration& c) {
   if (!forecast.calibrated)
     return {{"loss_descent", nullptr}, {"loss_mean", nullptr}, {"loss_local", nullptr}};
   const CalibratedForecast own(fleet, *fleet.w, c);

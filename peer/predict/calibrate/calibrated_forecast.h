@@ -57,7 +57,7 @@ void add_calibrated(FleetForecast& forecast,
 /// What `predicted` has more of: the training losses at the end of the run; null where they are not
 /// predicted.
 Json calibrated_json(const FleetForecast& forecast,
-                                       const Assembly& fleet,
-                                       const FleetCalibration& calibration);
+                     const Assembly& fleet,
+                     const FleetCalibration& calibration);
 
 }  // namespace gv

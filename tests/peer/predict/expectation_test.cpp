@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "peer/predict/forecast/forecast.h"
 #include "peer/predict/forecast/regression_problem.h"
@@ -151,8 +152,9 @@ TEST(Expectation, StandsBesideTheMeasured) {
   const Assembly assembly(fleet_of("lian", 4, 3));
   const FleetRecord record = simulated(assembly);
   const auto expected = expectation(assembly, record);
-  const auto json =
-      nlohmann::json::parse(with_expectation(summary_line(record, 0, 1, {"abc", ""}), expected));
+  Json summary = summary_json(record, 0, 1, {"abc", ""});
+  add_expectation(summary, expected);
+  const auto json = nlohmann::json::parse(summary.dump());
   EXPECT_EQ(json.at("predicted").at("consensus"), expected->consensus.value);
   EXPECT_EQ(json.at("params_hash"), "abc");
   const std::string text = expectation_text(expected, record);
@@ -166,7 +168,9 @@ TEST(Expectation, IsSilentWhereNothingIsKnown) {
   record.peers = 7;  // one is lost
   EXPECT_FALSE(expectation(assembly, record));
   EXPECT_EQ(expectation_text(std::nullopt, record), "");
-  EXPECT_EQ(with_expectation("{\"a\":1}", std::nullopt), "{\"a\":1}");
+  Json summary{{"a", 1}};
+  add_expectation(summary, std::nullopt);
+  EXPECT_EQ(summary.dump(), "{\"a\":1}");
   record.peers = 8;
   EXPECT_FALSE(expectation(Assembly(quadratic_fleet(8, "ring", "all-reduce", "")), record));
 }
