@@ -30,13 +30,17 @@ void StateWriter::append(std::span<const std::byte> bytes) {
 }
 
 void StateReader::name(std::string_view expected) {
+  const std::string found = text();
+  if (found != expected)
+    refuse("expected `" + std::string(expected) + "`, found `" + found.substr(0, 32) + "`");
+}
+
+std::string StateReader::text() {
   const std::uint64_t length = u64();
   if (length > left_.size()) refuse("truncated");
-  const std::string_view found(reinterpret_cast<const char*>(left_.data()), length);
-  if (found != expected)
-    refuse("expected `" + std::string(expected) + "`, found `" + std::string(found.substr(0, 32)) +
-           "`");
+  std::string found(reinterpret_cast<const char*>(left_.data()), length);
   left_ = left_.subspan(length);
+  return found;
 }
 
 std::uint64_t StateReader::u64() {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <ranges>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -49,6 +50,7 @@ class StateReader {
   explicit StateReader(std::span<const std::byte> bytes) : left_(bytes) {}
 
   void name(std::string_view expected);  ///< throws when another name was saved here
+  std::string text();                    ///< whatever name was saved here
   std::uint64_t u64();
   double real();
   /// Fills the range; throws when not exactly so many elements were saved.
@@ -59,6 +61,7 @@ class StateReader {
     check_length(elements.size());
     copy_to(std::as_writable_bytes(elements));
   }
+  bool at_end() const { return left_.empty(); }
   void end() const;  ///< throws when something is left
 
  private:

@@ -10,6 +10,7 @@
 #include "gpu/replica/step_clock.h"
 #include "gpu/replica/trainer.h"
 #include "optim/check.h"
+#include "optim/train/named_state.h"
 
 namespace gv::gpu {
 namespace {
@@ -62,6 +63,16 @@ class CudaReplica : public Replica {
   }
 
   std::size_t size() const override { return x_.size(); }
+  Vector vector(std::string_view name, std::optional<std::uint32_t> neighbor) override {
+    device_.use();
+    const Vector v = names_.vector(name, neighbor);
+    if (v.index - 2 == named_.size()) named_.emplace_back(size(), "a vector of the algorithm");
+    return v;
+  }
+  double& scalar(std::string_view name, std::optional<std::uint32_t> neighbor) override {
+    return names_.scalar(name, neighbor);
+  }
+  double rate() const override { return clock_.rate(); }
   double gradient() override {
     device_.use();
     return trainer_.gradient(x_.data(), g_.data());
@@ -172,6 +183,7 @@ class CudaReplica : public Replica {
     out.values(download(x_));
     clock_.save(out, download(first_), download(second_));
     trainer_.save(out);
+    names_.save(out, *this);
   }
   void restore(StateReader& in) override {
     device_.use();
@@ -185,13 +197,19 @@ class CudaReplica : public Replica {
     upload(x_, x);
     upload(first_, first);
     upload(second_, second);
+    names_.restore(in, *this);
   }
   void skip_to(std::uint64_t gradient_steps) override { clock_.skip_to(gradient_steps); }
   std::shared_ptr<BufferMemory> buffer_memory() const override { return memory_; }
 
  private:
-  DeviceArray<float>& of(Vector v) { return v == Vector::x ? x_ : g_; }
-  const DeviceArray<float>& of(Vector v) const { return v == Vector::x ? x_ : g_; }
+  DeviceArray<float>& of(Vector v) {
+    if (v == Vector::x) return x_;
+    if (v == Vector::g) return g_;
+    GV_CHECK(v.index - 2 < named_.size(), "a vector of this replica");
+    return named_[v.index - 2];
+  }
+  const DeviceArray<float>& of(Vector v) const { return const_cast<CudaReplica*>(this)->of(v); }
 
   void check_range(Range r) const {
     GV_CHECK(r.begin + r.count <= size(), "a range inside the vector");
@@ -225,6 +243,8 @@ class CudaReplica : public Replica {
   StepClock clock_;
   DeviceContext context_;
   DeviceArray<float> x_, g_, first_, second_;
+  std::vector<DeviceArray<float>> named_;  ///< from index 2 on
+  NamedState names_;
   DeviceArray<StepRule> rule_;
   PinnedArray<StepRule> host_rule_;  ///< of the step under way
   mutable DeviceTransfer transfer_;

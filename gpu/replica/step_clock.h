@@ -21,7 +21,8 @@ class StepClock {
   /// Vectors of length d that the rule keeps: 0, 1 (velocity) or 2 (moments).
   int vectors() const;
 
-  void begin_step();  ///< as Optimizer::begin_step
+  double rate() const { return spec_.schedule.rate(spec_.lr, t_); }  ///< as Optimizer::rate
+  void begin_step();                                                 ///< as Optimizer::begin_step
   StepRule rule() const;
 
   /// first, second: host copies of the kept vectors; empty where the rule keeps none.

@@ -4,11 +4,13 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <deque>
 
 #include <omp.h>
 
 #include "optim/check.h"
 #include "optim/dot.h"
+#include "optim/train/named_state.h"
 
 namespace gv {
 namespace {
@@ -37,6 +39,16 @@ class HostReplica : public Replica {
   }
 
   std::size_t size() const override { return x_.floats().size(); }
+  Vector vector(std::string_view name, std::optional<std::uint32_t> neighbor) override {
+    const Vector v = names_.vector(name, neighbor);
+    if (v.index - 2 == named_.size())
+      std::ranges::fill(named_.emplace_back(x_.size()).floats(), 0.0F);
+    return v;
+  }
+  double& scalar(std::string_view name, std::optional<std::uint32_t> neighbor) override {
+    return names_.scalar(name, neighbor);
+  }
+  double rate() const override { return optimizer_->rate(); }
   double gradient() override {
     return objective_->value_and_gradient(x_.floats(), batch_, g_.floats());
   }
@@ -114,19 +126,27 @@ class HostReplica : public Replica {
     out.values(x_.floats());
     optimizer_->save(out);
     objective_->save(out);
+    names_.save(out, *this);
   }
   void restore(StateReader& in) override {
     in.name("x");
     in.values(x_.floats());
     optimizer_->restore(in);
     objective_->restore(in);
+    names_.restore(in, *this);
   }
   void skip_to(std::uint64_t gradient_steps) override { optimizer_->skip_to(gradient_steps); }
 
  private:
+  Buffer& of(Vector v) {
+    if (v == Vector::x) return x_;
+    if (v == Vector::g) return g_;
+    GV_CHECK(v.index - 2 < named_.size(), "a vector of this replica");
+    return named_[v.index - 2];
+  }
   std::span<float> part(Vector v, Range r) {
     GV_CHECK(r.begin + r.count <= size(), "a range inside the vector");
-    return (v == Vector::x ? x_ : g_).floats().subspan(r.begin, r.count);
+    return of(v).floats().subspan(r.begin, r.count);
   }
   std::span<const float> part(Vector v, Range r) const {
     return const_cast<HostReplica*>(this)->part(v, r);
@@ -186,6 +206,8 @@ class HostReplica : public Replica {
   std::uint32_t batch_;
   Buffer x_;
   Buffer g_;
+  std::deque<Buffer> named_;  ///< from index 2 on
+  NamedState names_;
   std::unique_ptr<Optimizer> optimizer_;
 };
 

@@ -16,6 +16,7 @@ class Sgd : public Optimizer {
   Sgd(const OptimizerSpec& spec, std::size_t d)
       : spec_(spec), velocity_(spec.momentum != 0 ? d : 0) {}
 
+  double rate() const override { return spec_.schedule.rate(spec_.lr, t_); }
   void begin_step() override { gamma_ = spec_.schedule.rate(spec_.lr, t_++); }
 
   void apply(std::size_t offset, std::span<float> x, std::span<const float> g) override {
@@ -66,6 +67,7 @@ class Adam : public Optimizer {
  public:
   Adam(const OptimizerSpec& spec, std::size_t d) : spec_(spec), first_(d), second_(d) {}
 
+  double rate() const override { return spec_.schedule.rate(spec_.lr, t_); }
   void begin_step() override {
     gamma_ = spec_.schedule.rate(spec_.lr, t_++);
     const auto t = static_cast<double>(++seen_);

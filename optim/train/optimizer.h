@@ -40,6 +40,7 @@ class Optimizer {
   virtual ~Optimizer() = default;
   virtual void
   begin_step() = 0;  ///< fixes gamma_t and the bias corrections of step t; then every block once
+  virtual double rate() const = 0;  ///< gamma_t of the step that comes
   virtual void apply(std::size_t offset, std::span<float> x, std::span<const float> g) = 0;
 
   /// Momentum or moments and every counter, between two steps.

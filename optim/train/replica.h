@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cmath>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "optim/buffer.h"
@@ -30,7 +33,15 @@ struct Flows {
 /// Indices of the flows whose vectors held values that are not finite, ascending.
 using NotFinite = std::vector<std::size_t>;
 
-enum class Vector { x, g };
+/// One of a replica's vectors of length d: x and g, which are always there, or one that was made by
+/// name.
+struct Vector {
+  std::uint32_t index = 0;
+  static const Vector x, g;
+  auto operator<=>(const Vector&) const = default;
+};
+inline constexpr Vector Vector::x{0};
+inline constexpr Vector Vector::g{1};
 
 /// One peer's trainable model on one device, and the only place where vectors of length d are
 /// touched. Every call may be made from the arithmetic thread; never two at a time.
@@ -39,8 +50,15 @@ class Replica {
   virtual ~Replica() = default;
   virtual std::size_t size() const = 0;  ///< d
 
-  virtual double gradient() = 0;  ///< g <- gradient at x on the next minibatch; returns its loss
-  virtual void step() = 0;        ///< x <- x - gamma direction(g)
+  /// The vector of this name, zero when it is new; on the device, and part of save() and restore().
+  /// The names are the method's own; with a neighbour's id there is one for each neighbour.
+  virtual Vector vector(std::string_view name, std::optional<std::uint32_t> neighbor = {}) = 0;
+  /// The same of a number. The reference holds as long as the replica.
+  virtual double& scalar(std::string_view name, std::optional<std::uint32_t> neighbor = {}) = 0;
+
+  virtual double gradient() = 0;    ///< g <- gradient at x on the next minibatch; returns its loss
+  virtual void step() = 0;          ///< x <- x - gamma direction(g)
+  virtual double rate() const = 0;  ///< gamma of the step that comes
   /// gradient(), then step(): one piece of work where nothing comes between; returns the loss.
   virtual double gradient_and_step() {
     const double loss = gradient();
@@ -83,7 +101,8 @@ class Replica {
 
   virtual double gradient_flops() const = 0;  ///< of one gradient(); for the simulator's clock
 
-  /// What training goes on from, between two rounds: x, the optimizer, where the minibatches stand.
+  /// What training goes on from, between two rounds: x, the optimizer, where the minibatches stand,
+  /// what has a name.
   virtual void save(StateWriter& out) const = 0;
   /// What an equally made replica saved. Throws std::runtime_error for anything else; this replica
   /// is then half restored and no longer to be used.

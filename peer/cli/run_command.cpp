@@ -213,10 +213,10 @@ int run_fleet(RunOptions options) {
     return result.code;
   }
   const auto lost = static_cast<PeerId>(result.gone);
-  const std::string hash = observer.params_hash();
+  const FinalHashes hashes = observer.hashes();
   const auto expected = expectation(fleet, *observer.summary());
   const std::string summary =
-      with_expectation(summary_line(*observer.summary(), lost, result.seconds, hash), expected);
+      with_expectation(summary_line(*observer.summary(), lost, result.seconds, hashes), expected);
   bool saved = true;
   try {
     save(fleet, folder, observer, summary);
@@ -235,7 +235,7 @@ int run_fleet(RunOptions options) {
     fmt::print("{}\n", summary);
   } else {
     fmt::print("{}{}\n",
-               summary_text(*observer.summary(), lost, result.seconds, hash),
+               summary_text(*observer.summary(), lost, result.seconds, hashes),
                expectation_text(expected, *observer.summary()));
     if (saved) fmt::print("saved      {}/model.safetensors\n", folder.path());
   }

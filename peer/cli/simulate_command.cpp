@@ -92,12 +92,12 @@ int simulate_fleet(FleetOptions file, const std::string& resume, int threads) {
   progress.clear();
   if (!observer.summary()) throw std::logic_error("the simulation ended without a final record");
   const double seconds = std::chrono::duration<double>(observer.summary()->time).count();
-  const std::string hash = observer.params_hash();
+  const FinalHashes hashes = observer.hashes();
   const FleetRecord& end = *observer.summary();
   const auto expected = expectation(fleet, end);
   fmt::print("{}\n",
-             file.json ? with_expectation(summary_line(end, 0, seconds, hash), expected)
-                       : summary_text(end, 0, seconds, hash) + " (virtual time)" +
+             file.json ? with_expectation(summary_line(end, 0, seconds, hashes), expected)
+                       : summary_text(end, 0, seconds, hashes) + " (virtual time)" +
                              expectation_text(expected, end));
   return verdict(result);
 }

@@ -64,14 +64,15 @@ std::string evaluate_line(const FleetRecord& r) {
 std::string summary_line(const FleetRecord& r,
                          PeerId lost,
                          double seconds,
-                         const std::string& params_hash) {
+                         const FinalHashes& hashes) {
   Json line{{"event", "summary"}, {"rounds", r.round}, {"peers", r.peers}, {"lost", lost}};
   add_models(line, r);
   line.update({{"seconds", seconds},
                {"sent_bytes", r.sent_bytes},
                {"longest_wait", seconds_by_peer(r.longest_wait)},
                {"passed_over", by_peer(r.passed_over)},
-               {"params_hash", params_hash}});
+               {"params_hash", hashes.params},
+               {"model_hash", hashes.model}});
   return line.dump();
 }
 

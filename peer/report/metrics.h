@@ -13,11 +13,11 @@ std::string evaluate_line(const FleetRecord& record);
 
 /// {"event":"summary","rounds":..,"peers":..,"lost":..,"loss":..,"loss_local":..,"accuracy":..,
 /// "accuracy_min":..,"accuracy_max":..,"consensus":..,"seconds":..,"sent_bytes":..,
-/// "params_hash":".."}
+/// "params_hash":"..","model_hash":".."}
 std::string summary_line(const FleetRecord& record,
                          PeerId lost,
                          double seconds,
-                         const std::string& params_hash);
+                         const FinalHashes& hashes);
 
 /// x as safetensors under the parameters' names (float32). Written to a temporary file, then
 /// renamed. Throws std::runtime_error with the path. https://github.com/huggingface/safetensors:

@@ -59,7 +59,7 @@ std::string table_row(const FleetRecord& r) {
 std::string summary_text(const FleetRecord& r,
                          PeerId lost,
                          double seconds,
-                         const std::string& params_hash) {
+                         const FinalHashes& hashes) {
   std::string text =
       fmt::format("finished: {} rounds in {}, {} peers", r.round, seconds_text(seconds), r.peers);
   if (lost > 0) text += fmt::format(", {} lost", lost);
@@ -73,9 +73,10 @@ std::string summary_text(const FleetRecord& r,
       "\nloss       {:.6g} mean model, {:.6g} mean of local models", r.mean.loss, r.loss_local);
   text += fmt::format("\nconsensus  {:.3e} (mean squared distance of a replica to the mean model)",
                       r.consensus);
-  text += fmt::format("\nsent       {} by all peers\nparams     {}",
+  text += fmt::format("\nsent       {} by all peers\nmodel      {}\nparams     {}",
                       bytes_text(static_cast<double>(r.sent_bytes)),
-                      params_hash);
+                      hashes.model,
+                      hashes.params);
   return text;
 }
 

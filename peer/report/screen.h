@@ -13,7 +13,7 @@ std::string table_row(const FleetRecord& record);
 std::string summary_text(const FleetRecord& record,
                          PeerId lost,
                          double seconds,
-                         const std::string& params_hash);
+                         const FinalHashes& hashes);
 
 /// "1.63 MB", "812 B": decimal units, three digits.
 std::string bytes_text(double bytes);

@@ -24,6 +24,10 @@ std::vector<float> mean_of(const Reports& reports) {
   return mean;
 }
 
+std::string hex_of(const XXH128_hash_t& hash) {
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
 double squared_distance(std::span<const float> a, std::span<const float> b) {
   double sum = 0;
   for (std::size_t k = 0; k < a.size(); ++k) {
@@ -99,14 +103,17 @@ FleetRecord Observer::look(const Reports& reports, Time now) {
   return record;
 }
 
-std::string Observer::params_hash() const {
+FinalHashes Observer::hashes() const {
+  FinalHashes hashes;
   XXH3_state_t* state = XXH3_createState();
   XXH3_128bits_reset(state);
   for (const auto& [peer, report] : finals_)
     XXH3_128bits_update(state, report.model->data(), report.model->size());
-  const XXH128_hash_t hash = XXH3_128bits_digest(state);
+  hashes.params = hex_of(XXH3_128bits_digest(state));
   XXH3_freeState(state);
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  const std::vector<float> mean = mean_model();
+  hashes.model = hex_of(XXH3_128bits(mean.data(), mean.size() * sizeof(float)));
+  return hashes;
 }
 
 std::vector<float> Observer::mean_model() const {

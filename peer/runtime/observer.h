@@ -27,6 +27,13 @@ struct FleetRecord {
   std::map<PeerId, Step> passed_over;                ///< rounds that each peer took no part in
 };
 
+/// XXH3-128 of what a run ended with; 32 hex digits each.
+struct FinalHashes {
+  std::string params;  ///< over the final replicas in id order
+  /// Of the fleet's mean model in float32: methods that keep other replicas may agree in it.
+  std::string model;
+};
+
 /// Gathers the peers' reports and looks at the fleet as a whole. Takes no part in training.
 class Observer {
  public:
@@ -47,8 +54,8 @@ class Observer {
   const std::optional<FleetRecord>& latest() const { return latest_; }
   /// After every peer's last report (or forget): the final record.
   const std::optional<FleetRecord>& summary() const { return summary_; }
-  /// XXH3-128 over the final replicas in id order; 32 hex digits.
-  std::string params_hash() const;
+  std::string params_hash() const { return hashes().params; }
+  FinalHashes hashes() const;
   /// The mean of the final replicas.
   std::vector<float> mean_model() const;
   const std::map<PeerId, Report>& finals() const { return finals_; }

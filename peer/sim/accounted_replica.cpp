@@ -17,18 +17,38 @@ std::vector<double> AccountedReplica::x() const {
   return {copy.floats().begin(), copy.floats().end()};
 }
 
-void AccountedReplica::step() {
+void AccountedReplica::book(Vector v, const std::function<void()>& write) {
+  if (v != Vector::x) return write();
   const std::vector<double> before = x();
-  inner_->step();
+  write();
   const std::vector<double> after = x();
   for (std::size_t k = 0; k < own_.size(); ++k) own_[k] += after[k] - before[k];
 }
 
+void AccountedReplica::step() {
+  book(Vector::x, [&] { inner_->step(); });
+}
+
 void AccountedReplica::load(Vector v, Range r, const Buffer& in) {
-  const std::vector<double> before = x();
-  inner_->load(v, r, in);
-  const std::vector<double> after = x();
-  for (std::size_t k = 0; k < own_.size(); ++k) own_[k] += after[k] - before[k];
+  book(v, [&] { inner_->load(v, r, in); });
+}
+
+void AccountedReplica::add(Vector v, Range r, const Buffer& in) {
+  book(v, [&] { inner_->add(v, r, in); });
+}
+
+void AccountedReplica::scale(Vector v, float factor) {
+  book(v, [&] { inner_->scale(v, factor); });
+}
+
+void AccountedReplica::axpby(float a, Vector from, float b, Vector to, Range r) {
+  book(to, [&] { inner_->axpby(a, from, b, to, r); });
+}
+
+bool AccountedReplica::decode(const Codec& codec, Vector v, Range r, const Buffer& in) {
+  bool decoded = false;
+  book(v, [&] { decoded = inner_->decode(codec, v, r, in); });
+  return decoded;
 }
 
 void AccountedReplica::poison() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -7,8 +8,9 @@
 
 namespace gv {
 
-/// A replica that keeps account of where its vector came from: x = start + steps + flows. Averaging
-/// must not change the sum over the fleet, so the sums of x and of start + steps have to agree.
+/// A replica that keeps account of where its vector came from: x = start + steps + flows. A step is
+/// whatever the peer itself writes to x, a flow what an exchange adds. Averaging must not change
+/// the sum over the fleet, so the sums of x and of start + steps have to agree.
 class AccountedReplica : public Replica {
  public:
   explicit AccountedReplica(std::unique_ptr<Replica> inner);
@@ -17,6 +19,13 @@ class AccountedReplica : public Replica {
   const std::vector<double>& own() const { return own_; }
 
   std::size_t size() const override { return inner_->size(); }
+  Vector vector(std::string_view name, std::optional<std::uint32_t> neighbor) override {
+    return inner_->vector(name, neighbor);
+  }
+  double& scalar(std::string_view name, std::optional<std::uint32_t> neighbor) override {
+    return inner_->scalar(name, neighbor);
+  }
+  double rate() const override { return inner_->rate(); }
   double gradient() override { return inner_->gradient(); }
   void step() override;
   NotFinite mix(Range r, const Flows& flows) override;
@@ -26,20 +35,15 @@ class AccountedReplica : public Replica {
     return inner_->add_flow(r, w, theirs, ours);
   }
   void snapshot(Vector v, Range r, Buffer& out) const override { inner_->snapshot(v, r, out); }
-  /// A new start.
   void load(Vector v, Range r, const Buffer& in) override;
-  void add(Vector v, Range r, const Buffer& in) override { inner_->add(v, r, in); }
-  void scale(Vector v, float factor) override { inner_->scale(v, factor); }
-  void axpby(float a, Vector from, float b, Vector to, Range r) override {
-    inner_->axpby(a, from, b, to, r);
-  }
+  void add(Vector v, Range r, const Buffer& in) override;
+  void scale(Vector v, float factor) override;
+  void axpby(float a, Vector from, float b, Vector to, Range r) override;
   double dot(Vector u, Vector v, Range r) const override { return inner_->dot(u, v, r); }
   void encode(const Codec& codec, Vector v, Range r, Buffer& out) const override {
     inner_->encode(codec, v, r, out);
   }
-  bool decode(const Codec& codec, Vector v, Range r, const Buffer& in) override {
-    return inner_->decode(codec, v, r, in);
-  }
+  bool decode(const Codec& codec, Vector v, Range r, const Buffer& in) override;
   bool finite() const override { return inner_->finite(); }
   Evaluation evaluate() override { return inner_->evaluate(); }
   double gradient_flops() const override { return inner_->gradient_flops(); }
@@ -53,6 +57,9 @@ class AccountedReplica : public Replica {
   void poison();
 
  private:
+  /// Runs `write`, which writes to v; when that is x, it is a step.
+  void book(Vector v, const std::function<void()>& write);
+
   std::unique_ptr<Replica> inner_;
   std::vector<double> own_;
 };

@@ -1,5 +1,6 @@
 #include "optim/state.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -125,8 +126,12 @@ TEST(State, ALongerOneIsRefused) {
   std::vector<std::byte> state = state_of(*replica);
   state.push_back(std::byte{0});
   StateReader in(state);
-  replica->restore(in);
-  EXPECT_THROW(in.end(), std::runtime_error);
+  EXPECT_THROW(
+      {
+        replica->restore(in);
+        in.end();
+      },
+      std::runtime_error);
 }
 
 std::string refusal(Replica& replica, const std::vector<std::byte>& state) {
@@ -154,6 +159,71 @@ TEST(State, AnotherKindOfReplicaIsRefused) {
             "training state: expected `sgd`, found `adam`");
   EXPECT_EQ(refusal(*make(kinds[0], 2), state_of(*make(kinds[4], 2))),
             "training state: a vector of 74 elements, expected 21");
+}
+
+Payload filled(std::size_t floats, float value) {
+  const auto payload = std::make_shared<Buffer>(floats * sizeof(float));
+  std::ranges::fill(payload->floats(), value);
+  return payload;
+}
+
+std::vector<float> values(const Replica& replica, Vector v) {
+  Buffer copy(replica.size() * sizeof(float));
+  replica.snapshot(v, {0, replica.size()}, copy);
+  return {copy.floats().begin(), copy.floats().end()};
+}
+
+TEST(State, WhatHasANameGoesOnUnderIt) {
+  const Kind kind = every_kind().back();
+  const auto first = make(kind, 2);
+  const Range all{0, first->size()};
+  const Vector m = first->vector("momentum");
+  const Vector from_3 = first->vector("momentum", 3);
+  first->load(m, all, *filled(all.count, 1.5F));
+  first->load(from_3, all, *filled(all.count, -2));
+  first->scalar("count") = 7;
+  first->scalar("count", 3) = 0.25;
+  const std::vector<std::byte> state = state_of(*first);
+  const auto second = make(kind, 3);
+  // Another order of asking, and a name that the state does not know.
+  const Vector forgotten = second->vector("forgotten");
+  second->load(forgotten, all, *filled(all.count, 9));
+  second->scalar("old") = 9;
+  const Vector known = second->vector("momentum", 3);
+  StateReader in(state);
+  second->restore(in);
+  in.end();
+  EXPECT_EQ(values(*second, known), std::vector<float>(all.count, -2));
+  EXPECT_EQ(values(*second, second->vector("momentum")), std::vector<float>(all.count, 1.5F));
+  EXPECT_EQ(values(*second, forgotten), std::vector<float>(all.count, 0));
+  EXPECT_EQ(second->scalar("count"), 7);
+  EXPECT_EQ(second->scalar("count", 3), 0.25);
+  EXPECT_EQ(second->scalar("old"), 0);
+}
+
+TEST(State, AStateFromBeforeTheFirstNameIsRead) {
+  const Kind kind = every_kind().front();
+  const std::vector<std::byte> before = state_of(*make(kind, 2));
+  const auto named = make(kind, 3);
+  const Vector v = named->vector("velocity");
+  named->load(v, {0, named->size()}, *filled(named->size(), 1));
+  StateReader in(before);
+  named->restore(in);
+  in.end();
+  EXPECT_EQ(values(*named, v), std::vector<float>(named->size(), 0));
+}
+
+TEST(State, ANameThatIsCutOffIsRefused) {
+  const Kind kind = every_kind().front();
+  const auto replica = make(kind, 2);
+  const std::size_t unnamed = state_of(*replica).size();
+  replica->vector("velocity", 2);
+  replica->scalar("weight");
+  const std::vector<std::byte> state = state_of(*replica);
+  for (std::size_t length = unnamed + 1; length < state.size(); ++length) {
+    StateReader in({state.data(), length});
+    EXPECT_THROW(replica->restore(in), std::runtime_error) << length;
+  }
 }
 
 TEST(State, MinibatchesOfOtherRowsAreRefused) {

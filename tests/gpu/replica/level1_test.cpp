@@ -62,6 +62,41 @@ TEST_P(Level1Test, AxpbyOfAVectorAndItself) {
   EXPECT_EQ(values(*replica_, Vector::g), expected);
 }
 
+TEST_P(Level1Test, AVectorHasItsNameAndBeginsAtZero) {
+  const Vector m = replica_->vector("momentum");
+  const Vector of_2 = replica_->vector("momentum", 2);
+  EXPECT_EQ(values(*replica_, m), std::vector<float>(x_.size(), 0));
+  EXPECT_EQ(replica_->vector("momentum"), m);
+  EXPECT_EQ(replica_->vector("momentum", 2), of_2);
+  EXPECT_NE(m, of_2);
+  replica_->axpby(1, Vector::x, 0, m, {0, x_.size()});
+  replica_->axpby(-2, m, 0, of_2, {0, x_.size()});
+  std::vector<float> expected = x_;
+  for (float& value : expected) value *= -2;
+  EXPECT_EQ(values(*replica_, m), x_);
+  EXPECT_EQ(values(*replica_, of_2), expected);
+  EXPECT_EQ(values(*replica_, Vector::g), g_);
+  EXPECT_EQ(replica_->dot(m, of_2, {0, x_.size()}), dot(x_, expected));
+}
+
+TEST_P(Level1Test, ANamedVectorIsSavedUnderItsName) {
+  replica_->load(replica_->vector("c", 1), {0, g_.size()}, *payload(g_));
+  replica_->scalar("w") = 0.5;
+  StateWriter out;
+  replica_->save(out);
+  for (const Implementation& other : {GetParam(), host}) {
+    ModelSpec model;
+    model.kind = "mlp";
+    model.hidden = {170};
+    const auto second = other.make(model, digits_share(), {}, 16, Rng(4));
+    StateReader in(out.bytes());
+    second->restore(in);
+    EXPECT_EQ(values(*second, second->vector("c", 1)), g_);
+    EXPECT_EQ(values(*second), x_);
+    EXPECT_EQ(second->scalar("w"), 0.5);
+  }
+}
+
 TEST_P(Level1Test, DotAndNormHaveTheBitsOfTheirOrder) {
   for (const Range r : ranges()) {
     EXPECT_EQ(replica_->dot(Vector::x, Vector::g, r), dot(part(x_, r), part(g_, r)));

@@ -58,6 +58,7 @@ TEST(StepClock, StepsToTheBitAsTheOptimizerAndSavesTheSameBytes) {
         optimizer->skip_to(1);
         clock.skip_to(1);
       }
+      EXPECT_EQ(clock.rate(), optimizer->rate());
       optimizer->begin_step();
       optimizer->apply(0, expected, g);
       clock.begin_step();

@@ -52,6 +52,22 @@ TEST(Optimizer, AdamIsItsRecursion) {
   EXPECT_NEAR(static_cast<double>(descend(spec, 5)), x, 1e-6);
 }
 
+TEST(Optimizer, ItsRateIsThatOfTheStepThatComes) {
+  OptimizerSpec spec;
+  spec.schedule.kind = "cosine";
+  spec.schedule.total = 10;
+  for (const char* kind : {"sgd", "adam"}) {
+    spec.kind = kind;
+    const auto optimizer = make_optimizer(spec, 1);
+    for (std::uint64_t t = 0; t < 10; ++t) {
+      EXPECT_EQ(optimizer->rate(), spec.schedule.rate(spec.lr, t));
+      optimizer->begin_step();
+    }
+    optimizer->skip_to(3);
+    EXPECT_EQ(optimizer->rate(), spec.schedule.rate(spec.lr, 3));
+  }
+}
+
 TEST(Optimizer, SkippingMovesTheScheduleAlone) {
   OptimizerSpec spec;
   spec.schedule.kind = "cosine";

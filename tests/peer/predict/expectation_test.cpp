@@ -152,7 +152,7 @@ TEST(Expectation, StandsBesideTheMeasured) {
   const FleetRecord record = simulated(assembly);
   const auto expected = expectation(assembly, record);
   const auto json =
-      nlohmann::json::parse(with_expectation(summary_line(record, 0, 1, "abc"), expected));
+      nlohmann::json::parse(with_expectation(summary_line(record, 0, 1, {"abc", ""}), expected));
   EXPECT_EQ(json.at("predicted").at("consensus"), expected->consensus.value);
   EXPECT_EQ(json.at("params_hash"), "abc");
   const std::string text = expectation_text(expected, record);

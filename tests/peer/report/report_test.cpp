@@ -77,6 +77,19 @@ TEST(Observer, TheHashSeesEveryReplicaAndTheirOrder) {
   EXPECT_EQ(hash({1, 2}, {3, 4}).size(), 32U);
 }
 
+TEST(Observer, TheModelsHashSeesTheMeanAlone) {
+  const auto hash = [](std::vector<float> a, std::vector<float> b) {
+    Observer observer(2, parabola(), {});
+    observer.take(report(0, 1, a, true), Time{0});
+    observer.take(report(1, 1, b, true), Time{0});
+    return observer.hashes().model;
+  };
+  EXPECT_EQ(hash({1, 2}, {3, 4}), hash({3, 4}, {1, 2}));
+  EXPECT_EQ(hash({1, 2}, {3, 4}), hash({2, 3}, {2, 3}));
+  EXPECT_NE(hash({1, 2}, {3, 4}), hash({1, 2}, {3, 5}));
+  EXPECT_EQ(hash({1, 2}, {3, 4}).size(), 32U);
+}
+
 TEST(Metrics, LinesAreJsonWhateverTheFigures) {
   FleetRecord record;
   record.round = 3;
@@ -87,7 +100,7 @@ TEST(Metrics, LinesAreJsonWhateverTheFigures) {
   EXPECT_EQ(evaluate.at("event"), "evaluate");
   EXPECT_TRUE(evaluate.at("loss").is_null());
   EXPECT_TRUE(evaluate.at("accuracy").is_null());
-  const Json summary = Json::parse(summary_line(record, 1, 2.5, "abc"));
+  const Json summary = Json::parse(summary_line(record, 1, 2.5, {"abc", "def"}));
   for (const char* key : {"event",
                           "rounds",
                           "peers",
@@ -99,8 +112,11 @@ TEST(Metrics, LinesAreJsonWhateverTheFigures) {
                           "consensus",
                           "seconds",
                           "sent_bytes",
-                          "params_hash"})
+                          "params_hash",
+                          "model_hash"})
     EXPECT_TRUE(summary.contains(key)) << key;
+  EXPECT_EQ(summary.at("params_hash"), "abc");
+  EXPECT_EQ(summary.at("model_hash"), "def");
   EXPECT_EQ(summary.at("lost"), 1);
 }
 
@@ -139,7 +155,7 @@ TEST(Screen, TextsForPeople) {
   EXPECT_EQ(table_row(record).size(), table_header().size());
   record.mean.accuracy = record.accuracy_min = record.accuracy_max = 0.5;
   EXPECT_EQ(table_row(record).size(), table_header().size());
-  EXPECT_NE(summary_text(record, 3, 1, "abc").find("3 lost"), std::string::npos);
+  EXPECT_NE(summary_text(record, 3, 1, {}).find("3 lost"), std::string::npos);
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "peer/sim/accounted_replica.h"
 
+#include <algorithm>
+#include <functional>
+
 #include <gtest/gtest.h>
 
 #include "optim/train/host_replica.h"
@@ -15,6 +18,12 @@ AccountedReplica noisy_parabola() {
       make_host_replica(make_quadratic(spec, 0, 2, Rng(1)), OptimizerSpec{}, 1, Rng(2)));
 }
 
+Payload filled(std::size_t floats, float value) {
+  const auto payload = std::make_shared<Buffer>(floats * sizeof(float));
+  std::ranges::fill(payload->floats(), value);
+  return payload;
+}
+
 void train(Replica& replica, int steps) {
   for (int t = 0; t < steps; ++t) {
     replica.gradient();
@@ -25,7 +34,10 @@ void train(Replica& replica, int steps) {
 TEST(AccountedReplica, ItsAccountBeginsAnewWhereItIsRestored) {
   AccountedReplica first = noisy_parabola();
   train(first, 3);
-  first.scale(Vector::x, 0.5F);  // as a flow: x moves, the account does not
+  // A flow: x moves, the account does not.
+  const std::vector<double> own = first.own();
+  first.add_flow({0, 3}, 0.5F, *filled(3, 2), *filled(3, 1));
+  EXPECT_EQ(first.own(), own);
   StateWriter out;
   first.save(out);
   AccountedReplica second = noisy_parabola();
@@ -37,6 +49,36 @@ TEST(AccountedReplica, ItsAccountBeginsAnewWhereItIsRestored) {
   train(first, 4);
   train(second, 4);
   EXPECT_EQ(second.x(), first.x());
+}
+
+/// Whatever a peer writes to its own x is a step; what it writes elsewhere is none.
+TEST(AccountedReplica, BooksEveryWriteToX) {
+  AccountedReplica replica = noisy_parabola();
+  train(replica, 1);
+  const Range all{0, 3};
+  const Codec codec = {Codec::Kind::fp16};
+  Buffer encoding(codec.bytes(3));
+  replica.load(Vector::g, all, *filled(3, 0.5F));
+  replica.encode(codec, Vector::g, all, encoding);
+  const Vector other = replica.vector("other", {});
+  const std::vector<std::function<void(Vector)>> writes{
+      [&](Vector to) { replica.load(to, all, *filled(3, 4)); },
+      [&](Vector to) { replica.add(to, all, *filled(3, 1.5F)); },
+      [&](Vector to) { replica.scale(to, 0.25F); },
+      [&](Vector to) {
+        replica.axpby(2, Vector::g, 0.5F, to, {1, 2});
+      },
+      [&](Vector to) { EXPECT_TRUE(replica.decode(codec, to, all, encoding)); }};
+  for (const auto& write : writes) {
+    const std::vector<double> x = replica.x();
+    const std::vector<double> own = replica.own();
+    write(other);
+    EXPECT_EQ(replica.own(), own);
+    write(Vector::x);
+    EXPECT_NE(replica.x(), x);
+    for (std::size_t k = 0; k < 3; ++k)
+      EXPECT_DOUBLE_EQ(replica.own()[k] - own[k], replica.x()[k] - x[k]);
+  }
 }
 
 TEST(AccountedReplica, SkipsWithItsReplica) {
