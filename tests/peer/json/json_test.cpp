@@ -52,7 +52,7 @@ TEST(Json, ADocumentReadsBackAsItWasMade) {
 TEST(Json, EveryNumberReadsBackToTheBit) {
   Rng rng(5);
   for (int k = 0; k < 20'000; ++k) {
-    const std::uint64_t bits = rng.next();
+    const std::uint64_t bits = rng.bits();
     double value = 0;
     std::memcpy(&value, &bits, sizeof value);
     const auto back = read_back(Json(value));

@@ -25,11 +25,12 @@ class TcpLanes : public testing::Test {
     world->listen();
     replica = make_host_replica(make_quadratic(QuadraticSpec{}, 0, 1, Rng(1)), {}, 1, Rng(1));
     peer = std::make_unique<Peer>(
-        Plan{.id = 0, .peers = 1, .neighborhood = {1, {}, {}, {}}}, *world, *replica);
+        Plan{.id = 0, .peers = 1, .neighborhood = {1, {}, {}, {}}}, *world, nobody, *replica);
   }
   void run(std::function<void()> begin) { world->run({}, *peer, std::move(begin)); }
 
   static constexpr double long_work = 1e9;  ///< too much for the loop's own thread
+  Journal nobody;                           ///< hears what the peer has to say
   std::unique_ptr<TcpWorld> world;
   std::unique_ptr<Replica> replica;
   std::unique_ptr<Peer> peer;
@@ -103,7 +104,7 @@ class DeviceReplica : public AccountedReplica {
 
 TEST_F(TcpLanes, TheLoopDoesNoWorkOfADevice) {
   DeviceReplica device(std::move(replica));
-  Peer owner(peer->plan, *world, device);
+  Peer owner(peer->plan, *world, nobody, device);
   EXPECT_NE(thread_of_a_job(*world, owner, 1), std::this_thread::get_id());
 }
 
