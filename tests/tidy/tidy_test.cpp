@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/places.h"
 #include "tests/tidy/rules.h"
 
 namespace gv::tidy {
@@ -28,7 +29,6 @@ TEST(Tidy, TheTreeKeepsEveryRule) {
 /// with any header it includes: it implements one of them.
 std::set<std::string> reached_by_tests(const std::vector<File>& tree) {
   static const std::regex include(R"re(^#include "([^"]+)")re");
-#include "tests/places.h"
   std::map<std::string, std::vector<std::string>> follows;
   std::set<std::string> paths;
   std::vector<std::string> open;
