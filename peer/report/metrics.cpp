@@ -49,10 +49,7 @@ std::string evaluate_line(const FleetRecord& r) {
   return line.dump();
 }
 
-Json summary_json(const FleetRecord& r,
-                  PeerId lost,
-                  double seconds,
-                  const FinalHashes& hashes) {
+Json summary_json(const FleetRecord& r, PeerId lost, double seconds, const FinalHashes& hashes) {
   Json line{{"event", "summary"}, {"rounds", r.round}, {"peers", r.peers}, {"lost", lost}};
   add_models(line, r);
   line.update({{"seconds", seconds},
