@@ -1,59 +1,27 @@
 #include "peer/json/json.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cmath>
+
+#include <nlohmann/json.hpp>
 
 #include "optim/check.h"
-#include "peer/json/utf8.h"
 
 namespace gv {
 namespace {
 
-void append_escaped(std::string& out, unsigned char c) {
-  static constexpr std::string_view from = "\"\\\b\f\n\r\t";
-  static constexpr std::string_view to = "\"\\bfnrt";
-  static constexpr std::string_view digits = "0123456789abcdef";
-  if (const std::size_t k = from.find(static_cast<char>(c)); k != std::string_view::npos) {
-    out += '\\';
-    out += to[k];
-  } else if (c < 0x20 || c == 0x7F) {
-    out += "\\u00";
-    out += digits[c >> 4];
-    out += digits[c & 15];
-  } else {
-    out += static_cast<char>(c);
-  }
-}
-
-std::string quoted(std::string_view text) {
-  std::string out(1, '"');
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    if (length == 0) out += "\uFFFD";
-    if (length == 1) append_escaped(out, static_cast<unsigned char>(text.front()));
-    if (length > 1) out += text.substr(0, length);
-    text.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  return out + '"';
-}
-
-/// The shortest digits that read back as the same number; "1.0", not "1", so that it stays a
-/// floating-point number for readers that tell them apart.
-std::string number(double value) {
-  std::array<char, 32> digits{};
-  const auto end = std::to_chars(digits.begin(), digits.end(), value).ptr;
-  std::string text(digits.begin(), end);
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  return text;
+/// As the library writes a scalar: the shortest digits that read back as the same number, null for
+/// what is not finite; U+FFFD for each byte that is no UTF-8.
+template <class Scalar>
+std::string scalar(Scalar value) {
+  using Library = nlohmann::ordered_json;
+  return Library(value).dump(-1, ' ', false, Library::error_handler_t::replace);
 }
 
 }  // namespace
 
-Json::Json(double value) : text_(std::isfinite(value) ? number(value) : "null") {}
+Json::Json(double value) : text_(scalar(value)) {}
 
-Json::Json(std::string_view text) : text_(quoted(text)) {}
+Json::Json(std::string_view text) : text_(scalar(text)) {}
 
 Json::Json(std::initializer_list<Member> members) : kind_(Kind::object) {
   for (const auto& [key, value] : members) (*this)[key] = value;
@@ -95,7 +63,7 @@ void Json::write(std::string& out, int indent, int depth) const {
   for (std::size_t k = 0; k < values_.size(); ++k) {
     if (k > 0) out += ',';
     new_line(depth + 1);
-    if (kind_ == Kind::object) out.append(quoted(keys_[k])).append(indent > 0 ? ": " : ":");
+    if (kind_ == Kind::object) out.append(scalar(keys_[k])).append(indent > 0 ? ": " : ":");
     values_[k].write(out, indent, depth + 1);
   }
   new_line(depth);

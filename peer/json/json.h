@@ -13,7 +13,9 @@ namespace gv {
 
 /// A JSON document (RFC 8259) to be written; members keep the order in which they were added.
 /// Every document can be written: text that is not UTF-8 gets U+FFFD in place of its bad bytes, and
-/// a number that is not finite, which JSON cannot express, becomes null. Reading: graph/formats.
+/// a number that is not finite, which JSON cannot express, becomes null. The library that writes
+/// the scalars (nlohmann/json) takes seconds to compile and is included by json.cpp alone. Reading:
+/// graph/formats.
 class Json {
  public:
   using Member = std::pair<std::string_view, Json>;
