@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gpu/device/cuda_error.h"
-#include "optim/models/network.h"
+#include "optim/models/model.h"
 #include "optim/precision.h"
 #include "optim/train/replica.h"
 

@@ -3,7 +3,7 @@
 namespace gv {
 
 bool cuda_trains(const ModelSpec& model) {
-  return model.kind != "linear" && model.kind != "quadratic";
+  return find_model(model.kind).network != nullptr;
 }
 
 }  // namespace gv

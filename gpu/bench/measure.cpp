@@ -1,16 +1,11 @@
 #include "gpu/bench/measure.h"
 
-#include <algorithm>
-#include <chrono>
 #include <cstdint>
-#include <vector>
 
 #include "gpu/device/device_context.h"
 
 namespace gv::gpu {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Operations per second of a product of two square matrices.
 double matrix_rate(Precision precision) {
@@ -51,18 +46,6 @@ double matrix_rate(Precision precision) {
 }
 
 }  // namespace
-
-double seconds(int repetitions, const std::function<void()>& work) {
-  std::vector<double> times;
-  work();
-  for (int k = 0; k < repetitions; ++k) {
-    const Clock::time_point start = Clock::now();
-    work();
-    times.push_back(std::chrono::duration<double>(Clock::now() - start).count());
-  }
-  std::ranges::sort(times);
-  return times[times.size() / 2];
-}
 
 double device_seconds(const Stream& stream, int times, const std::function<void()>& work) {
   const Event begin(cudaEventDefault);

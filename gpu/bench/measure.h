@@ -7,12 +7,10 @@
 #include "gpu/device/memory.h"
 #include "optim/precision.h"
 
-// How long the device takes, by the host's clock or by its own, and what it could do at best.
+// How long the device takes by its own clock (by the host's: optim/stopwatch.h), and what it could
+// do at best.
 
 namespace gv::gpu {
-
-/// Seconds of one call, the median of a few; `work` returns when the device is done.
-double seconds(int repetitions, const std::function<void()>& work);
 
 /// Seconds of one of `times` equal pieces of work in the stream, by the device's clock.
 double device_seconds(const Stream& stream, int times, const std::function<void()>& work);

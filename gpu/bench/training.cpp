@@ -6,6 +6,8 @@
 #include "gpu/bench/samples.h"
 #include "gpu/bench/tables.h"
 #include "gpu/replica/make_replica.h"
+#include "optim/models/model.h"
+#include "optim/stopwatch.h"
 
 namespace gv::gpu {
 namespace {
@@ -37,8 +39,7 @@ void put_training_row(const char* name,
       const Network network = make_network(model, *share.train);
       const auto replica = make_replica(network, share, sgd, batch, Rng(1), 0, precisions[k]);
       const auto step = [&] { replica->gradient_and_step(); };
-      for (int warm = 0; warm < 6; ++warm) step();
-      const double t = seconds(30, step);
+      const double t = median_time({.seconds = 0, .least = 30, .warmup = 6}, step).seconds;
       const double floor = std::max(network.gradient_flops(batch) / limits.matrix[k],
                                     least_bytes(network, batch) / limits.copy);
       std::printf(" %.0f | %.2f |", batch / t, floor / t);
@@ -74,13 +75,11 @@ bool put_training() {
   put_training_row("ResNet-20, 3 x 32 x 32", resnet, seen, 128, limits);
   put_training_row("ResNet-20, 3 x 32 x 32", resnet, seen, 1024, limits);
   ModelSpec mlp;
-  mlp.hidden = {4096, 4096};
+  mlp.values["hidden"] = Widths{4096, 4096};
   put_training_row("MLP 3072-4096-4096-10", mlp, seen, 1024, limits);
   ModelSpec transformer;
   transformer.kind = "transformer";
-  transformer.width = 256;
-  transformer.heads = 8;
-  transformer.layers = 4;
+  transformer.values = {{"width", 256U}, {"heads", 8U}, {"layers", 4U}};
   put_training_row("transformer, 4 layers of 256, 128 tokens", transformer, text(), 64, limits);
   return !failed;
 }

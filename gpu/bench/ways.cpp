@@ -8,6 +8,8 @@
 #include "gpu/bench/samples.h"
 #include "gpu/bench/tables.h"
 #include "gpu/replica/make_replica.h"
+#include "optim/models/model.h"
+#include "optim/stopwatch.h"
 
 namespace gv::gpu {
 namespace {
@@ -26,7 +28,7 @@ void by_pieces(std::size_t d, const std::function<void(Range, std::size_t)>& bod
 
 void put_ways_in_and_out() {
   ModelSpec mlp;
-  mlp.hidden = {4096, 4096};
+  mlp.values["hidden"] = Widths{4096, 4096};
   OptimizerSpec sgd;
   sgd.momentum = 0.9;
   const Share share = pictures();
@@ -47,7 +49,9 @@ void put_ways_in_and_out() {
   std::vector<std::shared_ptr<Buffer>> pieces;
   by_pieces(d,
             [&](Range r, std::size_t) { pieces.push_back(pool.acquire(r.count * sizeof(float))); });
-  const auto time = [](const std::function<void()>& work) { return seconds(9, work); };
+  const auto time = [](const std::function<void()>& work) {
+    return median_time({.seconds = 0, .least = 9}, work).seconds;
+  };
   put_copy_row("snapshot, whole",
                bytes,
                time([&] {

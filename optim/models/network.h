@@ -89,11 +89,16 @@ struct Network {
   /// Fills x, of length size(); each drawn tensor begins where the one before ended.
   void initialize(std::span<float> x, Rng rng) const;
   /// Multiplications and additions of the matrix products and convolutions of one gradient: three
-  /// times those of a forward pass (forward, by the input, by the weight), as Perceptron counts.
+  /// times those of a forward pass (forward, by the input, by the weight).
   double gradient_flops(std::uint32_t batch) const;
 };
 
 enum class Norm : std::uint8_t { batch, group };
+
+/// A row that is a picture.
+inline Shape shape_of(const ImageShape& image) {
+  return {.channels = image.channels, .height = image.height, .width = image.width};
+}
 
 /// Softmax regression: "fc". Starts at zero.
 Network softmax_network(const Shape& input, std::uint32_t classes);
@@ -129,10 +134,5 @@ struct TransformerShape {
 /// [3 width, width]); the head is not tied to the embedding. Throws std::invalid_argument for
 /// zeros and for a width that the heads do not divide.
 Network transformer_network(const TransformerShape& shape);
-
-/// The network of spec.kind for these data: the input's shape, the classes, of a text the
-/// vocabulary and the context. Throws std::invalid_argument "model `lenet5` needs pictures, ..."
-/// when kind and data do not fit, and for a kind that is no network (linear, quadratic).
-Network make_network(const ModelSpec& spec, const Dataset& data);
 
 }  // namespace gv

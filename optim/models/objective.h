@@ -49,17 +49,6 @@ class Objective {
   virtual void restore(StateReader&) {}
 };
 
-/// What all peers of a fleet share, resolved.
-struct ModelSpec {
-  std::string kind =
-      "mlp";  ///< softmax | linear | mlp | lenet5 | resnet20 | transformer | quadratic
-  std::vector<std::uint32_t> hidden{256};  ///< mlp
-  std::string norm = "batch";              ///< resnet20: batch | group
-  std::uint32_t width = 64;                ///< transformer
-  std::uint32_t heads = 4;                 ///< transformer
-  std::uint32_t layers = 2;                ///< transformer
-};
-
 /// A peer's share of a data set: which rows are its own, and where its minibatches come from.
 struct Share {
   std::shared_ptr<const Dataset> train;
@@ -79,11 +68,6 @@ struct QuadraticSpec {
   std::vector<std::vector<double>> centers;  ///< b_i given outright (tests); empty: drawn
 };
 
-std::unique_ptr<Objective> make_softmax(Share share);
-std::unique_ptr<Objective> make_linear_regression(Share share);
-/// ReLU layers of the widths `hidden` and a softmax on top; He initialization (He et al. 2015,
-/// arXiv:1502.01852).
-std::unique_ptr<Objective> make_mlp(std::vector<std::uint32_t> hidden, Share share);
 /// x* = mean_i b_i, since the Hessian is common to all. These three throw std::invalid_argument for
 /// an empty spec and for centres of another number of peers.
 using QuadraticOptimum = std::shared_ptr<const std::vector<double>>;
@@ -99,7 +83,5 @@ std::unique_ptr<Objective> make_quadratic(const QuadraticSpec& spec,
                                           std::uint32_t peers,
                                           const Rng& rng,
                                           QuadraticOptimum optimum = nullptr);
-/// By spec.kind; throws std::invalid_argument when kind and data do not fit.
-std::unique_ptr<Objective> make_objective(const ModelSpec& spec, Share share);
 
 }  // namespace gv

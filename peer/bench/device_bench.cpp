@@ -1,35 +1,13 @@
 #include "peer/bench/device_bench.h"
 
-#include <algorithm>
-#include <chrono>
 #include <set>
-#include <stdexcept>
 
 #include "gpu/cuda_replica.h"
+#include "optim/stopwatch.h"
 #include "optim/train/host_replica.h"
 
 namespace gv {
 namespace {
-
-/// Median seconds of one training step, after two to warm up.
-double median_step(Replica& replica, double seconds) {
-  using Clock = std::chrono::steady_clock;
-  const auto step = [&] { replica.gradient_and_step(); };
-  step();
-  step();
-  std::vector<double> times;
-  const Clock::time_point begin = Clock::now();
-  Clock::time_point before = begin;
-  while (times.size() < 5 || std::chrono::duration<double>(before - begin).count() < seconds) {
-    step();
-    const Clock::time_point after = Clock::now();
-    times.push_back(std::chrono::duration<double>(after - before).count());
-    before = after;
-  }
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::ranges::nth_element(times, middle);
-  return *middle;
-}
 
 /// The CUDA devices that answer, when they can train the fleet's model.
 std::vector<Device> cuda_devices(const Assembly& fleet) {
@@ -64,7 +42,9 @@ std::vector<DeviceRow> bench_devices(const Assembly& fleet,
     for (std::size_t b = 0; b < batches.size(); ++b) {
       row.batch = batches[b];
       const std::unique_ptr<Replica> replica = fleet.replica_on(row.device, row.batch);
-      const double step = median_step(*replica, seconds);
+      const double step = median_time({.seconds = seconds, .warmup = 2}, [&] {
+                            replica->gradient_and_step();
+                          }).seconds;
       row.samples_per_second = row.batch / step;
       row.gflops = 1e-9 * replica->gradient_flops() / step;
       const double first =

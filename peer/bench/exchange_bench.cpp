@@ -7,6 +7,7 @@
 #include "gossip/peer.h"
 #include "graph/mixing/mixing.h"
 #include "graph/topology/family.h"
+#include "optim/stopwatch.h"
 #include "optim/train/host_replica.h"
 #include "peer/bench/forked.h"
 #include "peer/bench/plain_streams.h"
@@ -63,11 +64,6 @@ void gossip_rounds(std::uint32_t rank, Gathering& gathering, std::size_t dimensi
   Task<> life = exchange_rounds(peer, *world, rounds, gathering.seconds[rank]);
   world->run(addresses, peer, [&] { life.start(); });
   life.result();
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
 }
 
 ExchangeRow measure(std::uint32_t n, std::size_t dimension, int repetitions) {

@@ -1,12 +1,12 @@
 #include "peer/bench/gemm_bench.h"
 
-#include <algorithm>
-#include <chrono>
 #include <functional>
 #include <numeric>
 
 #include "optim/host/gemm.h"
+#include "optim/stopwatch.h"
 #include "optim/train/host_replica.h"
+#include "optim/train/make_objective.h"
 #include "peer/bench/fma_peak.h"
 
 namespace gv {
@@ -69,21 +69,9 @@ void multiply(const Product& p, Operands& o) {
        p.n);
 }
 
-/// Median seconds of one call over repetitions that fill about `seconds`.
-double median_seconds(const std::function<void()>& call, double seconds) {
-  using Clock = std::chrono::steady_clock;
-  call();
-  std::vector<double> times;
-  const Clock::time_point begin = Clock::now();
-  constexpr int repeat = 20;
-  while (times.size() < 5 ||
-         std::chrono::duration<double>(Clock::now() - begin).count() < seconds) {
-    const Clock::time_point start = Clock::now();
-    for (int i = 0; i < repeat; ++i) call();
-    times.push_back(std::chrono::duration<double>(Clock::now() - start).count() / repeat);
-  }
-  std::ranges::nth_element(times, times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2));
-  return times[times.size() / 2];
+/// Seconds of one call.
+double seconds_of(const std::function<void()>& call, double seconds) {
+  return median_time({.seconds = seconds, .calls = 20}, call).seconds;
 }
 
 std::unique_ptr<Replica> mlp_replica() {
@@ -92,8 +80,11 @@ std::unique_ptr<Replica> mlp_replica() {
   std::iota(rows.begin(), rows.end(), 0U);
   OptimizerSpec sgd;
   sgd.lr = 0.01;
-  return make_host_replica(
-      make_mlp({256, 128}, {data.train, data.test, rows, Rng(1)}), sgd, batch, Rng(2));
+  return make_host_replica(make_objective({"mlp", {{"hidden", Widths{256, 128}}}},
+                                          {data.train, data.test, rows, Rng(1)}),
+                           sgd,
+                           batch,
+                           Rng(2));
 }
 
 }  // namespace
@@ -108,20 +99,20 @@ GemmReport bench_gemm(double seconds) {
   const double share = seconds / static_cast<double>(2 * products.size());
   for (std::size_t i = 0; i < products.size(); ++i) {
     const Product& p = products[i];
-    const double took = median_seconds([&] { multiply(p, all[i]); }, share);
+    const double took = seconds_of([&] { multiply(p, all[i]); }, share);
     const double gflops = 2e-9 * p.m * p.n * p.k / took;
     report.rows.push_back({p.name, p.m, p.n, p.k, gflops, gflops / peak.gflops});
   }
   const auto every_product = [&] {
     for (std::size_t i = 0; i < products.size(); ++i) multiply(products[i], all[i]);
   };
-  report.gemms_us = 1e6 * median_seconds(every_product, seconds / 8);
+  report.gemms_us = 1e6 * seconds_of(every_product, seconds / 8);
   const std::unique_ptr<Replica> replica = mlp_replica();
   const auto step = [&] {
     replica->gradient();
     replica->step();
   };
-  report.step_us = 1e6 * median_seconds(step, seconds / 8);
+  report.step_us = 1e6 * seconds_of(step, seconds / 8);
   return report;
 }
 

@@ -1,11 +1,10 @@
 #include "peer/bench/step_bench.h"
 
-#include <algorithm>
-#include <chrono>
-#include <ctime>
 #include <numeric>
 
+#include "optim/stopwatch.h"
 #include "optim/train/host_replica.h"
+#include "optim/train/make_objective.h"
 
 namespace gv {
 namespace {
@@ -41,33 +40,15 @@ TrainTest random_text() {
   return {data, data};
 }
 
-TrainTest data_for(const std::string& model) {
-  if (model == "transformer") return random_text();
-  return random_pictures(model == "resnet20" ? ImageShape{3, 32, 32} : ImageShape{1, 28, 28});
-}
-
-double cpu_now() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-double wall_now() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(now).count();
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
+TrainTest data_for(const ModelRow& model) {
+  return model.fits_to(DataForm::text) ? random_text() : random_pictures(model.bench_image);
 }
 
 }  // namespace
 
 StepReport bench_step(const StepOptions& options) {
   set_compute_threads(options.threads);
-  const TrainTest data = data_for(options.model.kind);
+  const TrainTest data = data_for(find_model(options.model.kind));
   std::vector<std::uint32_t> all(rows);
   std::iota(all.begin(), all.end(), 0U);
   OptimizerSpec sgd;
@@ -77,26 +58,15 @@ StepReport bench_step(const StepOptions& options) {
                         sgd,
                         options.batch,
                         Rng(2));
-  const auto step = [&] {
+  const MedianTime time = median_time({.seconds = options.seconds, .warmup = 3}, [&] {
     replica->gradient();
     replica->step();
-  };
-  for (int k = 0; k < 3; ++k) step();
-  std::vector<double> wall;
-  std::vector<double> cpu;
-  const double end = wall_now() + options.seconds;
-  while (wall.size() < 5 || wall_now() < end) {
-    const double wall_begin = wall_now();
-    const double cpu_begin = cpu_now();
-    step();
-    cpu.push_back(cpu_now() - cpu_begin);
-    wall.push_back(wall_now() - wall_begin);
-  }
+  });
   return {.parameters = replica->size(),
           .flops = replica->gradient_flops(),
-          .seconds = median(wall),
-          .cpu_seconds = options.threads == 1 ? median(cpu) : 0,
-          .steps = wall.size()};
+          .seconds = time.seconds,
+          .cpu_seconds = options.threads == 1 ? time.cpu_seconds : 0,
+          .steps = time.measurements};
 }
 
 }  // namespace gv

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "optim/models/objective.h"
+#include "optim/models/model.h"
 
 namespace gv {
 
@@ -13,8 +13,7 @@ struct StepOptions {
   double seconds = 4;  ///< how long to measure
 };
 
-/// Of training steps on made-up data: softmax, mlp and lenet5 on 1 x 28 x 28, resnet20 on
-/// 3 x 32 x 32, transformer on 64 of 65 characters.
+/// Of training steps on made-up data: pictures of the row's bench_image, or 64 of 65 characters.
 struct StepReport {
   std::size_t parameters = 0;
   double flops = 0;        ///< of a gradient

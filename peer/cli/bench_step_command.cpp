@@ -1,3 +1,5 @@
+#include <map>
+
 #include <fmt/format.h>
 
 #include "peer/bench/step_bench.h"
@@ -9,8 +11,15 @@
 namespace gv::cli {
 namespace {
 
+/// A key of a model, which is an option of its own.
+struct KeyOption {
+  ModelValue value;
+  bool given = false;
+};
+
 struct StepArguments {
   StepOptions bench;
+  std::map<std::string, KeyOption> keys;
   bool json = false;
   StepArguments() { bench.model.kind = "resnet20"; }
 };
@@ -19,7 +28,7 @@ void print_json(const StepOptions& options, const StepReport& report) {
   fmt::print("{}\n",
              Json{{"schema", "grapevine.bench-step/1"},
                   {"model", options.model.kind},
-                  {"norm", options.model.kind == "resnet20" ? Json(options.model.norm) : Json()},
+                  {"spec", to_string(options.model)},
                   {"parameters", report.parameters},
                   {"batch", options.batch},
                   {"threads", options.threads},
@@ -32,7 +41,7 @@ void print_json(const StepOptions& options, const StepReport& report) {
 
 void print_text(const StepOptions& options, const StepReport& report) {
   fmt::print("{}: {} parameters, batch {}, {} thread{}\n",
-             options.model.kind,
+             to_string(options.model),
              report.parameters,
              options.batch,
              options.threads,
@@ -48,20 +57,44 @@ void print_text(const StepOptions& options, const StepReport& report) {
 }
 
 int run_steps(const StepArguments& arguments) {
-  const StepReport report = bench_step(arguments.bench);
-  arguments.json ? print_json(arguments.bench, report) : print_text(arguments.bench, report);
+  StepOptions bench = arguments.bench;
+  for (const auto& [name, key] : arguments.keys)
+    if (key.given) bench.model.values[name] = key.value;
+  check_model(bench.model);
+  const StepReport report = bench_step(bench);
+  arguments.json ? print_json(bench, report) : print_text(bench, report);
   return exit_code::done;
+}
+
+Option value_option(Options& options,
+                    ModelValue& value,
+                    const std::string& name,
+                    const std::string& help) {
+  if (auto* word = std::get_if<std::string>(&value)) return options.value(name, *word, help);
+  if (auto* widths = std::get_if<Widths>(&value)) return options.list(name, *widths, help);
+  return options.value(name, std::get<std::uint32_t>(value), help);
+}
+
+/// Models may share a key: it is one option.
+void key_options(Options& options, StepArguments& arguments, const ModelRow& model) {
+  for (const ModelKey& key : model.keys) {
+    const auto [option, first] = arguments.keys.try_emplace(key.name, KeyOption{key.usual});
+    if (!first) continue;
+    const std::string help = fmt::format("Of {}: {}", model.kind, key.help);
+    value_option(options, option->second.value, "--" + key.name, help)
+        .show_default()
+        .tell(option->second.given);
+  }
 }
 
 void step_options(Options& options, StepArguments& arguments) {
   StepOptions& bench = arguments.bench;
   options.json(arguments.json);
-  options.value("--model", bench.model.kind, "Which model")
-      .one_of({"softmax", "mlp", "lenet5", "resnet20", "transformer"})
-      .show_default();
-  options.value("--norm", bench.model.norm, "Of resnet20: batch or group")
-      .one_of({"batch", "group"})
-      .show_default();
+  std::vector<std::string> kinds;
+  for (const ModelRow& model : models())
+    if (model.network != nullptr) kinds.push_back(model.kind);
+  options.value("--model", bench.model.kind, "Which model").one_of(kinds).show_default();
+  for (const ModelRow& model : models()) key_options(options, arguments, model);
   options.value("--batch", bench.batch, "Rows of a minibatch").range(1, 1'000'000).show_default();
   options.value("--threads", bench.threads, "Compute threads").range(1, 1024).show_default();
   options.value("--seconds", bench.seconds, "How long to measure").range(0.1, 600.0).show_default();

@@ -1,11 +1,31 @@
 #include "peer/fleet/data_reader.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "peer/fleet/readers.h"
 
 namespace gv {
 namespace {
+
+struct DataKind {
+  const char* kind;
+  DataForm form;
+};
+constexpr DataKind data_kinds[] = {{"idx", DataForm::pictures},
+                                   {"digits", DataForm::pictures},
+                                   {"cifar10", DataForm::pictures},
+                                   {"text", DataForm::text},
+                                   {"linear", DataForm::targets},
+                                   {"quadratic", DataForm::oracle},
+                                   {"blobs", DataForm::rows}};
+
+std::vector<std::string> kind_names() {
+  std::vector<std::string> names;
+  for (const DataKind& row : data_kinds) names.emplace_back(row.kind);
+  return names;
+}
 
 class DataReader : Readers {
  public:
@@ -18,9 +38,7 @@ class DataReader : Readers {
 
   DataSpec read(const Value* value) {
     MapReader map(source_, value, "data", true);
-    set(map.take("kind"),
-        data_.kind,
-        choice({"idx", "digits", "cifar10", "text", "linear", "quadratic", "blobs"}));
+    set(map.take("kind"), data_.kind, choice(kind_names()));
     const std::string kind = data_.kind;  // a fallback may change it
     if (kind == "digits" || kind == "linear" || kind == "blobs" || kind == "idx") read_sizes(map);
     if (kind == "idx") read_idx(map);
@@ -156,6 +174,10 @@ class DataReader : Readers {
 };
 
 }  // namespace
+
+DataForm form_of(const DataSpec& data) {
+  return std::ranges::find(data_kinds, data.kind, &DataKind::kind)->form;
+}
 
 DataSpec read_data(Source& source,
                    const Value& root,

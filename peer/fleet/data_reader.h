@@ -9,6 +9,9 @@
 
 namespace gv {
 
+/// What a model sees of data of this kind.
+DataForm form_of(const DataSpec& data);
+
 /// Reads `data` (null: the digits) for `peers` peers. Paths are taken relative to `folder`.
 /// Problems become diagnostics of `source`, at `value` or else at `root`; `notices` may be null.
 DataSpec read_data(Source& source,

@@ -86,9 +86,8 @@ std::string digest_of(const Fleet& f) {
   const QuadraticSpec& q = f.data.quadratic;
   text += fmt::format(
       "{};{};{};{};{};", q.dimension, fmt::join(q.hessian, ","), q.noise, q.spread, q.start);
-  text += fmt::format("{};{};{};{};{};{};{};{};{};{};",
-                      f.model.kind,
-                      fmt::join(f.model.hidden, ","),
+  text += fmt::format("{};{};{};{};{};{};{};{};{};",
+                      to_string(f.model),
                       o.kind,
                       o.lr,
                       o.momentum,
@@ -114,9 +113,6 @@ std::string digest_of(const Fleet& f) {
                       f.stop.rounds.value_or(0),
                       f.stop.epochs.value_or(0));
   for (const PeerSpec& peer : f.peers) text += fmt::format("{},{};", peer.batch, peer.threads);
-  if (f.model.kind == "resnet20") text += fmt::format("norm {};", f.model.norm);
-  if (f.model.kind == "transformer")
-    text += fmt::format("width {} {} {};", f.model.width, f.model.heads, f.model.layers);
   if (f.data.kind == "text") text += fmt::format("context {};", f.data.context);
   if (f.data.augment.any())
     text += fmt::format("augment {} {};", f.data.augment.crop, f.data.augment.flip);

@@ -53,7 +53,7 @@ class FleetReader : Readers {
     read_peers(source_, peers, usual_, fleet_);
     share_batches();
     fleet_.data = read_data(source_, root_, top.take("data"), folder_, fleet_.size(), notices_);
-    fleet_.model = read_model(source_, root_, top.take("model"), fleet_.data.kind);
+    fleet_.model = read_model(source_, root_, top.take("model"), fleet_.data);
     read_algorithm(top.take("algorithm"));
     read_topology(source_, root_, top.take("topology"), folder_, fleet_, notices_);
     const Value* links = top.take("links");

@@ -9,7 +9,7 @@
 #include "graph/schedule/schedule.h"
 #include "graph/topology/family.h"
 #include "optim/data/partition.h"
-#include "optim/models/objective.h"
+#include "optim/models/model.h"
 #include "optim/precision.h"
 #include "optim/train/optimizer.h"
 #include "peer/fleet/injection.h"

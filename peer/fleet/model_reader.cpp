@@ -4,18 +4,18 @@
 
 #include <fmt/format.h>
 
+#include "peer/fleet/data_reader.h"
 #include "peer/fleet/readers.h"
 
 namespace gv {
 namespace {
 
-/// Models that fit a kind of data; the first is the usual one.
-std::vector<std::string> fitting(const std::string& data) {
-  if (data == "idx" || data == "digits" || data == "cifar10")
-    return {"mlp", "softmax", "lenet5", "resnet20"};
-  if (data == "blobs") return {"mlp", "softmax"};
-  if (data == "text") return {"transformer"};
-  return {data};
+/// The models that fit, the usual one first.
+std::vector<std::string> fitting(DataForm form) {
+  std::vector<std::string> kinds;
+  for (const ModelRow& row : models())
+    if (row.fits_to(form)) kinds.push_back(row.kind);
+  return kinds;
 }
 
 std::string quoted(const std::vector<std::string>& words) {
@@ -29,47 +29,64 @@ class ModelReader : Readers {
  public:
   ModelReader(Source& source, const Value& root) : Readers(source), root_(root) {}
 
-  ModelSpec read(const Value* value, const std::string& data) {
-    const std::vector<std::string> fits = fitting(data);
+  ModelSpec read(const Value* value, const DataSpec& data) {
+    const std::vector<std::string> fits = fitting(form_of(data));
     MapReader map(source_, value, "model", true);
     model_.kind = fits.front();
     const Value* kind = map.take("kind");
-    set(kind,
-        model_.kind,
-        choice({"softmax", "linear", "mlp", "lenet5", "resnet20", "transformer", "quadratic"}));
+    set(kind, model_.kind, choice(kinds()));
     if (std::ranges::find(fits, model_.kind) == fits.end())
       source_.error(kind != nullptr ? *kind : root_,
-                    fmt::format("model `{}` does not fit data `{}`", model_.kind, data),
+                    fmt::format("model `{}` does not fit data `{}`", model_.kind, data.kind),
                     "use " + quoted(fits));
-    if (model_.kind == "mlp") read_hidden(map.take("hidden"));
-    if (model_.kind == "resnet20") set(map.take("norm"), model_.norm, choice({"batch", "group"}));
-    if (model_.kind == "transformer") read_transformer(map);
+    const ModelRow& row = find_model(model_.kind);
+    for (const ModelKey& key : row.keys)
+      if (const Value* given = map.take(key.name)) read_key(key, *given);
     map.finish();
+    if (row.object != nullptr) check_together(row, value);
     return model_;
   }
 
  private:
-  void read_hidden(const Value* hidden) {
-    if (hidden == nullptr) return;
-    model_.hidden.clear();
-    if (hidden->kind != Value::Kind::sequence || hidden->items.empty())
-      source_.error(*hidden, "expected a list of widths, such as [256, 128]");
-    for (const Value& width : hidden->items)
-      model_.hidden.push_back(
-          static_cast<std::uint32_t>(read_count(source_, width, 1, 1'000'000).value_or(1)));
+  static std::vector<std::string> kinds() {
+    std::vector<std::string> all;
+    for (const ModelRow& row : models()) all.push_back(row.kind);
+    return all;
   }
 
-  void read_transformer(MapReader& map) {
-    const Value* width = map.take("width");
-    const Value* heads = map.take("heads");
-    set(width, model_.width, count(1, 100'000));
-    set(heads, model_.heads, count(1, 1000));
-    set(map.take("layers"), model_.layers, count(1, 1000));
-    if (model_.width % model_.heads == 0) return;
-    const Value* wrong = heads != nullptr ? heads : width;
-    source_.error(wrong != nullptr ? *wrong : root_,
-                  fmt::format("{} heads do not divide a width of {}", model_.heads, model_.width),
-                  "each head gets width / heads channels");
+  std::optional<std::uint32_t> read_number(const ModelKey& key, const Value& value) {
+    const auto number = read_count(source_, value, key.least, key.most);
+    if (!number) return std::nullopt;
+    return static_cast<std::uint32_t>(*number);
+  }
+
+  void read_key(const ModelKey& key, const Value& value) {
+    if (std::holds_alternative<Widths>(key.usual)) return read_widths(key, value);
+    if (std::holds_alternative<std::string>(key.usual)) {
+      if (auto word = read_choice(source_, value, key.words)) model_.values[key.name] = *word;
+    } else if (const auto number = read_number(key, value)) {
+      model_.values[key.name] = *number;
+    }
+  }
+
+  void read_widths(const ModelKey& key, const Value& value) {
+    if (value.kind != Value::Kind::sequence || value.items.empty())
+      return source_.error(value, "expected a list: " + key.help);
+    Widths widths;
+    for (const Value& item : value.items)
+      if (const auto number = read_number(key, item)) widths.push_back(*number);
+    if (widths.size() == value.items.size()) model_.values[key.name] = widths;
+  }
+
+  /// What each key allows may still not go together.
+  void check_together(const ModelRow& row, const Value* map) {
+    const auto objection = row.object(model_);
+    if (!objection) return;
+    const Value::Entry* entry = nullptr;
+    for (const ModelKey& key : row.keys)
+      if (map != nullptr && (entry == nullptr || key.name == objection->key))
+        if (const Value::Entry* given = map->find(key.name)) entry = given;
+    source_.error(entry != nullptr ? entry->value : root_, objection->what, objection->help);
   }
 
   const Value& root_;
@@ -78,11 +95,8 @@ class ModelReader : Readers {
 
 }  // namespace
 
-ModelSpec read_model(Source& source,
-                     const Value& root,
-                     const Value* value,
-                     const std::string& data_kind) {
-  return ModelReader(source, root).read(value, data_kind);
+ModelSpec read_model(Source& source, const Value& root, const Value* value, const DataSpec& data) {
+  return ModelReader(source, root).read(value, data);
 }
 
 }  // namespace gv

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string>
-
-#include "optim/models/objective.h"
 #include "peer/fleet/source.h"
 #include "peer/fleet/value.h"
 
@@ -10,9 +7,6 @@ namespace gv {
 
 /// `model:`; null: what the kind of the data is usually learned with. Whether the pictures are
 /// large enough is seen when they are loaded.
-ModelSpec read_model(Source& source,
-                     const Value& root,
-                     const Value* value,
-                     const std::string& data_kind);
+ModelSpec read_model(Source& source, const Value& root, const Value* value, const DataSpec& data);
 
 }  // namespace gv

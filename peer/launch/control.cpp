@@ -81,7 +81,7 @@ PeerSays parse_peer(const std::string& text) {
     if (event == "ready") return Ready{};
     if (event == "progress") return Progress{json_integer<Step>(json, "step")};
     if (event == "report") return parse_report(json);
-  } catch (const std::runtime_error&) {
+  } catch (const std::exception&) {
     return {};
   }
   return {};
@@ -95,7 +95,7 @@ LauncherSays parse_launcher(const std::string& text) {
       return Cut{json_integer<PeerId>(json, "cut"),
                  Time{json_integer<std::int64_t>(json, "length_ns")}};
     if (json.find("stop") != nullptr) return Stop{};
-  } catch (const std::runtime_error&) {
+  } catch (const std::exception&) {
     return {};
   }
   return {};

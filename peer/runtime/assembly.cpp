@@ -13,6 +13,7 @@
 #include "gpu/cuda_replica.h"
 #include "optim/data/cifar10.h"
 #include "optim/data/text.h"
+#include "optim/train/make_objective.h"
 
 namespace gv {
 namespace {
@@ -83,7 +84,7 @@ Assembly::Assembly(Fleet fleet_) : fleet(std::move(fleet_)), optimizer_(fleet.op
       partition = gv::partition(
           *data.train, fleet.size(), fleet.data.partition, Rng(fleet.seed).derive("partition"));
     }
-    if (fleet.model.kind == "quadratic" && fleet.data.quadratic.dimension > 0)
+    if (!data.train && fleet.data.quadratic.dimension > 0)
       optimum_ = quadratic_optimum(
           fleet.data.quadratic, fleet.size(), Rng(fleet.seed).derive("quadratic"));
     const std::unique_ptr<Objective> first = objective(0);
@@ -166,7 +167,7 @@ Share Assembly::share(PeerId i) const {
 }
 
 std::unique_ptr<Objective> Assembly::objective(PeerId i) const {
-  if (fleet.model.kind != "quadratic") return make_objective(fleet.model, share(i));
+  if (data.train) return make_objective(fleet.model, share(i));
   return make_quadratic(
       fleet.data.quadratic, i, fleet.size(), Rng(fleet.seed).derive("quadratic"), optimum_);
 }
@@ -198,7 +199,7 @@ std::unique_ptr<Replica> Assembly::host_replica(PeerId i) const {
 }
 
 std::unique_ptr<Objective> Assembly::evaluator() const {
-  if (fleet.model.kind == "quadratic") return objective(0);
+  if (!data.train) return objective(0);
   Share everybodys = share(0);
   everybodys.rows.resize(data.train->rows);
   std::iota(everybodys.rows.begin(), everybodys.rows.end(), 0U);

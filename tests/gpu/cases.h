@@ -60,7 +60,7 @@ inline std::vector<Case> cases() {
   const auto resnet = [](const char* norm) {
     ModelSpec model;
     model.kind = "resnet20";
-    model.norm = norm;
+    model.values["norm"] = norm;
     return model;
   };
   std::vector<Case> all;

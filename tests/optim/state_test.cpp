@@ -11,6 +11,7 @@
 
 #include "optim/data/minibatch.h"
 #include "optim/train/host_replica.h"
+#include "optim/train/make_objective.h"
 #include "tests/optim/data/test_data.h"
 
 namespace gv {
@@ -31,12 +32,12 @@ std::vector<Kind> every_kind() {
   QuadraticSpec exact = noisy;
   exact.noise = 0;
   const std::vector<std::pair<std::string, std::function<std::unique_ptr<Objective>()>>> objectives{
-      {"softmax", [=] { return make_softmax(whole(blobs)); }},
+      {"softmax", [=] { return make_objective({.kind = "softmax"}, whole(blobs)); }},
       {"mlp",
        [=] {
-         return make_mlp({5, 4}, whole(blobs));
+         return make_objective({"mlp", {{"hidden", Widths{5, 4}}}}, whole(blobs));
        }},
-      {"linear", [=] { return make_linear_regression(whole(linear)); }},
+      {"linear", [=] { return make_objective({.kind = "linear"}, whole(linear)); }},
       {"quadratic", [=] { return make_quadratic(noisy, 1, 3, Rng(5)); }},
       {"quadratic without noise", [=] { return make_quadratic(exact, 1, 3, Rng(5)); }}};
   OptimizerSpec plain;

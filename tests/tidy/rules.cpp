@@ -165,7 +165,7 @@ Findings missing_source(const File& file) {
       R"(graph/spectrum/(spectrum|lanczos|shift_invert|modes|bounds)\.h|)"
       R"(graph/predict/(centers|local|mixing|quadratic|regression|sequence|transient|unequal)\.h|)"
       R"(graph/schedule/(matching|one_peer|equi_topo|base_graph|matcha)\.h|)"
-      R"(optim/train/optimizer\.h|optim/models/(lenet5|resnet20|transformer)\.cpp)$)");
+      R"(optim/train/optimizer\.h|optim/models/(mlp|lenet5|resnet20|transformer)_model\.cpp)$)");
   static const std::regex source(R"(arXiv:|doi\.org|DOI|\b(19|20)\d\d\b)");
   if (!std::regex_match(file.path, citable)) return {};
   for (const std::string& line : file.lines)

@@ -21,7 +21,8 @@ class Level1Test : public testing::TestWithParam<Implementation> {
     if (const std::string why = GetParam().missing(); !why.empty()) GTEST_SKIP() << why;
     ModelSpec model;
     model.kind = "mlp";
-    model.hidden = {170};  // 135,160 parameters: more than one segment, and not a whole number
+    model.values["hidden"] =
+        Widths{170};  // 135,160 parameters: more than one segment, and not a whole number
     replica_ = GetParam().make(model, digits_share(), {}, 16, Rng(3));
     x_ = normal(replica_->size(), 1);
     g_ = normal(replica_->size(), 2);
@@ -87,7 +88,7 @@ TEST_P(Level1Test, ANamedVectorIsSavedUnderItsName) {
   for (const Implementation& other : {GetParam(), host}) {
     ModelSpec model;
     model.kind = "mlp";
-    model.hidden = {170};
+    model.values["hidden"] = Widths{170};
     const auto second = other.make(model, digits_share(), {}, 16, Rng(4));
     StateReader in(out.bytes());
     second->restore(in);

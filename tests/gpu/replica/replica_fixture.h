@@ -13,7 +13,7 @@ namespace gv {
 inline ModelSpec mlp(std::uint32_t width) {
   ModelSpec model;
   model.kind = "mlp";
-  model.hidden = {width};
+  model.values["hidden"] = Widths{width};
   return model;
 }
 

@@ -54,7 +54,7 @@ TEST(StreamedTraining, GivesTheBitsOfTheResident) {
   ModelSpec normed;
   normed.kind = "resnet20";
   ModelSpec mlp;
-  mlp.hidden = {30};
+  mlp.values["hidden"] = Widths{30};
   for (const ModelSpec& model : {mlp, normed}) {
     Training resident(model, augmented_digits(), true);
     Training streamed(model, augmented_digits(), false);

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/data/minibatch.h"
-#include "optim/models/objective.h"
+#include "optim/train/make_objective.h"
 #include "tests/optim/data/test_data.h"
 
 namespace gv {
@@ -153,7 +153,7 @@ TEST(Augment, ReachesTheGradientAndResumesToTheBit) {
   const auto make = [&](AugmentSpec augment) {
     Share share = whole(digits);
     share.augment = augment;
-    return make_objective(ModelSpec{.kind = "softmax", .hidden = {}}, std::move(share));
+    return make_objective({.kind = "softmax"}, std::move(share));
   };
   const auto plain = make({});
   const auto augmented = make({.crop = true, .flip = true});
@@ -176,7 +176,7 @@ TEST(Augment, ReachesTheGradientAndResumesToTheBit) {
 
 TEST(Augment, NeedsPictures) {
   const TrainTest blobs = make_blobs(20, 10, 4, 2, 3, Rng(1));
-  EXPECT_THROW(make_objective(ModelSpec{.kind = "softmax", .hidden = {}},
+  EXPECT_THROW(make_objective({.kind = "softmax"},
                               {blobs.train, blobs.test, {0, 1}, Rng(9), {.crop = true}}),
                std::invalid_argument);
 }

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/data/partition.h"
-#include "optim/models/objective.h"
+#include "optim/train/make_objective.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {
@@ -136,8 +136,7 @@ TEST_F(Text, TooManyPeersOrAnotherPartitionAreRefused) {
 TEST_F(Text, FitsNoModelOfTables) {
   const TrainTest text = read(prose(100), 4);
   for (const char* kind : {"mlp", "softmax", "linear"}) {
-    EXPECT_THROW(make_objective(ModelSpec{.kind = kind, .hidden = {3}},
-                                {text.train, text.test, {0, 1}, Rng(1)}),
+    EXPECT_THROW(make_objective({.kind = kind}, {text.train, text.test, {0, 1}, Rng(1)}),
                  std::invalid_argument);
   }
 }

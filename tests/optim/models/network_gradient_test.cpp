@@ -82,20 +82,70 @@ TEST_F(NetworkGradient, ThreadsDoNotChangeWhatIsComputed) {
   set_compute_threads(1);
 }
 
-TEST_F(NetworkGradient, AnMlpHasThePerceptronsGradient) {
+/// y <- W x + b and dW, db, dx in plain loops: llm.c's way of holding a kernel to its definition.
+struct PlainLayer {
+  std::span<const float> weight, bias;  ///< [out][in], [out]
+  std::vector<double> in, out;
+
+  void forward(std::vector<double> x, bool relu) {
+    in = std::move(x);
+    out.assign(bias.begin(), bias.end());
+    for (std::size_t o = 0; o < out.size(); ++o) {
+      for (std::size_t i = 0; i < in.size(); ++i)
+        out[o] += static_cast<double>(weight[o * in.size() + i]) * in[i];
+      if (relu) out[o] = std::max(out[o], 0.0);
+    }
+  }
+  std::vector<double> backward(const std::vector<double>& dy, std::span<double> g) const {
+    std::vector<double> dx(in.size());
+    for (std::size_t o = 0; o < out.size(); ++o) {
+      for (std::size_t i = 0; i < in.size(); ++i) {
+        g[o * in.size() + i] += dy[o] * in[i];
+        dx[i] += dy[o] * static_cast<double>(weight[o * in.size() + i]);
+      }
+      g[out.size() * in.size() + o] += dy[o];
+    }
+    return dx;
+  }
+};
+
+TEST_F(NetworkGradient, AnMlpsGradientIsThatOfPlainLoops) {
+  const std::vector<std::uint32_t> widths{84, 9, 8, 3};
   const Network network = mlp_network({.channels = 84}, {9, 8}, 3);
   const TrainTest data = noisy_pictures(picture, 20, 3);
-  const auto perceptron = make_mlp({9, 8}, whole(data));
-  const auto ours = make_network_objective(network, whole(data));
   const std::vector<float> x = somewhere(network);
-  std::vector<float> a(x.size());
-  std::vector<float> b(x.size());
-  for (const std::uint32_t batch : {1U, 7U, 20U}) {
-    EXPECT_DOUBLE_EQ(perceptron->value_and_gradient(x, batch, a),
-                     ours->value_and_gradient(x, batch, b));
-    EXPECT_EQ(a, b);
+  std::vector<float> g(x.size());
+  const double loss = make_network_objective(network, whole(data))->value_and_gradient(x, 20, g);
+  std::vector<double> plain(x.size());
+  double plain_loss = 0;
+  for (std::uint32_t row = 0; row < 20; ++row) {
+    std::vector<float> pixels(84);
+    data.train->gather(std::vector{row}, pixels);
+    std::vector<double> value(pixels.begin(), pixels.end());
+    std::vector<PlainLayer> layers;
+    for (std::size_t l = 0; l < 3; ++l) {
+      const auto part = [&](std::size_t k) {
+        const Tensor& t = network.tensors[2 * l + k];
+        return std::span(x).subspan(t.offset, t.count);
+      };
+      layers.push_back({part(0), part(1), {}, {}});
+      layers.back().forward(value, l < 2);
+      value = layers.back().out;
+    }
+    double sum = 0;
+    for (const double z : value) sum += std::exp(z);
+    plain_loss -= std::log(std::exp(value[data.train->labels[row]]) / sum) / 20;
+    for (std::size_t c = 0; c < 3; ++c)
+      value[c] = (std::exp(value[c]) / sum - (c == data.train->labels[row] ? 1 : 0)) / 20;
+    for (std::size_t l = 3; l-- > 0;) {
+      value = layers[l].backward(value, std::span(plain).subspan(network.tensors[2 * l].offset));
+      for (std::size_t i = 0; l > 0 && i < value.size(); ++i)
+        if (layers[l].in[i] <= 0) value[i] = 0;
+    }
   }
-  EXPECT_DOUBLE_EQ(perceptron->evaluate(x).loss, ours->evaluate(x).loss);
+  EXPECT_NEAR(loss, plain_loss, 1e-6);
+  for (std::size_t k = 0; k < x.size(); ++k)
+    ASSERT_NEAR(static_cast<double>(g[k]), plain[k], 1e-6 + 1e-5 * std::abs(plain[k])) << k;
 }
 
 TEST_F(NetworkGradient, GroupNormsGradientIsTheMeanOfItsRows) {

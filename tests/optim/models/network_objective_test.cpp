@@ -1,5 +1,6 @@
 #include "optim/host/network_objective.h"
 
+#include "optim/train/make_objective.h"
 #include "tests/optim/models/networks.h"
 
 namespace gv {
@@ -72,7 +73,7 @@ TEST_F(NetworkObjective, IsWhatAModelsKindMakes) {
   const TrainTest data = noisy_pictures({1, 12, 12}, 10, 3);
   EXPECT_EQ(make_objective({.kind = "lenet5"}, whole(data))->parameters().front().name,
             "conv1.weight");
-  EXPECT_EQ(make_objective({.kind = "transformer", .layers = 1}, whole(counting_text(20, 5, 4)))
+  EXPECT_EQ(make_objective({"transformer", {{"layers", 1U}}}, whole(counting_text(20, 5, 4)))
                 ->parameters()
                 .front()
                 .name,

@@ -1,5 +1,6 @@
 #include "optim/models/network.h"
 
+#include <cmath>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
@@ -54,27 +55,34 @@ TEST(Network, NodesComeAfterTheirInputsAndUseEachTensorOnce) {
   }
 }
 
-TEST(Network, AnMlpIsThePerceptronToTheBit) {
-  const TrainTest blobs = make_blobs(24, 8, 6, 3, 2, Rng(1));
-  const Share share = whole(blobs);
-  const Shape input{.channels = 6};
-  std::vector<std::pair<std::unique_ptr<Objective>, Network>> pairs;
-  pairs.emplace_back(make_softmax(share), softmax_network(input, 3));
-  pairs.emplace_back(make_mlp({7, 5}, share), mlp_network(input, {7, 5}, 3));
-  for (const auto& [perceptron, network] : pairs) {
-    ASSERT_EQ(perceptron->size(), network.size());
-    const std::vector<Parameter> ours = perceptron->parameters();
-    for (std::size_t k = 0; k < ours.size(); ++k) {
-      EXPECT_EQ(ours[k].name, network.tensors[k].parameter.name);
-      EXPECT_EQ(ours[k].shape, network.tensors[k].parameter.shape);
+TEST(Network, AnMlpIsLaidOutAsPyTorchDoesAndStartsAsHeDid) {
+  const Network network = mlp_network({.channels = 6}, {7, 5}, 3);
+  const std::vector<std::pair<std::string, std::vector<std::uint32_t>>> expected{
+      {"fc1.weight", {7, 6}},
+      {"fc1.bias", {7}},
+      {"fc2.weight", {5, 7}},
+      {"fc2.bias", {5}},
+      {"fc3.weight", {3, 5}},
+      {"fc3.bias", {3}}};
+  ASSERT_EQ(network.tensors.size(), expected.size());
+  std::vector<float> start;
+  Rng rng(5);
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    EXPECT_EQ(network.tensors[k].parameter.name, expected[k].first);
+    EXPECT_EQ(network.tensors[k].parameter.shape, expected[k].second);
+    std::vector<float> values(network.tensors[k].count);
+    if (k % 2 == 0) {
+      rng.fill_normal(values);
+      const float deviation = std::sqrt(2.0F / static_cast<float>(expected[k].second[1]));
+      for (float& value : values) value *= deviation;
     }
-    std::vector<float> a(network.size(), 3);
-    std::vector<float> b(network.size(), 4);
-    perceptron->initialize(a, Rng(5));
-    network.initialize(b, Rng(5));
-    EXPECT_EQ(a, b);
-    EXPECT_EQ(perceptron->gradient_flops(12), network.gradient_flops(12));
+    start.insert(start.end(), values.begin(), values.end());
   }
+  std::vector<float> x(network.size(), 4);
+  network.initialize(x, Rng(5));
+  EXPECT_EQ(x, start);
+  EXPECT_EQ(network.gradient_flops(12), 6 * 12 * (6 * 7 + 7 * 5 + 5 * 3));
+  EXPECT_EQ(softmax_network({.channels = 6}, 3).tensors[0].parameter.name, "fc.weight");
 }
 
 TEST(Network, LeNet5HasThePublishedParameters) {
@@ -145,44 +153,6 @@ TEST(Network, StartsAsItsPapersSay) {
   transformer.initialize(x, Rng(3));
   EXPECT_NEAR(second_moment(find(transformer, "h.0.mlp.c_fc.weight")), 4e-4, 2e-5);
   EXPECT_NEAR(second_moment(find(transformer, "h.0.mlp.c_proj.weight")), 4e-4 / 16, 2e-6);
-}
-
-TEST(Network, IsMadeForItsData) {
-  const TrainTest digits = draw_digits(20, 10, Rng(1));
-  EXPECT_EQ(make_network({.kind = "lenet5"}, *digits.train).size(), 61706U);
-  EXPECT_EQ(make_network({.kind = "resnet20", .norm = "group"}, *digits.train).nodes[2].op,
-            Op::group_norm);
-  EXPECT_EQ(make_network({.kind = "mlp", .hidden = {5}}, *digits.train).input(),
-            (Shape{.channels = 784}));
-  Dataset text;
-  text.rows = 5;
-  text.features = text.context = 8;
-  text.classes = 3;
-  text.tokens.resize(13);
-  const Network transformer = make_network({.kind = "transformer"}, text);
-  EXPECT_EQ(transformer.input().positions, 8U);
-  EXPECT_EQ(transformer.vocabulary, 3U);
-}
-
-TEST(Network, SaysWhichDataItNeeds) {
-  const TrainTest digits = draw_digits(20, 10, Rng(1));
-  const TrainTest blobs = make_blobs(24, 8, 6, 3, 2, Rng(1));
-  const TrainTest linear = make_linear(24, 8, 6, 0.1, Rng(1));
-  const auto message = [](const ModelSpec& spec, const Dataset& data) -> std::string {
-    try {
-      make_network(spec, data);
-    } catch (const std::invalid_argument& e) {
-      return e.what();
-    }
-    return "";
-  };
-  EXPECT_EQ(message({.kind = "lenet5"}, *blobs.train),
-            "model `lenet5` needs pictures; these data have no height and width");
-  EXPECT_EQ(message({.kind = "resnet20", .norm = "layer"}, *digits.train),
-            "model `resnet20` knows norm `batch` and `group`, not `layer`");
-  EXPECT_EQ(message({.kind = "transformer"}, *digits.train), "model `transformer` needs a text");
-  EXPECT_EQ(message({.kind = "mlp"}, *linear.train),
-            "model `mlp` does not fit data with real targets");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "optim/train/make_objective.h"
 #include "tests/optim/data/test_data.h"
 
 namespace gv {
@@ -23,12 +24,12 @@ std::vector<Named> every_objective() {
   const TrainTest linear = make_linear(24, 8, 6, 0.1, Rng(1));
   QuadraticSpec quadratic{
       .dimension = 7, .hessian = {1, 0.5}, .noise = 0, .spread = 1, .start = 0.3, .centers = {}};
-  return {{"softmax", [=] { return make_softmax(whole(blobs)); }},
+  return {{"softmax", [=] { return make_objective({.kind = "softmax"}, whole(blobs)); }},
           {"mlp",
            [=] {
-             return make_mlp({5, 4}, whole(blobs));
+             return make_objective({"mlp", {{"hidden", Widths{5, 4}}}}, whole(blobs));
            }},
-          {"linear", [=] { return make_linear_regression(whole(linear)); }},
+          {"linear", [=] { return make_objective({.kind = "linear"}, whole(linear)); }},
           {"quadratic", [=] { return make_quadratic(quadratic, 1, 3, Rng(5)); }}};
 }
 
@@ -74,7 +75,7 @@ TEST(Objective, MinibatchesAreTheSameForTheSameSeed) {
 
 TEST(Objective, NamesAndShapesArePyTorchs) {
   const TrainTest blobs = make_blobs(24, 8, 6, 3, 2, Rng(1));
-  const auto mlp = make_mlp({5}, whole(blobs))->parameters();
+  const auto mlp = make_objective({"mlp", {{"hidden", Widths{5}}}}, whole(blobs))->parameters();
   ASSERT_EQ(mlp.size(), 4U);
   EXPECT_EQ(mlp[0].name, "fc1.weight");
   EXPECT_EQ(mlp[0].shape, (std::vector<std::uint32_t>{5, 6}));
@@ -83,7 +84,7 @@ TEST(Objective, NamesAndShapesArePyTorchs) {
 
 TEST(Objective, AnMlpLearnsBlobs) {
   const TrainTest blobs = make_blobs(600, 200, 8, 4, 10, Rng(1));
-  const auto mlp = make_mlp({16}, whole(blobs));
+  const auto mlp = make_objective({"mlp", {{"hidden", Widths{16}}}}, whole(blobs));
   std::vector<float> x(mlp->size());
   std::vector<float> g(mlp->size());
   mlp->initialize(x, Rng(2));

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/peer/fleet/fleet_file.h"
+#include "tests/places.h"
 
 namespace gv {
 namespace {
@@ -37,6 +38,46 @@ TEST(Fleet, TheDigestKnowsGraphAndWeightFiles) {
   const std::string matchings = matcha("c.edges", "0 1\n1 2\n2 3\n3 0\n");
   EXPECT_EQ(matcha("d.edges", "0 1\n1 2\n2 3\n3 0\n"), matchings);
   EXPECT_NE(matcha("d.edges", "0 1\n1 2\n2 3\n"), matchings);
+}
+
+/// A fleet file whose data fit the model.
+std::string file_for(const ModelRow& row, const std::string& model) {
+  const std::string head = "version: 1\npeers: 4\nstop: { rounds: 1 }\nmodel: " + model + "\n";
+  switch (row.fits.front()) {
+    case DataForm::pictures:
+      return head + "data: digits\n";
+    case DataForm::rows:
+      return head + "data: blobs\n";
+    case DataForm::text:
+      return head + "data: { kind: text, file: " + source_folder() + "/LICENSE }\n";
+    case DataForm::targets:
+      return head + "data: linear\n";
+    case DataForm::oracle:
+      return head + "data: quadratic\n";
+  }
+  return head;
+}
+
+std::string another_value(const ModelKey& key) {
+  if (std::holds_alternative<std::string>(key.usual)) return key.words.back();
+  if (std::holds_alternative<Widths>(key.usual)) return "[3, 2]";
+  return std::to_string(2 * std::get<std::uint32_t>(key.usual));
+}
+
+/// Peers whose models differ in a key that the digest left out would accept each other.
+TEST(Fleet, TheDigestHoldsEveryKeyOfEveryModel) {
+  for (const ModelRow& row : models()) {
+    SCOPED_TRACE(row.kind);
+    const std::string usual = read(file_for(row, row.kind)).digest;
+    const Fleet example = read(file_for(row, row.example));
+    EXPECT_EQ(example.model.kind, row.kind);
+    EXPECT_EQ(example.model.values.size(), row.keys.size()) << "the example shows every key";
+    for (const ModelKey& key : row.keys) {
+      const std::string model =
+          "{ kind: " + row.kind + ", " + key.name + ": " + another_value(key) + " }";
+      EXPECT_NE(read(file_for(row, model)).digest, usual) << key.name;
+    }
+  }
 }
 
 }  // namespace

@@ -38,15 +38,15 @@ TEST(Fleet, ReadsModels) {
   EXPECT_EQ(read(head + "model: lenet5\n").model.kind, "lenet5");
   const Fleet batch = read(head + "model: resnet20\n");
   const Fleet group = read(head + "model: { kind: resnet20, norm: group }\n");
-  EXPECT_EQ(batch.model.norm, "batch");
-  EXPECT_EQ(group.model.norm, "group");
+  EXPECT_EQ(batch.model.word("norm"), "batch");
+  EXPECT_EQ(group.model.word("norm"), "group");
   EXPECT_NE(batch.digest, group.digest);
   const std::string text = head + "data: { kind: text, file: " + source_folder() + "/LICENSE }\n";
   EXPECT_EQ(read(text).model.kind, "transformer");
   const Fleet wide = read(text + "model: { kind: transformer, width: 48, heads: 6, layers: 3 }\n");
-  EXPECT_EQ(wide.model.width, 48U);
-  EXPECT_EQ(wide.model.heads, 6U);
-  EXPECT_EQ(wide.model.layers, 3U);
+  EXPECT_EQ(wide.model.number("width"), 48U);
+  EXPECT_EQ(wide.model.number("heads"), 6U);
+  EXPECT_EQ(wide.model.number("layers"), 3U);
   EXPECT_NE(wide.digest, read(text).digest);
 }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/train/host_replica.h"
+#include "optim/train/make_objective.h"
 #include "peer/predict/calibrate/krylov.h"
 
 namespace gv {
@@ -64,7 +65,7 @@ TEST(Calibration, KnowsTheQuadratic) {
 /// With residuals r_i = a_i . x - y_i: H = A^T A / N, S = mean of r_i^2 a_i a_i^T minus g g^T.
 TEST(Calibration, KnowsLinearRegression) {
   const TrainTest data = make_linear(2000, 8, 5, 1.0, Rng(3));
-  Objectives peers = equal_parts(data, {.kind = "linear", .hidden = {}}, 1);
+  Objectives peers = equal_parts(data, {.kind = "linear"}, 1);
   const std::vector<float> x(6, 0.25F);
   const Dataset& d = *data.train;
   double trace = 0, square = 0;
@@ -89,7 +90,7 @@ TEST(Calibration, KnowsLinearRegression) {
 /// The Hessian of a small softmax, column by column, against what the estimator says of it.
 TEST(Calibration, KnowsTheHessianOfASoftmax) {
   const TrainTest blobs = make_blobs(400, 8, 6, 3, 2, Rng(1));
-  const ModelSpec model{.kind = "softmax", .hidden = {}};
+  const ModelSpec model{.kind = "softmax"};
   Objectives peers = equal_parts(blobs, model, 4);
   const std::size_t d = peers[0]->size();
   std::vector<float> x(d);
@@ -114,7 +115,7 @@ TEST(Calibration, KnowsTheHessianOfASoftmax) {
 
 TEST(Calibration, IsTheSameForTheSameSeedAndLeavesNoTrace) {
   const TrainTest blobs = make_blobs(400, 8, 6, 3, 2, Rng(1));
-  const ModelSpec model{.kind = "mlp", .hidden = {5}};
+  const ModelSpec model{"mlp", {{"hidden", Widths{5}}}};
   Objectives peers = equal_parts(blobs, model, 4);
   std::vector<float> x(peers[0]->size());
   peers[0]->initialize(x, Rng(2));
@@ -132,7 +133,7 @@ TEST(Calibration, IsTheSameForTheSameSeedAndLeavesNoTrace) {
 
 TEST(Calibration, RefusesWhatHasNoNoise) {
   const TrainTest blobs = make_blobs(40, 8, 6, 3, 2, Rng(1));
-  Objectives peers = equal_parts(blobs, {.kind = "softmax", .hidden = {}}, 4);
+  Objectives peers = equal_parts(blobs, {.kind = "softmax"}, 4);
   const std::vector<float> x(peers[0]->size());
   EXPECT_THROW(calibrate(peers, x, {.batch = 10}, Rng(1)), std::invalid_argument);
   EXPECT_THROW(calibrate({}, x, {}, Rng(1)), std::invalid_argument);

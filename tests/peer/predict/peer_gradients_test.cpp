@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/train/host_replica.h"
+#include "optim/train/make_objective.h"
 #include "tests/optim/data/test_data.h"
 
 namespace gv {
@@ -16,7 +17,7 @@ Objectives two_softmaxes() {
   set_compute_threads(1);
   Objectives peers;
   for (std::uint64_t i = 0; i < 2; ++i)
-    peers.push_back(make_softmax(whole(make_blobs(24, 8, 6, 3, 2, Rng(i)))));
+    peers.push_back(make_objective({.kind = "softmax"}, whole(make_blobs(24, 8, 6, 3, 2, Rng(i)))));
   return peers;
 }
 

@@ -65,7 +65,7 @@ TEST_P(SameBits, WithSharesOfUnequalSizes) {
   fleet.data.train = 1000;
   fleet.data.test = 100;
   fleet.data.partition = {.kind = "quantity", .sizes = {3, 10, 40, 100, 7, 200, 33, 64}};
-  fleet.model = {.kind = "mlp", .hidden = {32}};
+  fleet.model = {"mlp", {{"hidden", Widths{32}}}};
   fleet.stop.rounds = 30;
   expect_same_bits(fleet);
 }

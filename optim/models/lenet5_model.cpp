@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "optim/models/model.h"
 #include "optim/models/network_builder.h"
 
 // LeCun, Bottou, Bengio & Haffner 1998, "Gradient-based learning applied to document recognition",
@@ -24,6 +25,17 @@ Network lenet5_network(const Shape& image, std::uint32_t classes) {
   x = build.relu(build.linear(x, "fc2", 84, true));
   build.linear(x, "fc3", classes, true);
   return build.build();
+}
+
+ModelRow lenet5_model() {
+  return {.kind = "lenet5",
+          .summary = "LeNet-5 with ReLU and max pooling, LeCun et al. 1998",
+          .fits = {DataForm::pictures},
+          .network =
+              [](const ModelSpec&, const Dataset& data) {
+                return lenet5_network(shape_of(data.image), data.classes);
+              },
+          .example = "{ kind: lenet5 }"};
 }
 
 }  // namespace gv

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "optim/models/model.h"
 #include "optim/models/network_builder.h"
 
 // He, Zhang, Ren & Sun 2016, "Deep residual learning for image recognition", arXiv:1512.03385,
@@ -61,6 +62,25 @@ Network resnet20_network(const Shape& image, std::uint32_t classes, Norm norm) {
                                 std::to_string(image.height) + " x " + std::to_string(image.width));
   }
   return ResidualNetwork(image, classes, norm).build();
+}
+
+ModelRow resnet20_model() {
+  return {.kind = "resnet20",
+          .summary = "ResNet-20 with option A shortcuts, He et al. 2016",
+          .fits = {DataForm::pictures},
+          .keys = {{.name = "norm",
+                    .usual = "batch",
+                    .words = {"batch", "group"},
+                    .help = "`batch` or `group`, of its norms; group is for data that differ "
+                            "between peers"}},
+          .network =
+              [](const ModelSpec& spec, const Dataset& data) {
+                return resnet20_network(shape_of(data.image),
+                                        data.classes,
+                                        spec.word("norm") == "batch" ? Norm::batch : Norm::group);
+              },
+          .bench_image = {3, 32, 32},
+          .example = "{ kind: resnet20, norm: group }"};
 }
 
 }  // namespace gv

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "optim/check.h"
-#include "optim/models/objective.h"
+#include "optim/models/model.h"
 
 // The oracle that the theory is exact for: a common diagonal Hessian, additive Gaussian noise.
 
@@ -141,6 +141,13 @@ std::unique_ptr<Objective> make_quadratic(const QuadraticSpec& spec,
   check(spec, peers);
   if (!optimum) optimum = quadratic_optimum(spec, peers, rng);
   return std::make_unique<Quadratic>(spec, peer, rng, std::move(optimum));
+}
+
+ModelRow quadratic_model() {
+  return {.kind = "quadratic",
+          .summary = "the vector x of `data: { kind: quadratic }`",
+          .fits = {DataForm::oracle},
+          .example = "{ kind: quadratic }"};
 }
 
 }  // namespace gv

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "optim/models/model.h"
 #include "optim/models/network_builder.h"
 
 // Vaswani et al. 2017, "Attention is all you need", arXiv:1706.03762: the decoder without the
@@ -33,6 +34,16 @@ std::uint32_t block(NetworkBuilder& build,
   return build.add(y, x);
 }
 
+std::optional<ModelObjection> indivisible_width(const ModelSpec& spec) {
+  const std::uint32_t width = spec.number("width");
+  const std::uint32_t heads = spec.number("heads");
+  if (width % heads == 0) return std::nullopt;
+  return ModelObjection{
+      "heads",
+      std::to_string(heads) + " heads do not divide a width of " + std::to_string(width),
+      "each head gets width / heads channels"};
+}
+
 }  // namespace
 
 Network transformer_network(const TransformerShape& shape) {
@@ -50,6 +61,29 @@ Network transformer_network(const TransformerShape& shape) {
     x = block(build, x, "h." + std::to_string(layer), shape);
   build.linear(build.norm(Op::layer_norm, x, "ln_f"), "lm_head", shape.vocabulary, false);
   return build.build();
+}
+
+ModelRow transformer_model() {
+  return {.kind = "transformer",
+          .summary = "decoder-only transformer over characters, Vaswani et al. 2017",
+          .fits = {DataForm::text},
+          .keys = {{.name = "width",
+                    .usual = 64U,
+                    .least = 1,
+                    .most = 100'000,
+                    .help = "channels of each position, a multiple of the heads"},
+                   {.name = "heads", .usual = 4U, .least = 1, .most = 1000, .help = "of attention"},
+                   {.name = "layers", .usual = 2U, .least = 1, .most = 1000, .help = "blocks"}},
+          .network =
+              [](const ModelSpec& spec, const Dataset& data) {
+                return transformer_network({.vocabulary = data.classes,
+                                            .context = data.context,
+                                            .width = spec.number("width"),
+                                            .heads = spec.number("heads"),
+                                            .layers = spec.number("layers")});
+              },
+          .object = indivisible_width,
+          .example = "{ kind: transformer, width: 48, heads: 6, layers: 3 }"};
 }
 
 }  // namespace gv

@@ -2,7 +2,7 @@
 #include <numeric>
 
 #include "optim/data/minibatch.h"
-#include "optim/models/objective.h"
+#include "optim/models/model.h"
 
 namespace gv {
 namespace {
@@ -76,10 +76,18 @@ class LinearRegression : public Objective {
   std::vector<float> features_;
 };
 
-}  // namespace
-
 std::unique_ptr<Objective> make_linear_regression(Share share) {
   return std::make_unique<LinearRegression>(std::move(share));
+}
+
+}  // namespace
+
+ModelRow linear_model() {
+  return {.kind = "linear",
+          .summary = "linear regression, from zero",
+          .fits = {DataForm::targets},
+          .objective = make_linear_regression,
+          .example = "{ kind: linear }"};
 }
 
 }  // namespace gv

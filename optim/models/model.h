@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "optim/data/dataset.h"
+#include "optim/models/network.h"
+#include "optim/models/objective.h"
+
+// The table of models. A model is a row and stands in one file, *_model.cpp; whoever reads a fleet
+// file, hashes it, makes a replica, benchmarks or lists models asks the row.
+
+namespace gv {
+
+using Widths = std::vector<std::uint32_t>;
+/// What a key of a model takes: a whole number, a list of them that is not empty, or a word.
+using ModelValue = std::variant<std::uint32_t, Widths, std::string>;
+
+/// A key under `model` in a fleet file. The fleet's digest holds the value of every key.
+struct ModelKey {
+  std::string name;
+  ModelValue usual;                     ///< without the key; has the type that every value has
+  std::uint32_t least = 1, most = 1;    ///< of a number, and of each in a list
+  std::vector<std::string> words = {};  ///< that a word may be
+  std::string help;
+};
+
+/// A model as a fleet file asks for it: the same for all peers.
+struct ModelSpec {
+  std::string kind = "mlp";
+  std::map<std::string, ModelValue> values = {};  ///< of the keys that are not at their usual value
+
+  // The value of a key. It is one of the row's, and of that type: see check_model.
+  std::uint32_t number(const std::string& key) const;
+  const Widths& widths(const std::string& key) const;
+  const std::string& word(const std::string& key) const;
+};
+
+/// What a model can learn from.
+enum class DataForm : std::uint8_t {
+  pictures,  ///< with class labels
+  rows,      ///< of features, with class labels
+  text,
+  targets,  ///< rows of features with real targets
+  oracle,   ///< no samples: the gradient of a function, with noise
+};
+DataForm form_of(const Dataset& data);
+
+/// Why values that are each in range do not go together.
+struct ModelObjection {
+  std::string key;  ///< to be blamed
+  std::string what;
+  std::string help;
+};
+
+struct ModelRow {
+  std::string kind;
+  std::string summary;
+  std::vector<DataForm> fits;
+  std::vector<ModelKey> keys = {};
+  /// Its layers for data that fit. Throws std::invalid_argument, as when pictures are too small. A
+  /// model that is no network has its arithmetic in an Objective and trains on the CPU only.
+  Network (*network)(const ModelSpec& spec, const Dataset& data) = nullptr;
+  std::unique_ptr<Objective> (*objective)(Share share) = nullptr;
+  std::optional<ModelObjection> (*object)(const ModelSpec& spec) = nullptr;
+  ImageShape bench_image{1, 28, 28};  ///< pictures on which `bench step` trains it
+  std::string example;                ///< of `model` in a fleet file, with each key
+
+  bool fits_to(DataForm form) const;
+};
+
+/// The table; of the models that fit to data the first is the usual one.
+const std::vector<ModelRow>& models();
+/// Throws std::invalid_argument for an unknown kind.
+const ModelRow& find_model(const std::string& kind);
+
+/// Throws std::invalid_argument when the kind is unknown, or a value is none of its keys' or out of
+/// range.
+void check_model(const ModelSpec& spec);
+
+/// "mlp hidden=256,128": the kind and the value of every key, whether it was given or not. What the
+/// fleet's digest holds of the model.
+std::string to_string(const ModelSpec& spec);
+
+/// The row of a model that is to learn from these data. Throws std::invalid_argument for a spec
+/// that is not valid and for data that do not fit.
+const ModelRow& model_for(const ModelSpec& spec, const Dataset& data);
+/// The network of a model for these data. Throws like model_for, and for a model that is none.
+Network make_network(const ModelSpec& spec, const Dataset& data);
+
+}  // namespace gv

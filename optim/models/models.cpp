@@ -1,0 +1,25 @@
+#include "optim/models/model.h"
+
+namespace gv {
+
+// Each row stands in the file of its name: mlp_model.cpp and so on.
+ModelRow mlp_model();
+ModelRow softmax_model();
+ModelRow lenet5_model();
+ModelRow resnet20_model();
+ModelRow transformer_model();
+ModelRow linear_model();
+ModelRow quadratic_model();
+
+const std::vector<ModelRow>& models() {
+  static const std::vector<ModelRow> table{mlp_model(),
+                                           softmax_model(),
+                                           lenet5_model(),
+                                           resnet20_model(),
+                                           transformer_model(),
+                                           linear_model(),
+                                           quadratic_model()};
+  return table;
+}
+
+}  // namespace gv

@@ -1,0 +1,53 @@
+#include "peer/launch/control.h"
+
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+namespace gv::control {
+namespace {
+
+TEST(Control, EveryLineReadsBack) {
+  EXPECT_EQ(std::get<Listening>(parse_peer(line(Listening{65535}))).port, 65535);
+  EXPECT_TRUE(std::holds_alternative<Ready>(parse_peer(line(Ready{}))));
+  EXPECT_EQ(std::get<Progress>(parse_peer(line(Progress{7}))).step, 7U);
+  Reported says;
+  says.report.peer = 3;
+  says.report.step = 9;
+  says.report.last = true;
+  says.report.train_loss = 0.1;
+  says.report.evaluation.loss = std::numeric_limits<double>::infinity();
+  const Report report = std::get<Reported>(parse_peer(line(says))).report;
+  EXPECT_EQ(report.peer, 3U);
+  EXPECT_EQ(report.step, 9U);
+  EXPECT_TRUE(report.last);
+  EXPECT_EQ(report.train_loss, 0.1);
+  EXPECT_TRUE(std::isnan(report.evaluation.loss)) << "JSON has no infinity";
+  EXPECT_FALSE(report.evaluation.accuracy);
+  const auto addresses =
+      std::get<Addresses>(parse_launcher(line(Addresses{{{1, "127.0.0.1", 27001}}})));
+  EXPECT_EQ(addresses.list.at(0).host, "127.0.0.1");
+  EXPECT_EQ(std::get<Cut>(parse_launcher(line(Cut{2, Time{5}}))).length, Time{5});
+  EXPECT_TRUE(std::holds_alternative<Stop>(parse_launcher(line(Stop{}))));
+}
+
+TEST(Control, ALineThatIsNoneIsNothing) {
+  for (const char* text : {"",
+                           "no JSON",
+                           "{",
+                           "[1]",
+                           "{\"event\":7}",
+                           "{\"event\":\"listening\"}",
+                           "{\"event\":\"listening\",\"port\":65536}",
+                           "{\"event\":\"progress\",\"step\":-1}",
+                           "{\"event\":\"report\",\"peer\":0}",
+                           "{\"cut\":\"everybody\"}",
+                           "{\"addresses\":[{\"peer\":1}]}"}) {
+    EXPECT_TRUE(std::holds_alternative<std::monostate>(parse_peer(text))) << text;
+    EXPECT_TRUE(std::holds_alternative<std::monostate>(parse_launcher(text))) << text;
+  }
+}
+
+}  // namespace
+}  // namespace gv::control
