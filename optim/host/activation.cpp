@@ -34,33 +34,43 @@ class Relu : public HostLayer {
 /// with tanh.
 class Gelu : public PrimitiveLayer {
  public:
-  explicit Gelu(const LayerPlace& place) : PrimitiveLayer(place) {
+  explicit Gelu(const LayerPlace& place) : PrimitiveLayer(place, 60) {
     set_output(memory_.lend(x_.get_desc()));
-    description_ = {{dnnl::prop_kind::forward_training, kind, x_.get_desc(), 0, 0},
-                    Primitive::attributes(),
-                    memory_.engine()};
-    run_forward_ = {memory_,
-                    description_,
-                    dnnl::eltwise_forward(description_),
-                    {{DNNL_ARG_SRC, x_}, {DNNL_ARG_DST, y_}}};
+    slices_.each([this](std::uint32_t row, std::uint32_t count) {
+      const auto description = describe(count);
+      run_forward_.emplace_back(memory_,
+                                description,
+                                dnnl::eltwise_forward(description),
+                                Arguments{{DNNL_ARG_SRC, rows_of(x_, row, count)},
+                                          {DNNL_ARG_DST, rows_of(y_, row, count)}},
+                                run_forward_.size());
+    });
   }
 
  private:
+  dnnl::eltwise_forward::primitive_desc describe(std::uint32_t rows) {
+    return {{dnnl::prop_kind::forward_training, kind, *with_rows(x_.get_desc(), rows), 0, 0},
+            Primitive::attributes(),
+            memory_.engine()};
+  }
+
   void make_backward() override {
-    const dnnl::eltwise_backward::primitive_desc description(
-        {kind, x_.get_desc(), x_.get_desc(), 0, 0},
-        Primitive::attributes(),
-        memory_.engine(),
-        description_);
-    run_backward_ = {
-        memory_,
-        description,
-        dnnl::eltwise_backward(description),
-        {{DNNL_ARG_SRC, x_}, {DNNL_ARG_DIFF_DST, incoming_.tensor()}, {DNNL_ARG_DIFF_SRC, dx_}}};
+    slices_.each([this](std::uint32_t row, std::uint32_t count) {
+      const dnnl::memory::desc layout = *with_rows(x_.get_desc(), count);
+      const dnnl::eltwise_backward::primitive_desc description(
+          {kind, layout, layout, 0, 0}, Primitive::attributes(), memory_.engine(), describe(count));
+      run_backward_.emplace_back(
+          memory_,
+          description,
+          dnnl::eltwise_backward(description),
+          Arguments{{DNNL_ARG_SRC, rows_of(x_, row, count)},
+                    {DNNL_ARG_DIFF_DST, rows_of(incoming_.tensor(), row, count)},
+                    {DNNL_ARG_DIFF_SRC, rows_of(dx_, row, count)}},
+          run_backward_.size());
+    });
   }
 
   static constexpr auto kind = dnnl::algorithm::eltwise_gelu_tanh;
-  dnnl::eltwise_forward::primitive_desc description_;
 };
 
 }  // namespace

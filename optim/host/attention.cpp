@@ -22,12 +22,13 @@ class Attention : public SingleInputLayer {
         training_(place.training) {
     set_output(memory_.lend(matrix_of(place.rows, place.node.out)));
     const auto square = static_cast<std::size_t>(t_) * static_cast<std::size_t>(t_);
-    weights_.resize((place.training ? std::size_t{rows_} * heads_ : 1) * square);
-    score_gradient_.resize(place.training ? square : 0);
+    slices_ = slices_of(12.0 * t_ * t_ * width_ * place.rows, rows_);
+    weights_.resize((place.training ? rows_ * heads_ : slices_) * square);
+    score_gradient_.resize(place.training ? slices_ * square : 0);
   }
 
   void forward(std::span<const float>, Moments) override {
-    each_head([&](const Head& head) {
+    each_head([this](const Head& head) {
       const float* q = floats(x_) + head.qkv;
       gemm(false,
            true,
@@ -61,11 +62,11 @@ class Attention : public SingleInputLayer {
 
   void backward(std::span<const float>, std::span<float>) override {
     incoming_.gather();
-    each_head([&](const Head& head) {
+    each_head([this](const Head& head) {
       const float* q = floats(x_) + head.qkv;
       float* dq = floats(dx_) + head.qkv;
       const float* dy = floats(incoming_.tensor()) + head.out;
-      float* ds = score_gradient_.data();
+      float* ds = head.score_gradient;
       gemm(true,
            false,
            t_,
@@ -91,22 +92,30 @@ class Attention : public SingleInputLayer {
 
  private:
   /// Where a head of a row begins: its queries (keys and values `width` further each), its output,
-  /// its weights [t][t].
+  /// its weights [t][t], and as much for the gradient by its scores.
   struct Head {
     std::size_t qkv, out;
     float* weights;
+    float* score_gradient;
   };
+  /// Slice by slice of the rows; what is not kept for the way back is the slice's own.
   template <class Body>
   void each_head(Body body) {
     const auto t = static_cast<std::size_t>(t_);
     const auto width = static_cast<std::size_t>(width_);
-    for (std::size_t r = 0; r < rows_; ++r) {
-      for (std::size_t h = 0; h < heads_; ++h) {
-        const std::size_t column = h * static_cast<std::size_t>(depth_);
-        const std::size_t kept = training_ ? (r * heads_ + h) * t * t : 0;
-        body(Head{r * t * 3 * width + column, r * t * width + column, weights_.data() + kept});
+    run_slices(slices_, [&](std::size_t slice) {
+      const std::size_t end = slice_begin(slice + 1, slices_, rows_);
+      for (std::size_t r = slice_begin(slice, slices_, rows_); r < end; ++r) {
+        for (std::size_t h = 0; h < heads_; ++h) {
+          const std::size_t column = h * static_cast<std::size_t>(depth_);
+          const std::size_t kept = training_ ? r * heads_ + h : slice;
+          body(Head{r * t * 3 * width + column,
+                    r * t * width + column,
+                    weights_.data() + kept * t * t,
+                    score_gradient_.data() + (training_ ? slice * t * t : 0)});
+        }
       }
-    }
+    });
   }
 
   /// The first `seen` of the scores become weights, the rest zero.
@@ -134,8 +143,9 @@ class Attention : public SingleInputLayer {
   int t_, width_, depth_;
   float scale_;
   bool training_;
-  std::vector<float> weights_;         ///< [rows][heads][t][t], or of one head
-  std::vector<float> score_gradient_;  ///< [t][t]
+  std::size_t slices_;
+  std::vector<float> weights_;         ///< [rows][heads][t][t]; without training [slices][t][t]
+  std::vector<float> score_gradient_;  ///< [slices][t][t]
 };
 
 }  // namespace

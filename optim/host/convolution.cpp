@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <string_view>
 
 #include "optim/host/host_layer.h"
 
 // oneDNN chooses how pictures and weights lie; weights are brought into that layout from the flat
-// vector at each pass, and their gradients back.
+// vector at each pass, and their gradients back. Rows do not mix on the way through, so they are
+// convolved in slices.
 
 namespace gv {
 namespace {
@@ -14,6 +16,13 @@ using dnnl::convolution_forward;
 using Layout = dnnl::memory::desc;
 constexpr auto any = dnnl::memory::format_tag::any;
 constexpr auto best = dnnl::algorithm::convolution_auto;
+
+/// What the library chooses for a whole batch; for a slice of it alone it might choose otherwise.
+dnnl::algorithm algorithm_of(const dnnl::primitive_desc_base& whole) {
+  const bool winograd =
+      std::string_view(whole.impl_info_str()).find("wino") != std::string_view::npos;
+  return winograd ? dnnl::algorithm::convolution_winograd : dnnl::algorithm::convolution_direct;
+}
 
 /// Zeros that the last windows need; with less, the outermost pixels would be left over.
 std::int64_t end_padding(std::uint32_t in, std::uint32_t out, const Node& node) {
@@ -34,25 +43,13 @@ class Convolution : public HostLayer {
         begin_{node_.padding, node_.padding},
         end_{end_padding(in_.height, node_.out.height, node_),
              end_padding(in_.width, node_.out.width, node_)},
-        any_in_(picture_of(rows_, in_, any)),
-        any_out_(picture_of(rows_, node_.out, any)),
         any_weight_(weight_layout(any)),
         x_(place.inputs[0].tensor) {
     if (node_.parameters.size() > 1) bias_ = place.tensor(1);
     flat_weight_ = memory_.floating(weight_layout(dnnl::memory::format_tag::oihw));
     bias_layout_ = bias_layout();
     flat_bias_ = memory_.floating(bias_layout_);
-    forward_ = describe_forward(any_out_);
-    if (!picture_layout(forward_.dst_desc()))
-      forward_ = describe_forward(picture_of(rows_, node_.out));
-    input_ = Conversion::of(memory_, x_, forward_.src_desc());
-    weight_in_ = Conversion::of(memory_, flat_weight_, forward_.weights_desc());
-    set_output(memory_.lend(forward_.dst_desc()));
-    std::unordered_map<int, dnnl::memory> arguments{{DNNL_ARG_SRC, input_.tensor()},
-                                                    {DNNL_ARG_WEIGHTS, weight_in_.tensor()},
-                                                    {DNNL_ARG_DST, y_}};
-    if (bias_) arguments[DNNL_ARG_BIAS] = flat_bias_;
-    run_forward_ = {memory_, forward_, convolution_forward(forward_), std::move(arguments)};
+    prepare_forward();
     if (!place.training) input_.drop();
   }
 
@@ -61,7 +58,7 @@ class Convolution : public HostLayer {
     if (bias_) point_at(flat_bias_, x.data() + bias_->offset);
     input_.run();
     weight_in_.run();
-    run_forward_.run();
+    run_slices(run_forward_.size(), [this](std::size_t i) { run_forward_[i].run(); });
   }
 
   std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool wanted) override {
@@ -76,17 +73,18 @@ class Convolution : public HostLayer {
     return results;
   }
 
+  /// The gradient by the weights is one sum over all rows, and goes beside the one by the input.
   void backward(std::span<const float> x, std::span<float> g) override {
     incoming_.gather();
     point_at(flat_gradient_, g.data() + weight_.offset);
     if (bias_) point_at(flat_bias_gradient_, g.data() + bias_->offset);
-    for (Conversion* conversion : {&weights_input_, &weights_incoming_}) conversion->run();
-    run_weights_.run();
-    weight_out_.run();
-    if (!run_data_) return;
     point_at(flat_weight_, x.data() + weight_.offset);
-    for (Conversion* conversion : {&data_weight_, &data_incoming_}) conversion->run();
-    run_data_.run();
+    for (Conversion* conversion :
+         {&weights_input_, &weights_incoming_, &data_weight_, &data_incoming_})
+      conversion->run();
+    run_slices(1 + run_data_.size(),
+               [this](std::size_t i) { (i == 0 ? run_weights_ : run_data_[i - 1]).run(); });
+    weight_out_.run();
     data_out_.run();
   }
 
@@ -100,8 +98,23 @@ class Convolution : public HostLayer {
     if (!bias_) return {};
     return {{node_.out.channels}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::a};
   }
+  Layout any_in(std::uint32_t rows) const { return picture_of(rows, in_, any); }
+  Layout any_out(std::uint32_t rows) const { return picture_of(rows, node_.out, any); }
 
-  convolution_forward::primitive_desc describe_forward(const Layout& out) {
+  /// Of the passes forward and back to the input, in these layouts. A flop takes about twice as
+  /// long as in a matrix product. Winograd's transform of the weights is made anew for each slice.
+  RowSlices slices(dnnl::algorithm algorithm, const Layout& in, const Layout& out) const {
+    if (!with_rows(in, 1) || !with_rows(out, 1)) return {rows_, rows_};
+    const double multiplies =
+        static_cast<double>(weight_.count) * node_.out.height * node_.out.width * rows_;
+    const bool winograd = algorithm == dnnl::algorithm::convolution_winograd;
+    return RowSlices::for_work(4 * multiplies, rows_, winograd ? 4 : most_slices);
+  }
+
+  convolution_forward::primitive_desc describe_forward(dnnl::algorithm algorithm,
+                                                       const Layout& in,
+                                                       const Layout& weight,
+                                                       const Layout& out) {
     dnnl::primitive_attr attributes = Primitive::attributes();
     if (relu_) {
       dnnl::post_ops after;
@@ -109,9 +122,9 @@ class Convolution : public HostLayer {
       attributes.set_post_ops(after);
     }
     return {{dnnl::prop_kind::forward_training,
-             best,
-             any_in_,
-             any_weight_,
+             algorithm,
+             in,
+             weight,
              bias_layout_,
              out,
              strides_,
@@ -119,6 +132,34 @@ class Convolution : public HostLayer {
              end_},
             attributes,
             memory_.engine()};
+  }
+
+  void prepare_forward() {
+    forward_ = describe_forward(best, any_in(rows_), any_weight_, any_out(rows_));
+    if (!picture_layout(forward_.dst_desc()))
+      forward_ = describe_forward(best, any_in(rows_), any_weight_, picture_of(rows_, node_.out));
+    const Layout in = forward_.src_desc();
+    const Layout out = forward_.dst_desc();
+    input_ = Conversion::of(memory_, x_, in);
+    weight_in_ = Conversion::of(memory_, flat_weight_, forward_.weights_desc());
+    set_output(memory_.lend(out));
+    const dnnl::algorithm algorithm = algorithm_of(forward_);
+    slices(algorithm, in, out).each([&](std::uint32_t row, std::uint32_t count) {
+      const auto description = count == rows_ ? forward_
+                                              : describe_forward(algorithm,
+                                                                 *with_rows(in, count),
+                                                                 forward_.weights_desc(),
+                                                                 *with_rows(out, count));
+      Arguments arguments{{DNNL_ARG_SRC, rows_of(input_.tensor(), row, count)},
+                          {DNNL_ARG_WEIGHTS, weight_in_.tensor()},
+                          {DNNL_ARG_DST, rows_of(y_, row, count)}};
+      if (bias_) arguments[DNNL_ARG_BIAS] = flat_bias_;
+      run_forward_.emplace_back(memory_,
+                                description,
+                                convolution_forward(description),
+                                std::move(arguments),
+                                run_forward_.size());
+    });
   }
 
   /// What the forward pass has brought into the layout `wanted`, or else `from` brought into it.
@@ -131,7 +172,7 @@ class Convolution : public HostLayer {
 
   void prepare_weights() {
     const convolution_backward_weights::primitive_desc description(
-        {best, any_in_, any_weight_, bias_layout_, any_out_, strides_, begin_, end_},
+        {best, any_in(rows_), any_weight_, bias_layout_, any_out(rows_), strides_, begin_, end_},
         Primitive::attributes(),
         memory_.engine(),
         forward_);
@@ -140,30 +181,57 @@ class Convolution : public HostLayer {
     flat_gradient_ = memory_.floating(weight_layout(dnnl::memory::format_tag::oihw));
     flat_bias_gradient_ = memory_.floating(bias_layout_);
     weight_out_ = Conversion::into(memory_, description.diff_weights_desc(), flat_gradient_);
-    std::unordered_map<int, dnnl::memory> arguments{{DNNL_ARG_SRC, weights_input_.tensor()},
-                                                    {DNNL_ARG_DIFF_DST, weights_incoming_.tensor()},
-                                                    {DNNL_ARG_DIFF_WEIGHTS, weight_out_.tensor()}};
+    Arguments arguments{{DNNL_ARG_SRC, weights_input_.tensor()},
+                        {DNNL_ARG_DIFF_DST, weights_incoming_.tensor()},
+                        {DNNL_ARG_DIFF_WEIGHTS, weight_out_.tensor()}};
     if (bias_) arguments[DNNL_ARG_DIFF_BIAS] = flat_bias_gradient_;
-    run_weights_ = {
-        memory_, description, convolution_backward_weights(description), std::move(arguments)};
+    run_weights_ = {memory_,
+                    description,
+                    convolution_backward_weights(description),
+                    std::move(arguments),
+                    most_slices};
+  }
+
+  convolution_backward_data::primitive_desc describe_data(
+      dnnl::algorithm algorithm,
+      const Layout& in,
+      const Layout& weight,
+      const Layout& out,
+      const convolution_forward::primitive_desc& forward) {
+    return {{algorithm, in, weight, out, strides_, begin_, end_},
+            Primitive::attributes(),
+            memory_.engine(),
+            forward};
   }
 
   Lease prepare_data() {
-    const convolution_backward_data::primitive_desc description(
-        {best, any_in_, any_weight_, any_out_, strides_, begin_, end_},
-        Primitive::attributes(),
-        memory_.engine(),
-        forward_);
-    data_weight_ = again_or_of(weight_in_, flat_weight_, description.weights_desc());
-    data_incoming_ = Conversion::of(memory_, incoming_.tensor(), description.diff_dst_desc());
+    const auto whole = describe_data(best, any_in(rows_), any_weight_, any_out(rows_), forward_);
+    const Layout in = whole.diff_src_desc();
+    const Layout out = whole.diff_dst_desc();
+    data_weight_ = again_or_of(weight_in_, flat_weight_, whole.weights_desc());
+    data_incoming_ = Conversion::of(memory_, incoming_.tensor(), out);
     Lease result = memory_.lend(x_.get_desc());
-    data_out_ = Conversion::into(memory_, description.diff_src_desc(), result.tensor);
-    run_data_ = {memory_,
-                 description,
-                 convolution_backward_data(description),
-                 {{DNNL_ARG_DIFF_DST, data_incoming_.tensor()},
-                  {DNNL_ARG_WEIGHTS, data_weight_.tensor()},
-                  {DNNL_ARG_DIFF_SRC, data_out_.tensor()}}};
+    data_out_ = Conversion::into(memory_, in, result.tensor);
+    const dnnl::algorithm algorithm = algorithm_of(whole);
+    slices(algorithm, in, out).each([&](std::uint32_t row, std::uint32_t count) {
+      const auto description =
+          count == rows_
+              ? whole
+              : describe_data(
+                    algorithm,
+                    *with_rows(in, count),
+                    whole.weights_desc(),
+                    *with_rows(out, count),
+                    describe_forward(algorithm, any_in(count), any_weight_, any_out(count)));
+      Arguments arguments{{DNNL_ARG_DIFF_DST, rows_of(data_incoming_.tensor(), row, count)},
+                          {DNNL_ARG_WEIGHTS, data_weight_.tensor()},
+                          {DNNL_ARG_DIFF_SRC, rows_of(data_out_.tensor(), row, count)}};
+      run_data_.emplace_back(memory_,
+                             description,
+                             convolution_backward_data(description),
+                             std::move(arguments),
+                             run_data_.size());
+    });
     return result;
   }
 
@@ -175,17 +243,17 @@ class Convolution : public HostLayer {
   std::optional<Tensor> bias_;
   bool relu_;
   dnnl::memory::dims strides_, begin_, end_;
-  Layout any_in_, any_out_, any_weight_, bias_layout_;  ///< the first three as oneDNN likes them
+  Layout any_weight_, bias_layout_;
   dnnl::memory x_;
   dnnl::memory flat_weight_, flat_bias_, flat_gradient_, flat_bias_gradient_;
-  convolution_forward::primitive_desc forward_;
+  convolution_forward::primitive_desc forward_;  ///< of all rows
   Conversion input_, weight_in_;
-  Primitive run_forward_;
+  std::vector<Primitive> run_forward_;  ///< slice by slice
   IncomingGradient incoming_;
   Conversion weights_input_, weights_incoming_, weight_out_;
   Primitive run_weights_;
   Conversion data_weight_, data_incoming_, data_out_;
-  Primitive run_data_;
+  std::vector<Primitive> run_data_;  ///< slice by slice
 };
 
 }  // namespace

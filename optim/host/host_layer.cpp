@@ -68,6 +68,13 @@ void IncomingGradient::gather() {
   }
 }
 
+PrimitiveLayer::PrimitiveLayer(const LayerPlace& place, double flops_of_an_element)
+    : SingleInputLayer(place) {
+  const auto rows = static_cast<std::uint32_t>(x_.get_desc().data.dims[0]);
+  const double flops = flops_of_an_element * static_cast<double>(float_count(x_));
+  slices_ = with_rows(x_.get_desc(), 1) ? RowSlices::for_work(flops, rows) : RowSlices{rows, rows};
+}
+
 std::vector<Lease> SingleInputLayer::prepare_backward(const std::vector<Lease>& parts, bool) {
   incoming_ = IncomingGradient(memory_, parts, y_, false);
   Lease result = memory_.lend(x_.get_desc());

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "optim/host/host_memory.h"
+#include "optim/host/slices.h"
 #include "optim/models/network.h"
 
 namespace gv {
@@ -97,18 +98,25 @@ class SingleInputLayer : public HostLayer {
   IncomingGradient incoming_;
 };
 
-/// One that is a single primitive of oneDNN in each direction.
+/// One that is a primitive of oneDNN in each direction, row by row.
 class PrimitiveLayer : public SingleInputLayer {
  public:
-  void forward(std::span<const float>, Moments) final { run_forward_.run(); }
+  void forward(std::span<const float>, Moments) final { run_each(run_forward_); }
   void backward(std::span<const float>, std::span<float>) final {
     incoming_.gather();
-    run_backward_.run();
+    run_each(run_backward_);
   }
 
  protected:
-  using SingleInputLayer::SingleInputLayer;
-  Primitive run_forward_, run_backward_;
+  PrimitiveLayer(const LayerPlace& place, double flops_of_an_element);
+
+  RowSlices slices_;
+  std::vector<Primitive> run_forward_, run_backward_;  ///< slice by slice
+
+ private:
+  static void run_each(std::vector<Primitive>& slices) {
+    run_slices(slices.size(), [&slices](std::size_t i) { slices[i].run(); });
+  }
 };
 
 // One function for each op; host_<family>.cpp.

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "optim/check.h"
+#include "optim/host/slices.h"
 
 namespace gv {
 namespace {
@@ -26,7 +27,9 @@ struct HostMemory::Shelf {
 };
 
 HostMemory::HostMemory()
-    : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_), shelf_(std::make_shared<Shelf>()) {}
+    : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_), shelf_(std::make_shared<Shelf>()) {
+  keep_library_on_this_thread();  // which makes the primitives
+}
 
 Lease HostMemory::lend(const Layout& layout) {
   const std::size_t bytes = std::max<std::size_t>(layout.get_size(), sizeof(float));
@@ -54,10 +57,17 @@ dnnl::memory HostMemory::floating(const Layout& layout) {
   return {layout, engine_, nullptr};
 }
 
-void* HostMemory::scratch() {
-  if (!scratch_) scratch_ = std::make_unique<Buffer>(scratch_bytes_);
-  GV_CHECK(scratch_->capacity() >= scratch_bytes_, "all primitives are made before the first runs");
-  return scratch_->data();
+void HostMemory::reserve_scratch(std::size_t place, std::size_t bytes) {
+  scratch_.resize(std::max(scratch_.size(), place + 1));
+  scratch_[place].bytes = std::max(scratch_[place].bytes, bytes);
+}
+
+void* HostMemory::scratch(std::size_t place) {
+  Scratch& scratch = scratch_.at(place);
+  if (!scratch.buffer) scratch.buffer = std::make_unique<Buffer>(scratch.bytes);
+  GV_CHECK(scratch.buffer->capacity() >= scratch.bytes,
+           "all primitives are made before the first runs");
+  return scratch.buffer->data();
 }
 
 void point_at(dnnl::memory& tensor, const float* values) {
@@ -72,9 +82,11 @@ dnnl::primitive_attr Primitive::attributes() {
 
 void Primitive::run() {
   if (!bound_) {
-    arguments_[DNNL_ARG_SCRATCHPAD] = dnnl::memory(scratch_, memory_->engine(), memory_->scratch());
+    arguments_[DNNL_ARG_SCRATCHPAD] =
+        dnnl::memory(scratch_, memory_->engine(), memory_->scratch(place_));
     bound_ = true;
   }
+  keep_library_on_this_thread();
   primitive_.execute(memory_->stream(), arguments_);
 }
 
@@ -98,6 +110,32 @@ Conversion Conversion::into(HostMemory& memory, const Layout& made, const dnnl::
     conversion.reorder_ = make_reorder(memory, conversion.lease_.tensor, to);
   }
   return conversion;
+}
+
+std::optional<Layout> with_rows(const Layout& layout, std::uint32_t rows) {
+  if (layout.data.dims[0] == rows) return layout;
+  if (layout.data.format_kind != dnnl_blocked) return {};
+  const dnnl_blocking_desc_t& blocking = layout.data.format_desc.blocking;
+  const auto count = static_cast<std::size_t>(layout.data.dims[0]);
+  const auto stride = static_cast<std::size_t>(blocking.strides[0]);
+  const bool apart =
+      count * stride * dnnl_data_type_size(layout.data.data_type) == layout.get_size();
+  const std::span<const dnnl_dim_t> blocked(blocking.inner_idxs,
+                                            static_cast<std::size_t>(blocking.inner_nblks));
+  if (!apart || std::ranges::find(blocked, 0) != blocked.end()) return {};
+  Layout other = layout;
+  other.data.dims[0] = other.data.padded_dims[0] = rows;
+  return other;
+}
+
+dnnl::memory rows_of(const dnnl::memory& tensor, std::uint32_t begin, std::uint32_t rows) {
+  const Layout all = tensor.get_desc();
+  if (all.data.dims[0] == rows) return tensor;
+  const auto stride = static_cast<std::size_t>(all.data.format_desc.blocking.strides[0]);
+  const std::size_t bytes = begin * stride * dnnl_data_type_size(all.data.data_type);
+  return {*with_rows(all, rows),
+          tensor.get_engine(),
+          static_cast<std::byte*>(tensor.get_data_handle()) + bytes};
 }
 
 std::optional<PictureLayout> picture_layout(const Layout& layout) {

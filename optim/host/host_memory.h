@@ -41,9 +41,10 @@ class HostMemory {
   dnnl::memory floating(const dnnl::memory::desc& layout);
 
   /// oneDNN's own scratch is bound to the thread that made a primitive; this one is not. Primitives
-  /// reserve it while they are made, and share it when they run.
-  void reserve_scratch(std::size_t bytes) { scratch_bytes_ = std::max(scratch_bytes_, bytes); }
-  void* scratch();
+  /// reserve it while they are made, and those of one place share it when they run: what may run at
+  /// the same time has places of its own.
+  void reserve_scratch(std::size_t place, std::size_t bytes);
+  void* scratch(std::size_t place);
 
  private:
   struct Shelf;
@@ -51,8 +52,12 @@ class HostMemory {
   dnnl::engine engine_;
   dnnl::stream stream_;
   std::shared_ptr<Shelf> shelf_;
-  std::size_t scratch_bytes_ = 0;
-  std::unique_ptr<Buffer> scratch_;  ///< not lent: what is on the shelf is in use when they run
+  /// By place; not lent: what is on the shelf is in use when they run.
+  struct Scratch {
+    std::size_t bytes = 0;
+    std::unique_ptr<Buffer> buffer;
+  };
+  std::vector<Scratch> scratch_;
 };
 
 inline float* floats(const dnnl::memory& tensor) {
@@ -64,6 +69,9 @@ inline std::size_t float_count(const dnnl::memory& tensor) {
 }
 void point_at(dnnl::memory& tensor, const float* values);
 
+/// Of a primitive: DNNL_ARG_... -> tensor.
+using Arguments = std::unordered_map<int, dnnl::memory>;
+
 /// A primitive with its arguments.
 class Primitive {
  public:
@@ -73,12 +81,14 @@ class Primitive {
   Primitive(HostMemory& memory,
             const Description& description,
             dnnl::primitive primitive,
-            std::unordered_map<int, dnnl::memory> arguments)
+            Arguments arguments,
+            std::size_t place = 0)
       : memory_(&memory),
         primitive_(std::move(primitive)),
         arguments_(std::move(arguments)),
-        scratch_(description.scratchpad_desc()) {
-    memory.reserve_scratch(scratch_.get_size());
+        scratch_(description.scratchpad_desc()),
+        place_(place) {
+    memory.reserve_scratch(place, scratch_.get_size());
   }
   /// The scratch is the caller's.
   static dnnl::primitive_attr attributes();
@@ -88,8 +98,9 @@ class Primitive {
  private:
   HostMemory* memory_ = nullptr;
   dnnl::primitive primitive_;
-  std::unordered_map<int, dnnl::memory> arguments_;
+  Arguments arguments_;
   dnnl::memory::desc scratch_;
+  std::size_t place_ = 0;  ///< of its scratch
   bool bound_ = false;
 };
 
@@ -123,6 +134,12 @@ class Conversion {
   Lease lease_;
   Primitive reorder_;
 };
+
+/// The layout of `rows` rows that lie as those of `layout`; empty where its rows do not lie one
+/// behind the other.
+std::optional<dnnl::memory::desc> with_rows(const dnnl::memory::desc& layout, std::uint32_t rows);
+/// Rows [begin, begin + rows) of a tensor for whose layout there is with_rows().
+dnnl::memory rows_of(const dnnl::memory& tensor, std::uint32_t begin, std::uint32_t rows);
 
 /// How a picture lies: [rows][channels / block][pixels][block], with zeros behind the last channel.
 /// nchw is block 1, nhwc one block of all channels.

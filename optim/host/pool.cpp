@@ -8,46 +8,64 @@ namespace {
 class MaxPool : public PrimitiveLayer {
  public:
   explicit MaxPool(const LayerPlace& place)
-      : PrimitiveLayer(place),
+      : PrimitiveLayer(place, 40),
         strides_{place.node.stride, place.node.stride},
         kernel_{place.node.kernel, place.node.kernel} {
-    description_ = {{dnnl::prop_kind::forward_training,
-                     kind,
-                     x_.get_desc(),
-                     picture_of(place.rows, place.node.out, dnnl::memory::format_tag::any),
-                     strides_,
-                     kernel_,
-                     none_,
-                     none_},
-                    Primitive::attributes(),
-                    memory_.engine()};
-    set_output(memory_.lend(description_.dst_desc()));
-    where_ = memory_.lend(description_.workspace_desc());
-    run_forward_ = {memory_,
-                    description_,
-                    dnnl::pooling_forward(description_),
-                    {{DNNL_ARG_SRC, x_}, {DNNL_ARG_DST, y_}, {DNNL_ARG_WORKSPACE, where_.tensor}}};
+    const auto whole = describe(
+        x_.get_desc(), picture_of(place.rows, place.node.out, dnnl::memory::format_tag::any));
+    set_output(memory_.lend(whole.dst_desc()));
+    where_ = memory_.lend(whole.workspace_desc());
+    if (!with_rows(whole.dst_desc(), 1) || !with_rows(whole.workspace_desc(), 1))
+      slices_.rows_of_one = slices_.rows;
+    slices_.each([this](std::uint32_t row, std::uint32_t count) {
+      const auto description = describe_rows(count);
+      run_forward_.emplace_back(memory_,
+                                description,
+                                dnnl::pooling_forward(description),
+                                Arguments{{DNNL_ARG_SRC, rows_of(x_, row, count)},
+                                          {DNNL_ARG_DST, rows_of(y_, row, count)},
+                                          {DNNL_ARG_WORKSPACE, rows_of(where_.tensor, row, count)}},
+                                run_forward_.size());
+    });
     if (!place.training) where_.hold.reset();
   }
 
  private:
+  dnnl::pooling_forward::primitive_desc describe(const dnnl::memory::desc& in,
+                                                 const dnnl::memory::desc& out) {
+    return {{dnnl::prop_kind::forward_training, kind, in, out, strides_, kernel_, none_, none_},
+            Primitive::attributes(),
+            memory_.engine()};
+  }
+  dnnl::pooling_forward::primitive_desc describe_rows(std::uint32_t count) {
+    return describe(*with_rows(x_.get_desc(), count), *with_rows(y_.get_desc(), count));
+  }
+
   void make_backward() override {
-    const dnnl::pooling_backward::primitive_desc description(
-        {kind, x_.get_desc(), y_.get_desc(), strides_, kernel_, none_, none_},
-        Primitive::attributes(),
-        memory_.engine(),
-        description_);
-    run_backward_ = {memory_,
-                     description,
-                     dnnl::pooling_backward(description),
-                     {{DNNL_ARG_DIFF_DST, incoming_.tensor()},
-                      {DNNL_ARG_WORKSPACE, where_.tensor},
-                      {DNNL_ARG_DIFF_SRC, dx_}}};
+    slices_.each([this](std::uint32_t row, std::uint32_t count) {
+      const dnnl::pooling_backward::primitive_desc description({kind,
+                                                                *with_rows(x_.get_desc(), count),
+                                                                *with_rows(y_.get_desc(), count),
+                                                                strides_,
+                                                                kernel_,
+                                                                none_,
+                                                                none_},
+                                                               Primitive::attributes(),
+                                                               memory_.engine(),
+                                                               describe_rows(count));
+      run_backward_.emplace_back(
+          memory_,
+          description,
+          dnnl::pooling_backward(description),
+          Arguments{{DNNL_ARG_DIFF_DST, rows_of(incoming_.tensor(), row, count)},
+                    {DNNL_ARG_WORKSPACE, rows_of(where_.tensor, row, count)},
+                    {DNNL_ARG_DIFF_SRC, rows_of(dx_, row, count)}},
+          run_backward_.size());
+    });
   }
 
   static constexpr auto kind = dnnl::algorithm::pooling_max;
   dnnl::memory::dims strides_, kernel_, none_{0, 0};
-  dnnl::pooling_forward::primitive_desc description_;
   Lease where_;  ///< which element of its window was the maximum
 };
 

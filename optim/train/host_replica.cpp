@@ -6,8 +6,6 @@
 #include <cstring>
 #include <deque>
 
-#include <omp.h>
-
 #include "optim/check.h"
 #include "optim/dot.h"
 #include "optim/train/named_state.h"
@@ -221,10 +219,6 @@ std::unique_ptr<Replica> make_host_replica(std::unique_ptr<Objective> objective,
                                            std::uint32_t batch,
                                            Rng init) {
   return std::make_unique<HostReplica>(std::move(objective), optimizer, batch, init);
-}
-
-void set_compute_threads(int threads) {
-  omp_set_num_threads(threads);
 }
 
 }  // namespace gv

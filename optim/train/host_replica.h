@@ -12,8 +12,4 @@ std::unique_ptr<Replica> make_host_replica(std::unique_ptr<Objective> objective,
                                            std::uint32_t batch,
                                            Rng init);
 
-/// Threads that the arithmetic of the calling thread may use (oneDNN's OpenMP team). Call on that
-/// thread.
-void set_compute_threads(int threads);
-
 }  // namespace gv

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "gpu/cuda_replica.h"
+#include "optim/host/slices.h"
 #include "optim/stopwatch.h"
 #include "optim/train/host_replica.h"
 

@@ -90,7 +90,6 @@ std::unique_ptr<Replica> mlp_replica() {
 }  // namespace
 
 GemmReport bench_gemm(double seconds) {
-  set_compute_threads(1);
   const FmaPeak peak = measure_fma_peak(seconds / 4);
   GemmReport report{peak.gflops, peak.unit, {}, 0, 0};
   const std::vector<Product> products = mlp_products();

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "optim/host/slices.h"
 #include "optim/stopwatch.h"
 #include "optim/train/host_replica.h"
 #include "optim/train/make_objective.h"

@@ -11,7 +11,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "optim/train/host_replica.h"
 #include "peer/launch/vector_channel.h"
 
 namespace gv {
@@ -80,7 +79,6 @@ void Launcher::start(PeerId id, const std::vector<std::string>& past) {
 }
 
 LaunchResult Launcher::run() {
-  set_compute_threads(1);  // it evaluates while the peers train: the other cores are theirs
   while (any_running()) {
     wait_for_events();
     take_signals();

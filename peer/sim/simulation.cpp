@@ -12,10 +12,10 @@
 #include "gossip/registry.h"
 #include "optim/check.h"
 #include "optim/state.h"
+#include "optim/workers.h"
 #include "peer/sim/sim_journal.h"
 #include "peer/sim/sim_world.h"
 #include "peer/sim/trial.h"
-#include "peer/sim/workers.h"
 
 namespace gv {
 namespace {

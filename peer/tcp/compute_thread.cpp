@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "optim/train/host_replica.h"
+#include "optim/host/slices.h"
 
 namespace gv {
 

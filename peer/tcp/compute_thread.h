@@ -13,7 +13,7 @@ namespace gv {
 /// A thread that does the arithmetic of one lane, job after job, while the loop serves the network.
 class ComputeThread {
  public:
-  /// `compute_threads`: what a parallel job may use (OpenMP).
+  /// `compute_threads`: what one job may use.
   explicit ComputeThread(int compute_threads);
   /// Ends after the job at hand; what waits is dropped.
   ~ComputeThread();

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "optim/train/host_replica.h"
 #include "peer/predict/calibrate/calibrated_model.h"
 
 namespace gv {
@@ -180,7 +179,6 @@ class Trial {
 
 FleetCalibration calibrate(const Assembly& fleet, const Progress& progress, double flops) {
   check(fleet);
-  set_compute_threads(1);  // small products; and bits that do not depend on the machine's cores
   return Trial(fleet, progress, flops).run();
 }
 

@@ -29,7 +29,6 @@ class Gradient : public testing::TestWithParam<GradientCase> {
  protected:
   void SetUp() override {
     if (const std::string why = GetParam().on.missing(); !why.empty()) GTEST_SKIP() << why;
-    set_compute_threads(1);
   }
 };
 

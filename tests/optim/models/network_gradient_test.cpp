@@ -73,11 +73,10 @@ TEST_F(NetworkGradient, ThreadsDoNotChangeWhatIsComputed) {
     std::vector<float> one(x.size());
     std::vector<float> three(x.size());
     set_compute_threads(1);
-    make(network, 6)->value_and_gradient(x, 6, one);
+    make(network, 41)->value_and_gradient(x, 41, one);
     set_compute_threads(3);
-    make(network, 6)->value_and_gradient(x, 6, three);
-    for (std::size_t k = 0; k < x.size(); ++k)
-      ASSERT_NEAR(one[k], three[k], 1e-4 + 1e-4 * std::abs(one[k])) << "parameter " << k;
+    make(network, 41)->value_and_gradient(x, 41, three);
+    ASSERT_EQ(one, three);
   }
   set_compute_threads(1);
 }

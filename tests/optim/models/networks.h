@@ -8,7 +8,7 @@
 
 #include "optim/host/network_objective.h"
 #include "optim/models/network_builder.h"
-#include "optim/train/host_replica.h"
+#include "optim/host/slices.h"
 #include "tests/optim/data/test_data.h"
 
 // Small networks to hold the arithmetic against: each op by itself, and each model.

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "optim/host/slices.h"
 #include "optim/train/host_replica.h"
 #include "optim/train/make_objective.h"
 #include "peer/predict/calibrate/krylov.h"

@@ -1,4 +1,4 @@
-#include "peer/sim/workers.h"
+#include "optim/workers.h"
 
 #include <atomic>
 #include <vector>

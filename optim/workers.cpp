@@ -1,0 +1,75 @@
+#include "optim/workers.h"
+
+#include <algorithm>
+
+#include "optim/check.h"
+
+// No lock: the one word `door_` is what the threads agree by. A helper enters by adding itself
+// while the door is open; the caller closes it and waits until those inside have left.
+
+namespace gv {
+namespace {
+
+constexpr std::uint32_t open = 1U << 11;
+constexpr std::uint32_t helpers = open - 1;       ///< inside; above `open`: the number of the job
+constexpr std::uint32_t another_job = open << 1;  ///< the number wraps around
+
+}  // namespace
+
+Workers::Workers(int threads) {
+  GV_CHECK(threads >= 1 && threads <= 1024, "as many threads as the door counts");
+  for (int t = 1; t < threads; ++t) threads_.emplace_back([this] { work(); });
+}
+
+Workers::~Workers() {
+  stopping_ = true;
+  door_.fetch_add(another_job);
+  door_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Workers::run(std::size_t n, const std::function<void(std::size_t)>& piece) {
+  if (threads_.empty() || n <= 1) {
+    for (std::size_t i = 0; i < n; ++i) piece(i);
+    return;
+  }
+  piece_ = &piece;
+  pieces_ = n;
+  stride_ = std::clamp<std::size_t>(n / (8 * (threads_.size() + 1)), 1, 64);
+  next_ = 0;
+  const std::uint32_t finished = finished_;
+  door_.fetch_add(another_job + open);
+  door_.notify_all();
+  claim();
+  if ((door_.fetch_sub(open) & helpers) != 0) finished_.wait(finished);
+}
+
+void Workers::work() {
+  std::uint32_t helped = 0;
+  for (;;) {
+    std::uint32_t door = door_;
+    if (stopping_) return;
+    const std::uint32_t job = door / another_job;
+    if ((door & open) == 0 || job == helped) {
+      door_.wait(door);
+      continue;
+    }
+    if (!door_.compare_exchange_weak(door, door + 1)) continue;
+    helped = job;
+    claim();
+    if (((door_.fetch_sub(1) - 1) & (helpers | open)) != 0) continue;
+    ++finished_;
+    finished_.notify_one();
+  }
+}
+
+void Workers::claim() {
+  for (;;) {
+    const std::size_t first = next_.fetch_add(stride_);
+    if (first >= pieces_) return;
+    const std::size_t last = std::min(pieces_, first + stride_);
+    for (std::size_t i = first; i < last; ++i) (*piece_)(i);
+  }
+}
+
+}  // namespace gv
