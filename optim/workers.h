@@ -12,7 +12,8 @@ namespace gv {
 /// A few threads that do the pieces of one job together with the caller. The pieces must not touch
 /// each other's data, and what they are must not depend on the number of threads: then the threads
 /// change no bit. The caller begins at once and waits for nobody who has not begun: on a busy
-/// machine a thread may wake long after the job is done. A thread without work sleeps.
+/// machine a thread may wake long after the job is done. A thread without work sleeps, a tenth
+/// of a millisecond after the last.
 class Workers {
  public:
   /// `threads` with the caller: one fewer is started. At most 1024.
