@@ -17,7 +17,8 @@ namespace gv {
 class Disk {
  public:
   virtual ~Disk() = default;
-  /// Creates the file, or empties it first. After a failure some of the bytes may be there.
+  /// Creates the file, for its owner alone, or empties it first; a link is refused. After a failure
+  /// some of the bytes may be there.
   [[nodiscard]] virtual Verdict write(const std::string& path,
                                       std::span<const std::byte> bytes) = 0;
   [[nodiscard]] virtual Verdict sync(const std::string& path) = 0;  ///< the content is durable

@@ -24,7 +24,7 @@ class File {
  public:
   File(const std::string& path, int flags) {
     do {
-      fd_ = ::open(path.c_str(), flags | O_CLOEXEC, 0644);
+      fd_ = ::open(path.c_str(), flags | O_CLOEXEC, 0600);
     } while (fd_ < 0 && errno == EINTR);
   }
   ~File() {
@@ -57,7 +57,8 @@ Verdict sync_path(const std::string& path, int flags) {
 }  // namespace
 
 Verdict PosixDisk::write(const std::string& path, std::span<const std::byte> bytes) {
-  File file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  // No link that somebody laid there leads us to another file.
+  File file(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
   if (!file.is_open()) return last_error();
   while (!bytes.empty()) {
     const ssize_t written = ::write(file.fd(), bytes.data(), bytes.size());
@@ -93,7 +94,7 @@ Verdict PosixDisk::list(const std::string& folder, std::vector<std::string>& nam
 
 Verdict PosixDisk::read(const std::string& path, std::vector<std::byte>& bytes) {
   bytes.clear();
-  const File file(path, O_RDONLY);
+  const File file(path, O_RDONLY | O_NOFOLLOW);
   struct stat info {};
   if (!file.is_open() || ::fstat(file.fd(), &info) != 0) return last_error();
   bytes.resize(static_cast<std::size_t>(info.st_size));
@@ -119,7 +120,7 @@ Verdict PosixDisk::make_folder(const std::string& folder) {
   if (parent != folder) {
     if (Verdict wrong = make_folder(parent); !wrong.empty()) return wrong;
   }
-  if (::mkdir(folder.c_str(), 0755) != 0) {
+  if (::mkdir(folder.c_str(), 0700) != 0) {
     const Verdict wrong = last_error();
     return fs::is_directory(folder, error) ? "" : wrong;  // somebody else was quicker
   }

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -47,17 +48,23 @@ void save(const Assembly& fleet, const Report& report) {
 int run_by_hand(const Assembly& fleet, const PeerOptions& options) {
   const auto began = std::chrono::steady_clock::now();
   if (!options.file.json) fmt::print("{}\n", table_header());
+  bool finite = true;
   ManualPeerScreen screen;
   screen.log = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   screen.on_report = [&](const Report& report) {
     const FleetRecord record = alone(report, std::chrono::steady_clock::now() - began);
     fmt::print("{}\n", options.file.json ? evaluate_line(record) : table_row(record));
     std::fflush(stdout);
-    if (report.last) save(fleet, report);
+    if (!report.last) return;
+    finite = std::isfinite(report.evaluation.loss);
+    save(fleet, report);
   };
   const auto wait =
       std::chrono::duration_cast<Time>(std::chrono::duration<double>(options.wait_seconds));
-  return run_manual_peer(fleet, options.id, wait, options.past, screen);
+  const int code = run_manual_peer(fleet, options.id, wait, options.past, screen);
+  if (finite || code != exit_code::done) return code;
+  fmt::print(stderr, "{}\n", loss_not_finite);
+  return exit_code::failed;
 }
 
 int run_peer(const PeerOptions& options) {

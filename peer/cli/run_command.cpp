@@ -239,8 +239,7 @@ int run_fleet(const RunOptions& given) {
         full.what(),
         folder.path()));
   }
-  if (!std::isfinite(observer.summary()->mean.loss))
-    screen.say("error: the loss is not finite; lower train.optimizer.lr");
+  if (!std::isfinite(observer.summary()->mean.loss)) screen.say(loss_not_finite);
   if (options.file.json) {
     fmt::print("{}\n", summary);
   } else {

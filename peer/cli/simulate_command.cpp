@@ -1,5 +1,6 @@
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <stdexcept>
 #include <string_view>
@@ -57,13 +58,17 @@ FaultPlan injections(const Fleet& fleet) {
   return plan;
 }
 
-/// What became of the fleet besides its model.
-int verdict(const SimulationResult& result) {
+/// What became of the fleet; `loss` is that of the mean model at the end.
+int verdict(const SimulationResult& result, double loss) {
   for (const std::string& violation : result.violations)
     fmt::print(stderr, "violation: {}\n", violation);
   for (const PeerId peer : result.lost) fmt::print(stderr, "peer {} was lost\n", peer);
   if (!result.violations.empty()) return exit_code::check_failed;
   if (result.interrupted) return exit_code::interrupted;
+  if (!std::isfinite(loss)) {
+    fmt::print(stderr, "{}\n", loss_not_finite);
+    return exit_code::failed;
+  }
   return result.lost.empty() ? exit_code::done : exit_code::peers_lost;
 }
 
@@ -113,7 +118,7 @@ int simulate_fleet(FleetOptions file, const std::string& resume, int threads) {
                                      summary_text(end, 0, seconds, hashes),
                                      shape,
                                      expectation_text(expected, end)));
-  return verdict(result);
+  return verdict(result, end.mean.loss);
 }
 
 int run_simulate(const SimulateOptions& options) {

@@ -16,6 +16,7 @@
 #include "peer/fleet/model_reader.h"
 #include "peer/fleet/network_reader.h"
 #include "peer/fleet/peers_reader.h"
+#include "peer/fleet/printable.h"
 #include "peer/fleet/readers.h"
 #include "peer/fleet/topology_reader.h"
 
@@ -23,6 +24,7 @@ namespace gv {
 namespace {
 
 constexpr double infinite = 1e300;
+constexpr std::size_t longest_name = 100;  ///< bytes: a folder's name may have 255
 
 class FleetReader : Readers {
  public:
@@ -43,7 +45,7 @@ class FleetReader : Readers {
     if (!top.present()) stop_on_errors();
     read_version(top);
     fleet_.name = std::filesystem::path(fleet_.path).stem().string();
-    set(top.take("name"), fleet_.name, word());
+    read_name(top.take("name"));
     set(top.take("seed"), fleet_.seed, count(0, std::numeric_limits<std::uint64_t>::max()));
     const Value* hosts = top.take("hosts");
     const Value* peers = top.take("peers");
@@ -74,6 +76,20 @@ class FleetReader : Readers {
  private:
   void stop_on_errors() const {
     if (!source_.diagnostics().empty()) throw FleetError(fleet_.path, source_.diagnostics());
+  }
+
+  /// The name becomes that of a folder and stands in every JSON document of the run.
+  void read_name(const Value* value) {
+    set(value, fleet_.name, word());
+    const std::string& name = fleet_.name;
+    const Value& at = value != nullptr ? *value : root_;
+    constexpr const char* help = "write a `name` of letters, digits and `-`, such as `ring8`";
+    if (!is_printable(name))
+      source_.error(at, "the fleet's name is not printable UTF-8", help);
+    else if (name.find('/') != std::string::npos || name == "." || name == "..")
+      source_.error(at, fmt::format("the fleet's name `{}` is a path", name), help);
+    else if (name.size() > longest_name)
+      source_.error(at, fmt::format("the fleet's name has more than {} bytes", longest_name), help);
   }
 
   void read_version(MapReader& top) {

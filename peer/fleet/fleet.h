@@ -115,10 +115,11 @@ struct Fleet {
 
 /// One problem of a fleet file.
 struct Diagnostic {
-  std::string where;    ///< "configs/x.yaml:4:1" or "--set train.lr"
-  std::string message;  ///< "unknown key `topolgy`"
-  std::string source;   ///< the line and the caret, ready to print; may be empty
-  std::string help;     ///< "did you mean `topology`?"; may be empty
+  std::string where;     ///< "configs/x.yaml:4:1" or "--set train.lr"
+  std::string message;   ///< "unknown key `topolgy`"
+  std::string source;    ///< the line and the caret, ready to print; may be empty
+  std::string help;      ///< "did you mean `topology`?"; may be empty
+  std::size_t more = 0;  ///< problems after the last one that is kept
 };
 
 /// All problems at once. what() is the whole screen: each problem with place, line, caret and help.

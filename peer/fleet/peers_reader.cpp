@@ -29,8 +29,6 @@ class PeersReader : Readers {
       return;
     }
     for (const Value& item : value->items) read_group(item, usual);
-    if (fleet_.peers.size() > most_peers)
-      source_.error(*value, fmt::format("{} peers; at most {}", fleet_.peers.size(), most_peers));
   }
 
  private:
@@ -57,6 +55,10 @@ class PeersReader : Readers {
     set(batch, peer.batch, count(1, 1'000'000));
     set(map.take("speed"), peer.speed, number(1e-6, 1e6));
     map.finish();
+    if (n > most_peers - fleet_.peers.size()) {  // before they take memory
+      source_.error(item, fmt::format("more than {} peers in all", most_peers));
+      return;
+    }
     fleet_.peers.insert(fleet_.peers.end(), n, peer);
   }
 

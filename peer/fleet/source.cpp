@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 
@@ -10,11 +11,16 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include "peer/fleet/printable.h"
+
 namespace gv {
 namespace {
 
 constexpr std::size_t largest_file = 1U << 20;
 constexpr std::size_t deepest = 32;
+constexpr std::size_t longest_excerpt = 160;  ///< bytes of a line that are shown
+constexpr std::size_t longest_message = 1000;
+constexpr std::size_t most_diagnostics = 20;  ///< that are kept; the others are counted
 
 /// Thrown to leave the parser where going on makes no sense.
 struct Abandon {};
@@ -71,6 +77,7 @@ class TreeBuilder : public YAML::EventHandler {
     Value value;
     bool has_key = false;
     std::string key;
+    std::set<std::string> keys;  ///< of the entries: a file may have a hundred thousand
     Place key_place;
   };
 
@@ -129,7 +136,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void add_entry(Frame& frame, Value value) {
-    if (frame.value.find(frame.key) != nullptr) {
+    if (!frame.keys.insert(frame.key).second) {
       source_.error(frame.key_place,
                     static_cast<int>(frame.key.size()),
                     fmt::format("duplicate key `{}`", frame.key),
@@ -225,9 +232,22 @@ void Source::apply_set(Value& root, const std::string& argument) {
   *node = std::move(value);
 }
 
+bool Source::full() const {
+  return diagnostics_.size() >= most_diagnostics;
+}
+
 void Source::error(const Place& place, int width, std::string message, std::string help) {
+  if (full()) {
+    ++diagnostics_.back().more;
+    return;
+  }
+  message = printable(message, longest_message);
+  help = printable(help, longest_message);
   if (!place.set.empty()) {
-    diagnostics_.push_back({"--set " + place.set, std::move(message), "", std::move(help)});
+    diagnostics_.push_back({"--set " + printable(place.set, longest_excerpt),
+                            std::move(message),
+                            "",
+                            std::move(help)});
     return;
   }
   Diagnostic d{fmt::format("{}:{}:{}", path_, place.line, place.column),
@@ -236,11 +256,11 @@ void Source::error(const Place& place, int width, std::string message, std::stri
                std::move(help)};
   const auto line = static_cast<std::size_t>(place.line - 1);
   if (place.line >= 1 && line < lines_.size()) {
-    const std::string& text =
-        lines_[line].size() <= 160 ? lines_[line] : lines_[line].substr(0, 160);
+    const std::string text = printable(lines_[line], longest_excerpt);
     const std::string number = std::to_string(place.line);
     const std::string gap(number.size(), ' ');
-    const auto indent = static_cast<std::size_t>(std::clamp(place.column - 1, 0, 160));
+    const auto indent =
+        static_cast<std::size_t>(std::clamp(place.column - 1, 0, int{longest_excerpt}));
     d.source = fmt::format("{0} |\n{1}| {2}\n{0} | {3}{4}\n{0} ",
                            gap,
                            number,
@@ -269,8 +289,10 @@ FleetError::FleetError(std::string path, std::vector<Diagnostic> diagnostics)
       text_ += "\n";
     text_ += "\n";
   }
-  text_ += fmt::format(
-      "{} error{} in {}", diagnostics_.size(), diagnostics_.size() == 1 ? "" : "s", path);
+  const std::size_t more = diagnostics_.empty() ? 0 : diagnostics_.back().more;
+  if (more > 0) text_ += fmt::format("and {} more, which are not shown\n\n", more);
+  const std::size_t all = diagnostics_.size() + more;
+  text_ += fmt::format("{} error{} in {}", all, all == 1 ? "" : "s", path);
 }
 
 }  // namespace gv

@@ -48,6 +48,8 @@ class Source {
   void error(const Place& place, int width, std::string message, std::string help = "");
   void error(const Value& value, std::string message, std::string help = "");
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
+  /// Further problems are only counted: their text need not be made.
+  bool full() const;
   const std::string& path() const { return path_; }
 
  private:

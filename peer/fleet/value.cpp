@@ -267,7 +267,7 @@ void MapReader::finish() {
     if (entry.key.starts_with("x-") || std::ranges::find(known_, entry.key) != known_.end())
       continue;
     const std::string where = path_.empty() ? "" : fmt::format(" in `{}`", path_);
-    const std::string guess = nearest(entry.key, known_);
+    const std::string guess = source_.full() ? "" : nearest(entry.key, known_);
     source_.error(entry.place,
                   static_cast<int>(entry.key.size()),
                   fmt::format("unknown key `{}`{}", entry.key, where),

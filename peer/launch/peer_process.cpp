@@ -5,14 +5,15 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
 #include <map>
+#include <stdexcept>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "peer/checkpoint/posix_disk.h"
 #include "peer/launch/control.h"
 #include "peer/launch/vector_channel.h"
 #include "peer/launch/watch_thread.h"
@@ -147,7 +148,8 @@ int run_manual_peer(const Assembly& fleet,
   options.listen_port = addresses.at(id).port;
   options.connect_deadline = connect_deadline;
   options.folder = fmt::format("{}/peers/{:03}", fleet.fleet.output_dir, id);
-  std::filesystem::create_directories(options.folder);
+  if (const Verdict wrong = PosixDisk().make_folder(options.folder); !wrong.empty())
+    throw std::runtime_error(options.folder + ": " + wrong);
   options.from = past.from;
   options.rejoin = past.rejoin;
   options.on_ready = [&] { screen.log("connected with all neighbours"); };

@@ -1,11 +1,15 @@
 #include "peer/launch/run_folder.h"
 
+#include <cerrno>
 #include <filesystem>
-#include <fstream>
+#include <span>
 #include <stdexcept>
 #include <system_error>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "peer/checkpoint/posix_disk.h"
 
 namespace gv {
 namespace {
@@ -33,9 +37,8 @@ RunFolder RunFolder::make(const std::string& wanted) {
   if (!parent.empty()) make_folder(parent);
   for (int number = 1; number < 100'000; ++number) {
     const std::string path = number == 1 ? wanted : fmt::format("{}-{}", wanted, number);
-    std::error_code error;
-    if (fs::create_directory(path, error)) return RunFolder(path);
-    if (error && error != std::errc::file_exists) refuse(path, error.message());
+    if (::mkdir(path.c_str(), 0700) == 0) return RunFolder(path);
+    if (errno != EEXIST) refuse(path, std::generic_category().message(errno));
   }
   refuse(wanted, "too many runs of that name");
 }
@@ -52,10 +55,9 @@ std::string RunFolder::peer(PeerId id) const {
 }
 
 void RunFolder::write(const std::string& name, const std::string& text) const {
-  std::ofstream out(file(name), std::ios::trunc);
-  out << text;
-  out.close();
-  if (!out) throw std::runtime_error(fmt::format("{}: cannot be written", file(name)));
+  const Verdict wrong = PosixDisk().write(file(name), std::as_bytes(std::span(text)));
+  if (!wrong.empty())
+    throw std::runtime_error(fmt::format("{}: cannot be written: {}", file(name), wrong));
 }
 
 }  // namespace gv

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "peer/checkpoint/posix_disk.h"
 #include "peer/sim/sim_disk.h"
@@ -205,6 +206,31 @@ TEST(SimDisk, WhatIsNotSyncedIsLostWholePreservedOrGarbage) {
   EXPECT_TRUE(found.contains(text(bytes(4096, 2))));
   EXPECT_TRUE(found.contains(std::string(4096, 0)));
   EXPECT_GT(found.size(), 10U);  // garbage is another each time
+}
+
+mode_t mode_of(const std::string& path) {
+  struct stat info {};
+  EXPECT_EQ(::stat(path.c_str(), &info), 0) << path;
+  return info.st_mode & 0777;
+}
+
+/// Whoever else uses the machine reads no model, and cannot have one written over a file by a link.
+TEST(PosixDisk, WritesForItsOwnerAloneAndFollowsNoLink) {
+  const ScratchFolder scratch;
+  PosixDisk disk;
+  const std::string folder = scratch.path() + "/a/b";
+  const mode_t before = ::umask(0);
+  ASSERT_EQ(disk.make_folder(folder), "");
+  ASSERT_EQ(disk.write(folder + "/f", bytes(3)), "");
+  ::umask(before);
+  EXPECT_EQ(mode_of(scratch.path() + "/a"), 0700U);
+  EXPECT_EQ(mode_of(folder), 0700U);
+  EXPECT_EQ(mode_of(folder + "/f"), 0600U);
+  ASSERT_EQ(::symlink((folder + "/f").c_str(), (folder + "/link").c_str()), 0);
+  EXPECT_NE(disk.write(folder + "/link", bytes(9)), "");
+  EXPECT_EQ(read(disk, folder + "/f"), bytes(3));
+  Bytes content;
+  EXPECT_NE(disk.read(folder + "/link", content), "");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "peer/fleet/printable.h"
 #include "tests/peer/fleet/fleet_file.h"
 
 namespace gv {
@@ -43,6 +44,10 @@ constexpr Wrong structure[] = {
     {"version: 1\nname: &a [*a]\n", ":2:", "", ""},
     {"name: !!str x\n", ":5:", "tags are not allowed", ""},
     {"name: [a\n", ":6:", "not valid YAML", ""},
+    {"name: ../../elsewhere\n", ":5:7", "`../../elsewhere` is a path", "letters"},
+    {"name: \"..\"\n", ":5:7", "is a path", "letters"},
+    {"name: \"\\e[2Jx\"\n", ":5:7", "not printable", "letters"},
+    {"name: a\xFF\n", ":5:7", "not printable", "letters"},
     {"peers\n", "", "", ""},
     {"hosts: { a: { port: 99999 } }\n", ":5:21", "out of range", ""},
     {"network:\n", "", "", ""}};
@@ -177,6 +182,61 @@ TEST(Fleet, DeepAndLargeFilesAreRefusedWithoutHarm) {
   ASSERT_FALSE(deep.empty());
   EXPECT_FALSE(problems("version: 1\nname: " + std::string(2U << 20, 'a') + "\n").empty());
   EXPECT_THROW(read_fleet("/nonexistent/fleet.yaml", {}, nullptr), FleetError);
+}
+
+/// What the user sees of a file that is wrong in every line must fit a screen, not fill a disk.
+std::string screen_of(const std::string& text) {
+  try {
+    read(text);
+  } catch (const FleetError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(HostileFile, ShowsTheFirstProblemsAndCountsTheOthers) {
+  std::string keys = quadratic;
+  for (int k = 0; k < 100'000; ++k) keys.append("k").append(std::to_string(k)).append(": 1\n");
+  const std::string screen = screen_of(keys);
+  EXPECT_LT(screen.size(), 20'000U);
+  EXPECT_NE(screen.find("100000 errors in"), std::string::npos) << screen.substr(0, 500);
+  std::string aliases = "version: 1\nname: &a x\nseed: [";
+  while (aliases.size() < 1'000'000) aliases += "*a, ";
+  EXPECT_LT(screen_of(aliases + "*a]\n").size(), 20'000U);
+  EXPECT_LT(screen_of(quadratic + "seed: " + std::string(900'000, 'x') + "\n").size(), 20'000U);
+}
+
+TEST(HostileFile, ControlsNoTerminal) {
+  const std::string screen = screen_of(quadratic + "\x1B[2J: \x1B]0;x\x07\nseed: \"\\e[1m\"\n");
+  EXPECT_FALSE(screen.empty());
+  EXPECT_EQ(screen.find('\x1B'), std::string::npos);
+  EXPECT_EQ(screen.find('\x07'), std::string::npos);
+}
+
+TEST(HostileFile, TooManyPeersTakeNoMemory) {
+  std::string text = "version: 1\ndata: quadratic\nstop: { rounds: 1 }\npeers:\n";
+  for (int k = 0; k < 40; ++k) text += "  - { count: 1000000 }\n";
+  const auto found = problems(text);
+  ASSERT_FALSE(found.empty());
+  EXPECT_NE(found[0].message.find("more than 1000000 peers"), std::string::npos);
+  EXPECT_NE(found[0].where.find(":6:"), std::string::npos) << "the second group";
+}
+
+TEST(Printable, IsUtf8WithoutControlCharacters) {
+  for (const char* good : {"", "ring8", "gr\xC3\xBC\xC3\x9F", "\xF0\x9F\x8D\x87", "\xEF\xBF\xBD"})
+    EXPECT_TRUE(is_printable(good)) << good;
+  for (const char* bad : {"\n",
+                          "\x1B",
+                          "\x7F",
+                          "\x80",
+                          "\xC2\x9B",           // a control sequence in one character
+                          "\xC0\xAF",           // overlong
+                          "\xC3",               // cut off
+                          "\xED\xA0\x80",       // a surrogate
+                          "\xF4\x90\x80\x80"})  // above U+10FFFF
+    EXPECT_FALSE(is_printable(bad));
+  EXPECT_EQ(printable("a\x1B[b\n\xFF", 100), "a?[b\n?");
+  EXPECT_EQ(printable("gr\xC3\xBC", 3), "gr...");
 }
 
 }  // namespace

@@ -45,6 +45,21 @@ TEST_F(Launch, PeersStartedByHandMeetAndFinish) {
   EXPECT_TRUE(fs::exists(folder_ / "run/peers/001/model.safetensors"));
 }
 
+/// `peer` and `simulate` ended with 0 once, and a script went on with a model of NaN.
+TEST_F(Launch, ALossThatIsNotFiniteIsAFailureInEveryWorld) {
+  const std::string file = by_hand(folder_, free_ports());
+  const std::string rate = "train.optimizer.lr=1000";
+  Program zero({"peer", file, "--id", "0", "--set", rate});
+  Program one({"peer", file, "--id", "1", "--set", rate});
+  for (const Ended& end : {zero.wait(),
+                           one.wait(),
+                           run({"simulate", file, "--set", rate}),
+                           run({"run", file, "--set", rate})}) {
+    EXPECT_EQ(end.code, 1) << end.err;
+    EXPECT_NE(end.err.find("the loss is not finite"), std::string::npos) << end.err;
+  }
+}
+
 TEST_F(Launch, APeerOfAnotherFleetSaysSoOnBothSides) {
   const std::string file = by_hand(folder_, free_ports());
   Program one({"peer", file, "--id", "1", "--wait", "2"});

@@ -1,0 +1,70 @@
+#include "peer/fleet/printable.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace gv {
+namespace {
+
+/// A row of the table in RFC 3629, section 4, without the control characters: which first bytes,
+/// how many bytes, and the range of the second one. Others are 0x80 to 0xBF.
+struct Form {
+  unsigned char first_low, first_high;
+  std::size_t length;
+  unsigned char second_low = 0x80, second_high = 0xBF;
+};
+constexpr Form forms[] = {{0x20, 0x7E, 1},
+                          {0xC2, 0xC2, 2, 0xA0, 0xBF},  // U+0080 to U+009F are controls
+                          {0xC3, 0xDF, 2},
+                          {0xE0, 0xE0, 3, 0xA0, 0xBF},
+                          {0xE1, 0xEC, 3},
+                          {0xED, 0xED, 3, 0x80, 0x9F},
+                          {0xEE, 0xEF, 3},
+                          {0xF0, 0xF0, 4, 0x90, 0xBF},
+                          {0xF1, 0xF3, 4},
+                          {0xF4, 0xF4, 4, 0x80, 0x8F}};
+
+bool within(char c, unsigned char low, unsigned char high) {
+  const auto byte = static_cast<unsigned char>(c);
+  return low <= byte && byte <= high;
+}
+
+/// Bytes of the first character; 0 when it is not printable. The text is not empty.
+std::size_t printable_length(std::string_view text) {
+  const auto form = std::ranges::find_if(
+      forms, [&](const Form& f) { return within(text[0], f.first_low, f.first_high); });
+  if (form == std::end(forms) || text.size() < form->length) return 0;
+  if (form->length > 1 && !within(text[1], form->second_low, form->second_high)) return 0;
+  for (std::size_t k = 2; k < form->length; ++k)
+    if (!within(text[k], 0x80, 0xBF)) return 0;
+  return form->length;
+}
+
+}  // namespace
+
+bool is_printable(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = printable_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+std::string printable(std::string_view text, std::size_t most) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t length = printable_length(text);
+    const std::size_t taken = std::max<std::size_t>(length, 1);
+    if (out.size() + taken > most) return out + "...";
+    if (length > 0 || text[0] == '\n') {
+      out += text.substr(0, taken);
+    } else {
+      out += '?';
+    }
+    text.remove_prefix(taken);
+  }
+  return out;
+}
+
+}  // namespace gv

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace gv {
+
+/// Whether the text is UTF-8 (RFC 3629) without control characters: nothing in it moves the cursor,
+/// hides a file's name or breaks a JSON document.
+bool is_printable(std::string_view text);
+
+/// At most `most` bytes of the text, each byte that is not printable as `?`; line breaks stay. So a
+/// hostile file neither floods nor controls the terminal, and a caret below still points well.
+std::string printable(std::string_view text, std::size_t most);
+
+}  // namespace gv
