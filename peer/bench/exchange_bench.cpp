@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "gossip/peer.h"
-#include "graph/mixing/mixing.h"
-#include "graph/topology/family.h"
+#include "graph/topologies.h"
+#include "graph/weights.h"
 #include "optim/stopwatch.h"
 #include "optim/train/host_replica.h"
 #include "peer/bench/forked.h"

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 #include <xxhash.h>
 
+#include "graph/formats/file_topology.h"
+
 namespace gv {
 namespace {
 
@@ -28,10 +30,10 @@ class Hash {
 std::string graph_of(const Fleet& f) {
   if (f.schedule) {
     ScheduleSpec spec = *f.schedule;
-    spec.topology.file.clear();
+    if (spec.topology.is_file()) spec.set_graph(file_topology(""));
     return to_string(spec);
   }
-  return f.topology.kind == "file" ? "file" : to_string(f.topology);
+  return f.topology.is_file() ? "file" : to_string(f.topology);
 }
 
 std::string weights_of(const Fleet& f) {

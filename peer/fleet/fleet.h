@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gossip/world.h"
-#include "graph/schedule/schedule.h"
+#include "graph/schedule/family.h"
 #include "graph/topology/family.h"
 #include "optim/data/partition.h"
 #include "optim/models/model.h"

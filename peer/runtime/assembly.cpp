@@ -11,6 +11,8 @@
 #include <xxhash.h>
 
 #include "gpu/cuda_replica.h"
+#include "graph/schedules.h"
+#include "graph/weights.h"
 #include "optim/data/cifar10.h"
 #include "optim/data/text.h"
 #include "optim/train/make_objective.h"

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "graph/schedules.h"
 #include "peer/fleet/fleet.h"
 
 namespace gv {

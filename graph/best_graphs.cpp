@@ -1,4 +1,4 @@
-#include "graph/schedule/search.h"
+#include "graph/best_graphs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,48 +6,31 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "graph/schedules.h"
+#include "graph/topologies.h"
+
 namespace gv {
 namespace {
 
-/// The specifications of one family: all shapes, or all seeds of which the best stays.
+/// The specifications of which only the best is kept.
 using Group = std::vector<std::string>;
 
-Group seeded(const std::string& text, int seeds) {
-  Group group;
-  for (int seed = 1; seed <= seeds; ++seed) group.push_back(text + "seed=" + std::to_string(seed));
-  return group;
-}
-
-std::vector<Group> static_groups(const GraphSearch& s) {
-  std::vector<Group> groups{{"ring"},
-                            {"complete"},
-                            {"hypercube"},
-                            {"exponential"},
-                            {"symmetric-exponential"},
-                            {"binary-tree"}};
-  for (PeerId rows = 3; rows * rows <= s.peers; ++rows) {
-    if (s.peers % rows != 0) continue;
-    const std::string shape = std::to_string(rows) + "x" + std::to_string(s.peers / rows);
-    groups.push_back({"torus:" + shape});
-    groups.push_back({"king-torus:" + shape});
+template <class Family>
+void add_groups(const Family& family, const SearchScope& scope, std::vector<Group>& groups) {
+  if (family.searched == nullptr) return;
+  for (const Group& parameters : family.searched(scope)) {
+    Group& group = groups.emplace_back();
+    for (const std::string& text : parameters)
+      group.push_back(std::string(family.name) + (text.empty() ? "" : ":" + text));
   }
-  for (PeerId k = 4; k <= std::min<PeerId>(s.max_degree, 32); k += 2)
-    groups.push_back({"ring-lattice:k=" + std::to_string(k)});
-  for (PeerId d = std::max<PeerId>(3, s.max_degree - 1); d <= s.max_degree; ++d)
-    groups.push_back(seeded("random-regular:degree=" + std::to_string(d) + ",", s.seeds));
-  groups.push_back(seeded("d-equi-static:m=" + std::to_string(s.max_degree) + ",", s.seeds));
-  if (s.max_degree >= 2)
-    groups.push_back(seeded("u-equi-static:m=" + std::to_string(s.max_degree / 2) + ",", s.seeds));
-  return groups;
 }
 
-std::vector<Group> schedule_groups(const GraphSearch& s) {
-  std::vector<Group> groups{{"one-peer-exponential"},
-                            {"random-matching"},
-                            {"od-equi-dyn:eta=0.5"},
-                            {"ou-equi-dyn:eta=0.5"}};
-  for (PeerId k = 1; k <= std::min<PeerId>(s.max_degree, 8); ++k)
-    groups.push_back({"base:k=" + std::to_string(k)});
+std::vector<Group> groups_of(const GraphSearch& s) {
+  const SearchScope scope{s.peers, s.max_degree, s.seeds};
+  std::vector<Group> groups;
+  for (const TopologyFamily* family : topology_families()) add_groups(*family, scope, groups);
+  if (!s.schedules) return groups;
+  for (const ScheduleFamily* family : schedule_families()) add_groups(*family, scope, groups);
   return groups;
 }
 
@@ -99,10 +82,8 @@ std::vector<GraphCandidate> best_graphs(const GraphSearch& search) {
   if (search.peers < 2) throw std::invalid_argument("graph best: needs at least two peers");
   if (search.max_degree < 1)
     throw std::invalid_argument("graph best: the degree must be 1 or more");
-  std::vector<Group> groups = static_groups(search);
-  if (search.schedules) std::ranges::move(schedule_groups(search), std::back_inserter(groups));
   std::vector<GraphCandidate> found;
-  for (const Group& group : groups) {
+  for (const Group& group : groups_of(search)) {
     std::optional<GraphCandidate> best;
     for (const std::string& text : group) {
       const auto c = look_at(text, search);

@@ -1,4 +1,4 @@
-#include "graph/schedule/search.h"
+#include "graph/best_graphs.h"
 
 #include <algorithm>
 #include <cmath>
