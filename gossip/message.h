@@ -15,12 +15,14 @@ using Step = std::uint64_t;
 inline constexpr std::size_t piece_floats = 131'072;
 
 enum class Kind : std::uint8_t {
-  model = 1,    ///< x of the sender in exchange `step`; `part` numbers the piece
-  reduce = 2,   ///< ring all-reduce, reduce-scatter: a partial sum; `part` numbers the hop
-  gather = 3,   ///< ring all-reduce, all-gather: a finished sum; `part` numbers the hop
-  goodbye = 4,  ///< the sender stops: `step` is the first step it will not take part in. No payload
-  fetch = 5,    ///< the sender has lost its model and asks for ours. No payload
-  state = 6,    ///< the answer; `part` numbers the piece. Without a payload: there is none to give
+  model = 1,   ///< x of the sender in exchange `step`; `part` numbers the piece
+  reduce = 2,  ///< collective operation: a part of a sum; `part` numbers those to this receiver
+  gather = 3,  ///< collective operation: a sum that is whole; `part` as well
+  /// The sender stops: `step` is the first step it will not take part in; `part` is 1 when it has
+  /// not done all of its rounds. No payload.
+  goodbye = 4,
+  fetch = 5,  ///< the sender has lost its model and asks for ours. No payload
+  state = 6,  ///< the answer; `part` numbers the piece. Without a payload: there is none to give
 };
 
 struct Message {

@@ -1,7 +1,7 @@
 #include "gossip/peer.h"
 
 #include <algorithm>
-#include <iterator>
+#include <set>
 #include <utility>
 
 #include "gossip/awaits.h"
@@ -23,13 +23,18 @@ struct AllLeft {
 
 }  // namespace
 
+std::vector<PeerId> links_of(const Plan& plan) {
+  std::set<PeerId> all(plan.links.begin(), plan.links.end());
+  all.insert(plan.neighborhood.peers.begin(), plan.neighborhood.peers.end());
+  all.insert(plan.neighborhood.receivers.begin(), plan.neighborhood.receivers.end());
+  return {all.begin(), all.end()};
+}
+
 Peer::Peer(Plan plan_, World& world_, Journal& journal_, Replica& replica_)
     : plan(std::move(plan_)), replica(replica_), world(world_), journal(journal_) {
   const Neighborhood& row = plan.neighborhood;
   GV_CHECK(row.peers.size() == row.weights.size(), "a weight for each neighbour");
-  std::vector<PeerId> all;
-  std::ranges::set_union(row.peers, row.receivers, std::back_inserter(all));
-  for (const PeerId peer : all) {
+  for (const PeerId peer : links_of(plan)) {
     Edge edge;
     edge.peer = peer;
     edge.out = std::ranges::binary_search(row.receivers, peer);
@@ -38,6 +43,7 @@ Peer::Peer(Plan plan_, World& world_, Journal& journal_, Replica& replica_)
     edge.two_way = edge.in && edge.out && !(plan.schedule && plan.schedule->directed());
     edge.hears = edge.in;
     edge.tells = edge.out;
+    edge.linked = std::ranges::binary_search(plan.links, peer);
     if (edge.in)
       edge.weight =
           static_cast<float>(row.weights[static_cast<std::size_t>(in - row.peers.begin())]);
@@ -75,6 +81,14 @@ void Peer::send(PeerId to, Kind kind, Payload payload, std::uint32_t part) {
 Task<std::optional<Message>> Peer::receive(PeerId from, Kind kind, std::uint32_t part) {
   Receive waiting{mailbox_, {from, kind, step, part}, {}};
   co_return co_await waiting;
+}
+
+void Peer::send_next(PeerId to, Kind kind, Payload payload) {
+  send(to, kind, std::move(payload), sent_parts_[{to, kind}]++);
+}
+
+Task<std::optional<Message>> Peer::receive_next(PeerId from, Kind kind) {
+  return receive(from, kind, received_parts_[{from, kind}]++);
 }
 
 std::uint32_t Peer::pieces() const {
@@ -119,6 +133,8 @@ Task<> Peer::local_steps() {
 
 Task<> Peer::end_step() {
   const Step before = step++;
+  sent_parts_.clear();
+  received_parts_.clear();
   if (in_company_) ++clock_;
   if (plan.catch_up) catch_up(plan.peers, bearable_lag());
   const auto due = [&](Step every) { return every != 0 && step / every > before / every; };
@@ -162,7 +178,8 @@ Task<> Peer::leave(Edge& edge) {
   const Step first_without_us = number(edge) + (edge.open ? 1 : 0);
   edge.left = true;
   if (!edge.quarantined || !mutant(Mutant::quarantine_without_goodbye))
-    world.send(edge.peer, message(Kind::goodbye, first_without_us, 0, nullptr));
+    world.send(edge.peer,
+               message(Kind::goodbye, first_without_us, step < plan.steps ? 1 : 0, nullptr));
   if (--leaving_ == 0 && when_left_) std::exchange(when_left_, {}).resume();
 }
 
@@ -193,8 +210,8 @@ Task<> Peer::evaluate(bool last) {
 bool Peer::deliver(Message message) {
   Edge* edge = edge_of(message.from);
   if (edge == nullptr) return false;
-  heard_round(message.from, message.round);
   if (message.kind == Kind::goodbye) {
+    edge->left_early = message.part != 0;
     mailbox_.close(message.from, message.step);
     return true;
   }
@@ -214,11 +231,17 @@ bool Peer::deliver(Message message) {
   return new_to_us;
 }
 
+bool Peer::bereaved() const {
+  return std::ranges::any_of(
+      edges_, [](const Edge& e) { return e.in && (e.dead || e.left_early || e.quarantined); });
+}
+
 bool Peer::acceptable(const Message& message) {
   const Edge& edge = *edge_of(message.from);
   if (message.kind == Kind::fetch) return edge.two_way && !message.payload;
   if (message.kind == Kind::state && !message.payload) return message.part == 0;
-  if (!edge.in) return false;
+  const bool collective = message.kind == Kind::reduce || message.kind == Kind::gather;
+  if (!(collective ? edge.linked : edge.in)) return false;
   Step first = step;
   // A neighbour can be ahead by no more than the hops of a way round to it.
   Step last = step + plan.peers;
@@ -230,17 +253,12 @@ bool Peer::acceptable(const Message& message) {
     last = edge.exchange + 1;
   }
   if (message.step < first || message.step > last) return false;
-  const std::size_t floats = expected_floats(message);
-  return message.payload && message.payload->size() == floats * sizeof(float) &&
-         (floats > 0 || message.kind == Kind::reduce || message.kind == Kind::gather);
-}
-
-/// 0: there is no such part.
-std::size_t Peer::expected_floats(const Message& message) const {
-  if (message.kind == Kind::model || message.kind == Kind::state)
-    return message.part < pieces() ? piece(message.part).count : 0;
-  const PeerId c = ring_sent_chunk(message.kind, message.from, message.part, plan.peers);
-  return ring_chunk(replica.size(), plan.peers, c).count;
+  if (!message.payload) return false;
+  const std::size_t bytes = message.payload->size();
+  // Which part of a vector it is, the operation knows that asks for it.
+  if (collective)
+    return bytes > 0 && bytes % sizeof(float) == 0 && bytes <= replica.size() * sizeof(float);
+  return message.part < pieces() && bytes == piece(message.part).count * sizeof(float);
 }
 
 }  // namespace gv

@@ -7,10 +7,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gossip/journal.h"
+#include "gossip/link/carrier.h"
 #include "gossip/mailbox.h"
+#include "gossip/setup.h"
 #include "gossip/task.h"
 #include "gossip/world.h"
 #include "graph/mixing/mixing.h"
@@ -22,8 +26,11 @@ namespace gv {
 /// What one peer is told about the run.
 struct Plan {
   PeerId id = 0;
-  PeerId peers = 1;           ///< n
-  Neighborhood neighborhood;  ///< row `id` of W; of a schedule: its links
+  PeerId peers = 1;  ///< n
+  /// What the method knows of its fleet; null: nothing beyond this plan.
+  std::shared_ptr<const Setup> setup{};
+  Neighborhood neighborhood;    ///< row `id` of W; of a schedule: its links
+  std::vector<PeerId> links{};  ///< whom its collective operations talk to besides; ascending
   /// W of every round instead, of the neighbours above; null: one W for all.
   std::shared_ptr<const MixingSchedule> schedule{};
   Step steps = 0;             ///< rounds to do
@@ -44,9 +51,13 @@ struct Plan {
   std::uint32_t strikes = 3;  ///< rounds with values that are not finite, and a neighbour is out
 };
 
+/// Whom the peer of this plan has links to: its neighbours, and those of its collective operations;
+/// ascending.
+std::vector<PeerId> links_of(const Plan& plan);
+
 /// An algorithm's view of itself: its replica, its neighbours, and the straight-line verbs of the
 /// papers. Everything runs on the peer's own loop, except what the verbs send off it.
-class Peer {
+class Peer : public LinkUser {
  public:
   Peer(Plan plan, World& world, Journal& journal, Replica& replica);
 
@@ -65,6 +76,24 @@ class Peer {
   void send(PeerId to, Kind kind, Payload payload, std::uint32_t part = 0);
   /// Message of this round, or nothing when its sender has left.
   Task<std::optional<Message>> receive(PeerId from, Kind kind, std::uint32_t part = 0);
+  /// One of a row of messages of this round to one peer: their parts are numbered from 0 on, and
+  /// the receiver asks for them in that order.
+  void send_next(PeerId to, Kind kind, Payload payload);
+  Task<std::optional<Message>> receive_next(PeerId from, Kind kind);
+
+  /// An option of the method in the fleet file.
+  double number(std::string_view option) const;
+  /// The vector of this name: see Replica.
+  Vector vector(std::string_view name) { return replica.vector(name); }
+  Task<> copy(Vector from, Vector to);
+  Task<> scale(Vector v, float factor);
+  Task<> axpby(float a, Vector from, float b, Vector to);  ///< to <- a from + b to
+
+  /// Models travel in so many pieces.
+  std::uint32_t pieces() const;
+  Range piece(std::uint32_t part) const;
+  /// A neighbour has died, or has left before the end: what it held is missing from now on.
+  bool bereaved() const;
 
   /// Freezes x and sends it to the receivers, piece by piece. Does not wait for the network.
   Task<> share();
@@ -96,23 +125,23 @@ class Peer {
   /// The world's side.
   /// False: the message is not one this peer can expect (wrong size, too far
   /// ahead, a duplicate); the link should be closed.
-  bool deliver(Message message);
+  bool deliver(Message message) override;
   /// Since when it has been at its last words; only after the algorithm.
-  Time finishing_since() const { return finishing_since_; }
+  Time finishing_since() const override { return finishing_since_; }
   /// Rounds completed in the company of a neighbour, as a Lamport clock: never behind what was
   /// heard for long.
-  Step clock() const { return clock_; }
+  Step clock() const override { return clock_; }
   /// A neighbour's clock.
-  void heard_round(PeerId from, Step round);
+  void heard_round(PeerId from, Step round) override;
   /// Nothing is heard of `from`: whoever waits for it goes on, no new exchange with it begins, and
   /// the one under way stays open until it is back.
-  void away(PeerId from);
+  void away(PeerId from) override;
   /// Away, and not to come back: its process has ended. A successor of it may.
-  void died(PeerId from);
-  void back(PeerId from);
+  void died(PeerId from) override;
+  void back(PeerId from) override;
   /// Another process has taken the place of `from`, which has died with all that it knew: the
   /// exchange left open with it counts at neither end, and the numbers begin anew.
-  void reborn(PeerId from);
+  void reborn(PeerId from) override;
   /// Exchanges of which the other half has not come: one for each neighbour at the most.
   std::size_t open_exchanges() const;
   /// Whether the exchange with `with` is open.
@@ -128,6 +157,7 @@ class Peer {
     float weight = 0;      ///< W_ij; of a schedule: in the round in which the open exchange began
     bool in = false;       ///< it sends to us
     bool out = false;      ///< we send to it
+    bool linked = false;   ///< takes part in collective operations
     bool two_way = false;  ///< its exchanges have numbers, are settled late, and lose nothing
     bool hears = false;    ///< it sends to us in this round
     bool tells = false;    ///< we send to it in this round
@@ -141,6 +171,7 @@ class Peer {
     bool given_up = false;     ///< away for too long after our last round
     bool quarantined = false;  ///< too many values that are not finite: no exchange any more
     bool left = false;         ///< we have said goodbye
+    bool left_early = false;   ///< it has, before its last round
     std::uint64_t outages = 0;
     std::uint64_t life = 0;        ///< counts its incarnations that we met
     Step round = 0;                ///< its clock, as far as we heard
@@ -160,12 +191,9 @@ class Peer {
   /// Work that returns a loss, off the loop.
   Task<> train(double flops, double (Replica::*work)());
   double step_flops() const;
-  std::uint32_t pieces() const;
-  Range piece(std::uint32_t part) const;
   Message message(Kind kind, Step number, std::uint32_t part, Payload payload) const;
   Edge* edge_of(PeerId peer);
   bool acceptable(const Message& message);
-  std::size_t expected_floats(const Message& message) const;
   Task<> evaluate(bool last);
   Task<> checkpoint();
   Task<> leave(Edge& edge);
@@ -206,7 +234,8 @@ class Peer {
   Step furthest_round() const;
   Task<> keep_pace();
 
-  std::vector<Edge> edges_;  ///< ascending
+  std::vector<Edge> edges_;                                                       ///< ascending
+  std::map<std::pair<PeerId, Kind>, std::uint32_t> sent_parts_, received_parts_;  ///< of this round
   Mailbox mailbox_;
   BufferPool pool_{replica.buffer_memory()};
   bool stopping_ = false;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,10 @@
 
 namespace gv {
 
+/// When an end of a broken connection gives the neighbour up, and how often it dials: for fleets
+/// whose rounds take about a millisecond.
+LinkTimes swarm_times();
+
 /// What goes wrong in virtual time: what the dice bring, or what the fleet file asks for.
 struct FaultPlan {
   std::uint64_t seed = 0;
@@ -21,15 +26,19 @@ struct FaultPlan {
   bool dice = true;      ///< faults are drawn from the seed; false: `inject` alone
   bool restart = false;  ///< injected deaths have successors
   std::vector<Injection> inject{};
-  Timing timing{};
+  LinkTimes times = swarm_times();
 };
 
 struct SimulationOptions {
   std::optional<FaultPlan> faults;
+  LinkParts links{};  ///< the tests' own, with faults
   /// Where peer i's state after a round goes, from several threads; null: nowhere.
   std::function<void(PeerId, Step, std::vector<std::byte> state)> on_store;
   std::vector<Checkpoint> resume;  ///< by peer; empty: from the beginning
   int threads = 0;  ///< for the gradients of one instant; 0: all cores. Changes no bit
+  /// Makes peer i's replica; null: the fleet's own, on the CPU.
+  std::function<std::unique_ptr<Replica>(PeerId)> replica;
+  Step rounds = 0;  ///< instead of the fleet's, without reports and checkpoints; 0: the fleet's
   std::function<bool()> interrupted;  ///< polled; true: every peer stops after its round
   std::function<void(Step round, Time virtual_time)> on_progress;  ///< now and then, from the loop
 };

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "optim/host/network_objective.h"
-#include "optim/models/network_builder.h"
 #include "optim/host/slices.h"
+#include "optim/models/network_builder.h"
 #include "tests/optim/data/test_data.h"
 
 // Small networks to hold the arithmetic against: each op by itself, and each model.
