@@ -7,6 +7,7 @@
 #include "graph/mixing/mixing.h"
 #include "graph/schedule/schedule.h"
 #include "graph/spectrum/spectrum.h"
+#include "peer/fleet/algorithm_reader.h"
 #include "peer/fleet/digest.h"
 #include "peer/fleet/readers.h"
 
@@ -105,6 +106,7 @@ class TopologyReader : Readers {
         source_.error(at, why, "another seed, or more shifts to draw from (m)");
       if (s.topology.kind == "file")
         fleet_.mixing_digest = digest_of(build(s.topology, fleet_.size()));
+      check_algorithm(source_, root_, fleet_, nullptr);
     } catch (const std::exception& e) {
       source_.error(at, e.what());
     }
@@ -174,6 +176,7 @@ class TopologyReader : Readers {
       const MixingMatrix w = mixing_matrix(fleet_.weights, t);
       fleet_.mixing_digest = digest_of(w);
       warn_of_rates(w);
+      check_algorithm(source_, root_, fleet_, &w);
     } catch (const std::exception& e) {
       source_.error(at, e.what());
     }

@@ -129,7 +129,7 @@ bool Trial::gone(Life life) const {
 
 /// Nobody is left whom it could have met.
 bool Trial::alone(const Record& record) {
-  return std::ranges::all_of(record.peer->plan.neighborhood.receivers, [this](PeerId other) {
+  return std::ranges::all_of(links_of(record.peer->plan), [this](PeerId other) {
     const Record& theirs = present(other);
     return theirs.dead || !theirs.started || theirs.task->done();
   });
@@ -159,10 +159,10 @@ void Trial::check_exchanges(const Record& record) {
     if (theirs.dead || !theirs.started || !acquainted) continue;
     if (record.peer->exchanging(other))
       violations_.push_back(fmt::format("peer {} ends with an open exchange with {}", id, other));
-    const Step count = theirs.peer->exchanges().at(id);
+    const ExchangeNumber count = theirs.peer->exchanges().at(id);
     if (count != exchanges)
-      violations_.push_back(
-          fmt::format("peers {} and {} count {} and {} exchanges", id, other, exchanges, count));
+      violations_.push_back(fmt::format(
+          "peers {} and {} count {} and {} exchanges", id, other, exchanges.value, count.value));
   }
 }
 
