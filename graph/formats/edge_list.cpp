@@ -3,7 +3,7 @@
 
 #include "graph/formats/file_error.h"
 #include "graph/formats/listed_graph.h"
-#include "graph/topology/spec_text.h"
+#include "graph/spec/numbers.h"
 
 // Edge list: one `u v` or `u v weight` per line, ids from 0, `#` to the end of a line is a comment.
 // The comment `# directed` makes u -> v directed. `u v {'weight': 0.5}`, as networkx writes it, is

@@ -7,7 +7,6 @@
 
 #include "graph/formats/file_bytes.h"
 #include "graph/formats/listed_graph.h"
-#include "graph/topology/family.h"
 
 namespace gv {
 namespace {
@@ -61,10 +60,6 @@ std::string_view format_of_path(const std::string& path) {
 
 Topology read_graph(const std::string& path, PeerId n) {
   return to_topology(codec_of(path).parse(file_bytes(path), path), path, n);
-}
-
-Topology read_edge_list(const std::string& path, PeerId n) {
-  return to_topology(parse_edge_list(file_bytes(path), path), path, n);
 }
 
 std::string write_graph(const Topology& t, std::string_view format) {

@@ -1,3 +1,5 @@
+#include "graph/formats/matrix_file.h"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -6,9 +8,6 @@
 #include "graph/formats/file_error.h"
 #include "graph/formats/npy_matrix.h"
 #include "graph/formats/number_rows.h"
-#include "graph/mixing/mixing.h"
-
-// W from a file: text, n lines of n numbers, or .npy.
 
 namespace gv {
 namespace {

@@ -1,7 +1,7 @@
 #include "graph/formats/file_error.h"
 #include "graph/formats/json_value.h"
 #include "graph/formats/listed_graph.h"
-#include "graph/topology/spec_text.h"
+#include "graph/spec/numbers.h"
 
 // JSON node-link: { "directed": false, "nodes": [ { "id": 0 }, ... ], "links": [ { "source": 0,
 // "target": 1, "weight": 0.5 }, ... ] }, as networkx.node_link_data writes it; newer networkx calls

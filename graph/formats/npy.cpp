@@ -3,7 +3,7 @@
 #include "graph/formats/file_error.h"
 #include "graph/formats/listed_graph.h"
 #include "graph/formats/npy_matrix.h"
-#include "graph/topology/spec_text.h"
+#include "graph/spec/numbers.h"
 
 // A graph as a matrix A: A_ij != 0 off the diagonal means that i hears j. With anything on the
 // diagonal A is a mixing matrix and must be doubly stochastic; with nothing there, an adjacency

@@ -7,9 +7,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "graph/mixing/optimal_weights.h"
-#include "graph/spectrum/spectrum.h"
-
 namespace gv {
 namespace {
 
@@ -98,40 +95,6 @@ double degree(const Topology& t, PeerId i) {
   return static_cast<double>(t.neighbors[i].size());
 }
 
-/// The weights that came with the graph.
-MixingMatrix listed_weights(const Topology& t) {
-  if (t.edge_weights.empty()) {
-    throw std::invalid_argument("weights edge-list: the topology " + t.name +
-                                " brings no weights: give each edge one, or choose metropolis");
-  }
-  std::map<Edge, double> listed;
-  const std::vector<Edge> edges = t.edges();
-  for (std::size_t e = 0; e < edges.size(); ++e) listed[edges[e]] = t.edge_weights[e];
-  return weighted_matrix(t, [&](PeerId i, PeerId j) {
-    return listed.at(t.directed ? Edge{j, i} : Edge{std::min(i, j), std::max(i, j)});
-  });
-}
-
-bool has_negative(const MixingMatrix& w) {
-  for (PeerId i = 0; i < w.size(); ++i) {
-    const Neighborhood& row = w.row(i);
-    if (row.self < 0 || std::ranges::any_of(row.weights, [](double v) { return v < 0; }))
-      return true;
-  }
-  return false;
-}
-
-/// The user's own W may have negative weights only as long as repeated averaging stays bounded.
-MixingMatrix averaging(MixingMatrix w) {
-  if (!has_negative(w)) return w;
-  const double slem = spectrum(w).slem;
-  if (slem <= 1 + tolerance) return w;
-  throw std::invalid_argument("mixing matrix: some weights are negative and ||W - J|| is " +
-                              text(slem) +
-                              ", above 1: averaging would blow a disagreement up; make the weights "
-                              "of each peer sum to at most 1");
-}
-
 }  // namespace
 
 double Neighborhood::weight_of(PeerId j) const {
@@ -192,26 +155,17 @@ MixingMatrix lazy(const Topology& t) {
       t, [&](PeerId i, PeerId j) { return 0.5 / (1 + std::max(degree(t, i), degree(t, j))); });
 }
 
-const std::vector<std::string>& weight_names() {
-  static const std::vector<std::string> names{
-      "metropolis", "max-degree", "lazy", "best-constant", "fdla", "fmmc", "edge-list"};
-  return names;
-}
-
-MixingMatrix mixing_matrix(std::string_view weights, const Topology& t) {
-  if (weights == "metropolis") return metropolis(t);
-  if (weights == "max-degree") return max_degree(t);
-  if (weights == "lazy") return lazy(t);
-  if (weights == "best-constant") return best_constant(t);
-  if (weights == "fdla") return fdla(t);
-  if (weights == "fmmc") return fmmc(t);
-  if (weights == "edge-list") return averaging(listed_weights(t));
-  if (weights.starts_with("file:"))
-    return averaging(read_matrix(std::string(weights.substr(5)), t));
-  std::string known;
-  for (const std::string& name : weight_names()) known += name + ", ";
-  throw std::invalid_argument("unknown weights `" + std::string(weights) + "`: " + known +
-                              "or file:PATH");
+MixingMatrix listed_weights(const Topology& t) {
+  if (t.edge_weights.empty()) {
+    throw std::invalid_argument("weights edge-list: the topology " + t.name +
+                                " brings no weights: give each edge one, or choose metropolis");
+  }
+  std::map<Edge, double> listed;
+  const std::vector<Edge> edges = t.edges();
+  for (std::size_t e = 0; e < edges.size(); ++e) listed[edges[e]] = t.edge_weights[e];
+  return weighted_matrix(t, [&](PeerId i, PeerId j) {
+    return listed.at(t.directed ? Edge{j, i} : undirected_edge(i, j));
+  });
 }
 
 }  // namespace gv

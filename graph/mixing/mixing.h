@@ -1,8 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "graph/topology/topology.h"
@@ -55,13 +53,7 @@ MixingMatrix metropolis(const Topology& t);
 MixingMatrix max_degree(const Topology& t);
 /// (I + W_metropolis) / 2: all eigenvalues >= 0.
 MixingMatrix lazy(const Topology& t);
-/// W from a file: n rows of n numbers (spaces or commas), `#` comments; or .npy, float32 or
-/// float64. The pattern must lie within the topology's.
-MixingMatrix read_matrix(const std::string& path, const Topology& t);
-/// The names that mixing_matrix knows, file:PATH aside.
-const std::vector<std::string>& weight_names();
-/// Weights by name: metropolis | max-degree | lazy | best-constant | fdla | fmmc | edge-list (those
-/// that came with the graph) | file:PATH. Throws std::invalid_argument with the known names.
-MixingMatrix mixing_matrix(std::string_view weights, const Topology& t);
+/// The weights that came with the graph. Throws std::invalid_argument when none did.
+MixingMatrix listed_weights(const Topology& t);
 
 }  // namespace gv

@@ -132,9 +132,7 @@ Weights minimize_slem(const EdgeGraph& g, Weights w, bool chain, int iterations)
 MixingMatrix to_matrix(const Topology& t, const EdgeGraph& g, const Weights& w) {
   std::map<Edge, double> by_edge;
   for (std::size_t e = 0; e < w.size(); ++e) by_edge[g.edges[e]] = w[e];
-  return weighted_matrix(t, [&](PeerId i, PeerId j) {
-    return by_edge.at({std::min(i, j), std::max(i, j)});
-  });
+  return weighted_matrix(t, [&](PeerId i, PeerId j) { return by_edge.at(undirected_edge(i, j)); });
 }
 
 /// The better of two starts.

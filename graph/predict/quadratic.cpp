@@ -7,7 +7,6 @@
 
 #include "graph/predict/mode_recursion.h"
 #include "graph/predict/scalar_round.h"
-#include "graph/predict/schedule_modes.h"
 
 namespace gv {
 namespace {
@@ -133,18 +132,6 @@ double stability_limit(const Modes& modes, const QuadraticFleet& fleet) {
   check(probe);
   check_random(modes, probe);
   return bisect(fleet, [&](const QuadraticFleet& f) { return stable(modes, f); });
-}
-
-double matching_contraction(PeerId n) {
-  return (n - 2.0) / (2 * (n - 1.0));
-}
-
-std::optional<Stationary> predict_matching(PeerId n, const QuadraticFleet& fleet) {
-  if (n % 2 != 0) {
-    throw std::invalid_argument("predict: a perfect matching needs an even number of peers, not " +
-                                std::to_string(n));
-  }
-  return predict(*schedule_modes(parse_schedule("random-matching"), n), fleet);
 }
 
 }  // namespace gv

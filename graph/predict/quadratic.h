@@ -8,8 +8,7 @@
 namespace gv {
 
 /// Peers that minimize the mean of f_i(x) = 1/2 (x - b_i)^T diag(h) (x - b_i) from gradients with
-/// additive noise, and how they do it. The Hessian is common to all; see predict_unequal for
-/// others.
+/// additive noise, and how they do it. The Hessian is common to all.
 struct QuadraticFleet {
   std::vector<double> hessian{1.0};  ///< h_k > 0, one per coordinate
   double noise = 1;                  ///< s^2: variance of a gradient, per coordinate
@@ -45,12 +44,5 @@ std::optional<Stationary> predict(const Modes& modes, const QuadraticFleet& flee
 /// The largest rate below which every mode is stable; in Lian's order (1 + lambda_n) / max h, else
 /// 2 / max h at most. fleet.rate is not looked at.
 double stability_limit(const Modes& modes, const QuadraticFleet& fleet);
-
-/// The same for a random perfect matching in every round (n even, weights 1/2; orders lian, atc and
-/// cta without momentum), from E W^T W. `matching_contraction`: its second largest eigenvalue
-/// (n - 2) / (2 (n - 1)). Boyd, Ghosh, Prabhakar & Shah, "Randomized gossip algorithms", IEEE
-/// Trans. Inf. Theory 2006.
-double matching_contraction(PeerId n);
-std::optional<Stationary> predict_matching(PeerId n, const QuadraticFleet& fleet);
 
 }  // namespace gv

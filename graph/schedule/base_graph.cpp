@@ -5,6 +5,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "graph/schedule/family.h"
+#include "graph/schedule/periodic_schedule.h"
+
 // Takezawa et al. 2023, arXiv:2305.11420: the k-peer hyper-hypercube, from it the simple Base-(k+1)
 // graph, and from both the Base-(k+1) graph.
 
@@ -16,7 +19,7 @@ using Round = std::map<Edge, double>;  ///< weights off the diagonal
 using Rounds = std::vector<Round>;
 
 void connect(Round& round, PeerId u, PeerId v, double weight) {
-  round[{std::min(u, v), std::max(u, v)}] = weight;
+  round[undirected_edge(u, v)] = weight;
 }
 
 /// All of them take the mean of all of them.
@@ -171,12 +174,33 @@ MixingMatrix to_matrix(const Round& round, PeerId n) {
   std::vector<Edge> edges;
   for (const auto& [edge, weight] : round) edges.push_back(edge);
   const Topology t = make_topology("base", n, edges);
-  return weighted_matrix(t, [&](PeerId i, PeerId j) {
-    return round.at({std::min(i, j), std::max(i, j)});
-  });
+  return weighted_matrix(t, [&](PeerId i, PeerId j) { return round.at(undirected_edge(i, j)); });
+}
+
+constexpr GraphParameter base_parameters[] = {
+    count_parameter("k", 1, 1, "the most neighbours that a peer has in a round")};
+
+std::unique_ptr<MixingSchedule> make_base(const ScheduleSpec& spec, PeerId n) {
+  return std::make_unique<PeriodicSchedule>(base_graph(n, spec.parameters.count("k")));
+}
+
+SearchGroups search_degrees(const SearchScope& scope) {
+  SearchGroups groups;
+  for (PeerId k = 1; k <= std::min<PeerId>(scope.max_degree, 8); ++k)
+    groups.push_back({"k=" + std::to_string(k)});
+  return groups;
 }
 
 }  // namespace
+
+extern constinit const ScheduleFamily base_family{
+    .name = "base",
+    .summary = "Base-(k+1): at most K neighbours, exact after a period; arXiv:2305.11420",
+    .parameters = base_parameters,
+    .example = "k=2",
+    .make = make_base,
+    .searched = search_degrees,
+};
 
 std::vector<MixingMatrix> base_graph(PeerId n, PeerId k) {
   if (k == 0) throw std::invalid_argument("base: k must be at least 1");

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "graph/mixing/extreme_pairs.h"
+#include "graph/schedule/family.h"
 #include "graph/schedule/one_peer.h"
 
 namespace gv {
@@ -53,7 +54,7 @@ Numbers project(const Numbers& p, double budget) {
 }
 
 /// Projected supergradient ascent on lambda_2(sum_j p_j L_j), which is concave: the supergradient
-/// is v^T L_j v at its eigenvector v. Steps as in graph/optimal_weights.
+/// is v^T L_j v at its eigenvector v. Steps as in graph/mixing/optimal_weights.cpp.
 Numbers best_probabilities(const Topology& t, const Flat& flat, std::size_t count, double budget) {
   const double total = budget * static_cast<double>(count);
   Numbers p(count, budget);
@@ -192,7 +193,30 @@ class MatchaSchedule final : public MixingSchedule {
   std::vector<std::vector<std::pair<PeerId, std::size_t>>> partners_;  ///< peer, matching
 };
 
+constexpr GraphParameter matcha_parameters[] = {
+    share_parameter("budget", 0.5, "the share of the matchings that are active on average"),
+    seed_parameter,
+    {"graph",
+     GraphParameter::Kind::graph,
+     0,
+     0,
+     0,
+     "the topology whose edges are used; it comes last"}};
+
+std::unique_ptr<MixingSchedule> make_matcha(const ScheduleSpec& spec, PeerId n) {
+  return std::make_unique<MatchaSchedule>(
+      build(spec.topology, n), spec.parameters.number("budget"), spec.parameters.seed());
+}
+
 }  // namespace
+
+extern constinit const ScheduleFamily matcha_family{
+    .name = "matcha",
+    .summary = "random matchings of a graph, a share B of them per round; arXiv:1905.09435",
+    .parameters = matcha_parameters,
+    .example = "budget=0.5,seed=1,graph=torus:4x4",
+    .make = make_matcha,
+};
 
 Matcha matcha(const Topology& t, double budget) {
   if (!(budget > 0 && budget <= 1))
@@ -207,12 +231,6 @@ Matcha matcha(const Topology& t, double budget) {
   m.contraction = found.lambda2;
   m.contraction_error = found.residual;
   return m;
-}
-
-std::unique_ptr<MixingSchedule> matcha_schedule(const Topology& t,
-                                                double budget,
-                                                std::uint64_t seed) {
-  return std::make_unique<MatchaSchedule>(t, budget, seed);
 }
 
 }  // namespace gv

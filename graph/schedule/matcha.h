@@ -1,10 +1,8 @@
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "graph/schedule/matching.h"
-#include "graph/schedule/schedule.h"
 
 namespace gv {
 
@@ -23,9 +21,5 @@ struct Matcha {
 /// `budget` in (0, 1]: sum_j p_j <= budget * matchings; 1 is the whole graph in every round. Throws
 /// std::invalid_argument unless t is undirected and connected.
 Matcha matcha(const Topology& t, double budget);
-
-std::unique_ptr<MixingSchedule> matcha_schedule(const Topology& t,
-                                                double budget,
-                                                std::uint64_t seed);
 
 }  // namespace gv

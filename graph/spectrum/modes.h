@@ -50,8 +50,7 @@ Modes modes_of(const MixingMatrix& w,
                const TopologySpec* spec = nullptr,
                std::string_view weights = "metropolis");
 
-/// All eigenvalues of a family: discrete Fourier transforms of circulants, their sums for a torus,
-/// Krawtchouk values of the hypercube, cosines of the path.
+/// All eigenvalues of a family that has a formula for them (see graph/topology/family.h).
 std::optional<Modes> closed_form_modes(const TopologySpec& spec,
                                        PeerId n,
                                        std::string_view weights);
@@ -60,9 +59,5 @@ Modes dense_modes(const MixingMatrix& w);
 /// & Saad, "Fast estimation of tr(f(A)) via stochastic Lanczos quadrature", SIAM J. Matrix Anal.
 /// 2017. Undirected W only.
 Modes stochastic_modes(const MixingMatrix& w, int probes, std::size_t steps);
-
-/// The one-peer exponential sequence W_t = (I + P^(2^t)) / 2, t < ceil(log2 n). Ying et al. 2021,
-/// arXiv:2110.13363.
-Modes one_peer_exponential_modes(PeerId n);
 
 }  // namespace gv

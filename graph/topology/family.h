@@ -1,53 +1,90 @@
 #pragma once
 
-#include <cstdint>
+#include <complex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "graph/spec/parameters.h"
 #include "graph/topology/topology.h"
 
 namespace gv {
 
-/// A topology by name and parameters, before the number of peers is known.
+/// An eigenvalue of W, and how many others are equal to it.
+struct Eigenvalue {
+  std::complex<double> value;
+  double count = 1;
+};
+
+/// The ends of W's spectrum, without the eigenvalue 1 of the all-ones vector.
+struct ExtremeEigenvalues {
+  double gap2 = 1;               ///< 1 - lambda2, computed so that nothing cancels
+  double lambda_n = 0;           ///< the smallest
+  std::optional<double> sigma2;  ///< of a directed family, which has only this: its second largest
+                                 ///< singular value
+};
+
+/// How a page draws a graph.
+enum class Drawing {
+  circle,       ///< all peers on one
+  open_circle,  ///< on a circle with a gap, since the last peer is no neighbour of the first
+  hub,          ///< peer 0 in the middle of the others
+  tree,         ///< level by level, peer 0 at the top
+  lattice       ///< rows and columns; what leaves one border comes in at the other
+};
+
+/// What `graph best` may look at.
+struct SearchScope {
+  PeerId peers = 0;
+  PeerId max_degree = 0;
+  int seeds = 1;  ///< of each random family
+};
+/// GraphParameters to try, as text. Of each group only the best graph is kept.
+using SearchGroups = std::vector<std::vector<std::string>>;
+
+/// A family of topologies: one constant, in the file that builds it. The list of all stands in
+/// graph/topologies.cpp.
+struct TopologyFamily {
+  std::string_view name;     ///< "random-regular"
+  std::string_view summary;  ///< one line, with the source
+  std::span<const GraphParameter> parameters = {};
+  std::string_view example = {};  ///< parameters with which it can be built on 16 peers
+  /// Throws std::invalid_argument with both numbers where it is impossible.
+  Topology (*build)(const GraphParameters& parameters, PeerId n) = nullptr;
+  Drawing drawing = Drawing::circle;
+  /// The spectrum of Metropolis weights on n >= 2 peers; null or empty where it has no formula.
+  std::optional<ExtremeEigenvalues> (*extremes)(const GraphParameters& parameters,
+                                                PeerId n) = nullptr;
+  /// All eigenvalues but the 1 of the all-ones vector; given where `extremes` is.
+  std::vector<Eigenvalue> (*eigenvalues)(const GraphParameters& parameters, PeerId n) = nullptr;
+  /// What `graph best` tries; null: it is never the best, or it is the user's own.
+  SearchGroups (*searched)(const SearchScope& scope) = nullptr;
+};
+
+/// For `searched`: a family without parameters, tried as it is.
+SearchGroups search_alone(const SearchScope& scope);
+/// For `searched`: every shape of at least 3 rows and 3 columns.
+SearchGroups search_shapes(const SearchScope& scope);
+/// `parameters` followed by seed=1, seed=2, ...
+std::vector<std::string> with_seeds(const std::string& parameters, const SearchScope& scope);
+
+extern const TopologyFamily ring_family;
+
+/// A topology by family and parameters, before the number of peers is known.
 struct TopologySpec {
-  std::string kind = "ring";
-  std::vector<PeerId> shape;  ///< grid, torus, king-torus: { rows, columns }; empty: the most
-                              ///< square factorization of n
-  PeerId degree = 3;          ///< random-regular
-  double p = 0.3;             ///< erdos-renyi: probability of an edge
-  PeerId k = 4;       ///< small-world, ring-lattice: neighbours in the (starting) lattice; even
-  double beta = 0.1;  ///< small-world: probability that an edge is rewired
-  PeerId shifts = 0;  ///< equi-static: shifts drawn; 0: ceil(log2 n)
-  std::uint64_t seed = 1;  ///< random families
-  std::string file;        ///< kind "file": see graph/formats/format.h
+  const TopologyFamily* family = &ring_family;
+  GraphParameters parameters;
+
+  bool is_file() const;             ///< the user's own graph
+  const std::string& file() const;  ///< the path, when it is one
 };
 
-/// What `graph list` prints: one row per family.
-struct Family {
-  std::string_view kind;        ///< "torus"
-  std::string_view parameters;  ///< "RxC", "" when there are none
-  std::string_view summary;     ///< one line, with the source
-};
-const std::vector<Family>& families();
-bool has_shape(const TopologySpec& spec);
-bool is_equi_static(const TopologySpec& spec);
-
-/// Parses `kind[:params]`: "ring", "torus:4x4", "random-regular:degree=3,seed=1",
-/// "erdos-renyi:p=0.3,seed=2", "small-world:k=4,beta=0.1,seed=1", "file:path/to.edges". Throws
-/// std::invalid_argument that names what is wrong and lists the kinds (with the nearest one
-/// suggested).
-TopologySpec parse_topology(std::string_view text);
-
-/// The inverse of parse_topology; only parameters that the family has.
+/// The inverse of parse_topology (graph/topologies.h).
 std::string to_string(const TopologySpec& spec);
 
-/// Builds the graph on n peers. Throws std::invalid_argument with both numbers when it is
-/// impossible
-/// ("torus 4x4 has 16 peers, the fleet has 15").
+/// The graph on n peers, named by its full specification. Throws std::invalid_argument with both
+/// numbers when it is impossible ("torus 4x4 has 16 peers, the fleet has 15").
 Topology build(const TopologySpec& spec, PeerId n);
-
-/// Reads an edge list, whatever the extension; see graph/formats/format.h for n and the checks.
-Topology read_edge_list(const std::string& path, PeerId n = 0);
 
 }  // namespace gv

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -9,6 +10,10 @@ namespace gv {
 
 using PeerId = std::uint32_t;
 using Edge = std::pair<PeerId, PeerId>;
+/// The edge as an undirected graph lists it, the smaller end first.
+inline Edge undirected_edge(PeerId u, PeerId v) {
+  return {std::min(u, v), std::max(u, v)};
+}
 
 /// Who talks to whom. neighbors[i] lists the peers whose vectors i averages in, ascending, without
 /// i itself. Undirected: j is in neighbors[i] exactly when i is in neighbors[j]. Directed:
@@ -24,17 +29,20 @@ struct Topology {
   std::vector<Edge> edges() const;  ///< (u, v): u < v when undirected, else u -> v; sorted
 };
 
-/// Builds an undirected topology; drops duplicates and self-loops, sorts.
+/// The undirected topology of these edges. Duplicates and self-loops are dropped; an end that is not
+/// a peer throws std::invalid_argument.
 Topology make_topology(std::string name, PeerId n, const std::vector<Edge>& edges);
 
 bool is_connected(const Topology& t);  ///< strongly, when directed
-/// The parts that hear of each other, links taken both ways; each ascending, the largest first.
+/// The parts that hear of each other when links are taken both ways. Each lists its peers in
+/// ascending order, and the largest part comes first.
 std::vector<std::vector<PeerId>> components(const Topology& t);
-/// Why t is not connected, with its components; empty when it is.
+/// A sentence that says why t is not connected and lists its components; empty when t is connected.
 std::string disconnection(const Topology& t);
-/// Throws std::invalid_argument with the disconnection and the remedy unless t is connected.
+/// Throws std::invalid_argument with that sentence and the remedy unless t is connected.
 void require_connected(const Topology& t);
-/// Longest shortest path in hops; -1 when not connected. O(n m).
+/// The number of hops between the two peers that are farthest apart; -1 when t is not connected.
+/// Takes O(n m) steps for n peers and m edges.
 std::int64_t diameter(const Topology& t);
 
 }  // namespace gv

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "gossip/peer.h"
-#include "graph/mixing/mixing.h"
-#include "graph/topology/family.h"
+#include "graph/topologies.h"
+#include "graph/weights.h"
 #include "optim/stopwatch.h"
 #include "optim/train/host_replica.h"
 #include "peer/bench/forked.h"
@@ -33,7 +33,7 @@ Task<> exchange_rounds(Peer& me, TcpWorld& world, Rounds rounds, double& seconds
     co_await me.average();
   }
   seconds = std::chrono::duration<double>(world.now() - began).count() / rounds.measured;
-  for (const PeerId to : me.plan.neighborhood.receivers) me.send(to, Kind::goodbye, nullptr);
+  co_await me.finish();
   world.end_loop();
 }
 
@@ -49,11 +49,10 @@ void gossip_rounds(std::uint32_t rank, Gathering& gathering, std::size_t dimensi
   const Plan plan{.id = rank, .peers = n, .neighborhood = w.row(rank)};
   const auto replica = bare_replica(dimension);
   TcpOptions options;
-  options.hello.peer = rank;
-  options.hello.incarnation = 1;
-  options.hello.peers = n;
-  options.links = plan.neighborhood.peers;
-  options.max_payload_bytes = dimension * sizeof(float);
+  options.links.self = {.fleet = {}, .model = {}, .peer = rank, .incarnation = 1, .peers = n};
+  options.links.neighbors = plan.neighborhood.peers;
+  options.bounds = {.messages = true, .kinds = ~0U, .payload_bytes = dimension * sizeof(float)};
+  options.runs_inline = [&](double flops) { return replica->runs_inline(flops); };
   options.log = [](const std::string&) {};
   const auto world = TcpWorld::make(std::move(options));
   Journal nobody;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/topologies.h"
 #include "peer/bench/device_bench.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/json/json.h"
@@ -26,7 +27,7 @@ Assembly usual_fleet() {
   fleet.peers.assign(1, {.batch = 64});
   fleet.data.train = 4096;
   fleet.data.test = 64;
-  fleet.topology.kind = "complete";
+  fleet.topology = parse_topology("complete");
   fleet.stop.rounds = 1;
   fleet.optimizer.lr = 0.01;
   return Assembly(std::move(fleet));

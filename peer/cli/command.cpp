@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "peer/fleet/value.h"
+#include "graph/spec/nearest.h"
 #include "peer/runtime/exit_code.h"
 
 // The only file that includes CLI11, which takes seconds to compile.

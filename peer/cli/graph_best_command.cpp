@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "graph/schedule/search.h"
+#include "graph/best_graphs.h"
+#include "graph/weights.h"
 #include "peer/cli/command.h"
 #include "peer/json/json.h"
 #include "peer/predict/forecast/graph_score.h"
@@ -22,7 +23,7 @@ struct BestOptions {
 
 Json to_json(const GraphCandidate& c) {
   return {{"name", c.name},
-          {"kind", c.spec.kind == "static" ? "topology" : "schedule"},
+          {"kind", c.spec.is_static() ? "topology" : "schedule"},
           {"neighbors_most", c.most_neighbors},
           {"neighbors_mean", c.mean_neighbors},
           {"period", c.rate.period},

@@ -5,7 +5,8 @@
 #include <fmt/format.h>
 
 #include "graph/formats/format.h"
-#include "graph/topology/family.h"
+#include "graph/topologies.h"
+#include "graph/weights.h"
 #include "peer/cli/command.h"
 #include "peer/runtime/exit_code.h"
 

@@ -1,18 +1,32 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "graph/mixing/mixing.h"
-#include "graph/schedule/schedule.h"
-#include "graph/topology/family.h"
+#include "graph/schedules.h"
+#include "graph/topologies.h"
+#include "graph/weights.h"
 #include "peer/cli/command.h"
+#include "peer/cli/graph_rows.h"
 #include "peer/json/json.h"
 #include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
 namespace {
 
-Json to_json(const Family& f, const char* key) {
-  return {{key, f.kind}, {"parameters", f.parameters}, {"summary", f.summary}};
+Json to_json(const GraphParameter& p) {
+  return {{"name", p.name}, {"help", help_of(p)}};
+}
+
+template <class Family>
+Json rows_of(std::span<const Family* const> families, const char* key) {
+  Json rows = Json::array();
+  for (const Family* f : families) {
+    Json options = Json::array();
+    for (const GraphParameter& p : f->parameters) options.push_back(to_json(p));
+    rows.push_back({{key, f->name},
+                    {"parameters", form_of(f->parameters)},
+                    {"summary", f->summary},
+                    {"options", options}});
+  }
+  return rows;
 }
 
 struct ListOptions {
@@ -20,27 +34,22 @@ struct ListOptions {
 };
 
 void list_json() {
-  Json rows = Json::array();
-  Json schedules = Json::array();
-  for (const Family& f : families()) rows.push_back(to_json(f, "topology"));
-  for (const Family& f : schedule_kinds()) schedules.push_back(to_json(f, "schedule"));
   fmt::print("{}\n",
              Json{{"schema", "grapevine.graph-list/1"},
-                  {"rows", rows},
+                  {"rows", rows_of(topology_families(), "topology")},
                   {"weights", weight_names()},
-                  {"schedules", schedules}}
+                  {"schedules", rows_of(schedule_families(), "schedule")}}
                  .dump());
 }
 
 void list_text() {
-  const auto print = [](const Family& f) {
-    fmt::print("{:<22} {:<30} {}\n", f.kind, f.parameters, f.summary);
-  };
   fmt::print("topologies\n");
-  for (const Family& f : families()) print(f);
+  for (const TopologyFamily* f : topology_families()) print_family(*f);
   fmt::print("\nschedules, which change with the round: see graph schedule\n");
-  for (const Family& f : schedule_kinds()) print(f);
-  fmt::print("\nweights: {}, file:PATH\n", fmt::join(weight_names(), ", "));
+  for (const ScheduleFamily* f : schedule_families()) print_family(*f);
+  fmt::print("\nweights\n");
+  for (const WeightRule& rule : weight_rules()) fmt::print("{:<22} {}\n", rule.name, rule.summary);
+  fmt::print("{:<22} {}\n", "file:PATH", "W from a file: n lines of n numbers, or .npy");
 }
 
 int list(const ListOptions& options) {

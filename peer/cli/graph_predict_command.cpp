@@ -9,11 +9,13 @@
 #include "graph/formats/number_rows.h"
 #include "graph/predict/centers.h"
 #include "graph/predict/mixing.h"
-#include "graph/predict/schedule_modes.h"
 #include "graph/predict/schedule_stability.h"
 #include "graph/predict/sequence.h"
 #include "graph/predict/sequence_walk.h"
 #include "graph/predict/transient.h"
+#include "graph/schedules.h"
+#include "graph/topologies.h"
+#include "graph/weights.h"
 #include "peer/cli/command.h"
 #include "peer/json/json.h"
 #include "peer/runtime/exit_code.h"
@@ -129,7 +131,7 @@ Prediction predict_fleet(PredictOptions& o) {
   if (is_schedule(o.topology)) return predict_schedule(o, centers);
   TopologySpec spec = parse_topology(o.topology);
   const Topology topology = build(spec, o.peers);
-  if (spec.kind != "file") spec = parse_topology(topology.name);  // with its shape
+  if (!spec.is_file()) spec = parse_topology(topology.name);  // with its shape
   const MixingMatrix w = mixing_matrix(o.weights, topology);
   if (o.fleet.staleness > 0) o.fleet.self_weight = common_self_weight(w);
   const Modes modes = modes_of(w, &spec, o.weights);

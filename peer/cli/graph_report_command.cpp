@@ -6,12 +6,14 @@
 #include <fmt/format.h>
 
 #include "graph/formats/file_error.h"
+#include "graph/formats/file_topology.h"
 #include "graph/formats/format.h"
 #include "graph/mixing/sparse_rows.h"
 #include "graph/predict/mixing.h"
-#include "graph/schedule/schedule.h"
+#include "graph/schedules.h"
 #include "graph/spectrum/selected_inverse.h"
-#include "graph/topology/topology_list.h"
+#include "graph/topologies.h"
+#include "graph/weights.h"
 #include "peer/cli/command.h"
 #include "peer/cli/graph_rows.h"
 #include "peer/json/json.h"
@@ -103,8 +105,8 @@ MixingMatrix matrix_of(const Topology& t, const std::string& weights) {
 }
 
 GraphRow make_row(const TopologySpec& spec, const ReportOptions& options) {
-  GraphRow row{.topology = spec.kind == "file" ? read_graph(spec.file, options.peers)
-                                               : build(spec, options.peers),
+  GraphRow row{.topology = spec.is_file() ? read_graph(spec.file(), options.peers)
+                                          : build(spec, options.peers),
                .weights = options.weights,
                .diameter = {},
                .spectrum = {},
@@ -123,7 +125,7 @@ GraphRow make_row(const TopologySpec& spec, const ReportOptions& options) {
   const MixingMatrix w = matrix_of(row.topology, options.weights);
   if (options.more) row.push_sum = push_sum_of(row.topology);
   // The name knows a shape that was left open.
-  const TopologySpec full = spec.kind == "file" ? spec : parse_topology(row.topology.name);
+  const TopologySpec full = spec.is_file() ? spec : parse_topology(row.topology.name);
   const auto start = std::chrono::steady_clock::now();
   row.spectrum = spectrum(w, &full, options.weights);
   row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -142,10 +144,7 @@ void print_json(const std::vector<GraphRow>& rows, const ReportOptions& options)
 int report(const ReportOptions& options) {
   std::vector<GraphRow> rows;
   if (!options.edges.empty()) {
-    TopologySpec spec;
-    spec.kind = "file";
-    spec.file = options.edges;
-    rows.push_back(make_row(spec, options));
+    rows.push_back(make_row(file_topology(options.edges), options));
   }
   for (const std::string& list : options.topologies) {
     for (const std::string& text : split_topologies(list)) {
@@ -154,7 +153,7 @@ int report(const ReportOptions& options) {
                                     " changes with the round: see `grapevine graph schedule " +
                                     text + " --peers N`");
       const TopologySpec spec = parse_topology(text);
-      if (options.peers == 0 && spec.kind != "file")
+      if (options.peers == 0 && !spec.is_file())
         throw std::invalid_argument("graph report: --topology " + text + " needs --peers N");
       rows.push_back(make_row(spec, options));
     }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "graph/schedule/schedule_rate.h"
+#include "graph/schedules.h"
 #include "peer/cli/command.h"
+#include "peer/cli/graph_rows.h"
 #include "peer/json/json.h"
 #include "peer/runtime/exit_code.h"
 
@@ -77,8 +79,7 @@ void report(const ScheduleOptions& o) {
 }
 
 void print_kinds() {
-  for (const Family& f : schedule_kinds())
-    fmt::print("{:<22} {:<32} {}\n", f.kind, f.parameters, f.summary);
+  for (const ScheduleFamily* f : schedule_families()) print_family(*f);
 }
 
 int schedule(const ScheduleOptions& o) {

@@ -12,6 +12,7 @@
 #include "peer/predict/forecast/expectation.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
+#include "peer/runtime/link_bounds.h"
 #include "peer/sim/simulation.h"
 
 namespace gv::cli {
@@ -44,16 +45,12 @@ void print_record(const FleetRecord& record, bool json, ProgressLine& progress) 
 
 /// What the fleet file lets go wrong, with the times by which a real fleet notices.
 FaultPlan injections(const Fleet& fleet) {
-  using std::chrono::milliseconds;
   FaultPlan plan;
   plan.until = Time::max();
   plan.dice = false;
   plan.restart = fleet.restart;
   plan.inject = fleet.faults.inject;
-  plan.timing = {.reconnect_within = milliseconds(1000),
-                 .dead_after = fleet.faults.dead_after,
-                 .first_redial = milliseconds(50),
-                 .slowest_redial = milliseconds(500)};
+  plan.times = link_times(fleet.faults);
   return plan;
 }
 
@@ -62,9 +59,12 @@ int verdict(const SimulationResult& result) {
   for (const std::string& violation : result.violations)
     fmt::print(stderr, "violation: {}\n", violation);
   for (const PeerId peer : result.lost) fmt::print(stderr, "peer {} was lost\n", peer);
+  for (const PeerId peer : result.broken_by)
+    fmt::print(stderr, "without peer {} this algorithm cannot complete a round\n", peer);
   if (!result.violations.empty()) return exit_code::check_failed;
   if (result.interrupted) return exit_code::interrupted;
-  return result.lost.empty() ? exit_code::done : exit_code::peers_lost;
+  const bool whole = result.lost.empty() && result.broken_by.empty();
+  return whole ? exit_code::done : exit_code::peers_lost;
 }
 
 struct SimulateOptions {

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 #include <xxhash.h>
 
+#include "graph/formats/file_topology.h"
+
 namespace gv {
 namespace {
 
@@ -28,10 +30,10 @@ class Hash {
 std::string graph_of(const Fleet& f) {
   if (f.schedule) {
     ScheduleSpec spec = *f.schedule;
-    spec.topology.file.clear();
+    if (spec.topology.is_file()) spec.set_graph(file_topology(""));
     return to_string(spec);
   }
-  return f.topology.kind == "file" ? "file" : to_string(f.topology);
+  return f.topology.is_file() ? "file" : to_string(f.topology);
 }
 
 std::string weights_of(const Fleet& f) {
@@ -113,6 +115,9 @@ std::string digest_of(const Fleet& f) {
                       f.stop.rounds.value_or(0),
                       f.stop.epochs.value_or(0));
   for (const PeerSpec& peer : f.peers) text += fmt::format("{},{};", peer.batch, peer.threads);
+  for (const auto& [option, value] : f.settings) text += fmt::format("{} {};", option, value);
+  if (f.order == "hierarchical")
+    for (const PeerSpec& peer : f.peers) text += fmt::format("on {};", peer.host);
   if (f.data.kind == "text") text += fmt::format("context {};", f.data.context);
   if (f.data.augment.any())
     text += fmt::format("augment {} {};", f.data.augment.crop, f.data.augment.flip);

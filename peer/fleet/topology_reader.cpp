@@ -4,9 +4,12 @@
 
 #include <fmt/format.h>
 
-#include "graph/mixing/mixing.h"
-#include "graph/schedule/schedule.h"
+#include "graph/formats/file_topology.h"
+#include "graph/schedules.h"
 #include "graph/spectrum/spectrum.h"
+#include "graph/topologies.h"
+#include "graph/weights.h"
+#include "peer/fleet/algorithm_reader.h"
 #include "peer/fleet/digest.h"
 #include "peer/fleet/readers.h"
 
@@ -32,19 +35,31 @@ class TopologyReader : Readers {
     TopologySpec& t = fleet_.topology;
     const Value* kind = map.take("kind");
     if (!read_short_topology(kind)) {
-      std::vector<std::string> kinds;
-      for (const Family& f : families()) kinds.emplace_back(f.kind);
-      for (const Family& f : schedule_kinds()) kinds.emplace_back(f.kind);  // see read_rounds
-      set(kind, t.kind, choice(kinds));
-      read_topology_parameters(map);
+      std::string name(t.family->name);
+      set(kind, name, choice(known_names()));
+      if (const TopologyFamily* family = find_topology_family(name)) t.family = family;
+      t.parameters = GraphParameters(t.family->parameters);
+      read_parameters(map, t.parameters);
     }
-    if (t.kind == "file") t.file = (folder_ / t.file).lexically_normal().string();
+    set_beside_fleet(t);
     read_weights(map.take("weights"));
     map.finish();
     check_graph(value != nullptr ? *value : root_);
   }
 
  private:
+  static std::vector<std::string> known_names() {
+    std::vector<std::string> names;
+    for (const TopologyFamily* f : topology_families()) names.emplace_back(f->name);
+    for (const ScheduleFamily* f : schedule_families()) names.emplace_back(f->name);
+    return names;
+  }
+
+  /// The path of a graph file is seen from the fleet file's folder.
+  void set_beside_fleet(TopologySpec& t) {
+    if (t.is_file()) t = file_topology((folder_ / t.file()).lexically_normal().string());
+  }
+
   /// `base:k=1`, or { kind: base, k: 1 }. False: the value names no schedule.
   bool read_rounds(const Value* value) {
     const Value::Entry* entry =
@@ -61,38 +76,29 @@ class TopologyReader : Readers {
     ScheduleSpec& s = *fleet_.schedule;
     MapReader map(source_, value, "topology", true);
     map.take("kind");
-    const bool equi = s.kind == "od-equi-dyn" || s.kind == "ou-equi-dyn";
-    if (s.kind == "base") set(map.take("k"), s.k, count(1, most_peers));
-    if (equi) {
-      set(map.take("m"), s.shifts, count(1, most_peers));
-      set(map.take("eta"), s.eta, number(0, 1));
+    read_parameters(map, s.parameters);
+    if (s.parameters.has("graph")) read_base_graph(map.take("graph"), s);
+    if (s.topology.is_file()) {
+      TopologySpec graph = s.topology;
+      set_beside_fleet(graph);
+      s.set_graph(graph);
     }
-    if (s.kind == "matcha") {
-      set(map.take("budget"), s.budget, [this](const Value& v) {
-        return read_fraction(source_, v);
-      });
-      if (const Value* graph = map.take("graph")) read_base_graph(*graph, s.topology);
-      if (s.topology.kind == "file")
-        s.topology.file = (folder_ / s.topology.file).lexically_normal().string();
-    }
-    if (equi || s.kind == "matcha" || s.kind == "random-matching")
-      set(map.take("seed"), s.seed, count(0, std::numeric_limits<std::uint64_t>::max()));
     if (const Value* weights = map.take("weights"))
-      source_.error(*weights,
-                    fmt::format("`{}` has weights of its own, another W for every round", s.kind),
-                    "leave `weights` out");
+      source_.error(
+          *weights,
+          fmt::format("`{}` has weights of its own, another W for every round", s.family->name),
+          "leave `weights` out");
     map.finish();
     check_rounds(*kind);
     return true;
   }
 
-  void read_base_graph(const Value& value, TopologySpec& topology) {
-    const std::optional<std::string> text = read_word(source_, value);
-    if (!text) return;
+  void read_base_graph(const Value* value, ScheduleSpec& s) {
+    if (value == nullptr) return;
     try {
-      topology = parse_topology(*text);
+      s.set_graph(parse_topology(s.parameters.text("graph")));
     } catch (const std::exception& e) {
-      source_.error(value, e.what());
+      source_.error(*value, e.what());
     }
   }
 
@@ -103,8 +109,8 @@ class TopologyReader : Readers {
       const Topology t = make_schedule(s, fleet_.size())->topology(to_string(s));
       if (const std::string why = disconnection(t); !why.empty())
         source_.error(at, why, "another seed, or more shifts to draw from (m)");
-      if (s.topology.kind == "file")
-        fleet_.mixing_digest = digest_of(build(s.topology, fleet_.size()));
+      if (s.topology.is_file()) fleet_.mixing_digest = digest_of(build(s.topology, fleet_.size()));
+      check_algorithm(source_, root_, fleet_, nullptr);
     } catch (const std::exception& e) {
       source_.error(at, e.what());
     }
@@ -123,32 +129,46 @@ class TopologyReader : Readers {
     return true;
   }
 
-  void read_topology_parameters(MapReader& map) {
-    TopologySpec& t = fleet_.topology;
-    if (has_shape(t)) read_shape(map.take("shape"));
-    if (t.kind == "random-regular") set(map.take("degree"), t.degree, count(1, most_peers));
-    if (t.kind == "erdos-renyi")
-      set(map.take("p"), t.p, [this](const Value& v) { return read_fraction(source_, v); });
-    if (t.kind == "small-world") {
-      set(map.take("k"), t.k, count(2, most_peers));
-      set(map.take("beta"), t.beta, [this](const Value& v) { return read_fraction(source_, v); });
+  /// Sets the parameters whose names are keys of the map; other keys are refused in the end.
+  void read_parameters(MapReader& map, GraphParameters& values) {
+    for (const GraphParameter& row : values.rows()) {
+      const Value* value = map.take(std::string(row.name));
+      if (value == nullptr) continue;
+      if (const std::optional<GraphParameterValue> read = read_parameter(*value, row))
+        values.set(row.name, *read);
     }
-    if (t.kind == "ring-lattice") set(map.take("k"), t.k, count(2, most_peers));
-    if (is_equi_static(t)) set(map.take("m"), t.shifts, count(1, most_peers));
-    if (t.kind == "random-regular" || t.kind == "erdos-renyi" || t.kind == "small-world" ||
-        is_equi_static(t)) {
-      set(map.take("seed"), t.seed, count(0, std::numeric_limits<std::uint64_t>::max()));
-    }
-    if (t.kind == "file") set(map.take("file"), t.file, word());
   }
 
-  void read_shape(const Value* shape) {
-    if (shape == nullptr) return;
-    if (shape->kind != Value::Kind::sequence || shape->items.size() != 2)
-      return source_.error(*shape, "expected two numbers, rows and columns, such as [4, 4]");
-    for (const Value& side : shape->items)
-      fleet_.topology.shape.push_back(
-          static_cast<PeerId>(read_count(source_, side, 1, most_peers).value_or(1)));
+  std::optional<GraphParameterValue> read_parameter(const Value& value, const GraphParameter& row) {
+    const auto wrap = [](const auto& read) {
+      return read ? std::optional<GraphParameterValue>(*read) : std::nullopt;
+    };
+    switch (row.kind) {
+      case GraphParameter::Kind::count:
+        return wrap(read_count(source_,
+                               value,
+                               static_cast<std::uint64_t>(row.least),
+                               static_cast<std::uint64_t>(row.most)));
+      case GraphParameter::Kind::number:
+        return wrap(read_fraction(source_, value));
+      case GraphParameter::Kind::seed:
+        return wrap(read_count(source_, value, 0, std::numeric_limits<std::uint64_t>::max()));
+      case GraphParameter::Kind::shape:
+        return wrap(read_shape(value));
+      default:
+        return wrap(read_word(source_, value));
+    }
+  }
+
+  std::optional<LatticeShape> read_shape(const Value& shape) {
+    if (shape.kind != Value::Kind::sequence || shape.items.size() != 2) {
+      source_.error(shape, "expected two numbers, rows and columns, such as [4, 4]");
+      return std::nullopt;
+    }
+    const auto rows = read_count(source_, shape.items[0], 1, most_peers);
+    const auto columns = read_count(source_, shape.items[1], 1, most_peers);
+    if (!rows || !columns) return std::nullopt;
+    return LatticeShape{static_cast<PeerId>(*rows), static_cast<PeerId>(*columns)};
   }
 
   void read_weights(const Value* value) {
@@ -174,6 +194,7 @@ class TopologyReader : Readers {
       const MixingMatrix w = mixing_matrix(fleet_.weights, t);
       fleet_.mixing_digest = digest_of(w);
       warn_of_rates(w);
+      check_algorithm(source_, root_, fleet_, &w);
     } catch (const std::exception& e) {
       source_.error(at, e.what());
     }
@@ -182,13 +203,13 @@ class TopologyReader : Readers {
   /// Weights that minimize slem push lambda_n down; with the gradient at the model before mixing
   /// the rate must stay below (1 + lambda_n) / L.
   void warn_of_rates(const MixingMatrix& w) {
-    const std::string& rule = fleet_.weights;
-    const bool optimal = rule == "best-constant" || rule == "fdla" || rule == "fmmc";
-    if (notices_ == nullptr || !optimal || fleet_.order != "lian") return;
+    const WeightRule* rule = find_weight_rule(fleet_.weights);
+    if (rule == nullptr || !rule->lowers_lambda_n) return;
+    if (notices_ == nullptr || fleet_.order != "lian") return;
     notices_->push_back(
         fmt::format("weights {} with order lian: stable only for learning rates below {:.3g} / L "
                     "(L: the loss's curvature); order atc has no such limit",
-                    rule,
+                    rule->name,
                     1 + spectrum(w).lambda_n.value_or(0)));
   }
 

@@ -6,23 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "graph/spec/nearest.h"
+
 namespace gv {
 namespace {
-
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
-  for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + change});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
-    }
-  }
-  return d[a.size()][b.size()];
-}
 
 bool is_scalar(Source& source, const Value& value, const std::string& wanted) {
   if (value.kind == Value::Kind::scalar) return true;
@@ -89,18 +76,6 @@ std::optional<double> with_unit(Source& source,
 }
 
 }  // namespace
-
-std::string nearest(std::string_view word, const std::vector<std::string>& known) {
-  std::string best;
-  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
-  for (const std::string& k : known) {
-    if (const std::size_t d = distance(word, k); d < least) {
-      least = d;
-      best = k;
-    }
-  }
-  return best;
-}
 
 std::optional<double> read_number(Source& source, const Value& value, double least, double most) {
   if (!is_scalar(source, value, "a number")) return std::nullopt;

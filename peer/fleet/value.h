@@ -11,10 +11,6 @@
 
 namespace gv {
 
-/// The word of `known` that `word` was probably meant to be (Damerau-Levenshtein, at most max(2,
-/// length / 3)); empty when there is none.
-std::string nearest(std::string_view word, const std::vector<std::string>& known);
-
 /// Strict scalar readers. Each returns nothing and reports when the text is not what is asked for.
 std::optional<double> read_number(Source& source, const Value& value, double least, double most);
 std::optional<std::uint64_t> read_count(Source& source,

@@ -95,12 +95,14 @@ class LauncherEar {
 int run_launched_peer(const Assembly& fleet,
                       PeerId id,
                       const std::string& folder,
-                      const PeerPast& past) {
+                      const PeerPast& past,
+                      const PeerParts& parts) {
   std::signal(SIGPIPE, SIG_IGN);
   TcpPeerOptions options;
   options.folder = folder;
   options.from = past.from;
   options.rejoin = past.rejoin;
+  options.parts = parts;
   options.on_ready = [] { say(control::line(control::Ready{})); };
   options.on_progress = [](Step step) { say(control::line(control::Progress{step})); };
   options.on_report = [](Report report) { report_to_launcher(std::move(report)); };
@@ -133,6 +135,7 @@ int run_manual_peer(const Assembly& fleet,
                     PeerId id,
                     Time connect_deadline,
                     const PeerPast& past,
+                    const PeerParts& parts,
                     const ManualPeerScreen& screen) {
   sigset_t ends;
   sigemptyset(&ends);
@@ -150,8 +153,13 @@ int run_manual_peer(const Assembly& fleet,
   std::filesystem::create_directories(options.folder);
   options.from = past.from;
   options.rejoin = past.rejoin;
+  options.parts = parts;
   options.on_ready = [&] { screen.log("connected with all neighbours"); };
-  options.on_report = [&](const Report& report) { screen.on_report(report); };
+  bool broken = false;
+  options.on_report = [&](const Report& report) {
+    broken = broken || report.broken_by.has_value();
+    screen.on_report(report);
+  };
   options.log = screen.log;
   TcpPeer peer(fleet, id, std::move(options));
   if (!fleet.fleet.faults.inject.empty())
@@ -170,7 +178,8 @@ int run_manual_peer(const Assembly& fleet,
     return true;
   });
   peer.run(addresses);
-  return signal;
+  if (signal != 0) return signal;
+  return broken ? exit_code::peers_lost : exit_code::done;
 }
 
 }  // namespace gv

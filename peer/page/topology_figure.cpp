@@ -4,9 +4,10 @@
 #include <bit>
 #include <cmath>
 #include <numbers>
-#include <stdexcept>
 
 #include <fmt/format.h>
+
+#include "graph/topologies.h"
 
 namespace gv {
 namespace {
@@ -16,23 +17,11 @@ using svg::Point;
 constexpr double side = 260, margin = 24;
 constexpr PeerId most_labels = 24;
 
-/// Rows and columns, when the graph is drawn as a lattice.
-struct Lattice {
-  PeerId rows = 0, columns = 0;
-};
-
-Lattice lattice_of(const TopologySpec& spec) {
-  if (!has_shape(spec) || spec.shape.size() != 2 || std::ranges::min(spec.shape) < 2) return {};
-  return {spec.shape[0], spec.shape[1]};
-}
-
-/// What the name says; a file's graph has no shape.
-TopologySpec spec_of(const Topology& t) {
-  try {
-    return parse_topology(t.name);
-  } catch (const std::invalid_argument&) {
-    return {};
-  }
+/// Rows and columns, when the graph is drawn as a lattice; else open.
+LatticeShape lattice_of(const TopologySpec& spec) {
+  if (spec.family->drawing != Drawing::lattice) return {};
+  const LatticeShape shape = spec.parameters.shape();
+  return std::min(shape.rows, shape.columns) < 2 ? LatticeShape{} : shape;
 }
 
 Point circle_place(PeerId k, PeerId n) {
@@ -48,11 +37,29 @@ Point tree_place(PeerId i, PeerId n) {
   return {along, levels > 1 ? static_cast<double>(level) / (levels - 1) : 0.5};
 }
 
-Point lattice_place(PeerId i, const Lattice& l) {
+Point lattice_place(PeerId i, const LatticeShape& l) {
   const double cell = 1.0 / std::max(l.rows, l.columns);
   const double row = i / l.columns - (l.rows - 1) / 2.0;
   const double column = i % l.columns - (l.columns - 1) / 2.0;
   return {0.5 + column * cell, 0.5 + row * cell};
+}
+
+Point place(const TopologySpec& spec, PeerId i, PeerId n) {
+  switch (spec.family->drawing) {
+    case Drawing::lattice:
+      if (const LatticeShape l = lattice_of(spec); l.rows > 0) return lattice_place(i, l);
+      break;
+    case Drawing::tree:
+      return tree_place(i, n);
+    case Drawing::hub:
+      if (n > 2) return i == 0 ? Point{0.5, 0.5} : circle_place(i - 1, n - 1);
+      break;
+    case Drawing::open_circle:
+      return circle_place(i, n + std::max<PeerId>(1, n / 8));
+    case Drawing::circle:
+      break;
+  }
+  return circle_place(i, n);
 }
 
 Point on_picture(Point p) {
@@ -61,7 +68,7 @@ Point on_picture(Point p) {
 }
 
 /// As large as neighbours allow.
-double node_radius(PeerId n, const Lattice& l) {
+double node_radius(PeerId n, const LatticeShape& l) {
   const double usual = n <= most_labels ? 9 : n <= 64 ? 4 : 2.5;
   const double cell = (side - 2 * margin) / std::max({l.rows, l.columns, PeerId{1}});
   return l.rows > 0 ? std::min(usual, 0.4 * cell) : usual;
@@ -80,7 +87,7 @@ int short_way(PeerId from, PeerId to, PeerId length) {
 }
 
 /// A straight line, or two half lines where the edge goes round the border.
-std::string lattice_edge(Edge e, const Lattice& l, Point a, Point b) {
+std::string lattice_edge(Edge e, const LatticeShape& l, Point a, Point b) {
   const int down = short_way(e.first / l.columns, e.second / l.columns, l.rows);
   const int right = short_way(e.first % l.columns, e.second % l.columns, l.columns);
   const double cell = (side - 2 * margin) / std::max(l.rows, l.columns);
@@ -108,7 +115,7 @@ std::string arrow_head(Point from, Point to, double radius) {
 }
 
 std::string edge_paths(const Topology& t,
-                       const Lattice& lattice,
+                       const LatticeShape& lattice,
                        const std::vector<Point>& at,
                        double radius) {
   std::string lines;
@@ -127,20 +134,8 @@ std::string edge_paths(const Topology& t,
 }  // namespace
 
 std::vector<Point> layout(const TopologySpec& spec, PeerId n) {
-  const Lattice lattice = lattice_of(spec);
   std::vector<Point> places;
-  for (PeerId i = 0; i < n; ++i) {
-    if (lattice.rows > 0)
-      places.push_back(lattice_place(i, lattice));
-    else if (spec.kind == "binary-tree")
-      places.push_back(tree_place(i, n));
-    else if (spec.kind == "star" && n > 2)
-      places.push_back(i == 0 ? Point{0.5, 0.5} : circle_place(i - 1, n - 1));
-    else if (spec.kind == "path")
-      places.push_back(circle_place(i, n + std::max<PeerId>(1, n / 8)));
-    else
-      places.push_back(circle_place(i, n));
-  }
+  for (PeerId i = 0; i < n; ++i) places.push_back(place(spec, i, n));
   return places;
 }
 
@@ -155,7 +150,7 @@ std::string topology_figure(const Topology& t, std::size_t series) {
                                 "tick",
                                 fmt::format("{} peers: too many to draw", t.size())));
   }
-  const TopologySpec spec = spec_of(t);
+  const TopologySpec spec = spec_of_name(t).value_or(TopologySpec{});
   std::vector<Point> at = layout(spec, t.size());
   std::ranges::transform(at, at.begin(), on_picture);
   const bool labels = t.size() <= most_labels;

@@ -11,6 +11,7 @@
 #include "optim/state.h"
 #include "peer/checkpoint/posix_disk.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/runtime/link_bounds.h"
 
 namespace gv {
 namespace {
@@ -21,34 +22,30 @@ std::uint64_t new_incarnation() {
   return (static_cast<std::uint64_t>(device()) << 32) | device() | 1;
 }
 
-std::vector<PeerId> links_of(const Neighborhood& row) {
-  std::vector<PeerId> links;
-  std::ranges::set_union(row.peers, row.receivers, std::back_inserter(links));
+LinkSettings settings_of(const Assembly& fleet, const Plan& plan, const TcpPeerOptions& options) {
+  constexpr std::uint64_t small_messages = 64 * 1024;
+  LinkSettings links = link_settings(plan, fleet.dimension, small_messages);
+  links.self.fleet = fleet.fleet.digest;
+  links.self.model = fleet.model_digest;
+  links.self.incarnation = new_incarnation();
+  links.times = link_times(fleet.fleet.faults);
+  links.times.connect = options.connect_deadline;
+  links.times.patience = plan.patience;
+  links.rejoin = options.rejoin;
   return links;
 }
 
 TcpOptions tcp_options(const Assembly& fleet, const Plan& plan, const TcpPeerOptions& options) {
   TcpOptions tcp;
-  tcp.hello = {.fleet = fleet.fleet.digest,
-               .model = fleet.model_digest,
-               .peer = plan.id,
-               .incarnation = new_incarnation(),
-               .peers = plan.peers};
-  tcp.links = links_of(plan.neighborhood);
-  tcp.max_payload_bytes = fleet.dimension * sizeof(float);
+  tcp.links = settings_of(fleet, plan, options);
+  tcp.bounds = frame_bounds(fleet);
   tcp.listen_address = options.listen_address;
   tcp.listen_port = options.listen_port;
   tcp.compute_threads = fleet.fleet.peers.at(plan.id).threads;
-  tcp.connect_deadline = options.connect_deadline;
-  tcp.heartbeat = fleet.fleet.faults.heartbeat;
-  tcp.dead_after = fleet.fleet.faults.dead_after;
-  tcp.patience = plan.patience;
   if (fleet.fleet.network.emulate) tcp.emulate = fleet.fleet.network;
   tcp.emulation_seed = fleet.fleet.seed;
   tcp.stuck_after = fleet.fleet.faults.stuck_after;
   tcp.on_stuck = [] { std::_Exit(exit_code::failed); };
-  tcp.successors = plan.catch_up;
-  tcp.rejoin = options.rejoin;
   tcp.log = options.log;
   return tcp;
 }
@@ -69,26 +66,27 @@ TcpPeer::TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options)
     : fleet_(fleet),
       on_ready_(options.on_ready),
       on_progress_(options.on_progress),
-      replica_(fleet.replica(id)) {
+      replica_(choose_replica(fleet.replica(id), options.parts)) {
   Plan plan = fleet.plan(id);
   TcpOptions tcp = tcp_options(fleet, plan, options);
-  if (!options.folder.empty()) keep_books(tcp.hello, options.folder);
+  if (!options.folder.empty()) keep_books(tcp.links.self, options.folder);
   const std::optional<Checkpoint> past = beginning(options);
   plan.fetch = options.rejoin && !past;
   tcp.memory = replica_->buffer_memory();
+  tcp.runs_inline = [this](double flops) { return replica_->runs_inline(flops); };
   world_ = TcpWorld::make(std::move(tcp));
   journal_.on_report = options.on_report;
   journal_.log = options.log;
   journal_.world = world_.get();
-  peer_ = std::make_unique<Peer>(plan, *world_, journal_, *replica_);
+  body_ = make_peer(plan, *world_, journal_, *replica_, options.parts);
   if (!past) return;
   StateReader state(past->state);
   replica_->restore(state);
-  peer_->step = past->step;
+  body_.peer->step = past->step;
   options.log(fmt::format("goes on from the checkpoint of round {}", past->step));
 }
 
-void TcpPeer::keep_books(const wire::Hello& self, const std::string& folder) {
+void TcpPeer::keep_books(const Hello& self, const std::string& folder) {
   disk_ = std::make_unique<PosixDisk>();
   checkpoints_ = std::make_unique<CheckpointStore>(*disk_,
                                                    folder + "/checkpoints",
@@ -125,8 +123,8 @@ std::uint16_t TcpPeer::listen() {
 }
 
 void TcpPeer::run(const std::vector<PeerAddress>& addresses) {
-  life_ = live_and_leave(*peer_, fleet_.algorithm->run, *world_);
-  world_->run(addresses, *peer_, [this] {
+  life_ = live_and_leave(*body_.peer, fleet_.algorithm->run, *world_);
+  world_->run(addresses, *body_.peer, [this] {
     if (on_ready_) on_ready_();
     if (on_progress_) tell_progress();
     life_.start();
@@ -137,14 +135,14 @@ void TcpPeer::run(const std::vector<PeerAddress>& addresses) {
 
 void TcpPeer::tell_progress() {
   world_->after(std::chrono::milliseconds(250), [this] {
-    on_progress_(peer_->step);
+    on_progress_(body_.peer->step);
     tell_progress();
   });
 }
 
 void TcpPeer::stop() {
   world_->post([this] {
-    peer_->stop();
+    body_.peer->stop();
     world_->give_up();
   });
 }
@@ -158,7 +156,7 @@ void TcpPeer::cut(PeerId neighbor, Time length) {
 }
 
 void TcpPeer::ask(std::function<void(Step)> f) {
-  world_->post([this, f = std::move(f)] { f(peer_->step); });
+  world_->post([this, f = std::move(f)] { f(body_.peer->step); });
 }
 
 }  // namespace gv

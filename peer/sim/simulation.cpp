@@ -13,6 +13,7 @@
 #include "optim/check.h"
 #include "optim/state.h"
 #include "optim/workers.h"
+#include "peer/runtime/link_bounds.h"
 #include "peer/sim/sim_journal.h"
 #include "peer/sim/sim_world.h"
 #include "peer/sim/trial.h"
@@ -27,13 +28,14 @@ class Simulation {
     const PeerId n = fleet.fleet.size();
     shared_.network = fleet.fleet.network;
     shared_.seed = fleet.fleet.seed;
+    shared_.bounds = frame_bounds(fleet);
     shared_.observer = &observer;
     shared_.finished.assign(n, false);
     last_job_.assign(n, none);
     std::vector<std::unique_ptr<Replica>> replicas(n);
     workers_.run(n, [&](std::size_t i) { replicas[i] = make_replica(static_cast<PeerId>(i)); });
     for (PeerId i = 0; i < n; ++i)
-      shared_.peers.push_back(begin_life(i, 0, fleet.plan(i), std::move(replicas[i])));
+      shared_.peers.push_back(begin_life(i, 0, plan(i), std::move(replicas[i])));
     shared_.on_store = options.on_store;
     for (const Checkpoint& past : options.resume) {
       restore(*lives_.at(past.peer).replica, past);
@@ -41,16 +43,17 @@ class Simulation {
     }
     if (!options.faults) return;
     trial_.emplace(
-        *options.faults, shared_, [this](Life life, const std::optional<Checkpoint>& past) {
-          return succeed(life, past);
-        });
-    for (PeerId i = 0; i < n; ++i) trial_->born({i, 0}, *lives_[i].peer, lives_[i].task);
+        *options.faults,
+        options.links,
+        shared_,
+        [this](Life life, const std::optional<Checkpoint>& past) { return succeed(life, past); });
+    for (PeerId i = 0; i < n; ++i) trial_->born({i, 0}, *lives_[i].body.peer, lives_[i].task);
   }
 
   SimulationResult run() {
     SimulationResult result;
     if (trial_) trial_->start();
-    for (std::size_t i = 0; i < shared_.peers.size(); ++i) lives_[i].task.start();
+    for (std::size_t i = 0; i < shared_.peers.size() && !trial_; ++i) lives_[i].task.start();
     Step told = 0;
     while (!shared_.queue.empty() || !shared_.jobs.empty()) {
       while (shared_.queue.more_now()) shared_.queue.run_next();
@@ -63,6 +66,7 @@ class Simulation {
           options_.on_progress(told = step, shared_.queue.now());
         continue;
       }
+      if (trial_ && trial_->stuck()) break;
       if (!shared_.queue.empty()) shared_.queue.run_next();
     }
     finish(result);
@@ -75,12 +79,21 @@ class Simulation {
     std::unique_ptr<Replica> replica;
     SimWorld world;
     SimJournal journal;
-    std::unique_ptr<Peer> peer;
+    PeerBody body;
     Task<> task;
   };
 
+  Plan plan(PeerId i) const {
+    Plan plan = fleet_.plan(i);
+    if (options_.rounds == 0) return plan;
+    plan.steps = options_.rounds;
+    plan.evaluate_every = plan.checkpoint_every = 0;
+    return plan;
+  }
+
   std::unique_ptr<Replica> make_replica(PeerId i) const {
-    std::unique_ptr<Replica> replica = fleet_.host_replica(i);
+    if (options_.replica) return options_.replica(i);
+    std::unique_ptr<Replica> replica = choose_replica(fleet_.host_replica(i), options_.parts);
     if (options_.faults) return std::make_unique<AccountedReplica>(std::move(replica));
     return replica;
   }
@@ -90,12 +103,12 @@ class Simulation {
     OneLife& life = lives_.emplace_back(OneLife{std::move(replica),
                                                 SimWorld(shared_, i, number, speed),
                                                 SimJournal(shared_, i, number),
-                                                nullptr,
+                                                {},
                                                 {}});
-    life.peer = std::make_unique<Peer>(std::move(plan), life.world, life.journal, *life.replica);
-    life.task = live(*life.peer, fleet_.algorithm->run);
-    if (trial_) trial_->born({i, number}, *life.peer, life.task);
-    return life.peer.get();
+    life.body = make_peer(std::move(plan), life.world, life.journal, *life.replica, options_.parts);
+    life.task = live(*life.body.peer, fleet_.algorithm->run);
+    if (trial_) trial_->born({i, number}, *life.body.peer, life.task);
+    return life.body.peer.get();
   }
 
   /// A peer that has died goes on from its checkpoint, or from a neighbour's model.
@@ -117,6 +130,7 @@ class Simulation {
   void finish(SimulationResult& result) {
     result.virtual_time = shared_.ended;
     result.events = shared_.queue.events();
+    result.broken_by = shared_.broken_by;
     if (trial_) return trial_->judge(result);
     for (OneLife& life : lives_) {
       GV_CHECK(life.task.done(), "nothing more will happen, and a simulated peer still waits");

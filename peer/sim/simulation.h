@@ -1,17 +1,24 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "peer/checkpoint/checkpoint.h"
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/observer.h"
+#include "peer/runtime/peer_parts.h"
 #include "peer/sim/dice.h"
 #include "peer/sim/sim_network.h"
 
 namespace gv {
+
+/// When an end of a broken connection gives the neighbour up, and how often it dials: for fleets
+/// whose rounds take about a millisecond.
+LinkTimes swarm_times();
 
 /// What goes wrong in virtual time: what the dice bring, or what the fleet file asks for.
 struct FaultPlan {
@@ -21,17 +28,22 @@ struct FaultPlan {
   bool dice = true;      ///< faults are drawn from the seed; false: `inject` alone
   bool restart = false;  ///< injected deaths have successors
   std::vector<Injection> inject{};
-  Timing timing{};
+  LinkTimes times = swarm_times();
 };
 
 struct SimulationOptions {
   std::optional<FaultPlan> faults;
+  LinkParts links{};  ///< the tests' own, with faults
   /// Where peer i's state after a round goes, from several threads; null: nowhere.
   std::function<void(PeerId, Step, std::vector<std::byte> state)> on_store;
   std::vector<Checkpoint> resume;  ///< by peer; empty: from the beginning
   int threads = 0;  ///< for the gradients of one instant; 0: all cores. Changes no bit
+  /// Makes peer i's replica; null: the fleet's own, on the CPU.
+  std::function<std::unique_ptr<Replica>(PeerId)> replica;
+  Step rounds = 0;  ///< instead of the fleet's, without reports and checkpoints; 0: the fleet's
   std::function<bool()> interrupted;  ///< polled; true: every peer stops after its round
   std::function<void(Step round, Time virtual_time)> on_progress;  ///< now and then, from the loop
+  PeerParts parts{};  ///< in the place of the real ones
 };
 
 struct SimulationResult {
@@ -42,7 +54,9 @@ struct SimulationResult {
   std::uint64_t events = 0;
   std::uint64_t trace_hash = 0;  ///< of all that happened; with faults only
   std::vector<PeerId> lost{};    ///< injected: dead at the end
-  double drift = 0;              ///< between a vector and what its book says of it, relative
+  /// Who died or got stuck, so that a collective could not be completed.
+  std::set<PeerId> broken_by{};
+  double drift = 0;  ///< between a vector and what its book says of it, relative
   bool interrupted = false;
 };
 

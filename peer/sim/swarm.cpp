@@ -13,7 +13,9 @@ SimulationResult run_seed(const Assembly& fleet, std::uint64_t seed, const Swarm
   Observer observer(fleet.fleet.size(), fleet.evaluator(), {});
   SimulationOptions options;
   options.threads = 1;
+  options.links = all.links;
   options.faults = FaultPlan{seed, all.until, all.trace};
+  options.parts = all.parts;
   return simulate(fleet, observer, options);
 }
 

@@ -4,8 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "graph/schedules.h"
 #include "graph/spectrum/modes.h"
-#include "graph/topology/family.h"
+#include "graph/topologies.h"
+#include "graph/weights.h"
 
 namespace gv {
 
@@ -34,6 +36,11 @@ inline Modes family_modes(const std::string& text, PeerId n, const char* weights
   return modes_of(mixing_matrix(weights, t), &spec, weights);
 }
 
+/// All modes of a schedule that has some.
+inline Modes modes_of_schedule(const std::string& text, PeerId n) {
+  return schedule_modes(parse_schedule(text), n).value();
+}
+
 /// f(spec, n, weights) for families and sizes of which eigenvalues may have a formula.
 template <class F>
 void for_each_closed_form(F f) {
@@ -47,13 +54,14 @@ void for_each_closed_form(F f) {
                              "symmetric-exponential"}) {
       for (const PeerId n : {2U, 3U, 4U, 5U, 8U, 9U, 16U, 25U, 64U, 256U}) {
         const TopologySpec spec = parse_topology(text);
-        if (spec.kind == "hypercube" && (n & (n - 1)) != 0) continue;
+        if (spec.family->name == "hypercube" && (n & (n - 1)) != 0) continue;
         f(spec, n, weights);
       }
     }
     for (const char* text : {"torus:3x3", "torus:4x4", "torus:3x8", "torus:5x7", "torus:16x16"}) {
       const TopologySpec spec = parse_topology(text);
-      f(spec, spec.shape[0] * spec.shape[1], weights);
+      const LatticeShape shape = spec.parameters.shape();
+      f(spec, shape.rows * shape.columns, weights);
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/places.h"
+#include "tests/tidy/rooms.h"
 #include "tests/tidy/rules.h"
 
 namespace gv::tidy {
@@ -23,6 +24,31 @@ TEST(Tidy, TheTreeKeepsEveryRule) {
   for (const File& file : tree)
     for (const std::string& finding : check(file)) all.push_back(finding);
   EXPECT_EQ(together(all), "");
+}
+
+TEST(Tidy, NoCircleGoesThroughTheRooms) {
+  const std::vector<File> tree = read_tree(source_folder());
+  EXPECT_GT(room_arrows(tree).size(), 50U);
+  EXPECT_EQ(together(room_circles(tree)), "");
+}
+
+TEST(Rooms, ACircleIsNamedWithItsFiles) {
+  const File a{"graph/a/x.h", {"#pragma once", "#include \"graph/b/y.h\""}};
+  const File b{"graph/b/y.cpp", {"#include \"graph/b/y.h\"", "#include \"graph/c/z.h\""}};
+  const File c{"graph/c/z.h", {"#include \"graph/a/x.h\"", "#include <vector>"}};
+  EXPECT_TRUE(room_circles({a, b}).empty());
+  const Findings found = room_circles({a, b, c});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0],
+            "graph/a -> graph/b -> graph/c -> graph/a; graph/a/x.h:2 includes graph/b/y.h; "
+            "graph/b/y.cpp:2 includes graph/c/z.h; graph/c/z.h:1 includes graph/a/x.h");
+}
+
+/// A folder's own files are a room beside its folders.
+TEST(Rooms, AFolderMayNotIncludeWhatIncludesIt) {
+  const File below{"graph/topology/x.cpp", {"#include \"graph/topologies.h\""}};
+  const File above{"graph/topologies.cpp", {"#include \"graph/topology/x.h\""}};
+  EXPECT_EQ(room_circles({below, above}).size(), 1U);
 }
 
 /// Follows the includes from the tests. A source is reached with its own header; one that has none,
@@ -161,7 +187,11 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"Home", machine_path, {"experiments/a.py", {"open('/home/ann/data')"}}},
         Bad{"Toolkit", machine_path, {"experiments/gpu/run", {"for t in /usr/local/cuda; do"}}},
         Bad{"OtherToolkit", machine_path, {"experiments/gpu/README.md", {"or `/opt/cuda`"}}},
-        Bad{"NoPaper", missing_source, {"gossip/d_psgd.cpp", {"// averaging"}}}),
+        Bad{"NoPaper", missing_source, {"graph/mixing/mixing.h", {"// averaging"}}},
+        Bad{"MethodWithoutPaper",
+            missing_source,
+            {"gossip/new.cpp",
+             {"// averaging", "namespace gv {", "extern const AlgorithmRow new_row{", "// 2017"}}}),
     [](const auto& row) { return std::string(row.param.rule); });
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "graph/predict/transient.h"
+#include "graph/topologies.h"
+#include "graph/weights.h"
 #include "peer/predict/forecast/candidate.h"
 
 namespace gv {

@@ -6,11 +6,15 @@
 
 #include <fmt/format.h>
 
+#include "graph/best_graphs.h"
+#include "graph/formats/file_topology.h"
 #include "graph/predict/mixing.h"
 #include "graph/schedule/periodic_schedule.h"
 #include "graph/schedule/schedule_rate.h"
-#include "graph/schedule/search.h"
+#include "graph/schedules.h"
 #include "graph/spectrum/spectrum.h"
+#include "graph/topologies.h"
+#include "graph/weights.h"
 
 namespace gv {
 namespace {
@@ -19,16 +23,6 @@ constexpr PeerId search_limit = 4096;  ///< peers for whom others are looked for
 constexpr PeerId sample_limit = 128;   ///< peers for whose schedules rounds are drawn
 constexpr std::size_t n_graphs = 10;
 constexpr double own_work = 3e9, other_work = 3e8;  ///< multiplications
-
-TopologySpec spec_of(const Topology& t) {
-  try {
-    return parse_topology(t.name);
-  } catch (const std::invalid_argument&) {
-    TopologySpec file;
-    file.kind = "file";
-    return file;
-  }
-}
 
 std::size_t most_heard(const MixingSchedule& schedule) {
   const bool random = schedule.period() == 0;
@@ -42,7 +36,7 @@ std::size_t most_heard(const MixingSchedule& schedule) {
 }
 
 Candidate of_graph(const Topology& topology, const MixingMatrix& w, const std::string& weights) {
-  const TopologySpec spec = spec_of(topology);
+  const TopologySpec spec = spec_of_name(topology).value_or(file_topology(""));
   const Spectrum s = spectrum(w, &spec, weights);
   const auto rounds = std::make_shared<PeriodicSchedule>(std::vector<MixingMatrix>{w});
   return {.name = topology.name,
@@ -82,6 +76,12 @@ void add_graphs(const Assembly& fleet, std::size_t max_degree, std::vector<Candi
   }
 }
 
+/// The fleet's own schedule, whatever its seed.
+bool is_same_choice(const ScheduleSpec& own, const ScheduleSpec& other) {
+  if (own.family != other.family) return false;
+  return !own.parameters.has("k") || own.parameters.count("k") == other.parameters.count("k");
+}
+
 void add_schedules(const Assembly& fleet, std::size_t max_degree, std::vector<Candidate>& found) {
   const PeerId n = fleet.fleet.size();
   std::vector<std::string> names{"one-peer-exponential", "random-matching", "od-equi-dyn"};
@@ -90,12 +90,11 @@ void add_schedules(const Assembly& fleet, std::size_t max_degree, std::vector<Ca
     names.push_back(fmt::format("base:k={}", k));
   for (const std::string& name : names) {
     const ScheduleSpec spec = parse_schedule(name);
-    if (fleet.fleet.schedule && fleet.fleet.schedule->kind == spec.kind &&
-        fleet.fleet.schedule->k == spec.k)
-      continue;
+    if (fleet.fleet.schedule && is_same_choice(*fleet.fleet.schedule, spec)) continue;
     try {
       Candidate c = of_schedule(spec, make_schedule(spec, n), other_work);
-      const bool other_k = spec.kind == "base" && c.degree < spec.k;  // the sequence of a smaller k
+      // Base graphs of many k are the sequence of a smaller k.
+      const bool other_k = spec.parameters.has("k") && c.degree < spec.parameters.count("k");
       if (c.degree <= max_degree && c.slem < 1 && !other_k) found.push_back(std::move(c));
     } catch (const std::invalid_argument&) {
       continue;  // impossible on so many peers
@@ -106,8 +105,8 @@ void add_schedules(const Assembly& fleet, std::size_t max_degree, std::vector<Ca
 }  // namespace
 
 std::string weights_for_all(const std::string& weights) {
-  const bool general = weights == "max-degree" || weights == "lazy" || weights == "best-constant";
-  return general ? weights : "metropolis";
+  const WeightRule* rule = find_weight_rule(weights);
+  return rule != nullptr && rule->compares_graphs ? weights : "metropolis";
 }
 
 Candidate own_candidate(const Assembly& fleet) {

@@ -25,7 +25,7 @@ std::string weights_for_all(const std::string& weights);
 
 Candidate own_candidate(const Assembly& fleet);
 /// Graphs of at most `max_degree` on the same peers, the ten that average fastest, then the
-/// schedules among `schedule_kinds` that need no parameters. Without the fleet's own.
+/// schedules of graph/schedules.h that need no parameters. The fleet's own is left out.
 std::vector<Candidate> other_candidates(const Assembly& fleet, std::size_t max_degree);
 
 }  // namespace gv

@@ -8,6 +8,9 @@
 #include <fmt/format.h>
 
 #include "graph/predict/transient.h"
+#include "graph/schedules.h"
+#include "graph/topologies.h"
+#include "graph/weights.h"
 #include "peer/predict/forecast/mixing_law.h"
 
 namespace gv {
@@ -78,7 +81,7 @@ std::string GraphGoal::measure() const {
 
 double score_of(const GraphCandidate& c, PeerId peers, const GraphGoal& goal) {
   if (!goal.fleet) return rounds_to_thousandth(c);
-  if (c.spec.kind != "static") return schedule_score(c, peers, goal);
+  if (!c.spec.is_static()) return schedule_score(c, peers, goal);
   const std::optional<Modes> modes = modes_of_candidate(c, peers);
   if (!modes) return infinite;
   const std::optional<Stationary> end = predict(*modes, *goal.fleet);

@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
+#include "graph/best_graphs.h"
 #include "graph/predict/quadratic.h"
-#include "graph/schedule/search.h"
 
 namespace gv {
 

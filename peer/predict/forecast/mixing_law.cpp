@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "graph/predict/mixing.h"
-#include "graph/predict/schedule_modes.h"
 #include "graph/predict/schedule_stability.h"
 #include "graph/predict/sequence.h"
 #include "graph/predict/sequence_walk.h"

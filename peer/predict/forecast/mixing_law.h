@@ -3,7 +3,7 @@
 #include <memory>
 #include <optional>
 
-#include "graph/schedule/schedule.h"
+#include "graph/schedule/family.h"
 #include "peer/predict/forecast/quadratic_problem.h"
 #include "peer/predict/forecast/regression_problem.h"
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "graph/schedule/periodic_schedule.h"
+#include "peer/predict/forecast/dry_run.h"
 #include "peer/predict/forecast/round_model.h"
 #include "peer/wire/frame.h"
 
@@ -12,7 +13,7 @@ namespace gv {
 namespace {
 
 std::uint64_t frame_bytes(Kind kind, std::size_t floats) {
-  const Message m{.from = 0, .kind = kind, .step = 1, .part = 0, .payload = {}};
+  const Message m{.from = 0, .kind = kind, .number = 1, .part = 0, .payload = {}};
   return wire::frame_bytes(m) + floats * sizeof(float);
 }
 
@@ -20,7 +21,7 @@ std::uint64_t frame_bytes(Kind kind, std::size_t floats) {
 std::vector<std::uint64_t> model_frames(std::size_t dimension) {
   std::vector<std::uint64_t> frames;
   for (std::size_t at = 0; at < dimension; at += piece_floats)
-    frames.push_back(frame_bytes(Kind::model, std::min(piece_floats, dimension - at)));
+    frames.push_back(frame_bytes(Kind::contribution, std::min(piece_floats, dimension - at)));
   return frames;
 }
 
@@ -157,16 +158,19 @@ RoundPrediction predict_all_reduce_round(const Assembly& fleet) {
 }
 
 RoundPrediction predict_round(const Assembly& fleet) {
-  switch (fleet.algorithm->links) {
-    case Links::ring:
-      return predict_all_reduce_round(fleet);
-    case Links::topology:
-      return fleet.schedule ? predict_gossip_round(fleet, *fleet.schedule)
-                            : predict_gossip_round(fleet, PeriodicSchedule({*fleet.w}));
-    case Links::none:
-      break;
+  const AlgorithmRow& row = *fleet.algorithm;
+  if (row.kind == "d-psgd") {
+    return fleet.schedule ? predict_gossip_round(fleet, *fleet.schedule)
+                          : predict_gossip_round(fleet, PeriodicSchedule({*fleet.w}));
   }
-  return compute_alone(fleet, *fleet.evaluator());
+  if (row.kind == "all-reduce" && row.order == "ring") return predict_all_reduce_round(fleet);
+  RoundPrediction round = compute_alone(fleet, *fleet.evaluator());
+  if (!row.mixes && row.links == nullptr) return round;
+  const DryRun dry = dry_run(fleet);
+  round.seconds_per_round = std::max(dry.seconds_per_round, round.compute_seconds);
+  round.network_seconds = round.seconds_per_round - round.compute_seconds;
+  round.bytes_per_round = dry.bytes_per_round;
+  return round;
 }
 
 }  // namespace gv

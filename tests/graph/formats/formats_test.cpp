@@ -15,7 +15,8 @@
 #include "graph/formats/npy_matrix.h"
 #include "graph/formats/number_rows.h"
 #include "graph/formats/xml_tags.h"
-#include "graph/topology/family.h"
+#include "graph/topologies.h"
+#include "graph/weights.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

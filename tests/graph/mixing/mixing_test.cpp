@@ -5,7 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/topology/family.h"
+#include "graph/topologies.h"
+#include "graph/weights.h"
 
 namespace gv {
 namespace {

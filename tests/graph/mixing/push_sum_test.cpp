@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/spectrum/spectrum.h"
-#include "graph/topology/family.h"
+#include "graph/topologies.h"
 
 namespace gv {
 namespace {

@@ -4,7 +4,8 @@
 
 #include "graph/predict/centers.h"
 #include "graph/predict/regression.h"
-#include "graph/predict/unequal.h"
+#include "graph/topologies.h"
+#include "tests/graph/reference_graphs.h"
 
 namespace gv {
 namespace {
@@ -15,89 +16,6 @@ MixingMatrix of(const char* family, PeerId n) {
 
 /// The table of section 4.4 of the project's theory sheet: its 16 curvatures and minima, gamma
 /// 0.05.
-TEST(PredictUnequal, TheSheetsTable) {
-  const std::vector<double> h{0.2689058178684617,
-                              0.6314047694498827,
-                              0.798966101151186,
-                              0.21365792388448074,
-                              0.28116164801105614,
-                              1.6952783611007645,
-                              0.23520717827624466,
-                              0.26965218582157924,
-                              1.7756544290110716,
-                              0.8373626555674702,
-                              0.4677600415362225,
-                              0.6492620481890282,
-                              0.920180335801137,
-                              0.3769977961554669,
-                              0.2747881932222406,
-                              1.2276359284450373};
-  const std::vector<double> b{-0.006826779865523179,
-                              1.0461432923049026,
-                              0.7415884212884828,
-                              0.7239565416499906,
-                              1.6187762233340763,
-                              -1.2055581426463289,
-                              -0.6269554710763733,
-                              -1.3206632116051251,
-                              -0.10775250794802987,
-                              0.9987636553170226,
-                              -0.02194788627038025,
-                              0.4958800664642217,
-                              -1.910768664176647,
-                              0.14706416587832766,
-                              -0.9069432512592963,
-                              1.7753893872461408};
-  UnequalQuadratic problem;
-  problem.rate = 0.05;
-  for (std::size_t i = 0; i < 16; ++i) {
-    problem.hessian.push_back({h[i]});
-    problem.centers.push_back({b[i]});
-  }
-  struct Row {
-    const char* family;
-    const char* order;
-    double mean, bias, local, consensus;
-  };
-  for (const Row& row : {Row{"complete", "atc", 0.000795, 0, 0.000795, 0},
-                         Row{"torus:4x4", "lian", 0.000845, 0.000032, 0.002860, 0.005902},
-                         Row{"ring", "lian", 0.001022, 0.000205, 0.017642, 0.048686},
-                         Row{"ring", "atc", 0.000948, 0.000144, 0.015210, 0.041777},
-                         Row{"star", "lian", 0.001608, 0.000683, 0.059297, 0.168993},
-                         Row{"path", "lian", 0.000925, 0.000100, 0.017248, 0.047816}}) {
-    SCOPED_TRACE(std::string(row.family) + " " + row.order);
-    problem.order = row.order;
-    const UnequalStationary s = predict_unequal(of(row.family, 16), problem).value();
-    EXPECT_NEAR(s.excess_mean, row.mean, 6e-7);
-    EXPECT_NEAR(s.bias, row.bias, 6e-7);
-    EXPECT_NEAR(s.excess_local, row.local, 6e-7);
-    EXPECT_NEAR(s.consensus, row.consensus, 6e-7);
-  }
-}
-
-/// With one Hessian for all it is the other predictor.
-TEST(PredictUnequal, EqualHessiansAgreeWithTheModes) {
-  const MixingMatrix w = of("grid:3x4", 12);
-  for (const std::string order : {"lian", "atc", "cta"}) {
-    QuadraticFleet fleet{.hessian = {0.5, 1}, .noise = 1.5, .rate = 0.1, .order = order};
-    UnequalQuadratic problem{
-        .hessian = {}, .centers = {}, .noise = 1.5, .rate = 0.1, .order = order};
-    for (std::size_t i = 0; i < 12; ++i) {
-      problem.hessian.push_back(fleet.hessian);
-      problem.centers.push_back({std::sin(static_cast<double>(i)), static_cast<double>(i % 3)});
-    }
-    const Stationary a = predict_centers(w, dense_modes(w), fleet, problem.centers).value();
-    const UnequalStationary s = predict_unequal(w, problem).value();
-    EXPECT_NEAR(s.consensus, a.consensus.value, 1e-11) << order;
-    EXPECT_NEAR(s.excess_mean, a.excess_mean.value, 1e-11) << order;
-    EXPECT_NEAR(s.excess_local, a.excess_local.value, 1e-11) << order;
-    EXPECT_NEAR(s.bias, 0, 1e-20) << order;
-    problem.rate = 2.5;
-    EXPECT_FALSE(predict_unequal(w, problem)) << order;
-  }
-  EXPECT_THROW(predict_unequal(w, {.hessian = {{1}}, .centers = {{1}}}), std::invalid_argument);
-}
-
 /// The covariances C_k of all peers on axis k, iterated with each peer's own noise.
 struct Exact {
   double consensus = 0, mean = 0, local = 0;
@@ -165,7 +83,8 @@ TEST(PredictRegression, AfterManyRoundsIsSettled) {
     const RegressionFleet fleet{
         .covariance = {1, 0.6, 0.6, 0.3}, .noise = 0.5, .batch = 2, .rate = 0.1, .order = order};
     const std::vector<double> optimum{1, -1, 2, 0.5};
-    for (const Modes& modes : {dense_modes(of("ring", 9)), one_peer_exponential_modes(8)}) {
+    for (const Modes& modes :
+         {dense_modes(of("ring", 9)), modes_of_schedule("one-peer-exponential", 8)}) {
       const Stationary late = predict_regression_after(modes, fleet, optimum, 4000);
       const Stationary end = predict_regression(modes, fleet).value();
       // At one round of a period, beside the mean over the period.

@@ -6,6 +6,8 @@
 #include "graph/predict/centers.h"
 #include "graph/predict/local.h"
 #include "graph/predict/transient.h"
+#include "graph/topologies.h"
+#include "graph/weights.h"
 
 namespace gv {
 namespace {

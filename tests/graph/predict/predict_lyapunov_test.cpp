@@ -6,6 +6,8 @@
 
 #include "graph/predict/quadratic.h"
 #include "graph/spectrum/modes.h"
+#include "graph/topologies.h"
+#include "tests/graph/reference_graphs.h"
 
 namespace gv {
 namespace {
@@ -243,9 +245,11 @@ TEST(PredictLyapunov, OnePeerExponential) {
     for (PeerId hop = 1; hop < n; hop *= 2) sequence.push_back(one_peer(n, hop));
     for (const char* order : {"lian", "atc", "cta"}) {
       QuadraticFleet f = noisy(order);
-      expect_prediction(one_peer_exponential_modes(n), d_psgd(sequence, f), f, order);
+      expect_prediction(
+          modes_of_schedule("one-peer-exponential", n), d_psgd(sequence, f), f, order);
       f.momentum = 0.5;
-      expect_prediction(one_peer_exponential_modes(n), d_psgd(sequence, f), f, order);
+      expect_prediction(
+          modes_of_schedule("one-peer-exponential", n), d_psgd(sequence, f), f, order);
     }
   }
 }
@@ -300,7 +304,8 @@ TEST(PredictLyapunov, RandomMatching) {
       trace += p[i][i];
       for (std::size_t j = 0; j < 6; ++j) mean += p[i][j] / 6;
     }
-    const Stationary s = predict_matching(6, {.rate = rate, .order = order}).value();
+    const Stationary s =
+        predict(modes_of_schedule("random-matching", 6), {.rate = rate, .order = order}).value();
     EXPECT_NEAR(s.consensus.value, (trace - mean) / 6, 1e-14) << order;
     EXPECT_NEAR(s.excess_local.value, trace / 12, 1e-14) << order;
   }

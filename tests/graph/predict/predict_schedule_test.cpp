@@ -4,11 +4,12 @@
 
 #include "graph/predict/centers.h"
 #include "graph/predict/mixing.h"
-#include "graph/predict/schedule_modes.h"
 #include "graph/predict/sequence.h"
 #include "graph/predict/sequence_walk.h"
 #include "graph/predict/transient.h"
 #include "graph/schedule/periodic_schedule.h"
+#include "graph/schedules.h"
+#include "tests/graph/reference_graphs.h"
 
 namespace gv {
 namespace {
@@ -164,7 +165,7 @@ TEST(SettledSequence, DoesNotGrowFromRounding) {
   const QuadraticFleet fleet{.hessian = {1}, .rate = 1.5, .order = "atc"};
   for (const char* text : {"matcha:budget=0.5,graph=path", "one-peer-exponential"})
     EXPECT_TRUE(settled_sequence(*schedule_of(text, 12), fleet)) << text;
-  const Modes modes = one_peer_exponential_modes(12);
+  const Modes modes = modes_of_schedule("one-peer-exponential", 12);
   expect_near(*settled_sequence(*schedule_of("one-peer-exponential", 12), fleet),
               *predict(modes, fleet),
               1e-8);
@@ -175,7 +176,7 @@ TEST(SettledSequence, DoesNotGrowFromRounding) {
 
 TEST(SettledSequence, DisagreementIsThatOfTheModes) {
   const auto schedule = schedule_of("one-peer-exponential", 12);
-  const Modes modes = one_peer_exponential_modes(12);
+  const Modes modes = modes_of_schedule("one-peer-exponential", 12);
   for (const std::uint64_t rounds : {0U, 1U, 3U, 9U}) {
     EXPECT_NEAR(
         sequence_disagreement(*schedule, rounds), disagreement_after(modes, rounds).value, 1e-12);

@@ -11,6 +11,8 @@
 #include "graph/spectrum/modes.h"
 #include "graph/spectrum/selected_inverse.h"
 #include "graph/spectrum/spectrum.h"
+#include "graph/topologies.h"
+#include "graph/weights.h"
 #include "tests/graph/reference_graphs.h"
 
 namespace gv {
@@ -123,7 +125,7 @@ TEST(PredictMixing, DisagreementFollowsThePowersOfW) {
     for (const double v : x) sum += v * v / 12;
   }
   EXPECT_NEAR(disagreement_after(modes, 5).value, sum, 1e-13);
-  EXPECT_NEAR(disagreement_after(one_peer_exponential_modes(16), 4).value, 0, 1e-30);
+  EXPECT_NEAR(disagreement_after(modes_of_schedule("one-peer-exponential", 16), 4).value, 0, 1e-30);
   EXPECT_EQ(std::ceil(rounds_to(0.4, 1e-3)), 14);
   EXPECT_EQ(rounds_to(1, 1e-3), 1);
 }
@@ -199,8 +201,8 @@ TEST(Predict, TheSheetsVariants) {
   expect(predict(lazy_ring, {.order = "d2"}), 0.012187, sgd);
   expect(predict(ring, {.order = "gradient-tracking"}), 0.027922, sgd);
   expect(predict(ring, {.local_steps = 5, .order = "atc"}), 0.012105, sgd);
-  expect(predict(one_peer_exponential_modes(16), {.order = "atc"}), 0.006304, sgd);
-  expect(predict_matching(16, {.order = "atc"}), 0.007034, sgd);
+  expect(predict(modes_of_schedule("one-peer-exponential", 16), {.order = "atc"}), 0.006304, sgd);
+  expect(predict(modes_of_schedule("random-matching", 16), {.order = "atc"}), 0.007034, sgd);
 }
 
 TEST(Predict, AtcIsEffectiveNeighbors) {

@@ -5,6 +5,7 @@
 #include "graph/mixing/mixing.h"
 #include "graph/predict/centers.h"
 #include "graph/predict/transient.h"
+#include "graph/topologies.h"
 
 namespace gv {
 namespace {

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/predict/schedule_modes.h"
 #include "graph/predict/sequence.h"
+#include "graph/schedules.h"
 #include "graph/spectrum/spectrum.h"
+#include "graph/topologies.h"
+#include "tests/graph/reference_graphs.h"
 
 namespace gv {
 namespace {
@@ -22,7 +24,7 @@ TEST(ScheduleStability, IsThatOfTheModes) {
     EXPECT_NEAR(limit(text, 12, fleet).value() / exact, 1, 2e-3) << text;
   }
   for (const PeerId n : {5U, 8U, 12U, 33U}) {
-    const double exact = stability_limit(one_peer_exponential_modes(n), fleet);
+    const double exact = stability_limit(modes_of_schedule("one-peer-exponential", n), fleet);
     EXPECT_NEAR(limit("one-peer-exponential", n, fleet).value() / exact, 1, 5e-3) << n;
   }
 }

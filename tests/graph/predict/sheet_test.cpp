@@ -4,9 +4,10 @@
 
 #include "graph/mixing/optimal_weights.h"
 #include "graph/predict/mixing.h"
-#include "graph/predict/schedule_modes.h"
 #include "graph/schedule/schedule_rate.h"
+#include "graph/schedules.h"
 #include "graph/spectrum/spectrum.h"
+#include "graph/topologies.h"
 #include "tests/graph/reference_graphs.h"
 
 // The tables of the project's theory sheet, to the digits that it gives: numpy's values and closed

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/topology/family.h"
+#include "graph/topologies.h"
 
 namespace gv {
 namespace {

@@ -6,7 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/schedules.h"
 #include "graph/spectrum/spectrum.h"
+#include "graph/topologies.h"
+#include "graph/weights.h"
 
 namespace gv {
 namespace {

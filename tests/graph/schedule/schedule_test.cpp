@@ -11,6 +11,8 @@
 #include "graph/schedule/base_graph.h"
 #include "graph/schedule/matcha.h"
 #include "graph/schedule/schedule_lead.h"
+#include "graph/schedules.h"
+#include "graph/topologies.h"
 
 namespace gv {
 namespace {

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/topologies.h"
+#include "graph/weights.h"
 #include "tests/graph/reference_graphs.h"
 
 namespace gv {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/formats/format.h"
-#include "graph/topology/family.h"
+#include "graph/topologies.h"
 #include "tests/scratch_folder.h"
 
 // What networkx writes is read, and what we write networkx reads: with the Python that has it.

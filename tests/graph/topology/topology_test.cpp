@@ -4,7 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/topology/family.h"
+#include "graph/formats/format.h"
+#include "graph/topologies.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {
@@ -99,7 +100,7 @@ TEST(EdgeList, ReportsFileAndLine) {
   const std::string path = scratch.path() + "/bad.edges";
   std::ofstream(path) << "# comment\n0 1\n1 x\n";
   try {
-    read_edge_list(path);
+    read_graph(path);
     FAIL() << "a bad line was accepted";
   } catch (const std::invalid_argument& e) {
     EXPECT_NE(std::string(e.what()).find(path + ":3: "), std::string::npos) << e.what();

@@ -166,7 +166,7 @@ TEST_F(GraphCommand, FleetsTakeTheFilesAndHearOfUnstableRates) {
                           "topology: { kind: file, file: g.graphml, weights: fdla }\n"
                           "stop: { rounds: 10 }\n";
   std::vector<std::string> notices;
-  EXPECT_EQ(read_fleet(fleet, {}, &notices).topology.kind, "file");
+  EXPECT_TRUE(read_fleet(fleet, {}, &notices).topology.is_file());
   ASSERT_EQ(notices.size(), 1U);
   EXPECT_NE(notices[0].find("below 0.667 / L"), std::string::npos) << notices[0];
 }

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "graph/schedules.h"
 #include "tests/peer/fleet/fleet_file.h"
 
 namespace gv {
@@ -41,7 +42,7 @@ TEST(Fleet, ReadsATopologyInOneWord) {
 
 TEST(Fleet, AFileInOneWordLiesBesideTheFleet) {
   const std::string edges = write_file("square.edges", "0 1\n1 2\n2 3\n3 0\n");
-  EXPECT_EQ(read(quadratic + "topology: file:square.edges\n").topology.file, edges);
+  EXPECT_EQ(read(quadratic + "topology: file:square.edges\n").topology.file(), edges);
 }
 
 TEST(Fleet, ReadsSchedulesInBothForms) {

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/topologies.h"
 #include "peer/page/decay_figure.h"
 #include "peer/page/spectrum_figure.h"
 #include "peer/page/svg_plot.h"

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "graph/schedules.h"
 #include "peer/predict/forecast/forecast.h"
 #include "peer/predict/forecast/regression_problem.h"
 #include "peer/report/metrics.h"

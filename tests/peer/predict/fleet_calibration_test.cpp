@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/topologies.h"
 #include "peer/predict/calibrate/calibrated_forecast.h"
 #include "peer/predict/calibrate/calibration_view.h"
 #include "peer/predict/forecast/forecast_view.h"

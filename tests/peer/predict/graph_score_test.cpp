@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "graph/predict/transient.h"
+#include "graph/schedules.h"
+#include "graph/topologies.h"
 
 namespace gv {
 namespace {

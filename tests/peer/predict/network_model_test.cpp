@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/topologies.h"
 #include "peer/predict/forecast/round_model.h"
 #include "peer/predict/forecast/round_prediction.h"
 #include "peer/sim/simulation.h"

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "graph/predict/centers.h"
+#include "graph/schedules.h"
+#include "graph/topologies.h"
 #include "optim/rng.h"
 #include "peer/runtime/assembly.h"
 #include "peer/sim/simulation.h"
@@ -91,10 +93,8 @@ TEST_P(ScheduledPrediction, IsWithinFivePercentOfTheRuntime) {
   const QuadraticFleet fleet{.hessian = hessian, .noise = 1, .rate = 0.1, .order = GetParam()};
   for (const char* schedule : {"one-peer-exponential", "random-matching"}) {
     SCOPED_TRACE(schedule);
-    const bool periodic = std::string(schedule) == "one-peer-exponential";
-    const Stationary predicted =
-        (periodic ? predict(one_peer_exponential_modes(n), fleet) : predict_matching(n, fleet))
-            .value();
+    const Modes modes = schedule_modes(parse_schedule(schedule), n).value();
+    const Stationary predicted = predict(modes, fleet).value();
     const Measured measured = simulate_fleet(schedule, GetParam(), {});
     EXPECT_NEAR(measured.consensus / predicted.consensus.value, 1, 0.05);
     EXPECT_NEAR(measured.excess_mean / predicted.excess_mean.value, 1, 0.05);

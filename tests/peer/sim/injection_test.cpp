@@ -57,7 +57,7 @@ SimulationOptions injecting(std::vector<Injection> faults) {
                              .dice = false,
                              .restart = false,
                              .inject = std::move(faults),
-                             .timing = {}};
+                             .times = swarm_times()};
   return options;
 }
 

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/schedules.h"
 #include "graph/spectrum/spectrum.h"
+#include "graph/topologies.h"
 #include "peer/runtime/assembly.h"
 #include "tests/peer/fleet/test_fleet.h"
 

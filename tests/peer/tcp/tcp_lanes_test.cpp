@@ -19,11 +19,14 @@ class TcpLanes : public testing::Test {
  protected:
   void SetUp() override {
     TcpOptions options;
-    options.hello = {.fleet = "", .model = "", .peer = 0, .incarnation = 1, .peers = 1};
+    options.links.self.incarnation = 1;
+    options.links.self.peers = 1;
+    options.runs_inline = [this](double flops) { return computes->runs_inline(flops); };
     options.log = [](const std::string&) {};
     world = TcpWorld::make(std::move(options));
     world->listen();
     replica = make_host_replica(make_quadratic(QuadraticSpec{}, 0, 1, Rng(1)), {}, 1, Rng(1));
+    computes = replica.get();
     peer = std::make_unique<Peer>(
         Plan{.id = 0, .peers = 1, .neighborhood = {1, {}, {}, {}}}, *world, nobody, *replica);
   }
@@ -33,6 +36,7 @@ class TcpLanes : public testing::Test {
   Journal nobody;                           ///< hears what the peer has to say
   std::unique_ptr<TcpWorld> world;
   std::unique_ptr<Replica> replica;
+  const Replica* computes = nullptr;  ///< whose work the world is given
   std::unique_ptr<Peer> peer;
 };
 
@@ -104,6 +108,7 @@ class DeviceReplica : public AccountedReplica {
 
 TEST_F(TcpLanes, TheLoopDoesNoWorkOfADevice) {
   DeviceReplica device(std::move(replica));
+  computes = &device;
   Peer owner(peer->plan, *world, nobody, device);
   EXPECT_NE(thread_of_a_job(*world, owner, 1), std::this_thread::get_id());
 }

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "graph/schedule/family.h"
+#include "graph/schedule/schedule_rate.h"
+
+namespace gv {
+
+/// A graph or a schedule that the search looked at.
+struct GraphCandidate {
+  ScheduleSpec spec;
+  std::string name;
+  PeerId most_neighbors = 0;  ///< heard by one peer in one round
+  double mean_neighbors = 0;  ///< models that a peer receives in a round
+  ScheduleRate rate;
+  double score = 0;  ///< the smaller the better
+};
+
+/// Replaceable: what counts. Not called for graphs that do not average at all.
+using GraphScore = std::function<double(const GraphCandidate&)>;
+/// Rounds of pure averaging until a disagreement is a thousandth: the order of the spectral gap.
+double rounds_to_thousandth(const GraphCandidate& c);
+
+struct GraphSearch {
+  PeerId peers = 0;
+  PeerId max_degree = 0;   ///< no peer hears more in any round
+  int seeds = 10;          ///< of each random family; the best seed stays
+  bool schedules = false;  ///< time-varying sequences too
+  std::string weights = "metropolis";
+  GraphScore score = rounds_to_thousandth;
+};
+
+/// The candidates, best first; equal scores: fewer neighbours first. Families that are impossible
+/// on so many peers, disconnected, or of too high a degree are left out.
+std::vector<GraphCandidate> best_graphs(const GraphSearch& search);
+
+}  // namespace gv

@@ -1,0 +1,188 @@
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "graph/schedule/family.h"
+#include "graph/schedule/one_peer.h"
+#include "graph/topology/circulant.h"
+#include "graph/topology/equi_static.h"
+
+// EquiDyn, the time-varying kind of EquiTopo (see graph/topology/equi_static.cpp): Song et al.
+// 2022, arXiv:2210.07881.
+
+namespace gv {
+namespace {
+
+/// Whom i hears and who hears i in some round, each shift taken forwards, or both ways.
+Neighborhood shifted(PeerId n, PeerId i, const std::vector<PeerId>& basis, bool directed) {
+  std::set<PeerId> ahead;
+  std::set<PeerId> behind;
+  for (const PeerId a : basis) {
+    ahead.insert((i + a) % n);
+    behind.insert((i + n - a) % n);
+  }
+  if (!directed) {
+    ahead.insert(behind.begin(), behind.end());
+    behind = ahead;
+  }
+  return {.self = 1,
+          .peers = {ahead.begin(), ahead.end()},
+          .weights = std::vector<double>(ahead.size()),
+          .receivers = {behind.begin(), behind.end()}};
+}
+
+double positive_eta(const GraphParameters& p) {
+  const double eta = p.number("eta");
+  if (!(eta > 0)) throw std::invalid_argument("equi-dyn: eta must lie in (0, 1]");
+  return eta;
+}
+
+/// OD-EquiDyn: round k uses (1 - eta) I + eta W^(a), a drawn from the shifts. One peer is heard per
+/// round; directed.
+class DirectedEquiDyn final : public MixingSchedule {
+ public:
+  DirectedEquiDyn(PeerId n, const GraphParameters& p)
+      : n_(n),
+        eta_(positive_eta(p)),
+        seed_(p.seed()),
+        basis_(circle_shifts(n, p.count("m"), p.seed())) {}
+
+  PeerId size() const override { return n_; }
+  bool directed() const override { return true; }
+  std::uint64_t period() const override { return 0; }
+
+  Neighborhood links(PeerId i) const override { return shifted(n_, i, basis_, true); }
+
+  Neighborhood row(std::uint64_t round, PeerId i) const override {
+    if (n_ == 1) return {};
+    const PeerId a = basis_[generator_of(seed_, round).below(basis_.size())];
+    return {.self = 1 - weight(),
+            .peers = {(i + a) % n_},
+            .weights = {weight()},
+            .receivers = {(i + n_ - a) % n_}};
+  }
+
+  /// Circulants commute: mode m shrinks by E|c + s e^{2 pi i a m / n}|^2 with c = 1 - s.
+  std::optional<double> contraction() const override {
+    const double s = n_ == 1 ? 0 : weight();
+    const double c = 1 - s;
+    double most = 0;
+    for (PeerId m = 1; m < n_; ++m) {
+      double cosine = 0;
+      for (const PeerId a : basis_)
+        cosine +=
+            std::cos(2 * std::numbers::pi * static_cast<double>(std::uint64_t{a} * m % n_) / n_);
+      cosine /= static_cast<double>(basis_.size());
+      most = std::max(most, c * c + s * s + 2 * c * s * cosine);
+    }
+    return most;
+  }
+
+ private:
+  double weight() const { return eta_ * (n_ - 1) / n_; }
+
+  PeerId n_;
+  double eta_;
+  std::uint64_t seed_;
+  std::vector<PeerId> basis_;
+};
+
+/// OU-EquiDyn: undirected. Round k walks round the circle from a random peer and pairs i with i + a
+/// where both are still free.
+class UndirectedEquiDyn final : public MixingSchedule {
+ public:
+  UndirectedEquiDyn(PeerId n, const GraphParameters& p)
+      : n_(n),
+        eta_(positive_eta(p)),
+        seed_(p.seed()),
+        basis_(circle_shifts(n, p.count("m"), p.seed())) {}
+
+  PeerId size() const override { return n_; }
+  std::uint64_t period() const override { return 0; }
+
+  Neighborhood links(PeerId i) const override { return shifted(n_, i, basis_, false); }
+
+  Neighborhood row(std::uint64_t round, PeerId i) const override {
+    if (n_ == 1) return {};
+    SplitMix rng = generator_of(seed_, round);
+    const PeerId a = basis_[rng.below(basis_.size())];
+    const auto start = static_cast<PeerId>(rng.below(n_));
+    std::vector<PeerId> partner(n_, n_);
+    for (PeerId step = 0; step < n_; ++step) {
+      const PeerId u = (start + step) % n_;
+      const PeerId v = (u + a) % n_;
+      if (partner[u] < n_ || partner[v] < n_) continue;
+      partner[u] = v;
+      partner[v] = u;
+    }
+    return pair_row(i, partner[i] < n_ ? partner[i] : i, eta_ * (n_ - 1) / n_);
+  }
+
+ private:
+  PeerId n_;
+  double eta_;
+  std::uint64_t seed_;
+  std::vector<PeerId> basis_;
+};
+
+constexpr GraphParameter equi_dyn_parameters[] = {
+    share_parameter("eta", 0.5, "how much of W^(a) a round takes, against I; above 0"),
+    count_parameter("m", 0, 0, "how many random shifts are drawn from; 0: all"),
+    seed_parameter};
+
+std::unique_ptr<MixingSchedule> make_directed(const ScheduleSpec& spec, PeerId n) {
+  return std::make_unique<DirectedEquiDyn>(n, spec.parameters);
+}
+
+std::unique_ptr<MixingSchedule> make_undirected(const ScheduleSpec& spec, PeerId n) {
+  return std::make_unique<UndirectedEquiDyn>(n, spec.parameters);
+}
+
+/// Circulants share the Fourier basis: lambda_m = (1 - s) + s w^(a m), s = eta (n - 1) / n, with a
+/// drawn from the shifts.
+std::optional<Modes> directed_modes(const ScheduleSpec& spec, PeerId n) {
+  const PeerId m_drawn = spec.parameters.count("m");
+  const double work = m_drawn == 0 ? n : m_drawn;
+  if (n <= 1 || work * n >= 1e8) return std::nullopt;
+  const double s = spec.parameters.number("eta") * (n - 1.0) / n;
+  const std::vector<PeerId> shifts = circle_shifts(n, m_drawn, spec.parameters.seed());
+  std::vector<Mode> modes;
+  for (PeerId m = 1; m < n; ++m) {
+    std::complex<double> mean = 0;
+    for (const PeerId a : shifts) mean += root_of_unity(std::uint64_t{a} * m, n);
+    mean /= static_cast<double>(shifts.size());
+    // |lambda - E lambda|^2 = s^2 |w^(a m) - mean|^2, and |w| = 1.
+    modes.push_back({{1 - s + s * mean}, 1, s * s * (1 - std::norm(mean))});
+  }
+  return Modes{n, {std::move(modes)}, {}, "expectation"};
+}
+
+SearchGroups search_all_shifts(const SearchScope&) {
+  return {{"eta=0.5"}};
+}
+
+}  // namespace
+
+extern constinit const ScheduleFamily od_equi_dyn_family{
+    .name = "od-equi-dyn",
+    .summary = "directed: every round one random shift of the circle; arXiv:2210.07881",
+    .parameters = equi_dyn_parameters,
+    .example = "eta=0.5,m=4,seed=1",
+    .make = make_directed,
+    .modes = directed_modes,
+    .searched = search_all_shifts,
+};
+
+extern constinit const ScheduleFamily ou_equi_dyn_family{
+    .name = "ou-equi-dyn",
+    .summary = "the same with undirected pairs; arXiv:2210.07881",
+    .parameters = equi_dyn_parameters,
+    .example = "eta=0.5,m=4,seed=1",
+    .make = make_undirected,
+    .searched = search_all_shifts,
+};
+
+}  // namespace gv

@@ -1,0 +1,72 @@
+#include "graph/schedules.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "graph/schedule/periodic_schedule.h"
+#include "graph/topologies.h"
+#include "graph/weights.h"
+
+namespace gv {
+
+extern const ScheduleFamily one_peer_exponential_family;
+extern const ScheduleFamily random_matching_family;
+extern const ScheduleFamily base_family;
+extern const ScheduleFamily od_equi_dyn_family;
+extern const ScheduleFamily ou_equi_dyn_family;
+extern const ScheduleFamily matcha_family;
+
+namespace {
+
+constexpr const ScheduleFamily* families[] = {
+    &one_peer_exponential_family,
+    &random_matching_family,
+    &base_family,
+    &od_equi_dyn_family,
+    &ou_equi_dyn_family,
+    &matcha_family,
+};
+
+const ScheduleFamily* find_family(std::string_view name) {
+  const auto it = std::ranges::find(families, name, &ScheduleFamily::name);
+  return it == std::end(families) ? nullptr : *it;
+}
+
+std::unique_ptr<MixingSchedule> static_schedule(const ScheduleSpec& spec, PeerId n) {
+  const MixingMatrix w = mixing_matrix(spec.weights, build(spec.topology, n));
+  return std::make_unique<PeriodicSchedule>(std::vector<MixingMatrix>{w});
+}
+
+}  // namespace
+
+std::span<const ScheduleFamily* const> schedule_families() {
+  return families;
+}
+
+bool is_schedule(std::string_view text) {
+  return find_family(text.substr(0, text.find(':'))) != nullptr;
+}
+
+ScheduleSpec parse_schedule(std::string_view text) {
+  ScheduleSpec spec;
+  const auto colon = text.find(':');
+  spec.family = find_family(text.substr(0, colon));
+  if (spec.is_static()) {
+    spec.topology = parse_topology(text);
+    return spec;
+  }
+  const std::string_view rest = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+  spec.parameters = parse_parameters(spec.family->name, spec.family->parameters, rest);
+  if (spec.parameters.has("graph")) {
+    const std::string graph = spec.parameters.text("graph");
+    spec.set_graph(graph.empty() ? TopologySpec{} : parse_topology(graph));
+  }
+  return spec;
+}
+
+std::unique_ptr<MixingSchedule> make_schedule(const ScheduleSpec& spec, PeerId n) {
+  if (n == 0) throw std::invalid_argument("a fleet needs at least one peer");
+  return spec.is_static() ? static_schedule(spec, n) : spec.family->make(spec, n);
+}
+
+}  // namespace gv

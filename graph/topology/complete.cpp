@@ -1,0 +1,34 @@
+#include "graph/topology/family.h"
+
+namespace gv {
+namespace {
+
+Topology build_complete(const GraphParameters&, PeerId n) {
+  std::vector<Edge> edges;
+  for (PeerId i = 0; i < n; ++i) {
+    for (PeerId j = i + 1; j < n; ++j) edges.emplace_back(i, j);
+  }
+  return make_topology("complete", n, edges);
+}
+
+/// W takes the mean of all: every disagreement becomes 0.
+std::optional<ExtremeEigenvalues> complete_extremes(const GraphParameters&, PeerId) {
+  return ExtremeEigenvalues{1, 0, {}};
+}
+
+std::vector<Eigenvalue> complete_eigenvalues(const GraphParameters&, PeerId n) {
+  return {{0.0, n - 1.0}};
+}
+
+}  // namespace
+
+extern constinit const TopologyFamily complete_family{
+    .name = "complete",
+    .summary = "everybody with everybody",
+    .build = build_complete,
+    .extremes = complete_extremes,
+    .eigenvalues = complete_eigenvalues,
+    .searched = search_alone,
+};
+
+}  // namespace gv
