@@ -193,7 +193,6 @@ Task<> Peer::evaluate(bool last) {
 bool Peer::deliver(Message message) {
   Edge* edge = edge_of(message.from);
   if (edge == nullptr) return false;
-  heard_round(message.from, message.round);
   if (message.kind == Kind::goodbye) {
     mailbox_.close(message.from, message.step);
     return true;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gossip/journal.h"
+#include "gossip/link/carrier.h"
 #include "gossip/mailbox.h"
 #include "gossip/task.h"
 #include "gossip/world.h"
@@ -46,7 +47,7 @@ struct Plan {
 
 /// An algorithm's view of itself: its replica, its neighbours, and the straight-line verbs of the
 /// papers. Everything runs on the peer's own loop, except what the verbs send off it.
-class Peer {
+class Peer : public LinkUser {
  public:
   Peer(Plan plan, World& world, Journal& journal, Replica& replica);
 
@@ -96,23 +97,23 @@ class Peer {
   /// The world's side.
   /// False: the message is not one this peer can expect (wrong size, too far
   /// ahead, a duplicate); the link should be closed.
-  bool deliver(Message message);
+  bool deliver(Message message) override;
   /// Since when it has been at its last words; only after the algorithm.
-  Time finishing_since() const { return finishing_since_; }
+  Time finishing_since() const override { return finishing_since_; }
   /// Rounds completed in the company of a neighbour, as a Lamport clock: never behind what was
   /// heard for long.
-  Step clock() const { return clock_; }
+  Step clock() const override { return clock_; }
   /// A neighbour's clock.
-  void heard_round(PeerId from, Step round);
+  void heard_round(PeerId from, Step round) override;
   /// Nothing is heard of `from`: whoever waits for it goes on, no new exchange with it begins, and
   /// the one under way stays open until it is back.
-  void away(PeerId from);
+  void away(PeerId from) override;
   /// Away, and not to come back: its process has ended. A successor of it may.
-  void died(PeerId from);
-  void back(PeerId from);
+  void died(PeerId from) override;
+  void back(PeerId from) override;
   /// Another process has taken the place of `from`, which has died with all that it knew: the
   /// exchange left open with it counts at neither end, and the numbers begin anew.
-  void reborn(PeerId from);
+  void reborn(PeerId from) override;
   /// Exchanges of which the other half has not come: one for each neighbour at the most.
   std::size_t open_exchanges() const;
   /// Whether the exchange with `with` is open.

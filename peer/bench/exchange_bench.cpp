@@ -49,11 +49,10 @@ void gossip_rounds(std::uint32_t rank, Gathering& gathering, std::size_t dimensi
   const Plan plan{.id = rank, .peers = n, .neighborhood = w.row(rank)};
   const auto replica = bare_replica(dimension);
   TcpOptions options;
-  options.hello.peer = rank;
-  options.hello.incarnation = 1;
-  options.hello.peers = n;
-  options.links = plan.neighborhood.peers;
-  options.max_payload_bytes = dimension * sizeof(float);
+  options.links.self = {.fleet = {}, .model = {}, .peer = rank, .incarnation = 1, .peers = n};
+  options.links.neighbors = plan.neighborhood.peers;
+  options.bounds = {.messages = true, .kinds = ~0U, .payload_bytes = dimension * sizeof(float)};
+  options.runs_inline = [&](double flops) { return replica->runs_inline(flops); };
   options.log = [](const std::string&) {};
   const auto world = TcpWorld::make(std::move(options));
   Journal nobody;

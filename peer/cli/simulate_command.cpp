@@ -13,6 +13,7 @@
 #include "peer/predict/forecast/expectation.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
+#include "peer/runtime/link_bounds.h"
 #include "peer/sim/simulation.h"
 
 namespace gv::cli {
@@ -45,16 +46,12 @@ void print_record(const FleetRecord& record, bool json, ProgressLine& progress) 
 
 /// What the fleet file lets go wrong, with the times by which a real fleet notices.
 FaultPlan injections(const Fleet& fleet) {
-  using std::chrono::milliseconds;
   FaultPlan plan;
   plan.until = Time::max();
   plan.dice = false;
   plan.restart = fleet.restart;
   plan.inject = fleet.faults.inject;
-  plan.timing = {.reconnect_within = milliseconds(1000),
-                 .dead_after = fleet.faults.dead_after,
-                 .first_redial = milliseconds(50),
-                 .slowest_redial = milliseconds(500)};
+  plan.times = link_times(fleet.faults);
   return plan;
 }
 

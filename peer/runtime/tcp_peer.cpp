@@ -11,6 +11,7 @@
 #include "optim/state.h"
 #include "peer/checkpoint/posix_disk.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/runtime/link_bounds.h"
 
 namespace gv {
 namespace {
@@ -21,34 +22,30 @@ std::uint64_t new_incarnation() {
   return (static_cast<std::uint64_t>(device()) << 32) | device() | 1;
 }
 
-std::vector<PeerId> links_of(const Neighborhood& row) {
-  std::vector<PeerId> links;
-  std::ranges::set_union(row.peers, row.receivers, std::back_inserter(links));
+LinkSettings links_of(const Assembly& fleet, const Plan& plan, const TcpPeerOptions& options) {
+  constexpr std::uint64_t small_messages = 64 * 1024;
+  LinkSettings links = link_settings(plan, fleet.dimension, small_messages);
+  links.self.fleet = fleet.fleet.digest;
+  links.self.model = fleet.model_digest;
+  links.self.incarnation = new_incarnation();
+  links.times = link_times(fleet.fleet.faults);
+  links.times.connect = options.connect_deadline;
+  links.times.patience = plan.patience;
+  links.rejoin = options.rejoin;
   return links;
 }
 
 TcpOptions tcp_options(const Assembly& fleet, const Plan& plan, const TcpPeerOptions& options) {
   TcpOptions tcp;
-  tcp.hello = {.fleet = fleet.fleet.digest,
-               .model = fleet.model_digest,
-               .peer = plan.id,
-               .incarnation = new_incarnation(),
-               .peers = plan.peers};
-  tcp.links = links_of(plan.neighborhood);
-  tcp.max_payload_bytes = fleet.dimension * sizeof(float);
+  tcp.links = links_of(fleet, plan, options);
+  tcp.bounds = frame_bounds(fleet);
   tcp.listen_address = options.listen_address;
   tcp.listen_port = options.listen_port;
   tcp.compute_threads = fleet.fleet.peers.at(plan.id).threads;
-  tcp.connect_deadline = options.connect_deadline;
-  tcp.heartbeat = fleet.fleet.faults.heartbeat;
-  tcp.dead_after = fleet.fleet.faults.dead_after;
-  tcp.patience = plan.patience;
   if (fleet.fleet.network.emulate) tcp.emulate = fleet.fleet.network;
   tcp.emulation_seed = fleet.fleet.seed;
   tcp.stuck_after = fleet.fleet.faults.stuck_after;
   tcp.on_stuck = [] { std::_Exit(exit_code::failed); };
-  tcp.successors = plan.catch_up;
-  tcp.rejoin = options.rejoin;
   tcp.log = options.log;
   return tcp;
 }
@@ -72,10 +69,11 @@ TcpPeer::TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options)
       replica_(fleet.replica(id)) {
   Plan plan = fleet.plan(id);
   TcpOptions tcp = tcp_options(fleet, plan, options);
-  if (!options.folder.empty()) keep_books(tcp.hello, options.folder);
+  if (!options.folder.empty()) keep_books(tcp.links.self, options.folder);
   const std::optional<Checkpoint> past = beginning(options);
   plan.fetch = options.rejoin && !past;
   tcp.memory = replica_->buffer_memory();
+  tcp.runs_inline = [this](double flops) { return replica_->runs_inline(flops); };
   world_ = TcpWorld::make(std::move(tcp));
   journal_.on_report = options.on_report;
   journal_.log = options.log;
@@ -88,7 +86,7 @@ TcpPeer::TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options)
   options.log(fmt::format("goes on from the checkpoint of round {}", past->step));
 }
 
-void TcpPeer::keep_books(const wire::Hello& self, const std::string& folder) {
+void TcpPeer::keep_books(const Hello& self, const std::string& folder) {
   disk_ = std::make_unique<PosixDisk>();
   checkpoints_ = std::make_unique<CheckpointStore>(*disk_,
                                                    folder + "/checkpoints",

@@ -52,7 +52,7 @@ class TcpPeer {
   void ask(std::function<void(Step)> f);
 
  private:
-  void keep_books(const wire::Hello& self, const std::string& folder);
+  void keep_books(const Hello& self, const std::string& folder);
   std::optional<Checkpoint> beginning(const TcpPeerOptions& options);
   void tell_progress();
 

@@ -5,8 +5,9 @@
 
 namespace gv {
 
-void EventQueue::push(Time at, std::function<void()> f) {
-  heap_.push_back({std::max(at, now_), pushed_++, std::move(f)});
+void EventQueue::push(Time at, std::function<void()> f, bool idle) {
+  if (!idle) ++busy_;
+  heap_.push_back({std::max(at, now_), pushed_++, idle, std::move(f)});
   std::ranges::push_heap(heap_, later);
 }
 
@@ -16,6 +17,10 @@ void EventQueue::run_next() {
   heap_.pop_back();
   now_ = event.at;
   ++events_;
+  if (!event.idle) {
+    --busy_;
+    last_busy_ = now_;
+  }
   event.f();
 }
 

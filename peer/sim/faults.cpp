@@ -13,18 +13,20 @@ using std::chrono::milliseconds;
 
 /// One process in so many that die has no successor.
 constexpr std::uint64_t heirless = 5;
+/// One in so many dies with its machine: nobody is told.
+constexpr std::uint64_t machines = 4;
 /// From the death of a process to its successor, where the launcher starts one.
 constexpr Time restart_after{milliseconds(100)};
 
 }  // namespace
 
-Faults::Faults(SimShared& shared, Dice& dice, FaultHands hands, const Timing& timing)
+Faults::Faults(
+    SimShared& shared, Dice& dice, FaultHands hands, const LinkTimes& times, const LinkParts& parts)
     : shared_(shared),
       dice_(dice),
       hands_(std::move(hands)),
-      timing_(timing),
       processes_(shared.queue, static_cast<PeerId>(shared.peers.size())),
-      network_(shared, dice, processes_, timing) {}
+      network_(shared, dice, processes_, times, parts) {}
 
 void Faults::start() {
   if (network_.empty()) return;
@@ -68,16 +70,16 @@ bool Faults::strike(Fault fault) {
     dice_.tell(now(), fmt::format("fault {}", fault_names[static_cast<std::size_t>(fault)]));
   switch (fault) {
     case Fault::reset:
-      return network_.break_link(network_.random_edge());
+      return network_.reset(network_.random_pair());
     case Fault::cut_off:
-      return network_.cut_off(network_.random_edge(),
+      return network_.cut_off(network_.random_pair(),
                               dice_.time(milliseconds(1), milliseconds(80)));
     case Fault::one_way:
       return network_.stall(
-          network_.random_edge(), 1, dice_.time(milliseconds(1), milliseconds(80)));
+          network_.random_pair(), 1, dice_.time(milliseconds(1), milliseconds(80)));
     case Fault::half_open:
       return network_.stall(
-          network_.random_edge(), 2, dice_.time(milliseconds(1), milliseconds(80)));
+          network_.random_pair(), 2, dice_.time(milliseconds(1), milliseconds(80)));
     case Fault::partition:
       return network_.partition(dice_.time(milliseconds(1), milliseconds(80)));
     case Fault::pause:
@@ -111,7 +113,7 @@ void Faults::inject(const Injection& injection, bool restart) {
   const PeerId peer = injection.peer;
   switch (injection.kind) {
     case Injection::Kind::kill:
-      if (kill(peer) && restart)
+      if (kill(peer, false) && restart)
         shared_.queue.push(now() + restart_after, [this, peer] { succeed(peer); });
       break;
     case Injection::Kind::start:
@@ -121,8 +123,7 @@ void Faults::inject(const Injection& injection, bool restart) {
       pause(peer, injection.length);
       break;
     case Injection::Kind::cut:
-      if (SimNetwork::Edge* edge = network_.find(peer, injection.other))
-        network_.cut_off(*edge, injection.length);
+      network_.cut(peer, injection.other, injection.length);
       break;
   }
 }
@@ -130,10 +131,6 @@ void Faults::inject(const Injection& injection, bool restart) {
 bool Faults::pause(PeerId victim, Time length) {
   if (processes_.dead(victim)) return false;
   processes_.pause(victim, now() + length);
-  if (length < timing_.dead_after) return true;
-  shared_.queue.push(now() + timing_.dead_after, [this, victim] {
-    if (!processes_.awake(victim)) network_.silence(victim);
-  });
   return true;
 }
 
@@ -149,16 +146,16 @@ bool Faults::set_clock(PeerId victim, double rate) {
   return true;
 }
 
-bool Faults::kill(PeerId victim) {
+bool Faults::kill(PeerId victim, bool with_machine) {
   if (processes_.dead(victim) || shared_.finished[victim]) return false;
   processes_.die(victim);
-  network_.silence(victim);
+  network_.died(victim, with_machine);
   hands_.die(victim);
   return true;
 }
 
 bool Faults::crash(PeerId victim) {
-  if (!kill(victim)) return false;
+  if (!kill(victim, dice_.below(machines) == 0)) return false;
   if (dice_.below(heirless) == 0) return true;
   shared_.queue.push(now() + dice_.time(milliseconds(1), milliseconds(100)),
                      [this, victim] { succeed(victim); });
@@ -167,10 +164,9 @@ bool Faults::crash(PeerId victim) {
 
 void Faults::succeed(PeerId victim) {
   if (!processes_.dead(victim)) return;
+  dice_.note(now(), "begins anew", victim);
   processes_.rise(victim);
   hands_.rise(victim);
-  dice_.note(now(), "begins anew", victim);
-  network_.risen(victim);
 }
 
 }  // namespace gv

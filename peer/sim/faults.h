@@ -25,7 +25,12 @@ struct FaultHands {
 /// asks.
 class Faults {
  public:
-  Faults(SimShared& shared, Dice& dice, FaultHands hands, const Timing& timing);
+  /// `parts` must outlive it.
+  Faults(SimShared& shared,
+         Dice& dice,
+         FaultHands hands,
+         const LinkTimes& times,
+         const LinkParts& parts);
 
   void start();
   /// `restart`: who was killed has a successor without being asked for.
@@ -41,7 +46,7 @@ class Faults {
   void plan_next(Fault fault);
   bool strike(Fault fault);
   void inject(const Injection& injection, bool restart);
-  bool kill(PeerId victim);
+  bool kill(PeerId victim, bool with_machine);
   void succeed(PeerId victim);
   bool pause(PeerId victim, Time length);
   bool slow(PeerId victim, double factor);
@@ -50,7 +55,6 @@ class Faults {
   SimShared& shared_;
   Dice& dice_;
   FaultHands hands_;
-  Timing timing_;
   Processes processes_;
   SimNetwork network_;
 };

@@ -1,18 +1,45 @@
 #include "peer/sim/processes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace gv {
 
-void Processes::run_at(Time at, PeerId peer, std::uint64_t life, std::function<void()> f) {
-  queue_.push(at, [this, peer, life, f = std::move(f)]() mutable {
+void Processes::run_at(
+    Time at, PeerId peer, std::uint64_t life, std::function<void()> f, bool idle) {
+  auto event = [this, peer, life, f = std::move(f)]() mutable {
     Process& process = all_[peer];
     if (process.dead || process.life != life) return;
     if (awake(peer) && process.waiting.empty()) return f();
     process.waiting.push_back(std::move(f));
     if (process.waiting.size() == 1) resume(peer);
-  });
+  };
+  idle ? queue_.push_idle(at, std::move(event)) : queue_.push(at, std::move(event));
+}
+
+void Processes::set_clock(PeerId peer, double rate) {
+  Process& process = all_[peer];
+  process.shown_then = clock(peer);
+  process.set_at = queue_.now();
+  process.rate = rate;
+}
+
+Time Processes::shown_at(const Process& process, Time time) {
+  const auto passed = static_cast<double>((time - process.set_at).count());
+  return process.shown_then + Time{static_cast<std::int64_t>(passed / process.rate)};
+}
+
+Time Processes::clock(PeerId peer) const {
+  return shown_at(all_[peer], queue_.now());
+}
+
+Time Processes::when(PeerId peer, Time shown) const {
+  const Process& process = all_[peer];
+  const auto to_go = static_cast<double>((shown - process.shown_then).count());
+  Time time = process.set_at + Time{static_cast<std::int64_t>(std::ceil(to_go * process.rate))};
+  while (shown_at(process, time) < shown) ++time;  // rounding
+  return time;
 }
 
 /// What came to a paused process happens when it goes on, in the order in which it came.

@@ -16,14 +16,15 @@ class Processes {
   Processes(EventQueue& queue, PeerId n) : queue_(queue), all_(n) {}
 
   /// Runs f at `at` on the peer's loop, if it is still in this life: later when it is paused then.
-  void run_at(Time at, PeerId peer, std::uint64_t life, std::function<void()> f);
+  /// `idle`: see EventQueue.
+  void run_at(Time at, PeerId peer, std::uint64_t life, std::function<void()> f, bool idle = false);
   void run_at(Time at, PeerId peer, std::function<void()> f) {
     run_at(at, peer, life(peer), std::move(f));
   }
 
   void pause(PeerId peer, Time until);
   void slow(PeerId peer, double factor) { all_[peer].slowness = factor; }
-  void set_clock(PeerId peer, double rate) { all_[peer].clock = rate; }
+  void set_clock(PeerId peer, double rate);
   void die(PeerId peer);
   void rise(PeerId peer) { all_[peer].dead = false; }
 
@@ -31,7 +32,8 @@ class Processes {
   bool dead(PeerId peer) const { return all_[peer].dead; }
   std::uint64_t life(PeerId peer) const { return all_[peer].life; }
   double slowness(PeerId peer) const { return all_[peer].slowness; }
-  double clock(PeerId peer) const { return all_[peer].clock; }  ///< our seconds in one of its own
+  Time clock(PeerId peer) const;             ///< what its clock shows now
+  Time when(PeerId peer, Time shown) const;  ///< it will show that
 
  private:
   struct Process {
@@ -39,10 +41,13 @@ class Processes {
     bool dead = false;
     Time paused_until{0};
     double slowness = 1;
-    double clock = 1;
+    double rate = 1;                             ///< our seconds in one of its own, since `set_at`
+    Time set_at{0};                              ///< when its clock was given this rate
+    Time shown_then{0};                          ///< and what it showed
     std::vector<std::function<void()>> waiting;  ///< for the end of the pause
   };
   void resume(PeerId peer);
+  static Time shown_at(const Process& process, Time time);
 
   EventQueue& queue_;
   std::vector<Process> all_;

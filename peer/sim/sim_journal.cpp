@@ -15,7 +15,7 @@ void SimJournal::publish(Report report) {
   }
   const bool last = report.last;
   shared_.observer->take(std::move(report), now);
-  if (last && shared_.faults != nullptr) shared_.faults->network().leave_in_time(id_);
+  if (last && shared_.faults != nullptr) shared_.faults->network().end(id_);
 }
 
 void SimJournal::store(Step step, std::vector<std::byte> state) {
@@ -24,8 +24,8 @@ void SimJournal::store(Step step, std::vector<std::byte> state) {
 
 void SimJournal::settled(const Settlement& settlement) {
   if (shared_.audit == nullptr) return;
-  const std::uint64_t with = shared_.faults->network().life_of_neighbor(id_, settlement.with);
-  shared_.audit->settled({id_, life_}, {settlement.with, with}, settlement);
+  const auto with = shared_.faults->network().life_of_neighbor(id_, settlement.with);
+  shared_.audit->settled({id_, life_}, {settlement.with, with.value()}, settlement);
 }
 
 void SimJournal::note(const PeerEvent& event) {

@@ -4,17 +4,16 @@
 #include <cstring>
 #include <iterator>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "gossip/mutant.h"
+#include "peer/runtime/link_bounds.h"
 
 namespace gv {
 namespace {
 
 using std::chrono::milliseconds;
-
-constexpr std::uint64_t most_unacknowledged = 8;
 
 const char* sends(Kind kind) {
   switch (kind) {
@@ -29,200 +28,381 @@ const char* sends(Kind kind) {
   }
 }
 
-const char* takes(Kind kind) {
+const char* hears(Kind kind) {
   switch (kind) {
     case Kind::model:
-      return "takes the half of";
+      return "hears the half of";
     case Kind::goodbye:
       return "hears the goodbye of";
     case Kind::fetch:
       return "hears the question of";
     default:
-      return "takes the model of";
+      return "hears the model of";
   }
 }
 
-std::vector<std::byte> bytes_of(const Message& m, wire::Numbers numbers) {
-  const std::span<const std::byte> payload =
-      m.payload ? std::span(m.payload->data(), m.payload->size()) : std::span<const std::byte>{};
-  std::vector<std::byte> frame = wire::encode(m, numbers, wire::hash_payload(payload));
-  frame.insert(frame.end(), payload.begin(), payload.end());
-  return frame;
+const char* text(LinkEvent event) {
+  switch (event) {
+    case LinkEvent::lost:
+      return "loses its link to";
+    case LinkEvent::silent:
+      return "hears nothing of";
+    case LinkEvent::refused:
+      return "refuses a frame of";
+    case LinkEvent::away:
+      return "is without";
+    case LinkEvent::died:
+      return "has outlived";
+    case LinkEvent::back:
+      return "has back";
+    case LinkEvent::reborn:
+      return "meets the successor of";
+    case LinkEvent::sent_again:
+      return "sends again to";
+    case LinkEvent::repetition:
+      return "hears again of";
+  }
+  return "";
 }
 
-/// What a receiver makes of a stream's beginning. `used`: the bytes of the frame, 0 when it is not
-/// all there. An error text when it is none.
-std::string parse(std::span<const std::byte> bytes,
-                  BufferPool& pool,
-                  wire::Header& header,
-                  std::size_t& used) {
-  constexpr std::uint64_t max_payload = 1 << 20;
-  used = 0;
-  if (bytes.size() < wire::prefix_bytes) return "";
-  const auto raw = bytes.first<wire::prefix_bytes>();
-  wire::Prefix prefix;
-  if (std::string error = wire::decode_prefix(raw, max_payload, prefix); !error.empty())
-    return error;
-  const std::size_t whole = wire::prefix_bytes + prefix.header_bytes + prefix.payload_bytes;
-  if (bytes.size() < whole) return "";
-  const auto head = bytes.subspan(wire::prefix_bytes, prefix.header_bytes);
-  if (std::string error = wire::decode_header(raw, head, header); !error.empty()) return error;
-  const auto payload =
-      bytes.subspan(wire::prefix_bytes + prefix.header_bytes, prefix.payload_bytes);
-  const bool damaged = wire::hash_payload(payload) != prefix.payload_hash;
-  if (damaged && !mutant(Mutant::believe_damaged_payloads)) return "damaged payload";
-  used = whole;
-  if (payload.empty()) return "";
-  const auto buffer = pool.acquire(payload.size());
-  std::memcpy(buffer->data(), payload.data(), payload.size());
-  header.message.payload = buffer;
-  return "";
+std::vector<std::byte> bytes_of(const Frame& frame) {
+  const auto* numbered = std::get_if<NumberedMessage>(&frame);
+  const Payload payload = numbered == nullptr ? nullptr : numbered->message.payload;
+  if (!payload) return wire::encode(frame);
+  const std::span<const std::byte> body(payload->data(), payload->size());
+  std::vector<std::byte> bytes = wire::encode(frame, wire::hash_payload(body));
+  bytes.insert(bytes.end(), body.begin(), body.end());
+  return bytes;
+}
+
+LinkSettings settings_of(const Peer& peer, Life life, const LinkTimes& times) {
+  LinkSettings settings = link_settings(peer.plan, peer.replica.size(), 0);
+  settings.self.incarnation = life.number + 1;
+  settings.times = times;
+  settings.times.patience = peer.plan.patience;
+  settings.rejoin = life.number > 0;
+  return settings;
 }
 
 }  // namespace
 
-SimNetwork::SimNetwork(SimShared& shared, Dice& dice, Processes& processes, const Timing& timing)
-    : shared_(shared),
-      dice_(dice),
-      processes_(processes),
-      timing_(timing),
-      left_(shared.peers.size(), false) {
-  for (const Peer* peer : shared_.peers) {
-    shapers_.emplace_back(shared.network, peer->plan.id, shared.seed);
-    for (const PeerId other : peer->plan.neighborhood.receivers) edge_of(peer->plan.id, other);
-  }
+SimNetwork::SimNetwork(SimShared& shared,
+                       Dice& dice,
+                       Processes& processes,
+                       const LinkTimes& times,
+                       const LinkParts& parts)
+    : shared_(shared), dice_(dice), processes_(processes), times_(times), parts_(parts) {
+  for (PeerId id = 0; id < shared_.finished.size(); ++id)
+    shapers_.emplace_back(shared.network, id, shared.seed);
+  present_.resize(shared_.finished.size());
 }
 
-SimNetwork::Edge& SimNetwork::edge_of(PeerId a, PeerId b) {
-  const std::pair key = std::minmax(a, b);
-  const auto [at, made] = edges_.try_emplace({key.first, key.second});
-  if (made) {
-    at->second.ends[0].self = at->second.ends[1].other = key.first;
-    at->second.ends[1].self = at->second.ends[0].other = key.second;
-  }
-  return at->second;
+// ---- The processes.
+
+void SimNetwork::born(Life life, const Peer& peer, LinkUser& user, std::function<void()> on_begin) {
+  const std::uint64_t seed = shared_.seed * 1000 + life.number;
+  LinkSettings settings = settings_of(peer, life, times_);
+  if (parts_.settings) parts_.settings(settings);
+  SimCarrier& carrier = carriers_.emplace_back(*this, life, user, std::move(settings), seed);
+  present_[life.peer] = &carrier;
+  on_begin_[&carrier] = std::move(on_begin);
+  for (const PeerId neighbor : peer.plan.neighborhood.receivers)
+    if (life.number == 0) pair_of(life.peer, neighbor);
+  if (started_) carrier.links().start(carrier.now());
 }
 
-std::uint64_t SimNetwork::life_of_neighbor(PeerId self, PeerId other) {
-  return end_of(edge_of(self, other), self).other_life;
+void SimNetwork::start() {
+  started_ = true;
+  for (SimCarrier& carrier : carriers_) carrier.links().start(carrier.now());
+}
+
+void SimNetwork::died(PeerId peer, bool silently) {
+  SimCarrier& dead = process(peer);
+  dead.left_ = true;
+  for (const auto& [id, link] : dead.connections_) {
+    silently ? void(link->ends[link->index_of(dead)].open = false) : close(link, dead);
+  }
+  dead.connections_.clear();
 }
 
 void SimNetwork::send(PeerId from, PeerId to, Message message) {
-  Edge& edge = edge_of(from, to);
-  End& end = end_of(edge, from);
-  transmit(edge, end, end.session.send(std::move(message)));
+  process(from).links().send(to, std::move(message), process(from).now());
 }
 
-void SimNetwork::transmit(Edge& edge, End& from, const Session::Numbered& numbered) {
-  if (!edge.up) return;
-  const Message& m = numbered.message;
-  dice_.note(now(), sends(m.kind), from.self, from.other, m.step);
-  from.ack_told = from.session.received();
-  transmit(
-      edge, from, bytes_of(numbered.message, {.number = numbered.number, .ack = from.ack_told}));
+void SimNetwork::end(PeerId peer) {
+  process(peer).links().end(process(peer).now());
 }
 
-void SimNetwork::transmit(Edge& edge, End& from, Bytes frame) {
-  if (!edge.up) return;
-  if (dice_.strikes(Fault::corrupt, now()))
-    frame[dice_.below(frame.size())] ^= static_cast<std::byte>(1U << dice_.below(8));
-  const int copies = dice_.strikes(Fault::duplicate, now()) ? 2 : 1;
-  for (int copy = 0; copy < copies; ++copy) {
-    if (from.stalled) {
-      from.held.push_back(frame);
-    } else {
-      launch(edge, from, frame);
-    }
+std::optional<std::uint64_t> SimNetwork::life_of_neighbor(PeerId self, PeerId neighbor) const {
+  const std::uint64_t incarnation = present_[self]->links().incarnation(neighbor);
+  if (incarnation == 0) return {};
+  return incarnation - 1;
+}
+
+bool SimNetwork::listens(PeerId peer) const {
+  return !processes_.dead(peer) && !present_[peer]->left();
+}
+
+void SimNetwork::run_at(Time at, SimCarrier& process, std::function<void()> f, bool idle) {
+  const auto [peer, number] = process.life;
+  const auto unless_left = [&process, f = std::move(f)] {
+    if (!process.left()) f();
+  };
+  processes_.run_at(at, peer, number, unless_left, idle);
+}
+
+void SimNetwork::note(LinkEvent event, const SimCarrier& process, PeerId neighbor) {
+  const PeerId self = process.life.peer;
+  dice_.note(now(), text(event), self, neighbor);
+  switch (event) {
+    case LinkEvent::lost:
+    case LinkEvent::died:
+      return;
+    case LinkEvent::silent:
+      return dice_.count(Probe::silence);
+    case LinkEvent::refused:
+      return dice_.count(Probe::refused_frame);
+    case LinkEvent::away:
+      if (shared_.finished[self]) dice_.count(Probe::lingers);
+      return dice_.count(Probe::away);
+    case LinkEvent::back:
+      return dice_.count(Probe::back);
+    case LinkEvent::reborn:
+      if (shared_.peers[self]->exchanging(neighbor)) dice_.count(Probe::left_open);
+      return dice_.count(Probe::reborn);
+    case LinkEvent::sent_again:
+      return dice_.count(Probe::sent_again);
+    case LinkEvent::repetition:
+      return dice_.count(Probe::dropped_repetition);
   }
 }
 
-/// FIFO: what is sent later arrives later.
-void SimNetwork::launch(Edge& edge, End& from, const Bytes& frame) {
-  Shaper& shaper = shapers_[from.self];
-  Time arrival = shaper.arrival(from.other, frame.size(), now());
-  End& at = end_of(edge, from.other);
-  const auto deliver = [&](Bytes bytes) {
-    processes_.run_at(
-        arrival, at.self, [this, &edge, &at, outage = edge.outages, bytes = std::move(bytes)] {
-          if (outage == edge.outages || mutant(Mutant::take_of_old_connection))
-            arrive(edge, at, bytes);
-        });
+// ---- Connections.
+
+SimNetwork::Pair& SimNetwork::pair_of(PeerId a, PeerId b) {
+  const auto [low, high] = std::minmax(a, b);
+  return pairs_.try_emplace({low, high}, Pair{low, high}).first->second;
+}
+
+bool SimNetwork::blocked(PeerId a, PeerId b) {
+  return now() < dice_.until() && now() < pair_of(a, b).blocked_until;
+}
+
+/// The first connections of a fleet are made before anything goes wrong and before time counts.
+Time SimNetwork::arrival(PeerId from, PeerId to, std::size_t bytes) {
+  return now() == Time{0} ? now() : shapers_[from].arrival(to, bytes, now());
+}
+
+void SimNetwork::connect(SimCarrier& from, PeerId to, ConnectionId id) {
+  from.dialling_.insert(id);
+  shared_.queue.push_idle(arrival(from.life.peer, to, 0),
+                          [this, &from, to, id] { accept(from, to, id); });
+}
+
+/// The kernel of the other side answers, even where the process stands still.
+void SimNetwork::accept(SimCarrier& from, PeerId to, ConnectionId id) {
+  const PeerId self = from.life.peer;
+  if (blocked(self, to) || from.left()) return;  // nobody answers
+  const Time answer = arrival(to, self, 0);
+  if (!listens(to)) {
+    return run_at(answer, from, [&from, to, id] {
+      if (from.dialling_.erase(id) == 0) return;
+      from.links().nobody_listens(to, "connection refused", from.now());
+      from.links().ended(id, "connection refused", from.now());
+    });
+  }
+  const auto link = std::make_shared<SimConnection>();
+  link->ends[0].process = &from;
+  link->ends[1].process = &process(to);
+  for (End& end : link->ends)
+    end.reader = parts_.reader ? parts_.reader(pool_) : std::make_unique<wire::FrameReader>(pool_);
+  auto& connections = pair_of(self, to).connections;
+  std::erase_if(connections, [](const auto& each) { return each.expired(); });
+  connections.push_back(link);
+  run_at(now(), process(to), [link, self] {
+    End& end = link->ends[1];
+    end.id = end.process->links().accepted(fmt::format("10.0.0.{}", self), 1, end.process->now());
+    end.process->connections_[end.id] = link;
+  });
+  run_at(answer, from, [this, link, id] {
+    End& end = link->ends[0];
+    SimCarrier& dialler = *end.process;
+    end.id = id;
+    if (dialler.dialling_.erase(id) == 0) return close(link, dialler);  // it waits no longer
+    if (!end.open) return dialler.links().ended(id, "reset", dialler.now());
+    dialler.connections_[id] = link;
+    dialler.links().connected(id, dialler.now());
+  });
+}
+
+void SimNetwork::probe(SimCarrier& from, PeerId to) {
+  const PeerId self = from.life.peer;
+  shared_.queue.push_idle(arrival(self, to, 0), [this, &from, self, to] {
+    if (blocked(self, to) || listens(to)) return;
+    run_at(arrival(to, self, 0), from, [&from, to] {
+      from.links().nobody_listens(to, "connection refused", from.now());
+    });
+  });
+}
+
+void SimNetwork::transmit(const Link& link, const SimCarrier& from, const Frame& frame) {
+  const std::size_t k = link->index_of(from);
+  End& end = link->ends[k];
+  if (!end.open) return;
+  const auto* numbered = std::get_if<NumberedMessage>(&frame);
+  if (numbered != nullptr)
+    dice_.note(now(),
+               sends(numbered->message.kind),
+               from.life.peer,
+               link->ends[1 - k].process->life.peer,
+               numbered->message.step);
+  Bytes bytes = bytes_of(frame);
+  if (dice_.strikes(Fault::corrupt, now()))
+    bytes[dice_.below(bytes.size())] ^= static_cast<std::byte>(1U << dice_.below(8));
+  const int copies = dice_.strikes(Fault::duplicate, now()) ? 2 : 1;
+  for (int copy = 0; copy < copies; ++copy)
+    end.stalled ? end.held.push_back(bytes) : launch(link, k, bytes, numbered == nullptr);
+}
+
+/// FIFO: what is sent later arrives later. No bytes: the end of the stream.
+void SimNetwork::launch(const Link& link, std::size_t from, const Bytes& bytes, bool idle) {
+  SimCarrier& target = *link->ends[1 - from].process;
+  const PeerId self = link->ends[from].process->life.peer;
+  const PeerId other = target.life.peer;
+  Time arrives = arrival(self, other, bytes.size());
+  const auto deliver = [&](Bytes part) {
+    run_at(
+        arrives,
+        target,
+        [this, link, at = 1 - from, part = std::move(part)] { feed(link, at, part); },
+        idle);
   };
-  if (!dice_.strikes(Fault::slice, now())) return deliver(frame);
-  for (std::size_t done = 0; done < frame.size();) {
-    const std::size_t length = std::min(frame.size() - done, 1 + dice_.below(frame.size()));
-    const auto begin = frame.begin() + static_cast<std::ptrdiff_t>(done);
+  if (bytes.empty() || !dice_.strikes(Fault::slice, now())) return deliver(bytes);
+  for (std::size_t done = 0; done < bytes.size();) {
+    const std::size_t length = std::min(bytes.size() - done, 1 + dice_.below(bytes.size()));
+    const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(done);
     deliver(Bytes(begin, begin + static_cast<std::ptrdiff_t>(length)));
     done += length;
-    arrival += dice_.time(Time{0}, milliseconds(2));
+    arrives += dice_.time(Time{0}, milliseconds(2));
   }
-  shaper.hold(from.other, arrival);
+  shapers_[self].hold(other, arrives);
 }
 
-void SimNetwork::arrive(Edge& edge, End& at, const Bytes& bytes) {
-  at.incoming.insert(at.incoming.end(), bytes.begin(), bytes.end());
-  const std::uint64_t outage = edge.outages;
-  while (outage == edge.outages) {
-    wire::Header header;
-    std::size_t used = 0;
-    if (!parse(at.incoming, pool_, header, used).empty()) {
-      dice_.count(Probe::refused_frame);
-      dice_.note(now(), "refuses a frame of", at.self, at.other);
-      break_link(edge);
-      return;
+void SimNetwork::feed(const Link& link, std::size_t at, const Bytes& bytes) {
+  End& end = link->ends[at];
+  if (!end.open && !end.reset) return;
+  SimCarrier& process = *end.process;
+  std::string wrong = bytes.empty() ? "it closed the connection" : "";
+  if (wrong.empty()) process.links().hear_bytes(end.id, bytes.size(), process.now());
+  for (std::size_t done = 0; done < bytes.size();) {
+    const wire::FrameReader::Space space = end.reader->space();
+    const std::size_t count = std::min(space.first.size(), bytes.size() - done);
+    std::memcpy(space.first.data(), bytes.data() + done, count);
+    end.reader->filled(count);
+    done += count;
+    for (std::optional<Frame> frame;;) {
+      wrong = end.reader->next(frame);
+      if (!wrong.empty() || !frame) break;
+      take(end, std::move(*frame));
+      if (!end.open && !end.reset) return;
     }
-    if (used == 0) return;
-    at.incoming.erase(at.incoming.begin(), at.incoming.begin() + static_cast<std::ptrdiff_t>(used));
-    take(edge, at, std::move(header));
-  }
-}
-
-void SimNetwork::take(Edge& edge, End& at, wire::Header header) {
-  const bool message = header.kind == wire::FrameKind::message;
-  const std::uint64_t ack = message ? header.numbers.ack : header.heartbeat.ack;
-  if (!at.session.acknowledge(ack))
-    violations_.push_back(fmt::format("peer {}: acknowledged before it was sent", at.self));
-  if (!message) {
-    shared_.peers[at.self]->heard_round(at.other, header.heartbeat.step);
-    return take_leave(at.self);
-  }
-  switch (at.session.arrive(header.numbers.number)) {
-    case Session::Arrival::again:
-      return dice_.count(Probe::dropped_repetition);
-    case Session::Arrival::gap:
-      violations_.push_back(fmt::format("peer {}: a message is missing", at.self));
-      return;
-    case Session::Arrival::next:
+    if (!wrong.empty()) {
+      if (end.open) note(LinkEvent::refused, process, link->ends[1 - at].process->life.peer);
       break;
+    }
   }
-  at.departed = at.departed || header.message.kind == Kind::goodbye;
-  if (at.departed || at.session.received() - at.ack_told >= most_unacknowledged) {
-    at.ack_told = at.session.received();
-    transmit(edge, at, wire::encode(wire::Heartbeat{at.ack_told, shared_.peers[at.self]->clock()}));
-  }
-  const Step step = header.message.step;
-  const Kind kind = header.message.kind;
-  dice_.note(now(), takes(kind), at.self, at.other, step);
-  if (kind == Kind::state && header.message.part == 0 && header.message.payload)
-    dice_.count(Probe::fetched);
-  if (!shared_.peers[at.self]->deliver(std::move(header.message)))
-    violations_.push_back(
-        fmt::format("peer {} did not expect a message of kind {} and number {} "
-                    "from peer {}",
-                    at.self,
-                    static_cast<int>(kind),
-                    step,
-                    at.other));
-  take_leave(at.self);
+  if (wrong.empty() || !end.open) return;
+  process.connections_.erase(end.id);
+  close(link, process);
+  process.links().ended(end.id, wrong, process.now());
 }
 
-SimNetwork::Edge* SimNetwork::find(PeerId a, PeerId b) {
-  const auto at = edges_.find(std::minmax(a, b));
-  return at == edges_.end() ? nullptr : &at->second;
+void SimNetwork::take(End& at, Frame frame) {
+  SimCarrier& process = *at.process;
+  if (const auto* numbered = std::get_if<NumberedMessage>(&frame)) {
+    const Message& message = numbered->message;
+    dice_.note(now(), hears(message.kind), process.life.peer, message.from, message.step);
+    if (message.kind == Kind::state && message.part == 0 && message.payload)
+      dice_.count(Probe::fetched);
+  }
+  process.links().arrived(at.id, std::move(frame), process.now());
 }
 
-SimNetwork::Edge& SimNetwork::random_edge() {
-  return std::next(edges_.begin(), static_cast<std::ptrdiff_t>(dice_.below(edges_.size())))->second;
+void SimNetwork::close(const Link& link, const SimCarrier& from) {
+  const std::size_t k = link->index_of(from);
+  End& end = link->ends[k];
+  if (!std::exchange(end.open, false)) return;
+  end.stalled ? end.held.push_back({}) : launch(link, k, {}, true);
+}
+
+// ---- The faults.
+
+SimNetwork::Pair& SimNetwork::random_pair() {
+  return std::next(pairs_.begin(), static_cast<std::ptrdiff_t>(dice_.below(pairs_.size())))->second;
+}
+
+bool SimNetwork::reset(Pair& pair) {
+  bool any = false;
+  for (const std::weak_ptr<SimConnection>& each : std::exchange(pair.connections, {})) {
+    const Link link = each.lock();
+    if (!link || !link->ends[0].open || !link->ends[1].open) continue;
+    any = true;
+    dice_.note(now(), "is reset from", pair.a, pair.b);
+    for (End& end : link->ends) {
+      end.open = false;
+      end.reset = true;
+      end.held.clear();
+      run_at(now(), *end.process, [&end, link] {
+        if (end.process->connections_.erase(end.id) > 0)
+          end.process->links().ended(end.id, "reset", end.process->now());
+      });
+    }
+  }
+  return any;
+}
+
+bool SimNetwork::cut_off(Pair& pair, Time length) {
+  pair.blocked_until = std::max(pair.blocked_until, now() + length);
+  return reset(pair);
+}
+
+bool SimNetwork::partition(Time length) {
+  std::vector<bool> side(present_.size());
+  for (std::size_t i = 0; i < side.size(); ++i) side[i] = dice_.below(2) == 1;
+  bool any = false;
+  for (auto& [ids, pair] : pairs_)
+    if (side[pair.a] != side[pair.b]) any = cut_off(pair, length) || any;
+  return any;
+}
+
+bool SimNetwork::stall(Pair& pair, int ways, Time length) {
+  const std::size_t first = dice_.below(2);
+  bool any = false;
+  for (const std::weak_ptr<SimConnection>& each : pair.connections) {
+    const Link link = each.lock();
+    if (!link || !link->ends[0].open || !link->ends[1].open) continue;
+    any = true;
+    for (int way = 0; way < ways; ++way) {
+      const std::size_t from = (first + static_cast<std::size_t>(way)) % 2;
+      link->ends[from].stalled = true;
+      shared_.queue.push(now() + length, [this, link, from] { end_stall(link, from); });
+    }
+  }
+  return any;
+}
+
+void SimNetwork::end_stall(const Link& link, std::size_t from) {
+  link->ends[from].stalled = false;
+  for (const Bytes& bytes : std::exchange(link->ends[from].held, {}))
+    launch(link, from, bytes, false);
+}
+
+void SimNetwork::cut(PeerId a, PeerId b, Time length) {
+  for (const auto& [self, other] : {std::pair{a, b}, std::pair{b, a}}) {
+    if (!listens(self)) continue;
+    SimCarrier& carrier = process(self);
+    carrier.links().cut(other, carrier.now() + length, carrier.now());
+  }
 }
 
 }  // namespace gv

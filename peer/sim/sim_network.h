@@ -2,108 +2,130 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "gossip/session.h"
 #include "peer/sim/dice.h"
+#include "peer/sim/link_parts.h"
 #include "peer/sim/processes.h"
+#include "peer/sim/sim_carrier.h"
 #include "peer/sim/sim_world.h"
-#include "peer/wire/frame.h"
+#include "peer/wire/frame_reader.h"
 
 namespace gv {
 
-/// When an end of a broken connection gives the neighbour up, and how often it is dialled again.
-/// The defaults suit fleets whose rounds take about a millisecond.
-struct Timing {
-  Time reconnect_within{std::chrono::milliseconds(20)};
-  Time dead_after{std::chrono::milliseconds(40)};
-  Time first_redial{std::chrono::milliseconds(1)};
-  Time slowest_redial{std::chrono::milliseconds(15)};
+/// Two streams of bytes between two processes. What a process sends reaches the other one in order,
+/// until the connection breaks, stalls, or one of them closes its end.
+struct SimConnection {
+  using Bytes = std::vector<std::byte>;
+  struct End {
+    SimCarrier* process = nullptr;
+    ConnectionId id = 0;   ///< that the process knows it by
+    bool open = true;      ///< the process still has it
+    bool reset = false;    ///< it has broken; what was on its way still comes, and must not count
+    bool stalled = false;  ///< what it sends does not get through
+    std::vector<Bytes> held{};  ///< meanwhile
+    std::unique_ptr<wire::FrameReader> reader{};
+  };
+  std::array<End, 2> ends;
+
+  std::size_t index_of(const SimCarrier& process) const {
+    return ends[0].process == &process ? 0 : 1;
+  }
+  End& end_of(const SimCarrier& process) { return ends[index_of(process)]; }
 };
 
-/// The network of a simulated fleet in which things go wrong. Each edge has a connection that
-/// breaks and is made again, and a session on each end that outlives it, as over TCP; frames travel
-/// as bytes through the real codec. sim_network.cpp carries frames, sim_links.cpp breaks and makes
-/// connections.
+/// The network of a simulated fleet in which things go wrong. Frames travel as bytes through the
+/// real codec, between link layers that are the real ones (gossip/link).
 class SimNetwork {
  public:
-  /// One end of an edge.
-  struct End {
-    PeerId self = 0, other = 0;
-    Session session;
-    std::uint64_t other_life = 0;  ///< that the session is with
-    std::uint64_t ack_told = 0;
-    std::vector<std::byte> incoming;           ///< the beginning of a frame
-    std::vector<std::vector<std::byte>> held;  ///< frames that a stalled connection keeps back
-    bool stalled = false;                      ///< what it sends does not get through
-    bool away = false;
-    Time away_since{0};
-    bool departed = false;  ///< the other has said goodbye
-  };
-  struct Edge {
-    std::array<End, 2> ends;
-    bool up = true;
-    bool cut_off = false;       ///< no connection can be made
-    std::uint64_t outages = 0;  ///< a frame of an earlier connection is lost
+  /// Two peers with an edge between them.
+  struct Pair {
+    PeerId a, b;
+    Time blocked_until{0};  ///< no connection can be made before
+    std::vector<std::weak_ptr<SimConnection>> connections{};
   };
 
-  SimNetwork(SimShared& shared, Dice& dice, Processes& processes, const Timing& timing);
+  /// `parts` must outlive it.
+  SimNetwork(SimShared& shared,
+             Dice& dice,
+             Processes& processes,
+             const LinkTimes& times,
+             const LinkParts& parts);
 
+  // The processes.
+  /// A process begins; the first of its peer, or the successor of one that died. `on_begin`: it has
+  /// found enough neighbours.
+  void born(Life life, const Peer& peer, LinkUser& user, std::function<void()> on_begin);
+  void start();  ///< the first ones; from then on each starts when it is born
+  /// A process has died. `silently`: with its machine, so that nobody is told.
+  void died(PeerId peer, bool silently);
   void send(PeerId from, PeerId to, Message message);
-  std::uint64_t life_of_neighbor(PeerId self, PeerId other);
+  void end(PeerId peer);  ///< it has said its last words
+  /// Of the neighbour's process that a conversation is with; none: they have not met.
+  std::optional<std::uint64_t> life_of_neighbor(PeerId self, PeerId neighbor) const;
 
-  bool empty() const { return edges_.empty(); }
-  Edge& random_edge();
-  Edge* find(PeerId a, PeerId b);  ///< null: they are not linked
-  /// These return false where there is no connection to harm.
-  bool break_link(Edge& edge);
-  bool cut_off(Edge& edge, Time length);
-  /// A random set of peers is cut off from the others.
-  bool partition(Time length);
-  /// Neither end hears of it before the silence is too long. `ways`: 1 or 2.
-  bool stall(Edge& edge, int ways, Time length);
-  void silence(PeerId peer);  ///< nothing is heard of it: its links are given up
-  void risen(PeerId peer);    ///< a successor begins, that knows of nobody yet
-  /// This peer has said its last words: it ends when it owes nobody anything (farewell.h).
-  void leave_in_time(PeerId peer);
+  // The faults. Each returns false where there is nothing to harm.
+  bool empty() const { return pairs_.empty(); }
+  Pair& random_pair();
+  bool reset(Pair& pair);
+  bool cut_off(Pair& pair, Time length);
+  bool partition(Time length);  ///< a random set of peers is cut off from the others
+  bool stall(Pair& pair, int ways, Time length);  ///< `ways`: 1 or 2
+  /// As a real peer is told to by faults.inject: its link layer makes no connection for so long.
+  void cut(PeerId a, PeerId b, Time length);
 
-  const std::vector<std::string>& violations() const { return violations_; }
+  /// A process that lives, and has not ended although it may.
+  bool lingers(PeerId peer) const { return listens(peer) && !present_[peer]->links().over(); }
 
  private:
-  using Bytes = std::vector<std::byte>;
+  friend class SimCarrier;
+  using Bytes = SimConnection::Bytes;
+  using Link = std::shared_ptr<SimConnection>;
+  using End = SimConnection::End;
 
-  Edge& edge_of(PeerId a, PeerId b);
-  End& end_of(Edge& edge, PeerId self) { return edge.ends[edge.ends[0].self == self ? 0 : 1]; }
   Time now() const { return shared_.queue.now(); }
+  SimCarrier& process(PeerId peer) { return *present_[peer]; }
+  bool listens(PeerId peer) const;
+  bool blocked(PeerId a, PeerId b);
+  Pair& pair_of(PeerId a, PeerId b);
+  /// The next time that something sent now by one peer to another arrives there.
+  Time arrival(PeerId from, PeerId to, std::size_t bytes);
+  void run_at(Time at, SimCarrier& process, std::function<void()> f, bool idle = true);
 
-  void transmit(Edge& edge, End& from, const Session::Numbered& numbered);
-  void transmit(Edge& edge, End& from, Bytes frame);
-  void launch(Edge& edge, End& from, const Bytes& frame);
-  void arrive(Edge& edge, End& at, const Bytes& bytes);
-  void take(Edge& edge, End& at, wire::Header header);
-  void end_stall(Edge& edge, End& from);
-  void plan_reconnect(Edge& edge);
-  void reconnect(Edge& edge);
-  bool refused(const Edge& edge) const;
-  bool gone(PeerId peer) const { return processes_.dead(peer) || left_[peer]; }
-  bool may_leave(const Edge& edge, const End& end) const;
-  void set_away(End& end);
-  void take_leave(PeerId peer);
-  void meet(Edge& edge);
+  // What a carrier asks for.
+  void connect(SimCarrier& from, PeerId to, ConnectionId id);
+  void accept(SimCarrier& from, PeerId to, ConnectionId id);
+  void probe(SimCarrier& from, PeerId to);
+  void transmit(const Link& link, const SimCarrier& from, const Frame& frame);
+  void close(const Link& link, const SimCarrier& from);
+
+  void launch(const Link& link, std::size_t from, const Bytes& bytes, bool idle);
+  void feed(const Link& link, std::size_t at, const Bytes& bytes);
+  void take(End& at, Frame frame);
+  void note(LinkEvent event, const SimCarrier& process, PeerId neighbor);
+  void end_stall(const Link& link, std::size_t from);
 
   SimShared& shared_;
   Dice& dice_;
   Processes& processes_;
-  Timing timing_;
+  LinkTimes times_;
+  const LinkParts& parts_;
   BufferPool pool_;
   std::vector<Shaper> shapers_;  ///< by id
-  std::map<std::pair<PeerId, PeerId>, Edge> edges_;
-  std::vector<bool> left_;  ///< by id: its process has ended well
-  std::vector<std::string> violations_;
+  std::map<std::pair<PeerId, PeerId>, Pair> pairs_;
+  std::deque<SimCarrier> carriers_;   ///< all that ever were: what they scheduled may refer to them
+  std::vector<SimCarrier*> present_;  ///< by id: the last one
+  std::map<const SimCarrier*, std::function<void()>> on_begin_;
+  bool started_ = false;
 };
 
 }  // namespace gv

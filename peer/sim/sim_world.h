@@ -9,6 +9,7 @@
 #include "peer/network/shaper.h"
 #include "peer/runtime/observer.h"
 #include "peer/sim/event_queue.h"
+#include "peer/wire/frame_reader.h"
 
 namespace gv {
 
@@ -31,6 +32,7 @@ struct SimShared {
   std::vector<Peer*> peers;    ///< by id; each peer's present life
   std::vector<bool> finished;  ///< has said its last words
   NetworkSpec network;
+  wire::FrameBounds bounds;
   std::uint64_t seed = 1;  ///< of the fleet
   Time ended{0};           ///< when the last one of them said them
   Observer* observer = nullptr;
@@ -38,7 +40,6 @@ struct SimShared {
   Audit* audit = nullptr;    ///< with faults
   /// Keeps a checkpoint; null: nowhere. May be called from several threads.
   std::function<void(PeerId, Step, std::vector<std::byte> state)> on_store;
-  std::function<void(PeerId)> on_met;  ///< with faults: a peer has a link to a neighbour again
 };
 
 /// World in virtual time. Links are FIFO per ordered pair, as TCP is; when a message arrives, the
@@ -52,7 +53,7 @@ class SimWorld : public World {
         flops_per_second_(flops_per_second),
         shaper_(shared.network, id, shared.seed) {}
 
-  Time now() const override { return shared_.queue.now(); }
+  Time now() const override;
   void send(PeerId to, Message message) override;
   void after(Time delay, std::function<void()> f) override;
   void offload(Lane lane,

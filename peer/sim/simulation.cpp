@@ -13,6 +13,7 @@
 #include "optim/check.h"
 #include "optim/state.h"
 #include "optim/workers.h"
+#include "peer/runtime/link_bounds.h"
 #include "peer/sim/sim_journal.h"
 #include "peer/sim/sim_world.h"
 #include "peer/sim/trial.h"
@@ -27,6 +28,7 @@ class Simulation {
     const PeerId n = fleet.fleet.size();
     shared_.network = fleet.fleet.network;
     shared_.seed = fleet.fleet.seed;
+    shared_.bounds = frame_bounds(fleet);
     shared_.observer = &observer;
     shared_.finished.assign(n, false);
     last_job_.assign(n, none);
@@ -41,16 +43,17 @@ class Simulation {
     }
     if (!options.faults) return;
     trial_.emplace(
-        *options.faults, shared_, [this](Life life, const std::optional<Checkpoint>& past) {
-          return succeed(life, past);
-        });
+        *options.faults,
+        options.links,
+        shared_,
+        [this](Life life, const std::optional<Checkpoint>& past) { return succeed(life, past); });
     for (PeerId i = 0; i < n; ++i) trial_->born({i, 0}, *lives_[i].peer, lives_[i].task);
   }
 
   SimulationResult run() {
     SimulationResult result;
     if (trial_) trial_->start();
-    for (std::size_t i = 0; i < shared_.peers.size(); ++i) lives_[i].task.start();
+    for (std::size_t i = 0; i < shared_.peers.size() && !trial_; ++i) lives_[i].task.start();
     Step told = 0;
     while (!shared_.queue.empty() || !shared_.jobs.empty()) {
       while (shared_.queue.more_now()) shared_.queue.run_next();
@@ -63,6 +66,7 @@ class Simulation {
           options_.on_progress(told = step, shared_.queue.now());
         continue;
       }
+      if (trial_ && trial_->stuck()) break;
       if (!shared_.queue.empty()) shared_.queue.run_next();
     }
     finish(result);

@@ -13,6 +13,10 @@
 
 namespace gv {
 
+/// When an end of a broken connection gives the neighbour up, and how often it dials: for fleets
+/// whose rounds take about a millisecond.
+LinkTimes swarm_times();
+
 /// What goes wrong in virtual time: what the dice bring, or what the fleet file asks for.
 struct FaultPlan {
   std::uint64_t seed = 0;
@@ -21,11 +25,12 @@ struct FaultPlan {
   bool dice = true;      ///< faults are drawn from the seed; false: `inject` alone
   bool restart = false;  ///< injected deaths have successors
   std::vector<Injection> inject{};
-  Timing timing{};
+  LinkTimes times = swarm_times();
 };
 
 struct SimulationOptions {
   std::optional<FaultPlan> faults;
+  LinkParts links{};  ///< the tests' own, with faults
   /// Where peer i's state after a round goes, from several threads; null: nowhere.
   std::function<void(PeerId, Step, std::vector<std::byte> state)> on_store;
   std::vector<Checkpoint> resume;  ///< by peer; empty: from the beginning

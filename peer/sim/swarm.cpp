@@ -13,6 +13,7 @@ SimulationResult run_seed(const Assembly& fleet, std::uint64_t seed, const Swarm
   Observer observer(fleet.fleet.size(), fleet.evaluator(), {});
   SimulationOptions options;
   options.threads = 1;
+  options.links = all.links;
   options.faults = FaultPlan{seed, all.until, all.trace};
   return simulate(fleet, observer, options);
 }

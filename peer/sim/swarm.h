@@ -15,6 +15,7 @@ struct SwarmOptions {
   std::uint64_t last = 1;                      ///< inclusive
   int jobs = 0;                                ///< seeds at a time; 0: as many as there are cores
   Time until{std::chrono::milliseconds(500)};  ///< faults until then, in virtual time
+  LinkParts links{};                           ///< the tests' own
   Dice::Trace trace;  ///< a line for all that happens; may be empty. For one seed
   std::function<bool()> interrupted;
   std::function<void(std::uint64_t done)> on_progress;

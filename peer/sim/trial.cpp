@@ -16,7 +16,22 @@ constexpr double drift_tolerance = 1e-4;
 
 }  // namespace
 
-Trial::Trial(const FaultPlan& plan, SimShared& shared, Begin begin)
+LinkTimes swarm_times() {
+  using std::chrono::milliseconds;
+  LinkTimes times;
+  times.heartbeat = milliseconds(8);
+  times.dead_after = milliseconds(40);
+  times.reconnect_within = milliseconds(20);
+  times.first_redial = milliseconds(1);
+  times.slowest_redial = milliseconds(15);
+  times.handshake = times.dead_after;
+  times.join_within = milliseconds(10);
+  times.connect = std::chrono::seconds(5);
+  times.farewell = std::chrono::seconds(20);
+  return times;
+}
+
+Trial::Trial(const FaultPlan& plan, const LinkParts& parts, SimShared& shared, Begin begin)
     : plan_(plan),
       shared_(shared),
       begin_(std::move(begin)),
@@ -36,11 +51,11 @@ Trial::Trial(const FaultPlan& plan, SimShared& shared, Begin begin)
                      if (works(i)) safes_[i].tear();
                      return works(i);
                    }},
-              plan.timing),
+              plan.times,
+              parts),
       present_(shared.peers.size()) {
   shared_.faults = &faults_;
   shared_.audit = &audit_;
-  shared_.on_met = [this](PeerId i) { met(i); };
   shared_.on_store = [this](PeerId i, Step step, std::vector<std::byte> state) {
     keep(i, step, std::move(state));
   };
@@ -48,12 +63,27 @@ Trial::Trial(const FaultPlan& plan, SimShared& shared, Begin begin)
 }
 
 void Trial::start() {
+  faults_.network().start();
   plan_.dice ? faults_.start() : faults_.inject(plan_.inject, plan_.restart);
 }
 
 void Trial::born(Life life, Peer& peer, Task<>& task) {
   present_[life.peer] = records_.size();
   records_.push_back({life, &peer, &task});
+  faults_.network().born(life, peer, peer, [this, record = records_.size() - 1] { begin(record); });
+}
+
+void Trial::begin(std::size_t record) {
+  records_[record].started = true;
+  faults_.processes().run_at(shared_.queue.now(),
+                             records_[record].life.peer,
+                             [task = records_[record].task] { task->start(); });
+}
+
+bool Trial::stuck() const {
+  const LinkTimes& times = plan_.times;
+  const Time longest = times.connect + times.farewell + times.dead_after;
+  return shared_.queue.now() - shared_.queue.idle_since() > longest;
 }
 
 void Trial::die(PeerId peer) {
@@ -69,7 +99,6 @@ void Trial::rise(PeerId peer) {
   if (!plan_.dice) shared_.observer->expect(peer);
   if (past) dice_.count(Probe::restored);
   shared_.peers[peer] = begin_({peer, faults_.processes().life(peer)}, past);
-  present(peer).started = false;
 }
 
 bool Trial::works(PeerId peer) {
@@ -96,13 +125,6 @@ bool Trial::poison(PeerId peer) {
   return true;
 }
 
-/// A new process begins when it has found a neighbour.
-void Trial::met(PeerId peer) {
-  Record& record = present(peer);
-  if (record.dead || std::exchange(record.started, true)) return;
-  faults_.processes().run_at(shared_.queue.now(), peer, [task = record.task] { task->start(); });
-}
-
 void Trial::judge(SimulationResult& result) {
   for (const Record& record : records_) {
     if (record.dead) continue;
@@ -112,8 +134,7 @@ void Trial::judge(SimulationResult& result) {
     if (!record.poisoned) result.drift = std::max(result.drift, drift(record));
   }
   audit_.close([this](Life life) { return gone(life); });
-  for (const auto* others : {&audit_.violations(), &faults_.network().violations()})
-    std::ranges::copy(*others, std::back_inserter(violations_));
+  std::ranges::copy(audit_.violations(), std::back_inserter(violations_));
   for (PeerId i = 0; i < present_.size(); ++i)
     if (present(i).dead || !present(i).started) result.lost.push_back(i);
   result.violations = std::move(violations_);
@@ -143,9 +164,11 @@ void Trial::check_end(const Record& record) {
   if (!record.task->done()) {
     violations_.push_back(
         fmt::format("peer {} (life {}) waits for ever in round {}", id, number, record.peer->step));
-  } else {
-    record.task->result();
+    return;
   }
+  record.task->result();
+  if (faults_.network().lingers(id))
+    violations_.push_back(fmt::format("peer {} (life {}) never ends", id, number));
 }
 
 /// Every exchange with a neighbour that lived to the end was settled at both ends.

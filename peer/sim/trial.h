@@ -23,11 +23,13 @@ class Trial {
   /// Begins another life of a peer that has lost everything.
   using Begin = std::function<Peer*(Life, const std::optional<Checkpoint>& past)>;
 
-  Trial(const FaultPlan& plan, SimShared& shared, Begin begin);
+  Trial(const FaultPlan& plan, const LinkParts& parts, SimShared& shared, Begin begin);
 
   /// A life that is about to start; its replica is an AccountedReplica.
   void born(Life life, Peer& peer, Task<>& task);
   void start();
+  /// Nothing has come of anything for so long that nothing ever will.
+  bool stuck() const;
   Faults& faults() { return faults_; }
   void judge(SimulationResult& result);
 
@@ -36,7 +38,7 @@ class Trial {
     Life life;
     Peer* peer = nullptr;
     Task<>* task = nullptr;
-    bool started = true;
+    bool started = false;  ///< its link layer has found enough neighbours
     bool dead = false;
     bool poisoned = false;
     const AccountedReplica& replica() const {
@@ -49,7 +51,7 @@ class Trial {
   bool poison(PeerId peer);
   bool works(PeerId peer);
   void keep(PeerId peer, Step step, std::vector<std::byte> state);
-  void met(PeerId peer);
+  void begin(std::size_t record);
   Record& present(PeerId peer) { return records_[present_[peer]]; }
   bool gone(Life life) const;
   bool alone(const Record& record);

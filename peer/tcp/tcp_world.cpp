@@ -10,8 +10,8 @@
 #include <asio/steady_timer.hpp>
 #include <asio/version.hpp>
 #include <fmt/format.h>
+#include <sys/resource.h>
 
-#include "optim/check.h"
 #include "peer/tcp/tcp_world_impl.h"
 
 namespace gv {
@@ -21,6 +21,15 @@ namespace {
 /// wake-ups and copies take this long for each frame (measured: 0.1 to 0.3 ms with two peers per
 /// core). Kernels give their token buckets a burst for the same reason.
 constexpr Time host_lag{std::chrono::microseconds(100)};
+
+/// Connections that have not said Hello yet: at most a quarter of the descriptors that we may have,
+/// so that they never take those which the work needs.
+std::size_t most_strangers(std::size_t wanted) {
+  constexpr rlim_t least = 4;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
+  return std::min<std::size_t>(wanted, std::max(least, limit.rlim_cur / 4));
+}
 
 /// What the job threw; empty: nothing.
 std::string failure_of(const std::function<void()>& job) {
@@ -35,60 +44,53 @@ std::string failure_of(const std::function<void()>& job) {
 
 }  // namespace
 
-TcpWorldImpl::TcpWorldImpl(TcpOptions options) : options_(std::move(options)), acceptor_(io_) {
-  GV_CHECK(options_.hello.incarnation != 0, "0 means: not met yet");
+TcpWorldImpl::TcpWorldImpl(TcpOptions options) : options_(std::move(options)) {
+  options_.links.most_strangers = most_strangers(options_.links.most_strangers);
   if (options_.emulate)
-    shaper_.emplace(*options_.emulate, options_.hello.peer, options_.emulation_seed, host_lag);
+    shaper_.emplace(*options_.emulate, options_.links.self.peer, options_.emulation_seed, host_lag);
 }
 
 void TcpWorldImpl::run(const std::vector<PeerAddress>& addresses,
-                       Peer& peer,
+                       LinkUser& user,
                        std::function<void()> begin) {
-  peer_ = &peer;
   begin_ = std::move(begin);
+  user_ = &user;
+  for (const PeerAddress& address : addresses) addresses_[address.peer] = address;
+  for (const PeerId id : options_.links.neighbors)
+    if (id > options_.links.self.peer && !addresses_.contains(id))
+      throw std::runtime_error(fmt::format("no address of peer {} is known", id));
+  Carrier& carrier = *this;
+  links_.emplace(options_.links, carrier, user, options_.links.self.incarnation);
   const auto guard = asio::make_work_guard(io_);
   asio::co_spawn(io_, accept_loop(), asio::detached);
-  for (const PeerId id : options_.links) {
-    Edge& edge = edges_[id];
-    edge.peer = id;
-    const auto at = std::ranges::find(addresses, id, &PeerAddress::peer);
-    if (at != addresses.end()) edge.address = *at;
-    if (id < options_.hello.peer) continue;
-    if (at == addresses.end())
-      throw std::runtime_error(fmt::format("no address of peer {} is known", id));
-    start_dialling(id);
-  }
-  after(options_.connect_deadline, [this] {
-    if (!begun_) fail("not connected in time: " + missing_links());
-  });
-  next_beat_ = Clock::now() + options_.heartbeat;
-  beat();
-  begin_when_complete();
-  if (options_.successors) after(join_within, [this] { begin_with_some(); });
+  links_->start(now());
+  watch_own_work();
   io_.run();
   if (!compute_failure_.empty()) throw ComputeError(compute_failure_);
   if (!failure_.empty()) throw std::runtime_error(failure_);
 }
 
+void TcpWorldImpl::begin() {
+  begun_ = true;
+  asio::post(io_, begin_);
+}
+
+void TcpWorldImpl::readdress(const PeerAddress& address) {
+  addresses_[address.peer] = address;
+}
+
+JobCount TcpWorldImpl::work() const {
+  JobCount all;
+  for (const Work& work : work_) {
+    all.jobs += work.done();
+    all.working = all.working || work.working();
+  }
+  return all;
+}
+
 void TcpWorldImpl::send(PeerId to, Message message) {
-  Edge& edge = edges_.at(to);
   sent_bytes_ += wire::frame_bytes(message);
-  transmit(edge, edge.session.send(std::move(message)));
-}
-
-void TcpWorldImpl::transmit(Edge& edge, const Session::Numbered& numbered) {
-  if (!edge.linked()) return;
-  edge.ack_told = edge.session.received();
-  const Payload& payload = numbered.message.payload;
-  put(edge,
-      {wire::encode(
-           numbered.message, {.number = numbered.number, .ack = edge.ack_told}, hash_of(payload)),
-       payload});
-}
-
-void TcpWorldImpl::put(Edge& edge, Outgoing frame) {
-  if (shaper_) frame.due = began_ + shaper_->arrival(edge.peer, frame.size(), now());
-  edge.link->send(std::move(frame));
+  links_->send(to, std::move(message), now());
 }
 
 /// One payload goes to several neighbours, one after the other.
@@ -113,7 +115,7 @@ void TcpWorldImpl::offload(Lane lane,
                            std::function<void()> job,
                            std::function<void()> done) {
   Work& work = work_.at(static_cast<std::size_t>(lane));
-  if (work.jobs == 0 && flops > 0 && peer_->replica.runs_inline(flops)) {
+  if (work.jobs == 0 && flops > 0 && options_.runs_inline && options_.runs_inline(flops)) {
     const std::string why = failure_of(job);
     if (!why.empty()) return fail_compute(why);
     asio::post(io_, std::move(done));
@@ -130,14 +132,30 @@ void TcpWorldImpl::offload(Lane lane,
   });
 }
 
+/// A job that never ends, on a lost device say, would hold the process up for ever.
+void TcpWorldImpl::watch_own_work() {
+  if (options_.stuck_after <= Time{0}) return;
+  for (Work& work : work_) {
+    const Time time = work.watch.at_hand({work.done(), work.working()}, now());
+    if (time < options_.stuck_after || !work.watch.first_word()) continue;
+    options_.log(
+        fmt::format("the arithmetic has been at one job for {:.1f} s, in round {}: giving up "
+                    "(faults.stuck_after)",
+                    std::chrono::duration<double>(time).count(),
+                    user_->clock()));
+    options_.on_stuck();
+  }
+  after(options_.links.times.heartbeat, [this] { watch_own_work(); });
+}
+
 /// Whoever waits for the job waits for ever: the loop ends.
 void TcpWorldImpl::fail_compute(std::string why) {
   compute_failure_ = std::move(why);
   io_.stop();
 }
 
-void TcpWorldImpl::fail(std::string reason) {
-  failure_ = std::move(reason);
+void TcpWorldImpl::fail(const std::string& why) {
+  failure_ = why;
   io_.stop();
 }
 

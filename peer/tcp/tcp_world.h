@@ -8,36 +8,29 @@
 #include <string>
 #include <vector>
 
+#include "gossip/link/link_settings.h"
 #include "gossip/peer.h"
 #include "peer/network/network_spec.h"
-#include "peer/wire/frame.h"
+#include "peer/wire/frame_reader.h"
 
 namespace gv {
 
 struct TcpOptions {
-  wire::Hello hello;          ///< who we are; neighbours with another fleet or model are refused
-  std::vector<PeerId> links;  ///< peers to be connected with (senders and receivers)
-  std::uint64_t max_payload_bytes = 0;  ///< 4 d
+  LinkSettings links;
+  wire::FrameBounds bounds;  ///< of what neighbours may send
   std::string listen_address = "127.0.0.1";
   std::uint16_t listen_port = 0;  ///< 0: any free one
   int compute_threads = 1;
+  /// Whether arithmetic of so many flops may run on the loop: it is too short for the way to
+  /// another thread and back, and does not block. Empty: none may.
+  std::function<bool(double flops)> runs_inline;
   std::shared_ptr<BufferMemory> memory;  ///< of received payloads; null: the ordinary one
-  Time connect_deadline{std::chrono::seconds(30)};   ///< all links up by then, or run() fails
-  Time farewell_deadline{std::chrono::seconds(30)};  ///< how long end_loop() waits for neighbours
-  Time heartbeat{std::chrono::milliseconds(500)};    ///< between two signs of life on a link
-  Time dead_after{std::chrono::seconds(5)};          ///< of silence: the neighbour is away
-  Time patience{std::chrono::seconds(3)};  ///< of end_loop() for a neighbour that is away and lives
-  Time reconnect_within{std::chrono::seconds(1)};  ///< of a broken link: the neighbour is away
   /// For one job of our own arithmetic; then on_stuck is called, on the loop. 0: never.
   Time stuck_after{0};
   std::function<void()> on_stuck;
   /// All that this peer sends passes through this network; none: only through the real one.
   std::optional<NetworkSpec> emulate;
   std::uint64_t emulation_seed = 1;
-  /// A process that takes the place of a neighbour that died is let in.
-  bool successors = false;
-  /// We take such a place: training begins with those neighbours that are there.
-  bool rejoin = false;
   std::function<void(const std::string&)> log;  ///< one line, no newline
 };
 
@@ -52,26 +45,24 @@ struct ComputeError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// World over TCP: Asio coroutines, one persistent connection per edge (the lower id dials, and
-/// dials again when it breaks), gather writes, pooled receive buffers, one arithmetic thread
-/// for each lane that is used. Wall clock. A session on each edge brings every message over exactly
-/// once, whatever becomes of its connections; who is not heard of, or not reached, is away until it
-/// is back.
+/// World over TCP: Asio coroutines, one persistent connection per edge, gather writes, pooled
+/// receive buffers, one arithmetic thread for each lane that is used. Wall clock. It carries a
+/// LinkLayer, which keeps the conversations alive whatever becomes of their connections.
 class TcpWorld : public World {
  public:
   static std::unique_ptr<TcpWorld> make(TcpOptions options);
 
   /// Binds and listens; returns the port. Throws std::runtime_error when the address is taken.
   virtual std::uint16_t listen() = 0;
-  /// Runs the loop: connects to all links, then calls `begin` on the loop; returns when end_loop()
-  /// has said farewell. Throws std::runtime_error naming the peers that could not be reached or
-  /// that refused us, and why; ComputeError when a job threw; and whatever `begin` or a callback
-  /// throws.
+  /// Runs the loop: connects to the neighbours, then calls `begin` on the loop; returns when, after
+  /// end_loop(), nothing is owed to anybody. Throws std::runtime_error naming the peers that could
+  /// not be reached or that refused us, and why; ComputeError when a job threw; and whatever
+  /// `begin` or a callback throws.
   virtual void run(const std::vector<PeerAddress>& addresses,
-                   Peer& peer,
+                   LinkUser& user,
                    std::function<void()> begin) = 0;
-  /// From the loop: flushes the queues, tells and awaits the neighbours' end of stream (bounded),
-  /// then leaves run().
+  /// From the loop: leaves run() when the neighbours have all that we sent, or are waited for no
+  /// longer (LinkLayer::end).
   virtual void end_loop() = 0;
   /// From the loop: leaves run() at once, without a word to anybody.
   virtual void abandon() = 0;

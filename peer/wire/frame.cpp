@@ -51,18 +51,76 @@ std::vector<std::byte> encode(const proto::Header& header,
   return frame;
 }
 
-proto::Header header_of(const Message& m, Numbers numbers) {
+proto::Header header_of(const Hello& h) {
+  proto::Header header;
+  proto::Hello& hello = *header.mutable_hello();
+  hello.set_fleet(h.fleet);
+  hello.set_model(h.model);
+  hello.set_peer(h.peer);
+  hello.set_incarnation(h.incarnation);
+  hello.set_peers(h.peers);
+  hello.set_neighbor_incarnation(h.neighbor_incarnation);
+  hello.set_received(h.received);
+  hello.set_step(h.clock);
+  return header;
+}
+
+proto::Header header_of(const Refusal& r) {
+  proto::Header header;
+  header.mutable_refusal()->set_reason(r.reason.substr(0, max_header_bytes / 2));
+  return header;
+}
+
+proto::Header header_of(const Heartbeat& h) {
+  proto::Header header;
+  proto::Heartbeat& heartbeat = *header.mutable_heartbeat();
+  heartbeat.set_ack(h.ack);
+  heartbeat.set_step(h.clock);
+  heartbeat.set_jobs(h.jobs);
+  heartbeat.set_working(h.working);
+  return header;
+}
+
+proto::Header header_of(const NumberedMessage& numbered) {
+  const Message& m = numbered.message;
   proto::Header header;
   proto::Message& message = *header.mutable_message();
   message.set_kind(static_cast<std::uint32_t>(m.kind));
   message.set_from(m.from);
   message.set_step(m.step);
   message.set_part(m.part);
-  message.set_number(numbers.number);
-  message.set_ack(numbers.ack);
+  message.set_number(numbered.number);
+  message.set_ack(numbered.ack);
   message.set_round(m.round);
   message.set_degree(m.degree);
   return header;
+}
+
+Hello read(const proto::Hello& h) {
+  return {.fleet = h.fleet(),
+          .model = h.model(),
+          .peer = h.peer(),
+          .incarnation = h.incarnation(),
+          .peers = h.peers(),
+          .neighbor_incarnation = h.neighbor_incarnation(),
+          .received = h.received(),
+          .clock = h.step()};
+}
+
+Heartbeat read(const proto::Heartbeat& h) {
+  return {.ack = h.ack(), .clock = h.step(), .jobs = h.jobs(), .working = h.working()};
+}
+
+NumberedMessage read(const proto::Message& m) {
+  return {.message = {.from = m.from(),
+                      .kind = static_cast<Kind>(m.kind()),
+                      .step = m.step(),
+                      .part = m.part(),
+                      .payload = {},
+                      .round = m.round(),
+                      .degree = m.degree()},
+          .number = m.number(),
+          .ack = m.ack()};
 }
 
 std::uint64_t varint_bytes(std::uint64_t value) {
@@ -84,38 +142,16 @@ std::uint64_t hash_payload(std::span<const std::byte> payload) {
   return XXH3_64bits(payload.data(), payload.size());
 }
 
-std::vector<std::byte> encode(const Message& m, Numbers numbers, std::uint64_t payload_hash) {
-  return encode(header_of(m, numbers), m.payload ? m.payload->size() : 0, payload_hash);
+std::vector<std::byte> encode(const Frame& frame, std::uint64_t payload_hash) {
+  const auto* numbered = std::get_if<NumberedMessage>(&frame);
+  const bool loaded = numbered != nullptr && numbered->message.payload;
+  return encode(std::visit([](const auto& content) { return header_of(content); }, frame),
+                loaded ? numbered->message.payload->size() : 0,
+                payload_hash);
 }
 
-std::vector<std::byte> encode(const Hello& h) {
-  proto::Header header;
-  proto::Hello& hello = *header.mutable_hello();
-  hello.set_fleet(h.fleet);
-  hello.set_model(h.model);
-  hello.set_peer(h.peer);
-  hello.set_incarnation(h.incarnation);
-  hello.set_peers(h.peers);
-  hello.set_neighbor_incarnation(h.neighbor_incarnation);
-  hello.set_received(h.received);
-  hello.set_step(h.step);
-  return encode(header, 0, hash_payload({}));
-}
-
-std::vector<std::byte> encode(const Refusal& r) {
-  proto::Header header;
-  header.mutable_refusal()->set_reason(r.reason.substr(0, max_header_bytes / 2));
-  return encode(header, 0, hash_payload({}));
-}
-
-std::vector<std::byte> encode(const Heartbeat& h) {
-  proto::Header header;
-  proto::Heartbeat& heartbeat = *header.mutable_heartbeat();
-  heartbeat.set_ack(h.ack);
-  heartbeat.set_step(h.step);
-  heartbeat.set_jobs(h.jobs);
-  heartbeat.set_working(h.working);
-  return encode(header, 0, hash_payload({}));
+std::vector<std::byte> encode(const Frame& frame) {
+  return encode(frame, hash_payload({}));
 }
 
 Verdict decode_prefix(std::span<const std::byte, prefix_bytes> bytes,
@@ -139,50 +175,26 @@ Verdict decode_prefix(std::span<const std::byte, prefix_bytes> bytes,
 
 Verdict decode_header(std::span<const std::byte, prefix_bytes> prefix,
                       std::span<const std::byte> header,
-                      Header& out) {
+                      Frame& out) {
   if (header.size() > max_header_bytes) return "a header beyond its limit";
   if (check_of(header) != get<std::uint32_t>(prefix.data() + 24)) return "damaged header";
   proto::Header parsed;
   if (!parsed.ParseFromArray(header.data(), static_cast<int>(header.size())))
     return "unreadable header";
   switch (parsed.kind_case()) {
-    case proto::Header::kHello: {
-      const proto::Hello& h = parsed.hello();
-      out.kind = FrameKind::hello;
-      out.hello = {.fleet = h.fleet(),
-                   .model = h.model(),
-                   .peer = h.peer(),
-                   .incarnation = h.incarnation(),
-                   .peers = h.peers(),
-                   .neighbor_incarnation = h.neighbor_incarnation(),
-                   .received = h.received(),
-                   .step = h.step()};
+    case proto::Header::kHello:
+      out = read(parsed.hello());
       return "";
-    }
     case proto::Header::kRefusal:
-      out.kind = FrameKind::refusal;
-      out.refusal.reason = parsed.refusal().reason();
+      out = Refusal{parsed.refusal().reason()};
       return "";
-    case proto::Header::kMessage: {
-      const proto::Message& m = parsed.message();
-      if (!known(m.kind())) return fmt::format("unknown message kind {}", m.kind());
-      out.kind = FrameKind::message;
-      out.message = {.from = m.from(),
-                     .kind = static_cast<Kind>(m.kind()),
-                     .step = m.step(),
-                     .part = m.part(),
-                     .payload = {},
-                     .round = m.round(),
-                     .degree = m.degree()};
-      out.numbers = {.number = m.number(), .ack = m.ack()};
+    case proto::Header::kMessage:
+      if (!known(parsed.message().kind()))
+        return fmt::format("unknown message kind {}", parsed.message().kind());
+      out = read(parsed.message());
       return "";
-    }
     case proto::Header::kHeartbeat:
-      out.kind = FrameKind::heartbeat;
-      out.heartbeat = {.ack = parsed.heartbeat().ack(),
-                       .step = parsed.heartbeat().step(),
-                       .jobs = parsed.heartbeat().jobs(),
-                       .working = parsed.heartbeat().working()};
+      out = read(parsed.heartbeat());
       return "";
     case proto::Header::KIND_NOT_SET:
       break;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "gossip/message.h"
+#include "gossip/link/frames.h"
 
 namespace gv::wire {
 
@@ -25,32 +25,6 @@ inline constexpr std::uint16_t version = 2;
 inline constexpr std::size_t prefix_bytes = 32;
 inline constexpr std::size_t max_header_bytes = 4096;
 
-struct Hello {
-  std::string fleet;  ///< digest of the resolved fleet file
-  std::string model;  ///< digest of the parameter names and shapes
-  PeerId peer = 0;
-  std::uint64_t incarnation = 0;  ///< of this process; not 0
-  std::uint32_t peers = 0;
-  /// The other side's incarnation that our session is with; 0: none yet.
-  std::uint64_t neighbor_incarnation = 0;
-  std::uint64_t received = 0;  ///< of that session: everything up to this number is here
-  Step step = 0;               ///< its clock (Peer::clock)
-};
-
-/// Sent in place of a Hello, or after it: why the connection is refused. Shown to the user on both
-/// sides.
-struct Refusal {
-  std::string reason;
-};
-
-/// Sent when there is nothing else to send, and when many messages wait for their acknowledgement.
-struct Heartbeat {
-  std::uint64_t ack = 0;   ///< everything up to this number is here
-  Step step = 0;           ///< its clock (Peer::clock)
-  std::uint64_t jobs = 0;  ///< of arithmetic done, since it began
-  bool working = false;    ///< on another one
-};
-
 struct Prefix {
   std::uint16_t header_bytes = 0;
   std::uint64_t payload_bytes = 0;
@@ -60,18 +34,12 @@ struct Prefix {
 /// What may be believed about a frame: an error text, empty when fine.
 using Verdict = std::string;
 
-/// Where a message stands in its session (gossip/session.h).
-struct Numbers {
-  std::uint64_t number = 0;
-  std::uint64_t ack = 0;
-};
-
-/// Prefix and header of a frame, ready to be gathered with the payload. payload_hash is computed
-/// once per payload by the caller (hash_payload) since one payload goes to several neighbours.
-std::vector<std::byte> encode(const Message& m, Numbers numbers, std::uint64_t payload_hash);
-std::vector<std::byte> encode(const Hello& h);
-std::vector<std::byte> encode(const Refusal& r);
-std::vector<std::byte> encode(const Heartbeat& h);
+/// Prefix and header of a frame, ready to be gathered with the payload of a message. payload_hash
+/// is computed once per payload by the caller (hash_payload) since one payload goes to several
+/// neighbours.
+std::vector<std::byte> encode(const Frame& frame, std::uint64_t payload_hash);
+/// Of a frame without a payload.
+std::vector<std::byte> encode(const Frame& frame);
 
 std::uint64_t hash_payload(std::span<const std::byte> payload);
 
@@ -81,19 +49,10 @@ Verdict decode_prefix(std::span<const std::byte, prefix_bytes> bytes,
                       std::uint64_t max_payload_bytes,
                       Prefix& out);
 
-enum class FrameKind : std::uint8_t { hello, refusal, message, heartbeat };
-struct Header {
-  FrameKind kind = FrameKind::message;
-  Hello hello;
-  Refusal refusal;
-  Message message;  ///< without payload
-  Numbers numbers;  ///< of the message
-  Heartbeat heartbeat;
-};
-/// `prefix` are the raw 32 bytes, for the hash.
+/// `prefix` are the raw bytes, for the checks; a message comes without its payload.
 Verdict decode_header(std::span<const std::byte, prefix_bytes> prefix,
                       std::span<const std::byte> header,
-                      Header& out);
+                      Frame& out);
 
 /// Of the Protobuf that we are built with: "3.21.12".
 std::string protobuf_version();

@@ -53,9 +53,8 @@ TEST_F(OnePeer, TakesAModelFromTheFirstNeighbourThatHasOne) {
   EXPECT_EQ(world.sent[1].second.payload, nullptr) << "it has none to give itself";
   EXPECT_TRUE(peer->deliver({1, Kind::state, 0, 0, nullptr}));
   EXPECT_EQ(world.sent.at(2).first, 2U) << "now the next one is asked";
-  Message state{2, Kind::state, 0, 0, filled(1, 9)};
-  state.round = 17;
-  EXPECT_TRUE(peer->deliver(state));
+  peer->heard_round(2, 17);
+  EXPECT_TRUE(peer->deliver({2, Kind::state, 0, 0, filled(1, 9)}));
   world.work();
   ASSERT_TRUE(join.done());
   EXPECT_EQ(x()[0], 9);

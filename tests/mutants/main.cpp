@@ -15,6 +15,7 @@
 
 #include "gossip/mutant.h"
 #include "peer/sim/swarm.h"
+#include "tests/mutants/link_mutants.h"
 #include "tests/peer/fleet/test_fleet.h"
 
 namespace gv {
@@ -40,11 +41,12 @@ struct Verdict {
   std::string text;
 };
 
-Verdict hunt(const std::vector<Assembly*>& assemblies) {
+Verdict hunt(const std::vector<Assembly*>& assemblies, const LinkParts& links) {
   Verdict verdict;
   for (std::uint64_t first = 1; first <= most_seeds; first += seeds_at_a_time) {
     for (const Assembly* fleet : assemblies) {
       SwarmOptions options;
+      options.links = links;
       options.first = first;
       options.last = first + seeds_at_a_time - 1;
       const SwarmResult result = swarm(*fleet, options);
@@ -59,12 +61,12 @@ Verdict hunt(const std::vector<Assembly*>& assemblies) {
 }
 
 /// In a process of its own: a bug may also end it.
-Verdict hunt_apart(const std::vector<Assembly*>& assemblies) {
+Verdict hunt_apart(const std::vector<Assembly*>& assemblies, const LinkParts& links) {
   std::array<int, 2> ends{};
   if (::pipe(ends.data()) != 0) throw std::runtime_error("cannot make a pipe");
   const pid_t child = ::fork();
   if (child == 0) {
-    const Verdict v = hunt(assemblies);
+    const Verdict v = hunt(assemblies, links);
     const std::string line = fmt::format("{} {} {}", v.seed.value_or(0), v.seeds, v.text);
     const bool written = ::write(ends[1], line.data(), line.size()) > 0;
     std::_Exit(written ? 0 : 1);
@@ -93,18 +95,23 @@ int run() {
     assemblies.push_back(owned.back().get());
   }
   int wrong = 0;
-  for (std::size_t k = 0; k < mutant_names.size(); ++k) {
-    present_mutant = static_cast<Mutant>(k);
-    const Verdict verdict = hunt_apart(assemblies);
-    const bool expected = verdict.seed.has_value() == (present_mutant != Mutant::none);
+  const auto judge = [&](std::string_view name, bool is_mutant, const LinkParts& links) {
+    const Verdict verdict = hunt_apart(assemblies, links);
+    const bool expected = verdict.seed.has_value() == is_mutant;
     if (!expected) ++wrong;
     fmt::print("{:<28} {:<10} {}\n",
-               mutant_names[k],
+               name,
                verdict.seed ? fmt::format("seed {}", *verdict.seed)
                             : fmt::format("{} seeds", verdict.seeds),
                verdict.seed ? verdict.text : (expected ? "nothing to find" : "IT LIVES"));
     std::fflush(stdout);
+  };
+  for (std::size_t k = 0; k < mutant_names.size(); ++k) {
+    present_mutant = static_cast<Mutant>(k);
+    judge(mutant_names[k], present_mutant != Mutant::none, {});
   }
+  present_mutant = Mutant::none;
+  for (const LinkMutant& mutant : link_mutants()) judge(mutant.name, true, mutant.parts);
   return wrong == 0 ? 0 : 1;
 }
 

@@ -57,7 +57,7 @@ SimulationOptions injecting(std::vector<Injection> faults) {
                              .dice = false,
                              .restart = false,
                              .inject = std::move(faults),
-                             .timing = {}};
+                             .times = swarm_times()};
   return options;
 }
 
@@ -87,12 +87,12 @@ TEST_F(Injected, AKilledPeerIsLost) {
 }
 
 TEST_F(Injected, AnotherProcessTakesItsPlace) {
-  const SimulationResult result = run({{.at = milliseconds(50), .kind = Kind::kill, .peer = 3},
-                                       {.at = milliseconds(75), .kind = Kind::start, .peer = 3}});
+  const SimulationResult result = run({{.at = milliseconds(25), .kind = Kind::kill, .peer = 3},
+                                       {.at = milliseconds(45), .kind = Kind::start, .peer = 3}});
   EXPECT_EQ(result.lost, std::vector<PeerId>{});
   ASSERT_TRUE(observer.summary());
   EXPECT_EQ(observer.summary()->peers, 6U);
-  EXPECT_GT(observer.summary()->passed_over.at(3), 10U) << "it was away for 25 ms";
+  EXPECT_GT(observer.summary()->passed_over.at(3), 10U) << "it was away for 20 ms";
 }
 
 TEST_F(Injected, WhoStandsStillHoldsUpItsNeighboursUntilItCountsAsDead) {

@@ -11,7 +11,7 @@ namespace {
 /// What the world throws when a job of so many flops throws; few are done on the loop itself.
 std::string thrown_by_a_job_of(double flops, Lane lane = Lane::home) {
   TcpOptions options;
-  options.hello = {.fleet = "", .model = "", .peer = 0, .incarnation = 1, .peers = 1};
+  options.links.self = {.fleet = "", .model = "", .peer = 0, .incarnation = 1, .peers = 1};
   options.log = [](const std::string&) {};
   const auto world = TcpWorld::make(std::move(options));
   world->listen();

@@ -19,8 +19,9 @@ class TcpLanes : public testing::Test {
  protected:
   void SetUp() override {
     TcpOptions options;
-    options.hello = {.fleet = "", .model = "", .peer = 0, .incarnation = 1, .peers = 1};
+    options.links.self = {.fleet = "", .model = "", .peer = 0, .incarnation = 1, .peers = 1};
     options.log = [](const std::string&) {};
+    options.runs_inline = [this](double flops) { return replica->runs_inline(flops); };
     world = TcpWorld::make(std::move(options));
     world->listen();
     replica = make_host_replica(make_quadratic(QuadraticSpec{}, 0, 1, Rng(1)), {}, 1, Rng(1));

@@ -41,7 +41,7 @@ struct LonePeer {
 std::pair<std::string, std::string> meet(const Fleet& dialling, const Fleet& accepting) {
   const Assembly fleet0(dialling);
   const Assembly fleet1(accepting);
-  LonePeer zero(fleet0, 0, std::chrono::seconds(60));
+  LonePeer zero(fleet0, 0, std::chrono::milliseconds(600));
   LonePeer one(fleet1, 1, std::chrono::milliseconds(300));
   const std::vector<PeerAddress> addresses{
       {0, "127.0.0.1", zero.port}, {1, "127.0.0.1", one.port}, {2, "127.0.0.1", 1}};
@@ -110,11 +110,12 @@ std::string strangers_fate(const std::vector<std::byte>& bytes) {
 TEST(Tcp, StrangersAreToldOffAndLogged) {
   EXPECT_NE(strangers_fate(std::vector<std::byte>(100)).find("not a grapevine frame"),
             std::string::npos);
-  wire::Hello self;
+  Hello self;
   self.peer = 1;
   EXPECT_NE(strangers_fate(wire::encode(self)).find("a fleet of 0 peers"), std::string::npos);
   const Message early{.from = 0, .kind = Kind::goodbye, .step = 0, .part = 0, .payload = {}};
-  EXPECT_NE(strangers_fate(wire::encode(early, {}, wire::hash_payload({}))).find("no Hello"),
+  EXPECT_NE(strangers_fate(wire::encode(NumberedMessage{early, 1, 0}))
+                .find("the first frame is no Hello"),
             std::string::npos);
 }
 

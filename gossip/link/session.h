@@ -9,8 +9,8 @@ namespace gv {
 
 /// A conversation with one neighbour that outlives its connections. Each message has a number, is
 /// kept until the neighbour acknowledges it, and is sent again over the next connection when it was
-/// lost with this one: so every message arrives exactly once and in order while both ends live. The
-/// payloads are shared, so keeping costs no copy.
+/// lost with this one. The payloads are shared, so keeping costs no copy.
+/// Invariant: while both ends live, every message is taken exactly once and in order.
 class Session {
  public:
   struct Numbered {
@@ -19,16 +19,22 @@ class Session {
   };
   enum class Arrival { next, again, gap };
 
+  virtual ~Session() = default;
+
   /// Gives the message its number, from 1 on, and keeps it.
   const Numbered& send(Message message);
+  std::uint64_t sent() const { return sent_; }
   /// The neighbour has everything up to `number`. False: it cannot have that, it was never sent.
-  bool acknowledge(std::uint64_t number);
+  virtual bool acknowledge(std::uint64_t number);
+  /// Everything up to this number was acknowledged, and is not kept any more.
+  std::uint64_t acknowledged() const { return sent_ - unacknowledged_.size(); }
   /// In order; all of it goes over a new connection.
   const std::deque<Numbered>& unacknowledged() const { return unacknowledged_; }
+  std::uint64_t unacknowledged_bytes() const { return unacknowledged_bytes_; }  ///< of payload
 
   /// Judges an arriving number: the one to be taken, a repetition to be dropped, or a gap, which is
   /// the neighbour's fault.
-  Arrival arrive(std::uint64_t number);
+  virtual Arrival arrive(std::uint64_t number);
   /// Everything up to this number is here.
   std::uint64_t received() const { return received_; }
 
@@ -36,6 +42,7 @@ class Session {
   std::uint64_t sent_ = 0;
   std::uint64_t received_ = 0;
   std::deque<Numbered> unacknowledged_;
+  std::uint64_t unacknowledged_bytes_ = 0;
 };
 
 }  // namespace gv

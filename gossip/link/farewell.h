@@ -1,6 +1,5 @@
 #pragma once
 
-#include "gossip/mutant.h"
 #include "gossip/world.h"
 
 namespace gv {
@@ -22,7 +21,6 @@ struct Farewell {
 /// limit (two generals: the last word is never known to have arrived).
 inline bool may_leave(const Farewell& it, Time now, Time patience) {
   if (it.told || it.dead || (it.heard && !it.linked)) return true;
-  if (mutant(Mutant::leave_who_is_away) && it.away) return true;
   return it.away && now - it.since >= patience;
 }
 

@@ -1,4 +1,4 @@
-#include "gossip/session.h"
+#include "gossip/link/session.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "gossip/farewell.h"
+#include "gossip/link/farewell.h"
 
 #include <gtest/gtest.h>
 

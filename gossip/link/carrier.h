@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "gossip/link/frames.h"
+#include "gossip/link/job_watch.h"
+
+namespace gv {
+
+/// One connection of a process with another one; never used twice.
+using ConnectionId = std::uint64_t;
+
+/// What happens to a link, for whoever counts.
+enum class LinkEvent : std::uint8_t {
+  lost,     ///< its connection has ended
+  silent,   ///< because nothing was heard for too long
+  refused,  ///< because of a frame that is nonsense
+  away,     ///< the user was told so; and so on
+  died,
+  back,
+  reborn,      ///< about to be told
+  sent_again,  ///< a message went over another connection
+  repetition,  ///< a message came again, and was dropped
+};
+
+/// What a link layer asks of the world around it: sockets and timers, or events in virtual time.
+/// Every call returns at once; what comes of it is told to the LinkLayer later, never from inside
+/// the call.
+class Carrier {
+ public:
+  virtual ~Carrier() = default;
+
+  /// Connects to where the neighbour listens: LinkLayer::connected or LinkLayer::ended follows.
+  virtual void dial(PeerId neighbor, ConnectionId connection) = 0;
+  /// LinkLayer::nobody_listens follows if nobody listens at the neighbour's address.
+  virtual void probe(PeerId neighbor) = 0;
+  /// In order. Of a connection that has ended: nothing.
+  virtual void send(ConnectionId connection, const Frame& frame) = 0;
+  /// The other side has proved to be this neighbour: from now on messages may come.
+  virtual void admit(ConnectionId connection, PeerId neighbor) = 0;
+  /// Nothing more is sent after what waits; the connection stays until the other side ends it, so
+  /// that the last frame is not lost.
+  virtual void finish(ConnectionId connection) = 0;
+  /// At once. Nothing more is told of this connection.
+  virtual void close(ConnectionId connection) = 0;
+  /// LinkLayer::on_time is to be called then; replaces what was asked for before.
+  virtual void wake_at(Time time) = 0;
+
+  virtual std::string address(PeerId neighbor) const = 0;  ///< for the log
+  virtual JobCount work() const = 0;                       ///< of our own arithmetic
+
+  /// There are enough links: the algorithm may begin. Once.
+  virtual void begin() = 0;
+  /// It can never begin.
+  virtual void fail(const std::string& why) = 0;
+  /// Nothing is owed to anybody any more, or nobody is waited for any longer. Once.
+  virtual void leave() = 0;
+  /// One line, without its end, for whoever watches this peer.
+  virtual void say(const std::string& line) = 0;
+  virtual void note(LinkEvent, PeerId) {}
+};
+
+/// Whom a link layer serves: the peer (peer.h says what each of these means).
+class LinkUser {
+ public:
+  virtual ~LinkUser() = default;
+  virtual bool deliver(Message message) = 0;
+  virtual void heard_round(PeerId from, Step round) = 0;
+  virtual void away(PeerId from) = 0;
+  virtual void died(PeerId from) = 0;
+  virtual void back(PeerId from) = 0;
+  virtual void reborn(PeerId from) = 0;
+  virtual Step clock() const = 0;
+  virtual Time finishing_since() const = 0;
+};
+
+}  // namespace gv

@@ -1,0 +1,59 @@
+#include "gossip/link/clock_bound.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace gv {
+namespace {
+
+double seconds(Time time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+}  // namespace
+
+Step ClockBound::believe(PeerId from, Step claim, Step own, Time now) {
+  claim = std::min(claim, steps_);
+  Claim& known = claims_[from];
+  known.clock = std::max(known.clock, claim);
+  watch_pace(own, now);
+  if (claim <= own + slack_) {
+    known = {known.clock, true, own, now};
+    return claim;
+  }
+  const bool alone = gone_.size() + (gone_.contains(from) ? 0 : 1) >= neighbors_;
+  const Step proved = std::max(own, others_claim(from)) + slack_;
+  const Step believed =
+      std::min(claim, alone ? std::max(proved, allowed_by_time(known, now)) : proved);
+  jumped_ = jumped_ || believed > own + slack_;
+  return believed;
+}
+
+Step ClockBound::others_claim(PeerId from) const {
+  Step furthest = 0;
+  for (const auto& [peer, claim] : claims_)
+    if (peer != from) furthest = std::max(furthest, claim.clock);
+  return furthest;
+}
+
+/// A process that was never level with its only neighbour has just begun, and has nothing else to
+/// go by.
+Step ClockBound::allowed_by_time(const Claim& claim, Time now) const {
+  if (!claim.was_level) return steps_;
+  const double rounds = 2 * fastest_ * seconds(now - claim.level_at);
+  return rounds >= static_cast<double>(steps_) ? steps_
+                                               : claim.level + slack_ + static_cast<Step>(rounds);
+}
+
+/// A window in which the clock may have jumped says nothing about the pace.
+void ClockBound::watch_pace(Step own, Time now) {
+  constexpr Time window = std::chrono::milliseconds(100);
+  if (now - watched_at_ < window) return;
+  if (!std::exchange(jumped_, false) && watched_at_ > Time{0})
+    fastest_ = std::max(fastest_, static_cast<double>(own - watched_) / seconds(now - watched_at_));
+  watched_at_ = now;
+  watched_ = own;
+}
+
+}  // namespace gv

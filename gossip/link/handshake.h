@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gossip/link/carrier.h"
+#include "gossip/link/frames.h"
+
+namespace gv {
+
+/// Why `theirs` belongs to another fleet or model than `ours`; empty when it is the same.
+std::string disagreement(const Hello& ours, const Hello& theirs);
+
+/// Who has connected to us and has not yet said, in time and fitting, who it is.
+struct Stranger {
+  /// awaited --a Hello that fits--> a link
+  /// awaited --any other frame----> refused, until it closes or its time is up
+  enum class State : std::uint8_t { awaited, refused };
+  ConnectionId connection = 0;
+  std::string host;
+  std::uint16_t port = 0;
+  Time deadline{0};
+  State state = State::awaited;
+};
+
+/// The places where strangers wait. Who comes always gets one; where there is none left, the oldest
+/// stranger of the address that holds the most goes.
+/// Invariant: at most `places` strangers wait, and at most `of_one` of one address that is not
+/// ours.
+class Strangers {
+ public:
+  Strangers(std::size_t places, std::size_t of_one) : places_(places), of_one_(of_one) {}
+
+  /// Whose connection is to be closed for it; nothing: nobody's.
+  std::optional<ConnectionId> admit(Stranger stranger);
+  Stranger* find(ConnectionId connection);
+  /// True when it was there.
+  bool remove(ConnectionId connection);
+  /// Those whose time is up are removed, and given.
+  std::vector<Stranger> overdue(Time now);
+  std::optional<Time> next_deadline() const;
+
+ private:
+  std::size_t held_by(const std::string& host) const;
+  const std::string& greediest() const;
+  ConnectionId evict_oldest(const std::string& host);
+
+  std::size_t places_, of_one_;
+  std::vector<Stranger> waiting_;  ///< the oldest first
+};
+
+}  // namespace gv

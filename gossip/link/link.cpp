@@ -1,0 +1,465 @@
+#include "gossip/link/link.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "gossip/link/handshake.h"
+#include "gossip/link/printable.h"
+
+namespace gv {
+namespace {
+
+/// So many messages may wait for their acknowledgement before a heartbeat brings it, and so much of
+/// what the sender may keep.
+constexpr std::uint64_t most_unacknowledged = 8;
+constexpr std::uint64_t share_unacknowledged = 4;
+
+double seconds(Time time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+}  // namespace
+
+Link::Link(PeerId neighbor, LinkShared& shared)
+    : neighbor_(neighbor),
+      shared_(shared),
+      redial_(shared.settings.times.first_redial, shared.settings.times.slowest_redial),
+      silence_(shared.settings.times.dead_after) {
+  life_.session = shared.settings.rules->new_session();
+}
+
+const LinkRules& documented_link_rules() {
+  static const LinkRules rules;
+  return rules;
+}
+
+void Link::say(const std::string& line) {
+  if (lines_.spend()) shared_.carrier.say(line);
+}
+
+void Link::send(Message message, Time now) {
+  if (message.kind == Kind::state) life_.request.answered();
+  const Session::Numbered& numbered = life_.session->send(std::move(message));
+  if (linked()) transmit(numbered);
+  // The user is told from on_time(): it does not expect to be called while it sends.
+  if (state_ == State::linked && overfull()) shared_.wake_at(now);
+}
+
+void Link::transmit(const Session::Numbered& numbered) {
+  life_.ack_told = life_.session->received();
+  life_.bytes_since_ack = 0;
+  shared_.carrier.send(connection_,
+                       NumberedMessage{numbered.message, numbered.number, life_.ack_told});
+}
+
+void Link::send_heartbeat() {
+  if (!linked()) return;
+  life_.ack_told = life_.session->received();
+  life_.bytes_since_ack = 0;
+  const JobCount work = shared_.carrier.work();
+  shared_.carrier.send(connection_,
+                       Heartbeat{life_.ack_told, shared_.user.clock(), work.jobs, work.working});
+}
+
+// ---- The beginning of a connection.
+
+Hello Link::hello() const {
+  Hello hello = shared_.settings.self;
+  hello.neighbor_incarnation = incarnation_;
+  hello.received = life_.session->received();
+  hello.clock = shared_.user.clock();
+  return hello;
+}
+
+/// How far the neighbour has come in the session with this process of ours.
+std::uint64_t Link::received_by(const Hello& theirs) const {
+  return theirs.neighbor_incarnation == shared_.settings.self.incarnation ? theirs.received : 0;
+}
+
+std::string Link::objection(const Hello& theirs, Time now) const {
+  const PeerId self = shared_.settings.self.peer;
+  if (now < cut_until_) return fmt::format("peers {} and {} are cut off", neighbor_, self);
+  if (incarnation_ == 0 || incarnation_ == theirs.incarnation) {
+    const std::uint64_t received = received_by(theirs);
+    const std::uint64_t sent = met() ? life_.session->sent() : 0;
+    if (received <= sent && received >= life_.session->acknowledged()) return "";
+    return fmt::format(
+        "peer {} says that it has {} messages, of {} that it can have and {} that "
+        "it has acknowledged",
+        neighbor_,
+        received,
+        sent,
+        life_.session->acknowledged());
+  }
+  const bool silent = silence_.length(now) > 2 * shared_.settings.times.heartbeat;
+  if (linked() && !silent) return fmt::format("peer {} is already here", neighbor_);
+  if (!shared_.settings.successors)
+    return fmt::format("peer {} was here before and lost its state: this algorithm needs all of it",
+                       neighbor_);
+  if (life_.departed || shared_.ending)
+    return fmt::format("this run ends without peer {}", neighbor_);
+  return received_by(theirs) == 0 ? "" : "a new process with messages of the one before";
+}
+
+void Link::adopt(ConnectionId connection, const Hello& theirs, Time now) {
+  if (connection_ != connection) close();
+  connection_ = connection;
+  shared_.neighbor_of[connection] = neighbor_;
+  shared_.carrier.admit(connection, neighbor_);
+  const LinkRules& rules = *shared_.settings.rules;
+  const bool successor = rules.succeeds(incarnation_, theirs.incarnation);
+  incarnation_ = theirs.incarnation;
+  if (successor) {
+    life_ = {};
+    life_.session = rules.new_session();
+  }
+  life_.trained = theirs.clock > 0;
+  life_.ack_told = life_.session->received();
+  redial_.linked(now);
+  silence_.hear_frame(now);
+  suspected_ = refusing_ = false;
+  shared_.clocks.returns(neighbor_);
+  life_.session->acknowledge(received_by(theirs));
+  life_.request.acknowledged(*life_.session);
+  const State before = std::exchange(state_, State::linked);
+  const bool was_away = before == State::away || before == State::dead || before == State::clogged;
+  if (was_away && overfull()) state_ = State::clogged;
+  for (const Session::Numbered& numbered : life_.session->unacknowledged()) {
+    if (!rules.sends_again()) break;
+    note(LinkEvent::sent_again);
+    transmit(numbered);
+  }
+  hear_clock(theirs.clock, now);
+  if (successor) {
+    say(fmt::format("peer {} is back as a new process", neighbor_));
+    note(LinkEvent::reborn);
+    shared_.user.reborn(neighbor_);
+  } else if (was_away && state_ == State::linked) {
+    tell_back();
+  }
+}
+
+void Link::tell_back() {
+  say(fmt::format("peer {} is back", neighbor_));
+  note(LinkEvent::back);
+  shared_.user.back(neighbor_);
+}
+
+// ---- Frames.
+
+void Link::arrived(ConnectionId connection, Frame frame, Time now) {
+  if (connection_ == 0 || !shared_.settings.rules->takes(connection, connection_)) return;
+  if (redial_.state() == Redial::State::dialling) return answered(frame, now);
+  const ConnectionId present = connection_;
+  silence_.hear_frame(now);
+  suspected_ = false;
+  const std::string wrong = take(frame, now);
+  if (present != connection_) return;
+  if (wrong.empty()) return unclog();
+  note(LinkEvent::refused);
+  close();
+  lose(wrong, now);
+}
+
+std::string Link::take(Frame& frame, Time now) {
+  if (auto* message = std::get_if<NumberedMessage>(&frame)) return take_message(*message, now);
+  if (const auto* refusal = std::get_if<Refusal>(&frame))
+    return "refused: " + printable(refusal->reason);
+  const auto* heartbeat = std::get_if<Heartbeat>(&frame);
+  if (heartbeat == nullptr) return "a second Hello";
+  std::string wrong = take_ack(heartbeat->ack);
+  if (wrong.empty()) take_heartbeat(*heartbeat, now);
+  return wrong;
+}
+
+/// A process that lives and whose arithmetic does not get on: the deadline of a round lets us go
+/// on, and who reads the log is told why it had to.
+void Link::take_heartbeat(const Heartbeat& heartbeat, Time now) {
+  hear_clock(heartbeat.clock, now);
+  const Time time = life_.progress.at_hand({heartbeat.jobs, heartbeat.working}, now);
+  if (time < shared_.settings.times.dead_after || !life_.progress.first_word()) return;
+  say(fmt::format("peer {}: its process lives, and its arithmetic has been at one job for {:.1f} s",
+                  neighbor_,
+                  seconds(time)));
+}
+
+std::string Link::take_ack(std::uint64_t ack) {
+  if (!life_.session->acknowledge(ack)) return "an acknowledgement of what was never sent";
+  life_.request.acknowledged(*life_.session);
+  return "";
+}
+
+std::string Link::take_message(NumberedMessage& frame, Time now) {
+  Message& message = frame.message;
+  if (message.from != neighbor_) return "a message in another peer's name";
+  if (message.degree >= shared_.settings.self.peers)
+    return fmt::format(
+        "a degree of {} in a fleet of {}", message.degree, shared_.settings.self.peers);
+  if (std::string wrong = take_ack(frame.ack); !wrong.empty()) return wrong;
+  switch (life_.session->arrive(frame.number)) {
+    case Session::Arrival::again:
+      note(LinkEvent::repetition);
+      return "";
+    case Session::Arrival::gap:
+      return fmt::format("message {} after {}", frame.number, life_.session->received());
+    case Session::Arrival::next:
+      break;
+  }
+  if (message.kind == Kind::fetch && !life_.request.asked())
+    return "it asks for our model again while the answer is on its way";
+  if (message.kind == Kind::goodbye) {
+    life_.departed = true;
+    shared_.clocks.leaves(neighbor_);
+  }
+  life_.bytes_since_ack += message.payload ? message.payload->size() : 0;
+  hear_clock(message.round, now);
+  const Step step = message.step;
+  const ConnectionId connection = connection_;
+  const bool expected = shared_.user.deliver(std::move(message));
+  if (!expected && !shared_.ending)
+    return fmt::format("a message of round {} that nobody expects", step);
+  if (connection == connection_ && owes_ack()) send_heartbeat();
+  return "";
+}
+
+void Link::hear_clock(Step clock, Time now) {
+  LinkShared& all = shared_;
+  all.user.heard_round(neighbor_, all.clocks.believe(neighbor_, clock, all.user.clock(), now));
+}
+
+bool Link::owes_ack() const {
+  const std::uint64_t most = shared_.settings.most_unacknowledged_bytes / share_unacknowledged;
+  return life_.departed || life_.session->received() - life_.ack_told >= most_unacknowledged ||
+         life_.bytes_since_ack >= most;
+}
+
+bool Link::overfull() const {
+  return life_.session->unacknowledged_bytes() > shared_.settings.most_unacknowledged_bytes;
+}
+
+void Link::unclog() {
+  if (state_ != State::clogged || overfull()) return;
+  state_ = State::linked;
+  tell_back();
+}
+
+// ---- The end of a connection.
+
+void Link::ended(ConnectionId connection, const std::string& why, Time now) {
+  if (connection != connection_) return;
+  if (redial_.state() == Redial::State::dialling) return give_up_dial(why, now);
+  lose(why, now);
+}
+
+void Link::close() {
+  if (connection_ != 0) shared_.carrier.close(connection_);
+  forget();
+}
+
+void Link::forget() {
+  if (connection_ == 0) return;
+  shared_.neighbor_of.erase(last_connection_);
+  last_connection_ = std::exchange(connection_, 0);
+}
+
+/// The connection has ended, or is closed already.
+void Link::lose(const std::string& why, Time now) {
+  forget();
+  trouble_ = why;
+  note(LinkEvent::lost);
+  if (!quiet()) say(fmt::format("connection to peer {} lost: {}", neighbor_, why));
+  if (state_ == State::clogged) {
+    state_ = State::away;
+    away_since_ = now;
+  } else {
+    state_ = State::broken;
+    broken_until_ = now + shared_.settings.times.reconnect_within;
+    shared_.wake_at(broken_until_);
+  }
+  we_dial() ? dial(now) : shared_.carrier.probe(neighbor_);
+}
+
+void Link::set_away(const std::string& why, Time now) {
+  if (state_ != State::linked && state_ != State::broken) return;
+  if (!quiet()) say(fmt::format("peer {} is away ({}): going on without it", neighbor_, why));
+  state_ = State::away;
+  away_since_ = now;
+  shared_.wake_at(now + shared_.settings.times.patience);
+  note(LinkEvent::away);
+  shared_.user.away(neighbor_);
+}
+
+void Link::nobody_listens(const std::string& why, Time now) {
+  if (linked() || state_ == State::dead || !shared_.begun) return;
+  set_away(why, now);
+  if (state_ != State::away) return;
+  state_ = State::dead;
+  shared_.clocks.leaves(neighbor_);
+  note(LinkEvent::died);
+  shared_.user.died(neighbor_);
+}
+
+void Link::cut(Time until, Time now) {
+  cut_until_ = until;
+  if (!linked()) return;
+  close();
+  lose("cut by faults.inject", now);
+}
+
+// ---- Dialling.
+
+void Link::dial(Time now) {
+  redial_.wanted(now, shared_.jitter);
+  shared_.wake_at(next(now));
+}
+
+void Link::dial_now(Time now) {
+  redial_.dialled();
+  if (now < cut_until_) return give_up_dial("cut by faults.inject", now);
+  connection_ = ++shared_.connections;
+  shared_.neighbor_of[connection_] = neighbor_;
+  dial_ends_ = now + shared_.settings.times.handshake;
+  shared_.wake_at(dial_ends_);
+  shared_.carrier.dial(neighbor_, connection_);
+}
+
+void Link::connected() {
+  shared_.carrier.send(connection_, hello());
+}
+
+/// The attempt's connection has ended, or is closed already, or there was none.
+void Link::give_up_dial(const std::string& why, Time now) {
+  forget();
+  trouble_ = why;
+  refusing_ = false;
+  redial_.failed(now, shared_.jitter);
+  if (state_ == State::dead && life_.departed) redial_.rest();
+  shared_.wake_at(next(now));
+}
+
+void Link::answered(const Frame& frame, Time now) {
+  const auto* theirs = std::get_if<Hello>(&frame);
+  std::string reason;
+  if (const auto* refusal = std::get_if<Refusal>(&frame)) {
+    reason = printable(refusal->reason);
+  } else if (theirs == nullptr) {
+    reason = "the first frame is no Hello";
+  } else {
+    reason = disagreement(shared_.settings.self, *theirs);
+    if (reason.empty() && theirs->peer != neighbor_)
+      reason = fmt::format("peer {} answers at that address", theirs->peer);
+    if (reason.empty()) reason = objection(*theirs, now);
+    if (reason.empty()) return adopt(connection_, *theirs, now);
+  }
+  close();
+  refused(reason, now);
+}
+
+void Link::refused(const std::string& reason, Time now) {
+  const bool refused_before = refusing_;
+  const bool news = trouble_ != reason;
+  give_up_dial(reason, now);
+  refusing_ = true;
+  if (!refused_before) refused_since_ = now;
+  const std::string text = fmt::format("peer {} at {} and this peer {} do not fit: {}",
+                                       neighbor_,
+                                       shared_.carrier.address(neighbor_),
+                                       shared_.settings.self.peer,
+                                       reason);
+  if (shared_.begun) {
+    if (news) say(text);
+    set_away(reason, now);
+  } else if (now - refused_since_ >= shared_.settings.times.refused_for) {
+    shared_.over = true;
+    shared_.carrier.fail(text);
+  }
+}
+
+// ---- Time.
+
+void Link::beat(Time lag, Time now) {
+  if (const int more = lines_.renew(); more > 0)
+    shared_.carrier.say(fmt::format("peer {}: {} more such lines", neighbor_, more));
+  if (shared_.ending && is_away() && !we_dial()) shared_.carrier.probe(neighbor_);
+  if (!linked()) return;
+  silence_.grant(lag);
+  send_heartbeat();
+  const Silence::State silence = silence_.state(now);
+  if (silence == Silence::State::heard) return;
+  const std::string text = fmt::format("nothing heard for {:.1f} s", seconds(silence_.length(now)));
+  if (!std::exchange(suspected_, true) && !quiet())
+    say(fmt::format("peer {}: {}", neighbor_, text));
+  if (silence != Silence::State::silent) return;
+  note(LinkEvent::silent);
+  close();
+  lose(text, now);
+  set_away(text, now);
+}
+
+void Link::on_time(Time now) {
+  if (state_ == State::linked && overfull()) {
+    const std::string text = fmt::format("it has not acknowledged {} bytes that we sent",
+                                         life_.session->unacknowledged_bytes());
+    close();
+    lose(text, now);
+    set_away(text, now);
+  }
+  if (state_ == State::broken && now >= broken_until_) set_away(trouble_, now);
+  if (redial_.state() == Redial::State::dialling && now >= dial_ends_) {
+    close();
+    give_up_dial("no answer", now);
+  }
+  if (redial_.state() == Redial::State::pausing && now >= redial_.due()) dial_now(now);
+}
+
+Time Link::next(Time now) const {
+  Time next = Time::max();
+  if (state_ == State::broken) next = std::min(next, broken_until_);
+  if (redial_.state() == Redial::State::dialling) next = std::min(next, dial_ends_);
+  if (redial_.state() == Redial::State::pausing) next = std::min(next, redial_.due());
+  const Time patience_ends = awaited_since() + shared_.settings.times.patience;
+  if (shared_.ending && is_away() && patience_ends > now) next = std::min(next, patience_ends);
+  return next;
+}
+
+// ---- The start and the end.
+
+void Link::begin_without(Time now) {
+  if (state_ != State::unmet) return;
+  state_ = State::away;
+  away_since_ = now;
+  shared_.user.away(neighbor_);
+}
+
+Time Link::awaited_since() const {
+  return std::max(away_since_, shared_.user.finishing_since());
+}
+
+bool Link::may_leave(Time now) const {
+  const Farewell farewell{.told = life_.session->unacknowledged().empty(),
+                          .heard = life_.departed,
+                          .linked = linked(),
+                          .dead = state_ == State::dead,
+                          .away = is_away(),
+                          .since = awaited_since()};
+  return shared_.settings.rules->may_leave(farewell, now, shared_.settings.times.patience);
+}
+
+void Link::say_awaited() {
+  if (!is_away() || std::exchange(awaited_, true)) return;
+  shared_.carrier.say(
+      fmt::format("done; peer {} is away and has not got all that we sent: waiting up to {:.1f} s",
+                  neighbor_,
+                  seconds(shared_.settings.times.patience)));
+}
+
+void Link::say_not_back() const {
+  if (!awaited_ || state_ != State::away || life_.departed) return;
+  shared_.carrier.say(fmt::format(
+      "peer {} is not back in time: its last exchange with us may count at our end only",
+      neighbor_));
+}
+
+}  // namespace gv

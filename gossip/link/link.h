@@ -1,0 +1,178 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "gossip/link/carrier.h"
+#include "gossip/link/clock_bound.h"
+#include "gossip/link/farewell.h"
+#include "gossip/link/line_budget.h"
+#include "gossip/link/link_settings.h"
+#include "gossip/link/model_request.h"
+#include "gossip/link/redial.h"
+#include "gossip/link/session.h"
+#include "gossip/link/silence.h"
+#include "optim/rng.h"
+
+namespace gv {
+
+/// What the links of one process share.
+struct LinkShared {
+  const LinkSettings& settings;
+  Carrier& carrier;
+  LinkUser& user;
+  ClockBound clocks;
+  Rng jitter;                                  ///< of the pauses between two dials
+  bool begun = false;                          ///< the algorithm runs, or has run
+  bool ending = false;                         ///< it has said its last words
+  bool over = false;                           ///< nothing is done any more
+  ConnectionId connections = 0;                ///< so many have had a number
+  std::map<ConnectionId, PeerId> neighbor_of;  ///< each link's present connection, and its last
+  Time armed = Time::max();                    ///< when the carrier is to wake us
+
+  void wake_at(Time time) {
+    if (time >= armed || over) return;
+    armed = time;
+    carrier.wake_at(time);
+  }
+};
+
+/// The conversation of one process with one neighbour, over all their connections. It has no clock
+/// and no socket: every event brings the time, and what follows is asked of the carrier or told to
+/// the user, always last, since that may lead back here.
+/// Invariant: the user believes in the neighbour exactly while the link is unmet, linked or broken.
+///
+///   unmet    nobody has answered as this neighbour yet
+///   linked   a connection carries frames
+///   clogged  the same, but the user goes on without it until it acknowledges what it was sent
+///   broken   the connection has ended not long ago, and the user does not know
+///   away     the user goes on without it
+///   dead     away, and its process has ended
+///
+///   unmet    --a Hello that fits--------------> linked
+///   unmet    --the algorithm begins without it-> away     away()
+///   linked   --the connection ends------------> broken
+///   linked   --silence, too much is kept------> away      away()
+///   broken   --a Hello that fits--------------> linked
+///   broken   --reconnect_within, a refusal----> away      away()
+///   broken   --nobody listens at its address--> dead      away(), died()
+///   away     --nobody listens at its address--> dead      died()
+///   away, dead --a Hello that fits------------> linked    back(), or clogged
+///   clogged  --enough is acknowledged---------> linked    back()
+///   clogged  --the connection ends------------> away
+///   any      --a Hello of a new process-------> linked    reborn()
+class Link {
+ public:
+  enum class State : std::uint8_t { unmet, linked, clogged, broken, away, dead };
+
+  Link(PeerId neighbor, LinkShared& shared);
+
+  void send(Message message, Time now);
+
+  // Connections.
+  Hello hello() const;
+  /// Why this process may not be the neighbour now; empty: it may. A new one takes only the place
+  /// of one that has died; a connection may outlast its process when a machine dies, so silence
+  /// counts as death.
+  std::string objection(const Hello& theirs, Time now) const;
+  /// Takes the connection over which `theirs` came, and which our Hello has answered.
+  void adopt(ConnectionId connection, const Hello& theirs, Time now);
+  void connected();
+  void arrived(ConnectionId connection, Frame frame, Time now);
+  void hear_bytes(ConnectionId connection, std::uint64_t bytes, Time now) {
+    if (connection == connection_) silence_.hear_bytes(bytes, now);
+  }
+  void ended(ConnectionId connection, const std::string& why, Time now);
+  void nobody_listens(const std::string& why, Time now);
+  /// No connection is made before `until`.
+  void cut(Time until, Time now);
+
+  // Time.
+  void dial(Time now);  ///< from now on, until there is a link
+  /// `lag`: we were ourselves held up for so long.
+  void beat(Time lag, Time now);
+  void on_time(Time now);
+  /// When on_time() has something to do, after `now`; Time::max(): nothing.
+  Time next(Time now) const;
+
+  // The start and the end.
+  void begin_without(Time now);
+  bool may_leave(Time now) const;
+  void say_awaited();
+  void say_not_back() const;
+
+  State state() const { return state_; }
+  bool linked() const { return state_ == State::linked || state_ == State::clogged; }
+  bool met() const { return incarnation_ != 0; }
+  bool trained() const { return life_.trained; }
+  bool departed() const { return life_.departed; }
+  std::uint64_t incarnation() const { return incarnation_; }
+  const Session& session() const { return *life_.session; }
+  const std::string& trouble() const { return trouble_; }
+  void set_trouble(const std::string& why) { trouble_ = why; }
+
+ private:
+  /// What ends with the neighbour's process.
+  struct Life {
+    std::unique_ptr<Session> session;
+    std::uint64_t ack_told = 0;
+    std::uint64_t bytes_since_ack = 0;  ///< of payload that came
+    ModelRequest request;
+    JobWatch progress;      ///< of its arithmetic, as its heartbeats tell
+    bool trained = false;   ///< had completed a round when we met it
+    bool departed = false;  ///< its goodbye is here
+  };
+
+  bool we_dial() const { return neighbor_ > shared_.settings.self.peer; }
+  /// Its end is no news.
+  bool quiet() const { return life_.departed || shared_.ending; }
+  bool is_away() const { return state_ == State::away || state_ == State::dead; }
+  void say(const std::string& line);
+  void note(LinkEvent event) { shared_.carrier.note(event, neighbor_); }
+
+  std::uint64_t received_by(const Hello& theirs) const;
+  void dial_now(Time now);
+  void give_up_dial(const std::string& why, Time now);
+  void answered(const Frame& frame, Time now);
+  void refused(const std::string& reason, Time now);
+  std::string take(Frame& frame, Time now);
+  std::string take_message(NumberedMessage& frame, Time now);
+  void take_heartbeat(const Heartbeat& heartbeat, Time now);
+  std::string take_ack(std::uint64_t ack);
+  void hear_clock(Step clock, Time now);
+  void transmit(const Session::Numbered& numbered);
+  void send_heartbeat();
+  bool owes_ack() const;
+  bool overfull() const;
+  void unclog();
+  void tell_back();
+  void close();
+  void forget();
+  void lose(const std::string& why, Time now);
+  void set_away(const std::string& why, Time now);
+  Time awaited_since() const;
+
+  PeerId neighbor_;
+  LinkShared& shared_;
+  State state_ = State::unmet;
+  std::uint64_t incarnation_ = 0;  ///< of the process that the session is with; 0: not met yet
+  Life life_;
+  ConnectionId connection_ = 0;       ///< while linked, clogged, or dialling; 0: none
+  ConnectionId last_connection_ = 0;  ///< whose frames may still come, and do not count
+  Redial redial_;
+  Time dial_ends_{0};  ///< while dialling: when its time is up
+  Silence silence_;
+  bool suspected_ = false;
+  Time broken_until_{0};  ///< while broken
+  Time away_since_{0};
+  Time cut_until_{0};
+  bool awaited_ = false;   ///< away at our end, and we have said so
+  std::string trouble_;    ///< why there is no link
+  bool refusing_ = false;  ///< before the start: the last that was heard of it is a refusal
+  Time refused_since_{0};
+  LineBudget lines_;
+};
+
+}  // namespace gv

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+
+#include "gossip/link/carrier.h"
+#include "gossip/link/farewell.h"
+#include "gossip/link/session.h"
+
+namespace gv {
+
+/// The decisions of a link (link.h). Tests swap one for a wrong one and show that the swarm
+/// notices.
+class LinkRules {
+ public:
+  virtual ~LinkRules() = default;
+
+  /// How messages are numbered and acknowledged.
+  virtual std::unique_ptr<Session> new_session() const { return std::make_unique<Session>(); }
+  /// Whether what was not acknowledged goes over a new connection once more.
+  virtual bool sends_again() const { return true; }
+  /// Whether a frame counts: only one of the present connection.
+  virtual bool takes(ConnectionId of, ConnectionId present) const { return of == present; }
+  /// Whether this process has taken the place of the one that we had met.
+  virtual bool succeeds(std::uint64_t met, std::uint64_t now) const {
+    return met != 0 && met != now;
+  }
+  virtual bool may_leave(const Farewell& farewell, Time now, Time patience) const {
+    return gv::may_leave(farewell, now, patience);
+  }
+};
+
+/// The rules above as they are.
+const LinkRules& documented_link_rules();
+
+}  // namespace gv

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "gossip/link/link_settings.h"
+#include "peer/wire/frame_reader.h"
+
+namespace gv {
+
+/// What a test puts in the place of parts of the simulated link layers, to show that the swarm
+/// notices. Empty: the parts that ship.
+struct LinkParts {
+  std::function<void(LinkSettings&)> settings{};  ///< changes those of a process; its rules too
+  std::function<std::unique_ptr<wire::FrameReader>(BufferPool&)> reader{};
+};
+
+}  // namespace gv

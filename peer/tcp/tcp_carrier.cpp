@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/experimental/as_tuple.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
+#include <fmt/format.h>
+
+#include "peer/tcp/tcp_world_impl.h"
+
+namespace gv {
+namespace {
+
+using asio::ip::tcp;
+constexpr auto as_result = asio::experimental::as_tuple(asio::use_awaitable);
+
+}  // namespace
+
+std::uint16_t TcpWorldImpl::listen() {
+  const auto fail = [&](const std::string& why) {
+    throw std::runtime_error(fmt::format(
+        "cannot listen on {}:{}: {}", options_.listen_address, options_.listen_port, why));
+  };
+  asio::error_code error;
+  const auto address = asio::ip::make_address(options_.listen_address, error);
+  if (error) fail(error.message());
+  const tcp::endpoint endpoint(address, options_.listen_port);
+  acceptor_.open(endpoint.protocol(), error);
+  if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor_.bind(endpoint, error);
+  if (!error) acceptor_.listen(128, error);
+  if (error) fail(error.message());
+  return acceptor_.local_endpoint().port();
+}
+
+asio::awaitable<void> TcpWorldImpl::accept_loop() {
+  for (;;) {
+    auto [error, socket] = co_await acceptor_.async_accept(as_result);
+    if (error == asio::error::operation_aborted) co_return;
+    if (error) {  // no descriptors, say: some will be free again
+      asio::steady_timer pause(io_, std::chrono::milliseconds(100));
+      co_await pause.async_wait(as_result);
+      continue;
+    }
+    asio::error_code ignored;
+    const tcp::endpoint from = socket.remote_endpoint(ignored);
+    open(links_->accepted(from.address().to_string(), from.port(), now()), std::move(socket));
+  }
+}
+
+void TcpWorldImpl::open(ConnectionId id, tcp::socket socket) {
+  tune(socket);
+  const auto on_end = [this, id](const std::string& why) {
+    connections_.erase(id);
+    links_->ended(id, why, now());
+  };
+  const auto stream = std::make_shared<TcpConnection>(
+      std::move(socket),
+      *pool_,
+      TcpConnection::Events{
+          .on_frame = [this, id](Frame f) { links_->arrived(id, std::move(f), now()); },
+          .on_bytes = [this, id](std::size_t n) { links_->hear_bytes(id, n, now()); },
+          .on_end = on_end});
+  connections_[id].stream = stream;
+  stream->start();
+}
+
+void TcpWorldImpl::dial(PeerId neighbor, ConnectionId connection) {
+  asio::co_spawn(io_, connect(neighbor, connection), asio::detached);
+}
+
+asio::awaitable<void> TcpWorldImpl::connect(PeerId neighbor, ConnectionId connection) {
+  const auto socket = std::make_shared<tcp::socket>(io_);
+  connecting_[connection] = socket;
+  const auto [unresolved, endpoints] = co_await resolve(neighbor);
+  asio::error_code failure = unresolved;
+  for (const auto& endpoint : endpoints) {
+    if (!connecting_.contains(connection)) co_return;  // closed meanwhile
+    *socket = tcp::socket(io_);
+    const auto [error] = co_await socket->async_connect(endpoint.endpoint(), as_result);
+    failure = error;
+    if (!error) break;
+  }
+  if (connecting_.erase(connection) == 0) co_return;
+  if (!failure && socket->is_open()) {
+    open(connection, std::move(*socket));
+    co_return links_->connected(connection, now());
+  }
+  if (failure == asio::error::connection_refused)
+    links_->nobody_listens(neighbor, failure.message(), now());
+  links_->ended(connection, failure.message(), now());
+}
+
+asio::awaitable<TcpWorldImpl::Resolved> TcpWorldImpl::resolve(PeerId neighbor) {
+  const PeerAddress address = addresses_[neighbor];
+  tcp::resolver resolver(io_);
+  co_return co_await resolver.async_resolve(address.host, std::to_string(address.port), as_result);
+}
+
+void TcpWorldImpl::probe(PeerId neighbor) {
+  if (addresses_.contains(neighbor)) asio::co_spawn(io_, connect_once(neighbor), asio::detached);
+}
+
+/// Whether the process of a neighbour that dials us is still there: nobody listens where a process
+/// has died, so that there is nothing to wait for.
+asio::awaitable<void> TcpWorldImpl::connect_once(PeerId neighbor) {
+  const auto [unresolved, endpoints] = co_await resolve(neighbor);
+  if (unresolved || endpoints.empty()) co_return;
+  tcp::socket socket(io_);
+  const auto [error] = co_await socket.async_connect(endpoints.begin()->endpoint(), as_result);
+  if (error == asio::error::connection_refused)
+    links_->nobody_listens(neighbor, error.message(), now());
+}
+
+void TcpWorldImpl::send(ConnectionId id, const Frame& frame) {
+  const auto at = connections_.find(id);
+  if (at == connections_.end()) return;
+  const auto* numbered = std::get_if<NumberedMessage>(&frame);
+  const Payload payload = numbered == nullptr ? nullptr : numbered->message.payload;
+  Outgoing out{wire::encode(frame, hash_of(payload)), payload};
+  const std::optional<PeerId>& to = at->second.neighbor;
+  if (shaper_ && to) out.due = began_ + shaper_->arrival(*to, out.size(), now());
+  at->second.stream->send(std::move(out));
+}
+
+void TcpWorldImpl::admit(ConnectionId id, PeerId neighbor) {
+  Connection& connection = connections_.at(id);
+  connection.neighbor = neighbor;
+  connection.stream->set_bounds(options_.bounds);
+}
+
+void TcpWorldImpl::finish(ConnectionId connection) {
+  const auto at = connections_.find(connection);
+  if (at != connections_.end()) at->second.stream->finish();
+}
+
+void TcpWorldImpl::close(ConnectionId connection) {
+  if (const auto at = connecting_.find(connection); at != connecting_.end()) {
+    asio::error_code ignored;
+    at->second->close(ignored);
+    connecting_.erase(at);
+  }
+  const auto at = connections_.find(connection);
+  if (at == connections_.end()) return;
+  at->second.stream->close();
+  connections_.erase(at);
+}
+
+void TcpWorldImpl::wake_at(Time time) {
+  wake_.expires_at(began_ + time);
+  wake_.async_wait([this](const asio::error_code& error) {
+    if (!error) links_->on_time(now());
+  });
+}
+
+std::string TcpWorldImpl::address(PeerId neighbor) const {
+  const auto at = addresses_.find(neighbor);
+  return at == addresses_.end() ? "?" : fmt::format("{}:{}", at->second.host, at->second.port);
+}
+
+}  // namespace gv

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <asio/awaitable.hpp>
+#include <asio/buffer.hpp>
+#include <asio/ip/tcp.hpp>
+
+#include "peer/wire/frame_reader.h"
+
+namespace gv {
+
+/// Prefix and header, and the payload that follows them.
+struct Outgoing {
+  std::vector<std::byte> head;
+  Payload payload;
+  /// When it is to be with the other side, on an emulated network.
+  std::optional<std::chrono::steady_clock::time_point> due = {};
+  std::size_t size() const { return head.size() + (payload ? payload->size() : 0); }
+};
+
+/// A socket that speaks frames: a queue of frames going out, a loop of frames coming in. Lives on
+/// the peer's loop.
+class TcpConnection : public std::enable_shared_from_this<TcpConnection> {
+ public:
+  struct Events {
+    std::function<void(Frame)> on_frame;
+    std::function<void(std::size_t bytes)> on_bytes;  ///< came, of whole frames or not
+    /// Nothing more will come, and the socket is closed; once, and not after close().
+    std::function<void(const std::string& why)> on_end;
+  };
+
+  /// `socket` is connected; `pool` holds the payloads that come.
+  TcpConnection(asio::ip::tcp::socket socket, BufferPool& pool, Events events);
+
+  void start();
+  void set_bounds(const wire::FrameBounds& bounds) { reader_.set_bounds(bounds); }
+  void send(Outgoing frame);
+  /// Nothing more will be sent after what waits. The other side may go on.
+  void finish();
+  /// At once, whatever is on its way.
+  void close();
+
+ private:
+  using Self = std::shared_ptr<TcpConnection>;
+  static asio::awaitable<void> read_loop(Self self);
+  static asio::awaitable<void> write_loop(Self self);
+  /// Gives out what is whole; an error when the stream holds no frame.
+  std::string take_frames();
+  /// Up to `most` bytes of the queue, beginning where the last write ended.
+  std::vector<asio::const_buffer> next_buffers(std::size_t most) const;
+  void written(std::size_t bytes);
+  void writing_ended();
+  void end(const std::string& why);
+
+  asio::ip::tcp::socket socket_;
+  wire::FrameReader reader_;
+  Events events_;
+  std::deque<Outgoing> queue_;
+  std::size_t front_written_ = 0;  ///< bytes of the queue's first frame already gone
+  bool writing_ = false;
+  bool finishing_ = false;
+  bool closed_ = false;
+};
+
+/// No delay for small frames; on loopback a congestion control that does not hold back
+/// (performance: bbr moves less than half of what reno does there).
+void tune(asio::ip::tcp::socket& socket);
+
+}  // namespace gv

@@ -1,0 +1,94 @@
+#include "peer/wire/frame_reader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace gv::wire {
+
+FrameReader::Space FrameReader::space() {
+  if (state_ == State::payload)
+    return {{payload_->data() + payload_filled_, payload_->size() - payload_filled_}, staging_};
+  // What is staged is less than a prefix and a header: moving it costs nothing.
+  std::memmove(staging_.data(), staging_.data() + begin_, staged());
+  end_ = staged();
+  begin_ = 0;
+  return {std::span(staging_).subspan(end_), {}};
+}
+
+void FrameReader::filled(std::size_t bytes) {
+  if (state_ != State::payload) {
+    end_ += bytes;
+    return;
+  }
+  const std::size_t taken = std::min(bytes, payload_->size() - payload_filled_);
+  payload_filled_ += taken;
+  begin_ = 0;
+  end_ = bytes - taken;
+}
+
+Verdict FrameReader::next(std::optional<Frame>& out) {
+  out.reset();
+  if (state_ == State::prefix) {
+    if (staged() < prefix_bytes) return "";
+    if (Verdict wrong = read_prefix(); !wrong.empty()) return wrong;
+  }
+  if (state_ == State::header) {
+    if (staged() < prefix_bytes + prefix_.header_bytes) return "";
+    if (Verdict wrong = read_header(); !wrong.empty()) return wrong;
+  }
+  if (payload_) {
+    if (payload_filled_ < payload_->size()) return "";
+    if (!intact({payload_->data(), payload_->size()}, prefix_.payload_hash))
+      return "damaged payload";
+    std::get<NumberedMessage>(frame_).message.payload = std::exchange(payload_, nullptr);
+  }
+  state_ = State::prefix;
+  out = std::move(frame_);
+  return "";
+}
+
+Verdict FrameReader::read_prefix() {
+  const std::span<const std::byte, prefix_bytes> raw(staging_.data() + begin_, prefix_bytes);
+  Verdict wrong = decode_prefix(raw, bounds_.payload_bytes, prefix_);
+  if (wrong.empty()) state_ = State::header;
+  return wrong;
+}
+
+Verdict FrameReader::read_header() {
+  const std::byte* at = staging_.data() + begin_;
+  const std::span<const std::byte, prefix_bytes> raw(at, prefix_bytes);
+  Verdict wrong = decode_header(raw, {at + prefix_bytes, prefix_.header_bytes}, frame_);
+  const auto* numbered = std::get_if<NumberedMessage>(&frame_);
+  if (wrong.empty() && numbered != nullptr) wrong = judge_message(numbered->message);
+  if (wrong.empty() && numbered == nullptr && prefix_.payload_bytes > 0)
+    wrong = "a payload on a frame that is no message";
+  if (!wrong.empty()) return wrong;
+  begin_ += prefix_bytes + prefix_.header_bytes;
+  state_ = State::payload;
+  if (prefix_.payload_bytes == 0) return "";
+  payload_ = pool_.acquire(prefix_.payload_bytes);
+  payload_filled_ = std::min(staged(), payload_->size());
+  std::memcpy(payload_->data(), staging_.data() + begin_, payload_filled_);
+  begin_ += payload_filled_;
+  return "";
+}
+
+Verdict FrameReader::judge_message(const Message& message) const {
+  if (!bounds_.messages) return "the first frame is no Hello";
+  const auto kind = static_cast<std::uint32_t>(message.kind);
+  if ((bounds_.kinds >> kind & 1) == 0)
+    return fmt::format("a message of kind {}, which this fleet does not send", kind);
+  const bool bare = message.kind == Kind::goodbye || message.kind == Kind::fetch;
+  if (bare && prefix_.payload_bytes > 0)
+    return fmt::format("a payload on a message of kind {}", kind);
+  return "";
+}
+
+bool FrameReader::intact(std::span<const std::byte> payload, std::uint64_t hash) const {
+  return hash_payload(payload) == hash;
+}
+
+}  // namespace gv::wire

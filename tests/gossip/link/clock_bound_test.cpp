@@ -1,0 +1,66 @@
+#include "gossip/link/clock_bound.h"
+
+#include "tests/gossip/link/one_link.h"
+
+namespace gv {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr Step lie = Step{1} << 62;
+
+TEST(ClockBound, ASmallLeadIsBelievedAtOnce) {
+  ClockBound bound(2, 1000, 6);
+  EXPECT_EQ(bound.believe(1, 106, 100, seconds(1)), 106U);
+  EXPECT_EQ(bound.believe(1, 3, 100, seconds(1)), 3U);
+}
+
+TEST(ClockBound, ALargeJumpNeedsTwoNeighbours) {
+  ClockBound bound(2, 1'000'000, 6);
+  EXPECT_EQ(bound.believe(1, 500'000, 100, seconds(1)), 106U);
+  EXPECT_EQ(bound.believe(2, 400'000, 100, seconds(1)), 400'000U) << "now two have said so";
+  EXPECT_EQ(bound.believe(1, 500'000, 100, seconds(1)), 400'006U);
+}
+
+TEST(ClockBound, NothingIsBeyondTheRun) {
+  ClockBound bound(2, 1000, 6);
+  bound.believe(1, lie, 100, seconds(1));
+  EXPECT_EQ(bound.believe(2, lie, 100, seconds(1)), 1000U);
+}
+
+TEST(ClockBound, TheOnlyNeighbourOfANewProcessIsBelieved) {
+  ClockBound one(1, 1000, 6);
+  EXPECT_EQ(one.believe(1, 700, 0, seconds(1)), 700U);
+  ClockBound two(2, 1000, 6);
+  two.leaves(2);
+  EXPECT_EQ(two.believe(1, 700, 0, seconds(1)), 700U);
+  two.returns(2);
+  EXPECT_EQ(two.believe(1, 900, 0, seconds(1)), 6U);
+}
+
+TEST(ClockBound, LaterItIsBelievedAsFarAsTheTimeAllows) {
+  ClockBound bound(1, 1'000'000, 6);
+  for (int second = 1; second <= 10; ++second)  // ten rounds in each
+    bound.believe(
+        1, static_cast<Step>(second) * 10, static_cast<Step>(second) * 10, seconds(second));
+  EXPECT_EQ(bound.believe(1, lie, 100, seconds(11)), 100 + 6 + 20U);
+  // We stood still for 50 s: it may be 500 rounds ahead, and is believed.
+  EXPECT_EQ(bound.believe(1, 600, 126, seconds(60)), 600U);
+}
+
+TEST_F(OneLink, OneHeartbeatOfManyRoundsEndsNothing) {
+  LinkSettings settings = settings_of(0, 3, {1, 2});
+  settings.steps = 100'000;
+  make(settings);
+  const ConnectionId c = meet(hello_of(1));
+  meet(hello_of(2));
+  user.round = 50;
+  links->arrived(c, Heartbeat{.clock = lie}, now);
+  NumberedMessage half{message(1, 1), 1, 0};
+  half.message.round = lie;
+  links->arrived(c, half, now);
+  EXPECT_EQ(user.heard.at(1), 53U);
+}
+
+}  // namespace
+}  // namespace gv

@@ -1,0 +1,156 @@
+#include "gossip/link/handshake.h"
+
+#include "gossip/link/printable.h"
+#include "tests/gossip/link/one_link.h"
+
+namespace gv {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+TEST_F(OneLink, WhoBelongsToAnotherFleetIsRefused) {
+  make();
+  Hello other = hello_of(1);
+  other.fleet = "another";
+  EXPECT_TRUE(closed(meet(other)));
+  EXPECT_EQ(failure, "") << "it may be a stranger, who goes again";
+  EXPECT_EQ(begins, 0);
+  // It stays.
+  for (int k = 0; k < 20; ++k) {
+    pass(milliseconds(100));
+    if (failure.empty()) meet(other);
+  }
+  EXPECT_NE(failure.find("another fleet"), std::string::npos) << failure;
+}
+
+TEST_F(OneLink, AStrangersRefusalDoesNotEndTheStart) {
+  make();
+  const ConnectionId c = dialled.at(1);
+  links->connected(c, now);
+  links->arrived(c, Refusal{"go away"}, now);
+  pass(milliseconds(100));
+  meet();
+  EXPECT_EQ(failure, "");
+  EXPECT_EQ(begins, 1);
+}
+
+TEST_F(OneLink, WhoCannotBeReachedIsNamedInTime) {
+  make_two();
+  meet(hello_of(2));
+  links->ended(dialled.at(1), "Connection refused", now);
+  while (failure.empty() && dial_times.size() < 1000) {
+    pass(milliseconds(500));
+    if (failure.empty()) links->ended(dialled.at(1), "Connection refused", now);
+    links->arrived(dialled.at(2), Heartbeat{}, now);
+  }
+  EXPECT_EQ(failure, "not connected in time: peer 1 (Connection refused)");
+}
+
+TEST_F(OneLink, AFleetThatTrainsIsJoinedWithoutItsLastMember) {
+  make_two();
+  Hello trained = hello_of(1);
+  trained.clock = 12;
+  meet(trained);
+  EXPECT_EQ(begins, 0);
+  pass(seconds(2));
+  EXPECT_EQ(begins, 1);
+  EXPECT_EQ(user.told, (std::vector<std::string>{"away 2"}));
+  meet(hello_of(2));
+  EXPECT_EQ(user.told.back(), "back 2");
+}
+
+/// Peer 2 of three, whom the others dial.
+struct Accepting : OneLink {
+  void SetUp() override { make(settings_of(2, 3, {0, 1})); }
+  ConnectionId knock(const std::string& host = "10.0.0.9") { return links->accepted(host, 7, now); }
+  ConnectionId come(const Hello& hello) {
+    const ConnectionId c = knock();
+    links->arrived(c, hello, now);
+    return c;
+  }
+};
+
+TEST_F(Accepting, AnswersAHelloThatFits) {
+  const ConnectionId c = come(hello_of(1));
+  EXPECT_EQ(admitted, std::vector<ConnectionId>{c});
+  EXPECT_EQ(frames<Hello>().size(), 1U);
+  come(hello_of(0));
+  EXPECT_EQ(begins, 1);
+}
+
+TEST_F(Accepting, SaysWhyItRefusesAndLogsIt) {
+  const ConnectionId c = come(settings_of(1, 4, {}).self);
+  EXPECT_EQ(finished, std::vector<ConnectionId>{c});
+  EXPECT_EQ(frames<Refusal>().at(0).reason, "a fleet of 4 peers, ours has 3");
+  EXPECT_NE(log.find("refused a connection from 10.0.0.9:7"), std::string::npos) << log;
+  come(hello_of(2));
+  EXPECT_EQ(frames<Refusal>().at(1).reason, "peer 2 does not dial peer 2 in this topology");
+  links->arrived(knock(), Heartbeat{}, now);
+  EXPECT_EQ(frames<Refusal>().at(2).reason, "the first frame is no Hello");
+  EXPECT_TRUE(admitted.empty());
+}
+
+TEST_F(Accepting, ALiveNeighbourIsNotReplacedAndASilentOneIs) {
+  come(hello_of(1));
+  come(hello_of(1, 2));
+  EXPECT_EQ(frames<Refusal>().at(0).reason, "peer 1 is already here");
+  come(hello_of(1));
+  EXPECT_EQ(admitted.size(), 2U) << "the same process may come again";
+  pass(milliseconds(1100));
+  come(hello_of(1, 2));
+  EXPECT_EQ(admitted.size(), 3U);
+  EXPECT_EQ(user.told, (std::vector<std::string>{"reborn 1"}));
+}
+
+TEST_F(Accepting, EveryKindOfRefusalIsSaidOnlyNowAndThen) {
+  for (int k = 0; k < 1000; ++k) {
+    links->ended(knock(), "not a grapevine frame", now);
+    links->arrived(knock(), Heartbeat{}, now);
+    come(settings_of(1, 4, {}).self);
+  }
+  EXPECT_EQ(std::ranges::count(log, '\n'), 5);
+  pass(milliseconds(500));
+  EXPECT_NE(log.find("refused 2995 more connections"), std::string::npos) << log;
+}
+
+TEST_F(Accepting, TextOfStrangersIsEscaped) {
+  Hello hello = hello_of(1);
+  hello.model = "\x1b]0;mine\x07\n";
+  come(hello);
+  EXPECT_EQ(log.find('\x1b'), std::string::npos);
+  EXPECT_EQ(std::ranges::count(log, '\n'), 1);
+  EXPECT_NE(log.find("\\x1b]0;mine"), std::string::npos) << log;
+}
+
+TEST_F(Accepting, ThirtyTwoStrangersWaitAtTheMost) {
+  std::vector<ConnectionId> all;
+  for (int k = 0; k < 4; ++k) all.push_back(knock("10.0.0." + std::to_string(k)));
+  for (int k = 0; k < 100; ++k) all.push_back(knock("10.0.1.1"));
+  EXPECT_EQ(closings.size(), 92U) << "eight of one address";
+  for (int k = 0; k < 4; ++k) EXPECT_FALSE(closed(all[static_cast<std::size_t>(k)]));
+  for (int k = 0; k < 100; ++k) knock("127.0.0.1");
+  EXPECT_EQ(104U + 100U - closings.size(), 32U);
+  for (int k = 0; k < 4; ++k) EXPECT_FALSE(closed(all[static_cast<std::size_t>(k)]));
+  // Who comes then is still let in.
+  const ConnectionId friendly = knock("10.0.0.77");
+  links->arrived(friendly, hello_of(1), now);
+  EXPECT_EQ(admitted, std::vector<ConnectionId>{friendly});
+}
+
+TEST_F(Accepting, AStrangerThatSaysNothingGoes) {
+  const ConnectionId c = knock();
+  pass(seconds(3));
+  EXPECT_TRUE(closed(c));
+  EXPECT_NE(log.find("no Hello in time"), std::string::npos) << log;
+}
+
+TEST(Printable, EscapesAndCuts) {
+  EXPECT_EQ(printable("peer 3: \xff\x1b[2J\n"), "peer 3: \\xff\\x1b[2J\\x0a");
+  EXPECT_EQ(printable(std::string(128, 'a')), std::string(128, 'a'));
+  EXPECT_EQ(printable(std::string(129, 'a')), std::string(125, 'a') + "...");
+  EXPECT_LE(printable(std::string(1000, '\n')).size(), 128U);
+}
+
+}  // namespace
+}  // namespace gv

@@ -1,0 +1,320 @@
+#include "gossip/link/link.h"
+
+#include "tests/gossip/link/one_link.h"
+
+namespace gv {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+TEST_F(OneLink, SaysHelloAndBeginsWhenAllAreMet) {
+  make_two();
+  meet(hello_of(1));
+  EXPECT_EQ(begins, 0);
+  meet(hello_of(2));
+  EXPECT_EQ(begins, 1);
+  ASSERT_EQ(frames<Hello>().size(), 2U);
+  EXPECT_EQ(frames<Hello>()[0].incarnation, 1U);
+  EXPECT_EQ(admitted.size(), 2U);
+}
+
+TEST_F(OneLink, TakesEveryMessageOnceAndInOrder) {
+  const ConnectionId c = meet();
+  arrive(c, 1);
+  arrive(c, 1);
+  arrive(c, 2);
+  EXPECT_EQ(user.taken, (std::vector<Step>{1, 2}));
+  EXPECT_FALSE(closed(c));
+  arrive(c, 4);
+  EXPECT_TRUE(closed(c)) << "a message is missing";
+  EXPECT_NE(log.find("message 4 after 2"), std::string::npos) << log;
+  EXPECT_EQ(user.taken, (std::vector<Step>{1, 2}));
+}
+
+TEST_F(OneLink, AcknowledgesEveryEighthMessage) {
+  const ConnectionId c = meet();
+  for (std::uint64_t k = 1; k <= 20; ++k) arrive(c, k);
+  ASSERT_EQ(frames<Heartbeat>().size(), 2U);
+  EXPECT_EQ(frames<Heartbeat>()[1].ack, 16U);
+}
+
+TEST_F(OneLink, WhatWasNotAcknowledgedIsSentAgainOverTheNextConnection) {
+  const ConnectionId first = meet();
+  for (Step k = 1; k <= 3; ++k) links->send(1, message(0, k), now);
+  links->arrived(first, Heartbeat{.ack = 1}, now);
+  links->ended(first, "reset", now);
+  links->send(1, message(0, 4), now);
+  pass(seconds(1));
+  sent.clear();
+  Hello again = hello_of(1);
+  again.received = 2;
+  meet(again);
+  const auto repeated = frames<NumberedMessage>();
+  ASSERT_EQ(repeated.size(), 2U);
+  EXPECT_EQ(repeated[0].number, 3U);
+  EXPECT_EQ(repeated[1].message.step, 4U);
+}
+
+TEST_F(OneLink, FramesOfAnEarlierConnectionAreNotTaken) {
+  const ConnectionId first = meet();
+  links->ended(first, "reset", now);
+  pass(seconds(1));
+  meet();
+  arrive(first, 1);
+  EXPECT_TRUE(user.taken.empty());
+}
+
+TEST_F(OneLink, ABrokenLinkIsAwayOnlyAfterAWhile) {
+  const ConnectionId c = meet();
+  links->ended(c, "reset", now);
+  pass(milliseconds(999));
+  EXPECT_TRUE(user.told.empty());
+  pass(milliseconds(1));
+  EXPECT_EQ(user.told, (std::vector<std::string>{"away 1"}));
+  pass(seconds(1));
+  meet();
+  EXPECT_EQ(user.told.back(), "back 1");
+}
+
+TEST_F(OneLink, SilenceIsNoticedAndEndsTheLink) {
+  const ConnectionId c = meet();
+  pass(milliseconds(4900));
+  EXPECT_TRUE(user.told.empty());
+  EXPECT_NE(log.find("nothing heard for 2"), std::string::npos) << log;
+  pass(milliseconds(200));
+  EXPECT_TRUE(closed(c));
+  EXPECT_EQ(user.told, (std::vector<std::string>{"away 1"}));
+}
+
+TEST_F(OneLink, ALoopThatWasHeldUpGrantsItsOwnLag) {
+  meet();
+  now += seconds(60);
+  links->on_time(now);
+  EXPECT_TRUE(user.told.empty()) << "its own standstill is nobody's silence";
+}
+
+TEST_F(OneLink, WhereNobodyListensAProcessHasDied) {
+  const ConnectionId c = meet();
+  links->ended(c, "reset", now);
+  pass(milliseconds(100));
+  links->nobody_listens(1, "refused", now);
+  links->ended(dialled.at(1), "refused", now);
+  EXPECT_EQ(user.told, (std::vector<std::string>{"away 1", "died 1"}));
+  pass(seconds(1));
+  meet();
+  EXPECT_EQ(user.told.back(), "back 1") << "the same process, after all";
+}
+
+TEST_F(OneLink, ASuccessorBeginsAConversationOfItsOwn) {
+  const ConnectionId c = meet();
+  arrive(c, 1);
+  links->send(1, message(0, 7), now);
+  links->ended(c, "reset", now);
+  pass(seconds(2));
+  sent.clear();
+  meet(hello_of(1, 2));
+  EXPECT_EQ(user.told, (std::vector<std::string>{"away 1", "reborn 1"}));
+  EXPECT_TRUE(frames<NumberedMessage>().empty()) << "what the dead one lacks is nothing to it";
+  links->send(1, message(0, 8), now);
+  EXPECT_EQ(frames<NumberedMessage>().at(0).number, 1U);
+  arrive(dialled.at(1), 1);
+  EXPECT_EQ(user.taken, (std::vector<Step>{1, 1}));
+}
+
+TEST_F(OneLink, ASuccessorIsRefusedWhereTheAlgorithmNeedsAllOfTheState) {
+  LinkSettings settings = settings_of(0, 3, {1});
+  settings.successors = false;
+  make(settings);
+  const ConnectionId c = meet();
+  links->ended(c, "reset", now);
+  pass(seconds(2));
+  EXPECT_TRUE(closed(meet(hello_of(1, 2))));
+  EXPECT_NE(log.find("lost its state"), std::string::npos) << log;
+}
+
+TEST_F(OneLink, NumbersInAHelloAreChecked) {
+  const ConnectionId c = meet();
+  for (Step k = 1; k <= 3; ++k) links->send(1, message(0, k), now);
+  links->arrived(c, Heartbeat{.ack = 2}, now);
+  links->ended(c, "reset", now);
+  for (const std::uint64_t received : {1U, 4U}) {
+    pass(seconds(1));
+    Hello wrong = hello_of(1);
+    wrong.received = received;
+    EXPECT_TRUE(closed(meet(wrong))) << received;
+  }
+  EXPECT_EQ(links->link(1).session().unacknowledged().size(), 1U) << "nothing is let go for it";
+  pass(seconds(1));
+  Hello right = hello_of(1);
+  right.received = 2;
+  EXPECT_FALSE(closed(meet(right)));
+}
+
+TEST_F(OneLink, AnAcknowledgementOfWhatWasNeverSentEndsTheLink) {
+  const ConnectionId c = meet();
+  links->send(1, message(0, 1), now);
+  links->arrived(c, Heartbeat{.ack = 2}, now);
+  EXPECT_TRUE(closed(c));
+  EXPECT_EQ(links->link(1).session().unacknowledged().size(), 1U);
+}
+
+TEST_F(OneLink, ANeighbourThatAcknowledgesNothingIsNotSentToForEver) {
+  LinkSettings settings = settings_of(0, 3, {1});
+  settings.most_unacknowledged_bytes = 1000;
+  make(settings);
+  const ConnectionId c = meet();
+  for (Step k = 1; k <= 3; ++k) links->send(1, message(0, k, 400), now);
+  EXPECT_TRUE(user.told.empty()) << "the peer does not expect to be told while it sends";
+  pass(milliseconds(1));
+  EXPECT_TRUE(closed(c));
+  EXPECT_EQ(user.told, (std::vector<std::string>{"away 1"}));
+  // It may come again, and gets what it lacks; it counts as back when it has acknowledged it.
+  pass(seconds(1));
+  const ConnectionId again = meet();
+  EXPECT_EQ(links->link(1).state(), Link::State::clogged);
+  EXPECT_EQ(user.told.size(), 1U);
+  links->arrived(again, Heartbeat{.ack = 1}, now);
+  EXPECT_EQ(links->link(1).state(), Link::State::linked);
+  EXPECT_EQ(user.told.back(), "back 1");
+}
+
+TEST_F(OneLink, OneQuestionForTheModelIsAnsweredAtATime) {
+  const ConnectionId c = meet();
+  const auto ask = [&](std::uint64_t number, std::uint64_t ack) {
+    links->arrived(c, NumberedMessage{message_of(1, Kind::fetch), number, ack}, now);
+  };
+  ask(1, 0);
+  links->send(1, message_of(0, Kind::state, 0, 40), now);
+  ask(2, 1);
+  EXPECT_FALSE(closed(c)) << "the answer was acknowledged: it may ask again";
+  ask(3, 1);
+  EXPECT_TRUE(closed(c));
+  EXPECT_EQ(user.kinds, (std::vector<Kind>{Kind::fetch, Kind::fetch}));
+}
+
+TEST_F(OneLink, ADegreeIsBelowTheNumberOfPeers) {
+  const ConnectionId c = meet();
+  Message wrong = message(1);
+  wrong.degree = 0xffffffff;
+  links->arrived(c, NumberedMessage{wrong, 1, 0}, now);
+  EXPECT_TRUE(closed(c));
+  EXPECT_TRUE(user.taken.empty());
+}
+
+TEST_F(OneLink, NobodySpeaksForAnother) {
+  make_two();
+  const ConnectionId c = meet(hello_of(1));
+  meet(hello_of(2));
+  links->arrived(c, NumberedMessage{message(2, 5), 1, 0}, now);
+  EXPECT_TRUE(closed(c));
+  EXPECT_TRUE(user.taken.empty());
+}
+
+TEST_F(OneLink, WhatThePeerDoesNotExpectEndsTheLink) {
+  const ConnectionId c = meet();
+  user.expects = false;
+  arrive(c, 1);
+  EXPECT_TRUE(closed(c));
+}
+
+TEST_F(OneLink, AFreshLinkThatDiesAtOnceIsDialledWithPauses) {
+  make();
+  for (int k = 0; k < 200; ++k) {
+    links->ended(meet(), "reset", now);
+    pass(milliseconds(100));
+  }
+  EXPECT_LT(dial_times.size(), 60U) << "in 20 s, at half a second each";
+  EXPECT_GT(dial_times.size(), 20U);
+  int lines = 0;
+  for (const char c : log) lines += c == '\n' ? 1 : 0;
+  EXPECT_LT(lines, 200) << log;
+}
+
+TEST_F(OneLink, ALinkThatHasLivedIsDialledAtOnce) {
+  const ConnectionId c = meet();
+  for (int k = 0; k < 4; ++k) {
+    pass(milliseconds(500));
+    links->arrived(c, Heartbeat{}, now);
+  }
+  const std::size_t before = dial_times.size();
+  links->ended(c, "reset", now);
+  pass(Time{1});
+  EXPECT_EQ(dial_times.size(), before + 1);
+}
+
+TEST_F(OneLink, AnAttemptThatIsNotAnsweredIsGivenUp) {
+  make();
+  const ConnectionId c = dialled.at(1);
+  pass(seconds(3));
+  EXPECT_TRUE(closed(c));
+  pass(seconds(1));
+  EXPECT_NE(dialled.at(1), c);
+}
+
+TEST_F(OneLink, StaysUntilTheNeighbourHasAll) {
+  const ConnectionId c = meet();
+  links->send(1, message_of(0, Kind::goodbye, 9), now);
+  links->end(now);
+  EXPECT_EQ(leaves, 0);
+  links->arrived(c, Heartbeat{.ack = 1}, now);
+  EXPECT_EQ(leaves, 1);
+}
+
+TEST_F(OneLink, WaitsOnlySoLongForWhoIsAwayAtTheEnd) {
+  const ConnectionId c = meet();
+  links->send(1, message_of(0, Kind::goodbye, 9), now);
+  user.finishing = now;
+  links->end(now);
+  links->ended(c, "reset", now);
+  pass(milliseconds(3900));
+  EXPECT_EQ(leaves, 0);
+  EXPECT_NE(log.find("done; peer 1 is away"), std::string::npos) << log;
+  pass(milliseconds(200));
+  EXPECT_EQ(leaves, 1);
+  EXPECT_NE(log.find("may count at our end only"), std::string::npos) << log;
+}
+
+TEST_F(OneLink, WaitsOnlySoLongForWhoIsThereAndAcknowledgesNothing) {
+  const ConnectionId c = meet();
+  links->send(1, message_of(0, Kind::goodbye, 9), now);
+  links->end(now);
+  for (int k = 0; k < 61; ++k) {
+    EXPECT_EQ(leaves, k < 60 ? 0 : 1) << k;
+    links->arrived(c, Heartbeat{}, now);
+    pass(milliseconds(500));
+  }
+}
+
+TEST_F(OneLink, AGoodbyeIsAcknowledgedAtOnce) {
+  const ConnectionId c = meet();
+  links->arrived(c, NumberedMessage{message_of(1, Kind::goodbye), 1, 0}, now);
+  ASSERT_EQ(frames<Heartbeat>().size(), 1U);
+  EXPECT_EQ(frames<Heartbeat>()[0].ack, 1U);
+  // Its end is no news, and nobody waits for it.
+  links->ended(c, "closed", now);
+  pass(milliseconds(100));
+  links->nobody_listens(1, "refused", now);
+  links->ended(dialled.at(1), "refused", now);
+  const std::size_t dials = dial_times.size();
+  pass(seconds(10));
+  EXPECT_EQ(dial_times.size(), dials);
+  EXPECT_EQ(log, "");
+}
+
+TEST_F(OneLink, ALargeFrameOnASlowLinkIsNoSilence) {
+  const ConnectionId c = meet();
+  for (int k = 0; k < 200; ++k) {
+    pass(milliseconds(100));
+    links->hear_bytes(c, 2000, now);
+  }
+  EXPECT_FALSE(closed(c)) << "20 kB/s for 20 s";
+  for (int k = 0; k < 200; ++k) {
+    pass(milliseconds(100));
+    links->hear_bytes(c, 1, now);
+  }
+  EXPECT_TRUE(closed(c)) << "a byte now and then";
+}
+
+}  // namespace
+}  // namespace gv

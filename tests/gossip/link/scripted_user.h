@@ -1,0 +1,59 @@
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gossip/link/carrier.h"
+
+namespace gv {
+
+inline Message message_of(PeerId from, Kind kind, Step step = 0, std::size_t bytes = 0) {
+  Message message;
+  message.from = from;
+  message.kind = kind;
+  message.step = step;
+  if (bytes > 0) message.payload = std::make_shared<Buffer>(bytes);
+  return message;
+}
+
+/// Keeps what its link layer tells it.
+class ScriptedUser : public LinkUser {
+ public:
+  bool deliver(Message message) override {
+    taken.push_back(message.step);
+    kinds.push_back(message.kind);
+    if (on_message) on_message(message);
+    return expects;
+  }
+  void heard_round(PeerId from, Step round) override { heard[from] = std::max(heard[from], round); }
+  void away(PeerId from) override { tell("away", from); }
+  void died(PeerId from) override { tell("died", from); }
+  void back(PeerId from) override { tell("back", from); }
+  void reborn(PeerId from) override { tell("reborn", from); }
+  Step clock() const override { return round; }
+  Time finishing_since() const override { return finishing; }
+
+  bool was_told(const std::string& what) const {
+    return std::ranges::find(told, what) != told.end();
+  }
+
+  std::vector<Step> taken;  ///< the numbers of the messages, in order
+  std::vector<Kind> kinds;  ///< and what they were
+  std::vector<std::string> told;
+  std::map<PeerId, Step> heard;
+  bool expects = true;  ///< what comes
+  Step round = 0;
+  Time finishing{0};
+  std::function<void(const Message&)> on_message;
+
+ private:
+  void tell(const char* what, PeerId from) {
+    told.push_back(std::string(what) + " " + std::to_string(from));
+  }
+};
+
+}  // namespace gv
