@@ -24,6 +24,7 @@ struct Stranger {
   std::uint16_t port = 0;
   Time deadline{0};
   State state = State::awaited;
+  bool spoke = false;  ///< a byte came
 };
 
 /// The places where strangers wait. Who comes always gets one; where there is none left, the oldest

@@ -186,8 +186,10 @@ void Link::take_heartbeat(const Heartbeat& heartbeat, Time now) {
 }
 
 std::string Link::take_ack(std::uint64_t ack) {
+  const std::uint64_t before = life_.session->acknowledged();
   if (!life_.session->acknowledge(ack)) return "an acknowledgement of what was never sent";
   life_.request.acknowledged(*life_.session);
+  if (life_.session->acknowledged() > before) redial_.useful();
   return "";
 }
 
@@ -220,6 +222,7 @@ std::string Link::take_message(NumberedMessage& frame, Time now) {
   const bool expected = shared_.user.deliver(std::move(message));
   if (!expected && !shared_.ending)
     return fmt::format("a message of round {} that nobody expects", step);
+  redial_.useful();
   if (connection == connection_ && owes_ack()) send_heartbeat();
   return "";
 }

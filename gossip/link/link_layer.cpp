@@ -82,7 +82,8 @@ void LinkLayer::arrived(ConnectionId connection, Frame frame, Time now) {
 }
 
 void LinkLayer::hear_bytes(ConnectionId connection, std::uint64_t bytes, Time now) {
-  if (Link* link = link_of(connection)) link->hear_bytes(connection, bytes, now);
+  if (Link* link = link_of(connection)) return link->hear_bytes(connection, bytes, now);
+  if (Stranger* stranger = strangers_.find(connection)) stranger->spoke = true;
 }
 
 void LinkLayer::ended(ConnectionId connection, const std::string& why, Time now) {
@@ -92,7 +93,9 @@ void LinkLayer::ended(ConnectionId connection, const std::string& why, Time now)
   }
   const Stranger* stranger = strangers_.find(connection);
   if (stranger == nullptr) return;
-  if (stranger->state == Stranger::State::awaited) say_refusal(*stranger, why);
+  // Who comes and goes without a word looks whether we live, as a neighbour does that we dial.
+  const bool probe = !stranger->spoke;
+  if (stranger->state == Stranger::State::awaited && !probe) say_refusal(*stranger, why);
   strangers_.remove(connection);
 }
 

@@ -8,8 +8,8 @@
 namespace gv {
 
 /// When a neighbour is dialled again. The pauses grow by half from `first` to `slowest`, with
-/// jitter so that a neighbourhood does not dial in step; a link that breaks before it has lived for
-/// `slowest` counts as another failure.
+/// jitter so that a neighbourhood does not dial in step; a link that breaks before it has carried a
+/// message, or has lived for `slowest`, counts as another failure.
 /// Invariant: at most one attempt is under way, and between two that fail there is at least half of
 /// the present pause.
 ///
@@ -32,6 +32,7 @@ class Redial {
   void dialled() { state_ = State::dialling; }
   void failed(Time now, Rng& jitter);
   void linked(Time now);
+  void useful() { fresh_ = false; }  ///< a message went or came over it
   void rest() { state_ = State::resting; }
 
  private:
@@ -42,7 +43,7 @@ class Redial {
   Time pause_;  ///< before the next attempt, on the average
   Time due_{0};
   Time linked_at_{0};
-  bool fresh_ = false;  ///< the last link has not lived for `slowest` yet
+  bool fresh_ = false;  ///< the last link has not carried a message yet
 };
 
 }  // namespace gv

@@ -66,8 +66,18 @@ void TcpWorldImpl::run(const std::vector<PeerAddress>& addresses,
   links_->start(now());
   watch_own_work();
   io_.run();
+  close_all();
   if (!compute_failure_.empty()) throw ComputeError(compute_failure_);
   if (!failure_.empty()) throw std::runtime_error(failure_);
+}
+
+/// Neighbours that still wait for an acknowledgement learn from the end of the connection, and from
+/// nobody listening here, that this peer needs nothing any more.
+void TcpWorldImpl::close_all() {
+  asio::error_code ignored;
+  acceptor_.close(ignored);
+  for (const auto& [id, socket] : connecting_) socket->close(ignored);
+  for (const auto& [id, connection] : connections_) connection.stream->close();
 }
 
 void TcpWorldImpl::begin() {

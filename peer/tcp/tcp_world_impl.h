@@ -98,6 +98,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   asio::awaitable<Resolved> resolve(PeerId neighbor);
   void open(ConnectionId connection, tcp::socket socket);
   std::uint64_t hash_of(const Payload& payload);
+  void close_all();
   void watch_own_work();
   void fail_compute(std::string why);
 

@@ -105,13 +105,20 @@ TEST_F(Accepting, ALiveNeighbourIsNotReplacedAndASilentOneIs) {
 
 TEST_F(Accepting, EveryKindOfRefusalIsSaidOnlyNowAndThen) {
   for (int k = 0; k < 1000; ++k) {
-    links->ended(knock(), "not a grapevine frame", now);
+    const ConnectionId babbler = knock();
+    links->hear_bytes(babbler, 9, now);
+    links->ended(babbler, "not a grapevine frame", now);
     links->arrived(knock(), Heartbeat{}, now);
     come(settings_of(1, 4, {}).self);
   }
   EXPECT_EQ(std::ranges::count(log, '\n'), 5);
   pass(milliseconds(500));
   EXPECT_NE(log.find("refused 2995 more connections"), std::string::npos) << log;
+}
+
+TEST_F(Accepting, WhoComesAndGoesWithoutAWordIsNoNews) {
+  links->ended(knock(), "it closed the connection", now);
+  EXPECT_EQ(log, "");
 }
 
 TEST_F(Accepting, TextOfStrangersIsEscaped) {
