@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gossip/journal.h"
-#include "gossip/link/carrier.h"
+#include "gossip/link_user.h"
 #include "gossip/mailbox.h"
 #include "gossip/task.h"
 #include "gossip/world.h"

@@ -5,6 +5,7 @@
 
 #include "gossip/link/frames.h"
 #include "gossip/link/job_watch.h"
+#include "gossip/link_user.h"
 
 namespace gv {
 
@@ -59,20 +60,6 @@ class Carrier {
   /// One line, without its end, for whoever watches this peer.
   virtual void say(const std::string& line) = 0;
   virtual void note(LinkEvent, PeerId) {}
-};
-
-/// Whom a link layer serves: the peer (peer.h says what each of these means).
-class LinkUser {
- public:
-  virtual ~LinkUser() = default;
-  virtual bool deliver(Message message) = 0;
-  virtual void heard_round(PeerId from, Step round) = 0;
-  virtual void away(PeerId from) = 0;
-  virtual void died(PeerId from) = 0;
-  virtual void back(PeerId from) = 0;
-  virtual void reborn(PeerId from) = 0;
-  virtual Step clock() const = 0;
-  virtual Time finishing_since() const = 0;
 };
 
 }  // namespace gv

@@ -142,7 +142,7 @@ void Link::adopt(ConnectionId connection, const Hello& theirs, Time now) {
 }
 
 void Link::tell_back() {
-  say(fmt::format("peer {} is back", neighbor_));
+  if (!quiet()) say(fmt::format("peer {} is back", neighbor_));
   note(LinkEvent::back);
   shared_.user.back(neighbor_);
 }
@@ -291,7 +291,7 @@ void Link::set_away(const std::string& why, Time now) {
   away_since_ = now;
   shared_.wake_at(now + shared_.settings.times.patience);
   note(LinkEvent::away);
-  shared_.user.away(neighbor_);
+  if (!life_.departed) shared_.user.away(neighbor_);
 }
 
 void Link::nobody_listens(const std::string& why, Time now) {
@@ -301,7 +301,7 @@ void Link::nobody_listens(const std::string& why, Time now) {
   state_ = State::dead;
   shared_.clocks.leaves(neighbor_);
   note(LinkEvent::died);
-  shared_.user.died(neighbor_);
+  if (!life_.departed) shared_.user.died(neighbor_);
 }
 
 void Link::cut(Time until, Time now) {

@@ -43,6 +43,8 @@ struct LinkShared {
 /// and no socket: every event brings the time, and what follows is asked of the carrier or told to
 /// the user, always last, since that may lead back here.
 /// Invariant: the user believes in the neighbour exactly while the link is unmet, linked or broken.
+/// One that has said goodbye has sent all that it ever will, so that its going away is not told:
+/// what came of it still counts.
 ///
 ///   unmet    nobody has answered as this neighbour yet
 ///   linked   a connection carries frames

@@ -38,9 +38,11 @@ class Session {
   /// Everything up to this number is here.
   std::uint64_t received() const { return received_; }
 
+ protected:
+  std::uint64_t received_ = 0;
+
  private:
   std::uint64_t sent_ = 0;
-  std::uint64_t received_ = 0;
   std::deque<Numbered> unacknowledged_;
   std::uint64_t unacknowledged_bytes_ = 0;
 };

@@ -14,6 +14,9 @@ namespace {
 /// below it, one flow that is in no book does not.
 constexpr double drift_tolerance = 1e-4;
 
+/// After the last fault. Peers that send the same again and again are busy, and get nowhere.
+constexpr Time longest_life = std::chrono::minutes(10);
+
 }  // namespace
 
 LinkTimes swarm_times() {
@@ -83,7 +86,9 @@ void Trial::begin(std::size_t record) {
 bool Trial::stuck() const {
   const LinkTimes& times = plan_.times;
   const Time longest = times.connect + times.farewell + times.dead_after;
-  return shared_.queue.now() - shared_.queue.idle_since() > longest;
+  const Time now = shared_.queue.now();
+  return now - shared_.queue.idle_since() > longest ||
+         (plan_.dice && now - plan_.until > longest_life);
 }
 
 void Trial::die(PeerId peer) {

@@ -28,7 +28,7 @@ class Trial {
   /// A life that is about to start; its replica is an AccountedReplica.
   void born(Life life, Peer& peer, Task<>& task);
   void start();
-  /// Nothing has come of anything for so long that nothing ever will.
+  /// Nothing has come of anything for so long that nothing ever will, or the run is much too long.
   bool stuck() const;
   Faults& faults() { return faults_; }
   void judge(SimulationResult& result);

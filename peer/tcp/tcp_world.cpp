@@ -66,9 +66,9 @@ void TcpWorldImpl::run(const std::vector<PeerAddress>& addresses,
   links_->start(now());
   watch_own_work();
   io_.run();
-  close_all();
   if (!compute_failure_.empty()) throw ComputeError(compute_failure_);
   if (!failure_.empty()) throw std::runtime_error(failure_);
+  close_all();
 }
 
 /// Neighbours that still wait for an acknowledgement learn from the end of the connection, and from

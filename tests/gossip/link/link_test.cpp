@@ -231,6 +231,21 @@ TEST_F(OneLink, AFreshLinkThatDiesAtOnceIsDialledWithPauses) {
   EXPECT_LT(lines, 200) << log;
 }
 
+TEST_F(OneLink, ALinkThatHasCarriedAMessageIsDialledAtOnce) {
+  make();
+  for (std::uint64_t k = 0; k < 10; ++k) {
+    Hello hello = hello_of(1);
+    hello.received = k;
+    const ConnectionId c = meet(hello);
+    links->send(1, message(0, 7), now);
+    links->arrived(c, Heartbeat{.ack = k + 1}, now);
+    const std::size_t dials = dial_times.size();
+    links->ended(c, "reset", now);
+    pass(milliseconds(0));
+    EXPECT_EQ(dial_times.size(), dials + 1);
+  }
+}
+
 TEST_F(OneLink, ALinkThatHasLivedIsDialledAtOnce) {
   const ConnectionId c = meet();
   for (int k = 0; k < 4; ++k) {
@@ -291,7 +306,8 @@ TEST_F(OneLink, AGoodbyeIsAcknowledgedAtOnce) {
   links->arrived(c, NumberedMessage{message_of(1, Kind::goodbye), 1, 0}, now);
   ASSERT_EQ(frames<Heartbeat>().size(), 1U);
   EXPECT_EQ(frames<Heartbeat>()[0].ack, 1U);
-  // Its end is no news, and nobody waits for it.
+  // Its end is no news, and nobody waits for it. What came of it counts, so that the peer is not
+  // told to go on without it.
   links->ended(c, "closed", now);
   pass(milliseconds(100));
   links->nobody_listens(1, "refused", now);
@@ -300,6 +316,7 @@ TEST_F(OneLink, AGoodbyeIsAcknowledgedAtOnce) {
   pass(seconds(10));
   EXPECT_EQ(dial_times.size(), dials);
   EXPECT_EQ(log, "");
+  EXPECT_TRUE(user.told.empty());
 }
 
 TEST_F(OneLink, ALargeFrameOnASlowLinkIsNoSilence) {

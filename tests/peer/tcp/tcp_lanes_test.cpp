@@ -21,10 +21,11 @@ class TcpLanes : public testing::Test {
     TcpOptions options;
     options.links.self = {.fleet = "", .model = "", .peer = 0, .incarnation = 1, .peers = 1};
     options.log = [](const std::string&) {};
-    options.runs_inline = [this](double flops) { return replica->runs_inline(flops); };
+    options.runs_inline = [this](double flops) { return asked->runs_inline(flops); };
     world = TcpWorld::make(std::move(options));
     world->listen();
     replica = make_host_replica(make_quadratic(QuadraticSpec{}, 0, 1, Rng(1)), {}, 1, Rng(1));
+    asked = replica.get();
     peer = std::make_unique<Peer>(
         Plan{.id = 0, .peers = 1, .neighborhood = {1, {}, {}, {}}}, *world, nobody, *replica);
   }
@@ -34,6 +35,7 @@ class TcpLanes : public testing::Test {
   Journal nobody;                           ///< hears what the peer has to say
   std::unique_ptr<TcpWorld> world;
   std::unique_ptr<Replica> replica;
+  const Replica* asked = nullptr;  ///< whether a job may run inline
   std::unique_ptr<Peer> peer;
 };
 
@@ -105,6 +107,7 @@ class DeviceReplica : public AccountedReplica {
 
 TEST_F(TcpLanes, TheLoopDoesNoWorkOfADevice) {
   DeviceReplica device(std::move(replica));
+  asked = &device;
   Peer owner(peer->plan, *world, nobody, device);
   EXPECT_NE(thread_of_a_job(*world, owner, 1), std::this_thread::get_id());
 }

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "gossip/message.h"
+#include "gossip/world.h"
+
+namespace gv {
+
+/// Whom a link layer serves: the peer (peer.h says what each of these means).
+class LinkUser {
+ public:
+  virtual ~LinkUser() = default;
+  virtual bool deliver(Message message) = 0;
+  virtual void heard_round(PeerId from, Step round) = 0;
+  virtual void away(PeerId from) = 0;
+  virtual void died(PeerId from) = 0;
+  virtual void back(PeerId from) = 0;
+  virtual void reborn(PeerId from) = 0;
+  virtual Step clock() const = 0;
+  virtual Time finishing_since() const = 0;
+};
+
+}  // namespace gv
