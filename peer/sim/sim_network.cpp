@@ -18,7 +18,7 @@ constexpr std::uint64_t most_unacknowledged = 8;
 
 const char* sends(Kind kind) {
   switch (kind) {
-    case Kind::model:
+    case Kind::contribution:
       return "sends a half to";
     case Kind::goodbye:
       return "says goodbye to";
@@ -31,7 +31,7 @@ const char* sends(Kind kind) {
 
 const char* takes(Kind kind) {
   switch (kind) {
-    case Kind::model:
+    case Kind::contribution:
       return "takes the half of";
     case Kind::goodbye:
       return "hears the goodbye of";
@@ -116,7 +116,7 @@ void SimNetwork::send(PeerId from, PeerId to, Message message) {
 void SimNetwork::transmit(Edge& edge, End& from, const Session::Numbered& numbered) {
   if (!edge.up) return;
   const Message& m = numbered.message;
-  dice_.note(now(), sends(m.kind), from.self, from.other, m.step);
+  dice_.note(now(), sends(m.kind), from.self, from.other, m.number);
   from.ack_told = from.session.received();
   transmit(
       edge, from, bytes_of(numbered.message, {.number = numbered.number, .ack = from.ack_told}));
@@ -200,10 +200,10 @@ void SimNetwork::take(Edge& edge, End& at, wire::Header header) {
     at.ack_told = at.session.received();
     transmit(edge, at, wire::encode(wire::Heartbeat{at.ack_told, shared_.peers[at.self]->clock()}));
   }
-  const Step step = header.message.step;
+  const std::uint64_t step = header.message.number;
   const Kind kind = header.message.kind;
   dice_.note(now(), takes(kind), at.self, at.other, step);
-  if (kind == Kind::state && header.message.part == 0 && header.message.payload)
+  if (kind == Kind::model_copy && header.message.part == 0 && header.message.payload)
     dice_.count(Probe::fetched);
   if (!shared_.peers[at.self]->deliver(std::move(header.message)))
     violations_.push_back(

@@ -14,6 +14,7 @@ SimulationResult run_seed(const Assembly& fleet, std::uint64_t seed, const Swarm
   SimulationOptions options;
   options.threads = 1;
   options.faults = FaultPlan{seed, all.until, all.trace};
+  options.parts = all.parts;
   return simulate(fleet, observer, options);
 }
 

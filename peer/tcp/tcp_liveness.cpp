@@ -37,10 +37,10 @@ std::string TcpWorldImpl::take_message(Edge& edge, wire::Header& header) {
     case Session::Arrival::next:
       break;
   }
-  const Step step = header.message.step;
+  const std::uint64_t number = header.message.number;
   edge.departed = edge.departed || header.message.kind == Kind::goodbye;
   if (!peer_->deliver(std::move(header.message)) && !ending_)
-    return fmt::format("a message of round {} that nobody expects", step);
+    return fmt::format("a message of number {} that nobody expects", number);
   if (edge.departed || edge.session.received() - edge.ack_told >= most_unacknowledged)
     send_heartbeat(edge);
   return "";
