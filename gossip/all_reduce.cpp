@@ -9,7 +9,7 @@ namespace gv {
 namespace {
 
 /// One direction of the ring: at each hop sends a chunk on and takes one in. False when the
-/// neighbour has left.
+/// neighbour is gone.
 Task<bool> go_round(Peer& me, Kind kind) {
   const PeerId n = me.plan.peers;
   const PeerId next = ring_next(me.plan.id, n);
@@ -43,7 +43,7 @@ Task<> ring_all_reduce(Peer& me) {
     co_await me.gradient();
     const bool reduced = co_await go_round(me, Kind::reduce);
     const bool gathered = reduced && co_await go_round(me, Kind::gather);
-    if (!gathered) co_return;  // a peer has left: this round can never be completed by anyone
+    if (!gathered) co_return;  // a peer has died or left: nobody can complete this round
     co_await me.compute(static_cast<double>(me.replica.size()),
                         [&] { me.replica.scale(Vector::g, mean); });
     co_await me.step_local();

@@ -39,10 +39,11 @@ struct Sleep {
 struct Receive {
   Mailbox& mailbox;
   Mailbox::Key key;
+  Absence absence;  ///< that ends the wait
   std::optional<Message> answer;
   bool await_ready() { return mailbox.take(key, answer); }
   void await_suspend(std::coroutine_handle<> h) {
-    mailbox.wait(key, [this, h](std::optional<Message> m) {
+    mailbox.wait(key, absence, [this, h](std::optional<Message> m) {
       answer = std::move(m);
       h.resume();
     });

@@ -5,11 +5,23 @@
 namespace gv {
 namespace {
 
-std::string round_text(Step round) {
+std::string round_text(Round round) {
   return "round " + std::to_string(round);
 }
 std::string peer_text(PeerId peer) {
   return "peer " + std::to_string(peer);
+}
+
+std::string reason(event::CollectiveBroken::Why why) {
+  switch (why) {
+    case event::CollectiveBroken::Why::died:
+      return " has died";
+    case event::CollectiveBroken::Why::left:
+      return " has left";
+    case event::CollectiveBroken::Why::stuck:
+      return " lives and has not sent its part in time (faults.deadline)";
+  }
+  return "";
 }
 
 struct Lines {
@@ -28,8 +40,16 @@ struct Lines {
   }
   std::string operator()(const event::DeadlinePassed& e) const {
     return round_text(e.round) + ": " + peer_text(e.peer) + " has not sent piece " +
-           std::to_string(e.part) + " of exchange " + std::to_string(e.exchange) +
+           std::to_string(e.part) + " of exchange " + std::to_string(e.exchange.value) +
            " in time (faults.deadline): going on, its half will count when it comes";
+  }
+  std::string operator()(const event::GoesOnWithout& e) const {
+    return round_text(e.round) + ": " + peer_text(e.peer) +
+           " has not sent its part in time (faults.deadline): going on without it";
+  }
+  std::string operator()(const event::CollectiveBroken& e) const {
+    return round_text(e.round) + ": " + peer_text(e.peer) + reason(e.why) +
+           ": a collective needs everybody, so this peer ends here";
   }
   std::string operator()(const event::AwaitsHalf& e) const {
     return "done; " + peer_text(e.of) + " is away and owes half of an exchange: waiting for it, " +

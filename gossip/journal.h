@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -15,21 +17,24 @@ namespace gv {
 /// watches the fleet.
 struct Report {
   PeerId peer = 0;
-  Step step = 0;                 ///< steps completed
+  Round step = 0;                ///< steps completed
   bool last = false;             ///< the peer has stopped; `model` is its final replica
   double train_loss = 0;         ///< mean minibatch loss since the last report
   Evaluation evaluation;         ///< of the local model
   std::uint64_t sent_bytes = 0;  ///< on the wire, since the start
   Time longest_wait{0};          ///< for a neighbour's half, since the start
-  Step passed_over = 0;          ///< rounds that it did not take part in, to catch up
-  Payload model;                 ///< x
+  Round passed_over = 0;         ///< rounds that it did not take part in, to catch up
+  /// The neighbour that died or got stuck, so that a collective could not be completed and the
+  /// algorithm ended before its last round.
+  std::optional<PeerId> broken_by{};
+  Payload model;  ///< x
 };
 
 /// One piece of an exchange, applied here: x += weight (theirs - ours). The other end applies the
 /// opposite, with the same weight.
 struct Settlement {
   PeerId with = 0;
-  Step exchange = 0;
+  ExchangeNumber exchange;
   std::uint32_t part = 0;
   float weight = 0;
   Payload ours, theirs;
@@ -40,7 +45,7 @@ namespace event {
 
 /// A round's checkpoint is left out: a model that is not finite must not replace one that was.
 struct CheckpointLeftOut {
-  Step round = 0;
+  Round round = 0;
 };
 /// A peer that has lost its model found no neighbour that has one.
 struct NoModelToTake {};
@@ -48,15 +53,31 @@ struct TookModel {
   PeerId of = 0;
 };
 struct PassedOver {
-  Step rounds = 0;
-  Step to = 0;  ///< the round in which it goes on
+  Round rounds = 0;
+  Round to = 0;  ///< the round in which it goes on
 };
 /// A neighbour that lives was waited for no longer.
 struct DeadlinePassed {
-  Step round = 0;
+  Round round = 0;
   PeerId peer = 0;
-  Step exchange = 0;
+  ExchangeNumber exchange;
   std::uint32_t part = 0;  ///< that has not come
+};
+/// The same, where it is not an exchange that goes on without it.
+struct GoesOnWithout {
+  Round round = 0;
+  PeerId peer = 0;
+};
+/// A collective needs everybody, and one is missing.
+struct CollectiveBroken {
+  enum class Why : std::uint8_t {
+    died,
+    left,   ///< it said goodbye, for a reason of its own
+    stuck,  ///< it lives, and did not get on within the deadline
+  };
+  Round round = 0;
+  PeerId peer = 0;
+  Why why = Why::died;
 };
 /// All rounds are done, and a neighbour that is away owes half of an exchange.
 struct AwaitsHalf {
@@ -65,7 +86,7 @@ struct AwaitsHalf {
 };
 /// A neighbour sent values that are not finite: they count at neither end.
 struct NotFiniteCame {
-  Step round = 0;
+  Round round = 0;
   PeerId from = 0;
   std::uint32_t strikes = 0;  ///< rounds in which it did, this one included
   std::uint32_t most = 0;     ///< so many, and it is in quarantine
@@ -81,6 +102,8 @@ using PeerEvent = std::variant<event::CheckpointLeftOut,
                                event::TookModel,
                                event::PassedOver,
                                event::DeadlinePassed,
+                               event::GoesOnWithout,
+                               event::CollectiveBroken,
                                event::AwaitsHalf,
                                event::NotFiniteCame,
                                event::Quarantined>;
@@ -95,7 +118,7 @@ class Journal {
   virtual ~Journal() = default;
   virtual void publish(Report) {}
   /// What training can go on from after this round. Called off the loop, by a job.
-  virtual void store(Step, std::vector<std::byte>) {}
+  virtual void store(Round, std::vector<std::byte>) {}
   /// For whoever keeps account of the exchanges.
   virtual void settled(const Settlement&) {}
   virtual void note(const PeerEvent&) {}

@@ -1,17 +1,15 @@
 #include "gossip/mailbox.h"
 
 #include <algorithm>
-#include <utility>
+#include <iterator>
 #include <vector>
-
-#include "gossip/mutant.h"
 
 namespace gv {
 
 bool Mailbox::deliver(Message message) {
-  const Key key{message.from, message.kind, message.step, message.part};
+  const Key key{message.from, message.kind, message.number, message.part};
   if (auto it = waiters_.find(key); it != waiters_.end()) {
-    const Waiter waiter = std::move(it->second);
+    const Waiter waiter = std::move(it->second.second);
     waiters_.erase(it);
     waiter(std::move(message));
     return true;
@@ -26,41 +24,45 @@ bool Mailbox::take(const Key& key, std::optional<Message>& answer) {
     return true;
   }
   answer.reset();
-  return closed(key.from, key.step);
+  return closed(key);
 }
 
-void Mailbox::wait(const Key& key, Waiter waiter) {
-  waiters_.emplace(key, std::move(waiter));
+void Mailbox::wait(const Key& key, Absence absence, Waiter waiter) {
+  waiters_.emplace(key, Waiting{absence, std::move(waiter)});
 }
 
-void Mailbox::close(PeerId from, Step step) {
-  const auto [it, inserted] = closed_.try_emplace(from, step);
-  it->second = std::min(it->second, step);
-  disappoint([this](const Key& key) { return closed(key.from, key.step); });
+void Mailbox::close(PeerId from, std::uint64_t number) {
+  const auto [it, inserted] = closed_.try_emplace(from, number);
+  it->second = std::min(it->second, number);
+  cancel_waiters([this](const Key& key, Absence) { return closed(key); });
 }
 
-void Mailbox::interrupt(PeerId from) {
-  if (mutant(Mutant::ignore_interrupt)) return;
-  disappoint([from](const Key& key) { return key.from == from; });
+void Mailbox::interrupt(PeerId from, Absence absence) {
+  cancel_waiters(
+      [&](const Key& key, Absence waits) { return key.from == from && waits == absence; });
 }
 
 void Mailbox::forget(PeerId from) {
   std::erase_if(ready_, [from](const auto& entry) { return entry.first.from == from; });
   closed_.erase(from);
-  interrupt(from);
 }
 
-void Mailbox::disappoint(const std::function<bool(const Key&)>& hopeless) {
-  std::vector<Waiter> disappointed;
+void Mailbox::drop_below(PeerId from, Kind kind, std::uint64_t number) {
+  ready_.erase(ready_.lower_bound({from, kind, 0, 0}), ready_.lower_bound({from, kind, number, 0}));
+}
+
+/// They are called when all of them are out of the list: each may wait again.
+void Mailbox::cancel_waiters(const Hopeless& hopeless) {
+  std::vector<Waiter> cancelled;
   for (auto w = waiters_.begin(); w != waiters_.end();) {
-    if (!hopeless(w->first)) {
+    if (!hopeless(w->first, w->second.first)) {
       ++w;
       continue;
     }
-    disappointed.push_back(std::move(w->second));
+    cancelled.push_back(std::move(w->second.second));
     w = waiters_.erase(w);
   }
-  for (const Waiter& waiter : disappointed) waiter(std::nullopt);
+  for (const Waiter& waiter : cancelled) waiter(std::nullopt);
 }
 
 const Message* Mailbox::kept(const Key& key) const {
@@ -68,9 +70,18 @@ const Message* Mailbox::kept(const Key& key) const {
   return it == ready_.end() ? nullptr : &it->second;
 }
 
-bool Mailbox::closed(PeerId from, Step step) const {
-  const auto it = closed_.find(from);
-  return it != closed_.end() && step >= it->second;
+std::size_t Mailbox::kept(PeerId from, Kind kind) const {
+  const auto first = ready_.lower_bound({from, kind, 0, 0});
+  const auto last = std::find_if(first, ready_.end(), [&](const auto& entry) {
+    return entry.first.from != from || entry.first.kind != kind;
+  });
+  return static_cast<std::size_t>(std::distance(first, last));
+}
+
+bool Mailbox::closed(const Key& key) const {
+  const auto it = closed_.find(key.from);
+  if (it == closed_.end()) return false;
+  return is_channel(key.kind) || key.number >= it->second;
 }
 
 }  // namespace gv

@@ -1,22 +1,30 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "gossip/message.h"
 
 namespace gv {
 
+/// Which absence of a neighbour ends the wait for it.
+enum class Absence : std::uint8_t {
+  away,  ///< that nothing is heard of it: averaging goes on without it
+  gone,  ///< only its goodbye, or its death: a collective needs everybody
+};
+
 /// Messages that came before anyone asked, and askers whose message has not come.
-/// Each (from, kind, step, part) is delivered and asked for at most once.
+/// Each (from, kind, number, part) is delivered and asked for at most once.
 class Mailbox {
  public:
   struct Key {
     PeerId from;
     Kind kind;
-    Step step;
+    std::uint64_t number;
     std::uint32_t part;
     auto operator<=>(const Key&) const = default;
   };
@@ -28,24 +36,36 @@ class Mailbox {
   /// True when there is an answer: the message, or nothing because the sender is closed.
   bool take(const Key& key, std::optional<Message>& answer);
   /// Calls `waiter` when the answer comes; only after take() said there is none.
-  void wait(const Key& key, Waiter waiter);
-  /// No message of `from` at `step` or later will come: its askers, present and future, get
-  /// nothing.
-  void close(PeerId from, Step step);
-  /// Those who now wait for `from` get nothing; what comes later is kept as ever.
-  void interrupt(PeerId from);
-  /// `from` begins anew: nothing of it is kept, its askers get nothing, and it is not closed.
+  void wait(const Key& key, Absence absence, Waiter waiter);
+  /// `from` has said goodbye: no contribution of this number or a later one will come, and nothing
+  /// more on any channel. Their askers, present and future, get nothing.
+  void close(PeerId from, std::uint64_t number);
+  /// Those who wait for `from`, and whose wait ends with such an absence, get nothing; what comes
+  /// later is kept as ever.
+  void interrupt(PeerId from, Absence absence);
+  /// `from` begins anew: nothing of it is kept, and it is not closed.
   void forget(PeerId from);
+  /// Lets go of what is kept of `from` on a channel and below a number.
+  void drop_below(PeerId from, Kind kind, std::uint64_t number);
+
   /// What is kept of this key; null: nothing.
   const Message* kept(const Key& key) const;
-  /// True when `from` takes no part in `step`.
-  bool closed(PeerId from, Step step) const;
+  /// How many messages of `from` are kept on a channel.
+  std::size_t kept(PeerId from, Kind kind) const;
+  bool waited_for(const Key& key) const { return waiters_.contains(key); }
+  /// True when this will not come any more, unless it is here.
+  bool closed(const Key& key) const;
+  /// True when `from` has said goodbye.
+  bool closed(PeerId from) const { return closed_.contains(from); }
 
  private:
-  void disappoint(const std::function<bool(const Key&)>& hopeless);
+  using Waiting = std::pair<Absence, Waiter>;
+  using Hopeless = std::function<bool(const Key&, Absence)>;
+  void cancel_waiters(const Hopeless& hopeless);
+
   std::map<Key, Message> ready_;
-  std::map<Key, Waiter> waiters_;
-  std::map<PeerId, Step> closed_;
+  std::map<Key, Waiting> waiters_;
+  std::map<PeerId, std::uint64_t> closed_;  ///< the first number that will not come
 };
 
 }  // namespace gv

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 
 #include "graph/topology/topology.h"
@@ -7,31 +8,46 @@
 
 namespace gv {
 
-/// A round of the algorithm: one exchange and its local steps.
-using Step = std::uint64_t;
+/// A round of the algorithm: one exchange and its local steps. Every peer counts its own from 0.
+using Round = std::uint64_t;
+using Step = Round;
+
+/// Which exchange of one edge. Both ends count from 0 since they met, so that it runs behind the
+/// rounds where one of them was late or away, and begins anew with a successor.
+struct ExchangeNumber {
+  std::uint64_t value = 0;
+  auto operator<=>(const ExchangeNumber&) const = default;
+  ExchangeNumber next() const { return {value + 1}; }
+};
 
 /// Models travel in pieces of so many floats (512 KiB), the last one shorter: a piece stays in the
 /// cache between the socket and the mixing, which begins before the rest has come.
 inline constexpr std::size_t piece_floats = 131'072;
 
+/// What a message is. From 16 on, kinds are the channels that methods open.
 enum class Kind : std::uint8_t {
-  model = 1,    ///< x of the sender in exchange `step`; `part` numbers the piece
-  reduce = 2,   ///< ring all-reduce, reduce-scatter: a partial sum; `part` numbers the hop
-  gather = 3,   ///< ring all-reduce, all-gather: a finished sum; `part` numbers the hop
-  goodbye = 4,  ///< the sender stops: `step` is the first step it will not take part in. No payload
-  fetch = 5,    ///< the sender has lost its model and asks for ours. No payload
-  state = 6,    ///< the answer; `part` numbers the piece. Without a payload: there is none to give
+  contribution = 1,  ///< x of the sender in exchange `number`; `part` is the piece
+  goodbye = 4,       ///< the sender stops: `number` is the first that it takes no part in
+  fetch = 5,         ///< the sender has lost its model and asks for ours
+  model_copy = 6,    ///< the answer; `part` is the piece. Without a payload: there is none to give
+  held_up = 7,       ///< the sender waits for somebody else (`part` 1), or no longer does (0)
+  reduce = 16,       ///< ring all-reduce, reduce-scatter: a partial sum; `part` is the hop
+  gather = 17,       ///< ring all-reduce, all-gather: a finished sum; `part` is the hop
 };
+
+inline constexpr bool is_channel(Kind kind) {
+  return static_cast<std::uint8_t>(kind) >= 16;
+}
 
 struct Message {
   PeerId from = 0;
-  Kind kind = Kind::model;
-  Step step = 0;
+  Kind kind = Kind::contribution;
+  std::uint64_t number = 0;  ///< of the exchange, or what the channel counts; see Kind
   std::uint32_t part = 0;
   Payload payload;  ///< null: no payload
-  /// The sender's clock (Peer::clock); with a schedule the round in which its half began.
-  Step round = 0;
-  std::uint32_t degree = 0;  ///< model: with how many neighbours the sender exchanges in this round
+  /// The sender's clock (Peer::clock); with a schedule the round in which its exchange began.
+  Round round = 0;
+  std::uint32_t degree = 0;  ///< contribution: with how many neighbours the sender exchanges
 };
 
 }  // namespace gv

@@ -1,104 +1,51 @@
 #include "gossip/peer.h"
 
-#include <algorithm>
-#include <iterator>
+#include <memory>
 #include <utility>
 
-#include "gossip/awaits.h"
-#include "gossip/mutant.h"
-#include "gossip/ring.h"
-#include "optim/check.h"
 #include "optim/state.h"
 
 namespace gv {
-namespace {
 
-struct AllLeft {
-  const std::size_t& leaving;
-  std::coroutine_handle<>& when_left;
-  bool await_ready() const noexcept { return leaving == 0; }
-  void await_suspend(std::coroutine_handle<> h) const noexcept { when_left = h; }
-  void await_resume() const noexcept {}
-};
+Peer::Peer(Plan plan_, World& world_, Journal& journal_, Replica& replica_, const Rules& rules_)
+    : PeerCore(std::move(plan_), world_, journal_, replica_, rules_),
+      roster_(*this),
+      pace_(*this, roster_),
+      post_(*this, roster_, pace_),
+      exchange_(*this, roster_, pace_, post_),
+      joining_(*this, roster_, post_),
+      parting_(*this, roster_, post_, exchange_) {}
 
-}  // namespace
-
-Peer::Peer(Plan plan_, World& world_, Journal& journal_, Replica& replica_)
-    : plan(std::move(plan_)), replica(replica_), world(world_), journal(journal_) {
-  const Neighborhood& row = plan.neighborhood;
-  GV_CHECK(row.peers.size() == row.weights.size(), "a weight for each neighbour");
-  std::vector<PeerId> all;
-  std::ranges::set_union(row.peers, row.receivers, std::back_inserter(all));
-  for (const PeerId peer : all) {
-    Edge edge;
-    edge.peer = peer;
-    edge.out = std::ranges::binary_search(row.receivers, peer);
-    const auto in = std::ranges::lower_bound(row.peers, peer);
-    edge.in = in != row.peers.end() && *in == peer;
-    edge.two_way = edge.in && edge.out && !(plan.schedule && plan.schedule->directed());
-    edge.hears = edge.in;
-    edge.tells = edge.out;
-    if (edge.in)
-      edge.weight =
-          static_cast<float>(row.weights[static_cast<std::size_t>(in - row.peers.begin())]);
-    edges_.push_back(std::move(edge));
-  }
+void Peer::stop() {
+  stopping_ = true;
+  post_.stop();
 }
 
-Peer::Edge* Peer::edge_of(PeerId peer) {
-  const auto at = std::ranges::lower_bound(edges_, peer, {}, &Edge::peer);
-  return at == edges_.end() || at->peer != peer ? nullptr : &*at;
+void Peer::send(PeerId to, Kind channel, Payload payload, std::uint32_t part) {
+  send(to, channel, std::move(payload), part, step);
 }
 
-Message Peer::message(Kind kind, Step number, std::uint32_t part, Payload payload) const {
-  Message m;
-  m.from = plan.id;
-  m.kind = kind;
-  m.step = number;
-  m.part = part;
-  m.payload = std::move(payload);
-  m.round = clock_;
-  return m;
+void Peer::send(
+    PeerId to, Kind channel, Payload payload, std::uint32_t part, std::uint64_t number) {
+  if (!post_.closed(to)) post_.send(to, post_.letter(channel, number, part, std::move(payload)));
 }
 
-Task<Payload> Peer::snapshot(Vector v, Range r) {
-  const std::shared_ptr<Buffer> copy = pool_.acquire(r.count * sizeof(float));
-  co_await compute(static_cast<double>(r.count), [&] { replica.snapshot(v, r, *copy); });
-  co_return copy;
+Task<std::optional<Message>> Peer::receive(PeerId from,
+                                           Kind channel,
+                                           std::uint32_t part,
+                                           Absence absence) {
+  return receive(from, channel, part, step, absence);
 }
 
-void Peer::send(PeerId to, Kind kind, Payload payload, std::uint32_t part) {
-  if (kind != Kind::goodbye && mailbox_.closed(to, step)) return;
-  world.send(to, message(kind, step, part, std::move(payload)));
-}
-
-Task<std::optional<Message>> Peer::receive(PeerId from, Kind kind, std::uint32_t part) {
-  Receive waiting{mailbox_, {from, kind, step, part}, {}};
-  co_return co_await waiting;
-}
-
-std::uint32_t Peer::pieces() const {
-  return static_cast<std::uint32_t>((replica.size() + piece_floats - 1) / piece_floats);
-}
-
-Range Peer::piece(std::uint32_t part) const {
-  const std::size_t begin = part * piece_floats;
-  return {begin, std::min(piece_floats, replica.size() - begin)};
-}
-
-Task<> Peer::compute(double flops, std::function<void()> job) {
-  Offload offload{world, flops, std::move(job)};
-  co_await offload;
+Task<std::optional<Message>> Peer::receive(
+    PeerId from, Kind channel, std::uint32_t part, std::uint64_t number, Absence absence) {
+  return post_.receive({from, channel, number, part}, absence);
 }
 
 Task<> Peer::train(double flops, double (Replica::*work)()) {
   co_await compute(flops, [this, work] { pending_loss_ = (replica.*work)(); });
   loss_sum_ += pending_loss_;
   ++losses_;
-}
-
-double Peer::step_flops() const {
-  return 2.0 * static_cast<double>(replica.size());
 }
 
 Task<> Peer::gradient() {
@@ -118,13 +65,13 @@ Task<> Peer::local_steps() {
 }
 
 Task<> Peer::end_step() {
-  const Step before = step++;
-  if (in_company_) ++clock_;
-  if (plan.catch_up) catch_up(plan.peers, bearable_lag());
-  const auto due = [&](Step every) { return every != 0 && step / every > before / every; };
+  const Round before = step++;
+  pace_.count_round();
+  if (plan.catch_up) pace_.catch_up(plan.peers, pace_.bearable_lag());
+  const auto due = [&](Round every) { return every != 0 && step / every > before / every; };
   if (due(plan.checkpoint_every)) co_await checkpoint();
   if (due(plan.evaluate_every) && running()) co_await evaluate(false);
-  if (plan.catch_up) co_await keep_pace();
+  if (plan.catch_up) co_await pace_.keep(running() && exchange_.may_come_back());
 }
 
 /// Takes no virtual time, like an evaluation. A model that is not finite must not take the place of
@@ -141,46 +88,33 @@ Task<> Peer::checkpoint() {
   if (!finite) journal.note(event::CheckpointLeftOut{step});
 }
 
-/// Edge by edge and all at once: a neighbour may be waiting for our goodbye while we wait for the
-/// half that another one owes us.
-Task<> Peer::finish() {
-  finishing_ = true;
-  finishing_since_ = world.now();
-  leaving_ = edges_.size();
-  for (Edge& edge : edges_) {
-    if (edge.away) begin_patience(edge);
-    errands_.push_back(leave(edge));
-    errands_.back().start();
-  }
-  AllLeft all{leaving_, when_left_};
-  co_await all;
-  co_await evaluate(true);
+Task<> Peer::join() {
+  pace_.begin();
+  if (plan.fetch || (plan.catch_up && pace_.begun_without_us())) co_await joining_.fetch_model();
+  joining_.end();
+  if (plan.catch_up) pace_.catch_up(0, 0);
+  pace_.begin_round();
 }
 
-Task<> Peer::leave(Edge& edge) {
-  if (!mutant(Mutant::leave_unsettled)) co_await settle_late(edge, true);
-  const Step first_without_us = number(edge) + (edge.open ? 1 : 0);
-  edge.left = true;
-  if (!edge.quarantined || !mutant(Mutant::quarantine_without_goodbye))
-    world.send(edge.peer, message(Kind::goodbye, first_without_us, 0, nullptr));
-  if (--leaving_ == 0 && when_left_) std::exchange(when_left_, {}).resume();
+Task<> Peer::finish() {
+  co_await parting_.leave_all();
+  co_await evaluate(true);
 }
 
 Task<> Peer::evaluate(bool last) {
   Report report{.peer = plan.id,
                 .step = last ? step : step - step % plan.evaluate_every,
                 .last = last,
-                .train_loss = 0,
+                .train_loss = losses_ == 0 ? 0 : loss_sum_ / static_cast<double>(losses_),
                 .evaluation = {},
-                .sent_bytes = 0,
-                .longest_wait = longest_wait_,
-                .passed_over = passed_over_,
+                .sent_bytes = world.sent_bytes(),
+                .longest_wait = post_.longest_wait(),
+                .passed_over = pace_.passed_over(),
+                .broken_by = post_.broken_by(),
                 .model = {}};
-  report.train_loss = losses_ == 0 ? 0 : loss_sum_ / static_cast<double>(losses_);
-  report.sent_bytes = world.sent_bytes();
   loss_sum_ = 0;
   losses_ = 0;
-  const std::shared_ptr<Buffer> copy = pool_.acquire(replica.size() * sizeof(float));
+  const std::shared_ptr<Buffer> copy = pool().acquire(replica.size() * sizeof(float));
   // No flops: looking at a fleet takes no virtual time.
   co_await compute(0, [&] {
     replica.snapshot(Vector::x, {0, replica.size()}, *copy);
@@ -191,55 +125,81 @@ Task<> Peer::evaluate(bool last) {
 }
 
 bool Peer::deliver(Message message) {
-  Edge* edge = edge_of(message.from);
-  if (edge == nullptr) return false;
-  if (message.kind == Kind::goodbye) {
-    mailbox_.close(message.from, message.step);
-    return true;
+  const std::optional<std::size_t> k = find(message.from);
+  if (!k) return false;
+  switch (message.kind) {
+    case Kind::goodbye:
+      post_.goodbye(message.from, message.number);
+      return true;
+    case Kind::contribution:
+      return exchange_.take(*k, std::move(message));
+    case Kind::fetch:
+      return joining_.take_question(*k, message);
+    case Kind::model_copy:
+      return joining_.take_piece(*k, std::move(message));
+    case Kind::held_up:
+      return post_.hear_held_up(*k, message);
+    default:
+      return post_.take(*k, std::move(message));
   }
-  if (!acceptable(message)) return false;
-  if (message.kind == Kind::fetch) {
-    if (mutant(Mutant::fetch_without_answer)) return true;
-    std::erase_if(errands_, [](const Task<>& errand) { return errand.done(); });
-    errands_.push_back(give_model(*edge));
-    errands_.back().start();
-    return true;
-  }
-  // An answer that came too late, or what was sent before our goodbye, is for nobody.
-  const bool unwanted = edge->quarantined || (message.kind == Kind::state && !joining_);
-  if (unwanted) return true;
-  const bool new_to_us = mailbox_.deliver(std::move(message));
-  if (plan.schedule && owes_answer(*edge)) hurry();
-  return new_to_us;
 }
 
-bool Peer::acceptable(const Message& message) {
-  const Edge& edge = *edge_of(message.from);
-  if (message.kind == Kind::fetch) return edge.two_way && !message.payload;
-  if (message.kind == Kind::state && !message.payload) return message.part == 0;
-  if (!edge.in) return false;
-  Step first = step;
-  // A neighbour can be ahead by no more than the hops of a way round to it.
-  Step last = step + plan.peers;
-  if (plan.schedule && message.step > last) last = step + 1 + lead(step + 1);
-  if (message.kind == Kind::state) {
-    first = last = 0;
-  } else if (message.kind == Kind::model && edge.two_way) {
-    first = edge.exchange;  // it begins an exchange when the one before is settled
-    last = edge.exchange + 1;
-  }
-  if (message.step < first || message.step > last) return false;
-  const std::size_t floats = expected_floats(message);
-  return message.payload && message.payload->size() == floats * sizeof(float) &&
-         (floats > 0 || message.kind == Kind::reduce || message.kind == Kind::gather);
+void Peer::heard_round(PeerId from, Round round) {
+  if (const auto k = find(from)) pace_.heard_round(*k, round);
 }
 
-/// 0: there is no such part.
-std::size_t Peer::expected_floats(const Message& message) const {
-  if (message.kind == Kind::model || message.kind == Kind::state)
-    return message.part < pieces() ? piece(message.part).count : 0;
-  const PeerId c = ring_sent_chunk(message.kind, message.from, message.part, plan.peers);
-  return ring_chunk(replica.size(), plan.peers, c).count;
+void Peer::away(PeerId from) {
+  const auto k = find(from);
+  if (!k) return;
+  roster_.away(*k);
+  if (exchange_.open(*k) && !rules.stays_open(Missing::away)) exchange_.abandon(*k);
+  parting_.away(*k);
+  post_.away(*k);
+}
+
+void Peer::died(PeerId from) {
+  const auto k = find(from);
+  if (!k) return;
+  const bool news = roster_.here(*k);
+  roster_.died(*k);
+  news ? away(from) : parting_.away(*k);
+  post_.died(*k);
+}
+
+void Peer::back(PeerId from) {
+  if (const auto k = find(from)) {
+    roster_.back(*k);
+    post_.back(*k);
+  }
+}
+
+void Peer::reborn(PeerId from) {
+  const auto k = find(from);
+  if (!k) return;
+  exchange_.reborn(*k);
+  roster_.reborn(*k);
+  pace_.reborn(*k);
+  post_.reborn(*k);
+  parting_.reborn(*k);
+  post_.hurry();
+}
+
+std::size_t Peer::open_exchanges() const {
+  std::size_t open = 0;
+  for (std::size_t k = 0; k < neighbors.size(); ++k) open += exchange_.open(k) ? 1 : 0;
+  return open;
+}
+
+bool Peer::exchanging(PeerId with) const {
+  const auto k = find(with);
+  return k && exchange_.open(*k);
+}
+
+std::map<PeerId, ExchangeNumber> Peer::exchanges() const {
+  std::map<PeerId, ExchangeNumber> all;
+  for (std::size_t k = 0; k < neighbors.size(); ++k)
+    if (neighbors[k].two_way) all[neighbors[k].peer] = exchange_.number(k);
+  return all;
 }
 
 }  // namespace gv

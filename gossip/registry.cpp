@@ -34,7 +34,8 @@ const std::vector<AlgorithmRow>& algorithms() {
        "",
        ring_all_reduce,
        Links::ring,
-       "synchronous SGD, gradients averaged by ring all-reduce"},
+       "synchronous SGD, gradients averaged by ring all-reduce",
+       ring_channels},
       {"isolated", "", isolated, Links::none, "plain SGD on each partition alone"},
   };
   return rows;

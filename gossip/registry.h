@@ -24,6 +24,8 @@ struct AlgorithmRow {
   Algorithm run;
   Links links;
   std::string_view summary;  ///< one line, with the source
+  /// What its messages may be, in a fleet of n peers and models of d floats; null: none of its own.
+  std::vector<Channel> (*channels)(PeerId n, std::size_t d) = nullptr;
 };
 
 const std::vector<AlgorithmRow>& algorithms();

@@ -40,7 +40,7 @@ void Link::say(const std::string& line) {
 }
 
 void Link::send(Message message, Time now) {
-  if (message.kind == Kind::state) life_.request.answered();
+  if (message.kind == Kind::model_copy) life_.request.answered();
   const Session::Numbered& numbered = life_.session->send(std::move(message));
   if (linked()) transmit(numbered);
   // The user is told from on_time(): it does not expect to be called while it sends.
@@ -217,11 +217,11 @@ std::string Link::take_message(NumberedMessage& frame, Time now) {
   }
   life_.bytes_since_ack += message.payload ? message.payload->size() : 0;
   hear_clock(message.round, now);
-  const Step step = message.step;
+  const std::uint64_t number = message.number;
   const ConnectionId connection = connection_;
   const bool expected = shared_.user.deliver(std::move(message));
   if (!expected && !shared_.ending)
-    return fmt::format("a message of round {} that nobody expects", step);
+    return fmt::format("a message of number {} that nobody expects", number);
   redial_.useful();
   if (connection == connection_ && owes_ack()) send_heartbeat();
   return "";

@@ -29,7 +29,7 @@ class ModelRequest {
   void acknowledged(const Session& session) {
     if (state_ != State::answering) return;
     for (const Session::Numbered& kept : session.unacknowledged())
-      if (kept.message.kind == Kind::state) return;
+      if (kept.message.kind == Kind::model_copy) return;
     state_ = State::none;
   }
 

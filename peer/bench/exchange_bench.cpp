@@ -33,7 +33,7 @@ Task<> exchange_rounds(Peer& me, TcpWorld& world, Rounds rounds, double& seconds
     co_await me.average();
   }
   seconds = std::chrono::duration<double>(world.now() - began).count() / rounds.measured;
-  for (const PeerId to : me.plan.neighborhood.receivers) me.send(to, Kind::goodbye, nullptr);
+  co_await me.finish();
   world.end_loop();
 }
 

@@ -5,12 +5,18 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace CLI {
 class App;
 class Option;
 }  // namespace CLI
+
+namespace gv {
+struct PeerParts;
+}
 
 namespace gv::cli {
 
@@ -80,7 +86,7 @@ Command command(std::string name,
                 std::string summary,
                 std::string examples,
                 void (*options)(Options&, Arguments&),
-                int (*run)(const Arguments&)) {
+                std::type_identity_t<std::function<int(const Arguments&)>> run) {
   const auto prepare = [options, run](Options& offered) -> std::function<int()> {
     const auto arguments = std::make_shared<Arguments>();
     options(offered, *arguments);
@@ -89,8 +95,9 @@ Command command(std::string name,
   return {std::move(name), std::move(summary), std::move(examples), prepare, {}};
 }
 
-/// The table: what `grapevine` can do.
-std::vector<Command> commands();
+/// The table: what `grapevine` can do. `parts` take the place of the real ones in the peers that
+/// run in this process.
+std::vector<Command> commands(const PeerParts& parts);
 
 /// Reads the arguments of `program`, whose help text begins and ends with its summary and examples,
 /// and runs the command that they name. Returns its exit code, or exit_code::usage after an error

@@ -6,7 +6,7 @@ namespace gv::cli {
 Command run_command();
 Command simulate_command();
 Command plan_command();
-Command peer_command();
+Command peer_command(const PeerParts& parts);
 Command audit_command();
 Command doctor_command();
 Command graph_report_command();
@@ -28,11 +28,11 @@ Command group(std::string name, std::string summary, std::vector<Command> rows) 
 
 }  // namespace
 
-std::vector<Command> commands() {
+std::vector<Command> commands(const PeerParts& parts) {
   return {run_command(),
           simulate_command(),
           plan_command(),
-          peer_command(),
+          peer_command(parts),
           group("graph",
                 "Topologies, their spectra and what they predict",
                 {graph_report_command(),

@@ -45,7 +45,7 @@ void save(const Assembly& fleet, const Report& report) {
   fmt::print(stderr, "saved {}/model.safetensors\n", folder);
 }
 
-int run_by_hand(const Assembly& fleet, const PeerOptions& options) {
+int run_by_hand(const Assembly& fleet, const PeerOptions& options, const PeerParts& parts) {
   const auto began = std::chrono::steady_clock::now();
   if (!options.file.json) fmt::print("{}\n", table_header());
   bool finite = true;
@@ -61,22 +61,22 @@ int run_by_hand(const Assembly& fleet, const PeerOptions& options) {
   };
   const auto wait =
       std::chrono::duration_cast<Time>(std::chrono::duration<double>(options.wait_seconds));
-  const int code = run_manual_peer(fleet, options.id, wait, options.past, screen);
+  const int code = run_manual_peer(fleet, options.id, wait, options.past, parts, screen);
   if (finite || code != exit_code::done) return code;
   fmt::print(stderr, "{}\n", loss_not_finite);
   return exit_code::failed;
 }
 
-int run_peer(const PeerOptions& options) {
+int run_peer(const PeerOptions& options, const PeerParts& parts) {
   const Assembly fleet = assemble(options.file);
   if (options.id >= fleet.fleet.size()) {
     throw std::invalid_argument(fmt::format(
         "--id {}: {} has peers 0 .. {}", options.id, options.file.file, fleet.fleet.size() - 1));
   }
   if (!options.launched.empty())
-    return run_launched_peer(fleet, options.id, options.launched, options.past);
+    return run_launched_peer(fleet, options.id, options.launched, options.past, parts);
   tell_devices(fleet, {options.id});
-  return run_by_hand(fleet, options);
+  return run_by_hand(fleet, options, parts);
 }
 
 void peer_options(Options& options, PeerOptions& arguments) {
@@ -95,15 +95,17 @@ void peer_options(Options& options, PeerOptions& arguments) {
 
 }  // namespace
 
-Command peer_command() {
-  return command("peer",
-                 "Run one peer of a fleet file in the foreground: on another machine, or by hand",
-                 "  on each machine, with the same file and its addresses under `hosts`:\n"
-                 "  grapevine peer lan.yaml --id 0\n"
-                 "  after its machine was started anew, while the others train on:\n"
-                 "  grapevine peer lan.yaml --id 0 --rejoin",
-                 peer_options,
-                 run_peer);
+Command peer_command(const PeerParts& parts) {
+  const auto run = [parts](const PeerOptions& options) { return run_peer(options, parts); };
+  return command<PeerOptions>(
+      "peer",
+      "Run one peer of a fleet file in the foreground: on another machine, or by hand",
+      "  on each machine, with the same file and its addresses under `hosts`:\n"
+      "  grapevine peer lan.yaml --id 0\n"
+      "  after its machine was started anew, while the others train on:\n"
+      "  grapevine peer lan.yaml --id 0 --rejoin",
+      peer_options,
+      run);
 }
 
 }  // namespace gv::cli

@@ -23,7 +23,7 @@ namespace {
 double bytes_per_round(const Assembly& fleet, PeerId i) {
   const PeerId n = fleet.fleet.size();
   const auto frame = [](Kind kind, std::size_t floats) {
-    Message m{.from = 0, .kind = kind, .step = 1, .part = 0, .payload = {}};
+    Message m{.from = 0, .kind = kind, .number = 1, .part = 0, .payload = {}};
     return static_cast<double>(wire::frame_bytes(m) + floats * sizeof(float));
   };
   switch (fleet.algorithm->links) {
@@ -34,7 +34,7 @@ double bytes_per_round(const Assembly& fleet, PeerId i) {
       return hops * frame(Kind::reduce, fleet.dimension / n);
     }
     case Links::topology:
-      return mean_receivers(fleet, i) * frame(Kind::model, fleet.dimension);
+      return mean_receivers(fleet, i) * frame(Kind::contribution, fleet.dimension);
   }
   return 0;
 }

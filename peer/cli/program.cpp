@@ -20,7 +20,7 @@ int report_error(const std::exception& e, int code) {
   return code;
 }
 
-Command program() {
+Command program(const PeerParts& parts) {
   return {.name = "grapevine",
           .summary =
               "Grapevine: decentralized gossip learning. Every peer trains its own replica and "
@@ -30,14 +30,14 @@ Command program() {
               "  grapevine simulate configs/digits-torus16.yaml\n"
               "  grapevine graph report --topology ring --topology torus:4x4 --peers 16",
           .prepare = {},
-          .commands = commands()};
+          .commands = commands(parts)};
 }
 
 }  // namespace
 
-int run_program(int argc, char** argv) {
+int run_program(int argc, char** argv, const PeerParts& parts) {
   try {
-    return run_command_line(program(), version_text(), argc, argv);
+    return run_command_line(program(parts), version_text(), argc, argv);
   } catch (const FleetError& e) {
     fmt::print(stderr, "{}\n", e.what());
     return exit_code::usage;

@@ -60,13 +60,16 @@ int verdict(const SimulationResult& result, double loss) {
   for (const std::string& violation : result.violations)
     fmt::print(stderr, "violation: {}\n", violation);
   for (const PeerId peer : result.lost) fmt::print(stderr, "peer {} was lost\n", peer);
+  for (const PeerId peer : result.broken_by)
+    fmt::print(stderr, "without peer {} this algorithm cannot complete a round\n", peer);
   if (!result.violations.empty()) return exit_code::check_failed;
   if (result.interrupted) return exit_code::interrupted;
   if (!std::isfinite(loss)) {
     fmt::print(stderr, "{}\n", loss_not_finite);
     return exit_code::failed;
   }
-  return result.lost.empty() ? exit_code::done : exit_code::peers_lost;
+  const bool whole = result.lost.empty() && result.broken_by.empty();
+  return whole ? exit_code::done : exit_code::peers_lost;
 }
 
 struct SimulateOptions {

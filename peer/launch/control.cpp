@@ -21,6 +21,8 @@ Reported parse_report(const JsonValue& json) {
   r.sent_bytes = json_integer<std::uint64_t>(json, "sent_bytes");
   r.longest_wait = Time{json_integer<std::int64_t>(json, "longest_wait_ns")};
   r.passed_over = json_integer<Step>(json, "passed_over");
+  if (json_member(json, "broken_by").kind != JsonValue::Kind::null)
+    r.broken_by = json_integer<PeerId>(json, "broken_by");
   return says;
 }
 
@@ -57,7 +59,8 @@ std::string line(const Reported& says) {
               {"accuracy", accuracy},
               {"sent_bytes", r.sent_bytes},
               {"longest_wait_ns", r.longest_wait.count()},
-              {"passed_over", r.passed_over}}
+              {"passed_over", r.passed_over},
+              {"broken_by", r.broken_by}}
       .dump();
 }
 std::string line(const Addresses& says) {

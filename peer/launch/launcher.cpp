@@ -143,6 +143,7 @@ void Launcher::take_report(PeerId id, control::Reported says) {
   says.report.model = receive_vector(slots_[id].child->vectors());
   if (!says.report.model)
     throw std::runtime_error(fmt::format("peer {} reported a vector that has not come", id));
+  if (says.report.broken_by) end_broken(*says.report.broken_by);
   observer_.take(std::move(says.report),
                  std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds())));
 }

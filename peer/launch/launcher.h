@@ -86,6 +86,7 @@ class Launcher {
   void hear(PeerId id);
   void heed(PeerId id, const control::PeerSays& says);
   void take_report(PeerId id, control::Reported says);
+  void end_broken(PeerId by);
   void ended(PeerId id);
   std::vector<PeerAddress> addresses() const;
   void send_addresses();
@@ -93,6 +94,7 @@ class Launcher {
   void inject(const Injection& injection);
   void check_time_and_target();
   void take_signals();
+  void kill_in_time();
   void stop_all();
   void kill_all();
   bool any_running() const;
@@ -112,6 +114,7 @@ class Launcher {
   bool stopping_ = false;
   bool failed_to_start_ = false;
   bool too_few_ = false;  ///< less than faults.min_peers
+  bool broken_ = false;   ///< a collective could not be completed, and the algorithm ended early
   int signal_code_ = 0;
   std::optional<std::chrono::steady_clock::time_point> began_, ended_, kill_at_;
   std::vector<LostPeer> lost_;

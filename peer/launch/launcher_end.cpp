@@ -3,6 +3,7 @@
 #include <csignal>
 #include <utility>
 
+#include <fmt/format.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -34,6 +35,21 @@ void Launcher::check_time_and_target() {
   stop_all();
 }
 
+/// A collective needs every peer, and one has died or is stuck: the others end, and who does not is
+/// killed as after a signal.
+void Launcher::end_broken(PeerId by) {
+  if (std::exchange(broken_, true) || stopping_) return;
+  screen_.on_note(
+      fmt::format("without peer {} this algorithm cannot complete a round: stopping", by));
+  kill_in_time();
+  stop_all();
+}
+
+void Launcher::kill_in_time() {
+  kill_at_ =
+      Clock::now() + std::max<Time>(fleet_.fleet.grace - kill_reserve, fleet_.fleet.grace / 2);
+}
+
 void Launcher::take_signals() {
   signalfd_siginfo info{};
   while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
@@ -43,8 +59,7 @@ void Launcher::take_signals() {
     }
     signal_code_ = info.ssi_signo == SIGINT ? exit_code::interrupted : exit_code::terminated;
     screen_.on_note("stopping: finishing the round, then saving. Once more stops at once.");
-    kill_at_ =
-        Clock::now() + std::max<Time>(fleet_.fleet.grace - kill_reserve, fleet_.fleet.grace / 2);
+    kill_in_time();
     stop_all();
   }
 }
@@ -83,7 +98,7 @@ LaunchResult Launcher::result() const {
     result.code = exit_code::could_not_start;
   } else if (too_few_ || !summary || !std::isfinite(summary->mean.loss)) {
     result.code = exit_code::failed;
-  } else if (gone() > 0) {
+  } else if (gone() > 0 || broken_) {
     result.code = exit_code::peers_lost;
   }
   return result;

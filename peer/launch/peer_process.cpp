@@ -96,12 +96,14 @@ class LauncherEar {
 int run_launched_peer(const Assembly& fleet,
                       PeerId id,
                       const std::string& folder,
-                      const PeerPast& past) {
+                      const PeerPast& past,
+                      const PeerParts& parts) {
   std::signal(SIGPIPE, SIG_IGN);
   TcpPeerOptions options;
   options.folder = folder;
   options.from = past.from;
   options.rejoin = past.rejoin;
+  options.parts = parts;
   options.on_ready = [] { say(control::line(control::Ready{})); };
   options.on_progress = [](Step step) { say(control::line(control::Progress{step})); };
   options.on_report = [](Report report) { report_to_launcher(std::move(report)); };
@@ -134,6 +136,7 @@ int run_manual_peer(const Assembly& fleet,
                     PeerId id,
                     Time connect_deadline,
                     const PeerPast& past,
+                    const PeerParts& parts,
                     const ManualPeerScreen& screen) {
   sigset_t ends;
   sigemptyset(&ends);
@@ -152,8 +155,13 @@ int run_manual_peer(const Assembly& fleet,
     throw std::runtime_error(options.folder + ": " + wrong);
   options.from = past.from;
   options.rejoin = past.rejoin;
+  options.parts = parts;
   options.on_ready = [&] { screen.log("connected with all neighbours"); };
-  options.on_report = [&](const Report& report) { screen.on_report(report); };
+  bool broken = false;
+  options.on_report = [&](const Report& report) {
+    broken = broken || report.broken_by.has_value();
+    screen.on_report(report);
+  };
   options.log = screen.log;
   TcpPeer peer(fleet, id, std::move(options));
   if (!fleet.fleet.faults.inject.empty())
@@ -172,7 +180,8 @@ int run_manual_peer(const Assembly& fleet,
     return true;
   });
   peer.run(addresses);
-  return signal;
+  if (signal != 0) return signal;
+  return broken ? exit_code::peers_lost : exit_code::done;
 }
 
 }  // namespace gv

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "peer/runtime/assembly.h"
+#include "peer/runtime/peer_parts.h"
 #include "peer/tcp/tcp_world.h"
 
 namespace gv {
@@ -23,7 +24,8 @@ struct PeerPast {
 int run_launched_peer(const Assembly& fleet,
                       PeerId id,
                       const std::string& folder,
-                      const PeerPast& past);
+                      const PeerPast& past,
+                      const PeerParts& parts);
 
 /// What a peer started by hand shows on its way.
 struct ManualPeerScreen {
@@ -38,6 +40,7 @@ int run_manual_peer(const Assembly& fleet,
                     PeerId id,
                     Time connect_deadline,
                     const PeerPast& past,
+                    const PeerParts& parts,
                     const ManualPeerScreen& screen);
 
 /// Where each peer of a fleet started by hand is to be found; ports from 27000 where the file gives

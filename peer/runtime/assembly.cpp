@@ -149,6 +149,8 @@ Plan Assembly::plan(PeerId i) const {
           .neighborhood = schedule ? neighborhood_of(*algorithm, *schedule, i)
                                    : neighborhood_of(*algorithm, *w, i),
           .schedule = algorithm->links == Links::topology ? schedule : nullptr,
+          .channels = algorithm->channels ? algorithm->channels(fleet.size(), dimension)
+                                          : std::vector<Channel>{},
           .steps = rounds,
           .evaluate_every = evaluate_every,
           .checkpoint_every = fleet.checkpoint.every,
@@ -156,6 +158,7 @@ Plan Assembly::plan(PeerId i) const {
           .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
           .catch_up = averaging,
           .deadline = fleet.faults.deadline,
+          .dead_after = fleet.faults.dead_after,
           .patience = patience(fleet),
           .succession = fleet.restart ? Time{std::chrono::seconds(3)} : Time{0}};
 }

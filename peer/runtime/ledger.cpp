@@ -33,7 +33,7 @@ bool parse(const std::string& line, LedgerEntry& e) {
                                  &e.incarnation,
                                  &e.with,
                                  &e.with_incarnation,
-                                 &e.exchange,
+                                 &e.exchange.value,
                                  &e.part,
                                  &weight,
                                  &e.ours,
@@ -72,11 +72,11 @@ std::string text(const LedgerEntry& e) {
                      e.incarnation,
                      e.with,
                      e.with_incarnation,
-                     e.exchange,
+                     e.exchange.value,
                      e.part);
 }
 
-using Key = std::tuple<std::uint64_t, std::uint64_t, Step, std::uint32_t>;
+using Key = std::tuple<std::uint64_t, std::uint64_t, ExchangeNumber, std::uint32_t>;
 
 bool opposite(const LedgerEntry& a, const LedgerEntry& b) {
   return a.weight == b.weight && a.ours == b.theirs && a.theirs == b.ours;
@@ -102,7 +102,7 @@ void LedgerFile::write(const Settlement& s, std::uint64_t with_incarnation) {
              incarnation_,
              s.with,
              with_incarnation,
-             s.exchange,
+             s.exchange.value,
              s.part,
              std::bit_cast<std::uint32_t>(s.weight),
              hash_of(s.ours),
@@ -146,10 +146,12 @@ LedgerAudit audit(const Ledgers& ledgers) {
       if (!opposite(*e, *other->second))
         result.findings.push_back("flows that are not opposite: " + text(*e));
     }
-    const bool first = e->exchange == 0 && e->part == 0;
+    const bool first = e->exchange.value == 0 && e->part == 0;
     const bool follows =
         books.contains({e->incarnation, e->with_incarnation, e->exchange, e->part - 1}) ||
-        (e->part == 0 && books.contains({e->incarnation, e->with_incarnation, e->exchange - 1, 0}));
+        (e->part == 0 &&
+         books.contains(
+             {e->incarnation, e->with_incarnation, ExchangeNumber{e->exchange.value - 1}, 0}));
     if (!first && !follows) result.findings.push_back("out of turn: " + text(*e));
   }
   return result;

@@ -15,7 +15,7 @@ struct LedgerEntry {
   std::uint64_t incarnation = 0;
   PeerId with = 0;
   std::uint64_t with_incarnation = 0;
-  Step exchange = 0;
+  ExchangeNumber exchange;
   std::uint32_t part = 0;
   float weight = 0;
   std::uint64_t ours = 0, theirs = 0;  ///< XXH3-64

@@ -50,10 +50,10 @@ wire::FrameBounds frame_bounds(const Assembly& fleet) {
   const std::size_t n = fleet.fleet.size();
   if (fleet.algorithm->links == Links::topology)
     return {.messages = true,
-            .kinds = bits({Kind::model, Kind::goodbye, Kind::fetch, Kind::state}),
+            .kinds = bits({Kind::contribution, Kind::goodbye, Kind::fetch, Kind::model_copy}),
             .payload_bytes = std::min(d, piece_floats) * sizeof(float)};
   return {.messages = true,
-          .kinds = bits({Kind::reduce, Kind::gather, Kind::goodbye}),
+          .kinds = bits({Kind::reduce, Kind::gather, Kind::held_up, Kind::goodbye}),
           .payload_bytes = (d + n - 1) / n * sizeof(float)};
 }
 

@@ -66,7 +66,7 @@ TcpPeer::TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options)
     : fleet_(fleet),
       on_ready_(options.on_ready),
       on_progress_(options.on_progress),
-      replica_(fleet.replica(id)) {
+      replica_(choose_replica(fleet.replica(id), options.parts)) {
   Plan plan = fleet.plan(id);
   TcpOptions tcp = tcp_options(fleet, plan, options);
   if (!options.folder.empty()) keep_books(tcp.links.self, options.folder);
@@ -78,11 +78,11 @@ TcpPeer::TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options)
   journal_.on_report = options.on_report;
   journal_.log = options.log;
   journal_.world = world_.get();
-  peer_ = std::make_unique<Peer>(plan, *world_, journal_, *replica_);
+  body_ = make_peer(plan, *world_, journal_, *replica_, options.parts);
   if (!past) return;
   StateReader state(past->state);
   replica_->restore(state);
-  peer_->step = past->step;
+  body_.peer->step = past->step;
   options.log(fmt::format("goes on from the checkpoint of round {}", past->step));
 }
 
@@ -123,8 +123,8 @@ std::uint16_t TcpPeer::listen() {
 }
 
 void TcpPeer::run(const std::vector<PeerAddress>& addresses) {
-  life_ = live_and_leave(*peer_, fleet_.algorithm->run, *world_);
-  world_->run(addresses, *peer_, [this] {
+  life_ = live_and_leave(*body_.peer, fleet_.algorithm->run, *world_);
+  world_->run(addresses, *body_.peer, [this] {
     if (on_ready_) on_ready_();
     if (on_progress_) tell_progress();
     life_.start();
@@ -135,14 +135,14 @@ void TcpPeer::run(const std::vector<PeerAddress>& addresses) {
 
 void TcpPeer::tell_progress() {
   world_->after(std::chrono::milliseconds(250), [this] {
-    on_progress_(peer_->step);
+    on_progress_(body_.peer->step);
     tell_progress();
   });
 }
 
 void TcpPeer::stop() {
   world_->post([this] {
-    peer_->stop();
+    body_.peer->stop();
     world_->give_up();
   });
 }
@@ -156,7 +156,7 @@ void TcpPeer::cut(PeerId neighbor, Time length) {
 }
 
 void TcpPeer::ask(std::function<void(Step)> f) {
-  world_->post([this, f = std::move(f)] { f(peer_->step); });
+  world_->post([this, f = std::move(f)] { f(body_.peer->step); });
 }
 
 }  // namespace gv

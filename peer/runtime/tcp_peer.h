@@ -8,6 +8,7 @@
 
 #include "peer/checkpoint/checkpoint_store.h"
 #include "peer/runtime/assembly.h"
+#include "peer/runtime/peer_parts.h"
 #include "peer/runtime/tcp_journal.h"
 #include "peer/tcp/tcp_world.h"
 
@@ -29,6 +30,7 @@ struct TcpPeerOptions {
   std::function<void(Step)> on_progress;  ///< rounds completed, four times a second
   std::function<void(Report)> on_report;
   std::function<void(const std::string&)> log;
+  PeerParts parts{};  ///< in the place of the real ones
 };
 
 /// One peer of a fleet over TCP: its replica, its world and the life of its algorithm.
@@ -65,7 +67,7 @@ class TcpPeer {
   std::unique_ptr<LedgerFile> ledger_;
   TcpJournal journal_;
   std::unique_ptr<TcpWorld> world_;
-  std::unique_ptr<Peer> peer_;
+  PeerBody body_;
   Task<> life_;
 };
 

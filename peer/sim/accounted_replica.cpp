@@ -3,8 +3,6 @@
 #include <limits>
 #include <utility>
 
-#include "gossip/mutant.h"
-
 namespace gv {
 
 AccountedReplica::AccountedReplica(std::unique_ptr<Replica> inner) : inner_(std::move(inner)) {
@@ -58,15 +56,7 @@ void AccountedReplica::poison() {
 }
 
 NotFinite AccountedReplica::mix(Range r, const Flows& flows) {
-  if (!mutant(Mutant::mix_what_is_not_finite)) return inner_->mix(r, flows);
-  Buffer x(r.count * sizeof(float));
-  inner_->snapshot(Vector::x, r, x);
-  const std::vector<float> before(x.floats().begin(), x.floats().end());
-  for (std::size_t j = 0; j < flows.vectors.size(); ++j)
-    for (std::size_t k = 0; k < r.count; ++k)
-      x.floats()[k] += flows.weights[j] * (flows.vectors[j]->floats()[k] - before[k]);
-  inner_->load(Vector::x, r, x);
-  return {};
+  return inner_->mix(r, flows);
 }
 
 NotFinite AccountedReplica::mix_and_step(Range r, const Flows& flows) {

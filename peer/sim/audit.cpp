@@ -43,12 +43,12 @@ void Audit::settled(Life at, Life with, const Settlement& s) {
 
 void Audit::advance(Life at, Life with, Side& side, const Settlement& s) {
   const bool next = s.exchange == side.exchange && s.part == side.part;
-  const bool next_exchange = s.exchange == side.exchange + 1 && s.part == 0 && side.part > 0;
+  const bool next_exchange = s.exchange == side.exchange.next() && s.part == 0 && side.part > 0;
   if (!next && !next_exchange) {
     violations_.push_back(fmt::format("{} applies piece {} of exchange {} with {} out of turn",
                                       text(at),
                                       s.part,
-                                      s.exchange,
+                                      s.exchange.value,
                                       text(with)));
   }
   side.exchange = s.exchange;
@@ -64,8 +64,8 @@ void Audit::compare(const Pair& pair, const Settlement& a, const Settlement& b) 
                   "and {}",
                   text(pair.first),
                   text(pair.second),
-                  a.exchange,
-                  b.exchange,
+                  a.exchange.value,
+                  b.exchange.value,
                   a.weight,
                   b.weight));
 }

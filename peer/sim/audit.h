@@ -35,7 +35,7 @@ class Audit {
 
  private:
   struct Side {
-    Step exchange = 0;               ///< next
+    ExchangeNumber exchange;         ///< next
     std::uint32_t part = 0;          ///< next
     std::deque<Settlement> waiting;  ///< for the other side
   };

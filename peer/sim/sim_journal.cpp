@@ -9,6 +9,7 @@ namespace gv {
 
 void SimJournal::publish(Report report) {
   const Time now = shared_.queue.now();
+  if (report.broken_by) shared_.broken_by.insert(*report.broken_by);
   if (report.last) {
     shared_.finished[id_] = true;
     shared_.ended = now;

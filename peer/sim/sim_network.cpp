@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 
 const char* sends(Kind kind) {
   switch (kind) {
-    case Kind::model:
+    case Kind::contribution:
       return "sends a half to";
     case Kind::goodbye:
       return "says goodbye to";
@@ -30,7 +30,7 @@ const char* sends(Kind kind) {
 
 const char* hears(Kind kind) {
   switch (kind) {
-    case Kind::model:
+    case Kind::contribution:
       return "hears the half of";
     case Kind::goodbye:
       return "hears the goodbye of";
@@ -255,7 +255,7 @@ void SimNetwork::transmit(const Link& link, const SimCarrier& from, const Frame&
                sends(numbered->message.kind),
                from.life.peer,
                link->ends[1 - k].process->life.peer,
-               numbered->message.step);
+               numbered->message.number);
   Bytes bytes = bytes_of(frame);
   if (dice_.strikes(Fault::corrupt, now()))
     bytes[dice_.below(bytes.size())] ^= static_cast<std::byte>(1U << dice_.below(8));
@@ -321,8 +321,8 @@ void SimNetwork::take(End& at, Frame frame) {
   SimCarrier& process = *at.process;
   if (const auto* numbered = std::get_if<NumberedMessage>(&frame)) {
     const Message& message = numbered->message;
-    dice_.note(now(), hears(message.kind), process.life.peer, message.from, message.step);
-    if (message.kind == Kind::state && message.part == 0 && message.payload)
+    dice_.note(now(), hears(message.kind), process.life.peer, message.from, message.number);
+    if (message.kind == Kind::model_copy && message.part == 0 && message.payload)
       dice_.count(Probe::fetched);
   }
   process.links().arrived(at.id, std::move(frame), process.now());

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <vector>
 
 #include "gossip/peer.h"
@@ -33,8 +34,9 @@ struct SimShared {
   std::vector<bool> finished;  ///< has said its last words
   NetworkSpec network;
   wire::FrameBounds bounds;
-  std::uint64_t seed = 1;  ///< of the fleet
-  Time ended{0};           ///< when the last one of them said them
+  std::uint64_t seed = 1;      ///< of the fleet
+  Time ended{0};               ///< when the last one of them said them
+  std::set<PeerId> broken_by;  ///< whose death or standstill ended a collective
   Observer* observer = nullptr;
   Faults* faults = nullptr;  ///< null: a world in which nothing goes wrong
   Audit* audit = nullptr;    ///< with faults

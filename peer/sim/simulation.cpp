@@ -47,7 +47,7 @@ class Simulation {
         options.links,
         shared_,
         [this](Life life, const std::optional<Checkpoint>& past) { return succeed(life, past); });
-    for (PeerId i = 0; i < n; ++i) trial_->born({i, 0}, *lives_[i].peer, lives_[i].task);
+    for (PeerId i = 0; i < n; ++i) trial_->born({i, 0}, *lives_[i].body.peer, lives_[i].task);
   }
 
   SimulationResult run() {
@@ -79,12 +79,12 @@ class Simulation {
     std::unique_ptr<Replica> replica;
     SimWorld world;
     SimJournal journal;
-    std::unique_ptr<Peer> peer;
+    PeerBody body;
     Task<> task;
   };
 
   std::unique_ptr<Replica> make_replica(PeerId i) const {
-    std::unique_ptr<Replica> replica = fleet_.host_replica(i);
+    std::unique_ptr<Replica> replica = choose_replica(fleet_.host_replica(i), options_.parts);
     if (options_.faults) return std::make_unique<AccountedReplica>(std::move(replica));
     return replica;
   }
@@ -94,12 +94,12 @@ class Simulation {
     OneLife& life = lives_.emplace_back(OneLife{std::move(replica),
                                                 SimWorld(shared_, i, number, speed),
                                                 SimJournal(shared_, i, number),
-                                                nullptr,
+                                                {},
                                                 {}});
-    life.peer = std::make_unique<Peer>(std::move(plan), life.world, life.journal, *life.replica);
-    life.task = live(*life.peer, fleet_.algorithm->run);
-    if (trial_) trial_->born({i, number}, *life.peer, life.task);
-    return life.peer.get();
+    life.body = make_peer(std::move(plan), life.world, life.journal, *life.replica, options_.parts);
+    life.task = live(*life.body.peer, fleet_.algorithm->run);
+    if (trial_) trial_->born({i, number}, *life.body.peer, life.task);
+    return life.body.peer.get();
   }
 
   /// A peer that has died goes on from its checkpoint, or from a neighbour's model.
@@ -121,6 +121,7 @@ class Simulation {
   void finish(SimulationResult& result) {
     result.virtual_time = shared_.ended;
     result.events = shared_.queue.events();
+    result.broken_by = shared_.broken_by;
     if (trial_) return trial_->judge(result);
     for (OneLife& life : lives_) {
       GV_CHECK(life.task.done(), "nothing more will happen, and a simulated peer still waits");

@@ -2,12 +2,14 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "peer/checkpoint/checkpoint.h"
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/observer.h"
+#include "peer/runtime/peer_parts.h"
 #include "peer/sim/dice.h"
 #include "peer/sim/sim_network.h"
 
@@ -37,6 +39,7 @@ struct SimulationOptions {
   int threads = 0;  ///< for the gradients of one instant; 0: all cores. Changes no bit
   std::function<bool()> interrupted;  ///< polled; true: every peer stops after its round
   std::function<void(Step round, Time virtual_time)> on_progress;  ///< now and then, from the loop
+  PeerParts parts{};  ///< in the place of the real ones
 };
 
 struct SimulationResult {
@@ -47,7 +50,9 @@ struct SimulationResult {
   std::uint64_t events = 0;
   std::uint64_t trace_hash = 0;  ///< of all that happened; with faults only
   std::vector<PeerId> lost{};    ///< injected: dead at the end
-  double drift = 0;              ///< between a vector and what its book says of it, relative
+  /// Who died or got stuck, so that a collective could not be completed.
+  std::set<PeerId> broken_by{};
+  double drift = 0;  ///< between a vector and what its book says of it, relative
   bool interrupted = false;
 };
 

@@ -15,6 +15,7 @@ SimulationResult run_seed(const Assembly& fleet, std::uint64_t seed, const Swarm
   options.threads = 1;
   options.links = all.links;
   options.faults = FaultPlan{seed, all.until, all.trace};
+  options.parts = all.parts;
   return simulate(fleet, observer, options);
 }
 

@@ -19,6 +19,7 @@ struct SwarmOptions {
   Dice::Trace trace;  ///< a line for all that happens; may be empty. For one seed
   std::function<bool()> interrupted;
   std::function<void(std::uint64_t done)> on_progress;
+  PeerParts parts{};  ///< in the place of the real ones
 };
 
 struct SwarmResult {

@@ -187,10 +187,10 @@ void Trial::check_exchanges(const Record& record) {
     if (theirs.dead || !theirs.started || !acquainted) continue;
     if (record.peer->exchanging(other))
       violations_.push_back(fmt::format("peer {} ends with an open exchange with {}", id, other));
-    const Step count = theirs.peer->exchanges().at(id);
+    const ExchangeNumber count = theirs.peer->exchanges().at(id);
     if (count != exchanges)
-      violations_.push_back(
-          fmt::format("peers {} and {} count {} and {} exchanges", id, other, exchanges, count));
+      violations_.push_back(fmt::format(
+          "peers {} and {} count {} and {} exchanges", id, other, exchanges.value, count.value));
   }
 }
 

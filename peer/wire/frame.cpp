@@ -87,7 +87,7 @@ proto::Header header_of(const NumberedMessage& numbered) {
   proto::Message& message = *header.mutable_message();
   message.set_kind(static_cast<std::uint32_t>(m.kind));
   message.set_from(m.from);
-  message.set_step(m.step);
+  message.set_step(m.number);
   message.set_part(m.part);
   message.set_number(numbered.number);
   message.set_ack(numbered.ack);
@@ -114,7 +114,7 @@ Heartbeat read(const proto::Heartbeat& h) {
 NumberedMessage read(const proto::Message& m) {
   return {.message = {.from = m.from(),
                       .kind = static_cast<Kind>(m.kind()),
-                      .step = m.step(),
+                      .number = m.step(),
                       .part = m.part(),
                       .payload = {},
                       .round = m.round(),
@@ -132,8 +132,17 @@ std::uint64_t field_bytes(std::uint64_t value) {
 }
 
 bool known(std::uint32_t kind) {
-  return kind >= static_cast<std::uint32_t>(Kind::model) &&
-         kind <= static_cast<std::uint32_t>(Kind::state);
+  if (kind > 0xFF) return false;
+  switch (const Kind k{static_cast<std::uint8_t>(kind)}) {
+    case Kind::contribution:
+    case Kind::goodbye:
+    case Kind::fetch:
+    case Kind::model_copy:
+    case Kind::held_up:
+      return true;
+    default:
+      return is_channel(k);
+  }
 }
 
 }  // namespace
@@ -212,7 +221,7 @@ std::string protobuf_version() {
 std::uint64_t frame_bytes(const Message& m) {
   constexpr std::uint64_t numbers = 2 * (1 + sizeof(std::uint64_t));
   const std::uint64_t message = numbers + field_bytes(static_cast<std::uint64_t>(m.kind)) +
-                                field_bytes(m.from) + field_bytes(m.step) + field_bytes(m.part) +
+                                field_bytes(m.from) + field_bytes(m.number) + field_bytes(m.part) +
                                 field_bytes(m.round) + field_bytes(m.degree);
   return prefix_bytes + 1 + varint_bytes(message) + message + (m.payload ? m.payload->size() : 0);
 }

@@ -39,7 +39,7 @@ TEST_F(OnePeer, SettlesLateAgainstWhatItSent) {
   EXPECT_FALSE(third.done()) << "a new exchange with peer 2 has begun";
   EXPECT_FLOAT_EQ(x()[0], 4) << "2 + (7 - 1) / 3: against the 1 that was sent, not the 2 of now";
   ASSERT_EQ(world.sent.size(), 2U);
-  EXPECT_EQ(world.sent[1].second.step, 1U) << "the second exchange with peer 2, in round 2";
+  EXPECT_EQ(world.sent[1].second.number, 1U) << "the second exchange with peer 2, in round 2";
   EXPECT_TRUE(peer->deliver(model(2, 1, 0, filled(1, 4))));
   world.work();
   EXPECT_TRUE(third.done());
@@ -64,7 +64,7 @@ TEST_F(OnePeer, TheLastExchangeIsSettledBeforeTheGoodbye) {
   EXPECT_FLOAT_EQ(x()[0], 2);
   for (const auto& [to, message] : world.sent) {
     if (message.kind != Kind::goodbye) continue;
-    EXPECT_EQ(message.step, 1U);
+    EXPECT_EQ(message.number, 1U);
   }
 }
 
@@ -106,7 +106,7 @@ TEST_F(OnePeer, ValuesThatAreNotFiniteFlowNowhereAndEndInQuarantine) {
   ASSERT_TRUE(average.done()) << "peer 1 is waited for no more";
   ASSERT_FALSE(world.sent.empty());
   EXPECT_EQ(world.sent[0].second.kind, Kind::goodbye);
-  EXPECT_EQ(world.sent[0].second.step, 3U) << "the first exchange that will not be";
+  EXPECT_EQ(world.sent[0].second.number, 3U) << "the first exchange that will not be";
 }
 
 /// A neighbour whose loop lives and whose trainer is stuck.
@@ -138,7 +138,7 @@ TEST_F(OnePeer, WaitsForTheRoundOfANeighbourThatIsAhead) {
   const auto receivers = [&] {
     std::vector<PeerId> to;
     for (const auto& [peer, message] : world.sent)
-      if (message.kind == Kind::model) to.push_back(peer);
+      if (message.kind == Kind::contribution) to.push_back(peer);
     world.sent.clear();
     return to;
   };

@@ -19,7 +19,7 @@ TEST_F(OnePeer, ASuccessorBeginsAnew) {
   ASSERT_TRUE(first.done());
   EXPECT_EQ(peer->open_exchanges(), 0U);
   EXPECT_FLOAT_EQ(x().front(), 2) << "what counted before stays";
-  EXPECT_EQ(peer->exchanges(), (std::map<PeerId, Step>{{1, 1}, {2, 0}}));
+  EXPECT_EQ(peer->exchanges(), (std::map<PeerId, ExchangeNumber>{{1, {1}}, {2, {0}}}));
   EXPECT_TRUE(peer->deliver(model(2, 0, 0, filled(piece_floats, 4)))) << "exchange 0 again";
 }
 
@@ -32,7 +32,7 @@ TEST_F(OnePeer, GivesItsModelToWhoAsks) {
   ASSERT_EQ(world.sent.size(), 2U);
   for (std::uint32_t part = 0; part < 2; ++part) {
     EXPECT_EQ(world.sent[part].first, 2U);
-    EXPECT_EQ(world.sent[part].second.kind, Kind::state);
+    EXPECT_EQ(world.sent[part].second.kind, Kind::model_copy);
     EXPECT_EQ(world.sent[part].second.part, part);
     EXPECT_EQ(world.sent[part].second.payload->floats()[0], 1);
   }
@@ -51,10 +51,10 @@ TEST_F(OnePeer, TakesAModelFromTheFirstNeighbourThatHasOne) {
   EXPECT_EQ(world.sent[0].first, 1U);
   EXPECT_EQ(world.sent[0].second.kind, Kind::fetch);
   EXPECT_EQ(world.sent[1].second.payload, nullptr) << "it has none to give itself";
-  EXPECT_TRUE(peer->deliver({1, Kind::state, 0, 0, nullptr}));
+  EXPECT_TRUE(peer->deliver({1, Kind::model_copy, 0, 0, nullptr}));
   EXPECT_EQ(world.sent.at(2).first, 2U) << "now the next one is asked";
   peer->heard_round(2, 17);
-  EXPECT_TRUE(peer->deliver({2, Kind::state, 0, 0, filled(1, 9)}));
+  EXPECT_TRUE(peer->deliver({2, Kind::model_copy, 0, 0, filled(1, 9)}));
   world.work();
   ASSERT_TRUE(join.done());
   EXPECT_EQ(x()[0], 9);

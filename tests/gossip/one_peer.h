@@ -96,7 +96,7 @@ class OnePeer : public testing::Test {
     return payload;
   }
   static Message model(PeerId from, Step step, std::uint32_t part, Payload payload) {
-    return {from, Kind::model, step, part, std::move(payload)};
+    return {from, Kind::contribution, step, part, std::move(payload)};
   }
   /// Shares, and mixes what is there.
   Task<> begin_average() {

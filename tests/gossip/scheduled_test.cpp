@@ -53,7 +53,7 @@ TEST_F(ScheduledPeer, ExchangesWithWhoStandsInTheRow) {
   ASSERT_TRUE(second.done());
   ASSERT_EQ(world.sent.size(), 2U);
   EXPECT_EQ(world.sent[1].first, 2U);
-  EXPECT_EQ(world.sent[1].second.step, 0U) << "the first exchange of this edge";
+  EXPECT_EQ(world.sent[1].second.number, 0U) << "the first exchange of this edge";
   EXPECT_EQ(world.sent[1].second.round, 1U);
   EXPECT_EQ(x()[0], 2.75F) << "2 + (5 - 2) / 4";
 }

@@ -45,7 +45,7 @@ TEST(Task, ReturnsValuesAndErrorsToItsAwaiter) {
 }
 
 Message message(PeerId from, Step step) {
-  return {.from = from, .kind = Kind::model, .step = step, .part = 0, .payload = {}};
+  return {.from = from, .kind = Kind::contribution, .number = step, .part = 0, .payload = {}};
 }
 
 TEST(Mailbox, MatchesMessagesWithAskersInEitherOrder) {
@@ -53,11 +53,13 @@ TEST(Mailbox, MatchesMessagesWithAskersInEitherOrder) {
   std::optional<Message> got;
   EXPECT_TRUE(box.deliver(message(1, 5)));
   EXPECT_FALSE(box.deliver(message(1, 5))) << "a duplicate";
-  EXPECT_TRUE(box.take({1, Kind::model, 5, 0}, got));
-  EXPECT_EQ(got->step, 5U);
-  EXPECT_FALSE(box.take({1, Kind::model, 6, 0}, got));
+  EXPECT_TRUE(box.take({1, Kind::contribution, 5, 0}, got));
+  EXPECT_EQ(got->number, 5U);
+  EXPECT_FALSE(box.take({1, Kind::contribution, 6, 0}, got));
   int calls = 0;
-  box.wait({1, Kind::model, 6, 0}, [&](std::optional<Message> m) { calls += m.has_value(); });
+  box.wait({1, Kind::contribution, 6, 0}, Absence::away, [&](std::optional<Message> m) {
+    calls += m.has_value();
+  });
   EXPECT_TRUE(box.deliver(message(1, 6)));
   EXPECT_EQ(calls, 1);
 }
@@ -66,13 +68,15 @@ TEST(Mailbox, AClosedSenderAnswersWithNothing) {
   Mailbox box;
   std::optional<Message> got;
   int nothing = 0;
-  box.wait({2, Kind::model, 7, 0}, [&](std::optional<Message> m) { nothing += !m.has_value(); });
+  box.wait({2, Kind::contribution, 7, 0}, Absence::gone, [&](std::optional<Message> m) {
+    nothing += !m.has_value();
+  });
   box.deliver(message(2, 6));
   box.close(2, 7);
   EXPECT_EQ(nothing, 1);
-  EXPECT_TRUE(box.take({2, Kind::model, 6, 0}, got));
+  EXPECT_TRUE(box.take({2, Kind::contribution, 6, 0}, got));
   EXPECT_TRUE(got.has_value()) << "what came before the goodbye counts";
-  EXPECT_TRUE(box.take({2, Kind::model, 8, 0}, got));
+  EXPECT_TRUE(box.take({2, Kind::contribution, 8, 0}, got));
   EXPECT_FALSE(got.has_value());
 }
 

@@ -1,20 +1,39 @@
-#include "tests/mutants/link_mutants.h"
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <span>
 
-namespace gv {
+#include "gossip/link/link_rules.h"
+#include "gossip/link/link_settings.h"
+#include "peer/wire/frame_reader.h"
+#include "tests/mutants/mutants.h"
+
+// Wrong parts of the link layer, one for each bug that somebody might write into it.
+
+namespace gv::mutants {
 namespace {
 
-/// A process' settings with these rules.
-template <class Rules>
-LinkParts with_rules() {
-  static const Rules rules;
-  return {.settings = [](LinkSettings& settings) { settings.rules = &rules; }, .reader = {}};
+LinkParts settings(std::function<void(LinkSettings&)> change) {
+  return {.settings = std::move(change), .reader = {}};
 }
 
-/// The rules with this session.
+template <class Wrong>
+LinkParts rules() {
+  static const Wrong wrong;
+  return settings([](LinkSettings& all) { all.rules = &wrong; });
+}
+
 template <class Wrong>
 struct WithSession : LinkRules {
   std::unique_ptr<Session> new_session() const override { return std::make_unique<Wrong>(); }
 };
+
+template <class Wrong>
+LinkParts session() {
+  return rules<WithSession<Wrong>>();
+}
 
 struct NoRepetition : LinkRules {
   bool sends_again() const override { return false; }
@@ -34,14 +53,41 @@ struct ForgetsOneTooMany : Session {
   }
 };
 
+/// Says that one more is here than is.
+struct ClaimsOneTooMany : Session {
+  Arrival arrive(std::uint64_t number) override {
+    const Arrival arrival = Session::arrive(number);
+    if (arrival == Arrival::next && number == 3) ++received_;
+    return arrival;
+  }
+};
+
+/// Throws away what comes at a certain place, as a full queue would.
+struct LosesOne : Session {
+  Arrival arrive(std::uint64_t number) override {
+    const Arrival arrival = Session::arrive(number);
+    return number == 20 && arrival == Arrival::next ? Arrival::again : arrival;
+  }
+};
+
 struct LeavesWhoIsAway : LinkRules {
   bool may_leave(const Farewell& farewell, Time now, Time patience) const override {
     return farewell.away || LinkRules::may_leave(farewell, now, patience);
   }
 };
 
+/// Leaves with its own last words, whoever has not heard them.
+struct LeavesAtOnce : LinkRules {
+  bool may_leave(const Farewell&, Time, Time) const override { return true; }
+};
+
 struct NoSuccessors : LinkRules {
   bool succeeds(std::uint64_t, std::uint64_t) const override { return false; }
+};
+
+/// Takes every new connection for a new process.
+struct OnlySuccessors : LinkRules {
+  bool succeeds(std::uint64_t met, std::uint64_t) const override { return met != 0; }
 };
 
 struct TakesOldConnections : LinkRules {
@@ -53,18 +99,45 @@ struct Credulous : wire::FrameReader {
   bool intact(std::span<const std::byte>, std::uint64_t) const override { return true; }
 };
 
-}  // namespace
-
-std::vector<LinkMutant> link_mutants() {
-  return {{"forget_sent_on_reconnect", with_rules<NoRepetition>()},
-          {"take_repetitions", with_rules<WithSession<TakesRepetitions>>()},
-          {"acknowledge_too_much", with_rules<WithSession<ForgetsOneTooMany>>()},
-          {"leave_who_is_away", with_rules<LeavesWhoIsAway>()},
-          {"keep_session_of_the_dead", with_rules<NoSuccessors>()},
-          {"take_of_old_connection", with_rules<TakesOldConnections>()},
-          {"believe_damaged_payloads", {.settings = {}, .reader = [](BufferPool& pool) {
-                                          return std::make_unique<Credulous>(pool);
-                                        }}}};
+LinkParts reads_what_is_damaged() {
+  return {.settings = {},
+          .reader = [](BufferPool& pool) { return std::make_unique<Credulous>(pool); }};
 }
 
-}  // namespace gv
+constexpr Time never = std::chrono::hours(24);
+
+}  // namespace
+
+std::vector<Mutant> of_links() {
+  return {
+      {"forget_sent_on_reconnect", {}, rules<NoRepetition>()},
+      {"take_repetitions", {}, session<TakesRepetitions>()},
+      {"acknowledge_too_much", {}, session<ForgetsOneTooMany>()},
+      {"claim_one_too_many", {}, session<ClaimsOneTooMany>()},
+      {"lose_one_message", {}, session<LosesOne>()},
+      {"leave_who_is_away", {}, rules<LeavesWhoIsAway>()},
+      {"leave_at_once", {}, rules<LeavesAtOnce>()},
+      {"keep_session_of_the_dead", {}, rules<NoSuccessors>()},
+      {"forget_session_of_the_living", {}, rules<OnlySuccessors>()},
+      {"take_of_old_connection", {}, rules<TakesOldConnections>()},
+      {"believe_damaged_payloads", {}, reads_what_is_damaged()},
+      {"dial_once", {}, settings([](LinkSettings& all) {
+         all.times.first_redial = all.times.slowest_redial = never;
+       })},
+      {"wait_for_ever_for_an_answer", {}, settings([](LinkSettings& all) {
+         all.times.handshake = never;
+       })},
+      {"notice_no_silence", {}, settings([](LinkSettings& all) { all.times.dead_after = never; })},
+      {"no_sign_of_life", {}, settings([](LinkSettings& all) { all.times.heartbeat = never; })},
+      {"no_patience_at_the_end", {}, settings([](LinkSettings& all) {
+         all.times.patience = Time{0};
+       })},
+      {"patience_without_end", {}, settings([](LinkSettings& all) {
+         all.times.patience = all.times.farewell = never;
+       })},
+      {"refuse_successors", {}, settings([](LinkSettings& all) { all.successors = false; })},
+      {"one_name_for_all_lives", {}, settings([](LinkSettings& all) { all.self.incarnation = 1; })},
+  };
+}
+
+}  // namespace gv::mutants

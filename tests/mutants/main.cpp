@@ -1,21 +1,22 @@
-// Tests the tests: builds one deliberate bug after the other into the protocol (gossip/mutant.h)
-// and asks the swarm to find it. Exit code 1 when one lives, or when the protocol without a bug
-// fails.
+// Tests the tests: builds one deliberate bug after the other into the protocol (mutants.h, and
+// gossip/mutant.h for the link layer) and asks the swarm to find it. Exit code 1 when one lives, or
+// when the protocol without a bug fails. With arguments: only the bugs of these names.
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "gossip/mutant.h"
 #include "peer/sim/swarm.h"
-#include "tests/mutants/link_mutants.h"
+#include "tests/mutants/mutants.h"
 #include "tests/peer/fleet/test_fleet.h"
 
 namespace gv {
@@ -41,14 +42,15 @@ struct Verdict {
   std::string text;
 };
 
-Verdict hunt(const std::vector<Assembly*>& assemblies, const LinkParts& links) {
+Verdict hunt(const std::vector<Assembly*>& assemblies, const mutants::Mutant& mutant) {
   Verdict verdict;
   for (std::uint64_t first = 1; first <= most_seeds; first += seeds_at_a_time) {
     for (const Assembly* fleet : assemblies) {
       SwarmOptions options;
-      options.links = links;
       options.first = first;
       options.last = first + seeds_at_a_time - 1;
+      options.parts = mutant.parts;
+      options.links = mutant.links;
       const SwarmResult result = swarm(*fleet, options);
       verdict.seeds += result.seeds;
       if (!result.first_failing_seed) continue;
@@ -61,12 +63,12 @@ Verdict hunt(const std::vector<Assembly*>& assemblies, const LinkParts& links) {
 }
 
 /// In a process of its own: a bug may also end it.
-Verdict hunt_apart(const std::vector<Assembly*>& assemblies, const LinkParts& links) {
+Verdict hunt_apart(const std::vector<Assembly*>& assemblies, const mutants::Mutant& mutant) {
   std::array<int, 2> ends{};
   if (::pipe(ends.data()) != 0) throw std::runtime_error("cannot make a pipe");
   const pid_t child = ::fork();
   if (child == 0) {
-    const Verdict v = hunt(assemblies, links);
+    const Verdict v = hunt(assemblies, mutant);
     const std::string line = fmt::format("{} {} {}", v.seed.value_or(0), v.seeds, v.text);
     const bool written = ::write(ends[1], line.data(), line.size()) > 0;
     std::_Exit(written ? 0 : 1);
@@ -87,7 +89,19 @@ Verdict hunt_apart(const std::vector<Assembly*>& assemblies, const LinkParts& li
   return verdict;
 }
 
-int run() {
+/// Whether the verdict is as it should be; says what it is.
+bool judge(std::string_view name, const Verdict& verdict) {
+  const bool expected = verdict.seed.has_value() == (name != "none");
+  fmt::print(
+      "{:<28} {:<10} {}\n",
+      name,
+      verdict.seed ? fmt::format("seed {}", *verdict.seed) : fmt::format("{} seeds", verdict.seeds),
+      verdict.seed ? verdict.text : (expected ? "nothing to find" : "IT LIVES"));
+  std::fflush(stdout);
+  return expected;
+}
+
+int run(const std::set<std::string_view>& only) {
   std::vector<std::unique_ptr<Assembly>> owned;
   std::vector<Assembly*> assemblies;
   for (const Fleet& fleet : fleets()) {
@@ -95,29 +109,18 @@ int run() {
     assemblies.push_back(owned.back().get());
   }
   int wrong = 0;
-  const auto judge = [&](std::string_view name, bool is_mutant, const LinkParts& links) {
-    const Verdict verdict = hunt_apart(assemblies, links);
-    const bool expected = verdict.seed.has_value() == is_mutant;
-    if (!expected) ++wrong;
-    fmt::print("{:<28} {:<10} {}\n",
-               name,
-               verdict.seed ? fmt::format("seed {}", *verdict.seed)
-                            : fmt::format("{} seeds", verdict.seeds),
-               verdict.seed ? verdict.text : (expected ? "nothing to find" : "IT LIVES"));
-    std::fflush(stdout);
+  const auto try_one = [&](const mutants::Mutant& mutant) {
+    if (!only.empty() && !only.contains(mutant.name)) return;
+    if (!judge(mutant.name, hunt_apart(assemblies, mutant))) ++wrong;
   };
-  for (std::size_t k = 0; k < mutant_names.size(); ++k) {
-    present_mutant = static_cast<Mutant>(k);
-    judge(mutant_names[k], present_mutant != Mutant::none, {});
-  }
-  present_mutant = Mutant::none;
-  for (const LinkMutant& mutant : link_mutants()) judge(mutant.name, true, mutant.parts);
+  try_one({.name = "none"});
+  for (const mutants::Mutant& mutant : mutants::all()) try_one(mutant);
   return wrong == 0 ? 0 : 1;
 }
 
 }  // namespace
 }  // namespace gv
 
-int main() {
-  return gv::run();
+int main(int argc, char** argv) {
+  return gv::run({argv + 1, argv + argc});
 }

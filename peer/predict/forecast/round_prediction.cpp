@@ -12,7 +12,7 @@ namespace gv {
 namespace {
 
 std::uint64_t frame_bytes(Kind kind, std::size_t floats) {
-  const Message m{.from = 0, .kind = kind, .step = 1, .part = 0, .payload = {}};
+  const Message m{.from = 0, .kind = kind, .number = 1, .part = 0, .payload = {}};
   return wire::frame_bytes(m) + floats * sizeof(float);
 }
 
@@ -20,7 +20,7 @@ std::uint64_t frame_bytes(Kind kind, std::size_t floats) {
 std::vector<std::uint64_t> model_frames(std::size_t dimension) {
   std::vector<std::uint64_t> frames;
   for (std::size_t at = 0; at < dimension; at += piece_floats)
-    frames.push_back(frame_bytes(Kind::model, std::min(piece_floats, dimension - at)));
+    frames.push_back(frame_bytes(Kind::contribution, std::min(piece_floats, dimension - at)));
   return frames;
 }
 

@@ -21,7 +21,7 @@ TEST(Conversation, SurvivesEverythingThatHappensToItsConnections) {
     for (Step k = 1; k <= 300; ++k) {
       const auto from = static_cast<PeerId>(rng.below(2));
       sent[from].push_back(k);
-      net.send(from, 1 - from, Kind::model, k, 8);
+      net.send(from, 1 - from, Kind::contribution, k, 8);
       if (rng.below(10) == 0) net.break_connections(0, 1);
       if (rng.below(40) == 0) net.hold(true);
       if (rng.below(20) == 0) net.hold(false);
@@ -63,13 +63,13 @@ TEST(Conversation, AProcessThatDiesIsReplaced) {
   MemoryNet::Process& zero = net.start(settings_of(0, 2, {1}));
   net.start(settings_of(1, 2, {0}));
   ASSERT_TRUE(net.until([&] { return zero.begun; }));
-  net.send(0, 1, Kind::model, 1);
+  net.send(0, 1, Kind::contribution, 1);
   net.kill(1);
-  net.send(0, 1, Kind::model, 2);
+  net.send(0, 1, Kind::contribution, 2);
   EXPECT_TRUE(net.until([&] { return zero.user.was_told("died 1"); }));
   MemoryNet::Process& heir = net.start(settings_of(1, 2, {0}, 2));
   EXPECT_TRUE(net.until([&] { return zero.user.was_told("reborn 1") && heir.begun; }));
-  net.send(0, 1, Kind::model, 3);
+  net.send(0, 1, Kind::contribution, 3);
   EXPECT_TRUE(net.until([&] { return heir.user.taken == std::vector<Step>{3}; }));
 }
 

@@ -53,7 +53,7 @@ TEST_F(OneLink, WhatWasNotAcknowledgedIsSentAgainOverTheNextConnection) {
   const auto repeated = frames<NumberedMessage>();
   ASSERT_EQ(repeated.size(), 2U);
   EXPECT_EQ(repeated[0].number, 3U);
-  EXPECT_EQ(repeated[1].message.step, 4U);
+  EXPECT_EQ(repeated[1].message.number, 4U);
 }
 
 TEST_F(OneLink, FramesOfAnEarlierConnectionAreNotTaken) {
@@ -185,7 +185,7 @@ TEST_F(OneLink, OneQuestionForTheModelIsAnsweredAtATime) {
     links->arrived(c, NumberedMessage{message_of(1, Kind::fetch), number, ack}, now);
   };
   ask(1, 0);
-  links->send(1, message_of(0, Kind::state, 0, 40), now);
+  links->send(1, message_of(0, Kind::model_copy, 0, 40), now);
   ask(2, 1);
   EXPECT_FALSE(closed(c)) << "the answer was acknowledged: it may ask again";
   ask(3, 1);

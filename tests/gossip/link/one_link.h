@@ -40,7 +40,7 @@ class OneLink : public testing::Test, protected Carrier {
     return meet(hello_of(1));
   }
   Message message(PeerId from, Step step = 0, std::size_t bytes = 0) const {
-    return message_of(from, Kind::model, step, bytes);
+    return message_of(from, Kind::contribution, step, bytes);
   }
   void arrive(ConnectionId connection, std::uint64_t number, std::uint64_t ack = 0) {
     links->arrived(connection, NumberedMessage{message(1, number), number, ack}, now);

@@ -15,7 +15,7 @@ inline Message message_of(PeerId from, Kind kind, Step step = 0, std::size_t byt
   Message message;
   message.from = from;
   message.kind = kind;
-  message.step = step;
+  message.number = step;
   if (bytes > 0) message.payload = std::make_shared<Buffer>(bytes);
   return message;
 }
@@ -24,7 +24,7 @@ inline Message message_of(PeerId from, Kind kind, Step step = 0, std::size_t byt
 class ScriptedUser : public LinkUser {
  public:
   bool deliver(Message message) override {
-    taken.push_back(message.step);
+    taken.push_back(message.number);
     kinds.push_back(message.kind);
     if (on_message) on_message(message);
     return expects;

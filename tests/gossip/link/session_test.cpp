@@ -12,7 +12,7 @@ TEST(Session, NumbersKeepsAndForgets) {
   EXPECT_FALSE(session.acknowledge(4)) << "never sent";
   EXPECT_TRUE(session.acknowledge(2));
   ASSERT_EQ(session.unacknowledged().size(), 1U);
-  EXPECT_EQ(session.unacknowledged().front().message.step, 2U);
+  EXPECT_EQ(session.unacknowledged().front().message.number, 2U);
   EXPECT_TRUE(session.acknowledge(1)) << "an old one says nothing new";
   EXPECT_EQ(session.unacknowledged().size(), 1U);
 }

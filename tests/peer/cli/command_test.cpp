@@ -6,6 +6,7 @@
 
 #include "peer/cli/program.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/runtime/peer_parts.h"
 
 namespace gv::cli {
 namespace {
@@ -97,7 +98,7 @@ void check_rows(const std::vector<Command>& rows, const std::string& above) {
 }
 
 TEST(Commands, EveryRowHasASummaryAndAnExampleOfItself) {
-  check_rows(commands(), "grapevine");
+  check_rows(commands({}), "grapevine");
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ TEST(Tcp, StrangersAreToldOffAndLogged) {
   Hello self;
   self.peer = 1;
   EXPECT_NE(strangers_fate(wire::encode(self)).find("a fleet of 0 peers"), std::string::npos);
-  const Message early{.from = 0, .kind = Kind::goodbye, .step = 0, .part = 0, .payload = {}};
+  const Message early{.from = 0, .kind = Kind::goodbye, .number = 0, .part = 0, .payload = {}};
   EXPECT_NE(strangers_fate(wire::encode(NumberedMessage{early, 1, 0}))
                 .find("the first frame is no Hello"),
             std::string::npos);

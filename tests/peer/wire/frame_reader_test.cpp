@@ -41,7 +41,7 @@ struct Reading {
 };
 
 std::vector<std::byte> message_bytes(Kind kind, std::size_t payload_bytes) {
-  Message m{.from = 1, .kind = kind, .step = 7, .part = 0, .payload = {}};
+  Message m{.from = 1, .kind = kind, .number = 7, .part = 0, .payload = {}};
   std::vector<std::byte> body(payload_bytes);
   for (std::size_t k = 0; k < body.size(); ++k) body[k] = static_cast<std::byte>(k * 7);
   const auto buffer = std::make_shared<Buffer>(payload_bytes);
@@ -58,10 +58,10 @@ void append(std::vector<std::byte>& all, const std::vector<std::byte>& more) {
 
 TEST(FrameReader, MakesTheSameFramesWhateverPiecesTheyComeIn) {
   std::vector<std::byte> stream = encode(Hello{"abc", "def", 3, 99, 8, 0, 0, 0});
-  append(stream, message_bytes(Kind::model, 40'000));
+  append(stream, message_bytes(Kind::contribution, 40'000));
   append(stream, encode(Heartbeat{.ack = 3, .clock = 4, .jobs = 0, .working = false}));
   append(stream, message_bytes(Kind::goodbye, 0));
-  append(stream, message_bytes(Kind::model, 8));
+  append(stream, message_bytes(Kind::contribution, 8));
   for (const std::size_t piece : {1UL, 2UL, 7UL, 31UL, 32UL, 33UL, 100UL, 8192UL, 100'000UL}) {
     Reading reading({true, every_kind, 40'000});
     reading.feed(stream, piece);
@@ -78,7 +78,7 @@ TEST(FrameReader, MakesTheSameFramesWhateverPiecesTheyComeIn) {
 }
 
 TEST(FrameReader, KnowsWhetherTheStreamEndsInsideAFrame) {
-  const std::vector<std::byte> bytes = message_bytes(Kind::model, 8);
+  const std::vector<std::byte> bytes = message_bytes(Kind::contribution, 8);
   for (std::size_t length = 1; length < bytes.size(); ++length) {
     Reading reading({true, every_kind, 8});
     reading.feed(std::span(bytes).first(length), 100);
@@ -92,20 +92,20 @@ TEST(FrameReader, AStrangerMayOnlySayHello) {
   reading.feed(message_bytes(Kind::goodbye, 0), 100);
   EXPECT_EQ(reading.wrong, "the first frame is no Hello");
   Reading loaded({});
-  loaded.feed(message_bytes(Kind::model, 4), 100);
+  loaded.feed(message_bytes(Kind::contribution, 4), 100);
   EXPECT_EQ(loaded.wrong, "a payload of 4 bytes, at most 0");
 }
 
 TEST(FrameReader, APayloadIsAtMostAPiece) {
   Reading reading({true, every_kind, 400});
-  reading.feed(message_bytes(Kind::model, 404), 1000);
+  reading.feed(message_bytes(Kind::contribution, 404), 1000);
   EXPECT_EQ(reading.wrong, "a payload of 404 bytes, at most 400");
 }
 
 TEST(FrameReader, KindsThatTheFleetDoesNotSendAreRefused) {
-  const std::uint32_t model_only = 1U << static_cast<unsigned>(Kind::model);
+  const std::uint32_t model_only = 1U << static_cast<unsigned>(Kind::contribution);
   Reading reading({true, model_only, 400});
-  reading.feed(message_bytes(Kind::model, 40), 1000);
+  reading.feed(message_bytes(Kind::contribution, 40), 1000);
   EXPECT_EQ(reading.wrong, "");
   reading.feed(message_bytes(Kind::reduce, 40), 1000);
   EXPECT_EQ(reading.wrong, "a message of kind 2, which this fleet does not send");
@@ -113,7 +113,7 @@ TEST(FrameReader, KindsThatTheFleetDoesNotSendAreRefused) {
 
 /// `bytes` with a payload of so many bytes, and the checks of one who knows how they are made.
 std::vector<std::byte> laden(std::vector<std::byte> bytes, std::size_t payload_bytes) {
-  const std::vector<std::byte> like = message_bytes(Kind::model, payload_bytes);
+  const std::vector<std::byte> like = message_bytes(Kind::contribution, payload_bytes);
   std::memcpy(bytes.data() + 8, like.data() + 8, 16);  // payload_bytes and payload_hash
   const auto check = static_cast<std::uint32_t>(hash_payload(std::span(bytes).first(28)));
   std::memcpy(bytes.data() + 28, &check, sizeof check);
@@ -132,12 +132,12 @@ TEST(FrameReader, OnlyMessagesThatHaveOneCarryAPayload) {
     EXPECT_TRUE(reading.frames.empty());
   }
   Reading fine({true, every_kind, 1'000});
-  fine.feed(laden(message_bytes(Kind::model, 0), 400), 10'000);
+  fine.feed(laden(message_bytes(Kind::contribution, 0), 400), 10'000);
   EXPECT_EQ(fine.wrong, "");
 }
 
 TEST(FrameReader, ADamagedPayloadIsNotBelieved) {
-  std::vector<std::byte> bytes = message_bytes(Kind::model, 400);
+  std::vector<std::byte> bytes = message_bytes(Kind::contribution, 400);
   bytes.back() ^= std::byte{1};
   Reading reading({true, every_kind, 400});
   reading.feed(bytes, 1000);

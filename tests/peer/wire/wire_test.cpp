@@ -39,10 +39,10 @@ std::vector<std::byte> whole_frame(const Message& m) {
 }
 
 TEST(Frame, RoundTrips) {
-  for (const Kind kind : {Kind::model, Kind::reduce, Kind::gather, Kind::goodbye}) {
+  for (const Kind kind : {Kind::contribution, Kind::reduce, Kind::gather, Kind::goodbye}) {
     const Message m{.from = 7,
                     .kind = kind,
-                    .step = 123'456'789'012,
+                    .number = 123'456'789'012,
                     .part = 300,
                     .payload = kind == Kind::goodbye ? nullptr : payload(40)};
     Frame back;
@@ -53,7 +53,7 @@ TEST(Frame, RoundTrips) {
     EXPECT_EQ(numbered.ack, 4U);
     EXPECT_EQ(numbered.message.from, 7U);
     EXPECT_EQ(numbered.message.kind, kind);
-    EXPECT_EQ(numbered.message.step, 123'456'789'012U);
+    EXPECT_EQ(numbered.message.number, 123'456'789'012U);
     EXPECT_EQ(numbered.message.part, 300U);
     EXPECT_EQ(frame.size(), frame_bytes(m));
   }
@@ -86,8 +86,8 @@ TEST(Frame, AHeartbeatTellsOfTheArithmetic) {
 }
 
 TEST(Frame, EveryTruncationIsRefused) {
-  const auto frame =
-      whole_frame({.from = 7, .kind = Kind::model, .step = 5, .part = 1, .payload = payload(24)});
+  const auto frame = whole_frame(
+      {.from = 7, .kind = Kind::contribution, .number = 5, .part = 1, .payload = payload(24)});
   Frame back;
   for (std::size_t length = 0; length < frame.size(); ++length) {
     EXPECT_NE(judge(std::span(frame).first(length), 24, back), "") << length;
@@ -95,10 +95,13 @@ TEST(Frame, EveryTruncationIsRefused) {
 }
 
 TEST(Frame, EveryFlippedBitIsRefused) {
-  for (const auto& frame :
-       {whole_frame({.from = 7, .kind = Kind::model, .step = 5, .part = 1, .payload = payload(24)}),
-        encode(Hello{"abc", "def", 3, 99, 8, 0, 0, 0}),
-        encode(Refusal{"why"})}) {
+  for (const auto& frame : {whole_frame({.from = 7,
+                           .kind = Kind::contribution,
+                           .number = 5,
+                           .part = 1,
+                           .payload = payload(24)}),
+                            encode(Hello{"abc", "def", 3, 99, 8, 0, 0, 0}),
+                            encode(Refusal{"why"})}) {
     for (std::size_t bit = 0; bit < frame.size() * 8; ++bit) {
       std::vector<std::byte> damaged = frame;
       damaged[bit / 8] ^= static_cast<std::byte>(1U << bit % 8);
@@ -109,8 +112,8 @@ TEST(Frame, EveryFlippedBitIsRefused) {
 }
 
 TEST(Frame, LengthsAreCheckedBeforeAnythingIsAllocated) {
-  auto frame =
-      whole_frame({.from = 7, .kind = Kind::model, .step = 5, .part = 1, .payload = payload(24)});
+  auto frame = whole_frame(
+      {.from = 7, .kind = Kind::contribution, .number = 5, .part = 1, .payload = payload(24)});
   Prefix prefix;
   EXPECT_NE(decode_prefix(std::span(frame).first<prefix_bytes>(), 23, prefix), "");
   const std::uint64_t huge = ~std::uint64_t{0};
@@ -122,7 +125,7 @@ TEST(Frame, BytesAreCountedAsTheyAreSent) {
   for (const Step step : {0ULL, 1ULL, 127ULL, 128ULL, 1ULL << 40}) {
     for (const PeerId from : {0U, 1U, 200U, 70'000U}) {
       const Message m{
-          .from = from, .kind = Kind::reduce, .step = step, .part = from, .payload = payload(8)};
+          .from = from, .kind = Kind::reduce, .number = step, .part = from, .payload = payload(8)};
       EXPECT_EQ(whole_frame(m).size(), frame_bytes(m));
     }
   }

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "gossip/message.h"
+
+namespace gv {
+
+/// A stream of messages that a method opens, and what may come on it. Each is known by its sender,
+/// its number and its part, comes once, and waits until it is asked for by these. What is below a
+/// number that was asked for is nobody's any more.
+struct Channel {
+  Kind kind = Kind::reduce;  ///< its own, see is_channel()
+  /// Whether a payload of so many bytes can be part `part` of what `from` sends. From the fleet
+  /// file, never from the wire. Zero bytes: a message without a payload.
+  std::function<bool(PeerId from, std::uint32_t part, std::size_t bytes)> fits;
+  std::uint32_t most_waiting = 2;  ///< of one sender, not asked for yet; more is refused
+};
+
+}  // namespace gv

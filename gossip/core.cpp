@@ -1,0 +1,72 @@
+#include "gossip/core.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "gossip/awaits.h"
+#include "optim/check.h"
+
+namespace gv {
+namespace {
+
+std::vector<Neighbor> neighbors_of(const Plan& plan) {
+  const Neighborhood& row = plan.neighborhood;
+  GV_CHECK(row.peers.size() == row.weights.size(), "a weight for each neighbour");
+  std::vector<PeerId> all;
+  std::ranges::set_union(row.peers, row.receivers, std::back_inserter(all));
+  std::vector<Neighbor> neighbors;
+  for (const PeerId peer : all) {
+    const auto in = std::ranges::lower_bound(row.peers, peer);
+    Neighbor neighbor{.peer = peer};
+    neighbor.sends = in != row.peers.end() && *in == peer;
+    neighbor.receives = std::ranges::binary_search(row.receivers, peer);
+    neighbor.two_way =
+        neighbor.sends && neighbor.receives && !(plan.schedule && plan.schedule->directed());
+    if (neighbor.sends)
+      neighbor.weight =
+          static_cast<float>(row.weights[static_cast<std::size_t>(in - row.peers.begin())]);
+    neighbors.push_back(neighbor);
+  }
+  return neighbors;
+}
+
+}  // namespace
+
+PeerCore::PeerCore(
+    Plan plan_, World& world_, Journal& journal_, Replica& replica_, const Rules& rules_)
+    : plan(std::move(plan_)),
+      replica(replica_),
+      world(world_),
+      journal(journal_),
+      rules(rules_),
+      neighbors(neighbors_of(plan)) {}
+
+std::optional<std::size_t> PeerCore::find(PeerId peer) const {
+  const auto at = std::ranges::lower_bound(neighbors, peer, {}, &Neighbor::peer);
+  if (at == neighbors.end() || at->peer != peer) return {};
+  return static_cast<std::size_t>(at - neighbors.begin());
+}
+
+std::uint32_t PeerCore::pieces() const {
+  return static_cast<std::uint32_t>((replica.size() + piece_floats - 1) / piece_floats);
+}
+
+Range PeerCore::piece(std::uint32_t part) const {
+  const std::size_t begin = part * piece_floats;
+  return {begin, std::min(piece_floats, replica.size() - begin)};
+}
+
+Task<> PeerCore::compute(double flops, std::function<void()> job) {
+  Offload offload{world, flops, std::move(job)};
+  co_await offload;
+}
+
+Task<Payload> PeerCore::snapshot(Vector v, Range r) {
+  const std::shared_ptr<Buffer> copy = pool_.acquire(r.count * sizeof(float));
+  co_await compute(static_cast<double>(r.count), [&] { replica.snapshot(v, r, *copy); });
+  co_return copy;
+}
+
+}  // namespace gv

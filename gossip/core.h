@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "gossip/journal.h"
+#include "gossip/plan.h"
+#include "gossip/rules.h"
+#include "gossip/task.h"
+#include "gossip/world.h"
+#include "optim/train/replica.h"
+
+namespace gv {
+
+/// A neighbour, as the plan has it.
+struct Neighbor {
+  PeerId peer = 0;
+  float weight = 0;       ///< W_ij; 0 where it does not send to us
+  bool sends = false;     ///< to us
+  bool receives = false;  ///< from us
+  /// Its exchanges have numbers, are settled late, and lose nothing: both ends send, in the rounds
+  /// that both look up.
+  bool two_way = false;
+};
+
+/// What the parts of a peer share: what it was told, what it stands on, which round it is in, and
+/// arithmetic. Neighbours are named by their place in `neighbors`, in every part.
+class PeerCore {
+ public:
+  PeerCore(Plan plan, World& world, Journal& journal, Replica& replica, const Rules& rules);
+
+  const Plan plan;
+  Replica& replica;
+  World& world;
+  Journal& journal;
+  const Rules& rules;
+  const std::vector<Neighbor> neighbors;  ///< ascending
+  Round step = 0;                         ///< rounds completed
+
+  std::optional<std::size_t> find(PeerId peer) const;
+
+  std::uint32_t pieces() const;
+  Range piece(std::uint32_t part) const;
+  BufferPool& pool() { return pool_; }
+
+  /// Any arithmetic on the replica, off the loop.
+  Task<> compute(double flops, std::function<void()> job);
+  /// Frozen copy of v[r]; the only host copy a vector makes on its way out.
+  Task<Payload> snapshot(Vector v, Range r);
+
+ private:
+  BufferPool pool_{replica.buffer_memory()};
+};
+
+}  // namespace gv

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "gossip/core.h"
+#include "gossip/pace.h"
+#include "gossip/post.h"
+#include "gossip/roster.h"
+
+namespace gv {
+
+/// Averaging with the neighbours, written as flows, x_i += w (x_j - x_i): the mean of the fleet is
+/// kept when both ends of an edge apply opposite flows exactly once. The optimistic protocol: both
+/// ends send at once, and each applies its half as soon as the other's contribution to the same
+/// exchange is there, against the contribution that it sent itself.
+///
+/// Invariant: at most one exchange is open on an edge, and no end ever voids one alone. A neighbour
+/// that is away or late leaves it open, its half is applied late, and no other exchange with it
+/// begins before; so memory is bounded. The session (session.h) delivers every message exactly once
+/// while both ends live, whatever becomes of connections. The other protocol, in which one end
+/// decides and tells, costs half a round trip more before the decided half may be applied, on every
+/// edge and in every round.
+///
+/// A neighbour that has died takes its half with it. What we have applied of the open exchange
+/// stays, the rest of it counts no more: the survivors' mean changes by what the dead one held,
+/// which no protocol can give back, and by nothing else. Its successor begins a conversation of its
+/// own, with exchange 0. So a checkpoint needs to hold no exchange.
+class Exchange {
+ public:
+  Exchange(PeerCore& self, Roster& roster, Pace& pace, Post& post);
+
+  // The verbs: see Peer.
+  Task<> share();
+  Task<> mix();
+  Task<> average();
+  Task<> mix_and_step();
+
+  /// A contribution of neighbour k. False: not one that can be expected (wrong size, too far ahead,
+  /// a duplicate).
+  bool take(std::size_t k, Message message);
+  /// Applies what has come of an exchange left open; `wait`: all of it, unless patience ends.
+  Task<> settle_late(std::size_t k, bool wait);
+  /// Voids the open exchange at this end, so that the next one may begin.
+  void abandon(std::size_t k);
+  /// Another process has taken the place of k: see Peer::reborn.
+  void reborn(std::size_t k);
+
+  bool open(std::size_t k) const;
+  ExchangeNumber number(std::size_t k) const { return edges_[k].number; }
+  /// What a goodbye says: of an open exchange we are still a part.
+  std::uint64_t first_without_us(std::size_t k) const;
+  /// No exchange with k any more: it has left, or is in quarantine.
+  bool gone(std::size_t k) const;
+  /// Whether somebody who is away may be back for another exchange.
+  bool may_come_back() const;
+
+ private:
+  /// Where an edge stands in the present round.
+  enum class Turn : std::uint8_t {
+    idle,     ///< takes no part, and nothing is open
+    open,     ///< takes part: the rest of the other half is awaited
+    settled,  ///< took part, and all of it is applied
+    late,     ///< takes no part any more, and the rest of the other half is still missing
+  };
+  struct Edge {
+    Turn turn = Turn::idle;
+    bool hears = false;     ///< it sends to us in this round
+    bool tells = false;     ///< we send to it in this round
+    bool sharing = false;   ///< our contribution of this round is not all sent
+    ExchangeNumber number;  ///< of the open exchange, or the next one
+    float weight = 0;       ///< W_ij; of a schedule: in the round in which the open exchange began
+    Round began = 0;        ///< our clock when the open exchange began
+    std::uint32_t degree = 0;     ///< ours, as sent with the open exchange
+    std::uint32_t settled = 0;    ///< pieces of the open exchange applied
+    std::vector<Payload> sent{};  ///< ours of the open exchange; null once settled
+    bool takes_part() const { return turn == Turn::open || turn == Turn::settled; }
+  };
+  /// What the neighbours sent of one piece, and who.
+  struct Collected {
+    Flows flows;
+    std::vector<std::size_t> from;
+  };
+
+  // exchange.cpp
+  Mailbox::Key key(std::size_t k, std::uint32_t part) const;
+  float weight(std::size_t k, const Message& theirs) const;
+  void settle(std::size_t k, const Message& theirs, float w);
+  void drop(std::size_t k);
+  Task<> share_piece(std::uint32_t part);
+  Task<Collected> collect(std::uint32_t part);
+  Task<> mix_piece(std::uint32_t part);
+  bool expected(std::size_t k, const Message& message) const;
+
+  // exchange_round.cpp
+  Task<> begin_round();
+  void look_up_row();
+  void choose_edges();
+  void open_edges(std::uint32_t degree);
+  void quarantine(std::size_t k);
+  bool owes_answer(std::size_t k) const;
+  bool out_of_step(std::size_t k) const;
+  bool somebody_waits() const;
+
+  PeerCore& self_;
+  Roster& roster_;
+  Pace& pace_;
+  Post& post_;
+  std::vector<Edge> edges_;
+};
+
+}  // namespace gv

@@ -1,0 +1,102 @@
+#include "gossip/pace.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "gossip/awaits.h"
+#include "graph/schedule/schedule_lead.h"
+
+namespace gv {
+
+Pace::Pace(PeerCore& self, const Roster& roster)
+    : self_(self), roster_(roster), others_(self.neighbors.size()) {}
+
+bool Pace::begun_without_us() const {
+  const Round ahead = furthest_round();
+  return self_.step == 0 && ahead > 0 && !(self_.plan.schedule && ahead <= lead(0));
+}
+
+void Pace::heard_round(std::size_t k, Round round) {
+  others_[k].round = std::max(others_[k].round, round);
+}
+
+/// After faults the two ends of an edge may exchange in rounds of different number. Each edge by
+/// itself would not mind; but around a cycle such shifts add up, and then every round waits for
+/// parts of earlier ones (a ring of 8 whose shifts sum to 4 keeps half of its speed). So who is
+/// behind leaves the edge out for as many rounds as it is behind, while the other end waits; and
+/// who is behind all of its neighbours has nobody to do those rounds with, and passes to theirs.
+void Pace::align(const std::function<bool(std::size_t k)>& free) {
+  std::optional<Round> least;
+  for (std::size_t k = 0; k < others_.size(); ++k) {
+    Round& ahead = others_[k].ahead;
+    if (ahead > self_.plan.peers) ahead = 0;  // catch_up() sees to those
+    if (free(k)) least = std::min(least.value_or(ahead), ahead);
+  }
+  clock_ += least.value_or(0);
+  for (Other& other : others_) other.ahead -= std::min(other.ahead, least.value_or(0));
+}
+
+bool Pace::sits_out(std::size_t k) {
+  if (others_[k].ahead == 0) return false;
+  --others_[k].ahead;
+  return true;
+}
+
+Round Pace::furthest_round() const {
+  Round furthest = clock_;
+  for (std::size_t k = 0; k < others_.size(); ++k)
+    if (!roster_.quarantined(k)) furthest = std::max(furthest, others_[k].round);
+  return furthest;
+}
+
+/// A tenth of the run, the last of them after the others have left; and not too many where the run
+/// has no end. Where the rows change with the round, peers of different rounds would look for each
+/// other in vain.
+Round Pace::bearable_lag() const {
+  constexpr Round most = 1000;
+  if (self_.plan.schedule) return 0;
+  return std::max<Round>(self_.plan.peers, std::min(self_.plan.steps / 10, most));
+}
+
+/// Who is a few rounds behind, as peers along a chain are when one of them stops for a while, does
+/// all of its rounds; who is further behind passes over what it has missed. Rounds without any
+/// neighbour do not count for the others: a peer whose neighbours have all died runs ahead. Those
+/// that a schedule leaves out of the row do.
+void Pace::catch_up(Round tolerated, Round bearable) {
+  const Round behind = furthest_round() - clock_;
+  if (behind <= tolerated) return;
+  if (self_.plan.schedule && behind <= lead(clock_)) return;
+  clock_ += behind;
+  for (Other& other : others_) other.ahead = 0;
+  const Round to = std::min(clock_, self_.plan.steps);
+  if (to <= self_.step + bearable) return;  // it did those rounds alone, or will
+  const Round passed = to - self_.step;
+  self_.step = to;
+  passed_over_ += passed;
+  self_.journal.note(event::PassedOver{passed, to});
+  self_.replica.skip_to(to * self_.plan.local_steps);
+}
+
+/// Alone, a peer waits for nobody, and would be through with its rounds long before the others: it
+/// keeps about the pace that it had in company, counted from its last round there. A little faster,
+/// since who is behind passes rounds over. The pace follows the median: a round that took long says
+/// little about the next.
+Task<> Pace::keep(bool lonely) {
+  const Time now = self_.world.now();
+  if (in_company_) {
+    const Time spent = now - round_began_;
+    usual_ = usual_ == Time{0} ? spent : spent > usual_ ? usual_ * 9 / 8 : usual_ * 8 / 9;
+    due_alone_ = now;
+  } else if (lonely) {
+    due_alone_ += usual_ * 4 / 5;
+    Sleep sleep{self_.world, due_alone_ - now};
+    co_await sleep;
+  }
+  begin_round();
+}
+
+Round Pace::lead(Round round) const {
+  return longest_lead(*self_.plan.schedule, round, self_.plan.id);
+}
+
+}  // namespace gv

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "gossip/core.h"
+#include "gossip/roster.h"
+
+namespace gv {
+
+/// Keeps a peer in step with its neighbours, so that the fleet ends together: round numbers work as
+/// Lamport clocks, and what a peer has missed it passes over. Invariant: the clock never goes back,
+/// and after catch_up() it is at most the tolerated rounds behind any neighbour that was heard.
+class Pace {
+ public:
+  Pace(PeerCore& self, const Roster& roster);
+
+  /// Rounds completed in the company of a neighbour.
+  Round clock() const { return clock_; }
+  /// Rounds that this peer took no part in, to catch up.
+  Round passed_over() const { return passed_over_; }
+
+  /// Training begins in the round that the core says: what a checkpoint or nothing gives.
+  void begin() { clock_ = self_.step; }
+  /// Whether the neighbours had begun without us by then. They complete no round without us before
+  /// we were once among them, or no more than a schedule lets them.
+  bool begun_without_us() const;
+
+  void heard_round(std::size_t k, Round round);
+  /// Neighbour k began an exchange so many rounds after us.
+  void is_ahead(std::size_t k, Round rounds) { others_[k].ahead = rounds; }
+  /// Another process has taken its place.
+  void reborn(std::size_t k) { others_[k] = {}; }
+
+  /// Before a round begins: passes to the round of the neighbours when all that are `free` to
+  /// exchange are ahead of us.
+  void align(const std::function<bool(std::size_t k)>& free);
+  /// Whether neighbour k is left out of this round, for it is ahead: counted.
+  bool sits_out(std::size_t k);
+  /// Whether this round is done in the company of a neighbour, so that it counts for the others.
+  void in_company(bool company) { in_company_ = company; }
+
+  /// A round has ended.
+  void count_round() {
+    if (in_company_) ++clock_;
+  }
+  /// Goes on in the furthest round that was heard of, if it is further than `tolerated`; passes
+  /// over rounds of its own only where more than `bearable` are missing.
+  void catch_up(Round tolerated, Round bearable);
+  /// So far behind the others a peer still does all of its rounds.
+  Round bearable_lag() const;
+  /// Before the next round: alone, it is not to come before the others' time. `lonely`: somebody
+  /// may come back.
+  Task<> keep(bool lonely);
+  void begin_round() { round_began_ = self_.world.now(); }
+  bool alone() const { return !in_company_; }
+
+  /// By how many rounds others may be ahead of us before we begin `round`, while nothing is wrong:
+  /// a random schedule may leave us out for long.
+  Round lead(Round round) const;
+
+ private:
+  struct Other {
+    Round round = 0;  ///< its clock, as far as we heard
+    Round ahead = 0;  ///< so many rounds are to pass before our next exchange with it
+  };
+  Round furthest_round() const;
+
+  PeerCore& self_;
+  const Roster& roster_;
+  std::vector<Other> others_;
+  Round clock_ = 0;
+  Round passed_over_ = 0;
+  bool in_company_ = false;
+  Time round_began_{0};
+  Time usual_{0};      ///< length of a round in company
+  Time due_alone_{0};  ///< when the last round alone was to end, at that pace
+};
+
+}  // namespace gv

@@ -1,0 +1,67 @@
+#include "gossip/parting.h"
+
+#include <utility>
+
+namespace gv {
+namespace {
+
+struct AllLeft {
+  const std::size_t& leaving;
+  std::coroutine_handle<>& when_left;
+  bool await_ready() const noexcept { return leaving == 0; }
+  void await_suspend(std::coroutine_handle<> h) const noexcept { when_left = h; }
+  void await_resume() const noexcept {}
+};
+
+}  // namespace
+
+Parting::Parting(PeerCore& self, Roster& roster, Post& post, Exchange& exchange)
+    : self_(self),
+      roster_(roster),
+      post_(post),
+      exchange_(exchange),
+      left_(self.neighbors.size()) {}
+
+Task<> Parting::leave_all() {
+  begun_ = true;
+  since_ = self_.world.now();
+  leaving_ = self_.neighbors.size();
+  for (std::size_t k = 0; k < self_.neighbors.size(); ++k) {
+    if (!roster_.here(k)) begin_patience(k);
+    farewells_.push_back(leave(k));
+    farewells_.back().start();
+  }
+  AllLeft all{leaving_, when_left_};
+  co_await all;
+}
+
+Task<> Parting::leave(std::size_t k) {
+  if (self_.rules.settles_before_leaving()) co_await exchange_.settle_late(k, true);
+  left_[k] = true;
+  post_.say_goodbye(self_.neighbors[k].peer, exchange_.first_without_us(k));
+  if (--leaving_ == 0 && when_left_) std::exchange(when_left_, {}).resume();
+}
+
+/// A peer that has finished waits for the half that a neighbour owes it: for who is away only so
+/// long, and for who has died only where somebody takes its place.
+void Parting::begin_patience(std::size_t k) {
+  const Time patience = roster_.dead(k) ? self_.plan.succession : self_.plan.patience;
+  if (exchange_.open(k) && patience > Time{0})
+    self_.journal.note(event::AwaitsHalf{self_.neighbors[k].peer, patience});
+  self_.world.after(patience, [this, k, outage = roster_.outages(k)] {
+    if (roster_.here(k) || roster_.outages(k) != outage) return;
+    if (!self_.rules.ends_wait(Interruption::patience)) return;
+    roster_.give_up(k);
+    post_.interrupt(k, Interruption::patience);
+  });
+}
+
+void Parting::away(std::size_t k) {
+  if (begun_) begin_patience(k);
+}
+
+void Parting::reborn(std::size_t k) {
+  if (left_[k]) post_.say_goodbye(self_.neighbors[k].peer, 0);
+}
+
+}  // namespace gv

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <vector>
+
+#include "gossip/core.h"
+#include "gossip/exchange.h"
+#include "gossip/post.h"
+#include "gossip/roster.h"
+
+namespace gv {
+
+/// A peer's last words, edge by edge and all at once: a neighbour may be waiting for our goodbye
+/// while we wait for the half that another one owes us. Invariant: a goodbye is said once in each
+/// life of a neighbour, when the last exchange with it is settled or has been given up.
+class Parting {
+ public:
+  Parting(PeerCore& self, Roster& roster, Post& post, Exchange& exchange);
+
+  /// Until the goodbye to every neighbour is said.
+  Task<> leave_all();
+
+  bool begun() const { return begun_; }
+  /// Since when; only when it has begun.
+  Time since() const { return since_; }
+
+  /// Neighbour k went away, or has died: from now on it is waited for only so long.
+  void away(std::size_t k);
+  /// A new process does not know that we have left.
+  void reborn(std::size_t k);
+
+ private:
+  Task<> leave(std::size_t k);
+  void begin_patience(std::size_t k);
+
+  PeerCore& self_;
+  Roster& roster_;
+  Post& post_;
+  Exchange& exchange_;
+  bool begun_ = false;
+  Time since_{0};
+  std::vector<bool> left_;  ///< our goodbye is said
+  std::size_t leaving_ = 0;
+  std::coroutine_handle<> when_left_;
+  std::vector<Task<>> farewells_;
+};
+
+}  // namespace gv

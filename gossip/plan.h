@@ -1,0 +1,45 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "gossip/channel.h"
+#include "gossip/message.h"
+#include "gossip/world.h"
+#include "graph/mixing/mixing.h"
+#include "graph/schedule/schedule.h"
+
+namespace gv {
+
+/// What one peer is told about the run.
+struct Plan {
+  PeerId id = 0;
+  PeerId peers = 1;           ///< n
+  Neighborhood neighborhood;  ///< row `id` of W; of a schedule: its links
+  /// W of every round instead, of the neighbours above; null: one W for all.
+  std::shared_ptr<const MixingSchedule> schedule{};
+  std::vector<Channel> channels{};  ///< on which the algorithm sends and receives
+  Round steps = 0;                  ///< rounds to do
+  Round evaluate_every = 0;         ///< rounds between reports; 0: only the last
+  Round checkpoint_every = 0;       ///< rounds; 0: never
+  std::uint32_t local_steps = 1;
+  /// Metropolis weights of the edges that take part, from both ends' degrees of the moment; else
+  /// W_ij whatever happens.
+  bool live_degrees = false;
+  /// A peer that was away goes on in its neighbours' round; they end together.
+  bool catch_up = false;
+  bool fetch = false;                       ///< begins with a neighbour's model, always
+  Time deadline{std::chrono::seconds(30)};  ///< for a neighbour's part in a round; 0: none
+  /// Of silence, and a neighbour counts as away. A collective, which the deadline would end, waits
+  /// for at least twice as long: until then nobody knows whether the neighbour lives.
+  Time dead_after{0};
+  Time hurry{std::chrono::milliseconds(250)};  ///< the same, while another one is out of step
+  /// At the end, for those who are away: they may owe us half of an exchange, or we them.
+  Time patience{std::chrono::seconds(3)};
+  Time succession{0};         ///< at the end, for the successor of a process that has died
+  std::uint32_t strikes = 3;  ///< rounds with values that are not finite, and a neighbour is out
+};
+
+}  // namespace gv

@@ -1,0 +1,210 @@
+#include "gossip/post.h"
+
+#include <algorithm>
+
+#include "optim/check.h"
+
+namespace gv {
+
+using Why = event::CollectiveBroken::Why;
+
+Post::Post(PeerCore& self, const Roster& roster, const Pace& pace)
+    : self_(self), roster_(roster), pace_(pace), held_up_(self.neighbors.size()) {}
+
+Message Post::letter(Kind kind, std::uint64_t number, std::uint32_t part, Payload payload) const {
+  Message m;
+  m.from = self_.plan.id;
+  m.kind = kind;
+  m.number = number;
+  m.part = part;
+  m.payload = std::move(payload);
+  m.round = pace_.clock();
+  return m;
+}
+
+const Channel* Post::channel(Kind kind) const {
+  const auto at = std::ranges::find(self_.plan.channels, kind, &Channel::kind);
+  return at == self_.plan.channels.end() ? nullptr : &*at;
+}
+
+bool Post::take(std::size_t k, Message message) {
+  const Channel* const stream = channel(message.kind);
+  if (stream == nullptr || !self_.neighbors[k].sends) return false;
+  const std::size_t bytes = message.payload ? message.payload->size() : 0;
+  if (!stream->fits(message.from, message.part, bytes)) return false;
+  const auto asked = asked_.find({message.from, message.kind});
+  const bool stale = asked != asked_.end() && message.number < asked->second;
+  if (stale || roster_.quarantined(k)) return true;
+  const Mailbox::Key key{message.from, message.kind, message.number, message.part};
+  const bool full = mailbox_.kept(message.from, message.kind) >= stream->most_waiting;
+  if (full && !mailbox_.waited_for(key)) return false;
+  return mailbox_.deliver(std::move(message));
+}
+
+/// What is below the number is asked for no more.
+void Post::ask(const Mailbox::Key& key) {
+  if (!is_channel(key.kind)) return;
+  std::uint64_t& asked = asked_[{key.from, key.kind}];
+  if (key.number <= asked) return;
+  asked = key.number;
+  mailbox_.drop_below(key.from, key.kind, key.number);
+}
+
+Task<std::optional<Message>> Post::receive(Mailbox::Key key, Absence absence) {
+  const std::optional<std::size_t> k = self_.find(key.from);
+  GV_CHECK(k.has_value(), "a peer receives from its neighbours");
+  ask(key);
+  Receive waiting{mailbox_, key, absence, {}};
+  const bool here = waiting.await_ready();
+  const bool absent = absence == Absence::away || stopping_ ? !roster_.here(*k) : roster_.dead(*k);
+  if (!here && !absent) {
+    begin_wait(key, *k, absence);
+    waiting.answer = co_await waiting;
+    end_wait();
+  }
+  if (!waiting.answer && absence == Absence::gone) {
+    if (const std::optional<Why> why = hopeless(*k)) note_broken(*k, *why);
+  }
+  co_return std::move(waiting.answer);
+}
+
+void Post::begin_wait(const Mailbox::Key& key, std::size_t k, Absence absence) {
+  GV_CHECK(!wait_, "the algorithm waits for one message at a time");
+  const Time now = self_.world.now();
+  wait_ = Wait{key, k, absence, now, now};
+  ++waits_;
+  hurry();
+  const Time most = deadline(absence);
+  if (!watching_ && most > Time{0}) watch(absence == Absence::gone ? most / 2 : most);
+}
+
+Time Post::deadline(Absence absence) const {
+  const Time set = self_.plan.deadline;
+  const bool everybody = absence == Absence::gone && set > Time{0};
+  return everybody ? std::max(set, 2 * self_.plan.dead_after) : set;
+}
+
+void Post::end_wait() {
+  longest_wait_ = std::max(longest_wait_, self_.world.now() - wait_->began);
+  if (wait_->told) tell_held_up(false);
+  wait_.reset();
+}
+
+/// A neighbour that was late or away is out of step with us, and may be waiting for our next
+/// exchange with it, which begins with our next round, while we wait for another one in this. Along
+/// a cycle of such waits nobody would ever move (the swarm found it on a ring). So who has a
+/// neighbour out of step waits for the others of this round only so long; in every cycle there is
+/// one.
+void Post::hurry() {
+  if (!wait_ || wait_->hurried || wait_->absence == Absence::gone) return;
+  if (!in_a_hurry_ || !in_a_hurry_()) return;
+  wait_->hurried = true;
+  self_.world.after(self_.plan.hurry, [this, wait = waits_] {
+    if (wait_ && waits_ == wait) interrupt(wait_->k, Interruption::hurry);
+  });
+}
+
+/// A neighbour that is alive and does not get on (a stuck trainer, a very slow one) holds a round
+/// up for so long and no longer. One timer, whatever the number of waits.
+void Post::watch(Time delay) {
+  watching_ = true;
+  self_.world.after(delay, [this, due = self_.world.now() + delay] {
+    watching_ = false;
+    if (wait_) check_deadline(self_.world.now() - due);
+  });
+}
+
+void Post::check_deadline(Time late) {
+  Wait& wait = *wait_;
+  const Time now = self_.world.now();
+  const Time whole = deadline(wait.absence);
+  Time most = whole;  // until the next look
+  if (wait.absence == Absence::gone) {
+    most = whole / 2;
+    if (!wait.told && now - wait.began >= most) tell_held_up(true);
+    wait.since = std::min(now, wait.since + late);
+    if (!roster_.here(wait.k) || held_up_[wait.k]) wait.since = now;
+  }
+  const Time left = wait.since + whole - now;
+  if (left > Time{0}) return watch(std::min(left, most));
+  deadline_passed();
+}
+
+/// So that whoever waits for us does not take us for stuck.
+void Post::tell_held_up(bool held_up) {
+  wait_->told = held_up;
+  for (const Neighbor& neighbor : self_.neighbors)
+    if (neighbor.receives && !mailbox_.closed(neighbor.peer))
+      send(neighbor.peer, letter(Kind::held_up, 0, held_up ? 1 : 0, nullptr));
+}
+
+bool Post::hear_held_up(std::size_t k, const Message& message) {
+  if (!self_.neighbors[k].sends || message.payload || message.part > 1) return false;
+  held_up_[k] = message.part == 1;
+  if (wait_ && wait_->k == k) wait_->since = self_.world.now();
+  return true;
+}
+
+void Post::deadline_passed() {
+  const Wait wait = *wait_;
+  if (wait.absence == Absence::gone) {
+    note_broken(wait.k, Why::stuck);
+  } else if (wait.key.kind == Kind::contribution) {
+    self_.journal.note(
+        event::DeadlinePassed{self_.step, wait.key.from, {wait.key.number}, wait.key.part});
+  } else {
+    self_.journal.note(event::GoesOnWithout{self_.step, wait.key.from});
+  }
+  interrupt(wait.k, Interruption::deadline, wait.absence);
+}
+
+std::optional<Why> Post::hopeless(std::size_t k) const {
+  if (stopping_ || broken_by_) return {};
+  if (roster_.dead(k)) return Why::died;
+  if (mailbox_.closed(self_.neighbors[k].peer)) return Why::left;
+  return Why::died;  // a successor has taken its place
+}
+
+/// Who has left did so for a reason of its own, which others tell.
+void Post::note_broken(std::size_t k, Why why) {
+  const PeerId peer = self_.neighbors[k].peer;
+  self_.journal.note(event::CollectiveBroken{self_.step, peer, why});
+  if (why != Why::left) broken_by_ = peer;
+}
+
+void Post::interrupt(std::size_t k, Interruption why, Absence absence) {
+  if (self_.rules.ends_wait(why)) mailbox_.interrupt(self_.neighbors[k].peer, absence);
+}
+
+void Post::away(std::size_t k) {
+  interrupt(k, Interruption::away);
+  if (stopping_) interrupt(k, Interruption::away, Absence::gone);
+}
+
+void Post::died(std::size_t k) {
+  interrupt(k, Interruption::away, Absence::gone);
+}
+
+void Post::back(std::size_t k) {
+  if (wait_ && wait_->k == k && wait_->absence == Absence::gone) wait_->since = self_.world.now();
+  hurry();
+}
+
+void Post::reborn(std::size_t k) {
+  const PeerId peer = self_.neighbors[k].peer;
+  if (!self_.rules.legacy().mail) {
+    mailbox_.forget(peer);
+    std::erase_if(asked_, [peer](const auto& stream) { return stream.first.first == peer; });
+  }
+  held_up_[k] = false;
+  interrupt(k, Interruption::successor);
+  interrupt(k, Interruption::successor, Absence::gone);
+}
+
+void Post::stop() {
+  stopping_ = true;
+  if (wait_ && wait_->absence == Absence::gone && !roster_.here(wait_->k))
+    interrupt(wait_->k, Interruption::away, Absence::gone);
+}
+
+}  // namespace gv

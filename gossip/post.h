@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "gossip/awaits.h"
+#include "gossip/core.h"
+#include "gossip/mailbox.h"
+#include "gossip/pace.h"
+#include "gossip/roster.h"
+
+namespace gv {
+
+/// Sends a peer's messages, keeps what comes until it is asked for, and waits. Invariant: the
+/// algorithm waits for one message at a time, and every such wait has an end: the message, the
+/// absence of its sender, or faults.deadline.
+///
+/// The deadline of a collective ends the run, so its clock is a fair one: it stands still while the
+/// neighbour is away, and while it says that it waits for somebody itself; and what this peer's own
+/// loop is late with is granted. So only the neighbour of a peer that is really stuck gives it up.
+class Post {
+ public:
+  Post(PeerCore& self, const Roster& roster, const Pace& pace);
+
+  Message letter(Kind kind, std::uint64_t number, std::uint32_t part, Payload payload) const;
+  void send(PeerId to, Message message) { self_.world.send(to, std::move(message)); }
+  void say_goodbye(PeerId to, std::uint64_t first_without_us) {
+    send(to, letter(Kind::goodbye, first_without_us, 0, nullptr));
+  }
+
+  /// A message of one of the plan's channels. False: none that can be expected.
+  bool take(std::size_t k, Message message);
+  /// Any other message whose form is right. False: a duplicate.
+  bool keep(Message message) { return mailbox_.deliver(std::move(message)); }
+  /// Neighbour k waits for somebody, or no longer does. False: not in this form.
+  bool hear_held_up(std::size_t k, const Message& message);
+
+  /// The message, when it is here or comes. Nothing: its sender has left or is absent, or the
+  /// deadline has passed. With Absence::gone that is said, and broken_by() tells of whom.
+  Task<std::optional<Message>> receive(Mailbox::Key key, Absence absence);
+  /// The same without an end of its own: until the neighbour goes away, even if it is away already.
+  Receive arrival(Mailbox::Key key) { return {mailbox_, key, Absence::away, {}}; }
+  const Message* kept(const Mailbox::Key& key) const { return mailbox_.kept(key); }
+  bool closed(const Mailbox::Key& key) const { return mailbox_.closed(key); }
+  bool closed(PeerId from) const { return mailbox_.closed(from); }
+
+  /// Whether somebody may be waiting for our next round while we wait in this one: then averaging
+  /// waits no longer than plan.hurry. Asked at the beginning of each wait, and by hurry().
+  void hurry_when(std::function<bool()> somebody_waits) { in_a_hurry_ = std::move(somebody_waits); }
+  void hurry();
+
+  void goodbye(PeerId from, std::uint64_t number) { mailbox_.close(from, number); }
+  void away(std::size_t k);
+  void died(std::size_t k);
+  void back(std::size_t k);
+  /// Its place is taken: nothing that it sent is left.
+  void reborn(std::size_t k);
+  /// The waits for who is absent end.
+  void interrupt(std::size_t k, Interruption why, Absence absence = Absence::away);
+  /// The algorithm is to stop: from now on even a collective waits only for those who are here.
+  void stop();
+
+  /// The neighbour whose absence ended a collective.
+  std::optional<PeerId> broken_by() const { return broken_by_; }
+  Time longest_wait() const { return longest_wait_; }
+
+ private:
+  struct Wait {
+    Mailbox::Key key;
+    std::size_t k;  ///< whom for
+    Absence absence;
+    Time began;
+    Time since;            ///< the deadline counts from here
+    bool hurried = false;  ///< ends soon
+    bool told = false;     ///< our neighbours know that we are held up
+  };
+  using Stream = std::pair<PeerId, Kind>;
+
+  const Channel* channel(Kind kind) const;
+  void ask(const Mailbox::Key& key);
+  Time deadline(Absence absence) const;
+  void begin_wait(const Mailbox::Key& key, std::size_t k, Absence absence);
+  void end_wait();
+  void watch(Time delay);
+  void check_deadline(Time late);
+  void tell_held_up(bool held_up);
+  void deadline_passed();
+  std::optional<event::CollectiveBroken::Why> hopeless(std::size_t k) const;
+  void note_broken(std::size_t k, event::CollectiveBroken::Why why);
+
+  PeerCore& self_;
+  const Roster& roster_;
+  const Pace& pace_;
+  Mailbox mailbox_;
+  std::map<Stream, std::uint64_t> asked_;  ///< the highest number asked for on a channel
+  std::vector<bool> held_up_;              ///< who waits for somebody itself
+  std::function<bool()> in_a_hurry_;
+  std::optional<Wait> wait_;
+  std::uint64_t waits_ = 0;
+  bool watching_ = false;  ///< a deadline's timer runs
+  bool stopping_ = false;
+  Time longest_wait_{0};
+  std::optional<PeerId> broken_by_;
+};
+
+}  // namespace gv

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "gossip/core.h"
+
+namespace gv {
+
+/// Whether a neighbour's process is there, as far as the world tells.
+enum class Presence : std::uint8_t {
+  here,
+  away,  ///< nothing is heard of it; it may come back
+  dead,  ///< its process has ended; a successor may come
+};
+
+/// Whether a neighbour's values can be trusted.
+enum class Standing : std::uint8_t {
+  good,
+  suspected,    ///< it has struck too often: in quarantine once nothing is open with it
+  quarantined,  ///< no exchange with it any more
+};
+
+/// Who of the neighbours is there, and whose values count. Invariant: a neighbour changes its life
+/// only by reborn(), and whatever was begun with an earlier life is none of the present one's.
+class Roster {
+ public:
+  explicit Roster(PeerCore& self) : self_(self), entries_(self.neighbors.size()) {}
+
+  bool here(std::size_t k) const { return entries_[k].presence == Presence::here; }
+  bool dead(std::size_t k) const { return entries_[k].presence == Presence::dead; }
+  /// So often it has gone away or been replaced.
+  std::uint64_t outages(std::size_t k) const { return entries_[k].outages; }
+  /// Counts its incarnations that we met.
+  std::uint64_t life(std::size_t k) const { return entries_[k].life; }
+
+  void away(std::size_t k);
+  void died(std::size_t k) { entries_[k].presence = Presence::dead; }
+  void back(std::size_t k) { entries_[k].presence = Presence::here; }
+  /// Another process has taken its place; it knows nothing, and nothing is held against it.
+  void reborn(std::size_t k);
+
+  Standing standing(std::size_t k) const;
+  bool quarantined(std::size_t k) const { return entries_[k].quarantined; }
+  /// It sent values that are not finite in this round; counted once for each round.
+  void blame(std::size_t k);
+  void quarantine(std::size_t k);
+
+  /// At the end of our rounds: it has been away for too long, and is waited for no more.
+  void give_up(std::size_t k) { entries_[k].given_up = true; }
+  bool given_up(std::size_t k) const { return entries_[k].given_up; }
+
+ private:
+  struct Entry {
+    Presence presence = Presence::here;
+    bool quarantined = false;
+    bool given_up = false;
+    std::uint64_t outages = 0;
+    std::uint64_t life = 0;
+    std::uint32_t strikes = 0;      ///< rounds in which it sent values that are not finite
+    std::optional<Round> struck{};  ///< the last of them
+  };
+
+  PeerCore& self_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace gv

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+
+#include "gossip/message.h"
+#include "optim/buffer.h"
+
+namespace gv {
+
+struct Plan;
+
+/// What one end of an edge knows of an exchange when it weighs its flow.
+struct Terms {
+  PeerId peer = 0;           ///< the other end
+  bool two_way = true;       ///< both ends send
+  float weight = 0;          ///< W_ij, of the round in which the exchange began here
+  Round began = 0;           ///< our clock then
+  std::uint32_t degree = 0;  ///< ours, as sent with our contribution
+  Round theirs_began = 0;    ///< the other end's clock, as it sent it
+  std::uint32_t theirs_degree = 0;
+};
+
+/// Why the half that somebody waits for has not come.
+enum class Missing : std::uint8_t { late, away };
+
+/// Why a wait ends without what it was for.
+enum class Interruption : std::uint8_t {
+  away,       ///< nothing is heard of the neighbour
+  hurry,      ///< another neighbour is out of step, and may be waiting for us
+  deadline,   ///< it lives and does not get on
+  patience,   ///< our rounds are done, and it is away
+  successor,  ///< another process has taken its place
+};
+
+/// What a successor takes over of the exchanges with the one that died.
+struct Legacy {
+  bool exchange = false;  ///< the one left open
+  bool numbers = false;
+  bool mail = false;  ///< what the dead one had sent
+};
+
+/// The decisions of the exchange protocol (exchange.h): each is the same at both ends, for it
+/// follows from what both of them know. Tests swap one for a wrong one and show that the swarm
+/// notices.
+class Rules {
+ public:
+  virtual ~Rules() = default;
+
+  /// The weight of an edge's flow. A fixed W: its entry. The degrees of the moment: the Metropolis
+  /// weight min(1 / (1 + d_i), 1 / (1 + d_j)) of those that were sent with this exchange. A
+  /// schedule: the entry of the earlier of the two rounds in which the ends began.
+  virtual float weight(const Plan& plan, const Terms& terms) const;
+  /// Whether another exchange may begin on an edge: not while one is open.
+  virtual bool begins(bool open) const { return !open; }
+  /// Whether an exchange whose other half is missing stays open: no end ever voids one alone.
+  virtual bool stays_open(Missing) const { return true; }
+  /// Whether a peer answers, at the beginning of its next round, an exchange that a neighbour began
+  /// in a round whose row it is not in.
+  virtual bool answers() const { return true; }
+  /// Whether a wait ends for this reason: always, so that nobody waits for ever.
+  virtual bool ends_wait(Interruption) const { return true; }
+  /// Whether the last exchanges are settled before the goodbye.
+  virtual bool settles_before_leaving() const { return true; }
+  /// Nothing: a successor begins a conversation of its own.
+  virtual Legacy legacy() const { return {}; }
+  /// Whether a piece of a neighbour's model may take the place of our own: not unless it is finite.
+  virtual bool takes_model(const Buffer& piece) const;
+};
+
+/// The rules above as they are.
+const Rules& documented_rules();
+
+}  // namespace gv

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "gossip/peer.h"
+
+namespace gv {
+
+/// What stands between a peer and its world and journal; null: nothing.
+struct Interposed {
+  std::unique_ptr<World> world;
+  std::unique_ptr<Journal> journal;
+};
+
+/// Parts of the peers that somebody puts in the place of the real ones, in either world: the tests
+/// plant bugs so. Made anew for each life of a peer; an empty function leaves the real part.
+struct PeerParts {
+  std::function<void(Plan&)> change_plan;
+  std::function<std::unique_ptr<Rules>()> rules;
+  std::function<std::unique_ptr<Replica>(std::unique_ptr<Replica> real)> replica;
+  std::function<Interposed(World& real, Journal& real_journal)> between;
+};
+
+/// A peer with the parts that only it uses.
+struct PeerBody {
+  std::unique_ptr<Rules> rules;  ///< null: the documented ones
+  Interposed between;
+  std::unique_ptr<Peer> peer;
+};
+
+/// The replica that a peer is to have.
+std::unique_ptr<Replica> choose_replica(std::unique_ptr<Replica> real, const PeerParts& parts);
+PeerBody make_peer(
+    Plan plan, World& world, Journal& journal, Replica& replica, const PeerParts& parts);
+
+}  // namespace gv

@@ -1,0 +1,157 @@
+#include "gossip/post.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/gossip/one_peer.h"
+
+namespace gv {
+namespace {
+
+using std::chrono::seconds;
+using Why = event::CollectiveBroken::Why;
+
+/// Peer 0 waits for a message of peer 1 on a channel, as a collective does.
+class Collective : public OnePeer {
+ protected:
+  void SetUp() override {
+    Plan plan = ring_plan();
+    plan.deadline = seconds(30);
+    plan.channels = {
+        {Kind::reduce, [](PeerId, std::uint32_t, std::size_t bytes) { return bytes == 4; }, 2}};
+    make(1, plan);
+  }
+  Task<> wait_for_peer_1() { answer_ = co_await peer->receive(1, Kind::reduce); }
+  static Message part(PeerId from, std::uint64_t number) {
+    return {from, Kind::reduce, number, 0, filled(1, 5)};
+  }
+  static Message held_up(PeerId from, std::uint32_t waits) {
+    return {from, Kind::held_up, 0, waits, nullptr};
+  }
+  /// The clock goes on to when the newest timer is due, and that timer fires.
+  void next_timer() {
+    const auto [delay, f] = world.timers.back();
+    world.clock += delay;
+    f();
+  }
+  std::vector<Why> reasons() const {
+    std::vector<Why> reasons;
+    for (const PeerEvent& event : journal.events)
+      if (const auto* broken = std::get_if<event::CollectiveBroken>(&event))
+        reasons.push_back(broken->why);
+    return reasons;
+  }
+  std::size_t told(std::uint32_t waits) const {
+    return static_cast<std::size_t>(std::ranges::count_if(world.sent, [&](const auto& sent) {
+      return sent.second.kind == Kind::held_up && sent.second.part == waits;
+    }));
+  }
+
+  std::optional<Message> answer_;
+};
+
+TEST_F(Collective, WaitsForWhoIsAwayUntilItIsBack) {
+  Task<> wait = wait_for_peer_1();
+  wait.start();
+  peer->away(1);
+  EXPECT_FALSE(wait.done());
+  for (int k = 0; k < 10; ++k) next_timer();
+  EXPECT_FALSE(wait.done()) << "the time of its absence does not count against it";
+  peer->back(1);
+  EXPECT_TRUE(peer->deliver(part(1, 0)));
+  ASSERT_TRUE(wait.done());
+  EXPECT_TRUE(answer_.has_value());
+  EXPECT_TRUE(reasons().empty());
+}
+
+TEST_F(Collective, EndsWhenANeighbourDiesAndSaysWhich) {
+  Task<> wait = wait_for_peer_1();
+  wait.start();
+  peer->away(1);
+  peer->died(1);
+  ASSERT_TRUE(wait.done());
+  EXPECT_FALSE(answer_.has_value());
+  EXPECT_EQ(reasons(), std::vector<Why>{Why::died});
+  EXPECT_NE(journal.said.find("peer 1 has died"), std::string::npos) << journal.said;
+}
+
+TEST_F(Collective, EndsWhenANeighbourHasLeftButCountsWhatItSentBefore) {
+  EXPECT_TRUE(peer->deliver(part(1, 0)));
+  EXPECT_TRUE(peer->deliver({1, Kind::goodbye, 7, 0, nullptr}));
+  Task<> first = wait_for_peer_1();
+  first.start();
+  ASSERT_TRUE(first.done());
+  EXPECT_TRUE(answer_.has_value());
+  ++peer->step;
+  Task<> second = wait_for_peer_1();
+  second.start();
+  ASSERT_TRUE(second.done()) << "a goodbye closes a channel at once, whatever its number";
+  EXPECT_EQ(reasons(), std::vector<Why>{Why::left});
+}
+
+TEST_F(Collective, EndsAtTheDeadlineOfWhoLivesAndDoesNotGetOn) {
+  Task<> wait = wait_for_peer_1();
+  wait.start();
+  next_timer();
+  EXPECT_FALSE(wait.done());
+  EXPECT_EQ(told(1), 2U) << "half of the time has passed: whoever waits for us is told";
+  next_timer();
+  ASSERT_TRUE(wait.done());
+  EXPECT_EQ(reasons(), std::vector<Why>{Why::stuck});
+  EXPECT_EQ(told(0), 2U);
+  EXPECT_EQ(world.clock, seconds(30));
+}
+
+TEST_F(Collective, DoesNotCountTheTimeInWhichTheOtherWaitsItself) {
+  Task<> wait = wait_for_peer_1();
+  wait.start();
+  EXPECT_TRUE(peer->deliver(held_up(1, 1)));
+  for (int k = 0; k < 10; ++k) next_timer();
+  EXPECT_FALSE(wait.done());
+  EXPECT_TRUE(peer->deliver(held_up(1, 0)));
+  for (int k = 0; k < 3 && !wait.done(); ++k) next_timer();
+  ASSERT_TRUE(wait.done()) << "it gets on, it says, and is stuck";
+  EXPECT_EQ(reasons(), std::vector<Why>{Why::stuck});
+}
+
+/// A process that stood still finds its timers due before the messages that have come meanwhile.
+TEST_F(Collective, GrantsTheLagOfItsOwnLoop) {
+  Task<> wait = wait_for_peer_1();
+  wait.start();
+  world.clock += seconds(300);
+  world.timers.back().second();
+  EXPECT_FALSE(wait.done());
+}
+
+TEST_F(Collective, ThatIsToStopWaitsForNobodyWhoIsAway) {
+  Task<> wait = wait_for_peer_1();
+  wait.start();
+  peer->away(1);
+  peer->stop();
+  EXPECT_TRUE(wait.done());
+  EXPECT_TRUE(reasons().empty()) << "that is no misfortune";
+}
+
+TEST_F(Collective, BelievesNoMessageOnItsChannel) {
+  EXPECT_FALSE(peer->deliver({1, Kind::reduce, 0, 0, filled(2, 5)})) << "too long";
+  EXPECT_FALSE(peer->deliver({1, Kind::gather, 0, 0, filled(1, 5)})) << "no such channel";
+  EXPECT_FALSE(peer->deliver(held_up(1, 2)));
+  EXPECT_TRUE(peer->deliver(part(1, 3)));
+  EXPECT_FALSE(peer->deliver(part(1, 3))) << "twice";
+  EXPECT_TRUE(peer->deliver(part(1, 4)));
+  EXPECT_FALSE(peer->deliver(part(1, 5))) << "more than may wait";
+}
+
+TEST_F(Collective, LetsGoOfWhatIsBelowTheNumberThatItAsksFor) {
+  EXPECT_TRUE(peer->deliver(part(1, 0)));
+  EXPECT_TRUE(peer->deliver(part(1, 1)));
+  peer->step = 2;
+  Task<> wait = wait_for_peer_1();
+  wait.start();
+  EXPECT_TRUE(peer->deliver(part(1, 0))) << "nobody's: taken and dropped";
+  EXPECT_FALSE(wait.done());
+  EXPECT_TRUE(peer->deliver(part(1, 2)));
+  EXPECT_TRUE(wait.done());
+}
+
+}  // namespace
+}  // namespace gv

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "optim/train/replica.h"
+
+// Wrong arithmetic of the exchange.
+
+namespace gv::mutants {
+
+/// What is to be done with a late flow, and with values that are not finite.
+enum class Arithmetic {
+  drop_late_flow,    ///< who is late uses its own value, and the other end does not
+  apply_late_twice,  ///< a late half counts twice
+  late_against_x,    ///< a late half against x of now, not against what was sent
+  mix_not_finite,    ///< values that are not finite are mixed in as they are
+};
+
+/// A replica with one of these bugs, otherwise the real one.
+std::unique_ptr<Replica> make_bad_replica(std::unique_ptr<Replica> real, Arithmetic bug);
+
+}  // namespace gv::mutants

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <map>
+
+#include "gossip/plan.h"
+#include "gossip/rules.h"
+
+// Wrong rules, one for each bug that somebody might write into the exchange.
+
+namespace gv::mutants {
+
+/// Weighs by its own degree only.
+struct OwnDegree : Rules {
+  float weight(const Plan&, const Terms& terms) const override {
+    return static_cast<float>(1.0 / (1 + terms.degree));
+  }
+};
+
+/// Weighs a late half by its degree in the latest exchange of any edge, not in the one that it
+/// belongs to.
+struct DegreeOfNow : Rules {
+  float weight(const Plan& plan, const Terms& terms) const override {
+    if (terms.began >= latest_) {
+      latest_ = terms.began;
+      degree_ = terms.degree;
+    }
+    Terms wrong = terms;
+    wrong.degree = degree_;
+    return Rules::weight(plan, wrong);
+  }
+
+ private:
+  mutable Round latest_ = 0;
+  mutable std::uint32_t degree_ = 0;
+};
+
+/// Weighs by the row of its own round, whatever the other end's is.
+struct WeightOfOwnRound : Rules {
+  float weight(const Plan& plan, const Terms& terms) const override {
+    return plan.schedule && terms.two_way ? terms.weight : Rules::weight(plan, terms);
+  }
+};
+
+/// Begins an exchange while one is open.
+struct NextBeforeSettled : Rules {
+  bool begins(bool) const override { return true; }
+};
+
+/// Voids an open exchange at one end, when its half is late or the neighbour away.
+struct Voids : Rules {
+  explicit Voids(Missing when) : when_(when) {}
+  bool stays_open(Missing why) const override { return why != when_; }
+
+ private:
+  Missing when_;
+};
+
+/// Begins no exchange outside its own round of the schedule.
+struct AnswersNobody : Rules {
+  bool answers() const override { return false; }
+};
+
+/// Waits on where one reason to stop has come.
+struct Ignores : Rules {
+  explicit Ignores(Interruption reason) : reason_(reason) {}
+  bool ends_wait(Interruption why) const override { return why != reason_; }
+
+ private:
+  Interruption reason_;
+};
+
+/// No reason ends a wait.
+struct IgnoresAll : Rules {
+  bool ends_wait(Interruption) const override { return false; }
+};
+
+/// Says goodbye without waiting for the half that it is owed.
+struct LeavesUnsettled : Rules {
+  bool settles_before_leaving() const override { return false; }
+};
+
+/// A successor takes over something of the one that died.
+struct Inherits : Rules {
+  explicit Inherits(Legacy legacy) : legacy_(legacy) {}
+  Legacy legacy() const override { return legacy_; }
+
+ private:
+  Legacy legacy_;
+};
+
+/// Takes a neighbour's model whatever is in it.
+struct TakesAnyModel : Rules {
+  bool takes_model(const Buffer&) const override { return true; }
+};
+
+}  // namespace gv::mutants

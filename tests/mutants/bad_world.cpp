@@ -1,0 +1,81 @@
+#include "tests/mutants/bad_world.h"
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <utility>
+
+namespace gv::mutants {
+namespace {
+
+/// Changes what is sent; false: it is not sent at all.
+using Change = std::function<bool(PeerId to, Message&)>;
+
+class BadWorld : public World {
+ public:
+  BadWorld(World& real, Change change) : real_(real), change_(std::move(change)) {}
+
+  void send(PeerId to, Message message) override {
+    if (change_(to, message)) real_.send(to, std::move(message));
+  }
+  Time now() const override { return real_.now(); }
+  void after(Time delay, std::function<void()> f) override { real_.after(delay, std::move(f)); }
+  void offload(Lane lane,
+               double flops,
+               std::function<void()> job,
+               std::function<void()> done) override {
+    real_.offload(lane, flops, std::move(job), std::move(done));
+  }
+  std::uint64_t sent_bytes() const override { return real_.sent_bytes(); }
+
+ private:
+  World& real_;
+  Change change_;
+};
+
+/// Hears of quarantines.
+class Eavesdropper : public Journal {
+ public:
+  Eavesdropper(Journal& real, std::shared_ptr<std::set<PeerId>> quarantined)
+      : real_(real), quarantined_(std::move(quarantined)) {}
+
+  void publish(Report report) override { real_.publish(std::move(report)); }
+  void store(Round round, std::vector<std::byte> state) override {
+    real_.store(round, std::move(state));
+  }
+  void settled(const Settlement& settlement) override { real_.settled(settlement); }
+  void note(const PeerEvent& event) override {
+    if (const auto* e = std::get_if<event::Quarantined>(&event)) quarantined_->insert(e->peer);
+    real_.note(event);
+  }
+
+ private:
+  Journal& real_;
+  std::shared_ptr<std::set<PeerId>> quarantined_;
+};
+
+}  // namespace
+
+Interposed answer_no_fetch(World& world, Journal&) {
+  const Change change = [](PeerId, Message& m) { return m.kind != Kind::model_copy; };
+  return {std::make_unique<BadWorld>(world, change), nullptr};
+}
+
+Interposed number_by_round(World& world, Journal&) {
+  const Change change = [](PeerId, Message& m) {
+    if (m.kind == Kind::contribution) m.number = m.round;
+    return true;
+  };
+  return {std::make_unique<BadWorld>(world, change), nullptr};
+}
+
+Interposed quarantine_silently(World& world, Journal& journal) {
+  const auto quarantined = std::make_shared<std::set<PeerId>>();
+  const Change change = [quarantined](PeerId to, Message& m) {
+    return m.kind != Kind::goodbye || !quarantined->contains(to);
+  };
+  return {std::make_unique<BadWorld>(world, change),
+          std::make_unique<Eavesdropper>(journal, quarantined)};
+}
+
+}  // namespace gv::mutants

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "peer/runtime/peer_parts.h"
+
+// Wrong messages.
+
+namespace gv::mutants {
+
+/// Does not give its model to who asks for it.
+Interposed answer_no_fetch(World& world, Journal& journal);
+/// Numbers its contributions by the round, not by the exchange.
+Interposed number_by_round(World& world, Journal& journal);
+/// Puts a neighbour in quarantine without telling it.
+Interposed quarantine_silently(World& world, Journal& journal);
+
+}  // namespace gv::mutants

@@ -1,0 +1,83 @@
+#include "tests/mutants/mutants.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "tests/mutants/bad_replica.h"
+#include "tests/mutants/bad_rules.h"
+#include "tests/mutants/bad_world.h"
+
+namespace gv::mutants {
+namespace {
+
+template <class Bad, class... Arguments>
+PeerParts rules(Arguments... arguments) {
+  PeerParts parts;
+  parts.rules = [=] { return std::make_unique<Bad>(arguments...); };
+  return parts;
+}
+
+PeerParts replica(Arithmetic bug) {
+  PeerParts parts;
+  parts.replica = [bug](std::unique_ptr<Replica> real) {
+    return make_bad_replica(std::move(real), bug);
+  };
+  return parts;
+}
+
+PeerParts between(Interposed (*interpose)(World&, Journal&)) {
+  PeerParts parts;
+  parts.between = interpose;
+  return parts;
+}
+
+std::vector<Mutant> of_peers() {
+  return {
+      {"drop_when_away", rules<Voids>(Missing::away)},
+      {"drop_when_late", rules<Voids>(Missing::late)},
+      {"own_degree", rules<OwnDegree>()},
+      {"degree_of_now", rules<DegreeOfNow>()},
+      {"late_against_x", replica(Arithmetic::late_against_x)},
+      {"apply_late_twice", replica(Arithmetic::apply_late_twice)},
+      {"drop_late_flow", replica(Arithmetic::drop_late_flow)},
+      {"next_before_settled", rules<NextBeforeSettled>()},
+      {"no_deadline_for_away", rules<Ignores>(Interruption::away)},
+      {"no_hurry", rules<Ignores>(Interruption::hurry)},
+      {"no_patience", rules<Ignores>(Interruption::patience)},
+      {"leave_unsettled", rules<LeavesUnsettled>()},
+      {"keep_numbers_of_the_dead", rules<Inherits>(Legacy{.numbers = true})},
+      {"keep_exchange_of_the_dead", rules<Inherits>(Legacy{.exchange = true})},
+      {"keep_mail_of_the_dead", rules<Inherits>(Legacy{.mail = true})},
+      {"mix_what_is_not_finite", replica(Arithmetic::mix_not_finite)},
+      {"quarantine_without_goodbye", between(quarantine_silently)},
+      {"fetch_without_answer", between(answer_no_fetch)},
+      {"fetch_what_is_not_finite", rules<TakesAnyModel>()},
+      {"half_of_another_exchange", between(number_by_round)},
+      {"ignore_interrupt", rules<IgnoresAll>()},
+      {"answer_nobody", rules<AnswersNobody>()},
+      {"weight_of_own_round", rules<WeightOfOwnRound>()},
+  };
+}
+
+}  // namespace
+
+const std::vector<Mutant>& all() {
+  static const std::vector<Mutant> table = [] {
+    std::vector<Mutant> mutants = of_peers();
+    std::ranges::move(of_links(), std::back_inserter(mutants));
+    return mutants;
+  }();
+  return table;
+}
+
+const PeerParts& parts_of(std::string_view name) {
+  const auto at = std::ranges::find(all(), name, &Mutant::name);
+  if (at == all().end()) throw std::invalid_argument("no mutant is called " + std::string(name));
+  return at->parts;
+}
+
+}  // namespace gv::mutants

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "peer/runtime/peer_parts.h"
+#include "peer/sim/link_parts.h"
+
+namespace gv::mutants {
+
+/// A deliberate bug: a peer, or its link layer in the simulator, with one part that does not what
+/// it should.
+struct Mutant {
+  std::string_view name;
+  PeerParts parts{};
+  LinkParts links{};
+};
+
+/// All of them.
+const std::vector<Mutant>& all();
+/// Those of the link layer.
+std::vector<Mutant> of_links();
+/// The parts of the peer of this name. Throws std::invalid_argument when there is none.
+const PeerParts& parts_of(std::string_view name);
+
+}  // namespace gv::mutants

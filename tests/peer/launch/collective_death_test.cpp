@@ -1,0 +1,42 @@
+#include <csignal>
+
+#include <gtest/gtest.h>
+
+#include "tests/peer/launch/launch_fixture.h"
+
+// Collectives of real processes: what delays them, and what ends them.
+
+namespace gv {
+namespace {
+
+TEST_F(Launch, AnAllReduceIsDelayedByCutsAndStopsAndEndsWithTheSameBits) {
+  const std::string calm = "algorithm: { kind: all-reduce }\n";
+  const Ended whole = run({"simulate", fleet(4, 600, calm), "--json"});
+  const Ended disturbed = run({"run",
+                               fleet(4,
+                                     600,
+                                     calm + "faults: { heartbeat: 100 ms, dead_after: 500 ms, "
+                                            "deadline: 2 s, inject: [\n"
+                                            "  { at: 50 ms, cut: [1, 2], for: 1500 ms },\n"
+                                            "  { at: 60 ms, stop: 3, for: 1 s }] }\n"),
+                               "--json"});
+  ASSERT_EQ(disturbed.code, 0) << disturbed.err;
+  EXPECT_EQ(disturbed.summary().at("params_hash"), whole.summary().at("params_hash"));
+  EXPECT_EQ(disturbed.summary().at("rounds"), 600);
+}
+
+TEST_F(Launch, ADeathEndsAnAllReduceByName) {
+  Program program({"run", fleet(4, 0, "algorithm: { kind: all-reduce }\n"), "--json"});
+  ASSERT_TRUE(trains());
+  const pid_t victim = pid_of(2);
+  ::kill(victim, SIGKILL);
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_EQ(ended.summary().at("lost"), 1);
+  EXPECT_NE(ended.err.find("peer 2 has died: a collective needs everybody"), std::string::npos)
+      << ended.err;
+  EXPECT_NE(ended.err.find("without peer 2"), std::string::npos) << ended.err;
+}
+
+}  // namespace
+}  // namespace gv

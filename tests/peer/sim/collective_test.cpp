@@ -1,0 +1,94 @@
+#include <gtest/gtest.h>
+
+#include "peer/sim/simulation.h"
+#include "tests/peer/fleet/test_fleet.h"
+
+namespace gv {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using Kind = Injection::Kind;
+
+/// An all-reduce of four in virtual time, 300 rounds of some three milliseconds.
+struct AllReduce : testing::Test {
+  static Fleet fleet() {
+    Fleet fleet = quadratic_fleet(4, "ring", "all-reduce", "");
+    fleet.data.quadratic.dimension = 8;
+    fleet.data.quadratic.noise = 1;
+    fleet.optimizer.lr = 0.05;
+    fleet.network.latency = std::chrono::microseconds(300);
+    fleet.flops = 1e6;
+    fleet.stop.rounds = 300;
+    fleet.faults.deadline = milliseconds(200);
+    fleet.faults.dead_after = milliseconds(40);
+    return fleet;
+  }
+  static std::string undisturbed() {
+    const Assembly assembly(fleet());
+    Observer observer(4, assembly.evaluator(), {});
+    simulate(assembly, observer, {});
+    return observer.params_hash();
+  }
+  void run(const Fleet& file, std::vector<Injection> faults) {
+    const Assembly assembly(file);
+    Observer observer(4, assembly.evaluator(), {});
+    SimulationOptions options;
+    options.threads = 1;
+    options.faults = FaultPlan{.seed = 1,
+                               .until = Time::max(),
+                               .trace = {},
+                               .dice = false,
+                               .restart = false,
+                               .inject = std::move(faults),
+                               .times = {}};
+    result = simulate(assembly, observer, options);
+    hash = observer.params_hash();
+    rounds = observer.summary()->round;
+    EXPECT_EQ(result.violations, std::vector<std::string>{});
+  }
+
+  SimulationResult result;
+  std::string hash;
+  Step rounds = 0;
+};
+
+TEST_F(AllReduce, CompletesItsRoundsWhenALinkIsCutForManyDeadlines) {
+  run(fleet(), {{milliseconds(50), Kind::cut, 1, 2, seconds(2)}});
+  EXPECT_EQ(hash, undisturbed());
+  EXPECT_EQ(rounds, 300U);
+  EXPECT_TRUE(result.broken_by.empty());
+  EXPECT_GT(result.virtual_time, seconds(2));
+}
+
+TEST_F(AllReduce, CompletesItsRoundsWhenAPeerStandsStill) {
+  run(fleet(), {{milliseconds(50), Kind::stop, 2, 0, seconds(2)}});
+  EXPECT_EQ(hash, undisturbed());
+  EXPECT_TRUE(result.broken_by.empty());
+}
+
+TEST_F(AllReduce, CompletesItsRoundsAtThePaceOfASlowPeer) {
+  Fleet slow = fleet();
+  slow.peers[1].speed = 0.02;
+  run(slow, {});
+  EXPECT_EQ(hash, undisturbed());
+  EXPECT_TRUE(result.broken_by.empty());
+}
+
+TEST_F(AllReduce, EndsByNameWhenAPeerDies) {
+  run(fleet(), {{.at = milliseconds(50), .kind = Kind::kill, .peer = 2}});
+  EXPECT_EQ(result.lost, std::vector<PeerId>{2});
+  EXPECT_EQ(result.broken_by, std::set<PeerId>{2});
+  EXPECT_LT(rounds, 300U);
+}
+
+TEST_F(AllReduce, EndsByNameWhenAPeerTakesLongerThanTheDeadline) {
+  Fleet stuck = fleet();
+  stuck.peers[1].speed = 1e-4;
+  run(stuck, {});
+  EXPECT_EQ(result.broken_by, std::set<PeerId>{1}) << "and nobody who only waits for it";
+  EXPECT_EQ(rounds, 0U);
+}
+
+}  // namespace
+}  // namespace gv
