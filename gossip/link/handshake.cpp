@@ -35,11 +35,11 @@ std::string disagreement(const Hello& ours, const Hello& theirs) {
   return theirs.incarnation == 0 ? "a Hello without an incarnation" : "";
 }
 
-std::optional<ConnectionId> Strangers::admit(Stranger stranger) {
+std::optional<ConnectionId> Strangers::admit(Stranger stranger, bool crowded) {
   std::optional<ConnectionId> evicted;
   if (!is_loopback(stranger.host) && held_by(stranger.host) >= of_one_) {
     evicted = evict_oldest(stranger.host);
-  } else if (waiting_.size() >= places_) {
+  } else if (waiting_.size() >= places_ || (crowded && !waiting_.empty())) {
     evicted = evict_oldest(greediest());
   }
   waiting_.push_back(std::move(stranger));

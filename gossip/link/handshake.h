@@ -35,8 +35,9 @@ class Strangers {
  public:
   Strangers(std::size_t places, std::size_t of_one) : places_(places), of_one_(of_one) {}
 
-  /// Whose connection is to be closed for it; nothing: nobody's.
-  std::optional<ConnectionId> admit(Stranger stranger);
+  /// Whose connection is to be closed for it; nothing: nobody's. `crowded`: there is no place left
+  /// but those that are taken.
+  std::optional<ConnectionId> admit(Stranger stranger, bool crowded = false);
   Stranger* find(ConnectionId connection);
   /// True when it was there.
   bool remove(ConnectionId connection);

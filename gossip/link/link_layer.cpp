@@ -62,10 +62,14 @@ void LinkLayer::connected(ConnectionId connection, Time) {
   if (Link* link = link_of(connection)) link->connected();
 }
 
-ConnectionId LinkLayer::accepted(const std::string& host, std::uint16_t port, Time now) {
+ConnectionId LinkLayer::accepted(const std::string& host,
+                                 std::uint16_t port,
+                                 Time now,
+                                 bool crowded) {
   const ConnectionId connection = ++shared_.connections;
   const Time deadline = now + settings_.times.handshake;
-  const std::optional<ConnectionId> evicted = strangers_.admit({connection, host, port, deadline});
+  const std::optional<ConnectionId> evicted =
+      strangers_.admit({connection, host, port, deadline}, crowded);
   if (evicted) shared_.carrier.close(*evicted);
   shared_.wake_at(deadline);
   return connection;

@@ -8,6 +8,7 @@
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include "peer/tcp/tcp_world_impl.h"
 
@@ -36,6 +37,18 @@ std::uint16_t TcpWorldImpl::listen() {
   return acceptor_.local_endpoint().port();
 }
 
+/// Whether strangers are about to take the descriptors that the work needs. A new one is the lowest
+/// that is free: as many are in use, at least.
+bool TcpWorldImpl::crowded(int newest) {
+  constexpr std::size_t for_work = 8;  // files, pipes and memory that a peer opens as it trains
+  const std::size_t links = connections_.size() + 1;
+  const auto in_use = static_cast<std::size_t>(newest) + 1;
+  if (in_use > links) other_descriptors_ = std::max(other_descriptors_, in_use - links);
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return false;
+  return other_descriptors_ + links + for_work > limit.rlim_cur;
+}
+
 asio::awaitable<void> TcpWorldImpl::accept_loop() {
   for (;;) {
     auto [error, socket] = co_await acceptor_.async_accept(as_result);
@@ -47,7 +60,9 @@ asio::awaitable<void> TcpWorldImpl::accept_loop() {
     }
     asio::error_code ignored;
     const tcp::endpoint from = socket.remote_endpoint(ignored);
-    open(links_->accepted(from.address().to_string(), from.port(), now()), std::move(socket));
+    const ConnectionId id = links_->accepted(
+        from.address().to_string(), from.port(), now(), crowded(socket.native_handle()));
+    open(id, std::move(socket));
   }
 }
 

@@ -10,7 +10,6 @@
 #include <asio/steady_timer.hpp>
 #include <asio/version.hpp>
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include "peer/tcp/tcp_world_impl.h"
 
@@ -21,15 +20,6 @@ namespace {
 /// wake-ups and copies take this long for each frame (measured: 0.1 to 0.3 ms with two peers per
 /// core). Kernels give their token buckets a burst for the same reason.
 constexpr Time host_lag{std::chrono::microseconds(100)};
-
-/// Connections that have not said Hello yet: at most a quarter of the descriptors that we may have,
-/// so that they never take those which the work needs.
-std::size_t most_strangers(std::size_t wanted) {
-  constexpr rlim_t least = 4;
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
-  return std::min<std::size_t>(wanted, std::max(least, limit.rlim_cur / 4));
-}
 
 /// What the job threw; empty: nothing.
 std::string failure_of(const std::function<void()>& job) {
@@ -45,7 +35,6 @@ std::string failure_of(const std::function<void()>& job) {
 }  // namespace
 
 TcpWorldImpl::TcpWorldImpl(TcpOptions options) : options_(std::move(options)) {
-  options_.links.most_strangers = most_strangers(options_.links.most_strangers);
   if (options_.emulate)
     shaper_.emplace(*options_.emulate, options_.links.self.peer, options_.emulation_seed, host_lag);
 }

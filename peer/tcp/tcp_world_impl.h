@@ -92,6 +92,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   void leave() override { io_.stop(); }
   void say(const std::string& line) override { options_.log(line); }
 
+  bool crowded(int newest);
   asio::awaitable<void> accept_loop();
   asio::awaitable<void> connect(PeerId neighbor, ConnectionId connection);
   asio::awaitable<void> connect_once(PeerId neighbor);
@@ -117,6 +118,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   bool begun_ = false;
   std::string failure_;
   std::string compute_failure_;
+  std::size_t other_descriptors_ = 0;  ///< in use, and no connections; as far as was seen
   std::uint64_t sent_bytes_ = 0;
   Clock::time_point began_ = Clock::now();
   Payload hashed_;  ///< the payload of last_hash_, held so that no other takes its place

@@ -145,6 +145,13 @@ TEST_F(Accepting, ThirtyTwoStrangersWaitAtTheMost) {
   EXPECT_EQ(admitted, std::vector<ConnectionId>{friendly});
 }
 
+TEST_F(Accepting, WhereDescriptorsAreFewTheOldestStrangerGoes) {
+  const ConnectionId first = knock();
+  const ConnectionId second = links->accepted("10.0.0.9", 7, now, true);
+  EXPECT_TRUE(closed(first));
+  EXPECT_FALSE(closed(second));
+}
+
 TEST_F(Accepting, AStrangerThatSaysNothingGoes) {
   const ConnectionId c = knock();
   pass(seconds(3));
