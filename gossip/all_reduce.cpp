@@ -1,53 +1,114 @@
-#include "gossip/registry.h"
-#include "gossip/ring.h"
+#include <bit>
 
-// Synchronous SGD by ring all-reduce of the gradient. Patarasuk & Yuan, "Bandwidth optimal
-// all-reduce algorithms for clusters of workstations", JPDC 2009: n - 1 hops of reduce-scatter, n -
-// 1 of all-gather. Per round and peer: 2 (n - 1) messages out, 8 d (n - 1) / n bytes.
+#include "gossip/collectives.h"
+#include "gossip/links.h"
+#include "gossip/registry.h"
+
+// Synchronous SGD: every step takes the mean gradient of all peers. Four ways to sum, the same sum
+// up to rounding. Per round and peer, M = 4 d bytes, n peers: ring (Patarasuk & Yuan, JPDC 2009)
+// 2 (n - 1) messages out, 2 M (n - 1) / n bytes; driver, where peer 0 sums (as one parameter server
+// would: Li et al., OSDI 2014) M out, from the driver (n - 1) M; recursive doubling (Thakur,
+// Rabenseifner & Gropp, IJHPCA 2005) M log2 n; hierarchical (machines first: Jia et al. 2018,
+// arXiv:1807.11205) M to the machine's first peer, along whose ring 2 M (h - 1) / h for h machines.
 
 namespace gv {
 namespace {
 
-/// One direction of the ring: at each hop sends a chunk on and takes one in. False when the
-/// neighbour is gone.
-Task<bool> go_round(Peer& me, Kind kind) {
-  const PeerId n = me.plan.peers;
-  const PeerId next = ring_next(me.plan.id, n);
-  const PeerId previous = ring_previous(me.plan.id, n);
-  const std::size_t d = me.replica.size();
-  for (std::uint32_t hop = 0; hop + 1 < n; ++hop) {
-    const Range out = ring_chunk(d, n, ring_sent_chunk(kind, me.plan.id, hop, n));
-    if (out.count > 0) {
-      Payload chunk = co_await me.snapshot(Vector::g, out);
-      me.send(next, kind, std::move(chunk), hop);
-    }
-    const Range in = ring_chunk(d, n, ring_sent_chunk(kind, previous, hop, n));
-    if (in.count == 0) continue;
-    const std::optional<Message> message = co_await me.receive(previous, kind, hop);
-    if (!message) co_return false;
-    const double flops = static_cast<double>(in.count);
-    if (kind == Kind::reduce) {
-      co_await me.compute(flops, [&] { me.replica.add(Vector::g, in, *message->payload); });
-    } else {
-      co_await me.compute(flops, [&] { me.replica.load(Vector::g, in, *message->payload); });
-    }
+Task<> synchronous_sgd(Peer& me, Task<bool> (*average)(Peer&)) {
+  for (; me.running(); co_await me.end_step()) {
+    co_await me.gradient();
+    const bool done = co_await average(me);
+    if (!done) co_return;  // one has gone: nobody can complete this round
+    co_await me.step_local();
   }
+}
+
+template <Way way>
+Task<bool> average_gradients(Peer& me) {
+  return all_average(me, everyone(me), Vector::g, way);
+}
+
+/// The first peer of each machine sums there, then with the other machines' first.
+Task<bool> average_by_host(Peer& me) {
+  const Group here = host_group(*me.plan.setup, me.plan.id);
+  const Group firsts = first_of_hosts(*me.plan.setup);
+  const bool summed = co_await reduce(me, here, Vector::g);
+  if (!summed) co_return false;
+  if (here.front() == me.plan.id) {
+    const bool whole = co_await all_reduce(me, firsts, Vector::g, Way::ring);
+    if (!whole) co_return false;
+  }
+  const bool given = co_await broadcast(me, here, Vector::g);
+  if (!given) co_return false;
+  co_await me.scale(Vector::g, 1.0F / static_cast<float>(me.plan.peers));
   co_return true;
+}
+
+Task<> by_ring(Peer& me) {
+  return synchronous_sgd(me, average_gradients<Way::ring>);
+}
+Task<> by_driver(Peer& me) {
+  return synchronous_sgd(me, average_gradients<Way::driver>);
+}
+Task<> by_doubling(Peer& me) {
+  return synchronous_sgd(me, average_gradients<Way::doubling>);
+}
+Task<> by_host(Peer& me) {
+  return synchronous_sgd(me, average_by_host);
+}
+
+std::string objection(const Setup& setup, const MixingMatrix*) {
+  if (setup.local_steps == 1) return "";
+  return "all-reduce averages every gradient: train.local_steps must be 1; `algorithm: local-sgd` "
+         "averages the models after so many steps";
+}
+
+std::string doubling_objection(const Setup& setup, const MixingMatrix* w) {
+  if (!std::has_single_bit(setup.peers))
+    return "recursive doubling needs a power of two peers, not " + std::to_string(setup.peers) +
+           ": take `order: ring`";
+  return objection(setup, w);
 }
 
 }  // namespace
 
-Task<> ring_all_reduce(Peer& me) {
-  const float mean = 1.0F / static_cast<float>(me.plan.peers);
-  for (; me.running(); co_await me.end_step()) {
-    co_await me.gradient();
-    const bool reduced = co_await go_round(me, Kind::reduce);
-    const bool gathered = reduced && co_await go_round(me, Kind::gather);
-    if (!gathered) co_return;  // a peer has died or left: nobody can complete this round
-    co_await me.compute(static_cast<double>(me.replica.size()),
-                        [&] { me.replica.scale(Vector::g, mean); });
-    co_await me.step_local();
-  }
-}
+extern const AlgorithmRow ring_all_reduce_row{
+    .kind = "all-reduce",
+    .order = "ring",
+    .run = by_ring,
+    .links = ring_links,
+    .channels = ring_channels,
+    .objection = objection,
+    .promise = Promise::agreement,
+    .summary = "synchronous SGD, gradients averaged along a ring; Patarasuk & Yuan 2009"};
+extern const AlgorithmRow driver_all_reduce_row{
+    .kind = "all-reduce",
+    .order = "driver",
+    .run = by_driver,
+    .links = driver_links,
+    .channels = piece_channels,
+    .objection = objection,
+    .promise = Promise::agreement,
+    .summary = "synchronous SGD, gradients averaged by peer 0; Li et al. 2014"};
+extern const AlgorithmRow doubling_all_reduce_row{
+    .kind = "all-reduce",
+    .order = "doubling",
+    .run = by_doubling,
+    .links = doubling_links,
+    .channels = piece_channels,
+    .objection = doubling_objection,
+    .promise = Promise::agreement,
+    .summary = "synchronous SGD, gradients averaged by recursive doubling; Thakur et al. 2005"};
+extern const AlgorithmRow hierarchical_all_reduce_row{
+    .kind = "all-reduce",
+    .order = "hierarchical",
+    .run = by_host,
+    .links = host_links,
+    .channels = host_channels,
+    .objection = objection,
+    .promise = Promise::agreement,
+    .summary =
+        "synchronous SGD, gradients summed on each machine, then along a ring of machines; "
+        "arXiv:1807.11205"};
 
 }  // namespace gv

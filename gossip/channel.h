@@ -12,7 +12,8 @@ namespace gv {
 /// its number and its part, comes once, and waits until it is asked for by these. What is below a
 /// number that was asked for is nobody's any more.
 struct Channel {
-  Kind kind = Kind::reduce;  ///< its own, see is_channel()
+  Kind kind = Kind::reduce;    ///< its own, see is_channel()
+  std::size_t most_bytes = 0;  ///< of a payload
   /// Whether a payload of so many bytes can be part `part` of what `from` sends. From the fleet
   /// file, never from the wire. Zero bytes: a message without a payload.
   std::function<bool(PeerId from, std::uint32_t part, std::size_t bytes)> fits;

@@ -1,8 +1,8 @@
 #include "gossip/core.h"
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "gossip/awaits.h"
@@ -14,14 +14,13 @@ namespace {
 std::vector<Neighbor> neighbors_of(const Plan& plan) {
   const Neighborhood& row = plan.neighborhood;
   GV_CHECK(row.peers.size() == row.weights.size(), "a weight for each neighbour");
-  std::vector<PeerId> all;
-  std::ranges::set_union(row.peers, row.receivers, std::back_inserter(all));
   std::vector<Neighbor> neighbors;
-  for (const PeerId peer : all) {
+  for (const PeerId peer : links_of(plan)) {
     const auto in = std::ranges::lower_bound(row.peers, peer);
     Neighbor neighbor{.peer = peer};
     neighbor.sends = in != row.peers.end() && *in == peer;
     neighbor.receives = std::ranges::binary_search(row.receivers, peer);
+    neighbor.linked = std::ranges::binary_search(plan.links, peer);
     neighbor.two_way =
         neighbor.sends && neighbor.receives && !(plan.schedule && plan.schedule->directed());
     if (neighbor.sends)
@@ -33,6 +32,13 @@ std::vector<Neighbor> neighbors_of(const Plan& plan) {
 }
 
 }  // namespace
+
+std::vector<PeerId> links_of(const Plan& plan) {
+  std::set<PeerId> all(plan.links.begin(), plan.links.end());
+  all.insert(plan.neighborhood.peers.begin(), plan.neighborhood.peers.end());
+  all.insert(plan.neighborhood.receivers.begin(), plan.neighborhood.receivers.end());
+  return {all.begin(), all.end()};
+}
 
 PeerCore::PeerCore(
     Plan plan_, World& world_, Journal& journal_, Replica& replica_, const Rules& rules_)

@@ -20,6 +20,7 @@ struct Neighbor {
   float weight = 0;       ///< W_ij; 0 where it does not send to us
   bool sends = false;     ///< to us
   bool receives = false;  ///< from us
+  bool linked = false;    ///< takes part in collective operations, both ways
   /// Its exchanges have numbers, are settled late, and lose nothing: both ends send, in the rounds
   /// that both look up.
   bool two_way = false;

@@ -5,6 +5,7 @@
 // local_steps = H > 1 a round is H - 1 plain SGD steps, then one step of the algorithm.
 
 namespace gv {
+namespace {
 
 /// The paper's order: x_{k+1,i} = sum_j W_ij x_{k,j} - gamma g_i(x_{k,i}). The gradient is taken at
 /// the un-mixed x_k, so the exchange and the gradient run at the same time, with no staleness.
@@ -35,5 +36,28 @@ Task<> d_psgd_cta(Peer& me) {
     co_await me.plain_step();  // x_{k+1} = y - gamma g(y)
   }
 }
+
+}  // namespace
+
+extern const AlgorithmRow d_psgd_lian_row{
+    .kind = "d-psgd",
+    .order = "lian",
+    .run = d_psgd_lian,
+    .mixes = true,
+    .promise = Promise::mean,
+    .summary = "x <- W x - gamma g(x), exchange hidden behind the gradient; arXiv:1705.09056"};
+extern const AlgorithmRow d_psgd_atc_row{.kind = "d-psgd",
+                                         .order = "atc",
+                                         .run = d_psgd_atc,
+                                         .mixes = true,
+                                         .promise = Promise::mean,
+                                         .summary = "x <- W (x - gamma g(x)): adapt, then combine"};
+extern const AlgorithmRow d_psgd_cta_row{
+    .kind = "d-psgd",
+    .order = "cta",
+    .run = d_psgd_cta,
+    .mixes = true,
+    .promise = Promise::mean,
+    .summary = "y <- W x, x <- y - gamma g(y): combine, then adapt"};
 
 }  // namespace gv

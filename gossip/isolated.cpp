@@ -4,6 +4,7 @@
 // others. Robbins & Monro 1951. Per round: no messages.
 
 namespace gv {
+namespace {
 
 Task<> isolated(Peer& me) {
   for (; me.running(); co_await me.end_step()) {
@@ -11,5 +12,10 @@ Task<> isolated(Peer& me) {
     co_await me.plain_step();
   }
 }
+
+}  // namespace
+
+extern const AlgorithmRow isolated_row{
+    .kind = "isolated", .run = isolated, .summary = "plain SGD on each partition alone"};
 
 }  // namespace gv

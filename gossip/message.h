@@ -27,12 +27,14 @@ inline constexpr std::size_t piece_floats = 131'072;
 /// What a message is. From 16 on, kinds are the channels that methods open.
 enum class Kind : std::uint8_t {
   contribution = 1,  ///< x of the sender in exchange `number`; `part` is the piece
-  goodbye = 4,       ///< the sender stops: `number` is the first that it takes no part in
-  fetch = 5,         ///< the sender has lost its model and asks for ours
-  model_copy = 6,    ///< the answer; `part` is the piece. Without a payload: there is none to give
-  held_up = 7,       ///< the sender waits for somebody else (`part` 1), or no longer does (0)
-  reduce = 16,       ///< ring all-reduce, reduce-scatter: a partial sum; `part` is the hop
-  gather = 17,       ///< ring all-reduce, all-gather: a finished sum; `part` is the hop
+  /// The sender stops: `number` is the first that it takes no part in; `part` is 1 when it has not
+  /// done all of its rounds.
+  goodbye = 4,
+  fetch = 5,       ///< the sender has lost its model and asks for ours
+  model_copy = 6,  ///< the answer; `part` is the piece. Without a payload: there is none to give
+  held_up = 7,     ///< the sender waits for somebody else (`part` 1), or no longer does (0)
+  reduce = 16,     ///< collective operation: a part of a sum; `part` numbers those to this receiver
+  gather = 17,     ///< collective operation: a sum that is whole; `part` as well
 };
 
 inline constexpr bool is_channel(Kind kind) {

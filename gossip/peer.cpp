@@ -42,6 +42,20 @@ Task<std::optional<Message>> Peer::receive(
   return post_.receive({from, channel, number, part}, absence);
 }
 
+void Peer::send_next(PeerId to, Kind channel, Payload payload) {
+  send(to, channel, std::move(payload), sent_parts_[{to, channel}]++);
+}
+
+Task<std::optional<Message>> Peer::receive_next(PeerId from, Kind channel) {
+  return receive(from, channel, received_parts_[{from, channel}]++);
+}
+
+bool Peer::bereaved() const {
+  for (std::size_t k = 0; k < neighbors.size(); ++k)
+    if (neighbors[k].sends && roster_.missing(k)) return true;
+  return false;
+}
+
 Task<> Peer::train(double flops, double (Replica::*work)()) {
   co_await compute(flops, [this, work] { pending_loss_ = (replica.*work)(); });
   loss_sum_ += pending_loss_;
@@ -66,6 +80,8 @@ Task<> Peer::local_steps() {
 
 Task<> Peer::end_step() {
   const Round before = step++;
+  sent_parts_.clear();
+  received_parts_.clear();
   pace_.count_round();
   if (plan.catch_up) pace_.catch_up(plan.peers, pace_.bearable_lag());
   const auto due = [&](Round every) { return every != 0 && step / every > before / every; };
@@ -129,6 +145,7 @@ bool Peer::deliver(Message message) {
   if (!k) return false;
   switch (message.kind) {
     case Kind::goodbye:
+      if (message.part != 0) roster_.leave_early(*k);
       post_.goodbye(message.from, message.number);
       return true;
     case Kind::contribution:

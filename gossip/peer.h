@@ -5,6 +5,8 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "gossip/core.h"
 #include "gossip/exchange.h"
@@ -44,6 +46,22 @@ class Peer : public PeerCore, public LinkUser {
                                        Absence absence = Absence::gone);
   Task<std::optional<Message>> receive(
       PeerId from, Kind channel, std::uint32_t part, std::uint64_t number, Absence absence);
+
+  /// One of a row of messages of this round to one peer: their parts are numbered from 0 on, and
+  /// the receiver asks for them in that order.
+  void send_next(PeerId to, Kind channel, Payload payload);
+  Task<std::optional<Message>> receive_next(PeerId from, Kind channel);
+
+  /// An option of the method in the fleet file.
+  double number(std::string_view option) const;
+  /// The vector of this name: see Replica.
+  Vector vector(std::string_view name) { return replica.vector(name); }
+  Task<> copy(Vector from, Vector to);
+  Task<> scale(Vector v, float factor);
+  Task<> axpby(float a, Vector from, float b, Vector to);  ///< to <- a from + b to
+  /// What a neighbour held is missing from now on: it has died, left before the end, or is in
+  /// quarantine.
+  bool bereaved() const;
 
   /// Sends x, as it is now, to the receivers, piece by piece. Does not wait for the network.
   Task<> share() { return exchange_.share(); }
@@ -112,6 +130,7 @@ class Peer : public PeerCore, public LinkUser {
   Joining joining_;
   Parting parting_;
   bool stopping_ = false;
+  std::map<std::pair<PeerId, Kind>, std::uint32_t> sent_parts_, received_parts_;  ///< of this round
   double loss_sum_ = 0;
   std::uint64_t losses_ = 0;
   double pending_loss_ = 0;

@@ -7,6 +7,7 @@
 
 #include "gossip/channel.h"
 #include "gossip/message.h"
+#include "gossip/setup.h"
 #include "gossip/world.h"
 #include "graph/mixing/mixing.h"
 #include "graph/schedule/schedule.h"
@@ -16,8 +17,11 @@ namespace gv {
 /// What one peer is told about the run.
 struct Plan {
   PeerId id = 0;
-  PeerId peers = 1;           ///< n
-  Neighborhood neighborhood;  ///< row `id` of W; of a schedule: its links
+  PeerId peers = 1;  ///< n
+  /// What the method knows of its fleet; null: nothing beyond this plan.
+  std::shared_ptr<const Setup> setup{};
+  Neighborhood neighborhood;    ///< row `id` of W; of a schedule: its links
+  std::vector<PeerId> links{};  ///< whom its collective operations talk to besides; ascending
   /// W of every round instead, of the neighbours above; null: one W for all.
   std::shared_ptr<const MixingSchedule> schedule{};
   std::vector<Channel> channels{};  ///< on which the algorithm sends and receives
@@ -41,5 +45,9 @@ struct Plan {
   Time succession{0};         ///< at the end, for the successor of a process that has died
   std::uint32_t strikes = 3;  ///< rounds with values that are not finite, and a neighbour is out
 };
+
+/// Whom the peer of this plan has links to: its neighbours, and those of its collective operations;
+/// ascending.
+std::vector<PeerId> links_of(const Plan& plan);
 
 }  // namespace gv

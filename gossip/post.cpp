@@ -27,9 +27,13 @@ const Channel* Post::channel(Kind kind) const {
   return at == self_.plan.channels.end() ? nullptr : &*at;
 }
 
+bool Post::talks(std::size_t k) const {
+  return self_.neighbors[k].sends || self_.neighbors[k].linked;
+}
+
 bool Post::take(std::size_t k, Message message) {
   const Channel* const stream = channel(message.kind);
-  if (stream == nullptr || !self_.neighbors[k].sends) return false;
+  if (stream == nullptr || !talks(k)) return false;
   const std::size_t bytes = message.payload ? message.payload->size() : 0;
   if (!stream->fits(message.from, message.part, bytes)) return false;
   const auto asked = asked_.find({message.from, message.kind});
@@ -134,12 +138,12 @@ void Post::check_deadline(Time late) {
 void Post::tell_held_up(bool held_up) {
   wait_->told = held_up;
   for (const Neighbor& neighbor : self_.neighbors)
-    if (neighbor.receives && !mailbox_.closed(neighbor.peer))
+    if ((neighbor.receives || neighbor.linked) && !mailbox_.closed(neighbor.peer))
       send(neighbor.peer, letter(Kind::held_up, 0, held_up ? 1 : 0, nullptr));
 }
 
 bool Post::hear_held_up(std::size_t k, const Message& message) {
-  if (!self_.neighbors[k].sends || message.payload || message.part > 1) return false;
+  if (!talks(k) || message.payload || message.part > 1) return false;
   held_up_[k] = message.part == 1;
   if (wait_ && wait_->k == k) wait_->since = self_.world.now();
   return true;

@@ -29,7 +29,8 @@ class Post {
   Message letter(Kind kind, std::uint64_t number, std::uint32_t part, Payload payload) const;
   void send(PeerId to, Message message) { self_.world.send(to, std::move(message)); }
   void say_goodbye(PeerId to, std::uint64_t first_without_us) {
-    send(to, letter(Kind::goodbye, first_without_us, 0, nullptr));
+    const std::uint32_t early = self_.step < self_.plan.steps ? 1 : 0;
+    send(to, letter(Kind::goodbye, first_without_us, early, nullptr));
   }
 
   /// A message of one of the plan's channels. False: none that can be expected.
@@ -81,6 +82,7 @@ class Post {
   using Stream = std::pair<PeerId, Kind>;
 
   const Channel* channel(Kind kind) const;
+  bool talks(std::size_t k) const;  ///< to us, in exchanges or in collective operations
   void ask(const Mailbox::Key& key);
   Time deadline(Absence absence) const;
   void begin_wait(const Mailbox::Key& key, std::size_t k, Absence absence);

@@ -1,49 +1,54 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "gossip/peer.h"
+#include "gossip/setup.h"
+#include "graph/mixing/mixing.h"
 
 namespace gv {
 
 /// An algorithm is a straight-line function of one peer.
 using Algorithm = Task<> (*)(Peer&);
 
-/// Whom the peers of an algorithm talk to.
-enum class Links {
-  topology,  ///< the neighbours that the mixing matrix gives
-  ring,      ///< the next and the previous id, whatever the topology
-  none,
+/// What holds of a fleet whatever is late, lost or stopped, as long as nobody dies.
+enum class Promise : std::uint8_t {
+  nothing,   ///< each peer trains alone
+  mean,      ///< averaging does not change the sum of x; who dies takes its own part along
+  tracking,  ///< the same, and what the peers remember of each other sums to zero; a death ends
+             ///< that
+  agreement  ///< after each operation all hold the same bits; a death ends the fleet
 };
 
+/// One method, in the file of its function.
 struct AlgorithmRow {
-  std::string_view kind;   ///< "d-psgd"
-  std::string_view order;  ///< "lian", or "" where there is only one
-  Algorithm run;
-  Links links;
-  std::string_view summary;  ///< one line, with the source
-  /// What its messages may be, in a fleet of n peers and models of d floats; null: none of its own.
-  std::vector<Channel> (*channels)(PeerId n, std::size_t d) = nullptr;
+  std::string_view kind;     ///< "d-psgd"
+  std::string_view order{};  ///< "lian", or "" where there is only one
+  Algorithm run = nullptr;
+  /// Whether it averages with the neighbours of the topology, by their weights.
+  bool mixes = false;
+  /// Whom peer i talks to besides, ascending; null: nobody.
+  std::vector<PeerId> (*links)(const Setup&, PeerId i) = nullptr;
+  /// What its messages may be, for models of d floats; null: none beside averaging's.
+  std::vector<Channel> (*channels)(const Setup&, std::size_t d) = nullptr;
+  std::span<const Option> options{};
+  /// Why it cannot run in this fleet, and the nearest thing that can; "" when it can. w: null where
+  /// W changes with the round. Null: it always can.
+  std::string (*objection)(const Setup&, const MixingMatrix* w) = nullptr;
+  Promise promise = Promise::nothing;
+  bool synchronous = true;     ///< the same bits over TCP and in virtual time
+  std::string_view summary{};  ///< one line, with the source
 };
 
-const std::vector<AlgorithmRow>& algorithms();
+/// All methods; those of one kind stand together, the usual order first.
+std::span<const AlgorithmRow* const> algorithms();
 /// Null when there is none. An empty order takes the first row of that kind.
 const AlgorithmRow* find_algorithm(std::string_view kind, std::string_view order);
 
 /// A peer's whole life: the algorithm, then its last words.
 Task<> live(Peer& me, Algorithm run);
-
-Task<> d_psgd_lian(Peer& me);
-Task<> d_psgd_atc(Peer& me);
-Task<> d_psgd_cta(Peer& me);
-Task<> ring_all_reduce(Peer& me);
-Task<> isolated(Peer& me);
-
-/// The row of W that a peer of this algorithm uses: row i of `w`, or the algorithm's own links.
-Neighborhood neighborhood_of(const AlgorithmRow& algorithm, const MixingMatrix& w, PeerId i);
-/// With a W for every round: its links, or the algorithm's own.
-Neighborhood neighborhood_of(const AlgorithmRow& algorithm, const MixingSchedule& w, PeerId i);
 
 }  // namespace gv

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <vector>
-
-#include "gossip/channel.h"
+#include "gossip/message.h"
 #include "optim/train/replica.h"
 
 namespace gv {
@@ -29,21 +27,6 @@ inline Range ring_chunk(std::size_t d, PeerId n, PeerId c) {
 inline PeerId ring_sent_chunk(Kind kind, PeerId sender, std::uint32_t hop, PeerId n) {
   const PeerId first = kind == Kind::reduce ? sender : sender + 1;
   return (first + n - hop % n) % n;
-}
-
-/// The channels of both halves of a ring all-reduce. A neighbour is ahead by a way round at most.
-inline std::vector<Channel> ring_channels(PeerId n, std::size_t d) {
-  std::vector<Channel> channels;
-  for (const Kind kind : {Kind::reduce, Kind::gather}) {
-    channels.push_back({kind,
-                        [=](PeerId from, std::uint32_t hop, std::size_t bytes) {
-                          const PeerId chunk = ring_sent_chunk(kind, from, hop, n);
-                          return hop + 1 < n &&
-                                 bytes == ring_chunk(d, n, chunk).count * sizeof(float);
-                        },
-                        2 * n});
-  }
-  return channels;
 }
 
 }  // namespace gv

@@ -18,6 +18,10 @@ Standing Roster::standing(std::size_t k) const {
   return entry.strikes >= self_.plan.strikes ? Standing::suspected : Standing::good;
 }
 
+bool Roster::missing(std::size_t k) const {
+  return dead(k) || entries_[k].left_early || entries_[k].quarantined;
+}
+
 void Roster::blame(std::size_t k) {
   Entry& entry = entries_[k];
   if (entry.struck == self_.step) return;

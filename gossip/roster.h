@@ -48,6 +48,11 @@ class Roster {
   void blame(std::size_t k);
   void quarantine(std::size_t k);
 
+  /// It has said goodbye before its last round.
+  void leave_early(std::size_t k) { entries_[k].left_early = true; }
+  /// What it held is missing: it has died, left before the end, or is out of all exchanges.
+  bool missing(std::size_t k) const;
+
   /// At the end of our rounds: it has been away for too long, and is waited for no more.
   void give_up(std::size_t k) { entries_[k].given_up = true; }
   bool given_up(std::size_t k) const { return entries_[k].given_up; }
@@ -57,6 +62,7 @@ class Roster {
     Presence presence = Presence::here;
     bool quarantined = false;
     bool given_up = false;
+    bool left_early = false;
     std::uint64_t outages = 0;
     std::uint64_t life = 0;
     std::uint32_t strikes = 0;      ///< rounds in which it sent values that are not finite

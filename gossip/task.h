@@ -10,6 +10,9 @@ namespace gv {
 /// A lazily started coroutine that resumes its awaiter when it ends (symmetric transfer).
 /// Move-only; the owner destroys the frame. Knows no executor: whoever calls back (World) decides
 /// the thread.
+/// Its parameters are values, or outlive it. The result of a co_await is named before it is
+/// negated: of `!co_await f()`, g++ 12 puts a temporary before the frame's own first field, and the
+/// coroutine is never resumed. tests/tidy looks for it.
 template <class T = void>
 class [[nodiscard]] Task;
 

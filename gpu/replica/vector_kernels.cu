@@ -178,7 +178,7 @@ __global__ void scale_kernel(float* v, float factor, std::size_t count) {
 
 __global__ void axpby_kernel(float a, const float* from, float b, float* to, std::size_t count) {
   const std::size_t k = thread_index();
-  if (k < count) to[k] = a * from[k] + b * to[k];
+  if (k < count) to[k] = b == 0 ? a * from[k] : a * from[k] + b * to[k];
 }
 
 __global__ void not_finite_kernel(const float* v, std::size_t count, std::uint32_t* bad) {

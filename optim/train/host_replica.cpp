@@ -110,7 +110,11 @@ class HostReplica : public Replica {
   void axpby(float a, Vector from, float b, Vector to, Range r) override {
     const std::span<const float> in = part(from, r);
     const std::span<float> out = part(to, r);
-    for (std::size_t k = 0; k < out.size(); ++k) out[k] = a * in[k] + b * out[k];
+    if (b == 0) {  // what stood there does not count, whatever it was
+      for (std::size_t k = 0; k < out.size(); ++k) out[k] = a * in[k];
+    } else {
+      for (std::size_t k = 0; k < out.size(); ++k) out[k] = a * in[k] + b * out[k];
+    }
   }
   double dot(Vector u, Vector v, Range r) const override { return gv::dot(part(u, r), part(v, r)); }
   void encode(const Codec& codec, Vector v, Range r, Buffer& out) const override {

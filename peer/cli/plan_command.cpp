@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "gossip/ring.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/mixing_figures.h"
 #include "peer/fleet/batch_shares.h"
@@ -19,24 +18,11 @@
 namespace gv::cli {
 namespace {
 
-/// What peer i puts on the wire in one round.
-double bytes_per_round(const Assembly& fleet, PeerId i) {
-  const PeerId n = fleet.fleet.size();
-  const auto frame = [](Kind kind, std::size_t floats) {
-    Message m{.from = 0, .kind = kind, .number = 1, .part = 0, .payload = {}};
-    return static_cast<double>(wire::frame_bytes(m) + floats * sizeof(float));
-  };
-  switch (fleet.algorithm->links) {
-    case Links::none:
-      return 0;
-    case Links::ring: {
-      const double hops = 2.0 * (n - 1);
-      return hops * frame(Kind::reduce, fleet.dimension / n);
-    }
-    case Links::topology:
-      return mean_receivers(fleet, i) * frame(Kind::contribution, fleet.dimension);
-  }
-  return 0;
+/// What peer i puts on the wire in one round of gossip.
+double gossip_bytes(const Assembly& fleet, PeerId i) {
+  const Message m{.from = 0, .kind = Kind::contribution, .number = 1, .part = 0, .payload = {}};
+  const std::uint64_t frame = wire::frame_bytes(m) + fleet.dimension * sizeof(float);
+  return mean_receivers(fleet, i) * static_cast<double>(frame);
 }
 
 struct Sizes {
@@ -72,14 +58,20 @@ std::string batch_text(const Fleet& fleet) {
       noise_of_unequal(batches));
 }
 
-double largest_bytes(const Assembly& fleet) {
+/// Out of the busiest peer, in one round.
+double largest_bytes(const Assembly& fleet, const RoundPrediction& round) {
+  if (fleet.algorithm->kind != "d-psgd") return round.bytes_per_round;
   double most = 0;
-  for (PeerId i = 0; i < fleet.fleet.size(); ++i) most = std::max(most, bytes_per_round(fleet, i));
+  for (PeerId i = 0; i < fleet.fleet.size(); ++i) most = std::max(most, gossip_bytes(fleet, i));
   return most;
 }
 
 bool endless(const Assembly& fleet) {
   return fleet.rounds == std::numeric_limits<Step>::max();
+}
+
+double setting(const Assembly& fleet, const gv::Option& option) {
+  return fleet.setup->settings.find(option.name)->second;
 }
 
 Json predicted_json(const Assembly& fleet, const RoundPrediction& round) {
@@ -132,7 +124,9 @@ void print_json(const Assembly& fleet,
             {"slem", s.slem},
             {"gap", s.gap},
             {"rounds", endless(fleet) ? Json(nullptr) : Json(fleet.rounds)},
-            {"bytes_per_round", largest_bytes(fleet)}};
+            {"bytes_per_round", largest_bytes(fleet, round)}};
+  for (const gv::Option& option : fleet.algorithm->options)
+    plan["settings"][std::string(option.name)] = setting(fleet, option);
   if (!s.schedule.is_null()) plan["schedule"] = s.schedule;
   add_forecast(plan, ahead);
   plan["predicted"].update(predicted_json(fleet, round));
@@ -155,6 +149,8 @@ void print_text(const Assembly& fleet,
              fleet.fleet.size(),
              fleet.algorithm->kind,
              fleet.algorithm->order);
+  for (const gv::Option& option : fleet.algorithm->options)
+    fmt::print("       {} {:g}: {}\n", option.name, setting(fleet, option), option.help);
   if (fleet.data.train) {
     fmt::print("data   {}: {} train in {} parts ({} .. {} samples, {}), {} test\n",
                fleet.fleet.data.kind,
@@ -171,7 +167,7 @@ void print_text(const Assembly& fleet,
              bytes_text(4.0 * static_cast<double>(fleet.dimension)));
   fmt::print("batch  {}\n", batch_text(fleet.fleet));
   fmt::print("graph  {}\n", s.text);
-  const double bytes = largest_bytes(fleet);
+  const double bytes = largest_bytes(fleet, round);
   fmt::print("round  {} local step{}, then {} out by the busiest peer\n",
              fleet.fleet.local_steps,
              fleet.fleet.local_steps == 1 ? "" : "s",
@@ -207,8 +203,8 @@ int plan(const PlanOptions& options) {
   const MixingFigures s = mixing_figures(fleet);
   ForecastOptions wanted = options.wanted;
   wanted.schedules = !options.calibrate;  // the calibrated predictor knows one W
-  std::optional<FleetForecast> ahead = forecast(fleet, largest_bytes(fleet), wanted);
   const RoundPrediction round = predict_round(fleet);
+  std::optional<FleetForecast> ahead = forecast(fleet, largest_bytes(fleet, round), wanted);
   std::optional<FleetCalibration> calibration;
   if (options.calibrate) {
     calibration = calibrate_aloud(fleet);

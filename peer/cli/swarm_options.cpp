@@ -99,8 +99,10 @@ int run_swarm(const FleetOptions& file, const SwarmArguments& arguments) {
   const auto [first, last] =
       arguments.seed ? std::pair(*arguments.seed, *arguments.seed) : parse_seeds(arguments.seeds);
   const Assembly fleet = assemble(file);
-  if (fleet.algorithm->links != Links::topology)
-    throw std::invalid_argument("--faults swarm checks averaging with neighbours: d-psgd only");
+  if (fleet.algorithm->promise != Promise::mean)
+    throw std::invalid_argument(
+        "--faults swarm checks that averaging with neighbours keeps the mean: d-psgd and "
+        "quasi-global-momentum promise that");
   ProgressLine progress;
   SwarmOptions options;
   options.first = first;

@@ -115,6 +115,9 @@ std::string digest_of(const Fleet& f) {
                       f.stop.rounds.value_or(0),
                       f.stop.epochs.value_or(0));
   for (const PeerSpec& peer : f.peers) text += fmt::format("{},{};", peer.batch, peer.threads);
+  for (const auto& [option, value] : f.settings) text += fmt::format("{} {};", option, value);
+  if (f.order == "hierarchical")
+    for (const PeerSpec& peer : f.peers) text += fmt::format("on {};", peer.host);
   if (f.data.kind == "text") text += fmt::format("context {};", f.data.context);
   if (f.data.augment.any())
     text += fmt::format("augment {} {};", f.data.augment.crop, f.data.augment.flip);

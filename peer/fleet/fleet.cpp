@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "gossip/registry.h"
+#include "peer/fleet/algorithm_reader.h"
 #include "peer/fleet/batch_shares.h"
 #include "peer/fleet/data_reader.h"
 #include "peer/fleet/digest.h"
@@ -56,7 +56,7 @@ class FleetReader : Readers {
     share_batches();
     fleet_.data = read_data(source_, root_, top.take("data"), folder_, fleet_.size(), notices_);
     fleet_.model = read_model(source_, root_, top.take("model"), fleet_.data);
-    read_algorithm(top.take("algorithm"));
+    read_algorithm(source_, top.take("algorithm"), fleet_);
     read_topology(source_, root_, top.take("topology"), folder_, fleet_, notices_);
     const Value* links = top.take("links");
     fleet_.network = read_network(source_, top.take("network"), links, fleet_.size());
@@ -214,29 +214,6 @@ class FleetReader : Readers {
       set(map.take("sigma"), s.sigma, number(0, 1e12));
     }
     map.finish();
-  }
-
-  void read_algorithm(const Value* value) {
-    MapReader map(source_, value, "algorithm", true);
-    std::vector<std::string> kinds;
-    for (const AlgorithmRow& row : algorithms()) {
-      if (kinds.empty() || kinds.back() != row.kind) kinds.emplace_back(row.kind);
-    }
-    const Value* kind = map.take("kind");
-    set(kind, fleet_.algorithm, choice(kinds));
-    std::vector<std::string> orders;
-    for (const AlgorithmRow& row : algorithms()) {
-      if (row.kind == fleet_.algorithm && !row.order.empty()) orders.emplace_back(row.order);
-    }
-    if (!orders.empty()) {
-      fleet_.order = orders[0];
-      set(map.take("order"), fleet_.order, choice(orders));
-    }
-    map.finish();
-    if (fleet_.algorithm == "all-reduce" && fleet_.local_steps != 1) {
-      source_.error(kind != nullptr ? *kind : root_,
-                    "all-reduce averages every gradient: train.local_steps must be 1");
-    }
   }
 
   void read_simulate(const Value* value) {

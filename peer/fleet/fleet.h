@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "gossip/setup.h"
 #include "gossip/world.h"
 #include "graph/schedule/family.h"
 #include "graph/topology/family.h"
@@ -90,6 +91,7 @@ struct Fleet {
   std::uint32_t local_steps = 1;
   std::string algorithm = "d-psgd";
   std::string order;  ///< "" takes the algorithm's first
+  Settings settings;  ///< its options; those that are not there have their usual values
   TopologySpec topology;
   std::string weights = "metropolis";
   std::optional<ScheduleSpec>

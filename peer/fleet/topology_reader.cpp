@@ -9,6 +9,7 @@
 #include "graph/spectrum/spectrum.h"
 #include "graph/topologies.h"
 #include "graph/weights.h"
+#include "peer/fleet/algorithm_reader.h"
 #include "peer/fleet/digest.h"
 #include "peer/fleet/readers.h"
 
@@ -109,6 +110,7 @@ class TopologyReader : Readers {
       if (const std::string why = disconnection(t); !why.empty())
         source_.error(at, why, "another seed, or more shifts to draw from (m)");
       if (s.topology.is_file()) fleet_.mixing_digest = digest_of(build(s.topology, fleet_.size()));
+      check_algorithm(source_, root_, fleet_, nullptr);
     } catch (const std::exception& e) {
       source_.error(at, e.what());
     }
@@ -192,6 +194,7 @@ class TopologyReader : Readers {
       const MixingMatrix w = mixing_matrix(fleet_.weights, t);
       fleet_.mixing_digest = digest_of(w);
       warn_of_rates(w);
+      check_algorithm(source_, root_, fleet_, &w);
     } catch (const std::exception& e) {
       source_.error(at, e.what());
     }

@@ -16,6 +16,7 @@
 #include "optim/data/cifar10.h"
 #include "optim/data/text.h"
 #include "optim/train/make_objective.h"
+#include "peer/fleet/setup.h"
 
 namespace gv {
 namespace {
@@ -71,13 +72,15 @@ Assembly::Assembly(Fleet fleet_) : fleet(std::move(fleet_)), optimizer_(fleet.op
   algorithm = find_algorithm(fleet.algorithm, fleet.order);
   if (algorithm == nullptr)
     refuse(fleet, "algorithm", fmt::format("unknown algorithm `{}`", fleet.algorithm));
-  if (algorithm->links == Links::ring && fleet.local_steps != 1) {
-    refuse(fleet, "train.local_steps", "all-reduce averages every gradient: local_steps must be 1");
-  }
+  setup = std::make_shared<const Setup>(setup_of(fleet));
   try {
     make_mixing();
   } catch (const std::exception& e) {
     refuse(fleet, "topology", e.what());
+  }
+  if (algorithm->objection != nullptr) {
+    const std::string why = algorithm->objection(*setup, w ? &*w : nullptr);
+    if (!why.empty()) refuse(fleet, "algorithm", why);
   }
   check_cuts();
   try {
@@ -129,11 +132,7 @@ void Assembly::make_mixing() {
 void Assembly::check_cuts() const {
   for (const Injection& injection : fleet.faults.inject) {
     if (injection.kind != Injection::Kind::cut) continue;
-    const Neighborhood row = plan(injection.peer).neighborhood;
-    if (std::ranges::count(row.peers, injection.other) +
-            std::ranges::count(row.receivers, injection.other) >
-        0)
-      continue;
+    if (std::ranges::binary_search(links_of(plan(injection.peer)), injection.other)) continue;
     refuse(fleet,
            "faults.inject",
            fmt::format("peers {} and {} are not linked: there is nothing to cut",
@@ -142,25 +141,32 @@ void Assembly::check_cuts() const {
   }
 }
 
+Neighborhood Assembly::neighborhood(PeerId i) const {
+  if (!algorithm->mixes) return {};
+  return schedule ? schedule->links(i) : w->row(i);
+}
+
 Plan Assembly::plan(PeerId i) const {
-  const bool averaging = algorithm->links == Links::topology && !topology.directed;
-  return {.id = i,
-          .peers = fleet.size(),
-          .neighborhood = schedule ? neighborhood_of(*algorithm, *schedule, i)
-                                   : neighborhood_of(*algorithm, *w, i),
-          .schedule = algorithm->links == Links::topology ? schedule : nullptr,
-          .channels = algorithm->channels ? algorithm->channels(fleet.size(), dimension)
-                                          : std::vector<Channel>{},
-          .steps = rounds,
-          .evaluate_every = evaluate_every,
-          .checkpoint_every = fleet.checkpoint.every,
-          .local_steps = fleet.local_steps,
-          .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
-          .catch_up = averaging,
-          .deadline = fleet.faults.deadline,
-          .dead_after = fleet.faults.dead_after,
-          .patience = patience(fleet),
-          .succession = fleet.restart ? Time{std::chrono::seconds(3)} : Time{0}};
+  const bool averaging = algorithm->mixes && !topology.directed;
+  return {
+      .id = i,
+      .peers = fleet.size(),
+      .setup = setup,
+      .neighborhood = neighborhood(i),
+      .links = algorithm->links != nullptr ? algorithm->links(*setup, i) : std::vector<PeerId>{},
+      .schedule = algorithm->mixes ? schedule : nullptr,
+      .channels = algorithm->channels != nullptr ? algorithm->channels(*setup, dimension)
+                                                 : std::vector<Channel>{},
+      .steps = rounds,
+      .evaluate_every = evaluate_every,
+      .checkpoint_every = fleet.checkpoint.every,
+      .local_steps = fleet.local_steps,
+      .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
+      .catch_up = averaging && algorithm->promise == Promise::mean,
+      .deadline = fleet.faults.deadline,
+      .dead_after = fleet.faults.dead_after,
+      .patience = patience(fleet),
+      .succession = fleet.restart ? Time{std::chrono::seconds(3)} : Time{0}};
 }
 
 Share Assembly::share(PeerId i) const {

@@ -24,6 +24,7 @@ class Assembly {
 
   const Fleet fleet;
   const AlgorithmRow* algorithm = nullptr;
+  std::shared_ptr<const Setup> setup;              ///< what its method knows of it
   Topology topology;                               ///< of a schedule: all its links
   std::optional<MixingMatrix> w;                   ///< empty when there is a schedule
   std::shared_ptr<const MixingSchedule> schedule;  ///< W of every round; null: always w
@@ -52,6 +53,7 @@ class Assembly {
   void make_mixing();
   Share share(PeerId i) const;
   void check_cuts() const;
+  Neighborhood neighborhood(PeerId i) const;
   ReplicaParts parts(PeerId i) const;
   OptimizerSpec optimizer_;
   QuadraticOptimum optimum_;

@@ -22,7 +22,7 @@ std::uint64_t new_incarnation() {
   return (static_cast<std::uint64_t>(device()) << 32) | device() | 1;
 }
 
-LinkSettings links_of(const Assembly& fleet, const Plan& plan, const TcpPeerOptions& options) {
+LinkSettings settings_of(const Assembly& fleet, const Plan& plan, const TcpPeerOptions& options) {
   constexpr std::uint64_t small_messages = 64 * 1024;
   LinkSettings links = link_settings(plan, fleet.dimension, small_messages);
   links.self.fleet = fleet.fleet.digest;
@@ -37,7 +37,7 @@ LinkSettings links_of(const Assembly& fleet, const Plan& plan, const TcpPeerOpti
 
 TcpOptions tcp_options(const Assembly& fleet, const Plan& plan, const TcpPeerOptions& options) {
   TcpOptions tcp;
-  tcp.links = links_of(fleet, plan, options);
+  tcp.links = settings_of(fleet, plan, options);
   tcp.bounds = frame_bounds(fleet);
   tcp.listen_address = options.listen_address;
   tcp.listen_port = options.listen_port;

@@ -106,7 +106,7 @@ void SimNetwork::born(Life life, const Peer& peer, LinkUser& user, std::function
   SimCarrier& carrier = carriers_.emplace_back(*this, life, user, std::move(settings), seed);
   present_[life.peer] = &carrier;
   on_begin_[&carrier] = std::move(on_begin);
-  for (const PeerId neighbor : peer.plan.neighborhood.receivers)
+  for (const PeerId neighbor : links_of(peer.plan))
     if (life.number == 0) pair_of(life.peer, neighbor);
   if (started_) carrier.links().start(carrier.now());
 }

@@ -35,7 +35,7 @@ class Simulation {
     std::vector<std::unique_ptr<Replica>> replicas(n);
     workers_.run(n, [&](std::size_t i) { replicas[i] = make_replica(static_cast<PeerId>(i)); });
     for (PeerId i = 0; i < n; ++i)
-      shared_.peers.push_back(begin_life(i, 0, fleet.plan(i), std::move(replicas[i])));
+      shared_.peers.push_back(begin_life(i, 0, plan(i), std::move(replicas[i])));
     shared_.on_store = options.on_store;
     for (const Checkpoint& past : options.resume) {
       restore(*lives_.at(past.peer).replica, past);
@@ -83,7 +83,16 @@ class Simulation {
     Task<> task;
   };
 
+  Plan plan(PeerId i) const {
+    Plan plan = fleet_.plan(i);
+    if (options_.rounds == 0) return plan;
+    plan.steps = options_.rounds;
+    plan.evaluate_every = plan.checkpoint_every = 0;
+    return plan;
+  }
+
   std::unique_ptr<Replica> make_replica(PeerId i) const {
+    if (options_.replica) return options_.replica(i);
     std::unique_ptr<Replica> replica = choose_replica(fleet_.host_replica(i), options_.parts);
     if (options_.faults) return std::make_unique<AccountedReplica>(std::move(replica));
     return replica;

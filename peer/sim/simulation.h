@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -37,6 +38,9 @@ struct SimulationOptions {
   std::function<void(PeerId, Step, std::vector<std::byte> state)> on_store;
   std::vector<Checkpoint> resume;  ///< by peer; empty: from the beginning
   int threads = 0;  ///< for the gradients of one instant; 0: all cores. Changes no bit
+  /// Makes peer i's replica; null: the fleet's own, on the CPU.
+  std::function<std::unique_ptr<Replica>(PeerId)> replica;
+  Step rounds = 0;  ///< instead of the fleet's, without reports and checkpoints; 0: the fleet's
   std::function<bool()> interrupted;  ///< polled; true: every peer stops after its round
   std::function<void(Step round, Time virtual_time)> on_progress;  ///< now and then, from the loop
   PeerParts parts{};  ///< in the place of the real ones

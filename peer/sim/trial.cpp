@@ -155,7 +155,7 @@ bool Trial::gone(Life life) const {
 
 /// Nobody is left whom it could have met.
 bool Trial::alone(const Record& record) {
-  return std::ranges::all_of(record.peer->plan.neighborhood.receivers, [this](PeerId other) {
+  return std::ranges::all_of(links_of(record.peer->plan), [this](PeerId other) {
     const Record& theirs = present(other);
     return theirs.dead || !theirs.started || theirs.task->done();
   });

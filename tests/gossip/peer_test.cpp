@@ -79,7 +79,7 @@ TEST_F(OnePeer, RefusesWhatItCannotExpect) {
 
 TEST_F(OnePeer, LastWordsGoToEveryNeighbourAndToTheObserver) {
   make(1, 0);
-  Task<> life = live(*peer, d_psgd_lian);
+  Task<> life = live(*peer, find_algorithm("d-psgd", "lian")->run);
   life.start();
   world.work();
   ASSERT_TRUE(life.done());

@@ -17,7 +17,7 @@ class Collective : public OnePeer {
     Plan plan = ring_plan();
     plan.deadline = seconds(30);
     plan.channels = {
-        {Kind::reduce, [](PeerId, std::uint32_t, std::size_t bytes) { return bytes == 4; }, 2}};
+        {Kind::reduce, 4, [](PeerId, std::uint32_t, std::size_t bytes) { return bytes == 4; }, 2}};
     make(1, plan);
   }
   Task<> wait_for_peer_1() { answer_ = co_await peer->receive(1, Kind::reduce); }

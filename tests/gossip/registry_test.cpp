@@ -1,15 +1,70 @@
 #include "gossip/registry.h"
 
+#include <algorithm>
+#include <set>
+
 #include <gtest/gtest.h>
 
 namespace gv {
 namespace {
 
 TEST(Registry, FindsAlgorithmsByKindAndOrder) {
-  EXPECT_EQ(find_algorithm("d-psgd", "")->run, d_psgd_lian);
-  EXPECT_EQ(find_algorithm("d-psgd", "cta")->run, d_psgd_cta);
+  EXPECT_EQ(find_algorithm("d-psgd", "")->order, "lian");
+  EXPECT_EQ(find_algorithm("d-psgd", "cta")->order, "cta");
+  EXPECT_NE(find_algorithm("d-psgd", "cta")->run, find_algorithm("d-psgd", "atc")->run);
+  EXPECT_EQ(find_algorithm("all-reduce", "")->order, "ring");
   EXPECT_EQ(find_algorithm("d-psgd", "sideways"), nullptr);
   EXPECT_EQ(find_algorithm("gossip", ""), nullptr);
+}
+
+TEST(Registry, ItsRowsAreWhole) {
+  std::set<std::pair<std::string_view, std::string_view>> seen;
+  std::vector<std::string_view> kinds;
+  for (const AlgorithmRow* row : algorithms()) {
+    SCOPED_TRACE(row->kind);
+    EXPECT_TRUE(seen.insert({row->kind, row->order}).second) << "twice";
+    if (kinds.empty() || kinds.back() != row->kind) kinds.push_back(row->kind);
+    EXPECT_NE(row->run, nullptr);
+    EXPECT_NE(row->summary, "");
+    EXPECT_EQ(row->promise == Promise::nothing, !row->mixes && row->links == nullptr);
+    EXPECT_EQ(row->links == nullptr, row->channels == nullptr);
+    for (const Option& option : row->options) {
+      EXPECT_GE(option.usual, option.least) << option.name;
+      EXPECT_LE(option.usual, option.most) << option.name;
+      EXPECT_NE(option.help, "") << option.name;
+      EXPECT_NE(option.name, "kind");
+      EXPECT_NE(option.name, "order");
+    }
+  }
+  EXPECT_EQ(std::set(kinds.begin(), kinds.end()).size(), kinds.size()) << "kinds stand together";
+}
+
+/// Both ends of a link have it, and with the links of all a word gets from each to each.
+TEST(Registry, LinksAreMutualAndReachEverybody) {
+  for (const AlgorithmRow* row : algorithms()) {
+    if (row->links == nullptr) continue;
+    for (const PeerId n : {1U, 2U, 3U, 4U, 8U, 9U, 16U}) {
+      gv::Setup setup{.peers = n};
+      for (PeerId i = 0; i < n; ++i) setup.hosts.push_back(i * 7 % 3);
+      if (row->objection != nullptr && !row->objection(setup, nullptr).empty()) continue;
+      SCOPED_TRACE(testing::Message() << row->kind << " " << row->order << " of " << n);
+      std::set<PeerId> reached{0};
+      for (PeerId hop = 0; hop < n; ++hop) {
+        for (PeerId i = 0; i < n; ++i) {
+          const std::vector<PeerId> links = row->links(setup, i);
+          EXPECT_TRUE(std::ranges::is_sorted(links));
+          EXPECT_EQ(std::set(links.begin(), links.end()).size(), links.size());
+          for (const PeerId j : links) {
+            EXPECT_NE(j, i);
+            ASSERT_LT(j, n);
+            EXPECT_EQ(std::ranges::count(row->links(setup, j), i), 1);
+            if (reached.contains(i)) reached.insert(j);
+          }
+        }
+      }
+      EXPECT_EQ(reached.size(), n);
+    }
+  }
 }
 
 }  // namespace

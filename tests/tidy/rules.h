@@ -31,6 +31,8 @@ Findings forbidden_words(const File& file);
 Findings shared_scratch(const File& file);
 /// An algorithm, a weight rule or a bound without its paper.
 Findings missing_source(const File& file);
+/// The compiler makes of a negated co_await a coroutine that is never resumed.
+Findings negated_await(const File& file);
 
 /// A path that only some machines have: a home, or where one distribution puts a program.
 Findings machine_path(const File& file);

@@ -187,7 +187,14 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"Home", machine_path, {"experiments/a.py", {"open('/home/ann/data')"}}},
         Bad{"Toolkit", machine_path, {"experiments/gpu/run", {"for t in /usr/local/cuda; do"}}},
         Bad{"OtherToolkit", machine_path, {"experiments/gpu/README.md", {"or `/opt/cuda`"}}},
-        Bad{"NoPaper", missing_source, {"gossip/d_psgd.cpp", {"// averaging"}}}),
+        Bad{"NegatedAwait",
+            negated_await,
+            {"gossip/a.cpp", {"  if (!co_await f()) co_return;"}}},
+        Bad{"NoPaper", missing_source, {"graph/mixing/mixing.h", {"// averaging"}}},
+        Bad{"MethodWithoutPaper",
+            missing_source,
+            {"gossip/new.cpp",
+             {"// averaging", "namespace gv {", "extern const AlgorithmRow new_row{", "// 2017"}}}),
     [](const auto& row) { return std::string(row.param.rule); });
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "graph/schedule/periodic_schedule.h"
+#include "peer/predict/forecast/dry_run.h"
 #include "peer/predict/forecast/round_model.h"
 #include "peer/wire/frame.h"
 
@@ -157,16 +158,19 @@ RoundPrediction predict_all_reduce_round(const Assembly& fleet) {
 }
 
 RoundPrediction predict_round(const Assembly& fleet) {
-  switch (fleet.algorithm->links) {
-    case Links::ring:
-      return predict_all_reduce_round(fleet);
-    case Links::topology:
-      return fleet.schedule ? predict_gossip_round(fleet, *fleet.schedule)
-                            : predict_gossip_round(fleet, PeriodicSchedule({*fleet.w}));
-    case Links::none:
-      break;
+  const AlgorithmRow& row = *fleet.algorithm;
+  if (row.kind == "d-psgd") {
+    return fleet.schedule ? predict_gossip_round(fleet, *fleet.schedule)
+                          : predict_gossip_round(fleet, PeriodicSchedule({*fleet.w}));
   }
-  return compute_alone(fleet, *fleet.evaluator());
+  if (row.kind == "all-reduce" && row.order == "ring") return predict_all_reduce_round(fleet);
+  RoundPrediction round = compute_alone(fleet, *fleet.evaluator());
+  if (!row.mixes && row.links == nullptr) return round;
+  const DryRun dry = dry_run(fleet);
+  round.seconds_per_round = std::max(dry.seconds_per_round, round.compute_seconds);
+  round.network_seconds = round.seconds_per_round - round.compute_seconds;
+  round.bytes_per_round = dry.bytes_per_round;
+  return round;
 }
 
 }  // namespace gv

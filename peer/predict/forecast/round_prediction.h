@@ -13,6 +13,7 @@ struct RoundPrediction {
   double bytes_per_round = 0;  ///< out of the busiest peer
 };
 
+/// By closed forms for d-psgd and the ring all-reduce; of the other methods by a dry run.
 RoundPrediction predict_round(const Assembly& fleet);
 /// The same peers, model and network, with gossip over another graph or schedule. The fleet's own
 /// algorithm must be one that averages over a topology.

@@ -63,6 +63,12 @@ TEST_P(Level1Test, AxpbyOfAVectorAndItself) {
   EXPECT_EQ(values(*replica_, Vector::g), expected);
 }
 
+TEST_P(Level1Test, AxpbyWithoutBIsACopyWhateverStoodThere) {
+  put(Vector::x, std::vector<float>(x_.size(), nan));
+  replica_->axpby(1, Vector::g, 0, Vector::x, {0, x_.size()});
+  EXPECT_EQ(values(*replica_), g_);
+}
+
 TEST_P(Level1Test, AVectorHasItsNameAndBeginsAtZero) {
   const Vector m = replica_->vector("momentum");
   const Vector of_2 = replica_->vector("momentum", 2);

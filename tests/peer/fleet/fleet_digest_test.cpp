@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "gossip/registry.h"
 #include "tests/peer/fleet/fleet_file.h"
 #include "tests/places.h"
 
@@ -38,6 +39,23 @@ TEST(Fleet, TheDigestKnowsGraphAndWeightFiles) {
   const std::string matchings = matcha("c.edges", "0 1\n1 2\n2 3\n3 0\n");
   EXPECT_EQ(matcha("d.edges", "0 1\n1 2\n2 3\n3 0\n"), matchings);
   EXPECT_NE(matcha("d.edges", "0 1\n1 2\n2 3\n"), matchings);
+}
+
+TEST(Fleet, TheDigestHoldsEveryOptionOfEveryMethod) {
+  for (const AlgorithmRow* row : algorithms()) {
+    const std::string method = quadratic + "algorithm: { kind: " + std::string(row->kind);
+    for (const Option& option : row->options) {
+      const double other = option.whole ? option.usual + 1 : (option.usual + option.least) / 2;
+      const Fleet usual = read(method + " }\n");
+      const Fleet changed =
+          read(method + ", " + std::string(option.name) + ": " +
+               (option.whole ? std::to_string(static_cast<int>(other)) : std::to_string(other)) +
+               " }\n");
+      EXPECT_EQ(usual.settings.find(option.name)->second, option.usual);
+      EXPECT_NEAR(changed.settings.find(option.name)->second, other, 1e-6);
+      EXPECT_NE(changed.digest, usual.digest) << row->kind << " " << option.name;
+    }
+  }
 }
 
 /// A fleet file whose data fit the model.

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 
+#include "gossip/registry.h"
 #include "graph/schedules.h"
 #include "peer/fleet/fleet.h"
+#include "peer/fleet/setup.h"
 
 namespace gv {
 
@@ -24,6 +27,34 @@ inline Fleet quadratic_fleet(PeerId n,
   fleet.order = order;
   fleet.stop.rounds = 3;
   return fleet;
+}
+
+/// Eight peers on two machines with noisy, unlike gradients, in which this row can run.
+inline Fleet row_fleet(const AlgorithmRow& row) {
+  Fleet fleet = quadratic_fleet(8, "ring", std::string(row.kind), std::string(row.order));
+  fleet.data.quadratic.dimension = 50;
+  fleet.data.quadratic.spread = 1;
+  fleet.weights = "lazy";
+  fleet.hosts = {{.name = "a"}, {.name = "b"}};
+  for (PeerId i = 0; i < 8; ++i) fleet.peers[i].host = i < 3 ? "a" : "b";
+  fleet.stop.rounds = 12;
+  fleet.settings["every"] = 4;
+  for (const std::uint32_t local_steps : {3U, 1U}) {
+    fleet.local_steps = local_steps;
+    for (const double momentum : {0.5, 0.0}) {
+      fleet.optimizer.momentum = momentum;
+      if (row.objection == nullptr || row.objection(setup_of(fleet), nullptr).empty()) return fleet;
+    }
+  }
+  return fleet;
+}
+
+/// "all_reduce_ring", for the name of a test.
+inline std::string name_of(const AlgorithmRow& row) {
+  std::string name(row.kind);
+  if (!row.order.empty()) name += "_" + std::string(row.order);
+  std::ranges::replace(name, '-', '_');
+  return name;
 }
 
 /// Peers whose rounds take about a millisecond and whose noise keeps their models apart, so that a

@@ -131,6 +131,38 @@ TEST_P(SameBits, WhateverBecomesOfConnections) {
   }
 }
 
+/// Of the rows that promise it.
+class EveryRow : public testing::TestWithParam<const AlgorithmRow*> {};
+
+TEST_P(EveryRow, HasTheSameBitsOverTcpAndInVirtualTime) {
+  ASSERT_TRUE(GetParam()->synchronous) << "hold it to a point of accuracy instead";
+  for (const std::uint32_t d : {1U, 50U, 200'000U}) {
+    Fleet fleet = row_fleet(*GetParam());
+    fleet.data.quadratic.dimension = d;
+    fleet.evaluate_every = 5;
+    expect_same_bits(fleet);
+  }
+}
+
+TEST_P(EveryRow, HasThemWhateverBecomesOfConnections) {
+  Fleet file = row_fleet(*GetParam());
+  file.data.quadratic.dimension = 500;
+  file.stop.rounds = 60;
+  const Assembly assembly(file);
+  HarmedFleet harmed(assembly, {.cut_after = 30'000}, 1);
+  harmed.fleet.run();
+  int cuts = 0;
+  for (const auto& proxy : harmed.proxies) cuts += proxy->cuts();
+  if (GetParam()->promise != Promise::nothing) EXPECT_GE(cuts, 5);
+  EXPECT_EQ(harmed.fleet.observer.params_hash(), in_virtual_time(assembly).hash)
+      << harmed.fleet.log;
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry,
+                         EveryRow,
+                         testing::ValuesIn(algorithms().begin(), algorithms().end()),
+                         [](const auto& row) { return name_of(*row.param); });
+
 INSTANTIATE_TEST_SUITE_P(EveryRule,
                          SameBits,
                          testing::Values(Rule{"d-psgd", "lian"},

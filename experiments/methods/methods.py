@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""What accuracy does each method reach with the same gradient steps, batches and seeds, and at what
+cost on a slow network? Usage: methods.py GRAPEVINE [STEPS]"""
+import os
+import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import fleets  # noqa: E402
+
+FLEET = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fleet.yaml")
+H = 10  # gradient steps of a round of the local methods
+PARTITIONS = {"iid": "iid", "by label": "{ kind: by-label, classes_per_peer: 2 }"}
+LAZY = {"topology.weights": "lazy"}
+# The method, its steps in a round, what else is set. Momentum 0.9 at a tenth of the rate takes steps of about the same
+# length.
+ROWS = [
+    ("isolated", 1, {}),
+    ("{ kind: d-psgd, order: lian }", 1, {}),
+    ("{ kind: d-psgd, order: atc }", 1, {}),
+    ("{ kind: all-reduce, order: ring }", 1, {}),
+    ("{ kind: all-reduce, order: driver }", 1, {}),
+    ("{ kind: all-reduce, order: doubling }", 1, {}),
+    ("{ kind: all-reduce, order: hierarchical }", 1, {}),
+    ("local-sgd", H, {}),
+    ("{ kind: diloco, outer_lr: 0.7, outer_momentum: 0.5 }", H, {}),
+    ("{ kind: slowmo, alpha: 1, beta: 0.5 }", H, {}),
+    ("d2", 1, LAZY),
+    ("{ kind: gossip-pga, every: 6 }", 1, {}),
+    ("{ kind: d-psgd, order: atc }", 1, {"train.optimizer.momentum": 0.9, "train.optimizer.lr": 0.01}),
+    ("{ kind: quasi-global-momentum, mu: 0.9 }", 1, {"train.optimizer.lr": 0.01}),
+]
+
+
+def summary(binary, values):
+    return fleets.call(binary, "simulate", FLEET, "--json", "--threads", "1", *fleets.sets(values))[-1]
+
+
+def main():
+    binary = sys.argv[1]
+    steps = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
+    print("| algorithm | set | rounds | " + " | ".join(PARTITIONS) + " | MB sent per peer | virtual time |")
+    print("|---" * (5 + len(PARTITIONS)) + "|")
+    for method, local_steps, more in ROWS:
+        values = dict(more, **{"algorithm": method, "train.local_steps": local_steps,
+                               "stop.rounds": steps // local_steps})
+        cells = []
+        for partition in PARTITIONS.values():
+            last = summary(binary, dict(values, **{"data.partition": partition}))
+            cells.append(f"{100 * last['accuracy']:.2f} %")
+        said = ", ".join(f"{key.split('.')[-1]} {value}" for key, value in more.items())
+        print(f"| `{method}` | {said} | {steps // local_steps} | {' | '.join(cells)} | "
+              f"{last['sent_bytes'] / 8e6:.1f} | {last['seconds']:.1f} s |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+#include "gossip/collectives.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "gossip/ring.h"
+#include "optim/check.h"
+
+namespace gv {
+namespace {
+
+PeerId rank_in(const Group& group, const Peer& me) {
+  const auto at = std::ranges::find(group, me.plan.id);
+  GV_CHECK(at != group.end(), "only members take part in a collective operation");
+  return static_cast<PeerId>(at - group.begin());
+}
+
+/// Sends v[r] as it is now: a part of a sum, or a sum that is whole.
+Task<> give(Peer& me, Group to, Kind kind, Vector v, Range r) {
+  const Payload frozen = co_await me.snapshot(v, r);
+  for (const PeerId member : to) me.send_next(member, kind, frozen);
+}
+Task<> give(Peer& me, PeerId to, Kind kind, Vector v, Range r) {
+  Payload frozen = co_await me.snapshot(v, r);
+  me.send_next(to, kind, std::move(frozen));
+}
+
+/// Kind::reduce: v[r] <- v[r] + what comes; Kind::gather: v[r] <- what comes.
+Task<bool> take(Peer& me, PeerId from, Kind kind, Vector v, Range r) {
+  const std::optional<Message> message = co_await me.receive_next(from, kind);
+  if (!message || message->payload->size() != r.count * sizeof(float)) co_return false;
+  co_await me.compute(static_cast<double>(r.count), [&] {
+    kind == Kind::reduce ? me.replica.add(v, r, *message->payload)
+                         : me.replica.load(v, r, *message->payload);
+  });
+  co_return true;
+}
+
+Task<bool> reduce(Peer& me, Group group, Vector v, Range r) {
+  if (group.front() != me.plan.id) {
+    co_await give(me, group.front(), Kind::reduce, v, r);
+    co_return true;
+  }
+  for (std::size_t j = 1; j < group.size(); ++j) {
+    const bool done = co_await take(me, group[j], Kind::reduce, v, r);
+    if (!done) co_return false;
+  }
+  co_return true;
+}
+
+Task<bool> broadcast(Peer& me, Group group, Vector v, Range r) {
+  if (group.front() != me.plan.id) co_return co_await take(me, group.front(), Kind::gather, v, r);
+  const Group others(group.begin() + 1, group.end());
+  co_await give(me, others, Kind::gather, v, r);
+  co_return true;
+}
+
+/// One direction of the ring: at each hop a chunk goes on and one comes.
+Task<bool> go_round(Peer& me, Group group, Kind kind, Vector v) {
+  const auto n = static_cast<PeerId>(group.size());
+  const PeerId rank = rank_in(group, me);
+  const PeerId previous = ring_previous(rank, n);
+  const std::size_t d = me.replica.size();
+  for (std::uint32_t hop = 0; hop + 1 < n; ++hop) {
+    const Range out = ring_chunk(d, n, ring_sent_chunk(kind, rank, hop, n));
+    if (out.count > 0) co_await give(me, group[ring_next(rank, n)], kind, v, out);
+    const Range in = ring_chunk(d, n, ring_sent_chunk(kind, previous, hop, n));
+    if (in.count == 0) continue;
+    const bool done = co_await take(me, group[previous], kind, v, in);
+    if (!done) co_return false;
+  }
+  co_return true;
+}
+
+Task<bool> along_ring(Peer& me, Group group, Vector v) {
+  const bool done = co_await go_round(me, group, Kind::reduce, v);
+  if (!done) co_return false;
+  co_return co_await go_round(me, group, Kind::gather, v);
+}
+
+/// While a piece of the sum goes down, the next one's parts come up.
+Task<bool> through_driver(Peer& me, Group group, Vector v) {
+  const bool drives = rank_in(group, me) == 0;
+  for (std::uint32_t part = 0; part < me.pieces(); ++part) {
+    const bool summed = co_await reduce(me, group, v, me.piece(part));
+    if (!summed) co_return false;
+    if (!drives) continue;
+    const bool given = co_await broadcast(me, group, v, me.piece(part));
+    if (!given) co_return false;
+  }
+  for (std::uint32_t part = 0; part < me.pieces() && !drives; ++part) {
+    const bool done = co_await broadcast(me, group, v, me.piece(part));
+    if (!done) co_return false;
+  }
+  co_return true;
+}
+
+/// a + b has the bits of b + a, so both of a pair hold the same sum after each hop.
+Task<bool> by_doubling(Peer& me, Group group, Vector v) {
+  GV_CHECK(std::has_single_bit(group.size()), "a power of two members");
+  const PeerId rank = rank_in(group, me);
+  for (PeerId bit = 1; bit < group.size(); bit *= 2) {
+    const PeerId partner = group[rank ^ bit];
+    for (std::uint32_t part = 0; part < me.pieces(); ++part)
+      co_await give(me, partner, Kind::reduce, v, me.piece(part));
+    for (std::uint32_t part = 0; part < me.pieces(); ++part) {
+      const bool done = co_await take(me, partner, Kind::reduce, v, me.piece(part));
+      if (!done) co_return false;
+    }
+  }
+  co_return true;
+}
+
+}  // namespace
+
+Task<bool> all_reduce(Peer& me, Group group, Vector v, Way way) {
+  if (group.size() == 1) co_return true;
+  bool whole = false;
+  if (way == Way::ring) {
+    whole = co_await along_ring(me, group, v);
+  } else if (way == Way::driver) {
+    whole = co_await through_driver(me, group, v);
+  } else {
+    whole = co_await by_doubling(me, group, v);
+  }
+  co_return whole;
+}
+
+Task<bool> all_average(Peer& me, Group group, Vector v, Way way) {
+  const bool done = co_await all_reduce(me, group, v, way);
+  if (!done) co_return false;
+  co_await me.scale(v, 1.0F / static_cast<float>(group.size()));
+  co_return true;
+}
+
+Task<bool> reduce(Peer& me, Group group, Vector v) {
+  for (std::uint32_t part = 0; part < me.pieces() && group.size() > 1; ++part) {
+    const bool done = co_await reduce(me, group, v, me.piece(part));
+    if (!done) co_return false;
+  }
+  co_return true;
+}
+
+Task<bool> broadcast(Peer& me, Group group, Vector v) {
+  for (std::uint32_t part = 0; part < me.pieces() && group.size() > 1; ++part) {
+    const bool done = co_await broadcast(me, group, v, me.piece(part));
+    if (!done) co_return false;
+  }
+  co_return true;
+}
+
+Group everyone(const Peer& me) {
+  Group all(me.plan.peers);
+  for (PeerId j = 0; j < me.plan.peers; ++j) all[j] = j;
+  return all;
+}
+
+}  // namespace gv

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <vector>
+
+#include "gossip/peer.h"
+
+namespace gv {
+
+/// The members of a collective operation, ascending; every member computes the same. All of them
+/// call it, and calls of the same members come in the same order everywhere. A member that is away
+/// is waited for; each operation gives false when one has gone for good: then nobody can complete
+/// it, and v is neither the old nor the new.
+using Group = std::vector<PeerId>;
+
+/// How a sum comes about. M bytes of v, n members, one-way latency alpha, B bytes per second;
+/// Thakur, Rabenseifner & Gropp, "Optimization of collective communication operations in MPICH",
+/// IJHPCA 19(1), 2005.
+enum class Way : std::uint8_t {
+  /// n - 1 hops of reduce-scatter, n - 1 of all-gather: 2 (n - 1) (alpha + M / (n B)). Patarasuk &
+  /// Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 2009.
+  ring,
+  /// The first member sums, ascending, and gives the sum back, piece by piece: about 2 alpha +
+  /// (n - 1) M / B through its card.
+  driver,
+  /// log2 n hops, each with the member whose rank differs in one bit: log2 n (alpha + M / B). n is
+  /// a power of two.
+  doubling
+};
+
+/// v <- the sum of the members' v; the same bits at each.
+Task<bool> all_reduce(Peer& me, Group group, Vector v, Way way);
+/// v <- the mean of the members' v: all_reduce, then the product with 1 / n.
+Task<bool> all_average(Peer& me, Group group, Vector v, Way way);
+/// At the first member v <- the sum, its own first, then ascending; elsewhere v stays.
+Task<bool> reduce(Peer& me, Group group, Vector v);
+/// v <- that of the first member.
+Task<bool> broadcast(Peer& me, Group group, Vector v);
+
+/// All peers.
+Group everyone(const Peer& me);
+
+}  // namespace gv

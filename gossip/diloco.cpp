@@ -1,0 +1,56 @@
+#include "gossip/collectives.h"
+#include "gossip/links.h"
+#include "gossip/registry.h"
+
+// DiLoCo. Douillard et al., "DiLoCo: distributed low-communication training of language models",
+// 2023, arXiv:2311.08105, Algorithm 1: H = train.local_steps steps of the inner optimizer
+// (train.optimizer; the paper's AdamW, H = 500), then one step of SGD with Nesterov momentum, in
+// PyTorch's form, on the mean of what the peers have moved. Inner moments stay each peer's own.
+// With outer_lr 1 and outer_momentum 0 it is local SGD. Per round and peer: 2 (n - 1) messages out,
+// 8 d (n - 1) / n bytes.
+
+namespace gv {
+namespace {
+
+constexpr Option options[] = {
+    {.name = "outer_lr", .usual = 0.7, .least = 0, .most = 1e6, .help = "rate of the outer step"},
+    {.name = "outer_momentum",
+     .usual = 0.9,
+     .least = 0,
+     .most = 0.999999,
+     .help = "Nesterov momentum of the outer step"}};
+
+Task<> diloco(Peer& me) {
+  const Group all = everyone(me);
+  const Vector theta = me.vector("theta");  // the model that all began the round with
+  const Vector delta = me.vector("outer gradient");
+  const Vector u = me.vector("outer momentum");
+  const auto lr = static_cast<float>(me.number("outer_lr"));
+  const auto mu = static_cast<float>(me.number("outer_momentum"));
+  for (; me.running(); co_await me.end_step()) {
+    co_await me.copy(Vector::x, theta);
+    co_await me.local_steps();
+    co_await me.plain_step();
+    co_await me.copy(theta, delta);
+    co_await me.axpby(-1, Vector::x, 1, delta);  // theta - theta_i
+    const bool done = co_await all_average(me, all, delta, Way::ring);
+    if (!done) co_return;
+    co_await me.axpby(1, delta, mu, u);  // u = mu u + delta
+    co_await me.copy(theta, Vector::x);
+    co_await me.axpby(-lr, delta, 1, Vector::x);
+    co_await me.axpby(-lr * mu, u, 1, Vector::x);  // theta - lr (delta + mu u)
+  }
+}
+
+}  // namespace
+
+extern const AlgorithmRow diloco_row{
+    .kind = "diloco",
+    .run = diloco,
+    .links = ring_links,
+    .channels = ring_channels,
+    .options = options,
+    .promise = Promise::agreement,
+    .summary = "train.local_steps steps alone, then an outer Nesterov step; arXiv:2311.08105"};
+
+}  // namespace gv

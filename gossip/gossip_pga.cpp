@@ -1,0 +1,48 @@
+#include "gossip/collectives.h"
+#include "gossip/links.h"
+#include "gossip/registry.h"
+
+// Gossip-PGA. Chen, Yuan, Zhang, Pan, Xu & Yin, "Accelerating gossip SGD with periodic global
+// averaging", ICML 2021, arXiv:2105.09080, Algorithm 1: D-PSGD (adapt, then combine), and in every
+// H-th round (`every`) the exact mean of all models, along a ring, in place of the neighbours'. Per
+// round and peer: deg messages out, 4 d deg bytes; every H-th 2 (n - 1) messages, 8 d (n - 1) / n
+// bytes.
+
+namespace gv {
+namespace {
+
+constexpr Option options[] = {{.name = "every",
+                               .usual = 6,
+                               .least = 1,
+                               .most = 1e12,
+                               .whole = true,
+                               .help = "rounds from one global average to the next, H"}};
+
+Task<> gossip_pga(Peer& me) {
+  const Group all = everyone(me);
+  const auto every = static_cast<Step>(me.number("every"));
+  for (; me.running(); co_await me.end_step()) {
+    co_await me.local_steps();
+    co_await me.plain_step();  // x_{k+1/2} = x_k - gamma g_k
+    if ((me.step + 1) % every != 0) {
+      co_await me.average();  // x_{k+1} = sum_j W_ij x_{k+1/2,j}
+    } else {
+      const bool done = co_await all_average(me, all, Vector::x, Way::ring);
+      if (!done) co_return;
+    }
+  }
+}
+
+}  // namespace
+
+extern const AlgorithmRow gossip_pga_row{
+    .kind = "gossip-pga",
+    .run = gossip_pga,
+    .mixes = true,
+    .links = ring_links,
+    .channels = ring_channels,
+    .options = options,
+    .promise = Promise::agreement,
+    .summary = "D-PSGD with the mean of all models every H rounds; arXiv:2105.09080"};
+
+}  // namespace gv

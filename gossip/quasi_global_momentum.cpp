@@ -1,0 +1,55 @@
+#include "gossip/registry.h"
+
+// Quasi-global momentum. Lin, Karimireddy, Stich & Jaggi, "Quasi-global momentum: accelerating
+// decentralized deep learning on heterogeneous data", ICML 2021, arXiv:2102.04761, Algorithm 1
+// (QG-DSGDm): the buffer follows what the model did over step and averaging, not the own gradients.
+// As in the paper's experiments one mu is both the momentum's and the buffer's. Per round and peer:
+// deg messages out, 4 d deg bytes.
+
+namespace gv {
+namespace {
+
+constexpr Option options[] = {{.name = "mu",
+                               .usual = 0.9,
+                               .least = 0,
+                               .most = 0.999999,
+                               .help = "momentum, mu (and beta) of the paper"}};
+
+Task<> quasi_global_momentum(Peer& me) {
+  const Vector m = me.vector("quasi-global momentum");
+  const Vector before = me.vector("before");
+  const auto mu = static_cast<float>(me.number("mu"));
+  for (; me.running(); co_await me.end_step()) {
+    const auto gamma = static_cast<float>(me.replica.rate());
+    co_await me.copy(Vector::x, before);
+    co_await me.gradient();
+    co_await me.axpby(mu, m, 1, Vector::g);  // g_t + mu m_{t-1}
+    co_await me.step_local();                // x_{t+1/2}
+    co_await me.average();                   // x_{t+1} = sum_j W_ij x_{t+1/2,j}
+    if (gamma == 0) continue;                // d has no unit
+    co_await me.axpby(-1, Vector::x, 1, before);
+    co_await me.axpby((1 - mu) / gamma, before, mu, m);  // d = (x_t - x_{t+1}) / gamma; m_t
+  }
+}
+
+std::string objection(const Setup& setup, const MixingMatrix*) {
+  if (setup.optimizer.kind != "sgd" || setup.optimizer.momentum != 0)
+    return "quasi-global momentum brings its own momentum: take `train.optimizer: { kind: sgd }` "
+           "without momentum, and set mu";
+  if (setup.local_steps != 1)
+    return "quasi-global momentum averages after every step: train.local_steps must be 1";
+  return "";
+}
+
+}  // namespace
+
+extern const AlgorithmRow quasi_global_momentum_row{
+    .kind = "quasi-global-momentum",
+    .run = quasi_global_momentum,
+    .mixes = true,
+    .options = options,
+    .objection = objection,
+    .promise = Promise::mean,
+    .summary = "D-PSGD whose momentum follows the averaged model; arXiv:2102.04761"};
+
+}  // namespace gv

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/topology/topology.h"
+#include "optim/train/optimizer.h"
+
+namespace gv {
+
+/// A key of a method in the fleet file, `algorithm: { kind: slowmo, beta: 0.7 }`, and its range.
+struct Option {
+  std::string_view name;
+  double usual = 0;  ///< where the file says nothing
+  double least = 0, most = 0;
+  bool whole = false;     ///< no fractions
+  std::string_view help;  ///< what it is, with its letter in the paper
+};
+
+/// The values of a method's options by name, all of them.
+using Settings = std::map<std::string, double, std::less<>>;
+
+/// What a method knows of its fleet before it runs; the same on every peer.
+struct Setup {
+  PeerId peers = 1;                    ///< n
+  std::vector<std::uint32_t> hosts{};  ///< of each peer, the index of its machine; empty: one
+  std::uint32_t local_steps = 1;       ///< H
+  OptimizerSpec optimizer{};
+  Settings settings{};
+  bool scheduled = false;  ///< W changes with the round
+};
+
+}  // namespace gv

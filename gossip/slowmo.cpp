@@ -1,0 +1,50 @@
+#include "gossip/collectives.h"
+#include "gossip/links.h"
+#include "gossip/registry.h"
+
+// SlowMo. Wang, Tantia, Ballas & Rabbat, "SlowMo: improving communication-efficient distributed SGD
+// with slow momentum", ICLR 2020, arXiv:1910.00643, Algorithm 1 over local SGD: tau =
+// train.local_steps steps of each peer alone, the exact mean of the models, then a step of slow
+// momentum. The base optimizer's buffers stay as they are (the paper's "maintain"). With alpha 1
+// and beta 0 it is local SGD. Per round and peer: 2 (n - 1) messages out, 8 d (n - 1) / n bytes.
+
+namespace gv {
+namespace {
+
+constexpr Option options[] = {
+    {.name = "alpha", .usual = 1, .least = 0, .most = 1e6, .help = "slow rate, alpha"},
+    {.name = "beta", .usual = 0.7, .least = 0, .most = 0.999999, .help = "slow momentum, beta"}};
+
+Task<> slowmo(Peer& me) {
+  const Group all = everyone(me);
+  const Vector start = me.vector("start");  // x_{t,0}
+  const Vector u = me.vector("slow momentum");
+  const auto alpha = static_cast<float>(me.number("alpha"));
+  const auto beta = static_cast<float>(me.number("beta"));
+  for (; me.running(); co_await me.end_step()) {
+    const auto gamma = static_cast<float>(me.replica.rate());  // of the round's first step
+    co_await me.copy(Vector::x, start);
+    co_await me.local_steps();
+    co_await me.plain_step();
+    const bool done = co_await all_average(me, all, Vector::x, Way::ring);
+    if (!done) co_return;      // x_{t,tau}
+    if (gamma == 0) continue;  // nobody has moved, and u has no unit
+    co_await me.axpby(-1 / gamma, Vector::x, beta, u);
+    co_await me.axpby(1 / gamma, start, 1, u);  // u = beta u + (x_{t,0} - x_{t,tau}) / gamma
+    co_await me.copy(start, Vector::x);
+    co_await me.axpby(-alpha * gamma, u, 1, Vector::x);  // x_{t,0} - alpha gamma u
+  }
+}
+
+}  // namespace
+
+extern const AlgorithmRow slowmo_row{
+    .kind = "slowmo",
+    .run = slowmo,
+    .links = ring_links,
+    .channels = ring_channels,
+    .options = options,
+    .promise = Promise::agreement,
+    .summary = "local SGD, then a step of slow momentum; arXiv:1910.00643"};
+
+}  // namespace gv

@@ -1,0 +1,68 @@
+#include "peer/fleet/algorithm_reader.h"
+
+#include <cmath>
+
+#include "gossip/registry.h"
+#include "peer/fleet/setup.h"
+
+namespace gv {
+namespace {
+
+/// The kinds, each once; or the orders of one kind.
+std::vector<std::string> words(std::string_view kind, std::string_view AlgorithmRow::*column) {
+  std::vector<std::string> words;
+  for (const AlgorithmRow* row : algorithms()) {
+    const std::string_view word = row->*column;
+    const bool wanted = (kind.empty() || row->kind == kind) && !word.empty();
+    if (wanted && (words.empty() || words.back() != word)) words.emplace_back(word);
+  }
+  return words;
+}
+
+class AlgorithmReader : Readers {
+ public:
+  AlgorithmReader(Source& source, Fleet& fleet) : Readers(source), fleet_(fleet) {}
+
+  void read(const Value* value) {
+    MapReader map(source_, value, "algorithm", true);
+    set(map.take("kind"), fleet_.algorithm, choice(words("", &AlgorithmRow::kind)));
+    const std::vector<std::string> orders = words(fleet_.algorithm, &AlgorithmRow::order);
+    if (!orders.empty()) {
+      fleet_.order = orders[0];
+      set(map.take("order"), fleet_.order, choice(orders));
+    }
+    if (const AlgorithmRow* row = find_algorithm(fleet_.algorithm, fleet_.order))
+      for (const Option& option : row->options)
+        read_option(option, map.take(std::string(option.name)));
+    map.finish();
+  }
+
+ private:
+  void read_option(const Option& option, const Value* value) {
+    double& setting = fleet_.settings[std::string(option.name)];
+    setting = option.usual;
+    if (!option.whole) return set(value, setting, number(option.least, option.most));
+    set(value,
+        setting,
+        count(static_cast<std::uint64_t>(option.least), static_cast<std::uint64_t>(option.most)));
+  }
+
+  Fleet& fleet_;
+};
+
+}  // namespace
+
+void read_algorithm(Source& source, const Value* value, Fleet& fleet) {
+  AlgorithmReader(source, fleet).read(value);
+}
+
+void check_algorithm(Source& source, const Value& root, const Fleet& fleet, const MixingMatrix* w) {
+  const AlgorithmRow* row = find_algorithm(fleet.algorithm, fleet.order);
+  if (row == nullptr || row->objection == nullptr) return;
+  const std::string why = row->objection(setup_of(fleet), w);
+  if (why.empty()) return;
+  const Value::Entry* at = root.find("algorithm");
+  source.error(at != nullptr ? at->value : root, why);
+}
+
+}  // namespace gv

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "graph/mixing/mixing.h"
+#include "peer/fleet/readers.h"
+
+namespace gv {
+
+/// `algorithm`: its kind, its order and the options of that row of the registry, each with its
+/// range.
+void read_algorithm(Source& source, const Value* value, Fleet& fleet);
+
+/// Reports what keeps the algorithm from running in this fleet. w: of the fleet's topology; null
+/// where it changes with the round.
+void check_algorithm(Source& source, const Value& root, const Fleet& fleet, const MixingMatrix* w);
+
+}  // namespace gv

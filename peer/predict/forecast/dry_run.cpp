@@ -1,0 +1,89 @@
+#include "peer/predict/forecast/dry_run.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "optim/train/named_state.h"
+#include "peer/sim/simulation.h"
+
+namespace gv {
+namespace {
+
+/// The sizes and the work of a replica; every operation does nothing.
+class BlankReplica : public Replica {
+ public:
+  BlankReplica(std::size_t d, double flops) : d_(d), flops_(flops) {}
+
+  std::size_t size() const override { return d_; }
+  Vector vector(std::string_view name, std::optional<std::uint32_t> neighbor) override {
+    return names_.vector(name, neighbor);
+  }
+  double& scalar(std::string_view name, std::optional<std::uint32_t> neighbor) override {
+    return names_.scalar(name, neighbor);
+  }
+  double gradient() override { return 0; }
+  void step() override {}
+  double rate() const override { return 1; }
+  NotFinite mix(Range, const Flows&) override { return {}; }
+  NotFinite mix_and_step(Range, const Flows&) override { return {}; }
+  bool add_flow(Range, float, const Buffer&, const Buffer&) override { return true; }
+  void snapshot(Vector, Range, Buffer&) const override {}
+  void load(Vector, Range, const Buffer&) override {}
+  void add(Vector, Range, const Buffer&) override {}
+  void scale(Vector, float) override {}
+  void axpby(float, Vector, float, Vector, Range) override {}
+  double dot(Vector, Vector, Range) const override { return 0; }
+  void encode(const Codec&, Vector, Range, Buffer&) const override {}
+  bool decode(const Codec&, Vector, Range, const Buffer&) override { return true; }
+  bool finite() const override { return true; }
+  Evaluation evaluate() override { return {}; }
+  double gradient_flops() const override { return flops_; }
+  void save(StateWriter&) const override {}
+  void restore(StateReader&) override {}
+  void skip_to(std::uint64_t) override {}
+
+ private:
+  std::size_t d_;
+  double flops_;
+  NamedState names_;
+};
+
+/// Rounds after which a method does the same again.
+Step period_of(const Assembly& fleet) {
+  constexpr double most = 1000;
+  const auto every = fleet.setup->settings.find("every");
+  return every == fleet.setup->settings.end() ? 1
+                                              : static_cast<Step>(std::min(every->second, most));
+}
+
+}  // namespace
+
+DryRun dry_run(const Assembly& fleet) {
+  const Step period = period_of(fleet);
+  const Step half = period * std::max<Step>(1, 8 / period);
+  const std::unique_ptr<Objective> objective = fleet.evaluator();
+  SimulationOptions options;
+  options.threads = 1;
+  options.rounds = 2 * half;
+  options.replica = [&](PeerId i) {
+    const double flops = objective->gradient_flops(fleet.fleet.peers[i].batch);
+    return std::make_unique<BlankReplica>(fleet.dimension, flops);
+  };
+  // The second half: the first holds the start.
+  Time began{0};
+  Time ended{0};
+  options.on_progress = [&](Step round, Time now) {
+    if (round <= half) began = now;
+    ended = now;
+  };
+  // It waits for one report more than there are peers, so it never looks at models.
+  Observer blind(fleet.fleet.size() + 1, nullptr, {});
+  simulate(fleet, blind, options);
+  std::uint64_t most = 0;
+  for (const auto& [peer, report] : blind.finals()) most = std::max(most, report.sent_bytes);
+  const auto rounds = static_cast<double>(half);
+  return {.seconds_per_round = std::chrono::duration<double>(ended - began).count() / rounds,
+          .bytes_per_round = static_cast<double>(most) / (2 * rounds)};
+}
+
+}  // namespace gv
