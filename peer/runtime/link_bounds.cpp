@@ -40,6 +40,8 @@ LinkTimes link_times(const FaultSpec& faults) {
   times.heartbeat = faults.heartbeat;
   times.dead_after = faults.dead_after;
   times.handshake = std::min(times.handshake, faults.dead_after);
+  // A connection that has broken is no better sign of life than one that is silent.
+  times.reconnect_within = std::min(times.reconnect_within, faults.dead_after);
   return times;
 }
 

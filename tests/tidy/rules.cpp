@@ -164,8 +164,8 @@ Findings negated_await(const File& file) {
 
 Findings missing_source(const File& file) {
   static const std::regex citable(
-      R"(^(graph/topology/(ring|path|lattice|hypercube|exponential|random_regular|erdos_renyi)\.cpp|)"
-      R"(graph/topology/(small_world|equi_static)\.cpp|)"
+      R"(^(graph/topology/(ring|path|lattice|hypercube|exponential|random_regular)\.cpp|)"
+      R"(graph/topology/(erdos_renyi|small_world|equi_static)\.cpp|)"
       R"(graph/mixing/(mixing|optimal_weights)\.h|)"
       R"(graph/spectrum/(spectrum|lanczos|shift_invert|modes|bounds)\.h|)"
       R"(graph/predict/(centers|local|mixing|quadratic|regression|sequence|transient)\.h|)"

@@ -36,7 +36,7 @@ inline Fleet row_fleet(const AlgorithmRow& row) {
   fleet.data.quadratic.spread = 1;
   fleet.weights = "lazy";
   fleet.hosts = {{.name = "a"}, {.name = "b"}};
-  for (PeerId i = 0; i < 8; ++i) fleet.peers[i].host = i < 3 ? "a" : "b";
+  for (PeerId i = 0; i < 8; ++i) fleet.peers[i].host = std::string(1, i < 3 ? 'a' : 'b');
   fleet.stop.rounds = 12;
   fleet.settings["every"] = 4;
   for (const std::uint32_t local_steps : {3U, 1U}) {

@@ -132,9 +132,9 @@ TEST_P(SameBits, WhateverBecomesOfConnections) {
 }
 
 /// Of the rows that promise it.
-class EveryRow : public testing::TestWithParam<const AlgorithmRow*> {};
+class BitsOfRow : public testing::TestWithParam<const AlgorithmRow*> {};
 
-TEST_P(EveryRow, HasTheSameBitsOverTcpAndInVirtualTime) {
+TEST_P(BitsOfRow, HasTheSameBitsOverTcpAndInVirtualTime) {
   ASSERT_TRUE(GetParam()->synchronous) << "hold it to a point of accuracy instead";
   for (const std::uint32_t d : {1U, 50U, 200'000U}) {
     Fleet fleet = row_fleet(*GetParam());
@@ -144,7 +144,7 @@ TEST_P(EveryRow, HasTheSameBitsOverTcpAndInVirtualTime) {
   }
 }
 
-TEST_P(EveryRow, HasThemWhateverBecomesOfConnections) {
+TEST_P(BitsOfRow, HasThemWhateverBecomesOfConnections) {
   Fleet file = row_fleet(*GetParam());
   file.data.quadratic.dimension = 500;
   file.stop.rounds = 60;
@@ -153,13 +153,13 @@ TEST_P(EveryRow, HasThemWhateverBecomesOfConnections) {
   harmed.fleet.run();
   int cuts = 0;
   for (const auto& proxy : harmed.proxies) cuts += proxy->cuts();
-  if (GetParam()->promise != Promise::nothing) EXPECT_GE(cuts, 5);
+  EXPECT_GE(cuts, GetParam()->promise == Promise::nothing ? 0 : 5);
   EXPECT_EQ(harmed.fleet.observer.params_hash(), in_virtual_time(assembly).hash)
       << harmed.fleet.log;
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry,
-                         EveryRow,
+                         BitsOfRow,
                          testing::ValuesIn(algorithms().begin(), algorithms().end()),
                          [](const auto& row) { return name_of(*row.param); });
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "peer/runtime/link_bounds.h"
 #include "peer/sim/simulation.h"
 #include "tests/peer/fleet/test_fleet.h"
 
@@ -22,6 +23,7 @@ struct AllReduce : testing::Test {
     fleet.stop.rounds = 300;
     fleet.faults.deadline = milliseconds(200);
     fleet.faults.dead_after = milliseconds(40);
+    fleet.faults.heartbeat = milliseconds(8);
     return fleet;
   }
   static std::string undisturbed() {
@@ -41,7 +43,7 @@ struct AllReduce : testing::Test {
                                .dice = false,
                                .restart = false,
                                .inject = std::move(faults),
-                               .times = {}};
+                               .times = link_times(file.faults)};
     result = simulate(assembly, observer, options);
     hash = observer.params_hash();
     rounds = observer.summary()->round;

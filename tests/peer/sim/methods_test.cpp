@@ -33,7 +33,8 @@ Result run(const Fleet& fleet, const Values& start = {}) {
     replica->load(Vector::x, {0, 1}, x);
     StateWriter state;
     replica->save(state);
-    options.resume.push_back({.peer = i, .step = 0, .state = state.take()});
+    options.resume.push_back(
+        {.fleet = {}, .model = {}, .peer = i, .step = 0, .state = state.take()});
   }
   simulate(assembly, observer, options);
   Result result{.x = {}, .hash = observer.params_hash()};
@@ -304,7 +305,7 @@ TEST(GossipPga, LiesBetweenLocalSgdAndDPsgd) {
   EXPECT_EQ(run(fleet).hash, never);
 }
 
-TEST(AllReduce, ItsOrdersAgree) {
+TEST(OrdersOfAllReduce, ItsOrdersAgree) {
   const Result ring = run(restless(8, "all-reduce", "ring"));
   for (const char* order : {"driver", "doubling", "hierarchical"}) {
     SCOPED_TRACE(order);
@@ -319,7 +320,7 @@ TEST(AllReduce, ItsOrdersAgree) {
 }
 
 /// One round through the driver, computed by hand: gradients summed from peer 0 on.
-TEST(AllReduce, TheDriversSumIsThePlainOne) {
+TEST(OrdersOfAllReduce, TheDriversSumIsThePlainOne) {
   for (const std::uint32_t d : {3U, 300'000U}) {  // more than two pieces
     Fleet fleet = restless(5, "all-reduce", "driver");
     fleet.data.quadratic.dimension = d;
@@ -344,7 +345,7 @@ TEST(AllReduce, TheDriversSumIsThePlainOne) {
   }
 }
 
-TEST(AllReduce, RefusesWhatItCannotDo) {
+TEST(OrdersOfAllReduce, RefusesWhatItCannotDo) {
   EXPECT_NE(refusal(restless(6, "all-reduce", "doubling")).find("power of two peers, not 6"),
             std::string::npos);
   EXPECT_EQ(refusal(restless(8, "all-reduce", "doubling")), "");
@@ -356,7 +357,7 @@ TEST(AllReduce, RefusesWhatItCannotDo) {
 }
 
 /// With d large, frames weigh little beside models: m = 4 d bytes.
-TEST(AllReduce, BytesAreAsPredicted) {
+TEST(OrdersOfAllReduce, BytesAreAsPredicted) {
   constexpr double d = 1'000'000;
   const auto models_sent = [&](const char* order, const std::vector<const char*>& hosts) {
     Fleet fleet = restless(8, "all-reduce", order);
@@ -378,9 +379,9 @@ TEST(AllReduce, BytesAreAsPredicted) {
               0.01);
 }
 
-class EveryRow : public testing::TestWithParam<const AlgorithmRow*> {};
+class ResumedRow : public testing::TestWithParam<const AlgorithmRow*> {};
 
-TEST_P(EveryRow, GoesOnFromAnyRoundAsIfItHadNotStopped) {
+TEST_P(ResumedRow, GoesOnFromAnyRoundAsIfItHadNotStopped) {
   Fleet fleet = row_fleet(*GetParam());
   fleet.checkpoint.every = 1;
   const Assembly assembly(fleet);
@@ -388,7 +389,8 @@ TEST_P(EveryRow, GoesOnFromAnyRoundAsIfItHadNotStopped) {
   SimulationOptions options;
   options.threads = 1;
   options.on_store = [&](PeerId peer, Step step, std::vector<std::byte> state) {
-    kept[step].push_back({.peer = peer, .step = step, .state = std::move(state)});
+    kept[step].push_back(
+        {.fleet = {}, .model = {}, .peer = peer, .step = step, .state = std::move(state)});
   };
   const auto hash = [&] {
     Observer observer(8, assembly.evaluator(), {});
@@ -405,7 +407,7 @@ TEST_P(EveryRow, GoesOnFromAnyRoundAsIfItHadNotStopped) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry,
-                         EveryRow,
+                         ResumedRow,
                          testing::ValuesIn(algorithms().begin(), algorithms().end()),
                          [](const auto& row) { return name_of(*row.param); });
 

@@ -108,7 +108,7 @@ TEST(FrameReader, KindsThatTheFleetDoesNotSendAreRefused) {
   reading.feed(message_bytes(Kind::contribution, 40), 1000);
   EXPECT_EQ(reading.wrong, "");
   reading.feed(message_bytes(Kind::reduce, 40), 1000);
-  EXPECT_EQ(reading.wrong, "a message of kind 2, which this fleet does not send");
+  EXPECT_EQ(reading.wrong, "a message of kind 16, which this fleet does not send");
 }
 
 /// `bytes` with a payload of so many bytes, and the checks of one who knows how they are made.
