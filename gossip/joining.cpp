@@ -17,8 +17,8 @@ Task<bool> Joining::fetch_model_of(std::size_t k) {
   const PeerId peer = self_.neighbors[k].peer;
   post_.send(peer, post_.letter(Kind::fetch, 0, 0, nullptr));
   for (std::uint32_t part = 0; part < self_.pieces(); ++part) {
-    Receive waiting = post_.arrival({peer, Kind::model_copy, 0, part});
-    const std::optional<Message> theirs = co_await waiting;
+    const std::optional<Message> theirs =
+        co_await post_.receive({peer, Kind::model_copy, 0, part}, Absence::away);
     if (!theirs || !theirs->payload) co_return false;
     if (!self_.rules.takes_model(*theirs->payload)) co_return false;
     const Range r = self_.piece(part);

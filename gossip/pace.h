@@ -28,6 +28,7 @@ class Pace {
   bool begun_without_us() const;
 
   void heard_round(std::size_t k, Round round);
+  Round heard(std::size_t k) const { return others_[k].round; }
   /// Neighbour k began an exchange so many rounds after us.
   void is_ahead(std::size_t k, Round rounds) { others_[k].ahead = rounds; }
   /// Another process has taken its place.

@@ -15,10 +15,11 @@ struct AllLeft {
 
 }  // namespace
 
-Parting::Parting(PeerCore& self, Roster& roster, Post& post, Exchange& exchange)
+Parting::Parting(PeerCore& self, Roster& roster, Post& post, const Pace& pace, Exchange& exchange)
     : self_(self),
       roster_(roster),
       post_(post),
+      pace_(pace),
       exchange_(exchange),
       left_(self.neighbors.size()) {}
 
@@ -28,6 +29,7 @@ Task<> Parting::leave_all() {
   leaving_ = self_.neighbors.size();
   for (std::size_t k = 0; k < self_.neighbors.size(); ++k) {
     if (!roster_.here(k)) begin_patience(k);
+    if (self_.plan.standstill > Time{0}) watch(k, pace_.heard(k));
     farewells_.push_back(leave(k));
     farewells_.back().start();
   }
@@ -51,8 +53,23 @@ void Parting::begin_patience(std::size_t k) {
   self_.world.after(patience, [this, k, outage = roster_.outages(k)] {
     if (roster_.here(k) || roster_.outages(k) != outage) return;
     if (!self_.rules.ends_wait(Interruption::patience)) return;
-    roster_.give_up(k);
-    post_.interrupt(k, Interruption::patience);
+    give_up(k, Interruption::patience);
+  });
+}
+
+void Parting::give_up(std::size_t k, Interruption why) {
+  roster_.give_up(k);
+  post_.interrupt(k, why);
+}
+
+/// `reached`: the round in which neighbour k was when we looked last. One that goes away and comes
+/// back again and again is no nearer for it.
+void Parting::watch(std::size_t k, Round reached) {
+  self_.world.after(self_.plan.standstill, [this, k, reached] {
+    if (left_[k]) return;
+    if (pace_.heard(k) > reached) return watch(k, pace_.heard(k));
+    self_.journal.note(event::GoesOnWithout{self_.step, self_.neighbors[k].peer});
+    give_up(k, Interruption::deadline);
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include "gossip/core.h"
 #include "gossip/exchange.h"
+#include "gossip/pace.h"
 #include "gossip/post.h"
 #include "gossip/roster.h"
 
@@ -16,7 +17,7 @@ namespace gv {
 /// life of a neighbour, when the last exchange with it is settled or has been given up.
 class Parting {
  public:
-  Parting(PeerCore& self, Roster& roster, Post& post, Exchange& exchange);
+  Parting(PeerCore& self, Roster& roster, Post& post, const Pace& pace, Exchange& exchange);
 
   /// Until the goodbye to every neighbour is said.
   Task<> leave_all();
@@ -33,10 +34,13 @@ class Parting {
  private:
   Task<> leave(std::size_t k);
   void begin_patience(std::size_t k);
+  void watch(std::size_t k, Round reached);
+  void give_up(std::size_t k, Interruption why);
 
   PeerCore& self_;
   Roster& roster_;
   Post& post_;
+  const Pace& pace_;
   Exchange& exchange_;
   bool begun_ = false;
   Time since_{0};

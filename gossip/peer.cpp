@@ -14,7 +14,7 @@ Peer::Peer(Plan plan_, World& world_, Journal& journal_, Replica& replica_, cons
       post_(*this, roster_, pace_),
       exchange_(*this, roster_, pace_, post_),
       joining_(*this, roster_, post_),
-      parting_(*this, roster_, post_, exchange_) {}
+      parting_(*this, roster_, post_, pace_, exchange_) {}
 
 void Peer::stop() {
   stopping_ = true;

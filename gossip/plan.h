@@ -42,6 +42,9 @@ struct Plan {
   Time hurry{std::chrono::milliseconds(250)};  ///< the same, while another one is out of step
   /// At the end, for those who are away: they may owe us half of an exchange, or we them.
   Time patience{std::chrono::seconds(3)};
+  /// At the end, for a neighbour that owes us half of an exchange and completes no round:
+  /// a slow one is waited for, one that is stuck or lies is not. 0: without end.
+  Time standstill{0};
   Time succession{0};         ///< at the end, for the successor of a process that has died
   std::uint32_t strikes = 3;  ///< rounds with values that are not finite, and a neighbour is out
 };

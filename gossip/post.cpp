@@ -100,7 +100,7 @@ void Post::end_wait() {
 /// neighbour out of step waits for the others of this round only so long; in every cycle there is
 /// one.
 void Post::hurry() {
-  if (!wait_ || wait_->hurried || wait_->absence == Absence::gone) return;
+  if (!wait_ || wait_->hurried || wait_->key.kind != Kind::contribution) return;
   if (!in_a_hurry_ || !in_a_hurry_()) return;
   wait_->hurried = true;
   self_.world.after(self_.plan.hurry, [this, wait = waits_] {

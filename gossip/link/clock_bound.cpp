@@ -23,7 +23,7 @@ Step ClockBound::believe(PeerId from, Step claim, Step own, Time now) {
     return claim;
   }
   const bool alone = gone_.size() + (gone_.contains(from) ? 0 : 1) >= neighbors_;
-  const Step proved = std::max(own, others_claim(from)) + slack_;
+  const Step proved = std::max(own + slack_, others_claim(from));
   const Step believed =
       std::min(claim, alone ? std::max(proved, allowed_by_time(known, now)) : proved);
   jumped_ = jumped_ || believed > own + slack_;

@@ -15,7 +15,7 @@ LinkLayer::LinkLayer(LinkSettings settings, Carrier& carrier, LinkUser& user, st
       shared_{.settings = settings_,
               .carrier = carrier,
               .user = user,
-              .clocks = {settings_.neighbors.size(), settings_.steps, settings_.self.peers},
+              .clocks = {settings_.neighbors.size(), settings_.steps, settings_.slack},
               .jitter = Rng(seed).derive("redial").derive(settings_.self.peer),
               .neighbor_of = {}},
       strangers_(settings_.most_strangers, settings_.strangers_of_one) {

@@ -61,6 +61,14 @@ Step round_up(double rounds) {
   return static_cast<Step>(std::max(1.0, std::ceil(rounds - 1e-9)));
 }
 
+/// A neighbour's round may wait for each of its own neighbours until the deadline, and its clock may
+/// be slow. Without a deadline a fleet waits for a living neighbour without end.
+Time standstill(const Fleet& fleet) {
+  constexpr Time least = std::chrono::seconds(10);
+  const Time deadline = fleet.faults.deadline;
+  return deadline > Time{0} ? std::max(least, 10 * deadline) : Time{0};
+}
+
 /// Over before the launcher loses its own.
 Time patience(const Fleet& fleet) {
   return std::min(fleet.faults.patience(), fleet.grace * 3 / 4);
@@ -166,6 +174,7 @@ Plan Assembly::plan(PeerId i) const {
       .deadline = fleet.faults.deadline,
       .dead_after = fleet.faults.dead_after,
       .patience = patience(fleet),
+      .standstill = standstill(fleet),
       .succession = fleet.restart ? Time{std::chrono::seconds(3)} : Time{0}};
 }
 

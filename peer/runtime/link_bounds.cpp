@@ -30,6 +30,7 @@ LinkSettings link_settings(const Plan& plan, std::size_t parameters, std::uint64
   settings.neighbors = links_of(plan);
   settings.successors = plan.catch_up;
   settings.steps = plan.steps;
+  settings.slack = plan.peers;
   settings.most_unacknowledged_bytes =
       most_models(plan) * parameters * sizeof(float) + small_messages;
   return settings;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -25,6 +26,8 @@ struct Life {
 class Audit {
  public:
   void settled(Life at, Life with, const Settlement& settlement);
+  /// What this life did, and what was done with it, says nothing about the others.
+  void distrust(Life life) { liars_.insert(life); }
   /// At the end. `dead`: whether a life ended without its last words.
   void close(const std::function<bool(Life)>& dead);
   /// The sum of what a life's exchanges added to its vector, as far as it was finite.
@@ -41,11 +44,13 @@ class Audit {
   };
   using Pair = std::pair<Life, Life>;
 
+  bool trusted(Life a, Life b) const { return !liars_.contains(a) && !liars_.contains(b); }
   void advance(Life at, Life with, Side& side, const Settlement& s);
   void compare(const Pair& pair, const Settlement& a, const Settlement& b);
 
   std::map<Pair, std::array<Side, 2>> pairs_;
   std::map<Life, std::vector<double>> flows_;
+  std::set<Life> liars_;
   std::vector<std::string> violations_;
   std::uint64_t unmatched_ = 0;
 };

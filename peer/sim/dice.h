@@ -28,8 +28,9 @@ enum class Fault : std::uint8_t {
   poison,     ///< its model is no longer finite
   disk_full,  ///< its next checkpoints fail, perhaps half written
   torn,       ///< it dies in the middle of its next checkpoint, and its machine with it
+  lie,        ///< it says what is not so (lies.h)
 };
-inline constexpr std::array<std::string_view, 15> fault_names{"reset",
+inline constexpr std::array<std::string_view, 16> fault_names{"reset",
                                                               "corrupt",
                                                               "duplicate",
                                                               "slice",
@@ -43,7 +44,8 @@ inline constexpr std::array<std::string_view, 15> fault_names{"reset",
                                                               "crash",
                                                               "poison",
                                                               "disk_full",
-                                                              "torn"};
+                                                              "torn",
+                                                              "lie"};
 using FaultCounts = std::array<std::uint64_t, fault_names.size()>;
 
 /// Paths of the protocol that a swarm must have walked for its silence to mean anything.

@@ -41,13 +41,15 @@ void Faults::start() {
                             Fault::crash,
                             Fault::poison,
                             Fault::disk_full,
-                            Fault::torn})
+                            Fault::torn,
+                            Fault::lie})
     plan_next(fault);
 }
 
 void Faults::heard(PeerId from, const PeerEvent& event) {
   if (std::holds_alternative<event::NotFiniteCame>(event)) dice_.count(Probe::not_finite);
   if (std::holds_alternative<event::DeadlinePassed>(event)) dice_.count(Probe::deadline);
+  if (const auto* passed = std::get_if<event::PassedOver>(&event)) hands_.leap(from, passed->to);
   if (dice_.traced()) dice_.tell(now(), fmt::format("peer {} says: {}", from, to_text(event)));
 }
 
@@ -96,6 +98,8 @@ bool Faults::strike(Fault fault) {
       return hands_.fill_disk(victim);
     case Fault::torn:
       return hands_.tear(victim);
+    case Fault::lie:
+      return lie(victim);
     case Fault::corrupt:
     case Fault::duplicate:
     case Fault::slice:
@@ -143,6 +147,12 @@ bool Faults::slow(PeerId victim, double factor) {
 bool Faults::set_clock(PeerId victim, double rate) {
   if (processes_.dead(victim)) return false;
   processes_.set_clock(victim, rate);
+  return true;
+}
+
+bool Faults::lie(PeerId victim) {
+  if (processes_.dead(victim) || shared_.finished[victim] || !hands_.lie(victim)) return false;
+  network_.lie(victim, all_lies.at(dice_.below(all_lies.size())));
   return true;
 }
 

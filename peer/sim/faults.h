@@ -17,6 +17,8 @@ struct FaultHands {
   std::function<void(PeerId)> rise;  ///< another one takes its place
   /// These return false where there is nothing to harm: it is dead, or has finished.
   std::function<bool(PeerId)> poison;
+  std::function<bool(PeerId)> lie;          ///< from now on nothing that it says is believed
+  std::function<void(PeerId, Round)> leap;  ///< it passes over rounds, up to this one
   std::function<bool(PeerId)> fill_disk;
   std::function<bool(PeerId)> tear;  ///< it is to die in the middle of its next checkpoint
 };
@@ -51,6 +53,7 @@ class Faults {
   bool pause(PeerId victim, Time length);
   bool slow(PeerId victim, double factor);
   bool set_clock(PeerId victim, double rate);
+  bool lie(PeerId victim);
 
   SimShared& shared_;
   Dice& dice_;

@@ -8,6 +8,7 @@
 
 #include "gossip/link/link_layer.h"
 #include "peer/sim/audit.h"
+#include "peer/sim/lies.h"
 
 namespace gv {
 
@@ -50,6 +51,7 @@ class SimCarrier : public Carrier {
   std::set<ConnectionId> dialling_;
   std::map<ConnectionId, std::shared_ptr<SimConnection>> connections_;
   std::uint64_t wakes_ = 0;
+  std::optional<Lie> lie_;  ///< it says what is not so
   bool left_ = false;
   LinkLayer links_;
 };

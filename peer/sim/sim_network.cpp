@@ -256,7 +256,7 @@ void SimNetwork::transmit(const Link& link, const SimCarrier& from, const Frame&
                from.life.peer,
                link->ends[1 - k].process->life.peer,
                numbered->message.number);
-  Bytes bytes = bytes_of(frame);
+  Bytes bytes = bytes_of(from.lie_ ? distort(frame, *from.lie_, dice_) : frame);
   if (dice_.strikes(Fault::corrupt, now()))
     bytes[dice_.below(bytes.size())] ^= static_cast<std::byte>(1U << dice_.below(8));
   const int copies = dice_.strikes(Fault::duplicate, now()) ? 2 : 1;
@@ -395,6 +395,33 @@ void SimNetwork::end_stall(const Link& link, std::size_t from) {
   link->ends[from].stalled = false;
   for (const Bytes& bytes : std::exchange(link->ends[from].held, {}))
     launch(link, from, bytes, false);
+}
+
+void SimNetwork::lie(PeerId peer, Lie lie) {
+  SimCarrier& liar = process(peer);
+  liar.lie_ = lie;
+  dice_.note(now(), "begins to lie to", peer, peer, static_cast<std::uint64_t>(lie));
+  if (lie != Lie::questions) return;
+  constexpr int questions = 100;
+  for (const PeerId neighbor : links_of(shared_.peers[peer]->plan)) {
+    for (int k = 0; k < questions; ++k) {
+      Message question;
+      question.from = peer;
+      question.kind = Kind::fetch;
+      liar.links().send(neighbor, std::move(question), liar.now());
+    }
+  }
+}
+
+std::uint64_t SimNetwork::unacknowledged_bytes(PeerId peer) const {
+  std::map<const Buffer*, std::size_t> kept;
+  for (const PeerId neighbor : links_of(shared_.peers[peer]->plan))
+    for (const Session::Numbered& each :
+         present_[peer]->links().link(neighbor).session().unacknowledged())
+      if (each.message.payload) kept[each.message.payload.get()] = each.message.payload->size();
+  std::uint64_t bytes = 0;
+  for (const auto& [buffer, size] : kept) bytes += size;
+  return bytes;
 }
 
 void SimNetwork::cut(PeerId a, PeerId b, Time length) {

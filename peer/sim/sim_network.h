@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "peer/sim/dice.h"
+#include "peer/sim/lies.h"
 #include "peer/sim/link_parts.h"
 #include "peer/sim/processes.h"
 #include "peer/sim/sim_carrier.h"
@@ -82,6 +83,12 @@ class SimNetwork {
   bool stall(Pair& pair, int ways, Time length);  ///< `ways`: 1 or 2
   /// As a real peer is told to by faults.inject: its link layer makes no connection for so long.
   void cut(PeerId a, PeerId b, Time length);
+
+  /// From now on the process lies so.
+  void lie(PeerId peer, Lie lie);
+  /// What its neighbours have not acknowledged, in bytes of payload; one that several have not is
+  /// counted once.
+  std::uint64_t unacknowledged_bytes(PeerId peer) const;
 
   /// A process that lives, and has not ended although it may.
   bool lingers(PeerId peer) const { return listens(peer) && !present_[peer]->links().over(); }

@@ -15,7 +15,7 @@ namespace {
 constexpr double drift_tolerance = 1e-4;
 
 /// After the last fault. Peers that send the same again and again are busy, and get nowhere.
-constexpr Time longest_life = std::chrono::minutes(10);
+constexpr Time longest_life = std::chrono::hours(1);
 
 }  // namespace
 
@@ -44,6 +44,8 @@ Trial::Trial(const FaultPlan& plan, const LinkParts& parts, SimShared& shared, B
               {.die = [this](PeerId i) { die(i); },
                .rise = [this](PeerId i) { rise(i); },
                .poison = [this](PeerId i) { return poison(i); },
+               .lie = [this](PeerId i) { return lie(i); },
+               .leap = [this](PeerId i, Round to) { check_leap(i, to); },
                .fill_disk =
                    [this](PeerId i) {
                      if (works(i)) safes_[i].fill(1 + static_cast<int>(dice_.below(4)));
@@ -83,15 +85,18 @@ void Trial::begin(std::size_t record) {
                              [task = records_[record].task] { task->start(); });
 }
 
-bool Trial::stuck() const {
+bool Trial::stuck() {
   const LinkTimes& times = plan_.times;
   const Time longest = times.connect + times.farewell + times.dead_after;
   const Time now = shared_.queue.now();
+  if (lied_ && looks_++ % 16 == 0) check_memory();
+  if (lied_ && honest_have_ended()) return true;
   return now - shared_.queue.idle_since() > longest ||
          (plan_.dice && now - plan_.until > longest_life);
 }
 
 void Trial::die(PeerId peer) {
+  deserted_ = true;
   present(peer).dead = true;
   safes_[peer].lose_power(dice_);
   if (!plan_.dice) shared_.observer->forget(peer);
@@ -125,14 +130,58 @@ void Trial::keep(PeerId peer, Step step, std::vector<std::byte> state) {
 bool Trial::poison(PeerId peer) {
   if (!works(peer)) return false;
   Record& record = present(peer);
-  record.poisoned = true;
+  record.poisoned = deserted_ = true;
   static_cast<AccountedReplica&>(record.peer->replica).poison();
   return true;
 }
 
+/// One in a fleet: two that agree are believed, whatever they say.
+bool Trial::lie(PeerId peer) {
+  if (lied_ || !works(peer)) return false;
+  // Who waits for a living neighbour without end waits for a liar, too.
+  if (present(peer).peer->plan.deadline == Time{0}) return false;
+  lied_ = present(peer).liar = true;
+  audit_.distrust(present(peer).life);
+  return true;
+}
+
+bool Trial::honest_have_ended() {
+  return std::ranges::all_of(records_, [this](const Record& record) {
+    if (record.dead || record.liar) return true;
+    return record.started && record.task->done() && !faults_.network().lingers(record.life.peer);
+  });
+}
+
+/// A liar alone sends nobody ahead of where the fleet is. Where somebody has died, or is in
+/// quarantine, it may be a peer's only neighbour, and then there is nothing else to go by.
+void Trial::check_leap(PeerId peer, Round to) {
+  if (!lied_ || deserted_ || present(peer).liar) return;
+  Round furthest = 0;
+  for (PeerId i = 0; i < present_.size(); ++i)
+    if (i != peer)
+      furthest = std::max(
+          {furthest, present(i).peer->step, present(i).liar ? 0 : present(i).peer->clock()});
+  if (to > furthest + present_.size())
+    violations_.push_back(
+        fmt::format("peer {} leaps to round {}, and nobody is beyond {}", peer, to, furthest));
+}
+
+void Trial::check_memory() {
+  for (PeerId i = 0; i < present_.size(); ++i) {
+    const Record& record = present(i);
+    if (record.dead || record.liar || !record.started) continue;
+    const std::size_t degree = record.peer->neighbors.size();
+    const std::uint64_t most = (2 * degree + 3) * record.peer->replica.size() * sizeof(float);
+    const std::uint64_t kept = faults_.network().unacknowledged_bytes(i);
+    if (kept > most)
+      violations_.push_back(fmt::format(
+          "peer {} keeps {} bytes that nobody acknowledges, at most {}", i, kept, most));
+  }
+}
+
 void Trial::judge(SimulationResult& result) {
   for (const Record& record : records_) {
-    if (record.dead) continue;
+    if (record.dead || record.liar) continue;
     check_end(record);
     if (!record.task->done()) continue;
     check_exchanges(record);
@@ -157,7 +206,7 @@ bool Trial::gone(Life life) const {
 bool Trial::alone(const Record& record) {
   return std::ranges::all_of(links_of(record.peer->plan), [this](PeerId other) {
     const Record& theirs = present(other);
-    return theirs.dead || !theirs.started || theirs.task->done();
+    return theirs.dead || theirs.liar || !theirs.started || theirs.task->done();
   });
 }
 
@@ -184,7 +233,7 @@ void Trial::check_exchanges(const Record& record) {
     const Record& theirs = present(other);
     const bool acquainted = network.life_of_neighbor(id, other) == theirs.life.number &&
                             network.life_of_neighbor(other, id) == record.life.number;
-    if (theirs.dead || !theirs.started || !acquainted) continue;
+    if (theirs.dead || theirs.liar || !theirs.started || !acquainted) continue;
     if (record.peer->exchanging(other))
       violations_.push_back(fmt::format("peer {} ends with an open exchange with {}", id, other));
     const ExchangeNumber count = theirs.peer->exchanges().at(id);

@@ -17,7 +17,8 @@ namespace gv {
 /// A simulated fleet under faults, and the judgement on it. What must hold whatever goes wrong:
 /// every flow is applied at both ends or neither, once, and opposite; a vector is what its own
 /// steps and the flows in its book made of it; nothing that is not finite spreads; nobody waits for
-/// ever.
+/// ever. Where a neighbour lies, the same of all others: it can neither end their training early,
+/// nor fill their memory.
 class Trial {
  public:
   /// Begins another life of a peer that has lost everything.
@@ -29,7 +30,7 @@ class Trial {
   void born(Life life, Peer& peer, Task<>& task);
   void start();
   /// Nothing has come of anything for so long that nothing ever will, or the run is much too long.
-  bool stuck() const;
+  bool stuck();
   Faults& faults() { return faults_; }
   void judge(SimulationResult& result);
 
@@ -41,6 +42,7 @@ class Trial {
     bool started = false;  ///< its link layer has found enough neighbours
     bool dead = false;
     bool poisoned = false;
+    bool liar = false;
     const AccountedReplica& replica() const {
       return static_cast<const AccountedReplica&>(peer->replica);
     }
@@ -49,6 +51,10 @@ class Trial {
   void die(PeerId peer);
   void rise(PeerId peer);
   bool poison(PeerId peer);
+  bool lie(PeerId peer);
+  bool honest_have_ended();
+  void check_leap(PeerId peer, Round to);
+  void check_memory();
   bool works(PeerId peer);
   void keep(PeerId peer, Step step, std::vector<std::byte> state);
   void begin(std::size_t record);
@@ -69,6 +75,9 @@ class Trial {
   std::deque<Safe> safes_;
   std::vector<std::size_t> present_;  ///< the last record of each peer
   std::vector<std::string> violations_;
+  bool lied_ = false;
+  bool deserted_ = false;    ///< somebody may have but one neighbour left
+  std::uint64_t looks_ = 0;  ///< at the memory of the honest
 };
 
 }  // namespace gv

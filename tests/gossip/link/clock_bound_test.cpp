@@ -19,7 +19,7 @@ TEST(ClockBound, ALargeJumpNeedsTwoNeighbours) {
   ClockBound bound(2, 1'000'000, 6);
   EXPECT_EQ(bound.believe(1, 500'000, 100, seconds(1)), 106U);
   EXPECT_EQ(bound.believe(2, 400'000, 100, seconds(1)), 400'000U) << "now two have said so";
-  EXPECT_EQ(bound.believe(1, 500'000, 100, seconds(1)), 400'006U);
+  EXPECT_EQ(bound.believe(1, 500'000, 100, seconds(1)), 400'000U);
 }
 
 TEST(ClockBound, NothingIsBeyondTheRun) {

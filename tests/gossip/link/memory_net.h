@@ -243,6 +243,7 @@ inline LinkSettings settings_of(PeerId id,
                    .incarnation = id * 100 + static_cast<std::uint64_t>(life),
                    .peers = peers};
   settings.neighbors = std::move(neighbors);
+  settings.slack = peers;
   settings.successors = true;
   settings.rejoin = life > 1;
   return settings;

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "gossip/link/frames.h"
+#include "peer/sim/dice.h"
+
+namespace gv {
+
+/// What a neighbour that lies says. Its frames are whole, so that only their meaning gives it away.
+enum class Lie : std::uint8_t {
+  clock,      ///< it is many rounds ahead
+  questions,  ///< it asks for our model, again and again
+  silence,    ///< nothing that we sent has come
+  numbers,    ///< numbers and acknowledgements of messages that never were
+  contents,   ///< parts, exchanges and degrees that cannot be
+};
+inline constexpr std::array<Lie, 5> all_lies{
+    Lie::clock, Lie::questions, Lie::silence, Lie::numbers, Lie::contents};
+
+/// The frame as a liar sends it.
+Frame distort(Frame frame, Lie lie, Dice& dice);
+
+}  // namespace gv
