@@ -61,8 +61,8 @@ Step round_up(double rounds) {
   return static_cast<Step>(std::max(1.0, std::ceil(rounds - 1e-9)));
 }
 
-/// A neighbour's round may wait for each of its own neighbours until the deadline, and its clock may
-/// be slow. Without a deadline a fleet waits for a living neighbour without end.
+/// A neighbour's round may wait for each of its own neighbours until the deadline, and its clock
+/// may be slow. Without a deadline a fleet waits for a living neighbour without end.
 Time standstill(const Fleet& fleet) {
   constexpr Time least = std::chrono::seconds(10);
   const Time deadline = fleet.faults.deadline;

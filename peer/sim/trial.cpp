@@ -152,10 +152,11 @@ bool Trial::honest_have_ended() {
   });
 }
 
-/// A liar alone sends nobody ahead of where the fleet is. Where somebody has died, or is in
-/// quarantine, it may be a peer's only neighbour, and then there is nothing else to go by.
+/// A liar alone sends nobody ahead of where the fleet is. But it may be a peer's only neighbour, as
+/// where another one has died or put it in quarantine; then there is nothing else to go by.
 void Trial::check_leap(PeerId peer, Round to) {
   if (!lied_ || deserted_ || present(peer).liar) return;
+  if (present(peer).peer->neighbors.size() == 1) return;
   Round furthest = 0;
   for (PeerId i = 0; i < present_.size(); ++i)
     if (i != peer)
