@@ -385,7 +385,8 @@ void Link::refused(const std::string& reason, Time now) {
 void Link::beat(Time lag, Time now) {
   if (const int more = lines_.renew(); more > 0)
     shared_.carrier.say(fmt::format("peer {}: {} more such lines", neighbor_, more));
-  if (shared_.ending && is_away() && !we_dial()) shared_.carrier.probe(neighbor_);
+  // A process that dies still listens for a moment when its connections are closed already.
+  if (state_ == State::away && !we_dial()) shared_.carrier.probe(neighbor_);
   if (!linked()) return;
   silence_.grant(lag);
   send_heartbeat();

@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "gossip/registry.h"
+#include "optim/check.h"
 
 namespace gv {
 namespace {
 
 std::uint32_t bit(Kind kind) {
+  GV_CHECK(static_cast<unsigned>(kind) < 32, "FrameBounds::kinds has 32 bits");
   return 1U << static_cast<unsigned>(kind);
 }
 

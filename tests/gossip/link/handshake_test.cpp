@@ -116,6 +116,22 @@ TEST_F(Accepting, EveryKindOfRefusalIsSaidOnlyNowAndThen) {
   EXPECT_NE(log.find("refused 2995 more connections"), std::string::npos) << log;
 }
 
+/// A process that is dying may still listen when its connection is closed already.
+TEST_F(Accepting, AsksAgainAndAgainWhetherWhoIsAwayHasDied) {
+  const ConnectionId c = come(hello_of(1));
+  come(hello_of(0));
+  links->ended(c, "closed", now);
+  EXPECT_EQ(probes, 1);
+  pass(seconds(2));
+  EXPECT_TRUE(user.was_told("away 1"));
+  EXPECT_GE(probes, 3);
+  links->nobody_listens(1, "refused", now);
+  EXPECT_TRUE(user.was_told("died 1"));
+  const int asked = probes;
+  pass(seconds(2));
+  EXPECT_EQ(probes, asked) << "it is known";
+}
+
 TEST_F(Accepting, WhoComesAndGoesWithoutAWordIsNoNews) {
   links->ended(knock(), "it closed the connection", now);
   EXPECT_EQ(log, "");

@@ -109,6 +109,10 @@ TEST(FrameReader, KindsThatTheFleetDoesNotSendAreRefused) {
   EXPECT_EQ(reading.wrong, "");
   reading.feed(message_bytes(Kind::reduce, 40), 1000);
   EXPECT_EQ(reading.wrong, "a message of kind 16, which this fleet does not send");
+  Reading another({true, model_only, 400});
+  another.feed(message_bytes(static_cast<Kind>(32 + static_cast<unsigned>(Kind::contribution)), 40),
+               1000);
+  EXPECT_EQ(another.wrong, "a message of kind 33, which this fleet does not send");
 }
 
 /// `bytes` with a payload of so many bytes, and the checks of one who knows how they are made.
