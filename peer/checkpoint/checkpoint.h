@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gossip/message.h"
-#include "peer/checkpoint/verdict.h"
+#include "optim/verdict.h"
 
 namespace gv {
 

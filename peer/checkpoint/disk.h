@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "peer/checkpoint/verdict.h"
+#include "optim/verdict.h"
 
 namespace gv {
 

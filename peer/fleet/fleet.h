@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "gossip/link/link_settings.h"
+#include "gossip/plan.h"
 #include "gossip/setup.h"
 #include "gossip/world.h"
 #include "graph/schedule/family.h"
@@ -60,9 +62,9 @@ struct StopSpec {
 
 /// When a neighbour counts as away, and how many peers must live for the run to go on.
 struct FaultSpec {
-  Time heartbeat{std::chrono::milliseconds(500)};
-  Time dead_after{std::chrono::seconds(5)};
-  Time deadline{std::chrono::seconds(30)};  ///< for a neighbour's half in a round; 0: none
+  Time heartbeat = LinkTimes{}.heartbeat;
+  Time dead_after = LinkTimes{}.dead_after;
+  Time deadline = Plan{}.deadline;  ///< for a neighbour's half in a round; 0: none
   /// For one job of a peer's own arithmetic; then it ends itself. 0: never.
   Time stuck_after{std::chrono::minutes(10)};
   /// For a neighbour that is away at the end of a run: until it has noticed as well, and for two

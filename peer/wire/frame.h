@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gossip/link/frames.h"
+#include "optim/verdict.h"
 
 namespace gv::wire {
 
@@ -30,9 +31,6 @@ struct Prefix {
   std::uint64_t payload_bytes = 0;
   std::uint64_t payload_hash = 0;
 };
-
-/// What may be believed about a frame: an error text, empty when fine.
-using Verdict = std::string;
 
 /// Prefix and header of a frame, ready to be gathered with the payload of a message. payload_hash
 /// is computed once per payload by the caller (hash_payload) since one payload goes to several

@@ -34,17 +34,30 @@ std::vector<Elf64_Shdr> sections(const std::string& file) {
   return all;
 }
 
+/// What the program tells the loader, and where the texts of it are.
+struct Dynamic {
+  std::vector<Elf64_Dyn> entries;
+  std::size_t strings = 0;
+};
+
+Dynamic dynamic(const std::string& file) {
+  Dynamic all;
+  const std::vector<Elf64_Shdr> sections_of_file = sections(file);
+  for (const Elf64_Shdr& section : sections_of_file) {
+    if (section.sh_type != SHT_DYNAMIC) continue;
+    all.strings = sections_of_file.at(section.sh_link).sh_offset;
+    for (std::size_t at = 0; at < section.sh_size; at += sizeof(Elf64_Dyn))
+      all.entries.push_back(record_at<Elf64_Dyn>(file, section.sh_offset + at));
+  }
+  return all;
+}
+
 /// Where the loader looks for the libraries of a program, before the system's folders.
 std::optional<std::string> run_path(const std::string& file) {
-  const std::vector<Elf64_Shdr> all = sections(file);
-  for (const Elf64_Shdr& section : all) {
-    if (section.sh_type != SHT_DYNAMIC) continue;
-    for (std::size_t at = 0; at < section.sh_size; at += sizeof(Elf64_Dyn)) {
-      const auto entry = record_at<Elf64_Dyn>(file, section.sh_offset + at);
-      if (entry.d_tag != DT_RUNPATH && entry.d_tag != DT_RPATH) continue;
-      return file.c_str() + all.at(section.sh_link).sh_offset + entry.d_un.d_val;
-    }
-  }
+  const Dynamic all = dynamic(file);
+  for (const Elf64_Dyn& entry : all.entries)
+    if (entry.d_tag == DT_RUNPATH || entry.d_tag == DT_RPATH)
+      return file.c_str() + all.strings + entry.d_un.d_val;
   return {};
 }
 
@@ -63,6 +76,15 @@ TEST(LibraryPath, NamesNoFolderThatDependsOnTheCurrentOne) {
   if (!path) return;  // the system's folders alone
   for (const std::string& folder : elements(*path))
     EXPECT_TRUE(folder.starts_with("/") || folder.starts_with("$ORIGIN")) << "RUNPATH " << *path;
+}
+
+/// The addresses of library functions are looked up before the program begins, and then read-only.
+TEST(LibraryPath, FunctionsAreLookedUpBeforeTheProgramBegins) {
+  const std::string file = bytes_of(grapevine_program());
+  bool now = false;
+  for (const Elf64_Dyn& entry : dynamic(file).entries)
+    now = now || (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_NOW) != 0);
+  EXPECT_TRUE(now);
 }
 
 }  // namespace
