@@ -136,12 +136,10 @@ std::vector<Mutant> of_links() {
          all.times.patience = all.times.farewell = never;
        })},
       {"refuse_successors", {}, settings([](LinkSettings& all) { all.successors = false; })},
-      {"believe_any_clock",
-       {},
-       settings([](LinkSettings& all) { all.slack = std::numeric_limits<std::int32_t>::max(); })},
-      {"keep_without_limit",
-       {},
-       settings([](LinkSettings& all) {
+      {"believe_any_clock", {}, settings([](LinkSettings& all) {
+         all.slack = std::numeric_limits<std::int32_t>::max();
+       })},
+      {"keep_without_limit", {}, settings([](LinkSettings& all) {
          all.most_unacknowledged_bytes = std::numeric_limits<std::uint64_t>::max();
        })},
       {"one_name_for_all_lives", {}, settings([](LinkSettings& all) { all.self.incarnation = 1; })},
