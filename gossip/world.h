@@ -12,6 +12,10 @@ namespace gv {
 /// Since the world began; real or virtual.
 using Time = std::chrono::nanoseconds;
 
+inline double in_seconds(Time time) {
+  return std::chrono::duration<double>(time).count();
+}
+
 /// The two lanes of a peer's arithmetic. In each lane one job runs at a time, in the order of the
 /// calls; jobs of different lanes may run at the same time. Whatever writes x runs at home. Only
 /// gradients and evaluations of vectors that nobody writes meanwhile run beside, so a synchronous

@@ -5,13 +5,6 @@
 #include <utility>
 
 namespace gv {
-namespace {
-
-double seconds(Time time) {
-  return std::chrono::duration<double>(time).count();
-}
-
-}  // namespace
 
 Step ClockBound::believe(PeerId from, Step claim, Step own, Time now) {
   claim = std::min(claim, steps_);
@@ -41,7 +34,7 @@ Step ClockBound::others_claim(PeerId from) const {
 /// go by.
 Step ClockBound::allowed_by_time(const Claim& claim, Time now) const {
   if (!claim.was_level) return steps_;
-  const double rounds = 2 * fastest_ * seconds(now - claim.level_at);
+  const double rounds = 2 * fastest_ * in_seconds(now - claim.level_at);
   return rounds >= static_cast<double>(steps_) ? steps_
                                                : claim.level + slack_ + static_cast<Step>(rounds);
 }
@@ -51,7 +44,8 @@ void ClockBound::watch_pace(Step own, Time now) {
   constexpr Time window = std::chrono::milliseconds(100);
   if (now - watched_at_ < window) return;
   if (!std::exchange(jumped_, false) && watched_at_ > Time{0})
-    fastest_ = std::max(fastest_, static_cast<double>(own - watched_) / seconds(now - watched_at_));
+    fastest_ =
+        std::max(fastest_, static_cast<double>(own - watched_) / in_seconds(now - watched_at_));
   watched_at_ = now;
   watched_ = own;
 }

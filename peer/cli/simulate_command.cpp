@@ -34,7 +34,7 @@ std::string progress_text(const Assembly& fleet, Step round, Time t, double elap
                      round,
                      fleet.rounds,
                      rate,
-                     seconds_text(std::chrono::duration<double>(t).count()),
+                     seconds_text(in_seconds(t)),
                      left);
 }
 
@@ -104,7 +104,7 @@ int simulate_fleet(FleetOptions file, const std::string& resume, int threads) {
   const SimulationResult result = simulate(fleet, observer, options);
   progress.clear();
   if (!observer.summary()) throw std::logic_error("the simulation ended without a final record");
-  const double seconds = std::chrono::duration<double>(observer.summary()->time).count();
+  const double seconds = in_seconds(observer.summary()->time);
   const FinalHashes hashes = observer.hashes();
   const FleetRecord& end = *observer.summary();
   const auto expected = expectation(fleet, end);

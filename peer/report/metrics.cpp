@@ -10,10 +10,6 @@
 namespace gv {
 namespace {
 
-double seconds(Time t) {
-  return std::chrono::duration<double>(t).count();
-}
-
 Json by_peer(const std::map<PeerId, Step>& values) {
   Json json = Json::object();
   for (const auto& [peer, value] : values) json[std::to_string(peer)] = value;
@@ -22,7 +18,7 @@ Json by_peer(const std::map<PeerId, Step>& values) {
 
 Json seconds_by_peer(const std::map<PeerId, Time>& values) {
   Json json = Json::object();
-  for (const auto& [peer, value] : values) json[std::to_string(peer)] = seconds(value);
+  for (const auto& [peer, value] : values) json[std::to_string(peer)] = in_seconds(value);
   return json;
 }
 
@@ -41,7 +37,7 @@ void add_models(Json& line, const FleetRecord& r) {
 std::string evaluate_line(const FleetRecord& r) {
   Json line{{"event", "evaluate"},
             {"round", r.round},
-            {"seconds", seconds(r.time)},
+            {"seconds", in_seconds(r.time)},
             {"peers", r.peers},
             {"train_loss", r.train_loss}};
   add_models(line, r);

@@ -19,10 +19,6 @@ std::int64_t now_ms() {
       .count();
 }
 
-double seconds_of(Time t) {
-  return std::chrono::duration<double>(t).count();
-}
-
 std::string accuracies(const FleetRecord& r) {
   if (!r.mean.accuracy) return fmt::format("{:>8}   {:>17}", "-", "-");
   return fmt::format("{:>8.4f}   {:.4f} .. {:.4f} ",
@@ -48,7 +44,7 @@ std::string table_header() {
 std::string table_row(const FleetRecord& r) {
   return fmt::format("{:>8} {:>9} {:>11.5g} {:>11.5g} {} {:>11.3e} {:>10}",
                      r.round,
-                     seconds_text(seconds_of(r.time)),
+                     seconds_text(in_seconds(r.time)),
                      r.train_loss,
                      r.mean.loss,
                      accuracies(r),

@@ -7,10 +7,6 @@
 namespace gv {
 namespace {
 
-double seconds(Time t) {
-  return std::chrono::duration<double>(t).count();
-}
-
 Time time(double seconds) {
   return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
 }
@@ -33,7 +29,7 @@ class Recursion {
     for (std::size_t i = 0; i < peers.size(); ++i) begin_[i] = ready_[i] + time(peers[i].after);
   }
 
-  double end() const { return seconds(std::ranges::max(begin_)); }
+  double end() const { return in_seconds(std::ranges::max(begin_)); }
 
  private:
   void send(std::size_t i, const GossipPeer& peer, const std::vector<std::uint64_t>& frames) {
@@ -53,7 +49,7 @@ class Recursion {
 
 double gossip_seconds(const NetworkSpec& network, double messages, double bytes) {
   const double through = network.shape == NetworkShape::per_nic ? messages : 1;
-  return seconds(network.latency) + busy(through * bytes, network.bandwidth);
+  return in_seconds(network.latency) + busy(through * bytes, network.bandwidth);
 }
 
 double ring_all_reduce_seconds(const NetworkSpec& network, PeerId n, double bytes) {
@@ -64,7 +60,7 @@ double ring_all_reduce_seconds(const NetworkSpec& network, PeerId n, double byte
     const LinkSpec link = network.link(i, (i + 1) % n);
     const double length =
         std::max(busy(bytes / n, link.bandwidth), busy(bytes / n, network.nic_bandwidth()));
-    sum += seconds(link.latency) + length;
+    sum += in_seconds(link.latency) + length;
     slowest = std::max(slowest, length);
   }
   return 2.0 * (n - 1) * std::max(sum / n, slowest);
