@@ -9,6 +9,8 @@
 namespace gv {
 namespace {
 
+// Their callers' frames hold the group as long as these run; it is copied once, on the way in.
+
 PeerId rank_in(const Group& group, const Peer& me) {
   const auto at = std::ranges::find(group, me.plan.id);
   GV_CHECK(at != group.end(), "only members take part in a collective operation");
@@ -16,7 +18,7 @@ PeerId rank_in(const Group& group, const Peer& me) {
 }
 
 /// Sends v[r] as it is now: a part of a sum, or a sum that is whole.
-Task<> give(Peer& me, Group to, Kind kind, Vector v, Range r) {
+Task<> give(Peer& me, const Group& to, Kind kind, Vector v, Range r) {
   const Payload frozen = co_await me.snapshot(v, r);
   for (const PeerId member : to) me.send_next(member, kind, frozen);
 }
@@ -36,7 +38,7 @@ Task<bool> take(Peer& me, PeerId from, Kind kind, Vector v, Range r) {
   co_return true;
 }
 
-Task<bool> reduce(Peer& me, Group group, Vector v, Range r) {
+Task<bool> reduce(Peer& me, const Group& group, Vector v, Range r) {
   if (group.front() != me.plan.id) {
     co_await give(me, group.front(), Kind::reduce, v, r);
     co_return true;
@@ -48,7 +50,7 @@ Task<bool> reduce(Peer& me, Group group, Vector v, Range r) {
   co_return true;
 }
 
-Task<bool> broadcast(Peer& me, Group group, Vector v, Range r) {
+Task<bool> broadcast(Peer& me, const Group& group, Vector v, Range r) {
   if (group.front() != me.plan.id) co_return co_await take(me, group.front(), Kind::gather, v, r);
   const Group others(group.begin() + 1, group.end());
   co_await give(me, others, Kind::gather, v, r);
@@ -56,7 +58,7 @@ Task<bool> broadcast(Peer& me, Group group, Vector v, Range r) {
 }
 
 /// One direction of the ring: at each hop a chunk goes on and one comes.
-Task<bool> go_round(Peer& me, Group group, Kind kind, Vector v) {
+Task<bool> go_round(Peer& me, const Group& group, Kind kind, Vector v) {
   const auto n = static_cast<PeerId>(group.size());
   const PeerId rank = rank_in(group, me);
   const PeerId previous = ring_previous(rank, n);
@@ -72,14 +74,14 @@ Task<bool> go_round(Peer& me, Group group, Kind kind, Vector v) {
   co_return true;
 }
 
-Task<bool> along_ring(Peer& me, Group group, Vector v) {
+Task<bool> along_ring(Peer& me, const Group& group, Vector v) {
   const bool done = co_await go_round(me, group, Kind::reduce, v);
   if (!done) co_return false;
   co_return co_await go_round(me, group, Kind::gather, v);
 }
 
 /// While a piece of the sum goes down, the next one's parts come up.
-Task<bool> through_driver(Peer& me, Group group, Vector v) {
+Task<bool> through_driver(Peer& me, const Group& group, Vector v) {
   const bool drives = rank_in(group, me) == 0;
   for (std::uint32_t part = 0; part < me.pieces(); ++part) {
     const bool summed = co_await reduce(me, group, v, me.piece(part));
@@ -96,7 +98,7 @@ Task<bool> through_driver(Peer& me, Group group, Vector v) {
 }
 
 /// a + b has the bits of b + a, so both of a pair hold the same sum after each hop.
-Task<bool> by_doubling(Peer& me, Group group, Vector v) {
+Task<bool> by_doubling(Peer& me, const Group& group, Vector v) {
   GV_CHECK(std::has_single_bit(group.size()), "a power of two members");
   const PeerId rank = rank_in(group, me);
   for (PeerId bit = 1; bit < group.size(); bit *= 2) {

@@ -1,4 +1,4 @@
-#include <cmath>
+#include <fmt/format.h>
 
 #include "gossip/registry.h"
 #include "graph/spectrum/spectrum.h"
@@ -34,18 +34,17 @@ std::string objection(const Setup& setup, const MixingMatrix* w) {
   if (setup.local_steps != 1) return "d2 corrects every gradient: train.local_steps must be 1";
   if (setup.scheduled)
     return "d2 remembers what flowed under one W, and this topology has another one in every "
-           "round: "
-           "take a fixed topology, such as `ring` with `weights: lazy`";
+           "round: take a fixed topology, such as `ring` with `weights: lazy`";
   if (w == nullptr) return "";
   if (w->directed())
     return "d2 needs a symmetric W, and this topology is directed: take an undirected one, such as "
            "`ring` with `weights: lazy`";
   const double least = w->size() == 1 ? 0 : spectrum(*w).lambda_n.value_or(0);
   if (least > -1.0 / 3 + 1e-9) return "";
-  char number[32];
-  std::snprintf(number, sizeof number, "%.4g", least);
-  return std::string("d2 diverges when lambda_n <= -1/3, and this W has lambda_n = ") + number +
-         ": take `weights: lazy`, which is (I + W) / 2 (exact diffusion)";
+  return fmt::format(
+      "d2 diverges when lambda_n <= -1/3, and this W has lambda_n = {:.4g}: take `weights: lazy`, "
+      "which is (I + W) / 2 (exact diffusion)",
+      least);
 }
 
 }  // namespace

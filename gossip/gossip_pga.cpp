@@ -18,9 +18,13 @@ constexpr Option options[] = {{.name = "every",
                                .whole = true,
                                .help = "rounds from one global average to the next, H"}};
 
+Round period(const Setup& setup) {
+  return static_cast<Round>(setup.settings.find("every")->second);
+}
+
 Task<> gossip_pga(Peer& me) {
   const Group all = everyone(me);
-  const auto every = static_cast<Step>(me.number("every"));
+  const Round every = period(*me.plan.setup);
   for (; me.running(); co_await me.end_step()) {
     co_await me.local_steps();
     co_await me.plain_step();  // x_{k+1/2} = x_k - gamma g_k
@@ -42,6 +46,7 @@ extern const AlgorithmRow gossip_pga_row{
     .links = ring_links,
     .channels = ring_channels,
     .options = options,
+    .period = period,
     .promise = Promise::agreement,
     .summary = "D-PSGD with the mean of all models every H rounds; arXiv:2105.09080"};
 

@@ -89,9 +89,10 @@ class Peer : public PeerCore, public LinkUser {
   /// algorithm.
   Task<> finish();
 
-  /// The world's side.
-  /// False: the message is not one this peer can expect (wrong size, too far
-  /// ahead, a duplicate); the link should be closed.
+  // The world's side.
+
+  /// False: the message is not one this peer can expect (wrong size, too far ahead, a duplicate);
+  /// the link should be closed.
   bool deliver(Message message) override;
   /// Since when it has been at its last words; only after the algorithm.
   Time finishing_since() const override { return parting_.since(); }

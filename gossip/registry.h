@@ -38,6 +38,8 @@ struct AlgorithmRow {
   /// Why it cannot run in this fleet, and the nearest thing that can; "" when it can. w: null where
   /// W changes with the round. Null: it always can.
   std::string (*objection)(const Setup&, const MixingMatrix* w) = nullptr;
+  /// After how many rounds it does the same again; null: every one.
+  Round (*period)(const Setup&) = nullptr;
   Promise promise = Promise::nothing;
   bool synchronous = true;     ///< the same bits over TCP and in virtual time
   std::string_view summary{};  ///< one line, with the source

@@ -145,9 +145,10 @@ void print_text(const Assembly& fleet,
                 const std::optional<FleetCalibration>& calibration) {
   const Sizes share = shares(fleet);
   fmt::print("plan   {}: ok\n", path);
-  fmt::print("peers  {}, algorithm {} {}\n",
+  fmt::print("peers  {}, algorithm {}{}{}\n",
              fleet.fleet.size(),
              fleet.algorithm->kind,
+             fleet.algorithm->order.empty() ? "" : " ",
              fleet.algorithm->order);
   for (const gv::Option& option : fleet.algorithm->options)
     fmt::print("       {} {:g}: {}\n", option.name, setting(fleet, option), option.help);

@@ -9,6 +9,9 @@
 namespace gv {
 namespace {
 
+/// A dry run of more rounds would take too long, and the rare one hardly counts.
+constexpr Step most_period = 1000;
+
 /// The sizes and the work of a replica; every operation does nothing.
 class BlankReplica : public Replica {
  public:
@@ -48,18 +51,11 @@ class BlankReplica : public Replica {
   NamedState names_;
 };
 
-/// Rounds after which a method does the same again.
-Step period_of(const Assembly& fleet) {
-  constexpr double most = 1000;
-  const auto every = fleet.setup->settings.find("every");
-  return every == fleet.setup->settings.end() ? 1
-                                              : static_cast<Step>(std::min(every->second, most));
-}
-
 }  // namespace
 
 DryRun dry_run(const Assembly& fleet) {
-  const Step period = period_of(fleet);
+  const auto period_of = fleet.algorithm->period;
+  const Step period = period_of == nullptr ? 1 : std::min(most_period, period_of(*fleet.setup));
   const Step half = period * std::max<Step>(1, 8 / period);
   const std::unique_ptr<Objective> objective = fleet.evaluator();
   SimulationOptions options;
@@ -82,7 +78,7 @@ DryRun dry_run(const Assembly& fleet) {
   std::uint64_t most = 0;
   for (const auto& [peer, report] : blind.finals()) most = std::max(most, report.sent_bytes);
   const auto rounds = static_cast<double>(half);
-  return {.seconds_per_round = std::chrono::duration<double>(ended - began).count() / rounds,
+  return {.seconds_per_round = in_seconds(ended - began) / rounds,
           .bytes_per_round = static_cast<double>(most) / (2 * rounds)};
 }
 
