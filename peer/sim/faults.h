@@ -13,12 +13,12 @@ namespace gv {
 
 /// What the faults do to a peer beyond its network and its clock.
 struct FaultHands {
-  std::function<void(PeerId)> die;   ///< the process is gone
-  std::function<void(PeerId)> rise;  ///< another one takes its place
+  std::function<void(PeerId)> die;          ///< the process is gone
+  std::function<void(PeerId)> rise;         ///< another one takes its place
+  std::function<void(PeerId, Round)> leap;  ///< it passes over rounds, up to this one
   /// These return false where there is nothing to harm: it is dead, or has finished.
   std::function<bool(PeerId)> poison;
-  std::function<bool(PeerId)> lie;          ///< from now on nothing that it says is believed
-  std::function<void(PeerId, Round)> leap;  ///< it passes over rounds, up to this one
+  std::function<bool(PeerId)> lie;  ///< from now on nothing that it says is believed
   std::function<bool(PeerId)> fill_disk;
   std::function<bool(PeerId)> tear;  ///< it is to die in the middle of its next checkpoint
 };

@@ -66,7 +66,7 @@ class Simulation {
           options_.on_progress(told = step, shared_.queue.now());
         continue;
       }
-      if (trial_ && trial_->stuck()) break;
+      if (trial_ && trial_->over()) break;
       if (!shared_.queue.empty()) shared_.queue.run_next();
     }
     finish(result);

@@ -43,9 +43,9 @@ Trial::Trial(const FaultPlan& plan, const LinkParts& parts, SimShared& shared, B
               dice_,
               {.die = [this](PeerId i) { die(i); },
                .rise = [this](PeerId i) { rise(i); },
+               .leap = [this](PeerId i, Round to) { check_leap(i, to); },
                .poison = [this](PeerId i) { return poison(i); },
                .lie = [this](PeerId i) { return lie(i); },
-               .leap = [this](PeerId i, Round to) { check_leap(i, to); },
                .fill_disk =
                    [this](PeerId i) {
                      if (works(i)) safes_[i].fill(1 + static_cast<int>(dice_.below(4)));
@@ -85,12 +85,16 @@ void Trial::begin(std::size_t record) {
                              [task = records_[record].task] { task->start(); });
 }
 
-bool Trial::stuck() {
+bool Trial::over() {
+  if (!lied_) return stuck();
+  if (looks_++ % 16 == 0) check_memory();
+  return stuck() || honest_have_ended();
+}
+
+bool Trial::stuck() const {
   const LinkTimes& times = plan_.times;
   const Time longest = times.connect + times.farewell + times.dead_after;
   const Time now = shared_.queue.now();
-  if (lied_ && looks_++ % 16 == 0) check_memory();
-  if (lied_ && honest_have_ended()) return true;
   return now - shared_.queue.idle_since() > longest ||
          (plan_.dice && now - plan_.until > longest_life);
 }

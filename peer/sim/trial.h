@@ -29,8 +29,9 @@ class Trial {
   /// A life that is about to start; its replica is an AccountedReplica.
   void born(Life life, Peer& peer, Task<>& task);
   void start();
-  /// Nothing has come of anything for so long that nothing ever will, or the run is much too long.
-  bool stuck();
+  /// Nothing that is judged can happen any more. Asked between two events: looks at the honest
+  /// peers' memory, too.
+  bool over();
   Faults& faults() { return faults_; }
   void judge(SimulationResult& result);
 
@@ -48,6 +49,8 @@ class Trial {
     }
   };
 
+  /// Nothing has come of anything for so long that nothing ever will, or the run is much too long.
+  bool stuck() const;
   void die(PeerId peer);
   void rise(PeerId peer);
   bool poison(PeerId peer);

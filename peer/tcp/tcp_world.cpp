@@ -140,7 +140,7 @@ void TcpWorldImpl::watch_own_work() {
     options_.log(
         fmt::format("the arithmetic has been at one job for {:.1f} s, in round {}: giving up "
                     "(faults.stuck_after)",
-                    std::chrono::duration<double>(time).count(),
+                    in_seconds(time),
                     user_->clock()));
     options_.on_stuck();
   }

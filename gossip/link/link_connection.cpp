@@ -1,0 +1,167 @@
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "gossip/link/handshake.h"
+#include "gossip/link/link.h"
+#include "gossip/link/printable.h"
+
+// How a link comes to a connection: by dialling, or by taking the one over which the neighbour has
+// come; in both cases after a Hello that fits.
+
+namespace gv {
+
+// ---- Dialling.
+
+void Link::dial(Time now) {
+  redial_.wanted(now, shared_.jitter);
+  shared_.wake_at(next(now));
+}
+
+void Link::dial_now(Time now) {
+  redial_.dialled();
+  if (now < cut_until_) return give_up_dial("cut by faults.inject", now);
+  connection_ = ++shared_.connections;
+  shared_.neighbor_of[connection_] = neighbor_;
+  dial_ends_ = now + shared_.settings.times.handshake;
+  shared_.wake_at(dial_ends_);
+  shared_.carrier.dial(neighbor_, connection_);
+}
+
+void Link::connected() {
+  shared_.carrier.send(connection_, hello());
+}
+
+/// The attempt's connection has ended, or is closed already, or there was none.
+void Link::give_up_dial(const std::string& why, Time now) {
+  forget();
+  trouble_ = why;
+  refusing_ = false;
+  redial_.failed(now, shared_.jitter);
+  if (state_ == State::dead && life_.departed) redial_.rest();
+  shared_.wake_at(next(now));
+}
+
+void Link::answered(const Frame& frame, Time now) {
+  const auto* theirs = std::get_if<Hello>(&frame);
+  std::string reason;
+  if (const auto* refusal = std::get_if<Refusal>(&frame)) {
+    reason = printable(refusal->reason);
+  } else if (theirs == nullptr) {
+    reason = "the first frame is no Hello";
+  } else {
+    reason = disagreement(shared_.settings.self, *theirs);
+    if (reason.empty() && theirs->peer != neighbor_)
+      reason = fmt::format("peer {} answers at that address", theirs->peer);
+    if (reason.empty()) reason = objection(*theirs, now);
+    if (reason.empty()) return adopt(connection_, *theirs, now);
+  }
+  close();
+  refused(reason, now);
+}
+
+void Link::refused(const std::string& reason, Time now) {
+  const bool refused_before = refusing_;
+  const bool news = trouble_ != reason;
+  give_up_dial(reason, now);
+  refusing_ = true;
+  if (!refused_before) refused_since_ = now;
+  const std::string text = fmt::format("peer {} at {} and this peer {} do not fit: {}",
+                                       neighbor_,
+                                       shared_.carrier.address(neighbor_),
+                                       shared_.settings.self.peer,
+                                       reason);
+  if (shared_.begun) {
+    if (news) say(text);
+    set_away(reason, now);
+  } else if (now - refused_since_ >= shared_.settings.times.refused_for) {
+    shared_.over = true;
+    shared_.carrier.fail(text);
+  }
+}
+
+// ---- The beginning of a connection.
+
+Hello Link::hello() const {
+  Hello hello = shared_.settings.self;
+  hello.neighbor_incarnation = incarnation_;
+  hello.received = life_.session->received();
+  hello.clock = shared_.user.clock();
+  return hello;
+}
+
+/// How far the neighbour has come in the session with this process of ours.
+std::uint64_t Link::received_by(const Hello& theirs) const {
+  return theirs.neighbor_incarnation == shared_.settings.self.incarnation ? theirs.received : 0;
+}
+
+std::string Link::objection(const Hello& theirs, Time now) const {
+  const PeerId self = shared_.settings.self.peer;
+  if (now < cut_until_) return fmt::format("peers {} and {} are cut off", neighbor_, self);
+  if (incarnation_ == 0 || incarnation_ == theirs.incarnation) {
+    const std::uint64_t received = received_by(theirs);
+    const std::uint64_t sent = met() ? life_.session->sent() : 0;
+    if (received <= sent && received >= life_.session->acknowledged()) return "";
+    return fmt::format(
+        "peer {} says that it has {} messages, of {} that it can have and {} that "
+        "it has acknowledged",
+        neighbor_,
+        received,
+        sent,
+        life_.session->acknowledged());
+  }
+  const bool silent = silence_.length(now) > 2 * shared_.settings.times.heartbeat;
+  if (linked() && !silent) return fmt::format("peer {} is already here", neighbor_);
+  if (!shared_.settings.successors)
+    return fmt::format("peer {} was here before and lost its state: this algorithm needs all of it",
+                       neighbor_);
+  if (life_.departed || shared_.ending)
+    return fmt::format("this run ends without peer {}", neighbor_);
+  return received_by(theirs) == 0 ? "" : "a new process with messages of the one before";
+}
+
+void Link::adopt(ConnectionId connection, const Hello& theirs, Time now) {
+  if (connection_ != connection) close();
+  connection_ = connection;
+  shared_.neighbor_of[connection] = neighbor_;
+  shared_.carrier.admit(connection, neighbor_);
+  const LinkRules& rules = *shared_.settings.rules;
+  const bool successor = rules.succeeds(incarnation_, theirs.incarnation);
+  incarnation_ = theirs.incarnation;
+  if (successor) {
+    life_ = {};
+    life_.session = rules.new_session();
+  }
+  life_.trained = theirs.clock > 0;
+  life_.ack_told = life_.session->received();
+  redial_.linked(now);
+  silence_.hear_frame(now);
+  suspected_ = refusing_ = false;
+  shared_.clocks.returns(neighbor_);
+  life_.session->acknowledge(received_by(theirs));
+  life_.request.acknowledged(*life_.session);
+  const State before = std::exchange(state_, State::linked);
+  const bool was_away = before == State::away || before == State::dead || before == State::clogged;
+  if (was_away && overfull()) state_ = State::clogged;
+  for (const Session::Numbered& numbered : life_.session->unacknowledged()) {
+    if (!rules.sends_again()) break;
+    note(LinkEvent::sent_again);
+    transmit(numbered);
+  }
+  hear_clock(theirs.clock, now);
+  if (successor) {
+    say(fmt::format("peer {} is back as a new process", neighbor_));
+    note(LinkEvent::reborn);
+    shared_.user.reborn(neighbor_);
+  } else if (was_away && state_ == State::linked) {
+    tell_back();
+  }
+}
+
+void Link::tell_back() {
+  if (!quiet()) say(fmt::format("peer {} is back", neighbor_));
+  note(LinkEvent::back);
+  shared_.user.back(neighbor_);
+}
+
+}  // namespace gv
