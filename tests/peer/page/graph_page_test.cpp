@@ -140,8 +140,8 @@ TEST(TopologyFigure, DrawsEveryPeerOnceInsideThePicture) {
   }
 }
 
-/// 4x4: 24 edges inside, and two stubs for each of the 8 that go round.
-TEST(TopologyFigure, ATorusLeavesItsBorderInStubs) {
+/// 4x4: 24 edges inside, and two half-edges for each of the 8 that go round.
+TEST(TopologyFigure, ATorusLeavesItsBorderInHalfEdges) {
   const std::string figure = topology_figure(build(parse_topology("torus:4x4"), 16), 0);
   EXPECT_EQ(count_of(figure.substr(0, figure.find("/>")), "M"), 24U + 2 * 8);
 }

@@ -153,7 +153,9 @@ TEST_P(BitsOfRow, HasThemWhateverBecomesOfConnections) {
   harmed.fleet.run();
   int cuts = 0;
   for (const auto& proxy : harmed.proxies) cuts += proxy->cuts();
-  EXPECT_GE(cuts, GetParam()->promise == Promise::nothing ? 0 : 5);
+  if (GetParam()->promise != Promise::nothing) {
+    EXPECT_GE(cuts, 5);
+  }
   EXPECT_EQ(harmed.fleet.observer.params_hash(), in_virtual_time(assembly).hash)
       << harmed.fleet.log;
 }

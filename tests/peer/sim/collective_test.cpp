@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "peer/runtime/link_bounds.h"
-#include "peer/sim/simulation.h"
 #include "tests/peer/fleet/test_fleet.h"
+#include "tests/peer/sim/injecting.h"
 
 namespace gv {
 namespace {
@@ -35,16 +35,7 @@ struct AllReduce : testing::Test {
   void run(const Fleet& file, std::vector<Injection> faults) {
     const Assembly assembly(file);
     Observer observer(4, assembly.evaluator(), {});
-    SimulationOptions options;
-    options.threads = 1;
-    options.faults = FaultPlan{.seed = 1,
-                               .until = Time::max(),
-                               .trace = {},
-                               .dice = false,
-                               .restart = false,
-                               .inject = std::move(faults),
-                               .times = link_times(file.faults)};
-    result = simulate(assembly, observer, options);
+    result = simulate(assembly, observer, injecting(std::move(faults), link_times(file.faults)));
     hash = observer.params_hash();
     rounds = observer.summary()->round;
     EXPECT_EQ(result.violations, std::vector<std::string>{});

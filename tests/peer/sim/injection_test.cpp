@@ -6,6 +6,7 @@
 
 #include "peer/sim/simulation.h"
 #include "tests/peer/fleet/test_fleet.h"
+#include "tests/peer/sim/injecting.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {
@@ -46,19 +47,6 @@ TEST(Injection, IsReadStrictly) {
   EXPECT_EQ(complaint("[{ at: 1 s, cut: [0, 2], for: 1 s }]"),
             "peers 0 and 2 are not linked: there is nothing to cut");
   EXPECT_EQ(complaint("yes"), "expected a list of faults");
-}
-
-SimulationOptions injecting(std::vector<Injection> faults) {
-  SimulationOptions options;
-  options.threads = 1;
-  options.faults = FaultPlan{.seed = 1,
-                             .until = Time::max(),
-                             .trace = {},
-                             .dice = false,
-                             .restart = false,
-                             .inject = std::move(faults),
-                             .times = swarm_times()};
-  return options;
 }
 
 /// A run of 200 rounds, 65 ms.

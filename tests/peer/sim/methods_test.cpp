@@ -1,63 +1,13 @@
 #include <cmath>
-#include <functional>
 
 #include <gtest/gtest.h>
 
-#include "optim/state.h"
-#include "peer/runtime/assembly.h"
-#include "peer/sim/simulation.h"
-#include "tests/peer/fleet/test_fleet.h"
+#include "tests/peer/sim/method_runs.h"
 
 // Every method of the registry against its paper's recursion, in double precision.
 
 namespace gv {
 namespace {
-
-using Values = std::vector<double>;
-
-struct Result {
-  std::vector<Values> x;  ///< of each peer
-  std::string hash;
-};
-
-/// Peers that begin at `start`, coordinate 0; at the fleet's own start where it is empty.
-Result run(const Fleet& fleet, const Values& start = {}) {
-  const Assembly assembly(fleet);
-  Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
-  SimulationOptions options;
-  options.threads = 1;
-  for (PeerId i = 0; i < start.size(); ++i) {
-    const auto replica = assembly.host_replica(i);
-    Buffer x(sizeof(float));
-    x.floats()[0] = static_cast<float>(start[i]);
-    replica->load(Vector::x, {0, 1}, x);
-    StateWriter state;
-    replica->save(state);
-    options.resume.push_back(
-        {.fleet = {}, .model = {}, .peer = i, .step = 0, .state = state.take()});
-  }
-  simulate(assembly, observer, options);
-  Result result{.x = {}, .hash = observer.params_hash()};
-  for (const auto& [peer, report] : observer.finals())
-    result.x.emplace_back(report.model->floats().begin(), report.model->floats().end());
-  return result;
-}
-
-Values first_coordinates(const Result& result) {
-  Values first;
-  for (const Values& x : result.x) first.push_back(x[0]);
-  return first;
-}
-
-void expect_near(const Values& a, const Values& b, double tolerance) {
-  ASSERT_EQ(a.size(), b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], tolerance) << i;
-}
-
-void expect_near(const Result& a, const Result& b, double tolerance) {
-  ASSERT_EQ(a.x.size(), b.x.size());
-  for (std::size_t i = 0; i < a.x.size(); ++i) expect_near(a.x[i], b.x[i], tolerance);
-}
 
 /// theory: ring or star of 4, h = 1, gamma = 0.1, b = (0, 1, 0, -1), no noise.
 const Values centers{0, 1, 0, -1};
@@ -72,19 +22,6 @@ Fleet four(const std::string& topology, const std::string& algorithm, Settings s
                           .spread = 0,
                           .start = 0,
                           .centers = {{0}, {1}, {0}, {-1}}};
-  return fleet;
-}
-
-/// Peers whose gradients are noisy and unlike.
-Fleet restless(PeerId n, const std::string& algorithm, const std::string& order = "") {
-  Fleet fleet = quadratic_fleet(n, "ring", algorithm, order);
-  fleet.data.quadratic = {.dimension = 50,
-                          .hessian = {1, 0.5, 0.1},
-                          .noise = 1,
-                          .spread = 1,
-                          .start = 0.5,
-                          .centers = {}};
-  fleet.stop.rounds = 20;
   return fleet;
 }
 
@@ -158,15 +95,6 @@ TEST(D2, LeavesNoBias) {
     for (const Values& x : plain.x) largest_bias = std::max(largest_bias, std::abs(x[k] - optimum));
   }
   EXPECT_GT(largest_bias, 0.1);
-}
-
-std::string refusal(Fleet fleet) {
-  try {
-    const Assembly assembly(std::move(fleet));
-  } catch (const FleetError& e) {
-    return e.what();
-  }
-  return "";
 }
 
 TEST(D2, RefusesWhereItDiverges) {
@@ -303,80 +231,6 @@ TEST(GossipPga, LiesBetweenLocalSgdAndDPsgd) {
   fleet.algorithm = "d-psgd";
   fleet.order = "atc";
   EXPECT_EQ(run(fleet).hash, never);
-}
-
-TEST(OrdersOfAllReduce, ItsOrdersAgree) {
-  const Result ring = run(restless(8, "all-reduce", "ring"));
-  for (const char* order : {"driver", "doubling", "hierarchical"}) {
-    SCOPED_TRACE(order);
-    Fleet fleet = restless(8, "all-reduce", order);
-    fleet.hosts = {{.name = "a"}, {.name = "b"}, {.name = "c"}};
-    const char* hosts[] = {"a", "b", "b", "a", "c", "b", "a", "b"};
-    for (PeerId i = 0; i < 8; ++i) fleet.peers[i].host = hosts[i];
-    const Result other = run(fleet);
-    expect_near(other, ring, 1e-5);
-    for (const Values& x : other.x) EXPECT_EQ(x, other.x[0]) << "all hold the same bits";
-  }
-}
-
-/// One round through the driver, computed by hand: gradients summed from peer 0 on.
-TEST(OrdersOfAllReduce, TheDriversSumIsThePlainOne) {
-  for (const std::uint32_t d : {3U, 300'000U}) {  // more than two pieces
-    Fleet fleet = restless(5, "all-reduce", "driver");
-    fleet.data.quadratic.dimension = d;
-    fleet.stop.rounds = 1;
-    const Assembly assembly(fleet);
-    std::vector<float> sum(d, 0);
-    Buffer copy(d * sizeof(float));
-    for (PeerId i = 0; i < 5; ++i) {
-      const auto replica = assembly.host_replica(i);
-      replica->gradient();
-      replica->snapshot(Vector::g, {0, d}, copy);
-      for (std::size_t k = 0; k < d; ++k)
-        sum[k] = i == 0 ? copy.floats()[k] : sum[k] + copy.floats()[k];
-    }
-    const auto replica = assembly.host_replica(0);
-    for (std::size_t k = 0; k < d; ++k) copy.floats()[k] = sum[k] * (1.0F / 5.0F);
-    replica->load(Vector::g, {0, d}, copy);
-    replica->step();
-    replica->snapshot(Vector::x, {0, d}, copy);
-    const Values expected(copy.floats().begin(), copy.floats().end());
-    for (const Values& x : run(fleet).x) EXPECT_EQ(x, expected);
-  }
-}
-
-TEST(OrdersOfAllReduce, RefusesWhatItCannotDo) {
-  EXPECT_NE(refusal(restless(6, "all-reduce", "doubling")).find("power of two peers, not 6"),
-            std::string::npos);
-  EXPECT_EQ(refusal(restless(8, "all-reduce", "doubling")), "");
-  for (const char* order : {"ring", "driver", "doubling", "hierarchical"}) {
-    Fleet fleet = restless(8, "all-reduce", order);
-    fleet.local_steps = 2;
-    EXPECT_NE(refusal(fleet).find("local_steps must be 1"), std::string::npos);
-  }
-}
-
-/// With d large, frames weigh little beside models: m = 4 d bytes.
-TEST(OrdersOfAllReduce, BytesAreAsPredicted) {
-  constexpr double d = 1'000'000;
-  const auto models_sent = [&](const char* order, const std::vector<const char*>& hosts) {
-    Fleet fleet = restless(8, "all-reduce", order);
-    fleet.data.quadratic.dimension = static_cast<std::uint32_t>(d);
-    fleet.stop.rounds = 2;
-    for (const char* host : {"a", "b"}) fleet.hosts.push_back({.name = host});
-    for (PeerId i = 0; i < hosts.size(); ++i) fleet.peers[i].host = hosts[i];
-    const Assembly assembly(fleet);
-    Observer observer(8, assembly.evaluator(), {});
-    simulate(assembly, observer, {});
-    return static_cast<double>(observer.summary()->sent_bytes) / 2 / (4 * d);
-  };
-  EXPECT_NEAR(models_sent("ring", {}), 8 * 2 * 7.0 / 8, 0.01);
-  EXPECT_NEAR(models_sent("driver", {}), 7 + 7, 0.01);
-  EXPECT_NEAR(models_sent("doubling", {}), 8 * 3, 0.01);
-  // Three to their first and back on both machines, and a ring of two firsts.
-  EXPECT_NEAR(models_sent("hierarchical", {"a", "a", "a", "a", "b", "b", "b", "b"}),
-              2 * (3 + 3) + 2 * 2 * 1.0 / 2,
-              0.01);
 }
 
 class ResumedRow : public testing::TestWithParam<const AlgorithmRow*> {};

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "peer/sim/simulation.h"
+
+namespace gv {
+
+/// A simulation in which these faults happen, and nothing is left to chance.
+inline SimulationOptions injecting(std::vector<Injection> faults,
+                                   const LinkTimes& times = swarm_times()) {
+  SimulationOptions options;
+  options.threads = 1;
+  options.faults = FaultPlan{.seed = 1,
+                             .until = Time::max(),
+                             .trace = {},
+                             .dice = false,
+                             .restart = false,
+                             .inject = std::move(faults),
+                             .times = times};
+  return options;
+}
+
+}  // namespace gv

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "optim/state.h"
+#include "peer/runtime/assembly.h"
+#include "peer/sim/simulation.h"
+#include "tests/peer/fleet/test_fleet.h"
+
+namespace gv {
+
+// Methods in virtual time, and what becomes of their peers.
+
+using Values = std::vector<double>;
+
+struct Result {
+  std::vector<Values> x;  ///< of each peer
+  std::string hash;
+};
+
+/// Peers that begin at `start`, coordinate 0; at the fleet's own start where it is empty.
+inline Result run(const Fleet& fleet, const Values& start = {}) {
+  const Assembly assembly(fleet);
+  Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
+  SimulationOptions options;
+  options.threads = 1;
+  for (PeerId i = 0; i < start.size(); ++i) {
+    const auto replica = assembly.host_replica(i);
+    Buffer x(sizeof(float));
+    x.floats()[0] = static_cast<float>(start[i]);
+    replica->load(Vector::x, {0, 1}, x);
+    StateWriter state;
+    replica->save(state);
+    options.resume.push_back(
+        {.fleet = {}, .model = {}, .peer = i, .step = 0, .state = state.take()});
+  }
+  simulate(assembly, observer, options);
+  Result result{.x = {}, .hash = observer.params_hash()};
+  for (const auto& [peer, report] : observer.finals())
+    result.x.emplace_back(report.model->floats().begin(), report.model->floats().end());
+  return result;
+}
+
+inline Values first_coordinates(const Result& result) {
+  Values first;
+  for (const Values& x : result.x) first.push_back(x[0]);
+  return first;
+}
+
+inline void expect_near(const Values& a, const Values& b, double tolerance) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], tolerance) << i;
+}
+
+inline void expect_near(const Result& a, const Result& b, double tolerance) {
+  ASSERT_EQ(a.x.size(), b.x.size());
+  for (std::size_t i = 0; i < a.x.size(); ++i) expect_near(a.x[i], b.x[i], tolerance);
+}
+
+/// Peers whose gradients are noisy and unlike.
+inline Fleet restless(PeerId n, const std::string& algorithm, const std::string& order = "") {
+  Fleet fleet = quadratic_fleet(n, "ring", algorithm, order);
+  fleet.data.quadratic = {.dimension = 50,
+                          .hessian = {1, 0.5, 0.1},
+                          .noise = 1,
+                          .spread = 1,
+                          .start = 0.5,
+                          .centers = {}};
+  fleet.stop.rounds = 20;
+  return fleet;
+}
+
+/// Why such a fleet cannot be; empty: it can.
+inline std::string refusal(Fleet fleet) {
+  try {
+    const Assembly assembly(std::move(fleet));
+  } catch (const FleetError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace gv
