@@ -15,7 +15,7 @@ namespace gv {
 namespace {
 
 Task<> synchronous_sgd(Peer& me, Task<bool> (*average)(Peer&)) {
-  for (; me.running(); co_await me.end_step()) {
+  for (; me.running(); co_await me.end_round()) {
     co_await me.gradient();
     const bool done = co_await average(me);
     if (!done) co_return;  // one has gone: nobody can complete this round

@@ -38,7 +38,7 @@ class PeerCore {
   Journal& journal;
   const Rules& rules;
   const std::vector<Neighbor> neighbors;  ///< ascending
-  Round step = 0;                         ///< rounds completed
+  Round round = 0;                        ///< rounds completed
 
   std::optional<std::size_t> find(PeerId peer) const;
 

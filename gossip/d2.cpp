@@ -18,7 +18,7 @@ namespace {
 Task<> d2(Peer& me) {
   const Vector c = me.vector("sum of flows");
   const Vector flow = me.vector("flow");
-  for (; me.running() && !me.bereaved(); co_await me.end_step()) {
+  for (; me.running() && !me.bereaved(); co_await me.end_round()) {
     co_await me.plain_step();
     co_await me.axpby(1, c, 1, Vector::x);  // v = x - gamma g + c
     co_await me.copy(Vector::x, flow);

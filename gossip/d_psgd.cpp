@@ -10,7 +10,7 @@ namespace {
 /// The paper's order: x_{k+1,i} = sum_j W_ij x_{k,j} - gamma g_i(x_{k,i}). The gradient is taken at
 /// the un-mixed x_k, so the exchange and the gradient run at the same time, with no staleness.
 Task<> d_psgd_lian(Peer& me) {
-  for (; me.running(); co_await me.end_step()) {
+  for (; me.running(); co_await me.end_round()) {
     co_await me.local_steps();
     co_await me.share();         // x_k, frozen, travels ...
     co_await me.gradient();      // ... while g_k is computed at x_k
@@ -21,7 +21,7 @@ Task<> d_psgd_lian(Peer& me) {
 /// Adapt, then combine (the paper's remark on swapping lines 3 and 4): x_{k+1,i} = sum_j W_ij (x_j
 /// - gamma g_j(x_j)).
 Task<> d_psgd_atc(Peer& me) {
-  for (; me.running(); co_await me.end_step()) {
+  for (; me.running(); co_await me.end_round()) {
     co_await me.local_steps();
     co_await me.plain_step();  // x_{k+1/2} = x_k - gamma g_k
     co_await me.average();     // x_{k+1} = sum_j W_ij x_{k+1/2,j}
@@ -30,7 +30,7 @@ Task<> d_psgd_atc(Peer& me) {
 
 /// Combine, then adapt: y = sum_j W_ij x_j; x_{k+1} = y - gamma g_i(y).
 Task<> d_psgd_cta(Peer& me) {
-  for (; me.running(); co_await me.end_step()) {
+  for (; me.running(); co_await me.end_round()) {
     co_await me.local_steps();
     co_await me.average();     // y
     co_await me.plain_step();  // x_{k+1} = y - gamma g(y)

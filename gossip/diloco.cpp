@@ -27,7 +27,7 @@ Task<> diloco(Peer& me) {
   const Vector u = me.vector("outer momentum");
   const auto lr = static_cast<float>(me.number("outer_lr"));
   const auto mu = static_cast<float>(me.number("outer_momentum"));
-  for (; me.running(); co_await me.end_step()) {
+  for (; me.running(); co_await me.end_round()) {
     co_await me.copy(Vector::x, theta);
     co_await me.local_steps();
     co_await me.plain_step();

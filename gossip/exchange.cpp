@@ -39,7 +39,7 @@ bool Exchange::open(std::size_t k) const {
 /// Where only one end sends, exchanges are numbered by the rounds.
 Mailbox::Key Exchange::key(std::size_t k, std::uint32_t part) const {
   const Neighbor& neighbor = self_.neighbors[k];
-  const std::uint64_t number = neighbor.two_way ? edges_[k].number.value : self_.step;
+  const std::uint64_t number = neighbor.two_way ? edges_[k].number.value : self_.round;
   return {neighbor.peer, Kind::contribution, number, part};
 }
 
@@ -87,7 +87,7 @@ void Exchange::abandon(std::size_t k) {
   edges_[k].number = edges_[k].number.next();
 }
 
-void Exchange::reborn(std::size_t k) {
+void Exchange::replaced(std::size_t k) {
   const Legacy legacy = self_.rules.legacy();
   Edge& edge = edges_[k];
   if (!legacy.exchange) {
@@ -209,7 +209,7 @@ bool Exchange::expected(std::size_t k, const Message& message) const {
   const std::uint64_t first = key(k, 0).number;
   std::uint64_t last = neighbor.two_way ? first + 1 : first + self_.plan.peers;
   if (!neighbor.two_way && self_.plan.schedule && message.number > last)
-    last = self_.step + 1 + pace_.lead(self_.step + 1);
+    last = self_.round + 1 + pace_.lead(self_.round + 1);
   if (message.number < first || message.number > last) return false;
   return message.payload->size() == self_.piece(message.part).count * sizeof(float);
 }

@@ -45,8 +45,8 @@ class Exchange {
   Task<> settle_late(std::size_t k, bool wait);
   /// Voids the open exchange at this end, so that the next one may begin.
   void abandon(std::size_t k);
-  /// Another process has taken the place of k: see Peer::reborn.
-  void reborn(std::size_t k);
+  /// Another process has taken the place of k: see Peer::replaced.
+  void replaced(std::size_t k);
 
   bool open(std::size_t k) const;
   ExchangeNumber number(std::size_t k) const { return edges_[k].number; }

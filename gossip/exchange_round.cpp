@@ -34,7 +34,7 @@ Task<> Exchange::begin_round() {
 void Exchange::look_up_row() {
   const bool directed = self_.plan.schedule->directed();
   const Neighborhood row =
-      self_.plan.schedule->row(directed ? self_.step : pace_.clock(), self_.plan.id);
+      self_.plan.schedule->row(directed ? self_.round : pace_.clock(), self_.plan.id);
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     Edge& edge = edges_[k];
     edge.hears = edge.tells = owes_answer(k);

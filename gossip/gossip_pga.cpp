@@ -25,10 +25,10 @@ Round period(const Setup& setup) {
 Task<> gossip_pga(Peer& me) {
   const Group all = everyone(me);
   const Round every = period(*me.plan.setup);
-  for (; me.running(); co_await me.end_step()) {
+  for (; me.running(); co_await me.end_round()) {
     co_await me.local_steps();
     co_await me.plain_step();  // x_{k+1/2} = x_k - gamma g_k
-    if ((me.step + 1) % every != 0) {
+    if ((me.round + 1) % every != 0) {
       co_await me.average();  // x_{k+1} = sum_j W_ij x_{k+1/2,j}
     } else {
       const bool done = co_await all_average(me, all, Vector::x, Way::ring);

@@ -7,7 +7,7 @@ namespace gv {
 namespace {
 
 Task<> isolated(Peer& me) {
-  for (; me.running(); co_await me.end_step()) {
+  for (; me.running(); co_await me.end_round()) {
     co_await me.local_steps();
     co_await me.plain_step();
   }

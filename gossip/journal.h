@@ -17,7 +17,7 @@ namespace gv {
 /// watches the fleet.
 struct Report {
   PeerId peer = 0;
-  Round step = 0;                ///< steps completed
+  Round round = 0;               ///< rounds completed
   bool last = false;             ///< the peer has stopped; `model` is its final replica
   double train_loss = 0;         ///< mean minibatch loss since the last report
   Evaluation evaluation;         ///< of the local model

@@ -10,12 +10,12 @@ class LinkUser {
  public:
   virtual ~LinkUser() = default;
   virtual bool deliver(Message message) = 0;
-  virtual void heard_round(PeerId from, Step round) = 0;
+  virtual void heard_round(PeerId from, Round round) = 0;
   virtual void away(PeerId from) = 0;
   virtual void died(PeerId from) = 0;
   virtual void back(PeerId from) = 0;
-  virtual void reborn(PeerId from) = 0;
-  virtual Step clock() const = 0;
+  virtual void replaced(PeerId from) = 0;
+  virtual Round clock() const = 0;
   virtual Time finishing_since() const = 0;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 Task<> local_sgd(Peer& me) {
   const Group all = everyone(me);
-  for (; me.running(); co_await me.end_step()) {
+  for (; me.running(); co_await me.end_round()) {
     co_await me.local_steps();
     co_await me.plain_step();
     const bool done = co_await all_average(me, all, Vector::x, Way::ring);

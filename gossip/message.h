@@ -10,7 +10,6 @@ namespace gv {
 
 /// A round of the algorithm: one exchange and its local steps. Every peer counts its own from 0.
 using Round = std::uint64_t;
-using Step = Round;
 
 /// Which exchange of one edge. Both ends count from 0 since they met, so that it runs behind the
 /// rounds where one of them was late or away, and begins anew with a successor.

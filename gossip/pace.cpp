@@ -13,7 +13,7 @@ Pace::Pace(PeerCore& self, const Roster& roster)
 
 bool Pace::begun_without_us() const {
   const Round ahead = furthest_round();
-  return self_.step == 0 && ahead > 0 && !(self_.plan.schedule && ahead <= lead(0));
+  return self_.round == 0 && ahead > 0 && !(self_.plan.schedule && ahead <= lead(0));
 }
 
 void Pace::heard_round(std::size_t k, Round round) {
@@ -55,7 +55,7 @@ Round Pace::furthest_round() const {
 Round Pace::bearable_lag() const {
   constexpr Round most = 1000;
   if (self_.plan.schedule) return 0;
-  return std::max<Round>(self_.plan.peers, std::min(self_.plan.steps / 10, most));
+  return std::max<Round>(self_.plan.peers, std::min(self_.plan.rounds / 10, most));
 }
 
 /// Who is a few rounds behind, as peers along a chain are when one of them stops for a while, does
@@ -68,13 +68,13 @@ void Pace::catch_up(Round tolerated, Round bearable) {
   if (self_.plan.schedule && behind <= lead(clock_)) return;
   clock_ += behind;
   for (Other& other : others_) other.ahead = 0;
-  const Round to = std::min(clock_, self_.plan.steps);
-  if (to <= self_.step + bearable) return;  // it did those rounds alone, or will
-  const Round passed = to - self_.step;
-  self_.step = to;
+  const Round to = std::min(clock_, self_.plan.rounds);
+  if (to <= self_.round + bearable) return;  // it did those rounds alone, or will
+  const Round passed = to - self_.round;
+  self_.round = to;
   passed_over_ += passed;
   self_.journal.note(event::PassedOver{passed, to});
-  self_.replica.skip_to(to * self_.plan.local_steps);
+  self_.replica.skip_to({to * self_.plan.local_steps});
 }
 
 /// Alone, a peer waits for nobody, and would be through with its rounds long before the others: it

@@ -22,7 +22,7 @@ class Pace {
   Round passed_over() const { return passed_over_; }
 
   /// Training begins in the round that the core says: what a checkpoint or nothing gives.
-  void begin() { clock_ = self_.step; }
+  void begin() { clock_ = self_.round; }
   /// Whether the neighbours had begun without us by then. They complete no round without us before
   /// we were once among them, or no more than a schedule lets them.
   bool begun_without_us() const;
@@ -32,7 +32,7 @@ class Pace {
   /// Neighbour k began an exchange so many rounds after us.
   void is_ahead(std::size_t k, Round rounds) { others_[k].ahead = rounds; }
   /// Another process has taken its place.
-  void reborn(std::size_t k) { others_[k] = {}; }
+  void replaced(std::size_t k) { others_[k] = {}; }
 
   /// Before a round begins: passes to the round of the neighbours when all that are `free` to
   /// exchange are ahead of us.

@@ -68,7 +68,7 @@ void Parting::watch(std::size_t k, Round reached) {
   self_.world.after(self_.plan.standstill, [this, k, reached] {
     if (left_[k]) return;
     if (pace_.heard(k) > reached) return watch(k, pace_.heard(k));
-    self_.journal.note(event::GoesOnWithout{self_.step, self_.neighbors[k].peer});
+    self_.journal.note(event::GoesOnWithout{self_.round, self_.neighbors[k].peer});
     give_up(k, Interruption::deadline);
   });
 }
@@ -77,7 +77,7 @@ void Parting::away(std::size_t k) {
   if (begun_) begin_patience(k);
 }
 
-void Parting::reborn(std::size_t k) {
+void Parting::replaced(std::size_t k) {
   if (left_[k]) post_.say_goodbye(self_.neighbors[k].peer, 0);
 }
 

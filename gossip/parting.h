@@ -29,7 +29,7 @@ class Parting {
   /// Neighbour k went away, or has died: from now on it is waited for only so long.
   void away(std::size_t k);
   /// A new process does not know that we have left.
-  void reborn(std::size_t k);
+  void replaced(std::size_t k);
 
  private:
   Task<> leave(std::size_t k);

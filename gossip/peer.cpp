@@ -22,7 +22,7 @@ void Peer::stop() {
 }
 
 void Peer::send(PeerId to, Kind channel, Payload payload, std::uint32_t part) {
-  send(to, channel, std::move(payload), part, step);
+  send(to, channel, std::move(payload), part, round);
 }
 
 void Peer::send(
@@ -34,7 +34,7 @@ Task<std::optional<Message>> Peer::receive(PeerId from,
                                            Kind channel,
                                            std::uint32_t part,
                                            Absence absence) {
-  return receive(from, channel, part, step, absence);
+  return receive(from, channel, part, round, absence);
 }
 
 Task<std::optional<Message>> Peer::receive(
@@ -78,13 +78,13 @@ Task<> Peer::local_steps() {
   for (std::uint32_t h = 1; h < plan.local_steps; ++h) co_await plain_step();
 }
 
-Task<> Peer::end_step() {
-  const Round before = step++;
+Task<> Peer::end_round() {
+  const Round before = round++;
   sent_parts_.clear();
   received_parts_.clear();
   pace_.count_round();
   if (plan.catch_up) pace_.catch_up(plan.peers, pace_.bearable_lag());
-  const auto due = [&](Round every) { return every != 0 && step / every > before / every; };
+  const auto due = [&](Round every) { return every != 0 && round / every > before / every; };
   if (due(plan.checkpoint_every)) co_await checkpoint();
   if (due(plan.evaluate_every) && running()) co_await evaluate(false);
   if (plan.catch_up) co_await pace_.keep(running() && exchange_.may_come_back());
@@ -99,9 +99,9 @@ Task<> Peer::checkpoint() {
     if (!finite) return;
     StateWriter state;
     replica.save(state);
-    journal.store(step, state.take());
+    journal.store(round, state.take());
   });
-  if (!finite) journal.note(event::CheckpointLeftOut{step});
+  if (!finite) journal.note(event::CheckpointLeftOut{round});
 }
 
 Task<> Peer::join() {
@@ -119,7 +119,7 @@ Task<> Peer::finish() {
 
 Task<> Peer::evaluate(bool last) {
   Report report{.peer = plan.id,
-                .step = last ? step : step - step % plan.evaluate_every,
+                .round = last ? round : round - round % plan.evaluate_every,
                 .last = last,
                 .train_loss = losses_ == 0 ? 0 : loss_sum_ / static_cast<double>(losses_),
                 .evaluation = {},
@@ -190,14 +190,14 @@ void Peer::back(PeerId from) {
   }
 }
 
-void Peer::reborn(PeerId from) {
+void Peer::replaced(PeerId from) {
   const auto k = find(from);
   if (!k) return;
-  exchange_.reborn(*k);
-  roster_.reborn(*k);
-  pace_.reborn(*k);
-  post_.reborn(*k);
-  parting_.reborn(*k);
+  exchange_.replaced(*k);
+  roster_.replaced(*k);
+  pace_.replaced(*k);
+  post_.replaced(*k);
+  parting_.replaced(*k);
   post_.hurry();
 }
 

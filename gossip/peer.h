@@ -31,7 +31,7 @@ class Peer : public PeerCore, public LinkUser {
        Replica& replica,
        const Rules& rules = documented_rules());
 
-  bool running() const { return !stopping_ && step < plan.steps; }
+  bool running() const { return !stopping_ && round < plan.rounds; }
   /// Leave after the current round: Ctrl-C, a time limit, a target reached.
   void stop();
 
@@ -79,7 +79,7 @@ class Peer : public PeerCore, public LinkUser {
   Task<> step_local();   ///< x <- x - gamma direction(g)
   Task<> plain_step();   ///< gradient() and step_local() as one piece of work
   Task<> local_steps();  ///< local_steps - 1 plain SGD steps before an exchange
-  Task<> end_step();     ///< counts the round; keeps a checkpoint and evaluates when due
+  Task<> end_round();    ///< counts the round; keeps a checkpoint and evaluates when due
 
   /// First words. A peer without a past whose neighbours have one takes the model and the round of
   /// one of them; one that was restored takes the round. The runtime awaits it before the
@@ -109,7 +109,7 @@ class Peer : public PeerCore, public LinkUser {
   void back(PeerId from) override;
   /// Another process has taken the place of `from`, which has died with all that it knew: the
   /// exchange left open with it counts at neither end, and the numbers begin anew.
-  void reborn(PeerId from) override;
+  void replaced(PeerId from) override;
   /// Exchanges of which the other half has not come: one for each neighbour at the most.
   std::size_t open_exchanges() const;
   /// Whether the exchange with `with` is open.

@@ -25,7 +25,7 @@ struct Plan {
   /// W of every round instead, of the neighbours above; null: one W for all.
   std::shared_ptr<const MixingSchedule> schedule{};
   std::vector<Channel> channels{};  ///< on which the algorithm sends and receives
-  Round steps = 0;                  ///< rounds to do
+  Round rounds = 0;                 ///< rounds to do
   Round evaluate_every = 0;         ///< rounds between reports; 0: only the last
   Round checkpoint_every = 0;       ///< rounds; 0: never
   std::uint32_t local_steps = 1;

@@ -155,9 +155,9 @@ void Post::deadline_passed() {
     note_broken(wait.k, Why::stuck);
   } else if (wait.key.kind == Kind::contribution) {
     self_.journal.note(
-        event::DeadlinePassed{self_.step, wait.key.from, {wait.key.number}, wait.key.part});
+        event::DeadlinePassed{self_.round, wait.key.from, {wait.key.number}, wait.key.part});
   } else {
-    self_.journal.note(event::GoesOnWithout{self_.step, wait.key.from});
+    self_.journal.note(event::GoesOnWithout{self_.round, wait.key.from});
   }
   interrupt(wait.k, Interruption::deadline, wait.absence);
 }
@@ -172,7 +172,7 @@ std::optional<Why> Post::hopeless(std::size_t k) const {
 /// Who has left did so for a reason of its own, which others tell.
 void Post::note_broken(std::size_t k, Why why) {
   const PeerId peer = self_.neighbors[k].peer;
-  self_.journal.note(event::CollectiveBroken{self_.step, peer, why});
+  self_.journal.note(event::CollectiveBroken{self_.round, peer, why});
   if (why != Why::left) broken_by_ = peer;
 }
 
@@ -194,7 +194,7 @@ void Post::back(std::size_t k) {
   hurry();
 }
 
-void Post::reborn(std::size_t k) {
+void Post::replaced(std::size_t k) {
   const PeerId peer = self_.neighbors[k].peer;
   if (!self_.rules.legacy().mail) {
     mailbox_.forget(peer);

@@ -29,7 +29,7 @@ class Post {
   Message letter(Kind kind, std::uint64_t number, std::uint32_t part, Payload payload) const;
   void send(PeerId to, Message message) { self_.world.send(to, std::move(message)); }
   void say_goodbye(PeerId to, std::uint64_t first_without_us) {
-    const std::uint32_t early = self_.step < self_.plan.steps ? 1 : 0;
+    const std::uint32_t early = self_.round < self_.plan.rounds ? 1 : 0;
     send(to, letter(Kind::goodbye, first_without_us, early, nullptr));
   }
 
@@ -59,7 +59,7 @@ class Post {
   void died(std::size_t k);
   void back(std::size_t k);
   /// Its place is taken: nothing that it sent is left.
-  void reborn(std::size_t k);
+  void replaced(std::size_t k);
   /// The waits for who is absent end.
   void interrupt(std::size_t k, Interruption why, Absence absence = Absence::away);
   /// The algorithm is to stop: from now on even a collective waits only for those who are here.

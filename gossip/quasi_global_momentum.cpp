@@ -19,7 +19,7 @@ Task<> quasi_global_momentum(Peer& me) {
   const Vector m = me.vector("quasi-global momentum");
   const Vector before = me.vector("before");
   const auto mu = static_cast<float>(me.number("mu"));
-  for (; me.running(); co_await me.end_step()) {
+  for (; me.running(); co_await me.end_round()) {
     const auto gamma = static_cast<float>(me.replica.rate());
     co_await me.copy(Vector::x, before);
     co_await me.gradient();

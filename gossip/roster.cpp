@@ -8,7 +8,7 @@ void Roster::away(std::size_t k) {
   ++entry.outages;
 }
 
-void Roster::reborn(std::size_t k) {
+void Roster::replaced(std::size_t k) {
   entries_[k] = {.outages = entries_[k].outages + 1, .life = entries_[k].life + 1};
 }
 
@@ -24,11 +24,11 @@ bool Roster::missing(std::size_t k) const {
 
 void Roster::blame(std::size_t k) {
   Entry& entry = entries_[k];
-  if (entry.struck == self_.step) return;
-  entry.struck = self_.step;
+  if (entry.struck == self_.round) return;
+  entry.struck = self_.round;
   ++entry.strikes;
-  self_.journal.note(
-      event::NotFiniteCame{self_.step, self_.neighbors[k].peer, entry.strikes, self_.plan.strikes});
+  self_.journal.note(event::NotFiniteCame{
+      self_.round, self_.neighbors[k].peer, entry.strikes, self_.plan.strikes});
 }
 
 void Roster::quarantine(std::size_t k) {

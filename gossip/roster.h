@@ -24,7 +24,7 @@ enum class Standing : std::uint8_t {
 };
 
 /// Who of the neighbours is there, and whose values count. Invariant: a neighbour changes its life
-/// only by reborn(), and whatever was begun with an earlier life is none of the present one's.
+/// only by replaced(), and whatever was begun with an earlier life is none of the present one's.
 class Roster {
  public:
   explicit Roster(PeerCore& self) : self_(self), entries_(self.neighbors.size()) {}
@@ -40,7 +40,7 @@ class Roster {
   void died(std::size_t k) { entries_[k].presence = Presence::dead; }
   void back(std::size_t k) { entries_[k].presence = Presence::here; }
   /// Another process has taken its place; it knows nothing, and nothing is held against it.
-  void reborn(std::size_t k);
+  void replaced(std::size_t k);
 
   Standing standing(std::size_t k) const;
   bool quarantined(std::size_t k) const { return entries_[k].quarantined; }

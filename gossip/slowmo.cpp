@@ -21,7 +21,7 @@ Task<> slowmo(Peer& me) {
   const Vector u = me.vector("slow momentum");
   const auto alpha = static_cast<float>(me.number("alpha"));
   const auto beta = static_cast<float>(me.number("beta"));
-  for (; me.running(); co_await me.end_step()) {
+  for (; me.running(); co_await me.end_round()) {
     const auto gamma = static_cast<float>(me.replica.rate());  // of the round's first step
     co_await me.copy(Vector::x, start);
     co_await me.local_steps();

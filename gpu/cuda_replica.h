@@ -37,7 +37,7 @@ bool cuda_trains(const ModelSpec& model);
 /// HostReplica of the same network does. Mixing and steps are equal to the bit, gradients up to
 /// rounding. Throws CudaError when there is no such device, or when it has no room (with the bytes
 /// wanted and free).
-std::unique_ptr<Replica> make_cuda_replica(const Network& network,
+std::unique_ptr<Replica> make_cuda_replica(const NeuralNetwork& network,
                                            Share share,
                                            const OptimizerSpec& optimizer,
                                            std::uint32_t batch,

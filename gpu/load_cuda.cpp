@@ -50,7 +50,7 @@ bool cuda_available() {
   return here;
 }
 
-std::unique_ptr<Replica> make_cuda_replica(const Network& network,
+std::unique_ptr<Replica> make_cuda_replica(const NeuralNetwork& network,
                                            Share share,
                                            const OptimizerSpec& optimizer,
                                            std::uint32_t batch,

@@ -9,7 +9,7 @@ namespace gv::gpu {
 /// of memory) nor needs them installed.
 struct Plugin {
   CudaStatus (*status)();
-  std::unique_ptr<Replica> (*make_replica)(const Network&,
+  std::unique_ptr<Replica> (*make_replica)(const NeuralNetwork&,
                                            Share,
                                            const OptimizerSpec&,
                                            std::uint32_t batch,

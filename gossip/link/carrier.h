@@ -20,7 +20,7 @@ enum class LinkEvent : std::uint8_t {
   away,     ///< the user was told so; and so on
   died,
   back,
-  reborn,      ///< about to be told
+  replaced,    ///< about to be told
   sent_again,  ///< a message went over another connection
   repetition,  ///< a message came again, and was dropped
 };

@@ -6,8 +6,8 @@
 
 namespace gv {
 
-Step ClockBound::believe(PeerId from, Step claim, Step own, Time now) {
-  claim = std::min(claim, steps_);
+Round ClockBound::believe(PeerId from, Round claim, Round own, Time now) {
+  claim = std::min(claim, rounds_);
   Claim& known = claims_[from];
   known.clock = std::max(known.clock, claim);
   watch_pace(own, now);
@@ -16,15 +16,15 @@ Step ClockBound::believe(PeerId from, Step claim, Step own, Time now) {
     return claim;
   }
   const bool alone = gone_.size() + (gone_.contains(from) ? 0 : 1) >= neighbors_;
-  const Step proved = std::max(own + slack_, others_claim(from));
-  const Step believed =
+  const Round proved = std::max(own + slack_, others_claim(from));
+  const Round believed =
       std::min(claim, alone ? std::max(proved, allowed_by_time(known, now)) : proved);
   jumped_ = jumped_ || believed > own + slack_;
   return believed;
 }
 
-Step ClockBound::others_claim(PeerId from) const {
-  Step furthest = 0;
+Round ClockBound::others_claim(PeerId from) const {
+  Round furthest = 0;
   for (const auto& [peer, claim] : claims_)
     if (peer != from) furthest = std::max(furthest, claim.clock);
   return furthest;
@@ -32,15 +32,15 @@ Step ClockBound::others_claim(PeerId from) const {
 
 /// A process that was never level with its only neighbour has just begun, and has nothing else to
 /// go by.
-Step ClockBound::allowed_by_time(const Claim& claim, Time now) const {
-  if (!claim.was_level) return steps_;
+Round ClockBound::allowed_by_time(const Claim& claim, Time now) const {
+  if (!claim.was_level) return rounds_;
   const double rounds = 2 * fastest_ * in_seconds(now - claim.level_at);
-  return rounds >= static_cast<double>(steps_) ? steps_
-                                               : claim.level + slack_ + static_cast<Step>(rounds);
+  return rounds >= static_cast<double>(rounds_) ? rounds_
+                                                : claim.level + slack_ + static_cast<Round>(rounds);
 }
 
 /// A window in which the clock may have jumped says nothing about the pace.
-void ClockBound::watch_pace(Step own, Time now) {
+void ClockBound::watch_pace(Round own, Time now) {
   constexpr Time window = std::chrono::milliseconds(100);
   if (now - watched_at_ < window) return;
   if (!std::exchange(jumped_, false) && watched_at_ > Time{0})

@@ -11,39 +11,39 @@ namespace gv {
 /// What a peer believes of its neighbours' clocks. A clock that is far ahead makes the peer pass
 /// rounds over, and one that is far beyond the run's end would end it: so no single neighbour is
 /// believed where another one could know better.
-/// Invariant: a clock more than `slack` rounds ahead of ours, or beyond `steps`, is believed only
+/// Invariant: a clock more than `slack` rounds ahead of ours, or beyond `rounds`, is believed only
 /// as far as a second neighbour has claimed it too; where only one neighbour is left, only as far
 /// as the elapsed time allows at twice the fastest pace that was seen here.
 class ClockBound {
  public:
   /// `slack`: so far ahead, rounds differ in every fleet, and nobody acts upon it.
-  ClockBound(std::size_t neighbors, Step steps, Step slack)
-      : neighbors_(neighbors), steps_(steps), slack_(slack) {}
+  ClockBound(std::size_t neighbors, Round rounds, Round slack)
+      : neighbors_(neighbors), rounds_(rounds), slack_(slack) {}
 
   /// What to believe when `from` says `claim` and our own clock says `own`.
-  Step believe(PeerId from, Step claim, Step own, Time now);
+  Round believe(PeerId from, Round claim, Round own, Time now);
   /// It has died or left: nobody waits for what it would claim.
   void leaves(PeerId neighbor) { gone_.insert(neighbor); }
   void returns(PeerId neighbor) { gone_.erase(neighbor); }
 
  private:
   struct Claim {
-    Step clock = 0;
+    Round clock = 0;
     bool was_level = false;  ///< its clock and ours were once within `slack`
-    Step level = 0;          ///< ours then
+    Round level = 0;         ///< ours then
     Time level_at{0};
   };
-  void watch_pace(Step own, Time now);
-  Step others_claim(PeerId from) const;
-  Step allowed_by_time(const Claim& claim, Time now) const;
+  void watch_pace(Round own, Time now);
+  Round others_claim(PeerId from) const;
+  Round allowed_by_time(const Claim& claim, Time now) const;
 
   std::size_t neighbors_;
-  Step steps_;
-  Step slack_;
+  Round rounds_;
+  Round slack_;
   std::map<PeerId, Claim> claims_;
   std::set<PeerId> gone_;
   Time watched_at_{0};
-  Step watched_ = 0;
+  Round watched_ = 0;
   bool jumped_ = false;  ///< since then a neighbour was believed that was far ahead
   double fastest_ = 0;   ///< rounds per second
 };

@@ -18,7 +18,7 @@ struct Hello {
   /// The other side's incarnation that our session is with; 0: none yet.
   std::uint64_t neighbor_incarnation = 0;
   std::uint64_t received = 0;  ///< of that session: everything up to this number is here
-  Step clock = 0;              ///< Peer::clock
+  Round clock = 0;             ///< Peer::clock
 };
 
 /// Sent in place of a Hello: why the connection is refused. Shown to the user on both sides.
@@ -29,7 +29,7 @@ struct Refusal {
 /// Sent when there is nothing else to send, and when much waits for its acknowledgement.
 struct Heartbeat {
   std::uint64_t ack = 0;   ///< everything up to this number is here
-  Step clock = 0;          ///< Peer::clock
+  Round clock = 0;         ///< Peer::clock
   std::uint64_t jobs = 0;  ///< of arithmetic done, since it began
   bool working = false;    ///< on another one
 };

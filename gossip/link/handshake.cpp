@@ -35,51 +35,52 @@ std::string disagreement(const Hello& ours, const Hello& theirs) {
   return theirs.incarnation == 0 ? "a Hello without an incarnation" : "";
 }
 
-std::optional<ConnectionId> Strangers::admit(Stranger stranger, bool crowded) {
+std::optional<ConnectionId> PendingConnections::admit(PendingConnection pending, bool crowded) {
   std::optional<ConnectionId> evicted;
-  if (!is_loopback(stranger.host) && held_by(stranger.host) >= of_one_) {
-    evicted = evict_oldest(stranger.host);
+  if (!is_loopback(pending.host) && held_by(pending.host) >= of_one_) {
+    evicted = evict_oldest(pending.host);
   } else if (waiting_.size() >= places_ || (crowded && !waiting_.empty())) {
     evicted = evict_oldest(greediest());
   }
-  waiting_.push_back(std::move(stranger));
+  waiting_.push_back(std::move(pending));
   return evicted;
 }
 
-Stranger* Strangers::find(ConnectionId connection) {
-  const auto at = std::ranges::find(waiting_, connection, &Stranger::connection);
+PendingConnection* PendingConnections::find(ConnectionId connection) {
+  const auto at = std::ranges::find(waiting_, connection, &PendingConnection::connection);
   return at == waiting_.end() ? nullptr : &*at;
 }
 
-bool Strangers::remove(ConnectionId connection) {
-  return std::erase_if(waiting_, [&](const Stranger& s) { return s.connection == connection; }) > 0;
+bool PendingConnections::remove(ConnectionId connection) {
+  return std::erase_if(waiting_,
+                       [&](const PendingConnection& s) { return s.connection == connection; }) > 0;
 }
 
-std::vector<Stranger> Strangers::overdue(Time now) {
-  std::vector<Stranger> all;
-  for (const Stranger& stranger : waiting_)
-    if (stranger.deadline <= now) all.push_back(stranger);
-  for (const Stranger& stranger : all) remove(stranger.connection);
+std::vector<PendingConnection> PendingConnections::overdue(Time now) {
+  std::vector<PendingConnection> all;
+  for (const PendingConnection& pending : waiting_)
+    if (pending.deadline <= now) all.push_back(pending);
+  for (const PendingConnection& pending : all) remove(pending.connection);
   return all;
 }
 
-std::optional<Time> Strangers::next_deadline() const {
+std::optional<Time> PendingConnections::next_deadline() const {
   if (waiting_.empty()) return {};
-  return std::ranges::min(waiting_, {}, &Stranger::deadline).deadline;
+  return std::ranges::min(waiting_, {}, &PendingConnection::deadline).deadline;
 }
 
-std::size_t Strangers::held_by(const std::string& host) const {
-  return static_cast<std::size_t>(std::ranges::count(waiting_, host, &Stranger::host));
+std::size_t PendingConnections::held_by(const std::string& host) const {
+  return static_cast<std::size_t>(std::ranges::count(waiting_, host, &PendingConnection::host));
 }
 
-const std::string& Strangers::greediest() const {
+const std::string& PendingConnections::greediest() const {
   return std::ranges::max_element(
-             waiting_, {}, [this](const Stranger& s) { return held_by(s.host); })
+             waiting_, {}, [this](const PendingConnection& s) { return held_by(s.host); })
       ->host;
 }
 
-ConnectionId Strangers::evict_oldest(const std::string& host) {
-  const auto at = std::ranges::find(waiting_, host, &Stranger::host);
+ConnectionId PendingConnections::evict_oldest(const std::string& host) {
+  const auto at = std::ranges::find(waiting_, host, &PendingConnection::host);
   const ConnectionId connection = at->connection;
   waiting_.erase(at);
   return connection;

@@ -15,7 +15,7 @@ namespace gv {
 std::string disagreement(const Hello& ours, const Hello& theirs);
 
 /// Who has connected to us and has not yet said, in time and fitting, who it is.
-struct Stranger {
+struct PendingConnection {
   /// awaited --a Hello that fits--> a link
   /// awaited --any other frame----> refused, until it closes or its time is up
   enum class State : std::uint8_t { awaited, refused };
@@ -27,22 +27,21 @@ struct Stranger {
   bool spoke = false;  ///< a byte came
 };
 
-/// The places where strangers wait. Who comes always gets one; where there is none left, the oldest
-/// stranger of the address that holds the most goes.
-/// Invariant: at most `places` strangers wait, and at most `of_one` of one address that is not
-/// ours.
-class Strangers {
+/// The places of connections whose other end has not said who it is. Who comes always gets one;
+/// where there is none left, the oldest of the address that holds the most goes. Invariant: at most
+/// `places` of them wait, and at most `of_one` of one address that is not ours.
+class PendingConnections {
  public:
-  Strangers(std::size_t places, std::size_t of_one) : places_(places), of_one_(of_one) {}
+  PendingConnections(std::size_t places, std::size_t of_one) : places_(places), of_one_(of_one) {}
 
   /// Whose connection is to be closed for it; nothing: nobody's. `crowded`: there is no place left
   /// but those that are taken.
-  std::optional<ConnectionId> admit(Stranger stranger, bool crowded = false);
-  Stranger* find(ConnectionId connection);
+  std::optional<ConnectionId> admit(PendingConnection pending, bool crowded = false);
+  PendingConnection* find(ConnectionId connection);
   /// True when it was there.
   bool remove(ConnectionId connection);
   /// Those whose time is up are removed, and given.
-  std::vector<Stranger> overdue(Time now);
+  std::vector<PendingConnection> overdue(Time now);
   std::optional<Time> next_deadline() const;
 
  private:
@@ -51,7 +50,7 @@ class Strangers {
   ConnectionId evict_oldest(const std::string& host);
 
   std::size_t places_, of_one_;
-  std::vector<Stranger> waiting_;  ///< the oldest first
+  std::vector<PendingConnection> waiting_;  ///< the oldest first
 };
 
 }  // namespace gv

@@ -139,7 +139,7 @@ std::string Link::take_message(NumberedMessage& frame, Time now) {
   return "";
 }
 
-void Link::hear_clock(Step clock, Time now) {
+void Link::hear_clock(Round clock, Time now) {
   LinkShared& all = shared_;
   all.user.heard_round(neighbor_, all.clocks.believe(neighbor_, clock, all.user.clock(), now));
 }

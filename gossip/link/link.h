@@ -64,7 +64,7 @@ struct LinkShared {
 ///   away, dead --a Hello that fits------------> linked    back(), or clogged
 ///   clogged  --enough is acknowledged---------> linked    back()
 ///   clogged  --the connection ends------------> away
-///   any      --a Hello of a new process-------> linked    reborn()
+///   any      --a Hello of a new process-------> linked    replaced()
 class Link {
  public:
   enum class State : std::uint8_t { unmet, linked, clogged, broken, away, dead };
@@ -143,7 +143,7 @@ class Link {
   std::string take_message(NumberedMessage& frame, Time now);
   void take_heartbeat(const Heartbeat& heartbeat, Time now);
   std::string take_ack(std::uint64_t ack);
-  void hear_clock(Step clock, Time now);
+  void hear_clock(Round clock, Time now);
   void transmit(const Session::Numbered& numbered);
   void send_heartbeat();
   bool owes_ack() const;

@@ -151,8 +151,8 @@ void Link::adopt(ConnectionId connection, const Hello& theirs, Time now) {
   hear_clock(theirs.clock, now);
   if (successor) {
     say(fmt::format("peer {} is back as a new process", neighbor_));
-    note(LinkEvent::reborn);
-    shared_.user.reborn(neighbor_);
+    note(LinkEvent::replaced);
+    shared_.user.replaced(neighbor_);
   } else if (was_away && state_ == State::linked) {
     tell_back();
   }

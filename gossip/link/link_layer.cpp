@@ -15,10 +15,10 @@ LinkLayer::LinkLayer(LinkSettings settings, Carrier& carrier, LinkUser& user, st
       shared_{.settings = settings_,
               .carrier = carrier,
               .user = user,
-              .clocks = {settings_.neighbors.size(), settings_.steps, settings_.slack},
+              .clocks = {settings_.neighbors.size(), settings_.rounds, settings_.slack},
               .jitter = Rng(seed).derive("redial").derive(settings_.self.peer),
               .neighbor_of = {}},
-      strangers_(settings_.most_strangers, settings_.strangers_of_one) {
+      pending_(settings_.most_strangers, settings_.strangers_of_one) {
   GV_CHECK(settings_.self.incarnation != 0, "0 means: not met yet");
   for (const PeerId neighbor : settings_.neighbors) links_.try_emplace(neighbor, neighbor, shared_);
 }
@@ -69,7 +69,7 @@ ConnectionId LinkLayer::accepted(const std::string& host,
   const ConnectionId connection = ++shared_.connections;
   const Time deadline = now + settings_.times.handshake;
   const std::optional<ConnectionId> evicted =
-      strangers_.admit({connection, host, port, deadline}, crowded);
+      pending_.admit({connection, host, port, deadline}, crowded);
   if (evicted) shared_.carrier.close(*evicted);
   shared_.wake_at(deadline);
   return connection;
@@ -87,7 +87,7 @@ void LinkLayer::arrived(ConnectionId connection, Frame frame, Time now) {
 
 void LinkLayer::hear_bytes(ConnectionId connection, std::uint64_t bytes, Time now) {
   if (Link* link = link_of(connection)) return link->hear_bytes(connection, bytes, now);
-  if (Stranger* stranger = strangers_.find(connection)) stranger->spoke = true;
+  if (PendingConnection* pending = pending_.find(connection)) pending->spoke = true;
 }
 
 void LinkLayer::ended(ConnectionId connection, const std::string& why, Time now) {
@@ -95,12 +95,12 @@ void LinkLayer::ended(ConnectionId connection, const std::string& why, Time now)
     link->ended(connection, why, now);
     return leave_when_told(now);
   }
-  const Stranger* stranger = strangers_.find(connection);
-  if (stranger == nullptr) return;
+  const PendingConnection* pending = pending_.find(connection);
+  if (pending == nullptr) return;
   // Who comes and goes without a word looks whether we live, as a neighbour does that we dial.
-  const bool probe = !stranger->spoke;
-  if (stranger->state == Stranger::State::awaited && !probe) say_refusal(*stranger, why);
-  strangers_.remove(connection);
+  const bool probe = !pending->spoke;
+  if (pending->state == PendingConnection::State::awaited && !probe) say_refusal(*pending, why);
+  pending_.remove(connection);
 }
 
 void LinkLayer::nobody_listens(PeerId neighbor, const std::string& why, Time now) {
@@ -109,7 +109,7 @@ void LinkLayer::nobody_listens(PeerId neighbor, const std::string& why, Time now
   leave_when_told(now);
 }
 
-// ---- Strangers.
+// ---- Connections of which nobody knows yet whose they are.
 
 /// Whether this dialler may come in. A known process whose connection broke may always: it would
 /// not dial if it still had one.
@@ -126,34 +126,35 @@ std::string LinkLayer::objection(const Frame& frame, Time now) const {
 }
 
 void LinkLayer::greet(ConnectionId connection, const Frame& frame, Time now) {
-  Stranger* stranger = strangers_.find(connection);
-  if (stranger == nullptr || stranger->state == Stranger::State::refused) return;
+  PendingConnection* pending = pending_.find(connection);
+  if (pending == nullptr || pending->state == PendingConnection::State::refused) return;
   const std::string reason = objection(frame, now);
   const auto* theirs = std::get_if<Hello>(&frame);
   if (reason.empty()) {
-    strangers_.remove(connection);
+    pending_.remove(connection);
     Link& link = links_.at(theirs->peer);
     shared_.carrier.send(connection, link.hello());
     return link.adopt(connection, *theirs, now);
   }
   const auto claimed = theirs == nullptr ? links_.end() : links_.find(theirs->peer);
   if (claimed != links_.end() && !claimed->second.linked()) claimed->second.set_trouble(reason);
-  say_refusal(*stranger, reason);
-  stranger->state = Stranger::State::refused;
+  say_refusal(*pending, reason);
+  pending->state = PendingConnection::State::refused;
   shared_.carrier.send(connection, Refusal{reason});
   shared_.carrier.finish(connection);
 }
 
-void LinkLayer::say_refusal(const Stranger& stranger, const std::string& reason) {
-  if (shared_.ending || !stranger_lines_.spend()) return;
+void LinkLayer::say_refusal(const PendingConnection& pending, const std::string& reason) {
+  if (shared_.ending || !pending_lines_.spend()) return;
   shared_.carrier.say(
-      fmt::format("refused a connection from {}:{}: {}", stranger.host, stranger.port, reason));
+      fmt::format("refused a connection from {}:{}: {}", pending.host, pending.port, reason));
 }
 
 void LinkLayer::dismiss_overdue(Time now) {
-  for (const Stranger& stranger : strangers_.overdue(now)) {
-    if (stranger.state == Stranger::State::awaited) say_refusal(stranger, "no Hello in time");
-    shared_.carrier.close(stranger.connection);
+  for (const PendingConnection& pending : pending_.overdue(now)) {
+    if (pending.state == PendingConnection::State::awaited)
+      say_refusal(pending, "no Hello in time");
+    shared_.carrier.close(pending.connection);
   }
 }
 
@@ -217,7 +218,7 @@ void LinkLayer::beat(Time now) {
   const Time lag = now - next_beat_;
   next_beat_ = now + settings_.times.heartbeat;
   for (auto& [neighbor, link] : links_) link.beat(lag, now);
-  if (const int more = stranger_lines_.renew(); more > 0)
+  if (const int more = pending_lines_.renew(); more > 0)
     shared_.carrier.say(fmt::format("refused {} more connections", more));
 }
 
@@ -227,7 +228,7 @@ void LinkLayer::wake_again(Time now) {
   if (!shared_.begun) next = std::min(next, connect_until_);
   if (!shared_.begun && settings_.successors) next = std::min(next, next_join_);
   if (shared_.ending) next = std::min(next, farewell_until_);
-  next = std::min(next, strangers_.next_deadline().value_or(next));
+  next = std::min(next, pending_.next_deadline().value_or(next));
   for (const auto& [neighbor, link] : links_) next = std::min(next, link.next(now));
   shared_.wake_at(next);
 }

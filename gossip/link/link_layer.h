@@ -35,7 +35,7 @@ class LinkLayer {
   // From the carrier.
   void connected(ConnectionId connection, Time now);
   /// Somebody has connected to us; gives the connection its number. `crowded`: the process can
-  /// hardly have more connections, so another stranger is to go.
+  /// hardly have more connections, so another pending one is to go.
   ConnectionId accepted(const std::string& host,
                         std::uint16_t port,
                         Time now,
@@ -57,8 +57,8 @@ class LinkLayer {
   Link* link_of(ConnectionId connection);
   void greet(ConnectionId connection, const Frame& frame, Time now);
   std::string objection(const Frame& frame, Time now) const;
-  void refuse(Stranger& stranger, const std::string& reason);
-  void say_refusal(const Stranger& stranger, const std::string& reason);
+  void refuse(PendingConnection& pending, const std::string& reason);
+  void say_refusal(const PendingConnection& pending, const std::string& reason);
   void dismiss_overdue(Time now);
   void begin_when_complete();
   void begin_with_some(Time now);
@@ -72,8 +72,8 @@ class LinkLayer {
   LinkSettings settings_;
   LinkShared shared_;
   std::map<PeerId, Link> links_;
-  Strangers strangers_;
-  LineBudget stranger_lines_;
+  PendingConnections pending_;
+  LineBudget pending_lines_;
   Time next_beat_{0};
   Time next_join_{0};  ///< while gathering, of a fleet with successors
   Time connect_until_{0};

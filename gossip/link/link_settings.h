@@ -38,8 +38,8 @@ struct LinkSettings {
   bool successors = false;
   /// We take such a place: training begins with those neighbours that are there.
   bool rejoin = false;
-  Step steps = std::numeric_limits<Step>::max();  ///< rounds of the run: no clock is beyond
-  Step slack = 0;                                 ///< so many rounds apart, clocks are in any fleet
+  Round rounds = std::numeric_limits<Round>::max();  ///< rounds of the run: no clock is beyond
+  Round slack = 0;  ///< so many rounds apart, clocks are in any fleet
   /// Payload sent to one neighbour and not acknowledged by it; with more it is away, and not sent
   /// to.
   std::uint64_t most_unacknowledged_bytes = std::numeric_limits<std::uint64_t>::max();

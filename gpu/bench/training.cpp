@@ -18,7 +18,7 @@ bool failed = false;  ///< a row of the table
 /// values are written and read on the way there and read on the way back, gradients by them written
 /// and read; weights are read on both ways, their gradients written and read, the velocity and the
 /// weights read and written.
-double least_bytes(const Network& network, std::uint32_t batch) {
+double least_bytes(const NeuralNetwork& network, std::uint32_t batch) {
   double values = 0;
   for (std::size_t i = 1; i < network.nodes.size(); ++i)
     values += static_cast<double>(network.nodes[i].out.elements()) * batch;
@@ -36,7 +36,7 @@ void put_training_row(const char* name,
   std::printf("| %s, batch %u |", name, batch);
   for (std::size_t k = 0; k < precisions.size(); ++k) {
     try {
-      const Network network = make_network(model, *share.train);
+      const NeuralNetwork network = make_network(model, *share.train);
       const auto replica = make_replica(network, share, sgd, batch, Rng(1), 0, precisions[k]);
       const auto step = [&] { replica->gradient_and_step(); };
       const double t = median_time({.seconds = 0, .least = 30, .warmup = 6}, step).seconds;

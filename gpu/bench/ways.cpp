@@ -32,7 +32,7 @@ void put_ways_in_and_out() {
   OptimizerSpec sgd;
   sgd.momentum = 0.9;
   const Share share = pictures();
-  const Network network = make_network(mlp, *share.train);
+  const NeuralNetwork network = make_network(mlp, *share.train);
   const auto replica = make_replica(network, share, sgd, 128, Rng(1), 0, Precision::fp32);
   const std::size_t d = replica->size();
   const Stream stream;

@@ -35,7 +35,7 @@ std::unique_ptr<Layer> make_layer(const LayerPlan& plan) {
   return nullptr;
 }
 
-DeviceNetwork::DeviceNetwork(const Network& network,
+DeviceNetwork::DeviceNetwork(const NeuralNetwork& network,
                              std::vector<std::uint32_t> row_counts,
                              DeviceContext& context)
     : network_(network),

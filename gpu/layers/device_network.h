@@ -14,11 +14,11 @@ class DeviceNetwork {
  public:
   /// row_counts: the rows of every pass that will be asked for. Throws CudaError when the device
   /// has no room, or for a convolution when this was built without cuDNN.
-  DeviceNetwork(const Network& network,
+  DeviceNetwork(const NeuralNetwork& network,
                 std::vector<std::uint32_t> row_counts,
                 DeviceContext& context);
 
-  const Network& network() const { return network_; }
+  const NeuralNetwork& network() const { return network_; }
   std::uint32_t most_rows() const { return most_rows_; }
   bool has_batch_norm() const;
   float* input() { return value(0); }                ///< rows x features; not of a text
@@ -35,7 +35,7 @@ class DeviceNetwork {
   float* value(std::size_t node) { return values_[plan_.value_of[node]].data(); }
   float* gradient(std::size_t node);
 
-  Network network_;
+  NeuralNetwork network_;
   NetworkPlan plan_;
   std::uint32_t most_rows_;
   DeviceContext& context_;

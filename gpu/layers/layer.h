@@ -49,7 +49,7 @@ class Layer {
 
 /// What a layer is made of.
 struct LayerPlan {
-  const Network& network;
+  const NeuralNetwork& network;
   const Node& node;
   Shape in;                               ///< of the first input
   std::vector<std::uint32_t> row_counts;  ///< of every pass that will be asked for

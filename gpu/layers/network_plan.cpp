@@ -7,7 +7,7 @@
 namespace gv::gpu {
 namespace {
 
-std::vector<std::size_t> consumers(const Network& network) {
+std::vector<std::size_t> consumers(const NeuralNetwork& network) {
   std::vector<std::size_t> count(network.nodes.size());
   for (const Node& node : network.nodes)
     for (const std::uint32_t input : node.inputs) ++count[input];
@@ -45,7 +45,7 @@ class Slots {
   std::vector<bool> free_;
 };
 
-void place_values(const Network& network, NetworkPlan& plan) {
+void place_values(const NeuralNetwork& network, NetworkPlan& plan) {
   const std::vector<std::size_t> used = consumers(network);
   for (std::size_t i = 0; i < network.nodes.size(); ++i) {
     const Node& node = network.nodes[i];
@@ -69,7 +69,7 @@ void place_values(const Network& network, NetworkPlan& plan) {
   }
 }
 
-void place_gradients(const Network& network, NetworkPlan& plan) {
+void place_gradients(const NeuralNetwork& network, NetworkPlan& plan) {
   const std::size_t n = network.nodes.size();
   plan.gradient_of.assign(n, NetworkPlan::none);
   plan.adds.assign(n, {false, false});
@@ -90,7 +90,7 @@ void place_gradients(const Network& network, NetworkPlan& plan) {
 
 }  // namespace
 
-NetworkPlan plan_network(const Network& network) {
+NetworkPlan plan_network(const NeuralNetwork& network) {
   NetworkPlan plan;
   place_values(network, plan);
   place_gradients(network, plan);

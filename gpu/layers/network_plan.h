@@ -27,6 +27,6 @@ struct NetworkPlan {
 
 /// Every value is kept for the way back; a gradient's slot is free again once its node is done.
 /// Aborts for a network in which a node's value is used by nobody.
-NetworkPlan plan_network(const Network& network);
+NetworkPlan plan_network(const NeuralNetwork& network);
 
 }  // namespace gv::gpu

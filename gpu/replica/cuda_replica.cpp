@@ -30,7 +30,7 @@ class OnDevice {
 /// arguments; steps and scalings go on behind the caller's back, in order.
 class CudaReplica : public Replica {
  public:
-  CudaReplica(const Network& network,
+  CudaReplica(const NeuralNetwork& network,
               Share share,
               const OptimizerSpec& optimizer,
               std::uint32_t batch,
@@ -199,7 +199,7 @@ class CudaReplica : public Replica {
     upload(second_, second);
     names_.restore(in, *this);
   }
-  void skip_to(std::uint64_t gradient_steps) override { clock_.skip_to(gradient_steps); }
+  void skip_to(GradientStep t) override { clock_.skip_to(t); }
   std::shared_ptr<BufferMemory> buffer_memory() const override { return memory_; }
 
  private:
@@ -255,7 +255,7 @@ class CudaReplica : public Replica {
 
 }  // namespace
 
-std::unique_ptr<Replica> make_replica(const Network& network,
+std::unique_ptr<Replica> make_replica(const NeuralNetwork& network,
                                       Share share,
                                       const OptimizerSpec& optimizer,
                                       std::uint32_t batch,

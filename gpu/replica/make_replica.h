@@ -5,7 +5,7 @@
 namespace gv::gpu {
 
 /// As gv::make_cuda_replica, which has checked the arguments; on this side of the plugin.
-std::unique_ptr<Replica> make_replica(const Network& network,
+std::unique_ptr<Replica> make_replica(const NeuralNetwork& network,
                                       Share share,
                                       const OptimizerSpec& optimizer,
                                       std::uint32_t batch,

@@ -21,14 +21,14 @@ class StepClock {
   /// Vectors of length d that the rule keeps: 0, 1 (velocity) or 2 (moments).
   int vectors() const;
 
-  double rate() const { return spec_.schedule.rate(spec_.lr, t_); }  ///< as Optimizer::rate
-  void begin_step();                                                 ///< as Optimizer::begin_step
+  double rate() const { return spec_.schedule.rate(spec_.lr, {t_}); }  ///< as Optimizer::rate
+  void begin_step();                                                   ///< as Optimizer::begin_step
   StepRule rule() const;
 
   /// first, second: host copies of the kept vectors; empty where the rule keeps none.
   void save(StateWriter& out, std::span<const float> first, std::span<const float> second) const;
   void restore(StateReader& in, std::span<float> first, std::span<float> second);
-  void skip_to(std::uint64_t t) { t_ = t; }
+  void skip_to(GradientStep t) { t_ = t.value; }
 
  private:
   OptimizerSpec spec_;

@@ -31,7 +31,7 @@ std::size_t free_bytes() {
 
 }  // namespace
 
-Trainer::Trainer(const Network& network,
+Trainer::Trainer(const NeuralNetwork& network,
                  Share share,
                  std::uint32_t batch,
                  DeviceContext& context,

@@ -16,7 +16,7 @@ class Trainer {
   /// A data set takes at most `room` (of the bytes that are free then) of the device; a larger one
   /// is streamed. Throws std::invalid_argument where model and data do not fit, CudaError where
   /// there is no room.
-  Trainer(const Network& network,
+  Trainer(const NeuralNetwork& network,
           Share share,
           std::uint32_t batch,
           DeviceContext& context,

@@ -35,14 +35,14 @@ LocalPredictor::LocalPredictor(PullModes modes, LocalModel model)
   for (const CurvatureShare& s : model_.noise) least_ = std::max(least_, flat * s.curvature);
 }
 
-double LocalPredictor::bent(double curvature) const {
+double LocalPredictor::clamp_curvature(double curvature) const {
   return std::max(curvature, least_);
 }
 
 LocalPredictor::Power LocalPredictor::noise_of(std::size_t share,
                                                const QuadraticFleet& f,
                                                std::uint64_t rounds) const {
-  const double h = bent(model_.noise[share].curvature);
+  const double h = clamp_curvature(model_.noise[share].curvature);
   const double variance = model_.noise[share].value;
   Power power;
   for (const Mode& mode : modes_.modes()) {
@@ -57,7 +57,7 @@ double LocalPredictor::pull_of(std::size_t pull,
                                const CurvatureShare& share,
                                const QuadraticFleet& f,
                                std::uint64_t rounds) const {
-  const double h = bent(share.curvature);
+  const double h = clamp_curvature(share.curvature);
   double others = 0;
   for (std::size_t j = 0; j < powers_[pull].size(); ++j) {
     const ModeRound round = round_of(f, modes_.modes()[j].values[0], h, false);
@@ -69,14 +69,15 @@ double LocalPredictor::pull_of(std::size_t pull,
 void LocalPredictor::add_noise(Stationary& s, const QuadraticFleet& f, std::uint64_t rounds) const {
   for (std::size_t k = 0; k < model_.noise.size(); ++k) {
     const Power power = noise_of(k, f, rounds);
-    add_power(s, model_.peers, bent(model_.noise[k].curvature), power.others, power.mean);
+    add_power(
+        s, model_.peers, clamp_curvature(model_.noise[k].curvature), power.others, power.mean);
   }
 }
 
 void LocalPredictor::add_pulls(Stationary& s, const QuadraticFleet& f, std::uint64_t rounds) const {
   for (std::size_t p = 0; p < powers_.size(); ++p)
     for (const CurvatureShare& share : model_.pulls[p].measure)
-      add_power(s, model_.peers, bent(share.curvature), pull_of(p, share, f, rounds), 0);
+      add_power(s, model_.peers, clamp_curvature(share.curvature), pull_of(p, share, f, rounds), 0);
 }
 
 /// Of the displacement where a gradient is taken, per unit of a pull against it: what batches of
@@ -89,13 +90,13 @@ double LocalPredictor::cancelled(double h, const QuadraticFleet& f) const {
     Complex sum = 0;
     for (std::uint64_t r = 0; r < epoch; ++r) {
       sum += x[0] / static_cast<double>(epoch);
-      x = (round.m * x + round.c / bent(h)).eval();
+      x = (round.m * x + round.c / clamp_curvature(h)).eval();
     }
     return sum.real();
   };
-  double sum = within(round_of(f, 1, bent(h), true));
+  double sum = within(round_of(f, 1, clamp_curvature(h), true));
   for (const Mode& mode : modes_.modes())
-    sum += mode.count * within(round_of(f, mode.values[0], bent(h), false));
+    sum += mode.count * within(round_of(f, mode.values[0], clamp_curvature(h), false));
   return model_.drift.sampled * sum / (model_.peers - 1.0);
 }
 
@@ -123,10 +124,10 @@ void LocalPredictor::add_lasting(std::vector<double>& push, const QuadraticFleet
   }
 }
 
-bool LocalPredictor::shakes(double h, const QuadraticFleet& f) const {
-  return grows(round_of(f, 1, bent(h), true)) ||
+bool LocalPredictor::is_unstable(double h, const QuadraticFleet& f) const {
+  return grows(round_of(f, 1, clamp_curvature(h), true)) ||
          std::ranges::any_of(modes_.modes(), [&](const Mode& mode) {
-           return grows(round_of(f, mode.values[0], bent(h), false));
+           return grows(round_of(f, mode.values[0], clamp_curvature(h), false));
          });
 }
 
@@ -140,7 +141,7 @@ std::vector<double> LocalPredictor::push(const QuadraticFleet& fleet, std::uint6
   if (drift.axes.empty() || modes_.modes().empty()) return push;
   const std::size_t last = drift.sources.size() - 1;
   for (std::size_t k = 0; k < model_.noise.size(); ++k) {
-    if (shakes(model_.noise[k].curvature, f)) continue;
+    if (is_unstable(model_.noise[k].curvature, f)) continue;
     const Power power = noise_of(k, f, rounds);
     const double variance = (power.others + power.mean) / model_.peers;
     for (std::size_t a = 0; a < push.size(); ++a)

@@ -88,12 +88,12 @@ class LocalPredictor {
                  const QuadraticFleet& f,
                  std::uint64_t rounds) const;
   /// Whether some mode grows there.
-  bool shakes(double h, const QuadraticFleet& f) const;
+  bool is_unstable(double h, const QuadraticFleet& f) const;
   double cancelled(double h, const QuadraticFleet& f) const;
   void add_lasting(std::vector<double>& push, const QuadraticFleet& f) const;
   void add_noise(Stationary& s, const QuadraticFleet& fleet, std::uint64_t rounds) const;
   void add_pulls(Stationary& s, const QuadraticFleet& fleet, std::uint64_t rounds) const;
-  double bent(double curvature) const;
+  double clamp_curvature(double curvature) const;
 
   PullModes modes_;
   LocalModel model_;

@@ -21,7 +21,7 @@ struct ChannelMoments {
 /// Where a layer stands: its node, and what it is made of.
 struct LayerPlace {
   HostMemory& memory;
-  const Network& network;
+  const NeuralNetwork& network;
   const Node& node;
   std::uint32_t rows = 0;           ///< of a batch
   std::vector<Lease> inputs{};      ///< its values before it

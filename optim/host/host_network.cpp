@@ -6,7 +6,7 @@
 
 namespace gv {
 
-HostNetwork::HostNetwork(const Network& network, std::uint32_t rows, bool training)
+HostNetwork::HostNetwork(const NeuralNetwork& network, std::uint32_t rows, bool training)
     : network_(network),
       rows_(rows),
       training_(training),

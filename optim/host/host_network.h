@@ -13,7 +13,7 @@ namespace gv {
 class HostNetwork {
  public:
   /// For backward() it must have been made for training: then every value stays until it is used.
-  HostNetwork(const Network& network, std::uint32_t rows, bool training);
+  HostNetwork(const NeuralNetwork& network, std::uint32_t rows, bool training);
 
   /// To be filled before forward(): floats [rows][elements of the input], or tokens
   /// [rows][positions].
@@ -37,7 +37,7 @@ class HostNetwork {
   void prepare_backward();
   bool takes_relu(std::uint32_t node) const;
 
-  Network network_;
+  NeuralNetwork network_;
   std::uint32_t rows_;
   bool training_;
   HostMemory memory_;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t chunk = 64;    ///< rows that are evaluated at a time
 constexpr std::size_t sampled = 1024;  ///< rows that moments are measured on
 
-bool has_batch_norm(const Network& network) {
+bool has_batch_norm(const NeuralNetwork& network) {
   return std::ranges::any_of(network.nodes,
                              [](const Node& node) { return node.op == Op::batch_norm; });
 }
@@ -55,7 +55,7 @@ class MomentSum {
 
 class NetworkObjective : public Objective {
  public:
-  NetworkObjective(Network network, Share share)
+  NetworkObjective(NeuralNetwork network, Share share)
       : network_(std::move(network)),
         train_(std::move(share.train)),
         test_(std::move(share.test)),
@@ -146,7 +146,7 @@ class NetworkObjective : public Objective {
     sum.write_to(evaluation_->moments());
   }
 
-  Network network_;
+  NeuralNetwork network_;
   std::shared_ptr<const Dataset> train_, test_;
   std::vector<std::uint32_t> sample_;  ///< of the own rows; empty without batch norm
   Minibatches batches_;
@@ -158,7 +158,7 @@ class NetworkObjective : public Objective {
 
 }  // namespace
 
-std::unique_ptr<Objective> make_network_objective(Network network, Share share) {
+std::unique_ptr<Objective> make_network_objective(NeuralNetwork network, Share share) {
   const bool text = network.vocabulary > 0;
   const Dataset& data = *share.train;
   if (text != data.is_text() || network.input().elements() != data.features ||

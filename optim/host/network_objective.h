@@ -17,6 +17,6 @@ namespace gv {
 /// over a fixed random sample of up to 1,024 of the peer's own training rows in batches of 64, and
 /// then takes those: "precise" batch norm, Wu & Johnson 2021, arXiv:2105.07576, section 3; a mean
 /// of models has no other right moments, Izmailov et al. 2018, arXiv:1803.05407, section 3.2.
-std::unique_ptr<Objective> make_network_objective(Network network, Share share);
+std::unique_ptr<Objective> make_network_objective(NeuralNetwork network, Share share);
 
 }  // namespace gv

@@ -9,7 +9,7 @@
 
 namespace gv {
 
-Network lenet5_network(const Shape& image, std::uint32_t classes) {
+NeuralNetwork lenet5_network(const Shape& image, std::uint32_t classes) {
   const std::uint32_t side = std::min(image.height, image.width);
   if (side < 12) {
     throw std::invalid_argument("lenet5 needs pictures of at least 12 x 12 pixels, not " +

@@ -6,7 +6,7 @@
 
 namespace gv {
 
-Network mlp_network(const Shape& input, const Widths& hidden, std::uint32_t classes) {
+NeuralNetwork mlp_network(const Shape& input, const Widths& hidden, std::uint32_t classes) {
   NetworkBuilder build(input, classes);
   std::uint32_t x = 0;
   std::uint32_t layer = 1;

@@ -124,7 +124,7 @@ const ModelRow& model_for(const ModelSpec& spec, const Dataset& data) {
   refuse(spec.kind, "learns from " + wanted + "; these data are " + name_of(form));
 }
 
-Network make_network(const ModelSpec& spec, const Dataset& data) {
+NeuralNetwork make_network(const ModelSpec& spec, const Dataset& data) {
   const ModelRow& row = model_for(spec, data);
   if (row.network == nullptr) refuse(spec.kind, "is no network");
   return row.network(spec, data);

@@ -65,7 +65,7 @@ struct ModelRow {
   std::vector<ModelKey> keys = {};
   /// Its layers for data that fit. Throws std::invalid_argument, as when pictures are too small. A
   /// model that is no network has its arithmetic in an Objective and trains on the CPU only.
-  Network (*network)(const ModelSpec& spec, const Dataset& data) = nullptr;
+  NeuralNetwork (*network)(const ModelSpec& spec, const Dataset& data) = nullptr;
   std::unique_ptr<Objective> (*objective)(Share share) = nullptr;
   std::optional<ModelObjection> (*object)(const ModelSpec& spec) = nullptr;
   ImageShape bench_image{1, 28, 28};  ///< pictures on which `bench step` trains it
@@ -91,6 +91,6 @@ std::string to_string(const ModelSpec& spec);
 /// that is not valid and for data that do not fit.
 const ModelRow& model_for(const ModelSpec& spec, const Dataset& data);
 /// The network of a model for these data. Throws like model_for, and for a model that is none.
-Network make_network(const ModelSpec& spec, const Dataset& data);
+NeuralNetwork make_network(const ModelSpec& spec, const Dataset& data);
 
 }  // namespace gv

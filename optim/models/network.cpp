@@ -6,7 +6,7 @@ namespace gv {
 namespace {
 
 /// Multiplications of one row's forward pass.
-double multiplies(const Network& network, const Node& node) {
+double multiplies(const NeuralNetwork& network, const Node& node) {
   const auto count = [&](std::size_t parameter) {
     return static_cast<double>(network.tensors[node.parameters[parameter]].count);
   };
@@ -20,17 +20,17 @@ double multiplies(const Network& network, const Node& node) {
 
 }  // namespace
 
-std::size_t Network::size() const {
+std::size_t NeuralNetwork::size() const {
   return tensors.empty() ? 0 : tensors.back().offset + tensors.back().count;
 }
 
-std::vector<Parameter> Network::parameters() const {
+std::vector<Parameter> NeuralNetwork::parameters() const {
   std::vector<Parameter> list;
   for (const Tensor& tensor : tensors) list.push_back(tensor.parameter);
   return list;
 }
 
-void Network::initialize(std::span<float> x, Rng rng) const {
+void NeuralNetwork::initialize(std::span<float> x, Rng rng) const {
   for (const Tensor& tensor : tensors) {
     const std::span<float> values = x.subspan(tensor.offset, tensor.count);
     std::ranges::fill(values, tensor.constant);
@@ -40,7 +40,7 @@ void Network::initialize(std::span<float> x, Rng rng) const {
   }
 }
 
-double Network::gradient_flops(std::uint32_t batch) const {
+double NeuralNetwork::gradient_flops(std::uint32_t batch) const {
   double total = 0;
   for (const Node& node : nodes) total += multiplies(*this, node);
   return 6 * total * batch;

@@ -30,13 +30,13 @@ struct Shape {
 /// Every operation in its training form. x is the first input, y the output; sums over a window or
 /// a row of weights are those of PyTorch's modules of the same names.
 enum class Op : std::uint8_t {
-  input,         ///< a row of the data set: floats, or (Network::vocabulary > 0) token numbers
-  convolution,   ///< cross-correlation; weight [out, in, kernel, kernel], perhaps bias [out]
-  linear,        ///< y = W x + b at each position; a picture is flattened as it lies; weight
-                 ///< [out, in], perhaps bias [out]
-  relu,          ///< max(x, 0)
-  gelu,          ///< x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))); arXiv:1606.08415, section 2
-  max_pool,      ///< over windows that lie inside; the first maximum gets the gradient
+  input,        ///< a row of the data set: floats, or (NeuralNetwork::vocabulary > 0) token numbers
+  convolution,  ///< cross-correlation; weight [out, in, kernel, kernel], perhaps bias [out]
+  linear,       ///< y = W x + b at each position; a picture is flattened as it lies; weight
+                ///< [out, in], perhaps bias [out]
+  relu,         ///< max(x, 0)
+  gelu,         ///< x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))); arXiv:1606.08415, section 2
+  max_pool,     ///< over windows that lie inside; the first maximum gets the gradient
   average_pool,  ///< over the whole picture: [channels]
   batch_norm,    ///< per channel over the batch; weight, bias [channels]; arXiv:1502.03167, alg. 1
   group_norm,    ///< per row and group of adjacent channels; weight, bias; arXiv:1803.08494, eq. 7
@@ -76,7 +76,7 @@ struct Tensor {
 
 /// nodes[0] is the input and nodes.back() the logits, [positions][classes] of a row; the loss is
 /// the mean over rows and positions of softmax cross-entropy.
-struct Network {
+struct NeuralNetwork {
   std::vector<Tensor> tensors;
   std::vector<Node> nodes;  ///< each after its inputs
   std::uint32_t classes = 0;
@@ -101,24 +101,24 @@ inline Shape shape_of(const ImageShape& image) {
 }
 
 /// Softmax regression: "fc". Starts at zero.
-Network softmax_network(const Shape& input, std::uint32_t classes);
+NeuralNetwork softmax_network(const Shape& input, std::uint32_t classes);
 
 /// "fc1", relu, "fc2", ...: the widths `hidden` and the logits; He et al. 2015 (arXiv:1502.01852).
-Network mlp_network(const Shape& input,
-                    const std::vector<std::uint32_t>& hidden,
-                    std::uint32_t classes);
+NeuralNetwork mlp_network(const Shape& input,
+                          const std::vector<std::uint32_t>& hidden,
+                          std::uint32_t classes);
 
 /// LeCun, Bottou, Bengio & Haffner 1998, "Gradient-based learning applied to document recognition",
 /// section II.B, as it is trained today: ReLU and max pooling, C3 fully connected, softmax on top.
 /// Pictures below 32 pixels are padded by 2 (the paper sets 28 into 32): 61,706 parameters for
 /// 1 x 28 x 28 and ten classes. Throws std::invalid_argument for pictures below 12 x 12.
-Network lenet5_network(const Shape& image, std::uint32_t classes);
+NeuralNetwork lenet5_network(const Shape& image, std::uint32_t classes);
 
 /// He, Zhang, Ren & Sun 2016 (arXiv:1512.03385), section 4.2 with n = 3: option A shortcuts,
 /// 269,722 parameters for 3 x 32 x 32 and ten classes. Norm::group: two groups a norm instead of
 /// the batch, as Reddi et al. 2021 (arXiv:2003.00295) for data that differ between peers. Throws
 /// std::invalid_argument for pictures below 5 x 5.
-Network resnet20_network(const Shape& image, std::uint32_t classes, Norm norm);
+NeuralNetwork resnet20_network(const Shape& image, std::uint32_t classes, Norm norm);
 
 /// Vaswani et al. 2017 (arXiv:1706.03762), the decoder alone, with the norm before each block and
 /// the start of Radford et al. 2019, "Language models are unsupervised multitask learners", section
@@ -133,6 +133,6 @@ struct TransformerShape {
 /// Parameters' names are GPT-2's with PyTorch's Linear layout ("h.0.attn.c_attn.weight" is
 /// [3 width, width]); the head is not tied to the embedding. Throws std::invalid_argument for
 /// zeros and for a width that the heads do not divide.
-Network transformer_network(const TransformerShape& shape);
+NeuralNetwork transformer_network(const TransformerShape& shape);
 
 }  // namespace gv

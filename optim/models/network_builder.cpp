@@ -112,7 +112,7 @@ std::uint32_t NetworkBuilder::attention(std::uint32_t qkv, std::uint32_t heads) 
                  .heads = heads});
 }
 
-Network NetworkBuilder::build() {
+NeuralNetwork NetworkBuilder::build() {
   const Shape& logits = network_.nodes.back().out;
   GV_CHECK(logits.channels == network_.classes, "a logit for each class");
   GV_CHECK(logits.height == 1 && logits.width == 1, "logits are no picture");

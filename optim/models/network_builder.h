@@ -40,7 +40,7 @@ class NetworkBuilder {
   const Shape& out(std::uint32_t node) const { return network_.nodes.at(node).out; }
   std::uint32_t classes() const { return network_.classes; }
   /// The network, whose last node's channels must be its classes.
-  Network build();
+  NeuralNetwork build();
 
  private:
   std::uint32_t append(Node node);
@@ -51,7 +51,7 @@ class NetworkBuilder {
                        float deviation);
   float deviation_of(std::size_t fan_in) const;
 
-  Network network_;
+  NeuralNetwork network_;
   float deviation_ = -1;  ///< negative: by fan-in
 };
 

@@ -16,7 +16,7 @@ class ResidualNetwork {
   ResidualNetwork(const Shape& image, std::uint32_t classes, Norm norm)
       : build_(image, classes), norm_(norm) {}
 
-  Network build() {
+  NeuralNetwork build() {
     std::uint32_t x = build_.relu(normed_convolution(0, "conv1", "bn1", 16, 1));
     std::uint32_t width = 16;
     for (int stage = 1; stage <= 3; ++stage, width *= 2) {
@@ -56,7 +56,7 @@ class ResidualNetwork {
 
 }  // namespace
 
-Network resnet20_network(const Shape& image, std::uint32_t classes, Norm norm) {
+NeuralNetwork resnet20_network(const Shape& image, std::uint32_t classes, Norm norm) {
   if (std::min(image.height, image.width) < 5) {
     throw std::invalid_argument("resnet20 needs pictures of at least 5 x 5 pixels, not " +
                                 std::to_string(image.height) + " x " + std::to_string(image.width));

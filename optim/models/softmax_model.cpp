@@ -3,7 +3,7 @@
 
 namespace gv {
 
-Network softmax_network(const Shape& input, std::uint32_t classes) {
+NeuralNetwork softmax_network(const Shape& input, std::uint32_t classes) {
   NetworkBuilder build(input, classes);
   build.draw(0);
   build.linear(0, "fc", classes, true);

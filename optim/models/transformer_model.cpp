@@ -46,7 +46,7 @@ std::optional<ModelObjection> indivisible_width(const ModelSpec& spec) {
 
 }  // namespace
 
-Network transformer_network(const TransformerShape& shape) {
+NeuralNetwork transformer_network(const TransformerShape& shape) {
   if (shape.vocabulary == 0 || shape.context == 0 || shape.layers == 0 || shape.heads == 0 ||
       shape.width == 0 || shape.width % shape.heads != 0) {
     throw std::invalid_argument(

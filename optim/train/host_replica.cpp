@@ -140,7 +140,7 @@ class HostReplica : public Replica {
     objective_->restore(in);
     names_.restore(in, *this);
   }
-  void skip_to(std::uint64_t gradient_steps) override { optimizer_->skip_to(gradient_steps); }
+  void skip_to(GradientStep t) override { optimizer_->skip_to(t); }
 
  private:
   Buffer& of(Vector v) {

@@ -14,7 +14,7 @@ std::unique_ptr<Objective> make_objective(const ModelSpec& spec, Share share) {
     throw std::invalid_argument("only pictures can be cropped and flipped");
   const ModelRow& row = model_for(spec, *share.train);
   if (row.objective != nullptr) return row.objective(std::move(share));
-  Network network = make_network(spec, *share.train);
+  NeuralNetwork network = make_network(spec, *share.train);
   return make_network_objective(std::move(network), std::move(share));
 }
 

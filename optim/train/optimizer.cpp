@@ -16,8 +16,8 @@ class Sgd : public Optimizer {
   Sgd(const OptimizerSpec& spec, std::size_t d)
       : spec_(spec), velocity_(spec.momentum != 0 ? d : 0) {}
 
-  double rate() const override { return spec_.schedule.rate(spec_.lr, t_); }
-  void begin_step() override { gamma_ = spec_.schedule.rate(spec_.lr, t_++); }
+  double rate() const override { return spec_.schedule.rate(spec_.lr, {t_}); }
+  void begin_step() override { gamma_ = spec_.schedule.rate(spec_.lr, {t_++}); }
 
   void apply(std::size_t offset, std::span<float> x, std::span<const float> g) override {
     const auto gamma = static_cast<float>(gamma_);
@@ -54,7 +54,7 @@ class Sgd : public Optimizer {
     t_ = in.u64();
     gamma_ = in.real();
   }
-  void skip_to(std::uint64_t t) override { t_ = t; }
+  void skip_to(GradientStep t) override { t_ = t.value; }
 
  private:
   OptimizerSpec spec_;
@@ -67,9 +67,9 @@ class Adam : public Optimizer {
  public:
   Adam(const OptimizerSpec& spec, std::size_t d) : spec_(spec), first_(d), second_(d) {}
 
-  double rate() const override { return spec_.schedule.rate(spec_.lr, t_); }
+  double rate() const override { return spec_.schedule.rate(spec_.lr, {t_}); }
   void begin_step() override {
-    gamma_ = spec_.schedule.rate(spec_.lr, t_++);
+    gamma_ = spec_.schedule.rate(spec_.lr, {t_++});
     const auto t = static_cast<double>(++seen_);
     correction1_ = 1 - std::pow(spec_.beta1, t);
     correction2_ = 1 - std::pow(spec_.beta2, t);
@@ -108,7 +108,7 @@ class Adam : public Optimizer {
     seen_ = in.u64();
     gamma_ = in.real();
   }
-  void skip_to(std::uint64_t t) override { t_ = t; }
+  void skip_to(GradientStep t) override { t_ = t.value; }
 
  private:
   OptimizerSpec spec_;
@@ -118,7 +118,7 @@ class Adam : public Optimizer {
   double gamma_ = 0, correction1_ = 1, correction2_ = 1;
 };
 
-void check(const Schedule& schedule) {
+void check(const LearningRate& schedule) {
   const std::array<std::string_view, 4> kinds{"constant", "step", "cosine", "lian"};
   if (std::ranges::find(kinds, schedule.kind) == kinds.end()) {
     throw std::invalid_argument("unknown schedule `" + schedule.kind +
@@ -130,7 +130,8 @@ void check(const Schedule& schedule) {
 
 }  // namespace
 
-double Schedule::rate(double lr, std::uint64_t t) const {
+double LearningRate::rate(double lr, GradientStep step) const {
+  const std::uint64_t t = step.value;
   double gamma = lr;
   if (kind == "step") {
     gamma = lr * std::pow(factor, static_cast<double>(t / every));

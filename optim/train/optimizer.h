@@ -9,8 +9,14 @@
 
 namespace gv {
 
+/// Which gradient step, from 0. A round has `local_steps` of them, so that a number of rounds is no
+/// number of gradient steps; the compiler keeps them apart.
+struct GradientStep {
+  std::uint64_t value = 0;
+};
+
 /// gamma_t over gradient steps t = 0, 1, ...
-struct Schedule {
+struct LearningRate {
   std::string kind = "constant";  ///< constant | step | cosine | lian
   std::uint64_t total = 0;        ///< cosine, lian: number of gradient steps K
   std::uint64_t every = 1000;     ///< step: multiply by `factor` every so many steps
@@ -20,7 +26,7 @@ struct Schedule {
       1;  ///< lian: gamma = 1 / (2 L + sigma sqrt(K / n)); arXiv:1705.09056, Corollary 2
   double sigma = 1;
   std::uint32_t peers = 1;
-  double rate(double lr, std::uint64_t t) const;
+  double rate(double lr, GradientStep t) const;
 };
 
 struct OptimizerSpec {
@@ -30,7 +36,7 @@ struct OptimizerSpec {
   bool nesterov = false;
   double weight_decay = 0;  ///< added to the gradient (L2), as in PyTorch's SGD and Adam
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< adam; Kingma & Ba 2015, arXiv:1412.6980
-  Schedule schedule;
+  LearningRate schedule;
 };
 
 /// x <- x - gamma_t direction(g), elementwise, so that it can be applied block by block, in one
@@ -48,7 +54,7 @@ class Optimizer {
   virtual void restore(StateReader& in) = 0;
   /// The next step takes gamma_t: the schedule goes on as if t steps had been done. Momentum and
   /// moments stay, and Adam's bias correction goes on counting the steps that they saw.
-  virtual void skip_to(std::uint64_t t) = 0;
+  virtual void skip_to(GradientStep t) = 0;
 };
 
 /// d: length of x. Throws std::invalid_argument for an unknown kind or nesterov without momentum.

@@ -113,8 +113,8 @@ class Replica {
   /// What an equally made replica saved. Throws std::runtime_error for anything else; this replica
   /// is then half restored and no longer to be used.
   virtual void restore(StateReader& in) = 0;
-  /// The schedule of the rate goes on as if so many gradient steps had been done.
-  virtual void skip_to(std::uint64_t gradient_steps) = 0;
+  /// The schedule of the rate goes on as if `t` gradient steps had been done.
+  virtual void skip_to(GradientStep t) = 0;
 
   /// Where buffers lie best that are copied to and from its vectors; null: anywhere. It outlives
   /// the replica with the buffers in it.

@@ -28,7 +28,7 @@ Rounds rounds_for(std::size_t dimension) {
 
 Task<> exchange_rounds(Peer& me, TcpWorld& world, Rounds rounds, double& seconds) {
   Time began{0};
-  for (int round = 0; round < rounds.warmup + rounds.measured; ++round, ++me.step) {
+  for (int round = 0; round < rounds.warmup + rounds.measured; ++round, ++me.round) {
     if (round == rounds.warmup) began = world.now();
     co_await me.average();
   }

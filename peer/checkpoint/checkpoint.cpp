@@ -17,7 +17,7 @@ struct Head {
   std::uint64_t magic = checkpoint_magic;
   std::uint32_t version = checkpoint_version;
   std::uint32_t peer = 0;
-  std::uint64_t step = 0;
+  std::uint64_t round = 0;
   std::uint32_t fleet_bytes = 0;
   std::uint32_t model_bytes = 0;
   std::uint64_t state_bytes = 0;
@@ -51,7 +51,7 @@ bool fill(const Head& head, std::size_t bytes) {
 std::vector<std::byte> encode(const Checkpoint& checkpoint) {
   Head head;
   head.peer = checkpoint.peer;
-  head.step = checkpoint.step;
+  head.round = checkpoint.round;
   head.fleet_bytes = static_cast<std::uint32_t>(checkpoint.fleet.size());
   head.model_bytes = static_cast<std::uint32_t>(checkpoint.model.size());
   head.state_bytes = checkpoint.state.size();
@@ -83,7 +83,7 @@ Verdict decode(std::span<const std::byte> bytes, Checkpoint& out) {
   out.fleet.assign(text, head.fleet_bytes);
   out.model.assign(text + head.fleet_bytes, head.model_bytes);
   out.peer = head.peer;
-  out.step = head.step;
+  out.round = head.round;
   const auto state = checked.last(head.state_bytes);
   out.state.assign(state.begin(), state.end());
   return "";

@@ -13,7 +13,7 @@ namespace gv {
 
 // Grammar of a checkpoint, little-endian:
 //   checkpoint := head fleet model state check
-//   head       := magic:u64 version:u32 peer:u32 step:u64 fleet_bytes:u32 model_bytes:u32
+//   head       := magic:u64 version:u32 peer:u32 round:u64 fleet_bytes:u32 model_bytes:u32
 //                 state_bytes:u64
 //   fleet      := digest in hex, fleet_bytes long           model := as fleet
 //   state      := what the peer saved (optim/state.h), state_bytes long
@@ -24,12 +24,12 @@ inline constexpr std::uint32_t checkpoint_version = 1;
 inline constexpr std::size_t checkpoint_head_bytes = 40;
 inline constexpr std::size_t checkpoint_check_bytes = 16;
 
-/// One peer's training state after `step` rounds.
+/// One peer's training state after `round` rounds.
 struct Checkpoint {
   std::string fleet;  ///< digest of the resolved fleet file; 32 hex digits
   std::string model;  ///< digest of the parameter names and shapes; 32 hex digits
   PeerId peer = 0;
-  Step step = 0;
+  Round round = 0;
   std::vector<std::byte> state;
 };
 

@@ -15,20 +15,20 @@ namespace {
 
 constexpr std::string_view temporary_suffix = ".tmp";
 
-std::string name_of(Step step) {
-  return fmt::format("{:08}.ckpt", step);
+std::string name_of(Round round) {
+  return fmt::format("{:08}.ckpt", round);
 }
 
 /// Of a file that carries the very name that we would give it.
-std::optional<Step> step_of(const std::string& name) {
-  Step step = 0;
-  std::from_chars(name.data(), name.data() + name.size(), step);
-  return name == name_of(step) ? std::optional(step) : std::nullopt;
+std::optional<Round> round_of(const std::string& name) {
+  Round round = 0;
+  std::from_chars(name.data(), name.data() + name.size(), round);
+  return name == name_of(round) ? std::optional(round) : std::nullopt;
 }
 
 bool is_left_over(const std::string& name) {
   return name.ends_with(temporary_suffix) &&
-         step_of(name.substr(0, name.size() - temporary_suffix.size()));
+         round_of(name.substr(0, name.size() - temporary_suffix.size()));
 }
 
 Verdict about(const std::string& path, const Verdict& verdict) {
@@ -52,22 +52,22 @@ CheckpointStore::CheckpointStore(Disk& disk,
   GV_CHECK(keep >= 1, "at least the newest checkpoint is kept");
 }
 
-std::string CheckpointStore::path_of(Step step) const {
-  return folder_ + "/" + name_of(step);
+std::string CheckpointStore::path_of(Round round) const {
+  return folder_ + "/" + name_of(round);
 }
 
-Verdict CheckpointStore::save(Step step, std::vector<std::byte> state) {
+Verdict CheckpointStore::save(Round round, std::vector<std::byte> state) {
   if (Verdict wrong = disk_.make_folder(folder_); !wrong.empty()) return about(folder_, wrong);
   remove_left_over();
-  const std::string path = path_of(step);
+  const std::string path = path_of(round);
   const std::string temporary = path + std::string(temporary_suffix);
-  if (Verdict wrong = write(temporary, {fleet_, model_, peer_, step, std::move(state)});
+  if (Verdict wrong = write(temporary, {fleet_, model_, peer_, round, std::move(state)});
       !wrong.empty()) {
     (void)disk_.remove(temporary);  // perhaps it was not even made
     return about(temporary, wrong);
   }
   if (Verdict wrong = disk_.sync_folder(folder_); !wrong.empty()) return about(path, wrong);
-  remove_old(step);
+  remove_old(round);
   return "";
 }
 
@@ -75,23 +75,23 @@ Verdict CheckpointStore::save(Step step, std::vector<std::byte> state) {
 Verdict CheckpointStore::write(const std::string& temporary, const Checkpoint& checkpoint) {
   if (Verdict wrong = disk_.write(temporary, encode(checkpoint)); !wrong.empty()) return wrong;
   if (Verdict wrong = disk_.sync(temporary); !wrong.empty()) return wrong;
-  return disk_.rename(temporary, path_of(checkpoint.step));
+  return disk_.rename(temporary, path_of(checkpoint.round));
 }
 
 std::optional<Checkpoint> CheckpointStore::newest(std::vector<std::string>& skipped) {
-  std::vector<Step> steps;
-  if (Verdict wrong = files(steps); !wrong.empty()) skipped.push_back(wrong);
-  for (const Step step : steps) {
+  std::vector<Round> rounds;
+  if (Verdict wrong = files(rounds); !wrong.empty()) skipped.push_back(wrong);
+  for (const Round round : rounds) {
     Checkpoint checkpoint;
-    Verdict wrong = at(step, checkpoint);
+    Verdict wrong = at(round, checkpoint);
     if (wrong.empty()) return checkpoint;
     skipped.push_back(std::move(wrong));
   }
   return std::nullopt;
 }
 
-Verdict CheckpointStore::at(Step step, Checkpoint& out) {
-  const std::string path = path_of(step);
+Verdict CheckpointStore::at(Round round, Checkpoint& out) {
+  const std::string path = path_of(round);
   std::vector<std::byte> bytes;
   if (Verdict wrong = disk_.read(path, bytes); !wrong.empty()) return about(path, wrong);
   Checkpoint found;
@@ -102,29 +102,29 @@ Verdict CheckpointStore::at(Step step, Checkpoint& out) {
     return about(path, fmt::format("of model {}, ours is {}", found.model, model_));
   if (found.peer != peer_)
     return about(path, fmt::format("of peer {}, we are peer {}", found.peer, peer_));
-  if (found.step != step)
-    return about(path, fmt::format("of step {}, not of the step in its name", found.step));
+  if (found.round != round)
+    return about(path, fmt::format("of round {}, not of the round in its name", found.round));
   out = std::move(found);
   return "";
 }
 
-std::vector<Step> CheckpointStore::steps() {
-  std::vector<Step> all;
+std::vector<Round> CheckpointStore::rounds() {
+  std::vector<Round> all;
   if (!files(all).empty()) return {};
-  std::erase_if(all, [this](Step step) {
+  std::erase_if(all, [this](Round round) {
     Checkpoint unused;
-    return !at(step, unused).empty();
+    return !at(round, unused).empty();
   });
   std::ranges::reverse(all);
   return all;
 }
 
-Verdict CheckpointStore::drop_after(Step step) {
-  std::vector<Step> steps;
-  if (Verdict wrong = files(steps); !wrong.empty()) return wrong;
-  std::erase_if(steps, [step](Step other) { return other <= step; });
-  if (steps.empty()) return "";
-  for (const Step newer : steps) {
+Verdict CheckpointStore::drop_after(Round round) {
+  std::vector<Round> rounds;
+  if (Verdict wrong = files(rounds); !wrong.empty()) return wrong;
+  std::erase_if(rounds, [round](Round other) { return other <= round; });
+  if (rounds.empty()) return "";
+  for (const Round newer : rounds) {
     if (Verdict wrong = disk_.remove(path_of(newer)); !wrong.empty())
       return about(path_of(newer), wrong);
   }
@@ -132,12 +132,12 @@ Verdict CheckpointStore::drop_after(Step step) {
 }
 
 /// By name only, the newest first.
-Verdict CheckpointStore::files(std::vector<Step>& steps) {
+Verdict CheckpointStore::files(std::vector<Round>& rounds) {
   std::vector<std::string> names;
   if (Verdict wrong = disk_.list(folder_, names); !wrong.empty()) return about(folder_, wrong);
   for (const std::string& name : names)
-    if (const auto step = step_of(name)) steps.push_back(*step);
-  std::ranges::sort(steps, std::greater{});
+    if (const auto round = round_of(name)) rounds.push_back(*round);
+  std::ranges::sort(rounds, std::greater{});
   return "";
 }
 
@@ -151,11 +151,11 @@ void CheckpointStore::remove_left_over() {
 
 /// One that cannot be removed is no failure of the one just saved; the next save tries again. A
 /// step above it is not counted: somebody else's, or of a course that was left.
-void CheckpointStore::remove_old(Step newest) {
-  std::vector<Step> steps;
-  if (!files(steps).empty()) return;
-  std::erase_if(steps, [newest](Step step) { return step > newest; });
-  for (std::size_t k = keep_; k < steps.size(); ++k) (void)disk_.remove(path_of(steps[k]));
+void CheckpointStore::remove_old(Round newest) {
+  std::vector<Round> rounds;
+  if (!files(rounds).empty()) return;
+  std::erase_if(rounds, [newest](Round round) { return round > newest; });
+  for (std::size_t k = keep_; k < rounds.size(); ++k) (void)disk_.remove(path_of(rounds[k]));
 }
 
 }  // namespace gv

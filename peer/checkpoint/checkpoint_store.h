@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// The checkpoints of one peer in a folder of its own: `NNNNNNNN.ckpt`, N the step. One that save()
+/// The checkpoints of one peer in a folder of its own: `NNNNNNNN.ckpt`, N the round. One that save()
 /// has acknowledged survives power loss, and whatever happens to a later one.
 class CheckpointStore {
  public:
@@ -21,28 +21,28 @@ class CheckpointStore {
                   PeerId peer,
                   std::size_t keep);
 
-  /// Durable when it returns ""; then only the `keep` newest of up to this step stay. Otherwise the
+  /// Durable when it returns ""; then only the `keep` newest of up to this round stay. Otherwise the
   /// text names path and reason, those saved before are untouched, and no half file is left; the
-  /// same step may be tried again.
-  [[nodiscard]] Verdict save(Step step, std::vector<std::byte> state);
+  /// same round may be tried again.
+  [[nodiscard]] Verdict save(Round round, std::vector<std::byte> state);
 
   /// The newest one that is whole and this peer's. What is newer and was passed over is appended
   /// to `skipped`, as "path: reason".
   std::optional<Checkpoint> newest(std::vector<std::string>& skipped);
-  /// The one of that step; the text names path and reason when it cannot be had.
-  [[nodiscard]] Verdict at(Step step, Checkpoint& out);
+  /// The one of that round; the text names path and reason when it cannot be had.
+  [[nodiscard]] Verdict at(Round round, Checkpoint& out);
   /// Of the checkpoints that are whole and this peer's, ascending.
-  std::vector<Step> steps();
-  /// Removes what is newer than `step`, durably. Who goes on from an older checkpoint must call it
+  std::vector<Round> rounds();
+  /// Removes what is newer than `round`, durably. Who goes on from an older checkpoint must call it
   /// first: otherwise newest() would come back to the course that was left.
-  [[nodiscard]] Verdict drop_after(Step step);
+  [[nodiscard]] Verdict drop_after(Round round);
 
  private:
-  std::string path_of(Step step) const;
+  std::string path_of(Round round) const;
   Verdict write(const std::string& temporary, const Checkpoint& checkpoint);
-  Verdict files(std::vector<Step>& steps);
+  Verdict files(std::vector<Round>& rounds);
   void remove_left_over();
-  void remove_old(Step newest);
+  void remove_old(Round newest);
 
   Disk& disk_;
   std::string folder_;

@@ -22,7 +22,7 @@ struct PeerOptions {
 /// A fleet of one: the same columns, about this peer alone.
 FleetRecord alone(const Report& report, Time time) {
   FleetRecord record;
-  record.round = report.step;
+  record.round = report.round;
   record.peers = 1;
   record.time = time;
   record.mean = report.evaluation;
@@ -41,7 +41,7 @@ void save(const Assembly& fleet, const Report& report) {
                     report.model->floats(),
                     {{"fleet", fleet.fleet.name},
                      {"peer", std::to_string(report.peer)},
-                     {"rounds", std::to_string(report.step)}});
+                     {"rounds", std::to_string(report.round)}});
   fmt::print(stderr, "saved {}/model.safetensors\n", folder);
 }
 

@@ -67,7 +67,7 @@ double largest_bytes(const Assembly& fleet, const RoundPrediction& round) {
 }
 
 bool endless(const Assembly& fleet) {
-  return fleet.rounds == std::numeric_limits<Step>::max();
+  return fleet.rounds == std::numeric_limits<Round>::max();
 }
 
 double setting(const Assembly& fleet, const gv::Option& option) {

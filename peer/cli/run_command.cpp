@@ -69,7 +69,7 @@ class Screen {
             .on_lost = [this](const LostPeer& lost) { tell_lost(lost); },
             .on_note = [this](const std::string& note) { say(note); },
             .on_tick =
-                [this](Step round, double seconds, std::size_t alive) {
+                [this](Round round, double seconds, std::size_t alive) {
                   progress_.update(progress_text(round, seconds, alive));
                 }};
   }
@@ -100,16 +100,16 @@ class Screen {
   void tell_lost(const LostPeer& lost) {
     say(fmt::format("peer {} lost at round {} (pid {}, {}){}{}",
                     lost.peer,
-                    lost.step,
+                    lost.round,
                     lost.pid,
                     lost.ending,
                     lost.last_words.empty() ? "" : ": ",
                     lost.last_words));
   }
 
-  std::string progress_text(Step round, double seconds, std::size_t alive) const {
+  std::string progress_text(Round round, double seconds, std::size_t alive) const {
     const double rate = seconds > 0 ? static_cast<double>(round) / seconds : 0;
-    const bool endless = fleet_.rounds == std::numeric_limits<Step>::max();
+    const bool endless = fleet_.rounds == std::numeric_limits<Round>::max();
     std::string text =
         endless ? fmt::format("round {}", round) : fmt::format("round {}/{}", round, fleet_.rounds);
     text += fmt::format("  {:.1f} rounds/s", rate);
@@ -154,7 +154,7 @@ std::string lost_table(const LaunchResult& result) {
                         lost.peer,
                         lost.pid,
                         lost.ending,
-                        lost.step,
+                        lost.round,
                         lost.last_words.empty() ? "(none)" : lost.last_words,
                         lost.restarted ? "(restarted)" : lost.log_path);
   }
@@ -204,7 +204,7 @@ int run_fleet(const RunOptions& given) {
   tell_devices(fleet, everyone);
   warn_of_rate(fleet);
   const RunFolder folder = resume ? RunFolder::open(options.resume) : new_run(fleet, options);
-  std::optional<Step> from;
+  std::optional<Round> from;
   if (resume) from = newest_common_round(fleet, folder);
   Screen screen(fleet, folder, options.file.json);
   Observer observer(

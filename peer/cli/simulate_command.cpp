@@ -26,7 +26,7 @@ void on_interrupt(int) {
   if (++interrupts > 1) std::_Exit(exit_code::interrupted);
 }
 
-std::string progress_text(const Assembly& fleet, Step round, Time t, double elapsed) {
+std::string progress_text(const Assembly& fleet, Round round, Time t, double elapsed) {
   const double rate = elapsed > 0 ? static_cast<double>(round) / elapsed : 0;
   const std::string left =
       rate > 0 ? seconds_text(static_cast<double>(fleet.rounds - round) / rate) : std::string("?");
@@ -48,7 +48,7 @@ void print_record(const FleetRecord& record, bool json, ProgressLine& progress) 
 FaultPlan injections(const Fleet& fleet) {
   FaultPlan plan;
   plan.until = Time::max();
-  plan.dice = false;
+  plan.drawn = false;
   plan.restart = fleet.restart;
   plan.inject = fleet.faults.inject;
   plan.times = link_times(fleet.faults);
@@ -96,7 +96,7 @@ int simulate_fleet(FleetOptions file, const std::string& resume, int threads) {
     options.resume = checkpoints_of(fleet, folder, newest_common_round(fleet, folder));
   }
   options.interrupted = [] { return interrupts > 0; };
-  options.on_progress = [&](Step round, Time t) {
+  options.on_progress = [&](Round round, Time t) {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
     progress.update(progress_text(fleet, round, t, elapsed.count()));
   };

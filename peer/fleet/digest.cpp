@@ -67,7 +67,7 @@ std::string digest_of(const Topology& graph) {
 
 std::string digest_of(const Fleet& f) {
   const OptimizerSpec& o = f.optimizer;
-  const Schedule& s = o.schedule;
+  const LearningRate& s = o.schedule;
   const PartitionSpec& p = f.data.partition;
   std::string text = fmt::format("{};{};{};{};{};{};{};{};",
                                  f.name,

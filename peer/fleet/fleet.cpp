@@ -200,7 +200,7 @@ class FleetReader : Readers {
 
   void read_schedule(const Value* value) {
     MapReader map(source_, value, "train.optimizer.schedule", true);
-    Schedule& s = fleet_.optimizer.schedule;
+    LearningRate& s = fleet_.optimizer.schedule;
     set(map.take("kind"), s.kind, choice({"constant", "step", "cosine", "lian"}));
     if (s.kind == "step") {
       if (const Value* every = map.take("every")) {

@@ -12,7 +12,7 @@ Reported parse_report(const JsonValue& json) {
   Reported says;
   Report& r = says.report;
   r.peer = json_integer<PeerId>(json, "peer");
-  r.step = json_integer<Step>(json, "step");
+  r.round = json_integer<Round>(json, "round");
   r.last = json_boolean(json, "last");
   r.train_loss = json_number(json, "train_loss");
   r.evaluation.loss = json_number(json, "loss");
@@ -20,7 +20,7 @@ Reported parse_report(const JsonValue& json) {
     r.evaluation.accuracy = json_number(json, "accuracy");
   r.sent_bytes = json_integer<std::uint64_t>(json, "sent_bytes");
   r.longest_wait = Time{json_integer<std::int64_t>(json, "longest_wait_ns")};
-  r.passed_over = json_integer<Step>(json, "passed_over");
+  r.passed_over = json_integer<Round>(json, "passed_over");
   if (json_member(json, "broken_by").kind != JsonValue::Kind::null)
     r.broken_by = json_integer<PeerId>(json, "broken_by");
   return says;
@@ -45,14 +45,14 @@ std::string line(const Ready&) {
   return Json{{"event", "ready"}}.dump();
 }
 std::string line(const Progress& says) {
-  return Json{{"event", "progress"}, {"step", says.step}}.dump();
+  return Json{{"event", "progress"}, {"round", says.round}}.dump();
 }
 std::string line(const Reported& says) {
   const Report& r = says.report;
   const auto& accuracy = r.evaluation.accuracy;
   return Json{{"event", "report"},
               {"peer", r.peer},
-              {"step", r.step},
+              {"round", r.round},
               {"last", r.last},
               {"train_loss", r.train_loss},
               {"loss", r.evaluation.loss},
@@ -82,7 +82,7 @@ PeerSays parse_peer(const std::string& text) {
     const std::string& event = json_text(json, "event");
     if (event == "listening") return Listening{json_integer<std::uint16_t>(json, "port")};
     if (event == "ready") return Ready{};
-    if (event == "progress") return Progress{json_integer<Step>(json, "step")};
+    if (event == "progress") return Progress{json_integer<Round>(json, "round")};
     if (event == "report") return parse_report(json);
   } catch (const std::exception&) {
     return {};

@@ -19,7 +19,7 @@ struct Listening {
 };
 struct Ready {};
 struct Progress {
-  Step step = 0;
+  Round round = 0;
 };
 /// A Report; its vector was sent before it (vector_channel.h).
 struct Reported {

@@ -87,9 +87,9 @@ LaunchResult Launcher::run() {
     inject_when_due();
     check_time_and_target();
     if (phase_ == Phase::training && screen_.on_tick) {
-      Step slowest = fleet_.rounds;
+      Round slowest = fleet_.rounds;
       for (const Slot& slot : slots_)
-        if (slot.child->running()) slowest = std::min(slowest, slot.step);
+        if (slot.child->running()) slowest = std::min(slowest, slot.round);
       screen_.on_tick(slowest, seconds(), alive());
     }
   }
@@ -130,9 +130,9 @@ void Launcher::heed(PeerId id, const control::PeerSays& says) {
     if (!began_) began_ = Clock::now();
     if (std::ranges::all_of(slots_, &Slot::ready)) phase_ = Phase::training;
   } else if (const auto* progress = std::get_if<control::Progress>(&says)) {
-    slot.step = progress->step;
+    slot.round = progress->round;
   } else if (const auto* reported = std::get_if<control::Reported>(&says)) {
-    slot.step = reported->report.step;
+    slot.round = reported->report.round;
     slot.finished = slot.finished || reported->report.last;
     if (slot.finished) ended_ = Clock::now();
     take_report(id, *reported);

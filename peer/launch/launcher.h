@@ -17,14 +17,14 @@ namespace gv {
 struct LaunchOptions {
   std::string program;            ///< the peers' binary
   std::vector<std::string> sets;  ///< --set values, handed on to the peers
-  std::optional<Step> from;       ///< all peers go on from their checkpoints of this round
+  std::optional<Round> from;      ///< all peers go on from their checkpoints of this round
 };
 
 /// A peer that ended without its last words.
 struct LostPeer {
   PeerId peer;
   pid_t pid;
-  Step step;
+  Round round;
   std::string ending;      ///< "killed by signal 9"
   std::string last_words;  ///< the last line it logged
   std::string log_path;
@@ -37,7 +37,7 @@ struct LaunchScreen {
   std::function<void(const LostPeer&)> on_lost;
   std::function<void(const std::string&)> on_note;
   /// About ten times a second while peers train: the slowest peer's round, and who is there.
-  std::function<void(Step round, double seconds, std::size_t alive)> on_tick;
+  std::function<void(Round round, double seconds, std::size_t alive)> on_tick;
 };
 
 struct LaunchResult {
@@ -70,7 +70,7 @@ class Launcher {
     std::uint16_t port = 0;
     bool ready = false;
     bool finished = false;  ///< its last report has come
-    Step step = 0;
+    Round round = 0;
     std::string last_words;
     int restarts = 0;
     std::optional<std::chrono::steady_clock::time_point> restart_at;

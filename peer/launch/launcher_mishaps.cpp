@@ -91,7 +91,7 @@ void Launcher::ended(PeerId id) {
   const bool unexpected = !stopping_;
   lost_.push_back({id,
                    slot.child->pid(),
-                   slot.step,
+                   slot.round,
                    slot.child->ending(),
                    slot.last_words,
                    slot.folder + "/stderr.log",

@@ -105,7 +105,7 @@ int run_launched_peer(const Assembly& fleet,
   options.rejoin = past.rejoin;
   options.parts = parts;
   options.on_ready = [] { say(control::line(control::Ready{})); };
-  options.on_progress = [](Step step) { say(control::line(control::Progress{step})); };
+  options.on_progress = [](Round round) { say(control::line(control::Progress{round})); };
   options.on_report = [](Report report) { report_to_launcher(std::move(report)); };
   options.log = log_to_stderr;
   TcpPeer peer(fleet, id, std::move(options));

@@ -13,8 +13,8 @@ namespace gv {
 
 /// Where a peer goes on from.
 struct PeerPast {
-  std::optional<Step> from;  ///< its checkpoint of this round
-  bool rejoin = false;       ///< its newest checkpoint, or a neighbour's model
+  std::optional<Round> from;  ///< its checkpoint of this round
+  bool rejoin = false;        ///< its newest checkpoint, or a neighbour's model
 };
 
 /// One peer that a launcher started: its addresses come on stdin, what it has to say goes to stdout

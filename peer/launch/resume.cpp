@@ -52,17 +52,17 @@ RunArguments read_arguments(const std::string& run_folder) {
   }
 }
 
-Step newest_common_round(const Assembly& fleet, const RunFolder& folder) {
+Round newest_common_round(const Assembly& fleet, const RunFolder& folder) {
   PosixDisk disk;
-  std::vector<Step> common;
+  std::vector<Round> common;
   std::string each;
   for (PeerId i = 0; i < fleet.fleet.size(); ++i) {
-    const std::vector<Step> steps = store_of(fleet, folder, disk, i).steps();
+    const std::vector<Round> rounds = store_of(fleet, folder, disk, i).rounds();
     each += fmt::format(
-        "\n  peer {}: {}", i, steps.empty() ? "none" : fmt::format("{}", fmt::join(steps, ", ")));
-    std::vector<Step> both;
-    std::ranges::set_intersection(common, steps, std::back_inserter(both));
-    common = i == 0 ? steps : both;
+        "\n  peer {}: {}", i, rounds.empty() ? "none" : fmt::format("{}", fmt::join(rounds, ", ")));
+    std::vector<Round> both;
+    std::ranges::set_intersection(common, rounds, std::back_inserter(both));
+    common = i == 0 ? rounds : both;
   }
   if (!common.empty()) return common.back();
   throw std::runtime_error(
@@ -72,7 +72,9 @@ Step newest_common_round(const Assembly& fleet, const RunFolder& folder) {
                   each));
 }
 
-std::vector<Checkpoint> checkpoints_of(const Assembly& fleet, const RunFolder& folder, Step round) {
+std::vector<Checkpoint> checkpoints_of(const Assembly& fleet,
+                                       const RunFolder& folder,
+                                       Round round) {
   PosixDisk disk;
   std::vector<Checkpoint> all(fleet.fleet.size());
   for (PeerId i = 0; i < fleet.fleet.size(); ++i) {

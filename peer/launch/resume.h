@@ -21,8 +21,8 @@ RunArguments read_arguments(const std::string& run_folder);
 
 /// The newest round of which every peer of the fleet has a valid checkpoint. Throws
 /// std::runtime_error that says which rounds each peer has when there is none.
-Step newest_common_round(const Assembly& fleet, const RunFolder& folder);
+Round newest_common_round(const Assembly& fleet, const RunFolder& folder);
 /// All peers' checkpoints of that round, for the simulator.
-std::vector<Checkpoint> checkpoints_of(const Assembly& fleet, const RunFolder& folder, Step round);
+std::vector<Checkpoint> checkpoints_of(const Assembly& fleet, const RunFolder& folder, Round round);
 
 }  // namespace gv

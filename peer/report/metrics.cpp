@@ -10,7 +10,7 @@
 namespace gv {
 namespace {
 
-Json by_peer(const std::map<PeerId, Step>& values) {
+Json by_peer(const std::map<PeerId, Round>& values) {
   Json json = Json::object();
   for (const auto& [peer, value] : values) json[std::to_string(peer)] = value;
   return json;

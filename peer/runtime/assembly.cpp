@@ -57,8 +57,8 @@ double rounds_per_epoch(const Fleet& fleet, std::size_t samples) {
   return std::max(1.0, static_cast<double>(samples) / (batches * fleet.local_steps));
 }
 
-Step round_up(double rounds) {
-  return static_cast<Step>(std::max(1.0, std::ceil(rounds - 1e-9)));
+Round round_up(double rounds) {
+  return static_cast<Round>(std::max(1.0, std::ceil(rounds - 1e-9)));
 }
 
 /// A neighbour's round may wait for each of its own neighbours until the deadline, and its clock
@@ -109,13 +109,13 @@ Assembly::Assembly(Fleet fleet_) : fleet(std::move(fleet_)), optimizer_(fleet.op
   model_digest = digest_of(parameters);
 
   const double epoch = rounds_per_epoch(fleet, data.train ? data.train->rows : 1);
-  rounds = std::numeric_limits<Step>::max();
+  rounds = std::numeric_limits<Round>::max();
   if (fleet.stop.rounds) rounds = *fleet.stop.rounds;
   if (fleet.stop.epochs) rounds = std::min(rounds, round_up(*fleet.stop.epochs * epoch));
   evaluate_every = fleet.evaluate_every_epochs ? round_up(*fleet.evaluate_every_epochs * epoch)
                                                : fleet.evaluate_every;
 
-  const bool endless = rounds == std::numeric_limits<Step>::max();
+  const bool endless = rounds == std::numeric_limits<Round>::max();
   optimizer_.schedule.total = endless ? 1 : rounds * fleet.local_steps;
   optimizer_.schedule.peers = fleet.size();
   if (endless && (optimizer_.schedule.kind == "cosine" || optimizer_.schedule.kind == "lian")) {
@@ -165,7 +165,7 @@ Plan Assembly::plan(PeerId i) const {
       .schedule = algorithm->mixes ? schedule : nullptr,
       .channels = algorithm->channels != nullptr ? algorithm->channels(*setup, dimension)
                                                  : std::vector<Channel>{},
-      .steps = rounds,
+      .rounds = rounds,
       .evaluate_every = evaluate_every,
       .checkpoint_every = fleet.checkpoint.every,
       .local_steps = fleet.local_steps,

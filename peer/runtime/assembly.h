@@ -30,8 +30,9 @@ class Assembly {
   std::shared_ptr<const MixingSchedule> schedule;  ///< W of every round; null: always w
   TrainTest data;                                  ///< null pointers for the quadratic
   Partition partition;                             ///< empty for the quadratic
-  Step rounds = 0;  ///< the last round; the largest number when only time or a target stops the run
-  Step evaluate_every = 0;  ///< rounds; 0: only at the end
+  Round rounds =
+      0;  ///< the last round; the largest number when only time or a target stops the run
+  Round evaluate_every = 0;  ///< rounds; 0: only at the end
   std::vector<Parameter> parameters;
   std::size_t dimension = 0;  ///< d
   std::string model_digest;   ///< of the parameters' names and shapes; 32 hex digits

@@ -31,7 +31,7 @@ LinkSettings link_settings(const Plan& plan, std::size_t parameters, std::uint64
   settings.self.peers = plan.peers;
   settings.neighbors = links_of(plan);
   settings.successors = plan.catch_up;
-  settings.steps = plan.steps;
+  settings.rounds = plan.rounds;
   settings.slack = plan.peers;
   settings.most_unacknowledged_bytes =
       most_models(plan) * parameters * sizeof(float) + small_messages;

@@ -48,8 +48,8 @@ void Observer::take(Report report, Time now) {
   if (report.last) {
     finals_.insert_or_assign(report.peer, std::move(report));
   } else {
-    const Step step = report.step;
-    open_[step].insert_or_assign(report.peer, std::move(report));
+    const Round round = report.round;
+    open_[round].insert_or_assign(report.peer, std::move(report));
   }
   complete(now);
 }
@@ -57,7 +57,7 @@ void Observer::take(Report report, Time now) {
 void Observer::forget(PeerId peer) {
   if (finals_.contains(peer) || expected_ == 0) return;
   --expected_;
-  for (auto& [step, reports] : open_) reports.erase(peer);
+  for (auto& [round, reports] : open_) reports.erase(peer);
   complete(Time{0});
 }
 
@@ -88,7 +88,7 @@ FleetRecord Observer::look(const Reports& reports, Time now) {
   record.time = now;
   record.mean = evaluator_->evaluate(mean);
   for (const auto& [peer, report] : reports) {
-    record.round = std::max(record.round, report.step);
+    record.round = std::max(record.round, report.round);
     record.train_loss += report.train_loss / n;
     record.loss_local += report.evaluation.loss / n;
     record.consensus += squared_distance(report.model->floats(), mean) / n;

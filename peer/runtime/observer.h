@@ -14,7 +14,7 @@ namespace gv {
 
 /// The fleet at one round: what a line of metrics.jsonl says.
 struct FleetRecord {
-  Step round = 0;
+  Round round = 0;
   PeerId peers = 0;       ///< that reported
   Time time{0};           ///< when the last of them did; virtual in `simulate`
   Evaluation mean;        ///< of the mean model
@@ -24,7 +24,7 @@ struct FleetRecord {
   double consensus = 0;                              ///< (1/n) sum_i ||x_i - mean||^2
   std::uint64_t sent_bytes = 0;                      ///< by all peers, on the wire
   std::map<PeerId, Time> longest_wait;               ///< of each peer, for a neighbour's half
-  std::map<PeerId, Step> passed_over;                ///< rounds that each peer took no part in
+  std::map<PeerId, Round> passed_over;               ///< rounds that each peer took no part in
 };
 
 /// XXH3-128 of what a run ended with; 32 hex digits each.
@@ -67,7 +67,7 @@ class Observer {
   PeerId expected_;
   std::unique_ptr<Objective> evaluator_;
   std::function<void(const FleetRecord&)> on_record_;
-  std::map<Step, std::map<PeerId, Report>> open_;
+  std::map<Round, std::map<PeerId, Report>> open_;
   std::map<PeerId, Report> finals_;
   std::optional<FleetRecord> latest_;
   std::optional<FleetRecord> summary_;

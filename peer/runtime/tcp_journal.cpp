@@ -6,10 +6,10 @@
 
 namespace gv {
 
-void TcpJournal::store(Step step, std::vector<std::byte> state) {
+void TcpJournal::store(Round round, std::vector<std::byte> state) {
   if (checkpoints == nullptr) return;
-  if (const Verdict wrong = checkpoints->save(step, std::move(state)); !wrong.empty())
-    log(fmt::format("no checkpoint of round {}, the older ones are kept: {}", step, wrong));
+  if (const Verdict wrong = checkpoints->save(round, std::move(state)); !wrong.empty())
+    log(fmt::format("no checkpoint of round {}, the older ones are kept: {}", round, wrong));
 }
 
 void TcpJournal::settled(const Settlement& settlement) {

@@ -20,7 +20,7 @@ struct TcpJournal : Journal {
   const TcpWorld* world = nullptr;              ///< knows which process a neighbour is
 
   void publish(Report report) override { on_report(std::move(report)); }
-  void store(Step step, std::vector<std::byte> state) override;
+  void store(Round round, std::vector<std::byte> state) override;
   void settled(const Settlement& settlement) override;
   void note(const PeerEvent& event) override { log(to_text(event)); }
 };

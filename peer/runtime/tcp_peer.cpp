@@ -82,8 +82,8 @@ TcpPeer::TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options)
   if (!past) return;
   StateReader state(past->state);
   replica_->restore(state);
-  body_.peer->step = past->step;
-  options.log(fmt::format("goes on from the checkpoint of round {}", past->step));
+  body_.peer->round = past->round;
+  options.log(fmt::format("goes on from the checkpoint of round {}", past->round));
 }
 
 void TcpPeer::keep_books(const Hello& self, const std::string& folder) {
@@ -105,7 +105,7 @@ std::optional<Checkpoint> TcpPeer::beginning(const TcpPeerOptions& options) {
   if (options.from) {
     Checkpoint past;
     Verdict wrong = checkpoints_->at(*options.from, past);
-    if (wrong.empty()) wrong = checkpoints_->drop_after(past.step);
+    if (wrong.empty()) wrong = checkpoints_->drop_after(past.round);
     if (!wrong.empty()) throw std::runtime_error(wrong);
     return past;
   }
@@ -135,7 +135,7 @@ void TcpPeer::run(const std::vector<PeerAddress>& addresses) {
 
 void TcpPeer::tell_progress() {
   world_->after(std::chrono::milliseconds(250), [this] {
-    on_progress_(body_.peer->step);
+    on_progress_(body_.peer->round);
     tell_progress();
   });
 }
@@ -155,8 +155,8 @@ void TcpPeer::cut(PeerId neighbor, Time length) {
   world_->post([this, neighbor, length] { world_->cut(neighbor, length); });
 }
 
-void TcpPeer::ask(std::function<void(Step)> f) {
-  world_->post([this, f = std::move(f)] { f(body_.peer->step); });
+void TcpPeer::ask(std::function<void(Round)> f) {
+  world_->post([this, f = std::move(f)] { f(body_.peer->round); });
 }
 
 }  // namespace gv

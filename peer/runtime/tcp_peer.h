@@ -22,12 +22,12 @@ struct TcpPeerOptions {
   /// Where the peer keeps its checkpoints and, where the fleet asks for it, its ledger; empty:
   /// nowhere.
   std::string folder;
-  std::optional<Step> from;  ///< goes on from the checkpoint of this round
+  std::optional<Round> from;  ///< goes on from the checkpoint of this round
   /// Takes the place of a process that died: goes on from its newest checkpoint, or else from a
   /// neighbour's model, without waiting long for the neighbours that are not there.
   bool rejoin = false;
-  std::function<void()> on_ready;         ///< all links are up; on the loop
-  std::function<void(Step)> on_progress;  ///< rounds completed, four times a second
+  std::function<void()> on_ready;          ///< all links are up; on the loop
+  std::function<void(Round)> on_progress;  ///< rounds completed, four times a second
   std::function<void(Report)> on_report;
   std::function<void(const std::string&)> log;
   PeerParts parts{};  ///< in the place of the real ones
@@ -51,7 +51,7 @@ class TcpPeer {
   /// From any thread: no connection with this neighbour for so long.
   void cut(PeerId neighbor, Time length);
   /// From any thread: runs f(rounds completed) on the loop.
-  void ask(std::function<void(Step)> f);
+  void ask(std::function<void(Round)> f);
 
  private:
   void keep_books(const Hello& self, const std::string& folder);
@@ -60,7 +60,7 @@ class TcpPeer {
 
   const Assembly& fleet_;
   std::function<void()> on_ready_;
-  std::function<void(Step)> on_progress_;
+  std::function<void(Round)> on_progress_;
   std::unique_ptr<Replica> replica_;
   std::unique_ptr<Disk> disk_;
   std::unique_ptr<CheckpointStore> checkpoints_;

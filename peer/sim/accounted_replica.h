@@ -50,7 +50,7 @@ class AccountedReplica : public Replica {
   void save(StateWriter& out) const override { inner_->save(out); }
   /// The account begins anew: the restored x is the start.
   void restore(StateReader& in) override;
-  void skip_to(std::uint64_t gradient_steps) override { inner_->skip_to(gradient_steps); }
+  void skip_to(GradientStep t) override { inner_->skip_to(t); }
 
   std::vector<double> x() const;
   /// An element of x is not a number from now on.

@@ -20,13 +20,12 @@ constexpr Time restart_after{milliseconds(100)};
 
 }  // namespace
 
-Faults::Faults(
-    SimShared& shared, Dice& dice, FaultHands hands, const LinkTimes& times, const LinkParts& parts)
+Faults::Faults(SimShared& shared, FaultInjector& injector, FaultHands hands, const LinkParts& parts)
     : shared_(shared),
-      dice_(dice),
+      injector_(injector),
       hands_(std::move(hands)),
       processes_(shared.queue, static_cast<PeerId>(shared.peers.size())),
-      network_(shared, dice, processes_, times, parts) {}
+      network_(shared, injector, processes_, parts) {}
 
 void Faults::start() {
   if (network_.empty()) return;
@@ -47,49 +46,50 @@ void Faults::start() {
 }
 
 void Faults::heard(PeerId from, const PeerEvent& event) {
-  if (std::holds_alternative<event::NotFiniteCame>(event)) dice_.count(Probe::not_finite);
-  if (std::holds_alternative<event::DeadlinePassed>(event)) dice_.count(Probe::deadline);
+  if (std::holds_alternative<event::NotFiniteCame>(event)) injector_.count(Probe::not_finite);
+  if (std::holds_alternative<event::DeadlinePassed>(event)) injector_.count(Probe::deadline);
   if (const auto* passed = std::get_if<event::PassedOver>(&event)) hands_.leap(from, passed->to);
-  if (dice_.traced()) dice_.tell(now(), fmt::format("peer {} says: {}", from, to_text(event)));
+  if (injector_.traced())
+    injector_.tell(now(), fmt::format("peer {} says: {}", from, to_text(event)));
 }
 
 void Faults::plan_next(Fault fault) {
-  const double rate = dice_.rate(fault);
+  const double rate = injector_.rate(fault);
   if (rate == 0) return;
-  const double wait = -std::log(1 - dice_.uniform()) / rate;
+  const double wait = -std::log(1 - injector_.uniform()) / rate;
   const Time at = now() + Time{static_cast<std::int64_t>(wait * 1e9)};
-  if (at >= dice_.until()) return;
+  if (at >= injector_.until()) return;
   shared_.queue.push(at, [this, fault] {
-    if (strike(fault)) dice_.count(fault);
+    if (strike(fault)) injector_.count(fault);
     plan_next(fault);
   });
 }
 
 /// False: it found nothing to harm.
 bool Faults::strike(Fault fault) {
-  const auto victim = static_cast<PeerId>(dice_.below(shared_.peers.size()));
-  if (dice_.traced())
-    dice_.tell(now(), fmt::format("fault {}", fault_names[static_cast<std::size_t>(fault)]));
+  const auto victim = static_cast<PeerId>(injector_.below(shared_.peers.size()));
+  if (injector_.traced())
+    injector_.tell(now(), fmt::format("fault {}", fault_names[static_cast<std::size_t>(fault)]));
   switch (fault) {
     case Fault::reset:
       return network_.reset(network_.random_pair());
     case Fault::cut_off:
       return network_.cut_off(network_.random_pair(),
-                              dice_.time(milliseconds(1), milliseconds(80)));
+                              injector_.time(milliseconds(1), milliseconds(80)));
     case Fault::one_way:
       return network_.stall(
-          network_.random_pair(), 1, dice_.time(milliseconds(1), milliseconds(80)));
+          network_.random_pair(), 1, injector_.time(milliseconds(1), milliseconds(80)));
     case Fault::half_open:
       return network_.stall(
-          network_.random_pair(), 2, dice_.time(milliseconds(1), milliseconds(80)));
+          network_.random_pair(), 2, injector_.time(milliseconds(1), milliseconds(80)));
     case Fault::partition:
-      return network_.partition(dice_.time(milliseconds(1), milliseconds(80)));
+      return network_.partition(injector_.time(milliseconds(1), milliseconds(80)));
     case Fault::pause:
-      return pause(victim, dice_.time(microseconds(100), milliseconds(100)));
+      return pause(victim, injector_.time(microseconds(100), milliseconds(100)));
     case Fault::slow:
-      return slow(victim, dice_.factor(1, 100));
+      return slow(victim, injector_.factor(1, 100));
     case Fault::clock:
-      return set_clock(victim, dice_.factor(0.5, 2));
+      return set_clock(victim, injector_.factor(0.5, 2));
     case Fault::crash:
       return crash(victim);
     case Fault::poison:
@@ -152,7 +152,7 @@ bool Faults::set_clock(PeerId victim, double rate) {
 
 bool Faults::lie(PeerId victim) {
   if (processes_.dead(victim) || shared_.finished[victim] || !hands_.lie(victim)) return false;
-  network_.lie(victim, all_lies.at(dice_.below(all_lies.size())));
+  network_.lie(victim, all_lies.at(injector_.below(all_lies.size())));
   return true;
 }
 
@@ -165,16 +165,16 @@ bool Faults::kill(PeerId victim, bool with_machine) {
 }
 
 bool Faults::crash(PeerId victim) {
-  if (!kill(victim, dice_.below(machines) == 0)) return false;
-  if (dice_.below(heirless) == 0) return true;
-  shared_.queue.push(now() + dice_.time(milliseconds(1), milliseconds(100)),
+  if (!kill(victim, injector_.below(machines) == 0)) return false;
+  if (injector_.below(heirless) == 0) return true;
+  shared_.queue.push(now() + injector_.time(milliseconds(1), milliseconds(100)),
                      [this, victim] { succeed(victim); });
   return true;
 }
 
 void Faults::succeed(PeerId victim) {
   if (!processes_.dead(victim)) return;
-  dice_.note(now(), "begins anew", victim);
+  injector_.note(now(), "begins anew", victim);
   processes_.rise(victim);
   hands_.rise(victim);
 }

@@ -5,7 +5,7 @@
 
 #include "gossip/journal.h"
 #include "peer/fleet/injection.h"
-#include "peer/sim/dice.h"
+#include "peer/sim/fault_injector.h"
 #include "peer/sim/processes.h"
 #include "peer/sim/sim_network.h"
 
@@ -23,16 +23,12 @@ struct FaultHands {
   std::function<bool(PeerId)> tear;  ///< it is to die in the middle of its next checkpoint
 };
 
-/// Lets things go wrong in a simulated fleet: at times that the dice draw, or as the fleet file
+/// Lets things go wrong in a simulated fleet: at times that are drawn, or as the fleet file
 /// asks.
 class Faults {
  public:
   /// `parts` must outlive it.
-  Faults(SimShared& shared,
-         Dice& dice,
-         FaultHands hands,
-         const LinkTimes& times,
-         const LinkParts& parts);
+  Faults(SimShared& shared, FaultInjector& injector, FaultHands hands, const LinkParts& parts);
 
   void start();
   /// `restart`: who was killed has a successor without being asked for.
@@ -41,7 +37,7 @@ class Faults {
   bool crash(PeerId victim);
   Processes& processes() { return processes_; }
   SimNetwork& network() { return network_; }
-  Dice& dice() { return dice_; }
+  FaultInjector& injector() { return injector_; }
 
  private:
   Time now() const { return shared_.queue.now(); }
@@ -56,7 +52,7 @@ class Faults {
   bool lie(PeerId victim);
 
   SimShared& shared_;
-  Dice& dice_;
+  FaultInjector& injector_;
   FaultHands hands_;
   Processes processes_;
   SimNetwork network_;

@@ -7,54 +7,56 @@ namespace gv {
 namespace {
 
 /// Any number: small, large, or near the one that it replaces.
-std::uint64_t wrong(std::uint64_t right, Dice& dice) {
-  switch (dice.below(4)) {
+std::uint64_t wrong(std::uint64_t right, FaultInjector& injector) {
+  switch (injector.below(4)) {
     case 0:
-      return dice.below(8);
+      return injector.below(8);
     case 1:
-      return right + dice.below(5) - 2;
+      return right + injector.below(5) - 2;
     case 2:
-      return right + (std::uint64_t{1} << dice.below(40));
+      return right + (std::uint64_t{1} << injector.below(40));
     default:
-      return ~dice.below(1000);
+      return ~injector.below(1000);
   }
 }
 
 struct Liar {
   Lie lie;
-  Dice& dice;
+  FaultInjector& injector;
 
   void operator()(Hello& hello) const {
-    if (lie == Lie::clock) hello.clock += std::uint64_t{1} << dice.below(63);
+    if (lie == Lie::clock) hello.clock += std::uint64_t{1} << injector.below(63);
     if (lie == Lie::silence) hello.received = 0;
-    if (lie == Lie::numbers) hello.received = wrong(hello.received, dice);
+    if (lie == Lie::numbers) hello.received = wrong(hello.received, injector);
   }
   void operator()(Refusal&) const {}
   void operator()(Heartbeat& heartbeat) const {
-    if (lie == Lie::clock) heartbeat.clock += std::uint64_t{1} << dice.below(63);
+    if (lie == Lie::clock) heartbeat.clock += std::uint64_t{1} << injector.below(63);
     if (lie == Lie::silence) heartbeat.ack = 0;
-    if (lie == Lie::numbers) heartbeat.ack = wrong(heartbeat.ack, dice);
+    if (lie == Lie::numbers) heartbeat.ack = wrong(heartbeat.ack, injector);
   }
   void operator()(NumberedMessage& numbered) const {
     Message& message = numbered.message;
-    if (lie == Lie::clock) message.round += std::uint64_t{1} << dice.below(63);
+    if (lie == Lie::clock) message.round += std::uint64_t{1} << injector.below(63);
     if (lie == Lie::silence) numbered.ack = 0;
-    if (lie == Lie::numbers && dice.below(2) == 0) numbered.number = wrong(numbered.number, dice);
-    if (lie == Lie::numbers && dice.below(2) == 0) numbered.ack = wrong(numbered.ack, dice);
+    if (lie == Lie::numbers && injector.below(2) == 0)
+      numbered.number = wrong(numbered.number, injector);
+    if (lie == Lie::numbers && injector.below(2) == 0) numbered.ack = wrong(numbered.ack, injector);
     if (lie != Lie::contents) return;
-    if (dice.below(4) == 0) message.from = static_cast<PeerId>(dice.below(8));
-    if (dice.below(4) == 0) message.number = wrong(message.number, dice);
-    if (dice.below(4) == 0) message.part = static_cast<std::uint32_t>(wrong(message.part, dice));
-    if (dice.below(4) == 0)
-      message.degree = static_cast<std::uint32_t>(wrong(message.degree, dice));
-    if (dice.below(8) == 0) message.payload = nullptr;
+    if (injector.below(4) == 0) message.from = static_cast<PeerId>(injector.below(8));
+    if (injector.below(4) == 0) message.number = wrong(message.number, injector);
+    if (injector.below(4) == 0)
+      message.part = static_cast<std::uint32_t>(wrong(message.part, injector));
+    if (injector.below(4) == 0)
+      message.degree = static_cast<std::uint32_t>(wrong(message.degree, injector));
+    if (injector.below(8) == 0) message.payload = nullptr;
   }
 };
 
 }  // namespace
 
-Frame distort(Frame frame, Lie lie, Dice& dice) {
-  std::visit(Liar{lie, dice}, frame);
+Frame distort(Frame frame, Lie lie, FaultInjector& injector) {
+  std::visit(Liar{lie, injector}, frame);
   return frame;
 }
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "gossip/link/frames.h"
-#include "peer/sim/dice.h"
+#include "peer/sim/fault_injector.h"
 
 namespace gv {
 
@@ -20,6 +20,6 @@ inline constexpr std::array<Lie, 5> all_lies{
     Lie::clock, Lie::questions, Lie::silence, Lie::numbers, Lie::contents};
 
 /// The frame as a liar sends it.
-Frame distort(Frame frame, Lie lie, Dice& dice);
+Frame distort(Frame frame, Lie lie, FaultInjector& injector);
 
 }  // namespace gv

@@ -52,7 +52,7 @@ std::string SimCarrier::address(PeerId neighbor) const {
 }
 
 void SimCarrier::begin() {
-  network_.dice_.note(network_.now(), "begins", life.peer);
+  network_.injector_.note(network_.now(), "begins", life.peer);
   network_.on_begin_.at(this)();
 }
 
@@ -62,14 +62,14 @@ void SimCarrier::fail(const std::string& why) {
 
 void SimCarrier::leave() {
   left_ = true;
-  network_.dice_.note(network_.now(), "ends", life.peer);
+  network_.injector_.note(network_.now(), "ends", life.peer);
   for (const auto& [id, link] : connections_) network_.close(link, *this);
   connections_.clear();
 }
 
 void SimCarrier::say(const std::string& line) {
-  if (network_.dice_.traced())
-    network_.dice_.tell(network_.now(), fmt::format("peer {} logs: {}", life.peer, line));
+  if (network_.injector_.traced())
+    network_.injector_.tell(network_.now(), fmt::format("peer {} logs: {}", life.peer, line));
 }
 
 void SimCarrier::note(LinkEvent event, PeerId neighbor) {

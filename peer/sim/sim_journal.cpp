@@ -19,8 +19,8 @@ void SimJournal::publish(Report report) {
   if (last && shared_.faults != nullptr) shared_.faults->network().end(id_);
 }
 
-void SimJournal::store(Step step, std::vector<std::byte> state) {
-  if (shared_.on_store) shared_.on_store(id_, step, std::move(state));
+void SimJournal::store(Round round, std::vector<std::byte> state) {
+  if (shared_.on_store) shared_.on_store(id_, round, std::move(state));
 }
 
 void SimJournal::settled(const Settlement& settlement) {

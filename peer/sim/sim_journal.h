@@ -16,7 +16,7 @@ class SimJournal : public Journal {
       : shared_(shared), id_(id), life_(life) {}
 
   void publish(Report report) override;
-  void store(Step step, std::vector<std::byte> state) override;
+  void store(Round round, std::vector<std::byte> state) override;
   void settled(const Settlement& settlement) override;
   void note(const PeerEvent& event) override;
 

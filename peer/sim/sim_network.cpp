@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "peer/runtime/link_bounds.h"
 #include "peer/sim/trace_words.h"
 
 namespace gv {
@@ -26,23 +25,13 @@ std::vector<std::byte> bytes_of(const Frame& frame) {
   return bytes;
 }
 
-LinkSettings settings_of(const Peer& peer, Life life, const LinkTimes& times) {
-  LinkSettings settings = link_settings(peer.plan, peer.replica.size(), 0);
-  settings.self.incarnation = life.number + 1;
-  settings.times = times;
-  settings.times.patience = peer.plan.patience;
-  settings.rejoin = life.number > 0;
-  return settings;
-}
-
 }  // namespace
 
 SimNetwork::SimNetwork(SimShared& shared,
-                       Dice& dice,
+                       FaultInjector& injector,
                        Processes& processes,
-                       const LinkTimes& times,
                        const LinkParts& parts)
-    : shared_(shared), dice_(dice), processes_(processes), times_(times), parts_(parts) {
+    : shared_(shared), injector_(injector), processes_(processes), parts_(parts) {
   for (PeerId id = 0; id < shared_.finished.size(); ++id)
     shapers_.emplace_back(shared.network, id, shared.seed);
   present_.resize(shared_.finished.size());
@@ -50,15 +39,17 @@ SimNetwork::SimNetwork(SimShared& shared,
 
 // ---- The processes.
 
-void SimNetwork::born(Life life, const Peer& peer, LinkUser& user, std::function<void()> on_begin) {
+void SimNetwork::born(Life life,
+                      LinkSettings settings,
+                      LinkUser& user,
+                      std::function<void()> on_begin) {
   const std::uint64_t seed = shared_.seed * 1000 + life.number;
-  LinkSettings settings = settings_of(peer, life, times_);
+  for (const PeerId neighbor : settings.neighbors)
+    if (life.number == 0) pair_of(life.peer, neighbor);
   if (parts_.settings) parts_.settings(settings);
   SimCarrier& carrier = carriers_.emplace_back(*this, life, user, std::move(settings), seed);
   present_[life.peer] = &carrier;
   on_begin_[&carrier] = std::move(on_begin);
-  for (const PeerId neighbor : links_of(peer.plan))
-    if (life.number == 0) pair_of(life.peer, neighbor);
   if (started_) carrier.links().start(carrier.now());
 }
 
@@ -104,27 +95,28 @@ void SimNetwork::run_at(Time at, SimCarrier& process, std::function<void()> f, b
 
 void SimNetwork::note(LinkEvent event, const SimCarrier& process, PeerId neighbor) {
   const PeerId self = process.life.peer;
-  dice_.note(now(), text(event), self, neighbor);
+  injector_.note(now(), text(event), self, neighbor);
   switch (event) {
     case LinkEvent::lost:
     case LinkEvent::died:
       return;
     case LinkEvent::silent:
-      return dice_.count(Probe::silence);
+      return injector_.count(Probe::silence);
     case LinkEvent::refused:
-      return dice_.count(Probe::refused_frame);
+      return injector_.count(Probe::refused_frame);
     case LinkEvent::away:
-      if (shared_.finished[self]) dice_.count(Probe::lingers);
-      return dice_.count(Probe::away);
+      if (shared_.finished[self]) injector_.count(Probe::lingers);
+      return injector_.count(Probe::away);
     case LinkEvent::back:
-      return dice_.count(Probe::back);
-    case LinkEvent::reborn:
-      if (shared_.peers[self]->exchanging(neighbor)) dice_.count(Probe::left_open);
-      return dice_.count(Probe::reborn);
+      return injector_.count(Probe::back);
+    case LinkEvent::replaced:
+      if (const Peer* peer = shared_.peers[self]; peer != nullptr && peer->exchanging(neighbor))
+        injector_.count(Probe::left_open);
+      return injector_.count(Probe::replaced);
     case LinkEvent::sent_again:
-      return dice_.count(Probe::sent_again);
+      return injector_.count(Probe::sent_again);
     case LinkEvent::repetition:
-      return dice_.count(Probe::dropped_repetition);
+      return injector_.count(Probe::dropped_repetition);
   }
 }
 
@@ -136,7 +128,7 @@ SimNetwork::Pair& SimNetwork::pair_of(PeerId a, PeerId b) {
 }
 
 bool SimNetwork::blocked(PeerId a, PeerId b) {
-  return now() < dice_.until() && now() < pair_of(a, b).blocked_until;
+  return now() < injector_.until() && now() < pair_of(a, b).blocked_until;
 }
 
 /// The first connections of a fleet are made before anything goes wrong and before time counts.
@@ -202,15 +194,15 @@ void SimNetwork::transmit(const Link& link, const SimCarrier& from, const Frame&
   if (!end.open) return;
   const auto* numbered = std::get_if<NumberedMessage>(&frame);
   if (numbered != nullptr)
-    dice_.note(now(),
-               sends(numbered->message.kind),
-               from.life.peer,
-               link->ends[1 - k].process->life.peer,
-               numbered->message.number);
-  Bytes bytes = bytes_of(from.lie_ ? distort(frame, *from.lie_, dice_) : frame);
-  if (dice_.strikes(Fault::corrupt, now()))
-    bytes[dice_.below(bytes.size())] ^= static_cast<std::byte>(1U << dice_.below(8));
-  const int copies = dice_.strikes(Fault::duplicate, now()) ? 2 : 1;
+    injector_.note(now(),
+                   sends(numbered->message.kind),
+                   from.life.peer,
+                   link->ends[1 - k].process->life.peer,
+                   numbered->message.number);
+  Bytes bytes = bytes_of(from.lie_ ? distort(frame, *from.lie_, injector_) : frame);
+  if (injector_.strikes(Fault::corrupt, now()))
+    bytes[injector_.below(bytes.size())] ^= static_cast<std::byte>(1U << injector_.below(8));
+  const int copies = injector_.strikes(Fault::duplicate, now()) ? 2 : 1;
   for (int copy = 0; copy < copies; ++copy)
     end.stalled ? end.held.push_back(bytes) : launch(link, k, bytes, numbered == nullptr);
 }
@@ -228,13 +220,13 @@ void SimNetwork::launch(const Link& link, std::size_t from, const Bytes& bytes, 
         [this, link, at = 1 - from, part = std::move(part)] { feed(link, at, part); },
         idle);
   };
-  if (bytes.empty() || !dice_.strikes(Fault::slice, now())) return deliver(bytes);
+  if (bytes.empty() || !injector_.strikes(Fault::slice, now())) return deliver(bytes);
   for (std::size_t done = 0; done < bytes.size();) {
-    const std::size_t length = std::min(bytes.size() - done, 1 + dice_.below(bytes.size()));
+    const std::size_t length = std::min(bytes.size() - done, 1 + injector_.below(bytes.size()));
     const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(done);
     deliver(Bytes(begin, begin + static_cast<std::ptrdiff_t>(length)));
     done += length;
-    arrives += dice_.time(Time{0}, milliseconds(2));
+    arrives += injector_.time(Time{0}, milliseconds(2));
   }
   shapers_[self].hold(other, arrives);
 }
@@ -272,9 +264,9 @@ void SimNetwork::take(End& at, Frame frame) {
   SimCarrier& process = *at.process;
   if (const auto* numbered = std::get_if<NumberedMessage>(&frame)) {
     const Message& message = numbered->message;
-    dice_.note(now(), hears(message.kind), process.life.peer, message.from, message.number);
+    injector_.note(now(), hears(message.kind), process.life.peer, message.from, message.number);
     if (message.kind == Kind::model_copy && message.part == 0 && message.payload)
-      dice_.count(Probe::fetched);
+      injector_.count(Probe::fetched);
   }
   process.links().arrived(at.id, std::move(frame), process.now());
 }
@@ -289,7 +281,8 @@ void SimNetwork::close(const Link& link, const SimCarrier& from) {
 // ---- The faults.
 
 SimNetwork::Pair& SimNetwork::random_pair() {
-  return std::next(pairs_.begin(), static_cast<std::ptrdiff_t>(dice_.below(pairs_.size())))->second;
+  return std::next(pairs_.begin(), static_cast<std::ptrdiff_t>(injector_.below(pairs_.size())))
+      ->second;
 }
 
 bool SimNetwork::reset(Pair& pair) {
@@ -298,7 +291,7 @@ bool SimNetwork::reset(Pair& pair) {
     const Link link = each.lock();
     if (!link || !link->ends[0].open || !link->ends[1].open) continue;
     any = true;
-    dice_.note(now(), "is reset from", pair.a, pair.b);
+    injector_.note(now(), "is reset from", pair.a, pair.b);
     for (End& end : link->ends) {
       end.open = false;
       end.reset = true;
@@ -319,7 +312,7 @@ bool SimNetwork::cut_off(Pair& pair, Time length) {
 
 bool SimNetwork::partition(Time length) {
   std::vector<bool> side(present_.size());
-  for (std::size_t i = 0; i < side.size(); ++i) side[i] = dice_.below(2) == 1;
+  for (std::size_t i = 0; i < side.size(); ++i) side[i] = injector_.below(2) == 1;
   bool any = false;
   for (auto& [ids, pair] : pairs_)
     if (side[pair.a] != side[pair.b]) any = cut_off(pair, length) || any;
@@ -327,7 +320,7 @@ bool SimNetwork::partition(Time length) {
 }
 
 bool SimNetwork::stall(Pair& pair, int ways, Time length) {
-  const std::size_t first = dice_.below(2);
+  const std::size_t first = injector_.below(2);
   bool any = false;
   for (const std::weak_ptr<SimConnection>& each : pair.connections) {
     const Link link = each.lock();
@@ -351,7 +344,7 @@ void SimNetwork::end_stall(const Link& link, std::size_t from) {
 void SimNetwork::lie(PeerId peer, Lie lie) {
   SimCarrier& liar = process(peer);
   liar.lie_ = lie;
-  dice_.note(now(), "begins to lie to", peer, peer, static_cast<std::uint64_t>(lie));
+  injector_.note(now(), "begins to lie to", peer, peer, static_cast<std::uint64_t>(lie));
   if (lie != Lie::questions) return;
   constexpr int questions = 100;
   for (const PeerId neighbor : links_of(shared_.peers[peer]->plan)) {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "peer/sim/dice.h"
+#include "peer/sim/fault_injector.h"
 #include "peer/sim/lies.h"
 #include "peer/sim/link_parts.h"
 #include "peer/sim/processes.h"
@@ -57,15 +57,14 @@ class SimNetwork {
 
   /// `parts` must outlive it.
   SimNetwork(SimShared& shared,
-             Dice& dice,
+             FaultInjector& injector,
              Processes& processes,
-             const LinkTimes& times,
              const LinkParts& parts);
 
   // The processes.
   /// A process begins; the first of its peer, or the successor of one that died. `on_begin`: it has
   /// found enough neighbours.
-  void born(Life life, const Peer& peer, LinkUser& user, std::function<void()> on_begin);
+  void born(Life life, LinkSettings settings, LinkUser& user, std::function<void()> on_begin);
   void start();  ///< the first ones; from then on each starts when it is born
   /// A process has died. `silently`: with its machine, so that nobody is told.
   void died(PeerId peer, bool silently);
@@ -122,9 +121,8 @@ class SimNetwork {
   void end_stall(const Link& link, std::size_t from);
 
   SimShared& shared_;
-  Dice& dice_;
+  FaultInjector& injector_;
   Processes& processes_;
-  LinkTimes times_;
   const LinkParts& parts_;
   BufferPool pool_;
   std::vector<Shaper> shapers_;  ///< by id

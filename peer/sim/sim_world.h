@@ -41,7 +41,7 @@ struct SimShared {
   Faults* faults = nullptr;  ///< null: a world in which nothing goes wrong
   Audit* audit = nullptr;    ///< with faults
   /// Keeps a checkpoint; null: nowhere. May be called from several threads.
-  std::function<void(PeerId, Step, std::vector<std::byte> state)> on_store;
+  std::function<void(PeerId, Round, std::vector<std::byte> state)> on_store;
 };
 
 /// World in virtual time. Links are FIFO per ordered pair, as TCP is; when a message arrives, the

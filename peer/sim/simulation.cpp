@@ -39,7 +39,7 @@ class Simulation {
     shared_.on_store = options.on_store;
     for (const Checkpoint& past : options.resume) {
       restore(*lives_.at(past.peer).replica, past);
-      shared_.peers.at(past.peer)->step = past.step;
+      shared_.peers.at(past.peer)->round = past.round;
     }
     if (!options.faults) return;
     trial_.emplace(
@@ -54,16 +54,16 @@ class Simulation {
     SimulationResult result;
     if (trial_) trial_->start();
     for (std::size_t i = 0; i < shared_.peers.size() && !trial_; ++i) lives_[i].task.start();
-    Step told = 0;
+    Round told = 0;
     while (!shared_.queue.empty() || !shared_.jobs.empty()) {
       while (shared_.queue.more_now()) shared_.queue.run_next();
       if (!shared_.jobs.empty()) {
         run_jobs();
         result.interrupted = result.interrupted || should_stop();
         if (result.interrupted || out_of_time() || target_reached()) stop_all();
-        const Step step = shared_.peers.front()->step;
-        if (options_.on_progress && step != told)
-          options_.on_progress(told = step, shared_.queue.now());
+        const Round round = shared_.peers.front()->round;
+        if (options_.on_progress && round != told)
+          options_.on_progress(told = round, shared_.queue.now());
         continue;
       }
       if (trial_ && trial_->over()) break;
@@ -86,7 +86,7 @@ class Simulation {
   Plan plan(PeerId i) const {
     Plan plan = fleet_.plan(i);
     if (options_.rounds == 0) return plan;
-    plan.steps = options_.rounds;
+    plan.rounds = options_.rounds;
     plan.evaluate_every = plan.checkpoint_every = 0;
     return plan;
   }
@@ -118,7 +118,7 @@ class Simulation {
     plan.fetch = !past;
     if (past) restore(*replica, *past);
     Peer* peer = begin_life(life.peer, life.number, plan, std::move(replica));
-    if (past) peer->step = past->step;
+    if (past) peer->round = past->round;
     return peer;
   }
 

@@ -11,7 +11,7 @@
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/observer.h"
 #include "peer/runtime/peer_parts.h"
-#include "peer/sim/dice.h"
+#include "peer/sim/fault_injector.h"
 #include "peer/sim/sim_network.h"
 
 namespace gv {
@@ -20,12 +20,12 @@ namespace gv {
 /// whose rounds take about a millisecond.
 LinkTimes swarm_times();
 
-/// What goes wrong in virtual time: what the dice bring, or what the fleet file asks for.
+/// What goes wrong in virtual time: what is drawn by chance, or what the fleet file asks for.
 struct FaultPlan {
   std::uint64_t seed = 0;
-  Time until{std::chrono::milliseconds(500)};  ///< nothing that the dice bring happens later
-  Dice::Trace trace;                           ///< a line for everything that happens; may be empty
-  bool dice = true;      ///< faults are drawn from the seed; false: `inject` alone
+  Time until{std::chrono::milliseconds(500)};  ///< no fault is drawn that happens later
+  FaultInjector::Trace trace;                  ///< a line for everything that happens; may be empty
+  bool drawn = true;     ///< faults are drawn from the seed; false: `inject` alone
   bool restart = false;  ///< injected deaths have successors
   std::vector<Injection> inject{};
   LinkTimes times = swarm_times();
@@ -35,14 +35,14 @@ struct SimulationOptions {
   std::optional<FaultPlan> faults;
   LinkParts links{};  ///< the tests' own, with faults
   /// Where peer i's state after a round goes, from several threads; null: nowhere.
-  std::function<void(PeerId, Step, std::vector<std::byte> state)> on_store;
+  std::function<void(PeerId, Round, std::vector<std::byte> state)> on_store;
   std::vector<Checkpoint> resume;  ///< by peer; empty: from the beginning
   int threads = 0;  ///< for the gradients of one instant; 0: all cores. Changes no bit
   /// Makes peer i's replica; null: the fleet's own, on the CPU.
   std::function<std::unique_ptr<Replica>(PeerId)> replica;
-  Step rounds = 0;  ///< instead of the fleet's, without reports and checkpoints; 0: the fleet's
+  Round rounds = 0;  ///< instead of the fleet's, without reports and checkpoints; 0: the fleet's
   std::function<bool()> interrupted;  ///< polled; true: every peer stops after its round
-  std::function<void(Step round, Time virtual_time)> on_progress;  ///< now and then, from the loop
+  std::function<void(Round round, Time virtual_time)> on_progress;  ///< now and then, from the loop
   PeerParts parts{};  ///< in the place of the real ones
 };
 

@@ -16,7 +16,7 @@ struct SwarmOptions {
   int jobs = 0;                                ///< seeds at a time; 0: as many as there are cores
   Time until{std::chrono::milliseconds(500)};  ///< faults until then, in virtual time
   LinkParts links{};                           ///< the tests' own
-  Dice::Trace trace;  ///< a line for all that happens; may be empty. For one seed
+  FaultInjector::Trace trace;  ///< a line for all that happens; may be empty. For one seed
   std::function<bool()> interrupted;
   std::function<void(std::uint64_t done)> on_progress;
   PeerParts parts{};  ///< in the place of the real ones

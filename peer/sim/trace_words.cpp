@@ -42,7 +42,7 @@ const char* text(LinkEvent event) {
       return "has outlived";
     case LinkEvent::back:
       return "has back";
-    case LinkEvent::reborn:
+    case LinkEvent::replaced:
       return "meets the successor of";
     case LinkEvent::sent_again:
       return "sends again to";

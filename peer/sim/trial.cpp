@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "peer/runtime/link_bounds.h"
+
 namespace gv {
 namespace {
 
@@ -16,6 +18,15 @@ constexpr double drift_tolerance = 1e-4;
 
 /// After the last fault. Peers that send the same again and again are busy, and get nowhere.
 constexpr Time longest_life = std::chrono::hours(1);
+
+LinkSettings settings_of(const Peer& peer, Life life, const LinkTimes& times) {
+  LinkSettings settings = link_settings(peer.plan, peer.replica.size(), 0);
+  settings.self.incarnation = life.number + 1;
+  settings.times = times;
+  settings.times.patience = peer.plan.patience;
+  settings.rejoin = life.number > 0;
+  return settings;
+}
 
 }  // namespace
 
@@ -38,9 +49,9 @@ Trial::Trial(const FaultPlan& plan, const LinkParts& parts, SimShared& shared, B
     : plan_(plan),
       shared_(shared),
       begin_(std::move(begin)),
-      dice_(plan.seed, plan.until, plan.trace, plan.dice),
+      injector_(plan.seed, plan.until, plan.trace, plan.drawn),
       faults_(shared,
-              dice_,
+              injector_,
               {.die = [this](PeerId i) { die(i); },
                .rise = [this](PeerId i) { rise(i); },
                .leap = [this](PeerId i, Round to) { check_leap(i, to); },
@@ -48,34 +59,36 @@ Trial::Trial(const FaultPlan& plan, const LinkParts& parts, SimShared& shared, B
                .lie = [this](PeerId i) { return lie(i); },
                .fill_disk =
                    [this](PeerId i) {
-                     if (works(i)) safes_[i].fill(1 + static_cast<int>(dice_.below(4)));
+                     if (works(i)) stores_[i].fill(1 + static_cast<int>(injector_.below(4)));
                      return works(i);
                    },
                .tear =
                    [this](PeerId i) {
-                     if (works(i)) safes_[i].tear();
+                     if (works(i)) stores_[i].tear();
                      return works(i);
                    }},
-              plan.times,
               parts),
       present_(shared.peers.size()) {
   shared_.faults = &faults_;
   shared_.audit = &audit_;
-  shared_.on_store = [this](PeerId i, Step step, std::vector<std::byte> state) {
-    keep(i, step, std::move(state));
+  shared_.on_store = [this](PeerId i, Round round, std::vector<std::byte> state) {
+    keep(i, round, std::move(state));
   };
-  for (PeerId i = 0; i < shared.peers.size(); ++i) safes_.emplace_back(i);
+  for (PeerId i = 0; i < shared.peers.size(); ++i) stores_.emplace_back(i);
 }
 
 void Trial::start() {
   faults_.network().start();
-  plan_.dice ? faults_.start() : faults_.inject(plan_.inject, plan_.restart);
+  plan_.drawn ? faults_.start() : faults_.inject(plan_.inject, plan_.restart);
 }
 
 void Trial::born(Life life, Peer& peer, Task<>& task) {
   present_[life.peer] = records_.size();
   records_.push_back({life, &peer, &task});
-  faults_.network().born(life, peer, peer, [this, record = records_.size() - 1] { begin(record); });
+  faults_.network().born(
+      life, settings_of(peer, life, plan_.times), peer, [this, record = records_.size() - 1] {
+        begin(record);
+      });
 }
 
 void Trial::begin(std::size_t record) {
@@ -96,22 +109,22 @@ bool Trial::stuck() const {
   const Time longest = times.connect + times.farewell + times.dead_after;
   const Time now = shared_.queue.now();
   return now - shared_.queue.idle_since() > longest ||
-         (plan_.dice && now - plan_.until > longest_life);
+         (plan_.drawn && now - plan_.until > longest_life);
 }
 
 void Trial::die(PeerId peer) {
   deserted_ = true;
   present(peer).dead = true;
-  safes_[peer].lose_power(dice_);
-  if (!plan_.dice) shared_.observer->forget(peer);
+  stores_[peer].lose_power(injector_);
+  if (!plan_.drawn) shared_.observer->forget(peer);
 }
 
 void Trial::rise(PeerId peer) {
   // Now and then the disk is lost, too.
-  std::optional<Checkpoint> past = safes_[peer].load(violations_);
-  if (plan_.dice && dice_.below(3) == 0) past.reset();
-  if (!plan_.dice) shared_.observer->expect(peer);
-  if (past) dice_.count(Probe::restored);
+  std::optional<Checkpoint> past = stores_[peer].load(violations_);
+  if (plan_.drawn && injector_.below(3) == 0) past.reset();
+  if (!plan_.drawn) shared_.observer->expect(peer);
+  if (past) injector_.count(Probe::restored);
   shared_.peers[peer] = begin_({peer, faults_.processes().life(peer)}, past);
 }
 
@@ -120,13 +133,13 @@ bool Trial::works(PeerId peer) {
   return !record.dead && record.started && !record.task->done();
 }
 
-void Trial::keep(PeerId peer, Step step, std::vector<std::byte> state) {
-  switch (safes_[peer].save(step, std::move(state), dice_)) {
-    case Safe::Saved::yes:
+void Trial::keep(PeerId peer, Round round, std::vector<std::byte> state) {
+  switch (stores_[peer].save(round, std::move(state), injector_)) {
+    case SimCheckpointStore::Saved::yes:
       return;
-    case Safe::Saved::no:
-      return dice_.count(Probe::unsaved);
-    case Safe::Saved::torn:
+    case SimCheckpointStore::Saved::no:
+      return injector_.count(Probe::unsaved);
+    case SimCheckpointStore::Saved::torn:
       shared_.queue.push(shared_.queue.now(), [this, peer] { faults_.crash(peer); });
   }
 }
@@ -165,7 +178,7 @@ void Trial::check_leap(PeerId peer, Round to) {
   for (PeerId i = 0; i < present_.size(); ++i)
     if (i != peer)
       furthest = std::max(
-          {furthest, present(i).peer->step, present(i).liar ? 0 : present(i).peer->clock()});
+          {furthest, present(i).peer->round, present(i).liar ? 0 : present(i).peer->clock()});
   if (to > furthest + present_.size())
     violations_.push_back(
         fmt::format("peer {} leaps to round {}, and nobody is beyond {}", peer, to, furthest));
@@ -197,9 +210,9 @@ void Trial::judge(SimulationResult& result) {
   for (PeerId i = 0; i < present_.size(); ++i)
     if (present(i).dead || !present(i).started) result.lost.push_back(i);
   result.violations = std::move(violations_);
-  result.faults = dice_.faults();
-  result.probes = dice_.probes();
-  result.trace_hash = dice_.hash();
+  result.faults = injector_.faults();
+  result.probes = injector_.probes();
+  result.trace_hash = injector_.hash();
 }
 
 bool Trial::gone(Life life) const {
@@ -221,8 +234,8 @@ void Trial::check_end(const Record& record) {
     violations_.push_back(fmt::format("peer {} (life {}) found no neighbour", id, number));
   if (!record.started) return;
   if (!record.task->done()) {
-    violations_.push_back(
-        fmt::format("peer {} (life {}) waits for ever in round {}", id, number, record.peer->step));
+    violations_.push_back(fmt::format(
+        "peer {} (life {}) waits for ever in round {}", id, number, record.peer->round));
     return;
   }
   record.task->result();

@@ -9,7 +9,7 @@
 #include "peer/sim/accounted_replica.h"
 #include "peer/sim/audit.h"
 #include "peer/sim/faults.h"
-#include "peer/sim/safe.h"
+#include "peer/sim/sim_checkpoint_store.h"
 #include "peer/sim/simulation.h"
 
 namespace gv {
@@ -59,7 +59,7 @@ class Trial {
   void check_leap(PeerId peer, Round to);
   void check_memory();
   bool works(PeerId peer);
-  void keep(PeerId peer, Step step, std::vector<std::byte> state);
+  void keep(PeerId peer, Round round, std::vector<std::byte> state);
   void begin(std::size_t record);
   Record& present(PeerId peer) { return records_[present_[peer]]; }
   bool gone(Life life) const;
@@ -71,11 +71,11 @@ class Trial {
   const FaultPlan& plan_;
   SimShared& shared_;
   Begin begin_;
-  Dice dice_;
+  FaultInjector injector_;
   Audit audit_;
   Faults faults_;
   std::vector<Record> records_;
-  std::deque<Safe> safes_;
+  std::deque<SimCheckpointStore> stores_;
   std::vector<std::size_t> present_;  ///< the last record of each peer
   std::vector<std::string> violations_;
   bool lied_ = false;

@@ -61,7 +61,7 @@ proto::Header header_of(const Hello& h) {
   hello.set_peers(h.peers);
   hello.set_neighbor_incarnation(h.neighbor_incarnation);
   hello.set_received(h.received);
-  hello.set_step(h.clock);
+  hello.set_clock(h.clock);
   return header;
 }
 
@@ -75,7 +75,7 @@ proto::Header header_of(const Heartbeat& h) {
   proto::Header header;
   proto::Heartbeat& heartbeat = *header.mutable_heartbeat();
   heartbeat.set_ack(h.ack);
-  heartbeat.set_step(h.clock);
+  heartbeat.set_clock(h.clock);
   heartbeat.set_jobs(h.jobs);
   heartbeat.set_working(h.working);
   return header;
@@ -87,7 +87,7 @@ proto::Header header_of(const NumberedMessage& numbered) {
   proto::Message& message = *header.mutable_message();
   message.set_kind(static_cast<std::uint32_t>(m.kind));
   message.set_from(m.from);
-  message.set_step(m.number);
+  message.set_exchange(m.number);
   message.set_part(m.part);
   message.set_number(numbered.number);
   message.set_ack(numbered.ack);
@@ -104,17 +104,17 @@ Hello read(const proto::Hello& h) {
           .peers = h.peers(),
           .neighbor_incarnation = h.neighbor_incarnation(),
           .received = h.received(),
-          .clock = h.step()};
+          .clock = h.clock()};
 }
 
 Heartbeat read(const proto::Heartbeat& h) {
-  return {.ack = h.ack(), .clock = h.step(), .jobs = h.jobs(), .working = h.working()};
+  return {.ack = h.ack(), .clock = h.clock(), .jobs = h.jobs(), .working = h.working()};
 }
 
 NumberedMessage read(const proto::Message& m) {
   return {.message = {.from = m.from(),
                       .kind = static_cast<Kind>(m.kind()),
-                      .number = m.step(),
+                      .number = m.exchange(),
                       .part = m.part(),
                       .payload = {},
                       .round = m.round(),

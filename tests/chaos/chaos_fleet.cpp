@@ -64,9 +64,9 @@ void ChaosFleet::heed(PeerId id, const control::PeerSays& says) {
     for (PeerId i = 0; i < slots_.size(); ++i) introduce(i);
     connected_ = true;
   } else if (const auto* progress = std::get_if<control::Progress>(&says)) {
-    slot.step = progress->step;
+    slot.round = progress->round;
   } else if (const auto* reported = std::get_if<control::Reported>(&says)) {
-    slot.step = reported->report.step;
+    slot.round = reported->report.round;
     const Payload model = receive_vector(slot.child->vectors());
     if (reported->report.last) finals_[id] = model;
   }
@@ -89,15 +89,16 @@ bool ChaosFleet::run_to_end() {
     if (comes_true([this] { return pump(); })) return true;
   for (PeerId i = 0; i < slots_.size(); ++i) {
     if (slots_[i].child->running())
-      fmt::print("peer {} still runs, in round {}\n{}", i, slots_[i].step, slots_[i].log);
+      fmt::print("peer {} still runs, in round {}\n{}", i, slots_[i].round, slots_[i].log);
   }
   return false;
 }
 
-bool ChaosFleet::reaches(Step round) {
+bool ChaosFleet::reaches(Round round) {
   return comes_true([&] {
     const bool ended = pump();
-    return ended || std::ranges::all_of(slots_, [round](const Slot& s) { return s.step >= round; });
+    return ended ||
+           std::ranges::all_of(slots_, [round](const Slot& s) { return s.round >= round; });
   });
 }
 

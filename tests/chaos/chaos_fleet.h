@@ -29,10 +29,10 @@ class ChaosFleet {
   /// Until all have ended; false after ten minutes.
   bool run_to_end();
   /// Waits until every peer has completed so many rounds.
-  bool reaches(Step round);
+  bool reaches(Round round);
 
   int exit_code(PeerId id) const;
-  Step step(PeerId id) const { return slots_[id].step; }
+  Round round(PeerId id) const { return slots_[id].round; }
   const std::string& log(PeerId id) const { return slots_[id].log; }
   /// The final vectors, of those that said their last words.
   const std::map<PeerId, Payload>& finals() const { return finals_; }
@@ -46,7 +46,7 @@ class ChaosFleet {
     std::string folder;
     std::uint16_t port = 0;
     bool introduced = false;
-    Step step = 0;
+    Round round = 0;
     std::string log;
   };
   void heed(PeerId id, const control::PeerSays& says);

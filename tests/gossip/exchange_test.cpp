@@ -22,7 +22,7 @@ TEST_F(OnePeer, SettlesLateAgainstWhatItSent) {
   EXPECT_FLOAT_EQ(x()[0], 2) << "1 + (4 - 1) / 3";
   EXPECT_EQ(peer->open_exchanges(), 1U);
 
-  ++peer->step;
+  ++peer->round;
   world.sent.clear();
   EXPECT_TRUE(peer->deliver(model(1, 1, 0, filled(1, 2))));
   Task<> second = begin_average();
@@ -32,7 +32,7 @@ TEST_F(OnePeer, SettlesLateAgainstWhatItSent) {
 
   peer->back(2);
   EXPECT_TRUE(peer->deliver(model(2, 0, 0, filled(1, 7))));
-  ++peer->step;
+  ++peer->round;
   world.sent.clear();
   EXPECT_TRUE(peer->deliver(model(1, 2, 0, filled(1, 4))));
   Task<> third = begin_average();
@@ -89,7 +89,7 @@ TEST_F(OnePeer, WeighsAnEdgeByBothEndsDegreesOfTheMoment) {
 TEST_F(OnePeer, ValuesThatAreNotFiniteFlowNowhereAndEndInQuarantine) {
   make(3);
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  for (Step k = 0; k < 3; ++k) {
+  for (Round k = 0; k < 3; ++k) {
     const auto bad = std::make_shared<Buffer>(3 * sizeof(float));
     std::ranges::copy(std::array{nan, 1.0F, INFINITY}, bad->floats().begin());
     EXPECT_TRUE(peer->deliver(model(1, k, 0, bad)));
@@ -97,7 +97,7 @@ TEST_F(OnePeer, ValuesThatAreNotFiniteFlowNowhereAndEndInQuarantine) {
     Task<> average = begin_average();
     ASSERT_TRUE(average.done());
     EXPECT_EQ(x(), (std::vector<float>{1, 1, 1}));
-    ++peer->step;
+    ++peer->round;
   }
   EXPECT_NE(journal.said.find("(3 of 3)"), std::string::npos) << journal.said;
   world.sent.clear();
@@ -130,7 +130,7 @@ TEST_F(OnePeer, WaitsForTheRoundOfANeighbourThatIsAhead) {
   Plan plan = ring_plan();
   plan.catch_up = true;
   make(1, plan);
-  const auto half = [](PeerId from, Step exchange, Step round) {
+  const auto half = [](PeerId from, Round exchange, Round round) {
     Message m = model(from, exchange, 0, filled(1, 1));
     m.round = round;
     return m;
@@ -144,14 +144,14 @@ TEST_F(OnePeer, WaitsForTheRoundOfANeighbourThatIsAhead) {
   };
   EXPECT_TRUE(peer->deliver(half(1, 0, 2)));
   std::vector<std::vector<PeerId>> told;
-  for (Step round = 0; round < 4; ++round) {
+  for (Round round = 0; round < 4; ++round) {
     EXPECT_TRUE(peer->deliver(half(2, round, round)));
     if (round == 3) {
       EXPECT_TRUE(peer->deliver(half(1, 1, 3)));
     }
     Task<> average = begin_average();
     EXPECT_TRUE(average.done());
-    Task<> end = peer->end_step();
+    Task<> end = peer->end_round();
     end.start();
     world.work();
     told.push_back(receivers());
@@ -164,7 +164,7 @@ TEST_F(OnePeer, PassesToTheRoundOfItsNeighboursWhenAllAreAhead) {
   Plan plan = ring_plan();
   plan.catch_up = true;
   make(1, plan);
-  for (Step exchange = 0; exchange < 2; ++exchange) {
+  for (Round exchange = 0; exchange < 2; ++exchange) {
     for (const PeerId from : {1U, 2U}) {
       Message half = model(from, exchange, 0, filled(1, 1));
       half.round = exchange + 2;
@@ -173,7 +173,7 @@ TEST_F(OnePeer, PassesToTheRoundOfItsNeighboursWhenAllAreAhead) {
     Task<> average = begin_average();
     EXPECT_TRUE(average.done());
     EXPECT_EQ(world.sent.size(), 2 * (exchange + 1)) << "no round without them";
-    Task<> end = peer->end_step();
+    Task<> end = peer->end_round();
     end.start();
     world.work();
   }

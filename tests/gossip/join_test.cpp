@@ -14,7 +14,7 @@ TEST_F(OnePeer, ASuccessorBeginsAnew) {
   EXPECT_TRUE(peer->deliver(model(2, 0, 0, filled(piece_floats, 4))));
   Task<> first = begin_average();
   EXPECT_FALSE(first.done()) << "the second piece of peer 2 is missing";
-  peer->reborn(2);
+  peer->replaced(2);
   world.work();
   ASSERT_TRUE(first.done());
   EXPECT_EQ(peer->open_exchanges(), 0U);
@@ -58,7 +58,7 @@ TEST_F(OnePeer, TakesAModelFromTheFirstNeighbourThatHasOne) {
   world.work();
   ASSERT_TRUE(join.done());
   EXPECT_EQ(x()[0], 9);
-  EXPECT_EQ(peer->step, 17U) << "it goes on in their round";
+  EXPECT_EQ(peer->round, 17U) << "it goes on in their round";
 }
 
 TEST_F(OnePeer, GoesOnInTheRoundOfItsNeighbours) {
@@ -67,18 +67,18 @@ TEST_F(OnePeer, GoesOnInTheRoundOfItsNeighbours) {
   plan.evaluate_every = 10;
   make(1, plan);
   peer->heard_round(1, 10);
-  Task<> end = peer->end_step();
+  Task<> end = peer->end_round();
   end.start();
-  EXPECT_EQ(peer->step, 1U) << "a tenth of the run behind: it does all of its rounds";
+  EXPECT_EQ(peer->round, 1U) << "a tenth of the run behind: it does all of its rounds";
   EXPECT_EQ(peer->clock(), 10U);
   peer->heard_round(2, 25);
-  Task<> next = peer->end_step();
+  Task<> next = peer->end_round();
   next.start();
   world.work();
-  EXPECT_EQ(peer->step, 25U);
+  EXPECT_EQ(peer->round, 25U);
   EXPECT_EQ(peer->clock(), 25U);
   ASSERT_EQ(journal.reports.size(), 1U) << "rounds 10 and 20 lie on the way";
-  EXPECT_EQ(journal.reports[0].step, 20U);
+  EXPECT_EQ(journal.reports[0].round, 20U);
 }
 
 /// Found on a fleet of six: a peer cut off for 1.5 s was 2,500 rounds ahead of the others and left
@@ -93,7 +93,7 @@ TEST_F(OnePeer, KeepsItsPaceWhileItsNeighboursMayComeBack) {
     Task<> average = begin_average();
     EXPECT_TRUE(average.done());
     world.clock += length;
-    Task<> end = peer->end_step();
+    Task<> end = peer->end_round();
     end.start();
     world.work();
     return end;

@@ -49,7 +49,7 @@ class StillWorld : public World {
 class WholeJournal : public Journal {
  public:
   void publish(Report report) override { reports.push_back(std::move(report)); }
-  void store(Step step, std::vector<std::byte>) override { stored.push_back(step); }
+  void store(Round round, std::vector<std::byte>) override { stored.push_back(round); }
   void settled(const Settlement& settlement) override { settlements.push_back(settlement); }
   void note(const PeerEvent& event) override {
     events.push_back(event);
@@ -57,7 +57,7 @@ class WholeJournal : public Journal {
   }
 
   std::vector<Report> reports;
-  std::vector<Step> stored;
+  std::vector<Round> stored;
   std::vector<Settlement> settlements;
   std::vector<PeerEvent> events;
   std::string said;
@@ -78,12 +78,12 @@ class OnePeer : public testing::Test {
     plan.peers = 3;
     plan.neighborhood = {
         .self = 1.0 / 3, .peers = {1, 2}, .weights = {1.0 / 3, 1.0 / 3}, .receivers = {1, 2}};
-    plan.steps = 100;
+    plan.rounds = 100;
     return plan;
   }
-  void make(std::uint32_t d, Step steps = 100) {
+  void make(std::uint32_t d, Round rounds = 100) {
     Plan plan = ring_plan();
-    plan.steps = steps;
+    plan.rounds = rounds;
     make(d, plan);
   }
   void make(std::uint32_t d, const Plan& plan) {
@@ -95,8 +95,8 @@ class OnePeer : public testing::Test {
     std::ranges::fill(payload->floats(), value);
     return payload;
   }
-  static Message model(PeerId from, Step step, std::uint32_t part, Payload payload) {
-    return {from, Kind::contribution, step, part, std::move(payload)};
+  static Message model(PeerId from, Round round, std::uint32_t part, Payload payload) {
+    return {from, Kind::contribution, round, part, std::move(payload)};
   }
   /// Shares, and mixes what is there.
   Task<> begin_average() {

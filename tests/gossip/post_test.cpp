@@ -81,7 +81,7 @@ TEST_F(Collective, EndsWhenANeighbourHasLeftButCountsWhatItSentBefore) {
   first.start();
   ASSERT_TRUE(first.done());
   EXPECT_TRUE(answer_.has_value());
-  ++peer->step;
+  ++peer->round;
   Task<> second = wait_for_peer_1();
   second.start();
   ASSERT_TRUE(second.done()) << "a goodbye closes a channel at once, whatever its number";
@@ -144,7 +144,7 @@ TEST_F(Collective, BelievesNoMessageOnItsChannel) {
 TEST_F(Collective, LetsGoOfWhatIsBelowTheNumberThatItAsksFor) {
   EXPECT_TRUE(peer->deliver(part(1, 0)));
   EXPECT_TRUE(peer->deliver(part(1, 1)));
-  peer->step = 2;
+  peer->round = 2;
   Task<> wait = wait_for_peer_1();
   wait.start();
   EXPECT_TRUE(peer->deliver(part(1, 0))) << "nobody's: taken and dropped";

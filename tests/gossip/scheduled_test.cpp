@@ -22,18 +22,18 @@ class ScheduledPeer : public OnePeer {
     plan.schedule = std::make_shared<PeriodicSchedule>(
         std::vector<MixingMatrix>{pairs(1, 0.5), pairs(2, 0.25)});
     plan.neighborhood = plan.schedule->links(0);
-    plan.steps = 100;
+    plan.rounds = 100;
     plan.catch_up = true;
     make(1, plan);
     Task<> join = peer->join();
     join.start();
   }
-  void end_step() {
-    Task<> end = peer->end_step();
+  void end_round() {
+    Task<> end = peer->end_round();
     end.start();
     world.work();
   }
-  static Message half(PeerId from, Step exchange, Step round, float value) {
+  static Message half(PeerId from, Round exchange, Round round, float value) {
     Message m = model(from, exchange, 0, filled(1, value));
     m.round = round;
     return m;
@@ -48,7 +48,7 @@ TEST_F(ScheduledPeer, ExchangesWithWhoStandsInTheRow) {
   ASSERT_EQ(world.sent.size(), 1U);
   EXPECT_EQ(world.sent[0].first, 1U);
   EXPECT_EQ(x()[0], 2) << "1 + (3 - 1) / 2";
-  end_step();
+  end_round();
   Task<> second = begin_average();
   ASSERT_TRUE(second.done());
   ASSERT_EQ(world.sent.size(), 2U);
@@ -65,7 +65,7 @@ TEST_F(ScheduledPeer, AnswersWhatBeganWithoutIt) {
   Task<> first = begin_average();
   ASSERT_TRUE(first.done());
   EXPECT_TRUE(world.sent.empty());
-  end_step();
+  end_round();
   EXPECT_EQ(peer->clock(), 1U) << "peer 2 lives, so the round counts";
   peer->back(1);
   EXPECT_TRUE(peer->deliver(half(1, 0, 0, 3)));
@@ -92,14 +92,14 @@ TEST_F(ScheduledPeer, TheEarlierRoundGivesTheWeight) {
 /// In round 0 peer 2 needs nobody: it may complete it before this peer has begun, and that is no
 /// reason to take its model. (Real fleets begin within milliseconds, not at once.)
 TEST_F(ScheduledPeer, JoinsBehindAsFarAsTheScheduleLeavesIt) {
-  for (const Step ahead : {1U, 2U}) {
+  for (const Round ahead : {1U, 2U}) {
     make(1, peer->plan);
     world.sent.clear();
     peer->heard_round(2, ahead);
     Task<> join = peer->join();
     join.start();
     EXPECT_EQ(join.done(), ahead == 1);
-    EXPECT_EQ(peer->step, 0U);
+    EXPECT_EQ(peer->round, 0U);
     EXPECT_EQ(world.sent.size(), ahead == 1 ? 0U : 1U) << "it asks for a model";
   }
 }
@@ -108,7 +108,7 @@ TEST_F(ScheduledPeer, JoinsBehindAsFarAsTheScheduleLeavesIt) {
 TEST_F(ScheduledPeer, HurriesForNobodyWhoIsAhead) {
   peer->away(1);
   Task<> first = begin_average();
-  end_step();
+  end_round();
   peer->back(1);
   Task<> second = begin_average();
   EXPECT_FALSE(second.done()) << "it waits for peer 2";
@@ -121,7 +121,7 @@ TEST_F(ScheduledPeer, HurriesForNobodyWhoIsAhead) {
 TEST_F(ScheduledPeer, HurriesForWhatIsLate) {
   peer->away(1);
   Task<> first = begin_average();
-  end_step();
+  end_round();
   peer->back(1);
   Task<> second = begin_average();
   const std::size_t timers = world.timers.size();
@@ -140,13 +140,13 @@ TEST_F(ScheduledPeer, HurriesForTheNextOneOfWhoIsBehind) {
     EXPECT_TRUE(peer->deliver(k == 0 ? half(1, 0, 0, 1) : half(2, 0, 1, 1)));
     Task<> average = begin_average();
     ASSERT_TRUE(average.done());
-    end_step();
+    end_round();
   }
   EXPECT_TRUE(peer->deliver(half(1, 1, 0, 1)));
   peer->back(2);
   Task<> third = begin_average();
   ASSERT_TRUE(third.done()) << "round 2 is peer 1's, and its half had come";
-  end_step();
+  end_round();
   Task<> fourth = begin_average();
   EXPECT_FALSE(fourth.done()) << "it waits for peer 2";
   const std::size_t timers = world.timers.size();

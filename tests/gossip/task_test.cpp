@@ -44,8 +44,8 @@ TEST(Task, ReturnsValuesAndErrorsToItsAwaiter) {
   EXPECT_THROW(failing.result(), std::runtime_error);
 }
 
-Message message(PeerId from, Step step) {
-  return {.from = from, .kind = Kind::contribution, .number = step, .part = 0, .payload = {}};
+Message message(PeerId from, Round round) {
+  return {.from = from, .kind = Kind::contribution, .number = round, .part = 0, .payload = {}};
 }
 
 TEST(Mailbox, MatchesMessagesWithAskersInEitherOrder) {

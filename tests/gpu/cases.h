@@ -48,8 +48,8 @@ struct Case {
   /// cannot tell a wrong layer from rounding; the same network without jumps can.
   bool smooth = false;
 
-  Network network() const {
-    Network network = make_network(model, *share_for(model.kind).train);
+  NeuralNetwork network() const {
+    NeuralNetwork network = make_network(model, *share_for(model.kind).train);
     for (Node& node : network.nodes)
       if (smooth && node.op == Op::relu) node.op = Op::gelu;
     return network;

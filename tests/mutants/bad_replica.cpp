@@ -74,7 +74,7 @@ class BadReplica : public Replica {
   double gradient_flops() const override { return real_->gradient_flops(); }
   void save(StateWriter& out) const override { real_->save(out); }
   void restore(StateReader& in) override { real_->restore(in); }
-  void skip_to(std::uint64_t gradient_steps) override { real_->skip_to(gradient_steps); }
+  void skip_to(GradientStep t) override { real_->skip_to(t); }
   std::shared_ptr<BufferMemory> buffer_memory() const override { return real_->buffer_memory(); }
 
  private:

@@ -37,7 +37,7 @@ void check(const Assembly& fleet) {
   if (o.schedule.kind != "constant" || o.schedule.warmup != 0 || !(o.lr > 0))
     refuse(fleet, "train.optimizer.schedule", "is for a constant rate above 0, without warmup");
   if (fleet.fleet.local_steps != 1) refuse(fleet, "train.local_steps", "is for one local step");
-  if (fleet.rounds == std::numeric_limits<Step>::max())
+  if (fleet.rounds == std::numeric_limits<Round>::max())
     refuse(fleet, "stop", "needs to know the end: give stop.rounds or stop.epochs");
 }
 

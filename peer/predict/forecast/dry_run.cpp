@@ -10,7 +10,7 @@ namespace gv {
 namespace {
 
 /// A dry run of more rounds would take too long, and the rare one hardly counts.
-constexpr Step most_period = 1000;
+constexpr Round most_period = 1000;
 
 /// The sizes and the work of a replica; every operation does nothing.
 class BlankReplica : public Replica {
@@ -43,7 +43,7 @@ class BlankReplica : public Replica {
   double gradient_flops() const override { return flops_; }
   void save(StateWriter&) const override {}
   void restore(StateReader&) override {}
-  void skip_to(std::uint64_t) override {}
+  void skip_to(GradientStep) override {}
 
  private:
   std::size_t d_;
@@ -55,8 +55,8 @@ class BlankReplica : public Replica {
 
 DryRun dry_run(const Assembly& fleet) {
   const auto period_of = fleet.algorithm->period;
-  const Step period = period_of == nullptr ? 1 : std::min(most_period, period_of(*fleet.setup));
-  const Step half = period * std::max<Step>(1, 8 / period);
+  const Round period = period_of == nullptr ? 1 : std::min(most_period, period_of(*fleet.setup));
+  const Round half = period * std::max<Round>(1, 8 / period);
   const std::unique_ptr<Objective> objective = fleet.evaluator();
   SimulationOptions options;
   options.threads = 1;
@@ -68,7 +68,7 @@ DryRun dry_run(const Assembly& fleet) {
   // The second half: the first holds the start.
   Time began{0};
   Time ended{0};
-  options.on_progress = [&](Step round, Time now) {
+  options.on_progress = [&](Round round, Time now) {
     if (round <= half) began = now;
     ended = now;
   };

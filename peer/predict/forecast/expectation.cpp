@@ -17,7 +17,7 @@ constexpr PeerId most_peers = 1024;
 constexpr double most_operations =
     2e8;  ///< that following the fleet's own minima may take, or its schedule
 
-double operations(const Assembly& fleet, Step rounds) {
+double operations(const Assembly& fleet, Round rounds) {
   double links = 0;
   for (PeerId i = 0; i < fleet.fleet.size(); ++i) {
     const Neighborhood row = fleet.schedule ? fleet.schedule->row(0, i) : fleet.w->row(i);
@@ -31,7 +31,7 @@ double operations(const Assembly& fleet, Step rounds) {
 std::optional<Stationary> along_schedule(const Assembly& fleet,
                                          const QuadraticProblem& problem,
                                          const std::vector<std::vector<double>>& centers,
-                                         Step rounds) {
+                                         Round rounds) {
   const QuadraticFleet all = problem.spelled_out();
   const double n = fleet.fleet.size();
   const double curvatures = static_cast<double>(problem.parts.front().fleet.hessian.size());
@@ -39,14 +39,14 @@ std::optional<Stationary> along_schedule(const Assembly& fleet,
   if (!can_walk(all) || covariances > most_operations) return std::nullopt;
   SequenceWalk walk = centers.empty() ? SequenceWalk(*fleet.schedule, all, problem.start)
                                       : SequenceWalk(*fleet.schedule, all, centers, problem.start);
-  for (Step t = 0; t < rounds; ++t) walk.round(fleet.schedule->matrix(t));
+  for (Round t = 0; t < rounds; ++t) walk.round(fleet.schedule->matrix(t));
   return walk.now();
 }
 
 /// The loss on the test set has what nobody can go below in it.
 std::optional<Stationary> of_regression(const Assembly& fleet,
                                         const RegressionProblem& problem,
-                                        Step rounds) {
+                                        Round rounds) {
   const Candidate own = own_candidate(fleet);
   const double n = fleet.fleet.size();
   if (!peers_alike(*own.rounds) || n * static_cast<double>(rounds) > most_operations)

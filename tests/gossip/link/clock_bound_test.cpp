@@ -7,7 +7,7 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr Step lie = Step{1} << 62;
+constexpr Round lie = Round{1} << 62;
 
 TEST(ClockBound, ASmallLeadIsBelievedAtOnce) {
   ClockBound bound(2, 1000, 6);
@@ -42,7 +42,7 @@ TEST(ClockBound, LaterItIsBelievedAsFarAsTheTimeAllows) {
   ClockBound bound(1, 1'000'000, 6);
   for (int second = 1; second <= 10; ++second)  // ten rounds in each
     bound.believe(
-        1, static_cast<Step>(second) * 10, static_cast<Step>(second) * 10, seconds(second));
+        1, static_cast<Round>(second) * 10, static_cast<Round>(second) * 10, seconds(second));
   EXPECT_EQ(bound.believe(1, lie, 100, seconds(11)), 100 + 6 + 20U);
   // We stood still for 50 s: it may be 500 rounds ahead, and is believed.
   EXPECT_EQ(bound.believe(1, 600, 126, seconds(60)), 600U);
@@ -50,7 +50,7 @@ TEST(ClockBound, LaterItIsBelievedAsFarAsTheTimeAllows) {
 
 TEST_F(OneLink, OneHeartbeatOfManyRoundsEndsNothing) {
   LinkSettings settings = settings_of(0, 3, {1, 2});
-  settings.steps = 100'000;
+  settings.rounds = 100'000;
   make(settings);
   const ConnectionId c = meet(hello_of(1));
   meet(hello_of(2));

@@ -17,8 +17,8 @@ TEST(Conversation, SurvivesEverythingThatHappensToItsConnections) {
     MemoryNet net;
     net.start(settings_of(0, 2, {1}));
     net.start(settings_of(1, 2, {0}));
-    std::vector<Step> sent[2];
-    for (Step k = 1; k <= 300; ++k) {
+    std::vector<Round> sent[2];
+    for (Round k = 1; k <= 300; ++k) {
       const auto from = static_cast<PeerId>(rng.below(2));
       sent[from].push_back(k);
       net.send(from, 1 - from, Kind::contribution, k, 8);
@@ -54,7 +54,7 @@ TEST(Conversation, EndsAtBothEndsWhereverTheLastConnectionBreaks) {
     const Time before = net.now();
     EXPECT_TRUE(net.until([&] { return zero.left && one.left; })) << when;
     EXPECT_LT(net.now() - before, seconds(1)) << when;
-    EXPECT_EQ(one.user.taken, (std::vector<Step>{5}));
+    EXPECT_EQ(one.user.taken, (std::vector<Round>{5}));
   }
 }
 
@@ -68,9 +68,9 @@ TEST(Conversation, AProcessThatDiesIsReplaced) {
   net.send(0, 1, Kind::contribution, 2);
   EXPECT_TRUE(net.until([&] { return zero.user.was_told("died 1"); }));
   MemoryNet::Process& heir = net.start(settings_of(1, 2, {0}, 2));
-  EXPECT_TRUE(net.until([&] { return zero.user.was_told("reborn 1") && heir.begun; }));
+  EXPECT_TRUE(net.until([&] { return zero.user.was_told("replaced 1") && heir.begun; }));
   net.send(0, 1, Kind::contribution, 3);
-  EXPECT_TRUE(net.until([&] { return heir.user.taken == std::vector<Step>{3}; }));
+  EXPECT_TRUE(net.until([&] { return heir.user.taken == std::vector<Round>{3}; }));
 }
 
 /// A peer whose machine dies takes its connections with it without a word.

@@ -63,9 +63,11 @@ TEST_F(OneLink, AFleetThatTrainsIsJoinedWithoutItsLastMember) {
 /// Peer 2 of three, whom the others dial.
 struct Accepting : OneLink {
   void SetUp() override { make(settings_of(2, 3, {0, 1})); }
-  ConnectionId knock(const std::string& host = "10.0.0.9") { return links->accepted(host, 7, now); }
+  ConnectionId connect_as(const std::string& host = "10.0.0.9") {
+    return links->accepted(host, 7, now);
+  }
   ConnectionId come(const Hello& hello) {
-    const ConnectionId c = knock();
+    const ConnectionId c = connect_as();
     links->arrived(c, hello, now);
     return c;
   }
@@ -86,7 +88,7 @@ TEST_F(Accepting, SaysWhyItRefusesAndLogsIt) {
   EXPECT_NE(log.find("refused a connection from 10.0.0.9:7"), std::string::npos) << log;
   come(hello_of(2));
   EXPECT_EQ(frames<Refusal>().at(1).reason, "peer 2 does not dial peer 2 in this topology");
-  links->arrived(knock(), Heartbeat{}, now);
+  links->arrived(connect_as(), Heartbeat{}, now);
   EXPECT_EQ(frames<Refusal>().at(2).reason, "the first frame is no Hello");
   EXPECT_TRUE(admitted.empty());
 }
@@ -100,15 +102,15 @@ TEST_F(Accepting, ALiveNeighbourIsNotReplacedAndASilentOneIs) {
   pass(milliseconds(1100));
   come(hello_of(1, 2));
   EXPECT_EQ(admitted.size(), 3U);
-  EXPECT_EQ(user.told, (std::vector<std::string>{"reborn 1"}));
+  EXPECT_EQ(user.told, (std::vector<std::string>{"replaced 1"}));
 }
 
 TEST_F(Accepting, EveryKindOfRefusalIsSaidOnlyNowAndThen) {
   for (int k = 0; k < 1000; ++k) {
-    const ConnectionId babbler = knock();
+    const ConnectionId babbler = connect_as();
     links->hear_bytes(babbler, 9, now);
     links->ended(babbler, "not a grapevine frame", now);
-    links->arrived(knock(), Heartbeat{}, now);
+    links->arrived(connect_as(), Heartbeat{}, now);
     come(settings_of(1, 4, {}).self);
   }
   EXPECT_EQ(std::ranges::count(log, '\n'), 5);
@@ -133,7 +135,7 @@ TEST_F(Accepting, AsksAgainAndAgainWhetherWhoIsAwayHasDied) {
 }
 
 TEST_F(Accepting, WhoComesAndGoesWithoutAWordIsNoNews) {
-  links->ended(knock(), "it closed the connection", now);
+  links->ended(connect_as(), "it closed the connection", now);
   EXPECT_EQ(log, "");
 }
 
@@ -148,28 +150,28 @@ TEST_F(Accepting, TextOfStrangersIsEscaped) {
 
 TEST_F(Accepting, ThirtyTwoStrangersWaitAtTheMost) {
   std::vector<ConnectionId> all;
-  for (int k = 0; k < 4; ++k) all.push_back(knock("10.0.0." + std::to_string(k)));
-  for (int k = 0; k < 100; ++k) all.push_back(knock("10.0.1.1"));
+  for (int k = 0; k < 4; ++k) all.push_back(connect_as("10.0.0." + std::to_string(k)));
+  for (int k = 0; k < 100; ++k) all.push_back(connect_as("10.0.1.1"));
   EXPECT_EQ(closings.size(), 92U) << "eight of one address";
   for (int k = 0; k < 4; ++k) EXPECT_FALSE(closed(all[static_cast<std::size_t>(k)]));
-  for (int k = 0; k < 100; ++k) knock("127.0.0.1");
+  for (int k = 0; k < 100; ++k) connect_as("127.0.0.1");
   EXPECT_EQ(104U + 100U - closings.size(), 32U);
   for (int k = 0; k < 4; ++k) EXPECT_FALSE(closed(all[static_cast<std::size_t>(k)]));
   // Who comes then is still let in.
-  const ConnectionId friendly = knock("10.0.0.77");
+  const ConnectionId friendly = connect_as("10.0.0.77");
   links->arrived(friendly, hello_of(1), now);
   EXPECT_EQ(admitted, std::vector<ConnectionId>{friendly});
 }
 
 TEST_F(Accepting, WhereDescriptorsAreFewTheOldestStrangerGoes) {
-  const ConnectionId first = knock();
+  const ConnectionId first = connect_as();
   const ConnectionId second = links->accepted("10.0.0.9", 7, now, true);
   EXPECT_TRUE(closed(first));
   EXPECT_FALSE(closed(second));
 }
 
 TEST_F(Accepting, AStrangerThatSaysNothingGoes) {
-  const ConnectionId c = knock();
+  const ConnectionId c = connect_as();
   pass(seconds(3));
   EXPECT_TRUE(closed(c));
   EXPECT_NE(log.find("no Hello in time"), std::string::npos) << log;

@@ -24,12 +24,12 @@ TEST_F(OneLink, TakesEveryMessageOnceAndInOrder) {
   arrive(c, 1);
   arrive(c, 1);
   arrive(c, 2);
-  EXPECT_EQ(user.taken, (std::vector<Step>{1, 2}));
+  EXPECT_EQ(user.taken, (std::vector<Round>{1, 2}));
   EXPECT_FALSE(closed(c));
   arrive(c, 4);
   EXPECT_TRUE(closed(c)) << "a message is missing";
   EXPECT_NE(log.find("message 4 after 2"), std::string::npos) << log;
-  EXPECT_EQ(user.taken, (std::vector<Step>{1, 2}));
+  EXPECT_EQ(user.taken, (std::vector<Round>{1, 2}));
 }
 
 TEST_F(OneLink, AcknowledgesEveryEighthMessage) {
@@ -41,7 +41,7 @@ TEST_F(OneLink, AcknowledgesEveryEighthMessage) {
 
 TEST_F(OneLink, WhatWasNotAcknowledgedIsSentAgainOverTheNextConnection) {
   const ConnectionId first = meet();
-  for (Step k = 1; k <= 3; ++k) links->send(1, message(0, k), now);
+  for (Round k = 1; k <= 3; ++k) links->send(1, message(0, k), now);
   links->arrived(first, Heartbeat{.ack = 1}, now);
   links->ended(first, "reset", now);
   links->send(1, message(0, 4), now);
@@ -114,12 +114,12 @@ TEST_F(OneLink, ASuccessorBeginsAConversationOfItsOwn) {
   pass(seconds(2));
   sent.clear();
   meet(hello_of(1, 2));
-  EXPECT_EQ(user.told, (std::vector<std::string>{"away 1", "reborn 1"}));
+  EXPECT_EQ(user.told, (std::vector<std::string>{"away 1", "replaced 1"}));
   EXPECT_TRUE(frames<NumberedMessage>().empty()) << "what the dead one lacks is nothing to it";
   links->send(1, message(0, 8), now);
   EXPECT_EQ(frames<NumberedMessage>().at(0).number, 1U);
   arrive(dialled.at(1), 1);
-  EXPECT_EQ(user.taken, (std::vector<Step>{1, 1}));
+  EXPECT_EQ(user.taken, (std::vector<Round>{1, 1}));
 }
 
 TEST_F(OneLink, ASuccessorIsRefusedWhereTheAlgorithmNeedsAllOfTheState) {
@@ -135,7 +135,7 @@ TEST_F(OneLink, ASuccessorIsRefusedWhereTheAlgorithmNeedsAllOfTheState) {
 
 TEST_F(OneLink, NumbersInAHelloAreChecked) {
   const ConnectionId c = meet();
-  for (Step k = 1; k <= 3; ++k) links->send(1, message(0, k), now);
+  for (Round k = 1; k <= 3; ++k) links->send(1, message(0, k), now);
   links->arrived(c, Heartbeat{.ack = 2}, now);
   links->ended(c, "reset", now);
   for (const std::uint64_t received : {1U, 4U}) {
@@ -164,7 +164,7 @@ TEST_F(OneLink, ANeighbourThatAcknowledgesNothingIsNotSentToForEver) {
   settings.most_unacknowledged_bytes = 1000;
   make(settings);
   const ConnectionId c = meet();
-  for (Step k = 1; k <= 3; ++k) links->send(1, message(0, k, 400), now);
+  for (Round k = 1; k <= 3; ++k) links->send(1, message(0, k, 400), now);
   EXPECT_TRUE(user.told.empty()) << "the peer does not expect to be told while it sends";
   pass(milliseconds(1));
   EXPECT_TRUE(closed(c));

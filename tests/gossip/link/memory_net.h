@@ -23,11 +23,15 @@ class MemoryNet {
   /// Another process takes the place of the one that `settings.self` had here.
   Process& start(LinkSettings settings);
   Process& process(PeerId id) { return *processes_.at(id).back(); }
-  void send(PeerId from, PeerId to, Kind kind, Step step, std::size_t bytes = 0);
+  void send(PeerId from, PeerId to, Kind kind, Round round, std::size_t bytes = 0);
   /// Ends all connections between two peers, or of one with everybody.
   void break_connections(PeerId a, PeerId b);
   /// Nothing gets through any more, and nobody is told; what was sent comes later.
   void hold(bool held) { held_ = held; }
+  /// Nothing that is sent over the present connections arrives, and nobody is told.
+  void swallow() {
+    for (const Link& link : links_) link->swallowed = true;
+  }
   /// No connection between the two can be made.
   void block(bool blocked) { blocked_ = blocked; }
   void kill(PeerId id);
@@ -44,6 +48,7 @@ class MemoryNet {
   };
   struct Connection {
     End ends[2];
+    bool swallowed = false;
     std::vector<std::function<void()>> held;
   };
   using Link = std::shared_ptr<Connection>;
@@ -143,8 +148,8 @@ inline MemoryNet::Process& MemoryNet::start(LinkSettings settings) {
   return *lives.back();
 }
 
-inline void MemoryNet::send(PeerId from, PeerId to, Kind kind, Step step, std::size_t bytes) {
-  process(from).links.send(to, message_of(from, kind, step, bytes), now_);
+inline void MemoryNet::send(PeerId from, PeerId to, Kind kind, Round round, std::size_t bytes) {
+  process(from).links.send(to, message_of(from, kind, round, bytes), now_);
 }
 
 inline void MemoryNet::connect(Process& from, PeerId to, ConnectionId id) {
@@ -168,6 +173,7 @@ inline void MemoryNet::connect(Process& from, PeerId to, ConnectionId id) {
 inline void MemoryNet::pass(const Link& link,
                             int from,
                             std::function<void(LinkLayer&, ConnectionId)> event) {
+  if (link->swallowed) return;
   const auto arrive = [link, from, event = std::move(event)] {
     End& end = link->ends[1 - from];
     if (end.open && end.process->listens()) event(end.process->links, end.id);

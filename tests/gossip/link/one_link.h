@@ -39,8 +39,8 @@ class OneLink : public testing::Test, protected Carrier {
     if (!links) make();
     return meet(hello_of(1));
   }
-  Message message(PeerId from, Step step = 0, std::size_t bytes = 0) const {
-    return message_of(from, Kind::contribution, step, bytes);
+  Message message(PeerId from, Round round = 0, std::size_t bytes = 0) const {
+    return message_of(from, Kind::contribution, round, bytes);
   }
   void arrive(ConnectionId connection, std::uint64_t number, std::uint64_t ack = 0) {
     links->arrived(connection, NumberedMessage{message(1, number), number, ack}, now);

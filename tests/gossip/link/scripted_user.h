@@ -11,11 +11,11 @@
 
 namespace gv {
 
-inline Message message_of(PeerId from, Kind kind, Step step = 0, std::size_t bytes = 0) {
+inline Message message_of(PeerId from, Kind kind, Round round = 0, std::size_t bytes = 0) {
   Message message;
   message.from = from;
   message.kind = kind;
-  message.number = step;
+  message.number = round;
   if (bytes > 0) message.payload = std::make_shared<Buffer>(bytes);
   return message;
 }
@@ -29,24 +29,26 @@ class ScriptedUser : public LinkUser {
     if (on_message) on_message(message);
     return expects;
   }
-  void heard_round(PeerId from, Step round) override { heard[from] = std::max(heard[from], round); }
+  void heard_round(PeerId from, Round round) override {
+    heard[from] = std::max(heard[from], round);
+  }
   void away(PeerId from) override { tell("away", from); }
   void died(PeerId from) override { tell("died", from); }
   void back(PeerId from) override { tell("back", from); }
-  void reborn(PeerId from) override { tell("reborn", from); }
-  Step clock() const override { return round; }
+  void replaced(PeerId from) override { tell("replaced", from); }
+  Round clock() const override { return round; }
   Time finishing_since() const override { return finishing; }
 
   bool was_told(const std::string& what) const {
     return std::ranges::find(told, what) != told.end();
   }
 
-  std::vector<Step> taken;  ///< the numbers of the messages, in order
-  std::vector<Kind> kinds;  ///< and what they were
+  std::vector<Round> taken;  ///< the numbers of the messages, in order
+  std::vector<Kind> kinds;   ///< and what they were
   std::vector<std::string> told;
-  std::map<PeerId, Step> heard;
+  std::map<PeerId, Round> heard;
   bool expects = true;  ///< what comes
-  Step round = 0;
+  Round round = 0;
   Time finishing{0};
   std::function<void(const Message&)> on_message;
 

@@ -7,8 +7,8 @@ namespace {
 
 TEST(Session, NumbersKeepsAndForgets) {
   Session session;
-  for (Step step = 0; step < 3; ++step)
-    EXPECT_EQ(session.send({0, Kind::goodbye, step, 0, nullptr}).number, step + 1);
+  for (Round round = 0; round < 3; ++round)
+    EXPECT_EQ(session.send({0, Kind::goodbye, round, 0, nullptr}).number, round + 1);
   EXPECT_FALSE(session.acknowledge(4)) << "never sent";
   EXPECT_TRUE(session.acknowledge(2));
   ASSERT_EQ(session.unacknowledged().size(), 1U);

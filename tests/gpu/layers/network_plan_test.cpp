@@ -8,7 +8,7 @@
 namespace gv::gpu {
 namespace {
 
-std::map<std::string, Network> networks() {
+std::map<std::string, NeuralNetwork> networks() {
   const Shape digits{.channels = 1, .height = 28, .width = 28};
   const Shape colours{.channels = 3, .height = 32, .width = 32};
   return {{"softmax", softmax_network(digits, 10)},
@@ -21,7 +21,7 @@ std::map<std::string, Network> networks() {
 
 /// Walks the way back as DeviceNetwork does and looks at who holds which slot: nobody may write
 /// into what another one still needs.
-void walk_back(const Network& network, const NetworkPlan& plan) {
+void walk_back(const NeuralNetwork& network, const NetworkPlan& plan) {
   std::map<std::size_t, std::size_t> holder;  // slot, node
   const std::size_t last = network.nodes.size() - 1;
   for (std::size_t i = last; i > 0; --i) {
@@ -74,7 +74,7 @@ TEST(NetworkPlan, ValuesAreKeptExceptWhereAReluTakesTheirPlace) {
 }
 
 TEST(NetworkPlan, GradientsShareFewSlots) {
-  const Network network =
+  const NeuralNetwork network =
       resnet20_network({.channels = 3, .height = 32, .width = 32}, 10, Norm::batch);
   const NetworkPlan plan = plan_network(network);
   EXPECT_LE(plan.gradients.size(), 4U);

@@ -54,7 +54,7 @@ TEST_P(ReplicaTest, AWholeStepGivesTheBitsOfItsHalves) {
       for (Replica* replica : {whole.get(), halves.get()}) {
         replica->gradient();  // of a round with an exchange
         replica->mix_and_step({0, replica->size()}, flows);
-        if (step == 7) replica->skip_to(2);
+        if (step == 7) replica->skip_to({2});
       }
       ASSERT_EQ(values(*whole), values(*halves));
     }
@@ -88,12 +88,12 @@ TEST_P(ReplicaTest, SkipsInItsScheduleOnly) {
   const auto optimizer = make_optimizer(adam, replica->size());
   replica->gradient();
   replica->step();
-  replica->skip_to(2);
+  replica->skip_to({2});
   std::vector<float> expected = values(*make(20, adam));
   const std::vector<float> g = values(*replica, Vector::g);
   optimizer->begin_step();
   optimizer->apply(0, expected, g);
-  optimizer->skip_to(2);
+  optimizer->skip_to({2});
   optimizer->begin_step();
   optimizer->apply(0, expected, g);
   replica->step();

@@ -14,7 +14,7 @@ constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 TEST_P(ReplicaTest, StartsAsItsNetworkDoes) {
   const auto replica = make();
-  const Network network = make_network(mlp(20), *digits_share().train);
+  const NeuralNetwork network = make_network(mlp(20), *digits_share().train);
   std::vector<float> start(network.size());
   network.initialize(start, Rng(3));
   EXPECT_EQ(values(*replica), start);

@@ -25,7 +25,7 @@ struct Implementation {
     return status.devices.empty() ? "no CUDA device: " + status.problem : "";
   }
 
-  std::unique_ptr<Replica> make(const Network& network,
+  std::unique_ptr<Replica> make(const NeuralNetwork& network,
                                 Share share,
                                 const OptimizerSpec& optimizer,
                                 std::uint32_t batch,
@@ -41,7 +41,7 @@ struct Implementation {
                                 std::uint32_t batch,
                                 Rng init,
                                 Precision precision = Precision::fp32) const {
-    const Network network = make_network(model, *share.train);
+    const NeuralNetwork network = make_network(model, *share.train);
     return make(network, std::move(share), optimizer, batch, init, precision);
   }
 };

@@ -55,8 +55,8 @@ TEST(StepClock, StepsToTheBitAsTheOptimizerAndSavesTheSameBytes) {
       std::vector<float> g(d);
       Rng(2).derive(t).fill_normal(g);
       if (t == 5) {
-        optimizer->skip_to(1);
-        clock.skip_to(1);
+        optimizer->skip_to({1});
+        clock.skip_to({1});
       }
       EXPECT_EQ(clock.rate(), optimizer->rate());
       optimizer->begin_step();

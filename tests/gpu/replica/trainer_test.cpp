@@ -33,7 +33,7 @@ struct Training {
     return out.take();
   }
 
-  Network network;
+  NeuralNetwork network;
   DeviceContext context;
   Trainer trainer;
   DeviceArray<float> x, g;

@@ -80,7 +80,7 @@ TEST(Model, MakesANetworkForItsData) {
   text.features = text.context = 8;
   text.classes = 3;
   text.tokens.resize(13);
-  const Network transformer = make_network({.kind = "transformer"}, text);
+  const NeuralNetwork transformer = make_network({.kind = "transformer"}, text);
   EXPECT_EQ(transformer.input().positions, 8U);
   EXPECT_EQ(transformer.vocabulary, 3U);
 }

@@ -8,7 +8,7 @@ namespace {
 class NetworkEvaluation : public OneThread {};
 
 /// The loss over `rows` rows of the test set is the mean of those over each row alone.
-void expect_rows_apart(const Network& network) {
+void expect_rows_apart(const NeuralNetwork& network) {
   const TrainTest data = data_for(network, 3);
   const std::vector<float> x = somewhere(network);
   double mean = 0;
@@ -32,7 +32,7 @@ TEST_F(NetworkEvaluation, EvaluatesEachRowByItself) {
 
 /// With a constant picture in each class, the moments of the own rows are known.
 TEST_F(NetworkEvaluation, BatchNormIsEvaluatedWithTheMomentsOfTheOwnRows) {
-  const Network network = pictures([](auto& b) {
+  const NeuralNetwork network = pictures([](auto& b) {
     head(b, b.norm(Op::batch_norm, b.convolution(0, "a", 1, {1, 1, 0}, false), "n"));
   });
   auto data = std::make_shared<Dataset>(*data_for(network, 200).train);
@@ -56,7 +56,7 @@ TEST_F(NetworkEvaluation, BatchNormIsEvaluatedWithTheMomentsOfTheOwnRows) {
 /// Running moments are neither parameters nor state: what is averaged is all there is.
 TEST_F(NetworkEvaluation, BatchNormKeepsNothingButWeightAndBias) {
   const Shape small{.channels = 1, .height = 12, .width = 12};
-  const Network network = resnet20_network(small, 3, Norm::batch);
+  const NeuralNetwork network = resnet20_network(small, 3, Norm::batch);
   for (const Node& node : network.nodes) {
     if (node.op != Op::batch_norm) continue;
     ASSERT_EQ(node.parameters.size(), 2U);

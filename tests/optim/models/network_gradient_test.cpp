@@ -10,7 +10,7 @@ class NetworkGradient : public OneThread {};
 
 /// Of the loss by x[k]. Nothing where a kink of a ReLU or of a maximum is near: the slopes on the
 /// two sides then differ by twice the error.
-std::optional<double> slope_at(const Network& network,
+std::optional<double> slope_at(const NeuralNetwork& network,
                                const std::vector<float>& x,
                                std::size_t k,
                                std::uint32_t rows) {
@@ -33,7 +33,7 @@ std::optional<double> slope_at(const Network& network,
   return slope;
 }
 
-void expect_gradient(const Network& network, std::uint32_t rows, std::size_t stride) {
+void expect_gradient(const NeuralNetwork& network, std::uint32_t rows, std::size_t stride) {
   const std::vector<float> x = somewhere(network);
   std::vector<float> g(x.size(), std::nanf(""));
   make(network, rows)->value_and_gradient(x, rows, g);
@@ -110,7 +110,7 @@ struct PlainLayer {
 
 TEST_F(NetworkGradient, AnMlpsGradientIsThatOfPlainLoops) {
   const std::vector<std::uint32_t> widths{84, 9, 8, 3};
-  const Network network = mlp_network({.channels = 84}, {9, 8}, 3);
+  const NeuralNetwork network = mlp_network({.channels = 84}, {9, 8}, 3);
   const TrainTest data = noisy_pictures(picture, 20, 3);
   const std::vector<float> x = somewhere(network);
   std::vector<float> g(x.size());
@@ -148,7 +148,7 @@ TEST_F(NetworkGradient, AnMlpsGradientIsThatOfPlainLoops) {
 }
 
 TEST_F(NetworkGradient, GroupNormsGradientIsTheMeanOfItsRows) {
-  const Network network = pictures([](auto& b) {
+  const NeuralNetwork network = pictures([](auto& b) {
     const auto x = b.convolution(0, "a", 8, {3, 1, 1}, false);
     head(b, b.relu(b.norm(Op::group_norm, x, "n", 2)));
   });

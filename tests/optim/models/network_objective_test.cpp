@@ -32,7 +32,7 @@ TEST_F(NetworkObjective, RepeatsToTheBitAfterOtherBatchesAndEvaluations) {
 }
 
 TEST_F(NetworkObjective, GoesOnFromWhatWasSaved) {
-  const Network network = lenet5_network({.channels = 1, .height = 12, .width = 12}, 3);
+  const NeuralNetwork network = lenet5_network({.channels = 1, .height = 12, .width = 12}, 3);
   const TrainTest data = data_for(network, 30);
   const std::vector<float> x = somewhere(network);
   std::vector<float> a(x.size());

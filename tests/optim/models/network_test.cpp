@@ -10,13 +10,13 @@
 namespace gv {
 namespace {
 
-const Tensor& find(const Network& network, const std::string& name) {
+const Tensor& find(const NeuralNetwork& network, const std::string& name) {
   for (const Tensor& tensor : network.tensors)
     if (tensor.parameter.name == name) return tensor;
   throw std::out_of_range(name);
 }
 
-std::vector<Network> every_network() {
+std::vector<NeuralNetwork> every_network() {
   const Shape grey{.channels = 1, .height = 28, .width = 28};
   const Shape colour{.channels = 3, .height = 32, .width = 32};
   return {softmax_network(grey, 10),
@@ -27,8 +27,8 @@ std::vector<Network> every_network() {
           transformer_network({.vocabulary = 11})};
 }
 
-TEST(Network, TensorsFollowEachOtherWithoutGaps) {
-  for (const Network& network : every_network()) {
+TEST(NeuralNetwork, TensorsFollowEachOtherWithoutGaps) {
+  for (const NeuralNetwork& network : every_network()) {
     std::size_t offset = 0;
     for (const Tensor& tensor : network.tensors) {
       std::size_t count = 1;
@@ -41,8 +41,8 @@ TEST(Network, TensorsFollowEachOtherWithoutGaps) {
   }
 }
 
-TEST(Network, NodesComeAfterTheirInputsAndUseEachTensorOnce) {
-  for (const Network& network : every_network()) {
+TEST(NeuralNetwork, NodesComeAfterTheirInputsAndUseEachTensorOnce) {
+  for (const NeuralNetwork& network : every_network()) {
     std::vector<int> uses(network.tensors.size());
     EXPECT_EQ(network.nodes.front().op, Op::input);
     for (std::uint32_t n = 1; n < network.nodes.size(); ++n) {
@@ -55,8 +55,8 @@ TEST(Network, NodesComeAfterTheirInputsAndUseEachTensorOnce) {
   }
 }
 
-TEST(Network, AnMlpIsLaidOutAsPyTorchDoesAndStartsAsHeDid) {
-  const Network network = mlp_network({.channels = 6}, {7, 5}, 3);
+TEST(NeuralNetwork, AnMlpIsLaidOutAsPyTorchDoesAndStartsAsHeDid) {
+  const NeuralNetwork network = mlp_network({.channels = 6}, {7, 5}, 3);
   const std::vector<std::pair<std::string, std::vector<std::uint32_t>>> expected{
       {"fc1.weight", {7, 6}},
       {"fc1.bias", {7}},
@@ -85,8 +85,8 @@ TEST(Network, AnMlpIsLaidOutAsPyTorchDoesAndStartsAsHeDid) {
   EXPECT_EQ(softmax_network({.channels = 6}, 3).tensors[0].parameter.name, "fc.weight");
 }
 
-TEST(Network, LeNet5HasThePublishedParameters) {
-  const Network network = lenet5_network({.channels = 1, .height = 28, .width = 28}, 10);
+TEST(NeuralNetwork, LeNet5HasThePublishedParameters) {
+  const NeuralNetwork network = lenet5_network({.channels = 1, .height = 28, .width = 28}, 10);
   EXPECT_EQ(network.size(), 61706U);
   EXPECT_EQ(lenet5_network({.channels = 1, .height = 32, .width = 32}, 10).size(), 61706U);
   EXPECT_EQ(find(network, "conv1.weight").parameter.shape,
@@ -98,10 +98,10 @@ TEST(Network, LeNet5HasThePublishedParameters) {
   EXPECT_EQ(lenet5_network({.channels = 1, .height = 12, .width = 12}, 10).tensors[4].count, 1920U);
 }
 
-TEST(Network, ResNet20HasThePublishedParameters) {
+TEST(NeuralNetwork, ResNet20HasThePublishedParameters) {
   const Shape cifar{.channels = 3, .height = 32, .width = 32};
   for (const Norm norm : {Norm::batch, Norm::group}) {
-    const Network network = resnet20_network(cifar, 10, norm);
+    const NeuralNetwork network = resnet20_network(cifar, 10, norm);
     EXPECT_EQ(network.size(), 269722U);  // table 6 of the paper: 0.27 million
     EXPECT_EQ(find(network, "layer2.0.conv1.weight").parameter.shape,
               (std::vector<std::uint32_t>{32, 16, 3, 3}));
@@ -110,15 +110,15 @@ TEST(Network, ResNet20HasThePublishedParameters) {
     for (const Node& node : network.nodes) convolutions += node.op == Op::convolution ? 1 : 0;
     EXPECT_EQ(convolutions, 19U);
   }
-  const Network grey = resnet20_network({.height = 28, .width = 28}, 10, Norm::batch);
+  const NeuralNetwork grey = resnet20_network({.height = 28, .width = 28}, 10, Norm::batch);
   EXPECT_EQ(grey.nodes[grey.nodes.size() - 3].out,
             (Shape{.channels = 64, .height = 7, .width = 7}));
   EXPECT_THROW(resnet20_network({.height = 3, .width = 28}, 10, Norm::batch),
                std::invalid_argument);
 }
 
-TEST(Network, ATransformersParametersAreThoseOfItsParts) {
-  const Network network =
+TEST(NeuralNetwork, ATransformersParametersAreThoseOfItsParts) {
+  const NeuralNetwork network =
       transformer_network({.vocabulary = 65, .context = 32, .width = 16, .heads = 4, .layers = 3});
   const std::size_t block =
       2 * 32 + (48 * 16 + 48) + (16 * 16 + 16) + (64 * 16 + 64) + (16 * 64 + 16);
@@ -130,8 +130,8 @@ TEST(Network, ATransformersParametersAreThoseOfItsParts) {
   EXPECT_THROW(transformer_network({.layers = 0}), std::invalid_argument);
 }
 
-TEST(Network, StartsAsItsPapersSay) {
-  const Network resnet =
+TEST(NeuralNetwork, StartsAsItsPapersSay) {
+  const NeuralNetwork resnet =
       resnet20_network({.channels = 3, .height = 32, .width = 32}, 10, Norm::batch);
   std::vector<float> x(resnet.size());
   resnet.initialize(x, Rng(3));
@@ -148,7 +148,7 @@ TEST(Network, StartsAsItsPapersSay) {
   EXPECT_EQ(x[find(resnet, "layer1.0.bn1.weight").offset], 1);
   EXPECT_EQ(x[find(resnet, "layer1.0.bn1.bias").offset], 0);
 
-  const Network transformer = transformer_network({.layers = 8});
+  const NeuralNetwork transformer = transformer_network({.layers = 8});
   x.resize(transformer.size());
   transformer.initialize(x, Rng(3));
   EXPECT_NEAR(second_moment(find(transformer, "h.0.mlp.c_fc.weight")), 4e-4, 2e-5);

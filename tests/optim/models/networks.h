@@ -26,13 +26,13 @@ class OneThread : public testing::Test {
 
 using Build = std::function<void(NetworkBuilder&)>;
 
-inline Network pictures(const Build& build) {
+inline NeuralNetwork pictures(const Build& build) {
   NetworkBuilder builder(picture_shape, 3);
   build(builder);
   return builder.build();
 }
 
-inline Network text(const Build& build) {
+inline NeuralNetwork text(const Build& build) {
   NetworkBuilder builder({.positions = 5}, 4, 4);
   build(builder);
   return builder.build();
@@ -44,7 +44,7 @@ inline void head(NetworkBuilder& b, std::uint32_t x) {
 
 struct NamedNetwork {
   const char* name;
-  Network network;
+  NeuralNetwork network;
 };
 
 /// Each op between two layers that learn, so that both of its gradients are seen.
@@ -136,19 +136,19 @@ inline std::vector<NamedNetwork> every_model() {
        transformer_network({.vocabulary = 4, .context = 5, .width = 8, .heads = 2, .layers = 2})}};
 }
 
-inline TrainTest data_for(const Network& network, std::uint32_t rows) {
+inline TrainTest data_for(const NeuralNetwork& network, std::uint32_t rows) {
   const Shape& in = network.input();
   if (network.vocabulary > 0) return counting_text(rows, in.positions, network.vocabulary);
   return noisy_pictures({in.channels, in.height, in.width}, rows, network.classes);
 }
 
 /// Its next minibatch of `rows` is always the same.
-inline std::unique_ptr<Objective> make(const Network& network, std::uint32_t rows) {
+inline std::unique_ptr<Objective> make(const NeuralNetwork& network, std::uint32_t rows) {
   return make_network_objective(network, whole(data_for(network, rows)));
 }
 
 /// Away from the start, where norms have weight 1 and biases are 0.
-inline std::vector<float> somewhere(const Network& network) {
+inline std::vector<float> somewhere(const NeuralNetwork& network) {
   std::vector<float> x(network.size());
   network.initialize(x, Rng(2));
   Rng rng(3);

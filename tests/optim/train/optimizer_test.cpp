@@ -60,11 +60,11 @@ TEST(Optimizer, ItsRateIsThatOfTheStepThatComes) {
     spec.kind = kind;
     const auto optimizer = make_optimizer(spec, 1);
     for (std::uint64_t t = 0; t < 10; ++t) {
-      EXPECT_EQ(optimizer->rate(), spec.schedule.rate(spec.lr, t));
+      EXPECT_EQ(optimizer->rate(), spec.schedule.rate(spec.lr, {t}));
       optimizer->begin_step();
     }
-    optimizer->skip_to(3);
-    EXPECT_EQ(optimizer->rate(), spec.schedule.rate(spec.lr, 3));
+    optimizer->skip_to({3});
+    EXPECT_EQ(optimizer->rate(), spec.schedule.rate(spec.lr, {3}));
   }
 }
 
@@ -75,9 +75,9 @@ TEST(Optimizer, SkippingMovesTheScheduleAlone) {
   for (const char* kind : {"sgd", "adam"}) {
     spec.kind = kind;
     const auto optimizer = make_optimizer(spec, 1);
-    optimizer->skip_to(50);
+    optimizer->skip_to({50});
     optimizer->begin_step();
-    const double rate = spec.schedule.rate(spec.lr, 50);
+    const double rate = spec.schedule.rate(spec.lr, {50});
     std::vector<float> x{1};
     optimizer->apply(0, x, std::vector<float>{3});
     // Adam's first step is one rate long whatever the gradient, if its correction counts from one.
@@ -87,24 +87,24 @@ TEST(Optimizer, SkippingMovesTheScheduleAlone) {
 }
 
 TEST(Schedule, HasItsEnds) {
-  Schedule s;
-  EXPECT_EQ(s.rate(0.5, 1000), 0.5);
+  LearningRate s;
+  EXPECT_EQ(s.rate(0.5, {1000}), 0.5);
   s.kind = "cosine";
   s.total = 100;
-  EXPECT_NEAR(s.rate(0.5, 0), 0.5, 1e-12);
-  EXPECT_NEAR(s.rate(0.5, 50), 0.25, 1e-12);
-  EXPECT_NEAR(s.rate(0.5, 100), 0, 1e-12);
+  EXPECT_NEAR(s.rate(0.5, {0}), 0.5, 1e-12);
+  EXPECT_NEAR(s.rate(0.5, {50}), 0.25, 1e-12);
+  EXPECT_NEAR(s.rate(0.5, {100}), 0, 1e-12);
   s.kind = "step";
   s.every = 10;
-  EXPECT_NEAR(s.rate(1, 9), 1, 1e-12);
-  EXPECT_NEAR(s.rate(1, 20), 0.01, 1e-12);
+  EXPECT_NEAR(s.rate(1, {9}), 1, 1e-12);
+  EXPECT_NEAR(s.rate(1, {20}), 0.01, 1e-12);
   s.kind = "lian";
   s.lipschitz = 2;
   s.sigma = 3;
   s.peers = 25;
-  EXPECT_NEAR(s.rate(99, 0), 1 / (4 + 3 * 2.0), 1e-12);
+  EXPECT_NEAR(s.rate(99, {0}), 1 / (4 + 3 * 2.0), 1e-12);
   s.warmup = 4;
-  EXPECT_NEAR(s.rate(99, 0), 0.25 / 10, 1e-12);
+  EXPECT_NEAR(s.rate(99, {0}), 0.25 / 10, 1e-12);
 }
 
 TEST(Optimizer, RefusesTheImpossible) {

@@ -27,10 +27,10 @@ namespace {
 
 constexpr std::size_t page = SimDisk::page_bytes;
 
-std::vector<std::byte> state(Step step) {
+std::vector<std::byte> state(Round round) {
   std::vector<std::byte> values(2 * page + 100);
   for (std::size_t k = 0; k < values.size(); ++k)
-    values[k] = static_cast<std::byte>(k * 7 + k / page + step);
+    values[k] = static_cast<std::byte>(k * 7 + k / page + round);
   return values;
 }
 
@@ -39,34 +39,34 @@ CheckpointStore store_on(Disk& disk, const std::string& folder, std::size_t keep
 }
 
 /// What is wrong with the checkpoints that are found, where `acknowledged` was saved.
-std::string judge(CheckpointStore& store, std::optional<Step> acknowledged) {
+std::string judge(CheckpointStore& store, std::optional<Round> acknowledged) {
   std::vector<std::string> skipped;
   const auto newest = store.newest(skipped);
   if (!skipped.empty()) return "a bad file bears a final name: " + skipped.front();
-  if (!newest) return acknowledged ? fmt::format("step {} is lost", *acknowledged) : "";
-  if (acknowledged && newest->step < *acknowledged)
-    return fmt::format("step {} was acknowledged, {} is found", *acknowledged, newest->step);
-  return newest->state == state(newest->step) ? "" : "another state than was saved";
+  if (!newest) return acknowledged ? fmt::format("round {} is lost", *acknowledged) : "";
+  if (acknowledged && newest->round < *acknowledged)
+    return fmt::format("round {} was acknowledged, {} is found", *acknowledged, newest->round);
+  return newest->state == state(newest->round) ? "" : "another state than was saved";
 }
 
 /// Four lives on one disk, each ended by a power loss in the middle of some operation.
 std::string four_lives(SimDisk& disk, std::uint64_t seed) {
   Rng rng(seed);
   CheckpointStore store = store_on(disk, "c", 1 + rng.below(3));
-  std::optional<Step> acknowledged;
-  Step step = 0;
+  std::optional<Round> acknowledged;
+  Round round = 0;
   for (int life = 0; life < 4; ++life) {
     disk.lose_power_after(rng.below(60));
     if (rng.below(3) == 0) disk.fail_after(rng.below(60), rng.below(2) == 0);
     for (int saves = 0; saves < 8; ++saves) {
-      ++step;
-      if (store.save(step, state(step)).empty()) acknowledged = step;
+      ++round;
+      if (store.save(round, state(round)).empty()) acknowledged = round;
     }
     disk.crash(rng.bits());
     if (std::string wrong = judge(store, acknowledged); !wrong.empty()) return wrong;
   }
-  ++step;
-  return store.save(step, state(step)).empty() ? judge(store, step) : "cannot go on";
+  ++round;
+  return store.save(round, state(round)).empty() ? judge(store, round) : "cannot go on";
 }
 
 TEST(CheckpointCrash, TwoThousandPowerLossesLoseNothingAcknowledged) {
@@ -143,12 +143,12 @@ std::string fill_tmpfs(const std::string& folder, std::size_t pages, int& saved)
   if (::mount("none", folder.c_str(), "tmpfs", 0, size.c_str()) != 0) return "skip: no mount";
   PosixDisk disk;
   CheckpointStore store = store_on(disk, folder);
-  std::optional<Step> acknowledged;
+  std::optional<Round> acknowledged;
   std::string wrong;
-  for (const Step step : {1U, 2U}) {
-    const Verdict verdict = store.save(step, state(step));
+  for (const Round round : {1U, 2U}) {
+    const Verdict verdict = store.save(round, state(round));
     if (verdict.empty()) {
-      acknowledged = step;
+      acknowledged = round;
       ++saved;
     } else if (!verdict.ends_with(".ckpt.tmp: No space left on device")) {
       wrong = verdict;
@@ -207,26 +207,26 @@ TEST(CheckpointFull, OnARealDiskToo) {
   CheckpointStore store = store_on(disk, folder);
   std::vector<std::string> skipped;
   const auto newest = store.newest(skipped);
-  for (Step step = newest ? newest->step + 1 : 1;; ++step) {
-    if (!store.save(step, state(step)).empty()) ::_exit(1);
-    if (::write(to, &step, sizeof step) != sizeof step) ::_exit(2);
+  for (Round round = newest ? newest->round + 1 : 1;; ++round) {
+    if (!store.save(round, state(round)).empty()) ::_exit(1);
+    if (::write(to, &round, sizeof round) != sizeof round) ::_exit(2);
   }
 }
 
 /// Kills such a process some time after so many acknowledgements; the last of them.
-std::optional<Step> kill_after(const std::string& folder, std::uint64_t saves, useconds_t wait) {
+std::optional<Round> kill_after(const std::string& folder, std::uint64_t saves, useconds_t wait) {
   std::array<int, 2> pipe{};
   EXPECT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
   const pid_t child = ::fork();
   if (child == 0) save_for_ever(folder, pipe[1]);
   ::close(pipe[1]);
-  std::optional<Step> acknowledged;
-  Step step = 0;
-  const auto next = [&] { return ::read(pipe[0], &step, sizeof step) == sizeof step; };
-  while (saves-- > 0 && next()) acknowledged = step;
+  std::optional<Round> acknowledged;
+  Round round = 0;
+  const auto next = [&] { return ::read(pipe[0], &round, sizeof round) == sizeof round; };
+  while (saves-- > 0 && next()) acknowledged = round;
   ::usleep(wait);
   ::kill(child, SIGKILL);
-  while (next()) acknowledged = step;
+  while (next()) acknowledged = round;
   ::close(pipe[0]);
   int status = 0;
   ::waitpid(child, &status, 0);
@@ -238,7 +238,7 @@ void kill_often(const std::string& folder, int kills) {
   PosixDisk disk;
   CheckpointStore store = store_on(disk, folder);
   Rng rng(1);
-  std::optional<Step> acknowledged;
+  std::optional<Round> acknowledged;
   for (int k = 0; k < kills; ++k) {
     const auto last = kill_after(folder, rng.below(4), static_cast<useconds_t>(rng.below(5000)));
     if (last) acknowledged = last;

@@ -11,14 +11,14 @@ namespace {
 const std::string fleet = "0123456789abcdef0123456789abcdef";
 const std::string model = "fedcba9876543210fedcba9876543210";
 
-std::vector<std::byte> state(Step step, std::size_t bytes = 100) {
+std::vector<std::byte> state(Round round, std::size_t bytes = 100) {
   std::vector<std::byte> values(bytes);
-  for (std::size_t k = 0; k < bytes; ++k) values[k] = static_cast<std::byte>(k * 7 + step);
+  for (std::size_t k = 0; k < bytes; ++k) values[k] = static_cast<std::byte>(k * 7 + round);
   return values;
 }
 
 Checkpoint example(std::size_t state_bytes = 100) {
-  return {.fleet = fleet, .model = model, .peer = 3, .step = 12, .state = state(12, state_bytes)};
+  return {.fleet = fleet, .model = model, .peer = 3, .round = 12, .state = state(12, state_bytes)};
 }
 
 bool refused(std::span<const std::byte> bytes) {
@@ -34,7 +34,7 @@ TEST(Checkpoint, RoundTrips) {
     EXPECT_EQ(read.fleet, written.fleet);
     EXPECT_EQ(read.model, written.model);
     EXPECT_EQ(read.peer, written.peer);
-    EXPECT_EQ(read.step, written.step);
+    EXPECT_EQ(read.round, written.round);
     EXPECT_EQ(read.state, written.state);
   }
 }
@@ -94,13 +94,13 @@ class Store : public testing::Test {
 
 TEST_F(Store, KeepsTheNewest) {
   EXPECT_FALSE(store_.newest(skipped_));
-  for (const Step step : {99'999'998U, 99'999'999U, 100'000'000U, 100'000'001U})
-    ASSERT_EQ(store_.save(step, state(step)), "");
+  for (const Round round : {99'999'998U, 99'999'999U, 100'000'000U, 100'000'001U})
+    ASSERT_EQ(store_.save(round, state(round)), "");
   EXPECT_EQ(names(), (std::vector<std::string>{"100000000.ckpt", "100000001.ckpt"}));
-  EXPECT_EQ(store_.steps(), (std::vector<Step>{100'000'000, 100'000'001}));
+  EXPECT_EQ(store_.rounds(), (std::vector<Round>{100'000'000, 100'000'001}));
   const auto newest = store_.newest(skipped_);
   ASSERT_TRUE(newest);
-  EXPECT_EQ(newest->step, 100'000'001U);
+  EXPECT_EQ(newest->round, 100'000'001U);
   EXPECT_EQ(newest->state, state(100'000'001));
   EXPECT_TRUE(skipped_.empty());
 }
@@ -122,11 +122,11 @@ TEST_F(Store, PassesOverTheDamaged) {
   bytes[80] ^= std::byte{1};
   ASSERT_EQ(disk_.write("c/00000002.ckpt", bytes), "");
   ASSERT_EQ(disk_.write("c/00000003.ckpt", {}), "");
-  EXPECT_EQ(store_.newest(skipped_)->step, 1U);
+  EXPECT_EQ(store_.newest(skipped_)->round, 1U);
   EXPECT_EQ(skipped_,
             (std::vector<std::string>{"c/00000003.ckpt: truncated",
                                       "c/00000002.ckpt: damaged: its checksum does not agree"}));
-  EXPECT_EQ(store_.steps(), std::vector<Step>{1});
+  EXPECT_EQ(store_.rounds(), std::vector<Round>{1});
 }
 
 TEST_F(Store, PassesOverThoseOfOthers) {
@@ -138,10 +138,10 @@ TEST_F(Store, PassesOverThoseOfOthers) {
   std::vector<std::byte> bytes;
   ASSERT_EQ(disk_.read("c/00000001.ckpt", bytes), "");
   ASSERT_EQ(disk_.write("c/00000005.ckpt", bytes), "");
-  EXPECT_EQ(store_.newest(skipped_)->step, 1U);
+  EXPECT_EQ(store_.newest(skipped_)->round, 1U);
   EXPECT_EQ(skipped_,
             (std::vector<std::string>{
-                "c/00000005.ckpt: of step 1, not of the step in its name",
+                "c/00000005.ckpt: of round 1, not of the round in its name",
                 "c/00000004.ckpt: of peer 4, we are peer 3",
                 "c/00000003.ckpt: of model " + other + ", ours is " + model,
                 "c/00000002.ckpt: of fleet " + other + ", ours is " + fleet,
@@ -158,12 +158,12 @@ TEST_F(Store, SweepsTheTemporaryFilesOfTheDead) {
 
 /// Keeping the newest by number alone would remove the very checkpoint that was just saved.
 TEST_F(Store, GoesOnFromAnOlderOne) {
-  for (const Step step : {100U, 110U}) ASSERT_EQ(store_.save(step, state(step)), "");
+  for (const Round round : {100U, 110U}) ASSERT_EQ(store_.save(round, state(round)), "");
   ASSERT_EQ(store_.save(60, state(60)), "");
-  EXPECT_EQ(store_.steps(), (std::vector<Step>{60, 100, 110}));
+  EXPECT_EQ(store_.rounds(), (std::vector<Round>{60, 100, 110}));
   ASSERT_EQ(store_.drop_after(60), "");
   disk_.crash(1);
-  EXPECT_EQ(store_.steps(), std::vector<Step>{60});
+  EXPECT_EQ(store_.rounds(), std::vector<Round>{60});
   EXPECT_EQ(CheckpointStore(disk_, "none", fleet, model, 3, 1).drop_after(5), "");
 }
 

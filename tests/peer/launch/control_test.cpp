@@ -11,16 +11,16 @@ namespace {
 TEST(Control, EveryLineReadsBack) {
   EXPECT_EQ(std::get<Listening>(parse_peer(line(Listening{65535}))).port, 65535);
   EXPECT_TRUE(std::holds_alternative<Ready>(parse_peer(line(Ready{}))));
-  EXPECT_EQ(std::get<Progress>(parse_peer(line(Progress{7}))).step, 7U);
+  EXPECT_EQ(std::get<Progress>(parse_peer(line(Progress{7}))).round, 7U);
   Reported says;
   says.report.peer = 3;
-  says.report.step = 9;
+  says.report.round = 9;
   says.report.last = true;
   says.report.train_loss = 0.1;
   says.report.evaluation.loss = std::numeric_limits<double>::infinity();
   const Report report = std::get<Reported>(parse_peer(line(says))).report;
   EXPECT_EQ(report.peer, 3U);
-  EXPECT_EQ(report.step, 9U);
+  EXPECT_EQ(report.round, 9U);
   EXPECT_TRUE(report.last);
   EXPECT_EQ(report.train_loss, 0.1);
   EXPECT_TRUE(std::isnan(report.evaluation.loss)) << "JSON has no infinity";
@@ -40,7 +40,7 @@ TEST(Control, ALineThatIsNoneIsNothing) {
                            "{\"event\":7}",
                            "{\"event\":\"listening\"}",
                            "{\"event\":\"listening\",\"port\":65536}",
-                           "{\"event\":\"progress\",\"step\":-1}",
+                           "{\"event\":\"progress\",\"round\":-1}",
                            "{\"event\":\"report\",\"peer\":0}",
                            "{\"cut\":\"everybody\"}",
                            "{\"addresses\":[{\"peer\":1}]}"}) {

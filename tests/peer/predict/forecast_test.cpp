@@ -120,7 +120,7 @@ TEST(Forecast, KnowsGraphsThatChangeWithTheRound) {
       EXPECT_GT(f.own.consensus.value(), 0);
       EXPECT_GT(f.own.excess_local.value(), f.own.excess_mean.value());
       EXPECT_NEAR(f.own.seconds_per_round.value(), 0.001, 1e-4);
-      const auto rounds = static_cast<Step>(f.own.rounds_to_target.value());
+      const auto rounds = static_cast<Round>(f.own.rounds_to_target.value());
       FleetRecord record;
       record.peers = 16;
       record.round = rounds;

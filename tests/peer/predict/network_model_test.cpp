@@ -20,8 +20,8 @@ NetworkSpec network_of(NetworkShape shape) {
 }
 
 /// Virtual seconds of `rounds` rounds, the start excluded: of twice as many minus of as many.
-double simulated_round(Fleet fleet, Step rounds = 16) {
-  const auto seconds = [&fleet](Step last) {
+double simulated_round(Fleet fleet, Round rounds = 16) {
+  const auto seconds = [&fleet](Round last) {
     fleet.stop.rounds = last;
     const Assembly assembly(fleet);
     Observer observer(assembly.fleet.size(), assembly.evaluator(), {});

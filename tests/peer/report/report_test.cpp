@@ -22,11 +22,11 @@ std::unique_ptr<Objective> parabola() {
   return make_quadratic(spec, 0, 1, Rng(1));
 }
 
-Report report(PeerId peer, Step step, std::vector<float> x, bool last = false) {
+Report report(PeerId peer, Round round, std::vector<float> x, bool last = false) {
   const auto model = std::make_shared<Buffer>(x.size() * sizeof(float));
   std::ranges::copy(x, model->floats().begin());
   return {.peer = peer,
-          .step = step,
+          .round = round,
           .last = last,
           .train_loss = static_cast<double>(peer),
           .evaluation = {1, 0.5 + 0.1 * peer},

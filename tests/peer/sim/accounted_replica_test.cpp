@@ -88,7 +88,7 @@ TEST(AccountedReplica, SkipsWithItsReplica) {
   spec.schedule.factor = 0;
   AccountedReplica replica(make_host_replica(
       make_quadratic({.noise = 0, .start = 1, .centers = {}}, 0, 1, Rng(1)), spec, 1, Rng(2)));
-  replica.skip_to(10);  // from here on the rate is zero
+  replica.skip_to({10});  // from here on the rate is zero
   const std::vector<double> before = replica.x();
   train(replica, 1);
   EXPECT_EQ(replica.x(), before);

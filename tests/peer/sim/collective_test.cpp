@@ -43,7 +43,7 @@ struct AllReduce : testing::Test {
 
   SimulationResult result;
   std::string hash;
-  Step rounds = 0;
+  Round rounds = 0;
 };
 
 TEST_F(AllReduce, CompletesItsRoundsWhenALinkIsCutForManyDeadlines) {

@@ -15,7 +15,7 @@ inline SimulationOptions injecting(std::vector<Injection> faults,
   options.faults = FaultPlan{.seed = 1,
                              .until = Time::max(),
                              .trace = {},
-                             .dice = false,
+                             .drawn = false,
                              .restart = false,
                              .inject = std::move(faults),
                              .times = times};

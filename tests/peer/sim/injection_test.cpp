@@ -100,7 +100,7 @@ TEST(Injection, WhoIsCutOffDoesNotRunAhead) {
   SimulationOptions options = injecting({{milliseconds(200), Kind::cut, 0, 1, milliseconds(400)},
                                          {milliseconds(200), Kind::cut, 0, 5, milliseconds(400)}});
   Time last{0};
-  options.on_progress = [&](Step round, Time now) {  // of peer 0
+  options.on_progress = [&](Round round, Time now) {  // of peer 0
     if (round == 150) last = now;
   };
   EXPECT_EQ(simulate(fleet, observer, options).violations, std::vector<std::string>{});

@@ -61,7 +61,7 @@ std::vector<Time> ends_of(std::vector<std::pair<Lane, double>> offered, bool fau
   fleet.algorithm = &row;
   Observer observer(2, fleet.evaluator(), {});
   SimulationOptions options;
-  if (faults) options.faults.emplace().dice = false;
+  if (faults) options.faults.emplace().drawn = false;
   simulate(fleet, observer, options);
   return jobs.ends;
 }

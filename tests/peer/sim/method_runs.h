@@ -36,7 +36,7 @@ inline Result run(const Fleet& fleet, const Values& start = {}) {
     StateWriter state;
     replica->save(state);
     options.resume.push_back(
-        {.fleet = {}, .model = {}, .peer = i, .step = 0, .state = state.take()});
+        {.fleet = {}, .model = {}, .peer = i, .round = 0, .state = state.take()});
   }
   simulate(assembly, observer, options);
   Result result{.x = {}, .hash = observer.params_hash()};

@@ -239,12 +239,12 @@ TEST_P(ResumedRow, GoesOnFromAnyRoundAsIfItHadNotStopped) {
   Fleet fleet = row_fleet(*GetParam());
   fleet.checkpoint.every = 1;
   const Assembly assembly(fleet);
-  std::map<Step, std::vector<Checkpoint>> kept;
+  std::map<Round, std::vector<Checkpoint>> kept;
   SimulationOptions options;
   options.threads = 1;
-  options.on_store = [&](PeerId peer, Step step, std::vector<std::byte> state) {
-    kept[step].push_back(
-        {.fleet = {}, .model = {}, .peer = peer, .step = step, .state = std::move(state)});
+  options.on_store = [&](PeerId peer, Round round, std::vector<std::byte> state) {
+    kept[round].push_back(
+        {.fleet = {}, .model = {}, .peer = peer, .round = round, .state = std::move(state)});
   };
   const auto hash = [&] {
     Observer observer(8, assembly.evaluator(), {});
@@ -254,9 +254,9 @@ TEST_P(ResumedRow, GoesOnFromAnyRoundAsIfItHadNotStopped) {
   const std::string whole = hash();
   options.on_store = {};
   ASSERT_EQ(kept.size(), 12U);
-  for (const auto& [step, checkpoints] : kept) {
+  for (const auto& [round, checkpoints] : kept) {
     options.resume = checkpoints;
-    EXPECT_EQ(hash(), whole) << "from round " << step;
+    EXPECT_EQ(hash(), whole) << "from round " << round;
   }
 }
 

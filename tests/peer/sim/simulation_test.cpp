@@ -43,14 +43,14 @@ Result run(Fleet fleet, int threads = 0, std::function<void(const FleetRecord&)>
 std::vector<double> reference(const std::string& order,
                               std::vector<double> x,
                               const std::vector<double>& b,
-                              int steps) {
+                              int rounds) {
   const std::size_t n = x.size();
   const auto mix = [n](const std::vector<double>& v) {
     std::vector<double> y(n);
     for (std::size_t i = 0; i < n; ++i) y[i] = (v[(i + n - 1) % n] + v[i] + v[(i + 1) % n]) / 3;
     return y;
   };
-  for (int k = 0; k < steps; ++k) {
+  for (int k = 0; k < rounds; ++k) {
     std::vector<double> y = order == "atc" ? x : mix(x);
     const std::vector<double> at = order == "cta" ? y : x;
     for (std::size_t i = 0; i < n; ++i) y[i] -= 0.1 * (at[i] - b[i]);
@@ -281,24 +281,24 @@ TEST(Simulation, ResumedEndsWithTheSameBits) {
   fleet.stop.rounds = 40;
   fleet.checkpoint.every = 7;
   const Assembly assembly(fleet);
-  std::map<Step, std::vector<Checkpoint>> kept;
+  std::map<Round, std::vector<Checkpoint>> kept;
   const auto run = [&](std::vector<Checkpoint> resume, bool keep) {
     Observer observer(5, assembly.evaluator(), {});
     SimulationOptions options;
     options.threads = 1;
     options.resume = std::move(resume);
     if (keep)
-      options.on_store = [&](PeerId i, Step step, std::vector<std::byte> state) {
-        kept[step].push_back({"", "", i, step, std::move(state)});
+      options.on_store = [&](PeerId i, Round round, std::vector<std::byte> state) {
+        kept[round].push_back({"", "", i, round, std::move(state)});
       };
     simulate(assembly, observer, options);
     return observer.params_hash();
   };
   const std::string whole = run({}, true);
   ASSERT_EQ(kept.size(), 5U);
-  for (const auto& [step, checkpoints] : kept) {
+  for (const auto& [round, checkpoints] : kept) {
     ASSERT_EQ(checkpoints.size(), 5U);
-    EXPECT_EQ(run(checkpoints, false), whole) << "from round " << step;
+    EXPECT_EQ(run(checkpoints, false), whole) << "from round " << round;
   }
 }
 

@@ -72,7 +72,7 @@ TEST(Tcp, ALostNeighbourDoesNotStopTheOthers) {
       all.peers[0].reset();  // as a killed process: its sockets close, no goodbye
     }
   });
-  std::function<void(Step)> die_at_round_ten = [&](Step step) {
+  std::function<void(Round)> die_at_round_ten = [&](Round step) {
     if (step >= 10) throw std::domain_error("dies");
     all.peers[0]->ask(die_at_round_ten);
   };

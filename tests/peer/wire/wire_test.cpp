@@ -122,7 +122,7 @@ TEST(Frame, LengthsAreCheckedBeforeAnythingIsAllocated) {
 }
 
 TEST(Frame, BytesAreCountedAsTheyAreSent) {
-  for (const Step step : {0ULL, 1ULL, 127ULL, 128ULL, 1ULL << 40}) {
+  for (const Round step : {0ULL, 1ULL, 127ULL, 128ULL, 1ULL << 40}) {
     for (const PeerId from : {0U, 1U, 200U, 70'000U}) {
       const Message m{
           .from = from, .kind = Kind::reduce, .number = step, .part = from, .payload = payload(8)};

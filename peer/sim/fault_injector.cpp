@@ -1,4 +1,4 @@
-#include "peer/sim/dice.h"
+#include "peer/sim/fault_injector.h"
 
 #include <cmath>
 
@@ -8,7 +8,7 @@
 
 namespace gv {
 
-Dice::Dice(std::uint64_t seed, Time until, Trace trace, bool fair)
+FaultInjector::FaultInjector(std::uint64_t seed, Time until, Trace trace, bool fair)
     : rng_(Rng(seed).derive("faults")), until_(until), trace_(std::move(trace)) {
   if (!fair) return;
   // Each class is on in 6 of 10 seeds, at a rate between once and a hundred times the least.
@@ -25,23 +25,23 @@ Dice::Dice(std::uint64_t seed, Time until, Trace trace, bool fair)
     rates_[static_cast<std::size_t>(Fault::lie)] = soon;
 }
 
-bool Dice::strikes(Fault fault, Time now) {
+bool FaultInjector::strikes(Fault fault, Time now) {
   const double p = rate(fault);
   if (now >= until_ || p == 0 || rng_.uniform() >= p) return false;
   count(fault);
   return true;
 }
 
-double Dice::factor(double least, double most) {
+double FaultInjector::factor(double least, double most) {
   return least * std::pow(most / least, rng_.uniform());
 }
 
-Time Dice::time(Time least, Time most) {
+Time FaultInjector::time(Time least, Time most) {
   return least + Time{static_cast<std::int64_t>(
                      rng_.below(static_cast<std::uint64_t>((most - least).count()) + 1))};
 }
 
-void Dice::note(Time now, const char* what, PeerId a, PeerId b, std::uint64_t number) {
+void FaultInjector::note(Time now, const char* what, PeerId a, PeerId b, std::uint64_t number) {
   for (const std::uint64_t value : {static_cast<std::uint64_t>(now.count()),
                                     static_cast<std::uint64_t>(static_cast<unsigned char>(*what)),
                                     static_cast<std::uint64_t>(a) << 32 | b,
@@ -50,7 +50,7 @@ void Dice::note(Time now, const char* what, PeerId a, PeerId b, std::uint64_t nu
   if (trace_) tell(now, fmt::format("peer {} {} peer {}, number {}", a, what, b, number));
 }
 
-void Dice::tell(Time now, const std::string& text) const {
+void FaultInjector::tell(Time now, const std::string& text) const {
   if (trace_)
     trace_(fmt::format(
         "{:10.4f} ms  {}", std::chrono::duration<double, std::milli>(now).count(), text));

@@ -56,7 +56,7 @@ enum class Probe : std::uint8_t {
   back,
   refused_frame,
   silence,     ///< a stalled connection was found out
-  reborn,      ///< a neighbour's place was taken by a new process
+  replaced,    ///< a neighbour's place was taken by a new process
   left_open,   ///< the dead one left an exchange that counted at one end
   fetched,     ///< a model was given to a peer that had lost its own
   deadline,    ///< a neighbour that lives was waited for no longer
@@ -71,7 +71,7 @@ inline constexpr std::array<std::string_view, 14> probe_names{"sent_again",
                                                               "back",
                                                               "refused_frame",
                                                               "silence",
-                                                              "reborn",
+                                                              "replaced",
                                                               "left_open",
                                                               "fetched",
                                                               "deadline",
@@ -84,12 +84,12 @@ using ProbeCounts = std::array<std::uint64_t, probe_names.size()>;
 /// Chance, and the book of what it brought. Swarm testing: each seed switches each class of fault
 /// on or off and draws its rate. Groce et al., "Swarm testing", ISSTA 2012. After `until` nothing
 /// more goes wrong.
-class Dice {
+class FaultInjector {
  public:
   using Trace = std::function<void(const std::string&)>;
 
   /// `fair`: the seed switches classes on; otherwise nothing is left to chance.
-  Dice(std::uint64_t seed, Time until, Trace trace, bool fair);
+  FaultInjector(std::uint64_t seed, Time until, Trace trace, bool fair);
 
   Time until() const { return until_; }
   double rate(Fault fault) const { return rates_[static_cast<std::size_t>(fault)]; }
