@@ -67,6 +67,7 @@ asio::awaitable<void> Proxy::accept_loop() {
                                             draw(harm_.flip_after),
                                             draw(harm_.stall_after),
                                             draw(harm_.hole_after)});
+    pairs_.push_back(pair);
     asio::co_spawn(io_, pass(pair, true), asio::detached);
     asio::co_spawn(io_, pass(pair, false), asio::detached);
   }
@@ -77,10 +78,24 @@ asio::awaitable<void> Proxy::pause(std::chrono::milliseconds length) {
   co_await timer.async_wait(as_result);
 }
 
-bool Proxy::swallows(Pair& pair, bool forth, std::uint64_t before) {
-  if (pair.hole_at == 0 || pair.passed < pair.hole_at) return false;
-  if (pair.passes(pair.hole_at, before)) ++holes_;
-  return forth || !harm_.hole_one_way;
+void Proxy::with_each(std::function<void(Pair&)> f) {
+  asio::post(io_, [this, f = std::move(f)] {
+    std::erase_if(pairs_, [](const auto& each) { return each.expired(); });
+    for (const auto& each : pairs_)
+      if (const auto pair = each.lock()) f(*pair);
+  });
+}
+
+void Proxy::reset_all() {
+  with_each([](Pair& pair) { pair.reset(); });
+}
+
+void Proxy::swallow_all() {
+  with_each([](Pair& pair) { pair.hole_at = 1; });
+}
+
+bool Proxy::swallows(const Pair& pair, bool forth) const {
+  return pair.hole_at != 0 && pair.passed >= pair.hole_at && (forth || !harm_.hole_one_way);
 }
 
 asio::awaitable<void> Proxy::pass(std::shared_ptr<Pair> pair, bool forth) {
@@ -91,6 +106,7 @@ asio::awaitable<void> Proxy::pass(std::shared_ptr<Pair> pair, bool forth) {
     const auto [error, count] = co_await from.async_read_some(
         asio::buffer(bytes, std::min(bytes.size(), harm_.slice)), as_result);
     if (error) {
+      if (swallows(*pair, forth)) co_return;  // the other end is not told of the end, either
       asio::error_code ignored;
       if (error == asio::error::eof) to.shutdown(tcp::socket::shutdown_send, ignored);
       if (error != asio::error::eof) pair->reset();
@@ -102,7 +118,8 @@ asio::awaitable<void> Proxy::pass(std::shared_ptr<Pair> pair, bool forth) {
       ++stalls_;
       co_await pause(harm_.stall);
     }
-    if (swallows(*pair, forth, before)) continue;
+    if (pair->passes(pair->hole_at, before)) ++holes_;
+    if (swallows(*pair, forth)) continue;
     if (pair->passes(pair->flip_at, before)) {
       bytes[pair->flip_at - before - 1] ^= static_cast<char>(1 << rng_.below(8));
       ++flips_;

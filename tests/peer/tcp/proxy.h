@@ -3,8 +3,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include <asio.hpp>
 
@@ -30,6 +32,10 @@ class Proxy {
  public:
   Proxy(std::uint16_t target, Harm harm, std::uint64_t seed);
   ~Proxy();
+  /// Every present connection is reset.
+  void reset_all();
+  /// Every present connection swallows what comes, both ways, and nobody is told.
+  void swallow_all();
   std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
   int cuts() const { return cuts_; }
   int flips() const { return flips_; }
@@ -39,7 +45,8 @@ class Proxy {
  private:
   struct Pair;
   asio::awaitable<void> accept_loop();
-  bool swallows(Pair& pair, bool forth, std::uint64_t before);
+  void with_each(std::function<void(Pair&)> f);
+  bool swallows(const Pair& pair, bool forth) const;
   asio::awaitable<void> pause(std::chrono::milliseconds length);
   asio::awaitable<void> pass(std::shared_ptr<Pair> pair, bool forth);
   std::uint64_t draw(std::uint32_t most);
@@ -49,6 +56,7 @@ class Proxy {
   std::uint16_t target_;
   Harm harm_;
   Rng rng_;
+  std::vector<std::weak_ptr<Pair>> pairs_;
   std::atomic<int> cuts_ = 0;
   std::atomic<int> flips_ = 0;
   std::atomic<int> stalls_ = 0;
