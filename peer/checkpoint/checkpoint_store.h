@@ -9,8 +9,8 @@
 
 namespace gv {
 
-/// The checkpoints of one peer in a folder of its own: `NNNNNNNN.ckpt`, N the round. One that save()
-/// has acknowledged survives power loss, and whatever happens to a later one.
+/// The checkpoints of one peer in a folder of its own: `NNNNNNNN.ckpt`, N the round. One that
+/// save() has acknowledged survives power loss, and whatever happens to a later one.
 class CheckpointStore {
  public:
   /// `keep`: so many are kept, the newest; at least 1. Touches nothing yet. `disk` must outlive it.
@@ -21,9 +21,9 @@ class CheckpointStore {
                   PeerId peer,
                   std::size_t keep);
 
-  /// Durable when it returns ""; then only the `keep` newest of up to this round stay. Otherwise the
-  /// text names path and reason, those saved before are untouched, and no half file is left; the
-  /// same round may be tried again.
+  /// Durable when it returns ""; then only the `keep` newest of up to this round stay. Otherwise
+  /// the text names path and reason, those saved before are untouched, and no half file is left;
+  /// the same round may be tried again.
   [[nodiscard]] Verdict save(Round round, std::vector<std::byte> state);
 
   /// The newest one that is whole and this peer's. What is newer and was passed over is appended
