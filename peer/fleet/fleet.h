@@ -20,9 +20,6 @@
 
 namespace gv {
 
-/// A fleet file, read strictly and resolved: every value has its default, every unit is SI, every
-/// path is absolute or relative to the file's folder already applied. What is here is valid; see
-/// read_fleet for what is refused.
 struct PeerSpec {
   std::string host = "localhost";
   std::string device = "cpu";  ///< auto | cpu | cuda[:k]
@@ -81,6 +78,9 @@ struct CheckpointSpec {
   std::uint32_t keep = 2;
 };
 
+/// A fleet file, read strictly and resolved: every key that the file leaves out has its default,
+/// every quantity is in SI units, paths of data and graphs begin with the file's folder. What is
+/// here is valid; read_fleet says what is refused.
 struct Fleet {
   std::string path;  ///< of the file, as given
   std::string name = "fleet";
@@ -107,8 +107,7 @@ struct Fleet {
   std::uint64_t evaluate_every =
       0;  ///< rounds; 0: only at the end (evaluate.every in epochs is resolved later)
   std::optional<double> evaluate_every_epochs;
-  std::string
-      output_dir;  ///< {name} and {time} already replaced? no: {time} is left to the launcher
+  std::string output_dir;               ///< with the fleet's name in the place of {name}
   Time grace{std::chrono::seconds(8)};  ///< launch.grace
   bool restart = false;                 ///< launch.restart: on-failure
   std::string digest;  ///< 32 hex digits of XXH3-128 over the resolved, sorted values: the identity

@@ -17,19 +17,11 @@ double sampled_spread(const Calibration& c, double looked) {
 }  // namespace
 
 LocalModel local_model(const Calibration& c, PeerId peers, std::size_t looked) {
-  LocalModel m{.peers = peers, .noise = {}, .epoch = c.epoch, .pulls = {}, .drift = {}};
-  for (const CurvaturePart& part : c.noise_parts) m.noise.push_back({part.curvature, part.value});
-  for (const Calibration::Deviation& d : c.deviations) {
-    LocalModel::Pull pull{{}, d.gram};
-    for (const CurvaturePart& part : d.measure)
-      pull.measure.push_back({part.curvature, part.value});
-    m.pulls.push_back(std::move(pull));
-  }
-  for (const Drift::Axis& axis : c.drift.axes) m.drift.axes.push_back({axis.curvature, axis.slope});
-  for (const Drift::Source& source : c.drift.sources)
-    m.drift.sources.push_back({source.of_deviation, source.of_variance});
-  for (const Drift::Lasting& lasting : c.drift.lasting)
-    m.drift.lasting.push_back({lasting.memory, lasting.push});
+  LocalModel m{.peers = peers,
+               .noise = c.noise_parts,
+               .epoch = c.epoch,
+               .pulls = c.deviations,
+               .drift = c.drift};
   m.drift.sampled = sampled_spread(c, static_cast<double>(looked));
   return m;
 }

@@ -103,8 +103,8 @@ class Calibrator {
   }
 
   /// Where what is left of `starts` beyond the leading axes lies; values sum to `total`.
-  std::vector<CurvaturePart> remainder(std::vector<Doubles> starts, double total) {
-    std::vector<CurvaturePart> parts;
+  std::vector<CurvatureShare> remainder(std::vector<Doubles> starts, double total) {
+    std::vector<CurvatureShare> parts;
     const auto m = static_cast<double>(starts.size());
     for (Doubles& start : starts) {
       project_out(start, leading_.vectors);
@@ -129,12 +129,12 @@ class Calibrator {
     rest_of_noise_ = std::max(0.0, rest_of_noise_);
     if (rest_of_noise_ > 1e-9 * c_.noise) {
       mixtures_.erase(mixtures_.begin());
-      for (const CurvaturePart& part : remainder(mixtures_, rest_of_noise_))
+      for (const CurvatureShare& part : remainder(mixtures_, rest_of_noise_))
         c_.noise_parts.push_back(part);
     } else {
       rest_of_noise_ = 0;
     }
-    for (const CurvaturePart& part : c_.noise_parts)
+    for (const CurvatureShare& part : c_.noise_parts)
       c_.noise_curvature += part.curvature * part.value;
   }
 
@@ -146,7 +146,7 @@ class Calibrator {
         gram[i * n() + j] -= noise / draws() * ((i == j ? 1 : 0) - 1 / count());
   }
 
-  void add_deviation(std::vector<CurvaturePart> measure, std::vector<double> gram, double noise) {
+  void add_deviation(std::vector<CurvatureShare> measure, std::vector<double> gram, double noise) {
     take_noise(gram, noise);
     for (std::size_t i = 0; i < n(); ++i) c_.spread += gram[i * n() + i] / count();
     c_.deviations.push_back({std::move(measure), std::move(gram)});

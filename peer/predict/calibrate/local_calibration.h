@@ -20,11 +20,6 @@ struct CalibrationOptions {
   double age = std::numeric_limits<double>::infinity();  ///< training time until here
 };
 
-/// A part of a sum over axes that lies at one curvature.
-struct CurvaturePart {
-  double curvature = 0, value = 0;
-};
-
 /// An objective near a point x, f = mean of the peers' f_i, as far as SGD on it feels.
 struct Calibration {
   double loss = 0;             ///< f(x)
@@ -35,15 +30,11 @@ struct Calibration {
   double noise_curvature = 0;  ///< tr(H Sigma)
   double spread = 0;           ///< zeta^2 = (1/n) sum_i |grad f_i - grad f|^2
   double epoch = 0;            ///< minibatches per pass over a peer's samples; 0: always fresh
-  std::vector<CurvaturePart> noise_parts;  ///< where sigma^2 lies; sums to it
+  std::vector<CurvatureShare> noise_parts;  ///< where sigma^2 lies; sums to it
 
-  /// Where the peers' deviations d_i = grad f_i - grad f lie: the measure (summing to 1) and the
-  /// inner products d_i . d_j, n x n, of a part of the axes. The traces sum to n zeta^2.
-  struct Deviation {
-    std::vector<CurvaturePart> measure;
-    std::vector<double> gram;
-  };
-  std::vector<Deviation> deviations;
+  /// Where the peers' deviations d_i = grad f_i - grad f lie, in parts of the axes. The traces of
+  /// the parts' inner products d_i . d_j sum to n zeta^2.
+  std::vector<LocalModel::Pull> deviations;
   Drift drift;  ///< no axes: one peer, or an objective without samples
 };
 

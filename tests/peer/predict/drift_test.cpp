@@ -58,10 +58,10 @@ TEST(Drift, OfPeersWithOtherHessians) {
       find_drift(q.gradients(), two_axes, q.mean(), q.deviations(), {{0, 0, 2}}, 4, forever);
   ASSERT_EQ(drift.axes.size(), 3U);
   ASSERT_EQ(drift.sources.size(), 3U);
-  const double side = drift.axes[2].slope > 0 ? 1 : -1;  // an axis has no sign
+  const double side = drift.axes[2].value > 0 ? 1 : -1;  // an axis has no sign
   EXPECT_NEAR(drift.axes[2].curvature, 0.1, 1e-4);
-  EXPECT_NEAR(side * drift.axes[2].slope, q.mean()[2], 1e-6);
-  EXPECT_NEAR(drift.axes[0].slope, q.mean()[0], 1e-6);
+  EXPECT_NEAR(side * drift.axes[2].value, q.mean()[2], 1e-6);
+  EXPECT_NEAR(drift.axes[0].value, q.mean()[0], 1e-6);
   for (std::size_t k = 0; k < 3; ++k) {
     for (std::size_t a = 0; a < 3; ++a) {
       const double turned = a == 2 ? side : 1;

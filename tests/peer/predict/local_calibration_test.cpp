@@ -55,7 +55,7 @@ TEST(Calibration, KnowsTheQuadratic) {
   }
   EXPECT_NEAR(c.spread, spread, 0.01 * spread);
   double parts = 0, traces = 0;
-  for (const CurvaturePart& part : c.noise_parts) parts += part.value;
+  for (const CurvatureShare& part : c.noise_parts) parts += part.value;
   for (const auto& d : c.deviations)
     for (std::size_t i = 0; i < 8; ++i) traces += d.gram[i * 9] / 8;
   EXPECT_NEAR(parts, c.noise, 1e-6 * c.noise);
