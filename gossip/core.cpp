@@ -13,7 +13,7 @@ namespace {
 
 std::vector<Neighbor> neighbors_of(const Plan& plan) {
   const Neighborhood& row = plan.neighborhood;
-  GV_CHECK(row.peers.size() == row.weights.size(), "a weight for each neighbour");
+  GV_CHECK_EQUAL(row.peers.size(), row.weights.size(), "a weight for each neighbour");
   std::vector<Neighbor> neighbors;
   for (const PeerId peer : links_of(plan)) {
     const auto in = std::ranges::lower_bound(row.peers, peer);

@@ -12,3 +12,22 @@
       std::abort();                                                                        \
     }                                                                                      \
   } while (false)
+
+/// The same for two counts that must be equal; says what they were.
+#define GV_CHECK_EQUAL(a, b, what)                                        \
+  do {                                                                    \
+    const auto gv_a = static_cast<unsigned long long>(a);                 \
+    const auto gv_b = static_cast<unsigned long long>(b);                 \
+    if (gv_a != gv_b) {                                                   \
+      std::fprintf(stderr,                                                \
+                   "%s:%d: check failed: %s == %s: %llu and %llu (%s)\n", \
+                   __FILE__,                                              \
+                   __LINE__,                                              \
+                   #a,                                                    \
+                   #b,                                                    \
+                   gv_a,                                                  \
+                   gv_b,                                                  \
+                   what);                                                 \
+      std::abort();                                                       \
+    }                                                                     \
+  } while (false)

@@ -117,7 +117,7 @@ std::size_t Codec::bytes(std::size_t n) const {
 }
 
 void encode(const Codec& codec, std::span<const float> values, std::span<std::byte> out) {
-  GV_CHECK(out.size() == codec.bytes(values.size()), "room for the encoding");
+  GV_CHECK_EQUAL(out.size(), codec.bytes(values.size()), "room for the encoding");
   switch (codec.kind) {
     case Codec::Kind::fp16:
       return encode_words(values, out, to_half);

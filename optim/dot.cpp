@@ -25,7 +25,7 @@ double sum_of_lanes(std::size_t count, Term term) {
 }  // namespace
 
 double dot(std::span<const float> a, std::span<const float> b) {
-  GV_CHECK(a.size() == b.size(), "vectors of one length");
+  GV_CHECK_EQUAL(a.size(), b.size(), "vectors of one length");
   std::vector<double> sums;
   for (std::size_t from = 0; from < a.size(); from += dot_segment) {
     const std::size_t count = std::min(dot_segment, a.size() - from);

@@ -110,8 +110,8 @@ class CudaReplica : public Replica {
   bool add_flow(Range r, float w, const Buffer& theirs, const Buffer& ours) override {
     device_.use();
     check_range(r);
-    GV_CHECK(theirs.size() == r.count * sizeof(float), "their piece fills the range");
-    GV_CHECK(ours.size() == r.count * sizeof(float), "our piece fills the range");
+    GV_CHECK_EQUAL(theirs.size(), r.count * sizeof(float), "their piece fills the range");
+    GV_CHECK_EQUAL(ours.size(), r.count * sizeof(float), "our piece fills the range");
     return transfer_.add_flow(
         x_.data() + r.begin, r.count, w, theirs.floats().data(), ours.floats().data());
   }
@@ -119,7 +119,7 @@ class CudaReplica : public Replica {
   void snapshot(Vector v, Range r, Buffer& out) const override {
     device_.use();
     check_range(r);
-    GV_CHECK(out.size() == r.count * sizeof(float), "a buffer of the range's size");
+    GV_CHECK_EQUAL(out.size(), r.count * sizeof(float), "a buffer of the range's size");
     const float* from = of(v).data() + r.begin;
     copy_async(out.floats().data(), from, r.count, cudaMemcpyDeviceToHost, context_.stream);
     context_.stream.wait();
@@ -127,7 +127,7 @@ class CudaReplica : public Replica {
   void load(Vector v, Range r, const Buffer& in) override {
     device_.use();
     check_range(r);
-    GV_CHECK(in.size() == r.count * sizeof(float), "a buffer of the range's size");
+    GV_CHECK_EQUAL(in.size(), r.count * sizeof(float), "a buffer of the range's size");
     float* to = of(v).data() + r.begin;
     copy_async(to, in.floats().data(), r.count, cudaMemcpyHostToDevice, context_.stream);
     context_.stream.wait();
@@ -135,7 +135,7 @@ class CudaReplica : public Replica {
   void add(Vector v, Range r, const Buffer& in) override {
     device_.use();
     check_range(r);
-    GV_CHECK(in.size() == r.count * sizeof(float), "a buffer of the range's size");
+    GV_CHECK_EQUAL(in.size(), r.count * sizeof(float), "a buffer of the range's size");
     transfer_.add(of(v).data() + r.begin, r.count, in.floats().data());
   }
   void scale(Vector v, float factor) override {
@@ -156,7 +156,7 @@ class CudaReplica : public Replica {
   void encode(const Codec& codec, Vector v, Range r, Buffer& out) const override {
     device_.use();
     check_range(r);
-    GV_CHECK(out.size() == codec.bytes(r.count), "room for the encoding");
+    GV_CHECK_EQUAL(out.size(), codec.bytes(r.count), "room for the encoding");
     transcoder_.encode(codec, of(v).data() + r.begin, r.count, out.data());
   }
   bool decode(const Codec& codec, Vector v, Range r, const Buffer& in) override {
@@ -216,9 +216,10 @@ class CudaReplica : public Replica {
   }
   void check_flows(Range r, const Flows& flows) const {
     check_range(r);
-    GV_CHECK(flows.vectors.size() == flows.weights.size(), "a weight for each vector");
+    GV_CHECK_EQUAL(flows.vectors.size(), flows.weights.size(), "a weight for each vector");
     for (const Payload& vector : flows.vectors)
-      GV_CHECK(vector->size() == r.count * sizeof(float), "a neighbour's piece fills the range");
+      GV_CHECK_EQUAL(
+          vector->size(), r.count * sizeof(float), "a neighbour's piece fills the range");
   }
   Piece piece(Range r) {
     const auto at = [&](DeviceArray<float>& v) {

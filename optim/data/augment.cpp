@@ -36,8 +36,8 @@ void look(const View& view,
           std::span<float> out) {
   const std::size_t width = shape.width;
   const std::size_t plane = shape.height * width;
-  GV_CHECK(picture.size() == shape.channels * plane, "a picture of the shape");
-  GV_CHECK(out.size() == picture.size(), "room for the picture");
+  GV_CHECK_EQUAL(picture.size(), shape.channels * plane, "a picture of the shape");
+  GV_CHECK_EQUAL(out.size(), picture.size(), "room for the picture");
   for (std::size_t c = 0; c < shape.channels; ++c) {
     for (std::int64_t y = 0; y < std::int64_t{shape.height}; ++y) {
       const std::int64_t from = y + view.down;

@@ -74,8 +74,8 @@ std::shared_ptr<const Dataset> linear(std::uint32_t rows,
 
 void Dataset::gather(std::span<const std::uint32_t> chosen, std::span<float> out) const {
   GV_CHECK(!is_text(), "a table; windows of a text are gathered as tokens");
-  GV_CHECK(out.size() == chosen.size() * features, "room for the gathered rows");
-  GV_CHECK(shift.size() == scale.size(), "a scale for each shift");
+  GV_CHECK_EQUAL(out.size(), chosen.size() * features, "room for the gathered rows");
+  GV_CHECK_EQUAL(shift.size(), scale.size(), "a scale for each shift");
   const std::size_t plane = features / shift.size();
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     GV_CHECK(chosen[i] < rows, "a row of this data set");
@@ -94,8 +94,8 @@ void Dataset::gather(std::span<const std::uint32_t> chosen,
                      std::span<const View> views,
                      std::span<float> out) const {
   if (views.empty()) return gather(chosen, out);
-  GV_CHECK(views.size() == chosen.size(), "a view of each row");
-  GV_CHECK(out.size() == chosen.size() * features, "room for the gathered rows");
+  GV_CHECK_EQUAL(views.size(), chosen.size(), "a view of each row");
+  GV_CHECK_EQUAL(out.size(), chosen.size() * features, "room for the gathered rows");
   std::vector<float> whole(features);
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     gather(chosen.subspan(i, 1), whole);
@@ -107,8 +107,8 @@ void Dataset::gather_windows(std::span<const std::uint32_t> chosen,
                              std::span<std::uint8_t> inputs,
                              std::span<std::uint8_t> following) const {
   GV_CHECK(is_text(), "a text");
-  GV_CHECK(inputs.size() == chosen.size() * context, "room for the inputs");
-  GV_CHECK(following.size() == chosen.size() * context, "room for the targets");
+  GV_CHECK_EQUAL(inputs.size(), chosen.size() * context, "room for the inputs");
+  GV_CHECK_EQUAL(following.size(), chosen.size() * context, "room for the targets");
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     GV_CHECK(chosen[i] < rows, "a window of this text");
     const std::uint8_t* from = tokens.data() + chosen[i];

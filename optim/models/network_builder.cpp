@@ -114,7 +114,7 @@ std::uint32_t NetworkBuilder::attention(std::uint32_t qkv, std::uint32_t heads) 
 
 NeuralNetwork NetworkBuilder::build() {
   const Shape& logits = network_.nodes.back().out;
-  GV_CHECK(logits.channels == network_.classes, "a logit for each class");
+  GV_CHECK_EQUAL(logits.channels, network_.classes, "a logit for each class");
   GV_CHECK(logits.height == 1 && logits.width == 1, "logits are no picture");
   return std::move(network_);
 }

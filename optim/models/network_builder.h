@@ -12,9 +12,8 @@ class NetworkBuilder {
  public:
   NetworkBuilder(const Shape& input, std::uint32_t classes, std::uint32_t vocabulary = 0);
 
-  /// How the weights of convolutions and linear layers are drawn from here on: He et al. 2015,
-  /// equation 10 (sqrt(2 / fan-in)), or a deviation given outright.
-  void draw_by_fan_in() { deviation_ = -1; }
+  /// The deviation with which the weights of convolutions and linear layers are drawn from here on;
+  /// until then it is that of He et al. 2015, equation 10: sqrt(2 / fan-in).
   void draw(float deviation) { deviation_ = deviation; }
 
   struct Window {

@@ -27,7 +27,7 @@ void check(const QuadraticSpec& spec, std::uint32_t peers) {
 /// b_i; empty when it is zero.
 std::vector<float> center(const QuadraticSpec& spec, std::uint32_t i, const Rng& rng) {
   if (!spec.centers.empty()) {
-    GV_CHECK(spec.centers[i].size() == spec.dimension, "a centre has the dimension of x");
+    GV_CHECK_EQUAL(spec.centers[i].size(), spec.dimension, "a centre has the dimension of x");
     return {spec.centers[i].begin(), spec.centers[i].end()};
   }
   if (spec.spread == 0) return {};

@@ -79,8 +79,8 @@ class HostReplica : public Replica {
 
   bool add_flow(Range r, float w, const Buffer& theirs, const Buffer& ours) override {
     const std::span<float> x = part(Vector::x, r);
-    GV_CHECK(theirs.size() == x.size_bytes(), "their piece fills the range");
-    GV_CHECK(ours.size() == x.size_bytes(), "our piece fills the range");
+    GV_CHECK_EQUAL(theirs.size(), x.size_bytes(), "their piece fills the range");
+    GV_CHECK_EQUAL(ours.size(), x.size_bytes(), "our piece fills the range");
     const float* a = theirs.floats().data();
     const float* b = ours.floats().data();
     for (std::size_t k = 0; k < x.size(); ++k) x[k] += finite_or_zero(w * (a[k] - b[k]));
@@ -89,17 +89,17 @@ class HostReplica : public Replica {
 
   void snapshot(Vector v, Range r, Buffer& out) const override {
     const std::span<const float> from = part(v, r);
-    GV_CHECK(out.size() == from.size_bytes(), "a buffer of the range's size");
+    GV_CHECK_EQUAL(out.size(), from.size_bytes(), "a buffer of the range's size");
     if (r.count > 0) std::memcpy(out.data(), from.data(), from.size_bytes());
   }
   void load(Vector v, Range r, const Buffer& in) override {
     const std::span<float> to = part(v, r);
-    GV_CHECK(in.size() == to.size_bytes(), "a buffer of the range's size");
+    GV_CHECK_EQUAL(in.size(), to.size_bytes(), "a buffer of the range's size");
     if (r.count > 0) std::memcpy(to.data(), in.data(), to.size_bytes());
   }
   void add(Vector v, Range r, const Buffer& in) override {
     const std::span<float> to = part(v, r);
-    GV_CHECK(in.size() == to.size_bytes(), "a buffer of the range's size");
+    GV_CHECK_EQUAL(in.size(), to.size_bytes(), "a buffer of the range's size");
     const std::span<const float> from = in.floats();
     for (std::size_t k = 0; k < to.size(); ++k) to[k] += from[k];
   }
@@ -159,9 +159,10 @@ class HostReplica : public Replica {
 
   void check(Range r, const Flows& flows) const {
     GV_CHECK(r.begin + r.count <= size(), "a range inside the vector");
-    GV_CHECK(flows.vectors.size() == flows.weights.size(), "a weight for each vector");
+    GV_CHECK_EQUAL(flows.vectors.size(), flows.weights.size(), "a weight for each vector");
     for (const Payload& vector : flows.vectors)
-      GV_CHECK(vector->size() == r.count * sizeof(float), "a neighbour's piece fills the range");
+      GV_CHECK_EQUAL(
+          vector->size(), r.count * sizeof(float), "a neighbour's piece fills the range");
   }
 
   template <class Body>

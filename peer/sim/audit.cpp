@@ -74,7 +74,6 @@ void Audit::close(const std::function<bool(Life)>& dead) {
   for (const auto& [pair, sides] : pairs_) {
     const std::size_t waiting = sides[0].waiting.size() + sides[1].waiting.size();
     if (waiting == 0) continue;
-    unmatched_ += waiting;
     if (dead(pair.first) || dead(pair.second)) continue;
     if (!trusted(pair.first, pair.second)) continue;
     violations_.push_back(fmt::format("{} pieces count at one end only, of {} and {}",

@@ -33,8 +33,6 @@ class Audit {
   /// The sum of what a life's exchanges added to its vector, as far as it was finite.
   const std::vector<double>& flows(Life life) { return flows_[life]; }
   const std::vector<std::string>& violations() const { return violations_; }
-  /// Pieces that count at one end, the other being dead.
-  std::uint64_t unmatched() const { return unmatched_; }
 
  private:
   struct Side {
@@ -52,7 +50,6 @@ class Audit {
   std::map<Life, std::vector<double>> flows_;
   std::set<Life> liars_;
   std::vector<std::string> violations_;
-  std::uint64_t unmatched_ = 0;
 };
 
 }  // namespace gv

@@ -4,21 +4,16 @@
 
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
-#include <asio/experimental/as_tuple.hpp>
 #include <asio/steady_timer.hpp>
-#include <asio/use_awaitable.hpp>
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include "peer/tcp/as_result.h"
 #include "peer/tcp/tcp_world_impl.h"
 
 namespace gv {
-namespace {
 
 using asio::ip::tcp;
-constexpr auto as_result = asio::experimental::as_tuple(asio::use_awaitable);
-
-}  // namespace
 
 std::uint16_t TcpWorldImpl::listen() {
   const auto fail = [&](const std::string& why) {

@@ -8,17 +8,15 @@
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/error.hpp>
-#include <asio/experimental/as_tuple.hpp>
 #include <asio/steady_timer.hpp>
-#include <asio/use_awaitable.hpp>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include "peer/tcp/as_result.h"
+
 namespace gv {
 namespace {
-
-constexpr auto as_result = asio::experimental::as_tuple(asio::use_awaitable);
 
 /// Largest piece given to or asked of a socket at once. Asio's composed operations stop at 64 KiB.
 constexpr std::size_t socket_piece = 512 * 1024;

@@ -47,11 +47,6 @@ class Recursion {
 
 }  // namespace
 
-double gossip_seconds(const NetworkSpec& network, double messages, double bytes) {
-  const double through = network.shape == NetworkShape::per_nic ? messages : 1;
-  return in_seconds(network.latency) + busy(through * bytes, network.bandwidth);
-}
-
 double ring_all_reduce_seconds(const NetworkSpec& network, PeerId n, double bytes) {
   if (n < 2) return 0;
   double sum = 0;

@@ -15,11 +15,6 @@ namespace gv {
 // "Optimization of collective communication operations in MPICH", IJHPCA 19(1), 2005. All times in
 // seconds, payloads in bytes. Jitter counts as it falls, loss and congestion not at all.
 
-/// An exchange in which every peer sends `messages` payloads and waits for as many: alpha + D M / B
-/// through one card, alpha + M / B where each link has its own bandwidth. D = deg for gossip on a
-/// regular graph, 1 for the one-peer exponential graph.
-double gossip_seconds(const NetworkSpec& network, double messages, double bytes);
-
 /// Ring all-reduce of a vector of `bytes` over n peers: 2 (n - 1) hops of alpha + M / (n B).
 /// Patarasuk & Yuan, JPDC 2009. With links of their own a hop takes as long as the mean of the ring
 /// (the hops of different peers overlap), but no shorter than the slowest link is busy.

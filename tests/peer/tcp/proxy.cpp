@@ -3,15 +3,11 @@
 #include <array>
 #include <utility>
 
-#include <asio/experimental/as_tuple.hpp>
+#include "peer/tcp/as_result.h"
 
 namespace gv {
-namespace {
 
 using asio::ip::tcp;
-constexpr auto as_result = asio::experimental::as_tuple(asio::use_awaitable);
-
-}  // namespace
 
 struct Proxy::Pair {
   tcp::socket near, far;
