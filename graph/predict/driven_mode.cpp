@@ -138,6 +138,7 @@ double noise_power(const ModeRound& round, double epoch, std::uint64_t rounds) {
 }
 
 double pull_power(const ModeRound& round, double h, std::uint64_t rounds) {
+  if (rounds == 0) return 0;  // std::pow of a complex zero to the power of zero is not a number
   const Eigen::Index size = round.m.rows();
   if (size == 1 && std::abs(1.0 - round.m(0, 0)) > 1e-6) {
     const Complex a = round.m(0, 0);

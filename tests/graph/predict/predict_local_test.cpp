@@ -98,6 +98,15 @@ TEST(PredictLocal, NoiseCancelsOverAnEpoch) {
   EXPECT_NEAR(s.consensus.value, consensus / 2, 1e-12);
 }
 
+/// Where averaging is complete, its modes are zero.
+TEST(PredictLocal, NobodyIsApartBeforeTheFirstRound) {
+  const QuadraticFleet f{.hessian = {1}, .noise = 1, .rate = 0.1, .order = "atc"};
+  const MixingMatrix w = weights_of("complete", 4);
+  const LocalModel model = seen_from_optimum(f, {{1}, {2}, {3}, {-6}});
+  EXPECT_EQ(LocalPredictor(PullModes(w), model).after(f, 0).consensus.value, 0);
+  EXPECT_EQ(LocalPredictor(PullModes::exact_averaging(4), model).after(f, 0).consensus.value, 0);
+}
+
 TEST(PredictLocal, GrowsWithoutBoundBeyondTheStabilityLimit) {
   const MixingMatrix w = weights_of("star", 8);
   for (const double epoch : {0.0, 16.0}) {
