@@ -35,6 +35,16 @@ struct Sleep {
   void await_resume() const noexcept {}
 };
 
+/// Until `resume` is called.
+struct Suspend {
+  std::function<void()>& resume;
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> h) {
+    resume = [h] { h.resume(); };
+  }
+  void await_resume() const noexcept {}
+};
+
 /// The message of a key, or nothing: its sender has left, or the wait was interrupted.
 struct Receive {
   Mailbox& mailbox;

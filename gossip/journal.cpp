@@ -57,9 +57,11 @@ struct Lines {
            " s at the most";
   }
   std::string operator()(const event::NotFiniteCame& e) const {
-    return round_text(e.round) + ": " + peer_text(e.from) +
-           " sent values that are not finite: they count at neither end (" +
-           std::to_string(e.strikes) + " of " + std::to_string(e.most) + ")";
+    const std::string came =
+        round_text(e.round) + ": " + peer_text(e.from) + " sent values that are not finite: ";
+    if (e.most == 0) return came + "they count nowhere";
+    return came + "they count at neither end (" + std::to_string(e.strikes) + " of " +
+           std::to_string(e.most) + ")";
   }
   std::string operator()(const event::Quarantined& e) const {
     return peer_text(e.peer) + " is in quarantine: no exchange with it any more";

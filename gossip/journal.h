@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "gossip/holding.h"
 #include "gossip/message.h"
 #include "gossip/world.h"
 #include "optim/models/objective.h"
@@ -20,6 +21,8 @@ struct Report {
   Round round = 0;               ///< rounds completed
   bool last = false;             ///< the peer has stopped; `model` is its final replica
   double train_loss = 0;         ///< mean minibatch loss since the last report
+  bool trains = true;            ///< else `train_loss` and `evaluation` say nothing
+  Holding holds{};               ///< what `model` is of the fleet's
   Evaluation evaluation;         ///< of the local model
   std::uint64_t sent_bytes = 0;  ///< on the wire, since the start
   Time longest_wait{0};          ///< for a neighbour's half, since the start
@@ -89,7 +92,7 @@ struct NotFiniteCame {
   Round round = 0;
   PeerId from = 0;
   std::uint32_t strikes = 0;  ///< rounds in which it did, this one included
-  std::uint32_t most = 0;     ///< so many, and it is in quarantine
+  std::uint32_t most = 0;     ///< so many, and it is in quarantine; 0: it never is
 };
 struct Quarantined {
   PeerId peer = 0;

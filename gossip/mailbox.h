@@ -15,6 +15,7 @@ namespace gv {
 enum class Absence : std::uint8_t {
   away,  ///< that nothing is heard of it: averaging goes on without it
   gone,  ///< only its goodbye, or its death: a collective needs everybody
+  lost,  ///< the same, but whoever asks goes on without it
 };
 
 /// Messages that came before anyone asked, and askers whose message has not come.

@@ -14,7 +14,9 @@ Peer::Peer(Plan plan_, World& world_, Journal& journal_, Replica& replica_, cons
       post_(*this, roster_, pace_),
       exchange_(*this, roster_, pace_, post_),
       joining_(*this, roster_, post_),
-      parting_(*this, roster_, post_, pace_, exchange_) {}
+      parting_(*this, roster_, post_, pace_, exchange_) {
+  if (!plan.catch_up) pace_.in_company(true);  // its rounds count, whoever is there
+}
 
 void Peer::stop() {
   stopping_ = true;
@@ -48,6 +50,14 @@ void Peer::send_next(PeerId to, Kind channel, Payload payload) {
 
 Task<std::optional<Message>> Peer::receive_next(PeerId from, Kind channel) {
   return receive(from, channel, received_parts_[{from, channel}]++);
+}
+
+Task<> Peer::load(Vector v, Range r, Payload in) {
+  co_await compute(static_cast<double>(r.count), [&] { replica.load(v, r, *in); });
+}
+
+Task<> Peer::add(Vector v, Range r, Payload in) {
+  co_await compute(static_cast<double>(r.count), [&] { replica.add(v, r, *in); });
 }
 
 bool Peer::bereaved() const {
@@ -122,6 +132,8 @@ Task<> Peer::evaluate(bool last) {
                 .round = last ? round : round - round % plan.evaluate_every,
                 .last = last,
                 .train_loss = losses_ == 0 ? 0 : loss_sum_ / static_cast<double>(losses_),
+                .trains = plan.trains,
+                .holds = plan.holds,
                 .evaluation = {},
                 .sent_bytes = world.sent_bytes(),
                 .longest_wait = post_.longest_wait(),
@@ -134,7 +146,7 @@ Task<> Peer::evaluate(bool last) {
   // No flops: looking at a fleet takes no virtual time.
   co_await compute(0, [&] {
     replica.snapshot(Vector::x, {0, replica.size()}, *copy);
-    report.evaluation = replica.evaluate();
+    if (plan.trains) report.evaluation = replica.evaluate();
   });
   report.model = copy;
   journal.publish(std::move(report));

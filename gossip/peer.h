@@ -52,10 +52,38 @@ class Peer : public PeerCore, public LinkUser {
   void send_next(PeerId to, Kind channel, Payload payload);
   Task<std::optional<Message>> receive_next(PeerId from, Kind channel);
 
+  /// On a channel that keeps a queue: see Post::next. What a method does with it may depend on who
+  /// comes first.
+  Task<Next> next(Kind channel, Time deadline = {}) { return post_.next(channel, deadline); }
+  /// The same for a coroutine beside the algorithm's own: nobody is told that it waits, and wake()
+  /// ends the wait.
+  Task<Next> idle(Kind channel) { return post_.idle(channel); }
+  void wake() { post_.wake_next(); }
+  /// A message that receive() would give at once; null: it is not here.
+  const Message* arrived(PeerId from,
+                         Kind channel,
+                         std::uint32_t part,
+                         std::uint64_t number) const {
+    return post_.kept({from, channel, number, part});
+  }
+  /// Whether something was heard of `peer` not long ago, and it has not left.
+  bool here(PeerId peer) const {
+    const auto k = find(peer);
+    return k && roster_.here(*k) && post_.expects(*k) && !roster_.quarantined(*k);
+  }
+  bool waiting(Kind channel) const { return post_.waiting(channel); }  ///< next() gives one at once
+  /// Whether `from` may still send something: it has not left, and lives as far as anybody knows.
+  bool expects(PeerId from) const {
+    const auto k = find(from);
+    return k && post_.expects(*k);
+  }
+
   /// An option of the method in the fleet file.
   double number(std::string_view option) const;
   /// The vector of this name: see Replica.
   Vector vector(std::string_view name) { return replica.vector(name); }
+  Task<> load(Vector v, Range r, Payload in);  ///< v[r] <- in
+  Task<> add(Vector v, Range r, Payload in);   ///< v[r] <- v[r] + in
   Task<> copy(Vector from, Vector to);
   Task<> scale(Vector v, float factor);
   Task<> axpby(float a, Vector from, float b, Vector to);  ///< to <- a from + b to

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gossip/channel.h"
+#include "gossip/holding.h"
 #include "gossip/message.h"
 #include "gossip/setup.h"
 #include "gossip/world.h"
@@ -17,9 +18,11 @@ namespace gv {
 /// What one peer is told about the run.
 struct Plan {
   PeerId id = 0;
-  PeerId peers = 1;  ///< n
+  PeerId peers = 1;  ///< all of them, those that serve as well
   /// What the method knows of its fleet; null: nothing beyond this plan.
   std::shared_ptr<const Setup> setup{};
+  bool trains = true;           ///< has data and a gradient; else it serves
+  Holding holds{};              ///< what of the fleet's model it has
   Neighborhood neighborhood;    ///< row `id` of W; of a schedule: its links
   std::vector<PeerId> links{};  ///< whom its collective operations talk to besides; ascending
   /// W of every round instead, of the neighbours above; null: one W for all.

@@ -39,6 +39,7 @@ bool Post::take(std::size_t k, Message message) {
   const auto asked = asked_.find({message.from, message.kind});
   const bool stale = asked != asked_.end() && message.number < asked->second;
   if (stale || roster_.quarantined(k)) return true;
+  if (stream->keeps == Keeps::queue) return enqueue(*stream, std::move(message));
   const Mailbox::Key key{message.from, message.kind, message.number, message.part};
   const bool full = mailbox_.kept(message.from, message.kind) >= stream->most_waiting;
   if (full && !mailbox_.waited_for(key)) return false;
@@ -72,6 +73,69 @@ Task<std::optional<Message>> Post::receive(Mailbox::Key key, Absence absence) {
   co_return std::move(waiting.answer);
 }
 
+bool Post::enqueue(const Channel& channel, Message message) {
+  std::deque<Message>& queue = queues_[channel.kind];
+  const auto waiting = std::ranges::count(queue, message.from, &Message::from);
+  if (waiting >= static_cast<std::ptrdiff_t>(channel.most_waiting)) return false;
+  queue.push_back(std::move(message));
+  wake_next();
+  return true;
+}
+
+void Post::wake_next() {
+  if (when_next_) std::exchange(when_next_, {})();
+}
+
+/// While it waits for one of its neighbours, another one may wait for it: that one is told, so that
+/// it does not take this peer for stuck.
+Task<Next> Post::next(Kind kind, Time deadline) {
+  bool late = false;
+  if (!waiting(kind)) {
+    const Time began = self_.world.now();
+    ++nexts_;
+    watch_next(deadline, late);
+    Suspend suspend{when_next_};
+    co_await suspend;
+    ++nexts_;
+    longest_wait_ = std::max(longest_wait_, self_.world.now() - began);
+    if (told_) tell_held_up(false);
+  }
+  Next next = oldest(kind);
+  next.late = late;
+  co_return std::move(next);
+}
+
+Task<Next> Post::idle(Kind kind) {
+  if (!waiting(kind)) {
+    Suspend suspend{when_next_};
+    co_await suspend;
+  }
+  co_return oldest(kind);
+}
+
+Next Post::oldest(Kind kind) {
+  std::deque<Message>& queue = queues_[kind];
+  if (queue.empty()) return {};
+  Next next{std::move(queue.front())};
+  queue.pop_front();
+  return next;
+}
+
+/// `late` lives as long as the wait.
+void Post::watch_next(Time deadline, bool& late) {
+  const auto still = [this, wait = nexts_] { return when_next_ && nexts_ == wait; };
+  if (self_.plan.deadline > Time{0})
+    self_.world.after(self_.plan.deadline / 2, [this, still] {
+      if (still()) tell_held_up(true);
+    });
+  if (deadline > Time{0})
+    self_.world.after(deadline, [this, still, &late] {
+      if (!still()) return;
+      late = true;
+      wake_next();
+    });
+}
+
 void Post::begin_wait(const Mailbox::Key& key, std::size_t k, Absence absence) {
   GV_CHECK(!wait_, "the algorithm waits for one message at a time");
   const Time now = self_.world.now();
@@ -79,18 +143,18 @@ void Post::begin_wait(const Mailbox::Key& key, std::size_t k, Absence absence) {
   ++waits_;
   hurry();
   const Time most = deadline(absence);
-  if (!watching_ && most > Time{0}) watch(absence == Absence::gone ? most / 2 : most);
+  if (!watching_ && most > Time{0}) watch(absence == Absence::away ? most : most / 2);
 }
 
 Time Post::deadline(Absence absence) const {
   const Time set = self_.plan.deadline;
-  const bool everybody = absence == Absence::gone && set > Time{0};
-  return everybody ? std::max(set, 2 * self_.plan.dead_after) : set;
+  const bool patient = absence != Absence::away && set > Time{0};
+  return patient ? std::max(set, 2 * self_.plan.dead_after) : set;
 }
 
 void Post::end_wait() {
   longest_wait_ = std::max(longest_wait_, self_.world.now() - wait_->began);
-  if (wait_->told) tell_held_up(false);
+  if (told_) tell_held_up(false);
   wait_.reset();
 }
 
@@ -123,9 +187,9 @@ void Post::check_deadline(Time late) {
   const Time now = self_.world.now();
   const Time whole = deadline(wait.absence);
   Time most = whole;  // until the next look
-  if (wait.absence == Absence::gone) {
+  if (wait.absence != Absence::away) {
     most = whole / 2;
-    if (!wait.told && now - wait.began >= most) tell_held_up(true);
+    if (!told_ && now - wait.began >= most) tell_held_up(true);
     wait.since = std::min(now, wait.since + late);
     if (!roster_.here(wait.k) || held_up_[wait.k]) wait.since = now;
   }
@@ -136,7 +200,7 @@ void Post::check_deadline(Time late) {
 
 /// So that whoever waits for us does not take us for stuck.
 void Post::tell_held_up(bool held_up) {
-  wait_->told = held_up;
+  told_ = held_up;
   for (const Neighbor& neighbor : self_.neighbors)
     if ((neighbor.receives || neighbor.linked) && !mailbox_.closed(neighbor.peer))
       send(neighbor.peer, letter(Kind::held_up, 0, held_up ? 1 : 0, nullptr));
@@ -180,17 +244,29 @@ void Post::interrupt(std::size_t k, Interruption why, Absence absence) {
   if (self_.rules.ends_wait(why)) mailbox_.interrupt(self_.neighbors[k].peer, absence);
 }
 
+void Post::goodbye(PeerId from, std::uint64_t number) {
+  mailbox_.close(from, number);
+  wake_next();
+}
+
 void Post::away(std::size_t k) {
   interrupt(k, Interruption::away);
-  if (stopping_) interrupt(k, Interruption::away, Absence::gone);
+  if (stopping_) interrupt_lasting(k, Interruption::away);
 }
 
 void Post::died(std::size_t k) {
-  interrupt(k, Interruption::away, Absence::gone);
+  interrupt_lasting(k, Interruption::away);
+  wake_next();
+}
+
+/// The waits that outlast an absence.
+void Post::interrupt_lasting(std::size_t k, Interruption why) {
+  interrupt(k, why, Absence::gone);
+  interrupt(k, why, Absence::lost);
 }
 
 void Post::back(std::size_t k) {
-  if (wait_ && wait_->k == k && wait_->absence == Absence::gone) wait_->since = self_.world.now();
+  if (wait_ && wait_->k == k && wait_->absence != Absence::away) wait_->since = self_.world.now();
   hurry();
 }
 
@@ -199,16 +275,18 @@ void Post::replaced(std::size_t k) {
   if (!self_.rules.legacy().mail) {
     mailbox_.forget(peer);
     std::erase_if(asked_, [peer](const auto& stream) { return stream.first.first == peer; });
+    for (auto& [kind, queue] : queues_)
+      std::erase_if(queue, [peer](const Message& each) { return each.from == peer; });
   }
   held_up_[k] = false;
   interrupt(k, Interruption::successor);
-  interrupt(k, Interruption::successor, Absence::gone);
+  interrupt_lasting(k, Interruption::successor);
 }
 
 void Post::stop() {
   stopping_ = true;
-  if (wait_ && wait_->absence == Absence::gone && !roster_.here(wait_->k))
-    interrupt(wait_->k, Interruption::away, Absence::gone);
+  if (wait_ && wait_->absence != Absence::away && !roster_.here(wait_->k))
+    interrupt_lasting(wait_->k, Interruption::away);
 }
 
 }  // namespace gv

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -15,9 +16,15 @@
 
 namespace gv {
 
+/// What a wait for anybody's message ended with.
+struct Next {
+  std::optional<Message> message;  ///< nothing: somebody has left or died, or it is late
+  bool late = false;               ///< the deadline has passed
+};
+
 /// Sends a peer's messages, keeps what comes until it is asked for, and waits. Invariant: the
 /// algorithm waits for one message at a time, and every such wait has an end: the message, the
-/// absence of its sender, or faults.deadline.
+/// absence of its sender, or faults.deadline; the wait for anybody's ends when one of them is gone.
 ///
 /// The deadline of a collective ends the run, so its clock is a fair one: it stands still while the
 /// neighbour is away, and while it says that it waits for somebody itself; and what this peer's own
@@ -43,7 +50,21 @@ class Post {
   /// The message, when it is here or comes. Nothing: its sender has left or is absent, or the
   /// deadline has passed. With Absence::gone that is said, and broken_by() tells of whom.
   Task<std::optional<Message>> receive(Mailbox::Key key, Absence absence);
-  /// The same without an end of its own: until the neighbour goes away, even if it is away already.
+  /// The oldest message of a channel that keeps a queue, whoever sent it; waits for one until a
+  /// neighbour leaves or dies, or `deadline` has passed (0: none).
+  Task<Next> next(Kind kind, Time deadline);
+  Task<Next> idle(Kind kind);  ///< see Peer::idle
+  void wake_next();
+  bool waiting(Kind kind) const {
+    const auto queue = queues_.find(kind);
+    return queue != queues_.end() && !queue->second.empty();
+  }
+  /// Whether neighbour k may still send something.
+  bool expects(std::size_t k) const {
+    return !roster_.dead(k) && !mailbox_.closed(self_.neighbors[k].peer);
+  }
+  /// receive() without an end of its own: until the neighbour goes away, even if it is away
+  /// already.
   Receive arrival(Mailbox::Key key) { return {mailbox_, key, Absence::away, {}}; }
   const Message* kept(const Mailbox::Key& key) const { return mailbox_.kept(key); }
   bool closed(const Mailbox::Key& key) const { return mailbox_.closed(key); }
@@ -54,7 +75,7 @@ class Post {
   void hurry_when(std::function<bool()> somebody_waits) { in_a_hurry_ = std::move(somebody_waits); }
   void hurry();
 
-  void goodbye(PeerId from, std::uint64_t number) { mailbox_.close(from, number); }
+  void goodbye(PeerId from, std::uint64_t number);
   void away(std::size_t k);
   void died(std::size_t k);
   void back(std::size_t k);
@@ -77,12 +98,14 @@ class Post {
     Time began;
     Time since;            ///< the deadline counts from here
     bool hurried = false;  ///< ends soon
-    bool told = false;     ///< our neighbours know that we are held up
   };
   using Stream = std::pair<PeerId, Kind>;
 
   const Channel* channel(Kind kind) const;
   bool talks(std::size_t k) const;  ///< to us, in exchanges or in collective operations
+  bool enqueue(const Channel& channel, Message message);
+  void watch_next(Time deadline, bool& late);
+  Next oldest(Kind kind);
   void ask(const Mailbox::Key& key);
   Time deadline(Absence absence) const;
   void begin_wait(const Mailbox::Key& key, std::size_t k, Absence absence);
@@ -91,6 +114,7 @@ class Post {
   void check_deadline(Time late);
   void tell_held_up(bool held_up);
   void deadline_passed();
+  void interrupt_lasting(std::size_t k, Interruption why);
   std::optional<event::CollectiveBroken::Why> hopeless(std::size_t k) const;
   void note_broken(std::size_t k, event::CollectiveBroken::Why why);
 
@@ -99,11 +123,15 @@ class Post {
   const Pace& pace_;
   Mailbox mailbox_;
   std::map<Stream, std::uint64_t> asked_;  ///< the highest number asked for on a channel
-  std::vector<bool> held_up_;              ///< who waits for somebody itself
+  std::map<Kind, std::deque<Message>> queues_;
+  std::function<void()> when_next_;  ///< resumes next()
+  std::vector<bool> held_up_;        ///< who waits for somebody itself
   std::function<bool()> in_a_hurry_;
   std::optional<Wait> wait_;
   std::uint64_t waits_ = 0;
-  bool watching_ = false;  ///< a deadline's timer runs
+  std::uint64_t nexts_ = 0;  ///< changes with each beginning and end of next()
+  bool told_ = false;        ///< our neighbours know that we are held up
+  bool watching_ = false;    ///< a deadline's timer runs
   bool stopping_ = false;
   Time longest_wait_{0};
   std::optional<PeerId> broken_by_;

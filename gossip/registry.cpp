@@ -13,6 +13,10 @@ extern const AlgorithmRow slowmo_row;
 extern const AlgorithmRow d2_row;
 extern const AlgorithmRow quasi_global_momentum_row;
 extern const AlgorithmRow gossip_pga_row;
+extern const AlgorithmRow sync_parameter_server_row, async_parameter_server_row;
+extern const AlgorithmRow downpour_row;
+extern const AlgorithmRow sync_easgd_row, async_easgd_row;
+extern const AlgorithmRow fedavg_row;
 extern const AlgorithmRow isolated_row;
 
 std::span<const AlgorithmRow* const> algorithms() {
@@ -29,6 +33,12 @@ std::span<const AlgorithmRow* const> algorithms() {
                                    &d2_row,
                                    &quasi_global_momentum_row,
                                    &gossip_pga_row,
+                                   &sync_parameter_server_row,
+                                   &async_parameter_server_row,
+                                   &downpour_row,
+                                   &sync_easgd_row,
+                                   &async_easgd_row,
+                                   &fedavg_row,
                                    &isolated_row};
   return rows;
 }

@@ -16,11 +16,13 @@ using Algorithm = Task<> (*)(Peer&);
 
 /// What holds of a fleet whatever is late, lost or stopped, as long as nobody dies.
 enum class Promise : std::uint8_t {
-  nothing,   ///< each peer trains alone
-  mean,      ///< averaging does not change the sum of x; who dies takes its own part along
-  tracking,  ///< the same, and what the peers remember of each other sums to zero; a death ends
-             ///< that
-  agreement  ///< after each operation all hold the same bits; a death ends the fleet
+  nothing,    ///< each peer trains alone
+  mean,       ///< averaging does not change the sum of x; who dies takes its own part along
+  tracking,   ///< the same, and what the peers remember of each other sums to zero; a death ends
+              ///< that
+  agreement,  ///< after each operation all hold the same bits; a death ends the fleet
+  once,       ///< the servers count each update once; a worker's death costs nobody else anything,
+              ///< a server's ends the fleet
 };
 
 /// One method, in the file of its function.
@@ -28,6 +30,10 @@ struct AlgorithmRow {
   std::string_view kind;     ///< "d-psgd"
   std::string_view order{};  ///< "lian", or "" where there is only one
   Algorithm run = nullptr;
+  /// Peers that serve beside those that train, and hold the fleet's model among them: what each of
+  /// them runs, and how many there are. Null: none.
+  Algorithm serve = nullptr;
+  PeerId (*servers)(const Settings&) = nullptr;
   /// Whether it averages with the neighbours of the topology, by their weights.
   bool mixes = false;
   /// Whom peer i talks to besides, ascending; null: nobody.

@@ -26,9 +26,15 @@ using Settings = std::map<std::string, double, std::less<>>;
 
 /// What a method knows of its fleet before it runs; the same on every peer.
 struct Setup {
-  PeerId peers = 1;                    ///< n
+  PeerId peers = 1;                    ///< n: those that train, ids 0 .. n - 1
+  PeerId servers = 0;                  ///< the ids from n on
   std::vector<std::uint32_t> hosts{};  ///< of each peer, the index of its machine; empty: one
-  std::uint32_t local_steps = 1;       ///< H
+  /// Of each that trains, minibatches in one pass over its data; empty: there are no samples, or
+  /// they are not counted yet.
+  std::vector<std::uint64_t> epochs{};
+  std::vector<std::uint64_t> samples{};  ///< of each that trains; empty: as for epochs
+  std::uint64_t seed = 1;
+  std::uint32_t local_steps = 1;  ///< H
   OptimizerSpec optimizer{};
   Settings settings{};
   bool scheduled = false;  ///< W changes with the round

@@ -36,8 +36,8 @@ Assembly usual_fleet() {
 /// The peers' batch, or what they have on average.
 std::uint32_t mean_batch(const Fleet& fleet) {
   double sum = 0;
-  for (const PeerSpec& peer : fleet.peers) sum += peer.batch;
-  return static_cast<std::uint32_t>(std::lround(sum / fleet.size()));
+  for (PeerId i = 0; i < fleet.trainers(); ++i) sum += fleet.peers[i].batch;
+  return static_cast<std::uint32_t>(std::lround(sum / fleet.trainers()));
 }
 
 std::string device_text(const DeviceRow& row) {

@@ -25,7 +25,7 @@ MixingFigures of_matrix(const Assembly& fleet) {
 
 /// Rounds of a random schedule to look at: a row may take time in proportion to the peers.
 int samples(const Assembly& fleet) {
-  const double n = fleet.fleet.size();
+  const double n = fleet.fleet.trainers();
   return static_cast<int>(std::clamp(1e8 / (n * n), 20.0, 4000.0));
 }
 

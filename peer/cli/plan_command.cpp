@@ -38,7 +38,7 @@ Sizes shares(const Assembly& fleet) {
 
 std::vector<std::uint32_t> batches_of(const Fleet& fleet) {
   std::vector<std::uint32_t> batches;
-  for (const PeerSpec& peer : fleet.peers) batches.push_back(peer.batch);
+  for (PeerId i = 0; i < fleet.trainers(); ++i) batches.push_back(fleet.peers[i].batch);
   return batches;
 }
 
@@ -145,8 +145,9 @@ void print_text(const Assembly& fleet,
                 const std::optional<FleetCalibration>& calibration) {
   const Sizes share = shares(fleet);
   fmt::print("plan   {}: ok\n", path);
-  fmt::print("peers  {}, algorithm {}{}{}\n",
-             fleet.fleet.size(),
+  fmt::print("peers  {}{}, algorithm {}{}{}\n",
+             fleet.fleet.trainers(),
+             fleet.fleet.servers == 0 ? "" : fmt::format(" and {} that serve", fleet.fleet.servers),
              fleet.algorithm->kind,
              fleet.algorithm->order.empty() ? "" : " ",
              fleet.algorithm->order);
@@ -156,7 +157,7 @@ void print_text(const Assembly& fleet,
     fmt::print("data   {}: {} train in {} parts ({} .. {} samples, {}), {} test\n",
                fleet.fleet.data.kind,
                fleet.data.train->rows,
-               fleet.fleet.size(),
+               fleet.fleet.trainers(),
                share.least,
                share.most,
                fleet.fleet.data.partition.kind,

@@ -99,7 +99,7 @@ int run_swarm(const FleetOptions& file, const SwarmArguments& arguments) {
   const auto [first, last] =
       arguments.seed ? std::pair(*arguments.seed, *arguments.seed) : parse_seeds(arguments.seeds);
   const Assembly fleet = assemble(file);
-  if (fleet.algorithm->promise != Promise::mean)
+  if (fleet.algorithm->promise != Promise::mean || !fleet.algorithm->synchronous)
     throw std::invalid_argument(
         "--faults swarm checks that averaging with neighbours keeps the mean: d-psgd and "
         "quasi-global-momentum promise that");

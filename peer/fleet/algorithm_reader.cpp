@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "gossip/registry.h"
 #include "peer/fleet/setup.h"
 
@@ -35,6 +37,9 @@ class AlgorithmReader : Readers {
       for (const Option& option : row->options)
         read_option(option, map.take(std::string(option.name)));
     map.finish();
+    add_servers(fleet_);
+    if (fleet_.size() > most_peers)
+      source_.error(*value, fmt::format("more than {} peers in all", most_peers));
   }
 
  private:

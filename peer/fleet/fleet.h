@@ -86,7 +86,8 @@ struct Fleet {
   std::string name = "fleet";
   std::uint64_t seed = 1;
   std::vector<HostSpec> hosts;
-  std::vector<PeerSpec> peers;
+  std::vector<PeerSpec> peers;  ///< those that train, then those that serve
+  PeerId servers = 0;           ///< so many of them serve
   DataSpec data;
   ModelSpec model;
   OptimizerSpec optimizer;  ///< schedule.total and .peers are filled in when the run is assembled
@@ -114,6 +115,7 @@ struct Fleet {
                        ///< of the run
 
   PeerId size() const { return static_cast<PeerId>(peers.size()); }
+  PeerId trainers() const { return size() - servers; }
 };
 
 /// One problem of a fleet file.

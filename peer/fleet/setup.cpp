@@ -6,8 +6,21 @@
 
 namespace gv {
 
+namespace {
+
+Settings settings_of(const Fleet& fleet, const AlgorithmRow& row) {
+  Settings settings = fleet.settings;
+  for (const Option& option : row.options)
+    settings.try_emplace(std::string(option.name), option.usual);
+  return settings;
+}
+
+}  // namespace
+
 Setup setup_of(const Fleet& fleet) {
-  Setup setup{.peers = fleet.size(),
+  Setup setup{.peers = fleet.trainers(),
+              .servers = fleet.servers,
+              .seed = fleet.seed,
               .local_steps = fleet.local_steps,
               .optimizer = fleet.optimizer,
               .settings = fleet.settings,
@@ -17,9 +30,20 @@ Setup setup_of(const Fleet& fleet) {
     setup.hosts.push_back(static_cast<std::uint32_t>(host - fleet.hosts.begin()));
   }
   if (const AlgorithmRow* row = find_algorithm(fleet.algorithm, fleet.order))
-    for (const Option& option : row->options)
-      setup.settings.try_emplace(std::string(option.name), option.usual);
+    setup.settings = settings_of(fleet, *row);
   return setup;
+}
+
+void add_servers(Fleet& fleet) {
+  fleet.peers.resize(fleet.trainers());
+  fleet.servers = 0;
+  const AlgorithmRow* row = find_algorithm(fleet.algorithm, fleet.order);
+  if (row == nullptr || row->servers == nullptr) return;
+  fleet.servers = row->servers(settings_of(fleet, *row));
+  PeerSpec server = fleet.peers.back();
+  server.device = "cpu";
+  server.batch = 1;
+  fleet.peers.insert(fleet.peers.end(), fleet.servers, server);
 }
 
 }  // namespace gv

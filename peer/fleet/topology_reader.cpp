@@ -106,10 +106,11 @@ class TopologyReader : Readers {
     if (!source_.diagnostics().empty()) return;
     try {
       const ScheduleSpec& s = *fleet_.schedule;
-      const Topology t = make_schedule(s, fleet_.size())->topology(to_string(s));
+      const Topology t = make_schedule(s, fleet_.trainers())->topology(to_string(s));
       if (const std::string why = disconnection(t); !why.empty())
         source_.error(at, why, "another seed, or more shifts to draw from (m)");
-      if (s.topology.is_file()) fleet_.mixing_digest = digest_of(build(s.topology, fleet_.size()));
+      if (s.topology.is_file())
+        fleet_.mixing_digest = digest_of(build(s.topology, fleet_.trainers()));
       check_algorithm(source_, root_, fleet_, nullptr);
     } catch (const std::exception& e) {
       source_.error(at, e.what());
@@ -188,7 +189,7 @@ class TopologyReader : Readers {
   void check_graph(const Value& at) {
     if (!source_.diagnostics().empty()) return;
     try {
-      const Topology t = build(fleet_.topology, fleet_.size());
+      const Topology t = build(fleet_.topology, fleet_.trainers());
       if (const std::string why = disconnection(t); !why.empty())
         source_.error(at, why, "another seed, a higher degree or probability, or more edges");
       const MixingMatrix w = mixing_matrix(fleet_.weights, t);

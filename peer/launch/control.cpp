@@ -14,6 +14,9 @@ Reported parse_report(const JsonValue& json) {
   r.peer = json_integer<PeerId>(json, "peer");
   r.round = json_integer<Round>(json, "round");
   r.last = json_boolean(json, "last");
+  r.trains = json_boolean(json, "trains");
+  r.holds.begin = json_integer<std::size_t>(json, "begin");
+  r.holds.weight = json_number(json, "weight");
   r.train_loss = json_number(json, "train_loss");
   r.evaluation.loss = json_number(json, "loss");
   if (json_member(json, "accuracy").kind != JsonValue::Kind::null)
@@ -54,6 +57,9 @@ std::string line(const Reported& says) {
               {"peer", r.peer},
               {"round", r.round},
               {"last", r.last},
+              {"trains", r.trains},
+              {"begin", r.holds.begin},
+              {"weight", r.holds.weight},
               {"train_loss", r.train_loss},
               {"loss", r.evaluation.loss},
               {"accuracy", accuracy},

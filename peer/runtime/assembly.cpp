@@ -10,12 +10,14 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "gossip/servers.h"
 #include "gpu/cuda_replica.h"
 #include "graph/schedules.h"
 #include "graph/weights.h"
 #include "optim/data/cifar10.h"
 #include "optim/data/text.h"
 #include "optim/train/make_objective.h"
+#include "optim/train/slice_objective.h"
 #include "peer/fleet/setup.h"
 
 namespace gv {
@@ -53,7 +55,7 @@ std::string digest_of(const std::vector<Parameter>& parameters) {
 /// Rounds in so many epochs: one epoch passes over an average peer's share once.
 double rounds_per_epoch(const Fleet& fleet, std::size_t samples) {
   double batches = 0;
-  for (const PeerSpec& peer : fleet.peers) batches += peer.batch;
+  for (PeerId i = 0; i < fleet.trainers(); ++i) batches += fleet.peers[i].batch;
   return std::max(1.0, static_cast<double>(samples) / (batches * fleet.local_steps));
 }
 
@@ -74,9 +76,15 @@ Time patience(const Fleet& fleet) {
   return std::min(fleet.faults.patience(), fleet.grace * 3 / 4);
 }
 
+Fleet with_servers(Fleet fleet) {
+  add_servers(fleet);
+  return fleet;
+}
+
 }  // namespace
 
-Assembly::Assembly(Fleet fleet_) : fleet(std::move(fleet_)), optimizer_(fleet.optimizer) {
+Assembly::Assembly(Fleet fleet_)
+    : fleet(with_servers(std::move(fleet_))), optimizer_(fleet.optimizer) {
   algorithm = find_algorithm(fleet.algorithm, fleet.order);
   if (algorithm == nullptr)
     refuse(fleet, "algorithm", fmt::format("unknown algorithm `{}`", fleet.algorithm));
@@ -95,18 +103,26 @@ Assembly::Assembly(Fleet fleet_) : fleet(std::move(fleet_)), optimizer_(fleet.op
     data = load(fleet);
     if (data.train) {
       partition = gv::partition(
-          *data.train, fleet.size(), fleet.data.partition, Rng(fleet.seed).derive("partition"));
+          *data.train, fleet.trainers(), fleet.data.partition, Rng(fleet.seed).derive("partition"));
     }
     if (!data.train && fleet.data.quadratic.dimension > 0)
       optimum_ = quadratic_optimum(
-          fleet.data.quadratic, fleet.size(), Rng(fleet.seed).derive("quadratic"));
+          fleet.data.quadratic, fleet.trainers(), Rng(fleet.seed).derive("quadratic"));
     const std::unique_ptr<Objective> first = objective(0);
     parameters = first->parameters();
     dimension = first->size();
   } catch (const std::exception& e) {
     refuse(fleet, "data", e.what());
   }
+  if (fleet.servers > dimension)
+    refuse(fleet,
+           "algorithm",
+           fmt::format("{} servers for a model of {} parameters: take `servers: {}` at most",
+                       fleet.servers,
+                       dimension,
+                       dimension));
   model_digest = digest_of(parameters);
+  count_samples();
 
   const double epoch = rounds_per_epoch(fleet, data.train ? data.train->rows : 1);
   rounds = std::numeric_limits<Round>::max();
@@ -117,7 +133,7 @@ Assembly::Assembly(Fleet fleet_) : fleet(std::move(fleet_)), optimizer_(fleet.op
 
   const bool endless = rounds == std::numeric_limits<Round>::max();
   optimizer_.schedule.total = endless ? 1 : rounds * fleet.local_steps;
-  optimizer_.schedule.peers = fleet.size();
+  optimizer_.schedule.peers = fleet.trainers();
   if (endless && (optimizer_.schedule.kind == "cosine" || optimizer_.schedule.kind == "lian")) {
     refuse(fleet,
            "train.optimizer.schedule",
@@ -126,12 +142,23 @@ Assembly::Assembly(Fleet fleet_) : fleet(std::move(fleet_)), optimizer_(fleet.op
   }
 }
 
+void Assembly::count_samples() {
+  Setup counted = *setup;
+  for (PeerId i = 0; i < partition.size(); ++i) {
+    const std::uint64_t rows = partition[i].size();
+    const std::uint64_t batch = fleet.peers[i].batch;
+    counted.samples.push_back(rows);
+    counted.epochs.push_back((rows + batch - 1) / batch);
+  }
+  setup = std::make_shared<const Setup>(std::move(counted));
+}
+
 void Assembly::make_mixing() {
   if (fleet.schedule) {
-    schedule = make_schedule(*fleet.schedule, fleet.size());
+    schedule = make_schedule(*fleet.schedule, fleet.trainers());
     topology = schedule->topology(to_string(*fleet.schedule));
   } else {
-    topology = build(fleet.topology, fleet.size());
+    topology = build(fleet.topology, fleet.trainers());
     w.emplace(mixing_matrix(fleet.weights, topology));
   }
 }
@@ -150,7 +177,7 @@ void Assembly::check_cuts() const {
 }
 
 Neighborhood Assembly::neighborhood(PeerId i) const {
-  if (!algorithm->mixes) return {};
+  if (!algorithm->mixes || i >= fleet.trainers()) return {};
   return schedule ? schedule->links(i) : w->row(i);
 }
 
@@ -160,6 +187,8 @@ Plan Assembly::plan(PeerId i) const {
       .id = i,
       .peers = fleet.size(),
       .setup = setup,
+      .trains = i < fleet.trainers(),
+      .holds = holds(i),
       .neighborhood = neighborhood(i),
       .links = algorithm->links != nullptr ? algorithm->links(*setup, i) : std::vector<PeerId>{},
       .schedule = algorithm->mixes ? schedule : nullptr,
@@ -170,7 +199,7 @@ Plan Assembly::plan(PeerId i) const {
       .checkpoint_every = fleet.checkpoint.every,
       .local_steps = fleet.local_steps,
       .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
-      .catch_up = averaging && algorithm->promise == Promise::mean,
+      .catch_up = averaging && algorithm->promise == Promise::mean && algorithm->synchronous,
       .deadline = fleet.faults.deadline,
       .dead_after = fleet.faults.dead_after,
       .patience = patience(fleet),
@@ -181,15 +210,27 @@ Plan Assembly::plan(PeerId i) const {
 Share Assembly::share(PeerId i) const {
   return {.train = data.train,
           .test = data.test,
-          .rows = partition.empty() ? std::vector<std::uint32_t>{} : partition.at(i),
+          .rows = i < partition.size() ? partition[i] : std::vector<std::uint32_t>{},
           .rng = Rng(fleet.seed).derive("batches").derive(i),
           .augment = fleet.data.augment};
 }
 
+/// Where there are servers, they hold the model, each a part of it.
+Holding Assembly::holds(PeerId i) const {
+  if (fleet.servers == 0) return {};
+  if (i < fleet.trainers()) return {.begin = 0, .weight = 0};
+  return {.begin = shard(*setup, dimension, i).begin, .weight = 1};
+}
+
+std::size_t Assembly::size_of(PeerId i) const {
+  return i < fleet.trainers() ? dimension : shard(*setup, dimension, i).count;
+}
+
 std::unique_ptr<Objective> Assembly::objective(PeerId i) const {
+  if (i >= fleet.trainers()) return make_slice(objective(0), shard(*setup, dimension, i));
   if (data.train) return make_objective(fleet.model, share(i));
   return make_quadratic(
-      fleet.data.quadratic, i, fleet.size(), Rng(fleet.seed).derive("quadratic"), optimum_);
+      fleet.data.quadratic, i, fleet.trainers(), Rng(fleet.seed).derive("quadratic"), optimum_);
 }
 
 ReplicaParts Assembly::parts(PeerId i) const {

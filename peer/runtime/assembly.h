@@ -38,13 +38,17 @@ class Assembly {
   std::string model_digest;   ///< of the parameters' names and shapes; 32 hex digits
 
   Plan plan(PeerId i) const;
+  Algorithm work_of(PeerId i) const {
+    return i < fleet.trainers() ? algorithm->run : algorithm->serve;
+  }
+  std::size_t size_of(PeerId i) const;  ///< of peer i's vector: d, or a server's part of it
   /// On the peer's own device, see choose_device. Throws std::runtime_error when it is not there.
   std::unique_ptr<Replica> replica(PeerId i) const;
   /// Peer 0's on a device and with a batch of one's own, to be measured.
   std::unique_ptr<Replica> replica_on(const Device& device, std::uint32_t batch) const;
   /// On the CPU, whatever the file says: the simulator's.
   std::unique_ptr<Replica> host_replica(PeerId i) const;
-  /// Peer i's own, its minibatches from the beginning.
+  /// Peer i's own, its minibatches from the beginning. A server's has no gradient.
   std::unique_ptr<Objective> objective(PeerId i) const;
   /// Evaluates any x of length d (the mean model): what it measures of training data (the moments
   /// of batch norms), it measures on everybody's; of a quadratic, on peer 0's.
@@ -52,7 +56,9 @@ class Assembly {
 
  private:
   void make_mixing();
+  void count_samples();
   Share share(PeerId i) const;
+  Holding holds(PeerId i) const;
   void check_cuts() const;
   Neighborhood neighborhood(PeerId i) const;
   ReplicaParts parts(PeerId i) const;

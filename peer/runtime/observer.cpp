@@ -11,17 +11,33 @@ namespace {
 
 using Reports = std::map<PeerId, Report>;
 
-/// Summed in double, in id order.
-std::vector<float> mean_of(const Reports& reports) {
-  std::vector<double> sum(reports.begin()->second.model->floats().size());
+/// The fleet's model: at each coordinate the mean of those that hold it (holding.h), summed in
+/// double, in id order. Where nobody does any more, of the copies.
+std::vector<float> model_of(const Reports& reports) {
+  std::size_t d = 0;
+  for (const auto& [peer, report] : reports)
+    d = std::max(d, report.holds.begin + report.model->floats().size());
+  std::vector<double> sum(d), weight(d), copies(d), copied(d);
   for (const auto& [peer, report] : reports) {
+    const bool holds = report.holds.weight > 0;
+    const double w = holds ? report.holds.weight : 1;
+    double* const total = (holds ? sum : copies).data() + report.holds.begin;
+    double* const of = (holds ? weight : copied).data() + report.holds.begin;
     const std::span<const float> x = report.model->floats();
-    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += static_cast<double>(x[k]);
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      total[k] += w * static_cast<double>(x[k]);
+      of[k] += w;
+    }
   }
-  std::vector<float> mean(sum.size());
-  const double n = static_cast<double>(reports.size());
-  for (std::size_t k = 0; k < sum.size(); ++k) mean[k] = static_cast<float>(sum[k] / n);
-  return mean;
+  std::vector<float> model(d);
+  for (std::size_t k = 0; k < d; ++k)
+    model[k] = static_cast<float>(weight[k] > 0 ? sum[k] / weight[k] : copies[k] / copied[k]);
+  return model;
+}
+
+double count_trainers(const Reports& reports) {
+  return static_cast<double>(
+      std::ranges::count_if(reports, [](const auto& entry) { return entry.second.trains; }));
 }
 
 std::string hex_of(const XXH128_hash_t& hash) {
@@ -82,18 +98,19 @@ void Observer::complete(Time now) {
 
 FleetRecord Observer::look(const Reports& reports, Time now) {
   FleetRecord record;
-  const double n = static_cast<double>(reports.size());
-  const std::vector<float> mean = mean_of(reports);
-  record.peers = static_cast<PeerId>(reports.size());
+  const double n = count_trainers(reports);
+  const std::vector<float> mean = model_of(reports);
+  record.peers = static_cast<PeerId>(n);
   record.time = now;
   record.mean = evaluator_->evaluate(mean);
   for (const auto& [peer, report] : reports) {
     record.round = std::max(record.round, report.round);
+    record.sent_bytes += report.sent_bytes;
+    record.longest_wait[peer] = report.longest_wait;
+    if (!report.trains) continue;
     record.train_loss += report.train_loss / n;
     record.loss_local += report.evaluation.loss / n;
     record.consensus += squared_distance(report.model->floats(), mean) / n;
-    record.sent_bytes += report.sent_bytes;
-    record.longest_wait[peer] = report.longest_wait;
     record.passed_over[peer] = report.passed_over;
     if (!report.evaluation.accuracy) continue;
     const double accuracy = *report.evaluation.accuracy;
@@ -117,7 +134,7 @@ FinalHashes Observer::hashes() const {
 }
 
 std::vector<float> Observer::mean_model() const {
-  return mean_of(finals_);
+  return model_of(finals_);
 }
 
 }  // namespace gv

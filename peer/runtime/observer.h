@@ -15,9 +15,9 @@ namespace gv {
 /// The fleet at one round: what a line of metrics.jsonl says.
 struct FleetRecord {
   Round round = 0;
-  PeerId peers = 0;       ///< that reported
+  PeerId peers = 0;       ///< that train and reported
   Time time{0};           ///< when the last of them did; virtual in `simulate`
-  Evaluation mean;        ///< of the mean model
+  Evaluation mean;        ///< of the fleet's model: the mean of those that hold it (holding.h)
   double train_loss = 0;  ///< mean over peers of their minibatch losses since the last report
   double loss_local = 0;  ///< mean over local models
   std::optional<double> accuracy_min, accuracy_max;  ///< over local models
@@ -30,7 +30,7 @@ struct FleetRecord {
 /// XXH3-128 of what a run ended with; 32 hex digits each.
 struct FinalHashes {
   std::string params;  ///< over the final replicas in id order
-  /// Of the fleet's mean model in float32: methods that keep other replicas may agree in it.
+  /// Of the fleet's model in float32: methods that keep other replicas may agree in it.
   std::string model;
 };
 
@@ -56,7 +56,7 @@ class Observer {
   const std::optional<FleetRecord>& summary() const { return summary_; }
   std::string params_hash() const { return hashes().params; }
   FinalHashes hashes() const;
-  /// The mean of the final replicas.
+  /// The fleet's model of the final replicas.
   std::vector<float> mean_model() const;
   const std::map<PeerId, Report>& finals() const { return finals_; }
 

@@ -123,7 +123,7 @@ std::uint16_t TcpPeer::listen() {
 }
 
 void TcpPeer::run(const std::vector<PeerAddress>& addresses) {
-  life_ = live_and_leave(*body_.peer, fleet_.algorithm->run, *world_);
+  life_ = live_and_leave(*body_.peer, fleet_.work_of(body_.peer->plan.id), *world_);
   world_->run(addresses, *body_.peer, [this] {
     if (on_ready_) on_ready_();
     if (on_progress_) tell_progress();

@@ -106,7 +106,7 @@ class Simulation {
                                                 {},
                                                 {}});
     life.body = make_peer(std::move(plan), life.world, life.journal, *life.replica, options_.parts);
-    life.task = live(*life.body.peer, fleet_.algorithm->run);
+    life.task = live(*life.body.peer, fleet_.work_of(i));
     if (trial_) trial_->born({i, number}, *life.body.peer, life.task);
     return life.body.peer.get();
   }

@@ -27,7 +27,8 @@ TEST(Registry, ItsRowsAreWhole) {
     EXPECT_NE(row->run, nullptr);
     EXPECT_NE(row->summary, "");
     EXPECT_EQ(row->promise == Promise::nothing, !row->mixes && row->links == nullptr);
-    EXPECT_EQ(row->links == nullptr, row->channels == nullptr);
+    EXPECT_TRUE(row->links == nullptr || row->channels != nullptr);
+    EXPECT_EQ(row->serve == nullptr, row->servers == nullptr);
     for (const Option& option : row->options) {
       EXPECT_GE(option.usual, option.least) << option.name;
       EXPECT_LE(option.usual, option.most) << option.name;
@@ -45,24 +46,28 @@ TEST(Registry, LinksAreMutualAndReachEverybody) {
     if (row->links == nullptr) continue;
     for (const PeerId n : {1U, 2U, 3U, 4U, 8U, 9U, 16U}) {
       gv::Setup setup{.peers = n};
-      for (PeerId i = 0; i < n; ++i) setup.hosts.push_back(i * 7 % 3);
+      for (const Option& option : row->options)
+        setup.settings[std::string(option.name)] = option.usual;
+      setup.servers = row->servers == nullptr ? 0 : row->servers(setup.settings);
+      const PeerId all = n + setup.servers;
+      for (PeerId i = 0; i < all; ++i) setup.hosts.push_back(i * 7 % 3);
       if (row->objection != nullptr && !row->objection(setup, nullptr).empty()) continue;
       SCOPED_TRACE(testing::Message() << row->kind << " " << row->order << " of " << n);
       std::set<PeerId> reached{0};
-      for (PeerId hop = 0; hop < n; ++hop) {
-        for (PeerId i = 0; i < n; ++i) {
+      for (PeerId hop = 0; hop < all; ++hop) {
+        for (PeerId i = 0; i < all; ++i) {
           const std::vector<PeerId> links = row->links(setup, i);
           EXPECT_TRUE(std::ranges::is_sorted(links));
           EXPECT_EQ(std::set(links.begin(), links.end()).size(), links.size());
           for (const PeerId j : links) {
             EXPECT_NE(j, i);
-            ASSERT_LT(j, n);
+            ASSERT_LT(j, all);
             EXPECT_EQ(std::ranges::count(row->links(setup, j), i), 1);
             if (reached.contains(i)) reached.insert(j);
           }
         }
       }
-      EXPECT_EQ(reached.size(), n);
+      EXPECT_EQ(reached.size(), all);
     }
   }
 }

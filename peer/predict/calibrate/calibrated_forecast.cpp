@@ -39,7 +39,7 @@ void check_rate(FleetForecast& forecast, const Assembly& fleet, const FleetCalib
                    .order = std::string(fleet.algorithm->order)};
   f.hessian = {std::max(c.points.back().at.curvature, 1e-12)};
   const PullModes modes(*fleet.w);
-  const double limit = stability_limit({fleet.fleet.size(), {modes.modes()}, {}, ""}, f);
+  const double limit = stability_limit({fleet.fleet.trainers(), {modes.modes()}, {}, ""}, f);
   forecast.own.stability_limit = limit;
   forecast.warning.clear();
   if (f.rate < limit) return;
@@ -61,7 +61,7 @@ CalibratedForecast::CalibratedForecast(const Assembly& fleet,
 
 CalibratedForecast CalibratedForecast::of_all_reduce(const Assembly& fleet,
                                                      const FleetCalibration& calibration) {
-  return {fleet, PullModes::exact_averaging(fleet.fleet.size()), "atc", calibration};
+  return {fleet, PullModes::exact_averaging(fleet.fleet.trainers()), "atc", calibration};
 }
 
 CalibratedForecast::CalibratedForecast(const Assembly& fleet,
@@ -130,7 +130,7 @@ void add_calibrated(FleetForecast& forecast,
   if (!target && usual < own.loss_local(0)) forecast.target = usual;  // else it diverges
   fill(forecast.own, own, fleet.rounds, forecast.target);
   for (Forecast& other : forecast.others) {
-    const Topology t = build(parse_topology(other.topology), fleet.fleet.size());
+    const Topology t = build(parse_topology(other.topology), fleet.fleet.trainers());
     const MixingMatrix w = mixing_matrix(weights_for_all(fleet.fleet.weights), t);
     fill(other, {fleet, w, calibration}, fleet.rounds, forecast.target);
   }

@@ -50,7 +50,7 @@ class Trial {
  public:
   Trial(const Assembly& fleet, const Progress& progress, double flops)
       : fleet_(fleet), progress_(progress), flops_(flops) {
-    const PeerId n = fleet.fleet.size();
+    const PeerId n = fleet.fleet.trainers();
     const PeerId looked = std::min(n, most_peers);
     for (PeerId k = 0; k < looked; ++k) {
       const auto i = static_cast<PeerId>(std::uint64_t{k} * n / looked);
@@ -96,7 +96,7 @@ class Trial {
     } catch (const std::invalid_argument& e) {
       refuse(fleet_, "train.batch", fmt::format("impossible: {}", e.what()));
     }
-    const PeerId n = fleet_.fleet.size();
+    const PeerId n = fleet_.fleet.trainers();
     point.model = local_model(point.at, n, fresh_.size());
     if (fresh_.size() < n) spread_over(point.model, fresh_.size(), n);
     result_.curve.push_back({time_, point.at.loss});

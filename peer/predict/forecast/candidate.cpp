@@ -65,7 +65,7 @@ Candidate of_schedule(const ScheduleSpec& spec,
 
 void add_graphs(const Assembly& fleet, std::size_t max_degree, std::vector<Candidate>& found) {
   GraphSearch search;
-  search.peers = fleet.fleet.size();
+  search.peers = fleet.fleet.trainers();
   search.max_degree = static_cast<PeerId>(max_degree);
   search.weights = weights_for_all(fleet.fleet.weights);
   for (const GraphCandidate& c : best_graphs(search)) {
@@ -83,7 +83,7 @@ bool is_same_choice(const ScheduleSpec& own, const ScheduleSpec& other) {
 }
 
 void add_schedules(const Assembly& fleet, std::size_t max_degree, std::vector<Candidate>& found) {
-  const PeerId n = fleet.fleet.size();
+  const PeerId n = fleet.fleet.trainers();
   std::vector<std::string> names{"one-peer-exponential", "random-matching", "od-equi-dyn"};
   if (n <= sample_limit) names.emplace_back("ou-equi-dyn");
   for (std::size_t k = 1; k <= std::min<std::size_t>(max_degree, 4) && n <= sample_limit; ++k)
@@ -115,7 +115,7 @@ Candidate own_candidate(const Assembly& fleet) {
 }
 
 std::vector<Candidate> other_candidates(const Assembly& fleet, std::size_t max_degree) {
-  const PeerId n = fleet.fleet.size();
+  const PeerId n = fleet.fleet.trainers();
   std::vector<Candidate> found;
   if (n < 2 || n > search_limit || max_degree < 1) return found;
   add_graphs(fleet, max_degree, found);

@@ -30,7 +30,9 @@ class BlankReplica : public Replica {
   NotFinite mix(Range, const Flows&) override { return {}; }
   NotFinite mix_and_step(Range, const Flows&) override { return {}; }
   bool add_flow(Range, float, const Buffer&, const Buffer&) override { return true; }
-  void snapshot(Vector, Range, Buffer&) const override {}
+  void snapshot(Vector, Range, Buffer& out) const override {
+    std::ranges::fill(out.floats(), 0.0F);  // a server looks whether what comes is finite
+  }
   void load(Vector, Range, const Buffer&) override {}
   void add(Vector, Range, const Buffer&) override {}
   void scale(Vector, float) override {}
@@ -63,7 +65,7 @@ DryRun dry_run(const Assembly& fleet) {
   options.rounds = 2 * half;
   options.replica = [&](PeerId i) {
     const double flops = objective->gradient_flops(fleet.fleet.peers[i].batch);
-    return std::make_unique<BlankReplica>(fleet.dimension, flops);
+    return std::make_unique<BlankReplica>(fleet.size_of(i), flops);
   };
   // The second half: the first holds the start.
   Time began{0};

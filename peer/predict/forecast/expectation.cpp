@@ -19,7 +19,7 @@ constexpr double most_operations =
 
 double operations(const Assembly& fleet, Round rounds) {
   double links = 0;
-  for (PeerId i = 0; i < fleet.fleet.size(); ++i) {
+  for (PeerId i = 0; i < fleet.fleet.trainers(); ++i) {
     const Neighborhood row = fleet.schedule ? fleet.schedule->row(0, i) : fleet.w->row(i);
     links += 1 + static_cast<double>(row.peers.size());
   }
@@ -33,7 +33,7 @@ std::optional<Stationary> along_schedule(const Assembly& fleet,
                                          const std::vector<std::vector<double>>& centers,
                                          Round rounds) {
   const QuadraticFleet all = problem.spelled_out();
-  const double n = fleet.fleet.size();
+  const double n = fleet.fleet.trainers();
   const double curvatures = static_cast<double>(problem.parts.front().fleet.hessian.size());
   const double covariances = 20 * n * n * curvatures * static_cast<double>(rounds);
   if (!can_walk(all) || covariances > most_operations) return std::nullopt;
@@ -48,7 +48,7 @@ std::optional<Stationary> of_regression(const Assembly& fleet,
                                         const RegressionProblem& problem,
                                         Round rounds) {
   const Candidate own = own_candidate(fleet);
-  const double n = fleet.fleet.size();
+  const double n = fleet.fleet.trainers();
   if (!peers_alike(*own.rounds) || n * static_cast<double>(rounds) > most_operations)
     return std::nullopt;
   std::optional<Stationary> s = own.law.after(problem, rounds);
@@ -65,7 +65,7 @@ std::string line(const char* what, double measured, const Estimate& expected) {
 }  // namespace
 
 std::optional<Stationary> expectation(const Assembly& fleet, const FleetRecord& record) {
-  if (record.peers != fleet.fleet.size() || record.peers > most_peers) return std::nullopt;
+  if (record.peers != fleet.fleet.trainers() || record.peers > most_peers) return std::nullopt;
   if (const auto regression = regression_problem(fleet))
     return of_regression(fleet, *regression, record.round);
   const std::optional<QuadraticProblem> problem = quadratic_problem(fleet);

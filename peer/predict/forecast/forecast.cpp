@@ -65,7 +65,7 @@ class Forecaster {
 
   /// Every round all gradients are averaged: the complete graph, averaging last.
   std::optional<Forecast> of_all_reduce() const {
-    const PeerId n = fleet_.fleet.size();
+    const PeerId n = fleet_.fleet.trainers();
     const bool plain = fleet_.fleet.local_steps == 1;
     if (n < 2 || !plain || n > seconds_limit) return std::nullopt;
     const RoundPrediction round = predict_all_reduce_round(fleet_);

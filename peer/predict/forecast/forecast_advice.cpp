@@ -82,7 +82,7 @@ std::string warning_of(const QuadraticProblem& problem, const Forecast& own) {
 std::string rate_warning(const Assembly& fleet) {
   constexpr PeerId most_peers = 512;
   const std::optional<QuadraticProblem> problem = quadratic_problem(fleet);
-  if (!problem || fleet.fleet.size() > most_peers) return "";
+  if (!problem || fleet.fleet.trainers() > most_peers) return "";
   const Candidate own = own_candidate(fleet);
   Forecast f;
   f.period = own.rounds->period();

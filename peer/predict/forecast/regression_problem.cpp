@@ -14,7 +14,7 @@ bool plain(const OptimizerSpec& o) {
 /// The rounds that a peer can take on fresh samples, the fewest of all.
 double fresh_rounds(const Assembly& fleet) {
   double fewest = 1e300;
-  for (PeerId i = 0; i < fleet.fleet.size(); ++i) {
+  for (PeerId i = 0; i < fleet.fleet.trainers(); ++i) {
     fewest = std::min(fewest,
                       static_cast<double>(fleet.partition[i].size()) / fleet.fleet.peers[i].batch);
   }

@@ -70,7 +70,7 @@ void predict_gossip(const Assembly& fleet,
                     const Objective& objective,
                     const MixingSchedule& schedule,
                     RoundPrediction& round) {
-  const PeerId n = fleet.fleet.size();
+  const PeerId n = fleet.fleet.trainers();
   const std::vector<std::uint64_t> frames = model_frames(fleet.dimension);
   const auto bytes = static_cast<double>(std::accumulate(frames.begin(), frames.end(), 0ULL));
   std::vector<Compute> compute;
@@ -94,7 +94,7 @@ void predict_gossip(const Assembly& fleet,
 /// Each hop copies one chunk out and adds or copies one in: at the mean speed of the ring, since
 /// the hops of different peers overlap. Then each peer scales the sum.
 double ring_arithmetic_seconds(const Assembly& fleet) {
-  const PeerId n = fleet.fleet.size();
+  const PeerId n = fleet.fleet.trainers();
   double mean = 0;     // seconds per operation
   double slowest = 0;  // of all peers
   for (const PeerSpec& peer : fleet.fleet.peers) {
@@ -108,7 +108,7 @@ double ring_arithmetic_seconds(const Assembly& fleet) {
 }
 
 void predict_ring(const Assembly& fleet, RoundPrediction& round) {
-  const PeerId n = fleet.fleet.size();
+  const PeerId n = fleet.fleet.trainers();
   round.compute_seconds += ring_arithmetic_seconds(fleet);
   const auto chunk = static_cast<double>(frame_bytes(Kind::reduce, fleet.dimension / n));
   round.bytes_per_round = 2.0 * (n - 1) * chunk;
@@ -119,7 +119,7 @@ void predict_ring(const Assembly& fleet, RoundPrediction& round) {
 /// Gradients and steps alone.
 RoundPrediction compute_alone(const Assembly& fleet, const Objective& objective) {
   RoundPrediction round;
-  for (PeerId i = 0; i < fleet.fleet.size(); ++i) {
+  for (PeerId i = 0; i < fleet.fleet.trainers(); ++i) {
     const Compute compute(fleet, objective, i);
     const double steps = (compute.gradient() + compute.step()) * fleet.fleet.local_steps;
     round.compute_seconds = std::max(round.compute_seconds, steps);

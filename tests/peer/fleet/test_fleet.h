@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include "gossip/registry.h"
 #include "graph/schedules.h"
@@ -47,6 +49,13 @@ inline Fleet row_fleet(const AlgorithmRow& row) {
     }
   }
   return fleet;
+}
+
+/// Those whose bits do not depend on who comes first.
+inline std::vector<const AlgorithmRow*> synchronous_rows() {
+  std::vector<const AlgorithmRow*> rows;
+  std::ranges::copy_if(algorithms(), std::back_inserter(rows), &AlgorithmRow::synchronous);
+  return rows;
 }
 
 /// "all_reduce_ring", for the name of a test.

@@ -247,7 +247,7 @@ TEST_P(ResumedRow, GoesOnFromAnyRoundAsIfItHadNotStopped) {
         {.fleet = {}, .model = {}, .peer = peer, .round = round, .state = std::move(state)});
   };
   const auto hash = [&] {
-    Observer observer(8, assembly.evaluator(), {});
+    Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
     simulate(assembly, observer, options);
     return observer.params_hash();
   };
@@ -262,7 +262,7 @@ TEST_P(ResumedRow, GoesOnFromAnyRoundAsIfItHadNotStopped) {
 
 INSTANTIATE_TEST_SUITE_P(Registry,
                          ResumedRow,
-                         testing::ValuesIn(algorithms().begin(), algorithms().end()),
+                         testing::ValuesIn(synchronous_rows()),
                          [](const auto& row) { return name_of(*row.param); });
 
 }  // namespace

@@ -1,0 +1,104 @@
+#include <algorithm>
+
+#include "gossip/registry.h"
+#include "gossip/servers.h"
+
+// Downpour SGD. Dean et al., "Large scale distributed deep networks", NIPS 2012, Algorithm 7.1: a
+// worker fetches the model every n_fetch steps, goes on from there alone, and pushes the sum of its
+// gradients every n_push steps; the server steps on each sum as it comes. A round is one step. Here
+// a worker waits for what it fetches. Server s of k holds part s. Per worker: 4 d bytes in every
+// n_fetch rounds, 4 d bytes out every n_push.
+
+namespace gv {
+namespace {
+
+constexpr Option options[] = {{.name = "servers",
+                               .usual = 1,
+                               .least = 1,
+                               .most = 1000,
+                               .whole = true,
+                               .help = "processes that hold equal parts of the model, k"},
+                              {.name = "fetch",
+                               .usual = 5,
+                               .least = 1,
+                               .most = 1e6,
+                               .whole = true,
+                               .help = "steps from one look at the model to the next, n_fetch"},
+                              {.name = "push",
+                               .usual = 5,
+                               .least = 1,
+                               .most = 1e6,
+                               .whole = true,
+                               .help = "steps whose gradients are pushed together, n_push"}};
+
+Task<> work(Peer& me) {
+  const Vector accrued = me.vector("accrued");
+  const auto fetch = static_cast<Round>(me.number("fetch"));
+  const auto together = static_cast<Round>(me.number("push"));
+  for (; me.running(); co_await me.end_round()) {
+    if (me.round % fetch == 0) {
+      ask(me);
+      const std::optional<Round> pulled = co_await pull(me, Vector::x);
+      if (!pulled) co_return;
+    }
+    co_await me.gradient();
+    co_await me.axpby(1, Vector::g, 1, accrued);
+    co_await me.step_local();
+    if ((me.round + 1) % together != 0) continue;
+    co_await push(me, accrued);
+    co_await me.scale(accrued, 0);
+  }
+}
+
+/// A round is as many gradients as there are workers.
+Task<> serve(Peer& me) {
+  const auto together = static_cast<double>(me.number("push"));
+  double& gradients = me.replica.scalar("gradients");
+  while (more_pushes(me)) {
+    const Next next = co_await me.next(Kind::push);
+    if (!next.message) continue;
+    if (!next.message->payload) {
+      co_await answer(me, *next.message, Vector::x);
+      continue;
+    }
+    const bool counts = co_await sound(me, *next.message);
+    if (counts) {
+      co_await me.load(Vector::g, whole(me), next.message->payload);
+      co_await me.step_local();
+    }
+    for (gradients += together; gradients >= me.plan.setup->peers;
+         gradients -= me.plan.setup->peers)
+      co_await me.end_round();
+  }
+}
+
+/// Between two looks at the model a worker pushes so many sums, which may all wait.
+std::vector<Channel> channels(const Setup& setup, std::size_t d) {
+  std::vector<Channel> both = queue_channels(setup, d);
+  const double fetch = setup.settings.find("fetch")->second;
+  const double push = setup.settings.find("push")->second;
+  both[0].most_waiting = 3 + static_cast<std::uint32_t>(fetch / push);
+  return both;
+}
+
+std::string objection(const Setup& setup, const MixingMatrix*) {
+  if (setup.local_steps == 1) return "";
+  return "downpour counts its steps by `fetch` and `push`: train.local_steps must be 1";
+}
+
+}  // namespace
+
+extern const AlgorithmRow downpour_row{
+    .kind = "downpour",
+    .run = work,
+    .serve = serve,
+    .servers = count_servers,
+    .links = server_links,
+    .channels = channels,
+    .options = options,
+    .objection = objection,
+    .promise = Promise::once,
+    .synchronous = false,
+    .summary = "workers go on alone between fetches and pushes to servers; Dean et al. 2012"};
+
+}  // namespace gv

@@ -1,0 +1,130 @@
+#include "gossip/registry.h"
+#include "gossip/servers.h"
+
+// Elastic averaging SGD. Zhang, Choromanska & LeCun, "Deep learning with elastic averaging SGD",
+// NIPS 2015, arXiv:1412.6651, equations 5 and 6 (sync) and Algorithm 1 (async). Every tau steps a
+// worker and the centre x~ draw each other nearer by alpha: x_i -= alpha (x_i - x~),
+// x~ += alpha (x_i - x~), both of the values that were sent. With momentum in train.optimizer the
+// workers' steps are those of EAMSGD. The centre is the fleet's model; server s of k holds part s.
+// Per round and worker: k messages of 4 d / k bytes each way.
+
+namespace gv {
+namespace {
+
+constexpr Option options[] = {
+    {.name = "servers",
+     .usual = 1,
+     .least = 1,
+     .most = 1000,
+     .whole = true,
+     .help = "processes that hold equal parts of the centre, k"},
+    {.name = "alpha",
+     .usual = 0.1,
+     .least = 0,
+     .most = 1,
+     .help = "how far a worker and the centre draw each other in a round"},
+    {.name = "tau",
+     .usual = 1,
+     .least = 1,
+     .most = 1e6,
+     .whole = true,
+     .help = "steps in a round"}};
+
+Task<> work(Peer& me) {
+  const Vector centre = me.vector("centre");
+  const auto alpha = static_cast<float>(me.number("alpha"));
+  const auto tau = static_cast<Round>(me.number("tau"));
+  for (; me.running(); co_await me.end_round()) {
+    co_await me.gradient();  // at x_i, before it is drawn
+    co_await push(me, Vector::x);
+    const std::optional<Round> pulled = co_await pull(me, centre);
+    if (!pulled) co_return;
+    co_await me.axpby(alpha, centre, 1 - alpha, Vector::x);
+    co_await me.step_local();
+    for (Round t = 1; t < tau; ++t) co_await me.plain_step();
+  }
+}
+
+/// x~ <- (1 - m alpha) x~ + alpha sum_i x_i over the m workers of the round.
+Task<> serve_together(Peer& me) {
+  const Vector sum = me.vector("sum");
+  const auto alpha = static_cast<float>(me.number("alpha"));
+  for (; me.running(); co_await me.end_round()) {
+    const std::map<PeerId, Message> pushes = co_await collect(me, me.plan.setup->peers);
+    if (pushes.empty()) co_return;
+    const Payload centre = co_await me.snapshot(Vector::x, whole(me));
+    co_await me.scale(sum, 0);
+    float left = 1;
+    for (const auto& [worker, push] : pushes) {
+      me.send(worker, Kind::pull, centre, 0, push.number);
+      if (!push.payload) continue;
+      co_await me.add(sum, whole(me), push.payload);
+      left -= alpha;
+    }
+    co_await me.axpby(alpha, sum, left, Vector::x);
+  }
+}
+
+Task<> serve_each(Peer& me) {
+  const Vector theirs = me.vector("theirs");
+  const auto alpha = static_cast<float>(me.number("alpha"));
+  double& updates = me.replica.scalar("updates");
+  while (more_pushes(me)) {
+    const Next next = co_await me.next(Kind::push);
+    if (!next.message) continue;
+    co_await answer(me, *next.message, Vector::x);
+    const bool counts = co_await sound(me, *next.message);
+    if (counts) {
+      co_await me.load(theirs, whole(me), next.message->payload);
+      co_await me.axpby(alpha, theirs, 1 - alpha, Vector::x);
+    }
+    updates += 1;
+    if (updates == me.plan.setup->peers) {
+      updates = 0;
+      co_await me.end_round();
+    }
+  }
+}
+
+std::string objection(const Setup& setup, const MixingMatrix*) {
+  if (setup.local_steps == 1) return "";
+  return "easgd counts the steps between two averages as `tau`: train.local_steps must be 1";
+}
+
+std::string sync_objection(const Setup& setup, const MixingMatrix* w) {
+  const double pull = setup.settings.find("alpha")->second * setup.peers;
+  if (pull <= 1) return objection(setup, w);
+  return "the centre is drawn by n alpha of all distances, and more than 1 overshoots: take an "
+         "`alpha` of 1 / " +
+         std::to_string(setup.peers) + " at most, or `order: async`";
+}
+
+}  // namespace
+
+extern const AlgorithmRow sync_easgd_row{
+    .kind = "easgd",
+    .order = "sync",
+    .run = work,
+    .serve = serve_together,
+    .servers = count_servers,
+    .links = server_links,
+    .channels = queue_channels,
+    .options = options,
+    .objection = sync_objection,
+    .promise = Promise::once,
+    .summary = "workers and a centre draw each other nearer, all at once; arXiv:1412.6651"};
+extern const AlgorithmRow async_easgd_row{
+    .kind = "easgd",
+    .order = "async",
+    .run = work,
+    .serve = serve_each,
+    .servers = count_servers,
+    .links = server_links,
+    .channels = queue_channels,
+    .options = options,
+    .objection = objection,
+    .promise = Promise::once,
+    .synchronous = false,
+    .summary = "each worker and a centre draw each other nearer; arXiv:1412.6651"};
+
+}  // namespace gv

@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <numeric>
+
+#include "gossip/registry.h"
+#include "gossip/servers.h"
+
+// Federated averaging. McMahan, Moore, Ramage, Hampson & Aguera y Arcas, "Communication-efficient
+// learning of deep networks from decentralized data", AISTATS 2017, arXiv:1602.05629, Algorithm 1.
+// In each round max(C n, 1) peers are drawn; each takes the server's model, passes E times over its
+// own data, and gives its model back; the server's next one is their mean, weighted by their
+// samples. Data never leave their peer, and who is not drawn does nothing. Server s of k holds part
+// s. Per round and drawn peer: 4 d bytes each way.
+
+namespace gv {
+namespace {
+
+constexpr Option options[] = {{.name = "servers",
+                               .usual = 1,
+                               .least = 1,
+                               .most = 1000,
+                               .whole = true,
+                               .help = "processes that hold equal parts of the model, k"},
+                              {.name = "fraction",
+                               .usual = 1,
+                               .least = 0,
+                               .most = 1,
+                               .help = "of the peers that take part in a round, C"},
+                              {.name = "epochs",
+                               .usual = 1,
+                               .least = 1,
+                               .most = 1000,
+                               .whole = true,
+                               .help = "passes over the own data in a round, E"}};
+
+PeerId draws(const Setup& setup) {
+  return static_cast<PeerId>(setup.settings.find("fraction")->second * setup.peers + 1e-9);
+}
+
+/// Who takes part, ascending; everybody draws alike.
+std::vector<PeerId> drawn(const Setup& setup, Round round) {
+  std::vector<PeerId> all = trainers(setup);
+  const PeerId count = draws(setup);
+  Rng rng = Rng(setup.seed).derive("fedavg").derive(round);
+  for (PeerId k = 0; k < count; ++k) std::swap(all[k], all[k + rng.below(setup.peers - k)]);
+  all.resize(count);
+  std::ranges::sort(all);
+  return all;
+}
+
+Task<> work(Peer& me) {
+  const Setup& setup = *me.plan.setup;
+  const std::uint64_t pass = setup.epochs.empty() ? 1 : setup.epochs[me.plan.id];
+  const std::uint64_t steps = pass * static_cast<std::uint64_t>(me.number("epochs"));
+  for (; me.running(); co_await me.end_round()) {
+    if (!std::ranges::binary_search(drawn(setup, me.round), me.plan.id)) continue;
+    const std::optional<Round> pulled = co_await pull(me, Vector::x);
+    if (!pulled) co_return;
+    for (std::uint64_t t = 0; t < steps; ++t) co_await me.plain_step();
+    co_await push(me, Vector::x);
+  }
+}
+
+Task<> serve(Peer& me) {
+  const Setup& setup = *me.plan.setup;
+  const Vector sum = me.vector("sum");
+  const Vector theirs = me.vector("theirs");
+  for (; me.running(); co_await me.end_round()) {
+    const std::vector<PeerId> peers = drawn(setup, me.round);
+    const Payload x = co_await me.snapshot(Vector::x, whole(me));
+    for (const PeerId peer : peers) me.send(peer, Kind::pull, x);
+    co_await me.scale(sum, 0);
+    double samples = 0;
+    for (const PeerId peer : peers) {
+      const std::optional<Message> push = co_await me.receive(peer, Kind::push, 0, Absence::lost);
+      if (!push) continue;  // it has gone: the mean of the others
+      const bool counts = co_await sound(me, *push);
+      if (!counts) continue;
+      const double own = setup.samples.empty() ? 1 : static_cast<double>(setup.samples[peer]);
+      co_await me.load(theirs, whole(me), push->payload);
+      co_await me.axpby(static_cast<float>(own), theirs, 1, sum);
+      samples += own;
+    }
+    if (samples > 0) co_await me.axpby(static_cast<float>(1 / samples), sum, 0, Vector::x);
+    if (samples == 0 && !someone_trains(me)) co_return;
+  }
+}
+
+std::vector<Channel> channels(const Setup& setup, std::size_t d) {
+  return server_channels(setup, d, Keeps::numbered);
+}
+
+std::string objection(const Setup& setup, const MixingMatrix*) {
+  if (draws(setup) == 0)
+    return "a `fraction` of " + std::to_string(setup.peers) +
+           " peers that draws nobody: take 1 / n at least";
+  if (setup.local_steps != 1)
+    return "fedavg counts its steps by `epochs`: train.local_steps must be 1";
+  return "";
+}
+
+}  // namespace
+
+extern const AlgorithmRow fedavg_row{
+    .kind = "fedavg",
+    .run = work,
+    .serve = serve,
+    .servers = count_servers,
+    .links = server_links,
+    .channels = channels,
+    .options = options,
+    .objection = objection,
+    .promise = Promise::once,
+    .summary = "drawn peers train alone, a server takes their weighted mean; arXiv:1602.05629"};
+
+}  // namespace gv

@@ -1,0 +1,131 @@
+#include <algorithm>
+
+#include "gossip/registry.h"
+#include "gossip/servers.h"
+
+// Parameter server. Li et al., "Scaling distributed machine learning with the parameter server",
+// OSDI 2014; asynchronous: Dean et al., "Large scale distributed deep networks", NIPS 2012; backup
+// workers: Chen et al., "Revisiting distributed synchronous SGD", 2016, arXiv:1604.00981. Server s
+// of k holds part s of x and its optimizer (train.optimizer). Per round and worker: k messages of
+// 4 d / k bytes each way.
+
+namespace gv {
+namespace {
+
+constexpr Option servers_option{.name = "servers",
+                                .usual = 1,
+                                .least = 1,
+                                .most = 1000,
+                                .whole = true,
+                                .help = "processes that hold equal parts of the model, k"};
+constexpr Option sync_options[] = {servers_option,
+                                   {.name = "backup",
+                                    .usual = 0,
+                                    .least = 0,
+                                    .most = 1000,
+                                    .whole = true,
+                                    .help = "gradients of a round that are not waited for, b"}};
+constexpr Option async_options[] = {servers_option};
+
+/// `together`: a worker whose gradient came too late goes on in the round of the others.
+Task<> work(Peer& me, bool together) {
+  for (; me.running(); co_await me.end_round()) {
+    co_await me.gradient();
+    co_await push(me, Vector::g);
+    const std::optional<Round> theirs = co_await pull(me, Vector::x);
+    if (!theirs) co_return;
+    if (together && *theirs > me.round) me.round = std::min(*theirs, me.plan.rounds) - 1;
+  }
+}
+Task<> work_together(Peer& me) {
+  return work(me, true);
+}
+Task<> work_alone(Peer& me) {
+  return work(me, false);
+}
+
+/// The mean of the first n - b gradients of a round, ascending by worker.
+Task<> serve_together(Peer& me) {
+  const std::size_t most = me.plan.setup->peers - static_cast<std::size_t>(me.number("backup"));
+  for (; me.running(); co_await me.end_round()) {
+    const std::map<PeerId, Message> pushes = co_await collect(me, most);
+    if (pushes.empty()) co_return;  // all workers have left
+    co_await me.scale(Vector::g, 0);
+    std::size_t count = 0;
+    for (const auto& [worker, push] : pushes) {
+      if (!push.payload) continue;
+      co_await me.add(Vector::g, whole(me), push.payload);
+      ++count;
+    }
+    if (count > 0) {
+      co_await me.scale(Vector::g, 1.0F / static_cast<float>(count));
+      co_await me.step_local();
+    }
+    const Payload x = co_await me.snapshot(Vector::x, whole(me));
+    for (const auto& [worker, push] : pushes) me.send(worker, Kind::pull, x, 0, push.number);
+  }
+}
+
+/// Every gradient is applied as it comes, whatever x it was taken at. A round is as many of them as
+/// there are workers.
+Task<> serve_each(Peer& me) {
+  double& updates = me.replica.scalar("updates");
+  while (more_pushes(me)) {
+    const Next next = co_await me.next(Kind::push);
+    if (!next.message) continue;
+    const bool counts = co_await sound(me, *next.message);
+    if (counts) {
+      co_await me.load(Vector::g, whole(me), next.message->payload);
+      co_await me.step_local();
+    }
+    co_await answer(me, *next.message, Vector::x);
+    updates += 1;
+    if (updates == me.plan.setup->peers) {
+      updates = 0;
+      co_await me.end_round();
+    }
+  }
+}
+
+std::string objection(const Setup& setup, const MixingMatrix*) {
+  if (setup.local_steps != 1)
+    return "a parameter server takes every gradient: train.local_steps must be 1";
+  return "";
+}
+
+std::string sync_objection(const Setup& setup, const MixingMatrix* w) {
+  if (setup.settings.find("backup")->second >= setup.peers)
+    return "`backup` leaves no gradient of " + std::to_string(setup.peers) +
+           " peers to wait for: take fewer";
+  return objection(setup, w);
+}
+
+}  // namespace
+
+extern const AlgorithmRow sync_parameter_server_row{
+    .kind = "parameter-server",
+    .order = "sync",
+    .run = work_together,
+    .serve = serve_together,
+    .servers = count_servers,
+    .links = server_links,
+    .channels = queue_channels,
+    .options = sync_options,
+    .objection = sync_objection,
+    .promise = Promise::once,
+    .summary = "servers step on the mean gradient of a round; Li et al. 2014"};
+extern const AlgorithmRow async_parameter_server_row{
+    .kind = "parameter-server",
+    .order = "async",
+    .run = work_alone,
+    .serve = serve_each,
+    .servers = count_servers,
+    .links = server_links,
+    .channels = queue_channels,
+    .options = async_options,
+    .objection = objection,
+    .promise = Promise::once,
+    .synchronous = false,
+    .summary = "servers step on each gradient as it comes; Dean et al. 2012"};
+
+}  // namespace gv

@@ -1,0 +1,129 @@
+#include "gossip/servers.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace gv {
+namespace {
+
+std::vector<PeerId> ids(PeerId first, PeerId count) {
+  std::vector<PeerId> all(count);
+  std::iota(all.begin(), all.end(), first);
+  return all;
+}
+
+bool more_may_come(const Peer& me, const std::map<PeerId, Message>& pushes) {
+  return std::ranges::any_of(trainers(*me.plan.setup),
+                             [&](PeerId i) { return me.expects(i) && !pushes.contains(i); });
+}
+
+}  // namespace
+
+std::vector<PeerId> trainers(const Setup& setup) {
+  return ids(0, setup.peers);
+}
+
+std::vector<PeerId> servers(const Setup& setup) {
+  return ids(setup.peers, setup.servers);
+}
+
+PeerId count_servers(const Settings& settings) {
+  return static_cast<PeerId>(settings.find("servers")->second);
+}
+
+Range shard(const Setup& setup, std::size_t d, PeerId server) {
+  const std::size_t k = setup.servers;
+  const std::size_t s = server - setup.peers;
+  const std::size_t longer = d % k;
+  return {s * (d / k) + std::min(s, longer), d / k + (s < longer ? 1 : 0)};
+}
+
+std::vector<PeerId> server_links(const Setup& setup, PeerId i) {
+  return i < setup.peers ? servers(setup) : trainers(setup);
+}
+
+std::vector<Channel> server_channels(const Setup& setup, std::size_t d, Keeps pushes) {
+  const std::size_t longest = shard(setup, d, setup.peers).count * sizeof(float);
+  const std::size_t shortest = d / setup.servers * sizeof(float);
+  const auto push = [=](PeerId from, std::uint32_t part, std::size_t bytes) {
+    if (part == 1) return from < setup.peers && bytes == 0;  // ask()
+    return from < setup.peers && part == 0 && (bytes == longest || bytes == shortest);
+  };
+  const auto pull = [=](PeerId from, std::uint32_t part, std::size_t bytes) {
+    return from >= setup.peers && part == 0 && bytes == shard(setup, d, from).count * sizeof(float);
+  };
+  return {{.kind = Kind::push, .most_bytes = longest, .fits = push, .keeps = pushes},
+          {.kind = Kind::pull, .most_bytes = longest, .fits = pull}};
+}
+
+std::vector<Channel> queue_channels(const Setup& setup, std::size_t d) {
+  return server_channels(setup, d, Keeps::queue);
+}
+
+void ask(Peer& me) {
+  for (const PeerId server : servers(*me.plan.setup)) me.send(server, Kind::push, nullptr, 1);
+}
+
+Task<> push(Peer& me, Vector v) {
+  for (const PeerId server : servers(*me.plan.setup)) {
+    const Payload part = co_await me.snapshot(v, shard(*me.plan.setup, me.replica.size(), server));
+    me.send(server, Kind::push, part);
+  }
+}
+
+Task<std::optional<Round>> pull(Peer& me, Vector v) {
+  Round newest = 0;
+  for (const PeerId server : servers(*me.plan.setup)) {
+    const std::optional<Message> part = co_await me.receive(server, Kind::pull);
+    if (!part) co_return std::nullopt;
+    const Range r = shard(*me.plan.setup, me.replica.size(), server);
+    co_await me.load(v, r, part->payload);
+    newest = std::max(newest, part->round);
+  }
+  co_return newest;
+}
+
+bool someone_trains(const Peer& me) {
+  return more_may_come(me, {});
+}
+
+bool more_pushes(const Peer& me) {
+  return me.waiting(Kind::push) || someone_trains(me);
+}
+
+Range whole(const Peer& me) {
+  return {0, me.replica.size()};
+}
+
+Task<bool> sound(Peer& me, Message push) {
+  bool finite = true;
+  co_await me.compute(static_cast<double>(me.replica.size()),
+                      [&] { finite = all_finite(push.payload->floats()); });
+  if (!finite) me.journal.note(event::NotFiniteCame{me.round, push.from, 1, 0});
+  co_return finite;
+}
+
+Task<> answer(Peer& me, const Message& push, Vector v) {
+  const Payload part = co_await me.snapshot(v, whole(me));
+  me.send(push.from, Kind::pull, part, 0, push.number);
+}
+
+Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most) {
+  std::map<PeerId, Message> pushes;
+  while (pushes.size() < most && more_may_come(me, pushes)) {
+    const Next next = co_await me.next(Kind::push, me.plan.deadline);
+    if (next.late) break;
+    if (!next.message) continue;
+    if (next.message->number < me.round) {
+      co_await answer(me, *next.message, Vector::x);
+      continue;
+    }
+    Message push = *next.message;
+    const bool counts = co_await sound(me, push);
+    if (!counts) push.payload = nullptr;
+    pushes.insert_or_assign(push.from, std::move(push));
+  }
+  co_return pushes;
+}
+
+}  // namespace gv

@@ -1,0 +1,258 @@
+#include <algorithm>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "tests/peer/sim/injecting.h"
+#include "tests/peer/sim/method_runs.h"
+
+// Fleets with servers, in virtual time.
+
+namespace gv {
+namespace {
+
+Fleet served(PeerId n, const std::string& algorithm, const std::string& order, Settings settings) {
+  Fleet fleet = restless(n, algorithm, order);
+  fleet.settings = std::move(settings);
+  return fleet;
+}
+
+/// The fleet's model and what each peer ended with.
+struct Served {
+  std::string model;
+  std::vector<float> x;
+  std::map<PeerId, Report> finals;
+  SimulationResult result;
+};
+
+Served serve(const Fleet& fleet, const SimulationOptions& options = {}) {
+  const Assembly assembly(fleet);
+  Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
+  Served served;
+  served.result = simulate(assembly, observer, options);
+  served.model = observer.hashes().model;
+  served.x = observer.mean_model();
+  served.finals = observer.finals();
+  return served;
+}
+
+TEST(ParameterServer, IsTheDriversAllReduceBitForBit) {
+  for (const double momentum : {0.0, 0.9}) {
+    Fleet fleet = served(5, "parameter-server", "sync", {});
+    fleet.optimizer.momentum = momentum;
+    const Served one = serve(fleet);
+    Fleet driven = restless(5, "all-reduce", "driver");
+    driven.optimizer.momentum = momentum;
+    EXPECT_EQ(one.model, serve(driven).model);
+  }
+}
+
+TEST(ParameterServer, OfManyServersIsThatOfOne) {
+  const std::string one = serve(served(5, "parameter-server", "sync", {})).model;
+  for (const double servers : {2, 3, 7, 50}) {
+    const Served many = serve(served(5, "parameter-server", "sync", {{"servers", servers}}));
+    EXPECT_EQ(many.model, one) << servers;
+    EXPECT_EQ(many.finals.size(), 5 + servers);
+  }
+}
+
+TEST(ParameterServer, ItsWorkersEndWithTheServersModel) {
+  const Served fleet = serve(served(3, "parameter-server", "sync", {}));
+  for (PeerId i = 0; i < 3; ++i)
+    EXPECT_TRUE(std::ranges::equal(fleet.finals.at(i).model->floats(), fleet.x)) << i;
+  EXPECT_FALSE(fleet.finals.at(3).trains);
+}
+
+/// One worker's data are no numbers.
+TEST(ParameterServer, AGradientThatIsNotFiniteCountsNowhere) {
+  for (const char* order : {"sync", "async"}) {
+    Fleet fleet = served(3, "parameter-server", order, {});
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    fleet.data.quadratic = {.dimension = 1,
+                            .hessian = {1},
+                            .noise = 0,
+                            .spread = 0,
+                            .start = 0,
+                            .centers = {{1}, {1}, {nan}}};
+    fleet.stop.rounds = 300;
+    const Served others = serve(fleet);
+    EXPECT_NEAR(others.x[0], 1, 1e-3) << order;
+  }
+}
+
+TEST(ParameterServer, AsksForNoMoreThanItCanHave) {
+  const auto refused = [](Settings settings) {
+    return refusal(served(4, "parameter-server", "sync", std::move(settings)));
+  };
+  EXPECT_NE(refused({{"servers", 51}}).find("`servers: 50` at most"), std::string::npos);
+  EXPECT_EQ(refused({{"servers", 50}}), "");
+  EXPECT_NE(refused({{"backup", 4}}).find("`backup` leaves no gradient"), std::string::npos);
+  EXPECT_EQ(refused({{"backup", 3}}), "");
+}
+
+/// With one gradient of a round not waited for, a worker that is five times slower holds nobody up.
+TEST(ParameterServer, DoesNotWaitForBackupWorkers) {
+  const auto seconds = [](double backup) {
+    Fleet fleet = served(5, "parameter-server", "sync", {{"backup", backup}});
+    fleet.flops = 1e6;
+    fleet.peers[2].speed = 0.2;
+    fleet.stop.rounds = 100;
+    return in_seconds(serve(fleet).result.virtual_time);
+  };
+  const double whole = seconds(0);
+  const double backed = seconds(1);
+  EXPECT_LT(backed, 0.5 * whole);
+}
+
+TEST(ParameterServer, AsynchronousWorkersDoNotWaitForEachOther) {
+  Fleet fleet = served(5, "parameter-server", "async", {});
+  fleet.flops = 1e6;
+  fleet.peers[2].speed = 0.2;
+  fleet.optimizer.lr = 0.05;
+  fleet.data.quadratic.noise = 0;
+  fleet.data.quadratic.spread =
+      0;  // else the slow one, alone at the end, draws x to its own optimum
+  fleet.stop.rounds = 400;
+  const Served each = serve(fleet);
+  for (PeerId i = 0; i < 5; ++i) EXPECT_EQ(each.finals.at(i).round, 400U);
+  EXPECT_EQ(each.finals.at(5).round, 400U) << "every gradient was counted";
+  const Assembly assembly(fleet);
+  EXPECT_LT(assembly.evaluator()->evaluate(each.x).loss, 0.02);
+}
+
+/// theory: eta = alpha = 0.1, x = (1, 3), the centre at 0, targets 0 and 1, two rounds.
+TEST(Easgd, HasThePublishedVector) {
+  Fleet fleet = quadratic_fleet(2, "ring", "easgd", "sync");
+  fleet.settings = {{"alpha", 0.1}};
+  fleet.data.quadratic = {
+      .dimension = 1, .hessian = {1}, .noise = 0, .spread = 0, .start = 0, .centers = {{0}, {1}}};
+  fleet.stop.rounds = 2;
+  expect_near(first_coordinates(run(fleet, {1, 3, 0})), {0.68, 2.14, 0.65}, 1e-6);
+}
+
+TEST(Easgd, OfManyServersIsThatOfOne) {
+  const std::string one = serve(served(4, "easgd", "sync", {{"tau", 3}})).model;
+  EXPECT_EQ(serve(served(4, "easgd", "sync", {{"tau", 3}, {"servers", 3}})).model, one);
+}
+
+TEST(Easgd, ItsCentreFollowsTheWorkers) {
+  for (const char* order : {"sync", "async"}) {
+    Fleet fleet = served(4, "easgd", order, {{"tau", 4}, {"alpha", 0.2}});
+    fleet.data.quadratic.noise = 0;
+    fleet.optimizer.lr = 0.05;
+    fleet.stop.rounds = 600;
+    const Served elastic = serve(fleet);
+    const Assembly assembly(fleet);
+    // The last worker to end draws the centre towards its own optimum.
+    const double most = fleet.order == "sync" ? 0.02 : 0.2;
+    EXPECT_LT(assembly.evaluator()->evaluate(elastic.x).loss, most) << order;
+  }
+}
+
+TEST(Easgd, RefusesACentreThatOvershoots) {
+  EXPECT_NE(refusal(served(4, "easgd", "sync", {{"alpha", 0.3}})).find("1 / 4"), std::string::npos);
+  EXPECT_EQ(refusal(served(4, "easgd", "async", {{"alpha", 0.3}})), "");
+}
+
+TEST(Downpour, OfOneWorkerIsPlainSgd) {
+  const Settings always{{"fetch", 1}, {"push", 1}};
+  EXPECT_EQ(serve(served(1, "downpour", "", always)).model, serve(restless(1, "isolated")).model);
+}
+
+TEST(Downpour, CountsEveryGradient) {
+  for (const Settings& settings :
+       {Settings{{"fetch", 5}, {"push", 2}}, Settings{{"fetch", 3}, {"push", 6}, {"servers", 3}}}) {
+    Fleet fleet = served(4, "downpour", "", settings);
+    fleet.data.quadratic.noise = 0;
+    fleet.data.quadratic.spread = 0;
+    fleet.optimizer.lr = 0.05;
+    fleet.stop.rounds = 600;
+    const Served down = serve(fleet);
+    for (const auto& [peer, report] : down.finals) EXPECT_EQ(report.round, 600U) << peer;
+    const Assembly assembly(fleet);
+    EXPECT_LT(assembly.evaluator()->evaluate(down.x).loss, 1e-3);
+  }
+}
+
+/// Peers with as many samples each; E passes are H local steps.
+TEST(FedAvg, OfEverybodyIsLocalSgd) {
+  Fleet fleet = quadratic_fleet(4, "ring", "fedavg", "");
+  fleet.data = {};
+  fleet.data.train = 400;
+  fleet.data.test = 50;
+  fleet.model = {"softmax", {}};
+  for (PeerSpec& peer : fleet.peers) peer.batch = 20;
+  fleet.settings = {{"epochs", 2}};
+  const Served federated = serve(fleet);
+  fleet.algorithm = "local-sgd";
+  fleet.local_steps = 10;
+  fleet.settings.clear();
+  const Served local = serve(fleet);
+  ASSERT_EQ(federated.x.size(), local.x.size());
+  for (std::size_t k = 0; k < local.x.size(); ++k) EXPECT_NEAR(federated.x[k], local.x[k], 1e-5);
+}
+
+TEST(FedAvg, WeighsByDataAndAsksOnlyThoseThatAreDrawn) {
+  Fleet fleet = quadratic_fleet(5, "ring", "fedavg", "");
+  fleet.data = {};
+  fleet.data.train = 500;
+  fleet.data.test = 50;
+  fleet.data.partition = {.kind = "quantity", .sizes = {1, 2, 3, 4, 10}};
+  fleet.model = {"softmax", {}};
+  for (PeerSpec& peer : fleet.peers) peer.batch = 10;
+  fleet.settings = {{"fraction", 0.4}};
+  fleet.stop.rounds = 15;
+  const Served federated = serve(fleet);
+  std::uint64_t sent = 0;
+  for (PeerId i = 0; i < 5; ++i) sent += federated.finals.at(i).sent_bytes;
+  const double models = static_cast<double>(sent) / (4.0 * static_cast<double>(federated.x.size()));
+  EXPECT_NEAR(models, 15 * 2, 0.5) << "two of five in each round";
+  for (const auto& [peer, report] : federated.finals) EXPECT_EQ(report.round, 15U) << peer;
+  const Assembly assembly(fleet);
+  EXPECT_GT(assembly.evaluator()->evaluate(federated.x).accuracy, 0.5);
+}
+
+TEST(FedAvg, RefusesAFractionOfNobody) {
+  EXPECT_NE(refusal(served(4, "fedavg", "", {{"fraction", 0.2}})).find("draws nobody"),
+            std::string::npos);
+  EXPECT_EQ(refusal(served(4, "fedavg", "", {{"fraction", 0.25}})), "");
+}
+
+struct Death : testing::TestWithParam<const char*> {};
+
+TEST_P(Death, OfAWorkerCostsNobodyElseARound) {
+  const std::string word = GetParam();
+  Fleet fleet = served(4, word.substr(0, word.find('/')), word.substr(word.find('/') + 1), {});
+  fleet.flops = 1e6;
+  fleet.stop.rounds = 200;
+  const Served left = serve(
+      fleet,
+      injecting({{.at = std::chrono::milliseconds(5), .kind = Injection::Kind::kill, .peer = 1}}));
+  EXPECT_EQ(left.result.violations, std::vector<std::string>{});
+  EXPECT_EQ(left.result.lost, std::vector<PeerId>{1});
+  for (const PeerId i : {0U, 2U, 3U}) EXPECT_EQ(left.finals.at(i).round, 200U) << i;
+}
+
+TEST_P(Death, OfAServerEndsTheFleetByName) {
+  const std::string word = GetParam();
+  Fleet fleet = served(4, word.substr(0, word.find('/')), word.substr(word.find('/') + 1), {});
+  fleet.flops = 1e6;
+  fleet.stop.rounds = 200;
+  const Served left = serve(
+      fleet,
+      injecting({{.at = std::chrono::milliseconds(5), .kind = Injection::Kind::kill, .peer = 4}}));
+  EXPECT_EQ(left.result.broken_by, std::set<PeerId>{4});
+  for (PeerId i = 0; i < 4; ++i) EXPECT_LT(left.finals.at(i).round, 200U) << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(Served,
+                         Death,
+                         testing::Values("parameter-server/sync",
+                                         "parameter-server/async",
+                                         "easgd/sync",
+                                         "easgd/async",
+                                         "fedavg/",
+                                         "downpour/"));
+
+}  // namespace
+}  // namespace gv
