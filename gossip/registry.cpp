@@ -14,6 +14,7 @@ extern const AlgorithmRow d2_row;
 extern const AlgorithmRow quasi_global_momentum_row;
 extern const AlgorithmRow gossip_pga_row;
 extern const AlgorithmRow sync_parameter_server_row, async_parameter_server_row;
+extern const AlgorithmRow ad_psgd_row;
 extern const AlgorithmRow downpour_row;
 extern const AlgorithmRow sync_easgd_row, async_easgd_row;
 extern const AlgorithmRow fedavg_row;
@@ -33,6 +34,7 @@ std::span<const AlgorithmRow* const> algorithms() {
                                    &d2_row,
                                    &quasi_global_momentum_row,
                                    &gossip_pga_row,
+                                   &ad_psgd_row,
                                    &sync_parameter_server_row,
                                    &async_parameter_server_row,
                                    &downpour_row,
