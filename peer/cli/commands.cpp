@@ -7,6 +7,7 @@ Command run_command();
 Command simulate_command();
 Command plan_command();
 Command peer_command(const PeerParts& parts);
+Command algorithms_command();
 Command audit_command();
 Command doctor_command();
 Command graph_report_command();
@@ -41,6 +42,7 @@ std::vector<Command> commands(const PeerParts& parts) {
                  graph_export_command(),
                  graph_best_command(),
                  graph_schedule_command()}),
+          algorithms_command(),
           audit_command(),
           group("bench",
                 "Measure this machine",

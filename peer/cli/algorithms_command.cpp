@@ -1,0 +1,93 @@
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "gossip/registry.h"
+#include "peer/cli/command.h"
+#include "peer/json/json.h"
+#include "peer/runtime/exit_code.h"
+
+namespace gv::cli {
+namespace {
+
+struct AlgorithmsArguments {
+  bool json = false;
+};
+
+std::string_view name_of(Promise promise) {
+  switch (promise) {
+    case Promise::nothing:
+      return "nothing";
+    case Promise::mean:
+      return "mean";
+    case Promise::tracking:
+      return "tracking";
+    case Promise::agreement:
+      return "agreement";
+    case Promise::once:
+      return "once";
+  }
+  return "";
+}
+
+void print_json() {
+  Json rows = Json::array();
+  for (const AlgorithmRow* row : algorithms()) {
+    Json roles = Json::array();
+    roles.push_back("worker");
+    if (row->serve != nullptr) roles.push_back("server");
+    Json options = Json::array();
+    for (const gv::Option& option : row->options)
+      options.push_back(Json{{"name", option.name},
+                             {"usual", option.usual},
+                             {"least", option.least},
+                             {"most", option.most},
+                             {"whole", option.whole},
+                             {"help", option.help}});
+    rows.push_back(Json{{"kind", row->kind},
+                        {"order", row->order},
+                        {"roles", roles},
+                        {"options", options},
+                        {"promise", name_of(row->promise)},
+                        {"synchronous", row->synchronous},
+                        {"source", row->summary}});
+  }
+  fmt::print("{}\n", Json{{"schema", "grapevine.algorithms/1"}, {"rows", rows}}.dump());
+}
+
+void print_text() {
+  for (const AlgorithmRow* row : algorithms()) {
+    const std::string_view order = row->order;
+    fmt::print("{}{}{}\n", row->kind, order.empty() ? "" : ", order ", order);
+    fmt::print("    {}\n", row->summary);
+    for (const gv::Option& option : row->options)
+      fmt::print("    {} = {:g} ({:g} .. {:g}): {}\n",
+                 option.name,
+                 option.usual,
+                 option.least,
+                 option.most,
+                 option.help);
+  }
+}
+
+int list(const AlgorithmsArguments& arguments) {
+  arguments.json ? print_json() : print_text();
+  return exit_code::done;
+}
+
+void declare(Options& options, AlgorithmsArguments& arguments) {
+  options.json(arguments.json);
+}
+
+}  // namespace
+
+Command algorithms_command() {
+  return command("algorithms",
+                 "The methods that `algorithm` in a fleet file can name, and their keys",
+                 "  grapevine algorithms\n"
+                 "  grapevine algorithms --json",
+                 declare,
+                 list);
+}
+
+}  // namespace gv::cli
