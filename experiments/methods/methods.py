@@ -10,7 +10,9 @@ import fleets  # noqa: E402
 FLEET = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fleet.yaml")
 H = 10  # gradient steps of a round of the local methods
 PARTITIONS = {"iid": "iid", "by label": "{ kind: by-label, classes_per_peer: 2 }"}
+EPOCH = 235  # gradient steps of a pass over 7,500 samples
 LAZY = {"topology.weights": "lazy"}
+OWN = {"train.local_steps": 1}  # the method counts the steps of a round itself
 # The method, its steps in a round, what else is set. Momentum 0.9 at a tenth of the rate takes steps of about the same
 # length.
 ROWS = [
@@ -28,6 +30,15 @@ ROWS = [
     ("{ kind: gossip-pga, every: 6 }", 1, {}),
     ("{ kind: d-psgd, order: atc }", 1, {"train.optimizer.momentum": 0.9, "train.optimizer.lr": 0.01}),
     ("{ kind: quasi-global-momentum, mu: 0.9 }", 1, {"train.optimizer.lr": 0.01}),
+    ("ad-psgd", 1, {}),
+    ("{ kind: parameter-server, order: sync }", 1, {}),
+    ("{ kind: parameter-server, order: sync, servers: 4 }", 1, {}),
+    ("{ kind: parameter-server, order: async }", 1, {"train.optimizer.lr": 0.0125}),
+    ("{ kind: downpour, fetch: 10, push: 10 }", 1, {"train.optimizer.lr": 0.0125}),
+    ("{ kind: easgd, order: sync, alpha: 0.1, tau: 10 }", H, OWN),
+    ("{ kind: easgd, order: async, alpha: 0.1, tau: 10 }", H, OWN),
+    ("{ kind: fedavg, epochs: 1 }", EPOCH, OWN),
+    ("{ kind: fedavg, fraction: 0.5, epochs: 1 }", EPOCH, OWN),
 ]
 
 
@@ -41,13 +52,12 @@ def main():
     print("| algorithm | set | rounds | " + " | ".join(PARTITIONS) + " | MB sent per peer | virtual time |")
     print("|---" * (5 + len(PARTITIONS)) + "|")
     for method, local_steps, more in ROWS:
-        values = dict(more, **{"algorithm": method, "train.local_steps": local_steps,
-                               "stop.rounds": steps // local_steps})
+        values = {"algorithm": method, "train.local_steps": local_steps, "stop.rounds": steps // local_steps, **more}
         cells = []
         for partition in PARTITIONS.values():
             last = summary(binary, dict(values, **{"data.partition": partition}))
             cells.append(f"{100 * last['accuracy']:.2f} %")
-        said = ", ".join(f"{key.split('.')[-1]} {value}" for key, value in more.items())
+        said = ", ".join(f"{key.split('.')[-1]} {value}" for key, value in more.items() if more is not OWN)
         print(f"| `{method}` | {said} | {steps // local_steps} | {' | '.join(cells)} | "
               f"{last['sent_bytes'] / 8e6:.1f} | {last['seconds']:.1f} s |", flush=True)
 
