@@ -81,6 +81,11 @@ std::vector<Channel> channels(const Setup& setup, std::size_t d) {
   return both;
 }
 
+/// A server steps once for each sum.
+double steps(const Setup& setup, PeerId i) {
+  return i < setup.peers ? 1 : setup.peers / setup.settings.find("push")->second;
+}
+
 std::string objection(const Setup& setup, const MixingMatrix*) {
   if (setup.local_steps == 1) return "";
   return "downpour counts its steps by `fetch` and `push`: train.local_steps must be 1";
@@ -97,6 +102,7 @@ extern const AlgorithmRow downpour_row{
     .channels = channels,
     .options = options,
     .objection = objection,
+    .steps = steps,
     .promise = Promise::once,
     .synchronous = false,
     .summary = "workers go on alone between fetches and pushes to servers; Dean et al. 2012"};

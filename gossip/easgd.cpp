@@ -86,6 +86,10 @@ Task<> serve_each(Peer& me) {
   }
 }
 
+double steps(const Setup& setup, PeerId) {
+  return setup.settings.find("tau")->second;
+}
+
 std::string objection(const Setup& setup, const MixingMatrix*) {
   if (setup.local_steps == 1) return "";
   return "easgd counts the steps between two averages as `tau`: train.local_steps must be 1";
@@ -111,6 +115,7 @@ extern const AlgorithmRow sync_easgd_row{
     .channels = queue_channels,
     .options = options,
     .objection = sync_objection,
+    .steps = steps,
     .promise = Promise::once,
     .summary = "workers and a centre draw each other nearer, all at once; arXiv:1412.6651"};
 extern const AlgorithmRow async_easgd_row{
@@ -123,6 +128,7 @@ extern const AlgorithmRow async_easgd_row{
     .channels = queue_channels,
     .options = options,
     .objection = objection,
+    .steps = steps,
     .promise = Promise::once,
     .synchronous = false,
     .summary = "each worker and a centre draw each other nearer; arXiv:1412.6651"};

@@ -47,15 +47,20 @@ std::vector<PeerId> drawn(const Setup& setup, Round round) {
   return all;
 }
 
+/// Of a peer in a round in which it is drawn.
+double steps(const Setup& setup, PeerId i) {
+  const std::uint64_t pass = i < setup.epochs.size() ? setup.epochs[i] : 1;
+  return static_cast<double>(pass) * setup.settings.find("epochs")->second;
+}
+
 Task<> work(Peer& me) {
   const Setup& setup = *me.plan.setup;
-  const std::uint64_t pass = setup.epochs.empty() ? 1 : setup.epochs[me.plan.id];
-  const std::uint64_t steps = pass * static_cast<std::uint64_t>(me.number("epochs"));
+  const auto passes = static_cast<std::uint64_t>(steps(setup, me.plan.id));
   for (; me.running(); co_await me.end_round()) {
     if (!std::ranges::binary_search(drawn(setup, me.round), me.plan.id)) continue;
     const std::optional<Round> pulled = co_await pull(me, Vector::x);
     if (!pulled) co_return;
-    for (std::uint64_t t = 0; t < steps; ++t) co_await me.plain_step();
+    for (std::uint64_t t = 0; t < passes; ++t) co_await me.plain_step();
     co_await push(me, Vector::x);
   }
 }
@@ -89,6 +94,10 @@ std::vector<Channel> channels(const Setup& setup, std::size_t d) {
   return server_channels(setup, d, Keeps::numbered);
 }
 
+double steps_on_average(const Setup& setup, PeerId i) {
+  return steps(setup, i) * draws(setup) / setup.peers;
+}
+
 std::string objection(const Setup& setup, const MixingMatrix*) {
   if (draws(setup) == 0)
     return "a `fraction` of " + std::to_string(setup.peers) +
@@ -109,6 +118,7 @@ extern const AlgorithmRow fedavg_row{
     .channels = channels,
     .options = options,
     .objection = objection,
+    .steps = steps_on_average,
     .promise = Promise::once,
     .summary = "drawn peers train alone, a server takes their weighted mean; arXiv:1602.05629"};
 

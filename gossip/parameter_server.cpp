@@ -87,6 +87,11 @@ Task<> serve_each(Peer& me) {
   }
 }
 
+/// A server steps once for each worker.
+double async_steps(const Setup& setup, PeerId i) {
+  return i < setup.peers ? 1 : setup.peers;
+}
+
 std::string objection(const Setup& setup, const MixingMatrix*) {
   if (setup.local_steps != 1)
     return "a parameter server takes every gradient: train.local_steps must be 1";
@@ -124,6 +129,7 @@ extern const AlgorithmRow async_parameter_server_row{
     .channels = queue_channels,
     .options = async_options,
     .objection = objection,
+    .steps = async_steps,
     .promise = Promise::once,
     .synchronous = false,
     .summary = "servers step on each gradient as it comes; Dean et al. 2012"};

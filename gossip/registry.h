@@ -44,6 +44,9 @@ struct AlgorithmRow {
   /// Why it cannot run in this fleet, and the nearest thing that can; "" when it can. w: null where
   /// W changes with the round. Null: it always can.
   std::string (*objection)(const Setup&, const MixingMatrix* w) = nullptr;
+  /// Steps that the optimizer of peer i takes in a round, from which its schedule knows the end;
+  /// null: train.local_steps.
+  double (*steps)(const Setup&, PeerId i) = nullptr;
   /// After how many rounds it does the same again; null: every one.
   Round (*period)(const Setup&) = nullptr;
   Promise promise = Promise::nothing;

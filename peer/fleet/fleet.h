@@ -90,7 +90,8 @@ struct Fleet {
   PeerId servers = 0;           ///< so many of them serve
   DataSpec data;
   ModelSpec model;
-  OptimizerSpec optimizer;  ///< schedule.total and .peers are filled in when the run is assembled
+  OptimizerSpec optimizer;  ///< schedule.total and .peers are filled in for each peer when the run
+                            ///< is assembled
   std::uint32_t local_steps = 1;
   std::string algorithm = "d-psgd";
   std::string order;  ///< "" takes the algorithm's first

@@ -132,7 +132,6 @@ Assembly::Assembly(Fleet fleet_)
                                                : fleet.evaluate_every;
 
   const bool endless = rounds == std::numeric_limits<Round>::max();
-  optimizer_.schedule.total = endless ? 1 : rounds * fleet.local_steps;
   optimizer_.schedule.peers = fleet.trainers();
   if (endless && (optimizer_.schedule.kind == "cosine" || optimizer_.schedule.kind == "lian")) {
     refuse(fleet,
@@ -233,11 +232,20 @@ std::unique_ptr<Objective> Assembly::objective(PeerId i) const {
       fleet.data.quadratic, i, fleet.trainers(), Rng(fleet.seed).derive("quadratic"), optimum_);
 }
 
+OptimizerSpec Assembly::optimizer(PeerId i) const {
+  OptimizerSpec spec = optimizer_;
+  const double steps =
+      algorithm->steps != nullptr ? algorithm->steps(*setup, i) : fleet.local_steps;
+  const bool endless = rounds == std::numeric_limits<Round>::max();
+  spec.schedule.total = endless ? 1 : round_up(static_cast<double>(rounds) * steps);
+  return spec;
+}
+
 ReplicaParts Assembly::parts(PeerId i) const {
   return {.model = fleet.model,
           .share = share(i),
           .objective = [this, i] { return objective(i); },
-          .optimizer = optimizer_,
+          .optimizer = optimizer(i),
           .batch = fleet.peers.at(i).batch,
           .init = Rng(fleet.seed).derive("init"),
           .precision = fleet.peers.at(i).precision};

@@ -61,6 +61,7 @@ class Assembly {
   Holding holds(PeerId i) const;
   void check_cuts() const;
   Neighborhood neighborhood(PeerId i) const;
+  OptimizerSpec optimizer(PeerId i) const;
   ReplicaParts parts(PeerId i) const;
   OptimizerSpec optimizer_;
   QuadraticOptimum optimum_;

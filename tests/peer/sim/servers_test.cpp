@@ -120,6 +120,28 @@ TEST(ParameterServer, AsynchronousWorkersDoNotWaitForEachOther) {
   EXPECT_LT(assembly.evaluator()->evaluate(each.x).loss, 0.02);
 }
 
+/// The schedule of the rate ends with the run, however many steps a round has, and wherever.
+TEST(Servers, AScheduleKnowsHowManyStepsARoundHas) {
+  const auto rate_at_the_end = [](const std::string& kind, const std::string& order, PeerId i) {
+    Fleet fleet = served(4, kind, order, {});
+    fleet.settings["push"] = 2;
+    fleet.settings["tau"] = 3;
+    fleet.optimizer.schedule.kind = "cosine";
+    fleet.stop.rounds = 40;
+    const Assembly assembly(fleet);
+    const auto replica = assembly.host_replica(i);
+    const double steps = assembly.algorithm->steps(*assembly.setup, i) * 40;
+    replica->skip_to({static_cast<std::uint64_t>(steps) - 1});
+    EXPECT_GT(replica->rate(), 0) << kind;
+    replica->skip_to({static_cast<std::uint64_t>(steps)});
+    return replica->rate();
+  };
+  EXPECT_NEAR(rate_at_the_end("parameter-server", "async", 0), 0, 1e-9);
+  EXPECT_NEAR(rate_at_the_end("parameter-server", "async", 4), 0, 1e-9);
+  EXPECT_NEAR(rate_at_the_end("downpour", "", 4), 0, 1e-9);
+  EXPECT_NEAR(rate_at_the_end("easgd", "sync", 1), 0, 1e-9);
+}
+
 /// theory: eta = alpha = 0.1, x = (1, 3), the centre at 0, targets 0 and 1, two rounds.
 TEST(Easgd, HasThePublishedVector) {
   Fleet fleet = quadratic_fleet(2, "ring", "easgd", "sync");
