@@ -34,7 +34,7 @@ ROWS = [
     ("{ kind: parameter-server, order: sync }", 1, {}),
     ("{ kind: parameter-server, order: sync, servers: 4 }", 1, {}),
     ("{ kind: parameter-server, order: async }", 1, {"train.optimizer.lr": 0.0125}),
-    ("{ kind: downpour, fetch: 10, push: 10 }", 1, {"train.optimizer.lr": 0.0125}),
+    ("{ kind: downpour, fetch: 5, push: 5 }", 1, {"train.optimizer.lr": 0.006}),
     ("{ kind: easgd, order: sync, alpha: 0.1, tau: 10 }", H, OWN),
     ("{ kind: easgd, order: async, alpha: 0.1, tau: 10 }", H, OWN),
     ("{ kind: fedavg, epochs: 1 }", EPOCH, OWN),
