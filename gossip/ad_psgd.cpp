@@ -61,9 +61,13 @@ Task<> answer_one(Peer& me, Message asked, Opens& opens) {
   co_await flow(me, asked.payload, ours);
 }
 
+struct Ending {
+  bool now = false;
+};
+
 /// The paper's other thread.
-Task<> answer_everybody(Peer& me, Opens& opens, const bool& done) {
-  while (!done) {
+Task<> answer_everybody(Peer& me, Opens& opens, const Ending& ending) {
+  while (!ending.now) {
     const Next asked = co_await me.idle(Kind::push);
     if (asked.message) co_await answer_one(me, *asked.message, opens);
   }
@@ -123,9 +127,9 @@ Task<> settle_all(Peer& me, Opens& opens) {
 }
 
 Task<> ad_psgd(Peer& me) {
-  bool done = false;
+  Ending ending;
   Opens opens;
-  Beside others(me.world, answer_everybody(me, opens, done));
+  Beside others(me.world, answer_everybody(me, opens, ending));
   for (; me.running(); co_await me.end_round()) {
     co_await settle_what_came_late(me, opens);
     const std::optional<PeerId> peer = draw(me, opens);
@@ -135,7 +139,7 @@ Task<> ad_psgd(Peer& me) {
     co_await me.step_local();
   }
   co_await settle_all(me, opens);
-  done = true;
+  ending.now = true;
   me.wake();
   co_await others.join();
 }

@@ -66,9 +66,11 @@ Task<> serve(Peer& me) {
       co_await me.load(Vector::g, whole(me), next.message->payload);
       co_await me.step_local();
     }
-    for (gradients += together; gradients >= me.plan.setup->peers;
-         gradients -= me.plan.setup->peers)
+    gradients += together;
+    while (gradients >= me.plan.setup->peers) {
+      gradients -= me.plan.setup->peers;
       co_await me.end_round();
+    }
   }
 }
 

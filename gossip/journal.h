@@ -119,8 +119,10 @@ std::string to_text(const PeerEvent& event);
 class Journal {
  public:
   virtual ~Journal() = default;
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): an override keeps it
   virtual void publish(Report) {}
   /// What training can go on from after this round. Called off the loop, by a job.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): the same
   virtual void store(Round, std::vector<std::byte>) {}
   /// For whoever keeps account of the exchanges.
   virtual void settled(const Settlement&) {}
