@@ -11,7 +11,7 @@ namespace gv::control {
 
 // What a launcher and its peers say to each other: one JSON object a line, the peer's on its
 // stdout, the launcher's on the peer's stdin. The end of stdin means: the launcher has gone.
-//   peer:     listening {port}   ready   progress {step}   report {...}
+//   peer:     listening {port}   ready   progress {round}   report {...}
 //   launcher: addresses [{peer, host, port}]   cut {peer, seconds}   stop
 
 struct Listening {

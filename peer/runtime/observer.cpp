@@ -1,6 +1,8 @@
 #include "peer/runtime/observer.h"
 
 #include <algorithm>
+#include <ranges>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,27 +13,45 @@ namespace {
 
 using Reports = std::map<PeerId, Report>;
 
+std::size_t end_of(const Report& report) {
+  return report.holds.begin + report.model->floats().size();
+}
+
+/// Where a part of somebody's begins or ends: between two of these all coordinates have the same
+/// holders.
+std::set<std::size_t> bounds_of(const Reports& reports) {
+  std::set<std::size_t> bounds;
+  for (const auto& [peer, report] : reports) {
+    bounds.insert(report.holds.begin);
+    bounds.insert(end_of(report));
+  }
+  return bounds;
+}
+
 /// The fleet's model: at each coordinate the mean of those that hold it (holding.h), summed in
 /// double, in id order. Where nobody does any more, of the copies.
 std::vector<float> model_of(const Reports& reports) {
-  std::size_t d = 0;
-  for (const auto& [peer, report] : reports)
-    d = std::max(d, report.holds.begin + report.model->floats().size());
-  std::vector<double> sum(d), weight(d), copies(d), copied(d);
-  for (const auto& [peer, report] : reports) {
-    const bool holds = report.holds.weight > 0;
-    const double w = holds ? report.holds.weight : 1;
-    double* const total = (holds ? sum : copies).data() + report.holds.begin;
-    double* const of = (holds ? weight : copied).data() + report.holds.begin;
-    const std::span<const float> x = report.model->floats();
-    for (std::size_t k = 0; k < x.size(); ++k) {
-      total[k] += w * static_cast<double>(x[k]);
-      of[k] += w;
+  std::vector<float> model;
+  std::vector<double> sum;
+  for (const std::size_t end : bounds_of(reports)) {
+    const std::size_t begin = model.size();
+    const auto covers = [=](const auto& entry) {
+      return entry.second.holds.begin <= begin && end <= end_of(entry.second);
+    };
+    const bool held = std::ranges::any_of(
+        reports, [&](const auto& entry) { return covers(entry) && entry.second.holds.weight > 0; });
+    sum.assign(end - begin, 0);
+    double weight = 0;
+    for (const auto& entry : reports | std::views::filter(covers)) {
+      const Report& report = entry.second;
+      const double w = held ? report.holds.weight : 1;
+      if (w == 0) continue;
+      weight += w;
+      const float* const x = report.model->floats().data() + (begin - report.holds.begin);
+      for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += w * static_cast<double>(x[k]);
     }
+    for (const double total : sum) model.push_back(static_cast<float>(total / weight));
   }
-  std::vector<float> model(d);
-  for (std::size_t k = 0; k < d; ++k)
-    model[k] = static_cast<float>(weight[k] > 0 ? sum[k] / weight[k] : copies[k] / copied[k]);
   return model;
 }
 
