@@ -30,6 +30,7 @@ void Peer::send(PeerId to, Kind channel, Payload payload, std::uint32_t part) {
 void Peer::send(
     PeerId to, Kind channel, Payload payload, std::uint32_t part, std::uint64_t number) {
   if (!post_.closed(to)) post_.send(to, post_.letter(channel, number, part, std::move(payload)));
+  post_.has_answered();
 }
 
 Task<std::optional<Message>> Peer::receive(PeerId from,

@@ -98,7 +98,6 @@ Task<Next> Post::next(Kind kind, Time deadline) {
     co_await suspend;
     ++nexts_;
     longest_wait_ = std::max(longest_wait_, self_.world.now() - began);
-    if (told_) tell_held_up(false);
   }
   Next next = oldest(kind);
   next.late = late;
@@ -121,11 +120,18 @@ Next Post::oldest(Kind kind) {
   return next;
 }
 
-/// `late` lives as long as the wait.
+void Post::has_answered() {
+  answered_ = self_.world.now();
+  if (told_ && !wait_) tell_held_up(false);
+}
+
+/// Those that wait for an answer have waited since the last one, through all of our waits. `late`
+/// lives as long as this one.
 void Post::watch_next(Time deadline, bool& late) {
   const auto still = [this, wait = nexts_] { return when_next_ && nexts_ == wait; };
-  if (self_.plan.deadline > Time{0})
-    self_.world.after(self_.plan.deadline / 2, [this, still] {
+  const Time due = answered_ + self_.plan.deadline / 2;
+  if (self_.plan.deadline > Time{0} && !told_)
+    self_.world.after(std::max(Time{0}, due - self_.world.now()), [this, still] {
       if (still()) tell_held_up(true);
     });
   if (deadline > Time{0})

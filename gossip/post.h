@@ -54,6 +54,8 @@ class Post {
   /// neighbour leaves or dies, or `deadline` has passed (0: none).
   Task<Next> next(Kind kind, Time deadline);
   Task<Next> idle(Kind kind);  ///< see Peer::idle
+  /// The algorithm has sent something on a channel: nobody is kept waiting from here on.
+  void has_answered();
   void wake_next();
   bool waiting(Kind kind) const {
     const auto queue = queues_.find(kind);
@@ -130,6 +132,7 @@ class Post {
   std::optional<Wait> wait_;
   std::uint64_t waits_ = 0;
   std::uint64_t nexts_ = 0;  ///< changes with each beginning and end of next()
+  Time answered_{0};         ///< when the algorithm last sent something on a channel
   bool told_ = false;        ///< our neighbours know that we are held up
   bool watching_ = false;    ///< a deadline's timer runs
   bool stopping_ = false;
