@@ -27,10 +27,11 @@ struct Open {
 };
 using Opens = std::map<PeerId, Open>;
 
-Task<> flow(Peer& me, Payload theirs, Payload ours) {
+Task<> flow(Peer& me, PeerId from, Payload theirs, Payload ours) {
   bool finite = true;
   co_await me.compute(2.0 * static_cast<double>(me.replica.size()),
                       [&] { finite = me.replica.add_flow(whole(me), 0.5F, *theirs, *ours); });
+  if (!finite) me.journal.note(event::NotFiniteCame{me.round, from, 1, 0});
 }
 
 /// Two questions that cross are one average: else two peers that always ask at the same time would
@@ -50,7 +51,7 @@ Task<> answer_one(Peer& me, Message asked, Opens& opens) {
   if (!crosses(me, asked.from, opens)) mine = co_await me.snapshot(Vector::x, whole(me));
   if (!crosses(me, asked.from, opens)) {
     me.send(asked.from, Kind::pull, mine, 0, asked.number);
-    co_await flow(me, asked.payload, mine);
+    co_await flow(me, asked.from, asked.payload, mine);
     co_return;
   }
   Open& open = opens.at(asked.from);
@@ -58,7 +59,7 @@ Task<> answer_one(Peer& me, Message asked, Opens& opens) {
   me.send(asked.from, Kind::pull, nullptr, 0, asked.number);
   open.crossed = true;
   if (open.confirmed) opens.erase(asked.from);
-  co_await flow(me, asked.payload, ours);
+  co_await flow(me, asked.from, asked.payload, ours);
 }
 
 struct Ending {
@@ -98,7 +99,7 @@ Task<> settle(Peer& me, PeerId peer, Opens& opens, Absence until) {
     if (!me.expects(peer)) opens.erase(peer);
   } else if (theirs->payload) {
     opens.erase(peer);
-    co_await flow(me, theirs->payload, ours);
+    co_await flow(me, peer, theirs->payload, ours);
   } else if (opens.at(peer).crossed) {
     opens.erase(peer);
   } else {
@@ -114,14 +115,15 @@ Task<> settle_what_came_late(Peer& me, Opens& opens) {
   for (const PeerId peer : late) co_await settle(me, peer, opens, Absence::away);
 }
 
-/// Who lives and does not answer within faults.deadline is waited for no longer.
+/// Who lives and does not answer within faults.deadline is waited for no longer. A question that
+/// crossed ours came before the answer that says so: where none waits, there was none.
 Task<> settle_all(Peer& me, Opens& opens) {
   while (!opens.empty()) {
     const PeerId peer = opens.begin()->first;
     if (!opens.begin()->second.confirmed) co_await settle(me, peer, opens, Absence::lost);
     const auto open = opens.find(peer);
     if (open == opens.end()) continue;
-    if (!open->second.confirmed) opens.erase(open);
+    if (!open->second.confirmed || !me.waiting(Kind::push)) opens.erase(open);
     co_await me.compute(0, [] {});  // answer_everybody() comes to its question
   }
 }

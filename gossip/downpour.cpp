@@ -12,12 +12,7 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {{.name = "servers",
-                               .usual = 1,
-                               .least = 1,
-                               .most = 1000,
-                               .whole = true,
-                               .help = "processes that hold equal parts of the model, k"},
+constexpr Option options[] = {servers_option,
                               {.name = "fetch",
                                .usual = 5,
                                .least = 1,
@@ -50,10 +45,8 @@ Task<> work(Peer& me) {
   }
 }
 
-/// A round is as many gradients as there are workers.
 Task<> serve(Peer& me) {
   const auto together = static_cast<double>(me.number("push"));
-  double& gradients = me.replica.scalar("gradients");
   while (more_pushes(me)) {
     const Next next = co_await me.next(Kind::push);
     if (!next.message) continue;
@@ -66,11 +59,7 @@ Task<> serve(Peer& me) {
       co_await me.load(Vector::g, whole(me), next.message->payload);
       co_await me.step_local();
     }
-    gradients += together;
-    while (gradients >= me.plan.setup->peers) {
-      gradients -= me.plan.setup->peers;
-      co_await me.end_round();
-    }
+    co_await count(me, together);
   }
 }
 
@@ -80,6 +69,10 @@ std::vector<Channel> channels(const Setup& setup, std::size_t d) {
   const double fetch = setup.settings.find("fetch")->second;
   const double push = setup.settings.find("push")->second;
   both[0].most_waiting = 3 + static_cast<std::uint32_t>(fetch / push);
+  both[0].fits = [n = setup.peers, vector = both[0].fits](
+                     PeerId from, std::uint32_t part, std::size_t bytes) {
+    return part == 1 ? from < n && bytes == 0 : vector(from, part, bytes);
+  };
   return both;
 }
 

@@ -12,12 +12,7 @@ namespace gv {
 namespace {
 
 constexpr Option options[] = {
-    {.name = "servers",
-     .usual = 1,
-     .least = 1,
-     .most = 1000,
-     .whole = true,
-     .help = "processes that hold equal parts of the centre, k"},
+    servers_option,
     {.name = "alpha",
      .usual = 0.1,
      .least = 0,
@@ -47,28 +42,21 @@ Task<> work(Peer& me) {
 
 /// x~ <- (1 - m alpha) x~ + alpha sum_i x_i over the m workers of the round.
 Task<> serve_together(Peer& me) {
-  const Vector sum = me.vector("sum");
+  const Vector theirs = me.vector("theirs");
   const auto alpha = static_cast<float>(me.number("alpha"));
   for (; me.running(); co_await me.end_round()) {
     const std::map<PeerId, Message> pushes = co_await collect(me, me.plan.setup->peers);
     if (pushes.empty()) co_return;
     const Payload centre = co_await me.snapshot(Vector::x, whole(me));
-    co_await me.scale(sum, 0);
-    float left = 1;
-    for (const auto& [worker, push] : pushes) {
-      me.send(worker, Kind::pull, centre, 0, push.number);
-      if (!push.payload) continue;
-      co_await me.add(sum, whole(me), push.payload);
-      left -= alpha;
-    }
-    co_await me.axpby(alpha, sum, left, Vector::x);
+    for (const auto& [worker, push] : pushes) me.send(worker, Kind::pull, centre, 0, push.number);
+    const std::size_t m = co_await sum(me, theirs, pushes);
+    if (m > 0) co_await me.axpby(alpha, theirs, 1 - alpha * static_cast<float>(m), Vector::x);
   }
 }
 
 Task<> serve_each(Peer& me) {
   const Vector theirs = me.vector("theirs");
   const auto alpha = static_cast<float>(me.number("alpha"));
-  double& updates = me.replica.scalar("updates");
   while (more_pushes(me)) {
     const Next next = co_await me.next(Kind::push);
     if (!next.message) continue;
@@ -78,11 +66,7 @@ Task<> serve_each(Peer& me) {
       co_await me.load(theirs, whole(me), next.message->payload);
       co_await me.axpby(alpha, theirs, 1 - alpha, Vector::x);
     }
-    updates += 1;
-    if (updates == me.plan.setup->peers) {
-      updates = 0;
-      co_await me.end_round();
-    }
+    co_await count(me, 1);
   }
 }
 

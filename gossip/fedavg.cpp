@@ -14,12 +14,7 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {{.name = "servers",
-                               .usual = 1,
-                               .least = 1,
-                               .most = 1000,
-                               .whole = true,
-                               .help = "processes that hold equal parts of the model, k"},
+constexpr Option options[] = {servers_option,
                               {.name = "fraction",
                                .usual = 1,
                                .least = 0,
@@ -73,7 +68,6 @@ Task<> serve(Peer& me) {
     const std::vector<PeerId> peers = drawn(setup, me.round);
     const Payload x = co_await me.snapshot(Vector::x, whole(me));
     for (const PeerId peer : peers) me.send(peer, Kind::pull, x);
-    co_await me.scale(sum, 0);
     double samples = 0;
     for (const PeerId peer : peers) {
       const std::optional<Message> push = co_await me.receive(peer, Kind::push, 0, Absence::lost);
@@ -82,7 +76,7 @@ Task<> serve(Peer& me) {
       if (!counts) continue;
       const double own = setup.samples.empty() ? 1 : static_cast<double>(setup.samples[peer]);
       co_await me.load(theirs, whole(me), push->payload);
-      co_await me.axpby(static_cast<float>(own), theirs, 1, sum);
+      co_await me.axpby(static_cast<float>(own), theirs, samples > 0 ? 1 : 0, sum);
       samples += own;
     }
     if (samples > 0) co_await me.axpby(static_cast<float>(1 / samples), sum, 0, Vector::x);

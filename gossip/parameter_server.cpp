@@ -12,12 +12,6 @@
 namespace gv {
 namespace {
 
-constexpr Option servers_option{.name = "servers",
-                                .usual = 1,
-                                .least = 1,
-                                .most = 1000,
-                                .whole = true,
-                                .help = "processes that hold equal parts of the model, k"};
 constexpr Option sync_options[] = {servers_option,
                                    {.name = "backup",
                                     .usual = 0,
@@ -50,13 +44,7 @@ Task<> serve_together(Peer& me) {
   for (; me.running(); co_await me.end_round()) {
     const std::map<PeerId, Message> pushes = co_await collect(me, most);
     if (pushes.empty()) co_return;  // all workers have left
-    co_await me.scale(Vector::g, 0);
-    std::size_t count = 0;
-    for (const auto& [worker, push] : pushes) {
-      if (!push.payload) continue;
-      co_await me.add(Vector::g, whole(me), push.payload);
-      ++count;
-    }
+    const std::size_t count = co_await sum(me, Vector::g, pushes);
     if (count > 0) {
       co_await me.scale(Vector::g, 1.0F / static_cast<float>(count));
       co_await me.step_local();
@@ -66,10 +54,8 @@ Task<> serve_together(Peer& me) {
   }
 }
 
-/// Every gradient is applied as it comes, whatever x it was taken at. A round is as many of them as
-/// there are workers.
+/// Every gradient is applied as it comes, whatever x it was taken at.
 Task<> serve_each(Peer& me) {
-  double& updates = me.replica.scalar("updates");
   while (more_pushes(me)) {
     const Next next = co_await me.next(Kind::push);
     if (!next.message) continue;
@@ -79,11 +65,7 @@ Task<> serve_each(Peer& me) {
       co_await me.step_local();
     }
     co_await answer(me, *next.message, Vector::x);
-    updates += 1;
-    if (updates == me.plan.setup->peers) {
-      updates = 0;
-      co_await me.end_round();
-    }
+    co_await count(me, 1);
   }
 }
 

@@ -46,7 +46,6 @@ std::vector<Channel> server_channels(const Setup& setup, std::size_t d, Keeps pu
   const std::size_t longest = shard(setup, d, setup.peers).count * sizeof(float);
   const std::size_t shortest = d / setup.servers * sizeof(float);
   const auto push = [=](PeerId from, std::uint32_t part, std::size_t bytes) {
-    if (part == 1) return from < setup.peers && bytes == 0;  // ask()
     return from < setup.peers && part == 0 && (bytes == longest || bytes == shortest);
   };
   const auto pull = [=](PeerId from, std::uint32_t part, std::size_t bytes) {
@@ -96,11 +95,13 @@ Range whole(const Peer& me) {
 }
 
 Task<bool> sound(Peer& me, Message push) {
-  bool finite = true;
+  // Another server's part may have another length: the channel does not know whose this is.
+  bool counts = push.payload && push.payload->size() == me.replica.size() * sizeof(float);
+  if (!counts) co_return false;
   co_await me.compute(static_cast<double>(me.replica.size()),
-                      [&] { finite = all_finite(push.payload->floats()); });
-  if (!finite) me.journal.note(event::NotFiniteCame{me.round, push.from, 1, 0});
-  co_return finite;
+                      [&] { counts = all_finite(push.payload->floats()); });
+  if (!counts) me.journal.note(event::NotFiniteCame{me.round, push.from, 1, 0});
+  co_return counts;
 }
 
 Task<> answer(Peer& me, const Message& push, Vector v) {
@@ -112,7 +113,7 @@ Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most) {
   std::map<PeerId, Message> pushes;
   while (pushes.size() < most && more_may_come(me, pushes)) {
     const Next next = co_await me.next(Kind::push, me.plan.deadline);
-    if (next.late) break;
+    if (next.late && !pushes.empty()) break;
     if (!next.message) continue;
     if (next.message->number < me.round) {
       co_await answer(me, *next.message, Vector::x);
@@ -124,6 +125,23 @@ Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most) {
     pushes.insert_or_assign(push.from, std::move(push));
   }
   co_return pushes;
+}
+
+Task<std::size_t> sum(Peer& me, Vector v, const std::map<PeerId, Message>& pushes) {
+  std::size_t count = 0;
+  for (const auto& [peer, push] : pushes) {
+    if (!push.payload) continue;
+    if (count == 0) co_await me.load(v, whole(me), push.payload);
+    if (count > 0) co_await me.add(v, whole(me), push.payload);
+    ++count;
+  }
+  co_return count;
+}
+
+Task<> count(Peer& me, double gradients) {
+  const double round = me.plan.setup->peers;
+  double& counted = me.replica.scalar("gradients");
+  for (counted += gradients; counted >= round; counted -= round) co_await me.end_round();
 }
 
 }  // namespace gv

@@ -12,7 +12,12 @@ namespace gv {
 
 std::vector<PeerId> trainers(const Setup& setup);  ///< ascending
 std::vector<PeerId> servers(const Setup& setup);
-/// The option `servers`.
+inline constexpr Option servers_option{.name = "servers",
+                                       .usual = 1,
+                                       .least = 1,
+                                       .most = 1000,
+                                       .whole = true,
+                                       .help = "processes that hold equal parts of the model, k"};
 PeerId count_servers(const Settings& settings);
 /// The coordinates of the model that a server holds: equal parts, the longer ones first.
 Range shard(const Setup& setup, std::size_t d, PeerId server);
@@ -21,10 +26,11 @@ std::vector<PeerId> server_links(const Setup& setup, PeerId i);
 /// Pulls wait until they are asked for by number.
 std::vector<Channel> server_channels(const Setup& setup, std::size_t d, Keeps pushes);
 std::vector<Channel> queue_channels(const Setup& setup, std::size_t d);  ///< with pushes in a queue
+
 // Of those that train.
 /// To each server its part of v.
 Task<> push(Peer& me, Vector v);
-/// A push of nothing: it asks for the model.
+/// A push of nothing, as part 1, where the channel allows it: it asks for the model.
 void ask(Peer& me);
 /// The newest of what the servers answer to that: v, and their round. Nothing: one of them has
 /// gone, and the fleet's model with it.
@@ -37,14 +43,19 @@ bool more_pushes(const Peer& me);
 bool someone_trains(const Peer& me);
 /// All of its vector.
 Range whole(const Peer& me);
-/// Whether what was pushed is finite; else it is said, and must count nowhere.
+/// Whether a push is a vector of this server's length and finite; else it must count nowhere. What
+/// is not finite is said.
 Task<bool> sound(Peer& me, Message push);
 /// Answers a push with v.
 Task<> answer(Peer& me, const Message& push, Vector v);
 /// One push of each of `most` peers that train, by peer: of as many as there still are, and of
-/// those that came within faults.deadline. A push of an earlier round than this one came too late:
-/// it is answered with x, and does not count.
-/// One that is not sound has lost its payload.
+/// those that came within faults.deadline of one another. A push of an earlier round than this one
+/// came too late: it is answered with x, and does not count. One that is not sound has lost its
+/// payload.
 Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most);
+/// v <- the sum of those that count, ascending by peer; how many they are. Of none: v is as it was.
+Task<std::size_t> sum(Peer& me, Vector v, const std::map<PeerId, Message>& pushes);
+/// Where pushes are taken as they come, a round is as many gradients as there are workers.
+Task<> count(Peer& me, double gradients);
 
 }  // namespace gv

@@ -80,6 +80,27 @@ TEST(ParameterServer, AGradientThatIsNotFiniteCountsNowhere) {
   }
 }
 
+/// Every gradient takes longer than the deadline, and they come one after the other, each within
+/// half of it: who has pushed waits for a server that waits itself.
+TEST(ParameterServer, WaitsForWorkersThatAreAllSlowerThanTheDeadline) {
+  using std::chrono::milliseconds;
+  // Many servers, so that what each of them computes takes little of the time.
+  Fleet fleet = served(4, "parameter-server", "sync", {{"servers", 10}});
+  fleet.stop.rounds = 10;
+  const std::string calm = serve(fleet).model;
+  fleet.flops = 50 * 50 / 0.25;  // some hundred ms
+  for (PeerId i = 0; i < 4; ++i) fleet.peers[i].speed = 1.0 / (4 + i);
+  for (const int deadline : {50, 100, 200, 400}) {
+    fleet.faults.deadline = milliseconds(deadline);
+    fleet.faults.dead_after = milliseconds(20);
+    const Served slow = serve(fleet);
+    EXPECT_TRUE(slow.result.broken_by.empty()) << deadline;
+    for (const auto& [peer, report] : slow.finals) EXPECT_EQ(report.round, 10U) << deadline;
+    if (deadline < 200) continue;
+    EXPECT_EQ(slow.model, calm) << deadline;
+  }
+}
+
 TEST(ParameterServer, AsksForNoMoreThanItCanHave) {
   const auto refused = [](Settings settings) {
     return refusal(served(4, "parameter-server", "sync", std::move(settings)));
@@ -240,29 +261,28 @@ TEST(FedAvg, RefusesAFractionOfNobody) {
   EXPECT_EQ(refusal(served(4, "fedavg", "", {{"fraction", 0.25}})), "");
 }
 
-struct Death : testing::TestWithParam<const char*> {};
+/// Four workers and a server, of whom one dies early.
+struct Death : testing::TestWithParam<const char*> {
+  static Served of(PeerId peer) {
+    const std::string word = GetParam();
+    Fleet fleet = served(4, word.substr(0, word.find('/')), word.substr(word.find('/') + 1), {});
+    fleet.flops = 1e6;
+    fleet.stop.rounds = 200;
+    using std::chrono::milliseconds;
+    return serve(fleet,
+                 injecting({{.at = milliseconds(5), .kind = Injection::Kind::kill, .peer = peer}}));
+  }
+};
 
 TEST_P(Death, OfAWorkerCostsNobodyElseARound) {
-  const std::string word = GetParam();
-  Fleet fleet = served(4, word.substr(0, word.find('/')), word.substr(word.find('/') + 1), {});
-  fleet.flops = 1e6;
-  fleet.stop.rounds = 200;
-  const Served left = serve(
-      fleet,
-      injecting({{.at = std::chrono::milliseconds(5), .kind = Injection::Kind::kill, .peer = 1}}));
+  const Served left = of(1);
   EXPECT_EQ(left.result.violations, std::vector<std::string>{});
   EXPECT_EQ(left.result.lost, std::vector<PeerId>{1});
   for (const PeerId i : {0U, 2U, 3U}) EXPECT_EQ(left.finals.at(i).round, 200U) << i;
 }
 
 TEST_P(Death, OfAServerEndsTheFleetByName) {
-  const std::string word = GetParam();
-  Fleet fleet = served(4, word.substr(0, word.find('/')), word.substr(word.find('/') + 1), {});
-  fleet.flops = 1e6;
-  fleet.stop.rounds = 200;
-  const Served left = serve(
-      fleet,
-      injecting({{.at = std::chrono::milliseconds(5), .kind = Injection::Kind::kill, .peer = 4}}));
+  const Served left = of(4);
   EXPECT_EQ(left.result.broken_by, std::set<PeerId>{4});
   for (PeerId i = 0; i < 4; ++i) EXPECT_LT(left.finals.at(i).round, 200U) << i;
 }

@@ -1,0 +1,111 @@
+#include <gtest/gtest.h>
+
+#include "gossip/registry.h"
+#include "gossip/servers.h"
+#include "tests/gossip/one_peer.h"
+
+// What methods make of messages that their channels let through and no honest peer sends.
+
+namespace gv {
+namespace {
+
+class LiedTo : public OnePeer {
+ protected:
+  /// The usual settings of a method, for a fleet of so many.
+  static std::shared_ptr<gv::Setup> setup_of(const AlgorithmRow& row, PeerId peers) {
+    auto setup = std::make_shared<gv::Setup>();
+    setup->peers = peers;
+    for (const Option& option : row.options)
+      setup->settings[std::string(option.name)] = option.usual;
+    return setup;
+  }
+  std::size_t answers_to(PeerId worker) const {
+    return static_cast<std::size_t>(std::ranges::count_if(world.sent, [&](const auto& sent) {
+      return sent.first == worker && sent.second.kind == Kind::pull;
+    }));
+  }
+};
+
+/// Peer 2, the first of two servers of a model of three floats, holds two of them; the workers are
+/// 0 and 1.
+class LiedToServer : public LiedTo {
+ protected:
+  const AlgorithmRow& make_server(const char* kind, const char* order) {
+    const AlgorithmRow& row = *find_algorithm(kind, order);
+    const auto setup = setup_of(row, 2);
+    setup->servers = 2;
+    Plan plan;
+    plan.id = 2;
+    plan.peers = 4;
+    plan.setup = setup;
+    plan.trains = false;
+    plan.links = {0, 1};
+    plan.channels = row.channels(*setup, 3);
+    plan.rounds = 1;
+    make(2, plan);
+    return row;
+  }
+  static Message push(PeerId from, Payload payload) {
+    return {from, Kind::push, 0, 0, std::move(payload)};
+  }
+};
+
+TEST_F(LiedToServer, TakesNoVectorOfAnotherServersLength) {
+  for (const auto& [kind, order] : {std::pair{"parameter-server", "sync"},
+                                    {"parameter-server", "async"},
+                                    {"easgd", "sync"},
+                                    {"easgd", "async"},
+                                    {"fedavg", ""}}) {
+    SCOPED_TRACE(testing::Message() << kind << " " << order);
+    const AlgorithmRow& row = make_server(kind, order);
+    world.sent.clear();
+    Task<> serving = row.serve(*peer);
+    serving.start();
+    EXPECT_TRUE(peer->deliver(push(0, filled(1, 3)))) << "the other server's length";
+    EXPECT_TRUE(peer->deliver(push(1, filled(2, 0))));
+    world.work();
+    for (const PeerId worker : {0U, 1U}) peer->deliver({worker, Kind::goodbye, 1, 0, nullptr});
+    ASSERT_TRUE(serving.done());
+    EXPECT_EQ(peer->round, 1U);
+    EXPECT_EQ(answers_to(1), 1U);
+    for (const float value : x()) EXPECT_LE(value, 1.0F) << "the three counts nowhere";
+  }
+}
+
+TEST_F(LiedToServer, TakesNoMessageWithoutAVectorWhereNobodyAsks) {
+  for (const char* order : {"sync", "async"}) {
+    make_server("parameter-server", order);
+    EXPECT_FALSE(peer->deliver(push(0, nullptr)));
+    EXPECT_FALSE(peer->deliver({0, Kind::push, 0, 1, nullptr}));
+  }
+  make_server("downpour", "");
+  EXPECT_FALSE(peer->deliver(push(0, nullptr)));
+  EXPECT_TRUE(peer->deliver({0, Kind::push, 0, 1, nullptr})) << "it asks for the model";
+}
+
+/// An answer without a model says that two questions crossed. Where none came, it is waited for no
+/// longer.
+TEST_F(LiedTo, AnAnswerThatOurQuestionCrossedOneThatNeverWas) {
+  const AlgorithmRow& row = *find_algorithm("ad-psgd", "");
+  Plan plan = ring_plan();
+  plan.setup = setup_of(row, 3);
+  plan.channels = row.channels(*plan.setup, 2);
+  plan.rounds = 1;
+  make(2, plan);
+  Task<> training = row.run(*peer);
+  training.start();
+  world.work();
+  ASSERT_EQ(world.sent.size(), 1U);
+  EXPECT_TRUE(peer->deliver({world.sent[0].first, Kind::pull, 0, 0, nullptr}));
+  for (int k = 0; k < 100 && !training.done(); ++k) {
+    world.work();
+    if (world.timers.empty()) continue;
+    const auto f = std::move(world.timers.back().second);
+    world.timers.pop_back();
+    f();
+  }
+  EXPECT_TRUE(training.done());
+}
+
+}  // namespace
+}  // namespace gv
