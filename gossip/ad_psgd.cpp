@@ -29,8 +29,9 @@ using Opens = std::map<PeerId, Open>;
 
 Task<> flow(Peer& me, PeerId from, Payload theirs, Payload ours) {
   bool finite = true;
-  co_await me.compute(2.0 * static_cast<double>(me.replica.size()),
-                      [&] { finite = me.replica.add_flow(whole(me), 0.5F, *theirs, *ours); });
+  co_await me.compute(2.0 * static_cast<double>(me.replica.size()), [&] {
+    finite = me.replica.add_flow(Vector::x, whole(me), 0.5F, *theirs, *ours);
+  });
   if (!finite) me.journal.note(event::NotFiniteCame{me.round, from, 1, 0});
 }
 

@@ -8,24 +8,25 @@
 // + W) / 2 it is exact diffusion (Yuan, Ying, Zhao & Sayed, IEEE TSP 2019, arXiv:1702.05122). Its
 // memory is written as c_t = x_t - x_{t-1} + gamma g_{t-1}, which is the sum of all flows of
 // averaging so far: c_0 = 0, v_t = x_t - gamma g_t + c_t, x_{t+1} = W v_t, c_{t+1} = c_t + (W - I)
-// v_t. A late flow counts in the round in which it comes, so nothing is lost. A death takes away
-// what stands against the survivors' memories, and they would end beside the optimum: all stop. Per
-// round and peer: deg messages out, 4 d deg bytes.
+// v_t. A late flow counts in the round in which it comes, so nothing is lost. What flowed over the
+// edge to a peer that dies is taken out of c: else the survivors would end beside their optimum.
+// Memory of a peer: deg + 1 vectors. Per round and peer: deg messages out, 4 d deg bytes.
 
 namespace gv {
 namespace {
 
 Task<> d2(Peer& me) {
   const Vector c = me.vector("sum of flows");
-  const Vector flow = me.vector("flow");
-  for (; me.running() && !me.bereaved(); co_await me.end_round()) {
+  for (; me.running(); co_await me.end_round()) {
     co_await me.plain_step();
     co_await me.axpby(1, c, 1, Vector::x);  // v = x - gamma g + c
-    co_await me.copy(Vector::x, flow);
-    co_await me.average();                      // x = W v
-    co_await me.axpby(1, Vector::x, -1, flow);  // (W - I) v
-    co_await me.axpby(1, flow, 1, c);
+    co_await me.average();                  // x = W v, c += (W - I) v
   }
+}
+
+Traffic traffic(const Setup& setup) {
+  return {.streams = {{.moves = {"x", "sum of flows"}, .returns = "sum of flows"}},
+          .codec = setup.codec};
 }
 
 /// Tang et al., Assumption 1: lambda_n > -1/3. There, gradients of x_t and x_{t-1} of opposite sign
@@ -36,9 +37,7 @@ std::string objection(const Setup& setup, const MixingMatrix* w) {
     return "d2 remembers what flowed under one W, and this topology has another one in every "
            "round: take a fixed topology, such as `ring` with `weights: lazy`";
   if (w == nullptr) return "";
-  if (w->directed())
-    return "d2 needs a symmetric W, and this topology is directed: take an undirected one, such as "
-           "`ring` with `weights: lazy`";
+  if (w->directed()) return "";  // refused for all methods of its kind
   const double least = w->size() == 1 ? 0 : spectrum(*w).lambda_n.value_or(0);
   if (least > -1.0 / 3 + 1e-9) return "";
   return fmt::format(
@@ -53,6 +52,8 @@ extern const AlgorithmRow d2_row{
     .kind = "d2",
     .run = d2,
     .mixes = true,
+    .traffic = traffic,
+    .codecs = Codecs::dense,
     .objection = objection,
     .promise = Promise::tracking,
     .summary = "D-PSGD corrected by all past flows: no bias of unlike data; arXiv:1803.07068"};

@@ -44,12 +44,16 @@ extern const AlgorithmRow d_psgd_lian_row{
     .order = "lian",
     .run = d_psgd_lian,
     .mixes = true,
+    .traffic = encoded,
+    .codecs = Codecs::dense,
     .promise = Promise::mean,
     .summary = "x <- W x - gamma g(x), exchange hidden behind the gradient; arXiv:1705.09056"};
 extern const AlgorithmRow d_psgd_atc_row{.kind = "d-psgd",
                                          .order = "atc",
                                          .run = d_psgd_atc,
                                          .mixes = true,
+                                         .traffic = encoded,
+                                         .codecs = Codecs::dense,
                                          .promise = Promise::mean,
                                          .summary = "x <- W (x - gamma g(x)): adapt, then combine"};
 extern const AlgorithmRow d_psgd_cta_row{
@@ -57,6 +61,8 @@ extern const AlgorithmRow d_psgd_cta_row{
     .order = "cta",
     .run = d_psgd_cta,
     .mixes = true,
+    .traffic = encoded,
+    .codecs = Codecs::dense,
     .promise = Promise::mean,
     .summary = "y <- W x, x <- y - gamma g(y): combine, then adapt"};
 

@@ -20,7 +20,7 @@ double vector_flops(Range r, std::size_t passes) {
 }  // namespace
 
 Exchange::Exchange(PeerCore& self, Roster& roster, Pace& pace, Post& post)
-    : self_(self), roster_(roster), pace_(pace), post_(post) {
+    : self_(self), roster_(roster), pace_(pace), post_(post), flows_(self) {
   for (const Neighbor& neighbor : self.neighbors) {
     Edge edge;
     edge.weight = neighbor.weight;
@@ -49,14 +49,15 @@ std::uint64_t Exchange::first_without_us(std::size_t k) const {
 
 float Exchange::weight(std::size_t k, const Message& theirs) const {
   const Edge& edge = edges_[k];
-  return self_.rules.weight(self_.plan,
-                            {.peer = self_.neighbors[k].peer,
-                             .two_way = self_.neighbors[k].two_way,
-                             .weight = edge.weight,
-                             .began = edge.began,
-                             .degree = edge.degree,
-                             .theirs_began = theirs.round,
-                             .theirs_degree = theirs.degree});
+  const float w = self_.rules.weight(self_.plan,
+                                     {.peer = self_.neighbors[k].peer,
+                                      .two_way = self_.neighbors[k].two_way,
+                                      .weight = edge.weight,
+                                      .began = edge.began,
+                                      .degree = edge.degree,
+                                      .theirs_began = theirs.round,
+                                      .theirs_degree = theirs.degree});
+  return static_cast<float>(self_.plan.traffic.step) * w;
 }
 
 /// One more piece of the open exchange is applied, or about to be.
@@ -69,7 +70,7 @@ void Exchange::settle(std::size_t k, const Message& theirs, float w) {
       {neighbor.peer, edge.number, edge.settled, w, std::move(ours), theirs.payload});
   ours.reset();
   if (edge.settled == 0 && theirs.round > edge.began) pace_.is_ahead(k, theirs.round - edge.began);
-  if (++edge.settled < self_.pieces()) return;
+  if (++edge.settled < flows_.parts()) return;
   edge.turn = edge.turn == Turn::open ? Turn::settled : Turn::idle;
   edge.number = edge.number.next();
 }
@@ -111,25 +112,30 @@ Task<> Exchange::settle_late(std::size_t k, bool wait) {
     if (!theirs && !wait && !self_.rules.stays_open(Missing::late)) abandon(k);
     if (!theirs && wait && !roster_.given_up(k)) continue;
     if (!theirs) co_return;
-    const Range r = self_.piece(edge.settled);
-    const float w = weight(k, *theirs);
-    const Payload ours = edge.sent[edge.settled];
-    settle(k, *theirs, w);
-    bool finite = true;
-    co_await self_.compute(vector_flops(r, 1),
-                           [&] { finite = self_.replica.add_flow(r, w, *theirs->payload, *ours); });
-    if (!finite) roster_.blame(k);
+    co_await apply(k, *theirs);
   }
+}
+
+/// The next piece of the open exchange, against the one that was sent.
+Task<> Exchange::apply(std::size_t k, const Message& theirs) {
+  const std::uint32_t part = edges_[k].settled;
+  const float w = weight(k, theirs);
+  const Payload ours = edges_[k].sent[part];
+  settle(k, theirs, w);
+  const bool finite = co_await flows_.apply(k, part, w, theirs.payload, ours);
+  if (!finite) roster_.blame(k);
 }
 
 Task<> Exchange::share_piece(std::uint32_t part) {
   if (part == 0) co_await begin_round();
   bool anybody = false;
   for (const Edge& edge : edges_) anybody = anybody || edge.sharing;
-  if (!anybody) co_return;
-  const Payload contribution = co_await self_.snapshot(Vector::x, self_.piece(part));
+  if (!anybody && flows_.plain()) co_return;
+  Payload contribution;
+  if (!flows_.for_each()) contribution = co_await flows_.half(part);
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     Edge& edge = edges_[k];
+    if (edge.sharing && flows_.for_each()) contribution = co_await flows_.half_for(k, part);
     if (!edge.sharing) continue;
     if (self_.neighbors[k].two_way) edge.sent[part] = contribution;
     Message half = post_.letter(Kind::contribution, key(k, part).number, part, contribution);
@@ -139,7 +145,16 @@ Task<> Exchange::share_piece(std::uint32_t part) {
 }
 
 Task<> Exchange::share() {
-  for (std::uint32_t part = 0; part < self_.pieces(); ++part) co_await share_piece(part);
+  for (std::uint32_t part = 0; part < flows_.parts(); ++part) co_await share_piece(part);
+}
+
+/// Without it, the rest of the exchange is late.
+Task<std::optional<Message>> Exchange::receive_half(std::size_t k, std::uint32_t part) {
+  std::optional<Message> theirs = co_await post_.receive(key(k, part), Absence::away);
+  Edge& edge = edges_[k];
+  if (!theirs && edge.turn == Turn::open)
+    edge.turn = self_.neighbors[k].two_way ? Turn::late : Turn::idle;
+  co_return theirs;
 }
 
 Task<Exchange::Collected> Exchange::collect(std::uint32_t part) {
@@ -147,11 +162,8 @@ Task<Exchange::Collected> Exchange::collect(std::uint32_t part) {
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     Edge& edge = edges_[k];
     if (!edge.takes_part() || !edge.hears) continue;
-    const std::optional<Message> theirs = co_await post_.receive(key(k, part), Absence::away);
-    if (!theirs) {
-      if (edge.turn == Turn::open) edge.turn = self_.neighbors[k].two_way ? Turn::late : Turn::idle;
-      continue;
-    }
+    const std::optional<Message> theirs = co_await receive_half(k, part);
+    if (!theirs) continue;
     const float w = weight(k, *theirs);
     collected.flows.vectors.push_back(theirs->payload);
     collected.flows.weights.push_back(w);
@@ -161,7 +173,16 @@ Task<Exchange::Collected> Exchange::collect(std::uint32_t part) {
   co_return collected;
 }
 
+Task<> Exchange::flow_piece(std::uint32_t part) {
+  for (std::size_t k = 0; k < edges_.size(); ++k) {
+    if (!edges_[k].takes_part() || !edges_[k].hears) continue;
+    const std::optional<Message> theirs = co_await receive_half(k, part);
+    if (theirs) co_await apply(k, *theirs);
+  }
+}
+
 Task<> Exchange::mix_piece(std::uint32_t part) {
+  if (!flows_.plain()) co_return co_await flow_piece(part);
   const Collected collected = co_await collect(part);
   const Range r = self_.piece(part);
   NotFinite bad;
@@ -171,11 +192,11 @@ Task<> Exchange::mix_piece(std::uint32_t part) {
 }
 
 Task<> Exchange::mix() {
-  for (std::uint32_t part = 0; part < self_.pieces(); ++part) co_await mix_piece(part);
+  for (std::uint32_t part = 0; part < flows_.parts(); ++part) co_await mix_piece(part);
 }
 
 Task<> Exchange::average() {
-  const std::uint32_t n = self_.pieces();
+  const std::uint32_t n = flows_.parts();
   for (std::uint32_t part = 0; part < n + pieces_ahead; ++part) {
     if (part < n) co_await share_piece(part);
     if (part >= pieces_ahead) co_await mix_piece(part - pieces_ahead);
@@ -183,6 +204,11 @@ Task<> Exchange::average() {
 }
 
 Task<> Exchange::mix_and_step() {
+  if (!flows_.plain()) {
+    co_await mix();
+    co_return co_await self_.compute(2.0 * static_cast<double>(self_.replica.size()),
+                                     [this] { self_.replica.step(); });
+  }
   for (std::uint32_t part = 0; part < self_.pieces(); ++part) {
     const Collected collected = co_await collect(part);
     const Range r = self_.piece(part);
@@ -205,13 +231,13 @@ bool Exchange::take(std::size_t k, Message message) {
 /// ahead by no more than the hops of a way round to it.
 bool Exchange::expected(std::size_t k, const Message& message) const {
   const Neighbor& neighbor = self_.neighbors[k];
-  if (!neighbor.sends || !message.payload || message.part >= self_.pieces()) return false;
+  if (!neighbor.sends || !message.payload || message.part >= flows_.parts()) return false;
   const std::uint64_t first = key(k, 0).number;
   std::uint64_t last = neighbor.two_way ? first + 1 : first + self_.plan.peers;
   if (!neighbor.two_way && self_.plan.schedule && message.number > last)
     last = self_.round + 1 + pace_.lead(self_.round + 1);
   if (message.number < first || message.number > last) return false;
-  return message.payload->size() == self_.piece(message.part).count * sizeof(float);
+  return is_payload(self_.plan.traffic, *message.payload, flows_.piece(message.part).range.count);
 }
 
 }  // namespace gv

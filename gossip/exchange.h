@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gossip/core.h"
+#include "gossip/flows.h"
 #include "gossip/pace.h"
 #include "gossip/post.h"
 #include "gossip/roster.h"
@@ -91,7 +92,10 @@ class Exchange {
   void drop(std::size_t k);
   Task<> share_piece(std::uint32_t part);
   Task<Collected> collect(std::uint32_t part);
+  Task<std::optional<Message>> receive_half(std::size_t k, std::uint32_t part);
   Task<> mix_piece(std::uint32_t part);
+  Task<> flow_piece(std::uint32_t part);
+  Task<> apply(std::size_t k, const Message& theirs);
   bool expected(std::size_t k, const Message& message) const;
 
   // exchange_round.cpp
@@ -108,6 +112,7 @@ class Exchange {
   Roster& roster_;
   Pace& pace_;
   Post& post_;
+  ExchangeFlows flows_;
   std::vector<Edge> edges_;
 };
 

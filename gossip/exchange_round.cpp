@@ -21,6 +21,7 @@ Task<> Exchange::begin_round() {
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     if (open(k)) co_await settle_late(k, false);
     if (roster_.standing(k) == Standing::suspected && !open(k)) quarantine(k);
+    if (roster_.missing(k)) co_await flows_.take_back(k);
   }
   if (self_.plan.schedule) look_up_row();
   if (self_.plan.catch_up && !self_.plan.schedule)
@@ -80,7 +81,7 @@ void Exchange::open_edges(std::uint32_t degree) {
     edge.began = pace_.clock();
     edge.settled = 0;
     edge.degree = degree;
-    edge.sent.assign(self_.pieces(), nullptr);
+    edge.sent.assign(flows_.parts(), nullptr);
   }
 }
 

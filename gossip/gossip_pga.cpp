@@ -43,6 +43,8 @@ extern const AlgorithmRow gossip_pga_row{
     .kind = "gossip-pga",
     .run = gossip_pga,
     .mixes = true,
+    .traffic = encoded,
+    .codecs = Codecs::dense,
     .links = ring_links,
     .channels = ring_channels,
     .options = options,

@@ -33,8 +33,8 @@ struct Report {
   Payload model;  ///< x
 };
 
-/// One piece of an exchange, applied here: x += weight (theirs - ours). The other end applies the
-/// opposite, with the same weight.
+/// One part of an exchange, applied here: x += weight (theirs - ours), or what the method's traffic
+/// makes of these (traffic.h). The other end applies the opposite, with the same weight.
 struct Settlement {
   PeerId with = 0;
   ExchangeNumber exchange;

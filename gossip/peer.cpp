@@ -61,12 +61,6 @@ Task<> Peer::add(Vector v, Range r, Payload in) {
   co_await compute(static_cast<double>(r.count), [&] { replica.add(v, r, *in); });
 }
 
-bool Peer::bereaved() const {
-  for (std::size_t k = 0; k < neighbors.size(); ++k)
-    if (neighbors[k].sends && roster_.missing(k)) return true;
-  return false;
-}
-
 Task<> Peer::train(double flops, double (Replica::*work)()) {
   co_await compute(flops, [this, work] { pending_loss_ = (replica.*work)(); });
   loss_sum_ += pending_loss_;

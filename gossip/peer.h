@@ -87,9 +87,6 @@ class Peer : public PeerCore, public LinkUser {
   Task<> copy(Vector from, Vector to);
   Task<> scale(Vector v, float factor);
   Task<> axpby(float a, Vector from, float b, Vector to);  ///< to <- a from + b to
-  /// What a neighbour held is missing from now on: it has died, left before the end, or is in
-  /// quarantine.
-  bool bereaved() const;
 
   /// Sends x, as it is now, to the receivers, piece by piece. Does not wait for the network.
   Task<> share() { return exchange_.share(); }

@@ -9,6 +9,7 @@
 #include "gossip/holding.h"
 #include "gossip/message.h"
 #include "gossip/setup.h"
+#include "gossip/traffic.h"
 #include "gossip/world.h"
 #include "graph/mixing/mixing.h"
 #include "graph/schedule/schedule.h"
@@ -27,6 +28,7 @@ struct Plan {
   std::vector<PeerId> links{};  ///< whom its collective operations talk to besides; ascending
   /// W of every round instead, of the neighbours above; null: one W for all.
   std::shared_ptr<const MixingSchedule> schedule{};
+  Traffic traffic{};                ///< of averaging with the neighbours
   std::vector<Channel> channels{};  ///< on which the algorithm sends and receives
   Round rounds = 0;                 ///< rounds to do
   Round evaluate_every = 0;         ///< rounds between reports; 0: only the last

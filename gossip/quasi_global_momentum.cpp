@@ -47,6 +47,8 @@ extern const AlgorithmRow quasi_global_momentum_row{
     .kind = "quasi-global-momentum",
     .run = quasi_global_momentum,
     .mixes = true,
+    .traffic = encoded,
+    .codecs = Codecs::dense,
     .options = options,
     .objection = objection,
     .promise = Promise::mean,

@@ -11,6 +11,8 @@ extern const AlgorithmRow local_sgd_row;
 extern const AlgorithmRow diloco_row;
 extern const AlgorithmRow slowmo_row;
 extern const AlgorithmRow d2_row;
+extern const AlgorithmRow gradient_tracking_row;
+extern const AlgorithmRow choco_sgd_row, deep_squeeze_row, clipped_gossip_row;
 extern const AlgorithmRow quasi_global_momentum_row;
 extern const AlgorithmRow gossip_pga_row;
 extern const AlgorithmRow sync_parameter_server_row, async_parameter_server_row;
@@ -32,8 +34,12 @@ std::span<const AlgorithmRow* const> algorithms() {
                                    &diloco_row,
                                    &slowmo_row,
                                    &d2_row,
+                                   &gradient_tracking_row,
                                    &quasi_global_momentum_row,
                                    &gossip_pga_row,
+                                   &choco_sgd_row,
+                                   &deep_squeeze_row,
+                                   &clipped_gossip_row,
                                    &ad_psgd_row,
                                    &sync_parameter_server_row,
                                    &async_parameter_server_row,
@@ -50,6 +56,10 @@ const AlgorithmRow* find_algorithm(std::string_view kind, std::string_view order
     if (row->kind == kind && (order.empty() || row->order == order)) return row;
   }
   return nullptr;
+}
+
+Traffic encoded(const Setup& setup) {
+  return {.codec = setup.codec};
 }
 
 Task<> live(Peer& me, Algorithm run) {

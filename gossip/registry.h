@@ -25,6 +25,13 @@ enum class Promise : std::uint8_t {
               ///< a server's ends the fleet
 };
 
+/// Which ways of writing a vector in fewer bytes a method takes, as `codec`.
+enum class Codecs : std::uint8_t {
+  none,
+  dense,  ///< those that send every element: what one leaves out is made up for by nobody
+  all,
+};
+
 /// One method, in the file of its function.
 struct AlgorithmRow {
   std::string_view kind;     ///< "d-psgd"
@@ -36,6 +43,9 @@ struct AlgorithmRow {
   PeerId (*servers)(const Settings&) = nullptr;
   /// Whether it averages with the neighbours of the topology, by their weights.
   bool mixes = false;
+  /// What its averaging carries and moves; null: x as it is.
+  Traffic (*traffic)(const Setup&) = nullptr;
+  Codecs codecs = Codecs::none;
   /// Whom peer i talks to besides, ascending; null: nobody.
   std::vector<PeerId> (*links)(const Setup&, PeerId i) = nullptr;
   /// What its messages may be, for models of d floats; null: none beside averaging's.
@@ -58,6 +68,9 @@ struct AlgorithmRow {
 std::span<const AlgorithmRow* const> algorithms();
 /// Null when there is none. An empty order takes the first row of that kind.
 const AlgorithmRow* find_algorithm(std::string_view kind, std::string_view order);
+
+/// x, in the fleet's codec.
+Traffic encoded(const Setup& setup);
 
 /// A peer's whole life: the algorithm, then its last words.
 Task<> live(Peer& me, Algorithm run);

@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "graph/topology/topology.h"
+#include "optim/codec.h"
 #include "optim/train/optimizer.h"
 
 namespace gv {
@@ -37,7 +39,8 @@ struct Setup {
   std::uint32_t local_steps = 1;  ///< H
   OptimizerSpec optimizer{};
   Settings settings{};
-  bool scheduled = false;  ///< W changes with the round
+  std::optional<Codec> codec{};  ///< of what travels; none: floats
+  bool scheduled = false;        ///< W changes with the round
 };
 
 }  // namespace gv

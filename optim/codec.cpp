@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <stdexcept>
 #include <vector>
 
 #include "optim/check.h"
@@ -96,6 +97,17 @@ bool ascends_below(std::span<const std::byte> in, std::size_t n) {
 }
 
 }  // namespace
+
+std::vector<std::string> codec_words() {
+  return {"fp16", "bf16", "int8", "top-k"};
+}
+
+Codec::Kind codec_kind(const std::string& word) {
+  const std::vector<std::string> words = codec_words();
+  const auto at = std::ranges::find(words, word);
+  if (at == words.end()) throw std::invalid_argument("`" + word + "` is no codec");
+  return static_cast<Codec::Kind>(at - words.begin());
+}
 
 std::size_t Codec::kept(std::size_t n) const {
   GV_CHECK(fraction > 0 && fraction <= 1, "a fraction in (0, 1]");

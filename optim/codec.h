@@ -3,11 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace gv {
 
-/// A way to write floats in fewer bytes, little-endian. No algorithm sends them so yet; this is
-/// what compressed gossip needs of it.
+/// A way to write floats in fewer bytes, little-endian.
 ///
 /// With x a value and x' what is decoded:
 /// - fp16: |x - x'| <= 2^-11 |x| from 2^-14 to 65504, <= 2^-25 below; from 65520 on infinite.
@@ -27,12 +28,18 @@ struct Codec {
   enum class Kind : std::uint8_t { fp16, bf16, int8, top_k };
   Kind kind = Kind::fp16;
   double fraction = 0.01;  ///< top_k: k / n, in (0, 1]
+  bool operator==(const Codec&) const = default;
 
   /// k of n: fraction n to the nearest, at least one.
   std::size_t kept(std::size_t n) const;
   /// Of n floats encoded.
   std::size_t bytes(std::size_t n) const;
 };
+
+/// The words for the kinds in a fleet file, in the order of Kind.
+std::vector<std::string> codec_words();
+/// The kind of a word; throws std::invalid_argument for any other.
+Codec::Kind codec_kind(const std::string& word);
 
 inline constexpr std::size_t int8_block = 256;
 

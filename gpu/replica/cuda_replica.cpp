@@ -107,13 +107,13 @@ class CudaReplica : public Replica {
     const StepRule rule = clock_.rule();
     return transfer_.mix(piece(r), flows, &rule);
   }
-  bool add_flow(Range r, float w, const Buffer& theirs, const Buffer& ours) override {
+  bool add_flow(Vector v, Range r, float w, const Buffer& theirs, const Buffer& ours) override {
     device_.use();
     check_range(r);
     GV_CHECK_EQUAL(theirs.size(), r.count * sizeof(float), "their piece fills the range");
     GV_CHECK_EQUAL(ours.size(), r.count * sizeof(float), "our piece fills the range");
     return transfer_.add_flow(
-        x_.data() + r.begin, r.count, w, theirs.floats().data(), ours.floats().data());
+        of(v).data() + r.begin, r.count, w, theirs.floats().data(), ours.floats().data());
   }
 
   void snapshot(Vector v, Range r, Buffer& out) const override {

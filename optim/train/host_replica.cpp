@@ -77,8 +77,8 @@ class HostReplica : public Replica {
     return bad;
   }
 
-  bool add_flow(Range r, float w, const Buffer& theirs, const Buffer& ours) override {
-    const std::span<float> x = part(Vector::x, r);
+  bool add_flow(Vector v, Range r, float w, const Buffer& theirs, const Buffer& ours) override {
+    const std::span<float> x = part(v, r);
     GV_CHECK_EQUAL(theirs.size(), x.size_bytes(), "their piece fills the range");
     GV_CHECK_EQUAL(ours.size(), x.size_bytes(), "our piece fills the range");
     const float* a = theirs.floats().data();

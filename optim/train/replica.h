@@ -73,9 +73,9 @@ class Replica {
   /// pieces of one step come in ascending order; the one at 0 begins it.
   virtual NotFinite mix_and_step(Range r, const Flows& flows) = 0;
 
-  /// x[r] <- x[r] + w (theirs - ours): the flow of an exchange that is settled late, against the
-  /// vector that was sent. False: theirs held values that are not finite.
-  virtual bool add_flow(Range r, float w, const Buffer& theirs, const Buffer& ours) = 0;
+  /// v[r] <- v[r] + w (theirs - ours): one flow, against the vector that was sent. False: theirs
+  /// held values that are not finite.
+  virtual bool add_flow(Vector v, Range r, float w, const Buffer& theirs, const Buffer& ours) = 0;
 
   virtual void snapshot(Vector v,
                         Range r,

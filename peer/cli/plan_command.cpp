@@ -60,7 +60,7 @@ std::string batch_text(const Fleet& fleet) {
 
 /// Out of the busiest peer, in one round.
 double largest_bytes(const Assembly& fleet, const RoundPrediction& round) {
-  if (fleet.algorithm->kind != "d-psgd") return round.bytes_per_round;
+  if (!fleet.is_plain_d_psgd()) return round.bytes_per_round;
   double most = 0;
   for (PeerId i = 0; i < fleet.fleet.size(); ++i) most = std::max(most, gossip_bytes(fleet, i));
   return most;

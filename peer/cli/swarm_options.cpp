@@ -99,10 +99,12 @@ int run_swarm(const FleetOptions& file, const SwarmArguments& arguments) {
   const auto [first, last] =
       arguments.seed ? std::pair(*arguments.seed, *arguments.seed) : parse_seeds(arguments.seeds);
   const Assembly fleet = assemble(file);
-  if (fleet.algorithm->promise != Promise::mean || !fleet.algorithm->synchronous)
+  const Promise promise = fleet.algorithm->promise;
+  const bool averages = promise == Promise::mean || promise == Promise::tracking;
+  if (!averages || !fleet.algorithm->synchronous)
     throw std::invalid_argument(
-        "--faults swarm checks that averaging with neighbours keeps the mean: d-psgd and "
-        "quasi-global-momentum promise that");
+        "--faults swarm checks that averaging with neighbours keeps the mean: d-psgd, "
+        "quasi-global-momentum, d2, gradient-tracking and choco-sgd promise that");
   ProgressLine progress;
   SwarmOptions options;
   options.first = first;

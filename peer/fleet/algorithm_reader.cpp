@@ -33,9 +33,11 @@ class AlgorithmReader : Readers {
       fleet_.order = orders[0];
       set(map.take("order"), fleet_.order, choice(orders));
     }
-    if (const AlgorithmRow* row = find_algorithm(fleet_.algorithm, fleet_.order))
+    if (const AlgorithmRow* row = find_algorithm(fleet_.algorithm, fleet_.order)) {
       for (const Option& option : row->options)
         read_option(option, map.take(std::string(option.name)));
+      if (row->codecs != Codecs::none) read_codec(*row, map.take("codec"));
+    }
     map.finish();
     add_servers(fleet_);
     if (fleet_.size() > most_peers)
@@ -43,6 +45,25 @@ class AlgorithmReader : Readers {
   }
 
  private:
+  void read_codec(const AlgorithmRow& row, const Value* value) {
+    if (value == nullptr) return;
+    MapReader map(source_, value, "algorithm.codec", true);
+    std::string kind = codec_words()[0];
+    const Value* word = map.take("kind");
+    if (word == nullptr) source_.error(*value, "a codec has a `kind`, such as `int8`");
+    set(word, kind, choice(codec_words()));
+    Codec codec{.kind = codec_kind(kind)};
+    if (codec.kind == Codec::Kind::top_k)
+      set(map.take("fraction"), codec.fraction, number(1e-6, 1));
+    if (codec.kind == Codec::Kind::top_k && row.codecs == Codecs::dense)
+      source_.error(
+          *value,
+          fmt::format("`top-k` leaves out most of a vector, and {} never makes up for it: "
+                      "take `choco-sgd` or `deep-squeeze`, or `codec: int8`",
+                      row.kind));
+    map.finish();
+    fleet_.codec = codec;
+  }
   void read_option(const Option& option, const Value* value) {
     double& setting = fleet_.settings[std::string(option.name)];
     setting = option.usual;

@@ -116,6 +116,8 @@ std::string digest_of(const Fleet& f) {
                       f.stop.epochs.value_or(0));
   for (const PeerSpec& peer : f.peers) text += fmt::format("{},{};", peer.batch, peer.threads);
   for (const auto& [option, value] : f.settings) text += fmt::format("{} {};", option, value);
+  if (f.codec)
+    text += fmt::format("codec {} {};", static_cast<int>(f.codec->kind), f.codec->fraction);
   if (f.order == "hierarchical")
     for (const PeerSpec& peer : f.peers) text += fmt::format("on {};", peer.host);
   if (f.data.kind == "text") text += fmt::format("context {};", f.data.context);

@@ -94,8 +94,9 @@ struct Fleet {
                             ///< is assembled
   std::uint32_t local_steps = 1;
   std::string algorithm = "d-psgd";
-  std::string order;  ///< "" takes the algorithm's first
-  Settings settings;  ///< its options; those that are not there have their usual values
+  std::string order;             ///< "" takes the algorithm's first
+  Settings settings;             ///< its options; those that are not there have their usual values
+  std::optional<Codec> codec{};  ///< of what travels; none: floats
   TopologySpec topology;
   std::string weights = "metropolis";
   std::optional<ScheduleSpec>

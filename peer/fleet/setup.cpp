@@ -24,6 +24,7 @@ Setup setup_of(const Fleet& fleet) {
               .local_steps = fleet.local_steps,
               .optimizer = fleet.optimizer,
               .settings = fleet.settings,
+              .codec = fleet.codec,
               .scheduled = fleet.schedule.has_value()};
   for (const PeerSpec& peer : fleet.peers) {
     const auto host = std::ranges::find(fleet.hosts, peer.host, &HostSpec::name);

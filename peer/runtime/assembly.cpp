@@ -98,6 +98,12 @@ Assembly::Assembly(Fleet fleet_)
     const std::string why = algorithm->objection(*setup, w ? &*w : nullptr);
     if (!why.empty()) refuse(fleet, "algorithm", why);
   }
+  if (!traffic().plain() && topology.directed)
+    refuse(fleet,
+           "algorithm",
+           fmt::format("{} moves what both ends of an edge have sent each other, and this topology "
+                       "is directed: take an undirected one, such as `ring`",
+                       fleet.codec ? "a codec" : fleet.algorithm));
   check_cuts();
   try {
     data = load(fleet);
@@ -180,6 +186,14 @@ Neighborhood Assembly::neighborhood(PeerId i) const {
   return schedule ? schedule->links(i) : w->row(i);
 }
 
+Traffic Assembly::traffic() const {
+  return algorithm->traffic != nullptr ? algorithm->traffic(*setup) : Traffic{};
+}
+
+bool Assembly::is_plain_d_psgd() const {
+  return algorithm->kind == "d-psgd" && traffic().plain();
+}
+
 Plan Assembly::plan(PeerId i) const {
   const bool averaging = algorithm->mixes && !topology.directed;
   return {
@@ -191,6 +205,7 @@ Plan Assembly::plan(PeerId i) const {
       .neighborhood = neighborhood(i),
       .links = algorithm->links != nullptr ? algorithm->links(*setup, i) : std::vector<PeerId>{},
       .schedule = algorithm->mixes ? schedule : nullptr,
+      .traffic = traffic(),
       .channels = algorithm->channels != nullptr ? algorithm->channels(*setup, dimension)
                                                  : std::vector<Channel>{},
       .rounds = rounds,
@@ -198,7 +213,8 @@ Plan Assembly::plan(PeerId i) const {
       .checkpoint_every = fleet.checkpoint.every,
       .local_steps = fleet.local_steps,
       .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
-      .catch_up = averaging && algorithm->promise == Promise::mean && algorithm->synchronous,
+      .catch_up = averaging && algorithm->promise == Promise::mean && algorithm->synchronous &&
+                  !traffic().running,
       .deadline = fleet.faults.deadline,
       .dead_after = fleet.faults.dead_after,
       .patience = patience(fleet),

@@ -38,6 +38,10 @@ class Assembly {
   std::string model_digest;   ///< of the parameters' names and shapes; 32 hex digits
 
   Plan plan(PeerId i) const;
+  /// What averaging carries and moves.
+  Traffic traffic() const;
+  /// Whether this is D-PSGD as in its paper, of which the mathematics of graphs says all.
+  bool is_plain_d_psgd() const;
   Algorithm work_of(PeerId i) const {
     return i < fleet.trainers() ? algorithm->run : algorithm->serve;
   }

@@ -33,8 +33,10 @@ LinkSettings link_settings(const Plan& plan, std::size_t parameters, std::uint64
   settings.successors = plan.catch_up;
   settings.rounds = plan.rounds;
   settings.slack = plan.peers;
+  const std::size_t model = parameters * sizeof(float);
   settings.most_unacknowledged_bytes =
-      most_models(plan) * parameters * sizeof(float) + small_messages;
+      most_models(plan) * std::max(model, exchange_bytes(plan.traffic, parameters)) +
+      small_messages;
   return settings;
 }
 
@@ -54,7 +56,8 @@ wire::FrameBounds frame_bounds(const Assembly& fleet) {
       .messages = true, .kinds = bit(Kind::goodbye) | bit(Kind::held_up), .payload_bytes = 0};
   if (method.mixes) {
     bounds.kinds |= bit(Kind::contribution) | bit(Kind::fetch) | bit(Kind::model_copy);
-    bounds.payload_bytes = std::min(fleet.dimension, piece_floats) * sizeof(float);
+    bounds.payload_bytes = std::max(std::min(fleet.dimension, piece_floats) * sizeof(float),
+                                    most_payload_bytes(fleet.traffic(), fleet.dimension));
   }
   if (method.channels == nullptr) return bounds;
   for (const Channel& channel : method.channels(*fleet.setup, fleet.dimension)) {

@@ -31,8 +31,8 @@ class AccountedReplica : public Replica {
   NotFinite mix(Range r, const Flows& flows) override;
   /// The same bits as in one pass (the mixed x is stepped when its last piece is there).
   NotFinite mix_and_step(Range r, const Flows& flows) override;
-  bool add_flow(Range r, float w, const Buffer& theirs, const Buffer& ours) override {
-    return inner_->add_flow(r, w, theirs, ours);
+  bool add_flow(Vector v, Range r, float w, const Buffer& theirs, const Buffer& ours) override {
+    return inner_->add_flow(v, r, w, theirs, ours);
   }
   void snapshot(Vector v, Range r, Buffer& out) const override { inner_->snapshot(v, r, out); }
   void load(Vector v, Range r, const Buffer& in) override;

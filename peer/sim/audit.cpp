@@ -17,9 +17,15 @@ bool same(const Payload& a, const Payload& b) {
   return a && b && a->size() == b->size() && std::memcmp(a->data(), b->data(), a->size()) == 0;
 }
 
+bool moves_x(const Stream& stream) {
+  if (stream.moves.empty()) return stream.carries == "x";
+  return std::ranges::find(stream.moves, "x") != stream.moves.end();
+}
+
 }  // namespace
 
-void Audit::settled(Life at, Life with, const Settlement& s) {
+void Audit::settled(
+    Life at, Life with, const Settlement& s, const Traffic& traffic, std::size_t d) {
   const bool first = at.peer < with.peer;
   const Pair pair = first ? Pair{at, with} : Pair{with, at};
   std::array<Side, 2>& sides = pairs_[pair];
@@ -32,13 +38,37 @@ void Audit::settled(Life at, Life with, const Settlement& s) {
     compare(pair, s, other.waiting.front());
     other.waiting.pop_front();
   }
+  const Piece piece = part_of(traffic, d, s.part);
+  const std::vector<float> flow = this->flow(at, with, s, traffic, piece);
+  if (!moves_x(traffic.streams[piece.stream])) return;
   std::vector<double>& sum = flows_[at];
-  const std::size_t begin = s.part * piece_floats;
-  sum.resize(std::max(sum.size(), begin + s.theirs->floats().size()));
-  for (std::size_t k = 0; k < s.theirs->floats().size(); ++k) {
-    const float flow = s.weight * (s.theirs->floats()[k] - s.ours->floats()[k]);
-    if (std::isfinite(flow)) sum[begin + k] += static_cast<double>(flow);
+  sum.resize(d);
+  for (std::size_t k = 0; k < flow.size(); ++k)
+    if (std::isfinite(flow[k])) sum[piece.range.begin + k] += static_cast<double>(flow[k]);
+}
+
+/// What the method's own arithmetic must come to, from what travelled.
+std::vector<float> Audit::flow(
+    Life at, Life with, const Settlement& s, const Traffic& traffic, const Piece& piece) {
+  const std::size_t n = piece.range.count;
+  Buffer theirs(n * sizeof(float));
+  Buffer ours(n * sizeof(float));
+  decode(traffic, *s.theirs, theirs);
+  decode(traffic, *s.ours, ours);
+  if (traffic.running) {
+    const auto add = [&](std::vector<float>& sum, Buffer& increment) {
+      sum.resize(std::max(sum.size(), piece.range.begin + n));
+      for (std::size_t k = 0; k < n; ++k)
+        increment.floats()[k] = sum[piece.range.begin + k] += increment.floats()[k];
+    };
+    const std::pair edge{Pair{at, with}, piece.stream};
+    add(told_[edge], ours);
+    add(heard_[edge], theirs);
   }
+  const float w = s.weight * clip_factor(traffic, theirs, ours);
+  std::vector<float> flow(n);
+  for (std::size_t k = 0; k < n; ++k) flow[k] = w * (theirs.floats()[k] - ours.floats()[k]);
+  return flow;
 }
 
 void Audit::advance(Life at, Life with, Side& side, const Settlement& s) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gossip/journal.h"
+#include "gossip/traffic.h"
 
 namespace gv {
 
@@ -25,12 +26,14 @@ struct Life {
 /// One end may miss the last exchange only if the other is dead.
 class Audit {
  public:
-  void settled(Life at, Life with, const Settlement& settlement);
+  /// `traffic`: what the settlement's halves carry, of vectors of length d.
+  void settled(
+      Life at, Life with, const Settlement& settlement, const Traffic& traffic, std::size_t d);
   /// What this life did, and what was done with it, says nothing about the others.
   void distrust(Life life) { liars_.insert(life); }
   /// At the end. `dead`: whether a life ended without its last words.
   void close(const std::function<bool(Life)>& dead);
-  /// The sum of what a life's exchanges added to its vector, as far as it was finite.
+  /// The sum of what a life's exchanges added to its x, as far as it was finite.
   const std::vector<double>& flows(Life life) { return flows_[life]; }
   const std::vector<std::string>& violations() const { return violations_; }
 
@@ -43,11 +46,15 @@ class Audit {
   using Pair = std::pair<Life, Life>;
 
   bool trusted(Life a, Life b) const { return !liars_.contains(a) && !liars_.contains(b); }
+  std::vector<float> flow(
+      Life at, Life with, const Settlement& s, const Traffic& traffic, const Piece& piece);
   void advance(Life at, Life with, Side& side, const Settlement& s);
   void compare(const Pair& pair, const Settlement& a, const Settlement& b);
 
   std::map<Pair, std::array<Side, 2>> pairs_;
   std::map<Life, std::vector<double>> flows_;
+  /// Of running traffic, what one life has told another, and heard of it: by stream.
+  std::map<std::pair<Pair, std::size_t>, std::vector<float>> told_, heard_;
   std::set<Life> liars_;
   std::vector<std::string> violations_;
 };

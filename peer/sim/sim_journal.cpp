@@ -26,7 +26,12 @@ void SimJournal::store(Round round, std::vector<std::byte> state) {
 void SimJournal::settled(const Settlement& settlement) {
   if (shared_.audit == nullptr) return;
   const auto with = shared_.faults->network().life_of_neighbor(id_, settlement.with);
-  shared_.audit->settled({id_, life_}, {settlement.with, with.value()}, settlement);
+  const Peer& self = *shared_.peers[id_];
+  shared_.audit->settled({id_, life_},
+                         {settlement.with, with.value()},
+                         settlement,
+                         self.plan.traffic,
+                         self.replica.size());
 }
 
 void SimJournal::note(const PeerEvent& event) {

@@ -26,22 +26,22 @@ class BadReplica : public Replica {
     if (r.begin + r.count == size()) step();
     return bad;
   }
-  bool add_flow(Range r, float w, const Buffer& theirs, const Buffer& ours) override {
+  bool add_flow(Vector v, Range r, float w, const Buffer& theirs, const Buffer& ours) override {
     switch (bug_) {
       case Arithmetic::drop_late_flow:
         return true;
       case Arithmetic::apply_late_twice:
-        real_->add_flow(r, w, theirs, ours);
+        real_->add_flow(v, r, w, theirs, ours);
         break;
       case Arithmetic::late_against_x: {
         Buffer now(r.count * sizeof(float));
         real_->snapshot(Vector::x, r, now);
-        return real_->add_flow(r, w, theirs, now);
+        return real_->add_flow(v, r, w, theirs, now);
       }
       case Arithmetic::mix_not_finite:
         break;
     }
-    return real_->add_flow(r, w, theirs, ours);
+    return real_->add_flow(v, r, w, theirs, ours);
   }
 
   std::size_t size() const override { return real_->size(); }

@@ -30,7 +30,7 @@ constexpr std::array<double, 3> looked_at{1.0 / 16, 1.0 / 4, 1.0};  ///< of the 
 
 void check(const Assembly& fleet) {
   const OptimizerSpec& o = fleet.fleet.optimizer;
-  if (fleet.algorithm->kind != "d-psgd" || fleet.schedule)
+  if (!fleet.is_plain_d_psgd() || fleet.schedule)
     refuse(fleet, "algorithm", "is for d-psgd on a topology that stays");
   if (o.kind != "sgd" || o.nesterov || o.weight_decay != 0)
     refuse(fleet, "train.optimizer", "is for sgd, without nesterov and weight_decay");

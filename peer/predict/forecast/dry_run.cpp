@@ -29,7 +29,7 @@ class BlankReplica : public Replica {
   double rate() const override { return 1; }
   NotFinite mix(Range, const Flows&) override { return {}; }
   NotFinite mix_and_step(Range, const Flows&) override { return {}; }
-  bool add_flow(Range, float, const Buffer&, const Buffer&) override { return true; }
+  bool add_flow(Vector, Range, float, const Buffer&, const Buffer&) override { return true; }
   void snapshot(Vector, Range, Buffer& out) const override {
     std::ranges::fill(out.floats(), 0.0F);  // a server looks whether what comes is finite
   }
@@ -38,7 +38,9 @@ class BlankReplica : public Replica {
   void scale(Vector, float) override {}
   void axpby(float, Vector, float, Vector, Range) override {}
   double dot(Vector, Vector, Range) const override { return 0; }
-  void encode(const Codec&, Vector, Range, Buffer&) const override {}
+  void encode(const Codec& codec, Vector, Range r, Buffer& out) const override {
+    gv::encode(codec, std::vector<float>(r.count), {out.data(), out.size()});
+  }
   bool decode(const Codec&, Vector, Range, const Buffer&) override { return true; }
   bool finite() const override { return true; }
   Evaluation evaluate() override { return {}; }

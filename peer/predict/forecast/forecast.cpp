@@ -138,7 +138,7 @@ void advise(FleetForecast& forecast) {
 std::optional<FleetForecast> forecast(const Assembly& fleet,
                                       double bytes_per_round,
                                       const ForecastOptions& options) {
-  if (fleet.algorithm->kind != "d-psgd") return std::nullopt;
+  if (!fleet.is_plain_d_psgd()) return std::nullopt;
   const Candidate own = own_candidate(fleet);
   const double receivers = busiest_receivers(*own.rounds);
   Forecaster forecaster(fleet, bytes_per_round / (receivers > 0 ? receivers : 1));

@@ -34,8 +34,8 @@ std::optional<RegressionProblem> regression_problem(const Assembly& fleet) {
   const bool linear = f.data.kind == "linear" && f.model.kind == "linear";
   const std::uint32_t batch = f.peers.front().batch;
   const bool even = std::ranges::all_of(f.peers, [&](const auto& p) { return p.batch == batch; });
-  if (!linear || !even || !plain(f.optimizer) || fleet.algorithm->kind != "d-psgd" ||
-      f.local_steps != 1 || f.data.partition.kind != "iid")
+  if (!linear || !even || !plain(f.optimizer) || !fleet.is_plain_d_psgd() || f.local_steps != 1 ||
+      f.data.partition.kind != "iid")
     return std::nullopt;
   if (static_cast<double>(fleet.rounds) > fresh_rounds(fleet)) return std::nullopt;
   RegressionProblem problem;

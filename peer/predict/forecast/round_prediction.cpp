@@ -159,7 +159,7 @@ RoundPrediction predict_all_reduce_round(const Assembly& fleet) {
 
 RoundPrediction predict_round(const Assembly& fleet) {
   const AlgorithmRow& row = *fleet.algorithm;
-  if (row.kind == "d-psgd") {
+  if (fleet.is_plain_d_psgd()) {
     return fleet.schedule ? predict_gossip_round(fleet, *fleet.schedule)
                           : predict_gossip_round(fleet, PeriodicSchedule({*fleet.w}));
   }

@@ -88,14 +88,14 @@ TEST_P(ReplicaTest, ALateFlowIsAppliedAgainstWhatWasSent) {
   const std::vector<float> before = values(*replica);
   const std::vector<float> theirs = normal(r.count, 1);
   const std::vector<float> ours = normal(r.count, 2);
-  EXPECT_TRUE(replica->add_flow(r, 0.25F, *payload(theirs), *payload(ours)));
+  EXPECT_TRUE(replica->add_flow(Vector::x, r, 0.25F, *payload(theirs), *payload(ours)));
   std::vector<float> expected = before;
   for (std::size_t k = 0; k < r.count; ++k) expected[r.begin + k] += 0.25F * (theirs[k] - ours[k]);
   EXPECT_EQ(values(*replica), expected);
 
   std::vector<float> bad = theirs;
   bad[17] = nan;
-  EXPECT_FALSE(replica->add_flow(r, 0.25F, *payload(bad), *payload(ours)));
+  EXPECT_FALSE(replica->add_flow(Vector::x, r, 0.25F, *payload(bad), *payload(ours)));
   for (std::size_t k = 0; k < r.count; ++k)
     if (k != 17) expected[r.begin + k] += 0.25F * (theirs[k] - ours[k]);
   EXPECT_EQ(values(*replica), expected);

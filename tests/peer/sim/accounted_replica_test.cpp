@@ -36,7 +36,7 @@ TEST(AccountedReplica, ItsAccountBeginsAnewWhereItIsRestored) {
   train(first, 3);
   // A flow: x moves, the account does not.
   const std::vector<double> own = first.own();
-  first.add_flow({0, 3}, 0.5F, *filled(3, 2), *filled(3, 1));
+  first.add_flow(Vector::x, {0, 3}, 0.5F, *filled(3, 2), *filled(3, 1));
   EXPECT_EQ(first.own(), own);
   StateWriter out;
   first.save(out);

@@ -1,0 +1,45 @@
+#include "gossip/registry.h"
+
+// CHOCO-SGD. Koloskova, Stich & Jaggi, "Decentralized stochastic optimization and gossip algorithms
+// with compressed communication", ICML 2019, arXiv:1902.00340, Algorithm 2: x_{t+1/2} = x_t - eta
+// g_t, q_i = Q(x_{t+1/2} - x^_i) travels, x^_i += q_i, x_{t+1} = x_{t+1/2} + gamma sum_j w_ij (x^_j
+// - x^_i). Deviation: x^ is kept for each edge, so that a late neighbour does not move the mean.
+// Memory of a peer: 2 deg + 1 vectors. Per round and peer: deg messages out, of Q(d) bytes.
+
+namespace gv {
+namespace {
+
+constexpr Option options[] = {
+    {.name = "gamma",
+     .usual = 0.3,
+     .least = 0,
+     .most = 1,
+     .help = "step of consensus, gamma; the coarser the codec, the less"}};
+
+Task<> choco_sgd(Peer& me) {
+  for (; me.running(); co_await me.end_round()) {
+    co_await me.local_steps();
+    co_await me.plain_step();  // x_{t+1/2}
+    co_await me.average();     // by what both ends know of each other
+  }
+}
+
+Traffic traffic(const Setup& setup) {
+  return {.codec = setup.codec, .running = true, .step = setup.settings.find("gamma")->second};
+}
+
+}  // namespace
+
+extern const AlgorithmRow choco_sgd_row{
+    .kind = "choco-sgd",
+    .run = choco_sgd,
+    .mixes = true,
+    .traffic = traffic,
+    .codecs = Codecs::all,
+    .options = options,
+    .promise = Promise::mean,
+    .summary =
+        "D-PSGD that sends compressed differences, and what was left out later; "
+        "arXiv:1902.00340"};
+
+}  // namespace gv

@@ -1,0 +1,132 @@
+#include "gossip/flows.h"
+
+#include <utility>
+
+namespace gv {
+namespace {
+
+double passes(const Piece& piece, double passes) {
+  return passes * static_cast<double>(piece.range.count);
+}
+
+}  // namespace
+
+ExchangeFlows::ExchangeFlows(PeerCore& self) : self_(self), plain_(self.plan.traffic.plain()) {
+  const Traffic& traffic = self_.plan.traffic;
+  for (const Stream& stream : traffic.streams) {
+    Moved moved{.carries = vector(stream.carries), .moves = {}, .returns = {}, .sent = {}};
+    for (const std::string_view name : stream.moves) moved.moves.push_back(vector(name));
+    if (moved.moves.empty()) moved.moves.push_back(moved.carries);
+    if (!stream.returns.empty()) moved.returns = vector(stream.returns);
+    if (!stream.sent.empty()) moved.sent = vector(stream.sent);
+    streams_.push_back(std::move(moved));
+  }
+  if (traffic.running) difference_ = vector("what was not told yet");
+  for (const Neighbor& neighbor : self_.neighbors) memories_.push_back(memory_of(neighbor));
+}
+
+Vector ExchangeFlows::vector(std::string_view name) {
+  if (name == "x") return Vector::x;
+  if (name == "g") return Vector::g;
+  return self_.replica.vector(name);
+}
+
+ExchangeFlows::Memory ExchangeFlows::memory_of(const Neighbor& neighbor) {
+  Memory memory;
+  for (const Stream& stream : self_.plan.traffic.streams) {
+    const auto named = [&](const char* what) {
+      return self_.replica.vector(std::string(stream.carries) + what, neighbor.peer);
+    };
+    if (!neighbor.two_way) continue;
+    if (self_.plan.traffic.running) memory.told.push_back(named(": told"));
+    if (self_.plan.traffic.running) memory.heard.push_back(named(": heard"));
+    if (!stream.returns.empty()) memory.flowed.push_back(named(": flowed"));
+    if (stream.returns.empty()) memory.flowed.emplace_back();
+  }
+  return memory;
+}
+
+Task<Payload> ExchangeFlows::half(std::uint32_t part) {
+  const Piece piece = this->piece(part);
+  const Moved& stream = streams_[piece.stream];
+  const std::optional<Codec>& codec = self_.plan.traffic.codec;
+  if (!codec && !stream.sent) co_return co_await self_.snapshot(stream.carries, piece.range);
+  const auto out = self_.pool().acquire(payload_bytes(self_.plan.traffic, piece.range.count));
+  co_await self_.compute(passes(piece, 2), [&] {
+    Replica& replica = self_.replica;
+    codec ? replica.encode(*codec, stream.carries, piece.range, *out)
+          : replica.snapshot(stream.carries, piece.range, *out);
+    if (!stream.sent) return;
+    codec ? static_cast<void>(replica.decode(*codec, *stream.sent, piece.range, *out))
+          : replica.load(*stream.sent, piece.range, *out);
+  });
+  co_return out;
+}
+
+Task<Payload> ExchangeFlows::half_for(std::size_t k, std::uint32_t part) {
+  const Piece piece = this->piece(part);
+  const auto out = self_.pool().acquire(payload_bytes(self_.plan.traffic, piece.range.count));
+  co_await self_.compute(passes(piece, 5), [&] { increment(memories_[k], piece, *out); });
+  co_return out;
+}
+
+/// out <- Q(v - told); told += out.
+void ExchangeFlows::increment(const Memory& memory, const Piece& piece, Buffer& out) {
+  const auto& [stream, r] = piece;
+  Replica& replica = self_.replica;
+  const std::optional<Codec>& codec = self_.plan.traffic.codec;
+  const Vector told = memory.told[stream];
+  replica.axpby(1, streams_[stream].carries, 0, *difference_, r);
+  replica.axpby(-1, told, 1, *difference_, r);
+  codec ? replica.encode(*codec, *difference_, r, out) : replica.snapshot(*difference_, r, out);
+  if (codec) static_cast<void>(replica.decode(*codec, *difference_, r, out));
+  replica.axpby(1, *difference_, 1, told, r);
+}
+
+Task<bool> ExchangeFlows::apply(
+    std::size_t k, std::uint32_t part, float w, Payload theirs, Payload ours) {
+  const Piece piece = this->piece(part);
+  const Traffic& traffic = self_.plan.traffic;
+  Memory& memory = memories_[k];
+  if (streams_[piece.stream].returns) memory.holds = true;
+  const auto a = self_.pool().acquire(piece.range.count * sizeof(float));
+  const auto b = self_.pool().acquire(piece.range.count * sizeof(float));
+  bool finite = true;
+  co_await self_.compute(passes(piece, 4), [&] {
+    decode(traffic, *theirs, *a);
+    if (!traffic.running) decode(traffic, *ours, *b);
+    finite = move(memory, piece, w, *a, *b);
+  });
+  co_return finite;
+}
+
+bool ExchangeFlows::move(
+    const Memory& memory, const Piece& piece, float w, Buffer& theirs, Buffer& ours) {
+  const auto& [stream, r] = piece;
+  Replica& replica = self_.replica;
+  if (self_.plan.traffic.running) {
+    replica.add(memory.heard[stream], r, theirs);
+    replica.snapshot(memory.heard[stream], r, theirs);
+    replica.snapshot(memory.told[stream], r, ours);
+  }
+  w *= clip_factor(self_.plan.traffic, theirs, ours);
+  bool finite = true;
+  for (const Vector v : streams_[stream].moves) finite = replica.add_flow(v, r, w, theirs, ours);
+  if (streams_[stream].returns) replica.add_flow(memory.flowed[stream], r, w, theirs, ours);
+  return finite;
+}
+
+Task<> ExchangeFlows::take_back(std::size_t k) {
+  Memory& memory = memories_[k];
+  if (!std::exchange(memory.holds, false)) co_return;
+  const Range all{0, self_.replica.size()};
+  co_await self_.compute(4.0 * static_cast<double>(all.count), [&] {
+    for (std::size_t s = 0; s < streams_.size(); ++s) {
+      if (!streams_[s].returns) continue;
+      self_.replica.axpby(-1, memory.flowed[s], 1, *streams_[s].returns, all);
+      self_.replica.scale(memory.flowed[s], 0);
+    }
+  });
+}
+
+}  // namespace gv

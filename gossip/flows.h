@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "gossip/core.h"
+#include "gossip/traffic.h"
+
+namespace gv {
+
+/// The arithmetic of a method's exchanges on the replica: what of its vectors travels, and what a
+/// half that has come moves. When, with whom and how often is decided by the protocol (exchange.h).
+class ExchangeFlows {
+ public:
+  explicit ExchangeFlows(PeerCore& self);
+
+  bool plain() const { return plain_; }
+  /// What travels is another one for each receiver.
+  bool for_each() const { return self_.plan.traffic.running; }
+  std::uint32_t parts() const { return parts_of(self_.plan.traffic, self_.replica.size()); }
+  Piece piece(std::uint32_t part) const {
+    return part_of(self_.plan.traffic, self_.replica.size(), part);
+  }
+
+  /// What travels of a part to all receivers; `for_each()`: to neighbour k.
+  Task<Payload> half(std::uint32_t part);
+  Task<Payload> half_for(std::size_t k, std::uint32_t part);
+  /// Applies the flow of a part between our half and theirs. False: theirs held values that are not
+  /// finite.
+  Task<bool> apply(std::size_t k, std::uint32_t part, float w, Payload theirs, Payload ours);
+  /// Neighbour k is missing from now on: what flowed over its edge is given back, once.
+  Task<> take_back(std::size_t k);
+
+ private:
+  struct Moved {
+    Vector carries;
+    std::vector<Vector> moves;
+    std::optional<Vector> returns, sent;
+  };
+  /// Of one edge, by stream.
+  struct Memory {
+    std::vector<Vector> told, heard, flowed;
+    bool holds = false;  ///< something has flowed that was not given back
+  };
+
+  Vector vector(std::string_view name);
+  Memory memory_of(const Neighbor& neighbor);
+  void increment(const Memory& memory, const Piece& piece, Buffer& out);
+  bool move(const Memory& memory, const Piece& piece, float w, Buffer& theirs, Buffer& ours);
+
+  PeerCore& self_;
+  const bool plain_;
+  std::vector<Moved> streams_;
+  std::vector<Memory> memories_;  ///< by place of the neighbour
+  std::optional<Vector> difference_;
+};
+
+}  // namespace gv

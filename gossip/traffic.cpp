@@ -1,0 +1,79 @@
+#include "gossip/traffic.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "gossip/message.h"
+#include "optim/dot.h"
+
+namespace gv {
+namespace {
+
+/// Values of one part, but for the last.
+std::size_t most_values(const Traffic& traffic) {
+  return traffic.clip > 0 ? SIZE_MAX : piece_floats;
+}
+
+std::uint32_t parts_of_vector(const Traffic& traffic, std::size_t d) {
+  const std::size_t most = std::min(std::max<std::size_t>(d, 1), most_values(traffic));
+  return static_cast<std::uint32_t>((d + most - 1) / most);
+}
+
+}  // namespace
+
+bool Traffic::plain() const {
+  const Stream& first = streams[0];
+  const bool x = first.carries == "x" && first.moves.empty() && first.returns.empty() &&
+                 first.sent.empty() && streams.size() == 1;
+  return x && !codec && !running && step == 1 && clip == 0;
+}
+
+std::uint32_t parts_of(const Traffic& traffic, std::size_t d) {
+  return parts_of_vector(traffic, d) * static_cast<std::uint32_t>(traffic.streams.size());
+}
+
+Piece part_of(const Traffic& traffic, std::size_t d, std::uint32_t part) {
+  const std::uint32_t each = parts_of_vector(traffic, d);
+  const std::size_t most = std::min(d, most_values(traffic));
+  const std::size_t begin = part % each * most;
+  return {part / each, {begin, std::min(most, d - begin)}};
+}
+
+std::size_t payload_bytes(const Traffic& traffic, std::size_t count) {
+  return traffic.codec ? traffic.codec->bytes(count) : count * sizeof(float);
+}
+
+std::size_t exchange_bytes(const Traffic& traffic, std::size_t d) {
+  std::size_t bytes = 0;
+  for (std::uint32_t part = 0; part < parts_of(traffic, d); ++part)
+    bytes += payload_bytes(traffic, part_of(traffic, d, part).range.count);
+  return bytes;
+}
+
+std::size_t most_payload_bytes(const Traffic& traffic, std::size_t d) {
+  return payload_bytes(traffic, std::min(d, most_values(traffic)));
+}
+
+bool is_payload(const Traffic& traffic, const Buffer& payload, std::size_t count) {
+  if (!traffic.codec) return payload.size() == count * sizeof(float);
+  return is_encoding(*traffic.codec, {payload.data(), payload.size()}, count);
+}
+
+void decode(const Traffic& traffic, const Buffer& payload, Buffer& out) {
+  if (traffic.codec) {
+    decode(*traffic.codec, {payload.data(), payload.size()}, out.floats());
+  } else {
+    std::memcpy(out.data(), payload.data(), payload.size());
+  }
+}
+
+float clip_factor(const Traffic& traffic, const Buffer& theirs, const Buffer& ours) {
+  if (traffic.clip == 0) return 1;
+  std::vector<float> apart(ours.floats().begin(), ours.floats().end());
+  for (std::size_t k = 0; k < apart.size(); ++k) apart[k] -= theirs.floats()[k];
+  const double norm = std::sqrt(dot(apart, apart));
+  return norm > traffic.clip ? static_cast<float>(traffic.clip / norm) : 1.0F;
+}
+
+}  // namespace gv

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "optim/codec.h"
+#include "optim/train/replica.h"
+
+namespace gv {
+
+/// One vector that travels in every exchange of a method, and what its flow moves. Vectors by name:
+/// "x", "g", or one of the method's own.
+struct Stream {
+  std::string_view carries = "x";
+  /// Each += w (theirs - ours), of what travelled. Empty: the vector itself.
+  std::vector<std::string_view> moves{};
+  /// The flows over each edge are summed, and this vector gives back the sum of an edge whose other
+  /// end is missing from then on. Empty: none does.
+  std::string_view returns{};
+  /// Takes what travelled of ours, decoded. Empty: none does.
+  std::string_view sent{};
+};
+
+/// What the exchanges of a method carry and what their flows move: as a rule x, as it is.
+struct Traffic {
+  std::vector<Stream> streams{Stream{}};
+  std::optional<Codec> codec{};  ///< none: floats
+  /// What travels is an increment, Q(v - told), and both ends add it to what they know of each
+  /// other over this edge: told += Q here, heard += Q there. The flow is w (heard - told). Sums for
+  /// each edge keep the mean even if an edge is late; one x^ for all of them does not.
+  bool running = false;
+  double step = 1;  ///< times the weight of the edge
+  /// A flow counts for no more than a distance of this norm: w min(1, clip / ||theirs - ours||).
+  /// 0: as it is. The vector then travels as one piece.
+  double clip = 0;
+
+  /// x as it is, moved by all its flows at once.
+  bool plain() const;
+};
+
+/// A part of an exchange: so much of one of its streams.
+struct Piece {
+  std::size_t stream = 0;
+  Range range;
+};
+
+/// In how many parts an exchange of vectors of length d travels, and which.
+std::uint32_t parts_of(const Traffic& traffic, std::size_t d);
+Piece part_of(const Traffic& traffic, std::size_t d, std::uint32_t part);
+/// Of `count` values as they travel.
+std::size_t payload_bytes(const Traffic& traffic, std::size_t count);
+/// Of a whole exchange, one way, and of its largest part.
+std::size_t exchange_bytes(const Traffic& traffic, std::size_t d);
+std::size_t most_payload_bytes(const Traffic& traffic, std::size_t d);
+/// Whether this can be what travels of so many values.
+bool is_payload(const Traffic& traffic, const Buffer& payload, std::size_t count);
+
+/// out <- the floats of what travelled.
+void decode(const Traffic& traffic, const Buffer& payload, Buffer& out);
+/// min(1, clip / ||theirs - ours||): the same bits at both ends.
+float clip_factor(const Traffic& traffic, const Buffer& theirs, const Buffer& ours);
+
+}  // namespace gv
