@@ -26,6 +26,7 @@ Exchange::Exchange(PeerCore& self, Roster& roster, Pace& pace, Post& post)
     edge.weight = neighbor.weight;
     edge.hears = neighbor.sends;
     edge.tells = neighbor.receives;
+    edge.anew = self.plan.rejoins;
     edges_.push_back(std::move(edge));
   }
   post_.hurry_when([this] { return somebody_waits(); });
@@ -97,6 +98,7 @@ void Exchange::replaced(std::size_t k) {
     edge.turn = open(k) ? Turn::late : Turn::idle;
   }
   edge.sharing = false;
+  edge.anew = !legacy.sums;
   if (!legacy.numbers) edge.number = {};
 }
 

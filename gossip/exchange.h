@@ -70,6 +70,7 @@ class Exchange {
     Turn turn = Turn::idle;
     bool hears = false;     ///< it sends to us in this round
     bool tells = false;     ///< we send to it in this round
+    bool anew = false;      ///< one end has a successor: see ExchangeFlows::forget
     bool sharing = false;   ///< our contribution of this round is not all sent
     ExchangeNumber number;  ///< of the open exchange, or the next one
     float weight = 0;       ///< W_ij; of a schedule: in the round in which the open exchange began
@@ -100,6 +101,7 @@ class Exchange {
 
   // exchange_round.cpp
   Task<> begin_round();
+  Task<> forget();
   void look_up_row();
   void choose_edges();
   void open_edges(std::uint32_t degree);

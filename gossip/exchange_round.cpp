@@ -21,14 +21,30 @@ Task<> Exchange::begin_round() {
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     if (open(k)) co_await settle_late(k, false);
     if (roster_.standing(k) == Standing::suspected && !open(k)) quarantine(k);
-    if (roster_.missing(k)) co_await flows_.take_back(k);
   }
+  co_await forget();
   if (self_.plan.schedule) look_up_row();
   if (self_.plan.catch_up && !self_.plan.schedule)
     pace_.align([this](std::size_t k) {
       return self_.neighbors[k].two_way && !open(k) && roster_.here(k) && !gone(k);
     });
   choose_edges();
+}
+
+/// What stood between us and those that are missing, or have a successor. From the beginning after
+/// each: another may get one meanwhile.
+Task<> Exchange::forget() {
+  std::size_t k = 0;
+  while (k < edges_.size()) {
+    const bool missing = roster_.missing(k) && flows_.remembers(k);
+    if (!missing && !edges_[k].anew) {
+      ++k;
+      continue;
+    }
+    edges_[k].anew = false;
+    co_await flows_.forget(k);
+    k = 0;
+  }
 }
 
 /// Which edges stand in the row, and with which weight.

@@ -66,6 +66,7 @@ Task<Payload> ExchangeFlows::half(std::uint32_t part) {
 Task<Payload> ExchangeFlows::half_for(std::size_t k, std::uint32_t part) {
   const Piece piece = this->piece(part);
   const auto out = self_.pool().acquire(payload_bytes(self_.plan.traffic, piece.range.count));
+  memories_[k].holds = true;
   co_await self_.compute(passes(piece, 5), [&] { increment(memories_[k], piece, *out); });
   co_return out;
 }
@@ -88,7 +89,7 @@ Task<bool> ExchangeFlows::apply(
   const Piece piece = this->piece(part);
   const Traffic& traffic = self_.plan.traffic;
   Memory& memory = memories_[k];
-  if (streams_[piece.stream].returns) memory.holds = true;
+  memory.holds = true;
   const auto a = self_.pool().acquire(piece.range.count * sizeof(float));
   const auto b = self_.pool().acquire(piece.range.count * sizeof(float));
   bool finite = true;
@@ -116,17 +117,22 @@ bool ExchangeFlows::move(
   return finite;
 }
 
-Task<> ExchangeFlows::take_back(std::size_t k) {
+Task<> ExchangeFlows::forget(std::size_t k) {
   Memory& memory = memories_[k];
-  if (!std::exchange(memory.holds, false)) co_return;
-  const Range all{0, self_.replica.size()};
-  co_await self_.compute(4.0 * static_cast<double>(all.count), [&] {
-    for (std::size_t s = 0; s < streams_.size(); ++s) {
-      if (!streams_[s].returns) continue;
-      self_.replica.axpby(-1, memory.flowed[s], 1, *streams_[s].returns, all);
-      self_.replica.scale(memory.flowed[s], 0);
-    }
-  });
+  if (plain_ || !std::exchange(memory.holds, false)) co_return;
+  co_await self_.compute(4.0 * static_cast<double>(self_.replica.size()), [&] { clear(memory); });
+}
+
+void ExchangeFlows::clear(const Memory& memory) {
+  Replica& replica = self_.replica;
+  const Range all{0, replica.size()};
+  for (const Vector v : memory.told) replica.scale(v, 0);
+  for (const Vector v : memory.heard) replica.scale(v, 0);
+  for (std::size_t s = 0; s < memory.flowed.size(); ++s) {
+    if (!streams_[s].returns) continue;
+    replica.axpby(-1, memory.flowed[s], 1, *streams_[s].returns, all);
+    replica.scale(memory.flowed[s], 0);
+  }
 }
 
 }  // namespace gv

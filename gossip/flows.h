@@ -29,8 +29,10 @@ class ExchangeFlows {
   /// Applies the flow of a part between our half and theirs. False: theirs held values that are not
   /// finite.
   Task<bool> apply(std::size_t k, std::uint32_t part, float w, Payload theirs, Payload ours);
-  /// Neighbour k is missing from now on: what flowed over its edge is given back, once.
-  Task<> take_back(std::size_t k);
+  /// What stood between us and neighbour k counts no more: it is missing from now on, or it or we
+  /// begin anew. What flowed over the edge is given back.
+  Task<> forget(std::size_t k);
+  bool remembers(std::size_t k) const { return !plain_ && memories_[k].holds; }
 
  private:
   struct Moved {
@@ -41,10 +43,11 @@ class ExchangeFlows {
   /// Of one edge, by stream.
   struct Memory {
     std::vector<Vector> told, heard, flowed;
-    bool holds = false;  ///< something has flowed that was not given back
+    bool holds = true;  ///< something may stand in these
   };
 
   Vector vector(std::string_view name);
+  void clear(const Memory& memory);
   Memory memory_of(const Neighbor& neighbor);
   void increment(const Memory& memory, const Piece& piece, Buffer& out);
   bool move(const Memory& memory, const Piece& piece, float w, Buffer& theirs, Buffer& ours);

@@ -39,6 +39,9 @@ struct Plan {
   bool live_degrees = false;
   /// A peer that was away goes on in its neighbours' round; they end together.
   bool catch_up = false;
+  /// Follows a process of this peer that has died: what stood between that one and the neighbours
+  /// counts no more, at either end.
+  bool rejoins = false;
   bool fetch = false;                       ///< begins with a neighbour's model, always
   Time deadline{std::chrono::seconds(30)};  ///< for a neighbour's part in a round; 0: none
   /// Of silence, and a neighbour counts as away. A collective, which the deadline would end, waits

@@ -37,6 +37,7 @@ struct Legacy {
   bool exchange = false;  ///< the one left open
   bool numbers = false;
   bool mail = false;  ///< what the dead one had sent
+  bool sums = false;  ///< what both had told each other (Traffic::running), and what had flowed
 };
 
 /// The decisions of the exchange protocol (exchange.h): each is the same at both ends, for it

@@ -173,7 +173,7 @@ __global__ void add_kernel(float* v, const float* in, std::size_t count) {
 
 __global__ void scale_kernel(float* v, float factor, std::size_t count) {
   const std::size_t k = thread_index();
-  if (k < count) v[k] *= factor;
+  if (k < count) v[k] = factor == 0 ? 0 : v[k] * factor;
 }
 
 __global__ void axpby_kernel(float a, const float* from, float b, float* to, std::size_t count) {

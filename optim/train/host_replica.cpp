@@ -105,7 +105,7 @@ class HostReplica : public Replica {
   }
   bool finite() const override { return all_finite(x_.floats()); }
   void scale(Vector v, float factor) override {
-    for (float& value : part(v, {0, size()})) value *= factor;
+    for (float& value : part(v, {0, size()})) value = factor == 0 ? 0 : value * factor;
   }
   void axpby(float a, Vector from, float b, Vector to, Range r) override {
     const std::span<const float> in = part(from, r);

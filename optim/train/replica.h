@@ -82,7 +82,8 @@ class Replica {
                         Buffer& out) const = 0;  ///< out <- v[r]; out.size() == 4 r.count
   virtual void load(Vector v, Range r, const Buffer& in) = 0;  ///< v[r] <- in
   virtual void add(Vector v, Range r, const Buffer& in) = 0;   ///< v[r] <- v[r] + in
-  virtual void scale(Vector v, float factor) = 0;              ///< v <- factor v
+  /// v <- factor v, and 0 where the factor is 0, whatever stood there.
+  virtual void scale(Vector v, float factor) = 0;
   /// to[r] <- a from[r] + b to[r], and a from[r] where b is 0; from and to may be the same.
   virtual void axpby(float a, Vector from, float b, Vector to, Range r) = 0;
   /// sum_k u[k] v[k] over r: the bits of optim/dot.h, on every device.

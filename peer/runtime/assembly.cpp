@@ -213,8 +213,7 @@ Plan Assembly::plan(PeerId i) const {
       .checkpoint_every = fleet.checkpoint.every,
       .local_steps = fleet.local_steps,
       .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
-      .catch_up = averaging && algorithm->promise == Promise::mean && algorithm->synchronous &&
-                  !traffic().running,
+      .catch_up = averaging && algorithm->promise == Promise::mean && algorithm->synchronous,
       .deadline = fleet.faults.deadline,
       .dead_after = fleet.faults.dead_after,
       .patience = patience(fleet),

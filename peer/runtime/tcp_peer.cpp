@@ -71,6 +71,7 @@ TcpPeer::TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options)
   TcpOptions tcp = tcp_options(fleet, plan, options);
   if (!options.folder.empty()) keep_books(tcp.links.self, options.folder);
   const std::optional<Checkpoint> past = beginning(options);
+  plan.rejoins = options.rejoin;
   plan.fetch = options.rejoin && !past;
   tcp.memory = replica_->buffer_memory();
   tcp.runs_inline = [this](double flops) { return replica_->runs_inline(flops); };

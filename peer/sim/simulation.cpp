@@ -115,6 +115,7 @@ class Simulation {
   Peer* succeed(Life life, const std::optional<Checkpoint>& past) {
     std::unique_ptr<Replica> replica = make_replica(life.peer);
     Plan plan = fleet_.plan(life.peer);
+    plan.rejoins = true;
     plan.fetch = !past;
     if (past) restore(*replica, *past);
     Peer* peer = begin_life(life.peer, life.number, plan, std::move(replica));

@@ -189,7 +189,10 @@ void Trial::check_memory() {
     const Record& record = present(i);
     if (record.dead || record.liar || !record.started) continue;
     const std::size_t degree = record.peer->neighbors.size();
-    const std::uint64_t most = (2 * degree + 3) * record.peer->replica.size() * sizeof(float);
+    const Peer& peer = *record.peer;
+    const std::size_t model = peer.replica.size() * sizeof(float);
+    const std::uint64_t most =
+        (2 * degree + 3) * std::max(model, exchange_bytes(peer.plan.traffic, peer.replica.size()));
     const std::uint64_t kept = faults_.network().unacknowledged_bytes(i);
     if (kept > most)
       violations_.push_back(fmt::format(

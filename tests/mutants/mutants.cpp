@@ -52,6 +52,7 @@ std::vector<Mutant> of_peers() {
       {"keep_numbers_of_the_dead", rules<Inherits>(Legacy{.numbers = true})},
       {"keep_exchange_of_the_dead", rules<Inherits>(Legacy{.exchange = true})},
       {"keep_mail_of_the_dead", rules<Inherits>(Legacy{.mail = true})},
+      {"keep_sums_of_the_dead", rules<Inherits>(Legacy{.sums = true})},
       {"mix_what_is_not_finite", replica(Arithmetic::mix_not_finite)},
       {"quarantine_without_goodbye", between(quarantine_silently)},
       {"fetch_without_answer", between(answer_no_fetch)},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -22,17 +23,18 @@ struct Result {
   std::string hash;
 };
 
-/// Peers that begin at `start`, coordinate 0; at the fleet's own start where it is empty.
-inline Result run(const Fleet& fleet, const Values& start = {}) {
+/// Peers that begin at `start`, each at its own vector; at the fleet's own start where it is empty.
+inline Result run_from(const Fleet& fleet, const std::vector<Values>& start) {
   const Assembly assembly(fleet);
   Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
   SimulationOptions options;
   options.threads = 1;
   for (PeerId i = 0; i < start.size(); ++i) {
     const auto replica = assembly.host_replica(i);
-    Buffer x(sizeof(float));
-    x.floats()[0] = static_cast<float>(start[i]);
-    replica->load(Vector::x, {0, 1}, x);
+    Buffer x(start[i].size() * sizeof(float));
+    std::ranges::transform(
+        start[i], x.floats().begin(), [](double value) { return static_cast<float>(value); });
+    replica->load(Vector::x, {0, start[i].size()}, x);
     StateWriter state;
     replica->save(state);
     options.resume.push_back(
@@ -43,6 +45,13 @@ inline Result run(const Fleet& fleet, const Values& start = {}) {
   for (const auto& [peer, report] : observer.finals())
     result.x.emplace_back(report.model->floats().begin(), report.model->floats().end());
   return result;
+}
+
+/// The same of peers with one coordinate each.
+inline Result run(const Fleet& fleet, const Values& start = {}) {
+  std::vector<Values> each;
+  for (const double value : start) each.push_back({value});
+  return run_from(fleet, each);
 }
 
 inline Values first_coordinates(const Result& result) {
