@@ -75,4 +75,10 @@ Task<Payload> PeerCore::snapshot(Vector v, Range r) {
   co_return copy;
 }
 
+Payload PeerCore::one_number(double value) {
+  const auto out = pool_.acquire(sizeof(float));
+  out->floats()[0] = static_cast<float>(value);
+  return out;
+}
+
 }  // namespace gv

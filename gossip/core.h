@@ -50,6 +50,8 @@ class PeerCore {
   Task<> compute(double flops, std::function<void()> job);
   /// Frozen copy of v[r]; the only host copy a vector makes on its way out.
   Task<Payload> snapshot(Vector v, Range r);
+  /// What stands beside a vector in a message of its own, as a float.
+  Payload one_number(double value);
 
  private:
   BufferPool pool_{replica.buffer_memory()};

@@ -11,10 +11,16 @@ double passes(const Piece& piece, double passes) {
 
 }  // namespace
 
-ExchangeFlows::ExchangeFlows(PeerCore& self) : self_(self), plain_(self.plan.traffic.plain()) {
+ExchangeFlows::ExchangeFlows(PeerCore& self)
+    : self_(self),
+      plain_(self.plan.traffic.plain()),
+      for_each_(self.plan.traffic.running || self.plan.traffic.streams[0].to_each) {
   const Traffic& traffic = self_.plan.traffic;
   for (const Stream& stream : traffic.streams) {
-    Moved moved{.carries = vector(stream.carries), .moves = {}, .returns = {}, .sent = {}};
+    Moved moved{.carries = stream.to_each ? Vector::x : vector(stream.carries),
+                .moves = {},
+                .returns = {},
+                .sent = {}};
     for (const std::string_view name : stream.moves) moved.moves.push_back(vector(name));
     if (moved.moves.empty()) moved.moves.push_back(moved.carries);
     if (!stream.returns.empty()) moved.returns = vector(stream.returns);
@@ -38,6 +44,9 @@ ExchangeFlows::Memory ExchangeFlows::memory_of(const Neighbor& neighbor) {
       return self_.replica.vector(std::string(stream.carries) + what, neighbor.peer);
     };
     if (!neighbor.two_way) continue;
+    if (stream.to_each) memory.carried.push_back(named(""));
+    if (!stream.theirs.empty())
+      memory.theirs.push_back(self_.replica.vector(stream.theirs, neighbor.peer));
     if (self_.plan.traffic.running) memory.told.push_back(named(": told"));
     if (self_.plan.traffic.running) memory.heard.push_back(named(": heard"));
     if (!stream.returns.empty()) memory.flowed.push_back(named(": flowed"));
@@ -53,12 +62,10 @@ Task<Payload> ExchangeFlows::half(std::uint32_t part) {
   if (!codec && !stream.sent) co_return co_await self_.snapshot(stream.carries, piece.range);
   const auto out = self_.pool().acquire(payload_bytes(self_.plan.traffic, piece.range.count));
   co_await self_.compute(passes(piece, 2), [&] {
-    Replica& replica = self_.replica;
-    codec ? replica.encode(*codec, stream.carries, piece.range, *out)
-          : replica.snapshot(stream.carries, piece.range, *out);
+    encode(stream.carries, piece.range, *out);
     if (!stream.sent) return;
-    codec ? static_cast<void>(replica.decode(*codec, *stream.sent, piece.range, *out))
-          : replica.load(*stream.sent, piece.range, *out);
+    codec ? static_cast<void>(self_.replica.decode(*codec, *stream.sent, piece.range, *out))
+          : self_.replica.load(*stream.sent, piece.range, *out);
   });
   co_return out;
 }
@@ -67,8 +74,17 @@ Task<Payload> ExchangeFlows::half_for(std::size_t k, std::uint32_t part) {
   const Piece piece = this->piece(part);
   const auto out = self_.pool().acquire(payload_bytes(self_.plan.traffic, piece.range.count));
   memories_[k].holds = true;
-  co_await self_.compute(passes(piece, 5), [&] { increment(memories_[k], piece, *out); });
+  const Memory& memory = memories_[k];
+  co_await self_.compute(passes(piece, 5), [&] {
+    self_.plan.traffic.running ? increment(memory, piece, *out)
+                               : encode(memory.carried[piece.stream], piece.range, *out);
+  });
   co_return out;
+}
+
+void ExchangeFlows::encode(Vector v, Range r, Buffer& out) {
+  const std::optional<Codec>& codec = self_.plan.traffic.codec;
+  codec ? self_.replica.encode(*codec, v, r, out) : self_.replica.snapshot(v, r, out);
 }
 
 /// out <- Q(v - told); told += out.
@@ -79,7 +95,7 @@ void ExchangeFlows::increment(const Memory& memory, const Piece& piece, Buffer& 
   const Vector told = memory.told[stream];
   replica.axpby(1, streams_[stream].carries, 0, *difference_, r);
   replica.axpby(-1, told, 1, *difference_, r);
-  codec ? replica.encode(*codec, *difference_, r, out) : replica.snapshot(*difference_, r, out);
+  encode(*difference_, r, out);
   if (codec) static_cast<void>(replica.decode(*codec, *difference_, r, out));
   replica.axpby(1, *difference_, 1, told, r);
 }
@@ -110,6 +126,7 @@ bool ExchangeFlows::move(
     replica.snapshot(memory.heard[stream], r, theirs);
     replica.snapshot(memory.told[stream], r, ours);
   }
+  if (!memory.theirs.empty()) replica.load(memory.theirs[stream], r, theirs);
   w *= clip_factor(self_.plan.traffic, theirs, ours);
   bool finite = true;
   for (const Vector v : streams_[stream].moves) finite = replica.add_flow(v, r, w, theirs, ours);

@@ -17,7 +17,7 @@ class ExchangeFlows {
 
   bool plain() const { return plain_; }
   /// What travels is another one for each receiver.
-  bool for_each() const { return self_.plan.traffic.running; }
+  bool for_each() const { return for_each_; }
   std::uint32_t parts() const { return parts_of(self_.plan.traffic, self_.replica.size()); }
   Piece piece(std::uint32_t part) const {
     return part_of(self_.plan.traffic, self_.replica.size(), part);
@@ -42,7 +42,7 @@ class ExchangeFlows {
   };
   /// Of one edge, by stream.
   struct Memory {
-    std::vector<Vector> told, heard, flowed;
+    std::vector<Vector> carried, told, heard, flowed, theirs;
     bool holds = true;  ///< something may stand in these
   };
 
@@ -50,10 +50,11 @@ class ExchangeFlows {
   void clear(const Memory& memory);
   Memory memory_of(const Neighbor& neighbor);
   void increment(const Memory& memory, const Piece& piece, Buffer& out);
+  void encode(Vector v, Range r, Buffer& out);
   bool move(const Memory& memory, const Piece& piece, float w, Buffer& theirs, Buffer& ours);
 
   PeerCore& self_;
-  const bool plain_;
+  const bool plain_, for_each_;
   std::vector<Moved> streams_;
   std::vector<Memory> memories_;  ///< by place of the neighbour
   std::optional<Vector> difference_;

@@ -256,6 +256,7 @@ void Post::goodbye(PeerId from, std::uint64_t number) {
 }
 
 void Post::away(std::size_t k) {
+  wake_next();
   interrupt(k, Interruption::away);
   if (stopping_) interrupt_lasting(k, Interruption::away);
 }

@@ -17,6 +17,8 @@ extern const AlgorithmRow quasi_global_momentum_row;
 extern const AlgorithmRow gossip_pga_row;
 extern const AlgorithmRow sync_parameter_server_row, async_parameter_server_row;
 extern const AlgorithmRow ad_psgd_row;
+extern const AlgorithmRow relay_sgd_row;
+extern const AlgorithmRow sgp_row;
 extern const AlgorithmRow downpour_row;
 extern const AlgorithmRow sync_easgd_row, async_easgd_row;
 extern const AlgorithmRow fedavg_row;
@@ -40,6 +42,8 @@ std::span<const AlgorithmRow* const> algorithms() {
                                    &choco_sgd_row,
                                    &deep_squeeze_row,
                                    &clipped_gossip_row,
+                                   &relay_sgd_row,
+                                   &sgp_row,
                                    &ad_psgd_row,
                                    &sync_parameter_server_row,
                                    &async_parameter_server_row,

@@ -16,10 +16,12 @@ using Algorithm = Task<> (*)(Peer&);
 
 /// What holds of a fleet whatever is late, lost or stopped, as long as nobody dies.
 enum class Promise : std::uint8_t {
-  nothing,    ///< each peer trains alone
+  nothing,    ///< each peer trains alone, or what is missing is made up for later
   mean,       ///< averaging does not change the sum of x; who dies takes its own part along
   tracking,   ///< the same, and what the peers remember of each other sums to zero; a death ends
               ///< that
+  push_sum,   ///< the sums of the masses and of their weights do not change; who dies takes its own
+              ///< part of both along
   agreement,  ///< after each operation all hold the same bits; a death ends the fleet
   once,       ///< the servers count each update once; a worker's death costs nobody else anything,
               ///< a server's ends the fleet

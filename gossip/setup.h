@@ -26,10 +26,18 @@ struct Option {
 /// The values of a method's options by name, all of them.
 using Settings = std::map<std::string, double, std::less<>>;
 
+/// How attackers attack (attack.h).
+struct Attack {
+  std::size_t kind = 0;  ///< index into attacks()
+  double strength = 1;
+};
+
 /// What a method knows of its fleet before it runs; the same on every peer.
 struct Setup {
-  PeerId peers = 1;                    ///< n: those that train, ids 0 .. n - 1
-  PeerId servers = 0;                  ///< the ids from n on
+  PeerId peers = 1;      ///< n: those that train, ids 0 .. n - 1
+  PeerId servers = 0;    ///< the ids from n on
+  PeerId attackers = 0;  ///< the last of those that train
+  Attack attack{};
   std::vector<std::uint32_t> hosts{};  ///< of each peer, the index of its machine; empty: one
   /// Of each that trains, minibatches in one pass over its data; empty: there are no samples, or
   /// they are not counted yet.

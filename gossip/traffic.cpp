@@ -24,8 +24,9 @@ std::uint32_t parts_of_vector(const Traffic& traffic, std::size_t d) {
 
 bool Traffic::plain() const {
   const Stream& first = streams[0];
-  const bool x = first.carries == "x" && first.moves.empty() && first.returns.empty() &&
-                 first.sent.empty() && streams.size() == 1;
+  const bool x = first.carries == "x" && !first.to_each && first.moves.empty() &&
+                 first.returns.empty() && first.sent.empty() && first.theirs.empty() &&
+                 streams.size() == 1;
   return x && !codec && !running && step == 1 && clip == 0;
 }
 

@@ -16,6 +16,7 @@ namespace gv {
 /// "x", "g", or one of the method's own.
 struct Stream {
   std::string_view carries = "x";
+  bool to_each = false;  ///< there is one of that name for each neighbour, which it gets
   /// Each += w (theirs - ours), of what travelled. Empty: the vector itself.
   std::vector<std::string_view> moves{};
   /// The flows over each edge are summed, and this vector gives back the sum of an edge whose other
@@ -23,6 +24,8 @@ struct Stream {
   std::string_view returns{};
   /// Takes what travelled of ours, decoded. Empty: none does.
   std::string_view sent{};
+  /// Takes what came, one for each neighbour. Empty: none does.
+  std::string_view theirs{};
 };
 
 /// What the exchanges of a method carry and what their flows move: as a rule x, as it is.

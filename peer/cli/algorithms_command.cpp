@@ -22,12 +22,22 @@ std::string_view name_of(Promise promise) {
       return "mean";
     case Promise::tracking:
       return "tracking";
+    case Promise::push_sum:
+      return "push-sum";
     case Promise::agreement:
       return "agreement";
     case Promise::once:
       return "once";
   }
   return "";
+}
+
+/// The codecs that a row takes.
+std::vector<std::string> codecs_of(const AlgorithmRow& row) {
+  std::vector<std::string> words = codec_words();
+  if (row.codecs == Codecs::none) words.clear();
+  if (row.codecs == Codecs::dense) std::erase(words, "top-k");
+  return words;
 }
 
 void print_json() {
@@ -48,6 +58,7 @@ void print_json() {
                         {"order", row->order},
                         {"roles", roles},
                         {"options", options},
+                        {"codecs", codecs_of(*row)},
                         {"promise", name_of(row->promise)},
                         {"synchronous", row->synchronous},
                         {"source", row->summary}});
@@ -67,6 +78,8 @@ void print_text() {
                  option.least,
                  option.most,
                  option.help);
+    const std::vector<std::string> codecs = codecs_of(*row);
+    if (!codecs.empty()) fmt::print("    codec: {}\n", fmt::join(codecs, ", "));
   }
 }
 

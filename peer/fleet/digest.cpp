@@ -116,6 +116,9 @@ std::string digest_of(const Fleet& f) {
                       f.stop.epochs.value_or(0));
   for (const PeerSpec& peer : f.peers) text += fmt::format("{},{};", peer.batch, peer.threads);
   for (const auto& [option, value] : f.settings) text += fmt::format("{} {};", option, value);
+  if (f.attackers.count > 0)
+    text += fmt::format(
+        "{} attackers {} {};", f.attackers.count, f.attackers.kind, f.attackers.strength);
   if (f.codec)
     text += fmt::format("codec {} {};", static_cast<int>(f.codec->kind), f.codec->fraction);
   if (f.order == "hierarchical")

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "peer/fleet/algorithm_reader.h"
+#include "peer/fleet/attackers_reader.h"
 #include "peer/fleet/batch_shares.h"
 #include "peer/fleet/data_reader.h"
 #include "peer/fleet/digest.h"
@@ -57,6 +58,7 @@ class FleetReader : Readers {
     fleet_.data = read_data(source_, root_, top.take("data"), folder_, fleet_.size(), notices_);
     fleet_.model = read_model(source_, root_, top.take("model"), fleet_.data);
     read_algorithm(source_, top.take("algorithm"), fleet_);
+    fleet_.attackers = read_attackers(source_, top.take("attackers"), fleet_.trainers());
     read_topology(source_, root_, top.take("topology"), folder_, fleet_, notices_);
     const Value* links = top.take("links");
     fleet_.network = read_network(source_, top.take("network"), links, fleet_.size());

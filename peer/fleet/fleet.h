@@ -72,6 +72,13 @@ struct FaultSpec {
   std::vector<Injection> inject{};  ///< by time
 };
 
+/// The last peers of those that train attack the averaging of the others.
+struct AttackersSpec {
+  PeerId count = 0;
+  std::string kind = "sign-flip";
+  double strength = 1;
+};
+
 /// What each peer keeps to go on from.
 struct CheckpointSpec {
   std::uint64_t every = 0;  ///< rounds; 0: never
@@ -97,6 +104,7 @@ struct Fleet {
   std::string order;             ///< "" takes the algorithm's first
   Settings settings;             ///< its options; those that are not there have their usual values
   std::optional<Codec> codec{};  ///< of what travels; none: floats
+  AttackersSpec attackers;
   TopologySpec topology;
   std::string weights = "metropolis";
   std::optional<ScheduleSpec>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "gossip/attack.h"
 #include "gossip/registry.h"
 
 namespace gv {
@@ -15,11 +16,19 @@ Settings settings_of(const Fleet& fleet, const AlgorithmRow& row) {
   return settings;
 }
 
+Attack attack_of(const AttackersSpec& attackers) {
+  const std::vector<AttackRow> rows = attacks();
+  const auto row = std::ranges::find(rows, attackers.kind, &AttackRow::kind);
+  return {static_cast<std::size_t>(row - rows.begin()), attackers.strength};
+}
+
 }  // namespace
 
 Setup setup_of(const Fleet& fleet) {
   Setup setup{.peers = fleet.trainers(),
               .servers = fleet.servers,
+              .attackers = fleet.attackers.count,
+              .attack = attack_of(fleet.attackers),
               .seed = fleet.seed,
               .local_steps = fleet.local_steps,
               .optimizer = fleet.optimizer,

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "gossip/attack.h"
 #include "gossip/servers.h"
 #include "gpu/cuda_replica.h"
 #include "graph/schedules.h"
@@ -104,6 +105,7 @@ Assembly::Assembly(Fleet fleet_)
            fmt::format("{} moves what both ends of an edge have sent each other, and this topology "
                        "is directed: take an undirected one, such as `ring`",
                        fleet.codec ? "a codec" : fleet.algorithm));
+  check_attackers();
   check_cuts();
   try {
     data = load(fleet);
@@ -194,18 +196,39 @@ bool Assembly::is_plain_d_psgd() const {
   return algorithm->kind == "d-psgd" && traffic().plain();
 }
 
+Algorithm Assembly::work_of(PeerId i) const {
+  if (i >= fleet.trainers()) return algorithm->serve;
+  return is_attacker(*setup, i) ? attack : algorithm->run;
+}
+
+/// Attackers know how to lie where models are averaged as they are.
+void Assembly::check_attackers() const {
+  if (fleet.attackers.count == 0) return;
+  const Traffic honest = traffic();
+  const bool models = honest.streams.size() == 1 && honest.streams[0].carries == "x" &&
+                      honest.streams[0].moves.empty() && !honest.codec && !honest.running;
+  if (algorithm->mixes && algorithm->synchronous && algorithm->channels == nullptr && models &&
+      !topology.directed)
+    return;
+  refuse(fleet,
+         "attackers",
+         "attack the averaging of models on undirected graphs: take `clipped-gossip` or `d-psgd`");
+}
+
 Plan Assembly::plan(PeerId i) const {
   const bool averaging = algorithm->mixes && !topology.directed;
+  const Promise promise = algorithm->promise;
+  const bool heals = promise == Promise::mean || promise == Promise::nothing;
   return {
       .id = i,
       .peers = fleet.size(),
       .setup = setup,
-      .trains = i < fleet.trainers(),
+      .trains = i < fleet.trainers() && !is_attacker(*setup, i),
       .holds = holds(i),
       .neighborhood = neighborhood(i),
       .links = algorithm->links != nullptr ? algorithm->links(*setup, i) : std::vector<PeerId>{},
       .schedule = algorithm->mixes ? schedule : nullptr,
-      .traffic = traffic(),
+      .traffic = is_attacker(*setup, i) ? attackers_traffic(traffic()) : traffic(),
       .channels = algorithm->channels != nullptr ? algorithm->channels(*setup, dimension)
                                                  : std::vector<Channel>{},
       .rounds = rounds,
@@ -213,7 +236,7 @@ Plan Assembly::plan(PeerId i) const {
       .checkpoint_every = fleet.checkpoint.every,
       .local_steps = fleet.local_steps,
       .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
-      .catch_up = averaging && algorithm->promise == Promise::mean && algorithm->synchronous,
+      .catch_up = averaging && heals && algorithm->synchronous,
       .deadline = fleet.faults.deadline,
       .dead_after = fleet.faults.dead_after,
       .patience = patience(fleet),
@@ -231,6 +254,7 @@ Share Assembly::share(PeerId i) const {
 
 /// Where there are servers, they hold the model, each a part of it.
 Holding Assembly::holds(PeerId i) const {
+  if (is_attacker(*setup, i)) return {.begin = 0, .weight = 0};
   if (fleet.servers == 0) return {};
   if (i < fleet.trainers()) return {.begin = 0, .weight = 0};
   return {.begin = shard(*setup, dimension, i).begin, .weight = 1};

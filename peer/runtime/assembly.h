@@ -42,9 +42,7 @@ class Assembly {
   Traffic traffic() const;
   /// Whether this is D-PSGD as in its paper, of which the mathematics of graphs says all.
   bool is_plain_d_psgd() const;
-  Algorithm work_of(PeerId i) const {
-    return i < fleet.trainers() ? algorithm->run : algorithm->serve;
-  }
+  Algorithm work_of(PeerId i) const;
   std::size_t size_of(PeerId i) const;  ///< of peer i's vector: d, or a server's part of it
   /// On the peer's own device, see choose_device. Throws std::runtime_error when it is not there.
   std::unique_ptr<Replica> replica(PeerId i) const;
@@ -63,6 +61,7 @@ class Assembly {
   void count_samples();
   Share share(PeerId i) const;
   Holding holds(PeerId i) const;
+  void check_attackers() const;
   void check_cuts() const;
   Neighborhood neighborhood(PeerId i) const;
   OptimizerSpec optimizer(PeerId i) const;

@@ -33,10 +33,13 @@ inline Fleet quadratic_fleet(PeerId n,
 
 /// Eight peers on two machines with noisy, unlike gradients, in which this row can run.
 inline Fleet row_fleet(const AlgorithmRow& row) {
-  Fleet fleet = quadratic_fleet(8, "ring", std::string(row.kind), std::string(row.order));
+  std::string graph = "ring";
+  if (row.kind == "relay-sgd") graph = "binary-tree";
+  if (row.kind == "sgp") graph = "exponential";
+  Fleet fleet = quadratic_fleet(8, graph, std::string(row.kind), std::string(row.order));
   fleet.data.quadratic.dimension = 50;
   fleet.data.quadratic.spread = 1;
-  fleet.weights = "lazy";
+  if (row.kind != "sgp") fleet.weights = "lazy";
   fleet.hosts = {{.name = "a"}, {.name = "b"}};
   for (PeerId i = 0; i < 8; ++i) fleet.peers[i].host = std::string(1, i < 3 ? 'a' : 'b');
   fleet.stop.rounds = 12;

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "peer/fleet/fleet.h"
+#include "peer/fleet/value.h"
+
+namespace gv {
+
+/// Reads `attackers` of a fleet in which `trainers` peers train; may be null. Problems become
+/// diagnostics of `source`.
+AttackersSpec read_attackers(Source& source, const Value* value, PeerId trainers);
+
+}  // namespace gv
