@@ -38,6 +38,8 @@ ROWS = [
     ("{ kind: choco-sgd, gamma: 0.05, codec: { kind: top-k, fraction: 0.01 } }", 1, {}),
     ("{ kind: deep-squeeze, eta: 0.3, codec: { kind: top-k, fraction: 0.1 } }", 1, {}),
     ("{ kind: clipped-gossip, tau: 1 }", 1, {}),
+    ("relay-sgd", 1, {"topology": "binary-tree"}),
+    ("sgp", 1, {"topology": "exponential"}),
     ("ad-psgd", 1, {}),
     ("{ kind: parameter-server, order: sync }", 1, {}),
     ("{ kind: parameter-server, order: sync, servers: 4 }", 1, {}),
