@@ -103,8 +103,8 @@ std::vector<AttackRow> attacks() {
   return {{"sign-flip", 1, "-s mu"},
           {"noise", 1, "mu and normal noise of deviation s"},
           {"alie", 1.5, "a little is enough: mu - s sigma"},
-          {"inner-product", 1, "the step of the honest from the round before, backwards, s times"},
-          {"dissensus", 1, "to each neighbour: further from mu than it is itself, s times"}};
+          {"inner-product", 10, "the step of the honest from the round before, backwards, s times"},
+          {"dissensus", 10, "to each neighbour: further from mu than it is itself, s times"}};
 }
 
 bool is_attacker(const Setup& setup, PeerId i) {

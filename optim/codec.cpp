@@ -9,6 +9,7 @@
 
 #include "optim/check.h"
 #include "optim/codec_arithmetic.h"
+#include "optim/rng.h"
 
 namespace gv {
 namespace {
@@ -86,6 +87,60 @@ void decode_top_k(std::span<const std::byte> in, std::span<float> values) {
   }
 }
 
+std::uint64_t hash_of(std::span<const float> values) {
+  std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
+  for (const float value : values)
+    hash = (hash ^ std::bit_cast<std::uint32_t>(value)) * 0x100000001b3U;
+  return hash;
+}
+
+/// Calls at(j, index) for each of k strata of n indices.
+template <class At>
+void draw(std::uint64_t seed, std::size_t k, std::size_t n, At at) {
+  Rng rng(seed);
+  for (std::size_t j = 0; j < k; ++j) {
+    const std::size_t begin = j * n / k;
+    at(j, begin + rng.below((j + 1) * n / k - begin));
+  }
+}
+
+void encode_random_k(std::span<const float> values, std::size_t k, std::span<std::byte> out) {
+  const std::uint64_t seed = hash_of(values);
+  put<std::uint64_t>(out, 0, seed);
+  const std::span<std::byte> kept = out.subspan(sizeof(seed));
+  draw(seed, k, values.size(), [&](std::size_t j, std::size_t at) {
+    put<float>(kept, j, values[at]);
+  });
+}
+
+void decode_random_k(std::span<const std::byte> in, std::span<float> values) {
+  const auto seed = get<std::uint64_t>(in, 0);
+  const std::span<const std::byte> kept = in.subspan(sizeof(seed));
+  std::ranges::fill(values, 0.0F);
+  draw(seed, kept.size() / sizeof(float), values.size(), [&](std::size_t j, std::size_t at) {
+    values[at] = get<float>(kept, j);
+  });
+}
+
+void encode_sign(std::span<const float> values, std::span<std::byte> out) {
+  double sum = 0;
+  for (const float value : values) sum += std::abs(static_cast<double>(value));
+  const auto n = static_cast<double>(std::max<std::size_t>(values.size(), 1));
+  const bool finite = std::isfinite(sum);
+  put<float>(out, 0, finite ? static_cast<float>(sum / n) : std::nanf(""));
+  const std::span<std::byte> bits = out.subspan(sizeof(float));
+  std::ranges::fill(bits, std::byte{0});
+  for (std::size_t k = 0; k < values.size(); ++k)
+    if (values[k] < 0) bits[k / 8] |= std::byte{1} << (k % 8);
+}
+
+void decode_sign(std::span<const std::byte> in, std::span<float> values) {
+  const auto scale = get<float>(in, 0);
+  const std::span<const std::byte> bits = in.subspan(sizeof(float));
+  for (std::size_t k = 0; k < values.size(); ++k)
+    values[k] = (bits[k / 8] >> (k % 8) & std::byte{1}) == std::byte{0} ? scale : -scale;
+}
+
 bool ascends_below(std::span<const std::byte> in, std::size_t n) {
   std::size_t next = 0;
   for (std::size_t j = 0; j < in.size() / sizeof(Kept); ++j) {
@@ -99,7 +154,7 @@ bool ascends_below(std::span<const std::byte> in, std::size_t n) {
 }  // namespace
 
 std::vector<std::string> codec_words() {
-  return {"fp16", "bf16", "int8", "top-k"};
+  return {"fp16", "bf16", "int8", "top-k", "random-k", "sign"};
 }
 
 Codec::Kind codec_kind(const std::string& word) {
@@ -124,6 +179,10 @@ std::size_t Codec::bytes(std::size_t n) const {
       return n + sizeof(float) * blocks_of(n);
     case Kind::top_k:
       return sizeof(Kept) * kept(n);
+    case Kind::random_k:
+      return sizeof(std::uint64_t) + sizeof(float) * kept(n);
+    case Kind::sign:
+      return sizeof(float) + (n + 7) / 8;
   }
   GV_CHECK(false, "a kind of codec");
 }
@@ -140,6 +199,10 @@ void encode(const Codec& codec, std::span<const float> values, std::span<std::by
     case Codec::Kind::top_k:
       GV_CHECK(values.size() >> 32 == 0, "indices of 32 bits");
       return encode_top_k(values, codec.kept(values.size()), out);
+    case Codec::Kind::random_k:
+      return encode_random_k(values, codec.kept(values.size()), out);
+    case Codec::Kind::sign:
+      return encode_sign(values, out);
   }
 }
 
@@ -159,6 +222,10 @@ void decode(const Codec& codec, std::span<const std::byte> in, std::span<float> 
       return decode_int8(in, values);
     case Codec::Kind::top_k:
       return decode_top_k(in, values);
+    case Codec::Kind::random_k:
+      return decode_random_k(in, values);
+    case Codec::Kind::sign:
+      return decode_sign(in, values);
   }
 }
 

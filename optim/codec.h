@@ -24,12 +24,22 @@ namespace gv {
 ///   |x - x'|^2 <= (1 - k/n) |x|^2 over the vector. Stich, Cordonnier & Jaggi 2018, "Sparsified SGD
 ///   with memory", arXiv:1809.07599, definition 2.1. NaN and infinity are the largest. 8 bytes each
 ///   of the k: its index (uint32), ascending, and its value.
+/// - random_k: one value drawn from each of k equal strata of the indices, exactly; the others
+///   become 0: |x - x'|^2 is (1 - k/n) |x|^2 on average. Both ends draw the indices from the seed
+///   that travels, a hash of the values; Stich et al. 2018 as above. A uint64, then 4 bytes each of
+///   the k.
+/// - sign: x' = s sign(x), s = mean |x|, and + for 0: |x - x'|^2 = (1 - |x|_1^2 / (n |x|^2)) |x|^2.
+///   Karimireddy, Rebjock, Stich & Jaggi 2019, "Error feedback fixes SignSGD", arXiv:1901.09847. A
+///   vector with a value that is not finite becomes NaN. A float32, then a bit each, 1 for below 0.
 struct Codec {
-  enum class Kind : std::uint8_t { fp16, bf16, int8, top_k };
+  enum class Kind : std::uint8_t { fp16, bf16, int8, top_k, random_k, sign };
   Kind kind = Kind::fp16;
-  double fraction = 0.01;  ///< top_k: k / n, in (0, 1]
+  double fraction = 0.01;  ///< top_k, random_k: k / n, in (0, 1]
   bool operator==(const Codec&) const = default;
 
+  /// Whether every value arrives, about as it was; else a method has to make up for the rest.
+  bool dense() const { return kind <= Kind::int8; }
+  bool keeps_some() const { return kind == Kind::top_k || kind == Kind::random_k; }
   /// k of n: fraction n to the nearest, at least one.
   std::size_t kept(std::size_t n) const;
   /// Of n floats encoded.

@@ -80,6 +80,9 @@ void Encoder::encode(
                            reinterpret_cast<std::int8_t*>(out + blocks * sizeof(float)));
     case Codec::Kind::top_k:
       return top_k_.encode(v, n, codec.kept(n), reinterpret_cast<Kept*>(out), stream);
+    case Codec::Kind::random_k:
+    case Codec::Kind::sign:
+      return;  // the host's, see has()
   }
 }
 
@@ -101,6 +104,9 @@ void Encoder::decode(
                     n);
     case Codec::Kind::top_k:
       return TopK::decode(reinterpret_cast<const Kept*>(in), codec.kept(n), v, n, stream);
+    case Codec::Kind::random_k:
+    case Codec::Kind::sign:
+      return;  // the host's, see has()
   }
 }
 

@@ -13,6 +13,8 @@ namespace gv::gpu {
 /// stream and returns.
 class Encoder {
  public:
+  /// Whether there are kernels for it: random_k and sign sum and draw in an order, on the host.
+  static bool has(const Codec& codec) { return codec.kind <= Codec::Kind::top_k; }
   /// out: codec.bytes(n).
   void encode(
       const Codec& codec, const float* v, std::size_t n, std::byte* out, cudaStream_t stream);

@@ -157,13 +157,23 @@ class CudaReplica : public Replica {
     device_.use();
     check_range(r);
     GV_CHECK_EQUAL(out.size(), codec.bytes(r.count), "room for the encoding");
-    transcoder_.encode(codec, of(v).data() + r.begin, r.count, out.data());
+    if (gpu::Encoder::has(codec))
+      return transcoder_.encode(codec, of(v).data() + r.begin, r.count, out.data());
+    Buffer values(r.count * sizeof(float));
+    snapshot(v, r, values);
+    gv::encode(codec, values.floats(), {out.data(), out.size()});
   }
   bool decode(const Codec& codec, Vector v, Range r, const Buffer& in) override {
     device_.use();
     check_range(r);
     if (!is_encoding(codec, {in.data(), in.size()}, r.count)) return false;
-    transcoder_.decode(codec, in.data(), of(v).data() + r.begin, r.count);
+    if (gpu::Encoder::has(codec)) {
+      transcoder_.decode(codec, in.data(), of(v).data() + r.begin, r.count);
+      return true;
+    }
+    Buffer values(r.count * sizeof(float));
+    gv::decode(codec, {in.data(), in.size()}, values.floats());
+    load(v, r, values);
     return true;
   }
 

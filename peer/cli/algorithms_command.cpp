@@ -36,7 +36,8 @@ std::string_view name_of(Promise promise) {
 std::vector<std::string> codecs_of(const AlgorithmRow& row) {
   std::vector<std::string> words = codec_words();
   if (row.codecs == Codecs::none) words.clear();
-  if (row.codecs == Codecs::dense) std::erase(words, "top-k");
+  if (row.codecs == Codecs::dense)
+    std::erase_if(words, [](const std::string& word) { return !Codec{codec_kind(word)}.dense(); });
   return words;
 }
 

@@ -53,14 +53,15 @@ class AlgorithmReader : Readers {
     if (word == nullptr) source_.error(*value, "a codec has a `kind`, such as `int8`");
     set(word, kind, choice(codec_words()));
     Codec codec{.kind = codec_kind(kind)};
-    if (codec.kind == Codec::Kind::top_k)
-      set(map.take("fraction"), codec.fraction, number(1e-6, 1));
-    if (codec.kind == Codec::Kind::top_k && row.codecs == Codecs::dense)
+    if (codec.keeps_some()) set(map.take("fraction"), codec.fraction, number(1e-6, 1));
+    if (!codec.dense() && row.codecs == Codecs::dense)
       source_.error(
           *value,
-          fmt::format("`top-k` leaves out most of a vector, and {} never makes up for it: "
-                      "take `choco-sgd` or `deep-squeeze`, or `codec: int8`",
-                      row.kind));
+          fmt::format(
+              "`{}` loses most of a vector, and {} never makes up for it: take `choco-sgd` or "
+              "`deep-squeeze`, or `codec: int8`",
+              kind,
+              row.kind));
     map.finish();
     fleet_.codec = codec;
   }

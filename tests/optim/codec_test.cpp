@@ -311,5 +311,82 @@ TEST(Codec, RefusesWhatIsNoEncoding) {
   EXPECT_FALSE(is_encoding(top_k(0.1), twice, 100));
 }
 
+TEST(RandomK, SendsOneOfEachStratumAsItIs) {
+  const Codec tenth{Codec::Kind::random_k, 0.1};
+  EXPECT_EQ(tenth.bytes(1000), 8U + 400);
+  const Floats values = of_all_sizes(1003, 5, -3, 3);
+  const Floats back = there_and_back(tenth, values);
+  for (std::size_t j = 0; j < 100; ++j) {
+    std::size_t kept = 0;
+    for (std::size_t k = j * 1003 / 100; k < (j + 1) * 1003 / 100; ++k) {
+      if (back[k] == 0) continue;
+      ++kept;
+      EXPECT_EQ(back[k], values[k]);
+    }
+    EXPECT_EQ(kept, 1U) << j;
+  }
+}
+
+/// |x - x'|^2 is (1 - k/n) |x|^2 on average, and which are drawn changes with the values.
+TEST(RandomK, LosesWhatItLeavesOut) {
+  const Codec quarter{Codec::Kind::random_k, 0.25};
+  double lost = 0;
+  double all = 0;
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    const Floats values = of_all_sizes(200, seed, 0, 1);
+    const Floats back = there_and_back(quarter, values);
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      const double off = static_cast<double>(values[k]) - static_cast<double>(back[k]);
+      lost += off * off;
+      all += static_cast<double>(values[k]) * static_cast<double>(values[k]);
+    }
+  }
+  EXPECT_NEAR(lost / all, 0.75, 0.02);
+}
+
+TEST(RandomK, TakesAnySeedFromTheWire) {
+  const Codec half{Codec::Kind::random_k, 0.5};
+  for (const std::byte filling : {std::byte{0}, std::byte{255}, std::byte{90}}) {
+    const Bytes bytes(half.bytes(9), filling);
+    EXPECT_TRUE(is_encoding(half, bytes, 9));
+    decoded(half, bytes, 9);
+  }
+  EXPECT_FALSE(is_encoding(half, Bytes(half.bytes(9) - 1), 9));
+  EXPECT_EQ(there_and_back(Codec{Codec::Kind::random_k, 1}, {1, nan, 3})[2], 3);
+}
+
+TEST(Sign, KeepsTheSignsAndTheMeanSize) {
+  const Codec sign{Codec::Kind::sign};
+  EXPECT_EQ(sign.bytes(9), 4U + 2);
+  EXPECT_EQ(there_and_back(sign, {1, -2, 3, 0, -4}), (Floats{2, -2, 2, 2, -2}));
+  EXPECT_TRUE(there_and_back(sign, {}).empty());
+  for (const float value : there_and_back(sign, {1, -infinity, 3})) EXPECT_TRUE(std::isnan(value));
+}
+
+/// |x - x'|^2 = |x|^2 - |x|_1^2 / n: less than all of it, so that what is left out is made up for.
+TEST(Sign, LosesLessThanAll) {
+  const Codec sign{Codec::Kind::sign};
+  const Floats values = of_all_sizes(1000, 3, 0, 4);
+  const Floats back = there_and_back(sign, values);
+  double lost = 0;
+  double squares = 0;
+  double sum = 0;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const auto value = static_cast<double>(values[k]);
+    lost += (value - static_cast<double>(back[k])) * (value - static_cast<double>(back[k]));
+    squares += value * value;
+    sum += std::abs(value);
+  }
+  EXPECT_NEAR(lost / squares, 1 - sum * sum / (1000 * squares), 1e-5);
+}
+
+TEST(Codec, HasAWordForEachKind) {
+  const std::vector<std::string> words = codec_words();
+  for (std::size_t k = 0; k < words.size(); ++k)
+    EXPECT_EQ(codec_kind(words[k]), static_cast<Codec::Kind>(k));
+  EXPECT_EQ(codec_words().size(), static_cast<std::size_t>(Codec::Kind::sign) + 1);
+  EXPECT_THROW(codec_kind("gzip"), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace gv

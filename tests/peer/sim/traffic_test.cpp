@@ -269,14 +269,17 @@ TEST_P(CarriedSwarm, LosesNothingAndNobodyWaitsForEver) {
 INSTANTIATE_TEST_SUITE_P(
     Traffic,
     CarriedSwarm,
-    testing::Values(Carried{"D2", "d2", {}},
-                    Carried{"GradientTracking", "gradient-tracking", {}},
-                    Carried{"ChocoTopK", "choco-sgd", half_of_it},
-                    Carried{"ChocoInt8", "choco-sgd", Codec{.kind = Codec::Kind::int8}},
-                    Carried{"DeepSqueeze", "deep-squeeze", half_of_it},
-                    Carried{"ClippedGossip", "clipped-gossip", {}},
-                    Carried{"DPsgdBf16", "d-psgd", Codec{.kind = Codec::Kind::bf16}},
-                    Carried{"DPsgdInt8", "d-psgd", Codec{.kind = Codec::Kind::int8}}),
+    testing::Values(
+        Carried{"D2", "d2", {}},
+        Carried{"GradientTracking", "gradient-tracking", {}},
+        Carried{"ChocoTopK", "choco-sgd", half_of_it},
+        Carried{"ChocoInt8", "choco-sgd", Codec{.kind = Codec::Kind::int8}},
+        Carried{"ChocoSign", "choco-sgd", Codec{.kind = Codec::Kind::sign}},
+        Carried{"ChocoRandomK", "choco-sgd", Codec{.kind = Codec::Kind::random_k, .fraction = 0.5}},
+        Carried{"DeepSqueeze", "deep-squeeze", half_of_it},
+        Carried{"ClippedGossip", "clipped-gossip", {}},
+        Carried{"DPsgdBf16", "d-psgd", Codec{.kind = Codec::Kind::bf16}},
+        Carried{"DPsgdInt8", "d-psgd", Codec{.kind = Codec::Kind::int8}}),
     [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace
