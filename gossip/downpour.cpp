@@ -13,6 +13,7 @@ namespace gv {
 namespace {
 
 constexpr Option options[] = {servers_option,
+                              optimizer_option(2),
                               {.name = "fetch",
                                .usual = 5,
                                .least = 1,
@@ -82,7 +83,7 @@ double steps(const Setup& setup, PeerId i) {
 }
 
 std::string objection(const Setup& setup, const MixingMatrix*) {
-  if (setup.local_steps == 1) return "";
+  if (setup.local_steps == 1) return optimizer_objection(setup);
   return "downpour counts its steps by `fetch` and `push`: train.local_steps must be 1";
 }
 

@@ -13,13 +13,14 @@ namespace gv {
 namespace {
 
 constexpr Option sync_options[] = {servers_option,
+                                   optimizer_option(2),
                                    {.name = "backup",
                                     .usual = 0,
                                     .least = 0,
                                     .most = 1000,
                                     .whole = true,
                                     .help = "gradients of a round that are not waited for, b"}};
-constexpr Option async_options[] = {servers_option};
+constexpr Option async_options[] = {servers_option, optimizer_option(3)};
 
 /// `together`: a worker whose gradient came too late goes on in the round of the others.
 Task<> work(Peer& me, bool together) {
@@ -54,17 +55,34 @@ Task<> serve_together(Peer& me) {
   }
 }
 
+/// With adaptive-revision the server knows which gradients came between: those since it last sent
+/// this worker its model.
+Task<> revise(Peer& me, PeerId worker) {
+  const Vector all = me.vector("gradients");
+  const Vector missed = me.vector("missed");
+  co_await me.copy(all, missed);
+  co_await me.axpby(-1, me.replica.vector("gradients sent", worker), 1, missed);
+  co_await me.revise(missed);
+  co_await me.axpby(1, Vector::g, 1, all);
+}
+
 /// Every gradient is applied as it comes, whatever x it was taken at.
 Task<> serve_each(Peer& me) {
+  const bool revises =
+      server_optimizers[static_cast<std::size_t>(me.number("optimizer"))] == "adaptive-revision";
   while (more_pushes(me)) {
     const Next next = co_await me.next(Kind::push);
     if (!next.message) continue;
     const bool counts = co_await sound(me, *next.message);
     if (counts) {
       co_await me.load(Vector::g, whole(me), next.message->payload);
-      co_await me.step_local();
+      if (revises) co_await revise(me, next.message->from);
+      if (!revises) co_await me.step_local();
     }
     co_await answer(me, *next.message, Vector::x);
+    if (revises)
+      co_await me.copy(me.vector("gradients"),
+                       me.replica.vector("gradients sent", next.message->from));
     co_await count(me, 1);
   }
 }
@@ -77,7 +95,7 @@ double async_steps(const Setup& setup, PeerId i) {
 std::string objection(const Setup& setup, const MixingMatrix*) {
   if (setup.local_steps != 1)
     return "a parameter server takes every gradient: train.local_steps must be 1";
-  return "";
+  return optimizer_objection(setup);
 }
 
 std::string sync_objection(const Setup& setup, const MixingMatrix* w) {

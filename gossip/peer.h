@@ -100,11 +100,12 @@ class Peer : public PeerCore, public LinkUser {
   /// x <- sum_j W_ij x_j - gamma direction(g): mix() and step_local() in one pass over memory.
   Task<> mix_and_step() { return exchange_.mix_and_step(); }
 
-  Task<> gradient();     ///< g at x, off the loop
-  Task<> step_local();   ///< x <- x - gamma direction(g)
-  Task<> plain_step();   ///< gradient() and step_local() as one piece of work
-  Task<> local_steps();  ///< local_steps - 1 plain SGD steps before an exchange
-  Task<> end_round();    ///< counts the round; keeps a checkpoint and evaluates when due
+  Task<> gradient();             ///< g at x, off the loop
+  Task<> revise(Vector missed);  ///< the same of a gradient that missed others: Replica::revise
+  Task<> step_local();           ///< x <- x - gamma direction(g)
+  Task<> plain_step();           ///< gradient() and step_local() as one piece of work
+  Task<> local_steps();          ///< local_steps - 1 plain SGD steps before an exchange
+  Task<> end_round();            ///< counts the round; keeps a checkpoint and evaluates when due
 
   /// First words. A peer without a past whose neighbours have one takes the model and the round of
   /// one of them; one that was restored takes the round. The runtime awaits it before the

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include <fmt/format.h>
+
 namespace gv {
 
 extern const AlgorithmRow d_psgd_lian_row, d_psgd_atc_row, d_psgd_cta_row;
@@ -60,6 +62,11 @@ const AlgorithmRow* find_algorithm(std::string_view kind, std::string_view order
     if (row->kind == kind && (order.empty() || row->order == order)) return row;
   }
   return nullptr;
+}
+
+std::string text_of(const Option& option, double value) {
+  if (!option.words.empty()) return std::string(option.words[static_cast<std::size_t>(value)]);
+  return fmt::format("{:g}", value);
 }
 
 Traffic encoded(const Setup& setup) {

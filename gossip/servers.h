@@ -18,6 +18,21 @@ inline constexpr Option servers_option{.name = "servers",
                                        .most = 1000,
                                        .whole = true,
                                        .help = "processes that hold equal parts of the model, k"};
+inline constexpr std::string_view server_optimizers[] = {"sgd", "adagrad", "adaptive-revision"};
+/// `words` of them.
+constexpr Option optimizer_option(std::size_t words) {
+  return {.name = "optimizer",
+          .usual = 0,
+          .least = 0,
+          .most = static_cast<double>(words - 1),
+          .whole = true,
+          .help = "of the servers; sgd: train.optimizer, as it is",
+          .words = std::span(server_optimizers).first(words)};
+}
+/// What a server steps by, where those that train step by `trainers`.
+OptimizerSpec servers_optimizer(OptimizerSpec trainers, const Setup& setup);
+/// Why it cannot be; "" when it can.
+std::string optimizer_objection(const Setup& setup);
 PeerId count_servers(const Settings& settings);
 /// The coordinates of the model that a server holds: equal parts, the longer ones first.
 Range shard(const Setup& setup, std::size_t d, PeerId server);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,12 @@ struct Option {
   double least = 0, most = 0;
   bool whole = false;     ///< no fractions
   std::string_view help;  ///< what it is, with its letter in the paper
+  /// The file says one of these, and the value is its place among them. Empty: it says a number.
+  std::span<const std::string_view> words{};
 };
+
+/// A value as the fleet file says it.
+std::string text_of(const Option& option, double value);
 
 /// The values of a method's options by name, all of them.
 using Settings = std::map<std::string, double, std::less<>>;

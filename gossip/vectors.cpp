@@ -12,6 +12,11 @@ Task<> Peer::copy(Vector from, Vector to) {
   return axpby(1, from, 0, to);
 }
 
+Task<> Peer::revise(Vector missed) {
+  co_await compute(6.0 * static_cast<double>(replica.size()),
+                   [this, missed] { replica.revise(missed); });
+}
+
 Task<> Peer::scale(Vector v, float factor) {
   const auto d = static_cast<double>(replica.size());
   co_await compute(d, [this, v, factor] { replica.scale(v, factor); });

@@ -15,8 +15,13 @@ def worst_accuracy(binary, rounds, method, attack):
     values = {"algorithm": method, "stop.rounds": rounds}
     if attack:
         values["attackers"] = f"{{ count: 2, kind: {attack} }}"
-    last = fleets.call(binary, "simulate", FLEET, "--json", "--threads", "1", *fleets.sets(values))[-1]
-    return 100 * last["accuracy_min"]
+    try:
+        last = fleets.call(binary, "simulate", FLEET, "--json", "--threads", "1", *fleets.sets(values))[-1]
+    except RuntimeError as failed:
+        if "the loss is not finite" in str(failed):
+            return "not finite"
+        raise
+    return f"{100 * last['accuracy_min']:.2f} %"
 
 
 def main():
@@ -25,7 +30,7 @@ def main():
     print("| attack | " + " | ".join(f"`{method}`" for method in METHODS) + " |")
     print("|---" * (1 + len(METHODS)) + "|")
     for attack in ATTACKS:
-        cells = [f"{worst_accuracy(binary, rounds, method, attack):.2f} %" for method in METHODS]
+        cells = [worst_accuracy(binary, rounds, method, attack) for method in METHODS]
         print(f"| {attack or 'none'} | {' | '.join(cells)} |", flush=True)
 
 

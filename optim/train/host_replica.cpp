@@ -60,6 +60,10 @@ class HostReplica : public Replica {
     optimizer_->begin_step();
     by_blocks({0, size()}, [&](Range b) { step_block(b); });
   }
+  void revise(Vector missed) override {
+    optimizer_->begin_step();
+    optimizer_->revise(0, x_.floats(), g_.floats(), of(missed).floats());
+  }
   NotFinite mix(Range r, const Flows& flows) override {
     check(r, flows);
     NotFinite bad;

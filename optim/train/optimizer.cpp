@@ -118,6 +118,100 @@ class Adam : public Optimizer {
   double gamma_ = 0, correction1_ = 1, correction2_ = 1;
 };
 
+/// z <- z + g^2, x <- x - gamma g / (sqrt(z) + epsilon). Duchi, Hazan & Singer, "Adaptive
+/// subgradient methods", JMLR 12, 2011.
+class AdaGrad : public Optimizer {
+ public:
+  AdaGrad(const OptimizerSpec& spec, std::size_t d) : spec_(spec), squares_(d) {}
+
+  double rate() const override { return spec_.schedule.rate(spec_.lr, {t_}); }
+  void begin_step() override { gamma_ = spec_.schedule.rate(spec_.lr, {t_++}); }
+  void apply(std::size_t offset, std::span<float> x, std::span<const float> g) override {
+    const auto gamma = static_cast<float>(gamma_);
+    const auto decay = static_cast<float>(spec_.weight_decay);
+    const auto epsilon = static_cast<float>(spec_.epsilon);
+    float* z = squares_.data() + offset;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      const float gradient = g[k] + decay * x[k];
+      z[k] += gradient * gradient;
+      x[k] -= gamma * gradient / (std::sqrt(z[k]) + epsilon);
+    }
+  }
+
+  void save(StateWriter& out) const override {
+    out.name("adagrad");
+    out.values(squares_);
+    out.u64(t_);
+    out.real(gamma_);
+  }
+  void restore(StateReader& in) override {
+    in.name("adagrad");
+    in.values(squares_);
+    t_ = in.u64();
+    gamma_ = in.real();
+  }
+  void skip_to(GradientStep t) override { t_ = t.value; }
+
+ private:
+  OptimizerSpec spec_;
+  std::vector<float> squares_;  ///< z
+  std::uint64_t t_ = 0;
+  double gamma_ = 0;
+};
+
+/// AdaGrad that takes back what a late gradient would have changed. McMahan & Streeter,
+/// "Delay-tolerant algorithms for asynchronous distributed online learning", NIPS 2014,
+/// Algorithm 1. z begins at 1, so that the first steps are no longer than gamma.
+class AdaptiveRevision : public Optimizer {
+ public:
+  AdaptiveRevision(const OptimizerSpec& spec, std::size_t d)
+      : spec_(spec), sum_(d, 1.0F), largest_(d, 1.0F) {}
+
+  double rate() const override { return spec_.schedule.rate(spec_.lr, {t_}); }
+  void begin_step() override { gamma_ = spec_.schedule.rate(spec_.lr, {t_++}); }
+  void apply(std::size_t offset, std::span<float> x, std::span<const float> g) override {
+    const std::vector<float> nothing(x.size());
+    revise(offset, x, g, nothing);
+  }
+  void revise(std::size_t offset,
+              std::span<float> x,
+              std::span<const float> g,
+              std::span<const float> missed) override {
+    const auto gamma = static_cast<float>(gamma_);
+    float* z = sum_.data() + offset;
+    float* most = largest_.data() + offset;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      const float before = gamma / std::sqrt(most[k]);
+      z[k] += g[k] * g[k] + 2 * g[k] * missed[k];
+      most[k] = std::max(most[k], z[k]);
+      const float now = gamma / std::sqrt(most[k]);
+      x[k] += (before - now) * missed[k] - now * g[k];
+    }
+  }
+
+  void save(StateWriter& out) const override {
+    out.name("adaptive-revision");
+    out.values(sum_);
+    out.values(largest_);
+    out.u64(t_);
+    out.real(gamma_);
+  }
+  void restore(StateReader& in) override {
+    in.name("adaptive-revision");
+    in.values(sum_);
+    in.values(largest_);
+    t_ = in.u64();
+    gamma_ = in.real();
+  }
+  void skip_to(GradientStep t) override { t_ = t.value; }
+
+ private:
+  OptimizerSpec spec_;
+  std::vector<float> sum_, largest_;  ///< z, z'
+  std::uint64_t t_ = 0;
+  double gamma_ = 0;
+};
+
 void check(const LearningRate& schedule) {
   const std::array<std::string_view, 4> kinds{"constant", "step", "cosine", "lian"};
   if (std::ranges::find(kinds, schedule.kind) == kinds.end()) {
@@ -129,6 +223,13 @@ void check(const LearningRate& schedule) {
 }
 
 }  // namespace
+
+void Optimizer::revise(std::size_t,
+                       std::span<float>,
+                       std::span<const float>,
+                       std::span<const float>) {
+  throw std::logic_error("this optimizer revises nothing");
+}
 
 double LearningRate::rate(double lr, GradientStep step) const {
   const std::uint64_t t = step.value;
@@ -148,8 +249,11 @@ double LearningRate::rate(double lr, GradientStep step) const {
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec, std::size_t d) {
   check(spec.schedule);
   if (spec.kind == "adam") return std::make_unique<Adam>(spec, d);
+  if (spec.kind == "adagrad") return std::make_unique<AdaGrad>(spec, d);
+  if (spec.kind == "adaptive-revision") return std::make_unique<AdaptiveRevision>(spec, d);
   if (spec.kind != "sgd")
-    throw std::invalid_argument("unknown optimizer `" + spec.kind + "`: sgd or adam");
+    throw std::invalid_argument("unknown optimizer `" + spec.kind +
+                                "`: sgd, adam, adagrad or adaptive-revision");
   if (spec.nesterov && spec.momentum == 0)
     throw std::invalid_argument("nesterov needs a momentum above 0");
   return std::make_unique<Sgd>(spec, d);

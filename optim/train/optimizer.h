@@ -30,7 +30,7 @@ struct LearningRate {
 };
 
 struct OptimizerSpec {
-  std::string kind = "sgd";  ///< sgd | adam
+  std::string kind = "sgd";  ///< sgd | adam; a server's also adagrad | adaptive-revision
   double lr = 0.1;
   double momentum = 0;  ///< sgd: u <- momentum u + g; x <- x - lr u (PyTorch's form)
   bool nesterov = false;
@@ -48,6 +48,13 @@ class Optimizer {
   begin_step() = 0;  ///< fixes gamma_t and the bias corrections of step t; then every block once
   virtual double rate() const = 0;  ///< gamma_t of the step that comes
   virtual void apply(std::size_t offset, std::span<float> x, std::span<const float> g) = 0;
+
+  /// The same of a gradient that was taken before others were applied: `missed` is their sum. Only
+  /// adaptive-revision can; the others throw std::logic_error.
+  virtual void revise(std::size_t offset,
+                      std::span<float> x,
+                      std::span<const float> g,
+                      std::span<const float> missed);
 
   /// Momentum or moments and every counter, between two steps.
   virtual void save(StateWriter& out) const = 0;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string_view>
 #include <vector>
 
@@ -56,8 +57,14 @@ class Replica {
   /// The same of a number. The reference holds as long as the replica.
   virtual double& scalar(std::string_view name, std::optional<std::uint32_t> neighbor = {}) = 0;
 
-  virtual double gradient() = 0;    ///< g <- gradient at x on the next minibatch; returns its loss
-  virtual void step() = 0;          ///< x <- x - gamma direction(g)
+  virtual double gradient() = 0;  ///< g <- gradient at x on the next minibatch; returns its loss
+  virtual void step() = 0;        ///< x <- x - gamma direction(g)
+  /// step() of a gradient that was taken before others were applied, whose sum is `missed`: see
+  /// Optimizer::revise. On the CPU, where servers are.
+  virtual void revise(Vector missed) {
+    static_cast<void>(missed);
+    throw std::logic_error("this replica revises nothing");
+  }
   virtual double rate() const = 0;  ///< gamma of the step that comes
   /// gradient(), then step(): one piece of work where nothing comes between; returns the loss.
   virtual double gradient_and_step() {

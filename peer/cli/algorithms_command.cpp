@@ -49,12 +49,14 @@ void print_json() {
     if (row->serve != nullptr) roles.push_back("server");
     Json options = Json::array();
     for (const gv::Option& option : row->options)
-      options.push_back(Json{{"name", option.name},
-                             {"usual", option.usual},
-                             {"least", option.least},
-                             {"most", option.most},
-                             {"whole", option.whole},
-                             {"help", option.help}});
+      options.push_back(
+          Json{{"name", option.name},
+               {"usual", option.usual},
+               {"least", option.least},
+               {"most", option.most},
+               {"whole", option.whole},
+               {"words", std::vector<std::string>(option.words.begin(), option.words.end())},
+               {"help", option.help}});
     rows.push_back(Json{{"kind", row->kind},
                         {"order", row->order},
                         {"roles", roles},
@@ -67,17 +69,21 @@ void print_json() {
   fmt::print("{}\n", Json{{"schema", "grapevine.algorithms/1"}, {"rows", rows}}.dump());
 }
 
+std::string range_of(const gv::Option& option) {
+  if (!option.words.empty()) return fmt::format("{}", fmt::join(option.words, ", "));
+  return fmt::format("{:g} .. {:g}", option.least, option.most);
+}
+
 void print_text() {
   for (const AlgorithmRow* row : algorithms()) {
     const std::string_view order = row->order;
     fmt::print("{}{}{}\n", row->kind, order.empty() ? "" : ", order ", order);
     fmt::print("    {}\n", row->summary);
     for (const gv::Option& option : row->options)
-      fmt::print("    {} = {:g} ({:g} .. {:g}): {}\n",
+      fmt::print("    {} = {} ({}): {}\n",
                  option.name,
-                 option.usual,
-                 option.least,
-                 option.most,
+                 text_of(option, option.usual),
+                 range_of(option),
                  option.help);
     const std::vector<std::string> codecs = codecs_of(*row);
     if (!codecs.empty()) fmt::print("    codec: {}\n", fmt::join(codecs, ", "));

@@ -152,7 +152,8 @@ void print_text(const Assembly& fleet,
              fleet.algorithm->order.empty() ? "" : " ",
              fleet.algorithm->order);
   for (const gv::Option& option : fleet.algorithm->options)
-    fmt::print("       {} {:g}: {}\n", option.name, setting(fleet, option), option.help);
+    fmt::print(
+        "       {} {}: {}\n", option.name, text_of(option, setting(fleet, option)), option.help);
   if (fleet.data.train) {
     fmt::print("data   {}: {} train in {} parts ({} .. {} samples, {}), {} test\n",
                fleet.fleet.data.kind,

@@ -1,5 +1,6 @@
 #include "peer/fleet/algorithm_reader.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -65,9 +66,16 @@ class AlgorithmReader : Readers {
     map.finish();
     fleet_.codec = codec;
   }
+  void read_word_of(const Option& option, const Value* value, double& setting) {
+    const std::vector<std::string> words(option.words.begin(), option.words.end());
+    std::string word = words[static_cast<std::size_t>(option.usual)];
+    set(value, word, choice(words));
+    setting = static_cast<double>(std::ranges::find(words, word) - words.begin());
+  }
   void read_option(const Option& option, const Value* value) {
     double& setting = fleet_.settings[std::string(option.name)];
     setting = option.usual;
+    if (!option.words.empty()) return read_word_of(option, value, setting);
     if (!option.whole) return set(value, setting, number(option.least, option.most));
     set(value,
         setting,

@@ -27,6 +27,10 @@ void AccountedReplica::step() {
   book(Vector::x, [&] { inner_->step(); });
 }
 
+void AccountedReplica::revise(Vector missed) {
+  book(Vector::x, [&] { inner_->revise(missed); });
+}
+
 void AccountedReplica::load(Vector v, Range r, const Buffer& in) {
   book(v, [&] { inner_->load(v, r, in); });
 }

@@ -26,6 +26,7 @@ class BlankReplica : public Replica {
   }
   double gradient() override { return 0; }
   void step() override {}
+  void revise(Vector) override {}
   double rate() const override { return 1; }
   NotFinite mix(Range, const Flows&) override { return {}; }
   NotFinite mix_and_step(Range, const Flows&) override { return {}; }

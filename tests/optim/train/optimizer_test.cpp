@@ -121,5 +121,52 @@ TEST(Optimizer, RefusesTheImpossible) {
   EXPECT_THROW(make_optimizer(spec, 1), std::invalid_argument);
 }
 
+/// theory: a = 1, and (g, what others had applied since it was taken).
+TEST(AdaptiveRevision, HasThePublishedVector) {
+  OptimizerSpec spec;
+  spec.kind = "adaptive-revision";
+  spec.lr = 1;
+  const auto optimizer = make_optimizer(spec, 1);
+  const double pushed[] = {0.5, -0.3, 0.4, 0.2, -0.6};
+  const double read[] = {0, 0, 0.5, 0.5, 0.2};  // the sum of gradients that each worker had seen
+  const double expected[] = {
+      -0.447213595500, -0.178885438200, -0.536656314600, -0.715541752800, -0.178885438200};
+  float x = 0;
+  double sum = 0;
+  for (std::size_t t = 0; t < 5; ++t) {
+    const auto g = static_cast<float>(pushed[t]);
+    const auto missed = static_cast<float>(sum - read[t]);
+    optimizer->begin_step();
+    optimizer->revise(0, {&x, 1}, {&g, 1}, {&missed, 1});
+    EXPECT_NEAR(x, expected[t], 1e-6) << t;
+    sum += pushed[t];
+  }
+}
+
+/// With nothing missed it is AdaGrad whose squares begin at 1.
+TEST(AdaGrad, DividesByTheRootOfAllSquares) {
+  OptimizerSpec spec;
+  spec.kind = "adagrad";
+  spec.lr = 0.5;
+  spec.epsilon = 0;
+  const auto optimizer = make_optimizer(spec, 2);
+  std::vector<float> x{1, 1};
+  std::vector<double> y{1, 1};
+  std::vector<double> z{0, 0};
+  for (int t = 1; t <= 10; ++t) {
+    const std::vector<float> g{0.1F * static_cast<float>(t), -1.0F};
+    optimizer->begin_step();
+    optimizer->apply(0, x, g);
+    for (std::size_t k = 0; k < 2; ++k) {
+      const auto gradient = static_cast<double>(g[k]);
+      z[k] += gradient * gradient;
+      y[k] -= 0.5 * gradient / std::sqrt(z[k]);
+      EXPECT_NEAR(x[k], y[k], 1e-5) << t;
+    }
+  }
+  const float missed = 0;
+  EXPECT_THROW(optimizer->revise(0, x, x, {&missed, 1}), std::logic_error);
+}
+
 }  // namespace
 }  // namespace gv

@@ -101,6 +101,24 @@ TEST(ParameterServer, WaitsForWorkersThatAreAllSlowerThanTheDeadline) {
   }
 }
 
+/// As far as each goes by itself: all find the optimum of peers that are alike.
+TEST(ParameterServer, StepsByTheOptimizerItIsGiven) {
+  for (const auto& [order, optimizer] : {std::pair{"sync", 1.0}, {"async", 1.0}, {"async", 2.0}}) {
+    Fleet fleet = served(4, "parameter-server", order, {{"optimizer", optimizer}});
+    fleet.data.quadratic.noise = 0;
+    fleet.data.quadratic.spread = 0;
+    fleet.stop.rounds = 400;
+    const Served stepped = serve(fleet);
+    const Assembly assembly(fleet);
+    EXPECT_LT(assembly.evaluator()->evaluate(stepped.x).loss, 0.02) << order << optimizer;
+    fleet.settings["optimizer"] = 0;
+    EXPECT_NE(serve(fleet).model, stepped.model);
+    fleet.settings["optimizer"] = optimizer;
+    fleet.optimizer.momentum = 0.9;
+    EXPECT_NE(refusal(fleet).find("without momentum"), std::string::npos);
+  }
+}
+
 TEST(ParameterServer, AsksForNoMoreThanItCanHave) {
   const auto refused = [](Settings settings) {
     return refusal(served(4, "parameter-server", "sync", std::move(settings)));
