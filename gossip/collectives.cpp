@@ -151,6 +151,42 @@ Task<bool> broadcast(Peer& me, Group group, Vector v) {
   co_return true;
 }
 
+/// By chunks, as in a ring's all-reduce, so that its channels carry them.
+Task<bool> all_gather(Peer& me, Group group, std::vector<Vector> of) {
+  const auto n = static_cast<PeerId>(group.size());
+  GV_CHECK_EQUAL(of.size(), group.size(), "a vector for each member");
+  const PeerId rank = rank_in(group, me);
+  for (PeerId hop = 0; hop + 1 < n; ++hop) {
+    const Vector out = of[(rank + n - hop) % n];
+    const Vector in = of[(rank + 2 * n - hop - 1) % n];
+    for (PeerId chunk = 0; chunk < n; ++chunk) {
+      const Range r = ring_chunk(me.replica.size(), n, chunk);
+      if (r.count > 0) co_await give(me, group[ring_next(rank, n)], Kind::gather, out, r);
+    }
+    for (PeerId chunk = 0; chunk < n; ++chunk) {
+      const Range r = ring_chunk(me.replica.size(), n, chunk);
+      if (r.count == 0) continue;
+      const bool done = co_await take(me, group[ring_previous(rank, n)], Kind::gather, in, r);
+      if (!done) co_return false;
+    }
+  }
+  co_return true;
+}
+
+/// The first time round it says that all before are here, the second time that all are.
+Task<bool> barrier(Peer& me, Group group) {
+  const auto n = static_cast<PeerId>(group.size());
+  const PeerId rank = rank_in(group, me);
+  for (int time = 0; time < 2 && n > 1; ++time) {
+    if (rank == 0) me.send_next(group[1], Kind::gather, me.one_number(0));
+    const std::optional<Message> word =
+        co_await me.receive_next(group[ring_previous(rank, n)], Kind::gather);
+    if (!word) co_return false;
+    if (rank != 0) me.send_next(group[ring_next(rank, n)], Kind::gather, me.one_number(0));
+  }
+  co_return true;
+}
+
 Group everyone(const Peer& me) {
   Group all(me.plan.peers);
   for (PeerId j = 0; j < me.plan.peers; ++j) all[j] = j;

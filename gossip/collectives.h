@@ -36,6 +36,12 @@ Task<bool> reduce(Peer& me, Group group, Vector v);
 /// v <- that of the first member.
 Task<bool> broadcast(Peer& me, Group group, Vector v);
 
+/// of[j] <- the v of member j, for all: of[r] of the member with rank r holds its v before. Along a
+/// ring, n - 1 hops: (n - 1) (alpha + M / B).
+Task<bool> all_gather(Peer& me, Group group, std::vector<Vector> of);
+/// Nobody goes on before all are here: a word goes twice along a ring, 2 n alpha.
+Task<bool> barrier(Peer& me, Group group);
+
 /// All peers.
 Group everyone(const Peer& me);
 
