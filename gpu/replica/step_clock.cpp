@@ -1,6 +1,7 @@
 #include "gpu/replica/step_clock.h"
 
 #include <cmath>
+#include <stdexcept>
 
 namespace gv::gpu {
 namespace {
@@ -8,6 +9,7 @@ namespace {
 StepRule::Kind kind_of(const OptimizerSpec& spec) {
   make_optimizer(spec, 0);  // refuses what is not one
   if (spec.kind == "adam") return StepRule::Kind::adam;
+  if (spec.kind != "sgd") throw std::invalid_argument("`" + spec.kind + "` steps on the CPU alone");
   if (spec.momentum == 0) return StepRule::Kind::plain;
   return spec.nesterov ? StepRule::Kind::nesterov : StepRule::Kind::momentum;
 }

@@ -1,3 +1,5 @@
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "gossip/registry.h"
@@ -43,19 +45,34 @@ TEST(Fleet, TheDigestKnowsGraphAndWeightFiles) {
 
 TEST(Fleet, TheDigestHoldsEveryOptionOfEveryMethod) {
   for (const AlgorithmRow* row : algorithms()) {
-    const std::string method = quadratic + "algorithm: { kind: " + std::string(row->kind);
+    const std::string graph = row->kind == "sgp" ? "topology: exponential\n" : "";
+    const std::string method = quadratic + graph + "algorithm: { kind: " + std::string(row->kind);
     for (const Option& option : row->options) {
       const double other = option.whole ? option.usual + 1 : (option.usual + option.least) / 2;
       const Fleet usual = read(method + " }\n");
       const Fleet changed =
-          read(method + ", " + std::string(option.name) + ": " +
-               (option.whole ? std::to_string(static_cast<int>(other)) : std::to_string(other)) +
-               " }\n");
+          read(method + ", " + std::string(option.name) + ": " + text_of(option, other) + " }\n");
       EXPECT_EQ(usual.settings.find(option.name)->second, option.usual);
       EXPECT_NEAR(changed.settings.find(option.name)->second, other, 1e-6);
       EXPECT_NE(changed.digest, usual.digest) << row->kind << " " << option.name;
     }
   }
+}
+
+TEST(Fleet, TheDigestHoldsCodecsAndAttackers) {
+  std::set<std::string> digests;
+  for (const char* rest :
+       {"algorithm: choco-sgd\n",
+        "algorithm: { kind: choco-sgd, codec: int8 }\n",
+        "algorithm: { kind: choco-sgd, codec: sign }\n",
+        "algorithm: { kind: choco-sgd, codec: { kind: top-k, fraction: 0.1 } }\n",
+        "algorithm: { kind: choco-sgd, codec: { kind: top-k, fraction: 0.2 } }\n",
+        "algorithm: d-psgd\n",
+        "attackers: { count: 1 }\n",
+        "attackers: { count: 2 }\n",
+        "attackers: { count: 2, kind: noise }\n",
+        "attackers: { count: 2, kind: noise, strength: 3 }\n"})
+    EXPECT_TRUE(digests.insert(read(quadratic + rest).digest).second) << rest;
 }
 
 /// A fleet file whose data fit the model.
