@@ -53,6 +53,12 @@ Task<std::optional<Message>> Peer::receive_next(PeerId from, Kind channel) {
   return receive(from, channel, received_parts_[{from, channel}]++);
 }
 
+void Peer::keep_company() {
+  bool company = false;
+  for (const Neighbor& neighbor : neighbors) company = company || here(neighbor.peer);
+  pace_.in_company(company);
+}
+
 Task<> Peer::load(Vector v, Range r, Payload in) {
   co_await compute(static_cast<double>(r.count), [&] { replica.load(v, r, *in); });
 }

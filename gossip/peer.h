@@ -71,6 +71,9 @@ class Peer : public PeerCore, public LinkUser {
     const auto k = find(peer);
     return k && roster_.here(*k) && post_.expects(*k) && !roster_.quarantined(*k);
   }
+  /// Of a method that talks to its neighbours by messages alone: this round counts for the fleet's
+  /// clock if one of them is there. Averaging sees to that itself.
+  void keep_company();
   bool waiting(Kind channel) const { return post_.waiting(channel); }  ///< next() gives one at once
   /// Whether `from` may still send something: it has not left, and lives as far as anybody knows.
   bool expects(PeerId from) const {

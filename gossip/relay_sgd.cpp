@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "gossip/pushes.h"
 #include "gossip/registry.h"
 
 // RelaySGD. Vogels, He, Koloskova, Lin, Karimireddy, Stich & Jaggi, "RelaySum for decentralized
@@ -22,7 +23,8 @@ Heard heard_of(Peer& me, PeerId j) {
   return {me.replica.vector("heard", j), me.replica.scalar("models heard", j)};
 }
 
-Task<> relay(Peer& me, PeerId to, Vector out) {
+/// Whether it is there, and was sent something.
+Task<bool> relay(Peer& me, Pushes& pushes, PeerId to, Vector out) {
   double models = 1;
   co_await me.copy(Vector::x, out);
   for (const Neighbor& other : me.neighbors) {
@@ -31,32 +33,35 @@ Task<> relay(Peer& me, PeerId to, Vector out) {
     co_await me.axpby(1, heard.sum, 1, out);
     models += heard.models;
   }
-  const Payload sum = co_await me.snapshot(out, {0, me.replica.size()});
-  me.send(to, Kind::push, sum, 0);
-  me.send(to, Kind::push, me.one_number(models), 1);
+  const std::vector<PeerId> receiver(1, to);
+  const std::vector<PeerId> sent = co_await pushes.send(receiver, out, models);
+  co_return !sent.empty();
 }
 
 bool is_count(double models, PeerId peers) {
   return models >= 1 && models < peers && models == std::floor(models);
 }
 
-Task<> hear(Peer& me, PeerId from) {
-  Heard heard = heard_of(me, from);
-  if (!me.expects(from)) heard.models = 0;
-  const std::optional<Message> sum = co_await me.receive(from, Kind::push, 0, Absence::away);
-  if (!sum) co_return;
-  const std::optional<Message> count = co_await me.receive(from, Kind::push, 1, Absence::away);
-  if (!count) co_return;
-  const auto models = static_cast<double>(count->payload->floats()[0]);
-  bool counts = is_count(models, me.plan.setup->peers);
-  co_await me.compute(static_cast<double>(me.replica.size()),
-                      [&] { counts = counts && all_finite(sum->payload->floats()); });
-  if (!counts) {
-    me.journal.note(event::NotFiniteCame{me.round, from, 1, 0});
-    co_return;
+bool counts(const Peer& me, const Push& push) {
+  return is_count(*push.number, me.plan.setup->peers) && all_finite(push.vector->floats());
+}
+
+/// Of each neighbour the newest that has come. Only of those to whom we have sent something is
+/// anything awaited: two that each took the other for absent would wait for ever.
+Task<> hear(Peer& me, Pushes& pushes, std::vector<PeerId> partners) {
+  co_await pushes.hear(partners, me.round);
+  for (const Neighbor& neighbor : me.neighbors)
+    if (!me.expects(neighbor.peer)) heard_of(me, neighbor.peer).models = 0;
+  while (const auto taken = pushes.take(me.round)) {
+    bool sound = true;
+    co_await me.compute(static_cast<double>(me.replica.size()),
+                        [&] { sound = counts(me, taken->push); });
+    if (!sound) me.journal.note(event::NotFiniteCame{me.round, taken->from, 1, 0});
+    if (!sound) continue;
+    Heard heard = heard_of(me, taken->from);
+    co_await me.load(heard.sum, {0, me.replica.size()}, taken->push.vector);
+    heard.models = *taken->push.number;
   }
-  co_await me.load(heard.sum, {0, me.replica.size()}, sum->payload);
-  heard.models = models;
 }
 
 Task<> combine(Peer& me) {
@@ -72,20 +77,24 @@ Task<> combine(Peer& me) {
 
 Task<> relay_sgd(Peer& me) {
   const Vector out = me.vector("out");
+  Pushes pushes(me);
   for (; me.running(); co_await me.end_round()) {
+    me.keep_company();
     co_await me.local_steps();
     co_await me.plain_step();
-    for (const Neighbor& neighbor : me.neighbors) co_await relay(me, neighbor.peer, out);
-    for (const Neighbor& neighbor : me.neighbors) co_await hear(me, neighbor.peer);
+    std::vector<PeerId> partners;
+    for (const Neighbor& neighbor : me.neighbors) {
+      const bool sent = co_await relay(me, pushes, neighbor.peer, out);
+      if (sent) partners.push_back(neighbor.peer);
+    }
+    co_await hear(me, pushes, partners);
     co_await combine(me);
   }
 }
 
-std::vector<Channel> channels(const Setup&, std::size_t d) {
-  const auto fits = [d](PeerId, std::uint32_t part, std::size_t bytes) {
-    return (part == 0 && bytes == d * sizeof(float)) || (part == 1 && bytes == sizeof(float));
-  };
-  return {{.kind = Kind::push, .most_bytes = d * sizeof(float), .fits = fits, .most_waiting = 4}};
+/// Who waits for us is ahead by a round at the most; who did not while we were away, by more.
+std::vector<Channel> channels(const Setup& setup, std::size_t d) {
+  return push_channels(d, setup.peers + 1);
 }
 
 std::string objection(const Setup& setup, const MixingMatrix* w) {

@@ -1,5 +1,4 @@
-#include <map>
-
+#include "gossip/pushes.h"
 #include "gossip/registry.h"
 
 // Stochastic gradient push. Assran, Loizou, Ballas & Rabbat, "Stochastic gradient push for
@@ -22,12 +21,6 @@ constexpr Option options[] = {{.name = "overlap",
                                .whole = true,
                                .help = "rounds that a push may be under way, tau"}};
 
-/// By round and sender: the order in which they count.
-struct Push {
-  Payload mass, weight;
-};
-using Pushes = std::map<std::pair<std::uint64_t, PeerId>, Push>;
-
 Neighborhood row(const Peer& me, Round round) {
   return me.plan.schedule ? me.plan.schedule->row(round, me.plan.id) : me.plan.neighborhood;
 }
@@ -42,63 +35,29 @@ Task<> step(Peer& me, Vector u, Vector before) {
 }
 
 /// What is sent is given away at once.
-Task<> push(Peer& me, Vector u, double& w) {
+Task<> push(Peer& me, Pushes& pushes, Vector u, double& w) {
   std::vector<PeerId> receivers = row(me, me.round).receivers;
   std::erase_if(receivers, [&](PeerId j) { return !me.here(j); });
   const double share = 1.0 / (1.0 + static_cast<double>(receivers.size()));
   co_await me.scale(u, static_cast<float>(share));
-  w = static_cast<double>(static_cast<float>(w * share));
-  const Payload mass = co_await me.snapshot(u, {0, me.replica.size()});
-  const Payload weight = me.one_number(w);
-  for (const PeerId j : receivers) {
-    me.send(j, Kind::push, mass, 0);
-    me.send(j, Kind::push, weight, 1);
-  }
-}
-
-void keep(Message message, Pushes& pushes) {
-  Push& push = pushes[{message.number, message.from}];
-  (message.part == 0 ? push.mass : push.weight) = std::move(message.payload);
-}
-
-/// Whether the pushes of a round are here, but for those whose sender is not.
-bool all_here(const Peer& me, Round round, const Pushes& pushes) {
-  for (const PeerId j : row(me, round).peers) {
-    const auto push = pushes.find({round, j});
-    const bool whole = push != pushes.end() && push->second.mass && push->second.weight;
-    if (!whole && me.here(j)) return false;
-  }
-  return true;
-}
-
-Task<> hear(Peer& me, Pushes& pushes, Round until) {
-  while (me.waiting(Kind::push) || !all_here(me, until, pushes)) {
-    Next next = co_await me.next(Kind::push, me.plan.deadline);
-    if (next.message) keep(std::move(*next.message), pushes);
-    if (next.late) co_return;
-  }
+  w = static_cast<double>(static_cast<float>(w * share));  // as it travels
+  co_await pushes.send(receivers, u, w);
 }
 
 /// A weight comes from another peer's division, so it is in (0, n].
 bool counts(const Peer& me, const Push& push) {
-  const float weight = push.weight->floats()[0];
-  return weight > 0 && weight <= static_cast<float>(me.plan.setup->peers) &&
-         all_finite(push.mass->floats());
+  return *push.number > 0 && *push.number <= me.plan.setup->peers &&
+         all_finite(push.vector->floats());
 }
 
 Task<> take(Peer& me, Pushes& pushes, Round until, Vector u, double& w) {
-  for (auto push = pushes.begin(); push != pushes.end() && push->first.first <= until;) {
-    if (!push->second.mass || !push->second.weight) {
-      ++push;
-      continue;
-    }
-    const Push taken = push->second;
+  while (const auto taken = pushes.take(until)) {
     bool sound = true;
-    co_await me.compute(static_cast<double>(me.replica.size()), [&] { sound = counts(me, taken); });
-    if (sound) co_await me.add(u, {0, me.replica.size()}, taken.mass);
-    if (sound) w += static_cast<double>(taken.weight->floats()[0]);
-    if (!sound) me.journal.note(event::NotFiniteCame{me.round, push->first.second, 1, 0});
-    push = pushes.erase(push);
+    co_await me.compute(static_cast<double>(me.replica.size()),
+                        [&] { sound = counts(me, taken->push); });
+    if (sound) co_await me.add(u, {0, me.replica.size()}, taken->push.vector);
+    if (sound) w += *taken->push.number;
+    if (!sound) me.journal.note(event::NotFiniteCame{me.round, taken->from, 1, 0});
   }
 }
 
@@ -111,29 +70,22 @@ Task<> sgp(Peer& me) {
     co_await me.copy(Vector::x, u);
     w = 1;
   }
-  Pushes pushes;
+  Pushes pushes(me);
   for (; me.running(); co_await me.end_round()) {
     co_await step(me, u, before);
-    co_await push(me, u, w);
+    co_await push(me, pushes, u, w);
     if (me.round >= overlap) {
-      co_await hear(me, pushes, me.round - overlap);
+      co_await pushes.hear(row(me, me.round - overlap).peers, me.round - overlap);
       co_await take(me, pushes, me.round - overlap, u, w);
     }
     co_await me.axpby(static_cast<float>(1 / w), u, 0, Vector::x);
   }
 }
 
-/// A neighbour may be ahead by as many rounds as there are peers, and be late by the overlap.
+/// A neighbour may be ahead by as many rounds as there are peers, and the overlap.
 std::vector<Channel> channels(const Setup& setup, std::size_t d) {
-  const auto fits = [d](PeerId, std::uint32_t part, std::size_t bytes) {
-    return (part == 0 && bytes == d * sizeof(float)) || (part == 1 && bytes == sizeof(float));
-  };
   const auto overlap = static_cast<std::uint32_t>(setup.settings.find("overlap")->second);
-  return {{.kind = Kind::push,
-           .most_bytes = d * sizeof(float),
-           .fits = fits,
-           .most_waiting = 2 * (setup.peers + overlap + 2),
-           .keeps = Keeps::queue}};
+  return push_channels(d, setup.peers + overlap + 1);
 }
 
 std::string objection(const Setup& setup, const MixingMatrix* w) {

@@ -1,0 +1,61 @@
+#include "gossip/pushes.h"
+
+#include <algorithm>
+
+namespace gv {
+
+Task<std::vector<PeerId>> Pushes::send(std::vector<PeerId> to, Vector v, double number) {
+  const Payload vector = co_await me_.snapshot(v, {0, me_.replica.size()});
+  const Payload beside = me_.one_number(number);
+  std::erase_if(to, [this](PeerId j) { return !me_.here(j); });
+  for (const PeerId j : to) {
+    me_.send(j, Kind::push, vector, 0);
+    me_.send(j, Kind::push, beside, 1);
+  }
+  co_return to;
+}
+
+bool Pushes::has(PeerId from, Round round) const {
+  return std::ranges::any_of(kept_, [=](const auto& entry) {
+    return entry.first.second == from && entry.first.first >= round && entry.second.whole();
+  });
+}
+
+void Pushes::keep(Message message) {
+  Push& push = kept_[{message.number, message.from}];
+  if (message.part == 0) push.vector = std::move(message.payload);
+  if (message.part == 1) push.number = static_cast<double>(message.payload->floats()[0]);
+}
+
+Task<> Pushes::hear(std::vector<PeerId> from, Round round) {
+  const auto awaited = [&](PeerId j) { return me_.here(j) && !has(j, round); };
+  while (me_.waiting(Kind::push) || std::ranges::any_of(from, awaited)) {
+    Next next = co_await me_.next(Kind::push, me_.plan.deadline);
+    if (next.message) keep(std::move(*next.message));
+    if (next.late) co_return;
+  }
+}
+
+std::optional<Pushes::Taken> Pushes::take(Round until) {
+  const auto oldest = std::ranges::find_if(
+      kept_, [=](const auto& entry) { return entry.first.first <= until && entry.second.whole(); });
+  if (oldest == kept_.end()) return {};
+  const PeerId from = oldest->first.second;
+  Taken taken{std::move(oldest->second), from};
+  // What is older of the same sender is only half of a push whose rest went with a process.
+  kept_.erase(oldest);
+  return taken;
+}
+
+std::vector<Channel> push_channels(std::size_t d, std::uint32_t ahead) {
+  const auto fits = [d](PeerId, std::uint32_t part, std::size_t bytes) {
+    return (part == 0 && bytes == d * sizeof(float)) || (part == 1 && bytes == sizeof(float));
+  };
+  return {{.kind = Kind::push,
+           .most_bytes = d * sizeof(float),
+           .fits = fits,
+           .most_waiting = 2 * (ahead + 1),
+           .keeps = Keeps::queue}};
+}
+
+}  // namespace gv

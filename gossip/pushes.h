@@ -1,0 +1,51 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "gossip/peer.h"
+#include "gossip/setup.h"
+
+namespace gv {
+
+/// A vector and a number beside it, which a peer sends in its round `number` of Kind::push.
+struct Push {
+  Payload vector;
+  std::optional<double> number;
+  bool whole() const { return vector && number; }
+};
+
+/// What neighbours push, where nobody answers: kept until it is taken, by round and sender, which
+/// is the order in which it counts. Undisturbed, the pushes of a round are the same whoever comes
+/// first.
+class Pushes {
+ public:
+  explicit Pushes(Peer& me) : me_(me) {}
+
+  /// v as it is, and a number, to those of `to` that are there: who they were.
+  Task<std::vector<PeerId>> send(std::vector<PeerId> to, Vector v, double number);
+  /// Until everybody of `from` that is there has pushed in this round, or in one behind it (then
+  /// nothing of this round comes any more); faults.deadline for each that comes.
+  Task<> hear(std::vector<PeerId> from, Round round);
+  /// The oldest push of a round up to `until`, and who sent it; nothing: there is none. It is no
+  /// longer here.
+  struct Taken {
+    Push push;
+    PeerId from = 0;
+  };
+  std::optional<Taken> take(Round until);
+
+ private:
+  bool has(PeerId from, Round round) const;
+  void keep(Message message);
+
+  Peer& me_;
+  std::map<std::pair<Round, PeerId>, Push> kept_;
+};
+
+/// `ahead`: rounds that a neighbour may be ahead of who hears it.
+std::vector<Channel> push_channels(std::size_t d, std::uint32_t ahead);
+
+}  // namespace gv
