@@ -158,7 +158,11 @@ Task<std::size_t> sum(Peer& me, Vector v, const std::map<PeerId, Message>& pushe
 Task<> count(Peer& me, double gradients) {
   const double round = me.plan.setup->peers;
   double& counted = me.replica.scalar("gradients");
-  for (counted += gradients; counted >= round; counted -= round) co_await me.end_round();
+  counted += gradients;
+  while (counted >= round) {
+    counted -= round;
+    co_await me.end_round();
+  }
 }
 
 }  // namespace gv
