@@ -98,6 +98,7 @@ extern const AlgorithmRow downpour_row{
     .channels = channels,
     .options = options,
     .objection = objection,
+    .optimizer = servers_optimizer,
     .steps = steps,
     .promise = Promise::once,
     .synchronous = false,

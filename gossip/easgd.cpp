@@ -4,9 +4,10 @@
 // Elastic averaging SGD. Zhang, Choromanska & LeCun, "Deep learning with elastic averaging SGD",
 // NIPS 2015, arXiv:1412.6651, equations 5 and 6 (sync) and Algorithm 1 (async). Every tau steps a
 // worker and the centre x~ draw each other nearer by alpha: x_i -= alpha (x_i - x~),
-// x~ += alpha (x_i - x~), both of the values that were sent. With momentum in train.optimizer the
-// workers' steps are those of EAMSGD. The centre is the fleet's model; server s of k holds part s.
-// Per round and worker: k messages of 4 d / k bytes each way.
+// x~ += alpha (x_i - x~), both of the values that were sent. With `momentum` the workers'
+// steps are those of EAMSGD, whose look-ahead point is what is called x here. The centre is the
+// fleet's model; server s of k holds part s. Per round and worker: k messages of 4 d / k bytes each
+// way.
 
 namespace gv {
 namespace {
@@ -18,6 +19,11 @@ constexpr Option options[] = {
      .least = 0,
      .most = 1,
      .help = "how far a worker and the centre draw each other in a round"},
+    {.name = "momentum",
+     .usual = 0,
+     .least = 0,
+     .most = 0.999999,
+     .help = "of the workers, Nesterov's, delta: EAMSGD"},
     {.name = "tau",
      .usual = 1,
      .least = 1,
@@ -74,7 +80,18 @@ double steps(const Setup& setup, PeerId) {
   return setup.settings.find("tau")->second;
 }
 
+OptimizerSpec optimizer(OptimizerSpec usual, const Setup& setup, PeerId i) {
+  const double momentum = setup.settings.find("momentum")->second;
+  if (i >= setup.peers || momentum == 0) return usual;
+  usual.momentum = momentum;
+  usual.nesterov = true;
+  return usual;
+}
+
 std::string objection(const Setup& setup, const MixingMatrix*) {
+  const bool own = setup.optimizer.kind != "sgd" || setup.optimizer.momentum != 0;
+  if (own && setup.settings.find("momentum")->second != 0)
+    return "easgd has a `momentum` of its own: take `train.optimizer: { kind: sgd }` without one";
   if (setup.local_steps == 1) return "";
   return "easgd counts the steps between two averages as `tau`: train.local_steps must be 1";
 }
@@ -99,6 +116,7 @@ extern const AlgorithmRow sync_easgd_row{
     .channels = queue_channels,
     .options = options,
     .objection = sync_objection,
+    .optimizer = optimizer,
     .steps = steps,
     .promise = Promise::once,
     .summary = "workers and a centre draw each other nearer, all at once; arXiv:1412.6651"};
@@ -112,6 +130,7 @@ extern const AlgorithmRow async_easgd_row{
     .channels = queue_channels,
     .options = options,
     .objection = objection,
+    .optimizer = optimizer,
     .steps = steps,
     .promise = Promise::once,
     .synchronous = false,

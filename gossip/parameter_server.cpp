@@ -117,6 +117,7 @@ extern const AlgorithmRow sync_parameter_server_row{
     .channels = queue_channels,
     .options = sync_options,
     .objection = sync_objection,
+    .optimizer = servers_optimizer,
     .promise = Promise::once,
     .summary = "servers step on the mean gradient of a round; Li et al. 2014"};
 extern const AlgorithmRow async_parameter_server_row{
@@ -129,6 +130,7 @@ extern const AlgorithmRow async_parameter_server_row{
     .channels = queue_channels,
     .options = async_options,
     .objection = objection,
+    .optimizer = servers_optimizer,
     .steps = async_steps,
     .promise = Promise::once,
     .synchronous = false,

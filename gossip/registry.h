@@ -56,6 +56,8 @@ struct AlgorithmRow {
   /// Why it cannot run in this fleet, and the nearest thing that can; "" when it can. w: null where
   /// W changes with the round. Null: it always can.
   std::string (*objection)(const Setup&, const MixingMatrix* w) = nullptr;
+  /// What peer i steps by, where the fleet file's train.optimizer is `usual`; null: that.
+  OptimizerSpec (*optimizer)(OptimizerSpec usual, const Setup&, PeerId i) = nullptr;
   /// Steps that the optimizer of peer i takes in a round, from which its schedule knows the end;
   /// null: train.local_steps.
   double (*steps)(const Setup&, PeerId i) = nullptr;

@@ -27,17 +27,17 @@ std::vector<PeerId> servers(const Setup& setup) {
   return ids(setup.peers, setup.servers);
 }
 
-OptimizerSpec servers_optimizer(OptimizerSpec trainers, const Setup& setup) {
-  const auto chosen = setup.settings.find("optimizer");
-  if (chosen == setup.settings.end() || chosen->second == 0) return trainers;
-  trainers.kind = server_optimizers[static_cast<std::size_t>(chosen->second)];
-  trainers.momentum = 0;
-  trainers.nesterov = false;
-  return trainers;
+OptimizerSpec servers_optimizer(OptimizerSpec usual, const Setup& setup, PeerId i) {
+  const double chosen = setup.settings.find("optimizer")->second;
+  if (i < setup.peers || chosen == 0) return usual;
+  usual.kind = server_optimizers[static_cast<std::size_t>(chosen)];
+  usual.momentum = 0;
+  usual.nesterov = false;
+  return usual;
 }
 
 std::string optimizer_objection(const Setup& setup) {
-  if (servers_optimizer(setup.optimizer, setup).kind == setup.optimizer.kind) return "";
+  if (setup.settings.find("optimizer")->second == 0) return "";
   if (setup.optimizer.kind == "sgd" && setup.optimizer.momentum == 0) return "";
   return "the servers' `optimizer` takes the rate of train.optimizer, and no momentum or moments "
          "of "

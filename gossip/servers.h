@@ -29,8 +29,8 @@ constexpr Option optimizer_option(std::size_t words) {
           .help = "of the servers; sgd: train.optimizer, as it is",
           .words = std::span(server_optimizers).first(words)};
 }
-/// What a server steps by, where those that train step by `trainers`.
-OptimizerSpec servers_optimizer(OptimizerSpec trainers, const Setup& setup);
+/// What peer i steps by, where those that train step by `usual`.
+OptimizerSpec servers_optimizer(OptimizerSpec usual, const Setup& setup, PeerId i);
 /// Why it cannot be; "" when it can.
 std::string optimizer_objection(const Setup& setup);
 PeerId count_servers(const Settings& settings);

@@ -272,7 +272,8 @@ std::unique_ptr<Objective> Assembly::objective(PeerId i) const {
 }
 
 OptimizerSpec Assembly::optimizer(PeerId i) const {
-  OptimizerSpec spec = i < fleet.trainers() ? optimizer_ : servers_optimizer(optimizer_, *setup);
+  OptimizerSpec spec = optimizer_;
+  if (algorithm->optimizer != nullptr) spec = algorithm->optimizer(spec, *setup, i);
   const double steps =
       algorithm->steps != nullptr ? algorithm->steps(*setup, i) : fleet.local_steps;
   const bool endless = rounds == std::numeric_limits<Round>::max();

@@ -48,7 +48,10 @@ TEST(Fleet, TheDigestHoldsEveryOptionOfEveryMethod) {
     const std::string graph = row->kind == "sgp" ? "topology: exponential\n" : "";
     const std::string method = quadratic + graph + "algorithm: { kind: " + std::string(row->kind);
     for (const Option& option : row->options) {
-      const double other = option.whole ? option.usual + 1 : (option.usual + option.least) / 2;
+      const double other =
+          option.whole
+              ? option.usual + 1
+              : (option.least + (option.usual > option.least ? option.usual : option.most)) / 2;
       const Fleet usual = read(method + " }\n");
       const Fleet changed =
           read(method + ", " + std::string(option.name) + ": " + text_of(option, other) + " }\n");

@@ -210,6 +210,35 @@ TEST(Easgd, ItsCentreFollowsTheWorkers) {
   }
 }
 
+/// EAMSGD in its paper's form, v <- delta v - eta g(x + delta v), x <- x + v - alpha (x - centre),
+/// without noise: the centre of both is drawn to the same optimum, and momentum gets there sooner.
+TEST(Easgd, MomentumIsNesterovs) {
+  const auto loss = [](double momentum, double lr) {
+    Fleet fleet = served(4, "easgd", "sync", {{"alpha", 0.2}, {"momentum", momentum}});
+    fleet.data.quadratic.noise = 0;
+    fleet.data.quadratic.spread = 0;
+    fleet.optimizer.lr = lr;
+    fleet.stop.rounds = 120;
+    const Served elastic = serve(fleet);
+    const Assembly assembly(fleet);
+    return assembly.evaluator()->evaluate(elastic.x).loss;
+  };
+  EXPECT_LT(loss(0.9, 0.02), 0.5 * loss(0, 0.02));
+  Fleet both = served(4, "easgd", "sync", {{"alpha", 0.2}, {"momentum", 0.9}});
+  both.optimizer.momentum = 0.5;
+  EXPECT_NE(refusal(both).find("a `momentum` of its own"), std::string::npos);
+}
+
+/// The workers' steps are those of Nesterov's momentum in train.optimizer.
+TEST(Easgd, MomentumIsThatOfTheOptimizer) {
+  Fleet elastic = served(4, "easgd", "sync", {{"momentum", 0.7}});
+  const std::string own = serve(elastic).model;
+  elastic.settings["momentum"] = 0;
+  elastic.optimizer.momentum = 0.7;
+  elastic.optimizer.nesterov = true;
+  EXPECT_EQ(serve(elastic).model, own);
+}
+
 TEST(Easgd, RefusesACentreThatOvershoots) {
   EXPECT_NE(refusal(served(4, "easgd", "sync", {{"alpha", 0.3}})).find("1 / 4"), std::string::npos);
   EXPECT_EQ(refusal(served(4, "easgd", "async", {{"alpha", 0.3}})), "");
