@@ -1,7 +1,9 @@
 #include "optim/codec.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <stdexcept>
@@ -155,6 +157,14 @@ bool ascends_below(std::span<const std::byte> in, std::size_t n) {
 
 std::vector<std::string> codec_words() {
   return {"fp16", "bf16", "int8", "top-k", "random-k", "sign"};
+}
+
+std::string to_string(const Codec& codec) {
+  const std::string kind = codec_words()[static_cast<std::size_t>(codec.kind)];
+  if (!codec.keeps_some()) return kind;
+  std::array<char, 32> fraction{};
+  std::snprintf(fraction.data(), fraction.size(), "%g", codec.fraction);
+  return "{ kind: " + kind + ", fraction: " + fraction.data() + " }";
 }
 
 Codec::Kind codec_kind(const std::string& word) {

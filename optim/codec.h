@@ -48,6 +48,8 @@ struct Codec {
 
 /// The words for the kinds in a fleet file, in the order of Kind.
 std::vector<std::string> codec_words();
+/// As a fleet file says it: "int8", "{ kind: top-k, fraction: 0.1 }".
+std::string to_string(const Codec& codec);
 /// The kind of a word; throws std::invalid_argument for any other.
 Codec::Kind codec_kind(const std::string& word);
 

@@ -127,6 +127,8 @@ void print_json(const Assembly& fleet,
             {"bytes_per_round", largest_bytes(fleet, round)}};
   for (const gv::Option& option : fleet.algorithm->options)
     plan["settings"][std::string(option.name)] = setting(fleet, option);
+  if (fleet.fleet.codec) plan["codec"] = to_string(*fleet.fleet.codec);
+  if (fleet.fleet.attackers.count > 0) plan["attackers"] = fleet.fleet.attackers.count;
   if (!s.schedule.is_null()) plan["schedule"] = s.schedule;
   add_forecast(plan, ahead);
   plan["predicted"].update(predicted_json(fleet, round));
@@ -135,6 +137,15 @@ void print_json(const Assembly& fleet,
     plan["predicted"].update(calibrated_json(*ahead, fleet, *calibration));
   }
   fmt::print("{}\n", plan.dump());
+}
+
+void print_what_travels(const Fleet& fleet) {
+  if (fleet.codec) fmt::print("       codec {}: of what travels\n", to_string(*fleet.codec));
+  if (fleet.attackers.count > 0)
+    fmt::print("       the last {} attack by {}, of strength {:g}\n",
+               fleet.attackers.count,
+               fleet.attackers.kind,
+               fleet.attackers.strength);
 }
 
 void print_text(const Assembly& fleet,
@@ -154,6 +165,7 @@ void print_text(const Assembly& fleet,
   for (const gv::Option& option : fleet.algorithm->options)
     fmt::print(
         "       {} {}: {}\n", option.name, text_of(option, setting(fleet, option)), option.help);
+  print_what_travels(fleet.fleet);
   if (fleet.data.train) {
     fmt::print("data   {}: {} train in {} parts ({} .. {} samples, {}), {} test\n",
                fleet.fleet.data.kind,

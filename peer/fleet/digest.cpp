@@ -119,8 +119,7 @@ std::string digest_of(const Fleet& f) {
   if (f.attackers.count > 0)
     text += fmt::format(
         "{} attackers {} {};", f.attackers.count, f.attackers.kind, f.attackers.strength);
-  if (f.codec)
-    text += fmt::format("codec {} {};", static_cast<int>(f.codec->kind), f.codec->fraction);
+  if (f.codec) text += fmt::format("codec {} {};", to_string(*f.codec), f.codec->fraction);
   if (f.order == "hierarchical")
     for (const PeerSpec& peer : f.peers) text += fmt::format("on {};", peer.host);
   if (f.data.kind == "text") text += fmt::format("context {};", f.data.context);

@@ -386,6 +386,8 @@ TEST(Codec, HasAWordForEachKind) {
     EXPECT_EQ(codec_kind(words[k]), static_cast<Codec::Kind>(k));
   EXPECT_EQ(codec_words().size(), static_cast<std::size_t>(Codec::Kind::sign) + 1);
   EXPECT_THROW(codec_kind("gzip"), std::invalid_argument);
+  EXPECT_EQ(to_string(Codec{Codec::Kind::int8}), "int8");
+  EXPECT_EQ(to_string(Codec{Codec::Kind::random_k, 0.25}), "{ kind: random-k, fraction: 0.25 }");
 }
 
 }  // namespace
