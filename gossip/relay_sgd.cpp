@@ -1,5 +1,7 @@
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "gossip/pushes.h"
 #include "gossip/registry.h"
 
@@ -98,16 +100,19 @@ std::vector<Channel> channels(const Setup& setup, std::size_t d) {
 }
 
 std::string objection(const Setup& setup, const MixingMatrix* w) {
-  const char* const trees = "take a tree, such as `path`, `star` or `binary-tree`";
   if (setup.scheduled || (w != nullptr && w->directed()))
-    return std::string("relay-sgd sums along a tree that stays, and this topology does not: ") +
-           trees;
+    return "relay-sgd sums along a tree that stays, and this topology does not: take `path`, "
+           "`star` or `binary-tree`";
   if (w == nullptr) return "";
   std::size_t ends = 0;
   for (PeerId i = 0; i < w->size(); ++i) ends += w->row(i).peers.size();
   if (ends / 2 + 1 == w->size()) return "";
-  return "relay-sgd needs exactly one way from each peer to each other, and this topology has " +
-         std::to_string(ends / 2) + " edges for " + std::to_string(w->size()) + " peers: " + trees;
+  return fmt::format(
+      "relay-sgd needs exactly one way from each peer to each other, and this "
+      "topology has {} edges for {} peers: take a tree, such as `path`, `star` or "
+      "`binary-tree`",
+      ends / 2,
+      w->size());
 }
 
 }  // namespace

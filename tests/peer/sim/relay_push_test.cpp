@@ -87,7 +87,7 @@ TEST(RelaySgd, HealsAfterFaults) {
 TEST(RelaySgd, NeedsATree) {
   EXPECT_NE(refusal(quadratic_fleet(6, "ring", "relay-sgd", "")).find("6 edges for 6 peers"),
             std::string::npos);
-  EXPECT_NE(refusal(quadratic_fleet(6, "exponential", "relay-sgd", "")).find("take a tree"),
+  EXPECT_NE(refusal(quadratic_fleet(6, "exponential", "relay-sgd", "")).find("take `path`"),
             std::string::npos);
   EXPECT_EQ(refusal(quadratic_fleet(6, "star", "relay-sgd", "")), "");
   EXPECT_EQ(refusal(quadratic_fleet(6, "path", "relay-sgd", "")), "");
