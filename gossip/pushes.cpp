@@ -4,15 +4,13 @@
 
 namespace gv {
 
-Task<std::vector<PeerId>> Pushes::send(std::vector<PeerId> to, Vector v, double number) {
+Task<> Pushes::send(std::vector<PeerId> to, Vector v, double number) {
   const Payload vector = co_await me_.snapshot(v, {0, me_.replica.size()});
   const Payload beside = me_.one_number(number);
-  std::erase_if(to, [this](PeerId j) { return !me_.here(j); });
   for (const PeerId j : to) {
     me_.send(j, Kind::push, vector, 0);
     me_.send(j, Kind::push, beside, 1);
   }
-  co_return to;
 }
 
 bool Pushes::has(PeerId from, Round round) const {
@@ -21,7 +19,18 @@ bool Pushes::has(PeerId from, Round round) const {
   });
 }
 
+/// A push comes whole before the next one of its sender: a part without the rest, whose sender goes
+/// on, stays without it. An honest sender waits for us or leaves us out, so that no more of it than
+/// `ahead_` is ever kept; what a liar sends beyond that is dropped.
 void Pushes::keep(Message message) {
+  std::erase_if(kept_, [&](const auto& entry) {
+    const auto& [round, from] = entry.first;
+    return from == message.from && round != message.number && !entry.second.whole();
+  });
+  const auto kept = std::ranges::count_if(
+      kept_, [&](const auto& entry) { return entry.first.second == message.from; });
+  const bool begun = kept_.contains({message.number, message.from});
+  if (!begun && kept > static_cast<std::ptrdiff_t>(ahead_)) return;
   Push& push = kept_[{message.number, message.from}];
   if (message.part == 0) push.vector = std::move(message.payload);
   if (message.part == 1) push.number = static_cast<double>(message.payload->floats()[0]);
@@ -42,7 +51,6 @@ std::optional<Pushes::Taken> Pushes::take(Round until) {
   if (oldest == kept_.end()) return {};
   const PeerId from = oldest->first.second;
   Taken taken{std::move(oldest->second), from};
-  // What is older of the same sender is only half of a push whose rest went with a process.
   kept_.erase(oldest);
   return taken;
 }

@@ -22,10 +22,11 @@ struct Push {
 /// first.
 class Pushes {
  public:
-  explicit Pushes(Peer& me) : me_(me) {}
+  /// `ahead`: rounds that a neighbour may be ahead of us. Of each no more than that is kept.
+  Pushes(Peer& me, std::uint32_t ahead) : me_(me), ahead_(ahead) {}
 
-  /// v as it is, and a number, to those of `to` that are there: who they were.
-  Task<std::vector<PeerId>> send(std::vector<PeerId> to, Vector v, double number);
+  /// v as it is, and a number.
+  Task<> send(std::vector<PeerId> to, Vector v, double number);
   /// Until everybody of `from` that is there has pushed in this round, or in one behind it (then
   /// nothing of this round comes any more); faults.deadline for each that comes.
   Task<> hear(std::vector<PeerId> from, Round round);
@@ -42,10 +43,11 @@ class Pushes {
   void keep(Message message);
 
   Peer& me_;
+  const std::uint32_t ahead_;
   std::map<std::pair<Round, PeerId>, Push> kept_;
 };
 
-/// `ahead`: rounds that a neighbour may be ahead of who hears it.
+/// What Pushes with the same `ahead` sends and hears.
 std::vector<Channel> push_channels(std::size_t d, std::uint32_t ahead);
 
 }  // namespace gv

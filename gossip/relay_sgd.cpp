@@ -25,8 +25,7 @@ Heard heard_of(Peer& me, PeerId j) {
   return {me.replica.vector("heard", j), me.replica.scalar("models heard", j)};
 }
 
-/// Whether it is there, and was sent something.
-Task<bool> relay(Peer& me, Pushes& pushes, PeerId to, Vector out) {
+Task<> relay(Peer& me, Pushes& pushes, PeerId to, Vector out) {
   double models = 1;
   co_await me.copy(Vector::x, out);
   for (const Neighbor& other : me.neighbors) {
@@ -36,8 +35,7 @@ Task<bool> relay(Peer& me, Pushes& pushes, PeerId to, Vector out) {
     models += heard.models;
   }
   const std::vector<PeerId> receiver(1, to);
-  const std::vector<PeerId> sent = co_await pushes.send(receiver, out, models);
-  co_return !sent.empty();
+  co_await pushes.send(receiver, out, models);
 }
 
 bool is_count(double models, PeerId peers) {
@@ -77,26 +75,31 @@ Task<> combine(Peer& me) {
   }
 }
 
+/// Who waits for us is ahead by a round at the most; who did not while we were away, by more.
+std::uint32_t ahead(const Setup& setup) {
+  return setup.peers + 1;
+}
+
 Task<> relay_sgd(Peer& me) {
   const Vector out = me.vector("out");
-  Pushes pushes(me);
+  Pushes pushes(me, ahead(*me.plan.setup));
   for (; me.running(); co_await me.end_round()) {
     me.keep_company();
     co_await me.local_steps();
     co_await me.plain_step();
     std::vector<PeerId> partners;
     for (const Neighbor& neighbor : me.neighbors) {
-      const bool sent = co_await relay(me, pushes, neighbor.peer, out);
-      if (sent) partners.push_back(neighbor.peer);
+      if (!me.here(neighbor.peer)) continue;
+      partners.push_back(neighbor.peer);
+      co_await relay(me, pushes, neighbor.peer, out);
     }
     co_await hear(me, pushes, partners);
     co_await combine(me);
   }
 }
 
-/// Who waits for us is ahead by a round at the most; who did not while we were away, by more.
 std::vector<Channel> channels(const Setup& setup, std::size_t d) {
-  return push_channels(d, setup.peers + 1);
+  return push_channels(d, ahead(setup));
 }
 
 std::string objection(const Setup& setup, const MixingMatrix* w) {

@@ -4,12 +4,11 @@
 // Stochastic gradient push. Assran, Loizou, Ballas & Rabbat, "Stochastic gradient push for
 // distributed deep learning", ICML 2019, arXiv:1811.10792, Algorithm 1; with `overlap` tau,
 // Algorithm 2: what others pushed in round t counts in round t + tau, or when it comes. On directed
-// graphs. A peer holds a mass u and a weight w, both of which it divides evenly
-// among itself and its receivers; its model is x = u / w. The sums of u and of w over the fleet,
-// with what is under way, stay what they are: what comes late counts when it comes. What was on its
-// way to a peer that dies goes with it, of u and of w alike, and so does what a checkpoint finds
-// under way. Memory of a peer: 3 vectors. Per round and peer: out-degree messages, of 4 d bytes
-// each.
+// graphs. A peer holds a mass u and a weight w, both of which it divides evenly among itself and
+// its receivers; its model is x = u / w. The sums of u and of w over the fleet, with what is under
+// way, stay what they are: what comes late counts when it comes. What was on its way to a peer that
+// dies goes with it, of u and of w alike, and so does what a checkpoint finds under way. Memory of
+// a peer: 3 vectors. Per round and peer: out-degree messages, of 4 d bytes each.
 
 namespace gv {
 namespace {
@@ -61,6 +60,11 @@ Task<> take(Peer& me, Pushes& pushes, Round until, Vector u, double& w) {
   }
 }
 
+/// A neighbour may be ahead by as many rounds as there are peers, and the overlap.
+std::uint32_t ahead(const Setup& setup) {
+  return setup.peers + static_cast<std::uint32_t>(setup.settings.find("overlap")->second) + 1;
+}
+
 Task<> sgp(Peer& me) {
   const Vector u = me.vector("mass");
   const Vector before = me.vector("before");
@@ -70,7 +74,7 @@ Task<> sgp(Peer& me) {
     co_await me.copy(Vector::x, u);
     w = 1;
   }
-  Pushes pushes(me);
+  Pushes pushes(me, ahead(*me.plan.setup));
   for (; me.running(); co_await me.end_round()) {
     co_await step(me, u, before);
     co_await push(me, pushes, u, w);
@@ -82,10 +86,8 @@ Task<> sgp(Peer& me) {
   }
 }
 
-/// A neighbour may be ahead by as many rounds as there are peers, and the overlap.
 std::vector<Channel> channels(const Setup& setup, std::size_t d) {
-  const auto overlap = static_cast<std::uint32_t>(setup.settings.find("overlap")->second);
-  return push_channels(d, setup.peers + overlap + 1);
+  return push_channels(d, ahead(setup));
 }
 
 std::string objection(const Setup& setup, const MixingMatrix* w) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "gossip/pushes.h"
 #include "gossip/registry.h"
 #include "gossip/servers.h"
 #include "tests/gossip/one_peer.h"
@@ -105,6 +106,33 @@ TEST_F(LiedTo, AnAnswerThatOurQuestionCrossedOneThatNeverWas) {
     f();
   }
   EXPECT_TRUE(training.done());
+}
+
+/// A neighbour that sends pushes of many rounds, or halves of pushes, is not kept for ever.
+TEST_F(LiedTo, PushesWithoutEndAreNotKept) {
+  Plan plan = ring_plan();
+  plan.setup = std::make_shared<gv::Setup>(gv::Setup{.peers = 3});
+  plan.channels = push_channels(2, 4);
+  plan.links = {1, 2};
+  make(2, plan);
+  Pushes pushes(*peer, 4);
+  std::vector<std::weak_ptr<const Buffer>> sent;
+  const auto lie = [&](std::uint64_t round, bool whole) {
+    const Payload vector = filled(2, 1);
+    sent.push_back(vector);
+    peer->deliver({1, Kind::push, round, 0, vector});
+    if (whole) peer->deliver({1, Kind::push, round, 1, filled(1, 1)});
+  };
+  for (std::uint64_t round = 100; round < 200; ++round) {
+    lie(round, round % 2 == 0);
+    const std::vector<PeerId> nobody;
+    Task<> hear = pushes.hear(nobody, 0);
+    hear.start();
+    ASSERT_TRUE(hear.done());
+  }
+  const auto alive = std::ranges::count_if(sent, [](const auto& each) { return !each.expired(); });
+  EXPECT_LE(alive, 6) << "of a hundred";
+  EXPECT_GE(alive, 4);
 }
 
 }  // namespace
