@@ -1,6 +1,7 @@
 #include <chrono>
 #include <numeric>
 #include <ostream>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -142,6 +143,8 @@ TEST_P(Conformance, WhoIsDialledDiesToo) {
   EXPECT_TRUE(net->until([&] { return net->seen(1).was_told("died 0"); }));
 }
 
+/// Who has heard the other's last word may go while the connection is broken: whoever has said it
+/// needs nothing any more, and may then never hear ours.
 TEST_P(Conformance, BothLeaveWhenNothingIsOwed) {
   for (const bool broken : {false, true}) {
     SCOPED_TRACE(broken);
@@ -155,7 +158,9 @@ TEST_P(Conformance, BothLeaveWhenNothingIsOwed) {
     }
     if (broken) other->break_connection();
     EXPECT_TRUE(other->until([&] { return other->seen(0).left && other->seen(1).left; }));
-    for (PeerId id = 0; id < 2; ++id) EXPECT_EQ(other->seen(id).taken, std::vector<Round>{5});
+    const std::multiset<std::vector<Round>> taken{other->seen(0).taken, other->seen(1).taken};
+    EXPECT_EQ(taken.count({5}) + taken.count({}), 2);
+    EXPECT_GE(taken.count({5}), broken ? 1 : 2);
   }
 }
 
