@@ -106,26 +106,35 @@ Task<bool> ExchangeFlows::apply(
   const Traffic& traffic = self_.plan.traffic;
   Memory& memory = memories_[k];
   memory.holds = true;
+  bool finite = true;
+  if (!traffic.codec && !traffic.running) {
+    co_await self_.compute(passes(piece, 4),
+                           [&] { finite = move(memory, piece, w, *theirs, *ours); });
+    co_return finite;
+  }
   const auto a = self_.pool().acquire(piece.range.count * sizeof(float));
   const auto b = self_.pool().acquire(piece.range.count * sizeof(float));
-  bool finite = true;
-  co_await self_.compute(passes(piece, 4), [&] {
+  co_await self_.compute(passes(piece, 8), [&] {
     decode(traffic, *theirs, *a);
     if (!traffic.running) decode(traffic, *ours, *b);
+    if (traffic.running) unpack(memory, piece, *a, *b);
     finite = move(memory, piece, w, *a, *b);
   });
   co_return finite;
 }
 
+/// theirs: an increment, then all that was heard; ours <- all that was told.
+void ExchangeFlows::unpack(const Memory& memory, const Piece& piece, Buffer& theirs, Buffer& ours) {
+  const auto& [stream, r] = piece;
+  self_.replica.add(memory.heard[stream], r, theirs);
+  self_.replica.snapshot(memory.heard[stream], r, theirs);
+  self_.replica.snapshot(memory.told[stream], r, ours);
+}
+
 bool ExchangeFlows::move(
-    const Memory& memory, const Piece& piece, float w, Buffer& theirs, Buffer& ours) {
+    const Memory& memory, const Piece& piece, float w, const Buffer& theirs, const Buffer& ours) {
   const auto& [stream, r] = piece;
   Replica& replica = self_.replica;
-  if (self_.plan.traffic.running) {
-    replica.add(memory.heard[stream], r, theirs);
-    replica.snapshot(memory.heard[stream], r, theirs);
-    replica.snapshot(memory.told[stream], r, ours);
-  }
   if (!memory.theirs.empty()) replica.load(memory.theirs[stream], r, theirs);
   w *= clip_factor(self_.plan.traffic, theirs, ours);
   bool finite = true;

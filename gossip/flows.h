@@ -51,7 +51,9 @@ class ExchangeFlows {
   Memory memory_of(const Neighbor& neighbor);
   void increment(const Memory& memory, const Piece& piece, Buffer& out);
   void encode(Vector v, Range r, Buffer& out);
-  bool move(const Memory& memory, const Piece& piece, float w, Buffer& theirs, Buffer& ours);
+  void unpack(const Memory& memory, const Piece& piece, Buffer& theirs, Buffer& ours);
+  bool move(
+      const Memory& memory, const Piece& piece, float w, const Buffer& theirs, const Buffer& ours);
 
   PeerCore& self_;
   const bool plain_, for_each_;

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "gossip/message.h"
-#include "optim/dot.h"
 
 namespace gv {
 namespace {
@@ -71,9 +70,13 @@ void decode(const Traffic& traffic, const Buffer& payload, Buffer& out) {
 
 float clip_factor(const Traffic& traffic, const Buffer& theirs, const Buffer& ours) {
   if (traffic.clip == 0) return 1;
-  std::vector<float> apart(ours.floats().begin(), ours.floats().end());
-  for (std::size_t k = 0; k < apart.size(); ++k) apart[k] -= theirs.floats()[k];
-  const double norm = std::sqrt(dot(apart, apart));
+  double squares = 0;
+  for (std::size_t k = 0; k < ours.floats().size(); ++k) {
+    const double apart =
+        static_cast<double>(theirs.floats()[k]) - static_cast<double>(ours.floats()[k]);
+    squares += apart * apart;
+  }
+  const double norm = std::sqrt(squares);
   return norm > traffic.clip ? static_cast<float>(traffic.clip / norm) : 1.0F;
 }
 
