@@ -67,14 +67,14 @@ Task<> Peer::add(Vector v, Range r, Payload in) {
   co_await compute(static_cast<double>(r.count), [&] { replica.add(v, r, *in); });
 }
 
-Task<> Peer::train(double flops, double (Replica::*work)()) {
-  co_await compute(flops, [this, work] { pending_loss_ = (replica.*work)(); });
+Task<> Peer::train(double flops, std::function<double()> work) {
+  co_await compute(flops, [this, &work] { pending_loss_ = work(); });
   loss_sum_ += pending_loss_;
   ++losses_;
 }
 
 Task<> Peer::gradient() {
-  return train(replica.gradient_flops(), &Replica::gradient);
+  return train(replica.gradient_flops(), [this] { return replica.gradient(); });
 }
 
 Task<> Peer::step_local() {
@@ -82,7 +82,18 @@ Task<> Peer::step_local() {
 }
 
 Task<> Peer::plain_step() {
-  return train(replica.gradient_flops() + step_flops(), &Replica::gradient_and_step);
+  return train(replica.gradient_flops() + step_flops(),
+               [this] { return replica.gradient_and_step(); });
+}
+
+Task<> Peer::descend_lock_free(std::uint32_t threads) {
+  const Descent descent{
+      .threads = threads,
+      .steps = plan.local_steps,
+      .access = world.repeats() ? Descent::Access::in_turn : Descent::Access::lock_free,
+      .rng = Rng(plan.setup->seed).derive("threads").derive(plan.id).derive(round)};
+  return train(replica.gradient_flops() * plan.local_steps / threads,
+               [this, descent] { return replica.descend(descent); });
 }
 
 Task<> Peer::local_steps() {

@@ -107,8 +107,10 @@ class Peer : public PeerCore, public LinkUser {
   Task<> revise(Vector missed);  ///< the same of a gradient that missed others: Replica::revise
   Task<> step_local();           ///< x <- x - gamma direction(g)
   Task<> plain_step();           ///< gradient() and step_local() as one piece of work
-  Task<> local_steps();          ///< local_steps - 1 plain SGD steps before an exchange
-  Task<> end_round();            ///< counts the round; keeps a checkpoint and evaluates when due
+  /// local_steps plain SGD steps by so many threads on one x, without a lock: Replica::descend.
+  Task<> descend_lock_free(std::uint32_t threads);
+  Task<> local_steps();  ///< local_steps - 1 plain SGD steps before an exchange
+  Task<> end_round();    ///< counts the round; keeps a checkpoint and evaluates when due
 
   /// First words. A peer without a past whose neighbours have one takes the model and the round of
   /// one of them; one that was restored takes the round. The runtime awaits it before the
@@ -148,7 +150,7 @@ class Peer : public PeerCore, public LinkUser {
 
  private:
   /// Work that returns a loss, off the loop.
-  Task<> train(double flops, double (Replica::*work)());
+  Task<> train(double flops, std::function<double()> work);
   double step_flops() const { return 2.0 * static_cast<double>(replica.size()); }
   Task<> evaluate(bool last);
   Task<> checkpoint();

@@ -55,6 +55,8 @@ struct Setup {
   Settings settings{};
   std::optional<Codec> codec{};  ///< of what travels; none: floats
   bool scheduled = false;        ///< W changes with the round
+  /// Whether threads may take steps of the model on one x without a lock: Objective::descend.
+  bool shares_descent = false;
 };
 
 }  // namespace gv

@@ -42,6 +42,9 @@ class World {
                        std::function<void()> done) = 0;
   /// All that this peer has sent, on the wire.
   virtual std::uint64_t sent_bytes() const = 0;
+  /// Whether the same fleet does the same each time: then what real threads leave to chance is
+  /// drawn instead.
+  virtual bool repeats() const { return false; }
 };
 
 }  // namespace gv

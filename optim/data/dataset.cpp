@@ -73,7 +73,7 @@ std::shared_ptr<const Dataset> linear(std::uint32_t rows,
 }  // namespace
 
 void Dataset::gather(std::span<const std::uint32_t> chosen, std::span<float> out) const {
-  GV_CHECK(!is_text(), "a table; windows of a text are gathered as tokens");
+  GV_CHECK(!is_text() && !is_sparse(), "a table; of a text the tokens of windows are gathered");
   GV_CHECK_EQUAL(out.size(), chosen.size() * features, "room for the gathered rows");
   GV_CHECK_EQUAL(shift.size(), scale.size(), "a scale for each shift");
   const std::size_t plane = features / shift.size();

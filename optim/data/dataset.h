@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "optim/data/sparse.h"
 #include "optim/rng.h"
 
 namespace gv {
@@ -29,9 +30,10 @@ struct View {
   bool operator==(const View&) const = default;
 };
 
-/// What samples are drawn from; immutable and shared once it is made. Of three forms:
+/// What samples are drawn from; immutable and shared once it is made. Of four forms:
 ///  - a table of floats, or of bytes (pictures, a quarter of the memory) that become floats when
 ///    gathered: a row is a sample;
+///  - sparse rows, of which only what is not zero is kept;
 ///  - a text: a row is where a window of it begins. The sample is `context` tokens, and of each the
 ///    one that follows it is to be told.
 struct Dataset {
@@ -49,13 +51,16 @@ struct Dataset {
   std::vector<float> targets;        ///< rows, when regression
   std::vector<float> optimum;        ///< x*, when known (linear)
 
+  SparseSamples sparse;  ///< rows of `features`, with labels of two classes; or empty
+
   std::vector<std::uint8_t> tokens;      ///< rows + context indices into the vocabulary, or empty
   std::vector<std::uint8_t> vocabulary;  ///< the characters (bytes), ascending
   std::uint32_t context = 0;             ///< tokens in a window; 0: no text
 
   bool is_text() const { return context > 0; }
+  bool is_sparse() const { return !sparse.ends.empty(); }
 
-  /// out[r * features + c] <- feature c of sample rows[r]. Not of a text.
+  /// out[r * features + c] <- feature c of sample rows[r]. Of a table.
   void gather(std::span<const std::uint32_t> rows, std::span<float> out) const;
   /// The same, each picture as its view shows it; no views: as it is. What lies beyond the edges is
   /// zero after normalization.

@@ -20,6 +20,8 @@ const char* name_of(DataForm form) {
       return "rows with class labels";
     case DataForm::text:
       return "a text";
+    case DataForm::sparse:
+      return "sparse rows of two classes";
     case DataForm::targets:
       return "rows with real targets";
     case DataForm::oracle:
@@ -80,6 +82,7 @@ const std::string& ModelSpec::word(const std::string& key) const {
 
 DataForm form_of(const Dataset& data) {
   if (data.is_text()) return DataForm::text;
+  if (data.is_sparse()) return DataForm::sparse;
   if (data.classes == 0) return DataForm::targets;
   return data.image == ImageShape{} ? DataForm::rows : DataForm::pictures;
 }

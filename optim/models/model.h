@@ -46,6 +46,7 @@ enum class DataForm : std::uint8_t {
   pictures,  ///< with class labels
   rows,      ///< of features, with class labels
   text,
+  sparse,   ///< rows of which few features are not zero, of two classes
   targets,  ///< rows of features with real targets
   oracle,   ///< no samples: the gradient of a function, with noise
 };

@@ -8,6 +8,7 @@ ModelRow softmax_model();
 ModelRow lenet5_model();
 ModelRow resnet20_model();
 ModelRow transformer_model();
+ModelRow logistic_model();
 ModelRow linear_model();
 ModelRow quadratic_model();
 
@@ -17,6 +18,7 @@ const std::vector<ModelRow>& models() {
                                            lenet5_model(),
                                            resnet20_model(),
                                            transformer_model(),
+                                           logistic_model(),
                                            linear_model(),
                                            quadratic_model()};
   return table;

@@ -1,5 +1,7 @@
 #include "optim/models/objective.h"
 
+#include <stdexcept>
+
 namespace gv {
 
 std::size_t Objective::size() const {
@@ -10,6 +12,10 @@ std::size_t Objective::size() const {
     total += elements;
   }
   return total;
+}
+
+double Objective::descend(std::span<float>, const Descent&) {
+  throw std::logic_error("the steps of this model touch all of x: threads cannot share it");
 }
 
 }  // namespace gv

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,6 +26,22 @@ struct Evaluation {
   std::optional<double> accuracy;  ///< fraction; empty for regression and quadratics
 };
 
+/// Steps of plain SGD that several threads take on one x, each on a minibatch of its own.
+struct Descent {
+  enum class Access : std::uint8_t {
+    lock_free,  ///< whoever writes looks at nobody: Hogwild!
+    in_turn,    ///< one thread acts for all of them, in an order drawn by `rng`: the same each time
+  };
+  std::uint32_t threads = 1;
+  std::uint32_t steps = 1;  ///< of all threads together
+  std::uint32_t batch = 1;
+  double rate = 0;  ///< gamma
+  Access access = Access::lock_free;
+  Rng rng{};
+  /// Where it is set, each lock_free step is taken through it: a yardstick's lock.
+  std::function<void(const std::function<void()>& step)> through{};
+};
+
 /// f_i of one peer: a differentiable function of one flat vector x of length size(). Owns
 /// workspaces, so each replica has its own; not thread-safe.
 class Objective {
@@ -40,6 +57,12 @@ class Objective {
   virtual double value_and_gradient(std::span<const float> x,
                                     std::uint32_t batch,
                                     std::span<float> g) = 0;
+  /// x <- x - gamma g(x) so often, by several threads on one x; returns the mean loss of the
+  /// minibatches, each at x as its thread saw it. Throws std::logic_error unless
+  /// shares_descent().
+  virtual double descend(std::span<float> x, const Descent& descent);
+  /// Whether a step touches so little of x that threads may take theirs without a lock.
+  virtual bool shares_descent() const { return false; }
   /// On the test set; for the quadratic: f(x) - f*, with f the mean over all peers.
   virtual Evaluation evaluate(std::span<const float> x) = 0;
   /// Floating-point operations of one value_and_gradient; the simulator turns them into seconds.

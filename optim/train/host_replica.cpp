@@ -64,6 +64,12 @@ class HostReplica : public Replica {
     optimizer_->begin_step();
     optimizer_->revise(0, x_.floats(), g_.floats(), of(missed).floats());
   }
+  double descend(Descent descent) override {
+    descent.batch = batch_;
+    descent.rate = optimizer_->rate();
+    for (std::uint32_t s = 0; s < descent.steps; ++s) optimizer_->begin_step();
+    return objective_->descend(x_.floats(), descent);
+  }
   NotFinite mix(Range r, const Flows& flows) override {
     check(r, flows);
     NotFinite bad;

@@ -20,6 +20,7 @@ Command bench_gemm_command();
 Command bench_exchange_command();
 Command bench_step_command();
 Command bench_device_command();
+Command bench_hogwild_command();
 
 namespace {
 
@@ -49,7 +50,8 @@ std::vector<Command> commands(const PeerParts& parts) {
                 {bench_gemm_command(),
                  bench_exchange_command(),
                  bench_step_command(),
-                 bench_device_command()}),
+                 bench_device_command(),
+                 bench_hogwild_command()}),
           doctor_command()};
 }
 

@@ -19,7 +19,9 @@ constexpr DataKind data_kinds[] = {{"idx", DataForm::pictures},
                                    {"text", DataForm::text},
                                    {"linear", DataForm::targets},
                                    {"quadratic", DataForm::oracle},
-                                   {"blobs", DataForm::rows}};
+                                   {"blobs", DataForm::rows},
+                                   {"sparse", DataForm::sparse},
+                                   {"libsvm", DataForm::sparse}};
 
 std::vector<std::string> kind_names() {
   std::vector<std::string> names;
@@ -40,10 +42,14 @@ class DataReader : Readers {
     MapReader map(source_, value, "data", true);
     set(map.take("kind"), data_.kind, choice(kind_names()));
     const std::string kind = data_.kind;  // a fallback may change it
-    if (kind == "digits" || kind == "linear" || kind == "blobs" || kind == "idx") read_sizes(map);
+    if (kind == "digits" || kind == "linear" || kind == "blobs" || kind == "idx" ||
+        kind == "sparse")
+      read_sizes(map);
     if (kind == "idx") read_idx(map);
     if (kind == "cifar10") read_cifar10(map);
     if (kind == "text") read_text(map);
+    if (kind == "sparse") read_sparse(map);
+    if (kind == "libsvm") read_libsvm(map);
     if (kind == "idx" || kind == "digits" || kind == "cifar10") read_augment(map);
     if (kind == "linear" || kind == "blobs")
       set(map.take("features"), data_.features, count(1, 1'000'000));
@@ -115,6 +121,35 @@ class DataReader : Readers {
     data_.file = read_path(file, "file", help);
     if (!data_.file.empty() && !std::filesystem::is_regular_file(data_.file))
       source_.error(*file, fmt::format("no such file: {}", data_.file), help);
+  }
+
+  void read_sparse(MapReader& map) {
+    data_.features = 1000;
+    const Value* nonzeros = map.take("nonzeros");
+    set(map.take("features"), data_.features, count(1, 100'000'000));
+    set(nonzeros, data_.nonzeros, count(1, 1'000'000));
+    set(map.take("noise"), data_.noise, number(0, 0.5));
+    if (data_.nonzeros > data_.features)
+      source_.error(
+          nonzeros != nullptr ? *nonzeros : at_,
+          fmt::format(
+              "{} of {} features cannot be other than zero", data_.nonzeros, data_.features),
+          "take fewer `nonzeros` or more `features`");
+  }
+
+  void read_libsvm(MapReader& map) {
+    const Value* file = map.take("file");
+    const Value* test = map.take("test_file");
+    constexpr const char* help =
+        "samples in LIBSVM's format, `label column:value ...`; the last tenth is the test set, "
+        "unless `test_file` names one";
+    data_.file = read_path(file, "file", help);
+    if (test != nullptr) data_.test_file = read_path(test, "test_file", help);
+    for (const Value* value : {file, test}) {
+      const std::string& path = value == file ? data_.file : data_.test_file;
+      if (value != nullptr && !path.empty() && !std::filesystem::is_regular_file(path))
+        source_.error(*value, fmt::format("no such file: {}", path), help);
+    }
   }
 
   void read_augment(MapReader& map) {

@@ -37,15 +37,18 @@ struct HostSpec {
 };
 
 struct DataSpec {
-  std::string kind = "digits";  ///< idx | digits | cifar10 | text | linear | quadratic | blobs
-  std::string dir;              ///< idx, cifar10
-  std::string file;             ///< text
-  std::uint32_t context = 64;   ///< text: characters that a prediction may look back on
-  AugmentSpec augment;          ///< of the training pictures: idx, digits, cifar10
-  std::string fallback;         ///< "" | "digits"
+  /// idx | digits | cifar10 | text | linear | quadratic | blobs | sparse | libsvm
+  std::string kind = "digits";
+  std::string dir;             ///< idx, cifar10
+  std::string file;            ///< text, libsvm
+  std::string test_file;       ///< libsvm; "": the last tenth of `file`
+  std::uint32_t context = 64;  ///< text: characters that a prediction may look back on
+  AugmentSpec augment;         ///< of the training pictures: idx, digits, cifar10
+  std::string fallback;        ///< "" | "digits"
   std::uint32_t train = 60000, test = 10000;
-  std::uint32_t features = 16, classes = 4;  ///< linear, blobs
-  double noise = 0.1, separation = 3;        ///< linear; blobs
+  std::uint32_t features = 16, classes = 4;  ///< linear, blobs, sparse; blobs
+  std::uint32_t nonzeros = 20;               ///< sparse: features of a sample that are not zero
+  double noise = 0.1, separation = 3;        ///< linear, sparse; blobs
   QuadraticSpec quadratic;                   ///< dimension, hessian, noise, spread, start
   PartitionSpec partition;
 };

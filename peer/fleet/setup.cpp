@@ -4,6 +4,7 @@
 
 #include "gossip/attack.h"
 #include "gossip/registry.h"
+#include "peer/fleet/data_reader.h"
 
 namespace gv {
 
@@ -34,7 +35,8 @@ Setup setup_of(const Fleet& fleet) {
               .optimizer = fleet.optimizer,
               .settings = fleet.settings,
               .codec = fleet.codec,
-              .scheduled = fleet.schedule.has_value()};
+              .scheduled = fleet.schedule.has_value(),
+              .shares_descent = form_of(fleet.data) == DataForm::sparse};
   for (const PeerSpec& peer : fleet.peers) {
     const auto host = std::ranges::find(fleet.hosts, peer.host, &HostSpec::name);
     setup.hosts.push_back(static_cast<std::uint32_t>(host - fleet.hosts.begin()));

@@ -36,6 +36,9 @@ TrainTest load(const Fleet& fleet) {
   if (data.kind == "idx") return read_idx(data.dir);
   if (data.kind == "cifar10") return read_cifar10(data.dir);
   if (data.kind == "text") return read_text(data.file, data.context);
+  if (data.kind == "libsvm") return read_libsvm(data.file, data.test_file);
+  if (data.kind == "sparse")
+    return draw_sparse(data.train, data.test, data.features, data.nonzeros, data.noise, rng);
   if (data.kind == "digits") return draw_digits(data.train, data.test, rng);
   if (data.kind == "linear")
     return make_linear(data.train, data.test, data.features, data.noise, rng);

@@ -31,6 +31,12 @@ void AccountedReplica::revise(Vector missed) {
   book(Vector::x, [&] { inner_->revise(missed); });
 }
 
+double AccountedReplica::descend(Descent descent) {
+  double loss = 0;
+  book(Vector::x, [&] { loss = inner_->descend(descent); });
+  return loss;
+}
+
 void AccountedReplica::load(Vector v, Range r, const Buffer& in) {
   book(v, [&] { inner_->load(v, r, in); });
 }

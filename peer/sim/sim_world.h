@@ -63,6 +63,7 @@ class SimWorld : public World {
                std::function<void()> job,
                std::function<void()> done) override;
   std::uint64_t sent_bytes() const override { return sent_bytes_; }
+  bool repeats() const override { return true; }
 
  private:
   SimShared& shared_;

@@ -26,7 +26,7 @@ class Simulation {
   Simulation(const Assembly& fleet, Observer& observer, const SimulationOptions& options)
       : fleet_(fleet), options_(options), workers_(threads(options)) {
     const PeerId n = fleet.fleet.size();
-    shared_.network = fleet.fleet.network;
+    shared_.network = options.network.value_or(fleet.fleet.network);
     shared_.seed = fleet.fleet.seed;
     shared_.bounds = frame_bounds(fleet);
     shared_.observer = &observer;

@@ -40,6 +40,7 @@ struct SimulationOptions {
   int threads = 0;  ///< for the gradients of one instant; 0: all cores. Changes no bit
   /// Makes peer i's replica; null: the fleet's own, on the CPU.
   std::function<std::unique_ptr<Replica>(PeerId)> replica;
+  std::optional<NetworkSpec> network;  ///< instead of the fleet's
   Round rounds = 0;  ///< instead of the fleet's, without reports and checkpoints; 0: the fleet's
   std::function<bool()> interrupted;  ///< polled; true: every peer stops after its round
   std::function<void(Round round, Time virtual_time)> on_progress;  ///< now and then, from the loop

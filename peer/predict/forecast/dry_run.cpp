@@ -26,6 +26,7 @@ class BlankReplica : public Replica {
   }
   double gradient() override { return 0; }
   void step() override {}
+  double descend(Descent) override { return 0; }
   void revise(Vector) override {}
   double rate() const override { return 1; }
   NotFinite mix(Range, const Flows&) override { return {}; }
@@ -58,13 +59,14 @@ class BlankReplica : public Replica {
 
 }  // namespace
 
-DryRun dry_run(const Assembly& fleet) {
+DryRun dry_run(const Assembly& fleet, const NetworkSpec& network) {
   const auto period_of = fleet.algorithm->period;
   const Round period = period_of == nullptr ? 1 : std::min(most_period, period_of(*fleet.setup));
   const Round half = period * std::max<Round>(1, 8 / period);
   const std::unique_ptr<Objective> objective = fleet.evaluator();
   SimulationOptions options;
   options.threads = 1;
+  options.network = network;
   options.rounds = 2 * half;
   options.replica = [&](PeerId i) {
     const double flops = objective->gradient_flops(fleet.fleet.peers[i].batch);

@@ -14,6 +14,6 @@ struct DryRun {
 
 /// Of some rounds, a whole number of periods where the method has one. Takes the time of the
 /// messages: no arithmetic.
-DryRun dry_run(const Assembly& fleet);
+DryRun dry_run(const Assembly& fleet, const NetworkSpec& network);
 
 }  // namespace gv

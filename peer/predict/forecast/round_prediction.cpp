@@ -164,12 +164,13 @@ RoundPrediction predict_round(const Assembly& fleet) {
                           : predict_gossip_round(fleet, PeriodicSchedule({*fleet.w}));
   }
   if (row.kind == "all-reduce" && row.order == "ring") return predict_all_reduce_round(fleet);
-  RoundPrediction round = compute_alone(fleet, *fleet.evaluator());
-  if (!row.mixes && row.links == nullptr) return round;
-  const DryRun dry = dry_run(fleet);
-  round.seconds_per_round = std::max(dry.seconds_per_round, round.compute_seconds);
+  if (!row.mixes && row.links == nullptr) return compute_alone(fleet, *fleet.evaluator());
+  const DryRun dry = dry_run(fleet, fleet.fleet.network);
+  const DryRun alone = dry_run(fleet, NetworkSpec{});
+  RoundPrediction round{.seconds_per_round = dry.seconds_per_round,
+                        .bytes_per_round = dry.bytes_per_round};
+  round.compute_seconds = std::min(alone.seconds_per_round, dry.seconds_per_round);
   round.network_seconds = round.seconds_per_round - round.compute_seconds;
-  round.bytes_per_round = dry.bytes_per_round;
   return round;
 }
 

@@ -9,7 +9,8 @@ namespace gv {
 struct RoundPrediction {
   double seconds_per_round = 0;
   double network_seconds = 0;  ///< of which the peers do nothing but wait for each other
-  double compute_seconds = 0;  ///< the slowest peer's gradients and steps
+  double compute_seconds = 0;  ///< the slowest peer's arithmetic; of a dry run, all that remains
+                               ///< over a network that takes no time
   double bytes_per_round = 0;  ///< out of the busiest peer
 };
 

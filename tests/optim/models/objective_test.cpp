@@ -22,6 +22,7 @@ struct Named {
 std::vector<Named> every_objective() {
   const TrainTest blobs = make_blobs(24, 8, 6, 3, 2, Rng(1));
   const TrainTest linear = make_linear(24, 8, 6, 0.1, Rng(1));
+  const TrainTest sparse = draw_sparse(24, 8, 6, 3, 0.1, Rng(1));
   QuadraticSpec quadratic{
       .dimension = 7, .hessian = {1, 0.5}, .noise = 0, .spread = 1, .start = 0.3, .centers = {}};
   return {{"softmax", [=] { return make_objective({.kind = "softmax"}, whole(blobs)); }},
@@ -29,6 +30,7 @@ std::vector<Named> every_objective() {
            [=] {
              return make_objective({"mlp", {{"hidden", Widths{5, 4}}}}, whole(blobs));
            }},
+          {"logistic", [=] { return make_objective({.kind = "logistic"}, whole(sparse)); }},
           {"linear", [=] { return make_objective({.kind = "linear"}, whole(linear)); }},
           {"quadratic", [=] { return make_quadratic(quadratic, 1, 3, Rng(5)); }}};
 }

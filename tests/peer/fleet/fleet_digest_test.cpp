@@ -46,7 +46,8 @@ TEST(Fleet, TheDigestKnowsGraphAndWeightFiles) {
 TEST(Fleet, TheDigestHoldsEveryOptionOfEveryMethod) {
   for (const AlgorithmRow* row : algorithms()) {
     const std::string graph = row->kind == "sgp" ? "topology: exponential\n" : "";
-    const std::string method = quadratic + graph + "algorithm: { kind: " + std::string(row->kind);
+    const std::string data = row->kind == "hogwild" ? sparse_data : quadratic;
+    const std::string method = data + graph + "algorithm: { kind: " + std::string(row->kind);
     for (const Option& option : row->options) {
       const double other =
           option.whole
@@ -90,6 +91,8 @@ std::string file_for(const ModelRow& row, const std::string& model) {
       return head + "data: { kind: text, file: " + source_folder() + "/LICENSE }\n";
     case DataForm::targets:
       return head + "data: linear\n";
+    case DataForm::sparse:
+      return head + "data: sparse\n";
     case DataForm::oracle:
       return head + "data: quadratic\n";
   }

@@ -40,6 +40,12 @@ inline Fleet row_fleet(const AlgorithmRow& row) {
   fleet.data.quadratic.dimension = 50;
   fleet.data.quadratic.spread = 1;
   if (row.kind != "sgp") fleet.weights = "lazy";
+  if (row.kind == "hogwild") {
+    fleet.data.kind = "sparse";
+    fleet.data.train = 400;
+    fleet.data.features = 50;
+    fleet.model.kind = "logistic";
+  }
   fleet.hosts = {{.name = "a"}, {.name = "b"}};
   for (PeerId i = 0; i < 8; ++i) fleet.peers[i].host = std::string(1, i < 3 ? 'a' : 'b');
   fleet.stop.rounds = 12;

@@ -1,0 +1,53 @@
+#include "gossip/registry.h"
+
+// Hogwild!. Niu, Recht, Re & Wright, "Hogwild!: a lock-free approach to parallelizing stochastic
+// gradient descent", NIPS 2011, arXiv:1106.5730, Algorithm 1: the threads of one process take their
+// steps on one x, and none looks whether another one writes. It pays where a gradient is sparse, so
+// that two seldom meet at a coordinate. Here the processes of several machines are averaged too, by
+// W, after every train.local_steps steps of all their threads together; one process alone is the
+// paper's. In virtual time an order is drawn in which the threads look at x and write to it, and
+// they are as fast as they are many. Per round and neighbour: 4 d bytes each way.
+
+namespace gv {
+namespace {
+
+constexpr Option options[] = {{.name = "threads",
+                               .usual = 2,
+                               .least = 1,
+                               .most = 256,
+                               .whole = true,
+                               .help = "that share one x, in each process"}};
+
+Task<> hogwild(Peer& me) {
+  for (; me.running(); co_await me.end_round()) {
+    co_await me.descend_lock_free(static_cast<std::uint32_t>(me.number("threads")));
+    co_await me.average();
+  }
+}
+
+std::string objection(const Setup& setup, const MixingMatrix*) {
+  if (!setup.shares_descent)
+    return "the threads of hogwild share x where few features of a sample are not zero: take data "
+           "of kind `libsvm` or `sparse`, or `d-psgd` with `threads` of each peer";
+  if (setup.optimizer.kind != "sgd" || setup.optimizer.momentum != 0 ||
+      setup.optimizer.weight_decay != 0)
+    return "hogwild takes plain steps, since anything else would touch all of x: take "
+           "`train.optimizer: { kind: sgd }` without momentum and weight_decay";
+  return "";
+}
+
+}  // namespace
+
+extern const AlgorithmRow hogwild_row{
+    .kind = "hogwild",
+    .run = hogwild,
+    .mixes = true,
+    .traffic = encoded,
+    .codecs = Codecs::dense,
+    .options = options,
+    .objection = objection,
+    .promise = Promise::mean,
+    .synchronous = false,
+    .summary = "threads of a process step on one x without a lock; arXiv:1106.5730"};
+
+}  // namespace gv

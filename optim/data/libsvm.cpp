@@ -1,0 +1,167 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+
+#include "optim/data/dataset.h"
+
+namespace gv {
+namespace {
+
+constexpr std::uint32_t most_features = 100'000'000;
+constexpr std::uint32_t most_rows = 100'000'000;
+
+/// What one file holds, with the labels as they stand there.
+struct File {
+  SparseSamples rows;
+  std::vector<float> labels;
+  std::uint32_t features = 0;
+};
+
+class Reader {
+ public:
+  explicit Reader(const std::string& path) : path_(path), in_(path, std::ios::binary) {
+    if (!in_) throw std::runtime_error(path + ": cannot be opened; name a file in LIBSVM's format");
+  }
+
+  File read() {
+    std::string line;
+    while (std::getline(in_, line)) {
+      ++number_;
+      text_ = std::string_view(line).substr(0, line.find('#'));
+      if (const std::string_view label = word(); !label.empty()) read_row(label);
+    }
+    if (in_.bad() || file_.labels.empty())
+      throw std::runtime_error(path_ + ": no samples; one is `label column:value ...`");
+    return std::move(file_);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw std::runtime_error(path_ + ":" + std::to_string(number_) + ": " + what);
+  }
+
+  /// The next one of this line; empty: there is none.
+  std::string_view word() {
+    constexpr std::string_view blank = " \t\r";
+    text_.remove_prefix(std::min(text_.find_first_not_of(blank), text_.size()));
+    const std::string_view next = text_.substr(0, text_.find_first_of(blank));
+    text_.remove_prefix(next.size());
+    return next;
+  }
+
+  static std::string quoted(std::string_view word) {
+    constexpr std::size_t most = 40;
+    std::string text = "`";
+    for (const char c : word.substr(0, most)) text += c >= ' ' && c <= '~' ? c : '?';
+    return text + "`";
+  }
+
+  template <class Number>
+  static std::optional<Number> number(std::string_view word) {
+    if (word.starts_with('+')) word.remove_prefix(1);
+    Number value{};
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
+    return value;
+  }
+
+  void read_row(std::string_view label) {
+    const std::optional<float> value = number<float>(label);
+    if (!value || !std::isfinite(*value)) fail("the label is no number: " + quoted(label));
+    if (file_.labels.size() == most_rows)
+      fail("more than " + std::to_string(most_rows) + " samples: take fewer");
+    std::uint32_t last = 0;
+    for (std::string_view entry = word(); !entry.empty(); entry = word()) last = read(entry, last);
+    file_.labels.push_back(*value);
+    file_.rows.ends.push_back(file_.rows.columns.size());
+  }
+
+  /// Its column, from 1 on.
+  std::uint32_t read(std::string_view entry, std::uint32_t last) {
+    const std::size_t colon = entry.find(':');
+    const std::optional<std::uint32_t> column = number<std::uint32_t>(entry.substr(0, colon));
+    std::optional<float> value;
+    if (colon != std::string_view::npos) value = number<float>(entry.substr(colon + 1));
+    if (!column || !value || !std::isfinite(*value))
+      fail("expected `column:value` with two finite numbers, not " + quoted(entry));
+    if (*column == 0 || *column > most_features)
+      fail("column " + std::to_string(*column) + "; they go from 1 to " +
+           std::to_string(most_features));
+    if (*column <= last)
+      fail("column " + std::to_string(*column) + " after " + std::to_string(last) +
+           "; they must ascend");
+    file_.features = std::max(file_.features, *column);
+    if (*value != 0) {
+      file_.rows.columns.push_back(*column - 1);
+      file_.rows.values.push_back(*value);
+    }
+    return *column;
+  }
+
+  const std::string& path_;
+  std::ifstream in_;
+  std::size_t number_ = 0;  ///< of the line
+  std::string_view text_;   ///< what is left of it
+  File file_;
+};
+
+/// The two labels, ascending.
+std::vector<float> classes_of(const std::string& path, const File& file) {
+  std::vector<float> classes = file.labels;
+  std::ranges::sort(classes);
+  classes.erase(std::ranges::unique(classes).begin(), classes.end());
+  if (classes.size() != 2)
+    throw std::runtime_error(path + ": " + std::to_string(classes.size()) +
+                             " different labels; logistic regression learns two classes: keep the "
+                             "samples of two of them, such as -1 and +1");
+  return classes;
+}
+
+/// Samples [begin, end).
+std::shared_ptr<const Dataset> part(const std::string& path,
+                                    const File& file,
+                                    const std::vector<float>& classes,
+                                    std::uint32_t features,
+                                    std::size_t begin,
+                                    std::size_t end) {
+  auto data = std::make_shared<Dataset>();
+  data->rows = static_cast<std::uint32_t>(end - begin);
+  data->features = features;
+  data->classes = 2;
+  for (std::size_t r = begin; r < end; ++r) {
+    const auto label = std::ranges::find(classes, file.labels[r]);
+    if (label == classes.end())
+      throw std::runtime_error(path + ": sample " + std::to_string(r + 1) +
+                               " has a label that the training file does not have");
+    data->labels.push_back(static_cast<std::uint8_t>(label - classes.begin()));
+    const SparseSample row = file.rows.row(static_cast<std::uint32_t>(r));
+    data->sparse.columns.insert(data->sparse.columns.end(), row.columns.begin(), row.columns.end());
+    data->sparse.values.insert(data->sparse.values.end(), row.values.begin(), row.values.end());
+    data->sparse.ends.push_back(data->sparse.columns.size());
+  }
+  return data;
+}
+
+}  // namespace
+
+TrainTest read_libsvm(const std::string& train, const std::string& test) {
+  const File ours = Reader(train).read();
+  const std::vector<float> classes = classes_of(train, ours);
+  const std::size_t n = ours.labels.size();
+  if (!test.empty()) {
+    const File theirs = Reader(test).read();
+    const std::uint32_t features = std::max(ours.features, theirs.features);
+    return {part(train, ours, classes, features, 0, n),
+            part(test, theirs, classes, features, 0, theirs.labels.size())};
+  }
+  const std::size_t held_out = std::max<std::size_t>(1, n / 10);
+  return {part(train, ours, classes, ours.features, 0, n - held_out),
+          part(train, ours, classes, ours.features, n - held_out, n)};
+}
+
+}  // namespace gv

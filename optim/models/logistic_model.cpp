@@ -1,0 +1,228 @@
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "optim/data/minibatch.h"
+#include "optim/models/model.h"
+#include "optim/workers.h"
+
+namespace gv {
+namespace {
+
+/// Elements of an x that this thread has for itself.
+struct Alone {
+  std::span<float> x;
+  float read(std::uint32_t k) const { return x[k]; }
+  void add(std::uint32_t k, float change) const { x[k] += change; }
+};
+
+/// Elements of an x that other threads write to meanwhile. An addition may be lost when two meet at
+/// one element; Hogwild! shows that this costs little where they seldom do.
+struct Shared {
+  std::span<float> x;
+  float read(std::uint32_t k) const {
+    return std::atomic_ref(x[k]).load(std::memory_order_relaxed);
+  }
+  void add(std::uint32_t k, float change) const {
+    std::atomic_ref element(x[k]);
+    element.store(element.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
+  }
+};
+
+/// What a minibatch has seen: the slope of each sample's loss at its margin.
+struct Seen {
+  std::vector<float> slopes;
+  double loss = 0;  ///< the sum
+};
+
+/// f(w) = mean over the minibatch of log(1 + exp(-y a . w)), y = -1 or 1. Parameter: fc.weight
+/// [1, features]; no bias, as is usual for sparse data. Starts at zero.
+class LogisticRegression : public Objective {
+ public:
+  explicit LogisticRegression(Share share)
+      : train_(std::move(share.train)),
+        test_(std::move(share.test)),
+        batches_(std::move(share.rows), share.rng) {}
+
+  std::vector<Parameter> parameters() const override {
+    return {{"fc.weight", {1, train_->features}}};
+  }
+  std::uint32_t samples() const override { return batches_.rows(); }
+  void initialize(std::span<float> x, Rng) const override { std::ranges::fill(x, 0.0F); }
+
+  double value_and_gradient(std::span<const float> x,
+                            std::uint32_t batch,
+                            std::span<float> g) override {
+    std::ranges::fill(g, 0.0F);
+    const std::span<const std::uint32_t> rows = batches_.next(batch);
+    const Alone there{{const_cast<float*>(x.data()), x.size()}};
+    look(there, rows, seen_);
+    write(Alone{g}, rows, seen_, 1.0F / static_cast<float>(batch));
+    return seen_.loss / batch;
+  }
+
+  bool shares_descent() const override { return true; }
+  double descend(std::span<float> x, const Descent& d) override {
+    drawn_.clear();
+    for (std::uint32_t s = 0; s < d.steps; ++s) {
+      const std::span<const std::uint32_t> rows = batches_.next(d.batch);
+      drawn_.insert(drawn_.end(), rows.begin(), rows.end());
+    }
+    const double loss = d.access == Descent::Access::in_turn ? in_turn(x, d) : together(x, d);
+    return loss / (static_cast<double>(d.steps) * d.batch);
+  }
+
+  Evaluation evaluate(std::span<const float> x) override {
+    double loss = 0;
+    std::uint32_t right = 0;
+    for (std::uint32_t r = 0; r < test_->rows; ++r) {
+      double margin = 0;
+      const SparseSample a = test_->sparse.row(r);
+      for (std::size_t k = 0; k < a.columns.size(); ++k)
+        margin += static_cast<double>(a.values[k]) * static_cast<double>(x[a.columns[k]]);
+      loss += log_of_one_plus_exp(test_->labels[r] != 0 ? -margin : margin);
+      right += (margin > 0) == (test_->labels[r] != 0) ? 1 : 0;
+    }
+    return {loss / test_->rows, static_cast<double>(right) / test_->rows};
+  }
+
+  /// Of what is not zero in the samples.
+  double gradient_flops(std::uint32_t batch) const override {
+    return 4.0 * batch * static_cast<double>(train_->sparse.columns.size()) / train_->rows;
+  }
+
+  void save(StateWriter& out) const override { batches_.save(out); }
+  void restore(StateReader& in) override { batches_.restore(in); }
+
+ private:
+  static double log_of_one_plus_exp(double z) {
+    return z > 0 ? z + std::log1p(std::exp(-z)) : std::log1p(std::exp(z));
+  }
+
+  /// a . x, in four sums: each addition waits for the one before it in its own only.
+  template <class Elements>
+  static float product(const SparseSample& a, const Elements& x) {
+    std::array<float, 4> sums{};
+    std::size_t k = 0;
+    for (; k + 4 <= a.columns.size(); k += 4)
+      for (std::size_t j = 0; j < 4; ++j) sums[j] += a.values[k + j] * x.read(a.columns[k + j]);
+    for (; k < a.columns.size(); ++k) sums[0] += a.values[k] * x.read(a.columns[k]);
+    return sums[0] + sums[1] + sums[2] + sums[3];
+  }
+
+  template <class Elements>
+  void look(const Elements& x, std::span<const std::uint32_t> rows, Seen& seen) const {
+    seen.slopes.clear();
+    seen.loss = 0;
+    for (const std::uint32_t r : rows) {
+      const SparseSample a = train_->sparse.row(r);
+      const float margin = product(a, x);
+      const float y = train_->labels[r] != 0 ? 1.0F : -1.0F;
+      seen.slopes.push_back(-y / (1 + std::exp(y * margin)));
+      seen.loss += log_of_one_plus_exp(static_cast<double>(-y * margin));
+    }
+  }
+
+  /// to <- to + factor * the sum of the samples' gradients.
+  template <class Elements>
+  void write(const Elements& to,
+             std::span<const std::uint32_t> rows,
+             const Seen& seen,
+             float factor) const {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const SparseSample a = train_->sparse.row(rows[i]);
+      const float change = factor * seen.slopes[i];
+      for (std::size_t k = 0; k < a.columns.size(); ++k) to.add(a.columns[k], change * a.values[k]);
+    }
+  }
+
+  std::span<const std::uint32_t> rows_of(std::size_t step, const Descent& d) const {
+    return std::span(drawn_).subspan(step * d.batch, d.batch);
+  }
+  static float factor(const Descent& d) { return static_cast<float>(-d.rate / d.batch); }
+
+  template <class Elements>
+  void step(const Elements& x, std::size_t s, const Descent& d, Seen& seen) const {
+    look(x, rows_of(s, d), seen);
+    write(x, rows_of(s, d), seen, factor(d));
+  }
+
+  double together(std::span<float> x, const Descent& d) {
+    if (!workers_ || team_ != d.threads) {
+      workers_ = std::make_unique<Workers>(static_cast<int>(d.threads));
+      team_ = d.threads;
+    }
+    constexpr std::uint32_t together = 32;  // steps that a thread takes from the row at a time
+    const std::size_t pieces = (d.steps + together - 1) / together;
+    std::atomic<double> loss = 0;
+    workers_->run(pieces, [&](std::size_t piece) {
+      Seen seen;
+      double sum = 0;
+      const std::size_t end = std::min<std::size_t>(d.steps, (piece + 1) * together);
+      for (std::size_t s = piece * together; s < end; ++s) {
+        const auto alone = [&] { step(Alone{x}, s, d, seen); };
+        if (d.threads == 1)
+          alone();
+        else if (d.through)
+          d.through(std::ref(alone));
+        else
+          step(Shared{x}, s, d, seen);
+        sum += seen.loss;
+      }
+      loss += sum;
+    });
+    return loss;
+  }
+
+  /// Each of the threads has looked at x and not written yet when another one is drawn.
+  double in_turn(std::span<float> x, Descent d) {
+    struct Turn {
+      std::size_t step = 0;
+      bool open = false;
+      Seen seen;
+    };
+    std::vector<Turn> turns(d.threads);
+    const auto finish = [&](Turn& turn) {
+      if (turn.open) write(Alone{x}, rows_of(turn.step, d), turn.seen, factor(d));
+      turn.open = false;
+    };
+    double loss = 0;
+    for (std::size_t s = 0; s < d.steps; ++s) {
+      Turn& turn = turns[d.rng.below(turns.size())];
+      finish(turn);
+      turn = {.step = s, .open = true, .seen = std::move(turn.seen)};
+      look(Alone{x}, rows_of(s, d), turn.seen);
+      loss += turn.seen.loss;
+    }
+    for (Turn& turn : turns) finish(turn);
+    return loss;
+  }
+
+  std::shared_ptr<const Dataset> train_, test_;
+  Minibatches batches_;
+  std::vector<std::uint32_t> drawn_;  ///< rows of the steps of one descent
+  Seen seen_;
+  std::unique_ptr<Workers> workers_;
+  std::uint32_t team_ = 0;
+};
+
+std::unique_ptr<Objective> make_logistic_regression(Share share) {
+  return std::make_unique<LogisticRegression>(std::move(share));
+}
+
+}  // namespace
+
+ModelRow logistic_model() {
+  return {.kind = "logistic",
+          .summary = "logistic regression on sparse data, from zero",
+          .fits = {DataForm::sparse},
+          .objective = make_logistic_regression,
+          .example = "{ kind: logistic }"};
+}
+
+}  // namespace gv

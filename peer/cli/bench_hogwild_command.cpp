@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+
+#include "peer/bench/hogwild_bench.h"
+#include "peer/cli/command.h"
+#include "peer/json/json.h"
+#include "peer/runtime/exit_code.h"
+
+namespace gv::cli {
+namespace {
+
+struct HogwildArguments {
+  std::vector<std::uint32_t> threads{2, 4};
+  double seconds = 4;
+  bool json = false;
+};
+
+void print_json(const HogwildReport& report) {
+  Json rows = Json::array();
+  for (const HogwildRow& r : report.rows) {
+    rows.push_back({{"data", r.data},
+                    {"threads", r.threads},
+                    {"lock_free_steps_per_second", r.lock_free},
+                    {"locked_steps_per_second", r.locked},
+                    {"lock_free_speed_up", r.speed_up},
+                    {"locked_speed_up", r.locked_speed_up},
+                    {"lock_free_over_locked", r.over_locked},
+                    {"lock_free_loss", r.loss},
+                    {"locked_loss", r.locked_loss}});
+  }
+  fmt::print("{}\n",
+             Json{{"schema", "grapevine.bench-hogwild/1"},
+                  {"samples", report.samples},
+                  {"features", report.features},
+                  {"nonzeros", report.nonzeros},
+                  {"dense_features", report.dense_features},
+                  {"processors", report.processors},
+                  {"rows", rows}}
+                 .dump());
+}
+
+void print_text(const HogwildReport& report) {
+  fmt::print("logistic regression, {} samples, one a step: sparse, {} of {} features; dense, {}\n",
+             report.samples,
+             report.nonzeros,
+             report.features,
+             report.dense_features);
+  fmt::print("{} processors\n", report.processors);
+  fmt::print("{:<7} {:>7} {:>12} {:>9} {:>12} {:>9} {:>9} {:>9} {:>9}\n",
+             "data",
+             "threads",
+             "lock-free/s",
+             "speed-up",
+             "locked/s",
+             "speed-up",
+             "ratio",
+             "loss",
+             "locked");
+  for (const HogwildRow& r : report.rows)
+    fmt::print("{:<7} {:>7} {:>12.0f} {:>9.2f} {:>12.0f} {:>9.2f} {:>9.2f} {:>9.4f} {:>9.4f}\n",
+               r.data,
+               r.threads,
+               r.lock_free,
+               r.speed_up,
+               r.locked,
+               r.locked_speed_up,
+               r.over_locked,
+               r.loss,
+               r.locked_loss);
+  fmt::print("loss: on the test set, after one pass from zero\n");
+}
+
+int bench(const HogwildArguments& arguments) {
+  const HogwildReport report = bench_hogwild(arguments.threads, arguments.seconds);
+  arguments.json ? print_json(report) : print_text(report);
+  return exit_code::done;
+}
+
+void bench_options(Options& options, HogwildArguments& arguments) {
+  options.json(arguments.json);
+  options.list("--threads", arguments.threads, "Beside one thread, so many").range(1, 256);
+  options.value("--seconds", arguments.seconds, "How long to measure")
+      .range(0.1, 600.0)
+      .show_default();
+}
+
+}  // namespace
+
+Command bench_hogwild_command() {
+  return command("hogwild",
+                 "Threads that step on one x without a lock, beside threads with one",
+                 "  grapevine bench hogwild\n  grapevine bench hogwild --threads 2,8 --json",
+                 bench_options,
+                 bench);
+}
+
+}  // namespace gv::cli
