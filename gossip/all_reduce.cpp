@@ -40,7 +40,7 @@ Task<bool> average_by_host(Peer& me) {
   }
   const bool given = co_await broadcast(me, here, Vector::g);
   if (!given) co_return false;
-  co_await me.scale(Vector::g, 1.0F / static_cast<float>(me.plan.peers));
+  co_await me.scale(Vector::g, 1.0F / static_cast<float>(me.plan.setup->peers));
   co_return true;
 }
 

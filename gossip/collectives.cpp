@@ -188,8 +188,9 @@ Task<bool> barrier(Peer& me, Group group) {
 }
 
 Group everyone(const Peer& me) {
-  Group all(me.plan.peers);
-  for (PeerId j = 0; j < me.plan.peers; ++j) all[j] = j;
+  const PeerId n = me.plan.setup ? me.plan.setup->peers : me.plan.peers;
+  Group all(n);
+  for (PeerId j = 0; j < n; ++j) all[j] = j;
   return all;
 }
 

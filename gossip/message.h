@@ -34,9 +34,11 @@ enum class Kind : std::uint8_t {
   held_up = 7,     ///< the sender waits for somebody else (`part` 1), or no longer does (0)
   reduce = 16,     ///< collective operation: a part of a sum; `part` numbers those to this receiver
   gather = 17,     ///< collective operation: a sum that is whole; `part` as well
-  push = 18,  ///< a question with a vector, to a server or a neighbour, in round `number` of the
-              ///< sender
-  pull = 19,  ///< the answer
+  push = 18,     ///< a question with a vector, to a server or a neighbour, in round `number` of the
+                 ///< sender
+  pull = 19,     ///< the answer
+  ready = 20,    ///< the sender has time for samples: of its minibatch `number`, or of others'
+  samples = 21,  ///< samples to train on, packed (optim/data/packed.h); `part` is the slice
 };
 
 inline constexpr bool is_channel(Kind kind) {

@@ -39,20 +39,9 @@ Task<> work_alone(Peer& me) {
   return work(me, false);
 }
 
-/// The mean of the first n - b gradients of a round, ascending by worker.
+/// Those of the first n - b.
 Task<> serve_together(Peer& me) {
-  const std::size_t most = me.plan.setup->peers - static_cast<std::size_t>(me.number("backup"));
-  for (; me.running(); co_await me.end_round()) {
-    const std::map<PeerId, Message> pushes = co_await collect(me, most);
-    if (pushes.empty()) co_return;  // all workers have left
-    const std::size_t count = co_await sum(me, Vector::g, pushes);
-    if (count > 0) {
-      co_await me.scale(Vector::g, 1.0F / static_cast<float>(count));
-      co_await me.step_local();
-    }
-    const Payload x = co_await me.snapshot(Vector::x, whole(me));
-    for (const auto& [worker, push] : pushes) me.send(worker, Kind::pull, x, 0, push.number);
-  }
+  return serve_mean(me, me.plan.setup->peers - static_cast<std::size_t>(me.number("backup")));
 }
 
 /// With adaptive-revision the server knows which gradients came between: those since it last sent

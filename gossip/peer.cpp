@@ -1,8 +1,10 @@
 #include "gossip/peer.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
+#include "optim/check.h"
 #include "optim/state.h"
 
 namespace gv {
@@ -14,7 +16,8 @@ Peer::Peer(Plan plan_, World& world_, Journal& journal_, Replica& replica_, cons
       post_(*this, roster_, pace_),
       exchange_(*this, roster_, pace_, post_),
       joining_(*this, roster_, post_),
-      parting_(*this, roster_, post_, pace_, exchange_) {
+      parting_(*this, roster_, post_, pace_, exchange_),
+      supply_(*this, post_) {
   if (!plan.catch_up) pace_.in_company(true);  // its rounds count, whoever is there
 }
 
@@ -73,7 +76,54 @@ Task<> Peer::train(double flops, std::function<double()> work) {
   ++losses_;
 }
 
+/// The last of what can be trained on: the peer ends its round with a gradient of zero, and leaves.
+Task<> Peer::train_supplied(bool steps) {
+  const Payload samples = co_await supply_.next();
+  bool sound = samples != nullptr;
+  if (sound) {
+    const auto work = [&] {
+      const std::optional<double> loss = replica.gradient_over(*samples);
+      sound = loss.has_value();
+      if (sound && steps) replica.step();
+      return loss.value_or(0);
+    };
+    co_await train(replica.gradient_flops() + (steps ? step_flops() : 0), work);
+  }
+  if (sound) co_return;
+  co_await scale(Vector::g, 0);
+  stop();
+}
+
+Task<std::vector<Slice>> Peer::draw(std::uint32_t parts) {
+  std::vector<Slice> slices;
+  co_await compute(0, [&] { slices = replica.draw(parts); });
+  co_return slices;
+}
+
+Task<> Peer::gradient_over(Slice own) {
+  co_await train(replica.gradient_flops() * own.share, [&] {
+    const std::optional<double> loss = replica.gradient_over(*own.samples);
+    GV_CHECK(loss, "own samples are samples");
+    return *loss;
+  });
+}
+
+Task<Payload> Peer::gradient_of(Payload samples) {
+  const std::shared_ptr<Buffer> gradient = pool().acquire(replica.size() * sizeof(float));
+  bool sound = false;
+  // How many they are is told by how much they weigh.
+  const auto most = static_cast<double>(plan.setup->most_samples_bytes);
+  const double part = std::min(1.0, static_cast<double>(samples->size()) / most);
+  co_await compute(replica.gradient_flops() * part, [&] {
+    sound = replica.gradient_over(*samples).has_value();
+    if (sound) replica.snapshot(Vector::g, {0, replica.size()}, *gradient);
+  });
+  if (!sound) co_return nullptr;
+  co_return gradient;
+}
+
 Task<> Peer::gradient() {
+  if (plan.is_supplied) return train_supplied(false);
   return train(replica.gradient_flops(), [this] { return replica.gradient(); });
 }
 
@@ -82,6 +132,7 @@ Task<> Peer::step_local() {
 }
 
 Task<> Peer::plain_step() {
+  if (plan.is_supplied) return train_supplied(true);
   return train(replica.gradient_flops() + step_flops(),
                [this] { return replica.gradient_and_step(); });
 }

@@ -16,6 +16,7 @@
 #include "gossip/parting.h"
 #include "gossip/post.h"
 #include "gossip/roster.h"
+#include "gossip/supply.h"
 
 namespace gv {
 
@@ -103,6 +104,11 @@ class Peer : public PeerCore, public LinkUser {
   /// x <- sum_j W_ij x_j - gamma direction(g): mix() and step_local() in one pass over memory.
   Task<> mix_and_step() { return exchange_.mix_and_step(); }
 
+  /// The next minibatch in parts: see Replica::draw.
+  Task<std::vector<Slice>> draw(std::uint32_t parts);
+  Task<> gradient_over(Slice own);  ///< g at x over samples that draw() gave
+  /// The gradient at x over another peer's samples, ready to be sent; null: they are none.
+  Task<Payload> gradient_of(Payload samples);
   Task<> gradient();             ///< g at x, off the loop
   Task<> revise(Vector missed);  ///< the same of a gradient that missed others: Replica::revise
   Task<> step_local();           ///< x <- x - gamma direction(g)
@@ -151,6 +157,7 @@ class Peer : public PeerCore, public LinkUser {
  private:
   /// Work that returns a loss, off the loop.
   Task<> train(double flops, std::function<double()> work);
+  Task<> train_supplied(bool steps);
   double step_flops() const { return 2.0 * static_cast<double>(replica.size()); }
   Task<> evaluate(bool last);
   Task<> checkpoint();
@@ -161,6 +168,7 @@ class Peer : public PeerCore, public LinkUser {
   Exchange exchange_;
   Joining joining_;
   Parting parting_;
+  Supply supply_;
   bool stopping_ = false;
   std::map<std::pair<PeerId, Kind>, std::uint32_t> sent_parts_, received_parts_;  ///< of this round
   double loss_sum_ = 0;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -28,7 +29,11 @@ struct Plan {
   std::vector<PeerId> links{};  ///< whom its collective operations talk to besides; ascending
   /// W of every round instead, of the neighbours above; null: one W for all.
   std::shared_ptr<const MixingSchedule> schedule{};
-  Traffic traffic{};                ///< of averaging with the neighbours
+  Traffic traffic{};  ///< of averaging with the neighbours
+  /// It trains on minibatches that a data server sends it, not on samples of its own.
+  bool is_supplied = false;
+  /// Of a data server: minibatch `number` of who trains, packed; null: it is not to be had.
+  std::function<Payload(PeerId trainer, std::uint64_t number)> samples_for{};
   std::vector<Channel> channels{};  ///< on which the algorithm sends and receives
   Round rounds = 0;                 ///< rounds to do
   Round evaluate_every = 0;         ///< rounds between reports; 0: only the last

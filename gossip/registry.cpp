@@ -24,6 +24,7 @@ extern const AlgorithmRow sgp_row;
 extern const AlgorithmRow downpour_row;
 extern const AlgorithmRow sync_easgd_row, async_easgd_row;
 extern const AlgorithmRow fedavg_row;
+extern const AlgorithmRow flexrr_row;
 extern const AlgorithmRow hogwild_row;
 extern const AlgorithmRow isolated_row;
 
@@ -54,6 +55,7 @@ std::span<const AlgorithmRow* const> algorithms() {
                                    &sync_easgd_row,
                                    &async_easgd_row,
                                    &fedavg_row,
+                                   &flexrr_row,
                                    &hogwild_row,
                                    &isolated_row};
   return rows;

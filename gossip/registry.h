@@ -63,6 +63,8 @@ struct AlgorithmRow {
   double (*steps)(const Setup&, PeerId i) = nullptr;
   /// After how many rounds it does the same again; null: every one.
   Round (*period)(const Setup&) = nullptr;
+  /// Whether peers train on samples of others: then all are on the CPU.
+  bool hands_samples = false;
   Promise promise = Promise::nothing;
   bool synchronous = true;     ///< the same bits over TCP and in virtual time
   std::string_view summary{};  ///< one line, with the source

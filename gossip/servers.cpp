@@ -155,6 +155,20 @@ Task<std::size_t> sum(Peer& me, Vector v, const std::map<PeerId, Message>& pushe
   co_return count;
 }
 
+Task<> serve_mean(Peer& me, std::size_t most) {
+  for (; me.running(); co_await me.end_round()) {
+    const std::map<PeerId, Message> pushes = co_await collect(me, most);
+    if (pushes.empty()) co_return;  // all workers have left
+    const std::size_t count = co_await sum(me, Vector::g, pushes);
+    if (count > 0) {
+      co_await me.scale(Vector::g, 1.0F / static_cast<float>(count));
+      co_await me.step_local();
+    }
+    const Payload x = co_await me.snapshot(Vector::x, whole(me));
+    for (const auto& [worker, push] : pushes) me.send(worker, Kind::pull, x, 0, push.number);
+  }
+}
+
 Task<> count(Peer& me, double gradients) {
   const double round = me.plan.setup->peers;
   double& counted = me.replica.scalar("gradients");

@@ -70,6 +70,9 @@ Task<> answer(Peer& me, const Message& push, Vector v);
 Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most);
 /// v <- the sum of those that count, ascending by peer; how many they are. Of none: v is as it was.
 Task<std::size_t> sum(Peer& me, Vector v, const std::map<PeerId, Message>& pushes);
+/// The whole life of a server that steps on the mean of the first `most` gradients of each round,
+/// ascending by worker.
+Task<> serve_mean(Peer& me, std::size_t most);
 /// Where pushes are taken as they come, a round is as many gradients as there are workers.
 Task<> count(Peer& me, double gradients);
 

@@ -40,15 +40,17 @@ struct Attack {
 
 /// What a method knows of its fleet before it runs; the same on every peer.
 struct Setup {
-  PeerId peers = 1;      ///< n: those that train, ids 0 .. n - 1
-  PeerId servers = 0;    ///< the ids from n on
-  PeerId attackers = 0;  ///< the last of those that train
+  PeerId peers = 1;         ///< n: those that train, ids 0 .. n - 1
+  PeerId servers = 0;       ///< the ids from n on
+  PeerId data_servers = 0;  ///< those behind them, which hold the training samples
+  PeerId attackers = 0;     ///< the last of those that train
   Attack attack{};
   std::vector<std::uint32_t> hosts{};  ///< of each peer, the index of its machine; empty: one
   /// Of each that trains, minibatches in one pass over its data; empty: there are no samples, or
   /// they are not counted yet.
   std::vector<std::uint64_t> epochs{};
   std::vector<std::uint64_t> samples{};  ///< of each that trains; empty: as for epochs
+  std::size_t most_samples_bytes = 0;    ///< of a minibatch on its way, of whoever trains
   std::uint64_t seed = 1;
   std::uint32_t local_steps = 1;  ///< H
   OptimizerSpec optimizer{};

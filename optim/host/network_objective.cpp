@@ -5,9 +5,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "optim/data/minibatch.h"
 #include "optim/host/cross_entropy.h"
 #include "optim/host/host_network.h"
+#include "optim/models/sampled_objective.h"
 
 namespace gv {
 namespace {
@@ -53,31 +53,13 @@ class MomentSum {
   double batches_ = 0;
 };
 
-class NetworkObjective : public Objective {
+class NetworkObjective : public SampledObjective {
  public:
   NetworkObjective(NeuralNetwork network, Share share)
-      : network_(std::move(network)),
-        train_(std::move(share.train)),
-        test_(std::move(share.test)),
-        sample_(sample_of(share)),
-        batches_(std::move(share.rows), share.rng, share.augment) {}
+      : SampledObjective(share), network_(std::move(network)), sample_(sample_of(share)) {}
 
   std::vector<Parameter> parameters() const override { return network_.parameters(); }
-  std::uint32_t samples() const override { return batches_.rows(); }
   void initialize(std::span<float> x, Rng rng) const override { network_.initialize(x, rng); }
-
-  double value_and_gradient(std::span<const float> x,
-                            std::uint32_t batch,
-                            std::span<float> g) override {
-    std::unique_ptr<HostNetwork>& made = training_[batch];
-    if (!made) made = std::make_unique<HostNetwork>(network_, batch, true);
-    const std::span<const std::uint32_t> rows = batches_.next(batch);
-    gather(*train_, rows, batches_.views(), *made);
-    made->forward(x, Moments::of_the_batch);
-    const double loss = softmax_cross_entropy(made->logits(), labels_, network_.classes);
-    made->backward(x, g);
-    return loss;
-  }
 
   Evaluation evaluate(std::span<const float> x) override {
     if (!evaluation_) evaluation_ = std::make_unique<HostNetwork>(network_, chunk, false);
@@ -103,10 +85,22 @@ class NetworkObjective : public Objective {
     return network_.gradient_flops(batch);
   }
 
-  void save(StateWriter& out) const override { batches_.save(out); }
-  void restore(StateReader& in) override { batches_.restore(in); }
-
  private:
+  double gradient(std::span<const float> x,
+                  const Dataset& data,
+                  std::span<const std::uint32_t> rows,
+                  std::span<const View> views,
+                  std::span<float> g) override {
+    const auto batch = static_cast<std::uint32_t>(rows.size());
+    std::unique_ptr<HostNetwork>& made = training_[batch];
+    if (!made) made = std::make_unique<HostNetwork>(network_, batch, true);
+    gather(data, rows, views, *made);
+    made->forward(x, Moments::of_the_batch);
+    const double loss = softmax_cross_entropy(made->logits(), labels_, network_.classes);
+    made->backward(x, g);
+    return loss;
+  }
+
   std::vector<std::uint32_t> sample_of(const Share& share) const {
     if (!has_batch_norm(network_)) return {};
     std::vector<std::uint32_t> rows = share.rows;
@@ -147,9 +141,7 @@ class NetworkObjective : public Objective {
   }
 
   NeuralNetwork network_;
-  std::shared_ptr<const Dataset> train_, test_;
   std::vector<std::uint32_t> sample_;  ///< of the own rows; empty without batch norm
-  Minibatches batches_;
   std::map<std::uint32_t, std::unique_ptr<HostNetwork>> training_;  ///< by size of the batch
   std::unique_ptr<HostNetwork> evaluation_;
   std::vector<std::uint8_t> labels_;

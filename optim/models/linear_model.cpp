@@ -1,45 +1,22 @@
 #include <algorithm>
 #include <numeric>
 
-#include "optim/data/minibatch.h"
 #include "optim/models/model.h"
+#include "optim/models/sampled_objective.h"
 
 namespace gv {
 namespace {
 
 /// f(w, b) = 1/(2B) sum (a . w + b - y)^2. Parameters: fc.weight [1, features], fc.bias [1]. Starts
 /// at zero.
-class LinearRegression : public Objective {
+class LinearRegression : public SampledObjective {
  public:
-  explicit LinearRegression(Share share)
-      : train_(std::move(share.train)),
-        test_(std::move(share.test)),
-        batches_(std::move(share.rows), share.rng) {}
+  using SampledObjective::SampledObjective;
 
   std::vector<Parameter> parameters() const override {
     return {{"fc.weight", {1, train_->features}}, {"fc.bias", {1}}};
   }
-  std::uint32_t samples() const override { return batches_.rows(); }
   void initialize(std::span<float> x, Rng) const override { std::ranges::fill(x, 0.0F); }
-
-  double value_and_gradient(std::span<const float> x,
-                            std::uint32_t batch,
-                            std::span<float> g) override {
-    std::ranges::fill(g, 0.0F);
-    const float share = 1.0F / static_cast<float>(batch);
-    double value = 0;
-    const std::span<const std::uint32_t> rows = batches_.next(batch);
-    features_.resize(rows.size() * train_->features);
-    train_->gather(rows, features_);
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-      const std::span<const float> a = row(r);
-      const float error = predict(x, a) - train_->targets[rows[r]];
-      value += 0.5 * static_cast<double>(error) * static_cast<double>(error);
-      for (std::size_t c = 0; c < a.size(); ++c) g[c] += share * error * a[c];
-      g.back() += share * error;
-    }
-    return value / batch;
-  }
 
   Evaluation evaluate(std::span<const float> x) override {
     std::vector<std::uint32_t> rows(test_->rows);
@@ -58,10 +35,27 @@ class LinearRegression : public Objective {
     return 4.0 * train_->features * batch;
   }
 
-  void save(StateWriter& out) const override { batches_.save(out); }
-  void restore(StateReader& in) override { batches_.restore(in); }
-
  private:
+  double gradient(std::span<const float> x,
+                  const Dataset& data,
+                  std::span<const std::uint32_t> rows,
+                  std::span<const View>,
+                  std::span<float> g) override {
+    std::ranges::fill(g, 0.0F);
+    const float share = 1.0F / static_cast<float>(rows.size());
+    double value = 0;
+    features_.resize(rows.size() * data.features);
+    data.gather(rows, features_);
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      const std::span<const float> a = row(r);
+      const float error = predict(x, a) - data.targets[rows[r]];
+      value += 0.5 * static_cast<double>(error) * static_cast<double>(error);
+      for (std::size_t c = 0; c < a.size(); ++c) g[c] += share * error * a[c];
+      g.back() += share * error;
+    }
+    return value / static_cast<double>(rows.size());
+  }
+
   std::span<const float> row(std::size_t r) const {
     return std::span<const float>(features_).subspan(r * train_->features, train_->features);
   }
@@ -71,8 +65,6 @@ class LinearRegression : public Objective {
     return sum;
   }
 
-  std::shared_ptr<const Dataset> train_, test_;
-  Minibatches batches_;
   std::vector<float> features_;
 };
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "optim/data/minibatch.h"
 #include "optim/models/model.h"
+#include "optim/models/sampled_objective.h"
 #include "optim/workers.h"
 
 namespace gv {
@@ -42,29 +42,14 @@ struct Seen {
 
 /// f(w) = mean over the minibatch of log(1 + exp(-y a . w)), y = -1 or 1. Parameter: fc.weight
 /// [1, features]; no bias, as is usual for sparse data. Starts at zero.
-class LogisticRegression : public Objective {
+class LogisticRegression : public SampledObjective {
  public:
-  explicit LogisticRegression(Share share)
-      : train_(std::move(share.train)),
-        test_(std::move(share.test)),
-        batches_(std::move(share.rows), share.rng) {}
+  using SampledObjective::SampledObjective;
 
   std::vector<Parameter> parameters() const override {
     return {{"fc.weight", {1, train_->features}}};
   }
-  std::uint32_t samples() const override { return batches_.rows(); }
   void initialize(std::span<float> x, Rng) const override { std::ranges::fill(x, 0.0F); }
-
-  double value_and_gradient(std::span<const float> x,
-                            std::uint32_t batch,
-                            std::span<float> g) override {
-    std::ranges::fill(g, 0.0F);
-    const std::span<const std::uint32_t> rows = batches_.next(batch);
-    const Alone there{{const_cast<float*>(x.data()), x.size()}};
-    look(there, rows, seen_);
-    write(Alone{g}, rows, seen_, 1.0F / static_cast<float>(batch));
-    return seen_.loss / batch;
-  }
 
   bool shares_descent() const override { return true; }
   double descend(std::span<float> x, const Descent& d) override {
@@ -96,10 +81,20 @@ class LogisticRegression : public Objective {
     return 4.0 * batch * static_cast<double>(train_->sparse.columns.size()) / train_->rows;
   }
 
-  void save(StateWriter& out) const override { batches_.save(out); }
-  void restore(StateReader& in) override { batches_.restore(in); }
-
  private:
+  double gradient(std::span<const float> x,
+                  const Dataset& data,
+                  std::span<const std::uint32_t> rows,
+                  std::span<const View>,
+                  std::span<float> g) override {
+    std::ranges::fill(g, 0.0F);
+    const auto batch = static_cast<float>(rows.size());
+    const Alone there{{const_cast<float*>(x.data()), x.size()}};
+    look(there, data, rows, seen_);
+    write(Alone{g}, data, rows, seen_, 1 / batch);
+    return seen_.loss / static_cast<double>(rows.size());
+  }
+
   static double log_of_one_plus_exp(double z) {
     return z > 0 ? z + std::log1p(std::exp(-z)) : std::log1p(std::exp(z));
   }
@@ -116,13 +111,16 @@ class LogisticRegression : public Objective {
   }
 
   template <class Elements>
-  void look(const Elements& x, std::span<const std::uint32_t> rows, Seen& seen) const {
+  static void look(const Elements& x,
+                   const Dataset& data,
+                   std::span<const std::uint32_t> rows,
+                   Seen& seen) {
     seen.slopes.clear();
     seen.loss = 0;
     for (const std::uint32_t r : rows) {
-      const SparseSample a = train_->sparse.row(r);
+      const SparseSample a = data.sparse.row(r);
       const float margin = product(a, x);
-      const float y = train_->labels[r] != 0 ? 1.0F : -1.0F;
+      const float y = data.labels[r] != 0 ? 1.0F : -1.0F;
       seen.slopes.push_back(-y / (1 + std::exp(y * margin)));
       seen.loss += log_of_one_plus_exp(static_cast<double>(-y * margin));
     }
@@ -130,12 +128,13 @@ class LogisticRegression : public Objective {
 
   /// to <- to + factor * the sum of the samples' gradients.
   template <class Elements>
-  void write(const Elements& to,
-             std::span<const std::uint32_t> rows,
-             const Seen& seen,
-             float factor) const {
+  static void write(const Elements& to,
+                    const Dataset& data,
+                    std::span<const std::uint32_t> rows,
+                    const Seen& seen,
+                    float factor) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const SparseSample a = train_->sparse.row(rows[i]);
+      const SparseSample a = data.sparse.row(rows[i]);
       const float change = factor * seen.slopes[i];
       for (std::size_t k = 0; k < a.columns.size(); ++k) to.add(a.columns[k], change * a.values[k]);
     }
@@ -148,8 +147,8 @@ class LogisticRegression : public Objective {
 
   template <class Elements>
   void step(const Elements& x, std::size_t s, const Descent& d, Seen& seen) const {
-    look(x, rows_of(s, d), seen);
-    write(x, rows_of(s, d), seen, factor(d));
+    look(x, *train_, rows_of(s, d), seen);
+    write(x, *train_, rows_of(s, d), seen, factor(d));
   }
 
   double together(std::span<float> x, const Descent& d) {
@@ -188,7 +187,7 @@ class LogisticRegression : public Objective {
     };
     std::vector<Turn> turns(d.threads);
     const auto finish = [&](Turn& turn) {
-      if (turn.open) write(Alone{x}, rows_of(turn.step, d), turn.seen, factor(d));
+      if (turn.open) write(Alone{x}, *train_, rows_of(turn.step, d), turn.seen, factor(d));
       turn.open = false;
     };
     double loss = 0;
@@ -196,15 +195,13 @@ class LogisticRegression : public Objective {
       Turn& turn = turns[d.rng.below(turns.size())];
       finish(turn);
       turn = {.step = s, .open = true, .seen = std::move(turn.seen)};
-      look(Alone{x}, rows_of(s, d), turn.seen);
+      look(Alone{x}, *train_, rows_of(s, d), turn.seen);
       loss += turn.seen.loss;
     }
     for (Turn& turn : turns) finish(turn);
     return loss;
   }
 
-  std::shared_ptr<const Dataset> train_, test_;
-  Minibatches batches_;
   std::vector<std::uint32_t> drawn_;  ///< rows of the steps of one descent
   Seen seen_;
   std::unique_ptr<Workers> workers_;

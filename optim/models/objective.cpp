@@ -14,6 +14,16 @@ std::size_t Objective::size() const {
   return total;
 }
 
+std::vector<Slice> Objective::draw(std::uint32_t, std::uint32_t) {
+  throw std::logic_error("the samples of this model cannot travel");
+}
+
+std::optional<double> Objective::gradient_over(std::span<const float>,
+                                               const Buffer&,
+                                               std::span<float>) {
+  throw std::logic_error("this model takes no samples of others");
+}
+
 double Objective::descend(std::span<float>, const Descent&) {
   throw std::logic_error("the steps of this model touch all of x: threads cannot share it");
 }

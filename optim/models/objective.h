@@ -10,6 +10,7 @@
 
 #include "optim/data/augment.h"
 #include "optim/data/dataset.h"
+#include "optim/data/packed.h"
 #include "optim/rng.h"
 
 namespace gv {
@@ -57,6 +58,16 @@ class Objective {
   virtual double value_and_gradient(std::span<const float> x,
                                     std::uint32_t batch,
                                     std::span<float> g) = 0;
+  /// The next minibatch of `batch` samples in so many parts (fewer where it has fewer samples), for
+  /// gradient_over(), here or at another peer; 0: it is passed over. Throws std::logic_error where
+  /// the samples of a model cannot travel.
+  virtual std::vector<Slice> draw(std::uint32_t batch, std::uint32_t parts);
+  /// g <- gradient at x over samples that draw() gave; returns the loss. Nothing: they are no
+  /// samples that this objective knows, and g is as it was. The samples of a whole minibatch give
+  /// the bits of value_and_gradient().
+  virtual std::optional<double> gradient_over(std::span<const float> x,
+                                              const Buffer& samples,
+                                              std::span<float> g);
   /// x <- x - gamma g(x) so often, by several threads on one x; returns the mean loss of the
   /// minibatches, each at x as its thread saw it. Throws std::logic_error unless
   /// shares_descent().

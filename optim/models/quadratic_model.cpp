@@ -66,21 +66,23 @@ class Quadratic : public Objective {
   void initialize(std::span<float> x, Rng) const override { std::ranges::fill(x, start_); }
 
   double value_and_gradient(std::span<const float> x, std::uint32_t, std::span<float> g) override {
-    const std::size_t d = x.size();
-    if (sigma_ != 0) {
-      noise_.fill_normal(g);
-    } else {
-      std::ranges::fill(g, 0.0F);
-    }
-    double value = 0;
-    Cycle h(hessian_);
-    for (std::size_t k = 0; k < d; ++k, h.next()) {
-      const float error = center_.empty() ? x[k] : x[k] - center_[k];
-      value +=
-          0.5 * static_cast<double>(*h) * static_cast<double>(error) * static_cast<double>(error);
-      g[k] = *h * error + sigma_ * g[k];
-    }
-    return value;
+    draw_noise(g);
+    return gradient(x, center_, g);
+  }
+
+  /// A sample is b_i and a noise.
+  std::vector<Slice> draw(std::uint32_t, std::uint32_t parts) override {
+    std::vector<Slice> slices;
+    if (parts == 0) draw_sample();
+    for (std::uint32_t k = 0; k < parts; ++k) slices.push_back({draw_sample(), 1.0 / parts});
+    return slices;
+  }
+  std::optional<double> gradient_over(std::span<const float> x,
+                                      const Buffer& samples,
+                                      std::span<float> g) override {
+    if (samples.size() != 2 * x.size_bytes() || !all_finite(samples.floats())) return std::nullopt;
+    std::ranges::copy(samples.floats().last(x.size()), g.begin());
+    return gradient(x, samples.floats().first(x.size()), g);
   }
 
   /// f(x) - f*: 1/2 sum_k h_k (x_k - mean_i b_ik)^2, since the Hessian is common.
@@ -100,6 +102,31 @@ class Quadratic : public Objective {
   void restore(StateReader& in) override { noise_.restore(in); }
 
  private:
+  void draw_noise(std::span<float> to) {
+    if (sigma_ != 0) return noise_.fill_normal(to);
+    std::ranges::fill(to, 0.0F);
+  }
+  std::shared_ptr<Buffer> draw_sample() {
+    auto sample = std::make_shared<Buffer>(2 * dimension_ * sizeof(float));
+    std::ranges::fill(sample->floats(), 0.0F);
+    std::ranges::copy(center_, sample->floats().begin());
+    draw_noise(sample->floats().last(dimension_));
+    return sample;
+  }
+
+  /// g holds the noise and becomes the gradient. center: b_i; empty when it is zero.
+  double gradient(std::span<const float> x, std::span<const float> center, std::span<float> g) {
+    double value = 0;
+    Cycle h(hessian_);
+    for (std::size_t k = 0; k < x.size(); ++k, h.next()) {
+      const float error = center.empty() ? x[k] : x[k] - center[k];
+      value +=
+          0.5 * static_cast<double>(*h) * static_cast<double>(error) * static_cast<double>(error);
+      g[k] = *h * error + sigma_ * g[k];
+    }
+    return value;
+  }
+
   std::uint32_t dimension_;
   std::vector<float> hessian_;  ///< repeated cyclically
   float sigma_, start_;

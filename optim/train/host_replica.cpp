@@ -50,6 +50,10 @@ class HostReplica : public Replica {
   double gradient() override {
     return objective_->value_and_gradient(x_.floats(), batch_, g_.floats());
   }
+  std::vector<Slice> draw(std::uint32_t parts) override { return objective_->draw(batch_, parts); }
+  std::optional<double> gradient_over(const Buffer& samples) override {
+    return objective_->gradient_over(x_.floats(), samples, g_.floats());
+  }
   double gradient_flops() const override { return objective_->gradient_flops(batch_); }
   /// About 50 us: the way to another thread and back costs more than it saves, and a piece just
   /// received is still in this core's cache.

@@ -57,6 +57,18 @@ class Replica {
   /// The same of a number. The reference holds as long as the replica.
   virtual double& scalar(std::string_view name, std::optional<std::uint32_t> neighbor = {}) = 0;
 
+  /// The next minibatch in so many parts, packed, for gradient_over() here or at another peer: see
+  /// Objective::draw. On the CPU.
+  virtual std::vector<Slice> draw(std::uint32_t parts) {
+    static_cast<void>(parts);
+    throw std::logic_error("the samples of this replica cannot travel");
+  }
+  /// g <- gradient at x over such samples; returns its loss. Nothing: they are none; g is as it
+  /// was.
+  virtual std::optional<double> gradient_over(const Buffer& samples) {
+    static_cast<void>(samples);
+    throw std::logic_error("this replica takes no samples of others");
+  }
   virtual double gradient() = 0;  ///< g <- gradient at x on the next minibatch; returns its loss
   virtual void step() = 0;        ///< x <- x - gamma direction(g)
   /// step() of a gradient that was taken before others were applied, whose sum is `missed`: see

@@ -156,9 +156,12 @@ void print_text(const Assembly& fleet,
                 const std::optional<FleetCalibration>& calibration) {
   const Sizes share = shares(fleet);
   fmt::print("plan   {}: ok\n", path);
-  fmt::print("peers  {}{}, algorithm {}{}{}\n",
+  const PeerId servers = fleet.fleet.servers;
+  const PeerId suppliers = fleet.fleet.data_servers;
+  fmt::print("peers  {}{}{}, algorithm {}{}{}\n",
              fleet.fleet.trainers(),
-             fleet.fleet.servers == 0 ? "" : fmt::format(" and {} that serve", fleet.fleet.servers),
+             servers == 0 ? "" : fmt::format(" and {} that serve", servers),
+             suppliers == 0 ? "" : fmt::format(" and {} that hand out samples", suppliers),
              fleet.algorithm->kind,
              fleet.algorithm->order.empty() ? "" : " ",
              fleet.algorithm->order);

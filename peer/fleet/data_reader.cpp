@@ -58,6 +58,7 @@ class DataReader : Readers {
       set(map.take("classes"), data_.classes, count(2, 256));
       set(map.take("separation"), data_.separation, number(0, 1e6));
     }
+    set(map.take("servers"), data_.servers, count(1, 1000));
     if (kind == "quadratic")
       read_quadratic(map);
     else

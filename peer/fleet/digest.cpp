@@ -123,6 +123,7 @@ std::string digest_of(const Fleet& f) {
   if (f.order == "hierarchical")
     for (const PeerSpec& peer : f.peers) text += fmt::format("on {};", peer.host);
   if (f.data.kind == "text") text += fmt::format("context {};", f.data.context);
+  if (f.data.servers > 0) text += fmt::format("data servers {};", f.data.servers);
   if (f.data.kind == "sparse") text += fmt::format("nonzeros {};", f.data.nonzeros);
   if (f.data.augment.any())
     text += fmt::format("augment {} {};", f.data.augment.crop, f.data.augment.flip);

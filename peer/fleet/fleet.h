@@ -51,6 +51,7 @@ struct DataSpec {
   double noise = 0.1, separation = 3;        ///< linear, sparse; blobs
   QuadraticSpec quadratic;                   ///< dimension, hessian, noise, spread, start
   PartitionSpec partition;
+  PeerId servers = 0;  ///< that hand out minibatches to who trains; 0: everybody has its own part
 };
 
 struct StopSpec {
@@ -97,7 +98,8 @@ struct Fleet {
   std::uint64_t seed = 1;
   std::vector<HostSpec> hosts;
   std::vector<PeerSpec> peers;  ///< those that train, then those that serve
-  PeerId servers = 0;           ///< so many of them serve
+  PeerId servers = 0;           ///< so many of them serve,
+  PeerId data_servers = 0;      ///< and so many behind those hand out samples
   DataSpec data;
   ModelSpec model;
   OptimizerSpec optimizer;  ///< schedule.total and .peers are filled in for each peer when the run
@@ -128,7 +130,7 @@ struct Fleet {
                        ///< of the run
 
   PeerId size() const { return static_cast<PeerId>(peers.size()); }
-  PeerId trainers() const { return size() - servers; }
+  PeerId trainers() const { return size() - servers - data_servers; }
 };
 
 /// One problem of a fleet file.

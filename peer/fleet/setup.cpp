@@ -28,6 +28,7 @@ Attack attack_of(const AttackersSpec& attackers) {
 Setup setup_of(const Fleet& fleet) {
   Setup setup{.peers = fleet.trainers(),
               .servers = fleet.servers,
+              .data_servers = fleet.data_servers,
               .attackers = fleet.attackers.count,
               .attack = attack_of(fleet.attackers),
               .seed = fleet.seed,
@@ -49,13 +50,14 @@ Setup setup_of(const Fleet& fleet) {
 void add_servers(Fleet& fleet) {
   fleet.peers.resize(fleet.trainers());
   fleet.servers = 0;
+  fleet.data_servers = fleet.data.servers;
   const AlgorithmRow* row = find_algorithm(fleet.algorithm, fleet.order);
-  if (row == nullptr || row->servers == nullptr) return;
-  fleet.servers = row->servers(settings_of(fleet, *row));
+  if (row != nullptr && row->servers != nullptr)
+    fleet.servers = row->servers(settings_of(fleet, *row));
   PeerSpec server = fleet.peers.back();
   server.device = "cpu";
   server.batch = 1;
-  fleet.peers.insert(fleet.peers.end(), fleet.servers, server);
+  fleet.peers.insert(fleet.peers.end(), fleet.servers + fleet.data_servers, server);
 }
 
 }  // namespace gv

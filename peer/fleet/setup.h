@@ -9,8 +9,9 @@ namespace gv {
 /// value.
 Setup setup_of(const Fleet& fleet);
 
-/// Puts the servers that the method asks for behind the peers that train, so that these have the
-/// same data and the same first weights whatever the method. Those that are there already go.
+/// Puts the servers that the method and the data ask for behind the peers that train, so that these
+/// have the same data and the same first weights whatever the method. Those that are there already
+/// go.
 void add_servers(Fleet& fleet);
 
 }  // namespace gv

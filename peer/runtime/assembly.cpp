@@ -12,6 +12,7 @@
 
 #include "gossip/attack.h"
 #include "gossip/servers.h"
+#include "gossip/supply.h"
 #include "gpu/cuda_replica.h"
 #include "graph/schedules.h"
 #include "graph/weights.h"
@@ -20,6 +21,7 @@
 #include "optim/train/make_objective.h"
 #include "optim/train/slice_objective.h"
 #include "peer/fleet/setup.h"
+#include "peer/runtime/sample_source.h"
 
 namespace gv {
 namespace {
@@ -109,6 +111,7 @@ Assembly::Assembly(Fleet fleet_)
                        "is directed: take an undirected one, such as `ring`",
                        fleet.codec ? "a codec" : fleet.algorithm));
   check_attackers();
+  check_samples();
   check_cuts();
   try {
     data = load(fleet);
@@ -160,6 +163,7 @@ void Assembly::count_samples() {
     counted.samples.push_back(rows);
     counted.epochs.push_back((rows + batch - 1) / batch);
   }
+  counted.most_samples_bytes = most_samples_bytes();
   setup = std::make_shared<const Setup>(std::move(counted));
 }
 
@@ -186,6 +190,66 @@ void Assembly::check_cuts() const {
   }
 }
 
+/// Samples travel between processors.
+void Assembly::check_samples() const {
+  if (fleet.data_servers > 0 &&
+      (algorithm->hands_samples || algorithm->kind == "fedavg" || algorithm->kind == "hogwild"))
+    refuse(fleet,
+           "data.servers",
+           fmt::format("{} trains on each peer's own samples: take another method, such as "
+                       "`d-psgd` or `all-reduce`, or no data servers",
+                       fleet.algorithm));
+  if (fleet.data_servers > fleet.trainers())
+    refuse(fleet,
+           "data.servers",
+           fmt::format("{} servers for {} peers that train: take `servers: {}` at most",
+                       fleet.data_servers,
+                       fleet.trainers(),
+                       fleet.trainers()));
+  if (fleet.data_servers == 0 && !algorithm->hands_samples) return;
+  for (const PeerSpec& peer : fleet.peers)
+    if (peer.device.starts_with("cuda"))
+      refuse(fleet,
+             "train.device",
+             "samples that come from other peers are trained on by the CPU: take `device: cpu`");
+}
+
+std::size_t Assembly::most_samples_bytes() const {
+  if (!data.train) return 2 * dimension * sizeof(float);
+  std::uint32_t batch = 0;
+  for (PeerId i = 0; i < fleet.trainers(); ++i) batch = std::max(batch, fleet.peers[i].batch);
+  return most_packed_bytes(*data.train, batch, fleet.data.augment.any());
+}
+
+bool Assembly::serves_samples(PeerId i) const {
+  return i >= fleet.trainers() + fleet.servers;
+}
+
+std::vector<PeerId> Assembly::links(PeerId i) const {
+  std::vector<PeerId> all;
+  if (algorithm->links != nullptr && !serves_samples(i)) all = algorithm->links(*setup, i);
+  const std::vector<PeerId> supply = supply_links(*setup, i);
+  if (i < fleet.trainers() || serves_samples(i))
+    all.insert(all.end(), supply.begin(), supply.end());
+  return all;
+}
+
+std::vector<Channel> Assembly::channels() const {
+  std::vector<Channel> all;
+  if (algorithm->channels != nullptr) all = algorithm->channels(*setup, dimension);
+  if (fleet.data_servers == 0) return all;
+  for (Channel& channel : supply_channels(*setup)) all.push_back(std::move(channel));
+  return all;
+}
+
+std::function<Payload(PeerId, std::uint64_t)> Assembly::samples_of(PeerId i) const {
+  if (!serves_samples(i)) return nullptr;
+  const auto source =
+      std::make_shared<SampleSource>([this](PeerId peer) { return objective(peer); },
+                                     [this](PeerId peer) { return fleet.peers[peer].batch; });
+  return [source](PeerId peer, std::uint64_t number) { return source->minibatch(peer, number); };
+}
+
 Neighborhood Assembly::neighborhood(PeerId i) const {
   if (!algorithm->mixes || i >= fleet.trainers()) return {};
   return schedule ? schedule->links(i) : w->row(i);
@@ -196,10 +260,11 @@ Traffic Assembly::traffic() const {
 }
 
 bool Assembly::is_plain_d_psgd() const {
-  return algorithm->kind == "d-psgd" && traffic().plain();
+  return algorithm->kind == "d-psgd" && traffic().plain() && fleet.data_servers == 0;
 }
 
 Algorithm Assembly::work_of(PeerId i) const {
+  if (serves_samples(i)) return serve_samples;
   if (i >= fleet.trainers()) return algorithm->serve;
   return is_attacker(*setup, i) ? attack : algorithm->run;
 }
@@ -222,29 +287,29 @@ Plan Assembly::plan(PeerId i) const {
   const bool averaging = algorithm->mixes && !topology.directed;
   const Promise promise = algorithm->promise;
   const bool heals = promise == Promise::mean || promise == Promise::nothing;
-  return {
-      .id = i,
-      .peers = fleet.size(),
-      .setup = setup,
-      .trains = i < fleet.trainers() && !is_attacker(*setup, i),
-      .holds = holds(i),
-      .neighborhood = neighborhood(i),
-      .links = algorithm->links != nullptr ? algorithm->links(*setup, i) : std::vector<PeerId>{},
-      .schedule = algorithm->mixes ? schedule : nullptr,
-      .traffic = is_attacker(*setup, i) ? attackers_traffic(traffic()) : traffic(),
-      .channels = algorithm->channels != nullptr ? algorithm->channels(*setup, dimension)
-                                                 : std::vector<Channel>{},
-      .rounds = rounds,
-      .evaluate_every = evaluate_every,
-      .checkpoint_every = fleet.checkpoint.every,
-      .local_steps = fleet.local_steps,
-      .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
-      .catch_up = averaging && heals && algorithm->synchronous,
-      .deadline = fleet.faults.deadline,
-      .dead_after = fleet.faults.dead_after,
-      .patience = patience(fleet),
-      .standstill = standstill(fleet),
-      .succession = fleet.restart ? Time{std::chrono::seconds(3)} : Time{0}};
+  return {.id = i,
+          .peers = fleet.size(),
+          .setup = setup,
+          .trains = i < fleet.trainers() && !is_attacker(*setup, i),
+          .holds = holds(i),
+          .neighborhood = neighborhood(i),
+          .links = links(i),
+          .schedule = algorithm->mixes ? schedule : nullptr,
+          .traffic = is_attacker(*setup, i) ? attackers_traffic(traffic()) : traffic(),
+          .is_supplied = fleet.data_servers > 0 && i < fleet.trainers(),
+          .samples_for = samples_of(i),
+          .channels = channels(),
+          .rounds = rounds,
+          .evaluate_every = evaluate_every,
+          .checkpoint_every = fleet.checkpoint.every,
+          .local_steps = fleet.local_steps,
+          .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
+          .catch_up = averaging && heals && algorithm->synchronous && !serves_samples(i),
+          .deadline = fleet.faults.deadline,
+          .dead_after = fleet.faults.dead_after,
+          .patience = patience(fleet),
+          .standstill = standstill(fleet),
+          .succession = fleet.restart ? Time{std::chrono::seconds(3)} : Time{0}};
 }
 
 Share Assembly::share(PeerId i) const {
@@ -257,17 +322,19 @@ Share Assembly::share(PeerId i) const {
 
 /// Where there are servers, they hold the model, each a part of it.
 Holding Assembly::holds(PeerId i) const {
-  if (is_attacker(*setup, i)) return {.begin = 0, .weight = 0};
+  if (is_attacker(*setup, i) || serves_samples(i)) return {.begin = 0, .weight = 0};
   if (fleet.servers == 0) return {};
   if (i < fleet.trainers()) return {.begin = 0, .weight = 0};
   return {.begin = shard(*setup, dimension, i).begin, .weight = 1};
 }
 
 std::size_t Assembly::size_of(PeerId i) const {
+  if (serves_samples(i)) return 1;
   return i < fleet.trainers() ? dimension : shard(*setup, dimension, i).count;
 }
 
 std::unique_ptr<Objective> Assembly::objective(PeerId i) const {
+  if (serves_samples(i)) return make_slice(objective(0), {0, 1});  // it has no use for a model
   if (i >= fleet.trainers()) return make_slice(objective(0), shard(*setup, dimension, i));
   if (data.train) return make_objective(fleet.model, share(i));
   return make_quadratic(
@@ -296,7 +363,8 @@ ReplicaParts Assembly::parts(PeerId i) const {
 
 std::unique_ptr<Replica> Assembly::replica(PeerId i) const {
   const std::string& word = fleet.peers.at(i).device;
-  const bool stays = word == "auto" && !cuda_trains(fleet.model);
+  const bool host = fleet.data_servers > 0 || algorithm->hands_samples;
+  const bool stays = word == "auto" && (host || !cuda_trains(fleet.model));
   return make_replica(stays ? Device{} : choose_device(word), parts(i));
 }
 

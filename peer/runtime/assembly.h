@@ -40,6 +40,8 @@ class Assembly {
   Plan plan(PeerId i) const;
   /// What averaging carries and moves.
   Traffic traffic() const;
+  /// On which its peers talk beside averaging.
+  std::vector<Channel> channels() const;
   /// Whether this is D-PSGD as in its paper, of which the mathematics of graphs says all.
   bool is_plain_d_psgd() const;
   Algorithm work_of(PeerId i) const;
@@ -62,6 +64,11 @@ class Assembly {
   Share share(PeerId i) const;
   Holding holds(PeerId i) const;
   void check_attackers() const;
+  void check_samples() const;
+  std::size_t most_samples_bytes() const;
+  bool serves_samples(PeerId i) const;
+  std::vector<PeerId> links(PeerId i) const;
+  std::function<Payload(PeerId, std::uint64_t)> samples_of(PeerId i) const;
   void check_cuts() const;
   Neighborhood neighborhood(PeerId i) const;
   OptimizerSpec optimizer(PeerId i) const;

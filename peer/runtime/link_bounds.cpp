@@ -23,6 +23,13 @@ std::uint64_t most_models(const Plan& plan) {
   return two_way && plan.links.empty() ? 2 : plan.peers + 1;
 }
 
+/// Where samples travel they may weigh more than models, and gradients of slices come back.
+std::uint64_t bytes_of_samples(const std::vector<Channel>& channels) {
+  std::uint64_t bytes = 0;
+  for (const Channel& channel : channels) bytes += channel.most_bytes * channel.most_waiting;
+  return std::ranges::count(channels, Kind::samples, &Channel::kind) > 0 ? bytes : 0;
+}
+
 }  // namespace
 
 LinkSettings link_settings(const Plan& plan, std::size_t parameters, std::uint64_t small_messages) {
@@ -36,7 +43,7 @@ LinkSettings link_settings(const Plan& plan, std::size_t parameters, std::uint64
   const std::size_t model = parameters * sizeof(float);
   settings.most_unacknowledged_bytes =
       most_models(plan) * std::max(model, exchange_bytes(plan.traffic, parameters)) +
-      small_messages;
+      small_messages + bytes_of_samples(plan.channels);
   return settings;
 }
 
@@ -59,8 +66,7 @@ wire::FrameBounds frame_bounds(const Assembly& fleet) {
     bounds.payload_bytes = std::max(std::min(fleet.dimension, piece_floats) * sizeof(float),
                                     most_payload_bytes(fleet.traffic(), fleet.dimension));
   }
-  if (method.channels == nullptr) return bounds;
-  for (const Channel& channel : method.channels(*fleet.setup, fleet.dimension)) {
+  for (const Channel& channel : fleet.channels()) {
     bounds.kinds |= bit(channel.kind);
     bounds.payload_bytes = std::max(bounds.payload_bytes, channel.most_bytes);
   }

@@ -27,6 +27,10 @@ class AccountedReplica : public Replica {
   }
   double rate() const override { return inner_->rate(); }
   double gradient() override { return inner_->gradient(); }
+  std::vector<Slice> draw(std::uint32_t parts) override { return inner_->draw(parts); }
+  std::optional<double> gradient_over(const Buffer& samples) override {
+    return inner_->gradient_over(samples);
+  }
   void step() override;
   void revise(Vector missed) override;
   double descend(Descent descent) override;

@@ -15,7 +15,9 @@ constexpr Round most_period = 1000;
 /// The sizes and the work of a replica; every operation does nothing.
 class BlankReplica : public Replica {
  public:
-  BlankReplica(std::size_t d, double flops) : d_(d), flops_(flops) {}
+  /// samples: what those that travel are drawn from.
+  BlankReplica(std::size_t d, std::uint32_t batch, Objective& samples)
+      : d_(d), batch_(batch), samples_(samples) {}
 
   std::size_t size() const override { return d_; }
   Vector vector(std::string_view name, std::optional<std::uint32_t> neighbor) override {
@@ -25,6 +27,8 @@ class BlankReplica : public Replica {
     return names_.scalar(name, neighbor);
   }
   double gradient() override { return 0; }
+  std::vector<Slice> draw(std::uint32_t parts) override { return samples_.draw(batch_, parts); }
+  std::optional<double> gradient_over(const Buffer&) override { return 0; }
   void step() override {}
   double descend(Descent) override { return 0; }
   void revise(Vector) override {}
@@ -46,14 +50,15 @@ class BlankReplica : public Replica {
   bool decode(const Codec&, Vector, Range, const Buffer&) override { return true; }
   bool finite() const override { return true; }
   Evaluation evaluate() override { return {}; }
-  double gradient_flops() const override { return flops_; }
+  double gradient_flops() const override { return samples_.gradient_flops(batch_); }
   void save(StateWriter&) const override {}
   void restore(StateReader&) override {}
   void skip_to(GradientStep) override {}
 
  private:
   std::size_t d_;
-  double flops_;
+  std::uint32_t batch_;
+  Objective& samples_;
   NamedState names_;
 };
 
@@ -69,8 +74,7 @@ DryRun dry_run(const Assembly& fleet, const NetworkSpec& network) {
   options.network = network;
   options.rounds = 2 * half;
   options.replica = [&](PeerId i) {
-    const double flops = objective->gradient_flops(fleet.fleet.peers[i].batch);
-    return std::make_unique<BlankReplica>(fleet.size_of(i), flops);
+    return std::make_unique<BlankReplica>(fleet.size_of(i), fleet.fleet.peers[i].batch, *objective);
   };
   // The second half: the first holds the start.
   Time began{0};

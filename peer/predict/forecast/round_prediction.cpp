@@ -163,8 +163,11 @@ RoundPrediction predict_round(const Assembly& fleet) {
     return fleet.schedule ? predict_gossip_round(fleet, *fleet.schedule)
                           : predict_gossip_round(fleet, PeriodicSchedule({*fleet.w}));
   }
-  if (row.kind == "all-reduce" && row.order == "ring") return predict_all_reduce_round(fleet);
-  if (!row.mixes && row.links == nullptr) return compute_alone(fleet, *fleet.evaluator());
+  const bool supplied = fleet.fleet.data_servers > 0;
+  if (row.kind == "all-reduce" && row.order == "ring" && !supplied)
+    return predict_all_reduce_round(fleet);
+  if (!row.mixes && row.links == nullptr && !supplied)
+    return compute_alone(fleet, *fleet.evaluator());
   const DryRun dry = dry_run(fleet, fleet.fleet.network);
   const DryRun alone = dry_run(fleet, NetworkSpec{});
   RoundPrediction round{.seconds_per_round = dry.seconds_per_round,

@@ -1,0 +1,197 @@
+#include <algorithm>
+
+#include "gossip/beside.h"
+#include "gossip/registry.h"
+#include "gossip/servers.h"
+
+// FlexRR. Harlap, Cui, Dai, Wei, Ganger, Gibbons, Gibson & Xing, "Addressing the straggler problem
+// for iterative convergent parallel ML", SoCC 2016: a worker that has finished its share of a round
+// tells the others that it has time, and a slow one hands it samples of its own. Here a minibatch
+// is cut into slices; who is told that another one has time hands over half of those that it has
+// not begun. The helper gives back their gradients, each worker adds those of its own samples in
+// their order, whoever computed them, and so the bits do not depend on who was slow. Otherwise it
+// is a synchronous parameter server. Per round and worker: k messages of 4 d / k bytes each way,
+// n - 1 without a payload, and per slice that is handed over its samples and 4 d bytes back.
+
+namespace gv {
+namespace {
+
+constexpr Option options[] = {servers_option,
+                              {.name = "slices",
+                               .usual = 8,
+                               .least = 1,
+                               .most = 1000,
+                               .whole = true,
+                               .help = "of a minibatch, each computed by one worker"}};
+
+std::uint32_t slices_of(const Setup& setup) {
+  return static_cast<std::uint32_t>(setup.settings.find("slices")->second);
+}
+
+/// A worker's minibatch of this round; helpers[k] has slice end + k, from the last one down.
+struct Work {
+  std::vector<Slice> slices;
+  std::size_t end = 0;                    ///< slices from here on are handed over
+  std::map<std::size_t, PeerId> helpers;  ///< of those
+};
+
+/// To whoever has time in this round, half of what is not begun.
+Task<> hand_over(Peer& me, Work& work, std::size_t begun) {
+  while (me.waiting(Kind::ready)) {
+    const Next next = co_await me.next(Kind::ready);
+    if (!next.message || next.message->number != me.round) continue;
+    const std::size_t left = work.end - begun;
+    for (std::size_t k = 0; k < (left + 1) / 2; ++k) {
+      const Payload samples = work.slices[--work.end].samples;
+      work.helpers[work.end] = next.message->from;
+      me.send(next.message->from, Kind::samples, samples, static_cast<std::uint32_t>(work.end));
+    }
+  }
+}
+
+Task<> add(Peer& me, const Slice& slice, Vector sum) {
+  co_await me.axpby(static_cast<float>(slice.share), Vector::g, 1, sum);
+}
+
+/// A helper that is away, or has no time any more, has not done it.
+Task<> collect_slice(Peer& me, const Work& work, std::size_t k) {
+  const auto part = static_cast<std::uint32_t>(k);
+  const std::optional<Message> done =
+      co_await me.receive(work.helpers.at(k), Kind::reduce, part, Absence::away);
+  if (done && done->payload && all_finite(done->payload->floats())) {
+    co_await me.load(Vector::g, whole(me), done->payload);
+  } else {
+    co_await me.gradient_over(work.slices[k]);
+  }
+}
+
+/// sum <- the gradient of the next minibatch.
+Task<> gradient_with_help(Peer& me, Vector sum) {
+  Work work;
+  work.slices = co_await me.draw(slices_of(*me.plan.setup));
+  work.end = work.slices.size();
+  co_await me.scale(sum, 0);
+  for (std::size_t k = 0; k < work.end; ++k) {
+    co_await hand_over(me, work, k + 1);
+    co_await me.gradient_over(work.slices[k]);
+    co_await add(me, work.slices[k], sum);
+  }
+  for (std::size_t k = work.end; k < work.slices.size(); ++k) {
+    co_await collect_slice(me, work, k);
+    co_await add(me, work.slices[k], sum);
+  }
+}
+
+struct Ending {
+  bool now = false;
+};
+
+/// What came for a round that is over is given back undone.
+Task<> help_one(Peer& me, Message asked) {
+  Payload gradient;
+  if (asked.number == me.round) gradient = co_await me.gradient_of(asked.payload);
+  me.send(asked.from, Kind::reduce, gradient, asked.part, asked.number);
+  if (!me.waiting(Kind::samples)) me.send(asked.from, Kind::ready, nullptr, 0, asked.number);
+}
+
+Task<> help(Peer& me, const Ending& ending) {
+  while (!ending.now) {
+    const Next asked = co_await me.idle(Kind::samples);
+    if (asked.message) co_await help_one(me, *asked.message);
+  }
+}
+
+void say_ready(Peer& me) {
+  for (const PeerId peer : trainers(*me.plan.setup))
+    if (peer != me.plan.id) me.send(peer, Kind::ready, nullptr);
+}
+
+/// False: a server has gone.
+Task<bool> one_round(Peer& me, Vector sum) {
+  co_await gradient_with_help(me, sum);
+  co_await push(me, sum);
+  say_ready(me);
+  const std::optional<Round> theirs = co_await pull(me, Vector::x);
+  if (!theirs) co_return false;
+  if (*theirs > me.round) me.round = std::min(*theirs, me.plan.rounds) - 1;
+  co_return true;
+}
+
+Task<> flexrr(Peer& me) {
+  const Vector sum = me.vector("gradient");
+  Ending ending;
+  Beside helper(me.world, help(me, ending));
+  bool served = true;
+  while (served && me.running()) {
+    served = co_await one_round(me, sum);
+    if (served) co_await me.end_round();
+  }
+  ending.now = true;
+  me.wake();
+  co_await helper.join();
+}
+
+Task<> serve(Peer& me) {
+  return serve_mean(me, me.plan.setup->peers);
+}
+
+/// Of one worker in two rounds, which is as far as two can be apart.
+std::vector<Channel> channels(const Setup& setup, std::size_t d) {
+  std::vector<Channel> all = queue_channels(setup, d);
+  const std::uint32_t slices = slices_of(setup);
+  const std::size_t most = setup.most_samples_bytes;
+  const auto worker = [n = setup.peers](PeerId from) { return from < n; };
+  const auto ready = [=](PeerId from, std::uint32_t part, std::size_t bytes) {
+    return worker(from) && part == 0 && bytes == 0;
+  };
+  const auto samples = [=](PeerId from, std::uint32_t part, std::size_t bytes) {
+    return worker(from) && part < slices && bytes > 0 && bytes <= most;
+  };
+  const auto gradient = [=](PeerId from, std::uint32_t part, std::size_t bytes) {
+    return worker(from) && part < slices && (bytes == 0 || bytes == d * sizeof(float));
+  };
+  all.push_back({.kind = Kind::ready,
+                 .fits = ready,
+                 .most_waiting = 2 * (slices + 1),
+                 .keeps = Keeps::queue});
+  all.push_back({.kind = Kind::samples,
+                 .most_bytes = most,
+                 .fits = samples,
+                 .most_waiting = 2 * slices,
+                 .keeps = Keeps::queue});
+  all.push_back({.kind = Kind::reduce,
+                 .most_bytes = d * sizeof(float),
+                 .fits = gradient,
+                 .most_waiting = 2 * slices});
+  return all;
+}
+
+std::vector<PeerId> links(const Setup& setup, PeerId i) {
+  std::vector<PeerId> all = trainers(setup);
+  if (i >= setup.peers) return all;
+  std::erase(all, i);
+  for (const PeerId server : servers(setup)) all.push_back(server);
+  return all;
+}
+
+std::string objection(const Setup& setup, const MixingMatrix*) {
+  if (setup.local_steps == 1) return "";
+  return "the servers of flexrr take every gradient: train.local_steps must be 1";
+}
+
+}  // namespace
+
+extern const AlgorithmRow flexrr_row{
+    .kind = "flexrr",
+    .run = flexrr,
+    .serve = serve,
+    .servers = count_servers,
+    .links = links,
+    .channels = channels,
+    .options = options,
+    .objection = objection,
+    .hands_samples = true,
+    .promise = Promise::once,
+    .summary = "workers with time take samples of slow ones, beside servers; Harlap et al. 2016"};
+
+}  // namespace gv

@@ -1,0 +1,98 @@
+#include "gossip/supply.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "gossip/peer.h"
+#include "gossip/servers.h"
+
+// Training-data servers: peers that hold the training samples and hand out minibatches to those
+// that train, in the order in which each would have drawn them from its own share. Per gradient:
+// one minibatch to who trains, and a question without a payload.
+
+namespace gv {
+namespace {
+
+std::vector<PeerId> served_by(const Setup& setup, PeerId server) {
+  std::vector<PeerId> all;
+  for (const PeerId i : trainers(setup))
+    if (samples_server(setup, i) == server) all.push_back(i);
+  return all;
+}
+
+/// The round of the slowest of those served: nobody is to take a server's clock for that of a fleet
+/// which has begun without it. A peer asks for one minibatch more than it works on.
+Round slowest(const Peer& me, const std::map<PeerId, std::uint64_t>& asked) {
+  std::optional<Round> least;
+  for (const auto& [peer, number] : asked) {
+    if (!me.expects(peer)) continue;
+    const Round round = (std::max<std::uint64_t>(number, 1) - 1) / me.plan.local_steps;
+    least = std::min(least.value_or(round), round);
+  }
+  return least.value_or(me.round);
+}
+
+bool someone_asks(const Peer& me, const std::vector<PeerId>& served) {
+  return me.waiting(Kind::ready) ||
+         std::ranges::any_of(served, [&](PeerId i) { return me.expects(i); });
+}
+
+}  // namespace
+
+Task<Payload> Supply::next() {
+  double& taken = self_.replica.scalar("minibatches");
+  const auto number = static_cast<std::uint64_t>(taken);
+  const PeerId server = samples_server(*self_.plan.setup, self_.plan.id);
+  for (asked_ = std::max(asked_, number); asked_ < number + 2; ++asked_)
+    post_.send(server, post_.letter(Kind::ready, asked_, 0, nullptr));
+  const Mailbox::Key key{server, Kind::samples, number, 0};
+  const std::optional<Message> came = co_await post_.receive(key, Absence::gone);
+  if (!came) co_return nullptr;
+  taken += 1;
+  co_return came->payload;
+}
+
+PeerId samples_server(const Setup& setup, PeerId i) {
+  return setup.peers + setup.servers + i % setup.data_servers;
+}
+
+std::vector<PeerId> supply_links(const Setup& setup, PeerId i) {
+  if (setup.data_servers == 0) return {};
+  if (i < setup.peers) return {samples_server(setup, i)};
+  return served_by(setup, i);
+}
+
+std::vector<Channel> supply_channels(const Setup& setup) {
+  const PeerId n = setup.peers;
+  const PeerId first = n + setup.servers;
+  const std::size_t most = setup.most_samples_bytes;
+  const auto ready = [n](PeerId from, std::uint32_t part, std::size_t bytes) {
+    return from < n && part == 0 && bytes == 0;
+  };
+  const auto samples = [=](PeerId from, std::uint32_t part, std::size_t bytes) {
+    return from >= first && part == 0 && bytes > 0 && bytes <= most;
+  };
+  return {{.kind = Kind::ready, .fits = ready, .keeps = Keeps::queue},
+          {.kind = Kind::samples, .most_bytes = most, .fits = samples}};
+}
+
+Task<> serve_samples(Peer& me) {
+  const std::vector<PeerId> served = served_by(*me.plan.setup, me.plan.id);
+  std::map<PeerId, std::uint64_t> asked;
+  for (const PeerId i : served) asked[i] = 0;
+  while (someone_asks(me, served)) {
+    const Next next = co_await me.next(Kind::ready);
+    if (!next.message) continue;
+    const PeerId from = next.message->from;
+    const std::uint64_t number = next.message->number;
+    Payload samples;
+    co_await me.compute(static_cast<double>(me.plan.setup->most_samples_bytes),
+                        [&] { samples = me.plan.samples_for(from, number); });
+    if (samples) me.send(from, Kind::samples, samples, 0, number);
+    asked[from] = number;
+    while (me.running() && me.round < slowest(me, asked)) co_await me.end_round();
+  }
+}
+
+}  // namespace gv

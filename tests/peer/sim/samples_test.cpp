@@ -1,0 +1,179 @@
+#include <gtest/gtest.h>
+
+#include "tests/peer/sim/injecting.h"
+#include "tests/peer/sim/method_runs.h"
+
+// Samples that are trained on by others than their owner: FlexRR and training-data servers.
+
+namespace gv {
+namespace {
+
+using std::chrono::milliseconds;
+
+Fleet learning(PeerId n, const std::string& algorithm, const std::string& order = "") {
+  Fleet fleet = quadratic_fleet(n, "ring", algorithm, order);
+  fleet.data.kind = "blobs";
+  fleet.data.train = 400;
+  fleet.data.test = 40;
+  fleet.model.kind = "softmax";
+  for (PeerSpec& peer : fleet.peers) peer.batch = 16;
+  fleet.flops = 1e6;
+  fleet.network.latency = std::chrono::microseconds(100);
+  fleet.stop.rounds = 12;
+  return fleet;
+}
+
+struct Ended {
+  std::string model;
+  SimulationResult result;
+  std::map<PeerId, Report> finals;
+};
+
+Ended end_of(const Fleet& fleet, const SimulationOptions& options = {}) {
+  const Assembly assembly(fleet);
+  Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
+  Ended ended{.model = {}, .result = simulate(assembly, observer, options), .finals = {}};
+  ended.model = observer.hashes().model;
+  ended.finals = observer.finals();
+  return ended;
+}
+
+Fleet flexible(std::vector<double> speeds) {
+  Fleet fleet = learning(static_cast<PeerId>(speeds.size()), "flexrr");
+  for (PeerId i = 0; i < speeds.size(); ++i) fleet.peers[i].speed = speeds[i];
+  return fleet;
+}
+
+TEST(FlexRr, WhoeverIsSlowTheBitsAreTheSame) {
+  const std::string even = end_of(flexible({1, 1, 1, 1})).model;
+  EXPECT_EQ(end_of(flexible({0.2, 1, 1, 1})).model, even);
+  EXPECT_EQ(end_of(flexible({1, 0.1, 0.5, 1})).model, even);
+  EXPECT_EQ(end_of(flexible({0.1, 0.1, 0.1, 1})).model, even);
+}
+
+TEST(FlexRr, InOneSliceIsASynchronousParameterServer) {
+  Fleet fleet = flexible({1, 1, 1});
+  fleet.settings["slices"] = 1;
+  EXPECT_EQ(end_of(fleet).model, end_of(learning(3, "parameter-server", "sync")).model);
+  fleet.settings["servers"] = 3;
+  EXPECT_EQ(end_of(fleet).model, end_of(learning(3, "parameter-server", "sync")).model);
+}
+
+/// Four workers of which one is five times slower, and gradients that cost more than adding them.
+TEST(FlexRr, ASlowWorkerIsHelped) {
+  const auto seconds = [](Fleet fleet) {
+    fleet.peers[0].speed = 0.2;
+    for (PeerSpec& peer : fleet.peers) peer.batch = 64;
+    return in_seconds(end_of(fleet).result.virtual_time);
+  };
+  const double alone = seconds(learning(4, "parameter-server", "sync"));
+  const double helped = seconds(flexible({1, 1, 1, 1}));
+  EXPECT_LT(helped, 0.7 * alone);
+}
+
+/// Whatever a helper had taken is done by its owner.
+TEST(FlexRr, AHelperMayDie) {
+  for (int at = 2; at < 40; at += 6) {
+    SCOPED_TRACE(at);
+    const Ended left =
+        end_of(flexible({0.2, 1, 1, 1}),
+               injecting({{.at = milliseconds(at), .kind = Injection::Kind::kill, .peer = 2}}));
+    EXPECT_EQ(left.result.violations, std::vector<std::string>{});
+    for (const PeerId i : {0U, 1U, 3U}) EXPECT_EQ(left.finals.at(i).round, 12U) << i;
+  }
+}
+
+TEST(DataServers, HandOutTheMinibatchesThatEachWouldDraw) {
+  for (const auto& [kind, order] :
+       std::vector<std::pair<std::string, std::string>>{{"d-psgd", "lian"},
+                                                        {"d-psgd", "atc"},
+                                                        {"all-reduce", "ring"},
+                                                        {"d2", ""},
+                                                        {"isolated", ""},
+                                                        {"local-sgd", ""},
+                                                        {"parameter-server", "sync"}}) {
+    SCOPED_TRACE(kind + " " + order);
+    Fleet fleet = learning(4, kind, order);
+    if (kind == "d2") fleet.weights = "lazy";
+    if (kind == "local-sgd") fleet.local_steps = 3;
+    const std::string own = end_of(fleet).model;
+    for (const PeerId servers : {1U, 3U}) {
+      fleet.data.servers = servers;
+      const Ended supplied = end_of(fleet);
+      EXPECT_EQ(supplied.model, own) << servers;
+      EXPECT_EQ(supplied.result.broken_by, std::set<PeerId>{});
+    }
+  }
+}
+
+/// Pictures that are cropped, a text and the quadratic oracle.
+TEST(DataServers, HandOutSamplesOfEveryForm) {
+  Fleet pictures = learning(2, "d-psgd");
+  pictures.data.kind = "digits";
+  pictures.data.augment = {.crop = true, .flip = true};
+  Fleet sparse = learning(2, "d-psgd");
+  sparse.data.kind = "sparse";
+  sparse.data.features = 50;
+  sparse.model.kind = "logistic";
+  const Fleet oracle = restless(4, "d-psgd");
+  for (Fleet fleet : {pictures, sparse, oracle}) {
+    SCOPED_TRACE(fleet.data.kind);
+    const std::string own = end_of(fleet).model;
+    fleet.data.servers = 1;
+    EXPECT_EQ(end_of(fleet).model, own);
+  }
+}
+
+TEST(DataServers, GoOnFromAnyRoundAsIfTheyHadNotStopped) {
+  Fleet fleet = learning(4, "d-psgd");
+  fleet.data.servers = 2;
+  fleet.checkpoint.every = 1;
+  const Assembly assembly(fleet);
+  std::map<Round, std::vector<Checkpoint>> kept;
+  SimulationOptions options;
+  options.threads = 1;
+  options.on_store = [&](PeerId peer, Round round, std::vector<std::byte> state) {
+    kept[round].push_back(
+        {.fleet = {}, .model = {}, .peer = peer, .round = round, .state = std::move(state)});
+  };
+  const auto hash = [&] {
+    Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
+    simulate(assembly, observer, options);
+    return observer.hashes().model;
+  };
+  const std::string whole = hash();
+  options.on_store = {};
+  for (const Round round : {1U, 5U, 11U}) {
+    ASSERT_EQ(kept[round].size(), 6U) << round;
+    options.resume = kept[round];
+    EXPECT_EQ(hash(), whole) << "from round " << round;
+  }
+}
+
+TEST(DataServers, TheirDeathEndsThoseWhomTheyServeByName) {
+  Fleet fleet = learning(4, "all-reduce", "ring");
+  fleet.data.servers = 2;
+  fleet.stop.rounds = 500;
+  const Ended left = end_of(
+      fleet, injecting({{.at = milliseconds(20), .kind = Injection::Kind::kill, .peer = 5}}));
+  EXPECT_TRUE(left.result.broken_by.contains(5));
+  EXPECT_EQ(left.result.violations, std::vector<std::string>{});
+  for (PeerId i = 0; i < 4; ++i) EXPECT_LT(left.finals.at(i).round, 500U) << i;
+}
+
+TEST(DataServers, AreRefusedWhereTheyMakeNoSense) {
+  for (const char* kind : {"fedavg", "flexrr"}) {
+    Fleet fleet = learning(4, kind);
+    fleet.data.servers = 1;
+    EXPECT_NE(refusal(fleet).find("each peer's own samples"), std::string::npos) << kind;
+  }
+  Fleet fleet = learning(4, "d-psgd");
+  fleet.data.servers = 5;
+  EXPECT_NE(refusal(fleet).find("5 servers for 4 peers"), std::string::npos);
+  fleet.data.servers = 1;
+  fleet.peers[0].device = "cuda:0";
+  EXPECT_NE(refusal(fleet).find("take `device: cpu`"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gv
