@@ -33,8 +33,7 @@ inline std::vector<Diagnostic> problems(const std::string& text,
 }
 
 /// A good file of four lines.
-inline const std::string sparse_data =
-    "version: 1\npeers: 4\ndata: sparse\nstop: { rounds: 10 }\n";
+inline const std::string sparse_data = "version: 1\npeers: 4\ndata: sparse\nstop: { rounds: 10 }\n";
 inline const std::string quadratic =
     "version: 1\npeers: 4\ndata: quadratic\nstop: { rounds: 10 }\n";
 

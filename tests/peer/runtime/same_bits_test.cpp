@@ -31,7 +31,10 @@ void expect_same_bits(const Fleet& fleet) {
   const Outcome tcp = over_tcp(assembly);
   const Outcome simulated = in_virtual_time(assembly);
   EXPECT_EQ(tcp.hash, simulated.hash);
-  EXPECT_EQ(tcp.sent_bytes, simulated.sent_bytes);
+  // Who helps whom depends on who is slow at the moment.
+  if (!assembly.algorithm->hands_samples) {
+    EXPECT_EQ(tcp.sent_bytes, simulated.sent_bytes);
+  }
 }
 
 struct Rule {
