@@ -68,7 +68,8 @@ class HostReplica : public Replica {
     optimizer_->begin_step();
     optimizer_->revise(0, x_.floats(), g_.floats(), of(missed).floats());
   }
-  double descend(Descent descent) override {
+  double descend(const Descent& asked) override {
+    Descent descent = asked;
     descent.batch = batch_;
     descent.rate = optimizer_->rate();
     for (std::uint32_t s = 0; s < descent.steps; ++s) optimizer_->begin_step();

@@ -80,7 +80,7 @@ class Replica {
   /// So many steps of plain SGD by threads that share x (Objective::descend), at the rate of the
   /// first of them; returns the mean loss. `descent` has neither batch nor rate yet. On the CPU,
   /// for the models that can.
-  virtual double descend(Descent descent) {
+  virtual double descend(const Descent& descent) {
     static_cast<void>(descent);
     throw std::logic_error("threads cannot share this replica's x");
   }

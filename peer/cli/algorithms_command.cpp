@@ -5,14 +5,67 @@
 #include "gossip/registry.h"
 #include "peer/cli/command.h"
 #include "peer/json/json.h"
+#include "peer/predict/forecast/round_prediction.h"
+#include "peer/runtime/example_fleet.h"
 #include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
 namespace {
 
 struct AlgorithmsArguments {
+  std::string kind;
   bool json = false;
 };
+
+using Rows = std::vector<const AlgorithmRow*>;
+
+/// All, or those of this kind.
+Rows rows_of(const std::string& kind) {
+  Rows rows;
+  for (const AlgorithmRow* row : algorithms())
+    if (kind.empty() || row->kind == kind) rows.push_back(row);
+  return rows;
+}
+
+std::vector<std::string> kinds() {
+  std::vector<std::string> all;
+  for (const AlgorithmRow* row : algorithms())
+    if (all.empty() || all.back() != row->kind) all.emplace_back(row->kind);
+  return all;
+}
+
+/// A fleet in which it runs, and what a round costs there.
+struct Example {
+  std::string text;
+  double models = 0;  ///< out of the busiest peer in a round, as models of 4 d bytes
+};
+
+Example example_of(const AlgorithmRow& row) {
+  Example example{.text = example_fleet(row)};
+  const Assembly fleet(read_fleet_text(example.text));
+  const double model = 4.0 * static_cast<double>(fleet.dimension);
+  example.models = predict_round(fleet).bytes_per_round / model;
+  return example;
+}
+
+std::string_view meaning_of(Promise promise) {
+  switch (promise) {
+    case Promise::nothing:
+      return "nothing: each trains alone, or what is missing is made up for later";
+    case Promise::mean:
+      return "the mean of all models is what it would be, whatever is late or lost; who dies takes "
+             "its own along";
+    case Promise::tracking:
+      return "the same, and what the peers remember of each other sums to zero";
+    case Promise::push_sum:
+      return "the sums of the masses and of their weights stay; who dies takes its own along";
+    case Promise::agreement:
+      return "all hold the same bits after each round; a death ends the run";
+    case Promise::once:
+      return "the servers count each update once; a server's death ends the run";
+  }
+  return "";
+}
 
 std::string_view name_of(Promise promise) {
   switch (promise) {
@@ -41,9 +94,9 @@ std::vector<std::string> codecs_of(const AlgorithmRow& row) {
   return words;
 }
 
-void print_json() {
+void print_json(const AlgorithmsArguments& arguments) {
   Json rows = Json::array();
-  for (const AlgorithmRow* row : algorithms()) {
+  for (const AlgorithmRow* row : rows_of(arguments.kind)) {
     Json roles = Json::array();
     roles.push_back("worker");
     if (row->serve != nullptr) roles.push_back("server");
@@ -57,14 +110,20 @@ void print_json() {
                {"whole", option.whole},
                {"words", std::vector<std::string>(option.words.begin(), option.words.end())},
                {"help", option.help}});
-    rows.push_back(Json{{"kind", row->kind},
-                        {"order", row->order},
-                        {"roles", roles},
-                        {"options", options},
-                        {"codecs", codecs_of(*row)},
-                        {"promise", name_of(row->promise)},
-                        {"synchronous", row->synchronous},
-                        {"source", row->summary}});
+    Json entry{{"kind", row->kind},
+               {"order", row->order},
+               {"roles", roles},
+               {"options", options},
+               {"codecs", codecs_of(*row)},
+               {"promise", name_of(row->promise)},
+               {"synchronous", row->synchronous},
+               {"source", row->summary}};
+    if (!arguments.kind.empty()) {
+      const Example example = example_of(*row);
+      entry["fleet"] = example.text;
+      entry["models_per_round"] = example.models;
+    }
+    rows.push_back(std::move(entry));
   }
   fmt::print("{}\n", Json{{"schema", "grapevine.algorithms/1"}, {"rows", rows}}.dump());
 }
@@ -74,8 +133,20 @@ std::string range_of(const gv::Option& option) {
   return fmt::format("{:g} .. {:g}", option.least, option.most);
 }
 
-void print_text() {
-  for (const AlgorithmRow* row : algorithms()) {
+void print_more(const AlgorithmRow& row) {
+  fmt::print("    roles: worker{}\n", row.serve == nullptr ? "" : ", server");
+  fmt::print("    keeps: {}\n", meaning_of(row.promise));
+  fmt::print("    bits: {}\n",
+             row.synchronous ? "the same in `run` and `simulate`"
+                             : "depend on who comes first; `simulate` repeats them");
+  const Example example = example_of(row);
+  fmt::print("    sends: {:.3g} models a round, out of the busiest peer of this fleet:\n\n{}\n",
+             example.models,
+             example.text);
+}
+
+void print_text(const AlgorithmsArguments& arguments) {
+  for (const AlgorithmRow* row : rows_of(arguments.kind)) {
     const std::string_view order = row->order;
     fmt::print("{}{}{}\n", row->kind, order.empty() ? "" : ", order ", order);
     fmt::print("    {}\n", row->summary);
@@ -87,15 +158,17 @@ void print_text() {
                  option.help);
     const std::vector<std::string> codecs = codecs_of(*row);
     if (!codecs.empty()) fmt::print("    codec: {}\n", fmt::join(codecs, ", "));
+    if (!arguments.kind.empty()) print_more(*row);
   }
 }
 
 int list(const AlgorithmsArguments& arguments) {
-  arguments.json ? print_json() : print_text();
+  arguments.json ? print_json(arguments) : print_text(arguments);
   return exit_code::done;
 }
 
 void declare(Options& options, AlgorithmsArguments& arguments) {
+  options.value("KIND", arguments.kind, "One method, with a fleet file for it").one_of(kinds());
   options.json(arguments.json);
 }
 
@@ -105,6 +178,7 @@ Command algorithms_command() {
   return command("algorithms",
                  "The methods that `algorithm` in a fleet file can name, and their keys",
                  "  grapevine algorithms\n"
+                 "  grapevine algorithms choco-sgd\n"
                  "  grapevine algorithms --json",
                  declare,
                  list);

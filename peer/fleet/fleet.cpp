@@ -30,12 +30,12 @@ constexpr std::size_t longest_name = 100;  ///< bytes: a folder's name may have 
 class FleetReader : Readers {
  public:
   FleetReader(Source& source,
-              const std::string& path,
+              Value root,
               const std::vector<std::string>& sets,
               std::vector<std::string>* notices)
-      : Readers(source), notices_(notices) {
+      : Readers(source), notices_(notices), root_(std::move(root)) {
+    const std::string& path = source_.path();
     fleet_.path = path;
-    root_ = source_.parse_file();
     stop_on_errors();
     for (const std::string& argument : sets) source_.apply_set(root_, argument);
     folder_ = std::filesystem::path(path).parent_path();
@@ -306,7 +306,12 @@ Fleet read_fleet(const std::string& path,
                  const std::vector<std::string>& sets,
                  std::vector<std::string>* notices) {
   Source source(path);
-  return FleetReader(source, path, sets, notices).read();
+  return FleetReader(source, source.parse_file(), sets, notices).read();
+}
+
+Fleet read_fleet_text(const std::string& text) {
+  Source source("fleet");
+  return FleetReader(source, source.parse_text(text), {}, nullptr).read();
 }
 
 }  // namespace gv

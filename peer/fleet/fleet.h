@@ -160,5 +160,7 @@ class FleetError : public std::exception {
 Fleet read_fleet(const std::string& path,
                  const std::vector<std::string>& sets,
                  std::vector<std::string>* notices);
+/// The same of a text that is in no file.
+Fleet read_fleet_text(const std::string& text);
 
 }  // namespace gv

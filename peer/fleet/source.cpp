@@ -183,8 +183,12 @@ Value Source::parse_file() {
   std::ifstream in(path_, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
-  lines_ = split(text.str(), '\n');
-  return parse(text.str(), "");
+  return parse_text(text.str());
+}
+
+Value Source::parse_text(const std::string& text) {
+  lines_ = split(text, '\n');
+  return parse(text, "");
 }
 
 Value Source::parse(const std::string& text, const std::string& set) {

@@ -42,6 +42,8 @@ class Source {
   /// aliases, merge keys, tags, several documents, duplicate keys, depth above 32, size above 1
   /// MiB. Problems become diagnostics.
   Value parse_file();
+  /// The same of a text that is in no file.
+  Value parse_text(const std::string& text);
   /// Merges `key.path=value` into the tree.
   void apply_set(Value& root, const std::string& argument);
 

@@ -31,7 +31,7 @@ void AccountedReplica::revise(Vector missed) {
   book(Vector::x, [&] { inner_->revise(missed); });
 }
 
-double AccountedReplica::descend(Descent descent) {
+double AccountedReplica::descend(const Descent& descent) {
   double loss = 0;
   book(Vector::x, [&] { loss = inner_->descend(descent); });
   return loss;

@@ -33,7 +33,7 @@ class AccountedReplica : public Replica {
   }
   void step() override;
   void revise(Vector missed) override;
-  double descend(Descent descent) override;
+  double descend(const Descent& descent) override;
   NotFinite mix(Range r, const Flows& flows) override;
   /// The same bits as in one pass (the mixed x is stepped when its last piece is there).
   NotFinite mix_and_step(Range r, const Flows& flows) override;

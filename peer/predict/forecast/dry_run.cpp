@@ -30,7 +30,7 @@ class BlankReplica : public Replica {
   std::vector<Slice> draw(std::uint32_t parts) override { return samples_.draw(batch_, parts); }
   std::optional<double> gradient_over(const Buffer&) override { return 0; }
   void step() override {}
-  double descend(Descent) override { return 0; }
+  double descend(const Descent&) override { return 0; }
   void revise(Vector) override {}
   double rate() const override { return 1; }
   NotFinite mix(Range, const Flows&) override { return {}; }
