@@ -12,8 +12,11 @@
 // opposite flows, (x_j - x_i) / 2 and (x_i - x_j) / 2 of the two vectors that were sent, and not as
 // one atomic step; so there are no locks, a circle of waits cannot form, and any graph will do. A
 // peer that is asked applies its flow when it answers; one that asked, when the answer is here. If
-// that is late, the pair is open until then, and no other one begins. Per round and peer: one
-// message each way, 4 d bytes, and as many for whoever draws it.
+// that is late, the pair is open until then, and no other one begins; the step does not wait for
+// it, since a flow is against what was sent. So staleness is bounded: answers are given one after
+// the other, by the same arithmetic as gradients, and x moves once at most between a gradient and
+// its step. Per round and peer: one message each way, 4 d bytes,
+// and as many for whoever draws it.
 
 namespace gv {
 namespace {
@@ -138,8 +141,8 @@ Task<> ad_psgd(Peer& me) {
     const std::optional<PeerId> peer = draw(me, opens);
     if (peer) co_await ask(me, *peer, opens);
     co_await me.gradient();
-    if (peer) co_await settle(me, *peer, opens, Absence::away);
     co_await me.step_local();
+    if (peer) co_await settle(me, *peer, opens, Absence::away);
   }
   co_await settle_all(me, opens);
   ending.now = true;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "peer/sim/accounted_replica.h"
 #include "tests/peer/sim/injecting.h"
 #include "tests/peer/sim/method_runs.h"
 
@@ -58,6 +59,48 @@ TEST(AdPsgd, KeepsTheMeanOnAnyGraph) {
   expect_all(averaged(fleet_of(2, "ring", 0), options), 1.5);
 }
 
+/// Counts the averages between a gradient and its step.
+class StalenessReplica : public AccountedReplica {
+ public:
+  StalenessReplica(std::unique_ptr<Replica> inner, int& most)
+      : AccountedReplica(std::move(inner)), most_(most) {}
+  double gradient() override {
+    averages_ = 0;
+    return AccountedReplica::gradient();
+  }
+  void step() override {
+    most_ = std::max(most_, averages_);
+    AccountedReplica::step();
+  }
+  bool add_flow(Vector v, Range r, float w, const Buffer& theirs, const Buffer& ours) override {
+    ++averages_;
+    return AccountedReplica::add_flow(v, r, w, theirs, ours);
+  }
+
+ private:
+  int& most_;
+  int averages_ = 0;
+};
+
+/// The hub of a star is asked by seven, while its gradients take as long as a message or longer.
+TEST(AdPsgd, HasABoundedStaleness) {
+  for (const double flops : {1e5, 1e4, 1e3}) {
+    SCOPED_TRACE(flops);
+    Fleet star = fleet_of(8, "star", 0.01);
+    star.flops = flops;
+    const Assembly assembly(star);
+    int most = 0;
+    SimulationOptions options;
+    options.threads = 1;
+    options.replica = [&](PeerId i) {
+      return std::make_unique<StalenessReplica>(assembly.host_replica(i), most);
+    };
+    Observer observer(8, assembly.evaluator(), {});
+    simulate(assembly, observer, options);
+    EXPECT_EQ(most, 1);
+  }
+}
+
 /// A cut is longer than many rounds: what was asked before it counts after it, at both ends.
 TEST(AdPsgd, KeepsTheMeanThroughCutsAndStops) {
   for (int at = 5; at < 40; at += 7) {
@@ -99,15 +142,16 @@ TEST(AdPsgd, NobodyWaitsForThePaceOfASlowPeer) {
   EXPECT_LT(3 * seconds("ad-psgd"), seconds("all-reduce"));
 }
 
+/// As far as its rate lets it: who ends first no longer draws the others to its own optimum.
 TEST(AdPsgd, FindsTheOptimum) {
   Fleet fleet = restless(8, "ad-psgd");
   fleet.data.quadratic.noise = 0;
-  fleet.optimizer.lr = 0.02;
-  fleet.stop.rounds = 1500;
+  fleet.optimizer.lr = 0.005;
+  fleet.stop.rounds = 6000;
   const Assembly assembly(fleet);
   Observer observer(8, assembly.evaluator(), {});
   simulate(assembly, observer, {});
-  EXPECT_LT(observer.summary()->mean.loss, 0.02);
+  EXPECT_LT(observer.summary()->mean.loss, 0.01);
 }
 
 TEST(AdPsgd, RefusesWhatItsPairsCannotBeDrawnFrom) {
