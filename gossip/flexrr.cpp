@@ -28,7 +28,25 @@ std::uint32_t slices_of(const Setup& setup) {
   return static_cast<std::uint32_t>(setup.settings.find("slices")->second);
 }
 
-/// A worker's minibatch of this round; helpers[k] has slice end + k, from the last one down.
+/// Whether help pays a worker. Where it has waited longer for help than it would have worked
+/// itself, it takes none for a round; for two the next time, and so on.
+struct Benefit {
+  Time slice{0};  ///< that a slice of its own took lately
+  Round pause = 0, paused = 0;
+
+  bool expected() const { return paused >= pause; }
+  void learn(std::size_t helped, Time waited) {
+    if (!expected()) {
+      ++paused;
+    } else if (helped > 0) {
+      constexpr Round most = 64;
+      pause = waited > static_cast<int>(helped) * slice ? std::min(2 * pause + 1, most) : 0;
+      paused = 0;
+    }
+  }
+};
+
+/// A worker's minibatch of this round.
 struct Work {
   std::vector<Slice> slices;
   std::size_t end = 0;                    ///< slices from here on are handed over
@@ -36,11 +54,12 @@ struct Work {
 };
 
 /// To whoever has time in this round, half of what is not begun.
-Task<> hand_over(Peer& me, Work& work, std::size_t begun) {
+Task<> hand_over(Peer& me, Work& work, std::size_t begun, bool helpful) {
   while (me.waiting(Kind::ready)) {
     const Next next = co_await me.next(Kind::ready);
     if (!next.message || next.message->number != me.round) continue;
     const std::size_t left = work.end - begun;
+    if (!helpful) continue;
     for (std::size_t k = 0; k < (left + 1) / 2; ++k) {
       const Payload samples = work.slices[--work.end].samples;
       work.helpers[work.end] = next.message->from;
@@ -66,20 +85,24 @@ Task<> collect_slice(Peer& me, const Work& work, std::size_t k) {
 }
 
 /// sum <- the gradient of the next minibatch.
-Task<> gradient_with_help(Peer& me, Vector sum) {
+Task<> gradient_with_help(Peer& me, Vector sum, Benefit& help) {
   Work work;
   work.slices = co_await me.draw(slices_of(*me.plan.setup));
   work.end = work.slices.size();
   co_await me.scale(sum, 0);
   for (std::size_t k = 0; k < work.end; ++k) {
-    co_await hand_over(me, work, k + 1);
+    co_await hand_over(me, work, k + 1, help.expected());
+    const Time began = me.world.now();
     co_await me.gradient_over(work.slices[k]);
     co_await add(me, work.slices[k], sum);
+    help.slice = me.world.now() - began;
   }
+  const Time done = me.world.now();
   for (std::size_t k = work.end; k < work.slices.size(); ++k) {
     co_await collect_slice(me, work, k);
     co_await add(me, work.slices[k], sum);
   }
+  help.learn(work.helpers.size(), me.world.now() - done);
 }
 
 struct Ending {
@@ -107,8 +130,8 @@ void say_ready(Peer& me) {
 }
 
 /// False: a server has gone.
-Task<bool> one_round(Peer& me, Vector sum) {
-  co_await gradient_with_help(me, sum);
+Task<bool> one_round(Peer& me, Vector sum, Benefit& help) {
+  co_await gradient_with_help(me, sum, help);
   co_await push(me, sum);
   say_ready(me);
   const std::optional<Round> theirs = co_await pull(me, Vector::x);
@@ -121,9 +144,10 @@ Task<> flexrr(Peer& me) {
   const Vector sum = me.vector("gradient");
   Ending ending;
   Beside helper(me.world, help(me, ending));
+  Benefit benefit;
   bool served = true;
   while (served && me.running()) {
-    served = co_await one_round(me, sum);
+    served = co_await one_round(me, sum, benefit);
     if (served) co_await me.end_round();
   }
   ending.now = true;

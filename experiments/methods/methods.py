@@ -20,6 +20,7 @@ ROWS = [
     ("{ kind: d-psgd, order: lian }", 1, {}),
     ("{ kind: d-psgd, order: atc }", 1, {}),
     ("{ kind: all-reduce, order: ring }", 1, {}),
+    ("{ kind: all-reduce, order: ring }", 1, {"data.servers": 2}),
     ("{ kind: all-reduce, order: driver }", 1, {}),
     ("{ kind: all-reduce, order: doubling }", 1, {}),
     ("{ kind: all-reduce, order: hierarchical }", 1, {}),
@@ -43,6 +44,7 @@ ROWS = [
     ("ad-psgd", 1, {}),
     ("{ kind: parameter-server, order: sync }", 1, {}),
     ("{ kind: parameter-server, order: sync, servers: 4 }", 1, {}),
+    ("{ kind: flexrr, slices: 8 }", 1, {}),
     ("{ kind: parameter-server, order: async }", 1, {"train.optimizer.lr": 0.0125}),
     ("{ kind: downpour, fetch: 5, push: 5 }", 1, {"train.optimizer.lr": 0.006}),
     ("{ kind: easgd, order: sync, alpha: 0.1, tau: 10 }", H, OWN),
@@ -67,7 +69,7 @@ def main():
         for partition in PARTITIONS.values():
             last = summary(binary, dict(values, **{"data.partition": partition}))
             cells.append(f"{100 * last['accuracy']:.2f} %")
-        said = ", ".join(f"{key.split('.')[-1]} {value}" for key, value in more.items() if more is not OWN)
+        said = ", ".join(f"{key if key.startswith('data') else key.split('.')[-1]} {value}" for key, value in more.items() if more is not OWN)
         print(f"| `{method}` | {said} | {steps // local_steps} | {' | '.join(cells)} | "
               f"{last['sent_bytes'] / 8e6:.1f} | {last['seconds']:.1f} s |", flush=True)
 
