@@ -71,6 +71,9 @@ void print_text(const SwarmResult& r, double seconds, const std::string& file) {
   for (std::size_t k = 0; k < r.probes.size(); ++k)
     fmt::print("{} {}  ", probe_names[k], r.probes[k]);
   fmt::print("\ndrift     {:.2e} of the mean at the most, relative\n", r.largest_drift);
+  if (r.compared > 0)
+    fmt::print("bits      those of an undisturbed run in {} seeds in which all lived\n",
+               r.compared);
   if (!r.first_failing_seed) return;
   for (const std::string& text : r.texts) fmt::print("violation {}\n", text);
   fmt::print(
@@ -101,10 +104,16 @@ int run_swarm(const FleetOptions& file, const SwarmArguments& arguments) {
   const Assembly fleet = assemble(file);
   const Promise promise = fleet.algorithm->promise;
   const bool averages = promise == Promise::mean || promise == Promise::tracking;
-  if (!averages || !fleet.algorithm->synchronous)
+  const bool everybody = promise == Promise::agreement || promise == Promise::once;
+  if (!(averages || everybody) || !fleet.algorithm->synchronous)
     throw std::invalid_argument(
-        "--faults swarm checks that averaging with neighbours keeps the mean: d-psgd, "
-        "quasi-global-momentum, d2, gradient-tracking and choco-sgd promise that");
+        "--faults swarm checks what a method keeps whatever goes wrong, and can judge averaging "
+        "with neighbours (d-psgd, quasi-global-momentum, d2, gradient-tracking, choco-sgd), and "
+        "what waits for everybody (all-reduce, local-sgd, parameter-server sync, fedavg)");
+  if (everybody && fleet.fleet.faults.deadline > Time{0})
+    throw std::invalid_argument(
+        "what waits for everybody ends with the bits of an undisturbed run only where it waits as "
+        "long as it takes: --set faults.deadline='0 s'");
   ProgressLine progress;
   SwarmOptions options;
   options.first = first;

@@ -27,7 +27,8 @@ Faults::Faults(SimShared& shared, FaultInjector& injector, FaultHands hands, con
       processes_(shared.queue, static_cast<PeerId>(shared.peers.size())),
       network_(shared, injector, processes_, parts) {}
 
-void Faults::start() {
+void Faults::start(bool succeed) {
+  succeeded_ = succeed;
   if (network_.empty()) return;
   for (const Fault fault : {Fault::reset,
                             Fault::cut_off,
@@ -166,7 +167,7 @@ bool Faults::kill(PeerId victim, bool with_machine) {
 
 bool Faults::crash(PeerId victim) {
   if (!kill(victim, injector_.below(machines) == 0)) return false;
-  if (injector_.below(heirless) == 0) return true;
+  if (!succeeded_ || injector_.below(heirless) == 0) return true;
   shared_.queue.push(now() + injector_.time(milliseconds(1), milliseconds(100)),
                      [this, victim] { succeed(victim); });
   return true;

@@ -30,7 +30,8 @@ class Faults {
   /// `parts` must outlive it.
   Faults(SimShared& shared, FaultInjector& injector, FaultHands hands, const LinkParts& parts);
 
-  void start();
+  /// `succeed`: who dies may have a successor.
+  void start(bool succeed);
   /// `restart`: who was killed has a successor without being asked for.
   void inject(const std::vector<Injection>& list, bool restart);
   void heard(PeerId from, const PeerEvent& event);  ///< what a peer notes in its journal
@@ -53,6 +54,7 @@ class Faults {
 
   SimShared& shared_;
   FaultInjector& injector_;
+  bool succeeded_ = true;  ///< who dies may be
   FaultHands hands_;
   Processes processes_;
   SimNetwork network_;

@@ -27,6 +27,7 @@ struct FaultPlan {
   FaultInjector::Trace trace;                  ///< a line for everything that happens; may be empty
   bool drawn = true;     ///< faults are drawn from the seed; false: `inject` alone
   bool restart = false;  ///< injected deaths have successors
+  bool succeed = true;   ///< drawn deaths may have them
   std::vector<Injection> inject{};
   LinkTimes times = swarm_times();
 };

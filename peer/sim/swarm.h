@@ -29,6 +29,9 @@ struct SwarmResult {
   ProbeCounts probes{};
   std::uint64_t trace_hash = 0;  ///< of all that happened: the same whenever the same seeds run
   std::uint64_t violations = 0;
+  /// Seeds without death, poison and lies, of a fleet that waits for everybody: their models were
+  /// compared with those of an undisturbed run.
+  std::uint64_t compared = 0;
   double largest_drift = 0;
   std::optional<std::uint64_t> first_failing_seed;
   std::vector<std::string> texts;  ///< the violations of the first failing seed

@@ -79,7 +79,7 @@ Trial::Trial(const FaultPlan& plan, const LinkParts& parts, SimShared& shared, B
 
 void Trial::start() {
   faults_.network().start();
-  plan_.drawn ? faults_.start() : faults_.inject(plan_.inject, plan_.restart);
+  plan_.drawn ? faults_.start(plan_.succeed) : faults_.inject(plan_.inject, plan_.restart);
 }
 
 void Trial::born(Life life, Peer& peer, Task<>& task) {
@@ -206,7 +206,7 @@ void Trial::judge(SimulationResult& result) {
     check_end(record);
     if (!record.task->done()) continue;
     check_exchanges(record);
-    if (!record.poisoned) result.drift = std::max(result.drift, drift(record));
+    if (!may_be_poisoned(record)) result.drift = std::max(result.drift, drift(record));
   }
   audit_.close([this](Life life) { return gone(life); });
   std::ranges::copy(audit_.violations(), std::back_inserter(violations_));
@@ -216,6 +216,12 @@ void Trial::judge(SimulationResult& result) {
   result.faults = injector_.faults();
   result.probes = injector_.probes();
   result.trace_hash = injector_.hash();
+}
+
+/// Averaging keeps out what is not finite. A sum of all has it everywhere.
+bool Trial::may_be_poisoned(const Record& record) const {
+  const bool averages = !record.peer->exchanges().empty();
+  return averages ? record.poisoned : std::ranges::any_of(records_, &Record::poisoned);
 }
 
 bool Trial::gone(Life life) const {

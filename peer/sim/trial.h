@@ -62,6 +62,7 @@ class Trial {
   void keep(PeerId peer, Round round, std::vector<std::byte> state);
   void begin(std::size_t record);
   Record& present(PeerId peer) { return records_[present_[peer]]; }
+  bool may_be_poisoned(const Record& record) const;
   bool gone(Life life) const;
   bool alone(const Record& record);
   void check_end(const Record& record);

@@ -67,6 +67,32 @@ TEST(SwarmRuns, NobodyWaitsForEverWithoutADeadline) {
   }
 }
 
+/// What waits for everybody: a fault that only delays changes no bit, a death ends or costs what it
+/// must, and nobody waits for ever.
+TEST(SwarmRuns, WhatIsOnlyDelayedEndsWithTheBitsOfAnUndisturbedRun) {
+  for (const auto& [kind, order] :
+       std::vector<std::pair<std::string, std::string>>{{"all-reduce", "ring"},
+                                                        {"all-reduce", "driver"},
+                                                        {"local-sgd", ""},
+                                                        {"slowmo", ""},
+                                                        {"parameter-server", "sync"},
+                                                        {"flexrr", ""},
+                                                        {"easgd", "sync"},
+                                                        {"fedavg", ""}}) {
+    SCOPED_TRACE(kind + " " + order);
+    Fleet file = restless_fleet(6, "ring", "lian");
+    file.algorithm = kind;
+    file.order = order;
+    file.faults.deadline = Time{0};
+    const Assembly fleet(file);
+    SwarmOptions options;
+    options.last = 300;
+    const SwarmResult result = swarm(fleet, options);
+    EXPECT_EQ(told(result), "");
+    EXPECT_GE(result.compared, 20U);
+  }
+}
+
 TEST(SwarmRuns, AreTheSameWhateverTheNumberOfJobs) {
   const Assembly fleet(restless_fleet(6, "ring", "lian"));
   SwarmOptions options;
