@@ -15,8 +15,7 @@
 // that is late, the pair is open until then, and no other one begins; the step does not wait for
 // it, since a flow is against what was sent. So staleness is bounded: answers are given one after
 // the other, by the same arithmetic as gradients, and x moves once at most between a gradient and
-// its step. Per round and peer: one message each way, 4 d bytes,
-// and as many for whoever draws it.
+// its step. Per round and peer: one message each way, 4 d bytes, and as many for whoever draws it.
 
 namespace gv {
 namespace {

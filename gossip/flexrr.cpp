@@ -58,8 +58,7 @@ Task<> hand_over(Peer& me, Work& work, std::size_t begun, bool helpful) {
   while (me.waiting(Kind::ready)) {
     const Next next = co_await me.next(Kind::ready);
     if (!next.message || next.message->number != me.round) continue;
-    const std::size_t left = work.end - begun;
-    if (!helpful) continue;
+    const std::size_t left = helpful ? work.end - begun : 0;
     for (std::size_t k = 0; k < (left + 1) / 2; ++k) {
       const Payload samples = work.slices[--work.end].samples;
       work.helpers[work.end] = next.message->from;
@@ -105,22 +104,24 @@ Task<> gradient_with_help(Peer& me, Vector sum, Benefit& help) {
   help.learn(work.helpers.size(), me.world.now() - done);
 }
 
-struct Ending {
-  bool now = false;
+/// What the two threads of a peer know of each other.
+struct Helper {
+  bool free = false;  ///< its own slices of this round are done, and g is for others
+  bool ending = false;
 };
 
-/// What came for a round that is over is given back undone.
-Task<> help_one(Peer& me, Message asked) {
+/// What came for a round that is over, or before it had time, is given back undone.
+Task<> help_one(Peer& me, Message asked, const Helper& helper) {
   Payload gradient;
-  if (asked.number == me.round) gradient = co_await me.gradient_of(asked.payload);
+  if (helper.free && asked.number == me.round) gradient = co_await me.gradient_of(asked.payload);
   me.send(asked.from, Kind::reduce, gradient, asked.part, asked.number);
   if (!me.waiting(Kind::samples)) me.send(asked.from, Kind::ready, nullptr, 0, asked.number);
 }
 
-Task<> help(Peer& me, const Ending& ending) {
-  while (!ending.now) {
+Task<> help(Peer& me, const Helper& helper) {
+  while (!helper.ending) {
     const Next asked = co_await me.idle(Kind::samples);
-    if (asked.message) co_await help_one(me, *asked.message);
+    if (asked.message) co_await help_one(me, *asked.message, helper);
   }
 }
 
@@ -130,11 +131,13 @@ void say_ready(Peer& me) {
 }
 
 /// False: a server has gone.
-Task<bool> one_round(Peer& me, Vector sum, Benefit& help) {
-  co_await gradient_with_help(me, sum, help);
+Task<bool> one_round(Peer& me, Vector sum, Benefit& benefit, Helper& helper) {
+  co_await gradient_with_help(me, sum, benefit);
   co_await push(me, sum);
+  helper.free = true;
   say_ready(me);
   const std::optional<Round> theirs = co_await pull(me, Vector::x);
+  helper.free = false;
   if (!theirs) co_return false;
   if (*theirs > me.round) me.round = std::min(*theirs, me.plan.rounds) - 1;
   co_return true;
@@ -142,17 +145,17 @@ Task<bool> one_round(Peer& me, Vector sum, Benefit& help) {
 
 Task<> flexrr(Peer& me) {
   const Vector sum = me.vector("gradient");
-  Ending ending;
-  Beside helper(me.world, help(me, ending));
+  Helper helper;
+  Beside helping(me.world, help(me, helper));
   Benefit benefit;
   bool served = true;
   while (served && me.running()) {
-    served = co_await one_round(me, sum, benefit);
+    served = co_await one_round(me, sum, benefit, helper);
     if (served) co_await me.end_round();
   }
-  ending.now = true;
+  helper.ending = true;
   me.wake();
-  co_await helper.join();
+  co_await helping.join();
 }
 
 Task<> serve(Peer& me) {

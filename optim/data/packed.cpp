@@ -1,7 +1,6 @@
 #include "optim/data/packed.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "optim/check.h"
@@ -43,19 +42,17 @@ class Reader {
     return true;
   }
   std::optional<std::uint32_t> number() {
-    std::vector<std::uint32_t> one;
-    if (!take(one, 1)) return std::nullopt;
-    return one[0];
+    std::uint32_t value = 0;
+    if (left_.size() < sizeof value) return std::nullopt;
+    std::memcpy(&value, left_.data(), sizeof value);
+    left_ = left_.subspan(sizeof value);
+    return value;
   }
   bool empty() const { return left_.empty(); }
 
  private:
   std::span<const std::byte> left_;
 };
-
-bool finite(const std::vector<float>& values) {
-  return all_finite(values);
-}
 
 void put_features(const Dataset& data, std::uint32_t row, Writer& to) {
   if (data.is_text()) return to.put(data.tokens.data() + row, data.context + 1);
@@ -95,7 +92,7 @@ bool below(const std::vector<std::uint8_t>& values, std::uint32_t end) {
 }
 
 bool sound(const Dataset& data) {
-  return finite(data.floats) && finite(data.targets) && finite(data.sparse.values) &&
+  return all_finite(data.floats) && all_finite(data.targets) && all_finite(data.sparse.values) &&
          below(data.labels, data.classes) && below(data.tokens, data.classes);
 }
 

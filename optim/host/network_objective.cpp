@@ -13,6 +13,7 @@ namespace gv {
 namespace {
 
 constexpr std::uint32_t chunk = 64;    ///< rows that are evaluated at a time
+constexpr std::size_t most_sizes = 8;  ///< of batches whose networks are kept
 constexpr std::size_t sampled = 1024;  ///< rows that moments are measured on
 
 bool has_batch_norm(const NeuralNetwork& network) {
@@ -92,6 +93,8 @@ class NetworkObjective : public SampledObjective {
                   std::span<const View> views,
                   std::span<float> g) override {
     const auto batch = static_cast<std::uint32_t>(rows.size());
+    // A neighbour may hand over samples in parts of any size.
+    if (training_.size() == most_sizes && !training_.contains(batch)) training_.clear();
     std::unique_ptr<HostNetwork>& made = training_[batch];
     if (!made) made = std::make_unique<HostNetwork>(network_, batch, true);
     gather(data, rows, views, *made);

@@ -21,6 +21,12 @@ struct Alone {
   void add(std::uint32_t k, float change) const { x[k] += change; }
 };
 
+/// Elements that nobody writes to.
+struct Fixed {
+  std::span<const float> x;
+  float read(std::uint32_t k) const { return x[k]; }
+};
+
 /// Elements of an x that other threads write to meanwhile. An addition may be lost when two meet at
 /// one element; Hogwild! shows that this costs little where they seldom do.
 struct Shared {
@@ -89,8 +95,7 @@ class LogisticRegression : public SampledObjective {
                   std::span<float> g) override {
     std::ranges::fill(g, 0.0F);
     const auto batch = static_cast<float>(rows.size());
-    const Alone there{{const_cast<float*>(x.data()), x.size()}};
-    look(there, data, rows, seen_);
+    look(Fixed{x}, data, rows, seen_);
     write(Alone{g}, data, rows, seen_, 1 / batch);
     return seen_.loss / static_cast<double>(rows.size());
   }

@@ -3,7 +3,7 @@
 namespace gv {
 namespace {
 
-/// To pass over so many takes a minute or so.
+/// Who was restored may go on so far from the beginning, which takes the server's time.
 constexpr std::uint64_t most_passed_over = 10'000'000;
 
 }  // namespace
