@@ -29,10 +29,13 @@ struct Open {
 };
 using Opens = std::map<PeerId, Open>;
 
-Task<> flow(Peer& me, PeerId from, Payload theirs, Payload ours) {
-  bool finite = true;
+/// Of the vectors that travelled, decoded at both ends: so the flows are opposite in a codec too.
+Task<> flow(Peer& me, PeerId from, Payload theirs_encoded, Payload ours_encoded) {
+  const Payload theirs = co_await me.decode(theirs_encoded, me.replica.size(), me.codec());
+  const Payload ours = co_await me.decode(ours_encoded, me.replica.size(), me.codec());
+  bool finite = theirs != nullptr;
   co_await me.compute(2.0 * static_cast<double>(me.replica.size()), [&] {
-    finite = me.replica.add_flow(Vector::x, whole(me), 0.5F, *theirs, *ours);
+    finite = finite && me.replica.add_flow(Vector::x, whole(me), 0.5F, *theirs, *ours);
   });
   if (!finite) me.journal.note(event::NotFiniteCame{me.round, from, 1, 0});
 }
@@ -51,7 +54,7 @@ bool crosses(const Peer& me, PeerId peer, const Opens& opens) {
 /// which it was.
 Task<> answer_one(Peer& me, Message asked, Opens& opens) {
   Payload mine;
-  if (!crosses(me, asked.from, opens)) mine = co_await me.snapshot(Vector::x, whole(me));
+  if (!crosses(me, asked.from, opens)) mine = co_await me.encode(Vector::x, whole(me), me.codec());
   if (!crosses(me, asked.from, opens)) {
     me.send(asked.from, Kind::pull, mine, 0, asked.number);
     co_await flow(me, asked.from, asked.payload, mine);
@@ -88,7 +91,7 @@ std::optional<PeerId> draw(Peer& me, const Opens& opens) {
 }
 
 Task<> ask(Peer& me, PeerId peer, Opens& opens) {
-  const Payload ours = co_await me.snapshot(Vector::x, whole(me));
+  const Payload ours = co_await me.encode(Vector::x, whole(me), me.codec());
   me.send(peer, Kind::push, ours);
   opens[peer] = {me.round, ours};
 }
@@ -150,8 +153,8 @@ Task<> ad_psgd(Peer& me) {
 }
 
 /// Of one neighbour, a question that crossed ours may wait, and the next one.
-std::vector<Channel> channels(const Setup&, std::size_t d) {
-  const std::size_t bytes = d * sizeof(float);
+std::vector<Channel> channels(const Setup& setup, std::size_t d) {
+  const std::size_t bytes = payload_bytes(setup.codec, d);
   const auto question = [bytes](PeerId, std::uint32_t part, std::size_t size) {
     return part == 0 && size == bytes;
   };
@@ -177,6 +180,7 @@ extern const AlgorithmRow ad_psgd_row{
     .kind = "ad-psgd",
     .run = ad_psgd,
     .mixes = true,
+    .codecs = Codecs::dense,
     .channels = channels,
     .objection = objection,
     .promise = Promise::mean,

@@ -25,20 +25,21 @@ Task<> synchronous_sgd(Peer& me, Task<bool> (*average)(Peer&)) {
 
 template <Way way>
 Task<bool> average_gradients(Peer& me) {
-  return all_average(me, everyone(me), Vector::g, way);
+  return all_average(me, everyone(me), Vector::g, way, me.codec());
 }
 
 /// The first peer of each machine sums there, then with the other machines' first.
 Task<bool> average_by_host(Peer& me) {
   const Group here = host_group(*me.plan.setup, me.plan.id);
   const Group firsts = first_of_hosts(*me.plan.setup);
-  const bool summed = co_await reduce(me, here, Vector::g);
+  const std::optional<Codec> codec = me.codec();
+  const bool summed = co_await reduce(me, here, Vector::g, codec);
   if (!summed) co_return false;
   if (here.front() == me.plan.id) {
-    const bool whole = co_await all_reduce(me, firsts, Vector::g, Way::ring);
+    const bool whole = co_await all_reduce(me, firsts, Vector::g, Way::ring, codec);
     if (!whole) co_return false;
   }
-  const bool given = co_await broadcast(me, here, Vector::g);
+  const bool given = co_await broadcast(me, here, Vector::g, codec);
   if (!given) co_return false;
   co_await me.scale(Vector::g, 1.0F / static_cast<float>(me.plan.setup->peers));
   co_return true;
@@ -76,6 +77,7 @@ extern const AlgorithmRow ring_all_reduce_row{
     .kind = "all-reduce",
     .order = "ring",
     .run = by_ring,
+    .codecs = Codecs::dense,
     .links = ring_links,
     .channels = ring_channels,
     .objection = objection,
@@ -85,6 +87,7 @@ extern const AlgorithmRow driver_all_reduce_row{
     .kind = "all-reduce",
     .order = "driver",
     .run = by_driver,
+    .codecs = Codecs::dense,
     .links = driver_links,
     .channels = piece_channels,
     .objection = objection,
@@ -94,6 +97,7 @@ extern const AlgorithmRow doubling_all_reduce_row{
     .kind = "all-reduce",
     .order = "doubling",
     .run = by_doubling,
+    .codecs = Codecs::dense,
     .links = doubling_links,
     .channels = piece_channels,
     .objection = doubling_objection,
@@ -103,6 +107,7 @@ extern const AlgorithmRow hierarchical_all_reduce_row{
     .kind = "all-reduce",
     .order = "hierarchical",
     .run = by_host,
+    .codecs = Codecs::dense,
     .links = host_links,
     .channels = host_channels,
     .objection = objection,

@@ -17,97 +17,117 @@ PeerId rank_in(const Group& group, const Peer& me) {
   return static_cast<PeerId>(at - group.begin());
 }
 
+using InCodec = std::optional<Codec>;
+
+/// v[r] as it travels. In a codec v[r] becomes what the others decode, so that all hold the same.
+Task<Payload> freeze(Peer& me, Vector v, Range r, InCodec codec) {
+  const Payload frozen = co_await me.encode(v, r, codec);
+  if (!codec) co_return frozen;
+  co_await me.compute(2.0 * static_cast<double>(r.count),
+                      [&] { static_cast<void>(me.replica.decode(*codec, v, r, *frozen)); });
+  co_return frozen;
+}
+
 /// Sends v[r] as it is now: a part of a sum, or a sum that is whole.
-Task<> give(Peer& me, const Group& to, Kind kind, Vector v, Range r) {
-  const Payload frozen = co_await me.snapshot(v, r);
+Task<> give(Peer& me, const Group& to, Kind kind, Vector v, Range r, InCodec codec) {
+  const Payload frozen = co_await freeze(me, v, r, codec);
   for (const PeerId member : to) me.send_next(member, kind, frozen);
 }
-Task<> give(Peer& me, PeerId to, Kind kind, Vector v, Range r) {
-  Payload frozen = co_await me.snapshot(v, r);
+Task<> give(Peer& me, PeerId to, Kind kind, Vector v, Range r, InCodec codec) {
+  Payload frozen = co_await freeze(me, v, r, codec);
   me.send_next(to, kind, std::move(frozen));
 }
 
-/// Kind::reduce: v[r] <- v[r] + what comes; Kind::gather: v[r] <- what comes.
-Task<bool> take(Peer& me, PeerId from, Kind kind, Vector v, Range r) {
+/// Kind::reduce: v[r] <- v[r] + what comes; Kind::gather: v[r] <- what comes. It, as it came; null:
+/// nothing will come any more.
+Task<Payload> take(Peer& me, PeerId from, Kind kind, Vector v, Range r, InCodec codec) {
   const std::optional<Message> message = co_await me.receive_next(from, kind);
-  if (!message || message->payload->size() != r.count * sizeof(float)) co_return false;
+  if (!message) co_return nullptr;
+  const Payload in = co_await me.decode(message->payload, r.count, codec);
+  if (!in) co_return nullptr;
   co_await me.compute(static_cast<double>(r.count), [&] {
-    kind == Kind::reduce ? me.replica.add(v, r, *message->payload)
-                         : me.replica.load(v, r, *message->payload);
+    kind == Kind::reduce ? me.replica.add(v, r, *in) : me.replica.load(v, r, *in);
   });
-  co_return true;
+  co_return message->payload;
 }
 
-Task<bool> reduce(Peer& me, const Group& group, Vector v, Range r) {
+Task<bool> reduce(Peer& me, const Group& group, Vector v, Range r, InCodec codec) {
   if (group.front() != me.plan.id) {
-    co_await give(me, group.front(), Kind::reduce, v, r);
+    co_await give(me, group.front(), Kind::reduce, v, r, codec);
     co_return true;
   }
   for (std::size_t j = 1; j < group.size(); ++j) {
-    const bool done = co_await take(me, group[j], Kind::reduce, v, r);
-    if (!done) co_return false;
+    const Payload taken = co_await take(me, group[j], Kind::reduce, v, r, codec);
+    if (!taken) co_return false;
   }
   co_return true;
 }
 
-Task<bool> broadcast(Peer& me, const Group& group, Vector v, Range r) {
-  if (group.front() != me.plan.id) co_return co_await take(me, group.front(), Kind::gather, v, r);
+Task<bool> broadcast(Peer& me, const Group& group, Vector v, Range r, InCodec codec) {
+  if (group.front() != me.plan.id) {
+    const Payload taken = co_await take(me, group.front(), Kind::gather, v, r, codec);
+    co_return taken != nullptr;
+  }
   const Group others(group.begin() + 1, group.end());
-  co_await give(me, others, Kind::gather, v, r);
+  co_await give(me, others, Kind::gather, v, r, codec);
   co_return true;
 }
 
-/// One direction of the ring: at each hop a chunk goes on and one comes.
-Task<bool> go_round(Peer& me, const Group& group, Kind kind, Vector v) {
+/// One direction of the ring: at each hop a chunk goes on and one comes. A sum that is whole goes
+/// on as it came, so that all decode the same bytes.
+Task<bool> go_round(Peer& me, const Group& group, Kind kind, Vector v, InCodec codec) {
   const auto n = static_cast<PeerId>(group.size());
   const PeerId rank = rank_in(group, me);
   const PeerId previous = ring_previous(rank, n);
   const std::size_t d = me.replica.size();
+  Payload came;
   for (std::uint32_t hop = 0; hop + 1 < n; ++hop) {
     const Range out = ring_chunk(d, n, ring_sent_chunk(kind, rank, hop, n));
-    if (out.count > 0) co_await give(me, group[ring_next(rank, n)], kind, v, out);
+    const bool ours = hop == 0 || kind == Kind::reduce;
+    if (ours && out.count > 0) came = co_await freeze(me, v, out, codec);
+    if (out.count > 0) me.send_next(group[ring_next(rank, n)], kind, came);
     const Range in = ring_chunk(d, n, ring_sent_chunk(kind, previous, hop, n));
     if (in.count == 0) continue;
-    const bool done = co_await take(me, group[previous], kind, v, in);
-    if (!done) co_return false;
+    came = co_await take(me, group[previous], kind, v, in, codec);
+    if (!came) co_return false;
   }
   co_return true;
 }
 
-Task<bool> along_ring(Peer& me, const Group& group, Vector v) {
-  const bool done = co_await go_round(me, group, Kind::reduce, v);
+Task<bool> along_ring(Peer& me, const Group& group, Vector v, InCodec codec) {
+  const bool done = co_await go_round(me, group, Kind::reduce, v, codec);
   if (!done) co_return false;
-  co_return co_await go_round(me, group, Kind::gather, v);
+  co_return co_await go_round(me, group, Kind::gather, v, codec);
 }
 
 /// While a piece of the sum goes down, the next one's parts come up.
-Task<bool> through_driver(Peer& me, const Group& group, Vector v) {
+Task<bool> through_driver(Peer& me, const Group& group, Vector v, InCodec codec) {
   const bool drives = rank_in(group, me) == 0;
   for (std::uint32_t part = 0; part < me.pieces(); ++part) {
-    const bool summed = co_await reduce(me, group, v, me.piece(part));
+    const bool summed = co_await reduce(me, group, v, me.piece(part), codec);
     if (!summed) co_return false;
     if (!drives) continue;
-    const bool given = co_await broadcast(me, group, v, me.piece(part));
+    const bool given = co_await broadcast(me, group, v, me.piece(part), codec);
     if (!given) co_return false;
   }
   for (std::uint32_t part = 0; part < me.pieces() && !drives; ++part) {
-    const bool done = co_await broadcast(me, group, v, me.piece(part));
+    const bool done = co_await broadcast(me, group, v, me.piece(part), codec);
     if (!done) co_return false;
   }
   co_return true;
 }
 
 /// a + b has the bits of b + a, so both of a pair hold the same sum after each hop.
-Task<bool> by_doubling(Peer& me, const Group& group, Vector v) {
+Task<bool> by_doubling(Peer& me, const Group& group, Vector v, InCodec codec) {
   GV_CHECK(std::has_single_bit(group.size()), "a power of two members");
   const PeerId rank = rank_in(group, me);
   for (PeerId bit = 1; bit < group.size(); bit *= 2) {
     const PeerId partner = group[rank ^ bit];
     for (std::uint32_t part = 0; part < me.pieces(); ++part)
-      co_await give(me, partner, Kind::reduce, v, me.piece(part));
+      co_await give(me, partner, Kind::reduce, v, me.piece(part), codec);
     for (std::uint32_t part = 0; part < me.pieces(); ++part) {
-      const bool done = co_await take(me, partner, Kind::reduce, v, me.piece(part));
-      if (!done) co_return false;
+      const Payload taken = co_await take(me, partner, Kind::reduce, v, me.piece(part), codec);
+      if (!taken) co_return false;
     }
   }
   co_return true;
@@ -115,37 +135,37 @@ Task<bool> by_doubling(Peer& me, const Group& group, Vector v) {
 
 }  // namespace
 
-Task<bool> all_reduce(Peer& me, Group group, Vector v, Way way) {
+Task<bool> all_reduce(Peer& me, Group group, Vector v, Way way, std::optional<Codec> codec) {
   if (group.size() == 1) co_return true;
   bool whole = false;
   if (way == Way::ring) {
-    whole = co_await along_ring(me, group, v);
+    whole = co_await along_ring(me, group, v, codec);
   } else if (way == Way::driver) {
-    whole = co_await through_driver(me, group, v);
+    whole = co_await through_driver(me, group, v, codec);
   } else {
-    whole = co_await by_doubling(me, group, v);
+    whole = co_await by_doubling(me, group, v, codec);
   }
   co_return whole;
 }
 
-Task<bool> all_average(Peer& me, Group group, Vector v, Way way) {
-  const bool done = co_await all_reduce(me, group, v, way);
+Task<bool> all_average(Peer& me, Group group, Vector v, Way way, std::optional<Codec> codec) {
+  const bool done = co_await all_reduce(me, group, v, way, codec);
   if (!done) co_return false;
   co_await me.scale(v, 1.0F / static_cast<float>(group.size()));
   co_return true;
 }
 
-Task<bool> reduce(Peer& me, Group group, Vector v) {
+Task<bool> reduce(Peer& me, Group group, Vector v, std::optional<Codec> codec) {
   for (std::uint32_t part = 0; part < me.pieces() && group.size() > 1; ++part) {
-    const bool done = co_await reduce(me, group, v, me.piece(part));
+    const bool done = co_await reduce(me, group, v, me.piece(part), codec);
     if (!done) co_return false;
   }
   co_return true;
 }
 
-Task<bool> broadcast(Peer& me, Group group, Vector v) {
+Task<bool> broadcast(Peer& me, Group group, Vector v, std::optional<Codec> codec) {
   for (std::uint32_t part = 0; part < me.pieces() && group.size() > 1; ++part) {
-    const bool done = co_await broadcast(me, group, v, me.piece(part));
+    const bool done = co_await broadcast(me, group, v, me.piece(part), codec);
     if (!done) co_return false;
   }
   co_return true;
@@ -161,13 +181,15 @@ Task<bool> all_gather(Peer& me, Group group, std::vector<Vector> of) {
     const Vector in = of[(rank + 2 * n - hop - 1) % n];
     for (PeerId chunk = 0; chunk < n; ++chunk) {
       const Range r = ring_chunk(me.replica.size(), n, chunk);
-      if (r.count > 0) co_await give(me, group[ring_next(rank, n)], Kind::gather, out, r);
+      if (r.count > 0)
+        co_await give(me, group[ring_next(rank, n)], Kind::gather, out, r, std::nullopt);
     }
     for (PeerId chunk = 0; chunk < n; ++chunk) {
       const Range r = ring_chunk(me.replica.size(), n, chunk);
       if (r.count == 0) continue;
-      const bool done = co_await take(me, group[ring_previous(rank, n)], Kind::gather, in, r);
-      if (!done) co_return false;
+      const PeerId previous = group[ring_previous(rank, n)];
+      const Payload taken = co_await take(me, previous, Kind::gather, in, r, std::nullopt);
+      if (!taken) co_return false;
     }
   }
   co_return true;

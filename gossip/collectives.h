@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "gossip/peer.h"
@@ -9,7 +10,8 @@ namespace gv {
 /// The members of a collective operation, ascending; every member computes the same. All of them
 /// call it, and calls of the same members come in the same order everywhere. A member that is away
 /// is waited for; each operation gives false when one has gone for good: then nobody can complete
-/// it, and v is neither the old nor the new.
+/// it, and v is neither the old nor the new. In a codec whoever sends a part of v goes on with what
+/// the others decode of it.
 using Group = std::vector<PeerId>;
 
 /// How a sum comes about. M bytes of v, n members, one-way latency alpha, B bytes per second;
@@ -28,13 +30,15 @@ enum class Way : std::uint8_t {
 };
 
 /// v <- the sum of the members' v; the same bits at each.
-Task<bool> all_reduce(Peer& me, Group group, Vector v, Way way);
+Task<bool> all_reduce(
+    Peer& me, Group group, Vector v, Way way, std::optional<Codec> codec = std::nullopt);
 /// v <- the mean of the members' v: all_reduce, then the product with 1 / n.
-Task<bool> all_average(Peer& me, Group group, Vector v, Way way);
+Task<bool> all_average(
+    Peer& me, Group group, Vector v, Way way, std::optional<Codec> codec = std::nullopt);
 /// At the first member v <- the sum, its own first, then ascending; elsewhere v stays.
-Task<bool> reduce(Peer& me, Group group, Vector v);
+Task<bool> reduce(Peer& me, Group group, Vector v, std::optional<Codec> codec = std::nullopt);
 /// v <- that of the first member.
-Task<bool> broadcast(Peer& me, Group group, Vector v);
+Task<bool> broadcast(Peer& me, Group group, Vector v, std::optional<Codec> codec = std::nullopt);
 
 /// of[j] <- the v of member j, for all: of[r] of the member with rank r holds its v before. Along a
 /// ring, n - 1 hops: (n - 1) (alpha + M / B).

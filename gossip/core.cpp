@@ -75,6 +75,22 @@ Task<Payload> PeerCore::snapshot(Vector v, Range r) {
   co_return copy;
 }
 
+Task<Payload> PeerCore::encode(Vector v, Range r, std::optional<Codec> codec) {
+  const std::shared_ptr<Buffer> out = pool_.acquire(payload_bytes(codec, r.count));
+  co_await compute((codec ? 2.0 : 1.0) * static_cast<double>(r.count), [&] {
+    codec ? replica.encode(*codec, v, r, *out) : replica.snapshot(v, r, *out);
+  });
+  co_return out;
+}
+
+Task<Payload> PeerCore::decode(Payload in, std::size_t count, std::optional<Codec> codec) {
+  if (!in || !is_payload(codec, *in, count)) co_return nullptr;
+  if (!codec) co_return in;
+  const std::shared_ptr<Buffer> floats = pool_.acquire(count * sizeof(float));
+  co_await compute(2.0 * static_cast<double>(count), [&] { gv::decode(codec, *in, *floats); });
+  co_return floats;
+}
+
 Payload PeerCore::one_number(double value) {
   const auto out = pool_.acquire(sizeof(float));
   out->floats()[0] = static_cast<float>(value);

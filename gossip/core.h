@@ -48,8 +48,14 @@ class PeerCore {
 
   /// Any arithmetic on the replica, off the loop.
   Task<> compute(double flops, std::function<void()> job);
+  /// The fleet's, of what travels; none: floats.
+  std::optional<Codec> codec() const { return plan.setup ? plan.setup->codec : std::nullopt; }
   /// Frozen copy of v[r]; the only host copy a vector makes on its way out.
   Task<Payload> snapshot(Vector v, Range r);
+  /// The same as it travels: in a codec, or as floats.
+  Task<Payload> encode(Vector v, Range r, std::optional<Codec> codec);
+  /// The floats of what travelled so, `count` of them; null: it is no encoding of so many.
+  Task<Payload> decode(Payload in, std::size_t count, std::optional<Codec> codec);
   /// What stands beside a vector in a message of its own, as a float.
   Payload one_number(double value);
 

@@ -33,7 +33,7 @@ Task<> diloco(Peer& me) {
     co_await me.plain_step();
     co_await me.copy(theta, delta);
     co_await me.axpby(-1, Vector::x, 1, delta);  // theta - theta_i
-    const bool done = co_await all_average(me, all, delta, Way::ring);
+    const bool done = co_await all_average(me, all, delta, Way::ring, me.codec());
     if (!done) co_return;
     co_await me.axpby(1, delta, mu, u);  // u = mu u + delta
     co_await me.copy(theta, Vector::x);
@@ -47,6 +47,7 @@ Task<> diloco(Peer& me) {
 extern const AlgorithmRow diloco_row{
     .kind = "diloco",
     .run = diloco,
+    .codecs = Codecs::dense,
     .links = ring_links,
     .channels = ring_channels,
     .options = options,

@@ -55,9 +55,9 @@ Task<> serve(Peer& me) {
       co_await answer(me, *next.message, Vector::x);
       continue;
     }
-    const bool counts = co_await sound(me, *next.message);
-    if (counts) {
-      co_await me.load(Vector::g, whole(me), next.message->payload);
+    const Payload floats = co_await sound(me, *next.message);
+    if (floats) {
+      co_await me.load(Vector::g, whole(me), floats);
       co_await me.step_local();
     }
     co_await count(me, together);
@@ -94,6 +94,7 @@ extern const AlgorithmRow downpour_row{
     .run = work,
     .serve = serve,
     .servers = count_servers,
+    .codecs = Codecs::all,
     .links = server_links,
     .channels = channels,
     .options = options,

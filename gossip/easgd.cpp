@@ -53,7 +53,7 @@ Task<> serve_together(Peer& me) {
   for (; me.running(); co_await me.end_round()) {
     const std::map<PeerId, Message> pushes = co_await collect(me, me.plan.setup->peers);
     if (pushes.empty()) co_return;
-    const Payload centre = co_await me.snapshot(Vector::x, whole(me));
+    const Payload centre = co_await model(me, Vector::x);
     for (const auto& [worker, push] : pushes) me.send(worker, Kind::pull, centre, 0, push.number);
     const std::size_t m = co_await sum(me, theirs, pushes);
     if (m > 0) co_await me.axpby(alpha, theirs, 1 - alpha * static_cast<float>(m), Vector::x);
@@ -67,9 +67,9 @@ Task<> serve_each(Peer& me) {
     const Next next = co_await me.next(Kind::push);
     if (!next.message) continue;
     co_await answer(me, *next.message, Vector::x);
-    const bool counts = co_await sound(me, *next.message);
-    if (counts) {
-      co_await me.load(theirs, whole(me), next.message->payload);
+    const Payload floats = co_await sound(me, *next.message);
+    if (floats) {
+      co_await me.load(theirs, whole(me), floats);
       co_await me.axpby(alpha, theirs, 1 - alpha, Vector::x);
     }
     co_await count(me, 1);
@@ -112,6 +112,7 @@ extern const AlgorithmRow sync_easgd_row{
     .run = work,
     .serve = serve_together,
     .servers = count_servers,
+    .codecs = Codecs::dense,
     .links = server_links,
     .channels = queue_channels,
     .options = options,
@@ -126,6 +127,7 @@ extern const AlgorithmRow async_easgd_row{
     .run = work,
     .serve = serve_each,
     .servers = count_servers,
+    .codecs = Codecs::dense,
     .links = server_links,
     .channels = queue_channels,
     .options = options,

@@ -239,7 +239,8 @@ bool Exchange::expected(std::size_t k, const Message& message) const {
   if (!neighbor.two_way && self_.plan.schedule && message.number > last)
     last = self_.round + 1 + pace_.lead(self_.round + 1);
   if (message.number < first || message.number > last) return false;
-  return is_payload(self_.plan.traffic, *message.payload, flows_.piece(message.part).range.count);
+  return is_payload(
+      self_.plan.traffic.codec, *message.payload, flows_.piece(message.part).range.count);
 }
 
 }  // namespace gv

@@ -213,6 +213,7 @@ extern const AlgorithmRow flexrr_row{
     .run = flexrr,
     .serve = serve,
     .servers = count_servers,
+    .codecs = Codecs::all,
     .links = links,
     .channels = channels,
     .options = options,

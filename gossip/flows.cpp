@@ -60,7 +60,7 @@ Task<Payload> ExchangeFlows::half(std::uint32_t part) {
   const Moved& stream = streams_[piece.stream];
   const std::optional<Codec>& codec = self_.plan.traffic.codec;
   if (!codec && !stream.sent) co_return co_await self_.snapshot(stream.carries, piece.range);
-  const auto out = self_.pool().acquire(payload_bytes(self_.plan.traffic, piece.range.count));
+  const auto out = self_.pool().acquire(payload_bytes(self_.plan.traffic.codec, piece.range.count));
   co_await self_.compute(passes(piece, 2), [&] {
     encode(stream.carries, piece.range, *out);
     if (!stream.sent) return;
@@ -72,7 +72,7 @@ Task<Payload> ExchangeFlows::half(std::uint32_t part) {
 
 Task<Payload> ExchangeFlows::half_for(std::size_t k, std::uint32_t part) {
   const Piece piece = this->piece(part);
-  const auto out = self_.pool().acquire(payload_bytes(self_.plan.traffic, piece.range.count));
+  const auto out = self_.pool().acquire(payload_bytes(self_.plan.traffic.codec, piece.range.count));
   memories_[k].holds = true;
   const Memory& memory = memories_[k];
   co_await self_.compute(passes(piece, 5), [&] {
@@ -115,8 +115,8 @@ Task<bool> ExchangeFlows::apply(
   const auto a = self_.pool().acquire(piece.range.count * sizeof(float));
   const auto b = self_.pool().acquire(piece.range.count * sizeof(float));
   co_await self_.compute(passes(piece, 8), [&] {
-    decode(traffic, *theirs, *a);
-    if (!traffic.running) decode(traffic, *ours, *b);
+    decode(traffic.codec, *theirs, *a);
+    if (!traffic.running) decode(traffic.codec, *ours, *b);
     if (traffic.running) unpack(memory, piece, *a, *b);
     finite = move(memory, piece, w, *a, *b);
   });

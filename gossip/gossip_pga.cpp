@@ -37,6 +37,14 @@ Task<> gossip_pga(Peer& me) {
   }
 }
 
+/// The codec is that of the averages with the neighbours: the mean of all models is taken as
+/// floats.
+std::vector<Channel> channels(const Setup& setup, std::size_t d) {
+  Setup plain = setup;
+  plain.codec.reset();
+  return ring_channels(plain, d);
+}
+
 }  // namespace
 
 extern const AlgorithmRow gossip_pga_row{
@@ -46,7 +54,7 @@ extern const AlgorithmRow gossip_pga_row{
     .traffic = encoded,
     .codecs = Codecs::dense,
     .links = ring_links,
-    .channels = ring_channels,
+    .channels = channels,
     .options = options,
     .period = period,
     .promise = Promise::agreement,

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "gossip/ring.h"
+#include "gossip/traffic.h"
 
 namespace gv {
 namespace {
@@ -22,13 +23,14 @@ std::vector<PeerId> ring_neighbors(const std::vector<PeerId>& group, PeerId rank
   return links;
 }
 
-/// Vectors of up to so many floats, so many of them in one operation.
-std::vector<Channel> channels(std::size_t floats, std::size_t messages) {
-  const auto fits = [floats](PeerId, std::uint32_t, std::size_t bytes) {
-    return bytes > 0 && bytes % sizeof(float) == 0 && bytes <= floats * sizeof(float);
+/// Vectors of up to so many floats, as they travel, so many of them in one operation.
+std::vector<Channel> channels(const Setup& setup, std::size_t floats, std::size_t messages) {
+  const std::size_t most = payload_bytes(setup.codec, floats);
+  const std::size_t unit = setup.codec ? 1 : sizeof(float);
+  const auto fits = [=](PeerId, std::uint32_t, std::size_t bytes) {
+    return bytes > 0 && bytes % unit == 0 && bytes <= most;
   };
   const auto waiting = static_cast<std::uint32_t>(2 * messages);
-  const std::size_t most = floats * sizeof(float);
   return {{Kind::reduce, most, fits, waiting}, {Kind::gather, most, fits, waiting}};
 }
 
@@ -39,16 +41,17 @@ std::size_t divided(std::size_t d, std::size_t by) {
 }  // namespace
 
 std::vector<Channel> ring_channels(const Setup& setup, std::size_t d) {
-  return channels(divided(d, setup.peers), setup.peers);
+  return channels(setup, divided(d, setup.peers), setup.peers);
 }
 
-std::vector<Channel> piece_channels(const Setup&, std::size_t d) {
-  return channels(std::min(piece_floats, d), divided(d, piece_floats));
+std::vector<Channel> piece_channels(const Setup& setup, std::size_t d) {
+  return channels(setup, std::min(piece_floats, d), divided(d, piece_floats));
 }
 
 std::vector<Channel> host_channels(const Setup& setup, std::size_t d) {
   const std::size_t machines = first_of_hosts(setup).size();
-  return channels(std::max(divided(d, machines), std::min(piece_floats, d)),
+  return channels(setup,
+                  std::max(divided(d, machines), std::min(piece_floats, d)),
                   std::max(machines, divided(d, piece_floats)));
 }
 

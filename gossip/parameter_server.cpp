@@ -62,9 +62,9 @@ Task<> serve_each(Peer& me) {
   while (more_pushes(me)) {
     const Next next = co_await me.next(Kind::push);
     if (!next.message) continue;
-    const bool counts = co_await sound(me, *next.message);
-    if (counts) {
-      co_await me.load(Vector::g, whole(me), next.message->payload);
+    const Payload floats = co_await sound(me, *next.message);
+    if (floats) {
+      co_await me.load(Vector::g, whole(me), floats);
       if (revises) co_await revise(me, next.message->from);
       if (!revises) co_await me.step_local();
     }
@@ -102,6 +102,7 @@ extern const AlgorithmRow sync_parameter_server_row{
     .run = work_together,
     .serve = serve_together,
     .servers = count_servers,
+    .codecs = Codecs::all,
     .links = server_links,
     .channels = queue_channels,
     .options = sync_options,
@@ -115,6 +116,7 @@ extern const AlgorithmRow async_parameter_server_row{
     .run = work_alone,
     .serve = serve_each,
     .servers = count_servers,
+    .codecs = Codecs::all,
     .links = server_links,
     .channels = queue_channels,
     .options = async_options,

@@ -4,13 +4,15 @@
 
 namespace gv {
 
-Task<> Pushes::send(std::vector<PeerId> to, Vector v, double number) {
-  const Payload vector = co_await me_.snapshot(v, {0, me_.replica.size()});
+Task<Payload> Pushes::send(std::vector<PeerId> to, Vector v, double number) {
+  const Range all{0, me_.replica.size()};
+  const Payload vector = co_await me_.encode(v, all, me_.codec());
   const Payload beside = me_.one_number(number);
   for (const PeerId j : to) {
     me_.send(j, Kind::push, vector, 0);
     me_.send(j, Kind::push, beside, 1);
   }
+  co_return vector;
 }
 
 bool Pushes::has(PeerId from, Round round) const {
@@ -55,12 +57,25 @@ std::optional<Pushes::Taken> Pushes::take(Round until) {
   return taken;
 }
 
-std::vector<Channel> push_channels(std::size_t d, std::uint32_t ahead) {
-  const auto fits = [d](PeerId, std::uint32_t part, std::size_t bytes) {
-    return (part == 0 && bytes == d * sizeof(float)) || (part == 1 && bytes == sizeof(float));
+Task<Payload> Pushes::sound(Taken taken) {
+  const Payload floats = co_await me_.decode(taken.push.vector, me_.replica.size(), me_.codec());
+  bool finite = floats != nullptr;
+  if (finite) {
+    co_await me_.compute(static_cast<double>(me_.replica.size()),
+                         [&] { finite = all_finite(floats->floats()); });
+  }
+  if (finite) co_return floats;
+  me_.journal.note(event::NotFiniteCame{me_.round, taken.from, 1, 0});
+  co_return nullptr;
+}
+
+std::vector<Channel> push_channels(const Setup& setup, std::size_t d, std::uint32_t ahead) {
+  const std::size_t vector = payload_bytes(setup.codec, d);
+  const auto fits = [vector](PeerId, std::uint32_t part, std::size_t bytes) {
+    return (part == 0 && bytes == vector) || (part == 1 && bytes == sizeof(float));
   };
   return {{.kind = Kind::push,
-           .most_bytes = d * sizeof(float),
+           .most_bytes = std::max(vector, sizeof(float)),
            .fits = fits,
            .most_waiting = 2 * (ahead + 1),
            .keeps = Keeps::queue}};

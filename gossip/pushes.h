@@ -23,10 +23,11 @@ struct Push {
 class Pushes {
  public:
   /// `ahead`: rounds that a neighbour may be ahead of us. Of each no more than that is kept.
+  /// Vectors travel in the fleet's codec.
   Pushes(Peer& me, std::uint32_t ahead) : me_(me), ahead_(ahead) {}
 
-  /// v as it is, and a number.
-  Task<> send(std::vector<PeerId> to, Vector v, double number);
+  /// v as it is, and a number; what the vector travels as.
+  Task<Payload> send(std::vector<PeerId> to, Vector v, double number);
   /// Until everybody of `from` that is there has pushed in this round, or in one behind it (then
   /// nothing of this round comes any more); faults.deadline for each that comes.
   Task<> hear(std::vector<PeerId> from, Round round);
@@ -37,6 +38,8 @@ class Pushes {
     PeerId from = 0;
   };
   std::optional<Taken> take(Round until);
+  /// Its floats; null: they are none, or not finite, which is said.
+  Task<Payload> sound(Taken taken);
 
  private:
   bool has(PeerId from, Round round) const;
@@ -48,6 +51,6 @@ class Pushes {
 };
 
 /// What Pushes with the same `ahead` sends and hears.
-std::vector<Channel> push_channels(std::size_t d, std::uint32_t ahead);
+std::vector<Channel> push_channels(const Setup& setup, std::size_t d, std::uint32_t ahead);
 
 }  // namespace gv

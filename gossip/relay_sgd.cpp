@@ -42,10 +42,6 @@ bool is_count(double models, PeerId peers) {
   return models >= 1 && models < peers && models == std::floor(models);
 }
 
-bool counts(const Peer& me, const Push& push) {
-  return is_count(*push.number, me.plan.setup->peers) && all_finite(push.vector->floats());
-}
-
 /// Of each neighbour the newest that has come. Only of those to whom we have sent something is
 /// anything awaited: two that each took the other for absent would wait for ever.
 Task<> hear(Peer& me, Pushes& pushes, std::vector<PeerId> partners) {
@@ -53,13 +49,11 @@ Task<> hear(Peer& me, Pushes& pushes, std::vector<PeerId> partners) {
   for (const Neighbor& neighbor : me.neighbors)
     if (!me.expects(neighbor.peer)) heard_of(me, neighbor.peer).models = 0;
   while (const auto taken = pushes.take(me.round)) {
-    bool sound = true;
-    co_await me.compute(static_cast<double>(me.replica.size()),
-                        [&] { sound = counts(me, taken->push); });
-    if (!sound) me.journal.note(event::NotFiniteCame{me.round, taken->from, 1, 0});
-    if (!sound) continue;
+    const Payload sum = co_await pushes.sound(*taken);
+    if (!sum || !is_count(*taken->push.number, me.plan.setup->peers)) continue;
     Heard heard = heard_of(me, taken->from);
-    co_await me.load(heard.sum, {0, me.replica.size()}, taken->push.vector);
+    const Range all{0, me.replica.size()};
+    co_await me.load(heard.sum, all, sum);
     heard.models = *taken->push.number;
   }
 }
@@ -99,7 +93,7 @@ Task<> relay_sgd(Peer& me) {
 }
 
 std::vector<Channel> channels(const Setup& setup, std::size_t d) {
-  return push_channels(d, ahead(setup));
+  return push_channels(setup, d, ahead(setup));
 }
 
 std::string objection(const Setup& setup, const MixingMatrix* w) {
@@ -124,6 +118,7 @@ extern const AlgorithmRow relay_sgd_row{
     .kind = "relay-sgd",
     .run = relay_sgd,
     .mixes = true,
+    .codecs = Codecs::dense,
     .channels = channels,
     .objection = objection,
     .promise = Promise::nothing,

@@ -60,16 +60,19 @@ std::vector<PeerId> server_links(const Setup& setup, PeerId i) {
 }
 
 std::vector<Channel> server_channels(const Setup& setup, std::size_t d, Keeps pushes) {
-  const std::size_t longest = shard(setup, d, setup.peers).count * sizeof(float);
-  const std::size_t shortest = d / setup.servers * sizeof(float);
+  const std::size_t count = shard(setup, d, setup.peers).count;
+  const std::size_t longest = payload_bytes(setup.codec, count);
+  const std::size_t shortest = payload_bytes(setup.codec, d / setup.servers);
   const auto push = [=](PeerId from, std::uint32_t part, std::size_t bytes) {
     return from < setup.peers && part == 0 && (bytes == longest || bytes == shortest);
   };
   const auto pull = [=](PeerId from, std::uint32_t part, std::size_t bytes) {
-    return from >= setup.peers && part == 0 && bytes == shard(setup, d, from).count * sizeof(float);
+    return from >= setup.peers && part == 0 &&
+           bytes == payload_bytes(models_codec(setup), shard(setup, d, from).count);
   };
-  return {{.kind = Kind::push, .most_bytes = longest, .fits = push, .keeps = pushes},
-          {.kind = Kind::pull, .most_bytes = longest, .fits = pull}};
+  return {
+      {.kind = Kind::push, .most_bytes = longest, .fits = push, .keeps = pushes},
+      {.kind = Kind::pull, .most_bytes = payload_bytes(models_codec(setup), count), .fits = pull}};
 }
 
 std::vector<Channel> queue_channels(const Setup& setup, std::size_t d) {
@@ -80,11 +83,26 @@ void ask(Peer& me) {
   for (const PeerId server : servers(*me.plan.setup)) me.send(server, Kind::push, nullptr, 1);
 }
 
+std::optional<Codec> models_codec(const Setup& setup) {
+  return setup.codec && setup.codec->dense() ? setup.codec : std::nullopt;
+}
+
 Task<> push(Peer& me, Vector v) {
-  for (const PeerId server : servers(*me.plan.setup)) {
-    const Payload part = co_await me.snapshot(v, shard(*me.plan.setup, me.replica.size(), server));
-    me.send(server, Kind::push, part);
+  const bool leaves_out = me.codec() && !me.codec()->dense();
+  const Vector owed = leaves_out ? me.vector("owed") : v;
+  if (leaves_out) {
+    co_await me.axpby(1, owed, 1, v);
+    co_await me.copy(v, owed);
   }
+  for (const PeerId server : servers(*me.plan.setup)) {
+    const Range r = shard(*me.plan.setup, me.replica.size(), server);
+    const Payload part = co_await me.encode(v, r, me.codec());
+    me.send(server, Kind::push, part);
+    if (!leaves_out) continue;
+    const Payload pushed = co_await me.decode(part, r.count, me.codec());
+    co_await me.load(v, r, pushed);
+  }
+  if (leaves_out) co_await me.axpby(-1, v, 1, owed);
 }
 
 Task<std::optional<Round>> pull(Peer& me, Vector v) {
@@ -93,7 +111,8 @@ Task<std::optional<Round>> pull(Peer& me, Vector v) {
     const std::optional<Message> part = co_await me.receive(server, Kind::pull);
     if (!part) co_return std::nullopt;
     const Range r = shard(*me.plan.setup, me.replica.size(), server);
-    co_await me.load(v, r, part->payload);
+    const Payload floats = co_await me.decode(part->payload, r.count, models_codec(*me.plan.setup));
+    co_await me.load(v, r, floats);
     newest = std::max(newest, part->round);
   }
   co_return newest;
@@ -111,18 +130,24 @@ Range whole(const Peer& me) {
   return {0, me.replica.size()};
 }
 
-Task<bool> sound(Peer& me, Message push) {
+Task<Payload> sound(Peer& me, Message push) {
   // Another server's part may have another length: the channel does not know whose this is.
-  bool counts = push.payload && push.payload->size() == me.replica.size() * sizeof(float);
-  if (!counts) co_return false;
+  const Payload floats = co_await me.decode(push.payload, me.replica.size(), me.codec());
+  if (!floats) co_return nullptr;
+  bool finite = true;
   co_await me.compute(static_cast<double>(me.replica.size()),
-                      [&] { counts = all_finite(push.payload->floats()); });
-  if (!counts) me.journal.note(event::NotFiniteCame{me.round, push.from, 1, 0});
-  co_return counts;
+                      [&] { finite = all_finite(floats->floats()); });
+  if (finite) co_return floats;
+  me.journal.note(event::NotFiniteCame{me.round, push.from, 1, 0});
+  co_return nullptr;
+}
+
+Task<Payload> model(Peer& me, Vector v) {
+  return me.encode(v, whole(me), models_codec(*me.plan.setup));
 }
 
 Task<> answer(Peer& me, const Message& push, Vector v) {
-  const Payload part = co_await me.snapshot(v, whole(me));
+  const Payload part = co_await model(me, v);
   me.send(push.from, Kind::pull, part, 0, push.number);
 }
 
@@ -137,8 +162,8 @@ Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most) {
       continue;
     }
     Message push = *next.message;
-    const bool counts = co_await sound(me, push);
-    if (!counts) push.payload = nullptr;
+    const Payload floats = co_await sound(me, push);
+    push.payload = floats;
     pushes.insert_or_assign(push.from, std::move(push));
   }
   co_return pushes;
@@ -164,7 +189,7 @@ Task<> serve_mean(Peer& me, std::size_t most) {
       co_await me.scale(Vector::g, 1.0F / static_cast<float>(count));
       co_await me.step_local();
     }
-    const Payload x = co_await me.snapshot(Vector::x, whole(me));
+    const Payload x = co_await model(me, Vector::x);
     for (const auto& [worker, push] : pushes) me.send(worker, Kind::pull, x, 0, push.number);
   }
 }

@@ -43,8 +43,12 @@ std::vector<Channel> server_channels(const Setup& setup, std::size_t d, Keeps pu
 std::vector<Channel> queue_channels(const Setup& setup, std::size_t d);  ///< with pushes in a queue
 
 // Of those that train.
-/// To each server its part of v.
+/// To each server its part of v, in the fleet's codec. Of one that leaves elements out v becomes
+/// what was pushed, and the next push makes up for the rest: Karimireddy, Rebjock, Stich & Jaggi
+/// 2019, arXiv:1901.09847, Algorithm 2, of the gradients.
 Task<> push(Peer& me, Vector v);
+/// What models travel in: those codecs leave elements out which nobody could make up for.
+std::optional<Codec> models_codec(const Setup& setup);
 /// A push of nothing, as part 1, where the channel allows it: it asks for the model.
 void ask(Peer& me);
 /// The newest of what the servers answer to that: v, and their round. Nothing: one of them has
@@ -58,15 +62,17 @@ bool more_pushes(const Peer& me);
 bool someone_trains(const Peer& me);
 /// All of its vector.
 Range whole(const Peer& me);
-/// Whether a push is a vector of this server's length and finite; else it must count nowhere. What
-/// is not finite is said.
-Task<bool> sound(Peer& me, Message push);
+/// The floats of a push. Null: it is no vector of this server's length, or not finite, and must
+/// count nowhere. What is not finite is said.
+Task<Payload> sound(Peer& me, Message push);
 /// Answers a push with v.
 Task<> answer(Peer& me, const Message& push, Vector v);
+/// v as models travel.
+Task<Payload> model(Peer& me, Vector v);
 /// One push of each of `most` peers that train, by peer: of as many as there still are, and of
 /// those that came within faults.deadline of one another. A push of an earlier round than this one
-/// came too late: it is answered with x, and does not count. One that is not sound has lost its
-/// payload.
+/// came too late: it is answered with x, and does not count. The payload of one that is sound is
+/// its floats; the others have lost theirs.
 Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most);
 /// v <- the sum of those that count, ascending by peer; how many they are. Of none: v is as it was.
 Task<std::size_t> sum(Peer& me, Vector v, const std::map<PeerId, Message>& pushes);

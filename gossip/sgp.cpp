@@ -33,30 +33,39 @@ Task<> step(Peer& me, Vector u, Vector before) {
   co_await me.axpby(-1, before, 1, u);
 }
 
-/// What is sent is given away at once.
+/// What is sent is given away at once. What a codec has left out of it stays here: for each
+/// receiver u keeps what it gave less what they decode.
+Task<> keep_the_rest(Peer& me, Payload sent, std::size_t receivers, Vector u) {
+  const Range all{0, me.replica.size()};
+  const Payload given = co_await me.snapshot(u, all);
+  const Payload taken = co_await me.decode(sent, all.count, me.codec());
+  co_await me.compute(4.0 * static_cast<double>(all.count), [&] {
+    me.replica.add_flow(u, all, static_cast<float>(receivers), *given, *taken);
+  });
+}
+
 Task<> push(Peer& me, Pushes& pushes, Vector u, double& w) {
   std::vector<PeerId> receivers = row(me, me.round).receivers;
   std::erase_if(receivers, [&](PeerId j) { return !me.here(j); });
   const double share = 1.0 / (1.0 + static_cast<double>(receivers.size()));
   co_await me.scale(u, static_cast<float>(share));
   w = static_cast<double>(static_cast<float>(w * share));  // as it travels
-  co_await pushes.send(receivers, u, w);
+  const Payload sent = co_await pushes.send(receivers, u, w);
+  if (me.codec()) co_await keep_the_rest(me, sent, receivers.size(), u);
 }
 
 /// A weight comes from another peer's division, so it is in (0, n].
-bool counts(const Peer& me, const Push& push) {
-  return *push.number > 0 && *push.number <= me.plan.setup->peers &&
-         all_finite(push.vector->floats());
+bool is_weight(double number, PeerId peers) {
+  return number > 0 && number <= peers;
 }
 
 Task<> take(Peer& me, Pushes& pushes, Round until, Vector u, double& w) {
   while (const auto taken = pushes.take(until)) {
-    bool sound = true;
-    co_await me.compute(static_cast<double>(me.replica.size()),
-                        [&] { sound = counts(me, taken->push); });
-    if (sound) co_await me.add(u, {0, me.replica.size()}, taken->push.vector);
-    if (sound) w += *taken->push.number;
-    if (!sound) me.journal.note(event::NotFiniteCame{me.round, taken->from, 1, 0});
+    const Payload mass = co_await pushes.sound(*taken);
+    if (!mass || !is_weight(*taken->push.number, me.plan.setup->peers)) continue;
+    const Range all{0, me.replica.size()};
+    co_await me.add(u, all, mass);
+    w += *taken->push.number;
   }
 }
 
@@ -87,7 +96,7 @@ Task<> sgp(Peer& me) {
 }
 
 std::vector<Channel> channels(const Setup& setup, std::size_t d) {
-  return push_channels(d, ahead(setup));
+  return push_channels(setup, d, ahead(setup));
 }
 
 std::string objection(const Setup& setup, const MixingMatrix* w) {
@@ -103,6 +112,7 @@ extern const AlgorithmRow sgp_row{
     .kind = "sgp",
     .run = sgp,
     .mixes = true,
+    .codecs = Codecs::dense,
     .channels = channels,
     .options = options,
     .objection = objection,

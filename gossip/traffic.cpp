@@ -40,29 +40,29 @@ Piece part_of(const Traffic& traffic, std::size_t d, std::uint32_t part) {
   return {part / each, {begin, std::min(most, d - begin)}};
 }
 
-std::size_t payload_bytes(const Traffic& traffic, std::size_t count) {
-  return traffic.codec ? traffic.codec->bytes(count) : count * sizeof(float);
+std::size_t payload_bytes(const std::optional<Codec>& codec, std::size_t count) {
+  return codec ? codec->bytes(count) : count * sizeof(float);
 }
 
 std::size_t exchange_bytes(const Traffic& traffic, std::size_t d) {
   std::size_t bytes = 0;
   for (std::uint32_t part = 0; part < parts_of(traffic, d); ++part)
-    bytes += payload_bytes(traffic, part_of(traffic, d, part).range.count);
+    bytes += payload_bytes(traffic.codec, part_of(traffic, d, part).range.count);
   return bytes;
 }
 
 std::size_t most_payload_bytes(const Traffic& traffic, std::size_t d) {
-  return payload_bytes(traffic, std::min(d, most_values(traffic)));
+  return payload_bytes(traffic.codec, std::min(d, most_values(traffic)));
 }
 
-bool is_payload(const Traffic& traffic, const Buffer& payload, std::size_t count) {
-  if (!traffic.codec) return payload.size() == count * sizeof(float);
-  return is_encoding(*traffic.codec, {payload.data(), payload.size()}, count);
+bool is_payload(const std::optional<Codec>& codec, const Buffer& payload, std::size_t count) {
+  if (!codec) return payload.size() == count * sizeof(float);
+  return is_encoding(*codec, {payload.data(), payload.size()}, count);
 }
 
-void decode(const Traffic& traffic, const Buffer& payload, Buffer& out) {
-  if (traffic.codec) {
-    decode(*traffic.codec, {payload.data(), payload.size()}, out.floats());
+void decode(const std::optional<Codec>& codec, const Buffer& payload, Buffer& out) {
+  if (codec) {
+    decode(*codec, {payload.data(), payload.size()}, out.floats());
   } else {
     std::memcpy(out.data(), payload.data(), payload.size());
   }

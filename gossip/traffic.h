@@ -54,16 +54,16 @@ struct Piece {
 /// In how many parts an exchange of vectors of length d travels, and which.
 std::uint32_t parts_of(const Traffic& traffic, std::size_t d);
 Piece part_of(const Traffic& traffic, std::size_t d, std::uint32_t part);
-/// Of `count` values as they travel.
-std::size_t payload_bytes(const Traffic& traffic, std::size_t count);
+/// Of `count` values as they travel, in a codec or as floats.
+std::size_t payload_bytes(const std::optional<Codec>& codec, std::size_t count);
 /// Of a whole exchange, one way, and of its largest part.
 std::size_t exchange_bytes(const Traffic& traffic, std::size_t d);
 std::size_t most_payload_bytes(const Traffic& traffic, std::size_t d);
 /// Whether this can be what travels of so many values.
-bool is_payload(const Traffic& traffic, const Buffer& payload, std::size_t count);
+bool is_payload(const std::optional<Codec>& codec, const Buffer& payload, std::size_t count);
 
 /// out <- the floats of what travelled.
-void decode(const Traffic& traffic, const Buffer& payload, Buffer& out);
+void decode(const std::optional<Codec>& codec, const Buffer& payload, Buffer& out);
 /// min(1, clip / ||theirs - ours||): the same bits at both ends.
 float clip_factor(const Traffic& traffic, const Buffer& theirs, const Buffer& ours);
 

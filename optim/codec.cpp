@@ -43,16 +43,29 @@ std::size_t blocks_of(std::size_t n) {
   return (n + int8_block - 1) / int8_block;
 }
 
+void encode_int8_block(std::span<const float> values,
+                       std::span<std::byte> codes,
+                       std::span<std::byte> scales,
+                       std::size_t b) {
+  const auto n = static_cast<std::uint32_t>(values.size());
+  std::uint32_t largest = 0;
+  std::uint32_t seed = 0;
+  for (std::uint32_t k = 0; k < n; ++k) {
+    largest = std::max(largest, magnitude(values[k]));
+    seed += int8_seed_of(values[k], k);
+  }
+  const float scale = int8_scale(largest);
+  put<float>(scales, b, scale);
+  for (std::uint32_t k = 0; k < n; ++k)
+    put(codes, k, to_int8(values[k], scale, int8_draw(seed, k)));
+}
+
 void encode_int8(std::span<const float> values, std::span<std::byte> out) {
   const std::span<std::byte> codes = out.subspan(blocks_of(values.size()) * sizeof(float));
   for (std::size_t b = 0; b < blocks_of(values.size()); ++b) {
     const std::size_t from = b * int8_block;
     const std::size_t end = std::min(from + int8_block, values.size());
-    std::uint32_t largest = 0;
-    for (std::size_t k = from; k < end; ++k) largest = std::max(largest, magnitude(values[k]));
-    const float scale = int8_scale(largest);
-    put<float>(out, b, scale);
-    for (std::size_t k = from; k < end; ++k) put(codes, k, to_int8(values[k], scale));
+    encode_int8_block(values.subspan(from, end - from), codes.subspan(from), out, b);
   }
 }
 

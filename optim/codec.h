@@ -16,10 +16,13 @@ namespace gv {
 /// - bf16: |x - x'| <= 2^-8 |x| for normal x; at the top of the range it rounds to infinity.
 ///   Kalamkar et al. 2019, "A study of BFLOAT16 for deep learning training", arXiv:1905.12322.
 ///   2 bytes each.
-/// - int8: in blocks of 256, |x - x'| <= max|block| / 254 (1 + 2^-14); below max|block| = 2^-119
-///   within max|block|. A block with a value that is not finite becomes NaN, so that mixing refuses
-///   it. Dettmers et al. 2022, "8-bit optimizers via block-wise quantization", arXiv:2110.02861
-///   (linear codes here, theirs are dynamic). A float32 per block, then a byte each.
+/// - int8: in blocks of 256, |x - x'| <= max|block| / 127 (1 + 2^-14), and about 0 on average;
+///   below max|block| = 2^-119 within max|block|. Each is rounded up or down by a draw from the
+///   block's values, up as often as it is nearer to there: stochastic rounding, Alistarh et al.
+///   2017, "QSGD", arXiv:1610.02132; the same values are always rounded alike. A block with a value
+///   that is not finite becomes NaN, so that mixing refuses it. Dettmers et al. 2022, "8-bit
+///   optimizers via block-wise quantization", arXiv:2110.02861 (linear codes here, theirs are
+///   dynamic). A float32 per block, then a byte each.
 /// - top_k: the k largest by |x|, ties to the lower index, exactly; the others become 0:
 ///   |x - x'|^2 <= (1 - k/n) |x|^2 over the vector. Stich, Cordonnier & Jaggi 2018, "Sparsified SGD
 ///   with memory", arXiv:1809.07599, definition 2.1. NaN and infinity are the largest. 8 bytes each

@@ -70,13 +70,30 @@ constexpr float int8_scale(std::uint32_t largest) {
   return std::bit_cast<float>(largest) / 127.0F;
 }
 
-/// x / scale to the nearest integer, ties to even, within +-127; 0 where the scale is 0 or NaN.
-constexpr std::int8_t to_int8(float x, float scale) {
+/// What value x at place k of a block adds to the block's seed. The sum wraps around, and is the
+/// same in every order.
+constexpr std::uint32_t int8_seed_of(float x, std::uint32_t k) {
+  return std::bit_cast<std::uint32_t>(x) * (2 * k + 1);
+}
+
+/// A number in (0, 1), drawn for place k: an odd multiple of 1 / 512. (The last steps of
+/// MurmurHash3, by A. Appleby.)
+constexpr float int8_draw(std::uint32_t seed, std::uint32_t k) {
+  std::uint32_t h = seed + k * 0x9E37'79B9U;
+  h = (h ^ h >> 16) * 0x85EB'CA6BU;
+  h = (h ^ h >> 13) * 0xC2B2'AE35U;
+  return static_cast<float>(h >> 24) * 0x1p-8F + 0x1p-9F;
+}
+
+/// x / scale rounded down or up to an integer, within +-127: up as often as it is nearer to there,
+/// where `draw` is uniform, so that it is right on average. A whole number stays one. 0 where the
+/// scale is 0 or NaN.
+constexpr std::int8_t to_int8(float x, float scale, float draw) {
   if (!(scale > 0)) return 0;
-  constexpr float whole = 0x1.8p23F;  // its last place is 1: a sum is rounded to an integer
-  const float rounded = (x / scale + whole) - whole;
-  const float low = rounded < -127.0F ? -127.0F : rounded;
-  return static_cast<std::int8_t>(low > 127.0F ? 127.0F : low);
+  const float quotient = x / scale;
+  const float low = quotient < -127.0F ? -127.0F : quotient;
+  const float within = low > 127.0F ? 127.0F : low;
+  return static_cast<std::int8_t>(static_cast<std::int32_t>(within + (draw + 128.0F)) - 128);
 }
 
 /// scale times code, within the greatest floats; NaN, always the same, where the scale is not

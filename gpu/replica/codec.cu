@@ -43,12 +43,25 @@ __device__ std::uint32_t block_max(std::uint32_t mine) {
   return most[0];
 }
 
+/// A sum of integers that wraps around, as well.
+__device__ std::uint32_t block_sum(std::uint32_t mine) {
+  __shared__ std::uint32_t sums[block_threads];
+  sums[threadIdx.x] = mine;
+  __syncthreads();
+  for (unsigned half = block_threads / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+    __syncthreads();
+  }
+  return sums[0];
+}
+
 __global__ void encode_int8_kernel(const float* v, std::size_t n, float* scales, std::int8_t* out) {
   const std::size_t k = thread_index();
   const float x = k < n ? v[k] : 0.0F;
   const float scale = int8_scale(block_max(magnitude(x)));
   if (threadIdx.x == 0) scales[blockIdx.x] = scale;
-  if (k < n) out[k] = to_int8(x, scale);
+  const std::uint32_t seed = block_sum(int8_seed_of(x, threadIdx.x));
+  if (k < n) out[k] = to_int8(x, scale, int8_draw(seed, threadIdx.x));
 }
 
 __global__ void decode_int8_kernel(const float* scales,

@@ -37,7 +37,7 @@ class AlgorithmReader : Readers {
     if (const AlgorithmRow* row = find_algorithm(fleet_.algorithm, fleet_.order)) {
       for (const Option& option : row->options)
         read_option(option, map.take(std::string(option.name)));
-      if (row->codecs != Codecs::none) read_codec(*row, map.take("codec"));
+      read_codec(*row, map.take("codec"));
     }
     map.finish();
     add_servers(fleet_);
@@ -48,6 +48,11 @@ class AlgorithmReader : Readers {
  private:
   void read_codec(const AlgorithmRow& row, const Value* value) {
     if (value == nullptr) return;
+    if (row.codecs == Codecs::none)
+      source_.error(*value,
+                    fmt::format("{} sends its vectors as floats and takes no codec: `grapevine "
+                                "algorithms` says which methods do",
+                                row.kind));
     MapReader map(source_, value, "algorithm.codec", true);
     std::string kind = codec_words()[0];
     const Value* word = map.take("kind");
@@ -59,8 +64,8 @@ class AlgorithmReader : Readers {
       source_.error(
           *value,
           fmt::format(
-              "`{}` loses most of a vector, and {} never makes up for it: take `choco-sgd` or "
-              "`deep-squeeze`, or `codec: int8`",
+              "`{}` loses most of a vector, and {} never makes up for it: take `choco-sgd`, "
+              "`deep-squeeze` or `parameter-server`, or `codec: int8`",
               kind,
               row.kind));
     map.finish();

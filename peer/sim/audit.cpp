@@ -53,8 +53,8 @@ std::vector<float> Audit::flow(
   const std::size_t n = piece.range.count;
   Buffer theirs(n * sizeof(float));
   Buffer ours(n * sizeof(float));
-  decode(traffic, *s.theirs, theirs);
-  decode(traffic, *s.ours, ours);
+  decode(traffic.codec, *s.theirs, theirs);
+  decode(traffic.codec, *s.ours, ours);
   if (traffic.running) {
     const auto add = [&](std::vector<float>& sum, Buffer& increment) {
       sum.resize(std::max(sum.size(), piece.range.begin + n));

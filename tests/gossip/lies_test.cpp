@@ -112,7 +112,7 @@ TEST_F(LiedTo, AnAnswerThatOurQuestionCrossedOneThatNeverWas) {
 TEST_F(LiedTo, PushesWithoutEndAreNotKept) {
   Plan plan = ring_plan();
   plan.setup = std::make_shared<gv::Setup>(gv::Setup{.peers = 3});
-  plan.channels = push_channels(2, 4);
+  plan.channels = push_channels(*plan.setup, 2, 4);
   plan.links = {1, 2};
   make(2, plan);
   Pushes pushes(*peer, 4);

@@ -167,7 +167,7 @@ constexpr Wrong training[] = {
     {"attackers: { count: 4 }\n", ":5:12", "leave nobody to train", ""},
     {"attackers: { count: 1, kind: alien }\n", ":5:30", "not one of sign-flip", "alie"},
     {"algorithm: { kind: d-psgd, codec: top-k }\n", ":5:35", "never makes up for it", ""},
-    {"algorithm: { kind: local-sgd, codec: int8 }\n", ":5:31", "unknown key `codec`", ""},
+    {"algorithm: { kind: local-sgd, codec: int8 }\n", ":5:38", "takes no codec", ""},
     {"version: 1\npeers: 4\nstop: { rounds: 1 }\ndata: { kind: idx, dir: nowhere }\n",
      ":4:25",
      "no such folder",
