@@ -164,7 +164,9 @@ Task<bool> reduce(Peer& me, Group group, Vector v, std::optional<Codec> codec) {
 }
 
 Task<bool> broadcast(Peer& me, Group group, Vector v, std::optional<Codec> codec) {
-  for (std::uint32_t part = 0; part < me.pieces() && group.size() > 1; ++part) {
+  // Who is alone rounds v as the first member of any other group does.
+  const bool changes = group.size() > 1 || codec;
+  for (std::uint32_t part = 0; part < me.pieces() && changes; ++part) {
     const bool done = co_await broadcast(me, group, v, me.piece(part), codec);
     if (!done) co_return false;
   }

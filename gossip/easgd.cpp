@@ -31,46 +31,67 @@ constexpr Option options[] = {
      .whole = true,
      .help = "steps in a round"}};
 
+/// v <- v + alpha (theirs - count ours), of what both ends have sent, where theirs is the sum of so
+/// many. So what one gains the other loses, in a codec too.
+Task<> draw(Peer& me, Vector v, float alpha, Vector theirs, float count, Vector ours) {
+  co_await me.axpby(alpha, theirs, 1, v);
+  co_await me.axpby(-alpha * count, ours, 1, v);
+}
+
 Task<> work(Peer& me) {
+  const Vector sent = me.vector("sent");
   const Vector centre = me.vector("centre");
   const auto alpha = static_cast<float>(me.number("alpha"));
   const auto tau = static_cast<Round>(me.number("tau"));
   for (; me.running(); co_await me.end_round()) {
     co_await me.gradient();  // at x_i, before it is drawn
-    co_await push(me, Vector::x);
+    co_await me.copy(Vector::x, sent);
+    co_await push(me, sent);
     const std::optional<Round> pulled = co_await pull(me, centre);
     if (!pulled) co_return;
-    co_await me.axpby(alpha, centre, 1 - alpha, Vector::x);
+    co_await draw(me, Vector::x, alpha, centre, 1, sent);
     co_await me.step_local();
     for (Round t = 1; t < tau; ++t) co_await me.plain_step();
   }
 }
 
-/// x~ <- (1 - m alpha) x~ + alpha sum_i x_i over the m workers of the round.
+/// The centre, and sent <- what the worker makes of it.
+Task<Payload> centre_of(Peer& me, Vector sent) {
+  const Payload centre = co_await model(me, Vector::x);
+  const Payload floats =
+      co_await me.decode(centre, me.replica.size(), models_codec(*me.plan.setup));
+  co_await me.load(sent, whole(me), floats);
+  co_return centre;
+}
+
+/// x~ <- x~ + alpha sum_i (x_i - x~) over the m workers of the round.
 Task<> serve_together(Peer& me) {
+  const Vector sent = me.vector("sent");
   const Vector theirs = me.vector("theirs");
   const auto alpha = static_cast<float>(me.number("alpha"));
   for (; me.running(); co_await me.end_round()) {
     const std::map<PeerId, Message> pushes = co_await collect(me, me.plan.setup->peers);
     if (pushes.empty()) co_return;
-    const Payload centre = co_await model(me, Vector::x);
+    const Payload centre = co_await centre_of(me, sent);
     for (const auto& [worker, push] : pushes) me.send(worker, Kind::pull, centre, 0, push.number);
     const std::size_t m = co_await sum(me, theirs, pushes);
-    if (m > 0) co_await me.axpby(alpha, theirs, 1 - alpha * static_cast<float>(m), Vector::x);
+    if (m > 0) co_await draw(me, Vector::x, alpha, theirs, static_cast<float>(m), sent);
   }
 }
 
 Task<> serve_each(Peer& me) {
+  const Vector sent = me.vector("sent");
   const Vector theirs = me.vector("theirs");
   const auto alpha = static_cast<float>(me.number("alpha"));
   while (more_pushes(me)) {
     const Next next = co_await me.next(Kind::push);
     if (!next.message) continue;
-    co_await answer(me, *next.message, Vector::x);
+    const Payload centre = co_await centre_of(me, sent);
+    me.send(next.message->from, Kind::pull, centre, 0, next.message->number);
     const Payload floats = co_await sound(me, *next.message);
     if (floats) {
       co_await me.load(theirs, whole(me), floats);
-      co_await me.axpby(alpha, theirs, 1 - alpha, Vector::x);
+      co_await draw(me, Vector::x, alpha, theirs, 1, sent);
     }
     co_await count(me, 1);
   }

@@ -10,7 +10,8 @@
 // each neighbour goes the sum of what came from all others, m_ij = x_i + sum_{q != j} m_qi, with
 // the number of models in it, and x_i = ((n - sum_j c_ji) x_i + sum_j m_ji) / n. Each model reaches
 // everybody after as many rounds as it has hops to go, and counts once. Who is late is represented
-// by what it sent last, who is lost by our own x. Memory of a peer: deg + 1 vectors. Per round and
+// by what it sent last, who is lost by our own x. Memory of a peer: deg + 1 vectors, in a codec
+// 2 deg + 1. Per round and
 // peer: deg messages out, 4 d deg bytes.
 
 namespace gv {
@@ -25,6 +26,23 @@ Heard heard_of(Peer& me, PeerId j) {
   return {me.replica.vector("heard", j), me.replica.scalar("models heard", j)};
 }
 
+/// To one neighbour. What a codec leaves out is in the next sum: else a step that is smaller than
+/// its last digit would never arrive.
+Task<> send(Peer& me, Pushes& pushes, PeerId to, Vector sum, double models) {
+  const std::vector<PeerId> receiver(1, to);
+  if (!me.codec()) {
+    co_await pushes.send(receiver, sum, models);
+    co_return;
+  }
+  const Vector left_out = me.replica.vector("left out", to);
+  co_await me.axpby(1, left_out, 1, sum);
+  const Payload sent = co_await pushes.send(receiver, sum, models);
+  const Range all{0, me.replica.size()};
+  const Payload heard = co_await me.decode(sent, all.count, me.codec());
+  co_await me.load(left_out, all, heard);
+  co_await me.axpby(1, sum, -1, left_out);
+}
+
 Task<> relay(Peer& me, Pushes& pushes, PeerId to, Vector out) {
   double models = 1;
   co_await me.copy(Vector::x, out);
@@ -34,8 +52,7 @@ Task<> relay(Peer& me, Pushes& pushes, PeerId to, Vector out) {
     co_await me.axpby(1, heard.sum, 1, out);
     models += heard.models;
   }
-  const std::vector<PeerId> receiver(1, to);
-  co_await pushes.send(receiver, out, models);
+  co_await send(me, pushes, to, out, models);
 }
 
 bool is_count(double models, PeerId peers) {

@@ -88,7 +88,8 @@ std::optional<Codec> models_codec(const Setup& setup) {
 }
 
 Task<> push(Peer& me, Vector v) {
-  const bool leaves_out = me.codec() && !me.codec()->dense();
+  const std::optional<Codec> codec = me.codec();
+  const bool leaves_out = codec && !codec->dense();
   const Vector owed = leaves_out ? me.vector("owed") : v;
   if (leaves_out) {
     co_await me.axpby(1, owed, 1, v);
@@ -96,10 +97,10 @@ Task<> push(Peer& me, Vector v) {
   }
   for (const PeerId server : servers(*me.plan.setup)) {
     const Range r = shard(*me.plan.setup, me.replica.size(), server);
-    const Payload part = co_await me.encode(v, r, me.codec());
+    const Payload part = co_await me.encode(v, r, codec);
     me.send(server, Kind::push, part);
-    if (!leaves_out) continue;
-    const Payload pushed = co_await me.decode(part, r.count, me.codec());
+    if (!codec) continue;
+    const Payload pushed = co_await me.decode(part, r.count, codec);
     co_await me.load(v, r, pushed);
   }
   if (leaves_out) co_await me.axpby(-1, v, 1, owed);

@@ -43,9 +43,9 @@ std::vector<Channel> server_channels(const Setup& setup, std::size_t d, Keeps pu
 std::vector<Channel> queue_channels(const Setup& setup, std::size_t d);  ///< with pushes in a queue
 
 // Of those that train.
-/// To each server its part of v, in the fleet's codec. Of one that leaves elements out v becomes
-/// what was pushed, and the next push makes up for the rest: Karimireddy, Rebjock, Stich & Jaggi
-/// 2019, arXiv:1901.09847, Algorithm 2, of the gradients.
+/// To each server its part of v. In a codec v becomes what the servers decode; of one that leaves
+/// elements out, the next push makes up for the rest: Karimireddy, Rebjock, Stich & Jaggi 2019,
+/// arXiv:1901.09847, Algorithm 2, of the gradients.
 Task<> push(Peer& me, Vector v);
 /// What models travel in: those codecs leave elements out which nobody could make up for.
 std::optional<Codec> models_codec(const Setup& setup);

@@ -31,12 +31,12 @@ inline Fleet quadratic_fleet(PeerId n,
   return fleet;
 }
 
-/// Eight peers on two machines with noisy, unlike gradients, in which this row can run.
-inline Fleet row_fleet(const AlgorithmRow& row) {
+/// Peers on two machines with noisy, unlike gradients, in which this row can run.
+inline Fleet row_fleet(const AlgorithmRow& row, PeerId n = 8) {
   std::string graph = "ring";
   if (row.kind == "relay-sgd") graph = "binary-tree";
   if (row.kind == "sgp") graph = "exponential";
-  Fleet fleet = quadratic_fleet(8, graph, std::string(row.kind), std::string(row.order));
+  Fleet fleet = quadratic_fleet(n, graph, std::string(row.kind), std::string(row.order));
   fleet.data.quadratic.dimension = 50;
   fleet.data.quadratic.spread = 1;
   if (row.kind != "sgp") fleet.weights = "lazy";
@@ -47,7 +47,7 @@ inline Fleet row_fleet(const AlgorithmRow& row) {
     fleet.model.kind = "logistic";
   }
   fleet.hosts = {{.name = "a"}, {.name = "b"}};
-  for (PeerId i = 0; i < 8; ++i) fleet.peers[i].host = std::string(1, i < 3 ? 'a' : 'b');
+  for (PeerId i = 0; i < n; ++i) fleet.peers[i].host = std::string(1, i < 3 * n / 8 ? 'a' : 'b');
   fleet.stop.rounds = 12;
   fleet.settings["every"] = 4;
   for (const std::uint32_t local_steps : {3U, 1U}) {
@@ -65,6 +65,17 @@ inline std::vector<const AlgorithmRow*> synchronous_rows() {
   std::vector<const AlgorithmRow*> rows;
   std::ranges::copy_if(algorithms(), std::back_inserter(rows), &AlgorithmRow::synchronous);
   return rows;
+}
+
+/// Those that a row takes.
+inline std::vector<Codec> codecs_of(const AlgorithmRow& row) {
+  std::vector<Codec> codecs;
+  for (const std::string& word : codec_words()) {
+    const Codec codec{.kind = codec_kind(word), .fraction = 0.1};
+    const bool takes = row.codecs == Codecs::all || (row.codecs == Codecs::dense && codec.dense());
+    if (takes) codecs.push_back(codec);
+  }
+  return codecs;
 }
 
 /// "all_reduce_ring", for the name of a test.

@@ -146,6 +146,23 @@ TEST_P(BitsOfRow, HasTheSameBitsOverTcpAndInVirtualTime) {
   }
 }
 
+/// Powers of two where nothing else will do.
+TEST_P(BitsOfRow, HasThemInFleetsOfOtherSizes) {
+  const bool doubles = GetParam()->order == "doubling";
+  for (const PeerId n : {doubles ? 4U : 3U, doubles ? 16U : 9U})
+    expect_same_bits(row_fleet(*GetParam(), n));
+}
+
+TEST_P(BitsOfRow, HasThemInEveryCodec) {
+  for (const Codec& codec : codecs_of(*GetParam())) {
+    SCOPED_TRACE(to_string(codec));
+    Fleet fleet = row_fleet(*GetParam());
+    fleet.data.quadratic.dimension = 1000;
+    fleet.codec = codec;
+    expect_same_bits(fleet);
+  }
+}
+
 TEST_P(BitsOfRow, HasThemWhateverBecomesOfConnections) {
   Fleet file = row_fleet(*GetParam());
   file.data.quadratic.dimension = 500;
