@@ -3,6 +3,7 @@
 
 #include "gossip/registry.h"
 #include "gossip/servers.h"
+#include "gossip/supply.h"
 
 // Federated averaging. McMahan, Moore, Ramage, Hampson & Aguera y Arcas, "Communication-efficient
 // learning of deep networks from decentralized data", AISTATS 2017, arXiv:1602.05629, Algorithm 1.
@@ -103,7 +104,7 @@ std::string objection(const Setup& setup, const MixingMatrix*) {
            " peers that draws nobody: take 1 / n at least";
   if (setup.local_steps != 1)
     return "fedavg counts its steps by `epochs`: train.local_steps must be 1";
-  return "";
+  return own_samples_objection(setup);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "gossip/beside.h"
 #include "gossip/registry.h"
 #include "gossip/servers.h"
+#include "gossip/supply.h"
 
 // FlexRR. Harlap, Cui, Dai, Wei, Ganger, Gibbons, Gibson & Xing, "Addressing the straggler problem
 // for iterative convergent parallel ML", SoCC 2016: a worker that has finished its share of a round
@@ -202,7 +203,7 @@ std::vector<PeerId> links(const Setup& setup, PeerId i) {
 }
 
 std::string objection(const Setup& setup, const MixingMatrix*) {
-  if (setup.local_steps == 1) return "";
+  if (setup.local_steps == 1) return own_samples_objection(setup);
   return "the servers of flexrr take every gradient: train.local_steps must be 1";
 }
 

@@ -1,4 +1,5 @@
 #include "gossip/registry.h"
+#include "gossip/supply.h"
 
 // Hogwild!. Niu, Recht, Re & Wright, "Hogwild!: a lock-free approach to parallelizing stochastic
 // gradient descent", NIPS 2011, arXiv:1106.5730, Algorithm 1: the threads of one process take their
@@ -33,7 +34,7 @@ std::string objection(const Setup& setup, const MixingMatrix*) {
       setup.optimizer.weight_decay != 0)
     return "hogwild takes plain steps, since anything else would touch all of x: take "
            "`train.optimizer: { kind: sgd }` without momentum and weight_decay";
-  return "";
+  return own_samples_objection(setup);
 }
 
 }  // namespace

@@ -68,6 +68,15 @@ const AlgorithmRow* find_algorithm(std::string_view kind, std::string_view order
   return nullptr;
 }
 
+std::string objection_to(const AlgorithmRow& row, const Setup& setup, const MixingMatrix* w) {
+  if (setup.push_sum && row.mixes && row.promise != Promise::push_sum)
+    return fmt::format(
+        "{} averages by a doubly stochastic W, and `weights: push-sum` makes none: take "
+        "`sgp`, or weights such as `metropolis`",
+        row.kind);
+  return row.objection != nullptr ? row.objection(setup, w) : "";
+}
+
 std::string text_of(const Option& option, double value) {
   if (!option.words.empty()) return std::string(option.words[static_cast<std::size_t>(value)]);
   return fmt::format("{:g}", value);

@@ -54,7 +54,7 @@ struct AlgorithmRow {
   std::vector<Channel> (*channels)(const Setup&, std::size_t d) = nullptr;
   std::span<const Option> options{};
   /// Why it cannot run in this fleet, and the nearest thing that can; "" when it can. w: null where
-  /// W changes with the round. Null: it always can.
+  /// W changes with the round, or there is none (Setup::push_sum). Null: it always can.
   std::string (*objection)(const Setup&, const MixingMatrix* w) = nullptr;
   /// What peer i steps by, where the fleet file's train.optimizer is `usual`; null: that.
   OptimizerSpec (*optimizer)(OptimizerSpec usual, const Setup&, PeerId i) = nullptr;
@@ -74,6 +74,9 @@ struct AlgorithmRow {
 std::span<const AlgorithmRow* const> algorithms();
 /// Null when there is none. An empty order takes the first row of that kind.
 const AlgorithmRow* find_algorithm(std::string_view kind, std::string_view order);
+
+/// Why this row cannot run in a fleet, whatever it is that speaks against it; "" when it can.
+std::string objection_to(const AlgorithmRow& row, const Setup& setup, const MixingMatrix* w);
 
 /// x, in the fleet's codec.
 Traffic encoded(const Setup& setup);

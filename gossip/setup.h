@@ -57,6 +57,7 @@ struct Setup {
   Settings settings{};
   std::optional<Codec> codec{};  ///< of what travels; none: floats
   bool scheduled = false;        ///< W changes with the round
+  bool push_sum = false;  ///< there is no W: each divides what it holds among those who hear it
   /// Whether threads may take steps of the model on one x without a lock: Objective::descend.
   bool shares_descent = false;
 };

@@ -1,14 +1,17 @@
+#include <algorithm>
+
 #include "gossip/pushes.h"
 #include "gossip/registry.h"
 
 // Stochastic gradient push. Assran, Loizou, Ballas & Rabbat, "Stochastic gradient push for
 // distributed deep learning", ICML 2019, arXiv:1811.10792, Algorithm 1; with `overlap` tau,
 // Algorithm 2: what others pushed in round t counts in round t + tau, or when it comes. On directed
-// graphs. A peer holds a mass u and a weight w, both of which it divides evenly among itself and
-// its receivers; its model is x = u / w. The sums of u and of w over the fleet, with what is under
-// way, stay what they are: what comes late counts when it comes. What was on its way to a peer that
-// dies goes with it, of u and of w alike, and so does what a checkpoint finds under way. Memory of
-// a peer: 3 vectors. Per round and peer: out-degree messages, of 4 d bytes each.
+// graphs, whatever their degrees (`weights: push-sum`). A peer holds a mass u and a weight w, both
+// of which it divides evenly among itself and its receivers; its model is x = u / w. The sums of u
+// and of w over the fleet, with what is under way, stay what they are: what comes late counts when
+// it comes. What was on its way to a peer that dies goes with it, of u and of w alike, and so does
+// what a checkpoint finds under way. Memory of a peer: 3 vectors. Per round and peer: out-degree
+// messages, of 4 d bytes each.
 
 namespace gv {
 namespace {
@@ -24,13 +27,15 @@ Neighborhood row(const Peer& me, Round round) {
   return me.plan.schedule ? me.plan.schedule->row(round, me.plan.id) : me.plan.neighborhood;
 }
 
-/// x - gamma g, and u by as much.
-Task<> step(Peer& me, Vector u, Vector before) {
+/// x - gamma g, and u by as much, which moves u / w by gamma / w: a peer that has heard of nobody
+/// for long, and has little weight left, takes smaller steps, of 4 gamma at the most.
+Task<> step(Peer& me, Vector u, Vector before, double w) {
+  const auto part = static_cast<float>(std::min(1.0, 4 * w));
   co_await me.gradient();
   co_await me.copy(Vector::x, before);
   co_await me.step_local();
-  co_await me.axpby(1, Vector::x, 1, u);
-  co_await me.axpby(-1, before, 1, u);
+  co_await me.axpby(part, Vector::x, 1, u);
+  co_await me.axpby(-part, before, 1, u);
 }
 
 /// What is sent is given away at once. What a codec has left out of it stays here: for each
@@ -44,9 +49,19 @@ Task<> keep_the_rest(Peer& me, Payload sent, std::size_t receivers, Vector u) {
   });
 }
 
+/// A peer that hears of nobody for long would divide its weight until nothing is left of it: below
+/// this it gives nothing away, and says so by a weight of 0.
+constexpr double least_weight = 0x1p-40;
+
 Task<> push(Peer& me, Pushes& pushes, Vector u, double& w) {
   std::vector<PeerId> receivers = row(me, me.round).receivers;
   std::erase_if(receivers, [&](PeerId j) { return !me.here(j); });
+  if (w < least_weight) {
+    const Vector nothing = me.vector("before");
+    co_await me.scale(nothing, 0);
+    co_await pushes.send(receivers, nothing, 0);
+    co_return;
+  }
   const double share = 1.0 / (1.0 + static_cast<double>(receivers.size()));
   co_await me.scale(u, static_cast<float>(share));
   w = static_cast<double>(static_cast<float>(w * share));  // as it travels
@@ -54,7 +69,7 @@ Task<> push(Peer& me, Pushes& pushes, Vector u, double& w) {
   if (me.codec()) co_await keep_the_rest(me, sent, receivers.size(), u);
 }
 
-/// A weight comes from another peer's division, so it is in (0, n].
+/// A weight comes from another peer's division, so it is in (0, n]; 0: nothing was given.
 bool is_weight(double number, PeerId peers) {
   return number > 0 && number <= peers;
 }
@@ -85,7 +100,7 @@ Task<> sgp(Peer& me) {
   }
   Pushes pushes(me, ahead(*me.plan.setup));
   for (; me.running(); co_await me.end_round()) {
-    co_await step(me, u, before);
+    co_await step(me, u, before, w);
     co_await push(me, pushes, u, w);
     if (me.round >= overlap) {
       co_await pushes.hear(row(me, me.round - overlap).peers, me.round - overlap);
@@ -102,8 +117,8 @@ std::vector<Channel> channels(const Setup& setup, std::size_t d) {
 std::string objection(const Setup& setup, const MixingMatrix* w) {
   if (setup.local_steps != 1) return "sgp pushes every step: train.local_steps must be 1";
   if (w == nullptr || w->directed()) return "";
-  return "sgp is for directed graphs, and this topology is undirected: take `exponential`, or "
-         "d-psgd";
+  return "sgp needs no W, and this undirected topology has one: take `weights: push-sum`, a "
+         "directed graph such as `exponential`, or `d-psgd`";
 }
 
 }  // namespace

@@ -53,6 +53,12 @@ Task<Payload> Supply::next() {
   co_return came->payload;
 }
 
+std::string own_samples_objection(const Setup& setup) {
+  if (setup.data_servers == 0) return "";
+  return "its peers train on samples of their own: take another method, such as `d-psgd` or "
+         "`all-reduce`, or no `data.servers`";
+}
+
 PeerId samples_server(const Setup& setup, PeerId i) {
   return setup.peers + setup.servers + i % setup.data_servers;
 }

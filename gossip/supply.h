@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "gossip/channel.h"
@@ -26,6 +27,9 @@ class Supply {
   std::uint64_t asked_ = 0;  ///< below this number
 };
 
+/// Of a method that trains on each peer's own samples: why it cannot with data servers; "" when
+/// there are none.
+std::string own_samples_objection(const Setup& setup);
 /// Who serves samples to peer i.
 PeerId samples_server(const Setup& setup, PeerId i);
 /// Whom peer i has to do with because of that; ascending.

@@ -12,10 +12,13 @@ constexpr PeerId most_peers = 512;
 /// P: column j has what j sends, and keeps.
 Eigen::MatrixXd shares(const Topology& t) {
   const auto n = static_cast<Eigen::Index>(t.size());
-  Eigen::MatrixXd p = Eigen::MatrixXd::Identity(n, n);
-  for (PeerId i = 0; i < t.size(); ++i)
-    for (const PeerId j : t.neighbors[i]) p(i, j) = 1;
-  for (Eigen::Index j = 0; j < n; ++j) p.col(j) /= p.col(j).sum();
+  const std::vector<Neighborhood> rows = push_sum_rows(t);
+  Eigen::MatrixXd p = Eigen::MatrixXd::Zero(n, n);
+  for (PeerId i = 0; i < t.size(); ++i) {
+    p(i, i) = rows[i].self;
+    for (std::size_t k = 0; k < rows[i].peers.size(); ++k)
+      p(i, rows[i].peers[k]) = rows[i].weights[k];
+  }
   return p;
 }
 
@@ -28,6 +31,21 @@ Eigen::VectorXd perron_vector(const Eigen::MatrixXd& p) {
 }
 
 }  // namespace
+
+std::vector<Neighborhood> push_sum_rows(const Topology& t) {
+  std::vector<Neighborhood> rows(t.size());
+  for (PeerId i = 0; i < t.size(); ++i)
+    for (const PeerId j : t.neighbors[i]) rows[j].receivers.push_back(i);
+  const auto share = [&](PeerId j) {
+    return 1 / (1 + static_cast<double>(rows[j].receivers.size()));
+  };
+  for (PeerId i = 0; i < t.size(); ++i) {
+    rows[i].self = share(i);
+    rows[i].peers = t.neighbors[i];
+    for (const PeerId j : t.neighbors[i]) rows[i].weights.push_back(share(j));
+  }
+  return rows;
+}
 
 PushSum push_sum(const Topology& t) {
   if (t.size() > most_peers) {

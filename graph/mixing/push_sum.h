@@ -1,10 +1,18 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
-#include "graph/topology/topology.h"
+#include "graph/mixing/mixing.h"
 
 namespace gv {
+
+/// What a fleet file's `weights` says instead of a rule for W.
+inline constexpr std::string_view push_sum_weights = "push-sum";
+
+/// The rows of P below: what peer i makes of what it hears, and who hears it. Columns sum to 1,
+/// rows as a rule do not.
+std::vector<Neighborhood> push_sum_rows(const Topology& t);
 
 /// Averaging over a directed graph whose degrees differ, for which no local rule makes W doubly
 /// stochastic: every peer splits what it holds into equal shares for itself and those who hear it,

@@ -1,9 +1,12 @@
 #include "peer/cli/mixing_figures.h"
 
 #include <algorithm>
+#include <limits>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
+#include "graph/mixing/push_sum.h"
 #include "graph/schedule/schedule_rate.h"
 #include "graph/spectrum/spectrum.h"
 
@@ -23,6 +26,27 @@ MixingFigures of_matrix(const Assembly& fleet) {
           .schedule = nullptr};
 }
 
+/// Without W: how fast what the peers hold evens out, where it can be computed.
+MixingFigures of_push_sum(const Assembly& fleet) {
+  const std::string& name = fleet.topology.name;
+  try {
+    const double rate = push_sum(fleet.topology).rate;
+    return {
+        .text = fmt::format("{}, push-sum: gap {:.6g}, |lambda_2(P)| {:.6f}", name, 1 - rate, rate),
+        .name = name,
+        .slem = rate,
+        .gap = 1 - rate,
+        .schedule = nullptr};
+  } catch (const std::invalid_argument&) {  // too large
+    constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+    return {.text = name + ", push-sum",
+            .name = name,
+            .slem = unknown,
+            .gap = unknown,
+            .schedule = nullptr};
+  }
+}
+
 /// Rounds of a random schedule to look at: a row may take time in proportion to the peers.
 int samples(const Assembly& fleet) {
   const double n = fleet.fleet.trainers();
@@ -32,6 +56,7 @@ int samples(const Assembly& fleet) {
 }  // namespace
 
 MixingFigures mixing_figures(const Assembly& fleet) {
+  if (fleet.setup->push_sum) return of_push_sum(fleet);
   if (!fleet.schedule) return of_matrix(fleet);
   const ScheduleRate rate = schedule_rate(*fleet.schedule, samples(fleet));
   const std::string period =
@@ -55,7 +80,7 @@ MixingFigures mixing_figures(const Assembly& fleet) {
 }
 
 double mean_receivers(const Assembly& fleet, PeerId i) {
-  if (!fleet.schedule) return static_cast<double>(fleet.w->row(i).receivers.size());
+  if (!fleet.schedule) return static_cast<double>(fleet.neighborhood(i).receivers.size());
   const std::uint64_t period = fleet.schedule->period();
   const std::uint64_t rounds = period > 0 ? period : static_cast<std::uint64_t>(samples(fleet));
   double sum = 0;

@@ -46,6 +46,7 @@ void print_json(const SwarmResult& r, double seconds) {
             {"events", r.events},
             {"faults", r.all_faults()},
             {"violations", r.violations},
+            {"compared", r.compared},
             {"first_failing_seed", nullptr},
             {"by_class", by_name(r.faults, fault_names)},
             {"probes", by_name(r.probes, probe_names)},
@@ -102,18 +103,8 @@ int run_swarm(const FleetOptions& file, const SwarmArguments& arguments) {
   const auto [first, last] =
       arguments.seed ? std::pair(*arguments.seed, *arguments.seed) : parse_seeds(arguments.seeds);
   const Assembly fleet = assemble(file);
-  const Promise promise = fleet.algorithm->promise;
-  const bool averages = promise == Promise::mean || promise == Promise::tracking;
-  const bool everybody = promise == Promise::agreement || promise == Promise::once;
-  if (!(averages || everybody) || !fleet.algorithm->synchronous)
-    throw std::invalid_argument(
-        "--faults swarm checks what a method keeps whatever goes wrong, and can judge averaging "
-        "with neighbours (d-psgd, quasi-global-momentum, d2, gradient-tracking, choco-sgd), and "
-        "what waits for everybody (all-reduce, local-sgd, parameter-server sync, fedavg)");
-  if (everybody && fleet.fleet.faults.deadline > Time{0})
-    throw std::invalid_argument(
-        "what waits for everybody ends with the bits of an undisturbed run only where it waits as "
-        "long as it takes: --set faults.deadline='0 s'");
+  if (const std::string why = swarm_objection(fleet); !why.empty())
+    throw std::invalid_argument(fmt::format("{}: {}", fleet.algorithm->kind, why));
   ProgressLine progress;
   SwarmOptions options;
   options.first = first;

@@ -98,8 +98,8 @@ void read_algorithm(Source& source, const Value* value, Fleet& fleet) {
 
 void check_algorithm(Source& source, const Value& root, const Fleet& fleet, const MixingMatrix* w) {
   const AlgorithmRow* row = find_algorithm(fleet.algorithm, fleet.order);
-  if (row == nullptr || row->objection == nullptr) return;
-  const std::string why = row->objection(setup_of(fleet), w);
+  if (row == nullptr) return;
+  const std::string why = objection_to(*row, setup_of(fleet), w);
   if (why.empty()) return;
   const Value::Entry* at = root.find("algorithm");
   source.error(at != nullptr ? at->value : root, why);

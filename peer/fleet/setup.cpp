@@ -4,6 +4,7 @@
 
 #include "gossip/attack.h"
 #include "gossip/registry.h"
+#include "graph/mixing/push_sum.h"
 #include "peer/fleet/data_reader.h"
 
 namespace gv {
@@ -37,6 +38,7 @@ Setup setup_of(const Fleet& fleet) {
               .settings = fleet.settings,
               .codec = fleet.codec,
               .scheduled = fleet.schedule.has_value(),
+              .push_sum = !fleet.schedule && fleet.weights == push_sum_weights,
               .shares_descent = form_of(fleet.data) == DataForm::sparse};
   for (const PeerSpec& peer : fleet.peers) {
     const auto host = std::ranges::find(fleet.hosts, peer.host, &HostSpec::name);

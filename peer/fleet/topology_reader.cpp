@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "graph/formats/file_topology.h"
+#include "graph/mixing/push_sum.h"
 #include "graph/schedules.h"
 #include "graph/spectrum/spectrum.h"
 #include "graph/topologies.h"
@@ -179,6 +180,7 @@ class TopologyReader : Readers {
       fleet_.weights = "file:" + (folder_ / fleet_.weights.substr(5)).lexically_normal().string();
     } else {
       std::vector<std::string> names = weight_names();
+      names.emplace_back(push_sum_weights);
       names.emplace_back("file:PATH");
       read_choice(source_, *value, names);
     }
@@ -188,16 +190,26 @@ class TopologyReader : Readers {
   /// file is fine so far.
   void check_graph(const Value& at) {
     if (!source_.diagnostics().empty()) return;
+    bool directed = false;
     try {
       const Topology t = build(fleet_.topology, fleet_.trainers());
+      directed = t.directed;
       if (const std::string why = disconnection(t); !why.empty())
         source_.error(at, why, "another seed, a higher degree or probability, or more edges");
+      if (fleet_.weights == push_sum_weights) {
+        fleet_.mixing_digest = digest_of(t);
+        check_algorithm(source_, root_, fleet_, nullptr);
+        return;
+      }
       const MixingMatrix w = mixing_matrix(fleet_.weights, t);
       fleet_.mixing_digest = digest_of(w);
       warn_of_rates(w);
       check_algorithm(source_, root_, fleet_, &w);
     } catch (const std::exception& e) {
-      source_.error(at, e.what());
+      source_.error(
+          at,
+          e.what(),
+          directed ? "`algorithm: sgp` with `weights: push-sum` takes any directed graph" : "");
     }
   }
 

@@ -14,6 +14,7 @@
 #include "gossip/servers.h"
 #include "gossip/supply.h"
 #include "gpu/cuda_replica.h"
+#include "graph/mixing/push_sum.h"
 #include "graph/schedules.h"
 #include "graph/weights.h"
 #include "optim/data/cifar10.h"
@@ -100,10 +101,8 @@ Assembly::Assembly(Fleet fleet_)
   } catch (const std::exception& e) {
     refuse(fleet, "topology", e.what());
   }
-  if (algorithm->objection != nullptr) {
-    const std::string why = algorithm->objection(*setup, w ? &*w : nullptr);
-    if (!why.empty()) refuse(fleet, "algorithm", why);
-  }
+  if (const std::string why = objection_to(*algorithm, *setup, w ? &*w : nullptr); !why.empty())
+    refuse(fleet, "algorithm", why);
   if (!traffic().plain() && topology.directed)
     refuse(fleet,
            "algorithm",
@@ -173,7 +172,8 @@ void Assembly::make_mixing() {
     topology = schedule->topology(to_string(*fleet.schedule));
   } else {
     topology = build(fleet.topology, fleet.trainers());
-    w.emplace(mixing_matrix(fleet.weights, topology));
+    if (setup->push_sum) rows_ = push_sum_rows(topology);
+    if (!setup->push_sum) w.emplace(mixing_matrix(fleet.weights, topology));
   }
 }
 
@@ -192,13 +192,6 @@ void Assembly::check_cuts() const {
 
 /// Samples travel between processors.
 void Assembly::check_samples() const {
-  if (fleet.data_servers > 0 &&
-      (algorithm->hands_samples || algorithm->kind == "fedavg" || algorithm->kind == "hogwild"))
-    refuse(fleet,
-           "data.servers",
-           fmt::format("{} trains on each peer's own samples: take another method, such as "
-                       "`d-psgd` or `all-reduce`, or no data servers",
-                       fleet.algorithm));
   if (fleet.data_servers > fleet.trainers())
     refuse(fleet,
            "data.servers",
@@ -252,7 +245,8 @@ std::function<Payload(PeerId, std::uint64_t)> Assembly::samples_of(PeerId i) con
 
 Neighborhood Assembly::neighborhood(PeerId i) const {
   if (!algorithm->mixes || i >= fleet.trainers()) return {};
-  return schedule ? schedule->links(i) : w->row(i);
+  if (schedule) return schedule->links(i);
+  return w ? w->row(i) : rows_[i];
 }
 
 Traffic Assembly::traffic() const {

@@ -24,9 +24,9 @@ class Assembly {
 
   const Fleet fleet;
   const AlgorithmRow* algorithm = nullptr;
-  std::shared_ptr<const Setup> setup;              ///< what its method knows of it
-  Topology topology;                               ///< of a schedule: all its links
-  std::optional<MixingMatrix> w;                   ///< empty when there is a schedule
+  std::shared_ptr<const Setup> setup;  ///< what its method knows of it
+  Topology topology;                   ///< of a schedule: all its links
+  std::optional<MixingMatrix> w;       ///< empty when there is a schedule, or push-sum instead
   std::shared_ptr<const MixingSchedule> schedule;  ///< W of every round; null: always w
   TrainTest data;                                  ///< null pointers for the quadratic
   Partition partition;                             ///< empty for the quadratic
@@ -45,6 +45,8 @@ class Assembly {
   /// Whether this is D-PSGD as in its paper, of which the mathematics of graphs says all.
   bool is_plain_d_psgd() const;
   Algorithm work_of(PeerId i) const;
+  /// Whom it hears of in averaging, by its own row; of a schedule, its links.
+  Neighborhood neighborhood(PeerId i) const;
   std::size_t size_of(PeerId i) const;  ///< of peer i's vector: d, or a server's part of it
   /// On the peer's own device, see choose_device. Throws std::runtime_error when it is not there.
   std::unique_ptr<Replica> replica(PeerId i) const;
@@ -70,11 +72,11 @@ class Assembly {
   std::vector<PeerId> links(PeerId i) const;
   std::function<Payload(PeerId, std::uint64_t)> samples_of(PeerId i) const;
   void check_cuts() const;
-  Neighborhood neighborhood(PeerId i) const;
   OptimizerSpec optimizer(PeerId i) const;
   ReplicaParts parts(PeerId i) const;
   OptimizerSpec optimizer_;
   QuadraticOptimum optimum_;
+  std::vector<Neighborhood> rows_;  ///< of push-sum
 };
 
 }  // namespace gv

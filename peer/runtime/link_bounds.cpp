@@ -15,12 +15,12 @@ std::uint32_t bit(Kind kind) {
 
 /// Models that an honest neighbour may be sent before it has acknowledged the first: two where each
 /// exchange waits for the other half, and a neighbour that has lost its model gets one in the
-/// meantime. Along one-way links, and in collective operations, a peer may be ahead by as many
-/// rounds as there are peers.
+/// meantime. Along one-way links, in collective operations, and where methods talk on channels of
+/// their own, a peer may be ahead by as many rounds as there are peers.
 std::uint64_t most_models(const Plan& plan) {
   const bool directed = plan.schedule && plan.schedule->directed();
   const bool two_way = plan.neighborhood.peers == plan.neighborhood.receivers && !directed;
-  return two_way && plan.links.empty() ? 2 : plan.peers + 1;
+  return two_way && plan.links.empty() && plan.channels.empty() ? 2 : plan.peers + 1;
 }
 
 /// Where samples travel they may weigh more than models, and gradients of slices come back.

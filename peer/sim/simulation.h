@@ -21,6 +21,15 @@ namespace gv {
 LinkTimes swarm_times();
 
 /// What goes wrong in virtual time: what is drawn by chance, or what the fleet file asks for.
+/// What is checked of a fleet under faults, beyond that nobody waits for ever and no message comes
+/// twice.
+enum class Judgement : std::uint8_t {
+  finite,  ///< models stay numbers where nobody was poisoned
+  mean,    ///< averaging loses nothing: each vector is its start, its steps and its flows
+  sum,     ///< the same of the sum over the fleet, as long as all live and are honest
+  bits,    ///< it ends as an undisturbed run does, as long as all live and are honest
+};
+
 struct FaultPlan {
   std::uint64_t seed = 0;
   Time until{std::chrono::milliseconds(500)};  ///< no fault is drawn that happens later
@@ -28,6 +37,7 @@ struct FaultPlan {
   bool drawn = true;     ///< faults are drawn from the seed; false: `inject` alone
   bool restart = false;  ///< injected deaths have successors
   bool succeed = true;   ///< drawn deaths may have them
+  Judgement judgement = Judgement::mean;
   std::vector<Injection> inject{};
   LinkTimes times = swarm_times();
 };

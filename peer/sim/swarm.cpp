@@ -10,19 +10,6 @@
 namespace gv {
 namespace {
 
-bool averages(const Assembly& fleet) {
-  const Promise promise = fleet.algorithm->promise;
-  return promise == Promise::mean || promise == Promise::tracking;
-}
-
-/// Whether the fleet ends with the bits of an undisturbed run as long as all live and are honest.
-/// Where peers average, one that was away does other rounds than its neighbours.
-bool waits_for_all(const Assembly& fleet) {
-  const Promise promise = fleet.algorithm->promise;
-  const bool everybody = promise == Promise::agreement || promise == Promise::once;
-  return everybody && fleet.fleet.faults.deadline == Time{0};
-}
-
 /// Whether all of this seed's faults were such as only delay.
 bool only_delayed(const SimulationResult& result) {
   const auto happened = [&](Fault fault) {
@@ -40,25 +27,30 @@ std::string undisturbed_bits(const Assembly& fleet) {
   return observer.params_hash();
 }
 
+struct Seed {
+  SimulationResult result;
+  bool compared = false;  ///< with an undisturbed run
+};
+
 /// `bits`: of an undisturbed run; empty: they are not to be compared.
-SimulationResult run_seed(const Assembly& fleet,
-                          std::uint64_t seed,
-                          const SwarmOptions& all,
-                          const std::string& bits,
-                          bool& compared) {
+Seed run_seed(const Assembly& fleet,
+              std::uint64_t seed,
+              const SwarmOptions& all,
+              const std::string& bits) {
   Observer observer(fleet.fleet.size(), fleet.evaluator(), {});
   SimulationOptions options;
   options.threads = 1;
   options.links = all.links;
   options.faults = FaultPlan{seed, all.until, all.trace};
-  options.faults->succeed = averages(fleet);
+  options.faults->judgement = judgement_of(fleet);
+  options.faults->succeed = options.faults->judgement == Judgement::mean;
   options.parts = all.parts;
-  SimulationResult result = simulate(fleet, observer, options);
-  compared = !bits.empty() && only_delayed(result);
-  if (!compared) return result;
-  if (observer.params_hash() != bits)
-    result.violations.emplace_back("all lived, and the models are not those of an undisturbed run");
-  return result;
+  Seed one{.result = simulate(fleet, observer, options)};
+  one.compared = !bits.empty() && only_delayed(one.result);
+  if (one.compared && observer.params_hash() != bits)
+    one.result.violations.emplace_back(
+        "all lived, and the models are not those of an undisturbed run");
+  return one;
 }
 
 void add(SwarmResult& all, std::uint64_t seed, const SimulationResult& one) {
@@ -76,23 +68,53 @@ void add(SwarmResult& all, std::uint64_t seed, const SimulationResult& one) {
 
 }  // namespace
 
+Judgement judgement_of(const Assembly& fleet) {
+  const AlgorithmRow& row = *fleet.algorithm;
+  switch (row.promise) {
+    case Promise::mean:
+    case Promise::tracking:
+      return row.channels == nullptr ? Judgement::mean : Judgement::sum;
+    case Promise::agreement:
+    case Promise::once:
+      return row.synchronous ? Judgement::bits : Judgement::finite;
+    case Promise::push_sum:
+    case Promise::nothing:
+      return Judgement::finite;
+  }
+  return Judgement::finite;
+}
+
+std::string swarm_objection(const Assembly& fleet) {
+  const Promise promise = fleet.algorithm->promise;
+  const bool waits = promise == Promise::agreement || promise == Promise::once ||
+                     judgement_of(fleet) == Judgement::sum;
+  const bool pushes = fleet.algorithm->mixes && judgement_of(fleet) == Judgement::finite;
+  const bool endless = fleet.fleet.faults.deadline == Time{0};
+  if (waits && !endless)
+    return "what it promises holds only where everybody waits as long as it takes: --set "
+           "faults.deadline='0 s'";
+  if (pushes && endless)
+    return "peers that push and hear wait in a circle where faults part them, until a deadline: "
+           "--set faults.deadline='50 ms'";
+  return "";
+}
+
 std::uint64_t SwarmResult::all_faults() const {
   return std::accumulate(faults.begin(), faults.end(), std::uint64_t{0});
 }
 
 SwarmResult swarm(const Assembly& fleet, const SwarmOptions& options) {
   SwarmResult all;
-  const std::string bits = waits_for_all(fleet) ? undisturbed_bits(fleet) : "";
+  const std::string bits = judgement_of(fleet) == Judgement::bits ? undisturbed_bits(fleet) : "";
   std::mutex mutex;
   std::atomic<std::uint64_t> next = options.first;
   const auto work = [&] {
     for (std::uint64_t seed = next++; seed <= options.last; seed = next++) {
       if (options.interrupted && options.interrupted()) return;
-      bool compared = false;
-      const SimulationResult one = run_seed(fleet, seed, options, bits, compared);
+      const Seed one = run_seed(fleet, seed, options, bits);
       const std::lock_guard lock(mutex);
-      all.compared += compared ? 1 : 0;
-      add(all, seed, one);
+      all.compared += one.compared ? 1 : 0;
+      add(all, seed, one.result);
       if (options.on_progress) options.on_progress(all.seeds);
     }
   };

@@ -68,6 +68,8 @@ class Trial {
   void check_end(const Record& record);
   void check_exchanges(const Record& record);
   double drift(const Record& record);
+  double drift_of_sum();
+  double judge_drift(double drift, const std::string& of);
 
   const FaultPlan& plan_;
   SimShared& shared_;

@@ -1,5 +1,6 @@
 #include "tests/mutants/bad_world.h"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <set>
@@ -54,6 +55,16 @@ class Eavesdropper : public Journal {
   std::shared_ptr<std::set<PeerId>> quarantined_;
 };
 
+/// Whether a message is the first of its kind for much longer than a round takes undisturbed.
+std::function<bool(const Message&)> after_a_while(World& world, Kind kind) {
+  const auto last = std::make_shared<Time>(world.now());
+  return [&world, kind, last](const Message& m) {
+    if (m.kind != kind) return false;
+    const Time before = std::exchange(*last, world.now());
+    return world.now() - before > std::chrono::milliseconds(30);
+  };
+}
+
 }  // namespace
 
 Interposed answer_no_fetch(World& world, Journal&) {
@@ -76,6 +87,23 @@ Interposed quarantine_silently(World& world, Journal& journal) {
   };
   return {std::make_unique<BadWorld>(world, change),
           std::make_unique<Eavesdropper>(journal, quarantined)};
+}
+
+Interposed push_late(World& world, Journal&) {
+  const auto last = std::make_shared<Payload>();
+  const Change change = [last, late = after_a_while(world, Kind::push)](PeerId, Message& m) {
+    if (late(m) && *last) m.payload = *last;
+    if (m.kind == Kind::push) *last = m.payload;
+    return true;
+  };
+  return {std::make_unique<BadWorld>(world, change), nullptr};
+}
+
+Interposed forget_a_sum(World& world, Journal&) {
+  const Change change = [late = after_a_while(world, Kind::gather)](PeerId, Message& m) {
+    return !late(m);
+  };
+  return {std::make_unique<BadWorld>(world, change), nullptr};
 }
 
 }  // namespace gv::mutants

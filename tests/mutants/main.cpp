@@ -41,6 +41,15 @@ std::vector<Fleet> fleets() {
       restless_fleet(6, "small-world:k=4,beta=0.5,seed=2", "atc"), patient, matching, compressed};
 }
 
+/// What a bug of one method is looked for in.
+Fleet fleet_of(std::string_view method) {
+  Fleet fleet = restless_fleet(6, "ring", "");
+  fleet.algorithm = method;
+  fleet.order = find_algorithm(method, "")->order;
+  fleet.faults.deadline = Time{0};
+  return fleet;
+}
+
 struct Verdict {
   std::optional<std::uint64_t> seed;  ///< the first that finds the mutant
   std::uint64_t seeds = 0;            ///< tried in all
@@ -116,7 +125,13 @@ int run(const std::set<std::string_view>& only) {
   int wrong = 0;
   const auto try_one = [&](const mutants::Mutant& mutant) {
     if (!only.empty() && !only.contains(mutant.name)) return;
-    if (!judge(mutant.name, hunt_apart(assemblies, mutant))) ++wrong;
+    if (mutant.method.empty()) {
+      if (!judge(mutant.name, hunt_apart(assemblies, mutant))) ++wrong;
+      return;
+    }
+    Assembly own(fleet_of(mutant.method));
+    const std::vector<Assembly*> alone(1, &own);
+    if (!judge(mutant.name, hunt_apart(alone, mutant))) ++wrong;
   };
   try_one({.name = "none"});
   for (const mutants::Mutant& mutant : mutants::all()) try_one(mutant);

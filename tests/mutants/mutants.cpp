@@ -61,6 +61,11 @@ std::vector<Mutant> of_peers() {
       {"ignore_interrupt", rules<IgnoresAll>()},
       {"answer_nobody", rules<AnswersNobody>()},
       {"weight_of_own_round", rules<WeightOfOwnRound>()},
+      {.name = "pair_against_x", .parts = replica(Arithmetic::late_against_x), .method = "ad-psgd"},
+      {.name = "gradient_of_another_round",
+       .parts = between(push_late),
+       .method = "parameter-server"},
+      {.name = "sum_that_is_forgotten", .parts = between(forget_a_sum), .method = "all-reduce"},
   };
 }
 

@@ -14,6 +14,8 @@ struct Mutant {
   std::string_view name;
   PeerParts parts{};
   LinkParts links{};
+  /// The kind of the method in which it is a bug; empty: averaging with neighbours.
+  std::string_view method{};
 };
 
 /// All of them.

@@ -1,10 +1,13 @@
 #include <algorithm>
+#include <fstream>
 #include <numeric>
 
 #include <gtest/gtest.h>
 
+#include "graph/formats/file_topology.h"
 #include "tests/peer/sim/injecting.h"
 #include "tests/peer/sim/method_runs.h"
+#include "tests/scratch_folder.h"
 
 // RelaySGD and stochastic gradient push, in virtual time.
 
@@ -154,10 +157,47 @@ TEST(Sgp, KeepsTheMean) {
   }
 }
 
-TEST(Sgp, IsForDirectedGraphs) {
-  EXPECT_NE(refusal(quadratic_fleet(6, "ring", "sgp", "")).find("take `exponential`"),
-            std::string::npos);
+TEST(Sgp, NeedsADirectedGraphOrNoW) {
+  Fleet ring = quadratic_fleet(6, "ring", "sgp", "");
+  EXPECT_NE(refusal(ring).find("weights: push-sum"), std::string::npos);
+  ring.weights = "push-sum";
+  EXPECT_EQ(refusal(ring), "");
   EXPECT_EQ(refusal(quadratic_fleet(6, "exponential", "sgp", "")), "");
+  ring.algorithm = "d-psgd";
+  EXPECT_NE(refusal(ring).find("take `sgp`"), std::string::npos);
+}
+
+/// A fleet on a graph for which no W exists: peer 0 sends to 1, 1 to 2, 2 to both.
+Fleet on_unequal_degrees(const ScratchFolder& folder) {
+  Fleet fleet = still(3, "ring", "sgp");
+  const std::string path = folder.path() + "/graph.edges";
+  std::ofstream(path) << "# directed\n0 1\n1 2\n2 0\n2 1\n";
+  fleet.topology = file_topology(path);
+  fleet.weights = "push-sum";
+  return fleet;
+}
+
+/// theory: P = [[1/2, 0, 1/3], [1/2, 1/2, 1/3], [0, 1/2, 1/3]], x = (1, 5, 9), zero gradient.
+TEST(Sgp, HasThePublishedVectorOfPushSum) {
+  const ScratchFolder folder;
+  Fleet fleet = on_unequal_degrees(folder);
+  fleet.stop.rounds = 3;
+  const Values after{5.139860139860, 4.986206896552, 4.925581395349};
+  expect_near(first_coordinates(run(fleet, {1, 5, 9})), after, 1e-6);
+  fleet.stop.rounds = 100;
+  expect_near(first_coordinates(run(fleet, {1, 5, 9})), {5, 5, 5}, 1e-5);
+  fleet.weights = "metropolis";
+  EXPECT_NE(refusal(fleet), "") << "no W has this graph";
+}
+
+/// Whatever the degrees, all end near the optimum of all.
+TEST(Sgp, LearnsOnUnequalDegrees) {
+  const ScratchFolder folder;
+  Fleet fleet = on_unequal_degrees(folder);
+  fleet.data.quadratic.centers = {{0}, {3}, {9}};
+  fleet.optimizer.lr = 0.01;
+  fleet.stop.rounds = 3000;
+  for (const double x : first_coordinates(run(fleet))) EXPECT_NEAR(x, 4, 0.2);
 }
 
 }  // namespace

@@ -93,6 +93,53 @@ TEST(SwarmRuns, WhatIsOnlyDelayedEndsWithTheBitsOfAnUndisturbedRun) {
   }
 }
 
+/// Pairs that average by messages of their own keep the sum of the fleet, as long as all live.
+TEST(SwarmRuns, PairsKeepTheSum) {
+  Fleet file = restless_fleet(6, "ring", "");
+  file.algorithm = "ad-psgd";
+  file.faults.deadline = Time{0};
+  const Assembly fleet(file);
+  EXPECT_EQ(judgement_of(fleet), Judgement::sum);
+  SwarmOptions options;
+  options.last = 300;
+  const SwarmResult result = swarm(fleet, options);
+  EXPECT_EQ(told(result), "");
+  EXPECT_GT(result.largest_drift, 0) << "no seed was judged";
+}
+
+/// Who pushes to whoever is there, and who asks a server when it likes: nobody waits for ever, and
+/// models stay numbers. Found so: a peer that heard of nobody divided its weight until its steps
+/// had no bound.
+TEST(SwarmRuns, WhoeverPushesComesToAnEnd) {
+  struct Pushing {
+    const char* kind;
+    const char* order;
+    const char* graph;
+    bool waits;
+  };
+  for (const auto& [kind, order, graph, waits] :
+       {Pushing{"sgp", "", "exponential", false},
+        Pushing{"relay-sgd", "", "binary-tree", false},
+        Pushing{"parameter-server", "async", "ring", true},
+        Pushing{"downpour", "", "ring", true},
+        Pushing{"easgd", "async", "ring", true}}) {
+    SCOPED_TRACE(kind);
+    Fleet file = restless_fleet(6, graph, order);
+    file.algorithm = kind;
+    file.optimizer.lr = 0.01;
+    if (waits) file.faults.deadline = Time{0};
+    const Assembly fleet(file);
+    EXPECT_EQ(swarm_objection(fleet), "");
+    EXPECT_EQ(judgement_of(fleet), Judgement::finite);
+    SwarmOptions options;
+    options.last = 300;
+    EXPECT_EQ(told(swarm(fleet, options)), "");
+    Fleet other = file;
+    other.faults.deadline = waits ? Time(std::chrono::milliseconds(50)) : Time{0};
+    EXPECT_NE(swarm_objection(Assembly(other)), "");
+  }
+}
+
 TEST(SwarmRuns, AreTheSameWhateverTheNumberOfJobs) {
   const Assembly fleet(restless_fleet(6, "ring", "lian"));
   SwarmOptions options;
