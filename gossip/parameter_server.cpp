@@ -4,7 +4,8 @@
 #include "gossip/servers.h"
 
 // Parameter server. Li et al., "Scaling distributed machine learning with the parameter server",
-// OSDI 2014; asynchronous: Dean et al., "Large scale distributed deep networks", NIPS 2012; backup
+// OSDI 2014; asynchronous: Dean et al., "Large scale distributed deep networks", NIPS 2012 (with
+// one server that of DeepDist: workers fetch a model and push gradients, it alone descends); backup
 // workers: Chen et al., "Revisiting distributed synchronous SGD", 2016, arXiv:1604.00981. Server s
 // of k holds part s of x and its optimizer (train.optimizer). Per round and worker: k messages of
 // 4 d / k bytes each way.

@@ -10,6 +10,7 @@
 #include "peer/json/json.h"
 #include "peer/predict/calibrate/calibrated_forecast.h"
 #include "peer/predict/calibrate/calibration_view.h"
+#include "peer/predict/forecast/batch_advice.h"
 #include "peer/predict/forecast/forecast_view.h"
 #include "peer/predict/forecast/round_prediction.h"
 #include "peer/report/screen.h"
@@ -56,6 +57,61 @@ std::string batch_text(const Fleet& fleet) {
       most,
       sum / static_cast<double>(batches.size()),
       noise_of_unequal(batches));
+}
+
+/// A rate is tuned on one machine as a rule, and the fleet's batch is another one.
+void print_batch(const Assembly& fleet) {
+  const BatchAdvice advice = batch_advice(fleet);
+  fmt::print("batch  {}\n", batch_text(fleet.fleet));
+  if (advice.together <= advice.alone) return;
+  const double lr = fleet.fleet.optimizer.lr;
+  fmt::print("       {:.4g} samples together in a step of the fleet's model\n", advice.together);
+  fmt::print(
+      "rate   {:.4g}; if it was tuned for {:.4g} samples, then for {:.4g}: {:.3g} by linear "
+      "scaling\n"
+      "       (SGD, Goyal et al. 2017), {:.3g} by the square root (Adam, Malladi et al. 2022)\n",
+      lr,
+      advice.alone,
+      advice.together,
+      advice.linear,
+      advice.square_root);
+  if (advice.warmup > 0 && fleet.fleet.optimizer.schedule.warmup == 0)
+    fmt::print(
+        "       with the linear one, `train.optimizer.warmup: {}`: five epochs, or a tenth of "
+        "the run\n",
+        advice.warmup);
+}
+
+/// Beyond the noise scale a larger batch saves few steps.
+void print_noise_scale(const Assembly& fleet, const FleetCalibration& calibration) {
+  const std::uint32_t batch = fleet.fleet.peers[0].batch;
+  const double first = noise_scale(calibration.points.front(), batch);
+  const double last = noise_scale(calibration.points.back(), batch);
+  const double together = batch_advice(fleet).together;
+  fmt::print(
+      "critical batch (gradient noise scale): {:.3g} samples at the start, {:.3g} at the last "
+      "look\n  the fleet's {:.4g} are {} it (McCandlish et al. 2018)\n",
+      first,
+      last,
+      together,
+      together > last    ? "beyond"
+      : together > first ? "beyond it at the start and then below"
+                         : "below");
+}
+
+Json scaling_json(const Assembly& fleet, const std::optional<FleetCalibration>& calibration) {
+  const BatchAdvice advice = batch_advice(fleet);
+  Json json{{"batch_alone", advice.alone},
+            {"batch_together", advice.together},
+            {"lr", fleet.fleet.optimizer.lr},
+            {"lr_linear", advice.linear},
+            {"lr_square_root", advice.square_root},
+            {"warmup_steps", advice.warmup}};
+  if (!calibration) return json;
+  for (const FleetCalibration::Point& point : calibration->points)
+    json["noise_scale"].push_back({{"training_time", point.time},
+                                   {"samples", noise_scale(point, fleet.fleet.peers[0].batch)}});
+  return json;
 }
 
 /// Out of the busiest peer, in one round.
@@ -130,6 +186,7 @@ void print_json(const Assembly& fleet,
   if (fleet.fleet.codec) plan["codec"] = to_string(*fleet.fleet.codec);
   if (fleet.fleet.attackers.count > 0) plan["attackers"] = fleet.fleet.attackers.count;
   if (!s.schedule.is_null()) plan["schedule"] = s.schedule;
+  plan["scaling"] = scaling_json(fleet, calibration);
   add_forecast(plan, ahead);
   plan["predicted"].update(predicted_json(fleet, round));
   if (calibration) {
@@ -183,7 +240,7 @@ void print_text(const Assembly& fleet,
              fleet.fleet.model.kind,
              fleet.dimension,
              bytes_text(4.0 * static_cast<double>(fleet.dimension)));
-  fmt::print("batch  {}\n", batch_text(fleet.fleet));
+  print_batch(fleet);
   fmt::print("graph  {}\n", s.text);
   const double bytes = largest_bytes(fleet, round);
   fmt::print("round  {} local step{}, then {} out by the busiest peer\n",
@@ -198,7 +255,10 @@ void print_text(const Assembly& fleet,
                bytes_text(bytes * static_cast<double>(fleet.rounds)));
   }
   print_prediction(fleet, round);
-  if (calibration) fmt::print("{}", calibration_text(*calibration));
+  if (calibration) {
+    fmt::print("{}", calibration_text(*calibration));
+    print_noise_scale(fleet, *calibration);
+  }
   if (ahead) fmt::print("{}", forecast_text(*ahead));
   fmt::print("nothing was started: grapevine run {}\n", path);
 }

@@ -182,4 +182,8 @@ FleetCalibration calibrate(const Assembly& fleet, const Progress& progress, doub
   return Trial(fleet, progress, flops).run();
 }
 
+double noise_scale(const FleetCalibration::Point& point, std::uint32_t batch) {
+  return batch * point.at.noise / point.at.gradient_square;
+}
+
 }  // namespace gv

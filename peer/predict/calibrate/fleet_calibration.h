@@ -32,6 +32,12 @@ struct FleetCalibration {
   double step_seconds = 0;  ///< of a minibatch gradient, measured on one core here
 };
 
+/// tr Sigma / |grad f|^2, in samples, at a point of the calibration, whose minibatches have
+/// `batch`: one that is much larger saves hardly any step. McCandlish, Kaplan et al. 2018, "An
+/// empirical model of large-batch training", arXiv:1812.06162, equation 2.9. It grows as training
+/// goes on.
+double noise_scale(const FleetCalibration::Point& point, std::uint32_t batch);
+
 /// Trains on the mean of the peers' large minibatches, with steps that follow the curvature, as far
 /// in training time as the fleet will go, or as `flops` allow; looks at x_0, 1/16, 1/4 and the end.
 /// More than 64 peers: 64 of them. The same bits for the same fleet, but for the seconds. Throws
