@@ -15,6 +15,7 @@ class LinkUser {
   virtual void died(PeerId from) = 0;
   virtual void back(PeerId from) = 0;
   virtual void replaced(PeerId from) = 0;
+  virtual void refused(PeerId from) = 0;
   virtual Round clock() const = 0;
   virtual Time finishing_since() const = 0;
 };

@@ -215,6 +215,10 @@ Task<> Peer::evaluate(bool last) {
   journal.publish(std::move(report));
 }
 
+void Peer::refused(PeerId from) {
+  if (const auto k = find(from)) post_.refused(*k);
+}
+
 bool Peer::deliver(Message message) {
   const std::optional<std::size_t> k = find(message.from);
   if (!k) return false;

@@ -82,6 +82,13 @@ class Peer : public PeerCore, public LinkUser {
     return k && post_.expects(*k);
   }
 
+  /// Whether what comes from `from` has been refused time and again, and nothing that was waited
+  /// for has come of it since. With a deadline nobody waits for it without end.
+  bool misbehaves(PeerId from) const {
+    const auto k = find(from);
+    return k && post_.misbehaves(*k);
+  }
+
   /// An option of the method in the fleet file.
   double number(std::string_view option) const;
   /// The vector of this name: see Replica.
@@ -147,6 +154,9 @@ class Peer : public PeerCore, public LinkUser {
   /// Another process has taken the place of `from`, which has died with all that it knew: the
   /// exchange left open with it counts at neither end, and the numbers begin anew.
   void replaced(PeerId from) override;
+  /// A frame or a greeting of `from` was refused, or it refuses ours: it does not keep to the
+  /// protocol, or something on the way changes what it says.
+  void refused(PeerId from) override;
   /// Exchanges of which the other half has not come: one for each neighbour at the most.
   std::size_t open_exchanges() const;
   /// Whether the exchange with `with` is open.

@@ -9,7 +9,11 @@ namespace gv {
 using Why = event::CollectiveBroken::Why;
 
 Post::Post(PeerCore& self, const Roster& roster, const Pace& pace)
-    : self_(self), roster_(roster), pace_(pace), held_up_(self.neighbors.size()) {}
+    : self_(self),
+      roster_(roster),
+      pace_(pace),
+      held_up_(self.neighbors.size()),
+      refused_(self.neighbors.size()) {}
 
 Message Post::letter(Kind kind, std::uint64_t number, std::uint32_t part, Payload payload) const {
   Message m;
@@ -67,6 +71,7 @@ Task<std::optional<Message>> Post::receive(Mailbox::Key key, Absence absence) {
     waiting.answer = co_await waiting;
     end_wait();
   }
+  if (waiting.answer) refused_[*k] = 0;
   if (!waiting.answer && absence == Absence::gone) {
     if (const std::optional<Why> why = hopeless(*k)) note_broken(*k, *why);
   }
@@ -80,6 +85,11 @@ bool Post::enqueue(const Channel& channel, Message message) {
   queue.push_back(std::move(message));
   wake_next();
   return true;
+}
+
+/// A wait for anybody's message looks again whom it waits for.
+void Post::refused(std::size_t k) {
+  if (++refused_[k] == most_refusals) wake_next();
 }
 
 void Post::wake_next() {
@@ -117,6 +127,7 @@ Next Post::oldest(Kind kind) {
   if (queue.empty()) return {};
   Next next{std::move(queue.front())};
   queue.pop_front();
+  refused_[*self_.find(next.message->from)] = 0;
   return next;
 }
 
@@ -197,7 +208,8 @@ void Post::check_deadline(Time late) {
     most = whole / 2;
     if (!told_ && now - wait.began >= most) tell_held_up(true);
     wait.since = std::min(now, wait.since + late);
-    if (!roster_.here(wait.k) || held_up_[wait.k]) wait.since = now;
+    const bool excused = !roster_.here(wait.k) || held_up_[wait.k];
+    if (excused && !misbehaves(wait.k)) wait.since = now;
   }
   const Time left = wait.since + whole - now;
   if (left > Time{0}) return watch(std::min(left, most));
@@ -215,7 +227,7 @@ void Post::tell_held_up(bool held_up) {
 bool Post::hear_held_up(std::size_t k, const Message& message) {
   if (!talks(k) || message.payload || message.part > 1) return false;
   held_up_[k] = message.part == 1;
-  if (wait_ && wait_->k == k) wait_->since = self_.world.now();
+  if (wait_ && wait_->k == k && !misbehaves(k)) wait_->since = self_.world.now();
   return true;
 }
 
@@ -273,7 +285,8 @@ void Post::interrupt_lasting(std::size_t k, Interruption why) {
 }
 
 void Post::back(std::size_t k) {
-  if (wait_ && wait_->k == k && wait_->absence != Absence::away) wait_->since = self_.world.now();
+  if (wait_ && wait_->k == k && wait_->absence != Absence::away && !misbehaves(k))
+    wait_->since = self_.world.now();
   hurry();
 }
 
@@ -286,6 +299,7 @@ void Post::replaced(std::size_t k) {
       std::erase_if(queue, [peer](const Message& each) { return each.from == peer; });
   }
   held_up_[k] = false;
+  refused_[k] = 0;
   interrupt(k, Interruption::successor);
   interrupt_lasting(k, Interruption::successor);
 }

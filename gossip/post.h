@@ -29,6 +29,7 @@ struct Next {
 /// The deadline of a collective ends the run, so its clock is a fair one: it stands still while the
 /// neighbour is away, and while it says that it waits for somebody itself; and what this peer's own
 /// loop is late with is granted. So only the neighbour of a peer that is really stuck gives it up.
+/// Who misbehaves has no such excuse.
 class Post {
  public:
   Post(PeerCore& self, const Roster& roster, const Pace& pace);
@@ -64,6 +65,11 @@ class Post {
   /// Whether neighbour k may still send something.
   bool expects(std::size_t k) const {
     return !roster_.dead(k) && !mailbox_.closed(self_.neighbors[k].peer);
+  }
+  void refused(std::size_t k);  ///< a frame of it
+  /// A flipped bit may spoil a frame or two of an honest neighbour.
+  bool misbehaves(std::size_t k) const {
+    return self_.plan.deadline > Time{0} && refused_[k] >= most_refusals;
   }
   /// receive() without an end of its own: until the neighbour goes away, even if it is away
   /// already.
@@ -102,6 +108,7 @@ class Post {
     bool hurried = false;  ///< ends soon
   };
   using Stream = std::pair<PeerId, Kind>;
+  static constexpr std::uint32_t most_refusals = 8;
 
   const Channel* channel(Kind kind) const;
   bool talks(std::size_t k) const;  ///< to us, in exchanges or in collective operations
@@ -128,6 +135,8 @@ class Post {
   std::map<Kind, std::deque<Message>> queues_;
   std::function<void()> when_next_;  ///< resumes next()
   std::vector<bool> held_up_;        ///< who waits for somebody itself
+  std::vector<std::uint32_t>
+      refused_;  ///< frames of each, since it last gave us what we waited for
   std::function<bool()> in_a_hurry_;
   std::optional<Wait> wait_;
   std::uint64_t waits_ = 0;

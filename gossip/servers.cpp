@@ -13,8 +13,9 @@ std::vector<PeerId> ids(PeerId first, PeerId count) {
 }
 
 bool more_may_come(const Peer& me, const std::map<PeerId, Message>& pushes) {
-  return std::ranges::any_of(trainers(*me.plan.setup),
-                             [&](PeerId i) { return me.expects(i) && !pushes.contains(i); });
+  return std::ranges::any_of(trainers(*me.plan.setup), [&](PeerId i) {
+    return me.expects(i) && !me.misbehaves(i) && !pushes.contains(i);
+  });
 }
 
 }  // namespace

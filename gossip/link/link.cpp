@@ -71,6 +71,7 @@ void Link::arrived(ConnectionId connection, Frame frame, Time now) {
   if (present != connection_) return;
   if (wrong.empty()) return unclog();
   note(LinkEvent::refused);
+  shared_.user.refused(neighbor_);
   close();
   lose(wrong, now);
 }

@@ -72,6 +72,7 @@ void Link::refused(const std::string& reason, Time now) {
                                        shared_.settings.self.peer,
                                        reason);
   if (shared_.begun) {
+    shared_.user.refused(neighbor_);
     if (news) say(text);
     set_away(reason, now);
   } else if (now - refused_since_ >= shared_.settings.times.refused_for) {

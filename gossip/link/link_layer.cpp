@@ -90,6 +90,11 @@ void LinkLayer::hear_bytes(ConnectionId connection, std::uint64_t bytes, Time no
   if (PendingConnection* pending = pending_.find(connection)) pending->spoke = true;
 }
 
+void LinkLayer::no_frame(ConnectionId connection) {
+  const auto at = shared_.neighbor_of.find(connection);
+  if (at != shared_.neighbor_of.end() && !shared_.over) shared_.user.refused(at->second);
+}
+
 void LinkLayer::ended(ConnectionId connection, const std::string& why, Time now) {
   if (Link* link = link_of(connection)) {
     link->ended(connection, why, now);
@@ -137,7 +142,10 @@ void LinkLayer::greet(ConnectionId connection, const Frame& frame, Time now) {
     return link.adopt(connection, *theirs, now);
   }
   const auto claimed = theirs == nullptr ? links_.end() : links_.find(theirs->peer);
-  if (claimed != links_.end() && !claimed->second.linked()) claimed->second.set_trouble(reason);
+  if (claimed != links_.end() && !claimed->second.linked()) {
+    claimed->second.set_trouble(reason);
+    shared_.user.refused(theirs->peer);
+  }
   say_refusal(*pending, reason);
   pending->state = PendingConnection::State::refused;
   shared_.carrier.send(connection, Refusal{reason});

@@ -43,6 +43,8 @@ class LinkLayer {
   void arrived(ConnectionId connection, Frame frame, Time now);
   /// So many bytes came, of a frame that may not be whole yet.
   void hear_bytes(ConnectionId connection, std::uint64_t bytes, Time now);
+  /// What came over it was no frame that may come. ended() follows.
+  void no_frame(ConnectionId connection);
   /// Nothing more will come, or what came was no frame; the carrier has closed it.
   void ended(ConnectionId connection, const std::string& why, Time now);
   void nobody_listens(PeerId neighbor, const std::string& why, Time now);

@@ -257,6 +257,7 @@ void SimNetwork::feed(const Link& link, std::size_t at, const Bytes& bytes) {
   if (wrong.empty() || !end.open) return;
   process.connections_.erase(end.id);
   close(link, process);
+  process.links().no_frame(end.id);
   process.links().ended(end.id, wrong, process.now());
 }
 

@@ -76,7 +76,9 @@ Judgement judgement_of(const Assembly& fleet) {
       return row.channels == nullptr ? Judgement::mean : Judgement::sum;
     case Promise::agreement:
     case Promise::once:
-      return row.synchronous ? Judgement::bits : Judgement::finite;
+      // Where a deadline passes the others go on without who is late.
+      return row.synchronous && fleet.fleet.faults.deadline == Time{0} ? Judgement::bits
+                                                                       : Judgement::finite;
     case Promise::push_sum:
     case Promise::nothing:
       return Judgement::finite;
@@ -86,8 +88,9 @@ Judgement judgement_of(const Assembly& fleet) {
 
 std::string swarm_objection(const Assembly& fleet) {
   const Promise promise = fleet.algorithm->promise;
-  const bool waits = promise == Promise::agreement || promise == Promise::once ||
-                     judgement_of(fleet) == Judgement::sum;
+  const bool asynchronous = promise == Promise::once && !fleet.algorithm->synchronous;
+  const bool waits =
+      promise == Promise::agreement || asynchronous || judgement_of(fleet) == Judgement::sum;
   const bool pushes = fleet.algorithm->mixes && judgement_of(fleet) == Judgement::finite;
   const bool endless = fleet.fleet.faults.deadline == Time{0};
   if (waits && !endless)

@@ -73,6 +73,7 @@ void TcpWorldImpl::open(ConnectionId id, tcp::socket socket) {
       TcpConnection::Events{
           .on_frame = [this, id](Frame f) { links_->arrived(id, std::move(f), now()); },
           .on_bytes = [this, id](std::size_t n) { links_->hear_bytes(id, n, now()); },
+          .on_no_frame = [this, id] { links_->no_frame(id); },
           .on_end = on_end});
   connections_[id].stream = stream;
   stream->start();

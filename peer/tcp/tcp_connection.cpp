@@ -60,7 +60,10 @@ asio::awaitable<void> TcpConnection::read_loop(Self self) {
     if (error) co_return self->end(error.message());
     self->reader_.filled(count);
     self->events_.on_bytes(count);
-    if (const std::string wrong = self->take_frames(); !wrong.empty()) co_return self->end(wrong);
+    if (const std::string wrong = self->take_frames(); !wrong.empty()) {
+      if (self->socket_.is_open()) self->events_.on_no_frame();
+      co_return self->end(wrong);
+    }
     if (self->closed_) co_return;
   }
 }

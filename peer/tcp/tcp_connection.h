@@ -33,6 +33,8 @@ class TcpConnection : public std::enable_shared_from_this<TcpConnection> {
   struct Events {
     std::function<void(Frame)> on_frame;
     std::function<void(std::size_t bytes)> on_bytes;  ///< came, of whole frames or not
+    /// What came is no frame that may come. on_end follows.
+    std::function<void()> on_no_frame;
     /// Nothing more will come, and the socket is closed; once, and not after close().
     std::function<void(const std::string& why)> on_end;
   };

@@ -36,6 +36,7 @@ class ScriptedUser : public LinkUser {
   void died(PeerId from) override { tell("died", from); }
   void back(PeerId from) override { tell("back", from); }
   void replaced(PeerId from) override { tell("replaced", from); }
+  void refused(PeerId from) override { ++refusals[from]; }
   Round clock() const override { return round; }
   Time finishing_since() const override { return finishing; }
 
@@ -47,7 +48,8 @@ class ScriptedUser : public LinkUser {
   std::vector<Kind> kinds;   ///< and what they were
   std::vector<std::string> told;
   std::map<PeerId, Round> heard;
-  bool expects = true;  ///< what comes
+  std::map<PeerId, int> refusals;  ///< frames of each
+  bool expects = true;             ///< what comes
   Round round = 0;
   Time finishing{0};
   std::function<void(const Message&)> on_message;

@@ -140,6 +140,24 @@ TEST(SwarmRuns, WhoeverPushesComesToAnEnd) {
   }
 }
 
+/// With a deadline liars are among the faults, and a server may lie as well as a worker. Found so:
+/// a peer that came and went, and whose every frame was refused, was waited for without end.
+TEST(SwarmRuns, NobodyWaitsForEverForWhoIsRefused) {
+  for (const auto& [kind, order] : std::vector<std::pair<std::string, std::string>>{
+           {"parameter-server", "sync"}, {"easgd", "sync"}, {"flexrr", ""}, {"fedavg", ""}}) {
+    SCOPED_TRACE(kind);
+    Fleet file = restless_fleet(6, "ring", order);
+    file.algorithm = kind;
+    const Assembly fleet(file);
+    EXPECT_EQ(judgement_of(fleet), Judgement::finite);
+    SwarmOptions options;
+    options.last = 120;
+    const SwarmResult result = swarm(fleet, options);
+    EXPECT_EQ(told(result), "");
+    EXPECT_GE(result.faults[static_cast<std::size_t>(Fault::lie)], 10U);
+  }
+}
+
 TEST(SwarmRuns, AreTheSameWhateverTheNumberOfJobs) {
   const Assembly fleet(restless_fleet(6, "ring", "lian"));
   SwarmOptions options;
