@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -81,6 +82,35 @@ inline Fleet restless(PeerId n, const std::string& algorithm, const std::string&
                           .centers = {}};
   fleet.stop.rounds = 20;
   return fleet;
+}
+
+/// From every round on such a fleet goes on as if it had not stopped, to the bit.
+inline void expect_it_resumes(Fleet fleet) {
+  fleet.checkpoint.every = 1;
+  const Assembly assembly(fleet);
+  std::map<Round, std::vector<Checkpoint>> kept;
+  SimulationOptions options;
+  options.threads = 1;
+  options.on_store = [&](PeerId peer, Round round, std::vector<std::byte> state) {
+    kept[round].push_back(
+        {.fleet = {}, .model = {}, .peer = peer, .round = round, .state = std::move(state)});
+  };
+  const auto hashes = [&] {
+    Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
+    simulate(assembly, observer, options);
+    return observer.params_hash() + " " + observer.hashes().model;
+  };
+  const std::string whole = hashes();
+  options.on_store = {};
+  Round resumed = 0;
+  for (const auto& [round, checkpoints] : kept) {
+    if (checkpoints.size() < assembly.fleet.size())
+      continue;  // after the last: who serves has left
+    options.resume = checkpoints;
+    EXPECT_EQ(hashes(), whole) << "from round " << round;
+    ++resumed;
+  }
+  EXPECT_GE(resumed + 1, *fleet.stop.rounds);
 }
 
 /// Why such a fleet cannot be; empty: it can.

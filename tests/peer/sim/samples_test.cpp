@@ -127,27 +127,7 @@ TEST(DataServers, HandOutSamplesOfEveryForm) {
 TEST(DataServers, GoOnFromAnyRoundAsIfTheyHadNotStopped) {
   Fleet fleet = learning(4, "d-psgd");
   fleet.data.servers = 2;
-  fleet.checkpoint.every = 1;
-  const Assembly assembly(fleet);
-  std::map<Round, std::vector<Checkpoint>> kept;
-  SimulationOptions options;
-  options.threads = 1;
-  options.on_store = [&](PeerId peer, Round round, std::vector<std::byte> state) {
-    kept[round].push_back(
-        {.fleet = {}, .model = {}, .peer = peer, .round = round, .state = std::move(state)});
-  };
-  const auto hash = [&] {
-    Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
-    simulate(assembly, observer, options);
-    return observer.hashes().model;
-  };
-  const std::string whole = hash();
-  options.on_store = {};
-  for (const Round round : {1U, 5U, 11U}) {
-    ASSERT_EQ(kept[round].size(), 6U) << round;
-    options.resume = kept[round];
-    EXPECT_EQ(hash(), whole) << "from round " << round;
-  }
+  expect_it_resumes(fleet);
 }
 
 TEST(DataServers, TheirDeathEndsThoseWhomTheyServeByName) {
