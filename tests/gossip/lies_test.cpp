@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "gossip/pushes.h"
@@ -105,6 +107,40 @@ TEST_F(LiedTo, AnAnswerThatOurQuestionCrossedOneThatNeverWas) {
     world.timers.pop_back();
     f();
   }
+  EXPECT_TRUE(training.done());
+}
+
+/// Samples that come before a worker has said that it has time would overwrite its own gradient:
+/// they are given back undone.
+TEST_F(LiedTo, AWorkerTakesNoSamplesBeforeItHasTime) {
+  const AlgorithmRow& row = *find_algorithm("flexrr", "");
+  Plan plan;
+  plan.peers = 3;
+  const auto setup = setup_of(row, 2);
+  setup->servers = 1;
+  setup->most_samples_bytes = 16;
+  plan.setup = setup;
+  plan.links = {1, 2};
+  plan.channels = row.channels(*setup, 2);
+  plan.rounds = 1;
+  make(2, plan);
+  Task<> training = row.run(*peer);
+  training.start();
+  ASSERT_TRUE(peer->deliver({1, Kind::samples, 0, 3, filled(4, 7)}));
+  const auto answer = std::ranges::find_if(
+      world.sent, [](const auto& sent) { return sent.second.kind == Kind::reduce; });
+  ASSERT_NE(answer, world.sent.end()) << "it is answered at once";
+  EXPECT_EQ(answer->first, 1U);
+  EXPECT_EQ(answer->second.part, 3U);
+  EXPECT_EQ(answer->second.payload, nullptr);
+  world.work();
+  const auto pushed = std::ranges::find_if(
+      world.sent, [](const auto& sent) { return sent.second.kind == Kind::push; });
+  ASSERT_NE(pushed, world.sent.end());
+  for (const float g : pushed->second.payload->floats())
+    EXPECT_LE(std::abs(g), 2.0F) << "of its own samples";
+  peer->deliver({2, Kind::pull, 0, 0, filled(2, 0)});
+  for (int k = 0; k < 10; ++k) world.work();
   EXPECT_TRUE(training.done());
 }
 
