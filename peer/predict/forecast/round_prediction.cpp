@@ -164,7 +164,7 @@ RoundPrediction predict_round(const Assembly& fleet) {
                           : predict_gossip_round(fleet, PeriodicSchedule({*fleet.w}));
   }
   const bool supplied = fleet.fleet.data_servers > 0;
-  if (row.kind == "all-reduce" && row.order == "ring" && !supplied)
+  if (row.kind == "all-reduce" && row.order == "ring" && !supplied && !fleet.fleet.codec)
     return predict_all_reduce_round(fleet);
   if (!row.mixes && row.links == nullptr && !supplied)
     return compute_alone(fleet, *fleet.evaluator());
