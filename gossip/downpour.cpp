@@ -55,7 +55,7 @@ Task<> serve(Peer& me) {
       co_await answer(me, *next.message, Vector::x);
       continue;
     }
-    const Payload floats = co_await sound(me, *next.message);
+    const Payload floats = co_await sound(me, next.message->from, next.message->payload);
     if (floats) {
       co_await me.load(Vector::g, whole(me), floats);
       co_await me.step_local();

@@ -88,7 +88,7 @@ Task<> serve_each(Peer& me) {
     if (!next.message) continue;
     const Payload centre = co_await centre_of(me, sent);
     me.send(next.message->from, Kind::pull, centre, 0, next.message->number);
-    const Payload floats = co_await sound(me, *next.message);
+    const Payload floats = co_await sound(me, next.message->from, next.message->payload);
     if (floats) {
       co_await me.load(theirs, whole(me), floats);
       co_await draw(me, Vector::x, alpha, theirs, 1, sent);

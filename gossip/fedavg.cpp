@@ -78,7 +78,7 @@ Task<> serve(Peer& me) {
     for (const PeerId peer : peers) {
       const std::optional<Message> push = co_await me.receive(peer, Kind::push, 0, Absence::lost);
       if (!push) continue;  // it has gone: the mean of the others
-      const Payload floats = co_await sound(me, *push);
+      const Payload floats = co_await sound(me, peer, push->payload);
       if (!floats) continue;
       const double own = setup.samples.empty() ? 1 : static_cast<double>(setup.samples[peer]);
       co_await me.load(theirs, whole(me), floats);

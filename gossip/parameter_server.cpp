@@ -63,7 +63,7 @@ Task<> serve_each(Peer& me) {
   while (more_pushes(me)) {
     const Next next = co_await me.next(Kind::push);
     if (!next.message) continue;
-    const Payload floats = co_await sound(me, *next.message);
+    const Payload floats = co_await sound(me, next.message->from, next.message->payload);
     if (floats) {
       co_await me.load(Vector::g, whole(me), floats);
       if (revises) co_await revise(me, next.message->from);

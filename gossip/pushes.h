@@ -38,8 +38,6 @@ class Pushes {
     PeerId from = 0;
   };
   std::optional<Taken> take(Round until);
-  /// Its floats; null: they are none, or not finite, which is said.
-  Task<Payload> sound(Taken taken);
 
  private:
   bool has(PeerId from, Round round) const;
@@ -49,6 +47,10 @@ class Pushes {
   const std::uint32_t ahead_;
   std::map<std::pair<Round, PeerId>, Push> kept_;
 };
+
+/// The floats of what `from` sent as a vector of ours. Null: it is none of this length, or not
+/// finite, and must count nowhere. What is not finite is said.
+Task<Payload> sound(Peer& me, PeerId from, Payload vector);
 
 /// What Pushes with the same `ahead` sends and hears.
 std::vector<Channel> push_channels(const Setup& setup, std::size_t d, std::uint32_t ahead);

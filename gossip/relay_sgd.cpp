@@ -11,8 +11,7 @@
 // the number of models in it, and x_i = ((n - sum_j c_ji) x_i + sum_j m_ji) / n. Each model reaches
 // everybody after as many rounds as it has hops to go, and counts once. Who is late is represented
 // by what it sent last, who is lost by our own x. Memory of a peer: deg + 1 vectors, in a codec
-// 2 deg + 1. Per round and
-// peer: deg messages out, 4 d deg bytes.
+// 2 deg + 1. Per round and peer: deg messages out, 4 d deg bytes.
 
 namespace gv {
 namespace {
@@ -66,7 +65,7 @@ Task<> hear(Peer& me, Pushes& pushes, std::vector<PeerId> partners) {
   for (const Neighbor& neighbor : me.neighbors)
     if (!me.expects(neighbor.peer)) heard_of(me, neighbor.peer).models = 0;
   while (const auto taken = pushes.take(me.round)) {
-    const Payload sum = co_await pushes.sound(*taken);
+    const Payload sum = co_await sound(me, taken->from, taken->push.vector);
     if (!sum || !is_count(*taken->push.number, me.plan.setup->peers)) continue;
     Heard heard = heard_of(me, taken->from);
     const Range all{0, me.replica.size()};

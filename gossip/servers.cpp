@@ -132,18 +132,6 @@ Range whole(const Peer& me) {
   return {0, me.replica.size()};
 }
 
-Task<Payload> sound(Peer& me, Message push) {
-  // Another server's part may have another length: the channel does not know whose this is.
-  const Payload floats = co_await me.decode(push.payload, me.replica.size(), me.codec());
-  if (!floats) co_return nullptr;
-  bool finite = true;
-  co_await me.compute(static_cast<double>(me.replica.size()),
-                      [&] { finite = all_finite(floats->floats()); });
-  if (finite) co_return floats;
-  me.journal.note(event::NotFiniteCame{me.round, push.from, 1, 0});
-  co_return nullptr;
-}
-
 Task<Payload> model(Peer& me, Vector v) {
   return me.encode(v, whole(me), models_codec(*me.plan.setup));
 }
@@ -164,7 +152,7 @@ Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most) {
       continue;
     }
     Message push = *next.message;
-    const Payload floats = co_await sound(me, push);
+    const Payload floats = co_await sound(me, push.from, push.payload);
     push.payload = floats;
     pushes.insert_or_assign(push.from, std::move(push));
   }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gossip/peer.h"
+#include "gossip/pushes.h"
 #include "gossip/setup.h"
 
 // Fleets in which some peers serve and the others train. Server s of k holds part s of the model.
@@ -62,9 +63,6 @@ bool more_pushes(const Peer& me);
 bool someone_trains(const Peer& me);
 /// All of its vector.
 Range whole(const Peer& me);
-/// The floats of a push. Null: it is no vector of this server's length, or not finite, and must
-/// count nowhere. What is not finite is said.
-Task<Payload> sound(Peer& me, Message push);
 /// Answers a push with v.
 Task<> answer(Peer& me, const Message& push, Vector v);
 /// v as models travel.

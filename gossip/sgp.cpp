@@ -76,7 +76,7 @@ bool is_weight(double number, PeerId peers) {
 
 Task<> take(Peer& me, Pushes& pushes, Round until, Vector u, double& w) {
   while (const auto taken = pushes.take(until)) {
-    const Payload mass = co_await pushes.sound(*taken);
+    const Payload mass = co_await sound(me, taken->from, taken->push.vector);
     if (!mass || !is_weight(*taken->push.number, me.plan.setup->peers)) continue;
     const Range all{0, me.replica.size()};
     co_await me.add(u, all, mass);

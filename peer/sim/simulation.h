@@ -20,7 +20,6 @@ namespace gv {
 /// whose rounds take about a millisecond.
 LinkTimes swarm_times();
 
-/// What goes wrong in virtual time: what is drawn by chance, or what the fleet file asks for.
 /// What is checked of a fleet under faults, beyond that nobody waits for ever and no message comes
 /// twice.
 enum class Judgement : std::uint8_t {
@@ -30,6 +29,7 @@ enum class Judgement : std::uint8_t {
   bits,    ///< it ends as an undisturbed run does, as long as all live and are honest
 };
 
+/// What goes wrong in virtual time: what is drawn by chance, or what the fleet file asks for.
 struct FaultPlan {
   std::uint64_t seed = 0;
   Time until{std::chrono::milliseconds(500)};  ///< no fault is drawn that happens later

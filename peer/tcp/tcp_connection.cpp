@@ -61,7 +61,7 @@ asio::awaitable<void> TcpConnection::read_loop(Self self) {
     self->reader_.filled(count);
     self->events_.on_bytes(count);
     if (const std::string wrong = self->take_frames(); !wrong.empty()) {
-      if (self->socket_.is_open()) self->events_.on_no_frame();
+      self->events_.on_no_frame();
       co_return self->end(wrong);
     }
     if (self->closed_) co_return;

@@ -14,6 +14,14 @@ std::string told(const SwarmResult& result) {
   return text;
 }
 
+Fleet restless_method(const std::string& kind,
+                      const std::string& order = "",
+                      const std::string& graph = "ring") {
+  Fleet fleet = restless_fleet(6, graph, order);
+  fleet.algorithm = kind;
+  return fleet;
+}
+
 struct Case {
   const char* name;
   PeerId peers;
@@ -80,9 +88,7 @@ TEST(SwarmRuns, WhatIsOnlyDelayedEndsWithTheBitsOfAnUndisturbedRun) {
                                                         {"easgd", "sync"},
                                                         {"fedavg", ""}}) {
     SCOPED_TRACE(kind + " " + order);
-    Fleet file = restless_fleet(6, "ring", "lian");
-    file.algorithm = kind;
-    file.order = order;
+    Fleet file = restless_method(kind, order);
     file.faults.deadline = Time{0};
     const Assembly fleet(file);
     SwarmOptions options;
@@ -95,8 +101,7 @@ TEST(SwarmRuns, WhatIsOnlyDelayedEndsWithTheBitsOfAnUndisturbedRun) {
 
 /// Pairs that average by messages of their own keep the sum of the fleet, as long as all live.
 TEST(SwarmRuns, PairsKeepTheSum) {
-  Fleet file = restless_fleet(6, "ring", "");
-  file.algorithm = "ad-psgd";
+  Fleet file = restless_method("ad-psgd");
   file.faults.deadline = Time{0};
   const Assembly fleet(file);
   EXPECT_EQ(judgement_of(fleet), Judgement::sum);
@@ -124,8 +129,7 @@ TEST(SwarmRuns, WhoeverPushesComesToAnEnd) {
         Pushing{"downpour", "", "ring", true},
         Pushing{"easgd", "async", "ring", true}}) {
     SCOPED_TRACE(kind);
-    Fleet file = restless_fleet(6, graph, order);
-    file.algorithm = kind;
+    Fleet file = restless_method(kind, order, graph);
     file.optimizer.lr = 0.01;
     if (waits) file.faults.deadline = Time{0};
     const Assembly fleet(file);
@@ -146,9 +150,7 @@ TEST(SwarmRuns, NobodyWaitsForEverForWhoIsRefused) {
   for (const auto& [kind, order] : std::vector<std::pair<std::string, std::string>>{
            {"parameter-server", "sync"}, {"easgd", "sync"}, {"flexrr", ""}, {"fedavg", ""}}) {
     SCOPED_TRACE(kind);
-    Fleet file = restless_fleet(6, "ring", order);
-    file.algorithm = kind;
-    const Assembly fleet(file);
+    const Assembly fleet(restless_method(kind, order));
     EXPECT_EQ(judgement_of(fleet), Judgement::finite);
     SwarmOptions options;
     options.last = 120;
