@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <numeric>
+#include <map>
 
 #include "gossip/registry.h"
 #include "gossip/servers.h"
@@ -51,33 +51,69 @@ double steps(const Setup& setup, PeerId i) {
   return static_cast<double>(pass) * setup.settings.find("epochs")->second;
 }
 
+/// Who has been late was left out until its answer came: it goes on in the round of its server.
 Task<> work(Peer& me) {
   const Setup& setup = *me.plan.setup;
   const Vector moved = me.vector("moved");
   const auto passes = static_cast<std::uint64_t>(steps(setup, me.plan.id));
+  std::uint64_t talk = 0;
   for (; me.running(); co_await me.end_round()) {
     if (!std::ranges::binary_search(drawn(setup, me.round), me.plan.id)) continue;
-    const std::optional<Round> pulled = co_await pull(me, Vector::x);
-    if (!pulled) co_return;
+    const std::optional<Round> theirs = co_await pull(me, Vector::x, talk);
+    if (!theirs) co_return;
+    me.round = std::max(me.round, std::min(*theirs, me.plan.rounds - 1));
     co_await me.copy(Vector::x, moved);
     for (std::uint64_t t = 0; t < passes; ++t) co_await me.plain_step();
     co_await me.axpby(1, Vector::x, -1, moved);
-    co_await push(me, moved);
+    co_await push(me, moved, talk++);
   }
+}
+
+/// A question to one worker and its answer; both ends count them from 0 on.
+struct Talk {
+  std::uint64_t number = 0;
+  bool open = false;
+};
+
+/// Nothing: it has gone, or is late.
+Task<std::optional<Message>> answer_of(Peer& me, PeerId peer, Talk& talk) {
+  std::optional<Message> push =
+      co_await me.receive(peer, Kind::push, 0, talk.number, Absence::lost);
+  if (push) talk = {.number = talk.number + 1};
+  co_return push;
+}
+
+/// x to those drawn who owe no answer: a late one has its hands full, and with each round one more
+/// question would wait for it. Where all of them do, they are waited for. Who was asked.
+Task<std::vector<PeerId>> send_out(Peer& me, std::map<PeerId, Talk>& talks) {
+  const Payload x = co_await model(me, Vector::x);
+  std::vector<PeerId> asked;
+  for (const bool patient : {false, true}) {
+    for (const PeerId peer : drawn(*me.plan.setup, me.round)) {
+      Talk& talk = talks[peer];
+      const bool answered = me.arrived(peer, Kind::push, 0, talk.number) != nullptr;
+      if (talk.open && (answered || patient)) co_await answer_of(me, peer, talk);
+      if (talk.open || !me.expects(peer)) continue;
+      me.send(peer, Kind::pull, x, 0, talk.number);
+      talk.open = true;
+      asked.push_back(peer);
+    }
+    if (!asked.empty()) break;
+  }
+  co_return asked;
 }
 
 Task<> serve(Peer& me) {
   const Setup& setup = *me.plan.setup;
   const Vector sum = me.vector("sum");
   const Vector theirs = me.vector("theirs");
+  std::map<PeerId, Talk> talks;
   for (; me.running(); co_await me.end_round()) {
-    const std::vector<PeerId> peers = drawn(setup, me.round);
-    const Payload x = co_await model(me, Vector::x);
-    for (const PeerId peer : peers) me.send(peer, Kind::pull, x);
     double samples = 0;
-    for (const PeerId peer : peers) {
-      const std::optional<Message> push = co_await me.receive(peer, Kind::push, 0, Absence::lost);
-      if (!push) continue;  // it has gone: the mean of the others
+    const std::vector<PeerId> asked = co_await send_out(me, talks);
+    for (const PeerId peer : asked) {
+      const std::optional<Message> push = co_await answer_of(me, peer, talks[peer]);
+      if (!push) continue;  // the mean of the others
       const Payload floats = co_await sound(me, peer, push->payload);
       if (!floats) continue;
       const double own = setup.samples.empty() ? 1 : static_cast<double>(setup.samples[peer]);

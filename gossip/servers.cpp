@@ -88,7 +88,7 @@ std::optional<Codec> models_codec(const Setup& setup) {
   return setup.codec && setup.codec->dense() ? setup.codec : std::nullopt;
 }
 
-Task<> push(Peer& me, Vector v) {
+Task<> push(Peer& me, Vector v, std::uint64_t number) {
   const std::optional<Codec> codec = me.codec();
   const bool leaves_out = codec && !codec->dense();
   const Vector owed = leaves_out ? me.vector("owed") : v;
@@ -99,7 +99,7 @@ Task<> push(Peer& me, Vector v) {
   for (const PeerId server : servers(*me.plan.setup)) {
     const Range r = shard(*me.plan.setup, me.replica.size(), server);
     const Payload part = co_await me.encode(v, r, codec);
-    me.send(server, Kind::push, part);
+    me.send(server, Kind::push, part, 0, number);
     if (!codec) continue;
     const Payload pushed = co_await me.decode(part, r.count, codec);
     co_await me.load(v, r, pushed);
@@ -107,10 +107,11 @@ Task<> push(Peer& me, Vector v) {
   if (leaves_out) co_await me.axpby(-1, v, 1, owed);
 }
 
-Task<std::optional<Round>> pull(Peer& me, Vector v) {
+Task<std::optional<Round>> pull(Peer& me, Vector v, std::uint64_t number) {
   Round newest = 0;
   for (const PeerId server : servers(*me.plan.setup)) {
-    const std::optional<Message> part = co_await me.receive(server, Kind::pull);
+    const std::optional<Message> part =
+        co_await me.receive(server, Kind::pull, 0, number, Absence::gone);
     if (!part) co_return std::nullopt;
     const Range r = shard(*me.plan.setup, me.replica.size(), server);
     const Payload floats = co_await me.decode(part->payload, r.count, models_codec(*me.plan.setup));

@@ -47,14 +47,20 @@ std::vector<Channel> queue_channels(const Setup& setup, std::size_t d);  ///< wi
 /// To each server its part of v. In a codec v becomes what the servers decode; of one that leaves
 /// elements out, the next push makes up for the rest: Karimireddy, Rebjock, Stich & Jaggi 2019,
 /// arXiv:1901.09847, Algorithm 2, of the gradients.
-Task<> push(Peer& me, Vector v);
+Task<> push(Peer& me, Vector v, std::uint64_t number);
+inline Task<> push(Peer& me, Vector v) {
+  return push(me, v, me.round);
+}
 /// What models travel in: those codecs leave elements out which nobody could make up for.
 std::optional<Codec> models_codec(const Setup& setup);
 /// A push of nothing, as part 1, where the channel allows it: it asks for the model.
 void ask(Peer& me);
 /// The newest of what the servers answer to that: v, and their round. Nothing: one of them has
 /// gone, and the fleet's model with it.
-Task<std::optional<Round>> pull(Peer& me, Vector v);
+Task<std::optional<Round>> pull(Peer& me, Vector v, std::uint64_t number);
+inline Task<std::optional<Round>> pull(Peer& me, Vector v) {
+  return pull(me, v, me.round);
+}
 
 // Of servers.
 /// Whether a push waits, or one may still come.

@@ -36,11 +36,12 @@ void Link::say(const std::string& line) {
 }
 
 void Link::send(Message message, Time now) {
+  if (life_.given_up) return;
   if (message.kind == Kind::model_copy) life_.request.answered();
   const Session::Numbered& numbered = life_.session->send(std::move(message));
   if (linked()) transmit(numbered);
   // The user is told from on_time(): it does not expect to be called while it sends.
-  if (state_ == State::linked && overfull()) shared_.wake_at(now);
+  if (overfull()) shared_.wake_at(now);
 }
 
 void Link::transmit(const Session::Numbered& numbered) {
@@ -155,6 +156,16 @@ bool Link::overfull() const {
   return life_.session->unacknowledged_bytes() > shared_.settings.most_unacknowledged_bytes;
 }
 
+bool Link::hopeless() const {
+  return shared_.settings.rules->gives_up(*life_.session,
+                                          shared_.settings.most_unacknowledged_bytes);
+}
+
+std::string Link::unacknowledged() const {
+  return fmt::format("it has not acknowledged {} bytes that we sent",
+                     life_.session->unacknowledged_bytes());
+}
+
 void Link::unclog() {
   if (state_ != State::clogged || overfull()) return;
   state_ = State::linked;
@@ -207,14 +218,36 @@ void Link::set_away(const std::string& why, Time now) {
   if (!life_.departed) shared_.user.away(neighbor_);
 }
 
+void Link::part(const std::string& why, Time now) {
+  if (linked()) {
+    close();
+    lose(why, now);
+  }
+  set_away(why, now);
+}
+
 void Link::nobody_listens(const std::string& why, Time now) {
   if (linked() || state_ == State::dead || !shared_.begun) return;
   set_away(why, now);
-  if (state_ != State::away) return;
+  if (state_ == State::away) bury();
+}
+
+void Link::bury() {
   state_ = State::dead;
   shared_.clocks.leaves(neighbor_);
   note(LinkEvent::died);
   if (!life_.departed) shared_.user.died(neighbor_);
+}
+
+/// What was kept for it is let go, so this process of it can never be met again. A method may send
+/// to whoever goes on, and a liar goes on without a word of what it has got.
+void Link::give_up(Time now) {
+  const std::string why = unacknowledged();
+  if (!quiet()) say(fmt::format("peer {} is given up: {}", neighbor_, why));
+  part(why, now);
+  life_.given_up = true;
+  life_.session = shared_.settings.rules->new_session();
+  if (state_ == State::away) bury();
 }
 
 void Link::cut(Time until, Time now) {
@@ -242,19 +275,13 @@ void Link::beat(Time lag, Time now) {
     say(fmt::format("peer {}: {}", neighbor_, text));
   if (silence != Silence::State::silent) return;
   note(LinkEvent::silent);
-  close();
-  lose(text, now);
-  set_away(text, now);
+  part(text, now);
 }
 
 void Link::on_time(Time now) {
-  if (state_ == State::linked && overfull()) {
-    const std::string text = fmt::format("it has not acknowledged {} bytes that we sent",
-                                         life_.session->unacknowledged_bytes());
-    close();
-    lose(text, now);
-    set_away(text, now);
-  }
+  if (hopeless()) give_up(now);
+  if ((state_ == State::linked || state_ == State::broken) && overfull())
+    part(unacknowledged(), now);
   if (state_ == State::broken && now >= broken_until_) set_away(trouble_, now);
   if (redial_.state() == Redial::State::dialling && now >= dial_ends_) {
     close();

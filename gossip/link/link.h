@@ -64,6 +64,7 @@ struct LinkShared {
 ///   away, dead --a Hello that fits------------> linked    back(), or clogged
 ///   clogged  --enough is acknowledged---------> linked    back()
 ///   clogged  --the connection ends------------> away
+///   any      --twice too much is kept---------> dead      away(), died(); for good
 ///   any      --a Hello of a new process-------> linked    replaced()
 class Link {
  public:
@@ -110,6 +111,8 @@ class Link {
   bool met() const { return incarnation_ != 0; }
   bool trained() const { return life_.trained; }
   bool departed() const { return life_.departed; }
+  /// It has acknowledged so little that nothing is kept for its process any more.
+  bool given_up() const { return life_.given_up; }
   std::uint64_t incarnation() const { return incarnation_; }
   const Session& session() const { return *life_.session; }
   const std::string& trouble() const { return trouble_; }
@@ -125,6 +128,7 @@ class Link {
     JobWatch progress;      ///< of its arithmetic, as its heartbeats tell
     bool trained = false;   ///< had completed a round when we met it
     bool departed = false;  ///< its goodbye is here
+    bool given_up = false;
   };
 
   bool we_dial() const { return neighbor_ > shared_.settings.self.peer; }
@@ -148,12 +152,17 @@ class Link {
   void send_heartbeat();
   bool owes_ack() const;
   bool overfull() const;
+  bool hopeless() const;
+  std::string unacknowledged() const;
   void unclog();
   void tell_back();
   void close();
   void forget();
   void lose(const std::string& why, Time now);
   void set_away(const std::string& why, Time now);
+  void part(const std::string& why, Time now);
+  void bury();
+  void give_up(Time now);
   Time awaited_since() const;
 
   PeerId neighbor_;

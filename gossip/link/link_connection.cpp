@@ -99,6 +99,8 @@ std::uint64_t Link::received_by(const Hello& theirs) const {
 std::string Link::objection(const Hello& theirs, Time now) const {
   const PeerId self = shared_.settings.self.peer;
   if (now < cut_until_) return fmt::format("peers {} and {} are cut off", neighbor_, self);
+  if (life_.given_up && incarnation_ == theirs.incarnation)
+    return fmt::format("peer {} acknowledged too little, and was given up", neighbor_);
   if (incarnation_ == 0 || incarnation_ == theirs.incarnation) {
     const std::uint64_t received = received_by(theirs);
     const std::uint64_t sent = met() ? life_.session->sent() : 0;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "gossip/link/carrier.h"
@@ -7,6 +9,9 @@
 #include "gossip/link/session.h"
 
 namespace gv {
+
+/// However small they are.
+inline constexpr std::size_t most_messages_kept = 65'536;
 
 /// The decisions of a link (link.h). Tests swap one for a wrong one and show that the swarm
 /// notices.
@@ -23,6 +28,12 @@ class LinkRules {
   /// Whether this process has taken the place of the one that we had met.
   virtual bool succeeds(std::uint64_t met, std::uint64_t now) const {
     return met != 0 && met != now;
+  }
+  /// Whether so much is kept for who goes on and acknowledges nothing that it is given up for good.
+  /// The user stops sending to who is away; what it has begun by then is no more than it was.
+  virtual bool gives_up(const Session& session, std::uint64_t most_bytes) const {
+    return session.unacknowledged_bytes() / 2 > most_bytes ||
+           session.unacknowledged().size() > most_messages_kept;
   }
   virtual bool may_leave(const Farewell& farewell, Time now, Time patience) const {
     return gv::may_leave(farewell, now, patience);

@@ -23,11 +23,11 @@ std::uint64_t most_models(const Plan& plan) {
   return two_way && plan.links.empty() && plan.channels.empty() ? 2 : plan.peers + 1;
 }
 
-/// Where samples travel they may weigh more than models, and gradients of slices come back.
-std::uint64_t bytes_of_samples(const std::vector<Channel>& channels) {
+/// What may wait at the other end before anybody there asks for it.
+std::uint64_t most_waiting_bytes(const std::vector<Channel>& channels) {
   std::uint64_t bytes = 0;
   for (const Channel& channel : channels) bytes += channel.most_bytes * channel.most_waiting;
-  return std::ranges::count(channels, Kind::samples, &Channel::kind) > 0 ? bytes : 0;
+  return bytes;
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ LinkSettings link_settings(const Plan& plan, std::size_t parameters, std::uint64
   const std::size_t model = parameters * sizeof(float);
   settings.most_unacknowledged_bytes =
       most_models(plan) * std::max(model, exchange_bytes(plan.traffic, parameters)) +
-      small_messages + bytes_of_samples(plan.channels);
+      small_messages + most_waiting_bytes(plan.channels);
   return settings;
 }
 

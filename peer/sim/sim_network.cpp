@@ -369,6 +369,10 @@ std::uint64_t SimNetwork::unacknowledged_bytes(PeerId peer) const {
   return bytes;
 }
 
+bool SimNetwork::given_up(PeerId self, PeerId neighbor) const {
+  return present_[self]->links().link(neighbor).given_up();
+}
+
 void SimNetwork::cut(PeerId a, PeerId b, Time length) {
   for (const auto& [self, other] : {std::pair{a, b}, std::pair{b, a}}) {
     if (!listens(self)) continue;

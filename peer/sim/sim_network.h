@@ -89,6 +89,9 @@ class SimNetwork {
   /// counted once.
   std::uint64_t unacknowledged_bytes(PeerId peer) const;
 
+  /// Whether nothing is kept any more for the neighbour's process.
+  bool given_up(PeerId self, PeerId neighbor) const;
+
   /// A process that lives, and has not ended although it may.
   bool lingers(PeerId peer) const { return listens(peer) && !present_[peer]->links().over(); }
 

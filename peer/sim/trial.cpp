@@ -28,9 +28,13 @@ LinkSettings settings_of(const Peer& peer, Life life, const LinkTimes& times) {
   return settings;
 }
 
-/// One exchange for each neighbour, and the last words.
+/// One exchange for each neighbour, and the last words; where a method sends by channels of its
+/// own, what links keep before they give a neighbour up, and what is sent until they notice.
 std::uint64_t most_kept_bytes(const Peer& peer) {
   const std::size_t d = peer.replica.size();
+  if (!peer.plan.channels.empty())
+    return 3 * links_of(peer.plan).size() *
+           link_settings(peer.plan, d, 0).most_unacknowledged_bytes;
   const std::size_t model = d * sizeof(float);
   return (2 * peer.neighbors.size() + 3) * std::max(model, exchange_bytes(peer.plan.traffic, d));
 }
@@ -195,12 +199,7 @@ void Trial::check_memory() {
   for (PeerId i = 0; i < present_.size(); ++i) {
     const Record& record = present(i);
     if (record.dead || record.liar || !record.started) continue;
-    // Of channels of their own: who pushes to its neighbours, and catches up, pushes many rounds at
-    // once; and what waits for a liar that acknowledges nothing has no bound yet but the run's.
-    const Peer& peer = *record.peer;
-    const bool pushes = peer.plan.links.empty();
-    if (!peer.plan.channels.empty() && (pushes || lied_)) continue;
-    const std::uint64_t most = most_kept_bytes(peer);
+    const std::uint64_t most = most_kept_bytes(*record.peer);
     const std::uint64_t kept = faults_.network().unacknowledged_bytes(i);
     if (kept > most)
       violations_.push_back(fmt::format(
@@ -260,6 +259,10 @@ void Trial::check_end(const Record& record) {
   record.task->result();
   if (faults_.network().lingers(id))
     violations_.push_back(fmt::format("peer {} (life {}) never ends", id, number));
+  for (const PeerId other : links_of(record.peer->plan))
+    if (faults_.network().given_up(id, other) && !present(other).liar)
+      violations_.push_back(
+          fmt::format("peer {} has given up peer {}, which is honest", id, other));
 }
 
 /// Every exchange with a neighbour that lived to the end was settled at both ends.

@@ -70,6 +70,10 @@ struct LosesOne : Session {
   }
 };
 
+struct GivesNobodyUp : LinkRules {
+  bool gives_up(const Session&, std::uint64_t) const override { return false; }
+};
+
 struct LeavesWhoIsAway : LinkRules {
   bool may_leave(const Farewell& farewell, Time now, Time patience) const override {
     return farewell.away || LinkRules::may_leave(farewell, now, patience);
@@ -115,6 +119,10 @@ std::vector<Mutant> of_links() {
       {"acknowledge_too_much", {}, session<ForgetsOneTooMany>()},
       {"claim_one_too_many", {}, session<ClaimsOneTooMany>()},
       {"lose_one_message", {}, session<LosesOne>()},
+      {.name = "give_nobody_up",
+       .links = rules<GivesNobodyUp>(),
+       .method = "fedavg",
+       .deadline = std::chrono::milliseconds(50)},
       {"leave_who_is_away", {}, rules<LeavesWhoIsAway>()},
       {"leave_at_once", {}, rules<LeavesAtOnce>()},
       {"keep_session_of_the_dead", {}, rules<NoSuccessors>()},

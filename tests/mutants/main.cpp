@@ -42,11 +42,11 @@ std::vector<Fleet> fleets() {
 }
 
 /// What a bug of one method is looked for in.
-Fleet fleet_of(std::string_view method) {
+Fleet fleet_of(const mutants::Mutant& mutant) {
   Fleet fleet = restless_fleet(6, "ring", "");
-  fleet.algorithm = method;
-  fleet.order = find_algorithm(method, "")->order;
-  fleet.faults.deadline = Time{0};
+  fleet.algorithm = mutant.method;
+  fleet.order = find_algorithm(mutant.method, "")->order;
+  fleet.faults.deadline = mutant.deadline;
   return fleet;
 }
 
@@ -129,7 +129,7 @@ int run(const std::set<std::string_view>& only) {
       if (!judge(mutant.name, hunt_apart(assemblies, mutant))) ++wrong;
       return;
     }
-    Assembly own(fleet_of(mutant.method));
+    Assembly own(fleet_of(mutant));
     const std::vector<Assembly*> alone(1, &own);
     if (!judge(mutant.name, hunt_apart(alone, mutant))) ++wrong;
   };

@@ -16,6 +16,7 @@ struct Mutant {
   LinkParts links{};
   /// The kind of the method in which it is a bug; empty: averaging with neighbours.
   std::string_view method{};
+  Time deadline{};  ///< of the fleet of that method; with one, liars are among the faults
 };
 
 /// All of them.

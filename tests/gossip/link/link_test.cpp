@@ -179,6 +179,36 @@ TEST_F(OneLink, ANeighbourThatAcknowledgesNothingIsNotSentToForEver) {
   EXPECT_EQ(user.told.back(), "back 1");
 }
 
+/// A method sends to whoever goes on. Found so: a server that acknowledged nothing and sent its
+/// next model each round, whose workers kept every answer.
+TEST_F(OneLink, ANeighbourThatGoesOnAndAcknowledgesNothingIsGivenUp) {
+  LinkSettings settings = settings_of(0, 3, {1});
+  settings.most_unacknowledged_bytes = 1000;
+  make(settings);
+  meet();
+  for (Round k = 1; k <= 3; ++k) links->send(1, message(0, k, 400), now);
+  pass(seconds(1));
+  ConnectionId again = meet();
+  for (Round k = 4; k <= 5; ++k) links->send(1, message(0, k, 400), now);
+  pass(milliseconds(1));
+  EXPECT_FALSE(closed(again)) << "2000 bytes are kept for it";
+  links->send(1, message(0, 6, 400), now);
+  pass(milliseconds(1));
+  EXPECT_TRUE(closed(again));
+  EXPECT_EQ(user.told.back(), "died 1");
+  EXPECT_NE(log.find("peer 1 is given up: it has not acknowledged 2400 bytes"), std::string::npos)
+      << log;
+  links->send(1, message(0, 7, 400), now);
+  EXPECT_TRUE(links->link(1).session().unacknowledged().empty());
+  pass(seconds(1));
+  again = meet();
+  EXPECT_TRUE(closed(again)) << "what it lacks is gone";
+  pass(seconds(1));
+  const ConnectionId successor = meet(hello_of(1, 2));
+  EXPECT_FALSE(closed(successor)) << "its successor lacks nothing";
+  EXPECT_EQ(user.told.back(), "replaced 1");
+}
+
 TEST_F(OneLink, OneQuestionForTheModelIsAnsweredAtATime) {
   const ConnectionId c = meet();
   const auto ask = [&](std::uint64_t number, std::uint64_t ack) {

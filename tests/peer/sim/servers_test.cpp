@@ -302,6 +302,24 @@ TEST(FedAvg, WeighsByDataAndAsksOnlyThoseThatAreDrawn) {
   EXPECT_GT(assembly.evaluator()->evaluate(federated.x).accuracy, 0.5);
 }
 
+/// A worker that is late in every round has one question at a time, and goes on in the round of its
+/// server. Found so: the server's third model, which nobody had asked for, was refused.
+TEST(FedAvg, WhoIsLateIsAskedAgainWhenItHasAnswered) {
+  Fleet fleet = served(4, "fedavg", "", {{"epochs", 100}});
+  fleet.peers[3].speed = 0.05;
+  fleet.flops = 1e6;
+  fleet.stop.rounds = 60;
+  fleet.faults.deadline = fleet.faults.dead_after = std::chrono::milliseconds(100);
+  SimulationOptions options;
+  options.faults = FaultPlan{1, Time{0}, {}};
+  const Served late = serve(fleet, options);
+  EXPECT_EQ(late.result.violations, std::vector<std::string>{});
+  EXPECT_EQ(late.result.broken_by, std::set<PeerId>{});
+  for (PeerId i = 0; i < 3; ++i) EXPECT_EQ(late.finals.at(i).round, 60U) << i;
+  EXPECT_LT(late.finals.at(3).sent_bytes, late.finals.at(0).sent_bytes / 4);
+  EXPECT_GT(late.finals.at(3).round, 40U);
+}
+
 TEST(FedAvg, RefusesAFractionOfNobody) {
   EXPECT_NE(refusal(served(4, "fedavg", "", {{"fraction", 0.2}})).find("draws nobody"),
             std::string::npos);
