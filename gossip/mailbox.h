@@ -13,9 +13,10 @@ namespace gv {
 
 /// Which absence of a neighbour ends the wait for it.
 enum class Absence : std::uint8_t {
-  away,  ///< that nothing is heard of it: averaging goes on without it
-  gone,  ///< only its goodbye, or its death: a collective needs everybody
-  lost,  ///< the same, but whoever asks goes on without it
+  away,    ///< that nothing is heard of it: averaging goes on without it
+  gone,    ///< only its goodbye, or its death: a collective needs everybody
+  lost,    ///< the same, but whoever asks goes on without it
+  vacant,  ///< as gone, but who has died may have a successor: whoever asks sees to that
 };
 
 /// Messages that came before anyone asked, and askers whose message has not come.

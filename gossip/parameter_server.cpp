@@ -2,6 +2,7 @@
 
 #include "gossip/registry.h"
 #include "gossip/servers.h"
+#include "gossip/succession.h"
 
 // Parameter server. Li et al., "Scaling distributed machine learning with the parameter server",
 // OSDI 2014; asynchronous: Dean et al., "Large scale distributed deep networks", NIPS 2012 (with
@@ -23,21 +24,26 @@ constexpr Option sync_options[] = {servers_option,
                                     .help = "gradients of a round that are not waited for, b"}};
 constexpr Option async_options[] = {servers_option, optimizer_option(3)};
 
-/// `together`: a worker whose gradient came too late goes on in the round of the others.
-Task<> work(Peer& me, bool together) {
+/// A worker whose gradient came too late goes on in the round of the others.
+Task<> work_together(Peer& me) {
+  Served servers(me);
+  for (; me.running(); co_await me.end_round()) {
+    co_await me.gradient();
+    co_await servers.push(Vector::g);
+    const std::optional<Round> theirs = co_await servers.pull();
+    if (!theirs) break;
+    if (*theirs > me.round) me.round = std::min(*theirs, me.plan.rounds) - 1;
+  }
+  co_await servers.end();
+}
+
+Task<> work_alone(Peer& me) {
   for (; me.running(); co_await me.end_round()) {
     co_await me.gradient();
     co_await push(me, Vector::g);
     const std::optional<Round> theirs = co_await pull(me, Vector::x);
     if (!theirs) co_return;
-    if (together && *theirs > me.round) me.round = std::min(*theirs, me.plan.rounds) - 1;
   }
-}
-Task<> work_together(Peer& me) {
-  return work(me, true);
-}
-Task<> work_alone(Peer& me) {
-  return work(me, false);
 }
 
 /// Those of the first n - b.
@@ -105,11 +111,12 @@ extern const AlgorithmRow sync_parameter_server_row{
     .servers = count_servers,
     .codecs = Codecs::all,
     .links = server_links,
-    .channels = queue_channels,
+    .channels = succession_channels,
     .options = sync_options,
     .objection = sync_objection,
     .optimizer = servers_optimizer,
     .promise = Promise::once,
+    .succeeds = true,
     .summary = "servers step on the mean gradient of a round; Li et al. 2014"};
 extern const AlgorithmRow async_parameter_server_row{
     .kind = "parameter-server",

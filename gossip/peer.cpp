@@ -56,6 +56,26 @@ Task<std::optional<Message>> Peer::receive_next(PeerId from, Kind channel) {
   return receive(from, channel, received_parts_[{from, channel}]++);
 }
 
+Task<bool> Peer::succeeded(PeerId peer, std::uint64_t life) {
+  constexpr Time look_again = std::chrono::milliseconds(10);
+  const auto k = find(peer);
+  GV_CHECK(k.has_value(), "a peer waits for the successors of its neighbours");
+  const Time until = world.now() + plan.succession;
+  while (running() && roster_.dead(*k) && roster_.life(*k) == life && world.now() < until) {
+    Sleep sleep{world, look_again};
+    co_await sleep;
+  }
+  const bool replaced = roster_.life(*k) != life;
+  if (!replaced) post_.lament(*k);
+  co_return replaced;
+}
+
+void Peer::go_on_in(Round in) {
+  round = in;
+  pace_.begin();
+  replica.skip_to({in * plan.local_steps});
+}
+
 void Peer::keep_company() {
   bool company = false;
   for (const Neighbor& neighbor : neighbors) company = company || here(neighbor.peer);
@@ -179,7 +199,7 @@ Task<> Peer::checkpoint() {
 
 Task<> Peer::join() {
   pace_.begin();
-  if (plan.fetch || (plan.catch_up && pace_.begun_without_us())) co_await joining_.fetch_model();
+  if (plan.catch_up && (plan.fetch || pace_.begun_without_us())) co_await joining_.fetch_model();
   joining_.end();
   if (plan.catch_up) pace_.catch_up(0, 0);
   pace_.begin_round();

@@ -89,6 +89,17 @@ class Peer : public PeerCore, public LinkUser {
     return k && post_.misbehaves(*k);
   }
 
+  /// Counts the processes of `peer` that took the place of one that died, as far as we met them.
+  std::uint64_t life(PeerId peer) const {
+    const auto k = find(peer);
+    return k ? roster_.life(*k) : 0;
+  }
+  /// Waits while the process of that life is dead, plan.succession at the most. Whether another one
+  /// has taken its place; without it a collective has ended (Absence::vacant).
+  Task<bool> succeeded(PeerId peer, std::uint64_t life);
+  /// A successor without a past goes on in this round of the fleet.
+  void go_on_in(Round round);
+
   /// An option of the method in the fleet file.
   double number(std::string_view option) const;
   /// The vector of this name: see Replica.

@@ -44,6 +44,8 @@ struct Plan {
   bool live_degrees = false;
   /// A peer that was away goes on in its neighbours' round; they end together.
   bool catch_up = false;
+  /// Where one of its neighbours' processes has died, another one may take its place.
+  bool successors = false;
   /// Follows a process of this peer that has died: what stood between that one and the neighbours
   /// counts no more, at either end.
   bool rejoins = false;
@@ -58,7 +60,9 @@ struct Plan {
   /// At the end, for a neighbour that owes us half of an exchange and completes no round:
   /// a slow one is waited for, one that is stuck or lies is not. 0: without end.
   Time standstill{0};
-  Time succession{0};         ///< at the end, for the successor of a process that has died
+  /// For the successor of a process that has died: at the end, and wherever nothing goes on without
+  /// it.
+  Time succession{0};
   std::uint32_t strikes = 3;  ///< rounds with values that are not finite, and a neighbour is out
 };
 

@@ -72,9 +72,7 @@ Task<std::optional<Message>> Post::receive(Mailbox::Key key, Absence absence) {
     end_wait();
   }
   if (waiting.answer) refused_[*k] = 0;
-  if (!waiting.answer && absence == Absence::gone) {
-    if (const std::optional<Why> why = hopeless(*k)) note_broken(*k, *why);
-  }
+  if (!waiting.answer && absence == Absence::gone) lament(*k);
   co_return std::move(waiting.answer);
 }
 
@@ -233,7 +231,7 @@ bool Post::hear_held_up(std::size_t k, const Message& message) {
 
 void Post::deadline_passed() {
   const Wait wait = *wait_;
-  if (wait.absence == Absence::gone) {
+  if (wait.absence == Absence::gone || wait.absence == Absence::vacant) {
     note_broken(wait.k, Why::stuck);
   } else if (wait.key.kind == Kind::contribution) {
     self_.journal.note(
@@ -249,6 +247,10 @@ std::optional<Why> Post::hopeless(std::size_t k) const {
   if (roster_.dead(k)) return Why::died;
   if (mailbox_.closed(self_.neighbors[k].peer)) return Why::left;
   return Why::died;  // a successor has taken its place
+}
+
+void Post::lament(std::size_t k) {
+  if (const std::optional<Why> why = hopeless(k)) note_broken(k, *why);
 }
 
 /// Who has left did so for a reason of its own, which others tell.
@@ -282,6 +284,7 @@ void Post::died(std::size_t k) {
 void Post::interrupt_lasting(std::size_t k, Interruption why) {
   interrupt(k, why, Absence::gone);
   interrupt(k, why, Absence::lost);
+  interrupt(k, why, Absence::vacant);
 }
 
 void Post::back(std::size_t k) {
@@ -302,6 +305,7 @@ void Post::replaced(std::size_t k) {
   refused_[k] = 0;
   interrupt(k, Interruption::successor);
   interrupt_lasting(k, Interruption::successor);
+  wake_next();
 }
 
 void Post::stop() {

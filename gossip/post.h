@@ -94,6 +94,8 @@ class Post {
   /// The algorithm is to stop: from now on even a collective waits only for those who are here.
   void stop();
 
+  /// Says, where nobody has yet, that neighbour k's absence ends a collective.
+  void lament(std::size_t k);
   /// The neighbour whose absence ended a collective.
   std::optional<PeerId> broken_by() const { return broken_by_; }
   Time longest_wait() const { return longest_wait_; }

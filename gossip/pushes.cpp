@@ -57,9 +57,9 @@ std::optional<Pushes::Taken> Pushes::take(Round until) {
   return taken;
 }
 
-Task<Payload> sound(Peer& me, PeerId from, Payload vector) {
+Task<Payload> sound(Peer& me, PeerId from, Payload vector, std::optional<Codec> codec) {
   // Another server's part may have another length: the channel does not know whose this is.
-  const Payload floats = co_await me.decode(vector, me.replica.size(), me.codec());
+  const Payload floats = co_await me.decode(vector, me.replica.size(), codec);
   if (!floats) co_return nullptr;
   bool finite = true;
   co_await me.compute(static_cast<double>(me.replica.size()),

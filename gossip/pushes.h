@@ -50,7 +50,11 @@ class Pushes {
 
 /// The floats of what `from` sent as a vector of ours. Null: it is none of this length, or not
 /// finite, and must count nowhere. What is not finite is said.
-Task<Payload> sound(Peer& me, PeerId from, Payload vector);
+Task<Payload> sound(Peer& me, PeerId from, Payload vector, std::optional<Codec> codec);
+/// In the fleet's codec.
+inline Task<Payload> sound(Peer& me, PeerId from, Payload vector) {
+  return sound(me, from, std::move(vector), me.codec());
+}
 
 /// What Pushes with the same `ahead` sends and hears.
 std::vector<Channel> push_channels(const Setup& setup, std::size_t d, std::uint32_t ahead);

@@ -24,7 +24,7 @@ enum class Promise : std::uint8_t {
               ///< part of both along
   agreement,  ///< after each operation all hold the same bits; a death ends the fleet
   once,       ///< the servers count each update once; a worker's death costs nobody else anything,
-              ///< a server's ends the fleet
+              ///< a server's ends the fleet, or its successor goes on (AlgorithmRow::succeeds)
 };
 
 /// Which ways of writing a vector in fewer bytes a method takes, as `codec`.
@@ -66,6 +66,8 @@ struct AlgorithmRow {
   /// Whether peers train on samples of others: then all are on the CPU.
   bool hands_samples = false;
   Promise promise = Promise::nothing;
+  /// Whether new processes take the places of servers and workers that have died.
+  bool succeeds = false;
   bool synchronous = true;     ///< the same bits over TCP and in virtual time
   std::string_view summary{};  ///< one line, with the source
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "gossip/succession.h"
+
 namespace gv {
 namespace {
 
@@ -88,7 +90,7 @@ std::optional<Codec> models_codec(const Setup& setup) {
   return setup.codec && setup.codec->dense() ? setup.codec : std::nullopt;
 }
 
-Task<> push(Peer& me, Vector v, std::uint64_t number) {
+Task<> push_parts(Peer& me, Vector v, std::function<void(PeerId, Payload)> send) {
   const std::optional<Codec> codec = me.codec();
   const bool leaves_out = codec && !codec->dense();
   const Vector owed = leaves_out ? me.vector("owed") : v;
@@ -99,12 +101,26 @@ Task<> push(Peer& me, Vector v, std::uint64_t number) {
   for (const PeerId server : servers(*me.plan.setup)) {
     const Range r = shard(*me.plan.setup, me.replica.size(), server);
     const Payload part = co_await me.encode(v, r, codec);
-    me.send(server, Kind::push, part, 0, number);
+    send(server, part);
     if (!codec) continue;
     const Payload pushed = co_await me.decode(part, r.count, codec);
     co_await me.load(v, r, pushed);
   }
   if (leaves_out) co_await me.axpby(-1, v, 1, owed);
+}
+
+Task<> push(Peer& me, Vector v, std::uint64_t number) {
+  const std::function<void(PeerId, Payload)> send = [&me, number](PeerId server, Payload part) {
+    me.send(server, Kind::push, std::move(part), 0, number);
+  };
+  return push_parts(me, v, send);
+}
+
+Task<> take_part(Peer& me, Vector v, Message part) {
+  const Setup& setup = *me.plan.setup;
+  const Range r = shard(setup, me.replica.size(), part.from);
+  const Payload floats = co_await me.decode(part.payload, r.count, models_codec(setup));
+  co_await me.load(v, r, floats);
 }
 
 Task<std::optional<Round>> pull(Peer& me, Vector v, std::uint64_t number) {
@@ -113,9 +129,7 @@ Task<std::optional<Round>> pull(Peer& me, Vector v, std::uint64_t number) {
     const std::optional<Message> part =
         co_await me.receive(server, Kind::pull, 0, number, Absence::gone);
     if (!part) co_return std::nullopt;
-    const Range r = shard(*me.plan.setup, me.replica.size(), server);
-    const Payload floats = co_await me.decode(part->payload, r.count, models_codec(*me.plan.setup));
-    co_await me.load(v, r, floats);
+    co_await take_part(me, v, *part);
     newest = std::max(newest, part->round);
   }
   co_return newest;
@@ -142,12 +156,18 @@ Task<> answer(Peer& me, const Message& push, Vector v) {
   me.send(push.from, Kind::pull, part, 0, push.number);
 }
 
-Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most) {
+Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most, std::deque<Message>& early) {
   std::map<PeerId, Message> pushes;
-  while (pushes.size() < most && more_may_come(me, pushes)) {
-    const Next next = co_await me.next(Kind::push, me.plan.deadline);
+  while (pushes.size() < most && (!early.empty() || more_may_come(me, pushes))) {
+    Next next;
+    if (!early.empty()) {
+      next.message = std::move(early.front());
+      early.pop_front();
+    } else {
+      next = co_await me.next(Kind::push, me.plan.deadline);
+    }
     if (next.late && !pushes.empty()) break;
-    if (!next.message) continue;
+    if (!next.message || next.message->part != 0) continue;
     if (next.message->number < me.round) {
       co_await answer(me, *next.message, Vector::x);
       continue;
@@ -158,6 +178,11 @@ Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most) {
     pushes.insert_or_assign(push.from, std::move(push));
   }
   co_return pushes;
+}
+
+Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most) {
+  std::deque<Message> early;
+  co_return co_await collect(me, most, early);
 }
 
 Task<std::size_t> sum(Peer& me, Vector v, const std::map<PeerId, Message>& pushes) {
@@ -172,8 +197,10 @@ Task<std::size_t> sum(Peer& me, Vector v, const std::map<PeerId, Message>& pushe
 }
 
 Task<> serve_mean(Peer& me, std::size_t most) {
+  std::deque<Message> early;
+  if (me.plan.rejoins) co_await take_over(me, early);
   for (; me.running(); co_await me.end_round()) {
-    const std::map<PeerId, Message> pushes = co_await collect(me, most);
+    const std::map<PeerId, Message> pushes = co_await collect(me, most, early);
     if (pushes.empty()) co_return;  // all workers have left
     const std::size_t count = co_await sum(me, Vector::g, pushes);
     if (count > 0) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <deque>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -44,9 +46,11 @@ std::vector<Channel> server_channels(const Setup& setup, std::size_t d, Keeps pu
 std::vector<Channel> queue_channels(const Setup& setup, std::size_t d);  ///< with pushes in a queue
 
 // Of those that train.
-/// To each server its part of v. In a codec v becomes what the servers decode; of one that leaves
-/// elements out, the next push makes up for the rest: Karimireddy, Rebjock, Stich & Jaggi 2019,
-/// arXiv:1901.09847, Algorithm 2, of the gradients.
+/// Each server's part of v, in turn, as it is to be sent. In a codec v becomes what the servers
+/// decode; of one that leaves elements out, the next push makes up for the rest: Karimireddy,
+/// Rebjock, Stich & Jaggi 2019, arXiv:1901.09847, Algorithm 2, of the gradients.
+Task<> push_parts(Peer& me, Vector v, std::function<void(PeerId server, Payload part)> send);
+/// To each server its part of v.
 Task<> push(Peer& me, Vector v, std::uint64_t number);
 inline Task<> push(Peer& me, Vector v) {
   return push(me, v, me.round);
@@ -61,6 +65,8 @@ Task<std::optional<Round>> pull(Peer& me, Vector v, std::uint64_t number);
 inline Task<std::optional<Round>> pull(Peer& me, Vector v) {
   return pull(me, v, me.round);
 }
+/// v <- what a server has sent of it.
+Task<> take_part(Peer& me, Vector v, Message part);
 
 // Of servers.
 /// Whether a push waits, or one may still come.
@@ -78,6 +84,8 @@ Task<Payload> model(Peer& me, Vector v);
 /// came too late: it is answered with x, and does not count. The payload of one that is sound is
 /// its floats; the others have lost theirs.
 Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most);
+/// Those of `early` come first.
+Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most, std::deque<Message>& early);
 /// v <- the sum of those that count, ascending by peer; how many they are. Of none: v is as it was.
 Task<std::size_t> sum(Peer& me, Vector v, const std::map<PeerId, Message>& pushes);
 /// The whole life of a server that steps on the mean of the first `most` gradients of each round,

@@ -48,8 +48,8 @@ Example example_of(const AlgorithmRow& row) {
   return example;
 }
 
-std::string_view meaning_of(Promise promise) {
-  switch (promise) {
+std::string_view meaning_of(const AlgorithmRow& row) {
+  switch (row.promise) {
     case Promise::nothing:
       return "nothing: each trains alone, or what is missing is made up for later";
     case Promise::mean:
@@ -62,6 +62,9 @@ std::string_view meaning_of(Promise promise) {
     case Promise::agreement:
       return "all hold the same bits after each round; a death ends the run";
     case Promise::once:
+      if (row.succeeds)
+        return "the servers count each update once; who dies is replaced by `launch: { restart: "
+               "on-failure }`, else a server's death ends the run";
       return "the servers count each update once; a server's death ends the run";
   }
   return "";
@@ -135,7 +138,7 @@ std::string range_of(const gv::Option& option) {
 
 void print_more(const AlgorithmRow& row) {
   fmt::print("    roles: worker{}\n", row.serve == nullptr ? "" : ", server");
-  fmt::print("    keeps: {}\n", meaning_of(row.promise));
+  fmt::print("    keeps: {}\n", meaning_of(row));
   fmt::print("    bits: {}\n",
              row.synchronous ? "the same in `run` and `simulate`"
                              : "depend on who comes first; `simulate` repeats them");

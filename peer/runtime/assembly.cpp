@@ -83,6 +83,13 @@ Time patience(const Fleet& fleet) {
   return std::min(fleet.faults.patience(), fleet.grace * 3 / 4);
 }
 
+/// A server's successor is waited for by all, and reads its data first.
+Time succession(const Fleet& fleet, const AlgorithmRow& row) {
+  using std::chrono::seconds;
+  if (!fleet.restart) return Time{0};
+  return row.succeeds ? std::max(Time{seconds(30)}, fleet.faults.deadline) : Time{seconds(3)};
+}
+
 Fleet with_servers(Fleet fleet) {
   add_servers(fleet);
   return fleet;
@@ -281,6 +288,7 @@ Plan Assembly::plan(PeerId i) const {
   const bool averaging = algorithm->mixes && !topology.directed;
   const Promise promise = algorithm->promise;
   const bool heals = promise == Promise::mean || promise == Promise::nothing;
+  const bool catch_up = averaging && heals && algorithm->synchronous && !serves_samples(i);
   return {.id = i,
           .peers = fleet.size(),
           .setup = setup,
@@ -298,12 +306,13 @@ Plan Assembly::plan(PeerId i) const {
           .checkpoint_every = fleet.checkpoint.every,
           .local_steps = fleet.local_steps,
           .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
-          .catch_up = averaging && heals && algorithm->synchronous && !serves_samples(i),
+          .catch_up = catch_up,
+          .successors = catch_up || (algorithm->succeeds && fleet.data_servers == 0),
           .deadline = fleet.faults.deadline,
           .dead_after = fleet.faults.dead_after,
           .patience = patience(fleet),
           .standstill = standstill(fleet),
-          .succession = fleet.restart ? Time{std::chrono::seconds(3)} : Time{0}};
+          .succession = succession(fleet, *algorithm)};
 }
 
 Share Assembly::share(PeerId i) const {

@@ -37,7 +37,7 @@ LinkSettings link_settings(const Plan& plan, std::size_t parameters, std::uint64
   settings.self.peer = plan.id;
   settings.self.peers = plan.peers;
   settings.neighbors = links_of(plan);
-  settings.successors = plan.catch_up;
+  settings.successors = plan.successors;
   settings.rounds = plan.rounds;
   settings.slack = plan.peers;
   const std::size_t model = parameters * sizeof(float);

@@ -43,7 +43,8 @@ Seed run_seed(const Assembly& fleet,
   options.links = all.links;
   options.faults = FaultPlan{seed, all.until, all.trace};
   options.faults->judgement = judgement_of(fleet);
-  options.faults->succeed = options.faults->judgement == Judgement::mean;
+  options.faults->succeed = options.faults->judgement == Judgement::mean ||
+                            (fleet.algorithm->succeeds && fleet.fleet.restart);
   options.parts = all.parts;
   Seed one{.result = simulate(fleet, observer, options)};
   one.compared = !bits.empty() && only_delayed(one.result);
@@ -66,6 +67,14 @@ void add(SwarmResult& all, std::uint64_t seed, const SimulationResult& one) {
   all.texts = one.violations;
 }
 
+/// Where a deadline passes the others go on without who is late, and where there are backup workers
+/// without the last.
+bool waits_for_everybody(const Assembly& fleet) {
+  const auto backup = fleet.setup->settings.find("backup");
+  const bool all = backup == fleet.setup->settings.end() || backup->second == 0;
+  return fleet.algorithm->synchronous && fleet.fleet.faults.deadline == Time{0} && all;
+}
+
 }  // namespace
 
 Judgement judgement_of(const Assembly& fleet) {
@@ -76,9 +85,7 @@ Judgement judgement_of(const Assembly& fleet) {
       return row.channels == nullptr ? Judgement::mean : Judgement::sum;
     case Promise::agreement:
     case Promise::once:
-      // Where a deadline passes the others go on without who is late.
-      return row.synchronous && fleet.fleet.faults.deadline == Time{0} ? Judgement::bits
-                                                                       : Judgement::finite;
+      return waits_for_everybody(fleet) ? Judgement::bits : Judgement::finite;
     case Promise::push_sum:
     case Promise::nothing:
       return Judgement::finite;

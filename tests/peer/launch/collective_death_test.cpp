@@ -38,5 +38,25 @@ TEST_F(Launch, ADeathEndsAnAllReduceByName) {
   EXPECT_NE(ended.err.find("without peer 2"), std::string::npos) << ended.err;
 }
 
+/// Two servers are killed and started again: no gradient is lost, and none counts twice.
+TEST_F(Launch, AServersSuccessorGoesOnWithTheSameBits) {
+  const std::string served =
+      "algorithm: { kind: parameter-server, servers: 2 }\n"
+      "network: { latency: 500 us, emulate: true }\n";
+  const Ended whole = run({"simulate", fleet(4, 1500, served), "--json"});
+  const Ended killed = run({"run",
+                            fleet(4,
+                                  1500,
+                                  served + "launch: { restart: on-failure }\n"
+                                           "faults: { heartbeat: 100 ms, dead_after: 500 ms, "
+                                           "inject: [\n"
+                                           "  { at: 200 ms, kill: 4 },\n"
+                                           "  { at: 500 ms, kill: 5 }] }\n"),
+                            "--json"});
+  ASSERT_EQ(killed.code, 0) << killed.err;
+  EXPECT_NE(killed.err.find("peer 5 is back as a new process"), std::string::npos) << killed.err;
+  EXPECT_EQ(killed.summary().at("params_hash"), whole.summary().at("params_hash"));
+}
+
 }  // namespace
 }  // namespace gv

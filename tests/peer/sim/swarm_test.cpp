@@ -99,6 +99,24 @@ TEST(SwarmRuns, WhatIsOnlyDelayedEndsWithTheBitsOfAnUndisturbedRun) {
   }
 }
 
+/// Servers and workers die and are started again, some with a checkpoint, some without, some never.
+/// Found so: three servers and a worker that each waited for another one, since a worker told a
+/// successor what it had only when its turn came.
+TEST(SwarmRuns, SuccessorsOfServersKeepNobodyWaiting) {
+  for (const double servers : {1, 3}) {
+    Fleet file = restless_method("parameter-server", "sync");
+    file.faults.deadline = Time{0};
+    file.settings = {{"servers", servers}};
+    file.restart = true;
+    const Assembly fleet(file);
+    SwarmOptions options;
+    options.last = 300;
+    const SwarmResult result = swarm(fleet, options);
+    EXPECT_EQ(told(result), "");
+    EXPECT_GE(result.probes[static_cast<std::size_t>(Probe::replaced)], 100U);
+  }
+}
+
 /// Pairs that average by messages of their own keep the sum of the fleet, as long as all live.
 TEST(SwarmRuns, PairsKeepTheSum) {
   Fleet file = restless_method("ad-psgd");
