@@ -1,6 +1,7 @@
 #include "gossip/link/link.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -157,8 +158,16 @@ bool Link::overfull() const {
 }
 
 bool Link::hopeless() const {
-  return shared_.settings.rules->gives_up(*life_.session,
-                                          shared_.settings.most_unacknowledged_bytes);
+  if (state_ == State::linked || state_ == State::broken) return false;
+  return shared_.settings.rules->gives_up(*life_.session, life_.allowed_bytes);
+}
+
+/// From now on the user goes on without it, whatever it had begun by then: as much again is the end
+/// of it.
+void Link::allow_as_much_again() {
+  const std::uint64_t most = shared_.settings.most_unacknowledged_bytes;
+  const std::uint64_t kept = std::max(most, life_.session->unacknowledged_bytes());
+  life_.allowed_bytes = kept + std::min(most, std::numeric_limits<std::uint64_t>::max() - kept);
 }
 
 std::string Link::unacknowledged() const {
@@ -213,6 +222,7 @@ void Link::set_away(const std::string& why, Time now) {
   if (!quiet()) say(fmt::format("peer {} is away ({})", neighbor_, why));
   state_ = State::away;
   away_since_ = now;
+  allow_as_much_again();
   shared_.wake_at(now + shared_.settings.times.patience);
   note(LinkEvent::away);
   if (!life_.departed) shared_.user.away(neighbor_);
@@ -306,6 +316,7 @@ void Link::begin_without(Time now) {
   if (state_ != State::unmet) return;
   state_ = State::away;
   away_since_ = now;
+  allow_as_much_again();
   shared_.user.away(neighbor_);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -64,7 +65,7 @@ struct LinkShared {
 ///   away, dead --a Hello that fits------------> linked    back(), or clogged
 ///   clogged  --enough is acknowledged---------> linked    back()
 ///   clogged  --the connection ends------------> away
-///   any      --twice too much is kept---------> dead      away(), died(); for good
+///   clogged, away --as much again is kept------> dead      died(); for good
 ///   any      --a Hello of a new process-------> linked    replaced()
 class Link {
  public:
@@ -128,6 +129,7 @@ class Link {
     JobWatch progress;      ///< of its arithmetic, as its heartbeats tell
     bool trained = false;   ///< had completed a round when we met it
     bool departed = false;  ///< its goodbye is here
+    std::uint64_t allowed_bytes = std::numeric_limits<std::uint64_t>::max();  ///< while away
     bool given_up = false;
   };
 
@@ -153,6 +155,7 @@ class Link {
   bool owes_ack() const;
   bool overfull() const;
   bool hopeless() const;
+  void allow_as_much_again();
   std::string unacknowledged() const;
   void unclog();
   void tell_back();

@@ -29,10 +29,11 @@ class LinkRules {
   virtual bool succeeds(std::uint64_t met, std::uint64_t now) const {
     return met != 0 && met != now;
   }
-  /// Whether so much is kept for who goes on and acknowledges nothing that it is given up for good.
-  /// The user stops sending to who is away; what it has begun by then is no more than it was.
-  virtual bool gives_up(const Session& session, std::uint64_t most_bytes) const {
-    return session.unacknowledged_bytes() / 2 > most_bytes ||
+  /// Whether more is kept for a neighbour without which the user goes on than is `allowed`. The
+  /// user stops sending to it; where it has to go on, since more comes of that neighbour, which
+  /// acknowledges nothing, the neighbour is given up for good.
+  virtual bool gives_up(const Session& session, std::uint64_t allowed_bytes) const {
+    return session.unacknowledged_bytes() > allowed_bytes ||
            session.unacknowledged().size() > most_messages_kept;
   }
   virtual bool may_leave(const Farewell& farewell, Time now, Time patience) const {
