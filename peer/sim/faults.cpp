@@ -173,6 +173,11 @@ bool Faults::crash(PeerId victim) {
   return true;
 }
 
+/// Who averages begins with whoever is there, so that one that finds nobody is a mistake.
+void Faults::cannot_begin(PeerId peer) {
+  if (!shared_.peers[peer]->plan.catch_up) kill(peer, false);
+}
+
 void Faults::succeed(PeerId victim) {
   if (!processes_.dead(victim)) return;
   injector_.note(now(), "begins anew", victim);

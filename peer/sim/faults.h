@@ -36,6 +36,8 @@ class Faults {
   void inject(const std::vector<Injection>& list, bool restart);
   void heard(PeerId from, const PeerEvent& event);  ///< what a peer notes in its journal
   bool crash(PeerId victim);
+  /// It has not met all that it needs: its process ends, as a real one does.
+  void cannot_begin(PeerId peer);
   Processes& processes() { return processes_; }
   SimNetwork& network() { return network_; }
   FaultInjector& injector() { return injector_; }

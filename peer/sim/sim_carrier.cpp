@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "peer/sim/faults.h"
 #include "peer/sim/sim_network.h"
 
 namespace gv {
@@ -58,6 +59,10 @@ void SimCarrier::begin() {
 
 void SimCarrier::fail(const std::string& why) {
   say("cannot begin: " + why);
+  if (network_.shared_.faults == nullptr) return;
+  network_.shared_.queue.push(network_.now(), [faults = network_.shared_.faults, peer = life.peer] {
+    faults->cannot_begin(peer);
+  });
 }
 
 void SimCarrier::leave() {
