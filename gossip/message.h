@@ -54,6 +54,8 @@ struct Message {
   /// The sender's clock (Peer::clock); with a schedule the round in which its exchange began.
   Round round = 0;
   std::uint32_t degree = 0;  ///< contribution: with how many neighbours the sender exchanges
+  /// Of a channel's message that has come: which process of its sender sent it (Roster::life).
+  std::uint64_t life = 0;
 };
 
 }  // namespace gv

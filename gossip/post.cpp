@@ -38,6 +38,7 @@ bool Post::talks(std::size_t k) const {
 bool Post::take(std::size_t k, Message message) {
   const Channel* const stream = channel(message.kind);
   if (stream == nullptr || !talks(k)) return false;
+  message.life = roster_.life(k);
   const std::size_t bytes = message.payload ? message.payload->size() : 0;
   if (!stream->fits(message.from, message.part, bytes)) return false;
   const auto asked = asked_.find({message.from, message.kind});

@@ -1,7 +1,9 @@
 #include "gossip/servers.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <set>
 
 #include "gossip/succession.h"
 
@@ -14,10 +16,18 @@ std::vector<PeerId> ids(PeerId first, PeerId count) {
   return all;
 }
 
-bool more_may_come(const Peer& me, const std::map<PeerId, Message>& pushes) {
+bool more_may_come(const Peer& me, const std::set<PeerId>& heard) {
   return std::ranges::any_of(trainers(*me.plan.setup), [&](PeerId i) {
-    return me.expects(i) && !me.misbehaves(i) && !pushes.contains(i);
+    return me.expects(i) && !me.misbehaves(i) && !heard.contains(i);
   });
+}
+
+/// Of those that wait, or else the next one that comes.
+Task<Next> next_push(Peer& me, std::deque<Message>& waiting) {
+  if (waiting.empty()) co_return co_await me.next(Kind::push, me.plan.deadline);
+  Next next{.message = std::move(waiting.front())};
+  waiting.pop_front();
+  co_return next;
 }
 
 }  // namespace
@@ -151,33 +161,46 @@ Task<Payload> model(Peer& me, Vector v) {
   return me.encode(v, whole(me), models_codec(*me.plan.setup));
 }
 
-Task<> answer(Peer& me, const Message& push, Vector v) {
-  const Payload part = co_await model(me, v);
-  me.send(push.from, Kind::pull, part, 0, push.number);
+void answer(Peer& me, const Message& push, Payload part) {
+  if (push.life == me.life(push.from))
+    me.send(push.from, Kind::pull, std::move(part), 0, push.number);
 }
 
+Task<> answer(Peer& me, const Message& push, Vector v) {
+  const Payload part = co_await model(me, v);
+  answer(me, push, part);
+}
+
+/// After deaths a worker may be a round ahead of a server, where it was told by another one: its
+/// push waits for its round. Counted in this one it would be missing there, and workers and servers
+/// would wait for each other in a circle.
 Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most, std::deque<Message>& early) {
   std::map<PeerId, Message> pushes;
-  while (pushes.size() < most && (!early.empty() || more_may_come(me, pushes))) {
-    Next next;
-    if (!early.empty()) {
-      next.message = std::move(early.front());
-      early.pop_front();
-    } else {
-      next = co_await me.next(Kind::push, me.plan.deadline);
-    }
-    if (next.late && !pushes.empty()) break;
+  std::deque<Message> ahead;
+  std::set<PeerId> heard;
+  while (pushes.size() < most && (!early.empty() || more_may_come(me, heard))) {
+    Next next = co_await next_push(me, early);
+    if (next.late && !heard.empty()) break;
     if (!next.message || next.message->part != 0) continue;
-    if (next.message->number < me.round) {
-      co_await answer(me, *next.message, Vector::x);
+    if (next.message->number > me.plan.rounds) continue;  // no such round
+    Message push = std::move(*next.message);
+    if (push.number < me.round) {
+      co_await answer(me, push, Vector::x);
       continue;
     }
-    Message push = *next.message;
+    heard.insert(push.from);
+    if (push.number > me.round) {
+      ahead.push_back(std::move(push));
+      continue;
+    }
     const Payload floats = co_await sound(me, push.from, push.payload);
     push.payload = floats;
     pushes.insert_or_assign(push.from, std::move(push));
   }
-  co_return pushes;
+  std::ranges::move(ahead, std::back_inserter(early));
+  if (!pushes.empty() || early.empty()) co_return pushes;
+  me.go_on_in(std::ranges::min(early, {}, &Message::number).number);
+  co_return co_await collect(me, most, early);
 }
 
 Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most) {
@@ -201,14 +224,14 @@ Task<> serve_mean(Peer& me, std::size_t most) {
   if (me.plan.rejoins) co_await take_over(me, early);
   for (; me.running(); co_await me.end_round()) {
     const std::map<PeerId, Message> pushes = co_await collect(me, most, early);
-    if (pushes.empty()) co_return;  // all workers have left
+    if (pushes.empty() && early.empty()) co_return;  // all workers have left
     const std::size_t count = co_await sum(me, Vector::g, pushes);
     if (count > 0) {
       co_await me.scale(Vector::g, 1.0F / static_cast<float>(count));
       co_await me.step_local();
     }
     const Payload x = co_await model(me, Vector::x);
-    for (const auto& [worker, push] : pushes) me.send(worker, Kind::pull, x, 0, push.number);
+    for (const auto& [worker, push] : pushes) answer(me, push, x);
   }
 }
 

@@ -75,7 +75,9 @@ bool more_pushes(const Peer& me);
 bool someone_trains(const Peer& me);
 /// All of its vector.
 Range whole(const Peer& me);
-/// Answers a push with v.
+/// Answers a push, if the process that sent it is there yet: another one has not asked.
+void answer(Peer& me, const Message& push, Payload part);
+/// The same with v.
 Task<> answer(Peer& me, const Message& push, Vector v);
 /// v as models travel.
 Task<Payload> model(Peer& me, Vector v);
@@ -84,7 +86,7 @@ Task<Payload> model(Peer& me, Vector v);
 /// came too late: it is answered with x, and does not count. The payload of one that is sound is
 /// its floats; the others have lost theirs.
 Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most);
-/// Those of `early` come first.
+/// Those of `early` come first; a push of a later round waits there for it.
 Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most, std::deque<Message>& early);
 /// v <- the sum of those that count, ascending by peer; how many they are. Of none: v is as it was.
 Task<std::size_t> sum(Peer& me, Vector v, const std::map<PeerId, Message>& pushes);

@@ -39,7 +39,7 @@ Task<bool> Served::greet(PeerId id, Server& server) {
 }
 
 Task<> Served::push(Vector v) {
-  const std::function<void(PeerId, Payload)> send = [this](PeerId id, Payload part) {
+  const std::function<void(PeerId, Payload)> send = [this](PeerId id, const Payload& part) {
     Server& server = servers_.at(id);
     server.pushed = part;
     if (server.life == me_.life(id)) me_.send(id, Kind::push, part);
@@ -82,27 +82,26 @@ Task<> Served::end() {
 
 Task<> take_over(Peer& me, std::deque<Message>& early) {
   std::set<PeerId> heard;
-  std::optional<Message> newest;
+  Round newest = me.round;    // of a model
+  Round furthest = me.round;  // of anything
   const auto awaited = [&](PeerId i) {
     return me.expects(i) && !me.misbehaves(i) && !heard.contains(i);
   };
   while (std::ranges::any_of(trainers(*me.plan.setup), awaited)) {
     Next next = co_await me.next(Kind::push, me.plan.deadline);
     if (next.late && !heard.empty()) break;
-    if (!next.message) continue;
-    heard.insert(next.message->from);
-    if (next.message->part != model_part) {
-      early.push_back(std::move(*next.message));
-    } else if (next.message->number <= me.plan.rounds &&
-               next.message->number >= (newest ? newest->number + 1 : me.round)) {
-      newest = std::move(next.message);
-    }
+    if (!next.message || next.message->number > me.plan.rounds) continue;
+    const Message came = std::move(*next.message);
+    heard.insert(came.from);
+    furthest = std::max(furthest, came.number);
+    if (came.part != model_part) early.push_back(came);
+    if (came.part != model_part || came.number <= newest) continue;
+    const Payload x = co_await sound(me, came.from, came.payload, std::nullopt);
+    if (!x) continue;
+    co_await me.load(Vector::x, whole(me), x);
+    newest = came.number;
   }
-  if (!newest) co_return;
-  const Payload x = co_await sound(me, newest->from, newest->payload, std::nullopt);
-  if (!x) co_return;
-  co_await me.load(Vector::x, whole(me), x);
-  me.go_on_in(newest->number);
+  me.go_on_in(furthest);
 }
 
 std::vector<Channel> succession_channels(const Setup& setup, std::size_t d) {

@@ -42,9 +42,9 @@ class Served {
   Beside beside_;  ///< last: it uses the others
 };
 
-/// A successor's first deed: x and the round are those of the newest model that workers send, or
-/// stay as they are. Waits for a word of each that trains, faults.deadline for each that comes.
-/// What they have pushed meanwhile is `early`.
+/// A successor's first deed: x is the newest sound model that workers send, or stays as it is, and
+/// the round is the furthest that they tell of. Waits for a word of each that trains,
+/// faults.deadline for each that comes. What they have pushed meanwhile is `early`.
 Task<> take_over(Peer& me, std::deque<Message>& early);
 /// What queue_channels() allows, and the models for a successor.
 std::vector<Channel> succession_channels(const Setup& setup, std::size_t d);
