@@ -71,8 +71,12 @@ void encode_int8(std::span<const float> values, std::span<std::byte> out) {
 
 void decode_int8(std::span<const std::byte> in, std::span<float> values) {
   const std::span<const std::byte> codes = in.subspan(blocks_of(values.size()) * sizeof(float));
-  for (std::size_t k = 0; k < values.size(); ++k)
-    values[k] = from_int8(get<std::int8_t>(codes, k), get<float>(in, k / int8_block));
+  for (std::size_t b = 0; b < blocks_of(values.size()); ++b) {
+    const auto scale = get<float>(in, b);
+    const std::size_t end = std::min((b + 1) * int8_block, values.size());
+    for (std::size_t k = b * int8_block; k < end; ++k)
+      values[k] = from_int8(get<std::int8_t>(codes, k), scale);
+  }
 }
 
 void encode_top_k(std::span<const float> values, std::size_t k, std::span<std::byte> out) {
@@ -144,16 +148,23 @@ void encode_sign(std::span<const float> values, std::span<std::byte> out) {
   const bool finite = std::isfinite(sum);
   put<float>(out, 0, finite ? static_cast<float>(sum / n) : std::nanf(""));
   const std::span<std::byte> bits = out.subspan(sizeof(float));
-  std::ranges::fill(bits, std::byte{0});
-  for (std::size_t k = 0; k < values.size(); ++k)
-    if (values[k] < 0) bits[k / 8] |= std::byte{1} << (k % 8);
+  // Eight values to a byte without a branch: signs are as good as random.
+  for (std::size_t b = 0; b < bits.size(); ++b) {
+    const std::span<const float> eight =
+        values.subspan(8 * b, std::min<std::size_t>(8, values.size() - 8 * b));
+    unsigned byte = 0;
+    for (std::size_t j = 0; j < eight.size(); ++j) byte |= (eight[j] < 0 ? 1U : 0U) << j;
+    bits[b] = static_cast<std::byte>(byte);
+  }
 }
 
 void decode_sign(std::span<const std::byte> in, std::span<float> values) {
-  const auto scale = get<float>(in, 0);
+  const auto scale = get<std::uint32_t>(in, 0);
   const std::span<const std::byte> bits = in.subspan(sizeof(float));
-  for (std::size_t k = 0; k < values.size(); ++k)
-    values[k] = (bits[k / 8] >> (k % 8) & std::byte{1}) == std::byte{0} ? scale : -scale;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const std::uint32_t negative = std::to_integer<std::uint32_t>(bits[k / 8]) >> (k % 8) & 1;
+    values[k] = std::bit_cast<float>(scale ^ negative << 31);
+  }
 }
 
 bool ascends_below(std::span<const std::byte> in, std::size_t n) {
