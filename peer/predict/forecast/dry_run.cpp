@@ -62,12 +62,20 @@ class BlankReplica : public Replica {
   NamedState names_;
 };
 
+/// A whole number of periods. Where pairs are drawn and whoever comes first is served, rounds take
+/// unlike times: the mean of as many as cost about the same in any fleet.
+Round rounds_that_tell(const Assembly& fleet) {
+  const auto period_of = fleet.algorithm->period;
+  const Round period = period_of == nullptr ? 1 : std::min(most_period, period_of(*fleet.setup));
+  const Round enough =
+      fleet.algorithm->synchronous ? 8 : std::clamp<Round>(2000 / fleet.fleet.size(), 8, 200);
+  return period * std::max<Round>(1, enough / period);
+}
+
 }  // namespace
 
 DryRun dry_run(const Assembly& fleet, const NetworkSpec& network) {
-  const auto period_of = fleet.algorithm->period;
-  const Round period = period_of == nullptr ? 1 : std::min(most_period, period_of(*fleet.setup));
-  const Round half = period * std::max<Round>(1, 8 / period);
+  const Round half = rounds_that_tell(fleet);
   const std::unique_ptr<Objective> objective = fleet.evaluator();
   SimulationOptions options;
   options.threads = 1;
