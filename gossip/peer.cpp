@@ -66,7 +66,7 @@ Task<bool> Peer::succeeded(PeerId peer, std::uint64_t life) {
     co_await sleep;
   }
   const bool replaced = roster_.life(*k) != life;
-  if (!replaced) post_.lament(*k);
+  if (!replaced) post_.say_broken(*k);
   co_return replaced;
 }
 

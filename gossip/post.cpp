@@ -73,7 +73,7 @@ Task<std::optional<Message>> Post::receive(Mailbox::Key key, Absence absence) {
     end_wait();
   }
   if (waiting.answer) refused_[*k] = 0;
-  if (!waiting.answer && absence == Absence::gone) lament(*k);
+  if (!waiting.answer && absence == Absence::gone) say_broken(*k);
   co_return std::move(waiting.answer);
 }
 
@@ -250,7 +250,7 @@ std::optional<Why> Post::hopeless(std::size_t k) const {
   return Why::died;  // a successor has taken its place
 }
 
-void Post::lament(std::size_t k) {
+void Post::say_broken(std::size_t k) {
   if (const std::optional<Why> why = hopeless(k)) note_broken(k, *why);
 }
 

@@ -95,7 +95,7 @@ class Post {
   void stop();
 
   /// Says, where nobody has yet, that neighbour k's absence ends a collective.
-  void lament(std::size_t k);
+  void say_broken(std::size_t k);
   /// The neighbour whose absence ended a collective.
   std::optional<PeerId> broken_by() const { return broken_by_; }
   Time longest_wait() const { return longest_wait_; }

@@ -228,7 +228,7 @@ void Link::set_away(const std::string& why, Time now) {
   if (!life_.departed) shared_.user.away(neighbor_);
 }
 
-void Link::part(const std::string& why, Time now) {
+void Link::go_without(const std::string& why, Time now) {
   if (linked()) {
     close();
     lose(why, now);
@@ -239,10 +239,10 @@ void Link::part(const std::string& why, Time now) {
 void Link::nobody_listens(const std::string& why, Time now) {
   if (linked() || state_ == State::dead || !shared_.begun) return;
   set_away(why, now);
-  if (state_ == State::away) bury();
+  if (state_ == State::away) say_dead();
 }
 
-void Link::bury() {
+void Link::say_dead() {
   state_ = State::dead;
   shared_.clocks.leaves(neighbor_);
   note(LinkEvent::died);
@@ -254,10 +254,10 @@ void Link::bury() {
 void Link::give_up(Time now) {
   const std::string why = unacknowledged();
   if (!quiet()) say(fmt::format("peer {} is given up: {}", neighbor_, why));
-  part(why, now);
+  go_without(why, now);
   life_.given_up = true;
   life_.session = shared_.settings.rules->new_session();
-  if (state_ == State::away) bury();
+  if (state_ == State::away) say_dead();
 }
 
 void Link::cut(Time until, Time now) {
@@ -285,13 +285,13 @@ void Link::beat(Time lag, Time now) {
     say(fmt::format("peer {}: {}", neighbor_, text));
   if (silence != Silence::State::silent) return;
   note(LinkEvent::silent);
-  part(text, now);
+  go_without(text, now);
 }
 
 void Link::on_time(Time now) {
   if (hopeless()) give_up(now);
   if ((state_ == State::linked || state_ == State::broken) && overfull())
-    part(unacknowledged(), now);
+    go_without(unacknowledged(), now);
   if (state_ == State::broken && now >= broken_until_) set_away(trouble_, now);
   if (redial_.state() == Redial::State::dialling && now >= dial_ends_) {
     close();

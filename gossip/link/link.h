@@ -163,8 +163,8 @@ class Link {
   void forget();
   void lose(const std::string& why, Time now);
   void set_away(const std::string& why, Time now);
-  void part(const std::string& why, Time now);
-  void bury();
+  void go_without(const std::string& why, Time now);
+  void say_dead();
   void give_up(Time now);
   Time awaited_since() const;
 
