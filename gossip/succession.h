@@ -11,7 +11,8 @@
 // fleet's model. A process that takes the place of a dead server takes the newest model that a
 // worker has, and goes on in its round; workers push once more what the dead one has not answered.
 // A gradient of a round whose end some worker has seen is in the newest model: it is answered, and
-// does not count. No other ever counted. So each counts once.
+// does not count. No other ever counted. So each counts once. What the dead server's optimizer
+// remembered is that of its checkpoint, or gone.
 
 namespace gv {
 
