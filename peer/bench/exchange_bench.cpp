@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
+#include <map>
 #include <memory>
 
 #include "gossip/peer.h"
@@ -65,18 +67,32 @@ void gossip_rounds(std::uint32_t rank, Gathering& gathering, std::size_t dimensi
   life.result();
 }
 
-ExchangeRow measure(std::uint32_t n, std::size_t dimension, int repetitions) {
+/// Of the slowest of n processes.
+double seconds_of(std::uint32_t n, const std::function<void(std::uint32_t, Gathering&)>& body) {
+  return std::ranges::max(run_forked(n, body));
+}
+
+ExchangeRow measure(std::uint32_t n, std::size_t dimension, const ExchangeOptions& options) {
   const Rounds rounds = rounds_for(dimension);
-  std::vector<double> ours, plain;
-  for (int i = 0; i < repetitions; ++i) {
-    ours.push_back(std::ranges::max(run_forked(n, [&](std::uint32_t rank, Gathering& gathering) {
+  std::vector<double> ours;
+  std::map<int, std::vector<double>> plain;  // by the buffers
+  for (int i = 0; i < options.repetitions; ++i) {
+    ours.push_back(seconds_of(n, [&](std::uint32_t rank, Gathering& gathering) {
       gossip_rounds(rank, gathering, dimension, rounds);
-    })));
-    plain.push_back(std::ranges::max(run_forked(n, [&](std::uint32_t rank, Gathering& gathering) {
-      plain_streams(rank, gathering, dimension * sizeof(float), rounds.warmup, rounds.measured);
-    })));
+    }));
+    for (const int buffer : options.plain_buffers)
+      plain[buffer].push_back(seconds_of(n, [&](std::uint32_t rank, Gathering& gathering) {
+        const std::size_t bytes = dimension * sizeof(float);
+        plain_streams(rank, gathering, buffer, bytes, rounds.warmup, rounds.measured);
+      }));
   }
-  return {n, dimension, median(ours), median(plain)};
+  ExchangeRow row{n, dimension, median(ours), std::numeric_limits<double>::max(), 0};
+  for (const auto& [buffer, seconds] : plain)
+    if (const double middle = median(seconds); middle < row.plain_seconds) {
+      row.plain_seconds = middle;
+      row.plain_buffer = buffer;
+    }
+  return row;
 }
 
 }  // namespace
@@ -93,7 +109,7 @@ std::vector<ExchangeRow> bench_exchange(const ExchangeOptions& options,
   std::vector<ExchangeRow> rows;
   for (const std::uint32_t n : options.peers) {
     for (const std::size_t dimension : options.dimensions) {
-      rows.push_back(measure(n, dimension, options.repetitions));
+      rows.push_back(measure(n, dimension, options));
       on_row(rows.back());
     }
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdint>
+#include <cstring>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -12,73 +12,96 @@
 namespace gv {
 namespace {
 
-constexpr int chains = 16;  // enough to cover the latency of two units
+// Every loop over the chains is unrolled, or they would lie in memory and not in registers.
+
+constexpr float factor = 0.999F;
+constexpr float summand = 0.001F;
+
+std::vector<float> starts(int chains, int width) {
+  std::vector<float> values(static_cast<std::size_t>(chains) * static_cast<std::size_t>(width));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  return values;
+}
 
 #if defined(__x86_64__)
-__attribute__((target("avx512f"))) float fma_avx512(std::int64_t rounds) {
-  __m512 a[chains];
-  for (__m512& v : a) v = _mm512_setzero_ps();
-  const __m512 x = _mm512_set1_ps(0.999F);
-  const __m512 y = _mm512_set1_ps(0.001F);
-  for (std::int64_t r = 0; r < rounds; ++r) {
+constexpr int wide_chains = 16;
+constexpr int wide_width = 16;
+
+__attribute__((target("avx512f"))) std::vector<float> run_avx512(std::int64_t steps) {
+  std::vector<float> values = starts(wide_chains, wide_width);
+  __m512 v[wide_chains];
 #pragma GCC unroll 16
-    for (int c = 0; c < chains; ++c) a[c] = _mm512_fmadd_ps(a[c], x, y);
+  for (int c = 0; c < wide_chains; ++c) v[c] = _mm512_loadu_ps(values.data() + c * wide_width);
+  const __m512 a = _mm512_set1_ps(factor);
+  const __m512 b = _mm512_set1_ps(summand);
+  for (std::int64_t s = 0; s < steps; ++s) {
+#pragma GCC unroll 16
+    for (int c = 0; c < wide_chains; ++c) v[c] = _mm512_fmadd_ps(v[c], a, b);
   }
-  float sum = 0;
-  for (const __m512& v : a) sum += _mm512_cvtss_f32(v);
-  return sum;
+#pragma GCC unroll 16
+  for (int c = 0; c < wide_chains; ++c) _mm512_storeu_ps(values.data() + c * wide_width, v[c]);
+  return values;
 }
 #endif
 
-constexpr std::size_t width = 8;
+constexpr int chains = 12;
+constexpr int width = 8;
 
 /// The compiler's own vectors: AVX2 on x86-64-v3, NEON elsewhere.
-float fma_portable(std::int64_t rounds) {
+std::vector<float> run_portable(std::int64_t steps) {
   using Lane = float __attribute__((vector_size(width * sizeof(float))));
-  std::array<Lane, 12> a{};
-  const Lane x = Lane{} + 0.999F;
-  const Lane y = Lane{} + 0.001F;
-  for (std::int64_t r = 0; r < rounds; ++r) {
-    for (Lane& v : a) {
+  std::vector<float> values = starts(chains, width);
+  std::array<Lane, chains> v;
+#pragma GCC unroll 12
+  for (std::size_t c = 0; c < chains; ++c)
+    std::memcpy(&v[c], values.data() + c * width, sizeof(Lane));
+  const Lane a = Lane{} + factor;
+  const Lane b = Lane{} + summand;
+  for (std::int64_t s = 0; s < steps; ++s) {
+#pragma GCC unroll 12
+    for (Lane& lane : v) {
 #if defined(__x86_64__)
-      v = _mm256_fmadd_ps(v, x, y);
+      lane = _mm256_fmadd_ps(lane, a, b);
 #else
-      for (std::size_t k = 0; k < width; ++k) v[k] = __builtin_fmaf(v[k], x[k], y[k]);
+      for (int k = 0; k < width; ++k) lane[k] = __builtin_fmaf(lane[k], a[k], b[k]);
 #endif
     }
   }
-  float sum = 0;
-  for (const Lane& v : a) sum += v[0] + v[width - 1];
-  return sum;
-}
-
-template <class Kernel>
-double best_rate(Kernel kernel, double flops_per_round, double seconds) {
-  using Clock = std::chrono::steady_clock;
-  constexpr std::int64_t rounds = 200'000;
-  volatile float sink = 0;
-  double best = 0;
-  const Clock::time_point begin = Clock::now();
-  while (std::chrono::duration<double>(Clock::now() - begin).count() < seconds) {
-    const Clock::time_point start = Clock::now();
-    sink = kernel(rounds);
-    const double took = std::chrono::duration<double>(Clock::now() - start).count();
-    best = std::max(best, flops_per_round * static_cast<double>(rounds) / took);
-  }
-  (void)sink;
-  return best * 1e-9;
+#pragma GCC unroll 12
+  for (std::size_t c = 0; c < chains; ++c)
+    std::memcpy(values.data() + c * width, &v[c], sizeof(Lane));
+  return values;
 }
 
 }  // namespace
 
-FmaPeak measure_fma_peak(double seconds) {
+std::vector<FmaUnit> fma_units() {
+  std::vector<FmaUnit> units;
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f"))
-    return {best_rate(fma_avx512, 2.0 * 16 * chains, seconds), "AVX-512"};
-  return {best_rate(fma_portable, 2.0 * 8 * 12, seconds), "AVX2"};
+    units.push_back({"AVX-512", wide_chains, wide_width, run_avx512});
+  units.push_back({"AVX2", chains, width, run_portable});
 #else
-  return {best_rate(fma_portable, 2.0 * 8 * 12, seconds), "portable"};
+  units.push_back({"portable", chains, width, run_portable});
 #endif
+  return units;
+}
+
+FmaPeak measure_fma_peak(double seconds) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::int64_t steps = 200'000;
+  const FmaUnit unit = fma_units().front();
+  volatile float sink = 0;
+  double best = 0;
+  const Clock::time_point begin = Clock::now();
+  do {
+    const Clock::time_point start = Clock::now();
+    sink = unit.run(steps).front();
+    const double took = std::chrono::duration<double>(Clock::now() - start).count();
+    best = std::max(best, unit.flops_per_step() * static_cast<double>(steps) / took);
+  } while (std::chrono::duration<double>(Clock::now() - begin).count() < seconds);
+  (void)sink;
+  return {best * 1e-9, unit.name, unit.chains};
 }
 
 }  // namespace gv

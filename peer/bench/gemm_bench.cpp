@@ -91,7 +91,7 @@ std::unique_ptr<Replica> mlp_replica() {
 
 GemmReport bench_gemm(double seconds) {
   const FmaPeak peak = measure_fma_peak(seconds / 4);
-  GemmReport report{peak.gflops, peak.unit, {}, 0, 0};
+  GemmReport report{peak.gflops, peak.unit, peak.chains, {}, 0, 0};
   const std::vector<Product> products = mlp_products();
   std::vector<Operands> all;
   for (const Product& p : products) all.push_back(operands(p));

@@ -15,6 +15,7 @@ struct GemmRow {
 struct GemmReport {
   double peak_gflops;
   std::string unit;
+  int chains;  ///< of multiply-adds, whose rate the peak is
   std::vector<GemmRow> rows;
   double gemms_us;  ///< all GEMMs of one MLP step, one after the other
   double step_us;   ///< the whole step: gradient and SGD update, 784-256-128-10, batch 64

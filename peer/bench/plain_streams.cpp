@@ -33,12 +33,22 @@ sockaddr_in loopback(std::uint16_t port) {
   return address;
 }
 
-/// The same options as the peers' own sockets.
-int tuned(int fd) {
+/// A socket with the options of the peers' own, and these buffers: the window that a connection
+/// offers is fixed as it is made, so a listening one hands them on.
+int new_socket(int buffer) {
+  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+  if (fd < 0) fail("socket");
   constexpr int one = 1;
   constexpr std::string_view reno = "reno";
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
   ::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, reno.data(), reno.size());
+  if (buffer == 0) return fd;
+  ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);
+  ::setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);
+  return fd;
+}
+
+int non_blocking(int fd) {
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
   return fd;
 }
@@ -48,8 +58,8 @@ struct Listener {
   std::uint16_t port = 0;
 };
 
-Listener listen_somewhere() {
-  Listener listener{::socket(AF_INET, SOCK_STREAM, 0), 0};
+Listener listen_somewhere(int buffer) {
+  Listener listener{new_socket(buffer), 0};
   sockaddr_in address = loopback(0);
   socklen_t length = sizeof address;
   if (::bind(listener.fd, reinterpret_cast<sockaddr*>(&address), length) != 0) fail("bind");
@@ -102,19 +112,24 @@ void round_trip(std::array<Neighbour, 2>& neighbours, const std::vector<std::byt
 
 }  // namespace
 
-void plain_streams(
-    std::uint32_t rank, Gathering& gathering, std::size_t bytes, int warmup, int rounds) {
-  const Listener listener = listen_somewhere();
+void plain_streams(std::uint32_t rank,
+                   Gathering& gathering,
+                   int socket_buffer,
+                   std::size_t bytes,
+                   int warmup,
+                   int rounds) {
+  const Listener listener = listen_somewhere(socket_buffer);
   const auto ports = gathering.exchange_ports(rank, listener.port);
-  const int next = ::socket(AF_INET, SOCK_STREAM, 0);
+  const int next = new_socket(socket_buffer);
   const sockaddr_in address = loopback(ports[(rank + 1) % gathering.processes]);
   if (::connect(next, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
     fail("connect");
   const int previous = ::accept(listener.fd, nullptr, nullptr);
   if (previous < 0) fail("accept");
   const std::vector<std::byte> vector(bytes, std::byte{1});
-  std::array<Neighbour, 2> neighbours{Neighbour{tuned(next), std::vector<std::byte>(bytes)},
-                                      Neighbour{tuned(previous), std::vector<std::byte>(bytes)}};
+  std::array<Neighbour, 2> neighbours{
+      Neighbour{non_blocking(next), std::vector<std::byte>(bytes)},
+      Neighbour{non_blocking(previous), std::vector<std::byte>(bytes)}};
   auto began = std::chrono::steady_clock::now();
   for (int round = 0; round < warmup + rounds; ++round) {
     if (round == warmup) began = std::chrono::steady_clock::now();

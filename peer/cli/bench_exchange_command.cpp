@@ -1,3 +1,5 @@
+#include <string>
+
 #include <fmt/format.h>
 
 #include "peer/bench/exchange_bench.h"
@@ -14,14 +16,19 @@ struct ExchangeArguments {
   bool json = false;
 };
 
+std::string buffer_text(int bytes) {
+  return bytes == 0 ? "system" : fmt::format("{} KiB", bytes / 1024);
+}
+
 void print_exchange_row(const ExchangeRow& r) {
-  fmt::print("{:>5} {:>10} {:>11} {:>10}/s {:>11} {:>10}/s {:>7.2f}\n",
+  fmt::print("{:>5} {:>10} {:>11} {:>10}/s {:>11} {:>10}/s {:>9} {:>7.2f}\n",
              r.peers,
              r.dimension,
              seconds_text(r.round_seconds),
              bytes_text(r.bytes_per_second()),
              seconds_text(r.plain_seconds),
              bytes_text(r.plain_bytes_per_second()),
+             buffer_text(r.plain_buffer),
              r.ratio());
   std::fflush(stdout);
 }
@@ -35,6 +42,7 @@ void print_exchange_json(const std::vector<ExchangeRow>& measured) {
                     {"bytes_per_second", r.bytes_per_second()},
                     {"plain_seconds", r.plain_seconds},
                     {"plain_bytes_per_second", r.plain_bytes_per_second()},
+                    {"plain_buffer_bytes", r.plain_buffer},
                     {"ratio", r.ratio()}});
   }
   fmt::print("{}\n", Json{{"schema", "grapevine.bench-exchange/1"}, {"rows", rows}}.dump());
@@ -43,13 +51,14 @@ void print_exchange_json(const std::vector<ExchangeRow>& measured) {
 int bench_rounds(const ExchangeArguments& arguments) {
   const bool json = arguments.json;
   if (!json)
-    fmt::print("{:>5} {:>10} {:>11} {:>12} {:>11} {:>12} {:>7}\n",
+    fmt::print("{:>5} {:>10} {:>11} {:>12} {:>11} {:>12} {:>9} {:>7}\n",
                "peers",
                "floats",
                "round",
                "sent/peer",
                "plain TCP",
                "sent/peer",
+               "buffers",
                "ratio");
   const auto rows = bench_exchange(arguments.bench, [&](const ExchangeRow& row) {
     if (!json) print_exchange_row(row);
@@ -74,12 +83,14 @@ void exchange_options(Options& options, ExchangeArguments& arguments) {
 }  // namespace
 
 Command bench_exchange_command() {
-  return command("exchange",
-                 "A round of averaging on a ring over loopback, beside plain TCP streams",
-                 "  grapevine bench exchange\n"
-                 "  grapevine bench exchange --peers 4 --floats 1000000 --repetitions 11 --json",
-                 exchange_options,
-                 bench_rounds);
+  return command(
+      "exchange",
+      "A round of averaging on a ring over loopback, beside the fastest of plain TCP streams "
+      "with socket buffers of several sizes",
+      "  grapevine bench exchange\n"
+      "  grapevine bench exchange --peers 4 --floats 1000000 --repetitions 11 --json",
+      exchange_options,
+      bench_rounds);
 }
 
 }  // namespace gv::cli

@@ -29,6 +29,7 @@ void print_gemm(const GemmReport& report, bool json) {
                Json{{"schema", "grapevine.bench-gemm/1"},
                     {"peak_gflops", report.peak_gflops},
                     {"unit", report.unit},
+                    {"chains", report.chains},
                     {"rows", rows},
                     {"gemms_us", report.gemms_us},
                     {"step_us", report.step_us},
@@ -36,7 +37,10 @@ void print_gemm(const GemmReport& report, bool json) {
                    .dump());
     return;
   }
-  fmt::print("FMA peak, one thread, {}: {:.1f} GFLOP/s\n", report.unit, report.peak_gflops);
+  fmt::print("FMA peak, one thread, {}, {} chains that start apart: {:.1f} GFLOP/s\n",
+             report.unit,
+             report.chains,
+             report.peak_gflops);
   fmt::print(
       "{:<26} {:>5} {:>5} {:>5} {:>10} {:>8}\n", "product", "m", "n", "k", "GFLOP/s", "of peak");
   for (const GemmRow& r : report.rows) {
