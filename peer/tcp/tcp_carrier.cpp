@@ -26,6 +26,7 @@ std::uint16_t TcpWorldImpl::listen() {
   const tcp::endpoint endpoint(address, options_.listen_port);
   acceptor_.open(endpoint.protocol(), error);
   if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) tune_for(address, acceptor_.native_handle());
   if (!error) acceptor_.bind(endpoint, error);
   if (!error) acceptor_.listen(128, error);
   if (error) fail(error.message());
@@ -62,7 +63,6 @@ asio::awaitable<void> TcpWorldImpl::accept_loop() {
 }
 
 void TcpWorldImpl::open(ConnectionId id, tcp::socket socket) {
-  tune(socket);
   const auto on_end = [this, id](const std::string& why) {
     connections_.erase(id);
     links_->ended(id, why, now());
@@ -90,8 +90,12 @@ asio::awaitable<void> TcpWorldImpl::connect(PeerId neighbor, ConnectionId connec
   asio::error_code failure = unresolved;
   for (const auto& endpoint : endpoints) {
     if (!connecting_.contains(connection)) co_return;  // closed meanwhile
+    const tcp::endpoint there = endpoint.endpoint();
     *socket = tcp::socket(io_);
-    const auto [error] = co_await socket->async_connect(endpoint.endpoint(), as_result);
+    socket->open(there.protocol(), failure);
+    if (failure) continue;
+    tune_for(there.address(), socket->native_handle());
+    const auto [error] = co_await socket->async_connect(there, as_result);
     failure = error;
     if (!error) break;
   }

@@ -31,7 +31,10 @@ std::array<asio::mutable_buffer, 2> buffers_of(const wire::FrameReader::Space& s
 }  // namespace
 
 TcpConnection::TcpConnection(asio::ip::tcp::socket socket, BufferPool& pool, Events events)
-    : socket_(std::move(socket)), reader_(pool), events_(std::move(events)) {}
+    : socket_(std::move(socket)), reader_(pool), events_(std::move(events)) {
+  asio::error_code ignored;
+  socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+}
 
 void TcpConnection::start() {
   asio::co_spawn(socket_.get_executor(), read_loop(shared_from_this()), asio::detached);
@@ -149,13 +152,13 @@ void TcpConnection::close() {
   front_written_ = 0;
 }
 
-void tune(asio::ip::tcp::socket& socket) {
-  asio::error_code ignored;
-  socket.set_option(asio::ip::tcp::no_delay(true), ignored);
-  const auto remote = socket.remote_endpoint(ignored);
-  if (ignored || !remote.address().is_loopback()) return;
+void tune_for(const asio::ip::address& address, int socket) {
+  if (!address.is_loopback()) return;
   constexpr std::string_view reno = "reno";
-  ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_CONGESTION, reno.data(), reno.size());
+  constexpr int buffer = 512 * 1024;
+  ::setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, reno.data(), reno.size());
+  ::setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);
+  ::setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);
 }
 
 }  // namespace gv
