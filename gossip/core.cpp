@@ -31,6 +31,12 @@ std::vector<Neighbor> neighbors_of(const Plan& plan) {
   return neighbors;
 }
 
+/// A device's own memory is worth more to it than that which neighbours can read.
+std::shared_ptr<BufferMemory> memory_of(const Replica& replica, const World& world) {
+  std::shared_ptr<BufferMemory> memory = replica.buffer_memory();
+  return memory ? memory : world.memory();
+}
+
 }  // namespace
 
 std::vector<PeerId> links_of(const Plan& plan) {
@@ -47,7 +53,8 @@ PeerCore::PeerCore(
       world(world_),
       journal(journal_),
       rules(rules_),
-      neighbors(neighbors_of(plan)) {}
+      neighbors(neighbors_of(plan)),
+      pool_(memory_of(replica, world)) {}
 
 std::optional<std::size_t> PeerCore::find(PeerId peer) const {
   const auto at = std::ranges::lower_bound(neighbors, peer, {}, &Neighbor::peer);

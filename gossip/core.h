@@ -60,7 +60,7 @@ class PeerCore {
   Payload one_number(double value);
 
  private:
-  BufferPool pool_{replica.buffer_memory()};
+  BufferPool pool_;
 };
 
 }  // namespace gv

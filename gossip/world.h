@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 
 #include "gossip/message.h"
 
@@ -40,8 +41,11 @@ class World {
                        double flops,
                        std::function<void()> job,
                        std::function<void()> done) = 0;
-  /// All that this peer has sent, on the wire.
+  /// All that this peer has sent, on the wire; what neighbours read in shared memory counts as if
+  /// it had travelled.
   virtual std::uint64_t sent_bytes() const = 0;
+  /// Of the payloads that are sent; null: the ordinary one.
+  virtual std::shared_ptr<BufferMemory> memory() const { return nullptr; }
   /// Whether the same fleet does the same each time: then what real threads leave to chance is
   /// drawn instead.
   virtual bool repeats() const { return false; }

@@ -27,6 +27,9 @@ Buffer::Buffer(std::size_t capacity_bytes, std::shared_ptr<BufferMemory> memory)
       size_(capacity_bytes),
       capacity_(capacity_bytes) {}
 
+Buffer::Buffer(std::shared_ptr<BufferMemory> memory, std::byte* block, std::size_t bytes)
+    : memory_(std::move(memory)), data_(block), size_(bytes), capacity_(bytes) {}
+
 Buffer::~Buffer() {
   if (memory_)
     memory_->release(data_);
@@ -55,14 +58,16 @@ struct BufferPool::Shelf {
 
   std::unique_ptr<Buffer> take(std::size_t bytes) {
     free.reserve(std::min(limit, free.size() + ++out));  // putting back, in a deleter, never throws
-    auto best = free.end();
-    for (auto it = free.begin(); it != free.end(); ++it) {
-      const bool fits = (*it)->capacity() >= bytes;
-      if (fits && (best == free.end() || (*it)->capacity() <= (*best)->capacity())) best = it;
+    std::size_t best = free.size();
+    for (std::size_t i = free.size(); i-- > 0;) {
+      const std::size_t capacity = free[i]->capacity();
+      const bool better = best == free.size() || capacity < free[best]->capacity();
+      if (capacity >= bytes && better && free[i]->idle()) best = i;
+      if (best == i && capacity == bytes) break;
     }
-    if (best == free.end()) return std::make_unique<Buffer>(bytes, memory);
-    std::unique_ptr<Buffer> buffer = std::move(*best);
-    free.erase(best);
+    if (best == free.size()) return std::make_unique<Buffer>(bytes, memory);
+    std::unique_ptr<Buffer> buffer = std::move(free[best]);
+    free.erase(free.begin() + static_cast<std::ptrdiff_t>(best));
     return buffer;
   }
 
@@ -80,6 +85,7 @@ BufferPool::BufferPool(std::shared_ptr<BufferMemory> memory) : shelf_(std::make_
 std::shared_ptr<Buffer> BufferPool::acquire(std::size_t bytes) {
   std::unique_ptr<Buffer> buffer = shelf_->take(bytes);
   buffer->resize(bytes);
+  buffer->renew();
   return {buffer.release(), [home = std::weak_ptr<Shelf>(shelf_)](Buffer* used) {
             std::unique_ptr<Buffer> owned(used);
             if (const std::shared_ptr<Shelf> shelf = home.lock()) shelf->put(std::move(owned));

@@ -8,12 +8,18 @@
 namespace gv {
 
 /// Where buffers lie that are not ordinary memory: a device copies faster from memory that is
-/// locked for it. Blocks are aligned to 64 bytes; both calls may come from any thread.
+/// locked for it, and neighbours on the same machine read what is shared with them. Blocks are
+/// aligned to 64 bytes. Calls come from whatever thread makes or drops a buffer; of a pool's, all
+/// from its loop.
 class BufferMemory {
  public:
   virtual ~BufferMemory() = default;
   virtual std::byte* allocate(std::size_t bytes) = 0;  ///< bytes > 0; throws when there is none
   virtual void release(std::byte* block) noexcept = 0;
+  /// Whether somebody else may still read a block whose buffer waits on the shelf of a pool.
+  virtual bool lent(const std::byte*) const { return false; }
+  /// A buffer in this block is about to be filled anew.
+  virtual void renew(std::byte*) {}
 };
 
 /// A block of bytes, aligned to 64, whose capacity outlives its use: returned to its pool by the
@@ -22,6 +28,8 @@ class Buffer {
  public:
   /// size() == capacity(). memory: null for the ordinary one.
   explicit Buffer(std::size_t capacity_bytes, std::shared_ptr<BufferMemory> memory = nullptr);
+  /// Takes over a block that `memory` will have back.
+  Buffer(std::shared_ptr<BufferMemory> memory, std::byte* block, std::size_t bytes);
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -30,6 +38,11 @@ class Buffer {
   const std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
   std::size_t capacity() const { return capacity_; }
+  /// Nobody else reads it.
+  bool idle() const { return !memory_ || !memory_->lent(data_); }
+  void renew() {
+    if (memory_) memory_->renew(data_);
+  }
   void resize(std::size_t bytes);  ///< bytes <= capacity(); the content stays
 
   std::span<float> floats() { return {reinterpret_cast<float*>(data_), size_ / sizeof(float)}; }
@@ -56,8 +69,9 @@ class BufferPool {
  public:
   /// Its buffers lie in `memory`; null: the ordinary one.
   explicit BufferPool(std::shared_ptr<BufferMemory> memory = nullptr);
-  /// A writable buffer of `bytes` bytes, its content unspecified: the smallest kept one that fits,
-  /// or a new one. At most 1024 wait on the shelf.
+  /// A writable buffer of `bytes` bytes, its content unspecified: of the smallest kept ones that
+  /// fit and that nobody reads any more, the last used; or a new one. At most 1024 wait on the
+  /// shelf.
   std::shared_ptr<Buffer> acquire(std::size_t bytes);
 
  private:

@@ -38,8 +38,8 @@ class Carrier {
   virtual void probe(PeerId neighbor) = 0;
   /// In order. Of a connection that has ended: nothing.
   virtual void send(ConnectionId connection, const Frame& frame) = 0;
-  /// The other side has proved to be this neighbour: from now on messages may come.
-  virtual void admit(ConnectionId connection, PeerId neighbor) = 0;
+  /// The other side has proved to be this neighbour, by this Hello: from now on messages may come.
+  virtual void admit(ConnectionId connection, PeerId neighbor, const Hello& theirs) = 0;
   /// Nothing more is sent after what waits; the connection stays until the other side ends it, so
   /// that the last frame is not lost.
   virtual void finish(ConnectionId connection) = 0;

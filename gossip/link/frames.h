@@ -19,6 +19,8 @@ struct Hello {
   std::uint64_t neighbor_incarnation = 0;
   std::uint64_t received = 0;  ///< of that session: everything up to this number is here
   Round clock = 0;             ///< Peer::clock
+  /// Where it gives its memory to processes of its own machine; empty: nowhere.
+  std::string door = {};
 };
 
 /// Sent in place of a Hello: why the connection is refused. Shown to the user on both sides.

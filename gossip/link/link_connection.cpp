@@ -127,7 +127,7 @@ void Link::adopt(ConnectionId connection, const Hello& theirs, Time now) {
   if (connection_ != connection) close();
   connection_ = connection;
   shared_.neighbor_of[connection] = neighbor_;
-  shared_.carrier.admit(connection, neighbor_);
+  shared_.carrier.admit(connection, neighbor_, theirs);
   const LinkRules& rules = *shared_.settings.rules;
   const bool successor = rules.succeeds(incarnation_, theirs.incarnation);
   incarnation_ = theirs.incarnation;

@@ -45,7 +45,11 @@ std::unique_ptr<Replica> bare_replica(std::size_t dimension) {
   return make_host_replica(make_quadratic(spec, 0, 1, Rng(1)), {}, 1, Rng(1));
 }
 
-void gossip_rounds(std::uint32_t rank, Gathering& gathering, std::size_t dimension, Rounds rounds) {
+void gossip_rounds(std::uint32_t rank,
+                   Gathering& gathering,
+                   std::size_t dimension,
+                   Rounds rounds,
+                   bool shared) {
   const PeerId n = gathering.processes;
   const MixingMatrix w = mixing_matrix("metropolis", build(parse_topology("ring"), n));
   const Plan plan{.id = rank, .peers = n, .neighborhood = w.row(rank)};
@@ -55,6 +59,7 @@ void gossip_rounds(std::uint32_t rank, Gathering& gathering, std::size_t dimensi
   options.links.neighbors = plan.neighborhood.peers;
   options.bounds = {.messages = true, .kinds = ~0U, .payload_bytes = dimension * sizeof(float)};
   options.runs_inline = [&](double flops) { return replica->runs_inline(flops); };
+  if (shared) options.share = region_shape(dimension * sizeof(float), 2);
   options.log = [](const std::string&) {};
   const auto world = TcpWorld::make(std::move(options));
   Journal nobody;
@@ -78,7 +83,7 @@ ExchangeRow measure(std::uint32_t n, std::size_t dimension, const ExchangeOption
   std::map<int, std::vector<double>> plain;  // by the buffers
   for (int i = 0; i < options.repetitions; ++i) {
     ours.push_back(seconds_of(n, [&](std::uint32_t rank, Gathering& gathering) {
-      gossip_rounds(rank, gathering, dimension, rounds);
+      gossip_rounds(rank, gathering, dimension, rounds, options.shared);
     }));
     for (const int buffer : options.plain_buffers)
       plain[buffer].push_back(seconds_of(n, [&](std::uint32_t rank, Gathering& gathering) {

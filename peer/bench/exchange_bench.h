@@ -25,6 +25,7 @@ struct ExchangeRow {
 struct ExchangeOptions {
   std::vector<std::uint32_t> peers{4, 8};
   std::vector<std::size_t> dimensions{1'000, 100'000, 1'000'000, 25'600'000};
+  bool shared = true;  ///< memory, as a fleet of one machine has it; false: over TCP
   int repetitions = 5;  ///< ours and each of the plain ones in turn
   std::vector<int> plain_buffers{0, 256 << 10, 512 << 10, 1 << 20};  ///< bytes; see plain_streams
 };

@@ -13,6 +13,7 @@ namespace {
 
 struct ExchangeArguments {
   ExchangeOptions bench;
+  std::string local = "shared";
   bool json = false;
 };
 
@@ -33,7 +34,7 @@ void print_exchange_row(const ExchangeRow& r) {
   std::fflush(stdout);
 }
 
-void print_exchange_json(const std::vector<ExchangeRow>& measured) {
+void print_exchange_json(const std::string& local, const std::vector<ExchangeRow>& measured) {
   Json rows = Json::array();
   for (const ExchangeRow& r : measured) {
     rows.push_back({{"peers", r.peers},
@@ -45,11 +46,17 @@ void print_exchange_json(const std::vector<ExchangeRow>& measured) {
                     {"plain_buffer_bytes", r.plain_buffer},
                     {"ratio", r.ratio()}});
   }
-  fmt::print("{}\n", Json{{"schema", "grapevine.bench-exchange/1"}, {"rows", rows}}.dump());
+  fmt::print(
+      "{}\n",
+      Json{{"schema", "grapevine.bench-exchange/1"}, {"local", local}, {"rows", rows}}.dump());
 }
 
-int bench_rounds(const ExchangeArguments& arguments) {
+int bench_rounds(ExchangeArguments arguments) {
   const bool json = arguments.json;
+  arguments.bench.shared = arguments.local == "shared";
+  if (!json)
+    fmt::print("neighbours' payloads: {}\n",
+               arguments.bench.shared ? "read in shared memory" : "sent over TCP");
   if (!json)
     fmt::print("{:>5} {:>10} {:>11} {:>12} {:>11} {:>12} {:>9} {:>7}\n",
                "peers",
@@ -63,7 +70,7 @@ int bench_rounds(const ExchangeArguments& arguments) {
   const auto rows = bench_exchange(arguments.bench, [&](const ExchangeRow& row) {
     if (!json) print_exchange_row(row);
   });
-  if (json) print_exchange_json(rows);
+  if (json) print_exchange_json(arguments.local, rows);
   return exit_code::done;
 }
 
@@ -74,6 +81,9 @@ void exchange_options(Options& options, ExchangeArguments& arguments) {
       .show_default();
   options.list("--floats", arguments.bench.dimensions, "Lengths of the vector")
       .range(1, 1'000'000'000)
+      .show_default();
+  options.value("--local", arguments.local, "How ours get their neighbours' payloads")
+      .one_of({"shared", "tcp"})
       .show_default();
   options.value("--repetitions", arguments.bench.repetitions, "Of ours and plain TCP in turn")
       .range(1, 1000)
@@ -87,7 +97,7 @@ Command bench_exchange_command() {
       "exchange",
       "A round of averaging on a ring over loopback, beside the fastest of plain TCP streams "
       "with socket buffers of several sizes",
-      "  grapevine bench exchange\n"
+      "  grapevine bench exchange\n  grapevine bench exchange --local tcp\n"
       "  grapevine bench exchange --peers 4 --floats 1000000 --repetitions 11 --json",
       exchange_options,
       bench_rounds);

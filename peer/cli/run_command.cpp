@@ -14,6 +14,7 @@
 #include "peer/launch/launcher.h"
 #include "peer/launch/resume.h"
 #include "peer/predict/forecast/expectation.h"
+#include "peer/report/edges.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
 
@@ -178,6 +179,13 @@ void refuse_other_machines(const Fleet& fleet) {
   }
 }
 
+std::set<Edge> edges_of(const Assembly& fleet) {
+  std::set<Edge> edges;
+  for (PeerId i = 0; i < fleet.fleet.size(); ++i)
+    for (const PeerId j : links_of(fleet.plan(i))) edges.insert(std::minmax(i, j));
+  return edges;
+}
+
 RunFolder new_run(const Assembly& fleet, const RunOptions& options) {
   RunFolder folder = RunFolder::make(fleet.fleet.output_dir);
   std::error_code ignored;
@@ -226,6 +234,11 @@ int run_fleet(const RunOptions& given) {
   const auto expected = expectation(fleet, *observer.summary());
   Json json = summary_json(*observer.summary(), lost, result.seconds, hashes);
   add_expectation(json, expected);
+  const std::set<Edge> edges = edges_of(fleet);
+  json["edges"] = edges.size();
+  Json shared = Json::array();
+  for (const auto& [a, b] : result.shared) shared.push_back(Json(std::vector<PeerId>{a, b}));
+  json["shared_edges"] = shared;
   const std::string summary = json.dump();
   bool saved = true;
   try {
@@ -246,6 +259,7 @@ int run_fleet(const RunOptions& given) {
     fmt::print("{}{}\n",
                summary_text(*observer.summary(), lost, result.seconds, hashes),
                expectation_text(expected, *observer.summary()));
+    fmt::print("network    {}\n", edges_text(edges, result.shared));
     if (saved) fmt::print("saved      {}/model.safetensors\n", folder.path());
   }
   return result.code;

@@ -75,6 +75,14 @@ NetworkSpec read_network(Source& source, const Value* network, const Value* link
   }
   if (const Value* emulate = map.take("emulate"))
     spec.emulate = read_bool(source, *emulate).value_or(false);
+  if (const Value* local = map.take("local")) {
+    const auto word = read_choice(source, *local, {"shared", "tcp"});
+    if (word == "tcp") spec.local = LocalTransport::tcp;
+    if (word == "shared" && spec.emulate)
+      source.error(*local,
+                   "shared memory beside an emulated network",
+                   "what is emulated must be sent: leave `local` out, or `emulate`");
+  }
   map.finish();
   if (links == nullptr) return spec;
   if (links->kind != Value::Kind::sequence) {

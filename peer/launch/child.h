@@ -6,23 +6,9 @@
 
 #include <sys/types.h>
 
+#include "peer/shared/descriptor.h"
+
 namespace gv {
-
-/// A file descriptor that closes itself.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept;
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  ~Descriptor() { close(); }
-  int get() const { return fd_; }
-  bool open() const { return fd_ >= 0; }
-  void close();
-
- private:
-  int fd_ = -1;
-};
 
 /// Whole lines out of a descriptor that never blocks.
 class LineReader {

@@ -47,6 +47,9 @@ std::string line(const Listening& says) {
 std::string line(const Ready&) {
   return Json{{"event", "ready"}}.dump();
 }
+std::string line(const Shares& says) {
+  return Json{{"event", "shares"}, {"peer", says.peer}}.dump();
+}
 std::string line(const Progress& says) {
   return Json{{"event", "progress"}, {"round", says.round}}.dump();
 }
@@ -88,6 +91,7 @@ PeerSays parse_peer(const std::string& text) {
     const std::string& event = json_text(json, "event");
     if (event == "listening") return Listening{json_integer<std::uint16_t>(json, "port")};
     if (event == "ready") return Ready{};
+    if (event == "shares") return Shares{json_integer<PeerId>(json, "peer")};
     if (event == "progress") return Progress{json_integer<Round>(json, "round")};
     if (event == "report") return parse_report(json);
   } catch (const std::exception&) {

@@ -11,13 +11,17 @@ namespace gv::control {
 
 // What a launcher and its peers say to each other: one JSON object a line, the peer's on its
 // stdout, the launcher's on the peer's stdin. The end of stdin means: the launcher has gone.
-//   peer:     listening {port}   ready   progress {round}   report {...}
+//   peer:     listening {port}   ready   shares {peer}   progress {round}   report {...}
 //   launcher: addresses [{peer, host, port}]   cut {peer, seconds}   stop
 
 struct Listening {
   std::uint16_t port = 0;
 };
 struct Ready {};
+/// The neighbour reads our payloads where they lie (shared/sharing.h).
+struct Shares {
+  PeerId peer = 0;
+};
 struct Progress {
   Round round = 0;
 };
@@ -25,7 +29,7 @@ struct Progress {
 struct Reported {
   Report report;
 };
-using PeerSays = std::variant<std::monostate, Listening, Ready, Progress, Reported>;
+using PeerSays = std::variant<std::monostate, Listening, Ready, Shares, Progress, Reported>;
 
 struct Addresses {
   std::vector<PeerAddress> list;
@@ -40,6 +44,7 @@ using LauncherSays = std::variant<std::monostate, Addresses, Cut, Stop>;
 
 std::string line(const Listening& says);
 std::string line(const Ready& says);
+std::string line(const Shares& says);
 std::string line(const Progress& says);
 std::string line(const Reported& says);
 std::string line(const Addresses& says);

@@ -129,6 +129,8 @@ void Launcher::heed(PeerId id, const control::PeerSays& says) {
     slot.ready = true;
     if (!began_) began_ = Clock::now();
     if (std::ranges::all_of(slots_, &Slot::ready)) phase_ = Phase::training;
+  } else if (const auto* shares = std::get_if<control::Shares>(&says)) {
+    if (shares->peer < slots_.size()) shared_.insert(std::minmax(id, shares->peer));
   } else if (const auto* progress = std::get_if<control::Progress>(&says)) {
     slot.round = progress->round;
   } else if (const auto* reported = std::get_if<control::Reported>(&says)) {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,8 @@ struct LaunchResult {
   int code = 0;  ///< exit_code
   double seconds = 0;
   std::vector<LostPeer> lost;
-  std::size_t gone = 0;  ///< lost and not replaced
+  std::size_t gone = 0;     ///< lost and not replaced
+  std::set<Edge> shared{};  ///< whose payloads were read in shared memory, (lower id, higher id)
 };
 
 /// Starts all peers of a fleet on this machine, watches them and gathers what they report. Takes no
@@ -118,6 +120,7 @@ class Launcher {
   int signal_code_ = 0;
   std::optional<std::chrono::steady_clock::time_point> began_, ended_, kill_at_;
   std::vector<LostPeer> lost_;
+  std::set<Edge> shared_;
   std::size_t injected_ = 0;  ///< so many of faults.inject are done
 };
 

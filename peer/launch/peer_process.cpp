@@ -105,6 +105,7 @@ int run_launched_peer(const Assembly& fleet,
   options.rejoin = past.rejoin;
   options.parts = parts;
   options.on_ready = [] { say(control::line(control::Ready{})); };
+  options.on_share = [](PeerId neighbor) { say(control::line(control::Shares{neighbor})); };
   options.on_progress = [](Round round) { say(control::line(control::Progress{round})); };
   options.on_report = [](Report report) { report_to_launcher(std::move(report)); };
   options.log = log_to_stderr;
@@ -157,6 +158,9 @@ int run_manual_peer(const Assembly& fleet,
   options.rejoin = past.rejoin;
   options.parts = parts;
   options.on_ready = [&] { screen.log("connected with all neighbours"); };
+  options.on_share = [&](PeerId neighbor) {
+    screen.log(fmt::format("shares memory with peer {}, on this machine", neighbor));
+  };
   bool broken = false;
   options.on_report = [&](const Report& report) {
     broken = broken || report.broken_by.has_value();

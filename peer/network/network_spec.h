@@ -23,6 +23,12 @@ enum class NetworkShape : std::uint8_t {
   per_nic,   ///< each peer has it for all that it sends, as through one network card
 };
 
+/// How payloads go between processes of one machine.
+enum class LocalTransport : std::uint8_t {
+  shared,  ///< the neighbour reads them where they lie, in memory that both have mapped
+  tcp,     ///< they are sent, as to other machines
+};
+
 /// As fleet files spell it; printed beside every predicted time, which depends on it.
 constexpr std::string_view name_of(NetworkShape shape) {
   return shape == NetworkShape::per_nic ? "per-nic" : "per-link";
@@ -35,6 +41,7 @@ struct NetworkSpec {
   double bandwidth = 0;  ///< bytes per second of a link or of a peer, as `shape` says; 0: unlimited
   NetworkShape shape = NetworkShape::per_nic;
   bool emulate = false;                                      ///< in a real run, by the transport
+  LocalTransport local = LocalTransport::shared;             ///< emulation sends everything
   std::map<std::pair<PeerId, PeerId>, LinkSpec> links = {};  ///< that differ; (lower id, higher id)
 
   /// Of the link between two peers, either way.

@@ -44,6 +44,12 @@ TcpOptions tcp_options(const Assembly& fleet, const Plan& plan, const TcpPeerOpt
   tcp.compute_threads = fleet.fleet.peers.at(plan.id).threads;
   if (fleet.fleet.network.emulate) tcp.emulate = fleet.fleet.network;
   tcp.emulation_seed = fleet.fleet.seed;
+  if (fleet.fleet.network.local == LocalTransport::shared)
+    tcp.share = region_shape(fleet.dimension * sizeof(float), tcp.links.neighbors.size());
+  if (options.on_share)
+    tcp.on_share = [tell = options.on_share](PeerId neighbor, bool shares) {
+      if (shares) tell(neighbor);
+    };
   tcp.stuck_after = fleet.fleet.faults.stuck_after;
   tcp.on_stuck = [] { std::_Exit(exit_code::failed); };
   tcp.log = options.log;

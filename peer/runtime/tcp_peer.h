@@ -26,7 +26,9 @@ struct TcpPeerOptions {
   /// Takes the place of a process that died: goes on from its newest checkpoint, or else from a
   /// neighbour's model, without waiting long for the neighbours that are not there.
   bool rejoin = false;
-  std::function<void()> on_ready;          ///< all links are up; on the loop
+  std::function<void()> on_ready;  ///< all links are up; on the loop
+  /// The neighbour reads our payloads in shared memory from now on; on the loop.
+  std::function<void(PeerId)> on_share;
   std::function<void(Round)> on_progress;  ///< rounds completed, four times a second
   std::function<void(Report)> on_report;
   std::function<void(const std::string&)> log;

@@ -100,6 +100,11 @@ void Audit::compare(const Pair& pair, const Settlement& a, const Settlement& b) 
                   b.weight));
 }
 
+void Audit::believed(Life reader, Life lender) {
+  violations_.push_back(
+      fmt::format("{} believes a loan of {} that is not so", text(reader), text(lender)));
+}
+
 void Audit::close(const std::function<bool(Life)>& dead) {
   for (const auto& [pair, sides] : pairs_) {
     const std::size_t waiting = sides[0].waiting.size() + sides[1].waiting.size();

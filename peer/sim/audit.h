@@ -29,6 +29,8 @@ class Audit {
   /// `traffic`: what the settlement's halves carry, of vectors of length d.
   void settled(
       Life at, Life with, const Settlement& settlement, const Traffic& traffic, std::size_t d);
+  /// What came was not what its sender's memory holds, or was nothing of it, and was believed.
+  void believed(Life reader, Life lender);
   /// What this life did, and what was done with it, says nothing about the others.
   void distrust(Life life) { liars_.insert(life); }
   /// At the end. `dead`: whether a life ended without its last words.

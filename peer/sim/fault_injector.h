@@ -64,8 +64,9 @@ enum class Probe : std::uint8_t {
   restored,    ///< a process went on from its checkpoint
   unsaved,     ///< a checkpoint failed, and the peer trained on
   lingers,     ///< at its end, for a neighbour that is away and lacks its half
+  lent,        ///< a payload was read where it lay
 };
-inline constexpr std::array<std::string_view, 14> probe_names{"sent_again",
+inline constexpr std::array<std::string_view, 15> probe_names{"sent_again",
                                                               "dropped_repetition",
                                                               "away",
                                                               "back",
@@ -78,7 +79,8 @@ inline constexpr std::array<std::string_view, 14> probe_names{"sent_again",
                                                               "not_finite",
                                                               "restored",
                                                               "unsaved",
-                                                              "lingers"};
+                                                              "lingers",
+                                                              "lent"};
 using ProbeCounts = std::array<std::uint64_t, probe_names.size()>;
 
 /// Chance, and the book of what it brought. Swarm testing: each seed switches each class of fault

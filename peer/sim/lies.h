@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "gossip/link/frames.h"
+#include "peer/shared/loan.h"
 #include "peer/sim/fault_injector.h"
 
 namespace gv {
@@ -15,11 +16,13 @@ enum class Lie : std::uint8_t {
   silence,    ///< nothing that we sent has come
   numbers,    ///< numbers and acknowledgements of messages that never were
   contents,   ///< parts, exchanges and degrees that cannot be
+  loans,      ///< blocks of its memory that it has not, or that hold something else
 };
-inline constexpr std::array<Lie, 5> all_lies{
-    Lie::clock, Lie::questions, Lie::silence, Lie::numbers, Lie::contents};
+inline constexpr std::array<Lie, 6> all_lies{
+    Lie::clock, Lie::questions, Lie::silence, Lie::numbers, Lie::contents, Lie::loans};
 
 /// The frame as a liar sends it.
 Frame distort(Frame frame, Lie lie, FaultInjector& injector);
+Loan distort(Loan loan, Lie lie, FaultInjector& injector);
 
 }  // namespace gv

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "gossip/link/link_settings.h"
+#include "peer/shared/sharing.h"
 #include "peer/wire/frame_reader.h"
 
 namespace gv {
@@ -13,6 +14,7 @@ namespace gv {
 struct LinkParts {
   std::function<void(LinkSettings&)> settings{};  ///< changes those of a process; its rules too
   std::function<std::unique_ptr<wire::FrameReader>(BufferPool&)> reader{};
+  SharingParts sharing{};
 };
 
 }  // namespace gv

@@ -30,8 +30,8 @@ void SimCarrier::send(ConnectionId connection, const Frame& frame) {
   if (at != connections_.end()) network_.transmit(at->second, *this, frame);
 }
 
-void SimCarrier::admit(ConnectionId connection, PeerId) {
-  connections_.at(connection)->end_of(*this).reader->set_bounds(network_.shared_.bounds);
+void SimCarrier::admit(ConnectionId connection, PeerId neighbor, const Hello& theirs) {
+  network_.admit(*this, connection, neighbor, theirs);
 }
 
 void SimCarrier::close(ConnectionId connection) {
@@ -67,6 +67,7 @@ void SimCarrier::fail(const std::string& why) {
 
 void SimCarrier::leave() {
   left_ = true;
+  network_.sharing_.ended(life);
   network_.injector_.note(network_.now(), "ends", life.peer);
   for (const auto& [id, link] : connections_) network_.close(link, *this);
   connections_.clear();

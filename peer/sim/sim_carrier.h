@@ -32,7 +32,7 @@ class SimCarrier : public Carrier {
   void dial(PeerId neighbor, ConnectionId connection) override;
   void probe(PeerId neighbor) override;
   void send(ConnectionId connection, const Frame& frame) override;
-  void admit(ConnectionId connection, PeerId neighbor) override;
+  void admit(ConnectionId connection, PeerId neighbor, const Hello& theirs) override;
   void finish(ConnectionId) override {}
   void close(ConnectionId connection) override;
   void wake_at(Time time) override;

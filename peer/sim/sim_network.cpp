@@ -15,23 +15,17 @@ namespace {
 
 using std::chrono::milliseconds;
 
-std::vector<std::byte> bytes_of(const Frame& frame) {
-  const auto* numbered = std::get_if<NumberedMessage>(&frame);
-  const Payload payload = numbered == nullptr ? nullptr : numbered->message.payload;
-  if (!payload) return wire::encode(frame);
-  const std::span<const std::byte> body(payload->data(), payload->size());
-  std::vector<std::byte> bytes = wire::encode(frame, wire::hash_payload(body));
-  bytes.insert(bytes.end(), body.begin(), body.end());
-  return bytes;
-}
-
 }  // namespace
 
 SimNetwork::SimNetwork(SimShared& shared,
                        FaultInjector& injector,
                        Processes& processes,
                        const LinkParts& parts)
-    : shared_(shared), injector_(injector), processes_(processes), parts_(parts) {
+    : shared_(shared),
+      injector_(injector),
+      processes_(processes),
+      parts_(parts),
+      sharing_(shared, processes, parts) {
   for (PeerId id = 0; id < shared_.finished.size(); ++id)
     shapers_.emplace_back(shared.network, id, shared.seed);
   present_.resize(shared_.finished.size());
@@ -61,6 +55,7 @@ void SimNetwork::start() {
 void SimNetwork::died(PeerId peer, bool silently) {
   SimCarrier& dead = process(peer);
   dead.left_ = true;
+  sharing_.ended(dead.life);
   for (const auto& [id, link] : dead.connections_) {
     silently ? void(link->ends[link->index_of(dead)].open = false) : close(link, dead);
   }
@@ -188,6 +183,39 @@ void SimNetwork::probe(SimCarrier& from, PeerId to) {
   });
 }
 
+std::shared_ptr<BufferMemory> SimNetwork::memory(Life life) {
+  return sharing_.any() ? sharing_.of(life).memory() : nullptr;
+}
+
+void SimNetwork::admit(SimCarrier& process,
+                       ConnectionId connection,
+                       PeerId neighbor,
+                       const Hello& theirs) {
+  wire::FrameReader& reader = *process.connections_.at(connection)->end_of(process).reader;
+  reader.set_bounds(shared_.bounds);
+  sharing_.met(process.life, {neighbor, theirs.incarnation - 1});
+  reader.set_borrow([this, self = process.life, neighbor, of = theirs.incarnation](
+                        const Loan& loan, std::uint64_t most_bytes, Payload& payload) {
+    Verdict wrong = sharing_.of(self).borrow(neighbor, of, loan, most_bytes, payload);
+    if (wrong.empty()) sharing_.audit(self, {neighbor, of - 1}, loan);
+    return wrong;
+  });
+}
+
+SimNetwork::Bytes SimNetwork::bytes_of(const SimCarrier& from, PeerId to, const Frame& frame) {
+  const auto* numbered = std::get_if<NumberedMessage>(&frame);
+  const Payload payload = numbered == nullptr ? nullptr : numbered->message.payload;
+  if (!payload) return wire::encode(frame);
+  if (const std::optional<Loan> loan = sharing_.of(from.life).lend(to, *payload)) {
+    injector_.count(Probe::lent);
+    return wire::encode(*numbered, from.lie_ ? distort(*loan, *from.lie_, injector_) : *loan);
+  }
+  const std::span<const std::byte> body(payload->data(), payload->size());
+  Bytes bytes = wire::encode(frame, wire::hash_payload(body));
+  bytes.insert(bytes.end(), body.begin(), body.end());
+  return bytes;
+}
+
 void SimNetwork::transmit(const Link& link, const SimCarrier& from, const Frame& frame) {
   const std::size_t k = link->index_of(from);
   End& end = link->ends[k];
@@ -199,7 +227,8 @@ void SimNetwork::transmit(const Link& link, const SimCarrier& from, const Frame&
                    from.life.peer,
                    link->ends[1 - k].process->life.peer,
                    numbered->message.number);
-  Bytes bytes = bytes_of(from.lie_ ? distort(frame, *from.lie_, injector_) : frame);
+  const PeerId to = link->ends[1 - k].process->life.peer;
+  Bytes bytes = bytes_of(from, to, from.lie_ ? distort(frame, *from.lie_, injector_) : frame);
   if (injector_.strikes(Fault::corrupt, now()))
     bytes[injector_.below(bytes.size())] ^= static_cast<std::byte>(1U << injector_.below(8));
   const int copies = injector_.strikes(Fault::duplicate, now()) ? 2 : 1;

@@ -18,6 +18,7 @@
 #include "peer/sim/link_parts.h"
 #include "peer/sim/processes.h"
 #include "peer/sim/sim_carrier.h"
+#include "peer/sim/sim_sharing.h"
 #include "peer/sim/sim_world.h"
 #include "peer/wire/frame_reader.h"
 
@@ -70,6 +71,8 @@ class SimNetwork {
   void died(PeerId peer, bool silently);
   void send(PeerId from, PeerId to, Message message);
   void end(PeerId peer);  ///< it has said its last words
+  /// Of what this process sends; null: the ordinary one.
+  std::shared_ptr<BufferMemory> memory(Life life);
   /// Of the neighbour's process that a conversation is with; none: they have not met.
   std::optional<std::uint64_t> life_of_neighbor(PeerId self, PeerId neighbor) const;
 
@@ -114,9 +117,11 @@ class SimNetwork {
   void connect(SimCarrier& from, PeerId to, ConnectionId id);
   void accept(SimCarrier& from, PeerId to, ConnectionId id);
   void probe(SimCarrier& from, PeerId to);
+  void admit(SimCarrier& process, ConnectionId connection, PeerId neighbor, const Hello& theirs);
   void transmit(const Link& link, const SimCarrier& from, const Frame& frame);
   void close(const Link& link, const SimCarrier& from);
 
+  Bytes bytes_of(const SimCarrier& from, PeerId to, const Frame& frame);
   void launch(const Link& link, std::size_t from, const Bytes& bytes, bool idle);
   void feed(const Link& link, std::size_t at, const Bytes& bytes);
   void take(End& at, Frame frame);
@@ -128,6 +133,7 @@ class SimNetwork {
   Processes& processes_;
   const LinkParts& parts_;
   BufferPool pool_;
+  SimSharing sharing_;
   std::vector<Shaper> shapers_;  ///< by id
   std::map<std::pair<PeerId, PeerId>, Pair> pairs_;
   std::deque<SimCarrier> carriers_;   ///< all that ever were: what they scheduled may refer to them

@@ -27,6 +27,10 @@ void SimWorld::send(PeerId to, Message message) {
   });
 }
 
+std::shared_ptr<BufferMemory> SimWorld::memory() const {
+  return shared_.faults == nullptr ? nullptr : shared_.faults->network().memory({id_, life_});
+}
+
 void SimWorld::after(Time delay, std::function<void()> f) {
   if (shared_.faults != nullptr) {
     Processes& processes = shared_.faults->processes();

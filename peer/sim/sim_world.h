@@ -64,6 +64,7 @@ class SimWorld : public World {
                std::function<void()> done) override;
   std::uint64_t sent_bytes() const override { return sent_bytes_; }
   bool repeats() const override { return true; }
+  std::shared_ptr<BufferMemory> memory() const override;
 
  private:
   SimShared& shared_;

@@ -135,16 +135,25 @@ void TcpWorldImpl::send(ConnectionId id, const Frame& frame) {
   if (at == connections_.end()) return;
   const auto* numbered = std::get_if<NumberedMessage>(&frame);
   const Payload payload = numbered == nullptr ? nullptr : numbered->message.payload;
-  Outgoing out{wire::encode(frame, hash_of(payload)), payload};
   const std::optional<PeerId>& to = at->second.neighbor;
+  if (payload && shared_ && to)
+    if (const std::optional<Loan> loan = shared_->sharing().lend(*to, *payload))
+      return at->second.stream->send({wire::encode(*numbered, *loan), nullptr});
+  Outgoing out{wire::encode(frame, hash_of(payload)), payload};
   if (shaper_ && to) out.due = began_ + shaper_->arrival(*to, out.size(), now());
   at->second.stream->send(std::move(out));
 }
 
-void TcpWorldImpl::admit(ConnectionId id, PeerId neighbor) {
+void TcpWorldImpl::admit(ConnectionId id, PeerId neighbor, const Hello& theirs) {
   Connection& connection = connections_.at(id);
   connection.neighbor = neighbor;
   connection.stream->set_bounds(options_.bounds);
+  if (!shared_) return;
+  shared_->met(neighbor, theirs);
+  connection.stream->set_borrow([this, neighbor, process = theirs.incarnation](
+                                    const Loan& loan, std::uint64_t most_bytes, Payload& payload) {
+    return shared_->sharing().borrow(neighbor, process, loan, most_bytes, payload);
+  });
 }
 
 void TcpWorldImpl::finish(ConnectionId connection) {

@@ -44,6 +44,7 @@ class TcpConnection : public std::enable_shared_from_this<TcpConnection> {
 
   void start();
   void set_bounds(const wire::FrameBounds& bounds) { reader_.set_bounds(bounds); }
+  void set_borrow(wire::FrameReader::Borrow borrow) { reader_.set_borrow(std::move(borrow)); }
   void send(Outgoing frame);
   /// Nothing more will be sent after what waits. The other side may go on.
   void finish();
@@ -72,10 +73,10 @@ class TcpConnection : public std::enable_shared_from_this<TcpConnection> {
   bool closed_ = false;
 };
 
-/// Of a socket before it listens or connects, as the window is fixed there: on loopback a congestion
-/// control that does not hold back (bbr moves less than half of what reno does there), and buffers
-/// of a size that stays in cache (with the system's, up to 32 MB, bare streams take twice the time).
-/// Elsewhere the system knows better: what is right depends on the distance.
+/// Of a socket before it listens or connects, as the window is fixed there: on loopback a
+/// congestion control that does not hold back (bbr moves less than half of what reno does there),
+/// and buffers of a size that stays in cache (with the system's, up to 32 MB, bare streams take
+/// twice the time). Elsewhere the system knows better: what is right depends on the distance.
 void tune_for(const asio::ip::address& address, int socket);
 
 }  // namespace gv

@@ -37,6 +37,15 @@ std::string failure_of(const std::function<void()>& job) {
 TcpWorldImpl::TcpWorldImpl(TcpOptions options) : options_(std::move(options)) {
   if (options_.emulate)
     shaper_.emplace(*options_.emulate, options_.links.self.peer, options_.emulation_seed, host_lag);
+  if (!options_.share || options_.emulate || options_.links.neighbors.empty()) return;
+  shared_ = SharedEdges::make(io_,
+                              *options_.share,
+                              {.self = options_.links.self.peer,
+                               .incarnation = options_.links.self.incarnation,
+                               .neighbors = options_.links.neighbors,
+                               .region = {},
+                               .on_change = options_.on_share});
+  if (shared_) options_.links.self.door = shared_->door();
 }
 
 void TcpWorldImpl::run(const std::vector<PeerAddress>& addresses,
@@ -65,6 +74,7 @@ void TcpWorldImpl::run(const std::vector<PeerAddress>& addresses,
 void TcpWorldImpl::close_all() {
   asio::error_code ignored;
   acceptor_.close(ignored);
+  if (shared_) shared_->close();
   for (const auto& [id, socket] : connecting_) socket->close(ignored);
   for (const auto& [id, connection] : connections_) connection.stream->close();
 }

@@ -11,6 +11,7 @@
 #include "gossip/link/link_settings.h"
 #include "gossip/peer.h"
 #include "peer/network/network_spec.h"
+#include "peer/shared/region.h"
 #include "peer/wire/frame_reader.h"
 
 namespace gv {
@@ -31,7 +32,10 @@ struct TcpOptions {
   /// All that this peer sends passes through this network; none: only through the real one.
   std::optional<NetworkSpec> emulate;
   std::uint64_t emulation_seed = 1;
-  std::function<void(const std::string&)> log;  ///< one line, no newline
+  /// Of the memory that is shared with neighbours on this machine; none: payloads are always sent.
+  std::optional<RegionShape> share;
+  std::function<void(PeerId neighbor, bool shares)> on_share;  ///< on the loop; may be empty
+  std::function<void(const std::string&)> log;                 ///< one line, no newline
 };
 
 struct PeerAddress {

@@ -20,6 +20,7 @@
 #include "gossip/link/link_layer.h"
 #include "peer/network/shaper.h"
 #include "peer/tcp/compute_thread.h"
+#include "peer/tcp/shared_edges.h"
 #include "peer/tcp/tcp_connection.h"
 #include "peer/tcp/tcp_world.h"
 
@@ -55,6 +56,9 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
                std::function<void()> job,
                std::function<void()> done) override;
   std::uint64_t sent_bytes() const override { return sent_bytes_; }
+  std::shared_ptr<BufferMemory> memory() const override {
+    return shared_ ? shared_->sharing().memory() : nullptr;
+  }
   std::uint64_t incarnation(PeerId neighbor) const override {
     return links_->incarnation(neighbor);
   }
@@ -81,7 +85,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   void dial(PeerId neighbor, ConnectionId connection) override;
   void probe(PeerId neighbor) override;
   void send(ConnectionId connection, const Frame& frame) override;
-  void admit(ConnectionId connection, PeerId neighbor) override;
+  void admit(ConnectionId connection, PeerId neighbor, const Hello& theirs) override;
   void finish(ConnectionId connection) override;
   void close(ConnectionId connection) override;
   void wake_at(Time time) override;
@@ -113,6 +117,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   std::map<ConnectionId, Connection> connections_;
   std::optional<LinkLayer> links_;
   std::optional<Shaper> shaper_;
+  std::unique_ptr<SharedEdges> shared_;  ///< null: payloads are always sent
   LinkUser* user_ = nullptr;
   std::function<void()> begin_;
   bool begun_ = false;

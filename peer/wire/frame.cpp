@@ -62,6 +62,7 @@ proto::Header header_of(const Hello& h) {
   hello.set_neighbor_incarnation(h.neighbor_incarnation);
   hello.set_received(h.received);
   hello.set_clock(h.clock);
+  hello.set_door(h.door);
   return header;
 }
 
@@ -104,7 +105,8 @@ Hello read(const proto::Hello& h) {
           .peers = h.peers(),
           .neighbor_incarnation = h.neighbor_incarnation(),
           .received = h.received(),
-          .clock = h.clock()};
+          .clock = h.clock(),
+          .door = h.door()};
 }
 
 Heartbeat read(const proto::Heartbeat& h) {
@@ -121,6 +123,11 @@ NumberedMessage read(const proto::Message& m) {
                       .degree = m.degree()},
           .number = m.number(),
           .ack = m.ack()};
+}
+
+Loan read(const proto::Loan& l) {
+  return {
+      .block = l.block(), .offset = l.offset(), .bytes = l.bytes(), .generation = l.generation()};
 }
 
 std::uint64_t varint_bytes(std::uint64_t value) {
@@ -163,6 +170,16 @@ std::vector<std::byte> encode(const Frame& frame) {
   return encode(frame, hash_payload({}));
 }
 
+std::vector<std::byte> encode(const NumberedMessage& message, const Loan& loan) {
+  proto::Header header = header_of(message);
+  proto::Loan& lent = *header.mutable_message()->mutable_loan();
+  lent.set_block(loan.block);
+  lent.set_offset(loan.offset);
+  lent.set_bytes(loan.bytes);
+  lent.set_generation(loan.generation);
+  return encode(header, 0, hash_payload({}));
+}
+
 Verdict decode_prefix(std::span<const std::byte, prefix_bytes> bytes,
                       std::uint64_t max_payload_bytes,
                       Prefix& out) {
@@ -184,7 +201,9 @@ Verdict decode_prefix(std::span<const std::byte, prefix_bytes> bytes,
 
 Verdict decode_header(std::span<const std::byte, prefix_bytes> prefix,
                       std::span<const std::byte> header,
-                      Frame& out) {
+                      Frame& out,
+                      std::optional<Loan>& loan) {
+  loan.reset();
   if (header.size() > max_header_bytes) return "a header beyond its limit";
   if (check_of(header) != get<std::uint32_t>(prefix.data() + 24)) return "damaged header";
   proto::Header parsed;
@@ -201,6 +220,7 @@ Verdict decode_header(std::span<const std::byte, prefix_bytes> prefix,
       if (!known(parsed.message().kind()))
         return fmt::format("unknown message kind {}", parsed.message().kind());
       out = read(parsed.message());
+      if (parsed.message().has_loan()) loan = read(parsed.message().loan());
       return "";
     case proto::Header::kHeartbeat:
       out = read(parsed.heartbeat());

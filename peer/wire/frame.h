@@ -2,12 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "gossip/link/frames.h"
 #include "optim/verdict.h"
+#include "peer/shared/loan.h"
 
 namespace gv::wire {
 
@@ -18,6 +20,7 @@ namespace gv::wire {
 //              header_check:u32 prefix_check:u32
 //   header  := Protobuf `Header` (wire.proto), header_bytes long, at most 4096
 //   payload := raw little-endian float32, payload_bytes long
+// Between processes that share memory a header carries a loan, and no payload follows.
 // payload_hash is XXH3-64 of the payload; the checks are the low halves of XXH3-64, of the header
 // and of the 28 bytes before prefix_check. So a damaged length is seen before anything waits for so
 // many bytes, and lengths are compared with what the fleet allows before anything is allocated.
@@ -38,6 +41,8 @@ struct Prefix {
 std::vector<std::byte> encode(const Frame& frame, std::uint64_t payload_hash);
 /// Of a frame without a payload.
 std::vector<std::byte> encode(const Frame& frame);
+/// Of a message whose payload lies in memory that the receiver has mapped.
+std::vector<std::byte> encode(const NumberedMessage& message, const Loan& loan);
 
 std::uint64_t hash_payload(std::span<const std::byte> payload);
 
@@ -47,10 +52,12 @@ Verdict decode_prefix(std::span<const std::byte, prefix_bytes> bytes,
                       std::uint64_t max_payload_bytes,
                       Prefix& out);
 
-/// `prefix` are the raw bytes, for the checks; a message comes without its payload.
+/// `prefix` are the raw bytes, for the checks; a message comes without its payload, and with the
+/// loan in place of one where there is such.
 Verdict decode_header(std::span<const std::byte, prefix_bytes> prefix,
                       std::span<const std::byte> header,
-                      Frame& out);
+                      Frame& out,
+                      std::optional<Loan>& loan);
 
 /// Of the Protobuf that we are built with: "3.21.12".
 std::string protobuf_version();

@@ -60,9 +60,12 @@ Verdict FrameReader::read_prefix() {
 Verdict FrameReader::read_header() {
   const std::byte* at = staging_.data() + begin_;
   const std::span<const std::byte, prefix_bytes> raw(at, prefix_bytes);
-  Verdict wrong = decode_header(raw, {at + prefix_bytes, prefix_.header_bytes}, frame_);
-  const auto* numbered = std::get_if<NumberedMessage>(&frame_);
-  if (wrong.empty() && numbered != nullptr) wrong = judge_message(numbered->message);
+  std::optional<Loan> loan;
+  Verdict wrong = decode_header(raw, {at + prefix_bytes, prefix_.header_bytes}, frame_, loan);
+  auto* numbered = std::get_if<NumberedMessage>(&frame_);
+  if (wrong.empty() && numbered != nullptr)
+    wrong = judge_message(numbered->message, loan || prefix_.payload_bytes > 0);
+  if (wrong.empty() && loan) wrong = borrow(*loan, numbered->message);
   if (wrong.empty() && numbered == nullptr && prefix_.payload_bytes > 0)
     wrong = "a payload on a frame that is no message";
   if (!wrong.empty()) return wrong;
@@ -76,15 +79,20 @@ Verdict FrameReader::read_header() {
   return "";
 }
 
-Verdict FrameReader::judge_message(const Message& message) const {
+Verdict FrameReader::borrow(const Loan& loan, Message& message) const {
+  if (!borrow_) return "a loan over a connection without shared memory";
+  if (prefix_.payload_bytes > 0) return "a loan and a payload in one message";
+  return borrow_(loan, bounds_.payload_bytes, message.payload);
+}
+
+Verdict FrameReader::judge_message(const Message& message, bool loaded) const {
   if (!bounds_.messages) return "the first frame is no Hello";
   const auto kind = static_cast<std::uint32_t>(message.kind);
   if (kind >= 32 || (bounds_.kinds >> kind & 1) == 0)
     return fmt::format("a message of kind {}, which this fleet does not send", kind);
   const bool bare =
       message.kind == Kind::goodbye || message.kind == Kind::fetch || message.kind == Kind::held_up;
-  if (bare && prefix_.payload_bytes > 0)
-    return fmt::format("a payload on a message of kind {}", kind);
+  if (bare && loaded) return fmt::format("a payload on a message of kind {}", kind);
   return "";
 }
 

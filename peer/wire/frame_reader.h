@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -37,6 +38,10 @@ class FrameReader {
   virtual ~FrameReader() = default;
 
   void set_bounds(const FrameBounds& bounds) { bounds_ = bounds; }
+  /// Where a payload lies that is lent and not sent; none: nothing may be lent.
+  using Borrow =
+      std::function<Verdict(const Loan& loan, std::uint64_t most_bytes, Payload& payload)>;
+  void set_borrow(Borrow borrow) { borrow_ = std::move(borrow); }
   /// Where the next bytes of the stream go: `first`, and what is more into `then`.
   Space space();
   /// So many bytes were put there.
@@ -55,10 +60,12 @@ class FrameReader {
   std::size_t staged() const { return end_ - begin_; }
   Verdict read_prefix();
   Verdict read_header();
-  Verdict judge_message(const Message& message) const;
+  Verdict judge_message(const Message& message, bool loaded) const;
+  Verdict borrow(const Loan& loan, Message& message) const;
 
   BufferPool& pool_;
   FrameBounds bounds_;
+  Borrow borrow_;
   State state_ = State::prefix;
   std::array<std::byte, 8192> staging_;  ///< bytes of the stream that no frame has claimed yet
   std::size_t begin_ = 0;

@@ -108,6 +108,44 @@ LinkParts reads_what_is_damaged() {
           .reader = [](BufferPool& pool) { return std::make_unique<Credulous>(pool); }};
 }
 
+template <class Wrong>
+LinkParts lender() {
+  return {.sharing = {.lender = [](Region ours, std::size_t smallest) -> std::shared_ptr<Lender> {
+            return std::make_shared<Wrong>(std::move(ours), smallest);
+          }}};
+}
+
+template <class Wrong>
+LinkParts borrower() {
+  return {.sharing = {.borrower = [](Region theirs,
+                                     Region ours,
+                                     std::uint32_t row) -> std::shared_ptr<Borrower> {
+            return std::make_shared<Wrong>(std::move(theirs), std::move(ours), row);
+          }}};
+}
+
+/// Writes blocks anew that neighbours still read.
+struct WaitsForNobody : Lender {
+  using Lender::Lender;
+  bool given_back(std::uint32_t, std::uint32_t, std::uint64_t) const override { return true; }
+};
+
+/// Does not take back that it gave a block back, when the block comes again.
+struct DropsWhatCameBefore : Borrower {
+  using Borrower::Borrower;
+  void hold(const Loan&) override {}
+};
+
+struct BelievesThePlace : Borrower {
+  using Borrower::Borrower;
+  Verdict judge_place(const Loan&) const override { return ""; }
+};
+
+struct BelievesTheUse : Borrower {
+  using Borrower::Borrower;
+  Verdict judge_use(const Loan&) const override { return ""; }
+};
+
 constexpr Time never = std::chrono::hours(24);
 
 }  // namespace
@@ -129,6 +167,10 @@ std::vector<Mutant> of_links() {
       {"forget_session_of_the_living", {}, rules<OnlySuccessors>()},
       {"take_of_old_connection", {}, rules<TakesOldConnections>()},
       {"believe_damaged_payloads", {}, reads_what_is_damaged()},
+      {"write_what_is_lent", {}, lender<WaitsForNobody>()},
+      {"drop_what_came_before", {}, borrower<DropsWhatCameBefore>()},
+      {"believe_the_place_of_a_loan", {}, borrower<BelievesThePlace>()},
+      {"believe_the_use_of_a_loan", {}, borrower<BelievesTheUse>()},
       {"dial_once", {}, settings([](LinkSettings& all) {
          all.times.first_redial = all.times.slowest_redial = never;
        })},

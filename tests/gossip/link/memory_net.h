@@ -110,7 +110,7 @@ class MemoryNet::Process : public Carrier {
       to.arrived(id, frame, net_.now_);
     });
   }
-  void admit(ConnectionId, PeerId) override {}
+  void admit(ConnectionId, PeerId, const Hello&) override {}
   void finish(ConnectionId) override {}
   void close(ConnectionId connection) override {
     ++closes;

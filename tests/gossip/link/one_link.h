@@ -72,7 +72,9 @@ class OneLink : public testing::Test, protected Carrier {
   }
   void probe(PeerId) override { ++probes; }
   void send(ConnectionId, const Frame& frame) override { sent.push_back(frame); }
-  void admit(ConnectionId connection, PeerId) override { admitted.push_back(connection); }
+  void admit(ConnectionId connection, PeerId, const Hello&) override {
+    admitted.push_back(connection);
+  }
   void finish(ConnectionId connection) override { finished.push_back(connection); }
   void close(ConnectionId connection) override { closings.push_back(connection); }
   void wake_at(Time time) override { wake = time; }

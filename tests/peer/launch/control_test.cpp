@@ -11,6 +11,7 @@ namespace {
 TEST(Control, EveryLineReadsBack) {
   EXPECT_EQ(std::get<Listening>(parse_peer(line(Listening{65535}))).port, 65535);
   EXPECT_TRUE(std::holds_alternative<Ready>(parse_peer(line(Ready{}))));
+  EXPECT_EQ(std::get<Shares>(parse_peer(line(Shares{5}))).peer, 5U);
   EXPECT_EQ(std::get<Progress>(parse_peer(line(Progress{7}))).round, 7U);
   Reported says;
   says.report.peer = 3;

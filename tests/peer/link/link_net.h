@@ -47,5 +47,6 @@ class LinkNet {
 std::unique_ptr<LinkNet> memory_link_net();
 std::unique_ptr<LinkNet> sim_link_net();
 std::unique_ptr<LinkNet> tcp_link_net();
+std::unique_ptr<LinkNet> shared_link_net();  ///< the same, and payloads in shared memory
 
 }  // namespace gv

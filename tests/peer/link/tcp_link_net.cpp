@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <thread>
@@ -13,8 +14,8 @@ namespace {
 /// One process: a loop of its own, on a thread of its own, behind a proxy.
 class TcpProcess {
  public:
-  explicit TcpProcess(LinkSettings settings)
-      : id(settings.self.peer), world_(TcpWorld::make(options(std::move(settings)))) {
+  TcpProcess(LinkSettings settings, bool shares)
+      : id(settings.self.peer), world_(TcpWorld::make(options(std::move(settings), shares))) {
     user_.on_message = [this](const Message& m) { bytes_ += m.payload ? m.payload->size() : 0; };
     proxy_ = std::make_unique<Proxy>(world_->listen(), Harm{}, 1);
   }
@@ -38,6 +39,15 @@ class TcpProcess {
   }
   /// On its loop, which stands while it is not running.
   void post(std::function<void()> f) { world_->post(std::move(f)); }
+  /// With its payload in the memory from which peers take theirs. On its loop.
+  Message in_its_memory(Message message) {
+    if (!message.payload) return message;
+    if (!pool_) pool_ = std::make_unique<BufferPool>(world_->memory());
+    const std::shared_ptr<Buffer> copy = pool_->acquire(message.payload->size());
+    std::copy_n(message.payload->data(), copy->size(), copy->data());
+    message.payload = copy;
+    return message;
+  }
   void die() {
     if (!world_) return;
     killed_ = true;
@@ -86,15 +96,17 @@ class TcpProcess {
     std::mutex mutex;
   };
 
-  static TcpOptions options(LinkSettings settings) {
+  static TcpOptions options(LinkSettings settings, bool shares) {
     TcpOptions options;
     options.links = std::move(settings);
     options.bounds = {.messages = true, .kinds = ~0U, .payload_bytes = 1 << 20};
     options.log = [](const std::string&) {};
+    if (shares) options.share = region_shape(1 << 20, 1);
     return options;
   }
 
   LockedUser user_;
+  std::unique_ptr<BufferPool> pool_;
   std::unique_ptr<TcpWorld> world_;
   std::unique_ptr<Proxy> proxy_;
   std::thread thread_;
@@ -108,10 +120,11 @@ class TcpProcess {
 /// Sockets on loopback, each process behind a proxy that can break or swallow.
 class TcpLinkNet : public LinkNet {
  public:
+  explicit TcpLinkNet(bool shares) : shares_(shares) {}
   void start(LinkSettings settings) override {
     const PeerId id = settings.self.peer;
     processes_[id].reset();
-    processes_[id] = std::make_unique<TcpProcess>(std::move(settings));
+    processes_[id] = std::make_unique<TcpProcess>(std::move(settings), shares_);
     const PeerAddress address = processes_[id]->address();
     if (TcpProcess* other = processes_[1 - id].get(); other != nullptr) {
       other->post([other, address] { other->world().readdress(address); });
@@ -154,10 +167,11 @@ class TcpLinkNet : public LinkNet {
   void post(PeerId from, Message message) {
     TcpProcess& process = *processes_[from];
     process.post([&process, to = 1 - from, message = std::move(message)] {
-      process.world().send(to, message);
+      process.world().send(to, process.in_its_memory(message));
     });
   }
 
+  const bool shares_;
   static constexpr std::uint16_t nobody_ = 1;
   std::array<std::unique_ptr<TcpProcess>, 2> processes_;
 };
@@ -165,7 +179,11 @@ class TcpLinkNet : public LinkNet {
 }  // namespace
 
 std::unique_ptr<LinkNet> tcp_link_net() {
-  return std::make_unique<TcpLinkNet>();
+  return std::make_unique<TcpLinkNet>(false);
+}
+
+std::unique_ptr<LinkNet> shared_link_net() {
+  return std::make_unique<TcpLinkNet>(true);
 }
 
 }  // namespace gv

@@ -21,8 +21,9 @@ std::string judge(std::span<const std::byte> stream, std::uint64_t max_payload, 
   if (std::string verdict = decode_prefix(raw, max_payload, prefix); !verdict.empty())
     return verdict;
   if (stream.size() < prefix_bytes + prefix.header_bytes) return "truncated";
+  std::optional<Loan> loan;
   if (std::string verdict =
-          decode_header(raw, stream.subspan(prefix_bytes, prefix.header_bytes), frame);
+          decode_header(raw, stream.subspan(prefix_bytes, prefix.header_bytes), frame, loan);
       !verdict.empty())
     return verdict;
   const auto body = stream.subspan(prefix_bytes + prefix.header_bytes);

@@ -1,0 +1,99 @@
+#include "peer/sim/sim_sharing.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace gv {
+namespace {
+
+/// Of a message between processes of one machine.
+constexpr Time local_delay{std::chrono::microseconds(20)};
+
+RegionShape shape_of(const SimShared& shared) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
+  const std::uint64_t block = (shared.bounds.payload_bytes + 63) / 64 * 64;
+  return {.blocks = 256,
+          .rows = static_cast<std::uint32_t>(shared.peers.size()),
+          .bytes = std::clamp(256 * block, std::uint64_t{64}, most_bytes)};
+}
+
+std::uint64_t incarnation(Life life) {
+  return life.number + 1;
+}
+
+}  // namespace
+
+bool SimSharing::together(PeerId a, PeerId b) const {
+  const auto [low, high] = std::minmax(a, b);
+  if (!any()) return false;
+  return Rng(shared_.seed).derive("one machine").derive(low).derive(high).below(2) == 0;
+}
+
+Sharing& SimSharing::of(Life life) {
+  std::unique_ptr<Sharing>& sharing = all_[{life.peer, life.number}];
+  if (sharing) return *sharing;
+  std::vector<PeerId> everybody(shared_.peers.size());
+  std::iota(everybody.begin(), everybody.end(), PeerId{0});
+  sharing = std::make_unique<Sharing>(Sharing::Options{.self = life.peer,
+                                                       .incarnation = incarnation(life),
+                                                       .neighbors = std::move(everybody),
+                                                       .region = private_region(shape_of(shared_)),
+                                                       .smallest = 1,
+                                                       .parts = parts_.sharing});
+  return *sharing;
+}
+
+void SimSharing::met(Life self, Life neighbor) {
+  const bool news = of(self).met(neighbor.peer, incarnation(neighbor));
+  if (news && self.peer < neighbor.peer && together(self.peer, neighbor.peer))
+    processes_.run_at(
+        shared_.queue.now() + local_delay, neighbor.peer, neighbor.number, [this, self, neighbor] {
+          offer(self, neighbor);
+        });
+}
+
+/// What `from` offers has come to `to`, which answers with its own.
+void SimSharing::offer(Life from, Life to) {
+  const Sharing& theirs = of(from);
+  const std::uint32_t row = theirs.row_of(to.peer);
+  if (!of(to).fits(from.peer, incarnation(from), theirs.region().shape, row)) return;
+  of(to).take(from.peer, theirs.region(), row);
+  processes_.run_at(shared_.queue.now() + local_delay, from.peer, from.number, [this, from, to] {
+    answer(from, to);
+  });
+}
+
+/// The answer of `to` has come to `from`; it says that it is ready.
+void SimSharing::answer(Life from, Life to) {
+  const Sharing& theirs = of(to);
+  const std::uint32_t row = theirs.row_of(from.peer);
+  if (!of(from).fits(to.peer, incarnation(to), theirs.region().shape, row)) return;
+  of(from).take(to.peer, theirs.region(), row);
+  of(from).open(to.peer);
+  processes_.run_at(shared_.queue.now() + local_delay, to.peer, to.number, [this, from, to] {
+    if (of(to).has_taken(from.peer, incarnation(from))) of(to).open(from.peer);
+  });
+}
+
+void SimSharing::audit(Life reader, Life lender, const Loan& loan) {
+  const Region& region = of(lender).region();
+  const bool inside = loan.block < region.shape.blocks && loan.offset <= region.shape.size() &&
+                      loan.bytes <= region.shape.size() - loan.offset;
+  if (!inside || region.generation(loan.block).load() != loan.generation)
+    shared_.audit->believed(reader, lender);
+}
+
+void SimSharing::ended(Life life) {
+  for (PeerId other = 0; other < shared_.peers.size(); ++other) {
+    const Life living{other, processes_.life(other)};
+    if (other == life.peer || processes_.dead(other) || !together(life.peer, other)) continue;
+    processes_.run_at(
+        shared_.queue.now() + local_delay, other, living.number, [this, life, living] {
+          Sharing& theirs = of(living);
+          if (theirs.has_taken(life.peer, incarnation(life))) theirs.shut(life.peer);
+        });
+  }
+}
+
+}  // namespace gv
