@@ -1,10 +1,9 @@
 #include "peer/bench/exchange_bench.h"
 
 #include <algorithm>
-#include <chrono>
-#include <limits>
 #include <map>
 #include <memory>
+#include <numeric>
 
 #include "gossip/peer.h"
 #include "graph/topologies.h"
@@ -28,13 +27,12 @@ Rounds rounds_for(std::size_t dimension) {
   return {measured / 4 + 1, measured};
 }
 
-Task<> exchange_rounds(Peer& me, TcpWorld& world, Rounds rounds, double& seconds) {
-  Time began{0};
+Task<> exchange_rounds(Peer& me, TcpWorld& world, Rounds rounds, Stopwatches& watches) {
   for (int round = 0; round < rounds.warmup + rounds.measured; ++round, ++me.round) {
-    if (round == rounds.warmup) began = world.now();
+    if (round == rounds.warmup) watches.start();
     co_await me.average();
   }
-  seconds = std::chrono::duration<double>(world.now() - began).count() / rounds.measured;
+  watches.stop(rounds.measured);
   co_await me.finish();
   world.end_loop();
 }
@@ -45,11 +43,8 @@ std::unique_ptr<Replica> bare_replica(std::size_t dimension) {
   return make_host_replica(make_quadratic(spec, 0, 1, Rng(1)), {}, 1, Rng(1));
 }
 
-void gossip_rounds(std::uint32_t rank,
-                   Gathering& gathering,
-                   std::size_t dimension,
-                   Rounds rounds,
-                   bool shared) {
+void gossip_rounds(
+    std::uint32_t rank, Gathering& gathering, std::size_t dimension, Rounds rounds, bool shared) {
   const PeerId n = gathering.processes;
   const MixingMatrix w = mixing_matrix("metropolis", build(parse_topology("ring"), n));
   const Plan plan{.id = rank, .peers = n, .neighborhood = w.row(rank)};
@@ -67,46 +62,49 @@ void gossip_rounds(std::uint32_t rank,
   const auto ports = gathering.exchange_ports(rank, world->listen());
   std::vector<PeerAddress> addresses;
   for (PeerId i = 0; i < n; ++i) addresses.push_back({i, "127.0.0.1", ports[i]});
-  Task<> life = exchange_rounds(peer, *world, rounds, gathering.seconds[rank]);
+  Stopwatches watches(gathering, rank);
+  Task<> life = exchange_rounds(peer, *world, rounds, watches);
   world->run(addresses, peer, [&] { life.start(); });
   life.result();
 }
 
-/// Of the slowest of n processes.
-double seconds_of(std::uint32_t n, const std::function<void(std::uint32_t, Gathering&)>& body) {
-  return std::ranges::max(run_forked(n, body));
-}
+/// Of one way to do a round: what each repetition took.
+struct Repetitions {
+  std::vector<double> seconds, cpu_seconds;
+
+  void run(std::uint32_t n, const std::function<void(std::uint32_t, Gathering&)>& body) {
+    const Measured measured = run_forked(n, body);
+    seconds.push_back(std::ranges::max(measured.seconds));
+    cpu_seconds.push_back(
+        std::accumulate(measured.cpu_seconds.begin(), measured.cpu_seconds.end(), 0.0));
+  }
+  RoundCost cost() const { return {median(seconds), median(cpu_seconds)}; }
+};
 
 ExchangeRow measure(std::uint32_t n, std::size_t dimension, const ExchangeOptions& options) {
   const Rounds rounds = rounds_for(dimension);
-  std::vector<double> ours;
-  std::map<int, std::vector<double>> plain;  // by the buffers
+  Repetitions shared, tcp;
+  std::map<int, Repetitions> plain;  // by the buffers
   for (int i = 0; i < options.repetitions; ++i) {
-    ours.push_back(seconds_of(n, [&](std::uint32_t rank, Gathering& gathering) {
-      gossip_rounds(rank, gathering, dimension, rounds, options.shared);
-    }));
+    for (Repetitions* const ours : {&shared, &tcp})
+      ours->run(n, [&](std::uint32_t rank, Gathering& gathering) {
+        gossip_rounds(rank, gathering, dimension, rounds, ours == &shared);
+      });
     for (const int buffer : options.plain_buffers)
-      plain[buffer].push_back(seconds_of(n, [&](std::uint32_t rank, Gathering& gathering) {
+      plain[buffer].run(n, [&](std::uint32_t rank, Gathering& gathering) {
         const std::size_t bytes = dimension * sizeof(float);
         plain_streams(rank, gathering, buffer, bytes, rounds.warmup, rounds.measured);
-      }));
+      });
   }
-  ExchangeRow row{n, dimension, median(ours), std::numeric_limits<double>::max(), 0};
-  for (const auto& [buffer, seconds] : plain)
-    if (const double middle = median(seconds); middle < row.plain_seconds) {
-      row.plain_seconds = middle;
-      row.plain_buffer = buffer;
-    }
-  return row;
+  const auto best = std::ranges::min_element(
+      plain, {}, [](const auto& each) { return each.second.cost().seconds; });
+  return {n, dimension, shared.cost(), tcp.cost(), best->second.cost(), best->first};
 }
 
 }  // namespace
 
-double ExchangeRow::bytes_per_second() const {
-  return 2.0 * sizeof(float) * static_cast<double>(dimension) / round_seconds;
-}
-double ExchangeRow::plain_bytes_per_second() const {
-  return 2.0 * sizeof(float) * static_cast<double>(dimension) / plain_seconds;
+double ExchangeRow::bytes_per_second(const RoundCost& cost) const {
+  return 2.0 * sizeof(float) * static_cast<double>(dimension) / cost.seconds;
 }
 
 std::vector<ExchangeRow> bench_exchange(const ExchangeOptions& options,

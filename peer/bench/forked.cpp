@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <exception>
 #include <new>
 #include <stdexcept>
@@ -36,6 +37,12 @@ class SharedGathering {
   void* memory_;
 };
 
+double seconds_on(clockid_t clock) {
+  timespec time{};
+  ::clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
 int guarded(const std::function<void()>& body) {
   try {
     body();
@@ -48,6 +55,16 @@ int guarded(const std::function<void()>& body) {
 
 }  // namespace
 
+void Stopwatches::start() {
+  began_ = seconds_on(CLOCK_MONOTONIC);
+  cpu_began_ = seconds_on(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+void Stopwatches::stop(int rounds) {
+  gathering_.seconds[rank_] = (seconds_on(CLOCK_MONOTONIC) - began_) / rounds;
+  gathering_.cpu_seconds[rank_] = (seconds_on(CLOCK_PROCESS_CPUTIME_ID) - cpu_began_) / rounds;
+}
+
 std::vector<std::uint16_t> Gathering::exchange_ports(std::uint32_t rank, std::uint16_t port) {
   ports[rank] = port;
   ++listening;
@@ -55,8 +72,7 @@ std::vector<std::uint16_t> Gathering::exchange_ports(std::uint32_t rank, std::ui
   return {ports, ports + processes};
 }
 
-std::vector<double> run_forked(std::uint32_t n,
-                               const std::function<void(std::uint32_t, Gathering&)>& body) {
+Measured run_forked(std::uint32_t n, const std::function<void(std::uint32_t, Gathering&)>& body) {
   if (n > Gathering::most) throw std::invalid_argument("too many processes");
   SharedGathering shared;
   (*shared).processes = n;
@@ -81,7 +97,7 @@ std::vector<double> run_forked(std::uint32_t n,
   }
   if (!fine) throw std::runtime_error("a measuring process failed");
   const Gathering& result = *shared;
-  return {result.seconds, result.seconds + n};
+  return {{result.seconds, result.seconds + n}, {result.cpu_seconds, result.cpu_seconds + n}};
 }
 
 }  // namespace gv

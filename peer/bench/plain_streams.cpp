@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <stdexcept>
 #include <string_view>
@@ -130,13 +129,12 @@ void plain_streams(std::uint32_t rank,
   std::array<Neighbour, 2> neighbours{
       Neighbour{non_blocking(next), std::vector<std::byte>(bytes)},
       Neighbour{non_blocking(previous), std::vector<std::byte>(bytes)}};
-  auto began = std::chrono::steady_clock::now();
+  Stopwatches watches(gathering, rank);
   for (int round = 0; round < warmup + rounds; ++round) {
-    if (round == warmup) began = std::chrono::steady_clock::now();
+    if (round == warmup) watches.start();
     round_trip(neighbours, vector);
   }
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
-  gathering.seconds[rank] = elapsed.count() / rounds;
+  watches.stop(rounds);
 }
 
 }  // namespace gv

@@ -13,7 +13,6 @@ namespace {
 
 struct ExchangeArguments {
   ExchangeOptions bench;
-  std::string local = "shared";
   bool json = false;
 };
 
@@ -21,56 +20,75 @@ std::string buffer_text(int bytes) {
   return bytes == 0 ? "system" : fmt::format("{} KiB", bytes / 1024);
 }
 
+constexpr const char* columns =
+    "{:>5} {:>9}  {:>9} {:>9}  {:>9} {:>9}  {:>9} {:>9} {:>8}  {:>6} {:>6}\n";
+
+void print_exchange_header() {
+  fmt::print("one round of averaging: seconds of the slowest, processor seconds of all\n");
+  fmt::print("{:>5} {:>9}  {:>19}  {:>19}  {:>28}  {:>13}\n",
+             "",
+             "",
+             "shared memory",
+             "TCP",
+             "bare streams",
+             "plain over");
+  fmt::print(fmt::runtime(columns),
+             "peers",
+             "floats",
+             "round",
+             "cpu",
+             "round",
+             "cpu",
+             "round",
+             "cpu",
+             "buffers",
+             "shared",
+             "TCP");
+}
+
 void print_exchange_row(const ExchangeRow& r) {
-  fmt::print("{:>5} {:>10} {:>11} {:>10}/s {:>11} {:>10}/s {:>9} {:>7.2f}\n",
+  fmt::print(fmt::runtime(columns),
              r.peers,
              r.dimension,
-             seconds_text(r.round_seconds),
-             bytes_text(r.bytes_per_second()),
-             seconds_text(r.plain_seconds),
-             bytes_text(r.plain_bytes_per_second()),
+             seconds_text(r.shared.seconds),
+             seconds_text(r.shared.cpu_seconds),
+             seconds_text(r.tcp.seconds),
+             seconds_text(r.tcp.cpu_seconds),
+             seconds_text(r.plain.seconds),
+             seconds_text(r.plain.cpu_seconds),
              buffer_text(r.plain_buffer),
-             r.ratio());
+             fmt::format("{:.2f}", r.plain.seconds / r.shared.seconds),
+             fmt::format("{:.2f}", r.plain.seconds / r.tcp.seconds));
   std::fflush(stdout);
 }
 
-void print_exchange_json(const std::string& local, const std::vector<ExchangeRow>& measured) {
-  Json rows = Json::array();
-  for (const ExchangeRow& r : measured) {
-    rows.push_back({{"peers", r.peers},
-                    {"dimension", r.dimension},
-                    {"round_seconds", r.round_seconds},
-                    {"bytes_per_second", r.bytes_per_second()},
-                    {"plain_seconds", r.plain_seconds},
-                    {"plain_bytes_per_second", r.plain_bytes_per_second()},
-                    {"plain_buffer_bytes", r.plain_buffer},
-                    {"ratio", r.ratio()}});
-  }
-  fmt::print(
-      "{}\n",
-      Json{{"schema", "grapevine.bench-exchange/1"}, {"local", local}, {"rows", rows}}.dump());
+Json cost_json(const ExchangeRow& row, const RoundCost& cost) {
+  return {{"round_seconds", cost.seconds},
+          {"cpu_seconds", cost.cpu_seconds},
+          {"bytes_per_second", row.bytes_per_second(cost)}};
 }
 
-int bench_rounds(ExchangeArguments arguments) {
+void print_exchange_json(const std::vector<ExchangeRow>& measured) {
+  Json rows = Json::array();
+  for (const ExchangeRow& r : measured) {
+    Json row{{"peers", r.peers},
+             {"dimension", r.dimension},
+             {"shared", cost_json(r, r.shared)},
+             {"tcp", cost_json(r, r.tcp)},
+             {"plain", cost_json(r, r.plain)}};
+    row["plain"]["buffer_bytes"] = r.plain_buffer;
+    rows.push_back(row);
+  }
+  fmt::print("{}\n", Json{{"schema", "grapevine.bench-exchange/2"}, {"rows", rows}}.dump());
+}
+
+int bench_rounds(const ExchangeArguments& arguments) {
   const bool json = arguments.json;
-  arguments.bench.shared = arguments.local == "shared";
-  if (!json)
-    fmt::print("neighbours' payloads: {}\n",
-               arguments.bench.shared ? "read in shared memory" : "sent over TCP");
-  if (!json)
-    fmt::print("{:>5} {:>10} {:>11} {:>12} {:>11} {:>12} {:>9} {:>7}\n",
-               "peers",
-               "floats",
-               "round",
-               "sent/peer",
-               "plain TCP",
-               "sent/peer",
-               "buffers",
-               "ratio");
+  if (!json) print_exchange_header();
   const auto rows = bench_exchange(arguments.bench, [&](const ExchangeRow& row) {
     if (!json) print_exchange_row(row);
   });
-  if (json) print_exchange_json(arguments.local, rows);
+  if (json) print_exchange_json(rows);
   return exit_code::done;
 }
 
@@ -82,10 +100,7 @@ void exchange_options(Options& options, ExchangeArguments& arguments) {
   options.list("--floats", arguments.bench.dimensions, "Lengths of the vector")
       .range(1, 1'000'000'000)
       .show_default();
-  options.value("--local", arguments.local, "How ours get their neighbours' payloads")
-      .one_of({"shared", "tcp"})
-      .show_default();
-  options.value("--repetitions", arguments.bench.repetitions, "Of ours and plain TCP in turn")
+  options.value("--repetitions", arguments.bench.repetitions, "Of all three, in turn")
       .range(1, 1000)
       .show_default();
 }
@@ -95,9 +110,9 @@ void exchange_options(Options& options, ExchangeArguments& arguments) {
 Command bench_exchange_command() {
   return command(
       "exchange",
-      "A round of averaging on a ring over loopback, beside the fastest of plain TCP streams "
-      "with socket buffers of several sizes",
-      "  grapevine bench exchange\n  grapevine bench exchange --local tcp\n"
+      "A round of averaging on a ring of this machine, in shared memory and over TCP, beside the "
+      "fastest of bare TCP streams with socket buffers of several sizes",
+      "  grapevine bench exchange\n"
       "  grapevine bench exchange --peers 4 --floats 1000000 --repetitions 11 --json",
       exchange_options,
       bench_rounds);
