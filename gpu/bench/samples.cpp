@@ -13,7 +13,7 @@ Share pictures() {
   data->image = {3, 32, 32};
   Rng rng(1);
   for (std::size_t k = 0; k < std::size_t{data->rows} * data->features; ++k)
-    data->bytes.push_back(static_cast<std::uint8_t>(rng.below(256)));
+    data->bytes.own().push_back(static_cast<std::uint8_t>(rng.below(256)));
   for (std::uint32_t r = 0; r < data->rows; ++r)
     data->labels.push_back(static_cast<std::uint8_t>(rng.below(10)));
   data->shift = {0.5F};

@@ -72,9 +72,9 @@ std::size_t bytes_of(const Dataset& data) {
          data.tokens.size();
 }
 
-template <class T>
-DeviceArray<T> copy_of(const std::vector<T>& host, const char* what) {
-  DeviceArray<T> device(host.size(), what);
+template <class Values>
+DeviceArray<typename Values::value_type> copy_of(const Values& host, const char* what) {
+  DeviceArray<typename Values::value_type> device(host.size(), what);
   if (!host.empty())
     GV_CUDA(cudaMemcpy(device.data(), host.data(), device.bytes(), cudaMemcpyHostToDevice));
   return device;

@@ -71,8 +71,9 @@ void append_batch(const std::string& path, std::uint32_t records, Dataset& data)
            binary_remedy);
     }
     data.labels.push_back(static_cast<std::uint8_t>(label));
-    data.bytes.resize(data.bytes.size() + pixels);
-    in.read(reinterpret_cast<char*>(data.bytes.data() + data.bytes.size() - pixels), pixels);
+    std::vector<std::uint8_t>& bytes = data.bytes.own();
+    bytes.resize(bytes.size() + pixels);
+    in.read(reinterpret_cast<char*>(bytes.data() + bytes.size() - pixels), pixels);
     if (!in)
       fail(path, "cannot be read at byte " + std::to_string(r * record), "is the disk well?");
   }
@@ -82,7 +83,7 @@ void append_batch(const std::string& path, std::uint32_t records, Dataset& data)
 TrainTest read_binary(const std::string& dir, std::uint32_t per_file) {
   const std::shared_ptr<Dataset> train = empty_set();
   const std::shared_ptr<Dataset> test = empty_set();
-  train->bytes.reserve(5 * pixels * per_file);
+  train->bytes.own().reserve(5 * pixels * per_file);
   for (int batch = 1; batch <= 5; ++batch)
     append_batch(dir + "/data_batch_" + std::to_string(batch) + ".bin", per_file, *train);
   append_batch(dir + "/test_batch.bin", per_file, *test);
@@ -142,7 +143,7 @@ std::shared_ptr<Dataset> read_text_set(const std::string& path) {
     if (number == 1 && is_header(line)) continue;
     Row row(path + ":" + std::to_string(number), line);
     data->labels.push_back(row.next(classes - 1));
-    for (std::size_t p = 0; p < pixels; ++p) data->bytes.push_back(row.next(255));
+    for (std::size_t p = 0; p < pixels; ++p) data->bytes.own().push_back(row.next(255));
     row.end();
     ++data->rows;
   }
@@ -151,6 +152,15 @@ std::shared_ptr<Dataset> read_text_set(const std::string& path) {
 }
 
 }  // namespace
+
+std::vector<std::string> cifar10_files(const std::string& dir) {
+  if (!fs::exists(dir + "/data_batch_1.bin")) return {dir + "/train.csv", dir + "/test.csv"};
+  std::vector<std::string> files;
+  for (int batch = 1; batch <= 5; ++batch)
+    files.push_back(dir + "/data_batch_" + std::to_string(batch) + ".bin");
+  files.push_back(dir + "/test_batch.bin");
+  return files;
+}
 
 TrainTest read_cifar10(const std::string& dir, std::uint32_t per_file) {
   if (fs::exists(dir + "/data_batch_1.bin")) return read_binary(dir, per_file);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "optim/data/dataset.h"
 
@@ -15,5 +16,8 @@ namespace gv {
 /// Each channel is normalized by its mean and deviation over the 50 000 training pictures. Throws
 /// std::runtime_error "path: what is wrong, and what to do", with the byte offset or the line.
 TrainTest read_cifar10(const std::string& dir, std::uint32_t per_file = 10'000);
+
+/// The files that it reads, whether they are there or not.
+std::vector<std::string> cifar10_files(const std::string& dir);
 
 }  // namespace gv

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "optim/data/byte_table.h"
 #include "optim/data/sparse.h"
 #include "optim/rng.h"
 
@@ -42,8 +43,8 @@ struct Dataset {
   std::uint32_t classes = 0;   ///< 0: regression; of a text: vocabulary.size()
   ImageShape image;            ///< all 0 unless features = channels x height x width pixels
 
-  std::vector<std::uint8_t> bytes;  ///< rows x features, or empty
-  std::vector<float> floats;        ///< rows x features, or empty
+  ByteTable bytes;            ///< rows x features, or empty
+  std::vector<float> floats;  ///< rows x features, or empty
   /// A float is (byte / 255 - shift) * scale. One of each for all features, or one per channel.
   std::vector<float> shift{0};
   std::vector<float> scale{1};
@@ -89,6 +90,8 @@ void standardize(Dataset& train, Dataset& test);
 /// anything is allocated; throws std::runtime_error "path: what, with the numbers". Pixels are
 /// standardized by the training mean and deviation. Y. LeCun, "The MNIST database", file formats.
 TrainTest read_idx(const std::string& dir);
+/// The files that it reads; throws when one of them is missing.
+std::vector<std::string> idx_files(const std::string& dir);
 
 /// Procedurally drawn 28 x 28 digits: stroke skeletons, random affine map, thickness and noise.
 /// Needs no file. Same seed, same pictures. 10 classes, balanced up to one.

@@ -138,13 +138,13 @@ std::shared_ptr<Dataset> draw_set(std::uint32_t rows, const Rng& rng) {
   data->features = side * side;
   data->image = {1, side, side};
   data->classes = 10;
-  data->bytes.resize(std::size_t{rows} * side * side);
+  data->bytes.own().resize(std::size_t{rows} * side * side);
   std::vector<std::uint32_t> labels(rows);
   for (std::uint32_t r = 0; r < rows; ++r) labels[r] = r % 10;
   rng.derive("labels").shuffle(labels);
   for (std::uint32_t r = 0; r < rows; ++r) {
     data->labels.push_back(static_cast<std::uint8_t>(labels[r]));
-    draw(labels[r], rng.derive(r), data->bytes.data() + std::size_t{r} * side * side);
+    draw(labels[r], rng.derive(r), data->bytes.own().data() + std::size_t{r} * side * side);
   }
   return data;
 }

@@ -157,6 +157,16 @@ std::string sides(const Dataset& data) {
 
 }  // namespace
 
+std::vector<std::string> idx_files(const std::string& dir) {
+  std::vector<std::string> files;
+  for (const char* name : {"train-images-idx3-ubyte",
+                           "train-labels-idx1-ubyte",
+                           "t10k-images-idx3-ubyte",
+                           "t10k-labels-idx1-ubyte"})
+    files.push_back(find(dir, name));
+  return files;
+}
+
 TrainTest read_idx(const std::string& dir) {
   const std::shared_ptr<Dataset> train = read_pair(dir, "train");
   const std::shared_ptr<Dataset> test = read_pair(dir, "t10k");

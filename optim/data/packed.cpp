@@ -83,7 +83,7 @@ bool take_features(Reader& from, Dataset& to, const Dataset& like) {
   if (like.is_text()) return from.take(to.tokens, like.context + 1);
   if (like.is_sparse()) return take_sparse(from, to.sparse, like.features);
   return like.bytes.empty() ? from.take(to.floats, like.features)
-                            : from.take(to.bytes, like.features);
+                            : from.take(to.bytes.own(), like.features);
 }
 
 /// Of values that index something.

@@ -20,7 +20,7 @@ TrainTest random_pictures(ImageShape image) {
   data->classes = 10;
   Rng rng(3);
   for (std::size_t k = 0; k < std::size_t{rows} * data->features; ++k)
-    data->bytes.push_back(static_cast<std::uint8_t>(rng.below(256)));
+    data->bytes.own().push_back(static_cast<std::uint8_t>(rng.below(256)));
   for (std::uint32_t r = 0; r < rows; ++r)
     data->labels.push_back(static_cast<std::uint8_t>(rng.below(data->classes)));
   data->shift = {0.5F};

@@ -18,6 +18,7 @@
 #include "graph/schedules.h"
 #include "graph/weights.h"
 #include "optim/data/cifar10.h"
+#include "optim/data/decoded.h"
 #include "optim/data/text.h"
 #include "optim/train/make_objective.h"
 #include "optim/train/slice_objective.h"
@@ -36,8 +37,13 @@ namespace {
 TrainTest load(const Fleet& fleet) {
   const DataSpec& data = fleet.data;
   const Rng rng = Rng(fleet.seed).derive("data");
-  if (data.kind == "idx") return read_idx(data.dir);
-  if (data.kind == "cifar10") return read_cifar10(data.dir);
+  if (data.kind == "idx")
+    return decoded(
+        decoded_folder(), "idx 1", idx_files(data.dir), [&] { return read_idx(data.dir); });
+  if (data.kind == "cifar10")
+    return decoded(decoded_folder(), "cifar10 1", cifar10_files(data.dir), [&] {
+      return read_cifar10(data.dir);
+    });
   if (data.kind == "text") return read_text(data.file, data.context);
   if (data.kind == "libsvm") return read_libsvm(data.file, data.test_file);
   if (data.kind == "sparse")

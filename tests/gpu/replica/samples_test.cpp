@@ -25,7 +25,7 @@ std::shared_ptr<const Dataset> pictures(bool by_bytes) {
   Rng rng(1);
   for (std::uint32_t k = 0; k < data->rows * data->features; ++k) {
     if (by_bytes)
-      data->bytes.push_back(static_cast<std::uint8_t>(rng.below(256)));
+      data->bytes.own().push_back(static_cast<std::uint8_t>(rng.below(256)));
     else
       data->floats.push_back(static_cast<float>(rng.uniform()));
   }

@@ -12,7 +12,7 @@ TEST(Dataset, ChannelsHaveTheirOwnNormalization) {
   data.rows = 2;
   data.features = 8;
   data.image = {2, 2, 2};
-  for (int k = 0; k < 16; ++k) data.bytes.push_back(static_cast<std::uint8_t>(k * 17));
+  for (int k = 0; k < 16; ++k) data.bytes.own().push_back(static_cast<std::uint8_t>(k * 17));
   data.shift = {0.25F, 0.5F};
   data.scale = {2, 4};
   std::vector<float> out(8);

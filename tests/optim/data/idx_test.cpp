@@ -153,7 +153,7 @@ TEST_F(Idx, TrailingBytesAreRefused) {
 
 /// A flipped bit is refused or was padding: what is read is never wrong.
 TEST_F(Idx, DamagedGzipIsRefused) {
-  const Bytes pixels = read_idx(dir_).train->bytes;
+  const ByteTable pixels = read_idx(dir_).train->bytes;
   fs::remove(train_images());
   const Bytes whole = zipped(dir_ / "scratch", images(5));
   int refused = 0;
