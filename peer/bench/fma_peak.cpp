@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
 
 #if defined(__x86_64__)
@@ -17,29 +18,31 @@ namespace {
 constexpr float factor = 0.999F;
 constexpr float summand = 0.001F;
 
-std::vector<float> starts(int chains, int width) {
+std::vector<float> starts(std::ptrdiff_t chains, std::ptrdiff_t width) {
   std::vector<float> values(static_cast<std::size_t>(chains) * static_cast<std::size_t>(width));
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
   return values;
 }
 
 #if defined(__x86_64__)
-constexpr int wide_chains = 16;
-constexpr int wide_width = 16;
+constexpr std::ptrdiff_t wide_chains = 16;
+constexpr std::ptrdiff_t wide_width = 16;
 
 __attribute__((target("avx512f"))) std::vector<float> run_avx512(std::int64_t steps) {
   std::vector<float> values = starts(wide_chains, wide_width);
   __m512 v[wide_chains];
 #pragma GCC unroll 16
-  for (int c = 0; c < wide_chains; ++c) v[c] = _mm512_loadu_ps(values.data() + c * wide_width);
+  for (std::ptrdiff_t c = 0; c < wide_chains; ++c)
+    v[c] = _mm512_loadu_ps(values.data() + c * wide_width);
   const __m512 a = _mm512_set1_ps(factor);
   const __m512 b = _mm512_set1_ps(summand);
   for (std::int64_t s = 0; s < steps; ++s) {
 #pragma GCC unroll 16
-    for (int c = 0; c < wide_chains; ++c) v[c] = _mm512_fmadd_ps(v[c], a, b);
+    for (std::ptrdiff_t c = 0; c < wide_chains; ++c) v[c] = _mm512_fmadd_ps(v[c], a, b);
   }
 #pragma GCC unroll 16
-  for (int c = 0; c < wide_chains; ++c) _mm512_storeu_ps(values.data() + c * wide_width, v[c]);
+  for (std::ptrdiff_t c = 0; c < wide_chains; ++c)
+    _mm512_storeu_ps(values.data() + c * wide_width, v[c]);
   return values;
 }
 #endif
@@ -79,7 +82,7 @@ std::vector<FmaUnit> fma_units() {
   std::vector<FmaUnit> units;
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f"))
-    units.push_back({"AVX-512", wide_chains, wide_width, run_avx512});
+    units.push_back({"AVX-512", int{wide_chains}, int{wide_width}, run_avx512});
   units.push_back({"AVX2", chains, width, run_portable});
 #else
   units.push_back({"portable", chains, width, run_portable});

@@ -39,7 +39,7 @@ std::shared_ptr<MemoryFile> MemoryFile::make(const RegionShape& shape) {
   ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE);  // since Linux 5.1
   if (::fcntl(file.get(), F_ADD_SEALS, size_seals | F_SEAL_SEAL) != 0) return nullptr;
   const auto made = new MemoryFile(std::move(file), std::move(region));
-  const std::shared_ptr<MemoryFile> shared(made);
+  std::shared_ptr<MemoryFile> shared(made);
   if (!shared->reserve(0, shape.blocks_begin())) return nullptr;
   return shared;
 }

@@ -31,7 +31,7 @@ bool RegionShape::sane() const {
 }
 
 RegionShape region_shape(std::uint64_t model_bytes, std::size_t neighbors) {
-  constexpr std::uint64_t piece = 512 * 1024;
+  constexpr std::uint64_t piece = 1U << 19;
   constexpr std::uint64_t models = 8;
   constexpr std::uint64_t most_blocks = 1U << 16;
   const std::uint64_t pieces = model_bytes / piece + 1;

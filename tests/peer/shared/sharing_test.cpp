@@ -41,7 +41,7 @@ struct Pair {
   }
   std::string refusal(const Loan& loan, std::uint64_t most_bytes = most) {
     Payload out;
-    const std::string why = b.borrow(0, 10, loan, most_bytes, out);
+    std::string why = b.borrow(0, 10, loan, most_bytes, out);
     EXPECT_EQ(out, nullptr) << why;
     return why;
   }
