@@ -9,7 +9,7 @@
 namespace gv {
 
 FaultInjector::FaultInjector(std::uint64_t seed, Time until, Trace trace, bool fair)
-    : rng_(Rng(seed).derive("faults")), until_(until), trace_(std::move(trace)) {
+    : seed_(seed), rng_(Rng(seed).derive("faults")), until_(until), trace_(std::move(trace)) {
   if (!fair) return;
   // Each class is on in 6 of 10 seeds, at a rate between once and a hundred times the least.
   constexpr std::array<double, fault_names.size() - 1> least{

@@ -93,6 +93,7 @@ class FaultInjector {
   /// `fair`: the seed switches classes on; otherwise nothing is left to chance.
   FaultInjector(std::uint64_t seed, Time until, Trace trace, bool fair);
 
+  std::uint64_t seed() const { return seed_; }
   Time until() const { return until_; }
   double rate(Fault fault) const { return rates_[static_cast<std::size_t>(fault)]; }
   /// Whether a fault befalls this frame; counted.
@@ -116,6 +117,7 @@ class FaultInjector {
   void tell(Time now, const std::string& text) const;
 
  private:
+  std::uint64_t seed_;
   Rng rng_;
   Time until_;
   Trace trace_;

@@ -56,7 +56,7 @@ struct Liar {
 }  // namespace
 
 Loan distort(Loan loan, Lie lie, FaultInjector& injector) {
-  if (lie != Lie::loans) return loan;
+  if (lie != Lie::contents) return loan;
   if (injector.below(4) == 0) loan.block = static_cast<std::uint32_t>(wrong(loan.block, injector));
   if (injector.below(4) == 0) loan.offset = wrong(loan.offset, injector);
   if (injector.below(4) == 0) loan.bytes = wrong(loan.bytes, injector);

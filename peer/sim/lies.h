@@ -15,11 +15,10 @@ enum class Lie : std::uint8_t {
   questions,  ///< it asks for our model, again and again
   silence,    ///< nothing that we sent has come
   numbers,    ///< numbers and acknowledgements of messages that never were
-  contents,   ///< parts, exchanges and degrees that cannot be
-  loans,      ///< blocks of its memory that it has not, or that hold something else
+  contents,   ///< parts, exchanges and degrees that cannot be, and loans of what it has not
 };
-inline constexpr std::array<Lie, 6> all_lies{
-    Lie::clock, Lie::questions, Lie::silence, Lie::numbers, Lie::contents, Lie::loans};
+inline constexpr std::array<Lie, 5> all_lies{
+    Lie::clock, Lie::questions, Lie::silence, Lie::numbers, Lie::contents};
 
 /// The frame as a liar sends it.
 Frame distort(Frame frame, Lie lie, FaultInjector& injector);

@@ -25,7 +25,7 @@ SimNetwork::SimNetwork(SimShared& shared,
       injector_(injector),
       processes_(processes),
       parts_(parts),
-      sharing_(shared, processes, parts) {
+      sharing_(shared, processes, parts, injector.seed()) {
   for (PeerId id = 0; id < shared_.finished.size(); ++id)
     shapers_.emplace_back(shared.network, id, shared.seed);
   present_.resize(shared_.finished.size());

@@ -27,7 +27,7 @@ std::uint64_t incarnation(Life life) {
 bool SimSharing::together(PeerId a, PeerId b) const {
   const auto [low, high] = std::minmax(a, b);
   if (!any()) return false;
-  return Rng(shared_.seed).derive("one machine").derive(low).derive(high).below(2) == 0;
+  return Rng(seed_).derive("one machine").derive(low).derive(high).below(2) == 0;
 }
 
 Sharing& SimSharing::of(Life life) {

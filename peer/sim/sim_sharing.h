@@ -13,11 +13,11 @@ namespace gv {
 
 /// The memory of simulated processes that are on one machine: the parts that ship, on regions in
 /// our own memory, with messages in virtual time in place of Unix sockets. Which pairs of peers are
-/// on one machine is drawn from the fleet's seed, so that a swarm walks both ways.
+/// on one machine is drawn from the seed of the faults, so that a swarm walks both ways.
 class SimSharing {
  public:
-  SimSharing(SimShared& shared, Processes& processes, const LinkParts& parts)
-      : shared_(shared), processes_(processes), parts_(parts) {}
+  SimSharing(SimShared& shared, Processes& processes, const LinkParts& parts, std::uint64_t seed)
+      : shared_(shared), processes_(processes), parts_(parts), seed_(seed) {}
 
   bool any() const { return shared_.network.local == LocalTransport::shared; }
   /// Made when it is first asked for, and kept: who is dead may still have lent.
@@ -37,6 +37,7 @@ class SimSharing {
   SimShared& shared_;
   Processes& processes_;
   const LinkParts& parts_;
+  std::uint64_t seed_;
   std::map<std::pair<PeerId, std::uint64_t>, std::unique_ptr<Sharing>> all_;
 };
 
