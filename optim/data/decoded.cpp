@@ -153,7 +153,8 @@ bool write_all(int fd, const void* data, std::size_t size) {
   return true;
 }
 
-/// Under a name of its own first: nobody sees half a file.
+/// Under a name of its own first: nobody sees half a file. Process ids would not do, as containers
+/// that share a home count theirs alike.
 void write_decoded(const std::string& path, const TrainTest& data) {
   StateWriter header;
   save(*data.train, header);
@@ -161,8 +162,8 @@ void write_decoded(const std::string& path, const TrainTest& data) {
   const std::uint64_t header_bytes = header.bytes().size();
   XXH3_state_t hash;
   XXH3_64bits_reset(&hash);
-  const std::string part = path + "." + std::to_string(::getpid());
-  const int fd = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+  std::string part = path + ".XXXXXX";
+  const int fd = ::mkostemp(part.data(), O_CLOEXEC);
   if (fd < 0) return;
   const std::uint64_t later = 0;
   bool fine = write_all(fd, &later, sizeof later);

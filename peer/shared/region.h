@@ -19,8 +19,8 @@ struct RegionShape {
   bool sane() const;  ///< of a size that a process may map for a neighbour
 };
 
-/// Of a peer with so many neighbours that sends models of so many bytes: enough for what waits for
-/// acknowledgements, twice. What does not fit travels as bytes.
+/// Of a peer with so many neighbours that sends models of so many bytes: there is room for eight of
+/// them. What does not fit travels as bytes.
 RegionShape region_shape(std::uint64_t model_bytes, std::size_t neighbors);
 
 /// Memory that one process writes and its neighbours on the same machine read:

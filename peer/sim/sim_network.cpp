@@ -308,84 +308,7 @@ void SimNetwork::close(const Link& link, const SimCarrier& from) {
   end.stalled ? end.held.push_back({}) : launch(link, k, {}, true);
 }
 
-// ---- The faults.
-
-SimNetwork::Pair& SimNetwork::random_pair() {
-  return std::next(pairs_.begin(), static_cast<std::ptrdiff_t>(injector_.below(pairs_.size())))
-      ->second;
-}
-
-bool SimNetwork::reset(Pair& pair) {
-  bool any = false;
-  for (const std::weak_ptr<SimConnection>& each : std::exchange(pair.connections, {})) {
-    const Link link = each.lock();
-    if (!link || !link->ends[0].open || !link->ends[1].open) continue;
-    any = true;
-    injector_.note(now(), "is reset from", pair.a, pair.b);
-    for (End& end : link->ends) {
-      end.open = false;
-      end.reset = true;
-      end.held.clear();
-      run_at(now(), *end.process, [&end, link] {
-        if (end.process->connections_.erase(end.id) > 0)
-          end.process->links().ended(end.id, "reset", end.process->now());
-      });
-    }
-  }
-  return any;
-}
-
-bool SimNetwork::cut_off(Pair& pair, Time length) {
-  pair.blocked_until = std::max(pair.blocked_until, now() + length);
-  return reset(pair);
-}
-
-bool SimNetwork::partition(Time length) {
-  std::vector<bool> side(present_.size());
-  for (std::size_t i = 0; i < side.size(); ++i) side[i] = injector_.below(2) == 1;
-  bool any = false;
-  for (auto& [ids, pair] : pairs_)
-    if (side[pair.a] != side[pair.b]) any = cut_off(pair, length) || any;
-  return any;
-}
-
-bool SimNetwork::stall(Pair& pair, int ways, Time length) {
-  const std::size_t first = injector_.below(2);
-  bool any = false;
-  for (const std::weak_ptr<SimConnection>& each : pair.connections) {
-    const Link link = each.lock();
-    if (!link || !link->ends[0].open || !link->ends[1].open) continue;
-    any = true;
-    for (int way = 0; way < ways; ++way) {
-      const std::size_t from = (first + static_cast<std::size_t>(way)) % 2;
-      link->ends[from].stalled = true;
-      shared_.queue.push(now() + length, [this, link, from] { end_stall(link, from); });
-    }
-  }
-  return any;
-}
-
-void SimNetwork::end_stall(const Link& link, std::size_t from) {
-  link->ends[from].stalled = false;
-  for (const Bytes& bytes : std::exchange(link->ends[from].held, {}))
-    launch(link, from, bytes, false);
-}
-
-void SimNetwork::lie(PeerId peer, Lie lie) {
-  SimCarrier& liar = process(peer);
-  liar.lie_ = lie;
-  injector_.note(now(), "begins to lie to", peer, peer, static_cast<std::uint64_t>(lie));
-  if (lie != Lie::questions) return;
-  constexpr int questions = 100;
-  for (const PeerId neighbor : links_of(shared_.peers[peer]->plan)) {
-    for (int k = 0; k < questions; ++k) {
-      Message question;
-      question.from = peer;
-      question.kind = Kind::fetch;
-      liar.links().send(neighbor, std::move(question), liar.now());
-    }
-  }
-}
+// ---- What is asked of it.
 
 std::uint64_t SimNetwork::unacknowledged_bytes(PeerId peer) const {
   std::map<const Buffer*, std::size_t> kept;
@@ -400,14 +323,6 @@ std::uint64_t SimNetwork::unacknowledged_bytes(PeerId peer) const {
 
 bool SimNetwork::given_up(PeerId self, PeerId neighbor) const {
   return present_[self]->links().link(neighbor).given_up();
-}
-
-void SimNetwork::cut(PeerId a, PeerId b, Time length) {
-  for (const auto& [self, other] : {std::pair{a, b}, std::pair{b, a}}) {
-    if (!listens(self)) continue;
-    SimCarrier& carrier = process(self);
-    carrier.links().cut(other, carrier.now() + length, carrier.now());
-  }
 }
 
 }  // namespace gv

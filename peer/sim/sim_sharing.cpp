@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace gv {
@@ -44,36 +45,34 @@ Sharing& SimSharing::of(Life life) {
   return *sharing;
 }
 
+void SimSharing::after_delay(Life at, std::function<void()> f) {
+  processes_.run_at(shared_.queue.now() + local_delay, at.peer, at.number, std::move(f));
+}
+
+/// The messages of peer/tcp/shared_edges: who comes offers, the other one answers with its own,
+/// and the first says that it is ready.
 void SimSharing::met(Life self, Life neighbor) {
   const bool news = of(self).met(neighbor.peer, incarnation(neighbor));
-  if (news && self.peer < neighbor.peer && together(self.peer, neighbor.peer))
-    processes_.run_at(
-        shared_.queue.now() + local_delay, neighbor.peer, neighbor.number, [this, self, neighbor] {
-          offer(self, neighbor);
-        });
+  if (!news || self.peer > neighbor.peer || !together(self.peer, neighbor.peer)) return;
+  after_delay(neighbor, [this, self, neighbor] {
+    if (!take(neighbor, self)) return;
+    after_delay(self, [this, self, neighbor] {
+      if (!take(self, neighbor)) return;
+      of(self).open(neighbor.peer);
+      after_delay(neighbor, [this, self, neighbor] {
+        if (of(neighbor).has_taken(self.peer, incarnation(self))) of(neighbor).open(self.peer);
+      });
+    });
+  });
 }
 
-/// What `from` offers has come to `to`, which answers with its own.
-void SimSharing::offer(Life from, Life to) {
+/// What `from` offers has come to `at`. False: it does not want it.
+bool SimSharing::take(Life at, Life from) {
   const Sharing& theirs = of(from);
-  const std::uint32_t row = theirs.row_of(to.peer);
-  if (!of(to).fits(from.peer, incarnation(from), theirs.region().shape, row)) return;
-  of(to).take(from.peer, theirs.region(), row);
-  processes_.run_at(shared_.queue.now() + local_delay, from.peer, from.number, [this, from, to] {
-    answer(from, to);
-  });
-}
-
-/// The answer of `to` has come to `from`; it says that it is ready.
-void SimSharing::answer(Life from, Life to) {
-  const Sharing& theirs = of(to);
-  const std::uint32_t row = theirs.row_of(from.peer);
-  if (!of(from).fits(to.peer, incarnation(to), theirs.region().shape, row)) return;
-  of(from).take(to.peer, theirs.region(), row);
-  of(from).open(to.peer);
-  processes_.run_at(shared_.queue.now() + local_delay, to.peer, to.number, [this, from, to] {
-    if (of(to).has_taken(from.peer, incarnation(from))) of(to).open(from.peer);
-  });
+  const std::uint32_t row = theirs.row_of(at.peer);
+  if (!of(at).fits(from.peer, incarnation(from), theirs.region().shape, row)) return false;
+  of(at).take(from.peer, theirs.region(), row);
+  return true;
 }
 
 void SimSharing::audit(Life reader, Life lender, const Loan& loan) {
@@ -88,11 +87,10 @@ void SimSharing::ended(Life life) {
   for (PeerId other = 0; other < shared_.peers.size(); ++other) {
     const Life living{other, processes_.life(other)};
     if (other == life.peer || processes_.dead(other) || !together(life.peer, other)) continue;
-    processes_.run_at(
-        shared_.queue.now() + local_delay, other, living.number, [this, life, living] {
-          Sharing& theirs = of(living);
-          if (theirs.has_taken(life.peer, incarnation(life))) theirs.shut(life.peer);
-        });
+    after_delay(living, [this, life, living] {
+      Sharing& theirs = of(living);
+      if (theirs.has_taken(life.peer, incarnation(life))) theirs.shut(life.peer);
+    });
   }
 }
 

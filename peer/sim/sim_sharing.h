@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -31,8 +32,9 @@ class SimSharing {
 
  private:
   bool together(PeerId a, PeerId b) const;
-  void offer(Life from, Life to);
-  void answer(Life from, Life to);
+  /// A message comes to this process, if it lives.
+  void after_delay(Life at, std::function<void()> f);
+  bool take(Life at, Life from);
 
   SimShared& shared_;
   Processes& processes_;

@@ -8,6 +8,7 @@
 #include <asio/steady_timer.hpp>
 #include <fmt/format.h>
 
+#include "peer/tcp/accept_next.h"
 #include "peer/tcp/as_result.h"
 
 namespace gv {
@@ -84,16 +85,9 @@ asio::awaitable<void> SharedEdges::visit(PeerId neighbor, std::string door) {
 }
 
 asio::awaitable<void> SharedEdges::accept_loop() {
-  for (;;) {
-    auto [error, socket] = co_await acceptor_.async_accept(as_result);
-    if (error == asio::error::operation_aborted) co_return;
-    if (error) {  // no descriptors, say: some will be free again
-      asio::steady_timer pause(io_, std::chrono::milliseconds(100));
-      co_await pause.async_wait(as_result);
-      continue;
-    }
-    if (visitors_ == most_visitors || !same_user(socket.native_handle())) continue;
-    const auto visitor = std::make_shared<Local::socket>(std::move(socket));
+  while (auto socket = co_await accept_next(acceptor_)) {
+    if (visitors_ == most_visitors || !same_user(socket->native_handle())) continue;
+    const auto visitor = std::make_shared<Local::socket>(std::move(*socket));
     asio::co_spawn(io_, receive_visit(visitor), asio::detached);
   }
 }

@@ -4,10 +4,10 @@
 
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
-#include <asio/steady_timer.hpp>
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include "peer/tcp/accept_next.h"
 #include "peer/tcp/as_result.h"
 #include "peer/tcp/tcp_world_impl.h"
 
@@ -46,19 +46,12 @@ bool TcpWorldImpl::crowded(int newest) {
 }
 
 asio::awaitable<void> TcpWorldImpl::accept_loop() {
-  for (;;) {
-    auto [error, socket] = co_await acceptor_.async_accept(as_result);
-    if (error == asio::error::operation_aborted) co_return;
-    if (error) {  // no descriptors, say: some will be free again
-      asio::steady_timer pause(io_, std::chrono::milliseconds(100));
-      co_await pause.async_wait(as_result);
-      continue;
-    }
+  while (auto socket = co_await accept_next(acceptor_)) {
     asio::error_code ignored;
-    const tcp::endpoint from = socket.remote_endpoint(ignored);
+    const tcp::endpoint from = socket->remote_endpoint(ignored);
     const ConnectionId id = links_->accepted(
-        from.address().to_string(), from.port(), now(), crowded(socket.native_handle()));
-    open(id, std::move(socket));
+        from.address().to_string(), from.port(), now(), crowded(socket->native_handle()));
+    open(id, std::move(*socket));
   }
 }
 

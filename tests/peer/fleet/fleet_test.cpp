@@ -54,6 +54,8 @@ TEST(Fleet, ReadsTheNetworkAndItsLinks) {
   const Fleet plain = read(quadratic);
   EXPECT_EQ(plain.network.shape, NetworkShape::per_nic);
   EXPECT_FALSE(plain.network.emulate);
+  EXPECT_EQ(plain.network.local, LocalTransport::shared);
+  EXPECT_EQ(read(quadratic + "network: { local: tcp }\n").network.local, LocalTransport::tcp);
   const std::string text =
       "network: { latency: 5 ms, jitter: 1 ms, bandwidth: 100 Mbit, shape: per-nic, emulate: true "
       "}\nlinks:\n  - { between: [3, 0], latency: 20 ms }\n"

@@ -35,6 +35,20 @@ TEST_F(Launch, RunsAFleetToItsEndWithTheBitsOfTheSimulator) {
   EXPECT_TRUE(fs::exists(folder_ / "run-2/summary.json"));
 }
 
+TEST_F(Launch, SaysWhichEdgesAreInSharedMemory) {
+  const std::string file = fleet(4, 3000);
+  const Ended shared = run({"run", file, "--json"});
+  ASSERT_EQ(shared.code, 0) << shared.err;
+  EXPECT_EQ(shared.summary().at("edges"), 4);
+  EXPECT_EQ(shared.summary().at("shared_edges"),
+            nlohmann::json::parse("[[0,1],[0,3],[1,2],[2,3]]"));
+  const Ended sent = run({"run", file, "--json", "--set", "network.local=tcp"});
+  ASSERT_EQ(sent.code, 0) << sent.err;
+  EXPECT_EQ(sent.summary().at("edges"), 4);
+  EXPECT_EQ(sent.summary().at("shared_edges"), nlohmann::json::array());
+  EXPECT_EQ(shared.summary().at("params_hash"), sent.summary().at("params_hash"));
+}
+
 /// Real peers do not begin at once: found when one that began late took the model of a neighbour
 /// whom the schedule had let go ahead.
 TEST_F(Launch, RunsSchedulesWithTheBitsOfTheSimulator) {
