@@ -131,8 +131,10 @@ void MixingMatrix::apply_transposed(const double* x, double* y) const {
 MixingMatrix weighted_matrix(const Topology& t,
                              const std::function<double(PeerId, PeerId)>& weight) {
   std::vector<Neighborhood> rows;
+  rows.reserve(t.size());
   for (PeerId i = 0; i < t.size(); ++i) {
     std::vector<double> weights;
+    weights.reserve(t.neighbors[i].size());
     for (const PeerId j : t.neighbors[i]) weights.push_back(weight(i, j));
     rows.push_back(complete_row(t.neighbors[i], std::move(weights)));
   }

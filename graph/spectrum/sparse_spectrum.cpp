@@ -67,19 +67,22 @@ bool connected(const SparseRows& w) {
   return parts == 1;
 }
 
-/// Next number of steps after which the Ritz values are looked at (which costs steps^2).
-std::size_t next_look(std::size_t steps) {
-  return steps + steps / 4 + 16;
+/// Next number of steps after which the Ritz values are looked at. That costs about 10 steps^2
+/// operations, and is to take a tenth of the time of the steps in between.
+std::size_t next_look(std::size_t steps, double flops) {
+  const auto look = 10.0 * static_cast<double>(steps) * static_cast<double>(steps);
+  const auto apart = static_cast<std::size_t>(10 * look / flops);
+  return steps + 16 + std::min(steps / 4, apart);
 }
 
 double step_flops(const SparseRows& w) {
   return 2 * static_cast<double>(w.entries()) + 10 * static_cast<double>(w.size());
 }
 
-/// Runs until both gaps are known, for at most `steps` steps in all.
-Gaps iterate(Lanczos& run, std::size_t steps) {
+/// Runs until both gaps are known, for at most `steps` steps of so many flops in all.
+Gaps iterate(Lanczos& run, std::size_t steps, double flops) {
   for (;;) {
-    run.extend(std::min(next_look(run.steps()), steps));
+    run.extend(std::min(next_look(run.steps(), flops), steps));
     const Gaps gaps = gaps_of(run);
     if (gaps.known() || run.exhausted() || run.steps() >= steps) return gaps;
   }
@@ -110,7 +113,7 @@ Spectrum undirected(const SparseRows& w) {
         subtract_mean(y, w.size());
       },
       scattered(w.size(), 1));
-  Gaps gaps = iterate(run, first_steps);
+  Gaps gaps = iterate(run, first_steps, step_flops(w));
   const bool one_part = connected(w);
   if (!one_part) gaps.mixing = {0, 0};
   const auto done = [&] { return gaps.known() || run.exhausted(); };
@@ -122,7 +125,8 @@ Spectrum undirected(const SparseRows& w) {
   const bool may_factor = cost.entries < most_factor_entries;
   const double affordable = 2 * cost.flops / step_flops(w);
   if (affordable > first_steps)
-    gaps = iterate(run, static_cast<std::size_t>(std::min<double>(affordable, most_steps)));
+    gaps = iterate(
+        run, static_cast<std::size_t>(std::min<double>(affordable, most_steps)), step_flops(w));
   if (!one_part) gaps.mixing = {0, 0};
   if (done()) return from_gaps(gaps, "lanczos");
   if (!may_factor) {
@@ -146,8 +150,11 @@ Spectrum directed(const MixingMatrix& w) {
         subtract_mean(y, n);
       },
       scattered(n, 1));
+  double entries = 0;
+  for (PeerId i = 0; i < w.size(); ++i) entries += static_cast<double>(w.row(i).peers.size());
+  const double flops = 4 * entries + 10 * static_cast<double>(n);
   for (;;) {
-    run.extend(std::min(next_look(run.steps()), most_steps));
+    run.extend(std::min(next_look(run.steps(), flops), most_steps));
     const RitzValue square = run.ends().largest;
     const Gap gap{1 - square.value, square.error};
     if (gap.known() || run.exhausted()) {

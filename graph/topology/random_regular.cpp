@@ -1,5 +1,8 @@
-#include <set>
+#include <algorithm>
+#include <optional>
+#include <span>
 #include <stdexcept>
+#include <vector>
 
 #include "graph/topology/family.h"
 #include "graph/topology/splitmix.h"
@@ -11,41 +14,79 @@
 namespace gv {
 namespace {
 
-using EdgeSet = std::set<Edge>;
-
 constexpr GraphParameter random_regular_parameters[] = {
     count_parameter("degree", 3, 1, "the neighbours of each peer; peers times degree is even"),
     seed_parameter};
 
-/// False when it gets stuck.
-bool pair_half_edges(PeerId n, PeerId degree, SplitMix& rng, EdgeSet& edges) {
+/// The graph as far as it is joined: for each peer room for `degree` neighbours.
+class Joined {
+ public:
+  Joined(PeerId n, PeerId degree)
+      : degree_(degree), count_(n), neighbors_(std::size_t{n} * degree) {}
+
+  bool contains(PeerId u, PeerId v) const {
+    const std::span<const PeerId> known(&neighbors_[std::size_t{u} * degree_], count_[u]);
+    return std::ranges::find(known, v) != known.end();
+  }
+  void join(PeerId u, PeerId v) {
+    neighbors_[std::size_t{u} * degree_ + count_[u]++] = v;
+    neighbors_[std::size_t{v} * degree_ + count_[v]++] = u;
+  }
+  /// Sorted.
+  std::vector<Edge> edges() const {
+    std::vector<Edge> edges;
+    for (PeerId u = 0; u < count_.size(); ++u)
+      for (PeerId k = 0; k < count_[u]; ++k) {
+        const PeerId v = neighbors_[std::size_t{u} * degree_ + k];
+        if (u < v) edges.emplace_back(u, v);
+      }
+    std::ranges::sort(edges);
+    return edges;
+  }
+
+ private:
+  PeerId degree_;
+  std::vector<PeerId> count_;
+  std::vector<PeerId> neighbors_;
+};
+
+/// Nothing when it gets stuck.
+std::optional<std::vector<Edge>> pair_half_edges(PeerId n, PeerId degree, SplitMix& rng) {
   std::vector<PeerId> half_edges;
+  half_edges.reserve(std::size_t{n} * degree);
   for (PeerId i = 0; i < n; ++i) half_edges.insert(half_edges.end(), degree, i);
-  edges.clear();
+  Joined joined(n, degree);
   int failures = 0;
   while (!half_edges.empty()) {
     const std::size_t a = rng.below(half_edges.size());
     const std::size_t b = rng.below(half_edges.size());
-    const Edge edge = undirected_edge(half_edges[a], half_edges[b]);
-    if (edge.first == edge.second || edges.contains(edge)) {
-      if (++failures > 200) return false;
+    const PeerId u = half_edges[a];
+    const PeerId v = half_edges[b];
+    if (u == v || joined.contains(u, v)) {
+      if (++failures > 200) return {};
       continue;
     }
     failures = 0;
-    edges.insert(edge);
+    joined.join(u, v);
     for (const std::size_t used : {std::max(a, b), std::min(a, b)}) {
       half_edges[used] = half_edges.back();
       half_edges.pop_back();
     }
   }
-  return true;
+  return joined.edges();
 }
 
-EdgeSet complement(PeerId n, const EdgeSet& edges) {
-  EdgeSet others;
+/// `edges`, sorted, as is what comes back.
+std::vector<Edge> complement(PeerId n, const std::vector<Edge>& edges) {
+  std::vector<Edge> others;
+  auto next = edges.begin();
   for (PeerId i = 0; i < n; ++i) {
-    for (PeerId j = i + 1; j < n; ++j)
-      if (!edges.contains({i, j})) others.insert(others.end(), {i, j});
+    for (PeerId j = i + 1; j < n; ++j) {
+      if (next != edges.end() && *next == Edge(i, j))
+        ++next;
+      else
+        others.emplace_back(i, j);
+    }
   }
   return others;
 }
@@ -59,13 +100,12 @@ Topology build_random_regular(const GraphParameters& p, PeerId n) {
   if (std::uint64_t{n} * degree % 2 != 0)
     throw std::invalid_argument(what + "degree times peers must be even");
   SplitMix rng(p.seed());
-  EdgeSet edges;
   // Pairing gets stuck on dense graphs: of those, the pairs that are left out are drawn.
   const bool dense = degree > (n - 1) / 2;
   for (int attempt = 0; attempt < 1000; ++attempt) {
-    if (!pair_half_edges(n, dense ? n - 1 - degree : degree, rng, edges)) continue;
-    const EdgeSet chosen = dense ? complement(n, edges) : edges;
-    Topology t = make_topology("random-regular", n, {chosen.begin(), chosen.end()});
+    const auto edges = pair_half_edges(n, dense ? n - 1 - degree : degree, rng);
+    if (!edges) continue;
+    Topology t = make_topology("random-regular", n, dense ? complement(n, *edges) : *edges);
     if (is_connected(t)) return t;
   }
   throw std::invalid_argument(what + "no connected graph in 1000 attempts");
