@@ -7,19 +7,24 @@
 
 #include "gossip/mailbox.h"
 #include "gossip/world.h"
+#include "optim/inplace_function.h"
 
 namespace gv {
+
+/// Arithmetic; see InplaceFunction.
+using Job = InplaceFunction<80>;
 
 /// Runs a job in a lane and resumes the coroutine on the loop. The lambda is made here and not
 /// beside a `co_await`: g++ 12 can free the captures of the latter twice.
 struct Offload {
   World& world;
   double flops;
-  std::function<void()> job;
+  Job job;
   Lane lane = Lane::home;
   bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> h) {
-    world.offload(lane, flops, std::move(job), [h] { h.resume(); });
+    world.offload(
+        lane, flops, [this] { job(); }, [h] { h.resume(); });
   }
   void await_resume() const noexcept {}
 };

@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "gossip/awaits.h"
 #include "optim/check.h"
 
 namespace gv {
@@ -71,7 +70,7 @@ Range PeerCore::piece(std::uint32_t part) const {
   return {begin, std::min(piece_floats, replica.size() - begin)};
 }
 
-Task<> PeerCore::compute(double flops, std::function<void()> job) {
+Task<> PeerCore::compute(double flops, Job job) {
   Offload offload{world, flops, std::move(job)};
   co_await offload;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "gossip/awaits.h"
 #include "gossip/journal.h"
 #include "gossip/plan.h"
 #include "gossip/rules.h"
@@ -47,7 +48,7 @@ class PeerCore {
   BufferPool& pool() { return pool_; }
 
   /// Any arithmetic on the replica, off the loop.
-  Task<> compute(double flops, std::function<void()> job);
+  Task<> compute(double flops, Job job);
   /// The fleet's, of what travels; none: floats.
   std::optional<Codec> codec() const { return plan.setup ? plan.setup->codec : std::nullopt; }
   /// Frozen copy of v[r]; the only host copy a vector makes on its way out.

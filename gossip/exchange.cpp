@@ -159,20 +159,24 @@ Task<std::optional<Message>> Exchange::receive_half(std::size_t k, std::uint32_t
   co_return theirs;
 }
 
-Task<Exchange::Collected> Exchange::collect(std::uint32_t part) {
-  Collected collected;
+Task<> Exchange::collect(std::uint32_t part) {
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     Edge& edge = edges_[k];
     if (!edge.takes_part() || !edge.hears) continue;
     const std::optional<Message> theirs = co_await receive_half(k, part);
     if (!theirs) continue;
     const float w = weight(k, *theirs);
-    collected.flows.vectors.push_back(theirs->payload);
-    collected.flows.weights.push_back(w);
-    collected.from.push_back(k);
+    collected_.flows.vectors.push_back(theirs->payload);
+    collected_.flows.weights.push_back(w);
+    collected_.from.push_back(k);
     settle(k, *theirs, w);
   }
-  co_return collected;
+}
+
+/// The piece is mixed, and what was sent of it goes back to who sent it.
+void Exchange::end_piece(const NotFinite& bad) {
+  for (const std::size_t j : bad) roster_.blame(collected_.from[j]);
+  collected_.clear();
 }
 
 Task<> Exchange::flow_piece(std::uint32_t part) {
@@ -185,12 +189,12 @@ Task<> Exchange::flow_piece(std::uint32_t part) {
 
 Task<> Exchange::mix_piece(std::uint32_t part) {
   if (!flows_.plain()) co_return co_await flow_piece(part);
-  const Collected collected = co_await collect(part);
+  co_await collect(part);
   const Range r = self_.piece(part);
   NotFinite bad;
-  co_await self_.compute(vector_flops(r, collected.from.size()),
-                         [&] { bad = self_.replica.mix(r, collected.flows); });
-  for (const std::size_t j : bad) roster_.blame(collected.from[j]);
+  co_await self_.compute(vector_flops(r, collected_.from.size()),
+                         [&] { bad = self_.replica.mix(r, collected_.flows); });
+  end_piece(bad);
 }
 
 Task<> Exchange::mix() {
@@ -212,12 +216,12 @@ Task<> Exchange::mix_and_step() {
                                      [this] { self_.replica.step(); });
   }
   for (std::uint32_t part = 0; part < self_.pieces(); ++part) {
-    const Collected collected = co_await collect(part);
+    co_await collect(part);
     const Range r = self_.piece(part);
     NotFinite bad;
-    co_await self_.compute(vector_flops(r, collected.from.size() + 1),
-                           [&] { bad = self_.replica.mix_and_step(r, collected.flows); });
-    for (const std::size_t j : bad) roster_.blame(collected.from[j]);
+    co_await self_.compute(vector_flops(r, collected_.from.size() + 1),
+                           [&] { bad = self_.replica.mix_and_step(r, collected_.flows); });
+    end_piece(bad);
   }
 }
 

@@ -80,10 +80,16 @@ class Exchange {
     std::vector<Payload> sent{};  ///< ours of the open exchange; null once settled
     bool takes_part() const { return turn == Turn::open || turn == Turn::settled; }
   };
-  /// What the neighbours sent of one piece, and who.
+  /// What the neighbours sent of the piece that is mixed, and who.
   struct Collected {
     Flows flows;
     std::vector<std::size_t> from;
+
+    void clear() {
+      flows.vectors.clear();
+      flows.weights.clear();
+      from.clear();
+    }
   };
 
   // exchange.cpp
@@ -92,8 +98,9 @@ class Exchange {
   void settle(std::size_t k, const Message& theirs, float w);
   void drop(std::size_t k);
   Task<> share_piece(std::uint32_t part);
-  Task<Collected> collect(std::uint32_t part);
+  Task<> collect(std::uint32_t part);
   Task<std::optional<Message>> receive_half(std::size_t k, std::uint32_t part);
+  void end_piece(const NotFinite& bad);
   Task<> mix_piece(std::uint32_t part);
   Task<> flow_piece(std::uint32_t part);
   Task<> apply(std::size_t k, const Message& theirs);
@@ -116,6 +123,7 @@ class Exchange {
   Post& post_;
   ExchangeFlows flows_;
   std::vector<Edge> edges_;
+  Collected collected_;  ///< kept for its memory
 };
 
 }  // namespace gv

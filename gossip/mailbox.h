@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "gossip/message.h"
+#include "optim/free_lists.h"
 
 namespace gv {
 
@@ -65,8 +66,10 @@ class Mailbox {
   using Hopeless = std::function<bool(const Key&, Absence)>;
   void cancel_waiters(const Hopeless& hopeless);
 
-  std::map<Key, Message> ready_;
-  std::map<Key, Waiting> waiters_;
+  template <class Value>
+  using Map = std::map<Key, Value, std::less<>, FreeListAllocator<std::pair<const Key, Value>>>;
+  Map<Message> ready_;
+  Map<Waiting> waiters_;
   std::map<PeerId, std::uint64_t> closed_;  ///< the first number that will not come
 };
 

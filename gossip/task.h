@@ -1,9 +1,12 @@
 #pragma once
 
 #include <coroutine>
+#include <cstddef>
 #include <exception>
 #include <optional>
 #include <utility>
+
+#include "optim/free_lists.h"
 
 namespace gv {
 
@@ -33,6 +36,8 @@ struct PromiseBase {
   std::suspend_always initial_suspend() const noexcept { return {}; }
   FinalAwaiter final_suspend() const noexcept { return {}; }
   void unhandled_exception() noexcept { error = std::current_exception(); }
+  static void* operator new(std::size_t bytes) { return take_block(bytes); }
+  static void operator delete(void* frame, std::size_t bytes) { give_block(frame, bytes); }
 };
 
 template <class T>

@@ -1,12 +1,14 @@
 #include "optim/buffer.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <new>
 #include <utility>
 
 #include "optim/check.h"
+#include "optim/free_lists.h"
 
 namespace gv {
 namespace {
@@ -50,14 +52,26 @@ void Buffer::resize(std::size_t bytes) {
   size_ = bytes;
 }
 
-/// Oldest first. When full the oldest goes, so that sizes no longer asked for do not stay.
+/// Those who drop buffers push them onto a list without a lock, which the owner takes as a whole.
 struct BufferPool::Shelf {
   std::shared_ptr<BufferMemory> memory;
-  std::vector<std::unique_ptr<Buffer>> free;
-  std::size_t out = 0;
+  std::vector<std::unique_ptr<Buffer>> free;  ///< oldest first
+  std::atomic<Buffer*> returned = nullptr;    ///< newest first
+
+  ~Shelf() { collect(); }
+
+  /// When there are too many the oldest go, so that sizes no longer asked for do not stay.
+  void collect() {
+    const std::size_t known = free.size();
+    for (Buffer* each = returned.exchange(nullptr, std::memory_order_acquire); each != nullptr;)
+      free.emplace_back(std::exchange(each, each->next_));
+    std::reverse(free.begin() + static_cast<std::ptrdiff_t>(known), free.end());
+    if (free.size() > limit)
+      free.erase(free.begin(), free.begin() + static_cast<std::ptrdiff_t>(free.size() - limit));
+  }
 
   std::unique_ptr<Buffer> take(std::size_t bytes) {
-    free.reserve(std::min(limit, free.size() + ++out));  // putting back, in a deleter, never throws
+    collect();
     std::size_t best = free.size();
     for (std::size_t i = free.size(); i-- > 0;) {
       const std::size_t capacity = free[i]->capacity();
@@ -71,10 +85,11 @@ struct BufferPool::Shelf {
     return buffer;
   }
 
-  void put(std::unique_ptr<Buffer> buffer) {
-    --out;
-    if (free.size() == limit) free.erase(free.begin());
-    free.push_back(std::move(buffer));
+  void put(Buffer* buffer) noexcept {
+    buffer->next_ = returned.load(std::memory_order_relaxed);
+    while (!returned.compare_exchange_weak(
+        buffer->next_, buffer, std::memory_order_release, std::memory_order_relaxed)) {
+    }
   }
 };
 
@@ -86,10 +101,11 @@ std::shared_ptr<Buffer> BufferPool::acquire(std::size_t bytes) {
   std::unique_ptr<Buffer> buffer = shelf_->take(bytes);
   buffer->resize(bytes);
   buffer->renew();
-  return {buffer.release(), [home = std::weak_ptr<Shelf>(shelf_)](Buffer* used) {
-            std::unique_ptr<Buffer> owned(used);
-            if (const std::shared_ptr<Shelf> shelf = home.lock()) shelf->put(std::move(owned));
-          }};
+  const auto give_back = [home = std::weak_ptr<Shelf>(shelf_)](Buffer* used) {
+    const std::shared_ptr<Shelf> shelf = home.lock();
+    shelf ? shelf->put(used) : delete used;
+  };
+  return {buffer.release(), give_back, FreeListAllocator<Buffer>()};
 }
 
 }  // namespace gv

@@ -51,10 +51,12 @@ class Buffer {
   }
 
  private:
+  friend class BufferPool;
   std::shared_ptr<BufferMemory> memory_;
   std::byte* data_;
   std::size_t size_ = 0;
   std::size_t capacity_;
+  Buffer* next_ = nullptr;  ///< of those that have come back to a pool
 };
 
 /// By the bits, so that the compiler may take eight at a time.
@@ -63,15 +65,14 @@ bool all_finite(std::span<const float> values);
 /// Immutable once sent: one copy serves every receiver.
 using Payload = std::shared_ptr<const Buffer>;
 
-/// Recycles buffers. Not thread-safe: acquire and drop on the peer's loop only. Buffers may outlive
-/// the pool.
+/// Recycles buffers. They are taken on the peer's loop only, and dropped on any thread: simulated
+/// neighbours may run on several. Buffers may outlive the pool.
 class BufferPool {
  public:
   /// Its buffers lie in `memory`; null: the ordinary one.
   explicit BufferPool(std::shared_ptr<BufferMemory> memory = nullptr);
   /// A writable buffer of `bytes` bytes, its content unspecified: of the smallest kept ones that
-  /// fit and that nobody reads any more, the last used; or a new one. At most 1024 wait on the
-  /// shelf.
+  /// fit and that nobody reads any more, the last used; or a new one. At most 1024 are kept.
   std::shared_ptr<Buffer> acquire(std::size_t bytes);
 
  private:

@@ -40,6 +40,12 @@ Json& Json::operator[](std::string_view key) {
   return values_.emplace_back();
 }
 
+void Json::add(std::string_view key, Json value) {
+  become(Kind::object);
+  keys_.emplace_back(key);
+  values_.push_back(std::move(value));
+}
+
 void Json::update(const Json& other) {
   GV_CHECK(other.kind_ == Kind::object, "only an object has members to take over");
   for (std::size_t k = 0; k < other.keys_.size(); ++k) (*this)[other.keys_[k]] = other.values_[k];

@@ -45,6 +45,8 @@ class Json {
   /// The member of an object with this key; appended as null when there is none. Null turns into
   /// an object.
   Json& operator[](std::string_view key);
+  /// Appends a member whose key no other has; does not look, as thousands of them take time.
+  void add(std::string_view key, Json value);
   /// Sets each member of `other`, an object.
   void update(const Json& other);
   /// Appends to an array. Null turns into an array.

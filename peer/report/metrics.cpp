@@ -12,13 +12,13 @@ namespace {
 
 Json by_peer(const std::map<PeerId, Round>& values) {
   Json json = Json::object();
-  for (const auto& [peer, value] : values) json[std::to_string(peer)] = value;
+  for (const auto& [peer, value] : values) json.add(std::to_string(peer), value);
   return json;
 }
 
 Json seconds_by_peer(const std::map<PeerId, Time>& values) {
   Json json = Json::object();
-  for (const auto& [peer, value] : values) json[std::to_string(peer)] = in_seconds(value);
+  for (const auto& [peer, value] : values) json.add(std::to_string(peer), in_seconds(value));
   return json;
 }
 

@@ -1,5 +1,6 @@
 #include "peer/sim/sim_journal.h"
 
+#include <memory>
 #include <utility>
 
 #include "peer/sim/audit.h"
@@ -8,6 +9,12 @@
 namespace gv {
 
 void SimJournal::publish(Report report) {
+  if (shared_.rows == nullptr) return tell(std::move(report));
+  auto kept = std::make_unique<Report>(std::move(report));
+  shared_.rows->outside(id_, [this, kept = std::move(kept)] { tell(std::move(*kept)); });
+}
+
+void SimJournal::tell(Report report) {
   const Time now = shared_.queue.now();
   if (report.broken_by) shared_.broken_by.insert(*report.broken_by);
   if (report.last) {

@@ -21,6 +21,8 @@ class SimJournal : public Journal {
   void note(const PeerEvent& event) override;
 
  private:
+  void tell(Report report);
+
   SimShared& shared_;
   PeerId id_;
   std::uint64_t life_;

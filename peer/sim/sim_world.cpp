@@ -20,9 +20,10 @@ void SimWorld::send(PeerId to, Message message) {
   sent_bytes_ += bytes;
   if (shared_.faults != nullptr) return shared_.faults->network().send(id_, to, std::move(message));
   const Time at = shaper_.arrival(to, bytes, now());
-  shared_.queue.push(at, [this, to, m = std::move(message)]() mutable {
-    shared_.peers[to]->heard_round(m.from, m.round);
-    const bool taken = shared_.peers[to]->deliver(std::move(m));
+  shared_.rows->push(id_, at, to, [this, to, m = std::move(message)]() mutable {
+    Peer& receiver = *shared_.peers[to];
+    receiver.heard_round(m.from, m.round);
+    const bool taken = receiver.deliver(std::move(m));
     GV_CHECK(taken, "a simulated peer refused a message of its own fleet");
   });
 }
@@ -37,11 +38,13 @@ void SimWorld::after(Time delay, std::function<void()> f) {
     const Time at = std::max(processes.when(id_, now() + delay), shared_.queue.now() + Time{1});
     return processes.run_at(at, id_, life_, std::move(f));
   }
-  shared_.queue.push(now() + delay, std::move(f));
+  shared_.rows->push(id_, now() + delay, id_, std::move(f));
 }
 
 /// The work begins when all that was offered to its lane before is done, as in a process. What it
-/// computes is computed at once: nothing else of this peer writes what it reads.
+/// computes is computed at once, while the peer's memory is at hand: nothing else of this peer
+/// writes what it reads. Where things go wrong, events run one after the other, so that the work is
+/// left for the end of the instant and all cores.
 void SimWorld::offload(Lane lane,
                        double flops,
                        std::function<void()> job,
@@ -51,7 +54,10 @@ void SimWorld::offload(Lane lane,
   Time& busy_until = busy_until_.at(static_cast<std::size_t>(lane));
   busy_until = std::max(shared_.queue.now(), busy_until) +
                Time{static_cast<std::int64_t>(std::llround(seconds * 1e9))};
-  shared_.jobs.push_back({busy_until, id_, life_, std::move(job), std::move(done)});
+  if (shared_.faults != nullptr)
+    return shared_.jobs.push_back({busy_until, id_, life_, std::move(job), std::move(done)});
+  job();
+  shared_.rows->worked(id_, busy_until, std::move(done));
 }
 
 }  // namespace gv

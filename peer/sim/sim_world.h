@@ -9,12 +9,12 @@
 #include "gossip/peer.h"
 #include "peer/network/shaper.h"
 #include "peer/runtime/observer.h"
-#include "peer/sim/event_queue.h"
+#include "peer/sim/rows.h"
 #include "peer/wire/frame_reader.h"
 
 namespace gv {
 
-/// Work that waits for the end of the instant, to be done on all cores.
+/// Work that waits for the end of the instant, to be done on all cores; with faults only.
 struct SimJob {
   Time end;  ///< of the work, in virtual time
   PeerId peer;
@@ -38,7 +38,8 @@ struct SimShared {
   Time ended{0};               ///< when the last one of them said them
   std::set<PeerId> broken_by;  ///< whose death or standstill ended a collective
   Observer* observer = nullptr;
-  Faults* faults = nullptr;  ///< null: a world in which nothing goes wrong
+  Faults* faults = nullptr;  ///< null: a world in which nothing goes wrong ...
+  Rows* rows = nullptr;      ///< ... and whose events run here
   Audit* audit = nullptr;    ///< with faults
   /// Keeps a checkpoint; null: nowhere. May be called from several threads.
   std::function<void(PeerId, Round, std::vector<std::byte> state)> on_store;

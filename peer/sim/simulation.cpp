@@ -41,7 +41,11 @@ class Simulation {
       restore(*lives_.at(past.peer).replica, past);
       shared_.peers.at(past.peer)->round = past.round;
     }
-    if (!options.faults) return;
+    if (!options.faults) {
+      rows_.emplace(shared_.queue, shared_.peers, workers_, threads(options));
+      shared_.rows = &*rows_;
+      return;
+    }
     trial_.emplace(
         *options.faults,
         options.links,
@@ -53,12 +57,13 @@ class Simulation {
   SimulationResult run() {
     SimulationResult result;
     if (trial_) trial_->start();
-    for (std::size_t i = 0; i < shared_.peers.size() && !trial_; ++i) lives_[i].task.start();
+    for (PeerId i = 0; i < shared_.peers.size() && !trial_; ++i)
+      shared_.queue.push(Time{0}, i, [&task = lives_[i].task] { task.start(); });
     Round told = 0;
-    while (!shared_.queue.empty() || !shared_.jobs.empty()) {
-      while (shared_.queue.more_now()) shared_.queue.run_next();
-      if (!shared_.jobs.empty()) {
-        run_jobs();
+    while (!shared_.queue.empty() || worked()) {
+      while (shared_.queue.more_now()) run_next();
+      if (worked()) {
+        rows_ ? rows_->end_work() : run_jobs();
         result.interrupted = result.interrupted || should_stop();
         if (result.interrupted || out_of_time() || target_reached()) stop_all();
         const Round round = shared_.peers.front()->round;
@@ -67,7 +72,7 @@ class Simulation {
         continue;
       }
       if (trial_ && trial_->over()) break;
-      if (!shared_.queue.empty()) shared_.queue.run_next();
+      if (!shared_.queue.empty()) run_next();
     }
     finish(result);
     return result;
@@ -145,7 +150,11 @@ class Simulation {
                : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   }
 
-  /// The arithmetic of one instant, on all cores; then, in order, its end on each peer's own clock.
+  void run_next() { rows_ ? rows_->run_next() : shared_.queue.run_next(); }
+  bool worked() const { return rows_ ? rows_->worked() : !shared_.jobs.empty(); }
+
+  /// With faults: the arithmetic of one instant, on all cores; then, in order, its end on each
+  /// peer's own clock.
   void run_jobs() {
     std::vector<SimJob> jobs;
     jobs.swap(shared_.jobs);
@@ -161,12 +170,8 @@ class Simulation {
     workers_.run(firsts.size(), [&](std::size_t first) {
       for (std::size_t i = firsts[first]; i != none; i = next[i]) jobs[i].job();
     });
-    for (SimJob& job : jobs) {
-      if (trial_)
-        trial_->faults().processes().run_at(job.end, job.peer, job.life, std::move(job.done));
-      else
-        shared_.queue.push(job.end, std::move(job.done));
-    }
+    for (SimJob& job : jobs)
+      trial_->faults().processes().run_at(job.end, job.peer, job.life, std::move(job.done));
   }
 
   bool should_stop() const { return options_.interrupted && options_.interrupted(); }
@@ -190,6 +195,7 @@ class Simulation {
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
   std::vector<std::size_t> last_job_;  ///< of each peer, while the jobs of an instant are sorted
   std::optional<Trial> trial_;
+  std::optional<Rows> rows_;  ///< without a trial
 };
 
 }  // namespace

@@ -87,6 +87,14 @@ TEST(Json, TextThatIsNotUtf8IsWrittenAllTheSame) {
   }
 }
 
+TEST(Json, WhatIsAddedIsAMember) {
+  Json json;
+  json.add("a", 1);
+  json.add("b", Json::array());
+  json["b"].push_back(2);
+  EXPECT_EQ(json.dump(), R"({"a":1,"b":[2]})");
+}
+
 TEST(Json, AnUpdateReplacesAndAppends) {
   Json json{{"a", 1}, {"b", 2}};
   json.update({{"b", 3}, {"c", 4}});

@@ -13,6 +13,8 @@
 namespace gv {
 namespace {
 
+using namespace std::chrono_literals;
+
 struct Result {
   std::vector<std::vector<float>> x;
   std::vector<float> mean;
@@ -270,6 +272,28 @@ TEST(Simulation, IsolatedPeersDriftApartAndSendNothing) {
   const FleetRecord record = run(fleet).record;
   EXPECT_EQ(record.sent_bytes, 0U);
   EXPECT_GT(record.consensus, 0);
+}
+
+/// What peers do at one instant is done on several threads, and comes of it in one order. Jitter,
+/// and speeds that differ, so that some instants have one event and some have many.
+TEST(Simulation, ThreadsChangeNothingWhateverTheMethod) {
+  for (const AlgorithmRow* row : algorithms()) {
+    SCOPED_TRACE(std::string(row->kind) + " " + std::string(row->order));
+    Fleet fleet = row_fleet(*row);
+    fleet.network.latency = std::chrono::microseconds(10);
+    for (const std::chrono::microseconds jitter : {0us, 4us}) {
+      fleet.network.jitter = jitter;
+      for (std::size_t i = 0; i < fleet.peers.size(); i += 3) fleet.peers[i].speed = 0.5;
+      const Result alone = run(fleet, 1);
+      for (const int threads : {2, 5}) {
+        const Result together = run(fleet, threads);
+        EXPECT_EQ(together.hash, alone.hash) << threads;
+        EXPECT_EQ(together.record.time, alone.record.time);
+        EXPECT_EQ(together.record.sent_bytes, alone.record.sent_bytes);
+        EXPECT_EQ(together.record.train_loss, alone.record.train_loss);
+      }
+    }
+  }
 }
 
 /// All that decides the bits is kept: parameters, momentum, minibatches, the rate's schedule.

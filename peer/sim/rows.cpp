@@ -1,0 +1,95 @@
+#include "peer/sim/rows.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gv {
+namespace {
+
+/// More blocks than threads: who is through with one takes another.
+PeerId width(PeerId peers, int threads) {
+  const auto blocks = static_cast<PeerId>(threads == 1 ? 1 : 8 * threads);
+  return std::max<PeerId>(1, (peers + blocks - 1) / blocks);
+}
+
+}  // namespace
+
+Rows::Rows(EventQueue& queue, const std::vector<Peer*>& peers, Workers& workers, int threads)
+    : queue_(queue),
+      peers_(peers),
+      workers_(workers),
+      width_(width(static_cast<PeerId>(peers.size()), threads)),
+      blocks_((peers.size() + width_ - 1) / width_) {}
+
+void Rows::run_next() {
+  queue_.take_row(row_);
+  for (std::size_t place = 0; place < row_.size(); ++place)
+    block_of(row_[place].peer).places.push_back(place);
+  if (blocks_.size() == 1 || row_.size() == 1) return run(block_of(row_.front().peer));
+  together_ = true;
+  workers_.run(blocks_.size(), [this](std::size_t b) { run(blocks_[b]); });
+  together_ = false;
+  done_.assign(blocks_.size(), 0);
+  for (std::size_t place = 0; place < row_.size(); ++place) {
+    Block& block = block_of(row_[place].peer);
+    std::size_t& done = done_[row_[place].peer / width_];
+    while (done < block.deeds.size() && block.deeds[done].place == place)
+      do_now(std::move(block.deeds[done++]));
+  }
+  for (Block& block : blocks_) block.deeds.clear();
+}
+
+void Rows::end_work() {
+  for (Deed& end : ends_) queue_.push(end.at, end.to, std::move(end.event));
+  ends_.clear();
+}
+
+void Rows::run(Block& block) {
+  constexpr std::size_t ahead = 2;
+  for (std::size_t k = 0; k < block.places.size(); ++k) {
+    if (k + ahead < block.places.size()) fetch(row_[block.places[k + ahead]]);
+    block.place = block.places[k];
+    row_[block.place].event();
+  }
+  block.places.clear();
+}
+
+/// Of thousands of peers none is still in the cache when its turn comes again. Two events ahead,
+/// 10,000 peers took 4.2 s instead of 5.6 on two cores.
+void Rows::fetch(const Waiting& event) const {
+  constexpr std::size_t line = 64;
+  const auto* const peer = reinterpret_cast<const char*>(peers_[event.peer]);
+  for (std::size_t at = 0; at < sizeof(Peer); at += line) __builtin_prefetch(peer + at);
+}
+
+void Rows::push(PeerId peer, Time at, PeerId to, Event event) {
+  perform(peer, {Deed::Kind::push, to, at, std::move(event)});
+}
+
+void Rows::worked(PeerId peer, Time end, Event event) {
+  perform(peer, {Deed::Kind::work, peer, end, std::move(event)});
+}
+
+void Rows::outside(PeerId peer, Event event) {
+  perform(peer, {Deed::Kind::outside, peer, Time{0}, std::move(event)});
+}
+
+void Rows::perform(PeerId peer, Deed deed) {
+  if (!together_) return do_now(std::move(deed));
+  Block& block = block_of(peer);
+  deed.place = block.place;
+  block.deeds.push_back(std::move(deed));
+}
+
+void Rows::do_now(Deed deed) {
+  switch (deed.kind) {
+    case Deed::Kind::push:
+      return queue_.push(deed.at, deed.to, std::move(deed.event));
+    case Deed::Kind::work:
+      return ends_.push_back(std::move(deed));
+    case Deed::Kind::outside:
+      return deed.event();
+  }
+}
+
+}  // namespace gv
