@@ -6,10 +6,11 @@
 
 // Synchronous SGD: every step takes the mean gradient of all peers. Four ways to sum, the same sum
 // up to rounding. Per round and peer, M = 4 d bytes, n peers: ring (Patarasuk & Yuan, JPDC 2009)
-// 2 (n - 1) messages out, 2 M (n - 1) / n bytes; driver, where peer 0 sums (as one parameter server
-// would: Li et al., OSDI 2014) M out, from the driver (n - 1) M; recursive doubling (Thakur,
-// Rabenseifner & Gropp, IJHPCA 2005) M log2 n; hierarchical (machines first: Jia et al. 2018,
-// arXiv:1807.11205) M to the machine's first peer, along whose ring 2 M (h - 1) / h for h machines.
+// 2 (n - 1) hops, each in messages of at most 512 KiB, 2 M (n - 1) / n bytes out; driver, where
+// peer 0 sums (as one parameter server would: Li et al., OSDI 2014) M out, from the driver
+// (n - 1) M; recursive doubling (Thakur, Rabenseifner & Gropp, IJHPCA 2005) M log2 n; hierarchical
+// (machines first: Jia et al. 2018, arXiv:1807.11205) M to the machine's first peer, along whose
+// ring 2 M (h - 1) / h for h machines.
 
 namespace gv {
 namespace {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
+#include <vector>
 
 #include "gossip/ring.h"
 #include "optim/check.h"
@@ -73,23 +75,49 @@ Task<bool> broadcast(Peer& me, const Group& group, Vector v, Range r, InCodec co
   co_return true;
 }
 
-/// One direction of the ring: at each hop a chunk goes on and one comes. A sum that is whole goes
-/// on as it came, so that all decode the same bytes.
+/// The pieces of what `sender` sends at a hop, in order.
+std::vector<Range> pieces_sent(
+    const Peer& me, Kind kind, PeerId sender, std::uint32_t hop, PeerId n) {
+  const Range chunk = ring_chunk(me.replica.size(), n, ring_sent_chunk(kind, sender, hop, n));
+  std::vector<Range> pieces;
+  for (std::size_t done = 0; done < chunk.count; done += piece_floats)
+    pieces.push_back({chunk.begin + done, std::min(piece_floats, chunk.count - done)});
+  return pieces;
+}
+
+/// One direction of the ring, n - 1 hops: at each a chunk goes on and one comes. Piece by piece: a
+/// piece goes on when it has come, while the next ones are on their way, and stays in the cache
+/// meanwhile. A sum that is whole goes on as it came, so that all decode the same bytes.
 Task<bool> go_round(Peer& me, const Group& group, Kind kind, Vector v, InCodec codec) {
+  constexpr std::size_t pieces_ahead = 4;  // as in an exchange of neighbours (exchange.cpp)
   const auto n = static_cast<PeerId>(group.size());
   const PeerId rank = rank_in(group, me);
   const PeerId previous = ring_previous(rank, n);
-  const std::size_t d = me.replica.size();
-  Payload came;
-  for (std::uint32_t hop = 0; hop + 1 < n; ++hop) {
-    const Range out = ring_chunk(d, n, ring_sent_chunk(kind, rank, hop, n));
-    const bool ours = hop == 0 || kind == Kind::reduce;
-    if (ours && out.count > 0) came = co_await freeze(me, v, out, codec);
-    if (out.count > 0) me.send_next(group[ring_next(rank, n)], kind, came);
-    const Range in = ring_chunk(d, n, ring_sent_chunk(kind, previous, hop, n));
-    if (in.count == 0) continue;
-    came = co_await take(me, group[previous], kind, v, in, codec);
-    if (!came) co_return false;
+  const std::vector<Range> first = pieces_sent(me, kind, rank, 0, n);
+  std::vector<Range> in;
+  for (std::uint32_t hop = 0; hop + 1 < n; ++hop)
+    for (const Range r : pieces_sent(me, kind, previous, hop, n)) in.push_back(r);
+  // What comes at one hop goes on at the next.
+  const std::size_t kept = pieces_sent(me, kind, previous, n - 2, n).size();
+  const std::size_t out = first.size() + in.size() - kept;
+  std::vector<Payload> came(in.size());
+  std::size_t taken = 0;
+  for (std::size_t s = 0; s < out + pieces_ahead || taken < in.size(); ++s) {
+    const std::size_t needed = s < out && s >= first.size() ? s - first.size() + 1 : 0;
+    const std::size_t due = std::max(needed, s >= pieces_ahead ? s - pieces_ahead + 1 : 0);
+    for (; taken < std::min(due, in.size()); ++taken) {
+      Payload piece = co_await take(me, group[previous], kind, v, in[taken], codec);
+      if (!piece) co_return false;
+      if (kind == Kind::gather && taken + first.size() < out) came[taken] = std::move(piece);
+    }
+    if (s >= out) continue;
+    const bool ours = s < first.size();
+    Payload goes;
+    if (ours || kind == Kind::reduce)
+      goes = co_await freeze(me, v, ours ? first[s] : in[s - first.size()], codec);
+    else
+      goes = std::move(came[s - first.size()]);
+    me.send_next(group[ring_next(rank, n)], kind, std::move(goes));
   }
   co_return true;
 }

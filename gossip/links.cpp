@@ -41,7 +41,8 @@ std::size_t divided(std::size_t d, std::size_t by) {
 }  // namespace
 
 std::vector<Channel> ring_channels(const Setup& setup, std::size_t d) {
-  return channels(setup, divided(d, setup.peers), setup.peers);
+  const std::size_t chunk = divided(d, setup.peers);
+  return channels(setup, std::min(piece_floats, chunk), setup.peers * divided(chunk, piece_floats));
 }
 
 std::vector<Channel> piece_channels(const Setup& setup, std::size_t d) {
@@ -50,9 +51,8 @@ std::vector<Channel> piece_channels(const Setup& setup, std::size_t d) {
 
 std::vector<Channel> host_channels(const Setup& setup, std::size_t d) {
   const std::size_t machines = first_of_hosts(setup).size();
-  return channels(setup,
-                  std::max(divided(d, machines), std::min(piece_floats, d)),
-                  std::max(machines, divided(d, piece_floats)));
+  const std::size_t along_ring = machines * divided(divided(d, machines), piece_floats);
+  return channels(setup, std::min(piece_floats, d), std::max(along_ring, divided(d, piece_floats)));
 }
 
 std::vector<PeerId> ring_links(const Setup& setup, PeerId i) {

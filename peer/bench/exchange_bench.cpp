@@ -5,9 +5,12 @@
 #include <memory>
 #include <numeric>
 
+#include "gossip/collectives.h"
+#include "gossip/links.h"
 #include "gossip/peer.h"
 #include "graph/topologies.h"
 #include "graph/weights.h"
+#include "optim/check.h"
 #include "optim/stopwatch.h"
 #include "optim/train/host_replica.h"
 #include "peer/bench/forked.h"
@@ -27,10 +30,16 @@ Rounds rounds_for(std::size_t dimension) {
   return {measured / 4 + 1, measured};
 }
 
-Task<> exchange_rounds(Peer& me, TcpWorld& world, Rounds rounds, Stopwatches& watches) {
-  for (int round = 0; round < rounds.warmup + rounds.measured; ++round, ++me.round) {
+Task<> exchange_rounds(
+    Peer& me, TcpWorld& world, Averaging averaging, Rounds rounds, Stopwatches& watches) {
+  for (int round = 0; round < rounds.warmup + rounds.measured; ++round) {
     if (round == rounds.warmup) watches.start();
-    co_await me.average();
+    if (averaging == Averaging::neighbors) co_await me.average();
+    if (averaging == Averaging::all_reduce) {
+      const bool whole = co_await all_average(me, everyone(me), Vector::x, Way::ring);
+      GV_CHECK(whole, "nobody goes before the last round");
+    }
+    co_await me.end_round();
   }
   watches.stop(rounds.measured);
   co_await me.finish();
@@ -43,11 +52,27 @@ std::unique_ptr<Replica> bare_replica(std::size_t dimension) {
   return make_host_replica(make_quadratic(spec, 0, 1, Rng(1)), {}, 1, Rng(1));
 }
 
-void gossip_rounds(
-    std::uint32_t rank, Gathering& gathering, std::size_t dimension, Rounds rounds, bool shared) {
-  const PeerId n = gathering.processes;
+Plan plan_of(PeerId self, PeerId n, std::size_t dimension, Averaging averaging) {
   const MixingMatrix w = mixing_matrix("metropolis", build(parse_topology("ring"), n));
-  const Plan plan{.id = rank, .peers = n, .neighborhood = w.row(rank)};
+  Plan plan{.id = self, .peers = n, .neighborhood = w.row(self)};
+  auto setup = std::make_shared<Setup>();
+  setup->peers = n;
+  if (averaging == Averaging::all_reduce) {
+    plan.links = ring_links(*setup, self);
+    plan.channels = ring_channels(*setup, dimension);
+  }
+  plan.setup = std::move(setup);
+  return plan;
+}
+
+void gossip_rounds(std::uint32_t rank,
+                   Gathering& gathering,
+                   std::size_t dimension,
+                   Averaging averaging,
+                   Rounds rounds,
+                   bool shared) {
+  const PeerId n = gathering.processes;
+  const Plan plan = plan_of(rank, n, dimension, averaging);
   const auto replica = bare_replica(dimension);
   TcpOptions options;
   options.links.self = {.fleet = {}, .model = {}, .peer = rank, .incarnation = 1, .peers = n};
@@ -63,7 +88,7 @@ void gossip_rounds(
   std::vector<PeerAddress> addresses;
   for (PeerId i = 0; i < n; ++i) addresses.push_back({i, "127.0.0.1", ports[i]});
   Stopwatches watches(gathering, rank);
-  Task<> life = exchange_rounds(peer, *world, rounds, watches);
+  Task<> life = exchange_rounds(peer, *world, averaging, rounds, watches);
   world->run(addresses, peer, [&] { life.start(); });
   life.result();
 }
@@ -81,31 +106,40 @@ struct Repetitions {
   RoundCost cost() const { return {median(seconds), median(cpu_seconds)}; }
 };
 
+/// To each of two neighbours; of an all-reduce half of what goes to the next of the ring, 2 (n - 1)
+/// chunks of d / n floats.
+std::size_t bytes_each_way(std::uint32_t n, std::size_t dimension, Averaging averaging) {
+  const std::size_t bytes = dimension * sizeof(float);
+  return averaging == Averaging::neighbors ? bytes : bytes * (n - 1) / n;
+}
+
 ExchangeRow measure(std::uint32_t n, std::size_t dimension, const ExchangeOptions& options) {
+  const std::size_t bytes = bytes_each_way(n, dimension, options.averaging);
   const Rounds rounds = rounds_for(dimension);
   Repetitions shared, tcp;
   std::map<int, Repetitions> plain;  // by the buffers
   for (int i = 0; i < options.repetitions; ++i) {
     for (Repetitions* const ours : {&shared, &tcp})
       ours->run(n, [&](std::uint32_t rank, Gathering& gathering) {
-        gossip_rounds(rank, gathering, dimension, rounds, ours == &shared);
+        gossip_rounds(rank, gathering, dimension, options.averaging, rounds, ours == &shared);
       });
     for (const int buffer : options.plain_buffers)
       plain[buffer].run(n, [&](std::uint32_t rank, Gathering& gathering) {
-        const std::size_t bytes = dimension * sizeof(float);
         plain_streams(rank, gathering, buffer, bytes, rounds.warmup, rounds.measured);
       });
   }
   const auto best = std::ranges::min_element(
       plain, {}, [](const auto& each) { return each.second.cost().seconds; });
-  return {n, dimension, shared.cost(), tcp.cost(), best->second.cost(), best->first};
+  return {n,
+          dimension,
+          shared.cost(),
+          tcp.cost(),
+          best->second.cost(),
+          best->first,
+          2.0 * static_cast<double>(bytes)};
 }
 
 }  // namespace
-
-double ExchangeRow::bytes_per_second(const RoundCost& cost) const {
-  return 2.0 * sizeof(float) * static_cast<double>(dimension) / cost.seconds;
-}
 
 std::vector<ExchangeRow> bench_exchange(const ExchangeOptions& options,
                                         const std::function<void(const ExchangeRow&)>& on_row) {

@@ -12,20 +12,26 @@ struct RoundCost {
   double cpu_seconds = 0;  ///< of all processes together, kernel included
 };
 
-/// One round of D-PSGD's exchange and average on a ring of n processes of one machine, without a
-/// gradient: with payloads in shared memory, with payloads over TCP, and beside them bare TCP
-/// streams between as many processes that check and average nothing: those whose socket buffers did
-/// best.
+/// What a round does, without a gradient.
+enum class Averaging : std::uint8_t {
+  neighbors,   ///< D-PSGD's exchange and average on a ring
+  all_reduce,  ///< the mean of all, by ring all-reduce
+};
+
+/// One round on a ring of n processes of one machine: with payloads in shared memory, with payloads
+/// over TCP, and beside them bare TCP streams of as many bytes between as many processes, that
+/// check and average nothing: those whose socket buffers did best.
 struct ExchangeRow {
   std::uint32_t peers = 0;
   std::size_t dimension = 0;
   RoundCost shared, tcp, plain;
   int plain_buffer = 0;  ///< that the plain streams asked for; 0: the system's
-  /// Of what each peer sends in a round to both neighbours.
-  double bytes_per_second(const RoundCost& cost) const;
+  double bytes = 0;      ///< that each peer sends
+  double bytes_per_second(const RoundCost& cost) const { return bytes / cost.seconds; }
 };
 
 struct ExchangeOptions {
+  Averaging averaging = Averaging::neighbors;
   std::vector<std::uint32_t> peers{4, 8};
   std::vector<std::size_t> dimensions{1'000, 100'000, 1'000'000, 25'600'000};
   int repetitions = 5;                                               ///< all of them in turn

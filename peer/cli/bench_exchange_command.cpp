@@ -13,6 +13,7 @@ namespace {
 
 struct ExchangeArguments {
   ExchangeOptions bench;
+  std::string averaging = "neighbors";
   bool json = false;
 };
 
@@ -68,7 +69,7 @@ Json cost_json(const ExchangeRow& row, const RoundCost& cost) {
           {"bytes_per_second", row.bytes_per_second(cost)}};
 }
 
-void print_exchange_json(const std::vector<ExchangeRow>& measured) {
+void print_exchange_json(const std::vector<ExchangeRow>& measured, const std::string& averaging) {
   Json rows = Json::array();
   for (const ExchangeRow& r : measured) {
     Json row{{"peers", r.peers},
@@ -79,21 +80,29 @@ void print_exchange_json(const std::vector<ExchangeRow>& measured) {
     row["plain"]["buffer_bytes"] = r.plain_buffer;
     rows.push_back(row);
   }
-  fmt::print("{}\n", Json{{"schema", "grapevine.bench-exchange/2"}, {"rows", rows}}.dump());
+  fmt::print(
+      "{}\n",
+      Json{{"schema", "grapevine.bench-exchange/2"}, {"averaging", averaging}, {"rows", rows}}
+          .dump());
 }
 
 int bench_rounds(const ExchangeArguments& arguments) {
   const bool json = arguments.json;
+  ExchangeOptions bench = arguments.bench;
+  if (arguments.averaging == "all-reduce") bench.averaging = Averaging::all_reduce;
   if (!json) print_exchange_header();
-  const auto rows = bench_exchange(arguments.bench, [&](const ExchangeRow& row) {
+  const auto rows = bench_exchange(bench, [&](const ExchangeRow& row) {
     if (!json) print_exchange_row(row);
   });
-  if (json) print_exchange_json(rows);
+  if (json) print_exchange_json(rows, arguments.averaging);
   return exit_code::done;
 }
 
 void exchange_options(Options& options, ExchangeArguments& arguments) {
   options.json(arguments.json);
+  options.value("--averaging", arguments.averaging, "Of each with its neighbours, or of all")
+      .one_of({"neighbors", "all-reduce"})
+      .show_default();
   options.list("--peers", arguments.bench.peers, "Processes of the ring")
       .range(3, 64)
       .show_default();
@@ -113,7 +122,8 @@ Command bench_exchange_command() {
       "A round of averaging on a ring of this machine, in shared memory and over TCP, beside the "
       "fastest of bare TCP streams with socket buffers of several sizes",
       "  grapevine bench exchange\n"
-      "  grapevine bench exchange --peers 4 --floats 1000000 --repetitions 11 --json",
+      "  grapevine bench exchange --peers 4 --floats 1000000 --repetitions 11 --json\n"
+      "  grapevine bench exchange --averaging all-reduce --peers 4 --floats 25600000",
       exchange_options,
       bench_rounds);
 }
