@@ -1,5 +1,6 @@
 #include "optim/free_lists.h"
 
+#include <algorithm>
 #include <array>
 #include <new>
 #include <utility>
@@ -15,23 +16,29 @@ namespace {
 
 constexpr std::size_t step = 32;  ///< bytes between two sizes
 constexpr std::size_t sizes = 64;
+constexpr std::size_t most_bytes = std::size_t{4} << 20;  ///< of a list
 
 struct Free {
   Free* next;
 };
 
 std::size_t class_of(std::size_t bytes) {
-  return GV_HEAP_ONLY != 0 ? sizes : (bytes + step - 1) / step;
+  return GV_HEAP_ONLY != 0 ? sizes : std::max<std::size_t>(1, (bytes + step - 1) / step);
 }
+
+struct List {
+  Free* head = nullptr;
+  std::size_t count = 0;
+};
 
 /// What is given back after its thread's lists have ended goes to the heap.
 struct Lists {
-  std::array<Free*, sizes> heads{};
+  std::array<List, sizes> of_size{};
   bool ended = false;
   ~Lists() {
     ended = true;
-    for (Free*& head : heads)
-      while (head != nullptr) ::operator delete(std::exchange(head, head->next));
+    for (List& list : of_size)
+      while (list.head != nullptr) ::operator delete(std::exchange(list.head, list.head->next));
   }
 };
 
@@ -42,15 +49,19 @@ thread_local Lists lists;
 void* take_block(std::size_t bytes) {
   const std::size_t size = class_of(bytes);
   if (size >= sizes) return ::operator new(bytes);
-  Free*& head = lists.heads[size];
-  if (head == nullptr) return ::operator new(size* step);
-  return std::exchange(head, head->next);
+  List& list = lists.of_size[size];
+  if (list.head == nullptr) return ::operator new(size * step);
+  --list.count;
+  return std::exchange(list.head, list.head->next);
 }
 
 void give_block(void* block, std::size_t bytes) noexcept {
   const std::size_t size = class_of(bytes);
   if (size >= sizes || lists.ended) return ::operator delete(block);
-  lists.heads[size] = ::new (block) Free{lists.heads[size]};
+  List& list = lists.of_size[size];
+  if (list.count * size * step >= most_bytes) return ::operator delete(block);
+  ++list.count;
+  list.head = ::new (block) Free{list.head};
 }
 
 }  // namespace gv
