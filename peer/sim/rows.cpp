@@ -6,10 +6,10 @@
 namespace gv {
 namespace {
 
-/// More blocks than threads: who is through with one takes another.
-PeerId width(PeerId peers, int threads) {
-  const auto blocks = static_cast<PeerId>(threads == 1 ? 1 : 8 * threads);
-  return std::max<PeerId>(1, (peers + blocks - 1) / blocks);
+/// Many more than threads: who is through with one takes another, and even of few events seldom two
+/// are in one.
+std::size_t block_count(std::size_t peers, int threads) {
+  return threads == 1 ? 1 : std::min(peers, static_cast<std::size_t>(64 * threads));
 }
 
 }  // namespace
@@ -18,25 +18,32 @@ Rows::Rows(EventQueue& queue, const std::vector<Peer*>& peers, Workers& workers,
     : queue_(queue),
       peers_(peers),
       workers_(workers),
-      width_(width(static_cast<PeerId>(peers.size()), threads)),
-      blocks_((peers.size() + width_ - 1) / width_) {}
+      blocks_(block_count(peers.size(), threads)) {}
 
 void Rows::run_next() {
   queue_.take_row(row_);
-  for (std::size_t place = 0; place < row_.size(); ++place)
-    block_of(row_[place].peer).places.push_back(place);
-  if (blocks_.size() == 1 || row_.size() == 1) return run(block_of(row_.front().peer));
-  together_ = true;
-  workers_.run(blocks_.size(), [this](std::size_t b) { run(blocks_[b]); });
-  together_ = false;
-  done_.assign(blocks_.size(), 0);
+  active_.clear();
   for (std::size_t place = 0; place < row_.size(); ++place) {
     Block& block = block_of(row_[place].peer);
-    std::size_t& done = done_[row_[place].peer / width_];
-    while (done < block.deeds.size() && block.deeds[done].place == place)
-      do_now(std::move(block.deeds[done++]));
+    if (block.places.empty()) active_.push_back(&block);
+    block.places.push_back(place);
   }
-  for (Block& block : blocks_) block.deeds.clear();
+  if (active_.size() == 1) return run(*active_.front());
+  together_ = true;
+  workers_.run(active_.size(), [this](std::size_t k) { run(*active_[k]); });
+  together_ = false;
+  for (const Waiting& each : row_) do_next(block_of(each.peer));
+}
+
+/// What the block's next event did.
+void Rows::do_next(Block& block) {
+  const std::size_t place = block.places[block.done++];
+  while (block.performed < block.deeds.size() && block.deeds[block.performed].place == place)
+    do_now(std::move(block.deeds[block.performed++]));
+  if (block.done < block.places.size()) return;
+  block.places.clear();
+  block.deeds.clear();
+  block.done = block.performed = 0;
 }
 
 void Rows::end_work() {
@@ -51,7 +58,7 @@ void Rows::run(Block& block) {
     block.place = block.places[k];
     row_[block.place].event();
   }
-  block.places.clear();
+  if (!together_) block.places.clear();
 }
 
 /// Of thousands of peers none is still in the cache when its turn comes again. Two events ahead,

@@ -42,27 +42,29 @@ class Rows {
     Event event{};
     std::size_t place = 0;  ///< in the row, of the event that did it
   };
-  /// The peers of a range of ids, whose events run one after the other.
+  /// Some of the peers, whose events run one after the other.
   struct Block {
     std::vector<std::size_t> places{};  ///< of their events in the row
     std::size_t place = 0;              ///< of the one that runs
     std::vector<Deed> deeds{};
+    std::size_t done = 0;       ///< events whose deeds are done
+    std::size_t performed = 0;  ///< deeds that are
   };
-  Block& block_of(PeerId peer) { return blocks_[peer / width_]; }
+  Block& block_of(PeerId peer) { return blocks_[peer % blocks_.size()]; }
   void run(Block& block);
   void fetch(const Waiting& event) const;
   void perform(PeerId peer, Deed deed);
   void do_now(Deed deed);
+  void do_next(Block& block);
 
   EventQueue& queue_;
   const std::vector<Peer*>& peers_;
   Workers& workers_;
-  PeerId width_;  ///< peers of a block
   std::vector<Block> blocks_;
   std::vector<Waiting> row_;
-  std::vector<std::size_t> done_;  ///< deeds of each block
-  std::vector<Deed> ends_;         ///< of work
-  bool together_ = false;          ///< several threads are at the row
+  std::vector<Block*> active_;  ///< with events in the row
+  std::vector<Deed> ends_;      ///< of work
+  bool together_ = false;       ///< several threads are at the row
 };
 
 }  // namespace gv
