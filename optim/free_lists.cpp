@@ -50,7 +50,7 @@ void* take_block(std::size_t bytes) {
   const std::size_t size = class_of(bytes);
   if (size >= sizes) return ::operator new(bytes);
   List& list = lists.of_size[size];
-  if (list.head == nullptr) return ::operator new(size * step);
+  if (list.head == nullptr) return ::operator new(size* step);
   --list.count;
   return std::exchange(list.head, list.head->next);
 }
