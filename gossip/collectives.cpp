@@ -87,7 +87,8 @@ std::vector<Range> pieces_sent(
 
 /// One direction of the ring, n - 1 hops: at each a chunk goes on and one comes. Piece by piece: a
 /// piece goes on when it has come, while the next ones are on their way, and stays in the cache
-/// meanwhile. A sum that is whole goes on as it came, so that all decode the same bytes.
+/// meanwhile. A sum that is whole goes on as it came where it came in a codec, so that all decode
+/// the same bytes; floats go on from v, as neighbours on one machine read them in our own memory.
 Task<bool> go_round(Peer& me, const Group& group, Kind kind, Vector v, InCodec codec) {
   constexpr std::size_t pieces_ahead = 4;  // as in an exchange of neighbours (exchange.cpp)
   const auto n = static_cast<PeerId>(group.size());
@@ -100,7 +101,8 @@ Task<bool> go_round(Peer& me, const Group& group, Kind kind, Vector v, InCodec c
   // What comes at one hop goes on at the next.
   const std::size_t kept = pieces_sent(me, kind, previous, n - 2, n).size();
   const std::size_t out = first.size() + in.size() - kept;
-  std::vector<Payload> came(in.size());
+  const bool as_it_came = kind == Kind::gather && codec.has_value();
+  std::vector<Payload> came(as_it_came ? in.size() : 0);
   std::size_t taken = 0;
   for (std::size_t s = 0; s < out + pieces_ahead || taken < in.size(); ++s) {
     const std::size_t needed = s < out && s >= first.size() ? s - first.size() + 1 : 0;
@@ -108,12 +110,12 @@ Task<bool> go_round(Peer& me, const Group& group, Kind kind, Vector v, InCodec c
     for (; taken < std::min(due, in.size()); ++taken) {
       Payload piece = co_await take(me, group[previous], kind, v, in[taken], codec);
       if (!piece) co_return false;
-      if (kind == Kind::gather && taken + first.size() < out) came[taken] = std::move(piece);
+      if (as_it_came && taken + first.size() < out) came[taken] = std::move(piece);
     }
     if (s >= out) continue;
     const bool ours = s < first.size();
     Payload goes;
-    if (ours || kind == Kind::reduce)
+    if (ours || !as_it_came)
       goes = co_await freeze(me, v, ours ? first[s] : in[s - first.size()], codec);
     else
       goes = std::move(came[s - first.size()]);

@@ -1,7 +1,6 @@
 #include "peer/shared/sharing.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace gv {
 
@@ -9,7 +8,6 @@ Sharing::Sharing(Options options) : options_(std::move(options)) {
   const auto& [lender, borrower] = options_.parts;
   lender_ = lender ? lender(options_.region, options_.smallest)
                    : std::make_shared<Lender>(options_.region, options_.smallest, options_.reserve);
-  copies_ = BufferPool(lender_);
 }
 
 std::uint32_t Sharing::row_of(PeerId neighbor) const {
@@ -70,12 +68,8 @@ bool Sharing::is_open(PeerId neighbor) const {
 }
 
 std::optional<Loan> Sharing::lend(PeerId to, const Buffer& payload) {
-  if (!is_open(to) || payload.size() < options_.smallest) return {};
-  const std::uint32_t row = row_of(to);
-  if (const std::optional<Loan> loan = lender_->lend(payload, row)) return loan;
-  const std::shared_ptr<Buffer> copy = copies_.acquire(payload.size());
-  std::memcpy(copy->data(), payload.data(), payload.size());
-  return lender_->lend(*copy, row);
+  if (!is_open(to)) return {};
+  return lender_->lend(payload, row_of(to));
 }
 
 Verdict Sharing::borrow(PeerId from,

@@ -62,8 +62,7 @@ class Sharing {
   void shut(PeerId neighbor);
   bool is_open(PeerId neighbor) const;
 
-  /// What came from one neighbour and goes on to another is copied into our region first: that
-  /// costs less than a socket. Nothing: the payload is to travel as bytes.
+  /// Nothing: the payload is to travel as bytes.
   std::optional<Loan> lend(PeerId to, const Buffer& payload);
   /// A loan that came over a connection with this process of the neighbour.
   Verdict borrow(PeerId from,
@@ -83,7 +82,6 @@ class Sharing {
 
   Options options_;
   std::shared_ptr<Lender> lender_;
-  BufferPool copies_;
   std::map<PeerId, Edge> edges_;
 };
 

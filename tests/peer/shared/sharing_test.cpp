@@ -98,25 +98,6 @@ TEST(Sharing, WhatCameBeforeAndWasDroppedIsHeldAgain) {
   EXPECT_EQ(text(again), 'x');
 }
 
-/// The sums of an all-reduce go round a ring as they came.
-TEST(Sharing, WhatCameFromOneNeighbourGoesOnAsACopy) {
-  Pair pair;
-  BufferPool elsewhere;
-  std::shared_ptr<Buffer> foreign = elsewhere.acquire(4096);
-  std::fill_n(foreign->data(), 4096, std::byte{'x'});
-  Payload first = pair.borrow(pair.lend(foreign));
-  std::fill_n(foreign->data(), 4096, std::byte{'y'});
-  const Payload second = pair.borrow(pair.lend(foreign));
-  EXPECT_NE(first->data(), second->data()) << "the first copy is still read";
-  EXPECT_EQ(text(first), 'x');
-  EXPECT_EQ(text(second), 'y');
-  const std::byte* const block = first->data();
-  first.reset();
-  EXPECT_EQ(pair.borrow(pair.lend(foreign))->data(), block) << "it was given back";
-  EXPECT_FALSE(pair.a.lend(1, *elsewhere.acquire(100))) << "too small to be worth it";
-  EXPECT_FALSE(pair.a.lend(1, *elsewhere.acquire(1 << 17))) << "the region has no room";
-}
-
 TEST(Sharing, TwoThatHoldTheSameBlockGiveItBackTogether) {
   Pair pair;
   std::shared_ptr<Buffer> sent = pair.payload('x');
