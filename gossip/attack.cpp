@@ -122,10 +122,11 @@ Task<> attack(Peer& me) {
       8.0 * static_cast<double>(me.replica.size()) * static_cast<double>(me.neighbors.size());
   double& begun = me.replica.scalar("begun");
   for (; me.running(); co_await me.end_round()) {
-    co_await me.compute(flops, [&] {
+    const auto lie = [&] {
       if (begun == 0 || honest.empty()) return begin(me);
       craft(me, honest);
-    });
+    };
+    co_await me.compute(flops, lie, Activity::compute);
     begun = 1;
     co_await me.average();
   }

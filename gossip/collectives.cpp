@@ -25,8 +25,8 @@ using InCodec = std::optional<Codec>;
 Task<Payload> freeze(Peer& me, Vector v, Range r, InCodec codec) {
   const Payload frozen = co_await me.encode(v, r, codec);
   if (!codec) co_return frozen;
-  co_await me.compute(2.0 * static_cast<double>(r.count),
-                      [&] { static_cast<void>(me.replica.decode(*codec, v, r, *frozen)); });
+  const auto read = [&] { static_cast<void>(me.replica.decode(*codec, v, r, *frozen)); };
+  co_await me.compute(2.0 * static_cast<double>(r.count), read, Activity::code);
   co_return frozen;
 }
 

@@ -53,6 +53,7 @@ PeerCore::PeerCore(
       journal(journal_),
       rules(rules_),
       neighbors(neighbors_of(plan)),
+      timesheet(world, neighbors.size()),
       pool_(memory_of(replica, world)) {}
 
 std::optional<std::size_t> PeerCore::find(PeerId peer) const {
@@ -70,9 +71,11 @@ Range PeerCore::piece(std::uint32_t part) const {
   return {begin, std::min(piece_floats, replica.size() - begin)};
 }
 
-Task<> PeerCore::compute(double flops, Job job) {
+Task<> PeerCore::compute(double flops, Job job, Activity activity) {
   Offload offload{world, flops, std::move(job)};
+  timesheet.job_offered(activity);
   co_await offload;
+  timesheet.job_done();
 }
 
 Task<Payload> PeerCore::snapshot(Vector v, Range r) {
@@ -83,9 +86,12 @@ Task<Payload> PeerCore::snapshot(Vector v, Range r) {
 
 Task<Payload> PeerCore::encode(Vector v, Range r, std::optional<Codec> codec) {
   const std::shared_ptr<Buffer> out = pool_.acquire(payload_bytes(codec, r.count));
-  co_await compute((codec ? 2.0 : 1.0) * static_cast<double>(r.count), [&] {
+  const auto write = [&] {
     codec ? replica.encode(*codec, v, r, *out) : replica.snapshot(v, r, *out);
-  });
+  };
+  co_await compute((codec ? 2.0 : 1.0) * static_cast<double>(r.count),
+                   write,
+                   codec ? Activity::code : Activity::mix);
   co_return out;
 }
 
@@ -93,7 +99,8 @@ Task<Payload> PeerCore::decode(Payload in, std::size_t count, std::optional<Code
   if (!in || !is_payload(codec, *in, count)) co_return nullptr;
   if (!codec) co_return in;
   const std::shared_ptr<Buffer> floats = pool_.acquire(count * sizeof(float));
-  co_await compute(2.0 * static_cast<double>(count), [&] { gv::decode(codec, *in, *floats); });
+  const auto read = [&] { gv::decode(codec, *in, *floats); };
+  co_await compute(2.0 * static_cast<double>(count), read, Activity::code);
   co_return floats;
 }
 

@@ -10,6 +10,7 @@
 #include "gossip/plan.h"
 #include "gossip/rules.h"
 #include "gossip/task.h"
+#include "gossip/timesheet.h"
 #include "gossip/world.h"
 #include "optim/train/replica.h"
 
@@ -40,6 +41,7 @@ class PeerCore {
   const Rules& rules;
   const std::vector<Neighbor> neighbors;  ///< ascending
   Round round = 0;                        ///< rounds completed
+  Timesheet timesheet;
 
   std::optional<std::size_t> find(PeerId peer) const;
 
@@ -47,8 +49,8 @@ class PeerCore {
   Range piece(std::uint32_t part) const;
   BufferPool& pool() { return pool_; }
 
-  /// Any arithmetic on the replica, off the loop.
-  Task<> compute(double flops, Job job);
+  /// Any arithmetic on the replica, off the loop; what it is for counts in the timesheet.
+  Task<> compute(double flops, Job job, Activity activity = Activity::mix);
   /// The fleet's, of what travels; none: floats.
   std::optional<Codec> codec() const { return plan.setup ? plan.setup->codec : std::nullopt; }
   /// Frozen copy of v[r]; the only host copy a vector makes on its way out.

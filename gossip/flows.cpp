@@ -61,12 +61,13 @@ Task<Payload> ExchangeFlows::half(std::uint32_t part) {
   const std::optional<Codec>& codec = self_.plan.traffic.codec;
   if (!codec && !stream.sent) co_return co_await self_.snapshot(stream.carries, piece.range);
   const auto out = self_.pool().acquire(payload_bytes(self_.plan.traffic.codec, piece.range.count));
-  co_await self_.compute(passes(piece, 2), [&] {
+  const auto write = [&] {
     encode(stream.carries, piece.range, *out);
     if (!stream.sent) return;
     codec ? static_cast<void>(self_.replica.decode(*codec, *stream.sent, piece.range, *out))
           : self_.replica.load(*stream.sent, piece.range, *out);
-  });
+  };
+  co_await self_.compute(passes(piece, 2), write, codec ? Activity::code : Activity::mix);
   co_return out;
 }
 
@@ -75,10 +76,12 @@ Task<Payload> ExchangeFlows::half_for(std::size_t k, std::uint32_t part) {
   const auto out = self_.pool().acquire(payload_bytes(self_.plan.traffic.codec, piece.range.count));
   memories_[k].holds = true;
   const Memory& memory = memories_[k];
-  co_await self_.compute(passes(piece, 5), [&] {
-    self_.plan.traffic.running ? increment(memory, piece, *out)
-                               : encode(memory.carried[piece.stream], piece.range, *out);
-  });
+  const Traffic& traffic = self_.plan.traffic;
+  const auto write = [&] {
+    traffic.running ? increment(memory, piece, *out)
+                    : encode(memory.carried[piece.stream], piece.range, *out);
+  };
+  co_await self_.compute(passes(piece, 5), write, traffic.codec ? Activity::code : Activity::mix);
   co_return out;
 }
 
@@ -114,12 +117,13 @@ Task<bool> ExchangeFlows::apply(
   }
   const auto a = self_.pool().acquire(piece.range.count * sizeof(float));
   const auto b = self_.pool().acquire(piece.range.count * sizeof(float));
-  co_await self_.compute(passes(piece, 8), [&] {
+  const auto flow = [&] {
     decode(traffic.codec, *theirs, *a);
     if (!traffic.running) decode(traffic.codec, *ours, *b);
     if (traffic.running) unpack(memory, piece, *a, *b);
     finite = move(memory, piece, w, *a, *b);
-  });
+  };
+  co_await self_.compute(passes(piece, 8), flow, traffic.codec ? Activity::code : Activity::mix);
   co_return finite;
 }
 

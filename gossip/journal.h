@@ -9,6 +9,7 @@
 
 #include "gossip/holding.h"
 #include "gossip/message.h"
+#include "gossip/timesheet.h"
 #include "gossip/world.h"
 #include "optim/models/objective.h"
 
@@ -30,7 +31,32 @@ struct Report {
   /// The neighbour that died or got stuck, so that a collective could not be completed and the
   /// algorithm ended before its last round.
   std::optional<PeerId> broken_by{};
-  Payload model;  ///< x
+  Payload model;                  ///< x
+  Spent spent{};                  ///< of its time, this evaluation included
+  std::uint64_t samples = 0;      ///< that it trained on
+  std::uint64_t model_bytes = 0;  ///< of `sent_bytes`: payloads
+};
+
+/// Where a peer stands as it completes a round.
+struct RoundDone {
+  Round rounds = 0;  ///< completed
+  Time now{0};
+  Spent spent;                        ///< since its life began
+  std::uint64_t sent_bytes = 0;       ///< the same
+  Round staleness = 0;                ///< of what it took in this round, the greatest
+  std::size_t queue = 0;              ///< messages that waited for it in this round, the most
+  std::vector<Interval> intervals{};  ///< of this round, if the journal wants them
+};
+
+/// What a peer knows of its whole life at its end.
+struct LifeDone {
+  Time now{0};
+  Spent spent;
+  std::vector<Waits> waits{};  ///< by neighbour
+  std::vector<PeerId> neighbors{};
+  /// How many messages it took that were 0, 1, 2, 3-4, 5-8, ... of the sender's rounds behind.
+  std::vector<std::uint64_t> staleness{};
+  std::uint64_t sent_bytes = 0, model_bytes = 0;
 };
 
 /// One part of an exchange, applied here: x += weight (theirs - ours), or what the method's traffic
@@ -127,6 +153,13 @@ class Journal {
   /// For whoever keeps account of the exchanges.
   virtual void settled(const Settlement&) {}
   virtual void note(const PeerEvent&) {}
+  /// Whether RoundDone of the round that follows so many is to have its intervals.
+  virtual bool wants_intervals(Round) const { return false; }
+  /// At the peer's first words, after so many rounds of earlier lives.
+  virtual void life_begun(Round, Time) {}
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): the same
+  virtual void round_done(RoundDone) {}
+  virtual void life_done(const LifeDone&) {}
 };
 
 }  // namespace gv

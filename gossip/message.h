@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <compare>
 #include <cstdint>
 
@@ -7,6 +8,13 @@
 #include "optim/buffer.h"
 
 namespace gv {
+
+/// Since the world began; real or virtual.
+using Time = std::chrono::nanoseconds;
+
+inline double in_seconds(Time time) {
+  return std::chrono::duration<double>(time).count();
+}
 
 /// A round of the algorithm: one exchange and its local steps. Every peer counts its own from 0.
 using Round = std::uint64_t;
@@ -56,6 +64,8 @@ struct Message {
   std::uint32_t degree = 0;  ///< contribution: with how many neighbours the sender exchanges
   /// Of a channel's message that has come: which process of its sender sent it (Roster::life).
   std::uint64_t life = 0;
+  /// When it was sent: on the way by the sender's World::stamp, afterwards by the receiver's now().
+  Time sent{0};
 };
 
 }  // namespace gv

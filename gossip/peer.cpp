@@ -90,8 +90,11 @@ Task<> Peer::add(Vector v, Range r, Payload in) {
   co_await compute(static_cast<double>(r.count), [&] { replica.add(v, r, *in); });
 }
 
-Task<> Peer::train(double flops, std::function<double()> work) {
-  co_await compute(flops, [this, &work] { pending_loss_ = work(); });
+/// On so much of a minibatch.
+Task<> Peer::train(double flops, std::function<double()> work, double batches) {
+  co_await compute(
+      flops, [this, &work] { pending_loss_ = work(); }, Activity::compute);
+  batches_ += batches;
   loss_sum_ += pending_loss_;
   ++losses_;
 }
@@ -116,16 +119,18 @@ Task<> Peer::train_supplied(bool steps) {
 
 Task<std::vector<Slice>> Peer::draw(std::uint32_t parts) {
   std::vector<Slice> slices;
-  co_await compute(0, [&] { slices = replica.draw(parts); });
+  co_await compute(
+      0, [&] { slices = replica.draw(parts); }, Activity::compute);
   co_return slices;
 }
 
 Task<> Peer::gradient_over(Slice own) {
-  co_await train(replica.gradient_flops() * own.share, [&] {
+  const auto work = [&] {
     const std::optional<double> loss = replica.gradient_over(*own.samples);
     GV_CHECK(loss, "own samples are samples");
     return *loss;
-  });
+  };
+  co_await train(replica.gradient_flops() * own.share, work, own.share);
 }
 
 Task<Payload> Peer::gradient_of(Payload samples) {
@@ -134,11 +139,13 @@ Task<Payload> Peer::gradient_of(Payload samples) {
   // How many they are is told by how much they weigh.
   const auto most = static_cast<double>(plan.setup->most_samples_bytes);
   const double part = std::min(1.0, static_cast<double>(samples->size()) / most);
-  co_await compute(replica.gradient_flops() * part, [&] {
+  const auto work = [&] {
     sound = replica.gradient_over(*samples).has_value();
     if (sound) replica.snapshot(Vector::g, {0, replica.size()}, *gradient);
-  });
+  };
+  co_await compute(replica.gradient_flops() * part, work, Activity::compute);
   if (!sound) co_return nullptr;
+  batches_ += part;
   co_return gradient;
 }
 
@@ -163,8 +170,10 @@ Task<> Peer::descend_lock_free(std::uint32_t threads) {
       .steps = plan.local_steps,
       .access = world.repeats() ? Descent::Access::in_turn : Descent::Access::lock_free,
       .rng = Rng(plan.setup->seed).derive("threads").derive(plan.id).derive(round)};
-  return train(replica.gradient_flops() * plan.local_steps / threads,
-               [this, descent] { return replica.descend(descent); });
+  return train(
+      replica.gradient_flops() * plan.local_steps / threads,
+      [this, descent] { return replica.descend(descent); },
+      plan.local_steps);
 }
 
 Task<> Peer::local_steps() {
@@ -175,6 +184,7 @@ Task<> Peer::end_round() {
   const Round before = round++;
   sent_parts_.clear();
   received_parts_.clear();
+  tell_round();
   pace_.count_round();
   if (plan.catch_up) pace_.catch_up(plan.peers, pace_.bearable_lag());
   const auto due = [&](Round every) { return every != 0 && round / every > before / every; };
@@ -183,21 +193,37 @@ Task<> Peer::end_round() {
   if (plan.catch_up) co_await pace_.keep(running() && exchange_.may_come_back());
 }
 
+void Peer::tell_round() {
+  const Post::Intake intake = post_.take_intake();
+  journal.round_done({.rounds = round,
+                      .now = world.now(),
+                      .spent = timesheet.spent(),
+                      .sent_bytes = world.sent_bytes(),
+                      .staleness = intake.staleness,
+                      .queue = intake.queue,
+                      .intervals = timesheet.take_intervals()});
+  timesheet.keep_intervals(journal.wants_intervals(round));
+}
+
 /// Takes no virtual time, like an evaluation. A model that is not finite must not take the place of
 /// one that was.
 Task<> Peer::checkpoint() {
   bool finite = true;
-  co_await compute(0, [&] {
+  const auto write = [&] {
     finite = replica.finite();
     if (!finite) return;
     StateWriter state;
     replica.save(state);
     journal.store(round, state.take());
-  });
+  };
+  co_await compute(0, write, Activity::checkpoint);
   if (!finite) journal.note(event::CheckpointLeftOut{round});
 }
 
 Task<> Peer::join() {
+  timesheet.begin();
+  journal.life_begun(round, world.now());
+  timesheet.keep_intervals(journal.wants_intervals(round));
   pace_.begin();
   if (plan.catch_up && (plan.fetch || pace_.begun_without_us())) co_await joining_.fetch_model();
   joining_.end();
@@ -208,6 +234,13 @@ Task<> Peer::join() {
 Task<> Peer::finish() {
   co_await parting_.leave_all();
   co_await evaluate(true);
+  journal.life_done({.now = world.now(),
+                     .spent = timesheet.spent(),
+                     .waits = timesheet.waits(),
+                     .neighbors = links_of(plan),
+                     .staleness = post_.staleness(),
+                     .sent_bytes = world.sent_bytes(),
+                     .model_bytes = post_.sent_payloads()});
 }
 
 Task<> Peer::evaluate(bool last) {
@@ -222,16 +255,20 @@ Task<> Peer::evaluate(bool last) {
                 .longest_wait = post_.longest_wait(),
                 .passed_over = pace_.passed_over(),
                 .broken_by = post_.broken_by(),
-                .model = {}};
+                .model = {},
+                .samples = static_cast<std::uint64_t>(batches_ * plan.batch),
+                .model_bytes = post_.sent_payloads()};
   loss_sum_ = 0;
   losses_ = 0;
   const std::shared_ptr<Buffer> copy = pool().acquire(replica.size() * sizeof(float));
   // No flops: looking at a fleet takes no virtual time.
-  co_await compute(0, [&] {
+  const auto look = [&] {
     replica.snapshot(Vector::x, {0, replica.size()}, *copy);
     if (plan.trains) report.evaluation = replica.evaluate();
-  });
+  };
+  co_await compute(0, look, Activity::evaluate);
   report.model = copy;
+  report.spent = timesheet.spent();
   journal.publish(std::move(report));
 }
 
@@ -242,6 +279,8 @@ void Peer::refused(PeerId from) {
 bool Peer::deliver(Message message) {
   const std::optional<std::size_t> k = find(message.from);
   if (!k) return false;
+  message.sent = world.sent_at(message);
+  timesheet.arrives(message.sent);
   switch (message.kind) {
     case Kind::goodbye:
       if (message.part != 0) roster_.leave_early(*k);

@@ -177,9 +177,10 @@ class Peer : public PeerCore, public LinkUser {
 
  private:
   /// Work that returns a loss, off the loop.
-  Task<> train(double flops, std::function<double()> work);
+  Task<> train(double flops, std::function<double()> work, double batches = 1);
   Task<> train_supplied(bool steps);
   double step_flops() const { return 2.0 * static_cast<double>(replica.size()); }
+  void tell_round();
   Task<> evaluate(bool last);
   Task<> checkpoint();
 
@@ -195,6 +196,7 @@ class Peer : public PeerCore, public LinkUser {
   double loss_sum_ = 0;
   std::uint64_t losses_ = 0;
   double pending_loss_ = 0;
+  double batches_ = 0;  ///< minibatches trained on
 };
 
 }  // namespace gv

@@ -39,6 +39,7 @@ struct Plan {
   Round evaluate_every = 0;         ///< rounds between reports; 0: only the last
   Round checkpoint_every = 0;       ///< rounds; 0: never
   std::uint32_t local_steps = 1;
+  std::uint32_t batch = 0;  ///< samples of a minibatch
   /// Metropolis weights of the edges that take part, from both ends' degrees of the moment; else
   /// W_ij whatever happens.
   bool live_degrees = false;

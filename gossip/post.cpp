@@ -1,6 +1,7 @@
 #include "gossip/post.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "optim/check.h"
 
@@ -24,6 +25,12 @@ Message Post::letter(Kind kind, std::uint64_t number, std::uint32_t part, Payloa
   m.payload = std::move(payload);
   m.round = pace_.clock();
   return m;
+}
+
+void Post::send(PeerId to, Message message) {
+  if (message.payload) sent_payloads_ += message.payload->size();
+  message.sent = self_.world.stamp();
+  self_.world.send(to, std::move(message));
 }
 
 const Channel* Post::channel(Kind kind) const {
@@ -70,9 +77,12 @@ Task<std::optional<Message>> Post::receive(Mailbox::Key key, Absence absence) {
   if (!here && !absent) {
     begin_wait(key, *k, absence);
     waiting.answer = co_await waiting;
-    end_wait();
+    end_wait(waiting.answer);
   }
-  if (waiting.answer) refused_[*k] = 0;
+  if (waiting.answer) {
+    refused_[*k] = 0;
+    count(*waiting.answer);
+  }
   if (!waiting.answer && absence == Absence::gone) say_broken(*k);
   co_return std::move(waiting.answer);
 }
@@ -82,6 +92,7 @@ bool Post::enqueue(const Channel& channel, Message message) {
   const auto waiting = std::ranges::count(queue, message.from, &Message::from);
   if (waiting >= static_cast<std::ptrdiff_t>(channel.most_waiting)) return false;
   queue.push_back(std::move(message));
+  intake_.queue = std::max(intake_.queue, queue.size());
   wake_next();
   return true;
 }
@@ -104,9 +115,14 @@ Task<Next> Post::next(Kind kind, Time deadline) {
     ++nexts_;
     watch_next(deadline, late);
     Suspend suspend{when_next_};
+    self_.timesheet.wait_begins(began);
     co_await suspend;
     ++nexts_;
-    longest_wait_ = std::max(longest_wait_, self_.world.now() - began);
+    const Time now = self_.world.now();
+    longest_wait_ = std::max(longest_wait_, now - began);
+    const Message* const first = waiting(kind) ? &queues_[kind].front() : nullptr;
+    first == nullptr ? self_.timesheet.wait_ends(now, {}, {})
+                     : self_.timesheet.wait_ends(now, self_.find(first->from), first->sent);
   }
   Next next = oldest(kind);
   next.late = late;
@@ -127,7 +143,18 @@ Next Post::oldest(Kind kind) {
   Next next{std::move(queue.front())};
   queue.pop_front();
   refused_[*self_.find(next.message->from)] = 0;
+  count(*next.message);
   return next;
+}
+
+/// A message carries its sender's clock.
+void Post::count(const Message& taken) {
+  const Round behind = pace_.clock() - std::min(pace_.clock(), taken.round);
+  intake_.staleness = std::max(intake_.staleness, behind);
+  const auto bin = static_cast<std::size_t>(
+      behind < 2 ? behind : 1 + std::bit_width(static_cast<std::uint64_t>(behind - 1)));
+  if (staleness_.size() <= bin) staleness_.resize(bin + 1);
+  ++staleness_[bin];
 }
 
 void Post::has_answered() {
@@ -156,6 +183,7 @@ void Post::begin_wait(const Mailbox::Key& key, std::size_t k, Absence absence) {
   GV_CHECK(!wait_, "the algorithm waits for one message at a time");
   const Time now = self_.world.now();
   wait_ = Wait{key, k, absence, now, now};
+  self_.timesheet.wait_begins(now);
   ++waits_;
   hurry();
   const Time most = deadline(absence);
@@ -168,8 +196,11 @@ Time Post::deadline(Absence absence) const {
   return patient ? std::max(set, 2 * self_.plan.dead_after) : set;
 }
 
-void Post::end_wait() {
-  longest_wait_ = std::max(longest_wait_, self_.world.now() - wait_->began);
+void Post::end_wait(const std::optional<Message>& answer) {
+  const Time now = self_.world.now();
+  const std::optional<Time> sent = answer ? std::optional(answer->sent) : std::nullopt;
+  self_.timesheet.wait_ends(now, wait_->k, sent);
+  longest_wait_ = std::max(longest_wait_, now - wait_->began);
   if (told_) tell_held_up(false);
   wait_.reset();
 }

@@ -35,7 +35,7 @@ class Post {
   Post(PeerCore& self, const Roster& roster, const Pace& pace);
 
   Message letter(Kind kind, std::uint64_t number, std::uint32_t part, Payload payload) const;
-  void send(PeerId to, Message message) { self_.world.send(to, std::move(message)); }
+  void send(PeerId to, Message message);
   void say_goodbye(PeerId to, std::uint64_t first_without_us) {
     const std::uint32_t early = self_.round < self_.plan.rounds ? 1 : 0;
     send(to, letter(Kind::goodbye, first_without_us, early, nullptr));
@@ -100,6 +100,16 @@ class Post {
   std::optional<PeerId> broken_by() const { return broken_by_; }
   Time longest_wait() const { return longest_wait_; }
 
+  /// What the algorithm took.
+  struct Intake {
+    Round staleness = 0;    ///< by how many rounds the sender was behind, at the most
+    std::size_t queue = 0;  ///< messages that waited on a channel that keeps a queue, at the most
+  };
+  Intake take_intake() { return std::exchange(intake_, {}); }  ///< since it was last asked for
+  /// How many messages were 0, 1, 2, 3-4, 5-8, ... rounds behind.
+  const std::vector<std::uint64_t>& staleness() const { return staleness_; }
+  std::uint64_t sent_payloads() const { return sent_payloads_; }  ///< bytes
+
  private:
   struct Wait {
     Mailbox::Key key;
@@ -120,7 +130,8 @@ class Post {
   void ask(const Mailbox::Key& key);
   Time deadline(Absence absence) const;
   void begin_wait(const Mailbox::Key& key, std::size_t k, Absence absence);
-  void end_wait();
+  void end_wait(const std::optional<Message>& answer);
+  void count(const Message& taken);
   void watch(Time delay);
   void check_deadline(Time late);
   void tell_held_up(bool held_up);
@@ -148,6 +159,9 @@ class Post {
   bool watching_ = false;    ///< a deadline's timer runs
   bool stopping_ = false;
   Time longest_wait_{0};
+  Intake intake_;
+  std::vector<std::uint64_t> staleness_;
+  std::uint64_t sent_payloads_ = 0;
   std::optional<PeerId> broken_by_;
 };
 

@@ -93,8 +93,9 @@ Task<> serve_samples(Peer& me) {
     const PeerId from = next.message->from;
     const std::uint64_t number = next.message->number;
     Payload samples;
-    co_await me.compute(static_cast<double>(me.plan.setup->most_samples_bytes),
-                        [&] { samples = me.plan.samples_for(from, number); });
+    const auto pack = [&] { samples = me.plan.samples_for(from, number); };
+    co_await me.compute(
+        static_cast<double>(me.plan.setup->most_samples_bytes), pack, Activity::compute);
     if (samples) me.send(from, Kind::samples, samples, 0, number);
     asked[from] = number;
     while (me.running() && me.round < slowest(me, asked)) co_await me.end_round();

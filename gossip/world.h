@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -9,13 +8,6 @@
 #include "gossip/message.h"
 
 namespace gv {
-
-/// Since the world began; real or virtual.
-using Time = std::chrono::nanoseconds;
-
-inline double in_seconds(Time time) {
-  return std::chrono::duration<double>(time).count();
-}
 
 /// The two lanes of a peer's arithmetic. In each lane one job runs at a time, in the order of the
 /// calls; jobs of different lanes may run at the same time. Whatever writes x runs at home. Only
@@ -34,6 +26,11 @@ class World {
   /// Delivers to a neighbour, in order per ordered pair; never blocks. What cannot be delivered now
   /// is kept for when the neighbour is back.
   virtual void send(PeerId to, Message message) = 0;
+  /// now() by a clock that all processes of the machine share, as messages carry it
+  /// (Message::sent).
+  virtual Time stamp() const { return now(); }
+  /// When a message that has come was sent, by now(), as far as it can be known; not after now().
+  virtual Time sent_at(const Message& message) { return message.sent; }
   virtual void after(Time delay, std::function<void()> f) = 0;
   /// Runs `job` in its lane, then `done` on the loop. `flops` is the work, for a virtual clock; 0:
   /// the job takes no virtual time of its own, but it waits for the jobs before it.

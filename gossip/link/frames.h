@@ -21,6 +21,7 @@ struct Hello {
   Round clock = 0;             ///< Peer::clock
   /// Where it gives its memory to processes of its own machine; empty: nowhere.
   std::string door = {};
+  std::uint64_t machine = 0;  ///< whose clock it reads; 0: it does not say
 };
 
 /// Sent in place of a Hello: why the connection is refused. Shown to the user on both sides.

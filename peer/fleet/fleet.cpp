@@ -68,6 +68,7 @@ class FleetReader : Readers {
     read_checkpoint(top.take("checkpoint"));
     fleet_.faults = read_faults(source_, top.take("faults"), fleet_.size());
     read_launch(top.take("launch"));
+    set(top.take("record"), fleet_.record, flag());
     read_output(top.take("output"));
     top.finish();
     stop_on_errors();

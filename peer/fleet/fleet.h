@@ -126,6 +126,7 @@ struct Fleet {
   std::string output_dir;               ///< with the fleet's name in the place of {name}
   Time grace{std::chrono::seconds(8)};  ///< launch.grace
   bool restart = false;                 ///< launch.restart: on-failure
+  bool record = true;                   ///< each peer writes down where its time goes
   std::string digest;  ///< 32 hex digits of XXH3-128 over the resolved, sorted values: the identity
                        ///< of the run
 

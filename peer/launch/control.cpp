@@ -24,6 +24,13 @@ Reported parse_report(const JsonValue& json) {
   r.sent_bytes = json_integer<std::uint64_t>(json, "sent_bytes");
   r.longest_wait = Time{json_integer<std::int64_t>(json, "longest_wait_ns")};
   r.passed_over = json_integer<Round>(json, "passed_over");
+  const JsonValue& spent = json_member(json, "spent_ns");
+  for (std::size_t a = 0; a < activities; ++a)
+    r.spent.at[a] =
+        Time{json_integer<std::int64_t>(spent, std::string(name_of(static_cast<Activity>(a))))};
+  r.spent.hidden_wire = Time{json_integer<std::int64_t>(json, "hidden_wire_ns")};
+  r.samples = json_integer<std::uint64_t>(json, "samples");
+  r.model_bytes = json_integer<std::uint64_t>(json, "model_bytes");
   if (json_member(json, "broken_by").kind != JsonValue::Kind::null)
     r.broken_by = json_integer<PeerId>(json, "broken_by");
   return says;
@@ -55,6 +62,9 @@ std::string line(const Progress& says) {
 }
 std::string line(const Reported& says) {
   const Report& r = says.report;
+  Json spent = Json::object();
+  for (std::size_t a = 0; a < activities; ++a)
+    spent.add(name_of(static_cast<Activity>(a)), r.spent.at[a].count());
   const auto& accuracy = r.evaluation.accuracy;
   return Json{{"event", "report"},
               {"peer", r.peer},
@@ -69,7 +79,11 @@ std::string line(const Reported& says) {
               {"sent_bytes", r.sent_bytes},
               {"longest_wait_ns", r.longest_wait.count()},
               {"passed_over", r.passed_over},
-              {"broken_by", r.broken_by}}
+              {"broken_by", r.broken_by},
+              {"spent_ns", spent},
+              {"hidden_wire_ns", r.spent.hidden_wire.count()},
+              {"samples", r.samples},
+              {"model_bytes", r.model_bytes}}
       .dump();
 }
 std::string line(const Addresses& says) {

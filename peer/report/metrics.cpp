@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "peer/record/recorder.h"
+
 namespace gv {
 namespace {
 
@@ -32,6 +34,15 @@ void add_models(Json& line, const FleetRecord& r) {
                {"consensus", r.consensus}});
 }
 
+/// Where the time and the bytes of all peers together went.
+void add_costs(Json& line, const FleetRecord& r) {
+  line.update({{"training_seconds", in_seconds(r.training_time)},
+               {"samples", r.samples},
+               {"states", spent_json(r.spent)},
+               {"hidden_wire", in_seconds(r.spent.hidden_wire)},
+               {"bytes", Json{{"model", r.model_bytes}, {"other", r.sent_bytes - r.model_bytes}}}});
+}
+
 }  // namespace
 
 std::string evaluate_line(const FleetRecord& r) {
@@ -42,6 +53,7 @@ std::string evaluate_line(const FleetRecord& r) {
             {"train_loss", r.train_loss}};
   add_models(line, r);
   line["sent_bytes"] = r.sent_bytes;
+  add_costs(line, r);
   return line.dump();
 }
 
@@ -54,6 +66,7 @@ Json summary_json(const FleetRecord& r, PeerId lost, double seconds, const Final
                {"passed_over", by_peer(r.passed_over)},
                {"params_hash", hashes.params},
                {"model_hash", hashes.model}});
+  add_costs(line, r);
   return line;
 }
 

@@ -311,6 +311,7 @@ Plan Assembly::plan(PeerId i) const {
           .evaluate_every = evaluate_every,
           .checkpoint_every = fleet.checkpoint.every,
           .local_steps = fleet.local_steps,
+          .batch = i < fleet.trainers() ? fleet.peers[i].batch : 0,
           .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
           .catch_up = catch_up,
           .successors = catch_up || (algorithm->succeeds && fleet.data_servers == 0),

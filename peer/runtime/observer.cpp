@@ -123,9 +123,15 @@ FleetRecord Observer::look(const Reports& reports, Time now) {
   record.peers = static_cast<PeerId>(n);
   record.time = now;
   record.mean = evaluator_->evaluate(mean);
+  Time looking{0};
   for (const auto& [peer, report] : reports) {
     record.round = std::max(record.round, report.round);
     record.sent_bytes += report.sent_bytes;
+    record.model_bytes += report.model_bytes;
+    record.samples += report.samples;
+    record.spent += report.spent;
+    looking =
+        std::max(looking, report.spent[Activity::evaluate] + report.spent[Activity::checkpoint]);
     record.longest_wait[peer] = report.longest_wait;
     if (!report.trains) continue;
     record.train_loss += report.train_loss / n;
@@ -137,6 +143,7 @@ FleetRecord Observer::look(const Reports& reports, Time now) {
     record.accuracy_min = std::min(record.accuracy_min.value_or(accuracy), accuracy);
     record.accuracy_max = std::max(record.accuracy_max.value_or(accuracy), accuracy);
   }
+  record.training_time = std::max(Time{0}, now - looking);
   return record;
 }
 

@@ -25,6 +25,11 @@ struct FleetRecord {
   std::uint64_t sent_bytes = 0;                      ///< by all peers, on the wire
   std::map<PeerId, Time> longest_wait;               ///< of each peer, for a neighbour's half
   std::map<PeerId, Round> passed_over;               ///< rounds that each peer took no part in
+  Spent spent;                                       ///< by all peers
+  /// `time` without evaluations and checkpoints: without what the peer that spent most on them did.
+  Time training_time{0};
+  std::uint64_t samples = 0;      ///< trained on by all peers
+  std::uint64_t model_bytes = 0;  ///< of sent_bytes: payloads
 };
 
 /// XXH3-128 of what a run ended with; 32 hex digits each.

@@ -6,6 +6,7 @@
 
 #include "gossip/journal.h"
 #include "peer/checkpoint/checkpoint_store.h"
+#include "peer/record/life_record.h"
 #include "peer/runtime/ledger.h"
 #include "peer/tcp/tcp_world.h"
 
@@ -17,12 +18,19 @@ struct TcpJournal : Journal {
   std::function<void(const std::string&)> log;  ///< one line, no newline
   CheckpointStore* checkpoints = nullptr;       ///< null: none are kept
   LedgerFile* ledger = nullptr;                 ///< null: none is kept
+  LifeRecord* record = nullptr;                 ///< null: none is kept
   const TcpWorld* world = nullptr;              ///< knows which process a neighbour is
 
   void publish(Report report) override { on_report(std::move(report)); }
   void store(Round round, std::vector<std::byte> state) override;
   void settled(const Settlement& settlement) override;
   void note(const PeerEvent& event) override { log(to_text(event)); }
+  bool wants_intervals(Round rounds) const override {
+    return record != nullptr && record->recorder().wants_intervals(rounds);
+  }
+  void life_begun(Round rounds, Time now) override;
+  void round_done(RoundDone round) override;
+  void life_done(const LifeDone& life) override;
 };
 
 }  // namespace gv

@@ -75,7 +75,7 @@ TcpPeer::TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options)
       replica_(choose_replica(fleet.replica(id), options.parts)) {
   Plan plan = fleet.plan(id);
   TcpOptions tcp = tcp_options(fleet, plan, options);
-  if (!options.folder.empty()) keep_books(tcp.links.self, options.folder);
+  if (!options.folder.empty()) keep_books(tcp.links.self, plan, options.folder);
   const std::optional<Checkpoint> past = beginning(options);
   plan.rejoins = options.rejoin;
   plan.fetch = options.rejoin && !past;
@@ -93,7 +93,7 @@ TcpPeer::TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options)
   options.log(fmt::format("goes on from the checkpoint of round {}", past->round));
 }
 
-void TcpPeer::keep_books(const Hello& self, const std::string& folder) {
+void TcpPeer::keep_books(const Hello& self, const Plan& plan, const std::string& folder) {
   disk_ = std::make_unique<PosixDisk>();
   checkpoints_ = std::make_unique<CheckpointStore>(*disk_,
                                                    folder + "/checkpoints",
@@ -102,6 +102,11 @@ void TcpPeer::keep_books(const Hello& self, const std::string& folder) {
                                                    self.peer,
                                                    fleet_.fleet.checkpoint.keep);
   journal_.checkpoints = checkpoints_.get();
+  if (fleet_.fleet.record) {
+    record_ = std::make_unique<LifeRecord>(
+        folder, self.peer, links_of(plan), rows_for(fleet_.fleet.size()));
+    journal_.record = record_.get();
+  }
   if (!fleet_.fleet.faults.ledger) return;
   ledger_ = std::make_unique<LedgerFile>(folder, self.peer, self.incarnation);
   journal_.ledger = ledger_.get();

@@ -56,7 +56,7 @@ class TcpPeer {
   void ask(std::function<void(Round)> f);
 
  private:
-  void keep_books(const Hello& self, const std::string& folder);
+  void keep_books(const Hello& self, const Plan& plan, const std::string& folder);
   std::optional<Checkpoint> beginning(const TcpPeerOptions& options);
   void tell_progress();
 
@@ -67,6 +67,7 @@ class TcpPeer {
   std::unique_ptr<Disk> disk_;
   std::unique_ptr<CheckpointStore> checkpoints_;
   std::unique_ptr<LedgerFile> ledger_;
+  std::unique_ptr<LifeRecord> record_;
   TcpJournal journal_;
   std::unique_ptr<TcpWorld> world_;
   PeerBody body_;

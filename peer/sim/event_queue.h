@@ -12,7 +12,7 @@
 namespace gv {
 
 /// What happens at a time: large enough for a message and whom it comes to.
-using Event = InplaceFunction<80>;
+using Event = InplaceFunction<88>;
 
 /// An event that waits for its time.
 struct Waiting {

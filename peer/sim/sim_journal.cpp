@@ -30,7 +30,14 @@ void SimJournal::store(Round round, std::vector<std::byte> state) {
   if (shared_.on_store) shared_.on_store(id_, round, std::move(state));
 }
 
+void SimJournal::life_done(const LifeDone& life) {
+  if (!recorder_) return;
+  recorder_->life_done(life);
+  shared_.on_life(*recorder_, life_);
+}
+
 void SimJournal::settled(const Settlement& settlement) {
+  if (recorder_) recorder_->settled(settlement);
   if (shared_.audit == nullptr) return;
   const auto with = shared_.faults->network().life_of_neighbor(id_, settlement.with);
   const Peer& self = *shared_.peers[id_];

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "gossip/journal.h"
+#include "peer/record/recorder.h"
 #include "peer/sim/sim_world.h"
 
 namespace gv {
@@ -13,12 +15,24 @@ namespace gv {
 class SimJournal : public Journal {
  public:
   SimJournal(SimShared& shared, PeerId id, std::uint64_t life)
-      : shared_(shared), id_(id), life_(life) {}
+      : shared_(shared), id_(id), life_(life) {
+    if (shared.on_life) recorder_ = std::make_unique<Recorder>(id, shared.record_rows);
+  }
 
   void publish(Report report) override;
   void store(Round round, std::vector<std::byte> state) override;
   void settled(const Settlement& settlement) override;
   void note(const PeerEvent& event) override;
+  bool wants_intervals(Round rounds) const override {
+    return recorder_ && recorder_->wants_intervals(rounds);
+  }
+  void life_begun(Round rounds, Time now) override {
+    if (recorder_) recorder_->life_begun(rounds, now);
+  }
+  void round_done(RoundDone round) override {
+    if (recorder_) recorder_->round_done(round);
+  }
+  void life_done(const LifeDone& life) override;
 
  private:
   void tell(Report report);
@@ -26,6 +40,7 @@ class SimJournal : public Journal {
   SimShared& shared_;
   PeerId id_;
   std::uint64_t life_;
+  std::unique_ptr<Recorder> recorder_;  ///< where somebody wants it
 };
 
 }  // namespace gv

@@ -8,6 +8,7 @@
 
 #include "gossip/peer.h"
 #include "peer/network/shaper.h"
+#include "peer/record/recorder.h"
 #include "peer/runtime/observer.h"
 #include "peer/sim/rows.h"
 #include "peer/wire/frame_reader.h"
@@ -43,6 +44,9 @@ struct SimShared {
   Audit* audit = nullptr;    ///< with faults
   /// Keeps a checkpoint; null: nowhere. May be called from several threads.
   std::function<void(PeerId, Round, std::vector<std::byte> state)> on_store;
+  /// Where each life of a peer spent its time, at its end; null: nobody asks. From several threads.
+  std::function<void(const Recorder&, std::uint64_t life)> on_life;
+  std::size_t record_rows = 0;  ///< for each
 };
 
 /// World in virtual time. Links are FIFO per ordered pair, as TCP is; when a message arrives, the

@@ -31,6 +31,8 @@ class Simulation {
     shared_.bounds = frame_bounds(fleet);
     shared_.observer = &observer;
     shared_.finished.assign(n, false);
+    shared_.on_life = options.on_life;
+    shared_.record_rows = rows_for(n);
     last_job_.assign(n, none);
     std::vector<std::unique_ptr<Replica>> replicas(n);
     workers_.run(n, [&](std::size_t i) { replicas[i] = make_replica(static_cast<PeerId>(i)); });

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "peer/checkpoint/checkpoint.h"
+#include "peer/record/recorder.h"
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/observer.h"
 #include "peer/runtime/peer_parts.h"
@@ -47,6 +48,8 @@ struct SimulationOptions {
   LinkParts links{};  ///< the tests' own, with faults
   /// Where peer i's state after a round goes, from several threads; null: nowhere.
   std::function<void(PeerId, Round, std::vector<std::byte> state)> on_store;
+  /// Where each life of a peer spent its time, at its end, from several threads; null: nobody asks.
+  std::function<void(const Recorder&, std::uint64_t life)> on_life;
   std::vector<Checkpoint> resume;  ///< by peer; empty: from the beginning
   int threads = 0;  ///< for the gradients of one instant; 0: all cores. Changes no bit
   /// Makes peer i's replica; null: the fleet's own, on the CPU.

@@ -141,6 +141,8 @@ void TcpWorldImpl::admit(ConnectionId id, PeerId neighbor, const Hello& theirs) 
   Connection& connection = connections_.at(id);
   connection.neighbor = neighbor;
   connection.stream->set_bounds(options_.bounds);
+  const std::uint64_t machine = options_.links.self.machine;
+  clocks_[neighbor] = NeighborClock(machine != 0 && machine == theirs.machine);
   if (!shared_) return;
   shared_->met(neighbor, theirs);
   connection.stream->set_borrow([this, neighbor, process = theirs.incarnation](

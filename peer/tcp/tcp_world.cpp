@@ -35,6 +35,7 @@ std::string failure_of(const std::function<void()>& job) {
 }  // namespace
 
 TcpWorldImpl::TcpWorldImpl(TcpOptions options) : options_(std::move(options)) {
+  options_.links.self.machine = machine_id();
   if (options_.emulate)
     shaper_.emplace(*options_.emulate, options_.links.self.peer, options_.emulation_seed, host_lag);
   if (!options_.share || options_.emulate || options_.links.neighbors.empty()) return;
@@ -100,6 +101,11 @@ JobCount TcpWorldImpl::work() const {
 void TcpWorldImpl::send(PeerId to, Message message) {
   sent_bytes_ += wire::frame_bytes(message);
   links_->send(to, std::move(message), now());
+}
+
+Time TcpWorldImpl::sent_at(const Message& message) {
+  const Time began = began_.time_since_epoch();
+  return clocks_[message.from].sent_at(message.sent, stamp()) - began;
 }
 
 /// One payload goes to several neighbours, one after the other.

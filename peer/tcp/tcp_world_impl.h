@@ -20,6 +20,7 @@
 #include "gossip/link/link_layer.h"
 #include "peer/network/shaper.h"
 #include "peer/tcp/compute_thread.h"
+#include "peer/tcp/neighbor_clock.h"
 #include "peer/tcp/shared_edges.h"
 #include "peer/tcp/tcp_connection.h"
 #include "peer/tcp/tcp_world.h"
@@ -49,6 +50,8 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
 
   Time now() const override { return Clock::now() - began_; }
   void send(PeerId to, Message message) override;
+  Time stamp() const override { return Clock::now().time_since_epoch(); }
+  Time sent_at(const Message& message) override;
   void after(Time delay, std::function<void()> f) override;
   /// Short work is done on the loop when nothing is before it in its lane.
   void offload(Lane lane,
@@ -115,6 +118,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   std::map<PeerId, PeerAddress> addresses_;
   std::map<ConnectionId, std::shared_ptr<tcp::socket>> connecting_;
   std::map<ConnectionId, Connection> connections_;
+  std::map<PeerId, NeighborClock> clocks_;
   std::optional<LinkLayer> links_;
   std::optional<Shaper> shaper_;
   std::unique_ptr<SharedEdges> shared_;  ///< null: payloads are always sent

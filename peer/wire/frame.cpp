@@ -63,6 +63,7 @@ proto::Header header_of(const Hello& h) {
   hello.set_received(h.received);
   hello.set_clock(h.clock);
   hello.set_door(h.door);
+  hello.set_machine(h.machine);
   return header;
 }
 
@@ -94,6 +95,7 @@ proto::Header header_of(const NumberedMessage& numbered) {
   message.set_ack(numbered.ack);
   message.set_round(m.round);
   message.set_degree(m.degree);
+  message.set_sent(static_cast<std::uint64_t>(m.sent.count()));
   return header;
 }
 
@@ -106,7 +108,8 @@ Hello read(const proto::Hello& h) {
           .neighbor_incarnation = h.neighbor_incarnation(),
           .received = h.received(),
           .clock = h.clock(),
-          .door = h.door()};
+          .door = h.door(),
+          .machine = h.machine()};
 }
 
 Heartbeat read(const proto::Heartbeat& h) {
@@ -120,7 +123,8 @@ NumberedMessage read(const proto::Message& m) {
                       .part = m.part(),
                       .payload = {},
                       .round = m.round(),
-                      .degree = m.degree()},
+                      .degree = m.degree(),
+                      .sent = Time{static_cast<std::int64_t>(m.sent())}},
           .number = m.number(),
           .ack = m.ack()};
 }
@@ -239,7 +243,7 @@ std::string protobuf_version() {
 }
 
 std::uint64_t frame_bytes(const Message& m) {
-  constexpr std::uint64_t numbers = 2 * (1 + sizeof(std::uint64_t));
+  constexpr std::uint64_t numbers = 3 * (1 + sizeof(std::uint64_t));  // number, ack, sent
   const std::uint64_t message = numbers + field_bytes(static_cast<std::uint64_t>(m.kind)) +
                                 field_bytes(m.from) + field_bytes(m.number) + field_bytes(m.part) +
                                 field_bytes(m.round) + field_bytes(m.degree);

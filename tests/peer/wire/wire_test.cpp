@@ -45,7 +45,8 @@ TEST(Frame, RoundTrips) {
                     .kind = kind,
                     .number = 123'456'789'012,
                     .part = 300,
-                    .payload = kind == Kind::goodbye ? nullptr : payload(40)};
+                    .payload = kind == Kind::goodbye ? nullptr : payload(40),
+                    .sent = Time{123'456'789'012'345}};
     Frame back;
     const auto frame = whole_frame(m);
     ASSERT_EQ(judge(frame, 40, back), "");
@@ -56,6 +57,7 @@ TEST(Frame, RoundTrips) {
     EXPECT_EQ(numbered.message.kind, kind);
     EXPECT_EQ(numbered.message.number, 123'456'789'012U);
     EXPECT_EQ(numbered.message.part, 300U);
+    EXPECT_EQ(numbered.message.sent, m.sent);
     EXPECT_EQ(frame.size(), frame_bytes(m));
   }
   const Hello hello{.fleet = "abc",
@@ -65,12 +67,14 @@ TEST(Frame, RoundTrips) {
                     .peers = 8,
                     .neighbor_incarnation = 98,
                     .received = 17,
-                    .clock = 5};
+                    .clock = 5,
+                    .machine = 77};
   Frame back;
   ASSERT_EQ(judge(encode(hello), 0, back), "");
   EXPECT_EQ(std::get<Hello>(back).incarnation, 99U);
   EXPECT_EQ(std::get<Hello>(back).model, "d\xff");
   EXPECT_EQ(std::get<Hello>(back).clock, 5U);
+  EXPECT_EQ(std::get<Hello>(back).machine, 77U);
   ASSERT_EQ(judge(encode(Refusal{"another fleet"}), 0, back), "");
   EXPECT_EQ(std::get<Refusal>(back).reason, "another fleet");
 }

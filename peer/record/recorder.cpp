@@ -1,0 +1,143 @@
+#include "peer/record/recorder.h"
+
+#include <algorithm>
+#include <span>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "graph/formats/npy_matrix.h"
+#include "peer/checkpoint/posix_disk.h"
+
+namespace gv {
+namespace {
+
+constexpr std::size_t round_columns = 4 + activities + 3;
+
+std::vector<double> values_of(const RoundRow& row) {
+  std::vector<double> values{
+      static_cast<double>(row.first), static_cast<double>(row.rounds), in_seconds(row.begin)};
+  for (const Time time : row.spent.at) values.push_back(in_seconds(time));
+  values.push_back(in_seconds(row.spent.hidden_wire));
+  values.push_back(static_cast<double>(row.bytes));
+  values.push_back(static_cast<double>(row.staleness));
+  values.push_back(static_cast<double>(row.queue));
+  return values;
+}
+
+NpyMatrix rounds_of(const Recorder& recorder) {
+  NpyMatrix matrix{.rows = recorder.rounds().rows().size(),
+                   .columns = round_columns,
+                   .single_precision = false,
+                   .values = {}};
+  for (const RoundRow& row : recorder.rounds().rows())
+    for (const double value : values_of(row)) matrix.values.push_back(value);
+  return matrix;
+}
+
+NpyMatrix moments_of(const Recorder& recorder, const std::vector<PeerId>& neighbors) {
+  NpyMatrix matrix{
+      .rows = recorder.moments().size(), .columns = 5, .single_precision = false, .values = {}};
+  for (const auto& [round, interval] : recorder.moments()) {
+    const double with =
+        interval.neighbor ? static_cast<double>(neighbors.at(*interval.neighbor)) : -1;
+    for (const double value : {static_cast<double>(round),
+                               static_cast<double>(interval.activity),
+                               in_seconds(interval.begin),
+                               in_seconds(interval.end),
+                               with})
+      matrix.values.push_back(value);
+  }
+  return matrix;
+}
+
+Json totals_json(const Recorder& recorder, const std::optional<ProcessUse>& use) {
+  const LifeDone& life = *recorder.life();
+  Json neighbours = Json::object();
+  for (std::size_t k = 0; k < life.neighbors.size(); ++k) {
+    const PeerId peer = life.neighbors[k];
+    const auto exchanges = recorder.exchanges().find(peer);
+    neighbours.add(
+        std::to_string(peer),
+        Json{{"late", in_seconds(life.waits[k].late)},
+             {"wire", in_seconds(life.waits[k].wire)},
+             {"longest_wait", in_seconds(life.waits[k].longest)},
+             {"exchanges", exchanges == recorder.exchanges().end() ? 0 : exchanges->second}});
+  }
+  Json json{
+      {"schema", "grapevine.totals/1"},
+      {"peer", recorder.peer()},
+      {"seconds", in_seconds(life.spent.total())},
+      {"states", spent_json(life.spent)},
+      {"hidden_wire", in_seconds(life.spent.hidden_wire)},
+      {"neighbours", neighbours},
+      {"bytes", Json{{"model", life.model_bytes}, {"other", life.sent_bytes - life.model_bytes}}},
+      {"staleness", Json(life.staleness)}};
+  if (use) {
+    json["cpu_seconds"] = use->cpu_seconds;
+    json["peak_memory_bytes"] = use->peak_memory_bytes;
+  }
+  return json;
+}
+
+void write_whole(const std::string& path, std::string_view bytes) {
+  PosixDisk disk;
+  const std::string temporary = path + ".tmp";
+  Verdict wrong = disk.write(temporary, std::as_bytes(std::span(bytes)));
+  if (wrong.empty()) wrong = disk.rename(temporary, path);
+  if (!wrong.empty()) throw std::runtime_error(fmt::format("{}: {}", path, wrong));
+}
+
+}  // namespace
+
+std::size_t rows_for(PeerId peers) {
+  constexpr std::size_t most_bytes = std::size_t{64} << 20;
+  constexpr std::size_t most_rows = 1024;
+  const std::size_t fit = most_bytes / (round_columns * sizeof(double)) / std::max(peers, 1U);
+  return std::clamp<std::size_t>(fit, 2, most_rows);
+}
+
+ProcessUse use_of_this_process() {
+  rusage use{};
+  if (::getrusage(RUSAGE_SELF, &use) != 0) return {};
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return {.cpu_seconds = seconds(use.ru_utime) + seconds(use.ru_stime),
+          .peak_memory_bytes = static_cast<std::uint64_t>(use.ru_maxrss) * 1024};
+}
+
+void Recorder::round_done(const RoundDone& round) {
+  rows_.add(round);
+  for (const Interval& interval : round.intervals) {
+    if (!room_for_moments()) break;
+    moments_.push_back({round.rounds - 1, interval});
+  }
+}
+
+void Recorder::settled(const Settlement& settlement) {
+  if (settlement.part == 0) ++exchanges_[settlement.with];
+}
+
+Json spent_json(const Spent& spent) {
+  Json json = Json::object();
+  for (std::size_t a = 0; a < activities; ++a)
+    json.add(std::string(name_of(static_cast<Activity>(a))), in_seconds(spent.at[a]));
+  return json;
+}
+
+void write_record(const Recorder& recorder,
+                  const std::vector<PeerId>& neighbors,
+                  const std::string& folder,
+                  std::uint64_t life,
+                  const std::optional<ProcessUse>& use) {
+  write_whole(fmt::format("{}/rounds.{}.npy", folder, life), npy_bytes(rounds_of(recorder)));
+  write_whole(fmt::format("{}/moments.{}.npy", folder, life),
+              npy_bytes(moments_of(recorder, neighbors)));
+  if (recorder.life())
+    write_whole(folder + "/totals.json", totals_json(recorder, use).dump() + "\n");
+}
+
+}  // namespace gv

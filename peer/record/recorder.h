@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gossip/journal.h"
+#include "peer/json/json.h"
+#include "peer/record/moments.h"
+#include "peer/record/round_rows.h"
+
+namespace gv {
+
+/// So many rows of rounds may each peer of a fleet of `peers` keep: 64 MiB for all together.
+std::size_t rows_for(PeerId peers);
+
+/// What a process used of its machine; nothing of a simulated peer.
+struct ProcessUse {
+  double cpu_seconds = 0;
+  std::uint64_t peak_memory_bytes = 0;
+};
+ProcessUse use_of_this_process();
+
+/// Keeps where one life of a peer spent its time, in bounded memory: rows of rounds, every interval
+/// of some rounds, and totals. Takes what a Journal is told; one thread at a time.
+class Recorder {
+ public:
+  Recorder(PeerId peer, std::size_t most_rows) : peer_(peer), rows_(most_rows) {}
+
+  bool wants_intervals(Round rounds) const { return is_kept_whole(rounds) && room_for_moments(); }
+  void life_begun(Round rounds, Time now) { rows_.begin(rounds, now); }
+  void round_done(const RoundDone& round);
+  void settled(const Settlement& settlement);
+  void life_done(const LifeDone& life) { life_ = life; }
+
+  PeerId peer() const { return peer_; }
+  const RoundRows& rounds() const { return rows_; }
+  const std::vector<Moment>& moments() const { return moments_; }
+  /// After life_done().
+  const std::optional<LifeDone>& life() const { return life_; }
+  const std::map<PeerId, std::uint64_t>& exchanges() const { return exchanges_; }
+
+ private:
+  static constexpr std::size_t most_moments = 16'384;
+  bool room_for_moments() const { return moments_.size() < most_moments; }
+
+  PeerId peer_;
+  RoundRows rows_;
+  std::vector<Moment> moments_;
+  std::map<PeerId, std::uint64_t> exchanges_;  ///< settled, by neighbour
+  std::optional<LifeDone> life_;
+};
+
+/// {"compute":..,"mix":..,...}: seconds.
+Json spent_json(const Spent& spent);
+
+/// Writes rounds.LIFE.npy and moments.LIFE.npy into `folder`, and totals.json once the life is
+/// done; `neighbors`: of the peer, ascending. Each is whole or the one before. Throws
+/// std::runtime_error with the path.
+///   rounds   float64 (rows, 15): first round, rounds, begin, the eight activities, hidden wire
+///   (all
+///            in seconds), bytes, greatest staleness, longest queue
+///   moments  float64 (rows, 5): round, activity, begin, end, neighbour waited for or -1
+void write_record(const Recorder& recorder,
+                  const std::vector<PeerId>& neighbors,
+                  const std::string& folder,
+                  std::uint64_t life,
+                  const std::optional<ProcessUse>& use);
+
+}  // namespace gv

@@ -1,0 +1,126 @@
+#include "gossip/timesheet.h"
+
+#include "tests/gossip/one_peer.h"
+
+namespace gv {
+namespace {
+
+class Sheet : public testing::Test {
+ protected:
+  void SetUp() override {
+    sheet.keep_intervals(true);
+    sheet.begin();
+  }
+  void pass(int time) { world.clock += Time{time}; }
+  int spent(Activity activity) const { return static_cast<int>(sheet.spent()[activity].count()); }
+
+  StillWorld world;
+  Timesheet sheet{world, 2};
+};
+
+TEST_F(Sheet, JobsCountInTheOrderInWhichTheyWereOffered) {
+  pass(3);
+  sheet.job_offered(Activity::compute);
+  pass(10);
+  sheet.job_offered(Activity::mix);  // waits behind the gradient
+  pass(20);
+  sheet.job_done();
+  pass(5);
+  sheet.job_done();
+  pass(2);
+  EXPECT_EQ(spent(Activity::other), 5);
+  EXPECT_EQ(spent(Activity::compute), 30);
+  EXPECT_EQ(spent(Activity::mix), 5);
+  EXPECT_EQ(sheet.spent().total(), world.clock);
+}
+
+TEST_F(Sheet, AWaitIsLatenessUntilTheMessageWasSentAndWireFromThen) {
+  sheet.wait_begins(world.clock);
+  pass(50);
+  EXPECT_EQ(spent(Activity::late), 50) << "nobody knows better yet";
+  sheet.wait_ends(world.clock, 1, Time{30});
+  EXPECT_EQ(spent(Activity::late), 30);
+  EXPECT_EQ(spent(Activity::wire), 20);
+  EXPECT_EQ(sheet.waits()[1].late, Time{30});
+  EXPECT_EQ(sheet.waits()[1].wire, Time{20});
+  EXPECT_EQ(sheet.waits()[1].longest, Time{50});
+  EXPECT_EQ(sheet.waits()[0].longest, Time{0});
+  const std::vector<Interval> kept = sheet.take_intervals();
+  ASSERT_EQ(kept.size(), 2U);
+  EXPECT_EQ(kept[0].activity, Activity::late);
+  EXPECT_EQ(kept[0].end, Time{30});
+  EXPECT_EQ(kept[1].neighbor, 1U);
+  EXPECT_EQ(kept[1].end, Time{50});
+  EXPECT_TRUE(sheet.take_intervals().empty());
+}
+
+TEST_F(Sheet, AWaitWithoutAMessageIsAllLateness) {
+  sheet.wait_begins(world.clock);
+  pass(40);
+  sheet.wait_ends(world.clock, 0, {});
+  EXPECT_EQ(spent(Activity::late), 40);
+  EXPECT_EQ(spent(Activity::wire), 0);
+}
+
+TEST_F(Sheet, WhatWasSentBeforeTheWaitIsWireAlone) {
+  pass(100);
+  sheet.wait_begins(world.clock);
+  pass(10);
+  sheet.wait_ends(world.clock, 0, Time{60});
+  EXPECT_EQ(spent(Activity::late), 0);
+  EXPECT_EQ(spent(Activity::wire), 10);
+  EXPECT_EQ(sheet.spent().hidden_wire, Time{40}) << "the part of the way before the wait";
+}
+
+TEST_F(Sheet, WorkDuringAWaitIsWork) {
+  sheet.wait_begins(world.clock);
+  pass(10);
+  sheet.job_offered(Activity::mix);  // somebody asked for our model
+  pass(7);
+  sheet.job_done();
+  pass(3);
+  sheet.wait_ends(world.clock, 0, Time{18});
+  EXPECT_EQ(spent(Activity::late), 11);
+  EXPECT_EQ(spent(Activity::mix), 7);
+  EXPECT_EQ(spent(Activity::wire), 2);
+}
+
+TEST_F(Sheet, TheWayOfAMessageIsHiddenWhereNobodyWaits) {
+  pass(100);
+  sheet.arrives(Time{70});
+  EXPECT_EQ(sheet.spent().hidden_wire, Time{30});
+  sheet.wait_begins(world.clock);
+  sheet.arrives(Time{70});
+  EXPECT_EQ(sheet.spent().hidden_wire, Time{30});
+  sheet.arrives(Time{1000});  // a stamp that lies
+  EXPECT_EQ(sheet.spent().hidden_wire, Time{30});
+}
+
+TEST_F(Sheet, AClockThatIsSetBackTakesNothingAway) {
+  pass(100);
+  sheet.job_offered(Activity::compute);
+  world.clock = Time{40};
+  sheet.job_done();
+  pass(10);
+  EXPECT_EQ(spent(Activity::compute), 0);
+  EXPECT_EQ(spent(Activity::other), 110);
+}
+
+TEST_F(Sheet, StampsOutsideTheWaitAreMovedIntoIt) {
+  pass(10);
+  for (const Time stamp : {Time{-1000}, Time{1'000'000}}) {
+    sheet.wait_begins(world.clock);
+    pass(10);
+    sheet.wait_ends(world.clock, 0, stamp);
+  }
+  EXPECT_EQ(spent(Activity::wire), 10);
+  EXPECT_EQ(spent(Activity::late), 10);
+}
+
+TEST(Activities, HaveTheNamesThatFilesUse) {
+  EXPECT_EQ(name_of(Activity::compute), "compute");
+  EXPECT_EQ(name_of(Activity::other), "other");
+}
+
+}  // namespace
+}  // namespace gv

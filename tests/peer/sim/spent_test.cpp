@@ -1,0 +1,131 @@
+#include <map>
+#include <mutex>
+
+#include <gtest/gtest.h>
+
+#include "peer/runtime/assembly.h"
+#include "peer/sim/simulation.h"
+#include "tests/peer/fleet/test_fleet.h"
+
+namespace gv {
+namespace {
+
+using std::chrono::milliseconds;
+
+struct Lives {
+  std::map<PeerId, LifeDone> of;
+  std::map<PeerId, std::vector<RoundRow>> rows;
+  std::string hash;
+  FleetRecord end;
+};
+
+/// Where the peers of a fleet spent their time; `records`: whether anybody asks.
+Lives live(const Fleet& file, bool records = true) {
+  const Assembly fleet(file);
+  Lives lives;
+  std::mutex lock;
+  Observer observer(fleet.fleet.size(), fleet.evaluator(), {});
+  SimulationOptions options;
+  if (records)
+    options.on_life = [&](const Recorder& recorder, std::uint64_t) {
+      const std::lock_guard hold(lock);
+      lives.of[recorder.peer()] = *recorder.life();
+      lives.rows[recorder.peer()] = recorder.rounds().rows();
+    };
+  simulate(fleet, observer, options);
+  lives.hash = observer.params_hash();
+  lives.end = *observer.summary();
+  return lives;
+}
+
+Fleet ring_of_four(const std::string& algorithm = "d-psgd", const std::string& order = "lian") {
+  Fleet fleet = quadratic_fleet(4, "ring", algorithm, order);
+  fleet.data.quadratic.dimension = 1000;
+  fleet.flops = 1e6;  // a gradient takes milliseconds
+  fleet.stop.rounds = 20;
+  return fleet;
+}
+
+TEST(Spent, AddsUpToTheTimeThatAPeerLived) {
+  for (const AlgorithmRow* row : algorithms()) {
+    Fleet fleet = row_fleet(*row);
+    fleet.network.latency = milliseconds(2);
+    const Lives lives = live(fleet);
+    for (const auto& [peer, life] : lives.of) {
+      EXPECT_EQ(life.spent.total(), life.now) << row->kind << " " << row->order << ", " << peer;
+      Spent rounds;
+      for (const RoundRow& each : lives.rows.at(peer)) rounds += each.spent;
+      EXPECT_LE(rounds.total(), life.now);
+    }
+    EXPECT_EQ(lives.hash, live(fleet, false).hash) << "the book changes no bit";
+  }
+}
+
+TEST(Spent, LatencyIsWireAndNotLateness) {
+  Fleet fleet =
+      ring_of_four("d-psgd", "atc");  // sends after its gradient, so that nothing is hidden
+  fleet.network.latency = milliseconds(5);
+  fleet.network.bandwidth = 0;
+  for (const auto& [peer, life] : live(fleet).of) {
+    EXPECT_NEAR(in_seconds(life.spent[Activity::wire]), 20 * 0.005, 0.05 * 20 * 0.005);
+    EXPECT_LT(in_seconds(life.spent[Activity::late]), 0.001) << "all are equally fast";
+  }
+}
+
+TEST(Spent, TheWireIsHiddenBehindALongGradient) {
+  Fleet fleet = ring_of_four();  // lian sends before its gradient
+  fleet.flops = 1e5;             // which takes tens of milliseconds
+  fleet.network.latency = milliseconds(5);
+  fleet.network.bandwidth = 0;
+  for (const auto& [peer, life] : live(fleet).of) {
+    EXPECT_EQ(life.spent[Activity::wire], Time{0});
+    EXPECT_NEAR(in_seconds(life.spent.hidden_wire), 2 * 20 * 0.005, 0.01) << "of two neighbours";
+  }
+}
+
+TEST(Spent, ASlowPeerIsItsNeighboursLateness) {
+  Fleet fleet = ring_of_four();
+  fleet.peers[2].speed = 0.2;
+  fleet.network.bandwidth = 0;
+  const Lives lives = live(fleet);
+  const double slow = in_seconds(lives.of.at(2).spent[Activity::compute]);
+  const double fast = in_seconds(lives.of.at(1).spent[Activity::compute]);
+  EXPECT_NEAR(slow / fast, 5, 1e-6);
+  const auto busy = [&](PeerId peer) {
+    const Spent& spent = lives.of.at(peer).spent;
+    return in_seconds(spent.total() - spent[Activity::late] - spent[Activity::wire]);
+  };
+  EXPECT_NEAR(in_seconds(lives.of.at(1).spent[Activity::late]), busy(2) - busy(1), 0.05 * busy(2));
+  const LifeDone& waiting = lives.of.at(1);
+  ASSERT_EQ(waiting.neighbors, (std::vector<PeerId>{0, 2}));
+  EXPECT_GT(waiting.waits[1].late, 10 * waiting.waits[0].late) << "and its name is told";
+}
+
+TEST(Spent, TheRecordSumsThePeers) {
+  const Lives lives = live(ring_of_four());
+  Spent all;
+  std::uint64_t bytes = 0;
+  for (const auto& [peer, life] : lives.of) {
+    all += life.spent;
+    bytes += life.model_bytes;
+  }
+  EXPECT_EQ(lives.end.spent.at, all.at);
+  EXPECT_EQ(lives.end.model_bytes, bytes);
+  EXPECT_EQ(bytes, 4U * 2 * 20 * 4000)
+      << "a vector of 1,000 floats to two neighbours in each round";
+  EXPECT_EQ(lives.end.training_time, lives.end.time) << "looking takes no virtual time";
+}
+
+TEST(Spent, AnAsynchronousMethodSaysHowStaleItWas) {
+  Fleet fleet = ring_of_four("ad-psgd", "");
+  fleet.peers[2].speed = 0.2;
+  std::uint64_t stale = 0;
+  for (const auto& [peer, life] : live(fleet).of)
+    for (std::size_t bin = 1; bin < life.staleness.size(); ++bin) stale += life.staleness[bin];
+  EXPECT_GT(stale, 0U);
+  for (const auto& [peer, life] : live(ring_of_four()).of)
+    EXPECT_EQ(life.staleness.size(), 1U) << "a synchronous one is never behind";
+}
+
+}  // namespace
+}  // namespace gv
