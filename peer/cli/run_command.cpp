@@ -19,6 +19,7 @@
 #include "peer/report/edges.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
+#include "peer/report/time_shares.h"
 
 namespace gv::cli {
 namespace {
@@ -223,6 +224,8 @@ void print_end(const Assembly& fleet, const Observer& observer, const LaunchResu
              summary_text(end, lost, result.seconds, observer.hashes()),
              expectation_text(expectation(fleet, end), end));
   fmt::print("network    {}\n", edges_text(edges_of(fleet), result.shared));
+  for (const std::string& line : {time_text(end), time_advice(end)})
+    if (!line.empty()) fmt::print("{}\n", line);
   const std::string target = target_text(fleet, observer);
   if (!target.empty()) fmt::print("{}\n", target);
 }

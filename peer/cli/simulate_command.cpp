@@ -14,8 +14,10 @@
 #include "peer/launch/resume.h"
 #include "peer/launch/run_record.h"
 #include "peer/predict/forecast/expectation.h"
+#include "peer/record/recorder.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
+#include "peer/report/time_shares.h"
 #include "peer/runtime/link_bounds.h"
 #include "peer/sim/simulation.h"
 
@@ -109,11 +111,27 @@ class Lines {
 
   ProgressLine& progress() { return progress_; }
 
+  /// Writes where a peer spent its time into the folder; null where there is no folder, or the
+  /// fleet does not ask for it. Of a large fleet the lines of metrics.jsonl have the sums.
+  std::function<void(const Recorder&, std::uint64_t)> life_writer(const Assembly& fleet) {
+    constexpr PeerId most_peers = 1000;
+    if (!folder_ || !fleet.fleet.record || fleet.fleet.size() > most_peers) return nullptr;
+    return [this, &fleet](const Recorder& recorder, std::uint64_t life) {
+      const std::vector<PeerId> neighbors = links_of(fleet.plan(recorder.peer()));
+      try {
+        write_record(recorder, neighbors, folder_->peer(recorder.peer()), life, {});
+      } catch (const std::runtime_error&) {
+        record_failed_ = true;
+      }
+    };
+  }
+
   /// False when the folder could not take all of it, which is said.
   bool save(const Assembly& fleet, const Observer& observer, const std::string& summary) {
     if (!folder_) return true;
     try {
       if (!metrics_) throw std::runtime_error("metrics.jsonl cannot be written");
+      if (record_failed_) throw std::runtime_error("peers/ cannot be written");
       end_run(fleet, *folder_, observer, summary);
       return true;
     } catch (const std::runtime_error& full) {
@@ -133,6 +151,7 @@ class Lines {
   std::optional<RunFolder> folder_;
   bool json_;
   std::ofstream metrics_;
+  std::atomic<bool> record_failed_ = false;  ///< set by any of the simulation's threads
   ProgressLine progress_;
 };
 
@@ -169,6 +188,8 @@ void print_end(const Assembly& fleet, const Observer& observer) {
              summary_text(end, 0, in_seconds(end.time), observer.hashes()),
              name_of(fleet.fleet.network.shape),
              expectation_text(expectation(fleet, end), end));
+  for (const std::string& line : {time_text(end), time_advice(end)})
+    if (!line.empty()) fmt::print("{}\n", line);
   const std::string target = target_text(fleet, observer);
   if (!target.empty()) fmt::print("{}\n", target);
 }
@@ -191,6 +212,7 @@ int simulate_fleet(SimulateOptions given) {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
     lines.progress().update(progress_text(fleet, round, t, elapsed.count()));
   };
+  options.on_life = lines.life_writer(fleet);
   if (!fleet.fleet.faults.inject.empty()) options.faults = injections(fleet.fleet);
   const SimulationResult result = simulate(fleet, observer, options);
   lines.progress().clear();
