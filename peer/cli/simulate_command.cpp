@@ -119,7 +119,7 @@ class Lines {
     return [this, &fleet](const Recorder& recorder, std::uint64_t life) {
       const std::vector<PeerId> neighbors = links_of(fleet.plan(recorder.peer()));
       try {
-        write_record(recorder, neighbors, folder_->peer(recorder.peer()), life, {});
+        write_record(recorder, neighbors, folder_->peer(recorder.peer()), life, Time{0}, {});
       } catch (const std::runtime_error&) {
         record_failed_ = true;
       }

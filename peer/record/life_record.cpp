@@ -36,7 +36,7 @@ Verdict LifeRecord::write_when_due(Time now) {
 /// Training goes on without a record: what is wrong is said once.
 Verdict LifeRecord::write() {
   try {
-    write_record(recorder_, neighbors_, folder_, life_, use_of_this_process());
+    write_record(recorder_, neighbors_, folder_, life_, epoch_, use_of_this_process());
     return "";
   } catch (const std::runtime_error& e) {
     if (std::exchange(failed_, true)) return "";

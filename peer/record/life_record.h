@@ -15,6 +15,8 @@ class LifeRecord {
   /// `neighbors`: ascending. `folder` is the peer's own.
   LifeRecord(std::string folder, PeerId peer, std::vector<PeerId> neighbors, std::size_t most_rows);
 
+  /// See write_record.
+  void set_epoch(Time epoch) { epoch_ = epoch; }
   Recorder& recorder() { return recorder_; }
   /// Empty, or why the record could not be written; said once.
   Verdict write_when_due(Time now);
@@ -28,6 +30,7 @@ class LifeRecord {
   std::vector<PeerId> neighbors_;
   Recorder recorder_;
   Time due_{every};
+  Time epoch_{0};
   bool failed_ = false;
 };
 

@@ -16,9 +16,10 @@ namespace {
 
 constexpr std::size_t round_columns = 4 + activities + 3;
 
-std::vector<double> values_of(const RoundRow& row) {
-  std::vector<double> values{
-      static_cast<double>(row.first), static_cast<double>(row.rounds), in_seconds(row.begin)};
+std::vector<double> values_of(const RoundRow& row, Time epoch) {
+  std::vector<double> values{static_cast<double>(row.first),
+                             static_cast<double>(row.rounds),
+                             in_seconds(epoch + row.begin)};
   for (const Time time : row.spent.at) values.push_back(in_seconds(time));
   values.push_back(in_seconds(row.spent.hidden_wire));
   values.push_back(static_cast<double>(row.bytes));
@@ -27,17 +28,17 @@ std::vector<double> values_of(const RoundRow& row) {
   return values;
 }
 
-NpyMatrix rounds_of(const Recorder& recorder) {
+NpyMatrix rounds_of(const Recorder& recorder, Time epoch) {
   NpyMatrix matrix{.rows = recorder.rounds().rows().size(),
                    .columns = round_columns,
                    .single_precision = false,
                    .values = {}};
   for (const RoundRow& row : recorder.rounds().rows())
-    for (const double value : values_of(row)) matrix.values.push_back(value);
+    for (const double value : values_of(row, epoch)) matrix.values.push_back(value);
   return matrix;
 }
 
-NpyMatrix moments_of(const Recorder& recorder, const std::vector<PeerId>& neighbors) {
+NpyMatrix moments_of(const Recorder& recorder, const std::vector<PeerId>& neighbors, Time epoch) {
   NpyMatrix matrix{
       .rows = recorder.moments().size(), .columns = 5, .single_precision = false, .values = {}};
   for (const auto& [round, interval] : recorder.moments()) {
@@ -45,8 +46,8 @@ NpyMatrix moments_of(const Recorder& recorder, const std::vector<PeerId>& neighb
         interval.neighbor ? static_cast<double>(neighbors.at(*interval.neighbor)) : -1;
     for (const double value : {static_cast<double>(round),
                                static_cast<double>(interval.activity),
-                               in_seconds(interval.begin),
-                               in_seconds(interval.end),
+                               in_seconds(epoch + interval.begin),
+                               in_seconds(epoch + interval.end),
                                with})
       matrix.values.push_back(value);
   }
@@ -132,10 +133,11 @@ void write_record(const Recorder& recorder,
                   const std::vector<PeerId>& neighbors,
                   const std::string& folder,
                   std::uint64_t life,
+                  Time epoch,
                   const std::optional<ProcessUse>& use) {
-  write_whole(fmt::format("{}/rounds.{}.npy", folder, life), npy_bytes(rounds_of(recorder)));
+  write_whole(fmt::format("{}/rounds.{}.npy", folder, life), npy_bytes(rounds_of(recorder, epoch)));
   write_whole(fmt::format("{}/moments.{}.npy", folder, life),
-              npy_bytes(moments_of(recorder, neighbors)));
+              npy_bytes(moments_of(recorder, neighbors, epoch)));
   if (recorder.life())
     write_whole(folder + "/totals.json", totals_json(recorder, use).dump() + "\n");
 }

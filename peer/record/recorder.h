@@ -58,16 +58,18 @@ class Recorder {
 Json spent_json(const Spent& spent);
 
 /// Writes rounds.LIFE.npy and moments.LIFE.npy into `folder`, and totals.json once the life is
-/// done; `neighbors`: of the peer, ascending. Each is whole or the one before. Throws
-/// std::runtime_error with the path.
-///   rounds   float64 (rows, 15): first round, rounds, begin, the eight activities, hidden wire
-///   (all
-///            in seconds), bytes, greatest staleness, longest queue
-///   moments  float64 (rows, 5): round, activity, begin, end, neighbour waited for or -1
+/// done; `neighbors`: of the peer, ascending. `epoch`: what makes the peer's time one of its
+/// machine's clock, by which the peers of a machine can be compared; virtual time needs none. Each
+/// file is whole or the one before. Throws std::runtime_error with the path.
+///
+/// A row of rounds: first round, rounds, begin, the eight activities, hidden wire (all times in
+/// seconds), bytes, greatest staleness, longest queue. A row of moments: round, activity, begin,
+/// end, neighbour waited for or -1.
 void write_record(const Recorder& recorder,
                   const std::vector<PeerId>& neighbors,
                   const std::string& folder,
                   std::uint64_t life,
+                  Time epoch,
                   const std::optional<ProcessUse>& use);
 
 }  // namespace gv

@@ -85,6 +85,7 @@ TcpPeer::TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options)
   journal_.on_report = options.on_report;
   journal_.log = options.log;
   journal_.world = world_.get();
+  if (record_) record_->set_epoch(world_->stamp() - world_->now());
   body_ = make_peer(plan, *world_, journal_, *replica_, options.parts);
   if (!past) return;
   StateReader state(past->state);

@@ -117,17 +117,20 @@ class WrittenRecord : public testing::Test {
 
 TEST_F(WrittenRecord, ReadsBack) {
   LifeRecord record(folder, 4, {3, 7}, 16);
+  record.set_epoch(std::chrono::seconds(1000));
   live(record);
   const NpyMatrix rounds = parse_npy_matrix(read(folder + "/rounds.0.npy"), "rounds");
   ASSERT_EQ(rounds.rows, 1U);
   ASSERT_EQ(rounds.columns, 15U);
   EXPECT_EQ(rounds(0, 1), 1);
+  EXPECT_EQ(rounds(0, 2), 1000) << "begins by the machine's clock";
   EXPECT_DOUBLE_EQ(rounds(0, 3), 500e-9);  // compute
   EXPECT_DOUBLE_EQ(rounds(0, 6), 500e-9);  // late
   EXPECT_EQ(rounds(0, 12), 100);           // bytes
   const NpyMatrix moments = parse_npy_matrix(read(folder + "/moments.0.npy"), "moments");
   ASSERT_EQ(moments.rows, 2U);
   EXPECT_EQ(moments(0, 4), -1);
+  EXPECT_NEAR(moments(1, 2), 1000 + 500e-9, 1e-9);
   EXPECT_EQ(moments(1, 1), static_cast<double>(Activity::late));
   EXPECT_EQ(moments(1, 4), 7) << "a place among the neighbours becomes the peer's number";
   const JsonValue totals = parse_json(read(folder + "/totals.json"), "totals");
