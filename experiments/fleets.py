@@ -34,7 +34,7 @@ def call(*command, threads=None):
 
 def simulate(binary, fleet, values, *words, threads=None):
     """Evaluations of `simulate FLEET` with these keys set, in the order of their rounds."""
-    lines = call(binary, "simulate", fleet, "--json", *words, *sets(values), threads=threads)
+    lines = call(binary, "simulate", fleet, "--json", "--no-save", *words, *sets(values), threads=threads)
     return [line for line in lines if line["event"] == "evaluate"]
 
 

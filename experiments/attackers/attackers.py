@@ -16,7 +16,7 @@ def worst_accuracy(binary, rounds, method, attack):
     if attack:
         values["attackers"] = f"{{ count: 2, kind: {attack} }}"
     try:
-        last = fleets.call(binary, "simulate", FLEET, "--json", "--threads", "1", *fleets.sets(values))[-1]
+        last = fleets.call(binary, "simulate", FLEET, "--json", "--no-save", "--threads", "1", *fleets.sets(values))[-1]
     except RuntimeError as failed:
         if "the loss is not finite" in str(failed):
             return "not finite"

@@ -57,7 +57,7 @@ def measured(grapevine, sets, folder, repeats):
 def rounds_to(grapevine, algorithm, target):
     """The first round whose local models' mean loss is at the target: the same bits as in a run."""
     sets = settings(algorithm, 0, 1000, 100) + ["--set", "evaluate.every=1 rounds"]
-    for e in call(grapevine, "simulate", sets):
+    for e in call(grapevine, "simulate", [*sets, "--no-save"]):
         if e["event"] == "evaluate" and e["loss_local"] <= target:
             return e["round"]
     return None

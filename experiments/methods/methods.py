@@ -55,7 +55,7 @@ ROWS = [
 
 
 def summary(binary, values):
-    return fleets.call(binary, "simulate", FLEET, "--json", "--threads", "1", *fleets.sets(values))[-1]
+    return fleets.call(binary, "simulate", FLEET, "--json", "--no-save", "--threads", "1", *fleets.sets(values))[-1]
 
 
 def main():

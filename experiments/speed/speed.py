@@ -240,7 +240,7 @@ class Experiment:
                     "topology: ring\nstop: { rounds: 100 }\n")
 
         def simulate(peers):
-            return lambda: self.seconds(self.grapevine, "simulate", ring, "--json",
+            return lambda: self.seconds(self.grapevine, "simulate", ring, "--json", "--no-save",
                                         *sets({"peers": peers}))
 
         def fleet(rounds):

@@ -11,8 +11,10 @@
 
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/mixing_figures.h"
+#include "peer/cli/version.h"
 #include "peer/launch/launcher.h"
 #include "peer/launch/resume.h"
+#include "peer/launch/run_record.h"
 #include "peer/predict/forecast/expectation.h"
 #include "peer/report/edges.h"
 #include "peer/report/metrics.h"
@@ -133,20 +135,6 @@ class Screen {
   std::optional<FleetRecord> latest_;
 };
 
-/// The mean model and the figures, for whoever comes after.
-void save(const Assembly& fleet,
-          const RunFolder& folder,
-          const Observer& observer,
-          const std::string& summary) {
-  write_safetensors(
-      folder.file("model.safetensors"),
-      fleet.parameters,
-      observer.mean_model(),
-      {{"fleet", fleet.fleet.name}, {"rounds", std::to_string(observer.summary()->round)}});
-  folder.write("summary.json", summary + "\n");
-  std::ofstream(folder.file("metrics.jsonl"), std::ios::app) << summary << "\n";
-}
-
 std::string lost_table(const LaunchResult& result) {
   std::string text =
       fmt::format("{:>6} {:>9} {:>20} {:>8}  last words", "peer", "pid", "ended", "round");
@@ -186,15 +174,57 @@ std::set<Edge> edges_of(const Assembly& fleet) {
   return edges;
 }
 
-RunFolder new_run(const Assembly& fleet, const RunOptions& options) {
-  RunFolder folder = RunFolder::make(fleet.fleet.output_dir);
-  std::error_code ignored;
-  std::filesystem::copy_file(fleet.fleet.path, folder.file("fleet.yaml"), ignored);
-  keep_arguments(folder,
-                 {std::filesystem::absolute(options.file.file).string(),
-                  options.file.sets,
-                  fleet.fleet.digest});
-  return folder;
+RunFolder new_run(const Assembly& fleet, const FleetOptions& file) {
+  return begin_run(fleet,
+                   {.kind = "run",
+                    .file = file.file,
+                    .sets = file.sets,
+                    .version = version_text(),
+                    .resumed = {}});
+}
+
+/// summary.json and the last line of --json.
+Json final_json(const Assembly& fleet, const Observer& observer, const LaunchResult& result) {
+  const auto lost = static_cast<PeerId>(result.gone);
+  const FleetRecord& end = *observer.summary();
+  Json json = summary_json(end, lost, result.seconds, observer.hashes());
+  add_expectation(json, expectation(fleet, end));
+  add_target(json, fleet, observer);
+  json["edges"] = edges_of(fleet).size();
+  Json shared = Json::array();
+  for (const auto& [a, b] : result.shared) shared.push_back(Json(std::vector<PeerId>{a, b}));
+  json["shared_edges"] = shared;
+  json["exit_code"] = result.code;
+  return json;
+}
+
+bool save(const Assembly& fleet,
+          const RunFolder& folder,
+          const Observer& observer,
+          const std::string& summary,
+          Screen& screen) {
+  try {
+    end_run(fleet, folder, observer, summary);
+    return true;
+  } catch (const std::runtime_error& full) {
+    screen.say(fmt::format(
+        "error: the model is not saved: {}\nhelp:  free some space, then: grapevine run "
+        "--resume {} (with checkpoints)",
+        full.what(),
+        folder.path()));
+    return false;
+  }
+}
+
+void print_end(const Assembly& fleet, const Observer& observer, const LaunchResult& result) {
+  const FleetRecord& end = *observer.summary();
+  const auto lost = static_cast<PeerId>(result.gone);
+  fmt::print("{}{}\n",
+             summary_text(end, lost, result.seconds, observer.hashes()),
+             expectation_text(expectation(fleet, end), end));
+  fmt::print("network    {}\n", edges_text(edges_of(fleet), result.shared));
+  const std::string target = target_text(fleet, observer);
+  if (!target.empty()) fmt::print("{}\n", target);
 }
 
 int run_fleet(const RunOptions& given) {
@@ -211,7 +241,7 @@ int run_fleet(const RunOptions& given) {
   std::iota(everyone.begin(), everyone.end(), PeerId{0});
   tell_devices(fleet, everyone);
   warn_of_rate(fleet);
-  const RunFolder folder = resume ? RunFolder::open(options.resume) : new_run(fleet, options);
+  const RunFolder folder = resume ? RunFolder::open(options.resume) : new_run(fleet, options.file);
   std::optional<Round> from;
   if (resume) from = newest_common_round(fleet, folder);
   Screen screen(fleet, folder, options.file.json);
@@ -229,37 +259,14 @@ int run_fleet(const RunOptions& given) {
     screen.say(fmt::format("error: no peer finished; their logs are in {}/peers", folder.path()));
     return result.code;
   }
-  const auto lost = static_cast<PeerId>(result.gone);
-  const FinalHashes hashes = observer.hashes();
-  const auto expected = expectation(fleet, *observer.summary());
-  Json json = summary_json(*observer.summary(), lost, result.seconds, hashes);
-  add_expectation(json, expected);
-  const std::set<Edge> edges = edges_of(fleet);
-  json["edges"] = edges.size();
-  Json shared = Json::array();
-  for (const auto& [a, b] : result.shared) shared.push_back(Json(std::vector<PeerId>{a, b}));
-  json["shared_edges"] = shared;
-  const std::string summary = json.dump();
-  bool saved = true;
-  try {
-    save(fleet, folder, observer, summary);
-  } catch (const std::runtime_error& full) {
-    saved = false;
-    if (result.code == exit_code::done) result.code = exit_code::failed;
-    screen.say(fmt::format(
-        "error: the model is not saved: {}\nhelp:  free some space, then: grapevine run "
-        "--resume {} (with checkpoints)",
-        full.what(),
-        folder.path()));
-  }
+  const std::string summary = final_json(fleet, observer, result).dump();
+  const bool saved = save(fleet, folder, observer, summary, screen);
+  if (!saved && result.code == exit_code::done) result.code = exit_code::failed;
   if (!std::isfinite(observer.summary()->mean.loss)) screen.say(loss_not_finite);
   if (options.file.json) {
     fmt::print("{}\n", summary);
   } else {
-    fmt::print("{}{}\n",
-               summary_text(*observer.summary(), lost, result.seconds, hashes),
-               expectation_text(expected, *observer.summary()));
-    fmt::print("network    {}\n", edges_text(edges, result.shared));
+    print_end(fleet, observer, result);
     if (saved) fmt::print("saved      {}/model.safetensors\n", folder.path());
   }
   return result.code;

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <fstream>
 #include <stdexcept>
 #include <string_view>
 
@@ -9,7 +10,9 @@
 
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/swarm_options.h"
+#include "peer/cli/version.h"
 #include "peer/launch/resume.h"
+#include "peer/launch/run_record.h"
 #include "peer/predict/forecast/expectation.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
@@ -38,12 +41,6 @@ std::string progress_text(const Assembly& fleet, Round round, Time t, double ela
                      left);
 }
 
-void print_record(const FleetRecord& record, bool json, ProgressLine& progress) {
-  progress.clear();
-  fmt::print("{}\n", json ? evaluate_line(record) : table_row(record));
-  std::fflush(stdout);
-}
-
 /// What the fleet file lets go wrong, with the times by which a real fleet notices.
 FaultPlan injections(const Fleet& fleet) {
   FaultPlan plan;
@@ -55,19 +52,21 @@ FaultPlan injections(const Fleet& fleet) {
   return plan;
 }
 
-/// What became of the fleet; `loss` is that of the mean model at the end.
-int verdict(const SimulationResult& result, double loss) {
+/// What became of the fleet, in words on stderr.
+void tell(const SimulationResult& result, const FleetRecord& end) {
   for (const std::string& violation : result.violations)
     fmt::print(stderr, "violation: {}\n", violation);
   for (const PeerId peer : result.lost) fmt::print(stderr, "peer {} was lost\n", peer);
   for (const PeerId peer : result.broken_by)
     fmt::print(stderr, "without peer {} this algorithm cannot complete a round\n", peer);
+  const bool ended = result.violations.empty() && !result.interrupted;
+  if (ended && !std::isfinite(end.mean.loss)) fmt::print(stderr, "{}\n", loss_not_finite);
+}
+
+int verdict(const SimulationResult& result, const FleetRecord& end) {
   if (!result.violations.empty()) return exit_code::check_failed;
   if (result.interrupted) return exit_code::interrupted;
-  if (!std::isfinite(loss)) {
-    fmt::print(stderr, "{}\n", loss_not_finite);
-    return exit_code::failed;
-  }
+  if (!std::isfinite(end.mean.loss)) return exit_code::failed;
   const bool whole = result.lost.empty() && result.broken_by.empty();
   return whole ? exit_code::done : exit_code::peers_lost;
 }
@@ -76,49 +75,136 @@ struct SimulateOptions {
   FleetOptions file;
   std::string resume;
   int threads = 0;
+  bool no_save = false;
   SwarmArguments swarm;
 };
 
-int simulate_fleet(FleetOptions file, const std::string& resume, int threads) {
-  const Assembly fleet = resume.empty() ? assemble(file) : assemble_again(resume, file);
-  ProgressLine progress;
-  if (!file.json) fmt::print("{}\n", table_header());
+/// Where a simulation goes on from.
+struct ResumePoint {
+  std::vector<Checkpoint> checkpoints;  ///< none: from the beginning
+  std::optional<std::pair<std::string, Round>> run;
+};
+
+ResumePoint resume_point(const Assembly& fleet, const std::string& path) {
+  if (path.empty()) return {};
+  const RunFolder folder = RunFolder::open(path);
+  const Round round = newest_common_round(fleet, folder);
+  return {checkpoints_of(fleet, folder, round), std::pair(path, round)};
+}
+
+/// The lines of a simulation: on the screen, and in its folder where it has one.
+class Lines {
+ public:
+  Lines(std::optional<RunFolder> folder, bool json) : folder_(std::move(folder)), json_(json) {
+    if (folder_) metrics_.open(folder_->file("metrics.jsonl"));
+    if (!json_) fmt::print("{}\n", table_header());
+  }
+
+  void record(const FleetRecord& record) {
+    if (folder_) metrics_ << evaluate_line(record) << std::endl;
+    progress_.clear();
+    fmt::print("{}\n", json_ ? evaluate_line(record) : table_row(record));
+    std::fflush(stdout);
+  }
+
+  ProgressLine& progress() { return progress_; }
+
+  /// False when the folder could not take all of it, which is said.
+  bool save(const Assembly& fleet, const Observer& observer, const std::string& summary) {
+    if (!folder_) return true;
+    try {
+      if (!metrics_) throw std::runtime_error("metrics.jsonl cannot be written");
+      end_run(fleet, *folder_, observer, summary);
+      return true;
+    } catch (const std::runtime_error& full) {
+      fmt::print(stderr,
+                 "error: the run is not saved: {}\nhelp:  free some space, or simulate with "
+                 "--no-save\n",
+                 full.what());
+      return false;
+    }
+  }
+
+  void name_folder() const {
+    if (folder_) fmt::print(json_ ? stderr : stdout, "saved      {}\n", folder_->path());
+  }
+
+ private:
+  std::optional<RunFolder> folder_;
+  bool json_;
+  std::ofstream metrics_;
+  ProgressLine progress_;
+};
+
+std::optional<RunFolder> folder_for(const Assembly& fleet,
+                                    const SimulateOptions& options,
+                                    const ResumePoint& from) {
+  if (options.no_save) return std::nullopt;
+  try {
+    return begin_run(fleet,
+                     {.kind = "simulate",
+                      .file = options.file.file,
+                      .sets = options.file.sets,
+                      .version = version_text(),
+                      .resumed = from.run});
+  } catch (const std::runtime_error& e) {
+    throw std::runtime_error(
+        fmt::format("{}\nhelp:  --no-save simulates without a run folder", e.what()));
+  }
+}
+
+Json final_json(const Assembly& fleet, const Observer& observer, int code) {
+  const FleetRecord& end = *observer.summary();
+  Json summary = summary_json(end, 0, in_seconds(end.time), observer.hashes());
+  add_expectation(summary, expectation(fleet, end));
+  summary["network_shape"] = name_of(fleet.fleet.network.shape);
+  add_target(summary, fleet, observer);
+  summary["exit_code"] = code;
+  return summary;
+}
+
+void print_end(const Assembly& fleet, const Observer& observer) {
+  const FleetRecord& end = *observer.summary();
+  fmt::print("{} (virtual time, network {}){}\n",
+             summary_text(end, 0, in_seconds(end.time), observer.hashes()),
+             name_of(fleet.fleet.network.shape),
+             expectation_text(expectation(fleet, end), end));
+  const std::string target = target_text(fleet, observer);
+  if (!target.empty()) fmt::print("{}\n", target);
+}
+
+int simulate_fleet(SimulateOptions given) {
+  const Assembly fleet =
+      given.resume.empty() ? assemble(given.file) : assemble_again(given.resume, given.file);
   warn_of_rate(fleet);
-  Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) {
-    print_record(r, file.json, progress);
-  });
+  ResumePoint from = resume_point(fleet, given.resume);
+  Lines lines(folder_for(fleet, given, from), given.file.json);
+  Observer observer(
+      fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) { lines.record(r); });
   std::signal(SIGINT, on_interrupt);
   const auto begin = std::chrono::steady_clock::now();
   SimulationOptions options;
-  options.threads = threads;
-  if (!resume.empty()) {
-    const RunFolder folder = RunFolder::open(resume);
-    options.resume = checkpoints_of(fleet, folder, newest_common_round(fleet, folder));
-  }
+  options.threads = given.threads;
+  options.resume = std::move(from.checkpoints);
   options.interrupted = [] { return interrupts > 0; };
   options.on_progress = [&](Round round, Time t) {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-    progress.update(progress_text(fleet, round, t, elapsed.count()));
+    lines.progress().update(progress_text(fleet, round, t, elapsed.count()));
   };
   if (!fleet.fleet.faults.inject.empty()) options.faults = injections(fleet.fleet);
   const SimulationResult result = simulate(fleet, observer, options);
-  progress.clear();
+  lines.progress().clear();
   if (!observer.summary()) throw std::logic_error("the simulation ended without a final record");
-  const double seconds = in_seconds(observer.summary()->time);
-  const FinalHashes hashes = observer.hashes();
-  const FleetRecord& end = *observer.summary();
-  const auto expected = expectation(fleet, end);
-  const std::string_view shape = name_of(fleet.fleet.network.shape);
-  Json summary = summary_json(end, 0, seconds, hashes);
-  add_expectation(summary, expected);
-  summary["network_shape"] = shape;
-  fmt::print("{}\n",
-             file.json ? summary.dump()
-                       : fmt::format("{} (virtual time, network {}){}",
-                                     summary_text(end, 0, seconds, hashes),
-                                     shape,
-                                     expectation_text(expected, end)));
-  return verdict(result, end.mean.loss);
+  const int code = verdict(result, *observer.summary());
+  const std::string summary = final_json(fleet, observer, code).dump();
+  const bool saved = lines.save(fleet, observer, summary);
+  if (given.file.json)
+    fmt::print("{}\n", summary);
+  else
+    print_end(fleet, observer);
+  if (saved) lines.name_folder();
+  tell(result, *observer.summary());
+  return saved || code != exit_code::done ? code : exit_code::failed;
 }
 
 int run_simulate(const SimulateOptions& options) {
@@ -126,9 +212,13 @@ int run_simulate(const SimulateOptions& options) {
     throw std::invalid_argument(
         "simulate: FILE, or --resume RUN, is required\n"
         "help:  grapevine simulate --help shows what there is");
-  return options.swarm.faults.empty()
-             ? simulate_fleet(options.file, options.resume, options.threads)
-             : run_swarm(options.file, options.swarm);
+  if (!options.swarm.faults.empty()) return run_swarm(options.file, options.swarm);
+  if (options.swarm.seed)
+    throw std::invalid_argument(
+        fmt::format("simulate: --seed {0} replays a fault seed, and needs --faults swarm\n"
+                    "help:  --set seed={0} gives the fleet another seed",
+                    *options.swarm.seed));
+  return simulate_fleet(options);
 }
 
 void simulate_options(Options& options, SimulateOptions& arguments) {
@@ -139,6 +229,7 @@ void simulate_options(Options& options, SimulateOptions& arguments) {
   options
       .value("--threads", arguments.threads, "Cores to use; 0: all. Changes no bit of the result")
       .range(0, 1024);
+  options.flag("--no-save", arguments.no_save, "Leave no run folder (else: at output.dir)");
   add_swarm_options(options, arguments.swarm);
 }
 
@@ -149,6 +240,7 @@ Command simulate_command() {
                  "Run the fleet of a file in virtual time, bit for bit",
                  "  grapevine simulate configs/digits-torus16.yaml\n"
                  "  grapevine simulate configs/quadratic-ring16.yaml --set topology=torus --json\n"
+                 "  grapevine simulate configs/quadratic-ring16.yaml --set seed=2 --no-save\n"
                  "  grapevine simulate configs/fashion-ring8.yaml --set network.latency=\"5 ms\"\n"
                  "  grapevine simulate configs/swarm-ring6.yaml --faults swarm --seeds 1..1000",
                  simulate_options,

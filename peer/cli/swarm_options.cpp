@@ -92,7 +92,7 @@ void add_swarm_options(Options& options, SwarmArguments& arguments) {
       .one_of({"swarm"});
   options.value("--seeds", arguments.seeds, "Fault seeds: A..B").show_default();
   options.value(
-      "--seed", arguments.seed, "Replay one fault seed and print all that happens, line by line");
+      "--seed", arguments.seed, "With --faults: replay one fault seed and print all that happens");
   options.value("--faults-until", arguments.until_ms, "Virtual milliseconds; then all heals")
       .range(1, 1'000'000)
       .show_default();

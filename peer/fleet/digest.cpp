@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <xxhash.h>
 
+#include "gossip/registry.h"
 #include "graph/formats/file_topology.h"
 
 namespace gv {
@@ -65,12 +66,14 @@ std::string digest_of(const Topology& graph) {
   return hash.hex();
 }
 
-std::string digest_of(const Fleet& f) {
+namespace {
+
+/// Everything that decides the arithmetic, but the name.
+std::string arithmetic_of(const Fleet& f) {
   const OptimizerSpec& o = f.optimizer;
   const LearningRate& s = o.schedule;
   const PartitionSpec& p = f.data.partition;
-  std::string text = fmt::format("{};{};{};{};{};{};{};{};",
-                                 f.name,
+  std::string text = fmt::format("{};{};{};{};{};{};{};",
                                  f.seed,
                                  f.data.kind,
                                  f.data.train,
@@ -127,7 +130,70 @@ std::string digest_of(const Fleet& f) {
   if (f.data.kind == "sparse") text += fmt::format("nonzeros {};", f.data.nonzeros);
   if (f.data.augment.any())
     text += fmt::format("augment {} {};", f.data.augment.crop, f.data.augment.flip);
+  return text;
+}
+
+std::string hash_of(const std::string& text) {
   return hex_of(XXH3_128bits(text.data(), text.size()));
+}
+
+/// What else happens to the fleet, when it is looked at, and when it ends.
+std::string course_of(const Fleet& f) {
+  const DataSpec& d = f.data;
+  std::string text = fmt::format("{};{};{};{};", d.dir, d.file, d.test_file, d.fallback);
+  text += fmt::format("{};{};", f.evaluate_every, f.evaluate_every_epochs.value_or(0));
+  text += fmt::format("{};{};{};{};",
+                      f.stop.time.value_or(Time{0}).count(),
+                      f.stop.accuracy.value_or(0),
+                      f.faults.deadline.count(),
+                      f.restart);
+  // A GPU rounds in its own way; where all train on the CPU, nothing is added.
+  for (const PeerSpec& peer : f.peers)
+    if (peer.device != "cpu")
+      text += fmt::format("{} {};", peer.device, static_cast<int>(peer.precision));
+  for (const Injection& i : f.faults.inject)
+    text += fmt::format("{} {} {} {} {};",
+                        i.at.count(),
+                        static_cast<int>(i.kind),
+                        i.peer,
+                        i.other,
+                        i.length.count());
+  return text;
+}
+
+/// What decides when a thing happens, in virtual time.
+std::string clock_of(const Fleet& f) {
+  const NetworkSpec& n = f.network;
+  std::string text = fmt::format("clock {} {} {} {} {};",
+                                 n.latency.count(),
+                                 n.jitter.count(),
+                                 n.bandwidth,
+                                 name_of(n.shape),
+                                 f.flops);
+  for (const auto& [ends, link] : n.links)
+    text += fmt::format("{} {} {} {} {};",
+                        ends.first,
+                        ends.second,
+                        link.latency.count(),
+                        link.jitter.count(),
+                        link.bandwidth);
+  for (const PeerSpec& peer : f.peers) text += fmt::format("{};", peer.speed);
+  return text;
+}
+
+}  // namespace
+
+std::string digest_of(const Fleet& f) {
+  return hash_of(fmt::format("{};", f.name) + arithmetic_of(f));
+}
+
+std::string bits_of(const Fleet& f) {
+  std::string text = arithmetic_of(f) + course_of(f);
+  const AlgorithmRow* row = find_algorithm(f.algorithm, f.order);
+  // Where something goes wrong at a time, or the run ends at one, what a round was depends on it.
+  const bool timed = f.stop.time || !f.faults.inject.empty();
+  if (timed || row == nullptr || !row->synchronous) text += clock_of(f);
+  return hash_of(text);
 }
 
 }  // namespace gv

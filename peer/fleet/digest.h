@@ -17,4 +17,11 @@ std::string digest_of(const Topology& graph);
 /// files their content, not where they lie.
 std::string digest_of(const Fleet& fleet);
 
+/// 32 hex digits over what fixes the models of a run and when they are looked at. As the digest,
+/// but of fleets with any name, and with faults, attackers, evaluations and the ends by time or
+/// target. The network and the peers' speeds are in it where the method is not synchronous: two
+/// synchronous runs with one such digest take the same steps, whatever the clock says. Data of
+/// files are told apart by their paths, and computing on GPUs by the devices.
+std::string bits_of(const Fleet& fleet);
+
 }  // namespace gv

@@ -10,7 +10,6 @@
 
 #include "peer/checkpoint/checkpoint_store.h"
 #include "peer/checkpoint/posix_disk.h"
-#include "peer/json/json.h"
 #include "peer/json/json_member.h"
 
 namespace gv {
@@ -29,14 +28,6 @@ CheckpointStore store_of(const Assembly& fleet, const RunFolder& folder, Disk& d
 
 }  // namespace
 
-void keep_arguments(const RunFolder& folder, const RunArguments& arguments) {
-  const Json json{{"schema", "grapevine.run/1"},
-                  {"file", arguments.file},
-                  {"sets", arguments.sets},
-                  {"fleet", arguments.digest}};
-  folder.write(arguments_name, json.dump(2) + "\n");
-}
-
 RunArguments read_arguments(const std::string& run_folder) {
   const std::string path = run_folder + "/" + arguments_name;
   std::ifstream in(path);
@@ -44,7 +35,10 @@ RunArguments read_arguments(const std::string& run_folder) {
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   const JsonValue json = parse_json(text, path);
   try {
-    RunArguments arguments{json_text(json, "file"), {}, json_text(json, "fleet")};
+    // Earlier programs wrote grapevine.run/1, with the digest under another name.
+    const bool first = json_text(json, "schema") == "grapevine.run/1";
+    RunArguments arguments{
+        json_text(json, "file"), {}, json_text(json, first ? "fleet" : "digest")};
     for (const JsonValue& set : json_member(json, "sets").items) arguments.sets.push_back(set.text);
     return arguments;
   } catch (const std::runtime_error& e) {

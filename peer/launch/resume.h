@@ -9,13 +9,12 @@
 
 namespace gv {
 
-/// What a run was started with: kept in its folder, so that it can be resumed.
+/// What a run was started with, as its run.json keeps it, so that it can be resumed.
 struct RunArguments {
   std::string file;
   std::vector<std::string> sets;
   std::string digest;  ///< of the fleet
 };
-void keep_arguments(const RunFolder& folder, const RunArguments& arguments);
 /// Throws std::runtime_error with the path when the folder is not a run's.
 RunArguments read_arguments(const std::string& run_folder);
 

@@ -44,7 +44,7 @@ TEST(PlanCommand, SoDoRunAndSimulate) {
               std::string::npos)
         << ended.err;
   }
-  const Ended fine = run({"simulate", ring, "--set", "stop.rounds=3", "--json"});
+  const Ended fine = run({"simulate", ring, "--set", "stop.rounds=3", "--no-save", "--json"});
   EXPECT_EQ(fine.err.find("warning"), std::string::npos) << fine.err;
 }
 

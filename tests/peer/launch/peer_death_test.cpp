@@ -90,7 +90,7 @@ TEST_F(Launch, ARestartedPeerGoesOnFromItsCheckpoint) {
 /// The whole fleet dies at once; resumed, it ends with the bits of a run that was never disturbed.
 TEST_F(Launch, AResumedRunEndsWithTheBitsOfAnUndisturbedOne) {
   const std::string file = fleet(3, 3000, "checkpoint: { every: 100 rounds, keep: 3 }\n");
-  const Ended whole = run({"simulate", file, "--json"});
+  const Ended whole = run({"simulate", file, "--no-save", "--json"});
   {
     Program program({"run", file, "--json"});
     ASSERT_TRUE(comes_true(
@@ -103,7 +103,7 @@ TEST_F(Launch, AResumedRunEndsWithTheBitsOfAnUndisturbedOne) {
   EXPECT_NE(resumed.err.find("goes on from the checkpoint of round"), std::string::npos);
   EXPECT_EQ(resumed.summary().at("params_hash"), whole.summary().at("params_hash"));
   EXPECT_EQ(resumed.summary().at("rounds"), 3000);
-  const Ended simulated = run({"simulate", "--resume", path("run"), "--json"});
+  const Ended simulated = run({"simulate", "--resume", path("run"), "--no-save", "--json"});
   ASSERT_EQ(simulated.code, 0) << simulated.err;
   EXPECT_EQ(simulated.summary().at("params_hash"), whole.summary().at("params_hash"));
 

@@ -1,0 +1,124 @@
+#include "peer/launch/run_record.h"
+
+#include <array>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "peer/fleet/digest.h"
+#include "peer/launch/machine_facts.h"
+#include "peer/report/metrics.h"
+
+namespace gv {
+namespace {
+
+/// Coordinated universal time, as RFC 3339 writes it.
+std::string now_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+std::string graph_name(const Fleet& fleet) {
+  return fleet.schedule ? to_string(*fleet.schedule) : to_string(fleet.topology);
+}
+
+Json json_of(const FlatKeys& keys) {
+  Json json = Json::object();
+  for (const auto& [key, value] : keys) json.add(key, value);
+  return json;
+}
+
+Json machine_json() {
+  const MachineFacts machine = machine_facts();
+  return {{"processor", machine.processor},
+          {"cores", machine.cores},
+          {"memory_bytes", machine.memory_bytes}};
+}
+
+}  // namespace
+
+Json run_json(const Assembly& fleet, const RunOrigin& origin, const FlatKeys& keys) {
+  const Fleet& f = fleet.fleet;
+  Json json{{"schema", "grapevine.run/2"},
+            {"kind", origin.kind},
+            {"name", f.name},
+            {"version", origin.version},
+            {"began", now_text()},
+            {"seed", f.seed},
+            {"peers", f.size()},
+            {"algorithm", fleet.algorithm->kind},
+            {"order", fleet.algorithm->order},
+            {"topology", graph_name(f)},
+            {"model", f.model.kind},
+            {"data", f.data.kind},
+            {"parameters", fleet.dimension}};
+  // Where only time or a target ends the run, there is no last round.
+  const bool endless = fleet.rounds == std::numeric_limits<Round>::max();
+  json["rounds"] = endless ? Json() : Json(fleet.rounds);
+  json["digest"] = f.digest;
+  json["bits"] = bits_of(f);
+  json["keys"] = json_of(keys);
+  json["machine"] = machine_json();
+  json["file"] = std::filesystem::absolute(origin.file).string();
+  json["sets"] = origin.sets;
+  if (origin.resumed)
+    json["resumed"] = {{"run", origin.resumed->first}, {"round", origin.resumed->second}};
+  return json;
+}
+
+RunFolder begin_run(const Assembly& fleet, const RunOrigin& origin) {
+  const FlatKeys keys = fleet_keys(origin.file, origin.sets);
+  RunFolder folder = RunFolder::make(fleet.fleet.output_dir);
+  std::error_code ignored;
+  std::filesystem::copy_file(origin.file, folder.file("fleet.yaml"), ignored);
+  folder.write("run.json", run_json(fleet, origin, keys).dump(2) + "\n");
+  return folder;
+}
+
+void end_run(const Assembly& fleet,
+             const RunFolder& folder,
+             const Observer& observer,
+             const std::string& summary) {
+  write_safetensors(
+      folder.file("model.safetensors"),
+      fleet.parameters,
+      observer.mean_model(),
+      {{"fleet", fleet.fleet.name}, {"rounds", std::to_string(observer.summary()->round)}});
+  folder.write("summary.json", summary + "\n");
+  std::ofstream metrics(folder.file("metrics.jsonl"), std::ios::app);
+  metrics << summary << std::endl;
+  if (!metrics) throw std::runtime_error(folder.file("metrics.jsonl") + ": cannot be written");
+}
+
+std::optional<bool> target_reached(const Assembly& fleet, const Observer& observer) {
+  const auto& target = fleet.fleet.stop.accuracy;
+  if (!target) return std::nullopt;
+  for (const auto& record : {observer.latest(), observer.summary()})
+    if (record && record->mean.accuracy && *record->mean.accuracy >= *target) return true;
+  return false;
+}
+
+std::string target_text(const Assembly& fleet, const Observer& observer) {
+  const std::optional<bool> reached = target_reached(fleet, observer);
+  if (!reached) return "";
+  const std::string target = fmt::format("target     accuracy {}", *fleet.fleet.stop.accuracy);
+  if (*reached) return target + " reached";
+  const auto& end = observer.summary();
+  if (!end || !end->mean.accuracy)
+    return target + " missed: this model has no accuracy, so stop.target never ends a run of it";
+  return fmt::format("{} missed: {:.4f} at the end", target, *end->mean.accuracy);
+}
+
+void add_target(Json& summary, const Assembly& fleet, const Observer& observer) {
+  if (const std::optional<bool> reached = target_reached(fleet, observer))
+    summary["target"] = {{"accuracy", *fleet.fleet.stop.accuracy}, {"reached", *reached}};
+}
+
+}  // namespace gv

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "peer/fleet/flat_keys.h"
+#include "peer/json/json.h"
+#include "peer/launch/run_folder.h"
+#include "peer/runtime/assembly.h"
+#include "peer/runtime/observer.h"
+
+namespace gv {
+
+/// How a run came about.
+struct RunOrigin {
+  std::string kind;               ///< run | simulate
+  std::string file;               ///< of the fleet, as given
+  std::vector<std::string> sets;  ///< --set
+  std::string version;            ///< of the program
+  /// Of which run's checkpoints it is the rest, and from which round.
+  std::optional<std::pair<std::string, Round>> resumed;
+};
+
+/// run.json, schema grapevine.run/2: what the run is, its identity in digests, every key of its
+/// file, when it began and on what machine.
+Json run_json(const Assembly& fleet, const RunOrigin& origin, const FlatKeys& keys);
+
+/// A new folder at output.dir with run.json and a copy of the fleet file. Throws std::runtime_error
+/// where it cannot be made.
+RunFolder begin_run(const Assembly& fleet, const RunOrigin& origin);
+
+/// What comes last: the mean model, the summary, and its line of metrics.jsonl. Throws
+/// std::runtime_error (a full disk).
+void end_run(const Assembly& fleet,
+             const RunFolder& folder,
+             const Observer& observer,
+             const std::string& summary);
+
+/// Whether the fleet's target was reached by the end; nothing where it has none.
+std::optional<bool> target_reached(const Assembly& fleet, const Observer& observer);
+/// "target     accuracy 0.9 missed: 0.8951 at the end"; "" without a target.
+std::string target_text(const Assembly& fleet, const Observer& observer);
+/// Adds "target": {"accuracy": 0.9, "reached": false} where there is one.
+void add_target(Json& summary, const Assembly& fleet, const Observer& observer);
+
+}  // namespace gv

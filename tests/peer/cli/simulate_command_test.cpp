@@ -1,0 +1,111 @@
+#include <filesystem>
+#include <fstream>
+
+#include "tests/peer/launch/program.h"
+#include "tests/places.h"
+#include "tests/scratch_folder.h"
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SimulateCommand : public testing::Test {
+ protected:
+  std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+
+  Ended simulate(std::vector<std::string> more) const {
+    more.insert(more.begin(),
+                {"simulate",
+                 source_folder() + "/configs/quadratic-ring16.yaml",
+                 "--set",
+                 "stop.rounds=40",
+                 "--set",
+                 "evaluate.every=10 rounds",
+                 "--set",
+                 "output.dir=" + path("run")});
+    return run(std::move(more));
+  }
+  static nlohmann::json read(const std::string& file) {
+    std::ifstream in(file);
+    return nlohmann::json::parse(in);
+  }
+  static std::string text_of(const std::string& file) {
+    std::ifstream in(file);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  ScratchFolder folder_;
+};
+
+TEST_F(SimulateCommand, LeavesARunFolderAndNamesIt) {
+  const Ended ended = simulate({"--set", "network.latency=5 ms"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.out.back(), "saved      " + path("run"));
+  const auto about = read(path("run/run.json"));
+  EXPECT_EQ(about.at("schema"), "grapevine.run/2");
+  EXPECT_EQ(about.at("kind"), "simulate");
+  EXPECT_EQ(about.at("seed"), 1);
+  EXPECT_EQ(about.at("rounds"), 40);
+  EXPECT_EQ(about.at("topology"), "ring");
+  EXPECT_EQ(about.at("keys").at("network.latency"), "5 ms");
+  EXPECT_EQ(about.at("keys").at("stop.rounds"), "40");
+  EXPECT_EQ(about.at("bits").get<std::string>().size(), 32U);
+  EXPECT_GE(about.at("machine").at("cores").get<int>(), 1);
+  EXPECT_EQ(read(path("run/summary.json")).at("exit_code"), 0);
+  std::ifstream metrics(path("run/metrics.jsonl"));
+  int evaluations = 0;
+  for (std::string line; std::getline(metrics, line);)
+    evaluations += nlohmann::json::parse(line).at("event") == "evaluate" ? 1 : 0;
+  EXPECT_EQ(evaluations, 4);
+  EXPECT_GT(fs::file_size(path("run/model.safetensors")), 16U);
+  EXPECT_EQ(text_of(path("run/fleet.yaml")),
+            text_of(source_folder() + "/configs/quadratic-ring16.yaml"));
+}
+
+/// What is on the screen is what is kept, and again the same; the next run has the next number.
+TEST_F(SimulateCommand, KeepsTheSameTwice) {
+  const Ended first = simulate({"--json"});
+  const Ended second = simulate({"--json"});
+  ASSERT_EQ(second.code, 0) << second.err;
+  EXPECT_EQ(first.output(), text_of(path("run/metrics.jsonl")));
+  EXPECT_EQ(text_of(path("run/metrics.jsonl")), text_of(path("run-2/metrics.jsonl")));
+  EXPECT_NE(second.err.find(path("run-2")), std::string::npos) << second.err;
+}
+
+TEST_F(SimulateCommand, LeavesNothingWhereItIsToldTo) {
+  EXPECT_EQ(simulate({"--no-save"}).code, 0);
+  EXPECT_EQ(simulate({"--faults", "swarm", "--seeds", "1..2"}).code, 0);
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
+  const Ended refused = simulate({"--set", "output.dir=/proc/nowhere/run"});
+  EXPECT_EQ(refused.code, 5);
+  EXPECT_NE(refused.err.find("--no-save"), std::string::npos) << refused.err;
+}
+
+/// Without a swarm there is no fault seed to replay: who meant the fleet's is told.
+TEST_F(SimulateCommand, RefusesASeedThatNobodyReads) {
+  const Ended refused = simulate({"--seed", "7"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("--set seed=7"), std::string::npos) << refused.err;
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
+}
+
+TEST_F(SimulateCommand, SaysWhetherTheTargetWasReached) {
+  const std::string fleet = path("fleet.yaml");
+  std::ofstream(fleet) << "version: 1\nseed: 3\npeers: 2\nmodel: softmax\n"
+                          "data: { kind: digits, train: 300, test: 100 }\n"
+                          "evaluate: { every: 10 rounds }\noutput: { dir: "
+                       << path("run") << " }\n";
+  const Ended missed =
+      run({"simulate", fleet, "--set", "stop={ rounds: 20, target: { accuracy: 0.999 } }"});
+  ASSERT_EQ(missed.code, 0) << missed.err;
+  EXPECT_NE(missed.output().find("target     accuracy 0.999 missed: 0."), std::string::npos);
+  EXPECT_EQ(read(path("run/summary.json")).at("target").at("reached"), false);
+  const Ended reached =
+      run({"simulate", fleet, "--set", "stop={ rounds: 20, target: { accuracy: 0.1 } }"});
+  EXPECT_NE(reached.output().find("target     accuracy 0.1 reached"), std::string::npos);
+  EXPECT_EQ(read(path("run-2/summary.json")).at("target").at("reached"), true);
+}
+
+}  // namespace
+}  // namespace gv
