@@ -9,6 +9,7 @@ Command plan_command();
 Command peer_command(const PeerParts& parts);
 Command algorithms_command();
 Command audit_command();
+Command compare_command();
 Command doctor_command();
 Command graph_report_command();
 Command graph_predict_command();
@@ -34,6 +35,7 @@ std::vector<Command> commands(const PeerParts& parts) {
   return {run_command(),
           simulate_command(),
           plan_command(),
+          compare_command(),
           peer_command(parts),
           group("graph",
                 "Topologies, their spectra and what they predict",
