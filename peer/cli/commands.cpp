@@ -11,6 +11,7 @@ Command algorithms_command();
 Command audit_command();
 Command compare_command();
 Command doctor_command();
+Command report_command();
 Command graph_report_command();
 Command graph_predict_command();
 Command graph_list_command();
@@ -36,6 +37,7 @@ std::vector<Command> commands(const PeerParts& parts) {
           simulate_command(),
           plan_command(),
           compare_command(),
+          report_command(),
           peer_command(parts),
           group("graph",
                 "Topologies, their spectra and what they predict",

@@ -7,29 +7,37 @@
 namespace gv::svg {
 namespace {
 
-constexpr double line_height = 15, per_character = 8.2, gap = 7;
+constexpr double line_height = 15, per_character = 8.2, slack = 4, gap = 7;
+constexpr double key = 6;            ///< the side of the square in the colour of what is named
 constexpr double furthest = 90;      ///< that a name moves from its anchor
-constexpr double most_covered = 60;  ///< however much lies below a name
+constexpr double most_covered = 80;  ///< however much lies below a name
+
+double right_of(const Label& label) {
+  return label.at.x + label_width(label.text);
+}
 
 bool overlap(const Label& a, const Label& b) {
-  return std::abs(a.at.y - b.at.y) < line_height && a.at.x < b.at.x + text_width(b.text) &&
-         b.at.x < a.at.x + text_width(a.text);
+  return std::abs(a.at.y - b.at.y) < line_height && a.at.x < right_of(b) && b.at.x < right_of(a);
 }
 
 /// What the obstacles below a name weigh, against pixels that it moves away.
 double covered(const Label& label, const std::vector<Point>& obstacles) {
-  const double right = label.at.x + text_width(label.text);
+  const double right = right_of(label);
   const auto below = std::ranges::count_if(obstacles, [&](Point p) {
     return p.x > label.at.x - 2 && p.x < right && p.y > label.at.y - 13 && p.y < label.at.y + 4;
   });
-  return std::min(2.5 * static_cast<double>(below), most_covered);
+  return std::min(4.0 * static_cast<double>(below), most_covered);
 }
 
 }  // namespace
 
 double text_width(const std::string& text) {
   const auto characters = std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; });
-  return per_character * static_cast<double>(characters);
+  return slack + per_character * static_cast<double>(characters);
+}
+
+double label_width(const std::string& text) {
+  return key + 4 + text_width(text);
 }
 
 std::vector<Label> place_labels(std::vector<Label> labels,
@@ -40,7 +48,7 @@ std::vector<Label> place_labels(std::vector<Label> labels,
   std::vector<Label> placed;
   std::ranges::stable_sort(labels, {}, [](const Label& l) { return l.anchor.y; });
   for (Label& label : labels) {
-    label.at.x = std::min(label.anchor.x + gap, width - text_width(label.text));
+    label.at.x = std::min(label.anchor.x + gap, width - label_width(label.text));
     double least = furthest + most_covered;
     std::optional<double> best;
     for (double away = -furthest; away <= furthest; away += 1) {
@@ -60,12 +68,28 @@ std::vector<Label> place_labels(std::vector<Label> labels,
   return placed;
 }
 
+std::vector<std::string> telling_names(const std::vector<std::string>& names) {
+  std::vector<std::string> out;
+  for (const std::string& name : names) {
+    std::size_t end = name.find(' ');
+    // Told apart where no other name begins with these words.
+    const auto begins = [&](const std::string& other) {
+      return other != name && (other + " ").starts_with(name.substr(0, end) + " ");
+    };
+    while (end != std::string::npos && std::ranges::any_of(names, begins))
+      end = name.find(' ', end + 1);
+    out.push_back(name.substr(0, end));
+  }
+  return out;
+}
+
 std::string draw(const Label& label) {
   const double middle = label.at.y - 4;
   std::string out;
   if (std::abs(middle - label.anchor.y) > line_height / 2)
     out += line(label.anchor, {label.at.x - 2, middle}, "leader");
-  return out + text(label.at, "start", "name halo", label.text);
+  out += rect({label.at.x, middle - key / 2}, key, key, "fill halo");
+  return out + text({label.at.x + key + 4, label.at.y}, "start", "name halo", label.text);
 }
 
 }  // namespace gv::svg

@@ -156,7 +156,17 @@ std::string draw_line(const Plane& plane, const PlotLine& line) {
   return svg::group("one " + svg::series(line.series), tooltip(plane.plot, line), marks);
 }
 
+/// What stands at each line's end.
+std::vector<std::string> end_names(const LinePlot& plot) {
+  std::vector<std::string> names;
+  for (const PlotLine& line : plot.lines) names.push_back(line.name);
+  names = svg::telling_names(names);
+  for (std::string& name : names) name = svg::shortened(name, longest_name);
+  return names;
+}
+
 std::vector<svg::Label> labels_of(const Plane& plane) {
+  const std::vector<std::string> names = end_names(plane.plot);
   std::vector<svg::Label> labels;
   for (std::size_t owner = 0; owner < plane.plot.lines.size(); ++owner) {
     const PlotLine& line = plane.plot.lines[owner];
@@ -164,9 +174,7 @@ std::vector<svg::Label> labels_of(const Plane& plane) {
     if (line.predicted) continue;
     for (std::size_t k = line.x.size(); k > 0; --k) {
       if (!plane.holds(line.x[k - 1], line.y[k - 1])) continue;
-      labels.push_back({plane.place(line.x[k - 1], line.y[k - 1]),
-                        svg::shortened(line.name, longest_name),
-                        owner});
+      labels.push_back({plane.place(line.x[k - 1], line.y[k - 1]), names[owner], owner});
       break;
     }
   }
@@ -202,11 +210,11 @@ std::string names(const Plane& plane) {
 }
 
 double right_margin(const LinePlot& plot) {
+  const std::vector<std::string> names = end_names(plot);
   double longest = 0;
-  for (const PlotLine& line : plot.lines)
-    if (!line.predicted)
-      longest = std::max(longest, svg::text_width(svg::shortened(line.name, longest_name)));
-  return std::max(16.0, longest + 12);
+  for (std::size_t k = 0; k < names.size(); ++k)
+    if (!plot.lines[k].predicted) longest = std::max(longest, svg::label_width(names[k]));
+  return std::max(16.0, longest + 9);
 }
 
 }  // namespace

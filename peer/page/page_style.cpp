@@ -20,6 +20,7 @@ body { margin: 0 auto; padding: 28px 24px 48px; max-width: 1120px; background: v
   color: var(--ink); font: 15px/1.5 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
 h1 { font-size: 25px; line-height: 1.25; margin: 0 0 4px; }
 h2 { font-size: 18px; margin: 38px 0 4px; }
+h3 { font-size: 15px; margin: 22px 0 0; }
 p { margin: 0 0 12px; max-width: 78ch; }
 .lead, .note { color: var(--soft); }
 .scroll { overflow-x: auto; }
@@ -72,7 +73,7 @@ svg .id { fill: var(--card); font-size: 9.5px; font-weight: 700; }
   stroke-linejoin: round; }
 .twin { stroke-dasharray: 9 9; }
 .target { fill: none; stroke: var(--c); stroke-width: 2; }
-.panels { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 440px), 1fr));
+.panels { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 440px), 1fr));
   gap: 16px; margin-top: 14px; align-items: start; }
 figure.panel { margin: 0; padding: 14px 16px 10px; background: var(--card); min-width: 0;
   border: 1px solid var(--line); border-radius: 8px; break-inside: avoid; }
@@ -93,7 +94,8 @@ details table { color: var(--ink); margin-top: 8px; }
 details .scroll { max-height: 420px; overflow: auto; }
 pre { font-size: 12px; line-height: 1.45; overflow-x: auto; color: var(--ink); margin: 8px 0 0; }
 .sentences { margin: 14px 0 0; padding: 0; list-style: none; max-width: 78ch; font-size: 16px; }
-.sentences li { margin: 0 0 6px; }
+.sentences li { margin: 0 0 8px; }
+.sentences small { display: block; color: var(--soft); font-size: 14px; }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px;
   margin: 18px 0 0; padding: 0; list-style: none; }
 .tiles li { padding: 10px 14px; background: var(--card); border: 1px solid var(--line);
@@ -101,7 +103,8 @@ pre { font-size: 12px; line-height: 1.45; overflow-x: auto; color: var(--ink); m
 .tiles b { display: block; font-size: 21px; line-height: 1.3; font-weight: 650;
   font-variant-numeric: tabular-nums; }
 .tiles span { color: var(--soft); font-size: 13px; }
-table.words td, table.words th { text-align: left; white-space: normal; overflow-wrap: anywhere; }
+table.words td, table.words th { text-align: left; white-space: normal; vertical-align: bottom;
+  overflow-wrap: break-word; }
 .hit { fill: none; stroke: transparent; stroke-width: 11; pointer-events: stroke; }
 .band { fill: var(--c); fill-opacity: .15; }
 .predicted { fill: none; stroke: var(--c); stroke-width: 1.5; stroke-dasharray: 2 4; }
@@ -139,8 +142,8 @@ svg .warn { fill: var(--warn); font-weight: 600; }
 .s16, .s17, .s18, .s19, .s20, .s21, .s22, .s23 { --d: 2 3; }
 @media screen and (max-width: 560px) { body { padding: 18px 10px 36px; } h1 { font-size: 21px; }
   figure.panel { padding: 12px 10px 8px; } .picture svg text { font-size: 14px; }
-  .picture svg .id { font-size: 11px; }
-  figure.panel.wide .picture:not(.pair) svg { min-width: 720px; }
+  .picture svg .id { font-size: 11px; } .picture svg .name { font-size: 12.5px; }
+  figure.panel.wide .picture > svg { min-width: 720px; }
   .tiles { grid-template-columns: repeat(auto-fit, minmax(135px, 1fr)); } }
 @media print { .panels { grid-template-columns: 1fr 1fr; } .tiles, .panel { break-inside: avoid; }
   .tiles { grid-template-columns: repeat(4, 1fr); } details:not([open]) { display: none; } :root { --page: #ffffff; } .note { break-after: avoid; }

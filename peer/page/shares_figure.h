@@ -15,10 +15,10 @@ struct SharesRow {
 };
 
 /// A bar per row on a common scale of seconds, a segment per state; below it, hatched, what the
-/// wire did meanwhile. Up to eight rows name their segments; beyond 64 the others are left out and
+/// wire did meanwhile. Up to six rows name their segments; beyond 64 the others are left out and
 /// the figure says so. Empty when no row has any time.
 std::string shares_figure(const std::vector<SharesRow>& rows, const std::string& title);
 
-constexpr std::size_t most_named_rows = 8, most_rows = 64;
+constexpr std::size_t most_named_rows = 6, most_rows = 64;
 
 }  // namespace gv

@@ -31,6 +31,24 @@ double value_at(const std::vector<Knot>& knots, double at) {
   return left.value + part * (right->value - left.value);
 }
 
+/// Where any run has a knot between `from` and `to`, or evenly where these are more than `most`.
+std::vector<double> places_of(const std::vector<std::vector<Knot>>& runs,
+                              double from,
+                              double to,
+                              std::size_t most) {
+  std::vector<double> places;
+  for (const auto& knots : runs)
+    for (const Knot& knot : knots)
+      if (knot.at >= from && knot.at <= to) places.push_back(knot.at);
+  std::ranges::sort(places);
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  if (places.size() <= most) return places;
+  places.clear();
+  for (std::size_t k = 0; k < most; ++k)
+    places.push_back(from + (to - from) * static_cast<double>(k) / static_cast<double>(most - 1));
+  return places;
+}
+
 }  // namespace
 
 double clock_of(const StoredEvaluation& e) {
@@ -82,24 +100,19 @@ std::vector<CurvePoint> curve_of(const RunGroup& group,
     runs.push_back(knots_of(*run, axis, figure));
     if (runs.back().empty()) return {};
   }
-  if (runs.empty() || most == 0) return {};
+  if (runs.empty() || most < 2) return {};
   double from = runs.front().front().at;
   double to = runs.front().back().at;
-  std::size_t longest = 0;
   for (const auto& knots : runs) {
     from = std::max(from, knots.front().at);
     to = std::min(to, knots.back().at);
-    longest = std::max(longest, knots.size());
   }
-  if (from > to) return {};
-  const std::size_t points = from == to ? 1 : std::min(most, std::max<std::size_t>(longest, 2));
   std::vector<CurvePoint> curve;
-  for (std::size_t k = 0; k < points; ++k) {
-    const double part = points == 1 ? 0 : static_cast<double>(k) / static_cast<double>(points - 1);
-    CurvePoint point{.at = from + part * (to - from), .least = 0, .mean = 0, .most = 0};
+  for (const double at : places_of(runs, from, to, most)) {
+    CurvePoint point{.at = at, .least = 0, .mean = 0, .most = 0};
     double sum = 0;
     for (std::size_t r = 0; r < runs.size(); ++r) {
-      const double value = value_at(runs[r], point.at);
+      const double value = value_at(runs[r], at);
       sum += value;
       point.least = r == 0 ? value : std::min(point.least, value);
       point.most = r == 0 ? value : std::max(point.most, value);

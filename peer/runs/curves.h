@@ -17,13 +17,13 @@ struct CurvePoint {
   double at = 0, least = 0, mean = 0, most = 0;
 };
 
-/// A group's curve: a point only where every seed has a value, interpolated between its
-/// evaluations, never beyond them. At most `most` points, evenly along the axis. Empty where
-/// nobody recorded the figure or the axis.
+/// A group's curve: a point at every evaluation of any seed where every seed has a value,
+/// interpolated between its evaluations, never beyond them; evenly along the axis where these would
+/// be more than `most`. Empty where nobody recorded the figure or the axis.
 std::vector<CurvePoint> curve_of(const RunGroup& group,
                                  CurveAxis axis,
                                  CurveFigure figure,
-                                 std::size_t most = 200);
+                                 std::size_t most = 2000);
 
 /// Of one evaluation; nothing where it was not recorded, or is not finite.
 std::optional<double> along(const StoredEvaluation& e, CurveAxis axis);

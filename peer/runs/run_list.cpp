@@ -69,8 +69,8 @@ RunList read_runs(const std::vector<std::string>& folders,
   for (ReadRun& one : read) {
     if (!one.run)
       list.left_out.push_back(one.reason);
-    else if (!one.run->tuning)
-      list.runs.push_back(std::move(*one.run));
+    else
+      (one.run->tuning ? list.tuned : list.runs).push_back(std::move(*one.run));
   }
   std::ranges::sort(list.left_out);
   return list;

@@ -11,10 +11,11 @@ namespace gv {
 /// Runs that were asked for, in an order that the arguments' order does not change.
 struct RunList {
   std::vector<StoredRun> runs;
+  std::vector<StoredRun> tuned;       ///< a sweep's trials that only found a rate
   std::vector<std::string> left_out;  ///< "PATH: reason", sorted
 };
 
-/// Reads the folders of runs, and of sweeps: then all under trials/ but those that only tuned.
+/// Reads the folders of runs, and of sweeps: then all under trials/.
 /// Those that cannot be used are left out, with the reason. Throws std::invalid_argument for what
 /// is no folder.
 RunList read_runs(const std::vector<std::string>& folders,

@@ -149,11 +149,11 @@ TEST(Labels, NoNameLiesOnAnother) {
   ASSERT_EQ(placed.size(), 10U);
   for (std::size_t i = 0; i < placed.size(); ++i) {
     EXPECT_TRUE(placed[i].at.y >= 20 && placed[i].at.y <= 250);
-    EXPECT_LE(placed[i].at.x + svg::text_width(placed[i].text), 460);
+    EXPECT_LE(placed[i].at.x + svg::label_width(placed[i].text), 460);
     for (std::size_t j = 0; j < i; ++j)
       EXPECT_TRUE(std::abs(placed[i].at.y - placed[j].at.y) >= 15 ||
-                  placed[i].at.x >= placed[j].at.x + svg::text_width(placed[j].text) ||
-                  placed[j].at.x >= placed[i].at.x + svg::text_width(placed[i].text));
+                  placed[i].at.x >= placed[j].at.x + svg::label_width(placed[j].text) ||
+                  placed[j].at.x >= placed[i].at.x + svg::label_width(placed[i].text));
   }
 }
 

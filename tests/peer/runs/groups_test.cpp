@@ -93,6 +93,18 @@ TEST(Curves, HaveAPointOnlyWhereEverySeedHasOne) {
   EXPECT_TRUE(curve_of(table.groups[0], CurveAxis::epochs, CurveFigure::accuracy).empty());
 }
 
+/// Nothing is cut off between evaluations that lie unevenly, or apart in two seeds.
+TEST(Curves, HaveEveryEvaluationOfEverySeed) {
+  std::vector<StoredRun> runs{run_of({}, 1, 0.1, 40, 10), run_of({}, 2, 0.1, 40, 8)};
+  runs[0].evaluations[1].round = 13;
+  const RunTable table = group_runs(runs);
+  std::vector<double> places;
+  for (const auto& point : curve_of(table.groups[0], CurveAxis::rounds, CurveFigure::accuracy))
+    places.push_back(point.at);
+  EXPECT_EQ(places, (std::vector<double>{10, 13, 16, 24, 30, 32, 40}));
+  EXPECT_EQ(curve_of(table.groups[0], CurveAxis::rounds, CurveFigure::accuracy, 4).size(), 4U);
+}
+
 TEST(Curves, InterpolateBetweenEvaluations) {
   const std::vector<StoredRun> runs{run_of({}, 1, 0.1, 100), run_of({}, 2, 0.3, 100)};
   const RunTable table = group_runs(runs);
