@@ -9,7 +9,9 @@ Command plan_command();
 Command peer_command(const PeerParts& parts);
 Command algorithms_command();
 Command audit_command();
+Command compare_command();
 Command doctor_command();
+Command report_command();
 Command graph_report_command();
 Command graph_predict_command();
 Command graph_list_command();
@@ -34,6 +36,8 @@ std::vector<Command> commands(const PeerParts& parts) {
   return {run_command(),
           simulate_command(),
           plan_command(),
+          compare_command(),
+          report_command(),
           peer_command(parts),
           group("graph",
                 "Topologies, their spectra and what they predict",

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "peer/page/decay_figure.h"
-#include "peer/page/page_style.h"
+#include "peer/page/page_frame.h"
 #include "peer/page/spectrum_figure.h"
 #include "peer/page/svg.h"
 #include "peer/page/topology_figure.h"
@@ -144,13 +144,7 @@ std::string lead(const std::vector<GraphRow>& rows) {
 std::string graph_page(const std::vector<GraphRow>& rows, double discount) {
   const std::string title =
       fmt::format("{} for {}", rows.size() == 1 ? "A topology" : "Topologies", peers_text(rows));
-  std::string out = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n<meta "
-      "name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>{}</title>\n"
-      "<style>{}</style>\n</head>\n<body>\n",
-      title,
-      page_style);
-  out += fmt::format("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n", title, lead(rows));
+  std::string out = fmt::format("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n", title, lead(rows));
   out += table(rows);
   out += "<h2>Graphs</h2>\n" + cards(rows);
   out +=
@@ -166,7 +160,7 @@ std::string graph_page(const std::vector<GraphRow>& rows, double discount) {
       "same share a line, in dashes.</p>\n<figure "
       "class=\"wide\">" +
       decay_figure(rows) + "</figure>\n" + legend(rows);
-  return out + meanings(discount) + "</body>\n</html>\n";
+  return page_around(title, out + meanings(discount));
 }
 
 void write_page(const std::string& path, const std::string& page) {

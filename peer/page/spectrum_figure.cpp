@@ -69,9 +69,7 @@ std::string one_row(const GraphRow& r, std::size_t k, const svg::Axis& x) {
   std::string out = free_part(r.spectrum, x, bottom);
   out += svg::line({x.from(), bottom}, {x.to(), bottom}, "axis");
   out += bars(r.modes ? bins_of(*r.modes, moduli) : bins_of(r.spectrum), x, bottom, k);
-  std::string name = r.topology.name;
-  if (name.size() > 25) name = name.substr(0, 24) + "…";
-  out += svg::text({names - 14, bottom - 18}, "end", "name", name);
+  out += svg::text({names - 14, bottom - 18}, "end", "name", svg::shortened(r.topology.name, 25));
   std::string gap = fmt::format("gap {:.4g}", r.spectrum.gap);
   if (moduli) gap += ", moduli";
   if (r.modes && !r.modes->coarse.empty()) gap += ", estimated";

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "peer/fleet/printable.h"
+
 namespace gv::svg {
 
 std::string escape(std::string_view text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : printable(text, text.size())) {
     switch (c) {
       case '&':
         out += "&amp;";
@@ -53,6 +55,17 @@ std::string line(Point a, Point b, std::string_view css) {
                      css);
 }
 
+std::string path(std::string_view d, std::string_view css) {
+  return fmt::format("<path d=\"{}\" class=\"{}\"/>\n", d, css);
+}
+
+std::string group(std::string_view css, std::string_view tooltip, std::string_view content) {
+  return fmt::format("<g class=\"{}\">{}{}</g>\n",
+                     css,
+                     tooltip.empty() ? "" : "<title>" + escape(tooltip) + "</title>",
+                     content);
+}
+
 std::string polyline(const std::vector<Point>& points, std::string_view css) {
   std::string list;
   for (const Point& p : points) list += length(p.x) + "," + length(p.y) + " ";
@@ -75,6 +88,16 @@ std::string circle(Point center, double radius, std::string_view css) {
                      length(center.y),
                      length(radius),
                      css);
+}
+
+std::string shortened(const std::string& text, std::size_t most) {
+  std::size_t characters = 0;
+  std::size_t end = 0;  // before the last character that stays beside the sign for the others
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    if ((text[k] & 0xC0) == 0x80) continue;
+    if (characters++ == most - 1) end = k;
+  }
+  return characters <= most ? text : text.substr(0, end) + "…";
 }
 
 std::string image(double width, double height, std::string_view label, std::string_view content) {

@@ -10,7 +10,7 @@ struct Point {
   double x = 0, y = 0;
 };
 
-/// Text as it may stand between tags and inside quotes.
+/// Text as it may stand between tags and inside quotes; what is not printable becomes `?`.
 std::string escape(std::string_view text);
 /// A length with at most two decimals: "12", "0.5".
 std::string length(double value);
@@ -18,10 +18,17 @@ std::string length(double value);
 /// `anchor`: start | middle | end. The text is escaped.
 std::string text(Point at, std::string_view anchor, std::string_view css, std::string_view text);
 std::string line(Point a, Point b, std::string_view css);
+/// Strokes in the letters of SVG's own path language.
+std::string path(std::string_view d, std::string_view css);
+/// What belongs together; `tooltip` is shown while the pointer rests on it, unless it is empty.
+std::string group(std::string_view css, std::string_view tooltip, std::string_view content);
 /// A path through the points, without filling.
 std::string polyline(const std::vector<Point>& points, std::string_view css);
 std::string rect(Point corner, double width, double height, std::string_view css);
 std::string circle(Point center, double radius, std::string_view css);
+
+/// At most `most` characters, the last of them … where something is left out.
+std::string shortened(const std::string& text, std::size_t most);
 
 /// An image that scales with the page; `label` is what a screen reader says.
 std::string image(double width, double height, std::string_view label, std::string_view content);

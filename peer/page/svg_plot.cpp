@@ -64,9 +64,10 @@ std::vector<Tick> Axis::ticks(int wanted) const {
                                  : decade_ticks(low_, high_, wanted);
 }
 
-std::string bottom_axis(const Axis& x, double top, double bottom, std::string_view title) {
+std::string bottom_axis(
+    const Axis& x, double top, double bottom, std::string_view title, int wanted) {
   std::string out;
-  for (const Tick& tick : x.ticks(8)) {
+  for (const Tick& tick : x.ticks(wanted)) {
     const double at = x.at(tick.value);
     out += line({at, top}, {at, bottom}, "grid");
     out += text({at, bottom + 16}, "middle", "tick", tick.label);
@@ -75,8 +76,9 @@ std::string bottom_axis(const Axis& x, double top, double bottom, std::string_vi
   return out + text({(x.from() + x.to()) / 2, bottom + 36}, "middle", "title", title);
 }
 
-std::string axes(const Axis& x, const Axis& y, std::string_view x_title, std::string_view y_title) {
-  std::string out = bottom_axis(x, y.to(), y.from(), x_title);
+std::string axes(
+    const Axis& x, const Axis& y, std::string_view x_title, std::string_view y_title, int x_ticks) {
+  std::string out = bottom_axis(x, y.to(), y.from(), x_title, x_ticks);
   for (const Tick& tick : y.ticks(6)) {
     const double at = y.at(tick.value);
     out += line({x.from(), at}, {x.to(), at}, "grid");

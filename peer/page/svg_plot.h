@@ -31,9 +31,16 @@ class Axis {
   double low_, high_, from_, to_;
 };
 
+constexpr int usual_ticks = 8;  ///< of an axis of 800 pixels
+
 /// Ticks, grid lines and titles of a plot; the marks are drawn over it.
-std::string axes(const Axis& x, const Axis& y, std::string_view x_title, std::string_view y_title);
+std::string axes(const Axis& x,
+                 const Axis& y,
+                 std::string_view x_title,
+                 std::string_view y_title,
+                 int x_ticks = usual_ticks);
 /// Ticks, vertical grid lines from `top` and a title below a figure whose rows are named otherwise.
-std::string bottom_axis(const Axis& x, double top, double bottom, std::string_view title);
+std::string bottom_axis(
+    const Axis& x, double top, double bottom, std::string_view title, int wanted = usual_ticks);
 
 }  // namespace gv::svg

@@ -1,0 +1,92 @@
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "peer/cli/command.h"
+#include "peer/json/json.h"
+#include "peer/page/graph_page.h"
+#include "peer/page/run_report.h"
+#include "peer/report/screen.h"
+#include "peer/runs/run_list.h"
+#include "peer/runtime/exit_code.h"
+
+namespace gv::cli {
+namespace {
+
+struct ReportArguments {
+  std::vector<std::string> runs;
+  std::string output = "report.html";
+  std::string target;
+  std::vector<std::string> by;
+  bool json = false;
+};
+
+int report(const ReportArguments& arguments) {
+  CompareOptions options{.target = {}, .by = arguments.by};
+  if (!arguments.target.empty()) options.target = parse_target(arguments.target);
+  ProgressLine progress;
+  const RunList list = read_runs(arguments.runs, [&](std::size_t done, std::size_t all) {
+    progress.update(fmt::format("reading runs {}/{}", done, all));
+  });
+  progress.clear();
+  for (const std::string& reason : list.left_out) fmt::print(stderr, "left out: {}\n", reason);
+  if (list.runs.empty())
+    throw std::runtime_error("no run can be shown\nhelp:  grapevine simulate FILE makes one");
+  const RunReport said = make_report(list.runs, options, list.tuned);
+  const std::string page = report_page(said);
+  write_page(arguments.output, page);
+  std::vector<std::string> sentences;
+  for (const Finding& finding : said.findings) sentences.push_back(finding.text);
+  if (arguments.json) {
+    fmt::print("{}\n",
+               Json{{"schema", "grapevine.report/1"},
+                    {"page", arguments.output},
+                    {"bytes", page.size()},
+                    {"runs", list.runs.size()},
+                    {"sentences", sentences},
+                    {"left_out", list.left_out}}
+                   .dump());
+    return exit_code::done;
+  }
+  for (const std::string& sentence : sentences) fmt::print("{}\n", sentence);
+  fmt::print(stderr,
+             "page: {} ({}, {} run{})\n",
+             arguments.output,
+             bytes_text(static_cast<double>(page.size())),
+             list.runs.size(),
+             list.runs.size() == 1 ? "" : "s");
+  return exit_code::done;
+}
+
+void report_options(Options& options, ReportArguments& arguments) {
+  options.value("RUN", arguments.runs, "Folders of runs, or of sweeps").required();
+  options.value("-o,--output", arguments.output, "The page").call_values("FILE").show_default();
+  options
+      .value(
+          "--by",
+          arguments.by,
+          "A row of figures for each value of this key (repeatable). Default: the network, where "
+          "runs differ in it and in something else")
+      .call_values("KEY");
+  options
+      .value("--target",
+             arguments.target,
+             "accuracy=0.88, accuracy.worst=0.88, loss=0.3 or loss.local=0.3: what the race goes "
+             "to. Default: stop.target, where all files have the same one")
+      .call_values("FIGURE=VALUE");
+  options.json(arguments.json);
+}
+
+}  // namespace
+
+Command report_command() {
+  return command("report",
+                 "Draw one run, or several beside each other, on a page for the browser",
+                 "  grapevine report runs/fashion-ring8\n"
+                 "  grapevine report runs/* --target accuracy=0.88 -o race.html\n"
+                 "  grapevine report runs/networks --by network -o networks.html",
+                 report_options,
+                 report);
+}
+
+}  // namespace gv::cli

@@ -1,0 +1,55 @@
+#include "peer/compare/explain.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "peer/compare/figures.h"
+
+namespace gv {
+
+std::optional<Explanation> explain(const Contender& a, const Contender& b) {
+  const auto mine = summary_of(a, Measure::time);
+  const auto theirs = summary_of(b, Measure::time);
+  const auto my_rounds = summary_of(a, Measure::rounds);
+  const auto their_rounds = summary_of(b, Measure::rounds);
+  if (!mine || !theirs || !my_rounds || !their_rounds) return std::nullopt;
+  if (mine->mean <= 0 || theirs->mean <= 0 || my_rounds->mean <= 0 || their_rounds->mean <= 0)
+    return std::nullopt;
+  const double my_round = mine->mean / my_rounds->mean;
+  const double their_round = theirs->mean / their_rounds->mean;
+  Explanation e;
+  e.rounds = their_rounds->mean / my_rounds->mean;
+  e.seconds_per_round = their_round / my_round;
+  e.round_difference = their_round - my_round;
+  e.by_rounds = std::abs(std::log(e.rounds)) > std::abs(std::log(e.seconds_per_round));
+  const auto my_states = round_states(a);
+  const auto their_states = round_states(b);
+  if (!my_states || !their_states) return e;
+  e.more.emplace();
+  for (std::size_t k = 0; k < e.more->size(); ++k)
+    (*e.more)[k] = (*their_states)[k] - (*my_states)[k];
+  // A cause points the way of the whole: what went the other way explains nothing.
+  const double sign = e.round_difference < 0 ? -1 : 1;
+  const auto largest =
+      std::ranges::max_element(*e.more, {}, [&](double seconds) { return sign * seconds; });
+  if (sign * *largest > 0) e.state = static_cast<std::size_t>(largest - e.more->begin());
+  return e;
+}
+
+std::string to_string(const Explanation& e) {
+  std::string text = fmt::format(
+      "{}x the rounds, {}x the seconds of each", digits(e.rounds), digits(e.seconds_per_round));
+  if (!e.state) return text;
+  const double difference = std::abs(e.round_difference);
+  const TimeUnit unit = time_unit(difference);
+  return text + fmt::format(" ({} {} {} of {} {})",
+                            stored_states[*e.state],
+                            e.round_difference < 0 ? "-" : "+",
+                            digits(std::abs((*e.more)[*e.state]) / unit.seconds),
+                            digits(difference / unit.seconds),
+                            unit.name);
+}
+
+}  // namespace gv

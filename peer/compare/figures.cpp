@@ -1,0 +1,71 @@
+#include "peer/compare/figures.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace gv {
+namespace {
+
+constexpr std::size_t screen = 80;
+
+std::size_t columns_of(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+}  // namespace
+
+std::string digits(double value) {
+  const double size = std::abs(value);
+  if (!std::isfinite(value)) return "-";
+  if (size == 0) return "0";
+  if (size >= 1e6 || size < 1e-4) return fmt::format("{:.2e}", value);
+  if (size >= 99.95) return fmt::format("{:.0f}", value);
+  const int before = size < 9.995 ? static_cast<int>(std::floor(std::log10(size * 1.0005))) + 1 : 2;
+  return fmt::format("{:.{}f}", value, 3 - before);
+}
+
+TimeUnit time_unit(double seconds) {
+  if (seconds >= 3 * 3600) return {3600, "h"};
+  if (seconds >= 1 || seconds == 0) return {1, "s"};
+  if (seconds >= 1e-3) return {1e-3, "ms"};
+  return {1e-6, "us"};
+}
+
+std::string time_text(double seconds) {
+  const TimeUnit unit = time_unit(std::abs(seconds));
+  return fmt::format("{} {}", digits(seconds / unit.seconds), unit.name);
+}
+
+std::string wrapped(const std::string& text, std::size_t indent) {
+  std::string out;
+  const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
+  std::string line(begin, ' ');
+  for (std::size_t at = begin; at <= text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    at = end + 1;
+    const bool has_word = line.find_first_not_of(' ') != std::string::npos;
+    if (has_word && columns_of(line) + 1 + columns_of(word) > screen) {
+      out.append(line).append("\n");
+      line.assign(indent, ' ').append(word);
+    } else {
+      line.append(has_word ? " " : "").append(word);
+    }
+  }
+  return out + line;
+}
+
+std::string left(const std::string& text, std::size_t columns) {
+  const std::size_t width = columns_of(text);
+  return text + std::string(width < columns ? columns - width : 0, ' ');
+}
+
+std::string right(const std::string& text, std::size_t columns) {
+  const std::size_t width = columns_of(text);
+  return std::string(width < columns ? columns - width : 0, ' ') + text;
+}
+
+}  // namespace gv

@@ -1,0 +1,250 @@
+#include "peer/page/report_curves.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "peer/page/unit.h"
+#include "peer/runs/stored_prediction.h"
+
+namespace gv {
+namespace {
+
+struct AxisWords {
+  CurveAxis axis;
+  const char* title;
+  Quantity unit;
+};
+constexpr std::array axes{AxisWords{CurveAxis::seconds, "time", Quantity::seconds},
+                          AxisWords{CurveAxis::bytes, "sent", Quantity::bytes},
+                          AxisWords{CurveAxis::rounds, "rounds", Quantity::number},
+                          AxisWords{CurveAxis::epochs, "epochs", Quantity::number}};
+constexpr const AxisWords& rounds_axis = axes[2];
+
+const char* words_of(CurveFigure figure) {
+  switch (figure) {
+    case CurveFigure::accuracy:
+      return "accuracy";
+    case CurveFigure::worst_accuracy:
+      return "worst local accuracy";
+    case CurveFigure::loss:
+      return "loss";
+    case CurveFigure::local_loss:
+      return "loss of local models";
+    case CurveFigure::consensus:
+      return "consensus distance";
+  }
+  return "";
+}
+
+PlotLine line_of(const GroupView& view, CurveAxis axis, CurveFigure figure) {
+  PlotLine line{.name = view.name, .series = view.series};
+  const bool seeds = view.group().runs.size() > 1;
+  for (const CurvePoint& p : curve_of(view.group(), axis, figure)) {
+    line.x.push_back(p.at);
+    line.y.push_back(p.mean);
+    if (!seeds) continue;
+    line.low.push_back(p.least);
+    line.high.push_back(p.most);
+  }
+  return line;
+}
+
+/// A logarithmic axis shows a value that falls by more than this factor.
+constexpr double wide_fall = 20;
+
+bool falls_far(const std::vector<PlotLine>& lines) {
+  double least = std::numeric_limits<double>::infinity();
+  double most = 0;
+  for (const PlotLine& line : lines) {
+    for (const double y : line.y) {
+      if (!std::isfinite(y)) continue;
+      if (y <= 0) return false;
+      least = std::min(least, y);
+      most = std::max(most, y);
+    }
+  }
+  return most > wide_fall * least;
+}
+
+std::string cell(Quantity unit, const std::optional<double>& value) {
+  return value ? quantity_text(unit, *value) : "-";
+}
+
+/// What a line says at its end and where it meets the target.
+DataTable ends_of(const LinePlot& plot) {
+  DataTable table{{"", plot.x_title + " at the end", plot.y_title, "least", "most"}, {}};
+  if (plot.target) table.heads.push_back(fmt::format("{:.5g} after", *plot.target));
+  for (const PlotLine& line : plot.lines) {
+    if (line.x.empty()) continue;
+    std::vector<std::string> row{line.name,
+                                 quantity_text(plot.x_is, line.x.back()),
+                                 fmt::format("{:.5g}", line.y.back()),
+                                 line.low.empty() ? "-" : fmt::format("{:.5g}", line.low.back()),
+                                 line.high.empty() ? "-" : fmt::format("{:.5g}", line.high.back())};
+    if (plot.target) row.push_back(cell(plot.x_is, line.reached));
+    table.rows.push_back(row);
+  }
+  return table;
+}
+
+Figure figure_of(const LinePlot& plot, const std::string& note) {
+  std::string title = plot.y_title + " against " + plot.x_title;
+  title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
+  return {.title = title,
+          .note = note,
+          .picture = lines_figure(plot),
+          .numbers = ends_of(plot),
+          .wide = false};
+}
+
+void aim(LinePlot& plot, CurveFigure what, const std::optional<CompareTarget>& target) {
+  if (!target || curve_of_target(*target) != what) return;
+  plot.target = target->value;
+  const bool from_below = target->figure == CompareTarget::Figure::accuracy;
+  for (PlotLine& line : plot.lines)
+    if (!line.reached) line.reached = meets(line, target->value, from_below);
+}
+
+/// What the comparison says that it cost to get to the target, so that page and table agree;
+/// nothing where it has no such measure, or a seed misses the target.
+std::optional<double> cost_along(const Contender& contender, CurveAxis axis) {
+  const auto mean = [&](Measure measure) -> std::optional<double> {
+    const auto summary = summary_of(contender, measure);
+    return summary ? std::optional(summary->mean) : std::nullopt;
+  };
+  switch (axis) {
+    case CurveAxis::seconds:
+      return mean(Measure::time);
+    case CurveAxis::bytes:
+      return mean(Measure::bytes);
+    case CurveAxis::rounds:
+      return mean(Measure::rounds);
+    case CurveAxis::epochs:
+      break;
+  }
+  return std::nullopt;
+}
+
+/// One value of each evaluation of a run, over rounds.
+template <class Value>
+PlotLine of_run(const StoredRun& run, const std::string& name, std::size_t series, Value value) {
+  PlotLine line{.name = name, .series = series};
+  for (const StoredEvaluation& e : run.evaluations) {
+    const std::optional<double> y = value(e);
+    line.x.push_back(static_cast<double>(e.round));
+    line.y.push_back(y.value_or(std::numeric_limits<double>::quiet_NaN()));
+  }
+  return line;
+}
+
+bool has_values(const PlotLine& line) {
+  return std::ranges::any_of(line.y, [](double y) { return std::isfinite(y); });
+}
+
+PlotLine accuracy_line(const StoredRun& run) {
+  const auto shows = [&run](CurveFigure figure) {
+    return of_run(
+        run, "mean model", 0, [figure](const StoredEvaluation& e) { return shown(e, figure); });
+  };
+  PlotLine line = shows(CurveFigure::accuracy);
+  const PlotLine worst = shows(CurveFigure::worst_accuracy);
+  if (!has_values(worst)) return line;
+  line.low = worst.y;
+  for (const StoredEvaluation& e : run.evaluations)
+    line.high.push_back(e.accuracy_max.value_or(std::numeric_limits<double>::quiet_NaN()));
+  return line;
+}
+
+}  // namespace
+
+std::optional<double> meets(const PlotLine& line, double height, bool from_below) {
+  const auto there = [&](double y) { return from_below ? y >= height : y <= height; };
+  for (std::size_t k = 0; k < line.x.size(); ++k) {
+    if (!there(line.y[k])) continue;
+    if (k == 0 || !std::isfinite(line.y[k - 1])) return line.x[k];
+    const double part = (height - line.y[k - 1]) / (line.y[k] - line.y[k - 1]);
+    return line.x[k - 1] + part * (line.x[k] - line.x[k - 1]);
+  }
+  return std::nullopt;
+}
+
+CurveFigure curve_of_target(const CompareTarget& target) {
+  const bool mean = target.whose == CompareTarget::Whose::mean;
+  if (target.figure == CompareTarget::Figure::loss)
+    return mean ? CurveFigure::loss : CurveFigure::local_loss;
+  return mean ? CurveFigure::accuracy : CurveFigure::worst_accuracy;
+}
+
+CurveFigure raced_figure(const GroupRow& row, const std::optional<CompareTarget>& target) {
+  if (target) return curve_of_target(*target);
+  const auto has_accuracy = [](const GroupView& view) {
+    return !curve_of(view.group(), CurveAxis::rounds, CurveFigure::accuracy).empty();
+  };
+  return std::ranges::any_of(row.groups, has_accuracy) ? CurveFigure::accuracy : CurveFigure::loss;
+}
+
+std::vector<Figure> race_figures(const GroupRow& row,
+                                 CurveFigure what,
+                                 const std::optional<CompareTarget>& target) {
+  std::vector<Figure> figures;
+  for (const AxisWords& words : axes) {
+    LinePlot plot{.x_title = words.title, .y_title = words_of(what), .x_is = words.unit};
+    for (const GroupView& view : row.groups)
+      if (PlotLine line = line_of(view, words.axis, what); !line.x.empty()) {
+        if (target) line.reached = cost_along(*view.contender, words.axis);
+        plot.lines.push_back(std::move(line));
+      }
+    plot.log_y = what != CurveFigure::accuracy && falls_far(plot.lines);
+    aim(plot, what, target);
+    if (!plot.lines.empty()) figures.push_back(figure_of(plot, ""));
+  }
+  return figures;
+}
+
+std::vector<Figure> learning_figures(const StoredRun& run,
+                                     const std::optional<CompareTarget>& target) {
+  std::vector<Figure> figures;
+  LinePlot accuracy{.x_title = rounds_axis.title, .y_title = words_of(CurveFigure::accuracy)};
+  accuracy.lines = {accuracy_line(run)};
+  aim(accuracy, CurveFigure::accuracy, target);
+  if (has_values(accuracy.lines[0]))
+    figures.push_back(figure_of(accuracy, "band: worst and best of the local models"));
+  LinePlot loss{.x_title = rounds_axis.title, .y_title = words_of(CurveFigure::loss)};
+  loss.lines = {of_run(run,
+                       "mean model",
+                       0,
+                       [](const StoredEvaluation& e) { return shown(e, CurveFigure::loss); }),
+                of_run(run, "local models", 1, [](const StoredEvaluation& e) {
+                  return shown(e, CurveFigure::local_loss);
+                })};
+  loss.log_y = falls_far(loss.lines);
+  aim(loss, CurveFigure::loss, target);
+  figures.push_back(figure_of(loss, ""));
+  return figures;
+}
+
+Figure agreement_figure(const GroupRow& row) {
+  LinePlot plot{
+      .x_title = rounds_axis.title, .y_title = words_of(CurveFigure::consensus), .log_y = true};
+  bool predicted = false;
+  for (const GroupView& view : row.groups) {
+    const PlotLine line = line_of(view, CurveAxis::rounds, CurveFigure::consensus);
+    if (line.x.empty() || std::ranges::none_of(line.y, [](double y) { return y > 0; })) continue;
+    plot.lines.push_back(line);
+    const auto said = read_prediction(view.group().runs.front()->path);
+    if (!said || !(said->consensus > 0)) continue;
+    predicted = true;
+    plot.lines.push_back({.name = view.name,
+                          .series = view.series,
+                          .x = {line.x.front(), line.x.back()},
+                          .y = {said->consensus, said->consensus},
+                          .predicted = true});
+  }
+  return figure_of(plot, predicted ? "dotted: predicted of the end" : "");
+}
+
+}  // namespace gv

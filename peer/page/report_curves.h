@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "peer/page/data_table.h"
+#include "peer/page/lines_figure.h"
+#include "peer/page/report_groups.h"
+#include "peer/runs/curves.h"
+
+namespace gv {
+
+/// The curve of a target's figure.
+CurveFigure curve_of_target(const CompareTarget& target);
+
+/// What the race is about: the target's figure, else accuracy where the runs have one, else loss.
+CurveFigure raced_figure(const GroupRow& row, const std::optional<CompareTarget>& target);
+
+/// A figure per axis that anybody recorded: time, bytes, rounds, epochs.
+std::vector<Figure> race_figures(const GroupRow& row,
+                                 CurveFigure what,
+                                 const std::optional<CompareTarget>& target);
+
+/// How one run learned: accuracy with the local models as a band, and both losses.
+std::vector<Figure> learning_figures(const StoredRun& run,
+                                     const std::optional<CompareTarget>& target);
+
+/// Consensus distance over rounds, on a logarithmic scale; dashed, what was predicted of its end.
+Figure agreement_figure(const GroupRow& row);
+
+/// Where a line that ascends or falls first meets the height, between its points; none when never.
+std::optional<double> meets(const PlotLine& line, double height, bool from_below);
+
+}  // namespace gv

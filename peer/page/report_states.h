@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "peer/page/data_table.h"
+#include "peer/page/report_groups.h"
+#include "peer/page/timeline_figure.h"
+#include "peer/page/waiting_figure.h"
+#include "peer/runs/peer_totals.h"
+
+namespace gv {
+
+// Each figure has no picture where nobody recorded what it shows.
+
+/// Seconds a round of a peer in each state, a bar per group: the mean over its seeds.
+Figure group_shares_figure(const GroupRow& row);
+
+/// Seconds a round of each peer of one run, which took so many rounds.
+Figure peer_shares_figure(const std::vector<PeerTotals>& peers, std::uint64_t rounds);
+
+/// The moments of the last eight rounds that every peer wrote down; `peers`: by number.
+struct PeerMoments {
+  std::uint64_t peer = 0;
+  std::vector<StoredMoment> moments;
+};
+Timeline last_window(const std::vector<PeerMoments>& peers);
+Figure timeline_of(const Timeline& timeline, const std::string& name);
+
+/// Who waited for whom; peers stand as the topology of this name places them, else in a circle.
+Waiting waiting_of(const std::vector<PeerTotals>& peers, const std::string& topology);
+Figure waiting_figure(const Waiting& waiting, const std::string& name);
+
+/// How many rounds old the models were that a peer mixed with.
+Figure staleness_figure(const std::vector<PeerTotals>& peers, const std::string& name);
+
+}  // namespace gv

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "peer/page/data_table.h"
+#include "peer/page/report_curves.h"
+#include "peer/page/tuning_figure.h"
+#include "peer/runs/stored_run.h"
+
+namespace gv {
+
+/// What a sweep tried in order to find good values: for each method and each numeric key that
+/// differs among its tuning trials, the value against the median over the seeds of the rounds to
+/// the target, or of the loss at the end where there is no target. Empty without such trials.
+std::vector<Tuning> tunings_of(const std::vector<StoredRun>& tuned,
+                               const std::optional<CompareTarget>& target);
+
+std::vector<Figure> tuning_figures(const std::vector<Tuning>& tunings);
+
+}  // namespace gv

@@ -1,0 +1,240 @@
+#include "peer/page/run_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "peer/page/ratio_figure.h"
+#include "peer/page/report_groups.h"
+#include "peer/page/report_sentences.h"
+#include "peer/page/report_states.h"
+#include "peer/page/report_tuning.h"
+#include "peer/page/unit.h"
+#include "peer/runs/stored_prediction.h"
+
+namespace gv {
+namespace {
+
+/// Of the figures that one run fills: how many groups show theirs, and how many more folded.
+constexpr std::size_t open_groups = 2, folded_groups = 6;
+constexpr std::size_t most_listed_runs = 200;
+
+struct Sections {
+  ReportSection race{"The race",
+                     "One line per group; a band is the least and the most of its seeds. The "
+                     "first to cross the dotted line wins; a dot marks where."};
+  ReportSection learning{"How it learned"};
+  ReportSection shares{"Where the time goes",
+                       "A peer is in exactly one state at a time, so the segments add up to its "
+                       "wall clock, evaluations and checkpoints included."};
+  ReportSection timeline{"Eight rounds",
+                         "What each peer did, on one clock for all. A thin line begins a round."};
+  ReportSection waiting{"Who waits for whom",
+                        "Edges are the wider and warmer the longer both ends waited for each "
+                        "other; in the matrix the row waits for the column."};
+  ReportSection agreement{"Agreement", "How far the peers' models are from each other."};
+  ReportSection ratio{"Predicted beside measured"};
+  ReportSection tuning{"Tuning", "Every trial; the best is ringed, a cross missed the target."};
+  ReportSection staleness{"Staleness",
+                          "How many rounds old the models were that a peer mixed with."};
+};
+
+/// In the last row, the first one where there is none.
+void add(ReportSection& section, Figure figure) {
+  if (section.rows.empty()) section.rows.emplace_back();
+  if (!figure.picture.empty()) section.rows.back().figures.push_back(std::move(figure));
+}
+
+/// The first `open_groups` are shown, some more folded, the others left out.
+void add_few(ReportSection& section, Figure figure) {
+  if (section.rows.empty()) section.rows.emplace_back();
+  ReportRow& row = section.rows.back();
+  if (figure.picture.empty()) return;
+  if (row.figures.size() < open_groups) {
+    row.figures.push_back(std::move(figure));
+  } else if (row.folded.size() < folded_groups) {
+    row.folded.push_back(std::move(figure));
+  }
+}
+
+bool is_empty(const ReportSection& section) {
+  return std::ranges::all_of(section.rows,
+                             [](const ReportRow& row) { return row.figures.empty(); });
+}
+
+std::string name_in(const GroupRow& row, const GroupView& view) {
+  if (row.name.empty()) return view.name;
+  return view.name + ", " + row.name;
+}
+
+/// What the folder of one run of a group holds beside its metrics.
+void add_run_figures(const StoredRun& run, const std::string& name, bool single, Sections& s) {
+  const std::vector<PeerTotals> totals = read_peer_totals(run.path);
+  if (!totals.empty()) {
+    add_few(s.waiting, waiting_figure(waiting_of(totals, run.topology), name));
+    if (single)
+      add(s.learning, staleness_figure(totals, name));
+    else
+      add_few(s.staleness, staleness_figure(totals, name));
+  }
+  std::vector<PeerMoments> moments;
+  for (const PeerTotals& peer : totals)
+    if (auto rows = read_peer_moments(run.path, peer.peer); !rows.empty())
+      moments.push_back({peer.peer, std::move(rows)});
+  add_few(s.timeline, timeline_of(last_window(moments), name));
+}
+
+void add_ratios(const StoredRun& run, Sections& s) {
+  const auto predicted = read_prediction(run.path);
+  if (!predicted) return;
+  const StoredEvaluation& end = run.evaluations.back();
+  const std::vector<Ratio> ratios{
+      {"consensus distance", Quantity::number, predicted->consensus, end.consensus},
+      {"loss of the mean model", Quantity::number, predicted->loss_mean, end.loss},
+      {"loss of local models", Quantity::number, predicted->loss_local, end.loss_local}};
+  Figure figure{.title = "At the end of the run", .picture = ratio_figure(ratios)};
+  figure.numbers.heads = {"", "predicted", "measured", "measured / predicted"};
+  for (const Ratio& r : ratios)
+    figure.numbers.rows.push_back({r.name,
+                                   quantity_text(r.unit, r.predicted),
+                                   quantity_text(r.unit, r.measured),
+                                   fmt::format("{:.4g}", r.measured / r.predicted)});
+  add_few(s.ratio, figure);
+}
+
+void add_row(const GroupRow& row,
+             const std::optional<CompareTarget>& target,
+             bool race,
+             Sections& s) {
+  if (race) {
+    const CurveFigure what = raced_figure(row, target);
+    ReportRow lines{row.name, race_figures(row, what, target)};
+    if (what != CurveFigure::loss) lines.folded = race_figures(row, CurveFigure::loss, target);
+    s.race.rows.push_back(std::move(lines));
+  }
+  Figure shares = group_shares_figure(row);
+  if (!row.name.empty()) shares.title = row.name;
+  add(s.shares, std::move(shares));
+  Figure agreement = agreement_figure(row);
+  if (!row.name.empty()) agreement.title = row.name;
+  add(race ? s.agreement : s.learning, std::move(agreement));
+}
+
+/// What nobody recorded, in words.
+std::vector<std::string> missing_in(const Sections& s) {
+  std::vector<std::string> missing;
+  const auto say = [&](const ReportSection& section, const char* words) {
+    if (is_empty(section)) missing.emplace_back(words);
+  };
+  say(s.shares, "where the time goes (states)");
+  say(s.timeline, "the timeline (moments)");
+  say(s.waiting, "who waits for whom (totals)");
+  return missing;
+}
+
+DataTable runs_table(const std::vector<StoredRun>& runs, std::vector<std::string>& notes) {
+  DataTable table{{"run",
+                   "in",
+                   "seed",
+                   "rounds",
+                   "time",
+                   "accuracy",
+                   "loss",
+                   "sent",
+                   "began",
+                   "version",
+                   "processor"},
+                  {}};
+  for (const StoredRun& run : runs) {
+    if (table.rows.size() == most_listed_runs) {
+      notes.push_back(fmt::format("{} more runs are not listed", runs.size() - most_listed_runs));
+      break;
+    }
+    const StoredEvaluation& end = run.evaluations.back();
+    table.rows.push_back({run.path,
+                          run.simulated ? "simulate" : "run",
+                          std::to_string(run.seed),
+                          std::to_string(run.rounds),
+                          quantity_text(Quantity::seconds, clock_of(end)),
+                          end.accuracy ? fmt::format("{:.4f}", *end.accuracy) : "-",
+                          fmt::format("{:.5g}", end.loss),
+                          quantity_text(Quantity::bytes, end.sent_bytes),
+                          run.began,
+                          run.version,
+                          run.processor});
+  }
+  return table;
+}
+
+std::vector<FleetKeys> keys_of(const RunTable& table, const std::vector<GroupRow>& rows) {
+  constexpr std::size_t most = 24;
+  std::vector<FleetKeys> keys;
+  if (table.groups.size() == 1) return {{"", 0, table.groups.front().keys}};
+  for (const GroupRow& row : rows)
+    for (const GroupView& view : row.groups)
+      if (keys.size() < most) keys.push_back({name_in(row, view), view.series, view.group().keys});
+  return keys;
+}
+
+std::vector<std::pair<std::size_t, std::string>> legend_of(const std::vector<GroupRow>& rows) {
+  std::set<std::pair<std::size_t, std::string>> seen;
+  for (const GroupRow& row : rows)
+    for (const GroupView& view : row.groups) seen.emplace(view.series, view.name);
+  if (seen.size() < 2) return {};
+  return {seen.begin(), seen.end()};
+}
+
+}  // namespace
+
+RunReport make_report(const std::vector<StoredRun>& runs,
+                      const CompareOptions& options,
+                      const std::vector<StoredRun>& tuned) {
+  CompareOptions asked = options;
+  if (asked.by.empty()) asked.by = usual_rows(group_runs(runs));
+  const Comparison comparison = compare_runs(runs, asked);
+  const RunTable& table = comparison.table;
+  const std::vector<GroupRow> rows = group_rows(comparison);
+  const std::optional<CompareTarget>& target = comparison.target;
+  const bool single = runs.size() == 1;
+  Sections s;
+  if (single) {
+    for (Figure& figure : learning_figures(runs.front(), target))
+      add(s.learning, std::move(figure));
+  }
+  for (const GroupRow& row : rows) add_row(row, target, !single, s);
+  if (single)
+    add(s.shares, peer_shares_figure(read_peer_totals(runs.front().path), runs.front().rounds));
+  std::size_t looked_at = 0;
+  for (const GroupRow& row : rows) {
+    for (const GroupView& view : row.groups) {
+      if (looked_at++ >= open_groups + folded_groups) break;
+      const std::string name = single ? "" : name_in(row, view);
+      add_run_figures(*view.group().runs.front(), name, single, s);
+      add_ratios(*view.group().runs.front(), s);
+    }
+  }
+  for (Figure& figure : tuning_figures(tunings_of(tuned, target))) add(s.tuning, std::move(figure));
+  RunReport report{.title = title_of(runs), .lead = lead_of(comparison)};
+  report.findings = single ? run_findings(runs.front()) : compared_findings(comparison);
+  report.tiles = single ? run_tiles(runs.front()) : compared_tiles(comparison);
+  report.legend = legend_of(rows);
+  report.missing = missing_in(s);
+  report.sections = {s.race,
+                     s.learning,
+                     s.shares,
+                     s.timeline,
+                     s.waiting,
+                     s.agreement,
+                     s.staleness,
+                     s.ratio,
+                     s.tuning};
+  report.keys = keys_of(table, rows);
+  report.notes = comparison.notes;
+  report.runs = runs_table(runs, report.notes);
+  return report;
+}
+
+}  // namespace gv

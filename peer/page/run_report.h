@@ -1,0 +1,18 @@
+#pragma once
+
+#include <vector>
+
+#include "peer/compare/comparison.h"
+#include "peer/page/report_page.h"
+
+namespace gv {
+
+/// The report of one run or of many; `tuned`: the trials by which their rates were found. Reads
+/// more from their folders where a figure needs it (who waited for whom, the moments of eight
+/// rounds). Throws UnusableRun for what is damaged, std::invalid_argument where runs cannot be
+/// compared (see compare_runs).
+RunReport make_report(const std::vector<StoredRun>& runs,
+                      const CompareOptions& options,
+                      const std::vector<StoredRun>& tuned = {});
+
+}  // namespace gv

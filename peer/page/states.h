@@ -1,0 +1,30 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+namespace gv {
+
+/// What a peer does: it is in exactly one of these at a time, so they add up to its wall clock. The
+/// order is that of the files of a run folder.
+constexpr std::size_t n_states = 8;
+using StateSeconds = std::array<double, n_states>;
+
+struct StateName {
+  const char* name;
+  const char* meaning;
+};
+extern const std::array<StateName, n_states> state_names;
+
+constexpr std::size_t late_state = 3, wire_state = 4;
+
+double sum(const StateSeconds& seconds);
+
+/// "t3": the colour of the k-th state.
+std::string state_style(std::size_t state);
+
+/// Colours and names of the states, with their meaning as a tooltip.
+std::string states_legend(bool hidden_wire);
+
+}  // namespace gv

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gv {
+
+struct TuningTrial {
+  double value = 0;             ///< of the knob
+  std::optional<double> score;  ///< the lower the better; none: it missed the target or diverged
+  std::string note;             ///< of the tooltip, such as the run's name
+};
+
+/// The trials of one method over one knob.
+struct Tuning {
+  std::string method, knob, score_title;
+  std::vector<TuningTrial> trials;
+};
+
+/// A dot per trial, a cross at the top for each that missed; the best is ringed, and a best that is
+/// the least or the most tried has that edge shaded and says so: the optimum may lie beyond it.
+/// The knob's axis is logarithmic where its values are positive and span more than a factor of
+/// five. Empty without trials.
+std::string tuning_figure(const Tuning& tuning, std::size_t series);
+
+enum class TuningEdge { none, least, most };
+
+/// Which edge of the tried range the best trial lies on; none with fewer than two values.
+TuningEdge best_at_edge(const Tuning& tuning);
+
+}  // namespace gv

@@ -1,0 +1,33 @@
+#include "peer/runs/stored_prediction.h"
+
+#include <fmt/format.h>
+
+#include "graph/formats/file_bytes.h"
+#include "graph/formats/json_value.h"
+#include "peer/fleet/printable.h"
+#include "peer/json/json_member.h"
+#include "peer/runs/stored_json.h"
+#include "peer/runs/stored_run.h"
+
+namespace gv {
+namespace {
+
+constexpr std::uint64_t largest_summary = std::uint64_t{1} << 20;
+
+}  // namespace
+
+std::optional<StoredPrediction> read_prediction(const std::string& run_folder) {
+  const std::string path = run_folder + "/summary.json";
+  try {
+    const JsonValue summary = parse_json(file_bytes(path, largest_summary), path);
+    const JsonValue* said = summary.find("predicted");
+    if (said == nullptr || said->kind != JsonValue::Kind::object) return std::nullopt;
+    return StoredPrediction{.consensus = stored_number(*said, "consensus"),
+                            .loss_mean = stored_number(*said, "excess_loss_mean"),
+                            .loss_local = stored_number(*said, "excess_loss_local")};
+  } catch (const std::exception& e) {
+    throw UnusableRun(printable(fmt::format("{}: {}", path, e.what()), 1000));
+  }
+}
+
+}  // namespace gv

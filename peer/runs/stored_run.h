@@ -1,0 +1,68 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gv {
+
+/// What a peer's home lane does; it does one of them at a time. In this order in every file.
+inline constexpr std::array<std::string_view, 8> stored_states{
+    "compute", "mix", "code", "late", "wire", "evaluate", "checkpoint", "other"};
+
+/// Seconds in each state, summed over peers, since the beginning.
+using StateSums = std::array<double, stored_states.size()>;
+
+/// A look at the fleet: a line of metrics.jsonl. What was not recorded is missing.
+struct StoredEvaluation {
+  std::uint64_t round = 0;
+  double seconds = 0;
+  std::optional<double> training_seconds;  ///< without evaluations and checkpoints
+  double loss = 0;                         ///< of the mean model; NaN where it is not finite
+  double loss_local = 0;                   ///< mean over local models; NaN likewise
+  std::optional<double> accuracy;          ///< of the mean model
+  std::optional<double> accuracy_min, accuracy_max;  ///< over local models
+  double consensus = 0;
+  double sent_bytes = 0;
+  std::optional<double> samples, epoch;
+  std::optional<StateSums> states;
+  std::optional<double> hidden_wire;
+};
+
+/// What a run folder says of a run that has ended.
+struct StoredRun {
+  std::string path;
+  bool simulated = false;
+  std::string name, version, began, processor;
+  std::string algorithm, order, topology, model, data;
+  std::uint64_t seed = 0, peers = 0, parameters = 0;
+  std::string bits;  ///< what fixes the models, see bits_of
+  std::map<std::string, std::string> keys;
+  std::map<std::string, std::string> labels;  ///< of a sweep's trial: its value on each axis
+  bool tuning = false;                        ///< a sweep's trial that only found a rate
+  std::vector<StoredEvaluation> evaluations;  ///< by round, at least one
+  std::uint64_t rounds = 0;                   ///< at the end
+  double seconds = 0;                         ///< at the end
+  std::uint64_t lost = 0;                     ///< peers
+  std::optional<double> cpu_seconds;          ///< of all peers, where all wrote it down
+  std::optional<double> peak_memory;          ///< bytes, of the largest peer
+};
+
+/// A folder that cannot be compared with others; what() is "PATH: reason".
+class UnusableRun : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Reads and checks a run folder. Throws UnusableRun for one that is damaged, half written, of
+/// another version, interrupted, or resumed (its clock begins again half-way). Nothing in the
+/// folder is believed: files have a largest size, numbers a range, and texts are printable
+/// afterwards.
+StoredRun read_stored_run(const std::string& folder);
+
+}  // namespace gv

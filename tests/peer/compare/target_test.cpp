@@ -1,0 +1,95 @@
+#include "peer/compare/target.h"
+
+#include <gtest/gtest.h>
+
+#include "peer/compare/pareto.h"
+#include "tests/peer/runs/stored_runs.h"
+
+namespace gv {
+namespace {
+
+using Figure = CompareTarget::Figure;
+using Whose = CompareTarget::Whose;
+
+TEST(Target, IsReadAsItIsWritten) {
+  const auto same = [](const char* text, Figure figure, Whose whose, double value) {
+    const CompareTarget target = parse_target(text);
+    EXPECT_EQ(target, (CompareTarget{.figure = figure, .whose = whose, .value = value})) << text;
+  };
+  same("accuracy=0.88", Figure::accuracy, Whose::mean, 0.88);
+  same("accuracy=88%", Figure::accuracy, Whose::mean, 0.88);
+  same("accuracy.worst=0.5", Figure::accuracy, Whose::worst, 0.5);
+  same("loss=-2", Figure::loss, Whose::mean, -2);
+  same("loss.local=0.3", Figure::loss, Whose::local, 0.3);
+  for (const char* wrong : {"",
+                            "accuracy",
+                            "accuracy=",
+                            "accuracy=x",
+                            "accuracy=1.5",
+                            "accuracy=0",
+                            "speed=3",
+                            "loss=nan",
+                            "loss=1e999",
+                            "loss=1 2"})
+    EXPECT_THROW(parse_target(wrong), std::invalid_argument) << wrong;
+}
+
+/// Accuracy 0.1 at round 10, 0.2 at 20, ...: 0.25 is half-way between 20 and 30.
+TEST(Target, CostsAreInterpolatedFromTheEvaluationBefore) {
+  const StoredRun run = run_of({}, 1, 0.1);
+  const auto cost = cost_of(run, parse_target("accuracy=0.25"));
+  ASSERT_TRUE(cost);
+  EXPECT_NEAR(cost->rounds, 25, 1e-9);
+  EXPECT_NEAR(cost->seconds, 2.5, 1e-9);
+  EXPECT_NEAR(cost->bytes, 25'000, 1e-6);
+  EXPECT_EQ(cost->resolution, 10);
+  EXPECT_NEAR(cost_of(run, parse_target("accuracy=0.3"))->rounds, 30, 1e-9);
+  EXPECT_NEAR(cost_of(run, parse_target("loss=0.65"))->rounds, 45, 1e-9);
+  EXPECT_FALSE(cost_of(run, parse_target("loss=0.05")));
+}
+
+TEST(Target, OfAFirstEvaluationThatIsThereAlreadyCostsThat) {
+  const auto cost = cost_of(run_of({}, 1, 0.1), parse_target("accuracy=0.05"));
+  ASSERT_TRUE(cost);
+  EXPECT_EQ(cost->rounds, 10);
+  EXPECT_EQ(cost->resolution, 0);
+}
+
+/// A run that goes beyond the target and falls back was there.
+TEST(Target, IsReachedTheFirstTime) {
+  StoredRun run = run_of({}, 1, 0.1);
+  run.evaluations[4].accuracy = 0.2;
+  EXPECT_NEAR(cost_of(run, parse_target("accuracy=0.35"))->rounds, 35, 1e-9);
+}
+
+TEST(Target, CountsTheClockWithoutEvaluationsWhereItWasKept) {
+  StoredRun run = run_of({}, 1, 0.1);
+  for (StoredEvaluation& e : run.evaluations) {
+    e.training_seconds = e.seconds / 2;
+    e.states = StateSums{e.seconds, 0, 0, 0, 0, 0, 0, 0};
+  }
+  const auto cost = cost_of(run, parse_target("accuracy=0.25"));
+  EXPECT_NEAR(cost->seconds, 1.25, 1e-9);
+  EXPECT_NEAR((*cost->states)[0], 2.5, 1e-9);
+}
+
+TEST(Target, IsThatOfTheFilesWhereAllNameTheSame) {
+  std::vector<StoredRun> runs{run_of({{"stop.target.accuracy", "0.8"}}, 1, 0.1),
+                              run_of({{"stop.target.accuracy", "0.8"}}, 2, 0.1)};
+  EXPECT_EQ(target_in_files(runs)->value, 0.8);
+  runs[1].keys["stop.target.accuracy"] = "0.9";
+  EXPECT_FALSE(target_in_files(runs));
+  runs[1].keys.clear();
+  EXPECT_FALSE(target_in_files(runs));
+}
+
+TEST(Pareto, KeepsWhatNobodyBeatsInBoth) {
+  const double never = INFINITY;
+  EXPECT_EQ(not_dominated({{1, 9}, {2, 5}, {3, 5}, {9, 1}, {never, never}}),
+            (std::vector<bool>{true, true, false, true, false}));
+  EXPECT_EQ(not_dominated({{1, 1}, {1, 1}}), (std::vector<bool>{true, true}));
+  EXPECT_TRUE(not_dominated({}).empty());
+}
+
+}  // namespace
+}  // namespace gv
