@@ -5,6 +5,7 @@ namespace gv::cli {
 // Each row stands in the file of its name: run_command.cpp and so on.
 Command run_command();
 Command simulate_command();
+Command sweep_command();
 Command plan_command();
 Command peer_command(const PeerParts& parts);
 Command algorithms_command();
@@ -35,6 +36,7 @@ Command group(std::string name, std::string summary, std::vector<Command> rows) 
 std::vector<Command> commands(const PeerParts& parts) {
   return {run_command(),
           simulate_command(),
+          sweep_command(),
           plan_command(),
           compare_command(),
           report_command(),

@@ -13,12 +13,12 @@
 #include "peer/cli/version.h"
 #include "peer/launch/resume.h"
 #include "peer/launch/run_record.h"
+#include "peer/launch/simulated_run.h"
 #include "peer/predict/forecast/expectation.h"
 #include "peer/record/recorder.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
 #include "peer/report/time_shares.h"
-#include "peer/runtime/link_bounds.h"
 #include "peer/sim/simulation.h"
 
 namespace gv::cli {
@@ -41,17 +41,6 @@ std::string progress_text(const Assembly& fleet, Round round, Time t, double ela
                      rate,
                      seconds_text(in_seconds(t)),
                      left);
-}
-
-/// What the fleet file lets go wrong, with the times by which a real fleet notices.
-FaultPlan injections(const Fleet& fleet) {
-  FaultPlan plan;
-  plan.until = Time::max();
-  plan.drawn = false;
-  plan.restart = fleet.restart;
-  plan.inject = fleet.faults.inject;
-  plan.times = link_times(fleet.faults);
-  return plan;
 }
 
 /// What became of the fleet, in words on stderr.
@@ -173,10 +162,7 @@ std::optional<RunFolder> folder_for(const Assembly& fleet,
 }
 
 Json final_json(const Assembly& fleet, const Observer& observer, int code) {
-  const FleetRecord& end = *observer.summary();
-  Json summary = summary_json(end, 0, in_seconds(end.time), observer.hashes());
-  add_expectation(summary, expectation(fleet, end));
-  summary["network_shape"] = name_of(fleet.fleet.network.shape);
+  Json summary = simulated_summary(fleet, *observer.summary(), observer.hashes());
   add_target(summary, fleet, observer);
   summary["exit_code"] = code;
   return summary;
@@ -213,7 +199,7 @@ int simulate_fleet(SimulateOptions given) {
     lines.progress().update(progress_text(fleet, round, t, elapsed.count()));
   };
   options.on_life = lines.life_writer(fleet);
-  if (!fleet.fleet.faults.inject.empty()) options.faults = injections(fleet.fleet);
+  if (!fleet.fleet.faults.inject.empty()) options.faults = injected_faults(fleet.fleet);
   const SimulationResult result = simulate(fleet, observer, options);
   lines.progress().clear();
   if (!observer.summary()) throw std::logic_error("the simulation ended without a final record");

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "optim/train/named_state.h"
+#include "peer/sim/blank_replica.h"
 #include "peer/sim/simulation.h"
 
 namespace gv {
@@ -11,56 +11,6 @@ namespace {
 
 /// A dry run of more rounds would take too long, and the rare one hardly counts.
 constexpr Round most_period = 1000;
-
-/// The sizes and the work of a replica; every operation does nothing.
-class BlankReplica : public Replica {
- public:
-  /// samples: what those that travel are drawn from.
-  BlankReplica(std::size_t d, std::uint32_t batch, Objective& samples)
-      : d_(d), batch_(batch), samples_(samples) {}
-
-  std::size_t size() const override { return d_; }
-  Vector vector(std::string_view name, std::optional<std::uint32_t> neighbor) override {
-    return names_.vector(name, neighbor);
-  }
-  double& scalar(std::string_view name, std::optional<std::uint32_t> neighbor) override {
-    return names_.scalar(name, neighbor);
-  }
-  double gradient() override { return 0; }
-  std::vector<Slice> draw(std::uint32_t parts) override { return samples_.draw(batch_, parts); }
-  std::optional<double> gradient_over(const Buffer&) override { return 0; }
-  void step() override {}
-  double descend(const Descent&) override { return 0; }
-  void revise(Vector) override {}
-  double rate() const override { return 1; }
-  NotFinite mix(Range, const Flows&) override { return {}; }
-  NotFinite mix_and_step(Range, const Flows&) override { return {}; }
-  bool add_flow(Vector, Range, float, const Buffer&, const Buffer&) override { return true; }
-  void snapshot(Vector, Range, Buffer& out) const override {
-    std::ranges::fill(out.floats(), 0.0F);  // a server looks whether what comes is finite
-  }
-  void load(Vector, Range, const Buffer&) override {}
-  void add(Vector, Range, const Buffer&) override {}
-  void scale(Vector, float) override {}
-  void axpby(float, Vector, float, Vector, Range) override {}
-  double dot(Vector, Vector, Range) const override { return 0; }
-  void encode(const Codec& codec, Vector, Range r, Buffer& out) const override {
-    gv::encode(codec, std::vector<float>(r.count), {out.data(), out.size()});
-  }
-  bool decode(const Codec&, Vector, Range, const Buffer&) override { return true; }
-  bool finite() const override { return true; }
-  Evaluation evaluate() override { return {}; }
-  double gradient_flops() const override { return samples_.gradient_flops(batch_); }
-  void save(StateWriter&) const override {}
-  void restore(StateReader&) override {}
-  void skip_to(GradientStep) override {}
-
- private:
-  std::size_t d_;
-  std::uint32_t batch_;
-  Objective& samples_;
-  NamedState names_;
-};
 
 /// A whole number of periods. Where pairs are drawn and whoever comes first is served, rounds take
 /// unlike times: the mean of as many as cost about the same in any fleet.

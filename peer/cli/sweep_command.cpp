@@ -1,0 +1,218 @@
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include "peer/cli/command.h"
+#include "peer/cli/version.h"
+#include "peer/report/screen.h"
+#include "peer/runtime/exit_code.h"
+#include "peer/sweep/counted.h"
+#include "peer/sweep/estimate.h"
+#include "peer/sweep/slurm_script.h"
+#include "peer/sweep/sweep.h"
+#include "peer/sweep/sweep_screen.h"
+
+namespace gv::cli {
+namespace {
+
+std::atomic<int> interrupts{0};
+
+void on_interrupt(int signal) {
+  interrupts = signal;
+}
+
+struct SweepArguments {
+  std::string file;
+  bool dry_run = false;
+  bool list = false;
+  std::vector<std::string> only;
+  std::uint32_t workers = 0;
+  std::string submit;
+  std::uint32_t tasks = 0;
+  bool json = false;
+  bool worker = false;
+};
+
+std::string own_program() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).string();
+}
+
+std::size_t workers_of(const SweepArguments& arguments, const SweepPlan& plan) {
+  if (arguments.workers > 0) return arguments.workers;
+  return plan.file.simulated ? cores_to_use() : plan.file.parallel;
+}
+
+int list(const SweepPlan& plan, const SweepFolder& folder, const SweepState& state, bool json) {
+  if (json)
+    fmt::print("{}\n", sweep_json(plan, folder, state, {}).dump());
+  else
+    fmt::print("{}", list_text(plan, folder, state));
+  return exit_code::done;
+}
+
+int submit(const SweepArguments& arguments, const SweepPlan& plan, const SweepFolder& folder) {
+  if (arguments.submit != "slurm")
+    throw std::invalid_argument(fmt::format(
+        "unknown batch system `{}`\nhelp:  there is: --submit slurm --tasks N", arguments.submit));
+  const std::string path = folder.path() + "/sweep.sbatch";
+  write_whole(
+      path,
+      slurm_script({.name = plan.file.name,
+                    .program = own_program(),
+                    .file = std::filesystem::absolute(arguments.file).string(),
+                    .folder = std::filesystem::current_path().string(),
+                    .log = std::filesystem::absolute(folder.path()).string() + "/slurm-%a.log",
+                    .only = arguments.only,
+                    .tasks = arguments.tasks > 0 ? arguments.tasks : 1,
+                    .workers = arguments.workers > 0 ? arguments.workers : 1}));
+  fmt::print("wrote {}\nsubmit it with: sbatch {}\n", path, path);
+  return exit_code::done;
+}
+
+/// What a person or a program sees while it runs.
+class SweepScreen {
+ public:
+  SweepScreen(const SweepPlan& plan, const SweepState& state, bool json)
+      : plan_(plan), state_(state), json_(json), clock_(plan, state) {}
+
+  SweepEvents events() {
+    return {
+        .on_end = [this](const TrialSlot& slot, const TrialOutcome& o) { ended(slot, o); },
+        .on_tuned = [this](std::size_t family,
+                           const TunedFamily& tuned) { say_tuned(family, tuned); },
+        .on_tick =
+            [this](const std::vector<WorkerPool::Running>& running, const std::string& elsewhere) {
+              progress_.update(progress_text(plan_, state_, running, elsewhere, clock_.left()));
+            }};
+  }
+
+  void finish() { progress_.clear(); }
+
+ private:
+  void ended(const TrialSlot& slot, const TrialOutcome& outcome) {
+    clock_.count();
+    if (outcome.done && outcome.message.empty()) return;
+    progress_.clear();
+    fmt::print(stderr, "{}: {}{}\n", slot.folder, outcome.done ? "" : "failed: ", outcome.message);
+  }
+
+  void say_tuned(std::size_t family, const TunedFamily& tuned) {
+    progress_.clear();
+    const std::string text = tuned_text(plan_, family, tuned);
+    fmt::print(json_ ? stderr : stdout, "{}\n", text);
+    std::fflush(stdout);
+    for (const std::string& edge : tuned.edges)
+      fmt::print(stderr, "warning: {}: {}\n", plan_.families[family].label, edge);
+  }
+
+  const SweepPlan& plan_;
+  const SweepState& state_;
+  bool json_;
+  SweepClock clock_;
+  ProgressLine progress_;
+};
+
+int work(const SweepArguments& arguments,
+         const SweepPlan& plan,
+         const SweepFolder& folder,
+         SweepState& state) {
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  SweepScreen screen(plan, state, arguments.json);
+  Sweep sweep(plan,
+              folder,
+              state,
+              {.program = own_program(),
+               .workers = workers_of(arguments, plan),
+               .interrupted = [] { return interrupts != 0; }},
+              screen.events());
+  const bool whole = sweep.run();
+  screen.finish();
+  if (!whole) {
+    fmt::print(stderr,
+               "interrupted: {} finished here; the same command goes on\n",
+               counted(sweep.finished(), "trial"));
+    return interrupts == SIGTERM ? exit_code::terminated : exit_code::interrupted;
+  }
+  Json json = sweep_json(plan, folder, state, sweep.failed());
+  json["finished_here"] = sweep.finished();
+  if (arguments.json)
+    fmt::print("{}\n", json.dump());
+  else
+    fmt::print("{}", end_text(plan, folder, state, sweep.failed()));
+  return sweep.failed().empty() ? exit_code::done : exit_code::peers_lost;
+}
+
+int run_sweep(const SweepArguments& arguments) {
+  if (arguments.worker) return run_worker(own_program(), version_text());
+  if (arguments.file.empty())
+    throw std::invalid_argument(
+        "sweep: FILE is required\nhelp:  grapevine sweep --help shows what there is");
+  SweepPlan plan = plan_sweep(arguments.file);
+  const CellPattern only = only_pattern(arguments.only, plan);
+  if (arguments.dry_run) {
+    const SweepEstimate estimate = estimate_sweep(plan, workers_of(arguments, plan));
+    fmt::print("{}",
+               arguments.json ? estimate_json(plan, estimate).dump() + "\n"
+                              : estimate_text(plan, estimate));
+    return exit_code::done;
+  }
+  const SweepFolder folder(plan.file.output_dir);
+  {
+    // Several who begin at once agree on the numbers.
+    Claims claims(folder.claims());
+    while (!claims.take("plan"))
+      if (::poll(nullptr, 0, 50) < 0) return exit_code::interrupted;
+    folder.remember(plan);
+  }
+  if (!arguments.submit.empty()) return submit(arguments, plan, folder);
+  SweepState state(plan, folder, only);
+  state.refresh();
+  return arguments.list ? list(plan, folder, state, arguments.json)
+                        : work(arguments, plan, folder, state);
+}
+
+void sweep_options(Options& options, SweepArguments& arguments) {
+  options.value("FILE", arguments.file, "Sweep file (YAML)");
+  options.flag("--dry-run",
+               arguments.dry_run,
+               "Say what would be done, and for how long; trains for two seconds");
+  options.flag("--list", arguments.list, "The trials and how far they are; starts nothing");
+  options
+      .value("--only",
+             arguments.only,
+             "What has one of these labels on this axis, or seed=1, stage=tune (repeatable)")
+      .call_values("AXIS=LABEL[,LABEL]");
+  options
+      .value("--workers",
+             arguments.workers,
+             "Trials at a time; 0: as many as cores, of real runs `parallel`")
+      .range(0, 1024);
+  options.value("--submit", arguments.submit, "Write a batch script instead").call_values("slurm");
+  options.value("--tasks", arguments.tasks, "Of --submit: how many invocations share the work")
+      .range(1, 100000);
+  options.json(arguments.json);
+  options.flag("--worker", arguments.worker, "Be a worker process: jobs come on stdin");
+}
+
+}  // namespace
+
+Command sweep_command() {
+  return command("sweep",
+                 "Run a fleet file in many variations, tuned and with several seeds",
+                 "  grapevine sweep experiments/sweep/networks.yaml --dry-run\n"
+                 "  grapevine sweep experiments/sweep/networks.yaml\n"
+                 "  grapevine sweep experiments/sweep/networks.yaml --list --only network=wifi\n"
+                 "  grapevine sweep experiments/sweep/networks.yaml --submit slurm --tasks 16",
+                 sweep_options,
+                 run_sweep);
+}
+
+}  // namespace gv::cli

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "optim/train/named_state.h"
+#include "optim/train/replica.h"
+
+namespace gv {
+
+/// The sizes and the work of a replica, and no values: every operation does nothing. A simulation
+/// of such replicas sends the messages that the real ones would, at the same times.
+class BlankReplica : public Replica {
+ public:
+  /// samples: what those that travel are drawn from; outlives the replica.
+  BlankReplica(std::size_t d, std::uint32_t batch, Objective& samples)
+      : d_(d), batch_(batch), samples_(samples) {}
+
+  std::size_t size() const override { return d_; }
+  Vector vector(std::string_view name, std::optional<std::uint32_t> neighbor) override {
+    return names_.vector(name, neighbor);
+  }
+  double& scalar(std::string_view name, std::optional<std::uint32_t> neighbor) override {
+    return names_.scalar(name, neighbor);
+  }
+  double gradient() override { return 0; }
+  std::vector<Slice> draw(std::uint32_t parts) override { return samples_.draw(batch_, parts); }
+  std::optional<double> gradient_over(const Buffer&) override { return 0; }
+  void step() override {}
+  double descend(const Descent&) override { return 0; }
+  void revise(Vector) override {}
+  double rate() const override { return 1; }
+  NotFinite mix(Range, const Flows&) override { return {}; }
+  NotFinite mix_and_step(Range, const Flows&) override { return {}; }
+  bool add_flow(Vector, Range, float, const Buffer&, const Buffer&) override { return true; }
+  void snapshot(Vector, Range, Buffer& out) const override {
+    std::ranges::fill(out.floats(), 0.0F);  // a server looks whether what comes is finite
+  }
+  void load(Vector, Range, const Buffer&) override {}
+  void add(Vector, Range, const Buffer&) override {}
+  void scale(Vector, float) override {}
+  void axpby(float, Vector, float, Vector, Range) override {}
+  double dot(Vector, Vector, Range) const override { return 0; }
+  void encode(const Codec& codec, Vector, Range r, Buffer& out) const override {
+    gv::encode(codec, std::vector<float>(r.count), {out.data(), out.size()});
+  }
+  bool decode(const Codec&, Vector, Range, const Buffer&) override { return true; }
+  bool finite() const override { return true; }
+  Evaluation evaluate() override { return {}; }
+  double gradient_flops() const override { return samples_.gradient_flops(batch_); }
+  void save(StateWriter&) const override {}
+  void restore(StateReader&) override {}
+  void skip_to(GradientStep) override {}
+
+ private:
+  std::size_t d_;
+  std::uint32_t batch_;
+  Objective& samples_;
+  NamedState names_;
+};
+
+/// Looks at models, and sees nothing: for an observer of such replicas.
+class BlankObjective : public Objective {
+ public:
+  std::vector<Parameter> parameters() const override { return {}; }
+  std::uint32_t samples() const override { return 0; }
+  void initialize(std::span<float>, Rng) const override {}
+  double value_and_gradient(std::span<const float>, std::uint32_t, std::span<float>) override {
+    return 0;
+  }
+  Evaluation evaluate(std::span<const float>) override { return {}; }
+  double gradient_flops(std::uint32_t) const override { return 0; }
+};
+
+}  // namespace gv

@@ -1,0 +1,50 @@
+#include "peer/sweep/slurm_script.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace gv {
+
+std::string shell_word(const std::string& text) {
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::strchr("_./=-+,:@%", c) != nullptr;
+  };
+  if (!text.empty() && std::ranges::all_of(text, plain)) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+std::string slurm_script(const SlurmJob& job) {
+  std::string name;
+  for (const char c : job.name)
+    name += (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ? c : '-';
+  std::string words;
+  for (const std::string& only : job.only) words += " --only " + shell_word(only);
+  return fmt::format(
+      "#!/bin/sh\n"
+      "#SBATCH --job-name={}\n"
+      "#SBATCH --array=1-{}\n"
+      "#SBATCH --ntasks=1\n"
+      "#SBATCH --cpus-per-task={}\n"
+      "#SBATCH --output={}\n"
+      "# Each task claims trials in the sweep's folder until none is left; it may be killed and\n"
+      "# submitted again at any time.\n"
+      "cd {} || exit 5\n"
+      "exec {} sweep {} --workers {}{}\n",
+      name,
+      job.tasks,
+      job.workers,
+      shell_word(job.log),
+      shell_word(job.folder),
+      shell_word(job.program),
+      shell_word(job.file),
+      job.workers,
+      words);
+}
+
+}  // namespace gv

@@ -1,0 +1,107 @@
+#include "peer/sweep/tuning.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <numeric>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "peer/json/json_member.h"
+
+namespace gv {
+namespace {
+
+/// How far a line of metrics.jsonl is from the target: at most 0 is there. The loss itself, or what
+/// an accuracy lacks.
+double distance(const JsonValue& line, const SweepTarget& target) {
+  const std::string key = target.accuracy ? (target.of == "worst" ? "accuracy_min" : "accuracy")
+                                          : (target.of == "local" ? "loss_local" : "loss");
+  const double value = json_number(line, key);
+  return target.accuracy ? target.value - value : value - target.value;
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+std::optional<double> number_in(const std::string& text) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc{} && stop == end ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace
+
+TrialScore score_of(const std::string& folder, const SweepTarget& target, bool by_rounds) {
+  const std::string path = folder + "/metrics.jsonl";
+  std::ifstream in(path);
+  if (!in) throw std::runtime_error(path + ": cannot be read");
+  TrialScore score;
+  std::optional<std::pair<double, double>> before;  // cost and distance of the line before
+  for (std::string line; std::getline(in, line);) {
+    const JsonValue json = parse_json(line, path);
+    if (json_text(json, "event") != "evaluate") continue;
+    const double far = distance(json, target);
+    const double cost = json_number(json, by_rounds ? "round" : "seconds");
+    if (!std::isfinite(far)) {
+      score.last = TrialScore::never;
+      break;
+    }
+    score.last = far;
+    if (far <= 0 && score.cost == TrialScore::never)
+      score.cost =
+          before && before->second > 0
+              ? before->first + (cost - before->first) * before->second / (before->second - far)
+              : cost;
+    before = {cost, far};
+  }
+  return score;
+}
+
+TrialScore median_score(std::vector<TrialScore> scores) {
+  std::vector<double> costs;
+  std::vector<double> lasts;
+  for (const TrialScore& score : scores) {
+    costs.push_back(score.cost);
+    lasts.push_back(score.last);
+  }
+  return {median(std::move(costs)), median(std::move(lasts))};
+}
+
+std::vector<std::size_t> ranking(const std::vector<TrialScore>& scores) {
+  std::vector<std::size_t> order(scores.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return scores[a].before(scores[b]); });
+  return order;
+}
+
+std::vector<std::string> edges_of(const std::vector<TuningKnob>& knobs,
+                                  const std::vector<std::vector<std::string>>& tried,
+                                  std::size_t best) {
+  std::vector<std::string> words;
+  if (tried[best].empty()) return words;  // the base file's own values
+  for (std::size_t j = 0; j < knobs.size(); ++j) {
+    std::vector<double> values;
+    for (const auto& point : tried)
+      if (!point.empty())
+        if (const auto value = number_in(point[j])) values.push_back(*value);
+    const auto own = number_in(tried[best][j]);
+    if (!own || values.size() < 3) continue;
+    const auto [least, most] = std::ranges::minmax(values);
+    const std::string name = knobs[j].key.substr(knobs[j].key.rfind('.') + 1);
+    if (*own == most)
+      words.push_back(fmt::format("{} {} is the largest tried", name, tried[best][j]));
+    if (*own == least)
+      words.push_back(fmt::format("{} {} is the smallest tried", name, tried[best][j]));
+  }
+  return words;
+}
+
+}  // namespace gv

@@ -1,0 +1,62 @@
+#include "peer/sweep/tuning.h"
+
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "tests/scratch_folder.h"
+
+namespace gv {
+namespace {
+
+constexpr SweepTarget accuracy{.accuracy = true, .value = 0.8, .of = "mean"};
+
+/// A trial with these (round, accuracy) pairs; a round takes a tenth of a second.
+TrialScore score(const std::vector<std::pair<int, std::string>>& lines, bool by_rounds = true) {
+  const ScratchFolder folder;
+  {
+    std::ofstream out(folder.path() + "/metrics.jsonl");
+    for (const auto& [round, value] : lines)
+      out << R"({"event":"evaluate","round":)" << round << R"(,"seconds":)" << round / 10.0
+          << R"(,"accuracy":)" << value << "}\n";
+    out << R"({"event":"summary"})"
+        << "\n";
+  }
+  return score_of(folder.path(), accuracy, by_rounds);
+}
+
+TEST(Tuning, CostIsInterpolatedAtTheTarget) {
+  EXPECT_DOUBLE_EQ(score({{10, "0.6"}, {20, "0.7"}, {30, "0.9"}}).cost, 25);
+  EXPECT_DOUBLE_EQ(score({{10, "0.6"}, {20, "0.7"}, {30, "0.9"}}, false).cost, 2.5);
+  EXPECT_DOUBLE_EQ(score({{10, "0.85"}}).cost, 10);
+  EXPECT_EQ(score({{10, "0.85"}, {20, "0.5"}, {30, "0.9"}}).cost, 10);
+  EXPECT_EQ(score({{10, "0.5"}, {20, "0.7"}}).cost, TrialScore::never);
+}
+
+TEST(Tuning, WhoMissesRanksBehindAndWhoDivergesLast) {
+  const std::vector<TrialScore> scores{score({{10, "0.6"}}),
+                                       score({{10, "0.6"}, {20, "null"}}),
+                                       score({{10, "0.7"}}),
+                                       score({{10, "0.5"}, {20, "0.9"}}),
+                                       score({{10, "0.81"}})};
+  EXPECT_EQ(ranking(scores), (std::vector<std::size_t>{4, 3, 2, 0, 1}));
+}
+
+TEST(Tuning, SeedsCountByTheirMedian) {
+  EXPECT_EQ(median_score({{1, 0}, {9, 0}, {2, 0}}).cost, 2);
+  EXPECT_EQ(median_score({{1, 0}, {4, 0}}).cost, 2.5);
+  EXPECT_EQ(median_score({{1, 0}, {TrialScore::never, 0}}).cost, TrialScore::never);
+}
+
+TEST(Tuning, EdgesOfTheRangeAreNamed) {
+  TuningKnob lr;
+  lr.key = "train.optimizer.lr";
+  const std::vector<std::vector<std::string>> tried{{}, {"0.1"}, {"0.3"}, {"0.2"}};
+  EXPECT_EQ(edges_of({lr}, tried, 2), std::vector<std::string>{"lr 0.3 is the largest tried"});
+  EXPECT_EQ(edges_of({lr}, tried, 1), std::vector<std::string>{"lr 0.1 is the smallest tried"});
+  EXPECT_TRUE(edges_of({lr}, tried, 3).empty());
+  EXPECT_TRUE(edges_of({lr}, tried, 0).empty());
+}
+
+}  // namespace
+}  // namespace gv
