@@ -7,6 +7,9 @@ Command run_command();
 Command simulate_command();
 Command plan_command();
 Command peer_command(const PeerParts& parts);
+Command top_command();
+Command stop_command();
+Command checkpoint_command();
 Command algorithms_command();
 Command audit_command();
 Command doctor_command();
@@ -35,6 +38,9 @@ std::vector<Command> commands(const PeerParts& parts) {
           simulate_command(),
           plan_command(),
           peer_command(parts),
+          top_command(),
+          stop_command(),
+          checkpoint_command(),
           group("graph",
                 "Topologies, their spectra and what they predict",
                 {graph_report_command(),
