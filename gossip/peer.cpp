@@ -188,7 +188,8 @@ Task<> Peer::end_round() {
   pace_.count_round();
   if (plan.catch_up) pace_.catch_up(plan.peers, pace_.bearable_lag());
   const auto due = [&](Round every) { return every != 0 && round / every > before / every; };
-  if (due(plan.checkpoint_every)) co_await checkpoint();
+  const bool demanded = before < kept_on_demand_ && round >= kept_on_demand_;
+  if (demanded || due(plan.checkpoint_every)) co_await checkpoint();
   if (due(plan.evaluate_every) && running()) co_await evaluate(false);
   if (plan.catch_up) co_await pace_.keep(running() && exchange_.may_come_back());
 }

@@ -35,6 +35,8 @@ class Peer : public PeerCore, public LinkUser {
   bool running() const { return !stopping_ && round < plan.rounds; }
   /// Leave after the current round: Ctrl-C, a time limit, a target reached.
   void stop();
+  /// A checkpoint at the end of this round, beside those that the plan asks for.
+  void keep_checkpoint(Round at) { kept_on_demand_ = at; }
 
   /// On one of the plan's channels. `number` is what the channel counts: as a rule the round.
   void send(PeerId to, Kind channel, Payload payload, std::uint32_t part = 0);
@@ -192,6 +194,7 @@ class Peer : public PeerCore, public LinkUser {
   Parting parting_;
   Supply supply_;
   bool stopping_ = false;
+  Round kept_on_demand_ = 0;  ///< 0: none; the newest demand counts
   std::map<std::pair<PeerId, Kind>, std::uint32_t> sent_parts_, received_parts_;  ///< of this round
   double loss_sum_ = 0;
   std::uint64_t losses_ = 0;

@@ -8,6 +8,9 @@ Command simulate_command();
 Command sweep_command();
 Command plan_command();
 Command peer_command(const PeerParts& parts);
+Command top_command();
+Command stop_command();
+Command checkpoint_command();
 Command algorithms_command();
 Command audit_command();
 Command compare_command();
@@ -41,6 +44,9 @@ std::vector<Command> commands(const PeerParts& parts) {
           compare_command(),
           report_command(),
           peer_command(parts),
+          top_command(),
+          stop_command(),
+          checkpoint_command(),
           group("graph",
                 "Topologies, their spectra and what they predict",
                 {graph_report_command(),

@@ -15,6 +15,8 @@
 #include "peer/launch/launcher.h"
 #include "peer/launch/resume.h"
 #include "peer/launch/run_record.h"
+#include "peer/live/live_service.h"
+#include "peer/live/run_finder.h"
 #include "peer/predict/forecast/expectation.h"
 #include "peer/report/edges.h"
 #include "peer/report/metrics.h"
@@ -34,6 +36,7 @@ struct RunOptions {
   FleetOptions file;
   std::string program = this_program();
   std::string resume;
+  LiveOptions live;
 };
 
 std::string head(const Assembly& fleet, const RunFolder& folder) {
@@ -67,7 +70,7 @@ class Screen {
     std::fflush(stdout);
   }
 
-  LaunchScreen callbacks() {
+  LaunchScreen callbacks(Feed& feed) {
     return {.on_log = [this](PeerId id, const std::string& line) { log(id, line); },
             .on_record = {},
             .on_lost = [this](const LostPeer& lost) { tell_lost(lost); },
@@ -75,7 +78,8 @@ class Screen {
             .on_tick =
                 [this](Round round, double seconds, std::size_t alive) {
                   progress_.update(progress_text(round, seconds, alive));
-                }};
+                },
+            .on_state = [&feed](FleetState state) { feed.put(std::move(state)); }};
   }
 
   void record(const FleetRecord& record) {
@@ -114,17 +118,16 @@ class Screen {
   std::string progress_text(Round round, double seconds, std::size_t alive) const {
     const double rate = seconds > 0 ? static_cast<double>(round) / seconds : 0;
     const bool endless = fleet_.rounds == std::numeric_limits<Round>::max();
+    // The most wanted first: what does not fit into the line is cut off.
     std::string text =
         endless ? fmt::format("round {}", round) : fmt::format("round {}/{}", round, fleet_.rounds);
     text += fmt::format("  {:.1f} rounds/s", rate);
-    if (latest_) {
-      text += fmt::format("  loss {:.4g}", latest_->mean.loss);
-      if (latest_->mean.accuracy) text += fmt::format("  accuracy {:.4f}", *latest_->mean.accuracy);
-      text += fmt::format("  consensus {:.2e}", latest_->consensus);
-    }
     if (!endless && rate > 0)
       text += "  " + seconds_text(static_cast<double>(fleet_.rounds - round) / rate) + " left";
-    return text + fmt::format("  {}/{} peers", alive, fleet_.fleet.size());
+    text += fmt::format("  {}/{} peers", alive, fleet_.fleet.size());
+    if (latest_ && latest_->mean.accuracy)
+      text += fmt::format("  accuracy {:.4f}", *latest_->mean.accuracy);
+    return latest_ ? text + fmt::format("  loss {:.4g}", latest_->mean.loss) : text;
   }
 
   const Assembly& fleet_;
@@ -166,6 +169,18 @@ void refuse_other_machines(const Fleet& fleet) {
                     fleet.path,
                     i));
   }
+}
+
+bool was_interrupted(const LaunchResult& result) {
+  return result.asked_to_stop || result.code == exit_code::interrupted ||
+         result.code == exit_code::terminated;
+}
+
+RunTitle title_of(const Assembly& fleet, const RunFolder& folder) {
+  return {.name = fleet.fleet.name,
+          .folder = folder.path(),
+          .method = fmt::format("{} {}", fleet.algorithm->kind, fleet.algorithm->order),
+          .graph = mixing_figures(fleet).name};
 }
 
 std::set<Edge> edges_of(const Assembly& fleet) {
@@ -220,9 +235,11 @@ bool save(const Assembly& fleet,
 void print_end(const Assembly& fleet, const Observer& observer, const LaunchResult& result) {
   const FleetRecord& end = *observer.summary();
   const auto lost = static_cast<PeerId>(result.gone);
-  fmt::print("{}{}\n",
-             summary_text(end, lost, result.seconds, observer.hashes()),
-             expectation_text(expectation(fleet, end), end));
+  std::string text = summary_text(end, lost, result.seconds, observer.hashes());
+  constexpr std::string_view finished = "finished";
+  if (was_interrupted(result) && text.starts_with(finished))
+    text.replace(0, finished.size(), "stopped");
+  fmt::print("{}{}\n", text, expectation_text(expectation(fleet, end), end));
   fmt::print("network    {}\n", edges_text(edges_of(fleet), result.shared));
   for (const std::string& line : {time_text(end), time_advice(end)})
     if (!line.empty()) fmt::print("{}\n", line);
@@ -247,19 +264,30 @@ int run_fleet(const RunOptions& given) {
   const RunFolder folder = resume ? RunFolder::open(options.resume) : new_run(fleet, options.file);
   std::optional<Round> from;
   if (resume) from = newest_common_round(fleet, folder);
+  LiveService live(title_of(fleet, folder), folder, options.live);
   Screen screen(fleet, folder, options.file.json);
-  Observer observer(
-      fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) { screen.record(r); });
+  if (!live.url().empty()) screen.say("page   " + live.url());
+  if (!live.note().empty()) screen.say(live.note());
+  Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) {
+    screen.record(r);
+    live.feed().put(r);
+  });
   LaunchResult result;
   {
-    Launcher launcher(
-        fleet, folder, observer, {options.program, options.file.sets, from}, screen.callbacks());
+    Launcher launcher(fleet,
+                      folder,
+                      observer,
+                      {options.program, options.file.sets, from, &live.orders()},
+                      screen.callbacks(live.feed()));
     result = launcher.run();
   }
   screen.finish();
   if (!result.lost.empty()) screen.say(lost_table(result));
   if (!observer.summary()) {
-    screen.say(fmt::format("error: no peer finished; their logs are in {}/peers", folder.path()));
+    screen.say(
+        was_interrupted(result)
+            ? "stopped at once: the models of this run are not saved\n" + resume_line(folder.path())
+            : fmt::format("error: no peer finished; their logs are in {}/peers", folder.path()));
     return result.code;
   }
   const std::string summary = final_json(fleet, observer, result).dump();
@@ -271,6 +299,7 @@ int run_fleet(const RunOptions& given) {
   } else {
     print_end(fleet, observer, result);
     if (saved) fmt::print("saved      {}/model.safetensors\n", folder.path());
+    if (was_interrupted(result)) fmt::print("{}\n", resume_line(folder.path()));
   }
   return result.code;
 }
@@ -280,6 +309,15 @@ void run_options(Options& options, RunOptions& arguments) {
   options.value("--resume",
                 arguments.resume,
                 "Go on with the run of this folder, from its newest checkpoints");
+  options
+      .value("--serve",
+             arguments.live.serve,
+             "Show the run on a page at 127.0.0.1:PORT (0: any free port), and its metrics to "
+             "Prometheus at /metrics")
+      .call_values("ADDRESS:PORT");
+  options.flag("--no-token",
+               arguments.live.no_token,
+               "With --serve: whoever is on this machine may look, without the address's token");
   options.value("--peer-binary",
                 arguments.program,
                 "The peers' program; also GRAPEVINE_PEER_BINARY. Default: this one");
@@ -294,6 +332,7 @@ Command run_command() {
       "  grapevine run configs/fashion-ring8.yaml\n"
       "  grapevine run configs/fashion-ring8.yaml --set topology=hypercube --set peers=16\n"
       "  grapevine run configs/quadratic-ring16.yaml --json | tail -n 1\n"
+      "  grapevine run configs/fashion-ring8.yaml --serve 127.0.0.1:8080\n"
       "  grapevine run configs/fashion-ring8.yaml --set checkpoint.every=\"100 rounds\"\n"
       "  grapevine run --resume runs/fashion-ring8",
       run_options,

@@ -95,6 +95,9 @@ std::string line(const Addresses& says) {
 std::string line(const Cut& says) {
   return Json{{"cut", says.peer}, {"length_ns", says.length.count()}}.dump();
 }
+std::string line(const KeepCheckpoint& says) {
+  return Json{{"checkpoint", says.round}}.dump();
+}
 std::string line(const Stop&) {
   return Json{{"stop", true}}.dump();
 }
@@ -121,6 +124,8 @@ LauncherSays parse_launcher(const std::string& text) {
     if (json.find("cut") != nullptr)
       return Cut{json_integer<PeerId>(json, "cut"),
                  Time{json_integer<std::int64_t>(json, "length_ns")}};
+    if (json.find("checkpoint") != nullptr)
+      return KeepCheckpoint{json_integer<Round>(json, "checkpoint")};
     if (json.find("stop") != nullptr) return Stop{};
   } catch (const std::exception&) {
     return {};

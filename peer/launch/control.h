@@ -12,7 +12,7 @@ namespace gv::control {
 // What a launcher and its peers say to each other: one JSON object a line, the peer's on its
 // stdout, the launcher's on the peer's stdin. The end of stdin means: the launcher has gone.
 //   peer:     listening {port}   ready   shares {peer}   progress {round}   report {...}
-//   launcher: addresses [{peer, host, port}]   cut {peer, seconds}   stop
+//   launcher: addresses [{peer, host, port}]   cut {peer, seconds}   checkpoint {round}   stop
 
 struct Listening {
   std::uint16_t port = 0;
@@ -39,8 +39,12 @@ struct Cut {
   PeerId peer = 0;
   Time length{0};
 };
+/// A checkpoint at the end of this round, whatever checkpoint.every says.
+struct KeepCheckpoint {
+  Round round = 0;
+};
 struct Stop {};
-using LauncherSays = std::variant<std::monostate, Addresses, Cut, Stop>;
+using LauncherSays = std::variant<std::monostate, Addresses, Cut, KeepCheckpoint, Stop>;
 
 std::string line(const Listening& says);
 std::string line(const Ready& says);
@@ -49,6 +53,7 @@ std::string line(const Progress& says);
 std::string line(const Reported& says);
 std::string line(const Addresses& says);
 std::string line(const Cut& says);
+std::string line(const KeepCheckpoint& says);
 std::string line(const Stop& says);
 
 /// monostate: not a line of this protocol.

@@ -86,13 +86,12 @@ LaunchResult Launcher::run() {
     restart_when_due();
     inject_when_due();
     check_time_and_target();
-    if (phase_ == Phase::training && screen_.on_tick) {
-      Round slowest = fleet_.rounds;
-      for (const Slot& slot : slots_)
-        if (slot.child->running()) slowest = std::min(slowest, slot.round);
-      screen_.on_tick(slowest, seconds(), alive());
-    }
+    take_orders();
+    show_state(false);
+    if (phase_ == Phase::training && screen_.on_tick)
+      screen_.on_tick(slowest_round(), seconds(), alive());
   }
+  show_state(true);
   return result();
 }
 
@@ -133,8 +132,11 @@ void Launcher::heed(PeerId id, const control::PeerSays& says) {
     if (shares->peer < slots_.size()) shared_.insert(std::minmax(id, shares->peer));
   } else if (const auto* progress = std::get_if<control::Progress>(&says)) {
     slot.round = progress->round;
+    slot.heard = seconds();
   } else if (const auto* reported = std::get_if<control::Reported>(&says)) {
-    slot.round = reported->report.round;
+    slot.round = slot.reported = reported->report.round;
+    slot.heard = seconds();
+    slot.sent_bytes = reported->report.sent_bytes;
     slot.finished = slot.finished || reported->report.last;
     if (slot.finished) ended_ = Clock::now();
     take_report(id, *reported);

@@ -9,6 +9,8 @@
 
 #include "peer/launch/child.h"
 #include "peer/launch/control.h"
+#include "peer/launch/fleet_state.h"
+#include "peer/launch/orders.h"
 #include "peer/launch/run_folder.h"
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/observer.h"
@@ -19,6 +21,7 @@ struct LaunchOptions {
   std::string program;            ///< the peers' binary
   std::vector<std::string> sets;  ///< --set values, handed on to the peers
   std::optional<Round> from;      ///< all peers go on from their checkpoints of this round
+  Orders* orders = nullptr;       ///< what others ask for while it runs; null: nobody can
 };
 
 /// A peer that ended without its last words.
@@ -39,14 +42,17 @@ struct LaunchScreen {
   std::function<void(const std::string&)> on_note;
   /// About ten times a second while peers train: the slowest peer's round, and who is there.
   std::function<void(Round round, double seconds, std::size_t alive)> on_tick;
+  /// About ten times a second from the start, and once at the end.
+  std::function<void(FleetState)> on_state{};
 };
 
 struct LaunchResult {
   int code = 0;  ///< exit_code
   double seconds = 0;
   std::vector<LostPeer> lost;
-  std::size_t gone = 0;     ///< lost and not replaced
-  std::set<Edge> shared{};  ///< whose payloads were read in shared memory, (lower id, higher id)
+  std::size_t gone = 0;        ///< lost and not replaced
+  bool asked_to_stop = false;  ///< by an order (orders.h)
+  std::set<Edge> shared{};     ///< whose payloads were read in shared memory, (lower id, higher id)
 };
 
 /// Starts all peers of a fleet on this machine, watches them and gathers what they report. Takes no
@@ -73,7 +79,10 @@ class Launcher {
     bool ready = false;
     bool finished = false;  ///< its last report has come
     Round round = 0;
+    double heard = 0;  ///< seconds() when it said so
     std::string last_words;
+    std::optional<std::uint64_t> sent_bytes;  ///< as of `reported` rounds
+    Round reported = 0;
     int restarts = 0;
     std::optional<std::chrono::steady_clock::time_point> restart_at;
     std::optional<std::chrono::steady_clock::time_point> stopped_until;
@@ -102,6 +111,11 @@ class Launcher {
   bool any_running() const;
   std::size_t gone() const;
   LaunchResult result() const;
+  void show_state(bool ended);
+  PeerState state_of(PeerId id) const;
+  Round slowest_round() const;
+  void take_orders();
+  void order_checkpoint(std::uint64_t number);
   double seconds() const;
   std::size_t alive() const;
 
@@ -122,6 +136,9 @@ class Launcher {
   std::vector<LostPeer> lost_;
   std::set<Edge> shared_;
   std::size_t injected_ = 0;  ///< so many of faults.inject are done
+  std::chrono::steady_clock::time_point state_due_{};
+  std::optional<CheckpointAnswer> checkpoint_;
+  bool stop_ordered_ = false;
 };
 
 }  // namespace gv

@@ -89,8 +89,12 @@ std::size_t Launcher::gone() const {
 }
 
 LaunchResult Launcher::result() const {
-  LaunchResult result{
-      .code = exit_code::done, .seconds = 0, .lost = lost_, .gone = gone(), .shared = shared_};
+  LaunchResult result{.code = exit_code::done,
+                      .seconds = 0,
+                      .lost = lost_,
+                      .gone = gone(),
+                      .asked_to_stop = stop_ordered_,
+                      .shared = shared_};
   if (began_ && ended_) result.seconds = std::chrono::duration<double>(*ended_ - *began_).count();
   const auto& summary = observer_.summary();
   if (signal_code_ != 0) {

@@ -82,6 +82,8 @@ class LauncherEar {
       for (const PeerAddress& address : addresses->list) peer_.readdress(address);
     } else if (const auto* cut = std::get_if<control::Cut>(&says)) {
       peer_.cut(cut->peer, cut->length);
+    } else if (const auto* keep = std::get_if<control::KeepCheckpoint>(&says)) {
+      peer_.keep_checkpoint(keep->round);
     } else {
       peer_.stop();
     }

@@ -1,5 +1,6 @@
 #include "peer/report/screen.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -8,6 +9,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace gv {
@@ -20,8 +22,8 @@ std::int64_t now_ms() {
 }
 
 std::string accuracies(const FleetRecord& r) {
-  if (!r.mean.accuracy) return fmt::format("{:>8}   {:>17}", "-", "-");
-  return fmt::format("{:>8.4f}   {:.4f} .. {:.4f} ",
+  if (!r.mean.accuracy) return fmt::format("{:>8} {:>12}", "-", "-");
+  return fmt::format("{:>8.4f} {:.3f}..{:.3f}",
                      *r.mean.accuracy,
                      r.accuracy_min.value_or(0),
                      r.accuracy_max.value_or(0));
@@ -30,19 +32,19 @@ std::string accuracies(const FleetRecord& r) {
 }  // namespace
 
 std::string table_header() {
-  return fmt::format("{:>8} {:>9} {:>11} {:>11} {:>8}   {:>17} {:>11} {:>10}",
+  return fmt::format("{:>7} {:>11} {:>9} {:>9} {:>8} {:>12} {:>9} {:>9}",
                      "round",
                      "time",
-                     "train loss",
+                     "train",
                      "test loss",
                      "accuracy",
-                     "worst .. best",
+                     "worst..best",
                      "consensus",
                      "sent/peer");
 }
 
 std::string table_row(const FleetRecord& r) {
-  return fmt::format("{:>8} {:>9} {:>11.5g} {:>11.5g} {} {:>11.3e} {:>10}",
+  return fmt::format("{:>7} {:>11} {:>9.4g} {:>9.4g} {} {:>9.2e} {:>9}",
                      r.round,
                      seconds_text(in_seconds(r.time)),
                      r.train_loss,
@@ -95,6 +97,24 @@ std::string seconds_text(double s) {
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
+std::size_t columns_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string cut_to_columns(std::string_view text, std::size_t columns) {
+  std::size_t seen = 0;
+  for (std::size_t k = 0; k < text.size(); ++k)
+    if ((text[k] & 0xC0) != 0x80 && seen++ == columns) return std::string(text.substr(0, k));
+  return std::string(text);
+}
+
+TerminalSize terminal_size(int fd) {
+  winsize size{};
+  if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
+  return {size.ws_col, size.ws_row};
+}
+
 ProgressLine::ProgressLine()
     : terminal_(isatty(STDERR_FILENO) == 1), due_ms_(now_ms() + (terminal_ ? 0 : 10'000)) {
   const char* term = std::getenv("TERM");
@@ -110,7 +130,9 @@ void ProgressLine::update(const std::string& text) {
   if (now < due_ms_) return;
   due_ms_ = now + (terminal_ ? 100 : 10'000);
   if (terminal_) {
-    fmt::print(stderr, "\r\033[K{}", text);
+    // The last column stays free: some terminals wrap when it is written to.
+    fmt::print(
+        stderr, "\r\033[K{}", cut_to_columns(text, terminal_size(STDERR_FILENO).columns - 1));
     std::fflush(stderr);
     shown_ = true;
   } else {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "peer/runtime/observer.h"
 
@@ -20,14 +21,28 @@ std::string bytes_text(double bytes);
 /// "12.3 s", "4 min 12 s", "250 ms".
 std::string seconds_text(double seconds);
 
+/// Characters of a UTF-8 text, each of which takes a column of a terminal.
+std::size_t columns_of(std::string_view text);
+/// As many characters from the front as fit.
+std::string cut_to_columns(std::string_view text, std::size_t columns);
+
+struct TerminalSize {
+  std::size_t columns = 80;
+  std::size_t lines = 24;
+};
+/// Of the terminal behind a descriptor; 80 x 24 where none tells.
+TerminalSize terminal_size(int fd);
+
 /// One line a reader of the terminal or of CI's log can follow: redrawn in place at most ten times
 /// a second on a terminal, a plain line every ten seconds elsewhere. On stderr.
 class ProgressLine {
  public:
   ProgressLine();
   ~ProgressLine();
-  void update(const std::string& text);  ///< shown when it is due
-  void clear();                          ///< before other text is printed
+  /// Shown when it is due; what does not fit into the terminal's line is cut off, since a line that
+  /// wraps could not be redrawn in place.
+  void update(const std::string& text);
+  void clear();  ///< before other text is printed
 
  private:
   bool terminal_;

@@ -160,6 +160,10 @@ void TcpPeer::stop() {
   });
 }
 
+void TcpPeer::keep_checkpoint(Round round) {
+  world_->post([this, round] { body_.peer->keep_checkpoint(round); });
+}
+
 void TcpPeer::readdress(const PeerAddress& address) {
   world_->post([this, address] { world_->readdress(address); });
 }

@@ -48,6 +48,8 @@ class TcpPeer {
   void run(const std::vector<PeerAddress>& addresses);
   /// From any thread: leave after the current round; or at once while links are missing.
   void stop();
+  /// From any thread: a checkpoint at the end of this round, if it is still to come.
+  void keep_checkpoint(Round round);
   /// From any thread: where a neighbour that was restarted is to be found now.
   void readdress(const PeerAddress& address);
   /// From any thread: no connection with this neighbour for so long.

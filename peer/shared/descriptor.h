@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <span>
+#include <utility>
 
 #include <sys/types.h>
 
@@ -18,6 +19,8 @@ class Descriptor {
   int get() const { return fd_; }
   bool open() const { return fd_ >= 0; }
   void close();
+  /// Gives it away: whoever takes it closes it.
+  int release() { return std::exchange(fd_, -1); }
 
  private:
   int fd_ = -1;

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "peer/report/metrics_row.h"
+#include "peer/runtime/observer.h"
+
+namespace gv {
+
+/// How long a peer has waited for a neighbour since the start: for what that one had not sent yet,
+/// and for what was on its way. Seconds.
+struct NeighborWait {
+  PeerId peer = 0;
+  double late = 0;
+  double wire = 0;
+};
+
+/// One peer as its launcher sees it.
+struct PeerState {
+  enum class Stage : std::uint8_t { starting, training, stopped, finished, restarting, lost };
+  PeerId id = 0;
+  pid_t pid = 0;
+  Stage stage = Stage::starting;
+  Round round = 0;
+  double heard = 0;  ///< when it said so, in seconds of the fleet
+  int restarts = 0;
+  std::string ending{};  ///< of a lost one: "killed by signal 9"
+  /// On the wire by the end of `reported` rounds, as its newest report says.
+  std::optional<std::uint64_t> sent_bytes{};
+  Round reported = 0;
+  // Where the peers tell it; what nobody recorded is not there.
+  std::optional<ActivitySeconds> activities{};
+  std::vector<NeighborWait> waits{};
+};
+
+/// What became of the newest order to keep a checkpoint (orders.h).
+struct CheckpointAnswer {
+  std::uint64_t order = 0;  ///< its number
+  Round round = 0;          ///< at the end of which every peer keeps one
+  std::string refused{};    ///< why there will be none; empty: there will
+};
+
+/// A fleet at one moment: made by the launcher about ten times a second, never changed afterwards.
+struct FleetState {
+  enum class Phase : std::uint8_t { starting, training, stopping, ended };
+  Phase phase = Phase::starting;
+  double seconds = 0;             ///< since training began
+  Round round = 0;                ///< of the slowest peer that runs
+  Round first = 0;                ///< in which it began: not 0 where it was resumed
+  std::optional<Round> rounds{};  ///< of the whole run; none: until something else ends it
+  std::vector<PeerState> peers{};
+  std::optional<FleetRecord> latest{};  ///< the newest evaluation
+  std::optional<CheckpointAnswer> checkpoint{};
+};
+
+}  // namespace gv

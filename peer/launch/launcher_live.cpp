@@ -1,0 +1,118 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "peer/launch/launcher.h"
+
+// What others see of a run while it goes on, and what they ask of it.
+
+namespace gv {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto between_states = std::chrono::milliseconds(100);
+
+/// Rounds in which an order surely reaches every peer: what was heard of them is a quarter of a
+/// second old, and so may the launcher's ear be.
+Round rounds_on_the_way(Round fastest, double seconds) {
+  constexpr double reach_seconds = 1;
+  const double rate = seconds > 0 ? static_cast<double>(fastest) / seconds : 0;
+  return 2 + static_cast<Round>(std::ceil(rate * reach_seconds));
+}
+
+}  // namespace
+
+PeerState Launcher::state_of(PeerId id) const {
+  using Stage = PeerState::Stage;
+  const Slot& slot = slots_[id];
+  PeerState state{.id = id, .pid = slot.child->pid(), .round = slot.round, .heard = slot.heard};
+  if (slot.finished) {
+    state.stage = Stage::finished;
+  } else if (slot.restart_at) {
+    state.stage = Stage::restarting;
+  } else if (!slot.child->running()) {
+    state.stage = Stage::lost;
+    state.ending = slot.child->ending();
+  } else if (slot.stopped_until) {
+    state.stage = Stage::stopped;
+  } else if (slot.ready) {
+    state.stage = Stage::training;
+  }
+  state.restarts = slot.restarts;
+  state.sent_bytes = slot.sent_bytes;
+  state.reported = slot.reported;
+  return state;
+}
+
+void Launcher::show_state(bool ended) {
+  if (!screen_.on_state || (!ended && Clock::now() < state_due_)) return;
+  state_due_ = Clock::now() + between_states;
+  FleetState state{
+      .first = options_.from.value_or(0), .latest = observer_.latest(), .checkpoint = checkpoint_};
+  if (ended) {
+    state.phase = FleetState::Phase::ended;
+    if (observer_.summary()) state.latest = observer_.summary();
+  } else if (stopping_) {
+    state.phase = FleetState::Phase::stopping;
+  } else if (phase_ == Phase::training) {
+    state.phase = FleetState::Phase::training;
+  }
+  state.seconds =
+      began_ && ended_ ? std::chrono::duration<double>(*ended_ - *began_).count() : seconds();
+  if (fleet_.rounds != std::numeric_limits<Round>::max()) state.rounds = fleet_.rounds;
+  for (PeerId i = 0; i < slots_.size(); ++i) state.peers.push_back(state_of(i));
+  state.round = slowest_round();
+  screen_.on_state(std::move(state));
+}
+
+Round Launcher::slowest_round() const {
+  Round slowest = fleet_.rounds;
+  bool any = false;
+  Round furthest = 0;
+  for (const Slot& slot : slots_) {
+    furthest = std::max(furthest, slot.round);
+    if (!slot.child->running() || slot.finished) continue;
+    slowest = std::min(slowest, slot.round);
+    any = true;
+  }
+  return any ? slowest : furthest;
+}
+
+void Launcher::take_orders() {
+  if (options_.orders == nullptr) return;
+  for (const Order& order : options_.orders->take()) {
+    if (order.kind == Order::Kind::checkpoint) {
+      order_checkpoint(order.number);
+    } else if (!std::exchange(stop_ordered_, true) && !stopping_) {
+      screen_.on_note("stopping: grapevine stop asked for it");
+      kill_in_time();
+      stop_all();
+    }
+  }
+}
+
+/// Every peer keeps one at the end of the same round, or `run --resume` could not use them.
+void Launcher::order_checkpoint(std::uint64_t number) {
+  checkpoint_ = CheckpointAnswer{.order = number};
+  Round fastest = 0;
+  for (const Slot& slot : slots_) fastest = std::max(fastest, slot.round);
+  const Round round = std::min(fleet_.rounds, fastest + rounds_on_the_way(fastest, seconds()));
+  if (phase_ != Phase::training) {
+    checkpoint_->refused = "training has not begun yet";
+  } else if (stopping_) {
+    checkpoint_->refused = "the run is stopping";
+  } else if (round <= fastest + 1) {
+    checkpoint_->refused = fmt::format("the run ends with round {}", fleet_.rounds);
+  } else {
+    checkpoint_->round = round;
+    screen_.on_note(fmt::format("grapevine checkpoint: every peer keeps one of round {}", round));
+    for (const Slot& slot : slots_)
+      if (slot.child->running() && !slot.finished)
+        slot.child->tell(control::line(control::KeepCheckpoint{round}));
+  }
+}
+
+}  // namespace gv

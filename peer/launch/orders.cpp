@@ -1,0 +1,20 @@
+#include "peer/launch/orders.h"
+
+#include <utility>
+
+namespace gv {
+
+std::uint64_t Orders::give(Order::Kind kind) {
+  constexpr std::size_t most_waiting = 64;
+  const std::lock_guard lock(mutex_);
+  if (waiting_.size() >= most_waiting) return 0;
+  waiting_.push_back({kind, ++given_});
+  return given_;
+}
+
+std::vector<Order> Orders::take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(waiting_, {});
+}
+
+}  // namespace gv

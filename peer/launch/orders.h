@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace gv {
+
+/// What somebody asks of a launcher while it runs.
+struct Order {
+  enum class Kind : std::uint8_t { stop, checkpoint };
+  Kind kind = Kind::stop;
+  std::uint64_t number = 0;  ///< counted from 1
+};
+
+/// Where other threads leave their orders; the launcher takes them about ten times a second.
+class Orders {
+ public:
+  /// Returns the order's number; 0: so many are waiting already that this one is not taken.
+  std::uint64_t give(Order::Kind kind);
+  std::vector<Order> take();
+
+ private:
+  std::mutex mutex_;
+  std::uint64_t given_ = 0;
+  std::vector<Order> waiting_;
+};
+
+}  // namespace gv

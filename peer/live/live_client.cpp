@@ -1,0 +1,87 @@
+#include "peer/live/live_client.h"
+
+#include <array>
+#include <charconv>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include "peer/fleet/printable.h"
+#include "peer/json/json_member.h"
+#include "peer/live/live_socket.h"
+
+namespace gv {
+namespace {
+
+constexpr std::size_t most_reply_bytes = 64U << 20;
+constexpr int patience_seconds = 5;
+
+[[noreturn]] void fail(const std::string& folder, const std::string& what) {
+  throw std::runtime_error(fmt::format("{}/{}: {}", folder, live_socket_name, what));
+}
+
+std::string exchange(const Descriptor& socket,
+                     const std::string& folder,
+                     const std::string& request) {
+  const timeval patience{.tv_sec = patience_seconds, .tv_usec = 0};
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  if (::send(socket.get(), request.data(), request.size(), MSG_NOSIGNAL) !=
+      static_cast<ssize_t>(request.size()))
+    fail(folder, "the run takes no request");
+  std::string reply;
+  std::array<char, 65536> buffer;
+  for (;;) {
+    const ssize_t count = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
+    if (count == 0) return reply;
+    if (count < 0) fail(folder, fmt::format("no answer within {} s", patience_seconds));
+    reply.append(buffer.data(), static_cast<std::size_t>(count));
+    if (reply.size() > most_reply_bytes) fail(folder, "an answer of over 64 MiB");
+  }
+}
+
+LiveReply parse_reply(const std::string& folder, const std::string& text) {
+  constexpr std::string_view version = "HTTP/1.1 ";
+  const std::size_t body = text.find("\r\n\r\n");
+  LiveReply reply;
+  if (!text.starts_with(version) || body == std::string::npos) fail(folder, "not a run's answer");
+  const char* const digits = text.data() + version.size();
+  std::from_chars(digits, digits + 3, reply.status);
+  reply.body = text.substr(body + 4);
+  return reply;
+}
+
+JsonValue parse_body(const std::string& folder, const LiveReply& reply, int expected) {
+  if (reply.status != expected)
+    fail(folder, fmt::format("the run says: {}", printable(reply.body, 200)));
+  return parse_json(reply.body, folder + "/" + live_socket_name);
+}
+
+}  // namespace
+
+std::optional<LiveReply> ask_run(const std::string& folder,
+                                 const std::string& method,
+                                 const std::string& target) {
+  const Descriptor socket = connect_live(folder);
+  if (!socket.open()) return std::nullopt;
+  const std::string text =
+      exchange(socket, folder, fmt::format("{} {} HTTP/1.1\r\nHost: live\r\n\r\n", method, target));
+  if (text.empty()) return std::nullopt;  // it ended at that moment
+  return parse_reply(folder, text);
+}
+
+std::optional<RunView> view_of_run(const std::string& folder) {
+  const auto reply = ask_run(folder, "GET", "/state.json");
+  if (!reply) return std::nullopt;
+  return parse_view(parse_body(folder, *reply, 200));
+}
+
+std::optional<std::uint64_t> order_run(const std::string& folder, const std::string& target) {
+  const auto reply = ask_run(folder, "POST", target);
+  if (!reply) return std::nullopt;
+  return json_integer<std::uint64_t>(parse_body(folder, *reply, 202), "order");
+}
+
+}  // namespace gv

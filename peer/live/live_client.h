@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "peer/live/run_view.h"
+
+namespace gv {
+
+struct LiveReply {
+  int status = 0;
+  std::string body;
+};
+
+/// Asks the run of this folder, on its socket. None: no run goes on there. Throws
+/// std::runtime_error when it does not answer within some seconds, or with what is not an answer.
+std::optional<LiveReply> ask_run(const std::string& folder,
+                                 const std::string& method,
+                                 const std::string& target);
+
+/// Its /state.json; none as above.
+std::optional<RunView> view_of_run(const std::string& folder);
+
+/// Gives an order (`/stop`, `/checkpoint`); its number, none as above.
+std::optional<std::uint64_t> order_run(const std::string& folder, const std::string& target);
+
+}  // namespace gv

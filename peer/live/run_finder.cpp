@@ -1,0 +1,150 @@
+#include "peer/live/run_finder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <stdexcept>
+#include <tuple>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "graph/formats/json_value.h"
+#include "peer/fleet/printable.h"
+#include "peer/json/json_member.h"
+#include "peer/live/live_socket.h"
+#include "peer/report/screen.h"
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_run(const fs::path& folder) {
+  std::error_code none;
+  return fs::is_regular_file(folder / "run.json", none);
+}
+
+fs::file_time_type changed(const fs::path& folder) {
+  std::error_code none;
+  fs::file_time_type newest = fs::file_time_type::min();
+  for (const char* const name : {"run.json", "metrics.jsonl", "summary.json"}) {
+    const auto time = fs::last_write_time(folder / name, none);
+    if (!none) newest = std::max(newest, time);
+  }
+  return newest;
+}
+
+std::string newest_run() {
+  std::vector<std::tuple<bool, fs::file_time_type, std::string>> runs;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator("runs", none))
+    if (is_run(entry.path()))
+      runs.emplace_back(
+          connect_live(entry.path().string()).open(), changed(entry.path()), entry.path().string());
+  if (runs.empty())
+    throw std::invalid_argument(
+        "there is no run in ./runs\nhelp:  name the folder of one: grapevine top PATH");
+  return std::get<std::string>(*std::ranges::max_element(runs));
+}
+
+/// By name; checkpoint_store.cpp gives them.
+std::set<Round> checkpoints_in(const fs::path& folder) {
+  std::set<Round> rounds;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(folder, none)) {
+    if (entry.path().extension() != ".ckpt") continue;
+    const std::string stem = entry.path().stem().string();
+    Round round = 0;
+    const auto [end, error] = std::from_chars(stem.data(), stem.data() + stem.size(), round);
+    if (error == std::errc{} && end == stem.data() + stem.size()) rounds.insert(round);
+  }
+  return rounds;
+}
+
+std::string summary_lines(const std::string& folder) {
+  const std::string path = folder + "/summary.json";
+  std::ifstream in(path);
+  const JsonValue json = parse_json(std::string{std::istreambuf_iterator<char>(in), {}}, path);
+  const auto rounds = json_integer<Round>(json, "rounds");
+  const auto lost = json_integer<std::uint64_t>(json, "lost");
+  std::string text = fmt::format("ended      {} rounds in {}, {} peers{}",
+                                 rounds,
+                                 seconds_text(json_number(json, "seconds")),
+                                 json_integer<std::uint64_t>(json, "peers"),
+                                 lost > 0 ? fmt::format(", {} lost", lost) : "");
+  const JsonValue* const accuracy = json.find("accuracy");
+  if (accuracy != nullptr && accuracy->kind == JsonValue::Kind::number)
+    text += fmt::format("\naccuracy   {:.4f} mean model, local models {:.4f} .. {:.4f}",
+                        json_number(json, "accuracy"),
+                        json_number(json, "accuracy_min"),
+                        json_number(json, "accuracy_max"));
+  return text + fmt::format("\nloss       {:.6g} mean model\nconsensus  {:.3e}",
+                            json_number(json, "loss"),
+                            json_number(json, "consensus"));
+}
+
+/// Of a run that has left no summary.
+std::string last_words(const std::string& folder) {
+  std::string text = fmt::format(
+      "ended      without a summary: it was killed, or no peer finished; what the peers said is "
+      "in\n           {}/peers/*/stderr.log",
+      printable(folder, 200));
+  if (!fs::exists(folder + "/metrics.jsonl")) return text;
+  const std::vector<MetricsRow> rows = read_metrics(folder + "/metrics.jsonl");
+  if (rows.empty()) return text + "\nevaluated  never";
+  const MetricsRow& last = rows.back();
+  text += fmt::format("\nevaluated  round {} after {}: loss {:.4g}",
+                      last.round,
+                      seconds_text(last.seconds),
+                      last.loss);
+  return last.accuracy ? text + fmt::format(", accuracy {:.4f}", *last.accuracy) : text;
+}
+
+}  // namespace
+
+std::string find_run(const std::string& wanted) {
+  if (wanted.empty()) return newest_run();
+  for (const std::string& folder : {wanted, fmt::format("runs/{}", wanted)})
+    if (is_run(folder)) return folder;
+  throw std::invalid_argument(
+      fmt::format("{}: not the folder of a run (it has no run.json)", printable(wanted, 200)));
+}
+
+std::optional<Round> common_checkpoint(const std::string& folder) {
+  std::optional<std::set<Round>> common;
+  std::error_code none;
+  for (const auto& peer : fs::directory_iterator(folder + "/peers", none)) {
+    const std::set<Round> rounds = checkpoints_in(peer.path() / "checkpoints");
+    if (!common) {
+      common = rounds;
+    } else {
+      std::erase_if(*common, [&](Round round) { return !rounds.contains(round); });
+    }
+  }
+  if (!common || common->empty()) return std::nullopt;
+  return *common->rbegin();
+}
+
+std::string resume_line(const std::string& folder) {
+  if (const auto round = common_checkpoint(folder))
+    return fmt::format(
+        "resume     grapevine run --resume {}   (from round {})", printable(folder, 200), *round);
+  return "resume     not possible: there is no checkpoint (set checkpoint.every, or ask a run for\n"
+         "           one with: grapevine checkpoint RUN)";
+}
+
+std::string end_of_run(const std::string& folder) {
+  const bool summary = fs::exists(folder + "/summary.json");
+  std::string text = fmt::format(
+      "{}\n{}", printable(folder, 200), summary ? summary_lines(folder) : last_words(folder));
+  if (fs::exists(folder + "/model.safetensors"))
+    text += fmt::format("\nsaved      {}/model.safetensors", printable(folder, 200));
+  if (common_checkpoint(folder)) text += fmt::format("\n{}", resume_line(folder));
+  return text;
+}
+
+}  // namespace gv

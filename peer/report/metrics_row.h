@@ -1,0 +1,56 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/formats/json_value.h"
+#include "peer/json/json.h"
+#include "peer/runtime/observer.h"
+
+namespace gv {
+
+/// What a peer can be doing, in the order of a run folder's files; always one of these, so that the
+/// seconds of all add up to its wall clock.
+inline constexpr std::size_t n_activities = 8;
+inline constexpr std::array<std::string_view, n_activities> activity_names{
+    "compute", "mix", "code", "late", "wire", "evaluate", "checkpoint", "other"};
+using ActivitySeconds = std::array<double, n_activities>;
+
+/// A line of metrics.jsonl: the fleet at one evaluation. What is optional is not in every run.
+struct MetricsRow {
+  Round round = 0;
+  double seconds = 0;
+  std::optional<double> training_seconds{};  ///< without evaluations and checkpoints
+  std::optional<double> samples{};           ///< trained on by the fleet so far
+  std::optional<double> epoch{};
+  PeerId peers = 0;
+  double train_loss = 0;
+  double loss = 0;        ///< of the mean model
+  double loss_local = 0;  ///< mean over local models
+  std::optional<double> accuracy{}, accuracy_min{}, accuracy_max{};
+  double consensus = 0;
+  std::optional<std::uint64_t> sent_bytes{};
+  std::optional<ActivitySeconds> activities{};  ///< summed over the peers
+};
+
+MetricsRow row_of(const FleetRecord& record);
+/// With the names of metrics.jsonl; what is not there is left out.
+Json json_of(const MetricsRow& row);
+/// Throws std::runtime_error that names the key.
+MetricsRow parse_row(const JsonValue& json);
+std::optional<ActivitySeconds> parse_activities(const JsonValue& owner, const std::string& key);
+Json json_of(const ActivitySeconds& seconds);
+
+/// The evaluations in metrics.jsonl, ascending in their rounds: where a run was resumed, what came
+/// after the checkpoint that it went on from counts only once, as it was done again. A last line
+/// that was cut off is left out. Throws std::runtime_error "path:line: what" on any other damage.
+std::vector<MetricsRow> read_metrics(const std::string& path);
+
+/// At most `most` (>= 2) points of a curve: each second one goes when there are more.
+void thin_out(std::vector<MetricsRow>& rows, std::size_t most);
+
+}  // namespace gv
