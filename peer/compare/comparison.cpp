@@ -83,6 +83,11 @@ void require_reached(const std::vector<StoredRun>& runs, const CompareTarget& ta
                   best->path));
 }
 
+bool anybody_reaches(const std::vector<StoredRun>& runs, const CompareTarget& target) {
+  return std::ranges::any_of(
+      runs, [&](const StoredRun& run) { return cost_of(run, target).has_value(); });
+}
+
 /// Where no target is given: what the models were at the end.
 Measure final_measure(const std::vector<StoredRun>& runs) {
   const bool all = std::ranges::all_of(
@@ -174,7 +179,15 @@ Comparison compare_runs(const std::vector<StoredRun>& runs, const CompareOptions
   for (const std::string& name : options.by)
     for (const std::string& column : columns_named(c.table, name)) c.by.push_back(column);
   c.target = options.target ? options.target : target_in_files(runs);
-  if (c.target) require_reached(runs, *c.target);
+  if (options.target) {
+    require_reached(runs, *options.target);
+  } else if (c.target && !anybody_reaches(runs, *c.target)) {
+    c.notes.push_back(
+        fmt::format("no run reaches {}, the target of the files: what was reached at "
+                    "the end is compared",
+                    to_string(*c.target)));
+    c.target.reset();
+  }
   c.measure = c.target ? Measure::time : final_measure(runs);
   std::map<std::vector<std::string>, Section> sections;
   for (const RunGroup& group : c.table.groups) {
@@ -194,7 +207,7 @@ Comparison compare_runs(const std::vector<StoredRun>& runs, const CompareOptions
                                 [](const Section& s) { return s.contenders.front().centralized; });
   count_seeds(c);
   if (c.target) look_at_resolution(c);
-  c.notes = notes_of(runs, c.table);
+  for (std::string& note : notes_of(runs, c.table)) c.notes.push_back(std::move(note));
   return c;
 }
 

@@ -161,7 +161,7 @@ std::vector<std::string> end_names(const LinePlot& plot) {
   std::vector<std::string> names;
   for (const PlotLine& line : plot.lines) names.push_back(line.name);
   names = svg::telling_names(names);
-  for (std::string& name : names) name = svg::shortened(name, longest_name);
+  for (std::string& name : names) name = svg::squeezed(name, longest_name);
   return names;
 }
 

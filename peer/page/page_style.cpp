@@ -131,7 +131,7 @@ svg .warn { fill: var(--warn); font-weight: 600; }
 .stem { stroke: var(--c); stroke-width: 2; }
 .one { transition: opacity .12s; }
 .set:hover .one:not(:hover) { opacity: .18; }
-.swatch { display: inline-block; width: 12px; height: 12px; margin-right: 8px; }
+.legend .swatch { width: 12px; height: 12px; }
 .t0 { --c: var(--p0); } .t1 { --c: var(--p2); } .t2 { --c: var(--p3); } .t3 { --c: var(--p1); }
 .t4 { --c: var(--p4); } .t5 { --c: var(--p5); } .t6 { --c: var(--p6); } .t7 { --c: var(--p7); }
 .s0, .s8, .s16 { --c: var(--p0); } .s1, .s9, .s17 { --c: var(--p1); }
@@ -140,7 +140,8 @@ svg .warn { fill: var(--warn); font-weight: 600; }
 .s6, .s14, .s22 { --c: var(--p6); } .s7, .s15, .s23 { --c: var(--p7); }
 .s8, .s9, .s10, .s11, .s12, .s13, .s14, .s15 { --d: 7 4; }
 .s16, .s17, .s18, .s19, .s20, .s21, .s22, .s23 { --d: 2 3; }
-@media screen and (max-width: 560px) { body { padding: 18px 10px 36px; } h1 { font-size: 21px; }
+@media screen and (max-width: 560px) { dl { grid-template-columns: 1fr; gap: 0; }
+  dd { margin-bottom: 8px; } body { padding: 18px 10px 36px; } h1 { font-size: 21px; }
   figure.panel { padding: 12px 10px 8px; } .picture svg text { font-size: 14px; }
   .picture svg .id { font-size: 11px; } .picture svg .name { font-size: 12.5px; }
   figure.panel.wide .picture > svg { min-width: 720px; }

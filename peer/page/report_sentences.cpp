@@ -17,7 +17,7 @@ namespace gv {
 namespace {
 
 /// Beyond these many sections only their verdicts are said, without the reasons.
-constexpr std::size_t most_explained = 4, most_verdicts = 12;
+constexpr std::size_t most_explained = 4, most_verdicts = 12, most_remarks = 4;
 
 std::string capitalized(std::string text) {
   if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
@@ -159,7 +159,7 @@ std::vector<Finding> compared_findings(const Comparison& c) {
                                   : place + ": " + verdict_of(c, section)};
     if (k < most_explained)
       for (const std::string& remark : remarks_of(c, section))
-        finding.remarks.push_back(capitalized(remark));
+        if (finding.remarks.size() < most_remarks) finding.remarks.push_back(capitalized(remark));
     findings.push_back(std::move(finding));
   }
   if (c.sections.size() > most_verdicts)

@@ -13,6 +13,7 @@ namespace gv {
 namespace {
 
 constexpr double width = 520, right = 14;
+constexpr std::size_t longest_name = 22;  ///< of a dense row
 
 /// Where the parts of a row stand, from its upper border.
 struct Rows {
@@ -23,6 +24,14 @@ constexpr Rows spacious{
     .left = 8, .height = 66, .bar_top = 20, .bar = 19, .hidden = 6, .label = 59, .named = true};
 constexpr Rows dense{
     .left = 78, .height = 19, .bar_top = 2, .bar = 11, .hidden = 4, .label = 0, .named = false};
+
+/// As much room on the left as the names need.
+Rows dense_for(const std::vector<SharesRow>& rows) {
+  Rows form = dense;
+  for (const SharesRow& row : rows)
+    form.left = std::max(form.left, svg::text_width(svg::squeezed(row.name, longest_name)) + 10);
+  return form;
+}
 
 std::string share_text(const SharesRow& row, std::size_t state) {
   return fmt::format("{}: {} {}, {:.1f} %",
@@ -111,10 +120,10 @@ std::string row_names(const std::vector<SharesRow>& rows, const svg::Axis& x, co
       out += svg::text({form.left - 8, top + form.bar_top + form.bar - 1},
                        "end",
                        "tick",
-                       svg::shortened(rows[k].name, 9));
+                       svg::squeezed(rows[k].name, longest_name));
       continue;
     }
-    out += svg::text({x.from(), top + 14}, "start", "name", svg::shortened(rows[k].name, 44));
+    out += svg::text({x.from(), top + 14}, "start", "name", svg::squeezed(rows[k].name, 44));
     out += svg::text({width - right, top + 14},
                      "end",
                      "tick",
@@ -132,7 +141,7 @@ std::string shares_figure(const std::vector<SharesRow>& rows, const std::string&
   if (drawn.empty()) return "";
   const std::size_t all = drawn.size();
   if (all > most_rows) drawn.resize(most_rows);
-  const Rows& form = drawn.size() <= most_named_rows ? spacious : dense;
+  const Rows form = drawn.size() <= most_named_rows ? spacious : dense_for(drawn);
   double longest = 0;
   for (const SharesRow& row : drawn)
     longest = std::max({longest, sum(row.seconds), row.hidden_wire});

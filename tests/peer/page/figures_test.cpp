@@ -366,6 +366,8 @@ TEST(Svg, ShortenedCountsCharacters) {
   EXPECT_EQ(svg::shortened("äöü", 3), "äöü");
   EXPECT_EQ(svg::shortened("äöüß", 3), "äö…");
   EXPECT_EQ(svg::shortened("", 3), "");
+  EXPECT_EQ(svg::squeezed("äöüß", 4), "äöüß");
+  EXPECT_EQ(svg::squeezed("d-psgd ring lr 0.01", 9), "d-ps…0.01");
 }
 
 TEST(Unit, ValuesAreShort) {

@@ -155,6 +155,19 @@ TEST(Report, WhatNobodyRecordedIsSaidInOneLine) {
     EXPECT_EQ(page.find(std::string("<h2>") + heading), std::string::npos) << heading;
 }
 
+/// A fleet that missed what its own file aims at has a report all the same.
+TEST(Report, AMissedTargetOfTheFileIsANote) {
+  const ScratchFolder folder;
+  FolderOfRun run{.accuracy_per_round = 0.005};
+  run.keys["stop.target.accuracy"] = "0.9";
+  run.write(folder.path() + "/a");
+  const std::vector<StoredRun> runs = read_all({folder.path() + "/a"}).runs;
+  EXPECT_NE(report_page(make_report(runs, {})).find("no run reaches accuracy 0.9"),
+            std::string::npos);
+  EXPECT_THROW(make_report(runs, {.target = parse_target("accuracy=0.9"), .by = {}}),
+               std::invalid_argument);
+}
+
 TEST(Report, WordsOfAFileAreNoMarkup) {
   const ScratchFolder folder;
   FolderOfRun run;
