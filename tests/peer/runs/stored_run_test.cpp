@@ -183,7 +183,7 @@ TEST(PeerTotals, AreReadWhereTheyAre) {
         R"({{"schema":"grapevine.totals/1","peer":{},"seconds":9,)"
         R"("states":{{"compute":5,"late":4}},)"
         R"("neighbours":{{"2":{{"late":3,"wire":1,"longest_wait":0.5,"exchanges":7}}}},)"
-        R"("cpu_seconds":2.5,"peak_memory":{},"staleness":[5,1]}})",
+        R"("cpu_seconds":2.5,"peak_memory_bytes":{},"staleness":[5,1]}})",
         peer,
         1000 + peer);
   }
