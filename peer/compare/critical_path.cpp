@@ -26,6 +26,7 @@ class Walk {
     start();
     while (step()) {
     }
+    std::ranges::reverse(path_.chain);
     return std::move(path_);
   }
 
@@ -45,6 +46,10 @@ class Walk {
     path_.seconds += seconds;
     path_.states[state] += seconds;
     path_.by_peer[peer_][state] += seconds;
+    if (!path_.chain.empty() && path_.chain.back().peer == peer_)
+      path_.chain.back().begin = begin;
+    else
+      path_.chain.push_back({peer_, begin, now_});
     now_ = begin;
     jumps_ = 0;
   }

@@ -11,11 +11,18 @@
 
 namespace gv {
 
+/// At which peer the path was from when to when, in seconds.
+struct CriticalStay {
+  std::uint64_t peer = 0;
+  double begin = 0, end = 0;
+};
+
 /// What held a fleet up for some rounds: the chain of stays without which it had ended sooner.
 struct CriticalPath {
   double seconds = 0;
   StateSums states{};                          ///< seconds of the path in each
   std::map<std::uint64_t, StateSums> by_peer;  ///< whose stays they were
+  std::vector<CriticalStay> chain;             ///< in the order of time
   std::vector<StateSums> stretch;              ///< of each peer, on the path or not
   std::optional<std::uint64_t> first_server;   ///< peers from here on serve
 };

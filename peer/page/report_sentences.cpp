@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "peer/compare/comparison_text.h"
+#include "peer/compare/critical_path.h"
 #include "peer/compare/verdict_text.h"
 #include "peer/page/states.h"
 #include "peer/page/unit.h"
@@ -128,6 +129,9 @@ std::vector<Finding> run_findings(const StoredRun& run) {
                                     *end.accuracy_min,
                                     *end.accuracy_max)});
   if (end.states && sum(*end.states) > 0) findings.push_back({states_sentence(*end.states)});
+  if (const auto path = critical_path_of(run))
+    findings.push_back(
+        {fmt::format("Critical path of the last rounds on record: {}.", to_string(*path))});
   if (run.lost > 0)
     findings.push_back(
         {fmt::format("{} lost on the way.",

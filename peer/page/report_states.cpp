@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "graph/topologies.h"
+#include "peer/compare/critical_path.h"
 #include "peer/page/bars_figure.h"
 #include "peer/page/shares_figure.h"
 #include "peer/page/topology_figure.h"
@@ -88,6 +89,25 @@ TimelineLane lane_of(const PeerMoments& peer, const std::set<double>& window) {
     if (window.contains(m.round)) lane.moments.push_back({m.state, m.begin, m.end});
   std::ranges::stable_sort(lane.moments, {}, &TimelineMoment::begin);
   return lane;
+}
+
+/// Empty where a peer is missing: then nobody knows whom the others waited for.
+std::vector<CriticalPoint> critical_points(const std::vector<PeerMoments>& peers,
+                                           const std::set<double>& window) {
+  std::vector<std::vector<StoredMoment>> moments;
+  for (const PeerMoments& peer : peers) {
+    if (peer.peer != moments.size()) return {};
+    auto& mine = moments.emplace_back();
+    for (const StoredMoment& m : peer.moments)
+      if (window.contains(m.round)) mine.push_back(m);
+    std::ranges::stable_sort(mine, {}, &StoredMoment::begin);
+  }
+  std::vector<CriticalPoint> points;
+  for (const CriticalStay& stay : critical_path(moments).chain) {
+    points.push_back({stay.peer, stay.begin});
+    points.push_back({stay.peer, stay.end});
+  }
+  return points;
 }
 
 DataTable timeline_table(const Timeline& t) {
@@ -172,6 +192,7 @@ Timeline last_window(const std::vector<PeerMoments>& peers) {
       t.rounds.push_back({lane, static_cast<std::uint64_t>(round), begin});
     t.lanes.push_back(lane_of(peer, window));
   }
+  t.critical = critical_points(peers, window);
   return t;
 }
 

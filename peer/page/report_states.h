@@ -20,7 +20,8 @@ Figure group_shares_figure(const GroupRow& row);
 /// Seconds a round of each peer of one run, which took so many rounds.
 Figure peer_shares_figure(const std::vector<PeerTotals>& peers, std::uint64_t rounds);
 
-/// The moments of the last eight rounds that every peer wrote down; `peers`: by number.
+/// The moments of the last eight rounds that every peer wrote down, with the critical path through
+/// them; `peers`: in ascending order of number.
 struct PeerMoments {
   std::uint64_t peer = 0;
   std::vector<StoredMoment> moments;

@@ -30,8 +30,10 @@ struct Sections {
   ReportSection shares{"Where the time goes",
                        "A peer is in exactly one state at a time, so the segments add up to its "
                        "wall clock, evaluations and checkpoints included."};
-  ReportSection timeline{"Eight rounds",
-                         "What each peer did, on one clock for all. A thin line begins a round."};
+  ReportSection timeline{
+      "Eight rounds",
+      "What each peer did, on one clock for all. A thin line begins a round; the thick "
+      "one is the critical path, which the last end waited for."};
   ReportSection waiting{"Who waits for whom",
                         "Edges are the wider and warmer the longer both ends waited for each "
                         "other; in the matrix the row waits for the column."};

@@ -40,6 +40,13 @@ TEST(CriticalPath, GoesOverTheWire) {
   EXPECT_NEAR(path.by_peer.at(1)[compute], 2, 1e-12);
   EXPECT_NEAR(path.by_peer.at(0)[mix], 1, 1e-12);
   EXPECT_EQ(to_string(path), "67 % wire of peer 0, 22 % compute of peer 1, 11 % mix of peer 0");
+  ASSERT_EQ(path.chain.size(), 2U);
+  EXPECT_EQ(path.chain[0].peer, 1U);
+  EXPECT_NEAR(path.chain[0].begin, 0, 1e-12);
+  EXPECT_NEAR(path.chain[0].end, 2, 1e-12);
+  EXPECT_EQ(path.chain[1].peer, 0U);
+  EXPECT_NEAR(path.chain[1].begin, 2, 1e-12);
+  EXPECT_NEAR(path.chain[1].end, 9, 1e-12);
 }
 
 TEST(CriticalPath, NamesNobodyAmongEquals) {

@@ -97,6 +97,8 @@ TEST(Report, TimeIsDrawnAsItWasRecorded) {
     const SvgElement hidden = of_class(elements(shares, "rect"), "hidden").at(0);
     EXPECT_NEAR(hidden.number("width"), x.pixel(5) - x.pixel(0), 0.5) << title;
   }
+  const std::string timeline = picture_of(page, "Rounds 64 to 71");
+  EXPECT_EQ(of_class(elements(timeline, "polyline"), "critical").size(), 1U);
   const std::string waits = picture_of(page, "The whole run");
   EXPECT_NE(waits.find("peer 0 waits 3.0 s (37.0 %) for peer 1: late 1.0 s, wire 2.0 s"),
             std::string::npos);
