@@ -60,13 +60,14 @@ svg text { fill: var(--ink); font-size: 12px; }
 svg .tick { fill: var(--soft); font-size: 11.5px; }
 svg .title { fill: var(--soft); font-size: 12.5px; }
 svg .name { font-weight: 600; }
-svg .id { fill: var(--card); font-size: 9.5px; font-weight: 700; }
+svg .id { font-size: 9.5px; font-weight: 700; }
 .grid { stroke: var(--faint); }
 .axis { stroke: var(--line); }
 .mark { stroke: var(--soft); stroke-dasharray: 2 4; }
 .edge { stroke: var(--soft); stroke-opacity: .55; stroke-width: 1.1; fill: none; }
 .head { fill: var(--soft); }
 .node { fill: var(--c); stroke: var(--card); }
+.named { fill: var(--card); stroke: var(--c); stroke-width: 2.2; }
 .gap { fill: var(--gap); }
 .bar { stroke: var(--c); stroke-width: 2.4; fill: none; }
 .curve { stroke: var(--c); stroke-width: 2.2; stroke-dasharray: var(--d, none); fill: none;
@@ -147,7 +148,8 @@ svg .warn { fill: var(--warn); font-weight: 600; }
   figure.panel.wide .picture > svg { min-width: 720px; }
   .tiles { grid-template-columns: repeat(auto-fit, minmax(135px, 1fr)); } }
 @media print { .panels { grid-template-columns: 1fr 1fr; } .tiles, .panel { break-inside: avoid; }
-  .tiles { grid-template-columns: repeat(4, 1fr); } details:not([open]) { display: none; } :root { --page: #ffffff; } .note { break-after: avoid; }
+  .tiles { grid-template-columns: repeat(4, 1fr); } details:not([open]) { display: none; }
+  :root { --page: #ffffff; } .note { break-after: avoid; }
   body { max-width: none; padding: 0; font-size: 11pt; }
   * { -webkit-print-color-adjust: exact; print-color-adjust: exact; } .scroll { overflow: visible; }
   table { font-size: 8pt; } th, td { padding: 3px 4px; } h2 { break-after: avoid; } }

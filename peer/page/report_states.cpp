@@ -60,16 +60,16 @@ std::optional<SharesRow> group_share(const GroupView& view) {
 }
 
 /// Which rounds a peer wrote down.
-std::set<double> rounds_of(const PeerMoments& peer) {
+std::set<double> rounds_of(const LaneMoments& peer) {
   std::set<double> rounds;
   for (const StoredMoment& m : peer.moments) rounds.insert(m.round);
   return rounds;
 }
 
 /// The first of the last rounds that follow each other and are known of all peers.
-std::vector<double> common_window(const std::vector<PeerMoments>& peers) {
+std::vector<double> common_window(const std::vector<LaneMoments>& peers) {
   std::map<double, std::size_t> known;
-  for (const PeerMoments& peer : peers)
+  for (const LaneMoments& peer : peers)
     for (const double round : rounds_of(peer)) ++known[round];
   std::vector<double> window;
   for (auto at = known.rbegin(); at != known.rend() && window.size() < window_rounds; ++at) {
@@ -83,7 +83,7 @@ std::vector<double> common_window(const std::vector<PeerMoments>& peers) {
   return window;
 }
 
-TimelineLane lane_of(const PeerMoments& peer, const std::set<double>& window) {
+TimelineLane lane_of(const LaneMoments& peer, const std::set<double>& window) {
   TimelineLane lane{fmt::format("peer {}", peer.peer), {}};
   for (const StoredMoment& m : peer.moments)
     if (window.contains(m.round)) lane.moments.push_back({m.state, m.begin, m.end});
@@ -92,10 +92,10 @@ TimelineLane lane_of(const PeerMoments& peer, const std::set<double>& window) {
 }
 
 /// Empty where a peer is missing: then nobody knows whom the others waited for.
-std::vector<CriticalPoint> critical_points(const std::vector<PeerMoments>& peers,
+std::vector<CriticalPoint> critical_points(const std::vector<LaneMoments>& peers,
                                            const std::set<double>& window) {
   std::vector<std::vector<StoredMoment>> moments;
-  for (const PeerMoments& peer : peers) {
+  for (const LaneMoments& peer : peers) {
     if (peer.peer != moments.size()) return {};
     auto& mine = moments.emplace_back();
     for (const StoredMoment& m : peer.moments)
@@ -131,7 +131,7 @@ std::vector<svg::Point> places_by(const std::string& topology, std::size_t peers
   }
 }
 
-DataTable waiting_table(const Waiting& w) {
+DataTable waiting_table(const WaitGraph& w) {
   DataTable table{{"who", "waited for", "late", "wire", "share of its time"}, {}};
   std::vector<Wait> waits = w.waits;
   std::ranges::stable_sort(
@@ -177,11 +177,11 @@ Figure peer_shares_figure(const std::vector<PeerTotals>& peers, std::uint64_t ro
   return shares_of(rows, "Seconds a round of each peer");
 }
 
-Timeline last_window(const std::vector<PeerMoments>& peers) {
+Timeline last_window(const std::vector<LaneMoments>& peers) {
   const std::vector<double> rounds = common_window(peers);
   const std::set<double> window(rounds.begin(), rounds.end());
   Timeline t;
-  for (const PeerMoments& peer : peers) {
+  for (const LaneMoments& peer : peers) {
     const std::size_t lane = t.lanes.size();
     std::map<double, double> begins;
     for (const StoredMoment& m : peer.moments)
@@ -209,8 +209,8 @@ Figure timeline_of(const Timeline& t, const std::string& name) {
   return figure;
 }
 
-Waiting waiting_of(const std::vector<PeerTotals>& peers, const std::string& topology) {
-  Waiting w;
+WaitGraph waiting_of(const std::vector<PeerTotals>& peers, const std::string& topology) {
+  WaitGraph w;
   for (const PeerTotals& peer : peers) {
     w.peers = std::max<std::size_t>(w.peers, peer.peer + 1);
     w.seconds += peer.seconds / static_cast<double>(peers.size());
@@ -222,7 +222,7 @@ Waiting waiting_of(const std::vector<PeerTotals>& peers, const std::string& topo
   return w;
 }
 
-Figure waiting_figure(const Waiting& w, const std::string& name) {
+Figure waiting_figure(const WaitGraph& w, const std::string& name) {
   Figure figure{.title = name.empty() ? "The whole run" : name, .wide = true};
   const std::string matrix = waiting_matrix(w);
   if (matrix.empty()) return figure;

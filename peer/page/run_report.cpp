@@ -82,7 +82,7 @@ void add_run_figures(const StoredRun& run, const std::string& name, bool single,
     else
       add_few(s.staleness, staleness_figure(totals, name));
   }
-  std::vector<PeerMoments> moments;
+  std::vector<LaneMoments> moments;
   for (const PeerTotals& peer : totals)
     if (auto rows = read_peer_moments(run.path, peer.peer); !rows.empty())
       moments.push_back({peer.peer, std::move(rows)});

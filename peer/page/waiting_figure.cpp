@@ -25,13 +25,13 @@ int warmth(double value, double most) {
   return std::clamp(static_cast<int>(std::ceil(n_warmths * value / most)), 1, n_warmths);
 }
 
-std::string share_text(double seconds, const Waiting& w) {
+std::string share_text(double seconds, const WaitGraph& w) {
   std::string text = quantity_text(Quantity::seconds, seconds);
   if (w.seconds > 0) text += fmt::format(" ({:.1f} %)", 100 * seconds / w.seconds);
   return text;
 }
 
-std::string wait_text(const Wait& wait, const Waiting& w) {
+std::string wait_text(const Wait& wait, const WaitGraph& w) {
   return fmt::format("peer {} waits {} for peer {}: late {}, wire {}",
                      wait.who,
                      share_text(wait.late + wait.wire, w),
@@ -40,7 +40,7 @@ std::string wait_text(const Wait& wait, const Waiting& w) {
                      quantity_text(Quantity::seconds, wait.wire));
 }
 
-std::vector<Point> places_of(const Waiting& w) {
+std::vector<Point> places_of(const WaitGraph& w) {
   std::vector<Point> places = w.places;
   for (std::size_t k = places.size(); k < w.peers; ++k) {
     const double angle =
@@ -58,7 +58,7 @@ struct EdgeWait {
   std::string text;
 };
 
-std::map<Pair, EdgeWait> edges_of(const Waiting& w) {
+std::map<Pair, EdgeWait> edges_of(const WaitGraph& w) {
   std::map<Pair, EdgeWait> edges;
   for (const Wait& wait : w.waits) {
     if (wait.who >= w.peers || wait.whom >= w.peers || wait.who == wait.whom) continue;
@@ -95,7 +95,7 @@ struct Cells {
   double most = 0;
 };
 
-Cells cells_of(const Waiting& w) {
+Cells cells_of(const WaitGraph& w) {
   Cells cells;
   cells.block = (w.peers + most_matrix_cells - 1) / most_matrix_cells;
   if (cells.block == 0) return cells;
@@ -110,7 +110,7 @@ Cells cells_of(const Waiting& w) {
   return cells;
 }
 
-std::string peers_text(std::size_t cell, const Cells& cells, const Waiting& w) {
+std::string peers_text(std::size_t cell, const Cells& cells, const WaitGraph& w) {
   const std::size_t first = cell * cells.block;
   if (cells.block == 1) return fmt::format("peer {}", first);
   return fmt::format("peers {} to {}", first, std::min(first + cells.block, w.peers) - 1);
@@ -143,7 +143,7 @@ std::string warmth_scale(double most, double y) {
 
 }  // namespace
 
-std::string waiting_graph(const Waiting& w) {
+std::string waiting_graph(const WaitGraph& w) {
   const std::map<Pair, EdgeWait> edges = edges_of(w);
   const double most = largest(edges);
   if (w.peers > most_graph_peers || most <= 0) return "";
@@ -157,13 +157,13 @@ std::string waiting_graph(const Waiting& w) {
   std::string content = svg::group("set", "", set);
   const bool numbers = w.peers <= 32;
   for (std::size_t k = 0; k < w.peers; ++k) {
-    content += svg::circle(at[k], numbers ? 11 : 4, "node s7");
+    content += svg::circle(at[k], numbers ? 11 : 4, numbers ? "node named s7" : "node s7");
     if (numbers) content += svg::text({at[k].x, at[k].y + 4}, "middle", "id", std::to_string(k));
   }
   return svg::image(side, side, "who waits for whom, as a graph", content);
 }
 
-std::string waiting_matrix(const Waiting& w) {
+std::string waiting_matrix(const WaitGraph& w) {
   const Cells cells = cells_of(w);
   if (cells.most <= 0) return "";
   const double cell = (side - matrix_left - 8) / static_cast<double>(cells.count);

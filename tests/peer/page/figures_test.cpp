@@ -260,7 +260,7 @@ TEST(TimelineFigure, StaysSmallWhateverItIsGiven) {
 }
 
 TEST(WaitingFigure, WidthAndWarmthGrowWithTheWait) {
-  Waiting w{.peers = 4, .seconds = 100};
+  WaitGraph w{.peers = 4, .seconds = 100};
   w.waits = {{0, 1, 30, 10}, {1, 0, 10, 0}, {1, 2, 4, 1}, {9, 0, 99, 0}};  // there is no peer 9
   const std::string graph = waiting_graph(w);
   EXPECT_EQ(xml_mistake(graph), "");
@@ -275,7 +275,7 @@ TEST(WaitingFigure, WidthAndWarmthGrowWithTheWait) {
 }
 
 TEST(WaitingFigure, RowsWaitForColumns) {
-  Waiting w{.peers = 4, .seconds = 100};
+  WaitGraph w{.peers = 4, .seconds = 100};
   w.waits = {{0, 1, 30, 10}, {2, 3, 4, 1}};
   const std::string matrix = waiting_matrix(w);
   EXPECT_EQ(xml_mistake(matrix), "");
@@ -289,7 +289,7 @@ TEST(WaitingFigure, RowsWaitForColumns) {
 }
 
 TEST(WaitingFigure, ManyPeersShareCells) {
-  Waiting w{.peers = 1000, .seconds = 1};
+  WaitGraph w{.peers = 1000, .seconds = 1};
   for (std::size_t k = 0; k < 1000; ++k) w.waits.push_back({k, (k + 1) % 1000, 0.5, 0});
   EXPECT_EQ(waiting_graph(w), "");
   const std::string matrix = waiting_matrix(w);

@@ -183,7 +183,7 @@ TEST(Report, WordsOfAFileAreNoMarkup) {
 /// The moments of a peer that died early, or was cut short, narrow the window to what all have.
 TEST(Report, TheWindowIsTheLastThatAllPeersKnow) {
   const auto peer_with = [](std::uint64_t peer, std::initializer_list<double> rounds) {
-    PeerMoments out{peer, {}};
+    LaneMoments out{peer, {}};
     for (const double r : rounds)
       out.moments.push_back({.round = r, .state = 0, .begin = r, .end = r + 0.5, .with = {}});
     return out;
