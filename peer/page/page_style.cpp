@@ -74,6 +74,7 @@ svg .id { font-size: 9.5px; font-weight: 700; }
   stroke-linejoin: round; }
 .twin { stroke-dasharray: 9 9; }
 .target { fill: none; stroke: var(--c); stroke-width: 2; }
+.missing { margin-top: 28px; }
 .panels { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 440px), 1fr));
   gap: 16px; margin-top: 14px; align-items: start; }
 figure.panel { margin: 0; padding: 14px 16px 10px; background: var(--card); min-width: 0;
@@ -132,7 +133,7 @@ svg .warn { fill: var(--warn); font-weight: 600; }
 .stem { stroke: var(--c); stroke-width: 2; }
 .one { transition: opacity .12s; }
 .set:hover .one:not(:hover) { opacity: .18; }
-.legend .swatch { width: 12px; height: 12px; }
+.picture .legend .swatch { width: 12px; height: 12px; margin: 0 8px 0 0; }
 .t0 { --c: var(--p0); } .t1 { --c: var(--p2); } .t2 { --c: var(--p3); } .t3 { --c: var(--p1); }
 .t4 { --c: var(--p4); } .t5 { --c: var(--p5); } .t6 { --c: var(--p6); } .t7 { --c: var(--p7); }
 .s0, .s8, .s16 { --c: var(--p0); } .s1, .s9, .s17 { --c: var(--p1); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -57,6 +58,21 @@ std::optional<SharesRow> group_share(const GroupView& view) {
     row.hidden_wire += end.hidden_wire.value_or(0) / rounds / runs;
   }
   return row;
+}
+
+/// On the clock that begins with the first moment of all: peers write down their machine's, which
+/// began whenever it was switched on.
+std::vector<LaneMoments> since_the_start(std::vector<LaneMoments> peers) {
+  double start = std::numeric_limits<double>::infinity();
+  for (const LaneMoments& peer : peers)
+    for (const StoredMoment& m : peer.moments) start = std::min(start, m.begin);
+  for (LaneMoments& peer : peers) {
+    for (StoredMoment& m : peer.moments) {
+      m.begin -= start;
+      m.end -= start;
+    }
+  }
+  return peers;
 }
 
 /// Which rounds a peer wrote down.
@@ -177,7 +193,8 @@ Figure peer_shares_figure(const std::vector<PeerTotals>& peers, std::uint64_t ro
   return shares_of(rows, "Seconds a round of each peer");
 }
 
-Timeline last_window(const std::vector<LaneMoments>& peers) {
+Timeline last_window(const std::vector<LaneMoments>& recorded) {
+  const std::vector<LaneMoments> peers = since_the_start(recorded);
   const std::vector<double> rounds = common_window(peers);
   const std::set<double> window(rounds.begin(), rounds.end());
   Timeline t;

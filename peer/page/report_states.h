@@ -21,12 +21,12 @@ Figure group_shares_figure(const GroupRow& row);
 Figure peer_shares_figure(const std::vector<PeerTotals>& peers, std::uint64_t rounds);
 
 /// The moments of the last eight rounds that every peer wrote down, with the critical path through
-/// them; `peers`: in ascending order of number.
+/// them, in seconds since the first moment of all; `recorded`: in ascending order of number.
 struct LaneMoments {
   std::uint64_t peer = 0;
   std::vector<StoredMoment> moments;
 };
-Timeline last_window(const std::vector<LaneMoments>& peers);
+Timeline last_window(const std::vector<LaneMoments>& recorded);
 Figure timeline_of(const Timeline& timeline, const std::string& name);
 
 /// Who waited for whom; peers stand as the topology of this name places them, else in a circle.
