@@ -40,9 +40,9 @@ void require_one_problem(const std::vector<StoredRun>& runs) {
       throw std::invalid_argument(
           fmt::format("{} learns {}, and {} learns {}: costs of different problems are not "
                       "compared\nhelp:  name the runs of one problem",
-                      first.path,
+                      first.shown,
                       problem_text(first),
-                      run.path,
+                      run.shown,
                       problem_text(run)));
     for (const auto& [key, value] : run.keys) {
       const auto other = first.keys.find(key);
@@ -50,10 +50,10 @@ void require_one_problem(const std::vector<StoredRun>& runs) {
       throw std::invalid_argument(
           fmt::format("{} has {}: {}, and {} has {}: costs of different problems are not compared"
                       "\nhelp:  name the runs of one problem",
-                      first.path,
+                      first.shown,
                       key,
                       other->second,
-                      run.path,
+                      run.shown,
                       value));
     }
   }
@@ -80,7 +80,7 @@ void require_reached(const std::vector<StoredRun>& runs, const CompareTarget& ta
       fmt::format("no run reaches {}; the best is {:.6g} of {}\nhelp:  name a target between",
                   to_string(target),
                   value,
-                  best->path));
+                  best->shown));
 }
 
 /// Where no target is given: what the models were at the end.

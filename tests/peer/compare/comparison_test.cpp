@@ -188,7 +188,7 @@ std::vector<StoredRun> many() {
                         1,
                         1));
   runs.push_back(runs.front());
-  runs.back().path = "runs/again";
+  runs.back().path = runs.back().shown = "runs/again";
   return runs;
 }
 

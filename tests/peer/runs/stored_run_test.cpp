@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "graph/formats/npy_matrix.h"
+#include "optim/rng.h"
+#include "peer/fleet/printable.h"
 #include "peer/runs/peer_totals.h"
 #include "peer/runs/run_list.h"
 #include "peer/runs/stored_json.h"
@@ -171,6 +173,32 @@ TEST(StoredRun, SaysNothingThatIsNotPrintable) {
   const std::string said = refusal(scratch.path());
   EXPECT_EQ(said.find('\033'), std::string::npos);
   EXPECT_NE(said.find("?[2Jx"), std::string::npos) << said;
+}
+
+/// Whatever a file holds: the run is read, or it is named with a reason that can be printed.
+TEST(StoredRun, WithAnyBytesChangedIsReadOrRefused) {
+  const ScratchFolder scratch;
+  const std::string good = scratch.path() + "/good";
+  FolderOfRun{.rounds = 40}.write(good);
+  Rng rng(11);
+  int refused = 0;
+  for (int draw = 0; draw < 600; ++draw) {
+    const std::string bad = scratch.path() + "/bad";
+    fs::remove_all(bad);
+    fs::copy(good, bad);
+    constexpr const char* names[] = {"run.json", "metrics.jsonl", "summary.json"};
+    const std::string file = bad + "/" + names[rng.below(3)];
+    std::string text = text_of(file);
+    for (std::uint64_t k = rng.below(4); k < 4; ++k)
+      text[rng.below(text.size())] = static_cast<char>(rng.below(256));
+    if (rng.below(4) == 0) text.resize(rng.below(text.size()));
+    std::ofstream(file, std::ios::binary) << text;
+    const std::string said = refusal(bad);
+    refused += said.empty() ? 0 : 1;
+    EXPECT_TRUE(is_printable(said)) << said;
+  }
+  EXPECT_GT(refused, 100);
+  EXPECT_LT(refused, 600);
 }
 
 TEST(PeerTotals, AreReadWhereTheyAre) {
