@@ -18,6 +18,9 @@ namespace {
 
 using Figure = CompareTarget::Figure;
 
+/// A gap between evaluations of more than this part of the cost blurs it.
+constexpr double coarse = 0.25;
+
 /// Two runs learn the same problem when these agree; how it is divided among the peers may differ.
 bool is_of_the_problem(const std::string& key) {
   static const std::set<std::string> other{
@@ -126,6 +129,7 @@ void look_at_resolution(Comparison& c) {
       for (const SeedRun& run : contender.entries) {
         if (!run.cost) continue;
         c.resolution = std::max(c.resolution, run.cost->resolution);
+        c.coarseness = std::max(c.coarseness, run.cost->resolution / run.cost->rounds);
         if (run.cost->resolution == 0) ++c.at_once;
       }
 }
@@ -195,6 +199,11 @@ Comparison compare_runs(const std::vector<StoredRun>& runs, const CompareOptions
   count_seeds(c);
   if (c.target) look_at_resolution(c);
   c.notes = notes_of(runs, c.table);
+  if (c.coarseness > coarse)
+    c.notes.push_back(
+        fmt::format("two evaluations lie up to {:.0f} % of the way to the target apart: "
+                    "a smaller evaluate.every tells costs better",
+                    100 * c.coarseness));
   return c;
 }
 
