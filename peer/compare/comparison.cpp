@@ -18,6 +18,9 @@ namespace {
 
 using Figure = CompareTarget::Figure;
 
+/// A gap between evaluations of more than this part of the cost blurs it.
+constexpr double coarse = 0.25;
+
 /// Two runs learn the same problem when these agree; how it is divided among the peers may differ.
 bool is_of_the_problem(const std::string& key) {
   static const std::set<std::string> other{
@@ -40,9 +43,9 @@ void require_one_problem(const std::vector<StoredRun>& runs) {
       throw std::invalid_argument(
           fmt::format("{} learns {}, and {} learns {}: costs of different problems are not "
                       "compared\nhelp:  name the runs of one problem",
-                      first.path,
+                      first.shown,
                       problem_text(first),
-                      run.path,
+                      run.shown,
                       problem_text(run)));
     for (const auto& [key, value] : run.keys) {
       const auto other = first.keys.find(key);
@@ -50,10 +53,10 @@ void require_one_problem(const std::vector<StoredRun>& runs) {
       throw std::invalid_argument(
           fmt::format("{} has {}: {}, and {} has {}: costs of different problems are not compared"
                       "\nhelp:  name the runs of one problem",
-                      first.path,
+                      first.shown,
                       key,
                       other->second,
-                      run.path,
+                      run.shown,
                       value));
     }
   }
@@ -80,7 +83,7 @@ void require_reached(const std::vector<StoredRun>& runs, const CompareTarget& ta
       fmt::format("no run reaches {}; the best is {:.6g} of {}\nhelp:  name a target between",
                   to_string(target),
                   value,
-                  best->path));
+                  best->shown));
 }
 
 bool anybody_reaches(const std::vector<StoredRun>& runs, const CompareTarget& target) {
@@ -131,6 +134,7 @@ void look_at_resolution(Comparison& c) {
       for (const SeedRun& run : contender.entries) {
         if (!run.cost) continue;
         c.resolution = std::max(c.resolution, run.cost->resolution);
+        c.coarseness = std::max(c.coarseness, run.cost->resolution / run.cost->rounds);
         if (run.cost->resolution == 0) ++c.at_once;
       }
 }
@@ -208,6 +212,11 @@ Comparison compare_runs(const std::vector<StoredRun>& runs, const CompareOptions
   count_seeds(c);
   if (c.target) look_at_resolution(c);
   for (std::string& note : notes_of(runs, c.table)) c.notes.push_back(std::move(note));
+  if (c.coarseness > coarse)
+    c.notes.push_back(
+        fmt::format("two evaluations lie up to {:.0f} % of the way to the target apart: "
+                    "a smaller evaluate.every tells costs better",
+                    100 * c.coarseness));
   return c;
 }
 

@@ -61,7 +61,7 @@ Json summaries_json(const Contender& contender) {
 Json runs_json(const Contender& contender) {
   Json runs = Json::array();
   for (const SeedRun& run : contender.entries) {
-    Json one{{"run", run.run->path}, {"seed", run.run->seed}, {"reached", run.cost.has_value()}};
+    Json one{{"run", run.run->shown}, {"seed", run.run->seed}, {"reached", run.cost.has_value()}};
     for (const Measure m : all_measures)
       if (const auto value = measured(run, m)) one[gv::name_of(m)] = *value;
     if (run.worst) one["worst_local_time"] = run.worst->seconds;

@@ -154,7 +154,7 @@ DataTable runs_table(const std::vector<StoredRun>& runs, std::vector<std::string
       break;
     }
     const StoredEvaluation& end = run.evaluations.back();
-    table.rows.push_back({run.path,
+    table.rows.push_back({run.shown,
                           run.simulated ? "simulate" : "run",
                           std::to_string(run.seed),
                           std::to_string(run.rounds),

@@ -25,9 +25,14 @@ constexpr Rows spacious{
 constexpr Rows dense{
     .left = 78, .height = 19, .bar_top = 2, .bar = 11, .hidden = 4, .label = 0, .named = false};
 
+/// Where rows are many: without room for what the wire did meanwhile.
+constexpr std::size_t most_dense_rows = 24;
+constexpr Rows thin{
+    .left = 40, .height = 8, .bar_top = 1, .bar = 6, .hidden = 0, .label = 0, .named = false};
+
 /// As much room on the left as the names need.
 Rows dense_for(const std::vector<SharesRow>& rows) {
-  Rows form = dense;
+  Rows form = rows.size() > most_dense_rows ? thin : dense;
   for (const SharesRow& row : rows)
     form.left = std::max(form.left, svg::text_width(svg::squeezed(row.name, longest_name)) + 10);
   return form;
@@ -80,7 +85,7 @@ std::string segments(const std::vector<SharesRow>& rows, const svg::Axis& x, con
 std::string hidden_parts(const std::vector<SharesRow>& rows, const svg::Axis& x, const Rows& form) {
   std::string out;
   for (std::size_t k = 0; k < rows.size(); ++k) {
-    if (rows[k].hidden_wire <= 0) continue;
+    if (rows[k].hidden_wire <= 0 || form.hidden <= 0) continue;
     const double top = form.height * static_cast<double>(k) + form.bar_top + form.bar + 2;
     const double wide = x.at(std::min(rows[k].hidden_wire, x.high())) - x.from();
     const std::string box = svg::rect({x.from(), top}, wide, form.hidden, "hidden");
@@ -116,6 +121,7 @@ std::string row_names(const std::vector<SharesRow>& rows, const svg::Axis& x, co
   std::string out;
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const double top = form.height * static_cast<double>(k);
+    if (!form.named && form.height < 12 && k % 2 != 0) continue;
     if (!form.named) {
       out += svg::text({form.left - 8, top + form.bar_top + form.bar - 1},
                        "end",
@@ -144,7 +150,7 @@ std::string shares_figure(const std::vector<SharesRow>& rows, const std::string&
   const Rows form = drawn.size() <= most_named_rows ? spacious : dense_for(drawn);
   double longest = 0;
   for (const SharesRow& row : drawn)
-    longest = std::max({longest, sum(row.seconds), row.hidden_wire});
+    longest = std::max({longest, sum(row.seconds), form.hidden > 0 ? row.hidden_wire : 0});
   const Unit unit = unit_for(Quantity::seconds, longest);
   const svg::Axis x(svg::Axis::Scale::linear, 0, longest, form.left, width - right);
   const svg::Axis labels(

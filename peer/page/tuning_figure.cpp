@@ -98,6 +98,11 @@ TuningEdge best_at_edge(const Tuning& t) {
   const TuningTrial* best = best_of(t);
   const Values v = range_of(knob_values(t));
   if (best == nullptr || v.low == v.high) return TuningEdge::none;
+  const auto as_good_inside = [&](const TuningTrial& trial) {
+    return trial.value > v.low && trial.value < v.high && trial.score &&
+           *trial.score <= *best->score;
+  };
+  if (std::ranges::any_of(t.trials, as_good_inside)) return TuningEdge::none;
   if (best->value == v.low) return TuningEdge::least;
   return best->value == v.high ? TuningEdge::most : TuningEdge::none;
 }

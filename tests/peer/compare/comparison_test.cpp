@@ -68,6 +68,16 @@ TEST(Comparison, PairsBySeed) {
   EXPECT_NEAR(*back.center, 0.5, 1e-9);
 }
 
+TEST(Comparison, SaysWhereEvaluationsAreFarApart) {
+  std::vector<StoredRun> runs;
+  add(runs, method("ad-psgd"), 1);
+  add(runs, method("d-psgd"), 2);
+  EXPECT_TRUE(compare_runs(runs, half).notes.empty());  // 10 rounds of 50
+  const Comparison early = compare_runs(runs, {.target = parse_target("accuracy=0.25"), .by = {}});
+  ASSERT_EQ(early.notes.size(), 1U);
+  EXPECT_NE(early.notes[0].find("40 % of the way"), std::string::npos) << early.notes[0];
+}
+
 TEST(Comparison, NamesACentralizedMethodThatWins) {
   std::vector<StoredRun> runs;
   add(runs, method("all-reduce", "10 ms"), 1);
@@ -188,7 +198,7 @@ std::vector<StoredRun> many() {
                         1,
                         1));
   runs.push_back(runs.front());
-  runs.back().path = "runs/again";
+  runs.back().path = runs.back().shown = "runs/again";
   return runs;
 }
 

@@ -313,6 +313,8 @@ TEST(TuningFigure, TheBestIsRingedAndAnEdgeIsMarked) {
   figure = tuning_figure(t, 0);
   EXPECT_NE(figure.find("edge-of-range"), std::string::npos);
   EXPECT_NE(figure.find("the best is the largest tried"), std::string::npos);
+  t.trials[1].score = 400;
+  EXPECT_EQ(best_at_edge(t), TuningEdge::none) << "one inside is as good";
   t.trials[2].score.reset();
   figure = tuning_figure(t, 0);
   EXPECT_EQ(of_class(elements(figure, "path"), "missed").size(), 1U);
