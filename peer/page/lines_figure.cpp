@@ -161,7 +161,12 @@ std::vector<std::string> end_names(const LinePlot& plot) {
   std::vector<std::string> names;
   for (const PlotLine& line : plot.lines) names.push_back(line.name);
   names = svg::telling_names(names);
-  for (std::string& name : names) name = svg::squeezed(name, longest_name);
+  std::vector<std::string> cut;
+  for (const std::string& name : names) cut.push_back(svg::shortened(name, longest_name));
+  // What is cut alike is told apart by its last words.
+  for (std::size_t k = 0; k < names.size(); ++k)
+    names[k] =
+        std::ranges::count(cut, cut[k]) == 1 ? cut[k] : svg::squeezed(names[k], longest_name);
   return names;
 }
 

@@ -139,10 +139,8 @@ DataTable timeline_table(const Timeline& t) {
   return table;
 }
 
-/// As the graph is usually drawn; none for a circle. A torus is one too: on a lattice, its edges
-/// round the border would lie on the others.
+/// As the graph is usually drawn; none for a circle.
 std::vector<svg::Point> places_by(const std::string& topology, std::size_t peers) {
-  if (topology.find("torus") != std::string::npos) return {};
   try {
     return layout(parse_topology(topology), static_cast<PeerId>(peers));
   } catch (const std::invalid_argument&) {  // a graph from a file, or one that changes
@@ -239,6 +237,7 @@ WaitGraph waiting_of(const std::vector<PeerTotals>& peers, const std::string& to
     for (const auto& [whom, waited] : peer.neighbours)
       if (whom < w.peers) w.waits.push_back({peer.peer, whom, waited.late, waited.wire});
   if (w.peers <= most_graph_peers) w.places = places_by(topology, w.peers);
+  w.wraps = topology.find("torus") != std::string::npos;
   return w;
 }
 

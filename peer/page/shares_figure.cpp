@@ -28,7 +28,7 @@ constexpr Rows dense{
 /// Where rows are many: without room for what the wire did meanwhile.
 constexpr std::size_t most_dense_rows = 24;
 constexpr Rows thin{
-    .left = 40, .height = 8, .bar_top = 1, .bar = 6, .hidden = 0, .label = 0, .named = false};
+    .left = 40, .height = 8, .bar_top = 5, .bar = 6, .hidden = 0, .label = 0, .named = false};
 
 /// As much room on the left as the names need.
 Rows dense_for(const std::vector<SharesRow>& rows) {

@@ -75,17 +75,42 @@ double largest(const std::map<Pair, EdgeWait>& edges) {
   return most;
 }
 
-std::string draw_edge(const EdgeWait& edge, Point a, Point b, double most) {
+/// The least distance between two peers.
+double spacing_of(const std::vector<Point>& at) {
+  double least = side;
+  for (std::size_t i = 0; i < at.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      least = std::min(least, std::hypot(at[i].x - at[j].x, at[i].y - at[j].y));
+  return least;
+}
+
+/// One step on a torus of this spacing instead of the long way across.
+double short_way(double way, double spacing) {
+  return std::abs(way) <= 1.5 * spacing ? way : -std::copysign(spacing, way);
+}
+
+std::string stroke(Point a, Point b) {
   return fmt::format(
-      "<g class=\"one\"><title>{}</title><path d=\"M{} {}L{} {}\" class=\"wait e{}\" "
+      "M{} {}L{} {}", svg::length(a.x), svg::length(a.y), svg::length(b.x), svg::length(b.y));
+}
+
+std::string edge_path(Point a, Point b, double spacing, bool wraps) {
+  const Point way{b.x - a.x, b.y - a.y};
+  const Point step{short_way(way.x, spacing), short_way(way.y, spacing)};
+  if (!wraps || std::hypot(step.x - way.x, step.y - way.y) < 1e-6) return stroke(a, b);
+  return stroke(a, {a.x + 0.5 * step.x, a.y + 0.5 * step.y}) +
+         stroke(b, {b.x - 0.5 * step.x, b.y - 0.5 * step.y});
+}
+
+/// `share`: of the longest wait; `widest`: pixels.
+std::string draw_edge(const EdgeWait& edge, const std::string& d, double share, double widest) {
+  return fmt::format(
+      "<g class=\"one\"><title>{}</title><path d=\"{}\" class=\"wait e{}\" "
       "stroke-width=\"{}\"/></g>\n",
       svg::escape(edge.text),
-      svg::length(a.x),
-      svg::length(a.y),
-      svg::length(b.x),
-      svg::length(b.y),
-      warmth(edge.seconds, most),
-      svg::length(1.2 + 7.8 * edge.seconds / most));
+      d,
+      warmth(share, 1),
+      svg::length(1.2 + (widest - 1.2) * share));
 }
 
 /// Cells of peers x peers, or of blocks of them.
@@ -148,9 +173,14 @@ std::string waiting_graph(const WaitGraph& w) {
   const double most = largest(edges);
   if (w.peers > most_graph_peers || most <= 0) return "";
   const std::vector<Point> at = places_of(w);
+  const double spacing = spacing_of(at);
   std::vector<std::pair<double, std::string>> lines;
   for (const auto& [pair, edge] : edges)
-    lines.emplace_back(edge.seconds, draw_edge(edge, at[pair.first], at[pair.second], most));
+    lines.emplace_back(edge.seconds,
+                       draw_edge(edge,
+                                 edge_path(at[pair.first], at[pair.second], spacing, w.wraps),
+                                 edge.seconds / most,
+                                 std::clamp(0.4 * spacing, 2.0, 9.0)));
   std::ranges::stable_sort(lines, {}, [](const auto& line) { return line.first; });
   std::string set;
   for (const auto& [seconds, line] : lines) set += line;

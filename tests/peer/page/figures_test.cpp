@@ -274,6 +274,17 @@ TEST(WaitingFigure, WidthAndWarmthGrowWithTheWait) {
             std::string::npos);
 }
 
+/// Where half the way round is meant, a line across would lie on the edges between.
+TEST(WaitingFigure, ATorusIsLeftInHalfEdges) {
+  WaitGraph w{.peers = 16, .seconds = 100};
+  for (std::size_t k = 0; k < 16; ++k)
+    w.places.push_back({0.25 * static_cast<double>(k % 4), 0.25 * static_cast<double>(k / 4)});
+  w.waits = {{0, 1, 1, 0}, {0, 3, 1, 0}};
+  EXPECT_EQ(count_of(waiting_graph(w), "M"), 2U);
+  w.wraps = true;
+  EXPECT_EQ(count_of(waiting_graph(w), "M"), 3U);
+}
+
 TEST(WaitingFigure, RowsWaitForColumns) {
   WaitGraph w{.peers = 4, .seconds = 100};
   w.waits = {{0, 1, 30, 10}, {2, 3, 4, 1}};
