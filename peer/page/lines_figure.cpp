@@ -31,8 +31,11 @@ struct Range {
   bool empty() const { return low > high; }
 };
 
+/// Beyond these a range of the axis would overflow, or vanish.
+constexpr double largest = 1e300, least_of_logarithms = 1e-300;
+
 bool can_be_drawn(const LinePlot& plot, double y) {
-  return std::isfinite(y) && (!plot.log_y || y > 0);
+  return std::abs(y) <= largest && (!plot.log_y || y >= least_of_logarithms);
 }
 
 /// The last x at which the line has a value; none when it has none.

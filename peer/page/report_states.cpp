@@ -60,13 +60,21 @@ std::optional<SharesRow> group_share(const GroupView& view) {
   return row;
 }
 
+/// No clock of a machine is there after 30,000 years.
+bool is_no_time(const StoredMoment& m) {
+  constexpr double end_of_time = 1e12;
+  return !(std::abs(m.begin) < end_of_time && std::abs(m.end) < end_of_time);
+}
+
 /// On the clock that begins with the first moment of all: peers write down their machine's, which
 /// began whenever it was switched on.
 std::vector<LaneMoments> since_the_start(std::vector<LaneMoments> peers) {
   double start = std::numeric_limits<double>::infinity();
   for (const LaneMoments& peer : peers)
-    for (const StoredMoment& m : peer.moments) start = std::min(start, m.begin);
+    for (const StoredMoment& m : peer.moments)
+      if (!is_no_time(m)) start = std::min(start, m.begin);
   for (LaneMoments& peer : peers) {
+    std::erase_if(peer.moments, is_no_time);
     for (StoredMoment& m : peer.moments) {
       m.begin -= start;
       m.end -= start;

@@ -245,6 +245,37 @@ TEST(Report, APredictionStandsBesideWhatWasMeasured) {
   EXPECT_EQ(count_of(page, "class=\"predicted\""), 1U);
 }
 
+/// Numbers that a reader of folders lets pass, and that no clock and no loss ever had.
+TEST(Report, NumbersOfAFileBreakNoPicture) {
+  const ScratchFolder folder;
+  const std::string path = folder.path() + "/a";
+  FolderOfRun{}.write(path);
+  RecordsOfPeers{}.write(path);
+  NpyMatrix m = RecordsOfPeers{}.moments(0);
+  for (std::size_t k = 0; k < m.rows; k += 3) {
+    m.values[5 * k + 2] = k % 2 == 0 ? -1e308 : 0;
+    m.values[5 * k + 3] = 1e308;
+  }
+  std::ofstream(path + "/peers/000/moments.0.npy", std::ios::binary) << npy_bytes(m);
+  std::ifstream in(path + "/metrics.jsonl");
+  std::string text;
+  const std::vector<std::string> losses{"1e300", "-1e300", "5e-324", "0", "1e-310"};
+  std::size_t k = 0;
+  for (std::string line; std::getline(in, line); ++k) {
+    if (const auto at = line.find("\"loss\":"); at != std::string::npos)
+      line.replace(at + 7, line.find(',', at) - at - 7, losses[k % losses.size()]);
+    if (const auto at = line.find("\"consensus\":"); at != std::string::npos)
+      line.replace(at + 12, line.find(',', at) - at - 12, k % 2 == 0 ? "1e-320" : "1e18");
+    text += line + "\n";
+  }
+  in.close();
+  std::ofstream(path + "/metrics.jsonl") << text;
+  const std::string page = report_page(make_report(read_all({path}).runs, {}));
+  expect_whole(page);
+  for (const char* number : {"NaN", "nan,", ",nan", " nan", "inf,", ",inf", "\"-inf", "Hinf"})
+    EXPECT_EQ(page.find(number), std::string::npos) << number;
+}
+
 /// Bounds of the design: 3 MB for a hundred runs, 400 kB for one.
 TEST(Report, StaysSmall) {
   const ScratchFolder folder;
