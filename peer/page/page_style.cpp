@@ -97,7 +97,8 @@ details .scroll { max-height: 420px; overflow: auto; }
 pre { font-size: 12px; line-height: 1.45; overflow-x: auto; color: var(--ink); margin: 8px 0 0; }
 .sentences { margin: 14px 0 0; padding: 0; list-style: none; max-width: 78ch; font-size: 16px; }
 .sentences li { margin: 0 0 8px; }
-.sentences small { display: block; color: var(--soft); font-size: 14px; }
+.sentences small { display: block; color: var(--soft); font-size: 14px; line-height: 1.4;
+  margin-top: 2px; }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px;
   margin: 18px 0 0; padding: 0; list-style: none; }
 .tiles li { padding: 10px 14px; background: var(--card); border: 1px solid var(--line);
