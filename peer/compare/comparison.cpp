@@ -118,6 +118,32 @@ double mean_or_infinite(const Contender& c, Measure measure) {
   return summary ? summary->mean : std::numeric_limits<double>::infinity();
 }
 
+/// Whether all contenders of a section have the same value there.
+bool is_common(const Section& section, std::size_t column) {
+  const std::string& first = section.contenders.front().group->values[column];
+  return std::ranges::all_of(section.contenders,
+                             [&](const Contender& c) { return c.group->values[column] == first; });
+}
+
+/// Names as short as the section allows: without what all have in common, and without the graph
+/// where a method does not average over it.
+void name_contenders(const RunTable& table, Section& section, std::vector<std::string> but) {
+  if (section.contenders.size() < 2) return;
+  for (std::size_t k = 0; k < table.columns.size(); ++k)
+    if (is_common(section, k)) but.push_back(table.columns[k]);
+  std::vector<std::string> without_graph = but;
+  for (const std::string& column : table.columns)
+    if (column.starts_with("topology.")) without_graph.push_back(column);
+  std::vector<std::string> labels;
+  for (const Contender& c : section.contenders)
+    labels.push_back(label_of(table, *c.group, c.centralized ? without_graph : but));
+  const std::set<std::string> different(labels.begin(), labels.end());
+  for (std::size_t k = 0; k < labels.size(); ++k)
+    section.contenders[k].label = different.size() == labels.size()
+                                      ? labels[k]
+                                      : label_of(table, *section.contenders[k].group, but);
+}
+
 void finish(Section& section, Measure measure) {
   std::ranges::sort(
       section.contenders, {}, [&](const Contender& c) { return place_of(c, measure); });
@@ -203,6 +229,7 @@ Comparison compare_runs(const std::vector<StoredRun>& runs, const CompareOptions
     section.contenders.push_back(make_contender(c.table, group, c.target, c.by));
   }
   for (auto& [values, section] : sections) {
+    name_contenders(c.table, section, c.by);
     finish(section, c.measure);
     c.sections.push_back(std::move(section));
   }

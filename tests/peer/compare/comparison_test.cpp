@@ -92,6 +92,30 @@ TEST(Comparison, NamesACentralizedMethodThatWins) {
   EXPECT_TRUE(verdict_of(c, c.sections[1]).starts_with("d-psgd is first"));
 }
 
+/// Who does not average over the graph is not called by it, and nobody by what all share.
+TEST(Comparison, NamesAreAsShortAsTheyCanBe) {
+  const auto keys = [](const char* kind, const char* graph, const char* network) {
+    return Keys{{"algorithm.kind", kind}, {"topology.kind", graph}, {"network.latency", network}};
+  };
+  std::vector<StoredRun> runs;
+  add(runs, keys("all-reduce", "ring", "1 ms"), 1, 3);
+  add(runs, keys("d-psgd", "ring", "1 ms"), 2, 3);
+  add(runs, keys("d-psgd", "torus", "1 ms"), 3, 3);
+  add(runs, keys("d-psgd", "ring", "9 ms"), 4, 3);
+  const auto labels = [&] {
+    std::vector<std::string> all;
+    for (const Section& section :
+         compare_runs(runs, {.target = half.target, .by = {"network"}}).sections)
+      for (const Contender& c : section.contenders) all.push_back(c.label);
+    return all;
+  };
+  EXPECT_EQ(labels(),
+            (std::vector<std::string>{"all-reduce", "d-psgd ring", "d-psgd torus", "d-psgd ring"}));
+  add(runs, keys("all-reduce", "torus", "1 ms"), 1.5, 3);  // now the graph is all that differs
+  EXPECT_EQ(labels()[0], "all-reduce ring");
+  EXPECT_EQ(labels()[1], "all-reduce torus");
+}
+
 TEST(Comparison, SaysWhatItCannotTell) {
   std::vector<StoredRun> runs;
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
