@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "peer/cli/command.h"
+#include "peer/compare/figures.h"
 #include "peer/json/json.h"
 #include "peer/page/graph_page.h"
 #include "peer/page/run_report.h"
@@ -48,7 +49,7 @@ int report(const ReportArguments& arguments) {
                    .dump());
     return exit_code::done;
   }
-  for (const std::string& sentence : sentences) fmt::print("{}\n", sentence);
+  for (const std::string& sentence : sentences) fmt::print("{}\n", wrapped(sentence, 2));
   fmt::print(stderr,
              "page: {} ({}, {} run{})\n",
              arguments.output,

@@ -18,6 +18,9 @@ namespace {
 
 using Figure = CompareTarget::Figure;
 
+/// A gap between evaluations of more than this part of the cost blurs it.
+constexpr double coarse = 0.25;
+
 /// Two runs learn the same problem when these agree; how it is divided among the peers may differ.
 bool is_of_the_problem(const std::string& key) {
   static const std::set<std::string> other{
@@ -40,9 +43,9 @@ void require_one_problem(const std::vector<StoredRun>& runs) {
       throw std::invalid_argument(
           fmt::format("{} learns {}, and {} learns {}: costs of different problems are not "
                       "compared\nhelp:  name the runs of one problem",
-                      first.path,
+                      first.shown,
                       problem_text(first),
-                      run.path,
+                      run.shown,
                       problem_text(run)));
     for (const auto& [key, value] : run.keys) {
       const auto other = first.keys.find(key);
@@ -50,10 +53,10 @@ void require_one_problem(const std::vector<StoredRun>& runs) {
       throw std::invalid_argument(
           fmt::format("{} has {}: {}, and {} has {}: costs of different problems are not compared"
                       "\nhelp:  name the runs of one problem",
-                      first.path,
+                      first.shown,
                       key,
                       other->second,
-                      run.path,
+                      run.shown,
                       value));
     }
   }
@@ -80,7 +83,12 @@ void require_reached(const std::vector<StoredRun>& runs, const CompareTarget& ta
       fmt::format("no run reaches {}; the best is {:.6g} of {}\nhelp:  name a target between",
                   to_string(target),
                   value,
-                  best->path));
+                  best->shown));
+}
+
+bool anybody_reaches(const std::vector<StoredRun>& runs, const CompareTarget& target) {
+  return std::ranges::any_of(
+      runs, [&](const StoredRun& run) { return cost_of(run, target).has_value(); });
 }
 
 /// Where no target is given: what the models were at the end.
@@ -110,6 +118,32 @@ double mean_or_infinite(const Contender& c, Measure measure) {
   return summary ? summary->mean : std::numeric_limits<double>::infinity();
 }
 
+/// Whether all contenders of a section have the same value there.
+bool is_common(const Section& section, std::size_t column) {
+  const std::string& first = section.contenders.front().group->values[column];
+  return std::ranges::all_of(section.contenders,
+                             [&](const Contender& c) { return c.group->values[column] == first; });
+}
+
+/// Names as short as the section allows: without what all have in common, and without the graph
+/// where a method does not average over it.
+void name_contenders(const RunTable& table, Section& section, std::vector<std::string> but) {
+  if (section.contenders.size() < 2) return;
+  for (std::size_t k = 0; k < table.columns.size(); ++k)
+    if (is_common(section, k)) but.push_back(table.columns[k]);
+  std::vector<std::string> without_graph = but;
+  for (const std::string& column : table.columns)
+    if (column.starts_with("topology.")) without_graph.push_back(column);
+  std::vector<std::string> labels;
+  for (const Contender& c : section.contenders)
+    labels.push_back(label_of(table, *c.group, c.centralized ? without_graph : but));
+  const std::set<std::string> different(labels.begin(), labels.end());
+  for (std::size_t k = 0; k < labels.size(); ++k)
+    section.contenders[k].label = different.size() == labels.size()
+                                      ? labels[k]
+                                      : label_of(table, *section.contenders[k].group, but);
+}
+
 void finish(Section& section, Measure measure) {
   std::ranges::sort(
       section.contenders, {}, [&](const Contender& c) { return place_of(c, measure); });
@@ -126,6 +160,7 @@ void look_at_resolution(Comparison& c) {
       for (const SeedRun& run : contender.entries) {
         if (!run.cost) continue;
         c.resolution = std::max(c.resolution, run.cost->resolution);
+        c.coarseness = std::max(c.coarseness, run.cost->resolution / run.cost->rounds);
         if (run.cost->resolution == 0) ++c.at_once;
       }
 }
@@ -174,7 +209,15 @@ Comparison compare_runs(const std::vector<StoredRun>& runs, const CompareOptions
   for (const std::string& name : options.by)
     for (const std::string& column : columns_named(c.table, name)) c.by.push_back(column);
   c.target = options.target ? options.target : target_in_files(runs);
-  if (c.target) require_reached(runs, *c.target);
+  if (options.target) {
+    require_reached(runs, *options.target);
+  } else if (c.target && !anybody_reaches(runs, *c.target)) {
+    c.notes.push_back(
+        fmt::format("no run reaches {}, the target of the files: what was reached at "
+                    "the end is compared",
+                    to_string(*c.target)));
+    c.target.reset();
+  }
   c.measure = c.target ? Measure::time : final_measure(runs);
   std::map<std::vector<std::string>, Section> sections;
   for (const RunGroup& group : c.table.groups) {
@@ -186,6 +229,7 @@ Comparison compare_runs(const std::vector<StoredRun>& runs, const CompareOptions
     section.contenders.push_back(make_contender(c.table, group, c.target, c.by));
   }
   for (auto& [values, section] : sections) {
+    name_contenders(c.table, section, c.by);
     finish(section, c.measure);
     c.sections.push_back(std::move(section));
   }
@@ -194,7 +238,12 @@ Comparison compare_runs(const std::vector<StoredRun>& runs, const CompareOptions
                                 [](const Section& s) { return s.contenders.front().centralized; });
   count_seeds(c);
   if (c.target) look_at_resolution(c);
-  c.notes = notes_of(runs, c.table);
+  for (std::string& note : notes_of(runs, c.table)) c.notes.push_back(std::move(note));
+  if (c.coarseness > coarse)
+    c.notes.push_back(
+        fmt::format("two evaluations lie up to {:.0f} % of the way to the target apart: "
+                    "a smaller evaluate.every tells costs better",
+                    100 * c.coarseness));
   return c;
 }
 

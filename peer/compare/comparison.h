@@ -33,6 +33,7 @@ struct Comparison {
   Measure measure = Measure::time;  ///< by which contenders are ordered
   std::size_t seeds_least = 0, seeds_most = 0;
   double resolution = 0;           ///< rounds: the widest gap between two evaluations at the target
+  double coarseness = 0;           ///< the widest such gap, as a part of the rounds to the target
   std::size_t at_once = 0;         ///< runs that were there at their first evaluation
   std::vector<Section> sections;   ///< those that a centralized method wins first, then by `by`
   std::vector<std::string> notes;  ///< sentences that hold for all

@@ -99,7 +99,7 @@ std::string comparison_csv(const Comparison& c) {
       for (const Measure m :
            {Measure::rounds, Measure::time, Measure::bytes, Measure::accuracy, Measure::loss})
         text += csv_number(measured(run, m)) + ",";
-      text += csv_cell(run.run->path) + "\n";
+      text += csv_cell(run.run->shown) + "\n";
     }
   }
   return text;

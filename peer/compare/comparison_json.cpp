@@ -1,5 +1,6 @@
 #include "peer/compare/comparison_json.h"
 
+#include "peer/compare/critical_path.h"
 #include "peer/compare/explain.h"
 #include "peer/compare/verdict_text.h"
 
@@ -60,7 +61,7 @@ Json summaries_json(const Contender& contender) {
 Json runs_json(const Contender& contender) {
   Json runs = Json::array();
   for (const SeedRun& run : contender.entries) {
-    Json one{{"run", run.run->path}, {"seed", run.run->seed}, {"reached", run.cost.has_value()}};
+    Json one{{"run", run.run->shown}, {"seed", run.run->seed}, {"reached", run.cost.has_value()}};
     for (const Measure m : all_measures)
       if (const auto value = measured(run, m)) one[gv::name_of(m)] = *value;
     if (run.worst) one["worst_local_time"] = run.worst->seconds;
@@ -84,6 +85,13 @@ Json contender_json(const Contender& contender, bool pareto) {
   return json;
 }
 
+Json path_json(const CriticalPath& path) {
+  Json peers = Json::object();
+  for (const auto& [peer, states] : path.by_peer)
+    peers.add(std::to_string(peer), states_json(states));
+  return {{"seconds", path.seconds}, {"states", states_json(path.states)}, {"peers", peers}};
+}
+
 Json explanation_json(const Section& section) {
   Json json = Json::array();
   for (std::size_t k = 1; k < section.contenders.size(); ++k) {
@@ -97,6 +105,10 @@ Json explanation_json(const Section& section) {
              {"by", e->by_rounds ? "rounds" : "seconds_per_round"}};
     if (e->more) one["states"] = states_json(*e->more);
     one["state"] = e->state ? Json(stored_states[*e->state]) : Json();
+    const bool told = explained(section) == k;
+    if (const auto path =
+            told ? critical_path_of(*section.contenders[k].entries.front().run) : std::nullopt)
+      one["critical_path"] = path_json(*path);
     json.push_back(one);
   }
   return json;

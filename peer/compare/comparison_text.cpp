@@ -181,6 +181,12 @@ std::string section_text(const Comparison& c,
   return text;
 }
 
+bool misses(const Comparison& c) {
+  return std::ranges::any_of(c.sections, [](const Section& section) {
+    return !std::ranges::all_of(section.contenders, &Contender::always);
+  });
+}
+
 /// Spaces at line ends come from fields at the right that are empty.
 std::string without_trailing_spaces(const std::string& text) {
   std::string out;
@@ -216,6 +222,7 @@ std::string comparison_text(const Comparison& c, const std::vector<Measure>& col
   const bool several =
       std::ranges::any_of(c.sections, [](const Section& s) { return s.contenders.size() > 1; });
   if (c.target && several) text += "* not dominated in (time, bytes)\n";
+  if (misses(c)) text += "2/6: two of six seeds reach the target, so there is no mean\n";
   if (!c.notes.empty() || c.at_once > 0) text += "\n";
   if (c.at_once > 0)
     text += wrapped(fmt::format("note: {} runs were at the target at their first evaluation: they "

@@ -39,12 +39,25 @@ std::set<std::string> names_of(const Contender& c) {
   return names;
 }
 
-std::size_t find_contender(const Section& section, const std::string& name) {
+/// Whether the claim is about this contender: `network=5 ms` means any key of that room.
+bool is_meant(const Contender& c, const ExpectedClaim& claim) {
+  return std::ranges::all_of(claim.where, [&](const auto& wanted) {
+    return std::ranges::any_of(c.group->keys, [&](const auto& has) {
+      const bool key = has.first == wanted.first || has.first.starts_with(wanted.first + ".");
+      return key && has.second == wanted.second;
+    });
+  });
+}
+
+std::size_t find_contender(const Section& section,
+                           const std::string& name,
+                           const ExpectedClaim& claim) {
   const std::set<std::string> wanted = words_of(name);
   std::vector<std::size_t> found;
   std::vector<std::string> labels;
   for (std::size_t k = 0; k < section.contenders.size(); ++k) {
     const Contender& c = section.contenders[k];
+    if (!is_meant(c, claim)) continue;
     labels.push_back("`" + c.label + "`");
     if (c.label == name) return k;
     const std::set<std::string> names = names_of(c);
@@ -57,15 +70,6 @@ std::size_t find_contender(const Section& section, const std::string& name) {
                                           found.empty() ? "nobody" : "more than one",
                                           place.empty() ? "" : " in " + place,
                                           fmt::join(labels, ", ")));
-}
-
-bool is_meant(const Section& section, const ExpectedClaim& claim) {
-  return std::ranges::all_of(claim.where, [&](const auto& wanted) {
-    return std::ranges::any_of(section.by, [&](const auto& has) {
-      const bool key = has.first == wanted.first || has.first.starts_with(wanted.first + ".");
-      return key && has.second == wanted.second;
-    });
-  });
 }
 
 struct Finding {
@@ -141,9 +145,9 @@ Finding judge_value(const Contender& c, const ExpectedClaim& claim) {
 }
 
 Finding judge_in(const Section& section, const ExpectedClaim& claim) {
-  const std::size_t a = find_contender(section, claim.a);
+  const std::size_t a = find_contender(section, claim.a, claim);
   if (claim.kind == ExpectedClaim::Kind::value) return judge_value(section.contenders[a], claim);
-  const std::size_t b = find_contender(section, claim.b);
+  const std::size_t b = find_contender(section, claim.b, claim);
   if (a == b)
     throw std::invalid_argument(fmt::format("--expect \"{}\": `{}` and `{}` are the same",
                                             printable(claim.text, 200),
@@ -159,7 +163,9 @@ JudgedClaim judge_claim(const Comparison& comparison, const ExpectedClaim& claim
   JudgedClaim judged{.text = claim.text, .verdict = Verdict::passed, .reason = ""};
   std::size_t sections = 0;
   for (const Section& section : comparison.sections) {
-    if (!is_meant(section, claim)) continue;
+    if (std::ranges::none_of(section.contenders,
+                             [&](const Contender& c) { return is_meant(c, claim); }))
+      continue;
     ++sections;
     const Finding finding = judge_in(section, claim);
     const std::string place = name_of(section);
@@ -172,8 +178,8 @@ JudgedClaim judge_claim(const Comparison& comparison, const ExpectedClaim& claim
   }
   if (sections > 0) return judged;
   throw std::invalid_argument(
-      fmt::format("--expect \"{}\": nothing is compared where that holds\nhelp:  `where` takes "
-                  "keys that --by names",
+      fmt::format("--expect \"{}\": no run has such a value\nhelp:  `where` takes keys of "
+                  "the fleet file, or axes of a sweep",
                   printable(claim.text, 200)));
 }
 

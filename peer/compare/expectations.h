@@ -18,10 +18,10 @@ struct JudgedClaim {
   std::string reason;  ///< what was measured, or why it cannot be decided
 };
 
-/// Holds the comparison to a claim, in every section that its `where` means; it passes when it
-/// holds in all of them, and is missed when it is in one. Names mean the contender with that label,
-/// or the only one that has all of its words among its values. Throws std::invalid_argument where
-/// a name means nobody or several.
+/// Holds the comparison to a claim, in every section with contenders that its `where` means; it
+/// passes when it holds in all of them, and is missed when it is in one. Among those, names mean
+/// the contender with that label, or the only one that has all of its words among its values.
+/// Throws std::invalid_argument where a name means nobody or several.
 JudgedClaim judge_claim(const Comparison& comparison, const ExpectedClaim& claim);
 
 std::string_view name_of(JudgedClaim::Verdict verdict);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -34,22 +36,32 @@ std::optional<Explanation> explain(const Contender& a, const Contender& b) {
   const double sign = e.round_difference < 0 ? -1 : 1;
   const auto largest =
       std::ranges::max_element(*e.more, {}, [&](double seconds) { return sign * seconds; });
-  if (sign * *largest > 0) e.state = static_cast<std::size_t>(largest - e.more->begin());
+  if (sign * *largest > 0.05 * std::abs(e.round_difference))
+    e.state = static_cast<std::size_t>(largest - e.more->begin());
   return e;
 }
 
 std::string to_string(const Explanation& e) {
-  std::string text = fmt::format(
+  const std::string text = fmt::format(
       "{}x the rounds, {}x the seconds of each", digits(e.rounds), digits(e.seconds_per_round));
-  if (!e.state) return text;
-  const double difference = std::abs(e.round_difference);
-  const TimeUnit unit = time_unit(difference);
-  return text + fmt::format(" ({} {} {} of {} {})",
-                            stored_states[*e.state],
-                            e.round_difference < 0 ? "-" : "+",
-                            digits(std::abs((*e.more)[*e.state]) / unit.seconds),
-                            digits(difference / unit.seconds),
-                            unit.name);
+  if (!e.more || !e.state) return text;
+  std::vector<std::size_t> order;
+  for (std::size_t k = 0; k < e.more->size(); ++k) order.push_back(k);
+  std::ranges::stable_sort(
+      order, std::greater<>(), [&](std::size_t k) { return std::abs((*e.more)[k]); });
+  // Where one state takes more and another less, both belong to the answer.
+  const double most = std::abs((*e.more)[order[0]]);
+  std::string parts;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const double more = (*e.more)[order[i]];
+    if (std::abs(more) < 0.2 * most) break;
+    parts += fmt::format("{}{} {} {}",
+                         parts.empty() ? "" : ", ",
+                         stored_states[order[i]],
+                         time_text(std::abs(more)),
+                         more > 0 ? "more" : "less");
+  }
+  return fmt::format("{} ({})", text, parts);
 }
 
 }  // namespace gv

@@ -15,14 +15,15 @@ struct Explanation {
   double seconds_per_round = 1;
   std::optional<StateSums> more;  ///< b's seconds in each state less a's, of one round and one peer
   double round_difference = 0;    ///< seconds: b's round less a's
-  std::optional<std::size_t> state;  ///< the one with the largest share of it
+  std::optional<std::size_t> state;  ///< the one that explains most of it; nothing where none does
   bool by_rounds = false;            ///< the rounds explain more of the ratio than the round does
 };
 
 /// Nothing where one of the two misses the target with some seed.
 std::optional<Explanation> explain(const Contender& a, const Contender& b);
 
-/// "0.98x the rounds, 2.01x the seconds of each: wire is 87 of the 90 ms more".
+/// "0.98x the rounds, 2.01x the seconds of each (wire 87.1 ms more)": with the one or two states of
+/// a round that differ most.
 std::string to_string(const Explanation& e);
 
 }  // namespace gv

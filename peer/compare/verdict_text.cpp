@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "peer/compare/critical_path.h"
 #include "peer/compare/explain.h"
 #include "peer/compare/figures.h"
 #include "peer/compare/statistics.h"
@@ -143,14 +144,23 @@ std::string verdict_of(const Comparison& comparison, const Section& section) {
   return untold(first, second, r);
 }
 
+std::optional<std::size_t> explained(const Section& section) {
+  for (std::size_t k = 1; k < section.contenders.size(); ++k)
+    if (find_pair(section.pairs, 0, k).outcome == PairOutcome::before &&
+        explain(section.contenders[0], section.contenders[k]))
+      return k;
+  return std::nullopt;
+}
+
 std::vector<std::string> remarks_of(const Comparison& comparison, const Section& section) {
   std::vector<std::string> remarks;
   if (!comparison.target) return remarks;
-  if (section.contenders.size() > 1) {
-    const auto why = explain(section.contenders[0], section.contenders[1]);
-    if (why)
-      remarks.push_back(
-          fmt::format("why: {} has {}.", section.contenders[1].label, to_string(*why)));
+  if (const auto k = explained(section)) {
+    const Contender& slower = section.contenders[*k];
+    const auto why = explain(section.contenders[0], slower);
+    remarks.push_back(fmt::format("why: {} has {}.", slower.label, to_string(*why)));
+    if (const auto path = critical_path_of(*slower.entries.front().run))
+      remarks.push_back(fmt::format("critical path of {}: {}.", slower.label, to_string(*path)));
   }
   for (const Contender& contender : section.contenders)
     if (const std::string remark = worst_remark(contender); !remark.empty())

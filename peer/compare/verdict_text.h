@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,10 @@ namespace gv {
 
 /// What the section answers, in one sentence: who is first, or that nobody can be told from whom.
 std::string verdict_of(const Comparison& comparison, const Section& section);
+
+/// The best contender that is told apart from the first one: why it takes longer is worth a word.
+/// Nothing where there is none.
+std::optional<std::size_t> explained(const Section& section);
 
 /// What a reader should know besides: why the second takes longer, and where worst local models
 /// lag behind. Sentences.

@@ -31,8 +31,11 @@ struct Range {
   bool empty() const { return low > high; }
 };
 
+/// Beyond these a range of the axis would overflow, or vanish.
+constexpr double largest = 1e300, least_of_logarithms = 1e-300;
+
 bool can_be_drawn(const LinePlot& plot, double y) {
-  return std::isfinite(y) && (!plot.log_y || y > 0);
+  return std::abs(y) <= largest && (!plot.log_y || y >= least_of_logarithms);
 }
 
 /// The last x at which the line has a value; none when it has none.
@@ -161,7 +164,12 @@ std::vector<std::string> end_names(const LinePlot& plot) {
   std::vector<std::string> names;
   for (const PlotLine& line : plot.lines) names.push_back(line.name);
   names = svg::telling_names(names);
-  for (std::string& name : names) name = svg::shortened(name, longest_name);
+  std::vector<std::string> cut;
+  for (const std::string& name : names) cut.push_back(svg::shortened(name, longest_name));
+  // What is cut alike is told apart by its last words.
+  for (std::size_t k = 0; k < names.size(); ++k)
+    names[k] =
+        std::ranges::count(cut, cut[k]) == 1 ? cut[k] : svg::squeezed(names[k], longest_name);
   return names;
 }
 

@@ -60,19 +60,21 @@ svg text { fill: var(--ink); font-size: 12px; }
 svg .tick { fill: var(--soft); font-size: 11.5px; }
 svg .title { fill: var(--soft); font-size: 12.5px; }
 svg .name { font-weight: 600; }
-svg .id { fill: var(--card); font-size: 9.5px; font-weight: 700; }
+svg .id { font-size: 9.5px; font-weight: 700; }
 .grid { stroke: var(--faint); }
 .axis { stroke: var(--line); }
 .mark { stroke: var(--soft); stroke-dasharray: 2 4; }
 .edge { stroke: var(--soft); stroke-opacity: .55; stroke-width: 1.1; fill: none; }
 .head { fill: var(--soft); }
 .node { fill: var(--c); stroke: var(--card); }
+.named { fill: var(--card); stroke: var(--c); stroke-width: 2.2; }
 .gap { fill: var(--gap); }
 .bar { stroke: var(--c); stroke-width: 2.4; fill: none; }
 .curve { stroke: var(--c); stroke-width: 2.2; stroke-dasharray: var(--d, none); fill: none;
   stroke-linejoin: round; }
 .twin { stroke-dasharray: 9 9; }
 .target { fill: none; stroke: var(--c); stroke-width: 2; }
+.missing { margin-top: 28px; }
 .panels { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 440px), 1fr));
   gap: 16px; margin-top: 14px; align-items: start; }
 figure.panel { margin: 0; padding: 14px 16px 10px; background: var(--card); min-width: 0;
@@ -95,7 +97,8 @@ details .scroll { max-height: 420px; overflow: auto; }
 pre { font-size: 12px; line-height: 1.45; overflow-x: auto; color: var(--ink); margin: 8px 0 0; }
 .sentences { margin: 14px 0 0; padding: 0; list-style: none; max-width: 78ch; font-size: 16px; }
 .sentences li { margin: 0 0 8px; }
-.sentences small { display: block; color: var(--soft); font-size: 14px; }
+.sentences small { display: block; color: var(--soft); font-size: 14px; line-height: 1.4;
+  margin-top: 2px; }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px;
   margin: 18px 0 0; padding: 0; list-style: none; }
 .tiles li { padding: 10px 14px; background: var(--card); border: 1px solid var(--line);
@@ -131,7 +134,7 @@ svg .warn { fill: var(--warn); font-weight: 600; }
 .stem { stroke: var(--c); stroke-width: 2; }
 .one { transition: opacity .12s; }
 .set:hover .one:not(:hover) { opacity: .18; }
-.swatch { display: inline-block; width: 12px; height: 12px; margin-right: 8px; }
+.picture .legend .swatch { width: 12px; height: 12px; margin: 0 8px 0 0; }
 .t0 { --c: var(--p0); } .t1 { --c: var(--p2); } .t2 { --c: var(--p3); } .t3 { --c: var(--p1); }
 .t4 { --c: var(--p4); } .t5 { --c: var(--p5); } .t6 { --c: var(--p6); } .t7 { --c: var(--p7); }
 .s0, .s8, .s16 { --c: var(--p0); } .s1, .s9, .s17 { --c: var(--p1); }
@@ -140,13 +143,15 @@ svg .warn { fill: var(--warn); font-weight: 600; }
 .s6, .s14, .s22 { --c: var(--p6); } .s7, .s15, .s23 { --c: var(--p7); }
 .s8, .s9, .s10, .s11, .s12, .s13, .s14, .s15 { --d: 7 4; }
 .s16, .s17, .s18, .s19, .s20, .s21, .s22, .s23 { --d: 2 3; }
-@media screen and (max-width: 560px) { body { padding: 18px 10px 36px; } h1 { font-size: 21px; }
+@media screen and (max-width: 560px) { dl { grid-template-columns: 1fr; gap: 0; }
+  dd { margin-bottom: 8px; } body { padding: 18px 10px 36px; } h1 { font-size: 21px; }
   figure.panel { padding: 12px 10px 8px; } .picture svg text { font-size: 14px; }
   .picture svg .id { font-size: 11px; } .picture svg .name { font-size: 12.5px; }
   figure.panel.wide .picture > svg { min-width: 720px; }
   .tiles { grid-template-columns: repeat(auto-fit, minmax(135px, 1fr)); } }
 @media print { .panels { grid-template-columns: 1fr 1fr; } .tiles, .panel { break-inside: avoid; }
-  .tiles { grid-template-columns: repeat(4, 1fr); } details:not([open]) { display: none; } :root { --page: #ffffff; } .note { break-after: avoid; }
+  .tiles { grid-template-columns: repeat(4, 1fr); } details:not([open]) { display: none; }
+  :root { --page: #ffffff; } .note { break-after: avoid; }
   body { max-width: none; padding: 0; font-size: 11pt; }
   * { -webkit-print-color-adjust: exact; print-color-adjust: exact; } .scroll { overflow: visible; }
   table { font-size: 8pt; } th, td { padding: 3px 4px; } h2 { break-after: avoid; } }

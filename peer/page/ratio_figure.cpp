@@ -35,13 +35,17 @@ std::string arrow(svg::Point at, double way) {
       "fill");
 }
 
+std::string value_text(const Ratio& r, double value) {
+  return r.unit == Quantity::number ? fmt::format("{:.3g}", value) : quantity_text(r.unit, value);
+}
+
 std::string row(const Ratio& r, const svg::Axis& x, double y) {
   const double ratio = r.measured / r.predicted;
   const double clipped = std::clamp(ratio, x.low(), x.high());
   const bool inside = clipped == ratio;
   const std::string words = fmt::format("predicted {}, measured {}{}",
-                                        quantity_text(r.unit, r.predicted),
-                                        quantity_text(r.unit, r.measured),
+                                        value_text(r, r.predicted),
+                                        value_text(r, r.measured),
                                         inside ? "" : fmt::format(": {:.3g} times", ratio));
   std::string out = svg::text({left, y + 13}, "start", "name halo", svg::shortened(r.name, 22));
   out += svg::text({width - right, y + 13}, "end", inside ? "tick halo" : "tick warn halo", words);

@@ -129,14 +129,16 @@ std::optional<double> cost_along(const Contender& contender, CurveAxis axis) {
   return std::nullopt;
 }
 
-/// One value of each evaluation of a run, over rounds.
-template <class Value>
-PlotLine of_run(const StoredRun& run, const std::string& name, std::size_t series, Value value) {
-  PlotLine line{.name = name, .series = series};
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+/// A figure of each evaluation of a run.
+PlotLine of_run(const StoredRun& run, CurveAxis axis, CurveFigure figure) {
+  PlotLine line{.name = "mean model"};
   for (const StoredEvaluation& e : run.evaluations) {
-    const std::optional<double> y = value(e);
-    line.x.push_back(static_cast<double>(e.round));
-    line.y.push_back(y.value_or(std::numeric_limits<double>::quiet_NaN()));
+    const auto at = along(e, axis);
+    if (!at) continue;
+    line.x.push_back(*at);
+    line.y.push_back(shown(e, figure).value_or(unknown));
   }
   return line;
 }
@@ -145,18 +147,29 @@ bool has_values(const PlotLine& line) {
   return std::ranges::any_of(line.y, [](double y) { return std::isfinite(y); });
 }
 
-PlotLine accuracy_line(const StoredRun& run) {
-  const auto shows = [&run](CurveFigure figure) {
-    return of_run(
-        run, "mean model", 0, [figure](const StoredEvaluation& e) { return shown(e, figure); });
-  };
-  PlotLine line = shows(CurveFigure::accuracy);
-  const PlotLine worst = shows(CurveFigure::worst_accuracy);
-  if (!has_values(worst)) return line;
-  line.low = worst.y;
-  for (const StoredEvaluation& e : run.evaluations)
-    line.high.push_back(e.accuracy_max.value_or(std::numeric_limits<double>::quiet_NaN()));
-  return line;
+/// Of the mean model, between the worst and the best of the local ones.
+LinePlot accuracy_plot(const StoredRun& run, const AxisWords& axis) {
+  PlotLine line = of_run(run, axis.axis, CurveFigure::accuracy);
+  const PlotLine worst = of_run(run, axis.axis, CurveFigure::worst_accuracy);
+  if (has_values(worst)) {
+    line.low = worst.y;
+    for (const StoredEvaluation& e : run.evaluations)
+      if (along(e, axis.axis)) line.high.push_back(e.accuracy_max.value_or(unknown));
+  }
+  return {.x_title = axis.title,
+          .y_title = words_of(CurveFigure::accuracy),
+          .x_is = axis.unit,
+          .lines = {line}};
+}
+
+LinePlot loss_plot(const StoredRun& run) {
+  PlotLine local = of_run(run, rounds_axis.axis, CurveFigure::local_loss);
+  local.name = "local models";
+  local.series = 1;
+  LinePlot plot{.x_title = rounds_axis.title, .y_title = words_of(CurveFigure::loss)};
+  plot.lines = {of_run(run, rounds_axis.axis, CurveFigure::loss), local};
+  plot.log_y = falls_far(plot.lines);
+  return plot;
 }
 
 }  // namespace
@@ -208,20 +221,13 @@ std::vector<Figure> race_figures(const GroupRow& row,
 std::vector<Figure> learning_figures(const StoredRun& run,
                                      const std::optional<CompareTarget>& target) {
   std::vector<Figure> figures;
-  LinePlot accuracy{.x_title = rounds_axis.title, .y_title = words_of(CurveFigure::accuracy)};
-  accuracy.lines = {accuracy_line(run)};
-  aim(accuracy, CurveFigure::accuracy, target);
-  if (has_values(accuracy.lines[0]))
-    figures.push_back(figure_of(accuracy, "band: worst and best of the local models"));
-  LinePlot loss{.x_title = rounds_axis.title, .y_title = words_of(CurveFigure::loss)};
-  loss.lines = {of_run(run,
-                       "mean model",
-                       0,
-                       [](const StoredEvaluation& e) { return shown(e, CurveFigure::loss); }),
-                of_run(run, "local models", 1, [](const StoredEvaluation& e) {
-                  return shown(e, CurveFigure::local_loss);
-                })};
-  loss.log_y = falls_far(loss.lines);
+  for (const AxisWords& axis : {rounds_axis, axes[0]}) {
+    LinePlot accuracy = accuracy_plot(run, axis);
+    aim(accuracy, CurveFigure::accuracy, target);
+    if (has_values(accuracy.lines[0]))
+      figures.push_back(figure_of(accuracy, "band: worst and best of the local models"));
+  }
+  LinePlot loss = loss_plot(run);
   aim(loss, CurveFigure::loss, target);
   figures.push_back(figure_of(loss, ""));
   return figures;

@@ -22,7 +22,8 @@ std::vector<Figure> race_figures(const GroupRow& row,
                                  CurveFigure what,
                                  const std::optional<CompareTarget>& target);
 
-/// How one run learned: accuracy with the local models as a band, and both losses.
+/// How one run learned: accuracy over rounds and over time with the local models as a band, and the
+/// losses of the mean model and of the local ones.
 std::vector<Figure> learning_figures(const StoredRun& run,
                                      const std::optional<CompareTarget>& target);
 

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "peer/compare/comparison_text.h"
+#include "peer/compare/critical_path.h"
 #include "peer/compare/verdict_text.h"
 #include "peer/page/states.h"
 #include "peer/page/unit.h"
@@ -17,7 +18,7 @@ namespace gv {
 namespace {
 
 /// Beyond these many sections only their verdicts are said, without the reasons.
-constexpr std::size_t most_explained = 4, most_verdicts = 12;
+constexpr std::size_t most_explained = 4, most_verdicts = 12, most_remarks = 4;
 
 std::string capitalized(std::string text) {
   if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
@@ -128,6 +129,9 @@ std::vector<Finding> run_findings(const StoredRun& run) {
                                     *end.accuracy_min,
                                     *end.accuracy_max)});
   if (end.states && sum(*end.states) > 0) findings.push_back({states_sentence(*end.states)});
+  if (const auto path = critical_path_of(run))
+    findings.push_back(
+        {fmt::format("Critical path of the last rounds on record: {}.", to_string(*path))});
   if (run.lost > 0)
     findings.push_back(
         {fmt::format("{} lost on the way.",
@@ -159,7 +163,7 @@ std::vector<Finding> compared_findings(const Comparison& c) {
                                   : place + ": " + verdict_of(c, section)};
     if (k < most_explained)
       for (const std::string& remark : remarks_of(c, section))
-        finding.remarks.push_back(capitalized(remark));
+        if (finding.remarks.size() < most_remarks) finding.remarks.push_back(capitalized(remark));
     findings.push_back(std::move(finding));
   }
   if (c.sections.size() > most_verdicts)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "graph/topologies.h"
+#include "peer/compare/critical_path.h"
 #include "peer/page/bars_figure.h"
 #include "peer/page/shares_figure.h"
 #include "peer/page/topology_figure.h"
@@ -58,17 +60,40 @@ std::optional<SharesRow> group_share(const GroupView& view) {
   return row;
 }
 
+/// No clock of a machine is there after 30,000 years.
+bool is_no_time(const StoredMoment& m) {
+  constexpr double end_of_time = 1e12;
+  return !(std::abs(m.begin) < end_of_time && std::abs(m.end) < end_of_time);
+}
+
+/// On the clock that begins with the first moment of all: peers write down their machine's, which
+/// began whenever it was switched on.
+std::vector<LaneMoments> since_the_start(std::vector<LaneMoments> peers) {
+  double start = std::numeric_limits<double>::infinity();
+  for (const LaneMoments& peer : peers)
+    for (const StoredMoment& m : peer.moments)
+      if (!is_no_time(m)) start = std::min(start, m.begin);
+  for (LaneMoments& peer : peers) {
+    std::erase_if(peer.moments, is_no_time);
+    for (StoredMoment& m : peer.moments) {
+      m.begin -= start;
+      m.end -= start;
+    }
+  }
+  return peers;
+}
+
 /// Which rounds a peer wrote down.
-std::set<double> rounds_of(const PeerMoments& peer) {
+std::set<double> rounds_of(const LaneMoments& peer) {
   std::set<double> rounds;
   for (const StoredMoment& m : peer.moments) rounds.insert(m.round);
   return rounds;
 }
 
 /// The first of the last rounds that follow each other and are known of all peers.
-std::vector<double> common_window(const std::vector<PeerMoments>& peers) {
+std::vector<double> common_window(const std::vector<LaneMoments>& peers) {
   std::map<double, std::size_t> known;
-  for (const PeerMoments& peer : peers)
+  for (const LaneMoments& peer : peers)
     for (const double round : rounds_of(peer)) ++known[round];
   std::vector<double> window;
   for (auto at = known.rbegin(); at != known.rend() && window.size() < window_rounds; ++at) {
@@ -82,12 +107,31 @@ std::vector<double> common_window(const std::vector<PeerMoments>& peers) {
   return window;
 }
 
-TimelineLane lane_of(const PeerMoments& peer, const std::set<double>& window) {
+TimelineLane lane_of(const LaneMoments& peer, const std::set<double>& window) {
   TimelineLane lane{fmt::format("peer {}", peer.peer), {}};
   for (const StoredMoment& m : peer.moments)
     if (window.contains(m.round)) lane.moments.push_back({m.state, m.begin, m.end});
   std::ranges::stable_sort(lane.moments, {}, &TimelineMoment::begin);
   return lane;
+}
+
+/// Empty where a peer is missing: then nobody knows whom the others waited for.
+std::vector<CriticalPoint> critical_points(const std::vector<LaneMoments>& peers,
+                                           const std::set<double>& window) {
+  std::vector<std::vector<StoredMoment>> moments;
+  for (const LaneMoments& peer : peers) {
+    if (peer.peer != moments.size()) return {};
+    auto& mine = moments.emplace_back();
+    for (const StoredMoment& m : peer.moments)
+      if (window.contains(m.round)) mine.push_back(m);
+    std::ranges::stable_sort(mine, {}, &StoredMoment::begin);
+  }
+  std::vector<CriticalPoint> points;
+  for (const CriticalStay& stay : critical_path(moments).chain) {
+    points.push_back({stay.peer, stay.begin});
+    points.push_back({stay.peer, stay.end});
+  }
+  return points;
 }
 
 DataTable timeline_table(const Timeline& t) {
@@ -103,6 +147,7 @@ DataTable timeline_table(const Timeline& t) {
   return table;
 }
 
+/// As the graph is usually drawn; none for a circle.
 std::vector<svg::Point> places_by(const std::string& topology, std::size_t peers) {
   try {
     return layout(parse_topology(topology), static_cast<PeerId>(peers));
@@ -111,7 +156,7 @@ std::vector<svg::Point> places_by(const std::string& topology, std::size_t peers
   }
 }
 
-DataTable waiting_table(const Waiting& w) {
+DataTable waiting_table(const WaitGraph& w) {
   DataTable table{{"who", "waited for", "late", "wire", "share of its time"}, {}};
   std::vector<Wait> waits = w.waits;
   std::ranges::stable_sort(
@@ -157,11 +202,12 @@ Figure peer_shares_figure(const std::vector<PeerTotals>& peers, std::uint64_t ro
   return shares_of(rows, "Seconds a round of each peer");
 }
 
-Timeline last_window(const std::vector<PeerMoments>& peers) {
+Timeline last_window(const std::vector<LaneMoments>& recorded) {
+  const std::vector<LaneMoments> peers = since_the_start(recorded);
   const std::vector<double> rounds = common_window(peers);
   const std::set<double> window(rounds.begin(), rounds.end());
   Timeline t;
-  for (const PeerMoments& peer : peers) {
+  for (const LaneMoments& peer : peers) {
     const std::size_t lane = t.lanes.size();
     std::map<double, double> begins;
     for (const StoredMoment& m : peer.moments)
@@ -172,6 +218,7 @@ Timeline last_window(const std::vector<PeerMoments>& peers) {
       t.rounds.push_back({lane, static_cast<std::uint64_t>(round), begin});
     t.lanes.push_back(lane_of(peer, window));
   }
+  t.critical = critical_points(peers, window);
   return t;
 }
 
@@ -188,8 +235,8 @@ Figure timeline_of(const Timeline& t, const std::string& name) {
   return figure;
 }
 
-Waiting waiting_of(const std::vector<PeerTotals>& peers, const std::string& topology) {
-  Waiting w;
+WaitGraph waiting_of(const std::vector<PeerTotals>& peers, const std::string& topology) {
+  WaitGraph w;
   for (const PeerTotals& peer : peers) {
     w.peers = std::max<std::size_t>(w.peers, peer.peer + 1);
     w.seconds += peer.seconds / static_cast<double>(peers.size());
@@ -198,10 +245,11 @@ Waiting waiting_of(const std::vector<PeerTotals>& peers, const std::string& topo
     for (const auto& [whom, waited] : peer.neighbours)
       if (whom < w.peers) w.waits.push_back({peer.peer, whom, waited.late, waited.wire});
   if (w.peers <= most_graph_peers) w.places = places_by(topology, w.peers);
+  w.wraps = topology.find("torus") != std::string::npos;
   return w;
 }
 
-Figure waiting_figure(const Waiting& w, const std::string& name) {
+Figure waiting_figure(const WaitGraph& w, const std::string& name) {
   Figure figure{.title = name.empty() ? "The whole run" : name, .wide = true};
   const std::string matrix = waiting_matrix(w);
   if (matrix.empty()) return figure;

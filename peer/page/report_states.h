@@ -20,17 +20,18 @@ Figure group_shares_figure(const GroupRow& row);
 /// Seconds a round of each peer of one run, which took so many rounds.
 Figure peer_shares_figure(const std::vector<PeerTotals>& peers, std::uint64_t rounds);
 
-/// The moments of the last eight rounds that every peer wrote down; `peers`: by number.
-struct PeerMoments {
+/// The moments of the last eight rounds that every peer wrote down, with the critical path through
+/// them, in seconds since the first moment of all; `recorded`: in ascending order of number.
+struct LaneMoments {
   std::uint64_t peer = 0;
   std::vector<StoredMoment> moments;
 };
-Timeline last_window(const std::vector<PeerMoments>& peers);
+Timeline last_window(const std::vector<LaneMoments>& recorded);
 Figure timeline_of(const Timeline& timeline, const std::string& name);
 
 /// Who waited for whom; peers stand as the topology of this name places them, else in a circle.
-Waiting waiting_of(const std::vector<PeerTotals>& peers, const std::string& topology);
-Figure waiting_figure(const Waiting& waiting, const std::string& name);
+WaitGraph waiting_of(const std::vector<PeerTotals>& peers, const std::string& topology);
+Figure waiting_figure(const WaitGraph& waiting, const std::string& name);
 
 /// How many rounds old the models were that a peer mixed with.
 Figure staleness_figure(const std::vector<PeerTotals>& peers, const std::string& name);

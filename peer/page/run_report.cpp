@@ -30,8 +30,10 @@ struct Sections {
   ReportSection shares{"Where the time goes",
                        "A peer is in exactly one state at a time, so the segments add up to its "
                        "wall clock, evaluations and checkpoints included."};
-  ReportSection timeline{"Eight rounds",
-                         "What each peer did, on one clock for all. A thin line begins a round."};
+  ReportSection timeline{
+      "Eight rounds",
+      "What each peer did, on one clock for all. A thin line begins a round; the thick "
+      "one is the critical path, which the last end waited for."};
   ReportSection waiting{"Who waits for whom",
                         "Edges are the wider and warmer the longer both ends waited for each "
                         "other; in the matrix the row waits for the column."};
@@ -71,23 +73,20 @@ std::string name_in(const GroupRow& row, const GroupView& view) {
 }
 
 /// What the folder of one run of a group holds beside its metrics.
-void add_run_figures(const StoredRun& run, const std::string& name, bool single, Sections& s) {
+void add_run_figures(const StoredRun& run, const std::string& name, Sections& s) {
   const std::vector<PeerTotals> totals = read_peer_totals(run.path);
   if (!totals.empty()) {
     add_few(s.waiting, waiting_figure(waiting_of(totals, run.topology), name));
-    if (single)
-      add(s.learning, staleness_figure(totals, name));
-    else
-      add_few(s.staleness, staleness_figure(totals, name));
+    add_few(s.staleness, staleness_figure(totals, name));
   }
-  std::vector<PeerMoments> moments;
+  std::vector<LaneMoments> moments;
   for (const PeerTotals& peer : totals)
     if (auto rows = read_peer_moments(run.path, peer.peer); !rows.empty())
       moments.push_back({peer.peer, std::move(rows)});
   add_few(s.timeline, timeline_of(last_window(moments), name));
 }
 
-void add_ratios(const StoredRun& run, Sections& s) {
+void add_ratios(const StoredRun& run, const std::string& name, Sections& s) {
   const auto predicted = read_prediction(run.path);
   if (!predicted) return;
   const StoredEvaluation& end = run.evaluations.back();
@@ -95,7 +94,8 @@ void add_ratios(const StoredRun& run, Sections& s) {
       {"consensus distance", Quantity::number, predicted->consensus, end.consensus},
       {"loss of the mean model", Quantity::number, predicted->loss_mean, end.loss},
       {"loss of local models", Quantity::number, predicted->loss_local, end.loss_local}};
-  Figure figure{.title = "At the end of the run", .picture = ratio_figure(ratios)};
+  Figure figure{.title = name.empty() ? "At the end of the run" : name,
+                .picture = ratio_figure(ratios)};
   figure.numbers.heads = {"", "predicted", "measured", "measured / predicted"};
   for (const Ratio& r : ratios)
     figure.numbers.rows.push_back({r.name,
@@ -154,7 +154,7 @@ DataTable runs_table(const std::vector<StoredRun>& runs, std::vector<std::string
       break;
     }
     const StoredEvaluation& end = run.evaluations.back();
-    table.rows.push_back({run.path,
+    table.rows.push_back({run.shown,
                           run.simulated ? "simulate" : "run",
                           std::to_string(run.seed),
                           std::to_string(run.rounds),
@@ -212,8 +212,8 @@ RunReport make_report(const std::vector<StoredRun>& runs,
     for (const GroupView& view : row.groups) {
       if (looked_at++ >= open_groups + folded_groups) break;
       const std::string name = single ? "" : name_in(row, view);
-      add_run_figures(*view.group().runs.front(), name, single, s);
-      add_ratios(*view.group().runs.front(), s);
+      add_run_figures(*view.group().runs.front(), name, s);
+      add_ratios(*view.group().runs.front(), name, s);
     }
   }
   for (Figure& figure : tuning_figures(tunings_of(tuned, target))) add(s.tuning, std::move(figure));

@@ -13,6 +13,7 @@ namespace gv {
 namespace {
 
 constexpr double width = 520, right = 14;
+constexpr std::size_t longest_name = 22;  ///< of a dense row
 
 /// Where the parts of a row stand, from its upper border.
 struct Rows {
@@ -23,6 +24,19 @@ constexpr Rows spacious{
     .left = 8, .height = 66, .bar_top = 20, .bar = 19, .hidden = 6, .label = 59, .named = true};
 constexpr Rows dense{
     .left = 78, .height = 19, .bar_top = 2, .bar = 11, .hidden = 4, .label = 0, .named = false};
+
+/// Where rows are many: without room for what the wire did meanwhile.
+constexpr std::size_t most_dense_rows = 24;
+constexpr Rows thin{
+    .left = 40, .height = 8, .bar_top = 5, .bar = 6, .hidden = 0, .label = 0, .named = false};
+
+/// As much room on the left as the names need.
+Rows dense_for(const std::vector<SharesRow>& rows) {
+  Rows form = rows.size() > most_dense_rows ? thin : dense;
+  for (const SharesRow& row : rows)
+    form.left = std::max(form.left, svg::text_width(svg::squeezed(row.name, longest_name)) + 10);
+  return form;
+}
 
 std::string share_text(const SharesRow& row, std::size_t state) {
   return fmt::format("{}: {} {}, {:.1f} %",
@@ -71,7 +85,7 @@ std::string segments(const std::vector<SharesRow>& rows, const svg::Axis& x, con
 std::string hidden_parts(const std::vector<SharesRow>& rows, const svg::Axis& x, const Rows& form) {
   std::string out;
   for (std::size_t k = 0; k < rows.size(); ++k) {
-    if (rows[k].hidden_wire <= 0) continue;
+    if (rows[k].hidden_wire <= 0 || form.hidden <= 0) continue;
     const double top = form.height * static_cast<double>(k) + form.bar_top + form.bar + 2;
     const double wide = x.at(std::min(rows[k].hidden_wire, x.high())) - x.from();
     const std::string box = svg::rect({x.from(), top}, wide, form.hidden, "hidden");
@@ -107,14 +121,15 @@ std::string row_names(const std::vector<SharesRow>& rows, const svg::Axis& x, co
   std::string out;
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const double top = form.height * static_cast<double>(k);
+    if (!form.named && form.height < 12 && k % 2 != 0) continue;
     if (!form.named) {
       out += svg::text({form.left - 8, top + form.bar_top + form.bar - 1},
                        "end",
                        "tick",
-                       svg::shortened(rows[k].name, 9));
+                       svg::squeezed(rows[k].name, longest_name));
       continue;
     }
-    out += svg::text({x.from(), top + 14}, "start", "name", svg::shortened(rows[k].name, 44));
+    out += svg::text({x.from(), top + 14}, "start", "name", svg::squeezed(rows[k].name, 44));
     out += svg::text({width - right, top + 14},
                      "end",
                      "tick",
@@ -132,10 +147,10 @@ std::string shares_figure(const std::vector<SharesRow>& rows, const std::string&
   if (drawn.empty()) return "";
   const std::size_t all = drawn.size();
   if (all > most_rows) drawn.resize(most_rows);
-  const Rows& form = drawn.size() <= most_named_rows ? spacious : dense;
+  const Rows form = drawn.size() <= most_named_rows ? spacious : dense_for(drawn);
   double longest = 0;
   for (const SharesRow& row : drawn)
-    longest = std::max({longest, sum(row.seconds), row.hidden_wire});
+    longest = std::max({longest, sum(row.seconds), form.hidden > 0 ? row.hidden_wire : 0});
   const Unit unit = unit_for(Quantity::seconds, longest);
   const svg::Axis x(svg::Axis::Scale::linear, 0, longest, form.left, width - right);
   const svg::Axis labels(

@@ -5,6 +5,17 @@
 #include "peer/fleet/printable.h"
 
 namespace gv::svg {
+namespace {
+
+/// Where each character of a text in UTF-8 begins.
+std::vector<std::size_t> characters_of(const std::string& text) {
+  std::vector<std::size_t> begins;
+  for (std::size_t k = 0; k < text.size(); ++k)
+    if ((text[k] & 0xC0) != 0x80) begins.push_back(k);
+  return begins;
+}
+
+}  // namespace
 
 std::string escape(std::string_view text) {
   std::string out;
@@ -91,13 +102,16 @@ std::string circle(Point center, double radius, std::string_view css) {
 }
 
 std::string shortened(const std::string& text, std::size_t most) {
-  std::size_t characters = 0;
-  std::size_t end = 0;  // before the last character that stays beside the sign for the others
-  for (std::size_t k = 0; k < text.size(); ++k) {
-    if ((text[k] & 0xC0) == 0x80) continue;
-    if (characters++ == most - 1) end = k;
-  }
-  return characters <= most ? text : text.substr(0, end) + "…";
+  const std::vector<std::size_t> begins = characters_of(text);
+  return begins.size() <= most ? text : text.substr(0, begins[most - 1]) + "…";
+}
+
+std::string squeezed(const std::string& text, std::size_t most) {
+  const std::vector<std::size_t> begins = characters_of(text);
+  if (begins.size() <= most) return text;
+  const std::size_t tail = (most - 1) / 2;
+  const std::size_t head = most - 1 - tail;
+  return text.substr(0, begins[head]) + "…" + text.substr(begins[begins.size() - tail]);
 }
 
 std::string image(double width, double height, std::string_view label, std::string_view content) {

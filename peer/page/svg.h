@@ -30,6 +30,9 @@ std::string circle(Point center, double radius, std::string_view css);
 /// At most `most` characters, the last of them … where something is left out.
 std::string shortened(const std::string& text, std::size_t most);
 
+/// The same with … in the middle: names that differ in their last words stay apart.
+std::string squeezed(const std::string& text, std::size_t most);
+
 /// An image that scales with the page; `label` is what a screen reader says.
 std::string image(double width, double height, std::string_view label, std::string_view content);
 

@@ -157,7 +157,7 @@ std::string topology_figure(const Topology& t, std::size_t series) {
   const double radius = node_radius(t.size(), lattice_of(spec));
   std::string content = edge_paths(t, lattice_of(spec), at, radius);
   for (PeerId i = 0; i < t.size(); ++i) {
-    content += svg::circle(at[i], radius, "node " + svg::series(series));
+    content += svg::circle(at[i], radius, (labels ? "node named " : "node ") + svg::series(series));
     if (labels) content += svg::text({at[i].x, at[i].y + 3.5}, "middle", "id", std::to_string(i));
   }
   return svg::image(side, side, label, content);

@@ -12,7 +12,7 @@ namespace {
 
 using svg::Axis;
 
-constexpr double width = 460, tall = 260, left = 56, right = 20, top = 48, bottom = 48;
+constexpr double width = 460, tall = 272, left = 56, right = 20, top = 60, bottom = 48;
 constexpr double missed_y = top - 8;
 
 struct Values {
@@ -86,7 +86,7 @@ std::string edge_mark(const Tuning& t, const Axis& x) {
   const double to = edge == TuningEdge::least ? x.at(v.low) : x.to();
   const bool least = edge == TuningEdge::least;
   return svg::rect({from, top}, to - from, tall - bottom - top, "edge-of-range") +
-         svg::text({least ? x.from() + 4 : x.to(), top - 20},
+         svg::text({least ? x.from() + 4 : x.to(), top - 42},
                    least ? "start" : "end",
                    "tick warn",
                    fmt::format("the best is the {} tried", least ? "smallest" : "largest"));
@@ -98,6 +98,11 @@ TuningEdge best_at_edge(const Tuning& t) {
   const TuningTrial* best = best_of(t);
   const Values v = range_of(knob_values(t));
   if (best == nullptr || v.low == v.high) return TuningEdge::none;
+  const auto as_good_inside = [&](const TuningTrial& trial) {
+    return trial.value > v.low && trial.value < v.high && trial.score &&
+           *trial.score <= *best->score;
+  };
+  if (std::ranges::any_of(t.trials, as_good_inside)) return TuningEdge::none;
   if (best->value == v.low) return TuningEdge::least;
   return best->value == v.high ? TuningEdge::most : TuningEdge::none;
 }

@@ -25,13 +25,13 @@ int warmth(double value, double most) {
   return std::clamp(static_cast<int>(std::ceil(n_warmths * value / most)), 1, n_warmths);
 }
 
-std::string share_text(double seconds, const Waiting& w) {
+std::string share_text(double seconds, const WaitGraph& w) {
   std::string text = quantity_text(Quantity::seconds, seconds);
   if (w.seconds > 0) text += fmt::format(" ({:.1f} %)", 100 * seconds / w.seconds);
   return text;
 }
 
-std::string wait_text(const Wait& wait, const Waiting& w) {
+std::string wait_text(const Wait& wait, const WaitGraph& w) {
   return fmt::format("peer {} waits {} for peer {}: late {}, wire {}",
                      wait.who,
                      share_text(wait.late + wait.wire, w),
@@ -40,7 +40,7 @@ std::string wait_text(const Wait& wait, const Waiting& w) {
                      quantity_text(Quantity::seconds, wait.wire));
 }
 
-std::vector<Point> places_of(const Waiting& w) {
+std::vector<Point> places_of(const WaitGraph& w) {
   std::vector<Point> places = w.places;
   for (std::size_t k = places.size(); k < w.peers; ++k) {
     const double angle =
@@ -58,7 +58,7 @@ struct EdgeWait {
   std::string text;
 };
 
-std::map<Pair, EdgeWait> edges_of(const Waiting& w) {
+std::map<Pair, EdgeWait> edges_of(const WaitGraph& w) {
   std::map<Pair, EdgeWait> edges;
   for (const Wait& wait : w.waits) {
     if (wait.who >= w.peers || wait.whom >= w.peers || wait.who == wait.whom) continue;
@@ -75,17 +75,42 @@ double largest(const std::map<Pair, EdgeWait>& edges) {
   return most;
 }
 
-std::string draw_edge(const EdgeWait& edge, Point a, Point b, double most) {
+/// The least distance between two peers.
+double spacing_of(const std::vector<Point>& at) {
+  double least = side;
+  for (std::size_t i = 0; i < at.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      least = std::min(least, std::hypot(at[i].x - at[j].x, at[i].y - at[j].y));
+  return least;
+}
+
+/// One step on a torus of this spacing instead of the long way across.
+double short_way(double way, double spacing) {
+  return std::abs(way) <= 1.5 * spacing ? way : -std::copysign(spacing, way);
+}
+
+std::string stroke(Point a, Point b) {
   return fmt::format(
-      "<g class=\"one\"><title>{}</title><path d=\"M{} {}L{} {}\" class=\"wait e{}\" "
+      "M{} {}L{} {}", svg::length(a.x), svg::length(a.y), svg::length(b.x), svg::length(b.y));
+}
+
+std::string edge_path(Point a, Point b, double spacing, bool wraps) {
+  const Point way{b.x - a.x, b.y - a.y};
+  const Point step{short_way(way.x, spacing), short_way(way.y, spacing)};
+  if (!wraps || std::hypot(step.x - way.x, step.y - way.y) < 1e-6) return stroke(a, b);
+  return stroke(a, {a.x + 0.5 * step.x, a.y + 0.5 * step.y}) +
+         stroke(b, {b.x - 0.5 * step.x, b.y - 0.5 * step.y});
+}
+
+/// `share`: of the longest wait; `widest`: pixels.
+std::string draw_edge(const EdgeWait& edge, const std::string& d, double share, double widest) {
+  return fmt::format(
+      "<g class=\"one\"><title>{}</title><path d=\"{}\" class=\"wait e{}\" "
       "stroke-width=\"{}\"/></g>\n",
       svg::escape(edge.text),
-      svg::length(a.x),
-      svg::length(a.y),
-      svg::length(b.x),
-      svg::length(b.y),
-      warmth(edge.seconds, most),
-      svg::length(1.2 + 7.8 * edge.seconds / most));
+      d,
+      warmth(share, 1),
+      svg::length(1.2 + (widest - 1.2) * share));
 }
 
 /// Cells of peers x peers, or of blocks of them.
@@ -95,7 +120,7 @@ struct Cells {
   double most = 0;
 };
 
-Cells cells_of(const Waiting& w) {
+Cells cells_of(const WaitGraph& w) {
   Cells cells;
   cells.block = (w.peers + most_matrix_cells - 1) / most_matrix_cells;
   if (cells.block == 0) return cells;
@@ -110,7 +135,7 @@ Cells cells_of(const Waiting& w) {
   return cells;
 }
 
-std::string peers_text(std::size_t cell, const Cells& cells, const Waiting& w) {
+std::string peers_text(std::size_t cell, const Cells& cells, const WaitGraph& w) {
   const std::size_t first = cell * cells.block;
   if (cells.block == 1) return fmt::format("peer {}", first);
   return fmt::format("peers {} to {}", first, std::min(first + cells.block, w.peers) - 1);
@@ -143,27 +168,32 @@ std::string warmth_scale(double most, double y) {
 
 }  // namespace
 
-std::string waiting_graph(const Waiting& w) {
+std::string waiting_graph(const WaitGraph& w) {
   const std::map<Pair, EdgeWait> edges = edges_of(w);
   const double most = largest(edges);
   if (w.peers > most_graph_peers || most <= 0) return "";
   const std::vector<Point> at = places_of(w);
+  const double spacing = spacing_of(at);
   std::vector<std::pair<double, std::string>> lines;
   for (const auto& [pair, edge] : edges)
-    lines.emplace_back(edge.seconds, draw_edge(edge, at[pair.first], at[pair.second], most));
+    lines.emplace_back(edge.seconds,
+                       draw_edge(edge,
+                                 edge_path(at[pair.first], at[pair.second], spacing, w.wraps),
+                                 edge.seconds / most,
+                                 std::clamp(0.4 * spacing, 2.0, 9.0)));
   std::ranges::stable_sort(lines, {}, [](const auto& line) { return line.first; });
   std::string set;
   for (const auto& [seconds, line] : lines) set += line;
   std::string content = svg::group("set", "", set);
   const bool numbers = w.peers <= 32;
   for (std::size_t k = 0; k < w.peers; ++k) {
-    content += svg::circle(at[k], numbers ? 11 : 4, "node s7");
+    content += svg::circle(at[k], numbers ? 11 : 4, numbers ? "node named s7" : "node s7");
     if (numbers) content += svg::text({at[k].x, at[k].y + 4}, "middle", "id", std::to_string(k));
   }
   return svg::image(side, side, "who waits for whom, as a graph", content);
 }
 
-std::string waiting_matrix(const Waiting& w) {
+std::string waiting_matrix(const WaitGraph& w) {
   const Cells cells = cells_of(w);
   if (cells.most <= 0) return "";
   const double cell = (side - matrix_left - 8) / static_cast<double>(cells.count);

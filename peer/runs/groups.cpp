@@ -92,7 +92,8 @@ void choose_columns(RunTable& table) {
     std::vector<std::string> fewer = columns;
     fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(k));
     if (!distinct(table.groups, fewer)) continue;
-    table.others.insert(table.others.begin(), columns[k]);
+    // A method without a choice of orders has its one, which nobody wrote down to differ in.
+    if (columns[k] != "algorithm.order") table.others.insert(table.others.begin(), columns[k]);
     columns = std::move(fewer);
   }
   table.columns = std::move(columns);
@@ -140,7 +141,7 @@ RunTable group_runs(const std::vector<StoredRun>& runs) {
     auto& same = groups[identity_of(*run)];
     if (!same.empty() && same.back()->seed == run->seed) {
       table.notes.push_back(fmt::format(
-          "{} is left out: {} is later, with the same seed", same.back()->path, run->path));
+          "{} is left out: {} is later, with the same seed", same.back()->shown, run->shown));
       same.pop_back();
     }
     same.push_back(run);

@@ -61,7 +61,7 @@ PeerTotals totals_of(const JsonValue& json) {
   totals.states = states_of(json_member(json, "states"));
   totals.hidden_wire = stored_maybe(json, "hidden_wire").value_or(0);
   totals.cpu_seconds = stored_maybe(json, "cpu_seconds");
-  totals.peak_memory = stored_maybe(json, "peak_memory");
+  totals.peak_memory = stored_maybe(json, "peak_memory_bytes");
   if (const JsonValue* all = json.find("neighbours"))
     for (const auto& [name, value] : all->members)
       totals.neighbours[peer_number(name)] = {

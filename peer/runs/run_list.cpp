@@ -19,6 +19,13 @@ std::string plain(const fs::path& path) {
   return text.size() > 1 && text.ends_with('/') ? text.substr(0, text.size() - 1) : text;
 }
 
+std::vector<std::string> folders_in(const std::string& folder) {
+  std::vector<std::string> inside;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.is_directory()) inside.push_back(plain(entry.path()));
+  return inside;
+}
+
 /// The run folders of an argument, by the name under which they are told of.
 void add_folders(const std::string& argument, std::map<std::string, std::string>& paths) {
   const std::string folder = plain(argument);
@@ -33,9 +40,19 @@ void add_folders(const std::string& argument, std::map<std::string, std::string>
     auto [at, is_new] = paths.try_emplace(error ? path : real.string(), path);
     if (!is_new) at->second = std::min(at->second, path);
   };
-  if (!fs::is_directory(folder + "/trials")) return add(folder);
-  for (const auto& entry : fs::directory_iterator(folder + "/trials"))
-    if (entry.is_directory()) add(plain(entry.path()));
+  if (fs::is_directory(folder + "/trials")) {
+    for (const std::string& trial : folders_in(folder + "/trials")) add(trial);
+    return;
+  }
+  // `runs` itself holds the folders that are meant.
+  bool any = false;
+  if (!fs::exists(folder + "/run.json"))
+    for (const std::string& inside : folders_in(folder))
+      if (fs::exists(inside + "/run.json")) {
+        add(inside);
+        any = true;
+      }
+  if (!any) add(folder);
 }
 
 struct ReadRun {

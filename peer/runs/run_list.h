@@ -15,7 +15,7 @@ struct RunList {
   std::vector<std::string> left_out;  ///< "PATH: reason", sorted
 };
 
-/// Reads the folders of runs, and of sweeps: then all under trials/.
+/// Reads the folders of runs; of sweeps, all under trials/; of anything else, the runs in it.
 /// Those that cannot be used are left out, with the reason. Throws std::invalid_argument for what
 /// is no folder.
 RunList read_runs(const std::vector<std::string>& folders,

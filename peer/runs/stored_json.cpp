@@ -1,5 +1,6 @@
 #include "peer/runs/stored_json.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "peer/fleet/printable.h"
@@ -15,7 +16,9 @@ constexpr double largest_number = 1e300;
 }  // namespace
 
 std::string stored_text(const JsonValue& object, const std::string& key) {
-  return printable(json_text(object, key), longest_text);
+  std::string text = printable(json_text(object, key), longest_text);
+  std::ranges::replace(text, '\n', ' ');
+  return text;
 }
 
 double stored_amount(const JsonValue& object, const std::string& key) {

@@ -9,7 +9,7 @@ namespace gv {
 
 // What a run's documents say under a key, within bounds. Each throws std::runtime_error naming it.
 
-/// Printable, at most 200 bytes.
+/// Printable, on one line, at most 200 bytes.
 std::string stored_text(const JsonValue& object, const std::string& key);
 /// Not negative and below 1e18; NaN for null.
 double stored_amount(const JsonValue& object, const std::string& key);

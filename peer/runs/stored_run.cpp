@@ -1,5 +1,6 @@
 #include "peer/runs/stored_run.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -34,11 +35,16 @@ JsonValue document(const std::string& path, std::uint64_t most, const std::strin
   return parse_json(file_bytes(path, most), path);
 }
 
+std::string on_one_line(const std::string& text) {
+  std::string line = printable(text, longest_value);
+  std::ranges::replace(line, '\n', ' ');
+  return line;
+}
+
 void read_texts(const JsonValue& object, std::map<std::string, std::string>& into) {
   if (object.kind != JsonValue::Kind::object || object.members.size() > most_keys)
     throw std::runtime_error("the keys are no object of texts");
-  for (const auto& [key, value] : object.members)
-    into[printable(key, longest_value)] = printable(value.text, longest_value);
+  for (const auto& [key, value] : object.members) into[on_one_line(key)] = on_one_line(value.text);
 }
 
 void read_about(const JsonValue& json, StoredRun& run) {
@@ -172,6 +178,7 @@ void within(const std::string& path, const Read& read) {
 StoredRun read_stored_run(const std::string& folder) {
   StoredRun run;
   run.path = folder;
+  run.shown = on_one_line(folder);
   const std::string about = folder + "/run.json";
   within(about, [&] {
     read_about(document(about, largest_about, "not there: this is not the folder of a run"), run);

@@ -36,7 +36,8 @@ struct StoredEvaluation {
 
 /// What a run folder says of a run that has ended.
 struct StoredRun {
-  std::string path;
+  std::string path;   ///< of the folder
+  std::string shown;  ///< the same, printable
   bool simulated = false;
   std::string name, version, began, processor;
   std::string algorithm, order, topology, model, data;

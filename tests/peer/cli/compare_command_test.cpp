@@ -74,6 +74,35 @@ TEST_F(CompareCommand, NamesWhatIsDamagedAndNeverAveragesIt) {
   EXPECT_EQ(left.summary().at("sections").at(0).at("contenders").at(0).at("seeds"), 2);
 }
 
+/// What `run` and `simulate` leave, as it stands.
+TEST_F(CompareCommand, ReadsRealRuns) {
+  const std::string fleet = source_folder() + "/configs/quadratic-ring16.yaml";
+  const std::vector<std::string> sets{"--set",
+                                      "peers=2",
+                                      "--set",
+                                      "stop.rounds=30",
+                                      "--set",
+                                      "evaluate.every=10 rounds",
+                                      "--set",
+                                      "output.dir=" + path("real/x")};
+  for (const char* command : {"run", "simulate"}) {
+    std::vector<std::string> words{command, fleet, "--json"};
+    words.insert(words.end(), sets.begin(), sets.end());
+    const Ended ended = run(words);
+    ASSERT_EQ(ended.code, 0) << ended.err;
+  }
+  const Ended both = run({"compare", path("real"), "--target", "loss=0.1", "--json"});
+  ASSERT_EQ(both.code, 0) << both.err;
+  const auto answer = both.summary();
+  EXPECT_EQ(answer.at("columns"), nlohmann::json({"in"}));
+  const auto& contenders = answer.at("sections").at(0).at("contenders");
+  ASSERT_EQ(contenders.size(), 2U);
+  // The same bits: the same rounds and the same loss, by another clock.
+  EXPECT_EQ(contenders.at(0).at("means").at("rounds"), contenders.at(1).at("means").at("rounds"));
+  EXPECT_EQ(contenders.at(0).at("means").at("loss"), contenders.at(1).at("means").at("loss"));
+  EXPECT_NE(contenders.at(0).at("means").at("time"), contenders.at(1).at("means").at("time"));
+}
+
 TEST_F(CompareCommand, RefusesWhatCannotBeAnswered) {
   EXPECT_EQ(compare({"--target", "speed=1"}).code, 2);
   const Ended far = compare({"--target", "loss=0.001"});

@@ -68,6 +68,16 @@ TEST(Comparison, PairsBySeed) {
   EXPECT_NEAR(*back.center, 0.5, 1e-9);
 }
 
+TEST(Comparison, SaysWhereEvaluationsAreFarApart) {
+  std::vector<StoredRun> runs;
+  add(runs, method("ad-psgd"), 1);
+  add(runs, method("d-psgd"), 2);
+  EXPECT_TRUE(compare_runs(runs, half).notes.empty());  // 10 rounds of 50
+  const Comparison early = compare_runs(runs, {.target = parse_target("accuracy=0.25"), .by = {}});
+  ASSERT_EQ(early.notes.size(), 1U);
+  EXPECT_NE(early.notes[0].find("40 % of the way"), std::string::npos) << early.notes[0];
+}
+
 TEST(Comparison, NamesACentralizedMethodThatWins) {
   std::vector<StoredRun> runs;
   add(runs, method("all-reduce", "10 ms"), 1);
@@ -80,6 +90,30 @@ TEST(Comparison, NamesACentralizedMethodThatWins) {
   EXPECT_TRUE(verdict_of(c, c.sections[0]).starts_with("all-reduce (centralized) is first: d-psgd"))
       << verdict_of(c, c.sections[0]);
   EXPECT_TRUE(verdict_of(c, c.sections[1]).starts_with("d-psgd is first"));
+}
+
+/// Who does not average over the graph is not called by it, and nobody by what all share.
+TEST(Comparison, NamesAreAsShortAsTheyCanBe) {
+  const auto keys = [](const char* kind, const char* graph, const char* network) {
+    return Keys{{"algorithm.kind", kind}, {"topology.kind", graph}, {"network.latency", network}};
+  };
+  std::vector<StoredRun> runs;
+  add(runs, keys("all-reduce", "ring", "1 ms"), 1, 3);
+  add(runs, keys("d-psgd", "ring", "1 ms"), 2, 3);
+  add(runs, keys("d-psgd", "torus", "1 ms"), 3, 3);
+  add(runs, keys("d-psgd", "ring", "9 ms"), 4, 3);
+  const auto labels = [&] {
+    std::vector<std::string> all;
+    for (const Section& section :
+         compare_runs(runs, {.target = half.target, .by = {"network"}}).sections)
+      for (const Contender& c : section.contenders) all.push_back(c.label);
+    return all;
+  };
+  EXPECT_EQ(labels(),
+            (std::vector<std::string>{"all-reduce", "d-psgd ring", "d-psgd torus", "d-psgd ring"}));
+  add(runs, keys("all-reduce", "torus", "1 ms"), 1.5, 3);  // now the graph is all that differs
+  EXPECT_EQ(labels()[0], "all-reduce ring");
+  EXPECT_EQ(labels()[1], "all-reduce torus");
 }
 
 TEST(Comparison, SaysWhatItCannotTell) {
@@ -188,7 +222,7 @@ std::vector<StoredRun> many() {
                         1,
                         1));
   runs.push_back(runs.front());
-  runs.back().path = "runs/again";
+  runs.back().path = runs.back().shown = "runs/again";
   return runs;
 }
 

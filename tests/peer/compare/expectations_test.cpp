@@ -61,6 +61,18 @@ TEST(Expectations, ArePassedMissedOrUndecided) {
   EXPECT_EQ(judged("ad-psgd < d-psgd @ cpu"), Verdict::undecided);
 }
 
+/// What is not told apart by sections is chosen by `where`.
+TEST(Expectations, ChooseAmongAllWhereNothingIsToldApart) {
+  const std::vector<StoredRun> runs = some_runs();
+  const Comparison c = compare_runs(runs, {.target = parse_target("accuracy=0.5"), .by = {}});
+  const auto verdict = [&](const char* claim) {
+    return judge_claim(c, parse_claim(claim)).verdict;
+  };
+  EXPECT_EQ(verdict("ad-psgd < all-reduce @ time by 3x where network=1 ms"), Verdict::passed);
+  EXPECT_EQ(verdict("ad-psgd < all-reduce @ time by 3x where network=9 ms"), Verdict::missed);
+  EXPECT_THROW(verdict("ad-psgd < all-reduce @ time"), std::invalid_argument);
+}
+
 TEST(Expectations, OfTooFewSeedsAreUndecided) {
   const std::vector<StoredRun> runs{run_of({{"algorithm.kind", "ad-psgd"}}, 1, 1),
                                     run_of({{"algorithm.kind", "d-psgd"}}, 1, 5)};

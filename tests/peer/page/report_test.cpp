@@ -97,6 +97,8 @@ TEST(Report, TimeIsDrawnAsItWasRecorded) {
     const SvgElement hidden = of_class(elements(shares, "rect"), "hidden").at(0);
     EXPECT_NEAR(hidden.number("width"), x.pixel(5) - x.pixel(0), 0.5) << title;
   }
+  const std::string timeline = picture_of(page, "Rounds 64 to 71");
+  EXPECT_EQ(of_class(elements(timeline, "polyline"), "critical").size(), 1U);
   const std::string waits = picture_of(page, "The whole run");
   EXPECT_NE(waits.find("peer 0 waits 3.0 s (37.0 %) for peer 1: late 1.0 s, wire 2.0 s"),
             std::string::npos);
@@ -155,6 +157,19 @@ TEST(Report, WhatNobodyRecordedIsSaidInOneLine) {
     EXPECT_EQ(page.find(std::string("<h2>") + heading), std::string::npos) << heading;
 }
 
+/// A fleet that missed what its own file aims at has a report all the same.
+TEST(Report, AMissedTargetOfTheFileIsANote) {
+  const ScratchFolder folder;
+  FolderOfRun run{.accuracy_per_round = 0.005};
+  run.keys["stop.target.accuracy"] = "0.9";
+  run.write(folder.path() + "/a");
+  const std::vector<StoredRun> runs = read_all({folder.path() + "/a"}).runs;
+  EXPECT_NE(report_page(make_report(runs, {})).find("no run reaches accuracy 0.9"),
+            std::string::npos);
+  EXPECT_THROW(make_report(runs, {.target = parse_target("accuracy=0.9"), .by = {}}),
+               std::invalid_argument);
+}
+
 TEST(Report, WordsOfAFileAreNoMarkup) {
   const ScratchFolder folder;
   FolderOfRun run;
@@ -168,7 +183,7 @@ TEST(Report, WordsOfAFileAreNoMarkup) {
 /// The moments of a peer that died early, or was cut short, narrow the window to what all have.
 TEST(Report, TheWindowIsTheLastThatAllPeersKnow) {
   const auto peer_with = [](std::uint64_t peer, std::initializer_list<double> rounds) {
-    PeerMoments out{peer, {}};
+    LaneMoments out{peer, {}};
     for (const double r : rounds)
       out.moments.push_back({.round = r, .state = 0, .begin = r, .end = r + 0.5, .with = {}});
     return out;
@@ -228,6 +243,37 @@ TEST(Report, APredictionStandsBesideWhatWasMeasured) {
   const SvgRuler x(ratios, "x", "middle", true);
   EXPECT_NEAR(of_class(elements(ratios, "circle"), "dot").at(0).number("cx"), x.pixel(1.25), 0.5);
   EXPECT_EQ(count_of(page, "class=\"predicted\""), 1U);
+}
+
+/// Numbers that a reader of folders lets pass, and that no clock and no loss ever had.
+TEST(Report, NumbersOfAFileBreakNoPicture) {
+  const ScratchFolder folder;
+  const std::string path = folder.path() + "/a";
+  FolderOfRun{}.write(path);
+  RecordsOfPeers{}.write(path);
+  NpyMatrix m = RecordsOfPeers{}.moments(0);
+  for (std::size_t k = 0; k < m.rows; k += 3) {
+    m.values[5 * k + 2] = k % 2 == 0 ? -1e308 : 0;
+    m.values[5 * k + 3] = 1e308;
+  }
+  std::ofstream(path + "/peers/000/moments.0.npy", std::ios::binary) << npy_bytes(m);
+  std::ifstream in(path + "/metrics.jsonl");
+  std::string text;
+  const std::vector<std::string> losses{"1e300", "-1e300", "5e-324", "0", "1e-310"};
+  std::size_t k = 0;
+  for (std::string line; std::getline(in, line); ++k) {
+    if (const auto at = line.find("\"loss\":"); at != std::string::npos)
+      line.replace(at + 7, line.find(',', at) - at - 7, losses[k % losses.size()]);
+    if (const auto at = line.find("\"consensus\":"); at != std::string::npos)
+      line.replace(at + 12, line.find(',', at) - at - 12, k % 2 == 0 ? "1e-320" : "1e18");
+    text += line + "\n";
+  }
+  in.close();
+  std::ofstream(path + "/metrics.jsonl") << text;
+  const std::string page = report_page(make_report(read_all({path}).runs, {}));
+  expect_whole(page);
+  for (const char* number : {"NaN", "nan,", ",nan", " nan", "inf,", ",inf", "\"-inf", "Hinf"})
+    EXPECT_EQ(page.find(number), std::string::npos) << number;
 }
 
 /// Bounds of the design: 3 MB for a hundred runs, 400 kB for one.

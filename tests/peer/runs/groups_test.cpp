@@ -43,13 +43,13 @@ TEST(Groups, HaveTheFewestColumnsThatTellThemApart) {
 
 TEST(Groups, TakeTheLaterOfTwoRunsWithOneSeed) {
   std::vector<StoredRun> runs{run_of({}, 1, 0.1), run_of({}, 1, 0.2)};
-  runs[0].path = "runs/b";
-  runs[1].path = "runs/a";
+  runs[0].path = runs[0].shown = "runs/b";
+  runs[1].path = runs[1].shown = "runs/a";
   runs[1].began = "2026-02-01T00:00:00Z";
   const RunTable table = group_runs(runs);
   ASSERT_EQ(table.groups.size(), 1U);
   ASSERT_EQ(table.groups[0].runs.size(), 1U);
-  EXPECT_EQ(table.groups[0].runs[0]->path, "runs/a");
+  EXPECT_EQ(table.groups[0].runs[0]->shown, "runs/a");
   EXPECT_EQ(table.notes,
             std::vector<std::string>{"runs/b is left out: runs/a is later, with the same seed"});
 }

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "graph/formats/npy_matrix.h"
+#include "optim/rng.h"
+#include "peer/fleet/printable.h"
 #include "peer/runs/peer_totals.h"
 #include "peer/runs/run_list.h"
 #include "peer/runs/stored_json.h"
@@ -173,6 +175,32 @@ TEST(StoredRun, SaysNothingThatIsNotPrintable) {
   EXPECT_NE(said.find("?[2Jx"), std::string::npos) << said;
 }
 
+/// Whatever a file holds: the run is read, or it is named with a reason that can be printed.
+TEST(StoredRun, WithAnyBytesChangedIsReadOrRefused) {
+  const ScratchFolder scratch;
+  const std::string good = scratch.path() + "/good";
+  FolderOfRun{.rounds = 40}.write(good);
+  Rng rng(11);
+  int refused = 0;
+  for (int draw = 0; draw < 300; ++draw) {
+    const std::string bad = scratch.path() + "/bad";
+    fs::remove_all(bad);
+    fs::copy(good, bad);
+    constexpr const char* names[] = {"run.json", "metrics.jsonl", "summary.json"};
+    const std::string file = bad + "/" + names[rng.below(3)];
+    std::string text = text_of(file);
+    for (std::uint64_t k = rng.below(4); k < 4; ++k)
+      text[rng.below(text.size())] = static_cast<char>(rng.below(256));
+    if (rng.below(4) == 0) text.resize(rng.below(text.size()));
+    std::ofstream(file, std::ios::binary) << text;
+    const std::string said = refusal(bad);
+    refused += said.empty() ? 0 : 1;
+    EXPECT_TRUE(is_printable(said)) << said;
+  }
+  EXPECT_GT(refused, 50);
+  EXPECT_LT(refused, 300);
+}
+
 TEST(PeerTotals, AreReadWhereTheyAre) {
   const ScratchFolder scratch;
   FolderOfRun{}.write(scratch.path());
@@ -183,7 +211,7 @@ TEST(PeerTotals, AreReadWhereTheyAre) {
         R"({{"schema":"grapevine.totals/1","peer":{},"seconds":9,)"
         R"("states":{{"compute":5,"late":4}},)"
         R"("neighbours":{{"2":{{"late":3,"wire":1,"longest_wait":0.5,"exchanges":7}}}},)"
-        R"("cpu_seconds":2.5,"peak_memory":{},"staleness":[5,1]}})",
+        R"("cpu_seconds":2.5,"peak_memory_bytes":{},"staleness":[5,1]}})",
         peer,
         1000 + peer);
   }
@@ -245,6 +273,7 @@ TEST(RunList, LeavesOutWhatCannotBeUsedAndWhatOnlyTuned) {
   EXPECT_EQ(list.runs[1].labels.at("network"), "wifi");
   ASSERT_EQ(list.left_out.size(), 1U);
   EXPECT_NE(list.left_out[0].find("trials/1/summary.json"), std::string::npos);
+  EXPECT_EQ(read_runs({sweep + "/trials"}, [](auto, auto) {}).runs.size(), 2U);
   EXPECT_THROW(read_runs({scratch.path() + "/none"}, [](auto, auto) {}), std::invalid_argument);
 }
 

@@ -20,6 +20,7 @@ inline StoredRun run_of(std::map<std::string, std::string> keys,
   run.path = "runs/" + run.algorithm;
   for (const auto& [key, value] : keys) run.path += "-" + value;
   run.path += "-" + std::to_string(seed);
+  run.shown = run.path;
   run.simulated = true;
   run.topology = "ring";
   run.data = "digits";

@@ -1,0 +1,84 @@
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "tests/peer/launch/program.h"
+#include "tests/peer/page/svg_reader.h"
+#include "tests/scratch_folder.h"
+
+namespace gv {
+namespace {
+
+std::string text_of(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// From the fleet file to the page, as a user would.
+class ReportCommand : public testing::Test {
+ protected:
+  std::string simulate(const std::string& topology, int seed) const {
+    const std::string path = fmt::format("{}/{}-{}", folder_.path(), topology, seed);
+    const Ended ended = run({"simulate",
+                             source_folder() + "/configs/quadratic-ring16.yaml",
+                             "--set",
+                             "topology=" + topology,
+                             "--set",
+                             fmt::format("seed={}", seed),
+                             "--set",
+                             "stop.rounds=60",
+                             "--set",
+                             "evaluate.every=10 rounds",
+                             "--set",
+                             "output.dir=" + path});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return path;
+  }
+  std::string page() const { return folder_.path() + "/page.html"; }
+
+  ScratchFolder folder_;
+};
+
+TEST_F(ReportCommand, DrawsARunAndSeveral) {
+  const std::string ring = simulate("ring", 1);
+  const Ended one = run({"report", ring, "-o", page()});
+  ASSERT_EQ(one.code, 0) << one.err;
+  const std::string alone = text_of(page());
+  EXPECT_EQ(xml_mistake(alone), "");
+  EXPECT_NE(alone.find("<h2>How it learned"), std::string::npos);
+  EXPECT_NE(alone.find("<h2>Predicted beside measured"), std::string::npos);
+  const Ended two = run({"report", ring, simulate("torus", 1), "-o", page(), "--json"});
+  ASSERT_EQ(two.code, 0) << two.err;
+  const std::string race = text_of(page());
+  EXPECT_EQ(xml_mistake(race), "");
+  EXPECT_NE(race.find("<h2>The race"), std::string::npos);
+  const auto answer = two.summary();
+  EXPECT_EQ(answer.at("schema"), "grapevine.report/1");
+  EXPECT_EQ(answer.at("runs"), 2);
+  EXPECT_EQ(answer.at("bytes"), race.size());
+}
+
+TEST_F(ReportCommand, RefusesWhatItCannotDraw) {
+  const Ended none = run({"report", folder_.path() + "/none", "-o", page()});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_NE(none.err.find("there is no such folder"), std::string::npos) << none.err;
+  const Ended empty = run({"report", folder_.path(), "-o", page()});
+  EXPECT_EQ(empty.code, 5);
+  EXPECT_NE(empty.err.find("no run can be shown"), std::string::npos) << empty.err;
+  EXPECT_FALSE(std::filesystem::exists(page()));
+}
+
+/// A page that cannot be written is an error, and a run that is damaged is left out by name.
+TEST_F(ReportCommand, SaysWhatItLeavesOut) {
+  const std::string good = simulate("ring", 1);
+  const std::string bad = simulate("ring", 2);
+  std::ofstream(bad + "/metrics.jsonl") << "{\"event\":\"evaluate\",\n";
+  const Ended some = run({"report", good, bad, "-o", page()});
+  ASSERT_EQ(some.code, 0) << some.err;
+  EXPECT_NE(some.err.find("left out: " + bad), std::string::npos) << some.err;
+  const Ended nowhere = run({"report", good, "-o", folder_.path() + "/none/page.html"});
+  EXPECT_EQ(nowhere.code, 5) << nowhere.err;
+}
+
+}  // namespace
+}  // namespace gv
