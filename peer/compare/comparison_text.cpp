@@ -1,6 +1,7 @@
 #include "peer/compare/comparison_text.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -41,16 +42,21 @@ std::string mean_text(const Contender& c, Measure measure, double unit) {
   return summary ? digits(summary->mean / unit) : "-";
 }
 
+/// Percentage points, in at most five columns.
+std::string points_text(double part) {
+  const double points = 100 * part;
+  return fmt::format("{:.{}f}", points, std::abs(points) < 9.995 ? 2 : 0);
+}
+
 std::string against_first(const Section& section, std::size_t k) {
   if (k == 0) return std::string(21, ' ');
   const PairResult pair = find_pair(section.pairs, 0, k);
   if (!pair.center) return std::string(21, ' ');
   const double unit = pair.measure == Measure::accuracy ? 0.01 : 1;
   if (!pair.ratio && unit != 1)
-    return fmt::format(
-        "{:>+7.2f}{:>14}",
-        *pair.center / unit,
-        pair.low ? fmt::format("{:.2f} .. {:.2f}", *pair.low / unit, *pair.high / unit) : "");
+    return fmt::format("{:>7}{:>14}",
+                       fmt::format("{:+.2f}", 100 * *pair.center),
+                       pair.low ? points_text(*pair.low) + " .. " + points_text(*pair.high) : "");
   const std::string center = digits(*pair.center) + (pair.ratio ? "x" : "");
   return right(center, 7) + right(interval_text(pair.low, pair.high, unit), 14);
 }

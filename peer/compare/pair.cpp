@@ -10,8 +10,6 @@ namespace gv {
 namespace {
 
 constexpr double level = 0.05;
-/// Where a target was missed there is no ratio: who was before in every pair of at least so many.
-constexpr std::size_t fewest_with_misses = 5;
 
 struct SeedPair {
   std::optional<double> a, b;

@@ -33,6 +33,9 @@ struct PairResult {
   PairOutcome outcome = PairOutcome::few_seeds;
 };
 
+/// Where a target was missed there is no ratio: who was before in every pair of at least so many.
+inline constexpr std::size_t fewest_with_misses = 5;
+
 /// The margins within which two count as the same where nobody names others.
 inline constexpr double usual_ratio_margin = 0.03;
 inline constexpr double usual_accuracy_margin = 0.01;

@@ -54,12 +54,13 @@ std::string few_seeds(const Contender& first, const Contender& second, const Pai
 std::string untold(const Contender& first, const Contender& second, const PairResult& r) {
   if (r.missed > 0)
     return fmt::format(
-        "{} and {} are not told apart: they miss the target with {} of {} seeds, "
-        "so there is no ratio.",
+        "{} and {} are not told apart: one of them misses the target with {} of {} "
+        "seeds, so there is no ratio; {} seeds that all say the same would tell.",
         first.label,
         second.label,
         r.missed,
-        r.seeds);
+        r.seeds,
+        fewest_with_misses);
   std::string text = fmt::format(
       "{} and {} are not told apart: {}", first.label, second.label, difference_text(r));
   if (r.seeds_needed && *r.seeds_needed > r.seeds)
