@@ -160,6 +160,38 @@ void SweepFolder::set_aside(const TrialSlot& slot) const {
   }
 }
 
+std::vector<KnobRanges> SweepFolder::extensions() const {
+  const std::string path = path_ + "/extended.json";
+  const auto text = read_whole(path, largest_json);
+  if (!text) return {};
+  std::vector<KnobRanges> all;
+  try {
+    const JsonValue json = parse_json(*text, path);
+    for (const JsonValue& extension : json.items) {
+      KnobRanges ranges;
+      for (const auto& [key, ends] : extension.members)
+        ranges[key] = {json_number(ends, "low"), json_number(ends, "high")};
+      all.push_back(std::move(ranges));
+    }
+  } catch (const std::exception& error) {
+    throw std::runtime_error(fmt::format("{}: {}", path, error.what()));
+  }
+  return all;
+}
+
+void SweepFolder::add_extension(const KnobRanges& ranges) const {
+  std::vector<KnobRanges> all = extensions();
+  all.push_back(ranges);
+  Json json = Json::array();
+  for (const KnobRanges& extension : all) {
+    Json one = Json::object();
+    for (const auto& [key, ends] : extension)
+      one[key] = Json{{"low", ends.first}, {"high", ends.second}};
+    json.push_back(one);
+  }
+  write_whole(path_ + "/extended.json", json.dump(2) + "\n");
+}
+
 void SweepFolder::remember(SweepPlan& plan) const {
   const std::string path = path_ + "/plan.json";
   std::map<std::string, std::size_t> numbers = numbers_in(path);

@@ -43,6 +43,10 @@ class SweepFolder {
   /// A trial that is not what it should be any more, such as of a changed file, makes room.
   void set_aside(const TrialSlot& slot) const;
 
+  /// How --extend has widened the ranges so far. Throws std::runtime_error.
+  std::vector<KnobRanges> extensions() const;
+  void add_extension(const KnobRanges& ranges) const;
+
   /// Keeps sweep.yaml and base.yaml as they are now, and gives the slots the numbers that they had
   /// when the sweep began; what is new comes behind. Throws std::runtime_error where plan.json
   /// cannot be read.
