@@ -115,6 +115,14 @@ std::string SweepFolder::failed(const TrialSlot& slot) const {
   return fmt::format("{}/failed/{}", path_, slot.folder);
 }
 
+std::set<std::string> SweepFolder::trials() const {
+  std::set<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(path_ + "/trials", error))
+    names.insert(entry.path().filename().string());
+  return names;
+}
+
 std::optional<TrialEnd> SweepFolder::end_of(const TrialSlot& slot) const {
   const std::string folder = trial(slot);
   std::error_code error;

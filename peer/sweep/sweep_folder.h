@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ class SweepFolder {
   std::string failed(const TrialSlot& slot) const;
   std::string claims() const { return path_ + "/claims"; }
 
+  /// The names of what is in trials/.
+  std::set<std::string> trials() const;
   /// What the trial of this slot ended with; nothing when it is not done.
   std::optional<TrialEnd> end_of(const TrialSlot& slot) const;
   /// Takes away what earlier processes left of a slot that is claimed by us now.

@@ -106,19 +106,24 @@ bool SweepState::resolve(std::size_t s) {
 }
 
 void SweepState::refresh() {
+  const std::set<std::string> there = folder_.trials();
   // Tuning in the order of the rungs, then what it decides.
-  for (const Stage stage : {Stage::tune, Stage::measure}) {
-    for (std::size_t s = 0; s < plan_.slots.size(); ++s) {
-      const TrialSlot& slot = plan_.slots[s];
-      if (slot.stage != stage || !wanted_[s] || ends_[s] || !resolve(s)) continue;
-      const std::optional<TrialEnd> end = folder_.end_of(slot);
-      const bool fits =
-          end && end->identity == resolved_[s]->identity && end->fraction == fraction_of(slot);
-      if (!fits) continue;
-      ends_[s] = end;
-      if (stage == Stage::tune) rank(slot.family, slot.bracket);
-    }
-  }
+  for (const Stage stage : {Stage::tune, Stage::measure})
+    for (std::size_t s = 0; s < plan_.slots.size(); ++s)
+      if (plan_.slots[s].stage == stage && there.contains(plan_.slots[s].folder)) look_at(s);
+}
+
+bool SweepState::look_at(std::size_t s) {
+  if (ends_[s]) return true;
+  const TrialSlot& slot = plan_.slots[s];
+  if (!wanted_[s] || !resolve(s)) return false;
+  const std::optional<TrialEnd> end = folder_.end_of(slot);
+  const bool fits =
+      end && end->identity == resolved_[s]->identity && end->fraction == fraction_of(slot);
+  if (!fits) return false;
+  ends_[s] = end;
+  if (slot.stage == Stage::tune) rank(slot.family, slot.bracket);
+  return true;
 }
 
 bool SweepState::rung_is_done(std::size_t family, std::size_t bracket, std::size_t rung) const {
@@ -204,10 +209,10 @@ std::optional<std::string> SweepState::source_of(std::size_t s) const {
   return "";
 }
 
-std::vector<ReadyTrial> SweepState::ready() {
+std::vector<ReadyTrial> SweepState::ready(const std::set<std::size_t>& except, std::size_t most) {
   std::vector<ReadyTrial> all;
-  for (std::size_t s = 0; s < plan_.slots.size(); ++s) {
-    if (!wanted_[s] || ends_[s] || !resolve(s)) continue;
+  for (std::size_t s = 0; s < plan_.slots.size() && all.size() < most; ++s) {
+    if (!wanted_[s] || ends_[s] || except.contains(s) || !resolve(s)) continue;
     const std::optional<std::string> source = source_of(s);
     if (!source) continue;
     all.push_back({.slot = s,

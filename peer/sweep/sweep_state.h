@@ -40,8 +40,10 @@ class SweepState {
 
   /// Looks at what has come since.
   void refresh();
-  /// In the order of their numbers; those of others and those that have failed among them.
-  std::vector<ReadyTrial> ready();
+  /// The same of one slot; whether it is done.
+  bool look_at(std::size_t slot);
+  /// The first so many in the order of their numbers, without some.
+  std::vector<ReadyTrial> ready(const std::set<std::size_t>& except, std::size_t most);
 
   bool wanted(std::size_t slot) const { return wanted_[slot]; }
   const std::optional<TrialEnd>& end(std::size_t slot) const { return ends_[slot]; }
