@@ -37,7 +37,7 @@ struct SweepArguments {
   std::string submit;
   std::uint32_t tasks = 0;
   bool json = false;
-  bool worker = false;
+  std::string worker;
 };
 
 std::string own_program() {
@@ -209,7 +209,7 @@ int dry_run(const SweepArguments& arguments, const SweepPlan& plan) {
 }
 
 int run_sweep(const SweepArguments& arguments) {
-  if (arguments.worker) return run_worker(own_program(), version_text());
+  if (!arguments.worker.empty()) return run_worker(own_program(), version_text());
   if (arguments.file.empty())
     throw std::invalid_argument(
         "sweep: FILE is required\nhelp:  grapevine sweep --help shows what there is");
@@ -249,20 +249,23 @@ void sweep_options(Options& options, SweepArguments& arguments) {
   options.value("--tasks", arguments.tasks, "Of --submit: how many invocations share the work")
       .range(1, 100000);
   options.json(arguments.json);
-  options.flag("--worker", arguments.worker, "Be a worker process: jobs come on stdin");
+  options.value("--worker", arguments.worker, "Be a worker process, whose jobs come from there")
+      .one_of({"stdin"})
+      .hide();
 }
 
 }  // namespace
 
 Command sweep_command() {
-  return command("sweep",
-                 "Run a fleet file in many variations, tuned and with several seeds",
-                 "  grapevine sweep experiments/sweep/networks.yaml --dry-run\n"
-                 "  grapevine sweep experiments/sweep/networks.yaml\n"
-                 "  grapevine sweep experiments/sweep/networks.yaml --list --only network=wifi\n"
-                 "  grapevine sweep experiments/sweep/networks.yaml --submit slurm --tasks 16",
-                 sweep_options,
-                 run_sweep);
+  return command(
+      "sweep",
+      "Run a fleet file in many variations, tuned and with several seeds",
+      "  grapevine sweep configs/sweeps/digits-networks.yaml --dry-run\n"
+      "  grapevine sweep configs/sweeps/digits-networks.yaml\n"
+      "  grapevine sweep configs/sweeps/digits-networks.yaml --list --only network=wifi\n"
+      "  grapevine sweep configs/sweeps/digits-networks.yaml --submit slurm --tasks 16",
+      sweep_options,
+      run_sweep);
 }
 
 }  // namespace gv::cli
