@@ -31,12 +31,13 @@ struct SweepArguments {
   std::string file;
   bool dry_run = false;
   bool list = false;
+  bool extend = false;
   std::vector<std::string> only;
   std::uint32_t workers = 0;
   std::string submit;
   std::uint32_t tasks = 0;
   bool json = false;
-  bool worker = false;
+  std::string worker;
 };
 
 std::string own_program() {
@@ -108,8 +109,11 @@ class SweepScreen {
     const std::string text = tuned_text(plan_, family, tuned);
     fmt::print(json_ ? stderr : stdout, "{}\n", text);
     std::fflush(stdout);
-    for (const std::string& edge : tuned.edges)
-      fmt::print(stderr, "warning: {}: {}\n", plan_.families[family].label, edge);
+    for (const TuningEdge& edge : tuned.edges)
+      fmt::print(stderr,
+                 "warning: {}: {}; --extend widens its range for all\n",
+                 plan_.families[family].label,
+                 edge.words);
   }
 
   const SweepPlan& plan_;
@@ -150,28 +154,71 @@ int work(const SweepArguments& arguments,
   return sweep.failed().empty() ? exit_code::done : exit_code::peers_lost;
 }
 
+/// The plan with what --extend has added so far, numbered as in the folder. Several who begin at
+/// once agree on the numbers.
+SweepPlan numbered_plan(const std::string& file, const SweepFolder& folder) {
+  Claims claims(folder.claims());
+  while (!claims.take("plan")) ::poll(nullptr, 0, 50);
+  SweepPlan plan = plan_sweep(file, folder.extensions());
+  folder.remember(plan);
+  return plan;
+}
+
+/// The ends of ranges at which best values lie.
+std::vector<TuningEdge> edges_in(const SweepPlan& plan, const SweepState& state) {
+  std::vector<TuningEdge> edges;
+  for (std::size_t f = 0; f < plan.families.size(); ++f) {
+    if (plan.families[f].brackets.empty()) continue;
+    if (!state.tuned(f))
+      throw std::invalid_argument(
+          fmt::format("--extend: {} is not tuned yet\nhelp:  run the sweep without it first",
+                      plan.families[f].label));
+    edges.insert(edges.end(), state.tuned(f)->edges.begin(), state.tuned(f)->edges.end());
+  }
+  return edges;
+}
+
+void extend(const std::string& file, const SweepFolder& folder) {
+  const SweepPlan plan = numbered_plan(file, folder);
+  SweepState state(plan, folder, {});
+  state.refresh();
+  const KnobRanges ranges =
+      beyond(edges_in(plan, state), plan.file.tune.value_or(TuningSpec{}).knobs, plan.extensions);
+  if (ranges.empty()) {
+    fmt::print(stderr, "no best value lies at an end of a range: there is nothing to extend\n");
+    return;
+  }
+  std::vector<KnobRanges> all = plan.extensions;
+  all.push_back(ranges);
+  plan_sweep(file, all);  // says what is wrong with the new values, before they are kept
+  folder.add_extension(ranges);
+  for (const auto& [key, ends] : ranges)
+    fmt::print(stderr,
+               "extended: {} to {:.4g} .. {:.4g}, for all methods\n",
+               key,
+               ends.first,
+               ends.second);
+}
+
+int dry_run(const SweepArguments& arguments, const SweepPlan& plan) {
+  const SweepEstimate estimate = estimate_sweep(plan, workers_of(arguments, plan));
+  fmt::print(
+      "{}",
+      arguments.json ? estimate_json(plan, estimate).dump() + "\n" : estimate_text(plan, estimate));
+  return exit_code::done;
+}
+
 int run_sweep(const SweepArguments& arguments) {
-  if (arguments.worker) return run_worker(own_program(), version_text());
+  if (!arguments.worker.empty()) return run_worker(own_program(), version_text());
   if (arguments.file.empty())
     throw std::invalid_argument(
         "sweep: FILE is required\nhelp:  grapevine sweep --help shows what there is");
-  SweepPlan plan = plan_sweep(arguments.file);
-  const CellPattern only = only_pattern(arguments.only, plan);
-  if (arguments.dry_run) {
-    const SweepEstimate estimate = estimate_sweep(plan, workers_of(arguments, plan));
-    fmt::print("{}",
-               arguments.json ? estimate_json(plan, estimate).dump() + "\n"
-                              : estimate_text(plan, estimate));
-    return exit_code::done;
-  }
-  const SweepFolder folder(plan.file.output_dir);
-  {
-    // Several who begin at once agree on the numbers.
-    Claims claims(folder.claims());
-    while (!claims.take("plan"))
-      if (::poll(nullptr, 0, 50) < 0) return exit_code::interrupted;
-    folder.remember(plan);
-  }
+  const SweepPlan first = plan_sweep(arguments.file);
+  const CellPattern only = only_pattern(arguments.only, first);
+  if (arguments.dry_run) return dry_run(arguments, first);
+  const SweepFolder folder(first.file.output_dir);
+  if (arguments.extend) extend(arguments.file, folder);
+  const SweepPlan plan = numbered_plan(arguments.file, folder);
   if (!arguments.submit.empty()) return submit(arguments, plan, folder);
   SweepState state(plan, folder, only);
   state.refresh();
@@ -190,6 +237,9 @@ void sweep_options(Options& options, SweepArguments& arguments) {
              arguments.only,
              "What has one of these labels on this axis, or seed=1, stage=tune (repeatable)")
       .call_values("AXIS=LABEL[,LABEL]");
+  options.flag("--extend",
+               arguments.extend,
+               "Widen ranges whose best value lies at an end, and tune all methods there, too");
   options
       .value("--workers",
              arguments.workers,
@@ -199,20 +249,23 @@ void sweep_options(Options& options, SweepArguments& arguments) {
   options.value("--tasks", arguments.tasks, "Of --submit: how many invocations share the work")
       .range(1, 100000);
   options.json(arguments.json);
-  options.flag("--worker", arguments.worker, "Be a worker process: jobs come on stdin");
+  options.value("--worker", arguments.worker, "Be a worker process, whose jobs come from there")
+      .one_of({"stdin"})
+      .hide();
 }
 
 }  // namespace
 
 Command sweep_command() {
-  return command("sweep",
-                 "Run a fleet file in many variations, tuned and with several seeds",
-                 "  grapevine sweep experiments/sweep/networks.yaml --dry-run\n"
-                 "  grapevine sweep experiments/sweep/networks.yaml\n"
-                 "  grapevine sweep experiments/sweep/networks.yaml --list --only network=wifi\n"
-                 "  grapevine sweep experiments/sweep/networks.yaml --submit slurm --tasks 16",
-                 sweep_options,
-                 run_sweep);
+  return command(
+      "sweep",
+      "Run a fleet file in many variations, tuned and with several seeds",
+      "  grapevine sweep configs/sweeps/digits-networks.yaml --dry-run\n"
+      "  grapevine sweep configs/sweeps/digits-networks.yaml\n"
+      "  grapevine sweep configs/sweeps/digits-networks.yaml --list --only network=wifi\n"
+      "  grapevine sweep configs/sweeps/digits-networks.yaml --submit slurm --tasks 16",
+      sweep_options,
+      run_sweep);
 }
 
 }  // namespace gv::cli

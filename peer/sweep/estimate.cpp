@@ -107,7 +107,7 @@ double disk_of(const Assembly& fleet, const SweepFile& file) {
           : 1;
   const double peers = fleet.fleet.size();
   const double summary = 600 + 40 * peers;
-  double bytes = block(400 * (evaluations + 1) + summary) + block(summary) + 3 * block(3000);
+  double bytes = block(400 * (evaluations + 1) + summary) + block(summary) + 2 * block(3000);
   bytes += block(static_cast<double>(std::filesystem::file_size(file.base)));
   if (file.keep_models) bytes += block(4.0 * static_cast<double>(fleet.dimension) + 1000);
   return bytes + 4096;
@@ -163,7 +163,8 @@ SweepEstimate estimate_sweep(const SweepPlan& plan, std::size_t workers) {
     const FamilyCost& cost = costs[slot.family];
     estimate.disk_bytes += cost.disk;
     if (slot.stage == TrialSlot::Stage::tune) {
-      const double fraction = plan.rungs[slot.rung].fraction;
+      const double fraction =
+          plan.families[slot.family].brackets[slot.bracket].rungs[slot.rung].fraction;
       ++estimate.tuning_trials;
       estimate.tuning_trainings += fraction;
       seconds += cost.training(fraction);
@@ -178,7 +179,7 @@ SweepEstimate estimate_sweep(const SweepPlan& plan, std::size_t workers) {
     }
   }
   for (const SweepFamily& family : plan.families)
-    estimate.tuned_families += family.points.empty() ? 0 : 1;
+    estimate.tuned_families += family.brackets.empty() ? 0 : 1;
   estimate.training_seconds /= static_cast<double>(std::max<std::size_t>(1, estimate.trainings));
   estimate.wall_seconds = seconds / static_cast<double>(estimate.workers);
   return estimate;

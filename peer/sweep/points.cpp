@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -79,6 +80,13 @@ void add_grid(const std::vector<TuningKnob>& knobs,
   }
 }
 
+TuningPoint halton_point(const std::vector<TuningKnob>& knobs, std::uint64_t index) {
+  TuningPoint point;
+  for (std::size_t j = 0; j < knobs.size(); ++j)
+    point.push_back(set_to(knobs[j], value_at(knobs[j], halton(index, j))));
+  return point;
+}
+
 }  // namespace
 
 std::vector<TuningKnob> knobs_of(const TuningSpec& tune,
@@ -109,20 +117,30 @@ std::vector<TuningPoint> points_of(const TuningSpec& tune, const std::vector<Tun
   if (knobs.empty()) return {};
   std::vector<TuningPoint> points(1);
   if (tune.by == "grid") add_grid(knobs, tune.trials - 1, points);
-  for (std::uint64_t index = 1; points.size() < tune.trials; ++index) {
-    TuningPoint point;
-    for (std::size_t j = 0; j < knobs.size(); ++j)
-      point.push_back(set_to(knobs[j], value_at(knobs[j], halton(index, j))));
-    points.push_back(std::move(point));
-  }
+  for (std::uint64_t index = 1; points.size() < tune.trials; ++index)
+    points.push_back(halton_point(knobs, index));
   return points;
 }
 
-std::vector<TuningRung> rungs_of(const TuningSpec& tune) {
-  if (tune.by != "halving") return {{tune.trials, 1}};
+std::vector<TuningPoint> points_of(const TuningSpec& tune,
+                                   const std::vector<TuningKnob>& knobs,
+                                   const KnobRanges& extension) {
+  if (knobs.empty()) return {};
+  std::vector<TuningKnob> wider = knobs;
+  for (TuningKnob& knob : wider)
+    if (const auto at = extension.find(knob.key); at != extension.end())
+      std::tie(knob.low, knob.high) = at->second;
+  std::vector<TuningPoint> points;
+  for (std::uint64_t index = 1; points.size() < (tune.trials + 1) / 2; ++index)
+    points.push_back(halton_point(wider, index));
+  return points;
+}
+
+std::vector<TuningRung> rungs_of(const TuningSpec& tune, std::size_t trials) {
+  if (tune.by != "halving") return {{trials, 1}};
   constexpr std::size_t eta = 3;
   std::vector<TuningRung> rungs;
-  for (std::size_t points = tune.trials; points >= 1; points /= eta) rungs.push_back({points, 1});
+  for (std::size_t points = trials; points >= 1; points /= eta) rungs.push_back({points, 1});
   double fraction = 1;
   for (auto rung = rungs.rbegin(); rung != rungs.rend(); ++rung, fraction /= eta)
     rung->fraction = fraction;

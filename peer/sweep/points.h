@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "peer/sweep/sweep_file.h"
@@ -31,6 +32,14 @@ double radical_inverse(std::uint64_t index, std::uint64_t base);
 /// for, and points of the Halton sequence for the rest.
 std::vector<TuningPoint> points_of(const TuningSpec& tune, const std::vector<TuningKnob>& knobs);
 
+/// By how much ranges were widened: the new part of each, by its key.
+using KnobRanges = std::map<std::string, std::pair<double, double>>;
+/// Half as many points as `tune.trials` with these knobs in their new parts, for every method
+/// alike.
+std::vector<TuningPoint> points_of(const TuningSpec& tune,
+                                   const std::vector<TuningKnob>& knobs,
+                                   const KnobRanges& extension);
+
 /// How many of `trials` points are in each rung of successive halving, and what part of a whole
 /// training each gets there: a third of the points, three times the rounds (Jamieson & Talwalkar,
 /// "Non-stochastic best arm identification and hyperparameter optimization", AISTATS 2016,
@@ -39,6 +48,6 @@ struct TuningRung {
   std::size_t points = 0;
   double fraction = 1;
 };
-std::vector<TuningRung> rungs_of(const TuningSpec& tune);
+std::vector<TuningRung> rungs_of(const TuningSpec& tune, std::size_t trials);
 
 }  // namespace gv

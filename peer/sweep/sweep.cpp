@@ -34,8 +34,13 @@ Sweep::Sweep(const SweepPlan& plan,
       pool_(options_.program, options_.workers) {}
 
 bool Sweep::run() {
+  std::chrono::steady_clock::time_point looked;
   for (;;) {
-    state_.refresh();
+    // What others have finished; ours are looked at when they end.
+    if (const auto now = std::chrono::steady_clock::now(); now - looked > milliseconds(300)) {
+      state_.refresh();
+      looked = now;
+    }
     tell_tuned();
     start_what_is_ready();
     if (options_.interrupted && options_.interrupted()) return false;
@@ -48,29 +53,27 @@ bool Sweep::run() {
   }
 }
 
-bool Sweep::start_what_is_ready() {
-  left_ = false;
+void Sweep::start_what_is_ready() {
   elsewhere_.clear();
-  for (const ReadyTrial& trial : state_.ready()) {
-    const TrialSlot& slot = plan_.slots[trial.slot];
-    if (running_.contains(trial.slot) || failed_.contains(slot.number)) continue;
-    left_ = true;
-    if (!pool_.has_room()) return true;
-    if (start(trial)) continue;
-    if (elsewhere_.empty())
-      elsewhere_ = fmt::format("{} is done by {}",
-                               slot.folder,
-                               claims_.holder(claim_of(slot)).value_or("another process"));
+  std::set<std::size_t> except = ours_;
+  while (pool_.has_room()) {
+    const std::vector<ReadyTrial> next = state_.ready(except, 1);
+    if (next.empty()) break;
+    except.insert(next[0].slot);
+    if (start(next[0]) || !elsewhere_.empty()) continue;
+    const TrialSlot& slot = plan_.slots[next[0].slot];
+    elsewhere_ = fmt::format("{} is done by {}",
+                             slot.folder,
+                             claims_.holder(claim_of(slot)).value_or("another process"));
   }
-  return false;
+  left_ = !state_.ready(ours_, 1).empty();
 }
 
 bool Sweep::start(const ReadyTrial& trial) {
   const TrialSlot& slot = plan_.slots[trial.slot];
   if (!claims_.take(claim_of(slot))) return false;
   // Whoever had the claim may have finished since we looked.
-  state_.refresh();
-  if (state_.end(trial.slot)) {
+  if (state_.look_at(trial.slot)) {
     claims_.release(claim_of(slot));
     return true;
   }
@@ -88,17 +91,21 @@ bool Sweep::start(const ReadyTrial& trial) {
                .keep_model = plan_.file.keep_models};
   pool_.start(job);
   running_.insert(trial.slot);
+  ours_.insert(trial.slot);
   return true;
 }
 
 void Sweep::take(const WorkerPool::Ended& ended) {
   const TrialSlot& slot = ended.job.slot;
   const auto at = std::ranges::find(plan_.slots, slot.number, &TrialSlot::number);
-  running_.erase(static_cast<std::size_t>(at - plan_.slots.begin()));
+  const auto index = static_cast<std::size_t>(at - plan_.slots.begin());
+  running_.erase(index);
   std::error_code ignored;
   std::filesystem::remove_all(folder_.failed(slot), ignored);
   if (ended.outcome.done) {
     ++finished_;
+    ours_.erase(index);
+    state_.look_at(index);
   } else {
     failed_[slot.number] = ended.outcome.message;
     std::filesystem::rename(ended.job.working, folder_.failed(slot), ignored);

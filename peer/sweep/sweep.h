@@ -45,11 +45,9 @@ class Sweep {
   /// What failed here, and why.
   const std::map<std::size_t, std::string>& failed() const { return failed_; }
   std::size_t finished() const { return finished_; }  ///< here
-  double worker_seconds() const { return worker_seconds_; }
 
  private:
-  /// Whether anything was started; sets what somebody else does.
-  bool start_what_is_ready();
+  void start_what_is_ready();
   bool start(const ReadyTrial& trial);
   void take(const WorkerPool::Ended& ended);
   void tell_tuned();
@@ -62,12 +60,12 @@ class Sweep {
   Claims claims_;
   WorkerPool pool_;
   std::map<std::size_t, std::string> failed_;  ///< by number
+  std::set<std::size_t> ours_;                 ///< slots that run here or have failed here
   std::set<std::size_t> running_;              ///< slots
   std::set<std::size_t> told_;                 ///< families
   std::string elsewhere_;
   bool left_ = false;  ///< something is ready that nobody here does yet
   std::size_t finished_ = 0;
-  double worker_seconds_ = 0;
 };
 
 /// Cores that this process may use: of its affinity mask and its control group.

@@ -115,6 +115,14 @@ std::string SweepFolder::failed(const TrialSlot& slot) const {
   return fmt::format("{}/failed/{}", path_, slot.folder);
 }
 
+std::set<std::string> SweepFolder::trials() const {
+  std::set<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(path_ + "/trials", error))
+    names.insert(entry.path().filename().string());
+  return names;
+}
+
 std::optional<TrialEnd> SweepFolder::end_of(const TrialSlot& slot) const {
   const std::string folder = trial(slot);
   std::error_code error;
@@ -158,6 +166,38 @@ void SweepFolder::set_aside(const TrialSlot& slot) const {
     fs::rename(trial(slot), to, error);
     return;
   }
+}
+
+std::vector<KnobRanges> SweepFolder::extensions() const {
+  const std::string path = path_ + "/extended.json";
+  const auto text = read_whole(path, largest_json);
+  if (!text) return {};
+  std::vector<KnobRanges> all;
+  try {
+    const JsonValue json = parse_json(*text, path);
+    for (const JsonValue& extension : json.items) {
+      KnobRanges ranges;
+      for (const auto& [key, ends] : extension.members)
+        ranges[key] = {json_number(ends, "low"), json_number(ends, "high")};
+      all.push_back(std::move(ranges));
+    }
+  } catch (const std::exception& error) {
+    throw std::runtime_error(fmt::format("{}: {}", path, error.what()));
+  }
+  return all;
+}
+
+void SweepFolder::add_extension(const KnobRanges& ranges) const {
+  std::vector<KnobRanges> all = extensions();
+  all.push_back(ranges);
+  Json json = Json::array();
+  for (const KnobRanges& extension : all) {
+    Json one = Json::object();
+    for (const auto& [key, ends] : extension)
+      one[key] = Json{{"low", ends.first}, {"high", ends.second}};
+    json.push_back(one);
+  }
+  write_whole(path_ + "/extended.json", json.dump(2) + "\n");
 }
 
 void SweepFolder::remember(SweepPlan& plan) const {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,12 +37,18 @@ class SweepFolder {
   std::string failed(const TrialSlot& slot) const;
   std::string claims() const { return path_ + "/claims"; }
 
+  /// The names of what is in trials/.
+  std::set<std::string> trials() const;
   /// What the trial of this slot ended with; nothing when it is not done.
   std::optional<TrialEnd> end_of(const TrialSlot& slot) const;
   /// Takes away what earlier processes left of a slot that is claimed by us now.
   void clear_working(const TrialSlot& slot) const;
   /// A trial that is not what it should be any more, such as of a changed file, makes room.
   void set_aside(const TrialSlot& slot) const;
+
+  /// How --extend has widened the ranges so far. Throws std::runtime_error.
+  std::vector<KnobRanges> extensions() const;
+  void add_extension(const KnobRanges& ranges) const;
 
   /// Keeps sweep.yaml and base.yaml as they are now, and gives the slots the numbers that they had
   /// when the sweep began; what is new comes behind. Throws std::runtime_error where plan.json

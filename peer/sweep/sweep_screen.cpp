@@ -47,6 +47,12 @@ std::string words_of(const TuningPoint& point) {
   return text.empty() ? "the base file's own" : text;
 }
 
+std::size_t tuning_trials(const SweepFamily& family) {
+  std::size_t all = 0;
+  for (const TuningBracket& bracket : family.brackets) all += bracket.points.size();
+  return all;
+}
+
 std::string cost_text(const SweepFamily& family, double cost) {
   if (!std::isfinite(cost)) return "target missed";
   return family.synchronous ? fmt::format("{:.0f} rounds", cost) : seconds_text(cost);
@@ -175,10 +181,10 @@ std::string tuned_text(const SweepPlan& plan, std::size_t f, const TunedFamily& 
   const SweepFamily& family = plan.families[f];
   std::string text = fmt::format("tune    {}  {} trials  {}  {}",
                                  family.label,
-                                 family.points.size(),
+                                 tuning_trials(family),
                                  words_of(tuned.values),
                                  cost_text(family, tuned.score.cost));
-  if (tuned.point == 0) return text;
+  if (tuned.values.empty()) return text;
   if (!tuned.base) return text + " (base: left in an early rung)";
   if (!std::isfinite(tuned.base->cost)) return text + " (base: missed it)";
   return text + fmt::format(" (base: {:.2f}x)", tuned.base->cost / tuned.score.cost);
@@ -192,9 +198,9 @@ std::string list_text(const SweepPlan& plan, const SweepFolder& folder, const Sw
     std::string what = slot.stage == Stage::tune ? "tune   " : "measure";
     std::string tried;
     if (slot.stage == Stage::tune) {
-      const auto point = state.point_of(slot);
-      tried = "  " + (point ? words_of(plan.families[slot.family].points[*point])
-                            : fmt::format("place {} of rung {}", slot.place, slot.rung));
+      const auto values = state.values_of(slot);
+      tried = "  " + (values ? words_of(*values)
+                             : fmt::format("place {} of rung {}", slot.place, slot.rung));
     }
     text += fmt::format("{:04} {:8} {} {}{}\n",
                         slot.number,
@@ -243,12 +249,13 @@ Json sweep_json(const SweepPlan& plan,
     for (const SweepSet& set : state.tuned(f)->values)
       values[set.key] = set.argument.substr(set.key.size() + 1);
     const TrialScore& score = state.tuned(f)->score;
+    std::vector<std::string> edges;
+    for (const TuningEdge& edge : state.tuned(f)->edges) edges.push_back(edge.words);
     tuned.push_back(Json{{"family", plan.families[f].label},
-                         {"point", state.tuned(f)->point},
                          {"values", values},
                          {"by", plan.families[f].synchronous ? "rounds" : "seconds"},
                          {"cost", score.cost},
-                         {"edges", state.tuned(f)->edges}});
+                         {"edges", edges}});
   }
   Json& all = json["list"] = Json::array();
   for (std::size_t s = 0; s < plan.slots.size(); ++s) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "peer/fleet/flat_keys.h"
 #include "peer/sweep/replay.h"
 
 namespace gv {
@@ -21,6 +22,25 @@ bool asks_for(const CellPattern& only, const SweepPlan& plan, const TrialSlot& s
   return matches(only, labels);
 }
 
+std::vector<std::string> values_in(const TuningPoint& point) {
+  std::vector<std::string> values;
+  for (const SweepSet& set : point) values.push_back(set.argument.substr(set.key.size() + 1));
+  return values;
+}
+
+/// What the knobs are in the fleet file of a family; none where it leaves one out.
+std::vector<std::string> own_values(const SweepPlan& plan, const SweepFamily& family) {
+  const FlatKeys keys =
+      fleet_keys(plan.file.base, plan.sets_of(family.cells[0], {}, plan.seeds[0]));
+  std::vector<std::string> values;
+  for (const TuningKnob& knob : family.knobs) {
+    const auto at = std::ranges::find(keys, knob.key, &FlatKeys::value_type::first);
+    if (at == keys.end()) return {};
+    values.push_back(at->second);
+  }
+  return values;
+}
+
 }  // namespace
 
 SweepState::SweepState(const SweepPlan& plan, const SweepFolder& folder, CellPattern only)
@@ -29,7 +49,7 @@ SweepState::SweepState(const SweepPlan& plan, const SweepFolder& folder, CellPat
       wanted_(plan.slots.size(), false),
       resolved_(plan.slots.size()),
       ends_(plan.slots.size()),
-      rungs_(plan.families.size()),
+      brackets_(plan.families.size()),
       tuned_(plan.families.size()) {
   std::set<std::size_t> families;
   const auto stage = only.find("stage");
@@ -45,34 +65,38 @@ SweepState::SweepState(const SweepPlan& plan, const SweepFolder& folder, CellPat
   for (std::size_t s = 0; s < plan.slots.size(); ++s)
     if (plan.slots[s].stage == Stage::tune) wanted_[s] = families.contains(plan.slots[s].family);
   for (std::size_t f = 0; f < plan.families.size(); ++f) {
-    if (plan.families[f].points.empty()) continue;
-    std::vector<std::size_t> all(plan.rungs[0].points);
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    rungs_[f].push_back(std::move(all));
+    for (const TuningBracket& bracket : plan.families[f].brackets) {
+      std::vector<std::size_t> all(bracket.points.size());
+      std::iota(all.begin(), all.end(), std::size_t{0});
+      brackets_[f].push_back({.rungs = {std::move(all)}});
+    }
   }
 }
 
-std::optional<std::size_t> SweepState::point_of(const TrialSlot& slot) const {
+std::optional<TuningPoint> SweepState::values_of(const TrialSlot& slot) const {
   const SweepFamily& family = plan_.families[slot.family];
   if (slot.stage == Stage::tune) {
-    if (slot.rung >= rungs_[slot.family].size()) return std::nullopt;
-    return rungs_[slot.family][slot.rung][slot.place];
+    const auto& rungs = brackets_[slot.family][slot.bracket].rungs;
+    if (slot.rung >= rungs.size()) return std::nullopt;
+    return family.brackets[slot.bracket].points[rungs[slot.rung][slot.place]];
   }
-  if (family.points.empty()) return 0;
+  if (family.brackets.empty()) return TuningPoint{};
   if (!tuned_[slot.family]) return std::nullopt;
-  return tuned_[slot.family]->point;
+  return tuned_[slot.family]->values;
+}
+
+double SweepState::fraction_of(const TrialSlot& slot) const {
+  if (slot.stage == Stage::measure) return 1;
+  return plan_.families[slot.family].brackets[slot.bracket].rungs[slot.rung].fraction;
 }
 
 bool SweepState::resolve(std::size_t s) {
   if (resolved_[s]) return true;
   const TrialSlot& slot = plan_.slots[s];
-  const std::optional<std::size_t> point = point_of(slot);
-  if (!point) return false;
-  const SweepFamily& family = plan_.families[slot.family];
+  const std::optional<TuningPoint> values = values_of(slot);
+  if (!values) return false;
   Resolved resolved;
-  resolved.point = *point;
-  resolved.sets = plan_.sets_of(
-      slot.cell, family.points.empty() ? TuningPoint{} : family.points[*point], slot.seed);
+  resolved.sets = plan_.sets_of(slot.cell, *values, slot.seed);
   const Fleet fleet = read_fleet(plan_.file.base, resolved.sets, nullptr);
   resolved.identity = identity_of(fleet);
   resolved.replayable = plan_.file.simulated && clock_stands_alone(fleet);
@@ -82,32 +106,44 @@ bool SweepState::resolve(std::size_t s) {
 }
 
 void SweepState::refresh() {
-  for (std::size_t s = 0; s < plan_.slots.size(); ++s) {
-    const TrialSlot& slot = plan_.slots[s];
-    if (!wanted_[s] || ends_[s] || !resolve(s)) continue;
-    const std::optional<TrialEnd> end = folder_.end_of(slot);
-    const double fraction = slot.stage == Stage::tune ? plan_.rungs[slot.rung].fraction : 1;
-    const bool fits = end && end->identity == resolved_[s]->identity && end->fraction == fraction;
-    if (fits) ends_[s] = end;
-    // Slots of later rungs and of measurements stand behind those that decide them.
-    if (fits && slot.stage == Stage::tune) rank(slot.family);
-  }
+  const std::set<std::string> there = folder_.trials();
+  // Tuning in the order of the rungs, then what it decides.
+  for (const Stage stage : {Stage::tune, Stage::measure})
+    for (std::size_t s = 0; s < plan_.slots.size(); ++s)
+      if (plan_.slots[s].stage == stage && there.contains(plan_.slots[s].folder)) look_at(s);
 }
 
-bool SweepState::rung_is_done(std::size_t family, std::size_t rung) const {
+bool SweepState::look_at(std::size_t s) {
+  if (ends_[s]) return true;
+  const TrialSlot& slot = plan_.slots[s];
+  if (!wanted_[s] || !resolve(s)) return false;
+  const std::optional<TrialEnd> end = folder_.end_of(slot);
+  const bool fits =
+      end && end->identity == resolved_[s]->identity && end->fraction == fraction_of(slot);
+  if (!fits) return false;
+  ends_[s] = end;
+  if (slot.stage == Stage::tune) rank(slot.family, slot.bracket);
+  return true;
+}
+
+bool SweepState::rung_is_done(std::size_t family, std::size_t bracket, std::size_t rung) const {
   for (std::size_t s = 0; s < plan_.slots.size(); ++s) {
     const TrialSlot& slot = plan_.slots[s];
-    const bool member = slot.stage == Stage::tune && slot.family == family && slot.rung == rung;
+    const bool member = slot.stage == Stage::tune && slot.family == family &&
+                        slot.bracket == bracket && slot.rung == rung;
     if (member && !ends_[s]) return false;
   }
   return true;
 }
 
 /// Of the places of a rung: the median over the seeds.
-std::vector<TrialScore> SweepState::scores(std::size_t family, std::size_t rung) const {
-  std::vector<std::vector<TrialScore>> by_place(plan_.rungs[rung].points);
+std::vector<TrialScore> SweepState::scores(std::size_t family,
+                                           std::size_t bracket,
+                                           std::size_t rung) const {
+  std::vector<std::vector<TrialScore>> by_place(brackets_[family][bracket].rungs[rung].size());
   for (const TrialSlot& slot : plan_.slots)
-    if (slot.stage == Stage::tune && slot.family == family && slot.rung == rung)
+    if (slot.stage == Stage::tune && slot.family == family && slot.bracket == bracket &&
+        slot.rung == rung)
       by_place[slot.place].push_back(score_of(
           folder_.trial(slot), plan_.file.target.value(), plan_.families[family].synchronous));
   std::vector<TrialScore> all;
@@ -116,36 +152,44 @@ std::vector<TrialScore> SweepState::scores(std::size_t family, std::size_t rung)
 }
 
 /// When a rung is whole, its best points go on to the next, or the best of all is known.
-void SweepState::rank(std::size_t family) {
-  const std::size_t rung = rungs_[family].size() - 1;
-  if (tuned_[family] || !rung_is_done(family, rung)) return;
-  if (rung + 1 == plan_.rungs.size()) return conclude(family);
-  const std::vector<std::size_t> order = ranking(scores(family, rung));
+void SweepState::rank(std::size_t family, std::size_t b) {
+  BracketState& bracket = brackets_[family][b];
+  const std::vector<TuningRung>& rungs = plan_.families[family].brackets[b].rungs;
+  const std::size_t rung = bracket.rungs.size() - 1;
+  if (bracket.done || !rung_is_done(family, b, rung)) return;
+  if (rung + 1 == rungs.size()) {
+    bracket.done = true;
+    if (std::ranges::all_of(brackets_[family], &BracketState::done)) conclude(family);
+    return;
+  }
+  const std::vector<std::size_t> order = ranking(scores(family, b, rung));
   std::vector<std::size_t> next;
-  for (std::size_t k = 0; k < plan_.rungs[rung + 1].points; ++k)
-    next.push_back(rungs_[family][rung][order[k]]);
-  rungs_[family].push_back(std::move(next));
+  for (std::size_t k = 0; k < rungs[rung + 1].points; ++k)
+    next.push_back(bracket.rungs[rung][order[k]]);
+  bracket.rungs.push_back(std::move(next));
 }
 
 void SweepState::conclude(std::size_t f) {
   const SweepFamily& family = plan_.families[f];
-  const std::vector<std::size_t>& places = rungs_[f].back();
-  const std::vector<TrialScore> last = scores(f, plan_.rungs.size() - 1);
-  const std::size_t best = ranking(last).front();
-  TunedFamily tuned{.point = places[best],
-                    .values = family.points[places[best]],
-                    .score = last[best],
-                    .base = {},
-                    .edges = {}};
-  for (std::size_t k = 0; k < places.size(); ++k)
-    if (places[k] == 0) tuned.base = last[k];
+  TunedFamily tuned{};
+  std::size_t best = 0;  // of all points of all brackets
   std::vector<std::vector<std::string>> tried;
-  for (const TuningPoint& point : family.points) {
-    tried.emplace_back();
-    for (const SweepSet& set : point)
-      tried.back().push_back(set.argument.substr(set.key.size() + 1));
+  bool first = true;
+  for (std::size_t b = 0; b < family.brackets.size(); ++b) {
+    const std::vector<std::size_t>& places = brackets_[f][b].rungs.back();
+    const std::vector<TrialScore> last = scores(f, b, family.brackets[b].rungs.size() - 1);
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      if (b == 0 && places[k] == 0) tuned.base = last[k];
+      if (!first && !last[k].before(tuned.score)) continue;
+      first = false;
+      tuned.score = last[k];
+      tuned.values = family.brackets[b].points[places[k]];
+      best = tried.size() + places[k];
+    }
+    for (const TuningPoint& point : family.brackets[b].points)
+      tried.push_back(point.empty() ? own_values(plan_, family) : values_in(point));
   }
-  tuned.edges = edges_of(family.knobs, tried, tuned.point);
+  tuned.edges = edges_of(family.knobs, tried, best);
   tuned_[f] = std::move(tuned);
 }
 
@@ -165,17 +209,16 @@ std::optional<std::string> SweepState::source_of(std::size_t s) const {
   return "";
 }
 
-std::vector<ReadyTrial> SweepState::ready() {
+std::vector<ReadyTrial> SweepState::ready(const std::set<std::size_t>& except, std::size_t most) {
   std::vector<ReadyTrial> all;
-  for (std::size_t s = 0; s < plan_.slots.size(); ++s) {
-    if (!wanted_[s] || ends_[s] || !resolve(s)) continue;
+  for (std::size_t s = 0; s < plan_.slots.size() && all.size() < most; ++s) {
+    if (!wanted_[s] || ends_[s] || except.contains(s) || !resolve(s)) continue;
     const std::optional<std::string> source = source_of(s);
     if (!source) continue;
-    const TrialSlot& slot = plan_.slots[s];
     all.push_back({.slot = s,
                    .sets = resolved_[s]->sets,
                    .identity = resolved_[s]->identity,
-                   .fraction = slot.stage == Stage::tune ? plan_.rungs[slot.rung].fraction : 1,
+                   .fraction = fraction_of(plan_.slots[s]),
                    .replay_of = *source});
   }
   return all;

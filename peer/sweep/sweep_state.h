@@ -24,11 +24,10 @@ struct ReadyTrial {
 
 /// What a family's tuning found.
 struct TunedFamily {
-  std::size_t point = 0;  ///< 0: the base file's own values
-  TuningPoint values;     ///< empty: the same
+  TuningPoint values;  ///< empty: the base file's own
   TrialScore score;
-  std::optional<TrialScore> base;  ///< of point 0, where it was trained in full
-  std::vector<std::string> edges;  ///< see edges_of
+  std::optional<TrialScore> base;  ///< of the base file's own, where they were trained in full
+  std::vector<TuningEdge> edges{};
 };
 
 /// What is done of a sweep, as its folder tells, and what can be done next. The same for everybody
@@ -41,8 +40,10 @@ class SweepState {
 
   /// Looks at what has come since.
   void refresh();
-  /// In the order of their numbers; those of others and those that have failed among them.
-  std::vector<ReadyTrial> ready();
+  /// The same of one slot; whether it is done.
+  bool look_at(std::size_t slot);
+  /// The first so many in the order of their numbers, without some.
+  std::vector<ReadyTrial> ready(const std::set<std::size_t>& except, std::size_t most);
 
   bool wanted(std::size_t slot) const { return wanted_[slot]; }
   const std::optional<TrialEnd>& end(std::size_t slot) const { return ends_[slot]; }
@@ -50,20 +51,20 @@ class SweepState {
   std::size_t count_done(TrialSlot::Stage stage) const;  ///< of those
   /// Nothing while it is not known yet, or when there is nothing to tune.
   const std::optional<TunedFamily>& tuned(std::size_t family) const { return tuned_[family]; }
-  /// Which point a slot's trial has; nothing while that is not known.
-  std::optional<std::size_t> point_of(const TrialSlot& slot) const;
+  /// The tuned values of a slot's trial; nothing while they are not known.
+  std::optional<TuningPoint> values_of(const TrialSlot& slot) const;
 
  private:
   struct Resolved {
-    std::size_t point = 0;
     std::vector<std::string> sets;
     TrialIdentity identity;
     bool replayable = false;
   };
   bool resolve(std::size_t slot);
-  void rank(std::size_t family);
-  std::vector<TrialScore> scores(std::size_t family, std::size_t rung) const;
-  bool rung_is_done(std::size_t family, std::size_t rung) const;
+  double fraction_of(const TrialSlot& slot) const;
+  void rank(std::size_t family, std::size_t bracket);
+  std::vector<TrialScore> scores(std::size_t family, std::size_t bracket, std::size_t rung) const;
+  bool rung_is_done(std::size_t family, std::size_t bracket, std::size_t rung) const;
   void conclude(std::size_t family);
   std::optional<std::string> source_of(std::size_t slot) const;
 
@@ -73,8 +74,13 @@ class SweepState {
   std::vector<std::optional<Resolved>> resolved_;       ///< by slot
   std::map<std::string, std::set<std::size_t>> alike_;  ///< slots by their bits
   std::vector<std::optional<TrialEnd>> ends_;           ///< by slot; of what is still valid
-  /// By family: the points of each rung that is known, in the order of their places.
-  std::vector<std::vector<std::vector<std::size_t>>> rungs_;
+  /// The points of each rung that is known, in the order of their places; and whether the last one
+  /// is done.
+  struct BracketState {
+    std::vector<std::vector<std::size_t>> rungs;
+    bool done = false;
+  };
+  std::vector<std::vector<BracketState>> brackets_;  ///< by family
   std::vector<std::optional<TunedFamily>> tuned_;
 };
 

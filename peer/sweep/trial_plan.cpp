@@ -72,7 +72,9 @@ std::string label_text(const SweepAxis& axis, const std::string& label) {
 
 class Planner {
  public:
-  explicit Planner(const std::string& path) : source_(path) {}
+  Planner(const std::string& path, const std::vector<KnobRanges>& extensions) : source_(path) {
+    plan_.extensions = extensions;
+  }
 
   SweepPlan plan() {
     plan_.file = read_sweep_file(source_);
@@ -86,11 +88,11 @@ class Planner {
     stop_on_errors();
     plan_.cells = std::move(*cells);
     choose_seeds();
-    if (plan_.file.tune) plan_.rungs = rungs_of(*plan_.file.tune);
     make_families();
     stop_on_errors();
-    add_tuning_slots();
+    add_tuning_slots(0);
     add_measuring_slots();
+    for (std::size_t k = 1; k <= plan_.extensions.size(); ++k) add_tuning_slots(k);
     if (plan_.slots.size() > most_trials)
       source_.error(Place{1, 1, ""},
                     1,
@@ -133,12 +135,26 @@ class Planner {
         SweepFamily family;
         family.synchronous = is_synchronous(fleet);
         family.knobs = knobs;
-        if (plan_.file.tune) family.points = points_of(*plan_.file.tune, knobs);
+        add_brackets(check, cell, family);
         plan_.families.push_back(std::move(family));
       }
       plan_.families[at->second].cells.push_back(c);
     }
     for (SweepFamily& family : plan_.families) family.label = family_label(family);
+  }
+
+  void add_brackets(CellCheck& check, const SweepCell& cell, SweepFamily& family) {
+    if (family.knobs.empty()) return;
+    const TuningSpec& tune = *plan_.file.tune;
+    const auto add = [&](std::vector<TuningPoint> points) {
+      const std::size_t trials = points.size();
+      family.brackets.push_back({std::move(points), rungs_of(tune, trials)});
+    };
+    add(points_of(tune, family.knobs));
+    for (const KnobRanges& extension : plan_.extensions) {
+      add(points_of(tune, family.knobs, extension));
+      for (const TuningPoint& point : family.brackets.back().points) check.read(cell, point);
+    }
   }
 
   /// Labels on which the family's cells do not differ, of axes on which others do.
@@ -156,28 +172,44 @@ class Planner {
   }
 
   /// Rung by rung, seed by seed, and all methods in turn.
-  void add_tuning_slots() {
-    for (std::size_t rung = 0; rung < plan_.rungs.size(); ++rung)
+  void add_tuning_slots(std::size_t bracket) {
+    if (!plan_.file.tune) return;
+    const std::size_t trials =
+        bracket == 0 ? plan_.file.tune->trials : (plan_.file.tune->trials + 1) / 2;
+    const std::vector<TuningRung> rungs = rungs_of(*plan_.file.tune, trials);
+    for (std::size_t rung = 0; rung < rungs.size(); ++rung)
       for (const std::uint64_t seed : plan_.tuning_seeds)
-        for (std::size_t place = 0; place < plan_.rungs[rung].points; ++place)
+        for (std::size_t place = 0; place < rungs[rung].points; ++place)
           for (std::size_t f = 0; f < plan_.families.size(); ++f)
-            if (!plan_.families[f].points.empty()) add_tuning_slot(f, rung, place, seed);
+            if (!plan_.families[f].brackets.empty())
+              add_tuning_slot({.stage = TrialSlot::Stage::tune,
+                               .family = f,
+                               .bracket = bracket,
+                               .rung = rung,
+                               .place = place,
+                               .cell = plan_.families[f].cells[0],
+                               .seed = seed,
+                               .values = {},
+                               .key = {},
+                               .folder = {}});
   }
 
-  void add_tuning_slot(std::size_t f, std::size_t rung, std::size_t place, std::uint64_t seed) {
-    TrialSlot slot{.stage = TrialSlot::Stage::tune,
-                   .family = f,
-                   .rung = rung,
-                   .place = place,
-                   .cell = plan_.families[f].cells[0],
-                   .seed = seed,
-                   .values = {},
-                   .key = {},
-                   .folder = {}};
-    slot.key =
-        fmt::format("tune;{};rung {};place {};seed {}", cell_key(slot.cell), rung, place, seed);
-    const std::string at = plan_.rungs.size() > 1 ? fmt::format("r{}-", rung) : "";
-    add(slot, fmt::format("tune-{}-{}p{}-s{}", slug(plan_.families[f].label), at, place, seed));
+  void add_tuning_slot(TrialSlot slot) {
+    const std::string more = slot.bracket == 0 ? "" : fmt::format("extension {};", slot.bracket);
+    slot.key = fmt::format("tune;{};{}rung {};place {};seed {}",
+                           cell_key(slot.cell),
+                           more,
+                           slot.rung,
+                           slot.place,
+                           slot.seed);
+    const bool rungs = plan_.families[slot.family].brackets[slot.bracket].rungs.size() > 1;
+    add(slot,
+        fmt::format("tune-{}-{}{}p{}-s{}",
+                    slug(plan_.families[slot.family].label),
+                    slot.bracket == 0 ? "" : fmt::format("e{}-", slot.bracket),
+                    rungs ? fmt::format("r{}-", slot.rung) : "",
+                    slot.place,
+                    slot.seed));
   }
 
   void add_measuring_slots() {
@@ -244,8 +276,8 @@ std::string label_of(const SweepPlan& plan, std::size_t cell) {
   return text;
 }
 
-SweepPlan plan_sweep(const std::string& path) {
-  return Planner(path).plan();
+SweepPlan plan_sweep(const std::string& path, const std::vector<KnobRanges>& extensions) {
+  return Planner(path, extensions).plan();
 }
 
 }  // namespace gv

@@ -22,14 +22,22 @@ struct TrialIdentity {
 };
 TrialIdentity identity_of(const Fleet& fleet);
 
+/// Points that are tried against each other, rung by rung: those of the sweep file, or those by
+/// which --extend widened its ranges.
+struct TuningBracket {
+  std::vector<TuningPoint> points;
+  std::vector<TuningRung> rungs;
+};
+
 /// Cells that compute the same from the same seed, so that they are tuned together: networks of a
 /// synchronous method, as a rule. Others have a family of their own.
 struct SweepFamily {
-  std::vector<std::size_t> cells;   ///< ascending; tuning trials are of the first
-  bool synchronous = true;          ///< tuned for the rounds to the target; else for the seconds
-  std::vector<TuningKnob> knobs;    ///< none: nothing to tune
-  std::vector<TuningPoint> points;  ///< the first is the base file's own
-  std::string label;                ///< "d-psgd alpha 0.1"
+  std::vector<std::size_t> cells;  ///< ascending; tuning trials are of the first
+  bool synchronous = true;         ///< tuned for the rounds to the target; else for the seconds
+  std::vector<TuningKnob> knobs;   ///< none: nothing to tune
+  /// The first holds the base file's own values as its first point. None: nothing to tune.
+  std::vector<TuningBracket> brackets;
+  std::string label;  ///< "d-psgd alpha 0.1"
 };
 
 /// A numbered place for a trial. Of what is still to be found out, the tuned values, it says
@@ -39,7 +47,8 @@ struct TrialSlot {
   std::size_t number = 0;
   Stage stage = Stage::measure;
   std::size_t family = 0;
-  std::size_t rung = 0;   ///< tune
+  std::size_t bracket = 0;  ///< tune
+  std::size_t rung = 0;     ///< tune
   std::size_t place = 0;  ///< tune: which point of the rung; in the first it is the point's number
   std::size_t cell = 0;
   std::uint64_t seed = 0;
@@ -57,7 +66,7 @@ struct SweepPlan {
   std::vector<std::size_t> family_of;  ///< by cell
   std::vector<std::uint64_t> seeds;
   std::vector<std::uint64_t> tuning_seeds;  ///< never one of those
-  std::vector<TuningRung> rungs;            ///< of every family that is tuned
+  std::vector<KnobRanges> extensions;       ///< of --extend, in the order in which they came
   std::vector<TrialSlot> slots;             ///< by number; tuning first, then seed by seed
 
   /// --set arguments of a cell with a seed; `point` adds the tuned values.
@@ -69,7 +78,7 @@ struct SweepPlan {
 inline constexpr std::size_t most_trials = 100'000;
 
 /// Reads a sweep file and its base, and checks every cell. Throws FleetError with all problems.
-SweepPlan plan_sweep(const std::string& path);
+SweepPlan plan_sweep(const std::string& path, const std::vector<KnobRanges>& extensions = {});
 
 /// "d-psgd wifi": the labels of a cell; of plain values with the last word of their key.
 std::string label_of(const SweepPlan& plan, std::size_t cell);

@@ -82,11 +82,11 @@ std::vector<std::size_t> ranking(const std::vector<TrialScore>& scores) {
   return order;
 }
 
-std::vector<std::string> edges_of(const std::vector<TuningKnob>& knobs,
-                                  const std::vector<std::vector<std::string>>& tried,
-                                  std::size_t best) {
-  std::vector<std::string> words;
-  if (tried[best].empty()) return words;  // the base file's own values
+std::vector<TuningEdge> edges_of(const std::vector<TuningKnob>& knobs,
+                                 const std::vector<std::vector<std::string>>& tried,
+                                 std::size_t best) {
+  std::vector<TuningEdge> edges;
+  if (tried[best].empty()) return edges;  // values that are not known
   for (std::size_t j = 0; j < knobs.size(); ++j) {
     std::vector<double> values;
     for (const auto& point : tried)
@@ -95,13 +95,45 @@ std::vector<std::string> edges_of(const std::vector<TuningKnob>& knobs,
     const auto own = number_in(tried[best][j]);
     if (!own || values.size() < 3) continue;
     const auto [least, most] = std::ranges::minmax(values);
+    if (least == most || (*own != least && *own != most)) continue;
     const std::string name = knobs[j].key.substr(knobs[j].key.rfind('.') + 1);
-    if (*own == most)
-      words.push_back(fmt::format("{} {} is the largest tried", name, tried[best][j]));
-    if (*own == least)
-      words.push_back(fmt::format("{} {} is the smallest tried", name, tried[best][j]));
+    const bool largest = *own == most;
+    edges.push_back(
+        {knobs[j].key,
+         largest,
+         fmt::format(
+             "{} {} is the {} tried", name, tried[best][j], largest ? "largest" : "smallest")});
   }
-  return words;
+  return edges;
+}
+
+KnobRanges beyond(const std::vector<TuningEdge>& edges,
+                  const std::vector<TuningKnob>& knobs,
+                  const std::vector<KnobRanges>& before) {
+  KnobRanges ranges;
+  for (const TuningEdge& edge : edges) {
+    const auto knob = std::ranges::find(knobs, edge.key, &TuningKnob::key);
+    if (knob == knobs.end() || knob->scale == TuningKnob::Scale::list) continue;
+    double low = knob->low;
+    double high = knob->high;
+    for (const KnobRanges& extension : before)
+      if (const auto at = extension.find(edge.key); at != extension.end()) {
+        low = std::min(low, at->second.first);
+        high = std::max(high, at->second.second);
+      }
+    const bool log = knob->scale == TuningKnob::Scale::log;
+    const double half = log ? std::sqrt(knob->high / knob->low) : (knob->high - knob->low) / 2;
+    const double wider =
+        edge.largest ? (log ? high * half : high + half) : (log ? low / half : low - half);
+    const std::pair<double, double> part =
+        edge.largest ? std::pair(high, wider) : std::pair(wider, low);
+    // Where some methods are at one end and some at the other, the part is all in between, too.
+    const auto [at, is_new] = ranges.try_emplace(edge.key, part);
+    if (!is_new)
+      at->second = {std::min(at->second.first, part.first),
+                    std::max(at->second.second, part.second)};
+  }
+  return ranges;
 }
 
 }  // namespace gv

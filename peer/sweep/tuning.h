@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "peer/sweep/points.h"
 #include "peer/sweep/sweep_file.h"
 
 namespace gv {
@@ -31,10 +32,20 @@ TrialScore median_score(std::vector<TrialScore> scores);
 /// nothing.
 std::vector<std::size_t> ranking(const std::vector<TrialScore>& scores);
 
-/// What the best point says of the ranges: "lr 0.3 is the largest tried" for each knob with at
-/// least three numbers of which its own is the first or the last.
-std::vector<std::string> edges_of(const std::vector<TuningKnob>& knobs,
-                                  const std::vector<std::vector<std::string>>& tried,
-                                  std::size_t best);
+/// A best value that is the first or the last of at least three numbers that were tried.
+struct TuningEdge {
+  std::string key;
+  bool largest = true;
+  std::string words;  ///< "lr 0.3 is the largest tried"
+};
+std::vector<TuningEdge> edges_of(const std::vector<TuningKnob>& knobs,
+                                 const std::vector<std::vector<std::string>>& tried,
+                                 std::size_t best);
+
+/// The ranges' new parts, beyond these edges: half as wide again as in the sweep file. Lists have
+/// none.
+KnobRanges beyond(const std::vector<TuningEdge>& edges,
+                  const std::vector<TuningKnob>& knobs,
+                  const std::vector<KnobRanges>& before);
 
 }  // namespace gv

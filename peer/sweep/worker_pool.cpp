@@ -65,7 +65,7 @@ void WorkerPool::start(const TrialJob& job) {
   if (worker == workers_.end()) throw std::logic_error("no worker is free");
   if (!worker->child || !worker->child->running())
     worker->child =
-        std::make_unique<Child>(std::vector<std::string>{program_, "sweep", "--worker"});
+        std::make_unique<Child>(std::vector<std::string>{program_, "sweep", "--worker", "stdin"});
   worker->last_words.clear();
   worker->running = Running{.job = job, .since = std::chrono::steady_clock::now()};
   worker->child->tell(to_line(job));

@@ -27,7 +27,7 @@ class WorkerPool {
     TrialOutcome outcome;
   };
 
-  /// `program`, started as `program sweep --worker`.
+  /// `program`, started as `program sweep --worker stdin`.
   WorkerPool(std::string program, std::size_t size);
 
   bool has_room() const;

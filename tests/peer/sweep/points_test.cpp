@@ -94,15 +94,15 @@ TEST(Points, AGridHasItsEndsAndAllOfAList) {
 
 /// Each rung costs about as much as the others, and the last one is in full.
 TEST(Points, HalvingGivesAThirdThriceTheRounds) {
-  const auto rungs = rungs_of(spec(27, "halving", {}));
+  const auto rungs = rungs_of(spec(27, "halving", {}), 27);
   ASSERT_EQ(rungs.size(), 4U);
   EXPECT_EQ(rungs.back().points, 1U);
   EXPECT_DOUBLE_EQ(rungs.back().fraction, 1);
   for (const TuningRung& rung : rungs)
     EXPECT_NEAR(static_cast<double>(rung.points) * rung.fraction, 1, 1e-12);
-  EXPECT_EQ(rungs_of(spec(27, "random", {})).size(), 1U);
+  EXPECT_EQ(rungs_of(spec(27, "random", {}), 27).size(), 1U);
   double cost = 0;
-  for (const TuningRung& rung : rungs_of(spec(12, "halving", {})))
+  for (const TuningRung& rung : rungs_of(spec(12, "halving", {}), 12))
     cost += static_cast<double>(rung.points) * rung.fraction;
   EXPECT_LT(cost, 0.4 * 12);
 }

@@ -212,6 +212,57 @@ TEST_F(SweepCommand, ADryRunCountsAndStartsNothing) {
   EXPECT_FALSE(fs::exists(path("out")));
 }
 
+/// Halving finds nearly what training everything finds, for less.
+TEST_F(SweepCommand, HalvingIsNearTheWholeTuning) {
+  const auto tuned = [&](const std::string& by) {
+    write("sweep.yaml",
+          head() +
+              "vary: { method: { gossip: { topology: ring }, sums: { algorithm: all-reduce } } }\n"
+              "target: { loss: 0.05 }\n"
+              "tune: { with: { train.optimizer.lr: { log: [0.01, 1] } }, trials: 18, by: " +
+              by + " }\n");
+    fs::remove_all(path("out"));
+    const Ended ended = run(words({"--json", "--only", "stage=tune"}));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.summary().at("tuned");
+  };
+  const auto whole = tuned("random");
+  const auto halving = tuned("halving");
+  ASSERT_EQ(whole.size(), 2U);
+  for (std::size_t f = 0; f < 2; ++f)
+    EXPECT_LE(halving[f].at("cost").get<double>(), 1.05 * whole[f].at("cost").get<double>());
+}
+
+/// The range is widened for all methods, what was tried stays, and the best of all is measured.
+TEST_F(SweepCommand, ExtendWidensARangeAtWhoseEndTheBestLies) {
+  write("sweep.yaml",
+        head() +
+            "vary: { method: { gossip: { topology: ring }, sums: { algorithm: all-reduce } } }\n"
+            "target: { loss: 0.05 }\n"
+            "tune: { with: { train.optimizer.lr: { log: [0.001, 0.04] } }, trials: 6 }\n");
+  EXPECT_EQ(run(words({"--extend"})).code, 2) << "nothing is tuned yet";
+  const Ended narrow = run(words({"--json"}));
+  ASSERT_EQ(narrow.code, 0) << narrow.err;
+  const auto before = times();
+  EXPECT_EQ(before.size(), 2U * 6 * 2 + 2);
+  const Ended wide = run(words({"--extend", "--json"}));
+  ASSERT_EQ(wide.code, 0) << wide.err;
+  EXPECT_NE(wide.err.find("extended: train.optimizer.lr to 0.04 .. 0.253"), std::string::npos)
+      << wide.err;
+  EXPECT_EQ(wide.summary().at("trials"), 2 * (6 + 3) * 2 + 2);
+  for (std::size_t f = 0; f < 2; ++f)
+    EXPECT_NE(wide.summary()["tuned"][f]["values"], narrow.summary()["tuned"][f]["values"]);
+  const auto after = times();
+  for (const auto& [folder, time] : before) {
+    if (folder.find("tune") != std::string::npos) {
+      EXPECT_EQ(after.at(folder), time) << folder;
+    } else {
+      EXPECT_NE(after.at(folder), time) << folder;
+    }
+  }
+  EXPECT_EQ(run(words({"--list"})).out.size(), 38U);
+}
+
 /// Real fleets: one after the other, by the run command.
 TEST_F(SweepCommand, RunsRealFleets) {
   write("sweep.yaml", head() + "in: run\nvary: { topology: [ring, star] }\n");

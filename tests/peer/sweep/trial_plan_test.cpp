@@ -78,9 +78,9 @@ TEST_F(TrialPlan, WhatIsTunedOnlySomewhereMakesNoTrialsElsewhere) {
       "target: { loss: 0.1 }\n"
       "tune: { with: { algorithm.alpha: { lin: [0.05, 0.25], of: { method: e } } }, trials: 3 }\n");
   ASSERT_EQ(p.families.size(), 2U);
-  EXPECT_TRUE(p.families[0].points.empty());
-  EXPECT_EQ(p.families[1].points.size(), 3U);
-  const auto sets = p.sets_of(1, p.families[1].points[1], 5);
+  EXPECT_TRUE(p.families[0].brackets.empty());
+  EXPECT_EQ(p.families[1].brackets[0].points.size(), 3U);
+  const auto sets = p.sets_of(1, p.families[1].brackets[0].points[1], 5);
   EXPECT_EQ(sets,
             (std::vector<std::string>{
                 "algorithm={kind: easgd, alpha: 0.1}", "algorithm.alpha=0.15", "seed=5"}));

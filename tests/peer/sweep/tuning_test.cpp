@@ -52,10 +52,31 @@ TEST(Tuning, EdgesOfTheRangeAreNamed) {
   TuningKnob lr;
   lr.key = "train.optimizer.lr";
   const std::vector<std::vector<std::string>> tried{{}, {"0.1"}, {"0.3"}, {"0.2"}};
-  EXPECT_EQ(edges_of({lr}, tried, 2), std::vector<std::string>{"lr 0.3 is the largest tried"});
-  EXPECT_EQ(edges_of({lr}, tried, 1), std::vector<std::string>{"lr 0.1 is the smallest tried"});
+  const auto most = edges_of({lr}, tried, 2);
+  ASSERT_EQ(most.size(), 1U);
+  EXPECT_EQ(most[0].words, "lr 0.3 is the largest tried");
+  EXPECT_EQ(edges_of({lr}, tried, 1).at(0).words, "lr 0.1 is the smallest tried");
   EXPECT_TRUE(edges_of({lr}, tried, 3).empty());
   EXPECT_TRUE(edges_of({lr}, tried, 0).empty());
+}
+
+/// Half as wide again, beyond the end at which a best value lies.
+TEST(Tuning, RangesAreWidenedBeyondTheirEdge) {
+  TuningKnob lr;
+  lr.key = "lr";
+  lr.scale = TuningKnob::Scale::log;
+  lr.low = 0.01;
+  lr.high = 1;
+  const std::vector<TuningEdge> largest{{"lr", true, ""}};
+  const KnobRanges once = beyond(largest, {lr}, {});
+  EXPECT_DOUBLE_EQ(once.at("lr").first, 1);
+  EXPECT_DOUBLE_EQ(once.at("lr").second, 10);
+  const KnobRanges twice = beyond(largest, {lr}, {once});
+  EXPECT_DOUBLE_EQ(twice.at("lr").second, 100);
+  lr.scale = TuningKnob::Scale::lin;
+  EXPECT_DOUBLE_EQ(beyond({{"lr", false, ""}}, {lr}, {}).at("lr").first, 0.01 - 0.495);
+  lr.scale = TuningKnob::Scale::list;
+  EXPECT_TRUE(beyond(largest, {lr}, {}).empty());
 }
 
 }  // namespace
