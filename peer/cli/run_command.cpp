@@ -13,6 +13,7 @@
 #include "peer/cli/mixing_figures.h"
 #include "peer/launch/launcher.h"
 #include "peer/launch/resume.h"
+#include "peer/live/live_address.h"
 #include "peer/live/live_service.h"
 #include "peer/live/run_finder.h"
 #include "peer/predict/forecast/expectation.h"
@@ -218,6 +219,7 @@ int run_fleet(const RunOptions& given) {
     throw std::invalid_argument(
         "run: FILE, or --resume RUN, is required\n"
         "help:  grapevine run --help shows what there is");
+  if (!options.live.serve.empty()) parse_live_address(options.live.serve);  // before there is a run
   const bool resume = !options.resume.empty();
   const Assembly fleet =
       resume ? assemble_again(options.resume, options.file) : assemble(options.file);
