@@ -213,6 +213,41 @@ RunFolder new_run(const Assembly& fleet, const RunOptions& options) {
   return folder;
 }
 
+/// Starts the fleet and follows it to its end.
+LaunchResult launch(const Assembly& fleet,
+                    const RunFolder& folder,
+                    Observer& observer,
+                    const LaunchOptions& options,
+                    LiveService& live,
+                    Screen& screen) {
+  if (!live.url().empty()) screen.say("page   " + live.url());
+  if (!live.note().empty()) screen.say(live.note());
+  Launcher launcher(fleet, folder, observer, options, screen.callbacks(live.feed()));
+  LaunchResult result = launcher.run();
+  screen.finish();
+  // Who was killed at the second Ctrl-C was to be.
+  const bool asked = was_interrupted(result) && !observer.summary();
+  if (!result.lost.empty() && !asked) screen.say(lost_table(result));
+  return result;
+}
+
+std::string without_summary(const LaunchResult& result, const RunFolder& folder) {
+  if (was_interrupted(result))
+    return fmt::format("stopped at once: the models of this run are not saved\n{}",
+                       resume_line(folder.path()));
+  return fmt::format("error: no peer finished; their logs are in {}/peers", folder.path());
+}
+
+std::string ending_text(const FleetRecord& end,
+                        const LaunchResult& result,
+                        const FinalHashes& hashes) {
+  constexpr std::string_view finished = "finished";
+  std::string text = summary_text(end, static_cast<PeerId>(result.gone), result.seconds, hashes);
+  if (was_interrupted(result) && text.starts_with(finished))
+    text.replace(0, finished.size(), "stopped");
+  return text;
+}
+
 int run_fleet(const RunOptions& given) {
   RunOptions options = given;
   if (options.file.file.empty() && options.resume.empty())
@@ -233,28 +268,18 @@ int run_fleet(const RunOptions& given) {
   if (resume) from = newest_common_round(fleet, folder);
   LiveService live(title_of(fleet, folder), folder, options.live);
   Screen screen(fleet, folder, options.file.json);
-  if (!live.url().empty()) screen.say("page   " + live.url());
-  if (!live.note().empty()) screen.say(live.note());
   Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) {
     screen.record(r);
     live.feed().put(r);
   });
-  LaunchResult result;
-  {
-    Launcher launcher(fleet,
-                      folder,
-                      observer,
-                      {options.program, options.file.sets, from, &live.orders()},
-                      screen.callbacks(live.feed()));
-    result = launcher.run();
-  }
-  screen.finish();
-  if (!result.lost.empty()) screen.say(lost_table(result));
+  LaunchResult result = launch(fleet,
+                               folder,
+                               observer,
+                               {options.program, options.file.sets, from, &live.orders()},
+                               live,
+                               screen);
   if (!observer.summary()) {
-    screen.say(
-        was_interrupted(result)
-            ? "stopped at once: the models of this run are not saved\n" + resume_line(folder.path())
-            : fmt::format("error: no peer finished; their logs are in {}/peers", folder.path()));
+    screen.say(without_summary(result, folder));
     return result.code;
   }
   const auto lost = static_cast<PeerId>(result.gone);
@@ -284,11 +309,9 @@ int run_fleet(const RunOptions& given) {
   if (options.file.json) {
     fmt::print("{}\n", summary);
   } else {
-    std::string text = summary_text(*observer.summary(), lost, result.seconds, hashes);
-    constexpr std::string_view finished = "finished";
-    if (was_interrupted(result) && text.starts_with(finished))
-      text.replace(0, finished.size(), "stopped");
-    fmt::print("{}{}\n", text, expectation_text(expected, *observer.summary()));
+    fmt::print("{}{}\n",
+               ending_text(*observer.summary(), result, hashes),
+               expectation_text(expected, *observer.summary()));
     fmt::print("network    {}\n", edges_text(edges, result.shared));
     if (saved) fmt::print("saved      {}/model.safetensors\n", folder.path());
     if (was_interrupted(result)) fmt::print("{}\n", resume_line(folder.path()));

@@ -42,15 +42,10 @@ TEST_F(LiveRun, IsWatchedKeptAndStoppedAndGoesOn) {
   EXPECT_EQ(top().at("phase"), "ended");
   EXPECT_EQ(run({"stop", folder()}).code, 5);
   EXPECT_EQ(run({"checkpoint", folder()}).code, 5);
-  const Ended resumed = run({"run",
-                             "--resume",
-                             folder(),
-                             "--json",
-                             "--set",
-                             "stop={ rounds: " + std::to_string(round + 10) + " }"});
-  EXPECT_NE(resumed.err.find("goes on from the checkpoint of round " + std::to_string(round)),
-            std::string::npos)
-      << resumed.err;
+  Program resumed({"run", "--resume", folder(), "--json"});
+  EXPECT_TRUE(resumed.says("goes on from the checkpoint of round " + std::to_string(round)));
+  resumed.kill(SIGTERM);
+  EXPECT_EQ(resumed.wait().code, 143);
 }
 
 TEST_F(LiveRun, OfAKilledLauncherTheFolderTells) {
