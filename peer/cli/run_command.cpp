@@ -255,6 +255,8 @@ int run_fleet(const RunOptions& given) {
         "run: FILE, or --resume RUN, is required\n"
         "help:  grapevine run --help shows what there is");
   if (!options.live.serve.empty()) parse_live_address(options.live.serve);  // before there is a run
+  if (options.live.serve.empty() && options.live.no_token)
+    throw std::invalid_argument("run: --no-token is about the page of --serve, which is not given");
   const bool resume = !options.resume.empty();
   const Assembly fleet =
       resume ? assemble_again(options.resume, options.file) : assemble(options.file);
