@@ -248,15 +248,20 @@ std::string ending_text(const FleetRecord& end,
   return text;
 }
 
-int run_fleet(const RunOptions& given) {
-  RunOptions options = given;
+/// Before there is a folder. Throws std::invalid_argument.
+void check_arguments(const RunOptions& options) {
   if (options.file.file.empty() && options.resume.empty())
     throw std::invalid_argument(
         "run: FILE, or --resume RUN, is required\n"
         "help:  grapevine run --help shows what there is");
-  if (!options.live.serve.empty()) parse_live_address(options.live.serve);  // before there is a run
+  if (!options.live.serve.empty()) parse_live_address(options.live.serve);
   if (options.live.serve.empty() && options.live.no_token)
     throw std::invalid_argument("run: --no-token is about the page of --serve, which is not given");
+}
+
+int run_fleet(const RunOptions& given) {
+  RunOptions options = given;
+  check_arguments(options);
   const bool resume = !options.resume.empty();
   const Assembly fleet =
       resume ? assemble_again(options.resume, options.file) : assemble(options.file);
