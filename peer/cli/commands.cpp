@@ -11,6 +11,8 @@ Command peer_command(const PeerParts& parts);
 Command top_command();
 Command stop_command();
 Command checkpoint_command();
+Command export_command();
+Command trace_command();
 Command algorithms_command();
 Command audit_command();
 Command compare_command();
@@ -47,6 +49,8 @@ std::vector<Command> commands(const PeerParts& parts) {
           top_command(),
           stop_command(),
           checkpoint_command(),
+          export_command(),
+          trace_command(),
           group("graph",
                 "Topologies, their spectra and what they predict",
                 {graph_report_command(),

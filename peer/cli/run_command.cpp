@@ -15,6 +15,7 @@
 #include "peer/launch/launcher.h"
 #include "peer/launch/resume.h"
 #include "peer/launch/run_record.h"
+#include "peer/live/live_address.h"
 #include "peer/live/live_service.h"
 #include "peer/live/run_finder.h"
 #include "peer/predict/forecast/expectation.h"
@@ -232,14 +233,21 @@ bool save(const Assembly& fleet,
   }
 }
 
-void print_end(const Assembly& fleet, const Observer& observer, const LaunchResult& result) {
-  const FleetRecord& end = *observer.summary();
-  const auto lost = static_cast<PeerId>(result.gone);
-  std::string text = summary_text(end, lost, result.seconds, observer.hashes());
+std::string ending_text(const FleetRecord& end,
+                        const LaunchResult& result,
+                        const FinalHashes& hashes) {
   constexpr std::string_view finished = "finished";
+  std::string text = summary_text(end, static_cast<PeerId>(result.gone), result.seconds, hashes);
   if (was_interrupted(result) && text.starts_with(finished))
     text.replace(0, finished.size(), "stopped");
-  fmt::print("{}{}\n", text, expectation_text(expectation(fleet, end), end));
+  return text;
+}
+
+void print_end(const Assembly& fleet, const Observer& observer, const LaunchResult& result) {
+  const FleetRecord& end = *observer.summary();
+  fmt::print("{}{}\n",
+             ending_text(end, result, observer.hashes()),
+             expectation_text(expectation(fleet, end), end));
   fmt::print("network    {}\n", edges_text(edges_of(fleet), result.shared));
   for (const std::string& line : {time_text(end), time_advice(end)})
     if (!line.empty()) fmt::print("{}\n", line);
@@ -247,12 +255,45 @@ void print_end(const Assembly& fleet, const Observer& observer, const LaunchResu
   if (!target.empty()) fmt::print("{}\n", target);
 }
 
-int run_fleet(const RunOptions& given) {
-  RunOptions options = given;
+/// Starts the fleet and follows it to its end.
+LaunchResult launch(const Assembly& fleet,
+                    const RunFolder& folder,
+                    Observer& observer,
+                    const LaunchOptions& options,
+                    LiveService& live,
+                    Screen& screen) {
+  if (!live.url().empty()) screen.say("page   " + live.url());
+  if (!live.note().empty()) screen.say(live.note());
+  Launcher launcher(fleet, folder, observer, options, screen.callbacks(live.feed()));
+  LaunchResult result = launcher.run();
+  screen.finish();
+  // Who was killed at the second Ctrl-C was to be.
+  const bool asked = was_interrupted(result) && !observer.summary();
+  if (!result.lost.empty() && !asked) screen.say(lost_table(result));
+  return result;
+}
+
+std::string without_summary(const LaunchResult& result, const RunFolder& folder) {
+  if (was_interrupted(result))
+    return fmt::format("stopped at once: the models of this run are not saved\n{}",
+                       resume_line(folder.path()));
+  return fmt::format("error: no peer finished; their logs are in {}/peers", folder.path());
+}
+
+/// Before there is a folder. Throws std::invalid_argument.
+void check_arguments(const RunOptions& options) {
   if (options.file.file.empty() && options.resume.empty())
     throw std::invalid_argument(
         "run: FILE, or --resume RUN, is required\n"
         "help:  grapevine run --help shows what there is");
+  if (!options.live.serve.empty()) parse_live_address(options.live.serve);
+  if (options.live.serve.empty() && options.live.no_token)
+    throw std::invalid_argument("run: --no-token is about the page of --serve, which is not given");
+}
+
+int run_fleet(const RunOptions& given) {
+  RunOptions options = given;
+  check_arguments(options);
   const bool resume = !options.resume.empty();
   const Assembly fleet =
       resume ? assemble_again(options.resume, options.file) : assemble(options.file);
@@ -266,28 +307,18 @@ int run_fleet(const RunOptions& given) {
   if (resume) from = newest_common_round(fleet, folder);
   LiveService live(title_of(fleet, folder), folder, options.live);
   Screen screen(fleet, folder, options.file.json);
-  if (!live.url().empty()) screen.say("page   " + live.url());
-  if (!live.note().empty()) screen.say(live.note());
   Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) {
     screen.record(r);
     live.feed().put(r);
   });
-  LaunchResult result;
-  {
-    Launcher launcher(fleet,
-                      folder,
-                      observer,
-                      {options.program, options.file.sets, from, &live.orders()},
-                      screen.callbacks(live.feed()));
-    result = launcher.run();
-  }
-  screen.finish();
-  if (!result.lost.empty()) screen.say(lost_table(result));
+  LaunchResult result = launch(fleet,
+                               folder,
+                               observer,
+                               {options.program, options.file.sets, from, &live.orders()},
+                               live,
+                               screen);
   if (!observer.summary()) {
-    screen.say(
-        was_interrupted(result)
-            ? "stopped at once: the models of this run are not saved\n" + resume_line(folder.path())
-            : fmt::format("error: no peer finished; their logs are in {}/peers", folder.path()));
+    screen.say(without_summary(result, folder));
     return result.code;
   }
   const std::string summary = final_json(fleet, observer, result).dump();

@@ -9,6 +9,7 @@
 #include <poll.h>
 
 #include "peer/cli/command.h"
+#include "peer/cli/sweep_answer.h"
 #include "peer/cli/version.h"
 #include "peer/report/screen.h"
 #include "peer/runtime/exit_code.h"
@@ -37,6 +38,7 @@ struct SweepArguments {
   std::string submit;
   std::uint32_t tasks = 0;
   bool json = false;
+  bool answer = false;
   std::string worker;
 };
 
@@ -151,7 +153,8 @@ int work(const SweepArguments& arguments,
     fmt::print("{}\n", json.dump());
   else
     fmt::print("{}", end_text(plan, folder, state, sweep.failed()));
-  return sweep.failed().empty() ? exit_code::done : exit_code::peers_lost;
+  if (!sweep.failed().empty()) return exit_code::peers_lost;
+  return arguments.answer ? write_answer(plan, folder) : exit_code::done;
 }
 
 /// The plan with what --extend has added so far, numbered as in the folder. Several who begin at
@@ -248,6 +251,11 @@ void sweep_options(Options& options, SweepArguments& arguments) {
   options.value("--submit", arguments.submit, "Write a batch script instead").call_values("slurm");
   options.value("--tasks", arguments.tasks, "Of --submit: how many invocations share the work")
       .range(1, 100000);
+  options.flag("--answer",
+               arguments.answer,
+               "At the end, rewrite the table in the README.md beside FILE, between the lines "
+               "`<!-- answer -->` and `<!-- end of answer -->`, and hold it to the file's `expect` "
+               "(exit 4)");
   options.json(arguments.json);
   options.value("--worker", arguments.worker, "Be a worker process, whose jobs come from there")
       .one_of({"stdin"})

@@ -63,11 +63,14 @@ void block_interrupts() {
   ::sigprocmask(SIG_BLOCK, &interrupts, nullptr);
 }
 
-/// What its folder says once it does not answer any more. The summary is written last, so a run
-/// that has just ended gets a moment for it.
-int show_end(const std::string& folder, bool json) {
+/// The summary is written last, so a run that has just ended gets a moment for it.
+void await_summary(const std::string& folder) {
   for (int k = 0; k < 40 && !std::filesystem::exists(folder + "/summary.json"); ++k)
-    if (!pause_for(std::chrono::milliseconds(50))) break;
+    if (!pause_for(std::chrono::milliseconds(50))) return;
+}
+
+/// What its folder says once it does not answer any more.
+int show_end(const std::string& folder, bool json) {
   if (json) {
     fmt::print("{}\n",
                Json{{"schema", "grapevine.live/1"}, {"folder", folder}, {"phase", "ended"}}.dump());
@@ -99,6 +102,7 @@ int follow(const std::string& folder, const TopArguments& arguments) {
     }
     if (ended) {
       if (seen && redraws) fmt::print("\n");
+      if (seen || view) await_summary(folder);
       return show_end(folder, arguments.json);
     }
     seen = true;

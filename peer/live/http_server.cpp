@@ -50,13 +50,17 @@ class Session : public std::enable_shared_from_this<Session> {
     allow(request_time);
     std::string head;
     const int status = co_await read_head(head);
-    if (status == 0) co_return;
-    Answer answer = status == 200 ? answer_to(head) : refusal(status, "the head is over 8 KiB");
-    allow(request_time);
-    const bool sent = co_await send(text_of(answer));
-    if (sent && answer.stream) co_await follow(answer.stream);
-    co_await part();
-    deadline_.cancel();
+    if (status != 0) {
+      const Answer answer =
+          status == 200 ? answer_to(head) : refusal(status, "the head is over 8 KiB");
+      allow(request_time);
+      const bool sent = co_await send(text_of(answer));
+      if (sent && answer.stream) co_await follow(answer.stream);
+      co_await part();
+    }
+    deadline_.cancel();  // its handler keeps the session, and so the connection
+    asio::error_code ignored;
+    socket_.close(ignored);
   }
 
  private:

@@ -82,11 +82,9 @@ std::string figure(const std::vector<MetricsRow>& curve,
   if (!(range.low <= range.high)) return "";
   const double first = static_cast<double>(curve.front().round);
   const double last = static_cast<double>(curve.back().round);
-  const svg::Axis x(svg::Axis::Scale::linear,
-                    std::min(first, last - 1) < last / 4 ? 0 : first,
-                    std::max(last, 1.0),
-                    left,
-                    width - right);
+  const bool from_zero = first == last || first < last / 4;
+  const svg::Axis x(
+      svg::Axis::Scale::linear, from_zero ? 0 : first, std::max(last, 1.0), left, width - right);
   const svg::Axis y = axis_of(range);
   std::string content = svg::axes(x, y, "round", title);
   std::string legend;

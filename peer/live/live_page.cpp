@@ -58,7 +58,8 @@ progress { width: 100%; height: 10px; accent-color: var(--p0); }
 #peers td:first-child { min-width: 0; }
 .share { min-width: 150px; } .share svg { height: 12px; }
 .b0 { fill: var(--p0); } .b1 { fill: var(--p2); } .b2 { fill: var(--p4); } .b3 { fill: var(--p1); }
-.b4 { fill: var(--p3); } .b5 { fill: var(--p6); } .b6 { fill: var(--p5); } .b7 { fill: var(--line); }
+.b4 { fill: var(--p3); } .b5 { fill: var(--p6); } .b6 { fill: var(--p5); }
+.b7 { fill: var(--line); }
 @media (max-width: 600px) { body { padding: 16px 12px 32px; } h1 { font-size: 21px; }
   .figures { grid-template-columns: 1fr 1fr; } }
 )";

@@ -20,6 +20,10 @@ bool runs(const PeerState& peer) {
   return peer.stage == Stage::training || peer.stage == Stage::stopped;
 }
 
+bool lives(const PeerState& peer) {
+  return runs(peer) || peer.stage == PeerState::Stage::starting;
+}
+
 /// At least so many rounds behind the furthest, as that one was heard.
 void add_lags(RunView& view) {
   Round furthest = 0;
@@ -69,7 +73,7 @@ void ObservedRun::look_at_processes(const FleetState& state, Clock::time_point n
   for (const PeerState& peer : state.peers) {
     Usage& known = usages_[peer.id];
     const bool same = known.pid == peer.pid && known.last && passed > 0;
-    const auto usage = runs(peer) ? usage_of_(peer.pid) : std::nullopt;
+    const auto usage = lives(peer) ? usage_of_(peer.pid) : std::nullopt;
     known.share.reset();
     if (usage && same) {
       known.share = std::max(0.0, usage->cpu_seconds - known.last->cpu_seconds) / passed;

@@ -133,8 +133,8 @@ std::string resume_line(const std::string& folder) {
   if (const auto round = common_checkpoint(folder))
     return fmt::format(
         "resume     grapevine run --resume {}   (from round {})", printable(folder, 200), *round);
-  return "resume     not possible: there is no checkpoint (set checkpoint.every, or ask a run for\n"
-         "           one with: grapevine checkpoint RUN)";
+  return "resume     not possible without a checkpoint: set checkpoint.every, or ask for\n"
+         "           one while it runs: grapevine checkpoint RUN";
 }
 
 std::string end_of_run(const std::string& folder) {

@@ -32,7 +32,7 @@ std::string accuracies(const FleetRecord& r) {
 }  // namespace
 
 std::string table_header() {
-  return fmt::format("{:>7} {:>11} {:>9} {:>9} {:>8} {:>12} {:>9} {:>9}",
+  return fmt::format("{:>7} {:>10} {:>9} {:>9} {:>8} {:>12} {:>9} {:>9}",
                      "round",
                      "time",
                      "train",
@@ -44,7 +44,7 @@ std::string table_header() {
 }
 
 std::string table_row(const FleetRecord& r) {
-  return fmt::format("{:>7} {:>11} {:>9.4g} {:>9.4g} {} {:>9.2e} {:>9}",
+  return fmt::format("{:>7} {:>10} {:>9.4g} {:>9.4g} {} {:>9.2e} {:>9}",
                      r.round,
                      seconds_text(in_seconds(r.time)),
                      r.train_loss,

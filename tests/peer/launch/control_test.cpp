@@ -30,6 +30,7 @@ TEST(Control, EveryLineReadsBack) {
       std::get<Addresses>(parse_launcher(line(Addresses{{{1, "127.0.0.1", 27001}}})));
   EXPECT_EQ(addresses.list.at(0).host, "127.0.0.1");
   EXPECT_EQ(std::get<Cut>(parse_launcher(line(Cut{2, Time{5}}))).length, Time{5});
+  EXPECT_EQ(std::get<KeepCheckpoint>(parse_launcher(line(KeepCheckpoint{70}))).round, 70U);
   EXPECT_TRUE(std::holds_alternative<Stop>(parse_launcher(line(Stop{}))));
 }
 

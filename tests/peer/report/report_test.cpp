@@ -144,6 +144,14 @@ TEST(Metrics, SafetensorsHoldTheParametersUnderTheirNames) {
   EXPECT_THROW(write_safetensors(path, parameters, std::span(x).first(7), {}), std::logic_error);
 }
 
+TEST(Screen, LinesAreCutBetweenCharacters) {
+  EXPECT_EQ(columns_of("a▁b"), 3U);
+  EXPECT_EQ(cut_to_columns("a▁b", 3), "a▁b");
+  EXPECT_EQ(cut_to_columns("a▁b", 2), "a▁");
+  EXPECT_EQ(cut_to_columns("a▁b", 1), "a");
+  EXPECT_EQ(cut_to_columns("", 0), "");
+}
+
 TEST(Screen, TextsForPeople) {
   EXPECT_EQ(bytes_text(812), "812 B");
   EXPECT_EQ(bytes_text(1'630'000), "1.63 MB");
@@ -153,6 +161,7 @@ TEST(Screen, TextsForPeople) {
   FleetRecord record;
   record.peers = 2;
   EXPECT_EQ(table_row(record).size(), table_header().size());
+  EXPECT_LE(table_header().size(), 80U);
   record.mean.accuracy = record.accuracy_min = record.accuracy_max = 0.5;
   EXPECT_EQ(table_row(record).size(), table_header().size());
   EXPECT_NE(summary_text(record, 3, 1, {}).find("3 lost"), std::string::npos);

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "peer/export/exported_run.h"
+
+namespace gv {
+
+/// One table of all runs (RFC 4180, lines end with CR LF): a line per evaluation, its run in the
+/// first column. The columns of states are there where a run has recorded them; a cell that a run
+/// does not know is empty.
+std::string csv_of(const std::vector<ExportedRun>& runs);
+
+}  // namespace gv

@@ -1,0 +1,93 @@
+#include <csignal>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "tests/peer/launch/launch_fixture.h"
+
+// A run is watched and steered through the socket in its folder.
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+
+class LiveRun : public Launch {
+ protected:
+  std::string folder() const { return path("run"); }
+  nlohmann::json top() const { return run({"top", folder(), "--json", "--once"}).summary(); }
+};
+
+TEST_F(LiveRun, IsWatchedKeptAndStoppedAndGoesOn) {
+  Program program({"run", fleet(4, 0), "--json"});
+  ASSERT_TRUE(trains());
+  nlohmann::json state;  // made ten times a second, so it may be a moment old
+  ASSERT_TRUE(comes_true([&] {
+    state = top();
+    return state.at("phase") == "training" && state.contains("latest");
+  }));
+  ASSERT_EQ(state.at("peers").size(), 4U);
+  for (PeerId i = 0; i < 4; ++i) {
+    EXPECT_EQ(state.at("peers")[i].at("pid"), pid_of(i));
+    EXPECT_GT(state.at("peers")[i].at("memory_bytes"), 1'000'000);
+  }
+  EXPECT_GT(state.at("latest").at("round"), 0);
+  const Ended kept = run({"checkpoint", folder(), "--json"});
+  ASSERT_EQ(kept.code, 0) << kept.err;
+  const auto round = kept.summary().at("round").get<Round>();
+  const Ended stopped = run({"stop", folder(), "--json"});
+  ASSERT_EQ(stopped.code, 0) << stopped.err;
+  EXPECT_EQ(stopped.summary().at("checkpoint"), round);
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_GE(ended.summary().at("rounds"), round);
+  EXPECT_FALSE(fs::exists(folder() + "/live.sock"));
+  EXPECT_EQ(top().at("phase"), "ended");
+  EXPECT_EQ(run({"stop", folder()}).code, 5);
+  EXPECT_EQ(run({"checkpoint", folder()}).code, 5);
+  Program resumed({"run", "--resume", folder(), "--json"});
+  EXPECT_TRUE(resumed.says("goes on from the checkpoint of round " + std::to_string(round)));
+  resumed.kill(SIGTERM);
+  EXPECT_EQ(resumed.wait().code, 143);
+}
+
+TEST_F(LiveRun, OfAKilledLauncherTheFolderTells) {
+  Program program({"run", fleet(3, 0), "--json"});
+  ASSERT_TRUE(trains());
+  EXPECT_TRUE(comes_true([&] { return top().at("phase") == "training"; }));
+  program.kill(SIGKILL);
+  program.wait();
+  EXPECT_TRUE(fs::exists(folder() + "/live.sock")) << "nobody was left to remove it";
+  EXPECT_EQ(top().at("phase"), "ended");
+  const Ended text = run({"top", folder()});
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_NE(text.output().find("without a summary"), std::string::npos) << text.output();
+}
+
+TEST_F(LiveRun, InterruptedSaysWhatItKeptAndHowToGoOn) {
+  for (const bool keeps : {true, false}) {
+    fs::remove_all(folder());
+    Program program({"run", fleet(3, 0, keeps ? "checkpoint: { every: 100 rounds }\n" : "")});
+    ASSERT_TRUE(trains());
+    program.kill(SIGINT);
+    const Ended ended = program.wait();
+    EXPECT_EQ(ended.code, 130) << ended.err;
+    EXPECT_NE(ended.output().find("stopped: "), std::string::npos) << ended.output();
+    EXPECT_NE(ended.output().find("saved      " + folder() + "/model.safetensors"),
+              std::string::npos);
+    EXPECT_EQ(
+        ended.output().find("resume     grapevine run --resume " + folder()) != std::string::npos,
+        keeps)
+        << ended.output();
+  }
+}
+
+TEST_F(LiveRun, AWrongAddressIsRefusedBeforeThereIsARun) {
+  const Ended refused = run({"run", fleet(3, 10), "--serve", "0.0.0.0:8080"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("is not encrypted"), std::string::npos) << refused.err;
+  EXPECT_FALSE(fs::exists(folder()));
+}
+
+}  // namespace
+}  // namespace gv

@@ -1,0 +1,96 @@
+#include "peer/live/live_page.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "peer/live/live_figures.h"
+#include "peer/live/sha256.h"
+#include "tests/peer/live/views.h"
+
+namespace gv {
+namespace {
+
+std::string hex(std::string_view text) {
+  std::string out;
+  for (const std::uint8_t byte : sha256(text)) out += fmt::format("{:02x}", byte);
+  return out;
+}
+
+/// FIPS 180-4's examples, and the lengths around a block.
+TEST(Sha256, AgreesWithItsStandard) {
+  EXPECT_EQ(hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(hex(std::string(1'000'000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+/// RFC 4648, section 10.
+TEST(Base64, AgreesWithItsStandard) {
+  EXPECT_EQ(base64(""), "");
+  EXPECT_EQ(base64("f"), "Zg==");
+  EXPECT_EQ(base64("fo"), "Zm8=");
+  EXPECT_EQ(base64("foobar"), "Zm9vYmFy");
+}
+
+std::string between(const std::string& text, const std::string& open, const std::string& close) {
+  const std::size_t begin = text.find(open) + open.size();
+  return text.substr(begin, text.find(close, begin) - begin);
+}
+
+TEST(LivePage, ItsPolicyAllowsItsOneScriptAndItsOneStyle) {
+  const std::string page = live_page(a_view(3, true), {*a_view(3).latest});
+  const std::string policy = live_page_policy();
+  EXPECT_NE(policy.find("script-src " + csp_hash(between(page, "<script>", "</script>"))),
+            std::string::npos);
+  EXPECT_NE(policy.find("style-src " + csp_hash(between(page, "<style>", "</style>"))),
+            std::string::npos);
+  EXPECT_NE(policy.find("default-src 'none'"), std::string::npos);
+  EXPECT_EQ(page.find("<script", page.find("<script") + 1), std::string::npos);
+  EXPECT_EQ(page.find(" style="), std::string::npos) << "the policy would not apply it";
+  EXPECT_EQ(page.find("src="), std::string::npos);
+}
+
+TEST(LivePage, NamesAreNoMarkup) {
+  RunView view = a_view(2);
+  view.title = {
+      .name = "<script>alert(1)</script>", .folder = "<u>", .method = "<i>", .graph = "\"><img>"};
+  view.peers[0].state.stage = PeerState::Stage::lost;
+  view.peers[0].state.ending = "<img src=x onerror=alert(1)>";
+  const std::string page = live_page(view, {});
+  for (const char* markup : {"<script>alert", "<u>", "<i>", "<img"})
+    EXPECT_EQ(page.find(markup), std::string::npos) << markup;
+  EXPECT_NE(page.find("&lt;script&gt;alert(1)"), std::string::npos);
+  EXPECT_NE(page.find("&lt;img src=x"), std::string::npos);
+}
+
+TEST(LivePage, PeersHaveBarsWhereTheirTimeIsKnown) {
+  EXPECT_EQ(live_peers(a_view(2)).find("<svg"), std::string::npos);
+  const std::string peers = live_peers(a_view(2, true));
+  EXPECT_NE(peers.find("aria-label=\"compute 40 % mix 10 %"), std::string::npos) << peers;
+  EXPECT_NE(peers.find("waited most for"), std::string::npos);
+}
+
+TEST(LiveFigures, StandWhatIsNotFiniteAndWhatIsOne) {
+  EXPECT_NE(live_figures({}).find("No evaluation yet"), std::string::npos);
+  MetricsRow row = *a_view(1).latest;
+  EXPECT_EQ(live_figures({row}).find("nan"), std::string::npos);
+  MetricsRow broken = row;
+  broken.round = 200;
+  broken.loss = NAN;
+  broken.loss_local = INFINITY;
+  broken.consensus = 0;
+  const std::string figures = live_figures({row, broken});
+  EXPECT_NE(figures.find("<svg"), std::string::npos);
+  for (const char* bad : {"points=\"nan", ",nan", "inf,", ",inf", "\"inf", "\"nan"})
+    EXPECT_EQ(figures.find(bad), std::string::npos) << bad;
+  MetricsRow regression = row;
+  regression.accuracy = regression.accuracy_min = regression.accuracy_max = std::nullopt;
+  EXPECT_EQ(live_figures({regression}).find("accuracy"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gv
