@@ -15,7 +15,7 @@
 namespace gv {
 namespace {
 
-constexpr std::size_t bar_columns = 20;
+constexpr std::size_t bar_columns = 22;
 constexpr std::array<std::string_view, n_activities> bar_marks{
     "▓", "▒", "▚", "·", "░", "e", "s", " "};
 
@@ -111,7 +111,7 @@ std::string head(bool activities) {
       fmt::format("{:>5} {:>8} {:>6} {:>6}", "peer", "round", "behind", "CPU");
   return activities
              ? fmt::format(
-                   "{} {:>11}  {}  {}", front, "out", "▓compute ▒mix ░wire·", "waited most for")
+                   "{} {:>11}  {}  {}", front, "out", "▓comp ▒mix ░wire ·late", "waited for")
              : fmt::format("{} {:>9} {:>9} {:>11}  {}", front, "memory", "sent", "out", "state");
 }
 
