@@ -7,12 +7,6 @@
 
 namespace gv {
 
-std::string_view name_of(Activity activity) {
-  static constexpr std::array<std::string_view, activities> names{
-      "compute", "mix", "code", "late", "wire", "evaluate", "checkpoint", "other"};
-  return names.at(static_cast<std::size_t>(activity));
-}
-
 Time Spent::total() const {
   Time sum{0};
   for (const Time time : at) sum += time;

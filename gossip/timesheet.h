@@ -25,7 +25,12 @@ enum class Activity : std::uint8_t {
 };
 inline constexpr std::size_t activities = 8;
 
-std::string_view name_of(Activity activity);
+/// As files have them.
+inline constexpr std::array<std::string_view, activities> activity_names{
+    "compute", "mix", "code", "late", "wire", "evaluate", "checkpoint", "other"};
+inline std::string_view name_of(Activity activity) {
+  return activity_names.at(static_cast<std::size_t>(activity));
+}
 
 /// So much time at each activity.
 struct Spent {

@@ -100,19 +100,9 @@ class Lines {
 
   ProgressLine& progress() { return progress_; }
 
-  /// Writes where a peer spent its time into the folder; null where there is no folder, or the
-  /// fleet does not ask for it. Of a large fleet the lines of metrics.jsonl have the sums.
+  /// See gv::life_writer; null without a folder.
   std::function<void(const Recorder&, std::uint64_t)> life_writer(const Assembly& fleet) {
-    constexpr PeerId most_peers = 1000;
-    if (!folder_ || !fleet.fleet.record || fleet.fleet.size() > most_peers) return nullptr;
-    return [this, &fleet](const Recorder& recorder, std::uint64_t life) {
-      const std::vector<PeerId> neighbors = links_of(fleet.plan(recorder.peer()));
-      try {
-        write_record(recorder, neighbors, folder_->peer(recorder.peer()), life, Time{0}, {});
-      } catch (const std::runtime_error&) {
-        record_failed_ = true;
-      }
-    };
+    return folder_ ? gv::life_writer(fleet, *folder_, record_failed_) : nullptr;
   }
 
   /// False when the folder could not take all of it, which is said.

@@ -43,7 +43,7 @@ Json target_json(const std::optional<CompareTarget>& target) {
 
 Json states_json(const StateSums& states) {
   Json json = Json::object();
-  for (std::size_t k = 0; k < states.size(); ++k) json.add(stored_states[k], states[k]);
+  for (std::size_t k = 0; k < states.size(); ++k) json.add(activity_names[k], states[k]);
   return json;
 }
 
@@ -104,7 +104,7 @@ Json explanation_json(const Section& section) {
              {"round_difference", e->round_difference},
              {"by", e->by_rounds ? "rounds" : "seconds_per_round"}};
     if (e->more) one["states"] = states_json(*e->more);
-    one["state"] = e->state ? Json(stored_states[*e->state]) : Json();
+    one["state"] = e->state ? Json(activity_names[*e->state]) : Json();
     const bool told = explained(section) == k;
     if (const auto path =
             told ? critical_path_of(*section.contenders[k].entries.front().run) : std::nullopt)

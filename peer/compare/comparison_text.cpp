@@ -147,7 +147,7 @@ std::string state_table(const Section& section) {
   constexpr std::array shown_states{0, 1, 2, 3, 4, 7};
   std::string text = left(fmt::format("  {} of a peer's round", unit.name), label_width + 2);
   for (const int k : shown_states)
-    text += right(std::string(stored_states[static_cast<std::size_t>(k)]), 9);
+    text += right(std::string(activity_names[static_cast<std::size_t>(k)]), 9);
   text += "\n";
   for (std::size_t i = 0; i < rows.size(); ++i) {
     text += label_field("  ", section.contenders[i].label);

@@ -155,7 +155,7 @@ std::string to_string(const CriticalPath& path) {
   for (std::size_t k = 0; k < path.states.size(); ++k) {
     const double share = path.states[k] / path.seconds;
     if (share < least_share) continue;
-    std::string name(stored_states[k]);
+    std::string name(activity_names[k]);
     const auto most = std::ranges::max_element(
         path.by_peer, {}, [&](const auto& peer) { return peer.second[k]; });
     if (most->second[k] > 0.5 * path.states[k] && stands_out(path, most->first, k))

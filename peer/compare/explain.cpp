@@ -57,7 +57,7 @@ std::string to_string(const Explanation& e) {
     if (std::abs(more) < 0.2 * most) break;
     parts += fmt::format("{}{} {} {}",
                          parts.empty() ? "" : ", ",
-                         stored_states[order[i]],
+                         activity_names[order[i]],
                          time_text(std::abs(more)),
                          more > 0 ? "more" : "less");
   }

@@ -56,7 +56,7 @@ RunCost between(const RunCost& a, const RunCost& b, double part) {
                .resolution = b.rounds - a.rounds};
   if (a.states && b.states) {
     cost.states.emplace();
-    for (std::size_t k = 0; k < stored_states.size(); ++k)
+    for (std::size_t k = 0; k < activity_names.size(); ++k)
       (*cost.states)[k] = (*a.states)[k] + part * ((*b.states)[k] - (*a.states)[k]);
   }
   return cost;

@@ -58,7 +58,7 @@ std::string line(const std::string& run, const MetricsRow& row, bool states) {
                                  cell(row.accuracy_max),
                                  row.consensus,
                                  cell(row.sent_bytes));
-  for (std::size_t k = 0; states && k < n_activities; ++k)
+  for (std::size_t k = 0; states && k < activities; ++k)
     text += row.activities ? fmt::format(",{}", (*row.activities)[k]) : ",";
   return text + "\r\n";
 }
@@ -73,7 +73,7 @@ bool has_states(const ExportedRun& run) {
 std::string csv_of(const std::vector<ExportedRun>& runs) {
   const bool states = std::ranges::any_of(runs, has_states);
   std::string text = fmt::format("{}", fmt::join(columns, ","));
-  for (std::size_t k = 0; states && k < n_activities; ++k)
+  for (std::size_t k = 0; states && k < activities; ++k)
     text += fmt::format(",{}_seconds", activity_names[k]);
   text += "\r\n";
   for (const ExportedRun& run : runs)

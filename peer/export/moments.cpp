@@ -45,7 +45,7 @@ void add_moments(const std::string& path, const RoundRange& range, PeerMoments& 
   const NpyMatrix m = read_matrix(path, moment_columns);
   for (std::size_t k = 0; k < m.rows; ++k) {
     if (!is_count(m(k, 0), most_rounds)) refuse(path, k, "the first column is no round");
-    if (!is_count(m(k, 1), n_activities - 1)) refuse(path, k, "the second column is no state");
+    if (!is_count(m(k, 1), activities - 1)) refuse(path, k, "the second column is no state");
     if (m(k, 3) < m(k, 2)) refuse(path, k, "it ends before it begins");
     if (m(k, 4) != -1 && !is_count(m(k, 4), most_peers)) refuse(path, k, "the last is no peer");
     const auto round = static_cast<Round>(m(k, 0));

@@ -69,7 +69,7 @@ std::string summary_of(const MetricsRow& row) {
   for (const auto& [tag, value] : optional)
     if (value) values += scalar(tag, *value);
   if (row.sent_bytes) values += scalar("sent_bytes", static_cast<double>(*row.sent_bytes));
-  for (std::size_t k = 0; row.activities && k < n_activities; ++k)
+  for (std::size_t k = 0; row.activities && k < activities; ++k)
     values += scalar(fmt::format("state_seconds/{}", activity_names[k]), (*row.activities)[k]);
   return values;
 }

@@ -137,6 +137,7 @@ void Launcher::heed(PeerId id, const control::PeerSays& says) {
     slot.round = slot.reported = reported->report.round;
     slot.heard = seconds();
     slot.sent_bytes = reported->report.sent_bytes;
+    slot.spent = reported->report.spent;
     slot.finished = slot.finished || reported->report.last;
     if (slot.finished) ended_ = Clock::now();
     take_report(id, *reported);

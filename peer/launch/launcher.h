@@ -82,6 +82,7 @@ class Launcher {
     double heard = 0;  ///< seconds() when it said so
     std::string last_words;
     std::optional<std::uint64_t> sent_bytes;  ///< as of `reported` rounds
+    Spent spent;                              ///< the same
     Round reported = 0;
     int restarts = 0;
     std::optional<std::chrono::steady_clock::time_point> restart_at;

@@ -44,6 +44,8 @@ PeerState Launcher::state_of(PeerId id) const {
   state.restarts = slot.restarts;
   state.sent_bytes = slot.sent_bytes;
   state.reported = slot.reported;
+  if (slot.spent.total() > Time{0})
+    std::ranges::transform(slot.spent.at, state.activities.emplace().begin(), in_seconds);
   return state;
 }
 

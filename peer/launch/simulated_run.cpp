@@ -23,4 +23,19 @@ Json simulated_summary(const Assembly& fleet, const FleetRecord& end, const Fina
   return summary;
 }
 
+std::function<void(const Recorder&, std::uint64_t)> life_writer(const Assembly& fleet,
+                                                                const RunFolder& folder,
+                                                                std::atomic<bool>& failed) {
+  constexpr PeerId most_peers = 1000;
+  if (!fleet.fleet.record || fleet.fleet.size() > most_peers) return nullptr;
+  return [&](const Recorder& recorder, std::uint64_t life) {
+    const std::vector<PeerId> neighbors = links_of(fleet.plan(recorder.peer()));
+    try {
+      write_record(recorder, neighbors, folder.peer(recorder.peer()), life, Time{0}, {});
+    } catch (const std::runtime_error&) {
+      failed = true;
+    }
+  };
+}
+
 }  // namespace gv

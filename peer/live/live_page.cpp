@@ -89,7 +89,7 @@ std::string share_bar(const ActivitySeconds& seconds) {
   std::string bars;
   std::string label;
   double at = 0;
-  for (std::size_t k = 0; k < n_activities; ++k) {
+  for (std::size_t k = 0; k < activities; ++k) {
     const double length = width * seconds[k] / all;
     if (length < 0.05) continue;
     bars += svg::rect({at, 0}, length, 12, fmt::format("b{}", k));
@@ -136,7 +136,7 @@ std::string row(const PeerView& peer, bool activities) {
 
 std::string activity_legend() {
   std::string out = "<ul class=\"legend\">";
-  for (std::size_t k = 0; k < n_activities; ++k)
+  for (std::size_t k = 0; k < activities; ++k)
     out += fmt::format("<li><svg viewBox=\"0 0 34 10\">{}</svg>{}</li>",
                        svg::rect({0, 0}, 34, 10, fmt::format("b{}", k)),
                        activity_names[k]);

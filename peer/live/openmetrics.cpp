@@ -160,7 +160,7 @@ void add_activities(Text& text, const RunView& view) {
     if (!any)
       text.family("grapevine_state_seconds", "counter", "Where a peer's time went, by state.");
     any = true;
-    for (std::size_t k = 0; k < n_activities; ++k)
+    for (std::size_t k = 0; k < activities; ++k)
       text.sample((*peer.state.activities)[k],
                   fmt::format("{},state=\"{}\"", peer_label(peer), activity_names[k]));
   }

@@ -16,7 +16,7 @@ namespace gv {
 namespace {
 
 constexpr std::size_t bar_columns = 22;
-constexpr std::array<std::string_view, n_activities> bar_marks{
+constexpr std::array<std::string_view, activities> bar_marks{
     "▓", "▒", "▚", "·", "░", "e", "s", " "};
 
 /// Parts between two spaces, as many as fit.
@@ -70,7 +70,7 @@ std::string bar(const ActivitySeconds& seconds) {
   std::string out;
   double sum = 0;
   std::size_t drawn = 0;
-  for (std::size_t k = 0; k < n_activities; ++k) {
+  for (std::size_t k = 0; k < activities; ++k) {
     sum += seconds[k];
     const auto end = static_cast<std::size_t>(std::lround(bar_columns * sum / std::max(all, 1e-9)));
     for (; drawn < std::min(end, bar_columns); ++drawn) out += bar_marks[k];

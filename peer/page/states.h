@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <string>
 
+#include "gossip/timesheet.h"
+
 namespace gv {
 
 /// What a peer does: it is in exactly one of these at a time, so they add up to its wall clock. The
 /// order is that of the files of a run folder.
-constexpr std::size_t n_states = 8;
+constexpr std::size_t n_states = activities;
 using StateSeconds = std::array<double, n_states>;
 
 struct StateName {

@@ -59,7 +59,7 @@ MetricsRow row_of(const FleetRecord& r) {
 
 Json json_of(const ActivitySeconds& seconds) {
   Json json = Json::object();
-  for (std::size_t k = 0; k < n_activities; ++k) json.add(activity_names[k], seconds[k]);
+  for (std::size_t k = 0; k < activities; ++k) json.add(activity_names[k], seconds[k]);
   return json;
 }
 
@@ -85,7 +85,7 @@ std::optional<ActivitySeconds> parse_activities(const JsonValue& owner, const st
   const JsonValue* const json = owner.find(key);
   if (json == nullptr || json->kind == JsonValue::Kind::null) return std::nullopt;
   ActivitySeconds seconds{};
-  for (std::size_t k = 0; k < n_activities; ++k)
+  for (std::size_t k = 0; k < activities; ++k)
     seconds[k] = json_number(*json, std::string(activity_names[k]));
   return seconds;
 }

@@ -4,21 +4,17 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "gossip/timesheet.h"
 #include "graph/formats/json_value.h"
 #include "peer/json/json.h"
 #include "peer/runtime/observer.h"
 
 namespace gv {
 
-/// What a peer can be doing, in the order of a run folder's files; always one of these, so that the
-/// seconds of all add up to its wall clock.
-inline constexpr std::size_t n_activities = 8;
-inline constexpr std::array<std::string_view, n_activities> activity_names{
-    "compute", "mix", "code", "late", "wire", "evaluate", "checkpoint", "other"};
-using ActivitySeconds = std::array<double, n_activities>;
+/// Seconds at each activity.
+using ActivitySeconds = std::array<double, activities>;
 
 /// A line of metrics.jsonl: the fleet at one evaluation. What is optional is not in every run.
 struct MetricsRow {

@@ -38,7 +38,7 @@ std::uint64_t peer_number(const std::string& name) {
 StateSums states_of(const JsonValue& json) {
   StateSums sums{};
   for (std::size_t k = 0; k < sums.size(); ++k)
-    sums[k] = stored_maybe(json, std::string(stored_states[k])).value_or(0);
+    sums[k] = stored_maybe(json, std::string(activity_names[k])).value_or(0);
   return sums;
 }
 
@@ -157,7 +157,7 @@ std::vector<StoredMoment> read_peer_moments(const std::string& run_folder, std::
     for (std::size_t i = 0; i < m.rows; ++i) {
       const double state = m(i, 1);
       const double with = m(i, 4);
-      const bool known = state >= 0 && state < static_cast<double>(stored_states.size());
+      const bool known = state >= 0 && state < static_cast<double>(activity_names.size());
       if (!known || with < -1 || with > largest_peer || m(i, 3) < m(i, 2))
         throw UnusableRun(fmt::format("{}: row {} of its moments is damaged", folder, i));
       rows.push_back(

@@ -44,7 +44,7 @@ struct StoredRounds {
 /// A row of peers/003/moments.K.npy: a stay in one state.
 struct StoredMoment {
   double round = 0;
-  std::size_t state = 0;  ///< of stored_states
+  std::size_t state = 0;  ///< of activity_names
   double begin = 0, end = 0;
   std::optional<std::uint64_t> with;  ///< the peer that is waited for
 };

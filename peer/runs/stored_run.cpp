@@ -78,7 +78,7 @@ void read_about(const JsonValue& json, StoredRun& run) {
 StateSums read_states(const JsonValue& json) {
   StateSums sums{};
   for (std::size_t k = 0; k < sums.size(); ++k)
-    sums[k] = stored_maybe(json, std::string(stored_states[k])).value_or(0);
+    sums[k] = stored_maybe(json, std::string(activity_names[k])).value_or(0);
   return sums;
 }
 

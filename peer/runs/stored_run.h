@@ -6,17 +6,14 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "gossip/timesheet.h"
 
 namespace gv {
 
-/// What a peer's home lane does; it does one of them at a time. In this order in every file.
-inline constexpr std::array<std::string_view, 8> stored_states{
-    "compute", "mix", "code", "late", "wire", "evaluate", "checkpoint", "other"};
-
-/// Seconds in each state, summed over peers, since the beginning.
-using StateSums = std::array<double, stored_states.size()>;
+/// Seconds at each activity, summed over peers, since the beginning.
+using StateSums = std::array<double, activities>;
 
 /// A look at the fleet: a line of metrics.jsonl. What was not recorded is missing.
 struct StoredEvaluation {

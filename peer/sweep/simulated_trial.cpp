@@ -1,3 +1,4 @@
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <fstream>
@@ -69,16 +70,20 @@ struct Trained {
 
 Trained train(const Assembly& fleet,
               const TrialJob& job,
+              const RunFolder& folder,
               TrialWatch& watch,
               Observer& observer,
               const TrialProgress& progress) {
+  std::atomic<bool> record_failed = false;
   SimulationOptions options;
+  options.on_life = life_writer(fleet, folder, record_failed);
   options.threads = 1;
   options.interrupted = [&] { return watch.over(); };
   const auto rounds = static_cast<Round>(job.fraction * static_cast<double>(fleet.rounds));
   options.on_progress = [&](Round round, Time) { progress(round, rounds); };
   if (!fleet.fleet.faults.inject.empty()) options.faults = injected_faults(fleet.fleet);
   const SimulationResult result = simulate(fleet, observer, options);
+  if (record_failed) throw std::runtime_error("peers/ cannot be written (is the disk full?)");
   const FleetRecord& end = watch.last();
   return {.end = end,
           .hashes = watch.cut() ? FinalHashes{} : observer.hashes(),
@@ -120,7 +125,7 @@ TrialOutcome simulate_trial(const TrialJob& job,
   Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& record) {
     watch.record(record);
   });
-  const Trained trained = train(fleet, job, watch, observer, progress);
+  const Trained trained = train(fleet, job, folder, watch, observer, progress);
   Json summary = simulated_summary(fleet, trained.end, trained.hashes);
   if (!watch.cut()) add_target(summary, fleet, observer);
   summary["exit_code"] = trained.code;

@@ -291,7 +291,7 @@ TEST(Comparison, NamesThePlantedCause) {
   std::vector<Cause> causes;
   for (const std::size_t state : {0U, 1U, 2U, 3U, 4U, 7U})
     for (const double more : {0.05, 4.0})
-      causes.push_back({state, more, 1, std::string(stored_states[state])});
+      causes.push_back({state, more, 1, std::string(activity_names[state])});
   for (const double rounds : {1.5, 4.0}) causes.push_back({4, 0.01, rounds, "rounds"});
   for (const Cause& cause : causes) {
     std::vector<StoredRun> runs;

@@ -24,8 +24,8 @@ struct RecordsOfPeers {
   /// Seconds of all peers in each state after so many rounds.
   Json states(double rounds_of_all) const {
     Json json = Json::object();
-    for (std::size_t k = 0; k < stored_states.size(); ++k)
-      json.add(stored_states[k],
+    for (std::size_t k = 0; k < activity_names.size(); ++k)
+      json.add(activity_names[k],
                std::array{compute, mix, 0.0, late, wire}[std::min<std::size_t>(k, 4)] *
                    (k < 5 ? rounds_of_all : 0));
     return json;
