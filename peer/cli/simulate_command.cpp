@@ -1,7 +1,6 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <csignal>
 #include <fstream>
 #include <stdexcept>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/swarm_options.h"
 #include "peer/cli/version.h"
+#include "peer/launch/interrupt_watch.h"
 #include "peer/launch/resume.h"
 #include "peer/launch/run_record.h"
 #include "peer/launch/simulated_run.h"
@@ -23,13 +23,6 @@
 
 namespace gv::cli {
 namespace {
-
-std::atomic<int> interrupts{0};
-static_assert(std::atomic<int>::is_always_lock_free);
-
-void on_interrupt(int) {
-  if (++interrupts > 1) std::_Exit(exit_code::interrupted);
-}
 
 std::string progress_text(const Assembly& fleet, Round round, Time t, double elapsed) {
   const double rate = elapsed > 0 ? static_cast<double>(round) / elapsed : 0;
@@ -54,9 +47,10 @@ void tell(const SimulationResult& result, const FleetRecord& end) {
   if (ended && !std::isfinite(end.mean.loss)) fmt::print(stderr, "{}\n", loss_not_finite);
 }
 
-int verdict(const SimulationResult& result, const FleetRecord& end) {
+/// `stopped`: the exit code of the signal that interrupted it, if one did.
+int verdict(const SimulationResult& result, const FleetRecord& end, int stopped) {
   if (!result.violations.empty()) return exit_code::check_failed;
-  if (result.interrupted) return exit_code::interrupted;
+  if (result.interrupted) return stopped;
   if (!std::isfinite(end.mean.loss)) return exit_code::failed;
   const bool whole = result.lost.empty() && result.broken_by.empty();
   return whole ? exit_code::done : exit_code::peers_lost;
@@ -171,6 +165,7 @@ void print_end(const Assembly& fleet, const Observer& observer) {
 }
 
 int simulate_fleet(SimulateOptions given) {
+  const InterruptWatch interrupts;  // before anything computes
   const Assembly fleet =
       given.resume.empty() ? assemble(given.file) : assemble_again(given.resume, given.file);
   warn_of_rate(fleet);
@@ -178,12 +173,11 @@ int simulate_fleet(SimulateOptions given) {
   Lines lines(folder_for(fleet, given, from), given.file.json);
   Observer observer(
       fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) { lines.record(r); });
-  std::signal(SIGINT, on_interrupt);
   const auto begin = std::chrono::steady_clock::now();
   SimulationOptions options;
   options.threads = given.threads;
   options.resume = std::move(from.checkpoints);
-  options.interrupted = [] { return interrupts > 0; };
+  options.interrupted = [&] { return interrupts.code() != 0; };
   options.on_progress = [&](Round round, Time t) {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
     lines.progress().update(progress_text(fleet, round, t, elapsed.count()));
@@ -193,7 +187,7 @@ int simulate_fleet(SimulateOptions given) {
   const SimulationResult result = simulate(fleet, observer, options);
   lines.progress().clear();
   if (!observer.summary()) throw std::logic_error("the simulation ended without a final record");
-  const int code = verdict(result, *observer.summary());
+  const int code = verdict(result, *observer.summary(), interrupts.code());
   const std::string summary = final_json(fleet, observer, code).dump();
   const bool saved = lines.save(fleet, observer, summary);
   if (given.file.json)

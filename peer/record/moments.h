@@ -12,7 +12,7 @@ namespace gv {
 bool is_kept_whole(Round rounds);
 
 /// What a peer did in such a round, and when.
-struct Moment {
+struct KeptInterval {
   Round round = 0;
   Interval interval;
 };

@@ -38,7 +38,7 @@ class Recorder {
 
   PeerId peer() const { return peer_; }
   const RoundRows& rounds() const { return rows_; }
-  const std::vector<Moment>& moments() const { return moments_; }
+  const std::vector<KeptInterval>& moments() const { return moments_; }
   /// After life_done().
   const std::optional<LifeDone>& life() const { return life_; }
   const std::map<PeerId, std::uint64_t>& exchanges() const { return exchanges_; }
@@ -49,7 +49,7 @@ class Recorder {
 
   PeerId peer_;
   RoundRows rows_;
-  std::vector<Moment> moments_;
+  std::vector<KeptInterval> moments_;
   std::map<PeerId, std::uint64_t> exchanges_;  ///< settled, by neighbour
   std::optional<LifeDone> life_;
 };

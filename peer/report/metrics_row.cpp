@@ -1,5 +1,6 @@
 #include "peer/report/metrics_row.h"
 
+#include <algorithm>
 #include <fstream>
 #include <stdexcept>
 
@@ -44,17 +45,21 @@ void add(std::vector<MetricsRow>& rows, const MetricsRow& row) {
 }  // namespace
 
 MetricsRow row_of(const FleetRecord& r) {
-  return {.round = r.round,
-          .seconds = in_seconds(r.time),
-          .peers = r.peers,
-          .train_loss = r.train_loss,
-          .loss = r.mean.loss,
-          .loss_local = r.loss_local,
-          .accuracy = r.mean.accuracy,
-          .accuracy_min = r.accuracy_min,
-          .accuracy_max = r.accuracy_max,
-          .consensus = r.consensus,
-          .sent_bytes = r.sent_bytes};
+  MetricsRow row{.round = r.round,
+                 .seconds = in_seconds(r.time),
+                 .training_seconds = in_seconds(r.training_time),
+                 .samples = static_cast<double>(r.samples),
+                 .peers = r.peers,
+                 .train_loss = r.train_loss,
+                 .loss = r.mean.loss,
+                 .loss_local = r.loss_local,
+                 .accuracy = r.mean.accuracy,
+                 .accuracy_min = r.accuracy_min,
+                 .accuracy_max = r.accuracy_max,
+                 .consensus = r.consensus,
+                 .sent_bytes = r.sent_bytes};
+  std::ranges::transform(r.spent.at, row.activities.emplace().begin(), in_seconds);
+  return row;
 }
 
 Json json_of(const ActivitySeconds& seconds) {

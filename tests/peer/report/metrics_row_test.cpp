@@ -43,6 +43,8 @@ FleetRecord record(Round round) {
   r.accuracy_max = 0.95;
   r.consensus = 0.01;
   r.sent_bytes = 12'000'000'000ULL;
+  r.spent[Activity::compute] = std::chrono::milliseconds(1500);
+  r.training_time = std::chrono::milliseconds(250);
   return r;
 }
 
@@ -53,8 +55,9 @@ TEST_F(Metrics, WhatARunWritesIsReadBack) {
   EXPECT_EQ(json_of(rows[0]).dump(), json_of(row_of(record(10))).dump());
   EXPECT_EQ(rows[1].round, 20U);
   EXPECT_EQ(rows[1].sent_bytes, 12'000'000'000ULL);
-  EXPECT_FALSE(rows[1].training_seconds);
-  EXPECT_FALSE(rows[1].activities);
+  ASSERT_TRUE(rows[1].activities);
+  EXPECT_EQ((*rows[1].activities)[0], 1.5);
+  EXPECT_EQ(rows[1].training_seconds, 0.25);
 }
 
 TEST_F(Metrics, WhatOnlyNewerRunsRecordIsReadWhereItIs) {
