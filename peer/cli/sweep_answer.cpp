@@ -28,7 +28,7 @@ std::optional<CompareTarget> target_of(const SweepFile& file) {
 CompareOptions options_of(const SweepFile& file) {
   CompareOptions options{.target = target_of(file), .by = {}};
   for (std::size_t axis = 1; axis < file.axes.size(); ++axis)
-    options.by.push_back(file.axes[axis].name);
+    if (file.axes[axis].values.size() > 1) options.by.push_back(file.axes[axis].name);
   return options;
 }
 

@@ -54,6 +54,32 @@ class SweepCommand : public SweepFolders {
   static constexpr int all_trials = 2 * 2 * (9 + 3 + 1) + 2 * 2 * 2;
 };
 
+TEST_F(SweepCommand, AnAnswerStandsBetweenTheMarksOfTheReadme) {
+  const std::string head_of_page = "# A question\n\n<!-- answer -->\n";
+  const std::string end_of_page = "<!-- end of answer -->\n\nWords.\n";
+  EXPECT_NE(run(words({"--answer"})).code, 0) << "there is no README yet";
+  const auto page = [&] {
+    std::ostringstream text;
+    text << std::ifstream(path("README.md")).rdbuf();
+    return text.str();
+  };
+  write("README.md", head_of_page + "stale\n" + end_of_page);
+  const Ended ended = run(words({"--answer"}));
+  const std::string first = page();
+  EXPECT_TRUE(first.starts_with(head_of_page)) << first;
+  EXPECT_TRUE(first.ends_with(end_of_page)) << first;
+  EXPECT_EQ(first.find("stale"), std::string::npos);
+  EXPECT_NE(first.find("network near"), std::string::npos) << "apart for each network";
+  const bool passed = first.find("`gossip < sums @ time`: passed") != std::string::npos;
+  EXPECT_EQ(ended.code, passed ? 0 : 4) << ended.err;
+  run(words({"--answer"}));
+  EXPECT_EQ(page(), first) << "the same again";
+  write("README.md", "# No marks\n");
+  const Ended refused = run(words({"--answer"}));
+  EXPECT_NE(refused.code, 0);
+  EXPECT_NE(refused.err.find("<!-- answer -->"), std::string::npos) << refused.err;
+}
+
 TEST_F(SweepCommand, TunesMeasuresAndSaysWhichCommandCompares) {
   const Ended ended = run(words({}));
   ASSERT_EQ(ended.code, 0) << ended.err;
