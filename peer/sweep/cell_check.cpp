@@ -38,9 +38,9 @@ Fleet CellCheck::read(const SweepCell& cell, const TuningPoint& point) {
            .help = "add `evaluate: { every: 25 rounds }` to the base file"},
           cell,
           sets);
-    if (file_.tune && file_.tune->by == "halving" && !fleet.stop.rounds && !fleet.stop.epochs)
+    if (file_.tune && file_.tune->in_rungs() && !fleet.stop.rounds && !fleet.stop.epochs)
       say({.where = "",
-           .message = "halving needs to know how long a training is",
+           .message = file_.tune->by + " needs to know how long a training is",
            .source = "",
            .help = "give `stop.rounds` or `stop.epochs` in the base file"},
           cell,

@@ -161,10 +161,13 @@ SweepEstimate estimate_sweep(const SweepPlan& plan, std::size_t workers) {
   std::set<std::pair<std::size_t, std::uint64_t>> trained;
   for (const TrialSlot& slot : plan.slots) {
     const FamilyCost& cost = costs[slot.family];
+    const bool tunes = slot.stage == TrialSlot::Stage::tune;
+    const TuningRung* rung =
+        tunes ? &plan.families[slot.family].brackets[slot.bracket].rungs[slot.rung] : nullptr;
+    if (tunes && slot.place >= rung->points) continue;  // asha: as a rule it stays empty
     estimate.disk_bytes += cost.disk;
-    if (slot.stage == TrialSlot::Stage::tune) {
-      const double fraction =
-          plan.families[slot.family].brackets[slot.bracket].rungs[slot.rung].fraction;
+    if (tunes) {
+      const double fraction = rung->fraction;
       ++estimate.tuning_trials;
       estimate.tuning_trainings += fraction;
       seconds += cost.training(fraction);

@@ -137,12 +137,12 @@ std::vector<TuningPoint> points_of(const TuningSpec& tune,
 }
 
 std::vector<TuningRung> rungs_of(const TuningSpec& tune, std::size_t trials) {
-  if (tune.by != "halving") return {{trials, 1}};
-  constexpr std::size_t eta = 3;
+  if (!tune.in_rungs()) return {{trials, 1}};
   std::vector<TuningRung> rungs;
-  for (std::size_t points = trials; points >= 1; points /= eta) rungs.push_back({points, 1});
+  for (std::size_t points = trials; points >= 1; points /= promoted_of)
+    rungs.push_back({points, 1});
   double fraction = 1;
-  for (auto rung = rungs.rbegin(); rung != rungs.rend(); ++rung, fraction /= eta)
+  for (auto rung = rungs.rbegin(); rung != rungs.rend(); ++rung, fraction /= promoted_of)
     rung->fraction = fraction;
   return rungs;
 }

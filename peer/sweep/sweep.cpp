@@ -44,13 +44,20 @@ bool Sweep::run() {
     tell_tuned();
     start_what_is_ready();
     if (options_.interrupted && options_.interrupted()) return false;
-    if (running_.empty() && !left_) return true;
+    if (running_.empty() && !left_ && !more_has_come()) return true;
     events_.on_tick(pool_.running(), running_.empty() ? elsewhere_ : "");
     // Whoever waits for others looks again soon; a trial of ours that ends wakes us at once.
     for (const WorkerPool::Ended& ended : pool_.wait(milliseconds(running_.empty() ? 500 : 200)))
       take(ended);
     claims_.renew();
   }
+}
+
+/// Before it is over: what our last trial, or another invocation, has made ready since we looked.
+bool Sweep::more_has_come() {
+  state_.refresh();
+  start_what_is_ready();
+  return !running_.empty() || left_;
 }
 
 void Sweep::start_what_is_ready() {
@@ -72,8 +79,9 @@ void Sweep::start_what_is_ready() {
 bool Sweep::start(const ReadyTrial& trial) {
   const TrialSlot& slot = plan_.slots[trial.slot];
   if (!claims_.take(claim_of(slot))) return false;
-  // Whoever had the claim may have finished since we looked.
-  if (state_.look_at(trial.slot)) {
+  // Whoever had the claim may have finished since we looked, or asha may promote others by now.
+  if (slot.stage == TrialSlot::Stage::tune && slot.rung > 0) state_.refresh();
+  if (state_.look_at(trial.slot) || !state_.wanted(trial.slot)) {
     claims_.release(claim_of(slot));
     return true;
   }

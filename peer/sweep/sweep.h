@@ -48,6 +48,7 @@ class Sweep {
 
  private:
   void start_what_is_ready();
+  bool more_has_come();
   bool start(const ReadyTrial& trial);
   void take(const WorkerPool::Ended& ended);
   void tell_tuned();

@@ -134,7 +134,7 @@ class SweepFileReader : Readers {
     MapReader map(source_, value, "tune");
     const Value* with = map.take("with");
     set(map.take("trials"), tune.trials, count(2, most_tuning_trials));
-    set(map.take("by"), tune.by, choice({"grid", "random", "halving"}));
+    set(map.take("by"), tune.by, choice({"grid", "random", "halving", "asha"}));
     set(map.take("seeds"), tune.seeds, count(1, most_sweep_seeds));
     map.finish();
     if (!map.present()) return;

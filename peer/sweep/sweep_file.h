@@ -50,8 +50,11 @@ struct TuningKnob {
 struct TuningSpec {
   std::vector<TuningKnob> knobs;
   std::size_t trials = 8;     ///< of every method, the base file's own values among them
-  std::string by = "random";  ///< grid | random | halving
+  std::string by = "random";  ///< grid | random | halving | asha
   std::size_t seeds = 2;
+
+  /// Most points are tried for a part of a training, and the best of them for longer.
+  bool in_rungs() const { return by == "halving" || by == "asha"; }
 };
 
 /// When a run counts as having arrived.

@@ -1,6 +1,7 @@
 #include "peer/sweep/sweep_folder.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -121,6 +122,19 @@ std::set<std::string> SweepFolder::trials() const {
   for (const auto& entry : fs::directory_iterator(path_ + "/trials", error))
     names.insert(entry.path().filename().string());
   return names;
+}
+
+std::set<std::size_t> SweepFolder::claimed() const {
+  std::set<std::size_t> numbers;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(claims(), error)) {
+    const std::string name = entry.path().filename().string();
+    std::size_t number = 0;
+    const char* end = name.data() + name.size();
+    const auto [stop, bad] = std::from_chars(name.data(), end, number);
+    if (bad == std::errc{} && stop == end) numbers.insert(number);
+  }
+  return numbers;
 }
 
 std::optional<TrialEnd> SweepFolder::end_of(const TrialSlot& slot) const {

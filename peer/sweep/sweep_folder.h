@@ -36,6 +36,8 @@ class SweepFolder {
   std::string working(const TrialSlot& slot, const std::string& token) const;
   std::string failed(const TrialSlot& slot) const;
   std::string claims() const { return path_ + "/claims"; }
+  /// The numbers of what somebody has claimed.
+  std::set<std::size_t> claimed() const;
 
   /// The names of what is in trials/.
   std::set<std::string> trials() const;

@@ -49,7 +49,8 @@ SweepState::SweepState(const SweepPlan& plan, const SweepFolder& folder, CellPat
       wanted_(plan.slots.size(), false),
       resolved_(plan.slots.size()),
       ends_(plan.slots.size()),
-      brackets_(plan.families.size()),
+      races_(plan.families.size()),
+      order_(plan.slots.size()),
       tuned_(plan.families.size()) {
   std::set<std::size_t> families;
   const auto stage = only.find("stage");
@@ -64,21 +65,33 @@ SweepState::SweepState(const SweepPlan& plan, const SweepFolder& folder, CellPat
   }
   for (std::size_t s = 0; s < plan.slots.size(); ++s)
     if (plan.slots[s].stage == Stage::tune) wanted_[s] = families.contains(plan.slots[s].family);
-  for (std::size_t f = 0; f < plan.families.size(); ++f) {
-    for (const TuningBracket& bracket : plan.families[f].brackets) {
-      std::vector<std::size_t> all(bracket.points.size());
-      std::iota(all.begin(), all.end(), std::size_t{0});
-      brackets_[f].push_back({.rungs = {std::move(all)}});
-    }
-  }
+  for (std::size_t f = 0; f < plan.families.size(); ++f)
+    for (const TuningBracket& bracket : plan.families[f].brackets)
+      races_[f].emplace_back(bracket, plan.tuning_seeds.size());
+  // What asha promotes goes before what has not begun: that of the highest rung first.
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  std::ranges::stable_sort(order_, std::ranges::greater{}, [&](std::size_t s) {
+    return is_asynchronous(plan.slots[s]) ? plan.slots[s].rung : 0;
+  });
+}
+
+bool SweepState::is_asynchronous(const TrialSlot& slot) const {
+  return slot.stage == Stage::tune &&
+         plan_.families[slot.family].brackets[slot.bracket].asynchronous;
+}
+
+bool SweepState::wanted(std::size_t s) const {
+  const TrialSlot& slot = plan_.slots[s];
+  return wanted_[s] && (slot.stage == Stage::measure ||
+                        races_[slot.family][slot.bracket].is_open(slot.rung, slot.place));
 }
 
 std::optional<TuningPoint> SweepState::values_of(const TrialSlot& slot) const {
   const SweepFamily& family = plan_.families[slot.family];
   if (slot.stage == Stage::tune) {
-    const auto& rungs = brackets_[slot.family][slot.bracket].rungs;
-    if (slot.rung >= rungs.size()) return std::nullopt;
-    return family.brackets[slot.bracket].points[rungs[slot.rung][slot.place]];
+    const auto point = races_[slot.family][slot.bracket].point_at(slot.rung, slot.place);
+    if (!point) return std::nullopt;
+    return family.brackets[slot.bracket].points[*point];
   }
   if (family.brackets.empty()) return TuningPoint{};
   if (!tuned_[slot.family]) return std::nullopt;
@@ -111,6 +124,25 @@ void SweepState::refresh() {
   for (const Stage stage : {Stage::tune, Stage::measure})
     for (std::size_t s = 0; s < plan_.slots.size(); ++s)
       if (plan_.slots[s].stage == stage && there.contains(plan_.slots[s].folder)) look_at(s);
+  look_at_claims();
+}
+
+/// Claims are read after the results. So whoever claims a trial, and then sees in the results that
+/// it is still promoted, was seen by everybody who has concluded without it.
+void SweepState::look_at_claims() {
+  std::map<std::pair<std::size_t, std::size_t>, TuningRace::Places> claimed;
+  const std::set<std::size_t> numbers = folder_.claimed();
+  for (const TrialSlot& slot : plan_.slots)
+    if (is_asynchronous(slot) && numbers.contains(slot.number))
+      claimed[{slot.family, slot.bracket}].emplace(slot.rung, slot.place);
+  for (std::size_t f = 0; f < races_.size(); ++f) {
+    bool all_done = !races_[f].empty();
+    for (std::size_t b = 0; b < races_[f].size(); ++b) {
+      races_[f][b].set_claimed(claimed[{f, b}]);
+      all_done = all_done && races_[f][b].done();
+    }
+    if (all_done && !tuned_[f]) conclude(f);
+  }
 }
 
 bool SweepState::look_at(std::size_t s) {
@@ -122,51 +154,18 @@ bool SweepState::look_at(std::size_t s) {
       end && end->identity == resolved_[s]->identity && end->fraction == fraction_of(slot);
   if (!fits) return false;
   ends_[s] = end;
-  if (slot.stage == Stage::tune) rank(slot.family, slot.bracket);
+  if (slot.stage == Stage::tune) take_score(slot);
   return true;
 }
 
-bool SweepState::rung_is_done(std::size_t family, std::size_t bracket, std::size_t rung) const {
-  for (std::size_t s = 0; s < plan_.slots.size(); ++s) {
-    const TrialSlot& slot = plan_.slots[s];
-    const bool member = slot.stage == Stage::tune && slot.family == family &&
-                        slot.bracket == bracket && slot.rung == rung;
-    if (member && !ends_[s]) return false;
-  }
-  return true;
-}
-
-/// Of the places of a rung: the median over the seeds.
-std::vector<TrialScore> SweepState::scores(std::size_t family,
-                                           std::size_t bracket,
-                                           std::size_t rung) const {
-  std::vector<std::vector<TrialScore>> by_place(brackets_[family][bracket].rungs[rung].size());
-  for (const TrialSlot& slot : plan_.slots)
-    if (slot.stage == Stage::tune && slot.family == family && slot.bracket == bracket &&
-        slot.rung == rung)
-      by_place[slot.place].push_back(score_of(
-          folder_.trial(slot), plan_.file.target.value(), plan_.families[family].synchronous));
-  std::vector<TrialScore> all;
-  for (std::vector<TrialScore>& place : by_place) all.push_back(median_score(std::move(place)));
-  return all;
-}
-
-/// When a rung is whole, its best points go on to the next, or the best of all is known.
-void SweepState::rank(std::size_t family, std::size_t b) {
-  BracketState& bracket = brackets_[family][b];
-  const std::vector<TuningRung>& rungs = plan_.families[family].brackets[b].rungs;
-  const std::size_t rung = bracket.rungs.size() - 1;
-  if (bracket.done || !rung_is_done(family, b, rung)) return;
-  if (rung + 1 == rungs.size()) {
-    bracket.done = true;
-    if (std::ranges::all_of(brackets_[family], &BracketState::done)) conclude(family);
-    return;
-  }
-  const std::vector<std::size_t> order = ranking(scores(family, b, rung));
-  std::vector<std::size_t> next;
-  for (std::size_t k = 0; k < rungs[rung + 1].points; ++k)
-    next.push_back(bracket.rungs[rung][order[k]]);
-  bracket.rungs.push_back(std::move(next));
+void SweepState::take_score(const TrialSlot& slot) {
+  std::vector<TuningRace>& races = races_[slot.family];
+  const bool by_rounds = plan_.families[slot.family].synchronous;
+  races[slot.bracket].take(
+      slot.rung, slot.place, score_of(folder_.trial(slot), plan_.file.target.value(), by_rounds));
+  // With asha nothing is concluded before the claims are known: see look_at_claims.
+  if (!is_asynchronous(slot) && std::ranges::all_of(races, &TuningRace::done))
+    conclude(slot.family);
 }
 
 void SweepState::conclude(std::size_t f) {
@@ -176,15 +175,13 @@ void SweepState::conclude(std::size_t f) {
   std::vector<std::vector<std::string>> tried;
   bool first = true;
   for (std::size_t b = 0; b < family.brackets.size(); ++b) {
-    const std::vector<std::size_t>& places = brackets_[f][b].rungs.back();
-    const std::vector<TrialScore> last = scores(f, b, family.brackets[b].rungs.size() - 1);
-    for (std::size_t k = 0; k < places.size(); ++k) {
-      if (b == 0 && places[k] == 0) tuned.base = last[k];
-      if (!first && !last[k].before(tuned.score)) continue;
+    for (const TuningRace::Scored& last : races_[f][b].finalists()) {
+      if (b == 0 && last.point == 0) tuned.base = last.score;
+      if (!first && !last.score.before(tuned.score)) continue;
       first = false;
-      tuned.score = last[k];
-      tuned.values = family.brackets[b].points[places[k]];
-      best = tried.size() + places[k];
+      tuned.score = last.score;
+      tuned.values = family.brackets[b].points[last.point];
+      best = tried.size() + last.point;
     }
     for (const TuningPoint& point : family.brackets[b].points)
       tried.push_back(point.empty() ? own_values(plan_, family) : values_in(point));
@@ -211,8 +208,9 @@ std::optional<std::string> SweepState::source_of(std::size_t s) const {
 
 std::vector<ReadyTrial> SweepState::ready(const std::set<std::size_t>& except, std::size_t most) {
   std::vector<ReadyTrial> all;
-  for (std::size_t s = 0; s < plan_.slots.size() && all.size() < most; ++s) {
-    if (!wanted_[s] || ends_[s] || except.contains(s) || !resolve(s)) continue;
+  for (const std::size_t s : order_) {
+    if (all.size() == most) break;
+    if (ends_[s] || except.contains(s) || !wanted(s) || !resolve(s)) continue;
     const std::optional<std::string> source = source_of(s);
     if (!source) continue;
     all.push_back({.slot = s,
@@ -227,7 +225,7 @@ std::vector<ReadyTrial> SweepState::ready(const std::set<std::size_t>& except, s
 std::size_t SweepState::count(Stage stage) const {
   std::size_t all = 0;
   for (std::size_t s = 0; s < plan_.slots.size(); ++s)
-    all += wanted_[s] && plan_.slots[s].stage == stage ? 1 : 0;
+    all += plan_.slots[s].stage == stage && wanted(s) ? 1 : 0;
   return all;
 }
 

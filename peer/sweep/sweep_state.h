@@ -10,6 +10,7 @@
 #include "peer/sweep/sweep_folder.h"
 #include "peer/sweep/trial_plan.h"
 #include "peer/sweep/tuning.h"
+#include "peer/sweep/tuning_race.h"
 
 namespace gv {
 
@@ -42,10 +43,12 @@ class SweepState {
   void refresh();
   /// The same of one slot; whether it is done.
   bool look_at(std::size_t slot);
-  /// The first so many in the order of their numbers, without some.
+  /// The first so many in the order of their numbers, without some; but first what asha has
+  /// promoted.
   std::vector<ReadyTrial> ready(const std::set<std::size_t>& except, std::size_t most);
 
-  bool wanted(std::size_t slot) const { return wanted_[slot]; }
+  /// Whether it is asked for; what asha has not promoted is not.
+  bool wanted(std::size_t slot) const;
   const std::optional<TrialEnd>& end(std::size_t slot) const { return ends_[slot]; }
   std::size_t count(TrialSlot::Stage stage) const;       ///< wanted
   std::size_t count_done(TrialSlot::Stage stage) const;  ///< of those
@@ -62,9 +65,9 @@ class SweepState {
   };
   bool resolve(std::size_t slot);
   double fraction_of(const TrialSlot& slot) const;
-  void rank(std::size_t family, std::size_t bracket);
-  std::vector<TrialScore> scores(std::size_t family, std::size_t bracket, std::size_t rung) const;
-  bool rung_is_done(std::size_t family, std::size_t bracket, std::size_t rung) const;
+  void take_score(const TrialSlot& slot);
+  void look_at_claims();
+  bool is_asynchronous(const TrialSlot& slot) const;
   void conclude(std::size_t family);
   std::optional<std::string> source_of(std::size_t slot) const;
 
@@ -74,13 +77,8 @@ class SweepState {
   std::vector<std::optional<Resolved>> resolved_;       ///< by slot
   std::map<std::string, std::set<std::size_t>> alike_;  ///< slots by their bits
   std::vector<std::optional<TrialEnd>> ends_;           ///< by slot; of what is still valid
-  /// The points of each rung that is known, in the order of their places; and whether the last one
-  /// is done.
-  struct BracketState {
-    std::vector<std::vector<std::size_t>> rungs;
-    bool done = false;
-  };
-  std::vector<std::vector<BracketState>> brackets_;  ///< by family
+  std::vector<std::vector<TuningRace>> races_;          ///< by family and bracket
+  std::vector<std::size_t> order_;                      ///< of the slots, in which they are begun
   std::vector<std::optional<TunedFamily>> tuned_;
 };
 

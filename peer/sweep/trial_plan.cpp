@@ -148,7 +148,9 @@ class Planner {
     const TuningSpec& tune = *plan_.file.tune;
     const auto add = [&](std::vector<TuningPoint> points) {
       const std::size_t trials = points.size();
-      family.brackets.push_back({std::move(points), rungs_of(tune, trials)});
+      family.brackets.push_back({.points = std::move(points),
+                                 .rungs = rungs_of(tune, trials),
+                                 .asynchronous = tune.by == "asha"});
     };
     add(points_of(tune, family.knobs));
     for (const KnobRanges& extension : plan_.extensions) {
@@ -173,13 +175,13 @@ class Planner {
 
   /// Rung by rung, seed by seed, and all methods in turn.
   void add_tuning_slots(std::size_t bracket) {
-    if (!plan_.file.tune) return;
-    const std::size_t trials =
-        bracket == 0 ? plan_.file.tune->trials : (plan_.file.tune->trials + 1) / 2;
-    const std::vector<TuningRung> rungs = rungs_of(*plan_.file.tune, trials);
-    for (std::size_t rung = 0; rung < rungs.size(); ++rung)
+    const auto tuned = std::ranges::find_if(
+        plan_.families, [](const SweepFamily& family) { return !family.brackets.empty(); });
+    if (tuned == plan_.families.end()) return;
+    const TuningBracket& all = tuned->brackets[bracket];  // as large in every family
+    for (std::size_t rung = 0; rung < all.rungs.size(); ++rung)
       for (const std::uint64_t seed : plan_.tuning_seeds)
-        for (std::size_t place = 0; place < rungs[rung].points; ++place)
+        for (std::size_t place = 0; place < all.places(rung); ++place)
           for (std::size_t f = 0; f < plan_.families.size(); ++f)
             if (!plan_.families[f].brackets.empty())
               add_tuning_slot({.stage = TrialSlot::Stage::tune,

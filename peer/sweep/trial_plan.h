@@ -27,6 +27,15 @@ TrialIdentity identity_of(const Fleet& fleet);
 struct TuningBracket {
   std::vector<TuningPoint> points;
   std::vector<TuningRung> rungs;
+  /// Nobody waits until a rung is whole: whoever is among the best third of those that are done is
+  /// promoted at once, so that unequal machines stay busy. Each point has a place in each rung, and
+  /// most stay empty. Li et al., "A system for massively parallel hyperparameter tuning", MLSys
+  /// 2020, arXiv:1810.05934, algorithm 2.
+  bool asynchronous = false;
+
+  std::size_t places(std::size_t rung) const {
+    return asynchronous ? points.size() : rungs[rung].points;
+  }
 };
 
 /// Cells that compute the same from the same seed, so that they are tuned together: networks of a
@@ -49,7 +58,8 @@ struct TrialSlot {
   std::size_t family = 0;
   std::size_t bracket = 0;  ///< tune
   std::size_t rung = 0;     ///< tune
-  std::size_t place = 0;  ///< tune: which point of the rung; in the first it is the point's number
+  /// tune: which point of the rung; in the first, and with asha in all, it is the point's number
+  std::size_t place = 0;
   std::size_t cell = 0;
   std::uint64_t seed = 0;
   std::map<std::string, std::string> values;  ///< labels, of axes that have several

@@ -259,6 +259,28 @@ TEST_F(SweepCommand, HalvingIsNearTheWholeTuning) {
     EXPECT_LE(halving[f].at("cost").get<double>(), 1.05 * whole[f].at("cost").get<double>());
 }
 
+/// Nobody waits for the whole rung, several share the work, and what is tuned is measured.
+TEST_F(SweepCommand, AshaIsSharedAndEnds) {
+  const std::string text = [&] {
+    std::ostringstream all;
+    all << std::ifstream(path("sweep.yaml")).rdbuf();
+    return all.str();
+  }();
+  write("sweep.yaml", std::string(text).replace(text.find("by: halving"), 11, "by: asha"));
+  Program first(words({"--workers", "1", "--json"}));
+  Program second(words({"--workers", "1", "--json"}));
+  EXPECT_EQ(first.wait().code, 0);
+  EXPECT_EQ(second.wait().code, 0);
+  const Ended again = run(words({"--json"}));
+  ASSERT_EQ(again.code, 0) << again.err;
+  const auto summary = again.summary();
+  EXPECT_EQ(summary.at("tuned").size(), 2U);
+  EXPECT_EQ(summary.at("done"), summary.at("trials"));
+  EXPECT_EQ(trials().size(), summary.at("done").get<std::size_t>()) << "nothing for nothing";
+  EXPECT_GE(trials().size(), static_cast<std::size_t>(all_trials));
+  EXPECT_TRUE(fs::is_empty(path("out/claims")));
+}
+
 /// The range is widened for all methods, what was tried stays, and the best of all is measured.
 TEST_F(SweepCommand, ExtendWidensARangeAtWhoseEndTheBestLies) {
   write("sweep.yaml",
