@@ -22,7 +22,7 @@ namespace {
 /// What peer i puts on the wire in one round of gossip.
 double gossip_bytes(const Assembly& fleet, PeerId i) {
   const Message m{.from = 0, .kind = Kind::contribution, .number = 1, .part = 0, .payload = {}};
-  const std::uint64_t frame = wire::frame_bytes(m) + fleet.dimension * sizeof(float);
+  const std::uint64_t frame = wire::frame_bytes(m, fleet.dimension * sizeof(float));
   return mean_receivers(fleet, i) * static_cast<double>(frame);
 }
 

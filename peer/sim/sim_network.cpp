@@ -213,6 +213,7 @@ SimNetwork::Bytes SimNetwork::bytes_of(const SimCarrier& from, PeerId to, const 
   const std::span<const std::byte> body(payload->data(), payload->size());
   Bytes bytes = wire::encode(frame, wire::hash_payload(body));
   bytes.insert(bytes.end(), body.begin(), body.end());
+  bytes.resize(bytes.size() + wire::fill_after(body.size()));
   return bytes;
 }
 

@@ -21,6 +21,8 @@ namespace {
 /// Largest piece given to or asked of a socket at once. Asio's composed operations stop at 64 KiB.
 constexpr std::size_t socket_piece = 512 * 1024;
 
+constexpr std::array<std::byte, wire::frame_unit> zeros{};
+
 /// Where a read of at most `socket_piece` puts what comes; what follows a payload comes with it.
 std::array<asio::mutable_buffer, 2> buffers_of(const wire::FrameReader::Space& space) {
   const std::size_t first = std::min(space.first.size(), socket_piece);
@@ -125,6 +127,7 @@ std::vector<asio::const_buffer> TcpConnection::next_buffers(std::size_t most) co
     if (frame.due.has_value() != queue_.front().due.has_value()) break;
     add(frame.head.data(), frame.head.size());
     if (frame.payload) add(frame.payload->data(), frame.payload->size());
+    add(zeros.data(), frame.fill());
     if (bytes == most || buffers.size() >= most_buffers) break;
   }
   return buffers;

@@ -17,13 +17,14 @@
 
 namespace gv {
 
-/// Prefix and header, and the payload that follows them.
+/// Prefix and header, filled up, and the payload that follows them and is filled up.
 struct Outgoing {
   std::vector<std::byte> head;
   Payload payload;
   /// When it is to be with the other side, on an emulated network.
   std::optional<std::chrono::steady_clock::time_point> due = {};
-  std::size_t size() const { return head.size() + (payload ? payload->size() : 0); }
+  std::size_t fill() const { return payload ? wire::fill_after(payload->size()) : 0; }
+  std::size_t size() const { return head.size() + (payload ? payload->size() : 0) + fill(); }
 };
 
 /// A socket that speaks frames: a queue of frames going out, a loop of frames coming in. Lives on

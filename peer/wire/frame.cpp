@@ -1,5 +1,6 @@
 #include "peer/wire/frame.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -39,14 +40,15 @@ std::vector<std::byte> encode(const proto::Header& header,
                               std::uint64_t payload_hash) {
   const std::size_t header_bytes = header.ByteSizeLong();
   GV_CHECK(header_bytes <= max_header_bytes, "a header within its limit");
-  std::vector<std::byte> frame(prefix_bytes + header_bytes);
+  const std::size_t head_bytes = prefix_bytes + header_bytes;
+  std::vector<std::byte> frame(head_bytes + fill_after(head_bytes));
   put(frame.data(), magic);
   put(frame.data() + 4, version);
   put(frame.data() + 6, static_cast<std::uint16_t>(header_bytes));
   put(frame.data() + 8, payload_bytes);
   put(frame.data() + 16, payload_hash);
   header.SerializeToArray(frame.data() + prefix_bytes, static_cast<int>(header_bytes));
-  put(frame.data() + 24, check_of(std::span(frame).subspan(prefix_bytes)));
+  put(frame.data() + 24, check_of(std::span(frame).subspan(prefix_bytes, header_bytes)));
   put(frame.data() + 28, check_of(std::span(frame).first(checked_prefix_bytes)));
   return frame;
 }
@@ -242,12 +244,21 @@ std::string protobuf_version() {
                      GOOGLE_PROTOBUF_VERSION % 1000);
 }
 
+bool is_fill(std::span<const std::byte> bytes) {
+  return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
+}
+
 std::uint64_t frame_bytes(const Message& m) {
+  return frame_bytes(m, m.payload ? m.payload->size() : 0);
+}
+
+std::uint64_t frame_bytes(const Message& m, std::uint64_t payload_bytes) {
   constexpr std::uint64_t numbers = 3 * (1 + sizeof(std::uint64_t));  // number, ack, sent
   const std::uint64_t message = numbers + field_bytes(static_cast<std::uint64_t>(m.kind)) +
                                 field_bytes(m.from) + field_bytes(m.number) + field_bytes(m.part) +
                                 field_bytes(m.round) + field_bytes(m.degree);
-  return prefix_bytes + 1 + varint_bytes(message) + message + (m.payload ? m.payload->size() : 0);
+  const std::uint64_t head = prefix_bytes + 1 + varint_bytes(message) + message;
+  return head + fill_after(head) + payload_bytes + fill_after(payload_bytes);
 }
 
 }  // namespace gv::wire

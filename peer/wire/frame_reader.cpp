@@ -9,7 +9,7 @@
 namespace gv::wire {
 
 FrameReader::Space FrameReader::space() {
-  if (state_ == State::payload)
+  if (payload_is_coming())
     return {{payload_->data() + payload_filled_, payload_->size() - payload_filled_}, staging_};
   // What is staged is less than a prefix and a header: moving it costs nothing.
   std::memmove(staging_.data(), staging_.data() + begin_, staged());
@@ -19,7 +19,7 @@ FrameReader::Space FrameReader::space() {
 }
 
 void FrameReader::filled(std::size_t bytes) {
-  if (state_ != State::payload) {
+  if (!payload_is_coming()) {
     end_ += bytes;
     return;
   }
@@ -36,11 +36,15 @@ Verdict FrameReader::next(std::optional<Frame>& out) {
     if (Verdict wrong = read_prefix(); !wrong.empty()) return wrong;
   }
   if (state_ == State::header) {
-    if (staged() < prefix_bytes + prefix_.header_bytes) return "";
+    const std::size_t head = prefix_bytes + prefix_.header_bytes;
+    if (staged() < head + fill_after(head)) return "";
     if (Verdict wrong = read_header(); !wrong.empty()) return wrong;
   }
   if (payload_) {
-    if (payload_filled_ < payload_->size()) return "";
+    const std::size_t fill = fill_after(payload_->size());
+    if (payload_filled_ < payload_->size() || staged() < fill) return "";
+    if (!is_fill({staging_.data() + begin_, fill})) return "damaged fill";
+    begin_ += fill;
     if (!intact({payload_->data(), payload_->size()}, prefix_.payload_hash))
       return "damaged payload";
     std::get<NumberedMessage>(frame_).message.payload = std::exchange(payload_, nullptr);
@@ -68,8 +72,10 @@ Verdict FrameReader::read_header() {
   if (wrong.empty() && loan) wrong = borrow(*loan, numbered->message);
   if (wrong.empty() && numbered == nullptr && prefix_.payload_bytes > 0)
     wrong = "a payload on a frame that is no message";
+  const std::size_t head = prefix_bytes + prefix_.header_bytes;
+  if (wrong.empty() && !is_fill({at + head, fill_after(head)})) wrong = "damaged fill";
   if (!wrong.empty()) return wrong;
-  begin_ += prefix_bytes + prefix_.header_bytes;
+  begin_ += head + fill_after(head);
   state_ = State::payload;
   if (prefix_.payload_bytes == 0) return "";
   payload_ = pool_.acquire(prefix_.payload_bytes);

@@ -58,6 +58,7 @@ class FrameReader {
 
  private:
   std::size_t staged() const { return end_ - begin_; }
+  bool payload_is_coming() const { return payload_ && payload_filled_ < payload_->size(); }
   Verdict read_prefix();
   Verdict read_header();
   Verdict judge_message(const Message& message, bool loaded) const;

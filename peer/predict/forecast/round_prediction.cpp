@@ -14,7 +14,7 @@ namespace {
 
 std::uint64_t frame_bytes(Kind kind, std::size_t floats) {
   const Message m{.from = 0, .kind = kind, .number = 1, .part = 0, .payload = {}};
-  return wire::frame_bytes(m) + floats * sizeof(float);
+  return wire::frame_bytes(m, floats * sizeof(float));
 }
 
 /// Of a whole model, piece by piece.

@@ -49,6 +49,7 @@ std::vector<std::byte> message_bytes(Kind kind, std::size_t payload_bytes) {
   if (payload_bytes > 0) m.payload = buffer;
   std::vector<std::byte> bytes = encode(NumberedMessage{m, 1, 0}, hash_payload(body));
   bytes.insert(bytes.end(), body.begin(), body.end());
+  bytes.resize(bytes.size() + fill_after(body.size()));
   return bytes;
 }
 
@@ -121,7 +122,8 @@ std::vector<std::byte> laden(std::vector<std::byte> bytes, std::size_t payload_b
   std::memcpy(bytes.data() + 8, like.data() + 8, 16);  // payload_bytes and payload_hash
   const auto check = static_cast<std::uint32_t>(hash_payload(std::span(bytes).first(28)));
   std::memcpy(bytes.data() + 28, &check, sizeof check);
-  bytes.insert(bytes.end(), like.end() - static_cast<std::ptrdiff_t>(payload_bytes), like.end());
+  const std::size_t filled = payload_bytes + fill_after(payload_bytes);
+  bytes.insert(bytes.end(), like.end() - static_cast<std::ptrdiff_t>(filled), like.end());
   return bytes;
 }
 
@@ -142,10 +144,32 @@ TEST(FrameReader, OnlyMessagesThatHaveOneCarryAPayload) {
 
 TEST(FrameReader, ADamagedPayloadIsNotBelieved) {
   std::vector<std::byte> bytes = message_bytes(Kind::contribution, 400);
-  bytes.back() ^= std::byte{1};
+  bytes[bytes.size() - fill_after(400) - 1] ^= std::byte{1};
   Reading reading({true, every_kind, 400});
   reading.feed(bytes, 1000);
   EXPECT_EQ(reading.wrong, "damaged payload");
+}
+
+TEST(FrameReader, FillIsZero) {
+  std::vector<std::byte> after = message_bytes(Kind::contribution, 400);
+  ASSERT_GT(fill_after(400), 0U);
+  after.back() ^= std::byte{1};
+  std::vector<std::byte> before = after;
+  before.back() = std::byte{0};
+  const std::size_t body = 400 + fill_after(400);
+  before[before.size() - body - 1] ^= std::byte{1};
+  for (const auto& bytes : {after, before}) {
+    Reading reading({true, every_kind, 400});
+    reading.feed(bytes, 1000);
+    EXPECT_EQ(reading.wrong, "damaged fill");
+  }
+}
+
+/// Whatever the sizes, so that payloads lie as they do in memory.
+TEST(FrameReader, EveryFrameEndsAtAMultipleOfTheUnit) {
+  for (std::size_t bytes = 0; bytes < 130; ++bytes)
+    EXPECT_EQ(message_bytes(Kind::contribution, bytes).size() % frame_unit, 0U) << bytes;
+  EXPECT_EQ(encode(Hello{"abc", "def", 3, 99, 8, 0, 0, 0}).size() % frame_unit, 0U);
 }
 
 }  // namespace

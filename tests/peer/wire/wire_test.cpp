@@ -20,15 +20,20 @@ std::string judge(std::span<const std::byte> stream, std::uint64_t max_payload, 
   Prefix prefix;
   if (std::string verdict = decode_prefix(raw, max_payload, prefix); !verdict.empty())
     return verdict;
-  if (stream.size() < prefix_bytes + prefix.header_bytes) return "truncated";
+  const std::size_t head = prefix_bytes + prefix.header_bytes;
+  const std::size_t begin = head + fill_after(head);
+  if (stream.size() < begin) return "truncated";
   std::optional<Loan> loan;
   if (std::string verdict =
           decode_header(raw, stream.subspan(prefix_bytes, prefix.header_bytes), frame, loan);
       !verdict.empty())
     return verdict;
-  const auto body = stream.subspan(prefix_bytes + prefix.header_bytes);
-  if (body.size() != prefix.payload_bytes) return "truncated";
-  return hash_payload(body) == prefix.payload_hash ? "" : "damaged payload";
+  if (!is_fill(stream.subspan(head, begin - head))) return "damaged fill";
+  const auto body = stream.subspan(begin);
+  if (body.size() != prefix.payload_bytes + fill_after(prefix.payload_bytes)) return "truncated";
+  if (!is_fill(body.subspan(prefix.payload_bytes))) return "damaged fill";
+  return hash_payload(body.first(prefix.payload_bytes)) == prefix.payload_hash ? ""
+                                                                               : "damaged payload";
 }
 
 std::vector<std::byte> whole_frame(const Message& m) {
@@ -36,6 +41,7 @@ std::vector<std::byte> whole_frame(const Message& m) {
       m.payload ? std::span(m.payload->data(), m.payload->size()) : std::span<const std::byte>{};
   std::vector<std::byte> frame = encode(NumberedMessage{m, 5, 4}, hash_payload(body));
   frame.insert(frame.end(), body.begin(), body.end());
+  frame.resize(frame.size() + fill_after(body.size()));
   return frame;
 }
 
@@ -132,6 +138,7 @@ TEST(Frame, BytesAreCountedAsTheyAreSent) {
       const Message m{
           .from = from, .kind = Kind::reduce, .number = step, .part = from, .payload = payload(8)};
       EXPECT_EQ(whole_frame(m).size(), frame_bytes(m));
+      EXPECT_EQ(frame_bytes(m) % frame_unit, 0U) << "the next frame begins where it should";
     }
   }
 }
