@@ -82,9 +82,13 @@ TEST(Moments, AreKeptOfTheSameRoundsEverywhere) {
 }
 
 TEST(Record, RowsAreBoundedForTheWholeFleet) {
-  EXPECT_EQ(rows_for(8), 1024U);
-  EXPECT_LE(rows_for(100'000) * 100'000 * 15 * 8, std::size_t{64} << 20);
-  EXPECT_GE(rows_for(1'000'000'000), 2U);
+  const auto rows_for = [](PeerId peers, std::size_t rows) {
+    return record_limits(peers, rows, true).rows;
+  };
+  EXPECT_EQ(rows_for(8, 1024), 1024U);
+  EXPECT_EQ(rows_for(8, 100), 100U);
+  EXPECT_LE(rows_for(100'000, 1024) * 100'000 * 15 * 8, std::size_t{64} << 20);
+  EXPECT_GE(rows_for(1'000'000'000, 1024), 2U);
 }
 
 class WrittenRecord : public testing::Test {
