@@ -13,7 +13,7 @@
 namespace gv {
 namespace {
 
-constexpr double left = 62, top = 8, cell_width = 41, cell_height = 27, right = 12, below = 46;
+constexpr double left = 70, top = 8, cell_width = 42, cell_height = 27, right = 12, below = 60;
 constexpr double legend_line = 20;
 
 double across(const FirstMap& map) {
@@ -83,7 +83,7 @@ std::string cells(const FirstMap& map, const std::vector<char>& letters) {
       std::string drawn = svg::rect(corner, cell_width, cell_height, "map-cell");
       if (!cell.whole) drawn += hatching(corner);
       std::string words(1, letters[cell.first]);
-      if (cell.close) words += std::string(" = ") + letters[*cell.close];
+      if (cell.close) words += std::string("=") + letters[*cell.close];
       drawn += svg::text({corner.x + cell_width / 2, corner.y + cell_height / 2 + 4.5},
                          "middle",
                          "map-letter",

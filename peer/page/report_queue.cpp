@@ -13,6 +13,13 @@ namespace {
 
 constexpr std::size_t most_lines = 8;
 
+/// Who serves computes no gradient.
+bool trains(const QueueRounds& peer) {
+  return std::ranges::any_of(peer.rounds, [](const StoredRounds& row) {
+    return row.states[static_cast<std::size_t>(Activity::compute)] > 0;
+  });
+}
+
 double longest(const QueueRounds& peer) {
   double most = 0;
   for (const StoredRounds& row : peer.rounds) most = std::max(most, row.queue);
@@ -32,7 +39,7 @@ double mean(const QueueRounds& peer) {
 
 /// Steps, since each row says what its rounds had at the most.
 PlotLine line_of(const QueueRounds& peer, std::size_t series, double first) {
-  PlotLine line{.name = fmt::format("peer {}", peer.peer), .series = series};
+  PlotLine line{.name = fmt::format("server {}", peer.peer), .series = series};
   for (std::size_t k = 0; k < peer.rounds.size(); ++k) {
     const StoredRounds& row = peer.rounds[k];
     if (!line.y.empty()) {
@@ -48,22 +55,22 @@ PlotLine line_of(const QueueRounds& peer, std::size_t series, double first) {
 }  // namespace
 
 Figure queue_figure(std::vector<QueueRounds> peers, const std::string& name) {
-  Figure figure{.title = name.empty() ? "Messages that waited for a peer" : name};
+  Figure figure{.title = name.empty() ? "Messages that waited for the servers" : name};
   double first = std::numeric_limits<double>::infinity();
   for (const QueueRounds& peer : peers)
     for (const StoredRounds& row : peer.rounds) first = std::min(first, row.begin);
-  std::erase_if(peers, [](const QueueRounds& peer) { return longest(peer) <= 0; });
+  std::erase_if(peers, [](const QueueRounds& peer) { return trains(peer) || longest(peer) <= 0; });
   if (peers.empty()) return figure;
   std::ranges::stable_sort(peers, std::ranges::greater(), mean);
   if (peers.size() > most_lines) {
     figure.note =
-        fmt::format("The {} of {} peers with the longest queues.", most_lines, peers.size());
+        fmt::format("The {} of {} servers with the longest queues.", most_lines, peers.size());
     peers.resize(most_lines);
   }
   std::ranges::sort(peers, {}, &QueueRounds::peer);
   LinePlot plot{
-      .x_title = "seconds", .y_title = "messages, the most of a row", .x_is = Quantity::seconds};
-  figure.numbers.heads = {"peer", "longest queue", "mean over time of each row's longest"};
+      .x_title = "time", .y_title = "messages, the most of a row", .x_is = Quantity::seconds};
+  figure.numbers.heads = {"server", "longest queue", "mean over time of each row's longest"};
   for (std::size_t k = 0; k < peers.size(); ++k) {
     plot.lines.push_back(line_of(peers[k], k, first));
     figure.numbers.rows.push_back({fmt::format("{}", peers[k].peer),

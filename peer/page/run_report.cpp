@@ -50,8 +50,7 @@ struct Sections {
   ReportSection staleness{"Staleness",
                           "How many rounds old the models were that a peer mixed with."};
   ReportSection queue{"Queues",
-                      "Where peers are asked as others like, messages wait: a server's queue that "
-                      "grows is what all wait for."};
+                      "Messages that waited for a server: where its queue grows, all wait for it."};
 };
 
 /// In the last row, the first one where there is none.
