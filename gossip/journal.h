@@ -19,7 +19,10 @@ namespace gv {
 /// watches the fleet.
 struct Report {
   PeerId peer = 0;
-  Round round = 0;               ///< rounds completed
+  Round round = 0;  ///< rounds completed
+  /// Of an evaluation by time: how many periods the training clock counts; 0: it is by rounds.
+  std::uint64_t tick = 0;
+  Time due{0};                   ///< what that clock shows then
   bool last = false;             ///< the peer has stopped; `model` is its final replica
   double train_loss = 0;         ///< mean minibatch loss since the last report
   bool trains = true;            ///< else `train_loss` and `evaluation` say nothing
@@ -31,10 +34,13 @@ struct Report {
   /// The neighbour that died or got stuck, so that a collective could not be completed and the
   /// algorithm ended before its last round.
   std::optional<PeerId> broken_by{};
-  Payload model;                  ///< x
-  Spent spent{};                  ///< of its time, this evaluation included
-  std::uint64_t samples = 0;      ///< that it trained on
-  std::uint64_t model_bytes = 0;  ///< of `sent_bytes`: payloads
+  Payload model;                     ///< x
+  Spent spent{};                     ///< of its time, this evaluation included
+  std::uint64_t samples = 0;         ///< that it trained on
+  std::uint64_t model_bytes = 0;     ///< of `sent_bytes`: payloads
+  std::uint64_t repeated_bytes = 0;  ///< beside `sent_bytes`: sent again
+  Round staleness = 0;               ///< since the last report, the greatest
+  std::size_t queue = 0;             ///< since the last report, the longest
 };
 
 /// Where a peer stands as it completes a round.
@@ -56,7 +62,7 @@ struct LifeDone {
   std::vector<PeerId> neighbors{};
   /// How many messages it took that were 0, 1, 2, 3-4, 5-8, ... of the sender's rounds behind.
   std::vector<std::uint64_t> staleness{};
-  std::uint64_t sent_bytes = 0, model_bytes = 0;
+  std::uint64_t sent_bytes = 0, model_bytes = 0, repeated_bytes = 0;
 };
 
 /// One part of an exchange, applied here: x += weight (theirs - ours), or what the method's traffic

@@ -196,6 +196,8 @@ Task<> Peer::end_round() {
 
 void Peer::tell_round() {
   const Post::Intake intake = post_.take_intake();
+  intake_.staleness = std::max(intake_.staleness, intake.staleness);
+  intake_.queue = std::max(intake_.queue, intake.queue);
   journal.round_done({.rounds = round,
                       .now = world.now(),
                       .spent = timesheet.spent(),
@@ -230,10 +232,15 @@ Task<> Peer::join() {
   joining_.end();
   if (plan.catch_up) pace_.catch_up(0, 0);
   pace_.begin_round();
+  if (plan.evaluate_period <= Time{0}) co_return;
+  ticks_ = static_cast<std::uint64_t>(plan.clock_at_birth / plan.evaluate_period);
+  ticking_ = true;
+  tick_later();
 }
 
 Task<> Peer::finish() {
   co_await parting_.leave_all();
+  ticking_ = false;
   co_await evaluate(true);
   journal.life_done({.now = world.now(),
                      .spent = timesheet.spent(),
@@ -241,12 +248,54 @@ Task<> Peer::finish() {
                      .neighbors = links_of(plan),
                      .staleness = post_.staleness(),
                      .sent_bytes = world.sent_bytes(),
-                     .model_bytes = post_.sent_payloads()});
+                     .model_bytes = post_.sent_payloads(),
+                     .repeated_bytes = world.repeated_bytes()});
 }
 
-Task<> Peer::evaluate(bool last) {
+/// The fleet's time without evaluations and checkpoints, as this peer sees it.
+Time Peer::training_clock() const {
+  const Spent spent = timesheet.spent();
+  return plan.clock_at_birth + spent.total() - spent[Activity::evaluate] -
+         spent[Activity::checkpoint];
+}
+
+void Peer::tick_later() {
+  const Time due = plan.evaluate_period * static_cast<std::int64_t>(ticks_ + 1);
+  world.after(std::max(Time{1}, due - training_clock()), [this] {
+    if (ticking_) tick();
+  });
+}
+
+/// Reports x as it is now, whatever the algorithm is at: its job goes behind those that have begun,
+/// so that no half of a step is seen. Who is late for several periods reports the last of them.
+void Peer::tick() {
+  const auto over = static_cast<std::uint64_t>(training_clock() / plan.evaluate_period);
+  if (over <= ticks_) return tick_later();
+  ticks_ = over;
+  const auto report = std::make_shared<Report>(begin_report(false));
+  const std::shared_ptr<Buffer> copy = pool().acquire(replica.size() * sizeof(float));
+  timesheet.job_offered(Activity::evaluate);
+  const auto look = [this, report, copy] {
+    replica.snapshot(Vector::x, {0, replica.size()}, *copy);
+    if (plan.trains) report->evaluation = replica.evaluate();
+  };
+  world.offload(Lane::home, 0, look, [this, report, copy] {
+    timesheet.job_done();
+    report->model = copy;
+    report->spent = timesheet.spent();
+    journal.publish(std::move(*report));
+    if (ticking_) tick_later();
+  });
+}
+
+/// All but the model and what it is worth. Losses count from here on for the next one.
+Report Peer::begin_report(bool last) {
+  const bool by_time = plan.evaluate_period > Time{0};
+  const std::uint64_t tick = by_time ? ticks_ + (last ? 1 : 0) : 0;
   Report report{.peer = plan.id,
-                .round = last ? round : round - round % plan.evaluate_every,
+                .round = last || by_time ? round : round - round % plan.evaluate_every,
+                .tick = tick,
+                .due = plan.evaluate_period * static_cast<std::int64_t>(tick),
                 .last = last,
                 .train_loss = losses_ == 0 ? 0 : loss_sum_ / static_cast<double>(losses_),
                 .trains = plan.trains,
@@ -258,9 +307,18 @@ Task<> Peer::evaluate(bool last) {
                 .broken_by = post_.broken_by(),
                 .model = {},
                 .samples = static_cast<std::uint64_t>(batches_ * plan.batch),
-                .model_bytes = post_.sent_payloads()};
+                .model_bytes = post_.sent_payloads(),
+                .repeated_bytes = world.repeated_bytes(),
+                .staleness = intake_.staleness,
+                .queue = intake_.queue};
+  intake_ = {};
   loss_sum_ = 0;
   losses_ = 0;
+  return report;
+}
+
+Task<> Peer::evaluate(bool last) {
+  Report report = begin_report(last);
   const std::shared_ptr<Buffer> copy = pool().acquire(replica.size() * sizeof(float));
   // No flops: looking at a fleet takes no virtual time.
   const auto look = [&] {

@@ -183,7 +183,11 @@ class Peer : public PeerCore, public LinkUser {
   Task<> train_supplied(bool steps);
   double step_flops() const { return 2.0 * static_cast<double>(replica.size()); }
   void tell_round();
+  Report begin_report(bool last);
   Task<> evaluate(bool last);
+  Time training_clock() const;
+  void tick_later();
+  void tick();
   Task<> checkpoint();
 
   Roster roster_;
@@ -199,7 +203,10 @@ class Peer : public PeerCore, public LinkUser {
   double loss_sum_ = 0;
   std::uint64_t losses_ = 0;
   double pending_loss_ = 0;
-  double batches_ = 0;  ///< minibatches trained on
+  double batches_ = 0;       ///< minibatches trained on
+  Post::Intake intake_;      ///< since the last report, the most
+  std::uint64_t ticks_ = 0;  ///< periods of evaluation by time that are over
+  bool ticking_ = false;
 };
 
 }  // namespace gv

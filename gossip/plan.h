@@ -37,7 +37,10 @@ struct Plan {
   std::vector<Channel> channels{};  ///< on which the algorithm sends and receives
   Round rounds = 0;                 ///< rounds to do
   Round evaluate_every = 0;         ///< rounds between reports; 0: only the last
-  Round checkpoint_every = 0;       ///< rounds; 0: never
+  /// Between reports by the training clock instead, whatever round that is; 0: by rounds.
+  Time evaluate_period{0};
+  Time clock_at_birth{0};      ///< the fleet's training clock when this life begins
+  Round checkpoint_every = 0;  ///< rounds; 0: never
   std::uint32_t local_steps = 1;
   std::uint32_t batch = 0;  ///< samples of a minibatch
   /// Metropolis weights of the edges that take part, from both ends' degrees of the moment; else

@@ -41,6 +41,8 @@ class World {
   /// All that this peer has sent, on the wire; what neighbours read in shared memory counts as if
   /// it had travelled.
   virtual std::uint64_t sent_bytes() const = 0;
+  /// Beside these, what was sent again, since a broken connection had taken it along.
+  virtual std::uint64_t repeated_bytes() const { return 0; }
   /// Of the payloads that are sent; null: the ordinary one.
   virtual std::shared_ptr<BufferMemory> memory() const { return nullptr; }
   /// Whether the same fleet does the same each time: then what real threads leave to chance is

@@ -60,6 +60,8 @@ class Carrier {
   /// One line, without its end, for whoever watches this peer.
   virtual void say(const std::string& line) = 0;
   virtual void note(LinkEvent, PeerId) {}
+  /// A message that was sent before is about to be sent over another connection.
+  virtual void repeats(PeerId, const Message&) {}
 };
 
 }  // namespace gv

@@ -46,6 +46,7 @@ void Link::send(Message message, Time now) {
 }
 
 void Link::transmit(const Session::Numbered& numbered) {
+  life_.transmitted = std::max(life_.transmitted, numbered.number);
   life_.ack_told = life_.session->received();
   life_.bytes_since_ack = 0;
   shared_.carrier.send(connection_,

@@ -124,6 +124,7 @@ class Link {
   struct Life {
     std::unique_ptr<Session> session;
     std::uint64_t ack_told = 0;
+    std::uint64_t transmitted = 0;      ///< the greatest number that was sent
     std::uint64_t bytes_since_ack = 0;  ///< of payload that came
     ModelRequest request;
     JobWatch progress;      ///< of its arithmetic, as its heartbeats tell

@@ -149,6 +149,8 @@ void Link::adopt(ConnectionId connection, const Hello& theirs, Time now) {
   for (const Session::Numbered& numbered : life_.session->unacknowledged()) {
     if (!rules.sends_again()) break;
     note(LinkEvent::sent_again);
+    // What was kept while nobody was there goes for the first time.
+    if (numbered.number <= life_.transmitted) shared_.carrier.repeats(neighbor_, numbered.message);
     transmit(numbered);
   }
   hear_clock(theirs.clock, now);

@@ -9,6 +9,8 @@
 #include "peer/compare/comparison_json.h"
 #include "peer/compare/comparison_text.h"
 #include "peer/compare/expectations.h"
+#include "peer/compare/map_text.h"
+#include "peer/compare/run_map.h"
 #include "peer/report/screen.h"
 #include "peer/runs/run_list.h"
 #include "peer/runtime/exit_code.h"
@@ -25,6 +27,7 @@ struct CompareArguments {
   bool json = false;
   bool csv = false;
   bool markdown = false;
+  bool map = false;
 };
 
 std::vector<Measure> measures_of(const std::vector<std::string>& words) {
@@ -53,7 +56,38 @@ void print_claims(const std::vector<JudgedClaim>& claims, bool aside) {
     fmt::print(aside ? stderr : stdout, "{}\n", to_string(claim));
 }
 
+int print_maps(const CompareArguments& arguments,
+               const std::vector<StoredRun>& runs,
+               const CompareOptions& options,
+               ProgressLine& progress) {
+  const std::vector<FirstMap> maps =
+      map_runs(runs, options, [&](std::size_t done, std::size_t all) {
+        progress.update(fmt::format("map: clocks of {}/{} networks", done, all));
+      });
+  progress.clear();
+  if (arguments.json) {
+    Json all = Json::array();
+    for (const FirstMap& map : maps) all.push_back(map_json(map));
+    fmt::print("{}\n", Json{{"schema", "grapevine.map/1"}, {"maps", all}}.dump());
+    return exit_code::done;
+  }
+  for (std::size_t k = 0; k < maps.size(); ++k)
+    fmt::print(
+        "{}{}", k == 0 ? "" : "\n", arguments.markdown ? map_markdown(maps[k]) : map_text(maps[k]));
+  return exit_code::done;
+}
+
+/// A map answers another question than the other tables.
+void check_map(const CompareArguments& arguments) {
+  if (!arguments.map) return;
+  if (arguments.csv || !arguments.columns.empty() || !arguments.expect.empty())
+    throw std::invalid_argument(
+        "compare: --map goes with --target, --by, --json and --md alone\n"
+        "help:  compare without --map for --csv, --columns and --expect");
+}
+
 int compare(const CompareArguments& arguments) {
+  check_map(arguments);
   const std::vector<Measure> columns = measures_of(arguments.columns);
   CompareOptions options{.target = {}, .by = arguments.by};
   if (!arguments.target.empty()) options.target = parse_target(arguments.target);
@@ -67,6 +101,7 @@ int compare(const CompareArguments& arguments) {
   for (const std::string& reason : list.left_out) fmt::print(stderr, "left out: {}\n", reason);
   if (list.runs.empty())
     throw std::runtime_error("no run can be compared\nhelp:  grapevine simulate FILE makes one");
+  if (arguments.map) return print_maps(arguments, list.runs, options, progress);
   const Comparison comparison = compare_runs(list.runs, options);
   std::vector<JudgedClaim> judged;
   for (const ExpectedClaim& claim : claims) judged.push_back(judge_claim(comparison, claim));
@@ -95,9 +130,11 @@ void compare_options(Options& options, CompareArguments& arguments) {
              "getting there. Default: stop.target, where all files have the same one")
       .call_values("FIGURE=VALUE");
   options
-      .value("--columns",
-             arguments.columns,
-             "More measures: time, bytes, rounds, samples, cpu, memory, accuracy, loss")
+      .value(
+          "--columns",
+          arguments.columns,
+          "More measures: time, bytes, repeated (bytes sent again), rounds, samples, cpu, memory, "
+          "energy, accuracy, loss")
       .call_values("A,B,..");
   options
       .value("--expect",
@@ -106,6 +143,10 @@ void compare_options(Options& options, CompareArguments& arguments) {
              "\"A ~ B @ accuracy within 1 pp\", \"A @ time = 41 s within 20 %\", each with "
              "\"where KEY=VALUE\"")
       .call_values("CLAIM");
+  options.flag("--map",
+               arguments.map,
+               "Who is first to the target on which network: rounds as in these runs, seconds by "
+               "the clock of each method on 12 x 12 networks");
   options.flag("--csv", arguments.csv, "A line per run, as CSV");
   options.flag("--md", arguments.markdown, "Tables as Markdown");
   options.json(arguments.json);
@@ -119,6 +160,7 @@ Command compare_command() {
                  "  grapevine compare runs/ring8 runs/ring8-2 --target accuracy=0.88\n"
                  "  grapevine compare runs/* --target loss=0.3 --by network\n"
                  "  grapevine compare runs/networks --columns cpu,memory --json\n"
+                 "  grapevine compare runs/networks --map\n"
                  "  grapevine compare runs/* --target loss=0.3 --expect \"ring < star @ time\"",
                  compare_options,
                  compare);

@@ -17,7 +17,12 @@ struct PeerOptions {
   double wait_seconds = 120;
   std::string launched;
   PeerPast past;
+  double clock_seconds = 0;
 };
+
+Time time_of(double seconds) {
+  return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
+}
 
 /// A fleet of one: the same columns, about this peer alone.
 FleetRecord alone(const Report& report, Time time) {
@@ -59,15 +64,15 @@ int run_by_hand(const Assembly& fleet, const PeerOptions& options, const PeerPar
     finite = std::isfinite(report.evaluation.loss);
     save(fleet, report);
   };
-  const auto wait =
-      std::chrono::duration_cast<Time>(std::chrono::duration<double>(options.wait_seconds));
+  const Time wait = time_of(options.wait_seconds);
   const int code = run_manual_peer(fleet, options.id, wait, options.past, parts, screen);
   if (finite || code != exit_code::done) return code;
   fmt::print(stderr, "{}\n", loss_not_finite);
   return exit_code::failed;
 }
 
-int run_peer(const PeerOptions& options, const PeerParts& parts) {
+int run_peer(PeerOptions options, const PeerParts& parts) {
+  options.past.clock = time_of(options.clock_seconds);
   const Assembly fleet = assemble(options.file);
   if (options.id >= fleet.fleet.size()) {
     throw std::invalid_argument(fmt::format(
@@ -91,6 +96,7 @@ void peer_options(Options& options, PeerOptions& arguments) {
                "without waiting for neighbours that are not there");
   options.value("--from", arguments.past.from, "Go on from this peer's checkpoint of that round");
   options.value("--launched", arguments.launched, "").hide();
+  options.value("--clock", arguments.clock_seconds, "").range(0.0, 1e9).hide();
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "peer/cli/command.h"
 #include "peer/compare/figures.h"
+#include "peer/compare/run_map.h"
 #include "peer/json/json.h"
 #include "peer/page/graph_page.h"
 #include "peer/page/run_report.h"
@@ -19,6 +20,7 @@ struct ReportArguments {
   std::string output = "report.html";
   std::string target;
   std::vector<std::string> by;
+  bool map = false;
   bool json = false;
 };
 
@@ -33,7 +35,13 @@ int report(const ReportArguments& arguments) {
   for (const std::string& reason : list.left_out) fmt::print(stderr, "left out: {}\n", reason);
   if (list.runs.empty())
     throw std::runtime_error("no run can be shown\nhelp:  grapevine simulate FILE makes one");
-  const RunReport said = make_report(list.runs, options, list.tuned);
+  std::vector<FirstMap> maps;
+  if (arguments.map)
+    maps = map_runs(list.runs, options, [&](std::size_t done, std::size_t all) {
+      progress.update(fmt::format("map: clocks of {}/{} networks", done, all));
+    });
+  progress.clear();
+  const RunReport said = make_report(list.runs, options, list.tuned, maps);
   const std::string page = report_page(said);
   write_page(arguments.output, page);
   std::vector<std::string> sentences;
@@ -75,6 +83,9 @@ void report_options(Options& options, ReportArguments& arguments) {
              "accuracy=0.88, accuracy.worst=0.88, loss=0.3 or loss.local=0.3: what the race goes "
              "to. Default: stop.target, where all files have the same one")
       .call_values("FIGURE=VALUE");
+  options.flag("--map",
+               arguments.map,
+               "Draw who is first to the target on which network as well (see compare --map)");
   options.json(arguments.json);
 }
 
@@ -85,7 +96,8 @@ Command report_command() {
                  "Draw one run, or several beside each other, on a page for the browser",
                  "  grapevine report runs/fashion-ring8\n"
                  "  grapevine report runs/* --target accuracy=0.88 -o race.html\n"
-                 "  grapevine report runs/networks --by network -o networks.html",
+                 "  grapevine report runs/networks --by network -o networks.html\n"
+                 "  grapevine report runs/networks --target loss=0.3 --map",
                  report_options,
                  report);
 }

@@ -12,12 +12,15 @@
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/mixing_figures.h"
 #include "peer/cli/version.h"
+#include "peer/export/run_trace.h"
 #include "peer/launch/launcher.h"
 #include "peer/launch/resume.h"
+#include "peer/launch/run_meter.h"
 #include "peer/launch/run_record.h"
 #include "peer/live/live_address.h"
 #include "peer/live/live_service.h"
 #include "peer/live/run_finder.h"
+#include "peer/predict/forecast/dry_run.h"
 #include "peer/predict/forecast/expectation.h"
 #include "peer/report/edges.h"
 #include "peer/report/metrics.h"
@@ -37,6 +40,7 @@ struct RunOptions {
   FleetOptions file;
   std::string program = this_program();
   std::string resume;
+  std::string trace;
   LiveOptions live;
 };
 
@@ -206,6 +210,10 @@ Json final_json(const Assembly& fleet, const Observer& observer, const LaunchRes
   const FleetRecord& end = *observer.summary();
   Json json = summary_json(end, lost, result.seconds, observer.hashes());
   add_expectation(json, expectation(fleet, end));
+  // What plan says of the network of the file; with larger models it would take seconds.
+  constexpr std::size_t most_clocked_floats = 50'000'000;
+  if (fleet.fleet.size() * fleet.dimension <= most_clocked_floats)
+    json["predicted"]["seconds_per_round"] = dry_run(fleet, fleet.fleet.network).seconds_per_round;
   add_target(json, fleet, observer);
   json["edges"] = edges_of(fleet).size();
   Json shared = Json::array();
@@ -219,9 +227,11 @@ bool save(const Assembly& fleet,
           const RunFolder& folder,
           const Observer& observer,
           const std::string& summary,
+          RunMeter& meter,
           Screen& screen) {
   try {
     end_run(fleet, folder, observer, summary);
+    add_end(folder, meter.end());
     return true;
   } catch (const std::runtime_error& full) {
     screen.say(fmt::format(
@@ -291,6 +301,30 @@ void check_arguments(const RunOptions& options) {
     throw std::invalid_argument("run: --no-token is about the page of --serve, which is not given");
 }
 
+void check_trace(const RunOptions& options, const Fleet& fleet) {
+  if (options.trace.empty() || (fleet.record.on && fleet.record.moments)) return;
+  throw std::invalid_argument(
+      "run: --trace draws what the peers record, and this fleet file has `record` off, or its "
+      "moments\nhelp:  --set record=true");
+}
+
+/// The run is over and saved, whatever becomes of its timeline.
+void write_trace(const RunOptions& options, const RunFolder& folder, Screen& screen) {
+  if (options.trace.empty()) return;
+  try {
+    const RoundRange all{0, std::numeric_limits<Round>::max()};
+    const WrittenTrace written = write_run_trace(folder.path(), options.trace, all);
+    screen.say(
+        fmt::format("trace      {}: {} moments of {} peers; open it at "
+                    "https://ui.perfetto.dev",
+                    options.trace,
+                    written.moments,
+                    written.peers));
+  } catch (const std::exception& e) {
+    screen.say(fmt::format("error: the timeline is not written: {}", e.what()));
+  }
+}
+
 int run_fleet(const RunOptions& given) {
   RunOptions options = given;
   check_arguments(options);
@@ -298,6 +332,7 @@ int run_fleet(const RunOptions& given) {
   const Assembly fleet =
       resume ? assemble_again(options.resume, options.file) : assemble(options.file);
   refuse_other_machines(fleet.fleet);
+  check_trace(options, fleet.fleet);
   std::vector<PeerId> everyone(fleet.fleet.size());
   std::iota(everyone.begin(), everyone.end(), PeerId{0});
   tell_devices(fleet, everyone);
@@ -305,11 +340,13 @@ int run_fleet(const RunOptions& given) {
   const RunFolder folder = resume ? RunFolder::open(options.resume) : new_run(fleet, options.file);
   std::optional<Round> from;
   if (resume) from = newest_common_round(fleet, folder);
+  RunMeter meter(fleet.fleet);
   LiveService live(title_of(fleet, folder), folder, options.live);
   Screen screen(fleet, folder, options.file.json);
   Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) {
     screen.record(r);
     live.feed().put(r);
+    meter.sample();
   });
   LaunchResult result = launch(fleet,
                                folder,
@@ -322,9 +359,10 @@ int run_fleet(const RunOptions& given) {
     return result.code;
   }
   const std::string summary = final_json(fleet, observer, result).dump();
-  const bool saved = save(fleet, folder, observer, summary, screen);
+  const bool saved = save(fleet, folder, observer, summary, meter, screen);
   if (!saved && result.code == exit_code::done) result.code = exit_code::failed;
   if (!std::isfinite(observer.summary()->mean.loss)) screen.say(loss_not_finite);
+  write_trace(options, folder, screen);
   if (options.file.json) {
     fmt::print("{}\n", summary);
   } else {
@@ -349,6 +387,11 @@ void run_options(Options& options, RunOptions& arguments) {
   options.flag("--no-token",
                arguments.live.no_token,
                "With --serve: whoever is on this machine may look, without the address's token");
+  options
+      .value("--trace",
+             arguments.trace,
+             "At the end, write what each peer did when as a timeline for Perfetto (see trace)")
+      .call_values("FILE");
   options.value("--peer-binary",
                 arguments.program,
                 "The peers' program; also GRAPEVINE_PEER_BINARY. Default: this one");

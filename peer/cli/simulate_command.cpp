@@ -12,6 +12,7 @@
 #include "peer/cli/version.h"
 #include "peer/launch/interrupt_watch.h"
 #include "peer/launch/resume.h"
+#include "peer/launch/run_meter.h"
 #include "peer/launch/run_record.h"
 #include "peer/launch/simulated_run.h"
 #include "peer/predict/forecast/expectation.h"
@@ -80,13 +81,15 @@ ResumePoint resume_point(const Assembly& fleet, const std::string& path) {
 /// The lines of a simulation: on the screen, and in its folder where it has one.
 class Lines {
  public:
-  Lines(std::optional<RunFolder> folder, bool json) : folder_(std::move(folder)), json_(json) {
+  Lines(const Fleet& fleet, std::optional<RunFolder> folder, bool json)
+      : folder_(std::move(folder)), json_(json), meter_(fleet) {
     if (folder_) metrics_.open(folder_->file("metrics.jsonl"));
     if (!json_) fmt::print("{}\n", table_header());
   }
 
   void record(const FleetRecord& record) {
     if (folder_) metrics_ << evaluate_line(record) << std::endl;
+    meter_.sample();
     progress_.clear();
     fmt::print("{}\n", json_ ? evaluate_line(record) : table_row(record));
     std::fflush(stdout);
@@ -106,6 +109,7 @@ class Lines {
       if (!metrics_) throw std::runtime_error("metrics.jsonl cannot be written");
       if (record_failed_) throw std::runtime_error("peers/ cannot be written");
       end_run(fleet, *folder_, observer, summary);
+      add_end(*folder_, meter_.end());
       return true;
     } catch (const std::runtime_error& full) {
       fmt::print(stderr,
@@ -123,6 +127,7 @@ class Lines {
  private:
   std::optional<RunFolder> folder_;
   bool json_;
+  RunMeter meter_;
   std::ofstream metrics_;
   std::atomic<bool> record_failed_ = false;  ///< set by any of the simulation's threads
   ProgressLine progress_;
@@ -170,7 +175,7 @@ int simulate_fleet(SimulateOptions given) {
       given.resume.empty() ? assemble(given.file) : assemble_again(given.resume, given.file);
   warn_of_rate(fleet);
   ResumePoint from = resume_point(fleet, given.resume);
-  Lines lines(folder_for(fleet, given, from), given.file.json);
+  Lines lines(fleet.fleet, folder_for(fleet, given, from), given.file.json);
   Observer observer(
       fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) { lines.record(r); });
   const auto begin = std::chrono::steady_clock::now();

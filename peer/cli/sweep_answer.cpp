@@ -22,7 +22,8 @@ std::optional<CompareTarget> target_of(const SweepFile& file) {
   if (!file.target) return std::nullopt;
   const std::string figure = file.target->accuracy ? "accuracy" : "loss";
   const std::string of = file.target->of == "mean" ? "" : "." + file.target->of;
-  return parse_target(fmt::format("{}{}={}", figure, of, file.target->value));
+  return parse_target(
+      fmt::format("{}{}={} for {}", figure, of, file.target->value, file.target->in_a_row));
 }
 
 CompareOptions options_of(const SweepFile& file) {

@@ -3,12 +3,14 @@
 #include <ctime>
 #include <filesystem>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "peer/cli/command.h"
+#include "peer/live/live_address.h"
 #include "peer/live/live_client.h"
 #include "peer/live/run_finder.h"
 #include "peer/live/top_screen.h"
@@ -20,9 +22,43 @@ namespace {
 
 struct TopArguments {
   std::string run;
+  std::string token;
   bool json = false;
   bool once = false;
 };
+
+/// The run that is watched: in a folder, or at the address where it serves its page.
+struct Watched {
+  std::string folder;
+  std::optional<LiveAddress> address{};
+  std::string token{};
+
+  std::optional<RunView> view() const {
+    return address ? view_at(*address, token) : view_of_run(folder);
+  }
+};
+
+/// `127.0.0.1:8080`, or the page's whole address as `run --serve` prints it; else a run's folder.
+Watched watched(const TopArguments& arguments) {
+  constexpr std::string_view scheme = "http://";
+  constexpr std::string_view query = "/?token=";
+  std::string text = arguments.run;
+  std::string token = arguments.token;
+  const bool whole = text.starts_with(scheme);
+  if (whole) text.erase(0, scheme.size());
+  if (const std::size_t at = text.find(query); whole && at != std::string::npos) {
+    token = text.substr(at + query.size());
+    text.resize(at);
+  }
+  if (whole && text.ends_with('/')) text.pop_back();
+  if (token.find_first_not_of("0123456789abcdef") != std::string::npos)
+    throw std::invalid_argument("top: a token is of the digits 0-9 and a-f");
+  if (whole || (is_address(text) && !std::filesystem::exists(text)))
+    return {.folder = "", .address = parse_live_address(text, "top"), .token = token};
+  if (!token.empty())
+    throw std::invalid_argument("top: --token goes with an address, such as 127.0.0.1:8080");
+  return {.folder = find_run(text)};
+}
 
 /// Redraws a block of lines in place.
 class Block {
@@ -70,8 +106,11 @@ void await_summary(const std::string& folder) {
 }
 
 /// What its folder says once it does not answer any more.
-int show_end(const std::string& folder, bool json) {
-  if (json) {
+int show_end(const Watched& run, bool json) {
+  const std::string& folder = run.folder;
+  if (run.address) {
+    if (!json) fmt::print("the run at {} has ended\n", run.address->text());
+  } else if (json) {
     fmt::print("{}\n",
                Json{{"schema", "grapevine.live/1"}, {"folder", folder}, {"phase", "ended"}}.dump());
   } else {
@@ -80,13 +119,13 @@ int show_end(const std::string& folder, bool json) {
   return exit_code::done;
 }
 
-int follow(const std::string& folder, const TopArguments& arguments) {
+int follow(const Watched& run, const TopArguments& arguments) {
   const bool terminal = ::isatty(STDOUT_FILENO) == 1;
   const bool redraws = terminal && !arguments.json && !arguments.once;
   Block block;
   bool seen = false;
   for (;;) {
-    const std::optional<RunView> view = view_of_run(folder);
+    const std::optional<RunView> view = run.view();
     const bool ended = !view || view->phase == FleetState::Phase::ended;
     if (view && arguments.json) {
       fmt::print("{}\n", json_of(*view).dump());
@@ -102,8 +141,10 @@ int follow(const std::string& folder, const TopArguments& arguments) {
     }
     if (ended) {
       if (seen && redraws) fmt::print("\n");
-      if (seen || view) await_summary(folder);
-      return show_end(folder, arguments.json);
+      if (!seen && !view && run.address)
+        throw std::runtime_error(fmt::format("{}: nobody listens there", run.address->text()));
+      if ((seen || view) && !run.address) await_summary(run.folder);
+      return show_end(run, arguments.json);
     }
     seen = true;
     if (arguments.once || (!terminal && !arguments.json)) return exit_code::done;
@@ -116,11 +157,17 @@ int follow(const std::string& folder, const TopArguments& arguments) {
 
 int show_top(const TopArguments& arguments) {
   block_interrupts();
-  return follow(find_run(arguments.run), arguments);
+  return follow(watched(arguments), arguments);
 }
 
 void top_options(Options& options, TopArguments& arguments) {
-  options.value("RUN", arguments.run, "A run's folder, or its name in runs/. Default: the newest");
+  options.value(
+      "RUN",
+      arguments.run,
+      "A run's folder, or its name in runs/, or where it serves its page: 127.0.0.1:PORT. "
+      "Default: the newest");
+  options.value("--token", arguments.token, "Of the page, where RUN is an address")
+      .call_values("TOKEN");
   options.flag("--once", arguments.once, "Print the table once and leave");
   options.json(arguments.json);
 }
@@ -132,6 +179,7 @@ Command top_command() {
                  "Watch a run that goes on: where each peer is and what it uses",
                  "  grapevine top\n"
                  "  grapevine top runs/fashion-ring8 --once\n"
+                 "  grapevine top 127.0.0.1:8080 --token 7d92729fb33ccf3ae60f4b0e4e1b4f1f\n"
                  "  grapevine top --json | jq -r '\"\\(.round) \\(.latest.loss)\"'",
                  top_options,
                  show_top);

@@ -6,8 +6,7 @@
 #include <fmt/format.h>
 
 #include "peer/cli/command.h"
-#include "peer/export/moments.h"
-#include "peer/export/trace_json.h"
+#include "peer/export/run_trace.h"
 #include "peer/fleet/printable.h"
 #include "peer/json/json.h"
 #include "peer/live/run_finder.h"
@@ -44,29 +43,19 @@ RoundRange parse_rounds(const std::string& text) {
 int write_trace_of(const TraceArguments& arguments) {
   const std::string folder = find_run(arguments.run);
   const RoundRange range = parse_rounds(arguments.rounds);
-  const std::vector<PeerMoments> peers = read_moments(folder, range);
-  std::size_t moments = 0;
-  for (const PeerMoments& peer : peers) moments += peer.moments.size();
-  if (moments == 0)
-    throw std::invalid_argument(
-        fmt::format("{}: no moment{} was recorded; every begin and end is, in rounds 0..7 and in 8 "
-                    "rounds from 64, 96, 144, 216, ... on",
-                    folder,
-                    arguments.rounds.empty() ? "" : " of rounds " + arguments.rounds));
-  check_trace_size(peers, range);
-  write_trace_file(arguments.output, peers);
+  const WrittenTrace written = write_run_trace(folder, arguments.output, range);
   if (arguments.json) {
     fmt::print("{}\n",
                Json{{"event", "trace"},
                     {"file", arguments.output},
-                    {"peers", peers.size()},
-                    {"moments", moments}}
+                    {"peers", written.peers},
+                    {"moments", written.moments}}
                    .dump());
   } else {
     fmt::print("{}: {} moments of {} peers; open it at https://ui.perfetto.dev\n",
                arguments.output,
-               moments,
-               peers.size());
+               written.moments,
+               written.peers);
   }
   return exit_code::done;
 }

@@ -20,6 +20,8 @@ using Figure = CompareTarget::Figure;
 
 /// A gap between evaluations of more than this part of the cost blurs it.
 constexpr double coarse = 0.25;
+/// A real run whose machine had other work for longer than that says little about time.
+constexpr double much_pressure = 0.1;
 
 /// Two runs learn the same problem when these agree; how it is divided among the peers may differ.
 bool is_of_the_problem(const std::string& key) {
@@ -177,15 +179,24 @@ std::vector<std::string> notes_of(const std::vector<StoredRun>& runs, const RunT
   std::vector<std::string> notes = table.notes;
   std::set<std::string> builds, processors;
   std::size_t lost = 0;
+  std::size_t pressed = 0;
   for (const StoredRun& run : runs) {
     builds.insert(run.version);
     if (!run.simulated) processors.insert(run.processor);
     if (run.lost > 0) ++lost;
+    if (!run.simulated && run.cpu_pressure.value_or(0) > much_pressure) ++pressed;
   }
   if (builds.size() > 1)
     notes.push_back(fmt::format("runs of different builds: {}", fmt::join(builds, "; ")));
   if (processors.size() > 1)
     notes.push_back(fmt::format("times of different machines: {}", fmt::join(processors, "; ")));
+  if (pressed > 0)
+    notes.push_back(fmt::format(
+        "{} real run{} short of processors (other work, or more peers than cores): somebody "
+        "waited for one in more than {:.0f} % of the time, so seconds are not the methods' own",
+        pressed,
+        pressed == 1 ? " was" : "s were",
+        100 * much_pressure));
   if (lost > 0) notes.push_back(fmt::format("{} runs lost peers on the way", lost));
   if (!table.others.empty())
     notes.push_back(fmt::format("they differ in {} as well", fmt::join(table.others, ", ")));

@@ -13,6 +13,8 @@ constexpr Measure all_measures[] = {Measure::time,
                                     Measure::samples,
                                     Measure::cpu,
                                     Measure::memory,
+                                    Measure::energy,
+                                    Measure::repeated,
                                     Measure::accuracy,
                                     Measure::loss};
 
@@ -38,7 +40,8 @@ Json target_json(const std::optional<CompareTarget>& target) {
   constexpr const char* whose[] = {"mean", "local", "worst"};
   return {{"figure", accuracy ? "accuracy" : "loss"},
           {"of", whose[static_cast<std::size_t>(target->whose)]},
-          {"value", target->value}};
+          {"value", target->value},
+          {"for", target->in_a_row}};
 }
 
 Json states_json(const StateSums& states) {

@@ -213,9 +213,12 @@ std::string cell_text(double value, Measure measure) {
       return time_text(value);
     case Measure::bytes:
     case Measure::memory:
+    case Measure::repeated:
       return bytes_text(value);
     case Measure::accuracy:
       return fmt::format("{:.4f}", value);
+    case Measure::energy:
+      return value < 10'000 ? digits(value) + " J" : digits(value / 1000) + " kJ";
     default:
       return digits(value);
   }

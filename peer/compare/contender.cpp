@@ -15,8 +15,16 @@
 namespace gv {
 namespace {
 
-constexpr std::array<std::string_view, 8> measure_names{
-    "time", "bytes", "rounds", "samples", "cpu", "memory", "accuracy", "loss"};
+constexpr std::array<std::string_view, 10> measure_names{"time",
+                                                         "bytes",
+                                                         "rounds",
+                                                         "samples",
+                                                         "cpu",
+                                                         "memory",
+                                                         "accuracy",
+                                                         "loss",
+                                                         "energy",
+                                                         "repeated"};
 
 bool is_centralized(const StoredRun& run) {
   const AlgorithmRow* row = find_algorithm(run.algorithm, run.order);
@@ -74,6 +82,8 @@ std::optional<double> measured(const SeedRun& entry, Measure measure) {
     return std::isfinite(end.loss) ? std::optional(end.loss) : std::nullopt;
   if (measure == Measure::cpu) return entry.run->cpu_seconds;
   if (measure == Measure::memory) return entry.run->peak_memory;
+  if (measure == Measure::energy) return entry.run->joules;
+  if (measure == Measure::repeated) return end.repeated_bytes;
   if (!entry.cost) return std::nullopt;
   if (measure == Measure::time) return entry.cost->seconds;
   if (measure == Measure::bytes) return entry.cost->bytes;

@@ -11,7 +11,18 @@ namespace gv {
 
 /// What may be compared: what it cost to get to the target (or to the end, where there is none),
 /// and what the models were at the end.
-enum class Measure : std::uint8_t { time, bytes, rounds, samples, cpu, memory, accuracy, loss };
+enum class Measure : std::uint8_t {
+  time,
+  bytes,
+  rounds,
+  samples,
+  cpu,
+  memory,
+  accuracy,
+  loss,
+  energy,    ///< joules of the machine, of the whole run
+  repeated,  ///< bytes that were sent again, of the whole run
+};
 
 /// As `--columns` and `--expect` spell them; throws std::invalid_argument for another word.
 Measure measure_named(const std::string& name);

@@ -35,7 +35,7 @@ constexpr std::array units{Unit{"us", Measure::time, 1e-6},
 /// Times count as one kind, and so do amounts of bytes.
 Measure kind_of(Measure measure) {
   if (measure == Measure::cpu) return Measure::time;
-  return measure == Measure::memory ? Measure::bytes : measure;
+  return measure == Measure::memory || measure == Measure::repeated ? Measure::bytes : measure;
 }
 
 /// Reads one claim word by word.
@@ -76,13 +76,13 @@ class ClaimReader {
 
  private:
   [[noreturn]] void fail(const std::string& why) const {
-    throw std::invalid_argument(
-        fmt::format("--expect \"{}\": {}\n"
-                    "help:  A < B @ time|bytes|rounds|samples|cpu|memory|accuracy|loss [by 2x]\n"
-                    "       A ~ B @ accuracy within 1 pp, A ~ B @ time within 3 %\n"
-                    "       A @ time = 41 s within 20 %; each [where KEY=VALUE, KEY=VALUE]",
-                    printable(text_, 200),
-                    printable(why, 200)));
+    throw std::invalid_argument(fmt::format(
+        "--expect \"{}\": {}\n"
+        "help:  A < B @ time|bytes|rounds|samples|cpu|memory|energy|accuracy|loss\n       [by 2x]\n"
+        "       A ~ B @ accuracy within 1 pp, A ~ B @ time within 3 %\n"
+        "       A @ time = 41 s within 20 %; each [where KEY=VALUE, KEY=VALUE]",
+        printable(text_, 200),
+        printable(why, 200)));
   }
 
   std::string next(const char* what) {

@@ -35,8 +35,12 @@ std::optional<double> number_of(std::string_view text) {
   return percent ? value / 100 : value;
 }
 
-bool reached(double value, const CompareTarget& target) {
-  return target.figure == Figure::accuracy ? value >= target.value : value <= target.value;
+std::uint32_t times_of(const std::string& text, std::string_view times) {
+  std::uint32_t count = 0;
+  const auto [end, error] = std::from_chars(times.data(), times.data() + times.size(), count);
+  if (error != std::errc{} || end != times.data() + times.size() || count < 1 || count > 1000)
+    refuse(text, "behind `for` stands how many evaluations in a row, 1 to 1000");
+  return count;
 }
 
 std::optional<double> between(const std::optional<double>& a,
@@ -64,7 +68,10 @@ RunCost between(const RunCost& a, const RunCost& b, double part) {
 
 }  // namespace
 
-CompareTarget parse_target(const std::string& text) {
+CompareTarget parse_target(const std::string& whole) {
+  constexpr std::string_view times = " for ";
+  const std::size_t behind = whole.find(times);
+  const std::string text = whole.substr(0, behind);
   const std::size_t equals = text.find('=');
   const std::string name = text.substr(0, equals);
   CompareTarget target;
@@ -82,26 +89,36 @@ CompareTarget parse_target(const std::string& text) {
   if (target.figure == Figure::accuracy && (*value <= 0 || *value > 1))
     refuse(text, "an accuracy is above 0 and at most 1");
   target.value = *value;
+  if (behind != std::string::npos)
+    target.in_a_row = times_of(whole, std::string_view(whole).substr(behind + times.size()));
   return target;
 }
 
-std::string to_string(const CompareTarget& target) {
-  const bool accuracy = target.figure == Figure::accuracy;
-  const char* name = accuracy ? "accuracy" : "loss";
-  if (target.whose == Whose::worst) name = "worst local accuracy";
-  if (target.whose == Whose::local) name = "mean loss of local models";
-  return fmt::format("{} {:.6g}", name, target.value);
+/// Of one file; nothing where it names none that a reader of fleet files would take.
+std::optional<CompareTarget> target_of(const StoredRun& run) {
+  const auto value_of = [&run](const std::string& key) {
+    const auto at = run.keys.find("stop.target." + key);
+    return at == run.keys.end() ? std::string() : at->second;
+  };
+  const std::string accuracy = value_of("accuracy");
+  const std::string of = value_of("of");
+  const std::string times = value_of("for");
+  std::string text = accuracy.empty() ? "loss" : "accuracy";
+  if (!of.empty() && of != "mean") text += "." + of;
+  text += "=" + (accuracy.empty() ? value_of("loss") : accuracy);
+  if (!times.empty()) text += " for " + times;
+  try {
+    return parse_target(text);
+  } catch (const std::invalid_argument&) {
+    return std::nullopt;
+  }
 }
 
 std::optional<CompareTarget> target_in_files(const std::vector<StoredRun>& runs) {
   std::optional<CompareTarget> common;
   for (const StoredRun& run : runs) {
-    const auto at = run.keys.find("stop.target.accuracy");
-    if (at == run.keys.end()) return std::nullopt;
-    const auto value = number_of(at->second);
-    if (!value || *value <= 0 || *value > 1) return std::nullopt;
-    const CompareTarget target{.figure = Figure::accuracy, .whose = Whose::mean, .value = *value};
-    if (common && !(*common == target)) return std::nullopt;
+    const std::optional<CompareTarget> target = target_of(run);
+    if (!target || (common && !(*common == *target))) return std::nullopt;
     common = target;
   }
   return common;
@@ -123,16 +140,25 @@ RunCost cost_of(const StoredEvaluation& e) {
           .resolution = 0};
 }
 
+/// Whether the row of evaluations that are there begins at `first` and is long enough.
+bool stays(const StoredRun& run, std::size_t first, const CompareTarget& target) {
+  if (run.evaluations.size() - first < target.in_a_row) return false;
+  for (std::size_t k = first; k < first + target.in_a_row; ++k) {
+    const auto figure = figure_of(run.evaluations[k], target);
+    if (!figure || !target.holds(*figure)) return false;
+  }
+  return true;
+}
+
 std::optional<RunCost> cost_of(const StoredRun& run, const CompareTarget& target) {
-  const StoredEvaluation* before = nullptr;
-  for (const StoredEvaluation& e : run.evaluations) {
-    const auto now = figure_of(e, target);
-    if (now && reached(*now, target)) {
-      const auto then = before == nullptr ? std::nullopt : figure_of(*before, target);
-      if (!then) return cost_of(e);
-      return between(cost_of(*before), cost_of(e), (target.value - *then) / (*now - *then));
-    }
-    before = &e;
+  for (std::size_t k = 0; k < run.evaluations.size(); ++k) {
+    if (!stays(run, k, target)) continue;
+    const StoredEvaluation& e = run.evaluations[k];
+    const auto then = k == 0 ? std::nullopt : figure_of(run.evaluations[k - 1], target);
+    if (!then) return cost_of(e);
+    const double now = figure_of(e, target).value();
+    return between(
+        cost_of(run.evaluations[k - 1]), cost_of(e), (target.value - *then) / (now - *then));
   }
   return std::nullopt;
 }

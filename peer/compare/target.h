@@ -4,26 +4,18 @@
 #include <string>
 #include <vector>
 
+#include "peer/fleet/target_spec.h"
 #include "peer/runs/stored_run.h"
 
 namespace gv {
 
 /// When a run counts as having arrived.
-struct CompareTarget {
-  enum class Figure : std::uint8_t { accuracy, loss };
-  enum class Whose : std::uint8_t { mean, local, worst };
-  Figure figure = Figure::accuracy;
-  Whose whose = Whose::mean;  ///< the mean model; local: mean loss of models; worst: accuracy
-  double value = 0;           ///< accuracy: at least, a fraction; loss: at most
-  bool operator==(const CompareTarget&) const = default;
-};
+using CompareTarget = TargetSpec;
 
-/// "accuracy=0.88", "accuracy=88%", "accuracy.worst=0.88", "loss=0.3", "loss.local=0.3". Throws
-/// std::invalid_argument.
+/// "accuracy=0.88", "accuracy=88%", "accuracy.worst=0.88", "loss=0.3", "loss.local=0.3"; behind
+/// each " for 2": so many evaluations in a row. Throws std::invalid_argument.
 CompareTarget parse_target(const std::string& text);
-/// "accuracy 0.88", "worst local accuracy 0.88", "mean loss of local models 0.3".
-std::string to_string(const CompareTarget& target);
-/// The target that every file names (`stop.target.accuracy`); nothing where they do not agree.
+/// The target that every file names (`stop.target`); nothing where they do not agree.
 std::optional<CompareTarget> target_in_files(const std::vector<StoredRun>& runs);
 
 /// What a run had cost when it got somewhere.
@@ -34,7 +26,8 @@ struct RunCost {
   double resolution = 0;  ///< rounds between the two evaluations around it; 0: it was the first
 };
 
-/// At the first evaluation that reaches the target, interpolated from the one before it along the
+/// At the first evaluation that reaches the target (the first of a row, where several have to),
+/// interpolated from the one before it along the
 /// figure; of a first evaluation that is there already, its own. Nothing for a run that misses it.
 std::optional<RunCost> cost_of(const StoredRun& run, const CompareTarget& target);
 /// Of the whole run.

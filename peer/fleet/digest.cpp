@@ -142,11 +142,17 @@ std::string course_of(const Fleet& f) {
   const DataSpec& d = f.data;
   std::string text = fmt::format("{};{};{};{};", d.dir, d.file, d.test_file, d.fallback);
   text += fmt::format("{};{};", f.evaluate_every, f.evaluate_every_epochs.value_or(0));
+  const std::optional<TargetSpec>& target = f.stop.target;
+  // One that earlier programs knew adds nothing more.
+  const bool plain = target && *target == TargetSpec{.figure = TargetSpec::Figure::accuracy,
+                                                     .value = target->value};
   text += fmt::format("{};{};{};{};",
                       f.stop.time.value_or(Time{0}).count(),
-                      f.stop.accuracy.value_or(0),
+                      plain ? f.stop.target->value : 0,
                       f.faults.deadline.count(),
                       f.restart);
+  if (target && !plain) text += fmt::format("target {};", to_string(*target));
+  if (f.evaluate_period > Time{0}) text += fmt::format("period {};", f.evaluate_period.count());
   // A GPU rounds in its own way; where all train on the CPU, nothing is added.
   for (const PeerSpec& peer : f.peers)
     if (peer.device != "cpu")
@@ -190,8 +196,9 @@ std::string digest_of(const Fleet& f) {
 std::string bits_of(const Fleet& f) {
   std::string text = arithmetic_of(f) + course_of(f);
   const AlgorithmRow* row = find_algorithm(f.algorithm, f.order);
-  // Where something goes wrong at a time, or the run ends at one, what a round was depends on it.
-  const bool timed = f.stop.time || !f.faults.inject.empty();
+  // Where something goes wrong at a time, the run ends or is looked at at one, what a round was
+  // depends on it.
+  const bool timed = f.stop.time || !f.faults.inject.empty() || f.evaluate_period > Time{0};
   if (timed || row == nullptr || !row->synchronous) text += clock_of(f);
   return hash_of(text);
 }

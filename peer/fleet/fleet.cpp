@@ -19,6 +19,7 @@
 #include "peer/fleet/peers_reader.h"
 #include "peer/fleet/printable.h"
 #include "peer/fleet/readers.h"
+#include "peer/fleet/target_reader.h"
 #include "peer/fleet/topology_reader.h"
 
 namespace gv {
@@ -68,7 +69,7 @@ class FleetReader : Readers {
     read_checkpoint(top.take("checkpoint"));
     fleet_.faults = read_faults(source_, top.take("faults"), fleet_.size());
     read_launch(top.take("launch"));
-    set(top.take("record"), fleet_.record, flag());
+    read_record(top.take("record"));
     read_output(top.take("output"));
     top.finish();
     stop_on_errors();
@@ -233,13 +234,11 @@ class FleetReader : Readers {
     if (rounds != nullptr) fleet_.stop.rounds = read_count(source_, *rounds, 1, 1'000'000'000'000);
     if (epochs != nullptr) fleet_.stop.epochs = read_number(source_, *epochs, 1e-6, 1e9);
     if (time != nullptr) fleet_.stop.time = read_duration(source_, *time);
-    MapReader target(source_, map.take("target"), "stop.target");
-    if (const Value* accuracy = target.take("accuracy"))
-      fleet_.stop.accuracy = read_fraction(source_, *accuracy);
-    target.finish();
+    if (const Value* target = map.take("target"))
+      fleet_.stop.target = read_target(source_, *target, "stop.target");
     map.finish();
     const StopSpec& s = fleet_.stop;
-    if (!s.rounds && !s.epochs && !s.time && !s.accuracy && source_.diagnostics().empty()) {
+    if (!s.rounds && !s.epochs && !s.time && !s.target && source_.diagnostics().empty()) {
       source_.error(value != nullptr ? *value : root_,
                     "nothing says when to stop",
                     "add `stop: { rounds: 1000 }`, or epochs, time or target");
@@ -249,8 +248,10 @@ class FleetReader : Readers {
   void read_evaluate(const Value* value) {
     MapReader map(source_, value, "evaluate");
     if (const Value* every = map.take("every")) {
-      if (const auto e = read_every(source_, *every, {"round", "epoch"})) {
-        if (e->unit == "epoch")
+      if (const auto e = read_every(source_, *every, {"round", "epoch", "us", "ms", "s", "min"})) {
+        if (e->unit != "round" && e->unit != "epoch")
+          read_period(*every);
+        else if (e->unit == "epoch")
           fleet_.evaluate_every_epochs = e->count;
         else if (e->count == std::floor(e->count))
           fleet_.evaluate_every = static_cast<std::uint64_t>(e->count);
@@ -258,6 +259,34 @@ class FleetReader : Readers {
           source_.error(*every, "rounds are whole");
       }
     }
+    map.finish();
+  }
+
+  /// Each peer looks at its model then, and a fleet that does nothing else gets nowhere.
+  void read_period(const Value& value) {
+    constexpr Time least{std::chrono::microseconds(1)};
+    const std::optional<Time> period = read_duration(source_, value);
+    if (!period) return;
+    if (*period < least)
+      source_.error(value,
+                    fmt::format("`{}` is too short a time between evaluations", value.text),
+                    "write at least `1 us`; a whole evaluation is made each time");
+    fleet_.evaluate_period = *period;
+  }
+
+  void read_record(const Value* value) {
+    if (value == nullptr) return;
+    RecordSpec& record = fleet_.record;
+    if (value->kind == Value::Kind::scalar) {
+      if (value->text == "off")
+        record.on = false;
+      else
+        set(value, record.on, flag());
+      return;
+    }
+    MapReader map(source_, value, "record");
+    set(map.take("rows"), record.rows, count(2, 1'000'000));
+    set(map.take("moments"), record.moments, flag());
     map.finish();
   }
 

@@ -16,6 +16,7 @@
 #include "optim/precision.h"
 #include "optim/train/optimizer.h"
 #include "peer/fleet/injection.h"
+#include "peer/fleet/target_spec.h"
 #include "peer/network/network_spec.h"
 
 namespace gv {
@@ -58,7 +59,7 @@ struct StopSpec {
   std::optional<std::uint64_t> rounds;
   std::optional<double> epochs;
   std::optional<Time> time;
-  std::optional<double> accuracy;  ///< target of the mean model
+  std::optional<TargetSpec> target;
 };
 
 /// When a neighbour counts as away, and how many peers must live for the run to go on.
@@ -87,6 +88,13 @@ struct AttackersSpec {
 struct CheckpointSpec {
   std::uint64_t every = 0;  ///< rounds; 0: never
   std::uint32_t keep = 2;
+};
+
+/// What each peer writes down of where its time goes.
+struct RecordSpec {
+  bool on = true;
+  std::uint32_t rows = 1024;  ///< of rounds, at most
+  bool moments = true;        ///< every interval of some rounds
 };
 
 /// A fleet file, read strictly and resolved: every key that the file leaves out has its default,
@@ -123,10 +131,11 @@ struct Fleet {
   std::uint64_t evaluate_every =
       0;  ///< rounds; 0: only at the end (evaluate.every in epochs is resolved later)
   std::optional<double> evaluate_every_epochs;
+  Time evaluate_period{0};              ///< by the training clock instead; 0: by rounds
   std::string output_dir;               ///< with the fleet's name in the place of {name}
   Time grace{std::chrono::seconds(8)};  ///< launch.grace
   bool restart = false;                 ///< launch.restart: on-failure
-  bool record = true;                   ///< each peer writes down where its time goes
+  RecordSpec record;
   std::string digest;  ///< 32 hex digits of XXH3-128 over the resolved, sorted values: the identity
                        ///< of the run
 

@@ -8,11 +8,41 @@
 namespace gv::control {
 namespace {
 
+Json spent_in_ns(const Spent& spent) {
+  Json json = Json::object();
+  for (std::size_t a = 0; a < activities; ++a)
+    json.add(name_of(static_cast<Activity>(a)), spent.at[a].count());
+  return json;
+}
+
+Spent parse_spent(const JsonValue& owner) {
+  const JsonValue& json = json_member(owner, "spent_ns");
+  Spent spent;
+  for (std::size_t a = 0; a < activities; ++a)
+    spent.at[a] =
+        Time{json_integer<std::int64_t>(json, std::string(name_of(static_cast<Activity>(a))))};
+  return spent;
+}
+
+Progress parse_progress(const JsonValue& json) {
+  Progress says{.round = json_integer<Round>(json, "round"),
+                .spent = parse_spent(json),
+                .staleness = json_integer<Round>(json, "staleness"),
+                .queue = json_integer<std::size_t>(json, "queue")};
+  for (const JsonValue& wait : json_member(json, "waits").items)
+    says.waits.push_back({json_integer<PeerId>(wait, "peer"),
+                          Time{json_integer<std::int64_t>(wait, "late_ns")},
+                          Time{json_integer<std::int64_t>(wait, "wire_ns")}});
+  return says;
+}
+
 Reported parse_report(const JsonValue& json) {
   Reported says;
   Report& r = says.report;
   r.peer = json_integer<PeerId>(json, "peer");
   r.round = json_integer<Round>(json, "round");
+  r.tick = json_integer<std::uint64_t>(json, "tick");
+  r.due = Time{json_integer<std::int64_t>(json, "due_ns")};
   r.last = json_boolean(json, "last");
   r.trains = json_boolean(json, "trains");
   r.holds.begin = json_integer<std::size_t>(json, "begin");
@@ -24,13 +54,13 @@ Reported parse_report(const JsonValue& json) {
   r.sent_bytes = json_integer<std::uint64_t>(json, "sent_bytes");
   r.longest_wait = Time{json_integer<std::int64_t>(json, "longest_wait_ns")};
   r.passed_over = json_integer<Round>(json, "passed_over");
-  const JsonValue& spent = json_member(json, "spent_ns");
-  for (std::size_t a = 0; a < activities; ++a)
-    r.spent.at[a] =
-        Time{json_integer<std::int64_t>(spent, std::string(name_of(static_cast<Activity>(a))))};
+  r.spent = parse_spent(json);
   r.spent.hidden_wire = Time{json_integer<std::int64_t>(json, "hidden_wire_ns")};
   r.samples = json_integer<std::uint64_t>(json, "samples");
   r.model_bytes = json_integer<std::uint64_t>(json, "model_bytes");
+  r.repeated_bytes = json_integer<std::uint64_t>(json, "repeated_bytes");
+  r.staleness = json_integer<Round>(json, "staleness");
+  r.queue = json_integer<std::size_t>(json, "queue");
   if (json_member(json, "broken_by").kind != JsonValue::Kind::null)
     r.broken_by = json_integer<PeerId>(json, "broken_by");
   return says;
@@ -58,17 +88,26 @@ std::string line(const Shares& says) {
   return Json{{"event", "shares"}, {"peer", says.peer}}.dump();
 }
 std::string line(const Progress& says) {
-  return Json{{"event", "progress"}, {"round", says.round}}.dump();
+  Json waits = Json::array();
+  for (const Progress::Wait& wait : says.waits)
+    waits.push_back(
+        Json{{"peer", wait.peer}, {"late_ns", wait.late.count()}, {"wire_ns", wait.wire.count()}});
+  return Json{{"event", "progress"},
+              {"round", says.round},
+              {"spent_ns", spent_in_ns(says.spent)},
+              {"waits", waits},
+              {"staleness", says.staleness},
+              {"queue", says.queue}}
+      .dump();
 }
 std::string line(const Reported& says) {
   const Report& r = says.report;
-  Json spent = Json::object();
-  for (std::size_t a = 0; a < activities; ++a)
-    spent.add(name_of(static_cast<Activity>(a)), r.spent.at[a].count());
   const auto& accuracy = r.evaluation.accuracy;
   return Json{{"event", "report"},
               {"peer", r.peer},
               {"round", r.round},
+              {"tick", r.tick},
+              {"due_ns", r.due.count()},
               {"last", r.last},
               {"trains", r.trains},
               {"begin", r.holds.begin},
@@ -80,10 +119,13 @@ std::string line(const Reported& says) {
               {"longest_wait_ns", r.longest_wait.count()},
               {"passed_over", r.passed_over},
               {"broken_by", r.broken_by},
-              {"spent_ns", spent},
+              {"spent_ns", spent_in_ns(r.spent)},
               {"hidden_wire_ns", r.spent.hidden_wire.count()},
               {"samples", r.samples},
-              {"model_bytes", r.model_bytes}}
+              {"model_bytes", r.model_bytes},
+              {"repeated_bytes", r.repeated_bytes},
+              {"staleness", r.staleness},
+              {"queue", r.queue}}
       .dump();
 }
 std::string line(const Addresses& says) {
@@ -109,7 +151,7 @@ PeerSays parse_peer(const std::string& text) {
     if (event == "listening") return Listening{json_integer<std::uint16_t>(json, "port")};
     if (event == "ready") return Ready{};
     if (event == "shares") return Shares{json_integer<PeerId>(json, "peer")};
-    if (event == "progress") return Progress{json_integer<Round>(json, "round")};
+    if (event == "progress") return parse_progress(json);
     if (event == "report") return parse_report(json);
   } catch (const std::exception&) {
     return {};

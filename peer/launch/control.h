@@ -11,7 +11,7 @@ namespace gv::control {
 
 // What a launcher and its peers say to each other: one JSON object a line, the peer's on its
 // stdout, the launcher's on the peer's stdin. The end of stdin means: the launcher has gone.
-//   peer:     listening {port}   ready   shares {peer}   progress {round}   report {...}
+//   peer:     listening {port}   ready   shares {peer}   progress {round, ...}   report {...}
 //   launcher: addresses [{peer, host, port}]   cut {peer, seconds}   checkpoint {round}   stop
 
 struct Listening {
@@ -23,7 +23,16 @@ struct Shares {
   PeerId peer = 0;
 };
 struct Progress {
+  /// For a neighbour, since the beginning.
+  struct Wait {
+    PeerId peer = 0;
+    Time late{0}, wire{0};
+  };
   Round round = 0;
+  Spent spent{};
+  std::vector<Wait> waits{};  ///< none: without links
+  Round staleness = 0;        ///< since the last such line, the greatest
+  std::size_t queue = 0;      ///< since then, the longest
 };
 /// A Report; its vector was sent before it (vector_channel.h).
 struct Reported {

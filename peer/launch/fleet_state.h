@@ -36,6 +36,8 @@ struct PeerState {
   // Where the peers tell it; what nobody recorded is not there.
   std::optional<ActivitySeconds> activities{};
   std::vector<NeighborWait> waits{};
+  Round staleness = 0;    ///< of what it took of late, the greatest
+  std::size_t queue = 0;  ///< messages that waited for it of late, the most
 };
 
 /// What became of the newest order to keep a checkpoint (orders.h).

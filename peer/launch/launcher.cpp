@@ -44,6 +44,7 @@ Launcher::Launcher(const Assembly& fleet,
       screen_(std::move(screen)),
       signals_(catch_signals()) {
   slots_.resize(fleet.fleet.size());
+  observer_.aim_at(fleet.fleet.stop.target);
   std::vector<std::string> past;
   if (options_.from) past = {"--from", std::to_string(*options_.from)};
   for (PeerId i = 0; i < fleet.fleet.size(); ++i) start(i, past);
@@ -133,6 +134,12 @@ void Launcher::heed(PeerId id, const control::PeerSays& says) {
   } else if (const auto* progress = std::get_if<control::Progress>(&says)) {
     slot.round = progress->round;
     slot.heard = seconds();
+    slot.spent = progress->spent;
+    slot.staleness = progress->staleness;
+    slot.queue = progress->queue;
+    slot.waits.clear();
+    for (const auto& [peer, late, wire] : progress->waits)
+      slot.waits.push_back({peer, in_seconds(late), in_seconds(wire)});
   } else if (const auto* reported = std::get_if<control::Reported>(&says)) {
     slot.round = slot.reported = reported->report.round;
     slot.heard = seconds();
@@ -181,6 +188,14 @@ bool Launcher::any_running() const {
 
 double Launcher::seconds() const {
   return began_ ? std::chrono::duration<double>(Clock::now() - *began_).count() : 0;
+}
+
+/// Without what the peer that spent most on them did at evaluations and checkpoints.
+double Launcher::training_seconds() const {
+  Time looking{0};
+  for (const Slot& slot : slots_)
+    looking = std::max(looking, slot.spent[Activity::evaluate] + slot.spent[Activity::checkpoint]);
+  return std::max(0.0, seconds() - in_seconds(looking));
 }
 
 std::size_t Launcher::alive() const {

@@ -82,7 +82,10 @@ class Launcher {
     double heard = 0;  ///< seconds() when it said so
     std::string last_words;
     std::optional<std::uint64_t> sent_bytes;  ///< as of `reported` rounds
-    Spent spent;                              ///< the same
+    Spent spent;                              ///< the newest that it told
+    std::vector<NeighborWait> waits{};        ///< the same
+    Round staleness = 0;                      ///< the same
+    std::size_t queue = 0;                    ///< the same
     Round reported = 0;
     int restarts = 0;
     std::optional<std::chrono::steady_clock::time_point> restart_at;
@@ -118,6 +121,7 @@ class Launcher {
   void take_orders();
   void order_checkpoint(std::uint64_t number);
   double seconds() const;
+  double training_seconds() const;
   std::size_t alive() const;
 
   const Assembly& fleet_;

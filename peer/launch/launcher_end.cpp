@@ -25,10 +25,8 @@ void Launcher::check_time_and_target() {
   if (kill_at_ && Clock::now() >= *kill_at_) kill_all();
   if (stopping_ || phase_ != Phase::training) return;
   const StopSpec& stop = fleet_.fleet.stop;
-  const auto& record = observer_.latest();
   const bool late = stop.time && seconds() >= std::chrono::duration<double>(*stop.time).count();
-  const bool reached =
-      stop.accuracy && record && record->mean.accuracy && *record->mean.accuracy >= *stop.accuracy;
+  const bool reached = observer_.target_reached();
   if (!late && !reached) return;
   screen_.on_note(late ? "the time is up: stopping after this round"
                        : "the target is reached: stopping after this round");

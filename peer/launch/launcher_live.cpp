@@ -46,6 +46,9 @@ PeerState Launcher::state_of(PeerId id) const {
   state.reported = slot.reported;
   if (slot.spent.total() > Time{0})
     std::ranges::transform(slot.spent.at, state.activities.emplace().begin(), in_seconds);
+  state.waits = slot.waits;
+  state.staleness = slot.staleness;
+  state.queue = slot.queue;
   return state;
 }
 

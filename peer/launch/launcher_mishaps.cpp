@@ -20,7 +20,7 @@ void Launcher::restart_when_due() {
     if (!slot.restart_at || Clock::now() < *slot.restart_at) continue;
     slot.restart_at.reset();
     ++slot.restarts;
-    start(i, {"--rejoin"});
+    start(i, {"--rejoin", "--clock", fmt::format("{:.9f}", training_seconds())});
     screen_.on_note(fmt::format("peer {} starts again (pid {})", i, slot.child->pid()));
     observer_.expect(i);
   }

@@ -34,6 +34,17 @@ void say(const std::string& line) {
   std::fflush(stdout);
 }
 
+void tell(const PeerProgress& progress) {
+  control::Progress says{.round = progress.round,
+                         .spent = progress.spent,
+                         .waits = {},
+                         .staleness = progress.staleness,
+                         .queue = progress.queue};
+  for (const auto& [peer, waits] : progress.waits)
+    says.waits.push_back({peer, waits.late, waits.wire});
+  say(control::line(says));
+}
+
 void log_to_stderr(const std::string& line) {
   fmt::print(stderr, "{}\n", line);
   std::fflush(stderr);
@@ -105,10 +116,11 @@ int run_launched_peer(const Assembly& fleet,
   options.folder = folder;
   options.from = past.from;
   options.rejoin = past.rejoin;
+  options.clock = past.clock;
   options.parts = parts;
   options.on_ready = [] { say(control::line(control::Ready{})); };
   options.on_share = [](PeerId neighbor) { say(control::line(control::Shares{neighbor})); };
-  options.on_progress = [](Round round) { say(control::line(control::Progress{round})); };
+  options.on_progress = [](const PeerProgress& progress) { tell(progress); };
   options.on_report = [](Report report) { report_to_launcher(std::move(report)); };
   options.log = log_to_stderr;
   TcpPeer peer(fleet, id, std::move(options));
@@ -158,6 +170,7 @@ int run_manual_peer(const Assembly& fleet,
     throw std::runtime_error(options.folder + ": " + wrong);
   options.from = past.from;
   options.rejoin = past.rejoin;
+  options.clock = past.clock;
   options.parts = parts;
   options.on_ready = [&] { screen.log("connected with all neighbours"); };
   options.on_share = [&](PeerId neighbor) {

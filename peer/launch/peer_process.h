@@ -15,6 +15,7 @@ namespace gv {
 struct PeerPast {
   std::optional<Round> from;  ///< its checkpoint of this round
   bool rejoin = false;        ///< its newest checkpoint, or a neighbour's model
+  Time clock{0};              ///< what the fleet's training clock shows as it begins
 };
 
 /// One peer that a launcher started: its addresses come on stdin, what it has to say goes to stdout

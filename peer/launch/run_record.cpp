@@ -15,16 +15,6 @@
 namespace gv {
 namespace {
 
-/// Coordinated universal time, as RFC 3339 writes it.
-std::string now_text() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
-}
-
 std::string graph_name(const Fleet& fleet) {
   return fleet.schedule ? to_string(*fleet.schedule) : to_string(fleet.topology);
 }
@@ -43,6 +33,15 @@ Json machine_json() {
 }
 
 }  // namespace
+
+std::string now_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
 
 Json run_json(const Assembly& fleet, const RunOrigin& origin, const FlatKeys& keys) {
   const Fleet& f = fleet.fleet;
@@ -98,27 +97,32 @@ void end_run(const Assembly& fleet,
 }
 
 std::optional<bool> target_reached(const Assembly& fleet, const Observer& observer) {
-  const auto& target = fleet.fleet.stop.accuracy;
-  if (!target) return std::nullopt;
-  for (const auto& record : {observer.latest(), observer.summary()})
-    if (record && record->mean.accuracy && *record->mean.accuracy >= *target) return true;
-  return false;
+  if (!fleet.fleet.stop.target) return std::nullopt;
+  return observer.target_reached();
 }
 
 std::string target_text(const Assembly& fleet, const Observer& observer) {
   const std::optional<bool> reached = target_reached(fleet, observer);
   if (!reached) return "";
-  const std::string target = fmt::format("target     accuracy {}", *fleet.fleet.stop.accuracy);
+  const std::string target = fmt::format("target     {}", to_string(*fleet.fleet.stop.target));
   if (*reached) return target + " reached";
   const auto& end = observer.summary();
-  if (!end || !end->mean.accuracy)
+  const auto figure = end ? figure_of(*end, *fleet.fleet.stop.target) : std::nullopt;
+  if (!figure)
     return target + " missed: this model has no accuracy, so stop.target never ends a run of it";
-  return fmt::format("{} missed: {:.4f} at the end", target, *end->mean.accuracy);
+  return fmt::format("{} missed: {:.4g} at the end", target, *figure);
 }
 
 void add_target(Json& summary, const Assembly& fleet, const Observer& observer) {
-  if (const std::optional<bool> reached = target_reached(fleet, observer))
-    summary["target"] = {{"accuracy", *fleet.fleet.stop.accuracy}, {"reached", *reached}};
+  const std::optional<bool> reached = target_reached(fleet, observer);
+  if (!reached) return;
+  const TargetSpec& target = *fleet.fleet.stop.target;
+  const bool accuracy = target.figure == TargetSpec::Figure::accuracy;
+  constexpr const char* whose[] = {"mean", "local", "worst"};
+  summary["target"] = {{accuracy ? "accuracy" : "loss", target.value},
+                       {"of", whose[static_cast<std::size_t>(target.whose)]},
+                       {"for", target.in_a_row},
+                       {"reached", *reached}};
 }
 
 }  // namespace gv

@@ -22,6 +22,9 @@ struct RunOrigin {
   std::optional<std::pair<std::string, Round>> resumed;
 };
 
+/// Coordinated universal time, as RFC 3339 writes it.
+std::string now_text();
+
 /// run.json, schema grapevine.run/2: what the run is, its identity in digests, every key of its
 /// file, when it began and on what machine.
 Json run_json(const Assembly& fleet, const RunOrigin& origin, const FlatKeys& keys);
@@ -41,7 +44,7 @@ void end_run(const Assembly& fleet,
 std::optional<bool> target_reached(const Assembly& fleet, const Observer& observer);
 /// "target     accuracy 0.9 missed: 0.8951 at the end"; "" without a target.
 std::string target_text(const Assembly& fleet, const Observer& observer);
-/// Adds "target": {"accuracy": 0.9, "reached": false} where there is one.
+/// Adds "target": {"accuracy": 0.9, "of": "mean", "for": 1, "reached": false} where there is one.
 void add_target(Json& summary, const Assembly& fleet, const Observer& observer);
 
 }  // namespace gv

@@ -27,7 +27,7 @@ std::function<void(const Recorder&, std::uint64_t)> life_writer(const Assembly& 
                                                                 const RunFolder& folder,
                                                                 std::atomic<bool>& failed) {
   constexpr PeerId most_peers = 1000;
-  if (!fleet.fleet.record || fleet.fleet.size() > most_peers) return nullptr;
+  if (!fleet.fleet.record.on || fleet.fleet.size() > most_peers) return nullptr;
   return [&](const Recorder& recorder, std::uint64_t life) {
     const std::vector<PeerId> neighbors = links_of(fleet.plan(recorder.peer()));
     try {

@@ -15,8 +15,8 @@
 namespace gv {
 namespace {
 
-[[noreturn]] void refuse(const std::string& text, const std::string& why) {
-  throw std::invalid_argument(fmt::format("--serve {}: {}", printable(text, 80), why));
+[[noreturn]] void refuse(std::string_view asked, const std::string& text, const std::string& why) {
+  throw std::invalid_argument(fmt::format("{} {}: {}", asked, printable(text, 80), why));
 }
 
 union SocketAddress {
@@ -45,23 +45,39 @@ std::string LiveAddress::text() const {
   return fmt::format("{}:{}", v6 ? "[::1]" : "127.0.0.1", port);
 }
 
-LiveAddress parse_live_address(const std::string& text) {
+LiveAddress parse_live_address(const std::string& text, std::string_view asked) {
   const std::size_t colon = text.rfind(':');
-  if (colon == std::string::npos) refuse(text, "expected 127.0.0.1:PORT, such as 127.0.0.1:8080");
+  if (colon == std::string::npos)
+    refuse(asked, text, "expected 127.0.0.1:PORT, such as 127.0.0.1:8080");
   const std::string host = text.substr(0, colon);
   const std::string digits = text.substr(colon + 1);
   LiveAddress address{.v6 = host == "[::1]"};
   const char* const end = digits.data() + digits.size();
   const auto [last, error] = std::from_chars(digits.data(), end, address.port);
   if (error != std::errc{} || last != end)
-    refuse(text, "the port is a number from 0 (any free one) to 65535");
+    refuse(asked, text, "the port is a number from 0 (any free one) to 65535");
   if (!address.v6 && host != "127.0.0.1" && host != "localhost") {
-    refuse(text,
+    refuse(asked,
+           text,
            "the page is not encrypted, so it is served on this machine only: 127.0.0.1, localhost "
            "or [::1]\nhelp:  from another machine: ssh -L 8080:127.0.0.1:8080 THIS_MACHINE, with "
            "--serve 127.0.0.1:8080 here");
   }
   return address;
+}
+
+bool is_address(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  return colon != std::string::npos && colon + 1 < text.size() &&
+         text.find_first_not_of("0123456789", colon + 1) == std::string::npos;
+}
+
+Descriptor connect_to(const LiveAddress& address) {
+  Descriptor socket(::socket(address.v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const SocketAddress where = address_of(address);
+  const socklen_t size = address.v6 ? sizeof where.v6 : sizeof where.v4;
+  if (!socket.open() || ::connect(socket.get(), &where.any, size) != 0) return {};
+  return socket;
 }
 
 http::Listener listen_at(LiveAddress& address, const std::string& token) {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "peer/live/live_address.h"
 #include "peer/live/run_view.h"
 
 namespace gv {
@@ -20,6 +21,10 @@ std::optional<LiveReply> ask_run(const std::string& folder,
 
 /// Its /state.json; none as above.
 std::optional<RunView> view_of_run(const std::string& folder);
+
+/// The same of what a run serves at an address of this machine; `token` is the one of its page,
+/// "" where it asks for none. None: nobody listens there.
+std::optional<RunView> view_at(const LiveAddress& address, const std::string& token);
 
 /// Gives an order (`/stop`, `/checkpoint`); its number, none as above.
 std::optional<std::uint64_t> order_run(const std::string& folder, const std::string& target);

@@ -142,6 +142,18 @@ void add_peers(Text& text, const RunView& view) {
     if (!p.state.sent_bytes) return std::nullopt;
     return static_cast<double>(*p.state.sent_bytes);
   };
+  add_by_peer(text,
+              view,
+              "grapevine_staleness_rounds",
+              "gauge",
+              "By how many rounds the oldest message that a peer took of late was behind.",
+              [](auto& p) { return static_cast<double>(p.state.staleness); });
+  add_by_peer(text,
+              view,
+              "grapevine_queue_messages",
+              "gauge",
+              "Messages that waited for a peer of late, the most.",
+              [](auto& p) { return static_cast<double>(p.state.queue); });
   add_by_peer(text, view, "grapevine_sent_bytes", "counter", "Sent on the wire.", bytes);
   add_by_peer(text, view, "grapevine_cpu_seconds", "counter", "CPU time used.", [](auto& p) {
     return p.cpu_seconds;

@@ -38,6 +38,8 @@ Json peer_json(const PeerView& view) {
   json.add("cpu_seconds", view.cpu_seconds);
   json.add("cpu_share", view.cpu_share);
   json.add("memory_bytes", view.memory_bytes);
+  json.add("staleness", peer.staleness);
+  json.add("queue", peer.queue);
   if (peer.activities) json.add("states", json_of(*peer.activities));
   if (peer.waits.empty()) return json;
   Json waits = Json::array();
@@ -73,6 +75,8 @@ PeerView parse_peer(const JsonValue& json) {
   view.cpu_seconds = if_any<double>(json, "cpu_seconds");
   view.cpu_share = if_any<double>(json, "cpu_share");
   view.memory_bytes = if_any<std::uint64_t>(json, "memory_bytes");
+  peer.staleness = if_any<Round>(json, "staleness").value_or(0);
+  peer.queue = if_any<std::size_t>(json, "queue").value_or(0);
   peer.activities = parse_activities(json, "states");
   if (const JsonValue* const waits = json.find("waits")) {
     for (const JsonValue& wait : waits->items)

@@ -242,12 +242,12 @@ Figure agreement_figure(const GroupRow& row) {
     if (line.x.empty() || std::ranges::none_of(line.y, [](double y) { return y > 0; })) continue;
     plot.lines.push_back(line);
     const auto said = read_prediction(view.group().runs.front()->path);
-    if (!said || !(said->consensus > 0)) continue;
+    if (!said || !said->losses || !(said->losses->consensus > 0)) continue;
     predicted = true;
     plot.lines.push_back({.name = view.name,
                           .series = view.series,
                           .x = {line.x.front(), line.x.back()},
-                          .y = {said->consensus, said->consensus},
+                          .y = {said->losses->consensus, said->losses->consensus},
                           .predicted = true});
   }
   return figure_of(plot, predicted ? "dotted: predicted of the end" : "");

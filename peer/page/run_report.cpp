@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "peer/page/map_figure.h"
 #include "peer/page/ratio_figure.h"
 #include "peer/page/report_groups.h"
+#include "peer/page/report_queue.h"
 #include "peer/page/report_sentences.h"
 #include "peer/page/report_states.h"
 #include "peer/page/report_tuning.h"
@@ -21,6 +24,7 @@ namespace {
 /// Of the figures that one run fills: how many groups show theirs, and how many more folded.
 constexpr std::size_t open_groups = 2, folded_groups = 6;
 constexpr std::size_t most_listed_runs = 200;
+constexpr std::size_t most_queues = 64;
 
 struct Sections {
   ReportSection race{"The race",
@@ -30,6 +34,9 @@ struct Sections {
   ReportSection shares{"Where the time goes",
                        "A peer is in exactly one state at a time, so the segments add up to its "
                        "wall clock, evaluations and checkpoints included."};
+  ReportSection map{"Who is first where",
+                    "On each network the method that gets to the target first; a map for each "
+                    "problem."};
   ReportSection timeline{
       "Eight rounds",
       "What each peer did, on one clock for all. A thin line begins a round; the thick "
@@ -42,6 +49,8 @@ struct Sections {
   ReportSection tuning{"Tuning", "Every trial; the best is ringed, a cross missed the target."};
   ReportSection staleness{"Staleness",
                           "How many rounds old the models were that a peer mixed with."};
+  ReportSection queue{"Queues",
+                      "Messages that waited for a server: where its queue grows, all wait for it."};
 };
 
 /// In the last row, the first one where there is none.
@@ -79,6 +88,12 @@ void add_run_figures(const StoredRun& run, const std::string& name, Sections& s)
     add_few(s.waiting, waiting_figure(waiting_of(totals, run.topology), name));
     add_few(s.staleness, staleness_figure(totals, name));
   }
+  // Servers stand behind the others.
+  std::vector<QueueRounds> queues;
+  for (const PeerTotals& peer :
+       totals | std::views::drop(totals.size() - std::min(totals.size(), most_queues)))
+    queues.push_back({peer.peer, read_peer_rounds(run.path, peer.peer)});
+  add_few(s.queue, queue_figure(std::move(queues), name));
   std::vector<LaneMoments> moments;
   for (const PeerTotals& peer : totals)
     if (auto rows = read_peer_moments(run.path, peer.peer); !rows.empty())
@@ -90,10 +105,18 @@ void add_ratios(const StoredRun& run, const std::string& name, Sections& s) {
   const auto predicted = read_prediction(run.path);
   if (!predicted) return;
   const StoredEvaluation& end = run.evaluations.back();
-  const std::vector<Ratio> ratios{
-      {"consensus distance", Quantity::number, predicted->consensus, end.consensus},
-      {"loss of the mean model", Quantity::number, predicted->loss_mean, end.loss},
-      {"loss of local models", Quantity::number, predicted->loss_local, end.loss_local}};
+  std::vector<Ratio> ratios;
+  if (predicted->losses) {
+    const StoredPrediction::Losses& said = *predicted->losses;
+    ratios = {{"consensus distance", Quantity::number, said.consensus, end.consensus},
+              {"loss of the mean model", Quantity::number, said.mean, end.loss},
+              {"loss of local models", Quantity::number, said.local, end.loss_local}};
+  }
+  if (predicted->round_seconds && end.round > 0)
+    ratios.push_back({"seconds of a round",
+                      Quantity::seconds,
+                      *predicted->round_seconds,
+                      clock_of(end) / static_cast<double>(end.round)});
   Figure figure{.title = name.empty() ? "At the end of the run" : name,
                 .picture = ratio_figure(ratios)};
   figure.numbers.heads = {"", "predicted", "measured", "measured / predicted"};
@@ -191,7 +214,8 @@ std::vector<std::pair<std::size_t, std::string>> legend_of(const std::vector<Gro
 
 RunReport make_report(const std::vector<StoredRun>& runs,
                       const CompareOptions& options,
-                      const std::vector<StoredRun>& tuned) {
+                      const std::vector<StoredRun>& tuned,
+                      const std::vector<FirstMap>& maps) {
   CompareOptions asked = options;
   if (asked.by.empty()) asked.by = usual_rows(group_runs(runs));
   const Comparison comparison = compare_runs(runs, asked);
@@ -200,6 +224,7 @@ RunReport make_report(const std::vector<StoredRun>& runs,
   const std::optional<CompareTarget>& target = comparison.target;
   const bool single = runs.size() == 1;
   Sections s;
+  RunReport report{.title = title_of(runs), .lead = lead_of(comparison)};
   if (single) {
     for (Figure& figure : learning_figures(runs.front(), target))
       add(s.learning, std::move(figure));
@@ -216,8 +241,11 @@ RunReport make_report(const std::vector<StoredRun>& runs,
       add_ratios(*view.group().runs.front(), name, s);
     }
   }
+  for (const FirstMap& map : maps) {
+    add(s.map, map_figure(map));
+    for (const std::string& note : map.notes) report.notes.push_back("map: " + note);
+  }
   for (Figure& figure : tuning_figures(tunings_of(tuned, target))) add(s.tuning, std::move(figure));
-  RunReport report{.title = title_of(runs), .lead = lead_of(comparison)};
   report.findings = single ? run_findings(runs.front()) : compared_findings(comparison);
   report.tiles = single ? run_tiles(runs.front()) : compared_tiles(comparison);
   report.legend = legend_of(rows);
@@ -225,14 +253,16 @@ RunReport make_report(const std::vector<StoredRun>& runs,
   report.sections = {s.race,
                      s.learning,
                      s.shares,
+                     s.map,
                      s.timeline,
                      s.waiting,
                      s.agreement,
                      s.staleness,
+                     s.queue,
                      s.ratio,
                      s.tuning};
   report.keys = keys_of(table, rows);
-  report.notes = comparison.notes;
+  report.notes.insert(report.notes.begin(), comparison.notes.begin(), comparison.notes.end());
   report.runs = runs_table(runs, report.notes);
   return report;
 }

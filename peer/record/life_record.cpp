@@ -21,11 +21,11 @@ std::uint64_t next_life(const std::string& folder) {
 LifeRecord::LifeRecord(std::string folder,
                        PeerId peer,
                        std::vector<PeerId> neighbors,
-                       std::size_t most_rows)
+                       const RecordLimits& limits)
     : folder_(std::move(folder)),
       life_(next_life(folder_)),
       neighbors_(std::move(neighbors)),
-      recorder_(peer, most_rows) {}
+      recorder_(peer, limits) {}
 
 Verdict LifeRecord::write_when_due(Time now) {
   if (now < due_) return "";

@@ -13,7 +13,10 @@ namespace gv {
 class LifeRecord {
  public:
   /// `neighbors`: ascending. `folder` is the peer's own.
-  LifeRecord(std::string folder, PeerId peer, std::vector<PeerId> neighbors, std::size_t most_rows);
+  LifeRecord(std::string folder,
+             PeerId peer,
+             std::vector<PeerId> neighbors,
+             const RecordLimits& limits);
 
   /// See write_record.
   void set_epoch(Time epoch) { epoch_ = epoch; }

@@ -67,15 +67,17 @@ Json totals_json(const Recorder& recorder, const std::optional<ProcessUse>& use)
              {"longest_wait", in_seconds(life.waits[k].longest)},
              {"exchanges", exchanges == recorder.exchanges().end() ? 0 : exchanges->second}});
   }
-  Json json{
-      {"schema", "grapevine.totals/1"},
-      {"peer", recorder.peer()},
-      {"seconds", in_seconds(life.spent.total())},
-      {"states", spent_json(life.spent)},
-      {"hidden_wire", in_seconds(life.spent.hidden_wire)},
-      {"neighbours", neighbours},
-      {"bytes", Json{{"model", life.model_bytes}, {"other", life.sent_bytes - life.model_bytes}}},
-      {"staleness", Json(life.staleness)}};
+  Json json{{"schema", "grapevine.totals/1"},
+            {"peer", recorder.peer()},
+            {"seconds", in_seconds(life.spent.total())},
+            {"states", spent_json(life.spent)},
+            {"hidden_wire", in_seconds(life.spent.hidden_wire)},
+            {"neighbours", neighbours},
+            {"bytes",
+             Json{{"model", life.model_bytes},
+                  {"other", life.sent_bytes - life.model_bytes},
+                  {"repeated", life.repeated_bytes}}},
+            {"staleness", Json(life.staleness)}};
   if (use) {
     json["cpu_seconds"] = use->cpu_seconds;
     json["peak_memory_bytes"] = use->peak_memory_bytes;
@@ -93,11 +95,11 @@ void write_whole(const std::string& path, std::string_view bytes) {
 
 }  // namespace
 
-std::size_t rows_for(PeerId peers) {
+RecordLimits record_limits(PeerId peers, std::size_t rows, bool moments) {
   constexpr std::size_t most_bytes = std::size_t{64} << 20;
-  constexpr std::size_t most_rows = 1024;
   const std::size_t fit = most_bytes / (round_columns * sizeof(double)) / std::max(peers, 1U);
-  return std::clamp<std::size_t>(fit, 2, most_rows);
+  return {.rows = std::clamp<std::size_t>(fit, 2, std::max<std::size_t>(2, rows)),
+          .moments = moments};
 }
 
 ProcessUse use_of_this_process() {

@@ -14,8 +14,13 @@
 
 namespace gv {
 
-/// So many rows of rounds may each peer of a fleet of `peers` keep: 64 MiB for all together.
-std::size_t rows_for(PeerId peers);
+/// What a record may grow to.
+struct RecordLimits {
+  std::size_t rows = 1024;  ///< of rounds
+  bool moments = true;      ///< the intervals of some rounds are kept
+};
+/// For each peer of a fleet of `peers`: so many rows, as far as 64 MiB suffice for all together.
+RecordLimits record_limits(PeerId peers, std::size_t rows, bool moments);
 
 /// What a process used of its machine; nothing of a simulated peer.
 struct ProcessUse {
@@ -28,9 +33,12 @@ ProcessUse use_of_this_process();
 /// of some rounds, and totals. Takes what a Journal is told; one thread at a time.
 class Recorder {
  public:
-  Recorder(PeerId peer, std::size_t most_rows) : peer_(peer), rows_(most_rows) {}
+  Recorder(PeerId peer, const RecordLimits& limits)
+      : peer_(peer), rows_(limits.rows), moments_wanted_(limits.moments) {}
 
-  bool wants_intervals(Round rounds) const { return is_kept_whole(rounds) && room_for_moments(); }
+  bool wants_intervals(Round rounds) const {
+    return moments_wanted_ && is_kept_whole(rounds) && room_for_moments();
+  }
   void life_begun(Round rounds, Time now) { rows_.begin(rounds, now); }
   void round_done(const RoundDone& round);
   void settled(const Settlement& settlement);
@@ -49,6 +57,7 @@ class Recorder {
 
   PeerId peer_;
   RoundRows rows_;
+  bool moments_wanted_;
   std::vector<KeptInterval> moments_;
   std::map<PeerId, std::uint64_t> exchanges_;  ///< settled, by neighbour
   std::optional<LifeDone> life_;

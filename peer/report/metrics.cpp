@@ -36,11 +36,16 @@ void add_models(Json& line, const FleetRecord& r) {
 
 /// Where the time and the bytes of all peers together went.
 void add_costs(Json& line, const FleetRecord& r) {
-  line.update({{"training_seconds", in_seconds(r.training_time)},
+  line.update({{"staleness", r.staleness},
+               {"queue", r.queue},
+               {"training_seconds", in_seconds(r.training_time)},
                {"samples", r.samples},
                {"states", spent_json(r.spent)},
                {"hidden_wire", in_seconds(r.spent.hidden_wire)},
-               {"bytes", Json{{"model", r.model_bytes}, {"other", r.sent_bytes - r.model_bytes}}}});
+               {"bytes",
+                Json{{"model", r.model_bytes},
+                     {"other", r.sent_bytes - r.model_bytes},
+                     {"repeated", r.repeated_bytes}}}});
 }
 
 }  // namespace
@@ -51,6 +56,7 @@ std::string evaluate_line(const FleetRecord& r) {
             {"seconds", in_seconds(r.time)},
             {"peers", r.peers},
             {"train_loss", r.train_loss}};
+  if (r.tick > 0) line["tick"] = r.tick;
   add_models(line, r);
   line["sent_bytes"] = r.sent_bytes;
   add_costs(line, r);

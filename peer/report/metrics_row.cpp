@@ -37,7 +37,12 @@ bool next_line(std::istream& in, std::string& line, bool& whole) {
 }
 
 void add(std::vector<MetricsRow>& rows, const MetricsRow& row) {
-  while (!rows.empty() && rows.back().round >= row.round) rows.pop_back();
+  // By time, many evaluations may fall into one round.
+  const auto goes_back = [&row](const MetricsRow& last) {
+    if (last.round != row.round) return last.round > row.round;
+    return row.tick == 0 ? last.tick == 0 : last.tick >= row.tick;
+  };
+  while (!rows.empty() && goes_back(rows.back())) rows.pop_back();
   if (rows.size() >= most_rows) throw std::runtime_error("over a million evaluations");
   rows.push_back(row);
 }
@@ -46,6 +51,7 @@ void add(std::vector<MetricsRow>& rows, const MetricsRow& row) {
 
 MetricsRow row_of(const FleetRecord& r) {
   MetricsRow row{.round = r.round,
+                 .tick = r.tick,
                  .seconds = in_seconds(r.time),
                  .training_seconds = in_seconds(r.training_time),
                  .samples = static_cast<double>(r.samples),
@@ -98,6 +104,7 @@ std::optional<ActivitySeconds> parse_activities(const JsonValue& owner, const st
 MetricsRow parse_row(const JsonValue& json) {
   MetricsRow row;
   row.round = json_integer<Round>(json, "round");
+  if (json.find("tick") != nullptr) row.tick = json_integer<std::uint64_t>(json, "tick");
   row.seconds = json_number(json, "seconds");
   row.training_seconds = number_if_any(json, "training_seconds");
   row.samples = number_if_any(json, "samples");

@@ -19,6 +19,7 @@ using ActivitySeconds = std::array<double, activities>;
 /// A line of metrics.jsonl: the fleet at one evaluation. What is optional is not in every run.
 struct MetricsRow {
   Round round = 0;
+  std::uint64_t tick = 0;  ///< of an evaluation by time; else 0
   double seconds = 0;
   std::optional<double> training_seconds{};  ///< without evaluations and checkpoints
   std::optional<double> samples{};           ///< trained on by the fleet so far

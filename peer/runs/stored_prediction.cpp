@@ -22,9 +22,13 @@ std::optional<StoredPrediction> read_prediction(const std::string& run_folder) {
     const JsonValue summary = parse_json(file_bytes(path, largest_summary), path);
     const JsonValue* said = summary.find("predicted");
     if (said == nullptr || said->kind != JsonValue::Kind::object) return std::nullopt;
-    return StoredPrediction{.consensus = stored_number(*said, "consensus"),
-                            .loss_mean = stored_number(*said, "excess_loss_mean"),
-                            .loss_local = stored_number(*said, "excess_loss_local")};
+    StoredPrediction predicted;
+    if (said->find("consensus") != nullptr)
+      predicted.losses = {.consensus = stored_number(*said, "consensus"),
+                          .mean = stored_number(*said, "excess_loss_mean"),
+                          .local = stored_number(*said, "excess_loss_local")};
+    predicted.round_seconds = stored_maybe(*said, "seconds_per_round");
+    return predicted;
   } catch (const std::exception& e) {
     throw UnusableRun(printable(fmt::format("{}: {}", path, e.what()), 1000));
   }

@@ -5,9 +5,14 @@
 
 namespace gv {
 
-/// What the predictor said of a run's end, where the theory knows it: summary.json, "predicted".
+/// What was predicted of a run: summary.json, "predicted".
 struct StoredPrediction {
-  double consensus = 0, loss_mean = 0, loss_local = 0;
+  /// Of its end, where the theory knows it.
+  struct Losses {
+    double consensus = 0, mean = 0, local = 0;
+  };
+  std::optional<Losses> losses;
+  std::optional<double> round_seconds;  ///< by the clock of its method, on its file's network
 };
 
 /// Nothing where nothing was predicted. Throws UnusableRun for a damaged summary.

@@ -47,6 +47,16 @@ void read_texts(const JsonValue& object, std::map<std::string, std::string>& int
   for (const auto& [key, value] : object.members) into[on_one_line(key)] = on_one_line(value.text);
 }
 
+/// What could not be measured is a text, and says so.
+void read_end(const JsonValue& ended, StoredRun& run) {
+  const JsonValue* energy = ended.find("energy");
+  if (energy != nullptr && energy->kind == JsonValue::Kind::object)
+    run.joules = stored_maybe(*energy, "joules");
+  const JsonValue* pressure = ended.find("cpu_pressure");
+  if (pressure != nullptr && pressure->kind == JsonValue::Kind::object)
+    run.cpu_pressure = stored_fraction(*pressure, "during");
+}
+
 void read_about(const JsonValue& json, StoredRun& run) {
   const std::string schema = stored_text(json, "schema");
   if (schema != "grapevine.run/2")
@@ -71,6 +81,7 @@ void read_about(const JsonValue& json, StoredRun& run) {
   read_texts(json_member(json, "keys"), run.keys);
   if (const JsonValue* machine = json.find("machine"))
     run.processor = stored_text(*machine, "processor");
+  if (const JsonValue* ended = json.find("ended")) read_end(*ended, run);
   if (json.find("resumed") != nullptr)
     throw std::runtime_error("it is the rest of another run: what came before is not in it");
 }
@@ -85,6 +96,7 @@ StateSums read_states(const JsonValue& json) {
 StoredEvaluation read_evaluation(const JsonValue& line, const char* round) {
   StoredEvaluation e;
   e.round = json_integer<std::uint64_t>(line, round);
+  if (line.find("tick") != nullptr) e.tick = json_integer<std::uint64_t>(line, "tick");
   e.seconds = stored_amount(line, "seconds");
   e.training_seconds = stored_maybe(line, "training_seconds");
   e.loss = stored_number(line, "loss");
@@ -97,6 +109,8 @@ StoredEvaluation read_evaluation(const JsonValue& line, const char* round) {
   e.samples = stored_maybe(line, "samples");
   e.epoch = stored_maybe(line, "epoch");
   e.hidden_wire = stored_maybe(line, "hidden_wire");
+  if (const JsonValue* bytes = line.find("bytes"))
+    e.repeated_bytes = stored_maybe(*bytes, "repeated");
   if (const JsonValue* states = line.find("states")) e.states = read_states(*states);
   if (!std::isfinite(e.seconds) || !std::isfinite(e.sent_bytes))
     throw std::runtime_error("seconds or sent_bytes is not a number");
@@ -104,7 +118,8 @@ StoredEvaluation read_evaluation(const JsonValue& line, const char* round) {
 }
 
 void check_order(const StoredEvaluation& before, const StoredEvaluation& e) {
-  if (e.round <= before.round)
+  const bool by_time = before.tick > 0;  // many of them may fall into one round
+  if (e.round < before.round || (e.round == before.round && !by_time))
     throw std::runtime_error("the rounds go back: was the run resumed? Its clock is not one");
   if (e.seconds < before.seconds || e.sent_bytes < before.sent_bytes)
     throw std::runtime_error("seconds or bytes go back: was the run resumed? Its clock is not one");

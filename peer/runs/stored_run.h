@@ -18,6 +18,7 @@ using StateSums = std::array<double, activities>;
 /// A look at the fleet: a line of metrics.jsonl. What was not recorded is missing.
 struct StoredEvaluation {
   std::uint64_t round = 0;
+  std::uint64_t tick = 0;  ///< of an evaluation by time; else 0
   double seconds = 0;
   std::optional<double> training_seconds;  ///< without evaluations and checkpoints
   double loss = 0;                         ///< of the mean model; NaN where it is not finite
@@ -29,6 +30,7 @@ struct StoredEvaluation {
   std::optional<double> samples, epoch;
   std::optional<StateSums> states;
   std::optional<double> hidden_wire;
+  std::optional<double> repeated_bytes;  ///< sent again, beside sent_bytes
 };
 
 /// What a run folder says of a run that has ended.
@@ -49,6 +51,8 @@ struct StoredRun {
   std::uint64_t lost = 0;                     ///< peers
   std::optional<double> cpu_seconds;          ///< of all peers, where all wrote it down
   std::optional<double> peak_memory;          ///< bytes, of the largest peer
+  std::optional<double> joules;               ///< of its machine meanwhile
+  std::optional<double> cpu_pressure;         ///< share of it in which somebody waited for a core
 };
 
 /// A folder that cannot be compared with others; what() is "PATH: reason".

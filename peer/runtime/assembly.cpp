@@ -309,6 +309,7 @@ Plan Assembly::plan(PeerId i) const {
           .channels = channels(),
           .rounds = rounds,
           .evaluate_every = evaluate_every,
+          .evaluate_period = fleet.evaluate_period,
           .checkpoint_every = fleet.checkpoint.every,
           .local_steps = fleet.local_steps,
           .batch = i < fleet.trainers() ? fleet.peers[i].batch : 0,

@@ -32,7 +32,7 @@ class Assembly {
   Partition partition;                             ///< empty for the quadratic
   Round rounds =
       0;  ///< the last round; the largest number when only time or a target stops the run
-  Round evaluate_every = 0;  ///< rounds; 0: only at the end
+  Round evaluate_every = 0;  ///< rounds; 0: only at the end, or by time (Fleet::evaluate_period)
   std::vector<Parameter> parameters;
   std::size_t dimension = 0;  ///< d
   std::string model_digest;   ///< of the parameters' names and shapes; 32 hex digits

@@ -11,7 +11,7 @@
 namespace gv {
 namespace {
 
-using Reports = std::map<PeerId, Report>;
+using Reports = std::map<PeerId, const Report*>;
 
 std::size_t end_of(const Report& report) {
   return report.holds.begin + report.model->floats().size();
@@ -22,8 +22,8 @@ std::size_t end_of(const Report& report) {
 std::set<std::size_t> bounds_of(const Reports& reports) {
   std::set<std::size_t> bounds;
   for (const auto& [peer, report] : reports) {
-    bounds.insert(report.holds.begin);
-    bounds.insert(end_of(report));
+    bounds.insert(report->holds.begin);
+    bounds.insert(end_of(*report));
   }
   return bounds;
 }
@@ -36,14 +36,15 @@ std::vector<float> model_of(const Reports& reports) {
   for (const std::size_t end : bounds_of(reports)) {
     const std::size_t begin = model.size();
     const auto covers = [=](const auto& entry) {
-      return entry.second.holds.begin <= begin && end <= end_of(entry.second);
+      return entry.second->holds.begin <= begin && end <= end_of(*entry.second);
     };
-    const bool held = std::ranges::any_of(
-        reports, [&](const auto& entry) { return covers(entry) && entry.second.holds.weight > 0; });
+    const bool held = std::ranges::any_of(reports, [&](const auto& entry) {
+      return covers(entry) && entry.second->holds.weight > 0;
+    });
     sum.assign(end - begin, 0);
     double weight = 0;
     for (const auto& entry : reports | std::views::filter(covers)) {
-      const Report& report = entry.second;
+      const Report& report = *entry.second;
       const double w = held ? report.holds.weight : 1;
       if (w == 0) continue;
       weight += w;
@@ -57,7 +58,13 @@ std::vector<float> model_of(const Reports& reports) {
 
 double count_trainers(const Reports& reports) {
   return static_cast<double>(
-      std::ranges::count_if(reports, [](const auto& entry) { return entry.second.trains; }));
+      std::ranges::count_if(reports, [](const auto& entry) { return entry.second->trains; }));
+}
+
+Reports pointers_to(const std::map<PeerId, Report>& reports) {
+  Reports pointers;
+  for (const auto& [peer, report] : reports) pointers[peer] = &report;
+  return pointers;
 }
 
 std::string hex_of(const XXH128_hash_t& hash) {
@@ -75,17 +82,25 @@ double squared_distance(std::span<const float> a, std::span<const float> b) {
 
 }  // namespace
 
+std::optional<double> figure_of(const FleetRecord& record, const TargetSpec& target) {
+  const bool mean = target.whose == TargetSpec::Whose::mean;
+  if (target.figure == TargetSpec::Figure::loss) return mean ? record.mean.loss : record.loss_local;
+  return mean ? record.mean.accuracy : record.accuracy_min;
+}
+
 Observer::Observer(PeerId peers,
                    std::unique_ptr<Objective> evaluator,
                    std::function<void(const FleetRecord&)> on_record)
     : expected_(peers), evaluator_(std::move(evaluator)), on_record_(std::move(on_record)) {}
 
 void Observer::take(Report report, Time now) {
+  const PeerId peer = report.peer;
   if (report.last) {
-    finals_.insert_or_assign(report.peer, std::move(report));
+    finals_.insert_or_assign(peer, std::move(report));
   } else {
-    const Round round = report.round;
-    open_[round].insert_or_assign(report.peer, std::move(report));
+    Open& open = report.tick > 0 ? ticks_[report.tick] : open_[report.round];
+    open.reports.insert_or_assign(peer, std::move(report));
+    open.newest = now;
   }
   complete(now);
 }
@@ -93,7 +108,8 @@ void Observer::take(Report report, Time now) {
 void Observer::forget(PeerId peer) {
   if (finals_.contains(peer) || expected_ == 0) return;
   --expected_;
-  for (auto& [round, reports] : open_) reports.erase(peer);
+  for (auto& [round, open] : open_) open.reports.erase(peer);
+  for (auto& [tick, open] : ticks_) open.reports.erase(peer);
   complete(Time{0});
 }
 
@@ -101,19 +117,55 @@ void Observer::expect(PeerId) {
   ++expected_;
 }
 
+void Observer::tell(FleetRecord record) {
+  latest_ = std::move(record);
+  see(*latest_);
+  if (on_record_) on_record_(*latest_);
+}
+
+void Observer::see(const FleetRecord& record) {
+  if (target_.target()) target_.see(figure_of(record, *target_.target()));
+}
+
 /// Who was away passes rounds over, so a round that all have reported completes those before it.
 void Observer::complete(Time now) {
-  std::erase_if(open_, [](const auto& round) { return round.second.empty(); });
-  const auto whole = [this](const auto& round) { return round.second.size() >= expected_; };
+  std::erase_if(open_, [](const auto& round) { return round.second.reports.empty(); });
+  const auto whole = [this](const auto& round) { return round.second.reports.size() >= expected_; };
   const auto last = std::find_if(open_.rbegin(), open_.rend(), whole).base();
-  for (auto it = open_.begin(); it != last; it = open_.erase(it)) {
-    latest_ = look(it->second, now);
-    if (on_record_) on_record_(*latest_);
-  }
+  for (auto it = open_.begin(); it != last; it = open_.erase(it))
+    tell(look(pointers_to(it->second.reports), now));
+  complete_ticks();
   if (finals_.size() == expected_ && expected_ > 0 && !summary_) {
-    summary_ = look(finals_, now);
+    summary_ = look(pointers_to(finals_), now);
+    if (latest_ && latest_->tick > 0)
+      summary_->training_time = std::max(summary_->training_time, latest_->training_time);
+    see(*summary_);
     if (on_record_) on_record_(*summary_);
   }
+}
+
+/// One after the other, since a report may stand for an earlier tick as well.
+void Observer::complete_ticks() {
+  std::erase_if(ticks_, [](const auto& tick) { return tick.second.reports.empty(); });
+  while (!ticks_.empty()) {
+    const auto first = ticks_.begin();
+    const Reports reports = at_tick(first->first);
+    if (reports.size() < expected_) return;
+    FleetRecord record = look(reports, first->second.newest);
+    record.tick = first->first;
+    record.training_time = first->second.reports.begin()->second.due;
+    if (latest_) record.time = std::max(record.time, latest_->time);
+    ticks_.erase(first);
+    tell(std::move(record));
+  }
+}
+
+/// Of each peer what it said then or later, as far as it has.
+Reports Observer::at_tick(std::uint64_t tick) const {
+  Reports reports = pointers_to(finals_);
+  for (auto it = ticks_.rbegin(); it != ticks_.rend() && it->first >= tick; ++it)
+    for (const auto& [peer, report] : it->second.reports) reports[peer] = &report;
+  return reports;
 }
 
 FleetRecord Observer::look(const Reports& reports, Time now) {
@@ -124,10 +176,18 @@ FleetRecord Observer::look(const Reports& reports, Time now) {
   record.time = now;
   record.mean = evaluator_->evaluate(mean);
   Time looking{0};
-  for (const auto& [peer, report] : reports) {
+  bool by_time = false;
+  Round rounds = 0;
+  for (const auto& [peer, each] : reports) {
+    const Report& report = *each;
     record.round = std::max(record.round, report.round);
+    by_time = by_time || report.tick > 0;
+    if (report.trains) rounds += report.round;
     record.sent_bytes += report.sent_bytes;
     record.model_bytes += report.model_bytes;
+    record.repeated_bytes += report.repeated_bytes;
+    record.staleness = std::max(record.staleness, report.staleness);
+    record.queue = std::max(record.queue, report.queue);
     record.samples += report.samples;
     record.spent += report.spent;
     looking =
@@ -143,6 +203,7 @@ FleetRecord Observer::look(const Reports& reports, Time now) {
     record.accuracy_min = std::min(record.accuracy_min.value_or(accuracy), accuracy);
     record.accuracy_max = std::max(record.accuracy_max.value_or(accuracy), accuracy);
   }
+  if (by_time && record.peers > 0) record.round = rounds / record.peers;
   record.training_time = std::max(Time{0}, now - looking);
   return record;
 }
@@ -161,7 +222,7 @@ FinalHashes Observer::hashes() const {
 }
 
 std::vector<float> Observer::mean_model() const {
-  return model_of(finals_);
+  return model_of(pointers_to(finals_));
 }
 
 }  // namespace gv

@@ -9,17 +9,19 @@
 
 #include "gossip/journal.h"
 #include "optim/models/objective.h"
+#include "peer/runtime/target_watch.h"
 
 namespace gv {
 
 /// The fleet at one round: what a line of metrics.jsonl says.
 struct FleetRecord {
-  Round round = 0;
-  PeerId peers = 0;       ///< that train and reported
-  Time time{0};           ///< when the last of them did; virtual in `simulate`
-  Evaluation mean;        ///< of the fleet's model: the mean of those that hold it (holding.h)
-  double train_loss = 0;  ///< mean over peers of their minibatch losses since the last report
-  double loss_local = 0;  ///< mean over local models
+  Round round = 0;         ///< of evaluations by time: the mean of those that train, rounded down
+  std::uint64_t tick = 0;  ///< of an evaluation by time: how many periods are over
+  PeerId peers = 0;        ///< that train and reported
+  Time time{0};            ///< when the last of them did; virtual in `simulate`
+  Evaluation mean;         ///< of the fleet's model: the mean of those that hold it (holding.h)
+  double train_loss = 0;   ///< mean over peers of their minibatch losses since the last report
+  double loss_local = 0;   ///< mean over local models
   std::optional<double> accuracy_min, accuracy_max;  ///< over local models
   double consensus = 0;                              ///< (1/n) sum_i ||x_i - mean||^2
   std::uint64_t sent_bytes = 0;                      ///< by all peers, on the wire
@@ -28,9 +30,15 @@ struct FleetRecord {
   Spent spent;                                       ///< by all peers
   /// `time` without evaluations and checkpoints: without what the peer that spent most on them did.
   Time training_time{0};
-  std::uint64_t samples = 0;      ///< trained on by all peers
-  std::uint64_t model_bytes = 0;  ///< of sent_bytes: payloads
+  std::uint64_t samples = 0;         ///< trained on by all peers
+  std::uint64_t model_bytes = 0;     ///< of sent_bytes: payloads
+  std::uint64_t repeated_bytes = 0;  ///< beside sent_bytes: sent again
+  Round staleness = 0;               ///< of what a peer took since the record before, the greatest
+  std::size_t queue = 0;             ///< messages that waited for one peer since then, the most
 };
+
+/// What a target is about; nothing where the model has no such figure.
+std::optional<double> figure_of(const FleetRecord& record, const TargetSpec& target);
 
 /// XXH3-128 of what a run ended with; 32 hex digits each.
 struct FinalHashes {
@@ -48,12 +56,18 @@ class Observer {
 
   /// Takes a report at time `now`; when it is the last missing one of its round, makes the record.
   /// Who has reported a later round will not report an earlier one: records do not wait for it.
-  /// The same for the final replicas, whatever rounds they stopped at.
+  /// The same for the final replicas, whatever rounds they stopped at. Where evaluations go by
+  /// time, who was late for one counts there with its next report, and who has ended with its
+  /// last.
   void take(Report report, Time now);
   /// A peer that will report no more (lost): records no longer wait for it.
   void forget(PeerId peer);
   /// A forgotten peer that will report again.
   void expect(PeerId peer);
+
+  /// From now on records are held to this.
+  void aim_at(const std::optional<TargetSpec>& target) { target_ = TargetWatch(target); }
+  bool target_reached() const { return target_.reached(); }
 
   /// The newest record of a round, once there is one.
   const std::optional<FleetRecord>& latest() const { return latest_; }
@@ -66,14 +80,27 @@ class Observer {
   const std::map<PeerId, Report>& finals() const { return finals_; }
 
  private:
-  FleetRecord look(const std::map<PeerId, Report>& reports, Time now);
+  using Reports = std::map<PeerId, const Report*>;
+  /// What has come of one round, or of one tick of the clock.
+  struct Open {
+    std::map<PeerId, Report> reports{};
+    Time newest{0};  ///< when the last of them came
+  };
+
+  FleetRecord look(const Reports& reports, Time now);
+  void tell(FleetRecord record);
+  void see(const FleetRecord& record);
   void complete(Time now);
+  void complete_ticks();
+  Reports at_tick(std::uint64_t tick) const;
 
   PeerId expected_;
   std::unique_ptr<Objective> evaluator_;
   std::function<void(const FleetRecord&)> on_record_;
-  std::map<Round, std::map<PeerId, Report>> open_;
+  std::map<Round, Open> open_;
+  std::map<std::uint64_t, Open> ticks_;
   std::map<PeerId, Report> finals_;
+  TargetWatch target_{std::nullopt};
   std::optional<FleetRecord> latest_;
   std::optional<FleetRecord> summary_;
 };

@@ -1,5 +1,6 @@
 #include "peer/runtime/tcp_journal.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,6 +23,8 @@ void TcpJournal::life_begun(Round rounds, Time now) {
 }
 
 void TcpJournal::round_done(RoundDone round) {
+  staleness = std::max(staleness, round.staleness);
+  queue = std::max(queue, round.queue);
   if (record == nullptr) return;
   record->recorder().round_done(round);
   if (const Verdict wrong = record->write_when_due(round.now); !wrong.empty()) log(wrong);

@@ -21,6 +21,9 @@ struct TcpJournal : Journal {
   LifeRecord* record = nullptr;                 ///< null: none is kept
   const TcpWorld* world = nullptr;              ///< knows which process a neighbour is
 
+  Round staleness = 0;    ///< of what came since somebody set it back, the greatest
+  std::size_t queue = 0;  ///< that waited since then, the most
+
   void publish(Report report) override { on_report(std::move(report)); }
   void store(Round round, std::vector<std::byte> state) override;
   void settled(const Settlement& settlement) override;

@@ -78,6 +78,7 @@ TcpPeer::TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options)
   if (!options.folder.empty()) keep_books(tcp.links.self, plan, options.folder);
   const std::optional<Checkpoint> past = beginning(options);
   plan.rejoins = options.rejoin;
+  plan.clock_at_birth = options.clock;
   plan.fetch = options.rejoin && !past;
   tcp.memory = replica_->buffer_memory();
   tcp.runs_inline = [this](double flops) { return replica_->runs_inline(flops); };
@@ -103,9 +104,10 @@ void TcpPeer::keep_books(const Hello& self, const Plan& plan, const std::string&
                                                    self.peer,
                                                    fleet_.fleet.checkpoint.keep);
   journal_.checkpoints = checkpoints_.get();
-  if (fleet_.fleet.record) {
-    record_ = std::make_unique<LifeRecord>(
-        folder, self.peer, links_of(plan), rows_for(fleet_.fleet.size()));
+  const RecordSpec& record = fleet_.fleet.record;
+  if (record.on) {
+    const RecordLimits limits = record_limits(fleet_.fleet.size(), record.rows, record.moments);
+    record_ = std::make_unique<LifeRecord>(folder, self.peer, links_of(plan), limits);
     journal_.record = record_.get();
   }
   if (!fleet_.fleet.faults.ledger) return;
@@ -148,7 +150,15 @@ void TcpPeer::run(const std::vector<PeerAddress>& addresses) {
 
 void TcpPeer::tell_progress() {
   world_->after(std::chrono::milliseconds(250), [this] {
-    on_progress_(body_.peer->round);
+    const Peer& peer = *body_.peer;
+    PeerProgress progress{.round = peer.round,
+                          .spent = peer.timesheet.spent(),
+                          .waits = {},
+                          .staleness = std::exchange(journal_.staleness, 0),
+                          .queue = std::exchange(journal_.queue, 0)};
+    for (std::size_t k = 0; k < peer.neighbors.size(); ++k)
+      progress.waits.emplace_back(peer.neighbors[k].peer, peer.timesheet.waits()[k]);
+    on_progress_(progress);
     tell_progress();
   });
 }

@@ -14,6 +14,15 @@
 
 namespace gv {
 
+/// How far a peer is, and what it waited for.
+struct PeerProgress {
+  Round round = 0;
+  Spent spent;
+  std::vector<std::pair<PeerId, Waits>> waits;  ///< by neighbour, ascending
+  Round staleness = 0;                          ///< since the last one, the greatest
+  std::size_t queue = 0;                        ///< since the last one, the longest
+};
+
 /// What a peer's surroundings give it.
 struct TcpPeerOptions {
   std::string listen_address = "127.0.0.1";
@@ -26,10 +35,12 @@ struct TcpPeerOptions {
   /// Takes the place of a process that died: goes on from its newest checkpoint, or else from a
   /// neighbour's model, without waiting long for the neighbours that are not there.
   bool rejoin = false;
+  Time clock{0};                   ///< what the fleet's training clock shows as it begins
   std::function<void()> on_ready;  ///< all links are up; on the loop
   /// The neighbour reads our payloads in shared memory from now on; on the loop.
   std::function<void(PeerId)> on_share;
-  std::function<void(Round)> on_progress;  ///< rounds completed, four times a second
+  /// Four times a second.
+  std::function<void(const PeerProgress&)> on_progress;
   std::function<void(Report)> on_report;
   std::function<void(const std::string&)> log;
   PeerParts parts{};  ///< in the place of the real ones
@@ -64,7 +75,7 @@ class TcpPeer {
 
   const Assembly& fleet_;
   std::function<void()> on_ready_;
-  std::function<void(Round)> on_progress_;
+  std::function<void(const PeerProgress&)> on_progress_;
   std::unique_ptr<Replica> replica_;
   std::unique_ptr<Disk> disk_;
   std::unique_ptr<CheckpointStore> checkpoints_;

@@ -6,6 +6,7 @@
 
 #include "peer/sim/faults.h"
 #include "peer/sim/sim_network.h"
+#include "peer/wire/frame.h"
 
 namespace gv {
 
@@ -76,6 +77,10 @@ void SimCarrier::leave() {
 void SimCarrier::say(const std::string& line) {
   if (network_.injector_.traced())
     network_.injector_.tell(network_.now(), fmt::format("peer {} logs: {}", life.peer, line));
+}
+
+void SimCarrier::repeats(PeerId, const Message& message) {
+  repeated_bytes_ += wire::frame_bytes(message);
 }
 
 void SimCarrier::note(LinkEvent event, PeerId neighbor) {

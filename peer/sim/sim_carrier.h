@@ -43,6 +43,8 @@ class SimCarrier : public Carrier {
   void leave() override;
   void say(const std::string& line) override;
   void note(LinkEvent event, PeerId neighbor) override;
+  void repeats(PeerId, const Message& message) override;
+  std::uint64_t repeated_bytes() const { return repeated_bytes_; }
 
  private:
   friend class SimNetwork;
@@ -53,6 +55,7 @@ class SimCarrier : public Carrier {
   std::uint64_t wakes_ = 0;
   std::optional<Lie> lie_;  ///< it says what is not so
   bool left_ = false;
+  std::uint64_t repeated_bytes_ = 0;
   LinkLayer links_;
 };
 

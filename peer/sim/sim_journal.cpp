@@ -15,7 +15,8 @@ void SimJournal::publish(Report report) {
 }
 
 void SimJournal::tell(Report report) {
-  const Time now = shared_.queue.now();
+  // An evaluation by time waits for the work that is under way, and shows what was before it.
+  const Time now = report.tick > 0 && !report.last ? report.due : shared_.queue.now();
   if (report.broken_by) shared_.broken_by.insert(*report.broken_by);
   if (report.last) {
     shared_.finished[id_] = true;

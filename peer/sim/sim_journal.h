@@ -16,7 +16,7 @@ class SimJournal : public Journal {
  public:
   SimJournal(SimShared& shared, PeerId id, std::uint64_t life)
       : shared_(shared), id_(id), life_(life) {
-    if (shared.on_life) recorder_ = std::make_unique<Recorder>(id, shared.record_rows);
+    if (shared.on_life) recorder_ = std::make_unique<Recorder>(id, shared.record);
   }
 
   void publish(Report report) override;

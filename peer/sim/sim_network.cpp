@@ -88,6 +88,10 @@ void SimNetwork::run_at(Time at, SimCarrier& process, std::function<void()> f, b
   processes_.run_at(at, peer, number, unless_left, idle);
 }
 
+std::uint64_t SimNetwork::repeated_bytes(PeerId peer) const {
+  return present_[peer] == nullptr ? 0 : present_[peer]->repeated_bytes();
+}
+
 void SimNetwork::note(LinkEvent event, const SimCarrier& process, PeerId neighbor) {
   const PeerId self = process.life.peer;
   injector_.note(now(), text(event), self, neighbor);

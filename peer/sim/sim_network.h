@@ -91,6 +91,8 @@ class SimNetwork {
   /// What its neighbours have not acknowledged, in bytes of payload; one that several have not is
   /// counted once.
   std::uint64_t unacknowledged_bytes(PeerId peer) const;
+  /// What its present process has sent again over other connections, as frames.
+  std::uint64_t repeated_bytes(PeerId peer) const;
 
   /// Whether nothing is kept any more for the neighbour's process.
   bool given_up(PeerId self, PeerId neighbor) const;

@@ -32,6 +32,10 @@ std::shared_ptr<BufferMemory> SimWorld::memory() const {
   return shared_.faults == nullptr ? nullptr : shared_.faults->network().memory({id_, life_});
 }
 
+std::uint64_t SimWorld::repeated_bytes() const {
+  return shared_.faults == nullptr ? 0 : shared_.faults->network().repeated_bytes(id_);
+}
+
 void SimWorld::after(Time delay, std::function<void()> f) {
   if (shared_.faults != nullptr) {
     Processes& processes = shared_.faults->processes();

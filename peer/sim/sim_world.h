@@ -46,7 +46,7 @@ struct SimShared {
   std::function<void(PeerId, Round, std::vector<std::byte> state)> on_store;
   /// Where each life of a peer spent its time, at its end; null: nobody asks. From several threads.
   std::function<void(const Recorder&, std::uint64_t life)> on_life;
-  std::size_t record_rows = 0;  ///< for each
+  RecordLimits record{};  ///< of each
 };
 
 /// World in virtual time. Links are FIFO per ordered pair, as TCP is; when a message arrives, the
@@ -68,6 +68,7 @@ class SimWorld : public World {
                std::function<void()> job,
                std::function<void()> done) override;
   std::uint64_t sent_bytes() const override { return sent_bytes_; }
+  std::uint64_t repeated_bytes() const override;
   bool repeats() const override { return true; }
   std::shared_ptr<BufferMemory> memory() const override;
 

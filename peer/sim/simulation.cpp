@@ -30,9 +30,11 @@ class Simulation {
     shared_.seed = fleet.fleet.seed;
     shared_.bounds = frame_bounds(fleet);
     shared_.observer = &observer;
+    observer.aim_at(fleet.fleet.stop.target);
     shared_.finished.assign(n, false);
     shared_.on_life = options.on_life;
-    shared_.record_rows = rows_for(n);
+    const RecordSpec& record = fleet.fleet.record;
+    shared_.record = record_limits(n, record.rows, record.moments);
     last_job_.assign(n, none);
     std::vector<std::unique_ptr<Replica>> replicas(n);
     workers_.run(n, [&](std::size_t i) { replicas[i] = make_replica(static_cast<PeerId>(i)); });
@@ -95,6 +97,7 @@ class Simulation {
     if (options_.rounds == 0) return plan;
     plan.rounds = options_.rounds;
     plan.evaluate_every = plan.checkpoint_every = 0;
+    plan.evaluate_period = Time{0};
     return plan;
   }
 
@@ -124,6 +127,7 @@ class Simulation {
     Plan plan = fleet_.plan(life.peer);
     plan.rejoins = true;
     plan.fetch = !past;
+    plan.clock_at_birth = shared_.queue.now();
     if (past) restore(*replica, *past);
     Peer* peer = begin_life(life.peer, life.number, plan, std::move(replica));
     if (past) peer->round = past->round;
@@ -180,11 +184,7 @@ class Simulation {
   bool out_of_time() const {
     return fleet_.fleet.stop.time && shared_.queue.now() >= *fleet_.fleet.stop.time;
   }
-  bool target_reached() const {
-    const auto& record = shared_.observer->latest();
-    return fleet_.fleet.stop.accuracy && record && record->mean.accuracy &&
-           *record->mean.accuracy >= *fleet_.fleet.stop.accuracy;
-  }
+  bool target_reached() const { return shared_.observer->target_reached(); }
   void stop_all() {
     for (Peer* peer : shared_.peers) peer->stop();
   }

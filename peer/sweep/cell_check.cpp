@@ -31,7 +31,9 @@ Fleet CellCheck::read(const SweepCell& cell, const TuningPoint& point) {
   sets.insert(sets.end(), point.begin(), point.end());
   try {
     Fleet fleet = read_fleet(file_.base, arguments_of(sets), nullptr);
-    if ((file_.tune || file_.target) && fleet.evaluate_every == 0 && !fleet.evaluate_every_epochs)
+    const bool looks =
+        fleet.evaluate_every > 0 || fleet.evaluate_every_epochs || fleet.evaluate_period > Time{0};
+    if ((file_.tune || file_.target) && !looks)
       say({.where = "",
            .message = "a target needs evaluations on the way",
            .source = "",

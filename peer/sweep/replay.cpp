@@ -76,7 +76,7 @@ std::vector<FleetRecord> clock_of(const Assembly& fleet) {
 bool clock_stands_alone(const Fleet& fleet) {
   const AlgorithmRow* row = find_algorithm(fleet.algorithm, fleet.order);
   return row != nullptr && row->synchronous && !row->hands_samples && fleet.faults.inject.empty() &&
-         !fleet.stop.time && !fleet.stop.accuracy;
+         !fleet.stop.time && !fleet.stop.target && fleet.evaluate_period == Time{0};
 }
 
 bool deadline_passed(const Assembly& fleet, const FleetRecord& end) {

@@ -22,7 +22,9 @@ namespace {
 class TrialWatch {
  public:
   TrialWatch(const Assembly& fleet, const RunFolder& folder, double fraction)
-      : until_(rounds_in(fraction, fleet.rounds, fleet.evaluate_every)),
+      : until_(rounds_in(fraction,
+                         fleet.rounds,
+                         fleet.fleet.evaluate_period > Time{0} ? 1 : fleet.evaluate_every)),
         cut_(until_ < fleet.rounds),
         metrics_(folder.file("metrics.jsonl")) {}
 

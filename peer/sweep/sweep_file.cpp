@@ -118,6 +118,7 @@ class SweepFileReader : Readers {
     const Value* accuracy = map.take("accuracy");
     const Value* loss = map.take("loss");
     const Value* of = map.take("of");
+    set(map.take("for"), target.in_a_row, count(1, 1000));
     set(accuracy, target.value, fraction());
     set(loss, target.value, number(-1e300, 1e300));
     target.accuracy = accuracy != nullptr;

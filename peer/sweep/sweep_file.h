@@ -62,6 +62,7 @@ struct SweepTarget {
   bool accuracy = true;     ///< at least `value`; else a loss of at most `value`
   double value = 0;         ///< accuracy: a fraction
   std::string of = "mean";  ///< whose: the mean model's, `local` (mean loss) or `worst` (accuracy)
+  std::uint32_t in_a_row = 1;  ///< evaluations that must be there, one after the other
 };
 
 /// A sweep file, read strictly. Paths begin with the file's folder.

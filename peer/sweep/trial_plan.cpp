@@ -256,7 +256,7 @@ TrialIdentity identity_of(const Fleet& fleet) {
   const std::string clock = hash_text(clock_text(fleet));
   std::string bits = bits_of(fleet);
   // Whoever is ahead when the target is seen has done a round more: the clock decides who that is.
-  if (fleet.stop.accuracy) bits = hash_text(bits + clock);
+  if (fleet.stop.target) bits = hash_text(bits + clock);
   return {bits, clock};
 }
 

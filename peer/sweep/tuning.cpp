@@ -44,6 +44,8 @@ TrialScore score_of(const std::string& folder, const SweepTarget& target, bool b
   if (!in) throw std::runtime_error(path + ": cannot be read");
   TrialScore score;
   std::optional<std::pair<double, double>> before;  // cost and distance of the line before
+  std::size_t row = 0;                              // lines that are there, one after the other
+  double arrival = 0;                               // what it had cost when the first of them was
   for (std::string line; std::getline(in, line);) {
     const JsonValue json = parse_json(line, path);
     if (json_text(json, "event") != "evaluate") continue;
@@ -54,11 +56,13 @@ TrialScore score_of(const std::string& folder, const SweepTarget& target, bool b
       break;
     }
     score.last = far;
-    if (far <= 0 && score.cost == TrialScore::never)
-      score.cost =
+    row = far <= 0 ? row + 1 : 0;
+    if (row == 1)
+      arrival =
           before && before->second > 0
               ? before->first + (cost - before->first) * before->second / (before->second - far)
               : cost;
+    if (row >= target.in_a_row && score.cost == TrialScore::never) score.cost = arrival;
     before = {cost, far};
   }
   return score;

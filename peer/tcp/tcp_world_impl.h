@@ -24,6 +24,7 @@
 #include "peer/tcp/shared_edges.h"
 #include "peer/tcp/tcp_connection.h"
 #include "peer/tcp/tcp_world.h"
+#include "peer/wire/frame.h"
 
 namespace gv {
 
@@ -59,6 +60,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
                std::function<void()> job,
                std::function<void()> done) override;
   std::uint64_t sent_bytes() const override { return sent_bytes_; }
+  std::uint64_t repeated_bytes() const override { return repeated_bytes_; }
   std::shared_ptr<BufferMemory> memory() const override {
     return shared_ ? shared_->sharing().memory() : nullptr;
   }
@@ -98,6 +100,9 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   void fail(const std::string& why) override;
   void leave() override { io_.stop(); }
   void say(const std::string& line) override { options_.log(line); }
+  void repeats(PeerId, const Message& message) override {
+    repeated_bytes_ += wire::frame_bytes(message);
+  }
 
   bool crowded(int newest);
   asio::awaitable<void> accept_loop();
@@ -128,7 +133,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   std::string failure_;
   std::string compute_failure_;
   std::size_t other_descriptors_ = 0;  ///< in use, and no connections; as far as was seen
-  std::uint64_t sent_bytes_ = 0;
+  std::uint64_t sent_bytes_ = 0, repeated_bytes_ = 0;
   Clock::time_point began_ = Clock::now();
   Payload hashed_;  ///< the payload of last_hash_, held so that no other takes its place
   std::uint64_t last_hash_ = 0;

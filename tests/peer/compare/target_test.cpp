@@ -1,5 +1,6 @@
 #include "peer/compare/target.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "peer/compare/pareto.h"
@@ -21,7 +22,12 @@ TEST(Target, IsReadAsItIsWritten) {
   same("accuracy.worst=0.5", Figure::accuracy, Whose::worst, 0.5);
   same("loss=-2", Figure::loss, Whose::mean, -2);
   same("loss.local=0.3", Figure::loss, Whose::local, 0.3);
+  EXPECT_EQ(parse_target("loss=0.3 for 3").in_a_row, 3U);
   for (const char* wrong : {"",
+                            "accuracy=0.9 for",
+                            "accuracy=0.9 for x",
+                            "accuracy=0.9 for 0",
+                            "accuracy=0.9 for 1001",
                             "accuracy",
                             "accuracy=",
                             "accuracy=x",
@@ -62,6 +68,17 @@ TEST(Target, IsReachedTheFirstTime) {
   EXPECT_NEAR(cost_of(run, parse_target("accuracy=0.35"))->rounds, 35, 1e-9);
 }
 
+/// `for: 2`: one that falls back at once was not there, and of those that stay the first counts.
+TEST(Target, StaysForAsManyEvaluationsAsAsked) {
+  StoredRun run = run_of({}, 1, 0.1);
+  run.evaluations[4].accuracy = 0.2;
+  EXPECT_NEAR(cost_of(run, parse_target("accuracy=0.35 for 2"))->rounds, 53.75, 1e-9);
+  const std::size_t all = run.evaluations.size();
+  const std::string last = fmt::format("accuracy={}", *run.evaluations.back().accuracy);
+  EXPECT_TRUE(cost_of(run, parse_target(last)));
+  EXPECT_FALSE(cost_of(run, parse_target(last + " for 2"))) << all << " evaluations, and no more";
+}
+
 TEST(Target, CountsTheClockWithoutEvaluationsWhereItWasKept) {
   StoredRun run = run_of({}, 1, 0.1);
   for (StoredEvaluation& e : run.evaluations) {
@@ -79,6 +96,9 @@ TEST(Target, IsThatOfTheFilesWhereAllNameTheSame) {
   EXPECT_EQ(target_in_files(runs)->value, 0.8);
   runs[1].keys["stop.target.accuracy"] = "0.9";
   EXPECT_FALSE(target_in_files(runs));
+  for (StoredRun& run : runs)
+    run.keys = {{"stop.target.loss", "0.4"}, {"stop.target.of", "local"}, {"stop.target.for", "2"}};
+  EXPECT_EQ(target_in_files(runs), parse_target("loss.local=0.4 for 2"));
   runs[1].keys.clear();
   EXPECT_FALSE(target_in_files(runs));
 }

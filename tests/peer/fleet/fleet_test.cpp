@@ -32,6 +32,44 @@ TEST(Fleet, ReadsUnitsAndShortForms) {
   EXPECT_EQ(f.size(), 4U);
 }
 
+TEST(Fleet, ReadsWhenToEvaluate) {
+  const Fleet by_time = read(quadratic + "evaluate: { every: 1.5 s }\n");
+  EXPECT_EQ(by_time.evaluate_period, std::chrono::milliseconds(1500));
+  EXPECT_EQ(by_time.evaluate_every, 0U);
+  EXPECT_EQ(read(quadratic + "evaluate: { every: 2 min }\n").evaluate_period,
+            std::chrono::minutes(2));
+  const Fleet by_rounds = read(quadratic + "evaluate: { every: 3 rounds }\n");
+  EXPECT_EQ(by_rounds.evaluate_period, Time{0});
+  EXPECT_EQ(by_time.digest, by_rounds.digest) << "what is computed stays the same";
+}
+
+TEST(Fleet, ReadsTargets) {
+  const auto target = [](const std::string& text) {
+    return read("version: 1\npeers: 4\ndata: quadratic\nstop: { target: { " + text + " } }\n")
+        .stop.target.value();
+  };
+  using Figure = TargetSpec::Figure;
+  using Whose = TargetSpec::Whose;
+  EXPECT_EQ(target("accuracy: 90 %"), (TargetSpec{.figure = Figure::accuracy, .value = 0.9}));
+  EXPECT_EQ(target("accuracy: 0.9, of: worst, for: 2"),
+            (TargetSpec{.whose = Whose::worst, .value = 0.9, .in_a_row = 2}));
+  EXPECT_EQ(target("loss: 0.4, of: local"),
+            (TargetSpec{.figure = Figure::loss, .whose = Whose::local, .value = 0.4}));
+  EXPECT_EQ(to_string(target("loss: 0.4, of: local, for: 2")),
+            "mean loss of local models 0.4 twice in a row");
+}
+
+TEST(Fleet, ReadsWhatIsRecorded) {
+  EXPECT_TRUE(read(quadratic).record.on);
+  EXPECT_TRUE(read(quadratic + "record: true\n").record.on);
+  EXPECT_FALSE(read(quadratic + "record: false\n").record.on);
+  EXPECT_FALSE(read(quadratic + "record: off\n").record.on);
+  const RecordSpec part = read(quadratic + "record: { rows: 64, moments: false }\n").record;
+  EXPECT_TRUE(part.on);
+  EXPECT_EQ(part.rows, 64U);
+  EXPECT_FALSE(part.moments);
+}
+
 TEST(Fleet, ReadsModels) {
   const std::string head = "version: 1\npeers: 4\nstop: { rounds: 1 }\n";
   EXPECT_EQ(read(head).model.kind, "mlp");

@@ -13,7 +13,25 @@ TEST(Control, EveryLineReadsBack) {
   EXPECT_TRUE(std::holds_alternative<Ready>(parse_peer(line(Ready{}))));
   EXPECT_EQ(std::get<Shares>(parse_peer(line(Shares{5}))).peer, 5U);
   EXPECT_EQ(std::get<Progress>(parse_peer(line(Progress{7}))).round, 7U);
+  const Progress progress{.round = 8,
+                          .spent = {.at = {Time{1}, Time{2}}},
+                          .waits = {{.peer = 2, .late = Time{30}, .wire = Time{4}}},
+                          .staleness = 3,
+                          .queue = 5};
+  const Progress told = std::get<Progress>(parse_peer(line(progress)));
+  EXPECT_EQ(told.spent.at, progress.spent.at);
+  ASSERT_EQ(told.waits.size(), 1U);
+  EXPECT_EQ(told.waits[0].peer, 2U);
+  EXPECT_EQ(told.waits[0].late, Time{30});
+  EXPECT_EQ(told.waits[0].wire, Time{4});
+  EXPECT_EQ(told.staleness, 3U);
+  EXPECT_EQ(told.queue, 5U);
   Reported says;
+  says.report.tick = 4;
+  says.report.due = Time{44};
+  says.report.repeated_bytes = 11;
+  says.report.staleness = 6;
+  says.report.queue = 7;
   says.report.peer = 3;
   says.report.round = 9;
   says.report.last = true;
@@ -21,6 +39,11 @@ TEST(Control, EveryLineReadsBack) {
   says.report.evaluation.loss = std::numeric_limits<double>::infinity();
   const Report report = std::get<Reported>(parse_peer(line(says))).report;
   EXPECT_EQ(report.peer, 3U);
+  EXPECT_EQ(report.tick, 4U);
+  EXPECT_EQ(report.due, Time{44});
+  EXPECT_EQ(report.repeated_bytes, 11U);
+  EXPECT_EQ(report.staleness, 6U);
+  EXPECT_EQ(report.queue, 7U);
   EXPECT_EQ(report.round, 9U);
   EXPECT_TRUE(report.last);
   EXPECT_EQ(report.train_loss, 0.1);

@@ -82,6 +82,69 @@ TEST_F(LiveRun, InterruptedSaysWhatItKeptAndHowToGoOn) {
   }
 }
 
+/// Who waits for whom is told while it happens, and `top` shows it from the page's address as well
+/// as from the folder; without the token it is told nothing.
+TEST_F(LiveRun, IsWatchedAtTheAddressOfItsPage) {
+  Program program({"run", fleet(4, 0), "--json", "--serve", "127.0.0.1:0"});
+  ASSERT_TRUE(trains());
+  ASSERT_TRUE(program.says("page   http://"));
+  const std::string said = program.errors();
+  const std::size_t at = said.find("http://");
+  const std::string url = said.substr(at, said.find('\n', at) - at);
+  nlohmann::json state;
+  ASSERT_TRUE(comes_true([&] {
+    state = run({"top", url, "--json", "--once"}).summary();
+    return state.at("phase") == "training" && state.at("peers")[0].contains("waits");
+  }));
+  for (const auto& peer : state.at("peers")) {
+    ASSERT_EQ(peer.at("waits").size(), 2U) << "each has two neighbours on a ring";
+    EXPECT_TRUE(peer.contains("states"));
+    EXPECT_TRUE(peer.contains("staleness"));
+    EXPECT_TRUE(peer.contains("queue"));
+  }
+  const std::string address = url.substr(7, url.find("/?") - 7);
+  const std::string token = url.substr(url.find('=') + 1);
+  EXPECT_EQ(run({"top", address, "--token", token, "--once"}).code, 0);
+  const Ended refused = run({"top", address, "--once"});
+  EXPECT_EQ(refused.code, 5);
+  EXPECT_NE(refused.err.find("asks for the token"), std::string::npos) << refused.err;
+  EXPECT_EQ(run({"top", "127.0.0.1:1", "--once"}).code, 5);
+  EXPECT_EQ(run({"top", "example.org:80", "--once"}).code, 2);
+  program.kill(SIGTERM);
+  EXPECT_EQ(program.wait().code, 143);
+}
+
+TEST_F(LiveRun, ATimelineIsWrittenAtTheEnd) {
+  const std::string file = path("trace.json");
+  const Ended done = run({"run", fleet(3, 20), "--json", "--trace", file});
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(done.err.find("moments of 3 peers"), std::string::npos) << done.err;
+  EXPECT_GT(fs::file_size(file), 1000U);
+  const Ended refused =
+      run({"run", fleet(3, 20), "--json", "--trace", file, "--set", "record=false"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("--set record=true"), std::string::npos) << refused.err;
+}
+
+/// By the training clock: evaluations whose rounds nobody has asked for.
+TEST_F(LiveRun, IsEvaluatedByTime) {
+  const Ended done = run(
+      {"run", fleet(3, 0), "--json", "--set", "evaluate.every=100 ms", "--set", "stop.time=2 s"});
+  EXPECT_EQ(done.code, 0) << done.err;
+  std::uint64_t ticks = 0;
+  double last = 0;
+  for (const std::string& line : done.out) {
+    const nlohmann::json json = nlohmann::json::parse(line);
+    if (!json.contains("tick")) continue;
+    ++ticks;
+    EXPECT_NEAR(json.at("training_seconds"), 0.1 * json.at("tick").get<double>(), 1e-9);
+    EXPECT_GE(json.at("seconds"), last);
+    EXPECT_EQ(json.at("peers"), 3);
+    last = json.at("seconds");
+  }
+  EXPECT_GE(ticks, 1U) << "a busy machine may get to few of them";
+}
+
 TEST_F(LiveRun, AWrongAddressIsRefusedBeforeThereIsARun) {
   const Ended refused = run({"run", fleet(3, 10), "--serve", "0.0.0.0:8080"});
   EXPECT_EQ(refused.code, 2);

@@ -61,6 +61,8 @@ class Program {
     if (said()) return testing::AssertionSuccess();
     return testing::AssertionFailure() << "not said: " << text << "; but\n" << ended_.err;
   }
+  /// What its standard error holds so far.
+  std::string errors() { return read(); }
   Ended wait() {
     const bool over = comes_true([&] {
       const bool gone = child_.reap() || !child_.running();

@@ -82,9 +82,15 @@ TEST(Moments, AreKeptOfTheSameRoundsEverywhere) {
 }
 
 TEST(Record, RowsAreBoundedForTheWholeFleet) {
-  EXPECT_EQ(rows_for(8), 1024U);
-  EXPECT_LE(rows_for(100'000) * 100'000 * 15 * 8, std::size_t{64} << 20);
-  EXPECT_GE(rows_for(1'000'000'000), 2U);
+  const auto rows_for = [](PeerId peers, std::size_t rows) {
+    return record_limits(peers, rows, true).rows;
+  };
+  EXPECT_FALSE(Recorder(0, record_limits(8, 64, false)).wants_intervals(0));
+  EXPECT_TRUE(Recorder(0, record_limits(8, 64, true)).wants_intervals(0));
+  EXPECT_EQ(rows_for(8, 1024), 1024U);
+  EXPECT_EQ(rows_for(8, 100), 100U);
+  EXPECT_LE(rows_for(100'000, 1024) * 100'000 * 15 * 8, std::size_t{64} << 20);
+  EXPECT_GE(rows_for(1'000'000'000, 1024), 2U);
 }
 
 class WrittenRecord : public testing::Test {
@@ -116,7 +122,7 @@ class WrittenRecord : public testing::Test {
 };
 
 TEST_F(WrittenRecord, ReadsBack) {
-  LifeRecord record(folder, 4, {3, 7}, 16);
+  LifeRecord record(folder, 4, {3, 7}, RecordLimits{.rows = 16});
   record.set_epoch(std::chrono::seconds(1000));
   live(record);
   const NpyMatrix rounds = parse_npy_matrix(read(folder + "/rounds.0.npy"), "rounds");
@@ -144,17 +150,17 @@ TEST_F(WrittenRecord, ReadsBack) {
 }
 
 TEST_F(WrittenRecord, ALaterLifeLeavesTheEarlierOnesAlone) {
-  LifeRecord first(folder, 4, {3, 7}, 16);
+  LifeRecord first(folder, 4, {3, 7}, RecordLimits{.rows = 16});
   live(first);
   const std::string before = read(folder + "/rounds.0.npy");
-  LifeRecord second(folder, 4, {3, 7}, 16);
+  LifeRecord second(folder, 4, {3, 7}, RecordLimits{.rows = 16});
   live(second);
   EXPECT_EQ(read(folder + "/rounds.0.npy"), before);
   EXPECT_TRUE(std::filesystem::exists(folder + "/rounds.1.npy"));
 }
 
 TEST_F(WrittenRecord, ADiskThatRefusesIsSaidOnce) {
-  LifeRecord record(folder + "/nowhere", 4, {3, 7}, 16);
+  LifeRecord record(folder + "/nowhere", 4, {3, 7}, RecordLimits{.rows = 16});
   EXPECT_EQ(record.write_when_due(Time{std::chrono::seconds(1)}), "") << "not due yet";
   EXPECT_NE(record.write_when_due(Time{std::chrono::seconds(11)}), "");
   EXPECT_EQ(record.write(), "");

@@ -94,7 +94,7 @@ TEST_F(TrialPlan, ATargetInTheFleetFileTiesBitsToTheClock) {
   EXPECT_EQ(identity_of(near).bits, identity_of(far).bits);
   EXPECT_NE(identity_of(near).clock, identity_of(far).clock);
   Fleet stopping = near;
-  stopping.stop.accuracy = far.stop.accuracy = 0.5;
+  stopping.stop.target = far.stop.target = TargetSpec{.value = 0.5};
   EXPECT_NE(identity_of(stopping).bits, identity_of(far).bits);
 }
 

@@ -12,7 +12,9 @@ namespace {
 constexpr SweepTarget accuracy{.accuracy = true, .value = 0.8, .of = "mean"};
 
 /// A trial with these (round, accuracy) pairs; a round takes a tenth of a second.
-TrialScore score(const std::vector<std::pair<int, std::string>>& lines, bool by_rounds = true) {
+TrialScore score(const std::vector<std::pair<int, std::string>>& lines,
+                 bool by_rounds = true,
+                 std::uint32_t in_a_row = 1) {
   const ScratchFolder folder;
   {
     std::ofstream out(folder.path() + "/metrics.jsonl");
@@ -22,7 +24,9 @@ TrialScore score(const std::vector<std::pair<int, std::string>>& lines, bool by_
     out << R"({"event":"summary"})"
         << "\n";
   }
-  return score_of(folder.path(), accuracy, by_rounds);
+  SweepTarget target = accuracy;
+  target.in_a_row = in_a_row;
+  return score_of(folder.path(), target, by_rounds);
 }
 
 TEST(Tuning, CostIsInterpolatedAtTheTarget) {
@@ -31,6 +35,12 @@ TEST(Tuning, CostIsInterpolatedAtTheTarget) {
   EXPECT_DOUBLE_EQ(score({{10, "0.85"}}).cost, 10);
   EXPECT_EQ(score({{10, "0.85"}, {20, "0.5"}, {30, "0.9"}}).cost, 10);
   EXPECT_EQ(score({{10, "0.5"}, {20, "0.7"}}).cost, TrialScore::never);
+}
+
+/// `for: 2`: the first of two in a row counts, and one that falls back does not.
+TEST(Tuning, ARowOfEvaluationsCountsFromItsFirst) {
+  EXPECT_EQ(score({{10, "0.85"}, {20, "0.5"}, {30, "1.1"}, {40, "0.9"}}, true, 2).cost, 25);
+  EXPECT_EQ(score({{10, "0.85"}, {20, "0.5"}, {30, "0.9"}}, true, 2).cost, TrialScore::never);
 }
 
 TEST(Tuning, WhoMissesRanksBehindAndWhoDivergesLast) {

@@ -1,0 +1,57 @@
+#include "peer/fleet/target_reader.h"
+
+#include <fmt/format.h>
+
+namespace gv {
+namespace {
+
+using Figure = TargetSpec::Figure;
+using Whose = TargetSpec::Whose;
+
+constexpr std::uint32_t most_in_a_row = 1000;
+constexpr double largest_loss = 1e300;
+
+/// Of local models the mean loss and the least accuracy are recorded, nothing else.
+std::optional<Whose> read_whose(Source& source, const Value& value, Figure figure) {
+  const auto word = read_choice(source, value, {"mean", "local", "worst"});
+  if (!word) return std::nullopt;
+  if (*word == "mean") return Whose::mean;
+  const bool accuracy = figure == Figure::accuracy;
+  if ((*word == "worst") == accuracy) return accuracy ? Whose::worst : Whose::local;
+  source.error(value,
+               accuracy ? "`of: local` is about a loss" : "`of: worst` is about an accuracy",
+               accuracy ? "take `of: worst`, the least accurate local model, or `of: mean`"
+                        : "take `of: local`, the mean loss of the local models, or `of: mean`");
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<TargetSpec> read_target(Source& source, const Value& value, const std::string& path) {
+  const std::size_t problems = source.diagnostics().size();
+  MapReader map(source, &value, path);
+  const Value* accuracy = map.take("accuracy");
+  const Value* loss = map.take("loss");
+  const Value* of = map.take("of");
+  const Value* times = map.take("for");
+  map.finish();
+  if (source.diagnostics().size() > problems) return std::nullopt;
+  if ((accuracy == nullptr) == (loss == nullptr)) {
+    source.error(value, "expected one target", "such as `{ accuracy: 0.88 }` or `{ loss: 0.4 }`");
+    return std::nullopt;
+  }
+  TargetSpec target;
+  target.figure = accuracy != nullptr ? Figure::accuracy : Figure::loss;
+  const auto figure = accuracy != nullptr ? read_fraction(source, *accuracy)
+                                          : read_number(source, *loss, -largest_loss, largest_loss);
+  if (figure) target.value = *figure;
+  if (of != nullptr)
+    if (const auto whose = read_whose(source, *of, target.figure)) target.whose = *whose;
+  if (times != nullptr)
+    if (const auto n = read_count(source, *times, 1, most_in_a_row))
+      target.in_a_row = static_cast<std::uint32_t>(*n);
+  if (source.diagnostics().size() > problems) return std::nullopt;
+  return target;
+}
+
+}  // namespace gv

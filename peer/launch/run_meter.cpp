@@ -1,0 +1,89 @@
+#include "peer/launch/run_meter.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "peer/launch/run_record.h"
+
+namespace gv {
+namespace {
+
+constexpr const char* unmeasured = "not measured";
+
+/// The number behind "name=".
+std::optional<double> value_of(std::string_view line, std::string_view name) {
+  const std::size_t at = line.find(name);
+  if (at == std::string_view::npos) return std::nullopt;
+  const char* const begin = line.data() + at + name.size();
+  double value = 0;
+  const auto [end, error] = std::from_chars(begin, line.data() + line.size(), value);
+  if (error != std::errc{} || end == begin || !(value >= 0) || value > 1e18) return std::nullopt;
+  return value;
+}
+
+bool uses_devices(const Fleet& fleet) {
+  return std::ranges::any_of(fleet.peers, [](const PeerSpec& p) { return p.device != "cpu"; });
+}
+
+}  // namespace
+
+std::optional<CpuPressure> parse_cpu_pressure(const std::string& text) {
+  if (!text.starts_with("some ")) return std::nullopt;
+  const std::string line = text.substr(0, text.find('\n'));
+  const auto percent = value_of(line, "avg10=");
+  const auto microseconds = value_of(line, "total=");
+  if (!percent || !microseconds || *percent > 100) return std::nullopt;
+  return CpuPressure{.lately = *percent / 100, .waited_seconds = *microseconds * 1e-6};
+}
+
+std::optional<CpuPressure> cpu_pressure() {
+  std::ifstream in("/proc/pressure/cpu");
+  return parse_cpu_pressure({std::istreambuf_iterator<char>(in), {}});
+}
+
+RunMeter::RunMeter(const Fleet& fleet) : energy_(uses_devices(fleet)), began_(cpu_pressure()) {}
+
+void RunMeter::sample() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - sampled_ < between_samples) return;
+  sampled_ = now;
+  energy_.sample();
+}
+
+Json RunMeter::end() {
+  energy_.sample();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin_;
+  Json json{{"at", now_text()}};
+  const std::optional<CpuPressure> ended = cpu_pressure();
+  if (began_ && ended) {
+    const double waited = (ended->waited_seconds - began_->waited_seconds) / seconds.count();
+    json["cpu_pressure"] = {{"begin", began_->lately},
+                            {"end", ended->lately},
+                            {"during", std::clamp(waited, 0.0, 1.0)}};
+  } else {
+    json["cpu_pressure"] = unmeasured;
+  }
+  if (const std::optional<double> joules = energy_.joules())
+    json["energy"] = {{"joules", *joules}, {"of", energy_.sources()}};
+  else
+    json["energy"] = unmeasured;
+  return json;
+}
+
+void add_end(const RunFolder& folder, const Json& ended) {
+  constexpr std::string_view last = "\n}\n";
+  constexpr std::string_view before = ",\n  \"ended\": ";  // of what was resumed
+  const std::string path = folder.file("run.json");
+  std::ifstream in(path);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!text.ends_with(last)) throw std::runtime_error(path + ": is not as it was written");
+  text.resize(std::min(text.rfind(before), text.size() - last.size()));
+  folder.write("run.json.tmp", text.append(before) + ended.dump() + std::string(last));
+  std::filesystem::rename(path + ".tmp", path);
+}
+
+}  // namespace gv

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "peer/fleet/fleet.h"
+#include "peer/json/json.h"
+#include "peer/launch/energy.h"
+#include "peer/launch/run_folder.h"
+
+namespace gv {
+
+/// How long somebody on this machine waited for a processor, as the kernel counts it (pressure
+/// stall information, /proc/pressure/cpu).
+struct CpuPressure {
+  double lately = 0;          ///< share of the last ten seconds
+  double waited_seconds = 0;  ///< since the machine was started
+};
+/// Nothing where the kernel does not count it, or the text is another one.
+std::optional<CpuPressure> parse_cpu_pressure(const std::string& text);
+std::optional<CpuPressure> cpu_pressure();
+
+/// What a run's times were measured beside: the pressure on the processors at both ends, and the
+/// energy that the machine used meanwhile.
+class RunMeter {
+ public:
+  explicit RunMeter(const Fleet& fleet);
+
+  /// Now and then: see EnergyMeter.
+  void sample();
+  /// {"at": "..Z", "cpu_pressure": {"begin":..,"end":..,"during":..},
+  ///  "energy": {"joules":..,"of":".."}}; shares of the time. What could not be measured says so:
+  /// "not measured".
+  Json end();
+
+ private:
+  static constexpr std::chrono::seconds between_samples{60};
+
+  EnergyMeter energy_;
+  std::optional<CpuPressure> began_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point sampled_ = begin_;
+};
+
+/// Adds `ended` to the run.json of the folder, under "ended". Throws std::runtime_error with the
+/// path where that is not as begin_run wrote it.
+void add_end(const RunFolder& folder, const Json& ended);
+
+}  // namespace gv
