@@ -61,6 +61,14 @@ struct SweepTarget {
   std::string of = "mean";  ///< whose: the mean model's, `local` (mean loss) or `worst` (accuracy)
 };
 
+/// What the picture of the answer shows (see peer/page/answer_picture.h); without one it is a race.
+struct SweepPicture {
+  std::string x;     ///< an axis whose values are numbers, or names with one at the end
+  std::string name;  ///< what the numbers are
+  std::string y = "time";
+  bool model = false;
+};
+
 /// A sweep file, read strictly. Paths begin with the file's folder.
 struct SweepFile {
   std::string path;  ///< as given
@@ -75,6 +83,7 @@ struct SweepFile {
   std::optional<TuningSpec> tune;
   std::optional<SweepTarget> target;
   std::vector<std::string> expect;  ///< for `compare`
+  std::optional<SweepPicture> picture;
   bool keep_models = false;
   std::string output_dir;
 };
