@@ -91,7 +91,7 @@ TEST_F(DataFleet, ATeacherHasItsOwnDefaultsAndRanges) {
   EXPECT_NE(problem("{ kind: teacher, features: 0 }").find("out of range"), std::string::npos);
   EXPECT_NE(problem("{ kind: teacher, classes: 257 }").find("out of range"), std::string::npos);
   EXPECT_NE(problem("{ kind: teacher, noise: -1 }").find("out of range"), std::string::npos);
-  EXPECT_NE(problem("{ kind: teacher, noise: nan }").find(":4:32"), std::string::npos);
+  EXPECT_NE(problem("{ kind: teacher, noise: nan }").find(":4:31"), std::string::npos);
   EXPECT_NE(problem("{ kind: teacher, separation: 3 }").find("unknown key `separation`"),
             std::string::npos);
   EXPECT_NE(problem("{ kind: teacher, train: 0 }").find("out of range"), std::string::npos);
