@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
 #include "peer/bench/hogwild_bench.h"
+#include "peer/cli/answer_page.h"
 #include "peer/cli/command.h"
 #include "peer/json/json.h"
+#include "peer/page/lines_figure.h"
+#include "peer/page/picture_file.h"
 #include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
@@ -11,6 +14,7 @@ namespace {
 struct HogwildArguments {
   std::vector<std::uint32_t> threads{2, 4};
   double seconds = 4;
+  std::string answer;
   bool json = false;
 };
 
@@ -69,9 +73,52 @@ void print_text(const HogwildReport& report) {
   fmt::print("loss: on the test set, after one pass from zero\n");
 }
 
+std::string markdown(const HogwildReport& report) {
+  std::string text =
+      "| data | threads | steps per second | speed-up | with a lock | speed-up | loss | with a "
+      "lock "
+      "|\n|---|---|---|---|---|---|---|---|\n";
+  for (const HogwildRow& r : report.rows)
+    text += fmt::format("| {} | {} | {:.0f} | {:.2f} | {:.0f} | {:.2f} | {:.4f} | {:.4f} |\n",
+                        r.data,
+                        r.threads,
+                        r.lock_free,
+                        r.speed_up,
+                        r.locked,
+                        r.locked_speed_up,
+                        r.loss,
+                        r.locked_loss);
+  return text + fmt::format("\n{} processors.\n", report.processors);
+}
+
+/// Steps per second beside one thread's, without a lock and with one.
+std::string picture(const HogwildReport& report) {
+  LinePlot plot{.x_title = "threads", .y_title = "speed-up", .points = true};
+  for (const std::string_view data : {"sparse", "dense"}) {
+    PlotLine free{.name = std::string(data), .series = plot.lines.size()};
+    PlotLine locked{.name = fmt::format("{}, lock", data), .series = plot.lines.size() + 1};
+    for (const HogwildRow& r : report.rows) {
+      if (r.data != data) continue;
+      free.x.push_back(r.threads);
+      free.y.push_back(r.speed_up);
+      locked.x.push_back(r.threads);
+      locked.y.push_back(r.locked_speed_up);
+    }
+    plot.lines.push_back(std::move(free));
+    plot.lines.push_back(std::move(locked));
+  }
+  return picture_file("hogwild", {{"speed-up against threads", lines_figure(plot)}});
+}
+
 int bench(const HogwildArguments& arguments) {
   const HogwildReport report = bench_hogwild(arguments.threads, arguments.seconds);
   arguments.json ? print_json(report) : print_text(report);
+  if (!arguments.answer.empty()) {
+    const AnswerPage page(arguments.answer, "sweep");
+    page.write(markdown(report));
+    page.draw(picture(report));
+    fmt::print(stderr, "wrote {} and {}\n", page.page(), page.picture());
+  }
   return exit_code::done;
 }
 
@@ -81,6 +128,10 @@ void bench_options(Options& options, HogwildArguments& arguments) {
   options.value("--seconds", arguments.seconds, "How long to measure")
       .range(0.1, 600.0)
       .show_default();
+  options.value("--answer",
+                arguments.answer,
+                "Rewrite the table in the README.md of this folder, between the lines "
+                "`<!-- answer -->` and `<!-- end of answer -->`, and draw answer.svg");
 }
 
 }  // namespace

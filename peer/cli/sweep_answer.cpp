@@ -2,21 +2,18 @@
 
 #include <filesystem>
 #include <stdexcept>
-#include <string_view>
 
 #include <fmt/format.h>
 
+#include "peer/cli/answer_page.h"
 #include "peer/compare/comparison_text.h"
 #include "peer/compare/expectations.h"
+#include "peer/page/answer_picture.h"
 #include "peer/runs/run_list.h"
 #include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
 namespace {
-
-constexpr std::string_view first_mark = "<!-- answer -->\n";
-constexpr std::string_view last_mark = "<!-- end of answer -->";
-constexpr std::size_t largest_page = std::size_t{1} << 20;
 
 std::optional<CompareTarget> target_of(const SweepFile& file) {
   if (!file.target) return std::nullopt;
@@ -33,20 +30,32 @@ CompareOptions options_of(const SweepFile& file) {
   return options;
 }
 
-/// Only whole lines between the marks change.
-void rewrite(const std::string& path, const std::string& answer) {
-  const std::optional<std::string> page = read_whole(path, largest_page);
-  if (!page) throw std::runtime_error(path + ": cannot be read; the answer goes into it");
-  const std::size_t begin = page->find(first_mark);
-  const std::size_t end = page->find(last_mark);
-  if (begin == std::string::npos || end == std::string::npos || end < begin)
-    throw std::runtime_error(
-        fmt::format("{}: there is no place for the answer\nhelp:  write the lines `{}` and `{}`",
-                    path,
-                    first_mark.substr(0, first_mark.size() - 1),
-                    last_mark));
-  const std::size_t from = begin + first_mark.size();
-  write_whole(path, page->substr(0, from) + answer + page->substr(end));
+/// The columns of the table that its picture needs and that are not there anyway.
+std::vector<Measure> columns_of(const SweepFile& file) {
+  if (!file.picture || file.picture->y == "speed-up") return {};
+  return {measure_named(file.picture->y)};
+}
+
+/// The runs of a sweep, apart by its axes and all together.
+struct Answer {
+  Comparison apart;
+  Comparison whole;
+};
+
+/// Where a name is clear within each section the claim is about each of them.
+JudgedClaim judge(const Answer& answer, const ExpectedClaim& claim) {
+  if (answer.apart.by.empty() || !claim.where.empty()) return judge_claim(answer.apart, claim);
+  try {
+    return judge_claim(answer.apart, claim);
+  } catch (const std::invalid_argument&) {
+    return judge_claim(answer.whole, claim);
+  }
+}
+
+std::string picture_of(const SweepFile& file, const Answer& answer) {
+  if (!file.picture) return race_picture(answer.apart, file.name);
+  const SweepPicture& p = *file.picture;
+  return axis_picture(answer.whole, {p.x, p.name, p.y, p.model}, file.name);
 }
 
 }  // namespace
@@ -56,19 +65,22 @@ int write_answer(const SweepPlan& plan, const SweepFolder& folder) {
   for (const std::string& text : plan.file.expect) claims.push_back(parse_claim(text));
   const RunList list = read_runs({folder.path()}, [](std::size_t, std::size_t) {});
   for (const std::string& reason : list.left_out) fmt::print(stderr, "left out: {}\n", reason);
-  const Comparison comparison = compare_runs(list.runs, options_of(plan.file));
-  std::string answer = comparison_markdown(comparison, {});
+  const CompareOptions options = options_of(plan.file);
+  const Answer answer{compare_runs(list.runs, options),
+                      compare_runs(list.runs, {.target = options.target, .by = {}})};
+  std::string text = comparison_markdown(answer.apart, columns_of(plan.file));
   bool held = true;
-  if (!claims.empty()) answer += "\n";
+  if (!claims.empty()) text += "\n";
   for (const ExpectedClaim& claim : claims) {
-    const JudgedClaim judged = judge_claim(comparison, claim);
+    const JudgedClaim judged = judge(answer, claim);
     held = held && judged.verdict == JudgedClaim::Verdict::passed;
-    answer += fmt::format("- `{}`: {}. {}\n", judged.text, name_of(judged.verdict), judged.reason);
+    text += fmt::format("- `{}`: {}. {}\n", judged.text, name_of(judged.verdict), judged.reason);
   }
-  const std::string page =
-      (std::filesystem::path(plan.file.path).parent_path() / "README.md").string();
-  rewrite(page, answer);
-  fmt::print("{}wrote {}\n", answer, page);
+  const std::filesystem::path file = plan.file.path;
+  const AnswerPage page(file.parent_path().string(), file.stem().string());
+  page.write(text);
+  page.draw(picture_of(plan.file, answer));
+  fmt::print("{}wrote {} and {}\n", text, page.page(), page.picture());
   return held ? exit_code::done : exit_code::check_failed;
 }
 

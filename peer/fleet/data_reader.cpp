@@ -20,6 +20,7 @@ constexpr DataKind data_kinds[] = {{"idx", DataForm::pictures},
                                    {"linear", DataForm::targets},
                                    {"quadratic", DataForm::oracle},
                                    {"blobs", DataForm::rows},
+                                   {"teacher", DataForm::rows},
                                    {"sparse", DataForm::sparse},
                                    {"libsvm", DataForm::sparse}};
 
@@ -43,7 +44,7 @@ class DataReader : Readers {
     set(map.take("kind"), data_.kind, choice(kind_names()));
     const std::string kind = data_.kind;  // a fallback may change it
     if (kind == "digits" || kind == "linear" || kind == "blobs" || kind == "idx" ||
-        kind == "sparse")
+        kind == "sparse" || kind == "teacher")
       read_sizes(map);
     if (kind == "idx") read_idx(map);
     if (kind == "cifar10") read_cifar10(map);
@@ -58,6 +59,7 @@ class DataReader : Readers {
       set(map.take("classes"), data_.classes, count(2, 256));
       set(map.take("separation"), data_.separation, number(0, 1e6));
     }
+    if (kind == "teacher") read_teacher(map);
     set(map.take("servers"), data_.servers, count(1, 1000));
     if (kind == "quadratic")
       read_quadratic(map);
@@ -136,6 +138,15 @@ class DataReader : Readers {
           fmt::format(
               "{} of {} features cannot be other than zero", data_.nonzeros, data_.features),
           "take fewer `nonzeros` or more `features`");
+  }
+
+  void read_teacher(MapReader& map) {
+    data_.features = 64;
+    data_.classes = 10;
+    data_.noise = 0.3;
+    set(map.take("features"), data_.features, count(1, 100'000));
+    set(map.take("classes"), data_.classes, count(2, 256));
+    set(map.take("noise"), data_.noise, number(0, 1e6));
   }
 
   void read_libsvm(MapReader& map) {

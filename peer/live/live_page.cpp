@@ -65,7 +65,7 @@ progress { width: 100%; height: 10px; accent-color: var(--p0); }
 )";
 
 std::string style() {
-  return std::string(page_style) + std::string(own_style);
+  return page_style() + std::string(own_style);
 }
 
 std::string figure(std::string_view name, const std::string& value) {

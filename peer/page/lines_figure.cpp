@@ -54,7 +54,7 @@ Axis x_axis(const LinePlot& plot, double unit, double right) {
       if (x > 0) starts.take(x);
   }
   if (ends.high <= 0) return {Axis::Scale::linear, ends.low - 1, ends.high + 1, left, right};
-  const bool wide = ends.low > 0 && ends.low < ends.high / 8;
+  const bool wide = ends.low > 0 && (plot.log_x || ends.low < ends.high / 8);
   return wide ? Axis(Axis::Scale::logarithmic, starts.low / unit, ends.high / unit, left, right)
               : Axis(Axis::Scale::linear, 0, ends.high / unit, left, right);
 }
@@ -154,6 +154,10 @@ std::string draw_line(const Plane& plane, const PlotLine& line) {
       marks += svg::polyline(points, line.predicted ? "predicted" : "curve");
     }
   }
+  if (plane.plot.points && !line.predicted)
+    for (std::size_t k = 0; k < line.x.size(); ++k)
+      if (plane.holds(line.x[k], line.y[k]))
+        marks += svg::circle(plane.place(line.x[k], line.y[k]), 3.5, "dot");
   if (line.reached && plane.plot.target && plane.holds(*line.reached, *plane.plot.target))
     marks += svg::circle(plane.place(*line.reached, *plane.plot.target), 4.5, "dot");
   return svg::group("one " + svg::series(line.series), tooltip(plane.plot, line), marks);
@@ -237,7 +241,10 @@ std::string lines_figure(const LinePlot& plot) {
   std::string title = plot.x_title;
   if (!unit.name.empty()) title += ", " + unit.name;
   if (plane.x.low() > 0) title += " (logarithmic)";
-  std::string content = svg::axes(plane.x, plane.y, title, plot.y_title, 5);
+  // Few points are read off by their places: a logarithmic axis has ticks between its decades.
+  const int x_ticks = plot.log_x ? 9 : 5;
+  const int y_ticks = plot.points && plot.log_y ? 9 : 6;
+  std::string content = svg::axes(plane.x, plane.y, title, plot.y_title, x_ticks, y_ticks);
   if (plot.target && can_be_drawn(plot, *plot.target)) {
     const double height = plane.y.at(*plot.target);
     content += svg::line({plane.x.from(), height}, {plane.x.to(), height}, "mark");

@@ -23,6 +23,8 @@ struct LinePlot {
   std::string x_title, y_title;
   Quantity x_is = Quantity::number;
   bool log_y = false;
+  bool log_x = false;   ///< whatever the lines' lengths; every x is above 0 then
+  bool points = false;  ///< a dot at each value that was measured: between few the line is a guess
   std::optional<double> target = {};  ///< a height, drawn across the plot
   std::vector<PlotLine> lines = {};
 };

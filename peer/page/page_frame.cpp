@@ -13,7 +13,7 @@ std::string page_around(std::string_view title, std::string_view body) {
       "name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>{}</title>\n"
       "<style>{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
       svg::escape(title),
-      page_style,
+      page_style(),
       body);
 }
 

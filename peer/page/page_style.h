@@ -1,11 +1,18 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace gv {
 
-/// The look of a page: light or dark as the reader's screen asks, light on paper. Colours of s0 ..
-/// s23 repeat after eight, with other dashes.
-extern const std::string_view page_style;
+/// The colours, light or dark as the reader's screen asks.
+extern const std::string_view page_palette;
+/// How the marks of figures look. Colours of s0 .. s23 repeat after eight, with other dashes.
+extern const std::string_view figure_style;
+/// What stands around figures; light on paper.
+extern const std::string_view page_rules;
+
+/// The look of a page: all three.
+std::string page_style();
 
 }  // namespace gv

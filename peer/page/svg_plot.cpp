@@ -76,10 +76,14 @@ std::string bottom_axis(
   return out + text({(x.from() + x.to()) / 2, bottom + 36}, "middle", "title", title);
 }
 
-std::string axes(
-    const Axis& x, const Axis& y, std::string_view x_title, std::string_view y_title, int x_ticks) {
+std::string axes(const Axis& x,
+                 const Axis& y,
+                 std::string_view x_title,
+                 std::string_view y_title,
+                 int x_ticks,
+                 int y_ticks) {
   std::string out = bottom_axis(x, y.to(), y.from(), x_title, x_ticks);
-  for (const Tick& tick : y.ticks(6)) {
+  for (const Tick& tick : y.ticks(y_ticks)) {
     const double at = y.at(tick.value);
     out += line({x.from(), at}, {x.to(), at}, "grid");
     out += text({x.from() - 8, at + 4}, "end", "tick", tick.label);

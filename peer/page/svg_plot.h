@@ -38,7 +38,8 @@ std::string axes(const Axis& x,
                  const Axis& y,
                  std::string_view x_title,
                  std::string_view y_title,
-                 int x_ticks = usual_ticks);
+                 int x_ticks = usual_ticks,
+                 int y_ticks = 6);
 /// Ticks, vertical grid lines from `top` and a title below a figure whose rows are named otherwise.
 std::string bottom_axis(
     const Axis& x, double top, double bottom, std::string_view title, int wanted = usual_ticks);

@@ -19,6 +19,7 @@
 #include "graph/weights.h"
 #include "optim/data/cifar10.h"
 #include "optim/data/decoded.h"
+#include "optim/data/teacher.h"
 #include "optim/data/text.h"
 #include "optim/train/make_objective.h"
 #include "optim/train/slice_objective.h"
@@ -54,6 +55,8 @@ TrainTest load(const Fleet& fleet) {
   if (data.kind == "blobs") {
     return make_blobs(data.train, data.test, data.features, data.classes, data.separation, rng);
   }
+  if (data.kind == "teacher")
+    return ask_teacher(data.train, data.test, data.features, data.classes, data.noise, rng);
   return {};
 }
 

@@ -8,6 +8,7 @@
 
 #include "peer/fleet/printable.h"
 #include "peer/fleet/readers.h"
+#include "peer/runs/stated_number.h"
 #include "peer/sweep/axes.h"
 
 namespace gv {
@@ -32,6 +33,7 @@ class SweepFileReader : Readers {
     read_target(top.take("target"));
     read_tune(top.take("tune"));
     read_expect(top.take("expect"));
+    read_picture(top.take("picture"));
     read_keep(top.take("keep"));
     read_output(top.take("output"));
     top.finish();
@@ -226,6 +228,36 @@ class SweepFileReader : Readers {
       if (text && !is_printable(*text)) source_.error(item, "this is not printable");
       if (text) file_.expect.push_back(*text);
     }
+  }
+
+  void read_picture(const Value* value) {
+    if (value == nullptr) return;
+    SweepPicture picture;
+    MapReader map(source_, value, "picture");
+    const Value* x = map.take("x");
+    set(x, picture.x, word());
+    set(map.take("name"), picture.name, word());
+    set(map.take("y"),
+        picture.y,
+        choice({"time", "speed-up", "rounds", "samples", "bytes", "accuracy", "loss"}));
+    set(map.take("model"), picture.model, flag());
+    map.finish();
+    if (x == nullptr)
+      return source_.error(
+          *value, "missing key `x`", "name an axis of `vary` whose values are numbers");
+    const auto axis = std::ranges::find(file_.axes, picture.x, &SweepAxis::name);
+    if (axis == file_.axes.end())
+      return source_.error(*x,
+                           fmt::format("`{}` is no axis of `vary`", picture.x),
+                           "costs are drawn against an axis whose values are numbers");
+    for (const SweepValue& axis_value : axis->values)
+      if (!numbered_label(axis_value.label))
+        return source_.error(*x,
+                             fmt::format("`{}` of the axis `{}` is not a number with a known unit",
+                                         axis_value.label,
+                                         picture.x),
+                             "name an axis whose values are such as 0.1, 5 ms or easgd-16");
+    file_.picture = std::move(picture);
   }
 
   void read_keep(const Value* value) {

@@ -65,6 +65,14 @@ struct SweepTarget {
   std::uint32_t in_a_row = 1;  ///< evaluations that must be there, one after the other
 };
 
+/// What the picture of the answer shows (see peer/page/answer_picture.h); without one it is a race.
+struct SweepPicture {
+  std::string x;     ///< an axis whose values are numbers, or names with one at the end
+  std::string name;  ///< what the numbers are
+  std::string y = "time";
+  bool model = false;
+};
+
 /// A sweep file, read strictly. Paths begin with the file's folder.
 struct SweepFile {
   std::string path;  ///< as given
@@ -79,6 +87,7 @@ struct SweepFile {
   std::optional<TuningSpec> tune;
   std::optional<SweepTarget> target;
   std::vector<std::string> expect;  ///< for `compare`
+  std::optional<SweepPicture> picture;
   bool keep_models = false;
   std::string output_dir;
 };

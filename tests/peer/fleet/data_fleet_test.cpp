@@ -82,6 +82,21 @@ TEST_F(DataFleet, TextsNeedAFileAndAPartitionWithoutLabels) {
             std::string::npos);
 }
 
+TEST_F(DataFleet, ATeacherHasItsOwnDefaultsAndRanges) {
+  const Fleet fleet = read("{ kind: teacher, train: 20, test: 10 }");
+  EXPECT_EQ(fleet.data.features, 64U);
+  EXPECT_EQ(fleet.data.classes, 10U);
+  EXPECT_EQ(fleet.data.noise, 0.3);
+  EXPECT_NE(read("{ kind: teacher, train: 20, test: 10, noise: 0.2 }").digest, fleet.digest);
+  EXPECT_NE(problem("{ kind: teacher, features: 0 }").find("out of range"), std::string::npos);
+  EXPECT_NE(problem("{ kind: teacher, classes: 257 }").find("out of range"), std::string::npos);
+  EXPECT_NE(problem("{ kind: teacher, noise: -1 }").find("out of range"), std::string::npos);
+  EXPECT_NE(problem("{ kind: teacher, noise: nan }").find(":4:31"), std::string::npos);
+  EXPECT_NE(problem("{ kind: teacher, separation: 3 }").find("unknown key `separation`"),
+            std::string::npos);
+  EXPECT_NE(problem("{ kind: teacher, train: 0 }").find("out of range"), std::string::npos);
+}
+
 TEST_F(DataFleet, AugmentationIsReadAndPartOfTheRun) {
   const auto augment = [&](const std::string& word) {
     return read("{ kind: digits, train: 20, test: 10, augment: " + word + " }");

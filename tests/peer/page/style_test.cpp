@@ -37,11 +37,11 @@ Palette palette_of(std::string_view block) {
 }
 
 Palette light() {
-  return palette_of(page_style.substr(0, page_style.find("@media")));
+  return palette_of(page_palette.substr(0, page_palette.find("@media")));
 }
 
 Palette dark() {
-  std::string_view block = page_style;
+  std::string_view block = page_palette;
   block.remove_prefix(block.find("prefers-color-scheme: dark"));
   return palette_of(block.substr(0, block.find("}\n}")));
 }

@@ -22,6 +22,7 @@ TEST_F(SweepFileTest, IsReadAsItIsWritten) {
       "target: { loss: 0.5, of: local }\n"
       "expect: [\"gossip < sums @ time\"]\n"
       "keep: model\n");
+  EXPECT_FALSE(p.file.picture.has_value());
   EXPECT_EQ(p.file.name, "small");
   EXPECT_EQ(p.cells.size(), 2U);
   EXPECT_EQ(p.seeds, (std::vector<std::uint64_t>{3, 9}));
@@ -30,6 +31,17 @@ TEST_F(SweepFileTest, IsReadAsItIsWritten) {
   EXPECT_EQ(p.file.target->of, "local");
   EXPECT_EQ(p.file.expect, std::vector<std::string>{"gossip < sums @ time"});
   EXPECT_TRUE(p.file.keep_models);
+}
+
+TEST_F(SweepFileTest, APictureNamesAnAxisOfNumbers) {
+  const SweepPlan p = plan(
+      "vary: { method: { a-1: { topology: ring }, b-20: { topology: star } } }\n"
+      "picture: { x: method, name: steps, y: speed-up, model: true }\n");
+  ASSERT_TRUE(p.file.picture.has_value());
+  EXPECT_EQ(p.file.picture->x, "method");
+  EXPECT_EQ(p.file.picture->name, "steps");
+  EXPECT_EQ(p.file.picture->y, "speed-up");
+  EXPECT_TRUE(p.file.picture->model);
 }
 
 struct BadSweep {
@@ -110,6 +122,22 @@ INSTANTIATE_TEST_SUITE_P(
         BadSweep{"Alias", "vary: { topology: *x }\n", 1, "not valid YAML"},
         BadSweep{
             "ScalarAxis", "vary: { topology: ring }\n", 1, "expected the values of `topology`"},
+        BadSweep{"PictureOfNoAxis",
+                 "vary: { peers: [2, 4] }\npicture: { x: peer }\n",
+                 2,
+                 "`peer` is no axis of `vary`"},
+        BadSweep{"PictureOfWords",
+                 "vary: { topology: [ring, star] }\npicture: { x: topology }\n",
+                 2,
+                 "`ring` of the axis `topology` is not a number with a known unit"},
+        BadSweep{"PictureWithoutX",
+                 "vary: { peers: [2, 4] }\npicture: { y: time }\n",
+                 2,
+                 "missing key `x`"},
+        BadSweep{"PictureOfNoMeasure",
+                 "vary: { peers: [2, 4] }\npicture: { x: peers, y: tim }\n",
+                 2,
+                 "did you mean `time`?"},
         BadSweep{"ParallelSimulation", "parallel: 3\n", 1, "`parallel` is for `in: run`"}),
     [](const auto& row) { return std::string(row.param.name); });
 

@@ -1,0 +1,67 @@
+#include "peer/page/picture_file.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "peer/page/page_style.h"
+#include "peer/page/svg.h"
+
+namespace gv {
+namespace {
+
+constexpr double width = 460, tall = 300, heading = 26, gap = 18, border = 14;
+constexpr std::size_t columns = 2;
+constexpr std::size_t longest_title = 58;
+
+constexpr std::string_view own_style = R"(
+.ground { fill: var(--card); stroke: var(--line); }
+svg { font-family: system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
+svg .panel { font-size: 14px; font-weight: 600; }
+)";
+
+/// An image within an image has a place and a size.
+std::string placed(const std::string& figure, svg::Point at) {
+  constexpr std::string_view tag = "<svg ";
+  return fmt::format("<svg x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" {}",
+                     svg::length(at.x),
+                     svg::length(at.y),
+                     width,
+                     tall,
+                     figure.substr(tag.size()));
+}
+
+std::string draw(const PicturePanel& panel, std::size_t place) {
+  const svg::Point at{border + static_cast<double>(place % columns) * (width + gap),
+                      border + static_cast<double>(place / columns) * (heading + tall + gap)};
+  return svg::text(
+             {at.x, at.y + 15}, "start", "panel", svg::shortened(panel.title, longest_title)) +
+         placed(panel.figure, {at.x, at.y + heading});
+}
+
+}  // namespace
+
+std::string picture_file(const std::string& title, const std::vector<PicturePanel>& panels) {
+  std::string content;
+  std::size_t drawn = 0;
+  for (const PicturePanel& panel : panels)
+    if (!panel.figure.empty()) content += draw(panel, drawn++);
+  if (drawn == 0) return "";
+  const std::size_t across = std::min(drawn, columns);
+  const std::size_t down = (drawn + columns - 1) / columns;
+  const double wide = 2 * border + static_cast<double>(across) * (width + gap) - gap;
+  const double high = 2 * border + static_cast<double>(down) * (heading + tall + gap) - gap;
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
+      "height=\"{1}\" role=\"img\" aria-label=\"{2}\">\n<style>{3}{4}{5}</style>\n{6}{7}</svg>\n",
+      wide,
+      high,
+      svg::escape(title),
+      page_palette,
+      figure_style,
+      own_style,
+      svg::rect({0.5, 0.5}, wide - 1, high - 1, "ground"),
+      content);
+}
+
+}  // namespace gv
