@@ -7,7 +7,8 @@
 namespace gv {
 namespace {
 
-constexpr double alike = 0.1;  ///< of the largest rate: how much it may differ in a stretch
+constexpr double alike = 0.05;     ///< of a stretch's largest rate: how much it may differ
+constexpr double nothing = 0.001;  ///< of the run's largest rate: what makes no difference
 
 }  // namespace
 
@@ -67,7 +68,7 @@ void RateCourse::divide(std::uint64_t begin,
   const auto from = rates_.begin() + static_cast<std::ptrdiff_t>(std::min(begin, last));
   const auto to = rates_.begin() + static_cast<std::ptrdiff_t>(std::min(end - 1, last)) + 1;
   const auto [least, most] = std::minmax_element(from, to);
-  if (*most - *least > alike * largest_ && end - begin > unit) {
+  if (*most - *least > std::max(alike * *most, nothing * largest_) && end - begin > unit) {
     const std::uint64_t middle =
         begin + std::max<std::uint64_t>(1, (end - begin) / unit / 2) * unit;
     divide(begin, middle, unit, found);

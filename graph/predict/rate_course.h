@@ -31,7 +31,7 @@ class RateCourse {
   bool constant() const { return rates_.size() == 1; }
 
   /// The first `rounds` rounds, in stretches of whole `unit`s (the rest of a division is left out)
-  /// within which the rate differs by at most a tenth of the largest in the run; a stretch has the
+  /// within which the rate differs by at most a twentieth of the largest there; a stretch has the
   /// mean of its rates.
   std::vector<RateStretch> stretches(std::uint64_t rounds, std::uint64_t unit) const;
 
