@@ -3,12 +3,14 @@
 
 usage: real.py [path to the grapevine binary] [softmax|mlp ...] [--parts iid|by-label]
                [--peers 16,64] [--seeds 1,2,3] [--plans 1] [--processes 2]
-               [--keep FOLDER [--have-only]]
+               [--keep FOLDER [--have-only]] [--measured TABLE.md ...]
 
 Every seed is another draw of the minibatches, the first model and the parts; measured is the mean
 over the seeds with its standard error, predicted the mean over the first --plans of them. --keep:
 what a simulation measured is kept there and not simulated again; --have-only: the table of what is
-there, and predictions. Fashion-MNIST from `dataset-fashion-mnist` (or FASHION_MNIST=folder): its
+there, and predictions. --measured: the measured columns are those of tables that this script
+printed, and only predictions are made again. One calibration serves all graphs and orders of a
+seed. Fashion-MNIST from `dataset-fashion-mnist` (or FASHION_MNIST=folder): its
 first 8192 images, as training and as test set, so that the reported loss is the training loss.
 Processes of one thread each.
 """
@@ -16,6 +18,7 @@ import argparse
 import concurrent.futures
 import math
 import os
+import re
 import statistics
 import sys
 import tempfile
@@ -31,6 +34,9 @@ FIRST = 900  # of the rounds that are averaged; they are predicted at their midd
 TOPOLOGIES = ["ring", "torus", "hypercube", "star", "path", "exponential"]
 ORDERS = ["lian", "atc", "cta"]
 FIGURES = ["consensus", "mean", "local"]
+PREDICTED = ["consensus", "excess_loss_mean", "excess_loss_local", "excess_loss_mean_error"]
+GOAL = {"softmax": 25, "mlp": 40}  # percent
+CERTAIN = 0.1  # standard error over measured value, of rows that can tell
 MODELS = {"softmax": {"model": "softmax"},
           "mlp": {"model.kind": "mlp", "model.hidden": "[32]", "train.optimizer.lr": 0.005}}
 PARTS = {"iid": {},
@@ -64,14 +70,20 @@ class Measurements:
     def fleet(self, key, seed):
         return self.simulated("-".join(map(str, [*key, seed])), settings(*key, seed))
 
-    def plan(self, key, seed):
-        """The three predicted figures, and the calibration's seconds."""
-        values = {**self.images, **settings(*key, seed), "stop.rounds": (FIRST + ROUNDS) // 2}
-        plan, = call(self.binary, "plan", FLEET, "--json", "--calibrate", "--max-degree", "1",
-                     *sets(values), threads=1)
-        p = plan["predicted"]
-        figures = [p["consensus"], p["excess_loss_mean"], p["excess_loss_local"]]
-        return figures, plan["calibration"]["seconds"]
+    def plans(self, group, seed):
+        """Of model, parts and peers: by topology and order what is predicted, and the seconds."""
+        def run():
+            combinations = [(t, o) for t in TOPOLOGIES for o in ORDERS]
+            values = {**self.images, **settings(*group, *combinations[0], seed),
+                      "stop.rounds": (FIRST + ROUNDS) // 2}
+            beside = [word for t, o in combinations
+                      for word in ("--beside", f"topology={t} algorithm.order={o}")]
+            plan, = call(self.binary, "plan", FLEET, "--json", "--calibrate", "--max-degree", "1",
+                         *beside, *sets(values), threads=1)
+            rows = [row["predicted"] for row in plan["beside"]]
+            return [[*c, [p[name] for name in PREDICTED]] for c, p in zip(combinations, rows)]
+        name = "-".join(map(str, ["plan", *group, seed]))
+        return {(t, o): figures for t, o, figures in kept(self.keep, name, run)}
 
 
 def settings(model, parts, peers, topology, order, seed):
@@ -88,11 +100,11 @@ def standard_error(values):
     return statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
 
 
-def cell(predicted, measured, error):
+def cell(predicted, measured, error, small=False):
     text = f"{measured:.5f} ± {error:.5f}"
     if predicted is None:
         return f"unstable {text}"
-    return f"{predicted:.5f} {text} {100 * (predicted / measured - 1):+.1f}"
+    return f"{predicted:.5f}{'~' * small} {text} {100 * (predicted / measured - 1):+.1f}"
 
 
 def summary(name, errors):
@@ -101,47 +113,95 @@ def summary(name, errors):
           f"{len(errors)} rows")
 
 
+class Count:
+    """Of the rows that can tell: how many are within the goal."""
+
+    def __init__(self):
+        self.rows = self.certain = self.within = self.small = 0
+
+    def add(self, goal, percent, certain, small):
+        self.rows += 1
+        self.certain += certain
+        self.within += certain and abs(percent) <= goal
+        self.small += certain and small and abs(percent) > goal
+
+    def __str__(self):
+        return (f"{self.certain} of {self.rows} rows have a standard error below "
+                f"{100 * CERTAIN:.0f} %, {self.within} of these are within the goal, "
+                f"{self.small} are beyond it and said to be too small to tell (~)")
+
+
 def report(rows):
-    """rows: key, measured figures of each seed, predicted ones, seconds of a calibration."""
+    """rows: key, seeds, measured figures with their standard errors, predicted figures."""
     print("| model | parts | peers | topology | order | seeds | consensus: predicted, measured ± "
           "its standard error, % | mean model's excess | local models' excess |")
     print("|---|---|---|---|---|---|---|---|---|")
-    errors, took = {}, []
-    for key, measured, predicted, seconds in rows:
-        took.append(seconds)
+    errors, counts = {}, {what: Count() for what in FIGURES}
+    for key, seeds, measured, predicted in rows:
         cells = []
-        for what, p, values in zip(FIGURES, predicted, zip(*measured)):
-            cells.append(cell(p, statistics.mean(values), standard_error(values)))
+        small = predicted[1] is not None and abs(predicted[1]) < 4 * predicted[3]
+        for what, p, (value, error) in zip(FIGURES, predicted, measured):
+            cells.append(cell(p, value, error, small and what == "mean"))
             if p is not None:
-                percent = 100 * (p / statistics.mean(values) - 1)
+                percent = 100 * (p / value - 1)
                 errors.setdefault((*key[:3], what), []).append(percent)
-        print("| " + " | ".join([*map(str, key), str(len(measured)), *cells]) + " |", flush=True)
+                certain = error < CERTAIN * abs(value)
+                counts[what].add(GOAL[key[0]], percent, certain, small and what == "mean")
+        print("| " + " | ".join([*map(str, key), str(seeds), *cells]) + " |", flush=True)
     print()
     for key, values in errors.items():
         summary(" ".join(map(str, key)), values)
-    if took:
-        print(f"calibrations of {min(took):.1f} .. {max(took):.1f} s")
+    for what, count in counts.items():
+        print(f"{what}: {count}")
 
 
-def table(m, pool, keys, seeds, plans):
-    """The rows of report(). Seed by seed: a run that is cut off has something of every row."""
-    models = dict.fromkeys(key[0] for key in keys)
+def read_tables(paths):
+    """The measured columns: key -> seeds, (value, standard error) of each figure."""
+    found = {}
+    for path in paths:
+        with open(path) as f:
+            for line in f:
+                cells = [c.strip() for c in line.strip().strip("|").split("|")]
+                if len(cells) != 9 or cells[0] not in MODELS:
+                    continue
+                model, parts, peers, topology, order, seeds = cells[:6]
+                # A single seed has no standard error; the consensus cell may leave it out.
+                pairs = [re.match(r"\S+ (\S+)(?: ± (\S+))?", c).groups() for c in cells[6:]]
+                measured = [(float(v), float(e) if e else math.nan) for v, e in pairs]
+                found[model, parts, int(peers), topology, order] = int(seeds), measured
+    return found
+
+
+def simulated(m, pool, keys, seeds):
+    """What read_tables reads, from fleets. Seed by seed: a run that is cut off has something of
+    every row."""
     bases = {}
-    for model in models:
+    for model in dict.fromkeys(key[0] for key in keys):
         first = pool.submit(m.descent, model, seeds[0])
         for seed in seeds:  # softmax begins at zero, whatever the seed
             same = model == "softmax" or seed == seeds[0]
             bases[model, seed] = first if same else pool.submit(m.descent, model, seed)
     fleets = {(key, seed): pool.submit(m.fleet, key, seed) for seed in seeds for key in keys}
-    ahead = {(key, seed): pool.submit(m.plan, key, seed) for seed in seeds[:plans] for key in keys}
-    for key in keys:
+
+    def of(key):
         pairs = [(fleets[key, seed].result(), bases[key[0], seed].result()) for seed in seeds]
-        measured = [excess(fleet, base) for fleet, base in pairs if fleet and base]
-        planned = [ahead[key, seed].result() for seed in seeds[:plans]]
-        if measured and planned:
-            figures = [None if None in each else statistics.mean(each)
-                       for each in zip(*[p for p, _ in planned])]
-            yield key, measured, figures, max(seconds for _, seconds in planned)
+        figures = [excess(fleet, base) for fleet, base in pairs if fleet and base]
+        measured = [(statistics.mean(v), standard_error(v)) for v in zip(*figures)]
+        return len(figures), measured
+    return of
+
+
+def table(m, pool, keys, seeds, plans, measured):
+    """The rows of report()."""
+    groups = dict.fromkeys(key[:3] for key in keys)
+    ahead = {(g, seed): pool.submit(m.plans, g, seed) for g in groups for seed in seeds[:plans]}
+    for key in keys:
+        n, figures = measured(key)
+        if not n:
+            continue
+        planned = [ahead[key[:3], seed].result()[key[3:]] for seed in seeds[:plans]]
+        means = [None if None in each else statistics.mean(each) for each in zip(*planned)]
+        yield key, n, figures, means
 
 
 def main():
@@ -155,6 +215,7 @@ def main():
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--keep")
     parser.add_argument("--have-only", action="store_true")
+    parser.add_argument("--measured", nargs="+", default=[])
     o = parser.parse_args()
     with (tempfile.TemporaryDirectory() as images,
           concurrent.futures.ThreadPoolExecutor(o.processes) as pool):
@@ -164,7 +225,10 @@ def main():
                 for peers in o.peers.split(",")
                 for topology in TOPOLOGIES for order in ORDERS]
         seeds = [int(s) for s in o.seeds.split(",")]
-        report(table(Measurements(o, images), pool, keys, seeds, o.plans))
+        m = Measurements(o, images)
+        known = read_tables(o.measured)
+        measured = (lambda key: known.get(key, (0, []))) if known else simulated(m, pool, keys, seeds)
+        report(table(m, pool, keys, seeds, o.plans, measured))
 
 
 if __name__ == "__main__":

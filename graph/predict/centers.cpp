@@ -15,7 +15,14 @@ constexpr int most_rounds = 10'000'000;
 class Column {
  public:
   Column(const MixingMatrix& w, const QuadraticFleet& fleet, double h, const Vector& b)
-      : w_(w), fleet_(fleet), h_(h), b_(b), x_(b.size()), u_(b.size()), image_(b.size()) {}
+      : w_(w),
+        fleet_(fleet),
+        h_(h),
+        b_(b),
+        x_(b.size()),
+        g_(b.size()),
+        u_(b.size()),
+        image_(b.size()) {}
 
   /// The largest change of a peer's x.
   double round() {
@@ -38,11 +45,14 @@ class Column {
 
  private:
   void turn() {
-    for (std::size_t i = 0; i < x_.size(); ++i)
-      u_[i] = fleet_.momentum * u_[i] + h_ * (x_[i] - b_[i]);
+    for (std::size_t i = 0; i < x_.size(); ++i) {
+      g_[i] = h_ * (x_[i] - b_[i]);
+      u_[i] = fleet_.momentum * u_[i] + g_[i];
+    }
   }
   void move() {
-    for (std::size_t i = 0; i < x_.size(); ++i) x_[i] -= fleet_.rate * u_[i];
+    for (std::size_t i = 0; i < x_.size(); ++i)
+      x_[i] -= fleet_.rate * (fleet_.nesterov ? g_[i] + fleet_.momentum * u_[i] : u_[i]);
   }
   void mix() {
     w_.apply(x_.data(), image_.data());
@@ -53,7 +63,7 @@ class Column {
   const QuadraticFleet& fleet_;
   double h_;
   const Vector& b_;
-  Vector x_, u_, image_;
+  Vector x_, g_, u_, image_;
 };
 
 /// Where a column of centres that sums to zero brings the peers to rest.

@@ -55,13 +55,15 @@ class EpochNoise {
   EpochNoise(const ModeRound& round, std::uint64_t length)
       : length_(length), m_(round.m), step_(noise_vector(round.q)) {}
 
-  /// E |z[0]|^2 at the end of a round, the mean over the rounds of the epoch that follows `whole`
-  /// epochs from rest.
-  double power_after(std::uint64_t whole) const {
+  /// The covariance that was p, so many epochs later.
+  Matrix carried(const Matrix& p, std::uint64_t epochs) const {
+    const Affine all = repeated({power(), covariance(), Vector::Zero(m_.rows())}, epochs);
+    return all.m * p * all.m.adjoint() + all.v;
+  }
+
+  /// E |z[0]|^2 at the end of a round, the mean over the rounds of the epoch that begins with p.
+  double mean_from(Matrix p) const {
     const Eigen::Index size = m_.rows();
-    const Affine epoch{power(length_), covariance(length_), Vector::Zero(size)};
-    Matrix p = repeated(epoch, whole).v;  // without the noise of the present epoch
-    if (!std::isfinite(p(0, 0).real())) return infinite;
     Matrix within = Matrix::Zero(size, size);
     Vector sum = Vector::Zero(size);
     Vector newest = step_;
@@ -78,18 +80,18 @@ class EpochNoise {
 
  private:
   static double real(std::uint64_t n) { return static_cast<double>(n); }
-  Matrix power(std::uint64_t n) const { return repeated({m_, m_, Vector::Zero(m_.rows())}, n).m; }
+  Matrix power() const { return repeated({m_, m_, Vector::Zero(m_.rows())}, length_).m; }
   /// sum_s A_s A_s^H - (1 / E) B B^H, A_s = M^s N, B = sum_s A_s.
-  Matrix covariance(std::uint64_t n) const {
+  Matrix covariance() const {
     Matrix within = Matrix::Zero(m_.rows(), m_.rows());
     Vector sum = Vector::Zero(m_.rows());
     Vector newest = step_;
-    for (std::uint64_t s = 0; s < n; ++s) {
+    for (std::uint64_t s = 0; s < length_; ++s) {
       within += newest * newest.adjoint();
       sum += newest;
       newest = (m_ * newest).eval();
     }
-    return within - sum * sum.adjoint() / real(n);
+    return within - sum * sum.adjoint() / real(length_);
   }
 
   std::uint64_t length_;
@@ -103,19 +105,56 @@ Number powers_sum(Number q, double t) {
   return q * (1.0 - std::pow(q, t)) / (1.0 - q);
 }
 
-/// EpochNoise::power_after of a scalar round z <- a z + c xi, summed in closed form.
-double scalar_power(Complex a, double c2, double epoch, std::uint64_t whole) {
-  const double square = std::norm(a);
-  const double left = std::pow(square, epoch);
-  const double alone = (1 - left) / (1 - square);  // of the white part, after an epoch
-  const Complex last = std::pow(a, epoch);
-  const double slope = std::norm(1.0 - a);
-  const double one = alone - std::norm(1.0 - last) / (slope * epoch);
-  const double all = one * (1 - std::pow(left, static_cast<double>(whole))) / (1 - left);
-  const double squares = powers_sum(square, epoch);
-  const double white = (epoch - squares) / (1 - square);
-  const double mean = (epoch - 2 * powers_sum(a, epoch).real() + squares) / (slope * epoch);
-  return c2 * (all * squares + white - mean) / epoch;
+/// EpochNoise of a scalar round z <- a z + c xi, summed in closed form.
+class ScalarEpochNoise {
+ public:
+  ScalarEpochNoise(const ModeRound& round, std::uint64_t length)
+      : a_(round.m(0, 0)), c2_(round.q(0, 0).real()), epoch_(static_cast<double>(length)) {}
+
+  /// The sums are quotients: whether nothing cancels in them.
+  bool safe() const { return std::abs(1.0 - a_) * epoch_ > 1e-3 && std::abs(a_) < 1; }
+
+  double carried(double p, std::uint64_t epochs) const {
+    const double square = std::norm(a_);
+    const double left = std::pow(square, epoch_);
+    const double alone = (1 - left) / (1 - square);  // of the white part, after an epoch
+    const Complex last = std::pow(a_, epoch_);
+    const double one = c2_ * (alone - std::norm(1.0 - last) / (std::norm(1.0 - a_) * epoch_));
+    const double all = std::pow(left, static_cast<double>(epochs));
+    return all * p + one * (1 - all) / (1 - left);
+  }
+
+  double mean_from(double p) const {
+    const double square = std::norm(a_);
+    const double squares = powers_sum(square, epoch_);
+    const double white = (epoch_ - squares) / (1 - square);
+    const double mean =
+        (epoch_ - 2 * powers_sum(a_, epoch_).real() + squares) / (std::norm(1.0 - a_) * epoch_);
+    return (p * squares + c2_ * (white - mean)) / epoch_;
+  }
+
+ private:
+  Complex a_;
+  double c2_;
+  double epoch_;
+};
+
+bool is_scalar(const ModeWay& way, std::uint64_t length) {
+  if (way.now.m.rows() != 1 || !ScalarEpochNoise(way.now, length).safe()) return false;
+  return std::ranges::all_of(way.stretches, [&](const ModeWay::Stretch& s) {
+    return ScalarEpochNoise(s.round, length).safe();
+  });
+}
+
+double fresh_power(const ModeWay& way) {
+  const Eigen::Index size = way.now.m.rows();
+  Matrix p = Matrix::Zero(size, size);
+  for (const ModeWay::Stretch& s : way.stretches) {
+    const Affine all = repeated({s.round.m, s.round.q, Vector::Zero(size)}, s.rounds);
+    p = (all.m * p * all.m.adjoint() + all.v).eval();
+    if (!std::isfinite(p(0, 0).real())) return infinite;
+  }
+  return p(0, 0).real();
 }
 
 }  // namespace
@@ -126,26 +165,41 @@ bool grows(const ModeRound& round) {
   return !std::isfinite(far.c[0].real()) || far.m.cwiseAbs().maxCoeff() > 1;
 }
 
-double noise_power(const ModeRound& round, double epoch, std::uint64_t rounds) {
-  if (epoch <= 0)
-    return repeated({round.m, round.q, Vector::Zero(round.m.rows())}, rounds).v(0, 0).real();
-  const auto length = static_cast<std::uint64_t>(std::max(1.0, std::round(epoch)));
-  const Complex a = round.m(0, 0);
-  const bool safe = std::abs(1.0 - a) * static_cast<double>(length) > 1e-3;  // from cancellation
-  if (round.m.rows() == 1 && safe && std::abs(a) < 1)
-    return scalar_power(a, round.q(0, 0).real(), static_cast<double>(length), rounds / length);
-  return EpochNoise(round, length).power_after(rounds / length);
+std::uint64_t epoch_rounds(double epoch) {
+  return static_cast<std::uint64_t>(std::max(1.0, std::round(epoch)));
 }
 
-double pull_power(const ModeRound& round, double h, std::uint64_t rounds) {
-  if (rounds == 0) return 0;  // std::pow of a complex zero to the power of zero is not a number
-  const Eigen::Index size = round.m.rows();
-  if (size == 1 && std::abs(1.0 - round.m(0, 0)) > 1e-6) {
-    const Complex a = round.m(0, 0);
-    const Complex sum = (1.0 - std::pow(a, static_cast<double>(rounds))) / (1.0 - a);
-    return std::norm(round.c[0] / h * sum);
+double noise_power(const ModeWay& way, double epoch) {
+  if (epoch <= 0) return fresh_power(way);
+  const std::uint64_t length = epoch_rounds(epoch);
+  if (is_scalar(way, length)) {
+    double p = 0;
+    for (const ModeWay::Stretch& s : way.stretches)
+      p = ScalarEpochNoise(s.round, length).carried(p, s.rounds / length);
+    return ScalarEpochNoise(way.now, length).mean_from(p);
   }
-  return std::norm(repeated({round.m, Matrix::Zero(size, size), round.c / h}, rounds).c[0]);
+  Matrix p = Matrix::Zero(way.now.m.rows(), way.now.m.rows());
+  for (const ModeWay::Stretch& s : way.stretches) {
+    p = EpochNoise(s.round, length).carried(p, s.rounds / length);
+    if (!std::isfinite(p(0, 0).real())) return infinite;
+  }
+  return EpochNoise(way.now, length).mean_from(p);
+}
+
+std::complex<double> pull_response(const ModeWay& way, double h) {
+  Vector x = Vector::Zero(way.now.m.rows());
+  for (const ModeWay::Stretch& s : way.stretches) {
+    const Complex a = s.round.m(0, 0);
+    if (x.size() == 1 && std::abs(1.0 - a) > 1e-6) {
+      const Complex left = std::pow(a, static_cast<double>(s.rounds));
+      x[0] = left * x[0] + s.round.c[0] / h * (1.0 - left) / (1.0 - a);
+      continue;
+    }
+    const Matrix still = Matrix::Zero(x.size(), x.size());
+    const Affine all = repeated({s.round.m, still, s.round.c / h}, s.rounds);
+    x = (all.m * x + all.c).eval();
+  }
+  return x[0];
 }
 
 }  // namespace gv

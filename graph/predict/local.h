@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "graph/predict/pull_modes.h"
 #include "graph/predict/quadratic.h"
+#include "graph/predict/rate_course.h"
 
 namespace gv {
 
@@ -31,26 +33,38 @@ struct LocalModel {
     std::vector<double> gram;
   };
   std::vector<Pull> pulls;
-  /// What displacements of the peers add to the mean of their gradients. `axes`: where that is felt
-  /// (value: the mean gradient's component). Sources: displacements along the axis of noise[k] and
-  /// pulls[k], the last for all that are left; numbers for each axis. No axes: nothing is added.
+  /// What displacements of the peers add to the mean of their gradients, each as its inner product
+  /// with some vectors, the adjoints: how much loss a push of the mean costs later (mean_lag.h).
+  /// Sources: displacements along the axis of noise[k] and pulls[k], the last for all that are
+  /// left.
   struct Drift {
-    std::vector<CurvatureShare> axes;
+    std::size_t adjoints = 0;  ///< numbers in each vector here; 0: nothing is added
     struct Source {
       std::vector<double> of_deviation;  ///< (1/n) sum_i (H_i - H) d_i, d_i = grad f_i - grad f
       std::vector<double> of_variance;  ///< 1/2 D3f : C, C the displacements' covariance of trace 1
     };
     std::vector<Source> sources;
-    /// What pulls -d_i do in all orders where averaging forgets displacements after `memory` of
-    /// training time; by growing memory. Without: nothing beyond the first order.
+    /// What pulls -d_i do where averaging forgets displacements after `memory` of training time; by
+    /// growing memory. Of displacements m the push is odd + even, of -m it is even - odd. Without:
+    /// by the sources alone.
     struct Lasting {
       double memory = 0;
-      std::vector<double> push;
+      std::vector<double> odd, even;
     };
     std::vector<Lasting> lasting;
     double sampled = 0;  ///< share of sum |d_i|^2 that is there because shares are small samples
   };
   Drift drift;
+};
+
+/// What the peers' being apart adds to their mean gradient, as its inner product with one adjoint.
+struct MeanPush {
+  double curvature = 0;  ///< noise displaces, and the curvature has a slope
+  double shares = 0;     ///< pulls displace, to first order: H_i and d_i come from the same samples
+  double epoch = 0;      ///< what samples drawn in this epoch take back of it
+  double second = 0;     ///< of pulls, to second order
+
+  double sum() const { return curvature + shares + epoch + second; }
 };
 
 /// Consensus distance and excess losses of a fleet that is near one point all the time. The
@@ -61,41 +75,56 @@ class LocalPredictor {
   LocalPredictor(PullModes modes, LocalModel model);
 
   /// After `rounds` rounds from equal models, averaged over the places in an epoch. Excess: over
-  /// gradient descent without noise at the same rate and round. fleet.rate, momentum and order
-  /// count (lian, atc, cta); what else it says does not. Within an epoch the noise is white minus
-  /// its mean over the epoch. Directions of negative curvature count as flat: training does not
-  /// stay there. Infinite where a mode grows.
+  /// gradient descent without noise at the same rates and round. fleet.momentum, nesterov and order
+  /// count (lian, atc, cta); what else it says does not, and the rates are the course's. Within an
+  /// epoch the noise is white minus its mean over the epoch. Directions of negative curvature count
+  /// as flat: training does not stay there. Infinite where a mode grows.
+  Stationary after(const QuadraticFleet& fleet,
+                   const RateCourse& course,
+                   std::uint64_t rounds) const;
+  /// At fleet.rate in all rounds.
   Stationary after(const QuadraticFleet& fleet, std::uint64_t rounds) const;
 
-  /// What the peers' being apart has added to their mean gradient by then, along model.drift.axes.
-  /// Of noise: of_variance times E |x_i - x|^2, source by source. Of pulls: drift.lasting, the mean
-  /// over W's modes (deviations d_i placed at random); a mode of eigenvalue lambda forgets after
-  /// rate / (1 - lambda), in the orders atc and cta lambda times that. But a small share's sampled
-  /// part pulls by its other epochs only: what has been drawn in this one is not drawn again before
-  /// its end, and cancels it (for one worker: Smith, Dherin, Barrett & De 2021, arXiv:2101.12176).
-  /// Axes in which a mode grows push nothing: where that stops is beyond
-  /// this theory, and training may have left such a place behind.
-  std::vector<double> push(const QuadraticFleet& fleet, std::uint64_t rounds) const;
+  /// What the peers' being apart has added to their mean gradient by then, along each adjoint.
+  /// Of noise: of_variance times E |x_i - x|^2, source by source. Of pulls, the mean over W's modes
+  /// (deviations d_i placed at random) of how far each has been displaced: what a small share has
+  /// by being a sample to first order, source by source, and the rest by drift.lasting; a mode of
+  /// eigenvalue lambda forgets after rate / (1 - lambda), in the orders atc and cta lambda times
+  /// that. But the sampled part pulls by its other epochs only: what has been drawn in this one is
+  /// not drawn again before its end, and cancels it (for one worker: Smith, Dherin, Barrett & De
+  /// 2021, arXiv:2101.12176). Where a mode grows at some curvature, the largest counts at which it
+  /// does not: training does not stay beyond it (Cohen et al. 2021, arXiv:2103.00065).
+  std::vector<MeanPush> push(const QuadraticFleet& fleet,
+                             const RateCourse& course,
+                             std::uint64_t rounds) const;
+  std::vector<MeanPush> push(const QuadraticFleet& fleet, std::uint64_t rounds) const;
   const LocalModel& model() const { return model_; }
 
  private:
   struct Power {
     double others = 0, mean = 0;  ///< of all modes but the mean's, and of that
   };
-  Power noise_of(std::size_t share, const QuadraticFleet& f, std::uint64_t rounds) const;
-  double pull_of(std::size_t pull,
-                 const CurvatureShare& share,
-                 const QuadraticFleet& f,
-                 std::uint64_t rounds) const;
-  /// Whether some mode grows there.
-  bool is_unstable(double h, const QuadraticFleet& f) const;
+  /// A fleet at some round.
+  struct Moment {
+    QuadraticFleet fleet;
+    std::vector<RateStretch> epochs, rounds;  ///< so far: whole epochs, and all of it
+    double epoch_batches = 0;
+  };
+  Moment moment(const QuadraticFleet& f, const RateCourse& course, std::uint64_t rounds) const;
+  Power noise_of(std::size_t share, const Moment& m, double h) const;
+  double pull_of(std::size_t pull, const CurvatureShare& share, const Moment& m) const;
+  double stable_curvature(double h, const QuadraticFleet& f) const;
+  double response(double h, const Moment& m) const;
   double cancelled(double h, const QuadraticFleet& f) const;
-  void add_lasting(std::vector<double>& push, const QuadraticFleet& f) const;
-  void add_noise(Stationary& s, const QuadraticFleet& fleet, std::uint64_t rounds) const;
-  void add_pulls(Stationary& s, const QuadraticFleet& fleet, std::uint64_t rounds) const;
+  void add_variance(std::vector<MeanPush>& push, const Moment& m) const;
+  void add_sampled(std::vector<MeanPush>& push, const Moment& m) const;
+  void add_lasting(std::vector<MeanPush>& push, const QuadraticFleet& f) const;
+  void add_noise(Stationary& s, const Moment& m) const;
+  void add_pulls(Stationary& s, const Moment& m) const;
   double clamp_curvature(double curvature) const;
 
   PullModes modes_;
+  std::vector<Mode> distinct_;  ///< modes_ with equal ones together
   LocalModel model_;
   std::vector<std::vector<double>> powers_;  ///< of each pull
   double least_ = 1e-12;                     ///< curvature: below, directions count as flat

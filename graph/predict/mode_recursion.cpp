@@ -24,7 +24,8 @@ Vector vector(std::initializer_list<Complex> values) {
   return v;
 }
 
-/// One step of D-PSGD. Without momentum z = (x); with it (x, u), u <- beta u + g.
+/// One step of D-PSGD. Without momentum z = (x); with it (x, u), u <- beta u + g, and x goes along
+/// u, or with Nesterov along g + beta u.
 ModeRound d_psgd(const QuadraticFleet& f, std::string_view order, Complex lambda, double h) {
   const double gamma = f.rate;
   const double beta = f.momentum;
@@ -32,9 +33,11 @@ ModeRound d_psgd(const QuadraticFleet& f, std::string_view order, Complex lambda
   const Complex before = order == "cta" ? lambda : 1;  // where the gradient is taken
   const Complex m = lambda - after * gamma * h * before;
   if (beta == 0) return scalar(m, after * gamma * h, -after * gamma);
+  const double along = f.nesterov ? 1 + beta : 1;  // how much of g the step has
+  const double kept = f.nesterov ? beta * beta : beta;
   Matrix matrix(2, 2);
-  matrix << m, -after * gamma * beta, h * before, beta;
-  return make(matrix, vector({after * gamma * h, -h}), vector({-after * gamma, 1}));
+  matrix << lambda - along * after * gamma * h * before, -after * gamma * kept, h * before, beta;
+  return make(matrix, vector({along * after * gamma * h, -h}), vector({-along * after * gamma, 1}));
 }
 
 /// z = (x, last x, last noise). The centres cancel in the difference of gradients: no bias.

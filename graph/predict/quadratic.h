@@ -16,6 +16,7 @@ struct QuadraticFleet {
                         ///< N(0, spread), of which the prediction is the expectation
   double rate = 0.1;    ///< gamma
   double momentum = 0;  ///< u <- momentum u + g, x <- x - gamma u (orders lian, atc, cta)
+  bool nesterov = false;     ///< x <- x - gamma (g + momentum u) instead (PyTorch's form)
   unsigned local_steps = 1;  ///< of SGD per averaging, the last one together with it (same orders)
   unsigned staleness = 0;    ///< rounds by which the neighbours' vectors are old (order lian)
   double self_weight = 0;    ///< W_ii, the same for all i; used when staleness > 0

@@ -85,7 +85,8 @@ PeerRows mixed(const MixingMatrix& w, const PeerRows& rows) {
 }
 
 bool can_walk(const QuadraticFleet& f) {
-  return (f.order == "lian" || f.order == "atc" || f.order == "cta") && f.staleness == 0;
+  const bool order = f.order == "lian" || f.order == "atc" || f.order == "cta";
+  return order && f.staleness == 0 && !f.nesterov;
 }
 
 SequenceWalk::Axis& SequenceWalk::axis_of(double h) {

@@ -1,6 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -154,11 +158,75 @@ void print_prediction(const Assembly& fleet, const RoundPrediction& round) {
              name_of(fleet.fleet.network.shape));
 }
 
+struct PlanOptions {
+  FleetOptions file;
+  ForecastOptions wanted;
+  bool calibrate = false;
+  double work = 1e12;
+  std::vector<std::string> beside;
+};
+
+FleetCalibration calibrate_aloud(const Assembly& fleet, double work) {
+  ProgressLine progress;
+  FleetCalibration c = calibrate(
+      fleet, [&](const std::string& text) { progress.update(text); }, work);
+  progress.clear();
+  return c;
+}
+
+/// The words of "topology=star algorithm.order=atc".
+std::vector<std::string> words_of(const std::string& sets) {
+  std::istringstream in(sets);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) {
+    if (!word.starts_with("topology") && !word.starts_with("algorithm.order"))
+      throw std::invalid_argument(
+          "--beside: only `topology` and `algorithm.order` may be another, not `" + word +
+          "`: the calibration depends on it");
+    words.push_back(word);
+  }
+  if (words.empty()) throw std::invalid_argument("--beside: nothing is set: topology=star");
+  return words;
+}
+
+void add_all_beside(FleetForecast& ahead,
+                    const PlanOptions& options,
+                    const FleetCalibration& calibration) {
+  for (const std::string& sets : options.beside) {
+    FleetOptions other = options.file;
+    for (const std::string& word : words_of(sets)) other.sets.push_back(word);
+    const Assembly fleet = assemble(other);
+    const std::string why = not_calibrated(fleet);
+    if (!why.empty()) throw std::invalid_argument("--beside " + sets + ": " + why);
+    add_beside(ahead, sets, fleet, calibration);
+  }
+}
+
+/// Where no losses are predicted: why.
+struct Calibrated {
+  std::optional<FleetCalibration> calibration;
+  std::string why_not;
+};
+
+Calibrated calibrated(const PlanOptions& options,
+                      const Assembly& fleet,
+                      std::optional<FleetForecast>& ahead) {
+  if (!options.calibrate) return {};
+  const std::string why_not = not_calibrated(fleet);
+  if (!why_not.empty()) return {std::nullopt, why_not};
+  if (!ahead) ahead = forecast_of_all_reduce(fleet);
+  Calibrated result{calibrate_aloud(fleet, options.work), ""};
+  add_calibrated(*ahead, fleet, *result.calibration, options.wanted.target);
+  add_all_beside(*ahead, options, *result.calibration);
+  return result;
+}
+
 void print_json(const Assembly& fleet,
                 const MixingFigures& s,
                 const std::optional<FleetForecast>& ahead,
                 const RoundPrediction& round,
-                const std::optional<FleetCalibration>& calibration) {
+                const Calibrated& known) {
+  const std::optional<FleetCalibration>& calibration = known.calibration;
   const Sizes share = shares(fleet);
   Json samples = Json::array();
   for (const auto& rows : fleet.partition) samples.push_back(rows.size());
@@ -189,6 +257,7 @@ void print_json(const Assembly& fleet,
   plan["scaling"] = scaling_json(fleet, calibration);
   add_forecast(plan, ahead);
   plan["predicted"].update(predicted_json(fleet, round));
+  plan["not_predicted"] = known.why_not.empty() ? Json(nullptr) : Json(known.why_not);
   if (calibration) {
     plan["calibration"] = calibration_json(*calibration);
     plan["predicted"].update(calibrated_json(*ahead, fleet, *calibration));
@@ -210,7 +279,8 @@ void print_text(const Assembly& fleet,
                 const std::string& path,
                 const std::optional<FleetForecast>& ahead,
                 const RoundPrediction& round,
-                const std::optional<FleetCalibration>& calibration) {
+                const Calibrated& known) {
+  const std::optional<FleetCalibration>& calibration = known.calibration;
   const Sizes share = shares(fleet);
   fmt::print("plan   {}: ok\n", path);
   const PeerId servers = fleet.fleet.servers;
@@ -260,21 +330,9 @@ void print_text(const Assembly& fleet,
     print_noise_scale(fleet, *calibration);
   }
   if (ahead) fmt::print("{}", forecast_text(*ahead));
+  if (!known.why_not.empty()) fmt::print("losses are not predicted: {}\n", known.why_not);
   fmt::print("nothing was started: grapevine run {}\n", path);
 }
-
-FleetCalibration calibrate_aloud(const Assembly& fleet) {
-  ProgressLine progress;
-  FleetCalibration c = calibrate(fleet, [&](const std::string& text) { progress.update(text); });
-  progress.clear();
-  return c;
-}
-
-struct PlanOptions {
-  FleetOptions file;
-  ForecastOptions wanted;
-  bool calibrate = false;
-};
 
 int plan(const PlanOptions& options) {
   const Assembly fleet = assemble(options.file);
@@ -283,13 +341,10 @@ int plan(const PlanOptions& options) {
   wanted.schedules = !options.calibrate;  // the calibrated predictor knows one W
   const RoundPrediction round = predict_round(fleet);
   std::optional<FleetForecast> ahead = forecast(fleet, largest_bytes(fleet, round), wanted);
-  std::optional<FleetCalibration> calibration;
-  if (options.calibrate) {
-    calibration = calibrate_aloud(fleet);
-    add_calibrated(*ahead, fleet, *calibration, wanted.target);
-  }
-  options.file.json ? print_json(fleet, s, ahead, round, calibration)
-                    : print_text(fleet, s, options.file.file, ahead, round, calibration);
+  for (const std::string& sets : options.beside) words_of(sets);
+  const Calibrated known = calibrated(options, fleet, ahead);
+  options.file.json ? print_json(fleet, s, ahead, round, known)
+                    : print_text(fleet, s, options.file.file, ahead, round, known);
   return exit_code::done;
 }
 
@@ -307,6 +362,16 @@ void plan_options(Options& options, PlanOptions& arguments) {
                arguments.calibrate,
                "Train in this process for some seconds, to predict what the graph does to a "
                "real model: curvature, noise and disagreement of its gradients");
+  options
+      .value("--work",
+             arguments.work,
+             "Floating-point operations that the training of --calibrate may take")
+      .range(1e6, 1e18)
+      .show_default();
+  options.value("--beside",
+                arguments.beside,
+                "With --calibrate, the same fleet on another graph or in another order: "
+                "\"topology=star algorithm.order=atc\" (repeatable; one calibration serves all)");
 }
 
 }  // namespace
@@ -319,7 +384,9 @@ Command plan_command() {
       "  grapevine plan configs/fashion-ring8.yaml --set peers=16 --set topology=hypercube --json\n"
       "  grapevine plan configs/quadratic-ring16.yaml --max-degree 4 --target 0.05\n"
       "  grapevine plan configs/softmax-torus1024.yaml --set peers=64 --set topology=ring "
-      "--calibrate",
+      "--calibrate\n"
+      "  grapevine plan configs/digits-torus16.yaml --calibrate --beside topology=ring --beside "
+      "\"topology=star algorithm.order=atc\"",
       plan_options,
       plan);
 }

@@ -24,19 +24,13 @@ class DriftFinder {
  public:
   DriftFinder(const DisplacedGradients& gradients,
               const LeadingPairs& leading,
-              const Doubles& mean_gradient,
-              std::size_t steps)
-      : gradients_(gradients), leading_(leading), size_(mean_gradient.size()) {
-    add_axes(leading_, mean_gradient);
-    Doubles rest = mean_gradient;
-    project_out(rest, leading_.vectors);
-    const SymmetricProduct deflated = [this](const Doubles& v) {
-      Doubles image = curvature_product(gradients_, v);
-      project_out(image, leading_.vectors);
-      return image;
-    };
-    add_axes(ritz_pairs(deflated, std::move(rest), steps), mean_gradient);
-    here_.assign(size_, 0);
+              const std::vector<Doubles>& adjoints)
+      : gradients_(gradients),
+        leading_(leading),
+        adjoints_(adjoints),
+        size_(adjoints.front().size()),
+        here_(size_) {
+    drift_.adjoints = adjoints.size();
     const Doubles still(size_);
     for (std::size_t i = 0; i < gradients_.peers; ++i)
       add_floats(here_, 1 / count(), gradients_.at(i, still));
@@ -53,16 +47,9 @@ class DriftFinder {
  private:
   double count() const { return static_cast<double>(gradients_.peers); }
 
-  void add_axes(const LeadingPairs& pairs, const Doubles& mean_gradient) {
-    for (std::size_t k = 0; k < pairs.values.size(); ++k) {
-      axes_.push_back(pairs.vectors[k]);
-      drift_.axes.push_back({pairs.values[k], dot(pairs.vectors[k], mean_gradient)});
-    }
-  }
-
   std::vector<double> seen(const Doubles& push) const {
     std::vector<double> result;
-    for (const Doubles& axis : axes_) result.push_back(dot(axis, push));
+    for (const Doubles& adjoint : adjoints_) result.push_back(dot(adjoint, push));
     return result;
   }
 
@@ -90,7 +77,8 @@ class DriftFinder {
         const double r = std::max(0.0, h) + 1 / memory;
         return -std::expm1(-r * age) / r;
       };
-      Doubles push = scaled(-1, here_);
+      Doubles odd(size_);
+      Doubles even = scaled(-1, here_);
       for (std::size_t i = 0; i < gradients_.peers; ++i) {
         const Doubles& d = deviations[i];
         Doubles offset = scaled(-answer(rest), d);
@@ -98,9 +86,13 @@ class DriftFinder {
           add_scaled(offset,
                      (answer(rest) - answer(leading_.values[k])) * dot(leading_.vectors[k], d),
                      leading_.vectors[k]);
-        add_floats(push, 1 / count(), gradients_.at(i, offset));
+        for (const double side : {1.0, -1.0}) {
+          const std::vector<float>& g = gradients_.at(i, scaled(side, offset));
+          add_floats(odd, side / (2 * count()), g);
+          add_floats(even, 1 / (2 * count()), g);
+        }
       }
-      drift_.lasting.push_back({memory, seen(push)});
+      drift_.lasting.push_back({memory, seen(odd), seen(even)});
     }
   }
 
@@ -140,8 +132,8 @@ class DriftFinder {
 
   const DisplacedGradients& gradients_;
   const LeadingPairs& leading_;
+  const std::vector<Doubles>& adjoints_;
   std::size_t size_;
-  std::vector<Doubles> axes_;
   Doubles here_;  ///< the mean gradient on the samples of `gradients_`
   Drift drift_;
 };
@@ -150,13 +142,12 @@ class DriftFinder {
 
 Drift find_drift(const DisplacedGradients& gradients,
                  const LeadingPairs& leading,
-                 const Doubles& mean_gradient,
+                 const std::vector<Doubles>& adjoints,
                  std::vector<Doubles> deviations,
                  const std::vector<Doubles>& others,
-                 std::size_t steps,
                  double age) {
-  return DriftFinder(gradients, leading, mean_gradient, steps)
-      .run(std::move(deviations), others, age);
+  if (adjoints.empty()) return {};
+  return DriftFinder(gradients, leading, adjoints).run(std::move(deviations), others, age);
 }
 
 }  // namespace gv

@@ -16,22 +16,20 @@ namespace gv {
 /// vary together; the second is the slope of tr(H C) / 2 (C of SGD near an optimum: Mandt, Hoffman
 /// & Blei, JMLR 2017).
 ///
-/// axes: the Hessian's leading axes and Ritz axes of the mean gradient beyond them (value: the mean
-/// gradient's component u . grad f). sources: displacements along one leading axis each; the last:
-/// along all others. lasting: what pulls d_i do in all orders,
-/// (1/n) sum_i grad f_i(x + m_i) - grad f(x), where m' = -d - H m - m / memory since `age`, so
-/// m = -(1 - e^{-r age}) / r d with r = H + 1 / memory.
+/// All as inner products with `adjoints`. sources: displacements along one leading axis each; the
+/// last: along all others. lasting: what pulls d_i do, (1/n) sum_i grad f_i(x + m_i) - grad f(x),
+/// where m' = -d - H m - m / memory since `age`, so m = -(1 - e^{-r age}) / r d with
+/// r = H + 1 / memory; its odd and its even part in m.
 using Drift = LocalModel::Drift;
 
 /// `deviations`: d_i = grad f_i - grad f. `others`: vectors beyond the leading axes that stand for
 /// the displacements there. `age`: training time that the deviations have pulled, perhaps infinite.
-/// 2 (leading pairs + others + steps + 6) n gradients.
+/// 2 (leading pairs + others + 9) n gradients.
 Drift find_drift(const DisplacedGradients& gradients,
                  const LeadingPairs& leading,
-                 const Doubles& mean_gradient,
+                 const std::vector<Doubles>& adjoints,
                  std::vector<Doubles> deviations,
                  const std::vector<Doubles>& others,
-                 std::size_t steps,
                  double age);
 
 }  // namespace gv

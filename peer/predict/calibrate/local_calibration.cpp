@@ -165,8 +165,8 @@ class Calibrator {
     for (Doubles& d : full_) add_scaled(d, -1, mean_);
     if (!at_.exact()) return;  // an oracle's peers share one Hessian
     for (Doubles& mixture : mixtures_) project_out(mixture, leading_.vectors);
-    c_.drift =
-        find_drift(at_.displaced(), leading_, mean_, full_, mixtures_, o_.probe_steps, o_.age);
+    c_.drift = find_drift(
+        at_.displaced(o_.drift_samples), leading_, o_.adjoints, full_, mixtures_, o_.age);
   }
 
   void divide_deviations() {
@@ -218,6 +218,18 @@ Calibration calibrate(PeerObjectives peers,
                       Rng rng) {
   check(peers, options);
   return Calibrator(peers, x, options, rng).run();
+}
+
+double largest_curvature(PeerObjectives peers,
+                         std::span<const float> x,
+                         std::uint32_t samples,
+                         Rng rng) {
+  PeerGradients at(peers, x, 1, 0, samples);
+  Doubles start(x.size());
+  for (double& value : start) value = rng.normal();
+  const KrylovQuadrature q = krylov_quadrature(
+      [&](const Doubles& v) { return at.hessian_times(v); }, std::move(start), 12);
+  return q.nodes.empty() ? 0 : std::ranges::max(q.nodes);
 }
 
 }  // namespace gv

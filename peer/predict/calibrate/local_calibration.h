@@ -13,11 +13,13 @@ namespace gv {
 struct CalibrationOptions {
   std::uint32_t batch = 32;                ///< b of the training
   std::uint32_t curvature_samples = 4096;  ///< of all peers together, in a Hessian-vector product
+  std::uint32_t drift_samples = 8192;      ///< of all peers together, in displaced gradients
   std::size_t steps = 40;                  ///< Lanczos steps for the leading curvatures
   std::size_t probes = 3;                  ///< random vectors for what the leading ones leave
   std::size_t probe_steps = 8;
   std::size_t draws = 512;  ///< minibatch gradients, of all peers together
   double age = std::numeric_limits<double>::infinity();  ///< training time until here
+  std::vector<Doubles> adjoints{};  ///< at x, of descent that ends here and later (adjoint.h)
 };
 
 /// An objective near a point x, f = mean of the peers' f_i, as far as SGD on it feels.
@@ -35,7 +37,7 @@ struct Calibration {
   /// Where the peers' deviations d_i = grad f_i - grad f lie, in parts of the axes. The traces of
   /// the parts' inner products d_i . d_j sum to n zeta^2.
   std::vector<LocalModel::Pull> deviations;
-  Drift drift;  ///< no axes: one peer, or an objective without samples
+  Drift drift;  ///< along the adjoints; none: one peer, or an objective without samples
 };
 
 /// Estimates from the peers' training shares. The objectives must be fresh (their minibatches begin
@@ -51,5 +53,12 @@ Calibration calibrate(PeerObjectives peers,
                       std::span<const float> x,
                       const CalibrationOptions& options,
                       Rng rng);
+
+/// L at x, within a few percent: from 12 products with the Hessian, over `samples` of all peers
+/// together.
+double largest_curvature(PeerObjectives peers,
+                         std::span<const float> x,
+                         std::uint32_t samples,
+                         Rng rng);
 
 }  // namespace gv

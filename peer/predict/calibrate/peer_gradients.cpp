@@ -8,6 +8,16 @@ namespace {
 
 constexpr double stretch = 5e-3;  ///< |e v| in (grad f(x + e v) - grad f(x - e v)) / 2 e
 
+std::vector<std::vector<std::byte>> streams_of(PeerObjectives peers) {
+  std::vector<std::vector<std::byte>> streams;
+  for (const auto& peer : peers) {
+    StateWriter out;
+    peer->save(out);
+    streams.push_back(out.take());
+  }
+  return streams;
+}
+
 }  // namespace
 
 void add_floats(std::span<double> sum, double factor, std::span<const float> v) {
@@ -39,13 +49,8 @@ PeerGradients::PeerGradients(PeerObjectives peers,
       batch_(batch),
       draws_(std::max<std::size_t>(4, draws / peers.size())),
       curvature_samples_(curvature_samples),
-      g_(x.size()) {
-  for (const auto& peer : peers) {
-    StateWriter out;
-    peer->save(out);
-    streams_.push_back(out.take());
-  }
-}
+      streams_(streams_of(peers)),
+      g_(x.size()) {}
 
 PeerGradients::~PeerGradients() {
   for (std::size_t i = 0; i < peers(); ++i) rewind(i);
@@ -102,21 +107,47 @@ void PeerGradients::each_draw(std::span<const Doubles> full,
   }
 }
 
-DisplacedGradients PeerGradients::displaced() {
-  return {peers(), [this](std::size_t i, const Doubles& offset) -> const std::vector<float>& {
+DisplacedGradients PeerGradients::displaced(std::uint32_t samples) {
+  return {peers(),
+          [this, samples](std::size_t i, const Doubles& offset) -> const std::vector<float>& {
             const std::vector<float> here = x_;
             for (std::size_t k = 0; k < offset.size(); ++k) x_[k] += static_cast<float>(offset[k]);
             rewind(i);
-            gradient(i, curvature_batch(i));
+            gradient(i, batch_of(i, samples));
             x_ = here;
             return g_;
           }};
 }
 
-std::uint32_t PeerGradients::curvature_batch(std::size_t i) const {
-  const auto share = static_cast<std::uint32_t>(curvature_samples_ / peers());
-  const std::uint32_t samples = peers_[i]->samples();
-  return std::max(1U, samples == 0 ? share : std::min(share, samples));
+std::uint32_t PeerGradients::batch_of(std::size_t i, std::uint32_t samples) const {
+  const auto share = static_cast<std::uint32_t>(samples / peers());
+  const std::uint32_t own = peers_[i]->samples();
+  return std::max(1U, own == 0 ? share : std::min(share, own));
+}
+
+FrozenGradient::FrozenGradient(PeerObjectives peers, std::uint32_t samples)
+    : peers_(peers), samples_(samples), streams_(streams_of(peers)) {}
+
+FrozenGradient::~FrozenGradient() {
+  rewind();
+}
+
+void FrozenGradient::rewind() {
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    StateReader in(streams_[i]);
+    peers_[i]->restore(in);
+  }
+}
+
+Doubles FrozenGradient::at(const std::vector<float>& x) {
+  rewind();
+  Doubles sum(x.size());
+  std::vector<float> g(x.size());
+  for (const auto& peer : peers_) {
+    peer->value_and_gradient(x, std::min(samples_, peer->samples()), g);
+    add_floats(sum, 1 / static_cast<double>(peers_.size()), g);
+  }
+  return sum;
 }
 
 double mean_gradient(PeerObjectives peers,

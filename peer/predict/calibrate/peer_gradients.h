@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -61,15 +62,17 @@ class PeerGradients {
   /// `full[i]`: as those of fresh samples are.
   void each_draw(std::span<const Doubles> full, const std::function<void(const Doubles&)>& use);
 
-  /// Over one frozen batch of each peer.
-  DisplacedGradients displaced();
-  Doubles hessian_times(const Doubles& v) { return curvature_product(displaced(), v); }
+  /// Over one frozen batch of each peer; `samples`: of all peers together.
+  DisplacedGradients displaced(std::uint32_t samples);
+  Doubles hessian_times(const Doubles& v) {
+    return curvature_product(displaced(curvature_samples_), v);
+  }
 
  private:
   void rewind(std::size_t i) const;
   double gradient(std::size_t i, std::uint32_t batch);
   double freshness(std::size_t i) const;
-  std::uint32_t curvature_batch(std::size_t i) const;
+  std::uint32_t batch_of(std::size_t i, std::uint32_t samples) const;
 
   PeerObjectives peers_;
   std::vector<float> x_;
@@ -78,6 +81,27 @@ class PeerGradients {
   std::uint32_t curvature_samples_;
   std::vector<std::vector<std::byte>> streams_;  ///< where each peer's stood at first
   std::vector<float> g_;                         ///< of the last gradient()
+};
+
+/// The mean of the peers' gradients at any x, over one frozen batch of each: as a function of x,
+/// the gradient of one objective. The peers must outlive it; their streams are put back when it
+/// goes.
+class FrozenGradient {
+ public:
+  /// samples: of each peer, all of its own at the most.
+  FrozenGradient(PeerObjectives peers, std::uint32_t samples);
+  ~FrozenGradient();
+  FrozenGradient(const FrozenGradient&) = delete;
+  FrozenGradient& operator=(const FrozenGradient&) = delete;
+
+  Doubles at(const std::vector<float>& x);
+
+ private:
+  void rewind();
+
+  PeerObjectives peers_;
+  std::uint32_t samples_;
+  std::vector<std::vector<std::byte>> streams_;
 };
 
 /// Mean over peers of their next minibatch gradients into g; returns the mean loss.

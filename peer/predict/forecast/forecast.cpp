@@ -135,6 +135,19 @@ void advise(FleetForecast& forecast) {
   forecast.advice = advice_of(forecast);
 }
 
+FleetForecast forecast_of_all_reduce(const Assembly& fleet) {
+  FleetForecast result;
+  result.network_shape = fleet.fleet.network.shape;
+  const RoundPrediction round = predict_round(fleet);
+  result.own.topology = "all-reduce";
+  result.own.degree = 2;
+  result.own.n_eff = fleet.fleet.trainers();
+  result.own.left_after_ten = 0;
+  result.own.bytes_per_round = round.bytes_per_round;
+  result.own.seconds_per_round = round.seconds_per_round;
+  return result;
+}
+
 std::optional<FleetForecast> forecast(const Assembly& fleet,
                                       double bytes_per_round,
                                       const ForecastOptions& options) {

@@ -22,17 +22,24 @@ std::string milliseconds(const std::optional<double>& seconds) {
   return seconds ? fmt::format("{:.4g} ms", 1e3 * *seconds) : "-";
 }
 
-std::string row(const Forecast& f) {
+/// With a ~ where it says no more than that it is small.
+std::string mean_excess(const Forecast& f) {
+  const bool small =
+      f.excess_mean && f.excess_mean_error && !f.resolved(*f.excess_mean, *f.excess_mean_error);
+  return fmt::format("{}{}", small ? "~" : "", short_number(f.excess_mean));
+}
+
+std::string row(const Forecast& f, const std::string& name) {
   return fmt::format(
       "  {:<34} {:>6} {:>10.6f} {:>8} {:>8} {:>7} {:>10} {:>10} {:>10} {:>9} {:>10} {:>10}\n",
-      f.topology,
+      name,
       f.degree,
       f.gap,
       rounds(f.rounds_to_thousandth),
       short_number(f.left_after_ten),
       short_number(f.n_eff),
       short_number(f.consensus),
-      short_number(f.excess_mean),
+      mean_excess(f),
       short_number(f.excess_local),
       rounds(f.rounds_to_target),
       bytes_text(f.bytes_per_round),
@@ -54,10 +61,28 @@ std::string table(const FleetForecast& f) {
       "to target",
       "sent/round",
       "time/round");
-  text += row(f.own);
-  for (const Forecast& other : f.others) text += row(other);
-  if (f.all_reduce) text += row(*f.all_reduce);
+  text += row(f.own, f.own.topology);
+  for (const FleetForecast::Beside& other : f.beside) text += row(other.forecast, other.sets);
+  for (const Forecast& other : f.others) text += row(other, other.topology);
+  if (f.all_reduce) text += row(*f.all_reduce, f.all_reduce->topology);
   return text;
+}
+
+/// The two figures of the mean model's excess, and how well they are known.
+std::string mean_lines(const Forecast& f) {
+  if (!f.excess_mean || !f.excess_mean_error) return "";
+  const auto verdict = [](double value, double error) {
+    return Forecast::resolved(value, error) ? "" : ", below what can be told from nothing";
+  };
+  std::string text = fmt::format("mean   {:.2g} +- {:.1g} above descent without noise{}\n",
+                                 *f.excess_mean,
+                                 *f.excess_mean_error,
+                                 verdict(*f.excess_mean, *f.excess_mean_error));
+  if (!f.graph_part || !f.graph_part_error) return text;
+  return text + fmt::format("       {:+.2g} +- {:.1g} of it by graph and order{}\n",
+                            *f.graph_part,
+                            *f.graph_part_error,
+                            verdict(*f.graph_part, *f.graph_part_error));
 }
 
 Json alternative(const Forecast& f) {
@@ -75,8 +100,9 @@ Json alternative(const Forecast& f) {
 }  // namespace
 
 std::string forecast_text(const FleetForecast& f) {
-  std::string text = fmt::format(
-      "ahead  {}, and other graphs of degree {} or less:\n", f.own.topology, f.max_degree);
+  const bool alone = f.others.empty() && f.max_degree == 0;
+  std::string text = fmt::format("ahead  {}", f.own.topology);
+  text += alone ? ":\n" : fmt::format(", and other graphs of degree {} or less:\n", f.max_degree);
   text += table(f);
   text += fmt::format(
       "  to 1e-3: rounds of averaging until a disagreement is a thousandth; after 10: what ten "
@@ -98,6 +124,7 @@ std::string forecast_text(const FleetForecast& f) {
         "; target: a local {} loss of {:.4g}", f.calibrated ? "training" : "excess", *f.target);
   }
   text += "\n";
+  text += mean_lines(f.own);
   if (const auto& c = f.choice) {
     text += fmt::format("first  {} in {:.3g} s ({}): {:.0f} rounds of {}\n",
                         c->topology,
@@ -112,8 +139,19 @@ std::string forecast_text(const FleetForecast& f) {
 }
 
 Json predicted_json(const Forecast& f) {
+  const auto resolved = [](const std::optional<double>& value, const std::optional<double>& error) {
+    return value && error ? Json(Forecast::resolved(*value, *error)) : Json(nullptr);
+  };
+  Json parts = Json::object();
+  for (const auto& [name, value] : f.mean_parts) parts[name] = value;
   return {{"consensus", f.consensus},
           {"excess_loss_mean", f.excess_mean},
+          {"excess_loss_mean_parts", parts},
+          {"excess_loss_mean_error", f.excess_mean_error},
+          {"excess_loss_mean_resolved", resolved(f.excess_mean, f.excess_mean_error)},
+          {"excess_loss_graph", f.graph_part},
+          {"excess_loss_graph_error", f.graph_part_error},
+          {"excess_loss_graph_resolved", resolved(f.graph_part, f.graph_part_error)},
           {"excess_loss_local", f.excess_local},
           {"rounds_to_target", f.rounds_to_target},
           {"bytes_per_round", f.bytes_per_round},
@@ -130,6 +168,12 @@ void add_forecast(Json& plan, const std::optional<FleetForecast>& forecast) {
     for (const Forecast& f : forecast->others) others.push_back(alternative(f));
   }
   plan["alternatives"] = others;
+  Json beside = Json::array();
+  if (forecast) {
+    for (const FleetForecast::Beside& f : forecast->beside)
+      beside.push_back({{"sets", f.sets}, {"predicted", predicted_json(f.forecast)}});
+  }
+  plan["beside"] = beside;
   const auto row_or_null = [](const std::optional<Forecast>& f) {
     return f ? alternative(*f) : Json(nullptr);
   };

@@ -134,9 +134,9 @@ TEST(PredictLocal, MomentumAndOtherPeersThanW) {
 LocalModel pulled(PeerId n, double epoch, double sampled) {
   LocalModel m{.peers = n, .noise = {}, .epoch = epoch, .pulls = {}, .drift = {}};
   m.pulls.push_back({{{1e-9, 1}}, std::vector<double>(std::size_t{n} * n)});
-  m.drift = {.axes = {{0.5, 1}},
+  m.drift = {.adjoints = 1,
              .sources = {{{2}, {0}}},
-             .lasting = {{0.01, {-0.02}}, {10, {-20}}},
+             .lasting = {{0.01, {-0.02}, {1e-4}}, {10, {-20}, {100}}},
              .sampled = sampled};
   return m;
 }
@@ -158,28 +158,129 @@ TEST(PredictLocal, PullsPushTheMeanForAsLongAsAveragingRemembers) {
     return LocalPredictor(PullModes(w), pulled(n, epoch, sampled)).push(f, 1 << 16);
   };
   ASSERT_EQ(push(0).size(), 1U);
-  EXPECT_NEAR(push(0)[0], -2 * all, 1e-6);
+  EXPECT_NEAR(push(0)[0].shares, -2 * all, 1e-6);
+  EXPECT_EQ(push(0)[0].epoch, 0);
   const double of_mean = 0.1 * (epoch - 1) / 2.0 / (n - 1);  // which forgets nothing
-  EXPECT_NEAR(push(1)[0], -2 * (earlier - of_mean), 1e-6);
+  EXPECT_NEAR(push(1)[0].shares + push(1)[0].epoch, -2 * (earlier - of_mean), 1e-6);
+  // Of the rest, half each.
+  EXPECT_NEAR(push(0.5)[0].shares, -2 * all, 1e-6);
+  EXPECT_NEAR(push(0.5)[0].epoch, push(1)[0].epoch / 2, 1e-9);
+}
+
+/// Whatever its sign, a displacement meets the slope of the curvature: in proportion to its square.
+TEST(PredictLocal, PullsPushToSecondOrderByTheirSquare) {
+  const PeerId n = 8;
+  const MixingMatrix w = weights_of("ring", n);
+  const LocalPredictor predictor(PullModes(w), pulled(n, 4, 1));
+  double squares = 0;
+  for (PeerId j = 1; j < n; ++j) {
+    const double lambda = (1 + 2 * std::cos(2 * M_PI * j / n)) / 3;
+    squares += std::pow(0.1 / (1 - lambda), 2) / (n - 1);
+  }
+  EXPECT_NEAR(predictor.push({.rate = 0.1, .order = "lian"}, 1 << 16)[0].second, squares, 1e-9);
+}
+
+TEST(PredictLocal, PullsAreFeltAsFarAsTheyHaveCome) {
+  const PeerId n = 4;
+  const MixingMatrix w = weights_of("path", n);
+  const QuadraticFleet f{.rate = 0.1, .order = "atc"};
+  LocalModel model = pulled(n, 0, 1);
+  double expected = 0;
+  const PullModes modes(w);
+  for (const Mode& mode : modes.modes()) {
+    double z = 0;
+    for (int t = 0; t < 5; ++t) z = mode.values[0].real() * (z + 0.1);
+    expected -= 2 * mode.count * z / (n - 1);
+  }
+  EXPECT_NEAR(LocalPredictor(PullModes(w), model).push(f, 5)[0].shares, expected, 1e-6);
 }
 
 TEST(PredictLocal, NoisePushesByItsVarianceAtTheGradients) {
   const MixingMatrix w = weights_of("complete", 2);
   LocalModel model{.peers = 2, .noise = {{0.5, 3}}, .epoch = 0, .pulls = {}, .drift = {}};
-  model.drift = {.axes = {{0.5, 1}}, .sources = {{{0}, {7}}}, .lasting = {}, .sampled = 0};
+  model.drift = {.adjoints = 1, .sources = {{{0}, {7}}}, .lasting = {}, .sampled = 0};
   const LocalPredictor predictor(PullModes(w), model);
   for (const char* order : {"lian", "atc"}) {
     const QuadraticFleet f{.hessian = {0.5}, .noise = 3, .rate = 0.1, .order = order};
     const auto exact = predict(modes_of(w), f);
-    EXPECT_NEAR(predictor.push(f, 1 << 16)[0], 7 * exact->excess_local.value / 0.25, 1e-9);
+    EXPECT_NEAR(
+        predictor.push(f, 1 << 16)[0].curvature, 7 * exact->excess_local.value / 0.25, 1e-9);
   }
   QuadraticFleet f{.rate = 0.1, .order = "atc"};
-  const double atc = predictor.push(f, 1000)[0];
+  const double atc = predictor.push(f, 1000)[0].curvature;
   f.order = "cta";
-  EXPECT_EQ(predictor.push(f, 1000)[0], atc);
+  EXPECT_EQ(predictor.push(f, 1000)[0].curvature, atc);
   EXPECT_GT(std::abs(atc), 0);
-  f.rate = 5;  // beyond 2 / h
-  EXPECT_EQ(predictor.push(f, 1000)[0], 0);
+  f.rate = 5;  // beyond 2 / h: as at the edge, where noise adds up without growing
+  EXPECT_NEAR(predictor.push(f, 1000)[0].curvature, 7.0 / 2 * 1000 * 25 * 3, 1);
+}
+
+/// Rates that change, momentum and an epoch's noise, against the recursion round by round.
+TEST(PredictLocal, FollowsRatesThatChange) {
+  constexpr std::uint64_t rounds = 960, epoch = 8;
+  constexpr double h = 0.4;
+  const auto rate = [](std::uint64_t t) {
+    return 0.1 * (1 + std::cos(M_PI * static_cast<double>(t) / (rounds + 400)));
+  };
+  const MixingMatrix w = weights_of("ring", 8);
+  LocalModel model{.peers = 8, .noise = {{h, 1}}, .epoch = epoch, .pulls = {}, .drift = {}};
+  model.pulls.push_back({{{h, 1}}, std::vector<double>(64)});
+  for (PeerId i = 0; i < 8; ++i)  // the gradients +1 and -1 in turn, less their mean 0
+    for (PeerId j = 0; j < 8; ++j) model.pulls[0].gram[i * 8 + j] = (i + j) % 2 == 0 ? 1 : -1;
+  for (const double momentum : {0.0, 0.8}) {
+    QuadraticFleet f{.momentum = momentum, .order = "lian"};
+    const RateCourse course(rate, rounds + epoch, momentum);
+    const Stationary s = LocalPredictor(PullModes(w), model).after(f, course, rounds);
+    double consensus = 0, mean = 0;
+    for (PeerId j = 0; j < 8; ++j) {
+      const double lambda = (1 + 2 * std::cos(2 * M_PI * j / 8)) / 3;
+      // What every minibatch has left by the end of each round of the last epoch.
+      for (std::uint64_t end = rounds + 1; end <= rounds + epoch; ++end) {
+        double power = 0;
+        for (std::uint64_t e = 0; e * epoch < end; ++e) {
+          double sum = 0, squares = 0;
+          for (std::uint64_t t = e * epoch; t < std::min(end, (e + 1) * epoch); ++t) {
+            double x = 0, u = 0;
+            for (std::uint64_t r = t; r < end; ++r) {
+              u = momentum * u + h * x + (r == t ? 1 : 0);
+              x = lambda * x - course.rate(std::min<std::uint64_t>(r, rounds - 1)) * u;
+            }
+            sum += x;
+            squares += x * x;
+          }
+          power += squares - sum * sum / epoch;
+        }
+        (j == 0 ? mean : consensus) += power / epoch;
+      }
+    }
+    double x = 0, u = 0;  // the pull is the mode of eigenvalue -1/3
+    for (std::uint64_t r = 0; r < rounds; ++r) {
+      u = momentum * u + h * x + 1;
+      x = -x / 3 - course.rate(r) * u;
+    }
+    EXPECT_NEAR(s.consensus.value, consensus / 8 + x * x, 0.035 * s.consensus.value) << momentum;
+    EXPECT_NEAR(s.excess_mean.value, h * mean / 16, 0.03 * s.excess_mean.value) << momentum;
+  }
+}
+
+TEST(PredictLocal, KnowsNesterovsMomentum) {
+  const QuadraticFleet f{
+      .hessian = {0.5}, .noise = 1, .rate = 0.05, .momentum = 0.9, .nesterov = true};
+  const MixingMatrix w = weights_of("ring", 4);
+  const auto exact = predict(modes_of(w), f);
+  double consensus = 0;
+  for (const double lambda : {1.0 / 3, 1.0 / 3, -1.0 / 3}) {
+    double x = 0, u = 0;
+    double power = 0;
+    for (int t = 0; t < 4000; ++t) {  // what one draw leaves, round by round
+      const double g = 0.5 * x + (t == 0 ? 1 : 0);
+      u = 0.9 * u + g;
+      x = lambda * x - 0.05 * (g + 0.9 * u);
+      power += x * x;
+    }
+    consensus += power / 4;
+  }
+  EXPECT_NEAR(exact->consensus.value, consensus, 1e-9);
 }
 
 }  // namespace

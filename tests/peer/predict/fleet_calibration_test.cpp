@@ -109,7 +109,7 @@ TEST(FleetCalibration, HasTheSameBitsEachTime) {
   const Assembly fleet(blobs_fleet("star", "lian"));
   const FleetCalibration a = calibrate(fleet, silent);
   const FleetCalibration b = calibrate(fleet, silent);
-  ASSERT_EQ(a.points.size(), 4U);
+  ASSERT_EQ(a.points.size(), 5U);
   EXPECT_EQ(a.points.back().at.noise, b.points.back().at.noise);
   EXPECT_EQ(CalibratedForecast(fleet, *fleet.w, a).after(99).consensus.value,
             CalibratedForecast(fleet, *fleet.w, b).after(99).consensus.value);
@@ -131,10 +131,17 @@ TEST(FleetCalibration, RefusesWhatItHasNoTheoryFor) {
   EXPECT_THROW(calibrate(Assembly(fleet), silent), FleetError);
   fleet = blobs_fleet("ring", "lian");
   fleet.optimizer.kind = "adam";
-  EXPECT_THROW(calibrate(Assembly(fleet), silent), FleetError);
+  EXPECT_NE(not_calibrated(Assembly(fleet)).find("adam divides"), std::string::npos);
+  EXPECT_THROW(calibrate(Assembly(fleet), silent), std::invalid_argument);
   fleet = blobs_fleet("ring", "lian");
   fleet.local_steps = 2;
-  EXPECT_THROW(calibrate(Assembly(fleet), silent), FleetError);
+  EXPECT_NE(not_calibrated(Assembly(fleet)).find("one local step"), std::string::npos);
+  fleet = blobs_fleet("ring", "lian");
+  EXPECT_EQ(not_calibrated(Assembly(fleet)), "");
+  fleet.optimizer.schedule.kind = "cosine";
+  fleet.optimizer.momentum = 0.9;
+  fleet.optimizer.nesterov = true;
+  EXPECT_EQ(not_calibrated(Assembly(fleet)), "");
 }
 
 }  // namespace

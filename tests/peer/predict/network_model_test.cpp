@@ -140,6 +140,27 @@ TEST(NetworkModel, SimulatedSecondsWherePairsAreDrawn) {
   }
 }
 
+/// By closed form or by a dry run: of each row what a round takes in virtual time, and what its
+/// busiest peer sends in it.
+TEST(NetworkModel, KnowsWhatARoundOfEveryMethodCosts) {
+  for (const AlgorithmRow* row : algorithms()) {
+    SCOPED_TRACE(name_of(*row));
+    Fleet fleet = row_fleet(*row);
+    fleet.network = network_of(NetworkShape::per_nic);
+    fleet.network.bandwidth = 1e6;
+    const RoundPrediction predicted = predict_round(Assembly(fleet));
+    EXPECT_GT(predicted.seconds_per_round, 0);
+    EXPECT_NEAR(predicted.compute_seconds + predicted.network_seconds,
+                predicted.seconds_per_round,
+                1e-9 + 1e-6 * predicted.seconds_per_round);
+    const bool talks = row->mixes || row->links != nullptr;
+    EXPECT_EQ(predicted.bytes_per_round > 0, talks);
+    EXPECT_EQ(predicted.network_seconds > 0, talks);
+    const double tolerance = row->synchronous ? 0.02 : 0.15;
+    EXPECT_NEAR(simulated_round(fleet, 96) / predicted.seconds_per_round, 1, tolerance);
+  }
+}
+
 TEST(NetworkModel, ComputeCountsWhereTheOrderHasIt) {
   for (const char* order : {"lian", "atc", "cta", ""}) {
     Fleet fleet = small_fleet(8, "ring", order, NetworkShape::per_nic);
