@@ -8,7 +8,11 @@
 #include "peer/cli/answer_page.h"
 #include "peer/compare/comparison_text.h"
 #include "peer/compare/expectations.h"
+#include "peer/compare/map_text.h"
+#include "peer/compare/run_map.h"
 #include "peer/page/answer_picture.h"
+#include "peer/page/map_figure.h"
+#include "peer/page/picture_file.h"
 #include "peer/runs/run_list.h"
 #include "peer/runtime/exit_code.h"
 
@@ -32,7 +36,7 @@ CompareOptions options_of(const SweepFile& file) {
 
 /// The columns of the table that its picture needs and that are not there anyway.
 std::vector<Measure> columns_of(const SweepFile& file) {
-  if (!file.picture || file.picture->y == "speed-up") return {};
+  if (!file.picture || file.picture->map || file.picture->y == "speed-up") return {};
   return {measure_named(file.picture->y)};
 }
 
@@ -52,7 +56,24 @@ JudgedClaim judge(const Answer& answer, const ExpectedClaim& claim) {
   }
 }
 
-std::string picture_of(const SweepFile& file, const Answer& answer) {
+/// Of each section; none where the file asks for another picture.
+std::vector<FirstMap> maps_of(const SweepFile& file,
+                              const std::vector<StoredRun>& runs,
+                              const CompareOptions& options) {
+  if (!file.picture || !file.picture->map) return {};
+  return map_runs(runs, options, [](std::size_t, std::size_t) {});
+}
+
+std::string map_file(const SweepFile& file, const std::vector<FirstMap>& maps) {
+  std::vector<PicturePanel> panels;
+  for (const FirstMap& map : maps) panels.push_back({map.name, map_picture(map)});
+  return picture_file(file.name, panels);
+}
+
+std::string picture_of(const SweepFile& file,
+                       const Answer& answer,
+                       const std::vector<FirstMap>& maps) {
+  if (!maps.empty()) return map_file(file, maps);
   if (!file.picture) return race_picture(answer.apart, file.name);
   const SweepPicture& p = *file.picture;
   return axis_picture(answer.whole, {p.x, p.name, p.y, p.model}, file.name);
@@ -69,6 +90,8 @@ int write_answer(const SweepPlan& plan, const SweepFolder& folder) {
   const Answer answer{compare_runs(list.runs, options),
                       compare_runs(list.runs, {.target = options.target, .by = {}})};
   std::string text = comparison_markdown(answer.apart, columns_of(plan.file));
+  const std::vector<FirstMap> maps = maps_of(plan.file, list.runs, options);
+  for (const FirstMap& map : maps) text += fmt::format("\n{}", map_markdown(map));
   bool held = true;
   if (!claims.empty()) text += "\n";
   for (const ExpectedClaim& claim : claims) {
@@ -79,7 +102,7 @@ int write_answer(const SweepPlan& plan, const SweepFolder& folder) {
   const std::filesystem::path file = plan.file.path;
   const AnswerPage page(file.parent_path().string(), file.stem().string());
   page.write(text);
-  page.draw(picture_of(plan.file, answer));
+  page.draw(picture_of(plan.file, answer, maps));
   fmt::print("{}wrote {} and {}\n", text, page.page(), page.picture());
   return held ? exit_code::done : exit_code::check_failed;
 }

@@ -107,6 +107,8 @@ class RunMap {
     std::vector<MapMethod> methods;
     std::vector<std::string> notes;
     for (const Contender& contender : section.contenders) add(section, contender, methods, notes);
+    // By name, so that a method has the same letter and colour in each map of several.
+    std::ranges::sort(methods, {}, &MapMethod::label);
     if (methods.empty())
       throw std::invalid_argument(fmt::format(
           "nobody reaches {} with every seed: there is nothing to map\nhelp:  name a target that "

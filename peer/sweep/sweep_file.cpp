@@ -233,6 +233,15 @@ class SweepFileReader : Readers {
   void read_picture(const Value* value) {
     if (value == nullptr) return;
     SweepPicture picture;
+    if (value->kind == Value::Kind::scalar && value->text == "map") {
+      picture.map = true;
+      if (!file_.target || !file_.simulated)
+        return source_.error(*value,
+                             "a map is of the seconds to a target, in virtual time",
+                             "add `target: { accuracy: 0.9 }`, and `in: simulate`");
+      file_.picture = std::move(picture);
+      return;
+    }
     MapReader map(source_, value, "picture");
     const Value* x = map.take("x");
     set(x, picture.x, word());

@@ -67,7 +67,8 @@ struct SweepTarget {
 
 /// What the picture of the answer shows (see peer/page/answer_picture.h); without one it is a race.
 struct SweepPicture {
-  std::string x;     ///< an axis whose values are numbers, or names with one at the end
+  bool map = false;  ///< who is first on which network (peer/compare/run_map.h); else a cost
+  std::string x;     ///< against an axis whose values are numbers, or names with one at the end
   std::string name;  ///< what the numbers are
   std::string y = "time";
   bool model = false;

@@ -80,6 +80,29 @@ TEST_F(SweepCommand, AnAnswerStandsBetweenTheMarksOfTheReadme) {
   EXPECT_NE(refused.err.find("<!-- answer -->"), std::string::npos) << refused.err;
 }
 
+/// `picture: map`: a table of networks, and both sections in one picture.
+TEST_F(SweepCommand, AMapIsAnAnswer) {
+  write("sweep.yaml",
+        head() +
+            "vary:\n"
+            "  method: { gossip: { topology: ring }, sums: { algorithm: all-reduce } }\n"
+            "  data.quadratic.spread: [0.5, 1]\n"
+            "seeds: 2\n"
+            "target: { loss: 0.3 }\n"
+            "picture: map\n");
+  write("README.md", "<!-- answer -->\n<!-- end of answer -->\n");
+  const Ended ended = run(words({"--answer"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  std::ostringstream page;
+  page << std::ifstream(path("README.md")).rdbuf();
+  EXPECT_NE(page.str().find("| latency | 5 Mbit |"), std::string::npos) << page.str();
+  EXPECT_NE(page.str().find("- **G** gossip: "), std::string::npos) << page.str();
+  std::ostringstream picture;
+  picture << std::ifstream(path("answer.svg")).rdbuf();
+  EXPECT_TRUE(picture.str().starts_with("<svg ")) << picture.str().substr(0, 100);
+  EXPECT_NE(picture.str().find("spread 0.5"), std::string::npos);
+}
+
 TEST_F(SweepCommand, TunesMeasuresAndSaysWhichCommandCompares) {
   const Ended ended = run(words({}));
   ASSERT_EQ(ended.code, 0) << ended.err;
