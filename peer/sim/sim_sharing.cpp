@@ -77,7 +77,9 @@ bool SimSharing::take(Life at, Life from) {
 
 void SimSharing::audit(Life reader, Life lender, const Loan& loan) {
   const Region& region = of(lender).region();
-  const bool inside = loan.block < region.shape.blocks && loan.offset <= region.shape.size() &&
+  const bool inside = loan.block < region.shape.blocks && loan.bytes > 0 && loan.offset % 64 == 0 &&
+                      loan.offset >= region.shape.blocks_begin() &&
+                      loan.offset <= region.shape.size() &&
                       loan.bytes <= region.shape.size() - loan.offset;
   if (!inside || region.generation(loan.block).load() != loan.generation)
     shared_.audit->believed(reader, lender);

@@ -22,7 +22,7 @@
 namespace gv {
 namespace {
 
-constexpr std::uint64_t most_seeds = 1000;
+constexpr std::uint64_t most_seeds = 2000;
 constexpr std::uint64_t seeds_at_a_time = 20;
 
 /// One fleet that waits for a living neighbour for 50 ms, one that does so without end.

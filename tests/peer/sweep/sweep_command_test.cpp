@@ -86,7 +86,7 @@ TEST_F(SweepCommand, AMapIsAnAnswer) {
         head() +
             "vary:\n"
             "  method: { gossip: { topology: ring }, sums: { algorithm: all-reduce } }\n"
-            "  data.quadratic.spread: [0.5, 1]\n"
+            "  data.spread: [0.5, 1]\n"
             "seeds: 2\n"
             "target: { loss: 0.3 }\n"
             "picture: map\n");
