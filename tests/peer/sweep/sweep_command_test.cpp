@@ -86,9 +86,9 @@ TEST_F(SweepCommand, AMapIsAnAnswer) {
         head() +
             "vary:\n"
             "  method: { gossip: { topology: ring }, sums: { algorithm: all-reduce } }\n"
-            "  data.spread: [0.5, 1]\n"
+            "  train.optimizer.lr: [0.04, 0.05]\n"
             "seeds: 2\n"
-            "target: { loss: 0.3 }\n"
+            "target: { loss: 4 }\n"
             "picture: map\n");
   write("README.md", "<!-- answer -->\n<!-- end of answer -->\n");
   const Ended ended = run(words({"--answer"}));
@@ -100,7 +100,7 @@ TEST_F(SweepCommand, AMapIsAnAnswer) {
   std::ostringstream picture;
   picture << std::ifstream(path("answer.svg")).rdbuf();
   EXPECT_TRUE(picture.str().starts_with("<svg ")) << picture.str().substr(0, 100);
-  EXPECT_NE(picture.str().find("spread 0.5"), std::string::npos);
+  EXPECT_NE(picture.str().find("lr 0.04"), std::string::npos);
 }
 
 TEST_F(SweepCommand, TunesMeasuresAndSaysWhichCommandCompares) {
