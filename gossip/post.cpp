@@ -182,7 +182,7 @@ void Post::watch_next(Time deadline, bool& late) {
 void Post::begin_wait(const Mailbox::Key& key, std::size_t k, Absence absence) {
   GV_CHECK(!wait_, "the algorithm waits for one message at a time");
   const Time now = self_.world.now();
-  wait_ = Wait{key, k, absence, now, now};
+  wait_ = Wait{key, k, absence, now, now, now + longest_chain(absence)};
   self_.timesheet.wait_begins(now);
   ++waits_;
   hurry();
@@ -194,6 +194,16 @@ Time Post::deadline(Absence absence) const {
   const Time set = self_.plan.deadline;
   const bool patient = absence != Absence::away && set > Time{0};
   return patient ? std::max(set, 2 * self_.plan.dead_after) : set;
+}
+
+/// Each waits for the next one, and the last of them for who is stuck.
+Time Post::longest_chain(Absence absence) const {
+  return self_.plan.peers * deadline(absence);
+}
+
+bool Post::excused(const Wait& wait, Time now) const {
+  if (misbehaves(wait.k)) return false;
+  return !roster_.here(wait.k) || (held_up_[wait.k] && now < wait.excusable);
 }
 
 void Post::end_wait(const std::optional<Message>& answer) {
@@ -238,8 +248,8 @@ void Post::check_deadline(Time late) {
     most = whole / 2;
     if (!told_ && now - wait.began >= most) tell_held_up(true);
     wait.since = std::min(now, wait.since + late);
-    const bool excused = !roster_.here(wait.k) || held_up_[wait.k];
-    if (excused && !misbehaves(wait.k)) wait.since = now;
+    if (!roster_.here(wait.k)) wait.excusable = now + longest_chain(wait.absence);
+    if (excused(wait, now)) wait.since = now;
   }
   const Time left = wait.since + whole - now;
   if (left > Time{0}) return watch(std::min(left, most));
@@ -256,8 +266,10 @@ void Post::tell_held_up(bool held_up) {
 
 bool Post::hear_held_up(std::size_t k, const Message& message) {
   if (!talks(k) || message.payload || message.part > 1) return false;
+  const Time now = self_.world.now();
   held_up_[k] = message.part == 1;
-  if (wait_ && wait_->k == k && !misbehaves(k)) wait_->since = self_.world.now();
+  const bool awaited = wait_ && wait_->k == k && !misbehaves(k);
+  if (awaited && now < wait_->excusable) wait_->since = now;  // it was until now, or is from now on
   return true;
 }
 

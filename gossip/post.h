@@ -29,7 +29,9 @@ struct Next {
 /// The deadline of a collective ends the run, so its clock is a fair one: it stands still while the
 /// neighbour is away, and while it says that it waits for somebody itself; and what this peer's own
 /// loop is late with is granted. So only the neighbour of a peer that is really stuck gives it up.
-/// Who misbehaves has no such excuse.
+/// Who misbehaves has no such excuse, and nobody has it for longer than an honest chain of waits can
+/// last: a deadline for each peer of the fleet. A liar may say that it is held up for ever, and
+/// where a message was refused two peers may truly wait for each other.
 class Post {
  public:
   Post(PeerCore& self, const Roster& roster, const Pace& pace);
@@ -117,6 +119,7 @@ class Post {
     Absence absence;
     Time began;
     Time since;            ///< the deadline counts from here
+    Time excusable;        ///< until then, who is held up itself is excused
     bool hurried = false;  ///< ends soon
   };
   using Stream = std::pair<PeerId, Kind>;
@@ -129,6 +132,8 @@ class Post {
   Next oldest(Kind kind);
   void ask(const Mailbox::Key& key);
   Time deadline(Absence absence) const;
+  Time longest_chain(Absence absence) const;
+  bool excused(const Wait& wait, Time now) const;
   void begin_wait(const Mailbox::Key& key, std::size_t k, Absence absence);
   void end_wait(const std::optional<Message>& answer);
   void count(const Message& taken);

@@ -164,38 +164,17 @@ TEST(SwarmRuns, WhoeverPushesComesToAnEnd) {
 
 /// With a deadline liars are among the faults, and a server may lie as well as a worker. Found so:
 /// a peer that came and went, and whose every frame was refused, was waited for without end.
-/// What is known to be wrong still, and named here so that nothing else hides behind it: a liar
-/// that keeps to the protocol, and says that it is held up, moves the deadline on. The seeds are
-/// thought to be of that kind.
 TEST(SwarmRuns, NobodyWaitsForEverForWhoIsRefused) {
-  struct Served {
-    std::string kind, order;
-    std::vector<std::uint64_t> held_up{};  ///< seeds at which such a liar stops the fleet
-  };
-  for (const auto& [kind, order, held_up] : {Served{"parameter-server", "sync"},
-                                             Served{"easgd", "sync"},
-                                             Served{"flexrr", "", {32, 75}},
-                                             Served{"fedavg", "", {91}}}) {
+  for (const auto& [kind, order] : std::vector<std::pair<std::string, std::string>>{
+           {"parameter-server", "sync"}, {"easgd", "sync"}, {"flexrr", ""}, {"fedavg", ""}}) {
     SCOPED_TRACE(kind);
     const Assembly fleet(restless_method(kind, order));
     EXPECT_EQ(judgement_of(fleet), Judgement::finite);
-    std::uint64_t lies = 0;
-    const auto try_seeds = [&](std::uint64_t first, std::uint64_t last) {
-      SwarmOptions options;
-      options.first = first;
-      options.last = last;
-      const SwarmResult result = swarm(fleet, options);
-      lies += result.faults[static_cast<std::size_t>(Fault::lie)];
-      return told(result);
-    };
-    std::uint64_t first = 1;
-    for (const std::uint64_t seed : held_up) {
-      EXPECT_EQ(try_seeds(first, seed - 1), "");
-      EXPECT_NE(try_seeds(seed, seed), "") << "mended: take the seed out of this list";
-      first = seed + 1;
-    }
-    EXPECT_EQ(try_seeds(first, 120), "");
-    EXPECT_GE(lies, 10U);
+    SwarmOptions options;
+    options.last = 120;
+    const SwarmResult result = swarm(fleet, options);
+    EXPECT_EQ(told(result), "");
+    EXPECT_GE(result.faults[static_cast<std::size_t>(Fault::lie)], 10U);
   }
 }
 
