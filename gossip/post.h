@@ -29,8 +29,8 @@ struct Next {
 /// The deadline of a collective ends the run, so its clock is a fair one: it stands still while the
 /// neighbour is away, and while it says that it waits for somebody itself; and what this peer's own
 /// loop is late with is granted. So only the neighbour of a peer that is really stuck gives it up.
-/// Who misbehaves has no such excuse, and nobody has it for longer than an honest chain of waits can
-/// last: a deadline for each peer of the fleet. A liar may say that it is held up for ever, and
+/// Who misbehaves has no such excuse, and nobody has it for longer than an honest chain of waits
+/// can last: a deadline for each peer of the fleet. A liar may say that it is held up for ever, and
 /// where a message was refused two peers may truly wait for each other.
 class Post {
  public:
