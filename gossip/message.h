@@ -39,9 +39,11 @@ enum class Kind : std::uint8_t {
   goodbye = 4,
   fetch = 5,       ///< the sender has lost its model and asks for ours
   model_copy = 6,  ///< the answer; `part` is the piece. Without a payload: there is none to give
-  held_up = 7,     ///< the sender waits for somebody else (`part` 1), or no longer does (0)
-  reduce = 16,     ///< collective operation: a part of a sum; `part` numbers those to this receiver
-  gather = 17,     ///< collective operation: a sum that is whole; `part` as well
+  /// The sender waits for somebody (`part` 1), or no longer does (0); `number` is the end of its
+  /// chain of waits (post.h).
+  held_up = 7,
+  reduce = 16,   ///< collective operation: a part of a sum; `part` numbers those to this receiver
+  gather = 17,   ///< collective operation: a sum that is whole; `part` as well
   push = 18,     ///< a question with a vector, to a server or a neighbour, in round `number` of the
                  ///< sender
   pull = 19,     ///< the answer

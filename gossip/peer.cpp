@@ -1,7 +1,6 @@
 #include "gossip/peer.h"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "optim/check.h"
@@ -17,7 +16,8 @@ Peer::Peer(Plan plan_, World& world_, Journal& journal_, Replica& replica_, cons
       exchange_(*this, roster_, pace_, post_),
       joining_(*this, roster_, post_),
       parting_(*this, roster_, post_, pace_, exchange_),
-      supply_(*this, post_) {
+      supply_(*this, post_),
+      reports_(*this, post_, pace_) {
   if (!plan.catch_up) pace_.in_company(true);  // its rounds count, whoever is there
 }
 
@@ -94,9 +94,7 @@ Task<> Peer::add(Vector v, Range r, Payload in) {
 Task<> Peer::train(double flops, std::function<double()> work, double batches) {
   co_await compute(
       flops, [this, &work] { pending_loss_ = work(); }, Activity::compute);
-  batches_ += batches;
-  loss_sum_ += pending_loss_;
-  ++losses_;
+  reports_.add_loss(pending_loss_, batches);
 }
 
 /// The last of what can be trained on: the peer ends its round with a gradient of zero, and leaves.
@@ -145,7 +143,7 @@ Task<Payload> Peer::gradient_of(Payload samples) {
   };
   co_await compute(replica.gradient_flops() * part, work, Activity::compute);
   if (!sound) co_return nullptr;
-  batches_ += part;
+  reports_.add_batches(part);
   co_return gradient;
 }
 
@@ -184,28 +182,14 @@ Task<> Peer::end_round() {
   const Round before = round++;
   sent_parts_.clear();
   received_parts_.clear();
-  tell_round();
+  reports_.tell_round();
   pace_.count_round();
   if (plan.catch_up) pace_.catch_up(plan.peers, pace_.bearable_lag());
   const auto due = [&](Round every) { return every != 0 && round / every > before / every; };
   const bool demanded = before < kept_on_demand_ && round >= kept_on_demand_;
   if (demanded || due(plan.checkpoint_every)) co_await checkpoint();
-  if (due(plan.evaluate_every) && running()) co_await evaluate(false);
+  if (due(plan.evaluate_every) && running()) co_await reports_.evaluate(false);
   if (plan.catch_up) co_await pace_.keep(running() && exchange_.may_come_back());
-}
-
-void Peer::tell_round() {
-  const Post::Intake intake = post_.take_intake();
-  intake_.staleness = std::max(intake_.staleness, intake.staleness);
-  intake_.queue = std::max(intake_.queue, intake.queue);
-  journal.round_done({.rounds = round,
-                      .now = world.now(),
-                      .spent = timesheet.spent(),
-                      .sent_bytes = world.sent_bytes(),
-                      .staleness = intake.staleness,
-                      .queue = intake.queue,
-                      .intervals = timesheet.take_intervals()});
-  timesheet.keep_intervals(journal.wants_intervals(round));
 }
 
 /// Takes no virtual time, like an evaluation. A model that is not finite must not take the place of
@@ -232,16 +216,13 @@ Task<> Peer::join() {
   joining_.end();
   if (plan.catch_up) pace_.catch_up(0, 0);
   pace_.begin_round();
-  if (plan.evaluate_period <= Time{0}) co_return;
-  ticks_ = static_cast<std::uint64_t>(plan.clock_at_birth / plan.evaluate_period);
-  ticking_ = true;
-  tick_later();
+  reports_.begin();
 }
 
 Task<> Peer::finish() {
   co_await parting_.leave_all();
-  ticking_ = false;
-  co_await evaluate(true);
+  reports_.end();
+  co_await reports_.evaluate(true);
   journal.life_done({.now = world.now(),
                      .spent = timesheet.spent(),
                      .waits = timesheet.waits(),
@@ -250,85 +231,6 @@ Task<> Peer::finish() {
                      .sent_bytes = world.sent_bytes(),
                      .model_bytes = post_.sent_payloads(),
                      .repeated_bytes = world.repeated_bytes()});
-}
-
-/// The fleet's time without evaluations and checkpoints, as this peer sees it.
-Time Peer::training_clock() const {
-  const Spent spent = timesheet.spent();
-  return plan.clock_at_birth + spent.total() - spent[Activity::evaluate] -
-         spent[Activity::checkpoint];
-}
-
-void Peer::tick_later() {
-  const Time due = plan.evaluate_period * static_cast<std::int64_t>(ticks_ + 1);
-  world.after(std::max(Time{1}, due - training_clock()), [this] {
-    if (ticking_) tick();
-  });
-}
-
-/// Reports x as it is now, whatever the algorithm is at: its job goes behind those that have begun,
-/// so that no half of a step is seen. Who is late for several periods reports the last of them.
-void Peer::tick() {
-  const auto over = static_cast<std::uint64_t>(training_clock() / plan.evaluate_period);
-  if (over <= ticks_) return tick_later();
-  ticks_ = over;
-  const auto report = std::make_shared<Report>(begin_report(false));
-  const std::shared_ptr<Buffer> copy = pool().acquire(replica.size() * sizeof(float));
-  timesheet.job_offered(Activity::evaluate);
-  const auto look = [this, report, copy] {
-    replica.snapshot(Vector::x, {0, replica.size()}, *copy);
-    if (plan.trains) report->evaluation = replica.evaluate();
-  };
-  world.offload(Lane::home, 0, look, [this, report, copy] {
-    timesheet.job_done();
-    report->model = copy;
-    report->spent = timesheet.spent();
-    journal.publish(std::move(*report));
-    if (ticking_) tick_later();
-  });
-}
-
-/// All but the model and what it is worth. Losses count from here on for the next one.
-Report Peer::begin_report(bool last) {
-  const bool by_time = plan.evaluate_period > Time{0};
-  const std::uint64_t tick = by_time ? ticks_ + (last ? 1 : 0) : 0;
-  Report report{.peer = plan.id,
-                .round = last || by_time ? round : round - round % plan.evaluate_every,
-                .tick = tick,
-                .due = plan.evaluate_period * static_cast<std::int64_t>(tick),
-                .last = last,
-                .train_loss = losses_ == 0 ? 0 : loss_sum_ / static_cast<double>(losses_),
-                .trains = plan.trains,
-                .holds = plan.holds,
-                .evaluation = {},
-                .sent_bytes = world.sent_bytes(),
-                .longest_wait = post_.longest_wait(),
-                .passed_over = pace_.passed_over(),
-                .broken_by = post_.broken_by(),
-                .model = {},
-                .samples = static_cast<std::uint64_t>(batches_ * plan.batch),
-                .model_bytes = post_.sent_payloads(),
-                .repeated_bytes = world.repeated_bytes(),
-                .staleness = intake_.staleness,
-                .queue = intake_.queue};
-  intake_ = {};
-  loss_sum_ = 0;
-  losses_ = 0;
-  return report;
-}
-
-Task<> Peer::evaluate(bool last) {
-  Report report = begin_report(last);
-  const std::shared_ptr<Buffer> copy = pool().acquire(replica.size() * sizeof(float));
-  // No flops: looking at a fleet takes no virtual time.
-  const auto look = [&] {
-    replica.snapshot(Vector::x, {0, replica.size()}, *copy);
-    if (plan.trains) report.evaluation = replica.evaluate();
-  };
-  co_await compute(0, look, Activity::evaluate);
-  report.model = copy;
-  report.spent = timesheet.spent();
-  journal.publish(std::move(report));
 }
 
 void Peer::refused(PeerId from) {

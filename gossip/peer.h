@@ -15,6 +15,7 @@
 #include "gossip/pace.h"
 #include "gossip/parting.h"
 #include "gossip/post.h"
+#include "gossip/reports.h"
 #include "gossip/roster.h"
 #include "gossip/supply.h"
 
@@ -57,7 +58,9 @@ class Peer : public PeerCore, public LinkUser {
 
   /// On a channel that keeps a queue: see Post::next. What a method does with it may depend on who
   /// comes first.
-  Task<Next> next(Kind channel, Time deadline = {}) { return post_.next(channel, deadline); }
+  Task<Next> next(Kind channel, Time deadline = {}, Post::Awaited awaited = {}) {
+    return post_.next(channel, deadline, std::move(awaited));
+  }
   /// The same for a coroutine beside the algorithm's own: nobody is told that it waits, and wake()
   /// ends the wait.
   Task<Next> idle(Kind channel) { return post_.idle(channel); }
@@ -182,12 +185,6 @@ class Peer : public PeerCore, public LinkUser {
   Task<> train(double flops, std::function<double()> work, double batches = 1);
   Task<> train_supplied(bool steps);
   double step_flops() const { return 2.0 * static_cast<double>(replica.size()); }
-  void tell_round();
-  Report begin_report(bool last);
-  Task<> evaluate(bool last);
-  Time training_clock() const;
-  void tick_later();
-  void tick();
   Task<> checkpoint();
 
   Roster roster_;
@@ -197,16 +194,11 @@ class Peer : public PeerCore, public LinkUser {
   Joining joining_;
   Parting parting_;
   Supply supply_;
+  Reports reports_;
   bool stopping_ = false;
   Round kept_on_demand_ = 0;  ///< 0: none; the newest demand counts
   std::map<std::pair<PeerId, Kind>, std::uint32_t> sent_parts_, received_parts_;  ///< of this round
-  double loss_sum_ = 0;
-  std::uint64_t losses_ = 0;
   double pending_loss_ = 0;
-  double batches_ = 0;       ///< minibatches trained on
-  Post::Intake intake_;      ///< since the last report, the most
-  std::uint64_t ticks_ = 0;  ///< periods of evaluation by time that are over
-  bool ticking_ = false;
 };
 
 }  // namespace gv

@@ -14,7 +14,8 @@ Post::Post(PeerCore& self, const Roster& roster, const Pace& pace)
       roster_(roster),
       pace_(pace),
       held_up_(self.neighbors.size()),
-      refused_(self.neighbors.size()) {}
+      refused_(self.neighbors.size()),
+      told_by_(self.neighbors.size()) {}
 
 Message Post::letter(Kind kind, std::uint64_t number, std::uint32_t part, Payload payload) const {
   Message m;
@@ -108,16 +109,19 @@ void Post::wake_next() {
 
 /// While it waits for one of its neighbours, another one may wait for it: that one is told, so that
 /// it does not take this peer for stuck.
-Task<Next> Post::next(Kind kind, Time deadline) {
+Task<Next> Post::next(Kind kind, Time deadline, Awaited awaited) {
   bool late = false;
   if (!waiting(kind)) {
     const Time began = self_.world.now();
     ++nexts_;
+    if (awaited) awaited_ = &awaited;
+    pass_on();
     watch_next(deadline, late);
     Suspend suspend{when_next_};
     self_.timesheet.wait_begins(began);
     co_await suspend;
     ++nexts_;
+    awaited_ = nullptr;
     const Time now = self_.world.now();
     longest_wait_ = std::max(longest_wait_, now - began);
     const Message* const first = waiting(kind) ? &queues_[kind].front() : nullptr;
@@ -167,7 +171,7 @@ void Post::has_answered() {
 void Post::watch_next(Time deadline, bool& late) {
   const auto still = [this, wait = nexts_] { return when_next_ && nexts_ == wait; };
   const Time due = answered_ + self_.plan.deadline / 2;
-  if (self_.plan.deadline > Time{0} && !told_)
+  if (awaited_ != nullptr && self_.plan.deadline > Time{0} && !told_)
     self_.world.after(std::max(Time{0}, due - self_.world.now()), [this, still] {
       if (still()) tell_held_up(true);
     });
@@ -182,7 +186,7 @@ void Post::watch_next(Time deadline, bool& late) {
 void Post::begin_wait(const Mailbox::Key& key, std::size_t k, Absence absence) {
   GV_CHECK(!wait_, "the algorithm waits for one message at a time");
   const Time now = self_.world.now();
-  wait_ = Wait{key, k, absence, now, now, now + longest_chain(absence)};
+  wait_ = Wait{key, k, absence, now, now};
   self_.timesheet.wait_begins(now);
   ++waits_;
   hurry();
@@ -196,14 +200,14 @@ Time Post::deadline(Absence absence) const {
   return patient ? std::max(set, 2 * self_.plan.dead_after) : set;
 }
 
-/// Each waits for the next one, and the last of them for who is stuck.
-Time Post::longest_chain(Absence absence) const {
-  return self_.plan.peers * deadline(absence);
-}
-
-bool Post::excused(const Wait& wait, Time now) const {
-  if (misbehaves(wait.k)) return false;
-  return !roster_.here(wait.k) || (held_up_[wait.k] && now < wait.excusable);
+/// Who waits, in the end, for us or for itself is in a circle of waits.
+bool Post::excused(std::size_t k) const {
+  if (misbehaves(k)) return false;
+  if (!roster_.here(k)) return true;
+  const std::optional<std::uint64_t>& by = held_up_[k];
+  if (!by) return false;
+  const bool circle = *by == self_.plan.id || *by == self_.neighbors[k].peer;
+  return !circle || self_.rules.excuses_circles();
 }
 
 void Post::end_wait(const std::optional<Message>& answer) {
@@ -248,28 +252,64 @@ void Post::check_deadline(Time late) {
     most = whole / 2;
     if (!told_ && now - wait.began >= most) tell_held_up(true);
     wait.since = std::min(now, wait.since + late);
-    if (!roster_.here(wait.k)) wait.excusable = now + longest_chain(wait.absence);
-    if (excused(wait, now)) wait.since = now;
+    if (excused(wait.k)) wait.since = now;
   }
   const Time left = wait.since + whole - now;
   if (left > Time{0}) return watch(std::min(left, most));
   deadline_passed();
 }
 
+/// Of the one that ends with a wait for neighbour k.
+std::uint64_t Post::end_of_chain(std::size_t k) const {
+  const PeerId peers = self_.plan.peers;
+  if (!roster_.here(k)) return peers;
+  const PeerId neighbor = self_.neighbors[k].peer;
+  const std::uint64_t theirs = held_up_[k].value_or(neighbor);
+  if (theirs < peers) return theirs;
+  return theirs + 1 < 2 * std::uint64_t{peers} ? theirs + 1 : neighbor;
+}
+
+/// Who holds us up, as neighbour `told` should hear it: the end of a chain that does not lead
+/// through that one, where there is such a chain. Nothing: nobody does.
+std::optional<std::uint64_t> Post::holder(std::size_t told) const {
+  if (wait_) return end_of_chain(wait_->k);
+  std::optional<std::uint64_t> holder;
+  for (std::size_t k = 0; awaited_ != nullptr && k < self_.neighbors.size(); ++k) {
+    const std::uint64_t end = end_of_chain(k);
+    if (k == told || end == self_.plan.id || !(*awaited_)(self_.neighbors[k].peer)) continue;
+    holder = end;
+    if (end != self_.neighbors[told].peer) break;
+  }
+  return holder;
+}
+
 /// So that whoever waits for us does not take us for stuck.
 void Post::tell_held_up(bool held_up) {
   told_ = held_up;
-  for (const Neighbor& neighbor : self_.neighbors)
-    if ((neighbor.receives || neighbor.linked) && !mailbox_.closed(neighbor.peer))
-      send(neighbor.peer, letter(Kind::held_up, 0, held_up ? 1 : 0, nullptr));
+  pass_on();
+}
+
+/// Each neighbour knows who holds us up, if they have been told at all.
+void Post::pass_on() {
+  for (std::size_t k = 0; k < self_.neighbors.size(); ++k) {
+    const Neighbor& neighbor = self_.neighbors[k];
+    if (!(neighbor.receives || neighbor.linked) || mailbox_.closed(neighbor.peer)) continue;
+    const std::optional<std::uint64_t> by = told_ ? holder(k) : std::nullopt;
+    if (by == told_by_[k]) continue;
+    told_by_[k] = by;
+    send(neighbor.peer, letter(Kind::held_up, by.value_or(0), by ? 1 : 0, nullptr));
+  }
 }
 
 bool Post::hear_held_up(std::size_t k, const Message& message) {
-  if (!talks(k) || message.payload || message.part > 1) return false;
-  const Time now = self_.world.now();
-  held_up_[k] = message.part == 1;
-  const bool awaited = wait_ && wait_->k == k && !misbehaves(k);
-  if (awaited && now < wait_->excusable) wait_->since = now;  // it was until now, or is from now on
+  const bool form = message.part == 1 ? message.number < 2 * std::uint64_t{self_.plan.peers}
+                                      : message.part == 0 && message.number == 0;
+  if (!talks(k) || message.payload || !form) return false;
+  const bool was = excused(k);
+  held_up_[k].reset();
+  if (message.part == 1) held_up_[k] = message.number;
+  if (wait_ && wait_->k == k && (was || excused(k))) wait_->since = self_.world.now();
+  if (wait_ ? wait_->k == k : awaited_ != nullptr) pass_on();
   return true;
 }
 
@@ -314,6 +354,7 @@ void Post::goodbye(PeerId from, std::uint64_t number) {
 }
 
 void Post::away(std::size_t k) {
+  pass_on();
   wake_next();
   interrupt(k, Interruption::away);
   if (stopping_) interrupt_lasting(k, Interruption::away);
@@ -334,6 +375,7 @@ void Post::interrupt_lasting(std::size_t k, Interruption why) {
 void Post::back(std::size_t k) {
   if (wait_ && wait_->k == k && wait_->absence != Absence::away && !misbehaves(k))
     wait_->since = self_.world.now();
+  pass_on();
   hurry();
 }
 
@@ -345,7 +387,8 @@ void Post::replaced(std::size_t k) {
     for (auto& [kind, queue] : queues_)
       std::erase_if(queue, [peer](const Message& each) { return each.from == peer; });
   }
-  held_up_[k] = false;
+  held_up_[k].reset();
+  told_by_[k].reset();
   refused_[k] = 0;
   interrupt(k, Interruption::successor);
   interrupt_lasting(k, Interruption::successor);

@@ -29,11 +29,16 @@ struct Next {
 /// The deadline of a collective ends the run, so its clock is a fair one: it stands still while the
 /// neighbour is away, and while it says that it waits for somebody itself; and what this peer's own
 /// loop is late with is granted. So only the neighbour of a peer that is really stuck gives it up.
-/// Who misbehaves has no such excuse, and nobody has it for longer than an honest chain of waits
-/// can last: a deadline for each peer of the fleet. A liar may say that it is held up for ever, and
-/// where a message was refused two peers may truly wait for each other.
+/// Who misbehaves has no such excuse. Nor has who waits, in the end, for us: where a message was
+/// refused, two peers may wait for each other. So who says that it is held up names the end of its
+/// chain of waits, as each passes it on (Chandy, Misra & Haas 1983, "Distributed deadlock
+/// detection"), and in every circle there is one that hears its own name. A chain that ends at an
+/// absence is no circle, wherever it leads: who is away for one may be there for another. It counts
+/// its links, and one of more links than there are peers is an old story that runs in a circle.
 class Post {
  public:
+  using Awaited = std::function<bool(PeerId)>;
+
   Post(PeerCore& self, const Roster& roster, const Pace& pace);
 
   Message letter(Kind kind, std::uint64_t number, std::uint32_t part, Payload payload) const;
@@ -47,15 +52,17 @@ class Post {
   bool take(std::size_t k, Message message);
   /// Any other message whose form is right. False: a duplicate.
   bool keep(Message message) { return mailbox_.deliver(std::move(message)); }
-  /// Neighbour k waits for somebody, or no longer does. False: not in this form.
+  /// Neighbour k waits for somebody, or no longer does: `number` is the end of its chain of waits.
+  /// False: not in this form.
   bool hear_held_up(std::size_t k, const Message& message);
 
   /// The message, when it is here or comes. Nothing: its sender has left or is absent, or the
   /// deadline has passed. With Absence::gone that is said, and broken_by() tells of whom.
   Task<std::optional<Message>> receive(Mailbox::Key key, Absence absence);
   /// The oldest message of a channel that keeps a queue, whoever sent it; waits for one until a
-  /// neighbour leaves or dies, or `deadline` has passed (0: none).
-  Task<Next> next(Kind kind, Time deadline);
+  /// neighbour leaves or dies, or `deadline` has passed (0: none). `awaited`: whose messages are
+  /// still missing, so that it is held up by them; nobody's: whatever comes is welcome.
+  Task<Next> next(Kind kind, Time deadline, Awaited awaited);
   Task<Next> idle(Kind kind);  ///< see Peer::idle
   /// The algorithm has sent something on a channel: nobody is kept waiting from here on.
   void has_answered();
@@ -119,7 +126,6 @@ class Post {
     Absence absence;
     Time began;
     Time since;            ///< the deadline counts from here
-    Time excusable;        ///< until then, who is held up itself is excused
     bool hurried = false;  ///< ends soon
   };
   using Stream = std::pair<PeerId, Kind>;
@@ -132,14 +138,16 @@ class Post {
   Next oldest(Kind kind);
   void ask(const Mailbox::Key& key);
   Time deadline(Absence absence) const;
-  Time longest_chain(Absence absence) const;
-  bool excused(const Wait& wait, Time now) const;
+  bool excused(std::size_t k) const;
   void begin_wait(const Mailbox::Key& key, std::size_t k, Absence absence);
   void end_wait(const std::optional<Message>& answer);
   void count(const Message& taken);
   void watch(Time delay);
   void check_deadline(Time late);
+  std::uint64_t end_of_chain(std::size_t k) const;
+  std::optional<std::uint64_t> holder(std::size_t told) const;
   void tell_held_up(bool held_up);
+  void pass_on();
   void deadline_passed();
   void interrupt_lasting(std::size_t k, Interruption why);
   std::optional<event::CollectiveBroken::Why> hopeless(std::size_t k) const;
@@ -151,8 +159,11 @@ class Post {
   Mailbox mailbox_;
   std::map<Stream, std::uint64_t> asked_;  ///< the highest number asked for on a channel
   std::map<Kind, std::deque<Message>> queues_;
-  std::function<void()> when_next_;  ///< resumes next()
-  std::vector<bool> held_up_;        ///< who waits for somebody itself
+  std::function<void()> when_next_;   ///< resumes next()
+  const Awaited* awaited_ = nullptr;  ///< by next(), while it waits for somebody's
+  /// Who waits for somebody itself, and the end of its chain: a peer, or plan.peers + links when an
+  /// absence is at the end of so many.
+  std::vector<std::optional<std::uint64_t>> held_up_;
   std::vector<std::uint32_t>
       refused_;  ///< frames of each, since it last gave us what we waited for
   std::function<bool()> in_a_hurry_;
@@ -160,8 +171,9 @@ class Post {
   std::uint64_t waits_ = 0;
   std::uint64_t nexts_ = 0;  ///< changes with each beginning and end of next()
   Time answered_{0};         ///< when the algorithm last sent something on a channel
-  bool told_ = false;        ///< our neighbours know that we are held up
-  bool watching_ = false;    ///< a deadline's timer runs
+  bool told_ = false;        ///< our neighbours know that we are held up,
+  std::vector<std::optional<std::uint64_t>> told_by_;  ///< and by whom, each
+  bool watching_ = false;                              ///< a deadline's timer runs
   bool stopping_ = false;
   Time longest_wait_{0};
   Intake intake_;

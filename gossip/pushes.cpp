@@ -39,9 +39,12 @@ void Pushes::keep(Message message) {
 }
 
 Task<> Pushes::hear(std::vector<PeerId> from, Round round) {
-  const auto awaited = [&](PeerId j) { return me_.here(j) && !has(j, round); };
-  while (me_.waiting(Kind::push) || std::ranges::any_of(from, awaited)) {
-    Next next = co_await me_.next(Kind::push, me_.plan.deadline);
+  const auto missing = [&](PeerId j) { return me_.here(j) && !has(j, round); };
+  const Post::Awaited awaited = [&](PeerId j) {
+    return std::ranges::count(from, j) > 0 && missing(j);
+  };
+  while (me_.waiting(Kind::push) || std::ranges::any_of(from, missing)) {
+    Next next = co_await me_.next(Kind::push, me_.plan.deadline, awaited);
     if (next.message) keep(std::move(*next.message));
     if (next.late) co_return;
   }

@@ -60,6 +60,8 @@ class Rules {
   virtual bool answers() const { return true; }
   /// Whether a wait ends for this reason: always, so that nobody waits for ever.
   virtual bool ends_wait(Interruption) const { return true; }
+  /// Whether a neighbour that waits, in the end, for us is waited for without end.
+  virtual bool excuses_circles() const { return false; }
   /// Whether the last exchanges are settled before the goodbye.
   virtual bool settles_before_leaving() const { return true; }
   /// Nothing: a successor begins a conversation of its own.

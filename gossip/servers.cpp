@@ -16,15 +16,19 @@ std::vector<PeerId> ids(PeerId first, PeerId count) {
   return all;
 }
 
+bool may_come(const Peer& me, PeerId i, const std::set<PeerId>& heard) {
+  return me.expects(i) && !me.misbehaves(i) && !heard.contains(i);
+}
+
 bool more_may_come(const Peer& me, const std::set<PeerId>& heard) {
-  return std::ranges::any_of(trainers(*me.plan.setup), [&](PeerId i) {
-    return me.expects(i) && !me.misbehaves(i) && !heard.contains(i);
-  });
+  return std::ranges::any_of(trainers(*me.plan.setup),
+                             [&](PeerId i) { return may_come(me, i, heard); });
 }
 
 /// Of those that wait, or else the next one that comes.
-Task<Next> next_push(Peer& me, std::deque<Message>& waiting) {
-  if (waiting.empty()) co_return co_await me.next(Kind::push, me.plan.deadline);
+Task<Next> next_push(Peer& me, std::deque<Message>& waiting, const std::set<PeerId>& heard) {
+  const Post::Awaited awaited = [&](PeerId i) { return may_come(me, i, heard); };
+  if (waiting.empty()) co_return co_await me.next(Kind::push, me.plan.deadline, awaited);
   Next next{.message = std::move(waiting.front())};
   waiting.pop_front();
   co_return next;
@@ -179,7 +183,7 @@ Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most, std::deque<M
   std::deque<Message> ahead;
   std::set<PeerId> heard;
   while (pushes.size() < most && (!early.empty() || more_may_come(me, heard))) {
-    Next next = co_await next_push(me, early);
+    Next next = co_await next_push(me, early, heard);
     if (next.late && !heard.empty()) break;
     if (!next.message || next.message->part != 0) continue;
     if (next.message->number > me.plan.rounds) continue;  // no such round

@@ -84,11 +84,11 @@ Task<> take_over(Peer& me, std::deque<Message>& early) {
   std::set<PeerId> heard;
   Round newest = me.round;    // of a model
   Round furthest = me.round;  // of anything
-  const auto awaited = [&](PeerId i) {
+  const Post::Awaited awaited = [&](PeerId i) {
     return me.expects(i) && !me.misbehaves(i) && !heard.contains(i);
   };
   while (std::ranges::any_of(trainers(*me.plan.setup), awaited)) {
-    Next next = co_await me.next(Kind::push, me.plan.deadline);
+    Next next = co_await me.next(Kind::push, me.plan.deadline, awaited);
     if (next.late && !heard.empty()) break;
     if (!next.message || next.message->number > me.plan.rounds) continue;
     const Message came = std::move(*next.message);

@@ -24,9 +24,12 @@ class Collective : public OnePeer {
   static Message part(PeerId from, std::uint64_t number) {
     return {from, Kind::reduce, number, 0, filled(1, 5)};
   }
-  static Message held_up(PeerId from, std::uint32_t waits) {
-    return {from, Kind::held_up, 0, waits, nullptr};
+  /// `by`: the end of its chain of waits.
+  static Message held_up(PeerId from, std::uint64_t by) {
+    return {from, Kind::held_up, by, 1, nullptr};
   }
+  std::uint64_t absence() const { return peer->plan.peers; }
+  static Message free(PeerId from) { return {from, Kind::held_up, 0, 0, nullptr}; }
   /// The clock goes on to when the newest timer is due, and that timer fires.
   void next_timer() {
     const auto [delay, f] = world.timers.back();
@@ -104,13 +107,65 @@ TEST_F(Collective, EndsAtTheDeadlineOfWhoLivesAndDoesNotGetOn) {
 TEST_F(Collective, DoesNotCountTheTimeInWhichTheOtherWaitsItself) {
   Task<> wait = wait_for_peer_1();
   wait.start();
-  EXPECT_TRUE(peer->deliver(held_up(1, 1)));
+  EXPECT_TRUE(peer->deliver(held_up(1, 2)));
   for (int k = 0; k < 10; ++k) next_timer();
   EXPECT_FALSE(wait.done());
-  EXPECT_TRUE(peer->deliver(held_up(1, 0)));
+  EXPECT_TRUE(peer->deliver(free(1)));
   for (int k = 0; k < 3 && !wait.done(); ++k) next_timer();
   ASSERT_TRUE(wait.done()) << "it gets on, it says, and is stuck";
   EXPECT_EQ(reasons(), std::vector<Why>{Why::stuck});
+}
+
+/// Where a message was refused, two may wait for each other, and both say that they are held up.
+TEST_F(Collective, EndsWhereTheOtherWaitsForUs) {
+  for (const PeerId by : {0U, 1U}) {
+    SCOPED_TRACE(by);
+    SetUp();
+    journal.events.clear();
+    Task<> wait = wait_for_peer_1();
+    wait.start();
+    EXPECT_TRUE(peer->deliver(held_up(1, by)));
+    next_timer();
+    EXPECT_FALSE(wait.done());
+    next_timer();
+    ASSERT_TRUE(wait.done());
+    EXPECT_EQ(reasons(), std::vector<Why>{Why::stuck});
+  }
+}
+
+TEST_F(Collective, PassesOnWhoIsAtTheEndOfItsChain) {
+  Task<> wait = wait_for_peer_1();
+  wait.start();
+  next_timer();
+  ASSERT_EQ(told(1), 2U);
+  EXPECT_EQ(world.sent.back().second.number, 1U);
+  EXPECT_TRUE(peer->deliver(held_up(1, 2)));
+  ASSERT_EQ(told(1), 4U) << "it has changed";
+  EXPECT_EQ(world.sent.back().second.number, 2U);
+  EXPECT_TRUE(peer->deliver(held_up(1, 2)));
+  EXPECT_EQ(told(1), 4U) << "it has not";
+  EXPECT_TRUE(peer->deliver(held_up(1, absence())));
+  ASSERT_EQ(told(1), 6U);
+  EXPECT_EQ(world.sent.back().second.number, absence() + 1);
+}
+
+/// A link that is cut far away may lie between us and the end of a chain that leads to us.
+TEST_F(Collective, WaitsForWhoIsHeldUpByAnAbsence) {
+  Task<> wait = wait_for_peer_1();
+  wait.start();
+  EXPECT_TRUE(peer->deliver(held_up(1, absence())));
+  for (int k = 0; k < 10; ++k) next_timer();
+  EXPECT_FALSE(wait.done());
+}
+
+/// News of an absence that is over could run round a circle of waits for ever.
+TEST_F(Collective, BelievesNoAbsenceBeyondMoreLinksThanThereArePeers) {
+  Task<> wait = wait_for_peer_1();
+  wait.start();
+  next_timer();
+  EXPECT_TRUE(peer->deliver(held_up(1, 2 * absence() - 1)));
+  EXPECT_EQ(world.sent.back().second.number, 1U) << "passed on as a wait for peer 1";
+  EXPECT_FALSE(peer->deliver(held_up(1, 2 * absence())));
 }
 
 /// A process that stood still finds its timers due before the messages that have come meanwhile.
@@ -134,7 +189,9 @@ TEST_F(Collective, ThatIsToStopWaitsForNobodyWhoIsAway) {
 TEST_F(Collective, BelievesNoMessageOnItsChannel) {
   EXPECT_FALSE(peer->deliver({1, Kind::reduce, 0, 0, filled(2, 5)})) << "too long";
   EXPECT_FALSE(peer->deliver({1, Kind::gather, 0, 0, filled(1, 5)})) << "no such channel";
-  EXPECT_FALSE(peer->deliver(held_up(1, 2)));
+  EXPECT_FALSE(peer->deliver(held_up(1, 1000))) << "there is no such peer";
+  EXPECT_FALSE(peer->deliver({1, Kind::held_up, 0, 2, nullptr}));
+  EXPECT_FALSE(peer->deliver({1, Kind::held_up, 2, 0, nullptr}));
   EXPECT_TRUE(peer->deliver(part(1, 3)));
   EXPECT_FALSE(peer->deliver(part(1, 3))) << "twice";
   EXPECT_TRUE(peer->deliver(part(1, 4)));

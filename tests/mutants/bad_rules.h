@@ -74,6 +74,11 @@ struct IgnoresAll : Rules {
   bool ends_wait(Interruption) const override { return false; }
 };
 
+/// Waits for ever for a neighbour that waits for it.
+struct ExcusesCircles : Rules {
+  bool excuses_circles() const override { return true; }
+};
+
 /// Says goodbye without waiting for the half that it is owed.
 struct LeavesUnsettled : Rules {
   bool settles_before_leaving() const override { return false; }

@@ -65,6 +65,10 @@ std::vector<Mutant> of_peers() {
       {.name = "gradient_of_another_round",
        .parts = between(push_late),
        .method = "parameter-server"},
+      {.name = "excuse_a_circle",
+       .parts = rules<ExcusesCircles>(),
+       .method = "fedavg",
+       .deadline = std::chrono::milliseconds(50)},
       {.name = "sum_that_is_forgotten", .parts = between(forget_a_sum), .method = "all-reduce"},
   };
 }

@@ -1,0 +1,123 @@
+#include "gossip/reports.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gv {
+
+void Reports::add_loss(double loss, double batches) {
+  add_batches(batches);
+  loss_sum_ += loss;
+  ++losses_;
+}
+
+void Reports::tell_round() {
+  const Post::Intake intake = post_.take_intake();
+  intake_.staleness = std::max(intake_.staleness, intake.staleness);
+  intake_.queue = std::max(intake_.queue, intake.queue);
+  Timesheet& timesheet = self_.timesheet;
+  self_.journal.round_done({.rounds = self_.round,
+                            .now = self_.world.now(),
+                            .spent = timesheet.spent(),
+                            .sent_bytes = self_.world.sent_bytes(),
+                            .staleness = intake.staleness,
+                            .queue = intake.queue,
+                            .intervals = timesheet.take_intervals()});
+  timesheet.keep_intervals(self_.journal.wants_intervals(self_.round));
+}
+
+void Reports::begin() {
+  const Plan& plan = self_.plan;
+  if (plan.evaluate_period <= Time{0}) return;
+  ticks_ = static_cast<std::uint64_t>(plan.clock_at_birth / plan.evaluate_period);
+  ticking_ = true;
+  tick_later();
+}
+
+/// The fleet's time without evaluations and checkpoints, as this peer sees it.
+Time Reports::training_clock() const {
+  const Spent spent = self_.timesheet.spent();
+  return self_.plan.clock_at_birth + spent.total() - spent[Activity::evaluate] -
+         spent[Activity::checkpoint];
+}
+
+void Reports::tick_later() {
+  const Time due = self_.plan.evaluate_period * static_cast<std::int64_t>(ticks_ + 1);
+  self_.world.after(std::max(Time{1}, due - training_clock()), [this] {
+    if (ticking_) tick();
+  });
+}
+
+/// Reports x as it is now, whatever the algorithm is at: its job goes behind those that have begun,
+/// so that no half of a step is seen. Who is late for several periods reports the last of them.
+void Reports::tick() {
+  const auto over = static_cast<std::uint64_t>(training_clock() / self_.plan.evaluate_period);
+  if (over <= ticks_) return tick_later();
+  ticks_ = over;
+  const auto report = std::make_shared<Report>(begin_report(false));
+  const std::shared_ptr<Buffer> copy = model_buffer();
+  self_.timesheet.job_offered(Activity::evaluate);
+  const auto job = [this, report, copy] { look(*report, *copy); };
+  self_.world.offload(Lane::home, 0, job, [this, report, copy] {
+    self_.timesheet.job_done();
+    publish(std::move(*report), copy);
+    if (ticking_) tick_later();
+  });
+}
+
+/// All but the model and what it is worth. Losses count from here on for the next one.
+Report Reports::begin_report(bool last) {
+  const Plan& plan = self_.plan;
+  const bool by_time = plan.evaluate_period > Time{0};
+  const std::uint64_t tick = by_time ? ticks_ + (last ? 1 : 0) : 0;
+  const Round round = self_.round;
+  Report report{.peer = plan.id,
+                .round = last || by_time ? round : round - round % plan.evaluate_every,
+                .tick = tick,
+                .due = plan.evaluate_period * static_cast<std::int64_t>(tick),
+                .last = last,
+                .train_loss = losses_ == 0 ? 0 : loss_sum_ / static_cast<double>(losses_),
+                .trains = plan.trains,
+                .holds = plan.holds,
+                .evaluation = {},
+                .sent_bytes = self_.world.sent_bytes(),
+                .longest_wait = post_.longest_wait(),
+                .passed_over = pace_.passed_over(),
+                .broken_by = post_.broken_by(),
+                .model = {},
+                .samples = static_cast<std::uint64_t>(batches_ * plan.batch),
+                .model_bytes = post_.sent_payloads(),
+                .repeated_bytes = self_.world.repeated_bytes(),
+                .staleness = intake_.staleness,
+                .queue = intake_.queue};
+  intake_ = {};
+  loss_sum_ = 0;
+  losses_ = 0;
+  return report;
+}
+
+std::shared_ptr<Buffer> Reports::model_buffer() {
+  return self_.pool().acquire(self_.replica.size() * sizeof(float));
+}
+
+void Reports::look(Report& report, Buffer& model) {
+  self_.replica.snapshot(Vector::x, {0, self_.replica.size()}, model);
+  if (self_.plan.trains) report.evaluation = self_.replica.evaluate();
+}
+
+/// No flops: looking at a fleet takes no virtual time.
+Task<> Reports::evaluate(bool last) {
+  Report report = begin_report(last);
+  const std::shared_ptr<Buffer> copy = model_buffer();
+  const auto job = [&] { look(report, *copy); };
+  co_await self_.compute(0, job, Activity::evaluate);
+  publish(std::move(report), copy);
+}
+
+void Reports::publish(Report report, Payload model) {
+  report.model = std::move(model);
+  report.spent = self_.timesheet.spent();
+  self_.journal.publish(std::move(report));
+}
+
+}  // namespace gv

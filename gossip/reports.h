@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "gossip/core.h"
+#include "gossip/pace.h"
+#include "gossip/post.h"
+
+namespace gv {
+
+/// Tells the journal where the peer stands and what its model is worth: every so many rounds, or
+/// every so many seconds of training, and at the end. Invariant: a loss, a batch and an intake
+/// count in one report and no other.
+class Reports {
+ public:
+  Reports(PeerCore& self, Post& post, const Pace& pace) : self_(self), post_(post), pace_(pace) {}
+
+  /// The loss of so many minibatches that the peer trained on.
+  void add_loss(double loss, double batches);
+  /// Minibatches of others, whose loss is theirs.
+  void add_batches(double batches) { batches_ += batches; }
+  /// At the end of each round.
+  void tell_round();
+
+  /// Where evaluations are by time: they begin with the peer's life and end with its rounds.
+  void begin();
+  void end() { ticking_ = false; }
+  /// Evaluates x as it is between two steps of the algorithm, which waits for it. `last`: the
+  /// peer has stopped.
+  Task<> evaluate(bool last);
+
+ private:
+  Report begin_report(bool last);
+  std::shared_ptr<Buffer> model_buffer();
+  /// Off the loop.
+  void look(Report& report, Buffer& model);
+  void publish(Report report, Payload model);
+  Time training_clock() const;
+  void tick_later();
+  void tick();
+
+  PeerCore& self_;
+  Post& post_;
+  const Pace& pace_;
+  double loss_sum_ = 0;
+  std::uint64_t losses_ = 0;
+  double batches_ = 0;       ///< minibatches trained on
+  Post::Intake intake_;      ///< since the last report, the most
+  std::uint64_t ticks_ = 0;  ///< periods of evaluation by time that are over
+  bool ticking_ = false;
+};
+
+}  // namespace gv
