@@ -134,7 +134,7 @@ class Link {
     bool given_up = false;
   };
 
-  bool we_dial() const { return neighbor_ > shared_.settings.self.peer; }
+  bool we_dial() const { return shared_.settings.dials(neighbor_); }
   /// Its end is no news.
   bool quiet() const { return life_.departed || shared_.ending; }
   bool is_away() const { return state_ == State::away || state_ == State::dead; }

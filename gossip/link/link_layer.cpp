@@ -30,7 +30,7 @@ void LinkLayer::start(Time now) {
   next_beat_ = now + settings_.times.heartbeat;
   next_join_ = now + settings_.times.join_within;
   for (auto& [neighbor, link] : links_)
-    if (neighbor > settings_.self.peer) link.dial(now);
+    if (settings_.dials(neighbor)) link.dial(now);
   begin_when_complete();
   wake_again(now);
 }
@@ -124,7 +124,7 @@ std::string LinkLayer::objection(const Frame& frame, Time now) const {
   std::string reason = disagreement(settings_.self, *theirs);
   if (!reason.empty()) return reason;
   const auto at = links_.find(theirs->peer);
-  if (theirs->peer >= settings_.self.peer || at == links_.end())
+  if (at == links_.end() || settings_.dials(theirs->peer))
     return fmt::format(
         "peer {} does not dial peer {} in this topology", theirs->peer, settings_.self.peer);
   return at->second.objection(*theirs, now);

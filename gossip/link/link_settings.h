@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <vector>
 
 #include "gossip/link/frames.h"
@@ -33,6 +34,11 @@ struct LinkSettings {
   Hello self;  ///< who we are; another fleet or model is refused
   std::vector<PeerId>
       neighbors;  ///< ascending; those of greater id are dialled, the others dial us
+  /// But for these, where only the other way round there is a road between the machines.
+  std::set<PeerId> reversed{};
+  bool dials(PeerId neighbor) const {
+    return (neighbor > self.peer) != reversed.contains(neighbor);
+  }
   LinkTimes times;
   /// A process that takes the place of a neighbour that died is let in.
   bool successors = false;

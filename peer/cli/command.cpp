@@ -38,6 +38,7 @@ void add(CLI::App& app, const Command& group, std::function<int()>& chosen) {
   app.require_subcommand(1);
   for (const Command& row : group.commands) {
     CLI::App* command = app.add_subcommand(row.name, row.summary);
+    if (row.hidden) command->group("");
     command->footer(row.examples.empty() ? "" : "Examples:\n" + row.examples);
     if (!row.commands.empty()) {
       add(*command, row, chosen);

@@ -78,6 +78,7 @@ struct Command {
   /// Adds the options, and returns what runs the command when they are read: with the exit code.
   std::function<std::function<int()>(Options&)> prepare;
   std::vector<Command> commands;  ///< of a group, which has no `prepare`
+  bool hidden = false;            ///< for programs: people need not know of it
 };
 
 /// A row whose options fill an `Arguments`.
@@ -92,7 +93,7 @@ Command command(std::string name,
     options(offered, *arguments);
     return [arguments, run] { return run(*arguments); };
   };
-  return {std::move(name), std::move(summary), std::move(examples), prepare, {}};
+  return {std::move(name), std::move(summary), std::move(examples), prepare, {}, false};
 }
 
 /// The table: what `grapevine` can do. `parts` take the place of the real ones in the peers that

@@ -8,6 +8,7 @@ Command simulate_command();
 Command sweep_command();
 Command plan_command();
 Command peer_command(const PeerParts& parts);
+Command agent_command();
 Command top_command();
 Command stop_command();
 Command checkpoint_command();
@@ -33,7 +34,7 @@ Command bench_hogwild_command();
 namespace {
 
 Command group(std::string name, std::string summary, std::vector<Command> rows) {
-  return {std::move(name), std::move(summary), "", {}, std::move(rows)};
+  return {std::move(name), std::move(summary), "", {}, std::move(rows), false};
 }
 
 }  // namespace
@@ -46,6 +47,7 @@ std::vector<Command> commands(const PeerParts& parts) {
           compare_command(),
           report_command(),
           peer_command(parts),
+          agent_command(),
           top_command(),
           stop_command(),
           checkpoint_command(),

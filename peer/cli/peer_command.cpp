@@ -16,6 +16,7 @@ struct PeerOptions {
   PeerId id = 0;
   double wait_seconds = 120;
   std::string launched;
+  std::string listen;
   PeerPast past;
   double clock_seconds = 0;
 };
@@ -71,6 +72,16 @@ int run_by_hand(const Assembly& fleet, const PeerOptions& options, const PeerPar
   return exit_code::failed;
 }
 
+/// "0.0.0.0:27000", as a launcher writes it.
+LaunchedPeer launched_peer(const PeerOptions& options) {
+  LaunchedPeer launched{.folder = options.launched};
+  const std::size_t colon = options.listen.rfind(':');
+  if (colon == std::string::npos) return launched;
+  launched.address = options.listen.substr(0, colon);
+  launched.port = static_cast<std::uint16_t>(std::stoul(options.listen.substr(colon + 1)));
+  return launched;
+}
+
 int run_peer(PeerOptions options, const PeerParts& parts) {
   options.past.clock = time_of(options.clock_seconds);
   const Assembly fleet = assemble(options.file);
@@ -79,7 +90,7 @@ int run_peer(PeerOptions options, const PeerParts& parts) {
         "--id {}: {} has peers 0 .. {}", options.id, options.file.file, fleet.fleet.size() - 1));
   }
   if (!options.launched.empty())
-    return run_launched_peer(fleet, options.id, options.launched, options.past, parts);
+    return run_launched_peer(fleet, options.id, launched_peer(options), options.past, parts);
   tell_devices(fleet, {options.id});
   return run_by_hand(fleet, options, parts);
 }
@@ -96,6 +107,7 @@ void peer_options(Options& options, PeerOptions& arguments) {
                "without waiting for neighbours that are not there");
   options.value("--from", arguments.past.from, "Go on from this peer's checkpoint of that round");
   options.value("--launched", arguments.launched, "").hide();
+  options.value("--listen", arguments.listen, "").hide();
   options.value("--clock", arguments.clock_seconds, "").range(0.0, 1e9).hide();
 }
 

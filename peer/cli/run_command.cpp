@@ -1,16 +1,19 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <memory>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "peer/agent/lan.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/mixing_figures.h"
+#include "peer/cli/this_program.h"
 #include "peer/cli/version.h"
 #include "peer/export/run_trace.h"
 #include "peer/launch/launcher.h"
@@ -30,12 +33,6 @@
 namespace gv::cli {
 namespace {
 
-std::string this_program() {
-  if (const char* program = std::getenv("GRAPEVINE_PEER_BINARY")) return program;
-  std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error).string();
-}
-
 struct RunOptions {
   FleetOptions file;
   std::string program = this_program();
@@ -44,13 +41,21 @@ struct RunOptions {
   LiveOptions live;
 };
 
+std::string machines_text(const Fleet& fleet) {
+  if (!is_lan(fleet)) return "this machine";
+  std::set<std::string> hosts;
+  for (const PeerSpec& peer : fleet.peers) hosts.insert(peer.host);
+  return fmt::format("{} machines", hosts.size());
+}
+
 std::string head(const Assembly& fleet, const RunFolder& folder) {
   const DataSpec& data = fleet.fleet.data;
   return fmt::format(
-      "{}: {} peers on this machine, {} {}\ndata   {}: {}; model {}, {} parameters\n"
+      "{}: {} peers on {}, {} {}\ndata   {}: {}; model {}, {} parameters\n"
       "graph  {}\nrun    {}",
       fleet.fleet.name,
       fleet.fleet.size(),
+      machines_text(fleet.fleet),
       fleet.algorithm->kind,
       fleet.algorithm->order,
       data.kind,
@@ -159,23 +164,6 @@ std::string lost_table(const LaunchResult& result) {
   return text;
 }
 
-/// `run` starts processes here; a peer of another machine has to be started there.
-void refuse_other_machines(const Fleet& fleet) {
-  for (PeerId i = 0; i < fleet.size(); ++i) {
-    const auto host = std::ranges::find(fleet.hosts, fleet.peers[i].host, &HostSpec::name);
-    if (host == fleet.hosts.end() || host->address.starts_with("127.")) continue;
-    throw std::invalid_argument(
-        fmt::format("{}: peer {} lives on host `{}` ({}), and run starts peers on this machine "
-                    "only\nhelp:  there, start it with: grapevine peer {} --id {}",
-                    fleet.path,
-                    i,
-                    host->name,
-                    host->address,
-                    fleet.path,
-                    i));
-  }
-}
-
 bool was_interrupted(const LaunchResult& result) {
   return result.asked_to_stop || result.code == exit_code::interrupted ||
          result.code == exit_code::terminated;
@@ -269,12 +257,13 @@ void print_end(const Assembly& fleet, const Observer& observer, const LaunchResu
 LaunchResult launch(const Assembly& fleet,
                     const RunFolder& folder,
                     Observer& observer,
+                    Places& places,
                     const LaunchOptions& options,
                     LiveService& live,
                     Screen& screen) {
   if (!live.url().empty()) screen.say("page   " + live.url());
   if (!live.note().empty()) screen.say(live.note());
-  Launcher launcher(fleet, folder, observer, options, screen.callbacks(live.feed()));
+  Launcher launcher(fleet, folder, observer, places, options, screen.callbacks(live.feed()));
   LaunchResult result = launcher.run();
   screen.finish();
   // Who was killed at the second Ctrl-C was to be.
@@ -325,21 +314,34 @@ void write_trace(const RunOptions& options, const RunFolder& folder, Screen& scr
   }
 }
 
+/// Null: all peers live on this machine. What each machine is, and at which addresses they find
+/// each other, is said before there is a run.
+std::unique_ptr<Lan> lan_of(const Assembly& fleet, const RunOptions& options) {
+  if (!is_lan(fleet.fleet)) return nullptr;
+  const auto say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+  auto lan = std::make_unique<Lan>(
+      fleet, LanOptions{options.program, fleet.fleet.path, options.file.sets, say});
+  say(lan->summary());
+  return lan;
+}
+
 int run_fleet(const RunOptions& given) {
   RunOptions options = given;
   check_arguments(options);
   const bool resume = !options.resume.empty();
   const Assembly fleet =
       resume ? assemble_again(options.resume, options.file) : assemble(options.file);
-  refuse_other_machines(fleet.fleet);
   check_trace(options, fleet.fleet);
+  std::unique_ptr<Lan> lan = lan_of(fleet, options);
   std::vector<PeerId> everyone(fleet.fleet.size());
   std::iota(everyone.begin(), everyone.end(), PeerId{0});
-  tell_devices(fleet, everyone);
+  if (!lan) tell_devices(fleet, everyone);
   warn_of_rate(fleet);
   const RunFolder folder = resume ? RunFolder::open(options.resume) : new_run(fleet, options.file);
   std::optional<Round> from;
   if (resume) from = newest_common_round(fleet, folder);
+  if (lan && from) lan->give_checkpoints(folder);
+  ThisMachine here(options.program, fleet.fleet.path, folder.path(), options.file.sets);
   RunMeter meter(fleet.fleet);
   LiveService live(title_of(fleet, folder), folder, options.live);
   Screen screen(fleet, folder, options.file.json);
@@ -351,9 +353,11 @@ int run_fleet(const RunOptions& given) {
   LaunchResult result = launch(fleet,
                                folder,
                                observer,
-                               {options.program, options.file.sets, from, &live.orders()},
+                               lan ? static_cast<Places&>(*lan) : here,
+                               {from, &live.orders()},
                                live,
                                screen);
+  if (lan) lan->bring_home(folder);
   if (!observer.summary()) {
     screen.say(without_summary(result, folder));
     return result.code;
@@ -402,13 +406,14 @@ void run_options(Options& options, RunOptions& arguments) {
 Command run_command() {
   return command(
       "run",
-      "Start all peers of a fleet file on this machine and follow them",
+      "Start all peers of a fleet file, here or over ssh on its hosts, and follow them",
       "  grapevine run configs/fashion-ring8.yaml\n"
       "  grapevine run configs/fashion-ring8.yaml --set topology=hypercube --set peers=16\n"
       "  grapevine run configs/quadratic-ring16.yaml --json | tail -n 1\n"
       "  grapevine run configs/fashion-ring8.yaml --serve 127.0.0.1:8080\n"
       "  grapevine run configs/fashion-ring8.yaml --set checkpoint.every=\"100 rounds\"\n"
-      "  grapevine run --resume runs/fashion-ring8",
+      "  grapevine run --resume runs/fashion-ring8\n"
+      "  grapevine run lan.yaml          # with `hosts`: their peers are started over ssh",
       run_options,
       run_fleet);
 }

@@ -1,6 +1,7 @@
 #include "peer/fleet/fleet.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -114,16 +115,38 @@ class FleetReader : Readers {
     if (value->kind != Value::Kind::map)
       return source_.error(*value, "expected a name and its address for each host");
     for (const Value::Entry& entry : value->entries) {
-      HostSpec host{.name = entry.key, .address = "127.0.0.1", .port = 0};
+      HostSpec host{.name = entry.key};
       MapReader map(source_, &entry.value, "hosts." + entry.key);
       set(map.take("address"), host.address, word());
       set(map.take("port"), host.port, count(1, 65535));
+      set(map.take("ssh"), host.ssh, shell_word());
+      set(map.take("interface"), host.interface, word());
+      set(map.take("binary"), host.binary, shell_word());
       map.finish();
+      if (host.name == "localhost" && host.address.empty()) host.address = "127.0.0.1";
       if (host.name == "localhost")
         fleet_.hosts[0] = host;
       else
         fleet_.hosts.push_back(host);
     }
+  }
+
+  /// It stands in a command of ssh.
+  std::function<std::optional<std::string>(const Value&)> shell_word() {
+    return [this](const Value& value) -> std::optional<std::string> {
+      std::optional<std::string> text = read_word(source_, value);
+      const auto plain = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+               std::string_view("_-./@:~%+").find(c) != std::string_view::npos;
+      };
+      if (!text || (!text->empty() && text->front() != '-' && std::ranges::all_of(*text, plain)))
+        return text;
+      source_.error(
+          value,
+          fmt::format("`{}` cannot stand in a command", *text),
+          "write letters, digits and any of _ - . / @ : ~ % +, and no - at its beginning");
+      return std::nullopt;
+    };
   }
 
   void read_train(const Value* value) {
@@ -309,7 +332,22 @@ class FleetReader : Readers {
     std::string restart = "never";
     set(map.take("restart"), restart, choice({"never", "on-failure"}));
     fleet_.restart = restart == "on-failure";
+    read_leash(map.take("leash"));
+    std::string binary = "push";
+    set(map.take("binary"), binary, choice({"push", "installed"}));
+    fleet_.push = binary == "push";
     map.finish();
+  }
+
+  /// A sign of life comes every two seconds.
+  void read_leash(const Value* value) {
+    constexpr Time least{std::chrono::seconds(5)};
+    if (value == nullptr) return;
+    set(value, fleet_.leash, duration());
+    if (fleet_.leash < least)
+      source_.error(*value,
+                    fmt::format("`{}` is too short a leash", value->text),
+                    "write at least `5 s`: a sign of life comes every two seconds");
   }
 
   void read_output(const Value* value) {

@@ -32,9 +32,14 @@ struct PeerSpec {
 
 struct HostSpec {
   std::string name;
-  std::string address = "127.0.0.1";
+  /// Where its peers are found; "": found out by `run`, and the host's name for peers that are
+  /// started by hand.
+  std::string address{};
   std::uint16_t port =
       0;  ///< base port; peer i of this host listens on port + its index there; 0: any free one
+  std::string ssh{};         ///< what ssh is given; "": the host's name
+  std::string interface {};  ///< whose addresses alone are taken; "": any
+  std::string binary{};      ///< the program as it is installed there; "": see Fleet::push
 };
 
 struct DataSpec {
@@ -135,6 +140,9 @@ struct Fleet {
   std::string output_dir;               ///< with the fleet's name in the place of {name}
   Time grace{std::chrono::seconds(8)};  ///< launch.grace
   bool restart = false;                 ///< launch.restart: on-failure
+  /// launch.leash: after such a silence a host and its launcher give each other up.
+  Time leash{std::chrono::seconds(15)};
+  bool push = true;  ///< launch.binary: this program is copied to hosts that have none
   RecordSpec record;
   std::string digest;  ///< 32 hex digits of XXH3-128 over the resolved, sorted values: the identity
                        ///< of the run

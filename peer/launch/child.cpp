@@ -2,17 +2,9 @@
 
 #include <array>
 #include <cerrno>
-#include <csignal>
-#include <cstring>
-#include <stdexcept>
 #include <utility>
 
 #include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "peer/launch/vector_channel.h"
@@ -20,48 +12,8 @@
 namespace gv {
 namespace {
 
-struct Pipe {
-  Descriptor read, write;
-};
-
-Pipe make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-    throw std::runtime_error(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
-  return {Descriptor(ends[0]), Descriptor(ends[1])};
-}
-
-Pipe make_socket_pair() {
-  std::array<int, 2> ends{};
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    throw std::runtime_error(fmt::format("cannot make a socket: {}", std::strerror(errno)));
-  return {Descriptor(ends[0]), Descriptor(ends[1])};
-}
-
 void never_block(int fd) {
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
-}
-
-/// In the child: nothing here may allocate. Reports a failed exec through `failure`.
-[[noreturn]] void become(
-    char* const* argv, pid_t parent, int in, int out, int err, int vectors, int failure) {
-  constexpr int beyond = 10;  // above the descriptors that the child is to find
-  vectors = ::fcntl(vectors, F_DUPFD_CLOEXEC, beyond);
-  failure = ::fcntl(failure, F_DUPFD_CLOEXEC, beyond);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);  // it died before the line above
-  ::setpgid(0, 0);
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::dup2(in, STDIN_FILENO);
-  ::dup2(out, STDOUT_FILENO);
-  ::dup2(err, STDERR_FILENO);
-  ::dup2(vectors, vector_descriptor);
-  ::execv(argv[0], argv);
-  const int error = errno;
-  const ssize_t written = ::write(failure, &error, sizeof error);
-  ::_exit(written == sizeof error ? 127 : 126);
 }
 
 }  // namespace
@@ -90,75 +42,38 @@ std::vector<std::string> LineReader::read() {
   return lines;
 }
 
-Child::Child(const std::vector<std::string>& argv) {
-  std::vector<char*> words;
-  for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  Pipe in = make_pipe();
-  Pipe out = make_pipe();
-  Pipe err = make_pipe();
-  Pipe vectors = make_socket_pair();
-  Pipe failure = make_pipe();
-  const pid_t parent = ::getpid();
-  pid_ = ::fork();
-  if (pid_ < 0)
-    throw std::runtime_error(fmt::format("cannot start a process: {}", std::strerror(errno)));
-  if (pid_ == 0) {
-    become(words.data(),
-           parent,
-           in.read.get(),
-           out.write.get(),
-           err.write.get(),
-           vectors.write.get(),
-           failure.write.get());
-  }
-  failure.write.close();
-  int error = 0;
-  if (::read(failure.read.get(), &error, sizeof error) == sizeof error) {
-    ::waitpid(pid_, nullptr, 0);
-    throw std::runtime_error(fmt::format("cannot start {}: {}", argv[0], std::strerror(error)));
-  }
-  pidfd_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
-  input_ = std::move(in.write);
-  vectors_ = std::move(vectors.read);
-  never_block(out.read.get());
-  never_block(err.read.get());
-  output_ = LineReader(std::move(out.read));
-  errors_ = LineReader(std::move(err.read));
-}
-
-Child::~Child() {
-  if (!running()) return;
-  kill(SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
+Child::Child(const std::vector<std::string>& argv) : process_(argv) {
+  never_block(process_.output.get());
+  never_block(process_.errors.get());
+  output_ = LineReader(std::move(process_.output));
+  errors_ = LineReader(std::move(process_.errors));
 }
 
 void Child::tell(const std::string& line) {
   const std::string text = line + "\n";
   std::size_t done = 0;
   while (done < text.size()) {
-    const ssize_t count = ::write(input_.get(), text.data() + done, text.size() - done);
+    const ssize_t count = ::write(process_.input.get(), text.data() + done, text.size() - done);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return;
     done += static_cast<std::size_t>(count);
   }
 }
 
-void Child::kill(int signal) {
-  if (running()) ::kill(pid_, signal);
-}
-
 bool Child::reap() {
-  int status = 0;
-  if (!running() || ::waitpid(pid_, &status, WNOHANG) != pid_) return false;
-  status_ = status;
-  input_.close();
+  if (!process_.reap()) return false;
+  process_.input.close();
   return true;
 }
 
-std::string Child::ending() const {
-  if (WIFSIGNALED(status())) return fmt::format("killed by signal {}", WTERMSIG(status()));
-  return fmt::format("exit {}", WEXITSTATUS(status()));
+Payload Child::take_vector() {
+  return receive_vector(process_.vectors.get());
+}
+
+void Child::add_to(std::vector<pollfd>& fds) const {
+  if (!output_.ended()) fds.push_back({output_.fd(), POLLIN, 0});
+  if (!errors_.ended()) fds.push_back({errors_.fd(), POLLIN, 0});
+  if (running()) fds.push_back({process_.pidfd(), POLLIN, 0});
 }
 
 }  // namespace gv

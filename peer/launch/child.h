@@ -1,12 +1,10 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include <sys/types.h>
-
-#include "peer/shared/descriptor.h"
+#include "peer/launch/process.h"
+#include "peer/launch/spawned.h"
 
 namespace gv {
 
@@ -25,39 +23,33 @@ class LineReader {
   std::string rest_;
 };
 
-/// A child process in a process group of its own, killed by the kernel when we die.
-class Child {
+/// A peer's process on this machine.
+class Child : public Process {
  public:
-  /// Starts argv[0]. Throws std::runtime_error with the path and the reason when it cannot.
+  /// Throws std::runtime_error with the program's name and the reason when it cannot be started.
   explicit Child(const std::vector<std::string>& argv);
-  /// Kills what still runs and waits for it.
-  ~Child();
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
 
-  pid_t pid() const { return pid_; }
-  int pidfd() const { return pidfd_.get(); }  ///< readable when the process has ended
+  pid_t pid() const override { return process_.pid(); }
+  void tell(const std::string& line) override;
+  void kill(int signal) override { process_.kill(signal); }
+  std::vector<std::string> take_output() override { return output_.read(); }
+  std::vector<std::string> take_errors() override { return errors_.read(); }
+  Payload take_vector() override;
+  bool reap() override;
+  bool running() const override { return process_.running(); }
+  std::string ending() const override { return process_.ending(); }
+  void add_to(std::vector<pollfd>& fds) const override;
+
+  int pidfd() const { return process_.pidfd(); }  ///< readable when the process has ended
   LineReader& output() { return output_; }
   LineReader& errors() { return errors_; }
-  int vectors() const { return vectors_.get(); }  ///< our end of its vector channel
-  /// One line to its stdin; the loss of a child that has gone shows at its end.
-  void tell(const std::string& line);
-  void kill(int signal);
-  /// Takes the exit status; the first call after the end.
-  bool reap();
-  bool running() const { return !status_; }
-  int status() const { return status_.value_or(0); }  ///< as of waitpid
-  /// "exit 70", "killed by signal 9".
-  std::string ending() const;
+  int vectors() const { return process_.vectors.get(); }  ///< our end of its vector channel
+  int status() const { return process_.status(); }        ///< as of waitpid
 
  private:
-  pid_t pid_ = -1;
-  Descriptor pidfd_;
-  Descriptor input_;
-  Descriptor vectors_;
+  Spawned process_;
   LineReader output_{Descriptor()};
   LineReader errors_{Descriptor()};
-  std::optional<int> status_;
 };
 
 }  // namespace gv

@@ -71,7 +71,8 @@ Addresses parse_addresses(const JsonValue& json) {
   for (const JsonValue& row : json_member(json, "addresses").items) {
     says.list.push_back({json_integer<PeerId>(row, "peer"),
                          json_text(row, "host"),
-                         json_integer<std::uint16_t>(row, "port")});
+                         json_integer<std::uint16_t>(row, "port"),
+                         json_boolean(row, "reversed")});
   }
   return says;
 }
@@ -131,7 +132,8 @@ std::string line(const Reported& says) {
 std::string line(const Addresses& says) {
   Json rows = Json::array();
   for (const PeerAddress& a : says.list)
-    rows.push_back(Json{{"peer", a.peer}, {"host", a.host}, {"port", a.port}});
+    rows.push_back(
+        Json{{"peer", a.peer}, {"host", a.host}, {"port", a.port}, {"reversed", a.reversed}});
   return Json{{"addresses", rows}}.dump();
 }
 std::string line(const Cut& says) {

@@ -12,7 +12,8 @@ namespace gv::control {
 // What a launcher and its peers say to each other: one JSON object a line, the peer's on its
 // stdout, the launcher's on the peer's stdin. The end of stdin means: the launcher has gone.
 //   peer:     listening {port}   ready   shares {peer}   progress {round, ...}   report {...}
-//   launcher: addresses [{peer, host, port}]   cut {peer, seconds}   checkpoint {round}   stop
+//   launcher: addresses [{peer, host, port, reversed}]   cut {peer, seconds}   checkpoint {round}
+//   stop
 
 struct Listening {
   std::uint16_t port = 0;

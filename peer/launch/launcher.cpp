@@ -11,8 +11,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "peer/launch/vector_channel.h"
-
 namespace gv {
 namespace {
 
@@ -35,11 +33,13 @@ Descriptor catch_signals() {
 Launcher::Launcher(const Assembly& fleet,
                    const RunFolder& folder,
                    Observer& observer,
+                   Places& places,
                    LaunchOptions options,
                    LaunchScreen screen)
     : fleet_(fleet),
       folder_(folder),
       observer_(observer),
+      places_(places),
       options_(std::move(options)),
       screen_(std::move(screen)),
       signals_(catch_signals()) {
@@ -62,18 +62,17 @@ void Launcher::start(PeerId id, const std::vector<std::string>& past) {
   if (slot.log == nullptr) slot.log = std::fopen(log.c_str(), "ae");
   slot.stopped_until.reset();
   if (slot.log == nullptr) throw std::runtime_error(log + ": cannot be written");
-  std::vector<std::string> argv{options_.program,
-                                "peer",
-                                fleet_.fleet.path,
-                                "--id",
-                                std::to_string(id),
-                                "--launched",
-                                slot.folder};
-  for (const std::string& set : options_.sets) argv.insert(argv.end(), {"--set", set});
-  argv.insert(argv.end(), past.begin(), past.end());
-  slot.child = std::make_unique<Child>(argv);
+  slot.process = places_.start(id, past);
+  keep_pid(id);
+}
+
+/// For whoever watches the run. That of a process on another machine is known a little later.
+void Launcher::keep_pid(PeerId id) {
+  Slot& slot = slots_[id];
+  const pid_t pid = slot.process->pid();
+  if (pid == 0 || pid == std::exchange(slot.kept_pid, pid)) return;
   try {
-    folder_.write(fmt::format("peers/{:03}/pid", id), fmt::format("{}\n", slot.child->pid()));
+    folder_.write(fmt::format("peers/{:03}/pid", id), fmt::format("{}\n", pid));
   } catch (const std::runtime_error& full) {  // the fleet does not need it
     screen_.on_note(full.what());
   }
@@ -82,6 +81,8 @@ void Launcher::start(PeerId id, const std::vector<std::string>& past) {
 LaunchResult Launcher::run() {
   while (any_running()) {
     wait_for_events();
+    places_.work();
+    for (const std::string& note : places_.take_notes()) screen_.on_note(note);
     take_signals();
     for (PeerId i = 0; i < slots_.size(); ++i) hear(i);
     restart_when_due();
@@ -98,24 +99,22 @@ LaunchResult Launcher::run() {
 
 void Launcher::wait_for_events() {
   std::vector<pollfd> fds{{signals_.get(), POLLIN, 0}};
-  for (Slot& slot : slots_) {
-    if (!slot.child->output().ended()) fds.push_back({slot.child->output().fd(), POLLIN, 0});
-    if (!slot.child->errors().ended()) fds.push_back({slot.child->errors().fd(), POLLIN, 0});
-    if (slot.child->running()) fds.push_back({slot.child->pidfd(), POLLIN, 0});
-  }
+  for (const Slot& slot : slots_) slot.process->add_to(fds);
+  places_.add_to(fds);
   ::poll(fds.data(), fds.size(), tick_ms);
 }
 
 void Launcher::hear(PeerId id) {
   Slot& slot = slots_[id];
-  const bool has_ended = slot.child->reap();  // first: what it said before its end is still there
-  for (const std::string& line : slot.child->errors().read()) {
+  const bool has_ended = slot.process->reap();  // first: what it said before its end is still there
+  for (const std::string& line : slot.process->take_errors()) {
     slot.last_words = line;
     fmt::print(slot.log, "{}\n", line);
     std::fflush(slot.log);
     screen_.on_log(id, line);
   }
-  for (const std::string& line : slot.child->output().read()) heed(id, control::parse_peer(line));
+  for (const std::string& line : slot.process->take_output()) heed(id, control::parse_peer(line));
+  keep_pid(id);
   if (has_ended) ended(id);
 }
 
@@ -152,7 +151,7 @@ void Launcher::heed(PeerId id, const control::PeerSays& says) {
 }
 
 void Launcher::take_report(PeerId id, control::Reported says) {
-  says.report.model = receive_vector(slots_[id].child->vectors());
+  says.report.model = slots_[id].process->take_vector();
   if (!says.report.model)
     throw std::runtime_error(fmt::format("peer {} reported a vector that has not come", id));
   if (says.report.broken_by) end_broken(*says.report.broken_by);
@@ -160,30 +159,30 @@ void Launcher::take_report(PeerId id, control::Reported says) {
                  std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds())));
 }
 
-std::vector<PeerAddress> Launcher::addresses() const {
+std::vector<PeerAddress> Launcher::addresses(PeerId by) const {
   std::vector<PeerAddress> all;
-  for (PeerId i = 0; i < slots_.size(); ++i) all.push_back({i, "127.0.0.1", slots_[i].port});
+  for (PeerId i = 0; i < slots_.size(); ++i) all.push_back(places_.road(by, i, slots_[i].port));
   return all;
 }
 
 void Launcher::send_addresses() {
   phase_ = Phase::connecting;
-  const std::string says = control::line(control::Addresses{addresses()});
-  for (const Slot& slot : slots_) slot.child->tell(says);
+  for (PeerId i = 0; i < slots_.size(); ++i)
+    slots_[i].process->tell(control::line(control::Addresses{addresses(i)}));
 }
 
 /// A restarted peer and the others get to know each other's addresses.
 void Launcher::introduce(PeerId id) {
-  const std::vector<PeerAddress> all = addresses();
-  slots_[id].child->tell(control::line(control::Addresses{all}));
-  const std::string newcomer = control::line(control::Addresses{{all[id]}});
+  slots_[id].process->tell(control::line(control::Addresses{addresses(id)}));
   for (PeerId i = 0; i < slots_.size(); ++i)
-    if (i != id && slots_[i].child->running()) slots_[i].child->tell(newcomer);
+    if (i != id && slots_[i].process->running())
+      slots_[i].process->tell(
+          control::line(control::Addresses{{places_.road(i, id, slots_[id].port)}}));
 }
 
 bool Launcher::any_running() const {
   return std::ranges::any_of(
-      slots_, [](const Slot& s) { return s.child->running() || s.restart_at.has_value(); });
+      slots_, [](const Slot& s) { return s.process->running() || s.restart_at.has_value(); });
 }
 
 double Launcher::seconds() const {
@@ -200,7 +199,7 @@ double Launcher::training_seconds() const {
 
 std::size_t Launcher::alive() const {
   return static_cast<std::size_t>(
-      std::ranges::count_if(slots_, [](const Slot& s) { return s.child->running(); }));
+      std::ranges::count_if(slots_, [](const Slot& s) { return s.process->running(); }));
 }
 
 }  // namespace gv

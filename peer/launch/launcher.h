@@ -7,21 +7,20 @@
 #include <string>
 #include <vector>
 
-#include "peer/launch/child.h"
 #include "peer/launch/control.h"
 #include "peer/launch/fleet_state.h"
 #include "peer/launch/orders.h"
+#include "peer/launch/place.h"
 #include "peer/launch/run_folder.h"
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/observer.h"
+#include "peer/shared/descriptor.h"
 
 namespace gv {
 
 struct LaunchOptions {
-  std::string program;            ///< the peers' binary
-  std::vector<std::string> sets;  ///< --set values, handed on to the peers
-  std::optional<Round> from;      ///< all peers go on from their checkpoints of this round
-  Orders* orders = nullptr;       ///< what others ask for while it runs; null: nobody can
+  std::optional<Round> from;  ///< all peers go on from their checkpoints of this round
+  Orders* orders = nullptr;   ///< what others ask for while it runs; null: nobody can
 };
 
 /// A peer that ended without its last words.
@@ -55,7 +54,7 @@ struct LaunchResult {
   std::set<Edge> shared{};     ///< whose payloads were read in shared memory, (lower id, higher id)
 };
 
-/// Starts all peers of a fleet on this machine, watches them and gathers what they report. Takes no
+/// Starts all peers of a fleet in their places, watches them and gathers what they report. Takes no
 /// part in training. One thread, one poll loop. No peer outlives it, however it ends.
 class Launcher {
  public:
@@ -63,6 +62,7 @@ class Launcher {
   Launcher(const Assembly& fleet,
            const RunFolder& folder,
            Observer& observer,
+           Places& places,
            LaunchOptions options,
            LaunchScreen screen);
   ~Launcher();
@@ -72,9 +72,10 @@ class Launcher {
 
  private:
   struct Slot {
-    std::unique_ptr<Child> child;
+    std::unique_ptr<Process> process;
     std::string folder;
     std::FILE* log = nullptr;
+    pid_t kept_pid = 0;  ///< in its file
     std::uint16_t port = 0;
     bool ready = false;
     bool finished = false;  ///< its last report has come
@@ -103,7 +104,8 @@ class Launcher {
   void take_report(PeerId id, control::Reported says);
   void end_broken(PeerId by);
   void ended(PeerId id);
-  std::vector<PeerAddress> addresses() const;
+  std::vector<PeerAddress> addresses(PeerId by) const;
+  void keep_pid(PeerId id);
   void send_addresses();
   void inject_when_due();
   void inject(const Injection& injection);
@@ -127,6 +129,7 @@ class Launcher {
   const Assembly& fleet_;
   const RunFolder& folder_;
   Observer& observer_;
+  Places& places_;
   LaunchOptions options_;
   LaunchScreen screen_;
   Descriptor signals_;

@@ -66,9 +66,10 @@ void Launcher::stop_all() {
   stopping_ = true;
   for (Slot& slot : slots_) {
     slot.restart_at.reset();
-    if (std::exchange(slot.stopped_until, {})) slot.child->kill(SIGCONT);
-    if (phase_ == Phase::starting) slot.child->kill(SIGKILL);  // nothing to finish, nothing to save
-    if (slot.child->running()) slot.child->tell(control::line(control::Stop{}));
+    if (std::exchange(slot.stopped_until, {})) slot.process->kill(SIGCONT);
+    if (phase_ == Phase::starting)
+      slot.process->kill(SIGKILL);  // nothing to finish, nothing to save
+    if (slot.process->running()) slot.process->tell(control::line(control::Stop{}));
   }
 }
 
@@ -76,14 +77,14 @@ void Launcher::kill_all() {
   stopping_ = true;
   for (Slot& slot : slots_) {
     slot.restart_at.reset();
-    slot.child->kill(SIGKILL);
+    slot.process->kill(SIGKILL);
   }
 }
 
 /// Without their last words, and for good.
 std::size_t Launcher::gone() const {
   return static_cast<std::size_t>(std::ranges::count_if(
-      slots_, [](const Slot& s) { return !s.child->running() && !s.finished && !s.restart_at; }));
+      slots_, [](const Slot& s) { return !s.process->running() && !s.finished && !s.restart_at; }));
 }
 
 LaunchResult Launcher::result() const {

@@ -28,14 +28,14 @@ Round rounds_on_the_way(Round fastest, double seconds) {
 PeerState Launcher::state_of(PeerId id) const {
   using Stage = PeerState::Stage;
   const Slot& slot = slots_[id];
-  PeerState state{.id = id, .pid = slot.child->pid(), .round = slot.round, .heard = slot.heard};
+  PeerState state{.id = id, .pid = slot.process->pid(), .round = slot.round, .heard = slot.heard};
   if (slot.finished) {
     state.stage = Stage::finished;
   } else if (slot.restart_at) {
     state.stage = Stage::restarting;
-  } else if (!slot.child->running()) {
+  } else if (!slot.process->running()) {
     state.stage = Stage::lost;
-    state.ending = slot.child->ending();
+    state.ending = slot.process->ending();
   } else if (slot.stopped_until) {
     state.stage = Stage::stopped;
   } else if (slot.ready) {
@@ -79,7 +79,7 @@ Round Launcher::slowest_round() const {
   Round furthest = 0;
   for (const Slot& slot : slots_) {
     furthest = std::max(furthest, slot.round);
-    if (!slot.child->running() || slot.finished) continue;
+    if (!slot.process->running() || slot.finished) continue;
     slowest = std::min(slowest, slot.round);
     any = true;
   }
@@ -115,8 +115,8 @@ void Launcher::order_checkpoint(std::uint64_t number) {
     checkpoint_->round = round;
     screen_.on_note(fmt::format("grapevine checkpoint: every peer keeps one of round {}", round));
     for (const Slot& slot : slots_)
-      if (slot.child->running() && !slot.finished)
-        slot.child->tell(control::line(control::KeepCheckpoint{round}));
+      if (slot.process->running() && !slot.finished)
+        slot.process->tell(control::line(control::KeepCheckpoint{round}));
   }
 }
 

@@ -21,7 +21,7 @@ void Launcher::restart_when_due() {
     slot.restart_at.reset();
     ++slot.restarts;
     start(i, {"--rejoin", "--clock", fmt::format("{:.9f}", training_seconds())});
-    screen_.on_note(fmt::format("peer {} starts again (pid {})", i, slot.child->pid()));
+    screen_.on_note(fmt::format("peer {} starts again (pid {})", i, slot.process->pid()));
     observer_.expect(i);
   }
 }
@@ -38,19 +38,19 @@ void Launcher::inject_when_due() {
   for (Slot& slot : slots_) {
     if (!slot.stopped_until || Clock::now() < *slot.stopped_until) continue;
     slot.stopped_until.reset();
-    slot.child->kill(SIGCONT);
+    slot.process->kill(SIGCONT);
   }
 }
 
 void Launcher::inject(const Injection& injection) {
   Slot& slot = slots_[injection.peer];
   const double length = std::chrono::duration<double>(injection.length).count();
-  const bool works = slot.child->running() && !slot.finished;
+  const bool works = slot.process->running() && !slot.finished;
   if (works != (injection.kind != Injection::Kind::start)) return;
   switch (injection.kind) {
     case Injection::Kind::kill:
       screen_.on_note(fmt::format("faults.inject: peer {} is killed", injection.peer));
-      slot.child->kill(SIGKILL);
+      slot.process->kill(SIGKILL);
       break;
     case Injection::Kind::start:
       if (!slot.finished && any_running()) slot.restart_at = Clock::now();
@@ -58,7 +58,7 @@ void Launcher::inject(const Injection& injection) {
     case Injection::Kind::stop:
       screen_.on_note(
           fmt::format("faults.inject: peer {} stands still for {} s", injection.peer, length));
-      slot.child->kill(SIGSTOP);
+      slot.process->kill(SIGSTOP);
       slot.stopped_until = Clock::now() + injection.length;
       break;
     case Injection::Kind::cut:
@@ -68,8 +68,8 @@ void Launcher::inject(const Injection& injection) {
                                   length));
       for (const auto& [peer, other] :
            {std::pair{injection.peer, injection.other}, std::pair{injection.other, injection.peer}})
-        if (slots_[peer].child->running())
-          slots_[peer].child->tell(control::line(control::Cut{other, injection.length}));
+        if (slots_[peer].process->running())
+          slots_[peer].process->tell(control::line(control::Cut{other, injection.length}));
       break;
   }
 }
@@ -78,7 +78,7 @@ void Launcher::inject(const Injection& injection) {
 bool Launcher::restart_later(PeerId id) {
   constexpr int most_restarts = 10;
   Slot& slot = slots_[id];
-  const auto trains = [](const Slot& s) { return s.child->running() && !s.finished; };
+  const auto trains = [](const Slot& s) { return s.process->running() && !s.finished; };
   if (!fleet_.fleet.restart || stopping_ || phase_ != Phase::training) return false;
   if (slot.restarts >= most_restarts || std::ranges::none_of(slots_, trains)) return false;
   slot.restart_at = Clock::now() + std::chrono::milliseconds(100) * (1 << slot.restarts);
@@ -90,9 +90,9 @@ void Launcher::ended(PeerId id) {
   if (slot.finished) return;
   const bool unexpected = !stopping_;
   lost_.push_back({id,
-                   slot.child->pid(),
+                   slot.process->pid(),
                    slot.round,
-                   slot.child->ending(),
+                   slot.process->ending(),
                    slot.last_words,
                    slot.folder + "/stderr.log",
                    restart_later(id)});

@@ -108,12 +108,14 @@ class LauncherEar {
 
 int run_launched_peer(const Assembly& fleet,
                       PeerId id,
-                      const std::string& folder,
+                      const LaunchedPeer& launched,
                       const PeerPast& past,
                       const PeerParts& parts) {
   std::signal(SIGPIPE, SIG_IGN);
   TcpPeerOptions options;
-  options.folder = folder;
+  options.folder = launched.folder;
+  options.listen_address = launched.address;
+  options.listen_port = launched.port;
   options.from = past.from;
   options.rejoin = past.rejoin;
   options.clock = past.clock;
@@ -140,8 +142,9 @@ std::vector<PeerAddress> manual_addresses(const Fleet& fleet) {
     for (const HostSpec& host : fleet.hosts) {
       if (host.name != fleet.peers[i].host) continue;
       const std::uint16_t base = host.port != 0 ? host.port : first_manual_port;
-      const std::uint16_t place = taken[fmt::format("{}:{}", host.address, base)]++;
-      addresses.push_back({i, host.address, static_cast<std::uint16_t>(base + place)});
+      const std::string& address = host.address.empty() ? host.name : host.address;
+      const std::uint16_t place = taken[fmt::format("{}:{}", address, base)]++;
+      addresses.push_back({i, address, static_cast<std::uint16_t>(base + place)});
     }
   }
   return addresses;

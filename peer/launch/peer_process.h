@@ -18,13 +18,19 @@ struct PeerPast {
   Time clock{0};              ///< what the fleet's training clock shows as it begins
 };
 
+/// What a launcher gives a peer.
+struct LaunchedPeer {
+  std::string folder;                 ///< takes its checkpoints, its ledger and its record
+  std::string address = "127.0.0.1";  ///< at which it listens
+  std::uint16_t port = 0;             ///< 0: any free one
+};
+
 /// One peer that a launcher started: its addresses come on stdin, what it has to say goes to stdout
 /// (control.h; vectors: vector_channel.h), its log to stderr. Ends when it has finished, when it is
-/// told to stop, or when stdin ends. `folder` takes its checkpoints and its ledger. Returns the
-/// exit code.
+/// told to stop, or when stdin ends. Returns the exit code.
 int run_launched_peer(const Assembly& fleet,
                       PeerId id,
-                      const std::string& folder,
+                      const LaunchedPeer& launched,
                       const PeerPast& past,
                       const PeerParts& parts);
 

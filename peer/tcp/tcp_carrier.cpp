@@ -109,7 +109,9 @@ asio::awaitable<TcpWorldImpl::Resolved> TcpWorldImpl::resolve(PeerId neighbor) {
 }
 
 void TcpWorldImpl::probe(PeerId neighbor) {
-  if (addresses_.contains(neighbor)) asio::co_spawn(io_, connect_once(neighbor), asio::detached);
+  const auto at = addresses_.find(neighbor);
+  if (at != addresses_.end() && !at->second.host.empty())
+    asio::co_spawn(io_, connect_once(neighbor), asio::detached);
 }
 
 /// Whether the process of a neighbour that dials us is still there: nobody listens where a process

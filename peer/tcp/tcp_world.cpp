@@ -54,9 +54,12 @@ void TcpWorldImpl::run(const std::vector<PeerAddress>& addresses,
                        std::function<void()> begin) {
   begin_ = std::move(begin);
   user_ = &user;
-  for (const PeerAddress& address : addresses) addresses_[address.peer] = address;
+  for (const PeerAddress& address : addresses) {
+    addresses_[address.peer] = address;
+    if (address.reversed) options_.links.reversed.insert(address.peer);
+  }
   for (const PeerId id : options_.links.neighbors)
-    if (id > options_.links.self.peer && !addresses_.contains(id))
+    if (options_.links.dials(id) && !addresses_.contains(id))
       throw std::runtime_error(fmt::format("no address of peer {} is known", id));
   Carrier& carrier = *this;
   links_.emplace(options_.links, carrier, user, options_.links.self.incarnation);

@@ -42,6 +42,7 @@ struct PeerAddress {
   PeerId peer = 0;
   std::string host;
   std::uint16_t port = 0;
+  bool reversed = false;  ///< of the two ends, the one of the greater id dials
 };
 
 /// The arithmetic threw (a device was lost, say): training cannot go on.

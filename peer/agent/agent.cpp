@@ -1,0 +1,243 @@
+#include "peer/agent/agent.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "peer/agent/agent_frame.h"
+#include "peer/agent/cache_folder.h"
+#include "peer/agent/door.h"
+#include "peer/agent/facts.h"
+#include "peer/agent/files.h"
+#include "peer/agent/pipe_pair.h"
+#include "peer/json/json.h"
+#include "peer/json/json_member.h"
+#include "peer/launch/child.h"
+#include "peer/launch/control.h"
+#include "peer/runtime/exit_code.h"
+
+namespace gv {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr Time between_pings{std::chrono::seconds(2)};
+
+class Agent {
+ public:
+  explicit Agent(const AgentOptions& options)
+      : options_(options),
+        folder_(cache_folder("runs/" + options.run)),
+        files_(
+            folder_, [](const std::string&) { return true; }, most_file_bytes),
+        stream_(Descriptor(::dup(STDIN_FILENO)), Descriptor(::dup(STDOUT_FILENO))) {}
+
+  int run() {
+    stream_.write(agent_hello(options_.nonce));
+    say({AgentKind::facts, 0, facts_text(own_facts())});
+    while (!over_) {
+      wait_for_events();
+      take_orders();
+      if (door_) door_->answer();
+      stream_.flush();
+      if (stream_.waiting() < most_waiting_bytes)
+        for (auto& [id, child] : peers_) hear(id, *child);
+      watch_leash();
+      ping_when_due();
+    }
+    return code_;
+  }
+
+ private:
+  static constexpr std::uint64_t most_file_bytes = std::uint64_t{64} << 30;
+  static constexpr std::size_t most_waiting_bytes = std::size_t{256} << 20;
+
+  void say(const AgentFrame& frame) { stream_.write(encode(frame)); }
+
+  void wait_for_events() {
+    std::vector<pollfd> fds;
+    stream_.add_to(fds);
+    if (door_) door_->add_to(fds);
+    for (const auto& [id, child] : peers_) child->add_to(fds);
+    ::poll(fds.data(), fds.size(), 100);
+  }
+
+  void take_orders() {
+    const std::string bytes = stream_.read();
+    if (!bytes.empty()) heard_ = Clock::now();
+    reader_.feed(bytes);
+    while (const std::optional<AgentFrame> frame = reader_.take()) obey(*frame);
+    if (stream_.ended() && !let_go_at_) {
+      constexpr Time short_grace{std::chrono::seconds(1)};  // nobody hears of what they still do
+      let_go(std::min(options_.grace, short_grace));
+    }
+  }
+
+  void obey(const AgentFrame& frame) {
+    switch (frame.kind) {
+      case AgentKind::door:
+        return open_door(parse_json(frame.body, "a launcher's door"));
+      case AgentKind::call:
+        return call(parse_json(frame.body, "a launcher's calls"));
+      case AgentKind::shut:
+        return door_.reset();
+      case AgentKind::file:
+        return files_.take(frame.body);
+      case AgentKind::start:
+        return start(frame.peer, parse_json(frame.body, "a launcher's start"));
+      case AgentKind::tell:
+        if (const auto at = peers_.find(frame.peer); at != peers_.end())
+          at->second->tell(frame.body);
+        return;
+      case AgentKind::signal:
+        if (const auto at = peers_.find(frame.peer); at != peers_.end())
+          at->second->kill(json_integer<int>(parse_json(frame.body, "a signal"), "signal"));
+        return;
+      case AgentKind::fetch:
+        return give_files();
+      case AgentKind::leave:
+        return leave();
+      default:
+        return;
+    }
+  }
+
+  void open_door(const JsonValue& order) {
+    Json answer = Json::object();
+    try {
+      door_ = std::make_unique<Door>(json_text(order, "address"),
+                                     json_integer<std::uint16_t>(order, "port"),
+                                     json_text(order, "nonce"));
+      answer["port"] = door_->port();
+    } catch (const std::runtime_error& taken) {
+      answer["error"] = std::string(taken.what());
+    }
+    say({AgentKind::opened, 0, answer.dump()});
+  }
+
+  void call(const JsonValue& order) {
+    std::vector<Call> calls;
+    for (const JsonValue& each : json_member(order, "calls").items)
+      calls.push_back({json_text(each, "address"),
+                       json_integer<std::uint16_t>(each, "port"),
+                       json_text(each, "nonce")});
+    const std::vector<std::string> answers = answers_of(calls, door_.get());
+    say({AgentKind::called, 0, Json{{"answers", answers}}.dump()});
+  }
+
+  /// The folder of a peer is that of its launcher: peers/003.
+  void start(PeerId id, const JsonValue& order) {
+    Json answer = Json::object();
+    try {
+      const std::string own = fmt::format("{}/peers/{:03}", folder_, id);
+      std::filesystem::create_directories(own);
+      std::vector<std::string> argv{options_.program,
+                                    "peer",
+                                    folder_ + "/fleet.yaml",
+                                    "--id",
+                                    std::to_string(id),
+                                    "--launched",
+                                    own};
+      for (const JsonValue& word : json_member(order, "args").items) argv.push_back(word.text);
+      peers_[id] = std::make_unique<Child>(argv);
+      answer["pid"] = peers_[id]->pid();
+    } catch (const std::exception& failed) {
+      answer["error"] = std::string(failed.what());
+    }
+    say({AgentKind::started, id, answer.dump()});
+  }
+
+  void hear(PeerId id, Child& child) {
+    const bool has_ended = child.reap();  // first: what it said before its end is still there
+    for (const std::string& line : child.take_errors())
+      say({AgentKind::errors, id, line.substr(0, most_agent_bytes)});
+    for (const std::string& line : child.take_output()) {
+      if (std::holds_alternative<control::Reported>(control::parse_peer(line)))
+        give_vector(id, child);
+      say({AgentKind::output, id, line.substr(0, most_agent_bytes)});
+    }
+    if (has_ended) say({AgentKind::ended, id, Json{{"ending", child.ending()}}.dump()});
+  }
+
+  void give_vector(PeerId id, Child& child) {
+    const Payload vector = child.take_vector();
+    if (!vector) return;
+    const std::string_view bytes(reinterpret_cast<const char*>(vector->data()), vector->size());
+    for (std::size_t begin = 0; begin < bytes.size(); begin += agent_piece_bytes) {
+      const bool last = begin + agent_piece_bytes >= bytes.size();
+      std::string body(1, last ? '\1' : '\0');
+      say({AgentKind::vector, id, body.append(bytes.substr(begin, agent_piece_bytes))});
+    }
+  }
+
+  void give_files() {
+    std::string error;
+    try {
+      send_files(folder_, "peers", [this](const AgentFrame& frame) { say(frame); });
+    } catch (const std::exception& unread) {
+      error = unread.what();
+    }
+    say({AgentKind::fetched, 0, Json{{"error", error}}.dump()});
+  }
+
+  void leave() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+    over_ = true;
+  }
+
+  bool any_running() const {
+    return std::ranges::any_of(peers_, [](const auto& peer) { return peer.second->running(); });
+  }
+
+  void let_go(Time grace) {
+    code_ = exit_code::failed;
+    let_go_at_ = Clock::now() + grace;
+    for (auto& [id, child] : peers_)
+      if (child->running()) child->tell(control::line(control::Stop{}));
+  }
+
+  void watch_leash() {
+    if (!let_go_at_ && Clock::now() - heard_ > options_.leash) let_go(options_.grace);
+    if (!let_go_at_) return;
+    if (!any_running()) over_ = true;
+    if (Clock::now() < *let_go_at_) return;
+    for (auto& [id, child] : peers_) child->kill(SIGKILL);
+  }
+
+  void ping_when_due() {
+    if (Clock::now() < ping_at_) return;
+    ping_at_ = Clock::now() + between_pings;
+    say({});
+  }
+
+  AgentOptions options_;
+  std::string folder_;
+  FileTaker files_;
+  PipePair stream_;
+  AgentFrameReader reader_;
+  std::unique_ptr<Door> door_;
+  std::map<PeerId, std::unique_ptr<Child>> peers_;
+  Clock::time_point heard_ = Clock::now(), ping_at_ = Clock::now();
+  std::optional<Clock::time_point> let_go_at_;  ///< the peers are told to end, and killed then
+  int code_ = exit_code::done;
+  bool over_ = false;
+};
+
+}  // namespace
+
+int run_agent(const AgentOptions& options) {
+  std::signal(SIGPIPE, SIG_IGN);
+  return Agent(options).run();
+}
+
+}  // namespace gv

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "graph/topology/topology.h"
+
+namespace gv {
+
+// What a launcher and its agent on another machine say to each other, over the standard input and
+// output of whatever started the agent (ssh):
+//
+//   stream := noise hello frame*     noise: what a shell's start-up files print, at most 64 KiB
+//   hello  := "grapevine-agent 1 " nonce "\n"       of the agent alone; the launcher gave the nonce
+//   frame  := length:u32 kind:u8 peer:u32 body      little endian; length counts kind, peer and
+//   body
+//
+// Bodies are JSON, but for lines (text), pieces of vectors and of files (bytes).
+
+enum class AgentKind : std::uint8_t {
+  facts = 1,  ///< agent: what machine it is (facts.h); its first frame
+  door,       ///< launcher: listen at {address, port} and answer each caller with {nonce}
+  opened,     ///< agent: {port}, or {error}
+  call,       ///< launcher: {calls: [{address, port, nonce}]}: who answers with the right nonce?
+  called,     ///< agent: {answers: ["" | why not]}, in the order of the call
+  shut,       ///< launcher: the door is needed no more
+  file,       ///< a piece of a file below the run's folder: see files.h; both ways
+  start,      ///< launcher: {args: [...]} of peer `peer`
+  started,    ///< agent: {pid}, or {error}
+  tell,       ///< launcher: a line to a peer's stdin
+  output,     ///< agent: a line of a peer's stdout
+  errors,     ///< agent: a line of its stderr
+  vector,     ///< agent: a piece of a report's vector: last:u8 bytes
+  ended,      ///< agent: {ending}
+  signal,     ///< launcher: {signal}
+  fetch,      ///< launcher: send the files that the peers have left
+  fetched,    ///< agent: that was all of them: {error}: "" or what could not be read
+  ping,       ///< both ways; each frame is a sign of life, and this one nothing else
+  leave,      ///< launcher: take the run's folder away, and end
+};
+
+struct AgentFrame {
+  AgentKind kind = AgentKind::ping;
+  PeerId peer = 0;
+  std::string body{};
+};
+
+/// Of a body: what is longer travels in pieces.
+inline constexpr std::size_t most_agent_bytes = std::size_t{1} << 20;
+inline constexpr std::size_t agent_piece_bytes = std::size_t{256} << 10;
+inline constexpr std::size_t most_noise_bytes = std::size_t{64} << 10;
+
+/// "grapevine-agent 1 nonce\n".
+std::string agent_hello(std::string_view nonce);
+std::string encode(const AgentFrame& frame);
+
+/// Frames out of a stream that is given in pieces of any length.
+class AgentFrameReader {
+ public:
+  void feed(std::string_view bytes) { bytes_ += bytes; }
+  /// The next whole frame; nothing: more must come. Throws std::runtime_error at what is no frame.
+  std::optional<AgentFrame> take();
+
+ private:
+  std::string bytes_;
+  std::size_t begin_ = 0;
+};
+
+}  // namespace gv

@@ -1,0 +1,54 @@
+#include "peer/agent/facts.h"
+
+#include <chrono>
+
+#include "peer/json/json.h"
+#include "peer/json/json_member.h"
+#include "peer/launch/machine_facts.h"
+#include "peer/wire/frame.h"
+
+namespace gv {
+
+HostFacts own_facts() {
+  const MachineFacts machine = machine_facts();
+  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  return {.wire = wire::version,
+          .processor = machine.processor,
+          .cores = machine.cores,
+          .memory_bytes = machine.memory_bytes,
+          .clock = std::chrono::duration<double>(since_1970).count(),
+          .addresses = interface_addresses()};
+}
+
+std::string facts_text(const HostFacts& facts) {
+  Json addresses = Json::array();
+  for (const InterfaceAddress& each : facts.addresses)
+    addresses.push_back(
+        Json{{"interface", each.interface}, {"address", each.address}, {"prefix", each.prefix}});
+  return Json{{"wire", facts.wire},
+              {"processor", facts.processor},
+              {"cores", facts.cores},
+              {"memory_bytes", facts.memory_bytes},
+              {"clock", facts.clock},
+              {"addresses", addresses}}
+      .dump();
+}
+
+HostFacts parse_facts(const std::string& text) {
+  const JsonValue json = parse_json(text, "an agent's facts");
+  HostFacts facts{.wire = json_integer<int>(json, "wire"),
+                  .processor = json_text(json, "processor"),
+                  .cores = json_integer<unsigned>(json, "cores"),
+                  .memory_bytes = json_integer<std::uint64_t>(json, "memory_bytes"),
+                  .clock = json_number(json, "clock"),
+                  .addresses = {}};
+  constexpr std::size_t most_addresses = 64;
+  for (const JsonValue& row : json_member(json, "addresses").items)
+    if (facts.addresses.size() < most_addresses)
+      facts.addresses.push_back({json_text(row, "interface"),
+                                 json_text(row, "address"),
+                                 json_integer<int>(row, "prefix")});
+  return facts;
+}
+
+}  // namespace gv

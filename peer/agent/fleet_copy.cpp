@@ -1,0 +1,77 @@
+#include "peer/agent/fleet_copy.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "peer/fleet/flat_keys.h"
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::string_view weights_prefix = "file:";
+
+struct NamedPath {
+  std::string key, prefix;
+  fs::path path;  ///< here
+};
+
+/// What the file names below its own folder. A value that is no path of something that is there is
+/// some other word.
+std::vector<NamedPath> named_paths(const std::string& fleet, const std::vector<std::string>& sets) {
+  const fs::path folder = fs::absolute(fleet).parent_path();
+  std::vector<NamedPath> all;
+  for (const auto& [key, value] : fleet_keys(fleet, sets)) {
+    const bool data = key.starts_with("data.");
+    if (!data && !key.starts_with("topology.")) continue;
+    const std::string prefix(value.starts_with(weights_prefix) ? weights_prefix : "");
+    const std::string name = value.substr(prefix.size());
+    std::error_code none;
+    if (name.empty() || key.ends_with(".kind") || !fs::exists(folder / name, none)) continue;
+    const bool relative = fs::path(name).is_relative();
+    if (relative || !data) all.push_back({key, prefix, (folder / name).lexically_normal()});
+  }
+  return all;
+}
+
+bool travels(const NamedPath& named) {
+  return named.key.starts_with("topology.") && fs::is_regular_file(named.path);
+}
+
+std::string name_there(const NamedPath& named) {
+  return "graphs/" + named.key + named.path.extension().string();
+}
+
+std::string read_file(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw std::runtime_error(path.string() + ": cannot be read");
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+std::map<std::string, std::string> copied_files(const std::string& fleet,
+                                                const std::vector<std::string>& sets) {
+  std::map<std::string, std::string> files{{"fleet.yaml", read_file(fleet)}};
+  for (const NamedPath& named : named_paths(fleet, sets))
+    if (travels(named)) files[name_there(named)] = read_file(named.path);
+  return files;
+}
+
+std::vector<std::string> copied_sets(const std::string& fleet,
+                                     const std::vector<std::string>& sets) {
+  std::vector<std::string> args;
+  for (const std::string& set : sets) args.insert(args.end(), {"--set", set});
+  for (const NamedPath& named : named_paths(fleet, sets)) {
+    const std::string there = travels(named) ? name_there(named) : named.path.string();
+    args.insert(args.end(), {"--set", fmt::format("{}={}{}", named.key, named.prefix, there)});
+  }
+  return args;
+}
+
+}  // namespace gv

@@ -1,0 +1,105 @@
+#include "peer/agent/ssh.h"
+
+#include <array>
+#include <cstdlib>
+#include <sstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "peer/launch/spawned.h"
+
+namespace gv {
+namespace {
+
+/// Words are separated by spaces.
+std::vector<std::string> ssh_program() {
+  const char* own = std::getenv("GRAPEVINE_SSH");
+  std::istringstream in(own != nullptr && *own != '\0' ? own : "ssh");
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+std::vector<std::string> ssh(const std::string& target, const std::string& script) {
+  std::vector<std::string> argv = ssh_program();
+  for (const char* option : {"BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=5"})
+    argv.insert(argv.end(), {"-o", option});
+  argv.insert(argv.end(), {"-T", "--", target, script});
+  return argv;
+}
+
+/// Numbers, letters and digits alone: nothing that a shell would take for its own.
+std::string options(const AgentWords& words) {
+  return fmt::format("agent --nonce {} --run {} --leash {:.3f} --grace {:.3f}",
+                     words.nonce,
+                     words.run,
+                     words.leash_seconds,
+                     words.grace_seconds);
+}
+
+/// For `sh -c`, whatever shell the user logs in with: a single line without quotes of its own and
+/// without an exclamation mark. Our own program would die of an illegal instruction where the
+/// processor is too old (cmake/GvTarget.cmake), so the shell looks first.
+constexpr const char* pushing =
+    "say() {{ echo grapevine-agent $1 {nonce} $2; }}; "
+    "m=$(uname -m); test $m = x86_64 || {{ say no \"this program is for x86_64 and the machine is "
+    "$m: install one there and name it as binary\"; exit 3; }}; "
+    "for f in avx2 bmi2 fma f16c movbe; do grep -qw $f /proc/cpuinfo || {{ say no \"its processor "
+    "has no $f, which this program needs\"; exit 3; }}; done; "
+    "d=${{XDG_CACHE_HOME:-$HOME/.cache}}/grapevine/programs/{bundle}; umask 077; "
+    "test -x $d/grapevine || {{ mkdir -p $d.$$ && say send && head -c {bytes} | tar -xzf - -C "
+    "$d.$$ && mv -T $d.$$ $d; rm -rf $d.$$; }}; "
+    "test -x $d/grapevine || {{ say no \"the program could not be unpacked in $d: is the disk "
+    "full?\"; exit 3; }}; "
+    "LD_LIBRARY_PATH=$d; export LD_LIBRARY_PATH; exec $d/grapevine {options}";
+
+}  // namespace
+
+std::vector<std::string> agent_argv(const std::string& program, const AgentWords& words) {
+  std::vector<std::string> argv{program};
+  std::istringstream in(options(words));
+  for (std::string word; in >> word;) argv.push_back(word);
+  return argv;
+}
+
+std::vector<std::string> ssh_installed(const std::string& target,
+                                       const std::string& program,
+                                       const AgentWords& words) {
+  return ssh(target, fmt::format("exec {} {}", program, options(words)));
+}
+
+std::vector<std::string> ssh_pushed(const std::string& target,
+                                    const std::string& bundle,
+                                    std::size_t bytes,
+                                    const AgentWords& words) {
+  const std::string script = fmt::format(fmt::runtime(pushing),
+                                         fmt::arg("nonce", words.nonce),
+                                         fmt::arg("bundle", bundle),
+                                         fmt::arg("bytes", bytes),
+                                         fmt::arg("options", options(words)));
+  return ssh(target, fmt::format("exec sh -c '{}'", script));
+}
+
+std::string ssh_host_name(const std::string& target) {
+  std::vector<std::string> argv = ssh_program();
+  argv.insert(argv.end(), {"-G", "--", target});
+  Spawned process(argv);
+  process.input.close();
+  std::string text;
+  std::array<char, 4096> buffer{};
+  while (true) {
+    const ssize_t count = ::read(process.output.get(), buffer.data(), buffer.size());
+    if (count <= 0) break;
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  std::istringstream in(text);
+  constexpr std::string_view key = "hostname ";
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with(key)) return line.substr(key.size());
+  return target;
+}
+
+}  // namespace gv

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gv {
+
+/// What is to be started on a host: see AgentOptions.
+struct AgentWords {
+  std::string nonce;
+  std::string run;
+  double leash_seconds = 15;
+  double grace_seconds = 8;
+};
+
+/// "grapevine agent --nonce ...", of a program that is there.
+std::vector<std::string> agent_argv(const std::string& program, const AgentWords& words);
+
+/// The user's own ssh, so that its configuration, agents and jump hosts work, without questions;
+/// GRAPEVINE_SSH names another program and its first options. `program`: as installed there.
+std::vector<std::string> ssh_installed(const std::string& target,
+                                       const std::string& program,
+                                       const AgentWords& words);
+
+/// The same with our own program: the remote shell looks whether its machine can run it, takes it
+/// from the cache of that user, and asks for it where it is not there ("grapevine-agent send
+/// NONCE"), in so many bytes.
+std::vector<std::string> ssh_pushed(const std::string& target,
+                                    const std::string& bundle,
+                                    std::size_t bytes,
+                                    const AgentWords& words);
+
+/// The host name that ssh makes of the target; the target itself where it does not say.
+std::string ssh_host_name(const std::string& target);
+
+}  // namespace gv

@@ -1,0 +1,14 @@
+#include "peer/cli/this_program.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace gv::cli {
+
+std::string this_program() {
+  if (const char* program = std::getenv("GRAPEVINE_PEER_BINARY")) return program;
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).string();
+}
+
+}  // namespace gv::cli
