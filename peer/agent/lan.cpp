@@ -392,7 +392,8 @@ std::string Lan::summary() const {
                         machines_[pair.first].spec.name,
                         machines_[pair.second].spec.name,
                         address);
-  return text;
+  return text +
+         "\nnote   the links between machines are not encrypted: keep to a network that you trust";
 }
 
 // ---- Files.

@@ -21,9 +21,12 @@ std::uint16_t TcpWorldImpl::listen() {
         "cannot listen on {}:{}: {}", options_.listen_address, options_.listen_port, why));
   };
   asio::error_code error;
-  const auto address = asio::ip::make_address(options_.listen_address, error);
-  if (error) fail(error.message());
-  const tcp::endpoint endpoint(address, options_.listen_port);
+  tcp::resolver resolver(io_);  // it may be a name
+  const auto found = resolver.resolve(
+      options_.listen_address, std::to_string(options_.listen_port), tcp::resolver::passive, error);
+  if (error || found.empty()) fail(error.message());
+  const tcp::endpoint endpoint = found.begin()->endpoint();
+  const asio::ip::address address = endpoint.address();
   acceptor_.open(endpoint.protocol(), error);
   if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
   if (!error) tune_for(address, acceptor_.native_handle());

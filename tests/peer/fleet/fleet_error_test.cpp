@@ -50,6 +50,10 @@ constexpr Wrong structure[] = {
     {"name: a\xFF\n", ":5:7", "not printable", "letters"},
     {"peers\n", "", "", ""},
     {"hosts: { a: { port: 99999 } }\n", ":5:21", "out of range", ""},
+    {"hosts: { a: { ssh: a;reboot } }\n", ":5:20", "`a;reboot` cannot stand in a command", ""},
+    {"hosts: { a: { ssh: -oProxyCommand=x } }\n", ":5:20", "cannot stand in a command", ""},
+    {"hosts: { a: { binary: a b } }\n", ":5:23", "cannot stand in a command", ""},
+    {"launch: { leash: 1 s }\n", ":5:18", "too short a leash", "at least `5 s`"},
     {"network:\n", "", "", ""}};
 INSTANTIATE_TEST_SUITE_P(Structure, WrongFile, ::testing::ValuesIn(structure));
 

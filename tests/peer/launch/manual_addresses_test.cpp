@@ -31,7 +31,7 @@ TEST(ManualAddresses, BeginWhereTheFileSays) {
       fleet_on({{.name = "anna", .address = "10.0.0.1", .port = 9000}, {.name = "ben"}}));
   EXPECT_EQ(list[0].port, 9000);
   EXPECT_EQ(list[1].port, 9001);
-  EXPECT_EQ(list[2].host, "127.0.0.1");
+  EXPECT_EQ(list[2].host, "ben") << "a name is an address";
   EXPECT_EQ(list[3].port, list[2].port + 1);
 }
 

@@ -51,6 +51,9 @@ struct Ended {
 class Program {
  public:
   explicit Program(std::vector<std::string> arguments) : child_(with_name(std::move(arguments))) {}
+  /// Of a command that begins with another program.
+  enum AsItStands : std::uint8_t { as_it_stands };
+  Program(const std::vector<std::string>& command, AsItStands) : child_(command) {}
 
   void kill(int signal) { child_.kill(signal); }
   pid_t pid() const { return child_.pid(); }

@@ -1,0 +1,225 @@
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "tests/peer/launch/program.h"
+#include "tests/places.h"
+#include "tests/scratch_folder.h"
+
+// Fleets on three machines: network namespaces with an ssh server each (tests/lan/lab).
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Runs a command to its end; what it printed.
+std::string said_by(const std::string& command) {
+  std::FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
+  std::string text;
+  if (pipe == nullptr) return text;
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) text += static_cast<char>(c);
+  ::pclose(pipe);
+  return text;
+}
+
+class Lab : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "network namespaces need root";
+    for (const char* program : {"ip", "ssh", "sshd", "ssh-keygen", "unshare"})
+      if (std::system(fmt::format("command -v {} > /dev/null", program).c_str()) != 0)
+        GTEST_SKIP() << program << " is not installed (iproute2, openssh-server)";
+    const std::string said = said_by(fmt::format("{} up {} anna ben carl", lab_, folder()));
+    up_ = fs::exists(folder() + "/prefix");
+    if (said.find("Operation not permitted") != std::string::npos)
+      GTEST_SKIP() << "no network namespace may be made here: " << said;
+    ASSERT_TRUE(fs::exists(folder() + "/sshd_carl.pid") || !said.empty()) << said;
+  }
+  void TearDown() override {
+    if (up_) said_by(fmt::format("{} down {}", lab_, folder()));
+  }
+
+  std::string folder() const { return (fs::path(scratch_.path()) / "lab").string(); }
+  std::string path(const std::string& name) const {
+    return (fs::path(scratch_.path()) / name).string();
+  }
+
+  /// A fleet of two peers on each machine.
+  std::string fleet(const std::string& name,
+                    const std::string& hosts,
+                    const std::string& more) const {
+    std::ofstream(path(name)) << "version: 1\nname: lan\nseed: 7\n"
+                              << hosts << "data: { kind: quadratic, dimension: 64 }\n"
+                              << "model: quadratic\n"
+                              << "train: { optimizer: { kind: sgd, lr: 0.05 } }\ntopology: ring\n"
+                              << more << "output: { dir: " << path(name + ".run") << " }\n";
+    return path(name);
+  }
+  static std::string three(const std::string& carl = "{}") {
+    return fmt::format(
+        "hosts: {{ anna: {{}}, ben: {{}}, carl: {} }}\n"
+        "peers: [{{ host: anna, count: 2 }}, {{ host: ben, count: 2 }}, {{ host: carl, count: 2 "
+        "}}]\n",
+        carl);
+  }
+
+  /// The program at the desk, which is on the bridge too.
+  std::vector<std::string> at_desk(std::vector<std::string> arguments) const {
+    std::vector<std::string> all{lab_, "at", folder(), grapevine_program()};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return all;
+  }
+  Ended run_at_desk(std::vector<std::string> arguments) const {
+    return Program(at_desk(std::move(arguments)), Program::as_it_stands).wait();
+  }
+  /// Processes of a run in the namespace of a host.
+  std::size_t processes(const std::string& host) const {
+    std::ifstream in(folder() + "/prefix");
+    std::string prefix;
+    in >> prefix;
+    std::istringstream pids(said_by(fmt::format("ip netns pids {}-{}", prefix, host)));
+    std::size_t count = 0;
+    for (pid_t pid = 0; pids >> pid;) {
+      std::ifstream name(fmt::format("/proc/{}/comm", pid));
+      std::string text;
+      name >> text;
+      if (text.starts_with("grapevine")) ++count;
+    }
+    return count;
+  }
+  bool nothing_runs() const {
+    return processes("anna") + processes("ben") + processes("carl") == 0;
+  }
+
+  const std::string lab_ = std::string(source_folder()) + "/tests/lan/lab";
+  ScratchFolder scratch_;
+  bool up_ = false;
+};
+
+TEST_F(Lab, TrainsToTheBitsOfOneMachineAndBringsEverythingHome) {
+  const std::string stop = "stop: { rounds: 200 }\ncheckpoint: { every: 50 rounds }\n";
+  const std::string lan = fleet("lan.yaml", three(), stop);
+  const std::string here = fleet("here.yaml", "peers: 6\n", stop);
+  const Ended first = run_at_desk({"run", lan, "--json"});
+  ASSERT_EQ(first.code, 0) << first.err;
+  const std::string hash = first.summary().at("params_hash");
+  EXPECT_EQ(hash, run({"run", here, "--json"}).summary().at("params_hash"));
+  EXPECT_EQ(hash, run({"simulate", here, "--json"}).summary().at("params_hash"));
+  for (int peer = 0; peer < 6; ++peer) {
+    const std::string own = fmt::format("{}.run/peers/{:03}", lan, peer);
+    EXPECT_TRUE(fs::exists(own + "/totals.json")) << own;
+    EXPECT_FALSE(fs::is_empty(own + "/checkpoints")) << own;
+  }
+  EXPECT_TRUE(nothing_runs());
+  EXPECT_TRUE(fs::is_empty(folder() + "/cache_anna/grapevine/runs")) << "nothing is left there";
+
+  // The program is there by now, and checkpoints find their way back.
+  fs::remove_all(folder() + "/cache_ben/grapevine/programs");
+  const Ended again = run_at_desk({"run", lan, "--set", "stop.rounds=100", "--json"});
+  ASSERT_EQ(again.code, 0) << again.err;
+  EXPECT_TRUE(fs::exists(folder() + "/cache_ben/grapevine/programs")) << "it is pushed again";
+  const Ended resumed = run_at_desk({"run", "--resume", lan + ".run", "--json"});
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(resumed.summary().at("params_hash"), hash);
+}
+
+TEST_F(Lab, LeavesNothingBehindWhenTheLauncherIsKilled) {
+  const std::string lan = fleet("lan.yaml", three(), "stop: { time: 1 h }\n");
+  Program launcher(at_desk({"run", lan}), Program::as_it_stands);
+  ASSERT_TRUE(comes_true([&] { return processes("carl") == 3; })) << launcher.errors();
+  launcher.kill(SIGKILL);
+  EXPECT_TRUE(comes_true([&] { return nothing_runs(); }));
+}
+
+TEST_F(Lab, StopsPolitelyAtTheFirstSignal) {
+  const std::string lan =
+      fleet("lan.yaml", three(), "stop: { time: 1 h }\nevaluate: { every: 100 rounds }\n");
+  Program launcher(at_desk({"run", lan}), Program::as_it_stands);
+  ASSERT_TRUE(comes_true([&] { return fs::exists(lan + ".run/metrics.jsonl") &&
+                                      fs::file_size(lan + ".run/metrics.jsonl") > 0; }))
+      << launcher.errors();
+  launcher.kill(SIGTERM);
+  const Ended end = launcher.wait();
+  EXPECT_EQ(end.code, 143) << end.err;
+  EXPECT_TRUE(fs::exists(lan + ".run/model.safetensors"));
+  EXPECT_TRUE(nothing_runs());
+}
+
+TEST_F(Lab, GoesOnWithoutAHostWhoseCableIsPulled) {
+  const std::string lan = fleet("lan.yaml",
+                                three(),
+                                "stop: { time: 25 s }\nevaluate: { every: 100 rounds }\n"
+                                "launch: { leash: 5 s, grace: 2 s }\nfaults: { deadline: 1 s }\n");
+  Program launcher(at_desk({"run", lan}), Program::as_it_stands);
+  ASSERT_TRUE(comes_true([&] { return fs::exists(lan + ".run/metrics.jsonl") &&
+                                      fs::file_size(lan + ".run/metrics.jsonl") > 0; }))
+      << launcher.errors();
+  const std::string prefix = said_by("cat " + folder() + "/prefix");
+  said_by(fmt::format("ip -n {}-desk link set to3 down", prefix.substr(0, prefix.size() - 1)));
+  const Ended end = launcher.wait();
+  EXPECT_EQ(end.code, 3) << end.err;
+  EXPECT_NE(end.err.find("host carl is lost: nothing was heard of it for 5 s"), std::string::npos)
+      << end.err;
+  EXPECT_TRUE(comes_true([&] { return nothing_runs(); })) << "the leash ends them";
+}
+
+TEST_F(Lab, FindsTheRoadThatIsThere) {
+  const std::string stop = "stop: { rounds: 100 }\n";
+  // Nobody finds carl there, but carl finds the others: it dials, though its ids are the greater.
+  const std::string lan = fleet("lan.yaml", three("{ address: 10.77.0.250 }"), stop);
+  const Ended end = run_at_desk({"run", lan, "--json"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  const std::string here = fleet("here.yaml", "peers: 6\n", stop);
+  EXPECT_EQ(end.summary().at("params_hash"),
+            run({"simulate", here, "--json"}).summary().at("params_hash"));
+}
+
+TEST_F(Lab, SaysWhichHostsCannotReachEachOther) {
+  const std::string hosts =
+      "hosts: { anna: { address: 10.77.0.251 }, carl: { address: 10.77.0.250 } }\n"
+      "peers: [{ host: anna }, { host: carl }]\n";
+  const Ended end = run_at_desk({"run", fleet("lan.yaml", hosts, "stop: { rounds: 10 }\n")});
+  EXPECT_EQ(end.code, 5);
+  for (const char* words : {"hosts anna and carl cannot reach each other", "10.77.0.250", "help:"})
+    EXPECT_NE(end.err.find(words), std::string::npos) << words << "\n" << end.err;
+  EXPECT_TRUE(comes_true([&] { return nothing_runs(); }));
+}
+
+TEST_F(Lab, NamesEveryHostThatCannotBeUsed) {
+  const std::string hosts =
+      "hosts: { anna: {}, dora: { ssh: no-such-host }, ben: { binary: /no/such/program } }\n"
+      "peers: [{ host: anna }, { host: dora }, { host: ben }]\n";
+  const Ended end = run_at_desk({"run", fleet("lan.yaml", hosts, "stop: { rounds: 10 }\n")});
+  EXPECT_EQ(end.code, 5);
+  for (const char* words : {"host dora:", "ssh no-such-host", "host ben:", "/no/such/program"})
+    EXPECT_NE(end.err.find(words), std::string::npos) << words << "\n" << end.err;
+  EXPECT_TRUE(comes_true([&] { return nothing_runs(); }));
+}
+
+TEST_F(Lab, StartsAPeerAgainWhereItDied) {
+  const std::string lan = fleet("lan.yaml",
+                                three(),
+                                "stop: { time: 6 s }\nevaluate: { every: 100 rounds }\n"
+                                "launch: { restart: on-failure }\nfaults: { deadline: 1 s }\n");
+  Program launcher(at_desk({"run", lan}), Program::as_it_stands);
+  pid_t pid = 0;
+  ASSERT_TRUE(comes_true([&] {
+    std::ifstream in(lan + ".run/peers/003/pid");
+    return fs::exists(lan + ".run/metrics.jsonl") && fs::file_size(lan + ".run/metrics.jsonl") > 0 &&
+           in >> pid && pid > 0;
+  })) << launcher.errors();
+  ::kill(pid, SIGKILL);
+  const Ended end = launcher.wait();
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_NE(end.err.find("peer 3 starts again"), std::string::npos) << end.err;
+}
+
+}  // namespace
+}  // namespace gv
