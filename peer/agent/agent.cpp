@@ -90,6 +90,8 @@ class Agent {
         return call(parse_json(frame.body, "a launcher's calls"));
       case AgentKind::shut:
         return door_.reset();
+      case AgentKind::look:
+        return look(parse_json(frame.body, "a launcher's question"));
       case AgentKind::file:
         return files_.take(frame.body);
       case AgentKind::start:
@@ -132,6 +134,15 @@ class Agent {
                        json_text(each, "nonce")});
     const std::vector<std::string> answers = answers_of(calls, door_.get());
     say({AgentKind::called, 0, Json{{"answers", answers}}.dump()});
+  }
+
+  void look(const JsonValue& order) {
+    Json there = Json::array();
+    std::error_code unknown;
+    for (const JsonValue& path : json_member(order, "paths").items)
+      there.push_back(std::filesystem::exists(path.text, unknown));
+    const std::filesystem::space_info disk = std::filesystem::space(folder_, unknown);
+    say({AgentKind::looked, 0, Json{{"there", there}, {"free_bytes", disk.available}}.dump()});
   }
 
   /// The folder of a peer is that of its launcher: peers/003.

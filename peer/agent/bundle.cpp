@@ -13,7 +13,6 @@
 #include <link.h>
 #include <poll.h>
 #include <unistd.h>
-
 #include <xxhash.h>
 
 #include "peer/agent/cache_folder.h"

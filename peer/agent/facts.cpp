@@ -9,14 +9,18 @@
 
 namespace gv {
 
+double own_clock() {
+  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(since_1970).count();
+}
+
 HostFacts own_facts() {
   const MachineFacts machine = machine_facts();
-  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
   return {.wire = wire::version,
           .processor = machine.processor,
           .cores = machine.cores,
           .memory_bytes = machine.memory_bytes,
-          .clock = std::chrono::duration<double>(since_1970).count(),
+          .clock = own_clock(),
           .addresses = interface_addresses()};
 }
 

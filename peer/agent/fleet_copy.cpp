@@ -18,7 +18,8 @@ constexpr std::string_view weights_prefix = "file:";
 
 struct NamedPath {
   std::string key, prefix;
-  fs::path path;  ///< here
+  fs::path written;  ///< in the file
+  fs::path path;     ///< here, absolute
 };
 
 /// What the file names below its own folder. A value that is no path of something that is there is
@@ -33,8 +34,7 @@ std::vector<NamedPath> named_paths(const std::string& fleet, const std::vector<s
     const std::string name = value.substr(prefix.size());
     std::error_code none;
     if (name.empty() || key.ends_with(".kind") || !fs::exists(folder / name, none)) continue;
-    const bool relative = fs::path(name).is_relative();
-    if (relative || !data) all.push_back({key, prefix, (folder / name).lexically_normal()});
+    all.push_back({key, prefix, name, (folder / name).lexically_normal()});
   }
   return all;
 }
@@ -63,11 +63,20 @@ std::map<std::string, std::string> copied_files(const std::string& fleet,
   return files;
 }
 
+std::vector<std::string> data_paths(const std::string& fleet,
+                                    const std::vector<std::string>& sets) {
+  std::vector<std::string> paths;
+  for (const NamedPath& named : named_paths(fleet, sets))
+    if (!travels(named)) paths.push_back(named.path.string());
+  return paths;
+}
+
 std::vector<std::string> copied_sets(const std::string& fleet,
                                      const std::vector<std::string>& sets) {
   std::vector<std::string> args;
   for (const std::string& set : sets) args.insert(args.end(), {"--set", set});
   for (const NamedPath& named : named_paths(fleet, sets)) {
+    if (!travels(named) && named.written == named.path) continue;  // the same there
     const std::string there = travels(named) ? name_there(named) : named.path.string();
     args.insert(args.end(), {"--set", fmt::format("{}={}{}", named.key, named.prefix, there)});
   }

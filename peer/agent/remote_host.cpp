@@ -169,9 +169,12 @@ void RemoteHost::take(AgentFrame frame) {
   switch (frame.kind) {
     case AgentKind::facts:
       facts_ = parse_facts(frame.body);
+      clock_ahead_ = facts_->clock - own_clock();
+      seconds_to_facts_ = std::chrono::duration<double>(Clock::now() - began_).count();
       return;
     case AgentKind::opened:
     case AgentKind::called:
+    case AgentKind::looked:
     case AgentKind::fetched:
       if (answers_.size() >= most_answers) throw std::runtime_error("answers to no question");
       answers_.emplace_back(frame.kind, std::move(frame.body));

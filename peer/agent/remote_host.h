@@ -37,13 +37,17 @@ class RemoteHost {
   const std::string& name() const { return name_; }
   const std::optional<HostFacts>& facts() const { return facts_; }  ///< nothing: not there yet
   const std::string& failure() const { return failure_; }           ///< "": it works
+  double seconds_to_facts() const { return seconds_to_facts_; }     ///< from the start of ssh
+  /// Its clock was so many seconds ahead of ours when its facts came.
+  double clock_ahead() const { return clock_ahead_; }
+  void give_up(const std::string& why) { fail(why); }
   /// What its shell printed before the agent spoke; taken once.
   std::string take_noise() { return std::exchange(noise_, {}); }
 
   void add_to(std::vector<pollfd>& fds) const;
   void work();  ///< reads what has come, sends what waits, and looks at the clock
   void send(const AgentFrame& frame);
-  /// The oldest answer of this kind that was not taken: opened, called or fetched.
+  /// The oldest answer of this kind that was not taken: opened, called, looked or fetched.
   std::optional<std::string> take_answer(AgentKind kind);
   /// Files that come from now on are written below this folder.
   void take_files(FileTaker files) { files_.emplace(std::move(files)); }
@@ -83,6 +87,8 @@ class RemoteHost {
   std::string heard_text_;  ///< before the hello: an unfinished line
   std::string noise_;
   std::uint64_t received_bytes_ = 0;
+  double seconds_to_facts_ = 0, clock_ahead_ = 0;
+  Clock::time_point began_ = Clock::now();
   bool greeted_ = false;
   bool left_ = false;
   AgentFrameReader reader_;

@@ -8,7 +8,10 @@
 #include <unistd.h>
 
 #include "gpu/cuda_replica.h"
+#include "peer/agent/lan_check.h"
 #include "peer/cli/command.h"
+#include "peer/cli/fleet_options.h"
+#include "peer/cli/this_program.h"
 #include "peer/cli/version.h"
 #include "peer/json/json.h"
 #include "peer/runtime/exit_code.h"
@@ -89,11 +92,78 @@ Finding fashion_mnist() {
           here ? "installed" : "not installed: apt-get install dataset-fashion-mnist"};
 }
 
-struct DoctorArguments {
-  bool json = false;
-};
+std::string gigabytes(std::uint64_t bytes) {
+  return fmt::format("{:.0f} GB", static_cast<double>(bytes) * 1e-9);
+}
 
-int doctor(const DoctorArguments& arguments) {
+std::string host_row(const HostCheck& host) {
+  if (!host.facts) return fmt::format("{:<10} no agent came up", host.name);
+  const HostFacts& facts = *host.facts;
+  std::string address = "none that others can reach";
+  if (!facts.addresses.empty())
+    address = fmt::format("{} ({})", facts.addresses[0].address, facts.addresses[0].interface);
+  return fmt::format("{:<10} {:>5.2f} s {:>5} {:>8} {:>+7.1f} s {:>8}  {}",
+                     host.name,
+                     host.ssh_seconds,
+                     facts.cores,
+                     gigabytes(facts.memory_bytes),
+                     host.clock_ahead,
+                     host.free_bytes ? gigabytes(*host.free_bytes) : "-",
+                     address);
+}
+
+Json host_json(const HostCheck& host) {
+  Json row{{"host", host.name}, {"ok", host.facts.has_value()}};
+  if (!host.facts) return row;
+  row["ssh_seconds"] = host.ssh_seconds;
+  row["clock_ahead_seconds"] = host.clock_ahead;
+  row["free_bytes"] = host.free_bytes ? Json(*host.free_bytes) : Json();
+  row["processor"] = host.facts->processor;
+  row["cores"] = host.facts->cores;
+  row["memory_bytes"] = host.facts->memory_bytes;
+  Json addresses = Json::array();
+  for (const InterfaceAddress& each : host.facts->addresses)
+    addresses.push_back(Json{{"interface", each.interface}, {"address", each.address}});
+  row["addresses"] = addresses;
+  return row;
+}
+
+void print_hosts(const LanCheck& check, bool json) {
+  if (json) {
+    Json hosts = Json::array();
+    for (const HostCheck& host : check.hosts) hosts.push_back(host_json(host));
+    fmt::print("{}\n",
+               Json{{"schema", "grapevine.doctor-hosts/1"},
+                    {"hosts", hosts},
+                    {"roads", check.roads},
+                    {"findings", check.findings}}
+                   .dump());
+    return;
+  }
+  fmt::print("{:<10} {:>7} {:>5} {:>8} {:>9} {:>8}  address (interface)\n",
+             "host",
+             "ssh",
+             "cores",
+             "memory",
+             "clock",
+             "free");
+  for (const HostCheck& host : check.hosts) fmt::print("{}\n", host_row(host));
+  for (const std::string& road : check.roads) fmt::print("[x] {}\n", road);
+  for (const std::string& finding : check.findings) fmt::print("[!] {}\n", finding);
+}
+
+/// The machines of a fleet: each, and the roads between neighbours.
+int examine_hosts(const FleetOptions& file) {
+  const Assembly fleet = assemble(file);
+  const auto say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+  const LanOptions options{this_program(), fleet.fleet.path, file.sets, say};
+  const LanCheck check = check_lan(fleet, options);
+  print_hosts(check, file.json);
+  return check.findings.empty() ? exit_code::done : exit_code::check_failed;
+}
+
+int doctor(const FleetOptions& arguments) {
+  if (!arguments.file.empty()) return examine_hosts(arguments);
   const bool json = arguments.json;
   const std::vector<Finding> findings{libraries(),
                                       cores(),
@@ -121,18 +191,19 @@ int doctor(const DoctorArguments& arguments) {
   return fine ? exit_code::done : exit_code::check_failed;
 }
 
-void doctor_options(Options& options, DoctorArguments& arguments) {
-  options.json(arguments.json);
+void doctor_options(Options& options, FleetOptions& arguments) {
+  add_fleet_options(options, arguments);
 }
 
 }  // namespace
 
 Command doctor_command() {
-  return command("doctor",
-                 "What this machine has, for an issue report; exit 4 on a finding",
-                 "  grapevine doctor\n  grapevine doctor --json",
-                 doctor_options,
-                 doctor);
+  return command(
+      "doctor",
+      "What this machine has, or each host of FILE and the roads between; exit 4 on a finding",
+      "  grapevine doctor\n  grapevine doctor --json\n  grapevine doctor lan.yaml",
+      doctor_options,
+      doctor);
 }
 
 }  // namespace gv::cli

@@ -142,9 +142,9 @@ TEST_F(Lab, StopsPolitelyAtTheFirstSignal) {
   const std::string lan =
       fleet("lan.yaml", three(), "stop: { time: 1 h }\nevaluate: { every: 100 rounds }\n");
   Program launcher(at_desk({"run", lan}), Program::as_it_stands);
-  ASSERT_TRUE(comes_true([&] { return fs::exists(lan + ".run/metrics.jsonl") &&
-                                      fs::file_size(lan + ".run/metrics.jsonl") > 0; }))
-      << launcher.errors();
+  ASSERT_TRUE(comes_true([&] {
+    return fs::exists(lan + ".run/metrics.jsonl") && fs::file_size(lan + ".run/metrics.jsonl") > 0;
+  })) << launcher.errors();
   launcher.kill(SIGTERM);
   const Ended end = launcher.wait();
   EXPECT_EQ(end.code, 143) << end.err;
@@ -158,9 +158,9 @@ TEST_F(Lab, GoesOnWithoutAHostWhoseCableIsPulled) {
                                 "stop: { time: 25 s }\nevaluate: { every: 100 rounds }\n"
                                 "launch: { leash: 5 s, grace: 2 s }\nfaults: { deadline: 1 s }\n");
   Program launcher(at_desk({"run", lan}), Program::as_it_stands);
-  ASSERT_TRUE(comes_true([&] { return fs::exists(lan + ".run/metrics.jsonl") &&
-                                      fs::file_size(lan + ".run/metrics.jsonl") > 0; }))
-      << launcher.errors();
+  ASSERT_TRUE(comes_true([&] {
+    return fs::exists(lan + ".run/metrics.jsonl") && fs::file_size(lan + ".run/metrics.jsonl") > 0;
+  })) << launcher.errors();
   const std::string prefix = said_by("cat " + folder() + "/prefix");
   said_by(fmt::format("ip -n {}-desk link set to3 down", prefix.substr(0, prefix.size() - 1)));
   const Ended end = launcher.wait();
@@ -203,6 +203,22 @@ TEST_F(Lab, NamesEveryHostThatCannotBeUsed) {
   EXPECT_TRUE(comes_true([&] { return nothing_runs(); }));
 }
 
+TEST_F(Lab, IsExaminedByTheDoctor) {
+  const std::string fine = fleet("lan.yaml", three(), "stop: { rounds: 10 }\n");
+  const Ended good = run_at_desk({"doctor", fine});
+  EXPECT_EQ(good.code, 0) << good.output();
+  for (const char* words : {"anna ", "10.77.0.1 (eth0)", "[x] carl -> ben at 10.77.0.2"})
+    EXPECT_NE(good.output().find(words), std::string::npos) << words << "\n" << good.output();
+  const std::string hosts =
+      "hosts: { anna: {}, dora: { ssh: no-such-host }, ben: {} }\n"
+      "peers: [{ host: anna }, { host: dora }, { host: ben }]\n";
+  const Ended bad = run_at_desk({"doctor", fleet("bad.yaml", hosts, "stop: { rounds: 10 }\n")});
+  EXPECT_EQ(bad.code, 4) << bad.err;
+  for (const char* words : {"[x] anna -> ben", "dora       no agent came up", "[!] host dora:"})
+    EXPECT_NE(bad.output().find(words), std::string::npos) << words << "\n" << bad.output();
+  EXPECT_TRUE(comes_true([&] { return nothing_runs(); }));
+}
+
 TEST_F(Lab, StartsAPeerAgainWhereItDied) {
   const std::string lan = fleet("lan.yaml",
                                 three(),
@@ -212,8 +228,8 @@ TEST_F(Lab, StartsAPeerAgainWhereItDied) {
   pid_t pid = 0;
   ASSERT_TRUE(comes_true([&] {
     std::ifstream in(lan + ".run/peers/003/pid");
-    return fs::exists(lan + ".run/metrics.jsonl") && fs::file_size(lan + ".run/metrics.jsonl") > 0 &&
-           in >> pid && pid > 0;
+    return fs::exists(lan + ".run/metrics.jsonl") &&
+           fs::file_size(lan + ".run/metrics.jsonl") > 0 && in >> pid && pid > 0;
   })) << launcher.errors();
   ::kill(pid, SIGKILL);
   const Ended end = launcher.wait();

@@ -1,0 +1,189 @@
+#include "peer/agent/machines.h"
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/random.h>
+
+#include "peer/agent/bundle.h"
+#include "peer/agent/ssh.h"
+#include "peer/wire/frame.h"
+
+namespace gv {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto start_patience = std::chrono::seconds(60);  // an 18 MB program over a slow line
+constexpr auto answer_patience = std::chrono::seconds(10);
+
+double seconds(Time time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+/// Nobody can guess it.
+std::string new_nonce() {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != sizeof number)
+    throw std::runtime_error("no random numbers are to be had");
+  return fmt::format("{:016x}", number);
+}
+
+/// Of a folder on another machine, and a word of its shell.
+std::string folder_name(const std::string& fleet, const std::string& nonce) {
+  constexpr std::size_t most = 60;
+  std::string name;
+  for (const char c : fleet.substr(0, most))
+    name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return name + "-" + nonce;
+}
+
+std::string failure_of(const Machine& machine) {
+  const RemoteHost& host = *machine.host;
+  if (!host.failure().empty()) {
+    std::string text = fmt::format("host {}: {}", host.name(), host.failure());
+    while (text.ends_with('\n')) text.pop_back();
+    if (is_elsewhere(machine.spec) && !host.facts())
+      text += "\nhelp:  connect once by hand: ssh " + ssh_target(machine.spec);
+    return text;
+  }
+  if (!host.facts() || host.facts()->wire == wire::version) return "";
+  return fmt::format(
+      "host {}: its grapevine speaks wire version {}, this one {}\nhelp:  install the same version "
+      "there, or leave `binary` out so that this one is pushed",
+      host.name(),
+      host.facts()->wire,
+      wire::version);
+}
+
+}  // namespace
+
+bool is_loopback(const std::string& address) {
+  return address.starts_with("127.") || address == "::1" || address == "localhost";
+}
+
+bool is_elsewhere(const HostSpec& host) {
+  if (!host.ssh.empty()) return true;
+  return host.name != "localhost" && !is_loopback(host.address);
+}
+
+std::string ssh_target(const HostSpec& host) {
+  return host.ssh.empty() ? host.name : host.ssh;
+}
+
+Machines::Machines(const Assembly& fleet, const LanOptions& options)
+    : fleet_(fleet), options_(options), of_(fleet.fleet.size()) {
+  for (PeerId i = 0; i < fleet.fleet.size(); ++i) {
+    const std::string& name = fleet.fleet.peers[i].host;
+    auto at = std::ranges::find(machines_, name, [](const Machine& m) { return m.spec.name; });
+    if (at == machines_.end()) {
+      machines_.push_back({.spec = *std::ranges::find(fleet.fleet.hosts, name, &HostSpec::name),
+                           .peers = {},
+                           .nonce = new_nonce()});
+      at = machines_.end() - 1;
+    }
+    at->peers.push_back(i);
+    of_[i] = static_cast<std::size_t>(at - machines_.begin());
+  }
+}
+
+Machines::~Machines() {
+  for (const Machine& machine : machines_)
+    if (machine.host) machine.host->leave();
+  constexpr auto farewell = std::chrono::milliseconds(300);
+  const Clock::time_point until = Clock::now() + farewell;
+  const auto there = [](const Machine& machine) { return machine.host && machine.host->leaving(); };
+  while (std::ranges::any_of(machines_, there) && Clock::now() < until) ::poll(nullptr, 0, 5);
+}
+
+AgentStart Machines::start_of(Machine& machine, const AgentWords& words) {
+  const HostSpec& spec = machine.spec;
+  AgentStart start{.argv = agent_argv(options_.program, words), .nonce = machine.nonce};
+  if (!is_elsewhere(spec)) return start;
+  if (!spec.binary.empty() || !fleet_.fleet.push) {
+    const std::string program = spec.binary.empty() ? "grapevine" : spec.binary;
+    start.argv = ssh_installed(ssh_target(spec), program, words);
+    return start;
+  }
+  Bundle bundle = bundle_of(options_.program);
+  start.argv = ssh_pushed(ssh_target(spec), bundle.name, bundle.bytes.size(), words);
+  start.program = [bytes = std::move(bundle.bytes)] { return bytes; };
+  return start;
+}
+
+void Machines::start() {
+  const Fleet& fleet = fleet_.fleet;
+  for (Machine& machine : machines_) {
+    const AgentWords words{.nonce = machine.nonce,
+                           .run = folder_name(fleet.name, machine.nonce),
+                           .leash_seconds = seconds(fleet.leash),
+                           .grace_seconds = seconds(fleet.grace)};
+    machine.host = std::make_unique<RemoteHost>(
+        machine.spec.name, start_of(machine, words), fleet.leash, fleet_.dimension * sizeof(float));
+  }
+  const auto known = [](const Machine& machine) {
+    return machine.host->facts() || !machine.host->failure().empty();
+  };
+  work_until([&] { return std::ranges::all_of(machines_, known); }, start_patience);
+  for (Machine& machine : machines_)
+    if (!known(machine)) machine.host->give_up("no agent came up in a minute");
+}
+
+std::vector<std::string> Machines::ask(AgentKind question,
+                                       AgentKind answer,
+                                       const std::function<std::string(std::size_t)>& body) {
+  for (std::size_t k = 0; k < machines_.size(); ++k)
+    if (machines_[k].host->failure().empty()) machines_[k].host->send({question, 0, body(k)});
+  std::vector<std::optional<std::string>> answers(machines_.size());
+  const auto owes = [&](std::size_t k) {
+    if (!answers[k]) answers[k] = machines_[k].host->take_answer(answer);
+    return !answers[k] && machines_[k].host->failure().empty();
+  };
+  const auto complete = [&] {
+    bool all = true;
+    for (std::size_t k = 0; k < machines_.size(); ++k) all = !owes(k) && all;
+    return all;
+  };
+  work_until(complete, answer_patience);
+  std::vector<std::string> texts;
+  for (std::size_t k = 0; k < machines_.size(); ++k) {
+    if (owes(k)) machines_[k].host->give_up("its agent does not answer");
+    texts.push_back(answers[k].value_or(""));
+  }
+  return texts;
+}
+
+std::string Machines::failures() const {
+  std::string text;
+  for (const Machine& machine : machines_) {
+    const std::string failure = failure_of(machine);
+    if (!failure.empty()) text += (text.empty() ? "" : "\n") + failure;
+  }
+  return text;
+}
+
+void Machines::add_to(std::vector<pollfd>& fds) const {
+  for (const Machine& machine : machines_) machine.host->add_to(fds);
+}
+
+void Machines::work() {
+  for (Machine& machine : machines_) machine.host->work();
+}
+
+bool Machines::work_until(const std::function<bool()>& done, Time patience) {
+  const Clock::time_point until = Clock::now() + patience;
+  while (!done() && Clock::now() < until) {
+    std::vector<pollfd> fds;
+    add_to(fds);
+    ::poll(fds.data(), fds.size(), 50);
+    work();
+  }
+  return done();
+}
+
+}  // namespace gv

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "peer/agent/remote_host.h"
+#include "peer/agent/ssh.h"
+#include "peer/runtime/assembly.h"
+
+namespace gv {
+
+/// What a fleet on several machines is started with.
+struct LanOptions {
+  std::string program;            ///< ours, which is pushed
+  std::string file;               ///< of the fleet
+  std::vector<std::string> sets;  ///< --set, as given
+  std::function<void(const std::string&)> say;
+};
+
+/// Whether a host of the file is another machine than this one.
+bool is_elsewhere(const HostSpec& host);
+bool is_loopback(const std::string& address);
+/// What ssh is given.
+std::string ssh_target(const HostSpec& host);
+
+/// A machine of a fleet.
+struct Machine {
+  HostSpec spec;
+  std::vector<PeerId> peers;
+  std::string nonce;                   ///< its agent is known by it
+  std::unique_ptr<RemoteHost> host{};  ///< null: not started yet
+  std::uint16_t door = 0;              ///< at which it answers calls; 0: none
+};
+
+/// The machines of a fleet in the order of their first peers, this one included, and an agent on
+/// each.
+class Machines {
+ public:
+  Machines(const Assembly& fleet, const LanOptions& options);
+  /// The agents take their folders away and end.
+  ~Machines();
+  Machines(const Machines&) = delete;
+  Machines& operator=(const Machines&) = delete;
+
+  /// Starts the agents, all at once, and waits until each is there or has failed: what is wrong
+  /// with one says nothing of the others.
+  void start();
+
+  std::vector<Machine>& all() { return machines_; }
+  const std::vector<Machine>& all() const { return machines_; }
+  std::size_t of(PeerId peer) const { return of_.at(peer); }
+  const Machine& at(std::size_t k) const { return machines_.at(k); }
+
+  /// Asks all that have not failed, and waits for their answers; "" of those that have, and of
+  /// those that do not answer, which fail by it.
+  std::vector<std::string> ask(AgentKind question,
+                               AgentKind answer,
+                               const std::function<std::string(std::size_t)>& body);
+  /// What has failed and what to do, host by host; "": nothing.
+  std::string failures() const;
+
+  void add_to(std::vector<pollfd>& fds) const;
+  void work();
+  /// Works until it is done, or for so long; whether it is done.
+  bool work_until(const std::function<bool()>& done, Time patience);
+
+ private:
+  AgentStart start_of(Machine& machine, const AgentWords& words);
+
+  const Assembly& fleet_;
+  const LanOptions& options_;
+  std::vector<Machine> machines_;
+  std::vector<std::size_t> of_;  ///< of each peer
+};
+
+}  // namespace gv

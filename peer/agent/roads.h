@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "peer/agent/machines.h"
+
+namespace gv {
+
+/// At which of its addresses a machine is reached by another one, for each two with neighbouring
+/// peers. Found by trying: each opens a door, and the others call at all of its addresses (door.h).
+class Roads {
+ public:
+  using Pair = std::pair<std::size_t, std::size_t>;  ///< places among the machines: who calls, whom
+
+  Roads(const Assembly& fleet, Machines& machines);
+
+  /// Whatever fails of a machine counts as its failure.
+  void find();
+  /// The address at which the first reaches the second; "": at none.
+  std::string between(const Pair& pair) const;
+  std::vector<std::string> texts() const;  ///< "anna -> ben at 10.0.0.2"
+  /// Which machines reach each other in neither direction, and why; "": all do in one at least.
+  std::string missing() const;
+
+ private:
+  void open_doors();
+  void call();
+  std::vector<std::string> candidates(const Machine& caller, const Machine& called) const;
+
+  Machines& machines_;
+  std::vector<Pair> pairs_;
+  std::map<Pair, std::string> roads_;
+  std::map<Pair, std::string> dead_ends_;  ///< why there is none
+};
+
+}  // namespace gv
