@@ -94,9 +94,7 @@ void RemoteHost::send(const AgentFrame& frame) {
 
 void RemoteHost::work() {
   if (!failure_.empty() || left_) return;
-  error_text_ += errors_.read();
-  if (error_text_.size() > most_error_text)
-    error_text_.erase(0, error_text_.size() - most_error_text);
+  hear_errors();
   try {
     hear(stream_.read());
   } catch (const std::exception& nonsense) {
@@ -104,7 +102,7 @@ void RemoteHost::work() {
   }
   stream_.flush();
   if (stream_.ended()) {
-    error_text_ += errors_.read();
+    hear_errors();
     return fail(error_text_.empty() ? "the connection has ended" : printable(error_text_, 1000));
   }
   constexpr Time between_pings{std::chrono::seconds(2)};
@@ -116,6 +114,14 @@ void RemoteHost::work() {
   if (now < ping_at_) return;
   ping_at_ = now + between_pings;
   send({});
+}
+
+/// ssh ends its lines as terminals do.
+void RemoteHost::hear_errors() {
+  error_text_ += errors_.read();
+  std::erase(error_text_, '\r');
+  if (error_text_.size() > most_error_text)
+    error_text_.erase(0, error_text_.size() - most_error_text);
 }
 
 void RemoteHost::hear(const std::string& bytes) {

@@ -71,6 +71,7 @@ class RemoteHost {
 
   void hear(const std::string& bytes);
   void hear_noise();
+  void hear_errors();
   void take(AgentFrame frame);
   void take_vector(Peer& peer, const std::string& piece);
   Peer* peer_of(PeerId id);

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "peer/agent/meeting.h"
 #include "peer/cli/fleet_options.h"
+#include "peer/launch/identity.h"
 #include "peer/launch/peer_process.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
@@ -13,7 +15,8 @@ namespace {
 
 struct PeerOptions {
   FleetOptions file;
-  PeerId id = 0;
+  std::optional<std::uint64_t> id;
+  std::string meet;
   double wait_seconds = 120;
   std::string launched;
   std::string listen;
@@ -51,7 +54,10 @@ void save(const Assembly& fleet, const Report& report) {
   fmt::print(stderr, "saved {}/model.safetensors\n", folder);
 }
 
-int run_by_hand(const Assembly& fleet, const PeerOptions& options, const PeerParts& parts) {
+int run_by_hand(const Assembly& fleet,
+                PeerId id,
+                const PeerOptions& options,
+                const PeerParts& parts) {
   const auto began = std::chrono::steady_clock::now();
   if (!options.file.json) fmt::print("{}\n", table_header());
   bool finite = true;
@@ -65,8 +71,17 @@ int run_by_hand(const Assembly& fleet, const PeerOptions& options, const PeerPar
     finite = std::isfinite(report.evaluation.loss);
     save(fleet, report);
   };
-  const Time wait = time_of(options.wait_seconds);
-  const int code = run_manual_peer(fleet, options.id, wait, options.past, parts, screen);
+  ManualPeer manual{.connect_deadline = time_of(options.wait_seconds)};
+  std::optional<Meeting> meeting;
+  if (!options.meet.empty()) {
+    meeting.emplace(fleet, id, options.meet);
+    manual.meet = [&](std::uint16_t port) {
+      meeting->announce(port);
+      return meeting->wait(manual.connect_deadline, screen.log);
+    };
+    manual.moved = [&] { return meeting->changed(); };
+  }
+  const int code = run_manual_peer(fleet, id, manual, options.past, parts, screen);
   if (finite || code != exit_code::done) return code;
   fmt::print(stderr, "{}\n", loss_not_finite);
   return exit_code::failed;
@@ -82,22 +97,40 @@ LaunchedPeer launched_peer(const PeerOptions& options) {
   return launched;
 }
 
+/// As given, or as the engine says that has started this process.
+PeerId own_id(const PeerOptions& options) {
+  if (options.id) return static_cast<PeerId>(*options.id);
+  const std::optional<EngineIdentity> engine = engine_identity();
+  if (!engine)
+    throw std::invalid_argument(
+        "peer: which one? give --id N (srun, mpirun and indexed jobs of Kubernetes say it "
+        "themselves)");
+  fmt::print(stderr, "this is peer {}, says {}\n", engine->id, engine->variable);
+  return engine->id;
+}
+
 int run_peer(PeerOptions options, const PeerParts& parts) {
   options.past.clock = time_of(options.clock_seconds);
   const Assembly fleet = assemble(options.file);
-  if (options.id >= fleet.fleet.size()) {
+  const PeerId id = own_id(options);
+  if (id >= fleet.fleet.size()) {
     throw std::invalid_argument(fmt::format(
-        "--id {}: {} has peers 0 .. {}", options.id, options.file.file, fleet.fleet.size() - 1));
+        "--id {}: {} has peers 0 .. {}", id, options.file.file, fleet.fleet.size() - 1));
   }
   if (!options.launched.empty())
-    return run_launched_peer(fleet, options.id, launched_peer(options), options.past, parts);
-  tell_devices(fleet, {options.id});
-  return run_by_hand(fleet, options, parts);
+    return run_launched_peer(fleet, id, launched_peer(options), options.past, parts);
+  tell_devices(fleet, {id});
+  return run_by_hand(fleet, id, options, parts);
 }
 
 void peer_options(Options& options, PeerOptions& arguments) {
   add_fleet_options(options, arguments.file).required();
-  options.value("--id", arguments.id, "Which peer: 0 .. n - 1").required();
+  options.value("--id", arguments.id, "Which peer: 0 .. n - 1; srun and mpirun say it themselves");
+  options
+      .value("--meet",
+             arguments.meet,
+             "Find the others through this folder, which all see; no host needs an address")
+      .call_values("FOLDER");
   options.value("--wait", arguments.wait_seconds, "Seconds to wait for the neighbours to appear")
       .range(0.1, 1e6)
       .show_default();
@@ -121,7 +154,9 @@ Command peer_command(const PeerParts& parts) {
       "  on each machine, with the same file and its addresses under `hosts`:\n"
       "  grapevine peer lan.yaml --id 0\n"
       "  after its machine was started anew, while the others train on:\n"
-      "  grapevine peer lan.yaml --id 0 --rejoin",
+      "  grapevine peer lan.yaml --id 0 --rejoin\n"
+      "  started by an engine, which says who is who, with a folder that all machines see:\n"
+      "  srun --ntasks 8 grapevine peer fleet.yaml --meet /shared/meeting",
       peer_options,
       run);
 }

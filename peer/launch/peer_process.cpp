@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/signalfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "peer/checkpoint/posix_disk.h"
@@ -104,6 +105,13 @@ class LauncherEar {
   std::string rest_;
 };
 
+Descriptor every_second() {
+  Descriptor clock(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
+  const itimerspec second{.it_interval = {1, 0}, .it_value = {1, 0}};
+  ::timerfd_settime(clock.get(), 0, &second, nullptr);
+  return clock;
+}
+
 }  // namespace
 
 int run_launched_peer(const Assembly& fleet,
@@ -152,7 +160,7 @@ std::vector<PeerAddress> manual_addresses(const Fleet& fleet) {
 
 int run_manual_peer(const Assembly& fleet,
                     PeerId id,
-                    Time connect_deadline,
+                    const ManualPeer& manual,
                     const PeerPast& past,
                     const PeerParts& parts,
                     const ManualPeerScreen& screen) {
@@ -162,12 +170,12 @@ int run_manual_peer(const Assembly& fleet,
   sigaddset(&ends, SIGTERM);
   ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);  // before there are threads
   const Descriptor signals(::signalfd(-1, &ends, SFD_CLOEXEC));
-  const std::vector<PeerAddress> addresses = manual_addresses(fleet.fleet);
+  std::vector<PeerAddress> addresses = manual_addresses(fleet.fleet);
 
   TcpPeerOptions options;
-  options.listen_address = addresses.at(id).host;
-  options.listen_port = addresses.at(id).port;
-  options.connect_deadline = connect_deadline;
+  options.listen_address = manual.meet ? "0.0.0.0" : addresses.at(id).host;
+  options.listen_port = manual.meet ? 0 : addresses.at(id).port;
+  options.connect_deadline = manual.connect_deadline;
   options.folder = fmt::format("{}/peers/{:03}", fleet.fleet.output_dir, id);
   if (const Verdict wrong = PosixDisk().make_folder(options.folder); !wrong.empty())
     throw std::runtime_error(options.folder + ": " + wrong);
@@ -185,11 +193,13 @@ int run_manual_peer(const Assembly& fleet,
     screen.on_report(report);
   };
   options.log = screen.log;
+  const std::string listens_at = options.listen_address;
   TcpPeer peer(fleet, id, std::move(options));
   if (!fleet.fleet.faults.inject.empty())
     screen.log("faults.inject is done by run and simulate; a peer started by hand ignores it");
   const std::uint16_t port = peer.listen();
-  screen.log(fmt::format("peer {} listens on {}:{}", id, addresses.at(id).host, port));
+  screen.log(fmt::format("peer {} listens on {}:{}", id, listens_at, port));
+  if (manual.meet) addresses = manual.meet(port);
 
   std::atomic<int> signal = 0;
   const WatchThread watch(signals.get(), [&](WatchThread&) {
@@ -199,6 +209,13 @@ int run_manual_peer(const Assembly& fleet,
     if (signal.exchange(code) != 0) std::_Exit(code);
     screen.log("stopping after this round; once more stops at once");
     peer.stop();
+    return true;
+  });
+  const Descriptor clock = every_second();
+  const WatchThread movers(clock.get(), [&](WatchThread&) {
+    std::uint64_t ticks = 0;
+    if (::read(clock.get(), &ticks, sizeof ticks) != sizeof ticks || !manual.moved) return true;
+    for (const PeerAddress& address : manual.moved()) peer.readdress(address);
     return true;
   });
   peer.run(addresses);

@@ -40,12 +40,21 @@ struct ManualPeerScreen {
   std::function<void(const std::string&)> log;
 };
 
+/// How a peer started by hand finds the others.
+struct ManualPeer {
+  Time connect_deadline{std::chrono::seconds(120)};
+  /// Told at which port it listens, it says where the neighbours do, and from then on those that
+  /// have moved; empty: at their hosts' addresses of the fleet file.
+  std::function<std::vector<PeerAddress>(std::uint16_t port)> meet{};
+  std::function<std::vector<PeerAddress>()> moved{};
+};
+
 /// One peer started by hand: listens at its host's address of the fleet file, port + its place
-/// among that host's peers, dials the others there, and waits `connect_deadline` for them. The
+/// among that host's peers, dials the others there, and waits so long for them. The
 /// first SIGINT or SIGTERM ends it after the round, the second at once. Returns the exit code.
 int run_manual_peer(const Assembly& fleet,
                     PeerId id,
-                    Time connect_deadline,
+                    const ManualPeer& manual,
                     const PeerPast& past,
                     const PeerParts& parts,
                     const ManualPeerScreen& screen);

@@ -1,7 +1,9 @@
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -43,6 +45,36 @@ TEST_F(Launch, PeersStartedByHandMeetAndFinish) {
   EXPECT_EQ(a.summary().at("round"), 40);
   EXPECT_TRUE(fs::exists(folder_ / "run/peers/000/model.safetensors"));
   EXPECT_TRUE(fs::exists(folder_ / "run/peers/001/model.safetensors"));
+}
+
+/// Nobody has an address, and an engine says who is who.
+TEST_F(Launch, PeersMeetInAFolder) {
+  const std::string file = fleet(3, 40);
+  std::vector<std::unique_ptr<Program>> peers;
+  for (const char* rank : {"0", "1", "2"}) {
+    ::setenv("PMIX_RANK", rank, 1);
+    peers.push_back(std::make_unique<Program>(
+        std::vector<std::string>{"peer", file, "--meet", path("meeting"), "--json"}));
+  }
+  ::unsetenv("PMIX_RANK");
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    const Ended end = peers[i]->wait();
+    EXPECT_EQ(end.code, 0) << end.err;
+    EXPECT_EQ(end.summary().at("round"), 40);
+    EXPECT_NE(end.err.find(fmt::format("this is peer {}, says PMIX_RANK", i)), std::string::npos);
+  }
+}
+
+TEST_F(Launch, WhoDoesNotComeToAMeetingIsNamed) {
+  const Ended end = run({"peer", fleet(3, 40), "--id", "0", "--meet", path("m"), "--wait", "0.5"});
+  EXPECT_EQ(end.code, 5);
+  EXPECT_NE(end.err.find("peers 1, 2 have not come to"), std::string::npos) << end.err;
+}
+
+TEST_F(Launch, APeerWithoutANumberIsAskedForIt) {
+  const Ended end = run({"peer", fleet(3, 40)});
+  EXPECT_EQ(end.code, 2);
+  EXPECT_NE(end.err.find("--id N"), std::string::npos) << end.err;
 }
 
 /// `peer` and `simulate` ended with 0 once, and a script went on with a model of NaN.
