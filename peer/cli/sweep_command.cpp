@@ -18,6 +18,7 @@
 #include "peer/sweep/slurm_script.h"
 #include "peer/sweep/sweep.h"
 #include "peer/sweep/sweep_screen.h"
+#include "peer/sweep/sweep_version.h"
 
 namespace gv::cli {
 namespace {
@@ -125,20 +126,27 @@ class SweepScreen {
   ProgressLine progress_;
 };
 
+/// `presence`: says to others on which version of the sweep we work.
 int work(const SweepArguments& arguments,
          const SweepPlan& plan,
          const SweepFolder& folder,
-         SweepState& state) {
+         SweepState& state,
+         Claims& presence) {
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
   SweepScreen screen(plan, state, arguments.json);
+  SweepEvents events = screen.events();
+  events.on_tick = [&presence, tick = events.on_tick](const auto& running, const auto& elsewhere) {
+    presence.renew();
+    tick(running, elsewhere);
+  };
   Sweep sweep(plan,
               folder,
               state,
               {.program = own_program(),
                .workers = workers_of(arguments, plan),
                .interrupted = [] { return interrupts != 0; }},
-              screen.events());
+              std::move(events));
   const bool whole = sweep.run();
   screen.finish();
   if (!whole) {
@@ -147,6 +155,7 @@ int work(const SweepArguments& arguments,
                counted(sweep.finished(), "trial"));
     return interrupts == SIGTERM ? exit_code::terminated : exit_code::interrupted;
   }
+  fmt::print(stderr, "{}", builds_text(plan, folder, state, version_text()));
   Json json = sweep_json(plan, folder, state, sweep.failed());
   json["finished_here"] = sweep.finished();
   if (arguments.json)
@@ -158,11 +167,14 @@ int work(const SweepArguments& arguments,
 }
 
 /// The plan with what --extend has added so far, numbered as in the folder. Several who begin at
-/// once agree on the numbers.
-SweepPlan numbered_plan(const std::string& file, const SweepFolder& folder) {
+/// once agree on the numbers; while others work on another version of the file, nobody begins.
+/// `presence`: where we are going to work, is to say so; else null.
+SweepPlan numbered_plan(const std::string& file, const SweepFolder& folder, Claims* presence) {
   Claims claims(folder.claims());
   while (!claims.take("plan")) ::poll(nullptr, 0, 50);
   SweepPlan plan = plan_sweep(file, folder.extensions());
+  refuse_other_versions(plan, claims);
+  if (presence != nullptr) claim_version(plan, *presence);
   folder.remember(plan);
   return plan;
 }
@@ -182,7 +194,7 @@ std::vector<TuningEdge> edges_in(const SweepPlan& plan, const SweepState& state)
 }
 
 void extend(const std::string& file, const SweepFolder& folder) {
-  const SweepPlan plan = numbered_plan(file, folder);
+  const SweepPlan plan = numbered_plan(file, folder, nullptr);
   SweepState state(plan, folder, {});
   state.refresh();
   const KnobRanges ranges =
@@ -221,12 +233,14 @@ int run_sweep(const SweepArguments& arguments) {
   if (arguments.dry_run) return dry_run(arguments, first);
   const SweepFolder folder(first.file.output_dir);
   if (arguments.extend) extend(arguments.file, folder);
-  const SweepPlan plan = numbered_plan(arguments.file, folder);
+  const bool works = arguments.submit.empty() && !arguments.list;
+  Claims presence(folder.claims());
+  const SweepPlan plan = numbered_plan(arguments.file, folder, works ? &presence : nullptr);
   if (!arguments.submit.empty()) return submit(arguments, plan, folder);
   SweepState state(plan, folder, only);
   state.refresh();
   return arguments.list ? list(plan, folder, state, arguments.json)
-                        : work(arguments, plan, folder, state);
+                        : work(arguments, plan, folder, state, presence);
 }
 
 void sweep_options(Options& options, SweepArguments& arguments) {

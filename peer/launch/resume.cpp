@@ -78,4 +78,13 @@ std::vector<Checkpoint> checkpoints_of(const Assembly& fleet,
   return all;
 }
 
+void keep_checkpoints(const Assembly& fleet, const RunFolder& folder, std::vector<Checkpoint> all) {
+  PosixDisk disk;
+  for (Checkpoint& each : all) {
+    CheckpointStore store = store_of(fleet, folder, disk, each.peer);
+    const Verdict wrong = store.save(each.round, std::move(each.state));
+    if (!wrong.empty()) throw std::runtime_error(wrong);
+  }
+}
+
 }  // namespace gv

@@ -15,6 +15,7 @@
 #include "peer/sim/blank_replica.h"
 #include "peer/sim/simulation.h"
 #include "peer/sweep/counted.h"
+#include "peer/sweep/replay.h"
 #include "peer/sweep/trial_job.h"
 
 namespace gv {
@@ -88,12 +89,19 @@ struct FamilyCost {
   double rounds = 0;
   std::uint64_t evaluate_every = 0;
   double disk = 0;
+  bool goes_on = false;  ///< in a later rung, and replays the clock of the whole
 
-  double training(double fraction) const {
-    const auto all = static_cast<std::uint64_t>(rounds);
-    const auto done = static_cast<double>(rounds_in(fraction, all, evaluate_every));
+  /// Of a trial that gets so much of a whole training, where the rung before got `before` of it.
+  double training(double fraction, double before) const {
+    const double done = rounds_of(fraction);
+    const double past = goes_on && before > 0 ? rounds_of(before) : 0;
     const double every = evaluate_every > 0 ? static_cast<double>(evaluate_every) : rounds;
-    return setup + worker_overhead + done * round + (std::floor(done / every) + 1) * evaluation;
+    return setup + worker_overhead + (done - past) * round + (past > 0 ? done * blank_round : 0) +
+           (std::floor((done - past) / every) + 1) * evaluation;
+  }
+  double rounds_of(double fraction) const {
+    const auto all = static_cast<std::uint64_t>(rounds);
+    return static_cast<double>(rounds_in(fraction, all, evaluate_every));
   }
   double replay() const { return setup + worker_overhead + rounds * blank_round; }
 };
@@ -126,7 +134,9 @@ FamilyCost cost_of(const SweepPlan& plan, const SweepFamily& family, double budg
   if (!plan.file.simulated || endless) return cost;
   cost.round = seconds_per_round(fleet, 0.8 * budget, false);
   cost.evaluation = seconds_per_evaluation(fleet);
-  if (family.synchronous && family.cells.size() > 1)
+  cost.goes_on = clock_stands_alone(fleet.fleet);
+  const bool rungs = !family.brackets.empty() && family.brackets[0].rungs.size() > 1;
+  if (family.synchronous && (family.cells.size() > 1 || (cost.goes_on && rungs)))
     cost.blank_round = seconds_per_round(fleet, 0.1 * budget, true);
   return cost;
 }
@@ -167,15 +177,15 @@ SweepEstimate estimate_sweep(const SweepPlan& plan, std::size_t workers) {
     if (tunes && slot.place >= rung->points) continue;  // asha: as a rule it stays empty
     estimate.disk_bytes += cost.disk;
     if (tunes) {
-      const double fraction = rung->fraction;
+      const double before = slot.rung > 0 ? (rung - 1)->fraction : 0;
       ++estimate.tuning_trials;
-      estimate.tuning_trainings += fraction;
-      seconds += cost.training(fraction);
+      estimate.tuning_trainings += rung->fraction - (cost.goes_on ? before : 0);
+      seconds += cost.training(rung->fraction, before);
     } else if (trained.insert({slot.family, slot.seed}).second || !plan.file.simulated ||
                !plan.families[slot.family].synchronous) {
       ++estimate.trainings;
-      estimate.training_seconds += cost.training(1);
-      seconds += cost.training(1);
+      estimate.training_seconds += cost.training(1, 0);
+      seconds += cost.training(1, 0);
     } else {
       ++estimate.replays;
       seconds += cost.replay();
