@@ -19,6 +19,7 @@
 #include "peer/sweep/sweep.h"
 #include "peer/sweep/sweep_screen.h"
 #include "peer/sweep/sweep_version.h"
+#include "peer/sweep/trial_memory.h"
 
 namespace gv::cli {
 namespace {
@@ -48,9 +49,28 @@ std::string own_program() {
   return std::filesystem::read_symlink("/proc/self/exe", error).string();
 }
 
-std::size_t workers_of(const SweepArguments& arguments, const SweepPlan& plan) {
-  if (arguments.workers > 0) return arguments.workers;
-  return plan.file.simulated ? cores_to_use() : plan.file.parallel;
+/// Simulated trials: as many as there are cores, and as the free memory holds; who asks for a
+/// number of them gets it. Of real runs the file says how many.
+struct Workers {
+  std::size_t count = 1;
+  MemoryRoom memory{};
+};
+Workers workers_of(const SweepArguments& arguments, const SweepPlan& plan) {
+  if (!plan.file.simulated)
+    return {.count = arguments.workers > 0 ? arguments.workers : plan.file.parallel};
+  ProgressLine progress;
+  progress.update("measuring how much memory a trial takes");
+  const MemoryRoom memory = memory_room(plan, own_program());
+  progress.clear();
+  const std::size_t wanted = arguments.workers > 0 ? arguments.workers : cores_to_use();
+  const std::size_t fitting = memory.fitting(wanted);
+  if (fitting == wanted) return {.count = wanted, .memory = memory};
+  fmt::print(stderr,
+             "warning: {}: {} fit at a time{}\n",
+             memory.words(),
+             counted(fitting, "trial"),
+             arguments.workers > 0 ? fmt::format(", and --workers asks for {}", wanted) : "");
+  return {.count = arguments.workers > 0 ? wanted : fitting, .memory = memory};
 }
 
 int list(const SweepPlan& plan, const SweepFolder& folder, const SweepState& state, bool json) {
@@ -132,6 +152,8 @@ int work(const SweepArguments& arguments,
          const SweepFolder& folder,
          SweepState& state,
          Claims& presence) {
+  // Measured only where something is to be done, and before a Ctrl-C waits for trials.
+  const std::size_t workers = state.ready({}, 1).empty() ? 1 : workers_of(arguments, plan).count;
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
   SweepScreen screen(plan, state, arguments.json);
@@ -144,7 +166,7 @@ int work(const SweepArguments& arguments,
               folder,
               state,
               {.program = own_program(),
-               .workers = workers_of(arguments, plan),
+               .workers = workers,
                .interrupted = [] { return interrupts != 0; }},
               std::move(events));
   const bool whole = sweep.run();
@@ -216,7 +238,8 @@ void extend(const std::string& file, const SweepFolder& folder) {
 }
 
 int dry_run(const SweepArguments& arguments, const SweepPlan& plan) {
-  const SweepEstimate estimate = estimate_sweep(plan, workers_of(arguments, plan));
+  const Workers workers = workers_of(arguments, plan);
+  const SweepEstimate estimate = estimate_sweep(plan, workers.count, workers.memory);
   fmt::print(
       "{}",
       arguments.json ? estimate_json(plan, estimate).dump() + "\n" : estimate_text(plan, estimate));
@@ -224,6 +247,7 @@ int dry_run(const SweepArguments& arguments, const SweepPlan& plan) {
 }
 
 int run_sweep(const SweepArguments& arguments) {
+  if (arguments.worker == "memory") return tell_trial_memory();
   if (!arguments.worker.empty()) return run_worker(own_program(), version_text());
   if (arguments.file.empty())
     throw std::invalid_argument(
@@ -260,7 +284,8 @@ void sweep_options(Options& options, SweepArguments& arguments) {
   options
       .value("--workers",
              arguments.workers,
-             "Trials at a time; 0: as many as cores, of real runs `parallel`")
+             "Trials at a time; 0: as many as there are cores and the free memory holds, of real "
+             "runs `parallel`")
       .range(0, 1024);
   options.value("--submit", arguments.submit, "Write a batch script instead").call_values("slurm");
   options.value("--tasks", arguments.tasks, "Of --submit: how many invocations share the work")
@@ -272,7 +297,7 @@ void sweep_options(Options& options, SweepArguments& arguments) {
                "(exit 4)");
   options.json(arguments.json);
   options.value("--worker", arguments.worker, "Be a worker process, whose jobs come from there")
-      .one_of({"stdin"})
+      .one_of({"stdin", "memory"})
       .hide();
 }
 

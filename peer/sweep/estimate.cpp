@@ -161,10 +161,11 @@ std::vector<FamilyCost> costs_of(const SweepPlan& plan) {
 
 }  // namespace
 
-SweepEstimate estimate_sweep(const SweepPlan& plan, std::size_t workers) {
+SweepEstimate estimate_sweep(const SweepPlan& plan, std::size_t workers, MemoryRoom memory) {
   const double began = processor_seconds();
   const std::vector<FamilyCost> costs = costs_of(plan);
   SweepEstimate estimate;
+  estimate.memory = memory;
   estimate.workers = std::min(workers, std::max<std::size_t>(1, plan.slots.size()));
   estimate.measured_seconds = processor_seconds() - began;
   double seconds = 0;
@@ -218,11 +219,13 @@ std::string estimate_text(const SweepPlan& plan, const SweepEstimate& e) {
                       counted(e.trainings, "training"),
                       counted(e.replays, "more run"));
   if (plan.file.simulated)
-    text += fmt::format("time     one training {} (measured for {}): {} on {}\n",
-                        seconds_text(e.training_seconds),
-                        seconds_text(e.measured_seconds),
-                        seconds_text(e.wall_seconds),
-                        counted(e.workers, "core"));
+    text +=
+        fmt::format("time     one training {} (measured for {}): {} on {}\n",
+                    seconds_text(e.training_seconds),
+                    seconds_text(e.measured_seconds),
+                    seconds_text(e.wall_seconds),
+                    counted(e.workers, "core")) +
+        fmt::format("memory   {}: {} at a time\n", e.memory.words(), counted(e.workers, "trial"));
   else
     text += "time     not estimated: real runs take what the network takes\n";
   return text + fmt::format("disk     {} in {}\n", bytes_text(e.disk_bytes), plan.file.output_dir);
@@ -239,6 +242,8 @@ Json estimate_json(const SweepPlan& plan, const SweepEstimate& e) {
           {"replays", e.replays},
           {"training_seconds", e.training_seconds},
           {"workers", e.workers},
+          {"trial_memory_bytes", plan.file.simulated ? Json(e.memory.trial_bytes) : Json()},
+          {"free_memory_bytes", e.memory.free_bytes ? Json(*e.memory.free_bytes) : Json()},
           {"wall_seconds", plan.file.simulated ? Json(e.wall_seconds) : Json()},
           {"disk_bytes", e.disk_bytes}};
 }

@@ -320,6 +320,8 @@ TEST_F(SweepCommand, ADryRunCountsAndStartsNothing) {
   EXPECT_EQ(ended.summary().at("trainings"), 4);
   EXPECT_EQ(ended.summary().at("replays"), 4);
   EXPECT_GT(ended.summary().at("wall_seconds").get<double>(), 0);
+  EXPECT_GT(ended.summary().at("trial_memory_bytes").get<double>(), 0);
+  EXPECT_GT(ended.summary().at("free_memory_bytes").get<double>(), 0);
   EXPECT_FALSE(fs::exists(path("out")));
 }
 
