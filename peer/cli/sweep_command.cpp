@@ -162,13 +162,12 @@ int work(const SweepArguments& arguments,
     presence.renew();
     tick(running, elsewhere);
   };
-  Sweep sweep(plan,
-              folder,
-              state,
-              {.program = own_program(),
-               .workers = workers,
-               .interrupted = [] { return interrupts != 0; }},
-              std::move(events));
+  Sweep sweep(
+      plan,
+      folder,
+      state,
+      {.program = own_program(), .workers = workers, .interrupted = [] { return interrupts != 0; }},
+      std::move(events));
   const bool whole = sweep.run();
   screen.finish();
   if (!whole) {
