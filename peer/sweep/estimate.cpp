@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "optim/state.h"
 #include "peer/report/screen.h"
 #include "peer/sim/blank_replica.h"
 #include "peer/sim/simulation.h"
@@ -89,7 +90,8 @@ struct FamilyCost {
   double rounds = 0;
   std::uint64_t evaluate_every = 0;
   double disk = 0;
-  bool goes_on = false;  ///< in a later rung, and replays the clock of the whole
+  double checkpoints = 0;  ///< of one trial
+  bool goes_on = false;    ///< in a later rung, and replays the clock of the whole
 
   /// Of a trial that gets so much of a whole training, where the rung before got `before` of it.
   double training(double fraction, double before) const {
@@ -121,6 +123,13 @@ double disk_of(const Assembly& fleet, const SweepFile& file) {
   return bytes + 4096;
 }
 
+/// Of all peers, as if they were like the first.
+double checkpoints_of(const Assembly& fleet) {
+  StateWriter state;
+  fleet.host_replica(0)->save(state);
+  return static_cast<double>(state.take().size()) * fleet.fleet.size();
+}
+
 FamilyCost cost_of(const SweepPlan& plan, const SweepFamily& family, double budget) {
   const double began = processor_seconds();
   const std::vector<std::string> sets = plan.sets_of(family.cells[0], {}, plan.seeds[0]);
@@ -136,6 +145,7 @@ FamilyCost cost_of(const SweepPlan& plan, const SweepFamily& family, double budg
   cost.evaluation = seconds_per_evaluation(fleet);
   cost.goes_on = clock_stands_alone(fleet.fleet);
   const bool rungs = !family.brackets.empty() && family.brackets[0].rungs.size() > 1;
+  if (cost.goes_on && rungs) cost.checkpoints = checkpoints_of(fleet);
   if (family.synchronous && (family.cells.size() > 1 || (cost.goes_on && rungs)))
     cost.blank_round = seconds_per_round(fleet, 0.1 * budget, true);
   return cost;
@@ -178,6 +188,7 @@ SweepEstimate estimate_sweep(const SweepPlan& plan, std::size_t workers, MemoryR
     if (tunes && slot.place >= rung->points) continue;  // asha: as a rule it stays empty
     estimate.disk_bytes += cost.disk;
     if (tunes) {
+      estimate.checkpoint_bytes += slot.rung == 0 ? cost.checkpoints : 0;
       const double before = slot.rung > 0 ? (rung - 1)->fraction : 0;
       ++estimate.tuning_trials;
       estimate.tuning_trainings += rung->fraction - (cost.goes_on ? before : 0);
@@ -228,7 +239,12 @@ std::string estimate_text(const SweepPlan& plan, const SweepEstimate& e) {
         fmt::format("memory   {}: {} at a time\n", e.memory.words(), counted(e.workers, "trial"));
   else
     text += "time     not estimated: real runs take what the network takes\n";
-  return text + fmt::format("disk     {} in {}\n", bytes_text(e.disk_bytes), plan.file.output_dir);
+  const std::string more =
+      e.checkpoint_bytes > 0
+          ? fmt::format(", and up to {} more while it tunes", bytes_text(e.checkpoint_bytes))
+          : "";
+  return text +
+         fmt::format("disk     {} in {}{}\n", bytes_text(e.disk_bytes), plan.file.output_dir, more);
 }
 
 Json estimate_json(const SweepPlan& plan, const SweepEstimate& e) {
@@ -245,7 +261,8 @@ Json estimate_json(const SweepPlan& plan, const SweepEstimate& e) {
           {"trial_memory_bytes", plan.file.simulated ? Json(e.memory.trial_bytes) : Json()},
           {"free_memory_bytes", e.memory.free_bytes ? Json(*e.memory.free_bytes) : Json()},
           {"wall_seconds", plan.file.simulated ? Json(e.wall_seconds) : Json()},
-          {"disk_bytes", e.disk_bytes}};
+          {"disk_bytes", e.disk_bytes},
+          {"checkpoint_bytes", e.checkpoint_bytes}};
 }
 
 }  // namespace gv

@@ -24,6 +24,7 @@ struct SweepEstimate {
   MemoryRoom memory;  ///< of real runs nothing is measured
   double wall_seconds = 0;
   double disk_bytes = 0;
+  double checkpoint_bytes = 0;  ///< beside these, while it tunes: of all who may be promoted
 };
 
 /// Trains some families for about two seconds together, in this process and on one core, and counts

@@ -271,6 +271,8 @@ TEST_F(SweepCommand, ADryRunCountsAndStartsNothing) {
   EXPECT_GT(ended.summary().at("wall_seconds").get<double>(), 0);
   EXPECT_GT(ended.summary().at("trial_memory_bytes").get<double>(), 0);
   EXPECT_GT(ended.summary().at("free_memory_bytes").get<double>(), 0);
+  EXPECT_GT(ended.summary().at("checkpoint_bytes").get<double>(), 2 * 2 * 9 * 4 * 16 * 4.0)
+      << "of nine points, two methods and two seeds: x of each of four peers at least";
   EXPECT_FALSE(fs::exists(path("out")));
 }
 
