@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "peer/checkpoint/posix_disk.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/swarm_options.h"
 #include "peer/cli/version.h"
@@ -131,7 +132,8 @@ class Lines {
                  kept.round());
       return false;
     }
-    keep_checkpoints(fleet, folder_.value(), kept.checkpoints());
+    PosixDisk disk;
+    keep_checkpoints(fleet, folder_.value(), disk, kept.checkpoints());
     return true;
   }
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "peer/checkpoint/quick_disk.h"
 #include "peer/json/json_member.h"
 #include "peer/launch/resume.h"
 #include "peer/launch/run_meter.h"
@@ -211,7 +212,8 @@ class SimulatedTrial {
   }
 
   void keep_state() const {
-    if (kept_.whole()) keep_checkpoints(fleet_, folder_, kept_.checkpoints());
+    QuickDisk disk;
+    if (kept_.whole()) keep_checkpoints(fleet_, folder_, disk, kept_.checkpoints());
   }
 
   const TrialJob& job_;
