@@ -28,7 +28,7 @@ RATE = "train.optimizer"
 KINDS = {
     "constant": {f"{RATE}.lr": 0.004},
     "cosine": {f"{RATE}.lr": 0.008, f"{RATE}.schedule": "cosine"},
-    "step": {f"{RATE}.lr": 0.006, f"{RATE}.schedule": "{ kind: step, every: 600, factor: 0.2 }"},
+    "step": {f"{RATE}.lr": 0.006, f"{RATE}.schedule": "{ kind: step, every: 600 steps, factor: 0.2 }"},
     "warm-up": {f"{RATE}.lr": 0.004, f"{RATE}.warmup": 400},
     "momentum": {f"{RATE}.lr": 0.0004, f"{RATE}.momentum": 0.9},
     "nesterov": {f"{RATE}.lr": 0.0004, f"{RATE}.momentum": 0.9, f"{RATE}.nesterov": "true"},
@@ -117,7 +117,7 @@ def main():
             measured = [measured[0], measured[1] - loss, measured[2] - loss]
             errors = [error(v) for v in results(fleets)]
             planned = [statistics.mean(v) for v in results(plans)]
-            cells = [f"{p:.5f} {v:.5f} ± {e:.5f} {100 * (p / v - 1):+.1f}"
+            cells = [f"{p:.2g} {v:.2g} ± {e:.1g} {100 * (p / v - 1):+.0f}"
                      for p, v, e in zip(planned, measured, errors)]
             print(f"| {kind} | {topology} | {order} | {' | '.join(cells)} |", flush=True)
 
