@@ -28,7 +28,8 @@ RATE = "train.optimizer"
 KINDS = {
     "constant": {f"{RATE}.lr": 0.004},
     "cosine": {f"{RATE}.lr": 0.008, f"{RATE}.schedule": "cosine"},
-    "step": {f"{RATE}.lr": 0.006, f"{RATE}.schedule": "{ kind: step, every: 600 steps, factor: 0.2 }"},
+    "step": {f"{RATE}.lr": 0.006,
+             f"{RATE}.schedule": "{ kind: step, every: 600 steps, factor: 0.2 }"},
     "warm-up": {f"{RATE}.lr": 0.004, f"{RATE}.warmup": 400},
     "momentum": {f"{RATE}.lr": 0.0004, f"{RATE}.momentum": 0.9},
     "nesterov": {f"{RATE}.lr": 0.0004, f"{RATE}.momentum": 0.9, f"{RATE}.nesterov": "true"},
@@ -103,8 +104,8 @@ def main():
     parser.add_argument("--keep")
     o = parser.parse_args()
     seeds = [int(s) for s in o.seeds.split(",")]
-    print("| rates | topology | order | consensus: predicted, measured, its standard error, % | mean model's excess | "
-          "local models' excess |")
+    print("| rates | topology | order | consensus: predicted, measured, its standard error, % | "
+          "mean model's excess | local models' excess |")
     print("|---|---|---|---|---|---|", flush=True)
     with (tempfile.TemporaryDirectory() as images,
           concurrent.futures.ThreadPoolExecutor(o.processes) as pool):
