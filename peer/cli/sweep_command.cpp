@@ -62,6 +62,10 @@ Workers workers_of(const SweepArguments& arguments, const SweepPlan& plan) {
   progress.update("measuring how much memory a trial takes");
   const MemoryRoom memory = memory_room(plan, own_program());
   progress.clear();
+  if (!memory.unmeasured.empty())
+    fmt::print(stderr,
+               "warning: the memory of some trials could not be measured: {}\n",
+               memory.unmeasured);
   const std::size_t wanted = arguments.workers > 0 ? arguments.workers : cores_to_use();
   const std::size_t fitting = memory.fitting(wanted);
   if (fitting == wanted) return {.count = wanted, .memory = memory};
@@ -251,6 +255,7 @@ int run_sweep(const SweepArguments& arguments) {
   if (arguments.file.empty())
     throw std::invalid_argument(
         "sweep: FILE is required\nhelp:  grapevine sweep --help shows what there is");
+  std::signal(SIGPIPE, SIG_IGN);  // a worker may die before it has heard what it is to do
   const SweepPlan first = plan_sweep(arguments.file);
   const CellPattern only = only_pattern(arguments.only, first);
   if (arguments.dry_run) return dry_run(arguments, first);

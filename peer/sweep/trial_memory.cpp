@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
-#include <stdexcept>
 #include <vector>
 
 #include <fmt/format.h>
@@ -58,8 +57,8 @@ double bytes_in_rounds(const Assembly& fleet) {
   return std::max(most, own_bytes());
 }
 
-/// What the child tells, until it ends.
-double heard(Child& child) {
+/// What the child tells, until it ends; nothing, and `why`, where it tells no number.
+std::optional<double> heard(Child& child, std::string& why) {
   std::optional<double> bytes;
   std::string last_words;
   while (child.running()) {
@@ -69,12 +68,12 @@ double heard(Child& child) {
     ::poll(fds.data(), fds.size(), 1000);
     child.reap();
     for (const std::string& line : child.output().read())
-      bytes = json_number(parse_json(line, "worker"), "bytes");
+      if (line.starts_with("{\"bytes\"")) bytes = json_number(parse_json(line, "worker"), "bytes");
     for (const std::string& line : child.errors().read()) last_words = printable(line, 200);
   }
-  if (bytes && std::isfinite(*bytes) && *bytes > 0) return *bytes;
-  throw std::runtime_error(fmt::format(
-      "how much memory a trial takes could not be measured: {} {}", child.ending(), last_words));
+  if (bytes && std::isfinite(*bytes) && *bytes > 0) return bytes;
+  why = fmt::format("{}{}{}", child.ending(), last_words.empty() ? "" : ": ", last_words);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -106,6 +105,7 @@ std::size_t MemoryRoom::fitting(std::size_t wanted) const {
 }
 
 std::string MemoryRoom::words() const {
+  if (trial_bytes <= 0) return "what one trial takes could not be measured";
   const std::string one = fmt::format("one trial takes {}", bytes_text(trial_bytes));
   if (!free_bytes) return one + ", and how much is free is not known";
   return fmt::format("{}, and {} are free", one, bytes_text(static_cast<double>(*free_bytes)));
@@ -123,7 +123,8 @@ MemoryRoom memory_room(const SweepPlan& plan, const std::string& program) {
     job.sets = plan.sets_of(family.cells[0], {}, plan.seeds[0]);
     Child child({program, "sweep", "--worker", "memory"});
     child.tell(to_line(job));
-    room.trial_bytes = std::max(room.trial_bytes, heard(child));
+    if (const auto bytes = heard(child, room.unmeasured))
+      room.trial_bytes = std::max(room.trial_bytes, *bytes);
   }
   return room;
 }

@@ -20,8 +20,9 @@ int tell_trial_memory();
 
 /// How much memory trials take, and how much there is.
 struct MemoryRoom {
-  double trial_bytes = 0;                   ///< of the largest that was measured
-  std::optional<std::uint64_t> free_bytes;  ///< nothing: not known
+  double trial_bytes = 0;                     ///< of the largest that was measured; 0: none
+  std::optional<std::uint64_t> free_bytes{};  ///< nothing: not known
+  std::string unmeasured{};                   ///< why the last one could not be; "": all could
 
   /// So many of `wanted` trials fit at once; at least one. A tenth stays free, for what was not
   /// measured.
@@ -31,7 +32,8 @@ struct MemoryRoom {
 };
 
 /// Of some families, evenly spread, each in a process of its own: `program sweep --worker memory`.
-/// Throws std::runtime_error where it cannot be started, or tells nothing.
+/// One that ends without a word costs its figure alone: what is wrong, its trials will say. Throws
+/// std::runtime_error where no process can be started.
 MemoryRoom memory_room(const SweepPlan& plan, const std::string& program);
 
 }  // namespace gv

@@ -187,12 +187,16 @@ TEST_F(SweepCommand, ACrashCostsOneTrial) {
         std::string(base).replace(std::string(base).find("rounds: 60"), 10, "rounds: 400000"));
   write("sweep.yaml", head() + "seeds: 1\n");
   Program program(words({"--workers", "1"}));
+  // Whoever measured the memory before has ended by then.
+  ASSERT_TRUE(comes_true([&] {
+    std::error_code none;
+    return fs::exists(path("out/working"), none) && !fs::is_empty(path("out/working"), none);
+  }));
   pid_t worker = 0;
   ASSERT_TRUE(comes_true([&] {
     std::ifstream in(fmt::format("/proc/{0}/task/{0}/children", program.pid()));
     return static_cast<bool>(in >> worker);
   }));
-  ASSERT_TRUE(comes_true([&] { return !fs::is_empty(path("out/working")); }));
   ::kill(worker, SIGKILL);
   const Ended ended = program.wait();
   EXPECT_EQ(ended.code, 3) << ended.err;

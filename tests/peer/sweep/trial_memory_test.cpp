@@ -1,5 +1,7 @@
 #include "peer/sweep/trial_memory.h"
 
+#include <filesystem>
+
 #include "tests/peer/sweep/sweep_fixture.h"
 #include "tests/places.h"
 
@@ -35,6 +37,16 @@ TEST_F(TrialMemory, IsMeasuredWhereATrialWouldRun) {
   EXPECT_GE(large - small, 2 * vector);
   EXPECT_LE(large - small, 16 * vector);
   EXPECT_GE(bytes("16, 1000000"), 0.8 * large) << "the largest counts";
+}
+
+/// What is wrong its trials will say: nobody else's is held up.
+TEST_F(TrialMemory, ThatCannotBeMeasuredLimitsNothing) {
+  write("broken", "#!/bin/sh\nread job\necho 'no such data' >&2\nexit 1\n");
+  std::filesystem::permissions(path("broken"), std::filesystem::perms::owner_all);
+  const MemoryRoom room = memory_room(plan("seeds: 1\n"), path("broken"));
+  EXPECT_EQ(room.unmeasured, "exit 1: no such data");
+  EXPECT_EQ(room.fitting(3), 3U);
+  EXPECT_EQ(room.words(), "what one trial takes could not be measured");
 }
 
 }  // namespace
