@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Rates that change, and momentum: `grapevine plan --calibrate` beside simulated fleets.
 
-usage: rates.py [path to the grapevine binary] [--seeds 1,2] [--processes 2] [--keep FOLDER]
+usage: rates.py [path to the grapevine binary] [--seeds 1,2] [--plans 1] [--processes 2]
+                [--keep FOLDER]
 
 Softmax on the first 2048 images of Fashion-MNIST, 16 peers. Measured and predicted at the same
-rounds, the second half of the run, and averaged over them and over the seeds. Processes of one
-thread each.
+rounds, the second half of the run, and averaged over them and over the seeds, with the standard
+error that the seeds show; predicted from the first so many of them. Processes of one thread each.
 """
 import argparse
 import concurrent.futures
@@ -27,7 +28,8 @@ RATE = "train.optimizer"
 KINDS = {
     "constant": {f"{RATE}.lr": 0.004},
     "cosine": {f"{RATE}.lr": 0.008, f"{RATE}.schedule": "cosine"},
-    "step": {f"{RATE}.lr": 0.006, f"{RATE}.schedule": "{ kind: step, every: 600, factor: 0.2 }"},
+    "step": {f"{RATE}.lr": 0.006,
+             f"{RATE}.schedule": "{ kind: step, every: 600 steps, factor: 0.2 }"},
     "warm-up": {f"{RATE}.lr": 0.004, f"{RATE}.warmup": 400},
     "momentum": {f"{RATE}.lr": 0.0004, f"{RATE}.momentum": 0.9},
     "nesterov": {f"{RATE}.lr": 0.0004, f"{RATE}.momentum": 0.9, f"{RATE}.nesterov": "true"},
@@ -67,42 +69,57 @@ class Measurements:
     def plan(self, kind, topology, order, seed):
         values = {**self.images, **SHARED, **KINDS[kind], "topology": topology,
                   "algorithm.order": order, "seed": seed}
-        plan, = call(self.binary, "plan", FLEET, "--json", "--calibrate", "--max-degree", "1",
-                     *sets(values), threads=1)
-        curve = [r for r in plan["predicted"]["curve"] if r["round"] > ROUNDS // 2]
-        return [statistics.mean(r[f] for r in curve)
-                for f in ("consensus", "excess_loss_mean", "excess_loss_local")]
+
+        def run():
+            plan, = call(self.binary, "plan", FLEET, "--json", "--calibrate", "--max-degree", "1",
+                         *sets(values), threads=1)
+            curve = [r for r in plan["predicted"]["curve"] if r["round"] > ROUNDS // 2]
+            return [statistics.mean(r[f] for r in curve)
+                    for f in ("consensus", "excess_loss_mean", "excess_loss_local")]
+        return kept(self.keep, f"plan-{kind}-{topology}-{order}-{seed}".replace(" ", ""), run)
 
 
-def row(pool, m, kind, topology, order, seeds):
-    jobs = [(pool.submit(m.fleet, kind, topology, order, seed),
-             pool.submit(m.plan, kind, topology, order, seed)) for seed in seeds]
+def row(pool, m, kind, topology, order, seeds, plans):
+    fleets = [pool.submit(m.fleet, kind, topology, order, seed) for seed in seeds]
+    planned = [pool.submit(m.plan, kind, topology, order, seed) for seed in seeds[:plans]]
     base = pool.submit(m.descent, kind)
-    return kind, topology, order, jobs, base
+    return kind, topology, order, fleets, planned, base
+
+
+def results(jobs):
+    """By figure: what each seed gave."""
+    return list(zip(*[job.result() for job in jobs]))
+
+
+def error(values):
+    return statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else float("nan")
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("binary", nargs="?", default="./grapevine")
     parser.add_argument("--seeds", default="1,2")
+    parser.add_argument("--plans", type=int, default=1)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--keep")
     o = parser.parse_args()
     seeds = [int(s) for s in o.seeds.split(",")]
-    print("| rates | topology | order | consensus: predicted, measured, % | mean model's excess | "
-          "local models' excess |")
+    print("| rates | topology | order | consensus: predicted, measured, its standard error, % | "
+          "mean model's excess | local models' excess |")
     print("|---|---|---|---|---|---|", flush=True)
     with (tempfile.TemporaryDirectory() as images,
           concurrent.futures.ThreadPoolExecutor(o.processes) as pool):
         write_images(images, N)
         m = Measurements(o, images)
-        for kind, topology, order, jobs, base in [row(pool, m, kind, *fleet, seeds)
-                                                  for kind in KINDS for fleet in FLEETS]:
+        rows = [row(pool, m, kind, *fleet, seeds, o.plans) for kind in KINDS for fleet in FLEETS]
+        for kind, topology, order, fleets, plans, base in rows:
             loss = base.result()[1]
-            measured = [statistics.mean(v) for v in zip(*[fleet.result() for fleet, _ in jobs])]
+            measured = [statistics.mean(v) for v in results(fleets)]
             measured = [measured[0], measured[1] - loss, measured[2] - loss]
-            planned = [statistics.mean(v) for v in zip(*[plan.result() for _, plan in jobs])]
-            cells = [f"{p:.5f} {v:.5f} {100 * (p / v - 1):+.1f}" for p, v in zip(planned, measured)]
+            errors = [error(v) for v in results(fleets)]
+            planned = [statistics.mean(v) for v in results(plans)]
+            cells = [f"{p:.2g} {v:.2g} ± {e:.1g} {100 * (p / v - 1):+.0f}"
+                     for p, v, e in zip(planned, measured, errors)]
             print(f"| {kind} | {topology} | {order} | {' | '.join(cells)} |", flush=True)
 
 

@@ -42,6 +42,24 @@ void print_json(const HogwildReport& report) {
                  .dump());
 }
 
+/// A column of figures: on the screen, and in the table of an answer.
+struct Figure {
+  const char* screen;
+  const char* page;  ///< "": not there
+  int width;
+  int digits;
+  double HogwildRow::*value;
+};
+constexpr Figure figures[] = {
+    {"lock-free/s", "steps per second", 12, 0, &HogwildRow::lock_free},
+    {"speed-up", "speed-up", 9, 2, &HogwildRow::speed_up},
+    {"locked/s", "with a lock", 12, 0, &HogwildRow::locked},
+    {"speed-up", "speed-up", 9, 2, &HogwildRow::locked_speed_up},
+    {"ratio", "", 9, 2, &HogwildRow::over_locked},
+    {"loss", "loss", 9, 4, &HogwildRow::loss},
+    {"locked", "with a lock", 9, 4, &HogwildRow::locked_loss},
+};
+
 void print_text(const HogwildReport& report) {
   fmt::print("logistic regression, {} samples, one a step: sparse, {} of {} features; dense, {}\n",
              report.samples,
@@ -49,46 +67,32 @@ void print_text(const HogwildReport& report) {
              report.features,
              report.dense_features);
   fmt::print("{} processors\n", report.processors);
-  fmt::print("{:<7} {:>7} {:>12} {:>9} {:>12} {:>9} {:>9} {:>9} {:>9}\n",
-             "data",
-             "threads",
-             "lock-free/s",
-             "speed-up",
-             "locked/s",
-             "speed-up",
-             "ratio",
-             "loss",
-             "locked");
-  for (const HogwildRow& r : report.rows)
-    fmt::print("{:<7} {:>7} {:>12.0f} {:>9.2f} {:>12.0f} {:>9.2f} {:>9.2f} {:>9.4f} {:>9.4f}\n",
-               r.data,
-               r.threads,
-               r.lock_free,
-               r.speed_up,
-               r.locked,
-               r.locked_speed_up,
-               r.over_locked,
-               r.loss,
-               r.locked_loss);
-  fmt::print("loss: on the test set, after one pass from zero\n");
+  fmt::print("{:<7} {:>7}", "data", "threads");
+  for (const Figure& figure : figures) fmt::print(" {:>{}}", figure.screen, figure.width);
+  for (const HogwildRow& r : report.rows) {
+    fmt::print("\n{:<7} {:>7}", r.data, r.threads);
+    for (const Figure& figure : figures)
+      fmt::print(" {:>{}.{}f}", r.*figure.value, figure.width, figure.digits);
+  }
+  fmt::print("\nloss: on the test set, after one pass from zero\n");
 }
 
 std::string markdown(const HogwildReport& report) {
-  std::string text =
-      "| data | threads | steps per second | speed-up | with a lock | speed-up | loss | with a "
-      "lock "
-      "|\n|---|---|---|---|---|---|---|---|\n";
-  for (const HogwildRow& r : report.rows)
-    text += fmt::format("| {} | {} | {:.0f} | {:.2f} | {:.0f} | {:.2f} | {:.4f} | {:.4f} |\n",
-                        r.data,
-                        r.threads,
-                        r.lock_free,
-                        r.speed_up,
-                        r.locked,
-                        r.locked_speed_up,
-                        r.loss,
-                        r.locked_loss);
-  return text + fmt::format("\n{} processors.\n", report.processors);
+  std::string text = "| data | threads |";
+  std::string line = "|---|---|";
+  std::string rows;
+  for (const Figure& figure : figures) {
+    if (*figure.page == '\0') continue;
+    text += fmt::format(" {} |", figure.page);
+    line += "---|";
+  }
+  for (const HogwildRow& r : report.rows) {
+    rows += fmt::format("| {} | {} |", r.data, r.threads);
+    for (const Figure& figure : figures)
+      if (*figure.page != '\0') rows += fmt::format(" {:.{}f} |", r.*figure.value, figure.digits);
+    rows += '\n';
+  }
+  return fmt::format("{}\n{}\n{}\n{} processors.\n", text, line, rows, report.processors);
 }
 
 /// Steps per second beside one thread's, without a lock and with one.

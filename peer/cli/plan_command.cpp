@@ -198,7 +198,8 @@ void add_all_beside(FleetForecast& ahead,
     const Assembly fleet = assemble(other);
     const std::string why = not_calibrated(fleet);
     if (!why.empty()) throw std::invalid_argument("--beside " + sets + ": " + why);
-    add_beside(ahead, sets, fleet, calibration);
+    const double bytes = largest_bytes(fleet, predict_round(fleet));
+    add_beside(ahead, sets, fleet, forecast_alone(fleet, bytes), calibration);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "peer/agent/lan.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/mixing_figures.h"
+#include "peer/cli/run_screen.h"
 #include "peer/cli/this_program.h"
 #include "peer/cli/version.h"
 #include "peer/export/run_trace.h"
@@ -39,114 +40,6 @@ struct RunOptions {
   std::string resume;
   std::string trace;
   LiveOptions live;
-};
-
-std::string machines_text(const Fleet& fleet) {
-  if (!is_lan(fleet)) return "this machine";
-  std::set<std::string> hosts;
-  for (const PeerSpec& peer : fleet.peers) hosts.insert(peer.host);
-  return fmt::format("{} machines", hosts.size());
-}
-
-std::string head(const Assembly& fleet, const RunFolder& folder) {
-  const DataSpec& data = fleet.fleet.data;
-  return fmt::format(
-      "{}: {} peers on {}, {} {}\ndata   {}: {}; model {}, {} parameters\n"
-      "graph  {}\nrun    {}",
-      fleet.fleet.name,
-      fleet.fleet.size(),
-      machines_text(fleet.fleet),
-      fleet.algorithm->kind,
-      fleet.algorithm->order,
-      data.kind,
-      fleet.data.train
-          ? fmt::format("{} samples, {} parts", fleet.data.train->rows, data.partition.kind)
-          : "drawn by the oracle",
-      fleet.fleet.model.kind,
-      fleet.dimension,
-      mixing_figures(fleet).text,
-      folder.path());
-}
-
-/// What a person or a program sees of a run.
-class Screen {
- public:
-  Screen(const Assembly& fleet, const RunFolder& folder, bool json)
-      : fleet_(fleet),
-        json_(json),
-        width_(std::to_string(fleet.fleet.size() - 1).size()),
-        metrics_(folder.file("metrics.jsonl"), std::ios::app) {
-    if (!json_) fmt::print("{}\n{}\n", head(fleet, folder), table_header());
-    std::fflush(stdout);
-  }
-
-  LaunchScreen callbacks(Feed& feed) {
-    return {.on_log = [this](PeerId id, const std::string& line) { log(id, line); },
-            .on_record = {},
-            .on_lost = [this](const LostPeer& lost) { tell_lost(lost); },
-            .on_note = [this](const std::string& note) { say(note); },
-            .on_tick =
-                [this](Round round, double seconds, std::size_t alive) {
-                  progress_.update(progress_text(round, seconds, alive));
-                },
-            .on_state = [&feed](FleetState state) { feed.put(std::move(state)); }};
-  }
-
-  void record(const FleetRecord& record) {
-    latest_ = record;
-    metrics_ << evaluate_line(record) << std::endl;
-    if (!metrics_ && !std::exchange(metrics_failed_, true))
-      say("error: metrics.jsonl cannot be written (is the disk full?): rounds are shown here only");
-    metrics_.clear();
-    progress_.clear();
-    fmt::print("{}\n", json_ ? evaluate_line(record) : table_row(record));
-    std::fflush(stdout);
-  }
-
-  void say(const std::string& text) {
-    progress_.clear();
-    fmt::print(stderr, "{}\n", text);
-  }
-
-  void finish() { progress_.clear(); }
-
- private:
-  void log(PeerId id, const std::string& line) {
-    say(fmt::format("[peer {:{}}] {}", id, width_, line));
-  }
-
-  void tell_lost(const LostPeer& lost) {
-    say(fmt::format("peer {} lost at round {} (pid {}, {}){}{}",
-                    lost.peer,
-                    lost.round,
-                    lost.pid,
-                    lost.ending,
-                    lost.last_words.empty() ? "" : ": ",
-                    lost.last_words));
-  }
-
-  std::string progress_text(Round round, double seconds, std::size_t alive) const {
-    const double rate = seconds > 0 ? static_cast<double>(round) / seconds : 0;
-    const bool endless = fleet_.rounds == std::numeric_limits<Round>::max();
-    // The most wanted first: what does not fit into the line is cut off.
-    std::string text =
-        endless ? fmt::format("round {}", round) : fmt::format("round {}/{}", round, fleet_.rounds);
-    text += fmt::format("  {:.1f} rounds/s", rate);
-    if (!endless && rate > 0)
-      text += "  " + seconds_text(static_cast<double>(fleet_.rounds - round) / rate) + " left";
-    text += fmt::format("  {}/{} peers", alive, fleet_.fleet.size());
-    if (latest_ && latest_->mean.accuracy)
-      text += fmt::format("  accuracy {:.4f}", *latest_->mean.accuracy);
-    return latest_ ? text + fmt::format("  loss {:.4g}", latest_->mean.loss) : text;
-  }
-
-  const Assembly& fleet_;
-  bool json_;
-  std::size_t width_;
-  std::ofstream metrics_;
-  bool metrics_failed_ = false;
-  ProgressLine progress_;
-  std::optional<FleetRecord> latest_;
 };
 
 std::string lost_table(const LaunchResult& result) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "peer/checkpoint/posix_disk.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/swarm_options.h"
 #include "peer/cli/version.h"
@@ -20,18 +21,19 @@
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
 #include "peer/report/time_shares.h"
+#include "peer/sim/kept_round.h"
 #include "peer/sim/simulation.h"
 
 namespace gv::cli {
 namespace {
 
-std::string progress_text(const Assembly& fleet, Round round, Time t, double elapsed) {
+std::string progress_text(Round last, Round round, Time t, double elapsed) {
   const double rate = elapsed > 0 ? static_cast<double>(round) / elapsed : 0;
   const std::string left =
-      rate > 0 ? seconds_text(static_cast<double>(fleet.rounds - round) / rate) : std::string("?");
+      rate > 0 ? seconds_text(static_cast<double>(last - round) / rate) : std::string("?");
   return fmt::format("round {}/{}  {:.1f} rounds/s  virtual {}  {} left",
                      round,
-                     fleet.rounds,
+                     last,
                      rate,
                      seconds_text(in_seconds(t)),
                      left);
@@ -60,6 +62,7 @@ int verdict(const SimulationResult& result, const FleetRecord& end, int stopped)
 struct SimulateOptions {
   FleetOptions file;
   std::string resume;
+  std::uint64_t until = 0;  ///< round; 0: the fleet's last
   int threads = 0;
   bool no_save = false;
   SwarmArguments swarm;
@@ -120,8 +123,26 @@ class Lines {
     }
   }
 
-  void name_folder() const {
-    if (folder_) fmt::print(json_ ? stderr : stdout, "saved      {}\n", folder_->path());
+  /// The checkpoints of the round at which it was asked to stop.
+  bool keep(const Assembly& fleet, const KeptRound& kept) {
+    if (kept.round() == 0) return true;
+    if (!kept.whole()) {
+      fmt::print(stderr,
+                 "error: not every peer got to the end of round {}, so there is no checkpoint\n",
+                 kept.round());
+      return false;
+    }
+    PosixDisk disk;
+    keep_checkpoints(fleet, folder_.value(), disk, kept.checkpoints());
+    return true;
+  }
+
+  void name_folder(bool goes_on) const {
+    if (!folder_) return;
+    fmt::print(json_ ? stderr : stdout, "saved      {}\n", folder_->path());
+    if (goes_on)
+      fmt::print(
+          json_ ? stderr : stdout, "go on with grapevine simulate --resume {}\n", folder_->path());
   }
 
  private:
@@ -169,12 +190,34 @@ void print_end(const Assembly& fleet, const Observer& observer) {
   if (!target.empty()) fmt::print("{}\n", target);
 }
 
+/// It stops before the fleet's last round, and after the one from which it goes on.
+void check_until(const Assembly& fleet, const SimulateOptions& given, const ResumePoint& from) {
+  if (given.until == 0) return;
+  if (given.no_save)
+    throw std::invalid_argument(
+        "simulate: --until keeps a checkpoint in the run's folder, and --no-save leaves none\n"
+        "help:  leave one of the two out; --set stop.rounds=N ends a run without a checkpoint");
+  if (given.until >= fleet.rounds)
+    throw std::invalid_argument(
+        fmt::format("simulate: --until {}: the fleet ends after round {} anyway\n"
+                    "help:  --until takes an earlier round",
+                    given.until,
+                    fleet.rounds));
+  if (from.run && given.until <= from.run->second)
+    throw std::invalid_argument(
+        fmt::format("simulate: --until {}: it goes on from round {}\n"
+                    "help:  --until takes a later round",
+                    given.until,
+                    from.run->second));
+}
+
 int simulate_fleet(SimulateOptions given) {
   const InterruptWatch interrupts;  // before anything computes
   const Assembly fleet =
       given.resume.empty() ? assemble(given.file) : assemble_again(given.resume, given.file);
   warn_of_rate(fleet);
   ResumePoint from = resume_point(fleet, given.resume);
+  check_until(fleet, given, from);
   Lines lines(fleet.fleet, folder_for(fleet, given, from), given.file.json);
   Observer observer(
       fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) { lines.record(r); });
@@ -183,9 +226,16 @@ int simulate_fleet(SimulateOptions given) {
   options.threads = given.threads;
   options.resume = std::move(from.checkpoints);
   options.interrupted = [&] { return interrupts.code() != 0; };
+  KeptRound kept(fleet.fleet.size(), given.until);
+  options.until = options.keep = given.until;
+  if (given.until > 0)
+    options.on_store = [&](PeerId i, Round round, std::vector<std::byte> state) {
+      kept.take(i, round, std::move(state));
+    };
   options.on_progress = [&](Round round, Time t) {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-    lines.progress().update(progress_text(fleet, round, t, elapsed.count()));
+    const Round last = given.until > 0 ? given.until : fleet.rounds;
+    lines.progress().update(progress_text(last, round, t, elapsed.count()));
   };
   options.on_life = lines.life_writer(fleet);
   if (!fleet.fleet.faults.inject.empty()) options.faults = injected_faults(fleet.fleet);
@@ -194,12 +244,13 @@ int simulate_fleet(SimulateOptions given) {
   if (!observer.summary()) throw std::logic_error("the simulation ended without a final record");
   const int code = verdict(result, *observer.summary(), interrupts.code());
   const std::string summary = final_json(fleet, observer, code).dump();
-  const bool saved = lines.save(fleet, observer, summary);
+  const bool stopped = result.interrupted;
+  const bool saved = lines.save(fleet, observer, summary) && (stopped || lines.keep(fleet, kept));
   if (given.file.json)
     fmt::print("{}\n", summary);
   else
     print_end(fleet, observer);
-  if (saved) lines.name_folder();
+  if (saved) lines.name_folder(given.until > 0 && !stopped);
   tell(result, *observer.summary());
   return saved || code != exit_code::done ? code : exit_code::failed;
 }
@@ -209,6 +260,10 @@ int run_simulate(const SimulateOptions& options) {
     throw std::invalid_argument(
         "simulate: FILE, or --resume RUN, is required\n"
         "help:  grapevine simulate --help shows what there is");
+  if (!options.swarm.faults.empty() && options.until > 0)
+    throw std::invalid_argument(
+        "simulate: --until stops one simulation, and --faults swarm starts many\n"
+        "help:  leave one of the two out");
   if (!options.swarm.faults.empty()) return run_swarm(options.file, options.swarm);
   if (options.swarm.seed)
     throw std::invalid_argument(
@@ -223,6 +278,11 @@ void simulate_options(Options& options, SimulateOptions& arguments) {
   options.value("--resume",
                 arguments.resume,
                 "Go on, in virtual time, with the run of this folder from its newest checkpoints");
+  options
+      .value("--until",
+             arguments.until,
+             "Stop after this round, and keep a checkpoint of it, from which --resume goes on")
+      .call_values("ROUND");
   options
       .value("--threads", arguments.threads, "Cores to use; 0: all. Changes no bit of the result")
       .range(0, 1024);
@@ -239,6 +299,7 @@ Command simulate_command() {
                  "  grapevine simulate configs/quadratic-ring16.yaml --set topology=torus --json\n"
                  "  grapevine simulate configs/quadratic-ring16.yaml --set seed=2 --no-save\n"
                  "  grapevine simulate configs/fashion-ring8.yaml --set network.latency=\"5 ms\"\n"
+                 "  grapevine simulate configs/fashion-ring8.yaml --until 1000\n"
                  "  grapevine simulate configs/swarm-ring6.yaml --faults swarm --seeds 1..1000",
                  simulate_options,
                  run_simulate);

@@ -18,6 +18,8 @@
 #include "peer/sweep/slurm_script.h"
 #include "peer/sweep/sweep.h"
 #include "peer/sweep/sweep_screen.h"
+#include "peer/sweep/sweep_version.h"
+#include "peer/sweep/trial_memory.h"
 
 namespace gv::cli {
 namespace {
@@ -47,9 +49,32 @@ std::string own_program() {
   return std::filesystem::read_symlink("/proc/self/exe", error).string();
 }
 
-std::size_t workers_of(const SweepArguments& arguments, const SweepPlan& plan) {
-  if (arguments.workers > 0) return arguments.workers;
-  return plan.file.simulated ? cores_to_use() : plan.file.parallel;
+/// Simulated trials: as many as there are cores, and as the free memory holds; who asks for a
+/// number of them gets it. Of real runs the file says how many.
+struct Workers {
+  std::size_t count = 1;
+  MemoryRoom memory{};
+};
+Workers workers_of(const SweepArguments& arguments, const SweepPlan& plan) {
+  if (!plan.file.simulated)
+    return {.count = arguments.workers > 0 ? arguments.workers : plan.file.parallel};
+  ProgressLine progress;
+  progress.update("measuring how much memory a trial takes");
+  const MemoryRoom memory = memory_room(plan, own_program());
+  progress.clear();
+  if (!memory.unmeasured.empty())
+    fmt::print(stderr,
+               "warning: the memory of some trials could not be measured: {}\n",
+               memory.unmeasured);
+  const std::size_t wanted = arguments.workers > 0 ? arguments.workers : cores_to_use();
+  const std::size_t fitting = memory.fitting(wanted);
+  if (fitting == wanted) return {.count = wanted, .memory = memory};
+  fmt::print(stderr,
+             "warning: {}: {} fit at a time{}\n",
+             memory.words(),
+             counted(fitting, "trial"),
+             arguments.workers > 0 ? fmt::format(", and --workers asks for {}", wanted) : "");
+  return {.count = arguments.workers > 0 ? wanted : fitting, .memory = memory};
 }
 
 int list(const SweepPlan& plan, const SweepFolder& folder, const SweepState& state, bool json) {
@@ -125,20 +150,28 @@ class SweepScreen {
   ProgressLine progress_;
 };
 
+/// `presence`: says to others on which version of the sweep we work.
 int work(const SweepArguments& arguments,
          const SweepPlan& plan,
          const SweepFolder& folder,
-         SweepState& state) {
+         SweepState& state,
+         Claims& presence) {
+  // Measured only where something is to be done, and before a Ctrl-C waits for trials.
+  const std::size_t workers = state.ready({}, 1).empty() ? 1 : workers_of(arguments, plan).count;
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
   SweepScreen screen(plan, state, arguments.json);
-  Sweep sweep(plan,
-              folder,
-              state,
-              {.program = own_program(),
-               .workers = workers_of(arguments, plan),
-               .interrupted = [] { return interrupts != 0; }},
-              screen.events());
+  SweepEvents events = screen.events();
+  events.on_tick = [&presence, tick = events.on_tick](const auto& running, const auto& elsewhere) {
+    presence.renew();
+    tick(running, elsewhere);
+  };
+  Sweep sweep(
+      plan,
+      folder,
+      state,
+      {.program = own_program(), .workers = workers, .interrupted = [] { return interrupts != 0; }},
+      std::move(events));
   const bool whole = sweep.run();
   screen.finish();
   if (!whole) {
@@ -147,6 +180,7 @@ int work(const SweepArguments& arguments,
                counted(sweep.finished(), "trial"));
     return interrupts == SIGTERM ? exit_code::terminated : exit_code::interrupted;
   }
+  fmt::print(stderr, "{}", builds_text(plan, folder, state, version_text()));
   Json json = sweep_json(plan, folder, state, sweep.failed());
   json["finished_here"] = sweep.finished();
   if (arguments.json)
@@ -158,11 +192,14 @@ int work(const SweepArguments& arguments,
 }
 
 /// The plan with what --extend has added so far, numbered as in the folder. Several who begin at
-/// once agree on the numbers.
-SweepPlan numbered_plan(const std::string& file, const SweepFolder& folder) {
+/// once agree on the numbers; while others work on another version of the file, nobody begins.
+/// `presence`: where we are going to work, is to say so; else null.
+SweepPlan numbered_plan(const std::string& file, const SweepFolder& folder, Claims* presence) {
   Claims claims(folder.claims());
   while (!claims.take("plan")) ::poll(nullptr, 0, 50);
   SweepPlan plan = plan_sweep(file, folder.extensions());
+  refuse_other_versions(plan, claims);
+  if (presence != nullptr) claim_version(plan, *presence);
   folder.remember(plan);
   return plan;
 }
@@ -182,7 +219,7 @@ std::vector<TuningEdge> edges_in(const SweepPlan& plan, const SweepState& state)
 }
 
 void extend(const std::string& file, const SweepFolder& folder) {
-  const SweepPlan plan = numbered_plan(file, folder);
+  const SweepPlan plan = numbered_plan(file, folder, nullptr);
   SweepState state(plan, folder, {});
   state.refresh();
   const KnobRanges ranges =
@@ -204,7 +241,8 @@ void extend(const std::string& file, const SweepFolder& folder) {
 }
 
 int dry_run(const SweepArguments& arguments, const SweepPlan& plan) {
-  const SweepEstimate estimate = estimate_sweep(plan, workers_of(arguments, plan));
+  const Workers workers = workers_of(arguments, plan);
+  const SweepEstimate estimate = estimate_sweep(plan, workers.count, workers.memory);
   fmt::print(
       "{}",
       arguments.json ? estimate_json(plan, estimate).dump() + "\n" : estimate_text(plan, estimate));
@@ -212,21 +250,25 @@ int dry_run(const SweepArguments& arguments, const SweepPlan& plan) {
 }
 
 int run_sweep(const SweepArguments& arguments) {
+  if (arguments.worker == "memory") return tell_trial_memory();
   if (!arguments.worker.empty()) return run_worker(own_program(), version_text());
   if (arguments.file.empty())
     throw std::invalid_argument(
         "sweep: FILE is required\nhelp:  grapevine sweep --help shows what there is");
+  std::signal(SIGPIPE, SIG_IGN);  // a worker may die before it has heard what it is to do
   const SweepPlan first = plan_sweep(arguments.file);
   const CellPattern only = only_pattern(arguments.only, first);
   if (arguments.dry_run) return dry_run(arguments, first);
   const SweepFolder folder(first.file.output_dir);
   if (arguments.extend) extend(arguments.file, folder);
-  const SweepPlan plan = numbered_plan(arguments.file, folder);
+  const bool works = arguments.submit.empty() && !arguments.list;
+  Claims presence(folder.claims());
+  const SweepPlan plan = numbered_plan(arguments.file, folder, works ? &presence : nullptr);
   if (!arguments.submit.empty()) return submit(arguments, plan, folder);
   SweepState state(plan, folder, only);
   state.refresh();
   return arguments.list ? list(plan, folder, state, arguments.json)
-                        : work(arguments, plan, folder, state);
+                        : work(arguments, plan, folder, state, presence);
 }
 
 void sweep_options(Options& options, SweepArguments& arguments) {
@@ -246,7 +288,8 @@ void sweep_options(Options& options, SweepArguments& arguments) {
   options
       .value("--workers",
              arguments.workers,
-             "Trials at a time; 0: as many as cores, of real runs `parallel`")
+             "Trials at a time; 0: as many as there are cores and the free memory holds, of real "
+             "runs `parallel`")
       .range(0, 1024);
   options.value("--submit", arguments.submit, "Write a batch script instead").call_values("slurm");
   options.value("--tasks", arguments.tasks, "Of --submit: how many invocations share the work")
@@ -258,7 +301,7 @@ void sweep_options(Options& options, SweepArguments& arguments) {
                "(exit 4)");
   options.json(arguments.json);
   options.value("--worker", arguments.worker, "Be a worker process, whose jobs come from there")
-      .one_of({"stdin"})
+      .one_of({"stdin", "memory"})
       .hide();
 }
 

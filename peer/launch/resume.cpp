@@ -78,4 +78,15 @@ std::vector<Checkpoint> checkpoints_of(const Assembly& fleet,
   return all;
 }
 
+void keep_checkpoints(const Assembly& fleet,
+                      const RunFolder& folder,
+                      Disk& disk,
+                      std::vector<Checkpoint> all) {
+  for (Checkpoint& each : all) {
+    CheckpointStore store = store_of(fleet, folder, disk, each.peer);
+    const Verdict wrong = store.save(each.round, std::move(each.state));
+    if (!wrong.empty()) throw std::runtime_error(wrong);
+  }
+}
+
 }  // namespace gv

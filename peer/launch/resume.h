@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "peer/checkpoint/checkpoint.h"
+#include "peer/checkpoint/disk.h"
 #include "peer/launch/run_folder.h"
 #include "peer/runtime/assembly.h"
 
@@ -23,5 +24,11 @@ RunArguments read_arguments(const std::string& run_folder);
 Round newest_common_round(const Assembly& fleet, const RunFolder& folder);
 /// All peers' checkpoints of that round, for the simulator.
 std::vector<Checkpoint> checkpoints_of(const Assembly& fleet, const RunFolder& folder, Round round);
+/// Keeps a simulator's checkpoints, one of each peer, where these read them. Throws
+/// std::runtime_error with the path.
+void keep_checkpoints(const Assembly& fleet,
+                      const RunFolder& folder,
+                      Disk& disk,
+                      std::vector<Checkpoint> all);
 
 }  // namespace gv

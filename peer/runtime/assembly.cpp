@@ -79,26 +79,6 @@ Round round_up(double rounds) {
   return static_cast<Round>(std::max(1.0, std::ceil(rounds - 1e-9)));
 }
 
-/// A neighbour's round may wait for each of its own neighbours until the deadline, and its clock
-/// may be slow. Without a deadline a fleet waits for a living neighbour without end.
-Time standstill(const Fleet& fleet) {
-  constexpr Time least = std::chrono::seconds(10);
-  const Time deadline = fleet.faults.deadline;
-  return deadline > Time{0} ? std::max(least, 10 * deadline) : Time{0};
-}
-
-/// Over before the launcher loses its own.
-Time patience(const Fleet& fleet) {
-  return std::min(fleet.faults.patience(), fleet.grace * 3 / 4);
-}
-
-/// A server's successor is waited for by all, and reads its data first.
-Time succession(const Fleet& fleet, const AlgorithmRow& row) {
-  using std::chrono::seconds;
-  if (!fleet.restart) return Time{0};
-  return row.succeeds ? std::max(Time{seconds(30)}, fleet.faults.deadline) : Time{seconds(3)};
-}
-
 Fleet with_servers(Fleet fleet) {
   add_servers(fleet);
   return fleet;
@@ -291,39 +271,6 @@ void Assembly::check_attackers() const {
   refuse(fleet,
          "attackers",
          "attack the averaging of models on undirected graphs: take `clipped-gossip` or `d-psgd`");
-}
-
-Plan Assembly::plan(PeerId i) const {
-  const bool averaging = algorithm->mixes && !topology.directed;
-  const Promise promise = algorithm->promise;
-  const bool heals = promise == Promise::mean || promise == Promise::nothing;
-  const bool catch_up = averaging && heals && algorithm->synchronous && !serves_samples(i);
-  return {.id = i,
-          .peers = fleet.size(),
-          .setup = setup,
-          .trains = i < fleet.trainers() && !is_attacker(*setup, i),
-          .holds = holds(i),
-          .neighborhood = neighborhood(i),
-          .links = links(i),
-          .schedule = algorithm->mixes ? schedule : nullptr,
-          .traffic = is_attacker(*setup, i) ? attackers_traffic(traffic()) : traffic(),
-          .is_supplied = fleet.data_servers > 0 && i < fleet.trainers(),
-          .samples_for = samples_of(i),
-          .channels = channels(),
-          .rounds = rounds,
-          .evaluate_every = evaluate_every,
-          .evaluate_period = fleet.evaluate_period,
-          .checkpoint_every = fleet.checkpoint.every,
-          .local_steps = fleet.local_steps,
-          .batch = i < fleet.trainers() ? fleet.peers[i].batch : 0,
-          .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
-          .catch_up = catch_up,
-          .successors = catch_up || (algorithm->succeeds && fleet.data_servers == 0),
-          .deadline = fleet.faults.deadline,
-          .dead_after = fleet.faults.dead_after,
-          .patience = patience(fleet),
-          .standstill = standstill(fleet),
-          .succession = succession(fleet, *algorithm)};
 }
 
 Share Assembly::share(PeerId i) const {

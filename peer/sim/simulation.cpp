@@ -40,6 +40,8 @@ class Simulation {
     workers_.run(n, [&](std::size_t i) { replicas[i] = make_replica(static_cast<PeerId>(i)); });
     for (PeerId i = 0; i < n; ++i)
       shared_.peers.push_back(begin_life(i, 0, plan(i), std::move(replicas[i])));
+    if (options.keep > 0)
+      for (Peer* peer : shared_.peers) peer->keep_checkpoint(options.keep);
     shared_.on_store = options.on_store;
     for (const Checkpoint& past : options.resume) {
       restore(*lives_.at(past.peer).replica, past);
@@ -94,6 +96,7 @@ class Simulation {
 
   Plan plan(PeerId i) const {
     Plan plan = fleet_.plan(i);
+    if (options_.until > 0) plan.rounds = std::min(plan.rounds, options_.until);
     if (options_.rounds == 0) return plan;
     plan.rounds = options_.rounds;
     plan.evaluate_every = plan.checkpoint_every = 0;

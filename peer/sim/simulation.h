@@ -56,6 +56,8 @@ struct SimulationOptions {
   std::function<std::unique_ptr<Replica>(PeerId)> replica;
   std::optional<NetworkSpec> network;  ///< instead of the fleet's
   Round rounds = 0;  ///< instead of the fleet's, without reports and checkpoints; 0: the fleet's
+  Round until = 0;   ///< the last round, and all else as in a whole run; 0: the fleet's
+  Round keep = 0;    ///< each peer's state after this round goes to on_store as well; 0: none
   std::function<bool()> interrupted;  ///< polled; true: every peer stops after its round
   std::function<void(Round round, Time virtual_time)> on_progress;  ///< now and then, from the loop
   PeerParts parts{};  ///< in the place of the real ones

@@ -1,5 +1,6 @@
 #include "peer/sweep/claims.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -184,6 +185,17 @@ std::optional<std::string> Claims::holder(const std::string& name) const {
   const auto owner = owner_of(path);
   if (!owner) return "somebody";
   return printable(fmt::format("{}, process {}", owner->host, owner->pid), 100);
+}
+
+std::vector<std::string> Claims::names() const {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder_, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with('.')) names.push_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
 }
 
 bool Claims::is_stale(const std::string& path) const {

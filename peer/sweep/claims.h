@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gv {
 
@@ -31,6 +32,8 @@ class Claims {
   void renew();
   /// Who holds it: "host a, process 12"; nothing when nobody alive does.
   std::optional<std::string> holder(const std::string& name) const;
+  /// Of all claims, those of the dead as well; ascending.
+  std::vector<std::string> names() const;
   /// Ours alone, for names of files: of the machine, the process and when it began.
   const std::string& token() const { return token_; }
 

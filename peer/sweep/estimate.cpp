@@ -11,10 +11,12 @@
 
 #include <fmt/format.h>
 
+#include "optim/state.h"
 #include "peer/report/screen.h"
 #include "peer/sim/blank_replica.h"
 #include "peer/sim/simulation.h"
 #include "peer/sweep/counted.h"
+#include "peer/sweep/replay.h"
 #include "peer/sweep/trial_job.h"
 
 namespace gv {
@@ -88,12 +90,20 @@ struct FamilyCost {
   double rounds = 0;
   std::uint64_t evaluate_every = 0;
   double disk = 0;
+  double checkpoints = 0;  ///< of one trial
+  bool goes_on = false;    ///< in a later rung, and replays the clock of the whole
 
-  double training(double fraction) const {
-    const auto all = static_cast<std::uint64_t>(rounds);
-    const auto done = static_cast<double>(rounds_in(fraction, all, evaluate_every));
+  /// Of a trial that gets so much of a whole training, where the rung before got `before` of it.
+  double training(double fraction, double before) const {
+    const double done = rounds_of(fraction);
+    const double past = goes_on && before > 0 ? rounds_of(before) : 0;
     const double every = evaluate_every > 0 ? static_cast<double>(evaluate_every) : rounds;
-    return setup + worker_overhead + done * round + (std::floor(done / every) + 1) * evaluation;
+    return setup + worker_overhead + (done - past) * round + (past > 0 ? done * blank_round : 0) +
+           (std::floor((done - past) / every) + 1) * evaluation;
+  }
+  double rounds_of(double fraction) const {
+    const auto all = static_cast<std::uint64_t>(rounds);
+    return static_cast<double>(rounds_in(fraction, all, evaluate_every));
   }
   double replay() const { return setup + worker_overhead + rounds * blank_round; }
 };
@@ -113,6 +123,13 @@ double disk_of(const Assembly& fleet, const SweepFile& file) {
   return bytes + 4096;
 }
 
+/// Of all peers, as if they were like the first.
+double checkpoints_of(const Assembly& fleet) {
+  StateWriter state;
+  fleet.host_replica(0)->save(state);
+  return static_cast<double>(state.take().size()) * fleet.fleet.size();
+}
+
 FamilyCost cost_of(const SweepPlan& plan, const SweepFamily& family, double budget) {
   const double began = processor_seconds();
   const std::vector<std::string> sets = plan.sets_of(family.cells[0], {}, plan.seeds[0]);
@@ -126,7 +143,10 @@ FamilyCost cost_of(const SweepPlan& plan, const SweepFamily& family, double budg
   if (!plan.file.simulated || endless) return cost;
   cost.round = seconds_per_round(fleet, 0.8 * budget, false);
   cost.evaluation = seconds_per_evaluation(fleet);
-  if (family.synchronous && family.cells.size() > 1)
+  cost.goes_on = clock_stands_alone(fleet.fleet);
+  const bool rungs = !family.brackets.empty() && family.brackets[0].rungs.size() > 1;
+  if (cost.goes_on && rungs) cost.checkpoints = checkpoints_of(fleet);
+  if (family.synchronous && (family.cells.size() > 1 || (cost.goes_on && rungs)))
     cost.blank_round = seconds_per_round(fleet, 0.1 * budget, true);
   return cost;
 }
@@ -151,10 +171,11 @@ std::vector<FamilyCost> costs_of(const SweepPlan& plan) {
 
 }  // namespace
 
-SweepEstimate estimate_sweep(const SweepPlan& plan, std::size_t workers) {
+SweepEstimate estimate_sweep(const SweepPlan& plan, std::size_t workers, MemoryRoom memory) {
   const double began = processor_seconds();
   const std::vector<FamilyCost> costs = costs_of(plan);
   SweepEstimate estimate;
+  estimate.memory = memory;
   estimate.workers = std::min(workers, std::max<std::size_t>(1, plan.slots.size()));
   estimate.measured_seconds = processor_seconds() - began;
   double seconds = 0;
@@ -167,15 +188,16 @@ SweepEstimate estimate_sweep(const SweepPlan& plan, std::size_t workers) {
     if (tunes && slot.place >= rung->points) continue;  // asha: as a rule it stays empty
     estimate.disk_bytes += cost.disk;
     if (tunes) {
-      const double fraction = rung->fraction;
+      estimate.checkpoint_bytes += slot.rung == 0 ? cost.checkpoints : 0;
+      const double before = slot.rung > 0 ? (rung - 1)->fraction : 0;
       ++estimate.tuning_trials;
-      estimate.tuning_trainings += fraction;
-      seconds += cost.training(fraction);
+      estimate.tuning_trainings += rung->fraction - (cost.goes_on ? before : 0);
+      seconds += cost.training(rung->fraction, before);
     } else if (trained.insert({slot.family, slot.seed}).second || !plan.file.simulated ||
                !plan.families[slot.family].synchronous) {
       ++estimate.trainings;
-      estimate.training_seconds += cost.training(1);
-      seconds += cost.training(1);
+      estimate.training_seconds += cost.training(1, 0);
+      seconds += cost.training(1, 0);
     } else {
       ++estimate.replays;
       seconds += cost.replay();
@@ -208,14 +230,21 @@ std::string estimate_text(const SweepPlan& plan, const SweepEstimate& e) {
                       counted(e.trainings, "training"),
                       counted(e.replays, "more run"));
   if (plan.file.simulated)
-    text += fmt::format("time     one training {} (measured for {}): {} on {}\n",
-                        seconds_text(e.training_seconds),
-                        seconds_text(e.measured_seconds),
-                        seconds_text(e.wall_seconds),
-                        counted(e.workers, "core"));
+    text +=
+        fmt::format("time     one training {} (measured for {}): {} on {}\n",
+                    seconds_text(e.training_seconds),
+                    seconds_text(e.measured_seconds),
+                    seconds_text(e.wall_seconds),
+                    counted(e.workers, "core")) +
+        fmt::format("memory   {}: {} at a time\n", e.memory.words(), counted(e.workers, "trial"));
   else
     text += "time     not estimated: real runs take what the network takes\n";
-  return text + fmt::format("disk     {} in {}\n", bytes_text(e.disk_bytes), plan.file.output_dir);
+  const std::string more =
+      e.checkpoint_bytes > 0
+          ? fmt::format(", and up to {} more while it tunes", bytes_text(e.checkpoint_bytes))
+          : "";
+  return text +
+         fmt::format("disk     {} in {}{}\n", bytes_text(e.disk_bytes), plan.file.output_dir, more);
 }
 
 Json estimate_json(const SweepPlan& plan, const SweepEstimate& e) {
@@ -229,8 +258,11 @@ Json estimate_json(const SweepPlan& plan, const SweepEstimate& e) {
           {"replays", e.replays},
           {"training_seconds", e.training_seconds},
           {"workers", e.workers},
+          {"trial_memory_bytes", plan.file.simulated ? Json(e.memory.trial_bytes) : Json()},
+          {"free_memory_bytes", e.memory.free_bytes ? Json(*e.memory.free_bytes) : Json()},
           {"wall_seconds", plan.file.simulated ? Json(e.wall_seconds) : Json()},
-          {"disk_bytes", e.disk_bytes}};
+          {"disk_bytes", e.disk_bytes},
+          {"checkpoint_bytes", e.checkpoint_bytes}};
 }
 
 }  // namespace gv

@@ -56,14 +56,24 @@ TrainedLines read_lines(const std::string& folder) {
   return lines;
 }
 
-std::vector<FleetRecord> clock_of(const Assembly& fleet) {
+/// The records up to this round; of what peers do beyond it, nothing is seen.
+std::vector<FleetRecord> clock_of(
+    const Assembly& fleet,
+    Round until,
+    const std::function<void(const Recorder&, std::uint64_t life)>& on_life) {
   std::vector<FleetRecord> records;
-  Observer observer(fleet.fleet.size(),
-                    std::make_unique<BlankObjective>(),
-                    [&](const FleetRecord& record) { records.push_back(record); });
+  const auto over = [&] {
+    return until < fleet.rounds && !records.empty() && records.back().round >= until;
+  };
+  Observer observer(
+      fleet.fleet.size(), std::make_unique<BlankObjective>(), [&](const FleetRecord& record) {
+        if (!over()) records.push_back(record);
+      });
   const std::unique_ptr<Objective> objective = fleet.evaluator();
   SimulationOptions options;
   options.threads = 1;
+  options.interrupted = over;
+  options.on_life = on_life;
   options.replica = [&](PeerId i) {
     return std::make_unique<BlankReplica>(fleet.size_of(i), fleet.fleet.peers[i].batch, *objective);
   };
@@ -86,11 +96,16 @@ bool deadline_passed(const Assembly& fleet, const FleetRecord& end) {
          });
 }
 
-std::optional<ClockReplay> replay_clock(const Assembly& fleet, const std::string& trained) {
+std::optional<ClockReplay> replay_clock(
+    const Assembly& fleet,
+    const std::string& trained,
+    const std::function<void(const Recorder&, std::uint64_t life)>& on_life) {
   if (!clock_stands_alone(fleet.fleet)) return std::nullopt;
   const TrainedLines lines = read_lines(trained);
-  std::vector<FleetRecord> records = clock_of(fleet);
-  if (records.empty() || records.size() != lines.evaluations.size()) return std::nullopt;
+  if (lines.evaluations.empty()) return std::nullopt;
+  const Round until = json_integer<Round>(lines.evaluations.back(), "round");
+  std::vector<FleetRecord> records = clock_of(fleet, until, on_life);
+  if (records.size() != lines.evaluations.size()) return std::nullopt;
   if (deadline_passed(fleet, records.back())) return std::nullopt;
   ClockReplay replay;
   for (std::size_t k = 0; k < records.size(); ++k) {

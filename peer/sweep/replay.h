@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
+#include "peer/record/recorder.h"
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/observer.h"
 
@@ -27,7 +30,11 @@ struct ClockReplay {
 /// synchronous method computes does not depend on the network, so only the clock and the bytes are
 /// taken from a simulation of this one, over replicas that compute nothing. Nothing where the clock
 /// decides something after all, because a deadline passes or the rounds are others: then it has to
-/// be trained. Throws std::runtime_error where `trained` cannot be read.
-std::optional<ClockReplay> replay_clock(const Assembly& fleet, const std::string& trained);
+/// be trained. Where `trained` ends before the fleet's last round, the replay ends there, too.
+/// `on_life`: see SimulationOptions. Throws std::runtime_error where `trained` cannot be read.
+std::optional<ClockReplay> replay_clock(
+    const Assembly& fleet,
+    const std::string& trained,
+    const std::function<void(const Recorder&, std::uint64_t life)>& on_life = {});
 
 }  // namespace gv

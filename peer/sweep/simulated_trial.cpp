@@ -1,16 +1,22 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
+#include "peer/checkpoint/quick_disk.h"
+#include "peer/json/json_member.h"
+#include "peer/launch/resume.h"
+#include "peer/launch/run_meter.h"
 #include "peer/launch/run_record.h"
 #include "peer/launch/simulated_run.h"
 #include "peer/report/metrics.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/sim/kept_round.h"
 #include "peer/sim/simulation.h"
 #include "peer/sweep/replay.h"
 #include "peer/sweep/trial_job.h"
@@ -21,12 +27,14 @@ namespace {
 /// Writes the metrics of a trial, and says when there is no more to be seen.
 class TrialWatch {
  public:
-  TrialWatch(const Assembly& fleet, const RunFolder& folder, double fraction)
-      : until_(rounds_in(fraction,
-                         fleet.rounds,
-                         fleet.fleet.evaluate_period > Time{0} ? 1 : fleet.evaluate_every)),
-        cut_(until_ < fleet.rounds),
-        metrics_(folder.file("metrics.jsonl")) {}
+  /// `until`: the round of its last evaluation. `before`: the lines of the rounds before.
+  TrialWatch(const Assembly& fleet,
+             const RunFolder& folder,
+             Round until,
+             const std::string& before = "")
+      : until_(until), cut_(until < fleet.rounds), metrics_(folder.file("metrics.jsonl")) {
+    metrics_ << before;
+  }
 
   void record(const FleetRecord& record) {
     if (over_) return;
@@ -62,37 +70,160 @@ int code_of(const SimulationResult& result) {
   return result.lost.empty() && result.broken_by.empty() ? exit_code::done : exit_code::peers_lost;
 }
 
-struct Trained {
-  FleetRecord end;
-  FinalHashes hashes;
-  int code = exit_code::done;
-  std::optional<Round> diverged;
-  bool deadline_passed = false;
+/// What the rung before left of the same trial.
+struct EarlierRung {
+  std::string lines;  ///< its evaluations
+  Round round = 0;    ///< of the last of them
+  std::vector<Checkpoint> checkpoints;
 };
 
-Trained train(const Assembly& fleet,
-              const TrialJob& job,
-              const RunFolder& folder,
-              TrialWatch& watch,
-              Observer& observer,
-              const TrialProgress& progress) {
-  std::atomic<bool> record_failed = false;
-  SimulationOptions options;
-  options.on_life = life_writer(fleet, folder, record_failed);
-  options.threads = 1;
-  options.interrupted = [&] { return watch.over(); };
-  const auto rounds = static_cast<Round>(job.fraction * static_cast<double>(fleet.rounds));
-  options.on_progress = [&](Round round, Time) { progress(round, rounds); };
-  if (!fleet.fleet.faults.inject.empty()) options.faults = injected_faults(fleet.fleet);
-  const SimulationResult result = simulate(fleet, observer, options);
-  if (record_failed) throw std::runtime_error("peers/ cannot be written (is the disk full?)");
-  const FleetRecord& end = watch.last();
-  return {.end = end,
-          .hashes = watch.cut() ? FinalHashes{} : observer.hashes(),
-          .code = watch.diverged() ? exit_code::failed : code_of(result),
-          .diverged = watch.diverged(),
-          .deadline_passed = deadline_passed(fleet, end)};
+EarlierRung read_rung(const Assembly& fleet, const std::string& path) {
+  EarlierRung rung;
+  std::ifstream in(path + "/metrics.jsonl");
+  for (std::string line; std::getline(in, line);) {
+    const JsonValue json = parse_json(line, path);
+    if (json_text(json, "event") != "evaluate") continue;
+    rung.round = json_integer<Round>(json, "round");
+    rung.lines += line + "\n";
+  }
+  rung.checkpoints = checkpoints_of(fleet, RunFolder::open(path), rung.round);
+  return rung;
 }
+
+/// One trial on its way to its folder: by its clock alone, from where the rung before has stopped,
+/// or from the beginning.
+class SimulatedTrial {
+ public:
+  SimulatedTrial(const TrialJob& job,
+                 const Assembly& fleet,
+                 const RunFolder& folder,
+                 const TrialProgress& progress)
+      : job_(job),
+        fleet_(fleet),
+        folder_(folder),
+        progress_(progress),
+        until_(rounds_in(job.fraction,
+                         fleet.rounds,
+                         fleet.fleet.evaluate_period > Time{0} ? 1 : fleet.evaluate_every)),
+        kept_(fleet.fleet.size(), job.keeps_state ? until_ : 0) {}
+
+  TrialOutcome run(TrialEnd& end, std::string& summary) {
+    if (!job_.replay_of.empty() && replay(job_.replay_of, summary)) {
+      end.replayed = true;
+      return {true, ""};
+    }
+    std::string why = job_.replay_of.empty() ? "" : "a deadline passes on this network";
+    if (!job_.goes_on_from.empty() && go_on(end, summary, why)) return {true, ""};
+    const Trained trained = train({}, "");
+    if (trained.code == exit_code::check_failed) return {false, "the simulation broke a rule"};
+    end.diverged = trained.diverged;
+    end.deadline_passed = trained.deadline_passed;
+    summary = trained.summary;
+    return {true, why.empty() ? "" : "trained in full: " + why};
+  }
+
+ private:
+  struct Trained {
+    std::string summary;
+    int code = exit_code::done;
+    std::optional<Round> diverged;
+    bool deadline_passed = false;
+  };
+
+  std::function<void(const Recorder&, std::uint64_t)> life_writer() {
+    return gv::life_writer(fleet_, folder_, record_failed_);
+  }
+
+  void check_record() const {
+    if (record_failed_) throw std::runtime_error("peers/ cannot be written (is the disk full?)");
+  }
+
+  bool replay(const std::string& trained, std::string& summary, bool record = false) {
+    const auto replay = replay_clock(fleet_, trained, record ? life_writer() : nullptr);
+    if (!replay) return false;
+    check_record();
+    write_whole(folder_.file("metrics.jsonl"), replay->metrics);
+    summary = replay->summary;
+    return true;
+  }
+
+  /// Trains the rounds that the rung before did not, and then takes all times and bytes from a
+  /// replay of the whole: a simulation that goes on begins at time 0, with all peers abreast.
+  /// False: it has to begin anew, and `why`.
+  bool go_on(TrialEnd& end, std::string& summary, std::string& why) {
+    EarlierRung rung;
+    try {
+      rung = read_rung(fleet_, job_.goes_on_from);
+    } catch (const std::runtime_error& gone) {
+      why = fmt::format("the rung before cannot be gone on from: {}", gone.what());
+      return false;
+    }
+    end.from_round = rung.round;
+    if (rung.round == until_) {  // so few evaluations that both rungs end with the same one
+      for (Checkpoint& each : rung.checkpoints)
+        kept_.take(each.peer, each.round, std::move(each.state));
+      keep_state();
+      return replay(job_.goes_on_from, summary, true);
+    }
+    const Trained trained = train(std::move(rung.checkpoints), rung.lines);
+    if (trained.code == exit_code::done && replay(folder_.path(), summary, true)) return true;
+    end.from_round = 0;
+    why = trained.diverged ? "it diverges" : "a deadline passes";
+    return false;
+  }
+
+  Trained train(std::vector<Checkpoint> from, const std::string& lines) {
+    TrialWatch watch(fleet_, folder_, until_, lines);
+    Observer observer(fleet_.fleet.size(), fleet_.evaluator(), [&](const FleetRecord& record) {
+      watch.record(record);
+    });
+    SimulationOptions options;
+    if (from.empty()) options.on_life = life_writer();
+    options.threads = 1;
+    options.resume = std::move(from);
+    options.keep = kept_.round();
+    if (options.keep > 0)
+      options.on_store = [&](PeerId i, Round round, std::vector<std::byte> state) {
+        kept_.take(i, round, std::move(state));
+      };
+    options.interrupted = [&] { return watch.over(); };
+    options.on_progress = [&](Round round, Time) { progress_(round, until_); };
+    if (!fleet_.fleet.faults.inject.empty()) options.faults = injected_faults(fleet_.fleet);
+    const SimulationResult result = simulate(fleet_, observer, options);
+    check_record();
+    const FleetRecord& last = watch.last();
+    Trained trained{.summary = {},
+                    .code = watch.diverged() ? exit_code::failed : code_of(result),
+                    .diverged = watch.diverged(),
+                    .deadline_passed = deadline_passed(fleet_, last)};
+    Json summary = simulated_summary(fleet_, last, watch.cut() ? FinalHashes{} : observer.hashes());
+    if (!watch.cut()) add_target(summary, fleet_, observer);
+    summary["exit_code"] = trained.code;
+    trained.summary = summary.dump();
+    if (trained.code == exit_code::check_failed) return trained;
+    watch.finish(trained.summary);
+    if (job_.keep_model && !watch.cut())
+      write_safetensors(folder_.file("model.safetensors"),
+                        fleet_.parameters,
+                        observer.mean_model(),
+                        {{"fleet", fleet_.fleet.name}, {"rounds", std::to_string(last.round)}});
+    if (!trained.diverged && !trained.deadline_passed) keep_state();
+    return trained;
+  }
+
+  void keep_state() const {
+    QuickDisk disk;
+    if (kept_.whole()) keep_checkpoints(fleet_, folder_, disk, kept_.checkpoints());
+  }
+
+  const TrialJob& job_;
+  const Assembly& fleet_;
+  const RunFolder& folder_;
+  const TrialProgress& progress_;
+  const Round until_;
+  KeptRound kept_;
+  std::atomic<bool> record_failed_ = false;
+};
 
 }  // namespace
 
@@ -106,40 +237,22 @@ TrialOutcome simulate_trial(const TrialJob& job,
   const RunFolder folder = begin_run(
       fleet,
       {.kind = "simulate", .file = job.file, .sets = job.sets, .version = version, .resumed = {}});
-  const auto ended = [&](std::optional<Round> diverged, bool late, bool replayed) {
-    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - began;
-    return TrialEnd{.identity = job.identity,
-                    .sets = job.sets,
-                    .fraction = job.fraction,
-                    .diverged = diverged,
-                    .deadline_passed = late,
-                    .replayed = replayed,
-                    .wall_seconds = wall.count()};
-  };
-  if (!job.replay_of.empty()) {
-    if (const auto replay = replay_clock(fleet, job.replay_of)) {
-      write_whole(folder.file("metrics.jsonl"), replay->metrics);
-      publish_trial(job, ended({}, false, true), replay->summary);
-      return {true, ""};
-    }
-  }
-  TrialWatch watch(fleet, folder, job.fraction);
-  Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& record) {
-    watch.record(record);
-  });
-  const Trained trained = train(fleet, job, folder, watch, observer, progress);
-  Json summary = simulated_summary(fleet, trained.end, trained.hashes);
-  if (!watch.cut()) add_target(summary, fleet, observer);
-  summary["exit_code"] = trained.code;
-  if (trained.code == exit_code::check_failed) return {false, "the simulation broke a rule"};
-  watch.finish(summary.dump());
-  if (job.keep_model && !watch.cut())
-    write_safetensors(folder.file("model.safetensors"),
-                      fleet.parameters,
-                      observer.mean_model(),
-                      {{"fleet", fleet.fleet.name}, {"rounds", std::to_string(trained.end.round)}});
-  publish_trial(job, ended(trained.diverged, trained.deadline_passed, false), summary.dump());
-  return {true, job.replay_of.empty() ? "" : "trained in full: a deadline passes on this network"};
+  TrialEnd end{.identity = job.identity,
+               .sets = job.sets,
+               .fraction = job.fraction,
+               .diverged = {},
+               .ended = {},
+               .build = version};
+  std::string summary;
+  const TrialOutcome outcome = SimulatedTrial(job, fleet, folder, progress).run(end, summary);
+  if (!outcome.done) return outcome;
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - began;
+  end.wall_seconds = wall.count();
+  end.ended = now_text();
+  // Trials run beside each other: what the machine used meanwhile says nothing of this one.
+  add_end(folder, {{"at", end.ended}});
+  publish_trial(job, end, summary);
+  return outcome;
 }
 
 }  // namespace gv

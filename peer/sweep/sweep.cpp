@@ -47,8 +47,9 @@ bool Sweep::run() {
     if (running_.empty() && !left_ && !more_has_come()) return true;
     events_.on_tick(pool_.running(), running_.empty() ? elsewhere_ : "");
     // Whoever waits for others looks again soon; a trial of ours that ends wakes us at once.
-    for (const WorkerPool::Ended& ended : pool_.wait(milliseconds(running_.empty() ? 500 : 200)))
-      take(ended);
+    const auto ended = pool_.wait(milliseconds(running_.empty() ? 500 : 200));
+    for (const WorkerPool::Ended& each : ended) take(each);
+    if (!ended.empty()) drop_spent();
     claims_.renew();
   }
 }
@@ -56,6 +57,7 @@ bool Sweep::run() {
 /// Before it is over: what our last trial, or another invocation, has made ready since we looked.
 bool Sweep::more_has_come() {
   state_.refresh();
+  drop_spent();
   start_what_is_ready();
   return !running_.empty() || left_;
 }
@@ -96,6 +98,8 @@ bool Sweep::start(const ReadyTrial& trial) {
                .simulated = plan_.file.simulated,
                .fraction = trial.fraction,
                .replay_of = trial.replay_of,
+               .goes_on_from = trial.goes_on_from,
+               .keeps_state = trial.keeps_state,
                .keep_model = plan_.file.keep_models};
   pool_.start(job);
   running_.insert(trial.slot);
@@ -122,6 +126,15 @@ void Sweep::take(const WorkerPool::Ended& ended) {
   }
   claims_.release(claim_of(slot));
   events_.on_end(*at, ended.outcome);
+}
+
+/// Checkpoints are as large as the models of all peers, so none stays longer than it is of use.
+void Sweep::drop_spent() {
+  for (std::size_t s = 0; s < plan_.slots.size(); ++s)
+    if (!dropped_.contains(s) && state_.is_spent(s)) {
+      folder_.drop_checkpoints(plan_.slots[s]);
+      dropped_.insert(s);
+    }
 }
 
 void Sweep::tell_tuned() {

@@ -51,6 +51,7 @@ class Sweep {
   bool more_has_come();
   bool start(const ReadyTrial& trial);
   void take(const WorkerPool::Ended& ended);
+  void drop_spent();
   void tell_tuned();
 
   const SweepPlan& plan_;
@@ -64,6 +65,7 @@ class Sweep {
   std::set<std::size_t> ours_;                 ///< slots that run here or have failed here
   std::set<std::size_t> running_;              ///< slots
   std::set<std::size_t> told_;                 ///< families
+  std::set<std::size_t> dropped_;              ///< slots whose checkpoints are gone
   std::string elsewhere_;
   bool left_ = false;  ///< something is ready that nobody here does yet
   std::size_t finished_ = 0;

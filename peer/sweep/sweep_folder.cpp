@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "peer/fleet/printable.h"
 #include "peer/json/json_member.h"
 
 namespace gv {
@@ -20,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t largest_json = 64U << 20;
+constexpr std::size_t longest_text = 200;
 
 void make(const std::string& path) {
   std::error_code error;
@@ -155,10 +157,23 @@ std::optional<TrialEnd> SweepFolder::end_of(const TrialSlot& slot) const {
     end.deadline_passed = json_boolean(json, "deadline_passed");
     end.replayed = json_boolean(json, "replayed");
     end.wall_seconds = json_number(json, "wall_seconds");
+    if (json.find("ended") != nullptr) {
+      end.from_round = json_integer<std::uint64_t>(json, "from_round");
+      end.ended = printable(json_text(json, "ended"), longest_text);
+      end.build = printable(json_text(json, "build"), longest_text);
+    }
     return end;
   } catch (const std::exception&) {
     return std::nullopt;  // not one of ours: it is set aside, and the trial runs
   }
+}
+
+void SweepFolder::drop_checkpoints(const TrialSlot& slot) const {
+  std::error_code error;
+  std::vector<fs::path> old;
+  for (const auto& peer : fs::directory_iterator(trial(slot) + "/peers", error))
+    old.push_back(peer.path() / "checkpoints");
+  for (const fs::path& path : old) fs::remove_all(path, error);
 }
 
 void SweepFolder::clear_working(const TrialSlot& slot) const {
@@ -251,7 +266,10 @@ Json trial_json(const TrialSlot& slot, const TrialEnd& end) {
           {"diverged", end.diverged},
           {"deadline_passed", end.deadline_passed},
           {"replayed", end.replayed},
-          {"wall_seconds", end.wall_seconds}};
+          {"from_round", end.from_round},
+          {"wall_seconds", end.wall_seconds},
+          {"ended", end.ended},
+          {"build", end.build}};
 }
 
 }  // namespace gv

@@ -19,7 +19,10 @@ struct TrialEnd {
   std::optional<std::uint64_t> diverged;  ///< in this round the loss was not finite any more
   bool deadline_passed = false;           ///< so that the network decides what is computed
   bool replayed = false;                  ///< its clock alone; the rest is another trial's
+  std::uint64_t from_round = 0;           ///< the rounds before are those of the rung before
   double wall_seconds = 0;
+  std::string ended;  ///< UTC, as RFC 3339 writes it; "" in trials of earlier programs, as `build`
+  std::string build;  ///< of the program
 };
 
 /// Where a sweep keeps its trials:
@@ -43,6 +46,8 @@ class SweepFolder {
   std::set<std::string> trials() const;
   /// What the trial of this slot ended with; nothing when it is not done.
   std::optional<TrialEnd> end_of(const TrialSlot& slot) const;
+  /// Takes away the checkpoints from which nobody goes on any more.
+  void drop_checkpoints(const TrialSlot& slot) const;
   /// Takes away what earlier processes left of a slot that is claimed by us now.
   void clear_working(const TrialSlot& slot) const;
   /// A trial that is not what it should be any more, such as of a changed file, makes room.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 
@@ -94,6 +95,15 @@ Tally tally_of(const SweepPlan& plan, const SweepState& state) {
     tally.replayed += state.end(s)->replayed ? 1 : 0;
   }
   return tally;
+}
+
+/// How many trials are of each build; of those that say it.
+std::map<std::string, std::size_t> builds_of(const SweepPlan& plan, const SweepState& state) {
+  std::map<std::string, std::size_t> builds;
+  for (std::size_t s = 0; s < plan.slots.size(); ++s)
+    if (state.wanted(s) && state.end(s) && !state.end(s)->build.empty())
+      ++builds[state.end(s)->build];
+  return builds;
 }
 
 std::string compare_command(const SweepPlan& plan, const SweepFolder& folder) {
@@ -229,6 +239,22 @@ std::string end_text(const SweepPlan& plan,
   return text;
 }
 
+std::string builds_text(const SweepPlan& plan,
+                        const SweepFolder& folder,
+                        const SweepState& state,
+                        const std::string& build) {
+  std::string text;
+  for (const auto& [other, trials] : builds_of(plan, state))
+    if (other != build)
+      text += fmt::format(
+          "warning: {} of another build than this one: {}\n"
+          "help:  to have all of one build, remove those from {}/trials and start it again\n",
+          trials == 1 ? "1 trial is" : fmt::format("{} trials are", trials),
+          other,
+          folder.path());
+  return text;
+}
+
 Json sweep_json(const SweepPlan& plan,
                 const SweepFolder& folder,
                 const SweepState& state,
@@ -242,6 +268,8 @@ Json sweep_json(const SweepPlan& plan,
             {"replayed", tally.replayed},
             {"diverged", tally.diverged},
             {"failed", failed.size()}};
+  Json& builds = json["builds"] = Json::object();
+  for (const auto& [build, trials] : builds_of(plan, state)) builds.add(build, trials);
   Json& tuned = json["tuned"] = Json::array();
   for (std::size_t f = 0; f < plan.families.size(); ++f) {
     if (!state.tuned(f)) continue;

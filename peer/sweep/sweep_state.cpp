@@ -65,6 +65,9 @@ SweepState::SweepState(const SweepPlan& plan, const SweepFolder& folder, CellPat
   }
   for (std::size_t s = 0; s < plan.slots.size(); ++s)
     if (plan.slots[s].stage == Stage::tune) wanted_[s] = families.contains(plan.slots[s].family);
+  for (std::size_t s = 0; s < plan.slots.size(); ++s)
+    if (const TrialSlot& slot = plan.slots[s]; slot.stage == Stage::tune)
+      places_[{slot.family, slot.bracket, slot.rung, slot.place, slot.seed}] = s;
   for (std::size_t f = 0; f < plan.families.size(); ++f)
     for (const TuningBracket& bracket : plan.families[f].brackets)
       races_[f].emplace_back(bracket, plan.tuning_seeds.size());
@@ -96,6 +99,11 @@ std::optional<TuningPoint> SweepState::values_of(const TrialSlot& slot) const {
   if (family.brackets.empty()) return TuningPoint{};
   if (!tuned_[slot.family]) return std::nullopt;
   return tuned_[slot.family]->values;
+}
+
+bool SweepState::has_next_rung(const TrialSlot& slot) const {
+  if (slot.stage == Stage::measure) return false;
+  return slot.rung + 1 < plan_.families[slot.family].brackets[slot.bracket].rungs.size();
 }
 
 double SweepState::fraction_of(const TrialSlot& slot) const {
@@ -206,6 +214,38 @@ std::optional<std::string> SweepState::source_of(std::size_t s) const {
   return "";
 }
 
+/// The trial of the same point and seed in another rung; nothing where there is none, or that is
+/// not known yet.
+std::optional<std::size_t> SweepState::same_in_rung(std::size_t s, std::size_t rung) const {
+  const TrialSlot& slot = plan_.slots[s];
+  const TuningRace& race = races_[slot.family][slot.bracket];
+  const std::optional<std::size_t> point = race.point_at(slot.rung, slot.place);
+  if (!point) return std::nullopt;
+  const std::optional<std::size_t> place = race.place_of(rung, *point);
+  if (!place) return std::nullopt;
+  const auto at = places_.find({slot.family, slot.bracket, rung, *place, slot.seed});
+  return at == places_.end() ? std::nullopt : std::optional(at->second);
+}
+
+/// What is promoted goes on from there, where nothing but the rounds decides what is computed: the
+/// messages that are on their way in an asynchronous method are in no checkpoint.
+std::string SweepState::earlier_rung_of(std::size_t s) const {
+  const TrialSlot& slot = plan_.slots[s];
+  if (!resolved_[s]->replayable || slot.stage == Stage::measure || slot.rung == 0) return "";
+  const std::optional<std::size_t> earlier = same_in_rung(s, slot.rung - 1);
+  if (!earlier || !ends_[*earlier]) return "";
+  const TrialEnd& end = *ends_[*earlier];
+  return end.diverged || end.deadline_passed ? "" : folder_.trial(plan_.slots[*earlier]);
+}
+
+bool SweepState::is_spent(std::size_t s) const {
+  const TrialSlot& slot = plan_.slots[s];
+  if (slot.stage == Stage::measure || !ends_[s]) return false;
+  if (!races_[slot.family][slot.bracket].may_be_promoted(slot.rung, slot.place)) return true;
+  const std::optional<std::size_t> later = same_in_rung(s, slot.rung + 1);
+  return later && ends_[*later];
+}
+
 std::vector<ReadyTrial> SweepState::ready(const std::set<std::size_t>& except, std::size_t most) {
   std::vector<ReadyTrial> all;
   for (const std::size_t s : order_) {
@@ -217,7 +257,9 @@ std::vector<ReadyTrial> SweepState::ready(const std::set<std::size_t>& except, s
                    .sets = resolved_[s]->sets,
                    .identity = resolved_[s]->identity,
                    .fraction = fraction_of(plan_.slots[s]),
-                   .replay_of = *source});
+                   .replay_of = *source,
+                   .goes_on_from = earlier_rung_of(s),
+                   .keeps_state = resolved_[s]->replayable && has_next_rung(plan_.slots[s])});
   }
   return all;
 }

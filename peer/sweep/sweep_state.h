@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "peer/sweep/sweep_folder.h"
@@ -20,7 +22,9 @@ struct ReadyTrial {
   std::vector<std::string> sets;
   TrialIdentity identity;
   double fraction = 1;
-  std::string replay_of;  ///< folder; "": it is trained
+  std::string replay_of;     ///< folder; "": it is trained
+  std::string goes_on_from;  ///< folder of its trial in the rung before; "": from the beginning
+  bool keeps_state = false;  ///< its trial in the next rung may go on from it
 };
 
 /// What a family's tuning found.
@@ -47,6 +51,9 @@ class SweepState {
   /// promoted.
   std::vector<ReadyTrial> ready(const std::set<std::size_t>& except, std::size_t most);
 
+  /// Whether checkpoints of this slot's trial, which is done, are of no use any more: nobody will
+  /// go on from it, or somebody has.
+  bool is_spent(std::size_t slot) const;
   /// Whether it is asked for; what asha has not promoted is not.
   bool wanted(std::size_t slot) const;
   const std::optional<TrialEnd>& end(std::size_t slot) const { return ends_[slot]; }
@@ -65,14 +72,20 @@ class SweepState {
   };
   bool resolve(std::size_t slot);
   double fraction_of(const TrialSlot& slot) const;
+  bool has_next_rung(const TrialSlot& slot) const;
   void take_score(const TrialSlot& slot);
   void look_at_claims();
   bool is_asynchronous(const TrialSlot& slot) const;
   void conclude(std::size_t family);
   std::optional<std::string> source_of(std::size_t slot) const;
+  std::optional<std::size_t> same_in_rung(std::size_t slot, std::size_t rung) const;
+  std::string earlier_rung_of(std::size_t slot) const;
 
   const SweepPlan& plan_;
   const SweepFolder& folder_;
+  /// Tuning slots by family, bracket, rung, place and seed.
+  using Place = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t, std::uint64_t>;
+  std::map<Place, std::size_t> places_;
   std::vector<bool> wanted_;
   std::vector<std::optional<Resolved>> resolved_;       ///< by slot
   std::map<std::string, std::set<std::size_t>> alike_;  ///< slots by their bits

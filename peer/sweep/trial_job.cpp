@@ -16,6 +16,7 @@
 #include "peer/fleet/printable.h"
 #include "peer/json/json_member.h"
 #include "peer/launch/child.h"
+#include "peer/launch/run_record.h"
 #include "peer/runtime/exit_code.h"
 
 namespace gv {
@@ -55,6 +56,7 @@ void tell_round(const std::string& line, const TrialProgress& progress) {
 /// The run command itself, in a process of its own: it starts the peers and ends them.
 TrialOutcome real_trial(const TrialJob& job,
                         const std::string& program,
+                        const std::string& version,
                         const TrialProgress& progress) {
   const auto began = std::chrono::steady_clock::now();
   std::vector<std::string> argv{program, "run", job.file, "--json"};
@@ -88,7 +90,9 @@ TrialOutcome real_trial(const TrialJob& job,
                  .diverged = diverged_in(job.working + "/metrics.jsonl"),
                  .deadline_passed = false,
                  .replayed = false,
-                 .wall_seconds = wall.count()},
+                 .wall_seconds = wall.count(),
+                 .ended = now_text(),
+                 .build = version},
                 *summary);
   return {true, ""};
 }
@@ -114,6 +118,8 @@ std::string to_line(const TrialJob& job) {
               {"simulated", job.simulated},
               {"fraction", job.fraction},
               {"replay_of", job.replay_of},
+              {"goes_on_from", job.goes_on_from},
+              {"keeps_state", job.keeps_state},
               {"keep_model", job.keep_model}}
       .dump();
 }
@@ -137,6 +143,8 @@ TrialJob job_of(const std::string& line) {
   job.simulated = json_boolean(json, "simulated");
   job.fraction = json_number(json, "fraction");
   job.replay_of = json_text(json, "replay_of");
+  job.goes_on_from = json_text(json, "goes_on_from");
+  job.keeps_state = json_boolean(json, "keeps_state");
   job.keep_model = json_boolean(json, "keep_model");
   return job;
 }
@@ -151,7 +159,7 @@ TrialOutcome run_trial(const TrialJob& job,
             fmt::format("{} is not any more what it was when the sweep was started: start it again",
                         job.file)};
   return job.simulated ? simulate_trial(job, version, progress)
-                       : real_trial(job, program, progress);
+                       : real_trial(job, program, version, progress);
 }
 
 void publish_trial(const TrialJob& job, const TrialEnd& end, const std::string& summary) {

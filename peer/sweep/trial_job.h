@@ -21,8 +21,10 @@ struct TrialJob {
   std::string working;       ///< where it is put together
   std::string final_folder;  ///< where it appears
   bool simulated = true;
-  double fraction = 1;    ///< of its rounds, after which it ends: a rung of halving
-  std::string replay_of;  ///< a trial of the same bits, whose clock alone is new; "": none
+  double fraction = 1;       ///< of its rounds, after which it ends: a rung of halving
+  std::string replay_of;     ///< a trial of the same bits, whose clock alone is new; "": none
+  std::string goes_on_from;  ///< the same trial of the rung before, with its checkpoints; "": none
+  bool keeps_state = false;  ///< checkpoints at its end, for the rung after it
   bool keep_model = false;
 };
 std::string to_line(const TrialJob& job);
@@ -45,7 +47,8 @@ TrialOutcome run_trial(const TrialJob& job,
                        const std::string& version,
                        const TrialProgress& progress);
 
-/// The simulated ones.
+/// The simulated ones. What they make of what they go on from is, to the byte, what they would have
+/// made from the beginning.
 TrialOutcome simulate_trial(const TrialJob& job,
                             const std::string& version,
                             const TrialProgress& progress);

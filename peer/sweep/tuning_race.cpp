@@ -37,6 +37,20 @@ std::optional<std::size_t> TuningRace::point_at(std::size_t rung, std::size_t pl
   return points_[rung][place];
 }
 
+std::optional<std::size_t> TuningRace::place_of(std::size_t rung, std::size_t point) const {
+  if (rung >= points_.size()) return std::nullopt;
+  const auto at = std::ranges::find(points_[rung], point);
+  if (at == points_[rung].end()) return std::nullopt;
+  return static_cast<std::size_t>(at - points_[rung].begin());
+}
+
+bool TuningRace::may_be_promoted(std::size_t rung, std::size_t place) const {
+  if (rung + 1 >= bracket_.rungs.size() || done()) return false;
+  if (bracket_.asynchronous || points_.size() == rung + 1) return true;
+  const std::optional<std::size_t> point = point_at(rung, place);
+  return point && place_of(rung + 1, *point);
+}
+
 std::vector<TuningRace::Scored> TuningRace::scored_in(std::size_t rung) const {
   std::vector<Scored> all;
   for (std::size_t place = 0; place < scores_[rung].size(); ++place)

@@ -29,6 +29,11 @@ class TuningRace {
 
   /// Which point has the place; nothing while that is not known.
   std::optional<std::size_t> point_at(std::size_t rung, std::size_t place) const;
+  /// The other way round: where the point is, or was, in that rung; nothing where it is not there,
+  /// or that is not known yet.
+  std::optional<std::size_t> place_of(std::size_t rung, std::size_t point) const;
+  /// Whether what a place has done may still be gone on from, in the next rung.
+  bool may_be_promoted(std::size_t rung, std::size_t place) const;
   /// Whether the trials of a place are to run, or have run.
   bool is_open(std::size_t rung, std::size_t place) const;
   /// Whether nothing is left to run.

@@ -279,9 +279,10 @@ void add_calibrated(FleetForecast& forecast,
 void add_beside(FleetForecast& forecast,
                 const std::string& sets,
                 const Assembly& other,
+                const Forecast& row,
                 const FleetCalibration& calibration) {
   FleetForecast beside;
-  beside.own.topology = other.topology.name;
+  beside.own = row;
   check_rate(beside, other, calibration);
   if (beside.warning.empty()) {
     const CalibratedForecast sums = CalibratedForecast::of_all_reduce(other, calibration);

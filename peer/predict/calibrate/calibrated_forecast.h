@@ -75,10 +75,12 @@ void add_calibrated(FleetForecast& forecast,
                     const std::optional<double>& target);
 
 /// The same fleet with `sets`, of which only the topology and the order may be another: what the
-/// calibration does not depend on. Call it after add_calibrated.
+/// calibration does not depend on. `row`: what is known of it without a calibration. Call it after
+/// add_calibrated.
 void add_beside(FleetForecast& forecast,
                 const std::string& sets,
                 const Assembly& other,
+                const Forecast& row,
                 const FleetCalibration& calibration);
 
 /// What `predicted` has more of: the training losses at the end of the run, null where they are not

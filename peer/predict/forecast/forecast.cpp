@@ -148,6 +148,13 @@ FleetForecast forecast_of_all_reduce(const Assembly& fleet) {
   return result;
 }
 
+Forecast forecast_alone(const Assembly& fleet, double bytes_per_round) {
+  if (!fleet.is_plain_d_psgd()) return forecast_of_all_reduce(fleet).own;
+  const Candidate own = own_candidate(fleet);
+  const double receivers = busiest_receivers(*own.rounds);
+  return Forecaster(fleet, bytes_per_round / (receivers > 0 ? receivers : 1)).of(own);
+}
+
 std::optional<FleetForecast> forecast(const Assembly& fleet,
                                       double bytes_per_round,
                                       const ForecastOptions& options) {

@@ -72,6 +72,9 @@ struct ForecastOptions {
 
 /// Of a fleet that is all-reduce itself: a row without others.
 FleetForecast forecast_of_all_reduce(const Assembly& fleet);
+/// Of a fleet that averages or sums: its own row alone. `bytes_per_round`: what its busiest peer
+/// sends where it averages.
+Forecast forecast_alone(const Assembly& fleet, double bytes_per_round);
 
 /// `bytes_per_round`: what this fleet's busiest peer sends; the alternatives' follow from how many
 /// it sends to. Empty where peers do not average over the topology (all-reduce, isolated).

@@ -170,8 +170,11 @@ void add_forecast(Json& plan, const std::optional<FleetForecast>& forecast) {
   plan["alternatives"] = others;
   Json beside = Json::array();
   if (forecast) {
-    for (const FleetForecast::Beside& f : forecast->beside)
-      beside.push_back({{"sets", f.sets}, {"predicted", predicted_json(f.forecast)}});
+    for (const FleetForecast::Beside& f : forecast->beside) {
+      Json row{{"sets", f.sets}};
+      row.update(alternative(f.forecast));
+      beside.push_back(row);
+    }
   }
   plan["beside"] = beside;
   const auto row_or_null = [](const std::optional<Forecast>& f) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "peer/checkpoint/posix_disk.h"
+#include "peer/checkpoint/quick_disk.h"
 #include "peer/sim/sim_disk.h"
 #include "tests/scratch_folder.h"
 
@@ -95,9 +96,10 @@ TEST_P(AnyDisk, AFolderMayBeMadeTwice) {
 INSTANTIATE_TEST_SUITE_P(
     Every,
     AnyDisk,
-    testing::Values(Kind{"Posix",
-                         [] { return std::unique_ptr<Disk>(std::make_unique<PosixDisk>()); }},
-                    Kind{"Sim", [] { return std::unique_ptr<Disk>(std::make_unique<SimDisk>()); }}),
+    testing::Values(
+        Kind{"Posix", [] { return std::unique_ptr<Disk>(std::make_unique<PosixDisk>()); }},
+        Kind{"Quick", [] { return std::unique_ptr<Disk>(std::make_unique<QuickDisk>()); }},
+        Kind{"Sim", [] { return std::unique_ptr<Disk>(std::make_unique<SimDisk>()); }}),
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST(PosixDisk, SaysWhenItIsFull) {

@@ -128,6 +128,40 @@ TEST(PlanCommand, PredictsNoLossesBeyondTheStabilityLimit) {
     EXPECT_TRUE(predicted.at(what).is_null()) << what;
 }
 
+/// A row beside says of its graph what the plan of that fleet would, bytes and seconds as well.
+TEST(PlanCommand, ARowBesideIsThatOfTheFleetItNames) {
+  std::vector<std::string> words = small_softmax;
+  words.insert(words.end(),
+               {"--json", "--work", "1e9", "--beside", "topology=star algorithm.order=atc"});
+  const Ended both = run(words);
+  ASSERT_EQ(both.code, 0) << both.err;
+  const Ended alone = run({"plan",
+                           source_folder() + "/configs/digits-torus16.yaml",
+                           "--set",
+                           "model=softmax",
+                           "--set",
+                           "data.train=1024",
+                           "--set",
+                           "topology=star",
+                           "--set",
+                           "algorithm.order=atc",
+                           "--json"});
+  ASSERT_EQ(alone.code, 0) << alone.err;
+  const auto star = alone.summary();
+  const auto row = both.summary().at("beside").at(0);
+  EXPECT_EQ(row.at("sets"), "topology=star algorithm.order=atc");
+  EXPECT_EQ(row.at("topology"), "star");
+  EXPECT_EQ(row.at("degree"), 15);
+  EXPECT_NEAR(row.at("gap").get<double>(), star.at("gap").get<double>(), 1e-12);
+  EXPECT_GT(row.at("rounds_to_thousandth").get<double>(), 10);
+  const auto& predicted = row.at("predicted");
+  EXPECT_GT(star.at("bytes_per_round").get<double>(), 0);
+  EXPECT_EQ(predicted.at("bytes_per_round"), star.at("bytes_per_round"));
+  EXPECT_NEAR(predicted.at("seconds_per_round").get<double>(),
+              star.at("predicted").at("seconds_per_round").get<double>(),
+              1e-12);
+}
+
 TEST(PlanCommand, RefusesToCalibrateWhatItCannot) {
   std::vector<std::string> words = small_softmax;
   words.insert(words.end(), {"--set", "train.batch=512"});

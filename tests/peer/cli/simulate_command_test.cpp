@@ -82,6 +82,39 @@ TEST_F(SimulateCommand, LeavesNothingWhereItIsToldTo) {
   EXPECT_NE(refused.err.find("--no-save"), std::string::npos) << refused.err;
 }
 
+/// Stopped and gone on with, it ends with the bits of one that was not.
+TEST_F(SimulateCommand, StopsAtARoundAndGoesOn) {
+  const Ended whole = simulate({"--json", "--no-save"});
+  const Ended first = simulate({"--until", "17"});
+  ASSERT_EQ(first.code, 0) << first.err;
+  EXPECT_EQ(first.out.back(), "go on with grapevine simulate --resume " + path("run"));
+  EXPECT_EQ(read(path("run/summary.json")).at("rounds"), 17);
+  const Ended second = run({"simulate", "--resume", path("run"), "--until", "30"});
+  ASSERT_EQ(second.code, 0) << second.err;
+  const Ended third = run({"simulate", "--resume", path("run-2"), "--json"});
+  ASSERT_EQ(third.code, 0) << third.err;
+  EXPECT_EQ(third.summary().at("params_hash"), whole.summary().at("params_hash"));
+  EXPECT_NE(read(path("run/summary.json")).at("params_hash"), whole.summary().at("params_hash"));
+}
+
+TEST_F(SimulateCommand, RefusesToStopWhereItCannot) {
+  const auto refusal = [&](std::vector<std::string> more) {
+    const Ended ended = simulate(std::move(more));
+    EXPECT_EQ(ended.code, 2);
+    return ended.err;
+  };
+  EXPECT_NE(refusal({"--until", "40"}).find("ends after round 40 anyway"), std::string::npos);
+  EXPECT_NE(refusal({"--until", "10", "--no-save"}).find("--no-save leaves none"),
+            std::string::npos);
+  EXPECT_NE(refusal({"--until", "10", "--faults", "swarm"}).find("leave one of the two out"),
+            std::string::npos);
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
+  ASSERT_EQ(simulate({"--until", "17"}).code, 0);
+  const Ended back = run({"simulate", "--resume", path("run"), "--until", "17"});
+  EXPECT_EQ(back.code, 2);
+  EXPECT_NE(back.err.find("it goes on from round 17"), std::string::npos) << back.err;
+}
+
 /// Without a swarm there is no fault seed to replay: who meant the fleet's is told.
 TEST_F(SimulateCommand, RefusesASeedThatNobodyReads) {
   const Ended refused = simulate({"--seed", "7"});

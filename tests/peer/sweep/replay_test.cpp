@@ -1,45 +1,15 @@
 #include "peer/sweep/replay.h"
 
-#include <fstream>
-#include <sstream>
-
-#include <fmt/format.h>
-
-#include "peer/runtime/example_fleet.h"
-#include "peer/sweep/trial_job.h"
-#include "tests/peer/sweep/sweep_fixture.h"
+#include "tests/peer/sweep/trial_fixture.h"
 
 namespace gv {
 namespace {
 
-std::string text_of(const std::string& path) {
-  std::ifstream in(path);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-class Replays : public SweepFolders, public testing::WithParamInterface<const AlgorithmRow*> {
+class Replays : public TrialJobs, public testing::WithParamInterface<const AlgorithmRow*> {
  protected:
   /// A trial of the method's own example, short, on a network of this latency.
-  TrialJob job(const std::string& name, const std::string& latency) {
-    write("fleet.yaml", example_fleet(*GetParam()));
-    TrialJob job;
-    job.slot.folder = name;
-    job.file = path("fleet.yaml");
-    job.sets = {"network.latency=" + latency,
-                "network.bandwidth=100 Mbit",
-                "stop={rounds: 12}",
-                "evaluate.every=4 rounds"};
-    job.identity = identity_of(read_fleet(job.file, job.sets, nullptr));
-    job.working = path("working-" + name);
-    job.final_folder = path(name);
-    return job;
-  }
-  static void run(const TrialJob& job) {
-    const TrialOutcome outcome = run_trial(job, "", "test", [](std::uint64_t, std::uint64_t) {});
-    ASSERT_TRUE(outcome.done) << outcome.message;
-    EXPECT_EQ(outcome.message, "");
+  TrialJob job(const std::string& name, const std::string& latency) const {
+    return example_job(*GetParam(), name, {"network.latency=" + latency});
   }
 };
 
@@ -58,24 +28,9 @@ TEST_P(Replays, OfASynchronousMethodAreTheFullSimulation) {
   }
 }
 
-/// Where peers help each other, who computed what, and so the training loss that each one saw,
-/// depends on the clock.
-std::vector<const AlgorithmRow*> synchronous_rows() {
-  std::vector<const AlgorithmRow*> rows;
-  for (const AlgorithmRow* row : algorithms())
-    if (row->synchronous && !row->hands_samples) rows.push_back(row);
-  return rows;
-}
+INSTANTIATE_TEST_SUITE_P(EveryRow, Replays, testing::ValuesIn(synchronous_rows()), row_name);
 
-INSTANTIATE_TEST_SUITE_P(
-    EveryRow, Replays, testing::ValuesIn(synchronous_rows()), [](const auto& row) {
-      std::string name;
-      for (const char c : fmt::format("{} {}", row.param->kind, row.param->order))
-        if (std::isalnum(static_cast<unsigned char>(c)) != 0) name += c;
-      return name;
-    });
-
-using Replay = SweepFolders;
+using Replay = TrialJobs;
 
 /// Where neighbours are later than the deadline, a round goes on without them: the clock decides
 /// what is computed, and it is trained.

@@ -116,6 +116,16 @@ TEST_F(SweepCommand, TunesMeasuresAndSaysWhichCommandCompares) {
   EXPECT_EQ(trials().size(), static_cast<std::size_t>(all_trials));
   EXPECT_TRUE(fs::is_empty(path("out/working")));
   EXPECT_TRUE(fs::is_empty(path("out/claims")));
+  int promoted = 0;
+  for (const auto& entry : fs::directory_iterator(path("out/trials"))) {
+    const auto trial = nlohmann::json::parse(std::ifstream(entry.path() / "trial.json"));
+    promoted += trial.at("from_round").get<int>() > 0 ? 1 : 0;
+    EXPECT_EQ(trial.at("ended").get<std::string>().size(), 20U);
+    const auto about = nlohmann::json::parse(std::ifstream(entry.path() / "run.json"));
+    EXPECT_EQ(about.at("ended").at("at"), trial.at("ended"));
+    EXPECT_FALSE(fs::exists(entry.path() / "peers/000/checkpoints")) << "of no use any more";
+  }
+  EXPECT_EQ(promoted, 2 * 2 * (3 + 1)) << "they go on from the rung before";
   for (const auto& entry : fs::directory_iterator(path("out/trials")))
     for (const char* file : {"run.json", "fleet.yaml", "metrics.jsonl", "summary.json"})
       EXPECT_TRUE(fs::exists(entry.path() / file)) << entry.path() << " " << file;
@@ -177,12 +187,16 @@ TEST_F(SweepCommand, ACrashCostsOneTrial) {
         std::string(base).replace(std::string(base).find("rounds: 60"), 10, "rounds: 400000"));
   write("sweep.yaml", head() + "seeds: 1\n");
   Program program(words({"--workers", "1"}));
+  // Whoever measured the memory before has ended by then.
+  ASSERT_TRUE(comes_true([&] {
+    std::error_code none;
+    return fs::exists(path("out/working"), none) && !fs::is_empty(path("out/working"), none);
+  }));
   pid_t worker = 0;
   ASSERT_TRUE(comes_true([&] {
     std::ifstream in(fmt::format("/proc/{0}/task/{0}/children", program.pid()));
     return static_cast<bool>(in >> worker);
   }));
-  ASSERT_TRUE(comes_true([&] { return !fs::is_empty(path("out/working")); }));
   ::kill(worker, SIGKILL);
   const Ended ended = program.wait();
   EXPECT_EQ(ended.code, 3) << ended.err;
@@ -254,10 +268,15 @@ TEST_F(SweepCommand, ADryRunCountsAndStartsNothing) {
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(ended.summary().at("cells"), 4);
   EXPECT_EQ(ended.summary().at("tuning_trials"), 52);
-  EXPECT_DOUBLE_EQ(ended.summary().at("tuning_trainings").get<double>(), 12);
+  // Of each method and seed 9 ninths, 3 times two ninths more, and two thirds.
+  EXPECT_NEAR(ended.summary().at("tuning_trainings").get<double>(), 4 * 7.0 / 3, 1e-9);
   EXPECT_EQ(ended.summary().at("trainings"), 4);
   EXPECT_EQ(ended.summary().at("replays"), 4);
   EXPECT_GT(ended.summary().at("wall_seconds").get<double>(), 0);
+  EXPECT_GT(ended.summary().at("trial_memory_bytes").get<double>(), 0);
+  EXPECT_GT(ended.summary().at("free_memory_bytes").get<double>(), 0);
+  EXPECT_GT(ended.summary().at("checkpoint_bytes").get<double>(), 2 * 2 * 9 * 4 * 16 * 4.0)
+      << "of nine points, two methods and two seeds: x of each of four peers at least";
   EXPECT_FALSE(fs::exists(path("out")));
 }
 

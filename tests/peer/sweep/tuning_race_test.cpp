@@ -55,6 +55,28 @@ TEST(TuningRace, HalvingWaitsUntilARungIsWhole) {
   EXPECT_EQ(race.finalists()[0].score.cost, 3.5);
 }
 
+/// From whose checkpoints somebody may still go on.
+TEST(TuningRace, WhoIsNotPromotedIsDoneWith) {
+  const TuningBracket nine = bracket(9, "halving");
+  TuningRace halving(nine, 1);
+  EXPECT_FALSE(halving.place_of(1, 4)) << "not known yet";
+  for (std::size_t place = 0; place < 9; ++place) {
+    EXPECT_TRUE(halving.may_be_promoted(0, place)) << "as long as the rung is not whole";
+    halving.take(0, place, falling(place));
+  }
+  for (std::size_t place = 0; place < 9; ++place)
+    EXPECT_EQ(halving.may_be_promoted(0, place), place >= 6) << place;
+  EXPECT_EQ(halving.place_of(1, 8), 0U);
+  EXPECT_EQ(halving.place_of(1, 6), 2U);
+  EXPECT_FALSE(halving.place_of(1, 0));
+  EXPECT_FALSE(halving.may_be_promoted(2, 0)) << "there is no rung after the last";
+
+  const TuningBracket late = bracket(9, "asha");
+  TuningRace asha(late, 1);
+  for (std::size_t place = 0; place < 9; ++place) asha.take(0, place, falling(place));
+  EXPECT_TRUE(asha.may_be_promoted(0, 0)) << "until the race is over";
+}
+
 /// Algorithm 2 of Li et al. 2020: one of three that are done goes on at once.
 TEST(TuningRace, AshaPromotesAsSoonAsThreeAreDone) {
   const TuningBracket nine = bracket(9, "asha");

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include "peer/launch/launcher.h"
+#include "peer/live/feed.h"
+#include "peer/report/screen.h"
+
+namespace gv::cli {
+
+/// What a person or a program sees of a run while it goes on, and its metrics.jsonl.
+class Screen {
+ public:
+  /// `json`: lines on stdout for programs, else a table. Both must outlive it.
+  Screen(const Assembly& fleet, const RunFolder& folder, bool json);
+
+  LaunchScreen callbacks(Feed& feed);
+  void record(const FleetRecord& record);
+  /// On stderr, above the line of progress.
+  void say(const std::string& text);
+  void finish() { progress_.clear(); }
+
+ private:
+  void log(PeerId id, const std::string& line);
+  void tell_lost(const LostPeer& lost);
+  std::string progress_text(Round round, double seconds, std::size_t alive) const;
+
+  const Assembly& fleet_;
+  bool json_;
+  std::size_t width_;  ///< of a peer's number
+  std::ofstream metrics_;
+  bool metrics_failed_ = false;
+  ProgressLine progress_;
+  std::optional<FleetRecord> latest_;
+};
+
+}  // namespace gv::cli

@@ -1,0 +1,71 @@
+#include "tests/peer/launch/program.h"
+#include "tests/peer/sweep/sweep_fixture.h"
+
+// A sweep's folder is worked on with one version of its file at a time, and as a rule by one build.
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SweepVersion : public SweepFolders {
+ protected:
+  std::vector<std::string> words(std::vector<std::string> more) const {
+    more.insert(more.begin(), {"sweep", path("sweep.yaml")});
+    return more;
+  }
+};
+
+/// Two versions of one file would take each other's trials for outdated.
+TEST_F(SweepVersion, AnotherVersionOfTheFileIsRefusedMeanwhile) {
+  const std::string rounds = "rounds: 60";
+  write("base.yaml",
+        std::string(base).replace(std::string(base).find(rounds), rounds.size(), "rounds: 400000"));
+  write("sweep.yaml", head() + "seeds: 1\n");
+  Program first(words({}));
+  ASSERT_TRUE(comes_true([&] {
+    std::error_code none;
+    return fs::exists(path("out/working"), none) && !fs::is_empty(path("out/working"), none);
+  }));
+  write("sweep.yaml", head() + "seeds: 2\n");
+  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--list"}}) {
+    const Ended second = run(words(more));
+    EXPECT_EQ(second.code, 5) << second.err;
+    EXPECT_NE(second.err.find(", process " + std::to_string(first.pid()) +
+                              " works on another version of it in " + path("out")),
+              std::string::npos)
+        << second.err;
+  }
+  write("sweep.yaml", head() + "seeds: 1\n");
+  EXPECT_EQ(run(words({"--list"})).code, 0) << "the same version may";
+  first.kill(SIGKILL);
+  EXPECT_EQ(first.wait().code, 1000 + SIGKILL);
+  write("base.yaml", base);
+  write("sweep.yaml", head() + "seeds: 2\n");
+  const Ended after = run(words({"--json"}));
+  EXPECT_EQ(after.code, 0) << after.err;
+  EXPECT_EQ(after.summary().at("done"), 2);
+  EXPECT_TRUE(fs::is_empty(path("out/claims"))) << "what the dead left is taken away";
+}
+
+/// Trials of several builds are told apart.
+TEST_F(SweepVersion, ADifferenceOfBuildsIsSaid) {
+  write("sweep.yaml", head() + "seeds: 3\n");
+  const Ended same = run(words({"--json"}));
+  ASSERT_EQ(same.code, 0) << same.err;
+  EXPECT_EQ(same.err.find("build"), std::string::npos) << same.err;
+  EXPECT_EQ(same.summary().at("builds").size(), 1U);
+  const std::string file = path("out/trials/0002-s6/trial.json");
+  auto trial = nlohmann::json::parse(std::ifstream(file));
+  trial["build"] = "grapevine 0.1 (elsewhere)";
+  std::ofstream(file) << trial.dump();
+  const Ended other = run(words({"--json"}));
+  ASSERT_EQ(other.code, 0) << other.err;
+  EXPECT_NE(other.err.find("1 trial is of another build than this one: grapevine 0.1 (elsewhere)"),
+            std::string::npos)
+      << other.err;
+  EXPECT_EQ(other.summary().at("builds").size(), 2U);
+}
+
+}  // namespace
+}  // namespace gv
