@@ -73,7 +73,7 @@ int run_by_hand(const Assembly& fleet, const PeerOptions& options, const PeerPar
 
 int run_peer(PeerOptions options, const PeerParts& parts) {
   options.past.clock = time_of(options.clock_seconds);
-  const Assembly fleet = assemble(options.file);
+  const Assembly fleet = assemble(options.file, options.id);
   if (options.id >= fleet.fleet.size()) {
     throw std::invalid_argument(fmt::format(
         "--id {}: {} has peers 0 .. {}", options.id, options.file.file, fleet.fleet.size() - 1));
