@@ -25,7 +25,7 @@ struct DataFacts {
   std::string target;  ///< the column that is to be told; "": the files give it a place of its own
   std::vector<ColumnFacts> columns{};  ///< without the target; none: pictures
   std::vector<std::string> classes{};  ///< in sorted order; empty: regression
-  std::uint64_t dropped = 0;         ///< samples that were left out, since a value is missing
+  std::uint64_t dropped = 0;           ///< samples that were left out, since a value is missing
   bool standardized = false;
 
   std::uint64_t features() const {

@@ -57,7 +57,8 @@ class DataReader : Readers {
     if (kind == "sparse") read_sparse(map);
     if (kind == "libsvm") read_libsvm(map);
     if (kind == "table")
-      read_table_keys(source_, map, value != nullptr ? *value : at_, folder_, peers_, data_, notices_);
+      read_table_keys(
+          source_, map, value != nullptr ? *value : at_, folder_, peers_, data_, notices_);
     if (kind == "images") read_images(map);
     if (kind == "idx" || kind == "digits" || kind == "cifar10" || kind == "images")
       read_augment(map);
@@ -209,6 +210,7 @@ class DataReader : Readers {
   /// Nobody knows more than its own samples.
   void check_per_peer(const Value* value) {
     const Value& at = value != nullptr ? *value : at_;
+    data_.partition.kind = "own";
     if (data_.servers > 0)
       source_.error(at,
                     "who hands out samples has no file of those it hands them to",

@@ -151,7 +151,8 @@ std::string arithmetic_of(const Fleet& f) {
   if (f.data.kind == "text") text += fmt::format("context {};", f.data.context);
   if (f.data.servers > 0) text += fmt::format("data servers {};", f.data.servers);
   if (f.data.kind == "sparse") text += fmt::format("nonzeros {};", f.data.nonzeros);
-  if (f.data.kind == "images") text += fmt::format("images {} {};", f.data.content, f.data.held_out);
+  if (f.data.kind == "images")
+    text += fmt::format("images {} {};", f.data.content, f.data.held_out);
   if (f.data.kind == "table") text += table_of(f.data);
   if (f.data.augment.any())
     text += fmt::format("augment {} {};", f.data.augment.crop, f.data.augment.flip);

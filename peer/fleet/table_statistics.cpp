@@ -105,14 +105,13 @@ std::string statistics_text(const DataFacts& facts) {
       "# The columns of a table as `grapevine data --write` found them: means and deviations over\n"
       "# the training samples, the values of categories, and the classes.\nversion: 1\ncolumns:\n";
   for (const ColumnFacts& column : facts.columns)
-    text += column.is_category()
-                ? fmt::format("  - {{ name: {}, values: {} }}\n",
-                              Json(column.name).dump(),
-                              list_text(column.levels))
-                : fmt::format("  - {{ name: {}, mean: {}, deviation: {} }}\n",
-                              Json(column.name).dump(),
-                              column.mean,
-                              column.deviation);
+    text += column.is_category() ? fmt::format("  - {{ name: {}, values: {} }}\n",
+                                               Json(column.name).dump(),
+                                               list_text(column.levels))
+                                 : fmt::format("  - {{ name: {}, mean: {}, deviation: {} }}\n",
+                                               Json(column.name).dump(),
+                                               column.mean,
+                                               column.deviation);
   if (!facts.classes.empty()) text += fmt::format("classes: {}\n", list_text(facts.classes));
   return text;
 }

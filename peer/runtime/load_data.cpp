@@ -17,14 +17,14 @@ namespace {
 
 TrainTest load_images(const Fleet& fleet, const Rng& rng) {
   const DataSpec& data = fleet.data;
-  const ImageFolder found = with_test_set(
-      find_images(data.dir, data.test_dir), data.held_out, rng.derive("held out"));
+  const ImageFolder found =
+      with_test_set(find_images(data.dir, data.test_dir), data.held_out, rng.derive("held out"));
   const auto facts = std::make_shared<const DataFacts>(
       DataFacts{.format = "images", .target = "", .classes = found.classes});
-  const TrainTest sets = decoded(decoded_folder(),
-                                 "images 1 " + found.summary(),
-                                 found.paths(),
-                                 [&] { return read_images(found); });
+  const TrainTest sets =
+      decoded(decoded_folder(), "images 1 " + found.summary(), found.paths(), [&] {
+        return read_images(found);
+      });
   // Decoded sets are everybody's; what the folders are called is ours.
   const auto named = [&](const Dataset& set) {
     auto copy = std::make_shared<Dataset>(set);

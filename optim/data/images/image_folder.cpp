@@ -72,9 +72,10 @@ std::shared_ptr<Dataset> read_set(const std::vector<ImageFile>& files, ImageShap
     const Picture picture = read_picture(file.path);
     if (shape == ImageShape{}) shape = picture.shape;
     if (picture.shape != shape)
-      throw std::runtime_error(file.path + ": " + sides(picture.shape) + " pixels, and the first "
-                               "picture has " + sides(shape) +
-                               "; all must be alike: resize or convert it");
+      throw std::runtime_error(file.path + ": " + sides(picture.shape) +
+                               " pixels, and the first "
+                               "picture has " +
+                               sides(shape) + "; all must be alike: resize or convert it");
     if (bytes.empty()) {
       if (picture.pixels.size() * files.size() > most_pixels)
         throw std::runtime_error(file.path + ": " + std::to_string(files.size()) +
@@ -129,8 +130,7 @@ std::string ImageFolder::summary() const {
   for (std::size_t label = 0; label < classes.size(); ++label) {
     text.append(std::to_string(classes[label].size())).append(":").append(classes[label]);
     for (const auto* files : {&train, &test})
-      text.append(" ").append(
-          std::to_string(std::ranges::count(*files, label, &ImageFile::label)));
+      text.append(" ").append(std::to_string(std::ranges::count(*files, label, &ImageFile::label)));
     text.append(";");
   }
   return text;
@@ -159,7 +159,8 @@ ImageFolder with_test_set(ImageFolder folder, double held_out, Rng rng) {
   for (std::size_t k = 0; k < all; ++k) order[k] = static_cast<std::uint32_t>(k);
   rng.shuffle(order);
   const double wanted = std::round(held_out * static_cast<double>(all));
-  const auto count = static_cast<std::size_t>(std::clamp(wanted, 1.0, static_cast<double>(all - 1)));
+  const auto count =
+      static_cast<std::size_t>(std::clamp(wanted, 1.0, static_cast<double>(all - 1)));
   std::vector<bool> tested(all, false);
   for (std::size_t k = 0; k < count; ++k) tested[order[k]] = true;
   std::vector<ImageFile> files = std::move(folder.train);

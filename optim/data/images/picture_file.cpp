@@ -29,7 +29,10 @@ std::vector<std::uint8_t> bytes_of(const std::string& path) {
   return bytes;
 }
 
-ImageShape checked(const std::string& path, std::uint32_t channels, std::uint32_t h, std::uint32_t w) {
+ImageShape checked(const std::string& path,
+                   std::uint32_t channels,
+                   std::uint32_t h,
+                   std::uint32_t w) {
   if (h == 0 || w == 0 || h > longest_side || w > longest_side)
     fail(path,
          std::to_string(w) + " x " + std::to_string(h) + " pixels; sides of 1 to " +

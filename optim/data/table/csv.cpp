@@ -89,9 +89,8 @@ class CsvFile : public RowSource {
     if (words_.size() > table_bounds::columns)
       fail(std::to_string(words_.size()) + " columns; at most " +
            std::to_string(table_bounds::columns) + " are read");
-    if (std::ranges::all_of(words_, [](std::string_view w) {
-          return number_of<double>(w).has_value();
-        }))
+    if (std::ranges::all_of(words_,
+                            [](std::string_view w) { return number_of<double>(w).has_value(); }))
       fail(std::string("the first line has numbers where the columns' names should be") + remedy);
     for (const std::string_view word : words_) add_name(word);
   }
@@ -167,8 +166,9 @@ class CsvFile : public RowSource {
     bool open = odd_quotes(0, length);
     while (open) {
       if (begin_ + length == end_)
-        fail("a quote is opened in this line and never closed; a quote inside of a text is "
-             "written as two");
+        fail(
+            "a quote is opened in this line and never closed; a quote inside of a text is "
+            "written as two");
       const std::size_t before = length;
       length = line_end(before + 1);
       open = open != odd_quotes(before, length);

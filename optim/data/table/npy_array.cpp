@@ -89,8 +89,18 @@ std::string NpyArray::read_header() {
 
 void NpyArray::parse_type(const std::string& header) {
   const std::string_view type = value_of(header, "descr").substr(0, 5);
-  constexpr std::string_view known[] = {"'|b1'", "'|i1'", "'|u1'", "'<i2'", "'<u2'", "'<i4'",
-                                        "'<u4'", "'<i8'", "'<u8'", "'<f2'", "'<f4'", "'<f8'"};
+  constexpr std::string_view known[] = {"'|b1'",
+                                        "'|i1'",
+                                        "'|u1'",
+                                        "'<i2'",
+                                        "'<u2'",
+                                        "'<i4'",
+                                        "'<u4'",
+                                        "'<i8'",
+                                        "'<u8'",
+                                        "'<f2'",
+                                        "'<f4'",
+                                        "'<f8'"};
   const auto it = std::ranges::find(known, type);
   if (it == std::end(known))
     fail("elements of type " + shown(type) + ", not numbers of 8 to 64 bits, little-endian");
@@ -147,7 +157,9 @@ void NpyArray::read_piece() {
 double NpyArray::number_at(std::size_t index) const {
   const char* const from = piece_.data() + index * width_;
   if (kind_ == 'f')
-    return width_ == 2 ? half(from) : width_ == 4 ? as_double<float>(from) : as_double<double>(from);
+    return width_ == 2   ? half(from)
+           : width_ == 4 ? as_double<float>(from)
+                         : as_double<double>(from);
   const bool sign = kind_ == 'i';
   switch (width_) {
     case 1:

@@ -14,12 +14,14 @@ class NpyRows : public RowSource {
   NpyRows(std::string path, std::string format, NpyArray x, std::optional<NpyArray> y)
       : path_(std::move(path)), x_(std::move(x)), y_(std::move(y)) {
     format_ = std::move(format);
-    for (std::uint64_t c = 0; c < x_.columns(); ++c) names_.push_back(std::string("x").append(std::to_string(c)));
+    for (std::uint64_t c = 0; c < x_.columns(); ++c)
+      names_.push_back(std::string("x").append(std::to_string(c)));
     if (y_) names_.emplace_back("y");
     usual_target_ = names_.size() - 1;
     if (names_.size() < 2)
-      throw std::runtime_error(path_ + ": one column; an array needs features and, as its last "
-                                       "column, the target (or an .npz of `x` and `y`)");
+      throw std::runtime_error(path_ +
+                               ": one column; an array needs features and, as its last "
+                               "column, the target (or an .npz of `x` and `y`)");
     if (y_ && (y_->rows() != x_.rows() || y_->columns() != 1))
       throw std::runtime_error(path_ + ": `y` has " + std::to_string(y_->rows()) + " x " +
                                std::to_string(y_->columns()) + " numbers for the " +
@@ -65,10 +67,8 @@ std::unique_ptr<RowSource> open_npz(const std::string& path) {
   if (!x || !y)
     throw std::runtime_error(path + ": an archive without " + (x ? "`y`" : "`x`") +
                              "; save both: numpy.savez(file, x=features, y=targets)");
-  return std::make_unique<NpyRows>(path,
-                                   "NPZ",
-                                   NpyArray(path + "(x)", std::move(x)),
-                                   NpyArray(path + "(y)", std::move(y)));
+  return std::make_unique<NpyRows>(
+      path, "NPZ", NpyArray(path + "(x)", std::move(x)), NpyArray(path + "(y)", std::move(y)));
 }
 
 }  // namespace gv

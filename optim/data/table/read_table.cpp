@@ -73,7 +73,9 @@ std::vector<float> spread(RawTable& raw, const DataFacts& facts, const std::stri
   return out;
 }
 
-std::shared_ptr<Dataset> dataset_of(RawTable& raw, const DataFacts& facts, const std::string& path) {
+std::shared_ptr<Dataset> dataset_of(RawTable& raw,
+                                    const DataFacts& facts,
+                                    const std::string& path) {
   auto data = std::make_shared<Dataset>();
   data->rows = static_cast<std::uint32_t>(raw.rows);
   data->features = static_cast<std::uint32_t>(facts.features());
@@ -151,10 +153,10 @@ RawTable read_test(const TableSpec& spec, const RawTable& train) {
 
 void require_samples(const RawTable& raw, const std::string& path) {
   if (raw.rows > 0) return;
-  throw std::runtime_error(path + ": no samples" +
-                           (raw.dropped > 0 ? ": `missing: drop` has left out all " +
-                                                  std::to_string(raw.dropped)
-                                            : std::string("; the file has names and no rows")));
+  throw std::runtime_error(
+      path + ": no samples" +
+      (raw.dropped > 0 ? ": `missing: drop` has left out all " + std::to_string(raw.dropped)
+                       : std::string("; the file has names and no rows")));
 }
 
 /// Counted in both files.

@@ -28,7 +28,8 @@ Moments moments_of(const Dataset& data) {
       const double off = static_cast<double>(at[c]) - sum[c];
       squares[c] += std::isnan(off) ? 0 : off * off;
     }
-  for (std::size_t c = 0; c < width; ++c) squares[c] = std::sqrt(squares[c] / std::max(count[c], 1.0));
+  for (std::size_t c = 0; c < width; ++c)
+    squares[c] = std::sqrt(squares[c] / std::max(count[c], 1.0));
   return {std::move(sum), std::move(squares)};
 }
 

@@ -22,12 +22,12 @@ enum class MissingValue : std::uint8_t {
 /// A table of one's own, as a fleet file asks for it. Empty words are missing values, and so are
 /// `?`, `NA`, `N/A`, `NaN`, `nan`, `null`, `NULL` and numpy's NaN.
 struct TableSpec {
-  std::string file;             ///< CSV, NPY, NPZ or LIBSVM: see row_source.h
-  std::string test;             ///< a file of the same columns; "": a part of `file`
-  double held_out = 0;          ///< the part of the samples, drawn at random, that are the test set
-  std::string target;           ///< the column to be told; "": the last one, where there are no names
-  bool regression = false;      ///< otherwise the target's values are classes
-  bool standardize = true;      ///< numbers are scaled to mean 0 and deviation 1 of the training set
+  std::string file;         ///< CSV, NPY, NPZ or LIBSVM: see row_source.h
+  std::string test;         ///< a file of the same columns; "": a part of `file`
+  double held_out = 0;      ///< the part of the samples, drawn at random, that are the test set
+  std::string target;       ///< the column to be told; "": the last one, where there are no names
+  bool regression = false;  ///< otherwise the target's values are classes
+  bool standardize = true;  ///< numbers are scaled to mean 0 and deviation 1 of the training set
   std::optional<std::vector<std::string>> one_hot;  ///< the categories; none: columns of text
   std::vector<std::string> ignore;                  ///< columns that nobody sees
   MissingValue missing = MissingValue::refuse;

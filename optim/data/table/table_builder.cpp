@@ -48,9 +48,12 @@ class TableBuilder {
   const PlannedColumn& column(std::size_t k) const { return table_.plan.columns[k]; }
 
   void take_row() {
+    if (missing_ == MissingValue::drop && has_gap()) {
+      ++table_.dropped;
+      return;
+    }
     const std::size_t before = table_.cells.size();
     const bool words = rows_.numbers().empty();
-    complete_ = true;
     float target = 0;
     table_.cells.resize(before + table_.width);
     float* to = table_.cells.data() + before;
@@ -59,13 +62,21 @@ class TableBuilder {
       const float cell = words ? take(k, rows_.words()[k]) : take(k, rows_.numbers()[k]);
       (k == table_.plan.target ? target : *to++) = cell;
     }
-    if (!complete_ && missing_ == MissingValue::drop) {
-      table_.cells.resize(before);
-      ++table_.dropped;
-      return;
-    }
     table_.targets.push_back(target);
     ++table_.rows;
+  }
+
+  /// Before anything of the row is taken: a class or a value that only such rows have is none.
+  bool has_gap() {
+    bool gap = false;
+    for (std::size_t k = 0; k < table_.plan.columns.size(); ++k) {
+      if (column(k).use == Use::ignored) continue;
+      const bool missing =
+          rows_.numbers().empty() ? is_missing(rows_.words()[k]) : std::isnan(rows_.numbers()[k]);
+      table_.missing[k] += missing ? 1 : 0;
+      gap = gap || missing;
+    }
+    return gap;
   }
 
   float take(std::size_t k, std::string_view word) {
@@ -86,8 +97,9 @@ class TableBuilder {
     const std::optional<double> value = number_of<double>(word);
     if (!value || std::isnan(*value))
       fail(shown(word) + " in column " + shown(column(k).name) + " is no number, and " +
-           column(k).told + "; mend it, leave it empty where it is missing, or name the column "
-                            "under `one_hot` or `ignore`");
+           column(k).told +
+           "; mend it, leave it empty where it is missing, or name the column "
+           "under `one_hot` or `ignore`");
     return narrowed(k, *value);
   }
 
@@ -106,7 +118,6 @@ class TableBuilder {
 
   float gap(std::size_t k) {
     ++table_.missing[k];
-    complete_ = false;
     const std::string name = "column " + shown(column(k).name);
     if (missing_ == MissingValue::refuse)
       fail("no value in " + name + "; say `missing: mean` or `missing: drop`, or mend the file");
@@ -122,7 +133,8 @@ class TableBuilder {
     if (!c.by_value) return level_called(k, word);
     const std::optional<double> value = number_of<double>(word);
     if (!value || !std::isfinite(*value))
-      fail("the class " + shown(word) + " is no number, and " + c.told + "; mend it, or write all "
+      fail("the class " + shown(word) + " is no number, and " + c.told +
+           "; mend it, or write all "
            "of them as text");
     return level_called(k, name_of(*value));
   }
@@ -155,7 +167,6 @@ class TableBuilder {
   MissingValue missing_;
   std::vector<std::map<std::string, std::size_t, std::less<>>> known_;
   RawTable table_;
-  bool complete_ = true;  ///< no value of this row is missing
 };
 
 }  // namespace

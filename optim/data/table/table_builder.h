@@ -15,7 +15,7 @@ namespace gv {
 /// What a file holds, a number for each cell: of a category the place of its value in `levels`, NaN
 /// where it is missing.
 struct RawTable {
-  TablePlan plan;                      ///< with all values of each category, in order of appearance
+  TablePlan plan;  ///< with all values of each category, in order of appearance
   std::uint64_t rows = 0;
   std::size_t width = 0;               ///< columns that are features
   std::vector<float> cells;            ///< rows x width

@@ -19,31 +19,36 @@ using Use = PlannedColumn::Use;
 struct Look {
   std::uint64_t values = 0;
   bool text = false;
+  bool numbers = false;
+  std::string first_text, text_place;
   bool fractions = false;
   std::set<double> different;  ///< as many as matter
 
-  void at(std::string_view word) {
+  void at(std::string_view word, const RowSource& rows) {
     if (is_missing(word)) return;
     const std::optional<double> value = number_of<double>(word);
     if (value && std::isfinite(*value)) return at(*value);
     ++values;
+    if (!text) {
+      first_text = shown(word);
+      text_place = rows.place();
+    }
     text = true;
   }
   void at(double value) {
     if (std::isnan(value)) return;
     ++values;
+    numbers = true;
     if (value != std::floor(value)) fractions = true;
     if (different.size() <= table_bounds::few) different.insert(value);
   }
-  bool classes() const {
-    return text || (!fractions && different.size() <= table_bounds::few);
-  }
+  bool classes() const { return text || (!fractions && different.size() <= table_bounds::few); }
 };
 
 std::vector<Look> look(RowSource& rows) {
   std::vector<Look> looks(rows.names().size());
   for (std::size_t r = 0; r < table_bounds::looked_at && rows.next(); ++r) {
-    for (std::size_t k = 0; k < rows.words().size(); ++k) looks[k].at(rows.words()[k]);
+    for (std::size_t k = 0; k < rows.words().size(); ++k) looks[k].at(rows.words()[k], rows);
     for (std::size_t k = 0; k < rows.numbers().size(); ++k) looks[k].at(rows.numbers()[k]);
   }
   return looks;
@@ -72,15 +77,20 @@ std::size_t find_column(const std::string& path,
 std::size_t find_target(const std::string& path, const RowSource& rows, const std::string& target) {
   if (!target.empty()) return find_column(path, rows.names(), target, "target");
   if (rows.usual_target()) return *rows.usual_target();
-  throw std::runtime_error(path + ": which column is to be told? say `target: NAME`; its columns "
-                                  "are " + list_of(rows.names()));
+  throw std::runtime_error(path +
+                           ": which column is to be told? say `target: NAME`; its columns "
+                           "are " +
+                           list_of(rows.names()));
 }
 
-PlannedColumn plan_target(const std::string& name, const Look& look, bool regression) {
-  if (regression && look.text)
-    throw std::runtime_error("the target " + shown(name) + " is text, and `task: regression` "
-                             "tells numbers; say `task: classification`");
-  if (regression) return {.name = name, .levels = {}, .told = "it is the target of a regression"};
+PlannedColumn plan_target(const std::string& name, const Look& look, const TableSpec& spec) {
+  if (spec.regression && look.text)
+    throw std::runtime_error(look.text_place + ": the target " + shown(name) +
+                             " has text, and a regression tells numbers; say `task: "
+                             "classification`, or mend " +
+                             look.first_text);
+  if (spec.regression)
+    return {.name = name, .levels = {}, .told = "it is the target of a regression"};
   return {.name = name,
           .use = Use::category,
           .by_value = !look.text,
@@ -91,8 +101,12 @@ PlannedColumn plan_target(const std::string& name, const Look& look, bool regres
 PlannedColumn plan_feature(const std::string& name, const Look& look, const TableSpec& spec) {
   if (std::ranges::find(spec.ignore, name) != spec.ignore.end())
     return {.name = name, .use = Use::ignored, .levels = {}, .told = ""};
-  const bool listed =
-      spec.one_hot && std::ranges::find(*spec.one_hot, name) != spec.one_hot->end();
+  const bool listed = spec.one_hot && std::ranges::find(*spec.one_hot, name) != spec.one_hot->end();
+  if (!listed && look.text && look.numbers)
+    throw std::runtime_error(look.text_place + ": " + look.first_text + " in column " +
+                             shown(name) +
+                             " is no number, and others are; mend it, leave it empty where it is "
+                             "missing, or name the column under `one_hot` or `ignore`");
   if (listed || (!spec.one_hot && look.text))
     return {.name = name, .use = Use::category, .levels = {}, .told = ""};
   return {.name = name,
@@ -106,8 +120,10 @@ void take_given(const std::string& path, const DataFacts& given, TablePlan& plan
   for (std::size_t k = 0; k < plan.columns.size(); ++k)
     if (k != plan.target && plan.columns[k].use != Use::ignored) ours.push_back(&plan.columns[k]);
   if (ours.size() != given.columns.size())
-    throw std::runtime_error(path + ": " + std::to_string(ours.size()) + " columns of features, and "
-                             "the statistics are of " + std::to_string(given.columns.size()) +
+    throw std::runtime_error(path + ": " + std::to_string(ours.size()) +
+                             " columns of features, and "
+                             "the statistics are of " +
+                             std::to_string(given.columns.size()) +
                              "; make them anew from files like these");
   for (std::size_t k = 0; k < ours.size(); ++k) {
     const ColumnFacts& said = given.columns[k];
@@ -135,8 +151,7 @@ void take_given(const std::string& path, const DataFacts& given, TablePlan& plan
 }  // namespace
 
 bool is_missing(std::string_view word) {
-  static constexpr std::string_view words[] = {
-      "", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"};
+  static constexpr std::string_view words[] = {"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"};
   return std::ranges::find(words, word) != std::end(words);
 }
 
@@ -153,7 +168,8 @@ std::vector<std::string> sorted_levels(std::vector<std::string> levels) {
   });
   std::ranges::sort(levels);
   if (numbers)
-    std::ranges::stable_sort(levels, {}, [](const std::string& l) { return *number_of<double>(l); });
+    std::ranges::stable_sort(
+        levels, {}, [](const std::string& l) { return *number_of<double>(l); });
   return levels;
 }
 
@@ -171,12 +187,8 @@ TablePlan make_plan(const TableSpec& spec) {
     if (target && looks[k].values == 0)
       throw std::runtime_error(spec.file + ": the target " + shown(names[k]) +
                                " has no value in the first rows; name another column");
-    try {
-      plan.columns.push_back(target ? plan_target(names[k], looks[k], spec.regression)
-                                    : plan_feature(names[k], looks[k], spec));
-    } catch (const std::runtime_error& e) {
-      throw std::runtime_error(spec.file + ": " + e.what());
-    }
+    plan.columns.push_back(target ? plan_target(names[k], looks[k], spec)
+                                  : plan_feature(names[k], looks[k], spec));
   }
   if (spec.given) take_given(spec.file, *spec.given, plan);
   return plan;
@@ -194,7 +206,8 @@ TaskGuess guess_task(const std::string& file, const std::string& target) {
     return {false,
             name + " has " + std::to_string(count) + " different whole number" +
                 (count == 1 ? "" : "s")};
-  return {true, name + " has more than " + std::to_string(table_bounds::few) + " different numbers"};
+  return {true,
+          name + " has more than " + std::to_string(table_bounds::few) + " different numbers"};
 }
 
 }  // namespace gv

@@ -152,7 +152,8 @@ std::unique_ptr<ByteSource> open_zip_entry(const std::string& path, const std::s
   if ((entry.flags & 1U) != 0) fail(path, "an encrypted archive");
   if (entry.size == 0xFFFFFFFF || entry.packed == 0xFFFFFFFF)
     fail(path, "an array beyond 4 GiB in an archive");
-  if (entry.method != 0 && entry.method != 8) fail(path, "an array that is neither stored nor deflated");
+  if (entry.method != 0 && entry.method != 8)
+    fail(path, "an array that is neither stored nor deflated");
   if (entry.method == 0 ? entry.size != entry.packed : entry.size / most_ratio > entry.packed)
     fail(path, "a damaged archive: its sizes make no sense");
   return std::make_unique<EntryBytes>(path, entry);
