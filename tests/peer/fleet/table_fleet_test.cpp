@@ -55,25 +55,26 @@ TEST_F(TableFleet, IsReadWithItsTestFile) {
 }
 
 TEST_F(TableFleet, TheTaskThatIsGuessedIsSaid) {
+  const std::string stop = "stop: { rounds: 5 }\n";
   std::vector<std::string> notices;
-  EXPECT_FALSE(read("file: a.csv, target: kind", "", &notices).data.table.regression);
+  EXPECT_FALSE(read("file: a.csv, target: kind", stop, &notices).data.table.regression);
   ASSERT_EQ(notices.size(), 1U);
   EXPECT_EQ(notices[0],
             "task: classification, since `kind` is text; say `task: regression` if it is not");
   notices.clear();
   write("b.csv", "x,y\n1,0.5\n2,1.5\n3,2.5\n4,3.5\n5,1\n");
-  const Fleet fleet = read("file: b.csv, target: y", "", &notices);
+  const Fleet fleet = read("file: b.csv, target: y", stop, &notices);
   EXPECT_TRUE(fleet.data.table.regression);
   EXPECT_EQ(fleet.model.kind, "linear");
   EXPECT_EQ(Assembly(fleet).data.train->classes, 0U);
   notices.clear();
-  read("file: a.csv, target: kind, task: classification", "", &notices);
+  read("file: a.csv, target: kind, task: classification", stop, &notices);
   EXPECT_TRUE(notices.empty());
 }
 
 TEST_F(TableFleet, WhatIsWrongIsSaidWithItsPlace) {
   EXPECT_TRUE(has(problem("target: kind"), "needs `file`"));
-  EXPECT_TRUE(has(problem("file: none.csv, target: kind"), ":3:29 no such file"));
+  EXPECT_TRUE(has(problem("file: none.csv, target: kind"), ":3:28 no such file"));
   EXPECT_TRUE(has(problem("file: a.csv, target: kin"), "no column `kin` for `target`"));
   EXPECT_TRUE(has(problem("file: a.csv"), "say `target: NAME`; its columns are `size`"));
   EXPECT_TRUE(has(problem("file: a.csv, target: kind, held_out: 0"), "between 0 and 1"));
@@ -94,11 +95,11 @@ TEST_F(TableFleet, TheDigestHoldsWhatIsInTheFilesAndHowItIsRead) {
   const std::string plain = read(data).digest;
   std::filesystem::copy(folder_.path() + "/a.csv", folder_.path() + "/copy.csv");
   EXPECT_EQ(read("file: copy.csv, test: t.csv, target: kind").digest, plain);
-  for (const std::string& more : {", standardize: false",
-                                  ", missing: drop",
-                                  ", ignore: [size]",
-                                  ", one_hot: [colour]",
-                                  ", one_hot: [colour, size]"})
+  for (const std::string more : {", standardize: false",
+                                 ", missing: drop",
+                                 ", ignore: [size]",
+                                 ", one_hot: [colour]",
+                                 ", one_hot: [colour, size]"})
     EXPECT_NE(read(data + more).digest, plain) << more;
   EXPECT_NE(read("file: a.csv, target: kind").digest, plain);
   write("a.csv", "size,colour,kind\n1,red,u\n2,blue,v\n3,red,u\n4,blue,v\n5,red,u\n7,blue,v\n");
@@ -180,9 +181,9 @@ TEST_F(TableFleet, DamagedStatisticsAreNamedWithTheirLine) {
       has(with(columns + "classes: [u]\n"), "stats.yaml:5:10: expected a list of 2 to 256"));
   EXPECT_TRUE(has(with(columns + "classes: [u, u]\n"), "stats.yaml:5:14: `u` stands there twice"));
   EXPECT_TRUE(has(with("version: 1\ncolumns: [{ name: size, mean: many, deviation: 2 }]\n"),
-                  "stats.yaml:2:30"));
+                  "stats.yaml:2:31"));
   EXPECT_TRUE(has(with("version: 1\ncolumns: [{ name: size, mean: 1, deviation: -2 }]\n"),
-                  "stats.yaml:2:44"));
+                  "stats.yaml:2:45"));
   EXPECT_TRUE(has(with("version: 1\ncolumns: [{ name: size }]\nclasses: [u, v]\n"),
                   "needs `mean` and `deviation`"));
   EXPECT_TRUE(
