@@ -172,7 +172,7 @@ void count_missing(const RawTable& raw, DataFacts& facts) {
 
 TrainTest read_table(const TableSpec& spec, Rng rng) {
   TablePlan plan = make_plan(spec);
-  const std::unique_ptr<RowSource> rows = open_rows(spec.file);
+  const std::unique_ptr<RowSource> rows = open_table(spec);
   RawTable raw = read_rows(*rows, std::move(plan), spec.missing);
   require_samples(raw, spec.file);
   DataFacts facts = facts_of(spec, rows->format(), raw);

@@ -172,6 +172,9 @@ class TableBuilder {
 }  // namespace
 
 RawTable read_rows(RowSource& rows, TablePlan plan, MissingValue missing) {
+  // The plan was made when the file was open before: somebody may have written it anew.
+  if (!std::ranges::equal(rows.names(), plan.columns, {}, {}, &PlannedColumn::name))
+    throw std::runtime_error(rows.place() + ": the file has changed while it was read; try again");
   return TableBuilder(rows, std::move(plan), missing).read();
 }
 

@@ -173,8 +173,12 @@ std::vector<std::string> sorted_levels(std::vector<std::string> levels) {
   return levels;
 }
 
+std::unique_ptr<RowSource> open_table(const TableSpec& spec) {
+  return open_rows(spec.file, spec.given ? spec.given->columns.size() : 0);
+}
+
 TablePlan make_plan(const TableSpec& spec) {
-  const std::unique_ptr<RowSource> rows = open_rows(spec.file);
+  const std::unique_ptr<RowSource> rows = open_table(spec);
   const std::vector<Look> looks = look(*rows);
   const std::vector<std::string>& names = rows->names();
   TablePlan plan;

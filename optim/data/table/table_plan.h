@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct TablePlan {
   std::size_t target = 0;
 };
 
+/// The rows of `file`; where columns are given and a LIBSVM file names fewer, the others are zero.
+std::unique_ptr<RowSource> open_table(const TableSpec& spec);
 /// Looks at the first rows. Throws std::runtime_error.
 TablePlan make_plan(const TableSpec& spec);
 /// The words of a missing value.

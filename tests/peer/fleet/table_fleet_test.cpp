@@ -191,5 +191,43 @@ TEST_F(TableFleet, DamagedStatisticsAreNamedWithTheirLine) {
           "2 columns of features, and the statistics are of 1"));
 }
 
+/// Folders of pictures, by the same reader.
+TEST_F(TableFleet, PicturesAreReadFromAFolderForEachClass) {
+  const auto images = [&](const std::string& keys) {
+    write("images.yaml",
+          "version: 1\npeers: 2\nstop: { rounds: 5 }\ndata: { kind: images" + keys + " }\n");
+    return read_fleet(folder_.path() + "/images.yaml", {}, nullptr);
+  };
+  const auto wrong = [&](const std::string& keys) {
+    try {
+      Assembly(images(keys));
+    } catch (const FleetError& e) {
+      const Diagnostic& first = e.diagnostics().at(0);
+      return first.where + " " + first.message + " " + first.help;
+    }
+    return std::string();
+  };
+  for (const char* name : {"p", "p/a", "p/b"})
+    std::filesystem::create_directory(folder_.path() + "/" + name);
+  for (int k = 0; k < 8; ++k)
+    write(std::string(k % 2 == 0 ? "p/a/" : "p/b/") + std::to_string(k) + ".pgm",
+          "P5 2 2 255\n" + std::string(4, static_cast<char>('0' + k)));
+  const Assembly fleet(images(", dir: p, held_out: 25 %, augment: flip"));
+  EXPECT_EQ(fleet.data.train->rows, 6U);
+  EXPECT_EQ(fleet.data.test->rows, 2U);
+  EXPECT_EQ(fleet.data.train->facts->classes, (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(has(wrong(""), "data of kind `images` needs `dir`"));
+  EXPECT_TRUE(has(wrong(", dir: q"), ":4:28 no such folder"));
+  EXPECT_TRUE(has(wrong(", dir: p, held_out: 1"), "between 0 and 1"));
+  EXPECT_TRUE(has(wrong(", dir: p, test: p, held_out: 0.5"), "two test sets"));
+  const std::string before = images(", dir: p").digest;
+  EXPECT_EQ(images(", dir: p").digest, before);
+  EXPECT_NE(images(", dir: p, held_out: 50 %").digest, before);
+  std::filesystem::rename(folder_.path() + "/p/b/1.pgm", folder_.path() + "/p/a/1.pgm");
+  EXPECT_NE(images(", dir: p").digest, before) << "the same pictures, one of another class";
+  write("p/b/3.pgm", "P5 2 2 255\n123");
+  EXPECT_TRUE(has(wrong(", dir: p"), "p/b/3.pgm: its header promises 4 pixels"));
+}
+
 }  // namespace
 }  // namespace gv

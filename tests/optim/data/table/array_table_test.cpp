@@ -100,6 +100,9 @@ TEST_F(ArrayTable, LibSvmRowsAreMadeDense) {
   EXPECT_EQ(read.train->floats, (std::vector<float>{0.5F, 0, 2, 0, 1, 0, 4, 0, 0}));
   EXPECT_EQ(read.train->facts->classes, (std::vector<std::string>{"-1", "1", "3"}));
   EXPECT_EQ(read.test->floats, (std::vector<float>{0, 8, 0})) << "as wide as the training file";
+  TableSpec narrow = plain("1 1:0.5\n-1 2:1\n", "n.txt");
+  narrow.given = read.train->facts;
+  EXPECT_EQ(read_table(narrow, Rng(1)).train->features, 3U) << "as wide as the columns given";
   EXPECT_NE(error(plain("1 1:0.5\n2 x\n", "b.txt")).find("b.txt:2: expected `column:value`"),
             std::string::npos);
   EXPECT_NE(error(plain("1 99999999:1\n2 1:1\n", "c.txt")).find("`data: { kind: libsvm }` keeps"),
