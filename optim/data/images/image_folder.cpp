@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "optim/data/data_facts.h"
+#include "optim/check.h"
 #include "optim/data/field.h"
 #include "optim/data/images/picture_file.h"
 #include "optim/data/table/bounds.h"
@@ -38,8 +38,9 @@ std::vector<std::string> names_in(const std::string& dir) {
 
 std::vector<std::string> classes_in(const std::string& dir) {
   std::vector<std::string> classes = names_in(dir);
+  const std::string inside = dir + "/";
   for (const std::string& name : classes) {
-    if (!fs::is_directory(dir + "/" + name))
+    if (!fs::is_directory(inside + name))
       throw std::runtime_error(dir + ": " + shown(name) + " is no folder" + remedy);
     if (!is_name(name))
       throw std::runtime_error(dir + ": the folder " + shown(name) +
@@ -51,10 +52,10 @@ std::vector<std::string> classes_in(const std::string& dir) {
 std::vector<ImageFile> files_in(const std::string& dir, const std::vector<std::string>& classes) {
   std::vector<ImageFile> files;
   for (std::size_t label = 0; label < classes.size(); ++label) {
-    const std::string folder = dir + "/" + classes[label];
+    const fs::path folder = fs::path(dir) / classes[label];
     if (!fs::is_directory(folder)) continue;  // of a test set, which need not have each class
-    for (const std::string& name : names_in(folder))
-      files.push_back({folder + "/" + name, static_cast<std::uint8_t>(label)});
+    for (const std::string& name : names_in(folder.string()))
+      files.push_back({(folder / name).string(), static_cast<std::uint8_t>(label)});
   }
   if (files.empty()) throw std::runtime_error(dir + ": no pictures" + remedy);
   return files;
@@ -94,6 +95,7 @@ std::shared_ptr<Dataset> read_set(const std::vector<ImageFile>& files, ImageShap
 /// Each channel by the mean and deviation of its training pixels; a constant one becomes zero.
 void standardize_channels(Dataset& train, Dataset& test) {
   const std::size_t plane = std::size_t{train.image.height} * train.image.width;
+  GV_CHECK(plane > 0 && train.image.channels > 0, "pictures have pixels");
   std::vector<std::array<std::uint64_t, 256>> histograms(train.image.channels);
   for (std::size_t k = 0; k < train.bytes.size(); ++k)
     ++histograms[k / plane % train.image.channels][train.bytes[k]];

@@ -24,7 +24,7 @@ constexpr std::size_t piece = 1U << 20;
 constexpr const char* remedy =
     "; a table begins with a line of its columns' names, and every line has one value for each";
 
-class CsvFile : public RowSource {
+class CsvFile final : public RowSource {
  public:
   explicit CsvFile(const std::string& path)
       : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), buffer_(piece) {

@@ -19,6 +19,7 @@ using Use = PlannedColumn::Use;
 std::vector<std::uint32_t> places_of(const std::vector<std::string>& levels,
                                      const std::vector<std::string>& sorted) {
   std::vector<std::uint32_t> places;
+  places.reserve(levels.size());
   for (const std::string& level : levels)
     places.push_back(static_cast<std::uint32_t>(std::ranges::find(sorted, level) - sorted.begin()));
   return places;
@@ -140,15 +141,15 @@ RawTable read_test(const TableSpec& spec, const RawTable& train) {
   for (PlannedColumn& column : plan.columns) column.closed = column.use == Use::category;
   const std::unique_ptr<RowSource> rows = open_rows(spec.test, plan.columns.size() - 1);
   const std::vector<std::string>& names = rows->names();
-  for (std::size_t k = 0; k < std::max(names.size(), plan.columns.size()); ++k) {
-    const std::string ours = k < names.size() ? shown(names[k]) : "nothing";
-    const std::string theirs = k < plan.columns.size() ? shown(plan.columns[k].name) : "nothing";
-    if (ours != theirs || (k < names.size() && names[k] != plan.columns[k].name))
-      throw std::runtime_error(spec.test + ": column " + std::to_string(k + 1) + " is " + ours +
-                               ", and " + theirs + " in " + spec.file +
-                               "; both files need the same columns in the same order");
-  }
-  return read_rows(*rows, std::move(plan), spec.missing);
+  const auto [ours, theirs] =
+      std::ranges::mismatch(names, plan.columns, {}, {}, &PlannedColumn::name);
+  if (ours == names.end() && theirs == plan.columns.end())
+    return read_rows(*rows, std::move(plan), spec.missing);
+  const std::string here = ours == names.end() ? "nothing" : shown(*ours);
+  const std::string there = theirs == plan.columns.end() ? "nothing" : shown(theirs->name);
+  throw std::runtime_error(spec.test + ": column " + std::to_string(ours - names.begin() + 1) +
+                           " is " + here + ", and " + there + " in " + spec.file +
+                           "; both files need the same columns in the same order");
 }
 
 void require_samples(const RawTable& raw, const std::string& path) {
