@@ -12,6 +12,8 @@
 
 namespace gv {
 
+struct DataFacts;
+
 /// How the features of a picture lie: [channel][row][column], as in PyTorch.
 struct ImageShape {
   std::uint32_t channels = 0;
@@ -57,6 +59,8 @@ struct Dataset {
   std::vector<std::uint8_t> tokens;      ///< rows + context indices into the vocabulary, or empty
   std::vector<std::uint8_t> vocabulary;  ///< the characters (bytes), ascending
   std::uint32_t context = 0;             ///< tokens in a window; 0: no text
+
+  std::shared_ptr<const DataFacts> facts;  ///< of a user's own table or pictures; or null
 
   bool is_text() const { return context > 0; }
   bool is_sparse() const { return !sparse.ends.empty(); }

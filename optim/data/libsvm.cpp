@@ -1,5 +1,6 @@
+#include "optim/data/libsvm.h"
+
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <string_view>
 
 #include "optim/data/dataset.h"
+#include "optim/data/field.h"
 
 namespace gv {
 namespace {
@@ -15,22 +17,15 @@ namespace {
 constexpr std::uint32_t most_features = 100'000'000;
 constexpr std::uint32_t most_rows = 100'000'000;
 
-/// What one file holds, with the labels as they stand there.
-struct File {
-  SparseSamples rows;
-  std::vector<float> labels;
-  std::uint32_t features = 0;
-};
-
 class Reader {
  public:
   explicit Reader(const std::string& path) : path_(path), in_(path, std::ios::binary) {
     if (!in_) throw std::runtime_error(path + ": cannot be opened; name a file in LIBSVM's format");
   }
 
-  File read() {
+  LibSvmFile read(std::uint64_t most) {
     std::string line;
-    while (std::getline(in_, line)) {
+    while (file_.labels.size() < most && std::getline(in_, line)) {
       ++number_;
       text_ = std::string_view(line).substr(0, line.find('#'));
       if (const std::string_view label = word(); !label.empty()) read_row(label);
@@ -54,41 +49,26 @@ class Reader {
     return next;
   }
 
-  static std::string quoted(std::string_view word) {
-    constexpr std::size_t most = 40;
-    std::string text = "`";
-    for (const char c : word.substr(0, most)) text += c >= ' ' && c <= '~' ? c : '?';
-    return text + "`";
-  }
-
-  template <class Number>
-  static std::optional<Number> number(std::string_view word) {
-    if (word.starts_with('+')) word.remove_prefix(1);
-    Number value{};
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
-    return value;
-  }
-
   void read_row(std::string_view label) {
-    const std::optional<float> value = number<float>(label);
-    if (!value || !std::isfinite(*value)) fail("the label is no number: " + quoted(label));
+    const std::optional<float> value = number_of<float>(label);
+    if (!value || !std::isfinite(*value)) fail("the label is no number: " + shown(label));
     if (file_.labels.size() == most_rows)
       fail("more than " + std::to_string(most_rows) + " samples: take fewer");
     std::uint32_t last = 0;
     for (std::string_view entry = word(); !entry.empty(); entry = word()) last = read(entry, last);
     file_.labels.push_back(*value);
+    file_.lines.push_back(number_);
     file_.rows.ends.push_back(file_.rows.columns.size());
   }
 
   /// Its column, from 1 on.
   std::uint32_t read(std::string_view entry, std::uint32_t last) {
     const std::size_t colon = entry.find(':');
-    const std::optional<std::uint32_t> column = number<std::uint32_t>(entry.substr(0, colon));
+    const std::optional<std::uint32_t> column = number_of<std::uint32_t>(entry.substr(0, colon));
     std::optional<float> value;
-    if (colon != std::string_view::npos) value = number<float>(entry.substr(colon + 1));
+    if (colon != std::string_view::npos) value = number_of<float>(entry.substr(colon + 1));
     if (!column || !value || !std::isfinite(*value))
-      fail("expected `column:value` with two finite numbers, not " + quoted(entry));
+      fail("expected `column:value` with two finite numbers, not " + shown(entry));
     if (*column == 0 || *column > most_features)
       fail("column " + std::to_string(*column) + "; they go from 1 to " +
            std::to_string(most_features));
@@ -107,11 +87,11 @@ class Reader {
   std::ifstream in_;
   std::size_t number_ = 0;  ///< of the line
   std::string_view text_;   ///< what is left of it
-  File file_;
+  LibSvmFile file_;
 };
 
 /// The two labels, ascending.
-std::vector<float> classes_of(const std::string& path, const File& file) {
+std::vector<float> classes_of(const std::string& path, const LibSvmFile& file) {
   std::vector<float> classes = file.labels;
   std::ranges::sort(classes);
   classes.erase(std::ranges::unique(classes).begin(), classes.end());
@@ -124,7 +104,7 @@ std::vector<float> classes_of(const std::string& path, const File& file) {
 
 /// Samples [begin, end).
 std::shared_ptr<const Dataset> part(const std::string& path,
-                                    const File& file,
+                                    const LibSvmFile& file,
                                     const std::vector<float>& classes,
                                     std::uint32_t features,
                                     std::size_t begin,
@@ -149,12 +129,16 @@ std::shared_ptr<const Dataset> part(const std::string& path,
 
 }  // namespace
 
+LibSvmFile read_libsvm_file(const std::string& path, std::uint64_t most) {
+  return Reader(path).read(most);
+}
+
 TrainTest read_libsvm(const std::string& train, const std::string& test) {
-  const File ours = Reader(train).read();
+  const LibSvmFile ours = read_libsvm_file(train);
   const std::vector<float> classes = classes_of(train, ours);
   const std::size_t n = ours.labels.size();
   if (!test.empty()) {
-    const File theirs = Reader(test).read();
+    const LibSvmFile theirs = read_libsvm_file(test);
     const std::uint32_t features = std::max(ours.features, theirs.features);
     return {part(train, ours, classes, features, 0, n),
             part(test, theirs, classes, features, 0, theirs.labels.size())};

@@ -7,6 +7,7 @@ Command run_command();
 Command simulate_command();
 Command sweep_command();
 Command plan_command();
+Command data_command();
 Command peer_command(const PeerParts& parts);
 Command agent_command();
 Command top_command();
@@ -44,6 +45,7 @@ std::vector<Command> commands(const PeerParts& parts) {
           simulate_command(),
           sweep_command(),
           plan_command(),
+          data_command(),
           compare_command(),
           report_command(),
           peer_command(parts),

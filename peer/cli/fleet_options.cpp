@@ -29,11 +29,11 @@ void tell_devices(const Assembly& fleet, const std::vector<PeerId>& peers) {
   print_notices(check_devices(fleet.fleet, peers));
 }
 
-Assembly assemble(const FleetOptions& options) {
+Assembly assemble(const FleetOptions& options, std::optional<PeerId> only) {
   std::vector<std::string> notices;
   Fleet fleet = read_fleet(options.file, options.sets, &notices);
   print_notices(notices);
-  return Assembly(std::move(fleet));
+  return Assembly(std::move(fleet), only);
 }
 
 void warn_of_rate(const Assembly& fleet) {

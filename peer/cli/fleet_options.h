@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,8 @@ struct FleetOptions {
 /// Adds FILE, --set and --json. Returns FILE's option.
 Option add_fleet_options(Options& options, FleetOptions& fleet);
 
-/// Reads the fleet file and makes it ready; notices go to stderr.
-Assembly assemble(const FleetOptions& options);
+/// Reads the fleet file and makes it ready; notices go to stderr. `only`: see Assembly.
+Assembly assemble(const FleetOptions& options, std::optional<PeerId> only = std::nullopt);
 /// The fleet of a run that is to go on, as its folder tells; fills in `options`. Throws
 /// std::invalid_argument when the fleet file is another one now.
 Assembly assemble_again(const std::string& run_folder, FleetOptions& options);

@@ -111,8 +111,8 @@ PeerId own_id(const PeerOptions& options) {
 
 int run_peer(PeerOptions options, const PeerParts& parts) {
   options.past.clock = time_of(options.clock_seconds);
-  const Assembly fleet = assemble(options.file);
   const PeerId id = own_id(options);
+  const Assembly fleet = assemble(options.file, id);
   if (id >= fleet.fleet.size()) {
     throw std::invalid_argument(fmt::format(
         "--id {}: {} has peers 0 .. {}", id, options.file.file, fleet.fleet.size() - 1));

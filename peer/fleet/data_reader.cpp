@@ -4,7 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "optim/data/images/image_folder.h"
+#include "peer/fleet/content.h"
 #include "peer/fleet/readers.h"
+#include "peer/fleet/table_reader.h"
 
 namespace gv {
 namespace {
@@ -22,7 +25,9 @@ constexpr DataKind data_kinds[] = {{"idx", DataForm::pictures},
                                    {"blobs", DataForm::rows},
                                    {"teacher", DataForm::rows},
                                    {"sparse", DataForm::sparse},
-                                   {"libsvm", DataForm::sparse}};
+                                   {"libsvm", DataForm::sparse},
+                                   {"table", DataForm::rows},
+                                   {"images", DataForm::pictures}};
 
 std::vector<std::string> kind_names() {
   std::vector<std::string> names;
@@ -51,7 +56,12 @@ class DataReader : Readers {
     if (kind == "text") read_text(map);
     if (kind == "sparse") read_sparse(map);
     if (kind == "libsvm") read_libsvm(map);
-    if (kind == "idx" || kind == "digits" || kind == "cifar10") read_augment(map);
+    if (kind == "table")
+      read_table_keys(
+          source_, map, value != nullptr ? *value : at_, folder_, peers_, data_, notices_);
+    if (kind == "images") read_images(map);
+    if (kind == "idx" || kind == "digits" || kind == "cifar10" || kind == "images")
+      read_augment(map);
     if (kind == "linear" || kind == "blobs")
       set(map.take("features"), data_.features, count(1, 1'000'000));
     if (kind == "linear") set(map.take("noise"), data_.noise, number(0, 1e6));
@@ -65,6 +75,7 @@ class DataReader : Readers {
       read_quadratic(map);
     else
       read_partition(map.take("partition"));
+    if (data_.per_peer()) check_per_peer(value);
     map.finish();
     return data_;
   }
@@ -164,6 +175,53 @@ class DataReader : Readers {
     }
   }
 
+  void read_images(MapReader& map) {
+    const Value* dir = map.take("dir");
+    const Value* test = map.take("test");
+    const Value* held_out = map.take("held_out");
+    constexpr const char* help =
+        "a folder with one folder for each class, of PNG or PGM files of one size";
+    data_.dir = read_path(dir, "dir", help);
+    if (test != nullptr) data_.test_dir = read_path(test, "test", help);
+    set(held_out, data_.held_out, fraction());
+    read_part(test, held_out);
+    if (data_.dir.empty()) return;
+    for (const Value* value : {dir, test}) {
+      const std::string& path = value == dir ? data_.dir : data_.test_dir;
+      if (value != nullptr && !std::filesystem::is_directory(path))
+        return source_.error(*value, fmt::format("no such folder: {}", path), help);
+    }
+    try {
+      const ImageFolder found = find_images(data_.dir, data_.test_dir);
+      data_.content = content_of(found.paths()) + " " + found.summary();
+    } catch (const std::exception& e) {
+      source_.error(*dir, e.what());
+    }
+  }
+
+  /// A test set of its own, or a part that is held out.
+  void read_part(const Value* test, const Value* held_out) {
+    if (test != nullptr && held_out != nullptr)
+      source_.error(*held_out, "`held_out` and `test` are two test sets", "take one of them");
+    if (held_out != nullptr && (data_.held_out <= 0 || data_.held_out >= 1))
+      source_.error(*held_out, "a part between 0 and 1 is held out", "write `held_out: 20 %`");
+  }
+
+  /// Nobody knows more than its own samples.
+  void check_per_peer(const Value* value) {
+    const Value& at = value != nullptr ? *value : at_;
+    data_.partition.kind = "own";
+    if (data_.servers > 0)
+      source_.error(at,
+                    "who hands out samples has no file of those it hands them to",
+                    "leave out `servers`, or `{id}` in `file`");
+    const Value::Entry* partition = at.kind == Value::Kind::map ? at.find("partition") : nullptr;
+    if (partition != nullptr)
+      source_.error(partition->value,
+                    "each peer has a file of its own: there is nothing to divide",
+                    "leave out `partition`, or `{id}` in `file`");
+  }
+
   void read_augment(MapReader& map) {
     std::string augment = "none";
     set(map.take("augment"), augment, choice({"none", "crop+flip", "crop", "flip"}));
@@ -223,6 +281,7 @@ class DataReader : Readers {
 }  // namespace
 
 DataForm form_of(const DataSpec& data) {
+  if (data.kind == "table" && data.table.regression) return DataForm::targets;
   return std::ranges::find(data_kinds, data.kind, &DataKind::kind)->form;
 }
 

@@ -68,6 +68,29 @@ std::string digest_of(const Topology& graph) {
 
 namespace {
 
+/// Words of the file may hold anything, so each says how long it is.
+std::string words_of(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += fmt::format("{}:{} ", word.size(), word);
+  return text;
+}
+
+/// What is read of which bytes; where they lie does not matter.
+std::string table_of(const DataSpec& data) {
+  const TableSpec& t = data.table;
+  return fmt::format("table {} {} {} {} {} {} {} {}one-hot {}{};",
+                     data.content,
+                     data.per_peer(),
+                     t.held_out,
+                     t.regression,
+                     t.standardize,
+                     static_cast<int>(t.missing),
+                     words_of({t.target}),
+                     words_of(t.ignore),
+                     t.one_hot.has_value(),
+                     words_of(t.one_hot.value_or(std::vector<std::string>{})));
+}
+
 /// Everything that decides the arithmetic, but the name.
 std::string arithmetic_of(const Fleet& f) {
   const OptimizerSpec& o = f.optimizer;
@@ -128,6 +151,9 @@ std::string arithmetic_of(const Fleet& f) {
   if (f.data.kind == "text") text += fmt::format("context {};", f.data.context);
   if (f.data.servers > 0) text += fmt::format("data servers {};", f.data.servers);
   if (f.data.kind == "sparse") text += fmt::format("nonzeros {};", f.data.nonzeros);
+  if (f.data.kind == "images")
+    text += fmt::format("images {} {};", f.data.content, f.data.held_out);
+  if (f.data.kind == "table") text += table_of(f.data);
   if (f.data.augment.any())
     text += fmt::format("augment {} {};", f.data.augment.crop, f.data.augment.flip);
   return text;
@@ -141,6 +167,7 @@ std::string hash_of(const std::string& text) {
 std::string course_of(const Fleet& f) {
   const DataSpec& d = f.data;
   std::string text = fmt::format("{};{};{};{};", d.dir, d.file, d.test_file, d.fallback);
+  text += d.test_dir + d.parts_content;
   text += fmt::format("{};{};", f.evaluate_every, f.evaluate_every_epochs.value_or(0));
   const std::optional<TargetSpec>& target = f.stop.target;
   // One that earlier programs knew adds nothing more.

@@ -12,6 +12,7 @@
 #include "graph/schedule/family.h"
 #include "graph/topology/family.h"
 #include "optim/data/partition.h"
+#include "optim/data/table/table.h"
 #include "optim/models/model.h"
 #include "optim/precision.h"
 #include "optim/train/optimizer.h"
@@ -43,9 +44,9 @@ struct HostSpec {
 };
 
 struct DataSpec {
-  /// idx | digits | cifar10 | text | linear | quadratic | blobs | sparse | libsvm
+  /// idx | digits | cifar10 | text | linear | quadratic | blobs | sparse | libsvm | table | images
   std::string kind = "digits";
-  std::string dir;             ///< idx, cifar10
+  std::string dir;             ///< idx, cifar10, images
   std::string file;            ///< text, libsvm
   std::string test_file;       ///< libsvm; "": the last tenth of `file`
   std::uint32_t context = 64;  ///< text: characters that a prediction may look back on
@@ -57,7 +58,18 @@ struct DataSpec {
   double noise = 0.1, separation = 3;        ///< linear, sparse; blobs
   QuadraticSpec quadratic;                   ///< dimension, hessian, noise, spread, start
   PartitionSpec partition;
+  TableSpec table;        ///< table; a file for each peer where its name has `{id}`
+  std::string test_dir;   ///< images; "": a part of `dir`
+  double held_out = 0.2;  ///< images: that part
+  /// 32 hex digits, of the files of a table or of images that all peers have: theirs must be ours.
+  std::string content;
+  std::string parts_content;  ///< of the peers' own files that are here; see bits_of
   PeerId servers = 0;  ///< that hand out minibatches to who trains; 0: everybody has its own part
+
+  /// Whether each peer reads a table of its own and no other one.
+  bool per_peer() const { return kind == "table" && table.file.find("{id}") != std::string::npos; }
+  /// The table of peer i.
+  std::string table_file(PeerId i) const;
 };
 
 struct StopSpec {

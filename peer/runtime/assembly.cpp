@@ -17,13 +17,11 @@
 #include "graph/mixing/push_sum.h"
 #include "graph/schedules.h"
 #include "graph/weights.h"
-#include "optim/data/cifar10.h"
-#include "optim/data/decoded.h"
-#include "optim/data/teacher.h"
-#include "optim/data/text.h"
+#include "optim/data/data_facts.h"
 #include "optim/train/make_objective.h"
 #include "optim/train/slice_objective.h"
 #include "peer/fleet/setup.h"
+#include "peer/runtime/load_data.h"
 #include "peer/runtime/sample_source.h"
 
 namespace gv {
@@ -35,35 +33,22 @@ namespace {
       {{.where = fleet.path + ": " + key, .message = message, .source = "", .help = ""}});
 }
 
-TrainTest load(const Fleet& fleet) {
-  const DataSpec& data = fleet.data;
-  const Rng rng = Rng(fleet.seed).derive("data");
-  if (data.kind == "idx")
-    return decoded(
-        decoded_folder(), "idx 1", idx_files(data.dir), [&] { return read_idx(data.dir); });
-  if (data.kind == "cifar10")
-    return decoded(decoded_folder(), "cifar10 1", cifar10_files(data.dir), [&] {
-      return read_cifar10(data.dir);
-    });
-  if (data.kind == "text") return read_text(data.file, data.context);
-  if (data.kind == "libsvm") return read_libsvm(data.file, data.test_file);
-  if (data.kind == "sparse")
-    return draw_sparse(data.train, data.test, data.features, data.nonzeros, data.noise, rng);
-  if (data.kind == "digits") return draw_digits(data.train, data.test, rng);
-  if (data.kind == "linear")
-    return make_linear(data.train, data.test, data.features, data.noise, rng);
-  if (data.kind == "blobs") {
-    return make_blobs(data.train, data.test, data.features, data.classes, data.separation, rng);
-  }
-  if (data.kind == "teacher")
-    return ask_teacher(data.train, data.test, data.features, data.classes, data.noise, rng);
-  return {};
-}
-
-std::string digest_of(const std::vector<Parameter>& parameters) {
+/// Of the parameters, and of what the columns and classes of a user's data are called: peers that
+/// each read a table of their own must mean the same by each parameter.
+std::string digest_of(const std::vector<Parameter>& parameters, const TrainTest& data) {
   std::string text;
   for (const Parameter& p : parameters)
     text += fmt::format("{}[{}];", p.name, fmt::join(p.shape, ","));
+  if (data.train && data.train->facts) {
+    const auto name = [&](const std::string& word) {
+      text += fmt::format("{}:{};", word.size(), word);
+    };
+    for (const ColumnFacts& column : data.train->facts->columns) {
+      name(column.name);
+      std::ranges::for_each(column.levels, name);
+    }
+    std::ranges::for_each(data.train->facts->classes, name);
+  }
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
@@ -86,7 +71,7 @@ Fleet with_servers(Fleet fleet) {
 
 }  // namespace
 
-Assembly::Assembly(Fleet fleet_)
+Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only)
     : fleet(with_servers(std::move(fleet_))), optimizer_(fleet.optimizer) {
   algorithm = find_algorithm(fleet.algorithm, fleet.order);
   if (algorithm == nullptr)
@@ -107,13 +92,12 @@ Assembly::Assembly(Fleet fleet_)
                        fleet.codec ? "a codec" : fleet.algorithm));
   check_attackers();
   check_samples();
+  check_own_tables();
   check_cuts();
   try {
-    data = load(fleet);
-    if (data.train) {
-      partition = gv::partition(
-          *data.train, fleet.trainers(), fleet.data.partition, Rng(fleet.seed).derive("partition"));
-    }
+    LoadedData loaded = load_data(fleet, only);
+    data = std::move(loaded.sets);
+    partition = std::move(loaded.partition);
     if (!data.train && fleet.data.quadratic.dimension > 0)
       optimum_ = quadratic_optimum(
           fleet.data.quadratic, fleet.trainers(), Rng(fleet.seed).derive("quadratic"));
@@ -130,7 +114,7 @@ Assembly::Assembly(Fleet fleet_)
                        fleet.servers,
                        dimension,
                        dimension));
-  model_digest = digest_of(parameters);
+  model_digest = digest_of(parameters, data);
   count_samples();
 
   const double epoch = rounds_per_epoch(fleet, data.train ? data.train->rows : 1);
@@ -201,6 +185,20 @@ void Assembly::check_samples() const {
       refuse(fleet,
              "train.device",
              "samples that come from other peers are trained on by the CPU: take `device: cpu`");
+}
+
+/// Where a peer knows nobody's samples but its own, nothing may depend on how many others have.
+void Assembly::check_own_tables() const {
+  if (!fleet.data.per_peer()) return;
+  constexpr const char* why = "no peer knows how many samples the others have in their files";
+  if (fleet.stop.epochs)
+    refuse(fleet, "stop.epochs", fmt::format("{}: take `stop: {{ rounds: N }}`", why));
+  if (fleet.evaluate_every_epochs)
+    refuse(fleet, "evaluate.every", fmt::format("{}: say it in rounds, or as a time", why));
+  if (algorithm->kind == "fedavg")
+    refuse(fleet,
+           "algorithm",
+           fmt::format("fedavg weighs peers by their samples, and {}: take `local-sgd`", why));
 }
 
 std::size_t Assembly::most_samples_bytes() const {

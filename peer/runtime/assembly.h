@@ -20,7 +20,8 @@ class Assembly {
  public:
   /// Throws FleetError where data and file disagree (missing or damaged files, more peers than
   /// samples, ...).
-  explicit Assembly(Fleet fleet);
+  /// `only`: for the process of this peer, which reads no table of another one (`{id}`).
+  explicit Assembly(Fleet fleet, std::optional<PeerId> only = std::nullopt);
 
   const Fleet fleet;
   const AlgorithmRow* algorithm = nullptr;
@@ -35,7 +36,8 @@ class Assembly {
   Round evaluate_every = 0;  ///< rounds; 0: only at the end, or by time (Fleet::evaluate_period)
   std::vector<Parameter> parameters;
   std::size_t dimension = 0;  ///< d
-  std::string model_digest;   ///< of the parameters' names and shapes; 32 hex digits
+  /// Of the parameters' names and shapes, and of the names in a user's data; 32 hex digits.
+  std::string model_digest;
 
   Plan plan(PeerId i) const;
   /// What averaging carries and moves.
@@ -67,6 +69,7 @@ class Assembly {
   Holding holds(PeerId i) const;
   void check_attackers() const;
   void check_samples() const;
+  void check_own_tables() const;
   std::size_t most_samples_bytes() const;
   bool serves_samples(PeerId i) const;
   std::vector<PeerId> links(PeerId i) const;

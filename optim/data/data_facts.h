@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gv {
+
+/// A column that a model sees, before it is scaled.
+struct ColumnFacts {
+  std::string name;
+  /// Of a category: its values in sorted order, each of which becomes a feature of 0 or 1. Empty: a
+  /// column of numbers, one feature.
+  std::vector<std::string> levels{};
+  double mean = 0;  ///< of numbers: over the training samples where it is not missing
+  double deviation = 1;
+  std::uint64_t missing = 0;  ///< samples without a value, of both sets
+
+  bool is_category() const { return !levels.empty(); }
+};
+
+/// What a data set that came from a user's files says of itself.
+struct DataFacts {
+  std::string format;  ///< CSV, NPY, NPZ, LIBSVM, images
+  std::string target;  ///< the column that is to be told; "": the files give it a place of its own
+  std::vector<ColumnFacts> columns{};  ///< without the target; none: pictures
+  std::vector<std::string> classes{};  ///< in sorted order; empty: regression
+  std::uint64_t dropped = 0;           ///< samples that were left out, since a value is missing
+  bool standardized = false;
+
+  std::uint64_t features() const {
+    std::uint64_t sum = 0;
+    for (const ColumnFacts& column : columns)
+      sum += column.is_category() ? column.levels.size() : 1;
+    return sum;
+  }
+};
+
+}  // namespace gv

@@ -1,0 +1,255 @@
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <stdexcept>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "optim/data/field.h"
+#include "optim/data/table/bounds.h"
+#include "optim/data/table/row_source.h"
+
+// RFC 4180, "Common format and MIME type for CSV files", 2005:
+//   file   := header record*                   lines end with LF or CRLF, the last one with either
+//   record := field (separator field)*         or none
+//   field  := word | '"' text '"'              in text a quote is written as two
+// Also as programs write it: a UTF-8 byte order mark, `;` or a tab as the separator, blanks around
+// a word, and empty lines, which say nothing.
+
+namespace gv {
+namespace {
+
+constexpr std::size_t piece = 1U << 20;
+constexpr const char* remedy =
+    "; a table begins with a line of its columns' names, and every line has one value for each";
+
+class CsvFile final : public RowSource {
+ public:
+  explicit CsvFile(const std::string& path)
+      : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), buffer_(piece) {
+    if (file_ < 0) throw std::runtime_error(path_ + ": cannot be opened");
+    ::posix_fadvise(file_, 0, 0, POSIX_FADV_SEQUENTIAL);
+    try {
+      read_header();
+    } catch (...) {
+      ::close(file_);
+      throw;
+    }
+  }
+  ~CsvFile() override { ::close(file_); }
+  CsvFile(const CsvFile&) = delete;
+  CsvFile& operator=(const CsvFile&) = delete;
+
+  bool next() override {
+    std::string_view record;
+    do {
+      if (!take_record(record)) return false;
+    } while (record.empty());
+    split(record);
+    if (words_.size() != names_.size())
+      fail(std::to_string(words_.size()) + " values where the header has " +
+           std::to_string(names_.size()) + " names" + remedy);
+    return true;
+  }
+
+  std::string place() const override { return path_ + ":" + std::to_string(line_); }
+
+  /// A first walk over the file: as many rows as line feeds, and the last one may have none. A row
+  /// takes a byte for each column, so cells are no more than bytes.
+  std::uint64_t most_rows() override {
+    std::vector<char> bytes(piece);
+    std::uint64_t lines = 1;
+    for (off_t at = 0;;) {
+      const ssize_t count = ::pread(file_, bytes.data(), bytes.size(), at);
+      if (count <= 0) return std::min(lines, static_cast<std::uint64_t>(at) / names_.size() + 1);
+      lines += static_cast<std::uint64_t>(std::count(bytes.data(), bytes.data() + count, '\n'));
+      at += count;
+    }
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw std::runtime_error(place() + ": " + what);
+  }
+
+  void read_header() {
+    format_ = "CSV";
+    fill(0);
+    const std::string_view start(buffer_.data(), end_);
+    if (start.starts_with("\xFF\xFE") || start.starts_with("\xFE\xFF"))
+      throw std::runtime_error(path_ + ": is UTF-16; save it as UTF-8");
+    if (start.starts_with("\xEF\xBB\xBF")) begin_ = 3;
+    std::string_view record;
+    do {
+      if (!take_record(record)) throw std::runtime_error(path_ + ": has no lines" + remedy);
+    } while (record.empty());
+    separator_ = separator_of(record);
+    split(record);
+    if (words_.size() > table_bounds::columns)
+      fail(std::to_string(words_.size()) + " columns; at most " +
+           std::to_string(table_bounds::columns) + " are read");
+    if (std::ranges::all_of(words_,
+                            [](std::string_view w) { return number_of<double>(w).has_value(); }))
+      fail(std::string("the first line has numbers where the columns' names should be") + remedy);
+    for (const std::string_view word : words_) add_name(word);
+  }
+
+  void add_name(std::string_view word) {
+    const std::string number = std::to_string(names_.size() + 1);
+    if (word.empty())
+      fail("column " + number +
+           " has no name; if it counts the rows, save the table without it (pandas: "
+           "to_csv(file, index=False))");
+    if (word.size() > table_bounds::name_bytes)
+      fail("the name of column " + number + " is longer than " +
+           std::to_string(table_bounds::name_bytes) + " bytes: " + shown(word));
+    if (!is_name(word))
+      fail("the name of column " + number + " is no UTF-8 text: " + shown(word) +
+           "; save the file as UTF-8");
+    if (!known_.emplace(word).second)
+      fail("two columns are called " + shown(word) + "; give each a name of its own");
+    names_.emplace_back(word);
+  }
+
+  /// Whichever is there most often, outside of quotes.
+  static char separator_of(std::string_view header) {
+    std::size_t commas = 0, semicolons = 0, tabs = 0;
+    bool inside = false;
+    for (const char c : header) {
+      if (c == '"') inside = !inside;
+      if (inside) continue;
+      commas += c == ',' ? 1 : 0;
+      semicolons += c == ';' ? 1 : 0;
+      tabs += c == '\t' ? 1 : 0;
+    }
+    if (semicolons > commas && semicolons >= tabs) return ';';
+    return tabs > commas ? '\t' : ',';
+  }
+
+  /// Reads on behind what is kept: the bytes from begin_ on.
+  bool fill(std::size_t kept) {
+    if (begin_ > 0) std::memmove(buffer_.data(), buffer_.data() + begin_, kept);
+    begin_ = 0;
+    end_ = kept;
+    if (end_ == buffer_.size()) {
+      if (buffer_.size() >= table_bounds::record_bytes)
+        fail("a line of more than " + std::to_string(table_bounds::record_bytes >> 20) +
+             " MiB; is a quote opened there and never closed?");
+      buffer_.resize(2 * buffer_.size());
+    }
+    const ssize_t count = ::read(file_, buffer_.data() + end_, buffer_.size() - end_);
+    if (count < 0) fail("cannot be read; is the disk well?");
+    end_ += static_cast<std::size_t>(count);
+    return count > 0;
+  }
+
+  /// Bytes up to the next line feed behind `from`, counted from begin_.
+  std::size_t line_end(std::size_t from) {
+    for (;;) {
+      const char* const start = buffer_.data() + begin_;
+      const std::size_t size = end_ - begin_;
+      const void* found = from < size ? std::memchr(start + from, '\n', size - from) : nullptr;
+      if (found != nullptr)
+        return static_cast<std::size_t>(static_cast<const char*>(found) - start);
+      from = size;
+      if (!fill(size)) return size;
+    }
+  }
+
+  /// A record without its line end; of more than one line where quotes are open. False: the end.
+  bool take_record(std::string_view& record) {
+    line_ += lines_;
+    std::size_t length = line_end(0);
+    if (begin_ == end_) return false;
+    lines_ = 1;
+    bool open = odd_quotes(0, length);
+    while (open) {
+      if (begin_ + length == end_)
+        fail(
+            "a quote is opened in this line and never closed; a quote inside of a text is "
+            "written as two");
+      const std::size_t before = length;
+      length = line_end(before + 1);
+      open = open != odd_quotes(before, length);
+      ++lines_;
+    }
+    record = {buffer_.data() + begin_, length};
+    begin_ = std::min(begin_ + length + 1, end_);
+    if (record.ends_with('\r')) record.remove_suffix(1);
+    return true;
+  }
+
+  bool odd_quotes(std::size_t from, std::size_t to) const {
+    const char* const start = buffer_.data() + begin_;
+    if (std::memchr(start + from, '"', to - from) == nullptr) return false;
+    return std::count(start + from, start + to, '"') % 2 != 0;
+  }
+
+  void split(std::string_view record) {
+    words_.clear();
+    const char* at = record.data();
+    const char* const end = at + record.size();
+    const bool quotes = std::memchr(at, '"', record.size()) != nullptr;
+    for (;;) {
+      if (quotes && opens_quote(at, end)) {
+        words_.push_back(unquoted(at, end));
+      } else {
+        const char* const first = at;
+        while (at != end && *at != separator_) ++at;
+        words_.push_back(trimmed(first, at));
+      }
+      if (at == end) return;
+      ++at;
+    }
+  }
+
+  static std::string_view trimmed(const char* first, const char* last) {
+    while (first != last && (*first == ' ' || *first == '\t')) ++first;
+    while (first != last && (last[-1] == ' ' || last[-1] == '\t')) --last;
+    return {first, last};
+  }
+
+  /// Whether a field begins with a quote, perhaps after blanks.
+  bool opens_quote(const char*& at, const char* end) const {
+    const char* first = at;
+    while (first != end && *first == ' ') ++first;
+    if (first == end || *first != '"') return false;
+    at = first;
+    return true;
+  }
+
+  /// The text between quotes, doubled ones made one in its place; `at` then stands behind it.
+  std::string_view unquoted(const char*& at, const char* end) {
+    char* const text = buffer_.data() + (at + 1 - buffer_.data());
+    char* to = text;
+    for (++at;; ++at) {
+      if (at == end) fail("a quote is opened and never closed");
+      if (*at == '"' && (at + 1 == end || at[1] != '"')) break;
+      if (*at == '"') ++at;
+      *to++ = *at;
+    }
+    ++at;
+    while (at != end && *at == ' ') ++at;
+    if (at != end && *at != separator_)
+      fail("text goes on after a closing quote; a quote inside of a text is written as two");
+    return {text, to};
+  }
+
+  std::string path_;
+  int file_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0, end_ = 0;  ///< what is read and not taken yet
+  std::uint64_t line_ = 1;           ///< where the record begins
+  std::uint64_t lines_ = 0;          ///< that it has
+  char separator_ = ',';
+  std::set<std::string, std::less<>> known_;
+};
+
+}  // namespace
+
+std::unique_ptr<RowSource> open_csv(const std::string& path) {
+  return std::make_unique<CsvFile>(path);
+}
+
+}  // namespace gv

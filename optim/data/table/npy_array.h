@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "optim/data/table/byte_source.h"
+
+namespace gv {
+
+/// An array of numpy's NPY format, row by row: "NEP 1 - A simple file format for NumPy arrays",
+/// versions 1 to 3. Booleans, integers and floats of 8 to 64 bits, little-endian, in C or Fortran
+/// order. An array of more than two dimensions is read as rows of the first one.
+class NpyArray {
+ public:
+  /// `where` names it in messages. Throws std::runtime_error when header and bytes disagree, before
+  /// anything is allocated by them.
+  NpyArray(std::string where, std::unique_ptr<ByteSource> bytes);
+
+  std::uint64_t rows() const { return rows_; }
+  std::uint64_t columns() const { return columns_; }  ///< 1 of an array of one dimension
+  /// The next row, of `columns()` numbers. Every row may be taken once.
+  void read(std::span<double> row);
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const;
+  std::string read_header();
+  void parse_type(const std::string& header);
+  void parse_shape(const std::string& header);
+  void read_piece();
+  double number_at(std::size_t index) const;
+
+  std::string where_;
+  std::unique_ptr<ByteSource> bytes_;
+  char kind_ = 'f';
+  std::size_t width_ = 4;
+  bool fortran_ = false;
+  std::uint64_t rows_ = 0, columns_ = 1;
+  std::uint64_t row_ = 0;    ///< the next one
+  std::vector<char> piece_;  ///< some rows; in Fortran's order all of them
+  std::uint64_t piece_begin_ = 0, piece_end_ = 0;
+};
+
+}  // namespace gv

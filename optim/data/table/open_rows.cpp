@@ -1,0 +1,56 @@
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "optim/data/field.h"
+#include "optim/data/table/row_source.h"
+
+namespace gv {
+namespace {
+
+/// The next word of a line, between blanks.
+std::string_view word_of(std::string_view& line) {
+  constexpr std::string_view blank = " \t\r";
+  line.remove_prefix(std::min(line.find_first_not_of(blank), line.size()));
+  const std::string_view word = line.substr(0, line.find_first_of(blank));
+  line.remove_prefix(word.size());
+  return word;
+}
+
+/// Whether the first line that says something is `label column:value`.
+bool looks_like_libsvm(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::string_view label = word_of(line);
+    if (label.empty() || label.starts_with('#')) continue;
+    const std::string_view entry = word_of(line);
+    const std::size_t colon = entry.find(':');
+    return number_of<double>(label) && colon != std::string_view::npos &&
+           number_of<std::uint32_t>(entry.substr(0, colon));
+  }
+  return false;
+}
+
+}  // namespace
+
+std::unique_ptr<RowSource> open_rows(const std::string& path, std::size_t least_columns) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in || !std::filesystem::is_regular_file(path))
+    throw std::runtime_error(path + ": cannot be opened; name a CSV, NPY, NPZ or LIBSVM file");
+  std::array<char, 4096> first{};
+  in.read(first.data(), first.size());
+  const std::string_view text(first.data(), static_cast<std::size_t>(in.gcount()));
+  if (text.empty()) throw std::runtime_error(path + ": the file is empty");
+  if (text.starts_with("\x93NUMPY")) return open_npy(path);
+  if (text.starts_with("PK\x03\x04")) return open_npz(path);
+  const std::string extension = std::filesystem::path(path).extension().string();
+  const bool named = extension == ".libsvm" || extension == ".svm" || extension == ".svmlight";
+  if (named || looks_like_libsvm(text)) return open_libsvm(path, least_columns);
+  return open_csv(path);
+}
+
+}  // namespace gv

@@ -1,0 +1,216 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+#include "optim/data/field.h"
+#include "optim/data/table/bounds.h"
+#include "optim/data/table/scaling.h"
+#include "optim/data/table/table.h"
+#include "optim/data/table/table_builder.h"
+
+namespace gv {
+namespace {
+
+using Use = PlannedColumn::Use;
+
+/// Where the values of a category go: places[i] is that of levels[i] in sorted order.
+std::vector<std::uint32_t> places_of(const std::vector<std::string>& levels,
+                                     const std::vector<std::string>& sorted) {
+  std::vector<std::uint32_t> places;
+  places.reserve(levels.size());
+  for (const std::string& level : levels)
+    places.push_back(static_cast<std::uint32_t>(std::ranges::find(sorted, level) - sorted.begin()));
+  return places;
+}
+
+/// What the training rows say of the columns; means and deviations are still to come. Statistics
+/// that are given have their own order.
+DataFacts facts_of(const TableSpec& spec, const std::string& format, const RawTable& raw) {
+  DataFacts facts{.format = format, .target = raw.plan.columns[raw.plan.target].name};
+  for (std::size_t k = 0; k < raw.plan.columns.size(); ++k) {
+    const PlannedColumn& column = raw.plan.columns[k];
+    const bool closed = column.closed;
+    if (k == raw.plan.target)
+      facts.classes = closed ? column.levels : sorted_levels(column.levels);
+    else if (column.use != Use::ignored)
+      facts.columns.push_back(
+          {.name = column.name, .levels = closed ? column.levels : sorted_levels(column.levels)});
+  }
+  facts.standardized = spec.standardize;
+  return facts;
+}
+
+/// Each category becomes as many features as it has values. What is missing stays NaN in all.
+std::vector<float> spread(RawTable& raw, const DataFacts& facts, const std::string& path) {
+  if (std::ranges::none_of(facts.columns, &ColumnFacts::is_category)) return std::move(raw.cells);
+  const std::uint64_t features = facts.features();
+  if (features > table_bounds::features || features * raw.rows > table_bounds::spread)
+    throw std::runtime_error(path + ": its categories make " + std::to_string(features) +
+                             " features of each of " + std::to_string(raw.rows) +
+                             " samples, too many; leave some out: `ignore: [NAME]`");
+  std::vector<std::vector<std::uint32_t>> places;
+  for (std::size_t k = 0; k < raw.plan.columns.size(); ++k)
+    if (k != raw.plan.target && raw.plan.columns[k].use != Use::ignored)
+      places.push_back(places_of(raw.plan.columns[k].levels, facts.columns[places.size()].levels));
+  std::vector<float> out(features * raw.rows);
+  const float* from = raw.cells.data();
+  float* to = out.data();
+  for (std::uint64_t r = 0; r < raw.rows; ++r) {
+    for (std::size_t c = 0; c < raw.width; ++c) {
+      const float cell = *from++;
+      const std::size_t size = facts.columns[c].levels.size();
+      if (size == 0)
+        *to = cell;
+      else if (std::isnan(cell))
+        std::fill_n(to, size, cell);
+      else
+        to[places[c][static_cast<std::size_t>(cell)]] = 1;
+      to += std::max<std::size_t>(size, 1);
+    }
+  }
+  raw.cells = {};
+  return out;
+}
+
+std::shared_ptr<Dataset> dataset_of(RawTable& raw,
+                                    const DataFacts& facts,
+                                    const std::string& path) {
+  auto data = std::make_shared<Dataset>();
+  data->rows = static_cast<std::uint32_t>(raw.rows);
+  data->features = static_cast<std::uint32_t>(facts.features());
+  data->classes = static_cast<std::uint32_t>(facts.classes.size());
+  data->floats = spread(raw, facts, path);
+  if (facts.classes.empty()) {
+    data->targets = std::move(raw.targets);
+    return data;
+  }
+  const auto places = places_of(raw.plan.columns[raw.plan.target].levels, facts.classes);
+  for (const float cell : raw.targets)
+    data->labels.push_back(static_cast<std::uint8_t>(places[static_cast<std::size_t>(cell)]));
+  return data;
+}
+
+template <class Value>
+std::vector<Value> take_rows(std::vector<Value>& from,
+                             const std::vector<std::uint32_t>& rows,
+                             std::size_t width) {
+  std::vector<Value> taken;
+  if (from.empty()) return taken;
+  taken.reserve(rows.size() * width);
+  std::size_t to = 0, next = 0;
+  for (std::size_t r = 0; r * width < from.size(); ++r) {
+    const auto row = from.begin() + static_cast<std::ptrdiff_t>(r * width);
+    if (next < rows.size() && rows[next] == r) {
+      taken.insert(taken.end(), row, row + static_cast<std::ptrdiff_t>(width));
+      ++next;
+      continue;
+    }
+    if (to != r) std::copy_n(row, width, from.begin() + static_cast<std::ptrdiff_t>(to * width));
+    ++to;
+  }
+  from.resize(to * width);
+  return taken;
+}
+
+/// A part of the samples, drawn at random, that nobody trains on.
+std::shared_ptr<Dataset> hold_out(Dataset& train, double part, const std::string& path, Rng rng) {
+  if (train.rows < 2)
+    throw std::runtime_error(path + ": one sample cannot be divided into training and test");
+  std::vector<std::uint32_t> rows(train.rows);
+  std::iota(rows.begin(), rows.end(), 0U);
+  rng.shuffle(rows);
+  const double wanted = std::round(part * train.rows);
+  rows.resize(static_cast<std::size_t>(std::clamp(wanted, 1.0, train.rows - 1.0)));
+  std::ranges::sort(rows);
+  auto test = std::make_shared<Dataset>();
+  test->rows = static_cast<std::uint32_t>(rows.size());
+  test->features = train.features;
+  test->classes = train.classes;
+  test->floats = take_rows(train.floats, rows, train.features);
+  test->labels = take_rows(train.labels, rows, 1);
+  test->targets = take_rows(train.targets, rows, 1);
+  train.rows -= test->rows;
+  return test;
+}
+
+/// The rows of the test file, whose columns and categories must be the training file's.
+RawTable read_test(const TableSpec& spec, const RawTable& train) {
+  TablePlan plan = train.plan;
+  for (PlannedColumn& column : plan.columns) column.closed = column.use == Use::category;
+  const std::unique_ptr<RowSource> rows = open_rows(spec.test, plan.columns.size() - 1);
+  const std::vector<std::string>& names = rows->names();
+  const auto [ours, theirs] =
+      std::ranges::mismatch(names, plan.columns, {}, {}, &PlannedColumn::name);
+  if (ours == names.end() && theirs == plan.columns.end())
+    return read_rows(*rows, std::move(plan), spec.missing);
+  const std::string here = ours == names.end() ? "nothing" : shown(*ours);
+  const std::string there = theirs == plan.columns.end() ? "nothing" : shown(theirs->name);
+  throw std::runtime_error(spec.test + ": column " + std::to_string(ours - names.begin() + 1) +
+                           " is " + here + ", and " + there + " in " + spec.file +
+                           "; both files need the same columns in the same order");
+}
+
+void require_samples(const RawTable& raw, const std::string& path) {
+  if (raw.rows > 0) return;
+  throw std::runtime_error(
+      path + ": no samples" +
+      (raw.dropped > 0 ? ": `missing: drop` has left out all " + std::to_string(raw.dropped)
+                       : std::string("; the file has names and no rows")));
+}
+
+/// Counted in both files.
+void count_missing(const RawTable& raw, DataFacts& facts) {
+  std::size_t at = 0;
+  for (std::size_t k = 0; k < raw.plan.columns.size(); ++k)
+    if (k != raw.plan.target && raw.plan.columns[k].use != Use::ignored)
+      facts.columns[at++].missing += raw.missing[k];
+  facts.dropped += raw.dropped;
+}
+
+}  // namespace
+
+TrainTest read_table(const TableSpec& spec, Rng rng) {
+  TablePlan plan = make_plan(spec);
+  const std::unique_ptr<RowSource> rows = open_table(spec);
+  RawTable raw = read_rows(*rows, std::move(plan), spec.missing);
+  require_samples(raw, spec.file);
+  DataFacts facts = facts_of(spec, rows->format(), raw);
+  if (facts.columns.empty())
+    throw std::runtime_error(spec.file + ": no columns but the target; a sample needs features");
+  if (facts.classes.size() == 1)
+    throw std::runtime_error(spec.file + ": all samples are of one class, " +
+                             shown(facts.classes[0]) + "; is " + shown(facts.target) +
+                             " the target?");
+  count_missing(raw, facts);
+  std::shared_ptr<Dataset> test;
+  if (!spec.test.empty()) {
+    RawTable other = read_test(spec, raw);
+    require_samples(other, spec.test);
+    count_missing(other, facts);
+    test = dataset_of(other, facts, spec.test);
+  }
+  const std::shared_ptr<Dataset> train = dataset_of(raw, facts, spec.file);
+  if (!test && spec.held_out > 0) test = hold_out(*train, spec.held_out, spec.file, rng);
+  scale_features(spec, *train, test.get(), facts);
+  train->facts = std::make_shared<const DataFacts>(std::move(facts));
+  if (test) test->facts = train->facts;
+  return {train, test};
+}
+
+std::string difference(const DataFacts& a, const DataFacts& b) {
+  if (a.columns.size() != b.columns.size())
+    return std::to_string(a.columns.size()) + " columns against " +
+           std::to_string(b.columns.size());
+  for (std::size_t k = 0; k < a.columns.size(); ++k) {
+    if (a.columns[k].name != b.columns[k].name)
+      return "column " + std::to_string(k + 1) + " is " + shown(a.columns[k].name) + " against " +
+             shown(b.columns[k].name);
+    if (a.columns[k].levels != b.columns[k].levels)
+      return "the values of column " + shown(a.columns[k].name) + " differ";
+  }
+  return a.classes == b.classes ? "" : "the classes differ";
+}
+
+}  // namespace gv

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gv {
+
+/// The rows of a table file, one after the other. A row is either words (CSV) or numbers, in which
+/// NaN is a missing value; both have one entry for each name.
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+
+  const std::string& format() const { return format_; }
+  const std::vector<std::string>& names() const { return names_; }
+  /// The column that is to be told when nobody says otherwise. Nothing: the user has to say it.
+  std::optional<std::size_t> usual_target() const { return usual_target_; }
+
+  /// The next row; false: there is none. Throws std::runtime_error "path:line: what is wrong".
+  virtual bool next() = 0;
+  /// Of this row; empty when it has numbers.
+  std::span<const std::string_view> words() const { return words_; }
+  std::span<const double> numbers() const { return numbers_; }
+  /// Where this row stands: "train.csv:12".
+  virtual std::string place() const = 0;
+  /// No more rows than this will come. What is allocated for them is bounded by what the file has.
+  virtual std::uint64_t most_rows() = 0;
+
+ protected:
+  std::string format_;
+  std::vector<std::string> names_;
+  std::optional<std::size_t> usual_target_;
+  std::vector<std::string_view> words_;
+  std::vector<double> numbers_;
+};
+
+/// A file of CSV, NPY, NPZ or LIBSVM rows, told apart by its first bytes. Throws
+/// std::runtime_error "path: what is wrong, and what to do".
+/// Where a LIBSVM file names fewer columns than `least_columns`, the others are zero.
+std::unique_ptr<RowSource> open_rows(const std::string& path, std::size_t least_columns = 0);
+
+// The formats, each in the file of its name.
+std::unique_ptr<RowSource> open_csv(const std::string& path);
+std::unique_ptr<RowSource> open_npy(const std::string& path);
+std::unique_ptr<RowSource> open_npz(const std::string& path);
+std::unique_ptr<RowSource> open_libsvm(const std::string& path, std::size_t least_columns);
+
+}  // namespace gv

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "optim/data/data_facts.h"
+#include "optim/data/dataset.h"
+#include "optim/rng.h"
+
+namespace gv {
+
+/// What happens to a sample without a value in some column.
+enum class MissingValue : std::uint8_t {
+  refuse,  ///< it is an error
+  mean,    ///< the column's mean over the training samples; of a category, the share of each value
+  drop,    ///< the sample is left out
+};
+
+/// A table of one's own, as a fleet file asks for it. Empty words are missing values, and so are
+/// `?`, `NA`, `N/A`, `NaN`, `nan`, `null`, `NULL` and numpy's NaN.
+struct TableSpec {
+  std::string file;         ///< CSV, NPY, NPZ or LIBSVM: see row_source.h
+  std::string test;         ///< a file of the same columns; "": a part of `file`
+  double held_out = 0;      ///< the part of the samples, drawn at random, that are the test set
+  std::string target;       ///< the column to be told; "": the last one, where there are no names
+  bool regression = false;  ///< otherwise the target's values are classes
+  bool standardize = true;  ///< numbers are scaled to mean 0 and deviation 1 of the training set
+  std::optional<std::vector<std::string>> one_hot;  ///< the categories; none: columns of text
+  std::vector<std::string> ignore;                  ///< columns that nobody sees
+  MissingValue missing = MissingValue::refuse;
+  /// Columns, classes, means and deviations that are given and not taken from the file; or null.
+  std::shared_ptr<const DataFacts> given;
+};
+
+/// Features are the columns in the file's order, a category as one feature of 0 or 1 for each of
+/// its values in sorted order; classes are in sorted order, by value where all are numbers. Values
+/// that no training file has are errors in a test file. What was read says `facts` of both sets.
+/// Without `test` and `held_out` there is no test set (null). The same file, spec and rng give the
+/// same bits. Throws std::runtime_error "path:line: what is wrong, and what to do".
+TrainTest read_table(const TableSpec& spec, Rng rng);
+
+/// What the first 1,000 rows say of a task that the user does not name: text and at most 20
+/// different whole numbers are classes, other numbers a regression.
+struct TaskGuess {
+  bool regression = false;
+  std::string why;  ///< "`species` is text"
+};
+TaskGuess guess_task(const std::string& file, const std::string& target);
+
+/// Why two files are no parts of one table: other columns, categories or classes. Empty: they are.
+std::string difference(const DataFacts& a, const DataFacts& b);
+
+}  // namespace gv

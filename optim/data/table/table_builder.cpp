@@ -1,0 +1,181 @@
+#include "optim/data/table/table_builder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "optim/data/field.h"
+#include "optim/data/table/bounds.h"
+
+namespace gv {
+namespace {
+
+using Use = PlannedColumn::Use;
+constexpr float missing_cell = std::numeric_limits<float>::quiet_NaN();
+
+class TableBuilder {
+ public:
+  TableBuilder(RowSource& rows, TablePlan plan, MissingValue missing)
+      : rows_(rows), missing_(missing), known_(plan.columns.size()) {
+    table_.missing.resize(plan.columns.size());
+    for (std::size_t k = 0; k < plan.columns.size(); ++k) {
+      if (k != plan.target && plan.columns[k].use != Use::ignored) ++table_.width;
+      for (const std::string& level : plan.columns[k].levels)
+        known_[k].emplace(level, known_[k].size());
+    }
+    table_.plan = std::move(plan);
+  }
+
+  RawTable read() {
+    const std::uint64_t most = rows_.most_rows();
+    table_.cells.reserve(most * table_.width);
+    table_.targets.reserve(most);
+    while (rows_.next()) {
+      if (table_.rows == table_bounds::rows)
+        fail("more than " + std::to_string(table_bounds::rows) + " samples; take fewer");
+      take_row();
+    }
+    return std::move(table_);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw std::runtime_error(rows_.place() + ": " + what);
+  }
+  const PlannedColumn& column(std::size_t k) const { return table_.plan.columns[k]; }
+
+  void take_row() {
+    if (missing_ == MissingValue::drop && has_gap()) {
+      ++table_.dropped;
+      return;
+    }
+    const std::size_t before = table_.cells.size();
+    const bool words = rows_.numbers().empty();
+    float target = 0;
+    table_.cells.resize(before + table_.width);
+    float* to = table_.cells.data() + before;
+    for (std::size_t k = 0; k < table_.plan.columns.size(); ++k) {
+      if (column(k).use == Use::ignored) continue;
+      const float cell = words ? take(k, rows_.words()[k]) : take(k, rows_.numbers()[k]);
+      (k == table_.plan.target ? target : *to++) = cell;
+    }
+    table_.targets.push_back(target);
+    ++table_.rows;
+  }
+
+  /// Before anything of the row is taken: a class or a value that only such rows have is none.
+  bool has_gap() {
+    bool gap = false;
+    for (std::size_t k = 0; k < table_.plan.columns.size(); ++k) {
+      if (column(k).use == Use::ignored) continue;
+      const bool missing =
+          rows_.numbers().empty() ? is_missing(rows_.words()[k]) : std::isnan(rows_.numbers()[k]);
+      table_.missing[k] += missing ? 1 : 0;
+      gap = gap || missing;
+    }
+    return gap;
+  }
+
+  float take(std::size_t k, std::string_view word) {
+    if (column(k).use == Use::category) {
+      if (is_missing(word)) return gap(k);
+      return level(k, word);
+    }
+    float value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error == std::errc{} && end == word.data() + word.size() && std::isfinite(value))
+      return value;
+    return take_odd(k, word);
+  }
+
+  /// What is no plain float: missing, with a plus sign, too small, or wrong.
+  float take_odd(std::size_t k, std::string_view word) {
+    if (is_missing(word)) return gap(k);
+    const std::optional<double> value = number_of<double>(word);
+    if (!value || std::isnan(*value))
+      fail(shown(word) + " in column " + shown(column(k).name) + " is no number, and " +
+           column(k).told +
+           "; mend it, leave it empty where it is missing, or name the column "
+           "under `one_hot` or `ignore`");
+    return narrowed(k, *value);
+  }
+
+  float take(std::size_t k, double value) {
+    if (std::isnan(value)) return gap(k);
+    if (column(k).use == Use::category) return level(k, name_of(value));
+    return narrowed(k, value);
+  }
+
+  float narrowed(std::size_t k, double value) {
+    if (!(std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max())))
+      fail("the number in column " + shown(column(k).name) +
+           " is beyond what a float holds, 3.4e38; mend it or scale the column");
+    return static_cast<float>(value);
+  }
+
+  float gap(std::size_t k) {
+    ++table_.missing[k];
+    const std::string name = "column " + shown(column(k).name);
+    if (missing_ == MissingValue::refuse)
+      fail("no value in " + name + "; say `missing: mean` or `missing: drop`, or mend the file");
+    if (missing_ == MissingValue::mean && k == table_.plan.target)
+      fail("no value in the target, " + name +
+           "; a mean is no answer there: say `missing: drop`, or mend the file");
+    return missing_cell;
+  }
+
+  /// The place of a category's value among those of its column.
+  float level(std::size_t k, std::string_view word) {
+    const PlannedColumn& c = column(k);
+    if (!c.by_value) return level_called(k, word);
+    const std::optional<double> value = number_of<double>(word);
+    if (!value || !std::isfinite(*value))
+      fail("the class " + shown(word) + " is no number, and " + c.told +
+           "; mend it, or write all "
+           "of them as text");
+    return level_called(k, name_of(*value));
+  }
+
+  float level_called(std::size_t k, std::string_view name) {
+    auto& known = known_[k];
+    if (const auto it = known.find(name); it != known.end()) return static_cast<float>(it->second);
+    const bool target = k == table_.plan.target;
+    const std::string where = shown(name) + " in column " + shown(column(k).name);
+    if (column(k).closed)
+      fail(where + " is in no training sample" + (target ? ", so nobody can learn it" : "") +
+           "; leave the line out, or put both files together and say `held_out: 20 %`");
+    const std::size_t most = target ? table_bounds::classes : table_bounds::levels;
+    if (known.size() == most)
+      fail(where + " is one " + (target ? "class" : "value") + " more than the " +
+           std::to_string(most) + " that a column may have; " +
+           (target ? "say `task: regression`, or name another target"
+                   : "leave the column out: `ignore: [NAME]`"));
+    if (name.size() > table_bounds::name_bytes)
+      fail(where + " is longer than " + std::to_string(table_bounds::name_bytes) +
+           " bytes; leave the column out: `ignore: [NAME]`");
+    if (!is_name(name)) fail(where + " is no UTF-8 text; save the file as UTF-8");
+    const auto at = known.size();
+    known.emplace(name, at);
+    table_.plan.columns[k].levels.emplace_back(name);
+    return static_cast<float>(at);
+  }
+
+  RowSource& rows_;
+  MissingValue missing_;
+  std::vector<std::map<std::string, std::size_t, std::less<>>> known_;
+  RawTable table_;
+};
+
+}  // namespace
+
+RawTable read_rows(RowSource& rows, TablePlan plan, MissingValue missing) {
+  // The plan was made when the file was open before: somebody may have written it anew.
+  if (!std::ranges::equal(rows.names(), plan.columns, {}, {}, &PlannedColumn::name))
+    throw std::runtime_error(rows.place() + ": the file has changed while it was read; try again");
+  return TableBuilder(rows, std::move(plan), missing).read();
+}
+
+}  // namespace gv

@@ -1,0 +1,31 @@
+#include "peer/fleet/content.h"
+
+#include <fstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+namespace gv {
+
+std::string content_of(const std::vector<std::string>& files) {
+  XXH3_state_t hash;
+  XXH3_128bits_reset(&hash);
+  std::vector<char> piece(1U << 20);
+  for (const std::string& path : files) {
+    std::ifstream in(path, std::ios::binary);
+    if (!in) throw std::runtime_error(path + ": cannot be read");
+    std::uint64_t bytes = 0;
+    while (in) {
+      in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+      bytes += static_cast<std::uint64_t>(in.gcount());
+      XXH3_128bits_update(&hash, piece.data(), static_cast<std::size_t>(in.gcount()));
+    }
+    if (in.bad()) throw std::runtime_error(path + ": cannot be read; is the disk well?");
+    XXH3_128bits_update(&hash, &bytes, sizeof bytes);
+  }
+  const XXH128_hash_t digest = XXH3_128bits_digest(&hash);
+  return fmt::format("{:016x}{:016x}", digest.high64, digest.low64);
+}
+
+}  // namespace gv

@@ -1,0 +1,176 @@
+#include "peer/fleet/table_reader.h"
+
+#include <fmt/format.h>
+
+#include "peer/fleet/content.h"
+#include "peer/fleet/readers.h"
+#include "peer/fleet/table_statistics.h"
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_listed = 10'000;
+constexpr const char* file_help =
+    "a table: CSV with a line of names, NPY, NPZ with `x` and `y`, or LIBSVM; `part-{id}.csv` is "
+    "a file of its own for each peer";
+
+class TableReader : Readers {
+ public:
+  TableReader(Source& source, const Value& at, const fs::path& folder, DataSpec& data)
+      : Readers(source), at_(at), folder_(folder), data_(data), table_(data.table) {}
+
+  void read(MapReader& map, PeerId peers, std::vector<std::string>* notices) {
+    const Value* file = map.take("file");
+    const Value* test = map.take("test");
+    const Value* held_out = map.take("held_out");
+    const Value* task = map.take("task");
+    if (file == nullptr) source_.error(at_, "data of kind `table` needs `file`", file_help);
+    table_.file = read_path(file);
+    table_.test = read_path(test);
+    set(map.take("target"), table_.target, word());
+    set(held_out, table_.held_out, fraction());
+    read_test(test, held_out, file);
+    const Value* standardize = map.take("standardize");
+    read_standardize(standardize);
+    if (data_.per_peer() && table_.standardize && !table_.given)
+      source_.error(standardize != nullptr ? *standardize : at_,
+                    "means and deviations are those of everybody's samples, and with `{id}` "
+                    "nobody has them all",
+                    "say `standardize: false`, or `standardize: { file: stats.yaml }`, which "
+                    "`grapevine data FILE --write stats.yaml` makes where all files are");
+    read_names(map.take("one_hot"), "one_hot", true);
+    read_names(map.take("ignore"), "ignore", false);
+    std::string missing = "refuse";
+    set(map.take("missing"), missing, choice({"refuse", "mean", "drop"}));
+    table_.missing = missing == "mean"   ? MissingValue::mean
+                     : missing == "drop" ? MissingValue::drop
+                                         : MissingValue::refuse;
+    std::string word = "";
+    set(task, word, choice({"classification", "regression"}));
+    table_.regression = word == "regression";
+    if (file == nullptr || !source_.diagnostics().empty()) return;
+    look_at_files(*file, task == nullptr, peers, notices);
+  }
+
+ private:
+  std::string read_path(const Value* value) {
+    std::string path;
+    set(value, path, word());
+    return path.empty() ? path : (folder_ / path).lexically_normal().string();
+  }
+
+  void read_test(const Value* test, const Value* held_out, const Value* file) {
+    if (test != nullptr && held_out != nullptr)
+      source_.error(*held_out, "`held_out` and `test` are two test sets", "take one of them");
+    if (held_out != nullptr && (table_.held_out <= 0 || table_.held_out >= 1))
+      source_.error(*held_out, "a part between 0 and 1 is held out", "write `held_out: 20 %`");
+    if (test == nullptr && held_out == nullptr) table_.held_out = 0.2;
+    if (file != nullptr && data_.per_peer() && test == nullptr)
+      source_.error(*file,
+                    "a file of its own for each peer needs a `test` that all of them have",
+                    "say `test: test.csv`");
+    if (test != nullptr && table_.test.find("{id}") != std::string::npos)
+      source_.error(*test, "the test set is everybody's", "leave `{id}` out of `test`");
+  }
+
+  void read_standardize(const Value* value) {
+    if (value == nullptr) return;
+    if (value->kind == Value::Kind::scalar) return set(value, table_.standardize, flag());
+    MapReader map(source_, value, "data.standardize");
+    const Value* file = map.take("file");
+    map.finish();
+    if (file == nullptr)
+      return source_.error(*value, "`standardize` needs `file`", "or say `true` or `false`");
+    statistics_ = read_path(file);
+    if (statistics_.empty()) return;
+    try {
+      table_.given = std::make_shared<const DataFacts>(read_statistics(statistics_));
+    } catch (const FleetError& e) {
+      const Diagnostic& first = e.diagnostics().at(0);
+      source_.error(*file, fmt::format("{}: {}", first.where, first.message), first.help);
+    }
+  }
+
+  /// [a, b]; `auto` where that is a word for it.
+  void read_names(const Value* value, const char* key, bool automatic) {
+    if (value == nullptr) return;
+    if (automatic && value->kind == Value::Kind::scalar && value->text == "auto") return;
+    if (value->kind != Value::Kind::sequence || value->items.size() > most_listed)
+      return source_.error(*value,
+                           fmt::format("expected a list of columns for `{}`", key),
+                           fmt::format("write `{}: [city, colour]`{}",
+                                       key,
+                                       automatic ? ", or `auto`: every column of text" : ""));
+    std::vector<std::string> names;
+    for (const Value& item : value->items)
+      if (auto name = gv::read_word(source_, item)) names.push_back(*name);
+    automatic ? void(table_.one_hot = names) : void(table_.ignore = names);
+  }
+
+  void look_at_files(const Value& file,
+                     bool guess,
+                     PeerId peers,
+                     std::vector<std::string>* notices) {
+    std::vector<std::string> shared;
+    if (!data_.per_peer()) shared.push_back(table_.file);
+    if (!table_.test.empty()) shared.push_back(table_.test);
+    for (const std::string& path : shared)
+      if (!fs::is_regular_file(path))
+        return source_.error(file, fmt::format("no such file: {}", path), file_help);
+    if (!statistics_.empty()) shared.push_back(statistics_);
+    try {
+      data_.content = content_of(shared);
+      data_.parts_content = own_parts(peers);
+      if (guess) guess_the_task(shared[0], notices);
+    } catch (const std::exception& e) {
+      source_.error(file, e.what());
+    }
+  }
+
+  std::string own_parts(PeerId peers) const {
+    if (!data_.per_peer()) return "";
+    std::vector<std::string> there;
+    for (PeerId i = 0; i < peers; ++i)
+      if (fs::is_regular_file(data_.table_file(i))) there.push_back(data_.table_file(i));
+    return content_of(there);
+  }
+
+  void guess_the_task(const std::string& path, std::vector<std::string>* notices) {
+    const TaskGuess guess = guess_task(path, table_.target);
+    table_.regression = guess.regression;
+    if (table_.given) table_.regression = table_.given->classes.empty();
+    if (notices != nullptr)
+      notices->push_back(fmt::format("task: {}, since {}; say `task: {}` if it is not",
+                                     table_.regression ? "regression" : "classification",
+                                     table_.given ? "the statistics say so" : guess.why,
+                                     table_.regression ? "classification" : "regression"));
+  }
+
+  const Value& at_;
+  const fs::path& folder_;
+  DataSpec& data_;
+  TableSpec& table_;
+  std::string statistics_;
+};
+
+}  // namespace
+
+std::string DataSpec::table_file(PeerId i) const {
+  std::string path = table.file;
+  const std::size_t at = path.find("{id}");
+  return at == std::string::npos ? path : path.replace(at, 4, std::to_string(i));
+}
+
+void read_table_keys(Source& source,
+                     MapReader& map,
+                     const Value& at,
+                     const std::filesystem::path& folder,
+                     PeerId peers,
+                     DataSpec& data,
+                     std::vector<std::string>* notices) {
+  TableReader(source, at, folder, data).read(map, peers, notices);
+}
+
+}  // namespace gv

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "peer/fleet/fleet.h"
+#include "peer/fleet/value.h"
+
+namespace gv {
+
+/// Reads the keys of `data: { kind: table, ... }` into data.table, with the task that the file
+/// shows where none is named, and data.content. Problems become diagnostics of `source`; `notices`
+/// may be null.
+void read_table_keys(Source& source,
+                     MapReader& map,
+                     const Value& at,
+                     const std::filesystem::path& folder,
+                     PeerId peers,
+                     DataSpec& data,
+                     std::vector<std::string>* notices);
+
+}  // namespace gv

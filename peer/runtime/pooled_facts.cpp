@@ -1,0 +1,87 @@
+#include "peer/runtime/pooled_facts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "optim/data/table/table.h"
+#include "optim/data/table/table_plan.h"
+
+namespace gv {
+namespace {
+
+/// A table's facts with the samples behind its means.
+struct PartFacts {
+  DataFacts facts;
+  double rows = 0;
+
+  double values(std::size_t k) const {
+    return rows - static_cast<double>(facts.columns[k].missing);
+  }
+};
+
+std::vector<std::string> united(const std::vector<std::string>& a,
+                                const std::vector<std::string>& b) {
+  std::vector<std::string> all = a;
+  for (const std::string& word : b)
+    if (std::ranges::find(a, word) == a.end()) all.push_back(word);
+  return sorted_levels(std::move(all));
+}
+
+/// Chan, Golub & LeVeque 1979, "Updating formulae and a pairwise algorithm for computing sample
+/// variances": mean and squares of two sets from those of each.
+void pool(ColumnFacts& into, double n, const ColumnFacts& other, double m) {
+  if (n + m == 0) return;
+  const double delta = other.mean - into.mean;
+  const double squares = into.deviation * into.deviation * n +
+                         other.deviation * other.deviation * m + delta * delta * n * m / (n + m);
+  into.mean += delta * m / (n + m);
+  into.deviation = std::sqrt(squares / (n + m));
+}
+
+void join(PartFacts& into, const PartFacts& other, const std::string& path) {
+  DataFacts& a = into.facts;
+  const DataFacts& b = other.facts;
+  if (a.columns.size() != b.columns.size())
+    throw std::runtime_error(fmt::format(
+        "{}: {} columns, and {} in the files before it", path, b.columns.size(), a.columns.size()));
+  for (std::size_t k = 0; k < a.columns.size(); ++k) {
+    if (a.columns[k].name != b.columns[k].name ||
+        a.columns[k].is_category() != b.columns[k].is_category())
+      throw std::runtime_error(fmt::format(
+          "{}: column {} has another name or type than in the files before it; name categories "
+          "under `one_hot`",
+          path,
+          k + 1));
+    pool(a.columns[k], into.values(k), b.columns[k], other.values(k));
+    a.columns[k].missing += b.columns[k].missing;
+    a.columns[k].levels = united(a.columns[k].levels, b.columns[k].levels);
+  }
+  a.classes = united(a.classes, b.classes);
+  a.dropped += b.dropped;
+  into.rows += other.rows;
+}
+
+PartFacts read_part(const Fleet& fleet, const std::string& file) {
+  TableSpec spec = fleet.data.table;
+  spec.file = file;
+  spec.given = nullptr;
+  if (fleet.data.per_peer()) spec.test.clear();
+  const TrainTest read = read_table(spec, Rng(fleet.seed).derive("data").derive("held out"));
+  return {*read.train->facts, static_cast<double>(read.train->rows)};
+}
+
+}  // namespace
+
+DataFacts pooled_facts(const Fleet& fleet) {
+  PartFacts all = read_part(fleet, fleet.data.table_file(0));
+  for (PeerId i = 1; fleet.data.per_peer() && i < fleet.trainers(); ++i) {
+    const std::string file = fleet.data.table_file(i);
+    join(all, read_part(fleet, file), file);
+  }
+  return all.facts;
+}
+
+}  // namespace gv

@@ -1,0 +1,113 @@
+#include <cmath>
+#include <limits>
+
+#include "tests/optim/data/table/arrays.h"
+#include "tests/optim/data/table/table_files.h"
+
+namespace gv {
+namespace {
+
+class ArrayTable : public TableFiles {
+ protected:
+  TableSpec plain(const std::string& content, const std::string& name = "a.npy") const {
+    return plain_spec(write(name, content), "");
+  }
+  std::string wrong(const std::string& content) const { return error(plain(content)); }
+};
+
+const std::vector<float> numbers{1, 2, 0, 3, 4, 1, 5, 6, 0};
+
+TEST_F(ArrayTable, TheLastColumnIsTheTarget) {
+  const TrainTest read = read_table(plain(npy("<f4", "(3, 3)", bytes_of(numbers))), Rng(1));
+  EXPECT_EQ(read.train->floats, (std::vector<float>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(read.train->labels, (std::vector<std::uint8_t>{0, 1, 0}));
+  EXPECT_EQ(read.train->facts->format, "NPY");
+  EXPECT_EQ(read.train->facts->target, "x2");
+}
+
+TEST_F(ArrayTable, EveryTypeAndBothOrdersAreReadAlike) {
+  const auto floats = [&](const std::string& content) {
+    return read_table(plain(content), Rng(1)).train->floats;
+  };
+  const std::vector<float> expected{1, 2, 3, 4, 5, 6};
+  const auto as = [&]<class Number>(Number) {
+    return bytes_of(std::vector<Number>(numbers.begin(), numbers.end()));
+  };
+  EXPECT_EQ(floats(npy("<f8", "(3, 3)", as(double{}))), expected);
+  EXPECT_EQ(floats(npy("<i8", "(3, 3)", as(std::int64_t{}))), expected);
+  EXPECT_EQ(floats(npy("<u4", "(3, 3)", as(std::uint32_t{}))), expected);
+  EXPECT_EQ(floats(npy("<i2", "(3, 3)", as(std::int16_t{}))), expected);
+  EXPECT_EQ(floats(npy("|u1", "(3, 3)", as(std::uint8_t{}))), expected);
+  EXPECT_EQ(floats(npy("|i1", "(3, 3)", as(std::int8_t{}))), expected);
+  // 1, 2, 0, 3, 4, 1, 5, 6, 0 as binary16
+  const std::vector<std::uint16_t> half{
+      0x3C00, 0x4000, 0, 0x4200, 0x4400, 0x3C00, 0x4500, 0x4600, 0};
+  EXPECT_EQ(floats(npy("<f2", "(3, 3)", bytes_of(half))), expected);
+  const std::vector<float> columns{1, 3, 5, 2, 4, 6, 0, 1, 0};
+  EXPECT_EQ(floats(npy("<f4", "(3, 3)", bytes_of(columns), true)), expected);
+}
+
+TEST_F(ArrayTable, AnArchiveHasXAndY) {
+  const std::vector<double> x{1, 2, 3, 4, 5, 6};
+  const std::vector<std::int64_t> y{7, 5, 7};
+  const std::vector<ZipEntry> entries{{"x.npy", npy("<f8", "(3, 2)", bytes_of(x))},
+                                      {"y.npy", npy("<i8", "(3,)", bytes_of(y))}};
+  for (const bool deflated : {false, true}) {
+    const TrainTest read = read_table(plain(zip(entries, deflated), "a.npz"), Rng(1));
+    EXPECT_EQ(read.train->floats, (std::vector<float>{1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(read.train->labels, (std::vector<std::uint8_t>{1, 0, 1}));
+    EXPECT_EQ(read.train->facts->classes, (std::vector<std::string>{"5", "7"}));
+  }
+  EXPECT_NE(error(plain(zip({entries[0]}, false), "b.npz")).find("b.npz: an archive without `y`"),
+            std::string::npos);
+  const ZipEntry longer{"y.npy", npy("<i8", "(2,)", bytes_of(std::vector<std::int64_t>{1, 2}))};
+  EXPECT_NE(error(plain(zip({entries[0], longer}, false), "c.npz"))
+                .find("`y` has 2 x 1 numbers for the 3 rows of `x`"),
+            std::string::npos);
+}
+
+TEST_F(ArrayTable, NotANumberIsMissing) {
+  std::vector<float> gap = numbers;
+  gap[3] = std::numeric_limits<float>::quiet_NaN();
+  TableSpec spec = plain(npy("<f4", "(3, 3)", bytes_of(gap)));
+  EXPECT_EQ(error(spec).substr(0, 41), "a.npy: row 1: no value in column `x0`; sa");
+  spec.missing = MissingValue::mean;
+  EXPECT_EQ(read_table(spec, Rng(1)).train->floats, (std::vector<float>{1, 2, 3, 4, 5, 6}));
+  spec.missing = MissingValue::drop;
+  TableSpec pair =
+      plain(npy("<f4", "(4, 2)", bytes_of(std::vector<float>{1, 0, NAN, 0, 2, 1, 3, 1})));
+  pair.missing = MissingValue::drop;
+  EXPECT_EQ(read_table(pair, Rng(1)).train->floats, (std::vector<float>{1, 2, 3}));
+}
+
+TEST_F(ArrayTable, WhatTheHeaderPromisesIsHeldAgainstTheFile) {
+  const std::string data = bytes_of(numbers);
+  EXPECT_NE(wrong(npy("<f4", "(3, 4)", data)).find("promises 48 bytes of numbers, and 36 follow"),
+            std::string::npos);
+  EXPECT_NE(wrong(npy("<f4", "(1000000000, 100000)", data)).find("promises"), std::string::npos);
+  EXPECT_NE(wrong(npy("<f4", "(99999999999, 2)", data)).find("at most"), std::string::npos);
+  EXPECT_NE(wrong(npy("|O", "(3, 3)", data)).find("elements of type"), std::string::npos);
+  EXPECT_NE(wrong(npy(">f4", "(3, 3)", data)).find("elements of type"), std::string::npos);
+  EXPECT_NE(wrong(npy("<f4", "(0, 3)", "")).find("without elements"), std::string::npos);
+  EXPECT_NE(wrong(npy("<f4", "()", "")).find("a single number"), std::string::npos);
+  EXPECT_NE(wrong(npy("<f4", "(9,)", data)).find("one column"), std::string::npos);
+}
+
+TEST_F(ArrayTable, LibSvmRowsAreMadeDense) {
+  TableSpec spec = plain("1 1:0.5 3:2\n-1 2:1\n3 1:4\n", "a.txt");
+  spec.test = write("t.txt", "3 2:8\n");
+  const TrainTest read = read_table(spec, Rng(1));
+  EXPECT_EQ(read.train->floats, (std::vector<float>{0.5F, 0, 2, 0, 1, 0, 4, 0, 0}));
+  EXPECT_EQ(read.train->facts->classes, (std::vector<std::string>{"-1", "1", "3"}));
+  EXPECT_EQ(read.test->floats, (std::vector<float>{0, 8, 0})) << "as wide as the training file";
+  TableSpec narrow = plain("1 1:0.5\n-1 2:1\n", "n.txt");
+  narrow.given = read.train->facts;
+  EXPECT_EQ(read_table(narrow, Rng(1)).train->features, 3U) << "as wide as the columns given";
+  EXPECT_NE(error(plain("1 1:0.5\n2 x\n", "b.txt")).find("b.txt:2: expected `column:value`"),
+            std::string::npos);
+  EXPECT_NE(error(plain("1 99999999:1\n2 1:1\n", "c.txt")).find("`data: { kind: libsvm }` keeps"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace gv

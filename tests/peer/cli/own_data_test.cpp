@@ -1,0 +1,178 @@
+#include <algorithm>
+#include <filesystem>
+
+#include "peer/report/screen.h"
+#include "tests/peer/launch/program.h"
+#include "tests/places.h"
+#include "tests/scratch_folder.h"
+
+namespace gv {
+namespace {
+
+/// Tables and pictures of a user's own, as a user would try them.
+class OwnData : public testing::Test {
+ protected:
+  std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name)) << text;
+    return path(name);
+  }
+  std::string fleet(const std::string& data, const std::string& more = "") const {
+    return write("fleet.yaml",
+                 "version: 1\nname: own\nseed: 3\npeers: 3\ndata: " + data +
+                     "\nstop: { rounds: 30 }\noutput: { dir: " + path("run") + " }\n" + more);
+  }
+  /// Rows first .. last of a table in which the sum of both numbers says the class.
+  static std::string table(int first, int last) {
+    std::string text = "left,right,side,class\n";
+    for (int r = first; r < last; ++r) {
+      const int left = r * 37 % 100, right = r * 61 % 90;
+      text += fmt::format("{},{}.5,{},{}\n",
+                          left,
+                          right,
+                          r % 3 == 0 ? "odd" : "even",
+                          left + right > 95 ? "big" : "small");
+    }
+    return text;
+  }
+  static std::string hash(const Ended& ended) {
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.summary().at("params_hash");
+  }
+
+  ScratchFolder folder_;
+};
+
+TEST_F(OwnData, RunAndSimulateOfATableEndWithTheSameBits) {
+  write("a.csv", table(0, 90));
+  const std::string file = fleet("{ kind: table, file: a.csv, target: class }", "model: softmax\n");
+  const Ended real = run({"run", file, "--json"});
+  EXPECT_EQ(hash(real), hash(run({"simulate", file, "--no-save", "--json"})));
+  EXPECT_NE(real.err.find("notice: task: classification, since `class` is text"), std::string::npos)
+      << real.err;
+}
+
+/// As many files as peers; each process reads its own one.
+TEST_F(OwnData, PeersWithFilesOfTheirOwnEndWithTheSimulatorsBits) {
+  write("t.csv", table(90, 120));
+  for (int i = 0; i < 3; ++i)
+    write(fmt::format("part-{}.csv", i), table(30 * i, 30 * i + 20 + 5 * i));
+  const std::string data = "{ kind: table, file: \"part-{id}.csv\", test: t.csv, target: class, ";
+  const std::string as_is = fleet(data + "standardize: false }",
+                                  "model: softmax\ntrain: { optimizer: { lr: 0.0001 } }\n");
+  const std::string plain = hash(run({"run", as_is, "--json"}));
+  EXPECT_EQ(plain, hash(run({"simulate", as_is, "--no-save", "--json"})));
+  const Ended written = run({"data", as_is, "--write", path("stats.yaml")});
+  ASSERT_EQ(written.code, 0) << written.err;
+  EXPECT_NE(run({"data", as_is, "--write", path("stats.yaml")}).code, 0) << "not twice";
+  std::filesystem::remove_all(path("run"));
+  const std::string scaled =
+      fleet(data + "standardize: { file: stats.yaml } }", "model: softmax\n");
+  const std::string hashed = hash(run({"run", scaled, "--json"}));
+  EXPECT_EQ(hashed, hash(run({"simulate", scaled, "--no-save", "--json"})));
+  EXPECT_NE(hashed, plain);
+}
+
+TEST_F(OwnData, TheScreenShowsColumnsClassesAndTheSplitIn80Columns) {
+  std::string text = table(0, 90);
+  text.replace(text.find("side"), 4, std::string(70, 's'));
+  write("a.csv", text);
+  for (const std::string data : {"{ kind: table, file: a.csv, target: class, partition: { kind: "
+                                 "by-label, classes_per_peer: 1 } }",
+                                 "{ kind: table, file: a.csv, target: left, task: regression }",
+                                 "{ kind: digits, train: 200, test: 20 }",
+                                 "{ kind: blobs, train: 600, test: 60, classes: 200 }",
+                                 "{ kind: sparse, train: 60, test: 6 }",
+                                 "{ kind: quadratic, dimension: 4 }"}) {
+    const Ended ended = run({"data", fleet(data)});
+    EXPECT_EQ(ended.code, 0) << data << ended.err;
+    for (const std::string& line : ended.out) EXPECT_LE(columns_of(line), 80U) << line;
+    EXPECT_NE(ended.output().find("data   "), std::string::npos);
+  }
+}
+
+TEST_F(OwnData, TheJsonHasEveryNumber) {
+  write("a.csv", "x,colour,class\n1,red,u\n3,blue,v\n,red,u\n5,blue,v\n");
+  const Ended ended = run({"data",
+                           fleet("{ kind: table, file: a.csv, test: a.csv, target: class, missing: "
+                                 "mean, partition: { kind: quantity, sizes: [1, 1, 2] } }"),
+                           "--json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto json = ended.summary();
+  EXPECT_EQ(json.at("schema"), "grapevine.data/1");
+  EXPECT_EQ(json.at("format"), "CSV");
+  EXPECT_EQ(json.at("train"), 4);
+  EXPECT_EQ(json.at("columns")[0].at("mean"), 3);
+  EXPECT_EQ(json.at("columns")[0].at("missing"), 2) << "in both files";
+  EXPECT_EQ(json.at("columns")[1].at("values"), nlohmann::json::parse(R"(["blue","red"])"));
+  EXPECT_EQ(json.at("classes")[1].at("name"), "v");
+  EXPECT_EQ(json.at("classes")[1].at("train"), 2);
+  std::uint64_t samples = 0;
+  for (const auto& part : json.at("parts")) samples += part.at("samples").get<std::uint64_t>();
+  EXPECT_EQ(samples, 4U);
+  EXPECT_EQ(json.at("parts")[2].at("samples"), 2);
+}
+
+TEST_F(OwnData, AFolderOfPicturesIsLearnt) {
+  for (int k = 0; k < 40; ++k) {
+    const std::string dir = path(k % 2 == 0 ? "shapes/dark" : "shapes/light");
+    std::filesystem::create_directories(dir);
+    std::ofstream out(fmt::format("{}/{}.pgm", dir, k), std::ios::binary);
+    out << "P5 4 4 255\n";
+    for (int p = 0; p < 16; ++p) out << static_cast<char>((k % 2 == 0 ? 10 : 140) + (k * p) % 90);
+  }
+  const std::string file =
+      fleet("{ kind: images, dir: shapes, held_out: 25 % }", "model: softmax\n");
+  const Ended real = run({"run", file, "--json"});
+  EXPECT_EQ(hash(real), hash(run({"simulate", file, "--no-save", "--json"})));
+  EXPECT_EQ(real.summary().at("accuracy"), 1.0);
+  const Ended shown = run({"data", file});
+  EXPECT_NE(shown.output().find("pictures of 4 x 4 pixels"), std::string::npos) << shown.output();
+  EXPECT_NE(shown.output().find("light"), std::string::npos);
+}
+
+/// Three sets of scikit-learn's and its logistic regression, which minimizes what a softmax model
+/// with weight decay 1 / (n C) does.
+TEST_F(OwnData, IsAsGoodAsScikitLearn) {
+  if (std::system("python3 -c 'import sklearn' 2>/dev/null") != 0)
+    GTEST_SKIP() << "scikit-learn is not installed in python3";
+  write("compare.py",
+        "import csv\n"
+        "from sklearn.datasets import load_breast_cancer, load_digits, load_iris\n"
+        "from sklearn.linear_model import LogisticRegression\n"
+        "from sklearn.model_selection import train_test_split\n"
+        "from sklearn.preprocessing import StandardScaler\n"
+        "for name, load in (('iris', load_iris), ('cancer', load_breast_cancer),\n"
+        "                   ('digits', load_digits)):\n"
+        "    d = load()\n"
+        "    a, b, y, z = train_test_split(d.data, d.target, test_size=0.4, random_state=1,\n"
+        "                                  stratify=d.target)\n"
+        "    scale = StandardScaler().fit(a)\n"
+        "    model = LogisticRegression(max_iter=10000).fit(scale.transform(a), y)\n"
+        "    for kind, rows, labels in (('train', a, y), ('test', b, z)):\n"
+        "        with open(f'{name}-{kind}.csv', 'w', newline='') as f:\n"
+        "            out = csv.writer(f)\n"
+        "            out.writerow([*d.feature_names, 'class'])\n"
+        "            out.writerows([*r, d.target_names[k]] for r, k in zip(rows, labels))\n"
+        "    with open(f'{name}.txt', 'w') as f:\n"
+        "        print(model.score(scale.transform(b), z), len(y), len(z), file=f)\n");
+  ASSERT_EQ(std::system(fmt::format("cd '{}' && python3 compare.py", folder_.path()).c_str()), 0);
+  for (const std::string name : {"iris", "cancer", "digits"}) {
+    double theirs = 0, train = 0, test = 0;
+    std::ifstream(path(name + ".txt")) >> theirs >> train >> test;
+    ASSERT_GT(test, 0);
+    const std::string file = fleet(
+        fmt::format("{{ kind: table, file: {0}-train.csv, test: {0}-test.csv, target: class }}",
+                    name),
+        fmt::format("model: softmax\ntrain: {{ batch: 16, optimizer: {{ lr: 0.2, schedule: cosine, "
+                    "weight_decay: {} }} }}\n",
+                    1 / train));
+    const Ended ended = run({"simulate", file, "--set", "stop.rounds=1500", "--no-save", "--json"});
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    const double ours = ended.summary().at("accuracy");
+    EXPECT_NEAR(ours, theirs, std::max(0.01, 1 / test) + 1e-9) << name << ": a point, or a sample";
+  }
+}
+
+}  // namespace
+}  // namespace gv
