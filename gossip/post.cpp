@@ -186,7 +186,7 @@ void Post::watch_next(Time deadline, bool& late) {
 void Post::begin_wait(const Mailbox::Key& key, std::size_t k, Absence absence) {
   GV_CHECK(!wait_, "the algorithm waits for one message at a time");
   const Time now = self_.world.now();
-  wait_ = Wait{key, k, absence, now, now};
+  wait_ = Wait{key, k, absence, now, now, now + longest_chain(absence)};
   self_.timesheet.wait_begins(now);
   ++waits_;
   hurry();
@@ -200,14 +200,24 @@ Time Post::deadline(Absence absence) const {
   return patient ? std::max(set, 2 * self_.plan.dead_after) : set;
 }
 
+/// Each waits for the next one, and the last of them for who is stuck.
+Time Post::longest_chain(Absence absence) const {
+  return self_.plan.peers * deadline(absence);
+}
+
+bool Post::absent_in_the_end(std::size_t k) const {
+  return !roster_.here(k) || (held_up_[k] && *held_up_[k] >= self_.plan.peers);
+}
+
 /// Who waits, in the end, for us or for itself is in a circle of waits.
 bool Post::excused(std::size_t k) const {
   if (misbehaves(k)) return false;
-  if (!roster_.here(k)) return true;
+  if (absent_in_the_end(k)) return true;
   const std::optional<std::uint64_t>& by = held_up_[k];
   if (!by) return false;
   const bool circle = *by == self_.plan.id || *by == self_.neighbors[k].peer;
-  return !circle || self_.rules.excuses_circles();
+  if (circle) return self_.rules.excuses_circles();
+  return wait_ && self_.world.now() < wait_->excusable;
 }
 
 void Post::end_wait(const std::optional<Message>& answer) {
@@ -252,6 +262,7 @@ void Post::check_deadline(Time late) {
     most = whole / 2;
     if (!told_ && now - wait.began >= most) tell_held_up(true);
     wait.since = std::min(now, wait.since + late);
+    if (absent_in_the_end(wait.k)) wait.excusable = now + longest_chain(wait.absence);
     if (excused(wait.k)) wait.since = now;
   }
   const Time left = wait.since + whole - now;

@@ -34,7 +34,9 @@ struct Next {
 /// chain of waits, as each passes it on (Chandy, Misra & Haas 1983, "Distributed deadlock
 /// detection"), and in every circle there is one that hears its own name. A chain that ends at an
 /// absence is no circle, wherever it leads: who is away for one may be there for another. It counts
-/// its links, and one of more links than there are peers is an old story that runs in a circle.
+/// its links, and one of more links than there are peers is an old story that runs in a circle. A
+/// chain of those who are here lasts no longer than a deadline for each peer of the fleet: beyond
+/// that, it is an old story or a lie.
 class Post {
  public:
   using Awaited = std::function<bool(PeerId)>;
@@ -126,6 +128,7 @@ class Post {
     Absence absence;
     Time began;
     Time since;            ///< the deadline counts from here
+    Time excusable;        ///< until then, who is held up by somebody who is here is excused
     bool hurried = false;  ///< ends soon
   };
   using Stream = std::pair<PeerId, Kind>;
@@ -138,6 +141,8 @@ class Post {
   Next oldest(Kind kind);
   void ask(const Mailbox::Key& key);
   Time deadline(Absence absence) const;
+  Time longest_chain(Absence absence) const;
+  bool absent_in_the_end(std::size_t k) const;
   bool excused(std::size_t k) const;
   void begin_wait(const Mailbox::Key& key, std::size_t k, Absence absence);
   void end_wait(const std::optional<Message>& answer);

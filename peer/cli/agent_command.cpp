@@ -34,7 +34,7 @@ int run(const AgentArguments& arguments) {
 Command agent_command() {
   Command row = command("agent",
                         "Start and watch peers here for a launcher on another machine (run does)",
-                        "",
+                        "  grapevine agent --nonce 0123456789abcdef --run ring8-0123456789abcdef",
                         agent_options,
                         run);
   row.hidden = true;

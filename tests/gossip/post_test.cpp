@@ -108,7 +108,7 @@ TEST_F(Collective, DoesNotCountTheTimeInWhichTheOtherWaitsItself) {
   Task<> wait = wait_for_peer_1();
   wait.start();
   EXPECT_TRUE(peer->deliver(held_up(1, 2)));
-  for (int k = 0; k < 10; ++k) next_timer();
+  while (world.clock < seconds(75)) next_timer();
   EXPECT_FALSE(wait.done());
   EXPECT_TRUE(peer->deliver(free(1)));
   for (int k = 0; k < 3 && !wait.done(); ++k) next_timer();
@@ -131,6 +131,21 @@ TEST_F(Collective, EndsWhereTheOtherWaitsForUs) {
     ASSERT_TRUE(wait.done());
     EXPECT_EQ(reasons(), std::vector<Why>{Why::stuck});
   }
+}
+
+/// Of three peers, the last of a chain has given up the one that is stuck after a deadline, and the
+/// one before it after another one.
+TEST_F(Collective, BelievesNoChainThatLastsLongerThanADeadlineForEachPeer) {
+  Task<> wait = wait_for_peer_1();
+  wait.start();
+  while (!wait.done() && world.clock < seconds(300)) {
+    EXPECT_TRUE(peer->deliver(held_up(1, 2)));
+    next_timer();
+  }
+  ASSERT_TRUE(wait.done());
+  EXPECT_GE(world.clock, seconds(90));
+  EXPECT_LE(world.clock, seconds(135));
+  EXPECT_EQ(reasons(), std::vector<Why>{Why::stuck});
 }
 
 TEST_F(Collective, PassesOnWhoIsAtTheEndOfItsChain) {

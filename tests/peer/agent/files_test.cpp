@@ -92,7 +92,8 @@ TEST_F(AgentFiles, AreNoMoreThanIsAllowed) {
   FileTaker small = taker(10);
   small.take(piece("a", 3, "12345678"));
   EXPECT_THROW(small.take(piece("b", 3, "123")), std::runtime_error);
-  FileTaker picky(to_.string(), [](const std::string& name) { return name == "a"; }, 100);
+  FileTaker picky(
+      to_.string(), [](const std::string& name) { return name == "a"; }, 100);
   EXPECT_THROW(picky.take(piece("b", 3, "x")), std::runtime_error);
 }
 
