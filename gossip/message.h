@@ -40,7 +40,7 @@ enum class Kind : std::uint8_t {
   fetch = 5,       ///< the sender has lost its model and asks for ours
   model_copy = 6,  ///< the answer; `part` is the piece. Without a payload: there is none to give
   /// The sender waits for somebody (`part` 1), or no longer does (0); `number` is the end of its
-  /// chain of waits (post.h).
+  /// chain of waits (wait_chains.h).
   held_up = 7,
   reduce = 16,   ///< collective operation: a part of a sum; `part` numbers those to this receiver
   gather = 17,   ///< collective operation: a sum that is whole; `part` as well

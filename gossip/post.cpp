@@ -13,7 +13,7 @@ Post::Post(PeerCore& self, const Roster& roster, const Pace& pace)
     : self_(self),
       roster_(roster),
       pace_(pace),
-      held_up_(self.neighbors.size()),
+      chains_(self, roster),
       refused_(self.neighbors.size()),
       told_by_(self.neighbors.size()) {}
 
@@ -205,19 +205,11 @@ Time Post::longest_chain(Absence absence) const {
   return self_.plan.peers * deadline(absence);
 }
 
-bool Post::absent_in_the_end(std::size_t k) const {
-  return !roster_.here(k) || (held_up_[k] && *held_up_[k] >= self_.plan.peers);
-}
-
-/// Who waits, in the end, for us or for itself is in a circle of waits.
 bool Post::excused(std::size_t k) const {
   if (misbehaves(k)) return false;
-  if (absent_in_the_end(k)) return true;
-  const std::optional<std::uint64_t>& by = held_up_[k];
-  if (!by) return false;
-  const bool circle = *by == self_.plan.id || *by == self_.neighbors[k].peer;
-  if (circle) return self_.rules.excuses_circles();
-  return wait_ && self_.world.now() < wait_->excusable;
+  if (chains_.absence(k)) return true;
+  if (chains_.circle(k)) return self_.rules.excuses_circles();
+  return chains_.waits(k) && wait_ && self_.world.now() < wait_->excusable;
 }
 
 void Post::end_wait(const std::optional<Message>& answer) {
@@ -262,7 +254,7 @@ void Post::check_deadline(Time late) {
     most = whole / 2;
     if (!told_ && now - wait.began >= most) tell_held_up(true);
     wait.since = std::min(now, wait.since + late);
-    if (absent_in_the_end(wait.k)) wait.excusable = now + longest_chain(wait.absence);
+    if (chains_.absence(wait.k)) wait.excusable = now + longest_chain(wait.absence);
     if (excused(wait.k)) wait.since = now;
   }
   const Time left = wait.since + whole - now;
@@ -270,28 +262,11 @@ void Post::check_deadline(Time late) {
   deadline_passed();
 }
 
-/// Of the one that ends with a wait for neighbour k.
-std::uint64_t Post::end_of_chain(std::size_t k) const {
-  const PeerId peers = self_.plan.peers;
-  if (!roster_.here(k)) return peers;
-  const PeerId neighbor = self_.neighbors[k].peer;
-  const std::uint64_t theirs = held_up_[k].value_or(neighbor);
-  if (theirs < peers) return theirs;
-  return theirs + 1 < 2 * std::uint64_t{peers} ? theirs + 1 : neighbor;
-}
-
-/// Who holds us up, as neighbour `told` should hear it: the end of a chain that does not lead
-/// through that one, where there is such a chain. Nothing: nobody does.
-std::optional<std::uint64_t> Post::holder(std::size_t told) const {
-  if (wait_) return end_of_chain(wait_->k);
-  std::optional<std::uint64_t> holder;
-  for (std::size_t k = 0; awaited_ != nullptr && k < self_.neighbors.size(); ++k) {
-    const std::uint64_t end = end_of_chain(k);
-    if (k == told || end == self_.plan.id || !(*awaited_)(self_.neighbors[k].peer)) continue;
-    holder = end;
-    if (end != self_.neighbors[told].peer) break;
-  }
-  return holder;
+/// The end of our own chain of waits, as neighbour `told` should hear it; nothing: nobody holds us
+/// up.
+std::optional<WaitChains::End> Post::holder(std::size_t told) const {
+  if (wait_) return chains_.end(wait_->k);
+  return awaited_ == nullptr ? std::nullopt : chains_.end_of_any(*awaited_, told);
 }
 
 /// So that whoever waits for us does not take us for stuck.
@@ -305,7 +280,7 @@ void Post::pass_on() {
   for (std::size_t k = 0; k < self_.neighbors.size(); ++k) {
     const Neighbor& neighbor = self_.neighbors[k];
     if (!(neighbor.receives || neighbor.linked) || mailbox_.closed(neighbor.peer)) continue;
-    const std::optional<std::uint64_t> by = told_ ? holder(k) : std::nullopt;
+    const std::optional<WaitChains::End> by = told_ ? holder(k) : std::nullopt;
     if (by == told_by_[k]) continue;
     told_by_[k] = by;
     send(neighbor.peer, letter(Kind::held_up, by.value_or(0), by ? 1 : 0, nullptr));
@@ -313,12 +288,8 @@ void Post::pass_on() {
 }
 
 bool Post::hear_held_up(std::size_t k, const Message& message) {
-  const bool form = message.part == 1 ? message.number < 2 * std::uint64_t{self_.plan.peers}
-                                      : message.part == 0 && message.number == 0;
-  if (!talks(k) || message.payload || !form) return false;
   const bool was = excused(k);
-  held_up_[k].reset();
-  if (message.part == 1) held_up_[k] = message.number;
+  if (!talks(k) || !chains_.hear(k, message)) return false;
   if (wait_ && wait_->k == k && (was || excused(k))) wait_->since = self_.world.now();
   if (wait_ ? wait_->k == k : awaited_ != nullptr) pass_on();
   return true;
@@ -398,7 +369,7 @@ void Post::replaced(std::size_t k) {
     for (auto& [kind, queue] : queues_)
       std::erase_if(queue, [peer](const Message& each) { return each.from == peer; });
   }
-  held_up_[k].reset();
+  chains_.forget(k);
   told_by_[k].reset();
   refused_[k] = 0;
   interrupt(k, Interruption::successor);

@@ -13,6 +13,7 @@
 #include "gossip/mailbox.h"
 #include "gossip/pace.h"
 #include "gossip/roster.h"
+#include "gossip/wait_chains.h"
 
 namespace gv {
 
@@ -29,17 +30,13 @@ struct Next {
 /// The deadline of a collective ends the run, so its clock is a fair one: it stands still while the
 /// neighbour is away, and while it says that it waits for somebody itself; and what this peer's own
 /// loop is late with is granted. So only the neighbour of a peer that is really stuck gives it up.
-/// Who misbehaves has no such excuse. Nor has who waits, in the end, for us: where a message was
-/// refused, two peers may wait for each other. So who says that it is held up names the end of its
-/// chain of waits, as each passes it on (Chandy, Misra & Haas 1983, "Distributed deadlock
-/// detection"), and in every circle there is one that hears its own name. A chain that ends at an
-/// absence is no circle, wherever it leads: who is away for one may be there for another. It counts
-/// its links, and one of more links than there are peers is an old story that runs in a circle. A
-/// chain of those who are here lasts no longer than a deadline for each peer of the fleet: beyond
-/// that, it is an old story or a lie.
+/// Who misbehaves has no such excuse. Nor has who waits, in the end, for us (wait_chains.h): where
+/// a message was refused, two peers may wait for each other. And a chain of those who are here
+/// lasts no longer than a deadline for each peer of the fleet: beyond that, it is an old story or a
+/// lie.
 class Post {
  public:
-  using Awaited = std::function<bool(PeerId)>;
+  using Awaited = std::function<bool(PeerId)>;  ///< whether a neighbour's message is missing
 
   Post(PeerCore& self, const Roster& roster, const Pace& pace);
 
@@ -54,8 +51,7 @@ class Post {
   bool take(std::size_t k, Message message);
   /// Any other message whose form is right. False: a duplicate.
   bool keep(Message message) { return mailbox_.deliver(std::move(message)); }
-  /// Neighbour k waits for somebody, or no longer does: `number` is the end of its chain of waits.
-  /// False: not in this form.
+  /// See WaitChains::hear.
   bool hear_held_up(std::size_t k, const Message& message);
 
   /// The message, when it is here or comes. Nothing: its sender has left or is absent, or the
@@ -142,15 +138,13 @@ class Post {
   void ask(const Mailbox::Key& key);
   Time deadline(Absence absence) const;
   Time longest_chain(Absence absence) const;
-  bool absent_in_the_end(std::size_t k) const;
   bool excused(std::size_t k) const;
   void begin_wait(const Mailbox::Key& key, std::size_t k, Absence absence);
   void end_wait(const std::optional<Message>& answer);
   void count(const Message& taken);
   void watch(Time delay);
   void check_deadline(Time late);
-  std::uint64_t end_of_chain(std::size_t k) const;
-  std::optional<std::uint64_t> holder(std::size_t told) const;
+  std::optional<WaitChains::End> holder(std::size_t told) const;
   void tell_held_up(bool held_up);
   void pass_on();
   void deadline_passed();
@@ -166,9 +160,7 @@ class Post {
   std::map<Kind, std::deque<Message>> queues_;
   std::function<void()> when_next_;   ///< resumes next()
   const Awaited* awaited_ = nullptr;  ///< by next(), while it waits for somebody's
-  /// Who waits for somebody itself, and the end of its chain: a peer, or plan.peers + links when an
-  /// absence is at the end of so many.
-  std::vector<std::optional<std::uint64_t>> held_up_;
+  WaitChains chains_;
   std::vector<std::uint32_t>
       refused_;  ///< frames of each, since it last gave us what we waited for
   std::function<bool()> in_a_hurry_;
@@ -177,8 +169,8 @@ class Post {
   std::uint64_t nexts_ = 0;  ///< changes with each beginning and end of next()
   Time answered_{0};         ///< when the algorithm last sent something on a channel
   bool told_ = false;        ///< our neighbours know that we are held up,
-  std::vector<std::optional<std::uint64_t>> told_by_;  ///< and by whom, each
-  bool watching_ = false;                              ///< a deadline's timer runs
+  std::vector<std::optional<WaitChains::End>> told_by_;  ///< and by whom, each
+  bool watching_ = false;                                ///< a deadline's timer runs
   bool stopping_ = false;
   Time longest_wait_{0};
   Intake intake_;

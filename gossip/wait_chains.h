@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "gossip/core.h"
+#include "gossip/roster.h"
+
+namespace gv {
+
+/// Where the chains of waits end that begin with a neighbour: k waits for somebody, who waits for
+/// somebody. Each peer tells its neighbours the end of its own chain as far as it knows it, and so
+/// it is passed on along the chain (Chandy, Misra & Haas 1983, "Distributed deadlock detection"):
+/// in every circle of waits there is a peer that hears its own name.
+///
+/// An end is the id of a peer or, from plan.peers on, an absence so many links away. A chain that
+/// ends at an absence is no circle, wherever it leads: who is away for one may be there for
+/// another. One of more links than there are peers is an old story that runs in a circle, and is
+/// told as a wait for the one who tells it.
+class WaitChains {
+ public:
+  using End = std::uint64_t;
+
+  WaitChains(const PeerCore& self, const Roster& roster)
+      : self_(self), roster_(roster), told_(self.neighbors.size()) {}
+
+  /// Neighbour k waits for somebody (part 1; `number` is the end of its chain), or no longer does.
+  /// False: not in this form.
+  bool hear(std::size_t k, const Message& message);
+  void forget(std::size_t k) { told_[k].reset(); }
+
+  bool waits(std::size_t k) const { return told_[k].has_value(); }
+  /// Whether a wait for k is, in the end, one for somebody who is away.
+  bool absence(std::size_t k) const;
+  /// Whether k waits, in the end, for us or for itself.
+  bool circle(std::size_t k) const;
+
+  /// Of the chain that ends with a wait for neighbour k.
+  End end(std::size_t k) const;
+  /// The same of a wait for anybody who is awaited, as neighbour `told` should hear it: of a chain
+  /// that does not lead through that one, where there is such a chain. Nothing: all lead to us.
+  std::optional<End> end_of_any(const std::function<bool(PeerId)>& awaited, std::size_t told) const;
+
+ private:
+  const PeerCore& self_;
+  const Roster& roster_;
+  std::vector<std::optional<End>> told_;  ///< by each neighbour that waits itself
+};
+
+}  // namespace gv
