@@ -115,7 +115,7 @@ Task<Next> Post::next(Kind kind, Time deadline, Awaited awaited) {
     const Time began = self_.world.now();
     ++nexts_;
     if (awaited) awaited_ = &awaited;
-    pass_on();
+    tell_changes();
     watch_next(deadline, late);
     Suspend suspend{when_next_};
     self_.timesheet.wait_begins(began);
@@ -200,9 +200,10 @@ Time Post::deadline(Absence absence) const {
   return patient ? std::max(set, 2 * self_.plan.dead_after) : set;
 }
 
-/// Each waits for the next one, and the last of them for who is stuck.
+/// Each waits for the next one, and the last of them for who is stuck. Twice over: a link may join
+/// such a chain when it is about to end.
 Time Post::longest_chain(Absence absence) const {
-  return self_.plan.peers * deadline(absence);
+  return 2 * self_.plan.peers * deadline(absence);
 }
 
 bool Post::excused(std::size_t k) const {
@@ -262,25 +263,22 @@ void Post::check_deadline(Time late) {
   deadline_passed();
 }
 
-/// The end of our own chain of waits, as neighbour `told` should hear it; nothing: nobody holds us
-/// up.
-std::optional<WaitChains::End> Post::holder(std::size_t told) const {
-  if (wait_) return chains_.end(wait_->k);
-  return awaited_ == nullptr ? std::nullopt : chains_.end_of_any(*awaited_, told);
-}
-
 /// So that whoever waits for us does not take us for stuck.
 void Post::tell_held_up(bool held_up) {
   told_ = held_up;
   pass_on();
 }
 
-/// Each neighbour knows who holds us up, if they have been told at all.
+/// Each neighbour knows the end of our own chain of waits, if they have been told at all; it hears
+/// of none where nobody holds us up but itself.
 void Post::pass_on() {
+  const bool for_anybody = told_ && !wait_ && awaited_ != nullptr;
+  const auto chains = for_anybody ? chains_.chains(*awaited_) : std::vector<WaitChains::Chain>{};
   for (std::size_t k = 0; k < self_.neighbors.size(); ++k) {
     const Neighbor& neighbor = self_.neighbors[k];
     if (!(neighbor.receives || neighbor.linked) || mailbox_.closed(neighbor.peer)) continue;
-    const std::optional<WaitChains::End> by = told_ ? holder(k) : std::nullopt;
+    std::optional<WaitChains::End> by;
+    if (told_) by = wait_ ? chains_.end(wait_->k) : chains_.end_of_any(chains, k);
     if (by == told_by_[k]) continue;
     told_by_[k] = by;
     send(neighbor.peer, letter(Kind::held_up, by.value_or(0), by ? 1 : 0, nullptr));
@@ -291,7 +289,7 @@ bool Post::hear_held_up(std::size_t k, const Message& message) {
   const bool was = excused(k);
   if (!talks(k) || !chains_.hear(k, message)) return false;
   if (wait_ && wait_->k == k && (was || excused(k))) wait_->since = self_.world.now();
-  if (wait_ ? wait_->k == k : awaited_ != nullptr) pass_on();
+  if (wait_ ? wait_->k == k : awaited_ != nullptr) tell_changes();
   return true;
 }
 
@@ -336,7 +334,7 @@ void Post::goodbye(PeerId from, std::uint64_t number) {
 }
 
 void Post::away(std::size_t k) {
-  pass_on();
+  tell_changes();
   wake_next();
   interrupt(k, Interruption::away);
   if (stopping_) interrupt_lasting(k, Interruption::away);
@@ -357,7 +355,7 @@ void Post::interrupt_lasting(std::size_t k, Interruption why) {
 void Post::back(std::size_t k) {
   if (wait_ && wait_->k == k && wait_->absence != Absence::away && !misbehaves(k))
     wait_->since = self_.world.now();
-  pass_on();
+  tell_changes();
   hurry();
 }
 

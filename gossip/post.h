@@ -32,8 +32,8 @@ struct Next {
 /// loop is late with is granted. So only the neighbour of a peer that is really stuck gives it up.
 /// Who misbehaves has no such excuse. Nor has who waits, in the end, for us (wait_chains.h): where
 /// a message was refused, two peers may wait for each other. And a chain of those who are here
-/// lasts no longer than a deadline for each peer of the fleet: beyond that, it is an old story or a
-/// lie.
+/// lasts no longer than a deadline for each peer of the fleet; beyond twice that, it is an old
+/// story or a lie.
 class Post {
  public:
   using Awaited = std::function<bool(PeerId)>;  ///< whether a neighbour's message is missing
@@ -144,9 +144,11 @@ class Post {
   void count(const Message& taken);
   void watch(Time delay);
   void check_deadline(Time late);
-  std::optional<WaitChains::End> holder(std::size_t told) const;
   void tell_held_up(bool held_up);
   void pass_on();
+  void tell_changes() {
+    if (told_) pass_on();
+  }
   void deadline_passed();
   void interrupt_lasting(std::size_t k, Interruption why);
   std::optional<event::CollectiveBroken::Why> hopeless(std::size_t k) const;

@@ -29,14 +29,23 @@ WaitChains::End WaitChains::end(std::size_t k) const {
   return theirs + 1 < 2 * std::uint64_t{peers} ? theirs + 1 : neighbor;
 }
 
-std::optional<WaitChains::End> WaitChains::end_of_any(const std::function<bool(PeerId)>& awaited,
+std::vector<WaitChains::Chain> WaitChains::chains(
+    const std::function<bool(PeerId)>& awaited) const {
+  std::vector<Chain> chains;
+  for (std::size_t k = 0; k < self_.neighbors.size(); ++k)
+    if (const Chain chain{k, end(k)};
+        chain.end != self_.plan.id && awaited(self_.neighbors[k].peer))
+      chains.push_back(chain);
+  return chains;
+}
+
+std::optional<WaitChains::End> WaitChains::end_of_any(const std::vector<Chain>& chains,
                                                       std::size_t told) const {
   std::optional<End> found;
-  for (std::size_t k = 0; k < self_.neighbors.size(); ++k) {
-    const End end_of_k = end(k);
-    if (k == told || end_of_k == self_.plan.id || !awaited(self_.neighbors[k].peer)) continue;
-    found = end_of_k;
-    if (end_of_k != self_.neighbors[told].peer) break;
+  for (const Chain& chain : chains) {
+    if (chain.k == told) continue;
+    found = chain.end;
+    if (chain.end != self_.neighbors[told].peer) break;
   }
   return found;
 }

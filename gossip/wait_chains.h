@@ -39,9 +39,17 @@ class WaitChains {
 
   /// Of the chain that ends with a wait for neighbour k.
   End end(std::size_t k) const;
-  /// The same of a wait for anybody who is awaited, as neighbour `told` should hear it: of a chain
-  /// that does not lead through that one, where there is such a chain. Nothing: all lead to us.
-  std::optional<End> end_of_any(const std::function<bool(PeerId)>& awaited, std::size_t told) const;
+
+  /// One of the chains of a wait for anybody: it begins with neighbour k.
+  struct Chain {
+    std::size_t k = 0;
+    End end = 0;
+  };
+  /// Those that begin with who is awaited and do not lead to us.
+  std::vector<Chain> chains(const std::function<bool(PeerId)>& awaited) const;
+  /// The end of such a wait as neighbour `told` should hear it: of a chain that does not lead
+  /// through that one, where there is such a chain. Nothing: all lead to us.
+  std::optional<End> end_of_any(const std::vector<Chain>& chains, std::size_t told) const;
 
  private:
   const PeerCore& self_;
