@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "optim/cache_home.h"
 #include "optim/state.h"
 
 // File of a decoded data set, little-endian, of the machine that made it:
@@ -196,10 +197,8 @@ void forget_old(const std::string& folder) {
 
 std::string decoded_folder() {
   if (const char* own = std::getenv("GRAPEVINE_CACHE")) return own;
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/')
-    return std::string(cache) + "/grapevine/data";
-  const char* home = std::getenv("HOME");
-  return home != nullptr && *home == '/' ? std::string(home) + "/.cache/grapevine/data" : "";
+  const std::string home = cache_home();
+  return home.empty() ? "" : home + "/data";
 }
 
 TrainTest decoded(const std::string& folder,

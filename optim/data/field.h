@@ -19,10 +19,6 @@ inline std::string shown(std::string_view word) {
   return text + (word.size() > most ? "...`" : "`");
 }
 
-/// Whether the text is UTF-8 (RFC 3629) without control characters, so that it can be a name that
-/// is printed and written into JSON and YAML.
-bool is_name(std::string_view text);
-
 /// The whole word as a number; a plus sign may stand before it.
 template <class Number>
 std::optional<Number> number_of(std::string_view word) {

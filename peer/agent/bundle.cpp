@@ -11,12 +11,11 @@
 
 #include <fmt/format.h>
 #include <link.h>
-#include <poll.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #include "peer/agent/cache_folder.h"
-#include "peer/launch/spawned.h"
+#include "peer/launch/child.h"
 
 namespace gv {
 namespace {
@@ -70,20 +69,12 @@ void pack(const std::string& program, const std::string& archive) {
                                 "--file=" + archive,
                                 program};
   std::ranges::copy(libraries(), std::back_inserter(argv));
-  Spawned tar(argv);
-  tar.input.close();
+  Child tar(argv);
   std::string said;
-  std::array<char, 4096> buffer{};
-  while (true) {
-    const ssize_t count = ::read(tar.errors.get(), buffer.data(), buffer.size());
-    if (count <= 0) break;
-    said.append(buffer.data(), static_cast<std::size_t>(count));
-  }
-  pollfd end{tar.pidfd(), POLLIN, 0};
-  ::poll(&end, 1, -1);
-  tar.reap();
+  hear_out(
+      tar, [](const std::string&) {}, [&](const std::string& line) { said += "\n  " + line; });
   if (tar.status() != 0)
-    throw std::runtime_error(fmt::format("tar could not pack {}: {}", program, said));
+    throw std::runtime_error(fmt::format("tar could not pack {}:{}", program, said));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 #include "peer/shared/descriptor.h"
 
 namespace gv {

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "optim/printable.h"
 #include "peer/agent/fleet_copy.h"
-#include "peer/fleet/printable.h"
 #include "peer/json/json_member.h"
 
 namespace gv {
@@ -46,6 +46,7 @@ bool is_lan(const Fleet& fleet) {
 Lan::Lan(const Assembly& fleet, LanOptions options)
     : fleet_(fleet),
       options_(std::move(options)),
+      sets_(copied_sets(options_.file, options_.sets)),
       machines_(fleet_, options_),
       roads_(fleet_, machines_) {
   const auto check = [](const std::string& wrong) {
@@ -64,7 +65,7 @@ Lan::Lan(const Assembly& fleet, LanOptions options)
 
 std::unique_ptr<Process> Lan::start(PeerId id, const std::vector<std::string>& past) {
   const Machine& machine = machines_.at(machines_.of(id));
-  std::vector<std::string> args = copied_sets(options_.file, options_.sets);
+  std::vector<std::string> args = sets_;
   const std::uint16_t base = machine.spec.port;
   const auto place = std::ranges::find(machine.peers, id) - machine.peers.begin();
   const int port = base == 0 ? 0 : base + static_cast<int>(place);

@@ -40,6 +40,7 @@ class Lan : public Places {
 
   const Assembly& fleet_;
   LanOptions options_;
+  std::vector<std::string> sets_;  ///< of each peer's command
   Machines machines_;
   Roads roads_;
   std::set<std::string> lost_;  ///< hosts of which that was said

@@ -11,7 +11,6 @@
 #include <poll.h>
 #include <sys/random.h>
 
-#include "peer/agent/bundle.h"
 #include "peer/agent/ssh.h"
 #include "peer/wire/frame.h"
 
@@ -110,9 +109,9 @@ AgentStart Machines::start_of(Machine& machine, const AgentWords& words) {
     start.argv = ssh_installed(ssh_target(spec), program, words);
     return start;
   }
-  Bundle bundle = bundle_of(options_.program);
-  start.argv = ssh_pushed(ssh_target(spec), bundle.name, bundle.bytes.size(), words);
-  start.program = [bytes = std::move(bundle.bytes)] { return bytes; };
+  if (!bundle_) bundle_ = bundle_of(options_.program);
+  start.argv = ssh_pushed(ssh_target(spec), bundle_->name, bundle_->bytes.size(), words);
+  start.program = [this] { return bundle_->bytes; };
   return start;
 }
 

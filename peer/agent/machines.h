@@ -2,9 +2,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "peer/agent/bundle.h"
 #include "peer/agent/remote_host.h"
 #include "peer/agent/ssh.h"
 #include "peer/runtime/assembly.h"
@@ -31,6 +33,7 @@ struct Machine {
   std::vector<PeerId> peers;
   std::string nonce;                   ///< its agent is known by it
   std::unique_ptr<RemoteHost> host{};  ///< null: not started yet
+  std::string ssh_name{};              ///< the host name or address that ssh finds it at
   std::uint16_t door = 0;              ///< at which it answers calls; 0: none
 };
 
@@ -71,6 +74,7 @@ class Machines {
 
   const Assembly& fleet_;
   const LanOptions& options_;
+  std::optional<Bundle> bundle_;  ///< of our program, once a machine needs it
   std::vector<Machine> machines_;
   std::vector<std::size_t> of_;  ///< of each peer
 };

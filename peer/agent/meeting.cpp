@@ -15,6 +15,7 @@
 #include "peer/checkpoint/posix_disk.h"
 #include "peer/json/json.h"
 #include "peer/json/json_member.h"
+#include "peer/tcp/neighbor_clock.h"
 
 namespace gv {
 namespace {
@@ -24,12 +25,12 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t most_bytes = 65536;
 
 /// Two processes with the same one have the same loopback.
-std::string this_machine() {
-  std::ifstream in("/proc/sys/kernel/random/boot_id");
-  std::string boot;
-  in >> boot;
+std::string this_machine(PeerId id) {
+  const std::uint64_t machine = machine_id();
+  if (machine == 0) return fmt::format("that of peer {}", id);
   std::error_code unknown;
-  return boot + " " + fs::read_symlink("/proc/self/ns/net", unknown).string();
+  return fmt::format(
+      "{:016x} {}", machine, fs::read_symlink("/proc/self/ns/net", unknown).string());
 }
 
 /// "" when there is none.
@@ -56,7 +57,7 @@ Meeting::Meeting(const Assembly& fleet, PeerId id, const std::string& folder)
       folder_(folder + "/" + fleet.fleet.digest),
       neighbors_(links_of(fleet.plan(id))),
       own_(interface_addresses()),
-      machine_(this_machine()) {
+      machine_(this_machine(id)) {
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) throw std::runtime_error(fmt::format("--meet {}: {}", folder, error.message()));

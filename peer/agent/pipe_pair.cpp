@@ -4,18 +4,9 @@
 #include <cerrno>
 #include <utility>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 namespace gv {
-namespace {
-
-void never_block(int fd) {
-  ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
-}
-
-}  // namespace
-
 PipePair::PipePair(Descriptor in, Descriptor out) : in_(std::move(in)), out_(std::move(out)) {
   never_block(in_.get());
   never_block(out_.get());

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "optim/check.h"
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 #include "peer/json/json.h"
 #include "peer/json/json_member.h"
 

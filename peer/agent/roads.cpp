@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "optim/printable.h"
 #include "peer/agent/ssh.h"
-#include "peer/fleet/printable.h"
 #include "peer/json/json.h"
 #include "peer/json/json_member.h"
 
@@ -37,6 +37,8 @@ Roads::Roads(const Assembly& fleet, Machines& machines) : machines_(machines) {
 }
 
 void Roads::find() {
+  for (Machine& machine : machines_.all())
+    if (is_elsewhere(machine.spec)) machine.ssh_name = ssh_host_name(ssh_target(machine.spec));
   open_doors();
   call();
   for (const Machine& machine : machines_.all()) machine.host->send({AgentKind::shut, 0, ""});
@@ -70,10 +72,8 @@ std::vector<std::string> Roads::candidates(const Machine& caller, const Machine&
     return is_loopback(address) || std::ranges::count(own, address, &InterfaceAddress::address) > 0;
   };
   std::vector<std::string> near, far;
-  if (spec.interface.empty() && is_elsewhere(spec)) {
-    const std::string name = ssh_host_name(ssh_target(spec));
-    if (!ours(name)) far.push_back(name);
-  }
+  if (spec.interface.empty() && !called.ssh_name.empty() && !ours(called.ssh_name))
+    far.push_back(called.ssh_name);
   for (const InterfaceAddress& theirs : called.host->facts()->addresses) {
     if (!spec.interface.empty() && theirs.interface != spec.interface) continue;
     if (ours(theirs.address)) continue;

@@ -1,15 +1,13 @@
 #include "peer/agent/ssh.h"
 
-#include <array>
 #include <cstdlib>
 #include <sstream>
 #include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
-#include "peer/launch/spawned.h"
+#include "peer/launch/child.h"
 
 namespace gv {
 namespace {
@@ -86,20 +84,14 @@ std::vector<std::string> ssh_pushed(const std::string& target,
 std::string ssh_host_name(const std::string& target) {
   std::vector<std::string> argv = ssh_program();
   argv.insert(argv.end(), {"-G", "--", target});
-  Spawned process(argv);
-  process.input.close();
-  std::string text;
-  std::array<char, 4096> buffer{};
-  while (true) {
-    const ssize_t count = ::read(process.output.get(), buffer.data(), buffer.size());
-    if (count <= 0) break;
-    text.append(buffer.data(), static_cast<std::size_t>(count));
-  }
-  std::istringstream in(text);
+  Child process(argv);
   constexpr std::string_view key = "hostname ";
-  for (std::string line; std::getline(in, line);)
-    if (line.starts_with(key)) return line.substr(key.size());
-  return target;
+  std::string name = target;
+  const auto take = [&](const std::string& line) {
+    if (line.starts_with(key)) name = line.substr(key.size());
+  };
+  hear_out(process, take, [](const std::string&) {});
+  return name;
 }
 
 }  // namespace gv

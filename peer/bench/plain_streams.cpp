@@ -9,11 +9,12 @@
 #include <vector>
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "peer/shared/descriptor.h"
 
 namespace gv {
 namespace {
@@ -44,11 +45,6 @@ int new_socket(int buffer) {
   if (buffer == 0) return fd;
   ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);
   ::setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);
-  return fd;
-}
-
-int non_blocking(int fd) {
-  ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
   return fd;
 }
 
@@ -126,9 +122,9 @@ void plain_streams(std::uint32_t rank,
   const int previous = ::accept(listener.fd, nullptr, nullptr);
   if (previous < 0) fail("accept");
   const std::vector<std::byte> vector(bytes, std::byte{1});
-  std::array<Neighbour, 2> neighbours{
-      Neighbour{non_blocking(next), std::vector<std::byte>(bytes)},
-      Neighbour{non_blocking(previous), std::vector<std::byte>(bytes)}};
+  for (const int fd : {next, previous}) never_block(fd);
+  std::array<Neighbour, 2> neighbours{Neighbour{next, std::vector<std::byte>(bytes)},
+                                      Neighbour{previous, std::vector<std::byte>(bytes)}};
   Stopwatches watches(gathering, rank);
   for (int round = 0; round < warmup + rounds; ++round) {
     if (round == warmup) watches.start();

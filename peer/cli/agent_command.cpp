@@ -22,7 +22,7 @@ int run(const AgentArguments& arguments) {
   const auto time = [](double seconds) {
     return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
   };
-  return run_agent({.program = this_program(),
+  return run_agent({.program = peer_program(),
                     .nonce = arguments.nonce,
                     .run = arguments.run,
                     .leash = time(arguments.leash),

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "optim/data/data_facts.h"
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 #include "peer/json/json.h"
 #include "peer/report/screen.h"
 

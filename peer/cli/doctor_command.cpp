@@ -156,7 +156,7 @@ void print_hosts(const LanCheck& check, bool json) {
 int examine_hosts(const FleetOptions& file) {
   const Assembly fleet = assemble(file);
   const auto say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
-  const LanOptions options{this_program(), fleet.fleet.path, file.sets, say};
+  const LanOptions options{peer_program(), fleet.fleet.path, file.sets, say};
   const LanCheck check = check_lan(fleet, options);
   print_hosts(check, file.json);
   return check.findings.empty() ? exit_code::done : exit_code::check_failed;

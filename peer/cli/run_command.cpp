@@ -36,7 +36,7 @@ namespace {
 
 struct RunOptions {
   FleetOptions file;
-  std::string program = this_program();
+  std::string program = peer_program();
   std::string resume;
   std::string trace;
   LiveOptions live;

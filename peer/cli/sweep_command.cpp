@@ -10,6 +10,7 @@
 
 #include "peer/cli/command.h"
 #include "peer/cli/sweep_answer.h"
+#include "peer/cli/this_program.h"
 #include "peer/cli/version.h"
 #include "peer/report/screen.h"
 #include "peer/runtime/exit_code.h"
@@ -44,11 +45,6 @@ struct SweepArguments {
   std::string worker;
 };
 
-std::string own_program() {
-  std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error).string();
-}
-
 /// Simulated trials: as many as there are cores, and as the free memory holds; who asks for a
 /// number of them gets it. Of real runs the file says how many.
 struct Workers {
@@ -60,7 +56,7 @@ Workers workers_of(const SweepArguments& arguments, const SweepPlan& plan) {
     return {.count = arguments.workers > 0 ? arguments.workers : plan.file.parallel};
   ProgressLine progress;
   progress.update("measuring how much memory a trial takes");
-  const MemoryRoom memory = memory_room(plan, own_program());
+  const MemoryRoom memory = memory_room(plan, this_program());
   progress.clear();
   if (!memory.unmeasured.empty())
     fmt::print(stderr,
@@ -93,7 +89,7 @@ int submit(const SweepArguments& arguments, const SweepPlan& plan, const SweepFo
   write_whole(
       path,
       slurm_script({.name = plan.file.name,
-                    .program = own_program(),
+                    .program = this_program(),
                     .file = std::filesystem::absolute(arguments.file).string(),
                     .folder = std::filesystem::current_path().string(),
                     .log = std::filesystem::absolute(folder.path()).string() + "/slurm-%a.log",
@@ -166,12 +162,13 @@ int work(const SweepArguments& arguments,
     presence.renew();
     tick(running, elsewhere);
   };
-  Sweep sweep(
-      plan,
-      folder,
-      state,
-      {.program = own_program(), .workers = workers, .interrupted = [] { return interrupts != 0; }},
-      std::move(events));
+  Sweep sweep(plan,
+              folder,
+              state,
+              {.program = this_program(),
+               .workers = workers,
+               .interrupted = [] { return interrupts != 0; }},
+              std::move(events));
   const bool whole = sweep.run();
   screen.finish();
   if (!whole) {
@@ -251,7 +248,7 @@ int dry_run(const SweepArguments& arguments, const SweepPlan& plan) {
 
 int run_sweep(const SweepArguments& arguments) {
   if (arguments.worker == "memory") return tell_trial_memory();
-  if (!arguments.worker.empty()) return run_worker(own_program(), version_text());
+  if (!arguments.worker.empty()) return run_worker(this_program(), version_text());
   if (arguments.file.empty())
     throw std::invalid_argument(
         "sweep: FILE is required\nhelp:  grapevine sweep --help shows what there is");

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "optim/printable.h"
 #include "peer/cli/command.h"
 #include "peer/export/run_trace.h"
-#include "peer/fleet/printable.h"
 #include "peer/json/json.h"
 #include "peer/live/run_finder.h"
 #include "peer/runtime/exit_code.h"

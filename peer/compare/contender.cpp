@@ -9,8 +9,8 @@
 #include <fmt/ranges.h>
 
 #include "gossip/registry.h"
+#include "optim/printable.h"
 #include "peer/compare/statistics.h"
-#include "peer/fleet/printable.h"
 
 namespace gv {
 namespace {

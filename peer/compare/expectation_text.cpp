@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 
 namespace gv {
 namespace {

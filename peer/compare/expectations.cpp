@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "optim/printable.h"
 #include "peer/compare/comparison_text.h"
 #include "peer/compare/figures.h"
 #include "peer/compare/statistics.h"
 #include "peer/compare/verdict_text.h"
-#include "peer/fleet/printable.h"
 
 namespace gv {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 #include "peer/runs/curves.h"
 
 namespace gv {

@@ -6,6 +6,7 @@
 
 #include "optim/data/images/image_folder.h"
 #include "peer/fleet/content.h"
+#include "peer/fleet/held_out_reader.h"
 #include "peer/fleet/readers.h"
 #include "peer/fleet/table_reader.h"
 
@@ -183,8 +184,7 @@ class DataReader : Readers {
         "a folder with one folder for each class, of PNG or PGM files of one size";
     data_.dir = read_path(dir, "dir", help);
     if (test != nullptr) data_.test_dir = read_path(test, "test", help);
-    set(held_out, data_.held_out, fraction());
-    read_part(test, held_out);
+    read_held_out(source_, test, held_out, data_.held_out);
     if (data_.dir.empty()) return;
     for (const Value* value : {dir, test}) {
       const std::string& path = value == dir ? data_.dir : data_.test_dir;
@@ -197,14 +197,6 @@ class DataReader : Readers {
     } catch (const std::exception& e) {
       source_.error(*dir, e.what());
     }
-  }
-
-  /// A test set of its own, or a part that is held out.
-  void read_part(const Value* test, const Value* held_out) {
-    if (test != nullptr && held_out != nullptr)
-      source_.error(*held_out, "`held_out` and `test` are two test sets", "take one of them");
-    if (held_out != nullptr && (data_.held_out <= 0 || data_.held_out >= 1))
-      source_.error(*held_out, "a part between 0 and 1 is held out", "write `held_out: 20 %`");
   }
 
   /// Nobody knows more than its own samples.

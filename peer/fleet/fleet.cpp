@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "optim/printable.h"
 #include "peer/fleet/algorithm_reader.h"
 #include "peer/fleet/attackers_reader.h"
 #include "peer/fleet/batch_shares.h"
@@ -18,7 +19,6 @@
 #include "peer/fleet/model_reader.h"
 #include "peer/fleet/network_reader.h"
 #include "peer/fleet/peers_reader.h"
-#include "peer/fleet/printable.h"
 #include "peer/fleet/readers.h"
 #include "peer/fleet/target_reader.h"
 #include "peer/fleet/topology_reader.h"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "peer/fleet/content.h"
+#include "peer/fleet/held_out_reader.h"
 #include "peer/fleet/readers.h"
 #include "peer/fleet/table_statistics.h"
 
@@ -30,7 +31,7 @@ class TableReader : Readers {
     table_.file = read_path(file);
     table_.test = read_path(test);
     set(map.take("target"), table_.target, word());
-    set(held_out, table_.held_out, fraction());
+    read_held_out(source_, test, held_out, table_.held_out);
     read_test(test, held_out, file);
     const Value* standardize = map.take("standardize");
     read_standardize(standardize);
@@ -62,10 +63,6 @@ class TableReader : Readers {
   }
 
   void read_test(const Value* test, const Value* held_out, const Value* file) {
-    if (test != nullptr && held_out != nullptr)
-      source_.error(*held_out, "`held_out` and `test` are two test sets", "take one of them");
-    if (held_out != nullptr && (table_.held_out <= 0 || table_.held_out >= 1))
-      source_.error(*held_out, "a part between 0 and 1 is held out", "write `held_out: 20 %`");
     if (test == nullptr && held_out == nullptr) table_.held_out = 0.2;
     if (file != nullptr && data_.per_peer() && test == nullptr)
       source_.error(*file,

@@ -4,20 +4,11 @@
 #include <cerrno>
 #include <utility>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "peer/launch/vector_channel.h"
 
 namespace gv {
-namespace {
-
-void never_block(int fd) {
-  ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
-}
-
-}  // namespace
-
 std::vector<std::string> LineReader::read() {
   std::array<char, 16384> buffer;
   while (fd_.open()) {
@@ -68,6 +59,19 @@ bool Child::reap() {
 
 Payload Child::take_vector() {
   return receive_vector(process_.vectors.get());
+}
+
+void hear_out(Child& child,
+              const std::function<void(const std::string&)>& on_output,
+              const std::function<void(const std::string&)>& on_error) {
+  while (child.running()) {
+    std::vector<pollfd> fds;
+    child.add_to(fds);
+    ::poll(fds.data(), fds.size(), -1);
+    child.reap();  // before the last look at its streams, so that no word is lost
+    for (const std::string& line : child.output().read()) on_output(line);
+    for (const std::string& line : child.errors().read()) on_error(line);
+  }
 }
 
 void Child::add_to(std::vector<pollfd>& fds) const {

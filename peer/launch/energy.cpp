@@ -9,7 +9,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 
 namespace gv {
 namespace {

@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 
 namespace gv {
 namespace {

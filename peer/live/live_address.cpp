@@ -10,7 +10,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 
 namespace gv {
 namespace {

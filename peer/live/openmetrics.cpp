@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 
 namespace gv {
 namespace {

@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "graph/formats/json_value.h"
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 #include "peer/json/json_member.h"
 #include "peer/live/live_socket.h"
 #include "peer/report/screen.h"

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 #include "peer/report/screen.h"
 
 namespace gv {

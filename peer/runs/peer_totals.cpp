@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "graph/formats/file_bytes.h"
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 #include "peer/json/json_member.h"
 #include "peer/runs/stored_json.h"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 
 namespace gv {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 #include "peer/json/json_member.h"
 
 namespace gv {

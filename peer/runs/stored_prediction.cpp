@@ -4,7 +4,7 @@
 
 #include "graph/formats/file_bytes.h"
 #include "graph/formats/json_value.h"
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 #include "peer/json/json_member.h"
 #include "peer/runs/stored_json.h"
 #include "peer/runs/stored_run.h"

@@ -9,7 +9,7 @@
 
 #include "graph/formats/file_bytes.h"
 #include "graph/formats/file_error.h"
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 #include "peer/json/json_member.h"
 #include "peer/runs/peer_totals.h"
 #include "peer/runs/stored_json.h"

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -37,6 +38,10 @@ Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
 
 void Descriptor::close() {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+void never_block(int fd) {
+  ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
 ssize_t send_with_descriptor(int socket, std::span<const std::byte> bytes, int fd, int flags) {

@@ -26,6 +26,9 @@ class Descriptor {
   int fd_ = -1;
 };
 
+/// Reads and writes of it return at once, with EAGAIN where there is nothing to do.
+void never_block(int fd);
+
 /// Sends bytes over a Unix socket, and with them a descriptor, as sendmsg(2) with these flags; so
 /// many bytes, or -1.
 ssize_t send_with_descriptor(int socket, std::span<const std::byte> bytes, int fd, int flags);

@@ -8,7 +8,7 @@
 
 #include "graph/formats/json_value.h"
 #include "graph/spec/nearest.h"
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 
 namespace gv {
 namespace {

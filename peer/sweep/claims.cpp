@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 #include "peer/json/json.h"
 #include "peer/json/json_member.h"
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 #include "peer/fleet/readers.h"
 #include "peer/runs/stated_number.h"
 #include "peer/sweep/axes.h"

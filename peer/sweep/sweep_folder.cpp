@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 #include "peer/json/json_member.h"
 
 namespace gv {

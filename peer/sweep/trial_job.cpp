@@ -10,10 +10,9 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/wait.h>
 
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 #include "peer/json/json_member.h"
 #include "peer/launch/child.h"
 #include "peer/launch/run_record.h"
@@ -64,15 +63,10 @@ TrialOutcome real_trial(const TrialJob& job,
   argv.insert(argv.end(), {"--set", "output.dir=" + job.working});
   Child child(argv);
   std::string last_words;
-  while (child.running()) {
-    std::array<pollfd, 3> fds{pollfd{child.output().fd(), POLLIN, 0},
-                              pollfd{child.errors().fd(), POLLIN, 0},
-                              pollfd{child.pidfd(), POLLIN, 0}};
-    ::poll(fds.data(), fds.size(), 1000);
-    for (const std::string& line : child.output().read()) tell_round(line, progress);
-    for (const std::string& line : child.errors().read()) last_words = line;
-    child.reap();
-  }
+  hear_out(
+      child,
+      [&](const std::string& line) { tell_round(line, progress); },
+      [&](const std::string& line) { last_words = printable(line, 200); });
   const int status = child.status();
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   const auto summary = read_whole(job.working + "/summary.json", largest_json);

@@ -1,7 +1,6 @@
 #include "peer/sweep/trial_memory.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -9,9 +8,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <poll.h>
 
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 #include "peer/json/json_member.h"
 #include "peer/launch/child.h"
 #include "peer/report/screen.h"
@@ -61,16 +59,10 @@ double bytes_in_rounds(const Assembly& fleet) {
 std::optional<double> heard(Child& child, std::string& why) {
   std::optional<double> bytes;
   std::string last_words;
-  while (child.running()) {
-    std::array<pollfd, 3> fds{pollfd{child.output().fd(), POLLIN, 0},
-                              pollfd{child.errors().fd(), POLLIN, 0},
-                              pollfd{child.pidfd(), POLLIN, 0}};
-    ::poll(fds.data(), fds.size(), 1000);
-    child.reap();
-    for (const std::string& line : child.output().read())
-      if (line.starts_with("{\"bytes\"")) bytes = json_number(parse_json(line, "worker"), "bytes");
-    for (const std::string& line : child.errors().read()) last_words = printable(line, 200);
-  }
+  const auto take = [&](const std::string& line) {
+    if (line.starts_with("{\"bytes\"")) bytes = json_number(parse_json(line, "worker"), "bytes");
+  };
+  hear_out(child, take, [&](const std::string& line) { last_words = printable(line, 200); });
   if (bytes && std::isfinite(*bytes) && *bytes > 0) return bytes;
   why = fmt::format("{}{}{}", child.ending(), last_words.empty() ? "" : ": ", last_words);
   return std::nullopt;

@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 #include <poll.h>
 
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 #include "peer/json/json_member.h"
 
 namespace gv {

@@ -5,12 +5,15 @@
 #include <cmath>
 #include <filesystem>
 #include <stdexcept>
+#include <utility>
 
 #include "optim/check.h"
 #include "optim/data/field.h"
+#include "optim/data/held_out.h"
 #include "optim/data/images/picture_file.h"
 #include "optim/data/table/bounds.h"
 #include "optim/data/table/table_plan.h"
+#include "optim/printable.h"
 
 namespace gv {
 namespace {
@@ -42,7 +45,7 @@ std::vector<std::string> classes_in(const std::string& dir) {
   for (const std::string& name : classes) {
     if (!fs::is_directory(inside + name))
       throw std::runtime_error(dir + ": " + shown(name) + " is no folder" + remedy);
-    if (!is_name(name))
+    if (!is_printable(name))
       throw std::runtime_error(dir + ": the folder " + shown(name) +
                                " has no printable UTF-8 name; give it another one");
   }
@@ -155,20 +158,13 @@ ImageFolder find_images(const std::string& dir, const std::string& test) {
 
 ImageFolder with_test_set(ImageFolder folder, double held_out, Rng rng) {
   if (!folder.test.empty()) return folder;
-  const std::size_t all = folder.train.size();
-  if (all < 2) throw std::runtime_error(folder.train.at(0).path + ": the only picture");
-  std::vector<std::uint32_t> order(all);
-  for (std::size_t k = 0; k < all; ++k) order[k] = static_cast<std::uint32_t>(k);
-  rng.shuffle(order);
-  const double wanted = std::round(held_out * static_cast<double>(all));
-  const auto count =
-      static_cast<std::size_t>(std::clamp(wanted, 1.0, static_cast<double>(all - 1)));
-  std::vector<bool> tested(all, false);
-  for (std::size_t k = 0; k < count; ++k) tested[order[k]] = true;
-  std::vector<ImageFile> files = std::move(folder.train);
-  folder.train.clear();
-  for (std::size_t k = 0; k < all; ++k)
-    (tested[k] ? folder.test : folder.train).push_back(std::move(files[k]));
+  std::vector<ImageFile> files = std::exchange(folder.train, {});
+  if (files.size() < 2) throw std::runtime_error(files.at(0).path + ": the only picture");
+  const auto all = static_cast<std::uint32_t>(files.size());
+  for (const std::uint32_t k : held_out_rows(all, held_out, rng))
+    folder.test.push_back(std::move(files[k]));
+  std::erase_if(files, [](const ImageFile& file) { return file.path.empty(); });
+  folder.train = std::move(files);
   return folder;
 }
 

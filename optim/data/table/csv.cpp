@@ -9,6 +9,7 @@
 #include "optim/data/field.h"
 #include "optim/data/table/bounds.h"
 #include "optim/data/table/row_source.h"
+#include "optim/printable.h"
 
 // RFC 4180, "Common format and MIME type for CSV files", 2005:
 //   file   := header record*                   lines end with LF or CRLF, the last one with either
@@ -104,7 +105,7 @@ class CsvFile final : public RowSource {
     if (word.size() > table_bounds::name_bytes)
       fail("the name of column " + number + " is longer than " +
            std::to_string(table_bounds::name_bytes) + " bytes: " + shown(word));
-    if (!is_name(word))
+    if (!is_printable(word))
       fail("the name of column " + number + " is no UTF-8 text: " + shown(word) +
            "; save the file as UTF-8");
     if (!known_.emplace(word).second)

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 #include <utility>
 
 #include "optim/data/field.h"
+#include "optim/data/held_out.h"
 #include "optim/data/table/bounds.h"
 #include "optim/data/table/scaling.h"
 #include "optim/data/table/table.h"
@@ -118,12 +118,7 @@ std::vector<Value> take_rows(std::vector<Value>& from,
 std::shared_ptr<Dataset> hold_out(Dataset& train, double part, const std::string& path, Rng rng) {
   if (train.rows < 2)
     throw std::runtime_error(path + ": one sample cannot be divided into training and test");
-  std::vector<std::uint32_t> rows(train.rows);
-  std::iota(rows.begin(), rows.end(), 0U);
-  rng.shuffle(rows);
-  const double wanted = std::round(part * train.rows);
-  rows.resize(static_cast<std::size_t>(std::clamp(wanted, 1.0, train.rows - 1.0)));
-  std::ranges::sort(rows);
+  const std::vector<std::uint32_t> rows = held_out_rows(train.rows, part, rng);
   auto test = std::make_shared<Dataset>();
   test->rows = static_cast<std::uint32_t>(rows.size());
   test->features = train.features;

@@ -9,6 +9,7 @@
 
 #include "optim/data/field.h"
 #include "optim/data/table/bounds.h"
+#include "optim/printable.h"
 
 namespace gv {
 namespace {
@@ -156,7 +157,7 @@ class TableBuilder {
     if (name.size() > table_bounds::name_bytes)
       fail(where + " is longer than " + std::to_string(table_bounds::name_bytes) +
            " bytes; leave the column out: `ignore: [NAME]`");
-    if (!is_name(name)) fail(where + " is no UTF-8 text; save the file as UTF-8");
+    if (!is_printable(name)) fail(where + " is no UTF-8 text; save the file as UTF-8");
     const auto at = known.size();
     known.emplace(name, at);
     table_.plan.columns[k].levels.emplace_back(name);

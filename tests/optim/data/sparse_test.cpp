@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/data/dataset.h"
-#include "tests/scratch_folder.h"
+#include "tests/error_in.h"
 
 namespace gv {
 namespace {
@@ -40,12 +40,7 @@ class LibSvm : public ::testing::Test {
   }
   std::string error(const std::string& content, const std::string& test = "") const {
     const std::string path = file("train", content);
-    try {
-      read_libsvm(path, test.empty() ? test : file("test", test));
-    } catch (const std::runtime_error& e) {
-      return std::string(e.what()).substr(scratch_.path().size() + 1);
-    }
-    return "";
+    return error_in(scratch_, [&] { read_libsvm(path, test.empty() ? test : file("test", test)); });
   }
 
   ScratchFolder scratch_;

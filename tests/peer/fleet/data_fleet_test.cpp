@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "peer/runtime/assembly.h"
+#include "tests/peer/fleet/first_problem.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {
@@ -18,15 +19,8 @@ class DataFleet : public testing::Test {
     write("fleet.yaml", "version: 1\npeers: 2\nstop: { rounds: 5 }\ndata: " + data + "\n" + more);
     return read_fleet(folder_.path() + "/fleet.yaml", {}, nullptr);
   }
-  /// The first problem: its place and words in one string; "" when there is none.
   std::string problem(const std::string& data, const std::string& more = "") const {
-    try {
-      Assembly(read(data, more));
-    } catch (const FleetError& e) {
-      const Diagnostic& first = e.diagnostics().at(0);
-      return first.where + " " + first.message + " " + first.help;
-    }
-    return "";
+    return first_problem([&] { Assembly(read(data, more)); });
   }
   static std::string pictures(int rows) {
     std::string text;

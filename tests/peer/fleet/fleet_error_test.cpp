@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 #include "tests/peer/fleet/fleet_file.h"
 
 namespace gv {

@@ -7,6 +7,7 @@
 #include "peer/fleet/table_statistics.h"
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/pooled_facts.h"
+#include "tests/peer/fleet/first_problem.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {
@@ -28,16 +29,9 @@ class TableFleet : public testing::Test {
     write("fleet.yaml", "version: 1\npeers: 2\ndata: { kind: table, " + data + " }\n" + more);
     return read_fleet(folder_.path() + "/fleet.yaml", {}, notices);
   }
-  /// The first problem: its place, words and help; "" when there is none.
   std::string problem(const std::string& data,
                       const std::string& more = "stop: { rounds: 5 }\n") const {
-    try {
-      Assembly(read(data, more));
-    } catch (const FleetError& e) {
-      const Diagnostic& first = e.diagnostics().at(0);
-      return first.where + " " + first.message + " " + first.help;
-    }
-    return "";
+    return first_problem([&] { Assembly(read(data, more)); });
   }
   static bool has(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
@@ -199,13 +193,7 @@ TEST_F(TableFleet, PicturesAreReadFromAFolderForEachClass) {
     return read_fleet(folder_.path() + "/images.yaml", {}, nullptr);
   };
   const auto wrong = [&](const std::string& keys) {
-    try {
-      Assembly(images(keys));
-    } catch (const FleetError& e) {
-      const Diagnostic& first = e.diagnostics().at(0);
-      return first.where + " " + first.message + " " + first.help;
-    }
-    return std::string();
+    return first_problem([&] { Assembly(images(keys)); });
   };
   for (const char* name : {"p", "p/a", "p/b"})
     std::filesystem::create_directory(folder_.path() + "/" + name);

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "graph/formats/npy_matrix.h"
+#include "optim/printable.h"
 #include "optim/rng.h"
-#include "peer/fleet/printable.h"
 #include "peer/runs/peer_totals.h"
 #include "peer/runs/run_list.h"
 #include "peer/runs/stored_json.h"

@@ -10,8 +10,8 @@
 #include <png.h>
 
 #include "optim/data/images/picture_file.h"
+#include "tests/error_in.h"
 #include "tests/optim/data/table/mutated.h"
-#include "tests/scratch_folder.h"
 
 namespace gv {
 namespace {
@@ -50,17 +50,10 @@ class Images : public testing::Test {
     return file;
   }
   std::string error(const std::string& dir, const std::string& test = "") const {
-    try {
+    return error_in(folder_, [&] {
       read_images(
           with_test_set(find_images(path(dir), test.empty() ? "" : path(test)), 0.5, Rng(1)));
-    } catch (const std::runtime_error& e) {
-      std::string text = e.what();
-      for (auto at = text.find(folder_.path()); at != std::string::npos;
-           at = text.find(folder_.path()))
-        text.erase(at, folder_.path().size() + 1);
-      return text;
-    }
-    return "";
+    });
   }
 
   ScratchFolder folder_;

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/data/table/table.h"
-#include "tests/scratch_folder.h"
+#include "tests/error_in.h"
 
 namespace gv {
 
@@ -29,16 +29,7 @@ class TableFiles : public testing::Test {
   }
   /// What is wrong with it, without the folder; "": nothing.
   std::string error(const TableSpec& spec) const {
-    try {
-      read_table(spec, Rng(1));
-    } catch (const std::runtime_error& e) {
-      std::string text = e.what();
-      for (auto at = text.find(scratch_.path()); at != std::string::npos;
-           at = text.find(scratch_.path()))
-        text.erase(at, scratch_.path().size() + 1);
-      return text;
-    }
-    return "";
+    return error_in(scratch_, [&] { read_table(spec, Rng(1)); });
   }
 
   ScratchFolder scratch_;

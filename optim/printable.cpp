@@ -1,4 +1,4 @@
-#include "peer/fleet/printable.h"
+#include "optim/printable.h"
 
 #include <algorithm>
 #include <iterator>

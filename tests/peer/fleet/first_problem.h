@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "peer/fleet/fleet.h"
+
+namespace gv {
+
+/// The first problem that `read` finds in a fleet file: its place, words and help in one string;
+/// "": it finds none.
+template <class Read>
+std::string first_problem(Read read) {
+  try {
+    read();
+  } catch (const FleetError& e) {
+    const Diagnostic& first = e.diagnostics().at(0);
+    return first.where + " " + first.message + " " + first.help;
+  }
+  return "";
+}
+
+}  // namespace gv
