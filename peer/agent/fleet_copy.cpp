@@ -28,8 +28,7 @@ std::vector<NamedPath> named_paths(const std::string& fleet, const std::vector<s
   const fs::path folder = fs::absolute(fleet).parent_path();
   std::vector<NamedPath> all;
   for (const auto& [key, value] : fleet_keys(fleet, sets)) {
-    const bool data = key.starts_with("data.");
-    if (!data && !key.starts_with("topology.")) continue;
+    if (!key.starts_with("data.") && !key.starts_with("topology.") && key != "links.file") continue;
     const std::string prefix(value.starts_with(weights_prefix) ? weights_prefix : "");
     const std::string name = value.substr(prefix.size());
     std::error_code none;
@@ -40,11 +39,11 @@ std::vector<NamedPath> named_paths(const std::string& fleet, const std::vector<s
 }
 
 bool travels(const NamedPath& named) {
-  return named.key.starts_with("topology.") && fs::is_regular_file(named.path);
+  return !named.key.starts_with("data.") && fs::is_regular_file(named.path);
 }
 
 std::string name_there(const NamedPath& named) {
-  return "graphs/" + named.key + named.path.extension().string();
+  return "copied/" + named.key + named.path.extension().string();
 }
 
 std::string read_file(const fs::path& path) {
