@@ -14,7 +14,7 @@ namespace gv {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::string_view weights_prefix = "file:";
+constexpr std::string_view file_prefix = "file:";
 
 struct NamedPath {
   std::string key, prefix;
@@ -28,8 +28,9 @@ std::vector<NamedPath> named_paths(const std::string& fleet, const std::vector<s
   const fs::path folder = fs::absolute(fleet).parent_path();
   std::vector<NamedPath> all;
   for (const auto& [key, value] : fleet_keys(fleet, sets)) {
-    if (!key.starts_with("data.") && !key.starts_with("topology.") && key != "links.file") continue;
-    const std::string prefix(value.starts_with(weights_prefix) ? weights_prefix : "");
+    const bool graph = key == "topology" || key.starts_with("topology.");
+    if (!graph && !key.starts_with("data.") && key != "links.file") continue;
+    const std::string prefix(value.starts_with(file_prefix) ? file_prefix : "");
     const std::string name = value.substr(prefix.size());
     std::error_code none;
     if (name.empty() || key.ends_with(".kind") || !fs::exists(folder / name, none)) continue;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <barrier>
 #include <bit>
 #include <cerrno>
 #include <chrono>
@@ -88,7 +89,7 @@ void send_at_once(const Descriptor& socket) {
 /// How much arrives in this time, from when it has settled.
 Arrived take_stream(const Descriptor& socket, std::chrono::milliseconds length) {
   std::vector<std::byte> buffer(std::size_t{1} << 18);
-  await(socket, POLLIN, Clock::now() + patience);
+  await(socket, POLLIN, Clock::now() + 2 * patience);  // others may still be at their pings
   const Clock::time_point began = Clock::now();
   const Clock::time_point counts = began + std::min<Clock::duration>(settling, length / 2);
   Arrived arrived;
@@ -165,23 +166,39 @@ Arrived send_stream(const Descriptor& socket, std::chrono::milliseconds length) 
   return arrived;
 }
 
-LinkSpeed speed_of(const Call& call, double seconds) {
+/// What is still on its way when the stream has been counted would disturb the next one.
+void drop_when_closed(const Descriptor& socket) {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
+/// The connection, when its latency is known.
+Descriptor pinged(const Call& call, std::uint32_t length, LinkSpeed& speed) {
+  Descriptor socket = connecting_socket(call.address, call.port);
+  await(socket, POLLOUT, Clock::now() + patience);
+  send_at_once(socket);
+  drop_when_closed(socket);
+  write_all(socket, std::as_bytes(std::span(call.nonce)));
+  write_all(socket, std::as_bytes(std::span(&length, 1)));
+  speed.latency = median_round_trip(socket) / 2;
+  return socket;
+}
+
+/// The streams of several links begin together, after the pings of all.
+LinkSpeed speed_of(const Call& call, std::uint32_t length, std::barrier<>& all) {
   LinkSpeed speed;
+  bool waits = true;
   try {
-    const Descriptor socket = connecting_socket(call.address, call.port);
-    await(socket, POLLOUT, Clock::now() + patience);
-    send_at_once(socket);
-    const auto length =
-        static_cast<std::uint32_t>(std::lround(std::clamp(seconds, 0.2, 10.0) * 1e3));
-    write_all(socket, std::as_bytes(std::span(call.nonce)));
-    write_all(socket, std::as_bytes(std::span(&length, 1)));
-    speed.latency = median_round_trip(socket) / 2;
+    const Descriptor socket = pinged(call, length, speed);
+    waits = false;
+    all.arrive_and_wait();
     const Arrived arrived = send_stream(socket, std::chrono::milliseconds(length));
     if (arrived.bytes == 0 || arrived.nanoseconds == 0)
       throw std::runtime_error("too little came to measure it");
     speed.bandwidth =
         static_cast<double>(arrived.bytes) / (static_cast<double>(arrived.nanoseconds) * 1e-9);
   } catch (const std::runtime_error& failed) {
+    if (waits) all.arrive_and_drop();
     speed.why = failed.what();
   }
   return speed;
@@ -235,9 +252,11 @@ std::uint16_t LinkMeter::port() const {
 
 std::vector<LinkSpeed> speeds_of(const std::vector<Call>& calls, double seconds) {
   std::vector<LinkSpeed> speeds(calls.size());
+  const auto length = static_cast<std::uint32_t>(std::lround(std::clamp(seconds, 0.2, 10.0) * 1e3));
+  std::barrier all(static_cast<std::ptrdiff_t>(calls.size()));
   std::vector<std::jthread> threads;
   for (std::size_t k = 0; k < calls.size(); ++k)
-    threads.emplace_back([&, k] { speeds[k] = speed_of(calls[k], seconds); });
+    threads.emplace_back([&, k] { speeds[k] = speed_of(calls[k], length, all); });
   threads.clear();  // which waits for them
   return speeds;
 }

@@ -92,10 +92,11 @@ std::string yaml_of(const LinkTable& table, const std::string& title) {
                       link->bandwidth * 8e-6);
     }
   if (!any) text.insert(text.size() - 1, " []");
+  std::string cards;
   for (std::size_t h = 0; h < table.hosts.size(); ++h)
     if (table.shares_a_card(h))
-      text += fmt::format(
-          "# {}: its links share one card, {} together\n", table.hosts[h], bits(table.together[h]));
+      cards += fmt::format("  {}: {:.1f} Mbit\n", quoted(table.hosts[h]), table.together[h] * 8e-6);
+  if (!cards.empty()) text += "cards:   # of all that a host sends at once\n" + cards;
   return text;
 }
 

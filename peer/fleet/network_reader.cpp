@@ -51,6 +51,27 @@ class LinkReader {
           if (a != b) network_.links.emplace(std::minmax(a, b), link);
   }
 
+  /// { pi: 49 Mbit }: all that a host sends to others goes through its card, and its peers share it
+  /// evenly. What stays on the host does not.
+  void read_cards(Source& source, const Value& cards) {
+    if (cards.kind != Value::Kind::map)
+      return source.error(
+          cards, "expected hosts and bandwidths", "such as `cards: { pi: 49 Mbit }`");
+    for (const Value::Entry& entry : cards.entries) {
+      Peers peers;
+      for (PeerId i = 0; i < hosts_.size(); ++i)
+        if (hosts_[i] == entry.key) peers.push_back(i);
+      const auto bandwidth = read_bandwidth(source, entry.value);
+      if (!bandwidth) continue;
+      if (*bandwidth <= 0) source.error(entry.value, "a card of no bandwidth", "leave it out");
+      for (const PeerId a : peers) {
+        network_.cards[a] = *bandwidth / static_cast<double>(peers.size());
+        for (const PeerId b : peers)
+          if (a < b) network_.links.try_emplace({a, b}, usual_).first->second.inside = true;
+      }
+    }
+  }
+
  private:
   using Peers = std::vector<PeerId>;
 
@@ -132,6 +153,7 @@ void read_links_file(Source& source,
     MapReader inside(other, &root, "");
     const Value* version = inside.take("version");
     const Value* list = inside.take("links");
+    const Value* cards = inside.take("cards");
     inside.finish();
     if (version == nullptr || version->text != "1" || list == nullptr)
       other.error(root,
@@ -139,6 +161,7 @@ void read_links_file(Source& source,
                   "`grapevine bench links FILE` makes one");
     else
       reader.read(other, *list);
+    if (cards != nullptr) reader.read_cards(other, *cards);
   }
   if (other.diagnostics().empty()) return;
   const Diagnostic& first = other.diagnostics().front();

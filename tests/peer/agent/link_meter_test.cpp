@@ -77,13 +77,20 @@ TEST(LinkTables, ShowLatenciesAboveTheDiagonalAndBandwidthsBelow) {
 TEST(LinkTables, AreReadBackByAFleetThatNamesThem) {
   const ScratchFolder folder;
   const std::string fleet = folder.path() + "/lan.yaml";
-  std::ofstream(folder.path() + "/lan.links.yaml") << yaml_of(three_hosts(), "Measured today");
+  LinkTable table = three_hosts();
+  table.together[0] = 80e6;
+  std::ofstream(folder.path() + "/lan.links.yaml") << yaml_of(table, "Measured today");
   std::ofstream(fleet) << "version: 1\nhosts: { anna: {}, ben: {}, pi: {} }\n"
                           "peers: [{ host: anna, count: 2 }, { host: ben }, { host: pi }]\n"
                           "data: { kind: quadratic, dimension: 4 }\nmodel: quadratic\n"
                           "stop: { rounds: 5 }\nlinks: { file: lan.links.yaml }\n";
   const NetworkSpec network = read_fleet(fleet, {}, nullptr).network;
-  EXPECT_EQ(network.links.size(), 5U) << "each peer of anna with ben and with pi, and ben with pi";
+  EXPECT_EQ(network.links.size(), 6U)
+      << "each peer of anna with ben and with pi, ben with pi, and anna's two with each other";
+  EXPECT_TRUE(network.link(0, 1).inside);
+  EXPECT_FALSE(network.link(0, 2).inside);
+  EXPECT_NEAR(network.nic_bandwidth(0), 40e6, 1e5) << "two peers share the card";
+  EXPECT_EQ(network.nic_bandwidth(2), 0) << "its links do not share one";
   EXPECT_EQ(network.link(1, 2).latency, std::chrono::microseconds(210));
   EXPECT_NEAR(network.link(0, 3).bandwidth, 47e6 / 8, 1);
   EXPECT_NEAR(network.link(2, 3).bandwidth, 37e6 / 8, 1);
