@@ -28,12 +28,13 @@ std::vector<NamedPath> named_paths(const std::string& fleet, const std::vector<s
   const fs::path folder = fs::absolute(fleet).parent_path();
   std::vector<NamedPath> all;
   for (const auto& [key, value] : fleet_keys(fleet, sets)) {
-    const bool graph = key == "topology" || key.starts_with("topology.");
+    const bool graph = key.starts_with("topology.");
     if (!graph && !key.starts_with("data.") && key != "links.file") continue;
     const std::string prefix(value.starts_with(file_prefix) ? file_prefix : "");
     const std::string name = value.substr(prefix.size());
     std::error_code none;
-    if (name.empty() || key.ends_with(".kind") || !fs::exists(folder / name, none)) continue;
+    const bool word = key.ends_with(".kind") && prefix.empty();
+    if (name.empty() || word || !fs::exists(folder / name, none)) continue;
     all.push_back({key, prefix, name, (folder / name).lexically_normal()});
   }
   return all;
