@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "peer/agent/door.h"
 #include "peer/agent/facts.h"
 #include "peer/agent/files.h"
+#include "peer/agent/link_meter.h"
 #include "peer/agent/pipe_pair.h"
 #include "peer/json/json.h"
 #include "peer/json/json_member.h"
@@ -48,6 +50,7 @@ class Agent {
       wait_for_events();
       take_orders();
       if (door_) door_->answer();
+      tell_measured();
       stream_.flush();
       if (stream_.waiting() < most_waiting_bytes)
         for (auto& [id, child] : peers_) hear(id, *child);
@@ -68,7 +71,7 @@ class Agent {
     stream_.add_to(fds);
     if (door_) door_->add_to(fds);
     for (const auto& [id, child] : peers_) child->add_to(fds);
-    ::poll(fds.data(), fds.size(), 100);
+    ::poll(fds.data(), fds.size(), measuring_.valid() ? 10 : 100);
   }
 
   void take_orders() {
@@ -85,9 +88,13 @@ class Agent {
   void obey(const AgentFrame& frame) {
     switch (frame.kind) {
       case AgentKind::door:
-        return open_door(parse_json(frame.body, "a launcher's door"));
+        return open(parse_json(frame.body, "a launcher's door"), door_);
       case AgentKind::call:
         return call(parse_json(frame.body, "a launcher's calls"));
+      case AgentKind::meter:
+        return open(parse_json(frame.body, "a launcher's meter"), meter_);
+      case AgentKind::measure:
+        return measure(parse_json(frame.body, "a launcher's measurement"));
       case AgentKind::shut:
         return door_.reset();
       case AgentKind::look:
@@ -113,27 +120,50 @@ class Agent {
     }
   }
 
-  void open_door(const JsonValue& order) {
+  template <class Listener>
+  void open(const JsonValue& order, std::unique_ptr<Listener>& listener) {
     Json answer = Json::object();
     try {
-      door_ = std::make_unique<Door>(json_text(order, "address"),
-                                     json_integer<std::uint16_t>(order, "port"),
-                                     json_text(order, "nonce"));
-      answer["port"] = door_->port();
+      listener = std::make_unique<Listener>(json_text(order, "address"),
+                                            json_integer<std::uint16_t>(order, "port"),
+                                            json_text(order, "nonce"));
+      answer["port"] = listener->port();
     } catch (const std::runtime_error& taken) {
       answer["error"] = std::string(taken.what());
     }
     say({AgentKind::opened, 0, answer.dump()});
   }
 
-  void call(const JsonValue& order) {
+  static std::vector<Call> calls_in(const JsonValue& order) {
     std::vector<Call> calls;
     for (const JsonValue& each : json_member(order, "calls").items)
       calls.push_back({json_text(each, "address"),
                        json_integer<std::uint16_t>(each, "port"),
                        json_text(each, "nonce")});
-    const std::vector<std::string> answers = answers_of(calls, door_.get());
+    return calls;
+  }
+
+  void call(const JsonValue& order) {
+    const std::vector<std::string> answers = answers_of(calls_in(order), door_.get());
     say({AgentKind::called, 0, Json{{"answers", answers}}.dump()});
+  }
+
+  /// Signs of life must go on meanwhile, so it is done in a thread of its own.
+  void measure(const JsonValue& order) {
+    measuring_ =
+        std::async(std::launch::async, speeds_of, calls_in(order), json_number(order, "seconds"));
+  }
+
+  void tell_measured() {
+    if (!measuring_.valid() ||
+        measuring_.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
+      return;
+    Json links = Json::array();
+    for (const LinkSpeed& speed : measuring_.get()) {
+      Json link{{"latency", speed.latency}, {"bandwidth", speed.bandwidth}};
+      links.push_back(speed.why.empty() ? link : Json{{"error", speed.why}});
+    }
+    say({AgentKind::measured, 0, Json{{"links", links}}.dump()});
   }
 
   void look(const JsonValue& order) {
@@ -237,6 +267,8 @@ class Agent {
   PipePair stream_;
   AgentFrameReader reader_;
   std::unique_ptr<Door> door_;
+  std::unique_ptr<LinkMeter> meter_;
+  std::future<std::vector<LinkSpeed>> measuring_;
   std::map<PeerId, std::unique_ptr<Child>> peers_;
   Clock::time_point heard_ = Clock::now(), ping_at_ = Clock::now();
   std::optional<Clock::time_point> let_go_at_;  ///< the peers are told to end, and killed then

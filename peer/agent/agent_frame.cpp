@@ -54,7 +54,7 @@ std::optional<AgentFrame> AgentFrameReader::take() {
   if (there < length_bytes + length) return {};
   const std::size_t at = begin_ + length_bytes;
   const auto kind = get<std::uint8_t>(bytes_, at);
-  if (kind == 0 || kind > static_cast<std::uint8_t>(AgentKind::leave))
+  if (kind == 0 || kind > static_cast<std::uint8_t>(AgentKind::measured))
     throw std::runtime_error(fmt::format("a frame of the unknown kind {}", kind));
   AgentFrame frame{.kind = AgentKind{kind},
                    .peer = get<PeerId>(bytes_, at + 1),

@@ -5,43 +5,19 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <memory>
 #include <stdexcept>
 #include <utility>
 
-#include <fmt/format.h>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "peer/agent/named_socket.h"
 
 namespace gv {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto patience = std::chrono::seconds(2);
-
-using Found = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
-
-/// Throws std::runtime_error with the resolver's words.
-Found look_up(const std::string& name, std::uint16_t port, int flags) {
-  addrinfo wanted{};
-  wanted.ai_socktype = SOCK_STREAM;
-  wanted.ai_flags = flags;
-  addrinfo* found = nullptr;
-  const int wrong = ::getaddrinfo(name.c_str(), std::to_string(port).c_str(), &wanted, &found);
-  if (wrong != 0) throw std::runtime_error(::gai_strerror(wrong));
-  return {found, ::freeaddrinfo};
-}
-
-std::uint16_t port_of(int socket) {
-  sockaddr_storage own{};
-  socklen_t bytes = sizeof own;
-  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &bytes) != 0) return 0;
-  const bool v6 = own.ss_family == AF_INET6;
-  return ntohs(v6 ? reinterpret_cast<sockaddr_in6&>(own).sin6_port
-                  : reinterpret_cast<sockaddr_in&>(own).sin_port);
-}
 
 /// One call that is on its way.
 struct Try {
@@ -54,14 +30,6 @@ struct Try {
     socket.close();
   }
 };
-
-void begin(Try& attempt, const Call& call) {
-  const Found found = look_up(call.address, call.port, AI_NUMERICSERV);
-  attempt.socket =
-      Descriptor(::socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (::connect(attempt.socket.get(), found->ai_addr, found->ai_addrlen) == 0) return;
-  if (errno != EINPROGRESS) attempt.end(std::strerror(errno));
-}
 
 void hear(Try& attempt, const std::string& nonce) {
   std::array<char, 64> buffer{};
@@ -77,24 +45,9 @@ void hear(Try& attempt, const std::string& nonce) {
 }  // namespace
 
 Door::Door(const std::string& address, std::uint16_t port, std::string nonce)
-    : nonce_(std::move(nonce)) {
-  const auto fail = [&](const std::string& why) {
-    throw std::runtime_error(fmt::format("cannot listen on {} port {}: {}", address, port, why));
-  };
-  try {
-    const Found found = look_up(address, port, AI_PASSIVE | AI_NUMERICSERV);
-    socket_ = Descriptor(::socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    const int on = 1;
-    ::setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (::bind(socket_.get(), found->ai_addr, found->ai_addrlen) != 0) fail(std::strerror(errno));
-  } catch (const std::runtime_error& unknown) {
-    if (!socket_.open()) fail(unknown.what());
-    throw;
-  }
-  constexpr int most_waiting = 128;
-  if (::listen(socket_.get(), most_waiting) != 0) fail(std::strerror(errno));
-  port_ = port_of(socket_.get());
-}
+    : nonce_(std::move(nonce)),
+      socket_(listening_socket(address, port)),
+      port_(port_of(socket_.get())) {}
 
 void Door::answer() {
   while (true) {
@@ -110,9 +63,9 @@ std::vector<std::string> answers_of(const std::vector<Call>& calls, Door* own) {
   std::vector<Try> tries(calls.size());
   for (std::size_t k = 0; k < calls.size(); ++k) {
     try {
-      begin(tries[k], calls[k]);
-    } catch (const std::runtime_error& unknown) {
-      tries[k].end(unknown.what());
+      tries[k].socket = connecting_socket(calls[k].address, calls[k].port);
+    } catch (const std::runtime_error& failed) {
+      tries[k].end(failed.what());
     }
   }
   const Clock::time_point until = Clock::now() + patience;

@@ -14,7 +14,7 @@ namespace gv {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::string_view weights_prefix = "file:";
+constexpr std::string_view file_prefix = "file:";
 
 struct NamedPath {
   std::string key, prefix;
@@ -28,23 +28,24 @@ std::vector<NamedPath> named_paths(const std::string& fleet, const std::vector<s
   const fs::path folder = fs::absolute(fleet).parent_path();
   std::vector<NamedPath> all;
   for (const auto& [key, value] : fleet_keys(fleet, sets)) {
-    const bool data = key.starts_with("data.");
-    if (!data && !key.starts_with("topology.")) continue;
-    const std::string prefix(value.starts_with(weights_prefix) ? weights_prefix : "");
+    const bool graph = key.starts_with("topology.");
+    if (!graph && !key.starts_with("data.") && key != "links.file") continue;
+    const std::string prefix(value.starts_with(file_prefix) ? file_prefix : "");
     const std::string name = value.substr(prefix.size());
     std::error_code none;
-    if (name.empty() || key.ends_with(".kind") || !fs::exists(folder / name, none)) continue;
+    const bool word = key.ends_with(".kind") && prefix.empty();
+    if (name.empty() || word || !fs::exists(folder / name, none)) continue;
     all.push_back({key, prefix, name, (folder / name).lexically_normal()});
   }
   return all;
 }
 
 bool travels(const NamedPath& named) {
-  return named.key.starts_with("topology.") && fs::is_regular_file(named.path);
+  return !named.key.starts_with("data.") && fs::is_regular_file(named.path);
 }
 
 std::string name_there(const NamedPath& named) {
-  return "graphs/" + named.key + named.path.extension().string();
+  return "copied/" + named.key + named.path.extension().string();
 }
 
 std::string read_file(const fs::path& path) {

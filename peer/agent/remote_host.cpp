@@ -181,6 +181,7 @@ void RemoteHost::take(AgentFrame frame) {
     case AgentKind::opened:
     case AgentKind::called:
     case AgentKind::looked:
+    case AgentKind::measured:
     case AgentKind::fetched:
       if (answers_.size() >= most_answers) throw std::runtime_error("answers to no question");
       answers_.emplace_back(frame.kind, std::move(frame.body));

@@ -47,7 +47,8 @@ class RemoteHost {
   void add_to(std::vector<pollfd>& fds) const;
   void work();  ///< reads what has come, sends what waits, and looks at the clock
   void send(const AgentFrame& frame);
-  /// The oldest answer of this kind that was not taken: opened, called, looked or fetched.
+  /// The oldest answer of this kind that was not taken: opened, called, looked, measured or
+  /// fetched.
   std::optional<std::string> take_answer(AgentKind kind);
   /// Files that come from now on are written below this folder.
   void take_files(FileTaker files) { files_.emplace(std::move(files)); }

@@ -36,6 +36,12 @@ Roads::Roads(const Assembly& fleet, Machines& machines) : machines_(machines) {
   pairs_.assign(pairs.begin(), pairs.end());
 }
 
+Roads::Roads(Machines& machines) : machines_(machines) {
+  for (std::size_t a = 0; a < machines.all().size(); ++a)
+    for (std::size_t b = 0; b < machines.all().size(); ++b)
+      if (a != b) pairs_.emplace_back(a, b);
+}
+
 void Roads::find() {
   for (Machine& machine : machines_.all())
     if (is_elsewhere(machine.spec)) machine.ssh_name = ssh_host_name(ssh_target(machine.spec));

@@ -9,19 +9,23 @@
 
 namespace gv {
 
-/// At which of its addresses a machine is reached by another one, for each two with neighbouring
-/// peers. Found by trying: each opens a door, and the others call at all of its addresses (door.h).
+/// At which of its addresses a machine is reached by another one, for some pairs. Found by trying:
+/// each opens a door, and the others call at all of its addresses (door.h).
 class Roads {
  public:
   using Pair = std::pair<std::size_t, std::size_t>;  ///< places among the machines: who calls, whom
 
+  /// For the pairs of machines with an edge between their peers.
   Roads(const Assembly& fleet, Machines& machines);
+  /// For all pairs of machines.
+  explicit Roads(Machines& machines);
 
   /// Whatever fails of a machine counts as its failure.
   void find();
   /// The address at which the first reaches the second; "": at none.
   std::string between(const Pair& pair) const;
-  std::vector<std::string> texts() const;  ///< "anna -> ben at 10.0.0.2"
+  const std::vector<Pair>& pairs() const { return pairs_; }  ///< both ways of each
+  std::vector<std::string> texts() const;                    ///< "anna -> ben at 10.0.0.2"
   /// Which machines reach each other in neither direction, and why; "": all do in one at least.
   std::string missing() const;
 

@@ -22,23 +22,6 @@ struct CheckpointArguments {
 
 constexpr auto between_looks = std::chrono::milliseconds(50);
 
-[[noreturn]] void refuse(const std::string& folder, const std::string& why) {
-  throw std::runtime_error(fmt::format("{}: no checkpoint: {}", folder, why));
-}
-
-/// The round that the launcher has chosen.
-Round chosen_round(const std::string& folder, std::uint64_t order) {
-  for (;;) {
-    const auto view = view_of_run(folder);
-    if (!view) refuse(folder, "the run has just ended");
-    if (view->checkpoint && view->checkpoint->order >= order) {
-      if (!view->checkpoint->refused.empty()) refuse(folder, view->checkpoint->refused);
-      return view->checkpoint->round;
-    }
-    std::this_thread::sleep_for(between_looks);
-  }
-}
-
 /// Until every peer's file is there; the files are renamed to their names when they are whole.
 Round await_files(const std::string& folder, Round round) {
   constexpr int looks_after = 40;  // two seconds for the last file to be written
@@ -52,17 +35,17 @@ Round await_files(const std::string& folder, Round round) {
           fmt::format("waiting for round {}: the slowest peer is at {}", round, view->round));
     std::this_thread::sleep_for(between_looks);
   }
-  refuse(folder,
-         fmt::format("not every peer has one of round {}; some had passed it already, or they say "
-                     "why in peers/*/stderr.log. Try it again",
-                     round));
+  throw std::runtime_error(
+      fmt::format("{}: no checkpoint: not every peer has one of round {}; some had passed it "
+                  "already, or they say why in peers/*/stderr.log. Try it again",
+                  folder,
+                  round));
 }
 
 int keep_checkpoint(const CheckpointArguments& arguments) {
   const std::string folder = find_run(arguments.run);
-  const auto order = order_run(folder, "/checkpoint");
-  if (!order) throw std::runtime_error(folder + ": this run does not go on any more");
-  const Round round = await_files(folder, chosen_round(folder, *order));
+  const OrderAnswer answer = order_rounds(folder, "/checkpoint", &RunView::checkpoint);
+  const Round round = await_files(folder, answer.round);
   if (arguments.json) {
     fmt::print("{}\n", Json{{"event", "checkpoint"}, {"folder", folder}, {"round", round}}.dump());
   } else {

@@ -31,6 +31,7 @@ Command bench_exchange_command();
 Command bench_step_command();
 Command bench_device_command();
 Command bench_hogwild_command();
+Command bench_links_command();
 
 namespace {
 
@@ -71,7 +72,8 @@ std::vector<Command> commands(const PeerParts& parts) {
                  bench_exchange_command(),
                  bench_step_command(),
                  bench_device_command(),
-                 bench_hogwild_command()}),
+                 bench_hogwild_command(),
+                 bench_links_command()}),
           doctor_command()};
 }
 

@@ -10,6 +10,7 @@
 
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/mixing_figures.h"
+#include "peer/cli/placement_answer.h"
 #include "peer/fleet/batch_shares.h"
 #include "peer/json/json.h"
 #include "peer/predict/calibrate/calibrated_forecast.h"
@@ -164,6 +165,7 @@ struct PlanOptions {
   bool calibrate = false;
   double work = 1e12;
   std::vector<std::string> beside;
+  std::string place;  ///< a file; "": who stands where is not asked
 };
 
 FleetCalibration calibrate_aloud(const Assembly& fleet, double work) {
@@ -337,6 +339,7 @@ void print_text(const Assembly& fleet,
 
 int plan(const PlanOptions& options) {
   const Assembly fleet = assemble(options.file);
+  if (!options.place.empty()) return place_peers(fleet, options.place, options.file.json);
   const MixingFigures s = mixing_figures(fleet);
   ForecastOptions wanted = options.wanted;
   wanted.schedules = !options.calibrate;  // the calibrated predictor knows one W
@@ -369,6 +372,12 @@ void plan_options(Options& options, PlanOptions& arguments) {
              "Floating-point operations that the training of --calibrate may take")
       .range(1e6, 1e18)
       .show_default();
+  options
+      .value("--place",
+             arguments.place,
+             "Instead: find out which peer should stand where on the graph, given the links and "
+             "speeds, so that a round is shortest; writes the graph")
+      .call_values("GRAPH");
   options.value("--beside",
                 arguments.beside,
                 "With --calibrate, the same fleet on another graph or in another order: "
@@ -384,6 +393,7 @@ Command plan_command() {
       "  grapevine plan configs/fashion-ring8.yaml\n"
       "  grapevine plan configs/fashion-ring8.yaml --set peers=16 --set topology=hypercube --json\n"
       "  grapevine plan configs/quadratic-ring16.yaml --max-degree 4 --target 0.05\n"
+      "  grapevine plan lan.yaml --set links.file=lan.links.yaml --place lan.graph\n"
       "  grapevine plan configs/softmax-torus1024.yaml --set peers=64 --set topology=ring "
       "--calibrate\n"
       "  grapevine plan configs/digits-torus16.yaml --calibrate --beside topology=ring --beside "

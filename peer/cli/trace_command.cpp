@@ -1,7 +1,10 @@
+#include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -9,7 +12,9 @@
 #include "peer/cli/command.h"
 #include "peer/export/run_trace.h"
 #include "peer/json/json.h"
+#include "peer/live/live_client.h"
 #include "peer/live/run_finder.h"
+#include "peer/report/screen.h"
 #include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
@@ -19,6 +24,7 @@ struct TraceArguments {
   std::string run;
   std::string output;
   std::string rounds;
+  std::uint64_t next = 0;
   bool json = false;
 };
 
@@ -40,22 +46,69 @@ RoundRange parse_rounds(const std::string& text) {
   return range;
 }
 
+/// Whether every peer's record, as far as it lies here, reaches to the end of these rounds.
+bool all_recorded(const std::string& folder, const RoundRange& range, std::size_t peers) {
+  const auto has = [](const PeerMoments& peer) { return !peer.moments.empty(); };
+  try {
+    const std::vector<PeerMoments> read = read_moments(folder, {range.last, range.last});
+    return static_cast<std::size_t>(std::ranges::count_if(read, has)) >= peers;
+  } catch (const std::runtime_error&) {  // no peer has written anything yet
+    return false;
+  }
+}
+
+/// Has a run that goes on record its next rounds, and waits for them; which ones they are.
+RoundRange record_next(const std::string& folder, std::uint64_t rounds) {
+  constexpr auto between_looks = std::chrono::milliseconds(50);
+  constexpr int looks_after = 40;  // two seconds for the last file to be written
+  const OrderAnswer answer =
+      order_rounds(folder, fmt::format("/record?rounds={}", rounds), &RunView::record);
+  const RoundRange range{answer.round, answer.last};
+  ProgressLine progress;
+  bool all = false;
+  for (int past = 0; past < looks_after;) {
+    const auto view = view_of_run(folder);
+    const bool over = !view || view->phase == FleetState::Phase::ended || view->round > range.last;
+    all = over && all_recorded(folder, range, view ? view->alive() : 0);
+    if (all || !view) break;
+    past += over;
+    if (!over)
+      progress.update(
+          fmt::format("waiting for round {}: the slowest peer is at {}", range.last, view->round));
+    std::this_thread::sleep_for(between_looks);
+  }
+  progress.clear();
+  if (!all)
+    fmt::print(stderr,
+               "note: not every peer has recorded round {}: of one on another machine the record "
+               "comes when the run ends, and one that waits may be behind\n",
+               range.last);
+  return range;
+}
+
 int write_trace_of(const TraceArguments& arguments) {
   const std::string folder = find_run(arguments.run);
-  const RoundRange range = parse_rounds(arguments.rounds);
+  if (arguments.next > 0 && !arguments.rounds.empty())
+    throw std::invalid_argument("--next and --rounds: take one of them");
+  const RoundRange range =
+      arguments.next > 0 ? record_next(folder, arguments.next) : parse_rounds(arguments.rounds);
   const WrittenTrace written = write_run_trace(folder, arguments.output, range);
+  const bool asked = arguments.next > 0;
   if (arguments.json) {
     fmt::print("{}\n",
                Json{{"event", "trace"},
                     {"file", arguments.output},
+                    {"first", asked ? Json(range.first) : Json()},
+                    {"last", asked ? Json(range.last) : Json()},
                     {"peers", written.peers},
                     {"moments", written.moments}}
                    .dump());
   } else {
-    fmt::print("{}: {} moments of {} peers; open it at https://ui.perfetto.dev\n",
+    fmt::print("{}: {} moments of {} peers{}; open it at https://ui.perfetto.dev\n",
                arguments.output,
                written.moments,
-               written.peers);
+               written.peers,
+               asked ? fmt::format(", rounds {} to {}", range.first, range.last) : "");
   }
   return exit_code::done;
 }
@@ -67,6 +120,13 @@ void trace_options(Options& options, TraceArguments& arguments) {
       .call_values("FILE");
   options.value("--rounds", arguments.rounds, "These rounds, both included. Default: all recorded")
       .call_values("FIRST..LAST");
+  options
+      .value("--next",
+             arguments.next,
+             "Have a run that goes on record every interval of so many rounds to come, and take "
+             "those")
+      .call_values("N")
+      .range(1, 100'000);
   options.json(arguments.json);
 }
 
@@ -76,7 +136,8 @@ Command trace_command() {
   return command("trace",
                  "Write what each peer did when, as a timeline for Perfetto or Chrome",
                  "  grapevine trace runs/fashion-ring8 -o trace.json.gz\n"
-                 "  grapevine trace runs/fashion-ring8 -o trace.json.gz --rounds 64..71",
+                 "  grapevine trace runs/fashion-ring8 -o trace.json.gz --rounds 64..71\n"
+                 "  grapevine trace runs/fashion-ring8 -o trace.json.gz --next 200",
                  trace_options,
                  write_trace_of);
 }

@@ -210,6 +210,7 @@ std::string clock_of(const Fleet& f) {
                         link.latency.count(),
                         link.jitter.count(),
                         link.bandwidth);
+  for (const auto& [peer, bandwidth] : n.cards) text += fmt::format("card {} {};", peer, bandwidth);
   for (const PeerSpec& peer : f.peers) text += fmt::format("{};", peer.speed);
   return text;
 }

@@ -63,7 +63,9 @@ class FleetReader : Readers {
     fleet_.attackers = read_attackers(source_, top.take("attackers"), fleet_.trainers());
     read_topology(source_, root_, top.take("topology"), folder_, fleet_, notices_);
     const Value* links = top.take("links");
-    fleet_.network = read_network(source_, top.take("network"), links, fleet_.size());
+    std::vector<std::string> hosts_of;
+    for (const PeerSpec& peer : fleet_.peers) hosts_of.push_back(peer.host);
+    fleet_.network = read_network(source_, top.take("network"), links, hosts_of, folder_);
     read_simulate(top.take("simulate"));
     read_stop(top.take("stop"));
     read_evaluate(top.take("evaluate"));

@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 #include <fmt/format.h>
+
+#include "optim/printable.h"
 
 namespace gv {
 namespace {
 
-constexpr const char* pair_help = "write `between: [0, 3]`";
+constexpr const char* pair_help =
+    "write `between: [0, 3]`, or hosts: `between: [anna, ben]`, `between: [pi, \"*\"]`";
 
 void read_link_keys(MapReader& map, Time& latency, Time& jitter, double& bandwidth) {
   Source& source = map.source();
@@ -28,44 +32,149 @@ void read_link_keys(MapReader& map, Time& latency, Time& jitter, double& bandwid
   if (own_jitter == nullptr) jitter = std::min(jitter, latency);
 }
 
-std::optional<std::pair<PeerId, PeerId>> read_pair(Source& source,
-                                                   const Value& item,
-                                                   const Value* between,
-                                                   PeerId peers) {
-  if (between == nullptr) {
-    source.error(item, "missing key `between`", pair_help);
-    return {};
-  }
-  if (between->kind != Value::Kind::sequence || between->items.size() != 2) {
-    source.error(*between, "expected two peers", pair_help);
-    return {};
-  }
-  const PeerId last = peers > 0 ? peers - 1 : 0;
-  const auto a = read_count(source, between->items[0], 0, last);
-  const auto b = read_count(source, between->items[1], 0, last);
-  if (!a || !b) return {};
-  if (*a == *b) {
-    source.error(*between, fmt::format("peer {} has no link with itself", *a), pair_help);
-    return {};
-  }
-  return std::minmax(static_cast<PeerId>(*a), static_cast<PeerId>(*b));
-}
+/// The list of links that differ, of the fleet file itself or of a file of its own.
+class LinkReader {
+ public:
+  LinkReader(const std::vector<std::string>& hosts, NetworkSpec& network)
+      : hosts_(hosts), network_(network), usual_(network.link(0, 0)) {}
 
-void read_link(Source& source, const Value& item, PeerId peers, NetworkSpec& network) {
-  MapReader map(source, &item, "links");
-  const auto pair = read_pair(source, item, map.take("between"), peers);
-  LinkSpec link = network.link(0, 0);
-  read_link_keys(map, link.latency, link.jitter, link.bandwidth);
+  void read(Source& source, const Value& list) {
+    if (list.kind != Value::Kind::sequence)
+      return source.error(list,
+                          "expected a list of links",
+                          "such as `links: [{ between: [0, 3], latency: 20 ms }]`, or `links: { "
+                          "file: lan.links.yaml }`");
+    for (const Value& item : list.items) read_link(source, item);
+    for (const auto& [ends, link] : stars_)
+      for (const PeerId a : ends.first)
+        for (const PeerId b : ends.second)
+          if (a != b) network_.links.emplace(std::minmax(a, b), link);
+  }
+
+  /// { pi: 49 Mbit }: all that a host sends to others goes through its card, and its peers share it
+  /// evenly. What stays on the host does not.
+  void read_cards(Source& source, const Value& cards) {
+    if (cards.kind != Value::Kind::map)
+      return source.error(
+          cards, "expected hosts and bandwidths", "such as `cards: { pi: 49 Mbit }`");
+    for (const Value::Entry& entry : cards.entries) {
+      Peers peers;
+      for (PeerId i = 0; i < hosts_.size(); ++i)
+        if (hosts_[i] == entry.key) peers.push_back(i);
+      const auto bandwidth = read_bandwidth(source, entry.value);
+      if (!bandwidth) continue;
+      if (*bandwidth <= 0) source.error(entry.value, "a card of no bandwidth", "leave it out");
+      for (const PeerId a : peers) {
+        network_.cards[a] = *bandwidth / static_cast<double>(peers.size());
+        for (const PeerId b : peers)
+          if (a < b) network_.links.try_emplace({a, b}, usual_).first->second.inside = true;
+      }
+    }
+  }
+
+ private:
+  using Peers = std::vector<PeerId>;
+
+  /// A peer's number, a host's name, or "*".
+  std::optional<Peers> read_end(Source& source, const Value& value) {
+    Peers peers;
+    const bool number = value.kind == Value::Kind::scalar && !value.text.empty() &&
+                        value.text.find_first_not_of("0123456789") == std::string::npos;
+    if (number || value.kind != Value::Kind::scalar) {
+      const PeerId last = static_cast<PeerId>(std::max<std::size_t>(hosts_.size(), 1) - 1);
+      const auto peer = read_count(source, value, 0, last);
+      if (!peer) return {};
+      return Peers{static_cast<PeerId>(*peer)};
+    }
+    for (PeerId i = 0; i < hosts_.size(); ++i)
+      if (value.text == "*" || hosts_[i] == value.text) peers.push_back(i);
+    if (!peers.empty()) return peers;
+    source.error(
+        value, fmt::format("no peer is on a host `{}`", printable(value.text, 80)), pair_help);
+    return {};
+  }
+
+  void read_link(Source& source, const Value& item) {
+    MapReader map(source, &item, "links");
+    const Value* between = map.take("between");
+    LinkSpec link = usual_;
+    read_link_keys(map, link.latency, link.jitter, link.bandwidth);
+    map.finish();
+    if (between == nullptr) return source.error(item, "missing key `between`", pair_help);
+    if (between->kind != Value::Kind::sequence || between->items.size() != 2)
+      return source.error(*between, "expected two peers", pair_help);
+    const auto first = read_end(source, between->items[0]);
+    const auto second = read_end(source, between->items[1]);
+    if (!first || !second) return;
+    if (between->items[0].text == "*" || between->items[1].text == "*")
+      return stars_.push_back({{*first, *second}, link});
+    add(source, item, *between, *first, *second, link);
+  }
+
+  void add(Source& source,
+           const Value& item,
+           const Value& between,
+           const Peers& first,
+           const Peers& second,
+           const LinkSpec& link) {
+    std::set<std::pair<PeerId, PeerId>> pairs;
+    for (const PeerId a : first)
+      for (const PeerId b : second)
+        if (a != b) pairs.insert(std::minmax(a, b));
+    if (pairs.empty())
+      source.error(
+          between, fmt::format("peer {} has no link with itself", first.front()), pair_help);
+    for (const auto& pair : pairs)
+      if (!network_.links.emplace(pair, link).second)
+        return source.error(
+            item,
+            fmt::format("the link between {} and {} is listed twice", pair.first, pair.second),
+            "remove one of them; a link is the same both ways");
+  }
+
+  const std::vector<std::string>& hosts_;
+  NetworkSpec& network_;
+  LinkSpec usual_;
+  std::vector<std::pair<std::pair<Peers, Peers>, LinkSpec>> stars_;  ///< for what nobody names
+};
+
+void read_links_file(Source& source,
+                     const Value& links,
+                     const std::filesystem::path& folder,
+                     LinkReader& reader) {
+  MapReader map(source, &links, "links");
+  const Value* file = map.take("file");
   map.finish();
-  if (!pair || network.links.emplace(*pair, link).second) return;
-  source.error(item,
-               fmt::format("the link between {} and {} is listed twice", pair->first, pair->second),
-               "remove one of them; a link is the same both ways");
+  const auto name = read_word(source, *file);
+  if (!name) return;
+  Source other((folder / *name).lexically_normal().string());
+  const Value root = other.parse_file();
+  if (other.diagnostics().empty()) {
+    MapReader inside(other, &root, "");
+    const Value* version = inside.take("version");
+    const Value* list = inside.take("links");
+    const Value* cards = inside.take("cards");
+    inside.finish();
+    if (version == nullptr || version->text != "1" || list == nullptr)
+      other.error(root,
+                  "a file of links has `version: 1` and `links`",
+                  "`grapevine bench links FILE` makes one");
+    else
+      reader.read(other, *list);
+    if (cards != nullptr) reader.read_cards(other, *cards);
+  }
+  if (other.diagnostics().empty()) return;
+  const Diagnostic& first = other.diagnostics().front();
+  source.error(*file, fmt::format("{}: {}", first.where, first.message), first.help);
 }
 
 }  // namespace
 
-NetworkSpec read_network(Source& source, const Value* network, const Value* links, PeerId peers) {
+NetworkSpec read_network(Source& source,
+                         const Value* network,
+                         const Value* links,
+                         const std::vector<std::string>& hosts,
+                         const std::filesystem::path& folder) {
   NetworkSpec spec;
   MapReader map(source, network, "network");
   read_link_keys(map, spec.latency, spec.jitter, spec.bandwidth);
@@ -85,13 +194,9 @@ NetworkSpec read_network(Source& source, const Value* network, const Value* link
   }
   map.finish();
   if (links == nullptr) return spec;
-  if (links->kind != Value::Kind::sequence) {
-    source.error(*links,
-                 "expected a list of links",
-                 "such as `links: [{ between: [0, 3], latency: 20 ms }]`");
-    return spec;
-  }
-  for (const Value& item : links->items) read_link(source, item, peers, spec);
+  LinkReader reader(hosts, spec);
+  const bool has_file = links->kind == Value::Kind::map && links->find("file") != nullptr;
+  has_file ? read_links_file(source, *links, folder, reader) : reader.read(source, *links);
   return spec;
 }
 

@@ -142,6 +142,9 @@ std::string line(const Cut& says) {
 std::string line(const KeepCheckpoint& says) {
   return Json{{"checkpoint", says.round}}.dump();
 }
+std::string line(const RecordRounds& says) {
+  return Json{{"record", says.first}, {"last", says.last}}.dump();
+}
 std::string line(const Stop&) {
   return Json{{"stop", true}}.dump();
 }
@@ -170,6 +173,8 @@ LauncherSays parse_launcher(const std::string& text) {
                  Time{json_integer<std::int64_t>(json, "length_ns")}};
     if (json.find("checkpoint") != nullptr)
       return KeepCheckpoint{json_integer<Round>(json, "checkpoint")};
+    if (json.find("record") != nullptr)
+      return RecordRounds{json_integer<Round>(json, "record"), json_integer<Round>(json, "last")};
     if (json.find("stop") != nullptr) return Stop{};
   } catch (const std::exception&) {
     return {};

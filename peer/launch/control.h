@@ -13,7 +13,7 @@ namespace gv::control {
 // stdout, the launcher's on the peer's stdin. The end of stdin means: the launcher has gone.
 //   peer:     listening {port}   ready   shares {peer}   progress {round, ...}   report {...}
 //   launcher: addresses [{peer, host, port, reversed}]   cut {peer, seconds}   checkpoint {round}
-//   stop
+//   record {first, last}   stop
 
 struct Listening {
   std::uint16_t port = 0;
@@ -53,8 +53,14 @@ struct Cut {
 struct KeepCheckpoint {
   Round round = 0;
 };
+/// Every interval of these rounds, both included (record/recorder.h).
+struct RecordRounds {
+  Round first = 0;
+  Round last = 0;
+};
 struct Stop {};
-using LauncherSays = std::variant<std::monostate, Addresses, Cut, KeepCheckpoint, Stop>;
+using LauncherSays =
+    std::variant<std::monostate, Addresses, Cut, KeepCheckpoint, RecordRounds, Stop>;
 
 std::string line(const Listening& says);
 std::string line(const Ready& says);
@@ -64,6 +70,7 @@ std::string line(const Reported& says);
 std::string line(const Addresses& says);
 std::string line(const Cut& says);
 std::string line(const KeepCheckpoint& says);
+std::string line(const RecordRounds& says);
 std::string line(const Stop& says);
 
 /// monostate: not a line of this protocol.

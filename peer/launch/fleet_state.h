@@ -40,11 +40,12 @@ struct PeerState {
   std::size_t queue = 0;  ///< messages that waited for it of late, the most
 };
 
-/// What became of the newest order to keep a checkpoint (orders.h).
-struct CheckpointAnswer {
+/// What became of an order (orders.h) that concerns rounds to come.
+struct OrderAnswer {
   std::uint64_t order = 0;  ///< its number
-  Round round = 0;          ///< at the end of which every peer keeps one
-  std::string refused{};    ///< why there will be none; empty: there will
+  Round round = 0;          ///< at the end of which every peer keeps a checkpoint, or from which on
+  Round last = 0;           ///< up to which, included, every peer records
+  std::string refused{};    ///< why nothing will come of it; empty: something will
 };
 
 /// A fleet at one moment: made by the launcher about ten times a second, never changed afterwards.
@@ -56,8 +57,9 @@ struct FleetState {
   Round first = 0;                ///< in which it began: not 0 where it was resumed
   std::optional<Round> rounds{};  ///< of the whole run; none: until something else ends it
   std::vector<PeerState> peers{};
-  std::optional<FleetRecord> latest{};  ///< the newest evaluation
-  std::optional<CheckpointAnswer> checkpoint{};
+  std::optional<FleetRecord> latest{};      ///< the newest evaluation
+  std::optional<OrderAnswer> checkpoint{};  ///< of the newest such order
+  std::optional<OrderAnswer> record{};      ///< of the newest such order
 };
 
 }  // namespace gv

@@ -122,6 +122,10 @@ class Launcher {
   Round slowest_round() const;
   void take_orders();
   void order_checkpoint(std::uint64_t number);
+  void order_record(const Order& order);
+  Round fastest_round() const;
+  std::string why_not_now() const;
+  void tell_all(const std::string& line);
   double seconds() const;
   double training_seconds() const;
   std::size_t alive() const;
@@ -145,7 +149,8 @@ class Launcher {
   std::set<Edge> shared_;
   std::size_t injected_ = 0;  ///< so many of faults.inject are done
   std::chrono::steady_clock::time_point state_due_{};
-  std::optional<CheckpointAnswer> checkpoint_;
+  std::optional<OrderAnswer> checkpoint_;
+  std::optional<OrderAnswer> record_;
   bool stop_ordered_ = false;
 };
 

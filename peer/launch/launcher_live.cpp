@@ -55,8 +55,10 @@ PeerState Launcher::state_of(PeerId id) const {
 void Launcher::show_state(bool ended) {
   if (!screen_.on_state || (!ended && Clock::now() < state_due_)) return;
   state_due_ = Clock::now() + between_states;
-  FleetState state{
-      .first = options_.from.value_or(0), .latest = observer_.latest(), .checkpoint = checkpoint_};
+  FleetState state{.first = options_.from.value_or(0),
+                   .latest = observer_.latest(),
+                   .checkpoint = checkpoint_,
+                   .record = record_};
   if (ended) {
     state.phase = FleetState::Phase::ended;
     if (observer_.summary()) state.latest = observer_.summary();
@@ -91,6 +93,8 @@ void Launcher::take_orders() {
   for (const Order& order : options_.orders->take()) {
     if (order.kind == Order::Kind::checkpoint) {
       order_checkpoint(order.number);
+    } else if (order.kind == Order::Kind::record) {
+      order_record(order);
     } else if (!std::exchange(stop_ordered_, true) && !stopping_) {
       screen_.on_note("stopping: grapevine stop asked for it");
       kill_in_time();
@@ -99,25 +103,51 @@ void Launcher::take_orders() {
   }
 }
 
-/// Every peer keeps one at the end of the same round, or `run --resume` could not use them.
-void Launcher::order_checkpoint(std::uint64_t number) {
-  checkpoint_ = CheckpointAnswer{.order = number};
+Round Launcher::fastest_round() const {
   Round fastest = 0;
   for (const Slot& slot : slots_) fastest = std::max(fastest, slot.round);
+  return fastest;
+}
+
+/// Why nothing can be ordered of rounds to come; empty: something can.
+std::string Launcher::why_not_now() const {
+  if (phase_ != Phase::training) return "training has not begun yet";
+  return stopping_ ? "the run is stopping" : "";
+}
+
+void Launcher::tell_all(const std::string& line) {
+  for (const Slot& slot : slots_)
+    if (slot.process->running() && !slot.finished) slot.process->tell(line);
+}
+
+/// Every peer keeps one at the end of the same round, or `run --resume` could not use them.
+void Launcher::order_checkpoint(std::uint64_t number) {
+  const Round fastest = fastest_round();
   const Round round = std::min(fleet_.rounds, fastest + rounds_on_the_way(fastest, seconds()));
-  if (phase_ != Phase::training) {
-    checkpoint_->refused = "training has not begun yet";
-  } else if (stopping_) {
-    checkpoint_->refused = "the run is stopping";
-  } else if (round <= fastest + 1) {
+  checkpoint_ = OrderAnswer{.order = number, .refused = why_not_now()};
+  if (checkpoint_->refused.empty() && round <= fastest + 1)
     checkpoint_->refused = fmt::format("the run ends with round {}", fleet_.rounds);
-  } else {
-    checkpoint_->round = round;
-    screen_.on_note(fmt::format("grapevine checkpoint: every peer keeps one of round {}", round));
-    for (const Slot& slot : slots_)
-      if (slot.process->running() && !slot.finished)
-        slot.process->tell(control::line(control::KeepCheckpoint{round}));
-  }
+  if (!checkpoint_->refused.empty()) return;
+  checkpoint_->round = checkpoint_->last = round;
+  screen_.on_note(fmt::format("grapevine checkpoint: every peer keeps one of round {}", round));
+  tell_all(control::line(control::KeepCheckpoint{round}));
+}
+
+/// The same rounds of every peer, so that one timeline shows who waited for whom.
+void Launcher::order_record(const Order& order) {
+  const Round fastest = fastest_round();
+  const Round first = fastest + rounds_on_the_way(fastest, seconds());
+  record_ = OrderAnswer{.order = order.number, .refused = why_not_now()};
+  if (!fleet_.fleet.record.on || !fleet_.fleet.record.moments)
+    record_->refused = "the fleet file says `record: false`, or `moments: false` there";
+  else if (record_->refused.empty() && first >= fleet_.rounds)
+    record_->refused = fmt::format("the run ends with round {}", fleet_.rounds);
+  if (!record_->refused.empty()) return;
+  record_->round = first;
+  record_->last = first + std::min(order.rounds, fleet_.rounds - first) - 1;
+  screen_.on_note(
+      fmt::format("grapevine trace: every peer records rounds {} to {}", first, record_->last));
+  tell_all(control::line(control::RecordRounds{first, record_->last}));
 }
 
 }  // namespace gv

@@ -4,11 +4,11 @@
 
 namespace gv {
 
-std::uint64_t Orders::give(Order::Kind kind) {
+std::uint64_t Orders::give(Order::Kind kind, std::uint64_t rounds) {
   constexpr std::size_t most_waiting = 64;
   const std::lock_guard lock(mutex_);
   if (waiting_.size() >= most_waiting) return 0;
-  waiting_.push_back({kind, ++given_});
+  waiting_.push_back({kind, ++given_, rounds});
   return given_;
 }
 

@@ -96,6 +96,8 @@ class LauncherEar {
       peer_.cut(cut->peer, cut->length);
     } else if (const auto* keep = std::get_if<control::KeepCheckpoint>(&says)) {
       peer_.keep_checkpoint(keep->round);
+    } else if (const auto* record = std::get_if<control::RecordRounds>(&says)) {
+      peer_.record_whole(record->first, record->last);
     } else {
       peer_.stop();
     }

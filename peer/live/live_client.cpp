@@ -2,7 +2,9 @@
 
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 
 #include <fmt/format.h>
 #include <sys/socket.h>
@@ -107,6 +109,21 @@ std::optional<std::uint64_t> order_run(const std::string& folder, const std::str
   const auto reply = ask_run(folder, "POST", target);
   if (!reply) return std::nullopt;
   return json_integer<std::uint64_t>(parse_body(socket_of(folder), *reply, 202), "order");
+}
+
+OrderAnswer order_rounds(const std::string& folder,
+                         const std::string& target,
+                         std::optional<OrderAnswer> RunView::*kind) {
+  const auto order = order_run(folder, target);
+  if (!order) fail(folder, "this run does not go on any more");
+  while (const auto view = view_of_run(folder)) {
+    if (const auto& answer = (*view).*kind; answer && answer->order >= *order) {
+      if (!answer->refused.empty()) fail(folder, answer->refused);
+      return *answer;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  fail(folder, "the run has just ended");
 }
 
 }  // namespace gv

@@ -26,7 +26,13 @@ std::optional<RunView> view_of_run(const std::string& folder);
 /// "" where it asks for none. None: nobody listens there.
 std::optional<RunView> view_at(const LiveAddress& address, const std::string& token);
 
-/// Gives an order (`/stop`, `/checkpoint`); its number, none as above.
+/// Gives an order (`/stop`, `/checkpoint`, `/record?rounds=N`); its number, none as above.
 std::optional<std::uint64_t> order_run(const std::string& folder, const std::string& target);
+
+/// Gives an order that concerns rounds to come, and waits for which ones the launcher has chosen.
+/// Throws std::runtime_error where the run does not go on, or refuses.
+OrderAnswer order_rounds(const std::string& folder,
+                         const std::string& target,
+                         std::optional<OrderAnswer> RunView::*kind);
 
 }  // namespace gv

@@ -1,5 +1,6 @@
 #include "peer/live/live_routes.h"
 
+#include <charconv>
 #include <chrono>
 #include <utility>
 
@@ -15,6 +16,8 @@ namespace {
 using Clock = ObservedRun::Clock;
 constexpr auto between_heads = std::chrono::milliseconds(300);
 constexpr auto between_peers = std::chrono::seconds(1);
+constexpr const char* methods =
+    "GET; and POST for /stop, /checkpoint and /record?rounds=N on the run's own socket";
 
 /// HTML Living Standard, section 9.2: each line of the data has a `data:` of its own.
 std::string sse(std::string_view name, std::string_view data) {
@@ -25,6 +28,16 @@ std::string sse(std::string_view name, std::string_view data) {
     data.remove_prefix(std::min(data.size(), line.size() + 1));
   }
   return text + "\n";
+}
+
+/// 0: not a number of rounds.
+std::uint64_t rounds_in(std::string_view query) {
+  constexpr std::uint64_t most = 100'000;
+  const std::string_view text = http::query_value(query, "rounds").value_or("");
+  std::uint64_t rounds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rounds);
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  return whole && rounds <= most ? rounds : 0;
 }
 
 bool has_ended(const RunView& view) {
@@ -61,11 +74,8 @@ const std::string& LiveRoutes::state_json() {
 
 http::Answer LiveRoutes::answer(const http::Request& request, const http::Door& door) {
   const std::string& path = request.path;
-  const bool orders = path == "/stop" || path == "/checkpoint";
-  if (orders && door.control && request.method == "POST")
-    return order(path == "/stop" ? Order::Kind::stop : Order::Kind::checkpoint);
-  if (request.method != "GET")
-    return http::refusal(405, "GET; and POST for /stop and /checkpoint on the run's own socket");
+  if (door.control && request.method == "POST") return order(request);
+  if (request.method != "GET") return http::refusal(405, methods);
   if (path == "/") return page();
   if (path == "/events") return events(request.query == "json");
   if (path == "/state.json") return {.type = "application/json", .body = state_json() + "\n"};
@@ -87,8 +97,19 @@ http::Answer LiveRoutes::metrics(const http::Request& request) {
   return {.type = std::string(content_type(format)), .body = metrics_text(*view(), format)};
 }
 
-http::Answer LiveRoutes::order(Order::Kind kind) {
-  const std::uint64_t number = orders_.give(kind);
+http::Answer LiveRoutes::order(const http::Request& request) {
+  std::uint64_t number = 0;
+  if (request.path == "/stop") {
+    number = orders_.give(Order::Kind::stop);
+  } else if (request.path == "/checkpoint") {
+    number = orders_.give(Order::Kind::checkpoint);
+  } else if (request.path == "/record") {
+    const std::uint64_t rounds = rounds_in(request.query);
+    if (rounds == 0) return http::refusal(400, "rounds=N, from 1 to 100000, are to be recorded");
+    number = orders_.give(Order::Kind::record, rounds);
+  } else {
+    return http::refusal(405, methods);
+  }
   if (number == 0) return http::refusal(503, "too many orders are waiting");
   return {.status = 202, .type = "application/json", .body = Json{{"order", number}}.dump() + "\n"};
 }

@@ -11,8 +11,8 @@ namespace gv {
 
 /// What a run answers: `/` (its page), `/events` (the page's parts as server-sent events when they
 /// change; `/events?json`: whole states), `/state.json`, `/metrics`, `/healthz`; and through a door
-/// for control `POST /stop` and `POST /checkpoint`. What is asked for twice between two states is
-/// made once.
+/// for control `POST /stop`, `POST /checkpoint` and `POST /record?rounds=N`. What is asked for
+/// twice between two states is made once.
 class LiveRoutes {
  public:
   LiveRoutes(ObservedRun run, Orders& orders);
@@ -35,7 +35,7 @@ class LiveRoutes {
   http::Answer page();
   http::Answer metrics(const http::Request& request);
   http::Answer events(bool json);
-  http::Answer order(Order::Kind kind);
+  http::Answer order(const http::Request& request);
 
   ObservedRun run_;
   Orders& orders_;

@@ -63,6 +63,7 @@ std::shared_ptr<const RunView> ObservedRun::view(Clock::time_point now) {
   const std::size_t first = curve->size() - std::min(curve->size(), n_losses);
   for (std::size_t k = first; k < curve->size(); ++k) view->losses.push_back((*curve)[k].loss);
   view->checkpoint = state->checkpoint;
+  view->record = state->record;
   view_ = view;
   return view_;
 }

@@ -87,22 +87,20 @@ PeerView parse_peer(const JsonValue& json) {
   return view;
 }
 
-Json answer_json(const CheckpointAnswer& answer) {
-  Json json{{"order", answer.order}};
-  if (answer.refused.empty()) {
-    json.add("round", answer.round);
-  } else {
-    json.add("refused", answer.refused);
-  }
-  return json;
+Json answer_json(const OrderAnswer& answer) {
+  if (!answer.refused.empty()) return Json{{"order", answer.order}, {"refused", answer.refused}};
+  return Json{{"order", answer.order}, {"round", answer.round}, {"last", answer.last}};
 }
 
-CheckpointAnswer parse_answer(const JsonValue& json) {
-  CheckpointAnswer answer{.order = json_integer<std::uint64_t>(json, "order")};
-  if (json.find("refused") != nullptr) {
-    answer.refused = json_text(json, "refused");
+std::optional<OrderAnswer> parse_answer(const JsonValue& json, std::string_view kind) {
+  const JsonValue* const said = json.find(kind);
+  if (said == nullptr) return std::nullopt;
+  OrderAnswer answer{.order = json_integer<std::uint64_t>(*said, "order")};
+  if (said->find("refused") != nullptr) {
+    answer.refused = json_text(*said, "refused");
   } else {
-    answer.round = json_integer<Round>(json, "round");
+    answer.round = json_integer<Round>(*said, "round");
+    answer.last = json_integer<Round>(*said, "last");
   }
   return answer;
 }
@@ -142,6 +140,7 @@ Json json_of(const RunView& view) {
   if (view.latest) json.add("latest", json_of(*view.latest));
   json.add("losses", view.losses);
   if (view.checkpoint) json.add("checkpoint", answer_json(*view.checkpoint));
+  if (view.record) json.add("record", answer_json(*view.record));
   return json;
 }
 
@@ -163,8 +162,8 @@ RunView parse_view(const JsonValue& json) {
   if (const JsonValue* const latest = json.find("latest")) view.latest = parse_row(*latest);
   for (const JsonValue& loss : json_member(json, "losses").items)
     view.losses.push_back(std::strtod(loss.text.c_str(), nullptr));
-  if (const JsonValue* const answer = json.find("checkpoint"))
-    view.checkpoint = parse_answer(*answer);
+  view.checkpoint = parse_answer(json, "checkpoint");
+  view.record = parse_answer(json, "record");
   return view;
 }
 

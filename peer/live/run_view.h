@@ -40,7 +40,8 @@ struct RunView {
   std::vector<PeerView> peers{};
   std::optional<MetricsRow> latest{};
   std::vector<double> losses{};  ///< of the mean model at the last evaluations, at most 32
-  std::optional<CheckpointAnswer> checkpoint{};
+  std::optional<OrderAnswer> checkpoint{};
+  std::optional<OrderAnswer> record{};
 
   std::size_t alive() const;
 };

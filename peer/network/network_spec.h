@@ -15,6 +15,7 @@ struct LinkSpec {
   Time latency{0};       ///< one way
   Time jitter{0};        ///< the latency of each frame is uniform in latency -+ jitter; <= latency
   double bandwidth = 0;  ///< bytes per second of this link alone; 0: no limit of its own
+  bool inside = false;   ///< within one machine: not through the peers' network cards
 };
 
 /// Where the bandwidth of a network lies.
@@ -50,8 +51,14 @@ struct NetworkSpec {
     if (own != links.end()) return own->second;
     return {latency, jitter, shape == NetworkShape::per_link ? bandwidth : 0};
   }
+  std::map<PeerId, double> cards = {};  ///< of peers whose network card differs, bytes per second
+
   /// Of all that one peer sends; 0: no limit.
-  double nic_bandwidth() const { return shape == NetworkShape::per_nic ? bandwidth : 0; }
+  double nic_bandwidth(PeerId i) const {
+    const auto own = cards.find(i);
+    if (own != cards.end()) return own->second;
+    return shape == NetworkShape::per_nic ? bandwidth : 0;
+  }
 };
 
 }  // namespace gv

@@ -27,7 +27,7 @@ Shaper::Shaper(const NetworkSpec& network, PeerId self, std::uint64_t seed, Time
       self_(self),
       seed_(seed),
       burst_(burst),
-      nic_(network.nic_bandwidth(), burst) {}
+      nic_(network.nic_bandwidth(self), burst) {}
 
 Shaper::Link& Shaper::link(PeerId to) {
   const auto [at, made] = links_.try_emplace(to);
@@ -42,8 +42,9 @@ Shaper::Link& Shaper::link(PeerId to) {
 Time Shaper::arrival(PeerId to, std::uint64_t bytes, Time now) {
   Link& link = this->link(to);
   // Through both buckets at once, as bytes that flow: the slower of the two decides.
-  const Time begin = nic_.begin(now);
-  const Time left = std::max(nic_.take(bytes, now), link.bucket.take(bytes, begin));
+  const Time begin = link.spec.inside ? now : nic_.begin(now);
+  const Time sent = link.spec.inside ? now : nic_.take(bytes, now);
+  const Time left = std::max(sent, link.bucket.take(bytes, begin));
   Time latency = link.spec.latency;
   if (link.spec.jitter > Time{0}) {
     const auto width = static_cast<std::uint64_t>(2 * link.spec.jitter.count() + 1);

@@ -28,7 +28,7 @@ LifeRecord::LifeRecord(std::string folder,
       recorder_(peer, limits) {}
 
 Verdict LifeRecord::write_when_due(Time now) {
-  if (now < due_) return "";
+  if (!recorder_.take_asked_done() && now < due_) return "";
   due_ = now + every;
   return write();
 }

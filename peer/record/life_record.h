@@ -9,7 +9,8 @@
 namespace gv {
 
 /// The record of a process's life, on disk: written every ten seconds, so that a killed process
-/// leaves all but its last ones, and at the end. Earlier lives of the peer keep theirs.
+/// leaves all but its last ones, after rounds that somebody asked for, and at the end. Earlier
+/// lives of the peer keep theirs.
 class LifeRecord {
  public:
   /// `neighbors`: ascending. `folder` is the peer's own.

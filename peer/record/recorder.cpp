@@ -114,10 +114,19 @@ ProcessUse use_of_this_process() {
 
 void Recorder::round_done(const RoundDone& round) {
   rows_.add(round);
+  const Round done = round.rounds - 1;
   for (const Interval& interval : round.intervals) {
-    if (!room_for_moments()) break;
-    moments_.push_back({round.rounds - 1, interval});
+    if (!has_room(done)) break;
+    moments_.push_back({done, interval});
+    asked_moments_ += is_asked(done);
   }
+  if (!asked_ || done < asked_->last) return;
+  asked_.reset();
+  asked_done_ = true;
+}
+
+bool Recorder::take_asked_done() {
+  return std::exchange(asked_done_, false);
 }
 
 void Recorder::settled(const Settlement& settlement) {

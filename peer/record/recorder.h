@@ -36,8 +36,12 @@ class Recorder {
   Recorder(PeerId peer, const RecordLimits& limits)
       : peer_(peer), rows_(limits.rows), moments_wanted_(limits.moments) {}
 
+  /// Every interval of these rounds too, both included, as far as there is room.
+  void keep_whole(Round first, Round last) { asked_ = {first, last}; }
+  /// True once, after the last of them.
+  bool take_asked_done();
   bool wants_intervals(Round rounds) const {
-    return moments_wanted_ && is_kept_whole(rounds) && room_for_moments();
+    return moments_wanted_ && (is_asked(rounds) || is_kept_whole(rounds)) && has_room(rounds);
   }
   void life_begun(Round rounds, Time now) { rows_.begin(rounds, now); }
   void round_done(const RoundDone& round);
@@ -52,13 +56,26 @@ class Recorder {
   const std::map<PeerId, std::uint64_t>& exchanges() const { return exchanges_; }
 
  private:
+  struct Asked {
+    Round first = 0, last = 0;
+  };
   static constexpr std::size_t most_moments = 16'384;
-  bool room_for_moments() const { return moments_.size() < most_moments; }
+  static constexpr std::size_t most_asked_moments = 131'072;
+  bool is_asked(Round round) const {
+    return asked_ && asked_->first <= round && round <= asked_->last;
+  }
+  bool has_room(Round round) const {
+    return is_asked(round) ? asked_moments_ < most_asked_moments
+                           : moments_.size() - asked_moments_ < most_moments;
+  }
 
   PeerId peer_;
   RoundRows rows_;
   bool moments_wanted_;
   std::vector<KeptInterval> moments_;
+  std::size_t asked_moments_ = 0;  ///< of these
+  std::optional<Asked> asked_;
+  bool asked_done_ = false;
   std::map<PeerId, std::uint64_t> exchanges_;  ///< settled, by neighbour
   std::optional<LifeDone> life_;
 };

@@ -174,6 +174,12 @@ void TcpPeer::keep_checkpoint(Round round) {
   world_->post([this, round] { body_.peer->keep_checkpoint(round); });
 }
 
+void TcpPeer::record_whole(Round first, Round last) {
+  world_->post([this, first, last] {
+    if (record_) record_->recorder().keep_whole(first, last);
+  });
+}
+
 void TcpPeer::readdress(const PeerAddress& address) {
   world_->post([this, address] { world_->readdress(address); });
 }

@@ -61,6 +61,8 @@ class TcpPeer {
   void stop();
   /// From any thread: a checkpoint at the end of this round, if it is still to come.
   void keep_checkpoint(Round round);
+  /// From any thread: every interval of these rounds is recorded, both included.
+  void record_whole(Round first, Round last);
   /// From any thread: where a neighbour that was restarted is to be found now.
   void readdress(const PeerAddress& address);
   /// From any thread: no connection with this neighbour for so long.

@@ -204,6 +204,36 @@ TEST_F(Lab, NamesEveryHostThatCannotBeUsed) {
   EXPECT_TRUE(comes_true([&] { return nothing_runs(); }));
 }
 
+/// Token buckets of 100 Mbit/s in front of carl and behind it; what crosses them as payload is 95
+/// %.
+TEST_F(Lab, HasItsLinksMeasured) {
+  if (std::system("command -v tc > /dev/null") != 0) GTEST_SKIP() << "tc is not installed";
+  const std::string prefix = said_by("cat " + folder() + "/prefix");
+  const std::string name = prefix.substr(0, prefix.size() - 1);
+  const std::string bucket = "root tbf rate 100mbit burst 64kb latency 50ms";
+  const std::string said =
+      said_by(fmt::format("tc -n {}-carl qdisc add dev eth0 {}", name, bucket)) +
+      said_by(fmt::format("tc -n {}-desk qdisc add dev to3 {}", name, bucket));
+  if (!said.empty()) GTEST_SKIP() << "this kernel has no token buckets: " << said;
+  const std::string lan = fleet("lan.yaml", three(), "stop: { rounds: 10 }\n");
+  const Ended end = run_at_desk({"bench", "links", lan, "--json"});
+  ASSERT_EQ(end.code, 0) << end.err << end.output();
+  for (const auto& link : end.summary().at("links")) {
+    const bool slow = link.at("from") == "carl" || link.at("to") == "carl";
+    const double mbit = link.at("bytes_per_second").get<double>() * 8e-6;
+    if (slow) {
+      EXPECT_GE(mbit, 90) << link;
+      EXPECT_LE(mbit, 100) << link;
+    } else {
+      EXPECT_GT(mbit, 200) << link;
+    }
+  }
+  EXPECT_LE(end.summary().at("together").at("carl").get<double>() * 8e-6, 100);
+  const Ended plan = run_at_desk({"plan", lan, "--set", "links.file=lan.links.yaml", "--json"});
+  EXPECT_EQ(plan.code, 0) << plan.err;
+  EXPECT_TRUE(comes_true([&] { return nothing_runs(); }));
+}
+
 TEST_F(Lab, IsExaminedByTheDoctor) {
   const std::string fine = fleet("lan.yaml", three(), "stop: { rounds: 10 }\n");
   const Ended good = run_at_desk({"doctor", fine});

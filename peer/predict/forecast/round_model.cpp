@@ -53,8 +53,8 @@ double ring_all_reduce_seconds(const NetworkSpec& network, PeerId n, double byte
   double slowest = 0;
   for (PeerId i = 0; i < n; ++i) {
     const LinkSpec link = network.link(i, (i + 1) % n);
-    const double length =
-        std::max(busy(bytes / n, link.bandwidth), busy(bytes / n, network.nic_bandwidth()));
+    const double card = link.inside ? 0 : network.nic_bandwidth(i);
+    const double length = std::max(busy(bytes / n, link.bandwidth), busy(bytes / n, card));
     sum += in_seconds(link.latency) + length;
     slowest = std::max(slowest, length);
   }

@@ -66,31 +66,6 @@ std::uint64_t rounds_of(const MixingSchedule& schedule) {
   return static_cast<std::uint64_t>(std::clamp(1e7 / (n * n), 4.0, 64.0));
 }
 
-void predict_gossip(const Assembly& fleet,
-                    const Objective& objective,
-                    const MixingSchedule& schedule,
-                    RoundPrediction& round) {
-  const PeerId n = fleet.fleet.trainers();
-  const std::vector<std::uint64_t> frames = model_frames(fleet.dimension);
-  const auto bytes = static_cast<double>(std::accumulate(frames.begin(), frames.end(), 0ULL));
-  std::vector<Compute> compute;
-  for (PeerId i = 0; i < n; ++i) compute.emplace_back(fleet, objective, i);
-  round.bytes_per_round = bytes * busiest_receivers(schedule);
-  const auto peers = [&](std::uint64_t k) {
-    std::vector<GossipPeer> all;
-    for (PeerId i = 0; i < n; ++i)
-      all.push_back(gossip_peer(fleet, compute[i], schedule.row(k, i)));
-    return all;
-  };
-  if (schedule.period() == 1) {
-    round.seconds_per_round =
-        gossip_round_seconds(fleet.fleet.network, peers(0), frames, fleet.fleet.seed);
-  } else {
-    round.seconds_per_round = gossip_round_seconds(
-        fleet.fleet.network, {peers, rounds_of(schedule)}, frames, fleet.fleet.seed);
-  }
-}
-
 /// Each hop copies one chunk out and adds or copies one in: at the mean speed of the ring, since
 /// the hops of different peers overlap. Then each peer scales the sum.
 double ring_arithmetic_seconds(const Assembly& fleet) {
@@ -130,6 +105,58 @@ RoundPrediction compute_alone(const Assembly& fleet, const Objective& objective)
 
 }  // namespace
 
+struct GossipClock::Parts {
+  explicit Parts(const Assembly& of) : fleet(of), frames(model_frames(of.dimension)) {
+    const std::unique_ptr<Objective> objective = of.evaluator();
+    for (PeerId i = 0; i < of.fleet.trainers(); ++i) compute.emplace_back(of, *objective, i);
+  }
+  GossipPeer peer(PeerId i, const Neighborhood& row) const {
+    return gossip_peer(fleet, compute[i], row);
+  }
+
+  const Assembly& fleet;
+  std::vector<std::uint64_t> frames;
+  std::vector<Compute> compute{};
+};
+
+GossipClock::GossipClock(const Assembly& fleet) : parts_(std::make_unique<const Parts>(fleet)) {}
+GossipClock::~GossipClock() = default;
+
+double GossipClock::model_bytes() const {
+  return static_cast<double>(std::accumulate(parts_->frames.begin(), parts_->frames.end(), 0ULL));
+}
+
+double GossipClock::work(const std::vector<Neighborhood>& rows) const {
+  double sends = 0;
+  for (const Neighborhood& row : rows) sends += static_cast<double>(row.receivers.size());
+  return 64 *
+         (static_cast<double>(rows.size()) + sends * static_cast<double>(parts_->frames.size()));
+}
+
+double GossipClock::seconds(const std::vector<Neighborhood>& rows) const {
+  std::vector<GossipPeer> peers;
+  for (PeerId i = 0; i < rows.size(); ++i) peers.push_back(parts_->peer(i, rows[i]));
+  const Fleet& fleet = parts_->fleet.fleet;
+  return gossip_round_seconds(fleet.network, peers, parts_->frames, fleet.seed);
+}
+
+double GossipClock::seconds(const MixingSchedule& schedule) const {
+  const auto rows = [&](std::uint64_t k) {
+    std::vector<Neighborhood> all;
+    for (PeerId i = 0; i < schedule.size(); ++i) all.push_back(schedule.row(k, i));
+    return all;
+  };
+  if (schedule.period() == 1) return seconds(rows(0));
+  const auto peers = [&](std::uint64_t k) {
+    std::vector<GossipPeer> all;
+    for (PeerId i = 0; i < schedule.size(); ++i) all.push_back(parts_->peer(i, schedule.row(k, i)));
+    return all;
+  };
+  const Fleet& fleet = parts_->fleet.fleet;
+  return gossip_round_seconds(
+      fleet.network, {peers, rounds_of(schedule)}, parts_->frames, fleet.seed);
+}
+
 double busiest_receivers(const MixingSchedule& schedule) {
   const std::uint64_t rounds = rounds_of(schedule);
   std::vector<double> sums(schedule.size());
@@ -141,9 +168,10 @@ double busiest_receivers(const MixingSchedule& schedule) {
 }
 
 RoundPrediction predict_gossip_round(const Assembly& fleet, const MixingSchedule& schedule) {
-  const std::unique_ptr<Objective> objective = fleet.evaluator();
-  RoundPrediction round = compute_alone(fleet, *objective);
-  predict_gossip(fleet, *objective, schedule, round);
+  const GossipClock clock(fleet);
+  RoundPrediction round = compute_alone(fleet, *fleet.evaluator());
+  round.bytes_per_round = clock.model_bytes() * busiest_receivers(schedule);
+  round.seconds_per_round = clock.seconds(schedule);
   // Times are whole nanoseconds there.
   round.seconds_per_round = std::max(round.seconds_per_round, round.compute_seconds);
   round.network_seconds = round.seconds_per_round - round.compute_seconds;

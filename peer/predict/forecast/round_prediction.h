@@ -1,5 +1,8 @@
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "peer/runtime/assembly.h"
 
 namespace gv {
@@ -16,6 +19,25 @@ struct RoundPrediction {
 
 /// By closed forms for d-psgd and the ring all-reduce; of the other methods by a dry run.
 RoundPrediction predict_round(const Assembly& fleet);
+/// Seconds per round of the fleet's own peers and network on any graph.
+class GossipClock {
+ public:
+  explicit GossipClock(const Assembly& fleet);
+  ~GossipClock();
+  GossipClock(const GossipClock&) = delete;
+  GossipClock& operator=(const GossipClock&) = delete;
+  /// rows[i]: whom peer i hears and who hears it.
+  double seconds(const std::vector<Neighborhood>& rows) const;
+  double seconds(const MixingSchedule& schedule) const;
+  double model_bytes() const;  ///< on the wire
+  /// About so many steps of arithmetic is one answer.
+  double work(const std::vector<Neighborhood>& rows) const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<const Parts> parts_;
+};
+
 /// The same peers, model and network, with gossip over another graph or schedule. The fleet's own
 /// algorithm must be one that averages over a topology.
 RoundPrediction predict_gossip_round(const Assembly& fleet, const MixingSchedule& schedule);

@@ -117,7 +117,7 @@ TEST(PlanCommand, CalibratesARealModel) {
 
 TEST(PlanCommand, PredictsNoLossesBeyondTheStabilityLimit) {
   std::vector<std::string> words = small_softmax;
-  words.insert(words.end(), {"--json", "--set", "train.optimizer.lr=50"});
+  words.insert(words.end(), {"--json", "--set", "train.optimizer.lr=5"});
   const Ended plan = run(words);
   ASSERT_EQ(plan.code, 0) << plan.err;
   const auto json = plan.summary();

@@ -73,6 +73,8 @@ constexpr Wrong network[] = {
      "a jitter of 2 ms around a latency of 1 ms",
      "must not be the larger"},
     {"links: { between: [0, 1] }\n", ":5:8", "expected a list of links", "between"},
+    {"links: { file: no.yaml }\n", ":5:16", "no.yaml", ""},
+    {"links: [{ between: [0, anna] }]\n", ":5:24", "no peer is on a host `anna`", "anna, ben"},
     {"links: [{ latency: 1 ms }]\n", ":5:9", "missing key `between`", "[0, 3]"},
     {"links: [{ between: [0, 4] }]\n", ":5:24", "out of range", ""},
     {"links: [{ between: [0, 1, 2] }]\n", ":5:20", "expected two peers", "[0, 3]"},

@@ -101,7 +101,7 @@ TEST(Fleet, ReadsTheNetworkAndItsLinks) {
   const NetworkSpec network = read(quadratic + text).network;
   EXPECT_EQ(network.shape, NetworkShape::per_nic);
   EXPECT_TRUE(network.emulate);
-  EXPECT_EQ(network.nic_bandwidth(), 12.5e6);
+  EXPECT_EQ(network.nic_bandwidth(0), 12.5e6);
   EXPECT_EQ(network.link(0, 1).latency, std::chrono::milliseconds(5));
   EXPECT_EQ(network.link(0, 1).bandwidth, 0) << "the card's alone";
   for (const auto& [a, b] : {std::pair{0U, 3U}, std::pair{3U, 0U}}) {
@@ -113,7 +113,7 @@ TEST(Fleet, ReadsTheNetworkAndItsLinks) {
   const NetworkSpec own = read(quadratic + text, {"network.shape=per-link"}).network;
   EXPECT_EQ(own.link(0, 3).bandwidth, 12.5e6);
   EXPECT_EQ(own.link(1, 2).bandwidth, 1e6);
-  EXPECT_EQ(own.nic_bandwidth(), 0);
+  EXPECT_EQ(own.nic_bandwidth(0), 0);
 }
 
 TEST(Fleet, SetOverrides) {

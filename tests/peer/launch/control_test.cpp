@@ -54,6 +54,9 @@ TEST(Control, EveryLineReadsBack) {
   EXPECT_EQ(addresses.list.at(0).host, "127.0.0.1");
   EXPECT_EQ(std::get<Cut>(parse_launcher(line(Cut{2, Time{5}}))).length, Time{5});
   EXPECT_EQ(std::get<KeepCheckpoint>(parse_launcher(line(KeepCheckpoint{70}))).round, 70U);
+  const auto record = std::get<RecordRounds>(parse_launcher(line(RecordRounds{70, 99})));
+  EXPECT_EQ(record.first, 70U);
+  EXPECT_EQ(record.last, 99U);
   EXPECT_TRUE(std::holds_alternative<Stop>(parse_launcher(line(Stop{}))));
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "peer/export/moments.h"
 #include "tests/peer/launch/launch_fixture.h"
 
 // A run is watched and steered through the socket in its folder.
@@ -49,6 +50,25 @@ TEST_F(LiveRun, IsWatchedKeptAndStoppedAndGoesOn) {
   EXPECT_TRUE(resumed.says("goes on from the checkpoint of round " + std::to_string(round)));
   resumed.kill(SIGTERM);
   EXPECT_EQ(resumed.wait().code, 143);
+}
+
+/// Between two of the rounds that are recorded anyway.
+TEST_F(LiveRun, RecordsTheNextRoundsWhenItIsAsked) {
+  Program program({"run", fleet(3, 0), "--json"});
+  ASSERT_TRUE(trains());
+  ASSERT_TRUE(comes_true([&] { return top().at("phase") == "training"; }));
+  const std::string file = path("trace.json");
+  const Ended traced = run({"trace", folder(), "-o", file, "--next", "30", "--json"});
+  ASSERT_EQ(traced.code, 0) << traced.err;
+  const auto first = traced.summary().at("first").get<Round>();
+  EXPECT_EQ(traced.summary().at("last").get<Round>(), first + 29);
+  for (Round round = first; round < first + 30; ++round)
+    for (const PeerMoments& peer : read_moments(folder(), {round, round}))
+      EXPECT_FALSE(peer.moments.empty()) << "peer " << peer.peer << " in round " << round;
+  EXPECT_GT(fs::file_size(file), 1000U);
+  program.kill(SIGTERM);
+  EXPECT_EQ(program.wait().code, 143);
+  EXPECT_EQ(run({"trace", folder(), "-o", file, "--next", "30"}).code, 5);
 }
 
 TEST_F(LiveRun, OfAKilledLauncherTheFolderTells) {

@@ -61,6 +61,10 @@ TEST_F(Live, ShowsTheNewestStateOnItsSocketAndTakesOrdersThere) {
     ASSERT_EQ(orders.size(), 2U);
     EXPECT_EQ(orders[0].kind, Order::Kind::checkpoint);
     EXPECT_EQ(orders[1].kind, Order::Kind::stop);
+    EXPECT_EQ(order_run(folder_.path(), "/record?rounds=200"), 3U);
+    EXPECT_EQ(live.orders().take().at(0).rounds, 200U);
+    for (const char* wrong : {"", "?rounds=", "?rounds=0", "?rounds=-1", "?rounds=100001"})
+      EXPECT_EQ(ask_run(folder_.path(), "POST", std::string("/record") + wrong)->status, 400);
     EXPECT_EQ(ask_run(folder_.path(), "GET", "/stop")->status, 404);
     EXPECT_EQ(ask_run(folder_.path(), "POST", "/state.json")->status, 405);
     EXPECT_THROW(LiveService(title_, folder_, {}), std::runtime_error) << "two runs in one folder";

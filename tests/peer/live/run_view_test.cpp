@@ -22,7 +22,7 @@ TEST(RunView, IsReadBackAsItWasWritten) {
     view.peers[1].state.restarts = 2;
     view.peers[1].cpu_share.reset();
     view.peers[2].lag = 7;
-    view.checkpoint = CheckpointAnswer{.order = 3, .round = 240};
+    view.checkpoint = OrderAnswer{.order = 3, .round = 240, .last = 240};
     const RunView back = read_back(view);
     EXPECT_EQ(json_of(back).dump(), json_of(view).dump());
     EXPECT_EQ(back.peers[1].state.ending, "killed by signal 9");
@@ -39,7 +39,7 @@ TEST(RunView, WithoutAnEvaluationOrAnEndToo) {
   view.rounds.reset();
   view.phase = FleetState::Phase::ended;
   view.losses = {NAN};
-  view.checkpoint = CheckpointAnswer{.order = 1, .refused = "the run is stopping"};
+  view.checkpoint = OrderAnswer{.order = 1, .refused = "the run is stopping"};
   const RunView back = read_back(view);
   EXPECT_FALSE(back.latest);
   EXPECT_FALSE(back.rounds);

@@ -81,6 +81,46 @@ TEST(Moments, AreKeptOfTheSameRoundsEverywhere) {
   EXPECT_EQ(kept, expected);
 }
 
+RoundDone round_of(Round rounds, std::size_t intervals) {
+  RoundDone round;
+  round.rounds = rounds;
+  for (std::size_t k = 0; k < intervals; ++k)
+    round.intervals.push_back({Activity::mix, Time{0}, Time{1}, {}});
+  return round;
+}
+
+TEST(Moments, AreKeptOfRoundsThatAreAskedForToo) {
+  Recorder recorder(0, record_limits(2, 64, true));
+  recorder.life_begun(0, Time{0});
+  EXPECT_FALSE(recorder.wants_intervals(20));
+  recorder.keep_whole(20, 22);
+  for (Round round = 20; round < 23; ++round) {
+    EXPECT_TRUE(recorder.wants_intervals(round));
+    EXPECT_FALSE(recorder.take_asked_done());
+    recorder.round_done(round_of(round + 1, 2));
+  }
+  EXPECT_TRUE(recorder.take_asked_done());
+  EXPECT_FALSE(recorder.take_asked_done()) << "it is written once";
+  EXPECT_FALSE(recorder.wants_intervals(22));
+  EXPECT_EQ(recorder.moments().size(), 6U);
+  EXPECT_TRUE(recorder.wants_intervals(64));
+  Recorder none(0, record_limits(2, 64, false));
+  none.keep_whole(20, 22);
+  EXPECT_FALSE(none.wants_intervals(20)) << "the fleet file does not want any";
+}
+
+/// However often somebody asks; and what is asked for takes no room from what is kept anyway.
+TEST(Moments, OfRoundsThatAreAskedForAreBounded) {
+  Recorder recorder(0, record_limits(2, 64, true));
+  recorder.life_begun(0, Time{0});
+  recorder.keep_whole(100, 1'000'000);
+  recorder.round_done(round_of(101, 200'000));
+  EXPECT_EQ(recorder.moments().size(), 131'072U);
+  EXPECT_FALSE(recorder.wants_intervals(200));
+  recorder.keep_whole(10, 10);
+  EXPECT_TRUE(recorder.wants_intervals(64));
+}
+
 TEST(Record, RowsAreBoundedForTheWholeFleet) {
   const auto rows_for = [](PeerId peers, std::size_t rows) {
     return record_limits(peers, rows, true).rows;

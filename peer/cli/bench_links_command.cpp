@@ -1,0 +1,87 @@
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "peer/agent/link_bench.h"
+#include "peer/cli/command.h"
+#include "peer/cli/fleet_options.h"
+#include "peer/cli/this_program.h"
+#include "peer/launch/run_record.h"
+#include "peer/report/screen.h"
+#include "peer/runtime/exit_code.h"
+
+namespace gv::cli {
+namespace {
+
+struct LinksArguments {
+  FleetOptions fleet;
+  LinkBenchOptions bench;
+  std::string output;
+};
+
+/// lan.yaml: lan.links.yaml
+std::string file_beside(const std::string& fleet) {
+  std::filesystem::path path(fleet);
+  return path.replace_extension(".links.yaml").string();
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream out(path);
+  out << text;
+  out.close();
+  if (!out) throw std::runtime_error(path + ": cannot be written");
+}
+
+int measure(const LinksArguments& arguments) {
+  const Assembly fleet = assemble(arguments.fleet);
+  ProgressLine progress;
+  const auto say = [&](const std::string& line) {
+    progress.clear();
+    fmt::print(stderr, "{}\n", line);
+  };
+  const LanOptions options{peer_program(), fleet.fleet.path, arguments.fleet.sets, say};
+  LinkBenchOptions bench = arguments.bench;
+  bench.on_progress = [&](const std::string& text) { progress.update(text); };
+  const LinkTable table = bench_links(fleet, options, bench);
+  progress.clear();
+  const std::string file =
+      arguments.output.empty() ? file_beside(fleet.fleet.path) : arguments.output;
+  const std::string title =
+      fmt::format("Measured by `grapevine bench links {}` on {}", fleet.fleet.path, now_text());
+  write_file(file, yaml_of(table, title));
+  if (arguments.fleet.json) {
+    Json json = json_of(table);
+    json.add("file", file);
+    fmt::print("{}\n", json.dump());
+  } else {
+    fmt::print("{}\n", screen_of(table));
+    for (const std::string& finding : table.findings) fmt::print("[!] {}\n", finding);
+    fmt::print("written to {}; a fleet file takes it with `links: {{ file: {} }}`\n", file, file);
+  }
+  return table.findings.empty() ? exit_code::done : exit_code::check_failed;
+}
+
+void links_options(Options& options, LinksArguments& arguments) {
+  add_fleet_options(options, arguments.fleet);
+  options.flag("--edges", arguments.bench.edges, "Only pairs with an edge of the graph between");
+  options.value("--seconds", arguments.bench.seconds, "How long each stream is")
+      .range(0.2, 3.0)
+      .show_default();
+  options.value("-o,--output", arguments.output, "Where to write them; default: FILE.links.yaml")
+      .call_values("LINKS");
+}
+
+}  // namespace
+
+Command bench_links_command() {
+  return command("links",
+                 "Latency and bandwidth between the machines of a fleet, as `links:` takes them",
+                 "  grapevine bench links lan.yaml\n"
+                 "  grapevine bench links lan.yaml --edges --seconds 2 -o lan.links.yaml",
+                 links_options,
+                 measure);
+}
+
+}  // namespace gv::cli

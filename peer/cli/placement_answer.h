@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "peer/runtime/assembly.h"
+
+namespace gv::cli {
+
+/// Finds out who should stand where on the fleet's graph (predict/forecast/placement.h), writes
+/// that graph and says what it saves. Returns the exit code; throws std::runtime_error where the
+/// file cannot be written.
+int place_peers(const Assembly& fleet, const std::string& file, bool json);
+
+}  // namespace gv::cli
