@@ -20,6 +20,7 @@
 #include "peer/fleet/network_reader.h"
 #include "peer/fleet/peers_reader.h"
 #include "peer/fleet/readers.h"
+#include "peer/fleet/security_reader.h"
 #include "peer/fleet/target_reader.h"
 #include "peer/fleet/topology_reader.h"
 
@@ -64,6 +65,7 @@ class FleetReader : Readers {
     read_topology(source_, root_, top.take("topology"), folder_, fleet_, notices_);
     const Value* links = top.take("links");
     fleet_.network = read_network(source_, top.take("network"), links, fleet_.size());
+    fleet_.security = read_security(source_, top.take("security"), folder_);
     read_simulate(top.take("simulate"));
     read_stop(top.take("stop"));
     read_evaluate(top.take("evaluate"));
