@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -199,6 +200,46 @@ TEST_F(Lab, TheKeysOfARunAreOnNoDiskAndInNoCommand) {
   EXPECT_GE(looked_at, 6U);
   launcher.kill(SIGTERM);
   launcher.wait();
+}
+
+/// Strangers of every kind come upon every peer from before the start until after the end, from the
+/// network and from a machine of the fleet: not a bit of the model changes, no frame is answered,
+/// and the log stays short.
+TEST_F(Lab, StrangersChangeNothing) {
+  const std::string at_ports =
+      "hosts: { anna: { port: 27000 }, ben: { port: 27000 }, carl: { port: 27000 } }\n"
+      "peers: [{ host: anna, count: 2 }, { host: ben, count: 2 }, { host: carl, count: 2 }]\n";
+  const std::string stop = "stop: { rounds: 2000 }\n";
+  const std::string lan = fleet("lan.yaml", at_ports, stop);
+  const std::string siege = std::string(source_folder()) + "/tests/lan/siege";
+  std::vector<std::string> words{"python3", siege};
+  for (int host = 1; host <= 3; ++host)
+    for (int port = 27000; port <= 27001; ++port)
+      words.push_back(fmt::format("10.77.0.{}:{}", host, port));
+  std::vector<std::unique_ptr<Program>> strangers;
+  for (std::vector<std::string> from : {std::vector<std::string>{lab_, "at", folder()},
+                                        std::vector<std::string>{lab_, "in", folder(), "carl"}}) {
+    from.insert(from.end(), words.begin(), words.end());
+    strangers.push_back(std::make_unique<Program>(from, Program::as_it_stands));
+    ASSERT_TRUE(strangers.back()->says("comes"));
+  }
+  const Ended end = run_at_desk({"run", lan, "--json"});
+  EXPECT_EQ(end.code, 0) << end.err;
+  const std::string here = fleet("here.yaml", "peers: 6\n", stop);
+  EXPECT_EQ(end.summary().at("params_hash"),
+            run({"simulate", here, "--json"}).summary().at("params_hash"));
+  for (const auto& stranger : strangers) {
+    stranger->kill(SIGTERM);
+    const Ended over = stranger->wait();
+    EXPECT_NE(over.output().find(" 0 bytes were answered"), std::string::npos) << over.output();
+  }
+  // Five lines between two heartbeats, and one that counts the rest.
+  const double seconds = end.summary().at("seconds");
+  for (int peer = 0; peer < 6; ++peer) {
+    const std::string log = content_of(fmt::format("{}.run/peers/{:03}/stderr.log", lan, peer));
+    const auto lines = static_cast<double>(std::ranges::count(log, '\n'));
+    EXPECT_LT(lines, 12 * (seconds + 60)) << log.substr(0, 2000);
+  }
 }
 
 /// On each machine a peer with keys of `keygen`; or without.
