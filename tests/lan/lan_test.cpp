@@ -126,6 +126,9 @@ TEST_F(Lab, TrainsToTheBitsOfOneMachineAndBringsEverythingHome) {
   }
   EXPECT_TRUE(nothing_runs());
   EXPECT_TRUE(fs::is_empty(folder() + "/cache_anna/grapevine/runs")) << "nothing is left there";
+  const std::string programs = said_by("ls " + folder() + "/cache_anna/grapevine/programs/*");
+  for (const char* library : {"libssl.so", "libcrypto.so"})
+    EXPECT_NE(programs.find(library), std::string::npos) << programs;
 
   // The program is there by now, and checkpoints find their way back.
   fs::remove_all(folder() + "/cache_ben/grapevine/programs");

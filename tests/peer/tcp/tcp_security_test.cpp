@@ -83,11 +83,18 @@ TEST(TcpSecurity, AnEncryptedFleetEndsWithTheSameBits) {
   file.data.quadratic.dimension = 100'000;  // many records, and pieces of several
   file.data.quadratic.spread = 1;
   file.stop.rounds = 20;
-  const Assembly fleet(file);
-  LoopbackFleet real(fleet);
-  real.run();
-  EXPECT_EQ(real.log, "");
-  EXPECT_EQ(real.observer.params_hash(), in_virtual_time(fleet).hash);
+  for (const bool emulated : {false, true}) {
+    if (emulated)
+      file.network = {.latency = std::chrono::microseconds(300),
+                      .bandwidth = 400e6,
+                      .emulate = true,
+                      .local = LocalTransport::tcp};
+    const Assembly fleet(file);
+    LoopbackFleet real(fleet);
+    real.run();
+    EXPECT_EQ(real.log, "");
+    EXPECT_EQ(real.observer.params_hash(), in_virtual_time(fleet).hash) << emulated;
+  }
 }
 
 /// Without keys nothing starts, and the reason says what to do.
