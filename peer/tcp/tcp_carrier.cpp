@@ -122,9 +122,12 @@ asio::awaitable<void> TcpWorldImpl::connect(PeerId neighbor, ConnectionId connec
   }
   if (connecting_.erase(connection) == 0) co_return;
   if (!failure && socket->is_open()) {
-    TcpConnection::Protection protection = protection_of(neighbor);
-    const bool plain = protection.tls == nullptr;
-    open(connection, std::move(*socket), std::move(protection), true);
+    std::optional<TcpConnection::Protection> protection = protection_of(neighbor, *socket);
+    if (!protection)
+      co_return links_->ended(
+          connection, "it is on another machine, and there are no keys (keygen)", now());
+    const bool plain = protection->tls == nullptr;
+    open(connection, std::move(*socket), std::move(*protection), true);
     if (plain) links_->connected(connection, now());
     co_return;
   }

@@ -7,7 +7,8 @@
 
 // Which connections of a peer are encrypted, and whose they may be.
 //
-// Who dials decides, by where the neighbour lives: on another machine, then through TLS. Who is
+// Who dials decides, by where the neighbour lives, as the addresses say and as the connection
+// shows: on another machine, then through TLS. Who is
 // dialled takes plain frames only from its own machine, and only of a neighbour that lives there:
 // a stranger who comes through some program of this machine (a tunnel, a container's proxy) can
 // pass for nobody else. So no end can be talked out of encryption by the other, or by who is
@@ -59,8 +60,15 @@ void TcpWorldImpl::check_keys() const {
       options_.security == SecurityMode::tls ? "" : ", which lives on another machine"));
 }
 
-TcpConnection::Protection TcpWorldImpl::protection_of(PeerId dialled) const {
-  if (!is_protected(dialled) || !options_.keys) return {};
+/// Two machines may go by one name (behind a router, say): nothing goes plainly over a connection
+/// that leaves this one, whatever the file says. Nothing: there are no keys for it.
+std::optional<TcpConnection::Protection> TcpWorldImpl::protection_of(
+    PeerId dialled, const tcp::socket& socket) const {
+  using Protection = TcpConnection::Protection;
+  const bool plain = options_.security == SecurityMode::plaintext ||
+                     (!is_protected(dialled) && is_within_this_machine(socket));
+  if (plain) return Protection{};
+  if (!options_.keys) return {};
   const auto fits = [dialled](PeerId id) {
     return id == dialled ? ""
                          : fmt::format(
@@ -69,7 +77,8 @@ TcpConnection::Protection TcpWorldImpl::protection_of(PeerId dialled) const {
                                id,
                                dialled);
   };
-  return {.tls = std::make_unique<TlsSession>(options_.keys, TlsSession::Role::dials, fits)};
+  return Protection{.tls =
+                        std::make_unique<TlsSession>(options_.keys, TlsSession::Role::dials, fits)};
 }
 
 std::size_t TcpWorldImpl::neighbors_at(const tcp::endpoint& from) const {

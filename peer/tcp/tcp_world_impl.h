@@ -125,7 +125,8 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   bool is_protected(PeerId neighbor) const;
   std::size_t neighbors_at(const tcp::endpoint& from) const;
   void check_keys() const;
-  TcpConnection::Protection protection_of(PeerId dialled) const;
+  std::optional<TcpConnection::Protection> protection_of(PeerId dialled,
+                                                         const tcp::socket& socket) const;
   std::optional<TcpConnection::Protection> protection_from(const tcp::socket& visitor,
                                                            std::string& objection);
   std::string objection(const Connection& connection, const Hello& theirs) const;
