@@ -38,9 +38,7 @@ int make_key_files(const KeygenOptions& options) {
 void keygen_options(Options& options, KeygenOptions& arguments) {
   add_fleet_options(options, arguments.file).required();
   options
-      .value("-o,--output",
-             arguments.folder,
-             "Folder to write to; else security.keys of the file, which is `keys` beside it")
+      .value("-o,--output", arguments.folder, "Folder to write to; else security.keys of the file")
       .call_values("FOLDER");
 }
 
