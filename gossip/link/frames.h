@@ -22,6 +22,9 @@ struct Hello {
   /// Where it gives its memory to processes of its own machine; empty: nowhere.
   std::string door = {};
   std::uint64_t machine = 0;  ///< whose clock it reads; 0: it does not say
+  /// What only the two ends of this very connection know, so that a Hello of one is none of
+  /// another; empty: the connection is not encrypted. The carrier puts it in, and compares it.
+  std::string channel = {};
 };
 
 /// Sent in place of a Hello: why the connection is refused. Shown to the user on both sides.

@@ -22,7 +22,8 @@ struct PendingConnection {
   ConnectionId connection = 0;
   std::string host;
   std::uint16_t port = 0;
-  Time deadline{0};
+  Time deadline{0};  ///< of its first byte, and then `latest`
+  Time latest{0};
   State state = State::awaited;
   bool spoke = false;  ///< a byte came
 };

@@ -67,9 +67,10 @@ ConnectionId LinkLayer::accepted(const std::string& host,
                                  Time now,
                                  bool crowded) {
   const ConnectionId connection = ++shared_.connections;
-  const Time deadline = now + settings_.times.handshake;
+  const Time latest = now + settings_.times.handshake;
+  const Time deadline = std::min(latest, now + settings_.times.first_byte);
   const std::optional<ConnectionId> evicted =
-      pending_.admit({connection, host, port, deadline}, crowded);
+      pending_.admit({connection, host, port, deadline, latest}, crowded);
   if (evicted) shared_.carrier.close(*evicted);
   shared_.wake_at(deadline);
   return connection;
@@ -87,7 +88,10 @@ void LinkLayer::arrived(ConnectionId connection, Frame frame, Time now) {
 
 void LinkLayer::hear_bytes(ConnectionId connection, std::uint64_t bytes, Time now) {
   if (Link* link = link_of(connection)) return link->hear_bytes(connection, bytes, now);
-  if (PendingConnection* pending = pending_.find(connection)) pending->spoke = true;
+  PendingConnection* const pending = pending_.find(connection);
+  if (pending == nullptr || std::exchange(pending->spoke, true)) return;
+  pending->deadline = pending->latest;
+  shared_.wake_at(pending->deadline);
 }
 
 void LinkLayer::no_frame(ConnectionId connection) {

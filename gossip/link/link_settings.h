@@ -20,6 +20,8 @@ struct LinkTimes {
   Time first_redial{std::chrono::milliseconds(20)};     ///< the first pause between two dials
   Time slowest_redial{std::chrono::milliseconds(500)};  ///< the longest
   Time handshake{std::chrono::seconds(3)};              ///< from a dial to the answer
+  /// From a stranger's coming to its first byte. Over a real network it follows at once.
+  Time first_byte{std::chrono::seconds(3)};
   /// A refusal may be a stranger's, who sits at the neighbour's address for a moment: it ends the
   /// start only when nothing else was heard from there for so long.
   Time refused_for{std::chrono::seconds(1)};

@@ -108,7 +108,10 @@ std::string Lan::summary() const {
                         printable(facts.processor, 60));
   }
   for (const std::string& road : roads_.texts()) text += fmt::format("road   {}\n", road);
-  return text + "note   the links between machines are not encrypted: trust the network";
+  return text + "links  " +
+         (fleet_.fleet.security.mode == SecurityMode::plaintext
+              ? std::string(plaintext_note)
+              : "between machines: TLS 1.3, with keys of this run");
 }
 
 void Lan::give_checkpoints(const RunFolder& folder) {

@@ -1,6 +1,7 @@
 #include "peer/bench/exchange_bench.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -16,6 +17,7 @@
 #include "peer/bench/forked.h"
 #include "peer/bench/plain_streams.h"
 #include "peer/tcp/tcp_world.h"
+#include "peer/tls/cipher_speed.h"
 
 namespace gv {
 namespace {
@@ -65,12 +67,18 @@ Plan plan_of(PeerId self, PeerId n, std::size_t dimension, Averaging averaging) 
   return plan;
 }
 
+/// How payloads travel.
+struct Carriage {
+  bool shared = false;
+  const std::vector<PeerKeys>* keys = nullptr;  ///< null: not encrypted
+};
+
 void gossip_rounds(std::uint32_t rank,
                    Gathering& gathering,
                    std::size_t dimension,
                    Averaging averaging,
                    Rounds rounds,
-                   bool shared) {
+                   const Carriage& carriage) {
   const PeerId n = gathering.processes;
   const Plan plan = plan_of(rank, n, dimension, averaging);
   const auto replica = bare_replica(dimension);
@@ -79,7 +87,11 @@ void gossip_rounds(std::uint32_t rank,
   options.links.neighbors = plan.neighborhood.peers;
   options.bounds = {.messages = true, .kinds = ~0U, .payload_bytes = dimension * sizeof(float)};
   options.runs_inline = [&](double flops) { return replica->runs_inline(flops); };
-  if (shared) options.share = region_shape(dimension * sizeof(float), 2);
+  if (carriage.keys) {
+    options.security = SecurityMode::tls;
+    options.keys = std::make_shared<TlsContext>(carriage.keys->at(rank));
+  }
+  if (carriage.shared) options.share = region_shape(dimension * sizeof(float), 2);
   options.log = [](const std::string&) {};
   const auto world = TcpWorld::make(std::move(options));
   Journal nobody;
@@ -116,13 +128,18 @@ std::size_t bytes_each_way(std::uint32_t n, std::size_t dimension, Averaging ave
 ExchangeRow measure(std::uint32_t n, std::size_t dimension, const ExchangeOptions& options) {
   const std::size_t bytes = bytes_each_way(n, dimension, options.averaging);
   const Rounds rounds = rounds_for(dimension);
-  Repetitions shared, tcp;
+  const std::vector<PeerKeys> keys = make_keys(n);
+  Repetitions shared, tcp, tls;
+  std::vector<double> aes;
+  const std::array<std::pair<Repetitions*, Carriage>, 3> ours{
+      {{&shared, {.shared = true}}, {&tcp, {}}, {&tls, {.keys = &keys}}}};
   std::map<int, Repetitions> plain;  // by the buffers
   for (int i = 0; i < options.repetitions; ++i) {
-    for (Repetitions* const ours : {&shared, &tcp})
-      ours->run(n, [&](std::uint32_t rank, Gathering& gathering) {
-        gossip_rounds(rank, gathering, dimension, options.averaging, rounds, ours == &shared);
+    for (const auto& [repetitions, carriage] : ours)
+      repetitions->run(n, [&](std::uint32_t rank, Gathering& gathering) {
+        gossip_rounds(rank, gathering, dimension, options.averaging, rounds, carriage);
       });
+    aes.push_back(aes_gcm_bytes_per_second());
     for (const int buffer : options.plain_buffers)
       plain[buffer].run(n, [&](std::uint32_t rank, Gathering& gathering) {
         plain_streams(rank, gathering, buffer, bytes, rounds.warmup, rounds.measured);
@@ -136,7 +153,9 @@ ExchangeRow measure(std::uint32_t n, std::size_t dimension, const ExchangeOption
           tcp.cost(),
           best->second.cost(),
           best->first,
-          2.0 * static_cast<double>(bytes)};
+          2.0 * static_cast<double>(bytes),
+          tls.cost(),
+          median(aes)};
 }
 
 }  // namespace

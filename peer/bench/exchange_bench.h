@@ -19,15 +19,21 @@ enum class Averaging : std::uint8_t {
 };
 
 /// One round on a ring of n processes of one machine: with payloads in shared memory, with payloads
-/// over TCP, and beside them bare TCP streams of as many bytes between as many processes, that
-/// check and average nothing: those whose socket buffers did best.
+/// over TCP, plain and encrypted, and beside them bare TCP streams of as many bytes between as many
+/// processes, that check and average nothing: those whose socket buffers did best.
 struct ExchangeRow {
   std::uint32_t peers = 0;
   std::size_t dimension = 0;
   RoundCost shared, tcp, plain;
   int plain_buffer = 0;  ///< that the plain streams asked for; 0: the system's
   double bytes = 0;      ///< that each peer sends
+  RoundCost tls;         ///< over TCP and encrypted, as between machines
+  double aes_bytes = 0;  ///< that one core encrypts by AES-128-GCM in a second, beside them
   double bytes_per_second(const RoundCost& cost) const { return bytes / cost.seconds; }
+  /// Carried in a second of one core's time, sending and receiving together.
+  double bytes_per_core_second(const RoundCost& cost) const {
+    return peers * bytes / cost.cpu_seconds;
+  }
 };
 
 struct ExchangeOptions {

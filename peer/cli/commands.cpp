@@ -9,6 +9,7 @@ Command sweep_command();
 Command plan_command();
 Command data_command();
 Command peer_command(const PeerParts& parts);
+Command keygen_command();
 Command agent_command();
 Command top_command();
 Command stop_command();
@@ -50,6 +51,7 @@ std::vector<Command> commands(const PeerParts& parts) {
           compare_command(),
           report_command(),
           peer_command(parts),
+          keygen_command(),
           agent_command(),
           top_command(),
           stop_command(),

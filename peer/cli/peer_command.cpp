@@ -9,6 +9,7 @@
 #include "peer/launch/peer_process.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
+#include "peer/tls/key_file.h"
 
 namespace gv::cli {
 namespace {
@@ -54,6 +55,16 @@ void save(const Assembly& fleet, const Report& report) {
   fmt::print(stderr, "saved {}/model.safetensors\n", folder);
 }
 
+/// Those that `keygen` made; null: there are none, and the links say whether they need some.
+std::shared_ptr<const TlsContext> keys_of(const Fleet& fleet, PeerId id) {
+  if (fleet.security.mode == SecurityMode::plaintext) return nullptr;
+  const std::string path =
+      (std::filesystem::path(fleet.security.keys) / key_file_name(id)).string();
+  const bool there = std::filesystem::exists(std::filesystem::symlink_status(path));
+  if (!there && fleet.security.mode == SecurityMode::automatic) return nullptr;
+  return context_of_file(path, id);
+}
+
 int run_by_hand(const Assembly& fleet,
                 PeerId id,
                 const PeerOptions& options,
@@ -72,6 +83,7 @@ int run_by_hand(const Assembly& fleet,
     save(fleet, report);
   };
   ManualPeer manual{.connect_deadline = time_of(options.wait_seconds)};
+  manual.keys = keys_of(fleet.fleet, id);
   std::optional<Meeting> meeting;
   if (!options.meet.empty()) {
     meeting.emplace(fleet, id, options.meet);

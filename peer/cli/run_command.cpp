@@ -218,6 +218,15 @@ std::unique_ptr<Lan> lan_of(const Assembly& fleet, const RunOptions& options) {
   return lan;
 }
 
+/// Nobody else ever has them: they go to the peers through the pipes by which those were started,
+/// and end with the run.
+std::vector<PeerKeys> keys_of_run(const Assembly& fleet, bool several_machines) {
+  const SecurityMode mode = fleet.fleet.security.mode;
+  const bool needed =
+      mode == SecurityMode::tls || (mode == SecurityMode::automatic && several_machines);
+  return needed ? make_keys(fleet.fleet.size()) : std::vector<PeerKeys>{};
+}
+
 int run_fleet(const RunOptions& given) {
   RunOptions options = given;
   check_arguments(options);
@@ -247,7 +256,7 @@ int run_fleet(const RunOptions& given) {
                                folder,
                                observer,
                                lan ? static_cast<Places&>(*lan) : here,
-                               {from, &live.orders()},
+                               {from, &live.orders(), keys_of_run(fleet, lan != nullptr)},
                                live,
                                screen);
   if (lan) lan->bring_home(folder);

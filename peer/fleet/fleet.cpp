@@ -20,6 +20,7 @@
 #include "peer/fleet/network_reader.h"
 #include "peer/fleet/peers_reader.h"
 #include "peer/fleet/readers.h"
+#include "peer/fleet/security_reader.h"
 #include "peer/fleet/target_reader.h"
 #include "peer/fleet/topology_reader.h"
 
@@ -66,6 +67,7 @@ class FleetReader : Readers {
     std::vector<std::string> hosts_of;
     for (const PeerSpec& peer : fleet_.peers) hosts_of.push_back(peer.host);
     fleet_.network = read_network(source_, top.take("network"), links, hosts_of, folder_);
+    fleet_.security = read_security(source_, top.take("security"), folder_);
     read_simulate(top.take("simulate"));
     read_stop(top.take("stop"));
     read_evaluate(top.take("evaluate"));

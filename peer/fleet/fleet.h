@@ -19,6 +19,7 @@
 #include "peer/fleet/injection.h"
 #include "peer/fleet/target_spec.h"
 #include "peer/network/network_spec.h"
+#include "peer/network/security_spec.h"
 
 namespace gv {
 
@@ -141,6 +142,7 @@ struct Fleet {
       schedule;               ///< W of every round; topology and weights say nothing then
   std::string mixing_digest;  ///< of W, or of the graph file under a schedule (see digest.h)
   NetworkSpec network;
+  SecuritySpec security{};
   double flops = 50e9;  ///< `simulate: { flops: 50 GFLOP/s }`: speed of a peer of speed 1
   StopSpec stop;
   FaultSpec faults;

@@ -4,6 +4,7 @@
 
 #include "peer/json/json.h"
 #include "peer/json/json_member.h"
+#include "peer/tls/key_file.h"
 
 namespace gv::control {
 namespace {
@@ -129,6 +130,9 @@ std::string line(const Reported& says) {
               {"queue", r.queue}}
       .dump();
 }
+std::string line(const Keys& says) {
+  return Json{{"keys", text_of(says.keys)}}.dump();
+}
 std::string line(const Addresses& says) {
   Json rows = Json::array();
   for (const PeerAddress& a : says.list)
@@ -167,6 +171,8 @@ PeerSays parse_peer(const std::string& text) {
 LauncherSays parse_launcher(const std::string& text) {
   try {
     const JsonValue json = parse_json(text, "the launcher's line");
+    if (json.find("keys") != nullptr)
+      return Keys{parse_keys(json_text(json, "keys"), "the launcher's keys")};
     if (json.find("addresses") != nullptr) return parse_addresses(json);
     if (json.find("cut") != nullptr)
       return Cut{json_integer<PeerId>(json, "cut"),

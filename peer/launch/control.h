@@ -6,14 +6,15 @@
 #include <vector>
 
 #include "peer/tcp/tcp_world.h"
+#include "peer/tls/peer_keys.h"
 
 namespace gv::control {
 
 // What a launcher and its peers say to each other: one JSON object a line, the peer's on its
 // stdout, the launcher's on the peer's stdin. The end of stdin means: the launcher has gone.
 //   peer:     listening {port}   ready   shares {peer}   progress {round, ...}   report {...}
-//   launcher: addresses [{peer, host, port, reversed}]   cut {peer, seconds}   checkpoint {round}
-//   record {first, last}   stop
+//   launcher: keys {text}   addresses [{peer, host, port, reversed}]   cut {peer, seconds}
+//   checkpoint {round}   record {first, last}   stop
 
 struct Listening {
   std::uint16_t port = 0;
@@ -41,6 +42,11 @@ struct Reported {
 };
 using PeerSays = std::variant<std::monostate, Listening, Ready, Shares, Progress, Reported>;
 
+/// What the peer proves itself with in this run (tls/key_file.h); before the addresses. It is
+/// nowhere but in these two processes' memory and on the way between them.
+struct Keys {
+  PeerKeys keys;
+};
 struct Addresses {
   std::vector<PeerAddress> list;
 };
@@ -60,13 +66,14 @@ struct RecordRounds {
 };
 struct Stop {};
 using LauncherSays =
-    std::variant<std::monostate, Addresses, Cut, KeepCheckpoint, RecordRounds, Stop>;
+    std::variant<std::monostate, Keys, Addresses, Cut, KeepCheckpoint, RecordRounds, Stop>;
 
 std::string line(const Listening& says);
 std::string line(const Ready& says);
 std::string line(const Shares& says);
 std::string line(const Progress& says);
 std::string line(const Reported& says);
+std::string line(const Keys& says);
 std::string line(const Addresses& says);
 std::string line(const Cut& says);
 std::string line(const KeepCheckpoint& says);

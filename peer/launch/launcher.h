@@ -19,8 +19,9 @@
 namespace gv {
 
 struct LaunchOptions {
-  std::optional<Round> from;  ///< all peers go on from their checkpoints of this round
-  Orders* orders = nullptr;   ///< what others ask for while it runs; null: nobody can
+  std::optional<Round> from;     ///< all peers go on from their checkpoints of this round
+  Orders* orders = nullptr;      ///< what others ask for while it runs; null: nobody can
+  std::vector<PeerKeys> keys{};  ///< of each peer, for this run; empty: none is needed
 };
 
 /// A peer that ended without its last words.

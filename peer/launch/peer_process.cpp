@@ -56,12 +56,21 @@ void report_to_launcher(Report report) {
   say(control::line(control::Reported{std::move(report)}));
 }
 
-/// The launcher's first word; an empty list when it has gone before saying it.
-std::vector<PeerAddress> hear_addresses() {
+control::LauncherSays hear_line() {
   std::string text;
   for (int c = std::getchar(); c != EOF && c != '\n'; c = std::getchar())
     text += static_cast<char>(c);
-  const control::LauncherSays says = control::parse_launcher(text);
+  return control::parse_launcher(text);
+}
+
+/// The launcher's first words, keys first if there are any; an empty list when it has gone before
+/// saying them.
+std::vector<PeerAddress> hear_addresses(TcpPeer& peer) {
+  control::LauncherSays says = hear_line();
+  if (const auto* keys = std::get_if<control::Keys>(&says)) {
+    peer.use_keys(std::make_shared<TlsContext>(keys->keys));
+    says = hear_line();
+  }
   const auto* addresses = std::get_if<control::Addresses>(&says);
   return addresses ? addresses->list : std::vector<PeerAddress>{};
 }
@@ -137,7 +146,7 @@ int run_launched_peer(const Assembly& fleet,
   options.log = log_to_stderr;
   TcpPeer peer(fleet, id, std::move(options));
   say(control::line(control::Listening{peer.listen()}));
-  const std::vector<PeerAddress> addresses = hear_addresses();
+  const std::vector<PeerAddress> addresses = hear_addresses(peer);
   if (addresses.empty()) return exit_code::could_not_start;
   LauncherEar ear(peer);
   const WatchThread launcher(STDIN_FILENO, [&](WatchThread& watch) { return ear.hear(watch); });
@@ -175,6 +184,7 @@ int run_manual_peer(const Assembly& fleet,
   std::vector<PeerAddress> addresses = manual_addresses(fleet.fleet);
 
   TcpPeerOptions options;
+  options.keys = manual.keys;
   options.listen_address = manual.meet ? "0.0.0.0" : addresses.at(id).host;
   options.listen_port = manual.meet ? 0 : addresses.at(id).port;
   options.connect_deadline = manual.connect_deadline;
@@ -202,6 +212,7 @@ int run_manual_peer(const Assembly& fleet,
   const std::uint16_t port = peer.listen();
   screen.log(fmt::format("peer {} listens on {}:{}", id, listens_at, port));
   if (manual.meet) addresses = manual.meet(port);
+  if (fleet.fleet.security.mode == SecurityMode::plaintext) screen.log(std::string(plaintext_note));
 
   std::atomic<int> signal = 0;
   const WatchThread watch(signals.get(), [&](WatchThread&) {

@@ -47,6 +47,7 @@ struct ManualPeer {
   /// have moved; empty: at their hosts' addresses of the fleet file.
   std::function<std::vector<PeerAddress>(std::uint16_t port)> meet{};
   std::function<std::vector<PeerAddress>()> moved{};
+  std::shared_ptr<const TlsContext> keys{};  ///< null: it has none
 };
 
 /// One peer started by hand: listens at its host's address of the fleet file, port + its place

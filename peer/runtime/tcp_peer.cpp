@@ -30,6 +30,7 @@ LinkSettings settings_of(const Assembly& fleet, const Plan& plan, const TcpPeerO
   links.self.incarnation = new_incarnation();
   links.times = link_times(fleet.fleet.faults);
   links.times.connect = options.connect_deadline;
+  links.times.first_byte = std::chrono::seconds(1);
   links.times.patience = plan.patience;
   links.rejoin = options.rejoin;
   return links;
@@ -53,6 +54,8 @@ TcpOptions tcp_options(const Assembly& fleet, const Plan& plan, const TcpPeerOpt
   tcp.stuck_after = fleet.fleet.faults.stuck_after;
   tcp.on_stuck = [] { std::_Exit(exit_code::failed); };
   tcp.log = options.log;
+  tcp.security = fleet.fleet.security.mode;
+  tcp.keys = options.keys;
   return tcp;
 }
 
@@ -132,6 +135,10 @@ std::optional<Checkpoint> TcpPeer::beginning(const TcpPeerOptions& options) {
 }
 
 TcpPeer::~TcpPeer() = default;
+
+void TcpPeer::use_keys(std::shared_ptr<const TlsContext> keys) {
+  world_->use_keys(std::move(keys));
+}
 
 std::uint16_t TcpPeer::listen() {
   return world_->listen();

@@ -43,7 +43,8 @@ struct TcpPeerOptions {
   std::function<void(const PeerProgress&)> on_progress;
   std::function<void(Report)> on_report;
   std::function<void(const std::string&)> log;
-  PeerParts parts{};  ///< in the place of the real ones
+  std::shared_ptr<const TlsContext> keys{};  ///< null: none, or use_keys() gives them
+  PeerParts parts{};                         ///< in the place of the real ones
 };
 
 /// One peer of a fleet over TCP: its replica, its world and the life of its algorithm.
@@ -53,6 +54,8 @@ class TcpPeer {
   TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options);
   ~TcpPeer();
 
+  /// Before run(): what the peer proves itself with.
+  void use_keys(std::shared_ptr<const TlsContext> keys);
   /// Binds; returns the port. Throws std::runtime_error when it is taken.
   std::uint16_t listen();
   /// Trains until the end; throws std::runtime_error as TcpWorld::run does.

@@ -52,13 +52,24 @@ asio::awaitable<void> TcpWorldImpl::accept_loop() {
   while (auto socket = co_await accept_next(acceptor_)) {
     asio::error_code ignored;
     const tcp::endpoint from = socket->remote_endpoint(ignored);
+    std::string wrong;
+    std::optional<TcpConnection::Protection> protection = protection_from(*socket, wrong);
+    if (!protection && wrong.empty()) continue;
     const ConnectionId id = links_->accepted(
         from.address().to_string(), from.port(), now(), crowded(socket->native_handle()));
-    open(id, std::move(*socket));
+    if (!protection) {
+      links_->hear_bytes(id, 0, now());
+      links_->ended(id, wrong, now());
+      continue;
+    }
+    open(id, std::move(*socket), std::move(*protection), false);
   }
 }
 
-void TcpWorldImpl::open(ConnectionId id, tcp::socket socket) {
+void TcpWorldImpl::open(ConnectionId id,
+                        tcp::socket socket,
+                        TcpConnection::Protection protection,
+                        bool dialled) {
   const auto on_end = [this, id](const std::string& why) {
     connections_.erase(id);
     links_->ended(id, why, now());
@@ -67,12 +78,26 @@ void TcpWorldImpl::open(ConnectionId id, tcp::socket socket) {
       std::move(socket),
       *pool_,
       TcpConnection::Events{
-          .on_frame = [this, id](Frame f) { links_->arrived(id, std::move(f), now()); },
+          .on_frame = [this, id](Frame f) { take(id, std::move(f)); },
           .on_bytes = [this, id](std::size_t n) { links_->hear_bytes(id, n, now()); },
           .on_no_frame = [this, id] { links_->no_frame(id); },
-          .on_end = on_end});
-  connections_[id].stream = stream;
+          .on_end = on_end,
+          .on_secured = [this, id] { secured(id); },
+          .on_refused =
+              [this, id](const std::string& why) {
+                if (connections_.at(id).dialled) links_->arrived(id, Refusal{why}, now());
+              }},
+      std::move(protection));
+  connections_[id] = {.stream = stream, .neighbor = {}, .dialled = dialled};
   stream->start();
+}
+
+void TcpWorldImpl::take(ConnectionId id, Frame frame) {
+  if (const auto* hello = std::get_if<Hello>(&frame)) {
+    const std::string wrong = objection(connections_.at(id), *hello);
+    if (!wrong.empty()) return refuse(id, wrong);
+  }
+  links_->arrived(id, std::move(frame), now());
 }
 
 void TcpWorldImpl::dial(PeerId neighbor, ConnectionId connection) {
@@ -97,8 +122,14 @@ asio::awaitable<void> TcpWorldImpl::connect(PeerId neighbor, ConnectionId connec
   }
   if (connecting_.erase(connection) == 0) co_return;
   if (!failure && socket->is_open()) {
-    open(connection, std::move(*socket));
-    co_return links_->connected(connection, now());
+    std::optional<TcpConnection::Protection> protection = protection_of(neighbor, *socket);
+    if (!protection)
+      co_return links_->ended(
+          connection, "it is on another machine, and there are no keys (keygen)", now());
+    const bool plain = protection->tls == nullptr;
+    open(connection, std::move(*socket), std::move(*protection), true);
+    if (plain) links_->connected(connection, now());
+    co_return;
   }
   if (failure == asio::error::connection_refused)
     links_->nobody_listens(neighbor, failure.message(), now());
@@ -131,6 +162,11 @@ asio::awaitable<void> TcpWorldImpl::connect_once(PeerId neighbor) {
 void TcpWorldImpl::send(ConnectionId id, const Frame& frame) {
   const auto at = connections_.find(id);
   if (at == connections_.end()) return;
+  if (const auto* hello = std::get_if<Hello>(&frame)) {
+    Hello ours = *hello;
+    ours.channel = at->second.stream->channel();
+    return at->second.stream->send({wire::encode(ours), nullptr});
+  }
   const auto* numbered = std::get_if<NumberedMessage>(&frame);
   const Payload payload = numbered == nullptr ? nullptr : numbered->message.payload;
   const std::optional<PeerId>& to = at->second.neighbor;

@@ -21,6 +21,9 @@ namespace {
 /// Largest piece given to or asked of a socket at once. Asio's composed operations stop at 64 KiB.
 constexpr std::size_t socket_piece = 512 * 1024;
 
+/// Encrypted at once: what was just written is read by the kernel while it is in cache.
+constexpr std::size_t encrypted_piece = 256 * 1024;
+
 constexpr std::array<std::byte, wire::frame_unit> zeros{};
 
 /// Where a read of at most `socket_piece` puts what comes; what follows a payload comes with it.
@@ -32,21 +35,45 @@ std::array<asio::mutable_buffer, 2> buffers_of(const wire::FrameReader::Space& s
 
 }  // namespace
 
-TcpConnection::TcpConnection(asio::ip::tcp::socket socket, BufferPool& pool, Events events)
-    : socket_(std::move(socket)), reader_(pool), events_(std::move(events)) {
+TcpConnection::TcpConnection(asio::ip::tcp::socket socket,
+                             BufferPool& pool,
+                             Events events,
+                             Protection protection)
+    : socket_(std::move(socket)),
+      tls_(std::move(protection.tls)),
+      plain_too_(protection.plain_too),
+      reader_(pool),
+      events_(std::move(events)) {
   asio::error_code ignored;
   socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
 }
 
+/// The end that has dialled speaks first, in TLS too.
 void TcpConnection::start() {
+  if (tls_) tls_->shake();
   asio::co_spawn(socket_.get_executor(), read_loop(shared_from_this()), asio::detached);
+  write_on();
 }
 
 void TcpConnection::send(Outgoing frame) {
   if (closed_ || finishing_) return;
   queue_.push_back(std::move(frame));
-  if (std::exchange(writing_, true)) return;
+  write_on();
+}
+
+void TcpConnection::write_on() {
+  if (closed_ || !unsent() || std::exchange(writing_, true)) return;
   asio::co_spawn(socket_.get_executor(), write_loop(shared_from_this()), asio::detached);
+}
+
+bool TcpConnection::unsent() const {
+  if (!tls_) return !queue_.empty();
+  return tls_->has_output() || (proved() && !queue_.empty());
+}
+
+std::optional<PeerId> TcpConnection::proved() const {
+  if (!tls_ || tls_->state() != TlsSession::State::secured) return {};
+  return tls_->peer();
 }
 
 void TcpConnection::finish() {
@@ -54,23 +81,98 @@ void TcpConnection::finish() {
   if (!writing_) writing_ended();
 }
 
+std::array<asio::mutable_buffer, 2> TcpConnection::space() {
+  std::array<asio::mutable_buffer, 2> buffers;
+  if (tls_) {
+    const std::span<std::byte> all = tls_->space();
+    buffers[0] = asio::buffer(all.data(), all.size());
+  } else {
+    buffers = buffers_of(reader_.space());
+  }
+  if (!known_) buffers = {asio::buffer(buffers[0], stranger_left_), asio::mutable_buffer()};
+  return buffers;
+}
+
 asio::awaitable<void> TcpConnection::read_loop(Self self) {
   for (;;) {
-    const auto [error, count] =
-        co_await self->socket_.async_read_some(buffers_of(self->reader_.space()), as_result);
+    if (!self->known_ && self->stranger_left_ == 0)
+      co_return self->end("more bytes than a Hello has, and no Hello");
+    const auto [error, count] = co_await self->socket_.async_read_some(self->space(), as_result);
     if (self->closed_) co_return;
-    if (error == asio::error::eof)
-      co_return self->end(self->reader_.between_frames() ? "it closed the connection"
-                                                         : "the stream ends inside a frame");
+    if (error == asio::error::eof) co_return self->end(self->ending());
     if (error) co_return self->end(error.message());
-    self->reader_.filled(count);
-    self->events_.on_bytes(count);
-    if (const std::string wrong = self->take_frames(); !wrong.empty()) {
-      self->events_.on_no_frame();
+    self->stranger_left_ -= std::min(count, self->stranger_left_);
+    if (const std::string wrong = self->take(count); !wrong.empty()) {
+      self->refuse(wrong);
       co_return self->end(wrong);
     }
     if (self->closed_) co_return;
   }
+}
+
+std::string TcpConnection::ending() const {
+  if (tls_ && !proved()) return "it closed the connection before it had proved who it is";
+  return reader_.between_frames() ? "it closed the connection" : "the stream ends inside a frame";
+}
+
+std::string TcpConnection::take(std::size_t bytes) {
+  if (!tls_) {
+    reader_.filled(bytes);
+    events_.on_bytes(bytes);
+    return take_frames();
+  }
+  tls_->filled(bytes);
+  events_.on_bytes(bytes);
+  if (closed_) return "";
+  const bool plain = std::exchange(plain_too_, false) && !begins_tls(tls_->came().front());
+  return plain ? become_plain() : take_encrypted();
+}
+
+/// The other end is on this machine, and has chosen.
+std::string TcpConnection::become_plain() {
+  const std::unique_ptr<TlsSession> tls = std::move(tls_);
+  for (std::span<const std::byte> came = tls->came(); !came.empty() && !closed_;) {
+    const std::span<std::byte> room = reader_.space().first;
+    const std::size_t count = std::min(room.size(), came.size());
+    if (count == 0) return "more bytes than a Hello has, and no Hello";
+    std::copy_n(came.data(), count, room.data());
+    came = came.subspan(count);
+    reader_.filled(count);
+    if (std::string wrong = take_frames(); !wrong.empty()) return wrong;
+  }
+  return "";
+}
+
+std::string TcpConnection::take_encrypted() {
+  if (tls_->state() == TlsSession::State::shaking) {
+    tls_->shake();
+    if (proved()) events_.on_secured();
+  }
+  for (bool more = true; more && !closed_ && proved();) {
+    const std::span<std::byte> room = reader_.space().first;
+    const std::size_t count = tls_->read(room);
+    more = count == room.size();
+    reader_.filled(count);
+    if (std::string wrong = take_frames(); !wrong.empty()) return wrong;
+  }
+  if (closed_) return "";
+  if (tls_->state() == TlsSession::State::broken) return tls_->why();
+  write_on();
+  return "";
+}
+
+void TcpConnection::refuse(const std::string& why) {
+  if (!tls_ || tls_->state() != TlsSession::State::broken) return events_.on_no_frame();
+  say_last_words();
+  if (events_.on_refused) events_.on_refused(why);
+}
+
+/// An alert, so that the other end can say what is wrong; as far as the socket takes it at once.
+void TcpConnection::say_last_words() {
+  if (writing_) return;
+  encrypted_ = tls_->take_output(std::move(encrypted_));
+  ::send(
+      socket_.native_handle(), encrypted_.data(), encrypted_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 std::string TcpConnection::take_frames() {
@@ -86,15 +188,20 @@ std::string TcpConnection::take_frames() {
 /// gets when the frame is due: the copy through the kernel, and what it costs, is over by then.
 asio::awaitable<void> TcpConnection::write_loop(Self self) {
   asio::steady_timer timer(self->socket_.get_executor());
-  while (!self->queue_.empty() && !self->closed_) {
-    const Outgoing& frame = self->queue_.front();
+  while (self->unsent() && !self->closed_) {
     std::size_t most = socket_piece;
-    if (frame.due) {
+    if (!self->queue_.empty() && self->queue_.front().due) {
+      const Outgoing& frame = self->queue_.front();
       const std::size_t left = frame.size() - self->front_written_;
       most = std::clamp<std::size_t>(left - 1, 1, socket_piece);
       timer.expires_at(*frame.due);
       if (left == 1) co_await timer.async_wait(as_result);
       if (self->closed_) break;
+    }
+    if (self->tls_) {
+      const bool written = co_await write_encrypted(self, most);
+      if (!written) break;
+      continue;
     }
     const auto [error, count] =
         co_await self->socket_.async_write_some(self->next_buffers(most), as_result);
@@ -103,6 +210,28 @@ asio::awaitable<void> TcpConnection::write_loop(Self self) {
     self->written(count);
   }
   self->writing_ended();
+}
+
+/// What waits of the handshake, and as many frames as make a piece.
+asio::awaitable<bool> TcpConnection::write_encrypted(Self self, std::size_t most) {
+  if (self->proved() && !self->queue_.empty()) {
+    std::vector<std::span<const std::byte>> pieces;
+    std::size_t bytes = 0;
+    for (const asio::const_buffer& buffer : self->next_buffers(std::min(most, encrypted_piece))) {
+      pieces.emplace_back(static_cast<const std::byte*>(buffer.data()), buffer.size());
+      bytes += buffer.size();
+    }
+    self->tls_->write(pieces);
+    self->written(bytes);
+  }
+  self->encrypted_ = self->tls_->take_output(std::move(self->encrypted_));
+  for (std::size_t done = 0; done < self->encrypted_.size() && !self->closed_;) {
+    const auto rest = asio::buffer(self->encrypted_) + done;
+    const auto [error, count] = co_await self->socket_.async_write_some(rest, as_result);
+    if (error) co_return false;
+    done += count;
+  }
+  co_return !self->closed_;
 }
 
 void TcpConnection::writing_ended() {

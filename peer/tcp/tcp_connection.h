@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <deque>
@@ -13,6 +14,7 @@
 #include <asio/buffer.hpp>
 #include <asio/ip/tcp.hpp>
 
+#include "peer/tls/tls_session.h"
 #include "peer/wire/frame_reader.h"
 
 namespace gv {
@@ -27,8 +29,11 @@ struct Outgoing {
   std::size_t size() const { return head.size() + (payload ? payload->size() : 0) + fill(); }
 };
 
-/// A socket that speaks frames: a queue of frames going out, a loop of frames coming in. Lives on
-/// the peer's loop.
+/// A socket that speaks frames, plainly or through TLS: a queue of frames going out, a loop of
+/// frames coming in. Lives on the peer's loop. Plain frames are gathered from where they lie and
+/// read to where they are to be; TLS adds a copy of each byte either way, in cache.
+/// Invariant: of an other end that has not said who it is, at most `most_of_stranger` bytes are
+/// read; and, where it is to prove that, no frame of it is looked at before.
 class TcpConnection : public std::enable_shared_from_this<TcpConnection> {
  public:
   struct Events {
@@ -38,13 +43,34 @@ class TcpConnection : public std::enable_shared_from_this<TcpConnection> {
     std::function<void()> on_no_frame;
     /// Nothing more will come, and the socket is closed; once, and not after close().
     std::function<void(const std::string& why)> on_end;
+    /// The other end has proved to be proved(); frames may go and come.
+    std::function<void()> on_secured{};
+    /// The other end is not whom it must be, or does not believe us. on_end follows.
+    std::function<void(const std::string& why)> on_refused{};
   };
+  /// What keeps others out of the connection.
+  struct Protection {
+    std::unique_ptr<TlsSession> tls{};  ///< null: nothing
+    bool plain_too = false;             ///< the other end chooses, by its first byte
+  };
+  static constexpr std::size_t most_of_stranger = 16 * 1024;
 
   /// `socket` is connected; `pool` holds the payloads that come.
-  TcpConnection(asio::ip::tcp::socket socket, BufferPool& pool, Events events);
+  TcpConnection(asio::ip::tcp::socket socket,
+                BufferPool& pool,
+                Events events,
+                Protection protection);
 
   void start();
-  void set_bounds(const wire::FrameBounds& bounds) { reader_.set_bounds(bounds); }
+  /// The other end has said who it is, and may send this.
+  void set_bounds(const wire::FrameBounds& bounds) {
+    reader_.set_bounds(bounds);
+    known_ = true;
+  }
+  /// Whom the other end has proved to be; nothing: the connection is not encrypted, or not yet.
+  std::optional<PeerId> proved() const;
+  /// TlsSession::channel; "": the connection is not encrypted.
+  std::string channel() const { return proved() ? tls_->channel() : ""; }
   void set_borrow(wire::FrameReader::Borrow borrow) { reader_.set_borrow(std::move(borrow)); }
   void send(Outgoing frame);
   /// Nothing more will be sent after what waits. The other side may go on.
@@ -56,8 +82,21 @@ class TcpConnection : public std::enable_shared_from_this<TcpConnection> {
   using Self = std::shared_ptr<TcpConnection>;
   static asio::awaitable<void> read_loop(Self self);
   static asio::awaitable<void> write_loop(Self self);
+  static asio::awaitable<bool> write_encrypted(Self self, std::size_t most);
+  /// Where the next bytes of the socket go.
+  std::array<asio::mutable_buffer, 2> space();
+  /// So many have come; an error when the connection cannot go on.
+  std::string take(std::size_t bytes);
+  std::string take_encrypted();
+  std::string become_plain();
   /// Gives out what is whole; an error when the stream holds no frame.
   std::string take_frames();
+  /// Whether there is something that may go out now.
+  bool unsent() const;
+  void write_on();
+  void say_last_words();
+  std::string ending() const;
+  void refuse(const std::string& why);
   /// Up to `most` bytes of the queue, beginning where the last write ended.
   std::vector<asio::const_buffer> next_buffers(std::size_t most) const;
   void written(std::size_t bytes);
@@ -65,6 +104,11 @@ class TcpConnection : public std::enable_shared_from_this<TcpConnection> {
   void end(const std::string& why);
 
   asio::ip::tcp::socket socket_;
+  std::unique_ptr<TlsSession> tls_;
+  bool plain_too_ = false;
+  bool known_ = false;
+  std::size_t stranger_left_ = most_of_stranger;  ///< bytes that it may still send
+  std::vector<std::byte> encrypted_;              ///< on its way to the socket
   wire::FrameReader reader_;
   Events events_;
   std::deque<Outgoing> queue_;

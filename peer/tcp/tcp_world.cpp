@@ -61,6 +61,7 @@ void TcpWorldImpl::run(const std::vector<PeerAddress>& addresses,
   for (const PeerId id : options_.links.neighbors)
     if (options_.links.dials(id) && !addresses_.contains(id))
       throw std::runtime_error(fmt::format("no address of peer {} is known", id));
+  check_keys();
   Carrier& carrier = *this;
   links_.emplace(options_.links, carrier, user, options_.links.self.incarnation);
   const auto guard = asio::make_work_guard(io_);

@@ -11,7 +11,9 @@
 #include "gossip/link/link_settings.h"
 #include "gossip/peer.h"
 #include "peer/network/network_spec.h"
+#include "peer/network/security_spec.h"
 #include "peer/shared/region.h"
+#include "peer/tls/tls_context.h"
 #include "peer/wire/frame_reader.h"
 
 namespace gv {
@@ -35,7 +37,9 @@ struct TcpOptions {
   /// Of the memory that is shared with neighbours on this machine; none: payloads are always sent.
   std::optional<RegionShape> share;
   std::function<void(PeerId neighbor, bool shares)> on_share;  ///< on the loop; may be empty
-  std::function<void(const std::string&)> log;                 ///< one line, no newline
+  SecurityMode security = SecurityMode::automatic;
+  std::shared_ptr<const TlsContext> keys{};     ///< null: none, or use_keys() gives them
+  std::function<void(const std::string&)> log;  ///< one line, no newline
 };
 
 struct PeerAddress {
@@ -59,10 +63,13 @@ class TcpWorld : public World {
 
   /// Binds and listens; returns the port. Throws std::runtime_error when the address is taken.
   virtual std::uint16_t listen() = 0;
+  /// Before run(): what we prove ourselves with.
+  virtual void use_keys(std::shared_ptr<const TlsContext> keys) = 0;
   /// Runs the loop: connects to the neighbours, then calls `begin` on the loop; returns when, after
   /// end_loop(), nothing is owed to anybody. Throws std::runtime_error naming the peers that could
-  /// not be reached or that refused us, and why; ComputeError when a job threw; and whatever
-  /// `begin` or a callback throws.
+  /// not be reached or that refused us, and why, and those to whom nothing may go without keys, of
+  /// which there are none; ComputeError when a job threw; and whatever `begin` or a callback
+  /// throws.
   virtual void run(const std::vector<PeerAddress>& addresses,
                    LinkUser& user,
                    std::function<void()> begin) = 0;

@@ -20,6 +20,7 @@
 #include "gossip/link/link_layer.h"
 #include "peer/network/shaper.h"
 #include "peer/tcp/compute_thread.h"
+#include "peer/tcp/handshake_budget.h"
 #include "peer/tcp/neighbor_clock.h"
 #include "peer/tcp/shared_edges.h"
 #include "peer/tcp/tcp_connection.h"
@@ -28,13 +29,16 @@
 
 namespace gv {
 
-/// The two files of this class: tcp_world.cpp is the world of one peer, tcp_carrier.cpp carries its
-/// link layer.
+/// The three files of this class: tcp_world.cpp is the world of one peer, tcp_carrier.cpp carries
+/// its link layer, tcp_security.cpp says which connections are encrypted, and whose they may be.
 class TcpWorldImpl : public TcpWorld, private Carrier {
  public:
   explicit TcpWorldImpl(TcpOptions options);
 
   std::uint16_t listen() override;
+  void use_keys(std::shared_ptr<const TlsContext> keys) override {
+    options_.keys = std::move(keys);
+  }
   void run(const std::vector<PeerAddress>& addresses,
            LinkUser& user,
            std::function<void()> begin) override;
@@ -75,6 +79,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   struct Connection {
     std::shared_ptr<TcpConnection> stream;
     std::optional<PeerId> neighbor;  ///< once it is known to be one
+    bool dialled = false;            ///< by us
   };
 
   /// A lane of our own arithmetic.
@@ -109,7 +114,24 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   asio::awaitable<void> connect(PeerId neighbor, ConnectionId connection);
   asio::awaitable<void> connect_once(PeerId neighbor);
   asio::awaitable<Resolved> resolve(PeerId neighbor);
-  void open(ConnectionId connection, tcp::socket socket);
+  void open(ConnectionId connection,
+            tcp::socket socket,
+            TcpConnection::Protection protection,
+            bool dialled);
+  void take(ConnectionId connection, Frame frame);
+
+  // tcp_security.cpp
+  bool is_elsewhere(PeerId neighbor) const;
+  bool is_protected(PeerId neighbor) const;
+  std::size_t neighbors_at(const tcp::endpoint& from) const;
+  void check_keys() const;
+  std::optional<TcpConnection::Protection> protection_of(PeerId dialled,
+                                                         const tcp::socket& socket) const;
+  std::optional<TcpConnection::Protection> protection_from(const tcp::socket& visitor,
+                                                           std::string& objection);
+  std::string objection(const Connection& connection, const Hello& theirs) const;
+  void refuse(ConnectionId connection, const std::string& why);
+  void secured(ConnectionId connection);
   std::uint64_t hash_of(const Payload& payload);
   void close_all();
   void watch_own_work();
@@ -126,6 +148,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   std::map<PeerId, NeighborClock> clocks_;
   std::optional<LinkLayer> links_;
   std::optional<Shaper> shaper_;
+  HandshakeBudget handshakes_;
   std::unique_ptr<SharedEdges> shared_;  ///< null: payloads are always sent
   LinkUser* user_ = nullptr;
   std::function<void()> begin_;

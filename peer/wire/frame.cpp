@@ -30,6 +30,12 @@ T get(const std::byte* from) {
   return value;
 }
 
+/// A handshake or an alert: RFC 8446, section 5.1.
+bool is_tls(const std::byte* bytes) {
+  constexpr std::byte alert{0x15}, handshake{0x16}, major_version{0x03};
+  return (bytes[0] == alert || bytes[0] == handshake) && bytes[1] == major_version;
+}
+
 /// The low half of XXH3-64.
 std::uint32_t check_of(std::span<const std::byte> bytes) {
   return static_cast<std::uint32_t>(XXH3_64bits(bytes.data(), bytes.size()));
@@ -66,6 +72,7 @@ proto::Header header_of(const Hello& h) {
   hello.set_clock(h.clock);
   hello.set_door(h.door);
   hello.set_machine(h.machine);
+  hello.set_channel(h.channel);
   return header;
 }
 
@@ -111,7 +118,8 @@ Hello read(const proto::Hello& h) {
           .received = h.received(),
           .clock = h.clock(),
           .door = h.door(),
-          .machine = h.machine()};
+          .machine = h.machine(),
+          .channel = h.channel()};
 }
 
 Heartbeat read(const proto::Heartbeat& h) {
@@ -189,7 +197,9 @@ std::vector<std::byte> encode(const NumberedMessage& message, const Loan& loan) 
 Verdict decode_prefix(std::span<const std::byte, prefix_bytes> bytes,
                       std::uint64_t max_payload_bytes,
                       Prefix& out) {
-  if (get<std::uint32_t>(bytes.data()) != magic) return "not a grapevine frame";
+  if (get<std::uint32_t>(bytes.data()) != magic)
+    return is_tls(bytes.data()) ? "it speaks TLS, and this end does not (`security` there and here)"
+                                : "not a grapevine frame";
   if (const auto theirs = get<std::uint16_t>(bytes.data() + 4); theirs != version) {
     return fmt::format("protocol version {}, ours is {}", theirs, version);
   }

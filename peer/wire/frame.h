@@ -21,6 +21,7 @@ namespace gv::wire {
 //   header  := Protobuf `Header` (wire.proto), header_bytes long, at most 4096
 //   payload := raw little-endian float32, payload_bytes long
 //   fill    := zeros, up to the next multiple of 64 bytes
+// Between machines the whole stream goes through TLS 1.3 (tls/tls_session.h).
 // Between processes that share memory a header carries a loan, and no payload follows.
 // payload_hash is XXH3-64 of the payload; the checks are the low halves of XXH3-64, of the header
 // and of the 28 bytes before prefix_check. So a damaged length is seen before anything waits for so
@@ -28,7 +29,7 @@ namespace gv::wire {
 // Fill keeps payloads at multiples of 64 in the stream, as they are in memory: the kernel copies a
 // payload that lies askew to its pages more slowly (a round of 1e5 floats took a third longer).
 inline constexpr std::uint32_t magic = 0x314e5647;  // "GVN1"
-inline constexpr std::uint16_t version = 4;
+inline constexpr std::uint16_t version = 5;
 inline constexpr std::size_t prefix_bytes = 32;
 inline constexpr std::size_t max_header_bytes = 4096;
 inline constexpr std::size_t frame_unit = 64;

@@ -96,6 +96,7 @@ Findings library_placement(const File& file) {
   static const std::regex asio(R"(#include <asio[./])");
   static const std::regex protobuf(R"(#include [<"](google/protobuf/|wire/wire\.pb))");
   static const std::regex yaml(R"(#include <yaml-cpp/)");
+  static const std::regex openssl(R"(#include <openssl/)");
   if (folder_of(file.path) == "tests") return {};
   Findings findings;
   if (!std::regex_search(file.path, asio_file))
@@ -105,6 +106,8 @@ Findings library_placement(const File& file) {
     append(findings, where(file, protobuf, "Protobuf belongs into peer/wire"));
   if (!file.path.starts_with("peer/fleet/"))
     append(findings, where(file, yaml, "yaml-cpp belongs into peer/fleet"));
+  if (!file.path.starts_with("peer/tls/"))
+    append(findings, where(file, openssl, "OpenSSL belongs into peer/tls"));
   return findings;
 }
 

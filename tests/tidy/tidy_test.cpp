@@ -170,6 +170,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"AsioInGossip", library_placement, {"gossip/peer.cpp", {"#include <asio/post.hpp>"}}},
         Bad{"AsioInSim", library_placement, {"peer/sim/a.cpp", {"#include <asio.hpp>"}}},
         Bad{"YamlInCli", library_placement, {"peer/cli/a.cpp", {"#include <yaml-cpp/yaml.h>"}}},
+        Bad{"OpenSslInTcp", library_placement, {"peer/tcp/a.cpp", {"#include <openssl/ssl.h>"}}},
         Bad{"ProtobufInTcp",
             library_placement,
             {"peer/tcp/a.cpp", {"#include \"wire/wire.pb.h\""}}},

@@ -170,6 +170,26 @@ TEST_F(Accepting, WhereDescriptorsAreFewTheOldestStrangerGoes) {
   EXPECT_FALSE(closed(second));
 }
 
+/// Over a real network the first byte follows at once; who has begun to speak gets the whole time.
+TEST_F(Accepting, WhoDoesNotEvenBeginHasLessTime) {
+  LinkSettings settings = settings_of(2, 3, {0, 1});
+  settings.times.first_byte = seconds(1);
+  make(settings);
+  const ConnectionId silent = connect_as();
+  const ConnectionId slow = connect_as("10.0.0.8");
+  pass(milliseconds(900));
+  links->hear_bytes(slow, 1, now);
+  EXPECT_FALSE(closed(silent));
+  pass(milliseconds(200));
+  EXPECT_TRUE(closed(silent));
+  EXPECT_FALSE(closed(slow));
+  pass(milliseconds(1800));
+  EXPECT_FALSE(closed(slow));
+  links->hear_bytes(slow, 1, now);
+  pass(milliseconds(200));
+  EXPECT_TRUE(closed(slow)) << "a byte now and then buys no time";
+}
+
 TEST_F(Accepting, AStrangerThatSaysNothingGoes) {
   const ConnectionId c = connect_as();
   pass(seconds(3));

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "peer/fleet/digest.h"
 #include "tests/peer/fleet/fleet_file.h"
 #include "tests/places.h"
 
@@ -114,6 +115,24 @@ TEST(Fleet, ReadsTheNetworkAndItsLinks) {
   EXPECT_EQ(own.link(0, 3).bandwidth, 12.5e6);
   EXPECT_EQ(own.link(1, 2).bandwidth, 1e6);
   EXPECT_EQ(own.nic_bandwidth(0), 0);
+}
+
+/// Who may listen is no part of what is computed.
+TEST(Fleet, ReadsWhoGetsIn) {
+  const Fleet usual = read(quadratic);
+  EXPECT_EQ(usual.security.mode, SecurityMode::automatic);
+  EXPECT_TRUE(usual.security.keys.ends_with("keys")) << usual.security.keys;
+  EXPECT_EQ(read(quadratic + "security: plaintext\n").security.mode, SecurityMode::plaintext);
+  const Fleet own = read(quadratic + "security: { mode: tls, keys: /srv/keys }\n");
+  EXPECT_EQ(own.security.mode, SecurityMode::tls);
+  EXPECT_EQ(own.security.keys, "/srv/keys");
+  EXPECT_EQ(own.digest, usual.digest);
+  EXPECT_EQ(bits_of(own), bits_of(usual));
+  for (const char* wrong : {"security: none\n",
+                            "security: { mode: off }\n",
+                            "security: { key: keys }\n",
+                            "security: [tls]\n"})
+    EXPECT_THROW(read(quadratic + wrong), FleetError) << wrong;
 }
 
 TEST(Fleet, SetOverrides) {

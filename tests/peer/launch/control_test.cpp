@@ -49,6 +49,10 @@ TEST(Control, EveryLineReadsBack) {
   EXPECT_EQ(report.train_loss, 0.1);
   EXPECT_TRUE(std::isnan(report.evaluation.loss)) << "JSON has no infinity";
   EXPECT_FALSE(report.evaluation.accuracy);
+  const PeerKeys keys = make_keys(1).front();
+  const PeerKeys told_keys = std::get<Keys>(parse_launcher(line(Keys{keys}))).keys;
+  EXPECT_EQ(told_keys.key, keys.key);
+  EXPECT_EQ(told_keys.authority, keys.authority);
   const auto addresses =
       std::get<Addresses>(parse_launcher(line(Addresses{{{1, "127.0.0.1", 27001}}})));
   EXPECT_EQ(addresses.list.at(0).host, "127.0.0.1");

@@ -190,7 +190,8 @@ INSTANTIATE_TEST_SUITE_P(EveryCarrier,
                          testing::Values(CarrierKind{"memory", memory_link_net},
                                          CarrierKind{"sim", sim_link_net},
                                          CarrierKind{"tcp", tcp_link_net},
-                                         CarrierKind{"shared", shared_link_net}),
+                                         CarrierKind{"shared", shared_link_net},
+                                         CarrierKind{"tls", tls_link_net}),
                          [](const auto& each) { return std::string(each.param.name); });
 
 }  // namespace

@@ -48,5 +48,6 @@ std::unique_ptr<LinkNet> memory_link_net();
 std::unique_ptr<LinkNet> sim_link_net();
 std::unique_ptr<LinkNet> tcp_link_net();
 std::unique_ptr<LinkNet> shared_link_net();  ///< the same, and payloads in shared memory
+std::unique_ptr<LinkNet> tls_link_net();     ///< encrypted
 
 }  // namespace gv

@@ -11,11 +11,17 @@
 namespace gv {
 namespace {
 
+/// How payloads travel.
+struct Way {
+  bool shares = false;
+  std::vector<PeerKeys> keys{};  ///< none: in plain frames
+};
+
 /// One process: a loop of its own, on a thread of its own, behind a proxy.
 class TcpProcess {
  public:
-  TcpProcess(LinkSettings settings, bool shares)
-      : id(settings.self.peer), world_(TcpWorld::make(options(std::move(settings), shares))) {
+  TcpProcess(LinkSettings settings, const Way& way)
+      : id(settings.self.peer), world_(TcpWorld::make(options(std::move(settings), way))) {
     user_.on_message = [this](const Message& m) { bytes_ += m.payload ? m.payload->size() : 0; };
     proxy_ = std::make_unique<Proxy>(world_->listen(), Harm{}, 1);
   }
@@ -96,12 +102,16 @@ class TcpProcess {
     std::mutex mutex;
   };
 
-  static TcpOptions options(LinkSettings settings, bool shares) {
+  static TcpOptions options(LinkSettings settings, const Way& way) {
     TcpOptions options;
+    if (!way.keys.empty()) {
+      options.security = SecurityMode::tls;
+      options.keys = std::make_shared<TlsContext>(way.keys.at(settings.self.peer));
+    }
     options.links = std::move(settings);
     options.bounds = {.messages = true, .kinds = ~0U, .payload_bytes = 1 << 20};
     options.log = [](const std::string&) {};
-    if (shares) options.share = region_shape(1 << 20, 1);
+    if (way.shares) options.share = region_shape(1 << 20, 1);
     return options;
   }
 
@@ -120,11 +130,11 @@ class TcpProcess {
 /// Sockets on loopback, each process behind a proxy that can break or swallow.
 class TcpLinkNet : public LinkNet {
  public:
-  explicit TcpLinkNet(bool shares) : shares_(shares) {}
+  explicit TcpLinkNet(Way way) : way_(std::move(way)) {}
   void start(LinkSettings settings) override {
     const PeerId id = settings.self.peer;
     processes_[id].reset();
-    processes_[id] = std::make_unique<TcpProcess>(std::move(settings), shares_);
+    processes_[id] = std::make_unique<TcpProcess>(std::move(settings), way_);
     const PeerAddress address = processes_[id]->address();
     if (TcpProcess* other = processes_[1 - id].get(); other != nullptr) {
       other->post([other, address] { other->world().readdress(address); });
@@ -171,7 +181,7 @@ class TcpLinkNet : public LinkNet {
     });
   }
 
-  const bool shares_;
+  const Way way_;
   static constexpr std::uint16_t nobody_ = 1;
   std::array<std::unique_ptr<TcpProcess>, 2> processes_;
 };
@@ -179,11 +189,15 @@ class TcpLinkNet : public LinkNet {
 }  // namespace
 
 std::unique_ptr<LinkNet> tcp_link_net() {
-  return std::make_unique<TcpLinkNet>(false);
+  return std::make_unique<TcpLinkNet>(Way{});
 }
 
 std::unique_ptr<LinkNet> shared_link_net() {
-  return std::make_unique<TcpLinkNet>(true);
+  return std::make_unique<TcpLinkNet>(Way{.shares = true});
+}
+
+std::unique_ptr<LinkNet> tls_link_net() {
+  return std::make_unique<TcpLinkNet>(Way{.keys = make_keys(2)});
 }
 
 }  // namespace gv

@@ -23,6 +23,8 @@ class LoopbackFleet {
   explicit LoopbackFleet(const Assembly& fleet)
       : observer(fleet.fleet.size(), fleet.evaluator(), {}) {
     const PeerId n = fleet.fleet.size();
+    std::vector<PeerKeys> keys;
+    if (fleet.fleet.security.mode == SecurityMode::tls) keys = make_keys(n);
     for (PeerId i = 0; i < n; ++i) {
       TcpPeerOptions options;
       options.on_report = [this](Report report) {
@@ -37,6 +39,7 @@ class LoopbackFleet {
         const std::lock_guard lock(mutex_);
         log += line + "\n";
       };
+      if (!keys.empty()) options.keys = std::make_shared<TlsContext>(keys[i]);
       peers.push_back(std::make_unique<TcpPeer>(fleet, i, std::move(options)));
       addresses.push_back({i, "127.0.0.1", peers.back()->listen()});
     }

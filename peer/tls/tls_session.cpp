@@ -1,0 +1,249 @@
+#include "peer/tls/tls_session.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "optim/check.h"
+#include "peer/tls/certificate_identity.h"
+#include "peer/tls/openssl.h"
+
+namespace gv {
+namespace {
+
+constexpr std::size_t record_bytes = SSL3_RT_MAX_PLAIN_LENGTH;
+/// Of a stranger at once, and of a neighbour: reads of many records cost fewer calls.
+constexpr std::size_t first_space = 8 * 1024;
+constexpr std::size_t later_space = 128 * 1024;
+/// A neighbour that makes us answer and does not read is no neighbour.
+constexpr std::size_t most_outgoing = std::size_t{2} << 20;
+constexpr const char* channel_label = "EXPORTER-grapevine-hello";
+constexpr std::size_t channel_bytes = 32;
+
+TlsSession& session_of(BIO* bio) {
+  return *static_cast<TlsSession*>(BIO_get_data(bio));
+}
+
+int bio_read(BIO* bio, char* to, int most) {
+  BIO_clear_retry_flags(bio);
+  const int count = session_of(bio).give(to, most);
+  if (count < 0) BIO_set_retry_read(bio);
+  return count;
+}
+
+int bio_write(BIO* bio, const char* from, int bytes) {
+  BIO_clear_retry_flags(bio);
+  return session_of(bio).take(from, bytes);
+}
+
+long bio_control(BIO*, int command, long, void*) {
+  return command == BIO_CTRL_FLUSH ? 1 : 0;
+}
+
+/// OpenSSL's way of asking for bytes; for the life of the process.
+const BIO_METHOD* stream_method() {
+  static const BIO_METHOD* const method = [] {
+    BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "grapevine");
+    openssl_must(made != nullptr, "a stream");
+    BIO_meth_set_read(made, bio_read);
+    BIO_meth_set_write(made, bio_write);
+    BIO_meth_set_ctrl(made, bio_control);
+    return made;
+  }();
+  return method;
+}
+
+int judge_certificate(int chain_fits, X509_STORE_CTX* store) {
+  const auto* ssl =
+      static_cast<SSL*>(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  auto* session = static_cast<TlsSession*>(SSL_get_app_data(ssl));
+  return session->judge(chain_fits == 1, store) ? 1 : 0;
+}
+
+/// In the words of someone who has to mend it.
+std::string words_of(unsigned long error) {
+  if (ERR_GET_LIB(error) != ERR_LIB_SSL) return "TLS failed";
+  const int reason = ERR_GET_REASON(error);
+  switch (reason) {
+    case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
+      return "it showed no certificate";
+    case SSL_R_WRONG_VERSION_NUMBER:
+    case SSL_R_HTTP_REQUEST:
+    case SSL_R_PACKET_LENGTH_TOO_LONG:
+    case SSL_R_UNEXPECTED_MESSAGE:
+      return "it does not speak TLS (has it `security: plaintext`?)";
+    case SSL_R_UNSUPPORTED_PROTOCOL:
+    case SSL_R_VERSION_TOO_LOW:
+      return "it speaks no TLS 1.3";
+    case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
+    case SSL_R_TLSV1_ALERT_DECRYPT_ERROR:
+    case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
+    case SSL_R_TLSV1_ALERT_ACCESS_DENIED:
+    case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
+      return "it refuses our certificate: were both ends' keys made together?";
+    default:
+      break;
+  }
+  const char* const text = ERR_reason_error_string(error);
+  return fmt::format("TLS failed: {}", text == nullptr ? "no reason is given" : text);
+}
+
+}  // namespace
+
+TlsSession::TlsSession(std::shared_ptr<const TlsContext> context,
+                       Role role,
+                       std::function<std::string(PeerId)> fits)
+    : context_(std::move(context)),
+      fits_(std::move(fits)),
+      ssl_(SSL_new(context_->get())),
+      incoming_(first_space) {
+  BIO* const stream = BIO_new(stream_method());
+  openssl_must(ssl_ != nullptr && stream != nullptr, "a session");
+  BIO_set_data(stream, this);
+  BIO_set_init(stream, 1);
+  SSL_set_bio(ssl_, stream, stream);
+  SSL_set_app_data(ssl_, this);
+  SSL_set_verify(ssl_, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, judge_certificate);
+  role == Role::dials ? SSL_set_connect_state(ssl_) : SSL_set_accept_state(ssl_);
+}
+
+TlsSession::~TlsSession() {
+  SSL_free(ssl_);
+}
+
+void TlsSession::filled(std::size_t bytes) {
+  GV_CHECK(used_ == filled_, "what came before is used up");
+  used_ = 0;
+  filled_ = bytes;
+}
+
+int TlsSession::give(char* to, int most) {
+  const std::size_t count = std::min(filled_ - used_, static_cast<std::size_t>(most));
+  if (count == 0) return -1;
+  std::memcpy(to, incoming_.data() + used_, count);
+  used_ += count;
+  return static_cast<int>(count);
+}
+
+int TlsSession::take(const char* from, int bytes) {
+  if (outgoing_.size() > most_outgoing) return -1;
+  const auto* first = reinterpret_cast<const std::byte*>(from);
+  outgoing_.insert(outgoing_.end(), first, first + bytes);
+  return bytes;
+}
+
+bool TlsSession::judge(bool chain_fits, void* store) {
+  auto* context = static_cast<X509_STORE_CTX*>(store);
+  if (!chain_fits) {
+    judgement_ = "its certificate is of other keys: were both ends' keys made together?";
+    return false;
+  }
+  if (X509_STORE_CTX_get_error_depth(context) > 0) return true;
+  const auto who = identity_of(*X509_STORE_CTX_get0_cert(context));
+  if (!who || who->fleet != context_->identity().fleet)
+    judgement_ = "its certificate is that of another fleet";
+  else
+    judgement_ = fits_(who->peer);
+  if (!judgement_.empty()) {
+    X509_STORE_CTX_set_error(context, X509_V_ERR_APPLICATION_VERIFICATION);
+    return false;
+  }
+  peer_ = who->peer;
+  return true;
+}
+
+void TlsSession::shake() {
+  if (state_ != State::shaking) return;
+  ERR_clear_error();
+  const int done = SSL_do_handshake(ssl_);
+  if (done == 1) return secure();
+  if (SSL_get_error(ssl_, done) == SSL_ERROR_WANT_READ) return;
+  const unsigned long error = ERR_peek_error();
+  fail(judgement_.empty() ? words_of(error) : judgement_);
+}
+
+/// Nobody is believed for the want of an error: what OpenSSL has judged is looked at once more.
+void TlsSession::secure() {
+  std::array<unsigned char, channel_bytes> channel{};
+  const bool proved = SSL_get_verify_result(ssl_) == X509_V_OK && judgement_.empty() &&
+                      SSL_get0_peer_certificate(ssl_) != nullptr &&
+                      SSL_version(ssl_) == TLS1_3_VERSION;
+  const bool exported = SSL_export_keying_material(ssl_,
+                                                   channel.data(),
+                                                   channel.size(),
+                                                   channel_label,
+                                                   std::strlen(channel_label),
+                                                   nullptr,
+                                                   0,
+                                                   0) == 1;
+  if (!proved || !exported) return fail("it did not prove who it is");
+  channel_.assign(reinterpret_cast<const char*>(channel.data()), channel.size());
+  state_ = State::secured;
+}
+
+std::size_t TlsSession::read(std::span<std::byte> out) {
+  std::size_t done = 0;
+  while (state_ == State::secured && done < out.size()) {
+    ERR_clear_error();
+    std::size_t count = 0;
+    const int went = SSL_read_ex(ssl_, out.data() + done, out.size() - done, &count);
+    done += count;
+    if (went == 1) continue;
+    const int error = SSL_get_error(ssl_, went);
+    if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_ZERO_RETURN) break;
+    fail(words_of(ERR_peek_error()));
+  }
+  if (done < out.size() && used_ == filled_ && incoming_.size() < later_space)
+    incoming_.resize(later_space);
+  return done;
+}
+
+void TlsSession::write(std::span<const std::span<const std::byte>> pieces) {
+  record_.clear();
+  for (std::span<const std::byte> piece : pieces) {
+    while (!piece.empty()) {
+      const std::size_t room = record_bytes - record_.size();
+      const std::span<const std::byte> part = piece.first(std::min(room, piece.size()));
+      piece = piece.subspan(part.size());
+      if (part.size() == record_bytes) {
+        if (!write_record(part)) return;
+        continue;
+      }
+      record_.insert(record_.end(), part.begin(), part.end());
+      if (record_.size() < record_bytes) continue;
+      if (!write_record(record_)) return;
+      record_.clear();
+    }
+  }
+  if (!record_.empty()) write_record(record_);
+}
+
+bool TlsSession::write_record(std::span<const std::byte> bytes) {
+  ERR_clear_error();
+  std::size_t written = 0;
+  if (state_ == State::secured && SSL_write_ex(ssl_, bytes.data(), bytes.size(), &written) == 1 &&
+      written == bytes.size())
+    return true;
+  if (state_ == State::secured) fail(words_of(ERR_peek_error()));
+  return false;
+}
+
+std::vector<std::byte> TlsSession::take_output(std::vector<std::byte> empty) {
+  empty.clear();
+  std::swap(empty, outgoing_);
+  return empty;
+}
+
+void TlsSession::fail(const std::string& why) {
+  state_ = State::broken;
+  why_ = why;
+  used_ = filled_;
+  ERR_clear_error();
+}
+
+}  // namespace gv
