@@ -5,8 +5,10 @@
 
 #include "peer/agent/meeting.h"
 #include "peer/cli/fleet_options.h"
+#include "peer/cli/version.h"
 #include "peer/launch/identity.h"
 #include "peer/launch/peer_process.h"
+#include "peer/model/saved_model.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
 
@@ -42,15 +44,15 @@ FleetRecord alone(const Report& report, Time time) {
   return record;
 }
 
+/// A server's part of the model is no model.
 void save(const Assembly& fleet, const Report& report) {
+  if (report.model->floats().size() != fleet.dimension) return;
   const std::string folder = fmt::format("{}/peers/{:03}", fleet.fleet.output_dir, report.peer);
   std::filesystem::create_directories(folder);
-  write_safetensors(folder + "/model.safetensors",
-                    fleet.parameters,
-                    report.model->floats(),
-                    {{"fleet", fleet.fleet.name},
-                     {"peer", std::to_string(report.peer)},
-                     {"rounds", std::to_string(report.round)}});
+  save_model(folder + "/model.safetensors",
+             fleet,
+             report.model->floats(),
+             {.rounds = report.round, .version = version_text(), .peer = report.peer});
   fmt::print(stderr, "saved {}/model.safetensors\n", folder);
 }
 

@@ -71,9 +71,9 @@ void print_batch(const Assembly& fleet) {
   const double lr = fleet.fleet.optimizer.lr;
   fmt::print("       {:.4g} samples together in a step of the fleet's model\n", advice.together);
   fmt::print(
-      "rate   {:.4g}; if it was tuned for {:.4g} samples, then for {:.4g}: {:.3g} by linear "
-      "scaling\n"
-      "       (SGD, Goyal et al. 2017), {:.3g} by the square root (Adam, Malladi et al. 2022)\n",
+      "rate   {:.4g}; if it was tuned for {:.4g} samples, then for {:.4g}: {:.3g} by linear\n"
+      "       scaling (SGD, Goyal et al. 2017), {:.3g} by the square root (Adam, Malladi et\n"
+      "       al. 2022)\n",
       lr,
       advice.alone,
       advice.together,
@@ -81,9 +81,33 @@ void print_batch(const Assembly& fleet) {
       advice.square_root);
   if (advice.warmup > 0 && fleet.fleet.optimizer.schedule.warmup == 0)
     fmt::print(
-        "       with the linear one, `train.optimizer.warmup: {}`: five epochs, or a tenth of "
-        "the run\n",
+        "       with the linear one, `train.optimizer.warmup: {}`: five epochs, or a\n"
+        "       tenth of the run\n",
         advice.warmup);
+}
+
+/// A minibatch that is larger than its part repeats samples, and an epoch is less than a step.
+void print_crowded(const Assembly& fleet) {
+  PeerId crowded = 0;
+  for (PeerId i = 0; i < fleet.partition.size(); ++i)
+    if (fleet.fleet.peers[i].batch > fleet.partition[i].size()) ++crowded;
+  if (crowded == 0) return;
+  fmt::print(
+      "note   {} of {} peers have fewer samples than their batch: each minibatch repeats\n"
+      "       some; take a smaller `train.batch` or fewer peers\n",
+      crowded,
+      fleet.fleet.trainers());
+}
+
+/// A torus or a grid whose shape is left open is a line where the number of peers is prime.
+void print_thin(const Assembly& fleet) {
+  const std::string& name = fleet.topology.name;
+  const std::size_t shape = name.find(":1x");
+  if (shape == std::string::npos || fleet.fleet.trainers() < 4) return;
+  fmt::print("note   {} peers make no rectangle: {} is a {}\n",
+             fleet.fleet.trainers(),
+             name,
+             name.starts_with("torus") ? "ring" : "path");
 }
 
 /// Beyond the noise scale a larger batch saves few steps.
@@ -146,16 +170,19 @@ Json predicted_json(const Assembly& fleet, const RoundPrediction& round) {
 /// What the alpha-beta model says of the time.
 void print_prediction(const Assembly& fleet, const RoundPrediction& round) {
   fmt::print(
-      "time   about {:.4g} ms per round: {:.4g} ms of compute at simulate.flops, {:.4g} ms "
-      "of waiting for the network ({})\n",
-      1e3 * round.seconds_per_round,
-      1e3 * round.compute_seconds,
-      1e3 * round.network_seconds,
+      "time   about {} a round: {} of compute at {:.3g} GFLOP/s\n"
+      "       (simulate.flops), {} of waiting for the network ({})\n",
+      seconds_text(round.seconds_per_round),
+      seconds_text(round.compute_seconds),
+      fleet.fleet.flops / 1e9,
+      seconds_text(round.network_seconds),
       name_of(fleet.fleet.network.shape));
   if (endless(fleet)) return;
-  fmt::print("       about {} in all ({}), as `simulate` counts it; `run` with network.emulate\n",
-             seconds_text(round.seconds_per_round * static_cast<double>(fleet.rounds)),
-             name_of(fleet.fleet.network.shape));
+  fmt::print(
+      "       about {} in all ({}), as `simulate` counts it, and `run` with\n"
+      "       network.emulate\n",
+      seconds_text(round.seconds_per_round * static_cast<double>(fleet.rounds)),
+      name_of(fleet.fleet.network.shape));
 }
 
 struct PlanOptions {
@@ -312,7 +339,9 @@ void print_text(const Assembly& fleet,
              fleet.dimension,
              bytes_text(4.0 * static_cast<double>(fleet.dimension)));
   print_batch(fleet);
+  print_crowded(fleet);
   fmt::print("graph  {}\n", s.text);
+  print_thin(fleet);
   const double bytes = largest_bytes(fleet, round);
   fmt::print("round  {} local step{}, then {} out by the busiest peer\n",
              fleet.fleet.local_steps,
