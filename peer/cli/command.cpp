@@ -40,8 +40,18 @@ class NarrowFormatter : public CLI::Formatter {
  public:
   NarrowFormatter() { column_width(indent); }
   std::string make_option(const CLI::Option* option, bool argument) const override {
-    return entry("  " + make_option_name(option, argument) + make_option_opts(option),
-                 make_option_desc(option));
+    std::string values = make_option_opts(option);
+    std::string text = make_option_desc(option);
+    // A long list of words goes from behind the name into the text.
+    const std::size_t open = values.find(":{"), close = values.find('}');
+    if (open != std::string::npos && close != std::string::npos && close - open > indent) {
+      std::string words = values.substr(open + 2, close - open - 2);
+      for (std::size_t at = 0; (at = words.find(',', at)) != std::string::npos; at += 2)
+        words.replace(at, 1, ", ");
+      text += "; one of " + words;
+      values.erase(open, close + 1 - open);
+    }
+    return entry("  " + make_option_name(option, argument) + values, text);
   }
   std::string make_subcommand(const CLI::App* command) const override {
     return entry("  " + command->get_name(), command->get_description());

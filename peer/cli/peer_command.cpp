@@ -1,5 +1,6 @@
 #include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -30,16 +31,17 @@ Time time_of(double seconds) {
   return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
 }
 
-/// A fleet of one: the same columns, about this peer alone.
-FleetRecord alone(const Report& report, Time time) {
+/// The same columns about this peer alone, which knows no other model; the time is that of its
+/// training, without the wait for the others to come.
+FleetRecord alone(const Report& report) {
   FleetRecord record;
   record.round = report.round;
   record.peers = 1;
-  record.time = time;
+  record.time = report.spent.total();
   record.mean = report.evaluation;
   record.train_loss = report.train_loss;
   record.loss_local = report.evaluation.loss;
-  record.accuracy_min = record.accuracy_max = report.evaluation.accuracy;
+  record.consensus = std::numeric_limits<double>::quiet_NaN();
   record.sent_bytes = report.sent_bytes;
   return record;
 }
@@ -60,13 +62,12 @@ int run_by_hand(const Assembly& fleet,
                 PeerId id,
                 const PeerOptions& options,
                 const PeerParts& parts) {
-  const auto began = std::chrono::steady_clock::now();
   if (!options.file.json) fmt::print("{}\n", table_header());
   bool finite = true;
   ManualPeerScreen screen;
   screen.log = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   screen.on_report = [&](const Report& report) {
-    const FleetRecord record = alone(report, std::chrono::steady_clock::now() - began);
+    const FleetRecord record = alone(report);
     fmt::print("{}\n", options.file.json ? evaluate_line(record) : table_row(record));
     std::fflush(stdout);
     if (!report.last) return;
@@ -157,7 +158,7 @@ Command peer_command(const PeerParts& parts) {
       "  grapevine peer lan.yaml --id 0\n"
       "  after its machine was started anew, while the others train on:\n"
       "  grapevine peer lan.yaml --id 0 --rejoin\n"
-      "  started by an engine, which says who is who, with a folder that all machines see:\n"
+      "  by an engine, which says who is who, and a folder that all machines see:\n"
       "  srun --ntasks 8 grapevine peer fleet.yaml --meet /shared/meeting",
       peer_options,
       run);

@@ -10,6 +10,7 @@
 
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/mixing_figures.h"
+#include "peer/cli/plan_notes.h"
 #include "peer/fleet/batch_shares.h"
 #include "peer/json/json.h"
 #include "peer/predict/calibrate/calibrated_forecast.h"
@@ -18,6 +19,7 @@
 #include "peer/predict/forecast/forecast_view.h"
 #include "peer/predict/forecast/round_prediction.h"
 #include "peer/report/screen.h"
+#include "peer/sweep/free_memory.h"
 #include "peer/wire/frame.h"
 
 namespace gv::cli {
@@ -72,8 +74,8 @@ void print_batch(const Assembly& fleet) {
   fmt::print("       {:.4g} samples together in a step of the fleet's model\n", advice.together);
   fmt::print(
       "rate   {:.4g}; if it was tuned for {:.4g} samples, then for {:.4g}: {:.3g} by linear\n"
-      "       scaling (SGD, Goyal et al. 2017), {:.3g} by the square root (Adam, Malladi et\n"
-      "       al. 2022)\n",
+      "       scaling (SGD, Goyal et al. 2017), {:.3g} by the square root (Adam, Malladi\n"
+      "       et al. 2022)\n",
       lr,
       advice.alone,
       advice.together,
@@ -84,30 +86,6 @@ void print_batch(const Assembly& fleet) {
         "       with the linear one, `train.optimizer.warmup: {}`: five epochs, or a\n"
         "       tenth of the run\n",
         advice.warmup);
-}
-
-/// A minibatch that is larger than its part repeats samples, and an epoch is less than a step.
-void print_crowded(const Assembly& fleet) {
-  PeerId crowded = 0;
-  for (PeerId i = 0; i < fleet.partition.size(); ++i)
-    if (fleet.fleet.peers[i].batch > fleet.partition[i].size()) ++crowded;
-  if (crowded == 0) return;
-  fmt::print(
-      "note   {} of {} peers have fewer samples than their batch: each minibatch repeats\n"
-      "       some; take a smaller `train.batch` or fewer peers\n",
-      crowded,
-      fleet.fleet.trainers());
-}
-
-/// A torus or a grid whose shape is left open is a line where the number of peers is prime.
-void print_thin(const Assembly& fleet) {
-  const std::string& name = fleet.topology.name;
-  const std::size_t shape = name.find(":1x");
-  if (shape == std::string::npos || fleet.fleet.trainers() < 4) return;
-  fmt::print("note   {} peers make no rectangle: {} is a {}\n",
-             fleet.fleet.trainers(),
-             name,
-             name.starts_with("torus") ? "ring" : "path");
 }
 
 /// Beyond the noise scale a larger batch saves few steps.
@@ -338,10 +316,11 @@ void print_text(const Assembly& fleet,
              fleet.fleet.model.kind,
              fleet.dimension,
              bytes_text(4.0 * static_cast<double>(fleet.dimension)));
+  fmt::print("{}", memory_note(fleet, free_memory()));
   print_batch(fleet);
-  print_crowded(fleet);
+  fmt::print("{}", crowded_note(fleet));
   fmt::print("graph  {}\n", s.text);
-  print_thin(fleet);
+  fmt::print("{}", thin_note(fleet));
   const double bytes = largest_bytes(fleet, round);
   fmt::print("round  {} local step{}, then {} out by the busiest peer\n",
              fleet.fleet.local_steps,

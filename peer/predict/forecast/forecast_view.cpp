@@ -52,7 +52,7 @@ const Column of_losses[] = {
     {"consensus", 9, [](const Forecast& f) { return short_number(f.consensus); }},
     {"mean", 9, mean_excess},
     {"local", 9, [](const Forecast& f) { return short_number(f.excess_local); }},
-    {"to target", 9, [](const Forecast& f) { return rounds(f.rounds_to_target); }}};
+    {"target", 7, [](const Forecast& f) { return rounds(f.rounds_to_target); }}};
 const Column of_mixing[] = {
     {"degree", 6, [](const Forecast& f) { return std::to_string(f.degree); }},
     {"gap", 8, [](const Forecast& f) { return fmt::format("{:.6f}", f.gap); }},

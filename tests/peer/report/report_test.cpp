@@ -140,6 +140,12 @@ TEST(Screen, TextsForPeople) {
   EXPECT_LE(table_header().size(), 80U);
   record.mean.accuracy = record.accuracy_min = record.accuracy_max = 0.5;
   EXPECT_EQ(table_row(record).size(), table_header().size());
+  // One peer alone knows nobody else's accuracy, nor how far the models are apart.
+  record.accuracy_min = record.accuracy_max = std::nullopt;
+  record.consensus = std::nan("");
+  EXPECT_EQ(table_row(record).size(), table_header().size());
+  EXPECT_NE(table_row(record).find("0.5000            -         -"), std::string::npos);
+  record.consensus = 0;
   EXPECT_NE(summary_text(record, 3, 1, {}).find("3 lost"), std::string::npos);
 }
 
