@@ -1,6 +1,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -58,10 +59,20 @@ void save(const Assembly& fleet, const Report& report) {
   fmt::print(stderr, "saved {}/model.safetensors\n", folder);
 }
 
+/// A finished run keeps its models: only `run` and `simulate` write a summary.
+void refuse_finished(const Fleet& fleet) {
+  if (!std::filesystem::exists(fleet.output_dir + "/summary.json")) return;
+  throw std::invalid_argument(
+      fmt::format("{0} is the folder of a run that has ended; this peer would write over its models"
+                  "\nhelp:  --set output.dir={0}-by-hand",
+                  fleet.output_dir));
+}
+
 int run_by_hand(const Assembly& fleet,
                 PeerId id,
                 const PeerOptions& options,
                 const PeerParts& parts) {
+  refuse_finished(fleet.fleet);
   if (!options.file.json) fmt::print("{}\n", table_header());
   bool finite = true;
   ManualPeerScreen screen;

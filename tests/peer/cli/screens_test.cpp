@@ -107,6 +107,23 @@ TEST(Screens, RefusalsSayWhatToDo) {
   EXPECT_NE(complete.err.find("499999500000 edges"), std::string::npos) << complete.err;
 }
 
+/// It would have written its model among those of the run.
+TEST(Screens, APeerByHandLeavesAFinishedRunAlone) {
+  const ScratchFolder folder;
+  std::ofstream(folder.path() + "/summary.json") << "{}";
+  const Ended ended = run({"peer",
+                           config("quadratic-ring16.yaml"),
+                           "--id",
+                           "0",
+                           "--wait",
+                           "1",
+                           "--set",
+                           "output.dir=" + folder.path()});
+  EXPECT_EQ(ended.code, 2) << ended.output();
+  EXPECT_NE(ended.err.find("is the folder of a run that has ended"), std::string::npos)
+      << ended.err;
+}
+
 TEST(Screens, EveryGraphAnswerTakesJson) {
   const Ended ended = run({"graph", "predict", "--topology", "ring", "--peers", "16", "--json"});
   EXPECT_EQ(ended.code, 0) << ended.err;
