@@ -91,6 +91,27 @@ TEST(Screens, PlanSaysWhereMemoryIsShort) {
             "note   x and gradient of 16 peers on this machine take 128 kB, and 128 kB are free\n");
 }
 
+/// It once said that the training loss would end at -0.05, and of a longer run at -6e39.
+TEST(Screens, ACalibrationPredictsNoLossThatCannotBe) {
+  const Ended ended = run({"plan",
+                           config("digits-torus16.yaml"),
+                           "--calibrate",
+                           "--set",
+                           "peers=4",
+                           "--set",
+                           "topology=ring",
+                           "--set",
+                           "data={ kind: digits, train: 400, test: 50 }",
+                           "--set",
+                           "model={ kind: mlp, hidden: [16] }",
+                           "--set",
+                           "stop.rounds=200"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.output().find("the quadratic model does not hold here"), std::string::npos)
+      << ended.output();
+  EXPECT_EQ(ended.output().find("loss of -"), std::string::npos) << ended.output();
+}
+
 TEST(Screens, RefusalsSayWhatToDo) {
   const ScratchFolder folder;
   const std::string empty = folder.path() + "/empty.yaml";
