@@ -1,9 +1,21 @@
+#include <stdexcept>
+#include <string>
+
 #include "graph/topology/family.h"
 
 namespace gv {
 namespace {
 
+constexpr PeerId most_peers = 20'000;  ///< 400 million neighbours, 1.6 GB
+
 Topology build_complete(const GraphParameters&, PeerId n) {
+  if (n > most_peers)
+    throw std::invalid_argument(
+        "complete: " + std::to_string(n) + " peers have " +
+        std::to_string(std::uint64_t{n} * (n - 1) / 2) + " edges, and those of " +
+        std::to_string(most_peers) +
+        " are the most that are held; it averages exactly in one round (its gap is 1), and so does "
+        "all-reduce, with two neighbours each");
   std::vector<Edge> edges;
   for (PeerId i = 0; i < n; ++i) {
     for (PeerId j = i + 1; j < n; ++j) edges.emplace_back(i, j);

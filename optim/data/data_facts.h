@@ -12,6 +12,8 @@ struct ColumnFacts {
   /// Of a category: its values in sorted order, each of which becomes a feature of 0 or 1. Empty: a
   /// column of numbers, one feature.
   std::vector<std::string> levels{};
+  /// Of a category: the part of the training samples with each value, among those that have one.
+  std::vector<double> shares{};
   double mean = 0;  ///< of numbers: over the training samples where it is not missing
   double deviation = 1;
   std::uint64_t missing = 0;  ///< samples without a value, of both sets

@@ -1,13 +1,17 @@
 #include "optim/data/libsvm.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
+#include "optim/data/data_facts.h"
 #include "optim/data/dataset.h"
 #include "optim/data/field.h"
 
@@ -102,6 +106,17 @@ std::vector<float> classes_of(const std::string& path, const LibSvmFile& file) {
   return classes;
 }
 
+/// What the labels are called in the file.
+std::shared_ptr<const DataFacts> facts_of(const std::vector<float>& classes) {
+  DataFacts facts{.format = "LIBSVM", .target = ""};
+  for (const float label : classes) {
+    std::array<char, 32> text{};
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), label).ptr;
+    facts.classes.emplace_back(text.data(), end);
+  }
+  return std::make_shared<const DataFacts>(std::move(facts));
+}
+
 /// Samples [begin, end).
 std::shared_ptr<const Dataset> part(const std::string& path,
                                     const LibSvmFile& file,
@@ -113,6 +128,7 @@ std::shared_ptr<const Dataset> part(const std::string& path,
   data->rows = static_cast<std::uint32_t>(end - begin);
   data->features = features;
   data->classes = 2;
+  data->facts = facts_of(classes);
   for (std::size_t r = begin; r < end; ++r) {
     const auto label = std::ranges::find(classes, file.labels[r]);
     if (label == classes.end())

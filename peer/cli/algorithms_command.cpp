@@ -6,6 +6,7 @@
 #include "peer/cli/command.h"
 #include "peer/json/json.h"
 #include "peer/predict/forecast/round_prediction.h"
+#include "peer/report/wrapped.h"
 #include "peer/runtime/example_fleet.h"
 #include "peer/runtime/exit_code.h"
 
@@ -136,9 +137,13 @@ std::string range_of(const gv::Option& option) {
   return fmt::format("{:g} .. {:g}", option.least, option.most);
 }
 
+void print_paragraph(const std::string& text) {
+  fmt::print("{}\n", wrapped("    " + text, 6));
+}
+
 void print_more(const AlgorithmRow& row) {
   fmt::print("    roles: worker{}\n", row.serve == nullptr ? "" : ", server");
-  fmt::print("    keeps: {}\n", meaning_of(row));
+  print_paragraph(fmt::format("keeps: {}", meaning_of(row)));
   fmt::print("    bits: {}\n",
              row.synchronous ? "the same in `run` and `simulate`"
                              : "depend on who comes first; `simulate` repeats them");
@@ -152,15 +157,15 @@ void print_text(const AlgorithmsArguments& arguments) {
   for (const AlgorithmRow* row : rows_of(arguments.kind)) {
     const std::string_view order = row->order;
     fmt::print("{}{}{}\n", row->kind, order.empty() ? "" : ", order ", order);
-    fmt::print("    {}\n", row->summary);
+    print_paragraph(std::string(row->summary));
     for (const gv::Option& option : row->options)
-      fmt::print("    {} = {} ({}): {}\n",
-                 option.name,
-                 text_of(option, option.usual),
-                 range_of(option),
-                 option.help);
+      print_paragraph(fmt::format("{} = {} ({}): {}",
+                                  option.name,
+                                  text_of(option, option.usual),
+                                  range_of(option),
+                                  option.help));
     const std::vector<std::string> codecs = codecs_of(*row);
-    if (!codecs.empty()) fmt::print("    codec: {}\n", fmt::join(codecs, ", "));
+    if (!codecs.empty()) print_paragraph(fmt::format("codec: {}", fmt::join(codecs, ", ")));
     if (!arguments.kind.empty()) print_more(*row);
   }
 }

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "graph/spec/nearest.h"
+#include "peer/cli/describe.h"
+#include "peer/report/wrapped.h"
 #include "peer/runtime/exit_code.h"
 
 // The only file that includes CLI11, which takes seconds to compile.
@@ -32,6 +34,46 @@ void refuse_unknown_command(const Command& program, int argc, char** argv) {
                                               ? "grapevine --help lists the commands"
                                               : fmt::format("did you mean `{}`?", guess)));
 }
+
+/// A help text of at most 80 columns.
+class NarrowFormatter : public CLI::Formatter {
+ public:
+  NarrowFormatter() { column_width(indent); }
+  std::string make_option(const CLI::Option* option, bool argument) const override {
+    std::string values = make_option_opts(option);
+    std::string text = make_option_desc(option);
+    // A long list of words goes from behind the name into the text.
+    const std::size_t open = values.find(":{"), close = values.find('}');
+    if (open != std::string::npos && close != std::string::npos && close - open > indent) {
+      std::string words = values.substr(open + 2, close - open - 2);
+      for (std::size_t at = 0; (at = words.find(',', at)) != std::string::npos; at += 2)
+        words.replace(at, 1, ", ");
+      text += "; one of " + words;
+      values.erase(open, close + 1 - open);
+    }
+    return entry("  " + make_option_name(option, argument) + values, text);
+  }
+  std::string make_subcommand(const CLI::App* command) const override {
+    return entry("  " + command->get_name(), command->get_description());
+  }
+  std::string make_description(const CLI::App* command) const override {
+    const std::string text = command->get_description();
+    return text.empty() ? "" : wrapped(text, 0) + "\n";
+  }
+
+ private:
+  static constexpr std::size_t indent = 28;
+  /// A name that leaves no room has its text on the next line.
+  static std::string entry(std::string name, const std::string& text) {
+    if (text.empty()) return name + "\n";
+    if (name.size() >= indent) {
+      std::string line(indent, ' ');
+      return name + "\n" + wrapped(line + text, indent) + "\n";
+    }
+    name.resize(indent, ' ');
+    return wrapped(name + text, indent) + "\n";
+  }
+};
 
 /// Adds the commands of a group; the one that is named in the arguments becomes `chosen`.
 void add(CLI::App& app, const Command& group, std::function<int()>& chosen) {
@@ -62,9 +104,15 @@ Option& Option::range(int low, int high) {
   return *this;
 }
 Option& Option::range(double low, double high) {
-  CLI::Range check(low, high);
-  if (named_) check.description("");
-  option_.check(check);
+  // CLI::Range would write 0.999999999 as 1.000000.
+  const std::string range = fmt::format("{} - {}", low, high);
+  option_.check(CLI::Validator(
+      [low, high, range](const std::string& text) -> std::string {
+        double value = 0;
+        if (CLI::detail::lexical_cast(text, value) && low <= value && value <= high) return "";
+        return fmt::format("{} is not in [{}]", text, range);
+      },
+      named_ ? "" : fmt::format("FLOAT in [{}]", range)));
   return *this;
 }
 Option& Option::one_of(const std::vector<std::string>& words) {
@@ -136,10 +184,74 @@ Option Options::list(const std::string& name,
   return repeatable(app_.add_option(name, value, help)->delimiter(','));
 }
 
+namespace {
+
+void prepare_app(CLI::App& app, const Command& program) {
+  app.name(program.name);
+  app.formatter(std::make_shared<NarrowFormatter>());
+  app.footer("Examples:\n" + program.examples);
+}
+
+/// "{a,b}" behind the type's name are the words that a value may be.
+OptionFacts facts_of(const CLI::Option& option) {
+  OptionFacts facts{.names = {}, .value = "", .words = {}, .help = option.get_description()};
+  facts.argument = option.get_positional();
+  if (facts.argument) facts.names.push_back(option.get_single_name());
+  for (const std::string& name : option.get_lnames()) facts.names.push_back("--" + name);
+  for (const std::string& name : option.get_snames()) facts.names.push_back("-" + name);
+  if (option.get_items_expected_max() == 0) return facts;
+  const std::string type = option.get_type_name();
+  const std::size_t open = type.find('{');
+  facts.value = type.substr(0, std::min(open, type.find(':')));
+  if (open == std::string::npos) return facts;
+  std::string list = type.substr(open + 1, type.find('}') - open - 1);
+  for (std::size_t end = 0; end != std::string::npos;
+       list.erase(0, end == std::string::npos ? end : end + 1)) {
+    end = list.find(',');
+    facts.words.push_back(list.substr(0, end));
+  }
+  return facts;
+}
+
+void describe(const CLI::App& app,
+              const Command& row,
+              std::vector<std::string> path,
+              std::vector<CommandFacts>& all) {
+  CommandFacts facts{.path = path,
+                     .summary = row.summary,
+                     .examples = row.examples,
+                     .help = app.help(),
+                     .options = {},
+                     .commands = {}};
+  for (const CLI::Option* option : app.get_options())
+    if (!option->get_group().empty()) facts.options.push_back(facts_of(*option));
+  for (const Command& below : row.commands)
+    if (!below.hidden) facts.commands.push_back(below.name);
+  all.push_back(std::move(facts));
+  for (const Command& below : row.commands) {
+    if (below.hidden) continue;
+    path.push_back(below.name);
+    describe(*app.get_subcommand(below.name), below, path, all);
+    path.pop_back();
+  }
+}
+
+}  // namespace
+
+std::vector<CommandFacts> describe(const Command& program) {
+  CLI::App app{program.summary};
+  prepare_app(app, program);
+  app.set_version_flag("--version", "");
+  std::function<int()> chosen;
+  add(app, program, chosen);
+  std::vector<CommandFacts> all;
+  describe(app, program, {}, all);
+  return all;
+}
+
 int run_command_line(const Command& program, const std::string& version, int argc, char** argv) {
   CLI::App app{program.summary};
-  app.name(program.name);
-  app.footer("Examples:\n" + program.examples);
+  prepare_app(app, program);
   app.set_version_flag("--version", version);
   app.failure_message([](const CLI::App* command, const CLI::Error& error) {
     return fmt::format(

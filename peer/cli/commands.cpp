@@ -8,6 +8,12 @@ Command simulate_command();
 Command sweep_command();
 Command plan_command();
 Command data_command();
+Command evaluate_command();
+Command completion_command();
+Command explain_command();
+Command reference_command();
+Command init_command();
+Command predict_command();
 Command peer_command(const PeerParts& parts);
 Command keygen_command();
 Command agent_command();
@@ -47,7 +53,11 @@ std::vector<Command> commands(const PeerParts& parts) {
           simulate_command(),
           sweep_command(),
           plan_command(),
+          init_command(),
           data_command(),
+          explain_command(),
+          evaluate_command(),
+          predict_command(),
           compare_command(),
           report_command(),
           peer_command(parts),
@@ -76,6 +86,8 @@ std::vector<Command> commands(const PeerParts& parts) {
                  bench_device_command(),
                  bench_hogwild_command(),
                  bench_links_command()}),
+          completion_command(),
+          reference_command(),
           doctor_command()};
 }
 

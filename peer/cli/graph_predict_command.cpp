@@ -31,6 +31,7 @@ struct PredictOptions {
   std::string weights = "metropolis";
   std::string spread;  ///< a variance or a file
   QuadraticFleet fleet;
+  bool json = false;  ///< the answer is JSON with and without it
 };
 
 /// Rows of numbers, as graph/formats/number_rows.h reads them.
@@ -191,6 +192,7 @@ void predict_options(Options& options, PredictOptions& o) {
                 o.spread,
                 "Variance of the peers' minima, per coordinate; or a file: a row of minima per "
                 "peer");
+  options.json(o.json);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "graph/predict/mixing.h"
 #include "graph/spectrum/bounds.h"
+#include "peer/report/screen.h"
 
 namespace gv::cli {
 namespace {
@@ -20,25 +21,24 @@ MixingBounds bounds_of(const GraphRow& r) {
   return mixing_bounds(r.topology.size(), r.spectrum.lambda2.value_or(NAN), r.spectrum.gap);
 }
 
+constexpr std::size_t name_columns = 22;
+
+/// A name that is too long for its column has a line of its own.
+std::string name_cell(const std::string& name) {
+  if (columns_of(name) <= name_columns) return fmt::format("{:<22}", name);
+  return fmt::format("{}\n{:<22}", name, "");
+}
+
 void print_line(const GraphRow& r) {
-  fmt::print(
-      "{:<34} {:>7} {:>8} {:>7} {:>8} {:>9} {:>9} {:>9.6f} {:>11.6g} {:>8} {:>8} {:>8} {:>8}  "
-      "{:<12} {:>7.2f}\n",
-      r.topology.name,
-      r.topology.size(),
-      r.topology.edges().size(),
-      degree_cell(r),
-      diameter_cell(r),
-      eigenvalue_cell(r.spectrum.lambda2),
-      eigenvalue_cell(r.spectrum.lambda_n),
-      r.spectrum.slem,
-      r.spectrum.gap,
-      rounds_cell(r.spectrum),
-      estimate_cell(r.s1_lian),
-      estimate_cell(r.s1_atc),
-      estimate_cell(r.n_eff),
-      r.spectrum.method,
-      r.seconds);
+  fmt::print("{} {:>7} {:>6} {:>5} {:>8.6f} {:>11.6g} {:>7} {:>7}\n",
+             name_cell(r.topology.name),
+             r.topology.size(),
+             degree_cell(r),
+             diameter_cell(r),
+             r.spectrum.slem,
+             r.spectrum.gap,
+             rounds_cell(r.spectrum),
+             estimate_cell(r.n_eff));
 }
 
 /// n times the Perron vector: 1 for all when degrees are equal.
@@ -49,36 +49,40 @@ std::string weight_range(const GraphRow& r) {
   return fmt::format("{:.3g} .. {:.3g}", n * low, n * high);
 }
 
+void print_spectrum(const GraphRow& r) {
+  fmt::print("\n{}\n", r.topology.name);
+  fmt::print("  edges {}, lambda2 {}, lambda_n {}\n",
+             r.topology.edges().size(),
+             eigenvalue_cell(r.spectrum.lambda2),
+             eigenvalue_cell(r.spectrum.lambda_n));
+  fmt::print("  s1: lian {}, atc {}; found by {} in {:.2f} s\n",
+             estimate_cell(r.s1_lian),
+             estimate_cell(r.s1_atc),
+             r.spectrum.method,
+             r.seconds);
+}
+
 void print_more(const std::vector<GraphRow>& rows) {
-  fmt::print("\n{:<34} {:>23} {:>23} {:>11} {:>11} {:>11} {:>9} {:>16}\n",
-             "topology",
-             "conductance",
-             "mixing time to 1/4",
-             "equal",
-             "unequal",
-             "convex",
-             "push-sum",
-             "its w");
   for (const GraphRow& r : rows) {
+    print_spectrum(r);
     const MixingBounds b = bounds_of(r);
     const TransientOrders t = transient_orders(r.topology.size(), r.spectrum.gap);
-    fmt::print(
-        "{:<34} {:>23} {:>23} {:>11.3g} {:>11.3g} {:>11.3g} {:>9} {:>16}\n",
-        r.topology.name,
-        r.spectrum.lambda2 ? fmt::format("{:.4g} .. {:.4g}", b.cheeger_low, b.cheeger_high) : "-",
-        fmt::format("{:.4g} .. {:.4g}", b.mixing_low, b.mixing_high),
-        t.equal_data,
-        t.unequal_data,
-        t.strongly_convex,
-        r.push_sum ? fmt::format("{:.6f}", r.push_sum->rate) : "-",
-        weight_range(r));
+    if (r.spectrum.lambda2)
+      fmt::print("  conductance {:.4g} .. {:.4g}\n", b.cheeger_low, b.cheeger_high);
+    fmt::print("  mixing time to 1/4: {:.4g} .. {:.4g}\n", b.mixing_low, b.mixing_high);
+    fmt::print("  transient: equal data {:.3g}, unequal {:.3g}, strongly convex {:.3g}\n",
+               t.equal_data,
+               t.unequal_data,
+               t.strongly_convex);
+    if (r.push_sum)
+      fmt::print("  push-sum: {:.6f} a round, its w {}\n", r.push_sum->rate, weight_range(r));
   }
   fmt::print(
-      "conductance: Cheeger's bounds; mixing time: of the random walk; equal, unequal, convex: "
-      "orders of the\ntransient with equal and unequal data (n^3/p^2, n^3/p^4, p = 1 - slem^2), "
-      "strongly convex (n/gap^2)\npush-sum: "
-      "factor per round by which it averages over directed edges; its w: least .. most of its "
-      "weights, in the end\n");
+      "\ns1: consensus distance that gradient noise of variance 1 per step keeps up,\n"
+      "small steps; conductance: Cheeger's bounds; mixing time: of the random walk;\n"
+      "transient: orders of its rounds, n^3/p^2, n^3/p^4 with p = 1 - slem^2, and\n"
+      "n/gap^2; push-sum: factor a round by which it averages over directed edges;\n"
+      "its w: least .. most of its weights in the end\n");
 }
 
 }  // namespace
@@ -117,34 +121,27 @@ Json to_json(const GraphRow& r, bool more) {
 }
 
 void print_table(const std::vector<GraphRow>& rows, double discount, bool more) {
-  fmt::print(
-      "{:<34} {:>7} {:>8} {:>7} {:>8} {:>9} {:>9} {:>9} {:>11} {:>8} {:>8} {:>8} {:>8}  {:<12} "
-      "{:>7}\n",
-      "topology",
-      "peers",
-      "edges",
-      "degree",
-      "diameter",
-      "lambda2",
-      "lambda_n",
-      "slem",
-      "gap",
-      "to 1e-3",
-      "s1_lian",
-      "s1_atc",
-      "n_eff",
-      "method",
-      "seconds");
+  fmt::print("{:<22} {:>7} {:>6} {:>5} {:>8} {:>11} {:>7} {:>7}\n",
+             "topology",
+             "peers",
+             "degree",
+             "diam",
+             "slem",
+             "gap",
+             "to 1e-3",
+             "n_eff");
   for (const GraphRow& r : rows) print_line(r);
   fmt::print(
-      "slem = max(|lambda2|, |lambda_n|) (second singular value when directed); gap = 1 - slem; "
-      "weights: {}\n"
-      "to 1e-3: rounds of pure averaging until a disagreement is a thousandth\n"
-      "s1: consensus distance that gradient noise of variance 1 per step keeps up, small steps; "
-      "n_eff: effective\nneighbours at discount {}\n",
+      "slem: the second largest |eigenvalue| of W ({}), singular value where it\n"
+      "is directed; gap = 1 - slem; to 1e-3: rounds of pure averaging until a\n"
+      "disagreement is a thousandth; n_eff: effective neighbours at discount {};\n"
+      "diam: diameter\n",
       rows.front().weights,
       discount);
-  if (more) print_more(rows);
+  if (more)
+    print_more(rows);
+  else
+    fmt::print("--more: lambda2, lambda_n, s1, conductance, mixing time, transients, push-sum\n");
 }
 
 }  // namespace gv::cli

@@ -1,12 +1,16 @@
 #include <cmath>
 #include <filesystem>
+#include <limits>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "peer/agent/meeting.h"
 #include "peer/cli/fleet_options.h"
+#include "peer/cli/version.h"
 #include "peer/launch/identity.h"
 #include "peer/launch/peer_process.h"
+#include "peer/model/saved_model.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
 #include "peer/tls/key_file.h"
@@ -29,29 +33,30 @@ Time time_of(double seconds) {
   return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
 }
 
-/// A fleet of one: the same columns, about this peer alone.
-FleetRecord alone(const Report& report, Time time) {
+/// The same columns about this peer alone, which knows no other model; the time is that of its
+/// training, without the wait for the others to come.
+FleetRecord alone(const Report& report) {
   FleetRecord record;
   record.round = report.round;
   record.peers = 1;
-  record.time = time;
+  record.time = report.spent.total();
   record.mean = report.evaluation;
   record.train_loss = report.train_loss;
   record.loss_local = report.evaluation.loss;
-  record.accuracy_min = record.accuracy_max = report.evaluation.accuracy;
+  record.consensus = std::numeric_limits<double>::quiet_NaN();
   record.sent_bytes = report.sent_bytes;
   return record;
 }
 
+/// A server's part of the model is no model.
 void save(const Assembly& fleet, const Report& report) {
+  if (report.model->floats().size() != fleet.dimension) return;
   const std::string folder = fmt::format("{}/peers/{:03}", fleet.fleet.output_dir, report.peer);
   std::filesystem::create_directories(folder);
-  write_safetensors(folder + "/model.safetensors",
-                    fleet.parameters,
-                    report.model->floats(),
-                    {{"fleet", fleet.fleet.name},
-                     {"peer", std::to_string(report.peer)},
-                     {"rounds", std::to_string(report.round)}});
+  save_model(folder + "/model.safetensors",
+             fleet,
+             report.model->floats(),
+             {.rounds = report.round, .version = version_text(), .peer = report.peer});
   fmt::print(stderr, "saved {}/model.safetensors\n", folder);
 }
 
@@ -65,17 +70,26 @@ std::shared_ptr<const TlsContext> keys_of(const Fleet& fleet, PeerId id) {
   return context_of_file(path, id);
 }
 
+/// A finished run keeps its models: only `run` and `simulate` write a summary.
+void refuse_finished(const Fleet& fleet) {
+  if (!std::filesystem::exists(fleet.output_dir + "/summary.json")) return;
+  throw std::invalid_argument(
+      fmt::format("{0} is the folder of a run that has ended; this peer would write over its models"
+                  "\nhelp:  --set output.dir={0}-by-hand",
+                  fleet.output_dir));
+}
+
 int run_by_hand(const Assembly& fleet,
                 PeerId id,
                 const PeerOptions& options,
                 const PeerParts& parts) {
-  const auto began = std::chrono::steady_clock::now();
+  refuse_finished(fleet.fleet);
   if (!options.file.json) fmt::print("{}\n", table_header());
   bool finite = true;
   ManualPeerScreen screen;
   screen.log = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   screen.on_report = [&](const Report& report) {
-    const FleetRecord record = alone(report, std::chrono::steady_clock::now() - began);
+    const FleetRecord record = alone(report);
     fmt::print("{}\n", options.file.json ? evaluate_line(record) : table_row(record));
     std::fflush(stdout);
     if (!report.last) return;
@@ -167,7 +181,7 @@ Command peer_command(const PeerParts& parts) {
       "  grapevine peer lan.yaml --id 0\n"
       "  after its machine was started anew, while the others train on:\n"
       "  grapevine peer lan.yaml --id 0 --rejoin\n"
-      "  started by an engine, which says who is who, with a folder that all machines see:\n"
+      "  by an engine, which says who is who, and a folder that all machines see:\n"
       "  srun --ntasks 8 grapevine peer fleet.yaml --meet /shared/meeting",
       peer_options,
       run);

@@ -11,6 +11,7 @@
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/mixing_figures.h"
 #include "peer/cli/placement_answer.h"
+#include "peer/cli/plan_notes.h"
 #include "peer/fleet/batch_shares.h"
 #include "peer/json/json.h"
 #include "peer/predict/calibrate/calibrated_forecast.h"
@@ -19,6 +20,7 @@
 #include "peer/predict/forecast/forecast_view.h"
 #include "peer/predict/forecast/round_prediction.h"
 #include "peer/report/screen.h"
+#include "peer/sweep/free_memory.h"
 #include "peer/wire/frame.h"
 
 namespace gv::cli {
@@ -72,9 +74,9 @@ void print_batch(const Assembly& fleet) {
   const double lr = fleet.fleet.optimizer.lr;
   fmt::print("       {:.4g} samples together in a step of the fleet's model\n", advice.together);
   fmt::print(
-      "rate   {:.4g}; if it was tuned for {:.4g} samples, then for {:.4g}: {:.3g} by linear "
-      "scaling\n"
-      "       (SGD, Goyal et al. 2017), {:.3g} by the square root (Adam, Malladi et al. 2022)\n",
+      "rate   {:.4g}; if it was tuned for {:.4g} samples, then for {:.4g}: {:.3g} by linear\n"
+      "       scaling (SGD, Goyal et al. 2017), {:.3g} by the square root (Adam, Malladi\n"
+      "       et al. 2022)\n",
       lr,
       advice.alone,
       advice.together,
@@ -82,8 +84,8 @@ void print_batch(const Assembly& fleet) {
       advice.square_root);
   if (advice.warmup > 0 && fleet.fleet.optimizer.schedule.warmup == 0)
     fmt::print(
-        "       with the linear one, `train.optimizer.warmup: {}`: five epochs, or a tenth of "
-        "the run\n",
+        "       with the linear one, `train.optimizer.warmup: {}`: five epochs, or a\n"
+        "       tenth of the run\n",
         advice.warmup);
 }
 
@@ -147,16 +149,19 @@ Json predicted_json(const Assembly& fleet, const RoundPrediction& round) {
 /// What the alpha-beta model says of the time.
 void print_prediction(const Assembly& fleet, const RoundPrediction& round) {
   fmt::print(
-      "time   about {:.4g} ms per round: {:.4g} ms of compute at simulate.flops, {:.4g} ms "
-      "of waiting for the network ({})\n",
-      1e3 * round.seconds_per_round,
-      1e3 * round.compute_seconds,
-      1e3 * round.network_seconds,
+      "time   about {} a round: {} of compute at {:.3g} GFLOP/s\n"
+      "       (simulate.flops), {} of waiting for the network ({})\n",
+      seconds_text(round.seconds_per_round),
+      seconds_text(round.compute_seconds),
+      fleet.fleet.flops / 1e9,
+      seconds_text(round.network_seconds),
       name_of(fleet.fleet.network.shape));
   if (endless(fleet)) return;
-  fmt::print("       about {} in all ({}), as `simulate` counts it; `run` with network.emulate\n",
-             seconds_text(round.seconds_per_round * static_cast<double>(fleet.rounds)),
-             name_of(fleet.fleet.network.shape));
+  fmt::print(
+      "       about {} in all ({}), as `simulate` counts it, and `run` with\n"
+      "       network.emulate\n",
+      seconds_text(round.seconds_per_round * static_cast<double>(fleet.rounds)),
+      name_of(fleet.fleet.network.shape));
 }
 
 struct PlanOptions {
@@ -313,8 +318,11 @@ void print_text(const Assembly& fleet,
              fleet.fleet.model.kind,
              fleet.dimension,
              bytes_text(4.0 * static_cast<double>(fleet.dimension)));
+  fmt::print("{}", memory_note(fleet, free_memory()));
   print_batch(fleet);
+  fmt::print("{}", crowded_note(fleet));
   fmt::print("graph  {}\n", s.text);
+  fmt::print("{}", thin_note(fleet));
   const double bytes = largest_bytes(fleet, round);
   fmt::print("round  {} local step{}, then {} out by the busiest peer\n",
              fleet.fleet.local_steps,

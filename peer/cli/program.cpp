@@ -20,7 +20,9 @@ int report_error(const std::exception& e, int code) {
   return code;
 }
 
-Command program(const PeerParts& parts) {
+}  // namespace
+
+Command whole_program(const PeerParts& parts) {
   return {.name = "grapevine",
           .summary =
               "Grapevine: decentralized gossip learning. Every peer trains its own replica and "
@@ -33,11 +35,9 @@ Command program(const PeerParts& parts) {
           .commands = commands(parts)};
 }
 
-}  // namespace
-
 int run_program(int argc, char** argv, const PeerParts& parts) {
   try {
-    return run_command_line(program(parts), version_text(), argc, argv);
+    return run_command_line(whole_program(parts), version_text(), argc, argv);
   } catch (const FleetError& e) {
     fmt::print(stderr, "{}\n", e.what());
     return exit_code::usage;

@@ -1,8 +1,12 @@
 #pragma once
 
+#include "peer/cli/command.h"
 #include "peer/runtime/peer_parts.h"
 
 namespace gv::cli {
+
+/// The row of the program itself, with all commands.
+Command whole_program(const PeerParts& parts = {});
 
 /// The program `grapevine`, whole: reads the arguments, runs the command they name, prints errors
 /// on stderr and returns the exit code (peer/runtime/exit_code.h). Nothing is thrown. `parts` take

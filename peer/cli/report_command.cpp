@@ -9,6 +9,7 @@
 #include "peer/page/graph_page.h"
 #include "peer/page/run_report.h"
 #include "peer/report/screen.h"
+#include "peer/report/wrapped.h"
 #include "peer/runs/run_list.h"
 #include "peer/runtime/exit_code.h"
 

@@ -111,7 +111,7 @@ bool save(const Assembly& fleet,
           RunMeter& meter,
           Screen& screen) {
   try {
-    end_run(fleet, folder, observer, summary);
+    end_run(fleet, folder, observer, summary, version_text());
     add_end(folder, meter.end());
     return true;
   } catch (const std::runtime_error& full) {

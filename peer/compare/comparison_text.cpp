@@ -8,6 +8,7 @@
 #include "peer/compare/figures.h"
 #include "peer/compare/verdict_text.h"
 #include "peer/report/screen.h"
+#include "peer/report/wrapped.h"
 
 namespace gv {
 namespace {

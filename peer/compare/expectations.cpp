@@ -14,6 +14,7 @@
 #include "peer/compare/figures.h"
 #include "peer/compare/statistics.h"
 #include "peer/compare/verdict_text.h"
+#include "peer/report/wrapped.h"
 
 namespace gv {
 namespace {

@@ -8,8 +8,6 @@
 namespace gv {
 namespace {
 
-constexpr std::size_t screen = 80;
-
 std::size_t columns_of(const std::string& text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
@@ -37,25 +35,6 @@ TimeUnit time_unit(double seconds) {
 std::string time_text(double seconds) {
   const TimeUnit unit = time_unit(std::abs(seconds));
   return fmt::format("{} {}", digits(seconds / unit.seconds), unit.name);
-}
-
-std::string wrapped(const std::string& text, std::size_t indent) {
-  std::string out;
-  const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
-  std::string line(begin, ' ');
-  for (std::size_t at = begin; at <= text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    const std::string word = text.substr(at, end - at);
-    at = end + 1;
-    const bool has_word = line.find_first_not_of(' ') != std::string::npos;
-    if (has_word && columns_of(line) + 1 + columns_of(word) > screen) {
-      out.append(line).append("\n");
-      line.assign(indent, ' ').append(word);
-    } else {
-      line.append(has_word ? " " : "").append(word);
-    }
-  }
-  return out + line;
 }
 
 std::string left(const std::string& text, std::size_t columns) {

@@ -19,9 +19,6 @@ TimeUnit time_unit(double seconds);
 /// "84.8 s", "12.3 ms".
 std::string time_text(double seconds);
 
-/// Breaks a text at spaces into lines of at most 80 columns; those after the first are indented.
-std::string wrapped(const std::string& text, std::size_t indent);
-
 /// The text in a field of so many columns, with UTF-8's continuation bytes not counted.
 std::string left(const std::string& text, std::size_t columns);
 std::string right(const std::string& text, std::size_t columns);

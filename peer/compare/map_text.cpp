@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "peer/compare/figures.h"
+#include "peer/report/wrapped.h"
 
 namespace gv {
 namespace {

@@ -26,16 +26,6 @@ constexpr std::array<std::string_view, 15> columns{"run",
                                                    "consensus",
                                                    "sent_bytes"};
 
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
-}
-
 template <class Value>
 std::string cell(const std::optional<Value>& value) {
   return value ? fmt::format("{}", *value) : "";
@@ -70,6 +60,16 @@ bool has_states(const ExportedRun& run) {
 
 }  // namespace
 
+std::string csv_word(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + '"';
+}
+
 std::string csv_of(const std::vector<ExportedRun>& runs) {
   const bool states = std::ranges::any_of(runs, has_states);
   std::string text = fmt::format("{}", fmt::join(columns, ","));
@@ -77,7 +77,7 @@ std::string csv_of(const std::vector<ExportedRun>& runs) {
     text += fmt::format(",{}_seconds", activity_names[k]);
   text += "\r\n";
   for (const ExportedRun& run : runs)
-    for (const MetricsRow& row : run.rows) text += line(quoted(run.name), row, states);
+    for (const MetricsRow& row : run.rows) text += line(csv_word(run.name), row, states);
   return text;
 }
 

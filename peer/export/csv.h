@@ -12,4 +12,7 @@ namespace gv {
 /// does not know is empty.
 std::string csv_of(const std::vector<ExportedRun>& runs);
 
+/// A word of such a table, in quotes where it needs them.
+std::string csv_word(const std::string& text);
+
 }  // namespace gv

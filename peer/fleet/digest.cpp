@@ -148,6 +148,7 @@ std::string arithmetic_of(const Fleet& f) {
   if (f.codec) text += fmt::format("codec {} {};", to_string(*f.codec), f.codec->fraction);
   if (f.order == "hierarchical")
     for (const PeerSpec& peer : f.peers) text += fmt::format("on {};", peer.host);
+  if (!f.start_content.empty()) text += fmt::format("start {};", f.start_content);
   if (f.data.kind == "text") text += fmt::format("context {};", f.data.context);
   if (f.data.servers > 0) text += fmt::format("data servers {};", f.data.servers);
   if (f.data.kind == "sparse") text += fmt::format("nonzeros {};", f.data.nonzeros);

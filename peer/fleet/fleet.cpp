@@ -11,6 +11,7 @@
 
 #include "optim/printable.h"
 #include "peer/fleet/algorithm_reader.h"
+#include "peer/fleet/asked_keys.h"
 #include "peer/fleet/attackers_reader.h"
 #include "peer/fleet/batch_shares.h"
 #include "peer/fleet/data_reader.h"
@@ -59,7 +60,7 @@ class FleetReader : Readers {
     read_peers(source_, peers, usual_, fleet_);
     share_batches();
     fleet_.data = read_data(source_, root_, top.take("data"), folder_, fleet_.size(), notices_);
-    fleet_.model = read_model(source_, root_, top.take("model"), fleet_.data);
+    read_model(source_, root_, top.take("model"), folder_, fleet_);
     read_algorithm(source_, top.take("algorithm"), fleet_);
     fleet_.attackers = read_attackers(source_, top.take("attackers"), fleet_.trainers());
     read_topology(source_, root_, top.take("topology"), folder_, fleet_, notices_);
@@ -379,6 +380,15 @@ Fleet read_fleet(const std::string& path,
                  std::vector<std::string>* notices) {
   Source source(path);
   return FleetReader(source, source.parse_file(), sets, notices).read();
+}
+
+std::set<std::string> asked_keys(const std::string& path) {
+  std::set<std::string> keys;
+  Source source(path);
+  const Value root = source.parse_file();
+  source.note_keys(keys);
+  FleetReader(source, root, {}, nullptr).read();
+  return keys;
 }
 
 Fleet read_fleet_text(const std::string& text) {

@@ -128,6 +128,8 @@ struct Fleet {
   PeerId data_servers = 0;      ///< and so many behind those hand out samples
   DataSpec data;
   ModelSpec model;
+  std::string start{};          ///< model.start: whose tensors training begins with; "": drawn
+  std::string start_content{};  ///< 32 hex digits of that file
   OptimizerSpec optimizer;  ///< schedule.total and .peers are filled in for each peer when the run
                             ///< is assembled
   std::uint32_t local_steps = 1;

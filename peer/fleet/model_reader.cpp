@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "peer/fleet/content.h"
 #include "peer/fleet/data_reader.h"
 #include "peer/fleet/readers.h"
 
@@ -27,9 +28,11 @@ std::string quoted(const std::vector<std::string>& words) {
 
 class ModelReader : Readers {
  public:
-  ModelReader(Source& source, const Value& root) : Readers(source), root_(root) {}
+  ModelReader(Source& source, const Value& root, const std::filesystem::path& folder, Fleet& fleet)
+      : Readers(source), root_(root), folder_(folder), fleet_(fleet), model_(fleet.model) {}
 
-  ModelSpec read(const Value* value, const DataSpec& data) {
+  void read(const Value* value) {
+    const DataSpec& data = fleet_.data;
     const std::vector<std::string> fits = fitting(form_of(data));
     MapReader map(source_, value, "model", true);
     model_.kind = fits.front();
@@ -42,9 +45,9 @@ class ModelReader : Readers {
     const ModelRow& row = find_model(model_.kind);
     for (const ModelKey& key : row.keys)
       if (const Value* given = map.take(key.name)) read_key(key, *given);
+    read_start(map.take("start"));
     map.finish();
     if (row.object != nullptr) check_together(row, value);
-    return model_;
   }
 
  private:
@@ -52,6 +55,24 @@ class ModelReader : Readers {
     std::vector<std::string> all;
     for (const ModelRow& row : models()) all.push_back(row.kind);
     return all;
+  }
+
+  /// Of the file its content alone matters.
+  void read_start(const Value* value) {
+    if (value == nullptr) return;
+    std::string path;
+    set(value, path, word());
+    if (path.empty()) return;
+    fleet_.start = (folder_ / path).lexically_normal().string();
+    if (!std::filesystem::is_regular_file(fleet_.start))
+      return source_.error(*value,
+                           fmt::format("no such file: {}", fleet_.start),
+                           "name a model.safetensors of a run, or an .npz of named tensors");
+    try {
+      fleet_.start_content = content_of({fleet_.start});
+    } catch (const std::exception& e) {
+      source_.error(*value, e.what());
+    }
   }
 
   std::optional<std::uint32_t> read_number(const ModelKey& key, const Value& value) {
@@ -90,13 +111,19 @@ class ModelReader : Readers {
   }
 
   const Value& root_;
-  ModelSpec model_;
+  const std::filesystem::path& folder_;
+  Fleet& fleet_;
+  ModelSpec& model_;
 };
 
 }  // namespace
 
-ModelSpec read_model(Source& source, const Value& root, const Value* value, const DataSpec& data) {
-  return ModelReader(source, root).read(value, data);
+void read_model(Source& source,
+                const Value& root,
+                const Value* value,
+                const std::filesystem::path& folder,
+                Fleet& fleet) {
+  ModelReader(source, root, folder, fleet).read(value);
 }
 
 }  // namespace gv

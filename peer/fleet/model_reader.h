@@ -1,12 +1,19 @@
 #pragma once
 
+#include <filesystem>
+
 #include "peer/fleet/source.h"
 #include "peer/fleet/value.h"
 
 namespace gv {
 
-/// `model:`; null: what the kind of the data is usually learned with. Whether the pictures are
-/// large enough is seen when they are loaded.
-ModelSpec read_model(Source& source, const Value& root, const Value* value, const DataSpec& data);
+/// `model:` into fleet.model and fleet.start, for fleet.data; null: what the kind of the data is
+/// usually learned with. `folder`: where the path of `start` begins. Whether the pictures are large
+/// enough, and whether the tensors of `start` fit, is seen when the data are loaded.
+void read_model(Source& source,
+                const Value& root,
+                const Value* value,
+                const std::filesystem::path& folder,
+                Fleet& fleet);
 
 }  // namespace gv

@@ -168,6 +168,10 @@ const Value::Entry* Value::find(const std::string& key) const {
 Value Source::parse_file() {
   std::error_code code;
   const std::uintmax_t size = std::filesystem::file_size(path_, code);
+  if (std::filesystem::is_directory(path_)) {
+    diagnostics_.push_back({path_, "is a folder", "", "name a fleet file in it"});
+    return {};
+  }
   if (code || !std::filesystem::is_regular_file(path_)) {
     diagnostics_.push_back({path_, "cannot be read: no such file", "", ""});
     return {};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,12 +55,19 @@ class Source {
   bool full() const;
   const std::string& path() const { return path_; }
 
+  /// From now on every key that a reader asks for goes into `keys`: "train.optimizer.lr".
+  void note_keys(std::set<std::string>& keys) { keys_ = &keys; }
+  void note_key(const std::string& map, const std::string& key) {
+    if (keys_ != nullptr) keys_->insert(map.empty() ? key : map + "." + key);
+  }
+
  private:
   Value parse(const std::string& text, const std::string& set);
 
   std::string path_;
   std::vector<std::string> lines_;
   std::vector<Diagnostic> diagnostics_;
+  std::set<std::string>* keys_ = nullptr;
 };
 
 }  // namespace gv

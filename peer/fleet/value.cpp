@@ -219,12 +219,19 @@ MapReader::MapReader(Source& source, const Value* value, std::string path, bool 
     value_ = &expanded_;
     return;
   }
-  source_.error(*value_, fmt::format("expected keys and values under `{}`", path_));
+  if (path_.empty())
+    source_.error(Place{1, 1, value_->place.set},
+                  1,
+                  "expected keys and values",
+                  "begin with `version: 1`; `grapevine init` writes a first fleet file");
+  else
+    source_.error(*value_, fmt::format("expected keys and values under `{}`", path_));
   value_ = nullptr;
 }
 
 const Value* MapReader::take(const std::string& key) {
   known_.push_back(key);
+  source_.note_key(path_, key);
   if (value_ == nullptr) return nullptr;
   const Value::Entry* entry = value_->find(key);
   if (entry == nullptr) return nullptr;

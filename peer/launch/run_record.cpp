@@ -10,6 +10,7 @@
 
 #include "peer/fleet/digest.h"
 #include "peer/launch/machine_facts.h"
+#include "peer/model/saved_model.h"
 #include "peer/report/metrics.h"
 
 namespace gv {
@@ -84,12 +85,12 @@ RunFolder begin_run(const Assembly& fleet, const RunOrigin& origin) {
 void end_run(const Assembly& fleet,
              const RunFolder& folder,
              const Observer& observer,
-             const std::string& summary) {
-  write_safetensors(
-      folder.file("model.safetensors"),
-      fleet.parameters,
-      observer.mean_model(),
-      {{"fleet", fleet.fleet.name}, {"rounds", std::to_string(observer.summary()->round)}});
+             const std::string& summary,
+             const std::string& version) {
+  save_model(folder.file("model.safetensors"),
+             fleet,
+             observer.mean_model(),
+             {.rounds = observer.summary()->round, .version = version});
   folder.write("summary.json", summary + "\n");
   std::ofstream metrics(folder.file("metrics.jsonl"), std::ios::app);
   metrics << summary << std::endl;

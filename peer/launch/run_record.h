@@ -33,12 +33,13 @@ Json run_json(const Assembly& fleet, const RunOrigin& origin, const FlatKeys& ke
 /// where it cannot be made.
 RunFolder begin_run(const Assembly& fleet, const RunOrigin& origin);
 
-/// What comes last: the mean model, the summary, and its line of metrics.jsonl. Throws
-/// std::runtime_error (a full disk).
+/// What comes last: the mean model (`version`: of the program that saves it), the summary, and its
+/// line of metrics.jsonl. Throws std::runtime_error (a full disk).
 void end_run(const Assembly& fleet,
              const RunFolder& folder,
              const Observer& observer,
-             const std::string& summary);
+             const std::string& summary,
+             const std::string& version);
 
 /// Whether the fleet's target was reached by the end; nothing where it has none.
 std::optional<bool> target_reached(const Assembly& fleet, const Observer& observer);

@@ -76,38 +76,4 @@ Json summary_json(const FleetRecord& r, PeerId lost, double seconds, const Final
   return line;
 }
 
-void write_safetensors(const std::string& path,
-                       const std::vector<Parameter>& parameters,
-                       std::span<const float> x,
-                       const std::map<std::string, std::string>& metadata) {
-  Json header;
-  Json& about = header["__metadata__"] = Json::object();
-  for (const auto& [key, value] : metadata) about[key] = value;
-  std::uint64_t offset = 0;
-  for (const Parameter& p : parameters) {
-    std::uint64_t bytes = sizeof(float);
-    for (const std::uint32_t extent : p.shape) bytes *= extent;
-    header[p.name] = {{"dtype", "F32"},
-                      {"shape", p.shape},
-                      {"data_offsets", std::vector{offset, offset + bytes}}};
-    offset += bytes;
-  }
-  if (offset != x.size_bytes()) {
-    throw std::logic_error(
-        fmt::format("{}: parameters have {} bytes, x has {}", path, offset, x.size_bytes()));
-  }
-  std::string text = header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');
-  const std::uint64_t length = text.size();
-  const std::string temporary = path + ".tmp";
-  std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-  out.write(reinterpret_cast<const char*>(&length), sizeof length);
-  out.write(text.data(), static_cast<std::streamsize>(text.size()));
-  out.write(reinterpret_cast<const char*>(x.data()), static_cast<std::streamsize>(x.size_bytes()));
-  out.close();
-  if (!out || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    throw std::runtime_error(fmt::format("{}: cannot be written", path));
-  }
-}
-
 }  // namespace gv

@@ -20,12 +20,4 @@ Json summary_json(const FleetRecord& record,
                   double seconds,
                   const FinalHashes& hashes);
 
-/// x as safetensors under the parameters' names (float32). Written to a temporary file, then
-/// renamed. Throws std::runtime_error with the path. https://github.com/huggingface/safetensors:
-/// u64 header length, JSON, data.
-void write_safetensors(const std::string& path,
-                       const std::vector<Parameter>& parameters,
-                       std::span<const float> x,
-                       const std::map<std::string, std::string>& metadata);
-
 }  // namespace gv

@@ -23,10 +23,14 @@ std::int64_t now_ms() {
 
 std::string accuracies(const FleetRecord& r) {
   if (!r.mean.accuracy) return fmt::format("{:>8} {:>12}", "-", "-");
-  return fmt::format("{:>8.4f} {:.3f}..{:.3f}",
-                     *r.mean.accuracy,
-                     r.accuracy_min.value_or(0),
-                     r.accuracy_max.value_or(0));
+  if (!r.accuracy_min || !r.accuracy_max)
+    return fmt::format("{:>8.4f} {:>12}", *r.mean.accuracy, "-");
+  return fmt::format("{:>8.4f} {:.3f}..{:.3f}", *r.mean.accuracy, *r.accuracy_min, *r.accuracy_max);
+}
+
+/// One peer alone does not know it.
+std::string consensus_of(const FleetRecord& r) {
+  return std::isnan(r.consensus) ? "-" : fmt::format("{:.2e}", r.consensus);
 }
 
 }  // namespace
@@ -44,13 +48,13 @@ std::string table_header() {
 }
 
 std::string table_row(const FleetRecord& r) {
-  return fmt::format("{:>7} {:>10} {:>9.4g} {:>9.4g} {} {:>9.2e} {:>9}",
+  return fmt::format("{:>7} {:>10} {:>9.4g} {:>9.4g} {} {:>9} {:>9}",
                      r.round,
                      seconds_text(in_seconds(r.time)),
                      r.train_loss,
                      r.mean.loss,
                      accuracies(r),
-                     r.consensus,
+                     consensus_of(r),
                      bytes_text(static_cast<double>(r.sent_bytes) / r.peers));
 }
 

@@ -23,6 +23,7 @@
 #include "peer/fleet/setup.h"
 #include "peer/runtime/load_data.h"
 #include "peer/runtime/sample_source.h"
+#include "peer/tensors/start_values.h"
 
 namespace gv {
 namespace {
@@ -107,6 +108,7 @@ Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only)
   } catch (const std::exception& e) {
     refuse(fleet, "data", e.what());
   }
+  load_start();
   if (fleet.servers > dimension)
     refuse(fleet,
            "algorithm",
@@ -132,6 +134,24 @@ Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only)
            fmt::format("schedule `{}` needs to know the end: give stop.rounds or stop.epochs",
                        optimizer_.schedule.kind));
   }
+}
+
+void Assembly::load_start() {
+  if (fleet.start.empty()) return;
+  try {
+    start = start_values(fleet.start, parameters);
+  } catch (const std::exception& e) {
+    refuse(fleet, "model.start", e.what());
+  }
+}
+
+/// A server begins with its part of it.
+std::vector<float> Assembly::start_of(PeerId i) const {
+  if (start.empty() || serves_samples(i)) return {};
+  if (i < fleet.trainers()) return start;
+  const Range part = shard(*setup, dimension, i);
+  const auto first = start.begin() + static_cast<std::ptrdiff_t>(part.begin);
+  return {first, first + static_cast<std::ptrdiff_t>(part.count)};
 }
 
 void Assembly::count_samples() {
@@ -317,6 +337,7 @@ ReplicaParts Assembly::parts(PeerId i) const {
           .optimizer = optimizer(i),
           .batch = fleet.peers.at(i).batch,
           .init = Rng(fleet.seed).derive("init"),
+          .start = start_of(i),
           .precision = fleet.peers.at(i).precision};
 }
 

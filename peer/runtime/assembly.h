@@ -36,6 +36,7 @@ class Assembly {
   Round evaluate_every = 0;  ///< rounds; 0: only at the end, or by time (Fleet::evaluate_period)
   std::vector<Parameter> parameters;
   std::size_t dimension = 0;  ///< d
+  std::vector<float> start;   ///< x_0 of `model.start`; empty: it is drawn
   /// Of the parameters' names and shapes, and of the names in a user's data; 32 hex digits.
   std::string model_digest;
 
@@ -64,6 +65,8 @@ class Assembly {
 
  private:
   void make_mixing();
+  void load_start();
+  std::vector<float> start_of(PeerId i) const;
   void count_samples();
   Share share(PeerId i) const;
   Holding holds(PeerId i) const;

@@ -1,5 +1,6 @@
 #include "peer/runtime/make_replica.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -50,7 +51,9 @@ std::vector<std::string> check_devices(const Fleet& fleet, const std::vector<Pee
                       fallen_back == 1 ? "s" : "")};
 }
 
-std::unique_ptr<Replica> make_replica(const Device& device, const ReplicaParts& parts) {
+namespace {
+
+std::unique_ptr<Replica> fresh_replica(const Device& device, const ReplicaParts& parts) {
   if (!device.cuda)
     return make_host_replica(parts.objective(), parts.optimizer, parts.batch, parts.init);
   if (!cuda_trains(parts.model))
@@ -63,6 +66,17 @@ std::unique_ptr<Replica> make_replica(const Device& device, const ReplicaParts& 
                            parts.init,
                            device.number,
                            parts.precision);
+}
+
+}  // namespace
+
+std::unique_ptr<Replica> make_replica(const Device& device, const ReplicaParts& parts) {
+  std::unique_ptr<Replica> replica = fresh_replica(device, parts);
+  if (parts.start.empty()) return replica;
+  Buffer x(parts.start.size() * sizeof(float));
+  std::ranges::copy(parts.start, x.floats().begin());
+  replica->load(Vector::x, {0, parts.start.size()}, x);
+  return replica;
 }
 
 }  // namespace gv

@@ -38,6 +38,7 @@ struct ReplicaParts {
   OptimizerSpec optimizer;
   std::uint32_t batch = 1;
   Rng init;
+  std::vector<float> start{};             ///< what x begins with; none: what is drawn by `init`
   Precision precision = Precision::fp32;  ///< on CUDA
 };
 

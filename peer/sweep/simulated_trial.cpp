@@ -14,6 +14,7 @@
 #include "peer/launch/run_meter.h"
 #include "peer/launch/run_record.h"
 #include "peer/launch/simulated_run.h"
+#include "peer/model/saved_model.h"
 #include "peer/report/metrics.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/sim/kept_round.h"
@@ -97,10 +98,12 @@ class SimulatedTrial {
   SimulatedTrial(const TrialJob& job,
                  const Assembly& fleet,
                  const RunFolder& folder,
+                 const std::string& version,
                  const TrialProgress& progress)
       : job_(job),
         fleet_(fleet),
         folder_(folder),
+        version_(version),
         progress_(progress),
         until_(rounds_in(job.fraction,
                          fleet.rounds,
@@ -203,10 +206,10 @@ class SimulatedTrial {
     if (trained.code == exit_code::check_failed) return trained;
     watch.finish(trained.summary);
     if (job_.keep_model && !watch.cut())
-      write_safetensors(folder_.file("model.safetensors"),
-                        fleet_.parameters,
-                        observer.mean_model(),
-                        {{"fleet", fleet_.fleet.name}, {"rounds", std::to_string(last.round)}});
+      save_model(folder_.file("model.safetensors"),
+                 fleet_,
+                 observer.mean_model(),
+                 {.rounds = last.round, .version = version_});
     if (!trained.diverged && !trained.deadline_passed) keep_state();
     return trained;
   }
@@ -219,6 +222,7 @@ class SimulatedTrial {
   const TrialJob& job_;
   const Assembly& fleet_;
   const RunFolder& folder_;
+  const std::string& version_;
   const TrialProgress& progress_;
   const Round until_;
   KeptRound kept_;
@@ -244,7 +248,8 @@ TrialOutcome simulate_trial(const TrialJob& job,
                .ended = {},
                .build = version};
   std::string summary;
-  const TrialOutcome outcome = SimulatedTrial(job, fleet, folder, progress).run(end, summary);
+  const TrialOutcome outcome =
+      SimulatedTrial(job, fleet, folder, version, progress).run(end, summary);
   if (!outcome.done) return outcome;
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - began;
   end.wall_seconds = wall.count();

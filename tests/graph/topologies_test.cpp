@@ -157,5 +157,15 @@ TEST(Weights, EveryRuleMakesAMatrixOfTheRing) {
   }
 }
 
+/// Before its edges take the memory of the machine.
+TEST(Topologies, ACompleteGraphOfTooManyPeersIsRefusedAtOnce) {
+  try {
+    build(parse_topology("complete"), 1'000'000);
+    FAIL() << "built";
+  } catch (const std::invalid_argument& e) {
+    EXPECT_NE(std::string(e.what()).find("499999500000 edges"), std::string::npos) << e.what();
+  }
+}
+
 }  // namespace
 }  // namespace gv

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace gv {
 
@@ -31,5 +32,7 @@ std::unique_ptr<ByteSource> open_bytes(const std::string& path);
 /// archives that are damaged, encrypted or larger than 4 GiB. PKWARE, "APPNOTE.TXT - .ZIP file
 /// format specification", 6.3.10.
 std::unique_ptr<ByteSource> open_zip_entry(const std::string& path, const std::string& name);
+/// The names of all entries. Throws for archives that are damaged.
+std::vector<std::string> zip_entries(const std::string& path);
 
 }  // namespace gv

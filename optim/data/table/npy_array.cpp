@@ -129,6 +129,7 @@ void NpyArray::parse_shape(const std::string& header) {
     shape.push_back(*side);
   }
   if (shape.empty()) fail("a single number");
+  shape_ = shape;
   rows_ = shape[0];
   for (std::size_t k = 1; k < shape.size(); ++k) {
     if (shape[k] > table_bounds::columns) fail("a side of " + std::to_string(shape[k]));

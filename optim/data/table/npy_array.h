@@ -21,6 +21,7 @@ class NpyArray {
 
   std::uint64_t rows() const { return rows_; }
   std::uint64_t columns() const { return columns_; }  ///< 1 of an array of one dimension
+  const std::vector<std::uint64_t>& shape() const { return shape_; }
   /// The next row, of `columns()` numbers. Every row may be taken once.
   void read(std::span<double> row);
 
@@ -38,6 +39,7 @@ class NpyArray {
   std::size_t width_ = 4;
   bool fortran_ = false;
   std::uint64_t rows_ = 0, columns_ = 1;
+  std::vector<std::uint64_t> shape_;
   std::uint64_t row_ = 0;    ///< the next one
   std::vector<char> piece_;  ///< some rows; in Fortran's order all of them
   std::uint64_t piece_begin_ = 0, piece_end_ = 0;

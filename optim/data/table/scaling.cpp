@@ -1,6 +1,7 @@
 #include "optim/data/table/scaling.h"
 
 #include <cmath>
+#include <span>
 
 namespace gv {
 namespace {
@@ -54,6 +55,18 @@ void apply(const Scaling& scaling, Dataset& data) {
     }
 }
 
+/// What stands for a missing value of a category. Statistics that do not tell it leave zeros.
+void take_shares(const TableSpec& spec,
+                 std::size_t k,
+                 std::span<const double> own,
+                 ColumnFacts& column) {
+  if (!spec.given)
+    column.shares.assign(own.begin(), own.end());
+  else
+    column.shares = spec.given->columns[k].shares;
+  column.shares.resize(column.levels.size());
+}
+
 }  // namespace
 
 void scale_features(const TableSpec& spec, Dataset& train, Dataset* test, DataFacts& facts) {
@@ -63,9 +76,9 @@ void scale_features(const TableSpec& spec, Dataset& train, Dataset* test, DataFa
   for (std::size_t k = 0; k < facts.columns.size(); ++k) {
     ColumnFacts& column = facts.columns[k];
     if (column.is_category()) {
-      for (std::size_t level = 0; level < column.levels.size(); ++level)
-        scaling.add(spec.given ? 0 : own.mean[f++], 0, 1);
-      if (spec.given) f += column.levels.size();
+      take_shares(spec, k, std::span(own.mean).subspan(f, column.levels.size()), column);
+      for (const double share : column.shares) scaling.add(share, 0, 1);
+      f += column.levels.size();
       continue;
     }
     column.mean = spec.given ? spec.given->columns[k].mean : own.mean[f];

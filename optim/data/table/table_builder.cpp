@@ -49,8 +49,10 @@ class TableBuilder {
   const PlannedColumn& column(std::size_t k) const { return table_.plan.columns[k]; }
 
   void take_row() {
+    const std::uint64_t number = seen_++;
     if (missing_ == MissingValue::drop && has_gap()) {
       ++table_.dropped;
+      table_.left_out.push_back(number);
       return;
     }
     const std::size_t before = table_.cells.size();
@@ -168,6 +170,7 @@ class TableBuilder {
   MissingValue missing_;
   std::vector<std::map<std::string, std::size_t, std::less<>>> known_;
   RawTable table_;
+  std::uint64_t seen_ = 0;
 };
 
 }  // namespace

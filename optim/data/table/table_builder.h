@@ -17,11 +17,12 @@ namespace gv {
 struct RawTable {
   TablePlan plan;  ///< with all values of each category, in order of appearance
   std::uint64_t rows = 0;
-  std::size_t width = 0;               ///< columns that are features
-  std::vector<float> cells;            ///< rows x width
-  std::vector<float> targets;          ///< rows
-  std::vector<std::uint64_t> missing;  ///< of each column of the file
-  std::uint64_t dropped = 0;           ///< rows
+  std::size_t width = 0;                ///< columns that are features
+  std::vector<float> cells;             ///< rows x width
+  std::vector<float> targets;           ///< rows
+  std::vector<std::uint64_t> missing;   ///< of each column of the file
+  std::uint64_t dropped = 0;            ///< rows
+  std::vector<std::uint64_t> left_out;  ///< which those are, of the file's rows from 0
 };
 
 /// Reads all rows of a file by the plan. Throws std::runtime_error "path:line: what is wrong, and

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +20,9 @@ struct PlannedColumn {
   std::vector<std::string> levels;  ///< of a category: those that are known
   std::string told;                 ///< why it is what it is, for a message on a value that is not
 };
+
+/// In the place of a target: the file's columns are features and nothing else.
+inline constexpr std::size_t no_target = std::numeric_limits<std::size_t>::max();
 
 /// How the rows of a file are read.
 struct TablePlan {

@@ -1,7 +1,8 @@
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
 #include <zlib.h>
@@ -62,26 +63,24 @@ std::vector<char> directory_of(const std::string& path) {
   fail(path, "a damaged archive: it has no directory");
 }
 
-/// Null: there is no such entry.
-bool find_entry(const std::string& path, const std::string& name, Entry& entry) {
+/// `look(name, entry)` for each entry, until it says that it has seen enough.
+template <class Look>
+void each_entry(const std::string& path, Look look) {
   const std::vector<char> d = directory_of(path);
   for (std::size_t at = 0; at + entry_bytes <= d.size();) {
     const std::size_t name_bytes = number(d, at + 28, 2);
     const std::size_t rest = number(d, at + 30, 2) + number(d, at + 32, 2);
     if (number(d, at, 4) != entry_magic || at + entry_bytes + name_bytes > d.size())
       fail(path, "a damaged archive: its directory makes no sense");
-    if (std::string_view(d.data() + at + entry_bytes, name_bytes) == name) {
-      entry = {.flags = number(d, at + 8, 2),
-               .method = number(d, at + 10, 2),
-               .crc = number(d, at + 16, 4),
-               .packed = number(d, at + 20, 4),
-               .size = number(d, at + 24, 4),
-               .local = number(d, at + 42, 4)};
-      return true;
-    }
+    const Entry entry{.flags = number(d, at + 8, 2),
+                      .method = number(d, at + 10, 2),
+                      .crc = number(d, at + 16, 4),
+                      .packed = number(d, at + 20, 4),
+                      .size = number(d, at + 24, 4),
+                      .local = number(d, at + 42, 4)};
+    if (look(std::string_view(d.data() + at + entry_bytes, name_bytes), entry)) return;
     at += entry_bytes + name_bytes + rest;
   }
-  return false;
 }
 
 /// The unpacked bytes of an entry, with its check sum.
@@ -147,8 +146,13 @@ class EntryBytes : public ByteSource {
 }  // namespace
 
 std::unique_ptr<ByteSource> open_zip_entry(const std::string& path, const std::string& name) {
-  Entry entry{};
-  if (!find_entry(path, name, entry)) return nullptr;
+  std::optional<Entry> found;
+  each_entry(path, [&](std::string_view called, const Entry& e) {
+    if (called == name) found = e;
+    return found.has_value();
+  });
+  if (!found) return nullptr;
+  const Entry& entry = *found;
   if ((entry.flags & 1U) != 0) fail(path, "an encrypted archive");
   if (entry.size == 0xFFFFFFFF || entry.packed == 0xFFFFFFFF)
     fail(path, "an array beyond 4 GiB in an archive");
@@ -157,6 +161,15 @@ std::unique_ptr<ByteSource> open_zip_entry(const std::string& path, const std::s
   if (entry.method == 0 ? entry.size != entry.packed : entry.size / most_ratio > entry.packed)
     fail(path, "a damaged archive: its sizes make no sense");
   return std::make_unique<EntryBytes>(path, entry);
+}
+
+std::vector<std::string> zip_entries(const std::string& path) {
+  std::vector<std::string> names;
+  each_entry(path, [&](std::string_view called, const Entry&) {
+    names.emplace_back(called);
+    return false;
+  });
+  return names;
 }
 
 }  // namespace gv

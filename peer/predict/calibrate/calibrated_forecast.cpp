@@ -253,6 +253,26 @@ std::optional<std::uint64_t> CalibratedForecast::rounds_to(double target) const 
   return std::nullopt;
 }
 
+namespace {
+
+/// Where the rate is beyond what some measured curvature allows, training bends the loss as it goes
+/// (Cohen et al. 2021, arXiv:2103.00065), and a quadratic that stays as it was measured leaves what
+/// a loss can be: below zero, or above all that the training began with.
+bool holds(const CalibratedForecast& own, const Forecast& filled, Round rounds) {
+  const double last = own.loss_local(rounds);
+  const double before = own.loss_local(rounds - rounds / 10);
+  return std::isfinite(last) && std::min(last, before) >= 0 && last <= 1e3 * own.loss_local(0) &&
+         std::isfinite(filled.consensus.value_or(0)) &&
+         std::isfinite(filled.excess_mean_error.value_or(0));
+}
+
+constexpr const char* does_not_hold =
+    "the quadratic model does not hold here: with the curvatures measured along the training it "
+    "leaves what a loss can be, which real training does not do; no losses are predicted (at a "
+    "lower train.optimizer.lr it holds for longer)";
+
+}  // namespace
+
 void add_calibrated(FleetForecast& forecast,
                     const Assembly& fleet,
                     const FleetCalibration& calibration,
@@ -265,7 +285,14 @@ void add_calibrated(FleetForecast& forecast,
   const double usual = own.loss_local(fleet.rounds - fleet.rounds / 10);
   forecast.target = target;
   if (!target && usual < own.loss_local(0)) forecast.target = usual;  // else it diverges
+  const Forecast plain = forecast.own;
   fill(forecast.own, own, of_sums, fleet.rounds, forecast.target);
+  if (!holds(own, forecast.own, fleet.rounds)) {
+    forecast.own = plain;
+    forecast.target.reset();
+    forecast.warning = does_not_hold;
+    return advise(forecast);
+  }
   for (Forecast& other : forecast.others) {
     const Topology t = build(parse_topology(other.topology), fleet.fleet.trainers());
     const MixingMatrix w = mixing_matrix(weights_for_all(fleet.fleet.weights), t);

@@ -62,7 +62,10 @@ class Trial {
     sample_flops_ = fresh_[0]->gradient_flops(1);
     batch_ = fleet.fleet.peers[0].batch;
     x_.resize(fleet.dimension);
-    fresh_[0]->initialize(x_, Rng(fleet.fleet.seed).derive("init"));
+    if (fleet.start.empty())
+      fresh_[0]->initialize(x_, Rng(fleet.fleet.seed).derive("init"));
+    else
+      std::ranges::copy(fleet.start, x_.begin());
     result_.horizon = course_of(fleet).time(fleet.rounds);
   }
 

@@ -1,13 +1,22 @@
 #include "peer/predict/forecast/forecast_view.h"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "peer/report/screen.h"
+#include "peer/report/wrapped.h"
 
 namespace gv {
 namespace {
+
+/// A paragraph below the table, in 80 columns.
+std::string lines(const std::string& text) {
+  return wrapped("  " + text, 2) + "\n";
+}
 
 std::string short_number(const std::optional<double>& value) {
   return value ? fmt::format("{:.4g}", *value) : "-";
@@ -18,8 +27,8 @@ std::string rounds(const std::optional<double>& value) {
   return std::isfinite(*value) ? fmt::format("{:.0f}", *value) : "never";
 }
 
-std::string milliseconds(const std::optional<double>& seconds) {
-  return seconds ? fmt::format("{:.4g} ms", 1e3 * *seconds) : "-";
+std::string seconds_cell(const std::optional<double>& seconds) {
+  return seconds ? seconds_text(*seconds) : "-";
 }
 
 /// With a ~ where it says no more than that it is small.
@@ -29,42 +38,80 @@ std::string mean_excess(const Forecast& f) {
   return fmt::format("{}{}", small ? "~" : "", short_number(f.excess_mean));
 }
 
-std::string row(const Forecast& f, const std::string& name) {
-  return fmt::format(
-      "  {:<34} {:>6} {:>10.6f} {:>8} {:>8} {:>7} {:>10} {:>10} {:>10} {:>9} {:>10} {:>10}\n",
-      name,
-      f.degree,
-      f.gap,
-      rounds(f.rounds_to_thousandth),
-      short_number(f.left_after_ten),
-      short_number(f.n_eff),
-      short_number(f.consensus),
-      mean_excess(f),
-      short_number(f.excess_local),
-      rounds(f.rounds_to_target),
-      bytes_text(f.bytes_per_round),
-      milliseconds(f.seconds_per_round));
+using Rows = std::vector<std::pair<std::string, const Forecast*>>;
+using Cell = std::string (*)(const Forecast&);
+
+struct Column {
+  const char* name;
+  std::size_t width;
+  Cell cell;
+};
+
+/// What is known of losses says more of a graph than its gap does; both do not fit into 80 columns.
+const Column of_losses[] = {
+    {"consensus", 9, [](const Forecast& f) { return short_number(f.consensus); }},
+    {"mean", 9, mean_excess},
+    {"local", 9, [](const Forecast& f) { return short_number(f.excess_local); }},
+    {"target", 7, [](const Forecast& f) { return rounds(f.rounds_to_target); }}};
+const Column of_mixing[] = {
+    {"degree", 6, [](const Forecast& f) { return std::to_string(f.degree); }},
+    {"gap", 8, [](const Forecast& f) { return fmt::format("{:.6f}", f.gap); }},
+    {"to 1e-3", 7, [](const Forecast& f) { return rounds(f.rounds_to_thousandth); }},
+    {"n_eff", 7, [](const Forecast& f) { return short_number(f.n_eff); }}};
+const Column of_costs[] = {
+    {"sent", 8, [](const Forecast& f) { return bytes_text(f.bytes_per_round); }},
+    {"a round", 8, [](const Forecast& f) { return seconds_cell(f.seconds_per_round); }}};
+
+constexpr std::size_t name_columns = 22;
+
+std::vector<Column> columns_for(const Rows& rows) {
+  const bool losses = std::ranges::any_of(
+      rows, [](const auto& row) { return row.second->consensus || row.second->excess_local; });
+  std::vector<Column> columns;
+  if (losses)
+    columns.assign(std::begin(of_losses), std::end(of_losses));
+  else
+    columns.assign(std::begin(of_mixing), std::end(of_mixing));
+  columns.insert(columns.end(), std::begin(of_costs), std::end(of_costs));
+  return columns;
+}
+
+/// A name that is too long for its column has a line of its own.
+std::string named(const std::string& name) {
+  if (columns_of(name) <= name_columns) return fmt::format("  {:<22}", name);
+  return fmt::format("  {}\n  {:<22}", name, "");
+}
+
+/// Whether nothing in the table tells two graphs apart.
+bool alike(const Forecast& a, const Forecast& b) {
+  return a.period == 1 && b.period == 1 && a.degree == b.degree && std::abs(a.gap - b.gap) < 1e-9 &&
+         short_number(a.n_eff) == short_number(b.n_eff) && a.bytes_per_round == b.bytes_per_round &&
+         short_number(a.excess_local) == short_number(b.excess_local);
 }
 
 std::string table(const FleetForecast& f) {
-  std::string text = fmt::format(
-      "  {:<34} {:>6} {:>10} {:>8} {:>8} {:>7} {:>10} {:>10} {:>10} {:>9} {:>10} {:>10}\n",
-      "graph",
-      "degree",
-      "gap",
-      "to 1e-3",
-      "after 10",
-      "n_eff",
-      "consensus",
-      "mean",
-      "local",
-      "to target",
-      "sent/round",
-      "time/round");
-  text += row(f.own, f.own.topology);
-  for (const FleetForecast::Beside& other : f.beside) text += row(other.forecast, other.sets);
-  for (const Forecast& other : f.others) text += row(other, other.topology);
-  if (f.all_reduce) text += row(*f.all_reduce, f.all_reduce->topology);
+  Rows rows{{f.own.topology, &f.own}};
+  std::string same;
+  for (const FleetForecast::Beside& other : f.beside)
+    rows.emplace_back(other.sets, &other.forecast);
+  for (const Forecast& other : f.others) {
+    if (alike(other, f.own))
+      same += (same.empty() ? "" : ", ") + other.topology;
+    else
+      rows.emplace_back(other.topology, &other);
+  }
+  if (f.all_reduce) rows.emplace_back(f.all_reduce->topology, &*f.all_reduce);
+  const std::vector<Column> columns = columns_for(rows);
+  std::string text = named("graph");
+  for (const Column& column : columns) text += fmt::format(" {:>{}}", column.name, column.width);
+  text += "\n";
+  for (const auto& [name, forecast] : rows) {
+    text += named(name);
+    for (const Column& column : columns)
+      text += fmt::format(" {:>{}}", column.cell(*forecast), column.width);
+    text += "\n";
+  }
+  if (!same.empty()) text += lines("as good as " + f.own.topology + ": " + same);
   return text;
 }
 
@@ -83,6 +130,28 @@ std::string mean_lines(const Forecast& f) {
                             *f.graph_part,
                             *f.graph_part_error,
                             verdict(*f.graph_part, *f.graph_part_error));
+}
+
+std::string legend(const FleetForecast& f) {
+  std::string text;
+  if (f.calibrated)
+    text =
+        "consensus, mean, local: the distance to the mean at the end of the run, and how far the "
+        "training losses of mean and local models then lie above gradient descent without noise";
+  else if (f.own.excess_local)
+    text =
+        "consensus, mean, local: where the distance to the mean and the excess losses of mean and "
+        "local models settle";
+  else
+    text =
+        "to 1e-3: rounds of averaging until a disagreement is a thousandth; n_eff: effective "
+        "neighbours at discount 0.99";
+  if (f.target)
+    text += fmt::format(
+        "; target: a local {} loss of {:.4g}", f.calibrated ? "training" : "excess", *f.target);
+  return text +
+         fmt::format("; sent: by the busiest peer in a round; a round: on this `network` ({})",
+                     name_of(f.network_shape));
 }
 
 Json alternative(const Forecast& f) {
@@ -104,26 +173,7 @@ std::string forecast_text(const FleetForecast& f) {
   std::string text = fmt::format("ahead  {}", f.own.topology);
   text += alone ? ":\n" : fmt::format(", and other graphs of degree {} or less:\n", f.max_degree);
   text += table(f);
-  text += fmt::format(
-      "  to 1e-3: rounds of averaging until a disagreement is a thousandth; after 10: what ten "
-      "rounds leave;\n  n_eff: effective neighbours at discount 0.99; time/round: on this "
-      "`network` ({})",
-      name_of(f.network_shape));
-  if (f.calibrated) {
-    text +=
-        "; consensus, mean, local: the distance to the mean at the\n  end of the run, and how far "
-        "the training losses of mean and local models then lie above\n  gradient descent without "
-        "noise";
-  } else if (f.own.excess_local) {
-    text +=
-        "; consensus, mean, local: where the distance to the mean\n  and the excess losses of mean "
-        "and local models settle";
-  }
-  if (f.target) {
-    text += fmt::format(
-        "; target: a local {} loss of {:.4g}", f.calibrated ? "training" : "excess", *f.target);
-  }
-  text += "\n";
+  text += lines(legend(f));
   text += mean_lines(f.own);
   if (const auto& c = f.choice) {
     text += fmt::format("first  {} in {:.3g} s ({}): {:.0f} rounds of {}\n",
@@ -131,10 +181,10 @@ std::string forecast_text(const FleetForecast& f) {
                         *c->seconds_to_target(),
                         name_of(f.network_shape),
                         *c->rounds_to_target,
-                        milliseconds(c->seconds_per_round));
+                        seconds_cell(c->seconds_per_round));
   }
-  if (!f.advice.empty()) text += fmt::format("advice {}\n", f.advice);
-  if (!f.warning.empty()) text += fmt::format("warning: {}\n", f.warning);
+  if (!f.advice.empty()) text += wrapped("advice " + f.advice, 7) + "\n";
+  if (!f.warning.empty()) text += wrapped("warning: " + f.warning, 7) + "\n";
   return text;
 }
 

@@ -10,6 +10,7 @@
 #include "peer/compare/explain.h"
 #include "peer/compare/figures.h"
 #include "peer/compare/verdict_text.h"
+#include "peer/report/wrapped.h"
 #include "tests/peer/runs/stored_runs.h"
 
 namespace gv {

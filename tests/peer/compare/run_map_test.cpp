@@ -49,7 +49,8 @@ class RunMapTest : public ::testing::Test {
     end_run(fleet,
             folder,
             observer,
-            simulated_summary(fleet, *observer.summary(), observer.hashes()).dump());
+            simulated_summary(fleet, *observer.summary(), observer.hashes()).dump(),
+            "test");
   }
 
   std::vector<StoredRun> runs() const {

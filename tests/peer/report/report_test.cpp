@@ -120,30 +120,6 @@ TEST(Metrics, LinesAreJsonWhateverTheFigures) {
   EXPECT_EQ(summary.at("lost"), 1);
 }
 
-TEST(Metrics, SafetensorsHoldTheParametersUnderTheirNames) {
-  const ScratchFolder scratch;
-  const std::string path = scratch.path() + "/model.safetensors";
-  const std::vector<Parameter> parameters{{"fc1.weight", {2, 3}}, {"fc1.bias", {2}}};
-  const std::vector<float> x{1, 2, 3, 4, 5, 6, 7, 8};
-  write_safetensors(path, parameters, x, {{"fleet", "test"}});
-  std::ifstream in(path, std::ios::binary);
-  std::uint64_t length = 0;
-  in.read(reinterpret_cast<char*>(&length), sizeof length);
-  EXPECT_EQ(length % 8, 0U);
-  std::string header(length, ' ');
-  in.read(header.data(), static_cast<std::streamsize>(length));
-  const Json json = Json::parse(header);
-  EXPECT_EQ(json.at("fc1.weight").at("shape"), Json({2, 3}));
-  EXPECT_EQ(json.at("fc1.bias").at("data_offsets"), Json({24, 32}));
-  EXPECT_EQ(json.at("fc1.bias").at("dtype"), "F32");
-  EXPECT_EQ(json.at("__metadata__").at("fleet"), "test");
-  std::vector<float> data(8);
-  in.read(reinterpret_cast<char*>(data.data()), 32);
-  EXPECT_EQ(data, x);
-  EXPECT_THROW(write_safetensors("/nowhere/model", parameters, x, {}), std::runtime_error);
-  EXPECT_THROW(write_safetensors(path, parameters, std::span(x).first(7), {}), std::logic_error);
-}
-
 TEST(Screen, LinesAreCutBetweenCharacters) {
   EXPECT_EQ(columns_of("a▁b"), 3U);
   EXPECT_EQ(cut_to_columns("a▁b", 3), "a▁b");
@@ -164,6 +140,12 @@ TEST(Screen, TextsForPeople) {
   EXPECT_LE(table_header().size(), 80U);
   record.mean.accuracy = record.accuracy_min = record.accuracy_max = 0.5;
   EXPECT_EQ(table_row(record).size(), table_header().size());
+  // One peer alone knows nobody else's accuracy, nor how far the models are apart.
+  record.accuracy_min = record.accuracy_max = std::nullopt;
+  record.consensus = std::nan("");
+  EXPECT_EQ(table_row(record).size(), table_header().size());
+  EXPECT_NE(table_row(record).find("0.5000            -         -"), std::string::npos);
+  record.consensus = 0;
   EXPECT_NE(summary_text(record, 3, 1, {}).find("3 lost"), std::string::npos);
 }
 

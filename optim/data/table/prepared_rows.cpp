@@ -1,0 +1,138 @@
+#include "optim/data/table/prepared_rows.h"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "optim/data/field.h"
+#include "optim/data/table/dataset_of.h"
+#include "optim/data/table/scaling.h"
+
+namespace gv {
+namespace {
+
+using Use = PlannedColumn::Use;
+
+/// Classes whose names are numbers may be written in other ways: `1.0` is `1`.
+bool by_value(const std::vector<std::string>& classes) {
+  return std::ranges::all_of(classes,
+                             [](const std::string& c) { return number_of<double>(c).has_value(); });
+}
+
+PlannedColumn planned_feature(const ColumnFacts& facts) {
+  return {.name = facts.name,
+          .use = facts.is_category() ? Use::category : Use::number,
+          .closed = facts.is_category(),
+          .levels = facts.levels,
+          .told = "the model was trained on numbers there"};
+}
+
+PlannedColumn planned_target(const DataFacts& facts) {
+  const bool classes = !facts.classes.empty();
+  return {.name = facts.target,
+          .use = classes ? Use::category : Use::number,
+          .by_value = by_value(facts.classes),
+          .closed = classes,
+          .levels = facts.classes,
+          .told = "it is the model's target"};
+}
+
+using Places = std::map<std::string_view, std::size_t>;
+
+Places places_of(const std::string& path, const std::vector<std::string>& names) {
+  Places places;
+  for (std::size_t k = 0; k < names.size(); ++k)
+    if (!places.emplace(names[k], k).second)
+      throw std::runtime_error(path + ": two columns are called " + shown(names[k]));
+  return places;
+}
+
+std::size_t place_of(const std::string& path,
+                     const Places& places,
+                     const std::string& name,
+                     const char* what) {
+  if (const auto it = places.find(name); it != places.end()) return it->second;
+  throw std::runtime_error(path + ": no column " + shown(name) + ", " + what +
+                           "; call the columns as in the training file");
+}
+
+/// Of the model's columns, in its order, where each stands in the file.
+struct Layout {
+  std::vector<std::size_t> features;
+  std::size_t target = no_target;
+};
+
+Layout layout_of(const std::string& path,
+                 const std::vector<std::string>& names,
+                 const DataFacts& facts,
+                 bool target) {
+  const Places places = places_of(path, names);
+  Layout layout;
+  for (const ColumnFacts& column : facts.columns)
+    layout.features.push_back(place_of(path, places, column.name, "which the model needs"));
+  if (target)
+    layout.target = place_of(path, places, facts.target, "the target, which says what is right");
+  return layout;
+}
+
+TablePlan plan_of(const std::vector<std::string>& names,
+                  const DataFacts& facts,
+                  const Layout& layout) {
+  TablePlan plan{.columns = {}, .target = layout.target};
+  for (const std::string& name : names)
+    plan.columns.push_back({.name = name, .use = Use::ignored, .levels = {}, .told = ""});
+  for (std::size_t c = 0; c < layout.features.size(); ++c)
+    plan.columns[layout.features[c]] = planned_feature(facts.columns[c]);
+  if (layout.target != no_target) plan.columns[layout.target] = planned_target(facts);
+  return plan;
+}
+
+/// Cells in the file's order become cells in the model's, and so do the columns of the plan.
+void reorder(RawTable& raw, const Layout& layout) {
+  std::vector<std::size_t> sorted = layout.features;
+  std::ranges::sort(sorted);
+  std::vector<std::size_t> from;  // of each column of the model, its place among the cells
+  for (const std::size_t place : layout.features)
+    from.push_back(
+        static_cast<std::size_t>(std::ranges::lower_bound(sorted, place) - sorted.begin()));
+  std::vector<float> row(raw.width);
+  for (std::uint64_t r = 0; r < raw.rows; ++r) {
+    float* const cells = raw.cells.data() + r * raw.width;
+    for (std::size_t c = 0; c < raw.width; ++c) row[c] = cells[from[c]];
+    std::ranges::copy(row, cells);
+  }
+  std::vector<PlannedColumn> columns;
+  for (const std::size_t place : layout.features) columns.push_back(raw.plan.columns[place]);
+  if (layout.target != no_target) {
+    columns.push_back(raw.plan.columns[layout.target]);
+    raw.plan.target = columns.size() - 1;
+  }
+  raw.plan.columns = std::move(columns);
+}
+
+}  // namespace
+
+PreparedRows prepare_rows(const std::string& path, const Preparation& how, bool target) {
+  const DataFacts& facts = how.facts;
+  const bool libsvm = facts.format == "LIBSVM";
+  const std::unique_ptr<RowSource> rows = open_rows(path, libsvm ? facts.columns.size() : 0);
+  const Layout layout = layout_of(path, rows->names(), facts, target);
+  RawTable raw = read_rows(*rows, plan_of(rows->names(), facts, layout), how.missing);
+  if (raw.rows == 0)
+    throw std::runtime_error(
+        path + ": no samples" +
+        (raw.dropped > 0 ? ": a value is missing in each" : "; the file has names and no rows"));
+  reorder(raw, layout);
+  PreparedRows prepared{.data = dataset_of(raw, facts, path), .left_out = std::move(raw.left_out)};
+  TableSpec spec;
+  spec.standardize = facts.standardized;
+  spec.missing = how.missing;
+  spec.given = std::make_shared<const DataFacts>(facts);
+  DataFacts measured = facts;
+  scale_features(spec, *prepared.data, nullptr, measured);
+  return prepared;
+}
+
+}  // namespace gv

@@ -1,0 +1,154 @@
+#include <cmath>
+#include <filesystem>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "optim/printable.h"
+#include "peer/cli/fleet_options.h"
+#include "peer/json/json.h"
+#include "peer/launch/resume.h"
+#include "peer/model/data_digest.h"
+#include "peer/model/labelled_data.h"
+#include "peer/model/saved_model.h"
+
+namespace gv::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct EvaluateOptions {
+  std::string model;
+  std::string data;
+  std::vector<std::string> sets;
+  bool json = false;
+};
+
+/// What is evaluated on, and what it is called.
+struct TestData {
+  std::shared_ptr<const Dataset> set;
+  std::string name;
+  std::optional<bool> same;  ///< whether it is the test set of the model's training
+};
+
+bool is_fleet_file(const std::string& path) {
+  const std::string ending = fs::path(path).extension().string();
+  return ending == ".yaml" || ending == ".yml";
+}
+
+/// A table is prepared by its own training set's means: other rows need the model's.
+TestData test_of_fleet(const SavedModel& model, const FleetOptions& file) {
+  const Assembly fleet = assemble(file);
+  const Dataset& like = *model.card.like;
+  const std::shared_ptr<const Dataset> test = fleet.data.test;
+  if (!test || form_of(*test) != form_of(like) || test->features != like.features ||
+      test->classes != like.classes || test->vocabulary != like.vocabulary)
+    throw std::invalid_argument(
+        fmt::format("{}: its data have another form, size or classes than the model's `{}`; name "
+                    "data that fit",
+                    file.file,
+                    model.card.data));
+  TestData data{.set = test, .name = file.file, .same = {}};
+  data.same = data_digest(test.get()) == model.card.test_digest;
+  if (*data.same) return data;
+  if (fleet.fleet.data.kind == "table")
+    throw std::invalid_argument(
+        fmt::format("{}: its rows are not those that the model was tested on, and they are scaled "
+                    "by other means; name the table itself: grapevine evaluate MODEL FILE.csv",
+                    file.file));
+  auto scaled = std::make_shared<Dataset>(*test);
+  scaled->shift = like.shift;
+  scaled->scale = like.scale;
+  data.set = scaled;
+  fmt::print(stderr,
+             "notice: the test set of {} is not the one of the model's run\n",
+             printable(file.file, 200));
+  return data;
+}
+
+/// The folder of the run that has saved the model, beside it or around peers/NNN.
+std::string run_folder_of(const std::string& model) {
+  const fs::path folder = fs::path(model).parent_path();
+  for (const fs::path& place : {folder, folder / ".." / ".."})
+    if (fs::exists(place / "run.json")) return place.lexically_normal().string();
+  throw std::invalid_argument(
+      model +
+      ": no run.json beside it says which data; name them: grapevine evaluate MODEL DATA, "
+      "where DATA is a fleet file or a file of the same kind");
+}
+
+TestData test_data(const SavedModel& model, const EvaluateOptions& options) {
+  if (!options.data.empty() && !is_fleet_file(options.data)) {
+    if (!options.sets.empty())
+      throw std::invalid_argument("--set changes a fleet file, and DATA is none");
+    return {.set = labelled_data(model.card, options.data), .name = options.data, .same = {}};
+  }
+  FleetOptions file{.file = options.data, .sets = options.sets, .json = options.json};
+  if (!options.data.empty()) return test_of_fleet(model, file);
+  const RunArguments run = read_arguments(run_folder_of(options.model));
+  file.file = run.file;
+  file.sets = run.sets;
+  file.sets.insert(file.sets.end(), options.sets.begin(), options.sets.end());
+  return test_of_fleet(model, file);
+}
+
+std::string samples_text(const Dataset& data) {
+  return data.is_text() ? fmt::format("{} characters", data.evaluation_rows().size() * data.context)
+                        : fmt::format("{} samples", data.rows);
+}
+
+int evaluate(const EvaluateOptions& options) {
+  const SavedModel model = load_model(options.model);
+  const TestData data = test_data(model, options);
+  const Evaluation found = model.predictor()->evaluate(*data.set);
+  if (options.json) {
+    fmt::print("{}\n",
+               Json{{"schema", "grapevine.evaluation/1"},
+                    {"model", options.model},
+                    {"data", data.name},
+                    {"same_test_set", data.same},
+                    {"samples", data.set->rows},
+                    {"loss", found.loss},
+                    {"accuracy", found.accuracy}}
+                   .dump());
+  } else {
+    const std::string whose =
+        model.card.peer ? fmt::format("peer {} of ", *model.card.peer) : std::string();
+    fmt::print("model      {}, {} parameters, {} rounds of {}{}\n",
+               model.card.model.kind,
+               model.x.size(),
+               model.card.rounds,
+               whose,
+               printable(model.card.fleet, 40));
+    fmt::print("data       {} of {}\n", samples_text(*data.set), printable(data.name, 200));
+    fmt::print("loss       {:.6g}\n", found.loss);
+    if (found.accuracy) fmt::print("accuracy   {:.4f}\n", *found.accuracy);
+  }
+  return std::isfinite(found.loss) ? exit_code::done : exit_code::failed;
+}
+
+void evaluate_options(Options& options, EvaluateOptions& arguments) {
+  options.value("MODEL", arguments.model, "model.safetensors of a run").required();
+  options.value("DATA",
+                arguments.data,
+                "A fleet file, whose test set is taken, or labelled data of the model's kind: a "
+                "table, a folder of pictures by class, a LIBSVM file, a text. Without it, the test "
+                "set of the run in whose folder the model lies");
+  options.value("--set", arguments.sets, "Override a value of the fleet file (repeatable)")
+      .call_values("KEY.PATH=VALUE");
+  options.json(arguments.json);
+}
+
+}  // namespace
+
+Command evaluate_command() {
+  return command("evaluate",
+                 "Loss and accuracy of a saved model",
+                 "  grapevine evaluate runs/iris-ring4/model.safetensors\n"
+                 "  grapevine evaluate runs/iris-ring4/model.safetensors new.csv\n"
+                 "  grapevine evaluate model.safetensors configs/fashion-ring8.yaml",
+                 evaluate_options,
+                 evaluate);
+}
+
+}  // namespace gv::cli

@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <cstdio>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "graph/spec/nearest.h"
+#include "peer/cli/command.h"
+#include "peer/json/json.h"
+#include "peer/keys/key_table.h"
+#include "peer/report/wrapped.h"
+#include "peer/runtime/exit_code.h"
+
+namespace gv::cli {
+namespace {
+
+struct ExplainArguments {
+  std::string key;
+  bool json = false;
+};
+
+using Rows = std::vector<const KeyRow*>;
+
+/// The key itself and what stands below it; or all keys that end so, as `lr` does
+/// train.optimizer.lr.
+Rows rows_for(const std::string& key) {
+  Rows found, endings;
+  for (const KeyRow& row : fleet_file_keys()) {
+    if (key.empty() || row.key == key || row.key.starts_with(key + ".")) found.push_back(&row);
+    if (row.key.ends_with("." + key)) endings.push_back(&row);
+  }
+  return found.empty() ? endings : found;
+}
+
+[[noreturn]] void refuse(const std::string& key) {
+  std::vector<std::string> known;
+  for (const KeyRow& row : fleet_file_keys()) known.push_back(row.key);
+  std::string guess = nearest(key, known);
+  for (const KeyRow& row : fleet_file_keys())
+    if (const std::string last = row.key.substr(row.key.rfind('.') + 1);
+        guess.empty() && nearest(key.substr(key.rfind('.') + 1), {last}) == last)
+      guess = row.key;
+  throw std::invalid_argument(fmt::format("a fleet file has no key `{}`\nhelp:  {}",
+                                          key,
+                                          guess.empty()
+                                              ? "grapevine explain lists all keys"
+                                              : fmt::format("did you mean `{}`?", guess)));
+}
+
+void print_line(const char* head, const std::string& text) {
+  if (text.empty()) return;
+  fmt::print("{}\n", wrapped(fmt::format("  {:<9}{}", head, text), 11));
+}
+
+void print_whole(const KeyRow& row) {
+  fmt::print("{}\n", row.key);
+  std::size_t begin = 0;
+  for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
+    end = row.meaning.find('\n', begin);
+    fmt::print("{}\n", wrapped("  " + row.meaning.substr(begin, end - begin), 4));
+  }
+  print_line("takes", row.takes);
+  print_line("usually", row.usual);
+  fmt::print("  {:<9}{}\n", "example", row.example);
+}
+
+/// One line of a list: the key and what it is.
+void print_short(const KeyRow& row) {
+  const std::string first = row.meaning.substr(0, row.meaning.find('\n'));
+  fmt::print("{}\n", wrapped(fmt::format("  {:<34} {}", row.key, first), 37));
+}
+
+void print_text(const ExplainArguments& arguments, const Rows& rows) {
+  if (arguments.key.empty()) {
+    for (const KeyRow* row : rows) print_short(*row);
+    fmt::print("\ngrapevine explain KEY tells more of one, or of all below it\n");
+    return;
+  }
+  const bool one = rows.front()->key == arguments.key || rows.size() == 1;
+  if (one) print_whole(*rows.front());
+  if (rows.size() == 1) return;
+  fmt::print("{}", one ? "\nbelow it:\n" : "");
+  for (std::size_t k = one ? 1 : 0; k < rows.size(); ++k) print_short(*rows[k]);
+}
+
+int explain(const ExplainArguments& arguments) {
+  const Rows rows = rows_for(arguments.key);
+  if (rows.empty()) refuse(arguments.key);
+  if (!arguments.json) {
+    print_text(arguments, rows);
+    return exit_code::done;
+  }
+  Json list = Json::array();
+  for (const KeyRow* row : rows)
+    list.push_back(Json{{"key", row->key},
+                        {"takes", row->takes},
+                        {"usual", row->usual},
+                        {"meaning", row->meaning},
+                        {"example", row->example}});
+  fmt::print("{}\n", Json{{"schema", "grapevine.keys/1"}, {"keys", list}}.dump());
+  return exit_code::done;
+}
+
+void explain_options(Options& options, ExplainArguments& arguments) {
+  options.value("KEY",
+                arguments.key,
+                "Such as train.optimizer.lr, or its last word alone; without it all keys");
+  options.json(arguments.json);
+}
+
+}  // namespace
+
+Command explain_command() {
+  return command("explain",
+                 "What a key of the fleet file means, takes and usually is",
+                 "  grapevine explain\n"
+                 "  grapevine explain data.partition\n"
+                 "  grapevine explain lr",
+                 explain_options,
+                 explain);
+}
+
+}  // namespace gv::cli

@@ -1,0 +1,115 @@
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "optim/printable.h"
+#include "peer/cli/fleet_options.h"
+#include "peer/draft/fleet_draft.h"
+#include "peer/json/json.h"
+
+namespace gv::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t longest_answer = 4000;
+
+struct InitArguments {
+  std::string file = "fleet.yaml";
+  DraftAnswers answers;
+  bool json = false;
+};
+
+/// An empty answer, and the end of what is typed, take the usual one.
+void ask(std::string& answer, const char* question, const char* usual) {
+  if (!answer.empty()) return;
+  fmt::print(stderr, "{} [{}] ", question, usual);
+  std::string line;
+  char c = 0;
+  while (std::cin.get(c) && c != '\n' && line.size() < longest_answer) line += c;
+  if (isatty(STDIN_FILENO) == 0) fmt::print(stderr, "{}\n", printable(line, 100));
+  answer = line.empty() ? usual : line;
+}
+
+void write_new(const std::string& path, const std::string& text) {
+  std::ofstream out(path);
+  out << text;
+  out.close();
+  if (!out) throw std::runtime_error(path + ": cannot be written");
+}
+
+/// A draft that does not read is no draft.
+void check(const std::string& path) {
+  try {
+    assemble({.file = path, .sets = {}});
+  } catch (const std::exception&) {
+    std::error_code ignored;
+    fs::remove(path, ignored);
+    throw;
+  }
+}
+
+int init(const InitArguments& given) {
+  InitArguments arguments = given;
+  if (fs::exists(arguments.file))
+    throw std::invalid_argument(arguments.file +
+                                " is there already; name another file, or remove it");
+  ask(arguments.answers.data,
+      "What is to be learnt? A table (CSV, NPY), a folder of pictures, or `digits`",
+      "digits");
+  ask(arguments.answers.machines,
+      "On which machines? A number of peers on this one, or names for ssh",
+      "4");
+  ask(arguments.answers.goal,
+      "Until when? Such as `accuracy 0.9`, `1000 rounds`, `20 epochs`, `10 min`",
+      "10 epochs");
+  const std::string folder = fs::absolute(arguments.file).parent_path().string();
+  write_new(arguments.file, fleet_draft(arguments.answers, folder));
+  check(arguments.file);
+  const std::string name = printable(arguments.file, 200);
+  if (arguments.json)
+    fmt::print("{}\n", Json{{"schema", "grapevine.init/1"}, {"file", arguments.file}}.dump());
+  else
+    fmt::print(
+        "wrote {0}\n\ngrapevine data {0}      what it learns from\ngrapevine simulate {0}  a dry "
+        "run in virtual time\ngrapevine run {0}       all peers for real\n",
+        name);
+  return exit_code::done;
+}
+
+void init_options(Options& options, InitArguments& arguments) {
+  options.value("FILE", arguments.file, "The new fleet file").show_default();
+  options.value("--data",
+                arguments.answers.data,
+                "A table (CSV, NPY, NPZ, LIBSVM), a folder of pictures by class, a folder of IDX "
+                "files, or `digits`");
+  options.value("--target",
+                arguments.answers.target,
+                "The column of a table that is to be told; usually the last one");
+  options.value("--machines",
+                arguments.answers.machines,
+                "A number of peers on this machine, or names for ssh: anna,ben");
+  options.value("--goal",
+                arguments.answers.goal,
+                "accuracy 0.9 | loss 0.4 | 1000 rounds | 20 epochs | 10 min");
+  options.json(arguments.json);
+}
+
+}  // namespace
+
+Command init_command() {
+  return command("init",
+                 "Write a first fleet file: asks three questions, or takes their answers",
+                 "  grapevine init\n"
+                 "  grapevine init mine.yaml --data flowers.csv --machines 4 --goal \"accuracy "
+                 "0.9\"",
+                 init_options,
+                 init);
+}
+
+}  // namespace gv::cli

@@ -1,0 +1,124 @@
+#include "peer/cli/manual.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "peer/keys/key_table.h"
+
+namespace gv::cli {
+namespace {
+
+/// groff reads backslashes, and a full stop or an apostrophe at the beginning of a line, as its
+/// own; a hyphen of an option must stay one.
+std::string roff(const std::string& text) {
+  std::string out;
+  bool begins = true;
+  for (const char c : text) {
+    if (begins && (c == '.' || c == '\'')) out += "\\&";
+    if (c == '\\')
+      out += "\\e";
+    else if (c == '-')
+      out += "\\-";
+    else
+      out += c;
+    begins = c == '\n';
+  }
+  return out;
+}
+
+std::string page_name(const CommandFacts& command) {
+  return fmt::format(
+      "grapevine{}{}", command.path.empty() ? "" : "-", fmt::join(command.path, "-"));
+}
+
+std::string names_of(const OptionFacts& option) {
+  std::string names = fmt::format("{}", fmt::join(option.names, ", "));
+  if (!option.argument && !option.value.empty()) names += " " + option.value;
+  return names;
+}
+
+std::string synopsis(const CommandFacts& command) {
+  std::string text = fmt::format("grapevine {}", fmt::join(command.path, " "));
+  if (!command.commands.empty()) return text + " COMMAND ...";
+  text += " [OPTIONS]";
+  for (const OptionFacts& option : command.options)
+    if (option.argument) text += " " + option.names.front();
+  return text;
+}
+
+std::string options_section(const CommandFacts& command, bool arguments) {
+  std::string text;
+  for (const OptionFacts& option : command.options) {
+    if (option.argument != arguments) continue;
+    text += fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff(names_of(option)), roff(option.help));
+    if (!option.words.empty())
+      text += roff(fmt::format("One of {}.\n", fmt::join(option.words, ", ")));
+  }
+  if (text.empty()) return "";
+  return fmt::format(".SH {}\n{}", arguments ? "ARGUMENTS" : "OPTIONS", text);
+}
+
+std::string page_of(const CommandFacts& command, const std::string& version) {
+  std::string upper = page_name(command);
+  std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return std::toupper(c); });
+  std::string text =
+      fmt::format(".TH {} 1 \"\" \"{}\" \"Grapevine\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n.B {}\n",
+                  roff(upper),
+                  roff(version),
+                  roff(page_name(command)),
+                  roff(command.summary),
+                  roff(synopsis(command)));
+  text += options_section(command, true) + options_section(command, false);
+  if (!command.commands.empty()) {
+    text += ".SH COMMANDS\n";
+    for (const std::string& name : command.commands)
+      text += fmt::format(
+          ".TP\n\\fB{0}\\fR\nSee \\fB{1}\\-{0}\\fR(1).\n", roff(name), roff(page_name(command)));
+  }
+  if (!command.examples.empty())
+    text += fmt::format(".SH EXAMPLES\n.nf\n{}\n.fi\n", roff(command.examples));
+  return text;
+}
+
+std::string cell(std::string text) {
+  for (const auto& [from, to] :
+       {std::pair<std::string, std::string>{"|", "\\|"}, {"\n", "<br>"}, {"<", "&lt;"}})
+    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+      if (from != "<" || text.compare(at, 4, "<br>") != 0) text.replace(at, from.size(), to);
+  return text;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> man_pages(const std::vector<CommandFacts>& all,
+                                             const std::string& version) {
+  std::map<std::string, std::string> pages;
+  for (const CommandFacts& command : all)
+    pages[page_name(command) + ".1"] = page_of(command, version);
+  return pages;
+}
+
+std::string commands_reference(const std::vector<CommandFacts>& all) {
+  std::string text = "# Commands\n\nWritten by `grapevine reference commands`; a test compares.\n";
+  for (const CommandFacts& command : all)
+    text += fmt::format("\n## grapevine{}{}\n\n```text\n{}```\n",
+                        command.path.empty() ? "" : " ",
+                        fmt::join(command.path, " "),
+                        command.help);
+  return text;
+}
+
+std::string keys_reference() {
+  std::string text =
+      "# The keys of a fleet file\n\nWritten by `grapevine reference keys`; a test compares. "
+      "`grapevine explain KEY` tells the same.\n\n| key | what it is | takes | usually |\n"
+      "|---|---|---|---|\n";
+  for (const KeyRow& row : fleet_file_keys())
+    text += fmt::format(
+        "| `{}` | {} | {} | {} |\n", row.key, cell(row.meaning), cell(row.takes), cell(row.usual));
+  return text;
+}
+
+}  // namespace gv::cli

@@ -1,0 +1,141 @@
+#include <cmath>
+#include <cstdio>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "optim/printable.h"
+#include "peer/cli/command.h"
+#include "peer/export/csv.h"
+#include "peer/json/json.h"
+#include "peer/model/answers.h"
+#include "peer/model/model_rows.h"
+#include "peer/model/saved_model.h"
+#include "peer/runtime/exit_code.h"
+
+namespace gv::cli {
+namespace {
+
+struct PredictOptions {
+  std::string model;
+  std::string data;
+  bool probabilities = false;
+  bool json = false;
+};
+
+/// What each line is about: a picture's file, or a row of a table, from 1.
+class RowNames {
+ public:
+  explicit RowNames(const ModelRows& rows) : names_(rows.names) {}
+  std::string_view key() const { return names_.empty() ? "row" : "file"; }
+  Json json(std::size_t k) const {
+    return names_.empty() ? Json(k + 1) : Json(printable(names_[k], 1000));
+  }
+  std::string csv(std::size_t k) const {
+    return names_.empty() ? std::to_string(k + 1) : csv_word(printable(names_[k], 1000));
+  }
+
+ private:
+  const std::vector<std::string>& names_;
+};
+
+Json answer_json(const Answer& answer, const std::vector<std::string>& classes, bool all) {
+  if (answer.left_out) return {{"left_out", true}};
+  if (classes.empty()) return {{"value", answer.value}};
+  Json json{{"class", classes[answer.label]}, {"probability", answer.probabilities[answer.label]}};
+  if (!all) return json;
+  Json each = Json::object();
+  for (std::size_t k = 0; k < classes.size(); ++k) each.add(classes[k], answer.probabilities[k]);
+  json["probabilities"] = each;
+  return json;
+}
+
+void print_json(const PredictOptions& options,
+                const std::vector<Answer>& found,
+                const std::vector<std::string>& classes,
+                const RowNames& names) {
+  Json rows = Json::array();
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    Json row{{names.key(), names.json(k)}};
+    row.update(answer_json(found[k], classes, options.probabilities));
+    rows.push_back(std::move(row));
+  }
+  fmt::print("{}\n",
+             Json{{"schema", "grapevine.predictions/1"},
+                  {"model", options.model},
+                  {"data", options.data},
+                  {"rows", rows}}
+                 .dump());
+}
+
+std::string csv_line(const Answer& answer, const std::vector<std::string>& classes, bool all) {
+  if (answer.left_out)
+    return std::string(classes.empty() ? 1 : 2 + (all ? classes.size() : 0), ',');
+  if (classes.empty()) return fmt::format(",{}", answer.value);
+  std::string line = fmt::format(
+      ",{},{:.6g}", csv_word(classes[answer.label]), answer.probabilities[answer.label]);
+  if (all)
+    for (const double probability : answer.probabilities)
+      line += fmt::format(",{:.6g}", probability);
+  return line;
+}
+
+void print_csv(const PredictOptions& options,
+               const std::vector<Answer>& found,
+               const std::vector<std::string>& classes,
+               const RowNames& names) {
+  std::string head =
+      fmt::format("{},{}", names.key(), classes.empty() ? "value" : "class,probability");
+  if (options.probabilities)
+    for (const std::string& name : classes)
+      head += fmt::format(",{}", csv_word(fmt::format("p({})", name)));
+  fmt::print("{}\n", head);
+  for (std::size_t k = 0; k < found.size(); ++k)
+    fmt::print("{}{}\n", names.csv(k), csv_line(found[k], classes, options.probabilities));
+}
+
+int predict(const PredictOptions& options) {
+  const SavedModel model = load_model(options.model);
+  const ModelRows rows = model_rows(model.card, options.data);
+  const std::vector<Answer> found = answers(model, rows);
+  const std::vector<std::string> classes =
+      model.card.like->classes > 0 ? class_names(*model.card.like) : std::vector<std::string>{};
+  const RowNames names(rows);
+  if (options.json)
+    print_json(options, found, classes, names);
+  else
+    print_csv(options, found, classes, names);
+  const std::size_t gone = rows.places.size() - rows.data->rows;
+  if (gone > 0)
+    fmt::print(stderr,
+               "notice: {} of {} rows lack a value and get no answer: such rows were dropped in "
+               "training\n",
+               gone,
+               rows.places.size());
+  return exit_code::done;
+}
+
+void predict_options(Options& options, PredictOptions& arguments) {
+  options.value("MODEL", arguments.model, "model.safetensors of a run").required();
+  options
+      .value("DATA",
+             arguments.data,
+             "Rows of the model's kind: a table with its columns (the target may be missing), a "
+             "picture or a folder of pictures, a LIBSVM file")
+      .required();
+  options.flag("--probabilities", arguments.probabilities, "Tell that of every class");
+  options.json(arguments.json);
+}
+
+}  // namespace
+
+Command predict_command() {
+  return command("predict",
+                 "What a saved model says of each row: its class or value, as CSV",
+                 "  grapevine predict runs/iris-ring4/model.safetensors new.csv\n"
+                 "  grapevine predict model.safetensors photos/ --probabilities > answers.csv",
+                 predict_options,
+                 predict);
+}
+
+}  // namespace gv::cli

@@ -1,0 +1,59 @@
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "peer/cli/manual.h"
+#include "peer/cli/program.h"
+#include "peer/cli/version.h"
+#include "peer/runtime/exit_code.h"
+
+namespace gv::cli {
+namespace {
+
+struct ReferenceArguments {
+  std::string what;
+  std::string folder;
+};
+
+int write_pages(const std::string& folder) {
+  if (folder.empty()) throw std::invalid_argument("reference: say in which folder the pages go");
+  std::filesystem::create_directories(folder);
+  for (const auto& [name, text] : man_pages(describe(whole_program()), version_text())) {
+    std::ofstream out(folder + "/" + name);
+    out << text;
+    out.close();
+    if (!out) throw std::runtime_error(folder + "/" + name + ": cannot be written");
+  }
+  return exit_code::done;
+}
+
+int reference(const ReferenceArguments& arguments) {
+  if (arguments.what == "man") return write_pages(arguments.folder);
+  fmt::print(
+      "{}",
+      arguments.what == "keys" ? keys_reference() : commands_reference(describe(whole_program())));
+  return exit_code::done;
+}
+
+void reference_options(Options& options, ReferenceArguments& arguments) {
+  options.value("WHAT", arguments.what, "docs/fleet-file.md, docs/commands.md, or man pages")
+      .required()
+      .one_of({"keys", "commands", "man"});
+  options.value("FOLDER", arguments.folder, "Where man pages are written");
+}
+
+}  // namespace
+
+Command reference_command() {
+  Command row = command("reference",
+                        "The documents that are made of the tables of keys and commands",
+                        "  grapevine reference keys > docs/fleet-file.md",
+                        reference_options,
+                        reference);
+  row.hidden = true;
+  return row;
+}
+
+}  // namespace gv::cli

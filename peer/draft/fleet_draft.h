@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+namespace gv {
+
+/// What somebody says who has no fleet file yet.
+struct DraftAnswers {
+  std::string data;      ///< a table, a folder of pictures, a folder of IDX files, or `digits`
+  std::string target;    ///< of a table: the column to be told; "": the last one
+  std::string machines;  ///< a number of peers on this machine, or names that `ssh` knows
+  std::string goal;      ///< "accuracy 0.9", "loss 0.4", "1000 rounds", "20 epochs", "10 min"
+};
+
+/// A commented fleet file for the folder `folder`, from which the path of the data is written.
+/// Throws std::invalid_argument that names the answer, what is wrong with it and what to say.
+std::string fleet_draft(const DraftAnswers& answers, const std::string& folder);
+
+}  // namespace gv

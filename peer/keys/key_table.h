@@ -1,0 +1,34 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gv {
+
+/// A key of the fleet file, for people. Tests hold the rows to the readers (peer/fleet), both ways:
+/// what a reader asks for has a row, and each row's example is read and asks for its key.
+struct KeyRow {
+  std::string key;      ///< "train.optimizer.lr"; of a list's items "peers.host"
+  std::string takes;    ///< values with unit and range
+  std::string usual;    ///< without the key; "": there is nothing then, or the key is needed
+  std::string meaning;  ///< a sentence or two
+  std::string example;  ///< a line of a fleet file
+};
+
+/// All keys in the order of the reference: those of this file's folder, and those that the rows of
+/// methods, models, graphs and schedules bring.
+const std::vector<KeyRow>& fleet_file_keys();
+
+/// A row as it stands in the folder.
+struct PlainKey {
+  std::string_view key, takes, usual, meaning, example;
+};
+std::span<const PlainKey> run_keys();    ///< of the fleet as a whole: peers, stop, faults, ...
+std::span<const PlainKey> data_keys();   ///< of data
+std::span<const PlainKey> train_keys();  ///< of train, model, algorithm, topology, network
+/// Options of methods, keys of models, parameters of graphs and schedules, one row for each name.
+std::vector<KeyRow> registered_keys();
+
+}  // namespace gv

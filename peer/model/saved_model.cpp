@@ -1,0 +1,108 @@
+#include "peer/model/saved_model.h"
+
+#include <numeric>
+#include <stdexcept>
+
+#include "optim/train/make_objective.h"
+#include "peer/model/data_digest.h"
+#include "peer/tensors/safetensors.h"
+#include "peer/tensors/start_values.h"
+
+namespace gv {
+namespace {
+
+/// All of a data set but its samples.
+std::shared_ptr<const Dataset> without_samples(const Dataset& data) {
+  auto like = std::make_shared<Dataset>();
+  like->features = data.features;
+  like->classes = data.classes;
+  like->image = data.image;
+  like->shift = data.shift;
+  like->scale = data.scale;
+  like->vocabulary = data.vocabulary;
+  like->context = data.context;
+  like->facts = data.facts;
+  if (data.is_sparse()) like->sparse.ends = {0};
+  return like;
+}
+
+ModelCard card_of(const Assembly& fleet, const SavedMoment& moment) {
+  const Fleet& f = fleet.fleet;
+  ModelCard card{.fleet = f.name,
+                 .version = moment.version,
+                 .digest = f.digest,
+                 .seed = f.seed,
+                 .rounds = moment.rounds,
+                 .peer = moment.peer,
+                 .model = f.model,
+                 .data = f.data.kind};
+  if (!fleet.data.train) return card;
+  card.like = without_samples(*fleet.data.train);
+  card.missing = f.data.table.missing;
+  card.train_samples = fleet.data.train->rows;
+  card.test_samples = fleet.data.test->rows;
+  card.train_digest = data_digest(fleet.data.train.get());
+  card.test_digest = data_digest(fleet.data.test.get());
+  return card;
+}
+
+/// As the evaluation of the mean model looks at them: at everybody's samples.
+Share everybodys(const Assembly& fleet) {
+  Share share{.train = fleet.data.train,
+              .test = fleet.data.test,
+              .rows = {},
+              .rng = Rng(fleet.fleet.seed).derive("batches").derive(std::uint64_t{0})};
+  if (!share.train) return share;
+  share.rows.resize(share.train->rows);
+  std::iota(share.rows.begin(), share.rows.end(), 0U);
+  return share;
+}
+
+}  // namespace
+
+void save_model(const std::string& path,
+                const Assembly& fleet,
+                std::span<const float> x,
+                const SavedMoment& moment) {
+  if (x.size() != fleet.dimension) throw std::logic_error(path + ": not a whole model");
+  std::vector<NamedTensor> tensors;
+  std::size_t at = 0;
+  for (const Parameter& p : fleet.parameters) {
+    std::size_t count = 1;
+    for (const std::uint32_t extent : p.shape) count *= extent;
+    tensors.push_back({.name = p.name, .shape = p.shape, .values = x.subspan(at, count)});
+    at += count;
+  }
+  const std::vector<RunningMoment> moments =
+      running_moments(fleet.fleet.model, everybodys(fleet), x);
+  for (const RunningMoment& m : moments)
+    tensors.push_back({.name = m.name,
+                       .shape = {static_cast<std::uint32_t>(m.values.size())},
+                       .values = m.values});
+  write_safetensors(path, tensors, card_metadata(card_of(fleet, moment)));
+}
+
+std::unique_ptr<Predictor> SavedModel::predictor() const {
+  return make_predictor(card.model, *card.like, x, moments);
+}
+
+SavedModel load_model(const std::string& path) {
+  const std::unique_ptr<TensorFile> file = open_tensors(path);
+  SavedModel model{.path = path, .card = read_card(path, file->metadata()), .x = {}, .moments = {}};
+  const std::shared_ptr<const Dataset> like = model.card.like;
+  if (!like)
+    throw std::runtime_error(path + ": the vector of a quadratic, which has no samples to look at");
+  std::vector<Parameter> parameters, moments;
+  try {
+    parameters = model_parameters(model.card.model, *like);
+    moments = running_moment_shapes(model.card.model, *like);
+  } catch (const std::invalid_argument& e) {
+    throw std::runtime_error(path + ": " + e.what());
+  }
+  model.x = flat_values(path, *file, parameters);
+  for (const Parameter& moment : moments)
+    model.moments.push_back({moment.name, tensor_values(path, *file, moment)});
+  return model;
+}
+
+}  // namespace gv

@@ -1,0 +1,138 @@
+#include <cstdlib>
+#include <filesystem>
+
+#include "peer/report/screen.h"
+#include "tests/peer/launch/program.h"
+#include "tests/places.h"
+#include "tests/scratch_folder.h"
+
+namespace gv {
+namespace {
+
+/// The first file of somebody who has none yet.
+class Init : public testing::Test {
+ protected:
+  std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+  std::string read(const std::string& name) const {
+    std::ifstream in(path(name));
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  /// Writes the file, and runs it for real.
+  nlohmann::json runs(const std::string& name, std::vector<std::string> flags) const {
+    flags.insert(flags.begin(), {"init", path(name)});
+    const Ended made = run(flags);
+    EXPECT_EQ(made.code, 0) << made.err;
+    const Ended ended =
+        run({"simulate", path(name), "--set", "output.dir=" + path("run"), "--json"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.summary();
+  }
+  std::string refusal(std::vector<std::string> flags) const {
+    flags.insert(flags.begin(), {"init", path("no.yaml")});
+    const Ended ended = run(flags);
+    EXPECT_EQ(ended.code, 2) << ended.output();
+    EXPECT_FALSE(std::filesystem::exists(path("no.yaml")));
+    return ended.err;
+  }
+
+  ScratchFolder folder_;
+};
+
+TEST_F(Init, ATableIsLearntToItsGoal) {
+  const std::string iris = source_folder() + "/configs/data/iris.csv";
+  const auto summary =
+      runs("iris.yaml", {"--data", iris, "--machines", "3", "--goal", "accuracy 0.9"});
+  EXPECT_TRUE(summary.at("target").at("reached"));
+  EXPECT_NE(read("iris.yaml").find("target: species"), std::string::npos);
+}
+
+TEST_F(Init, OtherDataAndGoals) {
+  std::ofstream(path("y.csv")) << "a,b\n1,2.5\n2,4.25\n3,6.1\n4,8.2\n5,9.9\n6,12.2\n7,14\n8,16.3\n";
+  runs("y.yaml", {"--data", path("y.csv"), "--machines", "2", "--goal", "30 rounds"});
+  EXPECT_NE(read("y.yaml").find("file: y.csv"), std::string::npos) << "beside the fleet file";
+  EXPECT_NE(read("y.yaml").find("model: linear"), std::string::npos);
+  for (int k = 0; k < 30; ++k) {
+    std::filesystem::create_directories(path(k % 2 == 0 ? "shots/day one" : "shots/night"));
+    std::ofstream(fmt::format("{}/{}.pgm", path(k % 2 == 0 ? "shots/day one" : "shots/night"), k),
+                  std::ios::binary)
+        << "P5 4 4 255\n"
+        << std::string(16, static_cast<char>(k % 2 == 0 ? 100 + k : k));
+  }
+  runs("shots.yaml", {"--data", path("shots"), "--machines", "2", "--goal", "2 epochs"});
+}
+
+TEST_F(Init, ThreeQuestionsHaveUsualAnswers) {
+  const std::string command =
+      fmt::format("printf 'digits\\n\\n20 rounds\\n' | '{}' init '{}' > '{}' 2>&1",
+                  grapevine_program(),
+                  path("asked.yaml"),
+                  path("said"));
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const std::string said = read("said");
+  EXPECT_NE(said.find("What is to be learnt?"), std::string::npos) << said;
+  EXPECT_NE(said.find("On which machines?"), std::string::npos);
+  EXPECT_NE(said.find("Until when?"), std::string::npos);
+  EXPECT_NE(read("asked.yaml").find("peers: 4"), std::string::npos);
+  EXPECT_NE(read("asked.yaml").find("rounds: 20"), std::string::npos);
+}
+
+TEST_F(Init, MachinesByNameAreHosts) {
+  const Ended made = run(
+      {"init", path("lan.yaml"), "--data", "digits", "--machines", "anna,ben", "--goal", "10 min"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  const Ended planned = run({"plan", path("lan.yaml"), "--set", "stop.rounds=5"});
+  EXPECT_EQ(planned.code, 0) << planned.err;
+  EXPECT_NE(read("lan.yaml").find("- { host: ben, count: 1 }"), std::string::npos);
+}
+
+TEST_F(Init, WhatCannotBeIsSaidAndNothingIsWritten) {
+  EXPECT_NE(refusal({"--data", "nowhere.csv", "--machines", "2", "--goal", "5 rounds"})
+                .find("no such file or folder: nowhere.csv"),
+            std::string::npos);
+  EXPECT_NE(
+      refusal({"--data", "digits", "--machines", "0", "--goal", "5 rounds"}).find("--machines"),
+      std::string::npos);
+  EXPECT_NE(refusal({"--data", "digits", "--machines", "a b;rm", "--goal", "5 rounds"})
+                .find("--machines"),
+            std::string::npos);
+  EXPECT_NE(refusal({"--data", "digits", "--machines", "2", "--goal", "soon"}).find("--goal"),
+            std::string::npos);
+  std::ofstream(path("y.csv")) << "a,b\n1,2.5\n2,4.25\n3,6.1\n";
+  EXPECT_NE(refusal({"--data", path("y.csv"), "--machines", "2", "--goal", "accuracy 0.9"})
+                .find("no accuracy"),
+            std::string::npos);
+  EXPECT_NE(refusal({"--data", path("y.csv"), "--target", "c", "--machines", "2", "--goal", "1 s"})
+                .find("no column `c`"),
+            std::string::npos);
+}
+
+TEST_F(Init, NoFileIsWrittenOver) {
+  std::ofstream(path("mine.yaml")) << "mine";
+  const Ended ended = run({"init", path("mine.yaml"), "--data", "digits"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(read("mine.yaml"), "mine");
+}
+
+TEST(Explain, AKeyItsChildrenAndANearMiss) {
+  const Ended one = run({"explain", "train.optimizer.momentum"});
+  EXPECT_EQ(one.code, 0);
+  EXPECT_NE(one.output().find("  usually  0\n"), std::string::npos) << one.output();
+  const Ended group = run({"explain", "data.partition"});
+  EXPECT_NE(group.output().find("below it:"), std::string::npos);
+  EXPECT_NE(group.output().find("data.partition.alpha"), std::string::npos);
+  EXPECT_NE(run({"explain", "lr"}).output().find("train.optimizer.lr\n"), std::string::npos);
+  const Ended miss = run({"explain", "topolgy"});
+  EXPECT_EQ(miss.code, 2);
+  EXPECT_NE(miss.err.find("did you mean `topology`?"), std::string::npos) << miss.err;
+  EXPECT_GT(run({"explain", "--json"}).summary().at("keys").size(), 150U);
+}
+
+TEST(Explain, FitsInto80Columns) {
+  for (const char* command :
+       {"explain", "explain data", "explain train", "explain topology", "explain faults"})
+    for (const std::string& line : grapevine(command).out)
+      EXPECT_TRUE(columns_of(line) <= 80 || line.starts_with("  example")) << line;
+}
+
+}  // namespace
+}  // namespace gv

@@ -1,0 +1,311 @@
+#include <cstdlib>
+#include <filesystem>
+
+#include <zlib.h>
+
+#include "tests/peer/launch/program.h"
+#include "tests/places.h"
+#include "tests/scratch_folder.h"
+
+namespace gv {
+namespace {
+
+/// A saved model as a user would use it: looked at, asked, and trained on.
+class SavedModels : public testing::Test {
+ protected:
+  std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name)) << text;
+    return path(name);
+  }
+  std::string fleet(const std::string& name, const std::string& rest) const {
+    return write(name + ".yaml",
+                 "version: 1\nname: " + name + "\nseed: 3\npeers: 2\n" + rest +
+                     "\noutput: { dir: " + path(name) + " }\n");
+  }
+  /// Trains it in virtual time; its summary.
+  nlohmann::json trained(const std::string& name, const std::string& rest) const {
+    const Ended ended = run({"simulate", fleet(name, rest), "--json"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.summary();
+  }
+  std::string model(const std::string& name) const { return path(name + "/model.safetensors"); }
+  nlohmann::json evaluated(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "evaluate");
+    arguments.emplace_back("--json");
+    const Ended ended = run(arguments);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.summary();
+  }
+  std::string refusal(const std::vector<std::string>& arguments) const {
+    const Ended ended = run(arguments);
+    EXPECT_NE(ended.code, 0);
+    EXPECT_TRUE(ended.out.empty()) << ended.output();
+    return ended.err;
+  }
+  /// Rows with a class that both numbers and the colour decide; every tenth lacks a value.
+  static std::string table(int first, int last, bool gaps) {
+    std::string text = "left,right,colour,class\n";
+    for (int r = first; r < last; ++r) {
+      const int left = r * 37 % 100, right = r * 61 % 90;
+      const bool red = r % 3 == 0;
+      text += fmt::format("{},{}.5,{},{}\n",
+                          gaps && r % 10 == 4 ? "" : std::to_string(left),
+                          right,
+                          gaps && r % 10 == 7 ? "NA" : (red ? "red" : "blue"),
+                          left + right + (red ? 30 : 0) > 95 ? "big" : "small");
+    }
+    return text;
+  }
+
+  /// The four files of a small set of pictures whose class is where they are bright, with noise.
+  void write_idx(const std::string& dir) const {
+    std::filesystem::create_directories(dir);
+    std::uint32_t state = 1;
+    const auto drawn = [&] { return (state = state * 1664525U + 1013904223U) >> 24; };
+    for (const auto& [stem, count] :
+         {std::pair<std::string, std::uint32_t>{"train", 300}, {"t10k", 90}}) {
+      std::string pixels, labels;
+      for (std::uint32_t k = 0; k < count; ++k) {
+        const std::uint32_t label = drawn() % 3;
+        labels += static_cast<char>(label);
+        for (std::uint32_t c = 0; c < 36; ++c)
+          pixels += static_cast<char>(drawn() / 2 + (c % 3 == label ? 40 : 0));
+      }
+      const auto save = [&](const std::string& name, std::string header, const std::string& body) {
+        header +=
+            std::string({'\0', '\0', static_cast<char>(count >> 8), static_cast<char>(count)});
+        if (header[3] == 3) header += std::string("\0\0\0\6\0\0\0\6", 8);
+        const std::string file = fmt::format("{}/{}-{}.gz", dir, stem, name);
+        gzFile out = gzopen(file.c_str(), "wb");
+        gzwrite(out, header.data(), static_cast<unsigned>(header.size()));
+        gzwrite(out, body.data(), static_cast<unsigned>(body.size()));
+        gzclose(out);
+      };
+      save("images-idx3-ubyte", std::string("\0\0\x08\x03", 4), pixels);
+      save("labels-idx1-ubyte", std::string("\0\0\x08\x01", 4), labels);
+    }
+  }
+
+  ScratchFolder folder_;
+};
+
+/// Of every form of data, and of a model with batch norms, whose moments are no parameters.
+TEST_F(SavedModels, AnEvaluationHasTheBitsOfTheRun) {
+  std::string text;
+  for (int k = 0; k < 400; ++k) text += "the quick brown fox\n";
+  write("book.txt", text);
+  std::string lines, rows = "x,z,y\n";
+  for (int k = 0; k < 60; ++k) {
+    lines += fmt::format("{} {}:1 {}:0.5\n", k % 2 == 0 ? "+1" : "-1", 1 + k % 2, 4 + k % 3);
+    rows += fmt::format("{},{},{}\n", k, k * 7 % 11, 2 * k - k * 7 % 11);
+  }
+  write("a.libsvm", lines);
+  write("a.csv", rows);
+  const std::string short_run = "\nstop: { rounds: 4 }";
+  for (const std::string data :
+       {"data: { kind: digits, train: 300, test: 70 }\nmodel: { kind: mlp, hidden: [8] }",
+        "data: { kind: digits, train: 80, test: 70 }\nmodel: { kind: resnet20 }\ntrain: { batch: 8 "
+        "}",
+        "data: { kind: text, file: book.txt, context: 8 }\nmodel: { kind: transformer, width: 8, "
+        "heads: 2, layers: 1 }",
+        "data: { kind: libsvm, file: a.libsvm }",
+        "data: { kind: blobs, train: 100, test: 30 }\nmodel: softmax",
+        "data: { kind: table, file: a.csv, target: y, task: regression }"}) {
+    std::filesystem::remove_all(path("run"));
+    const nlohmann::json summary = trained("run", data + short_run);
+    const nlohmann::json found = evaluated({model("run")});
+    EXPECT_EQ(found.at("loss"), summary.at("loss")) << data;
+    EXPECT_EQ(found.at("accuracy"), summary.at("accuracy")) << data;
+    EXPECT_EQ(found.at("same_test_set"), true) << data;
+  }
+}
+
+/// What a table's rows become is in the model: columns by name, means, values, what stands for a
+/// missing one.
+TEST_F(SavedModels, RowsArePreparedAsInTraining) {
+  write("train.csv", table(0, 200, true));
+  write("test.csv", table(200, 300, true));
+  const nlohmann::json summary =
+      trained("run",
+              "data: { kind: table, file: train.csv, test: test.csv, target: class, missing: mean "
+              "}\nmodel: { kind: mlp, hidden: [6] }\nstop: { rounds: 60 }");
+  const nlohmann::json found = evaluated({model("run"), path("test.csv")});
+  EXPECT_EQ(found.at("loss"), summary.at("loss"));
+  EXPECT_EQ(found.at("accuracy"), summary.at("accuracy"));
+  EXPECT_EQ(found.at("samples"), 100);
+
+  // The same rows in another order of columns, with one that the model does not know, and no class.
+  std::string asked = "note,colour,right,left\n";
+  std::vector<std::string> classes;
+  std::istringstream in(table(200, 300, true));
+  std::string line;
+  std::getline(in, line);
+  while (std::getline(in, line)) {
+    std::vector<std::string> cells;
+    std::istringstream words(line);
+    for (std::string word; std::getline(words, word, ',');) cells.push_back(word);
+    classes.push_back(cells[3]);
+    asked += fmt::format("\"a, b\",{},{},{}\n", cells[2], cells[1], cells[0]);
+  }
+  const Ended ended = run({"predict", model("run"), write("asked.csv", asked)});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  ASSERT_EQ(ended.out.size(), 101U);
+  EXPECT_EQ(ended.out[0], "row,class,probability");
+  double right = 0;
+  for (std::size_t k = 0; k < classes.size(); ++k)
+    right += ended.out[k + 1].starts_with(fmt::format("{},{},", k + 1, classes[k])) ? 1 : 0;
+  EXPECT_EQ(right / 100, summary.at("accuracy").get<double>());
+  EXPECT_GT(right, 75) << "it has learnt something, so the rows mean what they did";
+}
+
+TEST_F(SavedModels, RowsThatTrainingDroppedGetNoAnswer) {
+  write("train.csv", table(0, 200, true));
+  trained("run",
+          "data: { kind: table, file: train.csv, target: class, missing: drop }\nmodel: "
+          "softmax\nstop: { rounds: 4 }");
+  const std::string rows =
+      write("rows.csv", "left,right,colour\n1,2,red\n,2,red\n3,4,NA\n5,6,blue\n");
+  const Ended ended = run({"predict", model("run"), rows, "--json", "--probabilities"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("2 of 4 rows lack a value"), std::string::npos) << ended.err;
+  const auto told = ended.summary().at("rows");
+  ASSERT_EQ(told.size(), 4U);
+  EXPECT_TRUE(told[1].at("left_out"));
+  EXPECT_TRUE(told[2].at("left_out"));
+  EXPECT_EQ(told[3].at("row"), 4);
+  EXPECT_NEAR(told[3].at("probabilities").at("big").get<double>() +
+                  told[3].at("probabilities").at("small").get<double>(),
+              1,
+              1e-12);
+  const Ended csv = run({"predict", model("run"), rows});
+  EXPECT_EQ(csv.out.at(2), "2,,");
+}
+
+TEST_F(SavedModels, PicturesAreAskedOneByOne) {
+  for (int k = 0; k < 40; ++k) {
+    const std::string dir = path(k % 2 == 0 ? "shapes/dark" : "shapes/light");
+    std::filesystem::create_directories(dir);
+    std::ofstream out(fmt::format("{}/{:02}.pgm", dir, k), std::ios::binary);
+    out << "P5 4 4 255\n" << std::string(16, static_cast<char>((k % 2 == 0 ? 20 : 120) + k));
+  }
+  trained("run",
+          "data: { kind: images, dir: shapes }\nmodel: softmax\ntrain: { optimizer: { lr: 0.5 } "
+          "}\nstop: { rounds: 40 }");
+  const Ended ended = run({"predict", model("run"), path("shapes")});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  ASSERT_EQ(ended.out.size(), 41U);
+  EXPECT_TRUE(ended.out[1].starts_with("dark/00.pgm,dark,")) << ended.out[1];
+  EXPECT_TRUE(ended.out[40].starts_with("light/39.pgm,light,")) << ended.out[40];
+  EXPECT_EQ(evaluated({model("run"), path("shapes")}).at("accuracy"), 1);
+  std::ofstream(path("wide.pgm"), std::ios::binary) << "P5 5 4 255\n" << std::string(20, 'a');
+  EXPECT_NE(refusal({"predict", model("run"), path("wide.pgm")})
+                .find("5 x 4 gray pixels, and the model sees 4 x 4 gray"),
+            std::string::npos);
+}
+
+TEST_F(SavedModels, WhatDoesNotFitIsSaid) {
+  write("train.csv", table(0, 60, false));
+  trained(
+      "run",
+      "data: { kind: table, file: train.csv, target: class }\nmodel: softmax\nstop: { rounds: 2 "
+      "}");
+  const auto of = [&](const std::string& text) {
+    return refusal({"predict", model("run"), write("rows.csv", text)});
+  };
+  EXPECT_NE(of("left,colour\n1,red\n").find("no column `right`"), std::string::npos);
+  EXPECT_NE(of("left,right,colour\n1,2,green\n").find("rows.csv:2: `green` in column `colour`"),
+            std::string::npos);
+  EXPECT_NE(of("left,right,colour\n1,two,red\n").find("`two` in column `right` is no number"),
+            std::string::npos);
+  EXPECT_NE(refusal({"evaluate", model("run"), write("rows.csv", "left,right,colour\n1,2,red\n")})
+                .find("no column `class`"),
+            std::string::npos);
+  EXPECT_NE(refusal({"predict", path("train.csv"), path("train.csv")}).find("neither safetensors"),
+            std::string::npos);
+  // A table of other rows is not scaled by its own means.
+  write("train.csv", table(0, 90, false));
+  EXPECT_NE(refusal({"evaluate", model("run"), path("run.yaml")}).find("name the table itself"),
+            std::string::npos);
+  std::filesystem::copy_file(model("run"), path("alone.safetensors"));
+  EXPECT_NE(refusal({"evaluate", path("alone.safetensors")}).find("no run.json beside it"),
+            std::string::npos);
+}
+
+/// Where the rate is zero, training leaves a model as it began.
+TEST_F(SavedModels, TrainingBeginsFromAFile) {
+  const std::string data =
+      "data: { kind: digits, train: 300, test: 70 }\nmodel: { kind: mlp, hidden: [8]";
+  const nlohmann::json first = trained("first", data + " }\nstop: { rounds: 30 }");
+  const std::string still = "\ntrain: { optimizer: { lr: 0 } }\nstop: { rounds: 1 }";
+  const std::string from = ", start: first/model.safetensors }";
+  const nlohmann::json second = trained("second", data + from + still);
+  EXPECT_EQ(second.at("loss"), first.at("loss"));
+  EXPECT_EQ(second.at("accuracy"), first.at("accuracy"));
+  const nlohmann::json served = trained(
+      "served", data + from + still + "\nalgorithm: { kind: parameter-server, servers: 2 }");
+  EXPECT_EQ(served.at("loss"), first.at("loss")) << "each server begins with its part";
+}
+
+TEST_F(SavedModels, RunAndSimulateBeginWithTheSameBits) {
+  const std::string data = "data: { kind: digits, train: 300, test: 70 }\nmodel: { kind: softmax";
+  trained("first", data + " }\nstop: { rounds: 10 }");
+  const std::string file =
+      fleet("tuned", data + ", start: first/model.safetensors }\nstop: { rounds: 12 }");
+  const Ended real = run({"run", file, "--json"});
+  ASSERT_EQ(real.code, 0) << real.err;
+  const Ended simulated = run({"simulate", file, "--no-save", "--json"});
+  EXPECT_EQ(real.summary().at("params_hash"), simulated.summary().at("params_hash"));
+  const Ended fresh =
+      run({"simulate", fleet("fresh", data + " }\nstop: { rounds: 12 }"), "--no-save", "--json"});
+  EXPECT_NE(fresh.summary().at("params_hash"), simulated.summary().at("params_hash"));
+}
+
+TEST_F(SavedModels, AStartThatDoesNotFitNamesTheTensor) {
+  const std::string data = "data: { kind: digits, train: 300, test: 70 }\nmodel: { kind: mlp, ";
+  trained("first", data + "hidden: [8] }\nstop: { rounds: 1 }");
+  const std::string more = ", start: first/model.safetensors }\nstop: { rounds: 1 }";
+  const std::string said =
+      refusal({"simulate", fleet("second", data + "hidden: [9]" + more), "--no-save"});
+  EXPECT_NE(said.find("tensor `fc1.weight`: [8, 784] in the file and [9, 784] in the model"),
+            std::string::npos)
+      << said;
+  EXPECT_NE(refusal({"plan", fleet("third", data + "start: none.npz }\nstop: { rounds: 1 }")})
+                .find("no such file: "),
+            std::string::npos);
+}
+
+/// The README's Python, as it stands there.
+TEST_F(SavedModels, ThePythonOfTheReadmeHasTheSameAccuracy) {
+  if (std::system("/usr/bin/env python3 -c 'import numpy' 2>/dev/null") != 0 &&
+      std::system("/usr/bin/python3 -c 'import numpy' 2>/dev/null") != 0)
+    GTEST_SKIP() << "numpy is not installed (Debian: python3-numpy)";
+  const std::string python = std::system("/usr/bin/env python3 -c 'import numpy' 2>/dev/null") == 0
+                                 ? "python3"
+                                 : "/usr/bin/python3";
+  std::ifstream in(source_folder() + "/README.md");
+  const std::string readme((std::istreambuf_iterator<char>(in)), {});
+  const std::string begin = "```python\n# use_model.py";
+  const std::size_t at = readme.find(begin);
+  ASSERT_NE(at, std::string::npos);
+  const std::size_t end = readme.find("```", at + begin.size());
+  write("use_model.py", readme.substr(at + 10, end - at - 10));
+  write_idx(path("idx"));
+  const nlohmann::json summary = trained(
+      "run",
+      "data: { kind: idx, dir: idx }\nmodel: { kind: mlp, hidden: [7, 5] }\nstop: { rounds: 40 }");
+  const std::string told = path("told");
+  ASSERT_EQ(std::system(fmt::format("cd {} && {} use_model.py run/model.safetensors idx > {}",
+                                    folder_.path(),
+                                    python,
+                                    told)
+                            .c_str()),
+            0);
+  double accuracy = 0;
+  std::ifstream(told) >> accuracy;
+  EXPECT_GT(accuracy, 0.5) << "of three classes";
+  EXPECT_EQ(accuracy, summary.at("accuracy").get<double>());
+}
+
+}  // namespace
+}  // namespace gv

@@ -1,0 +1,155 @@
+#include "peer/cli/plan_notes.h"
+#include "peer/report/screen.h"
+#include "tests/peer/launch/program.h"
+#include "tests/places.h"
+#include "tests/scratch_folder.h"
+
+namespace gv {
+namespace {
+
+/// What two new users stumbled over.
+std::string config(const std::string& name) {
+  return source_folder() + "/configs/" + name;
+}
+
+/// Lines of an answer in a terminal of 80 columns; those of examples may be longer, since they are
+/// to be copied.
+void expect_narrow(const std::vector<std::string>& arguments) {
+  const Ended ended = run(arguments);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  for (const std::string& line : ended.out)
+    EXPECT_TRUE(columns_of(line) <= 80 || line.starts_with("  grapevine ")) << line;
+}
+
+TEST(Screens, FitInto80Columns) {
+  expect_narrow({"plan", config("fashion-ring8.yaml")});
+  expect_narrow({"plan", config("quadratic-ring16.yaml")});
+  expect_narrow({"plan", config("fashion-choco-ring8.yaml")});
+  expect_narrow({"graph",
+                 "report",
+                 "--topology",
+                 "ring,random-regular:degree=4,seed=1,exponential",
+                 "--peers",
+                 "64",
+                 "--more"});
+  expect_narrow({"algorithms"});
+  expect_narrow({"algorithms", "choco-sgd"});
+}
+
+TEST(Screens, HelpFitsInto80Columns) {
+  for (const char* command : {"run",
+                              "simulate",
+                              "sweep",
+                              "plan",
+                              "data",
+                              "compare",
+                              "report",
+                              "peer",
+                              "top",
+                              "export",
+                              "evaluate",
+                              "predict",
+                              "init",
+                              "explain",
+                              "doctor",
+                              "audit",
+                              "trace",
+                              "stop"})
+    expect_narrow({command, "--help"});
+  for (const char* command : {"report", "predict", "list", "export", "best", "schedule"})
+    expect_narrow({"graph", command, "--help"});
+  expect_narrow({"--help"});
+}
+
+/// On four peers ring, hypercube and others are one graph.
+TEST(Screens, PlanNamesGraphsThatAreAsGoodOnce) {
+  const std::string said =
+      run({"plan", config("iris-ring4.yaml"), "--set", "train.batch=8"}).output();
+  EXPECT_NE(said.find("as good as ring: hypercube"), std::string::npos) << said;
+  EXPECT_EQ(said.find("\n  hypercube "), std::string::npos) << said;
+}
+
+TEST(Screens, PlanSaysWhatIsOdd) {
+  EXPECT_NE(run({"plan", config("iris-ring4.yaml"), "--set", "train.batch=20000"})
+                .output()
+                .find("note   4 of 4 peers have fewer samples than their batch"),
+            std::string::npos);
+  EXPECT_EQ(run({"plan", config("iris-ring4.yaml")}).output().find("note "), std::string::npos);
+  EXPECT_NE(
+      run({"plan", config("quadratic-ring16.yaml"), "--set", "peers=7", "--set", "topology=torus"})
+          .output()
+          .find("torus:1x7 is a ring"),
+      std::string::npos);
+}
+
+TEST(Screens, PlanSaysWhereMemoryIsShort) {
+  const Assembly fleet(
+      read_fleet(config("quadratic-ring16.yaml"), {"data.dimension=1000"}, nullptr));
+  EXPECT_EQ(cli::memory_note(fleet, 16 * 8 * 1000), "");
+  EXPECT_EQ(cli::memory_note(fleet, std::nullopt), "");
+  EXPECT_EQ(cli::memory_note(fleet, 16 * 8 * 1000 - 1),
+            "note   x and gradient of 16 peers on this machine take 128 kB, and 128 kB are free\n");
+}
+
+/// It once said that the training loss would end at -0.05, and of a longer run at -6e39.
+TEST(Screens, ACalibrationPredictsNoLossThatCannotBe) {
+  const Ended ended = run({"plan",
+                           config("digits-torus16.yaml"),
+                           "--calibrate",
+                           "--set",
+                           "peers=4",
+                           "--set",
+                           "topology=ring",
+                           "--set",
+                           "data={ kind: digits, train: 400, test: 50 }",
+                           "--set",
+                           "model={ kind: mlp, hidden: [16] }",
+                           "--set",
+                           "stop.rounds=200"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.output().find("the quadratic model does not hold here"), std::string::npos)
+      << ended.output();
+  EXPECT_EQ(ended.output().find("loss of -"), std::string::npos) << ended.output();
+}
+
+TEST(Screens, RefusalsSayWhatToDo) {
+  const ScratchFolder folder;
+  const std::string empty = folder.path() + "/empty.yaml";
+  std::ofstream(empty) << "";
+  EXPECT_NE(run({"plan", empty}).err.find("begin with `version: 1`"), std::string::npos);
+  const Ended in_folder = run({"run", folder.path()});
+  EXPECT_EQ(in_folder.code, 2);
+  EXPECT_NE(in_folder.err.find("is a folder"), std::string::npos) << in_folder.err;
+  EXPECT_NE(run({"graph", "report", "--topology", "ring", "--peers", "8", "--discount", "1"})
+                .err.find("1 is not in [0 - 0.999999999]"),
+            std::string::npos);
+  const Ended complete = run({"graph", "report", "--topology", "complete", "--peers", "1000000"});
+  EXPECT_EQ(complete.code, 2);
+  EXPECT_NE(complete.err.find("499999500000 edges"), std::string::npos) << complete.err;
+}
+
+/// It would have written its model among those of the run.
+TEST(Screens, APeerByHandLeavesAFinishedRunAlone) {
+  const ScratchFolder folder;
+  std::ofstream(folder.path() + "/summary.json") << "{}";
+  const Ended ended = run({"peer",
+                           config("quadratic-ring16.yaml"),
+                           "--id",
+                           "0",
+                           "--wait",
+                           "1",
+                           "--set",
+                           "output.dir=" + folder.path()});
+  EXPECT_EQ(ended.code, 2) << ended.output();
+  EXPECT_NE(ended.err.find("is the folder of a run that has ended"), std::string::npos)
+      << ended.err;
+}
+
+TEST(Screens, EveryGraphAnswerTakesJson) {
+  const Ended ended = run({"graph", "predict", "--topology", "ring", "--peers", "16", "--json"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.summary().at("schema"), "grapevine.predict/1");
+}
+
+}  // namespace
+}  // namespace gv
