@@ -27,6 +27,7 @@ class KeyTable : public testing::Test {
     write("stats.yaml",
           "version: 1\ncolumns: [{ name: x, mean: 1, deviation: 1 }, { name: c, values: [red, "
           "blue] }]\nclasses: [\"0\", \"1\"]\n");
+    write("lan.links.yaml", "version: 1\nlinks: []\n");
     write("start.safetensors", "anything");
     write("w.edges", "0 1\n1 2\n2 3\n");
     std::filesystem::create_directories(folder_.path() + "/pictures/a");
