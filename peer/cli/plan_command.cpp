@@ -13,6 +13,7 @@
 #include "peer/cli/placement_answer.h"
 #include "peer/cli/plan_batch.h"
 #include "peer/cli/plan_notes.h"
+#include "peer/fleet/batch_shares.h"
 #include "peer/json/json.h"
 #include "peer/predict/calibrate/calibrated_forecast.h"
 #include "peer/predict/calibrate/calibration_view.h"
