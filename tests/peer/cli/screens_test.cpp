@@ -112,7 +112,7 @@ TEST(Screens, ACalibrationPredictsNoLossThatCannotBe) {
   EXPECT_EQ(ended.output().find("loss of -"), std::string::npos) << ended.output();
 }
 
-TEST(Screens, RefusalsSayWhatToDo) {
+TEST(Screens, RefusalsNameTheRemedy) {
   const ScratchFolder folder;
   const std::string empty = folder.path() + "/empty.yaml";
   std::ofstream(empty) << "";

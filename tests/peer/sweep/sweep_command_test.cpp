@@ -131,7 +131,7 @@ TEST_F(SweepCommand, TunesMeasuresAndSaysWhichCommandCompares) {
       EXPECT_TRUE(fs::exists(entry.path() / file)) << entry.path() << " " << file;
 }
 
-TEST_F(SweepCommand, ASecondOneFindsNothingToDo) {
+TEST_F(SweepCommand, ASecondOneHasNothingLeft) {
   ASSERT_EQ(run(words({})).code, 0);
   const auto before = times();
   ASSERT_EQ(run(words({})).code, 0);

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "tests/peer/launch/program.h"
+#include "tests/places.h"
+#include "tests/scratch_folder.h"
+
+// Fleets on three machines: network namespaces with an ssh server each (tests/lan/lab).
+
+namespace gv {
+
+namespace fs = std::filesystem;
+
+/// Runs a command to its end; what it printed.
+inline std::string said_by(const std::string& command) {
+  std::FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
+  std::string text;
+  if (pipe == nullptr) return text;
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) text += static_cast<char>(c);
+  ::pclose(pipe);
+  return text;
+}
+
+class Lab : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "network namespaces need root";
+    for (const char* program : {"ip", "ssh", "sshd", "ssh-keygen", "unshare", "python3"})
+      if (std::system(fmt::format("command -v {} > /dev/null", program).c_str()) != 0)
+        GTEST_SKIP() << program << " is not installed (iproute2, openssh-server)";
+    const std::string said = said_by(fmt::format("{} up {} anna ben carl", lab_, folder()));
+    up_ = fs::exists(folder() + "/prefix");
+    if (said.find("Operation not permitted") != std::string::npos)
+      GTEST_SKIP() << "no network namespace may be made here: " << said;
+    ASSERT_TRUE(fs::exists(folder() + "/sshd_carl.pid")) << said;
+  }
+  void TearDown() override {
+    if (up_) said_by(fmt::format("{} down {}", lab_, folder()));
+  }
+
+  std::string folder() const { return (fs::path(scratch_.path()) / "lab").string(); }
+  std::string path(const std::string& name) const {
+    return (fs::path(scratch_.path()) / name).string();
+  }
+
+  /// A fleet of two peers on each machine.
+  std::string fleet(const std::string& name,
+                    const std::string& hosts,
+                    const std::string& more) const {
+    std::ofstream(path(name)) << "version: 1\nname: lan\nseed: 7\n"
+                              << hosts << "data: { kind: quadratic, dimension: 64 }\n"
+                              << "model: quadratic\n"
+                              << "train: { optimizer: { kind: sgd, lr: 0.05 } }\ntopology: ring\n"
+                              << more << "output: { dir: " << path(name + ".run") << " }\n";
+    return path(name);
+  }
+  static std::string three(const std::string& carl = "{}") {
+    return fmt::format(
+        "hosts: {{ anna: {{}}, ben: {{}}, carl: {} }}\n"
+        "peers: [{{ host: anna, count: 2 }}, {{ host: ben, count: 2 }}, {{ host: carl, count: 2 "
+        "}}]\n",
+        carl);
+  }
+
+  /// The program at the desk, which is on the bridge too.
+  std::vector<std::string> at_desk(std::vector<std::string> arguments) const {
+    std::vector<std::string> all{lab_, "at", folder(), grapevine_program()};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return all;
+  }
+  Ended run_at_desk(std::vector<std::string> arguments) const {
+    return Program(at_desk(std::move(arguments)), Program::as_it_stands).wait();
+  }
+  /// Processes of a run in the namespace of a host.
+  std::size_t processes(const std::string& host) const {
+    std::ifstream in(folder() + "/prefix");
+    std::string prefix;
+    in >> prefix;
+    std::istringstream pids(said_by(fmt::format("ip netns pids {}-{}", prefix, host)));
+    std::size_t count = 0;
+    for (pid_t pid = 0; pids >> pid;) {
+      std::ifstream name(fmt::format("/proc/{}/comm", pid));
+      std::string text;
+      name >> text;
+      if (text.starts_with("grapevine")) ++count;
+    }
+    return count;
+  }
+  /// Whether the fleet of this file has told of a round.
+  static bool trains(const std::string& fleet) {
+    const std::string metrics = fleet + ".run/metrics.jsonl";
+    return fs::exists(metrics) && fs::file_size(metrics) > 0;
+  }
+  bool nothing_runs() const {
+    return processes("anna") + processes("ben") + processes("carl") == 0;
+  }
+
+  const std::string lab_ = std::string(source_folder()) + "/tests/lan/lab";
+  ScratchFolder scratch_;
+  bool up_ = false;
+};
+
+}  // namespace gv
