@@ -12,6 +12,7 @@
 #include <sys/random.h>
 
 #include "peer/agent/ssh.h"
+#include "peer/network/loopback.h"
 #include "peer/wire/frame.h"
 
 namespace gv {
@@ -61,10 +62,6 @@ std::string failure_of(const Machine& machine) {
 }
 
 }  // namespace
-
-bool is_loopback(const std::string& address) {
-  return address.starts_with("127.") || address == "::1" || address == "localhost";
-}
 
 bool is_elsewhere(const HostSpec& host) {
   if (!host.ssh.empty()) return true;

@@ -23,7 +23,6 @@ struct LanOptions {
 
 /// Whether a host of the file is another machine than this one.
 bool is_elsewhere(const HostSpec& host);
-bool is_loopback(const std::string& address);
 /// What ssh is given.
 std::string ssh_target(const HostSpec& host);
 

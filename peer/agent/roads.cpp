@@ -9,6 +9,7 @@
 #include "peer/agent/ssh.h"
 #include "peer/json/json.h"
 #include "peer/json/json_member.h"
+#include "peer/network/loopback.h"
 
 namespace gv {
 namespace {

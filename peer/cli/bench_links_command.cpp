@@ -1,6 +1,4 @@
 #include <filesystem>
-#include <fstream>
-#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -8,6 +6,7 @@
 #include "peer/cli/command.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/this_program.h"
+#include "peer/cli/written_file.h"
 #include "peer/launch/run_record.h"
 #include "peer/report/screen.h"
 #include "peer/runtime/exit_code.h"
@@ -25,13 +24,6 @@ struct LinksArguments {
 std::string file_beside(const std::string& fleet) {
   std::filesystem::path path(fleet);
   return path.replace_extension(".links.yaml").string();
-}
-
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream out(path);
-  out << text;
-  out.close();
-  if (!out) throw std::runtime_error(path + ": cannot be written");
 }
 
 int measure(const LinksArguments& arguments) {

@@ -1,11 +1,11 @@
 #include <filesystem>
-#include <fstream>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "peer/cli/data_view.h"
 #include "peer/cli/fleet_options.h"
+#include "peer/cli/written_file.h"
 #include "peer/fleet/table_statistics.h"
 #include "peer/json/json.h"
 #include "peer/runtime/pooled_facts.h"
@@ -27,10 +27,7 @@ int write_statistics(const DataOptions& options) {
     throw std::invalid_argument("--write: " + options.write +
                                 " is there already; name another file, or remove it");
   const DataFacts facts = pooled_facts(fleet);
-  std::ofstream out(options.write);
-  out << statistics_text(facts);
-  out.close();
-  if (!out) throw std::runtime_error(options.write + ": cannot be written");
+  write_file(options.write, statistics_text(facts));
   if (options.file.json)
     fmt::print("{}\n",
                Json{{"schema", "grapevine.data-statistics/1"},

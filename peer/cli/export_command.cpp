@@ -1,4 +1,3 @@
-#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -6,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "peer/cli/command.h"
+#include "peer/cli/written_file.h"
 #include "peer/export/csv.h"
 #include "peer/export/exported_run.h"
 #include "peer/export/tensorboard.h"
@@ -29,10 +29,7 @@ void write_csv(const std::string& path, const std::vector<ExportedRun>& runs) {
     fmt::print("{}", text);
     return;
   }
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  if (!out) throw std::runtime_error(path + ": cannot be written");
+  write_file(path, text);
 }
 
 int export_runs(const ExportArguments& arguments) {

@@ -1,5 +1,4 @@
 #include <cstdio>
-#include <fstream>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -8,6 +7,7 @@
 #include "graph/topologies.h"
 #include "graph/weights.h"
 #include "peer/cli/command.h"
+#include "peer/cli/written_file.h"
 #include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
@@ -44,8 +44,7 @@ int export_graph(const ExportOptions& o) {
     std::fwrite(bytes.data(), 1, bytes.size(), stdout);
     return exit_code::done;
   }
-  std::ofstream out(o.output, std::ios::binary);
-  if (!(out << bytes).flush()) throw std::runtime_error(o.output + ": cannot be written");
+  write_file(o.output, bytes);
   fmt::print(stderr, "{}: {} peers, {} edges\n", o.output, t.size(), t.edges().size());
   return exit_code::done;
 }

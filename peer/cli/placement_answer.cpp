@@ -1,11 +1,9 @@
 #include "peer/cli/placement_answer.h"
 
-#include <fstream>
-#include <stdexcept>
-
 #include <fmt/format.h>
 
 #include "graph/formats/format.h"
+#include "peer/cli/written_file.h"
 #include "peer/json/json.h"
 #include "peer/predict/forecast/placement.h"
 #include "peer/report/screen.h"
@@ -15,9 +13,7 @@ namespace gv::cli {
 
 int place_peers(const Assembly& fleet, const std::string& file, bool json) {
   const Placement found = best_placement(fleet);
-  std::ofstream out(file, std::ios::binary);
-  if (!(out << write_graph(found.graph, format_of_path(file))).flush())
-    throw std::runtime_error(file + ": cannot be written");
+  write_file(file, write_graph(found.graph, format_of_path(file)));
   if (json) {
     fmt::print("{}\n",
                Json{{"schema", "grapevine.placement/1"},

@@ -1,5 +1,4 @@
 #include <filesystem>
-#include <fstream>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -7,6 +6,7 @@
 #include "peer/cli/manual.h"
 #include "peer/cli/program.h"
 #include "peer/cli/version.h"
+#include "peer/cli/written_file.h"
 #include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
@@ -20,12 +20,8 @@ struct ReferenceArguments {
 int write_pages(const std::string& folder) {
   if (folder.empty()) throw std::invalid_argument("reference: say in which folder the pages go");
   std::filesystem::create_directories(folder);
-  for (const auto& [name, text] : man_pages(describe(whole_program()), version_text())) {
-    std::ofstream out(folder + "/" + name);
-    out << text;
-    out.close();
-    if (!out) throw std::runtime_error(folder + "/" + name + ": cannot be written");
-  }
+  for (const auto& [name, text] : man_pages(describe(whole_program()), version_text()))
+    write_file(folder + "/" + name, text);
   return exit_code::done;
 }
 

@@ -3,23 +3,19 @@
 
 #include <fmt/format.h>
 
+#include "peer/network/loopback.h"
 #include "peer/tcp/tcp_world_impl.h"
 
 // Which connections of a peer are encrypted, and whose they may be.
 //
 // Who dials decides, by where the neighbour lives, as the addresses say and as the connection
-// shows: on another machine, then through TLS. Who is
-// dialled takes plain frames only from its own machine, and only of a neighbour that lives there:
-// a stranger who comes through some program of this machine (a tunnel, a container's proxy) can
-// pass for nobody else. So no end can be talked out of encryption by the other, or by who is
-// between them.
+// shows: on another machine, then through TLS. Who is dialled takes plain frames only from its own
+// machine, and only of a neighbour that lives there: a stranger who comes through some program of
+// this machine (a tunnel, a container's proxy) can pass for nobody else. So no end can be talked
+// out of encryption by the other, or by who is between them.
 
 namespace gv {
 namespace {
-
-bool is_loopback_name(const std::string& host) {
-  return host.starts_with("127.") || host == "::1" || host == "localhost";
-}
 
 /// Both ends of a connection within one machine have one address, or loopback ones. The kernel
 /// takes no packet from outside that says so.
@@ -37,7 +33,7 @@ bool is_within_this_machine(const asio::ip::tcp::socket& socket) {
 /// Of one whose address is not known nothing is: its connections say where they come from.
 bool TcpWorldImpl::is_elsewhere(PeerId neighbor) const {
   const auto at = addresses_.find(neighbor);
-  if (at == addresses_.end() || is_loopback_name(at->second.host)) return false;
+  if (at == addresses_.end() || is_loopback(at->second.host)) return false;
   const auto own = addresses_.find(options_.links.self.peer);
   return own == addresses_.end() || own->second.host != at->second.host;
 }
