@@ -39,6 +39,7 @@ Command bench_step_command();
 Command bench_device_command();
 Command bench_hogwild_command();
 Command bench_links_command();
+Command bench_speeds_command();
 
 namespace {
 
@@ -85,7 +86,8 @@ std::vector<Command> commands(const PeerParts& parts) {
                  bench_step_command(),
                  bench_device_command(),
                  bench_hogwild_command(),
-                 bench_links_command()}),
+                 bench_links_command(),
+                 bench_speeds_command()}),
           completion_command(),
           reference_command(),
           doctor_command()};

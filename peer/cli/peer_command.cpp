@@ -10,6 +10,7 @@
 #include "peer/cli/version.h"
 #include "peer/launch/identity.h"
 #include "peer/launch/peer_process.h"
+#include "peer/launch/peer_speeds.h"
 #include "peer/model/saved_model.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
@@ -25,6 +26,7 @@ struct PeerOptions {
   double wait_seconds = 120;
   std::string launched;
   std::string listen;
+  double measure_seconds = 0;
   PeerPast past;
   double clock_seconds = 0;
 };
@@ -143,6 +145,7 @@ int run_peer(PeerOptions options, const PeerParts& parts) {
     throw std::invalid_argument(fmt::format(
         "--id {}: {} has peers 0 .. {}", id, options.file.file, fleet.fleet.size() - 1));
   }
+  if (options.measure_seconds > 0) return run_measured_peer(fleet, id, options.measure_seconds);
   if (!options.launched.empty())
     return run_launched_peer(fleet, id, launched_peer(options), options.past, parts);
   tell_devices(fleet, {id});
@@ -167,6 +170,7 @@ void peer_options(Options& options, PeerOptions& arguments) {
   options.value("--from", arguments.past.from, "Go on from this peer's checkpoint of that round");
   options.value("--launched", arguments.launched, "").hide();
   options.value("--listen", arguments.listen, "").hide();
+  options.value("--measure", arguments.measure_seconds, "").range(0.0, 600.0).hide();
   options.value("--clock", arguments.clock_seconds, "").range(0.0, 1e9).hide();
 }
 

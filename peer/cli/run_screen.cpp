@@ -9,6 +9,7 @@
 
 #include "peer/agent/lan.h"
 #include "peer/cli/mixing_figures.h"
+#include "peer/launch/hold_ups.h"
 #include "peer/report/metrics.h"
 
 namespace gv::cli {
@@ -61,7 +62,11 @@ LaunchScreen Screen::callbacks(Feed& feed) {
               [this](Round round, double seconds, std::size_t alive) {
                 progress_.update(progress_text(round, seconds, alive));
               },
-          .on_state = [&feed](FleetState state) { feed.put(std::move(state)); }};
+          .on_state =
+              [this, &feed](FleetState state) {
+                look_for_hold_ups(state);
+                feed.put(std::move(state));
+              }};
 }
 
 void Screen::record(const FleetRecord& record) {
@@ -92,6 +97,15 @@ void Screen::tell_lost(const LostPeer& lost) {
                   lost.ending,
                   lost.last_words.empty() ? "" : ": ",
                   lost.last_words));
+}
+
+/// Each is said once.
+void Screen::look_for_hold_ups(const FleetState& state) {
+  constexpr double between_looks = 2;
+  if (state.phase != FleetState::Phase::training || state.seconds < look_at_) return;
+  look_at_ = state.seconds + between_looks;
+  for (const HoldUp& found : hold_ups(fleet_.fleet, state))
+    if (held_up_by_.insert(found.who).second) say(found.text);
 }
 
 std::string Screen::progress_text(Round round, double seconds, std::size_t alive) const {

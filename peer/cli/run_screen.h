@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <fstream>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "peer/launch/launcher.h"
@@ -24,8 +25,12 @@ class Screen {
   void finish() { progress_.clear(); }
 
  private:
+  /// Before that much is a start: files that are read for the first time, links that speed up.
+  static constexpr double first_look_seconds = 10;
+
   void log(PeerId id, const std::string& line);
   void tell_lost(const LostPeer& lost);
+  void look_for_hold_ups(const FleetState& state);
   std::string progress_text(Round round, double seconds, std::size_t alive) const;
 
   const Assembly& fleet_;
@@ -35,6 +40,8 @@ class Screen {
   bool metrics_failed_ = false;
   ProgressLine progress_;
   std::optional<FleetRecord> latest_;
+  double look_at_ = first_look_seconds;  ///< for who holds whom up, in seconds of the fleet
+  std::set<std::string> held_up_by_;     ///< of which that was said
 };
 
 }  // namespace gv::cli

@@ -67,6 +67,12 @@ Reported parse_report(const JsonValue& json) {
   return says;
 }
 
+Measured parse_measured(const JsonValue& json) {
+  return {.device = json_text(json, "device"),
+          .samples_per_second = json_number(json, "samples_per_second"),
+          .flops = json_number(json, "flops")};
+}
+
 Addresses parse_addresses(const JsonValue& json) {
   Addresses says;
   for (const JsonValue& row : json_member(json, "addresses").items) {
@@ -130,6 +136,13 @@ std::string line(const Reported& says) {
               {"queue", r.queue}}
       .dump();
 }
+std::string line(const Measured& says) {
+  return Json{{"event", "measured"},
+              {"device", says.device},
+              {"samples_per_second", says.samples_per_second},
+              {"flops", says.flops}}
+      .dump();
+}
 std::string line(const Keys& says) {
   return Json{{"keys", text_of(says.keys)}}.dump();
 }
@@ -149,6 +162,9 @@ std::string line(const KeepCheckpoint& says) {
 std::string line(const RecordRounds& says) {
   return Json{{"record", says.first}, {"last", says.last}}.dump();
 }
+std::string line(const Measure&) {
+  return Json{{"measure", true}}.dump();
+}
 std::string line(const Stop&) {
   return Json{{"stop", true}}.dump();
 }
@@ -162,6 +178,7 @@ PeerSays parse_peer(const std::string& text) {
     if (event == "shares") return Shares{json_integer<PeerId>(json, "peer")};
     if (event == "progress") return parse_progress(json);
     if (event == "report") return parse_report(json);
+    if (event == "measured") return parse_measured(json);
   } catch (const std::exception&) {
     return {};
   }
@@ -181,6 +198,7 @@ LauncherSays parse_launcher(const std::string& text) {
       return KeepCheckpoint{json_integer<Round>(json, "checkpoint")};
     if (json.find("record") != nullptr)
       return RecordRounds{json_integer<Round>(json, "record"), json_integer<Round>(json, "last")};
+    if (json.find("measure") != nullptr) return Measure{};
     if (json.find("stop") != nullptr) return Stop{};
   } catch (const std::exception&) {
     return {};

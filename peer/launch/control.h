@@ -13,8 +13,9 @@ namespace gv::control {
 // What a launcher and its peers say to each other: one JSON object a line, the peer's on its
 // stdout, the launcher's on the peer's stdin. The end of stdin means: the launcher has gone.
 //   peer:     listening {port}   ready   shares {peer}   progress {round, ...}   report {...}
+//   measured {...}
 //   launcher: keys {text}   addresses [{peer, host, port, reversed}]   cut {peer, seconds}
-//   checkpoint {round}   record {first, last}   stop
+//   checkpoint {round}   record {first, last}   measure   stop
 
 struct Listening {
   std::uint16_t port = 0;
@@ -40,7 +41,14 @@ struct Progress {
 struct Reported {
   Report report;
 };
-using PeerSays = std::variant<std::monostate, Listening, Ready, Shares, Progress, Reported>;
+/// What was asked of a peer that only measures (peer_speeds.h).
+struct Measured {
+  std::string device{};
+  double samples_per_second = 0;
+  double flops = 0;  ///< per second
+};
+using PeerSays =
+    std::variant<std::monostate, Listening, Ready, Shares, Progress, Reported, Measured>;
 
 /// What the peer proves itself with in this run (tls/key_file.h); before the addresses. It is
 /// nowhere but in these two processes' memory and on the way between them.
@@ -64,20 +72,24 @@ struct RecordRounds {
   Round first = 0;
   Round last = 0;
 };
+/// How fast it computes: now, when all the others do.
+struct Measure {};
 struct Stop {};
 using LauncherSays =
-    std::variant<std::monostate, Keys, Addresses, Cut, KeepCheckpoint, RecordRounds, Stop>;
+    std::variant<std::monostate, Keys, Addresses, Cut, KeepCheckpoint, RecordRounds, Measure, Stop>;
 
 std::string line(const Listening& says);
 std::string line(const Ready& says);
 std::string line(const Shares& says);
 std::string line(const Progress& says);
 std::string line(const Reported& says);
+std::string line(const Measured& says);
 std::string line(const Keys& says);
 std::string line(const Addresses& says);
 std::string line(const Cut& says);
 std::string line(const KeepCheckpoint& says);
 std::string line(const RecordRounds& says);
+std::string line(const Measure& says);
 std::string line(const Stop& says);
 
 /// monostate: not a line of this protocol.

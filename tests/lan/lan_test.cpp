@@ -135,6 +135,23 @@ TEST_F(Lab, HasItsLinksMeasured) {
   EXPECT_TRUE(comes_true([&] { return nothing_runs(); }));
 }
 
+/// All peers of all machines at once.
+TEST_F(Lab, HasItsPeersSpeedsMeasured) {
+  const std::string lan = path("lan.yaml");
+  std::ofstream(lan) << "version: 1\nname: lan\n"
+                     << three() << "data: { kind: digits, train: 600, test: 20 }\n"
+                     << "model: softmax\ntrain: { optimizer: { kind: sgd, lr: 0.05 } }\n"
+                     << "topology: ring\nstop: { rounds: 10 }\n";
+  const Ended end = run_at_desk({"bench", "speeds", lan, "--seconds", "0.2", "--json"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  const auto rows = end.summary().at("rows");
+  ASSERT_EQ(rows.size(), 6U);
+  EXPECT_EQ(rows[0].at("host"), "anna");
+  EXPECT_EQ(rows[5].at("host"), "carl");
+  for (const auto& row : rows) EXPECT_GE(row.at("speed"), 1) << row;
+  EXPECT_TRUE(comes_true([&] { return nothing_runs(); }));
+}
+
 TEST_F(Lab, IsExaminedByTheDoctor) {
   const std::string fine = fleet("lan.yaml", three(), "stop: { rounds: 10 }\n");
   const Ended good = run_at_desk({"doctor", fine});

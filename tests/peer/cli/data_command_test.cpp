@@ -133,5 +133,44 @@ TEST_F(DataCommand, ADamagedFileEndsWithItsLine) {
   EXPECT_NE(plan.err.find("test.csv:11: 2 values instead of 3073"), std::string::npos) << plan.err;
 }
 
+/// One of two peers has eight times the work in a sample: all of them measure, each its own, and
+/// what is printed is a fleet file's.
+TEST_F(DataCommand, BenchSpeedsMeasuresEveryPeerInOneUnit) {
+  const std::string file = path("speeds.yaml");
+  std::ofstream(file) << "version: 1\nname: speeds\nhosts: { localhost: {} }\n"
+                      << "peers: [{ count: 2, batch: 4 }, { batch: 32, threads: 2 }]\n"
+                      << "data: { kind: digits, train: 200, test: 20 }\nmodel: softmax\n"
+                      << "train: { optimizer: { kind: sgd, lr: 0.1 } }\ntopology: ring\n"
+                      << "stop: { rounds: 10 }\n";
+  const Ended ended = run({"bench", "speeds", file, "--seconds", "0.05", "--json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto json = ended.summary();
+  EXPECT_EQ(json.at("schema"), "grapevine.bench-speeds/1");
+  ASSERT_EQ(json.at("rows").size(), 3U);
+  double least = std::numeric_limits<double>::max();
+  for (const auto& row : json.at("rows")) {
+    EXPECT_GT(row.at("samples_per_second"), 0);
+    least = std::min(least, row.at("speed").get<double>());
+  }
+  EXPECT_EQ(least, 1);
+  EXPECT_EQ(json.at("rows")[2].at("threads"), 2);
+  const std::string text = run({"bench", "speeds", file, "--seconds", "0.05"}).output();
+  for (const char* words :
+       {"    - { count: 2, speed: ", "    - { threads: 2, speed: ", "batch: auto"})
+    EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
+}
+
+/// Whoever ends before it has measured is named with its last words.
+TEST_F(DataCommand, BenchSpeedsSaysWhichPeerCouldNot) {
+  const std::string file = path("speeds.yaml");
+  std::ofstream(file) << "version: 1\nname: speeds\npeers: [{}, { device: \"cuda:99\" }]\n"
+                      << "data: { kind: digits, train: 200, test: 20 }\nmodel: softmax\n"
+                      << "train: { optimizer: { kind: sgd, lr: 0.1 } }\ntopology: ring\n"
+                      << "stop: { rounds: 10 }\n";
+  const Ended ended = run({"bench", "speeds", file, "--seconds", "0.05"});
+  EXPECT_EQ(ended.code, 5) << ended.err;
+  EXPECT_NE(ended.err.find("peer 1 did not measure"), std::string::npos) << ended.err;
+}
+
 }  // namespace
 }  // namespace gv

@@ -49,6 +49,11 @@ TEST(Control, EveryLineReadsBack) {
   EXPECT_EQ(report.train_loss, 0.1);
   EXPECT_TRUE(std::isnan(report.evaluation.loss)) << "JSON has no infinity";
   EXPECT_FALSE(report.evaluation.accuracy);
+  const Measured measured = std::get<Measured>(parse_peer(line(Measured{"cuda:1", 1234.5, 6e9})));
+  EXPECT_EQ(measured.device, "cuda:1");
+  EXPECT_EQ(measured.samples_per_second, 1234.5);
+  EXPECT_EQ(measured.flops, 6e9);
+  EXPECT_TRUE(std::holds_alternative<Measure>(parse_launcher(line(Measure{}))));
   const PeerKeys keys = make_keys(1).front();
   const PeerKeys told_keys = std::get<Keys>(parse_launcher(line(Keys{keys}))).keys;
   EXPECT_EQ(told_keys.key, keys.key);

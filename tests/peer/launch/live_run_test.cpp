@@ -1,5 +1,6 @@
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 
 #include <gtest/gtest.h>
 
@@ -170,6 +171,21 @@ TEST_F(LiveRun, AWrongAddressIsRefusedBeforeThereIsARun) {
   EXPECT_EQ(refused.code, 2);
   EXPECT_NE(refused.err.find("is not encrypted"), std::string::npos) << refused.err;
   EXPECT_FALSE(fs::exists(folder()));
+}
+
+/// The launcher says once whom the others wait for, without being asked.
+TEST_F(LiveRun, NamesThePeerThatHoldsTheOthersUp) {
+  const std::string file = path("unequal.yaml");
+  std::ofstream(file) << "version: 1\nname: unequal\n"
+                      << "peers: [{ count: 2, batch: 1 }, { batch: 2048 }]\n"
+                      << "data: { kind: digits, train: 6000, test: 100 }\n"
+                      << "model: { kind: mlp, hidden: [32] }\n"
+                      << "train: { optimizer: { kind: sgd, lr: 0.01 } }\ntopology: ring\n"
+                      << "stop: { time: 1 h }\noutput: { dir: " << folder() << " }\n";
+  Program program({"run", file});
+  EXPECT_TRUE(program.says("peer 2 holds the others up")) << program.errors();
+  program.kill(SIGTERM);
+  EXPECT_EQ(program.wait().code, 143);
 }
 
 }  // namespace

@@ -1,0 +1,163 @@
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "optim/printable.h"
+#include "peer/agent/lan.h"
+#include "peer/cli/fleet_options.h"
+#include "peer/cli/this_program.h"
+#include "peer/json/json.h"
+#include "peer/launch/peer_speeds.h"
+#include "peer/report/screen.h"
+
+namespace gv::cli {
+namespace {
+
+struct SpeedsArguments {
+  FleetOptions file;
+  double seconds = 2;
+};
+
+/// The slowest peer's speed is 1, the unit of `speed` in a fleet file.
+double slowest(const std::vector<PeerSpeed>& speeds) {
+  return std::ranges::min(speeds, {}, &PeerSpeed::samples_per_second).samples_per_second;
+}
+
+/// Floating point operations per second of speed 1: those of all that were measured, in proportion.
+double flops_of_speed_1(const std::vector<PeerSpeed>& speeds) {
+  const auto slow = std::ranges::min_element(speeds, {}, &PeerSpeed::samples_per_second);
+  return slow->flops;
+}
+
+/// Peers that stand together in the file: on one host, with one device each of a kind.
+bool alike(const PeerSpec& a, const PeerSpec& b) {
+  return a.host == b.host && a.device == b.device && a.threads == b.threads;
+}
+
+std::string group_text(const PeerSpec& spec, std::size_t count, double speed) {
+  std::string text = "{ ";
+  if (spec.host != "localhost") text += fmt::format("host: {}, ", printable(spec.host, 60));
+  if (count > 1) text += fmt::format("count: {}, ", count);
+  if (!spec.device.empty() && spec.device != "cpu")
+    text += fmt::format("device: \"{}\", ", printable(spec.device, 20));
+  if (spec.threads > 1) text += fmt::format("threads: {}, ", spec.threads);
+  return text + fmt::format("speed: {:.3g} }}", speed);
+}
+
+/// The `peers:` of the file, with what each can do.
+std::string advice(const Fleet& fleet, const std::vector<PeerSpeed>& speeds) {
+  std::string text = "for the fleet file:\n  peers:\n";
+  for (std::size_t begin = 0; begin < speeds.size();) {
+    std::size_t end = begin;
+    double sum = 0;
+    for (; end < speeds.size() && alike(fleet.peers[begin], fleet.peers[end]); ++end)
+      sum += speeds[end].samples_per_second;
+    const auto count = end - begin;
+    text += fmt::format(
+        "    - {}\n",
+        group_text(fleet.peers[begin], count, sum / static_cast<double>(count) / slowest(speeds)));
+    begin = end;
+  }
+  return text + fmt::format(
+                    "  train: {{ batch: auto }}             # in proportion to them\n"
+                    "  simulate: {{ flops: {:.3g} GFLOP/s }}   # of speed 1: {:.0f} samples/s",
+                    1e-9 * flops_of_speed_1(speeds),
+                    slowest(speeds));
+}
+
+void print_table(const Fleet& fleet, const std::vector<PeerSpeed>& speeds) {
+  fmt::print("{:>4} {:<16} {:<8} {:>7} {:>6} {:>12} {:>10} {:>8}\n",
+             "peer",
+             "host",
+             "device",
+             "threads",
+             "batch",
+             "samples/s",
+             "GFLOP/s",
+             "speed");
+  for (const PeerSpeed& row : speeds) {
+    const PeerSpec& spec = fleet.peers[row.peer];
+    fmt::print("{:>4} {:<16} {:<8} {:>7} {:>6} {:>12.0f} {:>10.3g} {:>8.3g}\n",
+               row.peer,
+               cut_to_columns(printable(spec.host, 60), 16),
+               row.device,
+               spec.threads,
+               row.batch,
+               row.samples_per_second,
+               1e-9 * row.flops,
+               row.samples_per_second / slowest(speeds));
+  }
+  fmt::print("{}\n", advice(fleet, speeds));
+}
+
+Json json_of(const Fleet& fleet, const std::vector<PeerSpeed>& speeds) {
+  Json rows = Json::array();
+  for (const PeerSpeed& row : speeds) {
+    const PeerSpec& spec = fleet.peers[row.peer];
+    rows.push_back(Json{{"peer", row.peer},
+                        {"host", spec.host},
+                        {"device", row.device},
+                        {"threads", spec.threads},
+                        {"batch", row.batch},
+                        {"samples_per_second", row.samples_per_second},
+                        {"gflops", 1e-9 * row.flops},
+                        {"speed", row.samples_per_second / slowest(speeds)}});
+  }
+  return Json{{"schema", "grapevine.bench-speeds/1"},
+              {"rows", rows},
+              {"gflops_of_speed_1", 1e-9 * flops_of_speed_1(speeds)}};
+}
+
+int measure(const SpeedsArguments& arguments) {
+  const Assembly fleet = assemble(arguments.file);
+  if (!fleet.data.train)
+    throw std::invalid_argument("bench speeds: a quadratic has no samples to be counted");
+  ProgressLine progress;
+  const PeerSpeedOptions options{
+      .seconds = arguments.seconds,
+      .on_progress = [&](const std::string& text) { progress.update(text); },
+      .say =
+          [&](const std::string& line) {
+            progress.clear();
+            fmt::print(stderr, "{}\n", line);
+          }};
+  std::unique_ptr<Places> places;
+  if (is_lan(fleet.fleet))
+    places = std::make_unique<Lan>(
+        fleet, LanOptions{peer_program(), fleet.fleet.path, arguments.file.sets, options.say});
+  else
+    places =
+        std::make_unique<ThisMachine>(peer_program(), fleet.fleet.path, ".", arguments.file.sets);
+  const std::vector<PeerSpeed> speeds = measure_speeds(fleet, *places, options);
+  progress.clear();
+  if (arguments.file.json)
+    fmt::print("{}\n", json_of(fleet.fleet, speeds).dump());
+  else
+    print_table(fleet.fleet, speeds);
+  return exit_code::done;
+}
+
+void speeds_options(Options& options, SpeedsArguments& arguments) {
+  add_fleet_options(options, arguments.file).required();
+  options.value("--seconds", arguments.seconds, "How long each peer measures")
+      .range(0.05, 600.0)
+      .show_default();
+}
+
+}  // namespace
+
+Command bench_speeds_command() {
+  return command("speeds",
+                 "Training samples per second of every peer of a fleet, on its own machine and "
+                 "device, all at once: the `speed` of each",
+                 "  grapevine bench speeds lan.yaml\n"
+                 "  grapevine bench speeds configs/fashion-ring8.yaml --seconds 5 --json",
+                 speeds_options,
+                 measure);
+}
+
+}  // namespace gv::cli

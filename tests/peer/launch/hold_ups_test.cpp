@@ -1,0 +1,93 @@
+#include "peer/launch/hold_ups.h"
+
+#include <gtest/gtest.h>
+
+namespace gv {
+namespace {
+
+/// Four peers on a ring, 100 rounds in 100 s; each computes for so many seconds and waits for each
+/// of its neighbours, (i - 1) and (i + 1), for so many.
+FleetState ring(const std::vector<double>& compute,
+                const std::vector<std::pair<double, double>>& late) {
+  FleetState state{.phase = FleetState::Phase::training, .seconds = 100, .round = 100};
+  for (PeerId i = 0; i < 4; ++i) {
+    ActivitySeconds spent{};
+    spent[static_cast<std::size_t>(Activity::compute)] = compute[i];
+    spent[static_cast<std::size_t>(Activity::late)] = late[i].first + late[i].second;
+    spent[static_cast<std::size_t>(Activity::other)] =
+        100 - compute[i] - late[i].first - late[i].second;
+    state.peers.push_back({.id = i, .round = 100});
+    state.peers[i].activities = spent;
+    state.peers[i].sent_bytes = 200'000'000;
+    state.peers[i].reported = 100;
+    state.peers[i].waits = {{.peer = (i + 3) % 4, .late = late[i].first},
+                            {.peer = (i + 1) % 4, .late = late[i].second}};
+  }
+  return state;
+}
+
+Fleet fleet() {
+  Fleet fleet;
+  fleet.peers.resize(4);
+  return fleet;
+}
+
+/// Peer 2 is slow; 1 and 3 hand on that they waited, but 0 waits for those who wait themselves.
+TEST(HoldUps, NameTheSlowPeerAndNotThoseThatWaitForIt) {
+  const FleetState state = ring({20, 20, 80, 20}, {{30, 30}, {0, 60}, {0, 0}, {60, 0}});
+  const auto slow = slow_peer(state);
+  ASSERT_TRUE(slow);
+  EXPECT_EQ(slow->peer, 2U);
+  EXPECT_DOUBLE_EQ(slow->share, 0.6);
+  EXPECT_DOUBLE_EQ(slow->slower, 4);
+  const auto said = hold_ups(fleet(), state);
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].who, "2");
+  EXPECT_EQ(said[0].text,
+            "peer 2 holds the others up: its neighbours wait for it 60 % of their time, and\n"
+            "       its gradients take 4.0 times as long\n"
+            "help:  `grapevine bench speeds FILE` says what each peer can do, and\n"
+            "       `train.batch: auto` gives each so much");
+}
+
+TEST(HoldUps, AreSilentWhereEverybodyWaitsALittle) {
+  EXPECT_FALSE(slow_peer(ring({60, 60, 60, 60}, {{20, 20}, {20, 20}, {20, 20}, {20, 20}})));
+  EXPECT_FALSE(slow_peer(ring({90, 90, 99, 90}, {{2, 2}, {0, 8}, {0, 0}, {8, 0}})));
+}
+
+TEST(HoldUps, AreSilentWherePeersDoNotRecord) {
+  FleetState state = ring({20, 20, 80, 20}, {{30, 30}, {0, 60}, {0, 0}, {60, 0}});
+  for (PeerState& peer : state.peers) peer.activities.reset();
+  EXPECT_TRUE(hold_ups(fleet(), state).empty());
+}
+
+/// 1 MB to each neighbour and round: 0.1 s at 10 MB/s, and 0.2 s where one card has 10 MB/s.
+TEST(HoldUps, NameALinkThatIsSlowerThanTheFileSays) {
+  FleetState state = ring({20, 20, 20, 20}, {{0, 0}, {0, 0}, {0, 0}, {0, 0}});
+  state.peers[1].waits[0].wire = 30;  // of what comes from peer 0
+  NetworkSpec links{.bandwidth = 10e6, .shape = NetworkShape::per_link};
+  const auto slow = slow_link(links, state);
+  ASSERT_TRUE(slow);
+  EXPECT_EQ(slow->from, 0U);
+  EXPECT_EQ(slow->to, 1U);
+  EXPECT_DOUBLE_EQ(slow->seconds, 0.3);
+  EXPECT_DOUBLE_EQ(slow->promised, 0.1);
+  links.shape = NetworkShape::per_nic;
+  EXPECT_FALSE(slow_link(links, state)) << "0.3 s are less than twice 0.2 s";
+  EXPECT_FALSE(slow_link(NetworkSpec{}, state)) << "the file says nothing of the network";
+}
+
+/// A run that went on in round 50 has done 50.
+TEST(HoldUps, CountTheRoundsSinceTheRunWentOn) {
+  FleetState state = ring({20, 20, 20, 20}, {{0, 0}, {0, 0}, {0, 0}, {0, 0}});
+  state.first = 50;
+  state.peers[1].waits[0].wire = 30;
+  const NetworkSpec links{.bandwidth = 10e6, .shape = NetworkShape::per_link};
+  const auto slow = slow_link(links, state);
+  ASSERT_TRUE(slow);
+  EXPECT_DOUBLE_EQ(slow->seconds, 0.6);
+  EXPECT_DOUBLE_EQ(slow->promised, 0.2);
+}
+
+}  // namespace
+}  // namespace gv
