@@ -243,9 +243,9 @@ void print_text(const Assembly& fleet,
              bytes_text(4.0 * static_cast<double>(fleet.dimension)));
   fmt::print("{}", memory_note(fleet, free_memory()));
   print_batch(fleet);
-  fmt::print("{}", crowded_note(fleet));
+  fmt::print("{}{}", crowded_note(fleet), unequal_note(fleet));
   fmt::print("graph  {}\n", s.text);
-  fmt::print("{}", thin_note(fleet));
+  fmt::print("{}{}", thin_note(fleet), placement_note(fleet));
   const double bytes = largest_bytes(fleet, round);
   fmt::print("round  {} local step{}, then {} out by the busiest peer\n",
              fleet.fleet.local_steps,

@@ -1,6 +1,7 @@
 #include "peer/cli/plan_notes.h"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -27,6 +28,36 @@ std::string thin_note(const Assembly& fleet) {
                      fleet.fleet.trainers(),
                      name,
                      name.starts_with("torus") ? "ring" : "path");
+}
+
+std::string unequal_note(const Assembly& fleet) {
+  constexpr double worth_saying = 1.5;
+  const std::span peers(fleet.fleet.peers.data(), fleet.fleet.trainers());
+  const auto time = [](const PeerSpec& peer) { return peer.batch / peer.speed; };
+  const auto slowest = std::ranges::max_element(peers, {}, time);
+  double samples = 0;
+  double speed = 0;
+  for (const PeerSpec& peer : peers) {
+    samples += peer.batch;
+    speed += peer.speed;
+  }
+  const double gain = time(*slowest) / (samples / speed);
+  if (!fleet.algorithm->synchronous || gain < worth_saying) return "";
+  return fmt::format(
+      "note   the others wait for peer {}, whose gradient takes {:.1f} times as long as\n"
+      "       all would with `train.batch: auto`, or take ad-psgd, which does not wait\n",
+      slowest - peers.begin(),
+      gain);
+}
+
+std::string placement_note(const Assembly& fleet) {
+  const NetworkSpec& network = fleet.fleet.network;
+  const bool unlike = !network.links.empty() || !network.cards.empty();
+  const std::size_t n = fleet.fleet.trainers();
+  const bool all_alike = fleet.topology.name == "complete" || n < 4;
+  if (!unlike || all_alike || !fleet.is_plain_d_psgd() || !fleet.w) return "";
+  return "note   the links differ: `--place GRAPH` finds out who should stand where on\n"
+         "       the graph, so that a round is shortest\n";
 }
 
 std::string memory_note(const Assembly& fleet, std::optional<std::uint64_t> free) {

@@ -14,6 +14,10 @@ namespace gv::cli {
 std::string crowded_note(const Assembly& fleet);
 /// A torus or a grid whose shape is left open is a line where the number of peers is prime.
 std::string thin_note(const Assembly& fleet);
+/// Where equal batches make the others wait for the slowest machine, what unequal ones would bring.
+std::string unequal_note(const Assembly& fleet);
+/// Where links differ, it matters who stands where.
+std::string placement_note(const Assembly& fleet);
 /// Each peer holds x and its gradient at least; `free`: bytes on this machine, where it is known.
 std::string memory_note(const Assembly& fleet, std::optional<std::uint64_t> free);
 

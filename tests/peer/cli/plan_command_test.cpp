@@ -31,6 +31,20 @@ TEST(PlanCommand, WarnsOfARateThatDiverges) {
   EXPECT_EQ(std::ranges::count_if(plan.out, warns), 1);
 }
 
+/// Speeds of 8 : 4 : 2 : 1 and links that differ: what `--place` and `batch: auto` are for.
+TEST(PlanCommand, SaysWhatUnequalMachinesCost) {
+  const std::string fleet = source_folder() + "/experiments/unequal/fleet.yaml";
+  const std::string equal = run({"plan", fleet}).output();
+  EXPECT_NE(equal.find("the others wait for peer 3, whose gradient takes 3.8 times as long"),
+            std::string::npos)
+      << equal;
+  EXPECT_NE(equal.find("`--place GRAPH` finds out"), std::string::npos) << equal;
+  const std::string shared = run({"plan", fleet, "--set", "train.batch=auto"}).output();
+  EXPECT_EQ(shared.find("the others wait"), std::string::npos) << shared;
+  const std::string alike = run({"plan", fleet, "--set", "links=[]"}).output();
+  EXPECT_EQ(alike.find("--place"), std::string::npos) << alike;
+}
+
 /// Where the run itself begins, too.
 TEST(PlanCommand, SoDoRunAndSimulate) {
   const ScratchFolder folder;
