@@ -10,8 +10,9 @@
 namespace gv {
 
 // How two machines measure the link between them: one answers, in threads of its own, the other
-// asks. The stream counts as it arrives, and its first tenth of a second not at all: what buffers
-// and token buckets take at once is no bandwidth.
+// asks. The stream counts as it arrives, and its first tenth of a second and 256 KiB not at all (as
+// far as that is no more than half of it): what buffers and token buckets take at once is no
+// bandwidth.
 //
 //   asks:    nonce (of who answers) milliseconds:u32, then 21 blocks of 64 bytes, each after the
 //            answer to the one before, then a stream of zeros for so long

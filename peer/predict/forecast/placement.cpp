@@ -36,6 +36,9 @@ Topology placed(const Topology& graph, const std::vector<PeerId>& peers) {
   return other;
 }
 
+/// What is predicted to gain less may as well lose: predictions are no better than a few per cent.
+constexpr double worth_moving = 0.95;
+
 void check(const Assembly& fleet) {
   if (!fleet.is_plain_d_psgd() || !fleet.w)
     throw std::invalid_argument(
@@ -76,6 +79,10 @@ Placement best_placement(const Assembly& fleet) {
       best.seconds = seconds;
       best.peers = peers;
     }
+  }
+  if (best.seconds > worth_moving * best.seconds_as_numbered) {
+    std::iota(best.peers.begin(), best.peers.end(), 0U);
+    best.seconds = best.seconds_as_numbered;
   }
   best.graph = placed(fleet.topology, best.peers);
   return best;

@@ -67,6 +67,15 @@ TEST_F(Placed, WithoutADifferenceTheOrderOfTheFileStays) {
   EXPECT_EQ(best.peers, (std::vector<PeerId>{0, 1, 2, 3, 4, 5}));
 }
 
+/// One link of 30 ms beside others of 29 ms: going round it gains less than predictions can tell.
+TEST_F(Placed, ForALittleNobodyMoves) {
+  const Placement best =
+      best_placement(fleet("topology: ring\nlinks: [{ between: [2, 3], latency: 30 ms }]\n"
+                           "network: { latency: 29 ms }\n"));
+  EXPECT_EQ(best.seconds, best.seconds_as_numbered);
+  EXPECT_EQ(best.peers, (std::vector<PeerId>{0, 1, 2, 3, 4, 5}));
+}
+
 TEST_F(Placed, IsRefusedWhereThereAreNoPlaces) {
   EXPECT_THROW(best_placement(fleet("algorithm: all-reduce\n")), std::invalid_argument);
   EXPECT_THROW(best_placement(fleet("topology: one-peer-exponential\n")), std::invalid_argument);
