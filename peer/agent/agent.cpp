@@ -17,6 +17,7 @@
 
 #include "peer/agent/agent_frame.h"
 #include "peer/agent/cache_folder.h"
+#include "peer/agent/data_look.h"
 #include "peer/agent/door.h"
 #include "peer/agent/facts.h"
 #include "peer/agent/files.h"
@@ -51,6 +52,7 @@ class Agent {
       take_orders();
       if (door_) door_->answer();
       tell_measured();
+      tell_looked();
       stream_.flush();
       if (stream_.waiting() < most_waiting_bytes)
         for (auto& [id, child] : peers_) hear(id, *child);
@@ -71,7 +73,8 @@ class Agent {
     stream_.add_to(fds);
     if (door_) door_->add_to(fds);
     for (const auto& [id, child] : peers_) child->add_to(fds);
-    ::poll(fds.data(), fds.size(), measuring_.valid() ? 10 : 100);
+    const bool soon = measuring_.valid() || looking_.valid();
+    ::poll(fds.data(), fds.size(), soon ? 10 : 100);
   }
 
   void take_orders() {
@@ -166,13 +169,22 @@ class Agent {
     say({AgentKind::measured, 0, Json{{"links", links}}.dump()});
   }
 
+  /// Reading data may take longer than a sign of life, so it is done in a thread of its own too.
   void look(const JsonValue& order) {
-    Json there = Json::array();
-    std::error_code unknown;
-    for (const JsonValue& path : json_member(order, "paths").items)
-      there.push_back(std::filesystem::exists(path.text, unknown));
-    const std::filesystem::space_info disk = std::filesystem::space(folder_, unknown);
-    say({AgentKind::looked, 0, Json{{"there", there}, {"free_bytes", disk.available}}.dump()});
+    std::vector<std::string> paths;
+    for (const JsonValue& path : json_member(order, "paths").items) paths.push_back(path.text);
+    looking_ = std::async(std::launch::async, [paths, folder = folder_] {
+      try {
+        return look_text(paths, folder);
+      } catch (const std::exception& unread) {
+        return Json{{"error", std::string(unread.what())}}.dump();
+      }
+    });
+  }
+
+  void tell_looked() {
+    if (looking_.valid() && looking_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
+      say({AgentKind::looked, 0, looking_.get()});
   }
 
   /// The folder of a peer is that of its launcher: peers/003.
@@ -269,6 +281,7 @@ class Agent {
   std::unique_ptr<Door> door_;
   std::unique_ptr<LinkMeter> meter_;
   std::future<std::vector<LinkSpeed>> measuring_;
+  std::future<std::string> looking_;
   std::map<PeerId, std::unique_ptr<Child>> peers_;
   Clock::time_point heard_ = Clock::now(), ping_at_ = Clock::now();
   std::optional<Clock::time_point> let_go_at_;  ///< the peers are told to end, and killed then

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "optim/printable.h"
+#include "peer/agent/data_check.h"
 #include "peer/agent/fleet_copy.h"
 #include "peer/json/json_member.h"
 
@@ -58,9 +59,19 @@ Lan::Lan(const Assembly& fleet, LanOptions options)
   roads_.find();
   check(machines_.failures());
   check(roads_.missing());
+  check_data();
+  check(machines_.failures());
   for (const auto& [name, text] : copied_files(options_.file, options_.sets))
     for (Machine& machine : machines_.all())
       send_text(name, text, [&](const AgentFrame& frame) { machine.host->send(frame); });
+}
+
+/// Before anything is started: peers on other data would agree on everything else.
+void Lan::check_data() {
+  const std::vector<std::string> paths = data_paths(options_.file, options_.sets);
+  if (paths.empty()) return;
+  const auto findings = data_findings(machines_.names(), paths, look_everywhere(machines_, paths));
+  if (!findings.empty()) throw std::runtime_error(fmt::format("{}", fmt::join(findings, "\n")));
 }
 
 std::unique_ptr<Process> Lan::start(PeerId id, const std::vector<std::string>& past) {

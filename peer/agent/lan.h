@@ -36,6 +36,7 @@ class Lan : public Places {
   std::string summary() const;
 
  private:
+  void check_data();
   void fetch(Machine& machine);
 
   const Assembly& fleet_;

@@ -26,7 +26,7 @@ class Bench {
     machines_.start();
     roads_.find();
     open_meters();
-    for (const Machine& machine : machines_.all()) table_.hosts.push_back(machine.spec.name);
+    table_.hosts = machines_.names();
     table_.together.assign(machines_.all().size(), 0);
     measure_pairs();
     measure_together();

@@ -154,6 +154,12 @@ std::vector<std::string> Machines::ask(AgentKind question,
   return texts;
 }
 
+std::vector<std::string> Machines::names() const {
+  std::vector<std::string> all;
+  for (const Machine& machine : machines_) all.push_back(machine.spec.name);
+  return all;
+}
+
 std::string Machines::failures() const {
   std::string text;
   for (const Machine& machine : machines_) {

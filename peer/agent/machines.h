@@ -60,6 +60,7 @@ class Machines {
   std::vector<std::string> ask(AgentKind question,
                                AgentKind answer,
                                const std::function<std::string(std::size_t)>& body);
+  std::vector<std::string> names() const;
   /// What has failed and what to do, host by host; "": nothing.
   std::string failures() const;
 

@@ -168,6 +168,37 @@ TEST_F(Lab, IsExaminedByTheDoctor) {
   EXPECT_TRUE(comes_true([&] { return nothing_runs(); }));
 }
 
+/// Carl sees another file at the same path.
+TEST_F(Lab, SaysWhichHostHasOtherData) {
+  std::string rows = "x,y\n";
+  for (int r = 0; r < 60; ++r) rows += fmt::format("{},{}\n", r, r % 2 == 0 ? "even" : "odd");
+  std::ofstream(path("table.csv")) << rows;
+  std::ofstream(path("other.csv")) << rows << "60,even\n";
+  const std::string lan = path("lan.yaml");
+  std::ofstream(lan) << "version: 1\nname: lan\n"
+                     << three() << "data: { kind: table, file: " << path("table.csv")
+                     << ", target: y }\nmodel: softmax\ntopology: ring\nstop: { rounds: 5 }\n"
+                     << "train: { optimizer: { kind: sgd, lr: 0.05 } }\n"
+                     << "output: { dir: " << path("run") << " }\n";
+  const Ended fine = run_at_desk({"doctor", lan});
+  EXPECT_EQ(fine.code, 0) << fine.err << fine.output();
+  const std::string pid = said_by("cat " + folder() + "/sshd_carl.pid");
+  const std::string said = said_by(fmt::format("nsenter --mount --target {} mount --bind {} {}",
+                                               pid.substr(0, pid.find('\n')),
+                                               path("other.csv"),
+                                               path("table.csv")));
+  ASSERT_EQ(said, "");
+  const Ended refused = run_at_desk({"run", lan});
+  EXPECT_EQ(refused.code, 5) << refused.err;
+  EXPECT_NE(refused.err.find("host carl: its data are not those of anna"), std::string::npos)
+      << refused.err;
+  EXPECT_FALSE(fs::exists(path("run") + "/metrics.jsonl"));
+  const Ended examined = run_at_desk({"doctor", lan});
+  EXPECT_EQ(examined.code, 4) << examined.err;
+  EXPECT_NE(examined.output().find("[!] host carl: its data are not"), std::string::npos)
+      << examined.output();
+}
+
 TEST_F(Lab, StartsAPeerAgainWhereItDied) {
   const std::string lan = fleet("lan.yaml",
                                 three(),

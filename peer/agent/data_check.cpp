@@ -1,0 +1,88 @@
+#include "peer/agent/data_check.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "optim/printable.h"
+#include "peer/json/json.h"
+
+namespace gv {
+namespace {
+
+/// "train.csv", or the path where that is the file.
+std::string shown(const std::string& path, const std::string& name) {
+  return name.empty() ? path : path + "/" + printable(name, 200);
+}
+
+/// Of the first file that is not the same; "": all are.
+std::string difference(const std::string& path,
+                       const std::vector<FileDigest>& here,
+                       const std::vector<FileDigest>& there) {
+  for (std::size_t k = 0; k < std::max(here.size(), there.size()); ++k) {
+    const bool only_here = k >= there.size() || (k < here.size() && here[k].name < there[k].name);
+    const bool only_there = k >= here.size() || (k < there.size() && there[k].name < here[k].name);
+    if (only_here) return shown(path, here[k].name) + " is missing on one of them";
+    if (only_there) return shown(path, there[k].name) + " is missing on one of them";
+    if (here[k].bytes != there[k].bytes)
+      return fmt::format("{} has {} bytes on one and {} on the other",
+                         shown(path, here[k].name),
+                         here[k].bytes,
+                         there[k].bytes);
+    if (here[k].digest != there[k].digest)
+      return shown(path, here[k].name) + " has another content";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<std::optional<DataLook>> look_everywhere(Machines& machines,
+                                                     const std::vector<std::string>& paths) {
+  const std::string question = Json{{"paths", paths}}.dump();
+  const auto texts =
+      machines.ask(AgentKind::look, AgentKind::looked, [&](std::size_t) { return question; });
+  std::vector<std::optional<DataLook>> looks(texts.size());
+  for (std::size_t k = 0; k < texts.size(); ++k) {
+    if (texts[k].empty()) continue;
+    try {
+      looks[k] = parse_look(texts[k], paths.size());
+    } catch (const std::exception& wrong) {
+      machines.all()[k].host->give_up(wrong.what());
+    }
+  }
+  return looks;
+}
+
+std::vector<std::string> data_findings(const std::vector<std::string>& hosts,
+                                       const std::vector<std::string>& paths,
+                                       const std::vector<std::optional<DataLook>>& looks) {
+  std::vector<std::string> findings;
+  for (std::size_t p = 0; p < paths.size(); ++p) {
+    std::optional<std::size_t> first;
+    for (std::size_t k = 0; k < looks.size(); ++k) {
+      if (!looks[k]) continue;
+      const std::string& host = hosts[k];
+      if (!looks[k]->data[p]) {
+        findings.push_back(fmt::format(
+            "host {}: {} is not there\nhelp:  data is not copied: put it at that path on each host",
+            host,
+            paths[p]));
+        continue;
+      }
+      if (!first) first = k;
+      const std::string what = difference(paths[p], *looks[*first]->data[p], *looks[k]->data[p]);
+      if (what.empty()) continue;
+      findings.push_back(fmt::format(
+          "host {}: its data are not those of {}: {}\nhelp:  copy them anew; where each "
+          "host is to have its own, name the file with {{id}}: part-{{id}}.csv",
+          host,
+          hosts[*first],
+          what));
+    }
+  }
+  return findings;
+}
+
+}  // namespace gv

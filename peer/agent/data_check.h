@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "peer/agent/data_look.h"
+#include "peer/agent/machines.h"
+
+namespace gv {
+
+// Data does not travel, so it must be on each machine of a fleet, and the same on all.
+
+/// Asks all machines; nothing for those that have failed.
+std::vector<std::optional<DataLook>> look_everywhere(Machines& machines,
+                                                     const std::vector<std::string>& paths);
+
+/// Which host lacks what, and on which it differs from the first that has it, with the first file
+/// that does; each with what to do. `hosts`: their names, in the order of `looks`.
+std::vector<std::string> data_findings(const std::vector<std::string>& hosts,
+                                       const std::vector<std::string>& paths,
+                                       const std::vector<std::optional<DataLook>>& looks);
+
+}  // namespace gv
