@@ -29,6 +29,11 @@ function(gv_options target)
     target_compile_options(${target} PUBLIC -fsanitize=thread -Wno-tsan -Wno-mismatched-new-delete)
     target_compile_definitions(${target} PUBLIC ASIO_DISABLE_FENCED_BLOCK)
     target_link_options(${target} PUBLIC -fsanitize=thread)
+  elseif(GV_SANITIZE STREQUAL "fuzzer")
+    # clang's; g++ says what there is to warn of.
+    target_compile_options(${target} PUBLIC -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow
+      -fno-sanitize-recover=all -fno-omit-frame-pointer -w)
+    target_link_options(${target} PUBLIC -fsanitize=address,undefined)
   endif()
 endfunction()
 

@@ -88,7 +88,7 @@ class Parser {
       if (peek() != '"') fail("expected a key in quotes");
       std::string key = string();
       expect(':');
-      v.members.emplace_back(std::move(key), value(depth + 1));
+      v.members.push_back({std::move(key), value(depth + 1)});
     } while (take(','));
     expect('}');
   }
@@ -164,8 +164,8 @@ class Parser {
 }  // namespace
 
 const JsonValue* JsonValue::find(std::string_view key) const {
-  const auto it = std::ranges::find_if(members, [&](const auto& m) { return m.first == key; });
-  return it == members.end() ? nullptr : &it->second;
+  const auto it = std::ranges::find_if(members, [&](const Member& m) { return m.key == key; });
+  return it == members.end() ? nullptr : &it->value;
 }
 
 JsonValue parse_json(std::string_view text, const std::string& path) {

@@ -2,7 +2,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace gv {
@@ -10,14 +9,19 @@ namespace gv {
 /// As much of JSON (RFC 8259) as a graph file needs; every value knows its line.
 struct JsonValue {
   enum class Kind { null, boolean, number, text, array, object };
+  struct Member;
   Kind kind = Kind::null;
   bool boolean = false;
   std::string text;  ///< of a text, decoded; of a number, as it was written
   std::vector<JsonValue> items;
-  std::vector<std::pair<std::string, JsonValue>> members;
+  std::vector<Member> members;  ///< of an object, in the document's order
   std::size_t line = 0;
 
   const JsonValue* find(std::string_view key) const;  ///< null when there is none
+};
+struct JsonValue::Member {
+  std::string key;
+  JsonValue value;
 };
 
 /// Throws GraphFileError "path:line: what". Nesting up to 64.

@@ -1,0 +1,21 @@
+// An archive of numpy's, as tensors and as the rows of a table.
+#include "optim/data/table/table.h"
+#include "tests/fuzz/files.h"
+#include "tests/fuzz/fuzz_input.h"
+#include "tests/fuzz/tensors_body.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const gv::fuzz::Files files;
+  const std::string path = files.write("a", gv::fuzz::Input(data, size).text());
+  try {
+    gv::fuzz::read_tensors(*gv::open_npz_tensors(path));
+  } catch (const std::runtime_error&) {
+  }
+  try {
+    gv::TableSpec spec;
+    spec.file = path;
+    gv::read_table(spec, gv::Rng(1));
+  } catch (const std::runtime_error&) {
+  }
+  return 0;
+}

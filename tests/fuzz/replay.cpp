@@ -1,0 +1,49 @@
+// Feeds files to a fuzz target as libFuzzer does, in an ordinary build: what was found once stays
+// mended. Arguments: files, and folders of them.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> files_of(const fs::path& path) {
+  if (!fs::is_directory(path)) return {path};
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(path)) files.push_back(entry.path());
+  std::ranges::sort(files);
+  return files;
+}
+
+void replay(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
+  // A place of just this size, so that a sanitizer sees what reads beyond it.
+  const std::vector<std::uint8_t> exact(bytes.begin(), bytes.end());
+  std::printf("%s\n", path.c_str());
+  std::fflush(stdout);  // the last line names what ended the program
+  LLVMFuzzerTestOneInput(exact.data(), exact.size());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::size_t replayed = 0;
+  for (int k = 1; k < argc; ++k) {
+    for (const fs::path& path : files_of(argv[k])) {
+      replay(path);
+      ++replayed;
+    }
+  }
+  LLVMFuzzerTestOneInput(nullptr, 0);
+  std::printf("%zu inputs\n", replayed);
+  return replayed > 0 ? 0 : 1;
+}

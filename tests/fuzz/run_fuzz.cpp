@@ -1,0 +1,37 @@
+// The folder of a run that somebody sent us: run.json, metrics.jsonl, summary.json, totals.json and
+// what a peer recorded of its rounds.
+#include <stdexcept>
+
+#include "peer/report/metrics_row.h"
+#include "peer/runs/peer_totals.h"
+#include "peer/runs/stored_run.h"
+#include "tests/fuzz/files.h"
+#include "tests/fuzz/fuzz_input.h"
+
+namespace {
+
+template <class Read>
+void attempt(Read read) {
+  try {
+    read();
+  } catch (const std::runtime_error&) {
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const gv::fuzz::Files files;
+  gv::fuzz::Input input(data, size);
+  files.write("run.json", input.file());
+  const std::string metrics = files.write("metrics.jsonl", input.file());
+  files.write("summary.json", input.file());
+  files.write("peers/000/totals.json", input.file());
+  files.write("peers/000/rounds.0.npy", input.file());
+  files.write("peers/000/moments.0.npy", input.file());
+  attempt([&] { gv::read_stored_run(files.folder()); });
+  attempt([&] { gv::read_metrics(metrics); });
+  attempt([&] { gv::read_peer_rounds(files.folder(), 0); });
+  attempt([&] { gv::read_peer_moments(files.folder(), 0); });
+  return 0;
+}

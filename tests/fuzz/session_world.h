@@ -1,0 +1,232 @@
+#pragma once
+
+#include <cmath>
+#include <deque>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "gossip/link/link_layer.h"
+#include "gossip/peer.h"
+#include "gossip/registry.h"
+#include "optim/check.h"
+#include "optim/train/host_replica.h"
+#include "peer/wire/frame.h"
+
+namespace gv::fuzz {
+
+/// Passes on what the link layer tells its user, and checks that it may be told now (link.h): away
+/// only of somebody who is believed in, back and died only of somebody who is not.
+class CheckedUser : public LinkUser {
+ public:
+  explicit CheckedUser(Peer& peer) : peer_(peer) {}
+
+  bool deliver(Message message) override { return peer_.deliver(std::move(message)); }
+  void heard_round(PeerId from, Round round) override { peer_.heard_round(from, round); }
+  void away(PeerId from) override {
+    GV_CHECK(!std::exchange(absent_[from], true), "told away once");
+    peer_.away(from);
+  }
+  void died(PeerId from) override {
+    GV_CHECK(absent_[from], "who dies is away");
+    peer_.died(from);
+  }
+  void back(PeerId from) override {
+    GV_CHECK(std::exchange(absent_[from], false), "who is back was away");
+    peer_.back(from);
+  }
+  void replaced(PeerId from) override {
+    absent_[from] = false;
+    peer_.replaced(from);
+  }
+  void refused(PeerId from) override { peer_.refused(from); }
+  Round clock() const override { return peer_.clock(); }
+  Time finishing_since() const override { return peer_.finishing_since(); }
+
+ private:
+  Peer& peer_;
+  std::map<PeerId, bool> absent_;
+};
+
+/// Peer 0 of a ring of three, with its link layer, in a world whose time and neighbours the input
+/// plays. The model has four parameters, so one message carries 16 bytes of it.
+class SessionWorld : public World, public Carrier, public Journal {
+ public:
+  static constexpr std::size_t model_bytes = 16;
+  static constexpr std::uint64_t most_unacknowledged = 4 * model_bytes;
+
+  explicit SessionWorld(bool successors)
+      : replica_(make_replica()),
+        peer_(plan(successors), *this, *this, *replica_),
+        user_(peer_),
+        links_(settings(successors), *this, user_, 1) {
+    links_.start(now_);
+  }
+
+  LinkLayer& links() { return links_; }
+  Time now() const override { return now_; }
+  bool over() const { return left_ || failed_ || links_.over(); }
+  /// The connection that was dialled last to this neighbour; 0: none.
+  ConnectionId dialled(PeerId neighbor) const {
+    const auto at = dialled_.find(neighbor);
+    return at == dialled_.end() ? 0 : at->second;
+  }
+  /// The greatest number that was sent to it.
+  std::uint64_t last_sent(ConnectionId connection) const {
+    const auto at = last_sent_.find(connection);
+    return at == last_sent_.end() ? 0 : at->second;
+  }
+  /// A payload of the neighbour's: who keeps it is counted.
+  Payload lend(std::size_t bytes, float value) {
+    const auto buffer = std::make_shared<Buffer>(bytes);
+    for (float& x : buffer->floats()) x = value;
+    lent_.push_back(buffer);
+    return buffer;
+  }
+
+  /// Jobs are done, the algorithm begins or ends when it is due.
+  void proceed() {
+    if (begun_ && !algorithm_) {
+      algorithm_.emplace(live(peer_, find_algorithm("d-psgd", "")->run));
+      algorithm_->start();
+    }
+    while (!jobs_.empty()) {
+      const auto job = std::move(jobs_.front());
+      jobs_.pop_front();
+      job();
+    }
+    if (algorithm_ && algorithm_->done() && !std::exchange(ended_, true)) links_.end(now_);
+    check();
+  }
+  void pass(Time length) {
+    const Time last = now_ + length;
+    for (int events = 0; events < 1000 && !over(); ++events) {
+      const Time next = timers_.empty() ? Time::max() : timers_.begin()->first;
+      if (std::min(next, wake_) > last) break;
+      now_ = std::max(now_, std::min(next, wake_));
+      if (wake_ <= next) {
+        wake_ = Time::max();
+        links_.on_time(now_);
+      } else {
+        const auto timer = timers_.extract(timers_.begin());
+        timer.mapped()();
+      }
+      proceed();
+    }
+    now_ = last;
+  }
+
+  // World.
+  void send(PeerId to, Message message) override { links_.send(to, std::move(message), now_); }
+  void after(Time delay, std::function<void()> f) override {
+    timers_.emplace(now_ + delay, std::move(f));
+  }
+  void offload(Lane, double, std::function<void()> job, std::function<void()> done) override {
+    jobs_.push_back([job = std::move(job), done = std::move(done)] {
+      job();
+      done();
+    });
+  }
+  std::uint64_t sent_bytes() const override { return 0; }
+
+  // Journal.
+  void settled(const Settlement& s) override {
+    GV_CHECK(s.weight > 0 && s.weight < 1, "a weight of averaging");
+    GV_CHECK(s.theirs->size() == model_bytes, "a model of the right size");
+  }
+
+  // Carrier.
+  void dial(PeerId neighbor, ConnectionId connection) override {
+    GV_CHECK(connection > last_connection_, "a connection is never used twice");
+    last_connection_ = connection;
+    dialled_[neighbor] = connection;
+  }
+  void probe(PeerId) override {}
+  void send(ConnectionId connection, const Frame& frame) override {
+    wire::encode(frame, 0);  // within its limits
+    if (const auto* numbered = std::get_if<NumberedMessage>(&frame))
+      last_sent_[connection] = std::max(last_sent_[connection], numbered->number);
+  }
+  void admit(ConnectionId, PeerId neighbor, const Hello& theirs) override {
+    GV_CHECK(theirs.peer == neighbor && theirs.incarnation != 0, "let in as who it is");
+  }
+  void finish(ConnectionId) override {}
+  void close(ConnectionId) override {}
+  void wake_at(Time time) override { wake_ = time; }
+  std::string address(PeerId) const override { return "there:1"; }
+  JobCount work() const override { return {}; }
+  void begin() override { GV_CHECK(!std::exchange(begun_, true), "the algorithm begins once"); }
+  void fail(const std::string&) override {
+    GV_CHECK(!begun_ && !std::exchange(failed_, true), "failed once, before the beginning");
+  }
+  void leave() override {
+    GV_CHECK(ended_ && !std::exchange(left_, true), "left once, at the end");
+  }
+  void say(const std::string& line) override {
+    for (const char c : line) GV_CHECK(c >= ' ' && c <= '~', "a line is printable");
+  }
+
+ private:
+  static std::unique_ptr<Replica> make_replica() {
+    QuadraticSpec spec;
+    spec.dimension = model_bytes / sizeof(float);
+    spec.noise = 0;
+    spec.start = 1;
+    return make_host_replica(make_quadratic(spec, 0, 3, Rng(1)), {}, 1, Rng(1));
+  }
+  static Plan plan(bool successors) {
+    Plan plan;
+    plan.peers = 3;
+    plan.neighborhood = {
+        .self = 1.0 / 3, .peers = {1, 2}, .weights = {1.0 / 3, 1.0 / 3}, .receivers = {1, 2}};
+    plan.rounds = 12;
+    plan.live_degrees = plan.catch_up = plan.successors = successors;
+    plan.deadline = std::chrono::seconds(2);
+    plan.dead_after = std::chrono::seconds(5);
+    return plan;
+  }
+  static LinkSettings settings(bool successors) {
+    LinkSettings settings;
+    settings.self = {.fleet = "f", .model = "m", .peer = 0, .incarnation = 1, .peers = 3};
+    settings.neighbors = {1, 2};
+    settings.reversed = {2};  // so one is dialled, and the other one dials
+    settings.successors = successors;
+    settings.rounds = 12;
+    settings.slack = 3;
+    settings.most_unacknowledged_bytes = most_unacknowledged;
+    return settings;
+  }
+
+  /// What holds whatever comes.
+  void check() {
+    std::erase_if(lent_, [](const std::weak_ptr<const Buffer>& b) { return b.expired(); });
+    GV_CHECK(lent_.size() <= most_kept, "few payloads of the neighbours are kept");
+    for (const PeerId neighbor : {1U, 2U})
+      GV_CHECK(links_.link(neighbor).session().unacknowledged_bytes() <= 4 * most_unacknowledged,
+               "what a neighbour does not acknowledge is bounded");
+    GV_CHECK(timers_.size() < 1000, "few timers run");
+    Buffer x(model_bytes);
+    replica_->snapshot(Vector::x, {0, replica_->size()}, x);
+    for (const float value : x.floats()) GV_CHECK(std::isfinite(value), "x is finite");
+  }
+
+  static constexpr std::size_t most_kept = 16;
+
+  Time now_{std::chrono::seconds(100)};
+  Time wake_ = Time::max();
+  std::multimap<Time, std::function<void()>> timers_;
+  std::deque<std::function<void()>> jobs_;
+  std::vector<std::weak_ptr<const Buffer>> lent_;
+  std::map<PeerId, ConnectionId> dialled_;
+  std::map<ConnectionId, std::uint64_t> last_sent_;
+  ConnectionId last_connection_ = 0;
+  bool begun_ = false, failed_ = false, left_ = false, ended_ = false;
+  std::unique_ptr<Replica> replica_;
+  Peer peer_;
+  CheckedUser user_;
+  LinkLayer links_;
+  std::optional<Task<>> algorithm_;
+};
+
+}  // namespace gv::fuzz
