@@ -16,6 +16,7 @@ Command init_command();
 Command predict_command();
 Command peer_command(const PeerParts& parts);
 Command keygen_command();
+Command deploy_command();
 Command agent_command();
 Command top_command();
 Command stop_command();
@@ -63,6 +64,7 @@ std::vector<Command> commands(const PeerParts& parts) {
           report_command(),
           peer_command(parts),
           keygen_command(),
+          deploy_command(),
           agent_command(),
           top_command(),
           stop_command(),

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <limits>
 #include <stdexcept>
@@ -8,7 +9,9 @@
 #include "peer/agent/meeting.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/version.h"
+#include "peer/launch/address_pattern.h"
 #include "peer/launch/identity.h"
+#include "peer/launch/life_mark.h"
 #include "peer/launch/peer_process.h"
 #include "peer/launch/peer_speeds.h"
 #include "peer/model/saved_model.h"
@@ -23,6 +26,10 @@ struct PeerOptions {
   FleetOptions file;
   std::optional<std::uint64_t> id;
   std::string meet;
+  std::string at;
+  std::string keys;
+  bool after_restart = false;
+  bool stay = false;
   double wait_seconds = 120;
   std::string launched;
   std::string listen;
@@ -63,12 +70,13 @@ void save(const Assembly& fleet, const Report& report) {
 }
 
 /// Those that `keygen` made; null: there are none, and the links say whether they need some.
-std::shared_ptr<const TlsContext> keys_of(const Fleet& fleet, PeerId id) {
+/// `given`: --keys, of which one is expected to be there.
+std::shared_ptr<const TlsContext> keys_of(const Fleet& fleet, PeerId id, const std::string& given) {
   if (fleet.security.mode == SecurityMode::plaintext) return nullptr;
-  const std::string path =
-      (std::filesystem::path(fleet.security.keys) / key_file_name(id)).string();
+  const std::filesystem::path folder = given.empty() ? fleet.security.keys : given;
+  const std::string path = (folder / key_file_name(id)).string();
   const bool there = std::filesystem::exists(std::filesystem::symlink_status(path));
-  if (!there && fleet.security.mode == SecurityMode::automatic) return nullptr;
+  if (!there && given.empty() && fleet.security.mode == SecurityMode::automatic) return nullptr;
   return context_of_file(path, id);
 }
 
@@ -99,7 +107,12 @@ int run_by_hand(const Assembly& fleet,
     save(fleet, report);
   };
   ManualPeer manual{.connect_deadline = time_of(options.wait_seconds)};
-  manual.keys = keys_of(fleet.fleet, id);
+  manual.keys = keys_of(fleet.fleet, id, options.keys);
+  if (!options.at.empty()) {
+    const AddressPattern pattern = parse_address_pattern(options.at);
+    manual.addresses = pattern.addresses(fleet.fleet.size());
+    manual.listen_address = pattern.own_machines() ? "0.0.0.0" : pattern.host;
+  }
   std::optional<Meeting> meeting;
   if (!options.meet.empty()) {
     meeting.emplace(fleet, id, options.meet);
@@ -113,6 +126,41 @@ int run_by_hand(const Assembly& fleet,
   if (finite || code != exit_code::done) return code;
   fmt::print(stderr, "{}\n", loss_not_finite);
   return exit_code::failed;
+}
+
+/// For engines that start again whatever ends: until they say that it is to end.
+void stay_until_told(const std::string& folder) {
+  fmt::print(stderr, "done; stays until SIGTERM, so that {} can be fetched\n", folder);
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGINT);
+  sigaddset(&ends, SIGTERM);
+  ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+  int signal = 0;
+  ::sigwait(&ends, &signal);
+}
+
+/// One that an engine may start several times: it joins those that train on, and never trains again
+/// what it has finished.
+int run_engine_peer(const Assembly& fleet, PeerId id, PeerOptions options, const PeerParts& parts) {
+  const std::string folder = fmt::format("{}/peers/{:03}", fleet.fleet.output_dir, id);
+  std::filesystem::create_directories(folder);
+  const LifeMark life(folder);
+  int code = exit_code::done;
+  if (life.finished()) {
+    fmt::print(stderr,
+               "peer {} has finished before: its model is in {}; to train anew, take that away\n",
+               id,
+               folder);
+  } else {
+    options.past.rejoin = options.past.rejoin || life.began() || restarted_by_engine();
+    if (options.past.rejoin) fmt::print(stderr, "peer {} was started before: it rejoins\n", id);
+    life.begin();
+    code = run_by_hand(fleet, id, options, parts);
+    if (code == exit_code::done) life.finish();
+  }
+  if (options.stay && code == exit_code::done) stay_until_told(folder);
+  return code;
 }
 
 /// "0.0.0.0:27000", as a launcher writes it.
@@ -137,7 +185,15 @@ PeerId own_id(const PeerOptions& options) {
   return engine->id;
 }
 
+void check_arguments(const PeerOptions& options) {
+  if (!options.at.empty() && !options.meet.empty())
+    throw std::invalid_argument("peer: --at and --meet both say where the peers are: give one");
+  if (options.stay && !options.after_restart)
+    throw std::invalid_argument("peer: --stay needs --rejoin-after-restart");
+}
+
 int run_peer(PeerOptions options, const PeerParts& parts) {
+  check_arguments(options);
   options.past.clock = time_of(options.clock_seconds);
   const PeerId id = own_id(options);
   const Assembly fleet = assemble(options.file, id);
@@ -149,6 +205,7 @@ int run_peer(PeerOptions options, const PeerParts& parts) {
   if (!options.launched.empty())
     return run_launched_peer(fleet, id, launched_peer(options), options.past, parts);
   tell_devices(fleet, {id});
+  if (options.after_restart) return run_engine_peer(fleet, id, options, parts);
   return run_by_hand(fleet, id, options, parts);
 }
 
@@ -160,6 +217,17 @@ void peer_options(Options& options, PeerOptions& arguments) {
              arguments.meet,
              "Find the others through this folder, which all see; no host needs an address")
       .call_values("FOLDER");
+  options
+      .value("--at",
+             arguments.at,
+             "Where each peer is found, {id} for its number, instead of `hosts`: such as "
+             "node{id}:27000; without {id} all are on that machine, at that port and the next")
+      .call_values("HOST:PORT");
+  options
+      .value("--keys",
+             arguments.keys,
+             "Folder with this peer's key, peer-N.pem; else security.keys of the file")
+      .call_values("FOLDER");
   options.value("--wait", arguments.wait_seconds, "Seconds to wait for the neighbours to appear")
       .range(0.1, 1e6)
       .show_default();
@@ -167,6 +235,12 @@ void peer_options(Options& options, PeerOptions& arguments) {
                arguments.past.rejoin,
                "Go on from this peer's newest checkpoint, or else from a neighbour's model, "
                "without waiting for neighbours that are not there");
+  options.flag("--rejoin-after-restart",
+               arguments.after_restart,
+               "As --rejoin where this peer was started before, as its folder or the engine says; "
+               "one that has finished does not train again");
+  options.flag(
+      "--stay", arguments.stay, "With --rejoin-after-restart: stay after the end, until SIGTERM");
   options.value("--from", arguments.past.from, "Go on from this peer's checkpoint of that round");
   options.value("--launched", arguments.launched, "").hide();
   options.value("--listen", arguments.listen, "").hide();

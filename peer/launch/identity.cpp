@@ -1,5 +1,6 @@
 #include "peer/launch/identity.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
@@ -11,9 +12,37 @@
 #include "optim/printable.h"
 
 namespace gv {
+namespace {
 
-std::optional<EngineIdentity> engine_identity(
-    const std::function<const char*(const char*)>& variable) {
+using Variables = std::function<const char*(const char*)>;
+
+const char* own_variable(const char* name) {
+  return std::getenv(name);
+}
+
+std::optional<PeerId> number_in(std::string_view text) {
+  PeerId number = 0;
+  const auto [end, error] = std::from_chars(text.begin(), text.end(), number);
+  if (error != std::errc{} || end != text.end()) return {};
+  return number;
+}
+
+/// "fleet-3", of a pod: other machines may have names that end in numbers too.
+std::optional<EngineIdentity> pod_ordinal(const Variables& variable) {
+  constexpr const char* name = "HOSTNAME";
+  const char* const value = variable(name);
+  if (value == nullptr || variable("KUBERNETES_SERVICE_HOST") == nullptr) return {};
+  const std::string_view host(value);
+  const std::size_t dash = host.rfind('-');
+  if (dash == std::string_view::npos) return {};
+  const std::optional<PeerId> id = number_in(host.substr(dash + 1));
+  if (!id) return {};
+  return EngineIdentity{.id = *id, .variable = name};
+}
+
+}  // namespace
+
+std::optional<EngineIdentity> engine_identity(const Variables& variable) {
   struct Source {
     const char* name;
     const char* only_with;  ///< null: by itself
@@ -26,19 +55,29 @@ std::optional<EngineIdentity> engine_identity(
   for (const auto& [name, only_with] : sources) {
     const char* const value = variable(name);
     if (value == nullptr || (only_with != nullptr && variable(only_with) == nullptr)) continue;
-    const std::string_view text(value);
-    EngineIdentity identity{.id = 0, .variable = name};
-    const auto [end, error] = std::from_chars(text.begin(), text.end(), identity.id);
-    if (error != std::errc{} || end != text.end())
+    const std::optional<PeerId> id = number_in(value);
+    if (!id)
       throw std::runtime_error(fmt::format(
-          "{}={} is no number of a peer; give --id instead", name, printable(text, 40)));
-    return identity;
+          "{}={} is no number of a peer; give --id instead", name, printable(value, 40)));
+    return EngineIdentity{.id = *id, .variable = name};
   }
-  return {};
+  return pod_ordinal(variable);
 }
 
 std::optional<EngineIdentity> engine_identity() {
-  return engine_identity([](const char* name) -> const char* { return std::getenv(name); });
+  return engine_identity(own_variable);
+}
+
+bool restarted_by_engine(const Variables& variable) {
+  constexpr std::array counts = {"GRAPEVINE_RESTARTS", "GRAPEVINE_MOVES"};
+  return std::ranges::any_of(counts, [&](const char* name) {
+    const char* const value = variable(name);
+    return value != nullptr && number_in(value).value_or(0) > 0;
+  });
+}
+
+bool restarted_by_engine() {
+  return restarted_by_engine(own_variable);
 }
 
 }  // namespace gv

@@ -181,11 +181,13 @@ int run_manual_peer(const Assembly& fleet,
   sigaddset(&ends, SIGTERM);
   ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);  // before there are threads
   const Descriptor signals(::signalfd(-1, &ends, SFD_CLOEXEC));
-  std::vector<PeerAddress> addresses = manual_addresses(fleet.fleet);
+  const bool by_file = manual.addresses.empty();
+  std::vector<PeerAddress> addresses = by_file ? manual_addresses(fleet.fleet) : manual.addresses;
 
   TcpPeerOptions options;
   options.keys = manual.keys;
-  options.listen_address = manual.meet ? "0.0.0.0" : addresses.at(id).host;
+  options.listen_address = by_file ? addresses.at(id).host : manual.listen_address;
+  if (manual.meet) options.listen_address = "0.0.0.0";
   options.listen_port = manual.meet ? 0 : addresses.at(id).port;
   options.connect_deadline = manual.connect_deadline;
   options.folder = fmt::format("{}/peers/{:03}", fleet.fleet.output_dir, id);

@@ -19,7 +19,4 @@ struct SlurmJob {
 };
 std::string slurm_script(const SlurmJob& job);
 
-/// The text as one word of a POSIX shell, in quotes where it needs them.
-std::string shell_word(const std::string& text);
-
 }  // namespace gv

@@ -11,8 +11,8 @@
 #include <fmt/ranges.h>
 
 #include "graph/spec/nearest.h"
+#include "peer/deploy/shell_word.h"
 #include "peer/report/screen.h"
-#include "peer/sweep/slurm_script.h"
 
 namespace gv {
 namespace {

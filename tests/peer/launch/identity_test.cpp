@@ -8,11 +8,17 @@
 namespace gv {
 namespace {
 
-std::optional<EngineIdentity> in(const std::map<std::string, std::string>& environment) {
-  return engine_identity([&](const char* name) -> const char* {
+using Environment = std::map<std::string, std::string>;
+
+std::function<const char*(const char*)> variables_of(const Environment& environment) {
+  return [&](const char* name) -> const char* {
     const auto at = environment.find(name);
     return at == environment.end() ? nullptr : at->second.c_str();
-  });
+  };
+}
+
+std::optional<EngineIdentity> in(const Environment& environment) {
+  return engine_identity(variables_of(environment));
 }
 
 TEST(EngineIdentities, AreThoseOfTheProcessThatTheEngineStarted) {
@@ -23,6 +29,27 @@ TEST(EngineIdentities, AreThoseOfTheProcessThatTheEngineStarted) {
             "OMPI_COMM_WORLD_RANK");
   EXPECT_EQ(in({{"PMIX_RANK", "5"}})->id, 5U);
   EXPECT_EQ(in({{"JOB_COMPLETION_INDEX", "0"}})->id, 0U);
+}
+
+TEST(EngineIdentities, OfAPodAreTheEndOfItsName) {
+  const auto pod = [](const std::string& name) {
+    return in({{"KUBERNETES_SERVICE_HOST", "10.96.0.1"}, {"HOSTNAME", name}});
+  };
+  EXPECT_EQ(pod("fleet-12")->id, 12U);
+  EXPECT_EQ(pod("my-fleet-0")->variable, "HOSTNAME");
+  for (const char* name : {"fleet", "fleet-", "fleet-x", "fleet-6d4cf56db6-x7abc", "12"})
+    EXPECT_FALSE(pod(name)) << name;
+  EXPECT_FALSE(in({{"HOSTNAME", "node-3"}})) << "a machine that is no pod";
+}
+
+TEST(EngineIdentities, AnEngineSaysThatItHasStartedAPeerBefore) {
+  const auto restarted = [](const Environment& environment) {
+    return restarted_by_engine(variables_of(environment));
+  };
+  EXPECT_FALSE(restarted({}));
+  EXPECT_FALSE(restarted({{"GRAPEVINE_RESTARTS", "0"}, {"GRAPEVINE_MOVES", ""}}));
+  EXPECT_TRUE(restarted({{"GRAPEVINE_RESTARTS", "2"}, {"GRAPEVINE_MOVES", "0"}}));
+  EXPECT_TRUE(restarted({{"GRAPEVINE_RESTARTS", "0"}, {"GRAPEVINE_MOVES", "1"}}));
 }
 
 TEST(EngineIdentities, ThatAreNoNumbersAreRefusedByName) {

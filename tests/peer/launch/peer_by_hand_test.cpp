@@ -65,6 +65,49 @@ TEST_F(Launch, PeersMeetInAFolder) {
   }
 }
 
+/// As an engine restarts what has died: it joins those that train on, and what is done stays done.
+TEST_F(Launch, APeerThatAnEngineStartsAgainRejoins) {
+  const std::string file = fleet(2, 0, "faults: { deadline: 1 s }\n");
+  const std::string at = fmt::format("127.0.0.1:{}", free_ports());
+  const auto peer = [&](const char* id, const std::string& stop) {
+    return std::vector<std::string>{
+        "peer", file, "--id", id, "--at", at, "--rejoin-after-restart", "--set", "stop=" + stop};
+  };
+  const std::string endless = "{ time: 1 h }";
+  Program zero(peer("0", endless));
+  auto one = std::make_unique<Program>(peer("1", endless));
+  ASSERT_TRUE(one->says("connected with all neighbours"));
+  one->kill(SIGKILL);
+  one->wait();
+  one = std::make_unique<Program>(peer("1", endless));
+  ASSERT_TRUE(one->says("peer 1 was started before: it rejoins"));
+  ASSERT_TRUE(one->says("connected with all neighbours"));
+  one->kill(SIGTERM);
+  EXPECT_EQ(one->wait().code, 143);
+  zero.kill(SIGTERM);
+  EXPECT_EQ(zero.wait().code, 143);
+
+  fs::remove_all(folder_ / "run");
+  Program first(peer("0", "{ rounds: 20 }"));
+  EXPECT_EQ(run(peer("1", "{ rounds: 20 }")).code, 0);
+  EXPECT_EQ(first.wait().code, 0);
+  std::vector<std::string> staying = peer("1", "{ rounds: 20 }");
+  staying.emplace_back("--stay");
+  Program again(staying);
+  ASSERT_TRUE(again.says("peer 1 has finished before"));
+  ASSERT_TRUE(again.says("stays until SIGTERM"));
+  again.kill(SIGTERM);
+  EXPECT_EQ(again.wait().code, 0);
+}
+
+TEST_F(Launch, OneWayToFindTheOthersIsEnough) {
+  EXPECT_EQ(run({"peer", fleet(2, 9), "--id", "0", "--at", "a:1", "--meet", path("m")}).code, 2);
+  EXPECT_EQ(run({"peer", fleet(2, 9), "--id", "0", "--stay"}).code, 2);
+  const Ended end = run({"peer", fleet(2, 9), "--id", "0", "--at", "a", "--wait", "1"});
+  EXPECT_EQ(end.code, 2);
+  EXPECT_NE(end.err.find("{id}"), std::string::npos) << end.err;
+}
+
 TEST_F(Launch, WhoDoesNotComeToAMeetingIsNamed) {
   const Ended end = run({"peer", fleet(3, 40), "--id", "0", "--meet", path("m"), "--wait", "0.5"});
   EXPECT_EQ(end.code, 5);

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "peer/deploy/shell_word.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

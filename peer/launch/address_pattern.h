@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "peer/tcp/tcp_world.h"
+
+namespace gv {
+
+/// Where all peers of a fleet are found, in one word: "fleet-{id}.fleet:27000" says that each has a
+/// machine of its own, and the same port there; "10.0.0.7:27000" that all are on one machine, at
+/// the ports from 27000 on.
+struct AddressPattern {
+  std::string host;  ///< `{id}` stands for a peer's number
+  std::uint16_t port = 0;
+
+  bool own_machines() const { return host.find("{id}") != std::string::npos; }
+  std::vector<PeerAddress> addresses(PeerId peers) const;
+};
+
+/// Throws std::invalid_argument.
+AddressPattern parse_address_pattern(const std::string& text);
+
+}  // namespace gv

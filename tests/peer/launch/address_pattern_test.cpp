@@ -1,0 +1,26 @@
+#include "peer/launch/address_pattern.h"
+
+#include <gtest/gtest.h>
+
+namespace gv {
+namespace {
+
+TEST(AddressPattern, GivesEachPeerItsHostOrItsPort) {
+  const auto pods = parse_address_pattern("fleet-{id}.fleet:27000").addresses(12);
+  EXPECT_EQ(pods[11].host, "fleet-11.fleet");
+  EXPECT_EQ(pods[11].port, 27000);
+  EXPECT_EQ(pods[11].peer, 11U);
+  const auto here = parse_address_pattern("127.0.0.1:9000").addresses(3);
+  EXPECT_EQ(here[2].host, "127.0.0.1");
+  EXPECT_EQ(here[2].port, 9002);
+  EXPECT_EQ(parse_address_pattern("{id}-{id}:1").addresses(2)[1].host, "1-1");
+}
+
+TEST(AddressPattern, RefusesWhatIsNone) {
+  for (const char* text : {"", "host", ":1", "host:", "host:0", "host:65536", "host:1x", "a\n:1"})
+    EXPECT_THROW(parse_address_pattern(text), std::invalid_argument) << text;
+  EXPECT_THROW(parse_address_pattern("host:65535").addresses(2), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace gv
