@@ -21,14 +21,6 @@ std::vector<std::string> ssh_program() {
   return words;
 }
 
-std::vector<std::string> ssh(const std::string& target, const std::string& script) {
-  std::vector<std::string> argv = ssh_program();
-  for (const char* option : {"BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=5"})
-    argv.insert(argv.end(), {"-o", option});
-  argv.insert(argv.end(), {"-T", "--", target, script});
-  return argv;
-}
-
 /// Numbers, letters and digits alone: nothing that a shell would take for its own.
 std::string options(const AgentWords& words) {
   return fmt::format("agent --nonce {} --run {} --leash {:.3f} --grace {:.3f}",
@@ -56,6 +48,14 @@ constexpr const char* pushing =
 
 }  // namespace
 
+std::vector<std::string> ssh_argv(const std::string& target, const std::string& script) {
+  std::vector<std::string> argv = ssh_program();
+  for (const char* option : {"BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=5"})
+    argv.insert(argv.end(), {"-o", option});
+  argv.insert(argv.end(), {"-T", "--", target, script});
+  return argv;
+}
+
 std::vector<std::string> agent_argv(const std::string& program, const AgentWords& words) {
   std::vector<std::string> argv{program};
   std::istringstream in(options(words));
@@ -66,7 +66,7 @@ std::vector<std::string> agent_argv(const std::string& program, const AgentWords
 std::vector<std::string> ssh_installed(const std::string& target,
                                        const std::string& program,
                                        const AgentWords& words) {
-  return ssh(target, fmt::format("exec {} {}", program, options(words)));
+  return ssh_argv(target, fmt::format("exec {} {}", program, options(words)));
 }
 
 std::vector<std::string> ssh_pushed(const std::string& target,
@@ -78,7 +78,7 @@ std::vector<std::string> ssh_pushed(const std::string& target,
                                          fmt::arg("bundle", bundle),
                                          fmt::arg("bytes", bytes),
                                          fmt::arg("options", options(words)));
-  return ssh(target, fmt::format("exec sh -c '{}'", script));
+  return ssh_argv(target, fmt::format("exec sh -c '{}'", script));
 }
 
 std::string ssh_host_name(const std::string& target) {

@@ -16,6 +16,9 @@ struct AgentWords {
 /// "grapevine agent --nonce ...", of a program that is there.
 std::vector<std::string> agent_argv(const std::string& program, const AgentWords& words);
 
+/// The user's own ssh with a command for the other machine's shell; see ssh_installed.
+std::vector<std::string> ssh_argv(const std::string& target, const std::string& script);
+
 /// The user's own ssh, so that its configuration, agents and jump hosts work, without questions;
 /// GRAPEVINE_SSH names another program and its first options. `program`: as installed there.
 std::vector<std::string> ssh_installed(const std::string& target,

@@ -17,6 +17,7 @@ Command predict_command();
 Command peer_command(const PeerParts& parts);
 Command keygen_command();
 Command deploy_command();
+Command collect_command();
 Command agent_command();
 Command top_command();
 Command stop_command();
@@ -65,6 +66,7 @@ std::vector<Command> commands(const PeerParts& parts) {
           peer_command(parts),
           keygen_command(),
           deploy_command(),
+          collect_command(),
           agent_command(),
           top_command(),
           stop_command(),

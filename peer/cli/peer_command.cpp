@@ -13,6 +13,7 @@
 #include "peer/launch/identity.h"
 #include "peer/launch/life_mark.h"
 #include "peer/launch/peer_process.h"
+#include "peer/launch/peer_reports.h"
 #include "peer/launch/peer_speeds.h"
 #include "peer/model/saved_model.h"
 #include "peer/report/metrics.h"
@@ -66,7 +67,10 @@ void save(const Assembly& fleet, const Report& report) {
              fleet,
              report.model->floats(),
              {.rounds = report.round, .version = version_text(), .peer = report.peer});
-  fmt::print(stderr, "saved {}/model.safetensors\n", folder);
+  fmt::print(stderr,
+             "saved {}/model.safetensors; of all peers: grapevine collect {}\n",
+             folder,
+             fleet.fleet.output_dir);
 }
 
 /// Those that `keygen` made; null: there are none, and the links say whether they need some.
@@ -96,12 +100,22 @@ int run_by_hand(const Assembly& fleet,
   refuse_finished(fleet.fleet);
   if (!options.file.json) fmt::print("{}\n", table_header());
   bool finite = true;
+  const std::string folder = fmt::format("{}/peers/{:03}", fleet.fleet.output_dir, id);
+  std::filesystem::create_directories(folder);
+  PeerReports reports(folder,
+                      {.digest = fleet.fleet.digest,
+                       .peer = id,
+                       .peers = fleet.fleet.size(),
+                       .file = std::filesystem::absolute(options.file.file).string(),
+                       .sets = options.file.sets},
+                      options.past.rejoin || options.past.from);
   ManualPeerScreen screen;
   screen.log = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   screen.on_report = [&](const Report& report) {
     const FleetRecord record = alone(report);
     fmt::print("{}\n", options.file.json ? evaluate_line(record) : table_row(record));
     std::fflush(stdout);
+    reports.keep(report);
     if (!report.last) return;
     finite = std::isfinite(report.evaluation.loss);
     save(fleet, report);

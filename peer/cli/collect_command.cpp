@@ -1,0 +1,236 @@
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "optim/printable.h"
+#include "peer/agent/ssh.h"
+#include "peer/cli/fleet_options.h"
+#include "peer/cli/run_screen.h"
+#include "peer/cli/version.h"
+#include "peer/deploy/shell_word.h"
+#include "peer/launch/child.h"
+#include "peer/launch/collected_run.h"
+#include "peer/launch/run_record.h"
+#include "peer/report/metrics.h"
+#include "peer/report/screen.h"
+
+namespace gv::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CollectArguments {
+  std::vector<std::string> from;
+  FleetOptions file;
+  std::string into;
+};
+
+/// "anna:runs/lan". A path with a colon is written ./a:b.
+bool is_remote(const std::string& place) {
+  const std::size_t colon = place.find(':');
+  return colon != std::string::npos && colon > 0 && place.find('/') > colon;
+}
+
+/// Takes what it wrote away again.
+class FetchedFolder {
+ public:
+  explicit FetchedFolder(const std::string& beside) : path_(beside + ".fetched-XXXXXX") {
+    if (::mkdtemp(path_.data()) == nullptr) throw std::runtime_error(path_ + ": cannot be made");
+  }
+  ~FetchedFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  FetchedFolder(const FetchedFolder&) = delete;
+  FetchedFolder& operator=(const FetchedFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// The peers' folders of another machine, through the user's own ssh.
+void fetch(const std::string& place, const std::string& into) {
+  const std::size_t colon = place.find(':');
+  const std::string folder = place.substr(colon + 1);
+  const FetchedFolder fetched(into);
+  const std::string there =
+      fmt::format("tar -C {} -cf - peers", shell_word(folder.empty() ? "." : folder));
+  std::string line;
+  for (const std::string& word : ssh_argv(place.substr(0, colon), there))
+    line += shell_word(word) + " ";
+  line += fmt::format("| tar -C {} --no-same-owner -xf -", shell_word(fetched.path()));
+  Child process({"/bin/sh", "-c", line});
+  std::string said;
+  hear_out(
+      process,
+      [](const std::string&) {},
+      [&](const std::string& error) { said += "\n  " + printable(error, 200); });
+  if (process.status() != 0 || !fs::is_directory(fetched.path() + "/peers"))
+    throw std::runtime_error(
+        fmt::format("{}: its peers/ could not be fetched:{}", printable(place, 100), said));
+  gather_peers(fetched.path(), into);
+}
+
+/// Where the run is put together: the one folder in which the peers left it, or that of -o.
+std::string target_of(const CollectArguments& arguments) {
+  const std::string& first = arguments.from.front();
+  if (arguments.into.empty() && (arguments.from.size() > 1 || is_remote(first)))
+    throw std::invalid_argument("collect: several places need -o FOLDER for the run");
+  return arguments.into.empty() ? first : arguments.into;
+}
+
+void gather(const CollectArguments& arguments, const std::string& into) {
+  if (arguments.into.empty()) return;
+  std::error_code error;
+  fs::create_directories(into, error);
+  if (error) throw std::runtime_error(fmt::format("{}: {}", into, error.message()));
+  for (const std::string& place : arguments.from) {
+    if (is_remote(place)) {
+      fetch(place, into);
+    } else if (!fs::is_directory(place + "/peers")) {
+      throw std::invalid_argument(
+          fmt::format("collect: {} has no peers/: is it where a peer wrote to?", place));
+    } else {
+      gather_peers(place, into);
+    }
+  }
+}
+
+void refuse_ended(const std::string& folder) {
+  if (!fs::exists(folder + "/summary.json")) return;
+  throw std::invalid_argument(fmt::format(
+      "collect: {} is the folder of a run that has ended\nhelp:  -o FOLDER collects into another",
+      folder));
+}
+
+/// The fleet of the peers, from the file that they were started with or from the one given.
+Assembly fleet_of(const CollectedPeers& peers, FleetOptions& file) {
+  const ReportsOf& whose = peers.begin()->second.whose;
+  const bool given = !file.file.empty();
+  if (!given) {
+    file.file = whose.file;
+    file.sets = whose.sets;
+    if (!fs::exists(file.file))
+      throw std::invalid_argument(
+          fmt::format("collect: the peers' fleet file {} is not here\nhelp:  --file FILE names "
+                      "it, with the same --set",
+                      printable(file.file, 200)));
+  }
+  Assembly fleet = assemble(file);
+  if (fleet.fleet.digest == whose.digest) return fleet;
+  throw std::invalid_argument(fmt::format(
+      "collect: {} is another fleet now (digest {}) than that of the peers ({}), which were "
+      "started with {}",
+      printable(file.file, 200),
+      fleet.fleet.digest,
+      printable(whose.digest, 32),
+      whose.sets.empty()
+          ? "no --set"
+          : "--set " + printable(fmt::format("{}", fmt::join(whose.sets, " --set ")), 400)));
+}
+
+/// What `run` would have written as it began.
+void begin(const Assembly& fleet, const RunFolder& folder, const FleetOptions& file) {
+  const RunOrigin origin{.kind = "run",
+                         .file = file.file,
+                         .sets = file.sets,
+                         .version = version_text(),
+                         .resumed = {}};
+  std::error_code ignored;
+  fs::copy_file(
+      file.file, folder.file("fleet.yaml"), fs::copy_options::overwrite_existing, ignored);
+  fs::remove(folder.file("metrics.jsonl"), ignored);
+  folder.write("run.json",
+               run_json(fleet, origin, fleet_keys(file.file, file.sets)).dump(2) + "\n");
+}
+
+int finish(const Assembly& fleet,
+           const RunFolder& folder,
+           const Observer& observer,
+           const std::vector<PeerId>& missing,
+           bool json) {
+  const FleetRecord& end = *observer.summary();
+  const double seconds = in_seconds(end.time);
+  const auto lost = static_cast<PeerId>(missing.size());
+  int code = missing.empty() ? exit_code::done : exit_code::peers_lost;
+  if (!std::isfinite(end.mean.loss)) code = exit_code::failed;
+  Json summary = summary_json(end, lost, seconds, observer.hashes());
+  add_target(summary, fleet, observer);
+  summary["exit_code"] = code;
+  end_run(fleet, folder, observer, summary.dump(), version_text());
+  if (code == exit_code::failed) fmt::print(stderr, "{}\n", loss_not_finite);
+  if (json) {
+    fmt::print("{}\n", summary.dump());
+    return code;
+  }
+  fmt::print("{}\nsaved      {}/model.safetensors\n",
+             summary_text(end, lost, seconds, observer.hashes()),
+             folder.path());
+  const std::string target = target_text(fleet, observer);
+  if (!target.empty()) fmt::print("{}\n", target);
+  return code;
+}
+
+int collect(const CollectArguments& given) {
+  CollectArguments arguments = given;
+  const std::string into = target_of(arguments);
+  refuse_ended(into);
+  gather(arguments, into);
+  const RunFolder folder = RunFolder::open(into);
+  const CollectedPeers peers = read_peers(into);
+  if (peers.empty())
+    throw std::invalid_argument(
+        fmt::format("collect: {}/peers has no reports.jsonl: was the run's launcher `run`?", into));
+  const Assembly fleet = fleet_of(peers, arguments.file);
+  begin(fleet, folder, arguments.file);
+  Screen screen(fleet, folder, arguments.file.json);
+  Observer observer(
+      fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) { screen.record(r); });
+  observer.aim_at(fleet.fleet.stop.target);
+  const std::vector<PeerId> missing = replay(peers, fleet, observer);
+  if (!missing.empty())
+    fmt::print(stderr, "peers that left no final model: {}\n", fmt::join(missing, ", "));
+  if (observer.summary()) return finish(fleet, folder, observer, missing, arguments.file.json);
+  fmt::print(stderr, "error: no peer finished\n");
+  return exit_code::failed;
+}
+
+void collect_options(Options& options, CollectArguments& arguments) {
+  options
+      .value("RUN",
+             arguments.from,
+             "Where peers wrote to: output.dir of their file, or HOST:PATH over ssh")
+      .required();
+  options.value("-o,--output", arguments.into, "Folder of the run; needed for several places")
+      .call_values("FOLDER");
+  options.value("--file",
+                arguments.file.file,
+                "The fleet file, where it is not at the path that the peers read");
+  options.value("--set", arguments.file.sets, "With --file: what the peers were started with")
+      .call_values("KEY.PATH=VALUE");
+  options.json(arguments.file.json);
+}
+
+}  // namespace
+
+Command collect_command() {
+  return command("collect",
+                 "Put together a run of peers that had no launcher: the mean model, metrics and "
+                 "ledgers",
+                 "  peers that wrote into one folder, by hand or by srun:\n"
+                 "  grapevine collect runs/lan\n"
+                 "  peers on several machines:\n"
+                 "  grapevine collect anna:runs/lan ben:runs/lan -o runs/lan\n"
+                 "  grapevine report runs/lan",
+                 collect_options,
+                 collect);
+}
+
+}  // namespace gv::cli

@@ -1,0 +1,153 @@
+#include "peer/launch/collected_run.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "optim/printable.h"
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Of peers/003.
+std::optional<PeerId> peer_of(const fs::path& folder) {
+  const std::string name = folder.filename().string();
+  PeerId peer = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), peer);
+  if (error != std::errc{} || end != name.data() + name.size() || name.size() < 3) return {};
+  return peer;
+}
+
+/// The folders of peers, by number. A link is none.
+std::map<PeerId, fs::path> peer_folders(const std::string& folder) {
+  std::map<PeerId, fs::path> folders;
+  std::error_code none;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder + "/peers", none)) {
+    const std::optional<PeerId> peer = peer_of(entry.path());
+    if (peer && fs::is_directory(entry.symlink_status())) folders[*peer] = entry.path();
+  }
+  return folders;
+}
+
+void check_alike(const CollectedPeers& peers, const StoredReports& next, const std::string& path) {
+  if (peers.empty()) return;
+  const ReportsOf& first = peers.begin()->second.whose;
+  if (first.digest == next.whose.digest && first.peers == next.whose.peers) return;
+  throw std::runtime_error(
+      fmt::format("{} is of another fleet (digest {}, of {} peers) than peer {} (digest {}, of {})",
+                  path,
+                  printable(next.whose.digest, 32),
+                  next.whose.peers,
+                  peers.begin()->first,
+                  printable(first.digest, 32),
+                  first.peers));
+}
+
+/// At which evaluation: the period of the clock, or the round.
+using Moment = std::pair<std::uint64_t, Round>;
+
+Moment moment_of(const Report& report) {
+  return {report.tick, report.tick > 0 ? 0 : report.round};
+}
+
+/// By moment, then by peer. A peer that went back to a checkpoint did some of them again: the newer
+/// ones count.
+using Evaluations = std::map<Moment, std::map<PeerId, const KeptReport*>>;
+
+Evaluations evaluations_of(const CollectedPeers& peers) {
+  Evaluations all;
+  for (const auto& [peer, stored] : peers)
+    for (const KeptReport& kept : stored.reports)
+      if (!kept.report.last) all[moment_of(kept.report)][peer] = &kept;
+  return all;
+}
+
+std::map<PeerId, const KeptReport*> ends_of(const CollectedPeers& peers) {
+  std::map<PeerId, const KeptReport*> ends;
+  for (const auto& [peer, stored] : peers)
+    if (!stored.reports.empty() && stored.reports.back().report.last &&
+        !stored.reports.back().model.empty())
+      ends[peer] = &stored.reports.back();
+  return ends;
+}
+
+Time time_of(const std::map<PeerId, const KeptReport*>& reports) {
+  Time latest{0};
+  for (const auto& [peer, kept] : reports) latest = std::max(latest, kept->report.spent.total());
+  return latest;
+}
+
+/// The part that a server holds may be smaller.
+Report load_checked(const KeptReport& kept, const Assembly& fleet) {
+  Report report = load(kept, fleet.dimension * sizeof(float));
+  const std::size_t floats = report.model->floats().size();
+  const bool whole = !report.trains || floats == fleet.dimension;
+  if (whole && report.holds.begin <= fleet.dimension - floats) return report;
+  throw std::runtime_error(fmt::format("{}: {} numbers from {} on, and the model has {}",
+                                       kept.model,
+                                       floats,
+                                       report.holds.begin,
+                                       fleet.dimension));
+}
+
+}  // namespace
+
+CollectedPeers read_peers(const std::string& folder) {
+  CollectedPeers peers;
+  for (const auto& [peer, path] : peer_folders(folder)) {
+    if (!fs::exists(path / "reports.jsonl")) continue;
+    StoredReports stored = read_reports(path.string());
+    check_alike(peers, stored, path.string());
+    if (stored.whose.peer != peer || peer >= stored.whose.peers)
+      throw std::runtime_error(fmt::format("{} holds what peer {} of {} left",
+                                           path.string(),
+                                           stored.whose.peer,
+                                           stored.whose.peers));
+    peers.emplace(peer, std::move(stored));
+  }
+  return peers;
+}
+
+void gather_peers(const std::string& from, const std::string& to) {
+  for (const auto& [peer, path] : peer_folders(from)) {
+    const fs::path there = fs::path(to) / "peers" / path.filename();
+    if (fs::exists(there))
+      throw std::invalid_argument(
+          fmt::format("peer {} is both in {} and in {}", peer, path.string(), there.string()));
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path)) {
+      if (!fs::is_regular_file(entry.symlink_status())) continue;
+      const fs::path copy = there / entry.path().lexically_relative(path);
+      std::error_code error;
+      fs::create_directories(copy.parent_path(), error);
+      if (!error) fs::copy_file(entry.path(), copy, error);
+      if (error) throw std::runtime_error(fmt::format("{}: {}", copy.string(), error.message()));
+    }
+  }
+}
+
+std::vector<PeerId> replay(const CollectedPeers& peers, const Assembly& fleet, Observer& observer) {
+  const auto ends = ends_of(peers);
+  std::vector<PeerId> missing;
+  for (PeerId i = 0; i < fleet.fleet.size(); ++i) {
+    if (ends.contains(i)) continue;
+    missing.push_back(i);
+    observer.forget(i);
+  }
+  for (const auto& [moment, reports] : evaluations_of(peers)) {
+    const bool complete = std::ranges::all_of(
+        reports, [](const auto& entry) { return !entry.second->model.empty(); });
+    for (const auto& [peer, kept] : reports)
+      if (complete && ends.contains(peer))
+        observer.take(load_checked(*kept, fleet), time_of(reports));
+  }
+  for (const auto& [peer, kept] : ends) observer.take(load_checked(*kept, fleet), time_of(ends));
+  return missing;
+}
+
+}  // namespace gv
