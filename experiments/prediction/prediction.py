@@ -16,7 +16,7 @@ COORDINATES = 2048  # of each curvature
 
 
 def predicted(binary, peers, topology, order, spread):
-    row, = call(binary, "graph", "predict", "--topology", topology, "--peers", str(peers),
+    row, = call(binary, "graph", "predict", "--json", "--topology", topology, "--peers", str(peers),
                 "--order", order, "--hessian", "1,0.5,0.25,0.1", "--noise", "1", "--rate", "0.1",
                 "--spread", str(spread))
     return [row["consensus"], row["excess_mean"], row["excess_local"]]

@@ -125,25 +125,45 @@ std::size_t bytes_each_way(std::uint32_t n, std::size_t dimension, Averaging ave
   return averaging == Averaging::neighbors ? bytes : bytes * (n - 1) / n;
 }
 
-ExchangeRow measure(std::uint32_t n, std::size_t dimension, const ExchangeOptions& options) {
+ExchangeRow measure(std::uint32_t n,
+                    std::size_t dimension,
+                    const ExchangeOptions& options,
+                    const std::function<void(const ExchangeTurn&)>& on_turn) {
   const std::size_t bytes = bytes_each_way(n, dimension, options.averaging);
   const Rounds rounds = rounds_for(dimension);
   const std::vector<PeerKeys> keys = make_keys(n);
   Repetitions shared, tcp, tls;
   std::vector<double> aes;
-  const std::array<std::pair<Repetitions*, Carriage>, 3> ours{
-      {{&shared, {.shared = true}}, {&tcp, {}}, {&tls, {.keys = &keys}}}};
+  struct Way {
+    const char* name;
+    Repetitions* repetitions;
+    Carriage carriage;
+  };
+  const std::array<Way, 3> ours{{{"shared memory", &shared, {.shared = true}},
+                                 {"TCP", &tcp, {}},
+                                 {"TLS", &tls, {.keys = &keys}}}};
+  ExchangeTurn turn{.peers = n, .dimension = dimension};
+  turn.turns = options.repetitions * static_cast<int>(ours.size() + options.plain_buffers.size());
+  const auto begin = [&](const char* way) {
+    turn.way = way;
+    ++turn.turn;
+    on_turn(turn);
+  };
   std::map<int, Repetitions> plain;  // by the buffers
   for (int i = 0; i < options.repetitions; ++i) {
-    for (const auto& [repetitions, carriage] : ours)
+    for (const auto& [name, repetitions, carriage] : ours) {
+      begin(name);
       repetitions->run(n, [&](std::uint32_t rank, Gathering& gathering) {
         gossip_rounds(rank, gathering, dimension, options.averaging, rounds, carriage);
       });
+    }
     aes.push_back(aes_gcm_bytes_per_second());
-    for (const int buffer : options.plain_buffers)
+    for (const int buffer : options.plain_buffers) {
+      begin("bare streams");
       plain[buffer].run(n, [&](std::uint32_t rank, Gathering& gathering) {
         plain_streams(rank, gathering, buffer, bytes, rounds.warmup, rounds.measured);
       });
+    }
   }
   const auto best = std::ranges::min_element(
       plain, {}, [](const auto& each) { return each.second.cost().seconds; });
@@ -161,11 +181,12 @@ ExchangeRow measure(std::uint32_t n, std::size_t dimension, const ExchangeOption
 }  // namespace
 
 std::vector<ExchangeRow> bench_exchange(const ExchangeOptions& options,
+                                        const std::function<void(const ExchangeTurn&)>& on_turn,
                                         const std::function<void(const ExchangeRow&)>& on_row) {
   std::vector<ExchangeRow> rows;
   for (const std::uint32_t n : options.peers) {
     for (const std::size_t dimension : options.dimensions) {
-      rows.push_back(measure(n, dimension, options));
+      rows.push_back(measure(n, dimension, options, on_turn));
       on_row(rows.back());
     }
   }

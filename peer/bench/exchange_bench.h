@@ -44,8 +44,18 @@ struct ExchangeOptions {
   std::vector<int> plain_buffers{0, 256 << 10, 512 << 10, 1 << 20};  ///< bytes; see plain_streams
 };
 
-/// Calls `on_row` as each is measured. The caller must have no other thread.
+/// One repetition of one way, before it begins: all of them take minutes.
+struct ExchangeTurn {
+  std::uint32_t peers = 0;
+  std::size_t dimension = 0;
+  const char* way = "";     ///< "shared memory", "TCP", ...
+  int turn = 0, turns = 0;  ///< of this row, from 1
+};
+
+/// Calls `on_turn` before each turn, and `on_row` as each row is measured. The caller must have no
+/// other thread.
 std::vector<ExchangeRow> bench_exchange(const ExchangeOptions& options,
+                                        const std::function<void(const ExchangeTurn&)>& on_turn,
                                         const std::function<void(const ExchangeRow&)>& on_row);
 
 }  // namespace gv

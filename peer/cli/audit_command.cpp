@@ -35,7 +35,7 @@ int audit_run(const AuditArguments& arguments) {
   } else {
     for (const std::string& finding : result.findings) fmt::print("{}\n", finding);
     fmt::print(
-        "{} pieces of exchanges in both books, {} in one (the other end died), {} findings\n",
+        "{} pieces of exchanges in both books, {} in one (the other end died)\n{} findings\n",
         result.both,
         result.one_sided,
         result.findings.size());

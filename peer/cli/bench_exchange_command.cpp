@@ -21,18 +21,16 @@ std::string buffer_text(int bytes) {
   return bytes == 0 ? "system" : fmt::format("{} KiB", bytes / 1024);
 }
 
-constexpr const char* columns =
-    "{:>5} {:>9}  {:>9} {:>9}  {:>9} {:>9}  {:>9} {:>9} {:>8}  {:>6} {:>6}\n";
+constexpr const char* columns = "{:>5} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>5} {:>5}\n";
 
 void print_exchange_header() {
   fmt::print("one round of averaging: seconds of the slowest, processor seconds of all\n");
-  fmt::print("{:>5} {:>9}  {:>19}  {:>19}  {:>28}  {:>13}\n",
-             "",
+  fmt::print("{:>14} {:>17} {:>17} {:>17} {:>11}\n",
              "",
              "shared memory",
              "TCP",
              "bare streams",
-             "plain over");
+             "bare over");
   fmt::print(fmt::runtime(columns),
              "peers",
              "floats",
@@ -42,8 +40,7 @@ void print_exchange_header() {
              "cpu",
              "round",
              "cpu",
-             "buffers",
-             "shared",
+             "sh.",
              "TCP");
 }
 
@@ -57,7 +54,6 @@ void print_exchange_row(const ExchangeRow& r) {
              seconds_text(r.tcp.cpu_seconds),
              seconds_text(r.plain.seconds),
              seconds_text(r.plain.cpu_seconds),
-             buffer_text(r.plain_buffer),
              fmt::format("{:.2f}", r.plain.seconds / r.shared.seconds),
              fmt::format("{:.2f}", r.plain.seconds / r.tcp.seconds));
   std::fflush(stdout);
@@ -65,9 +61,19 @@ void print_exchange_row(const ExchangeRow& r) {
 
 /// What encryption costs, and what of it is the cipher.
 void print_encrypted(const std::vector<ExchangeRow>& rows) {
-  constexpr const char* line = "{:>5} {:>9}  {:>9} {:>9}  {:>9} {:>9} {:>11}\n";
-  fmt::print("the same encrypted (TLS 1.3), as between machines; per second of one core\n");
-  fmt::print(fmt::runtime(line), "peers", "floats", "round", "cpu", "TLS", "TCP", "AES-128-GCM");
+  constexpr const char* line = "{:>5} {:>9}  {:>9} {:>9}  {:>9} {:>9} {:>11}  {:>7}\n";
+  fmt::print(
+      "sh.: shared memory. The same encrypted (TLS 1.3), as between machines; per\n"
+      "second of one core; buffers: of the bare streams' sockets\n");
+  fmt::print(fmt::runtime(line),
+             "peers",
+             "floats",
+             "round",
+             "cpu",
+             "TLS",
+             "TCP",
+             "AES-128-GCM",
+             "buffers");
   for (const ExchangeRow& r : rows)
     fmt::print(fmt::runtime(line),
                r.peers,
@@ -76,7 +82,8 @@ void print_encrypted(const std::vector<ExchangeRow>& rows) {
                seconds_text(r.tls.cpu_seconds),
                bytes_text(r.bytes_per_core_second(r.tls)),
                bytes_text(r.bytes_per_core_second(r.tcp)),
-               bytes_text(r.aes_bytes));
+               bytes_text(r.aes_bytes),
+               buffer_text(r.plain_buffer));
 }
 
 Json cost_json(const ExchangeRow& row, const RoundCost& cost) {
@@ -110,9 +117,20 @@ int bench_rounds(const ExchangeArguments& arguments) {
   ExchangeOptions bench = arguments.bench;
   if (arguments.averaging == "all-reduce") bench.averaging = Averaging::all_reduce;
   if (!json) print_exchange_header();
-  const auto rows = bench_exchange(bench, [&](const ExchangeRow& row) {
+  ProgressLine progress;
+  const auto on_turn = [&](const ExchangeTurn& turn) {
+    progress.update(fmt::format("{} peers, {} floats: {} ({} of {})",
+                                turn.peers,
+                                turn.dimension,
+                                turn.way,
+                                turn.turn,
+                                turn.turns));
+  };
+  const auto on_row = [&](const ExchangeRow& row) {
+    progress.clear();
     if (!json) print_exchange_row(row);
-  });
+  };
+  const auto rows = bench_exchange(bench, on_turn, on_row);
   if (json)
     print_exchange_json(rows, arguments.averaging);
   else

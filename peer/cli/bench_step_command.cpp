@@ -46,13 +46,12 @@ void print_text(const StepOptions& options, const StepReport& report) {
              options.batch,
              options.threads,
              options.threads == 1 ? "" : "s");
-  fmt::print("{:.1f} steps/s: median {} of {} steps, {:.1f} GFLOP/s",
+  fmt::print("{:.1f} steps/s, {:.1f} GFLOP/s; median of {} steps: {}",
              1 / report.seconds,
-             seconds_text(report.seconds),
+             1e-9 * report.flops / report.seconds,
              report.steps,
-             1e-9 * report.flops / report.seconds);
-  if (report.cpu_seconds > 0)
-    fmt::print("; {} of processor time", seconds_text(report.cpu_seconds));
+             seconds_text(report.seconds));
+  if (report.cpu_seconds > 0) fmt::print(", {} of CPU", seconds_text(report.cpu_seconds));
   fmt::print("\n");
 }
 

@@ -5,8 +5,10 @@
 #include "graph/best_graphs.h"
 #include "graph/weights.h"
 #include "peer/cli/command.h"
+#include "peer/cli/graph_rows.h"
 #include "peer/json/json.h"
 #include "peer/predict/forecast/graph_score.h"
+#include "peer/report/wrapped.h"
 #include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
@@ -38,10 +40,10 @@ void print_table(const std::vector<GraphCandidate>& found,
                  const BestOptions& o,
                  const std::string& reason) {
   const bool predicted = o.goal.fleet.has_value();
-  fmt::print("{:<34} {:>6} {:>12} {:>7} {:>10} {:>10} {:>9}{}\n",
+  fmt::print("{:<22} {:>6} {:>6} {:>6} {:>8} {:>8} {:>7}{}\n",
              "graph",
              "degree",
-             "models/round",
+             "models",
              "period",
              "factor",
              "gap",
@@ -50,8 +52,8 @@ void print_table(const std::vector<GraphCandidate>& found,
              : o.goal.target ? "  to target"
                              : " local loss");
   for (const GraphCandidate& c : found) {
-    fmt::print("{:<34} {:>6} {:>12.3g} {:>7} {:>10.6f} {:>10.6f} {:>9.0f}{}\n",
-               c.name,
+    fmt::print("{} {:>6} {:>6.3g} {:>6} {:>8.6f} {:>8.6f} {:>7.0f}{}\n",
+               name_cell(c.name),
                c.most_neighbors,
                c.mean_neighbors,
                c.rate.period == 0 ? "random" : fmt::format("{}", c.rate.period),
@@ -60,15 +62,17 @@ void print_table(const std::vector<GraphCandidate>& found,
                rounds_to_thousandth(c),
                predicted ? fmt::format(" {:>10.5g}", c.score) : "");
   }
-  fmt::print(
-      "factor: of a disagreement per round (mean over a period; root mean square when random); "
-      "gap = 1 - factor; weights: {}\n",
+  std::string notes = fmt::format(
+      "models: sent by a peer in a round; factor: of a disagreement per round (mean over a period; "
+      "root mean square when random); gap = 1 - factor; to 1e-3: rounds until a disagreement is a "
+      "thousandth; weights: {}",
       o.search.weights);
   if (predicted)
-    fmt::print(
-        "local loss, to target: of the local models on the quadratic; inf: diverges, never, "
-        "or no theory\n");
-  fmt::print("best: {}\n", reason);
+    notes +=
+        "; local loss, to target: of the local models on the quadratic; inf: diverges, never, or "
+        "no theory";
+  fmt::print("{}\n", wrapped(notes, 0));
+  fmt::print("{}\n", wrapped("best: " + reason, 6));
 }
 
 void print_json(const std::vector<GraphCandidate>& found,

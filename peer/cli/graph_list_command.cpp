@@ -6,6 +6,7 @@
 #include "peer/cli/command.h"
 #include "peer/cli/graph_rows.h"
 #include "peer/json/json.h"
+#include "peer/report/wrapped.h"
 #include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
@@ -48,7 +49,8 @@ void list_text() {
   fmt::print("\nschedules, which change with the round: see graph schedule\n");
   for (const ScheduleFamily* f : schedule_families()) print_family(*f);
   fmt::print("\nweights\n");
-  for (const WeightRule& rule : weight_rules()) fmt::print("{:<22} {}\n", rule.name, rule.summary);
+  for (const WeightRule& rule : weight_rules())
+    fmt::print("{}\n", wrapped(fmt::format("{:<22} {}", rule.name, rule.summary), 23));
   fmt::print("{:<22} {}\n", "file:PATH", "W from a file: n lines of n numbers, or .npy");
 }
 

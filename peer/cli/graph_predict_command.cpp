@@ -31,7 +31,7 @@ struct PredictOptions {
   std::string weights = "metropolis";
   std::string spread;  ///< a variance or a file
   QuadraticFleet fleet;
-  bool json = false;  ///< the answer is JSON with and without it
+  bool json = false;
 };
 
 /// Rows of numbers, as graph/formats/number_rows.h reads them.
@@ -146,11 +146,8 @@ void put(Json& out, const std::string& name, const std::optional<Estimate>& e) {
   if (e && e->error > 0) out[name + "_error"] = e->error;
 }
 
-int run(const PredictOptions& options) {
-  PredictOptions o = options;
-  const Prediction p = predict_fleet(o);
+void print_json(const PredictOptions& o, const Prediction& p) {
   const QuadraticFleet& f = o.fleet;
-  if (!p.values) explain(p, o);
   Json out{{"schema", "grapevine.predict/1"},
            {"topology", o.topology},
            {"peers", o.peers},
@@ -172,6 +169,36 @@ int run(const PredictOptions& options) {
   put(out, "excess_local", part(&Stationary::excess_local));
   out["method"] = p.method;
   fmt::print("{}\n", out.dump());
+}
+
+/// "0.03663", with its uncertainty where it has one.
+std::string figure(const Estimate& e) {
+  return e.error > 0 ? fmt::format("{:.4g} +- {:.1g}", e.value, e.error)
+                     : fmt::format("{:.4g}", e.value);
+}
+
+void print_text(const PredictOptions& o, const Prediction& p) {
+  fmt::print("{}, {} peers, order {}, rate {:.4g}, noise {:.4g} (found by {})\n",
+             o.topology,
+             o.peers,
+             o.fleet.order,
+             o.fleet.rate,
+             o.fleet.noise,
+             p.method);
+  if (p.values) {
+    fmt::print("consensus   {}  mean squared distance of a model to the mean model\n",
+               figure(p.values->consensus));
+    fmt::print("mean model  {}  excess loss\n", figure(p.values->excess_mean));
+    fmt::print("local model {}  excess loss, on average\n", figure(p.values->excess_local));
+  }
+  if (p.limit) fmt::print("stable      at rates below {:.4g}\n", *p.limit);
+}
+
+int run(const PredictOptions& options) {
+  PredictOptions o = options;
+  const Prediction p = predict_fleet(o);
+  if (!p.values) explain(p, o);
+  o.json ? print_json(o, p) : print_text(o, p);
   return exit_code::done;
 }
 

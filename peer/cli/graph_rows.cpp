@@ -21,14 +21,6 @@ MixingBounds bounds_of(const GraphRow& r) {
   return mixing_bounds(r.topology.size(), r.spectrum.lambda2.value_or(NAN), r.spectrum.gap);
 }
 
-constexpr std::size_t name_columns = 22;
-
-/// A name that is too long for its column has a line of its own.
-std::string name_cell(const std::string& name) {
-  if (columns_of(name) <= name_columns) return fmt::format("{:<22}", name);
-  return fmt::format("{}\n{:<22}", name, "");
-}
-
 void print_line(const GraphRow& r) {
   fmt::print("{} {:>7} {:>6} {:>5} {:>8.6f} {:>11.6g} {:>7} {:>7}\n",
              name_cell(r.topology.name),
@@ -86,6 +78,12 @@ void print_more(const std::vector<GraphRow>& rows) {
 }
 
 }  // namespace
+
+std::string name_cell(const std::string& name) {
+  constexpr std::size_t columns = 22;
+  if (columns_of(name) <= columns) return fmt::format("{:<22}", name);
+  return fmt::format("{}\n{:<22}", name, "");
+}
 
 Json to_json(const GraphRow& r, bool more) {
   const bool disconnected = r.diameter && *r.diameter < 0;

@@ -7,6 +7,7 @@
 #include "graph/spec/parameters.h"
 #include "peer/json/json.h"
 #include "peer/page/graph_row.h"
+#include "peer/report/wrapped.h"
 
 namespace gv::cli {
 
@@ -16,11 +17,20 @@ Json to_json(const GraphRow& row, bool more);
 /// The same as a table on stdout.
 void print_table(const std::vector<GraphRow>& rows, double discount, bool more);
 
+/// A graph's name in its column, 22 wide; one that is too long has a line of its own.
+std::string name_cell(const std::string& name);
 /// A family of topologies or schedules on stdout: a line, and one for each parameter.
 template <class Family>
 void print_family(const Family& f) {
-  fmt::print("{:<22} {:<30} {}\n", f.name, form_of(f.parameters), f.summary);
-  for (const GraphParameter& p : f.parameters) fmt::print("{:<22} {}\n", "", help_of(p));
+  const std::string form = form_of(f.parameters);
+  const std::string name = form.empty() ? std::string(f.name) : fmt::format("{}:{}", f.name, form);
+  const std::string cell = name_cell(name);
+  const std::size_t last = cell.find('\n') + 1;  // of a long name: the rest is in its own line
+  fmt::print("{}{}\n",
+             cell.substr(0, last),
+             wrapped(fmt::format("{} {}", cell.substr(last), f.summary), 23));
+  for (const GraphParameter& p : f.parameters)
+    fmt::print("{}\n", wrapped(fmt::format("{:<24} {}", "", help_of(p)), 27));
 }
 
 }  // namespace gv::cli

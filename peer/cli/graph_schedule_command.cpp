@@ -40,7 +40,7 @@ Json to_json(const Row& r) {
 }
 
 void print_table(const std::vector<Row>& rows) {
-  fmt::print("{:<44} {:>7} {:>22} {:>10} {:>9}  {}\n",
+  fmt::print("{:<22} {:>6} {:>20} {:>8} {:>7}  {}\n",
              "schedule",
              "period",
              "product or kappa",
@@ -51,17 +51,19 @@ void print_table(const std::vector<Row>& rows) {
     const ScheduleRate& rate = r.rate;
     std::string value = fmt::format("{:.6f}", rate.period > 0 ? rate.product : rate.kappa);
     if (rate.kappa_error > 0) value += fmt::format(" +- {:.6f}", rate.kappa_error);
-    fmt::print("{:<44} {:>7} {:>22} {:>10.6f} {:>9.0f}  {}\n",
-               r.name,
+    fmt::print("{} {:>6} {:>20} {:>8.6f} {:>7.0f}  {}\n",
+               name_cell(r.name),
                rate.period == 0 ? "random" : fmt::format("{}", rate.period),
                value,
                rate.per_round,
                rate.rounds_to(1e-3),
                rate.method);
   }
-  fmt::print(
-      "product: second singular value of a period's product, 0: exact averaging; kappa: the "
-      "expected factor of a squared disagreement; factor: of a disagreement per round\n");
+  fmt::print("{}\n",
+             wrapped("product: second singular value of a period's product, 0: exact averaging; "
+                     "kappa: the expected factor of a squared disagreement; factor: of a "
+                     "disagreement per round; to 1e-3: rounds until a disagreement is a thousandth",
+                     0));
 }
 
 void report(const ScheduleOptions& o) {

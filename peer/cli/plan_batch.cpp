@@ -36,6 +36,7 @@ std::string batch_text(const Fleet& fleet) {
 }  // namespace
 
 void print_batch(const Assembly& fleet) {
+  if (fleet.fleet.data.kind == "quadratic") return;  // its gradients come from no samples
   const BatchAdvice advice = batch_advice(fleet);
   fmt::print("batch  {}\n", batch_text(fleet.fleet));
   if (advice.together <= advice.alone) return;

@@ -258,6 +258,7 @@ void print_text(const Assembly& fleet,
                fleet.rounds,
                bytes_text(bytes * static_cast<double>(fleet.rounds)));
   }
+  fmt::print("{}", network_note(fleet));
   print_prediction(fleet, round);
   if (calibration) {
     fmt::print("{}", calibration_text(*calibration));

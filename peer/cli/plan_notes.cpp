@@ -60,6 +60,14 @@ std::string placement_note(const Assembly& fleet) {
          "       the graph, so that a round is shortest\n";
 }
 
+std::string network_note(const Assembly& fleet) {
+  const NetworkSpec& network = fleet.fleet.network;
+  if (network.latency.count() > 0 || network.bandwidth > 0 || !network.links.empty()) return "";
+  return "note   the file gives no `network`, so messages take no time here. Say what\n"
+         "       latency and bandwidth there are: `grapevine bench links` measures them\n"
+         "       between machines, `grapevine bench exchange` on this one\n";
+}
+
 std::string memory_note(const Assembly& fleet, std::optional<std::uint64_t> free) {
   const auto here = static_cast<double>(
       std::ranges::count(fleet.fleet.peers, std::string("localhost"), &PeerSpec::host));

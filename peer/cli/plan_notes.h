@@ -18,6 +18,8 @@ std::string thin_note(const Assembly& fleet);
 std::string unequal_note(const Assembly& fleet);
 /// Where links differ, it matters who stands where.
 std::string placement_note(const Assembly& fleet);
+/// A network without latency and bandwidth takes no time, which no real one does.
+std::string network_note(const Assembly& fleet);
 /// Each peer holds x and its gradient at least; `free`: bytes on this machine, where it is known.
 std::string memory_note(const Assembly& fleet, std::optional<std::uint64_t> free);
 

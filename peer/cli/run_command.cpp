@@ -62,6 +62,11 @@ bool was_interrupted(const LaunchResult& result) {
          result.code == exit_code::terminated;
 }
 
+/// The run is whole, whether or not it got to its target.
+bool was_good(int code) {
+  return code == exit_code::done || code == exit_code::check_failed;
+}
+
 RunTitle title_of(const Assembly& fleet, const RunFolder& folder) {
   return {.name = fleet.fleet.name,
           .folder = folder.path(),
@@ -264,9 +269,11 @@ int run_fleet(const RunOptions& given) {
     screen.say(without_summary(result, folder));
     return result.code;
   }
+  // Who stops a run does not ask whether it has got there.
+  if (!result.asked_to_stop) result.code = code_with_target(result.code, fleet, observer);
   const std::string summary = final_json(fleet, observer, result).dump();
   const bool saved = save(fleet, folder, observer, summary, meter, screen);
-  if (!saved && result.code == exit_code::done) result.code = exit_code::failed;
+  if (!saved && was_good(result.code)) result.code = exit_code::failed;
   if (!std::isfinite(observer.summary()->mean.loss)) screen.say(loss_not_finite);
   write_trace(options, folder, screen);
   if (options.file.json) {

@@ -22,6 +22,13 @@ std::string machines_text(const Fleet& fleet) {
   return fmt::format("{} machines", hosts.size());
 }
 
+/// "runs/lan-2 (runs/lan is there already)".
+std::string folder_text(const Fleet& fleet, const RunFolder& folder) {
+  if (folder.path() == fleet.output_dir || !folder.path().starts_with(fleet.output_dir + "-"))
+    return folder.path();
+  return fmt::format("{} ({} is there already)", folder.path(), fleet.output_dir);
+}
+
 std::string head(const Assembly& fleet, const RunFolder& folder) {
   const DataSpec& data = fleet.fleet.data;
   return fmt::format(
@@ -39,7 +46,7 @@ std::string head(const Assembly& fleet, const RunFolder& folder) {
       fleet.fleet.model.kind,
       fleet.dimension,
       mixing_figures(fleet).text,
-      folder.path());
+      folder_text(fleet.fleet, folder));
 }
 
 }  // namespace

@@ -171,9 +171,10 @@ std::optional<RunFolder> folder_for(const Assembly& fleet,
   }
 }
 
-Json final_json(const Assembly& fleet, const Observer& observer, int code) {
+/// A simulation that broke a rule says nothing about a target.
+Json final_json(const Assembly& fleet, const Observer& observer, int code, bool broken) {
   Json summary = simulated_summary(fleet, *observer.summary(), observer.hashes());
-  add_target(summary, fleet, observer);
+  if (!broken) add_target(summary, fleet, observer);
   summary["exit_code"] = code;
   return summary;
 }
@@ -242,8 +243,11 @@ int simulate_fleet(SimulateOptions given) {
   const SimulationResult result = simulate(fleet, observer, options);
   lines.progress().clear();
   if (!observer.summary()) throw std::logic_error("the simulation ended without a final record");
-  const int code = verdict(result, *observer.summary(), interrupts.code());
-  const std::string summary = final_json(fleet, observer, code).dump();
+  const int ended = verdict(result, *observer.summary(), interrupts.code());
+  // Where it stops to be gone on with, the target is still ahead.
+  const int code = given.until > 0 ? ended : code_with_target(ended, fleet, observer);
+  const bool broken = !result.violations.empty();
+  const std::string summary = final_json(fleet, observer, code, broken).dump();
   const bool stopped = result.interrupted;
   const bool saved = lines.save(fleet, observer, summary) && (stopped || lines.keep(fleet, kept));
   if (given.file.json)

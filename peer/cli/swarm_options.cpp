@@ -9,6 +9,7 @@
 
 #include "peer/json/json.h"
 #include "peer/report/screen.h"
+#include "peer/report/wrapped.h"
 #include "peer/sim/swarm.h"
 
 namespace gv::cli {
@@ -65,13 +66,16 @@ void print_text(const SwarmResult& r, double seconds, const std::string& file) {
              r.events,
              r.all_faults(),
              r.violations);
-  fmt::print("faults    ");
+  std::string faults = "faults   ", probes = "probes   ";
   for (std::size_t k = 0; k < r.faults.size(); ++k)
-    fmt::print("{} {}  ", fault_names[k], r.faults[k]);
-  fmt::print("\nprobes    ");
+    faults +=
+        fmt::format(" {}={}{}", fault_names[k], r.faults[k], k + 1 < r.faults.size() ? "," : "");
   for (std::size_t k = 0; k < r.probes.size(); ++k)
-    fmt::print("{} {}  ", probe_names[k], r.probes[k]);
-  fmt::print("\ndrift     {:.2e} of the mean at the most, relative\n", r.largest_drift);
+    probes +=
+        fmt::format(" {}={}{}", probe_names[k], r.probes[k], k + 1 < r.probes.size() ? "," : "");
+  constexpr std::size_t indent = 10;
+  fmt::print("{}\n{}\n", wrapped(faults, indent), wrapped(probes, indent));
+  fmt::print("drift     {:.2e} of the mean at the most, relative\n", r.largest_drift);
   if (r.compared > 0)
     fmt::print("bits      those of an undisturbed run in {} seeds in which all lived\n",
                r.compared);

@@ -24,7 +24,7 @@ constexpr std::size_t most_machines = 1000;
 
 /// A line of the file, and why it stands there.
 std::string line(const std::string& yaml, const std::string& comment) {
-  return comment.empty() ? yaml + "\n" : fmt::format("{:<42} # {}\n", yaml, comment);
+  return comment.empty() ? yaml + "\n" : fmt::format("{:<39} # {}\n", yaml, comment);
 }
 
 /// In double quotes, in which YAML takes JSON's escapes; a plain word stays as it is.
@@ -65,7 +65,7 @@ DataDraft table_draft(const DraftAnswers& answers, const std::string& folder) {
   draft.lines = "data:\n  kind: table\n" +
                 line(fmt::format("  file: {}", word(relative_path(answers.data, folder))), "") +
                 line(fmt::format("  target: {}", word(target)),
-                     answers.target.empty() ? "the last column: is that what is to be told?"
+                     answers.target.empty() ? "the last column: is it the right one?"
                                             : "the column that is to be told") +
                 line(fmt::format("  task: {}", guess.regression ? "regression" : "classification"),
                      guess.why) +
@@ -162,7 +162,7 @@ std::string goal_draft(const std::string& goal, bool classes) {
           "`loss 0.4`");
     return line("stop:", "whichever comes first") +
            line(fmt::format("  target: {{ {}: {} }}", words[0], words[1]), "of the mean model") +
-           line("  epochs: 50", "passes over a peer's part of the data");
+           line("  epochs: 200", "passes over a peer's part of the data");
   }
   const auto amount = number_of<double>(words[0]);
   if (!amount || !(*amount > 0)) refuse_goal(goal);
@@ -177,16 +177,15 @@ std::string goal_draft(const std::string& goal, bool classes) {
 
 std::string fleet_draft(const DraftAnswers& answers, const std::string& folder) {
   const DataDraft data = data_draft(answers, folder);
-  return "# Written by `grapevine init`. `grapevine explain KEY` tells what a key means and "
-         "takes;\n"
+  return "# Written by `grapevine init`. `grapevine explain KEY` tells what a key means,\n"
          "# `grapevine plan FILE` what this file means before anything is started.\n"
          "version: 1\n" +
          line("seed: 1", "the same seed, the same bits") + machines_draft(answers.machines) +
          data.lines + line("model: " + data.model, data.model_note) + "train:\n" +
          line("  optimizer: { kind: sgd, lr: 0.05 }", "the learning rate is the first to tune") +
          line("  batch: 16", "of each peer") +
-         line("algorithm: d-psgd", "average with the neighbours, see `grapevine algorithms`") +
-         line("topology: ring", "who talks to whom, see `grapevine graph list`") +
+         line("algorithm: d-psgd", "see `grapevine algorithms`") +
+         line("topology: ring", "see `grapevine graph list`") +
          line("network: { latency: 1 ms, bandwidth: 1 Gbit }", "of `simulate` and `plan`") +
          goal_draft(answers.goal, data.classes) +
          line("evaluate: { every: 1 epochs }", "a line on the screen");

@@ -1,5 +1,6 @@
 #include "peer/launch/peer_process.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -10,14 +11,18 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "gossip/plan.h"
+#include "optim/printable.h"
 #include "peer/checkpoint/posix_disk.h"
 #include "peer/launch/control.h"
 #include "peer/launch/vector_channel.h"
 #include "peer/launch/watch_thread.h"
+#include "peer/report/screen.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/runtime/tcp_peer.h"
 
@@ -169,6 +174,30 @@ std::vector<PeerAddress> manual_addresses(const Fleet& fleet) {
   return addresses;
 }
 
+namespace {
+
+/// For whom it waits before training begins, where it looks for them, and how long.
+std::string waiting_text(const Assembly& fleet,
+                         PeerId id,
+                         const std::vector<PeerAddress>& addresses,
+                         Time patience) {
+  constexpr std::size_t most_named = 8;
+  const std::vector<PeerId> links = links_of(fleet.plan(id));
+  std::vector<std::string> names;
+  for (const PeerAddress& address : addresses) {
+    if (std::ranges::find(links, address.peer) == links.end()) continue;
+    if (names.size() < most_named)
+      names.push_back(fmt::format(
+          "peer {} at {}:{}", address.peer, printable(address.host, 100), address.port));
+  }
+  if (links.size() > names.size())
+    names.push_back(fmt::format("{} more", links.size() - names.size()));
+  return fmt::format(
+      "waits up to {} for {}", seconds_text(in_seconds(patience)), fmt::join(names, ", "));
+}
+
+}  // namespace
+
 int run_manual_peer(const Assembly& fleet,
                     PeerId id,
                     const ManualPeer& manual,
@@ -214,6 +243,7 @@ int run_manual_peer(const Assembly& fleet,
   const std::uint16_t port = peer.listen();
   screen.log(fmt::format("peer {} listens on {}:{}", id, listens_at, port));
   if (manual.meet) addresses = manual.meet(port);
+  if (!past.rejoin) screen.log(waiting_text(fleet, id, addresses, manual.connect_deadline));
   if (fleet.fleet.security.mode == SecurityMode::plaintext) screen.log(std::string(plaintext_note));
 
   std::atomic<int> signal = 0;

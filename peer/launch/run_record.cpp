@@ -12,6 +12,7 @@
 #include "peer/launch/machine_facts.h"
 #include "peer/model/saved_model.h"
 #include "peer/report/metrics.h"
+#include "peer/runtime/exit_code.h"
 
 namespace gv {
 namespace {
@@ -112,6 +113,11 @@ std::string target_text(const Assembly& fleet, const Observer& observer) {
   if (!figure)
     return target + " missed: this model has no accuracy, so stop.target never ends a run of it";
   return fmt::format("{} missed: {:.4g} at the end", target, *figure);
+}
+
+int code_with_target(int code, const Assembly& fleet, const Observer& observer) {
+  const bool missed = target_reached(fleet, observer) == std::optional(false);
+  return code == exit_code::done && missed ? exit_code::check_failed : code;
 }
 
 void add_target(Json& summary, const Assembly& fleet, const Observer& observer) {

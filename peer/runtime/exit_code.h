@@ -2,7 +2,7 @@
 
 namespace gv {
 
-/// Stable, documented in the README; all below 126 but for the signals.
+/// Stable, documented in docs/exit-codes.md; all below 126 but for the signals.
 namespace exit_code {
 inline constexpr int done = 0;
 inline constexpr int failed = 1;           ///< no peer finished, or a numeric failure

@@ -59,7 +59,8 @@ std::optional<Stationary> of_regression(const Assembly& fleet,
 }
 
 std::string line(const char* what, double measured, const Estimate& expected) {
-  return fmt::format("\npredicted  {} {:.4g}, measured {:.4g}", what, expected.value, measured);
+  return fmt::format(
+      "\npredicted  {} {:.4g} on average, {:.4g} at the end", what, expected.value, measured);
 }
 
 }  // namespace

@@ -176,14 +176,16 @@ std::string forecast_text(const FleetForecast& f) {
   text += lines(legend(f));
   text += mean_lines(f.own);
   if (const auto& c = f.choice) {
-    text += fmt::format("first  {} in {:.3g} s ({}): {:.0f} rounds of {}\n",
+    // One verdict: who is at the target first, in seconds, has averaging and network in it.
+    text += fmt::format("first  {} in {} ({}): {:.0f} rounds of {}\n",
                         c->topology,
-                        *c->seconds_to_target(),
+                        seconds_text(*c->seconds_to_target()),
                         name_of(f.network_shape),
                         *c->rounds_to_target,
                         seconds_cell(c->seconds_per_round));
+  } else if (!f.advice.empty()) {
+    text += wrapped("advice " + f.advice, 7) + "\n";
   }
-  if (!f.advice.empty()) text += wrapped("advice " + f.advice, 7) + "\n";
   if (!f.warning.empty()) text += wrapped("warning: " + f.warning, 7) + "\n";
   return text;
 }

@@ -7,7 +7,8 @@ namespace {
 
 TEST_F(GraphCommand, PredictsAQuadratic) {
   const Ended a = grapevine(
-      "graph predict --topology ring --peers 16 --hessian 1,0.5,0.25,0.1 --rate 0.1 --order atc");
+      "graph predict --json --topology ring --peers 16 --hessian 1,0.5,0.25,0.1 --rate 0.1 --order "
+      "atc");
   ASSERT_EQ(a.code, 0) << a.err;
   const auto values = Json::parse(a.output());
   EXPECT_NEAR(values.at("consensus").get<double>(), 0.03968, 6e-6);
@@ -20,13 +21,14 @@ TEST_F(GraphCommand, PredictsAQuadratic) {
 TEST_F(GraphCommand, PredictsTheBiasOfGivenMinima) {
   const std::string file = path("minima.txt");
   std::ofstream(file) << "# b_i\n0\n1\n0\n-1\n";
-  const Ended a = grapevine("graph predict --topology ring --peers 4 --noise 0 --spread " + file);
+  const Ended a =
+      grapevine("graph predict --json --topology ring --peers 4 --noise 0 --spread " + file);
   ASSERT_EQ(a.code, 0) << a.err;
   EXPECT_NEAR(Json::parse(a.output()).at("consensus").get<double>(), 2 * 0.017013232514 / 4, 1e-12);
 }
 
 TEST_F(GraphCommand, WarnsBeyondTheStabilityLimit) {
-  const Ended a = grapevine("graph predict --topology ring --peers 16 --rate 0.7");
+  const Ended a = grapevine("graph predict --json --topology ring --peers 16 --rate 0.7");
   ASSERT_EQ(a.code, 0) << a.err;
   EXPECT_NE(a.err.find("beyond the stability limit 0.666667"), std::string::npos) << a.err;
   EXPECT_TRUE(Json::parse(a.output()).at("consensus").is_null());
@@ -34,14 +36,14 @@ TEST_F(GraphCommand, WarnsBeyondTheStabilityLimit) {
 
 /// A followed schedule that is stable but slow once was called divergent.
 TEST_F(GraphCommand, SaysWhenAScheduleTakesTooLongToFollow) {
-  const Ended slow = grapevine("graph predict --topology matcha:graph=path --peers 160");
+  const Ended slow = grapevine("graph predict --json --topology matcha:graph=path --peers 160");
   ASSERT_EQ(slow.code, 0) << slow.err;
   EXPECT_NE(slow.err.find("is not followed to its end"), std::string::npos) << slow.err;
   const auto values = Json::parse(slow.output());
   EXPECT_TRUE(values.at("stable").get<bool>());
   EXPECT_TRUE(values.at("consensus").is_null());
   const Ended fast =
-      grapevine("graph predict --topology base:k=1 --peers 24 --rate 2.1 --order atc");
+      grapevine("graph predict --json --topology base:k=1 --peers 24 --rate 2.1 --order atc");
   EXPECT_NE(fast.err.find("rate 2.1 is beyond the stability limit 2 of order atc on base:k=1"),
             std::string::npos)
       << fast.err;
@@ -55,13 +57,13 @@ TEST_F(GraphCommand, PredictKnowsEverySchedule) {
                                "od-equi-dyn:m=3",
                                "ou-equi-dyn",
                                "matcha:graph=ring"}) {
-    const Ended said = grapevine(
-        fmt::format("graph predict --topology {} --peers 9 --spread 1 --order atc", schedule));
+    const Ended said = grapevine(fmt::format(
+        "graph predict --json --topology {} --peers 9 --spread 1 --order atc", schedule));
     EXPECT_EQ(said.code, 0) << said.err;
     const Json row = Json::parse(said.output());
     EXPECT_GT(row.at("excess_local").get<double>(), row.at("excess_mean").get<double>());
   }
-  EXPECT_EQ(grapevine("graph predict --topology base:k=1 --peers 9 --order d2").code, 2);
+  EXPECT_EQ(grapevine("graph predict --json --topology base:k=1 --peers 9 --order d2").code, 2);
 }
 
 }  // namespace

@@ -275,21 +275,21 @@ TEST_F(SavedModels, AStartThatDoesNotFitNamesTheTensor) {
             std::string::npos);
 }
 
-/// The README's Python, as it stands there.
-TEST_F(SavedModels, ThePythonOfTheReadmeHasTheSameAccuracy) {
+/// The Python of the documents, as it stands there.
+TEST_F(SavedModels, ThePythonOfTheDocumentsHasTheSameAccuracy) {
   if (std::system("/usr/bin/env python3 -c 'import numpy' 2>/dev/null") != 0 &&
       std::system("/usr/bin/python3 -c 'import numpy' 2>/dev/null") != 0)
     GTEST_SKIP() << "numpy is not installed (Debian: python3-numpy)";
   const std::string python = std::system("/usr/bin/env python3 -c 'import numpy' 2>/dev/null") == 0
                                  ? "python3"
                                  : "/usr/bin/python3";
-  std::ifstream in(source_folder() + "/README.md");
-  const std::string readme((std::istreambuf_iterator<char>(in)), {});
+  std::ifstream in(source_folder() + "/docs/how-to/use-a-model.md");
+  const std::string page((std::istreambuf_iterator<char>(in)), {});
   const std::string begin = "```python\n# use_model.py";
-  const std::size_t at = readme.find(begin);
+  const std::size_t at = page.find(begin);
   ASSERT_NE(at, std::string::npos);
-  const std::size_t end = readme.find("```", at + begin.size());
-  write("use_model.py", readme.substr(at + 10, end - at - 10));
+  const std::size_t end = page.find("```", at + begin.size());
+  write("use_model.py", page.substr(at + 10, end - at - 10));
   write_idx(path("idx"));
   const nlohmann::json summary = trained(
       "run",

@@ -1,3 +1,4 @@
+#include "peer/bench/exchange_bench.h"
 #include "peer/cli/plan_notes.h"
 #include "peer/report/screen.h"
 #include "tests/peer/launch/program.h"
@@ -84,6 +85,39 @@ TEST(Screens, PlanSaysWhatIsOdd) {
           .output()
           .find("torus:1x7 is a ring"),
       std::string::npos);
+}
+
+/// Without a network a round was planned at 0.2 ms, and measured at 6.4.
+TEST(Screens, PlanSaysThatAFleetHasNoNetwork) {
+  const std::string note = "the file gives no `network`, so messages take no time here";
+  EXPECT_NE(run({"plan", config("iris-ring4.yaml"), "--set", "network={}"}).output().find(note),
+            std::string::npos);
+  EXPECT_EQ(run({"plan", config("iris-ring4.yaml")}).output().find(note), std::string::npos);
+}
+
+/// Once it said which graph is first in seconds, and then advised another one.
+TEST(Screens, PlanHasOneVerdict) {
+  const std::string said =
+      run({"plan", config("quadratic-ring16.yaml"), "--set", "peers=7"}).output();
+  EXPECT_NE(said.find("\nfirst  "), std::string::npos) << said;
+  EXPECT_EQ(said.find("\nadvice "), std::string::npos) << said;
+}
+
+/// It was silent for most of a minute.
+TEST(Screens, ABenchSaysWhatItIsAt) {
+  ExchangeOptions options{.peers = {3}, .dimensions = {1000}};
+  options.repetitions = 2;
+  std::vector<std::string> ways;
+  const auto on_turn = [&](const ExchangeTurn& turn) {
+    EXPECT_EQ(turn.turn, static_cast<int>(ways.size()) + 1);
+    EXPECT_EQ(turn.turns, 14) << "three ways and four sizes of buffers, twice";
+    ways.emplace_back(turn.way);
+  };
+  std::size_t rows = 0;
+  bench_exchange(options, on_turn, [&](const ExchangeRow&) { ++rows; });
+  EXPECT_EQ(rows, 1U);
+  EXPECT_EQ(ways.size(), 14U);
+  EXPECT_EQ(ways.front(), "shared memory");
 }
 
 TEST(Screens, PlanSaysWhereMemoryIsShort) {

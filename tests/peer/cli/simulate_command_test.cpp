@@ -131,7 +131,7 @@ TEST_F(SimulateCommand, SaysWhetherTheTargetWasReached) {
                        << path("run") << " }\n";
   const Ended missed =
       run({"simulate", fleet, "--set", "stop={ rounds: 20, target: { accuracy: 0.999 } }"});
-  ASSERT_EQ(missed.code, 0) << missed.err;
+  ASSERT_EQ(missed.code, 4) << missed.err;
   EXPECT_NE(missed.output().find("target     accuracy 0.999 missed: 0."), std::string::npos);
   EXPECT_EQ(read(path("run/summary.json")).at("target").at("reached"), false);
   const Ended reached =

@@ -47,6 +47,16 @@ TEST_F(Launch, PeersStartedByHandMeetAndFinish) {
   EXPECT_TRUE(fs::exists(folder_ / "run/peers/001/model.safetensors"));
 }
 
+/// It was silent for two minutes, and nobody knew what it waited for.
+TEST_F(Launch, APeerByHandSaysForWhomItWaits) {
+  const std::uint16_t port = free_ports();
+  const Ended end = run({"peer", by_hand(folder_, port), "--id", "0", "--wait", "0.5"});
+  EXPECT_EQ(end.code, 5);
+  const std::string said = fmt::format("waits up to 500 ms for peer 1 at 127.0.0.1:{}\n", port + 1);
+  EXPECT_NE(end.err.find(said), std::string::npos) << end.err;
+  EXPECT_NE(end.err.find("not connected in time: peer 1"), std::string::npos) << end.err;
+}
+
 /// Nobody has an address, and an engine says who is who.
 TEST_F(Launch, PeersMeetInAFolder) {
   const std::string file = fleet(3, 40);

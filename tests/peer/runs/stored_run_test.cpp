@@ -75,6 +75,16 @@ TEST(StoredRun, TakesWhatIsRecordedBesides) {
   EXPECT_EQ((*e.states)[3], 0);
 }
 
+/// With the exit code of a simulation that broke a rule, which has no target.
+TEST(StoredRun, ThatMissedItsTargetIsAResult) {
+  const ScratchFolder scratch;
+  FolderOfRun{}.write(scratch.path());
+  replace_in(scratch.path() + "/summary.json",
+             "\"exit_code\":0",
+             "\"exit_code\":4,\"target\":{\"accuracy\":0.9,\"reached\":false}");
+  EXPECT_EQ(read_stored_run(scratch.path()).rounds, 100U);
+}
+
 /// A run that diverged is a result: its figures are not numbers any more, and that is what it says.
 TEST(StoredRun, OfALossThatIsNotFiniteIsAResult) {
   const ScratchFolder scratch;

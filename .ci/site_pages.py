@@ -1,0 +1,47 @@
+"""A hook of mkdocs: pages that lie beside docs/ are pages of the site too.
+
+In the tree, docs/answers.md links to ../experiments/map/README.md, as GitHub and an editor want it. In the site, docs/ is the
+root, so ARCHITECTURE.md, experiments/ and configs/ become its neighbours, and every relative link is turned to where its
+target has gone. A link to a file that is none of the site's (a source) leads to a copy of that file.
+"""
+import os
+import posixpath
+import re
+import subprocess
+
+from mkdocs.structure.files import File
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
+FENCE = re.compile(r"^(```.*?^```)", re.MULTILINE | re.DOTALL)
+
+
+def tracked():
+    """Files of the repository beside docs/ that the site takes: documents, pictures, fleet files."""
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"],
+                            capture_output=True, text=True, check=True)
+    return [path for path in listed.stdout.splitlines()
+            if not path.startswith(("docs/", "tests/")) and path.endswith((".md", ".svg", ".yaml", ".csv"))
+            and path != "README.md"]
+
+
+def on_files(files, config):
+    for path in tracked():
+        files.append(File(path, ROOT, config["site_dir"], config["use_directory_urls"]))
+    return files
+
+
+def on_page_markdown(markdown, page, config, files):
+    """Links as they are in the tree become links as they are in the site."""
+    inside = page.file.abs_src_path.startswith(os.path.join(ROOT, "docs") + os.sep)
+    here = posixpath.dirname(("docs/" if inside else "") + page.file.src_uri)
+
+    def turned(match):
+        target = posixpath.normpath(posixpath.join(here, match[2]))
+        site = target[len("docs/"):] if target.startswith("docs/") else target
+        if site == "README.md":
+            site = "index.md"
+        return match[1] + posixpath.relpath(site, posixpath.dirname(page.file.src_uri) or ".") + match[3]
+
+    parts = FENCE.split(markdown)
+    return "".join(part if part.startswith("```") else LINK.sub(turned, part) for part in parts)

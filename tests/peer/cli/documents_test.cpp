@@ -1,0 +1,205 @@
+#include "tests/peer/cli/documents.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include "peer/cli/describe.h"
+#include "peer/cli/program.h"
+#include "peer/fleet/fleet.h"
+#include "tests/places.h"
+#include "tests/scratch_folder.h"
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// A page by its path, as a name that GoogleTest takes.
+std::string test_name(const testing::TestParamInfo<std::string>& page) {
+  std::string name = page.param;
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
+}
+
+/// Pages that have commands to run.
+std::vector<std::string> pages_with_commands() {
+  std::vector<std::string> pages = user_pages();
+  std::erase_if(pages, [](const std::string& path) {
+    return std::ranges::none_of(read_page(path).blocks,
+                                [](const Block& block) { return block.language == "sh"; });
+  });
+  return pages;
+}
+
+class Documents : public testing::TestWithParam<std::string> {
+ protected:
+  /// A folder that looks like the root of the project, with the program on its path.
+  Documents() : root_(scratch_.path()) {
+    fs::create_directory_symlink(source_folder() + "/configs", root_ / "configs");
+    fs::create_symlink(grapevine_program(), root_ / "grapevine");
+  }
+  void expect_works(const std::string& command) const {
+    const std::string line = fmt::format(
+        "cd '{0}' && PATH='{0}':$PATH && {1} > out.txt 2> err.txt", root_.string(), command);
+    EXPECT_EQ(std::system(line.c_str()), 0) << command << "\n" << text_of(root_ / "err.txt");
+  }
+
+  ScratchFolder scratch_;
+  fs::path root_;
+};
+
+/// Each command of each page as it stands there, one after the other.
+TEST_P(Documents, CommandsWork) {
+  for (const Block& block : read_page(GetParam()).blocks) {
+    if (!block.file.empty())
+      std::ofstream(root_ / block.file) << fmt::format("{}\n", fmt::join(block.lines, "\n"));
+    if (block.language != "sh") continue;
+    for (const std::string& command : block.lines) expect_works(command);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Pages, Documents, testing::ValuesIn(pages_with_commands()), test_name);
+
+TEST(DocumentsAsAWhole, TheMainPagesHaveCommands) {
+  const std::vector<std::string> pages = pages_with_commands();
+  for (const char* page : {"README.md", "docs/tutorial.md", "docs/how-to/own-data.md"})
+    EXPECT_EQ(std::ranges::count(pages, page), 1) << page;
+}
+
+/// Where a link of `page` leads: the file, seen from the root, and the anchor.
+std::pair<std::string, std::string> target_of(const Page& page, const std::string& link) {
+  const std::size_t hash = std::min(link.find('#'), link.size());
+  const std::string file = link.substr(0, hash);
+  const std::string anchor = hash < link.size() ? link.substr(hash + 1) : "";
+  if (file.empty()) return {page.path, anchor};
+  return {(fs::path(page.path).parent_path() / file).lexically_normal().string(), anchor};
+}
+
+TEST(DocumentsAsAWhole, LinksLeadSomewhere) {
+  std::size_t links = 0;
+  for (const std::string& path : all_pages()) {
+    const Page page = read_page(path);
+    for (const std::string& link : local_links(page)) {
+      ++links;
+      const auto [file, anchor] = target_of(page, link);
+      const bool there = fs::exists(fs::path(source_folder()) / file);
+      EXPECT_TRUE(there) << path << " links to " << link;
+      if (!there || anchor.empty()) continue;
+      const std::vector<std::string> anchors = anchors_of(read_page(file));
+      EXPECT_NE(std::ranges::find(anchors, anchor), anchors.end()) << path << " links to " << link;
+    }
+  }
+  EXPECT_GT(links, 100U);
+}
+
+/// Nobody finds a page that nothing leads to.
+TEST(DocumentsAsAWhole, EveryPageIsInTheSiteAndEveryExperimentInTheIndex) {
+  const std::string site = text_of(fs::path(source_folder()) / "mkdocs.yml");
+  for (const std::string& path : user_pages())
+    EXPECT_TRUE(path == "README.md" || site.find(": " + path.substr(5) + "\n") != std::string::npos)
+        << path;
+  const std::string index = text_of_page("experiments/README.md");
+  for (const auto& entry : fs::directory_iterator(source_folder() + "/experiments")) {
+    if (!fs::exists(entry.path() / "README.md")) continue;
+    const std::string name = entry.path().filename().string();
+    EXPECT_NE(index.find(fmt::format("[{0}]({0}/README.md)", name)), std::string::npos) << name;
+  }
+}
+
+/// `grapevine COMMAND` and the options behind it, in a line that a reader might copy.
+struct Mention {
+  std::vector<std::string> words;    ///< up to two behind `grapevine`
+  std::vector<std::string> options;  ///< "--id"
+};
+
+std::vector<Mention> mentions_in(const std::string& line) {
+  static const std::regex call("(?:^|[\\s`/$(])grapevine ([a-z][a-z-]*)(?![a-z_])((?: [^`|(]*)?)");
+  static const std::regex option("(?:^|\\s)(--[a-z][a-z-]*)");
+  std::vector<Mention> found;
+  for (std::sregex_iterator it(line.begin(), line.end(), call), end; it != end; ++it) {
+    Mention mention{.words = {(*it)[1].str()}, .options = {}};
+    const std::string rest = (*it)[2].str();
+    std::smatch second;
+    if (std::regex_search(rest, second, std::regex("^ ([a-z][a-z-]*)")))
+      mention.words.push_back(second[1].str());
+    for (std::sregex_iterator o(rest.begin(), rest.end(), option); o != end; ++o)
+      mention.options.push_back((*o)[1].str());
+    found.push_back(std::move(mention));
+  }
+  return found;
+}
+
+/// Null: there is no such command.
+const cli::CommandFacts* command_of(const std::vector<cli::CommandFacts>& all,
+                                    const std::vector<std::string>& words) {
+  for (std::size_t count = words.size(); count > 0; --count) {
+    const std::vector<std::string> path(words.begin(),
+                                        words.begin() + static_cast<std::ptrdiff_t>(count));
+    const auto found = std::ranges::find(all, path, &cli::CommandFacts::path);
+    if (found != all.end()) return &*found;
+  }
+  return nullptr;
+}
+
+void expect_known(const std::vector<cli::CommandFacts>& all,
+                  const Mention& mention,
+                  const std::string& line) {
+  if (mention.words.front() == "test" || mention.words.front() == "reference") return;
+  const cli::CommandFacts* command = command_of(all, mention.words);
+  ASSERT_NE(command, nullptr) << line;
+  for (const std::string& option : mention.options)
+    EXPECT_TRUE(option == "--help" || std::ranges::any_of(command->options,
+                                                          [&](const cli::OptionFacts& known) {
+                                                            return std::ranges::count(known.names,
+                                                                                      option) > 0;
+                                                          }))
+        << option << " in\n"
+        << line;
+}
+
+/// Also those that cannot be run here, because they need other machines or do not end.
+TEST(DocumentsAsAWhole, NameCommandsAndOptionsThatThereAre) {
+  const std::vector<cli::CommandFacts> all = cli::describe(cli::whole_program());
+  std::size_t mentions = 0;
+  for (const std::string& path : user_pages()) {
+    const Page page = read_page(path);
+    std::vector<std::string> lines = page.prose;
+    for (const Block& block : page.blocks)
+      if (block.language == "sh" || block.language == "text")
+        lines.insert(lines.end(), block.lines.begin(), block.lines.end());
+    for (const std::string& line : lines)
+      for (const Mention& mention : mentions_in(line)) {
+        ++mentions;
+        expect_known(all, mention, path + ": " + line);
+      }
+  }
+  EXPECT_GT(mentions, 100U);
+}
+
+/// What the explained fleet file says, comments apart, is what configs/fashion-ring8.yaml is.
+TEST(DocumentsAsAWhole, TheExplainedFleetFileIsTheMainJob) {
+  const ScratchFolder scratch;
+  const fs::path path = fs::path(scratch.path()) / "fleet.yaml";
+  const std::vector<Block> blocks = read_page("docs/how-to/fleet-file.md").blocks;
+  const auto file = std::ranges::find(blocks, "yaml", &Block::language);
+  ASSERT_NE(file, blocks.end());
+  std::ofstream(path) << fmt::format("{}\n", fmt::join(file->lines, "\n"));
+  const std::string main = source_folder() + "/configs/fashion-ring8.yaml";
+  EXPECT_EQ(read_fleet(path.string(), {}, nullptr).digest, read_fleet(main, {}, nullptr).digest);
+}
+
+}  // namespace
+}  // namespace gv

@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <filesystem>
+#include <regex>
+#include <set>
+
+#include "gossip/registry.h"
+#include "tests/peer/cli/documents.h"
+#include "tests/peer/launch/program.h"
+#include "tests/places.h"
+#include "tests/scratch_folder.h"
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The reference has no gap: what the program says and leaves is explained.
+class Gaps : public testing::Test {
+ protected:
+  /// The names in the first column of the page's tables.
+  static std::set<std::string> explained(const std::string& page) {
+    static const std::regex name("`([^`]+)`");
+    std::set<std::string> names;
+    for (const std::string& line : read_page(page).prose) {
+      if (!line.starts_with("| ")) continue;
+      const std::string cell = line.substr(2, line.find(" | ", 2) - 2);
+      for (std::sregex_iterator it(cell.begin(), cell.end(), name), end; it != end; ++it)
+        names.insert((*it)[1].str());
+    }
+    return names;
+  }
+  static void expect_explained(const nlohmann::json& line, const std::set<std::string>& names) {
+    for (const auto& [key, value] : line.items()) EXPECT_TRUE(names.contains(key)) << key;
+  }
+  std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+  Ended run_here(const std::string& command, const std::string& name) const {
+    return run({command,
+                source_folder() + "/configs/iris-ring4.yaml",
+                "--json",
+                "--set",
+                "output.dir=" + path(name),
+                "--set",
+                "stop={ rounds: 100, target: { accuracy: 0.1 } }",
+                "--set",
+                "checkpoint.every=50 rounds",
+                "--set",
+                "faults.ledger=true"});
+  }
+
+  ScratchFolder folder_;
+};
+
+TEST_F(Gaps, EveryExitCodeIsExplained) {
+  std::ifstream in(source_folder() + "/peer/runtime/exit_code.h");
+  const std::string header((std::istreambuf_iterator<char>(in)), {});
+  const std::string page = text_of_page("docs/exit-codes.md");
+  static const std::regex code("constexpr int \\w+ = (\\d+);");
+  std::size_t codes = 0;
+  for (std::sregex_iterator it(header.begin(), header.end(), code), end; it != end; ++it, ++codes)
+    EXPECT_NE(page.find(fmt::format("\n| {} | ", (*it)[1].str())), std::string::npos)
+        << (*it)[1].str();
+  EXPECT_GE(codes, 9U);
+}
+
+TEST_F(Gaps, EveryKeyOfTheMetricsIsExplained) {
+  const std::set<std::string> names = explained("docs/run-folder.md");
+  for (const char* command : {"run", "simulate"}) {
+    const Ended ended = run_here(command, command);
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    ASSERT_GE(ended.out.size(), 2U);
+    for (const std::string& line : ended.out) {
+      const nlohmann::json json = nlohmann::json::parse(line);
+      expect_explained(json, names);
+      expect_explained(json.at("states"), names);
+    }
+  }
+}
+
+TEST_F(Gaps, EveryColumnOfTheTableIsExplained) {
+  ASSERT_EQ(run_here("simulate", "table").code, 0);
+  ASSERT_EQ(run({"export", path("table"), "--csv", path("table.csv")}).code, 0);
+  const std::set<std::string> names = explained("docs/run-folder.md");
+  const std::string page = text_of_page("docs/run-folder.md");
+  std::ifstream in(path("table.csv"));
+  std::string header;
+  std::getline(in, header);
+  std::istringstream columns(header.substr(0, header.find('\r')));
+  std::size_t count = 0;
+  for (std::string column; std::getline(columns, column, ','); ++count)
+    EXPECT_TRUE(names.contains(column) ||
+                page.find(fmt::format("`{}`", column)) != std::string::npos)
+        << column;
+  EXPECT_GE(count, 15U);
+}
+
+/// `ledger-1f.txt` of a page that speaks of `ledger-*.txt`, `rounds.1.npy` of one with
+/// `rounds.0.npy`.
+std::string as_explained(const std::string& file) {
+  static const std::regex ledger("ledger-.*\\.txt"), life("\\.\\d+\\.npy");
+  return std::regex_replace(std::regex_replace(file, ledger, "ledger-*.txt"), life, ".0.npy");
+}
+
+TEST_F(Gaps, EveryFileOfARunIsExplained) {
+  ASSERT_EQ(run_here("run", "files").code, 0);
+  const std::set<std::string> names = explained("docs/run-folder.md");
+  for (const auto& entry : fs::directory_iterator(path("files"))) {
+    const std::string name = entry.path().filename().string();
+    EXPECT_TRUE(names.contains(name) || name == "peers") << name;
+  }
+  for (const auto& entry : fs::directory_iterator(path("files") + "/peers/000")) {
+    const std::string name = as_explained(entry.path().filename().string());
+    EXPECT_TRUE(names.contains(name) || names.contains(name + "/")) << name;
+  }
+}
+
+TEST_F(Gaps, EveryMethodIsInTheTable) {
+  const std::string page = text_of_page("docs/methods.md");
+  for (const AlgorithmRow* row : algorithms()) {
+    const std::string kind(row->kind);
+    EXPECT_TRUE(page.find(fmt::format("`{}`", kind)) != std::string::npos ||
+                page.find(fmt::format("kind: {}", kind)) != std::string::npos)
+        << kind;
+  }
+}
+
+}  // namespace
+}  // namespace gv

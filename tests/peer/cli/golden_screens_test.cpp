@@ -1,0 +1,136 @@
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include "peer/cli/describe.h"
+#include "peer/cli/program.h"
+#include "peer/report/screen.h"
+#include "tests/peer/cli/golden_screen.h"
+#include "tests/places.h"
+#include "tests/scratch_folder.h"
+
+namespace gv {
+
+std::string compared_text(const std::string& text, Compared compared) {
+  if (compared == Compared::all) return text;
+  static const std::regex bar("[█▓▒░·▏▎▍▌▋▊▉]+"), spaces(" +");
+  // "12.3 s", "4 min 12 s", "53 %", and the bytes sent, among them signs of life
+  static const std::regex time("\\d[\\d.]* (us|ms|s|min|h|B|kB|MB|GB)\\b( \\d+ (s|min))?|\\d+ %");
+  static const std::regex number("\\d[\\d.,]*(e[+-]\\d+)?( [kMGT]?(B|FLOP)(/s)?\\b)?");
+  static const std::regex unit("# (us|ms|s|min)\\b");
+  std::string out;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    // Where a run's time goes, and what it recommends for that, is another each time.
+    if (line.starts_with("time  ") || line.starts_with("most  ")) continue;
+    line = std::regex_replace(line, time, "#");
+    if (compared == Compared::unmeasured) {
+      line = std::regex_replace(std::regex_replace(line, bar, ""), number, "#");
+      line = std::regex_replace(line, unit, "#");
+    }
+    out += std::regex_replace(line, spaces, " ") + "\n";
+  }
+  return out;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string screen_name(const testing::TestParamInfo<GoldenScreen>& screen) {
+  return screen.param.name;
+}
+
+class Golden : public testing::TestWithParam<GoldenScreen> {
+ protected:
+  Golden() : root_(scratch_.path()) {
+    fs::create_directory_symlink(source_folder() + "/configs", root_ / "configs");
+    fs::create_symlink(grapevine_program(), root_ / "grapevine");
+  }
+  /// Its exit code. What it says of its progress, on stderr, is none of its screen; an error is.
+  int run_command(const std::string& command) const {
+    const std::string line = fmt::format(
+        "cd '{0}' && PATH='{0}':$PATH ONEDNN_MAX_CPU_ISA=AVX2 TERM=dumb sh -c '{1}' > out 2> err",
+        root_.string(),
+        std::regex_replace(command, std::regex("'"), "'\\''"));
+    return WEXITSTATUS(std::system(line.c_str()));
+  }
+  /// All of the screen's commands and what they say.
+  std::string screen() const {
+    std::string text;
+    for (const std::string& command : GetParam().commands) {
+      if (command.front() == '@') {
+        EXPECT_EQ(run_command(command.substr(1)), 0) << command << "\n" << text_of(root_ / "err");
+        continue;
+      }
+      const int code = run_command(command);
+      std::string said = without_place(text_of(root_ / "out"));
+      expect_narrow(command, said);
+      // An error is one sentence, which a terminal may wrap: it can be copied whole.
+      if (code != 0) said += without_place(text_of(root_ / "err"));
+      text += fmt::format("$ {}\n{}", command, compared_text(said, GetParam().compared));
+      if (code != 0) text += fmt::format("[exit code {}]\n", code);
+      text += "\n";
+    }
+    return text;
+  }
+  /// Without the folder and the time of this test.
+  std::string without_place(std::string text) const {
+    const std::string here = root_.string() + "/";
+    for (std::size_t at = 0; (at = text.find(here, at)) != std::string::npos;)
+      text.erase(at, here.size());
+    return std::regex_replace(text, std::regex("tfevents\\.\\d+"), "tfevents.#");
+  }
+  static void expect_narrow(const std::string& command, const std::string& said) {
+    std::istringstream lines(said);
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_LE(columns_of(line), 80U) << command << "\n" << line;
+  }
+
+  ScratchFolder scratch_;
+  fs::path root_;
+};
+
+/// `.ci/screens` writes them anew; then look at what has changed.
+TEST_P(Golden, ScreenIsTheOneThatIsKept) {
+  const fs::path file =
+      fs::path(source_folder()) / "tests/peer/cli/screens" / (GetParam().name + ".txt");
+  const std::string now = screen();
+  if (std::getenv("GRAPEVINE_RENEW_SCREENS") != nullptr) std::ofstream(file) << now;
+  EXPECT_EQ(now, text_of(file)) << "if that is as it should be: .ci/screens " << GetParam().name;
+}
+INSTANTIATE_TEST_SUITE_P(Screens, Golden, testing::ValuesIn(golden_screens()), screen_name);
+
+/// A command whose screen is not kept says why here.
+TEST(GoldenScreens, AreThoseOfAllCommands) {
+  std::string typed;
+  for (const GoldenScreen& screen : golden_screens())
+    for (const std::string& command : screen.commands) typed += command + "\n";
+  const std::vector<std::string> others{
+      "doctor",       // what this machine has
+      "peer",         // waits for others; tests/peer/launch/peer_by_hand_test.cpp
+      "completion",   // a script; reference_test.cpp
+      "bench links",  // of several machines; tests/lan
+  };
+  for (const cli::CommandFacts& command : cli::describe(cli::whole_program())) {
+    if (command.path.empty() || !command.commands.empty()) continue;
+    const std::string name = fmt::format("{}", fmt::join(command.path, " "));
+    if (std::ranges::find(others, name) != others.end()) continue;
+    EXPECT_NE(typed.find("grapevine " + name + " "), std::string::npos) << name;
+  }
+}
+
+}  // namespace
+}  // namespace gv
