@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <sys/random.h>
 
+#include "peer/agent/slurm.h"
 #include "peer/agent/ssh.h"
 #include "peer/network/loopback.h"
 #include "peer/wire/frame.h"
@@ -43,13 +44,17 @@ std::string folder_name(const std::string& fleet, const std::string& nonce) {
   return name + "-" + nonce;
 }
 
-std::string failure_of(const Machine& machine) {
+std::string failure_of(const Machine& machine, bool slurm) {
   const RemoteHost& host = *machine.host;
   if (!host.failure().empty()) {
     std::string text = fmt::format("host {}: {}", host.name(), host.failure());
     while (text.ends_with('\n')) text.pop_back();
     if (is_elsewhere(machine.spec) && !host.facts())
-      text += "\nhelp:  connect once by hand: ssh " + ssh_target(machine.spec);
+      text += slurm ? fmt::format(
+                          "\nhelp:  does this work? srun --overlap --nodes=1 --ntasks=1 "
+                          "--nodelist={} hostname",
+                          host.name())
+                    : "\nhelp:  connect once by hand: ssh " + ssh_target(machine.spec);
     return text;
   }
   if (!host.facts() || host.facts()->wire == wire::version) return "";
@@ -101,6 +106,10 @@ AgentStart Machines::start_of(Machine& machine, const AgentWords& words) {
   const HostSpec& spec = machine.spec;
   AgentStart start{.argv = agent_argv(options_.program, words), .nonce = machine.nonce};
   if (!is_elsewhere(spec)) return start;
+  if (options_.slurm) {
+    start.argv = srun_argv(spec.name, options_.program, words);
+    return start;
+  }
   if (!spec.binary.empty() || !fleet_.fleet.push) {
     const std::string program = spec.binary.empty() ? "grapevine" : spec.binary;
     start.argv = ssh_installed(ssh_target(spec), program, words);
@@ -115,6 +124,7 @@ AgentStart Machines::start_of(Machine& machine, const AgentWords& words) {
 void Machines::start() {
   const Fleet& fleet = fleet_.fleet;
   for (Machine& machine : machines_) {
+    if (options_.slurm) machine.ssh_name = machine.spec.name;
     const AgentWords words{.nonce = machine.nonce,
                            .run = folder_name(fleet.name, machine.nonce),
                            .leash_seconds = seconds(fleet.leash),
@@ -163,7 +173,7 @@ std::vector<std::string> Machines::names() const {
 std::string Machines::failures() const {
   std::string text;
   for (const Machine& machine : machines_) {
-    const std::string failure = failure_of(machine);
+    const std::string failure = failure_of(machine, options_.slurm);
     if (!failure.empty()) text += (text.empty() ? "" : "\n") + failure;
   }
   return text;

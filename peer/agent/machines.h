@@ -19,6 +19,7 @@ struct LanOptions {
   std::string file;               ///< of the fleet
   std::vector<std::string> sets;  ///< --set, as given
   std::function<void(const std::string&)> say;
+  bool slurm = false;  ///< the hosts are nodes of the Slurm job that we are in
 };
 
 /// Whether a host of the file is another machine than this one.
@@ -32,7 +33,7 @@ struct Machine {
   std::vector<PeerId> peers;
   std::string nonce;                   ///< its agent is known by it
   std::unique_ptr<RemoteHost> host{};  ///< null: not started yet
-  std::string ssh_name{};              ///< the host name or address that ssh finds it at
+  std::string ssh_name{};              ///< the host name or address that ssh, or Slurm, finds it at
   std::uint16_t door = 0;              ///< at which it answers calls; 0: none
 };
 

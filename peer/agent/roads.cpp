@@ -45,7 +45,8 @@ Roads::Roads(Machines& machines) : machines_(machines) {
 
 void Roads::find() {
   for (Machine& machine : machines_.all())
-    if (is_elsewhere(machine.spec)) machine.ssh_name = ssh_host_name(ssh_target(machine.spec));
+    if (machine.ssh_name.empty() && is_elsewhere(machine.spec))
+      machine.ssh_name = ssh_host_name(ssh_target(machine.spec));
   open_doors();
   call();
   for (const Machine& machine : machines_.all()) machine.host->send({AgentKind::shut, 0, ""});

@@ -41,19 +41,29 @@ void warn_of_rate(const Assembly& fleet) {
   if (!warning.empty()) fmt::print(stderr, "warning: {}\n", warning);
 }
 
-Assembly assemble_again(const std::string& run_folder, FleetOptions& options) {
+std::string read_again(const std::string& run_folder, FleetOptions& options) {
   if (!options.file.empty() || !options.sets.empty())
     throw std::invalid_argument("--resume takes the fleet file and the --set values of the run");
   const RunArguments before = read_arguments(run_folder);
   options.file = before.file;
   options.sets = before.sets;
-  Assembly fleet = assemble(options);
-  if (fleet.fleet.digest == before.digest) return fleet;
+  return before.digest;
+}
+
+void check_again(const std::string& run_folder, const Assembly& fleet, const std::string& digest) {
+  if (fleet.fleet.digest == digest) return;
   throw std::invalid_argument(
       fmt::format("{} is not any more what it was when {} began; the run's copy is {}/fleet.yaml",
-                  before.file,
+                  fleet.fleet.path,
                   run_folder,
                   run_folder));
+}
+
+Assembly assemble_again(const std::string& run_folder, FleetOptions& options) {
+  const std::string digest = read_again(run_folder, options);
+  Assembly fleet = assemble(options);
+  check_again(run_folder, fleet, digest);
+  return fleet;
 }
 
 }  // namespace gv::cli

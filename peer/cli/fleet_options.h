@@ -22,8 +22,11 @@ Option add_fleet_options(Options& options, FleetOptions& fleet);
 
 /// Reads the fleet file and makes it ready; notices go to stderr. `only`: see Assembly.
 Assembly assemble(const FleetOptions& options, std::optional<PeerId> only = std::nullopt);
-/// The fleet of a run that is to go on, as its folder tells; fills in `options`. Throws
-/// std::invalid_argument when the fleet file is another one now.
+/// Fills in `options` as the folder of a run that is to go on tells; returns the fleet's digest.
+std::string read_again(const std::string& run_folder, FleetOptions& options);
+/// Throws std::invalid_argument when the fleet file is another one now.
+void check_again(const std::string& run_folder, const Assembly& fleet, const std::string& digest);
+/// The fleet of a run that is to go on: both.
 Assembly assemble_again(const std::string& run_folder, FleetOptions& options);
 
 /// Before these peers are started: see check_devices. Notices go to stderr.

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "peer/agent/lan.h"
+#include "peer/cli/batch_job.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/mixing_figures.h"
 #include "peer/cli/run_screen.h"
@@ -39,6 +40,10 @@ struct RunOptions {
   std::string program = peer_program();
   std::string resume;
   std::string trace;
+  std::string launcher = "auto";
+  bool submit = false;
+  std::vector<std::string> sbatch;
+  std::optional<std::uint64_t> nodes;
   LiveOptions live;
 };
 
@@ -184,6 +189,8 @@ void check_arguments(const RunOptions& options) {
         "run: FILE, or --resume RUN, is required\n"
         "help:  grapevine run --help shows what there is");
   if (!options.live.serve.empty()) parse_live_address(options.live.serve);
+  if (!options.submit && (options.nodes || !options.sbatch.empty()))
+    throw std::invalid_argument("run: --nodes and --sbatch are about --submit, which is not given");
   if (options.live.serve.empty() && options.live.no_token)
     throw std::invalid_argument("run: --no-token is about the page of --serve, which is not given");
 }
@@ -214,11 +221,11 @@ void write_trace(const RunOptions& options, const RunFolder& folder, Screen& scr
 
 /// Null: all peers live on this machine. What each machine is, and at which addresses they find
 /// each other, is said before there is a run.
-std::unique_ptr<Lan> lan_of(const Assembly& fleet, const RunOptions& options) {
+std::unique_ptr<Lan> lan_of(const Assembly& fleet, const RunOptions& options, const Placed& at) {
   if (!is_lan(fleet.fleet)) return nullptr;
   const auto say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   auto lan = std::make_unique<Lan>(
-      fleet, LanOptions{options.program, fleet.fleet.path, options.file.sets, say});
+      fleet, LanOptions{options.program, fleet.fleet.path, at.file.sets, say, at.slurm});
   say(lan->summary());
   return lan;
 }
@@ -232,14 +239,28 @@ std::vector<PeerKeys> keys_of_run(const Assembly& fleet, bool several_machines) 
   return needed ? make_keys(fleet.fleet.size()) : std::vector<PeerKeys>{};
 }
 
+BatchArguments batch_of(const RunOptions& options) {
+  if (!options.resume.empty())
+    throw std::invalid_argument(
+        "run: --submit takes FILE; to go on with a run, start `grapevine run --resume` from "
+        "sbatch");
+  return {.file = options.file,
+          .program = options.program,
+          .nodes = options.nodes,
+          .options = options.sbatch};
+}
+
 int run_fleet(const RunOptions& given) {
   RunOptions options = given;
   check_arguments(options);
+  if (options.submit) return submit_fleet(batch_of(options));
   const bool resume = !options.resume.empty();
-  const Assembly fleet =
-      resume ? assemble_again(options.resume, options.file) : assemble(options.file);
+  const std::string before = resume ? read_again(options.resume, options.file) : "";
+  const Placed at = place_fleet(options.file, options.launcher);
+  const Assembly fleet = assemble(at.file);
+  if (resume) check_again(options.resume, fleet, before);
   check_trace(options, fleet.fleet);
-  std::unique_ptr<Lan> lan = lan_of(fleet, options);
+  std::unique_ptr<Lan> lan = lan_of(fleet, options, at);
   std::vector<PeerId> everyone(fleet.fleet.size());
   std::iota(everyone.begin(), everyone.end(), PeerId{0});
   if (!lan) tell_devices(fleet, everyone);
@@ -292,6 +313,20 @@ void run_options(Options& options, RunOptions& arguments) {
                 arguments.resume,
                 "Go on with the run of this folder, from its newest checkpoints");
   options
+      .value("--launcher",
+             arguments.launcher,
+             "How other machines are reached: ssh, srun inside a job of Slurm, or what the file "
+             "and the surroundings ask for")
+      .one_of({"auto", "ssh", "slurm"})
+      .show_default();
+  options.flag("--submit", arguments.submit, "Write a batch script and hand it to Slurm's sbatch");
+  options.value("--nodes", arguments.nodes, "With --submit: nodes; else one for each host");
+  options
+      .value("--sbatch",
+             arguments.sbatch,
+             "With --submit: an option of sbatch, such as --sbatch=--time=2:00:00 (repeatable)")
+      .call_values("OPTION");
+  options
       .value("--serve",
              arguments.live.serve,
              "Show the run on a page at 127.0.0.1:PORT (0: any free port), and its metrics to "
@@ -322,7 +357,8 @@ Command run_command() {
       "  grapevine run configs/fashion-ring8.yaml --serve 127.0.0.1:8080\n"
       "  grapevine run configs/fashion-ring8.yaml --set checkpoint.every=\"100 rounds\"\n"
       "  grapevine run --resume runs/fashion-ring8\n"
-      "  grapevine run lan.yaml          # with `hosts`: their peers are started over ssh",
+      "  grapevine run lan.yaml          # with `hosts`: their peers are started over ssh\n"
+      "  grapevine run fleet.yaml --submit --nodes 4 --sbatch=--partition=short",
       run_options,
       run_fleet);
 }

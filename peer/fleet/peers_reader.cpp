@@ -21,10 +21,11 @@ class PeersReader : Readers {
       fleet_.peers.assign(n, usual);
       return;
     }
+    if (value->kind == Value::Kind::map) return read_each_host(*value, usual);
     if (value->kind != Value::Kind::sequence || value->items.empty()) {
       source_.error(*value,
-                    "expected a number of peers or a list of { host, device, precision, count, "
-                    "threads, batch, speed }");
+                    "expected a number of peers, { per_host: N }, or a list of { host, device, "
+                    "precision, count, threads, batch, speed }");
       fleet_.peers.assign(1, usual);
       return;
     }
@@ -40,13 +41,38 @@ class PeersReader : Readers {
       if (std::ranges::find(fleet_.hosts, peer.host, &HostSpec::name) == fleet_.hosts.end())
         source_.error(*host, fmt::format("host `{}` is not listed under `hosts`", peer.host));
     }
+    read_kind(map, peer);
+    set(map.take("count"), n, count(1, most_peers));
+    map.finish();
+    add(item, n, peer);
+  }
+
+  /// As many on each host of the file, or on this machine alone.
+  void read_each_host(const Value& value, PeerSpec peer) {
+    MapReader map(source_, &value, "peers");
+    std::uint32_t n = 1;
+    const Value* per_host = map.take("per_host");
+    if (per_host == nullptr)
+      source_.error(value, "missing key `per_host`", "write `peers: { per_host: 2 }`, or a number");
+    set(per_host, n, count(1, most_peers));
+    read_kind(map, peer);
+    map.finish();
+    const bool others = fleet_.hosts.size() > 1;
+    for (const HostSpec& host : fleet_.hosts) {
+      if (others && host.name == "localhost") continue;
+      peer.host = host.name;
+      add(value, n, peer);
+    }
+  }
+
+  /// What the peers of a group have in common.
+  void read_kind(MapReader& map, PeerSpec& peer) {
     set(map.take("device"), peer.device, [this](const Value& v) {
       return read_device(source_, v);
     });
     set(map.take("precision"), peer.precision, [this](const Value& v) {
       return read_precision(source_, v);
     });
-    set(map.take("count"), n, count(1, most_peers));
     set(map.take("threads"), peer.threads, count(1, 1024));
     const Value* batch = map.take("batch");
     if (batch != nullptr && peer.batch == 0)
@@ -54,7 +80,9 @@ class PeersReader : Readers {
           *batch, "a batch of its own beside `train.batch: auto`", "remove one of the two");
     set(batch, peer.batch, count(1, 1'000'000));
     set(map.take("speed"), peer.speed, number(1e-6, 1e6));
-    map.finish();
+  }
+
+  void add(const Value& item, std::uint32_t n, const PeerSpec& peer) {
     if (n > most_peers - fleet_.peers.size()) {  // before they take memory
       source_.error(item, fmt::format("more than {} peers in all", most_peers));
       return;

@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include "peer/deploy/shell_word.h"
+#include "peer/deploy/slurm_fleet.h"
 
 namespace gv {
 
 std::string slurm_script(const SlurmJob& job) {
-  std::string name;
-  for (const char c : job.name)
-    name += (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ? c : '-';
   std::string words;
   for (const std::string& only : job.only) words += " --only " + shell_word(only);
   return fmt::format(
@@ -23,7 +21,7 @@ std::string slurm_script(const SlurmJob& job) {
       "# submitted again at any time.\n"
       "cd {} || exit 5\n"
       "exec {} sweep {} --workers {}{}\n",
-      name,
+      slurm_job_name(job.name),
       job.tasks,
       job.workers,
       shell_word(job.log),

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "peer/cli/fleet_options.h"
+
+namespace gv::cli {
+
+/// A fleet file with all values set, and what reaches the machines of its peers.
+struct Placed {
+  FleetOptions file;
+  bool slurm = false;  ///< its hosts are the nodes of the job that we are in
+};
+
+/// Inside a job of Slurm the peers are put onto its nodes: where `launcher` says `slurm`, or where
+/// it says `auto`, the job has several nodes and the file has no machines of its own. Throws
+/// std::runtime_error where there is no job, or too few nodes.
+Placed place_fleet(const FleetOptions& file, const std::string& launcher);
+
+/// What is to run as a batch job.
+struct BatchArguments {
+  FleetOptions file;
+  std::string program;
+  std::optional<std::uint64_t> nodes{};  ///< none: one for each host of the file
+  std::vector<std::string> options{};    ///< of sbatch
+};
+
+/// Writes the script beside the run's folder and hands it to sbatch; the exit code. Throws
+/// std::runtime_error where sbatch is not there or refuses.
+int submit_fleet(const BatchArguments& arguments);
+
+}  // namespace gv::cli

@@ -1,0 +1,75 @@
+#include "peer/deploy/slurm_fleet.h"
+
+#include <cstdlib>
+
+#include "peer/deploy/shell_word.h"
+#include "tests/peer/launch/launch_fixture.h"
+
+namespace gv {
+namespace {
+
+/// Without Slurm: sbatch is a script that keeps what it is given.
+class Submit : public Launch {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directories(path("bin"));
+    std::ofstream(path("bin/sbatch")) << "#!/bin/sh\ncp \"$2\" '" << path("taken") << "'\n"
+                                      << "echo '42;cluster'\n";
+    std::filesystem::permissions(path("bin/sbatch"), std::filesystem::perms::owner_all);
+  }
+  Ended submit(const std::vector<std::string>& more, const std::string& search) const {
+    std::vector<std::string> words{
+        "/usr/bin/env", "PATH=" + search, grapevine_program(), "run", fleet(4, 40), "--submit"};
+    words.insert(words.end(), more.begin(), more.end());
+    return Program(words, Program::as_it_stands).wait();
+  }
+  std::string here() const { return path("bin") + ":/usr/bin:/bin"; }
+  std::string taken() const {
+    std::ifstream in(path("taken"));
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+};
+
+TEST_F(Submit, WritesAScriptForTheFleetAndHandsItOver) {
+  const Ended end = submit(
+      {"--nodes", "2", "--sbatch=--partition=short", "--set", "x-a=it's $(odd)", "--json"}, here());
+  ASSERT_EQ(end.code, 0) << end.err;
+  EXPECT_EQ(end.summary().at("job"), "42;cluster");
+  const std::string script = taken();
+  for (const char* words : {"#SBATCH --job-name=test\n",
+                            "#SBATCH --nodes=2\n",
+                            "#SBATCH --ntasks-per-node=1\n",
+                            "#SBATCH --cpus-per-task=2\n",
+                            "#SBATCH --partition=short\n",
+                            " --launcher slurm ",
+                            "--set 'x-a=it'\\''s $(odd)' --json\n"})
+    EXPECT_NE(script.find(words), std::string::npos) << words << "\n" << script;
+}
+
+TEST_F(Submit, ADirectiveStaysOnItsLine) {
+  const Ended end = submit({"--sbatch=-p a\n#SBATCH --evil"}, here());
+  EXPECT_EQ(end.code, 2);
+  EXPECT_EQ(submit({"--sbatch", "short"}, here()).code, 2);
+  EXPECT_EQ(slurm_job_name("a b\n#SBATCH -e"), "a-b--SBATCH--e");
+}
+
+TEST_F(Submit, SaysWhenThereIsNoSlurm) {
+  const Ended no_sbatch = submit({}, path("nothing"));
+  EXPECT_EQ(no_sbatch.code, 5);
+  EXPECT_NE(no_sbatch.err.find("sbatch has not taken"), std::string::npos) << no_sbatch.err;
+  const Ended outside = run({"run", fleet(4, 40), "--launcher", "slurm"});
+  EXPECT_EQ(outside.code, 5);
+  EXPECT_NE(outside.err.find("not inside a Slurm job: add --submit, or start it from sbatch"),
+            std::string::npos)
+      << outside.err;
+  EXPECT_EQ(run({"run", fleet(4, 40), "--nodes", "2"}).code, 2);
+}
+
+TEST_F(Submit, APeersMapNeedsPerHost) {
+  const Ended end = run({"plan", fleet(4, 40), "--set", "peers={ threads: 2 }"});
+  EXPECT_EQ(end.code, 2);
+  EXPECT_NE(end.err.find("missing key `per_host`"), std::string::npos) << end.err;
+}
+
+}  // namespace
+}  // namespace gv
