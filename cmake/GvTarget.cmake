@@ -7,6 +7,10 @@ function(gv_options target)
     # Under a sanitizer g++ 12 warns of overruns inside its own strings that no path of the program has.
     $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<BOOL:${GV_SANITIZE}>>>:-Werror>
     $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Werror,-ffp-contract=off -Werror=all-warnings>)
+  if(GV_REPRODUCIBLE)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.
+      -ffile-prefix-map=${PROJECT_BINARY_DIR}=build>)
+  endif()
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     target_compile_options(${target} PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v3>
       $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-march=x86-64-v3>)

@@ -229,6 +229,7 @@ std::vector<File> read_texts(const std::string& root) {
                              "cmake",
                              "configs",
                              "docs",
+                             "examples",
                              "experiments",
                              "graph",
                              "optim",

@@ -189,6 +189,15 @@ TEST(DocumentsAsAWhole, NameCommandsAndOptionsThatThereAre) {
   EXPECT_GT(mentions, 100U);
 }
 
+/// `.ci/embed` builds and runs it.
+TEST(DocumentsAsAWhole, TheEmbeddedFleetIsTheExample) {
+  const std::vector<Block> blocks = read_page("docs/how-to/embed.md").blocks;
+  const auto program = std::ranges::find(blocks, "cpp", &Block::language);
+  ASSERT_NE(program, blocks.end());
+  EXPECT_EQ(fmt::format("{}\n", fmt::join(program->lines, "\n")),
+            text_of(fs::path(source_folder()) / "examples/embed/main.cpp"));
+}
+
 /// What the explained fleet file says, comments apart, is what configs/fashion-ring8.yaml is.
 TEST(DocumentsAsAWhole, TheExplainedFleetFileIsTheMainJob) {
   const ScratchFolder scratch;

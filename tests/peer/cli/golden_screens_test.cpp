@@ -128,7 +128,9 @@ TEST(GoldenScreens, AreThoseOfAllCommands) {
     if (command.path.empty() || !command.commands.empty()) continue;
     const std::string name = fmt::format("{}", fmt::join(command.path, " "));
     if (std::ranges::find(others, name) != others.end()) continue;
-    EXPECT_NE(typed.find("grapevine " + name + " "), std::string::npos) << name;
+    const std::size_t at = typed.find("grapevine " + name);
+    ASSERT_NE(at, std::string::npos) << name;
+    EXPECT_TRUE(std::isspace(static_cast<unsigned char>(typed[at + name.size() + 10]))) << name;
   }
 }
 
