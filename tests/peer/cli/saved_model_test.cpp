@@ -43,6 +43,15 @@ class SavedModels : public testing::Test {
     EXPECT_TRUE(ended.out.empty()) << ended.output();
     return ended.err;
   }
+  /// The number that a command prints, in the test's folder.
+  double told_by(const std::string& command) const {
+    const std::string told = path("told");
+    const std::string line = fmt::format("cd '{}' && {} > '{}'", folder_.path(), command, told);
+    EXPECT_EQ(std::system(line.c_str()), 0) << command;
+    double number = -1;
+    std::ifstream(told) >> number;
+    return number;
+  }
   /// Rows with a class that both numbers and the colour decide; every tenth lacks a value.
   static std::string table(int first, int last, bool gaps) {
     std::string text = "left,right,colour,class\n";
@@ -275,36 +284,51 @@ TEST_F(SavedModels, AStartThatDoesNotFitNamesTheTensor) {
             std::string::npos);
 }
 
-/// The Python of the documents, as it stands there.
-TEST_F(SavedModels, ThePythonOfTheDocumentsHasTheSameAccuracy) {
-  if (std::system("/usr/bin/env python3 -c 'import numpy' 2>/dev/null") != 0 &&
-      std::system("/usr/bin/python3 -c 'import numpy' 2>/dev/null") != 0)
-    GTEST_SKIP() << "numpy is not installed (Debian: python3-numpy)";
-  const std::string python = std::system("/usr/bin/env python3 -c 'import numpy' 2>/dev/null") == 0
-                                 ? "python3"
-                                 : "/usr/bin/python3";
+/// A Python with numpy; "" where there is none.
+std::string python_with_numpy() {
+  for (const char* python : {"python3", "/usr/bin/python3"})
+    if (std::system(fmt::format("{} -c 'import numpy' 2>/dev/null", python).c_str()) == 0)
+      return python;
+  return "";
+}
+
+/// A program of the documents, as it stands there.
+std::string python_of_documents(const std::string& name) {
   std::ifstream in(source_folder() + "/docs/how-to/use-a-model.md");
   const std::string page((std::istreambuf_iterator<char>(in)), {});
-  const std::string begin = "```python\n# use_model.py";
-  const std::size_t at = page.find(begin);
-  ASSERT_NE(at, std::string::npos);
-  const std::size_t end = page.find("```", at + begin.size());
-  write("use_model.py", page.substr(at + 10, end - at - 10));
+  const std::size_t at = page.find("```python\n# " + name);
+  if (at == std::string::npos) return "";
+  const std::size_t begin = page.find('\n', at) + 1;
+  return page.substr(begin, page.find("```", begin) - begin);
+}
+
+TEST_F(SavedModels, ThePythonOfTheDocumentsHasTheSameAccuracy) {
+  const std::string python = python_with_numpy();
+  if (python.empty()) GTEST_SKIP() << "numpy is not installed (Debian: python3-numpy)";
+  write("use_model.py", python_of_documents("use_model.py"));
   write_idx(path("idx"));
   const nlohmann::json summary = trained(
       "run",
       "data: { kind: idx, dir: idx }\nmodel: { kind: mlp, hidden: [7, 5] }\nstop: { rounds: 40 }");
-  const std::string told = path("told");
-  ASSERT_EQ(std::system(fmt::format("cd {} && {} use_model.py run/model.safetensors idx > {}",
-                                    folder_.path(),
-                                    python,
-                                    told)
-                            .c_str()),
-            0);
-  double accuracy = 0;
-  std::ifstream(told) >> accuracy;
-  EXPECT_GT(accuracy, 0.5) << "of three classes";
-  EXPECT_EQ(accuracy, summary.at("accuracy").get<double>());
+  EXPECT_GT(told_by(python + " use_model.py run/model.safetensors idx"), 0.5) << "of three classes";
+  EXPECT_EQ(told_by(python + " use_model.py run/model.safetensors idx"),
+            summary.at("accuracy").get<double>());
+}
+
+TEST_F(SavedModels, ThePythonOfTablesHasTheSameAccuracy) {
+  const std::string python = python_with_numpy();
+  if (python.empty()) GTEST_SKIP() << "numpy is not installed (Debian: python3-numpy)";
+  write("use_table.py", python_of_documents("use_table.py"));
+  const std::string iris = source_folder() + "/configs/data/iris.csv";
+  trained("run",
+          fmt::format("data: {{ kind: table, file: {}, target: species, held_out: 20 % }}\n"
+                      "model: {{ kind: mlp, hidden: [6] }}\nstop: {{ rounds: 60 }}",
+                      iris));
+  const nlohmann::json whole =
+      run({"evaluate", path("run/model.safetensors"), iris, "--json"}).summary();
+  EXPECT_GT(whole.at("accuracy").get<double>(), 0.5) << "of three classes";
+  EXPECT_EQ(told_by(fmt::format("{} use_table.py run/model.safetensors {}", python, iris)),
+            whole.at("accuracy").get<double>());
 }
 
 }  // namespace
