@@ -25,6 +25,18 @@ def tracked():
             and path != "README.md"]
 
 
+def on_config(config):
+    """Pages of docs/how-to that the navigation does not name come behind those that it does."""
+    how_to = next(item["How to"] for item in config["nav"] if "How to" in item)
+    named = {path for item in how_to for path in item.values()}
+    folder = os.path.join(ROOT, "docs", "how-to")
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".md") and "how-to/" + name not in named:
+            with open(os.path.join(folder, name), encoding="utf-8") as page:
+                how_to.append({page.readline().lstrip("# ").strip(): "how-to/" + name})
+    return config
+
+
 def on_files(files, config):
     for path in tracked():
         files.append(File(path, ROOT, config["site_dir"], config["use_directory_urls"]))

@@ -205,7 +205,7 @@ int deploy(const DeployArguments& arguments) {
 }
 
 void kubernetes_options(Options& options, DeployArguments& arguments) {
-  options.value("--image", arguments.image, "The container image, with grapevine in its PATH")
+  options.value("--image", arguments.image, "The container image; the program is in its PATH")
       .call_values("IMAGE");
   options.value("--kind", arguments.kind, "What runs the pods")
       .one_of({"job", "statefulset", "jobset"})
@@ -243,7 +243,8 @@ void deploy_options(Options& options, DeployArguments& arguments) {
   options.flag("--systemd", arguments.systemd, "Write systemd units instead, one for each peer");
   options.value("-o,--output", arguments.folder, "With --systemd: a folder of files for each host")
       .call_values("FOLDER");
-  options.value("--program", arguments.program, "With --systemd: grapevine on the hosts")
+  options
+      .value("--program", arguments.program, "With --systemd: the path of the program on the hosts")
       .show_default();
   options.value("--user", arguments.user, "With --systemd: whom the peers run as").show_default();
 }

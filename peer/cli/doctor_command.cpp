@@ -14,6 +14,7 @@
 #include "peer/cli/this_program.h"
 #include "peer/cli/version.h"
 #include "peer/json/json.h"
+#include "peer/report/wrapped.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/tcp/tcp_world.h"
 #include "peer/wire/frame.h"
@@ -181,7 +182,8 @@ int doctor(const FleetOptions& arguments) {
     if (json) {
       rows.push_back({{"what", f.what}, {"ok", f.fine}, {"detail", f.detail}});
     } else {
-      fmt::print("[{}] {}: {}\n", f.fine ? 'x' : '!', f.what, f.detail);
+      fmt::print("{}\n",
+                 wrapped(fmt::format("[{}] {}: {}", f.fine ? 'x' : '!', f.what, f.detail), 4));
     }
   }
   if (json)

@@ -73,6 +73,10 @@ LaunchScreen Screen::callbacks(Feed& feed) {
               [this, &feed](FleetState state) {
                 look_for_hold_ups(state);
                 feed.put(std::move(state));
+              },
+          .on_restarted =
+              [this](PeerId peer) {
+                note_event(Json{{"event", "restarted"}, {"peer", peer}});
               }};
 }
 
@@ -96,7 +100,15 @@ void Screen::log(PeerId id, const std::string& line) {
   say(fmt::format("[peer {:{}}] {}", id, width_, line));
 }
 
+/// Between the evaluations of metrics.jsonl, whose readers look for those alone.
+void Screen::note_event(const Json& event) {
+  metrics_ << event.dump() << std::endl;
+  metrics_.clear();
+}
+
 void Screen::tell_lost(const LostPeer& lost) {
+  note_event(
+      Json{{"event", "lost"}, {"peer", lost.peer}, {"round", lost.round}, {"ending", lost.ending}});
   say(fmt::format("peer {} lost at round {} (pid {}, {}){}{}",
                   lost.peer,
                   lost.round,

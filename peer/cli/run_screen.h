@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "peer/json/json.h"
 #include "peer/launch/launcher.h"
 #include "peer/live/feed.h"
 #include "peer/report/screen.h"
@@ -31,6 +32,7 @@ class Screen {
   void log(PeerId id, const std::string& line);
   void tell_lost(const LostPeer& lost);
   void look_for_hold_ups(const FleetState& state);
+  void note_event(const Json& event);
   std::string progress_text(Round round, double seconds, std::size_t alive) const;
 
   const Assembly& fleet_;

@@ -44,6 +44,8 @@ struct LaunchScreen {
   std::function<void(Round round, double seconds, std::size_t alive)> on_tick;
   /// About ten times a second from the start, and once at the end.
   std::function<void(FleetState)> on_state{};
+  /// Another process took the place of a lost peer; empty: nobody asks.
+  std::function<void(PeerId)> on_restarted{};
 };
 
 struct LaunchResult {

@@ -22,6 +22,7 @@ void Launcher::restart_when_due() {
     ++slot.restarts;
     start(i, {"--rejoin", "--clock", fmt::format("{:.9f}", training_seconds())});
     screen_.on_note(fmt::format("peer {} starts again (pid {})", i, slot.process->pid()));
+    if (screen_.on_restarted) screen_.on_restarted(i);
     observer_.expect(i);
   }
 }

@@ -123,6 +123,8 @@ TEST(GoldenScreens, AreThoseOfAllCommands) {
       "peer",         // waits for others; tests/peer/launch/peer_by_hand_test.cpp
       "completion",   // a script; reference_test.cpp
       "bench links",  // of several machines; tests/lan
+      "deploy",       // files for others; tests/peer/deploy
+      "collect",      // of peers without a launcher; tests/peer/launch/collect_test.cpp
   };
   for (const cli::CommandFacts& command : cli::describe(cli::whole_program())) {
     if (command.path.empty() || !command.commands.empty()) continue;

@@ -85,6 +85,11 @@ TEST_F(Launch, ARestartedPeerGoesOnFromItsCheckpoint) {
   EXPECT_TRUE(program.says("[peer 0] peer 1 is back as a new process"));
   program.kill(SIGTERM);
   EXPECT_EQ(program.wait().code, 143);
+  // Who reads the metrics afterwards sees it too.
+  std::ifstream in(path("run/metrics.jsonl"));
+  const std::string metrics((std::istreambuf_iterator<char>(in)), {});
+  EXPECT_NE(metrics.find("{\"event\":\"lost\",\"peer\":1,"), std::string::npos) << metrics;
+  EXPECT_NE(metrics.find("{\"event\":\"restarted\",\"peer\":1}"), std::string::npos) << metrics;
 }
 
 /// The whole fleet dies at once; resumed, it ends with the bits of a run that was never disturbed.
