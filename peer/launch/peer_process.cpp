@@ -128,6 +128,27 @@ Descriptor every_second() {
   return clock;
 }
 
+/// Goes off once, `after` it is set.
+void set_alarm(const Descriptor& alarm, Time after) {
+  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(after);
+  const itimerspec once{.it_interval = {0, 0},
+                        .it_value = {whole.count(), (after - whole).count()}};
+  ::timerfd_settime(alarm.get(), 0, &once, nullptr);
+}
+
+/// What only a launcher does.
+void tell_what_is_ignored(const Fleet& fleet, const std::function<void(const std::string&)>& log) {
+  if (!fleet.faults.inject.empty())
+    log("faults.inject is done by run and simulate; a peer started by hand ignores it");
+  if (!fleet.stop.target) return;
+  log("stop.target is about the fleet as a whole, which no peer knows: it is ignored by peers "
+      "that are started by hand");
+  if (!fleet.stop.rounds && !fleet.stop.epochs && !fleet.stop.time)
+    throw std::runtime_error(
+        "nothing else says when this peer is to stop\nhelp:  give it rounds or a time too, as in "
+        "--set stop.rounds=1000");
+}
+
 }  // namespace
 
 int run_launched_peer(const Assembly& fleet,
@@ -226,7 +247,11 @@ int run_manual_peer(const Assembly& fleet,
   options.rejoin = past.rejoin;
   options.clock = past.clock;
   options.parts = parts;
-  options.on_ready = [&] { screen.log("connected with all neighbours"); };
+  const Descriptor alarm(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
+  options.on_ready = [&] {
+    screen.log("connected with all neighbours");
+    if (fleet.fleet.stop.time) set_alarm(alarm, std::max(*fleet.fleet.stop.time, Time{1}));
+  };
   options.on_share = [&](PeerId neighbor) {
     screen.log(fmt::format("shares memory with peer {}, on this machine", neighbor));
   };
@@ -237,9 +262,8 @@ int run_manual_peer(const Assembly& fleet,
   };
   options.log = screen.log;
   const std::string listens_at = options.listen_address;
+  tell_what_is_ignored(fleet.fleet, screen.log);
   TcpPeer peer(fleet, id, std::move(options));
-  if (!fleet.fleet.faults.inject.empty())
-    screen.log("faults.inject is done by run and simulate; a peer started by hand ignores it");
   const std::uint16_t port = peer.listen();
   screen.log(fmt::format("peer {} listens on {}:{}", id, listens_at, port));
   if (manual.meet) addresses = manual.meet(port);
@@ -255,6 +279,13 @@ int run_manual_peer(const Assembly& fleet,
     screen.log("stopping after this round; once more stops at once");
     peer.stop();
     return true;
+  });
+  const WatchThread timer(alarm.get(), [&](WatchThread&) {
+    std::uint64_t times = 0;
+    if (::read(alarm.get(), &times, sizeof times) != sizeof times) return true;
+    screen.log("the time is up: stopping after this round");
+    peer.stop();
+    return false;
   });
   const Descriptor clock = every_second();
   const WatchThread movers(clock.get(), [&](WatchThread&) {

@@ -189,7 +189,8 @@ TEST_F(Deploy, StrictSchemasTakeTheManifests) {
                                  ? std::getenv("GRAPEVINE_TEST_PYTHON")
                                  : "python3";
   if (std::system((python + " -c 'import kubernetes_validate' 2> /dev/null").c_str()) != 0)
-    GTEST_SKIP() << "kubernetes-validate (PyPI) is not installed";
+    GTEST_SKIP() << "kubernetes-validate (PyPI) is not installed; GRAPEVINE_TEST_PYTHON names a "
+                    "Python with it";
   for (const char* kind : {"job", "statefulset", "jobset"}) {
     for (const auto& [version, first] : {std::pair{"1.25", 25}, {"1.29", 29}}) {
       const std::string written = path(fmt::format("{}-{}.yaml", kind, version));

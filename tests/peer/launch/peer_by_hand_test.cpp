@@ -110,6 +110,23 @@ TEST_F(Launch, APeerThatAnEngineStartsAgainRejoins) {
   EXPECT_EQ(again.wait().code, 0);
 }
 
+/// It once trained for ever.
+TEST_F(Launch, APeerByHandStopsWhenItsTimeIsUp) {
+  const std::string file = fleet(2, 0);
+  const std::string at = fmt::format("127.0.0.1:{}", free_ports());
+  const auto peer = [&](const char* id, const std::string& stop) {
+    return std::vector<std::string>{"peer", file, "--id", id, "--at", at, "--set", "stop=" + stop};
+  };
+  Program zero(peer("0", "{ time: 300 ms }"));
+  const Ended one = run(peer("1", "{ time: 300 ms }"));
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_NE(one.err.find("the time is up"), std::string::npos) << one.err;
+  EXPECT_EQ(zero.wait().code, 0);
+  const Ended endless = run(peer("0", "{ target: { loss: 0.1 } }"));
+  EXPECT_EQ(endless.code, 5);
+  EXPECT_NE(endless.err.find("nothing else says when"), std::string::npos) << endless.err;
+}
+
 TEST_F(Launch, OneWayToFindTheOthersIsEnough) {
   EXPECT_EQ(run({"peer", fleet(2, 9), "--id", "0", "--at", "a:1", "--meet", path("m")}).code, 2);
   EXPECT_EQ(run({"peer", fleet(2, 9), "--id", "0", "--stay"}).code, 2);
