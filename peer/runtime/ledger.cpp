@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cinttypes>
 #include <filesystem>
 #include <fstream>
@@ -12,11 +13,21 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "optim/printable.h"
+
 namespace gv {
 namespace {
 
 namespace fs = std::filesystem;
 constexpr const char* closing = "end";
+constexpr std::size_t most_shown = 200;  ///< bytes of what a file says
+
+/// On one line.
+std::string shown(std::string text) {
+  text = printable(text, most_shown);
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
 
 std::uint64_t hash_of(const Payload& payload) {
   return XXH3_64bits(payload->data(), payload->size());
@@ -43,9 +54,16 @@ bool parse(const std::string& line, LedgerEntry& e) {
   return fields == 10 && end == '.';
 }
 
-/// "ledger-<incarnation>.txt"
+/// "ledger-<incarnation>.txt"; anybody may have put a file of another name there.
 std::uint64_t incarnation_of(const fs::path& path) {
-  return std::stoull(path.stem().string().substr(std::string("ledger-").size()), nullptr, 16);
+  const std::string digits = path.stem().string().substr(std::string("ledger-").size());
+  const char* const end = digits.data() + digits.size();
+  std::uint64_t incarnation = 0;
+  const auto [last, error] = std::from_chars(digits.data(), end, incarnation, 16);
+  if (error != std::errc{} || last != end)
+    throw std::runtime_error(shown(path.string()) +
+                             ": its name is not that of a ledger; take it away");
+  return incarnation;
 }
 
 void read_ledger(const fs::path& path, Ledgers& ledgers) {
@@ -60,7 +78,7 @@ void read_ledger(const fs::path& path, Ledgers& ledgers) {
       closed = true;
     } else if (in.peek() != std::ifstream::traits_type::eof()) {
       throw std::runtime_error(
-          fmt::format("{}:{}: not a line of a ledger: {}", path.string(), number, line));
+          fmt::format("{}:{}: not a line of a ledger: {}", path.string(), number, shown(line)));
     }
   }
   if (!closed) ledgers.dead.push_back(incarnation_of(path));

@@ -6,13 +6,15 @@
 #include "tests/fuzz/dataset_check.h"
 #include "tests/fuzz/files.h"
 #include "tests/fuzz/fuzz_input.h"
+#include "tests/fuzz/refusal.h"
 
 namespace {
 
 void read(const gv::fuzz::Files& files) {
   try {
     gv::fuzz::check(gv::read_cifar10(files.folder(), 1));
-  } catch (const std::runtime_error&) {
+  } catch (const std::runtime_error& e) {
+    gv::fuzz::check_refusal(e);
   }
 }
 

@@ -6,6 +6,7 @@
 #include "peer/agent/agent_frame.h"
 #include "peer/launch/control.h"
 #include "tests/fuzz/fuzz_input.h"
+#include "tests/fuzz/refusal.h"
 
 namespace gv {
 namespace {
@@ -44,7 +45,8 @@ void read_frames(fuzz::Input& input) {
         GV_CHECK(same && same->kind == frame->kind && same->body == frame->body, "the same again");
       }
     }
-  } catch (const std::runtime_error&) {
+  } catch (const std::runtime_error& e) {
+    gv::fuzz::check_refusal(e);
   }
 }
 

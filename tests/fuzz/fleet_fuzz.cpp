@@ -4,6 +4,7 @@
 #include "optim/check.h"
 #include "peer/fleet/fleet.h"
 #include "tests/fuzz/fuzz_input.h"
+#include "tests/fuzz/refusal.h"
 
 namespace {
 
@@ -28,6 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     GV_CHECK(fleet.trainers() > 0 && fleet.trainers() <= fleet.size(), "somebody trains");
   } catch (const gv::FleetError& e) {
     GV_CHECK(!e.diagnostics().empty(), "an error says what is wrong");
+    gv::fuzz::check_refusal(e);
   }
   return 0;
 }

@@ -8,6 +8,7 @@
 #include "graph/formats/number_rows.h"
 #include "optim/check.h"
 #include "tests/fuzz/fuzz_input.h"
+#include "tests/fuzz/refusal.h"
 
 namespace gv {
 namespace {
@@ -46,7 +47,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } else {
       gv::npy_bytes(gv::parse_npy_matrix(input.text(), "a"));
     }
-  } catch (const gv::GraphFileError&) {
+  } catch (const gv::GraphFileError& e) {
+    gv::fuzz::check_refusal(e);
   }
   return 0;
 }

@@ -5,6 +5,7 @@
 #include "tests/fuzz/dataset_check.h"
 #include "tests/fuzz/files.h"
 #include "tests/fuzz/fuzz_input.h"
+#include "tests/fuzz/refusal.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const gv::fuzz::Files files;
@@ -13,7 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string test = input.empty() ? "" : files.write("test", input.file());
   try {
     gv::fuzz::check(gv::read_libsvm(train, test));
-  } catch (const std::runtime_error&) {
+  } catch (const std::runtime_error& e) {
+    gv::fuzz::check_refusal(e);
   }
   return 0;
 }

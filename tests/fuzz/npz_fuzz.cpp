@@ -2,6 +2,7 @@
 #include "optim/data/table/table.h"
 #include "tests/fuzz/files.h"
 #include "tests/fuzz/fuzz_input.h"
+#include "tests/fuzz/refusal.h"
 #include "tests/fuzz/tensors_body.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -9,13 +10,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string path = files.write("a", gv::fuzz::Input(data, size).text());
   try {
     gv::fuzz::read_tensors(*gv::open_npz_tensors(path));
-  } catch (const std::runtime_error&) {
+  } catch (const std::runtime_error& e) {
+    gv::fuzz::check_refusal(e);
   }
   try {
     gv::TableSpec spec;
     spec.file = path;
     gv::read_table(spec, gv::Rng(1));
-  } catch (const std::runtime_error&) {
+  } catch (const std::runtime_error& e) {
+    gv::fuzz::check_refusal(e);
   }
   return 0;
 }

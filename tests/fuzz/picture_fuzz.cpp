@@ -5,6 +5,7 @@
 #include "optim/data/images/picture_file.h"
 #include "tests/fuzz/files.h"
 #include "tests/fuzz/fuzz_input.h"
+#include "tests/fuzz/refusal.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const gv::fuzz::Files files;
@@ -17,7 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     GV_CHECK_EQUAL(picture.pixels.size(),
                    std::size_t{shape.channels} * shape.height * shape.width,
                    "a byte for each pixel");
-  } catch (const std::runtime_error&) {
+  } catch (const std::runtime_error& e) {
+    gv::fuzz::check_refusal(e);
   }
   return 0;
 }

@@ -7,6 +7,7 @@
 #include "peer/runs/stored_run.h"
 #include "tests/fuzz/files.h"
 #include "tests/fuzz/fuzz_input.h"
+#include "tests/fuzz/refusal.h"
 
 namespace {
 
@@ -14,7 +15,8 @@ template <class Read>
 void attempt(Read read) {
   try {
     read();
-  } catch (const std::runtime_error&) {
+  } catch (const std::runtime_error& e) {
+    gv::fuzz::check_refusal(e);
   }
 }
 

@@ -27,7 +27,8 @@ class Script {
       play(what % 16U, players_[what >> 7U]);
       world_.proceed();
     }
-    for (int k = 0; k < 20 && !world_.over(); ++k) world_.pass(std::chrono::seconds(5));
+    for (int k = 0; k < 60 && !world_.over(); ++k) world_.pass(std::chrono::seconds(5));
+    GV_CHECK(world_.over(), "nothing waits without an end, whatever was said before");
   }
 
  private:

@@ -18,11 +18,15 @@ namespace gv::fuzz {
 
 /// Passes on what the link layer tells its user, and checks that it may be told now (link.h): away
 /// only of somebody who is believed in, back and died only of somebody who is not.
+/// That somebody goes away who has said goodbye is not told.
 class CheckedUser : public LinkUser {
  public:
   explicit CheckedUser(Peer& peer) : peer_(peer) {}
 
-  bool deliver(Message message) override { return peer_.deliver(std::move(message)); }
+  bool deliver(Message message) override {
+    if (message.kind == Kind::goodbye) departed_[message.from] = true;
+    return peer_.deliver(std::move(message));
+  }
   void heard_round(PeerId from, Round round) override { peer_.heard_round(from, round); }
   void away(PeerId from) override {
     GV_CHECK(!std::exchange(absent_[from], true), "told away once");
@@ -33,11 +37,12 @@ class CheckedUser : public LinkUser {
     peer_.died(from);
   }
   void back(PeerId from) override {
-    GV_CHECK(std::exchange(absent_[from], false), "who is back was away");
+    const bool was_away = std::exchange(absent_[from], false);
+    GV_CHECK(was_away || departed_[from], "who is back was away");
     peer_.back(from);
   }
   void replaced(PeerId from) override {
-    absent_[from] = false;
+    absent_[from] = departed_[from] = false;
     peer_.replaced(from);
   }
   void refused(PeerId from) override { peer_.refused(from); }
@@ -46,7 +51,7 @@ class CheckedUser : public LinkUser {
 
  private:
   Peer& peer_;
-  std::map<PeerId, bool> absent_;
+  std::map<PeerId, bool> absent_, departed_;
 };
 
 /// Peer 0 of a ring of three, with its link layer, in a world whose time and neighbours the input
@@ -184,6 +189,8 @@ class SessionWorld : public World, public Carrier, public Journal {
     plan.live_degrees = plan.catch_up = plan.successors = successors;
     plan.deadline = std::chrono::seconds(2);
     plan.dead_after = std::chrono::seconds(5);
+    plan.standstill = std::chrono::seconds(10);
+    plan.succession = std::chrono::seconds(1);
     return plan;
   }
   static LinkSettings settings(bool successors) {

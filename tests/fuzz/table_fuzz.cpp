@@ -6,6 +6,7 @@
 #include "tests/fuzz/dataset_check.h"
 #include "tests/fuzz/files.h"
 #include "tests/fuzz/fuzz_input.h"
+#include "tests/fuzz/refusal.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const gv::fuzz::Files files;
@@ -23,14 +24,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!input.empty()) spec.test = files.write("b", input.file());
   try {
     gv::guess_task(spec.file, spec.target);
-  } catch (const std::runtime_error&) {
+  } catch (const std::runtime_error& e) {
+    gv::fuzz::check_refusal(e);
   }
   try {
     const gv::TrainTest sets = gv::read_table(spec, gv::Rng(1));
     gv::fuzz::check(sets);
     gv::prepare_rows(spec.file, {*sets.train->facts, spec.missing}, false);
     gv::fuzz::check(*gv::prepare_rows(spec.file, {*sets.train->facts, spec.missing}, true).data);
-  } catch (const std::runtime_error&) {
+  } catch (const std::runtime_error& e) {
+    gv::fuzz::check_refusal(e);
   }
   return 0;
 }
