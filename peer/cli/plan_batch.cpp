@@ -64,8 +64,8 @@ void print_noise_scale(const Assembly& fleet, const FleetCalibration& calibratio
   const double last = noise_scale(calibration.points.back(), batch);
   const double together = batch_advice(fleet).together;
   fmt::print(
-      "critical batch (gradient noise scale): {:.3g} samples at the start, {:.3g} at the last "
-      "look\n  the fleet's {:.4g} are {} it (McCandlish et al. 2018)\n",
+      "critical batch (gradient noise scale): {:.3g} samples at the start, {:.3g} at the\n"
+      "  end; the fleet's {:.4g} are {} it\n  (McCandlish et al. 2018)\n",
       first,
       last,
       together,

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "peer/report/wrapped.h"
+
 namespace gv {
 
 Json calibration_json(const FleetCalibration& c) {
@@ -27,7 +29,7 @@ Json calibration_json(const FleetCalibration& c) {
 std::string calibration_text(const FleetCalibration& c) {
   std::string text = fmt::format(
       "calibrated in {:.1f} s; a minibatch gradient takes {:.3g} ms on a core here\n"
-      "  {:>13} {:>10} {:>10} {:>10} {:>10} {:>12} {:>10}\n",
+      "  {:>13} {:>9} {:>9} {:>9} {:>9} {:>12} {:>9}\n",
       c.seconds,
       1e3 * c.step_seconds,
       "training time",
@@ -38,7 +40,7 @@ std::string calibration_text(const FleetCalibration& c) {
       "tr(H Sigma)",
       "zeta^2");
   for (const FleetCalibration::Point& p : c.points) {
-    text += fmt::format("  {:>13.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>12.4g} {:>10.4g}\n",
+    text += fmt::format("  {:>13.4g} {:>9.4g} {:>9.4g} {:>9.4g} {:>9.4g} {:>12.4g} {:>9.4g}\n",
                         p.time,
                         p.at.loss,
                         p.at.curvature,
@@ -50,7 +52,14 @@ std::string calibration_text(const FleetCalibration& c) {
   if (c.points.back().time < c.horizon)
     text += fmt::format("  stopped before training time {:.4g}: later rounds by the last row\n",
                         c.horizon);
-  return text;
+  return text +
+         wrapped(
+             "  training time: the sum of the learning rates so far; of the Hessian H, "
+             "the largest eigenvalue L and the trace: how curved the loss is; sigma^2: "
+             "variance of a minibatch gradient, and tr(H Sigma) the same weighted by "
+             "the curvature; zeta^2: how far the peers' gradients are apart",
+             2) +
+         "\n";
 }
 
 }  // namespace gv

@@ -19,7 +19,10 @@ std::string lines(const std::string& text) {
 }
 
 std::string short_number(const std::optional<double>& value) {
-  return value ? fmt::format("{:.4g}", *value) : "-";
+  if (!value) return "-";
+  constexpr std::size_t room = 9;  // in its column
+  const std::string text = fmt::format("{:.4g}", *value);
+  return text.size() <= room ? text : fmt::format("{:.2g}", *value);
 }
 
 std::string rounds(const std::optional<double>& value) {

@@ -1,3 +1,5 @@
+#include <regex>
+
 #include "peer/bench/exchange_bench.h"
 #include "peer/cli/plan_notes.h"
 #include "peer/report/screen.h"
@@ -127,6 +129,17 @@ TEST(Screens, PlanSaysWhereMemoryIsShort) {
   EXPECT_EQ(cli::memory_note(fleet, std::nullopt), "");
   EXPECT_EQ(cli::memory_note(fleet, 16 * 8 * 1000 - 1),
             "note   x and gradient of 16 peers on this machine take 128 kB, and 128 kB are free\n");
+}
+
+/// Its letters were explained nowhere.
+TEST(Screens, ACalibrationSaysWhatItsColumnsAre) {
+  const std::vector<std::string> arguments{"plan", config("iris-ring4.yaml"), "--calibrate"};
+  expect_narrow(arguments);
+  const std::string said = run(arguments).output();
+  for (const char* word : {"eigenvalue L", "the trace", "sigma^2: variance", "zeta^2: how far"})
+    EXPECT_NE(std::regex_replace(said, std::regex("\\s+"), " ").find(word), std::string::npos)
+        << word << "\n"
+        << said;
 }
 
 /// It once said that the training loss would end at -0.05, and of a longer run at -6e39.
