@@ -24,7 +24,7 @@ std::string compared_text(const std::string& text, Compared compared) {
   // "12.3 s", "4 min 12 s", "53 %", and the bytes sent, among them signs of life
   static const std::regex time("\\d[\\d.]* (us|ms|s|min|h|B|kB|MB|GB)\\b( \\d+ (s|min))?|\\d+ %");
   static const std::regex number("\\d[\\d.,]*(e[+-]\\d+)?( [kMGT]?(B|FLOP)(/s)?\\b)?");
-  static const std::regex unit("# (us|ms|s|min)\\b");
+  static const std::regex unit("# (us|ms|s|min)\\b"), avx("AVX[-0-9]*"), buffers("system|# KiB");
   std::string out;
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) {
@@ -32,8 +32,9 @@ std::string compared_text(const std::string& text, Compared compared) {
     if (line.starts_with("time  ") || line.starts_with("most  ")) continue;
     line = std::regex_replace(line, time, "#");
     if (compared == Compared::unmeasured) {
-      line = std::regex_replace(std::regex_replace(line, bar, ""), number, "#");
-      line = std::regex_replace(line, unit, "#");
+      line = std::regex_replace(std::regex_replace(line, bar, ""), avx, "AVX");
+      line = std::regex_replace(std::regex_replace(line, number, "#"), unit, "#");
+      line = std::regex_replace(line, buffers, "#");
     }
     out += std::regex_replace(line, spaces, " ") + "\n";
   }

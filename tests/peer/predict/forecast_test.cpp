@@ -247,13 +247,19 @@ TEST(Forecast, NeedsPeersThatAverageOverTheGraph) {
   EXPECT_TRUE(plan.at("alternatives").empty());
 }
 
+/// And it ends with one verdict: who is at the target first where that is known, else the advice.
 TEST(Forecast, TextNamesEveryGraphOnce) {
-  const FleetForecast f = forecast(Assembly(fleet_of("ring")), 144, {.max_degree = 4}).value();
+  FleetForecast f = forecast(Assembly(fleet_of("ring")), 144, {.max_degree = 4}).value();
   const std::string text = forecast_text(f);
   for (const Forecast& other : f.others)
     EXPECT_NE(text.find(other.topology), std::string::npos) << text;
-  EXPECT_NE(text.find("advice " + f.advice.substr(0, 40)), std::string::npos);
   EXPECT_TRUE(text.ends_with("\n"));
+  ASSERT_TRUE(f.choice);
+  EXPECT_NE(text.find("\nfirst  " + f.choice->topology), std::string::npos) << text;
+  EXPECT_EQ(text.find("\nadvice "), std::string::npos) << text;
+  f.choice.reset();
+  const std::string without = forecast_text(f);
+  EXPECT_NE(without.find("\nadvice " + f.advice.substr(0, 40)), std::string::npos) << without;
 }
 
 }  // namespace
