@@ -18,6 +18,7 @@ using Values = std::vector<double>;
 struct Sight {
   Values mean, deviation;  ///< of the honest neighbours' models
   Values before;           ///< the mean of the round before
+  bool halfway = false;    ///< this is the round in the middle of the run
 };
 
 std::vector<float> values_of(Peer& me, Vector v) {
@@ -67,6 +68,10 @@ constexpr Lie lies[] = {
     [](const Sight& at, std::size_t k, double theirs, double s, Rng&) {
       return theirs + s * (theirs - at.mean[k]);
     },
+    [](const Sight&, std::size_t, double, double s, Rng&) { return s; },
+    [](const Sight& at, std::size_t k, double, double s, Rng&) {
+      return at.halfway ? s : at.mean[k];
+    },
 };
 
 void keep(Peer& me, Vector v, const Values& values) {
@@ -77,7 +82,8 @@ void keep(Peer& me, Vector v, const Values& values) {
 
 void craft(Peer& me, const std::vector<PeerId>& honest) {
   const Setup& setup = *me.plan.setup;
-  const Sight sight = look(me, honest);
+  Sight sight = look(me, honest);
+  sight.halfway = me.round == me.plan.rounds / 2;
   Rng rng = Rng(setup.seed).derive("attack").derive(me.plan.id).derive(me.round);
   for (const Neighbor& neighbor : me.neighbors) {
     const std::vector<float> theirs = values_of(me, me.replica.vector("theirs", neighbor.peer));
@@ -104,7 +110,9 @@ std::vector<AttackRow> attacks() {
           {"noise", 1, "mu and normal noise of deviation s"},
           {"alie", 1.5, "a little is enough: mu - s sigma"},
           {"inner-product", 10, "the step of the honest from the round before, backwards, s times"},
-          {"dissensus", 10, "to each neighbour: further from mu than it is itself, s times"}};
+          {"dissensus", 10, "to each neighbour: further from mu than it is itself, s times"},
+          {"constant", 1e30, "s in each coordinate, whatever the others do"},
+          {"once", 1e6, "s in each coordinate in the middle of the run; before and after, mu"}};
 }
 
 bool is_attacker(const Setup& setup, PeerId i) {

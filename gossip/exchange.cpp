@@ -1,5 +1,6 @@
 #include "gossip/exchange.h"
 
+#include <limits>
 #include <utility>
 
 // What each end of an edge does follows from what both of them know: the two contributions, and the
@@ -20,7 +21,12 @@ double vector_flops(Range r, std::size_t passes) {
 }  // namespace
 
 Exchange::Exchange(PeerCore& self, Roster& roster, Pace& pace, Post& post)
-    : self_(self), roster_(roster), pace_(pace), post_(post), flows_(self) {
+    : self_(self),
+      roster_(roster),
+      pace_(pace),
+      post_(post),
+      flows_(self),
+      clipping_(self, flows_.parts()) {
   for (const Neighbor& neighbor : self.neighbors) {
     Edge edge;
     edge.weight = neighbor.weight;
@@ -61,6 +67,14 @@ float Exchange::weight(std::size_t k, const Message& theirs) const {
   return static_cast<float>(self_.plan.traffic.step) * w;
 }
 
+/// The longest distance between our half of the next piece and theirs that counts whole.
+double Exchange::bound(std::size_t k, const Message& theirs) const {
+  const Edge& edge = edges_[k];
+  if (clipping_.on())
+    return self_.rules.bound(double{edge.bounds[edge.settled]}, double{theirs.bound});
+  return self_.plan.traffic.clip > 0 ? self_.plan.traffic.clip : unbounded;
+}
+
 /// One more piece of the open exchange is applied, or about to be.
 void Exchange::settle(std::size_t k, const Message& theirs, float w) {
   const Neighbor& neighbor = self_.neighbors[k];
@@ -68,7 +82,7 @@ void Exchange::settle(std::size_t k, const Message& theirs, float w) {
   Edge& edge = edges_[k];
   Payload& ours = edge.sent[edge.settled];
   self_.journal.settled(
-      {neighbor.peer, edge.number, edge.settled, w, std::move(ours), theirs.payload});
+      {neighbor.peer, edge.number, edge.settled, w, ours, theirs.payload, bound(k, theirs)});
   ours.reset();
   if (edge.settled == 0 && theirs.round > edge.began) pace_.is_ahead(k, theirs.round - edge.began);
   if (++edge.settled < flows_.parts()) return;
@@ -91,6 +105,7 @@ void Exchange::abandon(std::size_t k) {
 
 void Exchange::replaced(std::size_t k) {
   const Legacy legacy = self_.rules.legacy();
+  clipping_.replaced(k);
   Edge& edge = edges_[k];
   if (!legacy.exchange) {
     drop(k);
@@ -123,9 +138,16 @@ Task<> Exchange::apply(std::size_t k, const Message& theirs) {
   const std::uint32_t part = edges_[k].settled;
   const float w = weight(k, theirs);
   const Payload ours = edges_[k].sent[part];
+  const double bound = this->bound(k, theirs);
+  const ExchangeNumber exchange = edges_[k].number;
   settle(k, theirs, w);
-  const bool finite = co_await flows_.apply(k, part, w, theirs.payload, ours);
-  if (!finite) roster_.blame(k);
+  const ExchangeFlows::Applied applied =
+      co_await flows_.apply(k, part, {w, bound}, theirs.payload, ours);
+  if (clipping_.on()) {
+    clipping_.flowed(part, w * applied.factor, *theirs.payload, *ours);
+    clipping_.counted(k, {exchange, part, bound, applied.factor});
+  }
+  if (!applied.finite) roster_.blame(k);
 }
 
 Task<> Exchange::share_piece(std::uint32_t part) {
@@ -135,13 +157,18 @@ Task<> Exchange::share_piece(std::uint32_t part) {
   if (!anybody && flows_.plain()) co_return;
   Payload contribution;
   if (!flows_.for_each()) contribution = co_await flows_.half(part);
+  float bound = std::numeric_limits<float>::infinity();  // of who lies
+  if (clipping_.on() && contribution)
+    bound = clipping_.offer(part, flows_.piece(part).range, *contribution);
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     Edge& edge = edges_[k];
     if (edge.sharing && flows_.for_each()) contribution = co_await flows_.half_for(k, part);
     if (!edge.sharing) continue;
     if (self_.neighbors[k].two_way) edge.sent[part] = contribution;
+    if (clipping_.on()) edge.bounds[part] = bound * clipping_.share_of(k);
     Message half = post_.letter(Kind::contribution, key(k, part).number, part, contribution);
     half.degree = edge.degree;
+    if (clipping_.on()) half.bound = edge.bounds[part];
     post_.send(self_.neighbors[k].peer, std::move(half));
   }
 }
@@ -169,14 +196,35 @@ Task<> Exchange::collect(std::uint32_t part) {
     collected_.flows.vectors.push_back(theirs->payload);
     collected_.flows.weights.push_back(w);
     collected_.from.push_back(k);
+    if (clipping_.on())
+      collected_.clips.push_back({edge.sent[edge.settled], {edge.number, part, bound(k, *theirs)}});
     settle(k, *theirs, w);
+  }
+}
+
+/// Off the loop.
+void Exchange::clip(std::uint32_t part) {
+  for (std::size_t j = 0; j < collected_.clips.size(); ++j) {
+    Collected::Clip& clip = collected_.clips[j];
+    const Buffer& theirs = *collected_.flows.vectors[j];
+    float& w = collected_.flows.weights[j];
+    clip.counted.factor = clip_factor(clip.counted.bound, theirs, *clip.ours);
+    w *= clip.counted.factor;
+    clipping_.flowed(part, w, theirs, *clip.ours);
   }
 }
 
 /// The piece is mixed, and what was sent of it goes back to who sent it.
 void Exchange::end_piece(const NotFinite& bad) {
+  for (std::size_t j = 0; j < collected_.clips.size(); ++j)
+    clipping_.counted(collected_.from[j], collected_.clips[j].counted);
   for (const std::size_t j : bad) roster_.blame(collected_.from[j]);
   collected_.clear();
+}
+
+/// Over memory, of what is collected and so many more.
+std::size_t Exchange::passes(std::size_t more) const {
+  return collected_.from.size() + collected_.clips.size() + more;
 }
 
 Task<> Exchange::flow_piece(std::uint32_t part) {
@@ -192,8 +240,11 @@ Task<> Exchange::mix_piece(std::uint32_t part) {
   co_await collect(part);
   const Range r = self_.piece(part);
   NotFinite bad;
-  co_await self_.compute(vector_flops(r, collected_.from.size()),
-                         [&] { bad = self_.replica.mix(r, collected_.flows); });
+  const auto work = [&] {
+    clip(part);
+    bad = self_.replica.mix(r, collected_.flows);
+  };
+  co_await self_.compute(vector_flops(r, passes(0)), work);
   end_piece(bad);
 }
 
@@ -219,8 +270,11 @@ Task<> Exchange::mix_and_step() {
     co_await collect(part);
     const Range r = self_.piece(part);
     NotFinite bad;
-    co_await self_.compute(vector_flops(r, collected_.from.size() + 1),
-                           [&] { bad = self_.replica.mix_and_step(r, collected_.flows); });
+    const auto work = [&] {
+      clip(part);
+      bad = self_.replica.mix_and_step(r, collected_.flows);
+    };
+    co_await self_.compute(vector_flops(r, passes(1)), work);
     end_piece(bad);
   }
 }
@@ -238,6 +292,7 @@ bool Exchange::take(std::size_t k, Message message) {
 bool Exchange::expected(std::size_t k, const Message& message) const {
   const Neighbor& neighbor = self_.neighbors[k];
   if (!neighbor.sends || !message.payload || message.part >= flows_.parts()) return false;
+  if (clipping_.on() && !(message.bound >= 0)) return false;
   const std::uint64_t first = key(k, 0).number;
   std::uint64_t last = neighbor.two_way ? first + 1 : first + self_.plan.peers;
   if (!neighbor.two_way && self_.plan.schedule && message.number > last)

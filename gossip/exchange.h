@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "gossip/clipping.h"
 #include "gossip/core.h"
 #include "gossip/flows.h"
 #include "gossip/pace.h"
@@ -55,6 +56,10 @@ class Exchange {
   std::uint64_t first_without_us(std::size_t k) const;
   /// No exchange with k any more: it has left, or is in quarantine.
   bool gone(std::size_t k) const;
+  /// What was clipped, in a fleet that does: see Clipping.
+  std::vector<ClippedFlows> clipped() const { return clipping_.counts(); }
+  /// x has been taken from a neighbour.
+  void took_model() { clipping_.forget(); }
   /// Whether somebody who is away may be back for another exchange.
   bool may_come_back() const;
 
@@ -78,28 +83,39 @@ class Exchange {
     std::uint32_t degree = 0;     ///< ours, as sent with the open exchange
     std::uint32_t settled = 0;    ///< pieces of the open exchange applied
     std::vector<Payload> sent{};  ///< ours of the open exchange; null once settled
+    std::vector<float> bounds{};  ///< ours, as sent with it; empty: this fleet does not clip
     bool takes_part() const { return turn == Turn::open || turn == Turn::settled; }
   };
   /// What the neighbours sent of the piece that is mixed, and who.
   struct Collected {
+    /// Beside a vector: our own half of that exchange, and how it counts.
+    struct Clip {
+      Payload ours;
+      Clipping::Counted counted;
+    };
     Flows flows;
     std::vector<std::size_t> from;
+    std::vector<Clip> clips;  ///< empty: this fleet does not clip
 
     void clear() {
       flows.vectors.clear();
       flows.weights.clear();
       from.clear();
+      clips.clear();
     }
   };
 
   // exchange.cpp
   Mailbox::Key key(std::size_t k, std::uint32_t part) const;
   float weight(std::size_t k, const Message& theirs) const;
+  double bound(std::size_t k, const Message& theirs) const;
   void settle(std::size_t k, const Message& theirs, float w);
   void drop(std::size_t k);
   Task<> share_piece(std::uint32_t part);
   Task<> collect(std::uint32_t part);
   Task<std::optional<Message>> receive_half(std::size_t k, std::uint32_t part);
+  void clip(std::uint32_t part);
+  std::size_t passes(std::size_t more) const;
   void end_piece(const NotFinite& bad);
   Task<> mix_piece(std::uint32_t part);
   Task<> flow_piece(std::uint32_t part);
@@ -122,6 +138,7 @@ class Exchange {
   Pace& pace_;
   Post& post_;
   ExchangeFlows flows_;
+  Clipping clipping_;
   std::vector<Edge> edges_;
   Collected collected_;  ///< kept for its memory
 };

@@ -98,6 +98,7 @@ void Exchange::open_edges(std::uint32_t degree) {
     edge.settled = 0;
     edge.degree = degree;
     edge.sent.assign(flows_.parts(), nullptr);
+    if (clipping_.on()) edge.bounds.assign(flows_.parts(), 0);
   }
 }
 

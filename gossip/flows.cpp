@@ -103,17 +103,17 @@ void ExchangeFlows::increment(const Memory& memory, const Piece& piece, Buffer& 
   replica.axpby(1, *difference_, 1, told, r);
 }
 
-Task<bool> ExchangeFlows::apply(
-    std::size_t k, std::uint32_t part, float w, Payload theirs, Payload ours) {
+Task<ExchangeFlows::Applied> ExchangeFlows::apply(
+    std::size_t k, std::uint32_t part, Share share, Payload theirs, Payload ours) {
   const Piece piece = this->piece(part);
   const Traffic& traffic = self_.plan.traffic;
   Memory& memory = memories_[k];
   memory.holds = true;
-  bool finite = true;
+  Applied applied;
   if (!traffic.codec && !traffic.running) {
     co_await self_.compute(passes(piece, 4),
-                           [&] { finite = move(memory, piece, w, *theirs, *ours); });
-    co_return finite;
+                           [&] { applied = move(memory, piece, share, *theirs, *ours); });
+    co_return applied;
   }
   const auto a = self_.pool().acquire(piece.range.count * sizeof(float));
   const auto b = self_.pool().acquire(piece.range.count * sizeof(float));
@@ -121,10 +121,10 @@ Task<bool> ExchangeFlows::apply(
     decode(traffic.codec, *theirs, *a);
     if (!traffic.running) decode(traffic.codec, *ours, *b);
     if (traffic.running) unpack(memory, piece, *a, *b);
-    finite = move(memory, piece, w, *a, *b);
+    applied = move(memory, piece, share, *a, *b);
   };
   co_await self_.compute(passes(piece, 8), flow, traffic.codec ? Activity::code : Activity::mix);
-  co_return finite;
+  co_return applied;
 }
 
 /// theirs: an increment, then all that was heard; ours <- all that was told.
@@ -135,16 +135,20 @@ void ExchangeFlows::unpack(const Memory& memory, const Piece& piece, Buffer& the
   self_.replica.snapshot(memory.told[stream], r, ours);
 }
 
-bool ExchangeFlows::move(
-    const Memory& memory, const Piece& piece, float w, const Buffer& theirs, const Buffer& ours) {
+ExchangeFlows::Applied ExchangeFlows::move(const Memory& memory,
+                                           const Piece& piece,
+                                           Share share,
+                                           const Buffer& theirs,
+                                           const Buffer& ours) {
   const auto& [stream, r] = piece;
   Replica& replica = self_.replica;
   if (!memory.theirs.empty()) replica.load(memory.theirs[stream], r, theirs);
-  w *= clip_factor(self_.plan.traffic, theirs, ours);
-  bool finite = true;
-  for (const Vector v : streams_[stream].moves) finite = replica.add_flow(v, r, w, theirs, ours);
+  Applied applied{.factor = clip_factor(share.bound, theirs, ours)};
+  const float w = share.weight * applied.factor;
+  for (const Vector v : streams_[stream].moves)
+    applied.finite = replica.add_flow(v, r, w, theirs, ours);
   if (streams_[stream].returns) replica.add_flow(memory.flowed[stream], r, w, theirs, ours);
-  return finite;
+  return applied;
 }
 
 Task<> ExchangeFlows::forget(std::size_t k) {

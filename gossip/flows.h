@@ -26,9 +26,17 @@ class ExchangeFlows {
   /// What travels of a part to all receivers; `for_each()`: to neighbour k.
   Task<Payload> half(std::uint32_t part);
   Task<Payload> half_for(std::size_t k, std::uint32_t part);
-  /// Applies the flow of a part between our half and theirs. False: theirs held values that are not
-  /// finite.
-  Task<bool> apply(std::size_t k, std::uint32_t part, float w, Payload theirs, Payload ours);
+  /// How much of a distance flows.
+  struct Share {
+    float weight = 0;
+    double bound = unbounded;  ///< a longer distance counts as one of this length
+  };
+  struct Applied {
+    bool finite = true;  ///< theirs held no other values
+    float factor = 1;    ///< what clipping made of the weight
+  };
+  /// Applies the flow of a part between our half and theirs.
+  Task<Applied> apply(std::size_t k, std::uint32_t part, Share share, Payload theirs, Payload ours);
   /// What stood between us and neighbour k counts no more: it is missing from now on, or it or we
   /// begin anew. What flowed over the edge is given back.
   Task<> forget(std::size_t k);
@@ -52,8 +60,11 @@ class ExchangeFlows {
   void increment(const Memory& memory, const Piece& piece, Buffer& out);
   void encode(Vector v, Range r, Buffer& out);
   void unpack(const Memory& memory, const Piece& piece, Buffer& theirs, Buffer& ours);
-  bool move(
-      const Memory& memory, const Piece& piece, float w, const Buffer& theirs, const Buffer& ours);
+  Applied move(const Memory& memory,
+               const Piece& piece,
+               Share share,
+               const Buffer& theirs,
+               const Buffer& ours);
 
   PeerCore& self_;
   const bool plain_, for_each_;

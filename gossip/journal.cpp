@@ -1,6 +1,7 @@
 #include "gossip/journal.h"
 
 #include <chrono>
+#include <cmath>
 
 namespace gv {
 namespace {
@@ -65,6 +66,13 @@ struct Lines {
   }
   std::string operator()(const event::Quarantined& e) const {
     return peer_text(e.peer) + " is in quarantine: no exchange with it any more";
+  }
+  std::string operator()(const event::FarFlowClipped& e) const {
+    const std::string times =
+        e.times < 1e6 ? std::to_string(std::llround(e.times)) + " times" : "more than 1e6 times";
+    return round_text(e.round) + ": the model of " + peer_text(e.from) + " is " + times +
+           " further away than counts (robust.clip): its flow was clipped, " +
+           std::to_string(e.far) + (e.far == 1 ? " time" : " times") + " so far";
   }
 };
 

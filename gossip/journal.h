@@ -10,10 +10,19 @@
 #include "gossip/holding.h"
 #include "gossip/message.h"
 #include "gossip/timesheet.h"
+#include "gossip/traffic.h"
 #include "gossip/world.h"
 #include "optim/models/objective.h"
 
 namespace gv {
+
+/// What clipping did to the flows of a neighbour, in a peer's life (clipping.h).
+struct ClippedFlows {
+  PeerId of = 0;
+  std::uint64_t exchanges = 0;  ///< of which a piece was clipped
+  std::uint64_t far = 0;        ///< of these, those whose distance was far beyond the bound
+  bool operator==(const ClippedFlows&) const = default;
+};
 
 /// What a peer says of itself at an evaluation: its own test figures and its vector, for whoever
 /// watches the fleet.
@@ -34,6 +43,8 @@ struct Report {
   /// The neighbour that died or got stuck, so that a collective could not be completed and the
   /// algorithm ended before its last round.
   std::optional<PeerId> broken_by{};
+  std::vector<ClippedFlows>
+      clipped{};                     ///< ascending by peer; those of whom nothing was are not here
   Payload model;                     ///< x
   Spent spent{};                     ///< of its time, this evaluation included
   std::uint64_t samples = 0;         ///< that it trained on
@@ -73,6 +84,7 @@ struct Settlement {
   std::uint32_t part = 0;
   float weight = 0;
   Payload ours, theirs;
+  double bound = unbounded;  ///< of the distance that counts whole, the same at both ends
 };
 
 /// What happens to a peer that whoever watches it should know, each with what its line tells.
@@ -129,6 +141,13 @@ struct NotFiniteCame {
 struct Quarantined {
   PeerId peer = 0;
 };
+/// A neighbour's model was so far away that no honest one is likely to be.
+struct FarFlowClipped {
+  Round round = 0;
+  PeerId from = 0;
+  double times = 0;       ///< the bound: so long is the distance
+  std::uint64_t far = 0;  ///< exchanges with it in which that was so, this one included
+};
 
 }  // namespace event
 
@@ -141,7 +160,8 @@ using PeerEvent = std::variant<event::CheckpointLeftOut,
                                event::CollectiveBroken,
                                event::AwaitsHalf,
                                event::NotFiniteCame,
-                               event::Quarantined>;
+                               event::Quarantined,
+                               event::FarFlowClipped>;
 
 /// The event as one line for a log, without its end.
 std::string to_text(const PeerEvent& event);

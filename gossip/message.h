@@ -64,6 +64,8 @@ struct Message {
   /// The sender's clock (Peer::clock); with a schedule the round in which its exchange began.
   Round round = 0;
   std::uint32_t degree = 0;  ///< contribution: with how many neighbours the sender exchanges
+  /// contribution, in a fleet that clips: the longest distance that is to count whole (clipping.h).
+  float bound = 0;
   /// Of a channel's message that has come: which process of its sender sent it (Roster::life).
   std::uint64_t life = 0;
   /// When it was sent: on the way by the sender's World::stamp, afterwards by the receiver's now().

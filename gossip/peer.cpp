@@ -17,7 +17,7 @@ Peer::Peer(Plan plan_, World& world_, Journal& journal_, Replica& replica_, cons
       joining_(*this, roster_, post_),
       parting_(*this, roster_, post_, pace_, exchange_),
       supply_(*this, post_),
-      reports_(*this, post_, pace_) {
+      reports_(*this, post_, pace_, exchange_) {
   if (!plan.catch_up) pace_.in_company(true);  // its rounds count, whoever is there
 }
 
@@ -212,7 +212,10 @@ Task<> Peer::join() {
   journal.life_begun(round, world.now());
   timesheet.keep_intervals(journal.wants_intervals(round));
   pace_.begin();
-  if (plan.catch_up && (plan.fetch || pace_.begun_without_us())) co_await joining_.fetch_model();
+  if (plan.catch_up && (plan.fetch || pace_.begun_without_us())) {
+    co_await joining_.fetch_model();
+    exchange_.took_model();
+  }
   joining_.end();
   if (plan.catch_up) pace_.catch_up(0, 0);
   pace_.begin_round();

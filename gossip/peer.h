@@ -173,6 +173,8 @@ class Peer : public PeerCore, public LinkUser {
   /// A frame or a greeting of `from` was refused, or it refuses ours: it does not keep to the
   /// protocol, or something on the way changes what it says.
   void refused(PeerId from) override;
+  /// What was clipped of whom: see Clipping.
+  std::vector<ClippedFlows> clipped() const { return exchange_.clipped(); }
   /// Exchanges of which the other half has not come: one for each neighbour at the most.
   std::size_t open_exchanges() const;
   /// Whether the exchange with `with` is open.

@@ -77,6 +77,31 @@ std::string objection_to(const AlgorithmRow& row, const Setup& setup, const Mixi
   return row.objection != nullptr ? row.objection(setup, w) : "";
 }
 
+std::string objection_to_clipping(const AlgorithmRow& row, const Setup& setup) {
+  constexpr const char* others = "take `d-psgd` or `quasi-global-momentum`";
+  if (!row.mixes || row.promise != Promise::mean || row.channels != nullptr)
+    return fmt::format(
+        "{} does more than average with neighbours, pair by pair, which is what "
+        "clipping bounds: {}",
+        row.kind,
+        others);
+  const Traffic traffic = row.traffic != nullptr ? row.traffic(setup) : Traffic{};
+  if (traffic.clip > 0)
+    return fmt::format("{} clips already, by its own `tau`: {}", row.kind, others);
+  Traffic plain = traffic;
+  plain.codec.reset();
+  if (!plain.plain())
+    return fmt::format(
+        "{} moves other vectors than the models that travel, and clipping one of "
+        "them alone would part the others from it: {}",
+        row.kind,
+        others);
+  if (setup.clip == 0.0 && traffic.codec)
+    return "`auto` looks at what travels as floats, and a codec writes it in others: leave out "
+           "`codec`, or give `clip` a length";
+  return "";
+}
+
 std::string text_of(const Option& option, double value) {
   if (!option.words.empty()) return std::string(option.words[static_cast<std::size_t>(value)]);
   return fmt::format("{:g}", value);

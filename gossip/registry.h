@@ -80,6 +80,10 @@ const AlgorithmRow* find_algorithm(std::string_view kind, std::string_view order
 /// Why this row cannot run in a fleet, whatever it is that speaks against it; "" when it can.
 std::string objection_to(const AlgorithmRow& row, const Setup& setup, const MixingMatrix* w);
 
+/// Why flows cannot be clipped (clipping.h) in a fleet of this row; "" when they can: where what
+/// flows over an edge is a part of the distance between the models of its ends, and no more.
+std::string objection_to_clipping(const AlgorithmRow& row, const Setup& setup);
+
 /// x, in the fleet's codec.
 Traffic encoded(const Setup& setup);
 

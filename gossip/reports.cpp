@@ -84,6 +84,7 @@ Report Reports::begin_report(bool last) {
                 .longest_wait = post_.longest_wait(),
                 .passed_over = pace_.passed_over(),
                 .broken_by = post_.broken_by(),
+                .clipped = exchange_.clipped(),
                 .model = {},
                 .samples = static_cast<std::uint64_t>(batches_ * plan.batch),
                 .model_bytes = post_.sent_payloads(),

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "gossip/core.h"
+#include "gossip/exchange.h"
 #include "gossip/pace.h"
 #include "gossip/post.h"
 
@@ -14,7 +15,8 @@ namespace gv {
 /// count in one report and no other.
 class Reports {
  public:
-  Reports(PeerCore& self, Post& post, const Pace& pace) : self_(self), post_(post), pace_(pace) {}
+  Reports(PeerCore& self, Post& post, const Pace& pace, const Exchange& exchange)
+      : self_(self), post_(post), pace_(pace), exchange_(exchange) {}
 
   /// The loss of so many minibatches that the peer trained on.
   void add_loss(double loss, double batches);
@@ -43,6 +45,7 @@ class Reports {
   PeerCore& self_;
   Post& post_;
   const Pace& pace_;
+  const Exchange& exchange_;
   double loss_sum_ = 0;
   std::uint64_t losses_ = 0;
   double batches_ = 0;       ///< minibatches trained on

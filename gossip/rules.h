@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "gossip/message.h"
@@ -51,6 +52,9 @@ class Rules {
   /// weight min(1 / (1 + d_i), 1 / (1 + d_j)) of those that were sent with this exchange. A
   /// schedule: the entry of the earlier of the two rounds in which the ends began.
   virtual float weight(const Plan& plan, const Terms& terms) const;
+  /// The longest distance that counts whole on an edge, of what its ends have told each other with
+  /// this exchange: the shorter one, so that who lies can only hold back what it sends itself.
+  virtual double bound(double ours, double theirs) const { return std::min(ours, theirs); }
   /// Whether another exchange may begin on an edge: not while one is open.
   virtual bool begins(bool open) const { return !open; }
   /// Whether an exchange whose other half is missing stays open: no end ever voids one alone.

@@ -56,8 +56,11 @@ struct Setup {
   OptimizerSpec optimizer{};
   Settings settings{};
   std::optional<Codec> codec{};  ///< of what travels; none: floats
-  bool scheduled = false;        ///< W changes with the round
-  bool push_sum = false;  ///< there is no W: each divides what it holds among those who hear it
+  /// `robust: { clip }`: the longest distance between two models that counts whole; 0: `auto`, by
+  /// what the peers' own steps are (clipping.h); none: every one does.
+  std::optional<double> clip{};
+  bool scheduled = false;  ///< W changes with the round
+  bool push_sum = false;   ///< there is no W: each divides what it holds among those who hear it
   /// Whether threads may take steps of the model on one x without a lock: Objective::descend.
   bool shares_descent = false;
 };

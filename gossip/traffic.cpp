@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "gossip/message.h"
+#include "optim/dot.h"
 
 namespace gv {
 namespace {
@@ -68,16 +69,13 @@ void decode(const std::optional<Codec>& codec, const Buffer& payload, Buffer& ou
   }
 }
 
-float clip_factor(const Traffic& traffic, const Buffer& theirs, const Buffer& ours) {
-  if (traffic.clip == 0) return 1;
-  double squares = 0;
-  for (std::size_t k = 0; k < ours.floats().size(); ++k) {
-    const double apart =
-        static_cast<double>(theirs.floats()[k]) - static_cast<double>(ours.floats()[k]);
-    squares += apart * apart;
-  }
-  const double norm = std::sqrt(squares);
-  return norm > traffic.clip ? static_cast<float>(traffic.clip / norm) : 1.0F;
+float clip_factor(double bound, const Buffer& theirs, const Buffer& ours) {
+  constexpr double least = 1e-30;  // times a weight still a normal float
+  if (bound == unbounded) return 1;
+  const double apart = std::sqrt(square_distance(theirs.floats(), ours.floats()));
+  if (apart <= bound) return 1;
+  const double factor = bound / apart;
+  return factor >= least ? static_cast<float>(factor) : 0.0F;
 }
 
 }  // namespace gv

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -11,6 +12,9 @@
 #include "optim/train/replica.h"
 
 namespace gv {
+
+/// The bound of a distance that always counts whole.
+inline constexpr double unbounded = std::numeric_limits<double>::infinity();
 
 /// One vector that travels in every exchange of a method, and what its flow moves. Vectors by name:
 /// "x", "g", or one of the method's own.
@@ -40,6 +44,9 @@ struct Traffic {
   /// A flow counts for no more than a distance of this norm: w min(1, clip / ||theirs - ours||).
   /// 0: as it is. The vector then travels as one piece.
   double clip = 0;
+  /// Against neighbours that lie: the flow of each piece counts for no more than a distance that
+  /// both ends know (clipping.h). 0: by their own steps; more: of the whole vector.
+  std::optional<double> robust{};
 
   /// x as it is, moved by all its flows at once.
   bool plain() const;
@@ -64,7 +71,8 @@ bool is_payload(const std::optional<Codec>& codec, const Buffer& payload, std::s
 
 /// out <- the floats of what travelled.
 void decode(const std::optional<Codec>& codec, const Buffer& payload, Buffer& out);
-/// min(1, clip / ||theirs - ours||): the same bits at both ends.
-float clip_factor(const Traffic& traffic, const Buffer& theirs, const Buffer& ours);
+/// min(1, bound / ||theirs - ours||): the same bits at both ends. 0 where it would be too small to
+/// be multiplied alike on every device, or the distance is none.
+float clip_factor(double bound, const Buffer& theirs, const Buffer& ours);
 
 }  // namespace gv

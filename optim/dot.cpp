@@ -22,9 +22,9 @@ double sum_of_lanes(std::size_t count, Term term) {
   return lane[0];
 }
 
-}  // namespace
-
-double dot(std::span<const float> a, std::span<const float> b) {
+/// sum_k term(a_k, b_k), segment by segment.
+template <class Term>
+double sum_over(std::span<const float> a, std::span<const float> b, Term term) {
   GV_CHECK_EQUAL(a.size(), b.size(), "vectors of one length");
   std::vector<double> sums;
   for (std::size_t from = 0; from < a.size(); from += dot_segment) {
@@ -32,10 +32,20 @@ double dot(std::span<const float> a, std::span<const float> b) {
     const float* left = a.data() + from;
     const float* right = b.data() + from;
     sums.push_back(sum_of_lanes(count, [=](std::size_t k) {
-      return static_cast<double>(left[k]) * static_cast<double>(right[k]);
+      return term(static_cast<double>(left[k]), static_cast<double>(right[k]));
     }));
   }
   return sum_of_lanes(sums.size(), [&](std::size_t k) { return sums[k]; });
+}
+
+}  // namespace
+
+double dot(std::span<const float> a, std::span<const float> b) {
+  return sum_over(a, b, [](double u, double v) { return u * v; });
+}
+
+double square_distance(std::span<const float> a, std::span<const float> b) {
+  return sum_over(a, b, [](double u, double v) { return (u - v) * (u - v); });
 }
 
 }  // namespace gv

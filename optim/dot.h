@@ -15,4 +15,8 @@ inline constexpr std::size_t dot_lanes = 256;
 /// the bits. a and b: equally long.
 double dot(std::span<const float> a, std::span<const float> b);
 
+/// sum_k (a_k - b_k)^2 in float64, in the same order: the bits are the same with a and b swapped.
+/// a and b: equally long.
+double square_distance(std::span<const float> a, std::span<const float> b);
+
 }  // namespace gv

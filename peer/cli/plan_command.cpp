@@ -183,6 +183,8 @@ void print_json(const Assembly& fleet,
   for (const gv::Option& option : fleet.algorithm->options)
     plan["settings"][std::string(option.name)] = setting(fleet, option);
   if (fleet.fleet.codec) plan["codec"] = to_string(*fleet.fleet.codec);
+  if (fleet.fleet.clip)
+    plan["clip"] = *fleet.fleet.clip == 0 ? Json("auto") : Json(*fleet.fleet.clip);
   if (fleet.fleet.attackers.count > 0) plan["attackers"] = fleet.fleet.attackers.count;
   if (!s.schedule.is_null()) plan["schedule"] = s.schedule;
   plan["scaling"] = scaling_json(fleet, calibration);
@@ -198,6 +200,10 @@ void print_json(const Assembly& fleet,
 
 void print_what_travels(const Fleet& fleet) {
   if (fleet.codec) fmt::print("       codec {}: of what travels\n", to_string(*fleet.codec));
+  if (fleet.clip && *fleet.clip == 0)
+    fmt::print("       clips flows that are longer than three of the peers' own steps\n");
+  if (fleet.clip && *fleet.clip > 0)
+    fmt::print("       clips flows longer than {:g}\n", *fleet.clip);
   if (fleet.attackers.count > 0)
     fmt::print("       the last {} attack by {}, of strength {:g}\n",
                fleet.attackers.count,

@@ -23,7 +23,7 @@ class AttackersReader : Readers {
     set(map.take("kind"), spec.kind, choice(kinds));
     const std::vector<AttackRow> rows = attacks();
     spec.strength = std::ranges::find(rows, spec.kind, &AttackRow::kind)->strength;
-    set(map.take("strength"), spec.strength, number(0, 1e6));
+    set(map.take("strength"), spec.strength, number(0, 1e30));
     map.finish();
     if (value != nullptr && spec.count >= trainers)
       source_.error(

@@ -145,6 +145,7 @@ std::string arithmetic_of(const Fleet& f) {
   if (f.attackers.count > 0)
     text += fmt::format(
         "{} attackers {} {};", f.attackers.count, f.attackers.kind, f.attackers.strength);
+  if (f.clip) text += fmt::format("clip {};", *f.clip);
   if (f.codec) text += fmt::format("codec {} {};", to_string(*f.codec), f.codec->fraction);
   if (f.order == "hierarchical")
     for (const PeerSpec& peer : f.peers) text += fmt::format("on {};", peer.host);

@@ -21,6 +21,7 @@
 #include "peer/fleet/network_reader.h"
 #include "peer/fleet/peers_reader.h"
 #include "peer/fleet/readers.h"
+#include "peer/fleet/robust_reader.h"
 #include "peer/fleet/security_reader.h"
 #include "peer/fleet/target_reader.h"
 #include "peer/fleet/topology_reader.h"
@@ -62,6 +63,7 @@ class FleetReader : Readers {
     fleet_.data = read_data(source_, root_, top.take("data"), folder_, fleet_.size(), notices_);
     read_model(source_, root_, top.take("model"), folder_, fleet_);
     read_algorithm(source_, top.take("algorithm"), fleet_);
+    read_robust(source_, top.take("robust"), fleet_);
     fleet_.attackers = read_attackers(source_, top.take("attackers"), fleet_.trainers());
     read_topology(source_, root_, top.take("topology"), folder_, fleet_, notices_);
     const Value* links = top.take("links");

@@ -138,6 +138,7 @@ struct Fleet {
   Settings settings;             ///< its options; those that are not there have their usual values
   std::optional<Codec> codec{};  ///< of what travels; none: floats
   AttackersSpec attackers;
+  std::optional<double> clip{};  ///< robust.clip: see Setup::clip
   TopologySpec topology;
   std::string weights = "metropolis";
   std::optional<ScheduleSpec>

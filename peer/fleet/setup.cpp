@@ -37,6 +37,7 @@ Setup setup_of(const Fleet& fleet) {
               .optimizer = fleet.optimizer,
               .settings = fleet.settings,
               .codec = fleet.codec,
+              .clip = fleet.clip,
               .scheduled = fleet.schedule.has_value(),
               .push_sum = !fleet.schedule && fleet.weights == push_sum_weights,
               .shares_descent = form_of(fleet.data) == DataForm::sparse};

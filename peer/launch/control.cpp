@@ -62,6 +62,10 @@ Reported parse_report(const JsonValue& json) {
   r.repeated_bytes = json_integer<std::uint64_t>(json, "repeated_bytes");
   r.staleness = json_integer<Round>(json, "staleness");
   r.queue = json_integer<std::size_t>(json, "queue");
+  for (const JsonValue& row : json_member(json, "clipped").items)
+    r.clipped.push_back({json_integer<PeerId>(row, "of"),
+                         json_integer<std::uint64_t>(row, "exchanges"),
+                         json_integer<std::uint64_t>(row, "far")});
   if (json_member(json, "broken_by").kind != JsonValue::Kind::null)
     r.broken_by = json_integer<PeerId>(json, "broken_by");
   return says;
@@ -82,6 +86,13 @@ Addresses parse_addresses(const JsonValue& json) {
                          json_boolean(row, "reversed")});
   }
   return says;
+}
+
+Json clipped_json(const std::vector<ClippedFlows>& clipped) {
+  Json rows = Json::array();
+  for (const ClippedFlows& c : clipped)
+    rows.push_back(Json{{"of", c.of}, {"exchanges", c.exchanges}, {"far", c.far}});
+  return rows;
 }
 
 }  // namespace
@@ -126,6 +137,7 @@ std::string line(const Reported& says) {
               {"sent_bytes", r.sent_bytes},
               {"longest_wait_ns", r.longest_wait.count()},
               {"passed_over", r.passed_over},
+              {"clipped", clipped_json(r.clipped)},
               {"broken_by", r.broken_by},
               {"spent_ns", spent_in_ns(r.spent)},
               {"hidden_wire_ns", r.spent.hidden_wire.count()},

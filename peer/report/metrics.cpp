@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "peer/record/recorder.h"
+#include "peer/report/clipped.h"
 
 namespace gv {
 namespace {
@@ -72,6 +73,7 @@ Json summary_json(const FleetRecord& r, PeerId lost, double seconds, const Final
                {"passed_over", by_peer(r.passed_over)},
                {"params_hash", hashes.params},
                {"model_hash", hashes.model}});
+  if (!r.clipped.empty()) line["clipped"] = clipped_json(r.clipped);
   add_costs(line, r);
   return line;
 }

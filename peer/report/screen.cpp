@@ -12,6 +12,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "peer/report/clipped.h"
+
 namespace gv {
 namespace {
 
@@ -79,6 +81,7 @@ std::string summary_text(const FleetRecord& r,
                       bytes_text(static_cast<double>(r.sent_bytes)),
                       hashes.model,
                       hashes.params);
+  if (const std::string clipped = clipped_text(r.clipped); !clipped.empty()) text += "\n" + clipped;
   return text;
 }
 

@@ -85,12 +85,7 @@ Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only)
   }
   if (const std::string why = objection_to(*algorithm, *setup, w ? &*w : nullptr); !why.empty())
     refuse(fleet, "algorithm", why);
-  if (!traffic().plain() && topology.directed)
-    refuse(fleet,
-           "algorithm",
-           fmt::format("{} moves what both ends of an edge have sent each other, and this topology "
-                       "is directed: take an undirected one, such as `ring`",
-                       fleet.codec ? "a codec" : fleet.algorithm));
+  check_flows();
   check_attackers();
   check_samples();
   check_own_tables();
@@ -264,7 +259,9 @@ Neighborhood Assembly::neighborhood(PeerId i) const {
 }
 
 Traffic Assembly::traffic() const {
-  return algorithm->traffic != nullptr ? algorithm->traffic(*setup) : Traffic{};
+  Traffic traffic = algorithm->traffic != nullptr ? algorithm->traffic(*setup) : Traffic{};
+  traffic.robust = setup->clip;
+  return traffic;
 }
 
 bool Assembly::is_plain_d_psgd() const {
@@ -275,6 +272,18 @@ Algorithm Assembly::work_of(PeerId i) const {
   if (serves_samples(i)) return serve_samples;
   if (i >= fleet.trainers()) return algorithm->serve;
   return is_attacker(*setup, i) ? attack : algorithm->run;
+}
+
+void Assembly::check_flows() const {
+  const Traffic traffic = this->traffic();
+  if ((traffic.plain() && !traffic.robust) || !topology.directed) return;
+  std::string what = fleet.codec ? "a codec" : fleet.algorithm;
+  if (traffic.robust) what = "clipping";
+  refuse(fleet,
+         traffic.robust ? "robust.clip" : "algorithm",
+         fmt::format("{} moves what both ends of an edge have sent each other, and this topology "
+                     "is directed: take an undirected one, such as `ring`",
+                     what));
 }
 
 /// Attackers know how to lie where models are averaged as they are.

@@ -70,6 +70,7 @@ class Assembly {
   void count_samples();
   Share share(PeerId i) const;
   Holding holds(PeerId i) const;
+  void check_flows() const;
   void check_attackers() const;
   void check_samples() const;
   void check_own_tables() const;

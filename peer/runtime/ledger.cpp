@@ -36,10 +36,11 @@ std::uint64_t hash_of(const Payload& payload) {
 /// False: the line is not whole.
 bool parse(const std::string& line, LedgerEntry& e) {
   std::uint32_t weight = 0;
+  std::uint64_t bound = 0;
   char end = 0;
   const int fields = std::sscanf(line.c_str(),
                                  "%" SCNu32 " %" SCNx64 " %" SCNu32 " %" SCNx64 " %" SCNu64
-                                 " %" SCNu32 " %" SCNx32 " %" SCNx64 " %" SCNx64 " %c",
+                                 " %" SCNu32 " %" SCNx32 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %c",
                                  &e.peer,
                                  &e.incarnation,
                                  &e.with,
@@ -49,9 +50,11 @@ bool parse(const std::string& line, LedgerEntry& e) {
                                  &weight,
                                  &e.ours,
                                  &e.theirs,
+                                 &bound,
                                  &end);
   e.weight = std::bit_cast<float>(weight);
-  return fields == 10 && end == '.';
+  e.bound = std::bit_cast<double>(bound);
+  return fields == 11 && end == '.';
 }
 
 /// "ledger-<incarnation>.txt"; anybody may have put a file of another name there.
@@ -97,7 +100,7 @@ std::string text(const LedgerEntry& e) {
 using Key = std::tuple<std::uint64_t, std::uint64_t, ExchangeNumber, std::uint32_t>;
 
 bool opposite(const LedgerEntry& a, const LedgerEntry& b) {
-  return a.weight == b.weight && a.ours == b.theirs && a.theirs == b.ours;
+  return a.weight == b.weight && a.bound == b.bound && a.ours == b.theirs && a.theirs == b.ours;
 }
 
 }  // namespace
@@ -115,7 +118,7 @@ LedgerFile::~LedgerFile() {
 
 void LedgerFile::write(const Settlement& s, std::uint64_t with_incarnation) {
   fmt::print(file_,
-             "{} {:x} {} {:x} {} {} {:x} {:x} {:x} .\n",
+             "{} {:x} {} {:x} {} {} {:x} {:x} {:x} {:x} .\n",
              peer_,
              incarnation_,
              s.with,
@@ -124,7 +127,8 @@ void LedgerFile::write(const Settlement& s, std::uint64_t with_incarnation) {
              s.part,
              std::bit_cast<std::uint32_t>(s.weight),
              hash_of(s.ours),
-             hash_of(s.theirs));
+             hash_of(s.theirs),
+             std::bit_cast<std::uint64_t>(s.bound));
   std::fflush(file_);
 }
 

@@ -19,6 +19,7 @@ struct LedgerEntry {
   std::uint32_t part = 0;
   float weight = 0;
   std::uint64_t ours = 0, theirs = 0;  ///< XXH3-64
+  double bound = unbounded;            ///< the longest distance that counts whole
 };
 
 /// The book of one process, written line by line so that it tells of a killed one, too. For audits;

@@ -198,6 +198,7 @@ FleetRecord Observer::look(const Reports& reports, Time now) {
     record.loss_local += report.evaluation.loss / n;
     record.consensus += squared_distance(report.model->floats(), mean) / n;
     record.passed_over[peer] = report.passed_over;
+    if (!report.clipped.empty()) record.clipped[peer] = report.clipped;
     if (!report.evaluation.accuracy) continue;
     const double accuracy = *report.evaluation.accuracy;
     record.accuracy_min = std::min(record.accuracy_min.value_or(accuracy), accuracy);

@@ -22,12 +22,13 @@ struct FleetRecord {
   Evaluation mean;         ///< of the fleet's model: the mean of those that hold it (holding.h)
   double train_loss = 0;   ///< mean over peers of their minibatch losses since the last report
   double loss_local = 0;   ///< mean over local models
-  std::optional<double> accuracy_min, accuracy_max;  ///< over local models
-  double consensus = 0;                              ///< (1/n) sum_i ||x_i - mean||^2
-  std::uint64_t sent_bytes = 0;                      ///< by all peers, on the wire
-  std::map<PeerId, Time> longest_wait;               ///< of each peer, for a neighbour's half
-  std::map<PeerId, Round> passed_over;               ///< rounds that each peer took no part in
-  Spent spent;                                       ///< by all peers
+  std::optional<double> accuracy_min, accuracy_max;     ///< over local models
+  double consensus = 0;                                 ///< (1/n) sum_i ||x_i - mean||^2
+  std::uint64_t sent_bytes = 0;                         ///< by all peers, on the wire
+  std::map<PeerId, Time> longest_wait;                  ///< of each peer, for a neighbour's half
+  std::map<PeerId, Round> passed_over;                  ///< rounds that each peer took no part in
+  std::map<PeerId, std::vector<ClippedFlows>> clipped;  ///< by each peer
+  Spent spent;                                          ///< by all peers
   /// `time` without evaluations and checkpoints: without what the peer that spent most on them did.
   Time training_time{0};
   std::uint64_t samples = 0;         ///< trained on by all peers

@@ -65,7 +65,7 @@ std::vector<float> Audit::flow(
     add(told_[edge], ours);
     add(heard_[edge], theirs);
   }
-  const float w = s.weight * clip_factor(traffic, theirs, ours);
+  const float w = s.weight * clip_factor(s.bound, theirs, ours);
   std::vector<float> flow(n);
   for (std::size_t k = 0; k < n; ++k) flow[k] = w * (theirs.floats()[k] - ours.floats()[k]);
   return flow;
@@ -87,17 +87,19 @@ void Audit::advance(Life at, Life with, Side& side, const Settlement& s) {
 
 void Audit::compare(const Pair& pair, const Settlement& a, const Settlement& b) {
   const bool opposite = a.exchange == b.exchange && a.part == b.part && a.weight == b.weight &&
-                        same(a.ours, b.theirs) && same(a.theirs, b.ours);
+                        a.bound == b.bound && same(a.ours, b.theirs) && same(a.theirs, b.ours);
   if (opposite || !trusted(pair.first, pair.second)) return;
   violations_.push_back(
       fmt::format("{} and {} apply flows that are not opposite: exchanges {} and {}, weights {} "
-                  "and {}",
+                  "and {}, bounds {} and {}",
                   text(pair.first),
                   text(pair.second),
                   a.exchange.value,
                   b.exchange.value,
                   a.weight,
-                  b.weight));
+                  b.weight,
+                  a.bound,
+                  b.bound));
 }
 
 void Audit::believed(Life reader, Life lender) {

@@ -1,5 +1,6 @@
 #include "peer/sim/lies.h"
 
+#include <bit>
 #include <type_traits>
 #include <variant>
 
@@ -18,6 +19,11 @@ std::uint64_t wrong(std::uint64_t right, FaultInjector& injector) {
     default:
       return ~injector.below(1000);
   }
+}
+
+/// Of a float: any, with those below zero and those that are no numbers.
+std::uint32_t wrong_bits(FaultInjector& injector) {
+  return static_cast<std::uint32_t>(injector.below(std::uint64_t{1} << 32));
 }
 
 struct Liar {
@@ -49,6 +55,8 @@ struct Liar {
       message.part = static_cast<std::uint32_t>(wrong(message.part, injector));
     if (injector.below(4) == 0)
       message.degree = static_cast<std::uint32_t>(wrong(message.degree, injector));
+    if (message.bound != 0 && injector.below(4) == 0)
+      message.bound = std::bit_cast<float>(wrong_bits(injector));
     if (injector.below(8) == 0) message.payload = nullptr;
   }
 };

@@ -105,6 +105,7 @@ proto::Header header_of(const NumberedMessage& numbered) {
   message.set_round(m.round);
   message.set_degree(m.degree);
   message.set_sent(static_cast<std::uint64_t>(m.sent.count()));
+  message.set_bound(m.bound);
   return header;
 }
 
@@ -134,6 +135,7 @@ NumberedMessage read(const proto::Message& m) {
                       .payload = {},
                       .round = m.round(),
                       .degree = m.degree(),
+                      .bound = m.bound(),
                       .sent = Time{static_cast<std::int64_t>(m.sent())}},
           .number = m.number(),
           .ack = m.ack()};
@@ -266,7 +268,8 @@ std::uint64_t frame_bytes(const Message& m, std::uint64_t payload_bytes) {
   constexpr std::uint64_t numbers = 3 * (1 + sizeof(std::uint64_t));  // number, ack, sent
   const std::uint64_t message = numbers + field_bytes(static_cast<std::uint64_t>(m.kind)) +
                                 field_bytes(m.from) + field_bytes(m.number) + field_bytes(m.part) +
-                                field_bytes(m.round) + field_bytes(m.degree);
+                                field_bytes(m.round) + field_bytes(m.degree) +
+                                (m.bound == 0 ? 0 : 1 + sizeof(float));
   const std::uint64_t head = prefix_bytes + 1 + varint_bytes(message) + message;
   return head + fill_after(head) + payload_bytes + fill_after(payload_bytes);
 }

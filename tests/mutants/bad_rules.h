@@ -41,6 +41,11 @@ struct WeightOfOwnRound : Rules {
   }
 };
 
+/// Clips by its own bound, whatever the other end's is.
+struct OwnBound : Rules {
+  double bound(double ours, double) const override { return ours; }
+};
+
 /// Begins an exchange while one is open.
 struct NextBeforeSettled : Rules {
   bool begins(bool) const override { return true; }

@@ -47,6 +47,7 @@ Fleet fleet_of(const mutants::Mutant& mutant) {
   fleet.algorithm = mutant.method;
   fleet.order = find_algorithm(mutant.method, "")->order;
   fleet.faults.deadline = mutant.deadline;
+  if (mutant.clips) fleet.clip = 0;
   return fleet;
 }
 

@@ -69,6 +69,7 @@ std::vector<Mutant> of_peers() {
        .parts = rules<ExcusesCircles>(),
        .method = "fedavg",
        .deadline = std::chrono::milliseconds(50)},
+      {.name = "own_bound", .parts = rules<OwnBound>(), .method = "d-psgd", .clips = true},
       {.name = "sum_that_is_forgotten", .parts = between(forget_a_sum), .method = "all-reduce"},
   };
 }

@@ -16,7 +16,8 @@ struct Mutant {
   LinkParts links{};
   /// The kind of the method in which it is a bug; empty: averaging with neighbours.
   std::string_view method{};
-  Time deadline{};  ///< of the fleet of that method; with one, liars are among the faults
+  Time deadline{};     ///< of the fleet of that method; with one, liars are among the faults
+  bool clips = false;  ///< that fleet clips the flows of neighbours that are far away
 };
 
 /// All of them.

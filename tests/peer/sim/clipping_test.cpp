@@ -1,0 +1,164 @@
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "gossip/attack.h"
+#include "peer/report/clipped.h"
+#include "peer/sim/swarm.h"
+#include "tests/peer/sim/method_runs.h"
+
+// Fleets that clip the flows of neighbours that are too far away (gossip/clipping.h).
+
+namespace gv {
+namespace {
+
+/// Eight peers learn digits; the last one may lie.
+Fleet digits(const std::string& lie, double strength, std::optional<double> clip) {
+  Fleet fleet = quadratic_fleet(8, "ring", "d-psgd", "lian");
+  fleet.data = {};
+  fleet.data.kind = "digits";
+  fleet.data.train = 4000;
+  fleet.data.test = 1000;
+  fleet.model.kind = "mlp";
+  fleet.model.values = {{"hidden", Widths{32}}};
+  fleet.optimizer.lr = 0.1;
+  fleet.optimizer.momentum = 0.9;
+  fleet.optimizer.schedule.kind = "cosine";
+  for (PeerSpec& peer : fleet.peers) peer.batch = 32;
+  fleet.stop.rounds = 400;
+  fleet.clip = clip;
+  if (!lie.empty()) fleet.attackers = {.count = 1, .kind = lie, .strength = strength};
+  return fleet;
+}
+
+struct Learnt {
+  double accuracy = 0;  ///< of the worst honest peer, in percent
+  std::vector<ClippedPeer> clipped;
+};
+
+Learnt learn(const Fleet& fleet) {
+  const Assembly assembly(fleet);
+  Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
+  simulate(assembly, observer, SimulationOptions());
+  const FleetRecord& end = *observer.summary();
+  return {100 * end.accuracy_min.value_or(0), clipped_peers(end.clipped)};
+}
+
+struct Lie {
+  const char* kind;
+  double strength;
+};
+class Lies : public testing::TestWithParam<Lie> {};
+
+TEST_P(Lies, CostThreePointsAtTheMostAndAreNamed) {
+  const auto [kind, strength] = GetParam();
+  const double honest = learn(digits("", 1, {})).accuracy;
+  ASSERT_GT(honest, 85);
+  const Learnt clipping = learn(digits(kind, strength, 0));
+  EXPECT_GE(clipping.accuracy, honest - 3);
+  ASSERT_FALSE(clipping.clipped.empty());
+  EXPECT_EQ(clipping.clipped[0].peer, 7U) << "who lies stands first";
+  EXPECT_GT(clipping.clipped[0].far, 0U);
+  EXPECT_EQ(clipping.clipped[0].by, (std::vector<PeerId>{0, 6}));
+  EXPECT_LT(learn(digits(kind, strength, {})).accuracy, honest - 10) << "without clipping";
+  RecordProperty("honest", std::to_string(honest));
+  RecordProperty("clipping", std::to_string(clipping.accuracy));
+}
+
+INSTANTIATE_TEST_SUITE_P(Planted,
+                         Lies,
+                         testing::Values(Lie{"constant", 1e30},
+                                         Lie{"once", 1e6},
+                                         Lie{"sign-flip", 4}),
+                         [](const auto& row) {
+                           std::string name = row.param.kind;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST(Clipping, LeavesHonestPeersAlone) {
+  const double plain = learn(digits("", 1, {})).accuracy;
+  const Learnt clipping = learn(digits("", 1, 0));
+  EXPECT_NEAR(clipping.accuracy, plain, 1.5);
+  for (const ClippedPeer& peer : clipping.clipped) EXPECT_EQ(peer.far, 0U) << peer.peer;
+}
+
+/// Where everything is nearer than the bound, not a bit differs.
+TEST(Clipping, OfNothingChangesNoBit) {
+  for (const char* order : {"lian", "atc", "cta"}) {
+    Fleet fleet = restless(6, "d-psgd", order);
+    const std::string plain = run(fleet).hash;
+    fleet.clip = 1e6;
+    EXPECT_EQ(run(fleet).hash, plain) << order;
+    fleet.clip = 0.01;
+    EXPECT_NE(run(fleet).hash, plain) << order;
+  }
+}
+
+/// A flow is as long as the weight times the bound, and the other end's is its opposite.
+TEST(Clipping, BoundsWhatAFlowMoves) {
+  Fleet fleet = quadratic_fleet(2, "path", "d-psgd", "atc");
+  fleet.data.quadratic.dimension = 1;
+  fleet.optimizer.lr = 0;
+  fleet.clip = 0.5;
+  fleet.stop.rounds = 1;
+  const Values x = first_coordinates(run(fleet, {0, 100}));
+  EXPECT_NEAR(x[0], 0.25, 1e-6) << "w = 1/2";
+  EXPECT_NEAR(x[1], 99.75, 1e-4);
+}
+
+TEST(Clipping, GoesOnFromACheckpointToTheBit) {
+  for (const char* order : {"lian", "atc"}) {
+    Fleet fleet = restless(6, "d-psgd", order);
+    fleet.clip = 0;
+    expect_it_resumes(fleet);
+  }
+  Fleet fleet = restless(6, "d-psgd", "cta");
+  fleet.local_steps = 3;
+  fleet.clip = 0;
+  expect_it_resumes(fleet);
+  fleet = restless(6, "quasi-global-momentum");
+  fleet.clip = 0;
+  expect_it_resumes(fleet);
+}
+
+TEST(Clipping, IsRefusedWhereFlowsAreMoreThanDistances) {
+  for (const char* algorithm :
+       {"all-reduce", "local-sgd", "d2", "gradient-tracking", "choco-sgd", "slowmo"}) {
+    const AlgorithmRow& row = *find_algorithm(algorithm, "");
+    EXPECT_NE(objection_to_clipping(row, setup_of(quadratic_fleet(6, "ring", algorithm, ""))), "")
+        << algorithm;
+  }
+  for (const char* algorithm : {"d-psgd", "quasi-global-momentum"}) {
+    const AlgorithmRow& row = *find_algorithm(algorithm, "");
+    EXPECT_EQ(objection_to_clipping(row, setup_of(quadratic_fleet(6, "ring", algorithm, ""))), "")
+        << algorithm;
+  }
+  Fleet directed = quadratic_fleet(8, "exponential", "d-psgd", "atc");
+  directed.clip = 0;
+  EXPECT_NE(refusal(directed).find("clipping moves what both ends"), std::string::npos)
+      << refusal(directed);
+}
+
+/// Peers die, begin again with a checkpoint, with a neighbour's model or with nothing, come late
+/// and lie, about their bounds too: at the ends of every edge stand the same two bounds, the flows
+/// are opposite, and the mean is where the steps have put it.
+TEST(Clipping, KeepsTheMeanWhateverBecomesOfAnEdge) {
+  for (const auto& [graph, order] : std::vector<std::pair<const char*, const char*>>{
+           {"ring", "lian"}, {"complete", "atc"}, {"base:k=1", "cta"}}) {
+    SCOPED_TRACE(graph);
+    Fleet file = restless_fleet(6, graph, order);
+    file.clip = 0;
+    const Assembly fleet(file);
+    SwarmOptions options;
+    options.last = 500;
+    const SwarmResult result = swarm(fleet, options);
+    EXPECT_TRUE(result.texts.empty()) << result.texts[0];
+    EXPECT_LT(result.largest_drift, 1e-5);
+    EXPECT_GE(result.faults[static_cast<std::size_t>(Fault::lie)], 20U);
+    EXPECT_GE(result.probes[static_cast<std::size_t>(Probe::replaced)], 20U);
+  }
+}
+
+}  // namespace
+}  // namespace gv
