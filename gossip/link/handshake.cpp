@@ -39,8 +39,9 @@ std::optional<ConnectionId> PendingConnections::admit(PendingConnection pending,
   std::optional<ConnectionId> evicted;
   if (!is_loopback(pending.host) && held_by(pending.host) >= of_one_) {
     evicted = evict_oldest(pending.host);
-  } else if (waiting_.size() >= places_ || (crowded && !waiting_.empty())) {
-    evicted = evict_oldest(greediest());
+  } else if (waiting_.size() >= places_ || (!pending.known && strangers() >= places_ / 2) ||
+             (crowded && !waiting_.empty())) {
+    evicted = evict_oldest(std::string(greediest().host));
   }
   waiting_.push_back(std::move(pending));
   return evicted;
@@ -73,10 +74,14 @@ std::size_t PendingConnections::held_by(const std::string& host) const {
   return static_cast<std::size_t>(std::ranges::count(waiting_, host, &PendingConnection::host));
 }
 
-const std::string& PendingConnections::greediest() const {
-  return std::ranges::max_element(
-             waiting_, {}, [this](const PendingConnection& s) { return held_by(s.host); })
-      ->host;
+std::size_t PendingConnections::strangers() const {
+  return static_cast<std::size_t>(std::ranges::count(waiting_, false, &PendingConnection::known));
+}
+
+const PendingConnection& PendingConnections::greediest() const {
+  return *std::ranges::max_element(waiting_, {}, [this](const PendingConnection& s) {
+    return std::pair(!s.known, held_by(s.host));
+  });
 }
 
 ConnectionId PendingConnections::evict_oldest(const std::string& host) {

@@ -25,12 +25,15 @@ struct PendingConnection {
   Time deadline{0};  ///< of its first byte, and then `latest`
   Time latest{0};
   State state = State::awaited;
+  bool known = false;  ///< it comes from where a neighbour lives
   bool spoke = false;  ///< a byte came
 };
 
 /// The places of connections whose other end has not said who it is. Who comes always gets one;
-/// where there is none left, the oldest of the address that holds the most goes. Invariant: at most
-/// `places` of them wait, and at most `of_one` of one address that is not ours.
+/// where there is none left, the oldest of the address that holds the most goes, and none from
+/// where a neighbour lives as long as there is another. Invariant: at most `places` of them wait,
+/// at most half as many from addresses of which no neighbour is known, so that strangers never fill
+/// them all, and at most `of_one` of one address that is not ours.
 class PendingConnections {
  public:
   PendingConnections(std::size_t places, std::size_t of_one) : places_(places), of_one_(of_one) {}
@@ -47,7 +50,8 @@ class PendingConnections {
 
  private:
   std::size_t held_by(const std::string& host) const;
-  const std::string& greediest() const;
+  std::size_t strangers() const;
+  const PendingConnection& greediest() const;
   ConnectionId evict_oldest(const std::string& host);
 
   std::size_t places_, of_one_;

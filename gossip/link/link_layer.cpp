@@ -65,12 +65,17 @@ void LinkLayer::connected(ConnectionId connection, Time) {
 ConnectionId LinkLayer::accepted(const std::string& host,
                                  std::uint16_t port,
                                  Time now,
-                                 bool crowded) {
+                                 Coming coming) {
   const ConnectionId connection = ++shared_.connections;
   const Time latest = now + settings_.times.handshake;
   const Time deadline = std::min(latest, now + settings_.times.first_byte);
-  const std::optional<ConnectionId> evicted =
-      pending_.admit({connection, host, port, deadline, latest}, crowded);
+  const std::optional<ConnectionId> evicted = pending_.admit({.connection = connection,
+                                                              .host = host,
+                                                              .port = port,
+                                                              .deadline = deadline,
+                                                              .latest = latest,
+                                                              .known = coming.known},
+                                                             coming.crowded);
   if (evicted) shared_.carrier.close(*evicted);
   shared_.wake_at(deadline);
   return connection;

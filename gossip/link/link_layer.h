@@ -34,12 +34,16 @@ class LinkLayer {
 
   // From the carrier.
   void connected(ConnectionId connection, Time now);
-  /// Somebody has connected to us; gives the connection its number. `crowded`: the process can
-  /// hardly have more connections, so another pending one is to go.
+  /// How somebody comes.
+  struct Coming {
+    bool known = false;    ///< from an address where a neighbour lives
+    bool crowded = false;  ///< to a process that can hardly have more connections: another one goes
+  };
+  /// Somebody has connected to us; gives the connection its number.
   ConnectionId accepted(const std::string& host,
                         std::uint16_t port,
                         Time now,
-                        bool crowded = false);
+                        Coming coming = {.known = false, .crowded = false});
   void arrived(ConnectionId connection, Frame frame, Time now);
   /// So many bytes came, of a frame that may not be whole yet.
   void hear_bytes(ConnectionId connection, std::uint64_t bytes, Time now);

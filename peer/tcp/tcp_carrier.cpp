@@ -56,7 +56,10 @@ asio::awaitable<void> TcpWorldImpl::accept_loop() {
     std::optional<TcpConnection::Protection> protection = protection_from(*socket, wrong);
     if (!protection && wrong.empty()) continue;
     const ConnectionId id = links_->accepted(
-        from.address().to_string(), from.port(), now(), crowded(socket->native_handle()));
+        from.address().to_string(),
+        from.port(),
+        now(),
+        {.known = neighbors_at(from) > 0, .crowded = crowded(socket->native_handle())});
     if (!protection) {
       links_->hear_bytes(id, 0, now());
       links_->ended(id, wrong, now());

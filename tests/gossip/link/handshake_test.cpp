@@ -63,8 +63,8 @@ TEST_F(OneLink, AFleetThatTrainsIsJoinedWithoutItsLastMember) {
 /// Peer 2 of three, whom the others dial.
 struct Accepting : OneLink {
   void SetUp() override { make(settings_of(2, 3, {0, 1})); }
-  ConnectionId connect_as(const std::string& host = "10.0.0.9") {
-    return links->accepted(host, 7, now);
+  ConnectionId connect_as(const std::string& host = "10.0.0.9", bool known = false) {
+    return links->accepted(host, 7, now, {.known = known, .crowded = false});
   }
   ConnectionId come(const Hello& hello) {
     const ConnectionId c = connect_as();
@@ -148,14 +148,14 @@ TEST_F(Accepting, TextOfStrangersIsEscaped) {
   EXPECT_NE(log.find("\\x1b]0;mine"), std::string::npos) << log;
 }
 
-TEST_F(Accepting, ThirtyTwoStrangersWaitAtTheMost) {
+TEST_F(Accepting, ThirtyTwoWaitAtTheMostAndHalfOfThemAreStrangers) {
   std::vector<ConnectionId> all;
   for (int k = 0; k < 4; ++k) all.push_back(connect_as("10.0.0." + std::to_string(k)));
   for (int k = 0; k < 100; ++k) all.push_back(connect_as("10.0.1.1"));
   EXPECT_EQ(closings.size(), 92U) << "eight of one address";
   for (int k = 0; k < 4; ++k) EXPECT_FALSE(closed(all[static_cast<std::size_t>(k)]));
   for (int k = 0; k < 100; ++k) connect_as("127.0.0.1");
-  EXPECT_EQ(104U + 100U - closings.size(), 32U);
+  EXPECT_EQ(104U + 100U - closings.size(), 16U);
   for (int k = 0; k < 4; ++k) EXPECT_FALSE(closed(all[static_cast<std::size_t>(k)]));
   // Who comes then is still let in.
   const ConnectionId friendly = connect_as("10.0.0.77");
@@ -163,9 +163,27 @@ TEST_F(Accepting, ThirtyTwoStrangersWaitAtTheMost) {
   EXPECT_EQ(admitted, std::vector<ConnectionId>{friendly});
 }
 
+/// Places from where neighbours live are taken by nobody else, however many strangers come.
+TEST_F(Accepting, StrangersNeverTakeThePlacesOfNeighbours) {
+  std::vector<ConnectionId> ours;
+  for (int k = 0; k < 8; ++k) ours.push_back(connect_as("10.0.0.1", true));
+  for (int k = 0; k < 8; ++k) ours.push_back(connect_as("10.0.0.2", true));
+  for (int k = 0; k < 1000; ++k) connect_as("10.0." + std::to_string(k % 250) + ".66");
+  for (const ConnectionId c : ours) EXPECT_FALSE(closed(c)) << c;
+  EXPECT_EQ(1000U - closings.size(), 16U);
+  // More neighbours than their half: strangers make room first, and they have never more.
+  for (int k = 0; k < 8; ++k) ours.push_back(connect_as("10.0.0.3", true));
+  for (const ConnectionId c : ours) EXPECT_FALSE(closed(c)) << c;
+  EXPECT_EQ(1000U - closings.size(), 8U);
+  // A neighbour that connects without end makes room for itself alone.
+  for (int k = 0; k < 100; ++k) connect_as("10.0.0.1", true);
+  for (std::size_t k = 8; k < ours.size(); ++k) EXPECT_FALSE(closed(ours[k])) << k;
+}
+
 TEST_F(Accepting, WhereDescriptorsAreFewTheOldestStrangerGoes) {
   const ConnectionId first = connect_as();
-  const ConnectionId second = links->accepted("10.0.0.9", 7, now, true);
+  const ConnectionId second =
+      links->accepted("10.0.0.9", 7, now, {.known = false, .crowded = true});
   EXPECT_TRUE(closed(first));
   EXPECT_FALSE(closed(second));
 }
