@@ -17,6 +17,7 @@
 #include "peer/report/wrapped.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/tcp/tcp_world.h"
+#include "peer/tls/key_check.h"
 #include "peer/wire/frame.h"
 
 namespace gv::cli {
@@ -129,7 +130,7 @@ Json host_json(const HostCheck& host) {
   return row;
 }
 
-void print_hosts(const LanCheck& check, bool json) {
+void print_hosts(const LanCheck& check, const std::string& keys, bool json) {
   if (json) {
     Json hosts = Json::array();
     for (const HostCheck& host : check.hosts) hosts.push_back(host_json(host));
@@ -137,6 +138,7 @@ void print_hosts(const LanCheck& check, bool json) {
                Json{{"schema", "grapevine.doctor-hosts/1"},
                     {"hosts", hosts},
                     {"roads", check.roads},
+                    {"keys", keys.empty() ? Json() : Json(keys)},
                     {"findings", check.findings}}
                    .dump());
     return;
@@ -150,16 +152,39 @@ void print_hosts(const LanCheck& check, bool json) {
              "free");
   for (const HostCheck& host : check.hosts) fmt::print("{}\n", host_row(host));
   for (const std::string& road : check.roads) fmt::print("[x] {}\n", road);
+  if (!keys.empty()) fmt::print("[x] {}\n", keys);
   for (const std::string& finding : check.findings) fmt::print("[!] {}\n", finding);
 }
 
-/// The machines of a fleet: each, and the roads between neighbours.
+/// What the key files are good for; "" where there are none, and none are asked for.
+std::string keys_text(const Fleet& fleet, const KeyCheck& keys) {
+  const std::string& folder = fleet.security.keys;
+  if (keys.good.empty() && keys.findings.empty()) {
+    if (fleet.security.mode != SecurityMode::tls) return "";
+    return fmt::format(
+        "no keys in {}: `run` makes its own; peers that are started by hand need those of "
+        "`grapevine keygen {}`",
+        folder,
+        fleet.path);
+  }
+  if (keys.good.empty()) return "";
+  std::string text = fmt::format("keys of {} peers in {}, of one fleet", keys.good.size(), folder);
+  if (!keys.missing.empty())
+    text += fmt::format("; {} others have theirs elsewhere, or none", keys.missing.size());
+  return text;
+}
+
+/// The machines of a fleet: each, and the roads between neighbours. And the keys that lie here.
 int examine_hosts(const FleetOptions& file) {
   const Assembly fleet = assemble(file);
   const auto say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   const LanOptions options{peer_program(), fleet.fleet.path, file.sets, say};
-  const LanCheck check = check_lan(fleet, options);
-  print_hosts(check, file.json);
+  KeyCheck keys;
+  if (fleet.fleet.security.mode != SecurityMode::plaintext)
+    keys = check_key_files(fleet.fleet.security.keys, fleet.fleet.size());
+  LanCheck check = check_lan(fleet, options);
+  check.findings.insert(check.findings.end(), keys.findings.begin(), keys.findings.end());
+  print_hosts(check, keys_text(fleet.fleet, keys), file.json);
   return check.findings.empty() ? exit_code::done : exit_code::check_failed;
 }
 

@@ -17,6 +17,7 @@ struct KeygenOptions {
 int make_key_files(const KeygenOptions& options) {
   const Fleet fleet = read_fleet(options.file.file, options.file.sets, nullptr);
   const std::string folder = options.folder.empty() ? fleet.security.keys : options.folder;
+  keep_memory_to_ourselves();
   const std::vector<std::string> paths = write_key_files(folder, make_keys(fleet.size()));
   Json files = Json::array();
   for (PeerId i = 0; i < fleet.size(); ++i) {

@@ -81,6 +81,7 @@ std::shared_ptr<const TlsContext> keys_of(const Fleet& fleet, PeerId id, const s
   const std::string path = (folder / key_file_name(id)).string();
   const bool there = std::filesystem::exists(std::filesystem::symlink_status(path));
   if (!there && given.empty() && fleet.security.mode == SecurityMode::automatic) return nullptr;
+  keep_memory_to_ourselves();
   return context_of_file(path, id);
 }
 

@@ -236,7 +236,9 @@ std::vector<PeerKeys> keys_of_run(const Assembly& fleet, bool several_machines) 
   const SecurityMode mode = fleet.fleet.security.mode;
   const bool needed =
       mode == SecurityMode::tls || (mode == SecurityMode::automatic && several_machines);
-  return needed ? make_keys(fleet.fleet.size()) : std::vector<PeerKeys>{};
+  if (!needed) return {};
+  keep_memory_to_ourselves();
+  return make_keys(fleet.fleet.size());
 }
 
 BatchArguments batch_of(const RunOptions& options) {

@@ -63,8 +63,11 @@ void Launcher::start(PeerId id, const std::vector<std::string>& past) {
   slot.stopped_until.reset();
   if (slot.log == nullptr) throw std::runtime_error(log + ": cannot be written");
   slot.process = places_.start(id, past);
-  if (!options_.keys.empty())
-    slot.process->tell(control::line(control::Keys{options_.keys.at(id)}));
+  if (!options_.keys.empty()) {
+    std::string keys = control::line(control::Keys{options_.keys.at(id)});
+    slot.process->tell(keys);
+    wipe(keys);
+  }
   keep_pid(id);
 }
 

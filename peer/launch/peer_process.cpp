@@ -65,14 +65,19 @@ control::LauncherSays hear_line() {
   std::string text;
   for (int c = std::getchar(); c != EOF && c != '\n'; c = std::getchar())
     text += static_cast<char>(c);
-  return control::parse_launcher(text);
+  control::LauncherSays says = control::parse_launcher(text);
+  wipe(text);  // there may have been a key in it
+  return says;
 }
 
 /// The launcher's first words, keys first if there are any; an empty list when it has gone before
 /// saying them.
 std::vector<PeerAddress> hear_addresses(TcpPeer& peer) {
+  // Nothing of a key stays in a buffer, and nothing of what follows is taken from LauncherEar.
+  std::setvbuf(stdin, nullptr, _IONBF, 0);
   control::LauncherSays says = hear_line();
   if (const auto* keys = std::get_if<control::Keys>(&says)) {
+    keep_memory_to_ourselves();
     peer.use_keys(std::make_shared<TlsContext>(keys->keys));
     says = hear_line();
   }

@@ -29,17 +29,17 @@ constexpr const char* make_keys_help = "\nhelp:  grapevine keygen FILE makes key
 }
 
 /// The next block between BEGIN and END lines of this kind, from `at` on.
-std::string take_block(const std::string& text, std::size_t& at, std::string_view mark) {
+std::string_view take_block(std::string_view text, std::size_t& at, std::string_view mark) {
   const std::string begin = fmt::format("-----BEGIN {}-----\n", mark);
   const std::string end = fmt::format("-----END {}-----\n", mark);
-  if (text.compare(at, begin.size(), begin) != 0) return "";
+  if (!text.substr(at).starts_with(begin)) return {};
   const std::size_t last = text.find(end, at);
-  if (last == std::string::npos) return "";
+  if (last == std::string_view::npos) return {};
   const std::size_t first = std::exchange(at, last + end.size());
   return text.substr(first, at - first);
 }
 
-void write_key_file(const std::string& path, const std::string& text) {
+void write_key_file(const std::string& path, std::string_view text) {
   const Descriptor file(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file.open()) fail(path, fmt::format("cannot be written: {}", std::strerror(errno)));
@@ -73,11 +73,14 @@ std::string key_file_name(PeerId id) {
   return fmt::format("peer-{}.pem", id);
 }
 
-std::string text_of(const PeerKeys& keys) {
-  return keys.key + keys.certificate + keys.authority;
+Secret text_of(const PeerKeys& keys) {
+  Secret text = keys.key;
+  text += keys.certificate;
+  text += keys.authority;
+  return text;
 }
 
-PeerKeys parse_keys(const std::string& text, const std::string& name) {
+PeerKeys parse_keys(std::string_view text, const std::string& name) {
   std::size_t at = 0;
   PeerKeys keys;
   keys.key = take_block(text, at, key_mark);
@@ -120,7 +123,7 @@ PeerKeys read_key_file(const std::string& path) {
   struct stat state {};
   if (::fstat(file.get(), &state) != 0) fail(path, std::strerror(errno));
   check_owner(path, state);
-  std::string text(most_bytes + 1, '\0');
+  Secret text(most_bytes + 1, '\0');
   std::size_t size = 0;
   for (ssize_t count = 1; count > 0 && size < text.size();
        size += static_cast<std::size_t>(std::max<ssize_t>(count, 0)))

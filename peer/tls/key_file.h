@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "peer/tls/peer_keys.h"
@@ -28,7 +29,7 @@ PeerKeys read_key_file(const std::string& path);
 std::shared_ptr<const TlsContext> context_of_file(const std::string& path, PeerId id);
 
 /// The three parts of such a file, or of a text like it; `name` is that of the text in errors.
-PeerKeys parse_keys(const std::string& text, const std::string& name);
-std::string text_of(const PeerKeys& keys);
+PeerKeys parse_keys(std::string_view text, const std::string& name);
+Secret text_of(const PeerKeys& keys);
 
 }  // namespace gv

@@ -105,8 +105,8 @@ OwnedCertificate peers_certificate(EVP_PKEY& key,
   return certificate;
 }
 
-template <class Write>
-std::string pem(Write write) {
+template <class Text, class Write>
+Text pem(Write write) {
   const OwnedBio bio(BIO_new(BIO_s_secmem()));
   openssl_must(bio && write(bio.get()) == 1, "PEM");
   char* text = nullptr;
@@ -115,11 +115,11 @@ std::string pem(Write write) {
 }
 
 std::string pem_of(X509& certificate) {
-  return pem([&](BIO* bio) { return PEM_write_bio_X509(bio, &certificate); });
+  return pem<std::string>([&](BIO* bio) { return PEM_write_bio_X509(bio, &certificate); });
 }
 
-std::string pem_of(EVP_PKEY& key) {
-  return pem([&](BIO* bio) {
+Secret pem_of(EVP_PKEY& key) {
+  return pem<Secret>([&](BIO* bio) {
     return PEM_write_bio_PrivateKey(bio, &key, nullptr, nullptr, 0, nullptr, nullptr);
   });
 }

@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "graph/topology/topology.h"
+#include "peer/tls/secret.h"
 
 namespace gv {
 
 /// What one peer of a fleet proves itself with, and judges the others by. Each is PEM text.
 struct PeerKeys {
-  std::string key;          ///< Ed25519, private
+  Secret key;               ///< Ed25519, private
   std::string certificate;  ///< of the key: whose it is; signed by the fleet's authority
   std::string authority;    ///< its certificate; the same for all peers
 };

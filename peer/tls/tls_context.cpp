@@ -1,6 +1,7 @@
 #include "peer/tls/tls_context.h"
 
 #include <stdexcept>
+#include <string_view>
 
 #include <openssl/crypto.h>
 #include <openssl/pem.h>
@@ -16,7 +17,7 @@ void begin_openssl() {
   openssl_must(OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr) == 1, "its start");
 }
 
-OwnedBio text_bio(const std::string& text) {
+OwnedBio text_bio(std::string_view text) {
   return OwnedBio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
@@ -31,7 +32,7 @@ int no_password(char*, int, int, void*) {
   return 0;
 }
 
-OwnedKey key_in(const std::string& text) {
+OwnedKey key_in(std::string_view text) {
   OwnedKey key(PEM_read_bio_PrivateKey(text_bio(text).get(), nullptr, no_password, nullptr));
   openssl_must(key != nullptr, "a key cannot be read");
   return key;

@@ -91,14 +91,16 @@ TEST_F(KeyFile, WhatIsWrongInItIsNamed) {
     return error_of("file");
   };
   const std::string order = "does not hold a private key, its certificate and the authority's";
-  const std::string whole = text_of(keys[0]);
+  const std::string whole(text_of(keys[0]));
   for (std::size_t size = 0; size < whole.size(); size += 37)
     EXPECT_NE(said_of(whole.substr(0, size)).find(order), std::string::npos) << size;
   EXPECT_NE(said_of(whole + "x").find(order), std::string::npos);
   EXPECT_NE(said_of(std::string(100'000, 'x')).find("longer than keys are"), std::string::npos);
-  EXPECT_NE(said_of(keys[0].key + keys[1].certificate + keys[0].authority).find("file: OpenSSL:"),
+  EXPECT_NE(said_of(std::string(keys[0].key) + keys[1].certificate + keys[0].authority)
+                .find("file: OpenSSL:"),
             std::string::npos);
-  EXPECT_EQ(said_of(text_of(keys[1])), "file: holds the keys of peer 1, and this is peer 0");
+  EXPECT_EQ(said_of(std::string(text_of(keys[1]))),
+            "file: holds the keys of peer 1, and this is peer 0");
   EXPECT_EQ(said_of(whole), "");
 }
 
