@@ -49,7 +49,7 @@ std::string failure_of(const Machine& machine, bool slurm) {
   if (!host.failure().empty()) {
     std::string text = fmt::format("host {}: {}", host.name(), host.failure());
     while (text.ends_with('\n')) text.pop_back();
-    if (is_elsewhere(machine.spec) && !host.facts())
+    if (is_elsewhere(machine.spec) && !host.facts() && !host.unfit())
       text += slurm ? fmt::format(
                           "\nhelp:  does this work? srun --overlap --nodes=1 --ntasks=1 "
                           "--nodelist={} hostname",

@@ -100,6 +100,7 @@ void RemoteHost::work() {
   } catch (const std::exception& nonsense) {
     return fail(fmt::format("the agent said what cannot be understood: {}", nonsense.what()));
   }
+  if (unfit_) return;
   stream_.flush();
   if (stream_.ended()) {
     hear_errors();
@@ -156,7 +157,8 @@ void RemoteHost::hear_noise() {
     } else if (line == fmt::format("grapevine-agent send {}\n", start_.nonce) && start_.program) {
       stream_.write(start_.program());
     } else if (line.starts_with(refusal)) {
-      throw std::runtime_error(line.substr(refusal.size(), line.size() - refusal.size() - 1));
+      unfit_ = true;
+      return fail(printable(line.substr(refusal.size(), line.size() - refusal.size() - 1), 1000));
     } else {
       noise_ += printable(line, 1000);
     }

@@ -37,6 +37,8 @@ class RemoteHost {
   const std::string& name() const { return name_; }
   const std::optional<HostFacts>& facts() const { return facts_; }  ///< nothing: not there yet
   const std::string& failure() const { return failure_; }           ///< "": it works
+  /// The failure is that the machine is not one for this program, which it has said itself.
+  bool unfit() const { return unfit_; }
   double seconds_to_facts() const { return seconds_to_facts_; }     ///< from the start of ssh
   /// Its clock was so many seconds ahead of ours when its facts came.
   double clock_ahead() const { return clock_ahead_; }
@@ -97,6 +99,7 @@ class RemoteHost {
   std::string queue_;  ///< what waits for the hello
   std::optional<HostFacts> facts_;
   std::string failure_;
+  bool unfit_ = false;
   std::map<PeerId, std::shared_ptr<Peer>> peers_;
   std::deque<std::pair<AgentKind, std::string>> answers_;
   std::optional<FileTaker> files_;

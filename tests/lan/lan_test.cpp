@@ -72,6 +72,44 @@ TEST_F(Lab, GoesOnWithoutAHostWhoseCableIsPulled) {
   EXPECT_TRUE(comes_true([&] { return nothing_runs(); })) << "the leash ends them";
 }
 
+/// A road between two machines that is no more for ten seconds, while both live and hear their
+/// launcher: their peers miss each other, the others go on, and afterwards the books of all fit.
+TEST_F(Lab, LosesNothingWhileADataLinkIsDown) {
+  const std::string lan = fleet("lan.yaml",
+                                three(),
+                                "stop: { time: 1 h }\nevaluate: { every: 100 rounds }\n"
+                                "faults: { ledger: true, deadline: 1 s }\n");
+  Program launcher(at_desk({"run", lan}), Program::as_it_stands);
+  ASSERT_TRUE(comes_true([&] { return trains(lan); })) << launcher.errors();
+  const std::string prefix = said_by("cat " + folder() + "/prefix");
+  const std::string name = prefix.substr(0, prefix.size() - 1);
+  const auto road = [&](const char* act) {
+    return said_by(
+        fmt::format("ip -n {0}-anna route {1} blackhole 10.77.0.3/32; "
+                    "ip -n {0}-carl route {1} blackhole 10.77.0.1/32",
+                    name,
+                    act));
+  };
+  ASSERT_EQ(road("add"), "");
+  const auto told = [&](const char* words) {
+    return launcher.errors().find(words) != std::string::npos;
+  };
+  EXPECT_TRUE(comes_true([&] { return told("peer 0 is away") && told("peer 5 is away"); }))
+      << launcher.errors();
+  std::this_thread::sleep_for(std::chrono::seconds(5));  // and as long again until it was noticed
+  ASSERT_EQ(road("del"), "");
+  EXPECT_TRUE(comes_true([&] { return told("peer 0 is back") && told("peer 5 is back"); }))
+      << launcher.errors();
+  launcher.kill(SIGTERM);
+  const Ended end = launcher.wait();
+  EXPECT_EQ(end.code, 143) << end.err;
+  const Ended books = run({"audit", lan + ".run", "--json"});
+  EXPECT_EQ(books.code, 0) << books.output();
+  EXPECT_EQ(books.summary().at("findings").size(), 0U);
+  EXPECT_EQ(books.summary().at("one_sided"), 0);
+  EXPECT_GT(books.summary().at("both"), 100);
+}
+
 TEST_F(Lab, FindsTheRoadThatIsThere) {
   const std::string stop = "stop: { rounds: 100 }\n";
   // Nobody finds carl there, but carl finds the others: it dials, though its ids are the greater.

@@ -1,0 +1,123 @@
+#include <cstdlib>
+
+#include "peer/agent/agent_frame.h"
+#include "peer/agent/facts.h"
+#include "peer/wire/frame.h"
+#include "tests/peer/launch/launch_fixture.h"
+
+// What `run` says of machines that it cannot use: the sentence, the host and the exit code. In the
+// place of ssh stands a script that behaves as the machine of the row would.
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SshRows : public Launch {
+ protected:
+  void TearDown() override { ::unsetenv("GRAPEVINE_SSH"); }
+
+  std::string script(const std::string& name, const std::string& body) const {
+    const std::string file = path(name);
+    std::ofstream(file) << "#!/bin/sh\n" << body << "\n";
+    fs::permissions(file, fs::perms::owner_all);
+    return file;
+  }
+  /// What ssh does; `$last` is the command that it was given.
+  void use_ssh(const std::string& body) const {
+    ::setenv("GRAPEVINE_SSH", script("ssh", "for last; do :; done\n" + body).c_str(), 1);
+  }
+  /// Two peers on the machine `ben`, which only ssh knows.
+  Ended run_there(const std::string& more = "") const {
+    const std::string file = fleet(2, 20);
+    std::string text;
+    std::ifstream in(file);
+    for (std::string line; std::getline(in, line);)
+      text += (line.starts_with("peers:") ? "hosts: { ben: { ssh: ben, address: 10.1.1.1" + more +
+                                                " } }\npeers: [{ host: ben, count: 2 }]"
+                                          : line) +
+              "\n";
+    std::ofstream(file) << text;
+    ::setenv("XDG_CACHE_HOME", path("cache").c_str(), 1);
+    const Ended end = run({"run", file});
+    ::unsetenv("XDG_CACHE_HOME");
+    return end;
+  }
+  static void expect_words(const Ended& end, std::initializer_list<const char*> words) {
+    EXPECT_EQ(end.code, 5) << end.err;
+    for (const char* word : words)
+      EXPECT_NE(end.err.find(word), std::string::npos) << word << "\n" << end.err;
+  }
+};
+
+TEST_F(SshRows, RefusedByTheServer) {
+  use_ssh("echo 'Host key verification failed.' >&2; exit 255");
+  expect_words(run_there(),
+               {"host ben: Host key verification failed.", "connect once by hand: ssh ben"});
+  use_ssh("echo 'ben: Permission denied (publickey,password).' >&2; exit 255");
+  expect_words(run_there(), {"host ben: ben: Permission denied", "connect once by hand: ssh ben"});
+}
+
+TEST_F(SshRows, AnotherArchitecture) {
+  fs::create_directory(path("bin"));
+  script("bin/uname", "echo aarch64");
+  use_ssh("PATH=" + path("bin") + ":$PATH exec sh -c \"$last\"");
+  expect_words(run_there(),
+               {"error: host ben: this program is for x86_64 and the machine is aarch64",
+                "name it as binary"});
+  EXPECT_FALSE(fs::exists(path("cache/grapevine/programs"))) << "nothing is copied before";
+}
+
+TEST_F(SshRows, AnOldProcessor) {
+  fs::create_directory(path("bin"));
+  script("bin/grep", "exit 1");
+  use_ssh("PATH=" + path("bin") + ":$PATH exec sh -c \"$last\"");
+  expect_words(run_there(),
+               {"error: host ben: its processor has no avx2, which this program needs"});
+  EXPECT_FALSE(fs::exists(path("cache/grapevine/programs")));
+}
+
+TEST_F(SshRows, AnOldCLibrary) {
+  const std::string old = script(
+      "old", "echo \"grapevine: /lib/libc.so.6: version 'GLIBC_2.36' not found\" >&2; exit 1");
+  use_ssh("exec sh -c \"$last\"");
+  expect_words(run_there(", binary: " + old), {"host ben: ", "version 'GLIBC_2.36' not found"});
+}
+
+TEST_F(SshRows, AnotherWireVersion) {
+  HostFacts facts = own_facts();
+  facts.wire = wire::version + 1;
+  std::ofstream(path("frame"), std::ios::binary)
+      << encode({AgentKind::facts, 0, facts_text(facts)});
+  std::string hello = agent_hello("NONCE");
+  hello.pop_back();
+  const std::string other = script("other",
+                                   "while [ $# -gt 0 ]; do [ \"$1\" = --nonce ] && n=$2; shift; "
+                                   "done\necho '" +
+                                       hello + "' | sed \"s/NONCE/$n/\"\ncat '" + path("frame") +
+                                       "'\nexec cat > /dev/null");
+  use_ssh("exec sh -c \"$last\"");
+  const std::string versions = fmt::format(
+      "host ben: its grapevine speaks wire version {}, this one {}", facts.wire, wire::version);
+  expect_words(run_there(", binary: " + other),
+               {versions.c_str(), "install the same version there"});
+}
+
+/// What a shell's start-up files print is shown once, and the fleet trains.
+TEST_F(SshRows, NoiseBeforeTheAgent) {
+  use_ssh("echo Welcome to ben; echo '\x1b]0;mine\x07'; exec sh -c \"$last\"");
+  const Ended end = run_there();
+  EXPECT_EQ(end.code, 0) << end.err;
+  const std::size_t at = end.err.find("[ben] Welcome to ben");
+  EXPECT_NE(at, std::string::npos) << end.err;
+  EXPECT_EQ(end.err.find("Welcome to ben", at + 10), std::string::npos) << end.err;
+  EXPECT_EQ(end.err.find('\x1b'), std::string::npos) << "escaped";
+}
+
+TEST_F(SshRows, NoiseWithoutEnd) {
+  use_ssh("yes");
+  expect_words(run_there(), {"host ben: ", "more than 64 KiB before its greeting"});
+}
+
+}  // namespace
+}  // namespace gv
