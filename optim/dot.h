@@ -15,8 +15,12 @@ inline constexpr std::size_t dot_lanes = 256;
 /// the bits. a and b: equally long.
 double dot(std::span<const float> a, std::span<const float> b);
 
-/// sum_k (a_k - b_k)^2 in float64, in the same order: the bits are the same with a and b swapped.
-/// a and b: equally long.
+/// The order of this sum, on the CPU: element k goes to lane k mod distance_lanes; lanes t, t + 4,
+/// t + 8 and t + 12 are summed in pairs, and then these four.
+inline constexpr std::size_t distance_lanes = 16;
+
+/// sum_k (a_k - b_k)^2 in float64. The bits are the same with a and b swapped. a and b: equally
+/// long.
 double square_distance(std::span<const float> a, std::span<const float> b);
 
 }  // namespace gv
