@@ -39,7 +39,7 @@ class RemoteHost {
   const std::string& failure() const { return failure_; }           ///< "": it works
   /// The failure is that the machine is not one for this program, which it has said itself.
   bool unfit() const { return unfit_; }
-  double seconds_to_facts() const { return seconds_to_facts_; }     ///< from the start of ssh
+  double seconds_to_facts() const { return seconds_to_facts_; }  ///< from the start of ssh
   /// Its clock was so many seconds ahead of ours when its facts came.
   double clock_ahead() const { return clock_ahead_; }
   void give_up(const std::string& why) { fail(why); }
