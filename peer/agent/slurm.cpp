@@ -81,7 +81,9 @@ std::optional<SlurmAllocation> slurm_job(const std::function<const char*(const c
   const char* const nodes = variable("SLURM_JOB_NODELIST");
   const char* const task = variable("SLURM_STEP_ID");
   if (id == nullptr || nodes == nullptr || task != nullptr) return {};
-  return SlurmAllocation{.id = id, .nodes = nodes};
+  const char* const count = variable("SLURM_JOB_NUM_NODES");
+  return SlurmAllocation{
+      .id = id, .nodes = nodes, .one_node = count != nullptr && std::string_view(count) == "1"};
 }
 
 std::optional<SlurmAllocation> slurm_job() {

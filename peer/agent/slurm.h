@@ -14,6 +14,7 @@ namespace gv {
 struct SlurmAllocation {
   std::string id;
   std::string nodes;  ///< as Slurm writes lists: "node[1-4]"
+  bool one_node = false;
 };
 
 /// Nothing: in none, or srun has started this process.

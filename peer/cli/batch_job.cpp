@@ -81,7 +81,7 @@ Placed place_fleet(const FleetOptions& file, const std::string& launcher) {
   if (launcher == "slurm" && !job)
     throw std::runtime_error(
         "not inside a Slurm job: add --submit, or start it from sbatch or salloc");
-  if (launcher == "ssh" || !job) return placed;
+  if (launcher == "ssh" || !job || (launcher == "auto" && job->one_node)) return placed;
   const Fleet fleet = read_fleet(file.file, file.sets, nullptr);
   if (launcher == "auto" && is_lan(fleet)) return placed;
   const std::vector<std::string> nodes = slurm_nodes(*job);

@@ -26,6 +26,10 @@ TEST(SlurmJobs, AreThoseOfAShellInAnAllocation) {
   EXPECT_FALSE(
       job_in({{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_NODELIST", "n[1-4]"}, {"SLURM_STEP_ID", "0"}}))
       << "a task starts no fleet of its own";
+  Environment one{{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_NODELIST", "n1"}};
+  EXPECT_FALSE(job_in(one)->one_node) << "nobody says so";
+  one["SLURM_JOB_NUM_NODES"] = "1";
+  EXPECT_TRUE(job_in(one)->one_node);
 }
 
 class SlurmPlaces : public testing::Test {

@@ -65,6 +65,30 @@ TEST_F(Submit, SaysWhenThereIsNoSlurm) {
   EXPECT_EQ(run({"run", fleet(4, 40), "--nodes", "2"}).code, 2);
 }
 
+/// A job of one node runs its fleet as any machine does, though no command of Slurm be there.
+TEST_F(Submit, AJobOfOneNodeNeedsNoSlurm) {
+  const auto in_job = [&](const char* nodes, std::vector<std::string> more) {
+    std::vector<std::string> words{"/usr/bin/env",
+                                   "PATH=" + path("nothing"),
+                                   "SLURM_JOB_ID=7",
+                                   "SLURM_JOB_NODELIST=n1",
+                                   fmt::format("SLURM_JOB_NUM_NODES={}", nodes),
+                                   grapevine_program(),
+                                   "run",
+                                   fleet(2, 10)};
+    words.insert(words.end(), more.begin(), more.end());
+    return Program(words, Program::as_it_stands).wait();
+  };
+  EXPECT_EQ(in_job("1", {}).code, 0);
+  const Ended two = in_job("2", {});
+  EXPECT_EQ(two.code, 5);
+  EXPECT_NE(two.err.find("scontrol"), std::string::npos) << two.err;
+  EXPECT_EQ(in_job("2", {"--launcher", "ssh"}).code, 0);
+  const Ended again = in_job("2", {"--submit"});
+  EXPECT_EQ(again.code, 2);
+  EXPECT_NE(again.err.find("inside job 7 already"), std::string::npos) << again.err;
+}
+
 TEST_F(Submit, APeersMapNeedsPerHost) {
   const Ended end = run({"plan", fleet(4, 40), "--set", "peers={ threads: 2 }"});
   EXPECT_EQ(end.code, 2);
