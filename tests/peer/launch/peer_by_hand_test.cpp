@@ -110,6 +110,36 @@ TEST_F(Launch, APeerThatAnEngineStartsAgainRejoins) {
   EXPECT_EQ(again.wait().code, 0);
 }
 
+/// On another node, with an empty folder: it is the engine that says that it has lived.
+TEST_F(Launch, APodThatWasReplacedTakesANeighboursModel) {
+  const std::string file = fleet(2, 0, "faults: { deadline: 1 s }\n");
+  const std::string at = fmt::format("127.0.0.1:{}", free_ports());
+  const auto peer = [&](const std::string& id, const std::string& restarts) {
+    return std::vector<std::string>{"/usr/bin/env",
+                                    "GRAPEVINE_RESTARTS=" + restarts,
+                                    grapevine_program(),
+                                    "peer",
+                                    file,
+                                    "--id",
+                                    id,
+                                    "--at",
+                                    at,
+                                    "--rejoin-after-restart"};
+  };
+  Program zero(peer("0", "0"), Program::as_it_stands);
+  auto one = std::make_unique<Program>(peer("1", "0"), Program::as_it_stands);
+  ASSERT_TRUE(one->says("connected with all neighbours"));
+  one->kill(SIGKILL);
+  one->wait();
+  fs::remove_all(folder_ / "run/peers/001");
+  one = std::make_unique<Program>(peer("1", "1"), Program::as_it_stands);
+  ASSERT_TRUE(one->says("took the model of peer 0"));
+  one->kill(SIGTERM);
+  EXPECT_EQ(one->wait().code, 143);
+  zero.kill(SIGTERM);
+  EXPECT_EQ(zero.wait().code, 143);
+}
+
 /// It once trained for ever.
 TEST_F(Launch, APeerByHandStopsWhenItsTimeIsUp) {
   const std::string file = fleet(2, 0);
