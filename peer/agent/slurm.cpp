@@ -99,8 +99,8 @@ std::vector<std::string> slurm_nodes(const SlurmAllocation& job) {
       [&](const std::string& line) { nodes.push_back(line); },
       [&](const std::string& line) { said += "\n  " + printable(line, 200); });
   if (scontrol.status() != 0 || nodes.empty() || !std::ranges::all_of(nodes, is_node_name))
-    throw std::runtime_error(
-        fmt::format("scontrol does not tell the nodes of job {}:{}", printable(job.id, 40), said));
+    throw std::runtime_error(fmt::format(
+        "scontrol does not tell which nodes `{}` means:{}", printable(job.nodes, 100), said));
   return nodes;
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
@@ -7,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "peer/agent/meeting.h"
+#include "peer/agent/slurm.h"
+#include "peer/agent/slurm_step.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/version.h"
 #include "peer/launch/address_pattern.h"
@@ -94,6 +97,15 @@ void refuse_finished(const Fleet& fleet) {
                   fleet.output_dir));
 }
 
+/// The step of Slurm that says where the peers are; nothing where the file, --at or --meet does.
+std::optional<SlurmStep> step_to_ask(const Fleet& fleet, PeerId id, const PeerOptions& options) {
+  const bool by_file = std::ranges::any_of(
+      fleet.peers, [](const PeerSpec& peer) { return peer.host != "localhost"; });
+  if (options.id || by_file || !options.at.empty() || !options.meet.empty()) return {};
+  const std::optional<SlurmStep> step = slurm_step();
+  return step && step->task == id ? step : std::nullopt;
+}
+
 int run_by_hand(const Assembly& fleet,
                 PeerId id,
                 const PeerOptions& options,
@@ -123,6 +135,11 @@ int run_by_hand(const Assembly& fleet,
   };
   ManualPeer manual{.connect_deadline = time_of(options.wait_seconds)};
   manual.keys = keys_of(fleet.fleet, id, options.keys);
+  if (const std::optional<SlurmStep> step = step_to_ask(fleet.fleet, id, options)) {
+    const std::vector<std::string> nodes = slurm_nodes({.id = "", .nodes = step->nodes});
+    manual.addresses = step_addresses(*step, nodes, fleet.fleet.size());
+    manual.listen_address = "0.0.0.0";
+  }
   if (!options.at.empty()) {
     const AddressPattern pattern = parse_address_pattern(options.at);
     manual.addresses = pattern.addresses(fleet.fleet.size());
@@ -274,8 +291,9 @@ Command peer_command(const PeerParts& parts) {
       "  grapevine peer lan.yaml --id 0\n"
       "  after its machine was started anew, while the others train on:\n"
       "  grapevine peer lan.yaml --id 0 --rejoin\n"
-      "  by an engine, which says who is who, and a folder that all machines see:\n"
-      "  srun --ntasks 8 grapevine peer fleet.yaml --meet /shared/meeting",
+      "  by an engine, which says who is who; Slurm also says where they are:\n"
+      "  srun --ntasks 8 grapevine peer fleet.yaml\n"
+      "  mpirun -np 8 grapevine peer fleet.yaml --meet /shared/meeting",
       peer_options,
       run);
 }

@@ -47,10 +47,11 @@ std::optional<EngineIdentity> engine_identity(const Variables& variable) {
     const char* name;
     const char* only_with;  ///< null: by itself
   };
-  constexpr std::array<Source, 5> sources = {{{"SLURM_PROCID", "SLURM_STEP_ID"},
-                                              {"OMPI_COMM_WORLD_RANK", nullptr},
+  // Inside a job of Slurm, mpirun starts its daemons by srun: their numbers are not the peers'.
+  constexpr std::array<Source, 5> sources = {{{"OMPI_COMM_WORLD_RANK", nullptr},
                                               {"PMIX_RANK", nullptr},
                                               {"PMI_RANK", nullptr},
+                                              {"SLURM_PROCID", "SLURM_STEP_ID"},
                                               {"JOB_COMPLETION_INDEX", nullptr}}};
   for (const auto& [name, only_with] : sources) {
     const char* const value = variable(name);

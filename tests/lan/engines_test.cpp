@@ -75,6 +75,29 @@ TEST_F(Engines, SrunStartsPeersThatMeetInAFolder) {
   EXPECT_EQ(hash_of_collected(file), hash_of_simulation(file));
 }
 
+/// Two tasks on each of two nodes, and nothing but Slurm's own words.
+TEST_F(Engines, SrunSaysWhereTheTasksAre) {
+  const std::string file = four("stop: { rounds: 200 }\n");
+  ASSERT_EQ(run({"keygen", file}).code, 0);
+  const Ended end =
+      in_slurm({"srun", "--nodes=2", "--ntasks-per-node=2", grapevine_program(), "peer", file});
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_EQ(hash_of_collected(file), hash_of_simulation(file));
+  const Ended dealt = in_slurm({"srun",
+                                "--nodes=2",
+                                "--ntasks=4",
+                                "--distribution=cyclic",
+                                grapevine_program(),
+                                "peer",
+                                file,
+                                "--wait",
+                                "5",
+                                "--set",
+                                "output.dir=" + path("dealt")});
+  EXPECT_NE(dealt.code, 0);
+  EXPECT_NE(dealt.err.find("srun --distribution=block"), std::string::npos) << dealt.err;
+}
+
 /// The task with number 2 is killed: the others finish without it.
 TEST_F(Engines, CollectNamesTheTaskThatDied) {
   const std::string file = four(

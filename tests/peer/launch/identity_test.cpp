@@ -28,6 +28,9 @@ TEST(EngineIdentities, AreThoseOfTheProcessThatTheEngineStarted) {
   EXPECT_EQ(in({{"OMPI_COMM_WORLD_RANK", "2"}, {"PMIX_RANK", "2"}})->variable,
             "OMPI_COMM_WORLD_RANK");
   EXPECT_EQ(in({{"PMIX_RANK", "5"}})->id, 5U);
+  EXPECT_EQ(in({{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "1"}, {"OMPI_COMM_WORLD_RANK", "6"}})->id,
+            6U)
+      << "mpirun in a job: its daemon is Slurm's task 1";
   EXPECT_EQ(in({{"JOB_COMPLETION_INDEX", "0"}})->id, 0U);
 }
 
