@@ -142,7 +142,7 @@ StoredReports read_reports(const std::string& folder) {
 Report load(const KeptReport& kept, std::size_t most_bytes) {
   std::ifstream in(kept.model, std::ios::binary | std::ios::ate);
   const auto size = in ? static_cast<std::size_t>(in.tellg()) : 0;
-  if (size == 0 || size > most_bytes || size % sizeof(float) != 0)
+  if (!in || size > most_bytes || size % sizeof(float) != 0)  // who only serves samples has none
     throw std::runtime_error(fmt::format(
         "{}: {} bytes, and a model of this fleet has up to {}", kept.model, size, most_bytes));
   const auto buffer = std::make_shared<Buffer>(size);

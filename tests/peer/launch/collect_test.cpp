@@ -84,6 +84,21 @@ TEST_F(Collect, WeighsTheModelsAsTheMethodDoes) {
   }
 }
 
+/// They have no model at all.
+TEST_F(Collect, TakesServersOfSamplesToo) {
+  const std::string file = path("digits.yaml");
+  std::ofstream(file) << "version: 1\nname: digits\npeers: 2\n"
+                         "data: { kind: digits, train: 200, test: 50, servers: 1 }\n"
+                         "model: softmax\ntopology: ring\nstop: { rounds: 20 }\n"
+                         "evaluate: { every: 10 rounds }\n";
+  together(file, 3, {});
+  const Ended collected = run({"collect", path("hand"), "--json"});
+  ASSERT_EQ(collected.code, 0) << collected.err;
+  const Ended simulated = run({"simulate", file, "--no-save", "--json"});
+  EXPECT_EQ(collected.summary().at("params_hash"), simulated.summary().at("params_hash"));
+  EXPECT_EQ(run({"evaluate", path("hand/model.safetensors")}).code, 0);
+}
+
 TEST_F(Collect, GathersFoldersAndNamesWhoIsMissing) {
   const std::string file = fleet(3, 20);
   by_hand(file, 3, {}, [this](int i) { return path(fmt::format("machine{}", i)); });
