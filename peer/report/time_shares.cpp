@@ -27,15 +27,23 @@ constexpr std::array<std::pair<Activity, std::string_view>, 5> remedies{{
 }  // namespace
 
 std::string time_text(const FleetRecord& record) {
-  std::string text;
+  constexpr std::size_t screen = 80;
+  std::string text, line = "time       ";
+  const std::string indent(line.size(), ' ');
   for (std::size_t a = 0; a < activities; ++a) {
     const auto activity = static_cast<Activity>(a);
     const double part = share(record, activity);
     if (part < 0.005) continue;
-    text += fmt::format(
-        "{}{} {:.0f} %", text.empty() ? "time       " : ", ", name_of(activity), 100 * part);
+    const std::string next = fmt::format("{} {:.0f} %", name_of(activity), 100 * part);
+    const bool first = line.size() == indent.size();
+    if (!first && line.size() + next.size() + 3 > screen) {
+      text += line + ",\n";
+      line = indent + next;
+    } else {
+      line += (first ? "" : ", ") + next;
+    }
   }
-  return text;
+  return line.size() == indent.size() ? "" : text + line;
 }
 
 std::string time_advice(const FleetRecord& record) {

@@ -27,9 +27,12 @@ std::string compared_text(const std::string& text, Compared compared) {
   static const std::regex unit("# (us|ms|s|min)\\b"), avx("AVX[-0-9]*"), buffers("system|# KiB");
   std::string out;
   std::istringstream in(text);
+  bool times = false;
   for (std::string line; std::getline(in, line);) {
     // Where a run's time goes, and what it recommends for that, is another each time.
-    if (line.starts_with("time  ") || line.starts_with("most  ")) continue;
+    const bool begins = line.starts_with("time  ") || line.starts_with("most  ");
+    times = begins || (times && line.starts_with("           "));
+    if (times) continue;
     line = std::regex_replace(line, time, "#");
     if (compared == Compared::unmeasured) {
       line = std::regex_replace(std::regex_replace(line, bar, ""), avx, "AVX");

@@ -20,6 +20,19 @@ TEST(TimeShares, AreOfTheWhole) {
   EXPECT_EQ(time_text({}), "");
 }
 
+/// All eight of them once took 92 columns.
+TEST(TimeShares, BreakTheLineBetweenTwo) {
+  FleetRecord record = spent(500, 10, 300, 100, 90);
+  for (const Activity activity : {Activity::code, Activity::checkpoint, Activity::other})
+    record.spent[activity] = Time{110};
+  const std::string text = time_text(record);
+  const std::size_t end = text.find('\n');
+  ASSERT_NE(end, std::string::npos) << text;
+  EXPECT_LE(end, 80U) << text;
+  EXPECT_TRUE(text.substr(end + 1).starts_with("           ")) << text;
+  EXPECT_LE(text.size() - end - 1, 80U) << text;
+}
+
 TEST(TimeShares, AdviseAgainstTheLargestCost) {
   EXPECT_NE(time_advice(spent(500, 10, 300, 100, 90)).find("30 % is waiting for slower peers"),
             std::string::npos);
