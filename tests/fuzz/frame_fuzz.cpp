@@ -21,21 +21,24 @@ void make_checks_right(std::span<std::byte> stream) {
     std::uint64_t payload_bytes = 0;
     std::memcpy(&header_bytes, stream.data() + 6, sizeof header_bytes);
     std::memcpy(&payload_bytes, stream.data() + 8, sizeof payload_bytes);
-    const std::size_t head = prefix_bytes + header_bytes;
-    if (stream.size() < head + fill_after(head)) break;
-    const std::uint32_t header = check_of(stream.subspan(prefix_bytes, header_bytes));
-    std::memcpy(stream.data() + 24, &header, sizeof header);
-    const auto rest = stream.subspan(head + fill_after(head));
-    const bool whole =
-        payload_bytes <= rest.size() && fill_after(payload_bytes) <= rest.size() - payload_bytes;
+    const auto rest = stream.subspan(prefix_bytes);
+    const std::size_t head = header_bytes + fill_after(prefix_bytes + header_bytes);
+    const bool headed = head <= rest.size();
+    const auto body = rest.subspan(headed ? head : rest.size());
+    const bool whole = headed && payload_bytes <= body.size() &&
+                       fill_after(payload_bytes) <= body.size() - payload_bytes;
+    if (headed) {
+      const std::uint32_t header = check_of(rest.first(header_bytes));
+      std::memcpy(stream.data() + 24, &header, sizeof header);
+    }
     if (whole) {
-      const std::uint64_t hash = hash_payload(rest.first(payload_bytes));
+      const std::uint64_t hash = hash_payload(body.first(payload_bytes));
       std::memcpy(stream.data() + 16, &hash, sizeof hash);
     }
     const std::uint32_t prefix = check_of(stream.first(28));
     std::memcpy(stream.data() + 28, &prefix, sizeof prefix);
     if (!whole) break;
-    stream = rest.subspan(payload_bytes + fill_after(payload_bytes));
+    stream = body.subspan(payload_bytes + fill_after(payload_bytes));
   }
 }
 

@@ -138,7 +138,7 @@ class Script {
     Message m;
     m.from = input_.below(8) == 1 ? 9 : who.id;
     m.kind = kinds[input_.below(std::size(kinds))];
-    m.number = any_number();
+    m.number = input_.flag() ? any_number() : who.exchange++;
     m.part = input_.below(8) == 1 ? static_cast<std::uint32_t>(any_number()) : input_.byte() & 1U;
     const std::size_t size = sizes[input_.below(std::size(sizes))];
     const float value = values[input_.below(std::size(values))];

@@ -205,13 +205,19 @@ class SessionWorld : public World, public Carrier, public Journal {
     return settings;
   }
 
+  static void check(const Session& session) {
+    std::uint64_t kept = 0;
+    for (const Session::Numbered& numbered : session.unacknowledged())
+      if (numbered.message.payload) kept += numbered.message.payload->size();
+    GV_CHECK_EQUAL(session.unacknowledged_bytes(), kept, "what is kept is counted");
+    GV_CHECK(kept <= 4 * most_unacknowledged, "what a neighbour does not acknowledge is bounded");
+  }
+
   /// What holds whatever comes.
   void check() {
     std::erase_if(lent_, [](const std::weak_ptr<const Buffer>& b) { return b.expired(); });
     GV_CHECK(lent_.size() <= most_kept, "few payloads of the neighbours are kept");
-    for (const PeerId neighbor : {1U, 2U})
-      GV_CHECK(links_.link(neighbor).session().unacknowledged_bytes() <= 4 * most_unacknowledged,
-               "what a neighbour does not acknowledge is bounded");
+    for (const PeerId neighbor : {1U, 2U}) check(links_.link(neighbor).session());
     GV_CHECK(timers_.size() < 1000, "few timers run");
     Buffer x(model_bytes);
     replica_->snapshot(Vector::x, {0, replica_->size()}, x);

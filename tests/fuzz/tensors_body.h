@@ -13,8 +13,11 @@ namespace gv::fuzz {
 /// Every tensor of a file: as many finite values as its shape says.
 inline void read_tensors(const TensorFile& file) {
   for (std::size_t k = 0; k < file.tensors().size(); ++k) {
+    const TensorShape& tensor = file.tensors()[k];
+    for (const std::uint64_t extent : tensor.shape)
+      GV_CHECK(extent <= tensor.count(), "the product of the extents has not gone over");
     const std::vector<float> values = file.read(k);
-    GV_CHECK_EQUAL(values.size(), file.tensors()[k].count(), "values of its shape");
+    GV_CHECK_EQUAL(values.size(), tensor.count(), "values of its shape");
     GV_CHECK(std::ranges::all_of(values, [](float v) { return std::isfinite(v); }),
              "a tensor is finite");
   }
