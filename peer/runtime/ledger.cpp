@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
-#include <cinttypes>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <stdexcept>
+#include <string_view>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -33,28 +33,24 @@ std::uint64_t hash_of(const Payload& payload) {
   return XXH3_64bits(payload->data(), payload->size());
 }
 
-/// False: the line is not whole.
-bool parse(const std::string& line, LedgerEntry& e) {
+/// False: the line is not whole, or a number of it beyond its type (sscanf may do anything then).
+bool parse(std::string_view line, LedgerEntry& e) {
+  const auto take = [&line](auto& number, int base) {
+    const char* const end = line.data() + line.size();
+    const auto [last, error] = std::from_chars(line.data(), end, number, base);
+    if (error != std::errc{} || last == end || *last != ' ') return false;
+    line.remove_prefix(static_cast<std::size_t>(last - line.data()) + 1);
+    return true;
+  };
   std::uint32_t weight = 0;
   std::uint64_t bound = 0;
-  char end = 0;
-  const int fields = std::sscanf(line.c_str(),
-                                 "%" SCNu32 " %" SCNx64 " %" SCNu32 " %" SCNx64 " %" SCNu64
-                                 " %" SCNu32 " %" SCNx32 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %c",
-                                 &e.peer,
-                                 &e.incarnation,
-                                 &e.with,
-                                 &e.with_incarnation,
-                                 &e.exchange.value,
-                                 &e.part,
-                                 &weight,
-                                 &e.ours,
-                                 &e.theirs,
-                                 &bound,
-                                 &end);
+  const bool whole = take(e.peer, 10) && take(e.incarnation, 16) && take(e.with, 10) &&
+                     take(e.with_incarnation, 16) && take(e.exchange.value, 10) &&
+                     take(e.part, 10) && take(weight, 16) && take(e.ours, 16) &&
+                     take(e.theirs, 16) && take(bound, 16);
   e.weight = std::bit_cast<float>(weight);
   e.bound = std::bit_cast<double>(bound);
-  return fields == 11 && end == '.';
+  return whole && line == ".";
 }
 
 /// "ledger-<incarnation>.txt"; anybody may have put a file of another name there.

@@ -30,6 +30,36 @@ TEST(Ledger, AFileOfAnotherNameIsNamed) {
   }
 }
 
+TEST(Ledger, ALineIsReadToTheBit) {
+  const ScratchFolder folder;
+  write(folder,
+        "ledger-0000000000000001.txt",
+        "0 1 4294967295 f 18446744073709551615 3 3e800000 "
+        "ffffffffffffffff a 3ff8000000000000 .\nend\n");
+  const Ledgers ledgers = read_ledgers(folder.path());
+  ASSERT_EQ(ledgers.entries.size(), 1U);
+  EXPECT_TRUE(ledgers.dead.empty());
+  const LedgerEntry& e = ledgers.entries[0];
+  EXPECT_EQ(e.with, 4294967295U);
+  EXPECT_EQ(e.with_incarnation, 15U);
+  EXPECT_EQ(e.exchange.value, 18446744073709551615U);
+  EXPECT_EQ(e.weight, 0.25F);
+  EXPECT_EQ(e.ours, 0xFFFFFFFFFFFFFFFFU);
+  EXPECT_EQ(e.theirs, 10U);
+  EXPECT_EQ(e.bound, 1.5);
+}
+
+TEST(Ledger, ANumberBeyondItsTypeIsNoLine) {
+  for (const char* line :
+       {"4294967296 1 1 2 5 0 3e800000 a b 0 .", "0 1 -1 2 5 0 3e800000 a b 0 ."}) {
+    const ScratchFolder folder;
+    write(folder, "ledger-0000000000000001.txt", std::string(line) + "\nend\n");
+    EXPECT_EQ(
+        error_of(folder),
+        std::string("peers/000/ledger-0000000000000001.txt:1: not a line of a ledger: ") + line);
+  }
+}
+
 TEST(Ledger, ALineThatIsNoneIsShownAndControlsNoTerminal) {
   const ScratchFolder folder;
   write(folder, "ledger-0000000000000001.txt", "\x1b[2J\x07" + std::string(1000, 'x') + "\nend\n");
