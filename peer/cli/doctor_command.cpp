@@ -171,7 +171,8 @@ std::string keys_text(const Fleet& fleet, const KeyCheck& keys) {
         fleet.path);
   }
   if (keys.good.empty()) return "";
-  std::string text = fmt::format("keys of {} peers in {}, of one fleet", keys.good.size(), folder);
+  std::string text = fmt::format(
+      "keys of {} of {} peers in {}, of one fleet", keys.good.size(), fleet.size(), folder);
   if (!keys.missing.empty())
     text += fmt::format("; {} others have theirs elsewhere, or none", keys.missing.size());
   return text;

@@ -77,11 +77,11 @@ std::string summary_text(const FleetRecord& r,
       "\nloss       {:.6g} mean model, {:.6g} mean of local models", r.mean.loss, r.loss_local);
   text += fmt::format("\nconsensus  {:.3e} (mean squared distance of a replica to the mean model)",
                       r.consensus);
+  if (const std::string clipped = clipped_text(r.clipped); !clipped.empty()) text += "\n" + clipped;
   text += fmt::format("\nsent       {} by all peers\nmodel      {}\nparams     {}",
                       bytes_text(static_cast<double>(r.sent_bytes)),
                       hashes.model,
                       hashes.params);
-  if (const std::string clipped = clipped_text(r.clipped); !clipped.empty()) text += "\n" + clipped;
   return text;
 }
 
