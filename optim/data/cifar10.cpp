@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "optim/data/field.h"
+
 // Binary (https://www.cs.toronto.edu/~kriz/cifar.html, "Binary version"):
 //   file   := record*
 //   record := label:u8 red:u8[32][32] green:u8[32][32] blue:u8[32][32]        3073 bytes
@@ -115,9 +117,11 @@ class Row {
 
  private:
   [[noreturn]] void refuse(std::string_view word, unsigned most) const {
-    std::string what("`");
-    what.append(word.substr(0, 20)).append("` in column ").append(std::to_string(column_ + 1));
-    fail(where_, what + " is not a whole number of 0 to " + std::to_string(most), text_remedy);
+    // What the word is made of comes from a file, and may not move the cursor of who reads this.
+    fail(where_,
+         shown(word) + " in column " + std::to_string(column_ + 1) +
+             " is not a whole number of 0 to " + std::to_string(most),
+         text_remedy);
   }
 
   std::string where_;
