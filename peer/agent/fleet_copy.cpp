@@ -29,7 +29,8 @@ std::vector<NamedPath> named_paths(const std::string& fleet, const std::vector<s
   std::vector<NamedPath> all;
   for (const auto& [key, value] : fleet_keys(fleet, sets)) {
     const bool graph = key.starts_with("topology.");
-    if (!graph && !key.starts_with("data.") && key != "links.file") continue;
+    const bool file = key == "links.file" || key == "model.start";
+    if (!graph && !file && !key.starts_with("data.")) continue;
     const std::string prefix(value.starts_with(file_prefix) ? file_prefix : "");
     const std::string name = value.substr(prefix.size());
     std::error_code none;

@@ -206,6 +206,27 @@ TEST_F(Lab, IsExaminedByTheDoctor) {
   EXPECT_TRUE(comes_true([&] { return nothing_runs(); }));
 }
 
+/// The model that training begins with lies beside the fleet file at the desk, and goes along.
+TEST_F(Lab, TakesTheModelThatItStartsFromAlong) {
+  const std::string start = fmt::format("{}/start.safetensors", scratch_.path());
+  const std::string body =
+      "data: { kind: digits, train: 600, test: 20 }\nmodel: softmax\ntopology: ring\n"
+      "train: { optimizer: { kind: sgd, lr: 0.05 } }\nstop: { rounds: 20 }\n";
+  std::ofstream(path("first.yaml")) << "version: 1\nname: first\npeers: 6\n"
+                                    << body << "output: { dir: " << path("first") << " }\n";
+  ASSERT_EQ(run({"simulate", path("first.yaml"), "--json"}).code, 0);
+  fs::copy_file(path("first") + "/model.safetensors", start);
+  const std::string lan = path("lan.yaml");
+  std::ofstream(lan) << "version: 1\nname: lan\n"
+                     << three() << body << "output: { dir: " << path("run") << " }\n";
+  const std::string set = "model.start=start.safetensors";
+  const Ended end = run_at_desk({"run", lan, "--set", set, "--json"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  EXPECT_EQ(
+      end.summary().at("params_hash"),
+      run({"simulate", lan, "--no-save", "--set", set, "--json"}).summary().at("params_hash"));
+}
+
 /// Carl sees another file at the same path.
 TEST_F(Lab, SaysWhichHostHasOtherData) {
   std::string rows = "x,y\n";
