@@ -6,8 +6,8 @@
 
 namespace gv {
 
-// A fleet file on another machine: the graphs, links and model that it names go with it, and data, which
-// does not travel, is looked for at the same absolute path.
+// A fleet file on another machine: the graphs, links and model that it names go with it, and data,
+// which does not travel, is looked for at the same absolute path.
 
 /// The files by the names that they have there: the fleet's is fleet.yaml. Throws
 /// std::runtime_error with the path when one cannot be read.

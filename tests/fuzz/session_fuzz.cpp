@@ -81,7 +81,9 @@ class Script {
   void connect(Player& who) {
     LinkLayer& links = world_.links();
     if (who.id == 2) {
-      who.connection = links.accepted("10.0.0.1", 1000, world_.now(), input_.flag());
+      const std::uint8_t how = input_.byte();
+      who.connection = links.accepted(
+          "10.0.0.1", 1000, world_.now(), {.known = (how & 2U) != 0, .crowded = (how & 1U) != 0});
     } else if (world_.dialled(who.id) != 0) {
       who.connection = world_.dialled(who.id);
       links.connected(who.connection, world_.now());

@@ -101,6 +101,7 @@ TEST_F(KeyTable, EveryKeyThatAReaderAsksForHasARow) {
                           "output",
                           "launch",
                           "faults",
+                          "robust",
                           "attackers",
                           "network",
                           "simulate"})
