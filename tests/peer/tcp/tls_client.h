@@ -11,6 +11,7 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "peer/tls/peer_keys.h"
@@ -25,6 +26,9 @@ class TlsClient {
   TlsClient(std::uint16_t port, const PeerKeys* keys, int version = TLS1_3_VERSION)
       : context_(SSL_CTX_new(TLS_client_method())), socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
     std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes to whoever has hung up
+    // The kernel still takes connections for a peer that has finished, and nobody answers them.
+    const timeval patience{.tv_sec = 10, .tv_usec = 0};
+    ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     SSL_CTX_set_security_level(context_, 0);
     SSL_CTX_set_max_proto_version(context_, version);
     if (keys != nullptr) show(*keys);
