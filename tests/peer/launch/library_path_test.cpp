@@ -87,5 +87,31 @@ TEST(LibraryPath, FunctionsAreLookedUpBeforeTheProgramBegins) {
   EXPECT_TRUE(now);
 }
 
+/// It lies at another address each time, its stack is no code, and what the loader has filled in
+/// cannot be written any more.
+TEST(Hardening, OfTheProgramsLayout) {
+  const std::string file = bytes_of(grapevine_program());
+  const auto head = record_at<Elf64_Ehdr>(file, 0);
+  EXPECT_EQ(head.e_type, ET_DYN) << "not position-independent";
+  bool read_only = false;
+  for (std::size_t k = 0; k < head.e_phnum; ++k) {
+    const auto part = record_at<Elf64_Phdr>(file, head.e_phoff + k * head.e_phentsize);
+    read_only = read_only || part.p_type == PT_GNU_RELRO;
+    if (part.p_type == PT_GNU_STACK) EXPECT_EQ(part.p_flags & PF_X, 0U) << "the stack is code";
+    if (part.p_type == PT_LOAD)
+      EXPECT_NE(part.p_flags & (PF_W | PF_X), unsigned{PF_W | PF_X}) << "code can be written";
+  }
+  EXPECT_TRUE(read_only);
+}
+
+#ifdef NDEBUG
+/// A buffer on the stack that overflows, or a copy that is too long, ends the process.
+TEST(Hardening, OfFunctions) {
+  const std::string file = bytes_of(grapevine_program());
+  for (const char* function : {"__stack_chk_fail", "__memcpy_chk"})
+    EXPECT_NE(file.find(function), std::string::npos) << function;
+}
+#endif
+
 }  // namespace
 }  // namespace gv
