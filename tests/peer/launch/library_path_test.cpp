@@ -97,9 +97,12 @@ TEST(Hardening, OfTheProgramsLayout) {
   for (std::size_t k = 0; k < head.e_phnum; ++k) {
     const auto part = record_at<Elf64_Phdr>(file, head.e_phoff + k * head.e_phentsize);
     read_only = read_only || part.p_type == PT_GNU_RELRO;
-    if (part.p_type == PT_GNU_STACK) EXPECT_EQ(part.p_flags & PF_X, 0U) << "the stack is code";
-    if (part.p_type == PT_LOAD)
-      EXPECT_NE(part.p_flags & (PF_W | PF_X), unsigned{PF_W | PF_X}) << "code can be written";
+    constexpr unsigned written_code = PF_W | PF_X;
+    if (part.p_type == PT_GNU_STACK) {
+      EXPECT_EQ(part.p_flags & PF_X, 0U) << "the stack is code";
+    } else if (part.p_type == PT_LOAD) {
+      EXPECT_NE(part.p_flags & written_code, written_code) << "code can be written";
+    }
   }
   EXPECT_TRUE(read_only);
 }
