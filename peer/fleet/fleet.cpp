@@ -1,10 +1,8 @@
 #include "peer/fleet/fleet.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <filesystem>
-#include <functional>
 #include <limits>
 
 #include <fmt/format.h>
@@ -17,8 +15,10 @@
 #include "peer/fleet/data_reader.h"
 #include "peer/fleet/digest.h"
 #include "peer/fleet/faults_reader.h"
+#include "peer/fleet/hosts_reader.h"
 #include "peer/fleet/model_reader.h"
 #include "peer/fleet/network_reader.h"
+#include "peer/fleet/optimizer_reader.h"
 #include "peer/fleet/peers_reader.h"
 #include "peer/fleet/readers.h"
 #include "peer/fleet/robust_reader.h"
@@ -57,7 +57,7 @@ class FleetReader : Readers {
     const Value* peers = top.take("peers");
     const Value* train = top.take("train");
     read_train(train);
-    read_hosts(hosts);
+    fleet_.hosts = read_hosts(source_, hosts);
     read_peers(source_, peers, usual_, fleet_);
     share_batches();
     fleet_.data = read_data(source_, root_, top.take("data"), folder_, fleet_.size(), notices_);
@@ -116,49 +116,9 @@ class FleetReader : Readers {
     }
   }
 
-  void read_hosts(const Value* value) {
-    fleet_.hosts.push_back({.name = "localhost", .address = "127.0.0.1", .port = 0});
-    if (value == nullptr) return;
-    if (value->kind != Value::Kind::map)
-      return source_.error(*value, "expected a name and its address for each host");
-    for (const Value::Entry& entry : value->entries) {
-      HostSpec host{.name = entry.key};
-      MapReader map(source_, &entry.value, "hosts." + entry.key);
-      set(map.take("address"), host.address, word());
-      set(map.take("port"), host.port, count(1, 65535));
-      set(map.take("ssh"), host.ssh, shell_word());
-      set(map.take("interface"), host.interface, word());
-      set(map.take("binary"), host.binary, shell_word());
-      map.finish();
-      if (host.name == "localhost" && host.address.empty()) host.address = "127.0.0.1";
-      if (host.name == "localhost")
-        fleet_.hosts[0] = host;
-      else
-        fleet_.hosts.push_back(host);
-    }
-  }
-
-  /// It stands in a command of ssh.
-  std::function<std::optional<std::string>(const Value&)> shell_word() {
-    return [this](const Value& value) -> std::optional<std::string> {
-      std::optional<std::string> text = read_word(source_, value);
-      const auto plain = [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-               std::string_view("_-./@:~%+").find(c) != std::string_view::npos;
-      };
-      if (!text || (!text->empty() && text->front() != '-' && std::ranges::all_of(*text, plain)))
-        return text;
-      source_.error(
-          value,
-          fmt::format("`{}` cannot stand in a command", *text),
-          "write letters, digits and any of _ - . / @ : ~ % +, and no - at its beginning");
-      return std::nullopt;
-    };
-  }
-
   void read_train(const Value* value) {
     MapReader map(source_, value, "train");
-    read_optimizer(map.take("optimizer"));
+    fleet_.optimizer = read_optimizer(source_, map.take("optimizer"));
     set(map.take("device"), usual_.device, [this](const Value& v) {
       return read_device(source_, v);
     });
@@ -207,47 +167,6 @@ class FleetReader : Readers {
           "train.batch is auto and all peers have the same speed: their batches are equal; "
           "`grapevine bench device` measures the speeds of this machine's devices");
     }
-  }
-
-  void read_optimizer(const Value* value) {
-    MapReader map(source_, value, "train.optimizer", true);
-    OptimizerSpec& o = fleet_.optimizer;
-    set(map.take("kind"), o.kind, choice({"sgd", "adam"}));
-    if (o.kind == "adam") o.lr = 1e-3;
-    set(map.take("lr"), o.lr, number(0, 1e6));
-    set(map.take("weight_decay"), o.weight_decay, number(0, 1e6));
-    if (o.kind == "sgd") {
-      const Value* nesterov = map.take("nesterov");
-      set(map.take("momentum"), o.momentum, number(0, 0.999999));
-      set(nesterov, o.nesterov, flag());
-      if (o.nesterov && o.momentum == 0)
-        source_.error(*nesterov, "nesterov needs a momentum above 0");
-    } else {
-      set(map.take("beta1"), o.beta1, number(0, 0.999999));
-      set(map.take("beta2"), o.beta2, number(0, 0.999999999));
-      set(map.take("epsilon"), o.epsilon, number(1e-30, 1));
-    }
-    read_schedule(map.take("schedule"));
-    set(map.take("warmup"), o.schedule.warmup, count(0, 1'000'000'000));
-    map.finish();
-  }
-
-  void read_schedule(const Value* value) {
-    MapReader map(source_, value, "train.optimizer.schedule", true);
-    LearningRate& s = fleet_.optimizer.schedule;
-    set(map.take("kind"), s.kind, choice({"constant", "step", "cosine", "lian"}));
-    if (s.kind == "step") {
-      if (const Value* every = map.take("every")) {
-        if (const auto e = read_every(source_, *every, {"step"}))
-          s.every = static_cast<std::uint64_t>(std::max(1.0, e->count));
-      }
-      set(map.take("factor"), s.factor, number(0, 1));
-    }
-    if (s.kind == "lian") {
-      set(map.take("lipschitz"), s.lipschitz, number(1e-12, 1e12));
-      set(map.take("sigma"), s.sigma, number(0, 1e12));
-    }
-    map.finish();
   }
 
   void read_simulate(const Value* value) {

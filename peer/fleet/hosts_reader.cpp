@@ -1,0 +1,70 @@
+#include "peer/fleet/hosts_reader.h"
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "peer/fleet/readers.h"
+
+namespace gv {
+namespace {
+
+class HostsReader : Readers {
+ public:
+  explicit HostsReader(Source& source) : Readers(source) {}
+
+  std::vector<HostSpec> read(const Value* value) {
+    std::vector<HostSpec> hosts{{.name = "localhost", .address = "127.0.0.1", .port = 0}};
+    if (value == nullptr) return hosts;
+    if (value->kind != Value::Kind::map) {
+      source_.error(*value, "expected a name and its address for each host");
+      return hosts;
+    }
+    for (const Value::Entry& entry : value->entries) {
+      HostSpec host{.name = entry.key};
+      MapReader map(source_, &entry.value, "hosts." + entry.key);
+      set(map.take("address"), host.address, word());
+      set(map.take("port"), host.port, count(1, 65535));
+      set(map.take("ssh"), host.ssh, shell_word());
+      set(map.take("interface"), host.interface, word());
+      set(map.take("binary"), host.binary, shell_word());
+      map.finish();
+      if (host.name == "localhost" && host.address.empty()) host.address = "127.0.0.1";
+      if (host.name == "localhost")
+        hosts[0] = host;
+      else
+        hosts.push_back(host);
+    }
+    return hosts;
+  }
+
+ private:
+  /// It stands in a command of ssh.
+  std::function<std::optional<std::string>(const Value&)> shell_word() {
+    return [this](const Value& value) -> std::optional<std::string> {
+      std::optional<std::string> text = read_word(source_, value);
+      const auto plain = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+               std::string_view("_-./@:~%+").find(c) != std::string_view::npos;
+      };
+      if (!text || (!text->empty() && text->front() != '-' && std::ranges::all_of(*text, plain)))
+        return text;
+      source_.error(
+          value,
+          fmt::format("`{}` cannot stand in a command", *text),
+          "write letters, digits and any of _ - . / @ : ~ % +, and no - at its beginning");
+      return std::nullopt;
+    };
+  }
+};
+
+}  // namespace
+
+std::vector<HostSpec> read_hosts(Source& source, const Value* value) {
+  return HostsReader(source).read(value);
+}
+
+}  // namespace gv

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "peer/fleet/fleet.h"
+#include "peer/fleet/value.h"
+
+namespace gv {
+
+/// Reads `train.optimizer`, its schedule included; may be null. Problems become diagnostics.
+OptimizerSpec read_optimizer(Source& source, const Value* value);
+
+}  // namespace gv
