@@ -10,6 +10,7 @@
 
 #include "optim/printable.h"
 #include "peer/fleet/flat_keys.h"
+#include "peer/fleet/peer_group.h"
 #include "peer/launch/child.h"
 
 namespace gv {
@@ -23,11 +24,6 @@ bool is_node_name(const std::string& name) {
   return !name.empty() && name.front() != '-' && std::ranges::all_of(name, plain);
 }
 
-const char* precision_word(Precision precision) {
-  if (precision == Precision::tf32) return "tf32";
-  return precision == Precision::bf16 ? "bf16" : "fp32";
-}
-
 /// Whether batches follow the peers' speeds, so that a group has none of its own.
 bool shares_batches(const FlatKeys& keys) {
   return std::ranges::any_of(keys, [](const auto& entry) {
@@ -39,18 +35,6 @@ bool shares_batches(const FlatKeys& keys) {
 bool alike(const PeerSpec& a, const PeerSpec& b) {
   return a.device == b.device && a.threads == b.threads && a.batch == b.batch &&
          a.precision == b.precision && a.speed == b.speed;
-}
-
-std::string group_text(const std::string& node, PeerId count, const PeerSpec& peer, bool batch) {
-  return fmt::format(
-      "{{host: {}, count: {}, device: \"{}\", threads: {}, precision: {}, speed: {}{}}}",
-      node,
-      count,
-      peer.device,
-      peer.threads,
-      precision_word(peer.precision),
-      peer.speed,
-      batch ? fmt::format(", batch: {}", peer.batch) : "");
 }
 
 /// Of the trainers in order: the number of the node that each stands on.
@@ -121,7 +105,9 @@ std::vector<std::string> slurm_sets(const Fleet& fleet,
     PeerId end = i + 1;
     while (end < fleet.trainers() && at[end] == at[i] && alike(fleet.peers[end], fleet.peers[i]))
       ++end;
-    groups.push_back(group_text(nodes[at[i]], end - i, fleet.peers[i], batch));
+    PeerSpec there = fleet.peers[i];
+    there.host = nodes[at[i]];
+    groups.push_back(peer_group_text(there, end - i, batch));
     i = end;
   }
   return {host_set, fmt::format("peers=[{}]", fmt::join(groups, ", "))};

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -10,6 +11,7 @@
 #include "peer/agent/lan.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/this_program.h"
+#include "peer/fleet/peer_group.h"
 #include "peer/json/json.h"
 #include "peer/launch/peer_speeds.h"
 #include "peer/report/screen.h"
@@ -22,51 +24,41 @@ struct SpeedsArguments {
   double seconds = 2;
 };
 
-/// The slowest peer's speed is 1, the unit of `speed` in a fleet file.
-double slowest(const std::vector<PeerSpeed>& speeds) {
-  return std::ranges::min(speeds, {}, &PeerSpeed::samples_per_second).samples_per_second;
+/// Its speed is 1, the unit of `speed` in a fleet file.
+const PeerSpeed& slowest(const std::vector<PeerSpeed>& speeds) {
+  return *std::ranges::min_element(speeds, {}, &PeerSpeed::samples_per_second);
 }
 
-/// Floating point operations per second of speed 1: those of all that were measured, in proportion.
-double flops_of_speed_1(const std::vector<PeerSpeed>& speeds) {
-  const auto slow = std::ranges::min_element(speeds, {}, &PeerSpeed::samples_per_second);
-  return slow->flops;
+double speed_of(const PeerSpeed& row, const std::vector<PeerSpeed>& speeds) {
+  return row.samples_per_second / slowest(speeds).samples_per_second;
 }
 
 /// Peers that stand together in the file: on one host, with one device each of a kind.
 bool alike(const PeerSpec& a, const PeerSpec& b) {
-  return a.host == b.host && a.device == b.device && a.threads == b.threads;
+  return a.host == b.host && a.device == b.device && a.threads == b.threads &&
+         a.precision == b.precision;
 }
 
-std::string group_text(const PeerSpec& spec, std::size_t count, double speed) {
-  std::string text = "{ ";
-  if (spec.host != "localhost") text += fmt::format("host: {}, ", printable(spec.host, 60));
-  if (count > 1) text += fmt::format("count: {}, ", count);
-  if (!spec.device.empty() && spec.device != "cpu")
-    text += fmt::format("device: \"{}\", ", printable(spec.device, 20));
-  if (spec.threads > 1) text += fmt::format("threads: {}, ", spec.threads);
-  return text + fmt::format("speed: {:.3g} }}", speed);
-}
-
-/// The `peers:` of the file, with what each can do.
+/// The `peers:` of the file, with what each can do: the mean of a group's.
 std::string advice(const Fleet& fleet, const std::vector<PeerSpeed>& speeds) {
   std::string text = "for the fleet file:\n  peers:\n";
   for (std::size_t begin = 0; begin < speeds.size();) {
+    PeerSpec group = fleet.peers[begin];
     std::size_t end = begin;
     double sum = 0;
     for (; end < speeds.size() && alike(fleet.peers[begin], fleet.peers[end]); ++end)
-      sum += speeds[end].samples_per_second;
-    const auto count = end - begin;
-    text += fmt::format(
-        "    - {}\n",
-        group_text(fleet.peers[begin], count, sum / static_cast<double>(count) / slowest(speeds)));
+      sum += speed_of(speeds[end], speeds);
+    const auto count = static_cast<PeerId>(end - begin);
+    constexpr double digits = 100;
+    group.speed = std::round(sum / count * digits) / digits;
+    text += fmt::format("    - {}\n", peer_group_text(group, count, false));
     begin = end;
   }
   return text + fmt::format(
                     "  train: {{ batch: auto }}             # in proportion to them\n"
                     "  simulate: {{ flops: {:.3g} GFLOP/s }}   # of speed 1: {:.0f} samples/s",
-                    1e-9 * flops_of_speed_1(speeds),
-                    slowest(speeds));
+                    1e-9 * slowest(speeds).flops,
+                    slowest(speeds).samples_per_second);
 }
 
 void print_table(const Fleet& fleet, const std::vector<PeerSpeed>& speeds) {
@@ -89,7 +81,7 @@ void print_table(const Fleet& fleet, const std::vector<PeerSpeed>& speeds) {
                row.batch,
                row.samples_per_second,
                1e-9 * row.flops,
-               row.samples_per_second / slowest(speeds));
+               speed_of(row, speeds));
   }
   fmt::print("{}\n", advice(fleet, speeds));
 }
@@ -105,11 +97,11 @@ Json json_of(const Fleet& fleet, const std::vector<PeerSpeed>& speeds) {
                         {"batch", row.batch},
                         {"samples_per_second", row.samples_per_second},
                         {"gflops", 1e-9 * row.flops},
-                        {"speed", row.samples_per_second / slowest(speeds)}});
+                        {"speed", speed_of(row, speeds)}});
   }
   return Json{{"schema", "grapevine.bench-speeds/1"},
               {"rows", rows},
-              {"gflops_of_speed_1", 1e-9 * flops_of_speed_1(speeds)}};
+              {"gflops_of_speed_1", 1e-9 * slowest(speeds).flops}};
 }
 
 int measure(const SpeedsArguments& arguments) {

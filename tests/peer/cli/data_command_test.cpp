@@ -155,8 +155,9 @@ TEST_F(DataCommand, BenchSpeedsMeasuresEveryPeerInOneUnit) {
   EXPECT_EQ(least, 1);
   EXPECT_EQ(json.at("rows")[2].at("threads"), 2);
   const std::string text = run({"bench", "speeds", file, "--seconds", "0.05"}).output();
-  for (const char* words :
-       {"    - { count: 2, speed: ", "    - { threads: 2, speed: ", "batch: auto"})
+  for (const char* words : {"    - { host: localhost, count: 2, device: \"cpu\", threads: 1, ",
+                            "    - { host: localhost, count: 1, device: \"cpu\", threads: 2, ",
+                            "batch: auto"})
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
 }
 
