@@ -1,6 +1,7 @@
 #include "peer/agent/data_check.h"
 
 #include <algorithm>
+#include <chrono>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -40,9 +41,11 @@ std::string difference(const std::string& path,
 
 std::vector<std::optional<DataLook>> look_everywhere(Machines& machines,
                                                      const std::vector<std::string>& paths) {
+  // A gigabyte may have to come from a slow disk; who gives no sign of life has failed long before.
+  constexpr auto patience = std::chrono::minutes(2);
   const std::string question = Json{{"paths", paths}}.dump();
-  const auto texts =
-      machines.ask(AgentKind::look, AgentKind::looked, [&](std::size_t) { return question; });
+  const auto texts = machines.ask(
+      AgentKind::look, AgentKind::looked, [&](std::size_t) { return question; }, patience);
   std::vector<std::optional<DataLook>> looks(texts.size());
   for (std::size_t k = 0; k < texts.size(); ++k) {
     if (texts[k].empty()) continue;

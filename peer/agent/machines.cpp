@@ -21,7 +21,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto start_patience = std::chrono::seconds(60);  // an 18 MB program over a slow line
-constexpr auto answer_patience = std::chrono::seconds(10);
 
 double seconds(Time time) {
   return std::chrono::duration<double>(time).count();
@@ -142,7 +141,8 @@ void Machines::start() {
 
 std::vector<std::string> Machines::ask(AgentKind question,
                                        AgentKind answer,
-                                       const std::function<std::string(std::size_t)>& body) {
+                                       const std::function<std::string(std::size_t)>& body,
+                                       Time patience) {
   for (std::size_t k = 0; k < machines_.size(); ++k)
     if (machines_[k].host->failure().empty()) machines_[k].host->send({question, 0, body(k)});
   std::vector<std::optional<std::string>> answers(machines_.size());
@@ -155,7 +155,7 @@ std::vector<std::string> Machines::ask(AgentKind question,
     for (std::size_t k = 0; k < machines_.size(); ++k) all = !owes(k) && all;
     return all;
   };
-  work_until(complete, answer_patience);
+  work_until(complete, patience);
   std::vector<std::string> texts;
   for (std::size_t k = 0; k < machines_.size(); ++k) {
     if (owes(k)) machines_[k].host->give_up("its agent does not answer");

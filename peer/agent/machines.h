@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -57,10 +58,11 @@ class Machines {
   const Machine& at(std::size_t k) const { return machines_.at(k); }
 
   /// Asks all that have not failed, and waits for their answers; "" of those that have, and of
-  /// those that do not answer, which fail by it.
+  /// those that do not answer in this time, which fail by it.
   std::vector<std::string> ask(AgentKind question,
                                AgentKind answer,
-                               const std::function<std::string(std::size_t)>& body);
+                               const std::function<std::string(std::size_t)>& body,
+                               Time patience = std::chrono::seconds(10));
   std::vector<std::string> names() const;
   /// What has failed and what to do, host by host; "": nothing.
   std::string failures() const;
