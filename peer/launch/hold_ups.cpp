@@ -25,38 +25,43 @@ double part(double of, double all) {
   return all > 0 ? of / all : 0;
 }
 
-/// Of the time of all that may wait for it.
-double waited_for(const FleetState& state, PeerId peer) {
+constexpr double worth_saying = 0.15;  ///< of a neighbour's time
+
+/// Who waits for it, and for how much of their time.
+SlowPeer waited_for(std::span<const PeerState> peers, PeerId peer) {
+  SlowPeer slow{.peer = peer};
   double late = 0;
   double all = 0;
-  for (const PeerState& other : state.peers)
+  for (const PeerState& other : peers)
     for (const NeighborWait& wait : other.waits)
-      if (wait.peer == peer) {
+      if (wait.peer == peer && part(wait.late, total(other)) >= worth_saying) {
+        ++slow.held;
         late += wait.late;
         all += total(other);
       }
-  return part(late, all);
+  slow.share = part(late, all);
+  return slow;
 }
 
 /// Of those that were done since the fleet began or went on.
-double rounds(const FleetState& state, Round round) {
-  return round > state.first ? static_cast<double>(round - state.first) : 0;
+double rounds_since(Round first, Round round) {
+  return round > first ? static_cast<double>(round - first) : 0;
 }
 
-double gradient_seconds(const FleetState& state, const PeerState& peer) {
-  return part(at(peer, Activity::compute), rounds(state, peer.round));
+double gradient_seconds(const PeerState& peer, Round first) {
+  return part(at(peer, Activity::compute), rounds_since(first, peer.round));
 }
 
 /// Over the median of the others.
-double times_slower(const FleetState& state, const PeerState& peer) {
+double times_slower(std::span<const PeerState> peers, const PeerState& peer, Round first) {
   std::vector<double> others;
-  for (const PeerState& other : state.peers)
-    if (other.id != peer.id && gradient_seconds(state, other) > 0)
-      others.push_back(gradient_seconds(state, other));
+  for (const PeerState& other : peers)
+    if (other.id != peer.id && gradient_seconds(other, first) > 0)
+      others.push_back(gradient_seconds(other, first));
   if (others.empty()) return 1;
   const auto middle = others.begin() + static_cast<std::ptrdiff_t>(others.size() / 2);
   std::ranges::nth_element(others, middle);
-  return gradient_seconds(state, peer) / *middle;
+  return gradient_seconds(peer, first) / *middle;
 }
 
 /// Seconds in which what a peer sends in a round reaches a neighbour; 0: the file does not say.
@@ -64,7 +69,7 @@ double promised_seconds(const NetworkSpec& network,
                         const FleetState& state,
                         const PeerState& from,
                         PeerId to) {
-  const double done = rounds(state, from.reported);
+  const double done = rounds_since(state.first, from.reported);
   if (!from.sent_bytes || done == 0 || from.waits.empty()) return 0;
   const LinkSpec link = network.link(from.id, to);
   const double card = link.inside ? 0 : network.nic_bandwidth(from.id);
@@ -112,29 +117,30 @@ std::string with_help(const std::string& text, const std::string& help) {
 
 }  // namespace
 
-std::optional<SlowPeer> slow_peer(const FleetState& state) {
-  constexpr double worth_saying = 0.15;
+std::optional<SlowPeer> slow_peer(std::span<const PeerState> peers, Round first) {
   std::optional<SlowPeer> slowest;
-  for (const PeerState& peer : state.peers) {
-    const double share = waited_for(state, peer.id);
+  for (const PeerState& peer : peers) {
+    SlowPeer slow = waited_for(peers, peer.id);
     const double own = part(at(peer, Activity::late), total(peer));
-    if (share < worth_saying || share < 2 * own || (slowest && share <= slowest->share)) continue;
-    slowest = {.peer = peer.id, .share = share, .slower = times_slower(state, peer)};
+    if (slow.held == 0 || slow.share < 2 * own) continue;
+    if (slowest && slow.held * slow.share <= slowest->held * slowest->share) continue;
+    slow.slower = times_slower(peers, peer, first);
+    slowest = slow;
   }
   return slowest;
 }
 
 std::optional<SlowLink> slow_link(const NetworkSpec& network, const FleetState& state) {
-  constexpr double worth_saying = 0.05;
+  constexpr double worth_a_line = 0.05;
   std::optional<SlowLink> slowest;
   double most = 2;
   for (const PeerState& peer : state.peers)
     for (const NeighborWait& wait : peer.waits) {
       if (wait.peer >= state.peers.size()) continue;
       const double promised = promised_seconds(network, state, state.peers[wait.peer], peer.id);
-      const double seconds = part(wait.wire, rounds(state, peer.round));
+      const double seconds = part(wait.wire, rounds_since(state.first, peer.round));
       if (promised == 0 || seconds < most * promised) continue;
-      if (part(wait.wire, total(peer)) < worth_saying) continue;
+      if (part(wait.wire, total(peer)) < worth_a_line) continue;
       most = seconds / promised;
       slowest = {.from = wait.peer, .to = peer.id, .seconds = seconds, .promised = promised};
     }
@@ -143,7 +149,7 @@ std::optional<SlowLink> slow_link(const NetworkSpec& network, const FleetState& 
 
 std::vector<HoldUp> hold_ups(const Fleet& fleet, const FleetState& state) {
   std::vector<HoldUp> found;
-  if (const auto slow = slow_peer(state))
+  if (const auto slow = slow_peer(state.peers, state.first))
     found.push_back({fmt::format("{}", slow->peer),
                      with_help(text_of(*slow, fleet),
                                "`grapevine bench speeds FILE` says what each peer can do, and "

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,14 +15,15 @@ namespace gv {
 /// A peer for which its neighbours wait, while it waits for nobody.
 struct SlowPeer {
   PeerId peer = 0;
-  double share = 0;   ///< of its neighbours' time, that they wait for it
+  int held = 0;       ///< so many neighbours wait for it for 15 % of their time or more
+  double share = 0;   ///< of their time, all together
   double slower = 1;  ///< its gradients take so many times as long as those of the others' median
 };
 
-/// The one that its neighbours wait most for, where that is 15 % of their time or more and at least
-/// twice of what it waits itself: who only hands on that it was held up is not the cause. Nothing
-/// where peers do not record.
-std::optional<SlowPeer> slow_peer(const FleetState& state);
+/// The one that is waited for most, where that is at least twice of what it waits itself: who only
+/// hands on that it was held up is not the cause. Nothing where peers do not record. `first`: the
+/// round in which they began.
+std::optional<SlowPeer> slow_peer(std::span<const PeerState> peers, Round first);
 
 /// A link that takes longer than the fleet file says of it.
 struct SlowLink {

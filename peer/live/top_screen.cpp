@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
+#include "peer/launch/hold_ups.h"
 #include "peer/report/screen.h"
 
 namespace gv {
@@ -134,25 +135,14 @@ std::string peer_line(const PeerView& peer, bool activities) {
 
 /// Who is waited for by others for a large part of their time, and how much.
 std::string advice(const RunView& view) {
-  constexpr double much = 0.2;
-  std::vector<double> shares(view.peers.size());
-  std::vector<int> held(view.peers.size());
-  for (const PeerView& peer : view.peers) {
-    if (!peer.state.activities) continue;
-    const double all = std::max(total_of(*peer.state.activities), 1e-9);
-    for (const NeighborWait& wait : peer.state.waits) {
-      if (wait.peer >= held.size() || wait.late < much * all) continue;
-      ++held[wait.peer];
-      shares[wait.peer] += wait.late / all;
-    }
-  }
-  const auto worst = std::ranges::max_element(shares);
-  if (worst == shares.end() || *worst == 0) return "";
-  const auto k = static_cast<std::size_t>(worst - shares.begin());
+  std::vector<PeerState> peers;
+  for (const PeerView& peer : view.peers) peers.push_back(peer.state);
+  const std::optional<SlowPeer> slow = slow_peer(peers, 0);
+  if (!slow) return "";
   return fmt::format("! peer {} holds {} up: they wait for it {:.0f} % of their time",
-                     k,
-                     held[k] == 1 ? "another" : fmt::format("{} others", held[k]),
-                     100 * *worst / held[k]);
+                     slow->peer,
+                     slow->held == 1 ? "another" : fmt::format("{} others", slow->held),
+                     100 * slow->share);
 }
 
 /// Those that are worth a line when there are too few lines for all, by id.

@@ -35,9 +35,10 @@ Fleet fleet() {
 /// Peer 2 is slow; 1 and 3 hand on that they waited, but 0 waits for those who wait themselves.
 TEST(HoldUps, NameTheSlowPeerAndNotThoseThatWaitForIt) {
   const FleetState state = ring({20, 20, 80, 20}, {{30, 30}, {0, 60}, {0, 0}, {60, 0}});
-  const auto slow = slow_peer(state);
+  const auto slow = slow_peer(state.peers, 0);
   ASSERT_TRUE(slow);
   EXPECT_EQ(slow->peer, 2U);
+  EXPECT_EQ(slow->held, 2);
   EXPECT_DOUBLE_EQ(slow->share, 0.6);
   EXPECT_DOUBLE_EQ(slow->slower, 4);
   const auto said = hold_ups(fleet(), state);
@@ -51,8 +52,9 @@ TEST(HoldUps, NameTheSlowPeerAndNotThoseThatWaitForIt) {
 }
 
 TEST(HoldUps, AreSilentWhereEverybodyWaitsALittle) {
-  EXPECT_FALSE(slow_peer(ring({60, 60, 60, 60}, {{20, 20}, {20, 20}, {20, 20}, {20, 20}})));
-  EXPECT_FALSE(slow_peer(ring({90, 90, 99, 90}, {{2, 2}, {0, 8}, {0, 0}, {8, 0}})));
+  EXPECT_FALSE(
+      slow_peer(ring({60, 60, 60, 60}, {{20, 20}, {20, 20}, {20, 20}, {20, 20}}).peers, 0));
+  EXPECT_FALSE(slow_peer(ring({90, 90, 99, 90}, {{2, 2}, {0, 8}, {0, 0}, {8, 0}}).peers, 0));
 }
 
 TEST(HoldUps, AreSilentWherePeersDoNotRecord) {
