@@ -154,6 +154,26 @@ void tell_what_is_ignored(const Fleet& fleet, const std::function<void(const std
         "--set stop.rounds=1000");
 }
 
+/// For whom it waits before training begins, where it looks for them, and how long.
+std::string waiting_text(const Assembly& fleet,
+                         PeerId id,
+                         const std::vector<PeerAddress>& addresses,
+                         Time patience) {
+  constexpr std::size_t most_named = 8;
+  const std::vector<PeerId> links = links_of(fleet.plan(id));
+  std::vector<std::string> names;
+  for (const PeerAddress& address : addresses) {
+    if (std::ranges::find(links, address.peer) == links.end()) continue;
+    if (names.size() < most_named)
+      names.push_back(fmt::format(
+          "peer {} at {}:{}", address.peer, printable(address.host, 100), address.port));
+  }
+  if (links.size() > names.size())
+    names.push_back(fmt::format("{} more", links.size() - names.size()));
+  return fmt::format(
+      "waits up to {} for {}", seconds_text(in_seconds(patience)), fmt::join(names, ", "));
+}
+
 }  // namespace
 
 int run_launched_peer(const Assembly& fleet,
@@ -199,30 +219,6 @@ std::vector<PeerAddress> manual_addresses(const Fleet& fleet) {
   }
   return addresses;
 }
-
-namespace {
-
-/// For whom it waits before training begins, where it looks for them, and how long.
-std::string waiting_text(const Assembly& fleet,
-                         PeerId id,
-                         const std::vector<PeerAddress>& addresses,
-                         Time patience) {
-  constexpr std::size_t most_named = 8;
-  const std::vector<PeerId> links = links_of(fleet.plan(id));
-  std::vector<std::string> names;
-  for (const PeerAddress& address : addresses) {
-    if (std::ranges::find(links, address.peer) == links.end()) continue;
-    if (names.size() < most_named)
-      names.push_back(fmt::format(
-          "peer {} at {}:{}", address.peer, printable(address.host, 100), address.port));
-  }
-  if (links.size() > names.size())
-    names.push_back(fmt::format("{} more", links.size() - names.size()));
-  return fmt::format(
-      "waits up to {} for {}", seconds_text(in_seconds(patience)), fmt::join(names, ", "));
-}
-
-}  // namespace
 
 int run_manual_peer(const Assembly& fleet,
                     PeerId id,
