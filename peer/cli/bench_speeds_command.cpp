@@ -15,6 +15,7 @@
 #include "peer/json/json.h"
 #include "peer/launch/peer_speeds.h"
 #include "peer/report/screen.h"
+#include "peer/report/wrapped.h"
 
 namespace gv::cli {
 namespace {
@@ -41,6 +42,7 @@ bool alike(const PeerSpec& a, const PeerSpec& b) {
 
 /// The `peers:` of the file, with what each can do: the mean of a group's.
 std::string advice(const Fleet& fleet, const std::vector<PeerSpeed>& speeds) {
+  constexpr std::size_t indent = 8;  // within the braces of a group
   std::string text = "for the fleet file:\n  peers:\n";
   for (std::size_t begin = 0; begin < speeds.size();) {
     PeerSpec group = fleet.peers[begin];
@@ -51,7 +53,7 @@ std::string advice(const Fleet& fleet, const std::vector<PeerSpeed>& speeds) {
     const auto count = static_cast<PeerId>(end - begin);
     constexpr double digits = 100;
     group.speed = std::round(sum / count * digits) / digits;
-    text += fmt::format("    - {}\n", peer_group_text(group, count, false));
+    text += wrapped("    - " + peer_group_text(group, count, false), indent) + "\n";
     begin = end;
   }
   return text + fmt::format(
