@@ -18,8 +18,8 @@ function(gv_options target)
   if(NOT GV_SANITIZE)
     # What a damaged frame or file might overwrite ends the program instead of steering it.
     target_compile_options(${target} PRIVATE
-      $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release,RelWithDebInfo>>:-fstack-protector-strong -U_FORTIFY_SOURCE
-      -D_FORTIFY_SOURCE=2>)
+      $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release,RelWithDebInfo>>:-fstack-protector-strong
+      -fstack-clash-protection -fcf-protection -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3>)
     target_link_options(${target} PUBLIC -Wl,-z,relro,-z,now)
   endif()
   if(GV_SANITIZE STREQUAL "address")

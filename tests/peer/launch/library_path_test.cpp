@@ -1,6 +1,4 @@
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,14 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/places.h"
+#include "tests/text_of.h"
 
 namespace gv {
 namespace {
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 template <class Record>
 Record record_at(const std::string& file, std::size_t offset) {
@@ -70,7 +64,7 @@ std::vector<std::string> elements(const std::string& path) {
 /// An empty element means the current folder, and so does a relative one: whoever may write there
 /// would have their code run.
 TEST(LibraryPath, NamesNoFolderThatDependsOnTheCurrentOne) {
-  const std::string file = bytes_of(grapevine_program());
+  const std::string file = text_of(grapevine_program());
   ASSERT_TRUE(file.starts_with(ELFMAG));
   const std::optional<std::string> path = run_path(file);
   if (!path) return;  // the system's folders alone
@@ -80,7 +74,7 @@ TEST(LibraryPath, NamesNoFolderThatDependsOnTheCurrentOne) {
 
 /// The addresses of library functions are looked up before the program begins, and then read-only.
 TEST(LibraryPath, FunctionsAreLookedUpBeforeTheProgramBegins) {
-  const std::string file = bytes_of(grapevine_program());
+  const std::string file = text_of(grapevine_program());
   bool now = false;
   for (const Elf64_Dyn& entry : dynamic(file).entries)
     now = now || (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_NOW) != 0);
@@ -90,7 +84,7 @@ TEST(LibraryPath, FunctionsAreLookedUpBeforeTheProgramBegins) {
 /// It lies at another address each time, its stack is no code, and what the loader has filled in
 /// cannot be written any more.
 TEST(Hardening, OfTheProgramsLayout) {
-  const std::string file = bytes_of(grapevine_program());
+  const std::string file = text_of(grapevine_program());
   const auto head = record_at<Elf64_Ehdr>(file, 0);
   EXPECT_EQ(head.e_type, ET_DYN) << "not position-independent";
   bool read_only = false;
@@ -110,10 +104,25 @@ TEST(Hardening, OfTheProgramsLayout) {
 #ifdef NDEBUG
 /// A buffer on the stack that overflows, or a copy that is too long, ends the process.
 TEST(Hardening, OfFunctions) {
-  const std::string file = bytes_of(grapevine_program());
+  const std::string file = text_of(grapevine_program());
   for (const char* function : {"__stack_chk_fail", "__memcpy_chk"})
     EXPECT_NE(file.find(function), std::string::npos) << function;
 }
+
+#ifdef __x86_64__
+/// Functions begin with the mark that an indirect jump has to land on, where the processor and the
+/// system hold jumps to it, and a large frame of the stack touches each of its pages, so that it
+/// cannot step over the guard.
+TEST(Hardening, OfJumpsAndLargeFrames) {
+  const std::string file = text_of(grapevine_program());
+  const std::string mark = "\xf3\x0f\x1e\xfa";         // endbr64
+  const std::string touch("\x48\x83\x0c\x24\x00", 5);  // orq $0, (%rsp)
+  std::size_t marks = 0;
+  for (std::size_t at = 0; (at = file.find(mark, at)) != std::string::npos; ++at) ++marks;
+  EXPECT_GT(marks, 10'000U);
+  EXPECT_NE(file.find(touch), std::string::npos);
+}
+#endif
 #endif
 
 }  // namespace
