@@ -4,7 +4,6 @@
 #include <stdexcept>
 #include <string>
 
-#include <gtest/gtest.h>
 #include <stdlib.h>
 
 namespace gv {
@@ -25,7 +24,7 @@ class ScratchFolder {
   const std::string& path() const { return path_; }
 
  private:
-  std::string path_ = testing::TempDir() + "grapevine-XXXXXX";
+  std::string path_ = (std::filesystem::temp_directory_path() / "grapevine-XXXXXX").string();
 };
 
 }  // namespace gv

@@ -2,7 +2,6 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -16,6 +15,7 @@
 #include "tests/peer/launch/program.h"
 #include "tests/places.h"
 #include "tests/scratch_folder.h"
+#include "tests/text_of.h"
 
 // Real processes under real signals, and behind proxies that cut, flip, stall, swallow and slice.
 // After each run the ledgers of all peers are audited. GRAPEVINE_CHAOS_SEED chooses the seed.
@@ -270,8 +270,7 @@ std::vector<pid_t> processes_of(const std::string& file) {
   for (const auto& entry : fs::directory_iterator("/proc")) {
     const std::string name = entry.path().filename().string();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    std::ifstream in(entry.path() / "cmdline", std::ios::binary);
-    const std::string words((std::istreambuf_iterator<char>(in)), {});
+    const std::string words = text_of(entry.path() / "cmdline");
     const pid_t pid = std::stoi(name);
     if (words.find(file) != std::string::npos && alive(pid)) found.push_back(pid);
   }

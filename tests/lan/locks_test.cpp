@@ -1,4 +1,5 @@
 #include "tests/lan/lab.h"
+#include "tests/text_of.h"
 
 // What crosses the links of a fleet on three machines, and who may come in.
 
@@ -15,11 +16,6 @@ std::string planted_pattern() {
   std::string pattern;
   for (int i = 0; i < 16; ++i) pattern.append(reinterpret_cast<const char*>(&value), sizeof value);
   return pattern;
-}
-
-std::string content_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 /// Whoever listens at the bridge hears the model where the links are plain, and not a word of it
@@ -40,7 +36,7 @@ TEST_F(Lab, NobodyOnTheNetworkReadsAlong) {
     ASSERT_EQ(end.code, 0) << end.err;
     ears.kill(SIGTERM);
     ears.wait();
-    const std::string heard = content_of(captured);
+    const std::string heard = text_of(captured);
     EXPECT_GT(heard.size(), 100'000U) << "something was said";
     EXPECT_EQ(heard.find(planted_pattern()) != std::string::npos, plain);
     const char* said = plain ? "are not encrypted (security: plaintext)" : "TLS 1.3";
@@ -60,7 +56,7 @@ TEST_F(Lab, TheKeysOfARunAreOnNoDiskAndInNoCommand) {
   std::size_t looked_at = 0;
   for (const fs::directory_entry& process : fs::directory_iterator("/proc")) {
     const std::string words =
-        content_of(process.path() / "cmdline") + content_of(process.path() / "environ");
+        text_of(process.path() / "cmdline") + text_of(process.path() / "environ");
     if (words.find("grapevine") == std::string::npos) continue;
     ++looked_at;
     EXPECT_EQ(words.find("PRIVATE KEY-----"), std::string::npos) << process.path();
@@ -104,7 +100,7 @@ TEST_F(Lab, StrangersChangeNothing) {
   // Five lines between two heartbeats, and one that counts the rest.
   const double seconds = end.summary().at("seconds");
   for (int peer = 0; peer < 6; ++peer) {
-    const std::string log = content_of(fmt::format("{}.run/peers/{:03}/stderr.log", lan, peer));
+    const std::string log = text_of(fmt::format("{}.run/peers/{:03}/stderr.log", lan, peer));
     const auto lines = static_cast<double>(std::ranges::count(log, '\n'));
     EXPECT_LT(lines, 12 * (seconds + 60)) << log.substr(0, 2000);
   }

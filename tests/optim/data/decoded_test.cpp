@@ -2,12 +2,12 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "tests/scratch_folder.h"
+#include "tests/text_of.h"
 
 namespace gv {
 namespace {
@@ -80,8 +80,7 @@ TEST_F(Decoded, OtherContentAndAnotherFormHaveFilesOfTheirOwn) {
 TEST_F(Decoded, ADamagedFileIsDecodedAgain) {
   read();
   const fs::path file = kept().at(0);
-  std::ifstream in(file, std::ios::binary);
-  const std::string whole(std::istreambuf_iterator<char>(in), {});
+  const std::string whole = text_of(file);
   int expected = 1;
   for (std::size_t k = 0; k < whole.size(); ++k) {
     std::string damaged = whole;

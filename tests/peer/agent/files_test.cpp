@@ -2,12 +2,12 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 
 #include "tests/scratch_folder.h"
+#include "tests/text_of.h"
 
 namespace gv {
 namespace {
@@ -21,10 +21,6 @@ class AgentFiles : public testing::Test {
     fs::create_directories(to_);
   }
   void write(const fs::path& path, const std::string& text) const { std::ofstream(path) << text; }
-  static std::string read(const fs::path& path) {
-    std::ifstream in(path);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
   FileTaker taker(std::uint64_t most = 1'000'000'000) const {
     return {to_.string(), [](const std::string&) { return true; }, most};
   }
@@ -45,8 +41,8 @@ TEST_F(AgentFiles, ComeHomeWithTheirFolders) {
   fs::create_symlink("/etc/passwd", from_ / "peers/003/link");
   FileTaker taker = this->taker();
   send_files(from_.string(), "peers", [&](const AgentFrame& frame) { taker.take(frame.body); });
-  EXPECT_EQ(read(to_ / "peers/003/rounds.0.npy"), "rounds");
-  EXPECT_EQ(read(to_ / "peers/003/checkpoints/10"), large);
+  EXPECT_EQ(text_of(to_ / "peers/003/rounds.0.npy"), "rounds");
+  EXPECT_EQ(text_of(to_ / "peers/003/checkpoints/10"), large);
   EXPECT_TRUE(fs::exists(to_ / "peers/003/empty"));
   EXPECT_FALSE(fs::exists(to_ / "peers/003/link")) << "links stay where they are";
   const auto mode = fs::status(to_ / "peers/003/empty").permissions();
@@ -58,9 +54,9 @@ TEST_F(AgentFiles, OfALaterTimeTakeThePlaceOfEarlierOnes) {
   const auto give = [&](const AgentFrame& frame) { taker.take(frame.body); };
   send_text("fleet.yaml", "a long text", give);
   send_text("fleet.yaml", "short", give);
-  EXPECT_EQ(read(to_ / "fleet.yaml"), "short");
+  EXPECT_EQ(text_of(to_ / "fleet.yaml"), "short");
   send_text("fleet.yaml", "", give);
-  EXPECT_EQ(read(to_ / "fleet.yaml"), "");
+  EXPECT_EQ(text_of(to_ / "fleet.yaml"), "");
 }
 
 TEST_F(AgentFiles, DoNotLeaveTheFolder) {

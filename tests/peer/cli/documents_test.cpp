@@ -1,7 +1,6 @@
 #include "tests/peer/cli/documents.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -14,18 +13,14 @@
 #include "peer/cli/describe.h"
 #include "peer/cli/program.h"
 #include "peer/fleet/fleet.h"
+#include "tests/peer/cli/project_folder.h"
 #include "tests/places.h"
-#include "tests/scratch_folder.h"
+#include "tests/text_of.h"
 
 namespace gv {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_of(const fs::path& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 /// A page by its path, as a name that GoogleTest takes.
 std::string test_name(const testing::TestParamInfo<std::string>& page) {
@@ -47,28 +42,18 @@ std::vector<std::string> pages_with_commands() {
 
 class Documents : public testing::TestWithParam<std::string> {
  protected:
-  /// A folder that looks like the root of the project, with the program on its path.
-  Documents() : root_(scratch_.path()) {
-    fs::create_directory_symlink(source_folder() + "/configs", root_ / "configs");
-    fs::create_symlink(grapevine_program(), root_ / "grapevine");
-  }
-  void expect_works(const std::string& command) const {
-    const std::string line = fmt::format(
-        "cd '{0}' && PATH='{0}':$PATH && {1} > out.txt 2> err.txt", root_.string(), command);
-    EXPECT_EQ(std::system(line.c_str()), 0) << command << "\n" << text_of(root_ / "err.txt");
-  }
-
-  ScratchFolder scratch_;
-  fs::path root_;
+  ProjectFolder project_;
 };
 
 /// Each command of each page as it stands there, one after the other.
 TEST_P(Documents, CommandsWork) {
   for (const Block& block : read_page(GetParam()).blocks) {
     if (!block.file.empty())
-      std::ofstream(root_ / block.file) << fmt::format("{}\n", fmt::join(block.lines, "\n"));
+      std::ofstream(project_.root() / block.file)
+          << fmt::format("{}\n", fmt::join(block.lines, "\n"));
     if (block.language != "sh") continue;
-    for (const std::string& command : block.lines) expect_works(command);
+    for (const std::string& command : block.lines)
+      EXPECT_EQ(project_.run(command), 0) << command << "\n" << project_.err();
   }
 }
 INSTANTIATE_TEST_SUITE_P(Pages, Documents, testing::ValuesIn(pages_with_commands()), test_name);

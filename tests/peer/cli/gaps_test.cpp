@@ -8,6 +8,7 @@
 #include "tests/peer/launch/program.h"
 #include "tests/places.h"
 #include "tests/scratch_folder.h"
+#include "tests/text_of.h"
 
 namespace gv {
 namespace {
@@ -51,8 +52,7 @@ class Gaps : public testing::Test {
 };
 
 TEST_F(Gaps, EveryExitCodeIsExplained) {
-  std::ifstream in(source_folder() + "/peer/runtime/exit_code.h");
-  const std::string header((std::istreambuf_iterator<char>(in)), {});
+  const std::string header = text_of(source_folder() + "/peer/runtime/exit_code.h");
   const std::string page = text_of_page("docs/exit-codes.md");
   static const std::regex code("constexpr int \\w+ = (\\d+);");
   std::size_t codes = 0;

@@ -13,8 +13,9 @@
 #include "peer/cli/program.h"
 #include "peer/report/screen.h"
 #include "tests/peer/cli/golden_screen.h"
+#include "tests/peer/cli/project_folder.h"
 #include "tests/places.h"
-#include "tests/scratch_folder.h"
+#include "tests/text_of.h"
 
 namespace gv {
 
@@ -48,42 +49,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string text_of(const fs::path& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 std::string screen_name(const testing::TestParamInfo<GoldenScreen>& screen) {
   return screen.param.name;
 }
 
 class Golden : public testing::TestWithParam<GoldenScreen> {
  protected:
-  Golden() : root_(scratch_.path()) {
-    fs::create_directory_symlink(source_folder() + "/configs", root_ / "configs");
-    fs::create_symlink(grapevine_program(), root_ / "grapevine");
-  }
   /// Its exit code. What it says of its progress, on stderr, is none of its screen; an error is.
   int run_command(const std::string& command) const {
-    const std::string line = fmt::format(
-        "cd '{0}' && PATH='{0}':$PATH ONEDNN_MAX_CPU_ISA=AVX2 TERM=dumb sh -c '{1}' > out 2> err",
-        root_.string(),
-        std::regex_replace(command, std::regex("'"), "'\\''"));
-    return WEXITSTATUS(std::system(line.c_str()));
+    return project_.run(command, "ONEDNN_MAX_CPU_ISA=AVX2 TERM=dumb");
   }
   /// All of the screen's commands and what they say.
   std::string screen() const {
     std::string text;
     for (const std::string& command : GetParam().commands) {
       if (command.front() == '@') {
-        EXPECT_EQ(run_command(command.substr(1)), 0) << command << "\n" << text_of(root_ / "err");
+        EXPECT_EQ(run_command(command.substr(1)), 0) << command << "\n" << project_.err();
         continue;
       }
       const int code = run_command(command);
-      std::string said = without_place(text_of(root_ / "out"));
+      std::string said = without_place(project_.out());
       expect_narrow(command, said);
       // An error is one sentence, which a terminal may wrap: it can be copied whole.
-      if (code != 0) said += without_place(text_of(root_ / "err"));
+      if (code != 0) said += without_place(project_.err());
       text += fmt::format("$ {}\n{}", command, compared_text(said, GetParam().compared));
       if (code != 0) text += fmt::format("[exit code {}]\n", code);
       text += "\n";
@@ -92,7 +80,7 @@ class Golden : public testing::TestWithParam<GoldenScreen> {
   }
   /// Without the folder and the time of this test.
   std::string without_place(std::string text) const {
-    const std::string here = root_.string() + "/";
+    const std::string here = project_.root().string() + "/";
     for (std::size_t at = 0; (at = text.find(here, at)) != std::string::npos;)
       text.erase(at, here.size());
     return std::regex_replace(text, std::regex("tfevents\\.\\d+"), "tfevents.#");
@@ -103,8 +91,7 @@ class Golden : public testing::TestWithParam<GoldenScreen> {
       EXPECT_LE(columns_of(line), 80U) << command << "\n" << line;
   }
 
-  ScratchFolder scratch_;
-  fs::path root_;
+  ProjectFolder project_;
 };
 
 /// `.ci/screens` writes them anew; then look at what has changed.

@@ -3,6 +3,7 @@
 #include "graph/formats/format.h"
 #include "peer/fleet/fleet.h"
 #include "tests/peer/cli/graph_fixture.h"
+#include "tests/text_of.h"
 
 namespace gv {
 namespace {
@@ -45,8 +46,7 @@ TEST_F(GraphCommand, WritesAPageBesideTheTable) {
   ASSERT_EQ(a.code, 0) << a.err;
   EXPECT_NE(a.output().find("torus:4x4"), std::string::npos);
   EXPECT_NE(a.err.find("page: " + file), std::string::npos);
-  std::ifstream in(file);
-  const std::string page(std::istreambuf_iterator<char>(in), {});
+  const std::string page = text_of(file);
   EXPECT_TRUE(page.ends_with("</html>\n"));
   EXPECT_NE(page.find("0.949253"), std::string::npos);
 }

@@ -5,6 +5,7 @@
 #include "tests/peer/launch/program.h"
 #include "tests/places.h"
 #include "tests/scratch_folder.h"
+#include "tests/text_of.h"
 
 namespace gv {
 namespace {
@@ -13,10 +14,7 @@ namespace {
 class Init : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
-  std::string read(const std::string& name) const {
-    std::ifstream in(path(name));
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
+  std::string read(const std::string& name) const { return text_of(path(name)); }
   /// Writes the file, and runs it for real.
   nlohmann::json runs(const std::string& name, std::vector<std::string> flags) const {
     flags.insert(flags.begin(), {"init", path(name)});

@@ -2,13 +2,13 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include <nlohmann/json.hpp>
 
 #include "tests/peer/launch/program.h"
 #include "tests/places.h"
 #include "tests/scratch_folder.h"
+#include "tests/text_of.h"
 
 // `plan --calibrate` of every fleet file that is shipped.
 
@@ -28,11 +28,6 @@ std::vector<std::string> configs() {
 /// Curvature of a residual network takes minutes of four peers: half as many, and small batches.
 std::string less_of(const std::string& config) {
   return config == "digits-resnet20-ring4" ? " --set peers=2 --set train.batch=4" : "";
-}
-
-std::string text_of(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 class PlanConfigs : public testing::TestWithParam<std::string> {

@@ -4,6 +4,7 @@
 #include "tests/peer/launch/program.h"
 #include "tests/places.h"
 #include "tests/scratch_folder.h"
+#include "tests/text_of.h"
 
 namespace gv {
 namespace {
@@ -11,10 +12,6 @@ namespace {
 /// What is made of the tables of keys and commands: documents, man pages, completions.
 class Reference : public testing::Test {
  protected:
-  static std::string text_of(const std::string& path) {
-    std::ifstream in(path);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
   /// Of a shell's command; its output.
   std::string shell(const std::string& command) const {
     const std::string out = folder_.path() + "/out";

@@ -1,18 +1,13 @@
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "tests/peer/launch/program.h"
 #include "tests/peer/page/svg_reader.h"
 #include "tests/scratch_folder.h"
+#include "tests/text_of.h"
 
 namespace gv {
 namespace {
-
-std::string text_of(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 /// From the fleet file to the page, as a user would.
 class ReportCommand : public testing::Test {

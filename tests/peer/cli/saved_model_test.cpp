@@ -6,6 +6,7 @@
 #include "tests/peer/launch/program.h"
 #include "tests/places.h"
 #include "tests/scratch_folder.h"
+#include "tests/text_of.h"
 
 namespace gv {
 namespace {
@@ -294,8 +295,7 @@ std::string python_with_numpy() {
 
 /// A program of the documents, as it stands there.
 std::string python_of_documents(const std::string& name) {
-  std::ifstream in(source_folder() + "/docs/how-to/use-a-model.md");
-  const std::string page((std::istreambuf_iterator<char>(in)), {});
+  const std::string page = text_of(source_folder() + "/docs/how-to/use-a-model.md");
   const std::size_t at = page.find("```python\n# " + name);
   if (at == std::string::npos) return "";
   const std::size_t begin = page.find('\n', at) + 1;

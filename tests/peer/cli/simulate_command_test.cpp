@@ -4,6 +4,7 @@
 #include "tests/peer/launch/program.h"
 #include "tests/places.h"
 #include "tests/scratch_folder.h"
+#include "tests/text_of.h"
 
 namespace gv {
 namespace {
@@ -29,10 +30,6 @@ class SimulateCommand : public testing::Test {
   static nlohmann::json read(const std::string& file) {
     std::ifstream in(file);
     return nlohmann::json::parse(in);
-  }
-  static std::string text_of(const std::string& file) {
-    std::ifstream in(file);
-    return {std::istreambuf_iterator<char>(in), {}};
   }
 
   ScratchFolder folder_;

@@ -8,6 +8,7 @@
 #include "peer/live/sha256.h"
 #include "tests/peer/deploy/yaml_documents.h"
 #include "tests/peer/launch/launch_fixture.h"
+#include "tests/text_of.h"
 
 namespace gv {
 namespace {
@@ -44,9 +45,7 @@ TEST_F(Deploy, AJobHasAPodForEachPeerAndANameForEachPod) {
   EXPECT_EQ(text_at(service, "kind"), "Service");
   EXPECT_EQ(text_at(service, "spec.clusterIP"), "None");
   EXPECT_EQ(text_at(service, "spec.publishNotReadyAddresses"), "true");
-  std::ifstream in(file_);
-  EXPECT_EQ(at(config, "data").find("fleet.yaml")->value.text,
-            std::string(std::istreambuf_iterator<char>(in), {}));
+  EXPECT_EQ(at(config, "data").find("fleet.yaml")->value.text, text_of(file_));
   EXPECT_EQ(text_at(job, "kind"), "Job");
   EXPECT_EQ(text_at(job, "spec.completionMode"), "Indexed");
   EXPECT_EQ(text_at(job, "spec.completions"), "3");

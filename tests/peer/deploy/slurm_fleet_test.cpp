@@ -4,6 +4,7 @@
 
 #include "peer/deploy/shell_word.h"
 #include "tests/peer/launch/launch_fixture.h"
+#include "tests/text_of.h"
 
 namespace gv {
 namespace {
@@ -24,10 +25,7 @@ class Submit : public Launch {
     return Program(words, Program::as_it_stands).wait();
   }
   std::string here() const { return path("bin") + ":/usr/bin:/bin"; }
-  std::string taken() const {
-    std::ifstream in(path("taken"));
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
+  std::string taken() const { return text_of(path("taken")); }
 };
 
 TEST_F(Submit, WritesAScriptForTheFleetAndHandsItOver) {

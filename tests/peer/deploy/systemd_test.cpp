@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "tests/peer/launch/launch_fixture.h"
+#include "tests/text_of.h"
 
 namespace gv {
 namespace {
@@ -13,19 +14,13 @@ namespace fs = std::filesystem;
 class Systemd : public Launch {
  protected:
   std::string lan() const {
-    const std::string file = fleet(1, 40);
-    std::ifstream in(file);
-    std::string text{std::istreambuf_iterator<char>(in), {}};
+    std::string text = text_of(fleet(1, 40));
     text.replace(text.find("peers: 1"),
                  8,
                  "hosts: { anna: {}, ben: { address: 10.0.0.2 } }\n"
                  "peers: [{ host: anna, count: 2 }, { host: ben }]");
     std::ofstream(path("lan.yaml")) << text;
     return path("lan.yaml");
-  }
-  static std::string text_of(const std::string& path) {
-    std::ifstream in(path);
-    return {std::istreambuf_iterator<char>(in), {}};
   }
 };
 

@@ -1,8 +1,6 @@
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <map>
-#include <sstream>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
@@ -11,6 +9,7 @@
 #include "peer/export/exported_run.h"
 #include "peer/export/tensorboard.h"
 #include "tests/scratch_folder.h"
+#include "tests/text_of.h"
 
 namespace gv {
 namespace {
@@ -181,8 +180,7 @@ TEST(TensorBoard, FilesLieInAFolderPerRun) {
   const ScratchFolder scratch;
   const std::string path = write_event_file(scratch.path() + "/logs", a_run("x", false));
   EXPECT_EQ(path, scratch.path() + "/logs/x/events.out.tfevents.1800000000.grapevine");
-  std::ifstream in(path, std::ios::binary);
-  EXPECT_EQ((std::string{std::istreambuf_iterator<char>(in), {}}), event_file(a_run("x", false)));
+  EXPECT_EQ(text_of(path), event_file(a_run("x", false)));
   EXPECT_THROW(write_event_file("/proc/none", a_run("x", false)), std::runtime_error);
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/peer/launch/launch_fixture.h"
+#include "tests/text_of.h"
 
 namespace gv {
 namespace {
@@ -86,8 +87,7 @@ TEST_F(Launch, ARestartedPeerGoesOnFromItsCheckpoint) {
   program.kill(SIGTERM);
   EXPECT_EQ(program.wait().code, 143);
   // Who reads the metrics afterwards sees it too.
-  std::ifstream in(path("run/metrics.jsonl"));
-  const std::string metrics((std::istreambuf_iterator<char>(in)), {});
+  const std::string metrics = text_of(path("run/metrics.jsonl"));
   EXPECT_NE(metrics.find("{\"event\":\"lost\",\"peer\":1,"), std::string::npos) << metrics;
   EXPECT_NE(metrics.find("{\"event\":\"restarted\",\"peer\":1}"), std::string::npos) << metrics;
 }

@@ -8,6 +8,7 @@
 #include "graph/formats/json_value.h"
 #include "tests/peer/fleet/test_fleet.h"
 #include "tests/scratch_folder.h"
+#include "tests/text_of.h"
 
 namespace gv {
 namespace {
@@ -82,8 +83,7 @@ TEST(RunMeter, TheEndOfARunStandsInItsJson) {
   RunMeter meter(quadratic_fleet(2, "ring", "d-psgd", ""));
   add_end(folder, meter.end());
   add_end(folder, Json{{"at", "later"}});  // of the same run, resumed
-  std::ifstream in(folder.file("run.json"));
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string text = text_of(folder.file("run.json"));
   const JsonValue json = parse_json(text, "run.json");
   EXPECT_EQ(json.find("schema")->text, "grapevine.run/2");
   EXPECT_EQ(json.find("ended")->find("at")->text, "later");

@@ -1,8 +1,6 @@
 #include "peer/page/graph_page.h"
 
 #include <cmath>
-#include <fstream>
-#include <iterator>
 
 #include <gtest/gtest.h>
 
@@ -13,6 +11,7 @@
 #include "peer/page/topology_figure.h"
 #include "tests/peer/page/svg_reader.h"
 #include "tests/scratch_folder.h"
+#include "tests/text_of.h"
 
 namespace gv {
 namespace {
@@ -90,8 +89,7 @@ TEST(GraphPage, IsWrittenWholeOrNotAtAll) {
   const ScratchFolder folder;
   const std::string path = folder.path() + "/page.html";
   write_page(path, "<p>now</p>");
-  std::ifstream in(path);
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "<p>now</p>");
+  EXPECT_EQ(text_of(path), "<p>now</p>");
   EXPECT_THROW(write_page(folder.path() + "/nowhere/page.html", ""), std::runtime_error);
 }
 

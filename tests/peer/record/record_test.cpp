@@ -1,7 +1,5 @@
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -11,6 +9,7 @@
 #include "peer/json/json_member.h"
 #include "peer/record/life_record.h"
 #include "tests/scratch_folder.h"
+#include "tests/text_of.h"
 
 namespace gv {
 namespace {
@@ -25,12 +24,6 @@ RoundDone round_at(Round rounds, int now) {
   done.staleness = rounds % 3;
   done.queue = rounds % 5;
   return done;
-}
-
-std::string read(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
 }
 
 TEST(RoundRows, KeepTheWholeRunInSoManyRows) {
@@ -165,7 +158,7 @@ TEST_F(WrittenRecord, ReadsBack) {
   LifeRecord record(folder, 4, {3, 7}, RecordLimits{.rows = 16});
   record.set_epoch(std::chrono::seconds(1000));
   live(record);
-  const NpyMatrix rounds = parse_npy_matrix(read(folder + "/rounds.0.npy"), "rounds");
+  const NpyMatrix rounds = parse_npy_matrix(text_of(folder + "/rounds.0.npy"), "rounds");
   ASSERT_EQ(rounds.rows, 1U);
   ASSERT_EQ(rounds.columns, 15U);
   EXPECT_EQ(rounds(0, 1), 1);
@@ -173,13 +166,13 @@ TEST_F(WrittenRecord, ReadsBack) {
   EXPECT_DOUBLE_EQ(rounds(0, 3), 500e-9);  // compute
   EXPECT_DOUBLE_EQ(rounds(0, 6), 500e-9);  // late
   EXPECT_EQ(rounds(0, 12), 100);           // bytes
-  const NpyMatrix moments = parse_npy_matrix(read(folder + "/moments.0.npy"), "moments");
+  const NpyMatrix moments = parse_npy_matrix(text_of(folder + "/moments.0.npy"), "moments");
   ASSERT_EQ(moments.rows, 2U);
   EXPECT_EQ(moments(0, 4), -1);
   EXPECT_NEAR(moments(1, 2), 1000 + 500e-9, 1e-9);
   EXPECT_EQ(moments(1, 1), static_cast<double>(Activity::late));
   EXPECT_EQ(moments(1, 4), 7) << "a place among the neighbours becomes the peer's number";
-  const JsonValue totals = parse_json(read(folder + "/totals.json"), "totals");
+  const JsonValue totals = parse_json(text_of(folder + "/totals.json"), "totals");
   EXPECT_EQ(json_integer<PeerId>(totals, "peer"), 4U);
   EXPECT_DOUBLE_EQ(json_number(json_member(totals, "states"), "late"), 500e-9);
   const JsonValue& with = json_member(json_member(totals, "neighbours"), "7");
@@ -192,10 +185,10 @@ TEST_F(WrittenRecord, ReadsBack) {
 TEST_F(WrittenRecord, ALaterLifeLeavesTheEarlierOnesAlone) {
   LifeRecord first(folder, 4, {3, 7}, RecordLimits{.rows = 16});
   live(first);
-  const std::string before = read(folder + "/rounds.0.npy");
+  const std::string before = text_of(folder + "/rounds.0.npy");
   LifeRecord second(folder, 4, {3, 7}, RecordLimits{.rows = 16});
   live(second);
-  EXPECT_EQ(read(folder + "/rounds.0.npy"), before);
+  EXPECT_EQ(text_of(folder + "/rounds.0.npy"), before);
   EXPECT_TRUE(std::filesystem::exists(folder + "/rounds.1.npy"));
 }
 

@@ -13,16 +13,12 @@
 #include "peer/runs/stored_json.h"
 #include "tests/peer/runs/run_folders.h"
 #include "tests/scratch_folder.h"
+#include "tests/text_of.h"
 
 namespace gv {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_of(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 void replace_in(const std::string& path, const std::string& from, const std::string& to) {
   std::string text = text_of(path);

@@ -1,5 +1,3 @@
-#include <fstream>
-#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 #include "gossip/servers.h"
 #include "tests/peer/sim/method_runs.h"
 #include "tests/places.h"
+#include "tests/text_of.h"
 
 // The examples of gossip/SYNCHRONIZATION.md: they compile, and do what the page says.
 
@@ -117,17 +116,10 @@ TEST(Synchronization, EveryWordDoesWhatItsPageSays) {
   EXPECT_EQ(ends(push_and_pull_example, server), (Values{6, 6, 6, 6}));
 }
 
-std::string text_of(const std::string& path) {
-  std::ifstream file(source_folder() + "/" + path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 /// What stands between ```cpp and ``` in the page is here, line for line.
 TEST(Synchronization, ThePageShowsWhatIsTested) {
-  const std::string page = text_of("gossip/SYNCHRONIZATION.md");
-  const std::string here = text_of("tests/peer/sim/synchronization_test.cpp");
+  const std::string page = text_of(source_folder() + "/gossip/SYNCHRONIZATION.md");
+  const std::string here = text_of(source_folder() + "/tests/peer/sim/synchronization_test.cpp");
   std::size_t blocks = 0;
   for (std::size_t at = page.find("```cpp\n"); at != std::string::npos;
        at = page.find("```cpp\n", at + 1)) {

@@ -2,6 +2,7 @@
 
 #include "peer/json/json_member.h"
 #include "tests/peer/sweep/trial_fixture.h"
+#include "tests/text_of.h"
 
 // Trials that are promoted go on from the checkpoints of the rung before.
 
@@ -18,8 +19,7 @@ std::map<std::string, std::string> files_of(const std::string& folder) {
     if (!entry.is_regular_file() || name == "run.json" || name == "trial.json" ||
         name.find("checkpoints") != std::string::npos)
       continue;
-    std::ifstream in(entry.path());
-    files[name] = {std::istreambuf_iterator<char>(in), {}};
+    files[name] = text_of(entry.path());
   }
   return files;
 }

@@ -1,10 +1,10 @@
 #include <csignal>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "tests/peer/launch/program.h"
 #include "tests/peer/sweep/sweep_fixture.h"
+#include "tests/text_of.h"
 
 // Sweeps as a user runs them: the program, its workers and its folder.
 
@@ -36,12 +36,8 @@ class SweepCommand : public SweepFolders {
   /// What every finished trial wrote, by its folder.
   std::map<std::string, std::string> trials() const {
     std::map<std::string, std::string> all;
-    for (const auto& entry : fs::directory_iterator(path("out/trials"))) {
-      std::ifstream in(entry.path() / "metrics.jsonl");
-      std::ostringstream text;
-      text << in.rdbuf();
-      all[entry.path().filename().string()] = text.str();
-    }
+    for (const auto& entry : fs::directory_iterator(path("out/trials")))
+      all[entry.path().filename().string()] = text_of(entry.path() / "metrics.jsonl");
     return all;
   }
   /// When each of them was finished.
@@ -58,11 +54,7 @@ TEST_F(SweepCommand, AnAnswerStandsBetweenTheMarksOfTheReadme) {
   const std::string head_of_page = "# A question\n\n<!-- answer -->\n";
   const std::string end_of_page = "<!-- end of answer -->\n\nWords.\n";
   EXPECT_NE(run(words({"--answer"})).code, 0) << "there is no README yet";
-  const auto page = [&] {
-    std::ostringstream text;
-    text << std::ifstream(path("README.md")).rdbuf();
-    return text.str();
-  };
+  const auto page = [&] { return text_of(path("README.md")); };
   write("README.md", head_of_page + "stale\n" + end_of_page);
   const Ended ended = run(words({"--answer"}));
   const std::string first = page();
@@ -93,14 +85,12 @@ TEST_F(SweepCommand, AMapIsAnAnswer) {
   write("README.md", "<!-- answer -->\n<!-- end of answer -->\n");
   const Ended ended = run(words({"--answer"}));
   ASSERT_EQ(ended.code, 0) << ended.err;
-  std::ostringstream page;
-  page << std::ifstream(path("README.md")).rdbuf();
-  EXPECT_NE(page.str().find("| latency | 5 Mbit |"), std::string::npos) << page.str();
-  EXPECT_NE(page.str().find("- **G** gossip: "), std::string::npos) << page.str();
-  std::ostringstream picture;
-  picture << std::ifstream(path("answer.svg")).rdbuf();
-  EXPECT_TRUE(picture.str().starts_with("<svg ")) << picture.str().substr(0, 100);
-  EXPECT_NE(picture.str().find("lr 0.04"), std::string::npos);
+  const std::string page = text_of(path("README.md"));
+  EXPECT_NE(page.find("| latency | 5 Mbit |"), std::string::npos) << page;
+  EXPECT_NE(page.find("- **G** gossip: "), std::string::npos) << page;
+  const std::string picture = text_of(path("answer.svg"));
+  EXPECT_TRUE(picture.starts_with("<svg ")) << picture.substr(0, 100);
+  EXPECT_NE(picture.find("lr 0.04"), std::string::npos);
 }
 
 TEST_F(SweepCommand, TunesMeasuresAndSaysWhichCommandCompares) {
@@ -303,11 +293,7 @@ TEST_F(SweepCommand, HalvingIsNearTheWholeTuning) {
 
 /// Nobody waits for the whole rung, several share the work, and what is tuned is measured.
 TEST_F(SweepCommand, AshaIsSharedAndEnds) {
-  const std::string text = [&] {
-    std::ostringstream all;
-    all << std::ifstream(path("sweep.yaml")).rdbuf();
-    return all.str();
-  }();
+  const std::string text = text_of(path("sweep.yaml"));
   write("sweep.yaml", std::string(text).replace(text.find("by: halving"), 11, "by: asha"));
   Program first(words({"--workers", "1", "--json"}));
   Program second(words({"--workers", "1", "--json"}));

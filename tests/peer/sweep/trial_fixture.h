@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cctype>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -12,18 +10,13 @@
 #include "peer/runtime/example_fleet.h"
 #include "peer/sweep/trial_job.h"
 #include "tests/peer/sweep/sweep_fixture.h"
+#include "tests/text_of.h"
 
 namespace gv {
 
 /// Trials of a sweep that run in this process.
 class TrialJobs : public SweepFolders {
  protected:
-  static std::string text_of(const std::string& path) {
-    std::ifstream in(path);
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-  }
   /// A trial of the method's own example: twelve rounds, looked at after each fourth.
   TrialJob example_job(const AlgorithmRow& row,
                        const std::string& name,

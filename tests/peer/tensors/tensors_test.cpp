@@ -8,6 +8,7 @@
 #include "peer/tensors/start_values.h"
 #include "tests/error_in.h"
 #include "tests/scratch_folder.h"
+#include "tests/text_of.h"
 
 namespace gv {
 namespace {
@@ -154,8 +155,7 @@ TEST_F(Tensors, ValuesThatAreNotFiniteAreRefused) {
 
 /// Every cut and every flipped bit of a small file: an error or other values, never a crash.
 TEST_F(Tensors, DamagedFilesAreRefusedOrReadButNeverCrash) {
-  std::ifstream in(good(), std::ios::binary);
-  const std::string whole((std::istreambuf_iterator<char>(in)), {});
+  const std::string whole = text_of(good());
   std::size_t refused = 0;
   const auto attempt = [&](const std::string& bytes) {
     std::ofstream(path("x"), std::ios::binary) << bytes;
