@@ -10,7 +10,7 @@
 #include "optim/printable.h"
 #include "peer/deploy/kubernetes_pod.h"
 #include "peer/deploy/yaml_text.h"
-#include "peer/live/sha256.h"
+#include "peer/tls/base64.h"
 
 namespace gv {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "peer/live/csp_hash.h"
 #include "peer/live/live_figures.h"
-#include "peer/live/sha256.h"
 #include "peer/page/page_style.h"
 #include "peer/page/svg.h"
 #include "peer/report/screen.h"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "peer/live/sha256.h"
+#include "peer/tls/base64.h"
 #include "tests/peer/deploy/yaml_documents.h"
 #include "tests/peer/launch/launch_fixture.h"
 #include "tests/text_of.h"
