@@ -161,10 +161,6 @@ std::string arithmetic_of(const Fleet& f) {
   return text;
 }
 
-std::string hash_of(const std::string& text) {
-  return hex_of(XXH3_128bits(text.data(), text.size()));
-}
-
 /// What else happens to the fleet, when it is looked at, and when it ends.
 std::string course_of(const Fleet& f) {
   const DataSpec& d = f.data;
@@ -196,8 +192,7 @@ std::string course_of(const Fleet& f) {
   return text;
 }
 
-/// What decides when a thing happens, in virtual time.
-std::string clock_of(const Fleet& f) {
+std::string clock_text(const Fleet& f) {
   const NetworkSpec& n = f.network;
   std::string text = fmt::format("clock {} {} {} {} {};",
                                  n.latency.count(),
@@ -219,8 +214,12 @@ std::string clock_of(const Fleet& f) {
 
 }  // namespace
 
+std::string digest_of_text(const std::string& text) {
+  return hex_of(XXH3_128bits(text.data(), text.size()));
+}
+
 std::string digest_of(const Fleet& f) {
-  return hash_of(fmt::format("{};", f.name) + arithmetic_of(f));
+  return digest_of_text(fmt::format("{};", f.name) + arithmetic_of(f));
 }
 
 std::string bits_of(const Fleet& f) {
@@ -229,8 +228,12 @@ std::string bits_of(const Fleet& f) {
   // Where something goes wrong at a time, the run ends or is looked at at one, what a round was
   // depends on it.
   const bool timed = f.stop.time || !f.faults.inject.empty() || f.evaluate_period > Time{0};
-  if (timed || row == nullptr || !row->synchronous) text += clock_of(f);
-  return hash_of(text);
+  if (timed || row == nullptr || !row->synchronous) text += clock_text(f);
+  return digest_of_text(text);
+}
+
+std::string clock_digest(const Fleet& fleet) {
+  return digest_of_text(clock_text(fleet));
 }
 
 }  // namespace gv

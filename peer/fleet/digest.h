@@ -24,4 +24,11 @@ std::string digest_of(const Fleet& fleet);
 /// files are told apart by their paths, and computing on GPUs by the devices.
 std::string bits_of(const Fleet& fleet);
 
+/// The same over what decides when a thing happens, in virtual time: the network, and the peers'
+/// speeds.
+std::string clock_digest(const Fleet& fleet);
+
+/// The same of a text.
+std::string digest_of_text(const std::string& text);
+
 }  // namespace gv

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <xxhash.h>
 
 #include "gossip/registry.h"
 #include "peer/fleet/digest.h"
@@ -16,31 +15,6 @@ namespace {
 
 /// Far from every seed that people count from the base file's.
 constexpr std::uint64_t tuning_seeds_begin = 1'000'000;
-
-std::string clock_text(const Fleet& f) {
-  const NetworkSpec& n = f.network;
-  std::string text = fmt::format("{};{};{};{};{};",
-                                 n.latency.count(),
-                                 n.jitter.count(),
-                                 n.bandwidth,
-                                 name_of(n.shape),
-                                 f.flops);
-  for (const auto& [ends, link] : n.links)
-    text += fmt::format("{} {} {} {} {};",
-                        ends.first,
-                        ends.second,
-                        link.latency.count(),
-                        link.jitter.count(),
-                        link.bandwidth);
-  for (const auto& [peer, bandwidth] : n.cards) text += fmt::format("card {} {};", peer, bandwidth);
-  for (const PeerSpec& peer : f.peers) text += fmt::format("{};", peer.speed);
-  return text;
-}
-
-std::string hash_text(const std::string& text) {
-  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
-}
 
 bool is_synchronous(const Fleet& fleet) {
   const AlgorithmRow* row = find_algorithm(fleet.algorithm, fleet.order);
@@ -254,10 +228,10 @@ class Planner {
 }  // namespace
 
 TrialIdentity identity_of(const Fleet& fleet) {
-  const std::string clock = hash_text(clock_text(fleet));
+  const std::string clock = clock_digest(fleet);
   std::string bits = bits_of(fleet);
   // Whoever is ahead when the target is seen has done a round more: the clock decides who that is.
-  if (fleet.stop.target) bits = hash_text(bits + clock);
+  if (fleet.stop.target) bits = digest_of_text(bits + clock);
   return {bits, clock};
 }
 
