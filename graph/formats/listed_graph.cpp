@@ -107,7 +107,7 @@ double parse_weight(std::string_view text, const std::string& where) {
 Topology to_topology(const ListedGraph& list, const std::string& path, PeerId n) {
   const Numbering numbers = number_peers(list, path);
   n = fleet_size(numbers, path, n, list.complete);
-  if (n == 0) refuse_file(path + ": ", "no peers");
+  if (n == 0) refuse_file(path + ": ", "the graph has no peers");
   std::map<Edge, std::optional<double>> edges;
   std::size_t weighted = 0;
   for (const ListedEdge& e : list.edges) {

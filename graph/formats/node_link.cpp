@@ -19,7 +19,8 @@ std::string name_of(const JsonValue* v, const JsonValue& holder, const std::stri
   if (v == nullptr)
     refuse_file(at(path, holder), "expected `id` in a node, `source` and `target` in an edge");
   if (v->kind == JsonValue::Kind::number || v->kind == JsonValue::Kind::text) return v->text;
-  if (v->kind != JsonValue::Kind::array) refuse_file(at(path, *v), "this names no peer");
+  if (v->kind != JsonValue::Kind::array)
+    refuse_file(at(path, *v), "a peer is named by a number or a text");
   std::string name = "(";
   for (const JsonValue& item : v->items) {
     name += name_of(&item, *v, path);

@@ -58,7 +58,7 @@ std::string failure_of(const Machine& machine, bool slurm) {
   }
   if (!host.facts() || host.facts()->wire == wire::version) return "";
   return fmt::format(
-      "host {}: its grapevine speaks wire version {}, this one {}\nhelp:  install the same version "
+      "host {}: its Grapevine speaks wire version {}, this one {}\nhelp:  install the same version "
       "there, or leave `binary` out so that this one is pushed",
       host.name(),
       host.facts()->wire,

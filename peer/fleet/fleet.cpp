@@ -112,7 +112,7 @@ class FleetReader : Readers {
     } else if (version->text != "1") {
       source_.error(*version,
                     fmt::format("version {} is not known here", version->text),
-                    "this grapevine reads version 1; a newer file needs a newer grapevine");
+                    "this Grapevine reads version 1; a newer file needs a newer Grapevine");
     }
   }
 
@@ -205,7 +205,7 @@ class FleetReader : Readers {
         else if (e->count == std::floor(e->count))
           fleet_.evaluate_every = static_cast<std::uint64_t>(e->count);
         else
-          source_.error(*every, "rounds are whole");
+          source_.error(*every, "a number of rounds is a whole number");
       }
     }
     map.finish();
@@ -246,7 +246,7 @@ class FleetReader : Readers {
       if (e && e->count == std::floor(e->count))
         fleet_.checkpoint.every = static_cast<std::uint64_t>(e->count);
       else if (e)
-        source_.error(*every, "rounds are whole");
+        source_.error(*every, "a number of rounds is a whole number");
     }
     set(map.take("keep"), fleet_.checkpoint.keep, count(1, 1000));
     map.finish();

@@ -63,7 +63,10 @@ class LinkReader {
         if (hosts_[i] == entry.key) peers.push_back(i);
       const auto bandwidth = read_bandwidth(source, entry.value);
       if (!bandwidth) continue;
-      if (*bandwidth <= 0) source.error(entry.value, "a card of no bandwidth", "leave it out");
+      if (*bandwidth <= 0)
+        source.error(entry.value,
+                     "a card needs a bandwidth above 0",
+                     "leave the host out where its card is no limit");
       for (const PeerId a : peers) {
         network_.cards[a] = *bandwidth / static_cast<double>(peers.size());
         for (const PeerId b : peers)

@@ -70,7 +70,8 @@ std::vector<std::string> whole_lines(const std::string& path) {
     if (c != '\n') {
       line += static_cast<char>(c);
       if (line.size() > most_line_bytes)
-        throw std::runtime_error(fmt::format("{}:{}: over 1 MiB", path, lines.size() + 1));
+        throw std::runtime_error(
+            fmt::format("{}:{}: a line of over 1 MiB", path, lines.size() + 1));
       continue;
     }
     if (lines.size() > most_reports)

@@ -34,8 +34,11 @@ std::shared_ptr<const Dataset> text_windows(const ModelCard& card, const std::st
   const Dataset& like = *card.like;
   const std::string text = file_bytes(path);
   if (text.size() <= like.context)
-    throw std::runtime_error(fmt::format(
-        "{}: {} characters; the model looks back on {}", path, text.size(), like.context));
+    throw std::runtime_error(
+        fmt::format("{}: {} characters, and the model looks back on {}: take a longer text",
+                    path,
+                    text.size(),
+                    like.context));
   std::array<int, 256> places{};
   places.fill(-1);
   for (std::size_t k = 0; k < like.vocabulary.size(); ++k)
@@ -60,10 +63,11 @@ std::shared_ptr<const Dataset> text_windows(const ModelCard& card, const std::st
 std::shared_ptr<Dataset> sparse_rows(const ModelCard& card, const std::string& path, bool labels) {
   const LibSvmFile file = read_libsvm_file(path);
   if (file.features > card.like->features)
-    throw std::runtime_error(fmt::format("{}: a column {}, and the model knows {} columns",
-                                         path,
-                                         file.features,
-                                         card.like->features));
+    throw std::runtime_error(fmt::format(
+        "{}: has a column {}, and the model knows {}: take a file with the model's columns",
+        path,
+        file.features,
+        card.like->features));
   auto data = std::make_shared<Dataset>(*card.like);
   data->rows = static_cast<std::uint32_t>(file.labels.size());
   data->sparse = file.rows;

@@ -48,7 +48,7 @@ class SweepFileReader : Readers {
     else if (version->text != "1")
       source_.error(*version,
                     fmt::format("version {} is not known here", version->text),
-                    "this grapevine reads version 1; a newer file needs a newer grapevine");
+                    "this Grapevine reads version 1; a newer file needs a newer Grapevine");
   }
 
   void read_name(const Value* value) {

@@ -201,7 +201,7 @@ Verdict decode_prefix(std::span<const std::byte, prefix_bytes> bytes,
                       Prefix& out) {
   if (get<std::uint32_t>(bytes.data()) != magic)
     return is_tls(bytes.data()) ? "it speaks TLS, and this end does not (`security` there and here)"
-                                : "not a grapevine frame";
+                                : "not a frame of Grapevine";
   if (const auto theirs = get<std::uint16_t>(bytes.data() + 4); theirs != version) {
     return fmt::format("protocol version {}, ours is {}", theirs, version);
   }

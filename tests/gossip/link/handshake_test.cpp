@@ -109,7 +109,7 @@ TEST_F(Accepting, EveryKindOfRefusalIsSaidOnlyNowAndThen) {
   for (int k = 0; k < 1000; ++k) {
     const ConnectionId babbler = connect_as();
     links->hear_bytes(babbler, 9, now);
-    links->ended(babbler, "not a grapevine frame", now);
+    links->ended(babbler, "not a frame of Grapevine", now);
     links->arrived(connect_as(), Heartbeat{}, now);
     come(settings_of(1, 4, {}).self);
   }

@@ -98,7 +98,7 @@ TEST_F(SshRows, AnotherWireVersion) {
                                        "'\nexec cat > /dev/null");
   use_ssh("exec sh -c \"$last\"");
   const std::string versions = fmt::format(
-      "host ben: its grapevine speaks wire version {}, this one {}", facts.wire, wire::version);
+      "host ben: its Grapevine speaks wire version {}, this one {}", facts.wire, wire::version);
   expect_words(run_there(", binary: " + other),
                {versions.c_str(), "install the same version there"});
 }

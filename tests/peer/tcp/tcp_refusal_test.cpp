@@ -108,7 +108,7 @@ std::string strangers_fate(const std::vector<std::byte>& bytes) {
 }
 
 TEST(Tcp, StrangersAreToldOffAndLogged) {
-  EXPECT_NE(strangers_fate(std::vector<std::byte>(100)).find("not a grapevine frame"),
+  EXPECT_NE(strangers_fate(std::vector<std::byte>(100)).find("not a frame of Grapevine"),
             std::string::npos);
   Hello self;
   self.peer = 1;

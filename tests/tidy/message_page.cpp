@@ -1,0 +1,152 @@
+#include "tests/tidy/message_page.h"
+
+#include <algorithm>
+#include <set>
+
+namespace gv::tidy {
+namespace {
+
+struct Group {
+  const char* title;
+  std::vector<const char*> places;  ///< beginnings of paths: the first group that fits takes it
+};
+
+const std::vector<Group>& message_groups() {
+  static const std::vector<Group> groups{
+      {"The fleet file", {"peer/fleet/", "peer/keys/", "peer/runtime/assembly", "peer/draft/"}},
+      {"A run as it goes",
+       {"gossip/journal",
+        "peer/launch/",
+        "peer/record/",
+        "peer/checkpoint/",
+        "peer/embed/",
+        "peer/runtime/tcp_",
+        "peer/runtime/ledger",
+        "peer/cli/run_",
+        "peer/cli/peer_",
+        "peer/cli/collect_"}},
+      {"Watching a run",
+       {"peer/live/",
+        "peer/cli/top_",
+        "peer/cli/stop_",
+        "peer/cli/trace_",
+        "peer/cli/checkpoint_"}},
+      {"Links between peers",
+       {"gossip/link/", "peer/tcp/", "peer/wire/", "peer/shared/", "peer/network/"}},
+      {"Keys and certificates", {"peer/tls/"}},
+      {"Other machines", {"peer/agent/", "peer/deploy/"}},
+      {"Methods and servers", {"gossip/"}},
+      {"Graphs and weights", {"graph/formats/", "graph/mixing/", "graph/topolog", "graph/spec/"}},
+      {"Spectra and predictions", {"graph/", "peer/predict/"}},
+      {"Tables, pictures and texts",
+       {"optim/data/", "peer/runtime/load_data", "peer/runtime/pooled_facts"}},
+      {"Models and optimizers", {"optim/", "peer/model/", "peer/tensors/"}},
+      {"GPUs", {"gpu/", "peer/runtime/make_"}},
+      {"Simulation and the swarm", {"peer/sim/", "peer/cli/simulate_", "peer/cli/swarm_"}},
+      {"Sweeps", {"peer/sweep/", "peer/cli/sweep_"}},
+      {"What runs have left",
+       {"peer/compare/", "peer/runs/", "peer/report/", "peer/page/", "peer/export/", "peer/json/"}},
+      {"Commands and their options", {""}}};
+  return groups;
+}
+
+std::string title_of(const Message& message) {
+  for (const Group& group : message_groups())
+    for (const char* place : group.places)
+      if (message.path.starts_with(place)) return group.title;
+  return "";
+}
+
+std::string code(const std::string& text) {
+  const bool plain = text.find('`') == std::string::npos;
+  std::string quoted(plain ? "`" : "`` ");
+  quoted.append(text).append(plain ? "`" : " ``");
+  return quoted;
+}
+
+/// The message of a line "- `text`"; "" of any other.
+std::string message_in(const std::string& line) {
+  if (line.starts_with("- `` ") && line.ends_with(" ``")) return line.substr(5, line.size() - 8);
+  if (line.starts_with("- `") && line.ends_with("`")) return line.substr(3, line.size() - 4);
+  return "";
+}
+
+constexpr const char* to_do = "    - What to do: ";
+
+/// A message may stand in several groups, with another note in each.
+std::string key(const std::string& title, const std::string& text) {
+  return title + ": " + text;
+}
+
+/// The messages of one group, each once, with everything that is said about what to do.
+std::string list_of(const std::string& title,
+                    const std::vector<Message>& messages,
+                    const WrittenNotes& written) {
+  std::vector<std::string> order;
+  std::map<std::string, std::vector<std::string>> helps;
+  for (const Message& message : messages) {
+    if (title_of(message) != title) continue;
+    const auto [at, fresh] = helps.try_emplace(message.text);
+    if (fresh) order.push_back(message.text);
+    if (!message.help.empty() && std::ranges::count(at->second, message.help) == 0)
+      at->second.push_back(message.help);
+  }
+  std::string list;
+  for (const std::string& text : order) {
+    list += "- " + code(text) + "\n";
+    for (const std::string& help : helps[text]) list += to_do + code(help) + "\n";
+    const auto notes = written.notes.find(key(title, text));
+    if (notes == written.notes.end()) continue;
+    for (const std::string& note : notes->second) list += note + "\n";
+  }
+  return list;
+}
+
+}  // namespace
+
+WrittenNotes read_notes(const std::vector<std::string>& page) {
+  WrittenNotes written;
+  std::string title, message;
+  for (const std::string& line : page) {
+    if (line.starts_with("## ")) {
+      title = line.substr(3);
+      message.clear();
+    } else if (const std::string found = message_in(line); !title.empty() && !found.empty()) {
+      message = found;
+    } else if (title.empty()) {
+      written.begins += line + "\n";
+    } else if (message.empty() && !line.empty()) {
+      written.groups[title] += line + "\n";
+    } else if (line.starts_with("    ") && !line.starts_with(to_do)) {
+      written.notes[key(title, message)].push_back(line);
+    }
+  }
+  return written;
+}
+
+std::string message_page(const std::vector<Message>& messages, const WrittenNotes& written) {
+  std::string page = written.begins;
+  for (const Group& group : message_groups()) {
+    const std::string title = group.title;
+    const auto introduction = written.groups.find(title);
+    page += "## " + title + "\n\n";
+    if (introduction != written.groups.end()) page += introduction->second + "\n";
+    page += list_of(title, messages, written) + "\n";
+  }
+  page.pop_back();
+  return page;
+}
+
+Findings loose_ends(const std::vector<Message>& messages, const WrittenNotes& written) {
+  Findings findings;
+  std::set<std::string> said;
+  for (const Message& message : messages) said.insert(key(title_of(message), message.text));
+  for (const auto& [text, notes] : written.notes)
+    if (!said.contains(text)) findings.push_back("a note, and no message: " + text);
+  for (const Group& group : message_groups())
+    if (!written.groups.contains(group.title))
+      findings.push_back(std::string("no introduction: ") + group.title);
+  return findings;
+}
+
+}  // namespace gv::tidy
