@@ -17,7 +17,6 @@
 #include "peer/bench/forked.h"
 #include "peer/bench/plain_streams.h"
 #include "peer/tcp/tcp_world.h"
-#include "peer/tls/cipher_speed.h"
 
 namespace gv {
 namespace {
@@ -118,11 +117,12 @@ struct Repetitions {
   RoundCost cost() const { return {median(seconds), median(cpu_seconds)}; }
 };
 
-/// To each of two neighbours; of an all-reduce half of what goes to the next of the ring, 2 (n - 1)
-/// chunks of d / n floats.
+/// To each of two neighbours, and half as much where both are one; of an all-reduce half of what
+/// goes to the next of the ring, 2 (n - 1) chunks of d / n floats.
 std::size_t bytes_each_way(std::uint32_t n, std::size_t dimension, Averaging averaging) {
   const std::size_t bytes = dimension * sizeof(float);
-  return averaging == Averaging::neighbors ? bytes : bytes * (n - 1) / n;
+  if (averaging == Averaging::neighbors) return n == 2 ? bytes / 2 : bytes;
+  return bytes * (n - 1) / n;
 }
 
 ExchangeRow measure(std::uint32_t n,
@@ -133,7 +133,7 @@ ExchangeRow measure(std::uint32_t n,
   const Rounds rounds = rounds_for(dimension);
   const std::vector<PeerKeys> keys = make_keys(n);
   Repetitions shared, tcp, tls;
-  std::vector<double> aes;
+  std::vector<double> encrypts, decrypts;
   struct Way {
     const char* name;
     Repetitions* repetitions;
@@ -157,7 +157,9 @@ ExchangeRow measure(std::uint32_t n,
         gossip_rounds(rank, gathering, dimension, options.averaging, rounds, carriage);
       });
     }
-    aes.push_back(aes_gcm_bytes_per_second());
+    const CipherSpeed aes = aes_gcm_speed();
+    encrypts.push_back(aes.encrypts);
+    decrypts.push_back(aes.decrypts);
     for (const int buffer : options.plain_buffers) {
       begin("bare streams");
       plain[buffer].run(n, [&](std::uint32_t rank, Gathering& gathering) {
@@ -175,7 +177,7 @@ ExchangeRow measure(std::uint32_t n,
           best->first,
           2.0 * static_cast<double>(bytes),
           tls.cost(),
-          median(aes)};
+          {median(encrypts), median(decrypts)}};
 }
 
 }  // namespace

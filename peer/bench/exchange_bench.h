@@ -4,6 +4,8 @@
 #include <functional>
 #include <vector>
 
+#include "peer/tls/cipher_speed.h"
+
 namespace gv {
 
 /// Of one round, median over repetitions.
@@ -28,11 +30,15 @@ struct ExchangeRow {
   int plain_buffer = 0;  ///< that the plain streams asked for; 0: the system's
   double bytes = 0;      ///< that each peer sends
   RoundCost tls;         ///< over TCP and encrypted, as between machines
-  double aes_bytes = 0;  ///< that one core encrypts by AES-128-GCM in a second, beside them
+  CipherSpeed aes;       ///< of AES-128-GCM, beside them
   double bytes_per_second(const RoundCost& cost) const { return bytes / cost.seconds; }
   /// Carried in a second of one core's time, sending and receiving together.
   double bytes_per_core_second(const RoundCost& cost) const {
     return peers * bytes / cost.cpu_seconds;
+  }
+  /// Of what the cipher allows a core to carry, so much is carried.
+  double part_of_allowed() const {
+    return bytes_per_core_second(tls) / aes.allows(bytes_per_core_second(tcp));
   }
 };
 

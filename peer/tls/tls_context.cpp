@@ -8,6 +8,7 @@
 
 #include "peer/tls/certificate_identity.h"
 #include "peer/tls/openssl.h"
+#include "peer/tls/traffic_secrets.h"
 
 namespace gv {
 namespace {
@@ -52,7 +53,6 @@ void fix_protocol(SSL_CTX* context) {
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_max_early_data(context, 0);
   SSL_CTX_set_recv_max_early_data(context, 0);
-  SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 }
 
 void show_and_ask(SSL_CTX* context, const PeerKeys& keys) {
@@ -77,6 +77,7 @@ TlsContext::TlsContext(const PeerKeys& keys) {
   OwnedContext context(SSL_CTX_new(TLS_method()));
   openssl_must(context != nullptr, "a context");
   fix_protocol(context.get());
+  hear_secrets(*context);
   show_and_ask(context.get(), keys);
   const auto own = identity_of(*SSL_CTX_get0_certificate(context.get()));
   if (!own) throw std::runtime_error("the certificate does not say which peer's it is");

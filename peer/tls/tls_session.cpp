@@ -11,11 +11,12 @@
 #include "optim/check.h"
 #include "peer/tls/certificate_identity.h"
 #include "peer/tls/openssl.h"
+#include "peer/tls/secured_stream.h"
+#include "peer/tls/traffic_secrets.h"
 
 namespace gv {
 namespace {
 
-constexpr std::size_t record_bytes = SSL3_RT_MAX_PLAIN_LENGTH;
 /// Of a stranger at once, and of a neighbour: reads of many records cost fewer calls.
 constexpr std::size_t first_space = 8 * 1024;
 constexpr std::size_t later_space = 128 * 1024;
@@ -100,6 +101,7 @@ TlsSession::TlsSession(std::shared_ptr<const TlsContext> context,
                        std::function<std::string(PeerId)> fits)
     : context_(std::move(context)),
       fits_(std::move(fits)),
+      secrets_(std::make_unique<TrafficSecrets>()),
       ssl_(SSL_new(context_->get())),
       incoming_(first_space) {
   BIO* const stream = BIO_new(stream_method());
@@ -108,6 +110,7 @@ TlsSession::TlsSession(std::shared_ptr<const TlsContext> context,
   BIO_set_init(stream, 1);
   SSL_set_bio(ssl_, stream, stream);
   SSL_set_app_data(ssl_, this);
+  keep_secrets(*ssl_, *secrets_);
   SSL_set_verify(ssl_, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, judge_certificate);
   role == Role::dials ? SSL_set_connect_state(ssl_) : SSL_set_accept_state(ssl_);
 }
@@ -116,10 +119,20 @@ TlsSession::~TlsSession() {
   SSL_free(ssl_);
 }
 
+/// A record that has begun to come goes on at the front.
+std::span<std::byte> TlsSession::space() {
+  const auto at = [this](std::size_t i) {
+    return incoming_.begin() + static_cast<std::ptrdiff_t>(i);
+  };
+  std::copy(at(used_), at(filled_), at(0));
+  filled_ -= std::exchange(used_, 0);
+  if (state_ == State::secured) incoming_.resize(later_space);
+  return std::span(incoming_).subspan(filled_);
+}
+
 void TlsSession::filled(std::size_t bytes) {
-  GV_CHECK(used_ == filled_, "what came before is used up");
-  used_ = 0;
-  filled_ = bytes;
+  GV_CHECK(bytes <= incoming_.size() - filled_, "there was space");
+  filled_ += bytes;
 }
 
 int TlsSession::give(char* to, int most) {
@@ -163,8 +176,7 @@ void TlsSession::shake() {
   const int done = SSL_do_handshake(ssl_);
   if (done == 1) return secure();
   if (SSL_get_error(ssl_, done) == SSL_ERROR_WANT_READ) return;
-  const unsigned long error = ERR_peek_error();
-  fail(judgement_.empty() ? words_of(error) : judgement_);
+  fail(judgement_.empty() ? words_of(ERR_peek_error()) : judgement_);
 }
 
 /// Nobody is believed for the want of an error: what OpenSSL has judged is looked at once more.
@@ -183,57 +195,43 @@ void TlsSession::secure() {
                                                    0) == 1;
   if (!proved || !exported) return fail("it did not prove who it is");
   channel_.assign(reinterpret_cast<const char*>(channel.data()), channel.size());
+  if (!begin_stream()) return fail("its handshake did not end as one does");
   state_ = State::secured;
 }
 
+/// OpenSSL has read nothing beyond the handshake, and sends nothing after it: what came and is not
+/// used are the first records under the new keys.
+bool TlsSession::begin_stream() {
+  const EVP_CIPHER* const cipher =
+      SSL_CIPHER_get_id(SSL_get_current_cipher(ssl_)) == TLS1_3_CK_AES_128_GCM_SHA256
+          ? EVP_aes_128_gcm()
+          : EVP_chacha20_poly1305();
+  Secret& ours = SSL_is_server(ssl_) == 1 ? secrets_->server : secrets_->client;
+  Secret& theirs = SSL_is_server(ssl_) == 1 ? secrets_->client : secrets_->server;
+  if (ours.empty() || theirs.empty() || SSL_has_pending(ssl_) == 1) return false;
+  stream_ = std::make_unique<SecuredStream>(cipher, std::move(ours), std::move(theirs));
+  SSL_free(std::exchange(ssl_, nullptr));
+  secrets_.reset();
+  return true;
+}
+
 std::size_t TlsSession::read(std::span<std::byte> out) {
-  std::size_t done = 0;
-  while (state_ == State::secured && done < out.size()) {
-    ERR_clear_error();
-    std::size_t count = 0;
-    const int went = SSL_read_ex(ssl_, out.data() + done, out.size() - done, &count);
-    done += count;
-    if (went == 1) continue;
-    const int error = SSL_get_error(ssl_, went);
-    if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_ZERO_RETURN) break;
-    fail(words_of(ERR_peek_error()));
+  if (state_ != State::secured) return 0;
+  std::span<const std::byte> sealed = came();
+  const std::size_t done = stream_->read(sealed, out);
+  used_ = filled_ - sealed.size();
+  if (!stream_->why().empty()) {
+    stream_->write_alert(outgoing_);
+    fail(stream_->why());
   }
-  if (done < out.size() && used_ == filled_ && incoming_.size() < later_space)
-    incoming_.resize(later_space);
   return done;
 }
 
 void TlsSession::write(std::span<const std::span<const std::byte>> pieces) {
-  record_.clear();
-  for (std::span<const std::byte> piece : pieces) {
-    while (!piece.empty()) {
-      const std::size_t room = record_bytes - record_.size();
-      const std::span<const std::byte> part = piece.first(std::min(room, piece.size()));
-      piece = piece.subspan(part.size());
-      if (part.size() == record_bytes) {
-        if (!write_record(part)) return;
-        continue;
-      }
-      record_.insert(record_.end(), part.begin(), part.end());
-      if (record_.size() < record_bytes) continue;
-      if (!write_record(record_)) return;
-      record_.clear();
-    }
-  }
-  if (!record_.empty()) write_record(record_);
+  if (state_ == State::secured) stream_->write(pieces, outgoing_);
 }
 
-bool TlsSession::write_record(std::span<const std::byte> bytes) {
-  ERR_clear_error();
-  std::size_t written = 0;
-  if (state_ == State::secured && SSL_write_ex(ssl_, bytes.data(), bytes.size(), &written) == 1 &&
-      written == bytes.size())
-    return true;
-  if (state_ == State::secured) fail(words_of(ERR_peek_error()));
-  return false;
-}
-
-std::vector<std::byte> TlsSession::take_output(std::vector<std::byte> empty) {
+SealedBytes TlsSession::take_output(SealedBytes empty) {
   empty.clear();
   std::swap(empty, outgoing_);
   return empty;
@@ -242,7 +240,7 @@ std::vector<std::byte> TlsSession::take_output(std::vector<std::byte> empty) {
 void TlsSession::fail(const std::string& why) {
   state_ = State::broken;
   why_ = why;
-  used_ = filled_;
+  used_ = filled_ = 0;
   ERR_clear_error();
 }
 

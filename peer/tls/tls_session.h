@@ -8,16 +8,20 @@
 #include <string>
 #include <vector>
 
+#include "peer/tls/sealed_bytes.h"
 #include "peer/tls/tls_context.h"
 
 struct ssl_st;
 
 namespace gv {
 
+class SecuredStream;
+struct TrafficSecrets;
+
 /// One end of a TLS connection as a machine without a socket: bytes of the stream go in and come
 /// out, in whatever pieces. So nothing here waits, and whoever has the socket decides how much of a
-/// stranger's is read and how many records go out by one call of the system; Asio's own stream
-/// makes a call, and two copies more, for each record of 16 KiB.
+/// stranger's is read and how many records go out by one call of the system. OpenSSL shakes hands,
+/// judges and agrees upon keys; the records behind the handshake are ours (secured_stream.h).
 /// Invariant: not a byte of what the other end says is given out before it has proved to be a peer
 /// of our fleet that `fits`.
 ///
@@ -46,14 +50,15 @@ class TlsSession {
   /// the exporter (RFC 8446, section 7.5); while secured.
   const std::string& channel() const { return channel_; }
 
-  /// Where the next bytes of the stream go; so many have been put there. What came before is used
-  /// up by then: read until nothing comes.
-  std::span<std::byte> space() { return incoming_; }
+  /// Where the next bytes of the stream go; so many have been put there. Read until nothing comes
+  /// before there are more.
+  std::span<std::byte> space();
   std::span<const std::byte> came() const { return {incoming_.data() + used_, filled_ - used_}; }
   void filled(std::size_t bytes);
   /// Goes on shaking hands; ours to send may follow.
   void shake();
-  /// Fills `out` as far as there is anything; how many bytes. Only while secured.
+  /// Fills `out` as far as there is anything; how many bytes, and what is behind them may have been
+  /// written on. Only while secured.
   std::size_t read(std::span<std::byte> out);
 
   /// Encrypts the pieces one after the other, in records that are as full as can be. Only while
@@ -61,7 +66,7 @@ class TlsSession {
   void write(std::span<const std::span<const std::byte>> pieces);
   /// What is to be sent; it is taken away.
   bool has_output() const { return !outgoing_.empty(); }
-  std::vector<std::byte> take_output(std::vector<std::byte> empty);
+  SealedBytes take_output(SealedBytes empty);
 
   // What OpenSSL calls.
   int give(char* to, int most);
@@ -70,12 +75,14 @@ class TlsSession {
 
  private:
   void secure();
+  bool begin_stream();
   void fail(const std::string& why);
-  bool write_record(std::span<const std::byte> bytes);
 
   std::shared_ptr<const TlsContext> context_;
   std::function<std::string(PeerId)> fits_;
-  ssl_st* ssl_ = nullptr;
+  std::unique_ptr<TrafficSecrets> secrets_;  ///< while shaking
+  ssl_st* ssl_ = nullptr;                    ///< while shaking
+  std::unique_ptr<SecuredStream> stream_;    ///< from then on
   State state_ = State::shaking;
   std::string why_;
   std::string judgement_;  ///< of the other end's certificate; "": it fits, or has not come
@@ -83,8 +90,7 @@ class TlsSession {
   std::string channel_;
   std::vector<std::byte> incoming_;
   std::size_t used_ = 0, filled_ = 0;  ///< of incoming_
-  std::vector<std::byte> outgoing_;
-  std::vector<std::byte> record_;  ///< pieces are gathered here
+  SealedBytes outgoing_;
 };
 
 /// Whether a stream that begins with this byte is one of TLS, and not of plain frames.

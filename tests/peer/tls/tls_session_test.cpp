@@ -133,7 +133,7 @@ TEST(Tls, NoFlippedBitIsBelieved) {
         ASSERT_EQ(pair.dials.state(), TlsSession::State::secured);
         say(pair.dials, "nobody but our neighbour may read this");
       }
-      std::vector<std::byte> said = pair.dials.take_output({});
+      SealedBytes said = pair.dials.take_output({});
       if (bit / 8 >= said.size()) break;
       said[bit / 8] ^= std::byte{1} << (bit % 8);
       std::ranges::copy(said, pair.is_dialled.space().begin());
@@ -155,13 +155,13 @@ TEST(Tls, NoFlippedBitIsBelieved) {
 TEST(Tls, ARecordedSessionIsWorthNothing) {
   TlsPair pair(fleet_keys()[0], fleet_keys()[1]);
   pair.dials.shake();
-  const std::vector<std::byte> first = pair.dials.take_output({});
+  const SealedBytes first = pair.dials.take_output({});
   std::ranges::copy(first, pair.is_dialled.space().begin());
   pair.is_dialled.filled(first.size());
   pair.is_dialled.shake();
   carry(pair.is_dialled, pair.dials);
   say(pair.dials, "a Hello");
-  const std::vector<std::byte> second = pair.dials.take_output({});
+  const SealedBytes second = pair.dials.take_output({});
   for (int i = 0; i < 1000; ++i) {
     TlsSession again(
         std::make_shared<TlsContext>(fleet_keys()[1]), TlsSession::Role::is_dialled, anybody);
