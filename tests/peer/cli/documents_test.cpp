@@ -117,7 +117,8 @@ std::vector<Mention> mentions_in(const std::string& line) {
   std::vector<Mention> found;
   for (std::sregex_iterator it(line.begin(), line.end(), call), end; it != end; ++it) {
     Mention mention{.words = {(*it)[1].str()}, .options = {}};
-    const std::string rest = (*it)[2].str();
+    std::string rest = (*it)[2].str();
+    rest.resize(std::min(rest.size(), rest.find(" kubectl ")));  // another program's options
     std::smatch second;
     if (std::regex_search(rest, second, std::regex("^ ([a-z][a-z-]*)")))
       mention.words.push_back(second[1].str());
