@@ -2,32 +2,20 @@
 
 #include <filesystem>
 #include <fstream>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
-#include <stdlib.h>
+#include "tests/scratch_folder.h"
 
 namespace gv::fuzz {
 
 /// Where inputs lie for readers that take a path: a folder of the process, gone at its end.
 class Files {
  public:
-  Files() {
-    folder_ = (std::filesystem::path(base()) / "grapevine-fuzz-XXXXXX").string();
-    if (::mkdtemp(folder_.data()) == nullptr) throw std::runtime_error("cannot make " + folder_);
-  }
-  ~Files() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  Files(const Files&) = delete;
-  Files& operator=(const Files&) = delete;
-
-  const std::string& folder() const { return folder_; }
+  const std::string& folder() const { return folder_.path(); }
   /// Writes it anew, with the folders above it; gives the path.
   std::string write(const std::string& name, std::string_view bytes) const {
-    const std::string path = folder_ + "/" + name;
+    const std::string path = folder() + "/" + name;
     if (name.find('/') != std::string::npos)
       std::filesystem::create_directories(std::filesystem::path(path).parent_path());
     std::ofstream out(path, std::ios::binary | std::ios::trunc);
@@ -36,12 +24,7 @@ class Files {
   }
 
  private:
-  static std::string base() {
-    const char* const named = ::getenv("TMPDIR");
-    return named == nullptr ? "/tmp" : named;
-  }
-
-  std::string folder_;
+  ScratchFolder folder_;
 };
 
 }  // namespace gv::fuzz

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
+
+#include "tests/text_of.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
@@ -24,8 +24,7 @@ std::vector<fs::path> files_of(const fs::path& path) {
 }
 
 void replay(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
+  const std::string bytes = gv::text_of(path);
   // A place of just this size, so that a sanitizer sees what reads beyond it.
   const std::vector<std::uint8_t> exact(bytes.begin(), bytes.end());
   std::printf("%s\n", path.c_str());

@@ -1,7 +1,8 @@
-// The folder of a run that somebody sent us: run.json, metrics.jsonl, summary.json, totals.json and
-// what a peer recorded of its rounds.
+// The folder of a run that somebody sent us: run.json, metrics.jsonl, summary.json, totals.json,
+// what a peer recorded of its rounds and, without a launcher, of its reports.
 #include <stdexcept>
 
+#include "peer/launch/peer_reports.h"
 #include "peer/report/metrics_row.h"
 #include "peer/runs/peer_totals.h"
 #include "peer/runs/stored_run.h"
@@ -31,9 +32,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   files.write("peers/000/totals.json", input.file());
   files.write("peers/000/rounds.0.npy", input.file());
   files.write("peers/000/moments.0.npy", input.file());
+  files.write("peers/000/reports.jsonl", input.file());
   attempt([&] { gv::read_stored_run(files.folder()); });
   attempt([&] { gv::read_metrics(metrics); });
   attempt([&] { gv::read_peer_rounds(files.folder(), 0); });
   attempt([&] { gv::read_peer_moments(files.folder(), 0); });
+  attempt([&] { gv::read_reports(files.folder() + "/peers/000"); });
   return 0;
 }
