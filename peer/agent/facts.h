@@ -21,7 +21,7 @@ struct HostFacts {
 HostFacts own_facts();
 double own_clock();  ///< seconds since 1970, UTC
 std::string facts_text(const HostFacts& facts);
-/// Throws std::runtime_error: it is no such text.
+/// Throws std::exception: it is no such text.
 HostFacts parse_facts(const std::string& text);
 
 }  // namespace gv

@@ -106,13 +106,13 @@ void FileTaker::take(const std::string& piece) {
   if (zero == std::string::npos || zero + 2 > piece.size())
     throw std::runtime_error("a piece of a file without a name");
   const std::string name = piece.substr(0, zero);
+  const std::string shown = printable(name, 100);
   if (!is_below(name) || !allowed_(name))
-    throw std::runtime_error(
-        fmt::format("a file `{}`, which is not expected", printable(name, 100)));
+    throw std::runtime_error(fmt::format("a file `{}`, which is not expected", shown));
   const auto place = static_cast<std::uint8_t>(piece[zero + 1]);
   const std::string_view bytes = std::string_view(piece).substr(zero + 2);
   if (bytes.size() > left_)
-    throw std::runtime_error(fmt::format("more bytes of files than are expected, at `{}`", name));
+    throw std::runtime_error(fmt::format("more bytes of files than are expected, at `{}`", shown));
   left_ -= bytes.size();
   const Descriptor file = open_below(folder_, name, (place & first_piece) != 0);
   std::size_t done = 0;
@@ -124,7 +124,7 @@ void FileTaker::take(const std::string& piece) {
   }
   if (!file.open() || done < bytes.size())
     throw std::runtime_error(
-        fmt::format("{}/{}: cannot be written: {}", folder_, name, std::strerror(errno)));
+        fmt::format("{}/{}: cannot be written: {}", folder_, shown, std::strerror(errno)));
 }
 
 }  // namespace gv

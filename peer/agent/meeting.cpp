@@ -94,7 +94,7 @@ std::vector<PeerAddress> Meeting::changed() {
       if (address.host.empty()) continue;
       known_[neighbor] = text;
       news.push_back(address);
-    } catch (const std::runtime_error&) {
+    } catch (const std::exception&) {
       continue;
     }
   }

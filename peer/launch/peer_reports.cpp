@@ -48,8 +48,8 @@ std::string header(const ReportsOf& whose) {
       .dump();
 }
 
-ReportsOf parse_header(const std::string& line, const std::string& path) {
-  const JsonValue json = parse_json(line, path);
+ReportsOf parse_header(const std::string& line) {
+  const JsonValue json = parse_json(line, "its first line");
   if (json_text(json, "schema") != schema)
     throw std::runtime_error(fmt::format("its schema is not {}", schema));
   ReportsOf whose{.digest = json_text(json, "digest"),
@@ -120,11 +120,11 @@ void PeerReports::keep(const Report& report) {
 StoredReports read_reports(const std::string& folder) {
   const std::string path = lines_path(folder);
   const std::vector<std::string> lines = whole_lines(path);
-  std::size_t number = 1;
+  std::size_t number = 0;  // of the line, from 0
   try {
     if (lines.empty()) throw std::runtime_error("empty");
-    StoredReports stored{.whose = parse_header(lines[0], path), .reports = {}};
-    for (; number < lines.size(); ++number) {
+    StoredReports stored{.whose = parse_header(lines[0]), .reports = {}};
+    while (++number < lines.size()) {
       control::PeerSays says = control::parse_peer(lines[number]);
       auto* const reported = std::get_if<control::Reported>(&says);
       if (reported == nullptr || reported->report.peer != stored.whose.peer)
@@ -135,8 +135,8 @@ StoredReports read_reports(const std::string& folder) {
       stored.reports.push_back({std::move(reported->report), std::move(model)});
     }
     return stored;
-  } catch (const std::runtime_error& e) {
-    throw std::runtime_error(fmt::format("{}:{}: {}", path, number + (number > 1), e.what()));
+  } catch (const std::exception& e) {
+    throw std::runtime_error(fmt::format("{}:{}: {}", path, number + 1, e.what()));
   }
 }
 

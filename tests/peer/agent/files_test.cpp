@@ -3,9 +3,11 @@
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "optim/printable.h"
 #include "tests/scratch_folder.h"
 #include "tests/text_of.h"
 
@@ -61,8 +63,9 @@ TEST_F(AgentFiles, OfALaterTimeTakeThePlaceOfEarlierOnes) {
 
 TEST_F(AgentFiles, DoNotLeaveTheFolder) {
   FileTaker taker = this->taker();
-  for (const std::string name :
-       {"/etc/x", "../x", "a/../../x", "", "a//b", "a/", ".", std::string(2000, 'a').c_str()}) {
+  const std::string long_name(2000, 'a');
+  for (const std::string& name :
+       std::vector<std::string>{"/etc/x", "../x", "a/../../x", "", "a//b", "a/", ".", long_name}) {
     SCOPED_TRACE(name);
     EXPECT_FALSE(is_below(name));
     EXPECT_THROW(taker.take(piece(name, 3, "x")), std::runtime_error);
@@ -91,6 +94,17 @@ TEST_F(AgentFiles, AreNoMoreThanIsAllowed) {
   FileTaker picky(
       to_.string(), [](const std::string& name) { return name == "a"; }, 100);
   EXPECT_THROW(picky.take(piece("b", 3, "x")), std::runtime_error);
+}
+
+/// A refusal is printed: a name that an agent chose could have moved the cursor.
+TEST_F(AgentFiles, NamesInRefusalsArePrintable) {
+  FileTaker small = taker(1);
+  try {
+    small.take(piece("a\x1b[2J", 3, "12"));
+    ADD_FAILURE() << "more bytes than are expected";
+  } catch (const std::runtime_error& refusal) {
+    EXPECT_TRUE(is_printable(refusal.what())) << refusal.what();
+  }
 }
 
 }  // namespace

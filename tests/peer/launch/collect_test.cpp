@@ -141,6 +141,11 @@ TEST_F(Collect, RefusesWhatDoesNotBelongTogether) {
   const Ended linked = run({"collect", path("c"), "-o", path("linked")});
   EXPECT_NE(linked.code, 0) << "links are not followed";
 
+  std::ofstream(path("a1/peers/001/reports.jsonl")) << "{\n";
+  const Ended nonsense = run({"collect", path("a1"), "-o", path("nonsense")});
+  EXPECT_EQ(nonsense.code, 5) << "a file that makes no sense is nothing wrong with the arguments";
+  EXPECT_NE(nonsense.err.find("reports.jsonl:1: "), std::string::npos) << nonsense.err;
+
   fs::resize_file(path("b0/peers/000/reports/1.f32"), 12);
   const Ended cut = run({"collect", path("b0"), path("b1"), "-o", path("cut")});
   EXPECT_EQ(cut.code, 5);
