@@ -8,11 +8,14 @@ namespace gv {
 namespace {
 
 const Secret ours(32, 'a'), theirs(32, 'b');
+constexpr std::string_view end = "\nend: ";
 
-/// Records as the input has them; what of it is to be heard, as long as everything is right.
+/// Records as the input has them, and what of it may be heard: what a member has sealed as data
+/// before anything that ends the stream.
 class Member {
  public:
   SealedBytes sealed;
+  std::string said;
 
   void say(fuzz::Input& input) {
     const std::uint8_t how = input.byte();
@@ -20,6 +23,7 @@ class Member {
     const auto content = input.bytes(std::min<std::size_t>(input.word(), most));
     if ((how & 2U) != 0) {  // by nobody
       sealed.insert(sealed.end(), content.begin(), content.end());
+      over_ = over_ || !content.empty();
       return;
     }
     const std::uint8_t type = (how & 4U) != 0 ? input.byte() : SSL3_RT_APPLICATION_DATA;
@@ -31,12 +35,27 @@ class Member {
     else
       key_.seal(type, {&content, 1}, sealed);
     if ((how & 16U) != 0) key_.renew();
-    if ((how & 32U) != 0 && !sealed.empty())
+    if ((how & 32U) != 0) {
       sealed[sealed.size() - 1 - input.byte() % sealed.size()] ^= std::byte{1};
+      over_ = true;
+    }
+    note(content, type);
   }
 
  private:
+  /// The last byte that is not zero is the type; what is behind it is padding.
+  void note(std::span<const std::byte> content, std::uint8_t type) {
+    std::string text(reinterpret_cast<const char*>(content.data()), content.size());
+    text += static_cast<char>(type);
+    text.erase(text.find_last_not_of('\0') + 1);
+    if (over_ || text.empty() || text.back() != SSL3_RT_APPLICATION_DATA)
+      over_ = over_ || text.empty() || text.back() != SSL3_RT_HANDSHAKE;
+    else
+      said.append(text, 0, text.size() - 1);
+  }
+
   TrafficKey key_{EVP_aes_128_gcm(), theirs, TrafficKey::Use::seals};
+  bool over_ = false;
 };
 
 /// What is heard does not depend on how the bytes came, nor on the room for them.
@@ -57,7 +76,7 @@ std::string hear(std::span<const std::byte> sealed, std::size_t piece, std::size
     waiting.assign(left.begin(), left.end());
     GV_CHECK(waiting.size() < record_head + most_sealed, "what waits is less than a record");
   }
-  return heard + "|" + stream.why();
+  return heard.append(end) + stream.why();
 }
 
 }  // namespace
@@ -70,6 +89,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   gv::Member member;
   while (!input.empty()) member.say(input);
   const std::string whole = gv::hear(member.sealed, member.sealed.size() + 1, 1 << 20);
+  GV_CHECK(member.said.starts_with(whole.substr(0, whole.rfind(gv::end))), "nobody said that");
   GV_CHECK(gv::hear(member.sealed, piece, room) == whole, "the same in pieces");
   return 0;
 }
