@@ -1,5 +1,7 @@
 // What comes over TLS behind the handshake: records of any type, content and padding that a member
 // may seal, and such as nobody has sealed, in whatever pieces.
+#include <utility>
+
 #include "optim/check.h"
 #include "peer/tls/secured_stream.h"
 #include "tests/fuzz/fuzz_input.h"
@@ -35,7 +37,7 @@ class Member {
     else
       key_.seal(type, {&content, 1}, sealed);
     if ((how & 16U) != 0) key_.renew();
-    if ((how & 32U) != 0) {
+    if ((how & 32U) != 0 && !std::exchange(changed_, true)) {  // twice would mend it
       sealed[sealed.size() - 1 - input.byte() % sealed.size()] ^= std::byte{1};
       over_ = true;
     }
@@ -55,7 +57,7 @@ class Member {
   }
 
   TrafficKey key_{EVP_aes_128_gcm(), theirs, TrafficKey::Use::seals};
-  bool over_ = false;
+  bool over_ = false, changed_ = false;
 };
 
 /// What is heard does not depend on how the bytes came, nor on the room for them.
