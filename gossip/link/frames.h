@@ -23,7 +23,7 @@ struct Hello {
   std::string door = {};
   std::uint64_t machine = 0;  ///< whose clock it reads; 0: it does not say
   /// What only the two ends of this very connection know, so that a Hello of one is none of
-  /// another; empty: the connection is not encrypted. The carrier puts it in, and compares it.
+  /// another; empty: plain, and no token of the run is known. The carrier puts it in and compares.
   std::string channel = {};
 };
 

@@ -66,12 +66,14 @@ class Loopback {
     const gv::PeerId n = fleet.fleet.size();
     std::vector<gv::PeerKeys> keys;
     if (fleet.fleet.security.mode == gv::SecurityMode::tls) keys = gv::make_keys(n);
+    const auto token = std::make_shared<gv::RunToken>();
     for (gv::PeerId i = 0; i < n; ++i) {
       gv::TcpPeerOptions options;
       options.on_report = [this](gv::Report report) { take(std::move(report)); };
       options.log = [](const std::string&) {};
       if (!keys.empty()) options.keys = std::make_shared<gv::TlsContext>(keys[i]);
       peers_.push_back(std::make_unique<gv::TcpPeer>(fleet, i, std::move(options)));
+      peers_.back()->use_token(token);
       addresses_.push_back({i, "127.0.0.1", peers_.back()->listen()});
     }
   }

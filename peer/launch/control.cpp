@@ -85,6 +85,7 @@ Addresses parse_addresses(const JsonValue& json) {
                          json_integer<std::uint16_t>(row, "port"),
                          json_boolean(row, "reversed")});
   }
+  if (const JsonValue* token = json.find("token")) says.token = token->text;
   return says;
 }
 
@@ -174,7 +175,8 @@ std::string line(const Addresses& says) {
   for (const PeerAddress& a : says.list)
     rows.push_back(
         Json{{"peer", a.peer}, {"host", a.host}, {"port", a.port}, {"reversed", a.reversed}});
-  return Json{{"addresses", rows}}.dump();
+  if (says.token.empty()) return Json{{"addresses", rows}}.dump();
+  return Json{{"addresses", rows}, {"token", says.token}}.dump();
 }
 std::string line(const Cut& says) {
   return Json{{"cut", says.peer}, {"length_ns", says.length.count()}}.dump();

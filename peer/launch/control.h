@@ -14,7 +14,7 @@ namespace gv::control {
 // stdout, the launcher's on the peer's stdin. The end of stdin means: the launcher has gone.
 //   peer:     listening {port}   ready   shares {peer}   progress {round, ...}   report {...}
 //   measured {...}
-//   launcher: keys {text}   addresses [{peer, host, port, reversed}]   cut {peer, seconds}
+//   launcher: keys {text}   addresses [{peer, host, port, reversed}] {token}   cut {peer, seconds}
 //   checkpoint {round}   record {first, last}   measure   stop
 
 struct Listening {
@@ -57,6 +57,7 @@ struct Keys {
 };
 struct Addresses {
   std::vector<PeerAddress> list;
+  std::string token{};  ///< of the run (tls/run_token.h), with the first addresses; "": none
 };
 /// No connection with this neighbour for so long (faults.inject).
 struct Cut {

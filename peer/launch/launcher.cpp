@@ -61,6 +61,7 @@ void Launcher::start(PeerId id, const std::vector<std::string>& past) {
   const std::string log = slot.folder + "/stderr.log";
   if (slot.log == nullptr) slot.log = std::fopen(log.c_str(), "ae");
   slot.stopped_until.reset();
+  slot.listens = false;
   if (slot.log == nullptr) throw std::runtime_error(log + ": cannot be written");
   slot.process = places_.start(id, past);
   if (!options_.keys.empty()) {
@@ -127,6 +128,7 @@ void Launcher::heed(PeerId id, const control::PeerSays& says) {
   Slot& slot = slots_[id];
   if (const auto* listening = std::get_if<control::Listening>(&says)) {
     slot.port = listening->port;
+    slot.listens = true;
     if (phase_ == Phase::training) return introduce(id);
     if (std::ranges::all_of(slots_, [](const Slot& s) { return s.port != 0; })) send_addresses();
   } else if (std::holds_alternative<control::Ready>(says)) {
@@ -170,17 +172,22 @@ std::vector<PeerAddress> Launcher::addresses(PeerId by) const {
   return all;
 }
 
-void Launcher::send_addresses() {
-  phase_ = Phase::connecting;
-  for (PeerId i = 0; i < slots_.size(); ++i)
-    slots_[i].process->tell(control::line(control::Addresses{addresses(i)}));
+/// With what its neighbours on its machine know it by.
+std::string Launcher::first_addresses(PeerId id) const {
+  return control::line(control::Addresses{addresses(id), std::string(token_.text())});
 }
 
-/// A restarted peer and the others get to know each other's addresses.
+void Launcher::send_addresses() {
+  phase_ = Phase::connecting;
+  for (PeerId i = 0; i < slots_.size(); ++i) slots_[i].process->tell(first_addresses(i));
+}
+
+/// A restarted peer and the others get to know each other's addresses; those who have yet to say
+/// where they listen are told then, all at once.
 void Launcher::introduce(PeerId id) {
-  slots_[id].process->tell(control::line(control::Addresses{addresses(id)}));
+  slots_[id].process->tell(first_addresses(id));
   for (PeerId i = 0; i < slots_.size(); ++i)
-    if (i != id && slots_[i].process->running())
+    if (i != id && slots_[i].listens && slots_[i].process->running())
       slots_[i].process->tell(
           control::line(control::Addresses{{places_.road(i, id, slots_[id].port)}}));
 }

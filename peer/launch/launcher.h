@@ -15,6 +15,7 @@
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/observer.h"
 #include "peer/shared/descriptor.h"
+#include "peer/tls/run_token.h"
 
 namespace gv {
 
@@ -80,6 +81,7 @@ class Launcher {
     std::FILE* log = nullptr;
     pid_t kept_pid = 0;  ///< in its file
     std::uint16_t port = 0;
+    bool listens = false;  ///< this process has said its port, and was told the others'
     bool ready = false;
     bool finished = false;  ///< its last report has come
     Round round = 0;
@@ -109,6 +111,7 @@ class Launcher {
   void ended(PeerId id);
   std::vector<PeerAddress> addresses(PeerId by) const;
   void keep_pid(PeerId id);
+  std::string first_addresses(PeerId id) const;
   void send_addresses();
   void inject_when_due();
   void inject(const Injection& injection);
@@ -140,6 +143,7 @@ class Launcher {
   LaunchOptions options_;
   LaunchScreen screen_;
   Descriptor signals_;
+  const RunToken token_;
   std::vector<Slot> slots_;
   Phase phase_ = Phase::starting;
   bool stopping_ = false;

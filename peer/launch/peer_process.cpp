@@ -70,19 +70,24 @@ control::LauncherSays hear_line() {
   return says;
 }
 
-/// The launcher's first words, keys first if there are any; an empty list when it has gone before
-/// saying them.
+/// The launcher's first words, keys first if there are any; an empty list when it has gone, or says
+/// that all is over, before it has said them. What it tells those that train is not for us yet.
 std::vector<PeerAddress> hear_addresses(TcpPeer& peer) {
   // Nothing of a key stays in a buffer, and nothing of what follows is taken from LauncherEar.
   std::setvbuf(stdin, nullptr, _IONBF, 0);
-  control::LauncherSays says = hear_line();
-  if (const auto* keys = std::get_if<control::Keys>(&says)) {
-    keep_memory_to_ourselves();
-    peer.use_keys(std::make_shared<TlsContext>(keys->keys));
-    says = hear_line();
+  for (;;) {
+    const control::LauncherSays says = hear_line();
+    if (const auto* keys = std::get_if<control::Keys>(&says)) {
+      keep_memory_to_ourselves();
+      peer.use_keys(std::make_shared<TlsContext>(keys->keys));
+    } else if (const auto* addresses = std::get_if<control::Addresses>(&says)) {
+      if (!addresses->token.empty()) peer.use_token(std::make_shared<RunToken>(addresses->token));
+      return addresses->list;
+    } else if (std::holds_alternative<std::monostate>(says) ||
+               std::holds_alternative<control::Stop>(says)) {
+      return {};
+    }
   }
-  const auto* addresses = std::get_if<control::Addresses>(&says);
-  return addresses ? addresses->list : std::vector<PeerAddress>{};
 }
 
 /// What comes on stdin after the first addresses; its end means that the launcher has gone.

@@ -140,6 +140,10 @@ void TcpPeer::use_keys(std::shared_ptr<const TlsContext> keys) {
   world_->use_keys(std::move(keys));
 }
 
+void TcpPeer::use_token(std::shared_ptr<const RunToken> token) {
+  world_->use_token(std::move(token));
+}
+
 std::uint16_t TcpPeer::listen() {
   return world_->listen();
 }

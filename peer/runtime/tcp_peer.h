@@ -56,6 +56,8 @@ class TcpPeer {
 
   /// Before run(): what the peer proves itself with.
   void use_keys(std::shared_ptr<const TlsContext> keys);
+  /// Before run(): what its neighbours on this machine must know.
+  void use_token(std::shared_ptr<const RunToken> token);
   /// Binds; returns the port. Throws std::runtime_error when it is taken.
   std::uint16_t listen();
   /// Trains until the end; throws std::runtime_error as TcpWorld::run does.

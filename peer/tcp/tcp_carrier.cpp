@@ -31,6 +31,7 @@ std::uint16_t TcpWorldImpl::listen() {
   if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
   if (!error) tune_for(address, acceptor_.native_handle());
   if (!error) acceptor_.bind(endpoint, error);
+  listening_since_ = stamp();
   if (!error) acceptor_.listen(128, error);
   if (error) fail(error.message());
   return acceptor_.local_endpoint().port();
@@ -77,6 +78,8 @@ void TcpWorldImpl::open(ConnectionId id,
     connections_.erase(id);
     links_->ended(id, why, now());
   };
+  const std::string ends = ends_to_prove(socket, dialled);
+  const Time since = dialled ? stamp() : listening_since_;
   const auto stream = std::make_shared<TcpConnection>(
       std::move(socket),
       *pool_,
@@ -91,7 +94,8 @@ void TcpWorldImpl::open(ConnectionId id,
                 if (connections_.at(id).dialled) links_->arrived(id, Refusal{why}, now());
               }},
       std::move(protection));
-  connections_[id] = {.stream = stream, .neighbor = {}, .dialled = dialled};
+  connections_[id] = {
+      .stream = stream, .neighbor = {}, .dialled = dialled, .ends = ends, .since = since};
   stream->start();
 }
 
@@ -167,7 +171,7 @@ void TcpWorldImpl::send(ConnectionId id, const Frame& frame) {
   if (at == connections_.end()) return;
   if (const auto* hello = std::get_if<Hello>(&frame)) {
     Hello ours = *hello;
-    ours.channel = at->second.stream->channel();
+    ours.channel = channel_of(at->second);
     return at->second.stream->send({wire::encode(ours), nullptr});
   }
   const auto* numbered = std::get_if<NumberedMessage>(&frame);

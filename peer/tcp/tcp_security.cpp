@@ -12,7 +12,8 @@
 // shows: on another machine, then through TLS. Who is dialled takes plain frames only from its own
 // machine, and only of a neighbour that lives there: a stranger who comes through some program of
 // this machine (a tunnel, a container's proxy) can pass for nobody else. So no end can be talked
-// out of encryption by the other, or by who is between them.
+// out of encryption by the other, or by who is between them. And where a launcher has given its
+// peers the token of their run, a plain Hello proves to know it: other users of the machine do not.
 
 namespace gv {
 namespace {
@@ -26,6 +27,10 @@ bool is_within_this_machine(const asio::ip::tcp::socket& socket) {
   const asio::ip::address theirs = socket.remote_endpoint(unknown).address();
   if (unknown) return false;
   return ours == theirs || (ours.is_loopback() && theirs.is_loopback());
+}
+
+std::uint64_t nanoseconds(Time time) {
+  return static_cast<std::uint64_t>(time.count());
 }
 
 }  // namespace
@@ -118,14 +123,44 @@ std::optional<TcpConnection::Protection> TcpWorldImpl::protection_from(const tcp
       .plain_too = plain_too};
 }
 
+/// "127.0.0.1:40000 127.0.0.1:27000", as both ends have it; "" where no token is known, or the
+/// connection leaves this machine: a router may change addresses then. One that is reset already
+/// tells no ends, and what was said on it before must be proved all the same.
+std::string TcpWorldImpl::ends_to_prove(const tcp::socket& socket, bool dialled) const {
+  if (!options_.token) return "";
+  asio::error_code gone;
+  const tcp::endpoint ours = socket.local_endpoint(gone);
+  const tcp::endpoint theirs = gone ? tcp::endpoint() : socket.remote_endpoint(gone);
+  if (gone) return "unknown";
+  if (!is_within_this_machine(socket)) return "";
+  const auto text = [](const tcp::endpoint& end) {
+    return fmt::format("{}:{}", end.address().to_string(), end.port());
+  };
+  return dialled ? text(ours) + " " + text(theirs) : text(theirs) + " " + text(ours);
+}
+
+/// What goes into our Hello of this connection, so that it is none of another.
+std::string TcpWorldImpl::channel_of(const Connection& connection) const {
+  const TcpConnection& stream = *connection.stream;
+  if (stream.proved() || connection.ends.empty()) return stream.channel();
+  const auto side = connection.dialled ? RunToken::Side::dials : RunToken::Side::is_dialled;
+  return options_.token->proof(side, connection.ends, nanoseconds(stamp()));
+}
+
 /// Why this Hello may not come over this connection; "": it may, as far as the connection goes.
 std::string TcpWorldImpl::objection(const Connection& connection, const Hello& theirs) const {
   const std::optional<PeerId> proved = connection.stream->proved();
   if (proved && *proved != theirs.peer)
     return fmt::format(
         "its certificate is that of peer {}, and it says that it is peer {}", *proved, theirs.peer);
-  if (theirs.channel != connection.stream->channel())
+  if (!proved && !connection.ends.empty()) {
+    const auto side = connection.dialled ? RunToken::Side::is_dialled : RunToken::Side::dials;
+    std::string wrong = options_.token->objection(
+        theirs.channel, side, connection.ends, nanoseconds(connection.since));
+    if (!wrong.empty()) return wrong;
+  } else if (theirs.channel != connection.stream->channel()) {
     return "its Hello is one of another connection";
+  }
   if (!proved && is_protected(theirs.peer))
     return fmt::format("peer {} must come through TLS (`security` there and here)", theirs.peer);
   return "";

@@ -13,6 +13,7 @@
 #include "peer/network/network_spec.h"
 #include "peer/network/security_spec.h"
 #include "peer/shared/region.h"
+#include "peer/tls/run_token.h"
 #include "peer/tls/tls_context.h"
 #include "peer/wire/frame_reader.h"
 
@@ -38,7 +39,10 @@ struct TcpOptions {
   std::optional<RegionShape> share;
   std::function<void(PeerId neighbor, bool shares)> on_share;  ///< on the loop; may be empty
   SecurityMode security = SecurityMode::automatic;
-  std::shared_ptr<const TlsContext> keys{};     ///< null: none, or use_keys() gives them
+  std::shared_ptr<const TlsContext> keys{};  ///< null: none, or use_keys() gives them
+  /// Which plain connections within this machine must prove to know; null: none, or use_token()
+  /// gives it.
+  std::shared_ptr<const RunToken> token{};
   std::function<void(const std::string&)> log;  ///< one line, no newline
 };
 
@@ -65,6 +69,8 @@ class TcpWorld : public World {
   virtual std::uint16_t listen() = 0;
   /// Before run(): what we prove ourselves with.
   virtual void use_keys(std::shared_ptr<const TlsContext> keys) = 0;
+  /// Before run(): what a neighbour on this machine must know.
+  virtual void use_token(std::shared_ptr<const RunToken> token) = 0;
   /// Runs the loop: connects to the neighbours, then calls `begin` on the loop; returns when, after
   /// end_loop(), nothing is owed to anybody. Throws std::runtime_error naming the peers that could
   /// not be reached or that refused us, and why, and those to whom nothing may go without keys, of

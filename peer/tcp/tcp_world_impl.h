@@ -39,6 +39,9 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   void use_keys(std::shared_ptr<const TlsContext> keys) override {
     options_.keys = std::move(keys);
   }
+  void use_token(std::shared_ptr<const RunToken> token) override {
+    options_.token = std::move(token);
+  }
   void run(const std::vector<PeerAddress>& addresses,
            LinkUser& user,
            std::function<void()> begin) override;
@@ -80,6 +83,10 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
     std::shared_ptr<TcpConnection> stream;
     std::optional<PeerId> neighbor;  ///< once it is known to be one
     bool dialled = false;            ///< by us
+    /// Both ends, the dialling one first, where a plain Hello must prove to know the run's token;
+    /// "": it need not.
+    std::string ends = {};
+    Time since{0};  ///< stamp() before which no such proof can have been made
   };
 
   /// A lane of our own arithmetic.
@@ -129,6 +136,8 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
                                                          const tcp::socket& socket) const;
   std::optional<TcpConnection::Protection> protection_from(const tcp::socket& visitor,
                                                            std::string& objection);
+  std::string ends_to_prove(const tcp::socket& socket, bool dialled) const;
+  std::string channel_of(const Connection& connection) const;
   std::string objection(const Connection& connection, const Hello& theirs) const;
   void refuse(ConnectionId connection, const std::string& why);
   void secured(ConnectionId connection);
@@ -141,6 +150,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   asio::io_context io_{1};
   std::shared_ptr<BufferPool> pool_ = std::make_shared<BufferPool>(options_.memory);
   tcp::acceptor acceptor_{io_};
+  Time listening_since_{0};  ///< stamp()
   asio::steady_timer wake_{io_};
   std::map<PeerId, PeerAddress> addresses_;
   std::map<ConnectionId, std::shared_ptr<tcp::socket>> connecting_;

@@ -127,5 +127,24 @@ TEST_F(Launch, StopsWhenTooFewPeersAreLeft) {
   EXPECT_NE(ended.err.find("faults.min_peers is 4"), std::string::npos) << ended.err;
 }
 
+/// Each is told where the others listen when it listens itself, and not piece by piece before:
+/// found when one that started anew took the news of the other for all that there is, and never
+/// trained.
+TEST_F(Launch, NeighboursThatDieTogetherComeBackTogether) {
+  Program launcher({"run", fleet(4, 0, "launch: { restart: on-failure }\n"), "--json"});
+  ASSERT_TRUE(trains()) << launcher.errors();
+  const pid_t one = pid_of(1);
+  const pid_t two = pid_of(2);
+  ::kill(one, SIGKILL);
+  ::kill(two, SIGKILL);
+  for (const char* back :
+       {"[peer 0] peer 1 is back as a new process", "[peer 3] peer 2 is back as a new process"})
+    EXPECT_TRUE(launcher.says(back));
+  launcher.kill(SIGTERM);
+  const Ended end = launcher.wait();
+  EXPECT_EQ(end.code, 143) << end.err;
+  EXPECT_EQ(end.summary().at("lost"), 0) << end.err;
+}
+
 }  // namespace
 }  // namespace gv

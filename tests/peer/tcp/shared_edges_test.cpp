@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
@@ -9,6 +11,14 @@
 #include <asio/connect.hpp>
 #include <asio/write.hpp>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "peer/shared/memory_file.h"
+#include "peer/tcp/offer.h"
 
 namespace gv {
 namespace {
@@ -71,6 +81,51 @@ void visit(Process& process, const std::string& words) {
   const std::string name = std::string(1, '\0') + "grapevine-" + process.edges->door();
   socket.connect(Local::endpoint(name));
   asio::write(socket, asio::buffer(words));
+}
+
+/// Another process of this machine, of this user, comes to the door of peer 1 as its neighbour 0,
+/// and knows everything that is to be known. 3: it was given memory; 0: nothing; else: it could not
+/// come.
+int fate_of_visitor(Process& one, uid_t user) {
+  const std::string name = std::string(1, '\0') + "grapevine-" + one.edges->door();
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    if (::setuid(user) != 0) ::_exit(1);
+    const Descriptor socket(::socket(AF_UNIX, SOCK_STREAM, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, name.data(), name.size());
+    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
+    const std::shared_ptr<MemoryFile> file = MemoryFile::make(shape);
+    if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0 || !file)
+      ::_exit(1);
+    const Offer offer{.incarnation = 10,
+                      .bytes = shape.bytes,
+                      .blocks = shape.blocks,
+                      .rows = shape.rows,
+                      .peer = 0,
+                      .row = 0};
+    send_offer(socket.get(), offer, file->descriptor());
+    pollfd answer{socket.get(), POLLIN, 0};
+    constexpr int patience_ms = 60'000;
+    ::poll(&answer, 1, patience_ms);
+    ::_exit(receive_offer(socket.get()) ? 3 : 0);
+  }
+  int status = 0;
+  while (::waitpid(pid, &status, WNOHANG) == 0) one.io.run_for(std::chrono::milliseconds(1));
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(SharedEdges, GiveNoMemoryToAnotherUserOfTheMachine) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  constexpr uid_t nobody = 65534;
+  for (const uid_t user : {uid_t{0}, nobody}) {
+    Process zero(0, 10, 1);
+    Process one(1, 11, 0);
+    one.edges->met(0, zero.hello());
+    EXPECT_EQ(fate_of_visitor(one, user), user == nobody ? 0 : 3) << user;
+    EXPECT_FALSE(open(one, 0));
+  }
 }
 
 TEST(SharedEdges, TwoThatMeetOpenTheirEdgeAndLend) {
