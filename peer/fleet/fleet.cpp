@@ -59,6 +59,7 @@ class FleetReader : Readers {
     read_train(train);
     fleet_.hosts = read_hosts(source_, hosts);
     read_peers(source_, peers, usual_, fleet_);
+    refuse_own_addresses(source_, hosts, fleet_);
     share_batches();
     fleet_.data = read_data(source_, root_, top.take("data"), folder_, fleet_.size(), notices_);
     read_model(source_, root_, top.take("model"), folder_, fleet_);

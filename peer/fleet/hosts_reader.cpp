@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "peer/fleet/readers.h"
+#include "peer/fleet/source.h"
+#include "peer/network/loopback.h"
 
 namespace gv {
 namespace {
@@ -61,10 +63,51 @@ class HostsReader : Readers {
   }
 };
 
+bool lives_on(const Fleet& fleet, const HostSpec& host) {
+  return std::ranges::count(fleet.peers, host.name, &PeerSpec::host) > 0;
+}
+
+/// Null: the file does not say it.
+const Value::Entry* address_in(const Value* hosts, const std::string& name) {
+  const Value::Entry* const host = hosts == nullptr ? nullptr : hosts->find(name);
+  return host == nullptr ? nullptr : host->value.find("address");
+}
+
 }  // namespace
 
 std::vector<HostSpec> read_hosts(Source& source, const Value* value) {
   return HostsReader(source).read(value);
+}
+
+void refuse_own_addresses(Source& source, const Value* value, const Fleet& fleet) {
+  const bool several = std::ranges::any_of(fleet.hosts, [&](const HostSpec& host) {
+    return !is_loopback(host.address) && lives_on(fleet, host);
+  });
+  if (!several) return;
+  for (const HostSpec& host : fleet.hosts) {
+    const Value::Entry* const address = address_in(value, host.name);
+    if (host.name == "localhost" || address == nullptr || !is_loopback(host.address) ||
+        !lives_on(fleet, host))
+      continue;
+    source.error(address->value,
+                 fmt::format("{}'s address is {}, which only {} itself can reach",
+                             host.name,
+                             host.address,
+                             host.name),
+                 "does /etc/hosts map its name to that? Leave `address` out, and `run` finds one, "
+                 "or give that of its network card; the machine that `run` runs on is `localhost`");
+  }
+}
+
+std::string place_of_address(const Fleet& fleet, const std::string& host) {
+  Source source(fleet.path);
+  const Value root = source.parse_file();
+  const Value::Entry* const hosts = root.find("hosts");
+  const Value::Entry* const own = hosts == nullptr ? nullptr : hosts->value.find(host);
+  if (own == nullptr) return fleet.path;
+  const Value::Entry* const address = own->value.find("address");
+  const Place& at = address == nullptr ? own->place : address->value.place;
+  return fmt::format("{}:{}:{}", fleet.path, at.line, at.column);
 }
 
 }  // namespace gv

@@ -101,7 +101,13 @@ class LinkReader {
     MapReader map(source, &item, "links");
     const Value* between = map.take("between");
     LinkSpec link = usual_;
+    const std::size_t wrong_before = source.diagnostics().size();
     read_link_keys(map, link.latency, link.jitter, link.bandwidth);
+    const Value::Entry* const own = item.find("bandwidth");
+    if (own != nullptr && link.bandwidth <= 0 && source.diagnostics().size() == wrong_before)
+      source.error(own->value,
+                   "a link of no bandwidth",
+                   "leave `bandwidth` out of a link that has no limit of its own");
     map.finish();
     if (between == nullptr) return source.error(item, "missing key `between`", pair_help);
     if (between->kind != Value::Kind::sequence || between->items.size() != 2)

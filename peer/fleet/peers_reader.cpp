@@ -4,7 +4,10 @@
 #include <charconv>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "graph/spec/nearest.h"
+#include "optim/printable.h"
 #include "peer/fleet/readers.h"
 
 namespace gv {
@@ -39,12 +42,24 @@ class PeersReader : Readers {
     if (const Value* host = map.take("host")) {
       set(host, peer.host, word());
       if (std::ranges::find(fleet_.hosts, peer.host, &HostSpec::name) == fleet_.hosts.end())
-        source_.error(*host, fmt::format("host `{}` is not listed under `hosts`", peer.host));
+        refuse_host(*host, peer.host);
     }
     read_kind(map, peer);
     set(map.take("count"), n, count(1, most_peers));
     map.finish();
     add(item, n, peer);
+  }
+
+  void refuse_host(const Value& at, const std::string& name) {
+    std::vector<std::string> known;
+    for (const HostSpec& host : fleet_.hosts) known.push_back(host.name);
+    const std::string guess = nearest(name, known);
+    source_.error(
+        at,
+        fmt::format("host `{}` is not listed under `hosts`", printable(name, 80)),
+        guess.empty()
+            ? fmt::format("there are {}", printable(fmt::format("{}", fmt::join(known, ", ")), 300))
+            : fmt::format("did you mean `{}`?", guess));
   }
 
   /// As many on each host of the file, or on this machine alone.

@@ -20,8 +20,10 @@
 #include "optim/printable.h"
 #include "peer/checkpoint/posix_disk.h"
 #include "peer/launch/control.h"
+#include "peer/launch/own_address.h"
 #include "peer/launch/vector_channel.h"
 #include "peer/launch/watch_thread.h"
+#include "peer/network/loopback.h"
 #include "peer/report/screen.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/runtime/tcp_peer.h"
@@ -239,6 +241,7 @@ int run_manual_peer(const Assembly& fleet,
   const Descriptor signals(::signalfd(-1, &ends, SFD_CLOEXEC));
   const bool by_file = manual.addresses.empty();
   std::vector<PeerAddress> addresses = by_file ? manual_addresses(fleet.fleet) : manual.addresses;
+  if (by_file && !manual.meet) check_own_address(fleet, id, addresses);
 
   TcpPeerOptions options;
   options.keys = manual.keys;
