@@ -28,7 +28,9 @@
 #include "peer/json/json_member.h"
 #include "peer/launch/child.h"
 #include "peer/launch/control.h"
+#include "peer/launch/open_files.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/shared/descriptor.h"
 
 namespace gv {
 namespace {
@@ -202,6 +204,7 @@ class Agent {
                                     "--launched",
                                     own};
       for (const JsonValue& word : json_member(order, "args").items) argv.push_back(word.text);
+      need_open_files(files_besides + files_per_child * (peers_.size() + 1));
       peers_[id] = std::make_unique<Child>(argv);
       answer["pid"] = peers_[id]->pid();
     } catch (const std::exception& failed) {

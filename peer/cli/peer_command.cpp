@@ -11,6 +11,7 @@
 #include "peer/agent/slurm.h"
 #include "peer/agent/slurm_step.h"
 #include "peer/cli/fleet_options.h"
+#include "peer/cli/start_checks.h"
 #include "peer/cli/version.h"
 #include "peer/launch/address_pattern.h"
 #include "peer/launch/identity.h"
@@ -234,6 +235,7 @@ int run_peer(PeerOptions options, const PeerParts& parts) {
         "--id {}: {} has peers 0 .. {}", id, options.file.file, fleet.fleet.size() - 1));
   }
   if (options.measure_seconds > 0) return run_measured_peer(fleet, id, options.measure_seconds);
+  check_peer_fits(fleet, id);
   if (!options.launched.empty())
     return run_launched_peer(fleet, id, launched_peer(options), options.past, parts);
   tell_devices(fleet, {id});

@@ -15,6 +15,7 @@
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/mixing_figures.h"
 #include "peer/cli/run_screen.h"
+#include "peer/cli/start_checks.h"
 #include "peer/cli/this_program.h"
 #include "peer/cli/version.h"
 #include "peer/export/run_trace.h"
@@ -262,6 +263,7 @@ int run_fleet(const RunOptions& given) {
   const Assembly fleet = assemble(at.file);
   if (resume) check_again(options.resume, fleet, before);
   check_trace(options, fleet.fleet);
+  check_run_fits(fleet);
   std::unique_ptr<Lan> lan = lan_of(fleet, options, at);
   std::vector<PeerId> everyone(fleet.fleet.size());
   std::iota(everyone.begin(), everyone.end(), PeerId{0});

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "peer/checkpoint/checkpoint_store.h"
+#include "peer/checkpoint/own_folder.h"
 #include "peer/checkpoint/posix_disk.h"
 #include "peer/json/json_member.h"
 
@@ -51,6 +52,8 @@ Round newest_common_round(const Assembly& fleet, const RunFolder& folder) {
   std::vector<Round> common;
   std::string each;
   for (PeerId i = 0; i < fleet.fleet.size(); ++i) {
+    if (const Verdict wrong = folder_objection(folder.peer(i)); !wrong.empty())
+      throw std::runtime_error(wrong);
     const std::vector<Round> rounds = store_of(fleet, folder, disk, i).rounds();
     each += fmt::format(
         "\n  peer {}: {}", i, rounds.empty() ? "none" : fmt::format("{}", fmt::join(rounds, ", ")));

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "optim/state.h"
+#include "peer/checkpoint/own_folder.h"
 #include "peer/checkpoint/posix_disk.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/runtime/link_bounds.h"
@@ -99,6 +100,8 @@ TcpPeer::TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options)
 }
 
 void TcpPeer::keep_books(const Hello& self, const Plan& plan, const std::string& folder) {
+  if (const Verdict wrong = folder_objection(folder); !wrong.empty())
+    throw std::runtime_error(wrong);
   disk_ = std::make_unique<PosixDisk>();
   checkpoints_ = std::make_unique<CheckpointStore>(*disk_,
                                                    folder + "/checkpoints",

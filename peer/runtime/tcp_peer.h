@@ -50,7 +50,8 @@ struct TcpPeerOptions {
 /// One peer of a fleet over TCP: its replica, its world and the life of its algorithm.
 class TcpPeer {
  public:
-  /// Throws std::runtime_error when the checkpoint it is to go on from cannot be had.
+  /// Throws std::runtime_error when the checkpoint it is to go on from cannot be had, or its folder
+  /// is one that a stranger could have prepared (checkpoint/own_folder.h).
   TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options);
   ~TcpPeer();
 

@@ -25,6 +25,13 @@ std::optional<std::uint64_t> value_of(const std::string& text, const std::string
   return number_at(std::string_view(text).substr(text.find(name, at) + name.size()));
 }
 
+/// Of a line of /proc/meminfo, which counts in KiB.
+std::optional<std::uint64_t> bytes_of(const std::string& meminfo, const std::string& name) {
+  const std::optional<std::uint64_t> kib = value_of(meminfo, name);
+  if (!kib || *kib > UINT64_MAX / 1024) return std::nullopt;
+  return *kib * 1024;
+}
+
 std::string text_of(const std::string& path) {
   std::ifstream in(path);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -42,9 +49,11 @@ std::string own_group() {
 }  // namespace
 
 std::optional<std::uint64_t> available_in(const std::string& meminfo) {
-  const std::optional<std::uint64_t> kib = value_of(meminfo, "MemAvailable:");
-  if (!kib || *kib > UINT64_MAX / 1024) return std::nullopt;
-  return *kib * 1024;
+  return bytes_of(meminfo, "MemAvailable:");
+}
+
+std::optional<std::uint64_t> free_swap() {
+  return bytes_of(text_of("/proc/meminfo"), "SwapFree:");
 }
 
 std::optional<std::uint64_t> left_in_group(const std::string& max,

@@ -20,4 +20,7 @@ std::optional<std::uint64_t> left_in_group(const std::string& max,
 /// The least of both, over our control group and those around it; nothing where none is known.
 std::optional<std::uint64_t> free_memory();
 
+/// What is left of the machine's swap space, bytes: `SwapFree` of /proc/meminfo.
+std::optional<std::uint64_t> free_swap();
+
 }  // namespace gv
