@@ -1,6 +1,12 @@
 #include "peer/agent/facts.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
 
 #include "peer/json/json.h"
 #include "peer/json/json_member.h"
@@ -14,6 +20,30 @@ double own_clock() {
   return std::chrono::duration<double>(since_1970).count();
 }
 
+double clock_ahead(double theirs, double earliest, double latest) {
+  if (theirs > latest) return theirs - latest;
+  return std::min(0.0, theirs - earliest);
+}
+
+std::string clock_note(const std::string& host, double ahead) {
+  constexpr double most = 2;
+  if (std::abs(ahead) <= most) return "";
+  return fmt::format(
+      "host {}: its clock is {:+.0f} s from ours, which makes its logs hard to read; nothing else "
+      "depends on it\nhelp:  set it, by NTP say",
+      host,
+      ahead);
+}
+
+std::string root_note(const std::vector<std::string>& hosts) {
+  if (hosts.empty()) return "";
+  return fmt::format(
+      "peers run as root on {}, where other machines reach them\nhelp:  another user does, as in "
+      "`ssh: train@{}`, and a stranger who found a way in would be that user only",
+      fmt::join(hosts, ", "),
+      hosts.front());
+}
+
 HostFacts own_facts() {
   const MachineFacts machine = machine_facts();
   return {.wire = wire::version,
@@ -21,7 +51,8 @@ HostFacts own_facts() {
           .cores = machine.cores,
           .memory_bytes = machine.memory_bytes,
           .clock = own_clock(),
-          .addresses = interface_addresses()};
+          .addresses = interface_addresses(),
+          .root = ::geteuid() == 0};
 }
 
 std::string facts_text(const HostFacts& facts) {
@@ -34,7 +65,8 @@ std::string facts_text(const HostFacts& facts) {
               {"cores", facts.cores},
               {"memory_bytes", facts.memory_bytes},
               {"clock", facts.clock},
-              {"addresses", addresses}}
+              {"addresses", addresses},
+              {"root", facts.root}}
       .dump();
 }
 
@@ -46,6 +78,7 @@ HostFacts parse_facts(const std::string& text) {
                   .memory_bytes = json_integer<std::uint64_t>(json, "memory_bytes"),
                   .clock = json_number(json, "clock"),
                   .addresses = {}};
+  if (json.find("root") != nullptr) facts.root = json_boolean(json, "root");
   constexpr std::size_t most_addresses = 64;
   for (const JsonValue& row : json_member(json, "addresses").items)
     if (facts.addresses.size() < most_addresses)

@@ -12,6 +12,7 @@
 #include "peer/agent/data_check.h"
 #include "peer/agent/fleet_copy.h"
 #include "peer/json/json_member.h"
+#include "peer/wire/frame.h"
 
 namespace gv {
 namespace {
@@ -55,15 +56,30 @@ Lan::Lan(const Assembly& fleet, LanOptions options)
   };
   machines_.start();
   for (const std::string& note : take_notes()) options_.say(note);
+  say_warnings();
   check(machines_.failures());
   roads_.find();
   check(machines_.failures());
   check(roads_.missing());
   check_data();
   check(machines_.failures());
+  for (Machine& machine : machines_.all()) give_fleet(machine);
+}
+
+void Lan::give_fleet(Machine& machine) {
   for (const auto& [name, text] : copied_files(options_.file, options_.sets))
-    for (Machine& machine : machines_.all())
-      send_text(name, text, [&](const AgentFrame& frame) { machine.host->send(frame); });
+    send_text(name, text, [&](const AgentFrame& frame) { machine.host->send(frame); });
+}
+
+void Lan::say_warnings() const {
+  std::vector<std::string> as_root;
+  for (const Machine& machine : machines_.all()) {
+    const RemoteHost& host = *machine.host;
+    const std::string note = clock_note(host.name(), host.clock_ahead());
+    if (!note.empty()) options_.say("warning: " + note);
+    if (host.facts() && host.facts()->root) as_root.push_back(host.name());
+  }
+  if (const std::string note = root_note(as_root); !note.empty()) options_.say("warning: " + note);
 }
 
 /// Before anything is started: peers on other data would agree on everything else.
@@ -75,7 +91,12 @@ void Lan::check_data() {
 }
 
 std::unique_ptr<Process> Lan::start(PeerId id, const std::vector<std::string>& past) {
-  const Machine& machine = machines_.at(machines_.of(id));
+  const std::size_t k = machines_.of(id);
+  if (!machines_.at(k).host->failure().empty()) {
+    machines_.start_again(k);
+    give_fleet(machines_.all()[k]);
+  }
+  const Machine& machine = machines_.at(k);
   std::vector<std::string> args = sets_;
   const std::uint16_t base = machine.spec.port;
   const auto place = std::ranges::find(machine.peers, id) - machine.peers.begin();
@@ -102,10 +123,20 @@ std::vector<std::string> Lan::take_notes() {
     std::string noise = host.take_noise();
     while (noise.ends_with('\n')) noise.pop_back();
     if (!noise.empty()) notes.push_back(fmt::format("[{}] {}", host.name(), noise));
+    if (host.failure().empty() && host.facts() && lost_.contains(host.name()))
+      note_return(host, notes);
     if (host.failure().empty() || !host.facts() || !lost_.insert(host.name()).second) continue;
     notes.push_back(fmt::format("host {} is lost: {}", host.name(), host.failure()));
   }
   return notes;
+}
+
+/// Somebody may have used the time to install something else there.
+void Lan::note_return(RemoteHost& host, std::vector<std::string>& notes) {
+  if (host.facts()->wire != wire::version)
+    return host.give_up("it speaks another wire version now");
+  lost_.erase(host.name());
+  notes.push_back(fmt::format("host {} answers again", host.name()));
 }
 
 std::string Lan::summary() const {

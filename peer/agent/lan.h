@@ -21,6 +21,8 @@ class Lan : public Places {
   /// std::runtime_error with everything that is wrong, host by host.
   Lan(const Assembly& fleet, LanOptions options);
 
+  /// On a host that was lost an agent is started anew: when it answers, the peer is started, and
+  /// goes on from what the first one's folder holds. Until then the process counts as running.
   std::unique_ptr<Process> start(PeerId id, const std::vector<std::string>& past) override;
   PeerAddress road(PeerId by, PeerId other, std::uint16_t port) const override;
   void add_to(std::vector<pollfd>& fds) const override { machines_.add_to(fds); }
@@ -36,7 +38,10 @@ class Lan : public Places {
   std::string summary() const;
 
  private:
+  void say_warnings() const;
   void check_data();
+  void give_fleet(Machine& machine);
+  void note_return(RemoteHost& host, std::vector<std::string>& notes);
   void fetch(Machine& machine);
 
   const Assembly& fleet_;
@@ -44,7 +49,7 @@ class Lan : public Places {
   std::vector<std::string> sets_;  ///< of each peer's command
   Machines machines_;
   Roads roads_;
-  std::set<std::string> lost_;  ///< hosts of which that was said
+  std::set<std::string> lost_;  ///< hosts of which that was said, and not that they are back
 };
 
 }  // namespace gv

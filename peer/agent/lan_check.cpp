@@ -1,7 +1,5 @@
 #include "peer/agent/lan_check.h"
 
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "peer/agent/data_check.h"
@@ -28,16 +26,6 @@ void check_disk(const HostCheck& host, std::vector<std::string>& findings) {
                   *host.free_bytes / 1'000'000));
 }
 
-void check_clock(const HostCheck& host, std::vector<std::string>& findings) {
-  constexpr double most_ahead = 2;
-  if (std::abs(host.clock_ahead) > most_ahead)
-    findings.push_back(
-        fmt::format("host {}: its clock is {:+.0f} s from ours, which makes its logs hard to "
-                    "read\nhelp:  set it, by NTP say",
-                    host.name,
-                    host.clock_ahead));
-}
-
 }  // namespace
 
 LanCheck check_lan(const Assembly& fleet, const LanOptions& options) {
@@ -54,11 +42,18 @@ LanCheck check_lan(const Assembly& fleet, const LanOptions& options) {
     if (looks[k]) check.hosts[k].free_bytes = looks[k]->free_bytes;
   for (const HostCheck& host : check.hosts) {
     check_disk(host, check.findings);
-    check_clock(host, check.findings);
+    const std::string note = clock_note(host.name, host.clock_ahead);
+    if (!note.empty()) check.warnings.push_back(note);
   }
   for (const std::string& wrong : {machines.failures(), roads.missing()})
     if (!wrong.empty()) check.findings.push_back(wrong);
+  std::vector<std::string> as_root;
+  for (const HostCheck& host : check.hosts)
+    if (host.facts && host.facts->root) as_root.push_back(host.name);
+  if (const std::string note = root_note(as_root); !note.empty()) check.warnings.push_back(note);
   check.roads = roads.texts();
+  const std::vector<std::string> one_way = roads.one_way();
+  check.warnings.insert(check.warnings.end(), one_way.begin(), one_way.end());
   return check;
 }
 

@@ -14,7 +14,7 @@ struct HostCheck {
   std::string name;
   double ssh_seconds = 0;                     ///< until its agent had spoken
   std::optional<HostFacts> facts{};           ///< nothing: no agent came up
-  double clock_ahead = 0;                     ///< of ours, in seconds; about
+  double clock_ahead = 0;                     ///< of ours, in seconds; at least
   std::optional<std::uint64_t> free_bytes{};  ///< of the disk that its cache is on
 };
 
@@ -23,6 +23,7 @@ struct LanCheck {
   std::vector<HostCheck> hosts;
   std::vector<std::string> roads;     ///< "anna -> ben at 10.0.0.2"
   std::vector<std::string> findings;  ///< what is wrong, each with what to do
+  std::vector<std::string> warnings;  ///< what a person should know, and no run fails by
 };
 
 /// Starts an agent on each machine, looks at everything, and leaves nothing there but the program.

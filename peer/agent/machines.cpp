@@ -120,16 +120,25 @@ AgentStart Machines::start_of(Machine& machine, const AgentWords& words) {
   return start;
 }
 
-void Machines::start() {
+std::unique_ptr<RemoteHost> Machines::host_of(Machine& machine) {
   const Fleet& fleet = fleet_.fleet;
+  const AgentWords words{.nonce = machine.nonce,
+                         .run = folder_name(fleet.name, machine.nonce),
+                         .leash_seconds = seconds(fleet.leash),
+                         .grace_seconds = seconds(fleet.grace)};
+  return std::make_unique<RemoteHost>(
+      machine.spec.name, start_of(machine, words), fleet.leash, fleet_.dimension * sizeof(float));
+}
+
+void Machines::start_again(std::size_t k) {
+  Machine& machine = machines_.at(k);
+  former_.push_back(std::exchange(machine.host, host_of(machine)));
+}
+
+void Machines::start() {
   for (Machine& machine : machines_) {
     if (options_.slurm) machine.ssh_name = machine.spec.name;
-    const AgentWords words{.nonce = machine.nonce,
-                           .run = folder_name(fleet.name, machine.nonce),
-                           .leash_seconds = seconds(fleet.leash),
-                           .grace_seconds = seconds(fleet.grace)};
-    machine.host = std::make_unique<RemoteHost>(
-        machine.spec.name, start_of(machine, words), fleet.leash, fleet_.dimension * sizeof(float));
+    machine.host = host_of(machine);
   }
   const auto known = [](const Machine& machine) {
     return machine.host->facts() || !machine.host->failure().empty();

@@ -52,6 +52,10 @@ class Machines {
   /// with one says nothing of the others.
   void start();
 
+  /// Another agent on a machine whose first one has failed, with the same folder; what is said to
+  /// it waits until it is there. The processes of the first one have ended with it.
+  void start_again(std::size_t k);
+
   std::vector<Machine>& all() { return machines_; }
   const std::vector<Machine>& all() const { return machines_; }
   std::size_t of(PeerId peer) const { return of_.at(peer); }
@@ -74,10 +78,12 @@ class Machines {
 
  private:
   AgentStart start_of(Machine& machine, const AgentWords& words);
+  std::unique_ptr<RemoteHost> host_of(Machine& machine);
 
   const Assembly& fleet_;
   const LanOptions& options_;
-  std::optional<Bundle> bundle_;  ///< of our program, once a machine needs it
+  std::optional<Bundle> bundle_;                     ///< of our program, once a machine needs it
+  std::vector<std::unique_ptr<RemoteHost>> former_;  ///< that have failed; processes refer to them
   std::vector<Machine> machines_;
   std::vector<std::size_t> of_;  ///< of each peer
 };

@@ -47,7 +47,10 @@ class RemoteHost::RemoteProcess : public Process {
 
   pid_t pid() const override { return peer_->pid; }
   void tell(const std::string& line) override { host_.send({AgentKind::tell, id_, line}); }
+  /// Where there is no agent yet, nobody else would hear that it is over.
   void kill(int signal) override {
+    if (running() && signal == SIGKILL && !host_.facts() && host_.failure().empty())
+      host_.give_up("given up before its agent came");
     if (running()) host_.send({AgentKind::signal, id_, Json{{"signal", signal}}.dump()});
   }
   std::vector<std::string> take_output() override { return take_all(peer_->output); }
@@ -108,6 +111,8 @@ void RemoteHost::work() {
   }
   constexpr Time between_pings{std::chrono::seconds(2)};
   const Clock::time_point now = Clock::now();
+  constexpr Time start_patience{std::chrono::seconds(60)};  // an 18 MB program, a slow line
+  if (!facts_ && now - began_ > start_patience) return fail("no agent came up in a minute");
   if (!facts_) return;
   if (now - heard_ > leash_)
     return fail(fmt::format("nothing was heard of it for {} s (launch.leash)",
@@ -177,7 +182,7 @@ void RemoteHost::take(AgentFrame frame) {
   switch (frame.kind) {
     case AgentKind::facts:
       facts_ = parse_facts(frame.body);
-      clock_ahead_ = facts_->clock - own_clock();
+      clock_ahead_ = gv::clock_ahead(facts_->clock, clock_at_start_, own_clock());
       seconds_to_facts_ = std::chrono::duration<double>(Clock::now() - began_).count();
       return;
     case AgentKind::opened:

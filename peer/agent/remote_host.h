@@ -40,7 +40,7 @@ class RemoteHost {
   /// The failure is that the machine is not one for this program, which it has said itself.
   bool unfit() const { return unfit_; }
   double seconds_to_facts() const { return seconds_to_facts_; }  ///< from the start of ssh
-  /// Its clock was so many seconds ahead of ours when its facts came.
+  /// Its clock was so many seconds ahead of ours when it said its facts, at least.
   double clock_ahead() const { return clock_ahead_; }
   void give_up(const std::string& why) { fail(why); }
   /// What its shell printed before the agent spoke; taken once.
@@ -93,6 +93,7 @@ class RemoteHost {
   std::uint64_t received_bytes_ = 0;
   double seconds_to_facts_ = 0, clock_ahead_ = 0;
   Clock::time_point began_ = Clock::now();
+  double clock_at_start_ = own_clock();
   bool greeted_ = false;
   bool left_ = false;
   AgentFrameReader reader_;

@@ -137,15 +137,27 @@ std::vector<std::string> Roads::texts() const {
   return all;
 }
 
+/// "anna -> ben (port 27000):" and why, address by address.
+std::string Roads::dead_end(const Pair& pair) const {
+  const auto why = dead_ends_.find(pair);
+  return fmt::format("{} -> {} (port {}):{}",
+                     machines_.at(pair.first).spec.name,
+                     machines_.at(pair.second).spec.name,
+                     machines_.at(pair.second).door,
+                     why == dead_ends_.end() ? " no address of it is known" : why->second);
+}
+
+std::vector<std::string> Roads::one_way() const {
+  std::vector<std::string> all;
+  for (const Pair& pair : pairs_) {
+    if (roads_.contains(pair) || !roads_.contains({pair.second, pair.first})) continue;
+    all.push_back(
+        fmt::format("{}\n       so {} dials", dead_end(pair), machines_.at(pair.second).spec.name));
+  }
+  return all;
+}
+
 std::string Roads::missing() const {
-  const auto way = [&](const Pair& pair) {
-    const auto why = dead_ends_.find(pair);
-    return fmt::format("\n  {} -> {} (port {}):{}",
-                       machines_.at(pair.first).spec.name,
-                       machines_.at(pair.second).spec.name,
-                       machines_.at(pair.second).door,
-                       why == dead_ends_.end() ? " no address of it is known" : why->second);
-  };
   std::string text;
   for (const Pair& pair : pairs_) {
     const Pair back{pair.second, pair.first};
@@ -158,7 +170,7 @@ std::string Roads::missing() const {
                     text.empty() ? "" : "\n",
                     a.spec.name,
                     b.spec.name);
-    text += way(pair) + way(back);
+    text += fmt::format("\n  {}\n  {}", dead_end(pair), dead_end(back));
   }
   if (text.empty()) return text;
   return text +

@@ -26,10 +26,13 @@ class Roads {
   std::string between(const Pair& pair) const;
   const std::vector<Pair>& pairs() const { return pairs_; }  ///< both ways of each
   std::vector<std::string> texts() const;                    ///< "anna -> ben at 10.0.0.2"
+  /// Where only one of two machines reaches the other: which way does not work, and why.
+  std::vector<std::string> one_way() const;
   /// Which machines reach each other in neither direction, and why; "": all do in one at least.
   std::string missing() const;
 
  private:
+  std::string dead_end(const Pair& pair) const;
   void open_doors();
   void call();
   std::vector<std::string> candidates(const Machine& caller, const Machine& called) const;

@@ -142,7 +142,8 @@ void print_hosts(const LanCheck& check, const std::string& keys, bool json) {
                     {"hosts", hosts},
                     {"roads", check.roads},
                     {"keys", keys.empty() ? Json() : Json(keys)},
-                    {"findings", check.findings}}
+                    {"findings", check.findings},
+                    {"warnings", check.warnings}}
                    .dump());
     return;
   }
@@ -156,6 +157,7 @@ void print_hosts(const LanCheck& check, const std::string& keys, bool json) {
   for (const HostCheck& host : check.hosts) fmt::print("{}\n", host_row(host));
   for (const std::string& road : check.roads) fmt::print("[x] {}\n", road);
   if (!keys.empty()) fmt::print("[x] {}\n", keys);
+  for (const std::string& warning : check.warnings) fmt::print("[-] {}\n", warning);
   for (const std::string& finding : check.findings) fmt::print("[!] {}\n", finding);
 }
 

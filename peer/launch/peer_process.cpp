@@ -181,6 +181,16 @@ std::string waiting_text(const Assembly& fleet,
       "waits up to {} for {}", seconds_text(in_seconds(patience)), fmt::join(names, ", "));
 }
 
+/// Who may come, where the user has chosen it or may not have thought of it.
+void warn_of_strangers(const Fleet& fleet,
+                       const std::string& listens_at,
+                       const std::function<void(const std::string&)>& log) {
+  if (fleet.security.mode == SecurityMode::plaintext) log(std::string(plaintext_note));
+  if (::geteuid() != 0 || is_loopback(listens_at)) return;
+  log("warning: this peer runs as root, and other machines reach it: another user does, and a "
+      "stranger who found a way in would be that user only");
+}
+
 }  // namespace
 
 int run_launched_peer(const Assembly& fleet,
@@ -277,7 +287,7 @@ int run_manual_peer(const Assembly& fleet,
   screen.log(fmt::format("peer {} listens on {}:{}", id, listens_at, port));
   if (manual.meet) addresses = manual.meet(port);
   if (!past.rejoin) screen.log(waiting_text(fleet, id, addresses, manual.connect_deadline));
-  if (fleet.fleet.security.mode == SecurityMode::plaintext) screen.log(std::string(plaintext_note));
+  warn_of_strangers(fleet.fleet, listens_at, screen.log);
 
   std::atomic<int> signal = 0;
   const WatchThread watch(signals.get(), [&](WatchThread&) {

@@ -28,7 +28,7 @@ class SshRows : public Launch {
     ::setenv("GRAPEVINE_SSH", script("ssh", "for last; do :; done\n" + body).c_str(), 1);
   }
   /// Two peers on the machine `ben`, which only ssh knows.
-  Ended run_there(const std::string& more = "") const {
+  Ended run_there(const std::string& more = "", const char* command = "run") const {
     const std::string file = fleet(2, 20);
     std::string text;
     std::ifstream in(file);
@@ -39,7 +39,7 @@ class SshRows : public Launch {
               "\n";
     std::ofstream(file) << text;
     ::setenv("XDG_CACHE_HOME", path("cache").c_str(), 1);
-    const Ended end = run({"run", file});
+    const Ended end = run({command, file});
     ::unsetenv("XDG_CACHE_HOME");
     return end;
   }
@@ -112,6 +112,35 @@ TEST_F(SshRows, NoiseBeforeTheAgent) {
   EXPECT_NE(at, std::string::npos) << end.err;
   EXPECT_EQ(end.err.find("Welcome to ben", at + 10), std::string::npos) << end.err;
   EXPECT_EQ(end.err.find('\x1b'), std::string::npos) << "escaped";
+}
+
+/// Between the two stands who makes of the agent's clock one that is a day ahead, in as many bytes.
+/// The fleet trains, and a person is told.
+TEST_F(SshRows, AnotherClock) {
+  if (std::system("command -v python3 > /dev/null") != 0) GTEST_SKIP() << "needs python3";
+  std::ofstream(path("day.py")) << R"(import os, re, subprocess, sys
+agent = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE)
+held, told = b"", False
+while chunk := os.read(agent.stdout.fileno(), 65536):
+    held += chunk
+    clock = re.search(rb'"clock":([0-9.]+)[,}]', held)
+    if b'{"wire":' in held and not clock and not told:
+        continue
+    if clock and not told:
+        told, (begin, end) = True, clock.span(1)
+        ahead = b"%.9f" % (float(clock[1]) + 86400)
+        held = held[:begin] + ahead[:end - begin] + held[end:]
+    while held:
+        held = held[os.write(1, held):]
+)";
+  use_ssh("exec python3 " + path("day.py") + " sh -c \"$last\"");
+  const Ended end = run_there();
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_NE(end.err.find("warning: host ben: its clock is +86"), std::string::npos) << end.err;
+  const Ended examined = run_there("", "doctor");
+  EXPECT_EQ(examined.code, 0) << "nothing depends on it: " << examined.output() << examined.err;
+  EXPECT_NE(examined.output().find("[-] host ben: its clock is +86"), std::string::npos)
+      << examined.output();
 }
 
 TEST_F(SshRows, NoiseWithoutEnd) {

@@ -1,0 +1,150 @@
+#include "tests/lan/lab.h"
+
+// Roads that are closed, and machines that are lost and answer again.
+
+namespace gv {
+namespace {
+
+class Mishaps : public Lab {
+ protected:
+  std::string in_host(const std::string& host, const std::string& command) const {
+    return said_by(fmt::format("{} in {} {} {}", lab_, folder(), host, command));
+  }
+  /// Why no host here can filter what comes to it; "": it can.
+  std::string no_filters() const {
+    if (std::system("command -v nft > /dev/null") != 0) return "nft is not installed (nftables)";
+    const std::string said = in_host("ben", "nft add table inet probe");
+    return said.empty() ? "" : "this kernel filters nothing: " + said;
+  }
+  /// What a host does with calls at the port where its peers listen: "drop", or "reject with tcp
+  /// reset".
+  void answer_calls(const std::string& host, const std::string& verdict) const {
+    for (const std::string& rule :
+         {std::string("table inet gv"),
+          std::string("chain inet gv in '{ type filter hook input priority 0; }'"),
+          "rule inet gv in tcp dport 27000 " + verdict})
+      EXPECT_EQ(in_host(host, "nft add " + rule), "");
+  }
+  std::string two_at_a_port(const std::string& rest) const {
+    return fleet("lan.yaml",
+                 "hosts: { anna: { port: 27000 }, carl: { port: 27000 } }\n"
+                 "peers: [{ host: anna }, { host: carl }]\n",
+                 rest);
+  }
+  std::string endless() const {
+    return fleet("lan.yaml",
+                 three(),
+                 "stop: { time: 1 h }\nevaluate: { every: 100 rounds }\n"
+                 "launch: { restart: on-failure, leash: 5 s, grace: 2 s }\n"
+                 "faults: { deadline: 1 s }\ncheckpoint: { every: 100 rounds }\n");
+  }
+  void link_of_carl(const char* act) const {
+    const std::string prefix = said_by("cat " + folder() + "/prefix");
+    said_by(fmt::format("ip -n {}-desk link set to3 {}", prefix.substr(0, prefix.size() - 1), act));
+  }
+  /// The round of a peer's newest checkpoint on carl; 0: it has none.
+  std::uint64_t newest_checkpoint(const char* peer) const {
+    std::uint64_t newest = 0;
+    const std::string own = folder() + "/cache_carl/grapevine/runs";
+    std::istringstream names(
+        said_by(fmt::format("find {} -path '*/{}/checkpoints/*.ckpt' -printf '%f\\n'", own, peer)));
+    for (std::string name; std::getline(names, name);)
+      if (name.ends_with(".ckpt")) newest = std::max<std::uint64_t>(newest, std::stoul(name));
+    return newest;
+  }
+  bool carl_has_checkpoints() const {
+    return fs::exists(folder() + "/cache_carl/grapevine/runs") && newest_checkpoint("004") > 0 &&
+           newest_checkpoint("005") > 0;
+  }
+  /// Carl was lost and answers again: its peers go on from what they have there, and train.
+  void expect_return(Program& launcher) const {
+    EXPECT_TRUE(launcher.says("host carl answers again"));
+    for (const char* peer : {"004", "005"}) {
+      EXPECT_TRUE(launcher.says(
+          fmt::format("[peer {}] goes on from the checkpoint of round", std::stoi(peer))));
+      const std::uint64_t before = newest_checkpoint(peer);
+      EXPECT_TRUE(comes_true([&] { return newest_checkpoint(peer) > before; })) << peer;
+    }
+    launcher.kill(SIGTERM);
+    const Ended end = launcher.wait();
+    EXPECT_EQ(end.code, 143) << end.err;
+    EXPECT_EQ(end.summary().at("lost"), 0) << end.err;
+    EXPECT_TRUE(comes_true([&] { return nothing_runs(); }));
+  }
+};
+
+/// A firewall that drops packets, and a port that nobody may have: both ends, and each direction.
+TEST_F(Mishaps, APortThatAnswersNothingIsToldFromOneThatRefuses) {
+  if (const std::string why = no_filters(); !why.empty()) GTEST_SKIP() << why;
+  answer_calls("carl", "drop");
+  answer_calls("anna", "reject with tcp reset");
+  const std::string lan = two_at_a_port("stop: { rounds: 10 }\n");
+  const Ended end = run_at_desk({"run", lan});
+  EXPECT_EQ(end.code, 5);
+  for (const char* words : {"hosts anna and carl cannot reach each other",
+                            "anna -> carl (port 27000):\n       10.77.0.3: answers nothing",
+                            "carl -> anna (port 27000):\n       10.77.0.1: Connection refused",
+                            "help:"})
+    EXPECT_NE(end.err.find(words), std::string::npos) << words << "\n" << end.err;
+  const Ended examined = run_at_desk({"doctor", lan});
+  EXPECT_EQ(examined.code, 4);
+  EXPECT_NE(examined.output().find("[!] hosts anna and carl cannot reach each other"),
+            std::string::npos)
+      << examined.output();
+}
+
+TEST_F(Mishaps, AWayThatIsClosedIsNamedAndTheOtherEndDials) {
+  if (const std::string why = no_filters(); !why.empty()) GTEST_SKIP() << why;
+  answer_calls("carl", "drop");
+  const std::string lan = two_at_a_port("stop: { rounds: 10 }\n");
+  const Ended examined = run_at_desk({"doctor", lan});
+  EXPECT_EQ(examined.code, 0) << examined.output() << examined.err;
+  for (const char* words : {"[x] carl -> anna at 10.77.0.1",
+                            "[-] anna -> carl (port 27000):\n       10.77.0.3: answers nothing",
+                            "so carl dials"})
+    EXPECT_NE(examined.output().find(words), std::string::npos) << words << examined.output();
+  const Ended end = run_at_desk({"run", lan});
+  EXPECT_EQ(end.code, 0) << end.err;
+}
+
+/// Ports are free ones and folders have names of their own: two runs on the same machines meet
+/// nowhere.
+TEST_F(Mishaps, TwoRunsOnTheSameHostsDoNotMeet) {
+  const std::string lan = fleet("lan.yaml", three(), "stop: { rounds: 200 }\n");
+  Program first(at_desk({"run", lan, "--json"}), Program::as_it_stands);
+  Program second(at_desk({"run", lan, "--json"}), Program::as_it_stands);
+  const Ended one = first.wait();
+  const Ended two = second.wait();
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_EQ(two.code, 0) << two.err;
+  EXPECT_EQ(one.summary().at("params_hash"), two.summary().at("params_hash"));
+  EXPECT_TRUE(fs::exists(lan + ".run/summary.json"));
+  EXPECT_TRUE(fs::exists(lan + ".run-2/summary.json"));
+  EXPECT_TRUE(comes_true([&] { return nothing_runs(); }));
+}
+
+/// Its peers are ended by the leash; when the cable is back they are started again.
+TEST_F(Mishaps, AHostWhoseCableIsPluggedInAgainComesBack) {
+  Program launcher(at_desk({"run", endless(), "--json"}), Program::as_it_stands);
+  ASSERT_TRUE(comes_true([&] { return carl_has_checkpoints(); })) << launcher.errors();
+  link_of_carl("down");
+  ASSERT_TRUE(launcher.says("host carl is lost: nothing was heard of it for 5 s"));
+  link_of_carl("up");
+  expect_return(launcher);
+}
+
+TEST_F(Mishaps, AHostWhoseAgentIsKilledComesBack) {
+  Program launcher(at_desk({"run", endless(), "--json"}), Program::as_it_stands);
+  ASSERT_TRUE(comes_true([&] { return carl_has_checkpoints(); })) << launcher.errors();
+  const std::string prefix = said_by("cat " + folder() + "/prefix");
+  said_by(
+      fmt::format("for p in $(ip netns pids {}-carl); do "
+                  "tr '\\0' ' ' < /proc/$p/cmdline | grep -q ' agent --nonce' && "
+                  "[ \"$(cat /proc/$p/comm)\" = grapevine ] && kill -KILL $p; done",
+                  prefix.substr(0, prefix.size() - 1)));
+  ASSERT_TRUE(launcher.says("host carl is lost"));
+  expect_return(launcher);
+}
+
+}  // namespace
+}  // namespace gv
