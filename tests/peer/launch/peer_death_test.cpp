@@ -131,15 +131,26 @@ TEST_F(Launch, StopsWhenTooFewPeersAreLeft) {
 /// found when one that started anew took the news of the other for all that there is, and never
 /// trained.
 TEST_F(Launch, NeighboursThatDieTogetherComeBackTogether) {
-  Program launcher({"run", fleet(4, 0, "launch: { restart: on-failure }\n"), "--json"});
-  ASSERT_TRUE(trains()) << launcher.errors();
+  const std::string more = "launch: { restart: on-failure }\ncheckpoint: { every: 100 rounds }\n";
+  Program launcher({"run", fleet(4, 0, more), "--json"});
+  const auto newest = [this](PeerId peer) {
+    std::string name;
+    std::error_code none_yet;
+    const std::string kept = path(fmt::format("run/peers/{:03}/checkpoints", peer));
+    for (const auto& each : fs::directory_iterator(kept, none_yet))
+      if (each.path().extension() == ".ckpt") name = std::max(name, each.path().stem().string());
+    return name;
+  };
+  ASSERT_TRUE(comes_true([&] { return !newest(1).empty() && !newest(2).empty(); }));
   const pid_t one = pid_of(1);
   const pid_t two = pid_of(2);
   ::kill(one, SIGKILL);
   ::kill(two, SIGKILL);
-  for (const char* back :
-       {"[peer 0] peer 1 is back as a new process", "[peer 3] peer 2 is back as a new process"})
-    EXPECT_TRUE(launcher.says(back));
+  for (const PeerId peer : {1U, 2U}) {
+    EXPECT_TRUE(launcher.says(fmt::format("[peer {}] goes on from the checkpoint of round", peer)));
+    const std::string before = newest(peer);
+    EXPECT_TRUE(comes_true([&] { return newest(peer) > before; })) << "peer " << peer << " trains";
+  }
   launcher.kill(SIGTERM);
   const Ended end = launcher.wait();
   EXPECT_EQ(end.code, 143) << end.err;
