@@ -39,10 +39,10 @@ struct Plan {
   Round evaluate_every = 0;         ///< rounds between reports; 0: only the last
   /// Between reports by the training clock instead, whatever round that is; 0: by rounds.
   Time evaluate_period{0};
-  Time clock_at_birth{0};      ///< the fleet's training clock when this life begins
-  Round checkpoint_every = 0;  ///< rounds; 0: never
-  std::uint32_t local_steps = 1;
-  std::uint32_t batch = 0;  ///< samples of a minibatch
+  Time clock_at_birth{0};         ///< the fleet's training clock when this life begins
+  Round checkpoint_every = 0;     ///< rounds; 0: never
+  std::uint32_t local_steps = 1;  ///< its own: Setup::steps_of
+  std::uint32_t batch = 0;        ///< samples of a minibatch
   /// Metropolis weights of the edges that take part, from both ends' degrees of the moment; else
   /// W_ij whatever happens.
   bool live_degrees = false;

@@ -52,7 +52,9 @@ struct Setup {
   std::vector<std::uint64_t> samples{};  ///< of each that trains; empty: as for epochs
   std::size_t most_samples_bytes = 0;    ///< of a minibatch on its way, of whoever trains
   std::uint64_t seed = 1;
-  std::uint32_t local_steps = 1;  ///< H
+  std::uint32_t local_steps = 1;  ///< H; of unequal ones the mean
+  /// Of each that trains, where `train.local_steps: auto` makes them unequal; empty: H each.
+  std::vector<std::uint32_t> own_steps{};
   OptimizerSpec optimizer{};
   Settings settings{};
   std::optional<Codec> codec{};  ///< of what travels; none: floats
@@ -63,6 +65,11 @@ struct Setup {
   bool push_sum = false;   ///< there is no W: each divides what it holds among those who hear it
   /// Whether threads may take steps of the model on one x without a lock: Objective::descend.
   bool shares_descent = false;
+
+  /// Local steps of peer i in a round.
+  std::uint32_t steps_of(PeerId i) const {
+    return i < own_steps.size() ? own_steps[i] : local_steps;
+  }
 };
 
 }  // namespace gv

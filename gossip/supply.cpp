@@ -27,7 +27,7 @@ Round slowest(const Peer& me, const std::map<PeerId, std::uint64_t>& asked) {
   std::optional<Round> least;
   for (const auto& [peer, number] : asked) {
     if (!me.expects(peer)) continue;
-    const Round round = (std::max<std::uint64_t>(number, 1) - 1) / me.plan.local_steps;
+    const Round round = (std::max<std::uint64_t>(number, 1) - 1) / me.plan.setup->steps_of(peer);
     least = std::min(least.value_or(round), round);
   }
   return least.value_or(me.round);

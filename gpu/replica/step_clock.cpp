@@ -24,7 +24,7 @@ int StepClock::vectors() const {
 }
 
 void StepClock::begin_step() {
-  gamma_ = spec_.schedule.rate(spec_.lr, {t_++});
+  gamma_ = spec_.schedule.own_rate(spec_.lr, {t_++});
   if (kind_ != StepRule::Kind::adam) return;
   const auto t = static_cast<double>(++seen_);
   correction1_ = 1 - std::pow(spec_.beta1, t);

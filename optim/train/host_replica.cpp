@@ -31,7 +31,8 @@ class HostReplica : public Replica {
         batch_(batch),
         x_(objective_->size() * sizeof(float)),
         g_(objective_->size() * sizeof(float)),
-        optimizer_(make_optimizer(optimizer, objective_->size())) {
+        optimizer_(make_optimizer(optimizer, objective_->size())),
+        weight_(optimizer.schedule.weight()) {
     objective_->initialize(x_.floats(), init);
     std::ranges::fill(g_.floats(), 0.0F);
   }
@@ -71,7 +72,7 @@ class HostReplica : public Replica {
   double descend(const Descent& asked) override {
     Descent descent = asked;
     descent.batch = batch_;
-    descent.rate = optimizer_->rate();
+    descent.rate = optimizer_->rate() * weight_;
     for (std::uint32_t s = 0; s < descent.steps; ++s) optimizer_->begin_step();
     return objective_->descend(x_.floats(), descent);
   }
@@ -230,6 +231,7 @@ class HostReplica : public Replica {
   std::deque<Buffer> named_;  ///< from index 2 on
   NamedState names_;
   std::unique_ptr<Optimizer> optimizer_;
+  double weight_;  ///< of its own steps: LearningRate::own_rate
 };
 
 }  // namespace

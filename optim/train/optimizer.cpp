@@ -17,7 +17,7 @@ class Sgd : public Optimizer {
       : spec_(spec), velocity_(spec.momentum != 0 ? d : 0) {}
 
   double rate() const override { return spec_.schedule.rate(spec_.lr, {t_}); }
-  void begin_step() override { gamma_ = spec_.schedule.rate(spec_.lr, {t_++}); }
+  void begin_step() override { gamma_ = spec_.schedule.own_rate(spec_.lr, {t_++}); }
 
   void apply(std::size_t offset, std::span<float> x, std::span<const float> g) override {
     const auto gamma = static_cast<float>(gamma_);
@@ -69,7 +69,7 @@ class Adam : public Optimizer {
 
   double rate() const override { return spec_.schedule.rate(spec_.lr, {t_}); }
   void begin_step() override {
-    gamma_ = spec_.schedule.rate(spec_.lr, {t_++});
+    gamma_ = spec_.schedule.own_rate(spec_.lr, {t_++});
     const auto t = static_cast<double>(++seen_);
     correction1_ = 1 - std::pow(spec_.beta1, t);
     correction2_ = 1 - std::pow(spec_.beta2, t);
@@ -125,7 +125,7 @@ class AdaGrad : public Optimizer {
   AdaGrad(const OptimizerSpec& spec, std::size_t d) : spec_(spec), squares_(d) {}
 
   double rate() const override { return spec_.schedule.rate(spec_.lr, {t_}); }
-  void begin_step() override { gamma_ = spec_.schedule.rate(spec_.lr, {t_++}); }
+  void begin_step() override { gamma_ = spec_.schedule.own_rate(spec_.lr, {t_++}); }
   void apply(std::size_t offset, std::span<float> x, std::span<const float> g) override {
     const auto gamma = static_cast<float>(gamma_);
     const auto decay = static_cast<float>(spec_.weight_decay);
@@ -168,7 +168,7 @@ class AdaptiveRevision : public Optimizer {
       : spec_(spec), sum_(d, 1.0F), largest_(d, 1.0F) {}
 
   double rate() const override { return spec_.schedule.rate(spec_.lr, {t_}); }
-  void begin_step() override { gamma_ = spec_.schedule.rate(spec_.lr, {t_++}); }
+  void begin_step() override { gamma_ = spec_.schedule.own_rate(spec_.lr, {t_++}); }
   void apply(std::size_t offset, std::span<float> x, std::span<const float> g) override {
     const std::vector<float> nothing(x.size());
     revise(offset, x, g, nothing);
@@ -218,6 +218,8 @@ void check(const LearningRate& schedule) {
     throw std::invalid_argument("unknown schedule `" + schedule.kind +
                                 "`: constant, step, cosine or lian");
   }
+  if (schedule.own_steps == 0)
+    throw std::invalid_argument("a peer takes no step in a round: at least 1");
   if (schedule.kind == "step" && schedule.every == 0)
     throw std::invalid_argument("schedule `step` every 0 steps: at least 1");
 }
@@ -232,7 +234,9 @@ void Optimizer::revise(std::size_t,
 }
 
 double LearningRate::rate(double lr, GradientStep step) const {
-  const std::uint64_t t = step.value;
+  // The fleet's steps by then: step.value * mean_steps / own_steps, without the overflow.
+  const std::uint64_t t =
+      step.value / own_steps * mean_steps + step.value % own_steps * mean_steps / own_steps;
   double gamma = lr;
   if (kind == "step") {
     gamma = lr * std::pow(factor, static_cast<double>(t / every));

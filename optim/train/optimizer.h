@@ -26,7 +26,21 @@ struct LearningRate {
       1;  ///< lian: gamma = 1 / (2 L + sigma sqrt(K / n)); arXiv:1705.09056, Corollary 2
   double sigma = 1;
   std::uint32_t peers = 1;
+  /// Steps that this peer takes in a round, and the fleet's peers on average. Where they differ, a
+  /// peer's own steps are longer or shorter, so that gamma times steps is the same for all: see
+  /// own_rate.
+  std::uint32_t own_steps = 1, mean_steps = 1;
+  /// gamma_t of the fleet, where t counts the steps of this peer: the same bits at every peer's
+  /// first step of a round, however many steps each takes.
   double rate(double lr, GradientStep t) const;
+  /// What this peer steps by: gamma_t mean_steps / own_steps. Wang, Liu, Liang, Joshi & Poor,
+  /// "Tackling the objective inconsistency problem in heterogeneous federated optimization",
+  /// NeurIPS 2020, arXiv:2007.07481: peers that put their gradients together with the weights a_i
+  /// settle where sum_i |a_i|_1 grad f_i = 0 (Theorem 1), so |a_i|_1 has to be the same for all.
+  /// Their FedNova scales what a peer moved in a round; here its rate is scaled beforehand, which
+  /// has the same |a_i|_1 and needs no vector more.
+  double own_rate(double lr, GradientStep t) const { return rate(lr, t) * weight(); }
+  double weight() const { return static_cast<double>(mean_steps) / own_steps; }
 };
 
 struct OptimizerSpec {
@@ -46,7 +60,7 @@ class Optimizer {
   virtual ~Optimizer() = default;
   virtual void
   begin_step() = 0;  ///< fixes gamma_t and the bias corrections of step t; then every block once
-  virtual double rate() const = 0;  ///< gamma_t of the step that comes
+  virtual double rate() const = 0;  ///< gamma_t of the step that comes: LearningRate::rate
   virtual void apply(std::size_t offset, std::span<float> x, std::span<const float> g) = 0;
 
   /// The same of a gradient that was taken before others were applied: `missed` is their sum. Only

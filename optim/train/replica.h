@@ -77,14 +77,14 @@ class Replica {
     static_cast<void>(missed);
     throw std::logic_error("this replica revises nothing");
   }
-  /// So many steps of plain SGD by threads that share x (Objective::descend), at the rate of the
-  /// first of them; returns the mean loss. `descent` has neither batch nor rate yet. On the CPU,
-  /// for the models that can.
+  /// So many steps of plain SGD by threads that share x (Objective::descend), at the own rate of
+  /// the first of them; returns the mean loss. `descent` has neither batch nor rate yet. On the
+  /// CPU, for the models that can.
   virtual double descend(const Descent& descent) {
     static_cast<void>(descent);
     throw std::logic_error("threads cannot share this replica's x");
   }
-  virtual double rate() const = 0;  ///< gamma of the step that comes
+  virtual double rate() const = 0;  ///< gamma of the step that comes: LearningRate::rate
   /// gradient(), then step(): one piece of work where nothing comes between; returns the loss.
   virtual double gradient_and_step() {
     const double loss = gradient();

@@ -13,6 +13,7 @@
 #include "peer/cli/placement_answer.h"
 #include "peer/cli/plan_batch.h"
 #include "peer/cli/plan_notes.h"
+#include "peer/cli/plan_steps.h"
 #include "peer/fleet/batch_shares.h"
 #include "peer/json/json.h"
 #include "peer/predict/calibrate/calibrated_forecast.h"
@@ -171,6 +172,8 @@ void print_json(const Assembly& fleet,
             {"parameters", fleet.dimension},
             {"batches", batches_of(fleet.fleet)},
             {"batch_noise", noise_of_unequal(batches_of(fleet.fleet))},
+            {"local_steps", fleet.fleet.local_steps},
+            {"own_steps", fleet.fleet.own_steps},
             {"samples", samples},
             {"samples_min", share.least},
             {"samples_max", share.most},
@@ -253,10 +256,10 @@ void print_text(const Assembly& fleet,
   fmt::print("graph  {}\n", s.text);
   fmt::print("{}{}", thin_note(fleet), placement_note(fleet));
   const double bytes = largest_bytes(fleet, round);
-  fmt::print("round  {} local step{}, then {} out by the busiest peer\n",
-             fleet.fleet.local_steps,
-             fleet.fleet.local_steps == 1 ? "" : "s",
+  fmt::print("round  {}, then {} out by the busiest peer\n",
+             local_steps_text(fleet.fleet),
              bytes_text(bytes));
+  fmt::print("{}", own_rates_note(fleet.fleet));
   if (endless(fleet)) {
     fmt::print("total  until the time or the target of `stop` is reached\n");
   } else {

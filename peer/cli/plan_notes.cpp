@@ -33,21 +33,27 @@ std::string thin_note(const Assembly& fleet) {
 std::string unequal_note(const Assembly& fleet) {
   constexpr double worth_saying = 1.5;
   const std::span peers(fleet.fleet.peers.data(), fleet.fleet.trainers());
-  const auto time = [](const PeerSpec& peer) { return peer.batch / peer.speed; };
-  const auto slowest = std::ranges::max_element(peers, {}, time);
+  PeerId slowest = 0;
+  double longest = 0;
   double samples = 0;
   double speed = 0;
-  for (const PeerSpec& peer : peers) {
-    samples += peer.batch;
-    speed += peer.speed;
+  for (PeerId i = 0; i < peers.size(); ++i) {
+    const double work = static_cast<double>(peers[i].batch) * fleet.setup->steps_of(i);
+    if (work / peers[i].speed > longest) slowest = i;
+    longest = std::max(longest, work / peers[i].speed);
+    samples += work;
+    speed += peers[i].speed;
   }
-  const double gain = time(*slowest) / (samples / speed);
+  const double gain = longest / (samples / speed);
   if (!fleet.algorithm->synchronous || gain < worth_saying) return "";
+  const bool steps = fleet.fleet.local_steps > 1;
   return fmt::format(
-      "note   the others wait for peer {}, whose gradient takes {:.1f} times as long as\n"
-      "       all would with `train.batch: auto`, or take ad-psgd, which does not wait\n",
-      slowest - peers.begin(),
-      gain);
+      "note   the others wait for peer {}, whose {} {:.1f} times as long as\n"
+      "       all would with `train.{}: auto`, or take ad-psgd, which does not wait\n",
+      slowest,
+      steps ? "steps take" : "gradient takes",
+      gain,
+      steps ? "local_steps" : "batch");
 }
 
 std::string placement_note(const Assembly& fleet) {

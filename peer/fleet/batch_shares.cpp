@@ -27,6 +27,12 @@ std::optional<std::vector<std::uint32_t>> batch_shares(std::span<const double> s
   return batches;
 }
 
+double largest_share(std::span<const double> speeds, std::uint32_t mean) {
+  const double sum = std::accumulate(speeds.begin(), speeds.end(), 0.0);
+  const double total = static_cast<double>(mean) * static_cast<double>(speeds.size());
+  return std::ranges::max(speeds) / sum * total;
+}
+
 double noise_of_unequal(std::span<const std::uint32_t> batches) {
   double sum = 0;
   double inverse = 0;

@@ -141,6 +141,7 @@ std::string arithmetic_of(const Fleet& f) {
                       f.stop.rounds.value_or(0),
                       f.stop.epochs.value_or(0));
   for (const PeerSpec& peer : f.peers) text += fmt::format("{},{};", peer.batch, peer.threads);
+  if (!f.own_steps.empty()) text += fmt::format("steps {};", fmt::join(f.own_steps, ","));
   for (const auto& [option, value] : f.settings) text += fmt::format("{} {};", option, value);
   if (f.attackers.count > 0)
     text += fmt::format(

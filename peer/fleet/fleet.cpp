@@ -11,7 +11,6 @@
 #include "peer/fleet/algorithm_reader.h"
 #include "peer/fleet/asked_keys.h"
 #include "peer/fleet/attackers_reader.h"
-#include "peer/fleet/batch_shares.h"
 #include "peer/fleet/data_reader.h"
 #include "peer/fleet/digest.h"
 #include "peer/fleet/faults_reader.h"
@@ -25,6 +24,7 @@
 #include "peer/fleet/security_reader.h"
 #include "peer/fleet/target_reader.h"
 #include "peer/fleet/topology_reader.h"
+#include "peer/fleet/work_reader.h"
 
 namespace gv {
 namespace {
@@ -60,7 +60,7 @@ class FleetReader : Readers {
     fleet_.hosts = read_hosts(source_, hosts);
     read_peers(source_, peers, usual_, fleet_);
     refuse_own_addresses(source_, hosts, fleet_);
-    share_batches();
+    work_.share(fleet_, notices_);
     fleet_.data = read_data(source_, root_, top.take("data"), folder_, fleet_.size(), notices_);
     read_model(source_, root_, top.take("model"), folder_, fleet_);
     read_algorithm(source_, top.take("algorithm"), fleet_);
@@ -126,48 +126,9 @@ class FleetReader : Readers {
     set(map.take("precision"), usual_.precision, [this](const Value& v) {
       return read_precision(source_, v);
     });
-    read_batch(map.take("batch"));
-    set(map.take("local_steps"), fleet_.local_steps, count(1, 1'000'000));
+    work_.read_batch(map.take("batch"), usual_);
+    work_.read_local_steps(map.take("local_steps"), fleet_);
     map.finish();
-  }
-
-  /// A number, or `auto`: in proportion to the peers' speeds, `mean` on average.
-  void read_batch(const Value* value) {
-    if (value == nullptr) return;
-    if (value->kind == Value::Kind::scalar && value->text != "auto")
-      return set(value, usual_.batch, count(1, 1'000'000));
-    MapReader map(source_, value, "train.batch", true);
-    std::string kind = "auto";
-    set(map.take("kind"), kind, choice({kind}));
-    mean_batch_ = usual_.batch;
-    set(map.take("mean"), mean_batch_, count(1, 1'000'000));
-    map.finish();
-    auto_batch_ = value;
-    usual_.batch = 0;
-  }
-
-  void share_batches() {
-    if (auto_batch_ == nullptr) return;
-    std::vector<double> speeds;
-    for (const PeerSpec& peer : fleet_.peers) speeds.push_back(peer.speed);
-    const auto [least, most] = std::ranges::minmax(speeds);
-    const auto batches = batch_shares(speeds, mean_batch_);
-    if (!batches) {
-      return source_.error(
-          *auto_batch_,
-          fmt::format("batches of {} on average leave the slowest peer (speed {} of {}) without a "
-                      "sample",
-                      mean_batch_,
-                      least,
-                      most),
-          "raise `mean`, as in `batch: { kind: auto, mean: 256 }`, or leave that peer out");
-    }
-    for (PeerId i = 0; i < fleet_.size(); ++i) fleet_.peers[i].batch = (*batches)[i];
-    if (least == most && notices_ != nullptr) {
-      notices_->push_back(
-          "train.batch is auto and all peers have the same speed: their batches are equal; "
-          "`grapevine bench device` measures the speeds of this machine's devices");
-    }
   }
 
   void read_simulate(const Value* value) {
@@ -291,8 +252,7 @@ class FleetReader : Readers {
   Fleet fleet_;
   std::filesystem::path folder_;
   PeerSpec usual_;
-  const Value* auto_batch_ = nullptr;  ///< `train.batch: auto`, where it stands
-  std::uint32_t mean_batch_ = 0;
+  WorkReader work_{source_};
 };
 
 }  // namespace

@@ -132,7 +132,9 @@ struct Fleet {
   std::string start_content{};  ///< 32 hex digits of that file
   OptimizerSpec optimizer;  ///< schedule.total and .peers are filled in for each peer when the run
                             ///< is assembled
-  std::uint32_t local_steps = 1;
+  std::uint32_t local_steps = 1;  ///< of a peer in a round; where they are unequal the mean
+  /// `train.local_steps: auto`: of each that trains, in proportion to its speed; empty: all alike.
+  std::vector<std::uint32_t> own_steps{};
   std::string algorithm = "d-psgd";
   std::string order;             ///< "" takes the algorithm's first
   Settings settings;             ///< its options; those that are not there have their usual values

@@ -34,6 +34,7 @@ Setup setup_of(const Fleet& fleet) {
               .attack = attack_of(fleet.attackers),
               .seed = fleet.seed,
               .local_steps = fleet.local_steps,
+              .own_steps = fleet.own_steps,
               .optimizer = fleet.optimizer,
               .settings = fleet.settings,
               .codec = fleet.codec,

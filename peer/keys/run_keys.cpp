@@ -64,7 +64,7 @@ constexpr PlainKey rows[] = {
      "a number, 1e-6 to 1e6",
      "1",
      "How fast these peers compute beside the others: for the simulator's clock, and for "
-     "`train.batch: auto`. `grapevine bench speeds` measures it.",
+     "`train.batch: auto` and `train.local_steps: auto`. `grapevine bench speeds` measures it.",
      "peers: [{ count: 6 }, { count: 2, speed: 4 }]"},
     {"hosts",
      "a map of names",

@@ -25,6 +25,13 @@ bool has(const StoredRun& run, const std::string& key) {
   return run.keys.contains(key);
 }
 
+/// Whether a peer takes more than one step in a round, or may.
+bool has_local_steps(const StoredRun& run) {
+  const std::string key = "train.local_steps";
+  if (!has(run, key)) return has(run, key + ".kind");
+  return value_of(run, key, "").value_or(0) != 1;
+}
+
 /// Models that a peer sends in a round.
 std::optional<double> models_sent(const StoredRun& run, std::size_t n) {
   struct Graph {
@@ -56,8 +63,7 @@ std::optional<double> gradient_seconds(const Contender& contender, std::size_t t
 
 std::optional<double> modelled_round_seconds(const Contender& contender) {
   const StoredRun& run = *contender.group->runs.front();
-  if (has(run, "links") || value_of(run, "train.local_steps", "").value_or(1) != 1)
-    return std::nullopt;
+  if (has(run, "links") || has_local_steps(run)) return std::nullopt;
   const auto shape = run.keys.find("network.shape");
   if (shape != run.keys.end() && shape->second != "per-nic") return std::nullopt;
   const bool served = run.algorithm == "parameter-server";

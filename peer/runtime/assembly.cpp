@@ -54,11 +54,12 @@ std::string digest_of(const std::vector<Parameter>& parameters, const TrainTest&
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-/// Rounds in so many epochs: one epoch passes over an average peer's share once.
-double rounds_per_epoch(const Fleet& fleet, std::size_t samples) {
-  double batches = 0;
-  for (PeerId i = 0; i < fleet.trainers(); ++i) batches += fleet.peers[i].batch;
-  return std::max(1.0, static_cast<double>(samples) / (batches * fleet.local_steps));
+/// Rounds in so many epochs: in one all together take as many samples as there are.
+double rounds_per_epoch(const Fleet& fleet, const Setup& setup, std::size_t samples) {
+  double taken = 0;
+  for (PeerId i = 0; i < fleet.trainers(); ++i)
+    taken += static_cast<double>(fleet.peers[i].batch) * setup.steps_of(i);
+  return std::max(1.0, static_cast<double>(samples) / taken);
 }
 
 Round round_up(double rounds) {
@@ -114,7 +115,7 @@ Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only)
   model_digest = digest_of(parameters, data);
   count_samples();
 
-  const double epoch = rounds_per_epoch(fleet, data.train ? data.train->rows : 1);
+  const double epoch = rounds_per_epoch(fleet, *setup, data.train ? data.train->rows : 1);
   rounds = std::numeric_limits<Round>::max();
   if (fleet.stop.rounds) rounds = *fleet.stop.rounds;
   if (fleet.stop.epochs) rounds = std::min(rounds, round_up(*fleet.stop.epochs * epoch));
@@ -334,6 +335,10 @@ OptimizerSpec Assembly::optimizer(PeerId i) const {
   if (algorithm->optimizer != nullptr) spec = algorithm->optimizer(spec, *setup, i);
   const double steps =
       algorithm->steps != nullptr ? algorithm->steps(*setup, i) : fleet.local_steps;
+  if (algorithm->steps == nullptr) {
+    spec.schedule.own_steps = setup->steps_of(i);
+    spec.schedule.mean_steps = fleet.local_steps;
+  }
   const bool endless = rounds == std::numeric_limits<Round>::max();
   spec.schedule.total = endless ? 1 : round_up(static_cast<double>(rounds) * steps);
   return spec;

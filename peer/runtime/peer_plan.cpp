@@ -52,7 +52,7 @@ Plan Assembly::plan(PeerId i) const {
           .evaluate_every = evaluate_every,
           .evaluate_period = fleet.evaluate_period,
           .checkpoint_every = fleet.checkpoint.every,
-          .local_steps = fleet.local_steps,
+          .local_steps = setup->steps_of(i),
           .batch = i < fleet.trainers() ? fleet.peers[i].batch : 0,
           .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
           .catch_up = catch_up,

@@ -88,7 +88,8 @@ std::optional<QuadraticProblem> quadratic_problem(const Assembly& fleet) {
   const bool plain = o.kind == "sgd" && !o.nesterov && o.weight_decay == 0 && o.lr > 0 &&
                      o.schedule.kind == "constant" && o.schedule.warmup == 0;
   const bool quadratic = fleet.fleet.data.kind == "quadratic";
-  if (!quadratic || !plain || !fleet.is_plain_d_psgd()) return std::nullopt;
+  const bool alike = fleet.fleet.own_steps.empty();  // the theory knows one number of steps
+  if (!quadratic || !plain || !alike || !fleet.is_plain_d_psgd()) return std::nullopt;
   const QuadraticSpec& q = fleet.fleet.data.quadratic;
   if (!q.centers.empty()) return std::nullopt;
   QuadraticFleet f{.hessian = q.hessian,

@@ -31,10 +31,15 @@ class Compute {
   Compute(const Assembly& fleet, const Objective& objective, PeerId i)
       : flops_per_second_(fleet.fleet.flops * fleet.fleet.peers[i].speed),
         d_(static_cast<double>(fleet.dimension)),
-        gradient_(objective.gradient_flops(fleet.fleet.peers[i].batch)) {}
+        gradient_(objective.gradient_flops(fleet.fleet.peers[i].batch)),
+        steps_(fleet.setup->steps_of(i)) {}
   double gradient() const { return gradient_ / flops_per_second_; }
   double copy() const { return d_ / flops_per_second_; }
   double step() const { return 2 * d_ / flops_per_second_; }
+  /// So many gradients, each with its step, as the peer takes in a round; without the last ones.
+  double local_steps(double without = 0) const {
+    return (gradient() + step()) * (steps_ - without);
+  }
   /// Of the last piece; the pieces before it are mixed while it travels.
   double mix(std::size_t vectors) const {
     const double last = std::fmod(d_ - 1, piece_floats) + 1;
@@ -42,12 +47,11 @@ class Compute {
   }
 
  private:
-  double flops_per_second_, d_, gradient_;
+  double flops_per_second_, d_, gradient_, steps_;
 };
 
 GossipPeer gossip_peer(const Assembly& fleet, const Compute& compute, const Neighborhood& row) {
-  const double local = (compute.gradient() + compute.step()) * (fleet.fleet.local_steps - 1);
-  GossipPeer peer{.receivers = row.receivers, .before = local + compute.copy()};
+  GossipPeer peer{.receivers = row.receivers, .before = compute.local_steps(1) + compute.copy()};
   const std::string_view order = fleet.algorithm->order;
   if (order == "lian") {
     peer.during = compute.gradient();
@@ -96,8 +100,7 @@ RoundPrediction compute_alone(const Assembly& fleet, const Objective& objective)
   RoundPrediction round;
   for (PeerId i = 0; i < fleet.fleet.trainers(); ++i) {
     const Compute compute(fleet, objective, i);
-    const double steps = (compute.gradient() + compute.step()) * fleet.fleet.local_steps;
-    round.compute_seconds = std::max(round.compute_seconds, steps);
+    round.compute_seconds = std::max(round.compute_seconds, compute.local_steps());
   }
   round.seconds_per_round = round.compute_seconds;
   return round;

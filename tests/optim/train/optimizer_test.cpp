@@ -68,6 +68,45 @@ TEST(Optimizer, ItsRateIsThatOfTheStepThatComes) {
   }
 }
 
+/// A peer of 9 steps where the mean is 4: its steps are 4 / 9 as long, and its schedule ends with
+/// the fleet's. Whoever takes as many as the mean takes the same bits as without all this.
+TEST(Optimizer, OwnStepsAreAsLongAsTheyAreFew) {
+  for (const char* kind : {"constant", "step", "cosine", "lian"}) {
+    LearningRate fleet{.kind = kind, .total = 400, .every = 100, .factor = 0.5, .warmup = 40};
+    LearningRate mine = fleet;
+    mine.own_steps = 9;
+    mine.mean_steps = 4;
+    for (std::uint64_t round = 0; round < 100; ++round) {
+      EXPECT_EQ(mine.rate(0.1, {9 * round}), fleet.rate(0.1, {4 * round})) << kind << round;
+      EXPECT_EQ(mine.rate(0.1, {9 * round + 8}), fleet.rate(0.1, {4 * round + 3}));
+      EXPECT_DOUBLE_EQ(mine.own_rate(0.1, {9 * round}), fleet.rate(0.1, {4 * round}) * 4 / 9);
+    }
+    fleet.own_steps = fleet.mean_steps = 3;
+    LearningRate plain = fleet;
+    plain.own_steps = plain.mean_steps = 1;
+    for (std::uint64_t t = 0; t < 400; ++t)
+      EXPECT_EQ(fleet.own_rate(0.1, {t}), plain.rate(0.1, {t})) << kind << t;
+  }
+  OptimizerSpec none;
+  none.schedule.own_steps = 0;
+  EXPECT_THROW(make_optimizer(none, 1), std::invalid_argument);
+}
+
+/// All kinds step by it.
+TEST(Optimizer, EveryKindStepsByItsOwnRate) {
+  for (const char* kind : {"sgd", "adam", "adagrad", "adaptive-revision"}) {
+    OptimizerSpec half;
+    half.kind = kind;
+    half.lr = 0.05;
+    OptimizerSpec own = half;
+    own.lr = 0.1;
+    own.schedule.own_steps = 8;
+    own.schedule.mean_steps = 4;
+    EXPECT_EQ(descend(own, 5), descend(half, 5)) << kind;
+    EXPECT_EQ(make_optimizer(own, 1)->rate(), 0.1) << "of the fleet";
+  }
+}
+
 TEST(Optimizer, SkippingMovesTheScheduleAlone) {
   OptimizerSpec spec;
   spec.schedule.kind = "cosine";

@@ -171,6 +171,15 @@ TEST_P(BitsOfRow, HasThemInFleetsOfOtherSizes) {
     expect_same_bits(row_fleet(*GetParam(), n));
 }
 
+TEST_P(BitsOfRow, HasThemWithUnequalLocalSteps) {
+  Fleet fleet = row_fleet(*GetParam(), 4);
+  if (fleet.local_steps == 1) GTEST_SKIP() << "it averages after every step";
+  fleet.own_steps = {7, 2, 2, 1};
+  fleet.optimizer.schedule.kind = "cosine";
+  fleet.evaluate_every = 5;
+  expect_same_bits(fleet);
+}
+
 TEST_P(BitsOfRow, HasThemInEveryCodec) {
   for (const Codec& codec : codecs_of(*GetParam())) {
     SCOPED_TRACE(to_string(codec));

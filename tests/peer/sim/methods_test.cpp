@@ -254,6 +254,15 @@ TEST_P(ResumedRow, GoesOnInEveryCodec) {
   }
 }
 
+/// Where each peer has its own number of steps, the schedule goes on from that number too.
+TEST_P(ResumedRow, GoesOnWithUnequalLocalSteps) {
+  Fleet fleet = row_fleet(*GetParam(), 4);
+  if (fleet.local_steps == 1) GTEST_SKIP() << "it averages after every step";
+  fleet.own_steps = {7, 2, 2, 1};
+  fleet.optimizer.schedule.kind = "cosine";
+  expect_it_resumes(fleet);
+}
+
 INSTANTIATE_TEST_SUITE_P(Registry,
                          ResumedRow,
                          testing::ValuesIn(synchronous_rows()),

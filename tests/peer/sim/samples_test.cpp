@@ -95,7 +95,10 @@ TEST(DataServers, HandOutTheMinibatchesThatEachWouldDraw) {
     SCOPED_TRACE(kind + " " + order);
     Fleet fleet = learning(4, kind, order);
     if (kind == "d2") fleet.weights = "lazy";
-    if (kind == "local-sgd") fleet.local_steps = 3;
+    if (kind == "local-sgd") {
+      fleet.local_steps = 3;
+      fleet.own_steps = {6, 3, 2, 1};
+    }
     const std::string own = end_of(fleet).model;
     for (const PeerId servers : {1U, 3U}) {
       fleet.data.servers = servers;

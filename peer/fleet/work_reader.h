@@ -1,0 +1,50 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "peer/fleet/fleet.h"
+#include "peer/fleet/readers.h"
+#include "peer/fleet/value.h"
+
+namespace gv {
+
+/// How much each peer does in a round: `train.batch` and `train.local_steps`. Each is a number, or
+/// `auto`: in proportion to the peers' speeds, which are known later. Problems become diagnostics
+/// of `source`.
+class WorkReader : Readers {
+ public:
+  explicit WorkReader(Source& source) : Readers(source) {}
+
+  /// Into `usual`, whose batch is 0 where the peers' own ones are shared out by share(). Null: as
+  /// it is.
+  void read_batch(const Value* value, PeerSpec& usual);
+  /// Into `fleet.local_steps`. Null: as it is.
+  void read_local_steps(const Value* value, Fleet& fleet);
+  /// What is `auto`, now that the peers are there. What it found odd without being wrong goes to
+  /// `notices`, unless that is null.
+  void share(Fleet& fleet, std::vector<std::string>* notices);
+
+ private:
+  /// `auto`, or `{ kind: auto, mean: N }`.
+  void read_auto(const Value* value,
+                 const std::string& path,
+                 std::uint64_t most,
+                 std::uint32_t& mean);
+  /// False, and said: so many on average give the fastest more than anybody can mean.
+  bool bearable(const Value& at,
+                std::span<const double> speeds,
+                std::uint32_t mean,
+                std::string_view what);
+  void share_batches(Fleet& fleet, std::vector<std::string>* notices);
+  void share_local_steps(Fleet& fleet, std::vector<std::string>* notices);
+
+  const Value* auto_batch_ = nullptr;  ///< `train.batch: auto`, where it stands
+  std::uint32_t mean_batch_ = 0;
+  const Value* auto_steps_ = nullptr;  ///< `train.local_steps: auto`, where it stands
+  std::uint32_t mean_steps_ = 0;       ///< 0: least_mean_steps
+};
+
+}  // namespace gv
