@@ -194,9 +194,11 @@ class Agent {
   void look(const JsonValue& order) {
     std::vector<std::string> paths;
     for (const JsonValue& path : json_member(order, "paths").items) paths.push_back(path.text);
-    looking_ = std::async(std::launch::async, [paths, folder = folder_] {
+    const JsonValue* const asked = order.find("devices");
+    const bool devices = asked != nullptr && asked->boolean;
+    looking_ = std::async(std::launch::async, [paths, folder = folder_, devices] {
       try {
-        return look_text(paths, folder);
+        return look_text(paths, folder, devices);
       } catch (const std::exception& unread) {
         return Json{{"error", std::string(unread.what())}}.dump();
       }

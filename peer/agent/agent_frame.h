@@ -26,8 +26,8 @@ enum class AgentKind : std::uint8_t {
   call,       ///< launcher: {calls: [{address, port, nonce}]}: who answers with the right nonce?
   called,     ///< agent: {answers: ["" | why not]}, in the order of the call
   shut,       ///< launcher: the door is needed no more
-  look,       ///< launcher: {paths: [...]}: what lies there?
-  looked,     ///< agent: {data: [null | [{name, bytes, digest}]], free_bytes}, or {error}
+  look,       ///< launcher: {paths: [...], devices: true}: what lies there, and which are there?
+  looked,     ///< agent: {data: [null | [{name, bytes, digest}]], free_bytes, devices}, or {error}
   file,       ///< a piece of a file below the run's folder: see files.h; both ways
   start,      ///< launcher: {args: [...]} of peer `peer`
   started,    ///< agent: {pid}, or {error}

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include "optim/printable.h"
 #include "peer/json/json.h"
@@ -40,10 +41,11 @@ std::string difference(const std::string& path,
 }  // namespace
 
 std::vector<std::optional<DataLook>> look_everywhere(Machines& machines,
-                                                     const std::vector<std::string>& paths) {
+                                                     const std::vector<std::string>& paths,
+                                                     bool devices) {
   // A gigabyte may have to come from a slow disk; who gives no sign of life has failed long before.
   constexpr auto patience = std::chrono::minutes(2);
-  const std::string question = Json{{"paths", paths}}.dump();
+  const std::string question = Json{{"paths", paths}, {"devices", devices}}.dump();
   const auto texts = machines.ask(
       AgentKind::look, AgentKind::looked, [&](std::size_t) { return question; }, patience);
   std::vector<std::optional<DataLook>> looks(texts.size());
@@ -56,6 +58,17 @@ std::vector<std::optional<DataLook>> look_everywhere(Machines& machines,
     }
   }
   return looks;
+}
+
+std::string data_digest(const DataLook& look) {
+  std::string text;
+  for (const auto& files : look.data) {
+    if (!files) return "";
+    for (const FileDigest& file : *files)
+      text += fmt::format("{} {} {} {};", file.name.size(), file.name, file.bytes, file.digest);
+  }
+  if (look.data.empty()) return "";
+  return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size())).substr(0, 8);
 }
 
 std::vector<std::string> data_findings(const std::vector<std::string>& hosts,

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "gpu/cuda_replica.h"
 #include "optim/printable.h"
 #include "peer/json/json.h"
 #include "peer/json/json_member.h"
@@ -53,6 +54,30 @@ Json json_of(const std::vector<FileDigest>& files) {
   return rows;
 }
 
+void add_devices(Json& look) {
+  const CudaStatus status = cuda_status();
+  Json rows = Json::array();
+  for (const CudaDevice& device : status.devices)
+    rows.push_back(Json{{"number", device.number},
+                        {"name", device.name},
+                        {"memory_bytes", static_cast<std::uint64_t>(device.memory_bytes)}});
+  look["devices"] = rows;
+  look["no_device"] = status.devices.empty() ? status.problem : "";
+}
+
+void read_devices(const JsonValue& json, DataLook& look) {
+  constexpr std::size_t most_devices = 64;
+  const JsonValue* const rows = json.find("devices");
+  if (rows == nullptr) return;
+  look.devices.emplace();
+  for (const JsonValue& row : rows->items)
+    if (look.devices->size() < most_devices)
+      look.devices->push_back({json_integer<int>(row, "number"),
+                               json_text(row, "name"),
+                               json_integer<std::uint64_t>(row, "memory_bytes")});
+  look.no_device = json_text(json, "no_device");
+}
+
 }  // namespace
 
 std::optional<std::vector<FileDigest>> digests_of(const std::string& path) {
@@ -73,14 +98,18 @@ std::optional<std::vector<FileDigest>> digests_of(const std::string& path) {
   return files;
 }
 
-std::string look_text(const std::vector<std::string>& paths, const std::string& folder) {
+std::string look_text(const std::vector<std::string>& paths,
+                      const std::string& folder,
+                      bool devices) {
   Json data = Json::array();
   for (const std::string& path : paths) {
     const auto files = digests_of(path);
     data.push_back(files ? json_of(*files) : Json(nullptr));
   }
   std::error_code unknown;
-  return Json{{"data", data}, {"free_bytes", fs::space(folder, unknown).available}}.dump();
+  Json look{{"data", data}, {"free_bytes", fs::space(folder, unknown).available}};
+  if (devices) add_devices(look);
+  return look.dump();
 }
 
 DataLook parse_look(const std::string& text, std::size_t paths) {
@@ -100,6 +129,7 @@ DataLook parse_look(const std::string& text, std::size_t paths) {
                      json_text(file, "digest")});
   }
   if (look.data.size() != paths) throw std::runtime_error("an agent answered another question");
+  read_devices(json, look);
   return look;
 }
 

@@ -21,14 +21,26 @@ struct FileDigest {
 /// Nothing: it is not there. Throws std::runtime_error with the path when it cannot be read.
 std::optional<std::vector<FileDigest>> digests_of(const std::string& path);
 
-/// What one machine has of a list of paths.
+/// A CUDA device that its program can use.
+struct DeviceFacts {
+  int number = 0;
+  std::string name;
+  std::uint64_t memory_bytes = 0;
+};
+
+/// What one machine has of a list of paths, and of devices.
 struct DataLook {
   std::uint64_t free_bytes = 0;  ///< of the disk that the agent's cache is on
   std::vector<std::optional<std::vector<FileDigest>>> data{};
+  std::optional<std::vector<DeviceFacts>> devices{};  ///< nothing: it was not asked, or is old
+  std::string no_device{};                            ///< why there is none
 };
 
-/// As an agent's answer; `folder`: its cache. Throws as digests_of does.
-std::string look_text(const std::vector<std::string>& paths, const std::string& folder);
+/// As an agent's answer; `folder`: its cache; `devices`: they are asked for, which takes a second
+/// where there are some. Throws as digests_of does.
+std::string look_text(const std::vector<std::string>& paths,
+                      const std::string& folder,
+                      bool devices = false);
 /// Throws std::exception: it is no such text, or not of so many paths.
 DataLook parse_look(const std::string& text, std::size_t paths);
 

@@ -47,6 +47,7 @@ std::string root_note(const std::vector<std::string>& hosts) {
 HostFacts own_facts() {
   const MachineFacts machine = machine_facts();
   return {.wire = wire::version,
+          .version = GV_VERSION,
           .processor = machine.processor,
           .cores = machine.cores,
           .memory_bytes = machine.memory_bytes,
@@ -61,6 +62,7 @@ std::string facts_text(const HostFacts& facts) {
     addresses.push_back(
         Json{{"interface", each.interface}, {"address", each.address}, {"prefix", each.prefix}});
   return Json{{"wire", facts.wire},
+              {"version", facts.version},
               {"processor", facts.processor},
               {"cores", facts.cores},
               {"memory_bytes", facts.memory_bytes},
@@ -73,6 +75,7 @@ std::string facts_text(const HostFacts& facts) {
 HostFacts parse_facts(const std::string& text) {
   const JsonValue json = parse_json(text, "an agent's facts");
   HostFacts facts{.wire = json_integer<int>(json, "wire"),
+                  .version = json.find("version") == nullptr ? "" : json_text(json, "version"),
                   .processor = json_text(json, "processor"),
                   .cores = json_integer<unsigned>(json, "cores"),
                   .memory_bytes = json_integer<std::uint64_t>(json, "memory_bytes"),

@@ -10,7 +10,8 @@ namespace gv {
 
 /// What an agent says of its machine and of itself.
 struct HostFacts {
-  int wire = 0;  ///< version of the frames between peers
+  int wire = 0;           ///< version of the frames between peers
+  std::string version{};  ///< of the program; "": one that does not tell
   std::string processor;
   unsigned cores = 0;
   std::uint64_t memory_bytes = 0;

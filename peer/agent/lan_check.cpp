@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "peer/agent/data_check.h"
+#include "peer/agent/device_check.h"
 #include "peer/agent/fleet_copy.h"
 #include "peer/agent/roads.h"
 
@@ -18,12 +19,22 @@ HostCheck check_of(const Machine& machine) {
 
 void check_disk(const HostCheck& host, std::vector<std::string>& findings) {
   constexpr std::uint64_t least_free = 500'000'000;
-  if (!host.free_bytes || *host.free_bytes >= least_free) return;
+  if (!host.look || host.look->free_bytes >= least_free) return;
   findings.push_back(
       fmt::format("host {}: {} MB are free on the disk of its cache\nhelp:  make "
                   "room for the program (60 MB), checkpoints and records",
                   host.name,
-                  *host.free_bytes / 1'000'000));
+                  host.look->free_bytes / 1'000'000));
+}
+
+void check_devices(const HostCheck& host,
+                   const Machine& machine,
+                   const Fleet& fleet,
+                   std::vector<std::string>& findings) {
+  if (!host.facts || !host.look) return;
+  const HostDevices has{host.name, host.facts->cores, host.look->devices, host.look->no_device};
+  for (std::string& finding : device_findings(has, machine.peers, fleet.peers))
+    findings.push_back(std::move(finding));
 }
 
 }  // namespace
@@ -36,14 +47,15 @@ LanCheck check_lan(const Assembly& fleet, const LanOptions& options) {
   LanCheck check;
   for (const Machine& machine : machines.all()) check.hosts.push_back(check_of(machine));
   const std::vector<std::string> paths = data_paths(options.file, options.sets);
-  const auto looks = look_everywhere(machines, paths);
+  const auto looks = look_everywhere(machines, paths, true);
   check.findings = data_findings(machines.names(), paths, looks);
-  for (std::size_t k = 0; k < looks.size(); ++k)
-    if (looks[k]) check.hosts[k].free_bytes = looks[k]->free_bytes;
-  for (const HostCheck& host : check.hosts) {
+  for (std::size_t k = 0; k < looks.size(); ++k) {
+    HostCheck& host = check.hosts[k];
+    host.look = looks[k];
     check_disk(host, check.findings);
     const std::string note = clock_note(host.name, host.clock_ahead);
     if (!note.empty()) check.warnings.push_back(note);
+    check_devices(host, machines.at(k), fleet.fleet, check.findings);
   }
   for (const std::string& wrong : {machines.failures(), roads.missing()})
     if (!wrong.empty()) check.findings.push_back(wrong);

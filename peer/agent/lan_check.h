@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "peer/agent/data_look.h"
 #include "peer/agent/machines.h"
 
 namespace gv {
@@ -12,10 +13,10 @@ namespace gv {
 /// How a machine of a fleet is.
 struct HostCheck {
   std::string name;
-  double ssh_seconds = 0;                     ///< until its agent had spoken
-  std::optional<HostFacts> facts{};           ///< nothing: no agent came up
-  double clock_ahead = 0;                     ///< of ours, in seconds; at least
-  std::optional<std::uint64_t> free_bytes{};  ///< of the disk that its cache is on
+  double ssh_seconds = 0;            ///< until its agent had spoken
+  std::optional<HostFacts> facts{};  ///< nothing: no agent came up
+  double clock_ahead = 0;            ///< of ours, in seconds; at least
+  std::optional<DataLook> look{};    ///< nothing: it did not answer
 };
 
 /// How a fleet's machines and the roads between them are.

@@ -10,6 +10,7 @@
 #include "gpu/cuda_replica.h"
 #include "peer/agent/lan_check.h"
 #include "peer/cli/command.h"
+#include "peer/cli/doctor_hosts.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/this_program.h"
 #include "peer/cli/version.h"
@@ -95,70 +96,6 @@ Finding fashion_mnist() {
           here ? "installed"
                : "not installed (the first examples learn drawn digits instead; apt-get install "
                  "dataset-fashion-mnist)"};
-}
-
-std::string gigabytes(std::uint64_t bytes) {
-  return fmt::format("{:.0f} GB", static_cast<double>(bytes) * 1e-9);
-}
-
-std::string host_row(const HostCheck& host) {
-  if (!host.facts) return fmt::format("{:<10} no agent came up", host.name);
-  const HostFacts& facts = *host.facts;
-  std::string address = "none that others can reach";
-  if (!facts.addresses.empty())
-    address = fmt::format("{} ({})", facts.addresses[0].address, facts.addresses[0].interface);
-  return fmt::format("{:<10} {:>5.2f} s {:>5} {:>8} {:>+7.1f} s {:>8}  {}",
-                     host.name,
-                     host.ssh_seconds,
-                     facts.cores,
-                     gigabytes(facts.memory_bytes),
-                     host.clock_ahead,
-                     host.free_bytes ? gigabytes(*host.free_bytes) : "-",
-                     address);
-}
-
-Json host_json(const HostCheck& host) {
-  Json row{{"host", host.name}, {"ok", host.facts.has_value()}};
-  if (!host.facts) return row;
-  row["ssh_seconds"] = host.ssh_seconds;
-  row["clock_ahead_seconds"] = host.clock_ahead;
-  row["free_bytes"] = host.free_bytes ? Json(*host.free_bytes) : Json();
-  row["processor"] = host.facts->processor;
-  row["cores"] = host.facts->cores;
-  row["memory_bytes"] = host.facts->memory_bytes;
-  Json addresses = Json::array();
-  for (const InterfaceAddress& each : host.facts->addresses)
-    addresses.push_back(Json{{"interface", each.interface}, {"address", each.address}});
-  row["addresses"] = addresses;
-  return row;
-}
-
-void print_hosts(const LanCheck& check, const std::string& keys, bool json) {
-  if (json) {
-    Json hosts = Json::array();
-    for (const HostCheck& host : check.hosts) hosts.push_back(host_json(host));
-    fmt::print("{}\n",
-               Json{{"schema", "grapevine.doctor-hosts/1"},
-                    {"hosts", hosts},
-                    {"roads", check.roads},
-                    {"keys", keys.empty() ? Json() : Json(keys)},
-                    {"findings", check.findings},
-                    {"warnings", check.warnings}}
-                   .dump());
-    return;
-  }
-  fmt::print("{:<10} {:>7} {:>5} {:>8} {:>9} {:>8}  address (interface)\n",
-             "host",
-             "ssh",
-             "cores",
-             "memory",
-             "clock",
-             "free");
-  for (const HostCheck& host : check.hosts) fmt::print("{}\n", host_row(host));
-  for (const std::string& road : check.roads) fmt::print("[x] {}\n", road);
-  if (!keys.empty()) fmt::print("[x] {}\n", keys);
-  for (const std::string& warning : check.warnings) fmt::print("[-] {}\n", warning);
-  for (const std::string& finding : check.findings) fmt::print("[!] {}\n", finding);
 }
 
 /// What the key files are good for; "" where there are none, and none are asked for.

@@ -45,6 +45,20 @@ TEST_F(DataCheck, TheSameFilesAreFine) {
   EXPECT_EQ((*files)[1].digest.size(), 32U);
 }
 
+/// The figure of the doctor's table: of names and contents, and none where something is missing.
+TEST_F(DataCheck, TheSameDataHaveTheSameDigest) {
+  write("anna/a.csv", "1,2\n");
+  write("ben/a.csv", "1,2\n");
+  write("carl/b.csv", "1,2\n");
+  write("dora/a.csv", "1,3\n");
+  EXPECT_EQ(data_digest(look("anna")).size(), 8U);
+  EXPECT_EQ(data_digest(look("anna")), data_digest(look("ben")));
+  EXPECT_NE(data_digest(look("anna")), data_digest(look("carl")));
+  EXPECT_NE(data_digest(look("anna")), data_digest(look("dora")));
+  EXPECT_EQ(data_digest(look("emil")), "") << "not there";
+  EXPECT_EQ(data_digest({}), "") << "nothing was asked for";
+}
+
 TEST_F(DataCheck, TheFirstFileThatDiffersIsNamed) {
   write("anna/a.csv", "1,2\n");
   write("anna/b.csv", "3,4\n");

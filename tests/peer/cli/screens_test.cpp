@@ -51,6 +51,25 @@ TEST(Screens, ADoctorIsContentWithAPlainMachine) {
   expect_narrow({"doctor"});
 }
 
+/// A fleet on this machine alone is examined as one of several machines is.
+TEST(Screens, ADoctorTellsOfEachHostWhatItHas) {
+  const std::string ring = config("quadratic-ring16.yaml");
+  const Ended ended = run({"doctor", ring, "--json"});
+  ASSERT_EQ(ended.code, 0) << ended.output();
+  const auto host = ended.summary().at("hosts").at(0);
+  EXPECT_EQ(host.at("version"),
+            std::regex_replace(
+                run({"--version"}).output(), std::regex("grapevine ([^ ]+) [\\s\\S]*"), "$1"));
+  EXPECT_GE(host.at("wire"), 5);
+  EXPECT_TRUE(host.at("devices").is_array());
+  EXPECT_EQ(host.at("no_device") == "", !host.at("devices").empty());
+  expect_narrow({"doctor", ring});
+  const Ended crowded = run({"doctor", ring, "--set", "peers=[{ threads: 1024 }, {}]", "--json"});
+  EXPECT_EQ(crowded.code, 4) << crowded.output();
+  ASSERT_EQ(crowded.summary().at("findings").size(), 1U);
+  EXPECT_NE(crowded.output().find("are to compute with 1025 threads"), std::string::npos);
+}
+
 TEST(Screens, HelpFitsInto80Columns) {
   for (const char* command : {"run",
                               "simulate",
