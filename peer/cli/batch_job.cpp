@@ -73,15 +73,24 @@ std::string submitted(const std::string& script) {
   throw std::runtime_error(fmt::format("sbatch has not taken {}:{}", script, wrong));
 }
 
+/// Its value is checked where the whole file is.
+std::string launcher_in(const FleetOptions& file) {
+  for (const auto& [key, value] : fleet_keys(file.file, file.sets))
+    if (key == "launch.with") return value;
+  return "auto";
+}
+
 }  // namespace
 
-Placed place_fleet(const FleetOptions& file, const std::string& launcher) {
-  Placed placed{.file = file};
+Placed place_fleet(const FleetOptions& file, const std::string& given) {
+  const std::string launcher = given.empty() ? launcher_in(file) : given;
+  Placed placed{.file = file, .local = launcher == "local"};
   const std::optional<SlurmAllocation> job = slurm_job();
   if (launcher == "slurm" && !job)
     throw std::runtime_error(
         "not inside a Slurm job: add --submit, or start it from sbatch or salloc");
-  if (launcher == "ssh" || !job || (launcher == "auto" && job->one_node)) return placed;
+  if (launcher == "ssh" || placed.local || !job || (launcher == "auto" && job->one_node))
+    return placed;
   const Fleet fleet = read_fleet(file.file, file.sets, nullptr);
   if (launcher == "auto" && is_lan(fleet)) return placed;
   const std::vector<std::string> nodes = slurm_nodes(*job);

@@ -13,12 +13,14 @@ namespace gv::cli {
 struct Placed {
   FleetOptions file;
   bool slurm = false;  ///< its hosts are the nodes of the job that we are in
+  bool local = false;  ///< it is to stay on this machine, whatever hosts it has
 };
 
-/// Inside a job of Slurm the peers are put onto its nodes: where `launcher` says `slurm`, or where
-/// it says `auto`, the job has several nodes and the file has no machines of its own. Throws
-/// std::runtime_error where there is no job, or too few nodes.
-Placed place_fleet(const FleetOptions& file, const std::string& launcher);
+/// Inside a job of Slurm the peers are put onto its nodes: where `given` says `slurm`, or where
+/// it says `auto`, the job has several nodes and the file has no machines of its own. `local` and
+/// `ssh` leave a job alone. "": what the file's `launch.with` says. Throws std::runtime_error where
+/// there is no job, or too few nodes, and FleetError where the file cannot be read.
+Placed place_fleet(const FleetOptions& file, const std::string& given);
 
 /// What is to run as a batch job.
 struct BatchArguments {

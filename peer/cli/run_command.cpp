@@ -41,7 +41,7 @@ struct RunOptions {
   std::string program = peer_program();
   std::string resume;
   std::string trace;
-  std::string launcher = "auto";
+  std::string launcher;  ///< "": launch.with of the file
   bool submit = false;
   std::vector<std::string> sbatch;
   std::optional<std::uint64_t> nodes;
@@ -224,6 +224,10 @@ void write_trace(const RunOptions& options, const RunFolder& folder, Screen& scr
 /// each other, is said before there is a run.
 std::unique_ptr<Lan> lan_of(const Assembly& fleet, const RunOptions& options, const Placed& at) {
   if (!is_lan(fleet.fleet)) return nullptr;
+  if (at.local)
+    throw std::invalid_argument(
+        "run: the fleet is to stay on this machine, and has hosts elsewhere\nhelp:  leave out "
+        "`launch: { with: local }`, or --launcher local; or give the peers no such host");
   const auto say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   auto lan = std::make_unique<Lan>(
       fleet, LanOptions{options.program, fleet.fleet.path, at.file.sets, say, at.slurm});
@@ -319,10 +323,9 @@ void run_options(Options& options, RunOptions& arguments) {
   options
       .value("--launcher",
              arguments.launcher,
-             "How other machines are reached: ssh, srun inside a job of Slurm, or what the file "
-             "and the surroundings ask for")
-      .one_of({"auto", "ssh", "slurm"})
-      .show_default();
+             "How other machines are reached: ssh, srun inside a job of Slurm, not at all, or "
+             "what the hosts and the surroundings ask for (default: launch.with of the file)")
+      .one_of({"auto", "local", "ssh", "slurm"});
   options.flag("--submit", arguments.submit, "Write a batch script and hand it to Slurm's sbatch");
   options.value("--nodes", arguments.nodes, "With --submit: nodes; else one for each host");
   options

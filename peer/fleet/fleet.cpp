@@ -224,6 +224,7 @@ class FleetReader : Readers {
     std::string binary = "push";
     set(map.take("binary"), binary, choice({"push", "installed"}));
     fleet_.push = binary == "push";
+    set(map.take("with"), fleet_.launch_with, choice({"auto", "local", "ssh", "slurm"}));
     map.finish();
   }
 

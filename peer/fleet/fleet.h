@@ -162,6 +162,7 @@ struct Fleet {
   /// launch.leash: after such a silence a host and its launcher give each other up.
   Time leash{std::chrono::seconds(15)};
   bool push = true;  ///< launch.binary: this program is copied to hosts that have none
+  std::string launch_with = "auto";  ///< launch.with: auto | local | ssh | slurm
   RecordSpec record;
   std::string digest;  ///< 32 hex digits of XXH3-128 over the resolved, sorted values: the identity
                        ///< of the run

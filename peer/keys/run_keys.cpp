@@ -214,6 +214,12 @@ constexpr PlainKey rows[] = {
      "push",
      "Whether the program is copied to the other machines, or must be there.",
      "launch: { binary: installed }"},
+    {"launch.with",
+     "auto, local, ssh or slurm",
+     "auto",
+     "How the peers come to their machines: on this one alone, over ssh, by srun inside a job of "
+     "Slurm, or as the hosts and the surroundings ask for. `--launcher` says otherwise.",
+     "launch: { with: slurm }"},
     {"faults.heartbeat",
      "a duration above 0",
      "0.5 s",

@@ -60,7 +60,32 @@ TEST_F(Submit, SaysWhenThereIsNoSlurm) {
   EXPECT_NE(outside.err.find("not inside a Slurm job: add --submit, or start it from sbatch"),
             std::string::npos)
       << outside.err;
+  const Ended by_file = run({"run", fleet(4, 40), "--set", "launch.with=slurm"});
+  EXPECT_EQ(by_file.code, 5) << by_file.output();
+  EXPECT_NE(by_file.err.find("not inside a Slurm job"), std::string::npos) << by_file.err;
   EXPECT_EQ(run({"run", fleet(4, 40), "--nodes", "2"}).code, 2);
+}
+
+/// The file says it, and the command line otherwise.
+TEST_F(Submit, TheFileMaySayWhatStartsItsPeers) {
+  const auto with = [&](const char* word, std::vector<std::string> more = {}) {
+    std::vector<std::string> words{
+        "run", fleet(2, 10), "--set", std::string("launch.with=") + word};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words);
+  };
+  EXPECT_EQ(with("local").code, 0);
+  EXPECT_EQ(with("slurm", {"--launcher", "ssh"}).code, 0);
+  const Ended mpi = with("mpi");
+  EXPECT_EQ(mpi.code, 2);
+  EXPECT_NE(mpi.err.find("`mpi`"), std::string::npos) << mpi.err;
+  EXPECT_NE(mpi.err.find("launch.with"), std::string::npos) << mpi.err;
+  const Ended elsewhere =
+      with("local", {"--set", "hosts={ ben: { ssh: ben } }", "--set", "peers=[{ host: ben }, {}]"});
+  EXPECT_EQ(elsewhere.code, 2);
+  EXPECT_NE(elsewhere.err.find("is to stay on this machine, and has hosts elsewhere"),
+            std::string::npos)
+      << elsewhere.err;
 }
 
 /// A job of one node runs its fleet as any machine does, though no command of Slurm be there.
@@ -82,6 +107,7 @@ TEST_F(Submit, AJobOfOneNodeNeedsNoSlurm) {
   EXPECT_EQ(two.code, 5);
   EXPECT_NE(two.err.find("scontrol"), std::string::npos) << two.err;
   EXPECT_EQ(in_job("2", {"--launcher", "ssh"}).code, 0);
+  EXPECT_EQ(in_job("2", {"--set", "launch.with=local"}).code, 0);
   const Ended again = in_job("2", {"--submit"});
   EXPECT_EQ(again.code, 2);
   EXPECT_NE(again.err.find("inside job 7 already"), std::string::npos) << again.err;
