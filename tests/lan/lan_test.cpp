@@ -194,7 +194,10 @@ TEST_F(Lab, IsExaminedByTheDoctor) {
   const std::string fine = fleet("lan.yaml", three(), "stop: { rounds: 10 }\n");
   const Ended good = run_at_desk({"doctor", fine});
   EXPECT_EQ(good.code, 0) << good.output();
-  for (const char* words : {"anna ", "10.77.0.1 (eth0)", "[x] carl -> ben at 10.77.0.2"})
+  for (const char* words : {"anna ",
+                            "10.77.0.1 (eth0)",
+                            "[x] carl -> ben at 10.77.0.2",
+                            "[-] peers run as root on anna, ben, carl"})
     EXPECT_NE(good.output().find(words), std::string::npos) << words << "\n" << good.output();
   const std::string hosts =
       "hosts: { anna: {}, dora: { ssh: no-such-host }, ben: {} }\n"

@@ -130,6 +130,7 @@ TEST_F(Lab, PeersStartedByHandKnowEachOtherByTheirKeys) {
   EXPECT_EQ(a.code, 0) << a.err;
   EXPECT_EQ(b.code, 0) << b.err;
   EXPECT_EQ(a.summary().at("round"), 60);
+  EXPECT_NE(a.err.find("warning: this peer runs as root"), std::string::npos) << a.err;
 }
 
 }  // namespace
