@@ -203,6 +203,8 @@ class TopologyReader : Readers {
       }
       const MixingMatrix w = mixing_matrix(fleet_.weights, t);
       fleet_.mixing_digest = digest_of(w);
+      if (fleet_.weights.starts_with("file:") || fleet_.weights == "edge-list")
+        check_weighted_edges(at, t, w);
       warn_of_rates(w);
       check_algorithm(source_, root_, fleet_, &w);
     } catch (const std::exception& e) {
@@ -211,6 +213,18 @@ class TopologyReader : Readers {
           e.what(),
           directed ? "`algorithm: sgp` with `weights: push-sum` takes any directed graph" : "");
     }
+  }
+
+  /// A connected graph whose weights are 0 where its parts meet is as many fleets as it has parts.
+  void check_weighted_edges(const Value& at, Topology t, const MixingMatrix& w) {
+    for (PeerId i = 0; i < t.size(); ++i)
+      std::erase_if(t.neighbors[i], [&](PeerId j) {
+        return w.row(i).weight_of(j) == 0 && w.row(j).weight_of(i) == 0;
+      });
+    if (const std::string why = disconnection(t); !why.empty())
+      source_.error(at,
+                    "without its edges of weight 0, " + why,
+                    "give at least one edge between any two parts a weight");
   }
 
   /// Weights that minimize slem push lambda_n down; with the gradient at the model before mixing

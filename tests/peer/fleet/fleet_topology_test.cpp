@@ -1,7 +1,11 @@
+#include <fstream>
+
 #include <gtest/gtest.h>
 
 #include "graph/schedules.h"
+#include "tests/peer/fleet/first_problem.h"
 #include "tests/peer/fleet/fleet_file.h"
+#include "tests/scratch_folder.h"
 
 namespace gv {
 namespace {
@@ -65,6 +69,33 @@ TEST(Fleet, ReadsSchedulesInBothForms) {
     EXPECT_NE(a.digest, read(quadratic, {"peers=12"}).digest);
   }
   EXPECT_FALSE(read(quadratic).schedule);
+}
+
+/// W of a path of four, as a file gives it. The one whose middle edge has no weight is two fleets
+/// of two, each with its own model: found when such a run finished as if it were one.
+TEST(Fleet, RefusesWeightsThatAreNoMixingMatrixOfAWholeFleet) {
+  const ScratchFolder folder;
+  const std::string file = folder.path() + "/fleet.yaml";
+  std::ofstream(file) << "version: 1\npeers: 4\ndata: quadratic\nstop: { rounds: 1 }\n"
+                         "topology: { kind: path, weights: \"file:w.txt\" }\n";
+  const auto said_of = [&](const char* rows) {
+    std::ofstream(folder.path() + "/w.txt") << rows;
+    return first_problem([&] { read_fleet(file, {}, nullptr); });
+  };
+  EXPECT_EQ(said_of(".5 .5 0 0\n.5 .25 .25 0\n0 .25 .25 .5\n0 0 .5 .5\n"), "");
+  struct Row {
+    const char* rows;
+    const char* words;
+  };
+  for (const Row& row :
+       {Row{".5 .5 0 0\n.5 .5 0 0\n0 0 .5 .5\n0 0 .5 .5\n",
+            "without its edges of weight 0, topology path is not connected"},
+        Row{".5 .5 0 0\n.5 .4 .1 0\n0 .1 .5 .4\n0 0 .4 .5\n", "row 3 sums to 0.9"},
+        Row{".5 .5 0 0\n.25 .5 .25 0\n.25 0 .5 .25\n0 0 .25 .75\n", "does not connect"}}) {
+    const std::string said = said_of(row.rows);
+    EXPECT_TRUE(said.starts_with(file + ":5:11 ")) << said;
+    EXPECT_NE(said.find(row.words), std::string::npos) << row.words << "\n" << said;
+  }
 }
 
 }  // namespace
