@@ -1,12 +1,13 @@
 #include <stdexcept>
 #include <string>
 
-#include "graph/topology/family.h"
+#include "graph/topology/graph_counts.h"
 
 namespace gv {
 namespace {
 
 constexpr PeerId most_peers = 20'000;  ///< 400 million neighbours, 1.6 GB
+constexpr PeerId most_built = 2'000;   ///< beyond, a report counts edges instead of making them
 
 Topology build_complete(const GraphParameters&, PeerId n) {
   if (n > most_peers)
@@ -15,7 +16,7 @@ Topology build_complete(const GraphParameters&, PeerId n) {
         std::to_string(std::uint64_t{n} * (n - 1) / 2) + " edges, and those of " +
         std::to_string(most_peers) +
         " are the most that are held; it averages exactly in one round (its gap is 1), and so does "
-        "all-reduce, with two neighbours each");
+        "all-reduce, with two neighbours each; `grapevine graph report` has its figures");
   std::vector<Edge> edges;
   for (PeerId i = 0; i < n; ++i) {
     for (PeerId j = i + 1; j < n; ++j) edges.emplace_back(i, j);
@@ -42,5 +43,11 @@ extern constinit const TopologyFamily complete_family{
     .eigenvalues = complete_eigenvalues,
     .searched = search_alone,
 };
+
+std::optional<GraphCounts> counted(const TopologySpec& spec, PeerId n) {
+  if (spec.family != &complete_family || n <= most_built) return std::nullopt;
+  return GraphCounts{
+      .peers = n, .edges = std::uint64_t{n} * (n - 1) / 2, .degree = n - 1, .diameter = 1};
+}
 
 }  // namespace gv

@@ -104,7 +104,35 @@ MixingMatrix matrix_of(const Topology& t, const std::string& weights) {
   }
 }
 
+/// Of a graph whose edges nobody wants to hold, from its family's formulas; nothing where it has
+/// none, or the weights are others.
+std::optional<GraphRow> counted_row(const TopologySpec& spec, const ReportOptions& options) {
+  const std::optional<GraphCounts> counts = counted(spec, options.peers);
+  if (!counts) return std::nullopt;
+  const auto spectrum = closed_form_spectrum(spec, options.peers, options.weights);
+  std::optional<Modes> modes = closed_form_modes(spec, options.peers, options.weights);
+  if (!spectrum || !modes) return std::nullopt;
+  GraphRow row{.topology = {},
+               .counts = counts,
+               .weights = options.weights,
+               .degree_min = counts->degree,
+               .degree_max = counts->degree,
+               .diameter = counts->diameter,
+               .connected = true,
+               .spectrum = *spectrum,
+               .s1_lian = s1_lian(*modes),
+               .s1_atc = s1_atc(*modes),
+               .n_eff = effective_neighbors(*modes, options.discount),
+               .push_sum = {},
+               .seconds = 0,
+               .modes = {}};
+  row.topology.name = to_string(spec);
+  if (!options.html.empty()) row.modes = std::move(modes);
+  return row;
+}
+
 GraphRow make_row(const TopologySpec& spec, const ReportOptions& options) {
+  if (std::optional<GraphRow> counted = counted_row(spec, options)) return std::move(*counted);
   GraphRow row{.topology = spec.is_file() ? read_graph(spec.file(), options.peers)
                                           : build(spec, options.peers),
                .weights = options.weights,

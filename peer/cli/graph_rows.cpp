@@ -18,13 +18,13 @@ void put(Json& row, const std::string& name, const std::optional<Estimate>& e) {
 }
 
 MixingBounds bounds_of(const GraphRow& r) {
-  return mixing_bounds(r.topology.size(), r.spectrum.lambda2.value_or(NAN), r.spectrum.gap);
+  return mixing_bounds(r.peers(), r.spectrum.lambda2.value_or(NAN), r.spectrum.gap);
 }
 
 void print_line(const GraphRow& r) {
   fmt::print("{} {:>7} {:>6} {:>5} {:>8.6f} {:>11.6g} {:>7} {:>7}\n",
              name_cell(r.topology.name),
-             r.topology.size(),
+             r.peers(),
              degree_cell(r),
              diameter_cell(r),
              r.spectrum.slem,
@@ -37,14 +37,14 @@ void print_line(const GraphRow& r) {
 std::string weight_range(const GraphRow& r) {
   if (!r.push_sum) return "-";
   const auto [low, high] = std::ranges::minmax(r.push_sum->perron);
-  const double n = r.topology.size();
+  const double n = r.peers();
   return fmt::format("{:.3g} .. {:.3g}", n * low, n * high);
 }
 
 void print_spectrum(const GraphRow& r) {
   fmt::print("\n{}\n", r.topology.name);
   fmt::print("  edges {}, lambda2 {}, lambda_n {}\n",
-             r.topology.edges().size(),
+             r.edges(),
              eigenvalue_cell(r.spectrum.lambda2),
              eigenvalue_cell(r.spectrum.lambda_n));
   fmt::print("  s1: lian {}, atc {}; found by {} in {:.2f} s\n",
@@ -58,7 +58,7 @@ void print_more(const std::vector<GraphRow>& rows) {
   for (const GraphRow& r : rows) {
     print_spectrum(r);
     const MixingBounds b = bounds_of(r);
-    const TransientOrders t = transient_orders(r.topology.size(), r.spectrum.gap);
+    const TransientOrders t = transient_orders(r.peers(), r.spectrum.gap);
     if (r.spectrum.lambda2)
       fmt::print("  conductance {:.4g} .. {:.4g}\n", b.cheeger_low, b.cheeger_high);
     fmt::print("  mixing time to 1/4: {:.4g} .. {:.4g}\n", b.mixing_low, b.mixing_high);
@@ -88,8 +88,8 @@ std::string name_cell(const std::string& name) {
 Json to_json(const GraphRow& r, bool more) {
   const bool disconnected = r.diameter && *r.diameter < 0;
   Json row{{"topology", r.topology.name},
-           {"peers", r.topology.size()},
-           {"edges", r.topology.edges().size()},
+           {"peers", r.peers()},
+           {"edges", r.edges()},
            {"degree_min", r.degree_min},
            {"degree_max", r.degree_max},
            {"diameter", !r.diameter || disconnected ? Json(nullptr) : Json(*r.diameter)},
@@ -108,7 +108,7 @@ Json to_json(const GraphRow& r, bool more) {
   row["seconds"] = r.seconds;
   if (!more) return row;
   const MixingBounds b = bounds_of(r);
-  const TransientOrders t = transient_orders(r.topology.size(), r.spectrum.gap);
+  const TransientOrders t = transient_orders(r.peers(), r.spectrum.gap);
   row.update({{"conductance", std::vector{b.cheeger_low, b.cheeger_high}},
               {"mixing_time", std::vector{b.mixing_low, b.mixing_high}},
               {"transient_equal_data", t.equal_data},

@@ -61,14 +61,13 @@ std::string table(const std::vector<GraphRow>& rows) {
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const GraphRow& r = rows[k];
     const bool is_best = rows.size() > 1 && r.spectrum.gap >= best - 1e-12;
-    out +=
-        "<tr>" + cell(key(k) + svg::escape(r.topology.name)) +
-        cell(std::to_string(r.topology.size())) + cell(std::to_string(r.topology.edges().size())) +
-        cell(degree_cell(r)) + cell(diameter_cell(r)) + cell(eigenvalue_cell(r.spectrum.lambda2)) +
-        cell(eigenvalue_cell(r.spectrum.lambda_n)) + cell(fmt::format("{:.6f}", r.spectrum.slem)) +
-        cell(fmt::format("{:.6g}", r.spectrum.gap), is_best) +
-        cell(rounds_cell(r.spectrum), is_best) + cell(estimate_cell(r.s1_lian)) +
-        cell(estimate_cell(r.s1_atc)) + cell(estimate_cell(r.n_eff)) + "</tr>\n";
+    out += "<tr>" + cell(key(k) + svg::escape(r.topology.name)) + cell(std::to_string(r.peers())) +
+           cell(std::to_string(r.edges())) + cell(degree_cell(r)) + cell(diameter_cell(r)) +
+           cell(eigenvalue_cell(r.spectrum.lambda2)) + cell(eigenvalue_cell(r.spectrum.lambda_n)) +
+           cell(fmt::format("{:.6f}", r.spectrum.slem)) +
+           cell(fmt::format("{:.6g}", r.spectrum.gap), is_best) +
+           cell(rounds_cell(r.spectrum), is_best) + cell(estimate_cell(r.s1_lian)) +
+           cell(estimate_cell(r.s1_atc)) + cell(estimate_cell(r.n_eff)) + "</tr>\n";
   }
   return out + "</tbody>\n</table></div>\n";
 }
@@ -82,11 +81,12 @@ std::string cards(const std::vector<GraphRow>& rows) {
         "</figure>\n",
         key(k),
         svg::escape(t.name),
-        t.edges().size(),
+        rows[k].edges(),
         t.directed ? "directed edges" : "edges",
         degree_cell(rows[k]),
         rows[k].connected ? "" : ", not connected",
-        topology_figure(t, k));
+        rows[k].counts ? std::string("<p class=\"note\">Too many edges to be drawn.</p>\n")
+                       : topology_figure(t, k));
   }
   return out + "</div>\n";
 }
@@ -117,10 +117,9 @@ std::string meanings(double discount) {
 
 std::string peers_text(const std::vector<GraphRow>& rows) {
   const auto [low, high] =
-      std::ranges::minmax(rows, {}, [](const GraphRow& r) { return r.topology.size(); });
-  return low.topology.size() == high.topology.size()
-             ? fmt::format("{} peers", low.topology.size())
-             : fmt::format("{} to {} peers", low.topology.size(), high.topology.size());
+      std::ranges::minmax(rows, {}, [](const GraphRow& r) { return r.peers(); });
+  return low.peers() == high.peers() ? fmt::format("{} peers", low.peers())
+                                     : fmt::format("{} to {} peers", low.peers(), high.peers());
 }
 
 /// The reader's first question, answered.

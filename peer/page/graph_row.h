@@ -7,12 +7,14 @@
 #include "graph/mixing/push_sum.h"
 #include "graph/spectrum/modes.h"
 #include "graph/spectrum/spectrum.h"
+#include "graph/topology/graph_counts.h"
 
 namespace gv {
 
 /// What a report says about one topology.
 struct GraphRow {
   Topology topology;
+  std::optional<GraphCounts> counts{};  ///< then `topology` has a name and no edges
   std::string weights;
   std::size_t degree_min = 0, degree_max = 0;
   std::optional<std::int64_t> diameter;  ///< -1 when not connected; none when too large to find
@@ -22,6 +24,9 @@ struct GraphRow {
   std::optional<PushSum> push_sum;  ///< of a directed graph that is connected and not too large
   double seconds = 0;               ///< that the spectrum took
   std::optional<Modes> modes;       ///< kept where they are drawn
+
+  PeerId peers() const { return counts ? counts->peers : topology.size(); }
+  std::uint64_t edges() const { return counts ? counts->edges : topology.edges().size(); }
 };
 
 /// Rounds of averaging until the worst disagreement is a thousandth; infinite when never.

@@ -23,6 +23,36 @@ TEST_F(GraphCommand, ReportsALine) {
   EXPECT_EQ(rows[1].at("conductance").size(), 2U);
 }
 
+/// Half a billion edges and more are counted, not made. Each peer takes the mean of all: noise is
+/// at rest at once, so what a peer keeps up is its own step's alone. The same formulas answer where
+/// the graph is built.
+TEST_F(GraphCommand, ReportsACompleteGraphOfAMillionPeers) {
+  const auto row = [&](const std::string& more) {
+    const Ended a = grapevine("graph report --topology complete --json --more " + more);
+    EXPECT_EQ(a.code, 0) << a.err;
+    return Json::parse(a.output()).at("rows").at(0);
+  };
+  const Json large = row("--peers 1000000");
+  EXPECT_EQ(large.at("topology"), "complete");
+  EXPECT_EQ(large.at("peers"), 1'000'000);
+  EXPECT_EQ(large.at("edges"), 499'999'500'000);
+  EXPECT_EQ(large.at("degree_min"), 999'999);
+  EXPECT_EQ(large.at("diameter"), 1);
+  EXPECT_EQ(large.at("gap"), 1);
+  EXPECT_EQ(large.at("method"), "closed form");
+  EXPECT_NEAR(large.at("n_eff").get<double>(), 1e6, 1);
+  EXPECT_EQ(row("--peers 1000000 --weights lazy").at("gap"), 0.5);
+  const Json counted = row("--peers 2001");
+  const Json built = row("--peers 2000");
+  for (const char* key : {"lambda2", "lambda_n", "slem", "gap", "diameter", "connected", "method"})
+    EXPECT_EQ(counted.at(key), built.at(key)) << key;
+  for (const char* key : {"n_eff", "s1_lian", "s1_atc"})
+    EXPECT_NEAR(counted.at(key).get<double>() / built.at(key).get<double>(), 1, 1e-3) << key;
+  const Ended page =
+      grapevine("graph report --topology complete --peers 1000000 --html " + path("large.html"));
+  EXPECT_EQ(page.code, 0) << page.err;
+}
+
 /// Section 5.3's three peers: no doubly stochastic weights, so push-sum is offered; with equal
 /// degrees it is a column.
 TEST_F(GraphCommand, KnowsPushSumOnDirectedGraphs) {
