@@ -196,11 +196,14 @@ Task<> Peer::end_round() {
 /// one that was.
 Task<> Peer::checkpoint() {
   bool finite = true;
+  Costs costs = earlier_;
+  costs += reports_.costs();
   const auto write = [&] {
     finite = replica.finite();
     if (!finite) return;
     StateWriter state;
     replica.save(state);
+    save_at_end(state, costs);
     journal.store(round, state.take());
   };
   co_await compute(0, write, Activity::checkpoint);

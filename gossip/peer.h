@@ -36,6 +36,12 @@ class Peer : public PeerCore, public LinkUser {
   bool running() const { return !stopping_ && round < plan.rounds; }
   /// Leave after the current round: Ctrl-C, a time limit, a target reached.
   void stop();
+  /// Before its first words: a checkpoint of this round was restored, and holds what its lives
+  /// until then have taken. Checkpoints to come hold the sum.
+  void go_on_from(Round done, const Costs& costs) {
+    round = done;
+    earlier_ = costs;
+  }
   /// A checkpoint at the end of this round, beside those that the plan asks for.
   void keep_checkpoint(Round at) { kept_on_demand_ = at; }
 
@@ -197,6 +203,7 @@ class Peer : public PeerCore, public LinkUser {
   Parting parting_;
   Supply supply_;
   Reports reports_;
+  Costs earlier_;  ///< of the lives before this one, where it goes on from their checkpoint
   bool stopping_ = false;
   Round kept_on_demand_ = 0;  ///< 0: none; the newest demand counts
   std::map<std::pair<PeerId, Kind>, std::uint32_t> sent_parts_, received_parts_;  ///< of this round

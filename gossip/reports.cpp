@@ -26,6 +26,16 @@ void Reports::tell_round() {
   timesheet.keep_intervals(self_.journal.wants_intervals(self_.round));
 }
 
+Costs Reports::costs() const {
+  return {.spent = self_.timesheet.spent(),
+          .sent_bytes = self_.world.sent_bytes(),
+          .model_bytes = post_.sent_payloads(),
+          .repeated_bytes = self_.world.repeated_bytes(),
+          .samples = static_cast<std::uint64_t>(batches_ * self_.plan.batch),
+          .longest_wait = post_.longest_wait(),
+          .passed_over = pace_.passed_over()};
+}
+
 void Reports::begin() {
   const Plan& plan = self_.plan;
   if (plan.evaluate_period <= Time{0}) return;

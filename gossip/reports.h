@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "gossip/core.h"
+#include "gossip/costs.h"
 #include "gossip/exchange.h"
 #include "gossip/pace.h"
 #include "gossip/post.h"
@@ -24,6 +25,8 @@ class Reports {
   void add_batches(double batches) { batches_ += batches; }
   /// At the end of each round.
   void tell_round();
+  /// Of this life, up to now.
+  Costs costs() const;
 
   /// Where evaluations are by time: they begin with the peer's life and end with its rounds.
   void begin();

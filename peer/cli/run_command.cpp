@@ -30,6 +30,7 @@
 #include "peer/predict/forecast/expectation.h"
 #include "peer/report/edges.h"
 #include "peer/report/metrics.h"
+#include "peer/report/metrics_row.h"
 #include "peer/report/screen.h"
 #include "peer/report/time_shares.h"
 
@@ -119,11 +120,11 @@ bool save(const Assembly& fleet,
           const RunFolder& folder,
           const Observer& observer,
           const std::string& summary,
-          RunMeter& meter,
+          const Json& ended,
           Screen& screen) {
   try {
     end_run(fleet, folder, observer, summary, version_text());
-    add_end(folder, meter.end());
+    add_end(folder, ended);
     return true;
   } catch (const std::runtime_error& full) {
     screen.say(fmt::format(
@@ -181,6 +182,36 @@ std::string without_summary(const LaunchResult& result, const RunFolder& folder)
     return fmt::format("stopped at once: the models of this run are not saved\n{}",
                        resume_line(folder.path()));
   return fmt::format("error: no peer finished; their logs are in {}/peers", folder.path());
+}
+
+/// Where the run of this folder goes on. What came later is made again: it goes out of
+/// metrics.jsonl, and so does the old end.
+Resumed go_on(const Assembly& fleet, const RunFolder& folder) {
+  const Round round = newest_common_round(fleet, folder);
+  Resumed past{.costs = costs_of(fleet, folder, round), .round = round};
+  for (const Costs& costs : past.costs) {
+    past.seconds = std::max(past.seconds, in_seconds(costs.spent.total()));
+    past.training_seconds = std::max(past.training_seconds, in_seconds(costs.training_time()));
+  }
+  folder.write("metrics.jsonl", earlier_metrics(fleet.fleet, folder, round, past.costs));
+  // The evaluation of that round was told a little after its checkpoint.
+  const std::vector<MetricsRow> rows = read_metrics(folder.file("metrics.jsonl"));
+  if (!rows.empty()) {
+    past.seconds = std::max(past.seconds, rows.back().seconds);
+    past.training_seconds =
+        std::max(past.training_seconds, rows.back().training_seconds.value_or(0));
+  }
+  std::filesystem::remove(folder.file("summary.json"));
+  return past;
+}
+
+/// The energy of this part alone is not the run's.
+Json end_json(RunMeter& meter, const std::optional<Resumed>& past) {
+  Json ended = meter.end();
+  if (!past) return ended;
+  ended["from_round"] = past->round;
+  ended["energy"] = "not measured";
+  return ended;
 }
 
 /// Before there is a folder. Throws std::invalid_argument.
@@ -274,25 +305,25 @@ int run_fleet(const RunOptions& given) {
   if (!lan) tell_devices(fleet, everyone);
   warn_of_rate(fleet);
   const RunFolder folder = resume ? RunFolder::open(options.resume) : new_run(fleet, options.file);
-  std::optional<Round> from;
-  if (resume) from = newest_common_round(fleet, folder);
-  if (lan && from) lan->give_checkpoints(folder);
+  LiveService live(title_of(fleet, folder), folder, options.live);
+  const std::optional<Resumed> past = resume ? std::optional(go_on(fleet, folder)) : std::nullopt;
+  if (lan && past) lan->give_checkpoints(folder);
   ThisMachine here(options.program, fleet.fleet.path, folder.path(), options.file.sets);
   RunMeter meter(fleet.fleet);
-  LiveService live(title_of(fleet, folder), folder, options.live);
   Screen screen(fleet, folder, options.file.json);
   Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) {
     screen.record(r);
     live.feed().put(r);
     meter.sample();
   });
-  LaunchResult result = launch(fleet,
-                               folder,
-                               observer,
-                               lan ? static_cast<Places&>(*lan) : here,
-                               {from, &live.orders(), keys_of_run(fleet, lan != nullptr)},
-                               live,
-                               screen);
+  LaunchResult result =
+      launch(fleet,
+             folder,
+             observer,
+             lan ? static_cast<Places&>(*lan) : here,
+             {.from = past, .orders = &live.orders(), .keys = keys_of_run(fleet, lan != nullptr)},
+             live,
+             screen);
   if (lan) lan->bring_home(folder);
   if (!observer.summary()) {
     screen.say(without_summary(result, folder));
@@ -301,7 +332,7 @@ int run_fleet(const RunOptions& given) {
   // Who stops a run does not ask whether it has got there.
   if (!result.asked_to_stop) result.code = code_with_target(result.code, fleet, observer);
   const std::string summary = final_json(fleet, observer, result).dump();
-  const bool saved = save(fleet, folder, observer, summary, meter, screen);
+  const bool saved = save(fleet, folder, observer, summary, end_json(meter, past), screen);
   if (!saved && was_good(result.code)) result.code = exit_code::failed;
   if (!std::isfinite(observer.summary()->mean.loss)) screen.say(loss_not_finite);
   write_trace(options, folder, screen);

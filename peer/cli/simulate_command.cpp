@@ -71,22 +71,31 @@ struct SimulateOptions {
 /// Where a simulation goes on from.
 struct ResumePoint {
   std::vector<Checkpoint> checkpoints;  ///< none: from the beginning
-  std::optional<std::pair<std::string, Round>> run;
+  std::string lines;                    ///< of metrics.jsonl until then
+  std::optional<ResumedRun> run;
 };
 
 ResumePoint resume_point(const Assembly& fleet, const std::string& path) {
   if (path.empty()) return {};
   const RunFolder folder = RunFolder::open(path);
   const Round round = newest_common_round(fleet, folder);
-  return {checkpoints_of(fleet, folder, round), std::pair(path, round)};
+  ResumePoint point{.checkpoints = checkpoints_of(fleet, folder, round),
+                    .lines = {},
+                    .run = ResumedRun{.run = path, .round = round, .whole = is_whole(folder)}};
+  std::vector<Costs> costs;
+  for (const Checkpoint& past : point.checkpoints) costs.push_back(costs_at_end(past.state));
+  point.lines = earlier_metrics(fleet.fleet, folder, round, costs);
+  return point;
 }
 
 /// The lines of a simulation: on the screen, and in its folder where it has one.
 class Lines {
  public:
-  Lines(const Fleet& fleet, std::optional<RunFolder> folder, bool json)
+  /// `earlier`: of the run that it goes on with.
+  Lines(const Fleet& fleet, std::optional<RunFolder> folder, const std::string& earlier, bool json)
       : folder_(std::move(folder)), json_(json), meter_(fleet) {
     if (folder_) metrics_.open(folder_->file("metrics.jsonl"));
+    metrics_ << earlier << std::flush;
     if (!json_) fmt::print("{}\n", table_header());
   }
 
@@ -204,12 +213,12 @@ void check_until(const Assembly& fleet, const SimulateOptions& given, const Resu
                     "help:  --until takes an earlier round",
                     given.until,
                     fleet.rounds));
-  if (from.run && given.until <= from.run->second)
+  if (from.run && given.until <= from.run->round)
     throw std::invalid_argument(
         fmt::format("simulate: --until {}: it goes on from round {}\n"
                     "help:  --until takes a later round",
                     given.until,
-                    from.run->second));
+                    from.run->round));
 }
 
 int simulate_fleet(SimulateOptions given) {
@@ -219,7 +228,7 @@ int simulate_fleet(SimulateOptions given) {
   warn_of_rate(fleet);
   ResumePoint from = resume_point(fleet, given.resume);
   check_until(fleet, given, from);
-  Lines lines(fleet.fleet, folder_for(fleet, given, from), given.file.json);
+  Lines lines(fleet.fleet, folder_for(fleet, given, from), from.lines, given.file.json);
   Observer observer(
       fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) { lines.record(r); });
   const auto begin = std::chrono::steady_clock::now();

@@ -52,9 +52,10 @@ struct OrderAnswer {
 struct FleetState {
   enum class Phase : std::uint8_t { starting, training, stopping, ended };
   Phase phase = Phase::starting;
-  double seconds = 0;             ///< since training began
+  double seconds = 0;             ///< since training began, earlier parts of the run included
   Round round = 0;                ///< of the slowest peer that runs
   Round first = 0;                ///< in which it began: not 0 where it was resumed
+  double seconds_before = 0;      ///< of `seconds`, until then
   std::optional<Round> rounds{};  ///< of the whole run; none: until something else ends it
   std::vector<PeerState> peers{};
   std::optional<FleetRecord> latest{};      ///< the newest evaluation

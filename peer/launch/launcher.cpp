@@ -44,9 +44,12 @@ Launcher::Launcher(const Assembly& fleet,
       screen_(std::move(screen)),
       signals_(catch_signals()) {
   slots_.resize(fleet.fleet.size());
+  past_ = options_.from.value_or(Resumed{});
+  for (PeerId i = 0; i < past_.costs.size(); ++i) slots_.at(i).earlier = past_.costs[i];
   observer_.aim_at(fleet.fleet.stop.target);
   std::vector<std::string> past;
-  if (options_.from) past = {"--from", std::to_string(*options_.from)};
+  pass_over_injections();
+  if (options_.from) past = {"--from", std::to_string(past_.round)};
   for (PeerId i = 0; i < fleet.fleet.size(); ++i) start(i, past);
 }
 
@@ -149,7 +152,7 @@ void Launcher::heed(PeerId id, const control::PeerSays& says) {
   } else if (const auto* reported = std::get_if<control::Reported>(&says)) {
     slot.round = slot.reported = reported->report.round;
     slot.heard = seconds();
-    slot.sent_bytes = reported->report.sent_bytes;
+    slot.sent_bytes = slot.earlier.sent_bytes + reported->report.sent_bytes;
     slot.spent = reported->report.spent;
     slot.finished = slot.finished || reported->report.last;
     if (slot.finished) ended_ = Clock::now();
@@ -162,6 +165,8 @@ void Launcher::take_report(PeerId id, control::Reported says) {
   if (!says.report.model)
     throw std::runtime_error(fmt::format("peer {} reported a vector that has not come", id));
   if (says.report.broken_by) end_broken(*says.report.broken_by);
+  slots_[id].told = costs_of(says.report);
+  add_earlier(says.report, slots_[id].earlier);
   observer_.take(std::move(says.report),
                  std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds())));
 }
@@ -197,8 +202,16 @@ bool Launcher::any_running() const {
       slots_, [](const Slot& s) { return s.process->running() || s.restart_at.has_value(); });
 }
 
+/// Of training, earlier parts of the run included.
 double Launcher::seconds() const {
-  return began_ ? std::chrono::duration<double>(Clock::now() - *began_).count() : 0;
+  return past_.seconds +
+         (began_ ? std::chrono::duration<double>(Clock::now() - *began_).count() : 0);
+}
+
+/// The same, when the last peer had finished.
+double Launcher::seconds_at_end() const {
+  if (!began_ || !ended_) return past_.seconds;
+  return past_.seconds + std::chrono::duration<double>(*ended_ - *began_).count();
 }
 
 /// Without what the peer that spent most on them did at evaluations and checkpoints.
@@ -206,7 +219,7 @@ double Launcher::training_seconds() const {
   Time looking{0};
   for (const Slot& slot : slots_)
     looking = std::max(looking, slot.spent[Activity::evaluate] + slot.spent[Activity::checkpoint]);
-  return std::max(0.0, seconds() - in_seconds(looking));
+  return past_.training_seconds + std::max(0.0, seconds() - past_.seconds - in_seconds(looking));
 }
 
 std::size_t Launcher::alive() const {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gossip/costs.h"
 #include "peer/launch/control.h"
 #include "peer/launch/fleet_state.h"
 #include "peer/launch/orders.h"
@@ -19,8 +20,16 @@
 
 namespace gv {
 
+/// Where a run goes on.
+struct Resumed {
+  std::vector<Costs> costs{};   ///< of each peer until then
+  Round round = 0;              ///< all peers go on from their checkpoints of this one
+  double seconds = 0;           ///< of training until then
+  double training_seconds = 0;  ///< the same without evaluations and checkpoints
+};
+
 struct LaunchOptions {
-  std::optional<Round> from;     ///< all peers go on from their checkpoints of this round
+  std::optional<Resumed> from;
   Orders* orders = nullptr;      ///< what others ask for while it runs; null: nobody can
   std::vector<PeerKeys> keys{};  ///< of each peer, for this run; empty: none is needed
 };
@@ -88,7 +97,9 @@ class Launcher {
     double heard = 0;  ///< seconds() when it said so
     std::string last_words;
     std::optional<std::uint64_t> sent_bytes;  ///< as of `reported` rounds
-    Spent spent;                              ///< the newest that it told
+    Spent spent;                              ///< the newest that it told, of this process
+    Costs earlier;                            ///< of its processes before this one
+    Costs told;                               ///< of this one, as its newest report says
     std::vector<NeighborWait> waits{};        ///< the same
     Round staleness = 0;                      ///< the same
     std::size_t queue = 0;                    ///< the same
@@ -113,6 +124,7 @@ class Launcher {
   void keep_pid(PeerId id);
   std::string first_addresses(PeerId id) const;
   void send_addresses();
+  void pass_over_injections();
   void inject_when_due();
   void inject(const Injection& injection);
   void check_time_and_target();
@@ -133,6 +145,7 @@ class Launcher {
   std::string why_not_now() const;
   void tell_all(const std::string& line);
   double seconds() const;
+  double seconds_at_end() const;
   double training_seconds() const;
   std::size_t alive() const;
 
@@ -144,6 +157,7 @@ class Launcher {
   LaunchScreen screen_;
   Descriptor signals_;
   const RunToken token_;
+  Resumed past_{};  ///< all 0: it begins
   std::vector<Slot> slots_;
   Phase phase_ = Phase::starting;
   bool stopping_ = false;

@@ -89,12 +89,11 @@ std::size_t Launcher::gone() const {
 
 LaunchResult Launcher::result() const {
   LaunchResult result{.code = exit_code::done,
-                      .seconds = 0,
+                      .seconds = seconds_at_end(),
                       .lost = lost_,
                       .gone = gone(),
                       .asked_to_stop = stop_ordered_,
                       .shared = shared_};
-  if (began_ && ended_) result.seconds = std::chrono::duration<double>(*ended_ - *began_).count();
   const auto& summary = observer_.summary();
   if (signal_code_ != 0) {
     result.code = signal_code_;

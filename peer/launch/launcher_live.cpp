@@ -55,7 +55,8 @@ PeerState Launcher::state_of(PeerId id) const {
 void Launcher::show_state(bool ended) {
   if (!screen_.on_state || (!ended && Clock::now() < state_due_)) return;
   state_due_ = Clock::now() + between_states;
-  FleetState state{.first = options_.from.value_or(0),
+  FleetState state{.first = past_.round,
+                   .seconds_before = past_.seconds,
                    .latest = observer_.latest(),
                    .checkpoint = checkpoint_,
                    .record = record_};
@@ -67,8 +68,7 @@ void Launcher::show_state(bool ended) {
   } else if (phase_ == Phase::training) {
     state.phase = FleetState::Phase::training;
   }
-  state.seconds =
-      began_ && ended_ ? std::chrono::duration<double>(*ended_ - *began_).count() : seconds();
+  state.seconds = began_ && ended_ ? seconds_at_end() : seconds();
   if (fleet_.rounds != std::numeric_limits<Round>::max()) state.rounds = fleet_.rounds;
   for (PeerId i = 0; i < slots_.size(); ++i) state.peers.push_back(state_of(i));
   state.round = slowest_round();

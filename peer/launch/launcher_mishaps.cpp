@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <csignal>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,11 +21,18 @@ void Launcher::restart_when_due() {
     if (!slot.restart_at || Clock::now() < *slot.restart_at) continue;
     slot.restart_at.reset();
     ++slot.restarts;
+    slot.earlier += std::exchange(slot.told, {});
     start(i, {"--rejoin", "--clock", fmt::format("{:.9f}", training_seconds())});
     screen_.on_note(fmt::format("peer {} starts again (pid {})", i, slot.process->pid()));
     if (screen_.on_restarted) screen_.on_restarted(i);
     observer_.expect(i);
   }
+}
+
+/// What was to happen before the checkpoint has happened.
+void Launcher::pass_over_injections() {
+  for (const Injection& injection : fleet_.fleet.faults.inject)
+    if (in_seconds(injection.at) < past_.seconds) ++injected_;
 }
 
 /// What the fleet file lets go wrong, at its time; and the end of a standstill.

@@ -27,6 +27,12 @@ CheckpointStore store_of(const Assembly& fleet, const RunFolder& folder, Disk& d
           fleet.fleet.checkpoint.keep};
 }
 
+/// An evaluation that the run which goes on will make again.
+bool is_later(const JsonValue& json, Round round, std::uint64_t ticks) {
+  if (json.find("tick") != nullptr) return json_integer<std::uint64_t>(json, "tick") > ticks;
+  return json_integer<Round>(json, "round") > round;
+}
+
 }  // namespace
 
 RunArguments read_arguments(const std::string& run_folder) {
@@ -79,6 +85,43 @@ std::vector<Checkpoint> checkpoints_of(const Assembly& fleet,
     if (!wrong.empty()) throw std::runtime_error(wrong);
   }
   return all;
+}
+
+std::vector<Costs> costs_of(const Assembly& fleet, const RunFolder& folder, Round round) {
+  PosixDisk disk;
+  std::vector<Costs> all;
+  for (PeerId i = 0; i < fleet.fleet.size(); ++i) {
+    Checkpoint past;
+    const Verdict wrong = store_of(fleet, folder, disk, i).at(round, past);
+    if (!wrong.empty()) throw std::runtime_error(wrong);
+    all.push_back(costs_at_end(past.state));
+  }
+  return all;
+}
+
+std::string earlier_metrics(const Fleet& fleet,
+                            const RunFolder& folder,
+                            Round round,
+                            const std::vector<Costs>& costs) {
+  // By time, the peer that is furthest behind says which evaluation comes next.
+  std::uint64_t ticks = 0;
+  if (fleet.evaluate_period > Time{0} && !costs.empty())
+    ticks = static_cast<std::uint64_t>(
+        std::ranges::min(costs, {}, &Costs::training_time).training_time() / fleet.evaluate_period);
+  std::ifstream in(folder.file("metrics.jsonl"));
+  std::string kept;
+  for (std::string line; std::getline(in, line) && !in.eof();) {
+    try {
+      const JsonValue json = parse_json(line, "metrics.jsonl");
+      const std::string event = json_text(json, "event");
+      if (event == "summary") continue;
+      if (event == "evaluate" && is_later(json, round, ticks)) break;
+      kept += line + "\n";
+    } catch (const std::runtime_error&) {  // half written when the run was killed
+      break;
+    }
+  }
+  return kept;
 }
 
 void keep_checkpoints(const Assembly& fleet,

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "gossip/costs.h"
 #include "peer/checkpoint/checkpoint.h"
 #include "peer/checkpoint/disk.h"
 #include "peer/launch/run_folder.h"
@@ -24,6 +25,14 @@ RunArguments read_arguments(const std::string& run_folder);
 Round newest_common_round(const Assembly& fleet, const RunFolder& folder);
 /// All peers' checkpoints of that round, for the simulator.
 std::vector<Checkpoint> checkpoints_of(const Assembly& fleet, const RunFolder& folder, Round round);
+/// What each peer took until the end of that round; see costs_at_end.
+std::vector<Costs> costs_of(const Assembly& fleet, const RunFolder& folder, Round round);
+/// The lines of metrics.jsonl that a run that goes on after `round` does not make again: the
+/// evaluations up to it, and what happened before them. `costs`: of each peer until then.
+std::string earlier_metrics(const Fleet& fleet,
+                            const RunFolder& folder,
+                            Round round,
+                            const std::vector<Costs>& costs);
 /// Keeps a simulator's checkpoints, one of each peer, where these read them. Throws
 /// std::runtime_error with the path.
 void keep_checkpoints(const Assembly& fleet,

@@ -4,11 +4,14 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
+#include "graph/formats/json_value.h"
 #include "peer/fleet/digest.h"
+#include "peer/json/json_member.h"
 #include "peer/launch/machine_facts.h"
 #include "peer/model/saved_model.h"
 #include "peer/report/metrics.h"
@@ -70,8 +73,20 @@ Json run_json(const Assembly& fleet, const RunOrigin& origin, const FlatKeys& ke
   json["file"] = std::filesystem::absolute(origin.file).string();
   json["sets"] = origin.sets;
   if (origin.resumed)
-    json["resumed"] = {{"run", origin.resumed->first}, {"round", origin.resumed->second}};
+    json["resumed"] = {{"run", origin.resumed->run},
+                       {"round", origin.resumed->round},
+                       {"whole", origin.resumed->whole}};
   return json;
+}
+
+bool is_whole(const RunFolder& folder) {
+  std::ifstream in(folder.file("run.json"));
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const JsonValue json = parse_json(text, folder.file("run.json"));
+  const JsonValue* const resumed = json.find("resumed");
+  const JsonValue* const whole = resumed == nullptr ? nullptr : resumed->find("whole");
+  const bool simulated = json_text(json, "kind") == "simulate";
+  return simulated && (resumed == nullptr || (whole != nullptr && whole->boolean));
 }
 
 RunFolder begin_run(const Assembly& fleet, const RunOrigin& origin) {

@@ -12,14 +12,20 @@
 
 namespace gv {
 
+/// Of which run's checkpoints another one is the rest.
+struct ResumedRun {
+  std::string run;  ///< its folder
+  Round round = 0;
+  bool whole = false;  ///< metrics.jsonl of the other one begins with the first part
+};
+
 /// How a run came about.
 struct RunOrigin {
   std::string kind;               ///< run | simulate
   std::string file;               ///< of the fleet, as given
   std::vector<std::string> sets;  ///< --set
   std::string version;            ///< of the program
-  /// Of which run's checkpoints it is the rest, and from which round.
-  std::optional<std::pair<std::string, Round>> resumed;
+  std::optional<ResumedRun> resumed;
 };
 
 /// Coordinated universal time, as RFC 3339 writes it.
@@ -28,6 +34,10 @@ std::string now_text();
 /// run.json, schema grapevine.run/2: what the run is, its identity in digests, every key of its
 /// file, when it began and on what machine.
 Json run_json(const Assembly& fleet, const RunOrigin& origin, const FlatKeys& keys);
+
+/// Whether the metrics.jsonl of this run are in virtual time, and begin with the first round. They
+/// do not where an earlier version of the program wrote the rest of another run.
+bool is_whole(const RunFolder& folder);
 
 /// A new folder at output.dir with run.json and a copy of the fleet file. Throws std::runtime_error
 /// where it cannot be made.

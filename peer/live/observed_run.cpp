@@ -90,10 +90,10 @@ double ObservedRun::rate_of(const FleetState& state) {
   while (!pace_.empty() &&
          (state.seconds - pace_.front().first > pace_seconds || state.round < pace_.front().second))
     pace_.pop_front();
-  double rate =
-      state.seconds > 0
-          ? static_cast<double>(state.round - std::min(state.round, state.first)) / state.seconds
-          : 0;
+  double rate = state.seconds > state.seconds_before
+                    ? static_cast<double>(state.round - std::min(state.round, state.first)) /
+                          (state.seconds - state.seconds_before)
+                    : 0;
   const bool long_enough = !pace_.empty() && state.seconds - pace_.front().first >= 1;
   if (long_enough && state.phase != FleetState::Phase::ended)
     rate = static_cast<double>(state.round - pace_.front().second) /

@@ -49,12 +49,22 @@ void read_texts(const JsonValue& object, std::map<std::string, std::string>& int
 
 /// What could not be measured is a text, and says so.
 void read_end(const JsonValue& ended, StoredRun& run) {
+  run.resumed = run.resumed || ended.find("from_round") != nullptr;
   const JsonValue* energy = ended.find("energy");
   if (energy != nullptr && energy->kind == JsonValue::Kind::object)
     run.joules = stored_maybe(*energy, "joules");
   const JsonValue* pressure = ended.find("cpu_pressure");
   if (pressure != nullptr && pressure->kind == JsonValue::Kind::object)
     run.cpu_pressure = stored_fraction(*pressure, "during");
+}
+
+/// A simulation that goes on has a folder of its own.
+void read_resumed(const JsonValue& resumed, StoredRun& run) {
+  const JsonValue* const whole = resumed.find("whole");
+  if (whole == nullptr || !whole->boolean)
+    throw std::runtime_error("it is the rest of another run: what came before is not in it");
+  run.resumed = true;
+  run.joules.reset();
 }
 
 void read_about(const JsonValue& json, StoredRun& run) {
@@ -82,8 +92,7 @@ void read_about(const JsonValue& json, StoredRun& run) {
   if (const JsonValue* machine = json.find("machine"))
     run.processor = stored_text(*machine, "processor");
   if (const JsonValue* ended = json.find("ended")) read_end(*ended, run);
-  if (json.find("resumed") != nullptr)
-    throw std::runtime_error("it is the rest of another run: what came before is not in it");
+  if (const JsonValue* resumed = json.find("resumed")) read_resumed(*resumed, run);
 }
 
 StateSums read_states(const JsonValue& json) {
@@ -213,7 +222,7 @@ StoredRun read_stored_run(const std::string& folder) {
     within(metrics, [&] { read_metrics(metrics, run); });
     read_summary(end, run);
   });
-  within(folder + "/peers", [&] { read_totals(folder, run); });
+  if (!run.resumed) within(folder + "/peers", [&] { read_totals(folder, run); });
   return run;
 }
 

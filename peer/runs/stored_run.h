@@ -49,6 +49,7 @@ struct StoredRun {
   std::uint64_t rounds = 0;                   ///< at the end
   double seconds = 0;                         ///< at the end
   std::uint64_t lost = 0;                     ///< peers
+  bool resumed = false;                       ///< its processes and meters saw the last part alone
   std::optional<double> cpu_seconds;          ///< of all peers, where all wrote it down
   std::optional<double> peak_memory;          ///< bytes, of the largest peer
   std::optional<double> joules;               ///< of its machine meanwhile
@@ -62,7 +63,7 @@ class UnusableRun : public std::runtime_error {
 };
 
 /// Reads and checks a run folder. Throws UnusableRun for one that is damaged, half written, of
-/// another version, interrupted, or resumed (its clock begins again half-way). Nothing in the
+/// another version, interrupted, or resumed by one whose clock began again half-way. Nothing in the
 /// folder is believed: files have a largest size, numbers a range, and texts are printable
 /// afterwards.
 StoredRun read_stored_run(const std::string& folder);

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "gossip/costs_state.h"
 #include "optim/state.h"
 #include "peer/checkpoint/own_folder.h"
 #include "peer/checkpoint/posix_disk.h"
@@ -82,7 +83,8 @@ TcpPeer::TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options)
   if (!options.folder.empty()) keep_books(tcp.links.self, plan, options.folder);
   const std::optional<Checkpoint> past = beginning(options);
   plan.rejoins = options.rejoin;
-  plan.clock_at_birth = options.clock;
+  const Costs costs = past ? costs_at_end(past->state) : Costs{};
+  plan.clock_at_birth = options.from ? costs.training_time() : options.clock;
   plan.fetch = options.rejoin && !past;
   tcp.memory = replica_->buffer_memory();
   tcp.runs_inline = [this](double flops) { return replica_->runs_inline(flops); };
@@ -93,9 +95,9 @@ TcpPeer::TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options)
   if (record_) record_->set_epoch(world_->stamp() - world_->now());
   body_ = make_peer(plan, *world_, journal_, *replica_, options.parts);
   if (!past) return;
-  StateReader state(past->state);
+  StateReader state(before_costs(past->state));
   replica_->restore(state);
-  body_.peer->round = past->round;
+  body_.peer->go_on_from(past->round, costs);
   options.log(fmt::format("goes on from the checkpoint of round {}", past->round));
 }
 

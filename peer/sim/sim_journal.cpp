@@ -16,13 +16,16 @@ void SimJournal::publish(Report report) {
 
 void SimJournal::tell(Report report) {
   // An evaluation by time waits for the work that is under way, and shows what was before it.
-  const Time now = report.tick > 0 && !report.last ? report.due : shared_.queue.now();
+  const bool ticks = report.tick > 0 && !report.last;
+  const Time now = ticks ? report.due : shared_.before + shared_.queue.now();
   if (report.broken_by) shared_.broken_by.insert(*report.broken_by);
   if (report.last) {
     shared_.finished[id_] = true;
     shared_.ended = now;
   }
   const bool last = report.last;
+  shared_.told.at(id_) = costs_of(report);
+  add_earlier(report, shared_.earlier.at(id_));
   shared_.observer->take(std::move(report), now);
   if (last && shared_.faults != nullptr) shared_.faults->network().end(id_);
 }

@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "gossip/costs.h"
 #include "gossip/peer.h"
 #include "peer/network/shaper.h"
 #include "peer/record/recorder.h"
@@ -37,6 +38,9 @@ struct SimShared {
   wire::FrameBounds bounds;
   std::uint64_t seed = 1;      ///< of the fleet
   Time ended{0};               ///< when the last one of them said them
+  Time before{0};              ///< what a run that goes on took before; the queue begins at 0
+  std::vector<Costs> earlier;  ///< of each peer: what its lives before the present one took
+  std::vector<Costs> told;     ///< of the present one, as its newest report says
   std::set<PeerId> broken_by;  ///< whose death or standstill ended a collective
   Observer* observer = nullptr;
   Faults* faults = nullptr;  ///< null: a world in which nothing goes wrong ...

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "gossip/costs_state.h"
 #include "gossip/registry.h"
 #include "optim/check.h"
 #include "optim/state.h"
@@ -20,6 +21,18 @@
 
 namespace gv {
 namespace {
+
+/// What a peer's book says of its time adds up to its clock.
+Time clock_of(const Costs& costs) {
+  return costs.spent.total();
+}
+
+/// What was to go wrong before the checkpoint has done so.
+FaultPlan without_past(FaultPlan plan, Time before) {
+  std::erase_if(plan.inject, [before](const Injection& i) { return i.at < before; });
+  for (Injection& injection : plan.inject) injection.at -= before;
+  return plan;
+}
 
 class Simulation {
  public:
@@ -33,6 +46,11 @@ class Simulation {
     observer.aim_at(fleet.fleet.stop.target);
     shared_.finished.assign(n, false);
     shared_.on_life = options.on_life;
+    costs_.resize(n);
+    for (const Checkpoint& past : options.resume) costs_.at(past.peer) = costs_at_end(past.state);
+    shared_.earlier = costs_;
+    shared_.told.resize(n);
+    shared_.before = std::ranges::min(costs_, {}, clock_of).spent.total();
     const RecordSpec& record = fleet.fleet.record;
     shared_.record = record_limits(n, record.rows, record.moments);
     last_job_.assign(n, none);
@@ -45,18 +63,18 @@ class Simulation {
     shared_.on_store = options.on_store;
     for (const Checkpoint& past : options.resume) {
       restore(*lives_.at(past.peer).replica, past);
-      shared_.peers.at(past.peer)->round = past.round;
+      shared_.peers.at(past.peer)->go_on_from(past.round, costs_[past.peer]);
     }
     if (!options.faults) {
       rows_.emplace(shared_.queue, shared_.peers, workers_, threads(options));
       shared_.rows = &*rows_;
       return;
     }
+    faults_ = without_past(*options.faults, shared_.before);
     trial_.emplace(
-        *options.faults,
-        options.links,
-        shared_,
-        [this](Life life, const std::optional<Checkpoint>& past) { return succeed(life, past); });
+        *faults_, options.links, shared_, [this](Life life, const std::optional<Checkpoint>& past) {
+          return succeed(life, past);
+        });
     for (PeerId i = 0; i < n; ++i) trial_->born({i, 0}, *lives_[i].body.peer, lives_[i].task);
   }
 
@@ -64,7 +82,8 @@ class Simulation {
     SimulationResult result;
     if (trial_) trial_->start();
     for (PeerId i = 0; i < shared_.peers.size() && !trial_; ++i)
-      shared_.queue.push(Time{0}, i, [&task = lives_[i].task] { task.start(); });
+      shared_.queue.push(
+          clock_of(costs_[i]) - shared_.before, i, [&task = lives_[i].task] { task.start(); });
     Round told = 0;
     while (!shared_.queue.empty() || worked()) {
       while (shared_.queue.more_now()) run_next();
@@ -73,8 +92,7 @@ class Simulation {
         result.interrupted = result.interrupted || should_stop();
         if (result.interrupted || out_of_time() || target_reached()) stop_all();
         const Round round = shared_.peers.front()->round;
-        if (options_.on_progress && round != told)
-          options_.on_progress(told = round, shared_.queue.now());
+        if (options_.on_progress && round != told) options_.on_progress(told = round, now());
         continue;
       }
       if (trial_ && trial_->over()) break;
@@ -96,6 +114,7 @@ class Simulation {
 
   Plan plan(PeerId i) const {
     Plan plan = fleet_.plan(i);
+    plan.clock_at_birth = costs_[i].training_time();
     if (options_.until > 0) plan.rounds = std::min(plan.rounds, options_.until);
     if (options_.rounds == 0) return plan;
     plan.rounds = options_.rounds;
@@ -130,15 +149,15 @@ class Simulation {
     Plan plan = fleet_.plan(life.peer);
     plan.rejoins = true;
     plan.fetch = !past;
-    plan.clock_at_birth = shared_.queue.now();
+    plan.clock_at_birth = now();
     if (past) restore(*replica, *past);
     Peer* peer = begin_life(life.peer, life.number, plan, std::move(replica));
-    if (past) peer->round = past->round;
+    if (past) peer->go_on_from(past->round, costs_at_end(past->state));
     return peer;
   }
 
   static void restore(Replica& replica, const Checkpoint& past) {
-    StateReader state(past.state);
+    StateReader state(before_costs(past.state));
     replica.restore(state);
   }
 
@@ -183,10 +202,10 @@ class Simulation {
       trial_->faults().processes().run_at(job.end, job.peer, job.life, std::move(job.done));
   }
 
+  /// Since the run began, earlier parts of it included.
+  Time now() const { return shared_.before + shared_.queue.now(); }
   bool should_stop() const { return options_.interrupted && options_.interrupted(); }
-  bool out_of_time() const {
-    return fleet_.fleet.stop.time && shared_.queue.now() >= *fleet_.fleet.stop.time;
-  }
+  bool out_of_time() const { return fleet_.fleet.stop.time && now() >= *fleet_.fleet.stop.time; }
   bool target_reached() const { return shared_.observer->target_reached(); }
   void stop_all() {
     for (Peer* peer : shared_.peers) peer->stop();
@@ -199,6 +218,8 @@ class Simulation {
   std::deque<OneLife> lives_;  ///< the first of each peer, then successors
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
   std::vector<std::size_t> last_job_;  ///< of each peer, while the jobs of an instant are sorted
+  std::vector<Costs> costs_;           ///< of each peer before its first round here
+  std::optional<FaultPlan> faults_;    ///< that are still to come
   std::optional<Trial> trial_;
   std::optional<Rows> rows_;  ///< without a trial
 };

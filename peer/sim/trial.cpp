@@ -135,6 +135,7 @@ void Trial::rise(PeerId peer) {
   std::optional<Checkpoint> past = stores_[peer].load(violations_);
   if (plan_.drawn && injector_.below(3) == 0) past.reset();
   if (!plan_.drawn) shared_.observer->expect(peer);
+  shared_.earlier[peer] += std::exchange(shared_.told[peer], {});
   if (past) injector_.count(Probe::restored);
   shared_.peers[peer] = begin_({peer, faults_.processes().life(peer)}, past);
 }

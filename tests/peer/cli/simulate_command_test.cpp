@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "peer/report/metrics_row.h"
 #include "tests/peer/launch/program.h"
 #include "tests/places.h"
 #include "tests/scratch_folder.h"
@@ -92,6 +93,28 @@ TEST_F(SimulateCommand, StopsAtARoundAndGoesOn) {
   ASSERT_EQ(third.code, 0) << third.err;
   EXPECT_EQ(third.summary().at("params_hash"), whole.summary().at("params_hash"));
   EXPECT_NE(read(path("run/summary.json")).at("params_hash"), whole.summary().at("params_hash"));
+}
+
+/// So do its times and bytes, and its folder tells of the whole run.
+TEST_F(SimulateCommand, GoesOnWithItsClock) {
+  ASSERT_EQ(simulate({}).code, 0);
+  ASSERT_EQ(simulate({"--until", "20"}).code, 0);
+  ASSERT_EQ(run({"simulate", "--resume", path("run-2")}).code, 0);
+  const std::vector<MetricsRow> whole = read_metrics(path("run/metrics.jsonl"));
+  const std::vector<MetricsRow> both = read_metrics(path("run-3/metrics.jsonl"));
+  ASSERT_EQ(both.size(), whole.size());
+  for (std::size_t k = 0; k < whole.size(); ++k) {
+    EXPECT_EQ(both[k].round, whole[k].round);
+    EXPECT_EQ(both[k].seconds, whole[k].seconds);
+    EXPECT_EQ(both[k].loss, whole[k].loss);
+    // The first part has ended with round 20: its peers have said goodbye.
+    if (whole[k].round == 20)
+      EXPECT_GT(both[k].sent_bytes, whole[k].sent_bytes);
+    else
+      EXPECT_EQ(both[k].sent_bytes, whole[k].sent_bytes);
+  }
+  const Ended compared = run({"compare", path("run"), path("run-3"), "--json"});
+  EXPECT_EQ(compared.code, 0) << compared.err;
 }
 
 TEST_F(SimulateCommand, RefusesToStopWhereItCannot) {

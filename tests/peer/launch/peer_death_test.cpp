@@ -1,8 +1,11 @@
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 
 #include <gtest/gtest.h>
 
+#include "peer/report/metrics_row.h"
+#include "peer/runs/stored_run.h"
 #include "tests/peer/launch/launch_fixture.h"
 #include "tests/text_of.h"
 
@@ -92,6 +95,24 @@ TEST_F(Launch, ARestartedPeerGoesOnFromItsCheckpoint) {
   EXPECT_NE(metrics.find("{\"event\":\"restarted\",\"peer\":1}"), std::string::npos) << metrics;
 }
 
+/// Its lines of metrics.jsonl are those of one run: no round comes twice, and neither seconds nor
+/// bytes go back.
+void expect_one_run(const std::string& folder, std::uint64_t least_rounds) {
+  const std::vector<MetricsRow> rows = read_metrics(folder + "/metrics.jsonl");
+  std::ifstream in(folder + "/metrics.jsonl");
+  std::size_t lines = 0;
+  for (std::string line; std::getline(in, line);)
+    lines += line.find("\"event\":\"evaluate\"") != std::string::npos ? 1 : 0;
+  EXPECT_EQ(lines, rows.size()) << "each round once";
+  ASSERT_GE(rows.size(), least_rounds);
+  for (std::size_t k = 1; k < rows.size(); ++k) {
+    EXPECT_GE(rows[k].seconds, rows[k - 1].seconds) << "round " << rows[k].round;
+    EXPECT_GE(*rows[k].training_seconds, *rows[k - 1].training_seconds);
+    EXPECT_GT(*rows[k].sent_bytes, *rows[k - 1].sent_bytes) << "round " << rows[k].round;
+    EXPECT_GE(*rows[k].samples, *rows[k - 1].samples) << "round " << rows[k].round;
+  }
+}
+
 /// The whole fleet dies at once; resumed, it ends with the bits of a run that was never disturbed.
 TEST_F(Launch, AResumedRunEndsWithTheBitsOfAnUndisturbedOne) {
   const std::string file = fleet(3, 3000, "checkpoint: { every: 100 rounds, keep: 3 }\n");
@@ -108,6 +129,10 @@ TEST_F(Launch, AResumedRunEndsWithTheBitsOfAnUndisturbedOne) {
   EXPECT_NE(resumed.err.find("goes on from the checkpoint of round"), std::string::npos);
   EXPECT_EQ(resumed.summary().at("params_hash"), whole.summary().at("params_hash"));
   EXPECT_EQ(resumed.summary().at("rounds"), 3000);
+  expect_one_run(path("run"), 10);
+  const StoredRun stored = read_stored_run(path("run"));
+  EXPECT_TRUE(stored.resumed);
+  EXPECT_GE(resumed.summary().at("seconds"), stored.evaluations.back().seconds);
   const Ended simulated = run({"simulate", "--resume", path("run"), "--no-save", "--json"});
   ASSERT_EQ(simulated.code, 0) << simulated.err;
   EXPECT_EQ(simulated.summary().at("params_hash"), whole.summary().at("params_hash"));

@@ -83,6 +83,24 @@ TEST_F(Injected, AnotherProcessTakesItsPlace) {
   EXPECT_GT(observer.summary()->passed_over.at(3), 10U) << "it was away for 20 ms";
 }
 
+/// Away for a third of the run, it has sent two thirds of what the others have: what its first
+/// process told of counts on.
+TEST(Injection, WhatADeadProcessToldCountsOn) {
+  Fleet file = restless_fleet(6, "ring", "lian");
+  file.evaluate_every = 5;
+  const Assembly fleet(file);
+  Observer observer(6, fleet.evaluator(), {});
+  simulate(fleet,
+           observer,
+           injecting({{.at = milliseconds(25), .kind = Kind::kill, .peer = 3},
+                      {.at = milliseconds(45), .kind = Kind::start, .peer = 3}}));
+  const Report& undisturbed = observer.finals().at(0);
+  const Report& restarted = observer.finals().at(3);
+  EXPECT_GT(2 * restarted.sent_bytes, undisturbed.sent_bytes);
+  EXPECT_LT(restarted.sent_bytes, undisturbed.sent_bytes);
+  EXPECT_GT(2 * restarted.spent.total(), undisturbed.spent.total());
+}
+
 TEST_F(Injected, WhoStandsStillHoldsUpItsNeighboursUntilItCountsAsDead) {
   run({{.at = milliseconds(50), .kind = Kind::stop, .peer = 2, .length = milliseconds(100)}});
   EXPECT_GT(observer.summary()->longest_wait.at(1), milliseconds(35));

@@ -326,5 +326,74 @@ TEST(Simulation, ResumedEndsWithTheSameBits) {
   }
 }
 
+/// Virtual time, bytes and samples count on as if the run had never been stopped. What was on its
+/// way when a peer kept its checkpoint is in none of them: on a ring of equal peers it was nothing.
+TEST(Simulation, ResumedCountsOn) {
+  Fleet fleet = quadratic_fleet(5, "ring", "d-psgd", "lian");
+  fleet.network.latency = 1ms;
+  fleet.network.bandwidth = 1e8;
+  fleet.stop.rounds = 40;
+  fleet.evaluate_every = 5;
+  fleet.checkpoint.every = 10;
+  const Assembly assembly(fleet);
+  std::map<Round, std::vector<Checkpoint>> kept;
+  const auto run = [&](std::vector<Checkpoint> resume) {
+    std::map<Round, FleetRecord> records;
+    Observer observer(5, assembly.evaluator(), [&](const FleetRecord& r) { records[r.round] = r; });
+    SimulationOptions options;
+    options.threads = 1;
+    options.on_store = [&](PeerId i, Round round, std::vector<std::byte> state) {
+      if (resume.empty()) kept[round].push_back({"", "", i, round, std::move(state)});
+    };
+    options.resume = resume;
+    simulate(assembly, observer, options);
+    return records;
+  };
+  const auto whole = run({});
+  ASSERT_EQ(kept.size(), 4U);
+  for (const Round from : {10, 20, 30}) {
+    const auto rest = run(kept.at(from));
+    ASSERT_EQ(rest.size(), whole.size() - from / 5);
+    for (const auto& [round, record] : rest) {
+      const FleetRecord& undisturbed = whole.at(round);
+      EXPECT_EQ(record.time, undisturbed.time) << round << " from " << from;
+      EXPECT_EQ(record.training_time, undisturbed.training_time);
+      EXPECT_EQ(record.sent_bytes, undisturbed.sent_bytes) << round << " from " << from;
+      EXPECT_EQ(record.model_bytes, undisturbed.model_bytes);
+      EXPECT_EQ(record.samples, undisturbed.samples);
+      EXPECT_EQ(record.spent.total(), undisturbed.spent.total());
+      EXPECT_EQ(record.mean.loss, undisturbed.mean.loss);
+    }
+  }
+}
+
+/// A checkpoint of a run that was resumed holds all that came before it.
+TEST(Simulation, CostsOfARunThatWasResumedTwiceAddUp) {
+  Fleet fleet = quadratic_fleet(4, "ring", "d-psgd", "lian");
+  fleet.network.latency = 1ms;
+  fleet.stop.rounds = 30;
+  fleet.checkpoint.every = 10;
+  const Assembly assembly(fleet);
+  std::vector<Checkpoint> from;
+  std::map<Round, std::uint64_t> sent;
+  for (const Round until : {10, 20, 30}) {
+    std::vector<Checkpoint> next;
+    Observer observer(4, assembly.evaluator(), {});
+    SimulationOptions options;
+    options.threads = 1;
+    options.until = until;
+    options.resume = from;
+    options.on_store = [&](PeerId i, Round round, std::vector<std::byte> state) {
+      if (i == 0) sent[round] = costs_at_end(state).sent_bytes;
+      next.push_back({"", "", i, round, std::move(state)});
+    };
+    simulate(assembly, observer, options);
+    from = next;
+  }
+  EXPECT_GT(sent.at(10), 0U);
+  EXPECT_EQ(sent.at(20), 2 * sent.at(10));
+  EXPECT_EQ(sent.at(30), 3 * sent.at(10));
+}
+
 }  // namespace
 }  // namespace gv

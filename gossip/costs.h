@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "gossip/journal.h"
+#include "gossip/timesheet.h"
+#include "gossip/world.h"
+#include "optim/state.h"
+
+namespace gv {
+
+/// What a peer's part of a run has taken, up to the end of a round. A checkpoint holds it, so that
+/// a run that goes on from there counts on where it stopped.
+struct Costs {
+  Spent spent{};
+  std::uint64_t sent_bytes = 0;      ///< on the wire
+  std::uint64_t model_bytes = 0;     ///< of them: payloads
+  std::uint64_t repeated_bytes = 0;  ///< beside them: sent again
+  std::uint64_t samples = 0;         ///< trained on
+  Time longest_wait{0};              ///< for a neighbour's half
+  Round passed_over = 0;             ///< rounds without it
+
+  /// What came later. Of the waits the longest counts.
+  Costs& operator+=(const Costs& later);
+  /// The time without evaluations and checkpoints.
+  Time training_time() const;
+};
+
+/// What a report says of the life that it was made in.
+Costs costs_of(const Report& report);
+/// The same report, of all lives.
+void add_earlier(Report& report, const Costs& earlier);
+
+/// As the last words of a training state: what is in front of them is read as it always was.
+void save_at_end(StateWriter& state, const Costs& costs);
+/// Of a training state; nothing where an earlier version of the program wrote it. Numbers that no
+/// run can have count as nothing, too.
+Costs costs_at_end(std::span<const std::byte> state);
+
+}  // namespace gv
