@@ -75,6 +75,12 @@ std::optional<double> with_unit(Source& source,
   return std::nullopt;
 }
 
+/// Of a range: 0.999999999 is not 1.
+std::string end_text(double end) {
+  std::string text = fmt::format("{:g}", end);
+  return std::stod(text) == end ? text : fmt::format("{}", end);
+}
+
 }  // namespace
 
 std::optional<double> read_number(Source& source, const Value& value, double least, double most) {
@@ -87,7 +93,9 @@ std::optional<double> read_number(Source& source, const Value& value, double lea
     return std::nullopt;
   }
   if (q->number < least || q->number > most) {
-    source.error(value, fmt::format("{} is out of range: {:g} to {:g}", value.text, least, most));
+    source.error(
+        value,
+        fmt::format("{} is out of range: {} to {}", value.text, end_text(least), end_text(most)));
     return std::nullopt;
   }
   return q->number;

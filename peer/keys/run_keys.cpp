@@ -294,7 +294,7 @@ constexpr PlainKey rows[] = {
      "were so far. `auto`: three of the peers' own steps; a number: this length.",
      "robust: { clip: auto }"},
     {"attackers.count",
-     "a whole number below the number of peers",
+     "a whole number, 0 to 1,000,000, and fewer than the peers",
      "0",
      "So many peers, the last ones, lie about their models.",
      "attackers: { count: 1 }"},

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "peer/fleet/asked_keys.h"
+#include "peer/fleet/fleet.h"
+#include "tests/scratch_folder.h"
+
+namespace gv {
+
+/// The table of keys beside the readers.
+class KeyTable : public testing::Test {
+ protected:
+  KeyTable() {
+    write("a.csv", "x,c,y\n1,red,0\n2,blue,1\n3,red,0\n4,blue,1\n5,red,0\n");
+    write("a.libsvm", "+1 1:1\n-1 2:1\n+1 1:2\n-1 2:2\n");
+    write("book.txt", "aababcabcd");
+    write("stats.yaml",
+          "version: 1\ncolumns: [{ name: x, mean: 1, deviation: 1 }, { name: c, values: [red, "
+          "blue] }]\nclasses: [\"0\", \"1\"]\n");
+    write("lan.links.yaml", "version: 1\nlinks: []\n");
+    write("start.safetensors", "anything");
+    write("w.edges", "0 1\n1 2\n2 3\n");
+    std::filesystem::create_directories(folder_.path() + "/pictures/a");
+    std::filesystem::create_directories(folder_.path() + "/pictures/b");
+    write("pictures/a/1.pgm", "P5 1 1 255\na");
+    write("pictures/b/1.pgm", "P5 1 1 255\nb");
+  }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_.path() + "/" + name) << text;
+  }
+  /// The line in a small fleet file, whose own lines give way.
+  std::string fleet_with(const std::string& line) const {
+    const std::string top = line.substr(0, line.find(':'));
+    std::map<std::string, std::string> lines{
+        {"version", "version: 1"},
+        {"peers", "peers: 4"},
+        {"data", "data: { kind: digits, train: 400, test: 40 }"},
+        {"stop", "stop: { rounds: 10 }"}};
+    if (top == "topology") lines["peers"] = "peers: 16";
+    if (line.find("flexrr") != std::string::npos || line.find("fedavg") != std::string::npos)
+      lines["peers"] = "peers: 8";
+    if (line.find("kind: hogwild") != std::string::npos) lines["data"] = "data: sparse";
+    if (line.find("kind: transformer") != std::string::npos)
+      lines["data"] = "data: { kind: text, file: book.txt, context: 8 }";
+    if (line.find("kind: relay-sgd") != std::string::npos) lines["topology"] = "topology: star";
+    if (line.find("kind: sgp") != std::string::npos) lines["topology"] = "topology: exponential";
+    if (top == "peers" && line.find("host: ") != std::string::npos) lines["hosts"] = "";
+    lines[top] = line;
+    std::string text;
+    for (const auto& [key, value] : lines) text += value + "\n";
+    write("fleet.yaml", text);
+    return folder_.path() + "/fleet.yaml";
+  }
+  /// What is asked for with this line; nothing where it is refused.
+  std::set<std::string> asked(const std::string& line) const {
+    try {
+      std::set<std::string> keys;
+      for (std::string key : asked_keys(fleet_with(line))) {
+        if (key.starts_with("hosts.")) key = "hosts.NAME" + key.substr(key.rfind('.'));
+        keys.insert(std::move(key));
+      }
+      return keys;
+    } catch (const FleetError& e) {
+      ADD_FAILURE() << line << "\n" << e.what();
+      return {};
+    }
+  }
+  /// What the readers say of a fleet file with this line.
+  std::vector<std::string> problems(const std::string& line) const {
+    std::vector<std::string> all;
+    try {
+      asked_keys(fleet_with(line));
+    } catch (const FleetError& e) {
+      for (const Diagnostic& d : e.diagnostics()) all.push_back(d.message);
+    }
+    return all;
+  }
+
+  ScratchFolder folder_;
+};
+
+}  // namespace gv
