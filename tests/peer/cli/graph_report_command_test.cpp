@@ -42,12 +42,13 @@ TEST_F(GraphCommand, ReportsACompleteGraphOfAMillionPeers) {
   EXPECT_EQ(large.at("method"), "closed form");
   EXPECT_NEAR(large.at("n_eff").get<double>(), 1e6, 1);
   EXPECT_EQ(row("--peers 1000000 --weights lazy").at("gap"), 0.5);
-  const Json counted = row("--peers 2001");
-  const Json built = row("--peers 2000");
+  const Json counted = row("--peers 501");
+  const Json built = row("--peers 500");
   for (const char* key : {"lambda2", "lambda_n", "slem", "gap", "diameter", "connected", "method"})
     EXPECT_EQ(counted.at(key), built.at(key)) << key;
-  for (const char* key : {"n_eff", "s1_lian", "s1_atc"})
-    EXPECT_NEAR(counted.at(key).get<double>() / built.at(key).get<double>(), 1, 1e-3) << key;
+  EXPECT_EQ(counted.at("s1_atc"), built.at("s1_atc"));
+  for (const char* key : {"n_eff", "s1_lian"})
+    EXPECT_NEAR(counted.at(key).get<double>() / built.at(key).get<double>(), 1, 1e-2) << key;
   const Ended page =
       grapevine("graph report --topology complete --peers 1000000 --html " + path("large.html"));
   EXPECT_EQ(page.code, 0) << page.err;
