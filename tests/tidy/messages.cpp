@@ -119,6 +119,9 @@ class Collector {
     const std::string& name = tokens_[at_].text;
     if (file_.path.starts_with("peer/page/") && name != "refuse") return;
     const Tokens arguments = inside(at_ + 1);
+    // What `deploy` says beside its notes is what to do next, and no complaint.
+    const bool next = file_.path.starts_with("peer/cli/deploy_") && name == "say";
+    if (next && !is_note(parts_together(arguments))) return;
     if (name == "error") return add_fleet_problem(arguments);
     const auto helper = helpers_.find(name);
     if (helper == helpers_.end()) return add(parts_together(arguments), "", 2);
