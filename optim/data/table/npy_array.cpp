@@ -36,6 +36,34 @@ double as_double(const char* from) {
   return static_cast<double>(value);
 }
 
+/// RFC 3629, section 3. False: there is no such character.
+bool append_utf8(char32_t character, std::string& to) {
+  const bool surrogate = character >= 0xD800 && character < 0xE000;
+  if (surrogate || character > 0x10FFFF) return false;
+  const auto first = [&](char32_t mark, int shift) {
+    to += static_cast<char>(mark | character >> shift);
+  };
+  const auto next = [&](int shift) {
+    to += static_cast<char>(0x80U | (character >> shift & 0x3FU));
+  };
+  if (character < 0x80) {
+    first(0, 0);
+    return true;
+  }
+  if (character < 0x800) {
+    first(0xC0, 6);
+  } else if (character < 0x10000) {
+    first(0xE0, 12);
+    next(6);
+  } else {
+    first(0xF0, 18);
+    next(12);
+    next(6);
+  }
+  next(0);
+  return true;
+}
+
 /// IEEE 754 binary16.
 double half(const char* from) {
   std::uint16_t bits = 0;
@@ -54,14 +82,14 @@ double half(const char* from) {
 
 }  // namespace
 
-NpyArray::NpyArray(std::string where, std::unique_ptr<ByteSource> bytes)
+NpyArray::NpyArray(std::string where, std::unique_ptr<ByteSource> bytes, Elements wanted)
     : where_(std::move(where)), bytes_(std::move(bytes)) {
   const std::string header = read_header();
-  parse_type(header);
+  parse_type(header, wanted);
   parse_shape(header);
   if (bytes_->left() != rows_ * columns_ * width_)
-    fail("its header promises " + std::to_string(rows_ * columns_ * width_) +
-         " bytes of numbers, and " + std::to_string(bytes_->left()) + " follow");
+    fail("its header promises " + std::to_string(rows_ * columns_ * width_) + " bytes of " +
+         (is_text() ? "text" : "numbers") + ", and " + std::to_string(bytes_->left()) + " follow");
 }
 
 void NpyArray::fail(const std::string& what) const {
@@ -87,8 +115,16 @@ std::string NpyArray::read_header() {
   return header;
 }
 
-void NpyArray::parse_type(const std::string& header) {
-  const std::string_view type = value_of(header, "descr").substr(0, 5);
+void NpyArray::parse_type(const std::string& header, Elements wanted) {
+  const std::string_view order = value_of(header, "fortran_order");
+  if (!order.starts_with("True") && !order.starts_with("False"))
+    fail("its header does not say `fortran_order`");
+  fortran_ = order.starts_with("True");
+  const std::string_view descr = value_of(header, "descr");
+  if (wanted == Elements::numbers_or_text && parse_text_type(descr)) return;
+  const std::string_view type = descr.substr(0, 5);
+  if (type.starts_with("'|O'"))
+    fail("Python's own objects, which are not read: save labels as text, labels.astype(str)");
   constexpr std::string_view known[] = {"'|b1'",
                                         "'|i1'",
                                         "'|u1'",
@@ -106,10 +142,19 @@ void NpyArray::parse_type(const std::string& header) {
     fail("elements of type " + shown(type) + ", not numbers of 8 to 64 bits, little-endian");
   kind_ = (*it)[2];
   width_ = static_cast<std::size_t>((*it)[3] - '0');
-  const std::string_view order = value_of(header, "fortran_order");
-  if (!order.starts_with("True") && !order.starts_with("False"))
-    fail("its header does not say `fortran_order`");
-  fortran_ = order.starts_with("True");
+}
+
+/// '<U12': characters of four bytes each; '|S12': bytes.
+bool NpyArray::parse_text_type(std::string_view type) {
+  if (!type.starts_with("'<U") && !type.starts_with("'|S")) return false;
+  const std::string_view digits = type.substr(3, std::min(type.find('\'', 3), type.size()) - 3);
+  const auto characters = number_of<std::uint64_t>(digits);
+  if (!characters || *characters == 0 || *characters > most_characters)
+    fail("text of " + shown(digits) + " characters; from 1 to " + std::to_string(most_characters) +
+         " are read");
+  kind_ = type[2];
+  width_ = *characters * (kind_ == 'U' ? sizeof(char32_t) : 1);
+  return true;
 }
 
 void NpyArray::parse_shape(const std::string& header) {
@@ -174,13 +219,40 @@ double NpyArray::number_at(std::size_t index) const {
   }
 }
 
-void NpyArray::read(std::span<double> row) {
-  GV_CHECK_EQUAL(row.size(), columns_, "room for a row");
+/// Up to the zeros that fill an element.
+std::string NpyArray::text_at(std::size_t index) const {
+  const std::string_view element(piece_.data() + index * width_, width_);
+  if (kind_ == 'S') return std::string(element.substr(0, element.find('\0')));
+  std::string text;
+  for (std::size_t at = 0; at < width_; at += sizeof(char32_t)) {
+    char32_t character = 0;
+    std::memcpy(&character, element.data() + at, sizeof character);
+    if (character == 0) break;
+    if (!append_utf8(character, text))
+      fail("row " + std::to_string(row_) + " has text that is no characters");
+  }
+  return text;
+}
+
+NpyArray::Stride NpyArray::next_row(std::size_t columns) {
+  GV_CHECK_EQUAL(columns, columns_, "room for a row");
   GV_CHECK(row_ < rows_, "a row that is there");
   if (row_ == piece_end_) read_piece();
   const std::uint64_t in_piece = row_ - piece_begin_;
-  for (std::size_t c = 0; c < row.size(); ++c)
-    row[c] = number_at(fortran_ ? c * rows_ + in_piece : in_piece * columns_ + c);
+  return fortran_ ? Stride{in_piece, rows_} : Stride{in_piece * columns_, 1};
+}
+
+void NpyArray::read(std::span<double> row) {
+  GV_CHECK(!is_text(), "numbers are asked for");
+  const Stride at = next_row(row.size());
+  for (std::size_t c = 0; c < row.size(); ++c) row[c] = number_at(at.first + c * at.step);
+  ++row_;
+}
+
+void NpyArray::read(std::span<std::string> row) {
+  GV_CHECK(is_text(), "text is asked for");
+  const Stride at = next_row(row.size());
+  for (std::size_t c = 0; c < row.size(); ++c) row[c] = text_at(at.first + c * at.step);
   ++row_;
 }
 

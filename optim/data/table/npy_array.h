@@ -11,27 +11,44 @@
 namespace gv {
 
 /// An array of numpy's NPY format, row by row: "NEP 1 - A simple file format for NumPy arrays",
-/// versions 1 to 3. Booleans, integers and floats of 8 to 64 bits, little-endian, in C or Fortran
-/// order. An array of more than two dimensions is read as rows of the first one.
+/// versions 1 to 3. Booleans, integers and floats of 8 to 64 bits, or text of at most
+/// `most_characters`, little-endian, in C or Fortran order. An array of more than two dimensions is
+/// read as rows of the first one.
 class NpyArray {
  public:
+  static constexpr std::size_t most_characters = 1000;
+  enum class Elements : std::uint8_t { numbers, numbers_or_text };
+
   /// `where` names it in messages. Throws std::runtime_error when header and bytes disagree, before
   /// anything is allocated by them.
-  NpyArray(std::string where, std::unique_ptr<ByteSource> bytes);
+  NpyArray(std::string where,
+           std::unique_ptr<ByteSource> bytes,
+           Elements wanted = Elements::numbers);
 
   std::uint64_t rows() const { return rows_; }
   std::uint64_t columns() const { return columns_; }  ///< 1 of an array of one dimension
   const std::vector<std::uint64_t>& shape() const { return shape_; }
+  /// Whether its elements are text: numpy's types U and S.
+  bool is_text() const { return kind_ == 'U' || kind_ == 'S'; }
   /// The next row, of `columns()` numbers. Every row may be taken once.
   void read(std::span<double> row);
+  /// The same of text, as UTF-8. Throws std::runtime_error for what are no characters.
+  void read(std::span<std::string> row);
 
  private:
   [[noreturn]] void fail(const std::string& what) const;
   std::string read_header();
-  void parse_type(const std::string& header);
+  void parse_type(const std::string& header, Elements wanted);
+  bool parse_text_type(std::string_view type);
   void parse_shape(const std::string& header);
   void read_piece();
+  /// Where the elements of the next row lie: the first one, and how far it is to the next.
+  struct Stride {
+    std::size_t first, step;
+  };
+  Stride next_row(std::size_t columns);
   double number_at(std::size_t index) const;
+  std::string text_at(std::size_t index) const;
 
   std::string where_;
   std::unique_ptr<ByteSource> bytes_;

@@ -10,8 +10,9 @@
 
 namespace gv {
 
-/// The rows of a table file, one after the other. A row is either words (CSV) or numbers, in which
-/// NaN is a missing value; both have one entry for each name.
+/// The rows of a table file, one after the other. A row is numbers, in which NaN is a missing
+/// value, and behind them words: those of CSV are words alone, NPY and LIBSVM numbers alone, and of
+/// NPZ the target may be a word. Both together have one entry for each name.
 class RowSource {
  public:
   virtual ~RowSource() = default;
@@ -23,9 +24,9 @@ class RowSource {
 
   /// The next row; false: there is none. Throws std::runtime_error "path:line: what is wrong".
   virtual bool next() = 0;
-  /// Of this row; empty when it has numbers.
-  std::span<const std::string_view> words() const { return words_; }
+  /// Of this row; the first word stands in the column behind the last number.
   std::span<const double> numbers() const { return numbers_; }
+  std::span<const std::string_view> words() const { return words_; }
   /// Where this row stands: "train.csv:12".
   virtual std::string place() const = 0;
   /// No more rows than this will come. What is allocated for them is bounded by what the file has.

@@ -56,13 +56,14 @@ class TableBuilder {
       return;
     }
     const std::size_t before = table_.cells.size();
-    const bool words = rows_.numbers().empty();
+    const std::size_t numbers = rows_.numbers().size();
     float target = 0;
     table_.cells.resize(before + table_.width);
     float* to = table_.cells.data() + before;
     for (std::size_t k = 0; k < table_.plan.columns.size(); ++k) {
       if (column(k).use == Use::ignored) continue;
-      const float cell = words ? take(k, rows_.words()[k]) : take(k, rows_.numbers()[k]);
+      const float cell =
+          k < numbers ? take(k, rows_.numbers()[k]) : take(k, rows_.words()[k - numbers]);
       (k == table_.plan.target ? target : *to++) = cell;
     }
     table_.targets.push_back(target);
@@ -71,11 +72,12 @@ class TableBuilder {
 
   /// Before anything of the row is taken: a class or a value that only such rows have is none.
   bool has_gap() {
+    const std::size_t numbers = rows_.numbers().size();
     bool gap = false;
     for (std::size_t k = 0; k < table_.plan.columns.size(); ++k) {
       if (column(k).use == Use::ignored) continue;
       const bool missing =
-          rows_.numbers().empty() ? is_missing(rows_.words()[k]) : std::isnan(rows_.numbers()[k]);
+          k < numbers ? std::isnan(rows_.numbers()[k]) : is_missing(rows_.words()[k - numbers]);
       table_.missing[k] += missing ? 1 : 0;
       gap = gap || missing;
     }

@@ -48,8 +48,10 @@ struct Look {
 std::vector<Look> look(RowSource& rows) {
   std::vector<Look> looks(rows.names().size());
   for (std::size_t r = 0; r < table_bounds::looked_at && rows.next(); ++r) {
-    for (std::size_t k = 0; k < rows.words().size(); ++k) looks[k].at(rows.words()[k], rows);
-    for (std::size_t k = 0; k < rows.numbers().size(); ++k) looks[k].at(rows.numbers()[k]);
+    const std::size_t numbers = rows.numbers().size();
+    for (std::size_t k = 0; k < numbers; ++k) looks[k].at(rows.numbers()[k]);
+    for (std::size_t k = 0; k < rows.words().size(); ++k)
+      looks[numbers + k].at(rows.words()[k], rows);
   }
   return looks;
 }

@@ -62,8 +62,83 @@ TEST_F(ArrayTable, AnArchiveHasXAndY) {
             std::string::npos);
   const ZipEntry longer{"y.npy", npy("<i8", "(2,)", bytes_of(std::vector<std::int64_t>{1, 2}))};
   EXPECT_NE(error(plain(zip({entries[0], longer}, false), "c.npz"))
-                .find("`y` has 2 x 1 numbers for the 3 rows of `x`"),
+                .find("`y` has 2 x 1 values for the 3 rows of `x`"),
             std::string::npos);
+}
+
+/// As numpy lays text: characters of four bytes, or bytes, with zeros behind them.
+std::string laid(const std::vector<std::u32string>& words, std::size_t characters) {
+  std::string bytes;
+  for (std::u32string word : words) {
+    word.resize(characters, U'\0');
+    bytes.append(reinterpret_cast<const char*>(word.data()), word.size() * sizeof(char32_t));
+  }
+  return bytes;
+}
+
+ZipEntry three_rows() {
+  return {"x.npy", npy("<f4", "(3, 2)", bytes_of(std::vector<float>{1, 2, 3, 4, 5, 6}))};
+}
+
+TEST_F(ArrayTable, LabelsMayBeText) {
+  const ZipEntry wide{"y.npy", npy("<U4", "(3,)", laid({U"rot", U"gr\u00FCn", U"rot"}, 4))};
+  const ZipEntry bytes{"y.npy", npy("|S3", "(3, 1)", std::string("redb\0\0red", 9))};
+  const TrainTest read = read_table(plain(zip({three_rows(), wide}, true), "a.npz"), Rng(1));
+  EXPECT_EQ(read.train->floats, (std::vector<float>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(read.train->facts->classes, (std::vector<std::string>{"gr\u00FCn", "rot"}));
+  EXPECT_EQ(read.train->labels, (std::vector<std::uint8_t>{1, 0, 1}));
+  const TrainTest other = read_table(plain(zip({three_rows(), bytes}, false), "b.npz"), Rng(1));
+  EXPECT_EQ(other.train->facts->classes, (std::vector<std::string>{"b", "red"}));
+  EXPECT_EQ(other.train->labels, (std::vector<std::uint8_t>{1, 0, 1}));
+}
+
+/// The same content as CSV and as an array of words gives the same samples.
+TEST_F(ArrayTable, AnArrayOfWordsIsWhatItWouldBeInCsv) {
+  const std::vector<std::u32string> words{
+      U"1", U"a", U"no", U"2.5", U"b", U"yes", U"", U"a", U"no"};
+  TableSpec spec = plain(npy("<U3", "(3, 3)", laid(words, 3)));
+  TableSpec csv = plain("x0,x1,x2\n1,a,no\n2.5,b,yes\n,a,no\n", "a.csv");
+  csv.target = "x2";
+  spec.missing = csv.missing = MissingValue::mean;
+  const TrainTest read = read_table(spec, Rng(1));
+  EXPECT_EQ(read.train->floats, read_table(csv, Rng(1)).train->floats);
+  EXPECT_EQ(read.train->facts->classes, (std::vector<std::string>{"no", "yes"}));
+  EXPECT_EQ(read.train->facts->columns[1].levels, (std::vector<std::string>{"a", "b"}));
+  // Numbers beside text are words too.
+  const ZipEntry x{"x.npy", npy("<U1", "(3,)", laid({U"a", U"b", U"a"}, 1))};
+  const ZipEntry y{"y.npy", npy("<f8", "(3,)", bytes_of(std::vector<double>{0.5, 7.25, 0.5}))};
+  TableSpec mixed = plain(zip({x, y}, false), "m.npz");
+  mixed.regression = true;
+  EXPECT_EQ(read_table(mixed, Rng(1)).train->targets, (std::vector<float>{0.5F, 7.25F, 0.5F}));
+}
+
+TEST_F(ArrayTable, TextHasBounds) {
+  const auto refused = [&](const std::string& y) {
+    return error(plain(zip({three_rows(), {"y.npy", y}}, false), "a.npz"));
+  };
+  EXPECT_NE(refused(npy("<U0", "(3,)", "")).find("from 1 to 1000 are read"), std::string::npos);
+  EXPECT_NE(refused(npy("<U1001", "(3,)", "")).find("from 1 to 1000 are read"), std::string::npos);
+  EXPECT_NE(refused(npy("|S99999999999999999999", "(3,)", "")).find("are read"), std::string::npos);
+  EXPECT_NE(refused(npy("<U2", "(3,)", laid({U"a"}, 2))).find("promises 24 bytes of text, and 8"),
+            std::string::npos);
+  EXPECT_NE(refused(npy("|O", "(3,)", "abc")).find("labels.astype(str)"), std::string::npos);
+  EXPECT_NE(refused(npy(">U1", "(3,)", laid({U"a", U"b", U"c"}, 1))).find("elements of type"),
+            std::string::npos);
+  const std::vector<std::u32string> none{{static_cast<char32_t>(0x110000)}, U"b", U"c"};
+  EXPECT_NE(refused(npy("<U1", "(3,)", laid(none, 1))).find("row 0 has text that is no characters"),
+            std::string::npos);
+  EXPECT_NE(refused(npy("|S1",
+                        "(3,)",
+                        "a\xFF"
+                        "b"))
+                .find("is no UTF-8 text"),
+            std::string::npos);
+  EXPECT_NE(refused(npy("<U1", "(3,)", laid({U"a", U"\u001B", U"c"}, 1))).find("`?` in column `y`"),
+            std::string::npos)
+      << "nothing of it moves the cursor";
+  TableSpec spec = plain(zip({three_rows(), {"y.npy", npy("|S1", "(3,)", "aba")}}, false), "b.npz");
+  spec.regression = true;
+  EXPECT_NE(error(spec).find("the target `y` has text"), std::string::npos);
 }
 
 TEST_F(ArrayTable, NotANumberIsMissing) {
@@ -86,7 +161,7 @@ TEST_F(ArrayTable, WhatTheHeaderPromisesIsHeldAgainstTheFile) {
             std::string::npos);
   EXPECT_NE(wrong(npy("<f4", "(1000000000, 100000)", data)).find("promises"), std::string::npos);
   EXPECT_NE(wrong(npy("<f4", "(99999999999, 2)", data)).find("at most"), std::string::npos);
-  EXPECT_NE(wrong(npy("|O", "(3, 3)", data)).find("elements of type"), std::string::npos);
+  EXPECT_NE(wrong(npy("|O", "(3, 3)", data)).find("Python's own objects"), std::string::npos);
   EXPECT_NE(wrong(npy(">f4", "(3, 3)", data)).find("elements of type"), std::string::npos);
   EXPECT_NE(wrong(npy("<f4", "(0, 3)", "")).find("without elements"), std::string::npos);
   EXPECT_NE(wrong(npy("<f4", "()", "")).find("a single number"), std::string::npos);

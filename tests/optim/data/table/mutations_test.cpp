@@ -87,6 +87,18 @@ TEST_F(Mutations, OfStoredAndDeflatedNpz) {
   expect_some(refused("b.npz", zip(entries, true), ""));
 }
 
+TEST_F(Mutations, OfTextInNpz) {
+  std::string labels;
+  for (int r = 0; r < 20; ++r) labels += r % 2 == 0 ? std::string("red") : std::string("ox\0", 3);
+  const std::vector<ZipEntry> entries{{"x.npy", npy("<f4", "(20, 2)", bytes_of(some_numbers(40)))},
+                                      {"y.npy", npy("|S3", "(20,)", labels)}};
+  expect_some(refused("a.npz", zip(entries, false), ""));
+  std::u32string words;
+  for (int r = 0; r < 40; ++r) words += r % 3 == 0 ? U"no" : U"\u00FCb";
+  const std::string wide(reinterpret_cast<const char*>(words.data()), words.size() * 4);
+  expect_some(refused("a.npy", npy("<U2", "(20, 2)", wide), ""));
+}
+
 TEST_F(Mutations, OfLibSvm) {
   std::string content;
   for (int r = 0; r < 20; ++r)
