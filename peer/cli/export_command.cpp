@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "peer/export/tensorboard.h"
 #include "peer/json/json.h"
 #include "peer/live/run_finder.h"
+#include "peer/onnx/onnx_model.h"
 #include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
@@ -20,7 +22,13 @@ struct ExportArguments {
   std::vector<std::string> runs;
   std::string csv;
   std::string tensorboard;
+  std::string onnx;
   bool json = false;
+};
+
+struct Written {
+  std::vector<std::string> files;
+  Json said;  ///< beside their names
 };
 
 void write_csv(const std::string& path, const std::vector<ExportedRun>& runs) {
@@ -32,49 +40,90 @@ void write_csv(const std::string& path, const std::vector<ExportedRun>& runs) {
   write_file(path, text);
 }
 
-int export_runs(const ExportArguments& arguments) {
-  if (arguments.csv.empty() && arguments.tensorboard.empty())
-    throw std::invalid_argument("export: --csv FILE or --tensorboard DIR is required");
+void check_arguments(const ExportArguments& arguments) {
+  if (arguments.csv.empty() && arguments.tensorboard.empty() && arguments.onnx.empty())
+    throw std::invalid_argument(
+        "export: --csv FILE, --tensorboard DIR or --onnx FILE says what is wanted");
   if (arguments.csv == "-" && arguments.json)
     throw std::invalid_argument("export: --csv - and --json would both write to stdout");
+  if (!arguments.onnx.empty() && arguments.runs.size() > 1)
+    throw std::invalid_argument("export: --onnx writes one model; name one RUN");
+}
+
+void export_evaluations(const ExportArguments& arguments, Written& written) {
   std::vector<ExportedRun> runs;
   for (const std::string& run : arguments.runs) runs.push_back(read_run(find_run(run)));
   std::size_t rows = 0;
-  std::vector<std::string> written;
   for (const ExportedRun& run : runs) {
     rows += run.rows.size();
     if (!arguments.tensorboard.empty())
-      written.push_back(write_event_file(arguments.tensorboard, run));
+      written.files.push_back(write_event_file(arguments.tensorboard, run));
   }
   if (!arguments.csv.empty()) write_csv(arguments.csv, runs);
-  if (!arguments.csv.empty() && arguments.csv != "-") written.push_back(arguments.csv);
-  if (arguments.json) {
-    fmt::print("{}\n", Json{{"event", "export"}, {"rows", rows}, {"files", written}}.dump());
-  } else if (arguments.csv != "-") {
-    for (const std::string& path : written) fmt::print("{}\n", path);
-    fmt::print("{} evaluations of {} run{}\n", rows, runs.size(), runs.size() == 1 ? "" : "s");
-  }
+  if (!arguments.csv.empty() && arguments.csv != "-") written.files.push_back(arguments.csv);
+  written.said["rows"] = rows;
+  if (arguments.json || arguments.csv == "-") return;
+  for (const std::string& path : written.files) fmt::print("{}\n", path);
+  fmt::print("{} evaluations of {} run{}\n", rows, runs.size(), runs.size() == 1 ? "" : "s");
+}
+
+/// `run` may be a model itself.
+void export_model(const ExportArguments& arguments, Written& written) {
+  const std::string& run = arguments.runs.front();
+  const bool file = std::filesystem::is_regular_file(run);
+  const SavedModel model = load_model(file ? run : find_run(run) + "/model.safetensors");
+  OnnxAbout about;
+  write_file(arguments.onnx, onnx_model(model, about));
+  written.files.push_back(arguments.onnx);
+  written.said["onnx"] =
+      Json{{"opset", onnx_opset}, {"input", about.input}, {"output", about.output}};
+  if (arguments.json || arguments.csv == "-") return;
+  fmt::print("{}\n{}, {} parameters; ONNX, opset {}, float32\n  in   {}\n  out  {}\n",
+             arguments.onnx,
+             model.card.model.kind,
+             model.x.size(),
+             onnx_opset,
+             about.input,
+             about.output);
+}
+
+int export_runs(const ExportArguments& arguments) {
+  check_arguments(arguments);
+  Written written{.files = {}, .said = Json{{"event", "export"}}};
+  if (!arguments.csv.empty() || !arguments.tensorboard.empty())
+    export_evaluations(arguments, written);
+  if (!arguments.onnx.empty()) export_model(arguments, written);
+  written.said["files"] = written.files;
+  if (arguments.json) fmt::print("{}\n", written.said.dump());
   return exit_code::done;
 }
 
 void export_options(Options& options, ExportArguments& arguments) {
-  options.value("RUN", arguments.runs, "Run folders, or names in runs/").required();
+  options
+      .value("RUN",
+             arguments.runs,
+             "Run folders, or names in runs/; with --onnx also a model.safetensors")
+      .required();
   options.value("--csv", arguments.csv, "One table of all runs; - for stdout").call_values("FILE");
   options.value("--tensorboard", arguments.tensorboard, "An event file for each run, below DIR")
       .call_values("DIR");
+  options.value("--onnx", arguments.onnx, "The run's model for other runtimes (opset 17)")
+      .call_values("FILE");
   options.json(arguments.json);
 }
 
 }  // namespace
 
 Command export_command() {
-  return command("export",
-                 "Write the evaluations of runs for a spreadsheet or for TensorBoard",
-                 "  grapevine export runs/fashion-ring8 --csv fashion.csv\n"
-                 "  grapevine export runs/* --csv - | head\n"
-                 "  grapevine export runs/* --tensorboard logs   (then: tensorboard --logdir logs)",
-                 export_options,
-                 export_runs);
+  return command(
+      "export",
+      "Write runs for a spreadsheet or for TensorBoard, or a model as ONNX",
+      "  grapevine export runs/fashion-ring8 --csv fashion.csv\n"
+      "  grapevine export runs/* --csv - | head\n"
+      "  grapevine export runs/* --tensorboard logs   (then: tensorboard --logdir logs)\n"
+      "  grapevine export runs/fashion-ring8 --onnx fashion.onnx",
+      export_options,
+      export_runs);
 }
 
 }  // namespace gv::cli

@@ -94,7 +94,8 @@ Findings include_direction(const File& file) {
 Findings library_placement(const File& file) {
   static const std::regex asio_file(R"(^peer/(tcp/.*|.*/(tcp|http|process)_[^/]*)$)");
   static const std::regex asio(R"(#include <asio[./])");
-  static const std::regex protobuf(R"(#include [<"](google/protobuf/|wire/wire\.pb))");
+  static const std::regex protobuf(
+      R"(#include [<"](google/protobuf/|wire/wire\.pb|onnx/onnx\.pb))");
   static const std::regex yaml(R"(#include <yaml-cpp/)");
   static const std::regex openssl(R"(#include <openssl/)");
   if (folder_of(file.path) == "tests") return {};
@@ -102,8 +103,8 @@ Findings library_placement(const File& file) {
   if (!std::regex_search(file.path, asio_file))
     append(findings,
            where(file, asio, "Asio belongs into peer/tcp and {tcp,http,process}_* files"));
-  if (!file.path.starts_with("peer/wire/"))
-    append(findings, where(file, protobuf, "Protobuf belongs into peer/wire"));
+  if (!file.path.starts_with("peer/wire/") && !file.path.starts_with("peer/onnx/"))
+    append(findings, where(file, protobuf, "Protobuf belongs into peer/wire and peer/onnx"));
   if (!file.path.starts_with("peer/fleet/"))
     append(findings, where(file, yaml, "yaml-cpp belongs into peer/fleet"));
   if (!file.path.starts_with("peer/tls/"))

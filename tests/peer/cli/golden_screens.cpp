@@ -86,6 +86,7 @@ Screens run_screens() {
        Compared::all,
        after_runs({"grapevine export runs/ring1 --csv table.csv",
                    "grapevine export runs/ring1 --tensorboard logs",
+                   "grapevine export runs/ring1 --onnx iris.onnx",
                    "grapevine report " + all + " -o report.html",
                    "grapevine trace runs/ring1 -o trace.json"})},
       {"model",
