@@ -17,6 +17,7 @@
 #include "peer/launch/collected_run.h"
 #include "peer/launch/run_record.h"
 #include "peer/report/metrics.h"
+#include "peer/report/regression.h"
 #include "peer/report/screen.h"
 
 namespace gv::cli {
@@ -162,6 +163,8 @@ int finish(const Assembly& fleet,
   int code = missing.empty() ? exit_code::done : exit_code::peers_lost;
   if (!std::isfinite(end.mean.loss)) code = exit_code::failed;
   Json summary = summary_json(end, lost, seconds, observer.hashes());
+  const Dataset* const test = fleet.data.test.get();
+  add_score(summary, regression_score(test, end.mean.loss));
   add_target(summary, fleet, observer);
   summary["exit_code"] = code;
   end_run(fleet, folder, observer, summary.dump(), version_text());
@@ -171,7 +174,7 @@ int finish(const Assembly& fleet,
     return code;
   }
   fmt::print("{}\nsaved      {}/model.safetensors\n",
-             summary_text(end, lost, seconds, observer.hashes()),
+             summary_text(end, lost, seconds, observer.hashes(), test),
              folder.path());
   const std::string target = target_text(fleet, observer);
   if (!target.empty()) fmt::print("{}\n", target);

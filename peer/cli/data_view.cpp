@@ -8,6 +8,7 @@
 #include "optim/data/data_facts.h"
 #include "optim/printable.h"
 #include "peer/json/json.h"
+#include "peer/report/regression.h"
 #include "peer/report/screen.h"
 
 namespace gv::cli {
@@ -67,18 +68,6 @@ std::string shape_of(const Dataset& data) {
                      data.image.channels == 1 ? "" : ", in colour");
 }
 
-/// What predicting the mean of the training targets costs on the test set, as the loss of a linear
-/// model counts: with it, R^2 = 1 - loss / this.
-double loss_of_mean(const TrainTest& data) {
-  double mean = 0, sum = 0;
-  for (const float y : data.train->targets) mean += static_cast<double>(y) / data.train->rows;
-  for (const float y : data.test->targets) {
-    const double off = static_cast<double>(y) - mean;
-    sum += 0.5 * off * off;
-  }
-  return sum / data.test->rows;
-}
-
 std::string head(const Assembly& fleet) {
   const Dataset& train = *fleet.data.train;
   const DataFacts* facts = train.facts.get();
@@ -99,8 +88,8 @@ std::string head(const Assembly& fleet) {
     text += fmt::format("target {}: {}\n",
                         fitted(facts->target, std::min<std::size_t>(30, columns_of(facts->target))),
                         facts->classes.empty()
-                            ? fmt::format("a number; its mean alone has a test loss of {:.6g}",
-                                          loss_of_mean(fleet.data))
+                            ? fmt::format("a number; its mean has a test loss of {:.6g}",
+                                          loss_of_mean(*fleet.data.test))
                             : fmt::format("{} classes", facts->classes.size()));
   return text;
 }
@@ -261,7 +250,7 @@ std::string data_json(const Assembly& fleet) {
   json["test"] = fleet.data.test->rows;
   json["features"] = train.features;
   json["task"] = train.classes > 0 ? "classification" : "regression";
-  if (train.classes == 0) json["loss_of_mean"] = loss_of_mean(fleet.data);
+  if (train.classes == 0) json["loss_of_mean"] = loss_of_mean(*fleet.data.test);
   if (train.facts) {
     json["format"] = train.facts->format;
     json["target"] = train.facts->target;

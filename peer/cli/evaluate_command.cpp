@@ -11,6 +11,7 @@
 #include "peer/model/data_digest.h"
 #include "peer/model/labelled_data.h"
 #include "peer/model/saved_model.h"
+#include "peer/report/regression.h"
 
 namespace gv::cli {
 namespace {
@@ -101,16 +102,17 @@ int evaluate(const EvaluateOptions& options) {
   const SavedModel model = load_model(options.model);
   const TestData data = test_data(model, options);
   const Evaluation found = model.predictor()->evaluate(*data.set);
+  const auto score = regression_score(data.set.get(), found.loss);
   if (options.json) {
-    fmt::print("{}\n",
-               Json{{"schema", "grapevine.evaluation/1"},
-                    {"model", options.model},
-                    {"data", data.name},
-                    {"same_test_set", data.same},
-                    {"samples", data.set->rows},
-                    {"loss", found.loss},
-                    {"accuracy", found.accuracy}}
-                   .dump());
+    Json json{{"schema", "grapevine.evaluation/1"},
+              {"model", options.model},
+              {"data", data.name},
+              {"same_test_set", data.same},
+              {"samples", data.set->rows},
+              {"loss", found.loss},
+              {"accuracy", found.accuracy}};
+    add_score(json, score);
+    fmt::print("{}\n", json.dump());
   } else {
     const std::string whose =
         model.card.peer ? fmt::format("peer {} of ", *model.card.peer) : std::string();
@@ -123,6 +125,7 @@ int evaluate(const EvaluateOptions& options) {
     fmt::print("data       {} of {}\n", samples_text(*data.set), printable(data.name, 200));
     fmt::print("loss       {:.6g}\n", found.loss);
     if (found.accuracy) fmt::print("accuracy   {:.4f}\n", *found.accuracy);
+    if (score) fmt::print("{}\n", score_text(*score));
   }
   return std::isfinite(found.loss) ? exit_code::done : exit_code::failed;
 }

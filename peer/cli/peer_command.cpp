@@ -112,7 +112,7 @@ int run_by_hand(const Assembly& fleet,
                 const PeerOptions& options,
                 const PeerParts& parts) {
   refuse_finished(fleet.fleet);
-  if (!options.file.json) fmt::print("{}\n", table_header());
+  if (!options.file.json) fmt::print("{}\n", table_header(fleet.data.test.get()));
   bool finite = true;
   const std::string folder = fmt::format("{}/peers/{:03}", fleet.fleet.output_dir, id);
   std::filesystem::create_directories(folder);
@@ -127,7 +127,9 @@ int run_by_hand(const Assembly& fleet,
   screen.log = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   screen.on_report = [&](const Report& report) {
     const FleetRecord record = alone(report);
-    fmt::print("{}\n", options.file.json ? evaluate_line(record) : table_row(record));
+    fmt::print(
+        "{}\n",
+        options.file.json ? evaluate_line(record) : table_row(record, fleet.data.test.get()));
     std::fflush(stdout);
     reports.keep(report);
     if (!report.last) return;

@@ -31,6 +31,7 @@
 #include "peer/report/edges.h"
 #include "peer/report/metrics.h"
 #include "peer/report/metrics_row.h"
+#include "peer/report/regression.h"
 #include "peer/report/screen.h"
 #include "peer/report/time_shares.h"
 
@@ -102,6 +103,7 @@ Json final_json(const Assembly& fleet, const Observer& observer, const LaunchRes
   const auto lost = static_cast<PeerId>(result.gone);
   const FleetRecord& end = *observer.summary();
   Json json = summary_json(end, lost, result.seconds, observer.hashes());
+  add_score(json, regression_score(fleet.data.test.get(), end.mean.loss));
   add_expectation(json, expectation(fleet, end));
   // What plan says of the network of the file; with larger models it would take seconds.
   constexpr std::size_t most_clocked_floats = 50'000'000;
@@ -136,11 +138,15 @@ bool save(const Assembly& fleet,
   }
 }
 
-std::string ending_text(const FleetRecord& end,
-                        const LaunchResult& result,
-                        const FinalHashes& hashes) {
+std::string ending_text(const Assembly& fleet,
+                        const Observer& observer,
+                        const LaunchResult& result) {
   constexpr std::string_view finished = "finished";
-  std::string text = summary_text(end, static_cast<PeerId>(result.gone), result.seconds, hashes);
+  std::string text = summary_text(*observer.summary(),
+                                  static_cast<PeerId>(result.gone),
+                                  result.seconds,
+                                  observer.hashes(),
+                                  fleet.data.test.get());
   if (was_interrupted(result) && text.starts_with(finished))
     text.replace(0, finished.size(), "stopped");
   return text;
@@ -149,7 +155,7 @@ std::string ending_text(const FleetRecord& end,
 void print_end(const Assembly& fleet, const Observer& observer, const LaunchResult& result) {
   const FleetRecord& end = *observer.summary();
   fmt::print("{}{}\n",
-             ending_text(end, result, observer.hashes()),
+             ending_text(fleet, observer, result),
              expectation_text(expectation(fleet, end), end));
   fmt::print("network    {}\n", edges_text(edges_of(fleet), result.shared));
   for (const std::string& line : {time_text(end), time_advice(end)})

@@ -56,7 +56,7 @@ Screen::Screen(const Assembly& fleet, const RunFolder& folder, bool json)
       json_(json),
       width_(std::to_string(fleet.fleet.size() - 1).size()),
       metrics_(folder.file("metrics.jsonl"), std::ios::app) {
-  if (!json_) fmt::print("{}\n{}\n", head(fleet, folder), table_header());
+  if (!json_) fmt::print("{}\n{}\n", head(fleet, folder), table_header(fleet.data.test.get()));
   std::fflush(stdout);
 }
 
@@ -87,7 +87,7 @@ void Screen::record(const FleetRecord& record) {
     say("error: metrics.jsonl cannot be written (is the disk full?): rounds are shown here only");
   metrics_.clear();
   progress_.clear();
-  fmt::print("{}\n", json_ ? evaluate_line(record) : table_row(record));
+  fmt::print("{}\n", json_ ? evaluate_line(record) : table_row(record, fleet_.data.test.get()));
   std::fflush(stdout);
 }
 

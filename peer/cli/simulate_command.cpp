@@ -92,18 +92,21 @@ ResumePoint resume_point(const Assembly& fleet, const std::string& path) {
 class Lines {
  public:
   /// `earlier`: of the run that it goes on with.
-  Lines(const Fleet& fleet, std::optional<RunFolder> folder, const std::string& earlier, bool json)
-      : folder_(std::move(folder)), json_(json), meter_(fleet) {
+  Lines(const Assembly& fleet,
+        std::optional<RunFolder> folder,
+        const std::string& earlier,
+        bool json)
+      : test_(fleet.data.test.get()), folder_(std::move(folder)), json_(json), meter_(fleet.fleet) {
     if (folder_) metrics_.open(folder_->file("metrics.jsonl"));
     metrics_ << earlier << std::flush;
-    if (!json_) fmt::print("{}\n", table_header());
+    if (!json_) fmt::print("{}\n", table_header(test_));
   }
 
   void record(const FleetRecord& record) {
     if (folder_) metrics_ << evaluate_line(record) << std::endl;
     meter_.sample();
     progress_.clear();
-    fmt::print("{}\n", json_ ? evaluate_line(record) : table_row(record));
+    fmt::print("{}\n", json_ ? evaluate_line(record) : table_row(record, test_));
     std::fflush(stdout);
   }
 
@@ -155,6 +158,7 @@ class Lines {
   }
 
  private:
+  const Dataset* test_;
   std::optional<RunFolder> folder_;
   bool json_;
   RunMeter meter_;
@@ -191,7 +195,7 @@ Json final_json(const Assembly& fleet, const Observer& observer, int code, bool 
 void print_end(const Assembly& fleet, const Observer& observer) {
   const FleetRecord& end = *observer.summary();
   fmt::print("{} (virtual time, network {}){}\n",
-             summary_text(end, 0, in_seconds(end.time), observer.hashes()),
+             summary_text(end, 0, in_seconds(end.time), observer.hashes(), fleet.data.test.get()),
              name_of(fleet.fleet.network.shape),
              expectation_text(expectation(fleet, end), end));
   for (const std::string& line : {time_text(end), time_advice(end)})
@@ -228,7 +232,7 @@ int simulate_fleet(SimulateOptions given) {
   warn_of_rate(fleet);
   ResumePoint from = resume_point(fleet, given.resume);
   check_until(fleet, given, from);
-  Lines lines(fleet.fleet, folder_for(fleet, given, from), from.lines, given.file.json);
+  Lines lines(fleet, folder_for(fleet, given, from), from.lines, given.file.json);
   Observer observer(
       fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) { lines.record(r); });
   const auto begin = std::chrono::steady_clock::now();

@@ -2,6 +2,7 @@
 
 #include "peer/predict/forecast/expectation.h"
 #include "peer/report/metrics.h"
+#include "peer/report/regression.h"
 #include "peer/runtime/link_bounds.h"
 
 namespace gv {
@@ -18,6 +19,7 @@ FaultPlan injected_faults(const Fleet& fleet) {
 
 Json simulated_summary(const Assembly& fleet, const FleetRecord& end, const FinalHashes& hashes) {
   Json summary = summary_json(end, 0, in_seconds(end.time), hashes);
+  add_score(summary, regression_score(fleet.data.test.get(), end.mean.loss));
   add_expectation(summary, expectation(fleet, end));
   summary["network_shape"] = name_of(fleet.fleet.network.shape);
   return summary;

@@ -16,6 +16,7 @@
 #include "optim/printable.h"
 #include "peer/json/json_member.h"
 #include "peer/live/live_socket.h"
+#include "peer/report/regression.h"
 #include "peer/report/screen.h"
 
 namespace gv {
@@ -82,9 +83,14 @@ std::string summary_lines(const std::string& folder) {
                         json_number(json, "accuracy"),
                         json_number(json, "accuracy_min"),
                         json_number(json, "accuracy_max"));
-  return text + fmt::format("\nloss       {:.6g} mean model\nconsensus  {:.3e}",
-                            json_number(json, "loss"),
-                            json_number(json, "consensus"));
+  text += fmt::format("\nloss       {:.6g} mean model\nconsensus  {:.3e}",
+                      json_number(json, "loss"),
+                      json_number(json, "consensus"));
+  const JsonValue* const r2 = json.find("r2");
+  if (r2 != nullptr && r2->kind == JsonValue::Kind::number)
+    text += fmt::format(
+        "\n{}", score_text({.rmse = json_number(json, "rmse"), .r2 = json_number(json, "r2")}));
+  return text;
 }
 
 /// Of a run that has left no summary.

@@ -128,6 +128,9 @@ std::vector<Finding> run_findings(const StoredRun& run) {
                                     *end.accuracy,
                                     *end.accuracy_min,
                                     *end.accuracy_max)});
+  if (run.r2 && run.rmse && std::isfinite(*run.r2))
+    findings.push_back({fmt::format(
+        "R\u00B2 {:.4f}; root of the mean squared error {:.5g}.", *run.r2, *run.rmse)});
   if (end.states && sum(*end.states) > 0) findings.push_back({states_sentence(*end.states)});
   if (const auto path = critical_path_of(run))
     findings.push_back(
@@ -143,6 +146,8 @@ std::vector<Tile> run_tiles(const StoredRun& run) {
   const StoredEvaluation& end = run.evaluations.back();
   std::vector<Tile> tiles;
   if (end.accuracy) tiles.emplace_back(fmt::format("{:.4f}", *end.accuracy), "accuracy");
+  if (run.r2 && std::isfinite(*run.r2))
+    tiles.emplace_back(fmt::format("{:.4f}", *run.r2), "R\u00B2");
   tiles.emplace_back(fmt::format("{:.4g}", end.loss), "loss");
   const double seconds = clock_of(end);
   tiles.emplace_back(quantity_text(Quantity::seconds, seconds),

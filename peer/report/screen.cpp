@@ -23,7 +23,16 @@ std::int64_t now_ms() {
       .count();
 }
 
-std::string accuracies(const FleetRecord& r) {
+/// One without a sign: what is not finite in a figure has lost it.
+double unsigned_nan(double x) {
+  return std::isnan(x) ? std::abs(x) : x;
+}
+
+std::string accuracies(const FleetRecord& r, const Dataset* test) {
+  if (const auto score = regression_score(test, r.mean.loss); score && score->r2) {
+    const double shown = std::max(*score->r2, -99.0);  // there are eight columns
+    return fmt::format("{:>8.4f} {:>12}", shown, "-");
+  }
   if (!r.mean.accuracy) return fmt::format("{:>8} {:>12}", "-", "-");
   if (!r.accuracy_min || !r.accuracy_max)
     return fmt::format("{:>8.4f} {:>12}", *r.mean.accuracy, "-");
@@ -37,25 +46,25 @@ std::string consensus_of(const FleetRecord& r) {
 
 }  // namespace
 
-std::string table_header() {
+std::string table_header(const Dataset* test) {
   return fmt::format("{:>7} {:>10} {:>9} {:>9} {:>8} {:>12} {:>9} {:>9}",
                      "round",
                      "time",
                      "train",
                      "test loss",
-                     "accuracy",
+                     is_regression(test) ? "R2" : "accuracy",
                      "worst..best",
                      "consensus",
                      "sent/peer");
 }
 
-std::string table_row(const FleetRecord& r) {
+std::string table_row(const FleetRecord& r, const Dataset* test) {
   return fmt::format("{:>7} {:>10} {:>9.4g} {:>9.4g} {} {:>9} {:>9}",
                      r.round,
                      seconds_text(in_seconds(r.time)),
-                     r.train_loss,
-                     r.mean.loss,
-                     accuracies(r),
+                     unsigned_nan(r.train_loss),
+                     unsigned_nan(r.mean.loss),
+                     accuracies(r, test),
                      consensus_of(r),
                      bytes_text(static_cast<double>(r.sent_bytes) / r.peers));
 }
@@ -63,7 +72,8 @@ std::string table_row(const FleetRecord& r) {
 std::string summary_text(const FleetRecord& r,
                          PeerId lost,
                          double seconds,
-                         const FinalHashes& hashes) {
+                         const FinalHashes& hashes,
+                         const Dataset* test) {
   std::string text =
       fmt::format("finished: {} rounds in {}, {} peers", r.round, seconds_text(seconds), r.peers);
   if (lost > 0) text += fmt::format(", {} lost", lost);
@@ -73,10 +83,13 @@ std::string summary_text(const FleetRecord& r,
                         r.accuracy_min.value_or(0),
                         r.accuracy_max.value_or(0));
   }
-  text += fmt::format(
-      "\nloss       {:.6g} mean model, {:.6g} mean of local models", r.mean.loss, r.loss_local);
+  if (const auto score = regression_score(test, r.mean.loss))
+    text += fmt::format("\n{}", score_text(*score));
+  text += fmt::format("\nloss       {:.6g} mean model, {:.6g} mean of local models",
+                      unsigned_nan(r.mean.loss),
+                      unsigned_nan(r.loss_local));
   text += fmt::format("\nconsensus  {:.3e} (mean squared distance of a replica to the mean model)",
-                      r.consensus);
+                      unsigned_nan(r.consensus));
   if (const std::string clipped = clipped_text(r.clipped); !clipped.empty()) text += "\n" + clipped;
   text += fmt::format("\nsent       {} by all peers\nmodel      {}\nparams     {}",
                       bytes_text(static_cast<double>(r.sent_bytes)),

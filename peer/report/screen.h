@@ -4,17 +4,20 @@
 #include <string>
 #include <string_view>
 
+#include "peer/report/regression.h"
 #include "peer/runtime/observer.h"
 
 namespace gv {
 
-/// The tables that `run` and `simulate` print for people. No trailing newline.
-std::string table_header();
-std::string table_row(const FleetRecord& record);
+/// The tables that `run` and `simulate` print for people. No trailing newline. `test`: the samples
+/// of the evaluations; where they are a regression's, R2 stands in the place of the accuracy.
+std::string table_header(const Dataset* test);
+std::string table_row(const FleetRecord& record, const Dataset* test);
 std::string summary_text(const FleetRecord& record,
                          PeerId lost,
                          double seconds,
-                         const FinalHashes& hashes);
+                         const FinalHashes& hashes,
+                         const Dataset* test);
 
 /// "1.63 MB", "812 B": decimal units, three digits.
 std::string bytes_text(double bytes);

@@ -173,6 +173,8 @@ void read_summary(const JsonValue& json, StoredRun& run) {
   run.rounds = json_integer<std::uint64_t>(json, "rounds");
   run.seconds = stored_amount(json, "seconds");
   run.lost = json_integer<std::uint64_t>(json, "lost");
+  if (json.find("r2") != nullptr) run.r2 = stored_number(json, "r2");
+  run.rmse = stored_maybe(json, "rmse");
   const StoredEvaluation end = read_evaluation(json, "rounds");
   if (run.evaluations.empty() || end.round > run.evaluations.back().round) {
     if (!run.evaluations.empty()) check_order(run.evaluations.back(), end);

@@ -50,6 +50,7 @@ struct StoredRun {
   double seconds = 0;                         ///< at the end
   std::uint64_t lost = 0;                     ///< peers
   bool resumed = false;                       ///< its processes and meters saw the last part alone
+  std::optional<double> r2, rmse;             ///< of a regression, at the end
   std::optional<double> cpu_seconds;          ///< of all peers, where all wrote it down
   std::optional<double> peak_memory;          ///< bytes, of the largest peer
   std::optional<double> joules;               ///< of its machine meanwhile

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 
@@ -242,6 +243,48 @@ TEST_F(SavedModels, WhatDoesNotFitIsSaid) {
             std::string::npos);
 }
 
+/// The same R2 and RMSE everywhere, and those of what `predict` says of each row.
+TEST_F(SavedModels, ARegressionIsScored) {
+  std::string rows = "x,z,y\n";
+  std::vector<double> targets;
+  for (int k = 0; k < 80; ++k) {
+    targets.push_back(500 + 3 * k - k * 7 % 11 + k * k % 13);
+    rows += fmt::format("{},{},{}\n", k, k * 7 % 11, targets.back());
+  }
+  write("a.csv", rows);
+  const nlohmann::json summary =
+      trained("run",
+              "data: { kind: table, file: a.csv, test: a.csv, target: y, task: regression }\n"
+              "stop: { rounds: 40 }");
+  const Ended predicted = run({"predict", model("run"), path("a.csv"), "--json"});
+  ASSERT_EQ(predicted.code, 0) << predicted.err;
+  double off = 0, spread = 0, mean = 0;
+  for (const double y : targets) mean += y / static_cast<double>(targets.size());
+  for (std::size_t k = 0; k < targets.size(); ++k) {
+    off += std::pow(targets[k] - predicted.summary().at("rows").at(k).at("value").get<double>(), 2);
+    spread += std::pow(targets[k] - mean, 2);
+  }
+  EXPECT_NEAR(summary.at("r2").get<double>(), 1 - off / spread, 1e-6);
+  EXPECT_NEAR(summary.at("rmse").get<double>(),
+              std::sqrt(off / static_cast<double>(targets.size())),
+              1e-5 * summary.at("rmse").get<double>());
+  const nlohmann::json found = evaluated({model("run"), path("a.csv")});
+  EXPECT_EQ(found.at("r2"), summary.at("r2"));
+  EXPECT_EQ(found.at("rmse"), summary.at("rmse"));
+  const std::string line = fmt::format("R2         {:.4f}; root of the mean squared error {:.5g}",
+                                       summary.at("r2").get<double>(),
+                                       summary.at("rmse").get<double>());
+  EXPECT_NE(run({"evaluate", model("run")}).output().find(line), std::string::npos);
+  EXPECT_NE(run({"simulate", path("run.yaml"), "--no-save"}).output().find(line),
+            std::string::npos);
+  EXPECT_NE(run({"top", path("run")}).output().find(line), std::string::npos);
+  ASSERT_EQ(run({"report", path("run"), "-o", path("run.html")}).code, 0);
+  std::ifstream in(path("run.html"));
+  const std::string page((std::istreambuf_iterator<char>(in)), {});
+  EXPECT_NE(page.find(fmt::format("R\u00B2 {:.4f}", summary.at("r2").get<double>())),
+            std::string::npos);
+}
+
 /// Where the rate is zero, training leaves a model as it began.
 TEST_F(SavedModels, TrainingBeginsFromAFile) {
   const std::string data =
@@ -329,6 +372,21 @@ TEST_F(SavedModels, ThePythonOfTablesHasTheSameAccuracy) {
   EXPECT_GT(whole.at("accuracy").get<double>(), 0.5) << "of three classes";
   EXPECT_EQ(told_by(fmt::format("{} use_table.py run/model.safetensors {}", python, iris)),
             whole.at("accuracy").get<double>());
+}
+
+TEST_F(SavedModels, ThePythonOfRegressionsHasTheSameR2) {
+  const std::string python = python_with_numpy();
+  if (python.empty()) GTEST_SKIP() << "numpy is not installed (Debian: python3-numpy)";
+  write("use_regression.py", python_of_documents("use_regression.py"));
+  std::string rows = "x,z,y\n";
+  for (int k = 0; k < 80; ++k)
+    rows += fmt::format("{},{},{}\n", k, k * 7 % 11, 500 + 3 * k - k * 7 % 11 + k * k % 13);
+  write("a.csv", rows);
+  trained("run",
+          "data: { kind: table, file: a.csv, target: y, task: regression }\nstop: { rounds: 60 }");
+  const double right = evaluated({model("run"), path("a.csv")}).at("r2");
+  EXPECT_GT(right, 0.5) << "it has learnt something";
+  EXPECT_NEAR(told_by(python + " use_regression.py run/model.safetensors a.csv"), right, 1e-5);
 }
 
 }  // namespace

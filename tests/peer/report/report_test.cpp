@@ -136,17 +136,39 @@ TEST(Screen, TextsForPeople) {
   EXPECT_EQ(seconds_text(252), "4 min 12 s");
   FleetRecord record;
   record.peers = 2;
-  EXPECT_EQ(table_row(record).size(), table_header().size());
-  EXPECT_LE(table_header().size(), 80U);
+  EXPECT_EQ(table_row(record, nullptr).size(), table_header(nullptr).size());
+  EXPECT_LE(table_header(nullptr).size(), 80U);
   record.mean.accuracy = record.accuracy_min = record.accuracy_max = 0.5;
-  EXPECT_EQ(table_row(record).size(), table_header().size());
+  EXPECT_EQ(table_row(record, nullptr).size(), table_header(nullptr).size());
   // One peer alone knows nobody else's accuracy, nor how far the models are apart.
   record.accuracy_min = record.accuracy_max = std::nullopt;
   record.consensus = std::nan("");
-  EXPECT_EQ(table_row(record).size(), table_header().size());
-  EXPECT_NE(table_row(record).find("0.5000            -         -"), std::string::npos);
+  EXPECT_EQ(table_row(record, nullptr).size(), table_header(nullptr).size());
+  EXPECT_NE(table_row(record, nullptr).find("0.5000            -         -"), std::string::npos);
   record.consensus = 0;
-  EXPECT_NE(summary_text(record, 3, 1, {}).find("3 lost"), std::string::npos);
+  EXPECT_NE(summary_text(record, 3, 1, {}, nullptr).find("3 lost"), std::string::npos);
+}
+
+TEST(Screen, ARegressionShowsR2WhereAccuracyStands) {
+  Dataset test;
+  test.rows = 4;
+  test.targets = {1, 2, 3, 6};
+  FleetRecord record;
+  record.peers = 2;
+  record.mean.loss = 0.5;
+  EXPECT_EQ(table_header(&test).size(), table_header(nullptr).size());
+  EXPECT_NE(table_header(&test).find("      R2 "), std::string::npos);
+  EXPECT_EQ(table_header(&test).find("accuracy"), std::string::npos);
+  EXPECT_NE(table_row(record, &test).find("  0.7143 "), std::string::npos);
+  EXPECT_NE(summary_text(record, 0, 1, {}, &test).find("\nR2         0.7143; root"),
+            std::string::npos);
+  record.mean.loss = 1e30;
+  EXPECT_EQ(table_row(record, &test).size(), table_header(&test).size());
+  // What is not finite has no sign either.
+  record.mean.loss = record.train_loss = record.loss_local = -std::nan("");
+  EXPECT_EQ(table_row(record, &test).size(), table_header(&test).size());
+  EXPECT_EQ(table_row(record, &test).find("-nan"), std::string::npos);
+  EXPECT_EQ(summary_text(record, 0, 1, {}, &test).find("-nan"), std::string::npos);
 }
 
 }  // namespace
