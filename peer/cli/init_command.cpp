@@ -26,7 +26,7 @@ struct InitArguments {
 };
 
 /// An empty answer, and the end of what is typed, take the usual one.
-void ask(std::string& answer, const char* question, const char* usual) {
+void ask(std::string& answer, const std::string& question, const std::string& usual) {
   if (!answer.empty()) return;
   fmt::print(stderr, "{} [{}] ", question, usual);
   std::string line;
@@ -65,9 +65,8 @@ int init(const InitArguments& given) {
   ask(arguments.answers.machines,
       "On which machines? A number of peers on this one, or names for ssh",
       "4");
-  ask(arguments.answers.goal,
-      "Until when? Such as `accuracy 0.9`, `1000 rounds`, `20 epochs`, `10 min`",
-      "10 epochs");
+  const GoalQuestion goal = goal_question(arguments.answers);
+  ask(arguments.answers.goal, "Until when? Such as " + goal.examples, goal.usual);
   const std::string folder = fs::absolute(arguments.file).parent_path().string();
   write_new(arguments.file, fleet_draft(arguments.answers, folder));
   check(arguments.file);

@@ -71,7 +71,7 @@ void print_json(const PredictOptions& options,
 std::string csv_line(const Answer& answer, const std::vector<std::string>& classes, bool all) {
   if (answer.left_out)
     return std::string(classes.empty() ? 1 : 2 + (all ? classes.size() : 0), ',');
-  if (classes.empty()) return fmt::format(",{}", answer.value);
+  if (classes.empty()) return fmt::format(",{}", static_cast<float>(answer.value));
   std::string line = fmt::format(
       ",{},{:.6g}", csv_word(classes[answer.label]), answer.probabilities[answer.label]);
   if (all)

@@ -64,8 +64,9 @@ std::string against_first(const Section& section, std::size_t k) {
 
 std::string header(const Comparison& c) {
   if (!c.target)
-    return fmt::format("what the runs ended with; {}; --target accuracy=0.9 compares costs",
-                       seeds_text(c));
+    return fmt::format("what the runs ended with; {}; --target {} compares costs",
+                       seeds_text(c),
+                       c.measure == Measure::accuracy ? "accuracy=0.9" : "loss=0.4");
   const std::string grid =
       c.resolution > 0 ? fmt::format(" (evaluated every {:.0f} rounds)", c.resolution) : "";
   const char* means = c.seeds_most >= 3 ? "geometric means, 95 % intervals" : "geometric means";

@@ -1,6 +1,7 @@
 #include "peer/draft/fleet_draft.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <sstream>
@@ -21,10 +22,20 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t most_machines = 1000;
+constexpr double usual_rate = 0.05;
+constexpr double usual_batch = 16;
+constexpr double held_out_percent = 20;
+constexpr double enough_rounds = 500;
+constexpr double most_epochs = 200, least_epochs = 10;
 
-/// A line of the file, and why it stands there.
+/// A line of the file, and why it stands there: behind it, or above it where it would be too long.
 std::string line(const std::string& yaml, const std::string& comment) {
-  return comment.empty() ? yaml + "\n" : fmt::format("{:<39} # {}\n", yaml, comment);
+  if (comment.empty()) return yaml + "\n";
+  constexpr std::size_t columns = 80;
+  const std::string text = fmt::format("{:<39} # {}\n", yaml, comment);
+  if (text.size() <= columns + 1) return text;
+  const std::string indent(yaml.find_first_not_of(' '), ' ');
+  return fmt::format("{}# {}\n{}\n", indent, comment, yaml);
 }
 
 /// In double quotes, in which YAML takes JSON's escapes; a plain word stays as it is.
@@ -43,6 +54,7 @@ struct DataDraft {
   std::string model;
   std::string model_note;
   bool classes = true;
+  double rate = usual_rate;
 };
 
 std::string relative_path(const std::string& path, const std::string& folder) {
@@ -52,28 +64,41 @@ std::string relative_path(const std::string& path, const std::string& folder) {
   return inside.empty() || inside.starts_with("..") ? absolute.string() : inside;
 }
 
+/// Of a linear model on scaled columns, of which the curvature is at most their number: steps at
+/// the old point beside mixing by W stay bounded below (1 + the least eigenvalue of W) / curvature,
+/// and a ring of Metropolis weights has -1/3.
+double regression_rate(std::size_t columns) {
+  return std::min(usual_rate, 0.5 / static_cast<double>(columns));
+}
+
+std::string target_of(const DraftAnswers& answers, const RowSource& rows) {
+  return answers.target.empty() ? rows.names().back() : answers.target;
+}
+
 DataDraft table_draft(const DraftAnswers& answers, const std::string& folder) {
   const std::unique_ptr<RowSource> rows = open_rows(answers.data);
   const std::vector<std::string>& names = rows->names();
-  const std::string target = answers.target.empty() ? names.back() : answers.target;
+  const std::string target = target_of(answers, *rows);
   if (std::ranges::find(names, target) == names.end())
     throw std::invalid_argument(
         fmt::format("--target: {} has no column {}", printable(answers.data, 200), shown(target)));
   const TaskGuess guess = guess_task(answers.data, target);
   DataDraft draft;
   draft.classes = !guess.regression;
-  draft.lines = "data:\n  kind: table\n" +
-                line(fmt::format("  file: {}", word(relative_path(answers.data, folder))), "") +
-                line(fmt::format("  target: {}", word(target)),
-                     answers.target.empty() ? "the last column: is it the right one?"
-                                            : "the column that is to be told") +
-                line(fmt::format("  task: {}", guess.regression ? "regression" : "classification"),
-                     guess.why) +
-                line("  held_out: 20 %", "drawn at random, for testing") +
-                line("  # missing: mean", "where some values are missing; or drop");
+  draft.lines =
+      "data:\n  kind: table\n" +
+      line(fmt::format("  file: {}", word(relative_path(answers.data, folder))), "") +
+      line(fmt::format("  target: {}", word(target)),
+           answers.target.empty() ? "the last column: is it the right one?"
+                                  : "the column that is to be told") +
+      line(fmt::format("  task: {}", guess.regression ? "regression" : "classification"),
+           guess.why) +
+      line(fmt::format("  held_out: {} %", held_out_percent), "drawn at random, for testing") +
+      line("  # missing: mean", "where some values are missing; or drop");
   draft.model = guess.regression ? "linear" : "{ kind: mlp, hidden: [32] }";
   draft.model_note =
       guess.regression ? "linear regression" : "or softmax, which has no hidden layer";
+  if (guess.regression) draft.rate = regression_rate(names.size());
   return draft;
 }
 
@@ -150,6 +175,13 @@ std::string machines_draft(const std::string& machines) {
       printable(goal, 100)));
 }
 
+double number_of_peers(const std::string& machines) {
+  const std::vector<std::string> names = words_of(machines);
+  const auto count = names.size() == 1 ? number_of<std::uint32_t>(names[0]) : std::nullopt;
+  const auto most = static_cast<double>(most_machines);
+  return std::clamp(count ? *count : static_cast<double>(names.size()), 1.0, most);
+}
+
 std::string goal_draft(const std::string& goal, bool classes) {
   const std::vector<std::string> words = words_of(goal);
   if (words.size() != 2) refuse_goal(goal);
@@ -173,7 +205,35 @@ std::string goal_draft(const std::string& goal, bool classes) {
   refuse_goal(goal);
 }
 
+/// Ten evaluations where the goal is a number of epochs.
+std::uint64_t epochs_between(const std::string& goal) {
+  const std::vector<std::string> words = words_of(goal);
+  const auto epochs =
+      words.size() == 2 && words[1] == "epochs" ? number_of<double>(words[0]) : std::nullopt;
+  return epochs ? static_cast<std::uint64_t>(std::clamp(*epochs / 10, 1.0, 1e6)) : 1;
+}
+
 }  // namespace
+
+/// So many epochs that a small table takes 500 steps, too; beyond 200 another goal is wanted.
+GoalQuestion goal_question(const DraftAnswers& answers) {
+  GoalQuestion question{.examples = "`accuracy 0.9`, `1000 rounds`, `20 epochs`, `10 min`",
+                        .usual = fmt::format("{} epochs", least_epochs)};
+  try {
+    if (!fs::is_regular_file(answers.data)) return question;
+    const std::unique_ptr<RowSource> rows = open_rows(answers.data);
+    if (guess_task(answers.data, target_of(answers, *rows)).regression)
+      question.examples = "`1000 rounds`, `20 epochs`, `10 min`, `loss 0.4`";
+    const double enough = enough_rounds * usual_batch * number_of_peers(answers.machines);
+    double count = 1;  // as far as it matters
+    while (count < enough && rows->next()) ++count;
+    const double epochs = std::ceil(enough / (count * (1 - held_out_percent / 100)));
+    question.usual = fmt::format("{} epochs", std::clamp(epochs, least_epochs, most_epochs));
+  } catch (const std::exception&) {
+    return question;
+  }
+  return question;
+}
 
 std::string fleet_draft(const DraftAnswers& answers, const std::string& folder) {
   const DataDraft data = data_draft(answers, folder);
@@ -182,13 +242,16 @@ std::string fleet_draft(const DraftAnswers& answers, const std::string& folder) 
          "version: 1\n" +
          line("seed: 1", "the same seed, the same bits") + machines_draft(answers.machines) +
          data.lines + line("model: " + data.model, data.model_note) + "train:\n" +
-         line("  optimizer: { kind: sgd, lr: 0.05 }", "the learning rate is the first to tune") +
-         line("  batch: 16", "of each peer") +
+         line(fmt::format("  optimizer: {{ kind: sgd, lr: {:.2g} }}", data.rate),
+              data.rate < usual_rate ? "1 / (2 columns): a larger one may diverge"
+                                     : "the learning rate is the first to tune") +
+         line(fmt::format("  batch: {}", usual_batch), "of each peer") +
          line("algorithm: d-psgd", "see `grapevine algorithms`") +
          line("topology: ring", "see `grapevine graph list`") +
          line("network: { latency: 1 ms, bandwidth: 1 Gbit }", "of `simulate` and `plan`") +
          goal_draft(answers.goal, data.classes) +
-         line("evaluate: { every: 1 epochs }", "a line on the screen");
+         line(fmt::format("evaluate: {{ every: {} epochs }}", epochs_between(answers.goal)),
+              "a line on the screen");
 }
 
 }  // namespace gv

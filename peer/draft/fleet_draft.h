@@ -12,6 +12,14 @@ struct DraftAnswers {
   std::string goal;      ///< "accuracy 0.9", "loss 0.4", "1000 rounds", "20 epochs", "10 min"
 };
 
+/// How a goal is asked for, once the data and the machines are known.
+struct GoalQuestion {
+  std::string examples;  ///< "`accuracy 0.9`, `1000 rounds`"
+  std::string usual;     ///< "10 epochs", or so many that a small table is learnt
+};
+/// Data that cannot be read ask as for any others: fleet_draft says what is wrong with them.
+GoalQuestion goal_question(const DraftAnswers& answers);
+
 /// A commented fleet file for the folder `folder`, from which the path of the data is written.
 /// Throws std::invalid_argument that names the answer, what is wrong with it and what to say.
 std::string fleet_draft(const DraftAnswers& answers, const std::string& folder);

@@ -15,7 +15,7 @@ struct Answer {
   std::size_t label = 0;  ///< of a classification: the likeliest class
   std::vector<double> probabilities;  ///< of each class: softmax of the logits, or the logistic of
                                       ///< the margin; of a regression none
-  double value = 0;                   ///< of a regression
+  double value = 0;                   ///< of a regression; a float
 };
 
 /// In the order of the rows.

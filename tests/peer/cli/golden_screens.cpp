@@ -116,6 +116,24 @@ Screens other_screens() {
             "grapevine graph export --topology ring --peers 4"}}};
 }
 
+/// A first afternoon with numbers to be told.
+Screens regression_screens() {
+  return {
+      {"regression",
+       Compared::untimed,
+       {"@awk 'BEGIN { print \"area,rooms,age,price\"; for (k = 0; k < 120; k++) { a = 40 + k * "
+        "37 % 101; g = k * 53 % 90; print a \",\" int(a / 25) + k % 3 \",\" g \",\" 50000 + 2100 "
+        "* a - 600 * g + k * 71 % 97 * 300 } }' > homes.csv",
+        "grapevine init homes.yaml --data homes.csv --machines 4 --goal '300 rounds'",
+        "cat homes.yaml",
+        "grapevine data homes.yaml",
+        "grapevine simulate homes.yaml --set evaluate.every='60 rounds'",
+        "grapevine evaluate runs/homes/model.safetensors homes.csv",
+        "grapevine predict runs/homes/model.safetensors homes.csv | head -4",
+        "grapevine report runs/homes -o homes.html",
+        "grapevine export runs/homes --onnx homes.onnx"}}};
+}
+
 Screens error_screens() {
   return {{"errors",
            Compared::all,
@@ -144,7 +162,8 @@ Screens error_screens() {
 const std::vector<GoldenScreen>& golden_screens() {
   static const Screens screens = [] {
     Screens all;
-    for (const Screens& some : {fleet_screens(), run_screens(), other_screens(), error_screens()})
+    for (const Screens& some :
+         {fleet_screens(), run_screens(), regression_screens(), other_screens(), error_screens()})
       all.insert(all.end(), some.begin(), some.end());
     return all;
   }();

@@ -59,6 +59,39 @@ TEST_F(Init, OtherDataAndGoals) {
   runs("shots.yaml", {"--data", path("shots"), "--machines", "2", "--goal", "2 epochs"});
 }
 
+/// Sixty columns that say nearly the same: a rate that fits to ten makes the loss infinite there.
+TEST_F(Init, ARegressionWithManyColumnsIsLearnt) {
+  std::ofstream out(path("wide.csv"));
+  std::uint32_t state = 1;
+  const auto drawn = [&] {
+    state = state * 1664525U + 1013904223U;
+    return static_cast<double>(state >> 8) / (1 << 24) - 0.5;
+  };
+  for (int c = 0; c < 60; ++c) out << "x" << c << ",";
+  out << "price\n";
+  for (int r = 0; r < 400; ++r) {
+    const double base = drawn();
+    for (int c = 0; c < 60; ++c) out << fmt::format("{:.4f},", base + 0.2 * drawn());
+    out << fmt::format("{:.0f}\n", 250'000 + 90'000 * base + 5000 * drawn());
+  }
+  out.close();
+  const std::string command = fmt::format("printf '\\n\\n' | '{}' init '{}' --data '{}' 2> '{}'",
+                                          grapevine_program(),
+                                          path("wide.yaml"),
+                                          path("wide.csv"),
+                                          path("said"));
+  ASSERT_EQ(std::system(command.c_str()), 0) << read("said");
+  EXPECT_NE(read("said").find("`loss 0.4` [100 epochs]"), std::string::npos)
+      << "a regression has no accuracy, and 320 rows need many epochs: " << read("said");
+  const std::string file = read("wide.yaml");
+  EXPECT_NE(file.find("stop: { epochs: 100 }"), std::string::npos) << file;
+  EXPECT_NE(file.find("evaluate: { every: 10 epochs }"), std::string::npos) << file;
+  const Ended ended =
+      run({"simulate", path("wide.yaml"), "--set", "output.dir=" + path("run"), "--json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_GT(ended.summary().at("r2").get<double>(), 0.9);
+}
+
 TEST_F(Init, ThreeQuestionsHaveUsualAnswers) {
   const std::string command =
       fmt::format("printf 'digits\\n\\n20 rounds\\n' | '{}' init '{}' > '{}' 2>&1",
