@@ -5,7 +5,6 @@
 #include <limits>
 #include <memory>
 #include <numeric>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 #include "peer/cli/batch_job.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/mixing_figures.h"
+#include "peer/cli/run_end.h"
 #include "peer/cli/run_screen.h"
 #include "peer/cli/start_checks.h"
 #include "peer/cli/this_program.h"
@@ -26,14 +26,9 @@
 #include "peer/live/live_address.h"
 #include "peer/live/live_service.h"
 #include "peer/live/run_finder.h"
-#include "peer/predict/forecast/dry_run.h"
-#include "peer/predict/forecast/expectation.h"
-#include "peer/report/edges.h"
 #include "peer/report/metrics.h"
 #include "peer/report/metrics_row.h"
-#include "peer/report/regression.h"
 #include "peer/report/screen.h"
-#include "peer/report/time_shares.h"
 
 namespace gv::cli {
 namespace {
@@ -50,26 +45,6 @@ struct RunOptions {
   LiveOptions live;
 };
 
-std::string lost_table(const LaunchResult& result) {
-  std::string text =
-      fmt::format("{:>6} {:>9} {:>20} {:>8}  last words", "peer", "pid", "ended", "round");
-  for (const LostPeer& lost : result.lost) {
-    text += fmt::format("\n{:>6} {:>9} {:>20} {:>8}  {}  {}",
-                        lost.peer,
-                        lost.pid,
-                        lost.ending,
-                        lost.round,
-                        lost.last_words.empty() ? "(none)" : lost.last_words,
-                        lost.restarted ? "(restarted)" : lost.log_path);
-  }
-  return text;
-}
-
-bool was_interrupted(const LaunchResult& result) {
-  return result.asked_to_stop || result.code == exit_code::interrupted ||
-         result.code == exit_code::terminated;
-}
-
 /// The run is whole, whether or not it got to its target.
 bool was_good(int code) {
   return code == exit_code::done || code == exit_code::check_failed;
@@ -82,13 +57,6 @@ RunTitle title_of(const Assembly& fleet, const RunFolder& folder) {
           .graph = mixing_figures(fleet).name};
 }
 
-std::set<Edge> edges_of(const Assembly& fleet) {
-  std::set<Edge> edges;
-  for (PeerId i = 0; i < fleet.fleet.size(); ++i)
-    for (const PeerId j : links_of(fleet.plan(i))) edges.insert(std::minmax(i, j));
-  return edges;
-}
-
 RunFolder new_run(const Assembly& fleet, const FleetOptions& file) {
   return begin_run(fleet,
                    {.kind = "run",
@@ -96,26 +64,6 @@ RunFolder new_run(const Assembly& fleet, const FleetOptions& file) {
                     .sets = file.sets,
                     .version = version_text(),
                     .resumed = {}});
-}
-
-/// summary.json and the last line of --json.
-Json final_json(const Assembly& fleet, const Observer& observer, const LaunchResult& result) {
-  const auto lost = static_cast<PeerId>(result.gone);
-  const FleetRecord& end = *observer.summary();
-  Json json = summary_json(end, lost, result.seconds, observer.hashes());
-  add_score(json, regression_score(fleet.data.test.get(), end.mean.loss));
-  add_expectation(json, expectation(fleet, end));
-  // What plan says of the network of the file; with larger models it would take seconds.
-  constexpr std::size_t most_clocked_floats = 50'000'000;
-  if (fleet.fleet.size() * fleet.dimension <= most_clocked_floats)
-    json["predicted"]["seconds_per_round"] = dry_run(fleet, fleet.fleet.network).seconds_per_round;
-  add_target(json, fleet, observer);
-  json["edges"] = edges_of(fleet).size();
-  Json shared = Json::array();
-  for (const auto& [a, b] : result.shared) shared.push_back(Json(std::vector<PeerId>{a, b}));
-  json["shared_edges"] = shared;
-  json["exit_code"] = result.code;
-  return json;
 }
 
 bool save(const Assembly& fleet,
@@ -138,32 +86,6 @@ bool save(const Assembly& fleet,
   }
 }
 
-std::string ending_text(const Assembly& fleet,
-                        const Observer& observer,
-                        const LaunchResult& result) {
-  constexpr std::string_view finished = "finished";
-  std::string text = summary_text(*observer.summary(),
-                                  static_cast<PeerId>(result.gone),
-                                  result.seconds,
-                                  observer.hashes(),
-                                  fleet.data.test.get());
-  if (was_interrupted(result) && text.starts_with(finished))
-    text.replace(0, finished.size(), "stopped");
-  return text;
-}
-
-void print_end(const Assembly& fleet, const Observer& observer, const LaunchResult& result) {
-  const FleetRecord& end = *observer.summary();
-  fmt::print("{}{}\n",
-             ending_text(fleet, observer, result),
-             expectation_text(expectation(fleet, end), end));
-  fmt::print("network    {}\n", edges_text(edges_of(fleet), result.shared));
-  for (const std::string& line : {time_text(end), time_advice(end)})
-    if (!line.empty()) fmt::print("{}\n", line);
-  const std::string target = target_text(fleet, observer);
-  if (!target.empty()) fmt::print("{}\n", target);
-}
-
 /// Starts the fleet and follows it to its end.
 LaunchResult launch(const Assembly& fleet,
                     const RunFolder& folder,
@@ -181,13 +103,6 @@ LaunchResult launch(const Assembly& fleet,
   const bool asked = was_interrupted(result) && !observer.summary();
   if (!result.lost.empty() && !asked) screen.say(lost_table(result));
   return result;
-}
-
-std::string without_summary(const LaunchResult& result, const RunFolder& folder) {
-  if (was_interrupted(result))
-    return fmt::format("stopped at once: the models of this run are not saved\n{}",
-                       resume_line(folder.path()));
-  return fmt::format("error: no peer finished; their logs are in {}/peers", folder.path());
 }
 
 /// Where the run of this folder goes on. What came later is made again: it goes out of

@@ -1,0 +1,104 @@
+#include "peer/cli/run_end.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "peer/launch/run_record.h"
+#include "peer/live/run_finder.h"
+#include "peer/predict/forecast/dry_run.h"
+#include "peer/predict/forecast/expectation.h"
+#include "peer/report/edges.h"
+#include "peer/report/metrics.h"
+#include "peer/report/regression.h"
+#include "peer/report/screen.h"
+#include "peer/report/time_shares.h"
+#include "peer/runtime/exit_code.h"
+
+namespace gv::cli {
+namespace {
+
+std::set<Edge> edges_of(const Assembly& fleet) {
+  std::set<Edge> edges;
+  for (PeerId i = 0; i < fleet.fleet.size(); ++i)
+    for (const PeerId j : links_of(fleet.plan(i))) edges.insert(std::minmax(i, j));
+  return edges;
+}
+
+std::string ending_text(const Assembly& fleet,
+                        const Observer& observer,
+                        const LaunchResult& result) {
+  constexpr std::string_view finished = "finished";
+  std::string text = summary_text(*observer.summary(),
+                                  static_cast<PeerId>(result.gone),
+                                  result.seconds,
+                                  observer.hashes(),
+                                  fleet.data.test.get());
+  if (was_interrupted(result) && text.starts_with(finished))
+    text.replace(0, finished.size(), "stopped");
+  return text;
+}
+
+}  // namespace
+
+bool was_interrupted(const LaunchResult& result) {
+  return result.asked_to_stop || result.code == exit_code::interrupted ||
+         result.code == exit_code::terminated;
+}
+
+std::string lost_table(const LaunchResult& result) {
+  std::string text =
+      fmt::format("{:>6} {:>9} {:>20} {:>8}  last words", "peer", "pid", "ended", "round");
+  for (const LostPeer& lost : result.lost) {
+    text += fmt::format("\n{:>6} {:>9} {:>20} {:>8}  {}  {}",
+                        lost.peer,
+                        lost.pid,
+                        lost.ending,
+                        lost.round,
+                        lost.last_words.empty() ? "(none)" : lost.last_words,
+                        lost.restarted ? "(restarted)" : lost.log_path);
+  }
+  return text;
+}
+
+Json final_json(const Assembly& fleet, const Observer& observer, const LaunchResult& result) {
+  const auto lost = static_cast<PeerId>(result.gone);
+  const FleetRecord& end = *observer.summary();
+  Json json = summary_json(end, lost, result.seconds, observer.hashes());
+  add_score(json, regression_score(fleet.data.test.get(), end.mean.loss));
+  add_expectation(json, expectation(fleet, end));
+  // What plan says of the network of the file; with larger models it would take seconds.
+  constexpr std::size_t most_clocked_floats = 50'000'000;
+  if (fleet.fleet.size() * fleet.dimension <= most_clocked_floats)
+    json["predicted"]["seconds_per_round"] = dry_run(fleet, fleet.fleet.network).seconds_per_round;
+  add_target(json, fleet, observer);
+  json["edges"] = edges_of(fleet).size();
+  Json shared = Json::array();
+  for (const auto& [a, b] : result.shared) shared.push_back(Json(std::vector<PeerId>{a, b}));
+  json["shared_edges"] = shared;
+  json["exit_code"] = result.code;
+  return json;
+}
+
+void print_end(const Assembly& fleet, const Observer& observer, const LaunchResult& result) {
+  const FleetRecord& end = *observer.summary();
+  fmt::print("{}{}\n",
+             ending_text(fleet, observer, result),
+             expectation_text(expectation(fleet, end), end));
+  fmt::print("network    {}\n", edges_text(edges_of(fleet), result.shared));
+  for (const std::string& line : {time_text(end), time_advice(end)})
+    if (!line.empty()) fmt::print("{}\n", line);
+  const std::string target = target_text(fleet, observer);
+  if (!target.empty()) fmt::print("{}\n", target);
+}
+
+std::string without_summary(const LaunchResult& result, const RunFolder& folder) {
+  if (was_interrupted(result))
+    return fmt::format("stopped at once: the models of this run are not saved\n{}",
+                       resume_line(folder.path()));
+  return fmt::format("error: no peer finished; their logs are in {}/peers", folder.path());
+}
+
+}  // namespace gv::cli

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+#include "peer/json/json.h"
+#include "peer/launch/launcher.h"
+#include "peer/launch/run_folder.h"
+#include "peer/runtime/assembly.h"
+#include "peer/runtime/observer.h"
+
+namespace gv::cli {
+
+// What `run` says and writes when a fleet has ended.
+
+/// By its user, or by a signal.
+bool was_interrupted(const LaunchResult& result);
+
+/// The peers that were lost, a line each.
+std::string lost_table(const LaunchResult& result);
+
+/// summary.json and the last line of --json. The observer has a summary.
+Json final_json(const Assembly& fleet, const Observer& observer, const LaunchResult& result);
+
+/// The last lines on the screen. The observer has a summary.
+void print_end(const Assembly& fleet, const Observer& observer, const LaunchResult& result);
+
+/// The last line where nobody finished.
+std::string without_summary(const LaunchResult& result, const RunFolder& folder);
+
+}  // namespace gv::cli
