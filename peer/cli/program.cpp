@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -47,6 +48,11 @@ int run_program(int argc, char** argv, const PeerParts& parts) {
     return report_error(e, exit_code::failed);
   } catch (const std::runtime_error& e) {
     return report_error(e, exit_code::could_not_start);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr,
+               "error: that takes more memory than this machine gives\n"
+               "help:  fewer peers, a graph with fewer edges, or a smaller model\n");
+    return exit_code::could_not_start;
   } catch (const std::exception& e) {
     return report_error(e, exit_code::internal);
   }

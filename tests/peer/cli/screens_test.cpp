@@ -201,9 +201,28 @@ TEST(Screens, RefusalsNameTheRemedy) {
   EXPECT_NE(run({"graph", "report", "--topology", "ring", "--peers", "8", "--discount", "1"})
                 .err.find("1 is not in [0 - 0.999999999]"),
             std::string::npos);
-  const Ended complete = run({"graph", "report", "--topology", "complete", "--peers", "1000000"});
+  const Ended complete = run({"plan",
+                              config("quadratic-ring16.yaml"),
+                              "--set",
+                              "topology.kind=complete",
+                              "--set",
+                              "peers=1000000"});
   EXPECT_EQ(complete.code, 2);
   EXPECT_NE(complete.err.find("499999500000 edges"), std::string::npos) << complete.err;
+}
+
+/// Three of ten edges between 100,000 peers are 12 GB.
+TEST(Screens, TooLittleMemoryIsSaid) {
+  const Ended ended = Program({"/bin/sh",
+                               "-c",
+                               "ulimit -v 1000000; exec \"$0\" graph report --topology "
+                               "erdos-renyi --peers 100000",
+                               grapevine_program()},
+                              Program::as_it_stands)
+                          .wait();
+  EXPECT_EQ(ended.code, 5);
+  EXPECT_NE(ended.err.find("takes more memory than this machine gives\nhelp:"), std::string::npos)
+      << ended.err;
 }
 
 /// It would have written its model among those of the run.

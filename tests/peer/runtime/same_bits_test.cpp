@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "tests/peer/fleet/local_step_rows.h"
 #include "tests/peer/fleet/test_fleet.h"
 #include "tests/peer/tcp/loopback_fleet.h"
 #include "tests/peer/tcp/proxy.h"
@@ -171,15 +172,6 @@ TEST_P(BitsOfRow, HasThemInFleetsOfOtherSizes) {
     expect_same_bits(row_fleet(*GetParam(), n));
 }
 
-TEST_P(BitsOfRow, HasThemWithUnequalLocalSteps) {
-  Fleet fleet = row_fleet(*GetParam(), 4);
-  if (fleet.local_steps == 1) GTEST_SKIP() << "it averages after every step";
-  fleet.own_steps = {7, 2, 2, 1};
-  fleet.optimizer.schedule.kind = "cosine";
-  fleet.evaluate_every = 5;
-  expect_same_bits(fleet);
-}
-
 TEST_P(BitsOfRow, HasThemInEveryCodec) {
   for (const Codec& codec : codecs_of(*GetParam())) {
     SCOPED_TRACE(to_string(codec));
@@ -210,6 +202,21 @@ TEST_P(BitsOfRow, HasThemWhateverBecomesOfConnections) {
 INSTANTIATE_TEST_SUITE_P(Registry,
                          BitsOfRow,
                          testing::ValuesIn(synchronous_rows()),
+                         [](const auto& row) { return name_of(*row.param); });
+
+class BitsOfLocalSteps : public testing::TestWithParam<const AlgorithmRow*> {};
+
+TEST_P(BitsOfLocalSteps, AreTheSameWhereTheyAreUnequal) {
+  Fleet fleet = row_fleet(*GetParam(), 4);
+  fleet.own_steps = {7, 2, 2, 1};
+  fleet.optimizer.schedule.kind = "cosine";
+  fleet.evaluate_every = 5;
+  expect_same_bits(fleet);
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry,
+                         BitsOfLocalSteps,
+                         testing::ValuesIn(rows_with_local_steps()),
                          [](const auto& row) { return name_of(*row.param); });
 
 INSTANTIATE_TEST_SUITE_P(EveryRule,

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/peer/fleet/local_step_rows.h"
 #include "tests/peer/sim/method_runs.h"
 
 // Every method of the registry against its paper's recursion, in double precision.
@@ -254,18 +255,24 @@ TEST_P(ResumedRow, GoesOnInEveryCodec) {
   }
 }
 
+INSTANTIATE_TEST_SUITE_P(Registry,
+                         ResumedRow,
+                         testing::ValuesIn(synchronous_rows()),
+                         [](const auto& row) { return name_of(*row.param); });
+
+class ResumedLocalSteps : public testing::TestWithParam<const AlgorithmRow*> {};
+
 /// Where each peer has its own number of steps, the schedule goes on from that number too.
-TEST_P(ResumedRow, GoesOnWithUnequalLocalSteps) {
+TEST_P(ResumedLocalSteps, GoOnWhereTheyAreUnequal) {
   Fleet fleet = row_fleet(*GetParam(), 4);
-  if (fleet.local_steps == 1) GTEST_SKIP() << "it averages after every step";
   fleet.own_steps = {7, 2, 2, 1};
   fleet.optimizer.schedule.kind = "cosine";
   expect_it_resumes(fleet);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry,
-                         ResumedRow,
-                         testing::ValuesIn(synchronous_rows()),
+                         ResumedLocalSteps,
+                         testing::ValuesIn(rows_with_local_steps()),
                          [](const auto& row) { return name_of(*row.param); });
 
 }  // namespace
