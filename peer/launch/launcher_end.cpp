@@ -28,8 +28,9 @@ void Launcher::check_time_and_target() {
   const bool late = stop.time && seconds() >= std::chrono::duration<double>(*stop.time).count();
   const bool reached = observer_.target_reached();
   if (!late && !reached) return;
-  screen_.on_note(late ? "the time is up: stopping after this round"
-                       : "the target is reached: stopping after this round");
+  screen_.on_note(reached ? fmt::format("the target is reached in round {}: stopping",
+                                        observer_.summary()->round)
+                          : "the time is up: stopping after this round");
   stop_all();
 }
 
@@ -95,6 +96,7 @@ LaunchResult Launcher::result() const {
                       .asked_to_stop = stop_ordered_,
                       .shared = shared_};
   const auto& summary = observer_.summary();
+  if (observer_.target_reached()) result.seconds = in_seconds(summary->time);
   if (signal_code_ != 0) {
     result.code = signal_code_;
   } else if (failed_to_start_) {

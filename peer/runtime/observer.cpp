@@ -94,6 +94,7 @@ Observer::Observer(PeerId peers,
     : expected_(peers), evaluator_(std::move(evaluator)), on_record_(std::move(on_record)) {}
 
 void Observer::take(Report report, Time now) {
+  if (target_.reached()) return;
   const PeerId peer = report.peer;
   if (report.last) {
     finals_.insert_or_assign(peer, std::move(report));
@@ -106,7 +107,7 @@ void Observer::take(Report report, Time now) {
 }
 
 void Observer::forget(PeerId peer) {
-  if (finals_.contains(peer) || expected_ == 0) return;
+  if (finals_.contains(peer) || expected_ == 0 || target_.reached()) return;
   --expected_;
   for (auto& [round, open] : open_) open.reports.erase(peer);
   for (auto& [tick, open] : ticks_) open.reports.erase(peer);
@@ -117,9 +118,15 @@ void Observer::expect(PeerId) {
   ++expected_;
 }
 
-void Observer::tell(FleetRecord record) {
+void Observer::tell(FleetRecord record, const Reports& reports) {
   latest_ = std::move(record);
   see(*latest_);
+  if (target_.reached()) {
+    std::map<PeerId, Report> finals;
+    for (const auto& [peer, report] : reports) finals.emplace(peer, *report);
+    finals_ = std::move(finals);
+    summary_ = latest_;
+  }
   if (on_record_) on_record_(*latest_);
 }
 
@@ -132,8 +139,10 @@ void Observer::complete(Time now) {
   std::erase_if(open_, [](const auto& round) { return round.second.reports.empty(); });
   const auto whole = [this](const auto& round) { return round.second.reports.size() >= expected_; };
   const auto last = std::find_if(open_.rbegin(), open_.rend(), whole).base();
-  for (auto it = open_.begin(); it != last; it = open_.erase(it))
-    tell(look(pointers_to(it->second.reports), now));
+  for (auto it = open_.begin(); it != last && !target_.reached(); it = open_.erase(it)) {
+    const Reports reports = pointers_to(it->second.reports);
+    tell(look(reports, now), reports);
+  }
   complete_ticks();
   if (finals_.size() == expected_ && expected_ > 0 && !summary_) {
     summary_ = look(pointers_to(finals_), now);
@@ -147,7 +156,7 @@ void Observer::complete(Time now) {
 /// One after the other, since a report may stand for an earlier tick as well.
 void Observer::complete_ticks() {
   std::erase_if(ticks_, [](const auto& tick) { return tick.second.reports.empty(); });
-  while (!ticks_.empty()) {
+  while (!ticks_.empty() && !target_.reached()) {
     const auto first = ticks_.begin();
     const Reports reports = at_tick(first->first);
     if (reports.size() < expected_) return;
@@ -155,8 +164,8 @@ void Observer::complete_ticks() {
     record.tick = first->first;
     record.training_time = first->second.reports.begin()->second.due;
     if (latest_) record.time = std::max(record.time, latest_->time);
+    tell(std::move(record), reports);
     ticks_.erase(first);
-    tell(std::move(record));
   }
 }
 

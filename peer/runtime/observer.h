@@ -66,7 +66,9 @@ class Observer {
   /// A forgotten peer that will report again.
   void expect(PeerId peer);
 
-  /// From now on records are held to this.
+  /// From now on records are held to this. The record that reaches it is the run's last one, and
+  /// its replicas are the final ones: what peers do until they hear of it counts nowhere, so that a
+  /// synchronous method ends in the same round with the same bits, however late they hear.
   void aim_at(const std::optional<TargetSpec>& target) { target_ = TargetWatch(target); }
   bool target_reached() const { return target_.reached(); }
 
@@ -89,7 +91,7 @@ class Observer {
   };
 
   FleetRecord look(const Reports& reports, Time now);
-  void tell(FleetRecord record);
+  void tell(FleetRecord record, const Reports& reports);
   void see(const FleetRecord& record);
   void complete(Time now);
   void complete_ticks();
