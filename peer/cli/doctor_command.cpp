@@ -144,7 +144,7 @@ int doctor(const FleetOptions& arguments) {
                                       fashion_mnist()};
   bool fine = true;
   Json rows = Json::array();
-  if (!json) fmt::print("{}     paste this into an issue\n", version_text());
+  if (!json) fmt::print("paste this into an issue:\n{}\n", version_text());
   for (const Finding& f : findings) {
     fine = fine && f.fine;
     if (json) {

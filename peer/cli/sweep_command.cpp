@@ -36,6 +36,7 @@ struct SweepArguments {
   bool dry_run = false;
   bool list = false;
   bool extend = false;
+  bool keep_trials = false;
   std::vector<std::string> only;
   std::uint32_t workers = 0;
   std::string submit;
@@ -94,6 +95,7 @@ int submit(const SweepArguments& arguments, const SweepPlan& plan, const SweepFo
                     .folder = std::filesystem::current_path().string(),
                     .log = std::filesystem::absolute(folder.path()).string() + "/slurm-%a.log",
                     .only = arguments.only,
+                    .keep_trials = arguments.keep_trials,
                     .tasks = arguments.tasks > 0 ? arguments.tasks : 1,
                     .workers = arguments.workers > 0 ? arguments.workers : 1}));
   fmt::print("wrote {}\nsubmit it with: sbatch {}\n", path, path);
@@ -177,7 +179,7 @@ int work(const SweepArguments& arguments,
                counted(sweep.finished(), "trial"));
     return interrupts == SIGTERM ? exit_code::terminated : exit_code::interrupted;
   }
-  fmt::print(stderr, "{}", builds_text(plan, folder, state, version_text()));
+  fmt::print(stderr, "{}", kept_builds_text(plan, state, version_text()));
   Json json = sweep_json(plan, folder, state, sweep.failed());
   json["finished_here"] = sweep.finished();
   if (arguments.json)
@@ -190,13 +192,17 @@ int work(const SweepArguments& arguments,
 
 /// The plan with what --extend has added so far, numbered as in the folder. Several who begin at
 /// once agree on the numbers; while others work on another version of the file, nobody begins.
-/// `presence`: where we are going to work, is to say so; else null.
-SweepPlan numbered_plan(const std::string& file, const SweepFolder& folder, Claims* presence) {
+/// `build`: whose trials count as done. `presence`: where we are going to work, is to say so; else
+/// null.
+SweepPlan numbered_plan(const std::string& file,
+                        const SweepFolder& folder,
+                        const std::string& build,
+                        Claims* presence) {
   Claims claims(folder.claims());
   while (!claims.take("plan")) ::poll(nullptr, 0, 50);
   SweepPlan plan = plan_sweep(file, folder.extensions());
-  refuse_other_versions(plan, claims);
-  if (presence != nullptr) claim_version(plan, *presence);
+  refuse_other_versions(plan, build, claims);
+  if (presence != nullptr) claim_version(plan, build, *presence);
   folder.remember(plan);
   return plan;
 }
@@ -215,9 +221,9 @@ std::vector<TuningEdge> edges_in(const SweepPlan& plan, const SweepState& state)
   return edges;
 }
 
-void extend(const std::string& file, const SweepFolder& folder) {
-  const SweepPlan plan = numbered_plan(file, folder, nullptr);
-  SweepState state(plan, folder, {});
+void extend(const std::string& file, const SweepFolder& folder, const std::string& build) {
+  const SweepPlan plan = numbered_plan(file, folder, build, nullptr);
+  SweepState state(plan, folder, {}, build);
   state.refresh();
   const KnobRanges ranges =
       beyond(edges_in(plan, state), plan.file.tune.value_or(TuningSpec{}).knobs, plan.extensions);
@@ -257,13 +263,15 @@ int run_sweep(const SweepArguments& arguments) {
   const CellPattern only = only_pattern(arguments.only, first);
   if (arguments.dry_run) return dry_run(arguments, first);
   const SweepFolder folder(first.file.output_dir);
-  if (arguments.extend) extend(arguments.file, folder);
+  const std::string build = arguments.keep_trials ? "" : version_text();
+  if (arguments.extend) extend(arguments.file, folder, build);
   const bool works = arguments.submit.empty() && !arguments.list;
   Claims presence(folder.claims());
-  const SweepPlan plan = numbered_plan(arguments.file, folder, works ? &presence : nullptr);
+  const SweepPlan plan = numbered_plan(arguments.file, folder, build, works ? &presence : nullptr);
   if (!arguments.submit.empty()) return submit(arguments, plan, folder);
-  SweepState state(plan, folder, only);
+  SweepState state(plan, folder, only, build);
   state.refresh();
+  fmt::print(stderr, "{}", left_builds_text(state));
   return arguments.list ? list(plan, folder, state, arguments.json)
                         : work(arguments, plan, folder, state, presence);
 }
@@ -282,6 +290,9 @@ void sweep_options(Options& options, SweepArguments& arguments) {
   options.flag("--extend",
                arguments.extend,
                "Widen ranges whose best value lies at an end, and tune all methods there, too");
+  options.flag("--keep-trials",
+               arguments.keep_trials,
+               "Count trials of other builds as done; else they are done again");
   options
       .value("--workers",
              arguments.workers,

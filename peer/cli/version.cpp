@@ -4,6 +4,8 @@
 
 namespace gv::cli {
 
+extern const char sources_hash[];  // written by cmake/SourcesHash.cmake
+
 std::string version_text() {
 #if defined(__clang__)
   const std::string compiler =
@@ -12,7 +14,8 @@ std::string version_text() {
   const std::string compiler =
       fmt::format("g++ {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
 #endif
-  return fmt::format("grapevine {} ({}, {})", GV_VERSION, compiler, GV_BUILD_TYPE);
+  return fmt::format(
+      "grapevine {} ({}, {}, sources {})", GV_VERSION, compiler, GV_BUILD_TYPE, sources_hash);
 }
 
 }  // namespace gv::cli

@@ -4,7 +4,8 @@
 
 namespace gv::cli {
 
-/// "grapevine 0.1.0 (g++ 12.2.0, Release)"
+/// Returns "grapevine 0.1.0 (g++ 12.2.0, Release, sources 0123456789ab)": the version, what
+/// compiled it, and a hash of the sources, which tells two builds of one version apart.
 std::string version_text();
 
 }  // namespace gv::cli

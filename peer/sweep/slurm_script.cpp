@@ -10,6 +10,7 @@ namespace gv {
 std::string slurm_script(const SlurmJob& job) {
   std::string words;
   for (const std::string& only : job.only) words += " --only " + shell_word(only);
+  if (job.keep_trials) words += " --keep-trials";
   return fmt::format(
       "#!/bin/sh\n"
       "#SBATCH --job-name={}\n"

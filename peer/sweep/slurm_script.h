@@ -14,6 +14,7 @@ struct SlurmJob {
   std::string folder;   ///< from which it runs
   std::string log;      ///< %a: the task
   std::vector<std::string> only;
+  bool keep_trials = false;  ///< of other builds, as done
   std::size_t tasks = 1;
   std::size_t workers = 1;  ///< of each task
 };

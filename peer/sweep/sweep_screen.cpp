@@ -239,19 +239,26 @@ std::string end_text(const SweepPlan& plan,
   return text;
 }
 
-std::string builds_text(const SweepPlan& plan,
-                        const SweepFolder& folder,
-                        const SweepState& state,
-                        const std::string& build) {
+std::string kept_builds_text(const SweepPlan& plan,
+                             const SweepState& state,
+                             const std::string& build) {
   std::string text;
   for (const auto& [other, trials] : builds_of(plan, state))
     if (other != build)
-      text += fmt::format(
-          "warning: {} of another build than this one: {}\n"
-          "help:  to have all of one build, remove those from {}/trials and start it again\n",
-          trials == 1 ? "1 trial is" : fmt::format("{} trials are", trials),
-          other,
-          folder.path());
+      text += fmt::format("warning: {} of another build than this one: {}\n",
+                          trials == 1 ? "1 trial is" : fmt::format("{} trials are", trials),
+                          other);
+  return text;
+}
+
+std::string left_builds_text(const SweepState& state) {
+  std::string text;
+  for (const auto& [other, slots] : state.other_builds())
+    text +=
+        fmt::format("notice: {} of another build, done again: {}\n",
+                    slots.size() == 1 ? "1 trial is" : fmt::format("{} trials are", slots.size()),
+                    other.empty() ? "one that did not say which" : other);
+  if (!text.empty()) text += "help:  --keep-trials takes them as they are\n";
   return text;
 }
 

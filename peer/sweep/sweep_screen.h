@@ -46,12 +46,15 @@ std::string end_text(const SweepPlan& plan,
                      const SweepFolder& folder,
                      const SweepState& state,
                      const FailedTrials& failed);
-/// "warning: 3 trials are of another build than this one, grapevine 1.0 (g++ 12.2.0, Release): ..",
-/// a line for each of the others; "" where all are of this one, or do not say.
-std::string builds_text(const SweepPlan& plan,
-                        const SweepFolder& folder,
-                        const SweepState& state,
-                        const std::string& build);
+/// Returns a line for each other build whose trials count as done: "warning: 3 trials are of
+/// another build than this one: grapevine 1.0 (g++ 12.2.0, Release, sources ..)"; "" where all are
+/// of this one, or do not say.
+std::string kept_builds_text(const SweepPlan& plan,
+                             const SweepState& state,
+                             const std::string& build);
+/// Returns a line for each other build whose trials do not count and are done again, and how to
+/// keep them; "" where there are none.
+std::string left_builds_text(const SweepState& state);
 /// The same for programs: {"schema": "grapevine.sweep/1", ...}. What was finished here alone is for
 /// the caller to add.
 Json sweep_json(const SweepPlan& plan,

@@ -43,9 +43,13 @@ std::vector<std::string> own_values(const SweepPlan& plan, const SweepFamily& fa
 
 }  // namespace
 
-SweepState::SweepState(const SweepPlan& plan, const SweepFolder& folder, CellPattern only)
+SweepState::SweepState(const SweepPlan& plan,
+                       const SweepFolder& folder,
+                       CellPattern only,
+                       std::string build)
     : plan_(plan),
       folder_(folder),
+      build_(std::move(build)),
       wanted_(plan.slots.size(), false),
       resolved_(plan.slots.size()),
       ends_(plan.slots.size()),
@@ -161,6 +165,10 @@ bool SweepState::look_at(std::size_t s) {
   const bool fits =
       end && end->identity == resolved_[s]->identity && end->fraction == fraction_of(slot);
   if (!fits) return false;
+  if (!build_.empty() && end->build != build_) {
+    other_builds_[end->build].insert(s);
+    return false;
+  }
   ends_[s] = end;
   if (slot.stage == Stage::tune) take_score(slot);
   return true;

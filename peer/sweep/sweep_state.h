@@ -41,7 +41,8 @@ class SweepState {
  public:
   /// `only`: what is asked for, with the axes `seed` and `stage` beside the plan's; of others, the
   /// tuning that they need.
-  SweepState(const SweepPlan& plan, const SweepFolder& folder, CellPattern only);
+  /// `build`: the trials of this build alone count as done; "": those of any.
+  SweepState(const SweepPlan& plan, const SweepFolder& folder, CellPattern only, std::string build);
 
   /// Looks at what has come since.
   void refresh();
@@ -59,6 +60,8 @@ class SweepState {
   const std::optional<TrialEnd>& end(std::size_t slot) const { return ends_[slot]; }
   std::size_t count(TrialSlot::Stage stage) const;       ///< wanted
   std::size_t count_done(TrialSlot::Stage stage) const;  ///< of those
+  /// Returns the slots whose trial would be done, were it not of another build, by that build.
+  const std::map<std::string, std::set<std::size_t>>& other_builds() const { return other_builds_; }
   /// Nothing while it is not known yet, or when there is nothing to tune.
   const std::optional<TunedFamily>& tuned(std::size_t family) const { return tuned_[family]; }
   /// The tuned values of a slot's trial; nothing while they are not known.
@@ -83,6 +86,7 @@ class SweepState {
 
   const SweepPlan& plan_;
   const SweepFolder& folder_;
+  const std::string build_;
   /// Tuning slots by family, bracket, rung, place and seed.
   using Place = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t, std::uint64_t>;
   std::map<Place, std::size_t> places_;
@@ -90,8 +94,9 @@ class SweepState {
   std::vector<std::optional<Resolved>> resolved_;       ///< by slot
   std::map<std::string, std::set<std::size_t>> alike_;  ///< slots by their bits
   std::vector<std::optional<TrialEnd>> ends_;           ///< by slot; of what is still valid
-  std::vector<std::vector<TuningRace>> races_;          ///< by family and bracket
-  std::vector<std::size_t> order_;                      ///< of the slots, in which they are begun
+  std::map<std::string, std::set<std::size_t>> other_builds_;
+  std::vector<std::vector<TuningRace>> races_;  ///< by family and bracket
+  std::vector<std::size_t> order_;              ///< of the slots, in which they are begun
   std::vector<std::optional<TunedFamily>> tuned_;
 };
 

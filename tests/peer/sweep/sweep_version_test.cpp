@@ -1,3 +1,5 @@
+#include <regex>
+
 #include "tests/peer/launch/program.h"
 #include "tests/peer/sweep/sweep_fixture.h"
 
@@ -32,7 +34,8 @@ TEST_F(SweepVersion, AnotherVersionOfTheFileIsRefusedMeanwhile) {
     const Ended second = run(words(more));
     EXPECT_EQ(second.code, 5) << second.err;
     EXPECT_NE(second.err.find(", process " + std::to_string(first.pid()) +
-                              " works on another version of it in " + path("out")),
+                              " works on another version of it, or with another build, in " +
+                              path("out")),
               std::string::npos)
         << second.err;
   }
@@ -48,23 +51,43 @@ TEST_F(SweepVersion, AnotherVersionOfTheFileIsRefusedMeanwhile) {
   EXPECT_TRUE(fs::is_empty(path("out/claims"))) << "what the dead left is taken away";
 }
 
-/// Trials of several builds are told apart.
-TEST_F(SweepVersion, ADifferenceOfBuildsIsSaid) {
+/// A sweep that answered with the results of an older program, of the same version text, said
+/// nothing of it: what another build made is done again, unless it is asked for.
+TEST_F(SweepVersion, TrialsOfAnotherBuildAreDoneAgainUnlessTheyAreKept) {
   write("sweep.yaml", head() + "seeds: 3\n");
   const Ended same = run(words({"--json"}));
   ASSERT_EQ(same.code, 0) << same.err;
   EXPECT_EQ(same.err.find("build"), std::string::npos) << same.err;
   EXPECT_EQ(same.summary().at("builds").size(), 1U);
   const std::string file = path("out/trials/0002-s6/trial.json");
-  auto trial = nlohmann::json::parse(std::ifstream(file));
+  const auto own = nlohmann::json::parse(std::ifstream(file));
+  auto trial = own;
   trial["build"] = "grapevine 0.1 (elsewhere)";
   std::ofstream(file) << trial.dump();
-  const Ended other = run(words({"--json"}));
-  ASSERT_EQ(other.code, 0) << other.err;
-  EXPECT_NE(other.err.find("1 trial is of another build than this one: grapevine 0.1 (elsewhere)"),
+
+  const Ended kept = run(words({"--json", "--keep-trials"}));
+  ASSERT_EQ(kept.code, 0) << kept.err;
+  EXPECT_NE(kept.err.find("1 trial is of another build than this one: grapevine 0.1 (elsewhere)"),
             std::string::npos)
-      << other.err;
-  EXPECT_EQ(other.summary().at("builds").size(), 2U);
+      << kept.err;
+  EXPECT_EQ(kept.summary().at("builds").size(), 2U);
+  EXPECT_EQ(kept.summary().at("finished_here"), 0);
+
+  EXPECT_EQ(run(words({"--list", "--json"})).summary().at("done"), 2);
+  const Ended again = run(words({"--json"}));
+  ASSERT_EQ(again.code, 0) << again.err;
+  EXPECT_NE(again.err.find("notice: 1 trial is of another build, done again: grapevine 0.1"),
+            std::string::npos)
+      << again.err;
+  EXPECT_EQ(again.summary().at("finished_here"), 1);
+  EXPECT_EQ(again.summary().at("builds").size(), 1U);
+  EXPECT_EQ(nlohmann::json::parse(std::ifstream(file)).at("build"), own.at("build"));
+}
+
+/// Two programs of one version text are told apart by their sources.
+TEST(Version, HasAHashOfTheSources) {
+  EXPECT_TRUE(std::regex_search(run({"--version"}).output(),
+                                std::regex("^grapevine [^ ]+ \\(.*, sources [0-9a-f]{12}\\)")));
 }
 
 }  // namespace

@@ -1,0 +1,23 @@
+# cmake -DROOT=... -DOUTPUT=FILE -P cmake/SourcesHash.cmake: writes FILE, a C++ source that holds a hash of the sources that
+# the program is made of, so that two programs of one version text but of other sources are told apart. The hash is over
+# names below ROOT and contents alone: the same in every folder and on every machine. FILE is left as it is where the hash
+# has not changed, so that nothing is linked anew.
+file(GLOB_RECURSE sources RELATIVE ${ROOT} ${ROOT}/graph/* ${ROOT}/optim/* ${ROOT}/gossip/* ${ROOT}/gpu/* ${ROOT}/peer/*
+  ${ROOT}/cmake/*)
+list(FILTER sources INCLUDE REGEX "(\\.(h|cpp|cu|cuh|proto|cmake)|CMakeLists\\.txt)$")
+list(APPEND sources CMakeLists.txt)
+list(SORT sources)
+set(text "")
+foreach(source IN LISTS sources)
+  file(SHA256 ${ROOT}/${source} hash)
+  string(APPEND text "${hash} ${source}\n")
+endforeach()
+string(SHA256 hash "${text}")
+string(SUBSTRING ${hash} 0 12 hash)
+set(text "namespace gv::cli {\nextern const char sources_hash[];\nconst char sources_hash[] = \"${hash}\";\n}\n")
+if(EXISTS ${OUTPUT})
+  file(READ ${OUTPUT} before)
+endif()
+if(NOT text STREQUAL "${before}")
+  file(WRITE ${OUTPUT} "${text}")
+endif()
