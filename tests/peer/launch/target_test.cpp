@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(
                    7,
                    blobs("algorithm: { kind: choco-sgd, codec: int8 }\ntopology: path\n",
                          "{ loss: 0.8, of: local }")}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& fleet) { return fleet.param.name; });
 
 }  // namespace
 }  // namespace gv
