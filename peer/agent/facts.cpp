@@ -1,24 +1,15 @@
 #include "peer/agent/facts.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include "peer/json/json.h"
 #include "peer/json/json_member.h"
-#include "peer/launch/machine_facts.h"
-#include "peer/wire/frame.h"
 
 namespace gv {
-
-double own_clock() {
-  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(since_1970).count();
-}
 
 double clock_ahead(double theirs, double earliest, double latest) {
   if (theirs > latest) return theirs - latest;
@@ -42,18 +33,6 @@ std::string root_note(const std::vector<std::string>& hosts) {
       "`ssh: train@{}`, and a stranger who found a way in would be that user only",
       fmt::join(hosts, ", "),
       hosts.front());
-}
-
-HostFacts own_facts() {
-  const MachineFacts machine = machine_facts();
-  return {.wire = wire::version,
-          .version = GV_VERSION,
-          .processor = machine.processor,
-          .cores = machine.cores,
-          .memory_bytes = machine.memory_bytes,
-          .clock = own_clock(),
-          .addresses = interface_addresses(),
-          .root = ::geteuid() == 0};
 }
 
 std::string facts_text(const HostFacts& facts) {
