@@ -1,5 +1,6 @@
 # Read by ctest, not by cmake: registers what a program of GoogleTest lists. gv_discover() of CMakeLists.txt leaves a call
 # of gv_register() for each label of each program.
+cmake_minimum_required(VERSION 3.25)
 
 # gv_register(program label filter): the cases that `filter` takes, in GoogleTest's words. Of fast ones a whole suite is one
 # test, and so are all values of one case, since a process takes longer to start than most of them to run. Of the others each
@@ -17,6 +18,7 @@ function(gv_register program label filter)
   execute_process(COMMAND ${program} --gtest_list_tests --gtest_filter=${filter}
     OUTPUT_VARIABLE listed COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX REPLACE " +#[^\n]*" "" listed "${listed}")   # what the values of parameters are
+  string(REGEX REPLACE "^Running main[^\n]*" "" listed "${listed}")
   string(REGEX MATCHALL "[^\n]+" listed "${listed}")
   string(REGEX MATCH "-.*" others "${filter}")   # what other labels take of the same suites
   foreach(line ${listed})
