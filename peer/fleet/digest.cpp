@@ -219,8 +219,8 @@ std::string digest_of_text(const std::string& text) {
   return hex_of(XXH3_128bits(text.data(), text.size()));
 }
 
-std::string digest_of(const Fleet& f) {
-  return digest_of_text(fmt::format("{};", f.name) + arithmetic_of(f));
+std::string digest_of(const Fleet& f, const std::string& name) {
+  return digest_of_text(fmt::format("{};", name) + arithmetic_of(f));
 }
 
 std::string bits_of(const Fleet& f) {

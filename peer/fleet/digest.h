@@ -14,8 +14,9 @@ std::string digest_of(const MixingMatrix& w);
 std::string digest_of(const Topology& graph);
 
 /// 32 hex digits of XXH3-128 over everything that decides the arithmetic, in one fixed order; of
-/// files their content, not where they lie.
-std::string digest_of(const Fleet& fleet);
+/// files their content, not where they lie. `name`: as the file writes it, "" where it does not: a
+/// copy of the file is the same fleet, whatever the copy is called.
+std::string digest_of(const Fleet& fleet, const std::string& name);
 
 /// 32 hex digits over what fixes the models of a run and when they are looked at. As the digest,
 /// but of fleets with any name, and with faults, attackers, evaluations and the ends by time or

@@ -51,7 +51,8 @@ class FleetReader : Readers {
     if (!top.present()) stop_on_errors();
     read_version(top);
     fleet_.name = std::filesystem::path(fleet_.path).stem().string();
-    read_name(top.take("name"));
+    const Value* const name = top.take("name");
+    read_name(name);
     set(top.take("seed"), fleet_.seed, count(0, std::numeric_limits<std::uint64_t>::max()));
     const Value* hosts = top.take("hosts");
     const Value* peers = top.take("peers");
@@ -82,7 +83,7 @@ class FleetReader : Readers {
     read_output(top.take("output"));
     top.finish();
     stop_on_errors();
-    fleet_.digest = digest_of(fleet_);
+    fleet_.digest = digest_of(fleet_, name == nullptr ? "" : fleet_.name);
     return std::move(fleet_);
   }
 

@@ -17,6 +17,17 @@ TEST(Fleet, TheDigestFollowsTheArithmetic) {
   EXPECT_NE(read(quadratic).digest, read(quadratic + "seed: 2\n").digest);
 }
 
+/// Found by trying: the hosts' copy of a file without a name is called fleet.yaml, so its
+/// checkpoints were another fleet's, and no run over ssh could be resumed.
+TEST(Fleet, TheDigestOfACopyIsTheSameWhateverItIsCalled) {
+  const auto digest = [](const char* file, const std::string& name) {
+    return read_fleet(write_file(file, quadratic + name), {}, nullptr).digest;
+  };
+  EXPECT_EQ(digest("lan.yaml", ""), digest("fleet.yaml", ""));
+  EXPECT_EQ(digest("lan.yaml", "name: lan\n"), digest("fleet.yaml", "name: lan\n"));
+  EXPECT_NE(digest("lan.yaml", ""), digest("lan.yaml", "name: lan\n"));
+}
+
 /// Of files what is in them counts, not where they lie: two machines may keep them elsewhere.
 TEST(Fleet, TheDigestKnowsGraphAndWeightFiles) {
   const auto graph = [](const char* name, const char* edges) {
