@@ -134,6 +134,7 @@ void Link::adopt(ConnectionId connection, const Hello& theirs, Time now) {
   if (successor) {
     life_ = {};
     life_.session = rules.new_session();
+    life_.progress.at_hand({}, now);  // the job that it is at has begun just now, at the earliest
   }
   life_.trained = theirs.clock > 0;
   life_.ack_told = life_.session->received();

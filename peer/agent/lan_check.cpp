@@ -5,6 +5,7 @@
 #include "peer/agent/data_check.h"
 #include "peer/agent/device_check.h"
 #include "peer/agent/fleet_copy.h"
+#include "peer/agent/lan.h"
 #include "peer/agent/roads.h"
 
 namespace gv {
@@ -61,7 +62,7 @@ LanCheck check_lan(const Assembly& fleet, const LanOptions& options) {
     if (!wrong.empty()) check.findings.push_back(wrong);
   std::vector<std::string> as_root;
   for (const HostCheck& host : check.hosts)
-    if (host.facts && host.facts->root) as_root.push_back(host.name);
+    if (is_lan(fleet.fleet) && host.facts && host.facts->root) as_root.push_back(host.name);
   if (const std::string note = root_note(as_root); !note.empty()) check.warnings.push_back(note);
   check.roads = roads.texts();
   const std::vector<std::string> one_way = roads.one_way();

@@ -23,7 +23,9 @@ void Launcher::restart_when_due() {
     ++slot.restarts;
     slot.earlier += std::exchange(slot.told, {});
     start(i, {"--rejoin", "--clock", fmt::format("{:.9f}", training_seconds())});
-    screen_.on_note(fmt::format("peer {} starts again (pid {})", i, slot.process->pid()));
+    const pid_t pid = slot.process->pid();  // on another machine it is not known yet
+    screen_.on_note(
+        fmt::format("peer {} starts again{}", i, pid > 0 ? fmt::format(" (pid {})", pid) : ""));
     if (screen_.on_restarted) screen_.on_restarted(i);
     observer_.expect(i);
   }

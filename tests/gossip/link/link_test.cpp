@@ -122,6 +122,23 @@ TEST_F(OneLink, ASuccessorBeginsAConversationOfItsOwn) {
   EXPECT_EQ(user.taken, (std::vector<Round>{1, 1}));
 }
 
+/// Found by trying: of a peer that had been started again two seconds before it was said that its
+/// arithmetic had been at one job for the whole time of the run.
+TEST_F(OneLink, ASuccessorsFirstJobHasBegunWithIt) {
+  const ConnectionId c = meet();
+  pass(seconds(1));
+  links->ended(c, "reset", now);
+  const ConnectionId successor = meet(hello_of(1, 2));
+  const auto beat = [&] {
+    pass(milliseconds(500));
+    links->arrived(successor, Heartbeat{.ack = 0, .clock = 0, .jobs = 0, .working = true}, now);
+  };
+  for (int k = 0; k < 4; ++k) beat();
+  EXPECT_EQ(log.find("its process lives"), std::string::npos) << log;
+  for (int k = 0; k < 10; ++k) beat();
+  EXPECT_NE(log.find("at one job for 5."), std::string::npos) << log;
+}
+
 TEST_F(OneLink, ASuccessorIsRefusedWhereTheAlgorithmNeedsAllOfTheState) {
   LinkSettings settings = settings_of(0, 3, {1});
   settings.successors = false;

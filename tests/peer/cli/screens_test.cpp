@@ -61,6 +61,8 @@ TEST(Screens, ADoctorTellsOfEachHostWhatItHas) {
             std::regex_replace(
                 run({"--version"}).output(), std::regex("grapevine ([^ ]+) [\\s\\S]*"), "$1"));
   EXPECT_GE(host.at("wire"), 5);
+  EXPECT_EQ(ended.output().find("run as root"), std::string::npos)
+      << "nobody else reaches peers of this machine alone";
   EXPECT_TRUE(host.at("devices").is_array());
   EXPECT_EQ(host.at("no_device") == "", !host.at("devices").empty());
   expect_narrow({"doctor", ring});
