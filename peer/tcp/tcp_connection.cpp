@@ -107,6 +107,7 @@ asio::awaitable<void> TcpConnection::read_loop(Self self) {
       co_return self->end(wrong);
     }
     if (self->closed_) co_return;
+    if (self->tls_ && self->tls_->ended()) co_return self->end(self->ending());
   }
 }
 
@@ -167,7 +168,8 @@ void TcpConnection::refuse(const std::string& why) {
   if (events_.on_refused) events_.on_refused(why);
 }
 
-/// An alert, so that the other end can say what is wrong; as far as the socket takes it at once.
+/// An alert: what is wrong, or that this is the end; as far as the socket takes it at once, and not
+/// into a record that is on its way.
 void TcpConnection::say_last_words() {
   if (writing_) return;
   encrypted_ = tls_->take_output(std::move(encrypted_));
@@ -236,8 +238,10 @@ asio::awaitable<bool> TcpConnection::write_encrypted(Self self, std::size_t most
 
 void TcpConnection::writing_ended() {
   writing_ = false;
+  if (!finishing_ || closed_) return;
+  say_farewell();
   asio::error_code ignored;
-  if (finishing_ && !closed_) socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
 }
 
 std::vector<asio::const_buffer> TcpConnection::next_buffers(std::size_t most) const {
@@ -276,8 +280,14 @@ void TcpConnection::end(const std::string& why) {
   events_.on_end(why);
 }
 
+void TcpConnection::say_farewell() {
+  if (!proved()) return;
+  tls_->say_farewell();
+  say_last_words();
+}
+
 void TcpConnection::close() {
-  closed_ = true;
+  if (!std::exchange(closed_, true)) say_farewell();
   asio::error_code ignored;
   socket_.close(ignored);
   queue_.clear();

@@ -95,6 +95,7 @@ class TcpConnection : public std::enable_shared_from_this<TcpConnection> {
   bool unsent() const;
   void write_on();
   void say_last_words();
+  void say_farewell();
   std::string ending() const;
   void refuse(const std::string& why);
   /// Up to `most` bytes of the queue, beginning where the last write ended.

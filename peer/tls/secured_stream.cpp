@@ -13,6 +13,8 @@ namespace {
 constexpr std::array<std::byte, 5> key_update{std::byte{SSL3_MT_KEY_UPDATE}, {}, {}, std::byte{1}};
 constexpr std::array<std::byte, 2> bad_record{std::byte{SSL3_AL_FATAL},
                                               std::byte{SSL_AD_BAD_RECORD_MAC}};
+constexpr std::array<std::byte, 2> close_notify{std::byte{SSL3_AL_WARNING},
+                                                std::byte{SSL_AD_CLOSE_NOTIFY}};
 
 }  // namespace
 
@@ -138,6 +140,11 @@ void SecuredStream::write_record(SealedBytes& out) {
 
 void SecuredStream::write_alert(SealedBytes& out) {
   const std::span<const std::byte> message = bad_record;
+  ours_.seal(SSL3_RT_ALERT, {&message, 1}, out);
+}
+
+void SecuredStream::write_farewell(SealedBytes& out) {
+  const std::span<const std::byte> message = close_notify;
   ours_.seal(SSL3_RT_ALERT, {&message, 1}, out);
 }
 

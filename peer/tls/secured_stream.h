@@ -37,6 +37,10 @@ class SecuredStream {
   void write(TrafficKey::Pieces pieces, SealedBytes& out);
   /// Appends the last words to an end that sent what cannot be read.
   void write_alert(SealedBytes& out);
+  /// Appends that nothing more will come from us (RFC 8446, section 6.1).
+  void write_farewell(SealedBytes& out);
+  /// Whether the other end has said so, and all that it had said before has been given out.
+  bool ended() const { return farewell_ && rest_.empty(); }
 
  private:
   std::size_t give_rest(std::span<std::byte> out);

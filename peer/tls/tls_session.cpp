@@ -231,6 +231,15 @@ void TlsSession::write(std::span<const std::span<const std::byte>> pieces) {
   if (state_ == State::secured) stream_->write(pieces, outgoing_);
 }
 
+void TlsSession::say_farewell() {
+  if (state_ == State::secured && !std::exchange(said_farewell_, true))
+    stream_->write_farewell(outgoing_);
+}
+
+bool TlsSession::ended() const {
+  return state_ == State::secured && stream_->ended();
+}
+
 SealedBytes TlsSession::take_output(SealedBytes empty) {
   empty.clear();
   std::swap(empty, outgoing_);

@@ -64,6 +64,11 @@ class TlsSession {
   /// Encrypts the pieces one after the other, in records that are as full as can be. Only while
   /// secured.
   void write(std::span<const std::span<const std::byte>> pieces);
+  /// Says to the other end that nothing more will come from us; once, and only while secured.
+  void say_farewell();
+  /// Whether the other end has said so, and read() has given out all that it said before: nothing
+  /// behind it is believed.
+  bool ended() const;
   /// What is to be sent; it is taken away.
   bool has_output() const { return !outgoing_.empty(); }
   SealedBytes take_output(SealedBytes empty);
@@ -88,6 +93,7 @@ class TlsSession {
   std::string judgement_;  ///< of the other end's certificate; "": it fits, or has not come
   PeerId peer_ = 0;
   std::string channel_;
+  bool said_farewell_ = false;
   std::vector<std::byte> incoming_;
   std::size_t used_ = 0, filled_ = 0;  ///< of incoming_
   SealedBytes outgoing_;

@@ -122,6 +122,26 @@ TEST(TcpSecurity, WhoSaysNothingIsHungUpOn) {
   EXPECT_TRUE(peer.says("no Hello in time"));
 }
 
+/// A member that had said it went on with records that nobody read, and each of their bytes was a
+/// sign of life: its link never ended.
+TEST(TcpSecurity, AFarewellEndsTheLinkAndIsAnswered) {
+  Besieged peer;
+  TlsClient member(peer.port, &peer.keys[0]);
+  ASSERT_TRUE(member.shake());
+  member.say(wire::encode(peer.hello_of(0, member.channel())));
+  ASSERT_TRUE(comes_true([&] { return peer.ready.load(); })) << peer.log();
+  member.say_farewell();
+  const std::vector<std::byte> record{
+      std::byte{23}, std::byte{3}, std::byte{3}, std::byte{0}, std::byte{2}, {}, {}};
+  EXPECT_TRUE(comes_true([&] {
+    member.say_plainly(record);
+    return peer.log().find("connection to peer 0 lost: it closed the connection") !=
+           std::string::npos;
+  })) << peer.log();
+  member.heard();
+  EXPECT_TRUE(member.heard_farewell());
+}
+
 /// A stranger may come through a program of our own machine, such as a tunnel: its plain frames
 /// come from here, and its name is that of a neighbour that lives elsewhere.
 TEST(TcpSecurity, ANeighbourFromElsewhereCannotComePlainly) {

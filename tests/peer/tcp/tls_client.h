@@ -53,6 +53,9 @@ class TlsClient {
   void say(std::span<const std::byte> bytes) {
     SSL_write(ssl_, bytes.data(), static_cast<int>(bytes.size()));
   }
+  /// That nothing more comes; the connection stays.
+  void say_farewell() { SSL_shutdown(ssl_); }
+  bool heard_farewell() const { return (SSL_get_shutdown(ssl_) & SSL_RECEIVED_SHUTDOWN) != 0; }
   void say_plainly(std::span<const std::byte> bytes) {
     plain_ = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   }

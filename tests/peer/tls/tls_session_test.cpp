@@ -74,6 +74,21 @@ TEST(Tls, RecordsAreAsFullAsCanBe) {
   EXPECT_EQ(pair.dials.take_output({}).size(), 4 * (16 * 1024 + overhead));
 }
 
+TEST(Tls, AFarewellIsHeardBehindWhatWasSaid) {
+  const std::vector<PeerKeys> keys = make_keys(2);
+  TlsPair pair(keys[0], keys[1]);
+  pair.shake();
+  ASSERT_TRUE(pair.secured());
+  say(pair.dials, "before");
+  pair.dials.say_farewell();
+  EXPECT_FALSE(pair.is_dialled.ended());
+  EXPECT_EQ(carry(pair.dials, pair.is_dialled), "before");
+  EXPECT_TRUE(pair.is_dialled.ended());
+  EXPECT_EQ(pair.is_dialled.state(), TlsSession::State::secured) << "and nothing is wrong with it";
+  pair.dials.say_farewell();
+  EXPECT_FALSE(pair.dials.has_output()) << "it is said once";
+}
+
 TEST(Tls, WhoHasOtherKeysIsRefusedByBothEnds) {
   const std::vector<PeerKeys> others = make_keys(3);
   TlsPair pair(fleet_keys()[0], others[1]);
