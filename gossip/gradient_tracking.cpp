@@ -1,9 +1,9 @@
 #include "gossip/registry.h"
 
-// Gradient tracking. Nedic, Olshevsky & Shi, "Achieving geometric convergence for distributed
-// optimization over time-varying graphs", SIAM J. Optim. 27(4), 2017, arXiv:1607.03218 (DIGing);
-// with noisy gradients: Pu & Nedic 2021, arXiv:1805.11454 (DSGT); adapt, then combine: x_{t+1} = W
-// (x_t - gamma y_t), y_{t+1} = W y_t + g_{t+1} - g_t, y_0 = g_0. The mean of the y is that of the
+// Gradient tracking: DSGT, Pu & Nedic, "Distributed stochastic gradient tracking methods", Math.
+// Program. 187, 2021, arXiv:1805.11454, Algorithm 1: x_{t+1} = W (x_t - gamma y_t), y_{t+1} = W y_t
+// + g_{t+1} - g_t, y_0 = g_0. DIGing (Nedic, Olshevsky & Shi, SIAM J. Optim. 27(4), 2017,
+// arXiv:1607.03218) has x_{t+1} = W x_t - gamma y_t instead. The mean of the y is that of the
 // gradients, whatever is late. What flowed over the edge to a peer that dies is taken out of y.
 // Memory of a peer: deg + 2 vectors. Per round and peer: deg messages out, 8 d deg bytes.
 
@@ -53,6 +53,6 @@ extern const AlgorithmRow gradient_tracking_row{
     .promise = Promise::tracking,
     .summary =
         "steps along an average of all gradients that is passed on: no bias of unlike data; "
-        "arXiv:1607.03218"};
+        "arXiv:1805.11454"};
 
 }  // namespace gv

@@ -48,11 +48,12 @@ ModeRound d2(double gamma, Complex lambda, double h) {
   return make(matrix, Vector::Zero(3), vector({-lambda * gamma, 0, 1}));
 }
 
-/// z = (x, y, last noise).
+/// z = (x, y, last noise); x <- lambda (x - gamma y), y <- lambda y + h (next x - x) + next noise -
+/// last noise.
 ModeRound gradient_tracking(double gamma, Complex lambda, double h) {
   Matrix matrix = Matrix::Zero(3, 3);
-  matrix.row(0) << lambda, -gamma, 0;
-  matrix.row(1) << h * (lambda - 1.0), lambda - h * gamma, -1;
+  matrix.row(0) << lambda, -gamma * lambda, 0;
+  matrix.row(1) << h * (lambda - 1.0), lambda - h * gamma * lambda, -1;
   return make(matrix, Vector::Zero(3), vector({0, 1, 1}));
 }
 

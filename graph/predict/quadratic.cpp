@@ -11,6 +11,10 @@
 namespace gv {
 namespace {
 
+bool corrects_bias(const QuadraticFleet& f) {
+  return f.order == "d2" || f.order == "gradient-tracking";
+}
+
 void check(const QuadraticFleet& f) {
   const auto refuse = [](const std::string& what) {
     throw std::invalid_argument("predict: " + what);
@@ -30,7 +34,7 @@ void check(const QuadraticFleet& f) {
   if (!(f.noise >= 0 && f.spread >= 0)) refuse("variances must not be negative");
   if (f.local_steps == 0) refuse("a round has at least one local step");
   const bool plain = f.momentum == 0 && f.local_steps == 1;
-  if ((f.order == "d2" || f.order == "gradient-tracking") && !(plain && f.staleness == 0))
+  if (corrects_bias(f) && !(plain && f.staleness == 0))
     refuse(f.order + " goes without momentum, local steps and staleness");
   if (f.staleness > 0 && !(plain && f.order == "lian"))
     refuse("staleness is for the order lian, without momentum and local steps");
@@ -44,13 +48,21 @@ std::vector<ModeRound> rounds_of(const QuadraticFleet& f, const Mode& mode, doub
   return rounds;
 }
 
-/// A random W's eigenvectors change with the round; what an algorithm remembers besides the model
-/// would need more of W's moments than its square.
-void check_random(const Modes& modes, const QuadraticFleet& f) {
-  if (modes.method != "expectation" || has_scalar_rounds(f)) return;
-  throw std::invalid_argument(
-      "predict: random schedules go with lian, atc and cta, without momentum, local steps and "
-      "staleness");
+/// A normal W whose eigenvalues are real is symmetric.
+bool directed(const Modes& modes) {
+  const auto complex = [](const std::complex<double>& value) {
+    return std::abs(value.imag()) > 1e-9;
+  };
+  return std::ranges::any_of(modes.samples, [&](const std::vector<Mode>& sample) {
+    return std::ranges::any_of(
+        sample, [&](const Mode& mode) { return std::ranges::any_of(mode.values, complex); });
+  });
+}
+
+void check(const Modes& modes, const QuadraticFleet& f) {
+  check(f);
+  if (const std::string why = why_no_theory(modes, f); !why.empty())
+    throw std::invalid_argument("predict: " + why);
 }
 
 std::optional<ModePower> settled_power(const QuadraticFleet& f, const Mode& mode, double h) {
@@ -85,21 +97,17 @@ bool stable(const Modes& modes, const QuadraticFleet& f) {
   return true;
 }
 
-/// Every order sees rate and curvature only as their product.
-template <class Stable>
-double bisect(const QuadraticFleet& fleet, Stable is_stable) {
+/// Where between a stable gamma h and an unstable one stability ends.
+double edge(const Modes& modes, const QuadraticFleet& fleet, double inside, double outside) {
   QuadraticFleet f = fleet;
-  const double h = *std::ranges::max_element(fleet.hessian);
-  f.hessian = {h};
+  f.hessian = {1};  // every order sees rate and curvature only as their product
   f.noise = 1;
   f.spread = 0;
-  double low = 0;
-  double high = 2 * (1 + f.momentum) / h;  // of the mean's mode: Polyak 1964
   for (int k = 0; k < 50; ++k) {
-    f.rate = (low + high) / 2;
-    (is_stable(f) ? low : high) = f.rate;
+    f.rate = (inside + outside) / 2;
+    (stable(modes, f) ? inside : outside) = f.rate;
   }
-  return high;
+  return outside;
 }
 
 }  // namespace
@@ -109,9 +117,24 @@ const std::vector<std::string>& quadratic_orders() {
   return orders;
 }
 
+std::string why_no_theory(const Modes& modes, const QuadraticFleet& f) {
+  // A random W's eigenvectors change with the round; what an algorithm remembers besides the model
+  // would need more of W's moments than its square.
+  if (modes.method == "expectation" && !has_scalar_rounds(f))
+    return "random schedules go with lian, atc and cta, without momentum, local steps and "
+           "staleness";
+  if (!corrects_bias(f)) return "";
+  if (directed(modes))
+    return f.order +
+           " moves what both ends of an edge have sent each other: it needs an "
+           "undirected graph, such as `ring`";
+  if (f.order == "d2" && modes.period() > 1)
+    return "d2 remembers what flowed under one W, and a schedule has another one in every round";
+  return "";
+}
+
 std::optional<Stationary> predict(const Modes& modes, const QuadraticFleet& fleet) {
-  check(fleet);
-  check_random(modes, fleet);
+  check(modes, fleet);
   Stationary s;
   const double n = modes.peers;
   for (const double h : fleet.hessian) {
@@ -126,12 +149,21 @@ std::optional<Stationary> predict(const Modes& modes, const QuadraticFleet& flee
   return s;
 }
 
-double stability_limit(const Modes& modes, const QuadraticFleet& fleet) {
+RateWindow stable_rates(const Modes& modes, const QuadraticFleet& fleet) {
   QuadraticFleet probe = fleet;
   probe.rate = 1;
-  check(probe);
-  check_random(modes, probe);
-  return bisect(fleet, [&](const QuadraticFleet& f) { return stable(modes, f); });
+  check(modes, probe);
+  const auto [flattest, steepest] = std::ranges::minmax(fleet.hessian);
+  const double beyond = 2 * (1 + fleet.momentum);  // of the mean's mode: Polyak 1964
+  if (fleet.order != "d2") return {0, edge(modes, fleet, 0, beyond) / steepest};
+  // At gamma h = 1 a mode of D2 is z^2 = lambda z, which is stable. Below 1e-6 rounding decides for
+  // modes near 1.
+  const double low = edge(modes, fleet, 1, 0);
+  return {low < 1e-6 ? 0 : low / flattest, edge(modes, fleet, 1, beyond) / steepest};
+}
+
+double stability_limit(const Modes& modes, const QuadraticFleet& fleet) {
+  return stable_rates(modes, fleet).high;
 }
 
 }  // namespace gv

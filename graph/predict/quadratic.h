@@ -24,9 +24,11 @@ struct QuadraticFleet {
 };
 
 /// lian: X W - gamma G(X); atc: (X - gamma G(X)) W; cta: Y = X W, Y - gamma G(Y) (Lian et al. 2017,
-/// arXiv:1705.09056, Algorithm 1 and the remark after it). d2: Tang et al. 2018, arXiv:1803.07068,
-/// Algorithm 1. gradient-tracking: x <- W x - gamma y, y <- W y + G_{k+1} - G_k (Pu & Nedic 2021,
-/// arXiv:1805.11454).
+/// arXiv:1705.09056, Algorithm 1 and the remark after it). d2: X_{k+1} = (2 X_k - X_{k-1} - gamma
+/// (G_k - G_{k-1})) W (Tang et al. 2018, arXiv:1803.07068, Algorithm 1). gradient-tracking: DSGT, X
+/// <- (X - gamma Y) W, Y <- Y W + G_{k+1} - G_k (Pu & Nedic 2021, arXiv:1805.11454, Algorithm 1);
+/// not DIGing, X <- X W - gamma Y (Nedic, Olshevsky & Shi 2017, arXiv:1607.03218), which settles
+/// elsewhere and at smaller rates.
 const std::vector<std::string>& quadratic_orders();
 
 /// Expectations in the stationary state, after a round; the mean over the rounds of a period.
@@ -42,8 +44,23 @@ struct Stationary {
 /// unknown order or a combination that has no theory here.
 std::optional<Stationary> predict(const Modes& modes, const QuadraticFleet& fleet);
 
-/// The largest rate below which every mode is stable; in Lian's order (1 + lambda_n) / max h, else
-/// 2 / max h at most. fleet.rate is not looked at.
+/// Why these modes have no theory in this order; "" where they do. d2 and gradient-tracking move
+/// what both ends of an edge have sent each other, so that W must be undirected, and d2's W one for
+/// all rounds.
+std::string why_no_theory(const Modes& modes, const QuadraticFleet& fleet);
+
+/// The rates at which every mode is stable: those between low and high, where low < high; else
+/// there is none.
+struct RateWindow {
+  double low = 0, high = 0;
+  bool contains(double rate) const { return low < rate && rate < high; }
+};
+
+/// In Lian's order from 0 to (1 + lambda_n) / max h, else to 2 / max h at most. A mode of d2 is
+/// stable where gamma h is below 2 and, with lambda < -1/3, above (3 - 1 / |lambda|) / 2, so that
+/// its window begins at (3 - 1 / |lambda_n|) / (2 min h). fleet.rate is not looked at.
+RateWindow stable_rates(const Modes& modes, const QuadraticFleet& fleet);
+/// The end of that window.
 double stability_limit(const Modes& modes, const QuadraticFleet& fleet);
 
 }  // namespace gv

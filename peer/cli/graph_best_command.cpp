@@ -130,10 +130,14 @@ void best_options(Options& options, BestOptions& o) {
             "Curvatures h1,h2,...: put graphs in the order of D-PSGD's losses on this quadratic, "
             "not of averaging alone")
       .tell(o.predict);
-  options.value("--noise", o.fleet.noise, "Variance of a gradient, per coordinate")
+  options
+      .value("--noise", o.fleet.noise, "Variance of a gradient, per coordinate: data.noise squared")
       .show_default()
       .tell(o.predict);
-  options.value("--spread", o.fleet.spread, "Variance of the peers' minima, per coordinate")
+  options
+      .value("--spread",
+             o.fleet.spread,
+             "Variance of the peers' minima, per coordinate: data.spread squared")
       .tell(o.predict);
   options.value("--rate", o.fleet.rate, "Learning rate").show_default().tell(o.predict);
   options.value("--order", o.fleet.order, "lian | atc | cta | d2 | gradient-tracking")

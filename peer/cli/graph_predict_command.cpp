@@ -18,6 +18,7 @@
 #include "graph/weights.h"
 #include "peer/cli/command.h"
 #include "peer/json/json.h"
+#include "peer/predict/forecast/graph_score.h"
 #include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
@@ -72,10 +73,11 @@ double common_self_weight(const MixingMatrix& w) {
 
 struct Prediction {
   std::optional<Stationary> values;  ///< empty: it diverges, or is too much work
-  std::optional<double> limit;       ///< of the rate, where it is known
+  std::optional<RateWindow> rates;   ///< that are stable, where they are known
   std::string method;
+  std::string refusal;  ///< why no fleet can have this order on this graph; "": one can
 
-  bool stable(double rate) const { return values || (limit && rate < *limit); }
+  bool stable(double rate) const { return values || (rates && rates->contains(rate)); }
 };
 
 /// Why there are no values.
@@ -88,12 +90,19 @@ void explain(const Prediction& p, const PredictOptions& o) {
                "--hessian\n",
                what,
                o.fleet.rate,
-               *p.limit);
-  } else if (p.limit) {
+               p.rates->high);
+  } else if (p.rates && o.fleet.rate <= p.rates->low) {
+    fmt::print(stderr,
+               "warning: rate {:g} is not above {:.6g}, where the stable rates of {} begin: it "
+               "diverges; `--weights lazy` is stable from 0 on\n",
+               o.fleet.rate,
+               p.rates->low,
+               what);
+  } else if (p.rates) {
     fmt::print(stderr,
                "warning: rate {:g} is beyond the stability limit {:.6g} of {}: it diverges\n",
                o.fleet.rate,
-               *p.limit,
+               p.rates->high,
                what);
   } else {
     fmt::print(stderr,
@@ -113,7 +122,7 @@ Prediction predict_schedule(const PredictOptions& o, const Centers& centers) {
   const auto schedule = make_schedule(spec, o.peers);
   const std::optional<Modes> modes = schedule_modes(spec, o.peers);
   if (modes && (modes->method != "expectation" || has_transient(o.fleet)))
-    return {predict(*modes, o.fleet), stability_limit(*modes, o.fleet), modes->method};
+    return {predict(*modes, o.fleet), stable_rates(*modes, o.fleet), modes->method, ""};
   constexpr PeerId most = 512;
   if (o.peers > most) {
     throw std::invalid_argument(
@@ -122,9 +131,11 @@ Prediction predict_schedule(const PredictOptions& o, const Centers& centers) {
                     most));
   }
   if (!can_walk(o.fleet)) throw std::invalid_argument("--order: lian, atc or cta on " + o.topology);
+  const std::optional<double> limit = schedule_stability_limit(*schedule, o.fleet);
   return {settled_sequence(*schedule, o.fleet),
-          schedule_stability_limit(*schedule, o.fleet),
-          "sequence"};
+          limit ? std::optional(RateWindow{0, *limit}) : std::nullopt,
+          "sequence",
+          ""};
 }
 
 Prediction predict_fleet(PredictOptions& o) {
@@ -137,8 +148,9 @@ Prediction predict_fleet(PredictOptions& o) {
   if (o.fleet.staleness > 0) o.fleet.self_weight = common_self_weight(w);
   const Modes modes = modes_of(w, &spec, o.weights);
   return {centers.empty() ? predict(modes, o.fleet) : predict_centers(w, modes, o.fleet, centers),
-          stability_limit(modes, o.fleet),
-          modes.method};
+          stable_rates(modes, o.fleet),
+          modes.method,
+          refusal_of_order(o.fleet.order, w)};
 }
 
 void put(Json& out, const std::string& name, const std::optional<Estimate>& e) {
@@ -159,7 +171,8 @@ void print_json(const PredictOptions& o, const Prediction& p) {
            {"staleness", f.staleness},
            {"noise", f.noise},
            {"stable", p.stable(f.rate)},
-           {"stability_limit", p.limit ? Json(*p.limit) : Json(nullptr)}};
+           {"stability_least", p.rates ? Json(p.rates->low) : Json(nullptr)},
+           {"stability_limit", p.rates ? Json(p.rates->high) : Json(nullptr)}};
   const auto part = [&](Estimate Stationary::*field) -> std::optional<Estimate> {
     if (!p.values) return std::nullopt;
     return (*p.values).*field;
@@ -177,6 +190,12 @@ std::string figure(const Estimate& e) {
                      : fmt::format("{:.4g}", e.value);
 }
 
+std::string rates_text(const RateWindow& rates) {
+  if (!(rates.low < rates.high)) return "no rate";
+  if (rates.low > 0) return fmt::format("rates between {:.4g} and {:.4g}", rates.low, rates.high);
+  return fmt::format("rates below {:.4g}", rates.high);
+}
+
 void print_text(const PredictOptions& o, const Prediction& p) {
   fmt::print("{}, {} peers, order {}, rate {:.4g}, noise {:.4g} (found by {})\n",
              o.topology,
@@ -191,13 +210,14 @@ void print_text(const PredictOptions& o, const Prediction& p) {
     fmt::print("mean model  {}  excess loss\n", figure(p.values->excess_mean));
     fmt::print("local model {}  excess loss, on average\n", figure(p.values->excess_local));
   }
-  if (p.limit) fmt::print("stable      at rates below {:.4g}\n", *p.limit);
+  if (p.rates) fmt::print("stable      at {}\n", rates_text(*p.rates));
 }
 
 int run(const PredictOptions& options) {
   PredictOptions o = options;
   const Prediction p = predict_fleet(o);
   if (!p.values) explain(p, o);
+  if (!p.refusal.empty()) fmt::print(stderr, "warning: no fleet runs this: {}\n", p.refusal);
   o.json ? print_json(o, p) : print_text(o, p);
   return exit_code::done;
 }
@@ -210,14 +230,17 @@ void predict_options(Options& options, PredictOptions& o) {
   options.value("--order", o.fleet.order, "lian | atc | cta | d2 | gradient-tracking")
       .show_default();
   options.list("--hessian", o.fleet.hessian, "Curvatures h1,h2,..., one per coordinate");
-  options.value("--noise", o.fleet.noise, "Variance of a gradient, per coordinate").show_default();
+  options
+      .value("--noise", o.fleet.noise, "Variance of a gradient, per coordinate: data.noise squared")
+      .show_default();
   options.value("--rate", o.fleet.rate, "Learning rate").show_default();
   options.value("--momentum", o.fleet.momentum, "u <- momentum u + g, x <- x - rate u");
   options.value("--local-steps", o.fleet.local_steps, "SGD steps per averaging");
   options.value("--staleness", o.fleet.staleness, "Rounds by which neighbours' x are old");
   options.value("--spread",
                 o.spread,
-                "Variance of the peers' minima, per coordinate; or a file: a row of minima per "
+                "Variance of the peers' minima, per coordinate: data.spread squared; or a file: a "
+                "row of minima per "
                 "peer");
   options.json(o.json);
 }
@@ -227,7 +250,7 @@ void predict_options(Options& options, PredictOptions& o) {
 Command graph_predict_command() {
   return command(
       "predict",
-      "Where D-PSGD on a quadratic settles: consensus distance and excess losses",
+      "Where D-PSGD, D2 and gradient tracking settle on a quadratic",
       "  grapevine graph predict --topology ring --peers 16 --hessian 1,0.5,0.25,0.1 --rate 0.1\n"
       "  grapevine graph predict --topology star --peers 16 --order atc --momentum 0.9 --spread "
       "1\n"

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "gossip/registry.h"
 #include "graph/predict/transient.h"
 #include "graph/schedules.h"
 #include "graph/topologies.h"
@@ -19,13 +20,17 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t most_rounds = 1'000'000;
 
-/// None for a directed W that is not normal.
-std::optional<Modes> modes_of_candidate(const GraphCandidate& c, PeerId peers) {
+/// None where the method does not run, or for a directed W that is not normal.
+std::optional<Modes> modes_of_candidate(const GraphCandidate& c,
+                                        PeerId peers,
+                                        const QuadraticFleet& fleet) {
   const Topology t = build(c.spec.topology, peers);
   const TopologySpec spec = parse_topology(t.name);
   const MixingMatrix w = mixing_matrix(c.spec.weights, t);
+  if (!refusal_of_order(fleet.order, w).empty()) return std::nullopt;
   try {
-    return modes_of(w, &spec, c.spec.weights);
+    const Modes modes = modes_of(w, &spec, c.spec.weights);
+    return why_no_theory(modes, fleet).empty() ? std::optional(modes) : std::nullopt;
   } catch (const std::invalid_argument&) {
     return std::nullopt;
   }
@@ -79,10 +84,22 @@ std::string GraphGoal::measure() const {
   return target ? "rounds_to_target" : "excess_loss_local";
 }
 
+std::string refusal_of_order(const std::string& order, const MixingMatrix& w) {
+  const AlgorithmRow* row = find_algorithm("d-psgd", order);
+  if (row == nullptr) row = find_algorithm(order, "");
+  if (row == nullptr) return "";
+  if (row->kind != "d-psgd" && w.directed())
+    return fmt::format(
+        "{} moves what both ends of an edge have sent each other, and this topology "
+        "is directed",
+        row->kind);
+  return objection_to(*row, Setup{.peers = w.size()}, &w);
+}
+
 double score_of(const GraphCandidate& c, PeerId peers, const GraphGoal& goal) {
   if (!goal.fleet) return rounds_to_thousandth(c);
   if (!c.spec.is_static()) return schedule_score(c, peers, goal);
-  const std::optional<Modes> modes = modes_of_candidate(c, peers);
+  const std::optional<Modes> modes = modes_of_candidate(c, peers, *goal.fleet);
   if (!modes) return infinite;
   const std::optional<Stationary> end = predict(*modes, *goal.fleet);
   if (!end) return infinite;

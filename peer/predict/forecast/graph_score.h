@@ -18,8 +18,12 @@ struct GraphGoal {
   std::string measure() const;
 };
 
-/// The smaller the better; infinite where the fleet diverges, never arrives, or where there is no
-/// theory. Throws std::invalid_argument for a fleet without one.
+/// Why a fleet of the method that has this order (quadratic_orders()) cannot run on W; "" where it
+/// can.
+std::string refusal_of_order(const std::string& order, const MixingMatrix& w);
+
+/// The smaller the better; infinite where the fleet diverges, never arrives, is refused, or where
+/// there is no theory. Throws std::invalid_argument for a fleet without one.
 double score_of(const GraphCandidate& c, PeerId peers, const GraphGoal& goal);
 
 /// Why the first of `found` (best first) is there, in one line.

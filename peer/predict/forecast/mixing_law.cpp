@@ -8,7 +8,6 @@
 #include "graph/predict/schedule_stability.h"
 #include "graph/predict/sequence.h"
 #include "graph/predict/sequence_walk.h"
-#include "graph/predict/transient.h"
 
 namespace gv {
 namespace {
@@ -53,7 +52,7 @@ MixingLaw::MixingLaw(const ScheduleSpec& spec,
       most_work_(most_work) {}
 
 bool MixingLaw::by_modes(const QuadraticFleet& fleet) const {
-  return modes_ && (modes_->method != "expectation" || has_transient(fleet));
+  return modes_ && why_no_theory(*modes_, fleet).empty();
 }
 
 bool MixingLaw::by_steps(const QuadraticFleet& fleet) const {

@@ -92,16 +92,18 @@ Algorithm d2(const MixingMatrix& w, const QuadraticFleet& f) {
                        }}};
 }
 
+/// x <- W (x - gamma y), y <- W y + g - g_, with g at the new x.
 Algorithm gradient_tracking(const MixingMatrix& w, const QuadraticFleet& f) {
   return {.blocks = 3, .rounds = {[&w, f](Vector& state, const Vector& noise, const Vector& b) {
                          const std::size_t n = b.size();
-                         Vector x = mixed(w, block(state, 0, n));
+                         Vector x = block(state, 0, n);
                          const Vector y = block(state, 1, n);
+                         for (std::size_t i = 0; i < n; ++i) x[i] -= f.rate * y[i];
+                         x = mixed(w, x);
                          Vector tracked = mixed(w, y);
                          const Vector last_g = block(state, 2, n);
                          Vector g(n);
                          for (std::size_t i = 0; i < n; ++i) {
-                           x[i] -= f.rate * y[i];
                            g[i] = f.hessian[0] * (x[i] - b[i]) + noise[i];
                            tracked[i] += g[i] - last_g[i];
                          }

@@ -199,7 +199,7 @@ TEST(Predict, TheSheetsVariants) {
   expect(
       predict(ring, {.staleness = 1, .self_weight = 1.0 / 3, .order = "lian"}), 0.014231, 0.002206);
   expect(predict(lazy_ring, {.order = "d2"}), 0.012187, sgd);
-  expect(predict(ring, {.order = "gradient-tracking"}), 0.027922, sgd);
+  expect(predict(ring, {.order = "gradient-tracking"}), 0.005895, sgd);
   expect(predict(ring, {.local_steps = 5, .order = "atc"}), 0.012105, sgd);
   expect(predict(modes_of_schedule("one-peer-exponential", 16), {.order = "atc"}), 0.006304, sgd);
   expect(predict(modes_of_schedule("random-matching", 16), {.order = "atc"}), 0.007034, sgd);
@@ -225,10 +225,41 @@ TEST(Predict, StabilityLimits) {
   // |trace| < 1 + det for lambda = -1/3; without that mode the limit is 2 (1 + momentum).
   EXPECT_NEAR(limit(ring, {.momentum = 0.5, .order = "cta"}), 2, 1e-12);
   EXPECT_NEAR(limit(family_modes("complete", 16), {.momentum = 0.5, .order = "cta"}), 3, 1e-12);
-  // lambda > -1 / (3 - 2 gamma h): the hypercube's -0.6 allows no rate below 2/3.
-  EXPECT_FALSE(predict(family_modes("hypercube", 16), {.rate = 0.1, .order = "d2"}));
+  // |lambda (lambda - gamma h)| < 1, and that of the mean.
+  const Modes torus = family_modes("torus:4x4", 16);
+  EXPECT_NEAR(limit(ring, {.order = "gradient-tracking"}), 2, 1e-12);
+  EXPECT_NEAR(limit(torus, {.order = "gradient-tracking"}), (1 - 0.36) / 0.6, 1e-12);
   EXPECT_FALSE(predict(ring, {.rate = 0.667, .order = "lian"}));
   EXPECT_TRUE(predict(ring, {.rate = 0.666, .order = "lian"}));
+}
+
+/// D2 was said to be stable from 0 on, at rates at which it grows by half a round.
+TEST(Predict, D2IsStableBetweenTwoRates) {
+  const Modes torus = family_modes("torus:4x4", 16);  // lambda_n = -0.6
+  const RateWindow one = stable_rates(torus, {.hessian = {1}, .order = "d2"});
+  EXPECT_NEAR(one.low, (3 - 1 / 0.6) / 2, 1e-12);
+  EXPECT_NEAR(one.high, 2, 1e-12);
+  EXPECT_FALSE(predict(torus, {.rate = 0.66, .order = "d2"}));
+  EXPECT_TRUE(predict(torus, {.rate = 0.68, .order = "d2"}));
+  EXPECT_TRUE(predict(torus, {.rate = 1.99, .order = "d2"}));
+  EXPECT_FALSE(predict(torus, {.rate = 2.01, .order = "d2"}));
+  // The flattest axis says where it begins, the steepest where it ends.
+  const RateWindow two = stable_rates(torus, {.hessian = {2, 1}, .order = "d2"});
+  EXPECT_NEAR(two.low, one.low, 1e-12);
+  EXPECT_NEAR(two.high, 1, 1e-12);
+  const RateWindow none = stable_rates(torus, {.hessian = {1, 0.1}, .order = "d2"});
+  EXPECT_GT(none.low, none.high);
+  const Modes ring = family_modes("ring", 16, "lazy");
+  EXPECT_EQ(stable_rates(ring, {.order = "d2"}).low, 0);
+}
+
+/// Both were scored on graphs that no fleet of theirs can have.
+TEST(Predict, CorrectedMethodsNeedAnUndirectedGraph) {
+  for (const char* order : {"d2", "gradient-tracking"}) {
+    EXPECT_THROW(predict(family_modes("exponential", 16), {.order = order}), std::invalid_argument);
+    EXPECT_THROW(predict(modes_of_schedule("one-peer-exponential", 8), {.order = order}),
+                 std::invalid_argument);
+  }
 }
 
 /// Section 5.3: Lian's order on a ring of 4 comes to rest at (I - W + gamma I)^-1 gamma b. And

@@ -34,6 +34,32 @@ TEST_F(GraphCommand, WarnsBeyondTheStabilityLimit) {
   EXPECT_TRUE(Json::parse(a.output()).at("consensus").is_null());
 }
 
+/// It was of another method, and D2's limit was one where `plan` refuses the fleet.
+TEST_F(GraphCommand, PredictsTrackingAsItRuns) {
+  const Ended a = grapevine(
+      "graph predict --json --topology ring --peers 16 --hessian 1,0.5,0.25,0.1 --rate 0.1 "
+      "--spread 1 --order gradient-tracking");
+  ASSERT_EQ(a.code, 0) << a.err;
+  const auto values = Json::parse(a.output());
+  EXPECT_NEAR(values.at("consensus").get<double>(), 0.029055, 5e-7);
+  EXPECT_NEAR(values.at("stability_limit").get<double>(), 2, 1e-9);
+  EXPECT_EQ(a.err, "");
+}
+
+TEST_F(GraphCommand, SaysBetweenWhichRatesD2IsStable) {
+  const std::string torus = "graph predict --topology torus:4x4 --peers 16 --order d2 --rate 0.1";
+  const Ended a = grapevine(torus);
+  ASSERT_EQ(a.code, 0) << a.err;
+  EXPECT_NE(a.output().find("stable      at rates between 0.6667 and 2"), std::string::npos)
+      << a.output();
+  EXPECT_NE(a.err.find("rate 0.1 is not above 0.666667"), std::string::npos) << a.err;
+  EXPECT_NE(a.err.find("no fleet runs this: d2 diverges when lambda_n <= -1/3"), std::string::npos)
+      << a.err;
+  EXPECT_EQ(grapevine(torus + " --weights lazy").err, "");
+  const Ended none = grapevine(torus + " --hessian 1,0.1");
+  EXPECT_NE(none.output().find("stable      at no rate"), std::string::npos) << none.output();
+}
+
 /// A followed schedule that is stable but slow once was called divergent.
 TEST_F(GraphCommand, SaysWhenAScheduleTakesTooLongToFollow) {
   const Ended slow = grapevine("graph predict --json --topology matcha:graph=path --peers 160");

@@ -63,6 +63,30 @@ TEST(GraphScore, InfiniteWhereItDivergesOrNothingIsKnown) {
   }
 }
 
+/// A directed graph, on which the method is refused, was second, and the torus was infinite.
+TEST(GraphScore, RanksTrackingOnGraphsThatItRunsOn) {
+  const GraphGoal goal{
+      .fleet =
+          QuadraticFleet{
+              .hessian = {1, 0.1}, .spread = 1, .rate = 0.2, .order = "gradient-tracking"},
+      .target = std::nullopt};
+  const auto score = [&](const char* graph) { return score_of(candidate(graph), n, goal); };
+  EXPECT_LT(score("hypercube"), score("ring"));
+  EXPECT_LT(score("torus:4x4"), score("ring"));
+  EXPECT_LT(score("ring"), score("binary-tree"));
+  EXPECT_TRUE(std::isinf(score("exponential")));
+}
+
+/// Where `algorithm: d2` refuses W, whatever a rate might do on this Hessian.
+TEST(GraphScore, RanksNoGraphThatD2Refuses) {
+  const GraphGoal goal{.fleet = QuadraticFleet{.hessian = {1}, .rate = 1, .order = "d2"},
+                       .target = std::nullopt};
+  EXPECT_TRUE(std::isinf(score_of(candidate("torus:4x4"), n, goal)));
+  GraphCandidate lazy = candidate("torus:4x4");
+  lazy.spec.weights = "lazy";
+  EXPECT_TRUE(std::isfinite(score_of(lazy, n, goal)));
+}
+
 TEST(GraphScore, TheReasonNamesTheNextAndTheGap) {
   GraphCandidate star = candidate("star");
   GraphCandidate ring = candidate("ring");
