@@ -2,11 +2,12 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "peer/cli/command.h"
 #include "peer/json/json.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/runtime/ledger.h"
+#include "peer/runtime/ledger_audit.h"
 
 namespace gv::cli {
 namespace {
@@ -15,6 +16,38 @@ struct AuditArguments {
   std::string folder;
   bool json = false;
 };
+
+std::string missing_books(const LedgerAudit& result) {
+  return fmt::format("{}", fmt::join(result.missing, ", "));
+}
+
+void print_json(const LedgerAudit& result) {
+  std::vector<std::string> findings;
+  for (const LedgerFinding& finding : result.findings) findings.push_back(to_text(finding));
+  fmt::print("{}\n",
+             Json{{"event", "audit"},
+                  {"both", result.both},
+                  {"one_sided", result.one_sided},
+                  {"unchecked", result.unchecked},
+                  {"missing", std::vector<PeerId>(result.missing.begin(), result.missing.end())},
+                  {"findings", findings}}
+                 .dump());
+}
+
+void print_text(const LedgerAudit& result) {
+  for (const LedgerFinding& finding : result.findings) fmt::print("{}\n", to_text(finding));
+  if (!result.missing.empty())
+    fmt::print(
+        "there is no ledger of {} here: {} pieces that others exchanged with it are not checked; "
+        "fetch peers/*/ledger-*.txt from the hosts that ran it\n",
+        (result.missing.size() == 1 ? "peer " : "peers ") + missing_books(result),
+        result.unchecked);
+  fmt::print(
+      "{} pieces of exchanges in both books, {} in one (one of the two peers died)\n{} findings\n",
+      result.both,
+      result.one_sided,
+      result.findings.size());
+}
 
 int audit_run(const AuditArguments& arguments) {
   const std::string& folder = arguments.folder;
@@ -25,21 +58,7 @@ int audit_run(const AuditArguments& arguments) {
     throw std::invalid_argument(folder +
                                 ": there are no ledgers; run with --set faults.ledger=true");
   const LedgerAudit result = audit(ledgers);
-  if (arguments.json) {
-    fmt::print("{}\n",
-               Json{{"event", "audit"},
-                    {"both", result.both},
-                    {"one_sided", result.one_sided},
-                    {"findings", result.findings}}
-                   .dump());
-  } else {
-    for (const std::string& finding : result.findings) fmt::print("{}\n", finding);
-    fmt::print(
-        "{} pieces of exchanges in both books, {} in one (the other end died)\n{} findings\n",
-        result.both,
-        result.one_sided,
-        result.findings.size());
-  }
+  arguments.json ? print_json(result) : print_text(result);
   return result.findings.empty() ? exit_code::done : exit_code::check_failed;
 }
 

@@ -5,10 +5,8 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <stdexcept>
 #include <string_view>
-#include <tuple>
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -80,23 +78,9 @@ void read_ledger(const fs::path& path, Ledgers& ledgers) {
           fmt::format("{}:{}: not a line of a ledger: {}", path.string(), number, shown(line)));
     }
   }
-  if (!closed) ledgers.dead.push_back(incarnation_of(path));
-}
-
-std::string text(const LedgerEntry& e) {
-  return fmt::format("peer {} ({:x}) and peer {} ({:x}), exchange {}, piece {}",
-                     e.peer,
-                     e.incarnation,
-                     e.with,
-                     e.with_incarnation,
-                     e.exchange.value,
-                     e.part);
-}
-
-using Key = std::tuple<std::uint64_t, std::uint64_t, ExchangeNumber, std::uint32_t>;
-
-bool opposite(const LedgerEntry& a, const LedgerEntry& b) {
-  return a.weight == b.weight && a.bound == b.bound && a.ours == b.theirs && a.theirs == b.ours;
+  const std::uint64_t incarnation = incarnation_of(path);
+  ledgers.here.insert(incarnation);
+  if (!closed) ledgers.dead.insert(incarnation);
 }
 
 }  // namespace
@@ -141,38 +125,6 @@ Ledgers read_ledgers(const std::string& run_folder) {
     }
   }
   return ledgers;
-}
-
-LedgerAudit audit(const Ledgers& ledgers) {
-  LedgerAudit result;
-  const auto is_dead = [&](std::uint64_t incarnation) {
-    return std::ranges::find(ledgers.dead, incarnation) != ledgers.dead.end();
-  };
-  std::map<Key, const LedgerEntry*> books;
-  for (const LedgerEntry& e : ledgers.entries) {
-    const Key key{e.incarnation, e.with_incarnation, e.exchange, e.part};
-    if (!books.emplace(key, &e).second) result.findings.push_back("applied twice: " + text(e));
-  }
-  for (const auto& [key, e] : books) {
-    const auto other = books.find({e->with_incarnation, e->incarnation, e->exchange, e->part});
-    if (other == books.end()) {
-      ++result.one_sided;
-      if (!is_dead(e->with_incarnation))
-        result.findings.push_back("applied at one end only: " + text(*e));
-    } else if (e->incarnation < e->with_incarnation) {
-      ++result.both;
-      if (!opposite(*e, *other->second))
-        result.findings.push_back("flows that are not opposite: " + text(*e));
-    }
-    const bool first = e->exchange.value == 0 && e->part == 0;
-    const bool follows =
-        books.contains({e->incarnation, e->with_incarnation, e->exchange, e->part - 1}) ||
-        (e->part == 0 &&
-         books.contains(
-             {e->incarnation, e->with_incarnation, ExchangeNumber{e->exchange.value - 1}, 0}));
-    if (!first && !follows) result.findings.push_back("out of turn: " + text(*e));
-  }
-  return result;
 }
 
 }  // namespace gv

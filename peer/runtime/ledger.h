@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,21 +45,12 @@ class LedgerFile {
 
 struct Ledgers {
   std::vector<LedgerEntry> entries;
-  std::vector<std::uint64_t> dead;  ///< incarnations that did not close their books
+  std::set<std::uint64_t> here{};  ///< incarnations whose books were read
+  std::set<std::uint64_t> dead{};  ///< of these, those that did not close their books
 };
 
 /// All books under a run folder's peers/. A last line that its process did not live to finish is
 /// left out. Throws std::runtime_error naming a file and line that make no sense.
 Ledgers read_ledgers(const std::string& run_folder);
-
-struct LedgerAudit {
-  std::uint64_t both = 0;             ///< pieces that stand in both books
-  std::uint64_t one_sided = 0;        ///< pieces of which the other end is dead, or died writing
-  std::vector<std::string> findings;  ///< what must not be
-};
-
-/// Compares the books of both ends of every edge: each piece once, in order, with the same weight
-/// and the same two vectors.
-LedgerAudit audit(const Ledgers& ledgers);
 
 }  // namespace gv

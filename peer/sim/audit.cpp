@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "peer/runtime/ledger_audit.h"
+
 namespace gv {
 namespace {
 
@@ -111,7 +113,7 @@ void Audit::close(const std::function<bool(Life)>& dead) {
   for (const auto& [pair, sides] : pairs_) {
     const std::size_t waiting = sides[0].waiting.size() + sides[1].waiting.size();
     if (waiting == 0) continue;
-    if (dead(pair.first) || dead(pair.second)) continue;
+    if (may_count_at_one_end(dead(pair.first), dead(pair.second))) continue;
     if (!trusted(pair.first, pair.second)) continue;
     violations_.push_back(fmt::format("{} pieces count at one end only, of {} and {}",
                                       waiting,

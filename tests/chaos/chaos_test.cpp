@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 
 #include "optim/rng.h"
-#include "peer/runtime/ledger.h"
+#include "peer/runtime/ledger_audit.h"
 #include "peer/sim/simulation.h"
 #include "tests/chaos/chaos_fleet.h"
 #include "tests/peer/launch/program.h"
@@ -58,8 +58,9 @@ class Chaos : public testing::Test {
   /// What the books say of the run.
   LedgerAudit audited(const std::string& folder) const {
     const LedgerAudit result = audit(read_ledgers(folder));
-    EXPECT_EQ(fmt::format("{}", fmt::join(result.findings, "\n")), "");
-    fmt::print("audit: {} pieces in both books, {} in one (the other end died)\n",
+    for (const LedgerFinding& finding : result.findings) ADD_FAILURE() << to_text(finding);
+    EXPECT_TRUE(result.missing.empty()) << fmt::format("{}", fmt::join(result.missing, ", "));
+    fmt::print("audit: {} pieces in both books, {} in one (one of the two peers died)\n",
                result.both,
                result.one_sided);
     return result;

@@ -1,7 +1,7 @@
 // The books of two processes, and what an audit makes of them.
 #include <stdexcept>
 
-#include "peer/runtime/ledger.h"
+#include "peer/runtime/ledger_audit.h"
 #include "tests/fuzz/files.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/refusal.h"
