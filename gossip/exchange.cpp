@@ -54,6 +54,17 @@ std::uint64_t Exchange::first_without_us(std::size_t k) const {
   return key(k, 0).number + (open(k) ? 1 : 0);
 }
 
+std::vector<EdgeEnd> Exchange::ends() const {
+  std::vector<EdgeEnd> ends;
+  if (self_.plan.rejoins) return ends;
+  for (std::size_t k = 0; k < edges_.size(); ++k) {
+    const bool counts = self_.neighbors[k].two_way && !roster_.quarantined(k);
+    if (!counts || roster_.life(k) > 0) continue;
+    ends.push_back({self_.neighbors[k].peer, edges_[k].number, open(k) ? edges_[k].settled : 0});
+  }
+  return ends;
+}
+
 float Exchange::weight(std::size_t k, const Message& theirs) const {
   const Edge& edge = edges_[k];
   const float w = self_.rules.weight(self_.plan,

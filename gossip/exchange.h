@@ -52,6 +52,8 @@ class Exchange {
 
   bool open(std::size_t k) const;
   ExchangeNumber number(std::size_t k) const { return edges_[k].number; }
+  /// Where the exchanges with those neighbours ended that are in their first life.
+  std::vector<EdgeEnd> ends() const;
   /// What a goodbye says: of an open exchange we are still a part.
   std::uint64_t first_without_us(std::size_t k) const;
   /// No exchange with k any more: it has left, or is in quarantine.

@@ -57,6 +57,11 @@ struct Lines {
            std::to_string(std::chrono::ceil<std::chrono::seconds>(e.at_most).count()) +
            " s at the most";
   }
+  std::string operator()(const event::GaveUp& e) const {
+    return "done; " + peer_text(e.peer) + " owes half of exchange " +
+           std::to_string(e.exchange.value) +
+           " and is waited for no longer: that exchange may count at its end only";
+  }
   std::string operator()(const event::NotFiniteCame& e) const {
     const std::string came =
         round_text(e.round) + ": " + peer_text(e.from) + " sent values that are not finite: ";

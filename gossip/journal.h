@@ -24,6 +24,14 @@ struct ClippedFlows {
   bool operator==(const ClippedFlows&) const = default;
 };
 
+/// Where a peer's exchanges with one neighbour ended. Both ends of an edge end at the same place,
+/// or flows count at one end only.
+struct EdgeEnd {
+  PeerId with = 0;
+  ExchangeNumber exchange{};  ///< of the one left open, or of the next one
+  std::uint32_t pieces = 0;   ///< of the one left open, applied here
+};
+
 /// What a peer says of itself at an evaluation: its own test figures and its vector, for whoever
 /// watches the fleet.
 struct Report {
@@ -44,7 +52,10 @@ struct Report {
   /// algorithm ended before its last round.
   std::optional<PeerId> broken_by{};
   std::vector<ClippedFlows>
-      clipped{};                     ///< ascending by peer; those of whom nothing was are not here
+      clipped{};  ///< ascending by peer; those of whom nothing was are not here
+  /// In the last report; ascending by peer. Of edges whose two ends are the processes that the run
+  /// began with: a successor begins a conversation of its own.
+  std::vector<EdgeEnd> edges{};
   Payload model;                     ///< x
   Spent spent{};                     ///< of its time, this evaluation included
   std::uint64_t samples = 0;         ///< that it trained on
@@ -131,6 +142,11 @@ struct AwaitsHalf {
   PeerId of = 0;
   Time at_most{0};
 };
+/// All rounds are done, and a neighbour is waited for no longer, with an exchange left open.
+struct GaveUp {
+  PeerId peer = 0;
+  ExchangeNumber exchange{};
+};
 /// A neighbour sent values that are not finite: they count at neither end.
 struct NotFiniteCame {
   Round round = 0;
@@ -159,6 +175,7 @@ using PeerEvent = std::variant<event::CheckpointLeftOut,
                                event::GoesOnWithout,
                                event::CollectiveBroken,
                                event::AwaitsHalf,
+                               event::GaveUp,
                                event::NotFiniteCame,
                                event::Quarantined,
                                event::FarFlowClipped>;

@@ -11,6 +11,8 @@ class LinkUser {
   virtual ~LinkUser() = default;
   virtual bool deliver(Message message) = 0;
   virtual void heard_round(PeerId from, Round round) = 0;
+  /// Its arithmetic is at work, or has done something since its heartbeat before.
+  virtual void heard_work(PeerId from) = 0;
   virtual void away(PeerId from) = 0;
   virtual void died(PeerId from) = 0;
   virtual void back(PeerId from) = 0;

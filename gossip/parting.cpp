@@ -1,9 +1,13 @@
 #include "gossip/parting.h"
 
+#include <chrono>
 #include <utility>
 
 namespace gv {
 namespace {
+
+/// Of a neighbour that says nothing but that it computes.
+constexpr Time longest_round = std::chrono::hours(1);
 
 struct AllLeft {
   const std::size_t& leaving;
@@ -21,7 +25,8 @@ Parting::Parting(PeerCore& self, Roster& roster, Post& post, const Pace& pace, E
       post_(post),
       pace_(pace),
       exchange_(exchange),
-      left_(self.neighbors.size()) {}
+      left_(self.neighbors.size()),
+      worked_(self.neighbors.size()) {}
 
 Task<> Parting::leave_all() {
   begun_ = true;
@@ -29,7 +34,7 @@ Task<> Parting::leave_all() {
   leaving_ = self_.neighbors.size();
   for (std::size_t k = 0; k < self_.neighbors.size(); ++k) {
     if (!roster_.here(k)) begin_patience(k);
-    if (self_.plan.standstill > Time{0}) watch(k, pace_.heard(k));
+    if (self_.plan.standstill > Time{0}) watch(k, pace_.heard(k), since_);
     farewells_.push_back(leave(k));
     farewells_.back().start();
   }
@@ -58,17 +63,23 @@ void Parting::begin_patience(std::size_t k) {
 }
 
 void Parting::give_up(std::size_t k, Interruption why) {
+  if (exchange_.open(k) && !roster_.dead(k))
+    self_.journal.note(event::GaveUp{self_.neighbors[k].peer, exchange_.number(k)});
   roster_.give_up(k);
   post_.interrupt(k, why);
 }
 
-/// `reached`: the round in which neighbour k was when we looked last. One that goes away and comes
-/// back again and again is no nearer for it.
-void Parting::watch(std::size_t k, Round reached) {
-  self_.world.after(self_.plan.standstill, [this, k, reached] {
+/// `reached`: the round in which neighbour k was at `since`. It gets on while it comes to new
+/// rounds, or computes: one round may take long, and its end is sure, since a process whose
+/// arithmetic is stuck ends itself (faults.stuck_after). One that goes away and comes back again
+/// and again is no nearer for it; and one that only says that it computes is not believed for ever.
+void Parting::watch(std::size_t k, Round reached, Time since) {
+  self_.world.after(self_.plan.standstill, [this, k, reached, since] {
     if (left_[k]) return;
-    if (pace_.heard(k) > reached) return watch(k, pace_.heard(k));
-    self_.journal.note(event::GoesOnWithout{self_.round, self_.neighbors[k].peer});
+    const Time now = self_.world.now();
+    if (pace_.heard(k) > reached) return watch(k, pace_.heard(k), now);
+    const bool computes = now - worked_[k] < self_.plan.standstill;
+    if (computes && now - since < longest_round) return watch(k, reached, since);
     give_up(k, Interruption::deadline);
   });
 }

@@ -26,6 +26,8 @@ class Parting {
   /// Since when; only when it has begun.
   Time since() const { return since_; }
 
+  /// Neighbour k computes.
+  void heard_work(std::size_t k) { worked_[k] = self_.world.now(); }
   /// Neighbour k went away, or has died: from now on it is waited for only so long.
   void away(std::size_t k);
   /// A new process does not know that we have left.
@@ -34,7 +36,7 @@ class Parting {
  private:
   Task<> leave(std::size_t k);
   void begin_patience(std::size_t k);
-  void watch(std::size_t k, Round reached);
+  void watch(std::size_t k, Round reached, Time since);
   void give_up(std::size_t k, Interruption why);
 
   PeerCore& self_;
@@ -44,7 +46,8 @@ class Parting {
   Exchange& exchange_;
   bool begun_ = false;
   Time since_{0};
-  std::vector<bool> left_;  ///< our goodbye is said
+  std::vector<bool> left_;    ///< our goodbye is said
+  std::vector<Time> worked_;  ///< when each was last heard to compute
   std::size_t leaving_ = 0;
   std::coroutine_handle<> when_left_;
   std::vector<Task<>> farewells_;

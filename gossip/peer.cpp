@@ -270,6 +270,10 @@ void Peer::heard_round(PeerId from, Round round) {
   if (const auto k = find(from)) pace_.heard_round(*k, round);
 }
 
+void Peer::heard_work(PeerId from) {
+  if (const auto k = find(from)) parting_.heard_work(*k);
+}
+
 void Peer::away(PeerId from) {
   const auto k = find(from);
   if (!k) return;

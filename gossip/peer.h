@@ -167,6 +167,7 @@ class Peer : public PeerCore, public LinkUser {
   Round clock() const override { return pace_.clock(); }
   /// A neighbour's clock, as far as it is believed.
   void heard_round(PeerId from, Round round) override;
+  void heard_work(PeerId from) override;
   /// Nothing is heard of `from`: averaging waits for it no longer, no new exchange with it begins,
   /// and the one under way stays open until it is back.
   void away(PeerId from) override;

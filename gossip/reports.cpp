@@ -95,6 +95,7 @@ Report Reports::begin_report(bool last) {
                 .passed_over = pace_.passed_over(),
                 .broken_by = post_.broken_by(),
                 .clipped = exchange_.clipped(),
+                .edges = last ? exchange_.ends() : std::vector<EdgeEnd>{},
                 .model = {},
                 .samples = static_cast<std::uint64_t>(batches_ * plan.batch),
                 .model_bytes = post_.sent_payloads(),

@@ -94,7 +94,9 @@ std::string Link::take(Frame& frame, Time now) {
 /// on, and who reads the log is told why it had to.
 void Link::take_heartbeat(const Heartbeat& heartbeat, Time now) {
   hear_clock(heartbeat.clock, now);
-  const Time time = life_.progress.at_hand({heartbeat.jobs, heartbeat.working}, now);
+  const JobCount work{heartbeat.jobs, heartbeat.working};
+  if (life_.progress.gets_on(work)) shared_.user.heard_work(neighbor_);
+  const Time time = life_.progress.at_hand(work, now);
   if (time < shared_.settings.times.dead_after || !life_.progress.first_word()) return;
   say(fmt::format("peer {}: its process lives, and its arithmetic has been at one job for {:.1f} s",
                   neighbor_,

@@ -160,7 +160,8 @@ int finish(const Assembly& fleet,
   const FleetRecord& end = *observer.summary();
   const double seconds = in_seconds(end.time);
   const auto lost = static_cast<PeerId>(missing.size());
-  int code = missing.empty() ? exit_code::done : exit_code::peers_lost;
+  int code = end.uneven.empty() ? exit_code::done : exit_code::check_failed;
+  if (!missing.empty()) code = exit_code::peers_lost;
   if (!std::isfinite(end.mean.loss)) code = exit_code::failed;
   Json summary = summary_json(end, lost, seconds, observer.hashes());
   const Dataset* const test = fleet.data.test.get();

@@ -56,7 +56,8 @@ int verdict(const SimulationResult& result, const FleetRecord& end, int stopped)
   if (result.interrupted) return stopped;
   if (!std::isfinite(end.mean.loss)) return exit_code::failed;
   const bool whole = result.lost.empty() && result.broken_by.empty();
-  return whole ? exit_code::done : exit_code::peers_lost;
+  if (!whole) return exit_code::peers_lost;
+  return end.uneven.empty() ? exit_code::done : exit_code::check_failed;
 }
 
 struct SimulateOptions {

@@ -66,6 +66,10 @@ Reported parse_report(const JsonValue& json) {
     r.clipped.push_back({json_integer<PeerId>(row, "of"),
                          json_integer<std::uint64_t>(row, "exchanges"),
                          json_integer<std::uint64_t>(row, "far")});
+  for (const JsonValue& row : json_member(json, "edges").items)
+    r.edges.push_back({json_integer<PeerId>(row, "with"),
+                       {json_integer<std::uint64_t>(row, "exchange")},
+                       json_integer<std::uint32_t>(row, "pieces")});
   if (json_member(json, "broken_by").kind != JsonValue::Kind::null)
     r.broken_by = json_integer<PeerId>(json, "broken_by");
   return says;
@@ -93,6 +97,13 @@ Json clipped_json(const std::vector<ClippedFlows>& clipped) {
   Json rows = Json::array();
   for (const ClippedFlows& c : clipped)
     rows.push_back(Json{{"of", c.of}, {"exchanges", c.exchanges}, {"far", c.far}});
+  return rows;
+}
+
+Json edges_json(const std::vector<EdgeEnd>& edges) {
+  Json rows = Json::array();
+  for (const EdgeEnd& e : edges)
+    rows.push_back(Json{{"with", e.with}, {"exchange", e.exchange.value}, {"pieces", e.pieces}});
   return rows;
 }
 
@@ -145,6 +156,7 @@ std::string line(const Reported& says) {
               {"longest_wait_ns", r.longest_wait.count()},
               {"passed_over", r.passed_over},
               {"clipped", clipped_json(r.clipped)},
+              {"edges", edges_json(r.edges)},
               {"broken_by", r.broken_by},
               {"spent_ns", spent_in_ns(r.spent)},
               {"hidden_wire_ns", r.spent.hidden_wire.count()},

@@ -105,6 +105,8 @@ LaunchResult Launcher::result() const {
     result.code = exit_code::failed;
   } else if (gone() > 0 || broken_) {
     result.code = exit_code::peers_lost;
+  } else if (!summary->uneven.empty()) {
+    result.code = exit_code::check_failed;
   }
   return result;
 }

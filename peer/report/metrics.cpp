@@ -9,6 +9,7 @@
 
 #include "peer/record/recorder.h"
 #include "peer/report/clipped.h"
+#include "peer/report/uneven.h"
 
 namespace gv {
 namespace {
@@ -74,6 +75,7 @@ Json summary_json(const FleetRecord& r, PeerId lost, double seconds, const Final
                {"params_hash", hashes.params},
                {"model_hash", hashes.model}});
   if (!r.clipped.empty()) line["clipped"] = clipped_json(r.clipped);
+  if (!r.uneven.empty()) line["uneven"] = uneven_json(r.uneven);
   add_costs(line, r);
   return line;
 }

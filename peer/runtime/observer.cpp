@@ -146,6 +146,7 @@ void Observer::complete(Time now) {
   complete_ticks();
   if (finals_.size() == expected_ && expected_ > 0 && !summary_) {
     summary_ = look(pointers_to(finals_), now);
+    summary_->uneven = uneven_edges(pointers_to(finals_));
     if (latest_ && latest_->tick > 0)
       summary_->training_time = std::max(summary_->training_time, latest_->training_time);
     see(*summary_);

@@ -9,6 +9,7 @@
 
 #include "gossip/journal.h"
 #include "optim/models/objective.h"
+#include "peer/report/uneven.h"
 #include "peer/runtime/target_watch.h"
 
 namespace gv {
@@ -28,6 +29,7 @@ struct FleetRecord {
   std::map<PeerId, Time> longest_wait;                  ///< of each peer, for a neighbour's half
   std::map<PeerId, Round> passed_over;                  ///< rounds that each peer took no part in
   std::map<PeerId, std::vector<ClippedFlows>> clipped;  ///< by each peer
+  std::vector<UnevenEdge> uneven;                       ///< of the final record
   Spent spent;                                          ///< by all peers
   /// `time` without evaluations and checkpoints: without what the peer that spent most on them did.
   Time training_time{0};

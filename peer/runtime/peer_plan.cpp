@@ -11,10 +11,14 @@ namespace {
 
 /// A neighbour's round may wait for each of its own neighbours until the deadline, and its clock
 /// may be slow. Without a deadline a fleet waits for a living neighbour without end.
-Time standstill(const Fleet& fleet) {
+Time standstill(const Assembly& assembly, PeerId i) {
   constexpr Time least = std::chrono::seconds(10);
-  const Time deadline = fleet.faults.deadline;
-  return deadline > Time{0} ? std::max(least, 10 * deadline) : Time{0};
+  std::size_t waits = 10;
+  for (const PeerId j : assembly.topology.neighbors[i])
+    waits = std::max(waits, assembly.topology.neighbors[j].size());
+  const Time deadline = assembly.fleet.faults.deadline;
+  return deadline > Time{0} ? std::max(least, static_cast<std::int64_t>(waits) * deadline)
+                            : Time{0};
 }
 
 /// Over before the launcher loses its own.
@@ -60,7 +64,7 @@ Plan Assembly::plan(PeerId i) const {
           .deadline = fleet.faults.deadline,
           .dead_after = fleet.faults.dead_after,
           .patience = patience(fleet),
-          .standstill = standstill(fleet),
+          .standstill = standstill(*this, i),
           .succession = succession(fleet, *algorithm)};
 }
 

@@ -53,6 +53,12 @@ std::string SimCarrier::address(PeerId neighbor) const {
   return fmt::format("process {}", neighbor);
 }
 
+JobCount SimCarrier::work() const {
+  const SimWork& work = network_.shared_.work.at(life.peer);
+  const bool working = work.until > network_.now();
+  return {work.jobs - (working ? 1 : 0), working};
+}
+
 void SimCarrier::begin() {
   network_.injector_.note(network_.now(), "begins", life.peer);
   network_.on_begin_.at(this)();

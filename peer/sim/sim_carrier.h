@@ -37,7 +37,7 @@ class SimCarrier : public Carrier {
   void close(ConnectionId connection) override;
   void wake_at(Time time) override;
   std::string address(PeerId neighbor) const override;
-  JobCount work() const override { return {}; }
+  JobCount work() const override;
   void begin() override;
   void fail(const std::string& why) override;
   void leave() override;

@@ -58,8 +58,12 @@ void SimWorld::offload(Lane lane,
   Time& busy_until = busy_until_.at(static_cast<std::size_t>(lane));
   busy_until = std::max(shared_.queue.now(), busy_until) +
                Time{static_cast<std::int64_t>(std::llround(seconds * 1e9))};
-  if (shared_.faults != nullptr)
+  if (shared_.faults != nullptr) {
+    SimWork& work = shared_.work.at(id_);
+    ++work.jobs;
+    work.until = std::max(work.until, busy_until);
     return shared_.jobs.push_back({busy_until, id_, life_, std::move(job), std::move(done)});
+  }
   job();
   shared_.rows->worked(id_, busy_until, std::move(done));
 }

@@ -25,6 +25,12 @@ struct SimJob {
   std::function<void()> done;
 };
 
+/// What a peer has been given to compute; with faults only.
+struct SimWork {
+  std::uint64_t jobs = 0;  ///< begun
+  Time until{0};           ///< when the last of them is done
+};
+
 class Audit;
 class Faults;
 
@@ -32,6 +38,7 @@ class Faults;
 struct SimShared {
   EventQueue queue;
   std::vector<SimJob> jobs;
+  std::vector<SimWork> work;   ///< by id
   std::vector<Peer*> peers;    ///< by id; each peer's present life
   std::vector<bool> finished;  ///< has said its last words
   NetworkSpec network;

@@ -45,6 +45,7 @@ class Simulation {
     shared_.observer = &observer;
     observer.aim_at(fleet.fleet.stop.target);
     shared_.finished.assign(n, false);
+    shared_.work.resize(n);
     shared_.on_life = options.on_life;
     costs_.resize(n);
     for (const Checkpoint& past : options.resume) costs_.at(past.peer) = costs_at_end(past.state);
@@ -115,6 +116,8 @@ class Simulation {
   Plan plan(PeerId i) const {
     Plan plan = fleet_.plan(i);
     plan.clock_at_birth = costs_[i].training_time();
+    // Where nothing goes wrong everybody gets on, however long a round takes.
+    if (!options_.faults) plan.standstill = Time{0};
     if (options_.until > 0) plan.rounds = std::min(plan.rounds, options_.until);
     if (options_.rounds == 0) return plan;
     plan.rounds = options_.rounds;
@@ -131,6 +134,7 @@ class Simulation {
   }
 
   Peer* begin_life(PeerId i, std::uint64_t number, Plan plan, std::unique_ptr<Replica> replica) {
+    shared_.work[i] = {};
     const double speed = fleet_.fleet.flops * fleet_.fleet.peers[i].speed;
     OneLife& life = lives_.emplace_back(OneLife{std::move(replica),
                                                 SimWorld(shared_, i, number, speed),

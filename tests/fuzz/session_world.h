@@ -28,6 +28,7 @@ class CheckedUser : public LinkUser {
     return peer_.deliver(std::move(message));
   }
   void heard_round(PeerId from, Round round) override { peer_.heard_round(from, round); }
+  void heard_work(PeerId from) override { peer_.heard_work(from); }
   void away(PeerId from) override {
     GV_CHECK(!std::exchange(absent_[from], true), "told away once");
     peer_.away(from);

@@ -32,6 +32,7 @@ class ScriptedUser : public LinkUser {
   void heard_round(PeerId from, Round round) override {
     heard[from] = std::max(heard[from], round);
   }
+  void heard_work(PeerId from) override { ++works[from]; }
   void away(PeerId from) override { tell("away", from); }
   void died(PeerId from) override { tell("died", from); }
   void back(PeerId from) override { tell("back", from); }
@@ -48,6 +49,7 @@ class ScriptedUser : public LinkUser {
   std::vector<Kind> kinds;   ///< and what they were
   std::vector<std::string> told;
   std::map<PeerId, Round> heard;
+  std::map<PeerId, int> works;     ///< so often it was heard to compute
   std::map<PeerId, int> refusals;  ///< frames of each
   bool expects = true;             ///< what comes
   Round round = 0;

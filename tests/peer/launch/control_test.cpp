@@ -35,6 +35,7 @@ TEST(Control, EveryLineReadsBack) {
   says.report.peer = 3;
   says.report.round = 9;
   says.report.last = true;
+  says.report.edges = {{2, {17}, 3}};
   says.report.train_loss = 0.1;
   says.report.evaluation.loss = std::numeric_limits<double>::infinity();
   const Report report = std::get<Reported>(parse_peer(line(says))).report;
@@ -46,6 +47,10 @@ TEST(Control, EveryLineReadsBack) {
   EXPECT_EQ(report.queue, 7U);
   EXPECT_EQ(report.round, 9U);
   EXPECT_TRUE(report.last);
+  ASSERT_EQ(report.edges.size(), 1U);
+  EXPECT_EQ(report.edges[0].with, 2U);
+  EXPECT_EQ(report.edges[0].exchange.value, 17U);
+  EXPECT_EQ(report.edges[0].pieces, 3U);
   EXPECT_EQ(report.train_loss, 0.1);
   EXPECT_TRUE(std::isnan(report.evaluation.loss)) << "JSON has no infinity";
   EXPECT_FALSE(report.evaluation.accuracy);

@@ -18,6 +18,7 @@ class SimLinkNet : public LinkNet {
     shared_.network.latency = std::chrono::microseconds(200);
     shared_.bounds = {.messages = true, .kinds = ~0U, .payload_bytes = 1 << 20};
     shared_.finished.assign(2, false);
+    shared_.work.resize(2);
     shared_.peers.assign(2, nullptr);
     for (PeerId id = 0; id < 2; ++id) processes_.die(id);  // nobody is there yet
     network_.emplace(shared_, injector_, processes_, parts_);

@@ -1,0 +1,142 @@
+#include <chrono>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "tests/gossip/one_peer.h"
+
+namespace gv {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::seconds;
+
+/// The same with a clock: what is to happen later does.
+class ClockedWorld : public StillWorld {
+ public:
+  void after(Time delay, std::function<void()> f) override {
+    due_.emplace(clock + delay, std::move(f));
+  }
+  void pass(Time time) {
+    const Time until = clock + time;
+    while (!due_.empty() && due_.begin()->first <= until) {
+      auto next = due_.extract(due_.begin());
+      clock = next.key();
+      next.mapped()();
+      work();
+    }
+    clock = until;
+  }
+
+ private:
+  std::multimap<Time, std::function<void()>> due_;
+};
+
+/// Peer 0 of a ring of three has done its rounds. Peer 1 has left; peer 2 is in a round in which it
+/// has not sent its half yet.
+class Finished : public OnePeer {
+ protected:
+  Finished() {
+    Plan plan = ring_plan();
+    plan.deadline = seconds(1);
+    plan.standstill = seconds(10);
+    plan.rounds = 1;
+    replica = ones(1);
+    peer = std::make_unique<Peer>(plan, clocked, journal, *replica);
+    EXPECT_TRUE(peer->deliver(model(1, 0, 0, filled(1, 1))));
+    average = peer->average();
+    average.start();
+    clocked.work();
+    clocked.pass(seconds(2));
+    EXPECT_TRUE(average.done()) << "the deadline has ended the wait";
+    ++peer->round;
+    finish = peer->finish();
+    finish.start();
+    clocked.work();
+  }
+  /// Peer 2 is heard to compute, for so long.
+  void compute(Time time) {
+    for (Time past{0}; past < time; past += seconds(1)) {
+      peer->heard_work(2);
+      clocked.pass(seconds(1));
+    }
+  }
+  EdgeEnd last_edge() const {
+    for (const EdgeEnd& edge : journal.reports.back().edges)
+      if (edge.with == 2) return edge;
+    return {};
+  }
+
+  ClockedWorld clocked;
+  Task<> average, finish;
+};
+
+/// It was given up after ten deadlines, whatever it did, and its flow counted at its end only.
+TEST_F(Finished, WaitsForANeighbourThatComputesHoweverLongItsRoundTakes) {
+  compute(seconds(1500));
+  ASSERT_FALSE(finish.done());
+  EXPECT_TRUE(peer->deliver(model(2, 0, 0, filled(1, 4))));
+  clocked.work();
+  ASSERT_TRUE(finish.done());
+  EXPECT_EQ(journal.settlements.size(), 2U);
+  EXPECT_EQ(last_edge().exchange.value, 1U);
+  EXPECT_EQ(journal.said.find("waited for no longer"), std::string::npos) << journal.said;
+}
+
+TEST_F(Finished, GivesUpANeighbourThatDoesNothingAndSaysWhatItLeavesOpen) {
+  compute(seconds(30));
+  ASSERT_FALSE(finish.done());
+  clocked.pass(seconds(21));
+  ASSERT_TRUE(finish.done());
+  EXPECT_NE(journal.said.find("peer 2 owes half of exchange 0 and is waited for no longer: that "
+                              "exchange may count at its end only"),
+            std::string::npos)
+      << journal.said;
+  EXPECT_EQ(last_edge().exchange.value, 0U);
+  EXPECT_EQ(last_edge().pieces, 0U);
+}
+
+/// A member may say for ever that it computes.
+TEST_F(Finished, DoesNotBelieveForEverThatANeighbourComputes) {
+  compute(hours(1) + seconds(11));
+  EXPECT_TRUE(finish.done());
+}
+
+TEST_F(Finished, ANewRoundIsAsGoodAsWork) {
+  for (Round round = 1; round <= 20; ++round) {
+    peer->heard_round(2, round);
+    clocked.pass(seconds(9));
+    ASSERT_FALSE(finish.done()) << round;
+  }
+  clocked.pass(seconds(21));
+  EXPECT_TRUE(finish.done());
+}
+
+/// Who is away at the end is waited for only so long, and what that leaves open is said as well.
+TEST_F(Finished, SaysWhatIsLeftOpenWithWhoIsAway) {
+  peer->away(2);
+  clocked.pass(seconds(4));
+  ASSERT_TRUE(finish.done());
+  EXPECT_NE(journal.said.find("waited for no longer"), std::string::npos) << journal.said;
+}
+
+/// The dead take their half with them: nothing is uneven between two that live.
+TEST_F(Finished, SaysNothingOfTheDead) {
+  peer->away(2);
+  peer->died(2);
+  clocked.pass(seconds(4));
+  ASSERT_TRUE(finish.done());
+  EXPECT_EQ(journal.said.find("waited for no longer"), std::string::npos) << journal.said;
+}
+
+/// With a successor the conversation begins anew: where the two ends stand says nothing.
+TEST_F(Finished, TellsOfNoEdgeWhoseOtherEndHasASuccessor) {
+  peer->replaced(2);
+  clocked.pass(seconds(30));
+  ASSERT_TRUE(finish.done());
+  ASSERT_EQ(journal.reports.back().edges.size(), 1U);
+  EXPECT_EQ(journal.reports.back().edges[0].with, 1U);
+}
+
+}  // namespace
+}  // namespace gv
