@@ -191,6 +191,13 @@ void warn_of_strangers(const Fleet& fleet,
       "stranger who found a way in would be that user only");
 }
 
+/// It has neighbours, and nothing of theirs is in its model.
+bool trained_alone(const Report& report) {
+  const auto nothing = [](const EdgeEnd& e) { return e.exchange.value == 0 && e.pieces == 0; };
+  return report.last && report.samples > 0 && !report.edges.empty() &&
+         std::ranges::all_of(report.edges, nothing);
+}
+
 }  // namespace
 
 int run_launched_peer(const Assembly& fleet,
@@ -275,8 +282,10 @@ int run_manual_peer(const Assembly& fleet,
     screen.log(fmt::format("shares memory with peer {}, on this machine", neighbor));
   };
   bool broken = false;
+  bool alone = false;
   options.on_report = [&](const Report& report) {
     broken = broken || report.broken_by.has_value();
+    alone = alone || trained_alone(report);
     screen.on_report(report);
   };
   options.log = screen.log;
@@ -315,7 +324,11 @@ int run_manual_peer(const Assembly& fleet,
   });
   peer.run(addresses);
   if (signal != 0) return signal;
-  return broken ? exit_code::peers_lost : exit_code::done;
+  if (alone)
+    screen.log(
+        "error: not one exchange with a neighbour is whole: this peer has trained alone; the "
+        "lines above say what became of them");
+  return broken || alone ? exit_code::peers_lost : exit_code::done;
 }
 
 }  // namespace gv
