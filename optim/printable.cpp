@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace gv {
 namespace {
@@ -24,6 +25,27 @@ constexpr Form forms[] = {{0x20, 0x7E, 1},
                           {0xF1, 0xF3, 4},
                           {0xF4, 0xF4, 4, 0x80, 0x8F}};
 
+/// Characters that are obeyed instead of shown: spaces without width, marks, embeddings, overrides
+/// and isolates of direction, ends of lines and paragraphs, the byte order mark. With them a text
+/// looks like another one: Boucher & Anderson, "Trojan Source", arXiv:2111.00169. The two joiners
+/// in between (U+200C, U+200D) are left: Persian, Hindi and emoji are written with them.
+constexpr std::pair<char32_t, char32_t> unseen[] = {{0x061C, 0x061C},
+                                                    {0x200B, 0x200B},
+                                                    {0x200E, 0x200F},
+                                                    {0x2028, 0x202E},
+                                                    {0x2060, 0x206F},
+                                                    {0xFEFF, 0xFEFF}};
+
+/// Of a character of two or three bytes; those of four are all shown.
+bool is_unseen(std::string_view character) {
+  if (character.size() < 2 || character.size() > 3) return false;
+  char32_t code = static_cast<unsigned char>(character[0]) & (character.size() == 2 ? 0x1F : 0x0F);
+  for (const char c : character.substr(1))
+    code = code << 6 | (static_cast<unsigned char>(c) & 0x3F);
+  return std::ranges::any_of(
+      unseen, [code](const auto& range) { return range.first <= code && code <= range.second; });
+}
+
 bool within(char c, unsigned char low, unsigned char high) {
   const auto byte = static_cast<unsigned char>(c);
   return low <= byte && byte <= high;
@@ -37,7 +59,7 @@ std::size_t printable_length(std::string_view text) {
   if (form->length > 1 && !within(text[1], form->second_low, form->second_high)) return 0;
   for (std::size_t k = 2; k < form->length; ++k)
     if (!within(text[k], 0x80, 0xBF)) return 0;
-  return form->length;
+  return is_unseen(text.substr(0, form->length)) ? 0 : form->length;
 }
 
 }  // namespace

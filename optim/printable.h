@@ -6,8 +6,8 @@
 
 namespace gv {
 
-/// Whether the text is UTF-8 (RFC 3629) without control characters: nothing in it moves the cursor,
-/// hides a file's name or breaks a JSON document.
+/// Whether the text is UTF-8 (RFC 3629) of characters that are shown, not obeyed: nothing in it
+/// moves the cursor, turns the direction of writing, hides a file's name or breaks a JSON document.
 bool is_printable(std::string_view text);
 
 /// At most `most` bytes of the text, each byte that is not printable as `?`; line breaks stay. So a

@@ -48,6 +48,7 @@ constexpr Wrong structure[] = {
     {"name: \"..\"\n", ":5:7", "is a path", "letters"},
     {"name: \"\\e[2Jx\"\n", ":5:7", "not printable", "letters"},
     {"name: a\xFF\n", ":5:7", "not printable", "letters"},
+    {"name: \"a\\u202Eb\"\n", ":5:7", "not printable", "letters"},
     {"peers\n", "", "", ""},
     {"hosts: { a: { port: 99999 } }\n", ":5:21", "out of range", ""},
     {"hosts: { a: { ssh: a;reboot } }\n", ":5:20", "`a;reboot` cannot stand in a command", ""},
@@ -281,20 +282,32 @@ TEST(HostileFile, TooManyPeersTakeNoMemory) {
 }
 
 TEST(Printable, IsUtf8WithoutControlCharacters) {
-  for (const char* good : {"", "ring8", "gr\xC3\xBC\xC3\x9F", "\xF0\x9F\x8D\x87", "\xEF\xBF\xBD"})
+  for (const char* good : {"",
+                           "ring8",
+                           "gr\xC3\xBC\xC3\x9F",
+                           "\xF0\x9F\x8D\x87",
+                           "\xEF\xBF\xBD",
+                           "\xD9\x85\xDB\x8C\xE2\x80\x8C\xD8\xB4\xD9\x88\xD8\xAF"})
     EXPECT_TRUE(is_printable(good)) << good;
   for (const char* bad : {"\n",
                           "\x1B",
                           "\x7F",
                           "\x80",
-                          "\xC2\x9B",           // a control sequence in one character
-                          "\xC0\xAF",           // overlong
-                          "\xC3",               // cut off
-                          "\xED\xA0\x80",       // a surrogate
-                          "\xF4\x90\x80\x80"})  // above U+10FFFF
+                          "\xC2\x9B",          // a control sequence in one character
+                          "\xC0\xAF",          // overlong
+                          "\xC3",              // cut off
+                          "\xED\xA0\x80",      // a surrogate
+                          "\xF4\x90\x80\x80",  // above U+10FFFF
+                          "\xE2\x80\xAE",      // what follows runs from right to left
+                          "\xE2\x81\xA6",      // the same, isolated
+                          "\xD8\x9C",          // a mark of direction
+                          "\xE2\x80\x8B",      // a space without width
+                          "\xE2\x80\xA8",      // the end of a line
+                          "\xEF\xBB\xBF"})     // a byte order mark
     EXPECT_FALSE(is_printable(bad));
   EXPECT_EQ(printable("a\x1B[b\n\xFF", 100), "a?[b\n?");
   EXPECT_EQ(printable("gr\xC3\xBC", 3), "gr...");
+  EXPECT_EQ(printable("harmless\xE2\x80\xAEgnp.exe", 100), "harmless???gnp.exe");
 }
 
 }  // namespace
