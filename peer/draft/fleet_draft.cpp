@@ -14,6 +14,7 @@
 #include "optim/data/table/row_source.h"
 #include "optim/data/table/table.h"
 #include "optim/printable.h"
+#include "peer/fleet/named_path.h"
 #include "peer/json/json.h"
 
 namespace gv {
@@ -123,8 +124,8 @@ DataDraft data_draft(const DraftAnswers& answers, const std::string& folder) {
                           "drawn by the program itself"),
             .model = "{ kind: mlp, hidden: [64] }",
             .model_note = "or lenet5, for pictures"};
-  if (fs::is_directory(answers.data)) return folder_draft(answers, folder);
-  if (fs::is_regular_file(answers.data)) return table_draft(answers, folder);
+  if (no_folder(answers.data).empty()) return folder_draft(answers, folder);
+  if (no_file(answers.data).empty()) return table_draft(answers, folder);
   throw std::invalid_argument(fmt::format(
       "--data: no such file or folder: {}; name a table, a folder of pictures, or `digits`",
       printable(answers.data, 200)));
@@ -220,7 +221,7 @@ GoalQuestion goal_question(const DraftAnswers& answers) {
   GoalQuestion question{.examples = "`accuracy 0.9`, `1000 rounds`, `20 epochs`, `10 min`",
                         .usual = fmt::format("{} epochs", least_epochs)};
   try {
-    if (!fs::is_regular_file(answers.data)) return question;
+    if (!no_file(answers.data).empty()) return question;
     const std::unique_ptr<RowSource> rows = open_rows(answers.data);
     if (guess_task(answers.data, target_of(answers, *rows)).regression)
       question.examples = "`1000 rounds`, `20 epochs`, `10 min`, `loss 0.4`";

@@ -7,6 +7,7 @@
 #include "optim/data/images/image_folder.h"
 #include "peer/fleet/content.h"
 #include "peer/fleet/held_out_reader.h"
+#include "peer/fleet/named_path.h"
 #include "peer/fleet/readers.h"
 #include "peer/fleet/table_reader.h"
 
@@ -89,11 +90,9 @@ class DataReader : Readers {
 
   /// Relative to the fleet file; empty when the key is missing.
   std::string read_path(const Value* value, const char* key, const char* help) {
-    std::string path;
-    if (value == nullptr)
-      source_.error(at_, fmt::format("data of kind `{}` needs `{}`", data_.kind, key), help);
-    set(value, path, word());
-    return path.empty() ? path : (folder_ / path).lexically_normal().string();
+    if (value != nullptr) return gv::read_path(source_, *value, folder_);
+    source_.error(at_, fmt::format("data of kind `{}` needs `{}`", data_.kind, key), help);
+    return "";
   }
 
   void read_idx(MapReader& map) {
@@ -101,14 +100,14 @@ class DataReader : Readers {
     set(map.take("fallback"), data_.fallback, choice({"digits"}));
     data_.dir = read_path(
         dir, "dir", "the folder of train-images-idx3-ubyte[.gz] and its three companions");
-    if (data_.dir.empty() || std::filesystem::is_directory(data_.dir)) return;
+    const std::string missing = no_folder(data_.dir);
+    if (data_.dir.empty() || missing.empty()) return;
     const std::string package = data_.dir.find("fashion-mnist") == std::string::npos
                                     ? ""
                                     : "; Debian's package is dataset-fashion-mnist";
     if (data_.fallback.empty()) {
-      return source_.error(*dir,
-                           fmt::format("no such folder: {}", data_.dir),
-                           fmt::format("install the data{}, or add `fallback: digits`", package));
+      return source_.error(
+          *dir, missing, fmt::format("install the data{}, or add `fallback: digits`", package));
     }
     data_.kind = "digits";
     if (notices_ != nullptr) {
@@ -125,8 +124,9 @@ class DataReader : Readers {
         "the folder of data_batch_1.bin to data_batch_5.bin and test_batch.bin, or of train.csv "
         "and test.csv; nothing is downloaded";
     data_.dir = read_path(dir, "dir", help);
-    if (!data_.dir.empty() && !std::filesystem::is_directory(data_.dir))
-      source_.error(*dir, fmt::format("no such folder: {}", data_.dir), help);
+    if (data_.dir.empty()) return;
+    if (const std::string missing = no_folder(data_.dir); !missing.empty())
+      source_.error(*dir, missing, help);
   }
 
   void read_text(MapReader& map) {
@@ -134,8 +134,9 @@ class DataReader : Readers {
     constexpr const char* help = "a text, whose last tenth will be the test set";
     set(map.take("context"), data_.context, count(1, 1'000'000));
     data_.file = read_path(file, "file", help);
-    if (!data_.file.empty() && !std::filesystem::is_regular_file(data_.file))
-      source_.error(*file, fmt::format("no such file: {}", data_.file), help);
+    if (data_.file.empty()) return;
+    if (const std::string missing = no_file(data_.file); !missing.empty())
+      source_.error(*file, missing, help);
   }
 
   void read_sparse(MapReader& map) {
@@ -171,8 +172,9 @@ class DataReader : Readers {
     if (test != nullptr) data_.test_file = read_path(test, "test_file", help);
     for (const Value* value : {file, test}) {
       const std::string& path = value == file ? data_.file : data_.test_file;
-      if (value != nullptr && !path.empty() && !std::filesystem::is_regular_file(path))
-        source_.error(*value, fmt::format("no such file: {}", path), help);
+      if (value == nullptr || path.empty()) continue;
+      if (const std::string missing = no_file(path); !missing.empty())
+        source_.error(*value, missing, help);
     }
   }
 
@@ -188,8 +190,9 @@ class DataReader : Readers {
     if (data_.dir.empty()) return;
     for (const Value* value : {dir, test}) {
       const std::string& path = value == dir ? data_.dir : data_.test_dir;
-      if (value != nullptr && !std::filesystem::is_directory(path))
-        return source_.error(*value, fmt::format("no such folder: {}", path), help);
+      if (value == nullptr) continue;
+      if (const std::string missing = no_folder(path); !missing.empty())
+        return source_.error(*value, missing, help);
     }
     try {
       const ImageFolder found = find_images(data_.dir, data_.test_dir);

@@ -6,6 +6,7 @@
 
 #include "peer/fleet/content.h"
 #include "peer/fleet/data_reader.h"
+#include "peer/fleet/named_path.h"
 #include "peer/fleet/readers.h"
 
 namespace gv {
@@ -60,14 +61,11 @@ class ModelReader : Readers {
   /// Of the file its content alone matters.
   void read_start(const Value* value) {
     if (value == nullptr) return;
-    std::string path;
-    set(value, path, word());
-    if (path.empty()) return;
-    fleet_.start = (folder_ / path).lexically_normal().string();
-    if (!std::filesystem::is_regular_file(fleet_.start))
-      return source_.error(*value,
-                           fmt::format("no such file: {}", fleet_.start),
-                           "name a model.safetensors of a run, or an .npz of named tensors");
+    fleet_.start = read_path(source_, *value, folder_);
+    if (fleet_.start.empty()) return;
+    if (const std::string missing = no_file(fleet_.start); !missing.empty())
+      return source_.error(
+          *value, missing, "name a model.safetensors of a run, or an .npz of named tensors");
     try {
       fleet_.start_content = content_of({fleet_.start});
     } catch (const std::exception& e) {

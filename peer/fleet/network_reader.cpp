@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
+#include "peer/fleet/named_path.h"
 
 namespace gv {
 namespace {
@@ -154,9 +155,9 @@ void read_links_file(Source& source,
   MapReader map(source, &links, "links");
   const Value* file = map.take("file");
   map.finish();
-  const auto name = read_word(source, *file);
-  if (!name) return;
-  Source other((folder / *name).lexically_normal().string());
+  const std::string path = read_path(source, *file, folder);
+  if (path.empty()) return;
+  Source other(path);
   const Value root = other.parse_file();
   if (other.diagnostics().empty()) {
     MapReader inside(other, &root, "");

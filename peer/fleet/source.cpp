@@ -12,6 +12,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "optim/printable.h"
+#include "peer/fleet/named_path.h"
 
 namespace gv {
 namespace {
@@ -54,6 +55,9 @@ class TreeBuilder : public YAML::EventHandler {
     value.kind = Value::Kind::scalar;
     value.place = place(mark);
     value.text = text;
+    // Nobody means one, and whatever the system is asked about would end there.
+    if (text.find('\0') != std::string::npos)
+      source_.error(value, "the character NUL stands in it", "write it without `\\0`");
     refuse_extras(value.place, tag, anchor);
     put(std::move(value));
   }
@@ -166,14 +170,17 @@ const Value::Entry* Value::find(const std::string& key) const {
 }
 
 Value Source::parse_file() {
-  std::error_code code;
-  const std::uintmax_t size = std::filesystem::file_size(path_, code);
-  if (std::filesystem::is_directory(path_)) {
+  if (no_folder(path_).empty()) {
     diagnostics_.push_back({path_, "is a folder", "", "name a fleet file in it"});
     return {};
   }
-  if (code || !std::filesystem::is_regular_file(path_)) {
-    diagnostics_.push_back({path_, "cannot be read: no such file", "", ""});
+  std::error_code code;
+  const std::uintmax_t size = std::filesystem::file_size(path_, code);
+  if (code || !no_file(path_).empty()) {
+    const bool plain =
+        code == std::errc::no_such_file_or_directory || code == std::errc::not_supported || !code;
+    diagnostics_.push_back(
+        {path_, "cannot be read: " + (plain ? "no such file" : code.message()), "", ""});
     return {};
   }
   if (size > largest_file) {

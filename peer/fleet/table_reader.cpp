@@ -4,6 +4,7 @@
 
 #include "peer/fleet/content.h"
 #include "peer/fleet/held_out_reader.h"
+#include "peer/fleet/named_path.h"
 #include "peer/fleet/readers.h"
 #include "peer/fleet/table_statistics.h"
 
@@ -57,9 +58,7 @@ class TableReader : Readers {
 
  private:
   std::string read_path(const Value* value) {
-    std::string path;
-    set(value, path, word());
-    return path.empty() ? path : (folder_ / path).lexically_normal().string();
+    return value == nullptr ? "" : gv::read_path(source_, *value, folder_);
   }
 
   void read_test(const Value* test, const Value* held_out, const Value* file) {
@@ -114,8 +113,8 @@ class TableReader : Readers {
     if (!data_.per_peer()) shared.push_back(table_.file);
     if (!table_.test.empty()) shared.push_back(table_.test);
     for (const std::string& path : shared)
-      if (!fs::is_regular_file(path))
-        return source_.error(file, fmt::format("no such file: {}", path), file_help);
+      if (const std::string missing = no_file(path); !missing.empty())
+        return source_.error(file, missing, file_help);
     if (!statistics_.empty()) shared.push_back(statistics_);
     try {
       data_.content = content_of(shared);
@@ -130,7 +129,7 @@ class TableReader : Readers {
     if (!data_.per_peer()) return "";
     std::vector<std::string> there;
     for (PeerId i = 0; i < peers; ++i)
-      if (fs::is_regular_file(data_.table_file(i))) there.push_back(data_.table_file(i));
+      if (no_file(data_.table_file(i)).empty()) there.push_back(data_.table_file(i));
     return content_of(there);
   }
 

@@ -1,9 +1,9 @@
 #include "peer/model/model_rows.h"
 
-#include <filesystem>
 #include <stdexcept>
 #include <utility>
 
+#include "peer/fleet/named_path.h"
 #include "peer/model/labelled_data.h"
 #include "peer/model/pictures.h"
 
@@ -17,8 +17,7 @@ ModelRows all_of(std::shared_ptr<const Dataset> data) {
 }
 
 ModelRows pictures(const ModelCard& card, const std::string& path) {
-  if (std::filesystem::is_directory(path) && is_published(path))
-    return all_of(published_test(card, path));
+  if (no_folder(path).empty() && is_published(path)) return all_of(published_test(card, path));
   const std::vector<PictureFile> files = find_pictures(path);
   ModelRows rows = all_of(read_pictures(card, files));
   for (const PictureFile& file : files) rows.names.push_back(file.name);

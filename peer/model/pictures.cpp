@@ -12,6 +12,7 @@
 #include "optim/data/images/image_folder.h"
 #include "optim/data/images/picture_file.h"
 #include "optim/printable.h"
+#include "peer/fleet/named_path.h"
 
 namespace gv {
 namespace {
@@ -72,9 +73,9 @@ std::shared_ptr<Dataset> published_test(const ModelCard& card, const std::string
 }
 
 std::vector<PictureFile> find_pictures(const std::string& path) {
-  if (fs::is_regular_file(path))
+  if (no_file(path).empty())
     return {{.path = path, .name = fs::path(path).filename().string(), .label = 0}};
-  if (!fs::is_directory(path))
+  if (!no_folder(path).empty())
     throw std::runtime_error(path +
                              ": no such file or folder; name a PNG or PGM file, or a folder "
                              "of them");

@@ -49,6 +49,7 @@ constexpr Wrong structure[] = {
     {"name: \"\\e[2Jx\"\n", ":5:7", "not printable", "letters"},
     {"name: a\xFF\n", ":5:7", "not printable", "letters"},
     {"name: \"a\\u202Eb\"\n", ":5:7", "not printable", "letters"},
+    {"name: \"a\\0b\"\n", ":5:7", "NUL", ""},
     {"peers\n", "", "", ""},
     {"hosts: { a: { port: 99999 } }\n", ":5:21", "out of range", ""},
     {"hosts: { a: { ssh: a;reboot } }\n", ":5:20", "`a;reboot` cannot stand in a command", ""},

@@ -1,0 +1,38 @@
+#include "peer/fleet/named_path.h"
+
+#include <string_view>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Only what the system says beyond that there is nothing, or nothing of the kind, needs its words.
+std::string not_there(const std::string& path, fs::file_type wanted, std::string_view what) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == wanted) return "";
+  if (!error || error == std::errc::no_such_file_or_directory)
+    return fmt::format("no such {}: {}", what, path);
+  return fmt::format("no such {}: {} ({})", what, path, error.message());
+}
+
+}  // namespace
+
+std::string read_path(Source& source, const Value& value, const fs::path& folder) {
+  const auto path = read_word(source, value);
+  return path ? (folder / *path).lexically_normal().string() : "";
+}
+
+std::string no_file(const std::string& path) {
+  return not_there(path, fs::file_type::regular, "file");
+}
+
+std::string no_folder(const std::string& path) {
+  return not_there(path, fs::file_type::directory, "folder");
+}
+
+}  // namespace gv

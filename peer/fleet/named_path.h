@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "peer/fleet/value.h"
+
+namespace gv {
+
+// Files and folders that a fleet file or a command names. Nothing here throws, whatever the name:
+// it may be too long, a link to itself, behind a file, or in a folder that we may not look into.
+
+/// Returns the path that a value names, seen from the fleet file's folder; empty, and reported,
+/// where it is none.
+std::string read_path(Source& source, const Value& value, const std::filesystem::path& folder);
+
+/// Says why there is no regular file at `path`, with the path; "": there is one.
+std::string no_file(const std::string& path);
+/// Says the same of a folder.
+std::string no_folder(const std::string& path);
+
+}  // namespace gv

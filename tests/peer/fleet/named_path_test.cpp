@@ -1,0 +1,69 @@
+#include "peer/fleet/named_path.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/peer/fleet/fleet_file.h"
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What stands in a fleet file before and behind the name of a file.
+struct Key {
+  const char* before;
+  const char* behind;
+};
+
+constexpr Key keys[] = {{"data: { kind: text, file: ", " }\nmodel: softmax\n"},
+                        {"data: { kind: libsvm, file: ", " }\nmodel: softmax\n"},
+                        {"data: { kind: table, target: a, file: ", " }\nmodel: softmax\n"},
+                        {"data: { kind: table, target: a, file: a.csv, test: ", " }\n"},
+                        {"data: { kind: idx, dir: ", " }\nmodel: softmax\n"},
+                        {"data: { kind: cifar10, dir: ", " }\nmodel: softmax\n"},
+                        {"data: { kind: images, dir: ", " }\nmodel: softmax\n"},
+                        {"data: quadratic\nmodel: { kind: quadratic, start: ", " }\n"},
+                        {"data: quadratic\nlinks: { file: ", " }\n"},
+                        {"data: quadratic\ntopology: 'file:", "'\n"},
+                        {"data: quadratic\ntopology: { kind: ring, weights: 'file:", "' }\n"}};
+
+class NamedFile : public testing::TestWithParam<Key> {
+ protected:
+  static Diagnostic problem_with(const std::string& name) {
+    const auto found = problems("version: 1\npeers: 4\nstop: { rounds: 10 }\n" +
+                                std::string(GetParam().before) + name + GetParam().behind);
+    return found.empty() ? Diagnostic{} : found.front();
+  }
+};
+
+/// Each threw what was no mistake of the user's, and ended the program with another exit code.
+TEST_P(NamedFile, MayHaveAnyName) {
+  const ScratchFolder folder;
+  const std::string loop = folder.path() + "/loop";
+  fs::create_symlink("loop", loop);
+  const std::string file = write_file("plain", "");
+  for (const std::string& name :
+       {std::string(300, 'a'), std::string(5000, 'b'), loop, file + "/behind", file + "-none"}) {
+    const Diagnostic found = problem_with(name);
+    EXPECT_NE(found.message, "") << name;
+    EXPECT_NE(found.where.find("fleet.yaml:"), std::string::npos) << found.where;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Keys, NamedFile, testing::ValuesIn(keys));
+
+TEST(NamedPaths, SayWhyThereIsNoFile) {
+  const ScratchFolder folder;
+  fs::create_symlink("loop", folder.path() + "/loop");
+  EXPECT_EQ(no_file(folder.path() + "/none"), "no such file: " + folder.path() + "/none");
+  EXPECT_EQ(no_file(folder.path()), "no such file: " + folder.path());
+  EXPECT_NE(no_file(folder.path() + "/loop").find("symbolic links"), std::string::npos);
+  EXPECT_NE(no_folder(std::string(300, 'a')).find("too long"), std::string::npos);
+  EXPECT_EQ(no_folder(folder.path()), "");
+}
+
+}  // namespace
+}  // namespace gv
