@@ -79,10 +79,32 @@ class DataReader : Readers {
       read_partition(map.take("partition"));
     if (data_.per_peer()) check_per_peer(value);
     map.finish();
+    check_drawn(value != nullptr ? *value : at_);
     return data_;
   }
 
  private:
+  /// Numbers that every process draws for itself: more would take minutes and memory that is not
+  /// there, before anything is said.
+  void check_drawn(const Value& at) {
+    constexpr std::uint64_t most = 500'000'000;
+    constexpr std::uint64_t digit_pixels = 28 * 28;
+    const bool dense = data_.kind == "blobs" || data_.kind == "linear" || data_.kind == "teacher";
+    const std::uint64_t width = data_.kind == "sparse"   ? data_.nonzeros
+                                : data_.kind == "digits" ? digit_pixels
+                                : dense                  ? data_.features
+                                                         : 0;
+    const std::uint64_t rows = std::uint64_t{data_.train} + data_.test;
+    if (width == 0 || rows <= most / width) return;
+    source_.error(
+        at,
+        fmt::format("{} samples of {} numbers are to be drawn, and {} numbers are the most",
+                    rows,
+                    width,
+                    most),
+        "take fewer samples (`train`, `test`) or shorter ones");
+  }
+
   void read_sizes(MapReader& map) {
     set(map.take("train"), data_.train, count(1, 100'000'000));
     set(map.take("test"), data_.test, count(1, 100'000'000));

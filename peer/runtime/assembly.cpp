@@ -4,6 +4,7 @@
 #include <cmath>
 #include <exception>
 #include <limits>
+#include <new>
 #include <numeric>
 #include <utility>
 
@@ -33,6 +34,9 @@ namespace {
       fleet.path,
       {{.where = fleet.path + ": " + key, .message = message, .source = "", .help = ""}});
 }
+
+/// Beyond, whatever is counted piece by piece takes minutes.
+constexpr std::size_t most_parameters = 50'000'000'000;
 
 /// Of the parameters, and of what the columns and classes of a user's data are called: peers that
 /// each read a table of their own must mean the same by each parameter.
@@ -101,9 +105,17 @@ Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only)
     const std::unique_ptr<Objective> first = objective(0);
     parameters = first->parameters();
     dimension = first->size();
+  } catch (const std::bad_alloc&) {
+    refuse(fleet, "data", "data and model take more memory than this machine gives");
   } catch (const std::exception& e) {
     refuse(fleet, "data", e.what());
   }
+  if (dimension > most_parameters)
+    refuse(fleet,
+           "model",
+           fmt::format("{} parameters, and {} are the most: 200 GB of each vector of a peer",
+                       dimension,
+                       most_parameters));
   load_start();
   if (fleet.servers > dimension)
     refuse(fleet,

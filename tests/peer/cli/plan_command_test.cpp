@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <fstream>
 
 #include "tests/peer/launch/program.h"
 #include "tests/places.h"
@@ -43,6 +44,18 @@ TEST(PlanCommand, SaysWhatUnequalMachinesCost) {
   EXPECT_EQ(shared.find("the others wait"), std::string::npos) << shared;
   const std::string alike = run({"plan", fleet, "--set", "links=[]"}).output();
   EXPECT_EQ(alike.find("--place"), std::string::npos) << alike;
+}
+
+/// It counted the pieces of each round, for hours.
+TEST(PlanCommand, RefusesAModelThatNoMachineHolds) {
+  const ScratchFolder folder;
+  const std::string file = folder.path() + "/fleet.yaml";
+  std::ofstream(file) << "version: 1\npeers: 4\ndata: { kind: blobs, train: 100, test: 10 }\n"
+                         "model: { kind: mlp, hidden: [1000000, 1000000] }\nstop: { rounds: 1 }\n";
+  const Ended plan = run({"plan", file});
+  EXPECT_EQ(plan.code, 2);
+  EXPECT_NE(plan.err.find("parameters, and 50000000000 are the most"), std::string::npos)
+      << plan.err;
 }
 
 /// Where the run itself begins, too.

@@ -100,6 +100,10 @@ constexpr Wrong network[] = {
 INSTANTIATE_TEST_SUITE_P(Network, WrongFile, ::testing::ValuesIn(network));
 
 constexpr Wrong topology[] = {
+    {"version: 1\npeers: 20000\ndata: quadratic\nstop: { rounds: 1 }\ntopology: complete\n",
+     ":5:",
+     "20000 peers have 199990000 edges",
+     ""},
     {"topology: { kind: torus, shape: [3, 3] }\n",
      ":5:",
      "torus 3x3 has 9 peers, the fleet has 4",
@@ -135,6 +139,25 @@ constexpr Wrong topology[] = {
     {"topology: { kind: erdos-renyi, p: 0 }\n", ":5:", "4 components: {0} {1}", "seed"},
     {"topology: { kind: ring, weights: 'file:nowhere.txt' }\n", ":5:", "cannot be opened", ""}};
 INSTANTIATE_TEST_SUITE_P(Topology, WrongFile, ::testing::ValuesIn(topology));
+
+/// What would be drawn before anything is said.
+constexpr Wrong drawn[] = {
+    {"version: 1\npeers: 4\nstop: { rounds: 1 }\nmodel: softmax\n"
+     "data: { kind: blobs, train: 100000000, features: 50 }\n",
+     ":5:",
+     "samples of 50 numbers are to be drawn, and 500000000 numbers are the most",
+     "fewer samples"},
+    {"version: 1\npeers: 4\nstop: { rounds: 1 }\nmodel: softmax\n"
+     "data: { kind: linear, train: 1000000, features: 1000000 }\n",
+     ":5:",
+     "to be drawn",
+     ""},
+    {"version: 1\npeers: 4\nstop: { rounds: 1 }\nmodel: softmax\n"
+     "data: { kind: digits, train: 100000000 }\n",
+     ":5:",
+     "to be drawn",
+     ""}};
+INSTANTIATE_TEST_SUITE_P(Drawn, WrongFile, ::testing::ValuesIn(drawn));
 
 constexpr Wrong training[] = {
     {"train: { optimizer: { momentum: 0.9, nesterov: no } }\n",
