@@ -18,9 +18,12 @@ std::uint64_t TensorShape::count() const {
 
 std::unique_ptr<TensorFile> open_tensors(const std::string& path) {
   constexpr const char* wanted = "name a .safetensors file, or an .npz of numpy.savez";
-  std::ifstream in(path, std::ios::binary);
-  if (!in || !std::filesystem::is_regular_file(path))
-    throw std::runtime_error(path + ": cannot be opened; " + wanted);
+  // Asked before it is opened: a pipe to which nobody writes would be waited for.
+  std::error_code error;
+  const bool regular = std::filesystem::is_regular_file(path, error);
+  std::ifstream in;
+  if (regular) in.open(path, std::ios::binary);
+  if (!regular || !in) throw std::runtime_error(path + ": cannot be opened; " + wanted);
   std::array<char, 9> first{};
   in.read(first.data(), first.size());
   if (in.gcount() == 0) throw std::runtime_error(path + ": the file is empty; " + wanted);

@@ -38,8 +38,12 @@ bool looks_like_libsvm(std::string_view text) {
 }  // namespace
 
 std::unique_ptr<RowSource> open_rows(const std::string& path, std::size_t least_columns) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in || !std::filesystem::is_regular_file(path))
+  // Asked before it is opened: a pipe to which nobody writes would be waited for.
+  std::error_code error;
+  const bool regular = std::filesystem::is_regular_file(path, error);
+  std::ifstream in;
+  if (regular) in.open(path, std::ios::binary);
+  if (!regular || !in)
     throw std::runtime_error(path + ": cannot be opened; name a CSV, NPY, NPZ or LIBSVM file");
   std::array<char, 4096> first{};
   in.read(first.data(), first.size());

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
+#include "optim/data/table/row_source.h"
 #include "peer/tensors/safetensors.h"
 #include "peer/tensors/start_values.h"
 #include "tests/error_in.h"
@@ -175,6 +177,15 @@ TEST_F(Tensors, OtherFilesAreRefused) {
   EXPECT_EQ(error_in(scratch_, [&] { open_tensors(path("x")); }),
             "x: neither safetensors nor NPZ; name a .safetensors file, or an .npz of numpy.savez");
   EXPECT_NE(error_in(scratch_, [&] { open_tensors(path("none")); }).find("cannot be opened"),
+            std::string::npos);
+}
+
+/// Nobody writes to it: who opens it waits for ever.
+TEST_F(Tensors, APipeIsRefusedUnopened) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  EXPECT_NE(error_in(scratch_, [&] { open_tensors(path("pipe")); }).find("cannot be opened"),
+            std::string::npos);
+  EXPECT_NE(error_in(scratch_, [&] { open_rows(path("pipe")); }).find("cannot be opened"),
             std::string::npos);
 }
 
