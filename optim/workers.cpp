@@ -1,6 +1,7 @@
 #include "optim/workers.h"
 
 #include <algorithm>
+#include <system_error>
 
 #include "optim/check.h"
 
@@ -28,7 +29,11 @@ void wait_while(const std::atomic<std::uint32_t>& word, std::uint32_t old) {
 
 Workers::Workers(int threads) {
   GV_CHECK(threads >= 1 && threads <= 1024, "as many threads as the door counts");
-  for (int t = 1; t < threads; ++t) threads_.emplace_back([this] { work(); });
+  try {
+    for (int t = 1; t < threads; ++t) threads_.emplace_back([this] { work(); });
+  } catch (const std::system_error&) {
+    // There are no more to be had. Fewer do the same pieces.
+  }
 }
 
 Workers::~Workers() {

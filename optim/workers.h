@@ -16,7 +16,7 @@ namespace gv {
 /// of a millisecond after the last.
 class Workers {
  public:
-  /// `threads` with the caller: one fewer is started. At most 1024.
+  /// `threads` with the caller: one fewer is started, or as many as the system gives. At most 1024.
   explicit Workers(int threads);
   ~Workers();
   Workers(const Workers&) = delete;

@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 #include <stdexcept>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -46,6 +47,13 @@ int run_program(int argc, char** argv, const PeerParts& parts) {
     return report_error(e, exit_code::usage);
   } catch (const ComputeError& e) {
     return report_error(e, exit_code::failed);
+  } catch (const std::system_error& e) {
+    if (e.code() != std::errc::resource_unavailable_try_again)
+      return report_error(e, exit_code::could_not_start);
+    fmt::print(stderr,
+               "error: this machine gives no more threads or processes\n"
+               "help:  raise `ulimit -u` or `ulimit -v`, or take fewer peers or threads\n");
+    return exit_code::could_not_start;
   } catch (const std::runtime_error& e) {
     return report_error(e, exit_code::could_not_start);
   } catch (const std::bad_alloc&) {

@@ -6,6 +6,7 @@
 #include <exception>
 #include <mutex>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
@@ -81,7 +82,11 @@ class Loopback {
   /// The first failure of a peer stops the others, and is thrown.
   Outcome run() {
     std::vector<std::thread> threads;
-    for (const auto& peer : peers_) threads.emplace_back([this, &peer] { live(*peer); });
+    try {
+      for (const auto& peer : peers_) threads.emplace_back([this, &peer] { live(*peer); });
+    } catch (const std::system_error&) {
+      stop_all();  // there is no thread for the next one
+    }
     for (std::thread& thread : threads) thread.join();
     if (failure_) std::rethrow_exception(failure_);
     return outcome_of(observer_);
@@ -99,10 +104,15 @@ class Loopback {
     try {
       peer.run(addresses_);
     } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (!failure_) failure_ = std::current_exception();
-      for (const auto& other : peers_) other->stop();
+      stop_all();
     }
+  }
+
+  /// For the exception at hand.
+  void stop_all() {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = std::current_exception();
+    for (const auto& peer : peers_) peer->stop();
   }
 
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <numeric>
 #include <string>
+#include <system_error>
 #include <thread>
 
 namespace gv {
@@ -130,8 +131,12 @@ SwarmResult swarm(const Assembly& fleet, const SwarmOptions& options) {
   };
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   std::vector<std::thread> threads;
-  for (unsigned t = 0; t < (options.jobs > 0 ? static_cast<unsigned>(options.jobs) : cores); ++t)
-    threads.emplace_back(work);
+  try {
+    for (unsigned t = 0; t < (options.jobs > 0 ? static_cast<unsigned>(options.jobs) : cores); ++t)
+      threads.emplace_back(work);
+  } catch (const std::system_error&) {
+    if (threads.empty()) work();  // there are no more to be had: fewer do the same seeds
+  }
   for (std::thread& thread : threads) thread.join();
   return all;
 }

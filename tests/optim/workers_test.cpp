@@ -1,9 +1,13 @@
 #include "optim/workers.h"
 
 #include <atomic>
+#include <memory>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 namespace gv {
 namespace {
@@ -19,6 +23,24 @@ TEST(Workers, DoEachJobOnceAndAreDoneWhenRunReturns) {
       for (const auto& count : times) ASSERT_EQ(count, 1) << threads << " threads, " << n;
     }
   }
+}
+
+/// Where the system gives no thread, those that were there already were left joinable, which ends a
+/// program without a word.
+TEST(Workers, DoTheirJobsWithAsManyThreadsAsThereAre) {
+  pthread_attr_t usual, greedy;
+  ASSERT_EQ(::pthread_getattr_default_np(&usual), 0);
+  ASSERT_EQ(::pthread_attr_init(&greedy), 0);
+  ASSERT_EQ(::pthread_attr_setstacksize(&greedy, std::size_t{1} << 46), 0);
+  std::unique_ptr<Workers> workers;
+  ASSERT_EQ(::pthread_setattr_default_np(&greedy), 0);
+  EXPECT_THROW(std::thread([] {}).join(), std::system_error);
+  EXPECT_NO_THROW(workers = std::make_unique<Workers>(4));
+  ASSERT_EQ(::pthread_setattr_default_np(&usual), 0);
+  ASSERT_NE(workers, nullptr);
+  std::vector<int> done(100);
+  workers->run(done.size(), [&](std::size_t i) { done[i] = 1; });
+  EXPECT_EQ(done, std::vector<int>(100, 1));
 }
 
 }  // namespace
