@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "gossip/attack.h"
+#include "gossip/channels.h"
 #include "gossip/servers.h"
 #include "gossip/supply.h"
 #include "gpu/cuda_replica.h"
@@ -116,6 +117,8 @@ Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only)
            fmt::format("{} parameters, and {} are the most: 200 GB of each vector of a peer",
                        dimension,
                        most_parameters));
+  if (const std::string why = objection_to(channels()); !why.empty())
+    refuse(fleet, "algorithm", why);
   load_start();
   if (fleet.servers > dimension)
     refuse(fleet,

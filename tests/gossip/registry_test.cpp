@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include "gossip/channels.h"
+#include "gossip/supply.h"
+
 namespace gv {
 namespace {
 
@@ -72,6 +75,41 @@ TEST(Registry, LinksAreMutualAndReachEverybody) {
       EXPECT_EQ(reached.size(), all);
     }
   }
+}
+
+std::vector<Channel> channels_of(const AlgorithmRow& row, const Setup& setup) {
+  std::vector<Channel> all;
+  if (row.channels != nullptr) all = row.channels(setup, 50);
+  if (setup.data_servers == 0) return all;
+  for (const Channel& channel : supply_channels(setup)) all.push_back(channel);
+  return all;
+}
+
+/// A method of one's own that took kind 20, as the page for authors said, took the words of the
+/// peers that ask for samples too.
+TEST(Registry, ChannelsOfOneFleetHaveKindsOfTheirOwn) {
+  for (const AlgorithmRow* row : algorithms()) {
+    for (const PeerId data_servers : {0U, 2U}) {
+      gv::Setup setup{.peers = 4, .data_servers = data_servers};
+      for (const Option& option : row->options)
+        setup.settings[std::string(option.name)] = option.usual;
+      setup.servers = row->servers == nullptr ? 0 : row->servers(setup.settings);
+      setup.hosts.assign(4 + setup.servers + data_servers, 0);
+      if (row->objection != nullptr && !row->objection(setup, nullptr).empty()) continue;
+      EXPECT_EQ(objection_to(channels_of(*row, setup)), "") << row->kind << " " << row->order;
+    }
+  }
+  const gv::Setup supplied{.peers = 4, .data_servers = 1};
+  std::vector<Channel> channels = supply_channels(supplied);
+  channels.push_back({.kind = Kind{22}, .fits = channels[0].fits});
+  EXPECT_EQ(objection_to(channels), "");
+  channels.push_back({.kind = Kind{20}, .fits = channels[0].fits});
+  EXPECT_NE(objection_to(channels).find("two channels of this fleet have messages of kind 20"),
+            std::string::npos)
+      << objection_to(channels);
+  EXPECT_NE(objection_to({{.kind = Kind{32}, .fits = nullptr}}).find("from 16 to 31"),
+            std::string::npos);
+  EXPECT_NE(objection_to({{.kind = Kind::contribution, .fits = nullptr}}), "");
 }
 
 }  // namespace
