@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "optim/data/cifar10.h"
+#include "optim/data/dataset.h"
 #include "optim/data/images/image_folder.h"
 #include "peer/fleet/content.h"
 #include "peer/fleet/held_out_reader.h"
@@ -72,6 +74,7 @@ class DataReader : Readers {
       set(map.take("separation"), data_.separation, number(0, 1e6));
     }
     if (kind == "teacher") read_teacher(map);
+    set_content();
     set(map.take("servers"), data_.servers, count(1, 1000));
     if (kind == "quadratic")
       read_quadratic(map);
@@ -103,6 +106,24 @@ class DataReader : Readers {
                     width,
                     most),
         "take fewer samples (`train`, `test`) or shorter ones");
+  }
+
+  /// The files that hold all samples of the fleet, so that all peers must have the same.
+  std::vector<std::string> shared_files() const {
+    if (data_.kind == "idx") return idx_files(data_.dir);
+    if (data_.kind == "cifar10") return cifar10_files(data_.dir);
+    if (data_.kind == "libsvm" && !data_.test_file.empty()) return {data_.file, data_.test_file};
+    if (data_.kind == "libsvm" || data_.kind == "text") return {data_.file};
+    return {};
+  }
+
+  /// What cannot be read stays without one: load_data says which file, and what it lacks.
+  void set_content() {
+    try {
+      if (const auto files = shared_files(); !files.empty()) data_.content = content_of(files);
+    } catch (const std::runtime_error&) {
+      data_.content.clear();
+    }
   }
 
   void read_sizes(MapReader& map) {

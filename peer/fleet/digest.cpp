@@ -156,7 +156,10 @@ std::string arithmetic_of(const Fleet& f) {
   if (f.data.kind == "sparse") text += fmt::format("nonzeros {};", f.data.nonzeros);
   if (f.data.kind == "images")
     text += fmt::format("images {} {};", f.data.content, f.data.held_out);
-  if (f.data.kind == "table") text += table_of(f.data);
+  else if (f.data.kind == "table")
+    text += table_of(f.data);
+  else if (!f.data.content.empty())
+    text += fmt::format("files {};", f.data.content);
   if (f.data.augment.any())
     text += fmt::format("augment {} {};", f.data.augment.crop, f.data.augment.flip);
   return text;

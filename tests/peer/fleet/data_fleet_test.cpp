@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
@@ -43,6 +44,44 @@ TEST_F(DataFleet, Cifar10ComesFromAFolderBesideTheFile) {
   EXPECT_EQ(fleet.data.test->rows, 3U);
   EXPECT_EQ(fleet.dimension, 10U * 3072 + 10);
   EXPECT_FALSE(fleet.fleet.data.augment.any());
+}
+
+/// Peers that were started by hand, each with files of its own, took each other for one fleet.
+TEST_F(DataFleet, TheDigestIsOfWhatIsInTheFiles) {
+  std::filesystem::create_directories(folder_.path() + "/moved");
+  struct Files {
+    const char* data;
+    const char* moved;
+    std::vector<const char*> names;
+  };
+  for (const Files& files :
+       {Files{"{ kind: idx, dir: . }",
+              "{ kind: idx, dir: moved }",
+              {"train-images-idx3-ubyte",
+               "train-labels-idx1-ubyte",
+               "t10k-images-idx3-ubyte",
+               "t10k-labels-idx1-ubyte"}},
+        Files{"{ kind: cifar10, dir: . }",
+              "{ kind: cifar10, dir: moved }",
+              {"train.csv", "test.csv"}},
+        Files{"{ kind: text, file: a.txt }", "{ kind: text, file: moved/a.txt }", {"a.txt"}},
+        Files{"{ kind: libsvm, file: a.svm, test_file: b.svm }",
+              "{ kind: libsvm, file: moved/a.svm, test_file: moved/b.svm }",
+              {"a.svm", "b.svm"}}}) {
+    SCOPED_TRACE(files.data);
+    for (const char* name : files.names) {
+      write(name, std::string("of ") + name);
+      write(std::string("moved/") + name, std::string("of ") + name);
+    }
+    const std::string digest = read(files.data).digest;
+    EXPECT_EQ(read(files.moved).digest, digest);
+    for (const char* name : files.names) {
+      write(name, std::string("another ") + name);
+      EXPECT_NE(read(files.data).digest, digest) << name;
+      write(name, std::string("of ") + name);
+    }
+    EXPECT_EQ(read(files.data).digest, digest);
+  }
 }
 
 TEST_F(DataFleet, WhatIsMissingIsSaidWithItsPlace) {
