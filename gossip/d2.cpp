@@ -33,6 +33,11 @@ Traffic traffic(const Setup& setup) {
 /// at the ends of the graph excite each other.
 std::string objection(const Setup& setup, const MixingMatrix* w) {
   if (setup.local_steps != 1) return "d2 corrects every gradient: train.local_steps must be 1";
+  if (setup.optimizer.kind != "sgd")
+    return "d2 takes the steps back in which the peers' gradients differ, and `adam` gives each "
+           "peer "
+           "steps of its own size, so that what is left pulls the models beside the optimum: take "
+           "`train.optimizer: { kind: sgd }`, or `gradient-tracking`";
   if (setup.scheduled)
     return "d2 remembers what flowed under one W, and this topology has another one in every "
            "round: take a fixed topology, such as `ring` with `weights: lazy`";

@@ -111,6 +111,18 @@ TEST(D2, RefusesWhereItDiverges) {
   EXPECT_NE(refusal(quadratic_fleet(8, "exponential", "d2", "")), "");
 }
 
+/// It ended as far beside the optimum as D-PSGD does.
+TEST(D2, RefusesStepsOfUnlikeSizes) {
+  Fleet fleet = four("star", "d2");
+  fleet.optimizer.momentum = 0.5;
+  EXPECT_EQ(refusal(fleet), "");
+  fleet.optimizer.kind = "adam";
+  fleet.optimizer.momentum = 0;
+  const std::string adam = refusal(fleet);
+  EXPECT_NE(adam.find("`adam` gives each peer steps of its own size"), std::string::npos) << adam;
+  EXPECT_NE(adam.find("gradient-tracking"), std::string::npos) << adam;
+}
+
 TEST(LocalSgd, IsItsPapersRecursion) {
   Values x = begin;
   for (int t = 0; t < 7; ++t) x = mean_of(steps(x, 3));
