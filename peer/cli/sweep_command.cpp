@@ -135,10 +135,12 @@ class SweepScreen {
     fmt::print(json_ ? stderr : stdout, "{}\n", text);
     std::fflush(stdout);
     for (const TuningEdge& edge : tuned.edges)
-      fmt::print(stderr,
-                 "warning: {}: {}; --extend widens its range for all\n",
-                 plan_.families[family].label,
-                 edge.words);
+      fmt::print(
+          stderr,
+          "warning: {}: {}; {}\n",
+          plan_.families[family].label,
+          edge.words,
+          edge.listed ? "add values beyond it to the list" : "--extend widens its range for all");
   }
 
   const SweepPlan& plan_;

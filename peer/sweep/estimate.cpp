@@ -169,6 +169,15 @@ std::vector<FamilyCost> costs_of(const SweepPlan& plan) {
   return costs;
 }
 
+/// "8", or of grids that are not as large in every family "3 to 8".
+std::string trials_text(const SweepPlan& plan) {
+  std::vector<std::size_t> trials;
+  for (const SweepFamily& family : plan.families)
+    if (!family.brackets.empty()) trials.push_back(family.brackets[0].points.size());
+  const auto [least, most] = std::ranges::minmax(trials);
+  return least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most);
+}
+
 }  // namespace
 
 SweepEstimate estimate_sweep(const SweepPlan& plan, std::size_t workers, MemoryRoom memory) {
@@ -222,7 +231,7 @@ std::string estimate_text(const SweepPlan& plan, const SweepEstimate& e) {
   if (e.tuned_families > 0)
     text += fmt::format("tune     {} of {} trials and {}, {}: {:.3g} full trainings' worth\n",
                         counted(e.tuned_families, "family", "families"),
-                        plan.file.tune->trials,
+                        trials_text(plan),
                         counted(plan.tuning_seeds.size(), "seed"),
                         plan.file.tune->by,
                         e.tuning_trainings);

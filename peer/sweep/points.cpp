@@ -39,10 +39,12 @@ std::string step_of(const TuningKnob& knob, std::size_t k, std::size_t steps) {
   return number_text(knob, between(knob, u));
 }
 
-/// As many steps of each knob, one more in turn, as make at most `room` points together. All values
-/// of a list are taken, or none but the first.
+/// All values of each list, and as many steps of each range, one more in turn, as make at most
+/// `room` points together.
 std::vector<std::size_t> steps_of(const std::vector<TuningKnob>& knobs, std::size_t room) {
   std::vector<std::size_t> steps(knobs.size(), 1);
+  for (std::size_t j = 0; j < knobs.size(); ++j)
+    if (knobs[j].scale == TuningKnob::Scale::list) steps[j] = knobs[j].words.size();
   const auto product = [&] {
     std::size_t all = 1;
     for (const std::size_t count : steps) all *= count;
@@ -51,12 +53,10 @@ std::vector<std::size_t> steps_of(const std::vector<TuningKnob>& knobs, std::siz
   for (bool grown = true; grown;) {
     grown = false;
     for (std::size_t j = 0; j < knobs.size(); ++j) {
-      const std::size_t before = steps[j];
-      const bool listed = knobs[j].scale == TuningKnob::Scale::list;
-      if (listed && before == knobs[j].words.size()) continue;
-      steps[j] = listed ? knobs[j].words.size() : before + 1;
+      if (knobs[j].scale == TuningKnob::Scale::list) continue;
+      ++steps[j];
       if (product() > room)
-        steps[j] = before;
+        --steps[j];
       else
         grown = true;
     }
@@ -64,9 +64,8 @@ std::vector<std::size_t> steps_of(const std::vector<TuningKnob>& knobs, std::siz
   return steps;
 }
 
-void add_grid(const std::vector<TuningKnob>& knobs,
-              std::size_t room,
-              std::vector<TuningPoint>& points) {
+std::vector<TuningPoint> grid_of(const std::vector<TuningKnob>& knobs, std::size_t room) {
+  std::vector<TuningPoint> points;
   const std::vector<std::size_t> steps = steps_of(knobs, room);
   std::vector<std::size_t> at(knobs.size(), 0);
   for (;;) {
@@ -76,7 +75,7 @@ void add_grid(const std::vector<TuningKnob>& knobs,
     points.push_back(std::move(point));
     std::size_t j = 0;
     while (j < knobs.size() && ++at[j] == steps[j]) at[j++] = 0;
-    if (j == knobs.size()) return;
+    if (j == knobs.size()) return points;
   }
 }
 
@@ -115,8 +114,8 @@ std::string value_at(const TuningKnob& knob, double u) {
 
 std::vector<TuningPoint> points_of(const TuningSpec& tune, const std::vector<TuningKnob>& knobs) {
   if (knobs.empty()) return {};
+  if (tune.by == "grid") return grid_of(knobs, tune.trials);
   std::vector<TuningPoint> points(1);
-  if (tune.by == "grid") add_grid(knobs, tune.trials - 1, points);
   for (std::uint64_t index = 1; points.size() < tune.trials; ++index)
     points.push_back(halton_point(knobs, index));
   return points;

@@ -10,8 +10,8 @@
 
 namespace gv {
 
-/// What a tuning trial sets: a value for each knob, in their order. Of trial 0, the base file's own
-/// values, it is empty.
+/// What a tuning trial sets: a value for each knob, in their order. Where it is empty, the values
+/// are the base file's own: trial 0, but of a grid.
 using TuningPoint = std::vector<SweepSet>;
 
 /// Those of the knobs that are tuned where a cell has these labels.
@@ -28,8 +28,9 @@ std::string value_at(const TuningKnob& knob, double u);
 double radical_inverse(std::uint64_t index, std::uint64_t base);
 
 /// The points of a family's tuning, `tune.trials` of them whatever the knobs: equal budgets for all
-/// methods. Nothing without a knob. `grid` takes as many even steps of each knob as there is room
-/// for, and points of the Halton sequence for the rest.
+/// methods. Nothing without a knob. `grid` has each combination once, of all values of each list
+/// and of as many even steps of each range as there is room for; it neither adds the base file's
+/// own values nor fills up what is left.
 std::vector<TuningPoint> points_of(const TuningSpec& tune, const std::vector<TuningKnob>& knobs);
 
 /// By how much ranges were widened: the new part of each, by its key.

@@ -136,7 +136,8 @@ class SweepFileReader : Readers {
     TuningSpec tune;
     MapReader map(source_, value, "tune");
     const Value* with = map.take("with");
-    set(map.take("trials"), tune.trials, count(2, most_tuning_trials));
+    const Value* trials = map.take("trials");
+    set(trials, tune.trials, count(2, most_tuning_trials));
     set(map.take("by"), tune.by, choice({"grid", "random", "halving", "asha"}));
     set(map.take("seeds"), tune.seeds, count(1, most_sweep_seeds));
     map.finish();
@@ -146,12 +147,27 @@ class SweepFileReader : Readers {
                            "nothing says what is tuned",
                            "add `with: { train.optimizer.lr: { log: [0.003, 0.3] } }`");
     for (const Value::Entry& entry : with->entries) read_knob(entry, tune);
+    if (tune.by == "grid")
+      check_grid(trials != nullptr ? *trials : *value, trials != nullptr, tune);
     if (!file_.target)
       source_.error(*value,
                     "tuning needs a target",
                     "add `target: { accuracy: 0.88 }`, or `{ loss: 0.4 }`: the value that is there "
                     "in the fewest rounds is taken");
     file_.tune = std::move(tune);
+  }
+
+  /// Of a grid no value of a list is left out.
+  void check_grid(const Value& at, bool limited, const TuningSpec& tune) {
+    std::size_t points = 1;
+    for (const TuningKnob& knob : tune.knobs)
+      if (knob.of.empty()) points *= std::max<std::size_t>(1, knob.words.size());
+    const std::size_t most = limited ? tune.trials : most_tuning_trials;
+    if (points > most)
+      source_.error(at,
+                    fmt::format("the lists make a grid of {} points, for {} trials", points, most),
+                    limited ? "say so many `trials`, shorten a list, or take `by: random`"
+                            : "shorten a list, or take `by: random`");
   }
 
   void read_knob(const Value::Entry& entry, TuningSpec& tune) {

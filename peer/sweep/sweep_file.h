@@ -49,7 +49,8 @@ struct TuningKnob {
 
 struct TuningSpec {
   std::vector<TuningKnob> knobs;
-  std::size_t trials = 8;     ///< of every method, the base file's own values among them
+  /// Of every method, the base file's own values among them; of a grid with ranges at most so many.
+  std::size_t trials = 8;
   std::string by = "random";  ///< grid | random | halving | asha
   std::size_t seeds = 2;
 

@@ -194,7 +194,8 @@ std::string tuned_text(const SweepPlan& plan, std::size_t f, const TunedFamily& 
                                  tuning_trials(family),
                                  words_of(tuned.values),
                                  cost_text(family, tuned.score.cost));
-  if (tuned.values.empty()) return text;
+  const bool has_base = family.brackets[0].points[0].empty();  // a grid has none
+  if (tuned.values.empty() || !has_base) return text;
   if (!tuned.base) return text + " (base: left in an early rung)";
   if (!std::isfinite(tuned.base->cost)) return text + " (base: missed it)";
   return text + fmt::format(" (base: {:.2f}x)", tuned.base->cost / tuned.score.cost);

@@ -192,7 +192,7 @@ void SweepState::conclude(std::size_t f) {
   bool first = true;
   for (std::size_t b = 0; b < family.brackets.size(); ++b) {
     for (const TuningRace::Scored& last : races_[f][b].finalists()) {
-      if (b == 0 && last.point == 0) tuned.base = last.score;
+      if (family.brackets[b].points[last.point].empty()) tuned.base = last.score;
       if (!first && !last.score.before(tuned.score)) continue;
       first = false;
       tuned.score = last.score;

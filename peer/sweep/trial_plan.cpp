@@ -148,17 +148,30 @@ class Planner {
     return text.empty() ? plan_.base.name : text;
   }
 
+  std::size_t places(std::size_t family, std::size_t bracket, std::size_t rung) const {
+    const std::vector<TuningBracket>& brackets = plan_.families[family].brackets;
+    return brackets.empty() ? 0 : brackets[bracket].places(rung);
+  }
+
+  /// Grids are as large as the family's knobs make them.
+  std::size_t most_places(std::size_t bracket, std::size_t rung) const {
+    std::size_t most = 0;
+    for (std::size_t f = 0; f < plan_.families.size(); ++f)
+      most = std::max(most, places(f, bracket, rung));
+    return most;
+  }
+
   /// Rung by rung, seed by seed, and all methods in turn.
   void add_tuning_slots(std::size_t bracket) {
     const auto tuned = std::ranges::find_if(
         plan_.families, [](const SweepFamily& family) { return !family.brackets.empty(); });
     if (tuned == plan_.families.end()) return;
-    const TuningBracket& all = tuned->brackets[bracket];  // as large in every family
-    for (std::size_t rung = 0; rung < all.rungs.size(); ++rung)
+    const std::size_t rungs = tuned->brackets[bracket].rungs.size();  // as many in every family
+    for (std::size_t rung = 0; rung < rungs; ++rung)
       for (const std::uint64_t seed : plan_.tuning_seeds)
-        for (std::size_t place = 0; place < all.places(rung); ++place)
+        for (std::size_t place = 0; place < most_places(bracket, rung); ++place)
           for (std::size_t f = 0; f < plan_.families.size(); ++f)
-            if (!plan_.families[f].brackets.empty())
+            if (place < places(f, bracket, rung))
               add_tuning_slot({.stage = TrialSlot::Stage::tune,
                                .family = f,
                                .bracket = bracket,

@@ -44,7 +44,8 @@ struct SweepFamily {
   std::vector<std::size_t> cells;  ///< ascending; tuning trials are of the first
   bool synchronous = true;         ///< tuned for the rounds to the target; else for the seconds
   std::vector<TuningKnob> knobs;   ///< none: nothing to tune
-  /// The first holds the base file's own values as its first point. None: nothing to tune.
+  /// The first holds the base file's own values as its first point, but a grid. None: nothing to
+  /// tune.
   std::vector<TuningBracket> brackets;
   std::string label;  ///< "d-psgd alpha 0.1"
 };

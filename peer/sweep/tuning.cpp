@@ -106,7 +106,8 @@ std::vector<TuningEdge> edges_of(const std::vector<TuningKnob>& knobs,
         {knobs[j].key,
          largest,
          fmt::format(
-             "{} {} is the {} tried", name, tried[best][j], largest ? "largest" : "smallest")});
+             "{} {} is the {} tried", name, tried[best][j], largest ? "largest" : "smallest"),
+         knobs[j].scale == TuningKnob::Scale::list});
   }
   return edges;
 }

@@ -36,7 +36,8 @@ std::vector<std::size_t> ranking(const std::vector<TrialScore>& scores);
 struct TuningEdge {
   std::string key;
   bool largest = true;
-  std::string words;  ///< "lr 0.3 is the largest tried"
+  std::string words;    ///< "lr 0.3 is the largest tried"
+  bool listed = false;  ///< of a list, which --extend does not widen
 };
 std::vector<TuningEdge> edges_of(const std::vector<TuningKnob>& knobs,
                                  const std::vector<std::vector<std::string>>& tried,

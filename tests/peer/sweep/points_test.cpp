@@ -56,7 +56,7 @@ TEST(Points, LogRangesAreEvenInTheLogarithm) {
 TEST(Points, AreAsManyForEveryMethod) {
   const TuningKnob lr = range(TuningKnob::Scale::log, 0.01, 1);
   TuningKnob momentum = range(TuningKnob::Scale::lin, 0, 0.9);
-  for (const std::string by : {"random", "grid", "halving"}) {
+  for (const std::string by : {"random", "halving", "asha"}) {
     for (const std::size_t trials : {2, 5, 12, 100}) {
       for (const auto& knobs : {std::vector{lr}, std::vector{lr, momentum, words({"8", "16"})}}) {
         const auto points = points_of(spec(trials, by, knobs), knobs);
@@ -79,10 +79,11 @@ TEST(Points, MoreTrialsExtendFewer) {
 TEST(Points, AGridHasItsEndsAndAllOfAList) {
   const std::vector<TuningKnob> knobs{range(TuningKnob::Scale::lin, 0, 1), words({"8", "16"})};
   const auto points = points_of(spec(7, "grid", knobs), knobs);
+  EXPECT_EQ(points.size(), 6U) << "three steps of each of two";
   std::set<std::string> seen;
   double least = 9;
   double most = -9;
-  for (std::size_t p = 1; p < points.size(); ++p) {
+  for (std::size_t p = 0; p < points.size(); ++p) {
     seen.insert(points[p][1].argument);
     least = std::min(least, value_of(points[p][0]));
     most = std::max(most, value_of(points[p][0]));
@@ -90,6 +91,30 @@ TEST(Points, AGridHasItsEndsAndAllOfAList) {
   EXPECT_EQ(seen.size(), 2U);
   EXPECT_EQ(least, 0);
   EXPECT_EQ(most, 1);
+}
+
+/// The base file's own value was a trial beside the one of the grid, values came again in the place
+/// of none, and the last one of a list that filled `trials` was never tried.
+TEST(Points, AGridTriesEachCombinationOnce) {
+  for (const std::size_t trials : {4, 5, 8, 20}) {
+    const std::vector<TuningKnob> knobs{words({"0.01", "0.03", "0.1", "0.3"})};
+    const auto points = points_of(spec(trials, "grid", knobs), knobs);
+    std::multiset<std::string> tried;
+    for (const TuningPoint& point : points) tried.insert(point.at(0).argument);
+    const std::string key = knobs[0].key + "=";
+    EXPECT_EQ(tried,
+              (std::multiset<std::string>{key + "0.01", key + "0.03", key + "0.1", key + "0.3"}))
+        << trials;
+  }
+  for (const std::size_t trials : {6, 7, 24}) {
+    const std::vector<TuningKnob> knobs{
+        words({"a", "b"}), range(TuningKnob::Scale::log, 0.01, 1), words({"8", "16", "32"})};
+    std::set<std::string> once;
+    const auto points = points_of(spec(trials, "grid", knobs), knobs);
+    for (const TuningPoint& point : points)
+      EXPECT_TRUE(once.insert(point[0].argument + point[1].argument + point[2].argument).second);
+    EXPECT_EQ(points.size(), trials / 6 * 6);
+  }
 }
 
 /// Each rung costs about as much as the others, and the last one is in full.

@@ -94,6 +94,12 @@ INSTANTIATE_TEST_SUITE_P(
                  "tune: { with: { train.optimizer.momentum: { lin: [0.1, 3] } } }\n",
                  2,
                  "3 is out of range"},
+        BadSweep{"GridBeyondItsTrials",
+                 "target: { loss: 1 }\n"
+                 "tune: { with: { train.optimizer.lr: [0.01, 0.03, 0.1], train.batch: [8, 16] },\n"
+                 "        trials: 5, by: grid }\n",
+                 3,
+                 "the lists make a grid of 6 points, for 5 trials"},
         BadSweep{"VariedAndTuned",
                  "vary: { train.optimizer.lr: [0.1, 1] }\ntarget: { loss: 1 }\n"
                  "tune: { with: { train.optimizer.lr: { log: [0.1, 1] } } }\n",

@@ -1,6 +1,7 @@
 #include "peer/sweep/trial_plan.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "peer/sweep/sweep_folder.h"
@@ -84,6 +85,28 @@ TEST_F(TrialPlan, WhatIsTunedOnlySomewhereMakesNoTrialsElsewhere) {
   EXPECT_EQ(sets,
             (std::vector<std::string>{
                 "algorithm={kind: easgd, alpha: 0.1}", "algorithm.alpha=0.15", "seed=5"}));
+}
+
+/// All values of each list and no other trial, in families of unlike knobs.
+TEST_F(TrialPlan, AGridIsAsLargeAsTheKnobsOfTheFamily) {
+  const SweepPlan p = plan(
+      "vary: { method: { a: { algorithm: all-reduce }, e: { algorithm: { kind: easgd, alpha: 0.1 } "
+      "} } }\n"
+      "target: { loss: 0.1 }\n"
+      "tune:\n"
+      "  by: grid\n"
+      "  seeds: 2\n"
+      "  with:\n"
+      "    train.optimizer.lr: [0.01, 0.03, 0.1]\n"
+      "    algorithm.alpha: { list: [0.05, 0.2], of: { method: e } }\n");
+  ASSERT_EQ(p.families.size(), 2U);
+  std::map<std::size_t, std::set<std::pair<std::size_t, std::uint64_t>>> places;
+  for (const TrialSlot& slot : p.slots) {
+    if (slot.stage != TrialSlot::Stage::tune) continue;
+    EXPECT_TRUE(places[slot.family].insert({slot.place, slot.seed}).second);
+  }
+  EXPECT_EQ(places[0].size(), 3U * 2);
+  EXPECT_EQ(places[1].size(), 6U * 2);
 }
 
 /// A run that stops at its target stops where the clock has it.
