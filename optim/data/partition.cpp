@@ -5,6 +5,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "optim/data/class_partition.h"
+
 namespace gv {
 namespace {
 
@@ -45,17 +47,8 @@ std::vector<std::size_t> proportional_sizes(std::size_t total, const std::vector
   return sizes;
 }
 
-std::vector<Rows> by_class(const Dataset& data) {
-  if (data.classes == 0 || data.labels.empty())
-    throw std::invalid_argument("a partition by labels needs data with labels");
-  std::vector<Rows> rows(data.classes);
-  for (std::uint32_t r = 0; r < data.rows; ++r) rows[data.labels[r]].push_back(r);
-  return rows;
-}
-
 /// For each class, shares ~ Dir(alpha) over the peers, as in Yurochkin et al. 2019,
-/// arXiv:1905.12022, section 4. (Hsu, Qi & Brown draw a mix of classes for each peer, which keeps
-/// the sizes equal; here sizes differ too.)
+/// arXiv:1905.12022, section 4. Sizes differ too; class_partition.h has mixes of equal sizes.
 Partition dirichlet_once(const std::vector<Rows>& classes,
                          std::uint32_t peers,
                          double alpha,
@@ -80,7 +73,7 @@ Partition dirichlet(const Dataset& data, std::uint32_t peers, const PartitionSpe
     throw std::invalid_argument("dirichlet: alpha is " + std::to_string(spec.alpha) +
                                 ", must be finite and above 0");
   }
-  const std::vector<Rows> classes = by_class(data);
+  const std::vector<Rows> classes = rows_by_class(data);
   const std::size_t least = std::max<std::uint32_t>(spec.min_samples, 1);
   if (least * peers > data.rows) {
     throw std::invalid_argument("dirichlet: at least " + std::to_string(least) + " for each of " +
@@ -101,10 +94,10 @@ Partition dirichlet(const Dataset& data, std::uint32_t peers, const PartitionSpe
 }
 
 /// McMahan et al. 2017, arXiv:1602.05629, section 3: sorted by label, cut into peers x
-/// classes_per_peer shards, dealt out at random. A shard may span two classes.
+/// classes_per_peer shards, dealt out at random. A shard may span two classes or more.
 Partition shards(const Dataset& data, std::uint32_t peers, const PartitionSpec& spec, Rng rng) {
   Rows sorted;
-  for (Rows rows : by_class(data)) {
+  for (Rows rows : rows_by_class(data)) {
     rng.shuffle(rows);
     sorted.insert(sorted.end(), rows.begin(), rows.end());
   }
@@ -178,6 +171,8 @@ Partition divide(const Dataset& data, std::uint32_t peers, const PartitionSpec& 
   if (data.is_text()) return stretches(data, peers, spec);
   if (spec.kind == "dirichlet") return dirichlet(data, peers, spec, rng);
   if (spec.kind == "by-label") return shards(data, peers, spec, rng);
+  if (spec.kind == "by-class") return classes_each(data, peers, spec, rng);
+  if (spec.kind == "dirichlet-equal") return equal_mixes(data, peers, spec, rng);
   Rows rows(data.rows);
   std::iota(rows.begin(), rows.end(), 0U);
   rng.shuffle(rows);
@@ -185,7 +180,7 @@ Partition divide(const Dataset& data, std::uint32_t peers, const PartitionSpec& 
   if (spec.kind == "quantity")
     return cut(rows, proportional_sizes(rows.size(), checked(spec, peers)));
   throw std::invalid_argument("partition: unknown kind '" + spec.kind +
-                              "'; iid, dirichlet, by-label or quantity");
+                              "'; iid, dirichlet, dirichlet-equal, by-label, by-class or quantity");
 }
 
 }  // namespace

@@ -290,14 +290,15 @@ class DataReader : Readers {
     MapReader map(source_, value, "data.partition", true);
     PartitionSpec& p = data_.partition;
     const Value* kind = map.take("kind");
-    set(kind, p.kind, choice({"iid", "dirichlet", "by-label", "quantity"}));
-    if (data_.kind == "text" && (p.kind == "dirichlet" || p.kind == "by-label"))
+    set(kind,
+        p.kind,
+        choice({"iid", "dirichlet", "dirichlet-equal", "by-label", "by-class", "quantity"}));
+    const bool by_class = p.kind == "by-label" || p.kind == "by-class";
+    if (data_.kind == "text" && (by_class || p.kind.starts_with("dirichlet")))
       source_.error(*kind, "a text has no labels to divide it by", "use `iid` or `quantity`");
-    if (p.kind == "dirichlet") {
-      set(map.take("alpha"), p.alpha, number(1e-6, 1e9));
-      set(map.take("min_samples"), p.min_samples, count(1, 1'000'000));
-    }
-    if (p.kind == "by-label") set(map.take("classes_per_peer"), p.classes_per_peer, count(1, 1000));
+    if (p.kind.starts_with("dirichlet")) set(map.take("alpha"), p.alpha, number(1e-6, 1e9));
+    if (p.kind == "dirichlet") set(map.take("min_samples"), p.min_samples, count(1, 1'000'000));
+    if (by_class) set(map.take("classes_per_peer"), p.classes_per_peer, count(1, 1000));
     if (p.kind == "quantity") {
       const Value* sizes = map.take("sizes");
       if (sizes != nullptr) p.sizes = read_numbers(*sizes, 1e-9, 1e12);

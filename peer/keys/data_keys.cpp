@@ -153,14 +153,19 @@ constexpr PlainKey rows[] = {
      "How the training samples are divided among the peers.",
      "data: { kind: digits, partition: iid }"},
     {"data.partition.kind",
-     "iid, dirichlet, by-label or quantity",
+     "iid, dirichlet, dirichlet-equal, by-label, by-class or quantity",
      "iid",
-     "iid: at random. dirichlet, by-label: unlike classes. quantity: unlike sizes.",
+     "iid: at random. dirichlet: unlike classes and sizes, each class by shares of its own. "
+     "dirichlet-equal: a mix of classes for each peer, equal sizes. by-label: shards of samples "
+     "sorted by class. by-class: so many classes each. quantity: unlike sizes. Methods but fedavg "
+     "count every peer alike, whatever its size.",
      "data: { kind: digits, partition: { kind: iid } }"},
     {"data.partition.alpha",
      "a number, 1e-6 to 1e9",
      "0.5",
-     "dirichlet: the smaller, the more unlike are the peers' classes; 100 is nearly iid.",
+     "dirichlet, dirichlet-equal: the smaller, the more unlike are the peers' classes; 100 is "
+     "nearly "
+     "iid.",
      "data: { kind: digits, partition: { kind: dirichlet, alpha: 0.1 } }"},
     {"data.partition.min_samples",
      "samples, 1 to 1,000,000",
@@ -170,8 +175,9 @@ constexpr PlainKey rows[] = {
     {"data.partition.classes_per_peer",
      "a whole number, 1 to 1000",
      "2",
-     "by-label: how many classes each peer sees.",
-     "data: { kind: digits, partition: { kind: by-label, classes_per_peer: 2 } }"},
+     "by-class: how many classes each peer has. by-label: how many shards, of which one may span "
+     "classes, so that a peer has a few more or less.",
+     "data: { kind: digits, partition: { kind: by-class, classes_per_peer: 2 } }"},
     {"data.partition.sizes",
      "a list of numbers, 1e-9 to 1e12, one for each peer",
      "",

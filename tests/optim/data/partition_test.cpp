@@ -45,7 +45,7 @@ std::set<std::uint8_t> classes_in(const Dataset& data, const std::vector<std::ui
 }
 
 TEST(Partition, EveryKindIsDisjointAndComplete) {
-  for (const char* kind : {"iid", "dirichlet", "by-label", "quantity"}) {
+  for (const char* kind : {"iid", "dirichlet", "dirichlet-equal", "by-label", "quantity"}) {
     for (const std::uint32_t rows : {101U, 1000U, 1003U}) {
       for (const std::uint32_t peers : {1U, 2U, 3U, 8U, 13U}) {
         SCOPED_TRACE(std::string(kind) + ' ' + std::to_string(rows) + ' ' + std::to_string(peers));
@@ -88,6 +88,55 @@ TEST(Partition, ByLabelGivesEachPeerItsShards) {
       EXPECT_EQ(part.size(), 100U);
     }
   }
+}
+
+/// Shards of 30 samples from classes of 100 span two: eight peers of "two classes each" had two to
+/// four.
+TEST(Partition, ByClassGivesEachPeerExactlySoManyClasses) {
+  for (const std::uint32_t rows : {1000U, 1003U}) {
+    const Dataset data = labelled(rows);
+    for (const auto& [peers, each] : {std::pair{5U, 2U},
+                                      std::pair{8U, 2U},
+                                      std::pair{16U, 3U},
+                                      std::pair{7U, 9U},
+                                      std::pair{3U, 10U}}) {
+      for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        SCOPED_TRACE(testing::Message() << rows << " " << peers << " " << each << " " << seed);
+        PartitionSpec spec = spec_of("by-class", peers);
+        spec.classes_per_peer = each;
+        const Partition parts = partition(data, peers, spec, Rng(seed));
+        expect_complete(parts, rows);
+        for (const auto& part : parts) EXPECT_EQ(classes_in(data, part).size(), each);
+      }
+    }
+  }
+  PartitionSpec spec = spec_of("by-class", 8);
+  EXPECT_FALSE(partition(labelled(1000), 8, spec, Rng(1)) ==
+               partition(labelled(1000), 8, spec, Rng(2)));
+  // Five peers of two classes own each class alone: shares of one size.
+  for (const auto& part : partition(labelled(1000), 5, spec, Rng(1))) EXPECT_EQ(part.size(), 200U);
+}
+
+/// With `dirichlet` sizes differ by more than ten times.
+TEST(Partition, EqualDirichletSharesAreUnlikeAndOfOneSize) {
+  const Dataset data = labelled(10'001);
+  PartitionSpec spec = spec_of("dirichlet-equal", 8);
+  const auto most_of_a_class = [&](double alpha) {
+    spec.alpha = alpha;
+    const Partition parts = partition(data, 8, spec, Rng(3));
+    expect_complete(parts, data.rows);
+    double mean = 0;
+    for (const auto& part : parts) {
+      EXPECT_TRUE(part.size() == 1250 || part.size() == 1251);
+      std::vector<double> counts(10);
+      for (const std::uint32_t r : part) counts[data.labels[r]] += 1;
+      mean += std::ranges::max(counts) / static_cast<double>(part.size()) / 8;
+    }
+    return mean;
+  };
+  EXPECT_NEAR(most_of_a_class(1e6), 0.1, 0.03);
+  EXPECT_GT(most_of_a_class(0.1), 0.4);
+  most_of_a_class(1e-6);
 }
 
 TEST(Partition, QuantityKeepsTheProportions) {
@@ -163,6 +212,18 @@ TEST(Partition, RefusesWhatCannotBeDoneWithTheNumbers) {
   EXPECT_EQ(refusal(data, 6, spec),
             "by-label: 6 peers x 0 shards from 10 samples: at least one shard a peer and a sample "
             "a shard");
+}
+
+TEST(Partition, ByClassRefusesWhatLeavesNobodyOrNothing) {
+  PartitionSpec spec = spec_of("by-class", 3);
+  EXPECT_EQ(refusal(labelled(100), 3, spec),
+            "by-class: 3 peers x 2 classes leave some of 10 to nobody: more peers or more "
+            "classes_per_peer");
+  spec.classes_per_peer = 11;
+  EXPECT_EQ(refusal(labelled(100), 3, spec), "by-class: 11 classes for each peer of 10");
+  spec.classes_per_peer = 5;
+  EXPECT_EQ(refusal(labelled(20), 20, spec),
+            "by-class: a class of 2 samples for 10 peers: fewer peers or fewer classes_per_peer");
 }
 
 TEST(Partition, DirichletRefusesWhatNoDrawCanGive) {
