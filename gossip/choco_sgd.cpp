@@ -1,3 +1,4 @@
+#include "gossip/consensus_step.h"
 #include "gossip/registry.h"
 
 // CHOCO-SGD. Koloskova, Stich & Jaggi, "Decentralized stochastic optimization and gossip algorithms
@@ -11,10 +12,12 @@ namespace {
 
 constexpr Option options[] = {
     {.name = "gamma",
-     .usual = 0.3,
+     .usual = step_by_codec,
      .least = 0,
      .most = 1,
-     .help = "step of consensus, gamma; the coarser the codec, the less"}};
+     .help =
+         "step of consensus, gamma; 0: by the codec, 0.3, but twice the fraction of top-k and the "
+         "fraction of random-k where that is less"}};
 
 Task<> choco_sgd(Peer& me) {
   for (; me.running(); co_await me.end_round()) {
@@ -25,7 +28,7 @@ Task<> choco_sgd(Peer& me) {
 }
 
 Traffic traffic(const Setup& setup) {
-  return {.codec = setup.codec, .running = true, .step = setup.settings.find("gamma")->second};
+  return {.codec = setup.codec, .running = true, .step = consensus_step(setup, "gamma")};
 }
 
 }  // namespace

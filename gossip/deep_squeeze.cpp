@@ -1,3 +1,4 @@
+#include "gossip/consensus_step.h"
 #include "gossip/registry.h"
 
 // DeepSqueeze. Tang, Lian, Qiu, Yuan, Zhang, Zhang & Liu, "DeepSqueeze: decentralization meets
@@ -8,11 +9,14 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {{.name = "eta",
-                               .usual = 0.3,
-                               .least = 0,
-                               .most = 1,
-                               .help = "step of consensus, eta; the coarser the codec, the less"}};
+constexpr Option options[] = {
+    {.name = "eta",
+     .usual = step_by_codec,
+     .least = 0,
+     .most = 1,
+     .help =
+         "step of consensus, eta; 0: by the codec, 0.3, but twice the fraction of top-k and the "
+         "fraction of random-k where that is less"}};
 
 Task<> deep_squeeze(Peer& me) {
   const Vector v = me.vector("compensated");
@@ -29,7 +33,7 @@ Task<> deep_squeeze(Peer& me) {
 Traffic traffic(const Setup& setup) {
   return {.streams = {{.carries = "compensated", .moves = {"x"}, .sent = "sent"}},
           .codec = setup.codec,
-          .step = setup.settings.find("eta")->second};
+          .step = consensus_step(setup, "eta")};
 }
 
 }  // namespace

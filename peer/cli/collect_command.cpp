@@ -16,6 +16,7 @@
 #include "peer/launch/child.h"
 #include "peer/launch/collected_run.h"
 #include "peer/launch/run_record.h"
+#include "peer/predict/forecast/codec_trial.h"
 #include "peer/report/metrics.h"
 #include "peer/report/regression.h"
 #include "peer/report/screen.h"
@@ -169,7 +170,7 @@ int finish(const Assembly& fleet,
   add_target(summary, fleet, observer);
   summary["exit_code"] = code;
   end_run(fleet, folder, observer, summary.dump(), version_text());
-  if (code == exit_code::failed) fmt::print(stderr, "{}\n", loss_not_finite);
+  if (code == exit_code::failed) fmt::print(stderr, "{}\n", loss_not_finite(fleet));
   if (json) {
     fmt::print("{}\n", summary.dump());
     return code;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "peer/launch/resume.h"
+#include "peer/predict/forecast/codec_trial.h"
 #include "peer/predict/forecast/forecast_advice.h"
 
 namespace gv::cli {
@@ -37,8 +38,8 @@ Assembly assemble(const FleetOptions& options, std::optional<PeerId> only) {
 }
 
 void warn_of_rate(const Assembly& fleet) {
-  const std::string warning = rate_warning(fleet);
-  if (!warning.empty()) fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& warning : {rate_warning(fleet), codec_warning(fleet)})
+    if (!warning.empty()) fmt::print(stderr, "warning: {}\n", warning);
 }
 
 std::string read_again(const std::string& run_folder, FleetOptions& options) {

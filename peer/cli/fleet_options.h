@@ -31,10 +31,7 @@ Assembly assemble_again(const std::string& run_folder, FleetOptions& options);
 
 /// Before these peers are started: see check_devices. Notices go to stderr.
 void tell_devices(const Assembly& fleet, const std::vector<PeerId>& peers);
-/// A run ends with exit_code::failed then.
-inline constexpr const char* loss_not_finite =
-    "error: the loss is not finite; lower train.optimizer.lr";
-/// On stderr, when the fleet is known to diverge at its learning rate.
+/// On stderr, when the fleet is known to diverge at its learning rate or its step of consensus.
 void warn_of_rate(const Assembly& fleet);
 
 }  // namespace gv::cli

@@ -20,6 +20,7 @@
 #include "peer/launch/peer_reports.h"
 #include "peer/launch/peer_speeds.h"
 #include "peer/model/saved_model.h"
+#include "peer/predict/forecast/codec_trial.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
 #include "peer/tls/key_file.h"
@@ -159,7 +160,7 @@ int run_by_hand(const Assembly& fleet,
   }
   const int code = run_manual_peer(fleet, id, manual, options.past, parts, screen);
   if (finite || code != exit_code::done) return code;
-  fmt::print(stderr, "{}\n", loss_not_finite);
+  fmt::print(stderr, "{}\n", loss_not_finite(fleet));
   return exit_code::failed;
 }
 

@@ -18,9 +18,11 @@
 #include "peer/json/json.h"
 #include "peer/predict/calibrate/calibrated_forecast.h"
 #include "peer/predict/calibrate/calibration_view.h"
+#include "peer/predict/forecast/codec_trial.h"
 #include "peer/predict/forecast/forecast_view.h"
 #include "peer/predict/forecast/round_prediction.h"
 #include "peer/report/screen.h"
+#include "peer/report/wrapped.h"
 #include "peer/sweep/free_memory.h"
 #include "peer/wire/frame.h"
 
@@ -192,6 +194,7 @@ void print_json(const Assembly& fleet,
   if (!s.schedule.is_null()) plan["schedule"] = s.schedule;
   plan["scaling"] = scaling_json(fleet, calibration);
   add_forecast(plan, ahead);
+  if (const std::string warning = codec_warning(fleet); !warning.empty()) plan["warning"] = warning;
   plan["predicted"].update(predicted_json(fleet, round));
   plan["not_predicted"] = known.why_not.empty() ? Json(nullptr) : Json(known.why_not);
   if (calibration) {
@@ -201,8 +204,11 @@ void print_json(const Assembly& fleet,
   fmt::print("{}\n", plan.dump());
 }
 
-void print_what_travels(const Fleet& fleet) {
+void print_what_travels(const Assembly& assembly) {
+  const Fleet& fleet = assembly.fleet;
   if (fleet.codec) fmt::print("       codec {}: of what travels\n", to_string(*fleet.codec));
+  if (!consensus_key(assembly).empty())
+    fmt::print("       step of consensus {:g}\n", assembly.traffic().step);
   if (fleet.clip && *fleet.clip == 0)
     fmt::print("       clips flows that are longer than three of the peers' own steps\n");
   if (fleet.clip && *fleet.clip > 0)
@@ -235,7 +241,7 @@ void print_text(const Assembly& fleet,
   for (const gv::Option& option : fleet.algorithm->options)
     fmt::print(
         "       {} {}: {}\n", option.name, text_of(option, setting(fleet, option)), option.help);
-  print_what_travels(fleet.fleet);
+  print_what_travels(fleet);
   if (fleet.data.train) {
     fmt::print("data   {}: {} train in {} parts ({} .. {} samples, {}), {} test\n",
                fleet.fleet.data.kind,
@@ -275,6 +281,8 @@ void print_text(const Assembly& fleet,
   }
   if (ahead) fmt::print("{}", forecast_text(*ahead));
   if (!known.why_not.empty()) fmt::print("losses are not predicted: {}\n", known.why_not);
+  if (const std::string warning = codec_warning(fleet); !warning.empty())
+    fmt::print("{}\n", wrapped("warning: " + warning, 7));
   fmt::print("nothing was started: grapevine run {}\n", path);
 }
 

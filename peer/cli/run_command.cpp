@@ -26,6 +26,7 @@
 #include "peer/live/live_address.h"
 #include "peer/live/live_service.h"
 #include "peer/live/run_finder.h"
+#include "peer/predict/forecast/codec_trial.h"
 #include "peer/report/metrics.h"
 #include "peer/report/metrics_row.h"
 #include "peer/report/screen.h"
@@ -255,7 +256,7 @@ int run_fleet(const RunOptions& given) {
   const std::string summary = final_json(fleet, observer, result).dump();
   const bool saved = save(fleet, folder, observer, summary, end_json(meter, past), screen);
   if (!saved && was_good(result.code)) result.code = exit_code::failed;
-  if (!std::isfinite(observer.summary()->mean.loss)) screen.say(loss_not_finite);
+  if (!std::isfinite(observer.summary()->mean.loss)) screen.say(loss_not_finite(fleet));
   write_trace(options, folder, screen);
   if (options.file.json) {
     fmt::print("{}\n", summary);

@@ -16,6 +16,7 @@
 #include "peer/launch/run_meter.h"
 #include "peer/launch/run_record.h"
 #include "peer/launch/simulated_run.h"
+#include "peer/predict/forecast/codec_trial.h"
 #include "peer/predict/forecast/expectation.h"
 #include "peer/record/recorder.h"
 #include "peer/report/metrics.h"
@@ -40,14 +41,14 @@ std::string progress_text(Round last, Round round, Time t, double elapsed) {
 }
 
 /// What became of the fleet, in words on stderr.
-void tell(const SimulationResult& result, const FleetRecord& end) {
+void tell(const Assembly& fleet, const SimulationResult& result, const FleetRecord& end) {
   for (const std::string& violation : result.violations)
     fmt::print(stderr, "violation: {}\n", violation);
   for (const PeerId peer : result.lost) fmt::print(stderr, "peer {} was lost\n", peer);
   for (const PeerId peer : result.broken_by)
     fmt::print(stderr, "without peer {} this algorithm cannot complete a round\n", peer);
   const bool ended = result.violations.empty() && !result.interrupted;
-  if (ended && !std::isfinite(end.mean.loss)) fmt::print(stderr, "{}\n", loss_not_finite);
+  if (ended && !std::isfinite(end.mean.loss)) fmt::print(stderr, "{}\n", loss_not_finite(fleet));
 }
 
 /// `stopped`: the exit code of the signal that interrupted it, if one did.
@@ -269,7 +270,7 @@ int simulate_fleet(SimulateOptions given) {
   else
     print_end(fleet, observer);
   if (saved) lines.name_folder(given.until > 0 && !stopped);
-  tell(result, *observer.summary());
+  tell(fleet, result, *observer.summary());
   return saved || code != exit_code::done ? code : exit_code::failed;
 }
 
