@@ -310,7 +310,8 @@ void plan_options(Options& options, PlanOptions& arguments) {
                 arguments.wanted.target,
                 "Excess loss of the local models to reach on a quadratic (default: 1.1 times "
                 "where this fleet settles); with --calibrate their training loss (default: "
-                "this fleet's after nine tenths of its rounds)");
+                "this fleet's after nine tenths of its rounds, but no nearer to its last than its "
+                "noise)");
   options.flag("--calibrate",
                arguments.calibrate,
                "Train in this process for some seconds, to predict what the graph does to a "

@@ -19,6 +19,27 @@ Estimate between(const Estimate& a, const Estimate& b, double weight) {
   return {a.value + weight * (b.value - a.value), 0};
 }
 
+/// What the loss at the end of one run is uncertain by: it scatters by about as much as noise
+/// leaves of the mean model's excess, and the prediction has errors besides.
+double scatter(const CalibratedForecast& c, std::uint64_t rounds) {
+  const MeanExcess mean = c.mean_excess(rounds);
+  return std::max(0.0, mean.noise) + mean.uncertainty();
+}
+
+/// Below this target it is a matter of noise when, or whether, a run arrives.
+double least_target(const CalibratedForecast& c, std::uint64_t rounds) {
+  return c.loss_local(rounds) + scatter(c, rounds);
+}
+
+/// Empty where it is a matter of noise; infinite when never.
+std::optional<double> rounds_to(const CalibratedForecast& c, double target, std::uint64_t rounds) {
+  if (const auto reached = c.rounds_to(target)) {
+    if (target < least_target(c, rounds)) return std::nullopt;
+    return static_cast<double>(*reached);
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
 /// sums: all-reduce's.
 void fill(Forecast& f,
           const CalibratedForecast& c,
@@ -39,10 +60,7 @@ void fill(Forecast& f,
   f.excess_local = end.excess_local.value;
   f.graph_part = graph.value();
   f.graph_part_error = graph.uncertainty();
-  if (!target) return;
-  const auto reached = c.rounds_to(*target);
-  f.rounds_to_target =
-      reached ? static_cast<double>(*reached) : std::numeric_limits<double>::infinity();
+  if (target) f.rounds_to_target = rounds_to(c, *target, rounds);
 }
 
 PullModes modes_of_fleet(const Assembly& fleet) {
@@ -94,6 +112,21 @@ void check_rate(FleetForecast& forecast, const Assembly& fleet, const FleetCalib
         point.time);
     return;
   }
+}
+
+/// The largest rate x L at the points that were measured, with the momentum's part of the rate,
+/// where errors do not hold any more.
+std::optional<double> beyond_trust(const Assembly& fleet, const FleetCalibration& c) {
+  const RateCourse course = course_of(fleet);
+  const double momentum = fleet.fleet.optimizer.momentum;
+  double most = 0;
+  for (const FleetCalibration::Point& point : c.points) {
+    const std::uint64_t round = course.rounds_until(point.time);
+    const double rate = course.rate(round > 0 ? round - 1 : 0);
+    most = std::max(most, rate / (1 - momentum) * point.at.curvature);
+  }
+  if (most <= Forecast::trusted) return std::nullopt;
+  return most;
 }
 
 }  // namespace
@@ -282,7 +315,9 @@ void add_calibrated(FleetForecast& forecast,
   const CalibratedForecast own = CalibratedForecast::of(fleet, calibration);
   const CalibratedForecast sums = CalibratedForecast::of_all_reduce(fleet, calibration);
   const MeanExcess of_sums = sums.mean_excess(fleet.rounds);
-  const double usual = own.loss_local(fleet.rounds - fleet.rounds / 10);
+  // Twice: graphs that are about as good as this one are to get there too.
+  const double usual = std::max(own.loss_local(fleet.rounds - fleet.rounds / 10),
+                                own.loss_local(fleet.rounds) + 2 * scatter(own, fleet.rounds));
   forecast.target = target;
   if (!target && usual < own.loss_local(0)) forecast.target = usual;  // else it diverges
   const Forecast plain = forecast.own;
@@ -293,14 +328,30 @@ void add_calibrated(FleetForecast& forecast,
     forecast.warning = does_not_hold;
     return advise(forecast);
   }
+  double least = std::min(least_target(own, fleet.rounds), least_target(sums, fleet.rounds));
   for (Forecast& other : forecast.others) {
     const Topology t = build(parse_topology(other.topology), fleet.fleet.trainers());
     const MixingMatrix w = mixing_matrix(weights_for_all(fleet.fleet.weights), t);
-    fill(other, {fleet, w, calibration}, of_sums, fleet.rounds, forecast.target);
+    const CalibratedForecast its(fleet, w, calibration);
+    fill(other, its, of_sums, fleet.rounds, forecast.target);
+    least = std::min(least, least_target(its, fleet.rounds));
   }
   if (forecast.all_reduce) fill(*forecast.all_reduce, sums, of_sums, fleet.rounds, forecast.target);
   forecast.calibrated = true;
+  forecast.basis =
+      "of the training samples, as the mean over peers of the loss on each one's own, so that each "
+      "counts alike whatever its number of samples; what a run reports is the loss on the test set";
+  const std::optional<double> beyond = beyond_trust(fleet, calibration);
+  forecast.own.beyond = beyond;
+  for (Forecast& other : forecast.others) other.beyond = beyond;
+  if (forecast.all_reduce) forecast.all_reduce->beyond = beyond;
   advise(forecast);
+  if (target && *target < least)
+    forecast.warning = fmt::format(
+        "no graph here is sure to get to {:.4g} within the run: the best ends too near to it, or "
+        "above, beside what one run scatters by; take `--target {:.4g}` or more",
+        *target,
+        least);
 }
 
 void add_beside(FleetForecast& forecast,
@@ -318,6 +369,7 @@ void add_beside(FleetForecast& forecast,
          sums.mean_excess(other.rounds),
          other.rounds,
          forecast.target);
+    beside.own.beyond = beyond_trust(other, calibration);
   }
   forecast.beside.push_back({sets, beside.own});
 }

@@ -104,6 +104,14 @@ class Forecaster {
   std::optional<double> target_;
 };
 
+/// Of a quadratic, whose minima are one draw of many; a run has a seed's own.
+std::string basis_of(const QuadraticProblem& problem) {
+  return problem.parts.front().fleet.spread > 0
+             ? "means over all draws of the noise and of the peers' minima (data.spread); for the "
+               "minima of this seed `simulate` says what is expected"
+             : "means over all draws of the noise";
+}
+
 /// The first at the target, in seconds; none when none gets there.
 std::optional<Forecast> first_there(const FleetForecast& f) {
   std::vector<const Forecast*> all{&f.own};
@@ -179,6 +187,7 @@ std::optional<FleetForecast> forecast(const Assembly& fleet,
   result.all_reduce = forecaster.of_all_reduce();
   advise(result);
   if (const QuadraticProblem* problem = forecaster.problem()) {
+    result.basis = basis_of(*problem);
     result.own.stability_limit = own.law.stability_limit(*problem);
     result.warning = warning_of(*problem, result.own);
   }

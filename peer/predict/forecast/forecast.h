@@ -29,9 +29,15 @@ struct Forecast {
   /// what all-reduce would not have, with its own uncertainty.
   std::optional<double> excess_mean_error, graph_part, graph_part_error;
   std::vector<std::pair<std::string, double>> mean_parts;  ///< of excess_mean, to first order
-  std::optional<double> rounds_to_target;                  ///< of excess_local; infinite when never
+  /// Calibrated: the largest rate x curvature of the run, where errors do not hold; empty: they do.
+  std::optional<double> beyond;
+  std::optional<double> rounds_to_target;   ///< of excess_local; infinite when never
   std::optional<double> stability_limit;    ///< of the rate; of this fleet's own graph alone
   std::optional<double> seconds_per_round;  ///< by the alpha-beta model of the fleet's network
+
+  /// Up to which rate x L the errors of calibrated losses were measured to hold
+  /// (experiments/prediction).
+  static constexpr double trusted = 0.3;
 
   /// Whether a value says more than that it is small: it is at least four times its uncertainty.
   static bool resolved(double value, double error) { return std::abs(value) >= 4 * error; }
@@ -52,9 +58,10 @@ struct FleetForecast {
   std::vector<Beside> beside;
   std::optional<Forecast> choice;  ///< the first at the target in seconds, of all looked at
   std::size_t max_degree = 0;
-  std::optional<double> target;                        ///< of the excess loss of local models
-  std::string advice;                                  ///< one line with its reason
-  std::string warning;                                 ///< empty: none
+  std::optional<double> target;  ///< of the excess loss of local models
+  std::string basis;    ///< what the losses are means over, and of which samples; "": nothing known
+  std::string advice;   ///< one line with its reason
+  std::string warning;  ///< empty: none
   NetworkShape network_shape = NetworkShape::per_nic;  ///< on which the seconds depend
   bool calibrated = false;  ///< losses at the end of the run; target: of the training loss
 };

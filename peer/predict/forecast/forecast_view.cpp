@@ -18,6 +18,11 @@ std::string lines(const std::string& text) {
   return wrapped("  " + text, 2) + "\n";
 }
 
+/// With a ~ where a figure says less than it seems to.
+std::string marked(bool loose, const std::string& figure) {
+  return loose ? fmt::format("~{}", figure) : figure;
+}
+
 std::string short_number(const std::optional<double>& value) {
   if (!value) return "-";
   constexpr std::size_t room = 9;  // in its column
@@ -34,11 +39,16 @@ std::string seconds_cell(const std::optional<double>& seconds) {
   return seconds ? seconds_text(*seconds) : "-";
 }
 
+/// With two digits where more would be believed.
+std::string loss_cell(const Forecast& f, const std::optional<double>& value) {
+  return f.beyond && value ? fmt::format("~{:.2g}", *value) : short_number(value);
+}
+
 /// With a ~ where it says no more than that it is small.
 std::string mean_excess(const Forecast& f) {
   const bool small =
       f.excess_mean && f.excess_mean_error && !f.resolved(*f.excess_mean, *f.excess_mean_error);
-  return fmt::format("{}{}", small ? "~" : "", short_number(f.excess_mean));
+  return f.beyond ? loss_cell(f, f.excess_mean) : marked(small, short_number(f.excess_mean));
 }
 
 using Rows = std::vector<std::pair<std::string, const Forecast*>>;
@@ -52,10 +62,12 @@ struct Column {
 
 /// What is known of losses says more of a graph than its gap does; both do not fit into 80 columns.
 const Column of_losses[] = {
-    {"consensus", 9, [](const Forecast& f) { return short_number(f.consensus); }},
+    {"consensus", 9, [](const Forecast& f) { return loss_cell(f, f.consensus); }},
     {"mean", 9, mean_excess},
-    {"local", 9, [](const Forecast& f) { return short_number(f.excess_local); }},
-    {"target", 7, [](const Forecast& f) { return rounds(f.rounds_to_target); }}};
+    {"local", 9, [](const Forecast& f) { return loss_cell(f, f.excess_local); }},
+    {"target", 7, [](const Forecast& f) {
+       return marked(f.beyond && f.rounds_to_target, rounds(f.rounds_to_target));
+     }}};
 const Column of_mixing[] = {
     {"degree", 6, [](const Forecast& f) { return std::to_string(f.degree); }},
     {"gap", 8, [](const Forecast& f) { return fmt::format("{:.6f}", f.gap); }},
@@ -121,6 +133,14 @@ std::string table(const FleetForecast& f) {
 /// The two figures of the mean model's excess, and how well they are known.
 std::string mean_lines(const Forecast& f) {
   if (!f.excess_mean || !f.excess_mean_error) return "";
+  if (f.beyond)
+    return wrapped(fmt::format("mean   ~{:.2g} above descent without noise; ~: rate x L gets to "
+                               "{:.2g}, and beyond {:g} errors are larger than can be said",
+                               *f.excess_mean,
+                               *f.beyond,
+                               Forecast::trusted),
+                   7) +
+           "\n";
   const auto verdict = [](double value, double error) {
     return Forecast::resolved(value, error) ? "" : ", below what can be told from nothing";
   };
@@ -152,6 +172,7 @@ std::string legend(const FleetForecast& f) {
   if (f.target)
     text += fmt::format(
         "; target: a local {} loss of {:.4g}", f.calibrated ? "training" : "excess", *f.target);
+  if (!f.basis.empty()) text += "; losses: " + f.basis;
   return text +
          fmt::format("; sent: by the busiest peer in a round; a round: on this `network` ({})",
                      name_of(f.network_shape));
@@ -204,6 +225,7 @@ Json predicted_json(const Forecast& f) {
           {"excess_loss_mean_parts", parts},
           {"excess_loss_mean_error", f.excess_mean_error},
           {"excess_loss_mean_resolved", resolved(f.excess_mean, f.excess_mean_error)},
+          {"errors_hold", f.excess_mean_error ? Json(!f.beyond) : Json(nullptr)},
           {"excess_loss_graph", f.graph_part},
           {"excess_loss_graph_error", f.graph_part_error},
           {"excess_loss_graph_resolved", resolved(f.graph_part, f.graph_part_error)},
@@ -217,6 +239,7 @@ Json predicted_json(const Forecast& f) {
 void add_forecast(Json& plan, const std::optional<FleetForecast>& forecast) {
   plan["predicted"] = forecast ? predicted_json(forecast->own) : Json(nullptr);
   plan["target"] = forecast ? Json(forecast->target) : Json(nullptr);
+  plan["basis"] = forecast ? Json(forecast->basis) : Json(nullptr);
   plan["stability_limit"] = forecast ? Json(forecast->own.stability_limit) : Json(nullptr);
   Json others = Json::array();
   if (forecast) {

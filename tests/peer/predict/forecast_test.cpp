@@ -209,6 +209,17 @@ TEST(Forecast, OfAQuadraticSpeaksOfWhereItSettles) {
       << f.advice;
 }
 
+/// `plan` said 0.21 where `simulate` of the same file expected 0.15: its minima are one draw.
+TEST(Forecast, SaysOverWhatItsLossesAreMeans) {
+  Fleet fleet = fleet_of("ring");
+  const FleetForecast unlike = forecast(Assembly(fleet), 100, {}).value();
+  EXPECT_NE(forecast_text(unlike).find("draws of the noise and of the peers'"), std::string::npos)
+      << forecast_text(unlike);
+  fleet.data.quadratic.spread = 0;
+  const FleetForecast alike = forecast(Assembly(fleet), 100, {}).value();
+  EXPECT_EQ(alike.basis, "means over all draws of the noise");
+}
+
 TEST(Forecast, OfARealModelSpeaksOfTheGraphAlone) {
   Fleet fleet = quadratic_fleet(8, "ring", "d-psgd", "lian");
   fleet.data.kind = "digits";
