@@ -9,8 +9,8 @@
 
 #include "gossip/journal.h"
 #include "optim/models/objective.h"
-#include "peer/report/uneven.h"
 #include "peer/runtime/target_watch.h"
+#include "peer/runtime/uneven_edges.h"
 
 namespace gv {
 

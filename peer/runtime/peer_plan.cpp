@@ -13,9 +13,10 @@ namespace {
 /// may be slow. Without a deadline a fleet waits for a living neighbour without end.
 Time standstill(const Assembly& assembly, PeerId i) {
   constexpr Time least = std::chrono::seconds(10);
+  const auto& neighbors = assembly.topology.neighbors;  // of those that train
   std::size_t waits = 10;
-  for (const PeerId j : assembly.topology.neighbors[i])
-    waits = std::max(waits, assembly.topology.neighbors[j].size());
+  if (i < neighbors.size())
+    for (const PeerId j : neighbors[i]) waits = std::max(waits, neighbors[j].size());
   const Time deadline = assembly.fleet.faults.deadline;
   return deadline > Time{0} ? std::max(least, static_cast<std::int64_t>(waits) * deadline)
                             : Time{0};

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "gossip/journal.h"
+
+namespace gv {
+
+/// An edge whose two ends ended at different places: the flows between these are applied at one of
+/// them only, so the mean of the fleet is not what its steps made it.
+struct UnevenEdge {
+  PeerId a = 0, b = 0;  ///< a < b
+  EdgeEnd at_a, at_b;
+};
+
+/// What the last reports of the peers say of their edges, ascending. An edge of which only one end
+/// reports is none: the other one was lost, which is said elsewhere.
+std::vector<UnevenEdge> uneven_edges(const std::map<PeerId, const Report*>& last);
+
+}  // namespace gv
