@@ -11,13 +11,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "optim/error_text.h"
+
 namespace gv {
 namespace {
 
 namespace fs = std::filesystem;
 
 Verdict last_error() {
-  return std::generic_category().message(errno);
+  return error_text(errno);
 }
 
 class File {

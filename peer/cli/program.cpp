@@ -1,5 +1,6 @@
 #include "peer/cli/program.h"
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -38,6 +39,9 @@ Command whole_program(const PeerParts& parts) {
 }
 
 int run_program(int argc, char** argv, const PeerParts& parts) {
+  // What is too large for a limit (ulimit -f) is told by write, as a full disk is; the processes
+  // that we start inherit it.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return run_command_line(whole_program(parts), version_text(), argc, argv);
   } catch (const FleetError& e) {

@@ -55,9 +55,14 @@ std::string RunFolder::peer(PeerId id) const {
 }
 
 void RunFolder::write(const std::string& name, const std::string& text) const {
-  const Verdict wrong = PosixDisk().write(file(name), std::as_bytes(std::span(text)));
-  if (!wrong.empty())
-    throw std::runtime_error(fmt::format("{}: cannot be written: {}", file(name), wrong));
+  PosixDisk disk;
+  const std::string path = file(name);
+  const std::string temporary = path + ".tmp";
+  Verdict wrong = disk.write(temporary, std::as_bytes(std::span(text)));
+  if (wrong.empty()) wrong = disk.rename(temporary, path);
+  if (wrong.empty()) return;
+  (void)disk.remove(temporary);
+  throw std::runtime_error(fmt::format("{}: cannot be written: {}", path, wrong));
 }
 
 }  // namespace gv

@@ -21,7 +21,7 @@ class RunFolder {
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   /// peers/003, made with its models/ when it is not there yet.
   std::string peer(PeerId id) const;
-  /// Throws std::runtime_error with the path.
+  /// The whole text, or nothing changes. Throws std::runtime_error with the path.
   void write(const std::string& name, const std::string& text) const;
 
  private:

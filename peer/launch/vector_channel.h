@@ -8,7 +8,8 @@ namespace gv {
 
 // The vectors of a peer's reports go to its launcher through memory, beside the JSON lines of
 // control.h: a full disk costs no report. Each is a file in memory whose descriptor travels
-// over a socket.
+// over a socket; or several, each with a byte that says how many follow, where a limit of the size
+// of files (ulimit -f) is smaller.
 
 /// Where a launched peer finds its end of the socket.
 inline constexpr int vector_descriptor = 3;

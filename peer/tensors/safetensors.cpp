@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -16,6 +17,7 @@
 #include "optim/codec_arithmetic.h"
 #include "optim/data/field.h"
 #include "optim/data/table/byte_source.h"
+#include "optim/error_text.h"
 #include "peer/json/json.h"
 #include "peer/json/json_member.h"
 
@@ -211,9 +213,13 @@ void write_safetensors(const std::string& path,
   for (const NamedTensor& tensor : tensors)
     out.write(reinterpret_cast<const char*>(tensor.values.data()),
               static_cast<std::streamsize>(tensor.values.size_bytes()));
+  errno = 0;
   out.close();
-  if (!out || std::rename(temporary.c_str(), path.c_str()) != 0)
-    throw std::runtime_error(fmt::format("{}: cannot be written", path));
+  if (out && std::rename(temporary.c_str(), path.c_str()) == 0) return;
+  const int error = errno;
+  std::remove(temporary.c_str());  // a half of it fills what is left of the disk
+  throw std::runtime_error(
+      fmt::format("{}: cannot be written{}", path, error == 0 ? "" : ": " + error_text(error)));
 }
 
 std::unique_ptr<TensorFile> open_safetensors(const std::string& path) {

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "optim/verdict.h"
+
+namespace gv {
+
+/// The text of an error of the system, of which a full disk, a quota and a limit of the size of
+/// files all begin alike.
+Verdict error_text(int error);
+/// Whether some text is about such a one.
+bool is_no_space(const std::string& text);
+
+}  // namespace gv
