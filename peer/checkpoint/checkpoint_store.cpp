@@ -56,7 +56,8 @@ std::string CheckpointStore::path_of(Round round) const {
   return folder_ + "/" + name_of(round);
 }
 
-Verdict CheckpointStore::save(Round round, std::vector<std::byte> state) {
+Verdict CheckpointStore::save(Round round, std::vector<std::byte> state, bool alone) {
+  const std::lock_guard lock(mutex_);
   if (Verdict wrong = disk_.make_folder(folder_); !wrong.empty()) return about(folder_, wrong);
   remove_left_over();
   const std::string path = path_of(round);
@@ -67,8 +68,23 @@ Verdict CheckpointStore::save(Round round, std::vector<std::byte> state) {
     return about(temporary, wrong);
   }
   if (Verdict wrong = disk_.sync_folder(folder_); !wrong.empty()) return about(path, wrong);
-  remove_old(round);
+  newest_ = round;
+  if (next_ && !alone && !candidate_ && round >= *next_) candidate_ = round;
+  remove_old();
   return "";
+}
+
+void CheckpointStore::hold(Round round, Round next) {
+  const std::lock_guard lock(mutex_);
+  held_ = round;
+  next_ = next;
+  candidate_.reset();
+  if (newest_ > 0) remove_old();
+}
+
+std::optional<Round> CheckpointStore::candidate() const {
+  const std::lock_guard lock(mutex_);
+  return candidate_;
 }
 
 /// Content before name: the name must never stand for bytes that power loss may take.
@@ -151,11 +167,12 @@ void CheckpointStore::remove_left_over() {
 
 /// One that cannot be removed is no failure of the one just saved; the next save tries again. A
 /// step above it is not counted: somebody else's, or of a course that was left.
-void CheckpointStore::remove_old(Round newest) {
+void CheckpointStore::remove_old() {
   std::vector<Round> rounds;
   if (!files(rounds).empty()) return;
-  std::erase_if(rounds, [newest](Round round) { return round > newest; });
-  for (std::size_t k = keep_; k < rounds.size(); ++k) (void)disk_.remove(path_of(rounds[k]));
+  std::erase_if(rounds, [this](Round round) { return round > newest_; });
+  for (std::size_t k = keep_; k < rounds.size(); ++k)
+    if (rounds[k] != held_ && rounds[k] != candidate_) (void)disk_.remove(path_of(rounds[k]));
 }
 
 }  // namespace gv

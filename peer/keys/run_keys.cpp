@@ -172,7 +172,7 @@ constexpr PlainKey rows[] = {
     {"checkpoint.keep",
      "a whole number, 1 to 1000",
      "2",
-     "So many checkpoints are kept, the newest.",
+     "So many of the newest checkpoints are kept, beside the newest that all peers have.",
      "checkpoint: { every: 100 rounds, keep: 3 }"},
     {"output.dir",
      "a path; {name} is the fleet's",

@@ -167,6 +167,12 @@ std::string line(const Reported& says) {
               {"queue", r.queue}}
       .dump();
 }
+std::string line(const Kept& says) {
+  return Json{{"event", "kept"}, {"round", says.round}}.dump();
+}
+std::string line(const NoSpace& says) {
+  return Json{{"event", "no_space"}, {"text", says.text}}.dump();
+}
 std::string line(const Measured& says) {
   return Json{{"event", "measured"},
               {"device", says.device},
@@ -196,6 +202,9 @@ std::string line(const Cut& says) {
 std::string line(const KeepCheckpoint& says) {
   return Json{{"checkpoint", says.round}}.dump();
 }
+std::string line(const Hold& says) {
+  return Json{{"hold", says.round}, {"next", says.next}}.dump();
+}
 std::string line(const RecordRounds& says) {
   return Json{{"record", says.first}, {"last", says.last}}.dump();
 }
@@ -215,6 +224,8 @@ PeerSays parse_peer(const std::string& text) {
     if (event == "shares") return Shares{json_integer<PeerId>(json, "peer")};
     if (event == "progress") return parse_progress(json);
     if (event == "report") return parse_report(json);
+    if (event == "kept") return Kept{json_integer<Round>(json, "round")};
+    if (event == "no_space") return NoSpace{json_text(json, "text")};
     if (event == "measured") return parse_measured(json);
   } catch (const std::exception&) {
     return {};
@@ -232,6 +243,8 @@ LauncherSays parse_launcher(const std::string& text) {
                  Time{json_integer<std::int64_t>(json, "length_ns")}};
     if (json.find("checkpoint") != nullptr)
       return KeepCheckpoint{json_integer<Round>(json, "checkpoint")};
+    if (json.find("hold") != nullptr)
+      return Hold{json_integer<Round>(json, "hold"), json_integer<Round>(json, "next")};
     if (json.find("record") != nullptr)
       return RecordRounds{json_integer<Round>(json, "record"), json_integer<Round>(json, "last")};
     if (json.find("measure") != nullptr) return Measure{};

@@ -13,9 +13,9 @@ namespace gv::control {
 // What a launcher and its peers say to each other: one JSON object a line, the peer's on its
 // stdout, the launcher's on the peer's stdin. The end of stdin means: the launcher has gone.
 //   peer:     listening {port}   ready   shares {peer}   progress {round, ...}   report {...}
-//   measured {...}
+//   kept {round}   no_space {text}   measured {...}
 //   launcher: keys {text}   addresses [{peer, host, port, reversed}] {token}   cut {peer, seconds}
-//   checkpoint {round}   record {first, last}   measure   stop
+//   checkpoint {round}   hold {round, next}   record {first, last}   measure   stop
 
 struct Listening {
   std::uint16_t port = 0;
@@ -41,14 +41,22 @@ struct Progress {
 struct Reported {
   Report report;
 };
+/// It has a checkpoint that may be held (CheckpointStore::candidate).
+struct Kept {
+  Round round = 0;
+};
+/// Its disk is full; what could not be written.
+struct NoSpace {
+  std::string text{};
+};
 /// What was asked of a peer that only measures (peer_speeds.h).
 struct Measured {
   std::string device{};
   double samples_per_second = 0;
   double flops = 0;  ///< per second
 };
-using PeerSays =
-    std::variant<std::monostate, Listening, Ready, Shares, Progress, Reported, Measured>;
+using PeerSays = std::
+    variant<std::monostate, Listening, Ready, Shares, Progress, Reported, Kept, NoSpace, Measured>;
 
 /// What the peer proves itself with in this run (tls/key_file.h); before the addresses. It is
 /// nowhere but in these two processes' memory and on the way between them.
@@ -68,6 +76,11 @@ struct Cut {
 struct KeepCheckpoint {
   Round round = 0;
 };
+/// All peers have a checkpoint of this round, which stays; see CheckpointStore::hold.
+struct Hold {
+  Round round = 0;
+  Round next = 0;
+};
 /// Every interval of these rounds, both included (record/recorder.h).
 struct RecordRounds {
   Round first = 0;
@@ -76,19 +89,29 @@ struct RecordRounds {
 /// How fast it computes: now, when all the others do.
 struct Measure {};
 struct Stop {};
-using LauncherSays =
-    std::variant<std::monostate, Keys, Addresses, Cut, KeepCheckpoint, RecordRounds, Measure, Stop>;
+using LauncherSays = std::variant<std::monostate,
+                                  Keys,
+                                  Addresses,
+                                  Cut,
+                                  KeepCheckpoint,
+                                  Hold,
+                                  RecordRounds,
+                                  Measure,
+                                  Stop>;
 
 std::string line(const Listening& says);
 std::string line(const Ready& says);
 std::string line(const Shares& says);
 std::string line(const Progress& says);
 std::string line(const Reported& says);
+std::string line(const Kept& says);
+std::string line(const NoSpace& says);
 std::string line(const Measured& says);
 std::string line(const Keys& says);
 std::string line(const Addresses& says);
 std::string line(const Cut& says);
 std::string line(const KeepCheckpoint& says);
+std::string line(const Hold& says);
 std::string line(const RecordRounds& says);
 std::string line(const Measure& says);
 std::string line(const Stop& says);

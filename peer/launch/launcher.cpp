@@ -65,6 +65,7 @@ void Launcher::start(PeerId id, const std::vector<std::string>& past) {
   if (slot.log == nullptr) slot.log = std::fopen(log.c_str(), "ae");
   slot.stopped_until.reset();
   slot.listens = false;
+  slot.kept.reset();
   if (slot.log == nullptr) throw std::runtime_error(log + ": cannot be written");
   slot.process = places_.start(id, past);
   if (!options_.keys.empty()) {
@@ -157,6 +158,10 @@ void Launcher::heed(PeerId id, const control::PeerSays& says) {
     slot.finished = slot.finished || reported->report.last;
     if (slot.finished) ended_ = Clock::now();
     take_report(id, *reported);
+  } else if (const auto* kept = std::get_if<control::Kept>(&says)) {
+    take_candidate(id, kept->round);
+  } else if (const auto* full = std::get_if<control::NoSpace>(&says)) {
+    tell_no_space(id, full->text);
   }
 }
 
@@ -191,6 +196,7 @@ void Launcher::send_addresses() {
 /// where they listen are told then, all at once.
 void Launcher::introduce(PeerId id) {
   slots_[id].process->tell(first_addresses(id));
+  if (hold_.next > 0) slots_[id].process->tell(control::line(hold_));
   for (PeerId i = 0; i < slots_.size(); ++i)
     if (i != id && slots_[i].listens && slots_[i].process->running())
       slots_[i].process->tell(

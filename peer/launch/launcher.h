@@ -62,9 +62,10 @@ struct LaunchResult {
   int code = 0;  ///< exit_code
   double seconds = 0;
   std::vector<LostPeer> lost;
-  std::size_t gone = 0;        ///< lost and not replaced
-  bool asked_to_stop = false;  ///< by an order (orders.h)
-  std::set<Edge> shared{};     ///< whose payloads were read in shared memory, (lower id, higher id)
+  std::size_t gone = 0;                    ///< lost and not replaced
+  bool asked_to_stop = false;              ///< by an order (orders.h)
+  std::vector<std::string> not_fetched{};  ///< hosts from which what their peers left did not come
+  std::set<Edge> shared{};  ///< whose payloads were read in shared memory, (lower id, higher id)
 };
 
 /// Starts all peers of a fleet in their places, watches them and gathers what they report. Takes no
@@ -104,6 +105,7 @@ class Launcher {
     Round staleness = 0;                      ///< the same
     std::size_t queue = 0;                    ///< the same
     Round reported = 0;
+    std::optional<Round> kept{};  ///< a checkpoint of this process that may be held
     int restarts = 0;
     std::optional<std::chrono::steady_clock::time_point> restart_at;
     std::optional<std::chrono::steady_clock::time_point> stopped_until;
@@ -118,6 +120,8 @@ class Launcher {
   void hear(PeerId id);
   void heed(PeerId id, const control::PeerSays& says);
   void take_report(PeerId id, control::Reported says);
+  void take_candidate(PeerId id, Round round);
+  void tell_no_space(PeerId id, const std::string& what);
   void end_broken(PeerId by);
   void ended(PeerId id);
   std::vector<PeerAddress> addresses(PeerId by) const;
@@ -173,6 +177,8 @@ class Launcher {
   std::optional<OrderAnswer> checkpoint_;
   std::optional<OrderAnswer> record_;
   bool stop_ordered_ = false;
+  std::set<std::string> full_;  ///< hosts of which it was said that their disks are
+  control::Hold hold_{};        ///< what was last told of checkpoints; 0: nothing
 };
 
 }  // namespace gv

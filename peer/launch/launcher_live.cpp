@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "optim/printable.h"
+#include "peer/launch/held_round.h"
 #include "peer/launch/launcher.h"
 
 // What others see of a run while it goes on, and what they ask of it.
@@ -131,6 +133,33 @@ void Launcher::order_checkpoint(std::uint64_t number) {
   checkpoint_->round = checkpoint_->last = round;
   screen_.on_note(fmt::format("grapevine checkpoint: every peer keeps one of round {}", round));
   tell_all(control::line(control::KeepCheckpoint{round}));
+}
+
+/// Once all have one: if it is the same round everywhere, the fleet can go on from it whoever is
+/// lost later, and it stays. The next one is agreed upon in time, whatever their rounds are then.
+void Launcher::take_candidate(PeerId id, Round round) {
+  slots_[id].kept = round;
+  const auto has_none = [](const Slot& slot) { return !slot.kept; };
+  if (std::ranges::any_of(slots_, has_none)) return;
+  const auto [first, last] = std::ranges::minmax_element(slots_, {}, &Slot::kept);
+  if (first->kept == last->kept) write_held_round(folder_, hold_.round = *last->kept);
+  const Round fastest = fastest_round();
+  hold_.next = std::max(fastest + rounds_on_the_way(fastest, seconds()), *last->kept + 1);
+  for (Slot& slot : slots_) slot.kept.reset();
+  tell_all(control::line(hold_));
+}
+
+/// Its other peers there find the same.
+void Launcher::tell_no_space(PeerId id, const std::string& what) {
+  constexpr std::size_t most_shown = 400;
+  const std::string& host = fleet_.fleet.peers.at(id).host;
+  if (!full_.insert(host).second) return;
+  screen_.on_note(
+      fmt::format("warning: no space on the disk of {}: training goes on, and what it "
+                  "cannot write is left out; peer {}: {}",
+                  host,
+                  id,
+                  printable(what, most_shown)));
 }
 
 /// The same rounds of every peer, so that one timeline shows who waited for whom.

@@ -122,6 +122,8 @@ class LauncherEar {
       peer_.cut(cut->peer, cut->length);
     } else if (const auto* keep = std::get_if<control::KeepCheckpoint>(&says)) {
       peer_.keep_checkpoint(keep->round);
+    } else if (const auto* hold = std::get_if<control::Hold>(&says)) {
+      peer_.hold_checkpoint(hold->round, hold->next);
     } else if (const auto* record = std::get_if<control::RecordRounds>(&says)) {
       peer_.record_whole(record->first, record->last);
     } else {
@@ -218,6 +220,8 @@ int run_launched_peer(const Assembly& fleet,
   options.on_share = [](PeerId neighbor) { say(control::line(control::Shares{neighbor})); };
   options.on_progress = [](const PeerProgress& progress) { tell(progress); };
   options.on_report = [](Report report) { report_to_launcher(std::move(report)); };
+  options.on_candidate = [](Round round) { say(control::line(control::Kept{round})); };
+  options.on_no_space = [](const std::string& text) { say(control::line(control::NoSpace{text})); };
   options.log = log_to_stderr;
   TcpPeer peer(fleet, id, std::move(options));
   say(control::line(control::Listening{peer.listen()}));

@@ -12,6 +12,7 @@
 #include "peer/checkpoint/own_folder.h"
 #include "peer/checkpoint/posix_disk.h"
 #include "peer/json/json_member.h"
+#include "peer/launch/held_round.h"
 
 namespace gv {
 namespace {
@@ -67,6 +68,8 @@ Round newest_common_round(const Assembly& fleet, const RunFolder& folder) {
     std::ranges::set_intersection(common, rounds, std::back_inserter(both));
     common = i == 0 ? rounds : both;
   }
+  const std::optional<Round> held = round_before_loss(folder.path());
+  if (held && std::ranges::binary_search(common, *held)) return *held;
   if (!common.empty()) return common.back();
   throw std::runtime_error(
       fmt::format("{}: there is no round of which every peer has a valid checkpoint; set "

@@ -20,8 +20,9 @@ struct RunArguments {
 /// Throws std::runtime_error with the path when the folder is not a run's.
 RunArguments read_arguments(const std::string& run_folder);
 
-/// The newest round of which every peer of the fleet has a valid checkpoint. Throws
-/// std::runtime_error that says which rounds each peer has when there is none.
+/// The newest round of which every peer of the fleet has a valid checkpoint; of a run that has lost
+/// peers the one that was held before (held_round.h). Throws std::runtime_error that says which
+/// rounds each peer has when there is none.
 Round newest_common_round(const Assembly& fleet, const RunFolder& folder);
 /// All peers' checkpoints of that round, for the simulator.
 std::vector<Checkpoint> checkpoints_of(const Assembly& fleet, const RunFolder& folder, Round round);

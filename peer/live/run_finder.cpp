@@ -15,6 +15,7 @@
 #include "graph/formats/json_value.h"
 #include "optim/printable.h"
 #include "peer/json/json_member.h"
+#include "peer/launch/held_round.h"
 #include "peer/live/live_socket.h"
 #include "peer/report/regression.h"
 #include "peer/report/screen.h"
@@ -120,7 +121,9 @@ std::string find_run(const std::string& wanted) {
       fmt::format("{}: not the folder of a run (it has no run.json)", printable(wanted, 200)));
 }
 
-std::optional<Round> common_checkpoint(const std::string& folder) {
+namespace {
+
+std::set<Round> common_checkpoints(const std::string& folder) {
   std::optional<std::set<Round>> common;
   std::error_code none;
   for (const auto& peer : fs::directory_iterator(folder + "/peers", none)) {
@@ -131,12 +134,26 @@ std::optional<Round> common_checkpoint(const std::string& folder) {
       std::erase_if(*common, [&](Round round) { return !rounds.contains(round); });
     }
   }
-  if (!common || common->empty()) return std::nullopt;
-  return *common->rbegin();
+  return common.value_or(std::set<Round>{});
+}
+
+/// As newest_common_round (resume.h) says once it has looked into the files.
+std::optional<Round> resume_round(const std::string& folder) {
+  const std::set<Round> common = common_checkpoints(folder);
+  const std::optional<Round> held = round_before_loss(folder);
+  if (held && common.contains(*held)) return held;
+  return common.empty() ? std::nullopt : std::optional(*common.rbegin());
+}
+
+}  // namespace
+
+std::optional<Round> common_checkpoint(const std::string& folder) {
+  const std::set<Round> common = common_checkpoints(folder);
+  return common.empty() ? std::nullopt : std::optional(*common.rbegin());
 }
 
 std::string resume_line(const std::string& folder) {
-  if (const auto round = common_checkpoint(folder))
+  if (const auto round = resume_round(folder))
     return fmt::format(
         "resume     grapevine run --resume {}   (from round {})", printable(folder, 200), *round);
   return "resume     not possible without a checkpoint: set checkpoint.every, or ask for\n"

@@ -5,12 +5,27 @@
 
 #include <fmt/format.h>
 
+#include "optim/error_text.h"
+
 namespace gv {
 
 void TcpJournal::store(Round round, std::vector<std::byte> state) {
   if (checkpoints == nullptr) return;
-  if (const Verdict wrong = checkpoints->save(round, std::move(state)); !wrong.empty())
-    log(fmt::format("no checkpoint of round {}, the older ones are kept: {}", round, wrong));
+  const std::optional<Round> before = checkpoints->candidate();
+  const Verdict wrong = checkpoints->save(round, std::move(state), attendance.take_missed());
+  if (!wrong.empty())
+    return complain(
+        fmt::format("no checkpoint of round {}, the older ones are kept: {}", round, wrong));
+  full_ = false;
+  const std::optional<Round> now = checkpoints->candidate();
+  if (on_candidate && now && now != before) on_candidate(*now);
+}
+
+/// A full disk stays so for many rounds.
+void TcpJournal::complain(const std::string& wrong) {
+  if (!is_no_space(wrong)) return log(wrong);
+  if (full_.exchange(true)) return;
+  on_no_space ? on_no_space(wrong) : log(wrong);
 }
 
 void TcpJournal::settled(const Settlement& settlement) {
@@ -27,13 +42,13 @@ void TcpJournal::round_done(RoundDone round) {
   queue = std::max(queue, round.queue);
   if (record == nullptr) return;
   record->recorder().round_done(round);
-  if (const Verdict wrong = record->write_when_due(round.now); !wrong.empty()) log(wrong);
+  if (const Verdict wrong = record->write_when_due(round.now); !wrong.empty()) complain(wrong);
 }
 
 void TcpJournal::life_done(const LifeDone& life) {
   if (record == nullptr) return;
   record->recorder().life_done(life);
-  if (const Verdict wrong = record->write(); !wrong.empty()) log(wrong);
+  if (const Verdict wrong = record->write(); !wrong.empty()) complain(wrong);
 }
 
 }  // namespace gv

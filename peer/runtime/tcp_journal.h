@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "gossip/journal.h"
 #include "peer/checkpoint/checkpoint_store.h"
 #include "peer/record/life_record.h"
+#include "peer/runtime/attendance.h"
 #include "peer/runtime/ledger.h"
 #include "peer/tcp/tcp_world.h"
 
@@ -17,9 +19,16 @@ struct TcpJournal : Journal {
   std::function<void(Report)> on_report;
   std::function<void(const std::string&)> log;  ///< one line, no newline
   CheckpointStore* checkpoints = nullptr;       ///< null: none are kept
-  LedgerFile* ledger = nullptr;                 ///< null: none is kept
-  LifeRecord* record = nullptr;                 ///< null: none is kept
-  const TcpWorld* world = nullptr;              ///< knows which process a neighbour is
+  /// Another checkpoint may be held (CheckpointStore::hold); from a job. Empty: nobody holds any.
+  std::function<void(Round)> on_candidate{};
+  /// The disk is full, and what then could not be written; once until there is room again. From
+  /// any thread; empty: it is logged.
+  std::function<void(const std::string&)> on_no_space{};
+  LedgerFile* ledger = nullptr;     ///< null: none is kept
+  LifeRecord* record = nullptr;     ///< null: none is kept
+  const TcpWorld* world = nullptr;  ///< knows which process a neighbour is
+
+  Attendance attendance;
 
   Round staleness = 0;    ///< of what came since somebody set it back, the greatest
   std::size_t queue = 0;  ///< that waited since then, the most
@@ -34,6 +43,11 @@ struct TcpJournal : Journal {
   void life_begun(Round rounds, Time now) override;
   void round_done(RoundDone round) override;
   void life_done(const LifeDone& life) override;
+
+ private:
+  void complain(const std::string& wrong);
+
+  std::atomic<bool> full_ = false;
 };
 
 }  // namespace gv

@@ -86,10 +86,16 @@ TcpPeer::TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options)
   const Costs costs = past ? costs_at_end(past->state) : Costs{};
   plan.clock_at_birth = options.from ? costs.training_time() : options.clock;
   plan.fetch = options.rejoin && !past;
+  if (checkpoints_ && options.on_candidate) checkpoints_->hold(past ? past->round : 0, 1);
+  tcp.on_link = [this](LinkEvent event, PeerId neighbor) {
+    journal_.attendance.heard(event, neighbor);
+  };
   tcp.memory = replica_->buffer_memory();
   tcp.runs_inline = [this](double flops) { return replica_->runs_inline(flops); };
   world_ = TcpWorld::make(std::move(tcp));
   journal_.on_report = options.on_report;
+  journal_.on_candidate = options.on_candidate;
+  journal_.on_no_space = options.on_no_space;
   journal_.log = options.log;
   journal_.world = world_.get();
   if (record_) record_->set_epoch(world_->stamp() - world_->now());
@@ -188,6 +194,10 @@ void TcpPeer::stop() {
 
 void TcpPeer::keep_checkpoint(Round round) {
   world_->post([this, round] { body_.peer->keep_checkpoint(round); });
+}
+
+void TcpPeer::hold_checkpoint(Round round, Round next) {
+  if (checkpoints_) checkpoints_->hold(round, next);
 }
 
 void TcpPeer::record_whole(Round first, Round last) {

@@ -42,6 +42,10 @@ struct TcpPeerOptions {
   /// Four times a second.
   std::function<void(const PeerProgress&)> on_progress;
   std::function<void(Report)> on_report;
+  /// A checkpoint that may be held, if all others have it too: hold() answers. From a job; empty:
+  /// nobody does, and only the newest are kept.
+  std::function<void(Round)> on_candidate{};
+  std::function<void(const std::string&)> on_no_space{};  ///< see TcpJournal
   std::function<void(const std::string&)> log;
   std::shared_ptr<const TlsContext> keys{};  ///< null: none, or use_keys() gives them
   PeerParts parts{};                         ///< in the place of the real ones
@@ -67,6 +71,8 @@ class TcpPeer {
   void stop();
   /// From any thread: a checkpoint at the end of this round, if it is still to come.
   void keep_checkpoint(Round round);
+  /// From any thread: see CheckpointStore::hold.
+  void hold_checkpoint(Round round, Round next);
   /// From any thread: every interval of these rounds is recorded, both included.
   void record_whole(Round first, Round last);
   /// From any thread: where a neighbour that was restarted is to be found now.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "gossip/link/carrier.h"
 #include "gossip/link/link_settings.h"
 #include "gossip/peer.h"
 #include "peer/network/network_spec.h"
@@ -38,6 +39,9 @@ struct TcpOptions {
   /// Of the memory that is shared with neighbours on this machine; none: payloads are always sent.
   std::optional<RegionShape> share;
   std::function<void(PeerId neighbor, bool shares)> on_share;  ///< on the loop; may be empty
+  /// What happens to the link with a neighbour that has not said goodbye; on the loop; may be
+  /// empty.
+  std::function<void(LinkEvent event, PeerId neighbor)> on_link{};
   SecurityMode security = SecurityMode::automatic;
   std::shared_ptr<const TlsContext> keys{};  ///< null: none, or use_keys() gives them
   /// Which plain connections within this machine must prove to know; null: none, or use_token()

@@ -112,6 +112,9 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   void fail(const std::string& why) override;
   void leave() override { io_.stop(); }
   void say(const std::string& line) override { options_.log(line); }
+  void note(LinkEvent event, PeerId neighbor) override {
+    if (options_.on_link && !links_->link(neighbor).departed()) options_.on_link(event, neighbor);
+  }
   void repeats(PeerId, const Message& message) override {
     repeated_bytes_ += wire::frame_bytes(message);
   }

@@ -87,6 +87,11 @@ class Store : public testing::Test {
     return found;
   }
 
+  void save_until(Round last, bool alone = false) {
+    for (; next_ <= last; next_ += 10) ASSERT_EQ(store_.save(next_, state(next_), alone), "");
+  }
+
+  Round next_ = 10;
   SimDisk disk_;
   CheckpointStore store_{disk_, "c", fleet, model, 3, 2};
   std::vector<std::string> skipped_;
@@ -103,6 +108,34 @@ TEST_F(Store, KeepsTheNewest) {
   EXPECT_EQ(newest->round, 100'000'001U);
   EXPECT_EQ(newest->state, state(100'000'001));
   EXPECT_TRUE(skipped_.empty());
+}
+
+/// Found by trying: peers that trained on without a lost one threw away what they had in common
+/// with it, and the run could not be gone on with.
+TEST_F(Store, WhatAllHaveStaysHoweverFarThisPeerGoes) {
+  store_.hold(0, 1);
+  save_until(60);
+  EXPECT_EQ(store_.candidate(), 10U);
+  EXPECT_EQ(store_.rounds(), (std::vector<Round>{10, 50, 60})) << "the first one may be held yet";
+  store_.hold(10, 75);
+  EXPECT_FALSE(store_.candidate());
+  save_until(200);
+  EXPECT_EQ(store_.candidate(), 80U);
+  EXPECT_EQ(store_.rounds(), (std::vector<Round>{10, 80, 190, 200}));
+  store_.hold(80, 300);
+  EXPECT_EQ(store_.rounds(), (std::vector<Round>{80, 190, 200})) << "it goes at once";
+  store_.hold(80, 200);
+  save_until(210);
+  EXPECT_EQ(store_.candidate(), 210U) << "another one is agreed upon where they differ";
+}
+
+TEST_F(Store, WhatWasSavedWhileSomebodyWasMissingIsNotHeld) {
+  store_.hold(0, 1);
+  save_until(20, true);
+  EXPECT_FALSE(store_.candidate());
+  save_until(30);
+  EXPECT_EQ(store_.candidate(), 30U);
+  EXPECT_EQ(store_.rounds(), (std::vector<Round>{20, 30}));
 }
 
 TEST_F(Store, FindsTheOneOfAStep) {

@@ -58,6 +58,8 @@ TEST(Control, EveryLineReadsBack) {
   EXPECT_EQ(measured.device, "cuda:1");
   EXPECT_EQ(measured.samples_per_second, 1234.5);
   EXPECT_EQ(measured.flops, 6e9);
+  EXPECT_EQ(std::get<Kept>(parse_peer(line(Kept{60}))).round, 60U);
+  EXPECT_EQ(std::get<NoSpace>(parse_peer(line(NoSpace{"a \"b\""}))).text, "a \"b\"");
   EXPECT_TRUE(std::holds_alternative<Measure>(parse_launcher(line(Measure{}))));
   const PeerKeys keys = make_keys(1).front();
   const PeerKeys told_keys = std::get<Keys>(parse_launcher(line(Keys{keys}))).keys;
@@ -68,6 +70,9 @@ TEST(Control, EveryLineReadsBack) {
   EXPECT_EQ(addresses.list.at(0).host, "127.0.0.1");
   EXPECT_EQ(std::get<Cut>(parse_launcher(line(Cut{2, Time{5}}))).length, Time{5});
   EXPECT_EQ(std::get<KeepCheckpoint>(parse_launcher(line(KeepCheckpoint{70}))).round, 70U);
+  const auto hold = std::get<Hold>(parse_launcher(line(Hold{60, 85})));
+  EXPECT_EQ(hold.round, 60U);
+  EXPECT_EQ(hold.next, 85U);
   const auto record = std::get<RecordRounds>(parse_launcher(line(RecordRounds{70, 99})));
   EXPECT_EQ(record.first, 70U);
   EXPECT_EQ(record.last, 99U);
