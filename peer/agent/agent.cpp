@@ -138,7 +138,7 @@ class Agent {
       case AgentKind::fetch:
         return give_files();
       case AgentKind::leave:
-        return leave();
+        return leave(json_boolean(parse_json(frame.body, "a launcher's farewell"), "keep"));
       default:
         return;
     }
@@ -266,9 +266,11 @@ class Agent {
     say({AgentKind::fetched, 0, Json{{"error", error}}.dump()});
   }
 
-  void leave() {
+  /// Nobody may write there while it is taken away.
+  void leave(bool keep) {
+    peers_.clear();
     std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
+    if (!keep) std::filesystem::remove_all(folder_, ignored);
     over_ = true;
   }
 

@@ -40,7 +40,7 @@ enum class AgentKind : std::uint8_t {
   fetch,      ///< launcher: send the files that the peers have left
   fetched,    ///< agent: that was all of them: {error}: "" or what could not be read
   ping,       ///< both ways; each frame is a sign of life, and this one nothing else
-  leave,      ///< launcher: take the run's folder away, and end
+  leave,      ///< launcher: {keep}: end, and take the run's folder away unless it is to be kept
   meter,      ///< launcher: as `door`, for who measures its link to here (link_meter.h)
   measure,    ///< launcher: {calls: as for `call`, seconds}: the links to these, all at once
   measured,   ///< agent: {links: [{latency, bandwidth} | {error}]}, in that order

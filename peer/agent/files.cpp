@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -14,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "optim/error_text.h"
 #include "optim/printable.h"
 #include "peer/shared/descriptor.h"
 
@@ -123,8 +123,7 @@ void FileTaker::take(const std::string& piece) {
     done += static_cast<std::size_t>(count);
   }
   if (!file.open() || done < bytes.size())
-    throw std::runtime_error(
-        fmt::format("{}/{}: cannot be written: {}", folder_, shown, std::strerror(errno)));
+    throw DiskError(fmt::format("{}/{}: cannot be written: {}", folder_, shown, error_text(errno)));
 }
 
 }  // namespace gv

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <stdexcept>
 #include <string>
 
 #include "peer/agent/agent_frame.h"
@@ -23,6 +24,11 @@ void send_text(const std::string& name,
                const std::string& text,
                const std::function<void(AgentFrame)>& send);
 
+/// The disk does not take it, whoever sent it.
+struct DiskError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// Writes what comes below a folder. A name that leads out of it, or a path through a link, is
 /// refused.
 class FileTaker {
@@ -33,7 +39,7 @@ class FileTaker {
             std::uint64_t most_bytes)
       : folder_(std::move(folder)), allowed_(std::move(allowed)), left_(most_bytes) {}
 
-  /// Throws std::runtime_error with the name and what is wrong: with it, or with the disk.
+  /// Throws std::runtime_error with the name and what is wrong with it, and DiskError.
   void take(const std::string& piece);
 
  private:

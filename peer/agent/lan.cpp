@@ -1,7 +1,7 @@
 #include "peer/agent/lan.h"
 
 #include <algorithm>
-#include <chrono>
+#include <filesystem>
 #include <stdexcept>
 #include <utility>
 
@@ -11,32 +11,13 @@
 #include "optim/printable.h"
 #include "peer/agent/data_check.h"
 #include "peer/agent/fleet_copy.h"
+#include "peer/agent/homecoming.h"
 #include "peer/json/json_member.h"
 #include "peer/wire/frame.h"
 
 namespace gv {
-namespace {
 
-/// Of peer 3, in a run's folder.
-std::string folder_of(PeerId id) {
-  return fmt::format("peers/{:03}", id);
-}
-
-FileTaker taker_of(const RunFolder& folder, const std::vector<PeerId>& peers) {
-  constexpr std::uint64_t most_bytes = std::uint64_t{64} << 30;
-  std::vector<std::string> own;
-  for (const PeerId i : peers) {
-    own.push_back(folder_of(i) + "/");
-    folder.peer(i);
-  }
-  const auto is_own = [own](const std::string& name) {
-    return std::ranges::any_of(own,
-                               [&](const std::string& each) { return name.starts_with(each); });
-  };
-  return {folder.path(), is_own, most_bytes};
-}
-
-}  // namespace
+namespace fs = std::filesystem;
 
 bool is_lan(const Fleet& fleet) {
   return std::ranges::any_of(fleet.peers, [&](const PeerSpec& peer) {
@@ -156,44 +137,31 @@ std::string Lan::summary() const {
               : "between machines: TLS 1.3, with keys of this run");
 }
 
-void Lan::give_checkpoints(const RunFolder& folder) {
+void Lan::give_past(const RunFolder& folder) {
   for (PeerId i = 0; i < fleet_.fleet.size(); ++i) {
     RemoteHost& host = *machines_.at(machines_.of(i)).host;
-    send_files(folder.path(), folder_of(i) + "/checkpoints", [&](const AgentFrame& frame) {
-      host.send(frame);
-    });
+    const auto send = [&](const AgentFrame& frame) { host.send(frame); };
+    const std::string own = fmt::format("peers/{:03}", i);
+    send_files(folder.path(), own + "/checkpoints", send);
+    for (int life = 0; fs::exists(fmt::format("{}/{}/rounds.{}.npy", folder.path(), own, life));
+         ++life)
+      send_files(folder.path(), fmt::format("{}/rounds.{}.npy", own, life), send);
   }
 }
 
-void Lan::bring_home(const RunFolder& folder) {
-  for (Machine& machine : machines_.all()) {
-    machine.host->take_files(taker_of(folder, machine.peers));
-    machine.host->send({AgentKind::fetch, 0, ""});
-  }
-  for (Machine& machine : machines_.all()) fetch(machine);
+void Lan::keep_files(const RunFolder& folder) {
+  for (Machine& machine : machines_.all()) machine.keeps_files = true;
+  note_hosts(folder);
 }
 
-/// For as long as something comes.
-void Lan::fetch(Machine& machine) {
-  constexpr auto patience = std::chrono::seconds(30);
-  RemoteHost& host = *machine.host;
-  std::optional<std::string> fetched;
-  const auto done = [&] {
-    if (!fetched) fetched = host.take_answer(AgentKind::fetched);
-    return fetched || !host.failure().empty();
-  };
-  std::uint64_t before = 0;
-  bool over = false;
-  while (!over) {
-    before = host.received_bytes();
-    over = machines_.work_until(done, patience) || host.received_bytes() == before;
-  }
-  std::string wrong = host.failure().empty() ? "it does not answer" : host.failure();
-  if (fetched) wrong = json_text(parse_json(*fetched, "an agent's files"), "error");
-  if (!wrong.empty())
-    options_.say(fmt::format("host {}: what its peers left could not be fetched: {}",
-                             host.name(),
-                             printable(wrong, 300)));
+void Lan::note_hosts(const RunFolder& folder) const {
+  write_host_folders(folder, host_folders(machines_));
+}
+
+std::vector<std::string> Lan::bring_home(const RunFolder& folder) {
+  const std::vector<std::string> missing = gv::bring_home(machines_, folder, options_.say);
+  note_hosts(folder);
+  return missing;
 }
 
 }  // namespace gv

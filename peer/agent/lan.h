@@ -29,11 +29,14 @@ class Lan : public Places {
   void work() override { machines_.work(); }
   std::vector<std::string> take_notes() override;
 
-  /// Sends the peers' checkpoints of an earlier run to where they live.
-  void give_checkpoints(const RunFolder& folder);
-  /// Fetches what the peers have left (checkpoints, ledgers, records) into the run's folder here;
-  /// what could not be had is said.
-  void bring_home(const RunFolder& folder);
+  /// Sends what the peers of an earlier part of the run go on from to where they live: checkpoints,
+  /// and the records behind which they write.
+  void give_past(const RunFolder& folder);
+  /// From now on what peers write on the hosts stays there until it was fetched; where that is, is
+  /// written down for whoever goes on with the run.
+  void keep_files(const RunFolder& folder);
+  /// See peer/agent/homecoming.h. Returns the hosts of which nothing came.
+  std::vector<std::string> bring_home(const RunFolder& folder);
   /// A line for each machine and each road between two.
   std::string summary() const;
 
@@ -41,8 +44,8 @@ class Lan : public Places {
   void say_warnings() const;
   void check_data();
   void give_fleet(Machine& machine);
+  void note_hosts(const RunFolder& folder) const;
   void note_return(RemoteHost& host, std::vector<std::string>& notes);
-  void fetch(Machine& machine);
 
   const Assembly& fleet_;
   LanOptions options_;

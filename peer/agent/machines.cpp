@@ -80,11 +80,18 @@ Machines::Machines(const Assembly& fleet, const LanOptions& options)
     : fleet_(fleet), options_(options), of_(fleet.fleet.size()) {
   for (PeerId i = 0; i < fleet.fleet.size(); ++i) {
     const std::string& name = fleet.fleet.peers[i].host;
+    const auto earlier = options.folders.find(name);
+    const bool is_known = earlier != options.folders.end();
+    if (options.those_alone && !is_known) continue;
     auto at = std::ranges::find(machines_, name, [](const Machine& m) { return m.spec.name; });
     if (at == machines_.end()) {
-      machines_.push_back({.spec = *std::ranges::find(fleet.fleet.hosts, name, &HostSpec::name),
-                           .peers = {},
-                           .nonce = new_nonce()});
+      const std::string nonce = new_nonce();
+      machines_.push_back(
+          {.spec = *std::ranges::find(fleet.fleet.hosts, name, &HostSpec::name),
+           .peers = {},
+           .nonce = nonce,
+           .folder = is_known ? earlier->second.name : folder_name(fleet.fleet.name, nonce),
+           .keeps_files = is_known});
       at = machines_.end() - 1;
     }
     at->peers.push_back(i);
@@ -94,8 +101,8 @@ Machines::Machines(const Assembly& fleet, const LanOptions& options)
 
 Machines::~Machines() {
   for (const Machine& machine : machines_)
-    if (machine.host) machine.host->leave();
-  constexpr auto farewell = std::chrono::milliseconds(300);
+    if (machine.host) machine.host->leave(machine.keeps_files);
+  constexpr auto farewell = std::chrono::seconds(5);  // over a slow line
   const Clock::time_point until = Clock::now() + farewell;
   const auto there = [](const Machine& machine) { return machine.host && machine.host->leaving(); };
   while (std::ranges::any_of(machines_, there) && Clock::now() < until) ::poll(nullptr, 0, 5);
@@ -123,7 +130,7 @@ AgentStart Machines::start_of(Machine& machine, const AgentWords& words) {
 std::unique_ptr<RemoteHost> Machines::host_of(Machine& machine) {
   const Fleet& fleet = fleet_.fleet;
   const AgentWords words{.nonce = machine.nonce,
-                         .run = folder_name(fleet.name, machine.nonce),
+                         .run = machine.folder,
                          .leash_seconds = seconds(fleet.leash),
                          .grace_seconds = seconds(fleet.grace)};
   return std::make_unique<RemoteHost>(
@@ -140,6 +147,10 @@ void Machines::start() {
     if (options_.slurm) machine.ssh_name = machine.spec.name;
     machine.host = host_of(machine);
   }
+  wait_for_agents();
+}
+
+void Machines::wait_for_agents() {
   const auto known = [](const Machine& machine) {
     return machine.host->facts() || !machine.host->failure().empty();
   };

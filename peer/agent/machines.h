@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "peer/agent/bundle.h"
+#include "peer/agent/host_folders.h"
 #include "peer/agent/remote_host.h"
 #include "peer/agent/ssh.h"
 #include "peer/runtime/assembly.h"
@@ -21,6 +22,9 @@ struct LanOptions {
   std::vector<std::string> sets;  ///< --set, as given
   std::function<void(const std::string&)> say;
   bool slurm = false;  ///< the hosts are nodes of the Slurm job that we are in
+  HostFolders
+      folders{};  ///< where an earlier part of the run lies; hosts that are not here: nowhere
+  bool those_alone = false;  ///< no other hosts are asked for anything
 };
 
 /// Whether a host of the file is another machine than this one.
@@ -33,6 +37,8 @@ struct Machine {
   HostSpec spec;
   std::vector<PeerId> peers;
   std::string nonce;                   ///< its agent is known by it
+  std::string folder;                  ///< the name of the run's folder in the cache there
+  bool keeps_files = false;            ///< what peers have left there is not all here
   std::unique_ptr<RemoteHost> host{};  ///< null: not started yet
   std::string ssh_name{};              ///< the host name or address that ssh, or Slurm, finds it at
   std::uint16_t door = 0;              ///< at which it answers calls; 0: none
@@ -43,7 +49,7 @@ struct Machine {
 class Machines {
  public:
   Machines(const Assembly& fleet, const LanOptions& options);
-  /// The agents take their folders away and end.
+  /// The agents end, and take their folders away where nothing is kept there.
   ~Machines();
   Machines(const Machines&) = delete;
   Machines& operator=(const Machines&) = delete;
@@ -51,6 +57,8 @@ class Machines {
   /// Starts the agents, all at once, and waits until each is there or has failed: what is wrong
   /// with one says nothing of the others.
   void start();
+  /// Waits until each agent is there or has failed.
+  void wait_for_agents();
 
   /// Another agent on a machine whose first one has failed, with the same folder; what is said to
   /// it waits until it is there. The processes of the first one have ended with it.
@@ -58,6 +66,7 @@ class Machines {
 
   std::vector<Machine>& all() { return machines_; }
   const std::vector<Machine>& all() const { return machines_; }
+  /// The machine of a peer; not those of hosts that are asked for nothing.
   std::size_t of(PeerId peer) const { return of_.at(peer); }
   const Machine& at(std::size_t k) const { return machines_.at(k); }
 

@@ -100,6 +100,8 @@ void RemoteHost::work() {
   hear_errors();
   try {
     hear(stream_.read());
+  } catch (const DiskError& full) {
+    return fail(full.what());
   } catch (const std::exception& nonsense) {
     return fail(fmt::format("the agent said what cannot be understood: {}", nonsense.what()));
   }
@@ -241,11 +243,16 @@ std::unique_ptr<Process> RemoteHost::start(PeerId id, const std::vector<std::str
   return std::make_unique<RemoteProcess>(*this, id, peer);
 }
 
-void RemoteHost::leave() {
-  send({AgentKind::leave, 0, ""});
-  stream_.flush();
-  stream_.close_output();
+void RemoteHost::leave(bool keep) {
+  send({AgentKind::leave, 0, Json{{"keep", keep}}.dump()});
   left_ = true;
+}
+
+bool RemoteHost::leaving() {
+  if (!left_ || !failure_.empty() || process_.reap() || !process_.running()) return false;
+  stream_.flush();
+  if (stream_.waiting() == 0) stream_.close_output();
+  return true;
 }
 
 /// Its peers are lost with it: nobody can tell what they do.

@@ -56,9 +56,10 @@ class RemoteHost {
   void take_files(FileTaker files) { files_.emplace(std::move(files)); }
 
   std::unique_ptr<Process> start(PeerId id, const std::vector<std::string>& args);
-  /// The agent takes its folder away, and ends.
-  void leave();
-  bool leaving() { return left_ && failure_.empty() && !process_.reap() && process_.running(); }
+  /// The agent ends, and takes its folder away unless it is to keep it.
+  void leave(bool keep);
+  /// Whether it is still at that; sends what waits.
+  bool leaving();
   std::uint64_t received_bytes() const { return received_bytes_; }
 
  private:

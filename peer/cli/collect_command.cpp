@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -8,14 +9,19 @@
 #include <unistd.h>
 
 #include "optim/printable.h"
+#include "peer/agent/homecoming.h"
 #include "peer/agent/ssh.h"
+#include "peer/cli/batch_job.h"
 #include "peer/cli/fleet_options.h"
+#include "peer/cli/run_end.h"
 #include "peer/cli/run_screen.h"
+#include "peer/cli/this_program.h"
 #include "peer/cli/version.h"
 #include "peer/deploy/shell_word.h"
 #include "peer/launch/child.h"
 #include "peer/launch/collected_run.h"
 #include "peer/launch/run_record.h"
+#include "peer/live/live_socket.h"
 #include "peer/predict/forecast/codec_trial.h"
 #include "peer/report/metrics.h"
 #include "peer/report/regression.h"
@@ -105,6 +111,29 @@ void gather(const CollectArguments& arguments, const std::string& into) {
   }
 }
 
+/// Whether a run that had a launcher left something on its hosts.
+bool is_rest_elsewhere(const std::string& folder) {
+  const HostFolders hosts = read_host_folders(folder);
+  return std::ranges::any_of(hosts, [](const auto& host) { return !host.second.fetched; });
+}
+
+/// What the launcher could not fetch at the end of the run.
+int collect_rest(const std::string& run, FleetOptions& file) {
+  if (connect_live(run).open())
+    throw std::invalid_argument(fmt::format("collect: {} goes on", run));
+  const Assembly fleet = assemble_again(run, file);
+  const auto say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+  const Placed at = place_fleet(file, "");
+  const std::vector<std::string> missing = fetch_rest(
+      fleet, {peer_program(), fleet.fleet.path, at.file.sets, say, at.slurm}, RunFolder::open(run));
+  if (missing.empty()) {
+    say(fmt::format("fetched    all that the peers left is in {}/peers", run));
+    return exit_code::done;
+  }
+  say(not_fetched_text(missing, run));
+  return exit_code::not_kept;
+}
+
 void refuse_ended(const std::string& folder) {
   if (!fs::exists(folder + "/summary.json")) return;
   throw std::invalid_argument(fmt::format(
@@ -186,6 +215,7 @@ int finish(const Assembly& fleet,
 int collect(const CollectArguments& given) {
   CollectArguments arguments = given;
   const std::string into = target_of(arguments);
+  if (is_rest_elsewhere(into)) return collect_rest(into, arguments.file);
   refuse_ended(into);
   gather(arguments, into);
   const RunFolder folder = RunFolder::open(into);
@@ -233,6 +263,8 @@ Command collect_command() {
                  "  grapevine collect runs/lan\n"
                  "  peers on several machines:\n"
                  "  grapevine collect anna:runs/lan ben:runs/lan -o runs/lan\n"
+                 "  what `run` could not fetch from its hosts at the end:\n"
+                 "  grapevine collect runs/lan\n"
                  "  grapevine report runs/lan",
                  collect_options,
                  collect);

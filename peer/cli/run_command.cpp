@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -25,6 +26,7 @@
 #include "peer/launch/run_record.h"
 #include "peer/live/live_address.h"
 #include "peer/live/live_service.h"
+#include "peer/live/live_socket.h"
 #include "peer/live/run_finder.h"
 #include "peer/predict/forecast/codec_trial.h"
 #include "peer/report/metrics.h"
@@ -67,23 +69,27 @@ RunFolder new_run(const Assembly& fleet, const FleetOptions& file) {
                     .resumed = {}});
 }
 
-bool save(const Assembly& fleet,
-          const RunFolder& folder,
-          const Observer& observer,
-          const std::string& summary,
-          const Json& ended,
-          Screen& screen) {
+/// What could not be saved; "": nothing.
+std::string save(const Assembly& fleet,
+                 const RunFolder& folder,
+                 const Observer& observer,
+                 const std::string& summary,
+                 const Json& ended) {
   try {
     end_run(fleet, folder, observer, summary, version_text());
     add_end(folder, ended);
-    return true;
+    return "";
   } catch (const std::runtime_error& full) {
-    screen.say(fmt::format(
-        "error: the model is not saved: {}\nhelp:  free some space, then: grapevine run "
-        "--resume {} (with checkpoints)",
-        full.what(),
-        folder.path()));
-    return false;
+    return full.what();
+  }
+}
+
+/// The run is over, with what it says of itself but without its model.
+void end_without_model(const RunFolder& folder, const std::string& summary, const Json& ended) {
+  try {
+    end_unsaved(folder, summary);
+    add_end(folder, ended);
+  } catch (const std::runtime_error&) {  // the first such error has been told
   }
 }
 
@@ -182,8 +188,9 @@ std::unique_ptr<Lan> lan_of(const Assembly& fleet, const RunOptions& options, co
         "run: the fleet is to stay on this machine, and has hosts elsewhere\nhelp:  leave out "
         "`launch: { with: local }`, or --launcher local; or give the peers no such host");
   const auto say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
-  auto lan = std::make_unique<Lan>(
-      fleet, LanOptions{options.program, fleet.fleet.path, at.file.sets, say, at.slurm});
+  LanOptions start{options.program, fleet.fleet.path, at.file.sets, say, at.slurm};
+  if (!options.resume.empty()) start.folders = read_host_folders(options.resume);
+  auto lan = std::make_unique<Lan>(fleet, std::move(start));
   say(lan->summary());
   return lan;
 }
@@ -210,11 +217,50 @@ BatchArguments batch_of(const RunOptions& options) {
           .options = options.sbatch};
 }
 
+/// Saves what came of the run, and says so.
+int finish(const RunOptions& options,
+           const Assembly& fleet,
+           const RunFolder& folder,
+           const Observer& observer,
+           LaunchResult result,
+           const Json& ended,
+           Screen& screen) {
+  if (!observer.summary()) {
+    screen.say(without_summary(result, folder));
+    return result.code;
+  }
+  // Who stops a run does not ask whether it has got there.
+  if (!result.asked_to_stop) result.code = code_with_target(result.code, fleet, observer);
+  if (!result.not_fetched.empty() && was_good(result.code)) result.code = exit_code::not_kept;
+  std::string summary = final_json(fleet, observer, result).dump();
+  const std::string unsaved = save(fleet, folder, observer, summary, ended);
+  if (!unsaved.empty()) {
+    if (was_good(result.code)) result.code = exit_code::not_kept;
+    summary = final_json(fleet, observer, result).dump();
+    end_without_model(folder, summary, ended);
+    screen.say(unsaved_text(unsaved, folder.path()));
+  }
+  if (!std::isfinite(observer.summary()->mean.loss)) screen.say(loss_not_finite(fleet));
+  write_trace(options, folder, screen);
+  if (options.file.json) {
+    fmt::print("{}\n", summary);
+  } else {
+    print_end(fleet, observer, result);
+    if (unsaved.empty()) fmt::print("saved      {}/model.safetensors\n", folder.path());
+    const bool has_more = was_interrupted(result) || result.code == exit_code::peers_lost;
+    if (has_more) fmt::print("{}\n", resume_line(folder.path()));
+  }
+  std::fflush(stdout);
+  return result.code;
+}
+
 int run_fleet(const RunOptions& given) {
   RunOptions options = given;
   check_arguments(options);
   if (options.submit) return submit_fleet(batch_of(options));
   const bool resume = !options.resume.empty();
+  if (resume && connect_live(options.resume).open())
+    throw std::invalid_argument(fmt::format("run: {} goes on, in another process", options.resume));
   const std::string before = resume ? read_again(options.resume, options.file) : "";
   const Placed at = place_fleet(options.file, options.launcher);
   const Assembly fleet = assemble(at.file);
@@ -227,9 +273,12 @@ int run_fleet(const RunOptions& given) {
   if (!lan) tell_devices(fleet, everyone);
   warn_of_rate(fleet);
   const RunFolder folder = resume ? RunFolder::open(options.resume) : new_run(fleet, options.file);
+  keep_room(folder);
   LiveService live(title_of(fleet, folder), folder, options.live);
+  if (lan && resume) lan->bring_home(folder);
   const std::optional<Resumed> past = resume ? std::optional(go_on(fleet, folder)) : std::nullopt;
-  if (lan && past) lan->give_checkpoints(folder);
+  if (lan && past) lan->give_past(folder);
+  if (lan) lan->keep_files(folder);
   ThisMachine here(options.program, fleet.fleet.path, folder.path(), options.file.sets);
   RunMeter meter(fleet.fleet);
   Screen screen(fleet, folder, options.file.json);
@@ -246,26 +295,10 @@ int run_fleet(const RunOptions& given) {
              {.from = past, .orders = &live.orders(), .keys = keys_of_run(fleet, lan != nullptr)},
              live,
              screen);
-  if (lan) lan->bring_home(folder);
-  if (!observer.summary()) {
-    screen.say(without_summary(result, folder));
-    return result.code;
-  }
-  // Who stops a run does not ask whether it has got there.
-  if (!result.asked_to_stop) result.code = code_with_target(result.code, fleet, observer);
-  const std::string summary = final_json(fleet, observer, result).dump();
-  const bool saved = save(fleet, folder, observer, summary, end_json(meter, past), screen);
-  if (!saved && was_good(result.code)) result.code = exit_code::failed;
-  if (!std::isfinite(observer.summary()->mean.loss)) screen.say(loss_not_finite(fleet));
-  write_trace(options, folder, screen);
-  if (options.file.json) {
-    fmt::print("{}\n", summary);
-  } else {
-    print_end(fleet, observer, result);
-    if (saved) fmt::print("saved      {}/model.safetensors\n", folder.path());
-    if (was_interrupted(result)) fmt::print("{}\n", resume_line(folder.path()));
-  }
-  return result.code;
+  if (lan) result.not_fetched = lan->bring_home(folder);
+  const int code = finish(options, fleet, folder, observer, result, end_json(meter, past), screen);
+  if (!result.not_fetched.empty()) screen.say(not_fetched_text(result.not_fetched, folder.path()));
+  return code;
 }
 
 void run_options(Options& options, RunOptions& arguments) {

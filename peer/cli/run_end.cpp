@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "peer/launch/run_record.h"
 #include "peer/live/run_finder.h"
@@ -78,6 +79,7 @@ Json final_json(const Assembly& fleet, const Observer& observer, const LaunchRes
   Json shared = Json::array();
   for (const auto& [a, b] : result.shared) shared.push_back(Json(std::vector<PeerId>{a, b}));
   json["shared_edges"] = shared;
+  if (!result.not_fetched.empty()) json["not_fetched"] = result.not_fetched;
   json["exit_code"] = result.code;
   return json;
 }
@@ -92,6 +94,22 @@ void print_end(const Assembly& fleet, const Observer& observer, const LaunchResu
     if (!line.empty()) fmt::print("{}\n", line);
   const std::string target = target_text(fleet, observer);
   if (!target.empty()) fmt::print("{}\n", target);
+}
+
+std::string not_fetched_text(const std::vector<std::string>& hosts, const std::string& run_folder) {
+  return fmt::format(
+      "error: checkpoints, records and ledgers of the peers of {} are still there alone\nhelp:  "
+      "once it answers: grapevine collect {}",
+      fmt::join(hosts, ", "),
+      run_folder);
+}
+
+std::string unsaved_text(const std::string& why, const std::string& run_folder) {
+  return fmt::format(
+      "error: the model is not saved: {}\nhelp:  free some space, then: grapevine run --resume {} "
+      "(with checkpoints)",
+      why,
+      run_folder);
 }
 
 std::string without_summary(const LaunchResult& result, const RunFolder& folder) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "peer/json/json.h"
 #include "peer/launch/launcher.h"
@@ -23,6 +24,12 @@ Json final_json(const Assembly& fleet, const Observer& observer, const LaunchRes
 
 /// The last lines on the screen. The observer has a summary.
 void print_end(const Assembly& fleet, const Observer& observer, const LaunchResult& result);
+
+/// What the hosts have kept, and how to get it.
+std::string not_fetched_text(const std::vector<std::string>& hosts, const std::string& run_folder);
+
+/// The run is over and its model is not there. `why`: with the path.
+std::string unsaved_text(const std::string& why, const std::string& run_folder);
 
 /// The last line where nobody finished.
 std::string without_summary(const LaunchResult& result, const RunFolder& folder);

@@ -137,6 +137,15 @@ class Lines {
     }
   }
 
+  /// How it ended is known all the same; the first error has been told.
+  void end_unsaved(const std::string& summary) {
+    if (!folder_) return;
+    try {
+      gv::end_unsaved(*folder_, summary);
+    } catch (const std::runtime_error&) {
+    }
+  }
+
   /// The checkpoints of the round at which it was asked to stop.
   bool keep(const Assembly& fleet, const KeptRound& kept) {
     if (kept.round() == 0) return true;
@@ -174,12 +183,14 @@ std::optional<RunFolder> folder_for(const Assembly& fleet,
                                     const ResumePoint& from) {
   if (options.no_save) return std::nullopt;
   try {
-    return begin_run(fleet,
-                     {.kind = "simulate",
-                      .file = options.file.file,
-                      .sets = options.file.sets,
-                      .version = version_text(),
-                      .resumed = from.run});
+    RunFolder folder = begin_run(fleet,
+                                 {.kind = "simulate",
+                                  .file = options.file.file,
+                                  .sets = options.file.sets,
+                                  .version = version_text(),
+                                  .resumed = from.run});
+    keep_room(folder);
+    return folder;
   } catch (const std::runtime_error& e) {
     throw std::runtime_error(
         fmt::format("{}\nhelp:  --no-save simulates without a run folder", e.what()));
@@ -260,18 +271,23 @@ int simulate_fleet(SimulateOptions given) {
   if (!observer.summary()) throw std::logic_error("the simulation ended without a final record");
   const int ended = verdict(result, *observer.summary(), interrupts.code());
   // Where it stops to be gone on with, the target is still ahead.
-  const int code = given.until > 0 ? ended : code_with_target(ended, fleet, observer);
+  int code = given.until > 0 ? ended : code_with_target(ended, fleet, observer);
   const bool broken = !result.violations.empty();
-  const std::string summary = final_json(fleet, observer, code, broken).dump();
+  std::string summary = final_json(fleet, observer, code, broken).dump();
   const bool stopped = result.interrupted;
   const bool saved = lines.save(fleet, observer, summary) && (stopped || lines.keep(fleet, kept));
+  if (!saved && code == exit_code::done) code = exit_code::not_kept;
+  if (!saved) {
+    summary = final_json(fleet, observer, code, broken).dump();
+    lines.end_unsaved(summary);
+  }
   if (given.file.json)
     fmt::print("{}\n", summary);
   else
     print_end(fleet, observer);
   if (saved) lines.name_folder(given.until > 0 && !stopped);
   tell(fleet, result, *observer.summary());
-  return saved || code != exit_code::done ? code : exit_code::failed;
+  return code;
 }
 
 int run_simulate(const SimulateOptions& options) {

@@ -20,6 +20,8 @@
 namespace gv {
 namespace {
 
+constexpr const char* room_name = "room-for-the-summary";
+
 std::string graph_name(const Fleet& fleet) {
   return fleet.schedule ? to_string(*fleet.schedule) : to_string(fleet.topology);
 }
@@ -98,6 +100,23 @@ RunFolder begin_run(const Assembly& fleet, const RunOrigin& origin) {
   return folder;
 }
 
+void keep_room(const RunFolder& folder) {
+  constexpr std::size_t room_bytes = std::size_t{1} << 16;
+  try {
+    folder.write(room_name, std::string(room_bytes, '.'));
+  } catch (const std::runtime_error&) {  // there is none already: the first checkpoint says so
+  }
+}
+
+void end_unsaved(const RunFolder& folder, const std::string& summary) {
+  std::error_code ignored;
+  std::filesystem::remove(folder.file(room_name), ignored);
+  folder.write("summary.json", summary + "\n");
+  std::ofstream metrics(folder.file("metrics.jsonl"), std::ios::app);
+  metrics << summary << std::endl;
+  if (!metrics) throw std::runtime_error(folder.file("metrics.jsonl") + ": cannot be written");
+}
+
 void end_run(const Assembly& fleet,
              const RunFolder& folder,
              const Observer& observer,
@@ -107,10 +126,7 @@ void end_run(const Assembly& fleet,
              fleet,
              observer.mean_model(),
              {.rounds = observer.summary()->round, .version = version});
-  folder.write("summary.json", summary + "\n");
-  std::ofstream metrics(folder.file("metrics.jsonl"), std::ios::app);
-  metrics << summary << std::endl;
-  if (!metrics) throw std::runtime_error(folder.file("metrics.jsonl") + ": cannot be written");
+  end_unsaved(folder, summary);
 }
 
 std::optional<bool> target_reached(const Assembly& fleet, const Observer& observer) {

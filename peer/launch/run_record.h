@@ -43,6 +43,10 @@ bool is_whole(const RunFolder& folder);
 /// where it cannot be made.
 RunFolder begin_run(const Assembly& fleet, const RunOrigin& origin);
 
+/// Takes room for the summary, which end_run gives back, so that a run whose disk is full by then
+/// can still say how it ended. Nothing where there is none now.
+void keep_room(const RunFolder& folder);
+
 /// What comes last: the mean model (`version`: of the program that saves it), the summary, and its
 /// line of metrics.jsonl. Throws std::runtime_error (a full disk).
 void end_run(const Assembly& fleet,
@@ -50,6 +54,9 @@ void end_run(const Assembly& fleet,
              const Observer& observer,
              const std::string& summary,
              const std::string& version);
+
+/// The same of a run whose model could not be saved: how it ended is known all the same.
+void end_unsaved(const RunFolder& folder, const std::string& summary);
 
 /// Whether the fleet's target was reached by the end; nothing where it has none.
 std::optional<bool> target_reached(const Assembly& fleet, const Observer& observer);

@@ -55,11 +55,11 @@ class Lab : public testing::Test {
     return (fs::path(scratch_.path()) / name).string();
   }
 
-  /// A fleet of two peers on each machine.
+  /// A fleet of two peers on each machine, as `init` writes them: without a name.
   std::string fleet(const std::string& name,
                     const std::string& hosts,
                     const std::string& more) const {
-    std::ofstream(path(name)) << "version: 1\nname: lan\nseed: 7\n"
+    std::ofstream(path(name)) << "version: 1\nseed: 7\n"
                               << hosts << "data: { kind: quadratic, dimension: 64 }\n"
                               << "model: quadratic\n"
                               << "train: { optimizer: { kind: sgd, lr: 0.05 } }\ntopology: ring\n"
@@ -83,12 +83,46 @@ class Lab : public testing::Test {
   Ended run_at_desk(std::vector<std::string> arguments) const {
     return Program(at_desk(std::move(arguments)), Program::as_it_stands).wait();
   }
+  /// Of the names of this lab's namespaces.
+  std::string prefix() const {
+    std::ifstream in(folder() + "/prefix");
+    std::string text;
+    in >> text;
+    return text;
+  }
+  /// The cable of carl: "down" or "up".
+  void link_of_carl(const char* act) const {
+    said_by(fmt::format("ip -n {}-desk link set to3 {}", prefix(), act));
+  }
+  /// The agent that a launcher has started on a host, and its peers with it.
+  void kill_agent(const std::string& host) const {
+    said_by(
+        fmt::format("for p in $(ip netns pids {}-{}); do "
+                    "tr '\\0' ' ' < /proc/$p/cmdline | grep -q ' agent --nonce' && "
+                    "[ \"$(cat /proc/$p/comm)\" = grapevine ] && kill -KILL $p; done",
+                    prefix(),
+                    host));
+  }
+  /// The round of a peer's newest checkpoint in a host's cache; 0: it has none.
+  std::uint64_t newest_checkpoint(const std::string& host, const std::string& peer) const {
+    std::uint64_t newest = 0;
+    const std::string own = fmt::format("{}/cache_{}/grapevine/runs", folder(), host);
+    if (!fs::exists(own)) return 0;
+    std::istringstream names(
+        said_by(fmt::format("find {} -path '*/{}/checkpoints/*.ckpt' -printf '%f\\n'", own, peer)));
+    for (std::string name; std::getline(names, name);)
+      if (name.ends_with(".ckpt")) newest = std::max<std::uint64_t>(newest, std::stoul(name));
+    return newest;
+  }
+  /// Folders of runs that a host has kept.
+  std::size_t kept_runs(const std::string& host) const {
+    const std::string own = fmt::format("{}/cache_{}/grapevine/runs", folder(), host);
+    if (!fs::exists(own)) return 0;
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(own), {}));
+  }
   /// Processes of a run in the namespace of a host.
   std::size_t processes(const std::string& host) const {
-    std::ifstream in(folder() + "/prefix");
-    std::string prefix;
-    in >> prefix;
-    std::istringstream pids(said_by(fmt::format("ip netns pids {}-{}", prefix, host)));
+    std::istringstream pids(said_by(fmt::format("ip netns pids {}-{}", prefix(), host)));
     std::size_t count = 0;
     for (pid_t pid = 0; pids >> pid;) {
       std::ifstream name(fmt::format("/proc/{}/comm", pid));

@@ -63,8 +63,7 @@ TEST_F(Lab, GoesOnWithoutAHostWhoseCableIsPulled) {
                                 "launch: { leash: 5 s, grace: 2 s }\nfaults: { deadline: 1 s }\n");
   Program launcher(at_desk({"run", lan}), Program::as_it_stands);
   ASSERT_TRUE(comes_true([&] { return trains(lan); })) << launcher.errors();
-  const std::string prefix = said_by("cat " + folder() + "/prefix");
-  said_by(fmt::format("ip -n {}-desk link set to3 down", prefix.substr(0, prefix.size() - 1)));
+  link_of_carl("down");
   const Ended end = launcher.wait();
   EXPECT_EQ(end.code, 3) << end.err;
   EXPECT_NE(end.err.find("host carl is lost: nothing was heard of it for 5 s"), std::string::npos)
@@ -81,8 +80,7 @@ TEST_F(Lab, LosesNothingWhileADataLinkIsDown) {
                                 "faults: { ledger: true, deadline: 1 s }\n");
   Program launcher(at_desk({"run", lan}), Program::as_it_stands);
   ASSERT_TRUE(comes_true([&] { return trains(lan); })) << launcher.errors();
-  const std::string prefix = said_by("cat " + folder() + "/prefix");
-  const std::string name = prefix.substr(0, prefix.size() - 1);
+  const std::string name = prefix();
   const auto road = [&](const char* act) {
     return said_by(
         fmt::format("ip -n {0}-anna route {1} blackhole 10.77.0.3/32; "
@@ -147,8 +145,7 @@ TEST_F(Lab, NamesEveryHostThatCannotBeUsed) {
 /// %.
 TEST_F(Lab, HasItsLinksMeasured) {
   if (std::system("command -v tc > /dev/null") != 0) GTEST_SKIP() << "tc is not installed";
-  const std::string prefix = said_by("cat " + folder() + "/prefix");
-  const std::string name = prefix.substr(0, prefix.size() - 1);
+  const std::string name = prefix();
   const std::string bucket = "root tbf rate 100mbit burst 64kb latency 50ms";
   const std::string said =
       said_by(fmt::format("tc -n {}-carl qdisc add dev eth0 {}", name, bucket)) +
@@ -176,7 +173,7 @@ TEST_F(Lab, HasItsLinksMeasured) {
 /// All peers of all machines at once.
 TEST_F(Lab, HasItsPeersSpeedsMeasured) {
   const std::string lan = path("lan.yaml");
-  std::ofstream(lan) << "version: 1\nname: lan\n"
+  std::ofstream(lan) << "version: 1\n"
                      << three() << "data: { kind: digits, train: 600, test: 20 }\n"
                      << "model: softmax\ntrain: { optimizer: { kind: sgd, lr: 0.05 } }\n"
                      << "topology: ring\nstop: { rounds: 10 }\n";
@@ -188,6 +185,7 @@ TEST_F(Lab, HasItsPeersSpeedsMeasured) {
   EXPECT_EQ(rows[5].at("host"), "carl");
   for (const auto& row : rows) EXPECT_GE(row.at("speed"), 1) << row;
   EXPECT_TRUE(comes_true([&] { return nothing_runs(); }));
+  EXPECT_EQ(kept_runs("anna"), 0U) << "nothing of a measurement is kept";
 }
 
 TEST_F(Lab, IsExaminedByTheDoctor) {
@@ -220,7 +218,7 @@ TEST_F(Lab, TakesTheModelThatItStartsFromAlong) {
   ASSERT_EQ(run({"simulate", path("first.yaml"), "--json"}).code, 0);
   fs::copy_file(path("first") + "/model.safetensors", start);
   const std::string lan = path("lan.yaml");
-  std::ofstream(lan) << "version: 1\nname: lan\n"
+  std::ofstream(lan) << "version: 1\n"
                      << three() << body << "output: { dir: " << path("run") << " }\n";
   const std::string set = "model.start=start.safetensors";
   const Ended end = run_at_desk({"run", lan, "--set", set, "--json"});
@@ -237,7 +235,7 @@ TEST_F(Lab, SaysWhichHostHasOtherData) {
   std::ofstream(path("table.csv")) << rows;
   std::ofstream(path("other.csv")) << rows << "60,even\n";
   const std::string lan = path("lan.yaml");
-  std::ofstream(lan) << "version: 1\nname: lan\n"
+  std::ofstream(lan) << "version: 1\n"
                      << three() << "data: { kind: table, file: " << path("table.csv")
                      << ", target: y }\nmodel: softmax\ntopology: ring\nstop: { rounds: 5 }\n"
                      << "train: { optimizer: { kind: sgd, lr: 0.05 } }\n"

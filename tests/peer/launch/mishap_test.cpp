@@ -122,7 +122,17 @@ class SmallDisk {
   bool mounted_;
 };
 
-/// Found by running it: peers died because they could not write the vectors of their reports.
+/// How often `text` holds `words`.
+std::size_t count(const std::string& text, const std::string& words) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1))
+    ++found;
+  return found;
+}
+
+/// Found by running it: peers died because they could not write the vectors of their reports; and
+/// later each peer said at each checkpoint that the disk was full, the run's exit code was that of
+/// one in which no peer finished, and `report` took it for one that goes on.
 TEST_F(Launch, AFullDiskCostsNoRound) {
   const SmallDisk disk(folder_ / "small", "size=2m");
   if (!disk.mounted()) GTEST_SKIP() << "mounting a tmpfs is not permitted here";
@@ -136,14 +146,40 @@ TEST_F(Launch, AFullDiskCostsNoRound) {
                            "data.dimension=20000",
                            "--set",
                            "evaluate.every=200 rounds"});
-  EXPECT_EQ(ended.code, 1) << "the model is not saved\n" << ended.err;
-  EXPECT_NE(ended.err.find("No space left on device"), std::string::npos);
-  EXPECT_NE(ended.err.find("error: the model is not saved"), std::string::npos);
+  EXPECT_EQ(ended.code, 6) << "the model is not saved\n" << ended.err;
+  EXPECT_EQ(count(ended.err, "warning: no space"), 1U) << ended.err;
+  EXPECT_EQ(count(ended.err, "no checkpoint of round"), 1U) << ended.err;
+  EXPECT_EQ(count(ended.err, "error: the model is not saved"), 1U) << ended.err;
+  EXPECT_NE(ended.err.find("model.safetensors: cannot be written: No space left on device"),
+            std::string::npos)
+      << ended.err;
   EXPECT_EQ(ended.summary().at("rounds"), 1000);
   EXPECT_EQ(ended.summary().at("peers"), 4);
+  EXPECT_EQ(ended.summary().at("exit_code"), 6);
   EXPECT_EQ(ended.out.size(), 6U) << "five evaluations and the summary";
+  const Ended report = run({"report", out});
+  EXPECT_EQ(report.err.find("has not ended"), std::string::npos) << report.err;
   const Ended resumed = run({"run", "--resume", out, "--json"});
   EXPECT_EQ(resumed.summary().at("params_hash"), ended.summary().at("params_hash")) << resumed.err;
+}
+
+/// Found by trying: with a limit of the size of files, as batch systems set it, the system's signal
+/// ended peers.
+TEST_F(Launch, ALimitOfTheSizeOfFilesIsAFullDisk) {
+  const std::string file = fleet(4, 300, "checkpoint: { every: 50 rounds }\n");
+  const std::vector<std::string> large{
+      "run", file, "--json", "--set", "data.dimension=20000", "--set", "evaluate.every=100 rounds"};
+  const Ended free = run(large);
+  ASSERT_EQ(free.code, 0) << free.err;
+  // In blocks of 512 bytes: less than a checkpoint, more than a record.
+  std::string line = "ulimit -f 120; exec " + grapevine_program();
+  for (const std::string& word : large) line += " '" + word + "'";
+  const Ended limited = Program({"/bin/sh", "-c", line}, Program::as_it_stands).wait();
+  EXPECT_EQ(limited.code, 6) << limited.err;
+  EXPECT_EQ(limited.summary().at("lost"), 0) << limited.err;
+  EXPECT_EQ(limited.summary().at("params_hash"), free.summary().at("params_hash"));
+  EXPECT_EQ(count(limited.err, "warning: no space"), 1U) << limited.err;
+  EXPECT_NE(limited.err.find("ulimit -f"), std::string::npos) << limited.err;
 }
 
 }  // namespace
