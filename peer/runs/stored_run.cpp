@@ -23,7 +23,7 @@ constexpr std::size_t most_evaluations = 1'000'000;
 constexpr std::size_t most_keys = 100'000;
 constexpr std::size_t longest_value = 1000;
 /// Exit codes of a run that came to its end: done, not finite, peers lost.
-constexpr int good_ends[] = {0, 1, 3};
+constexpr int good_ends[] = {0, 1, 3, 6};
 
 [[noreturn]] void refuse(const std::string& path, const std::string& reason) {
   throw UnusableRun(printable(path + ": " + reason, 1000));

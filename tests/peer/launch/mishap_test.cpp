@@ -180,6 +180,8 @@ TEST_F(Launch, ALimitOfTheSizeOfFilesIsAFullDisk) {
   EXPECT_EQ(limited.summary().at("params_hash"), free.summary().at("params_hash"));
   EXPECT_EQ(count(limited.err, "warning: no space"), 1U) << limited.err;
   EXPECT_NE(limited.err.find("ulimit -f"), std::string::npos) << limited.err;
+  const Ended report = run({"report", (folder_ / "run-2").string()});
+  EXPECT_EQ(report.code, 0) << "the run is whole, but for its model\n" << report.err;
 }
 
 }  // namespace
