@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <exception>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -47,7 +48,7 @@ HostFolders read_host_folders(const std::string& run_folder) {
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   try {
     return parse(text, path);
-  } catch (const std::runtime_error& wrong) {
+  } catch (const std::exception& wrong) {
     throw std::runtime_error(fmt::format("{}: cannot be read: {}", path, wrong.what()));
   }
 }

@@ -1,9 +1,9 @@
 #include "peer/launch/held_round.h"
 
+#include <exception>
 #include <fstream>
 #include <iterator>
 #include <set>
-#include <stdexcept>
 
 #include "peer/json/json.h"
 #include "peer/json/json_member.h"
@@ -23,7 +23,7 @@ std::set<PeerId> lost_peers(const std::string& run_folder) {
       const std::string& event = json_text(json, "event");
       if (event == "lost") lost.insert(json_integer<PeerId>(json, "peer"));
       if (event == "restarted") lost.erase(json_integer<PeerId>(json, "peer"));
-    } catch (const std::runtime_error&) {
+    } catch (const std::exception&) {
     }
   }
   return lost;
@@ -44,7 +44,7 @@ std::optional<Round> round_before_loss(const std::string& run_folder) {
   if (text.empty() || lost_peers(run_folder).empty()) return {};
   try {
     return json_integer<Round>(parse_json(text, file_name), "round");
-  } catch (const std::runtime_error&) {
+  } catch (const std::exception&) {
     return {};
   }
 }

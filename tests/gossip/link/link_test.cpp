@@ -126,8 +126,8 @@ TEST_F(OneLink, ASuccessorBeginsAConversationOfItsOwn) {
 /// arithmetic had been at one job for the whole time of the run.
 TEST_F(OneLink, ASuccessorsFirstJobHasBegunWithIt) {
   const ConnectionId c = meet();
-  pass(seconds(1));
   links->ended(c, "reset", now);
+  pass(seconds(2));
   const ConnectionId successor = meet(hello_of(1, 2));
   const auto beat = [&] {
     pass(milliseconds(500));
