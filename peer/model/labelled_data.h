@@ -5,7 +5,7 @@
 
 #include "optim/data/dataset.h"
 #include "optim/data/table/prepared_rows.h"
-#include "peer/model/model_card.h"
+#include "peer/card/model_card.h"
 
 namespace gv {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "optim/data/dataset.h"
-#include "peer/model/model_card.h"
+#include "peer/card/model_card.h"
 
 namespace gv {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "optim/train/predictor.h"
-#include "peer/model/model_card.h"
+#include "peer/card/model_card.h"
 #include "peer/runtime/assembly.h"
 
 namespace gv {

@@ -1,4 +1,4 @@
-#include "peer/model/layer_list.h"
+#include "peer/card/layer_list.h"
 
 #include <stdexcept>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "peer/model/model_card.h"
+#include "peer/card/model_card.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "peer/model/model_card.h"
+#include "peer/card/model_card.h"
 
 #include <stdexcept>
 
+#include "peer/card/layer_list.h"
 #include "peer/json/json.h"
-#include "peer/model/layer_list.h"
 
 namespace gv {
 namespace {

@@ -9,7 +9,7 @@
 #include "optim/data/table/bounds.h"
 #include "optim/printable.h"
 #include "peer/json/json_member.h"
-#include "peer/model/model_card.h"
+#include "peer/card/model_card.h"
 
 namespace gv {
 namespace {
