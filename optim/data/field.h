@@ -5,18 +5,18 @@
 #include <string>
 #include <string_view>
 
+#include "optim/printable.h"
+
 namespace gv {
 
-/// A word of a file in a message: `word`, at most 40 characters of it, and `?` for whatever could
-/// move the cursor.
+/// Returns a word of a file for a message: `word`, at most 40 bytes of it, and `?` for whatever is
+/// not printable.
 inline std::string shown(std::string_view word) {
   constexpr std::size_t most = 40;
-  std::string text = "`";
-  for (const char c : word.substr(0, most)) {
-    const auto byte = static_cast<unsigned char>(c);
-    text += byte >= 0x20 && byte < 0x7F ? c : '?';
-  }
-  return text + (word.size() > most ? "...`" : "`");
+  std::string text = printable(word, most);
+  for (char& c : text)
+    if (c == '\n') c = '?';
+  return "`" + text + "`";
 }
 
 /// The whole word as a number; a plus sign may stand before it.
