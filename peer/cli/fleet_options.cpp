@@ -1,10 +1,14 @@
 #include "peer/cli/fleet_options.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "optim/printable.h"
+#include "peer/keys/key_table.h"
 #include "peer/launch/resume.h"
 #include "peer/predict/forecast/codec_trial.h"
 #include "peer/predict/forecast/forecast_advice.h"
@@ -14,6 +18,21 @@ namespace {
 
 void print_notices(const std::vector<std::string>& notices) {
   for (const std::string& notice : notices) fmt::print(stderr, "notice: {}\n", notice);
+}
+
+/// A key without its path, `lr`, is told where it stands; what else is wrong the reader says.
+void check_set(const std::string& set) {
+  const std::string key = set.substr(0, set.find('='));
+  std::vector<std::string> places;
+  for (const KeyRow& row : fleet_file_keys()) {
+    if (row.key == key || row.key.starts_with(key + ".")) return;
+    if (row.key.ends_with("." + key)) places.push_back("`" + row.key + "`");
+  }
+  if (key.empty() || places.empty()) return;
+  throw std::invalid_argument(fmt::format("--set {}: unknown key `{}`\nhelp:  did you mean {}?",
+                                          printable(set, 100),
+                                          printable(key, 100),
+                                          fmt::join(places, " or ")));
 }
 
 }  // namespace
@@ -26,14 +45,26 @@ Option add_fleet_options(Options& options, FleetOptions& fleet) {
   return file;
 }
 
+void find_fleet_file(FleetOptions& options) {
+  namespace fs = std::filesystem;
+  constexpr const char* usual = "fleet.yaml";
+  std::string& file = options.file;
+  if (file.empty() && fs::is_regular_file(usual)) file = usual;
+  if (!file.empty() && !fs::exists(file) && fs::is_regular_file(file + ".yaml")) file += ".yaml";
+}
+
 void tell_devices(const Assembly& fleet, const std::vector<PeerId>& peers) {
   print_notices(check_devices(fleet.fleet, peers));
 }
 
-Assembly assemble(const FleetOptions& options, std::optional<PeerId> only) {
+Assembly assemble(const FleetOptions& given, std::optional<PeerId> only, bool launched) {
+  FleetOptions options = given;
+  find_fleet_file(options);
+  for (const std::string& set : options.sets) check_set(set);
   std::vector<std::string> notices;
   Fleet fleet = read_fleet(options.file, options.sets, &notices);
-  print_notices(notices);
+  const bool here = only && *only < fleet.size() && fleet.peers[*only].host == "localhost";
+  if (!launched || !here) print_notices(notices);
   return Assembly(std::move(fleet), only);
 }
 

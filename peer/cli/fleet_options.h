@@ -20,8 +20,15 @@ struct FleetOptions {
 /// Adds FILE, --set and --json. Returns FILE's option.
 Option add_fleet_options(Options& options, FleetOptions& fleet);
 
-/// Reads the fleet file and makes it ready; notices go to stderr. `only`: see Assembly.
-Assembly assemble(const FleetOptions& options, std::optional<PeerId> only = std::nullopt);
+/// Completes the name of a fleet file: none is `fleet.yaml`, where that is there, and `wine` is
+/// `wine.yaml`, where there is no `wine`.
+void find_fleet_file(FleetOptions& options);
+
+/// Reads the fleet file and makes it ready; notices go to stderr. `only`: see Assembly. `launched`:
+/// for a peer that a launcher has started, which has told the notices if it is on the same machine.
+Assembly assemble(const FleetOptions& options,
+                  std::optional<PeerId> only = std::nullopt,
+                  bool launched = false);
 /// Fills in `options` as the folder of a run that is to go on tells; returns the fleet's digest.
 std::string read_again(const std::string& run_folder, FleetOptions& options);
 /// Throws std::invalid_argument when the fleet file is another one now.

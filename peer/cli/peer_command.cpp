@@ -232,7 +232,7 @@ int run_peer(PeerOptions options, const PeerParts& parts) {
   check_arguments(options);
   options.past.clock = time_of(options.clock_seconds);
   const PeerId id = own_id(options);
-  const Assembly fleet = assemble(options.file, id);
+  const Assembly fleet = assemble(options.file, id, !options.launched.empty());
   if (id >= fleet.fleet.size()) {
     throw std::invalid_argument(fmt::format(
         "--id {}: {} has peers 0 .. {}", id, options.file.file, fleet.fleet.size() - 1));

@@ -256,6 +256,7 @@ int finish(const RunOptions& options,
 
 int run_fleet(const RunOptions& given) {
   RunOptions options = given;
+  if (options.resume.empty()) find_fleet_file(options.file);
   check_arguments(options);
   if (options.submit) return submit_fleet(batch_of(options));
   const bool resume = !options.resume.empty();

@@ -290,7 +290,9 @@ int simulate_fleet(SimulateOptions given) {
   return code;
 }
 
-int run_simulate(const SimulateOptions& options) {
+int run_simulate(const SimulateOptions& given) {
+  SimulateOptions options = given;
+  if (options.resume.empty()) find_fleet_file(options.file);
   if (options.file.file.empty() && options.resume.empty())
     throw std::invalid_argument(
         "simulate: FILE, or --resume RUN, is required\n"
