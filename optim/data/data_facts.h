@@ -17,11 +17,12 @@ struct ColumnFacts {
   double mean = 0;  ///< of numbers: over the training samples where it is not missing
   double deviation = 1;
   std::uint64_t missing = 0;  ///< samples without a value, of both sets
+  bool date = false;          ///< numbers that are days since 1970-01-01, written as dates
 
   bool is_category() const { return !levels.empty(); }
 };
 
-/// What a data set that came from a user's files says of itself.
+/// What a data set says of itself that came from a user's files, or whose classes have weights.
 struct DataFacts {
   std::string format;  ///< CSV, NPY, NPZ, LIBSVM, images
   std::string target;  ///< the column that is to be told; "": the files give it a place of its own
@@ -29,6 +30,11 @@ struct DataFacts {
   std::vector<std::string> classes{};  ///< in sorted order; empty: regression
   std::uint64_t dropped = 0;           ///< samples that were left out, since a value is missing
   bool standardized = false;
+  char decimal = '.';  ///< the decimal mark of the numbers in the files
+  /// Of a table whose test set is a part of its file: the rows of that part, counted from 0.
+  std::vector<std::uint32_t> held_out{};
+  /// What the loss of a training sample is multiplied by, for each class; empty: all count alike.
+  std::vector<float> class_weights{};
 
   std::uint64_t features() const {
     std::uint64_t sum = 0;

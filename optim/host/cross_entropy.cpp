@@ -7,10 +7,13 @@ namespace gv {
 
 double softmax_cross_entropy(std::span<float> z,
                              std::span<const std::uint8_t> labels,
-                             std::size_t classes) {
-  const float share = 1.0F / static_cast<float>(labels.size());
+                             std::size_t classes,
+                             std::span<const float> weights) {
+  const float equal = 1.0F / static_cast<float>(labels.size());
   double loss = 0;
   for (std::size_t r = 0; r < labels.size(); ++r) {
+    const float weight = weights.empty() ? 1.0F : weights[labels[r]];
+    const float share = equal * weight;
     const std::span<float> row = z.subspan(r * classes, classes);
     const float top = *std::ranges::max_element(row);
     const float target = row[labels[r]] - top;
@@ -19,7 +22,7 @@ double softmax_cross_entropy(std::span<float> z,
       value = std::exp(value - top);
       sum += value;
     }
-    loss += static_cast<double>(std::log(sum) - target);
+    loss += static_cast<double>(weight) * static_cast<double>(std::log(sum) - target);
     for (float& value : row) value *= share / sum;
     row[labels[r]] -= share;
   }

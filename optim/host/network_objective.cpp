@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "optim/data/class_weights.h"
 #include "optim/host/cross_entropy.h"
 #include "optim/host/host_network.h"
 #include "optim/host/network_forward.h"
@@ -19,6 +20,7 @@ class NetworkObjective : public SampledObjective {
   NetworkObjective(NeuralNetwork network, Share share)
       : SampledObjective(share),
         network_(std::move(network)),
+        weights_(class_weights(*train_)),
         sample_(moment_rows(network_, share)) {}
 
   std::vector<Parameter> parameters() const override { return network_.parameters(); }
@@ -47,7 +49,7 @@ class NetworkObjective : public SampledObjective {
     if (!made) made = std::make_unique<HostNetwork>(network_, batch, true);
     gather(data, rows, views, *made);
     made->forward(x, Moments::of_the_batch);
-    const double loss = softmax_cross_entropy(made->logits(), labels_, network_.classes);
+    const double loss = softmax_cross_entropy(made->logits(), labels_, network_.classes, weights_);
     made->backward(x, g);
     return loss;
   }
@@ -67,6 +69,7 @@ class NetworkObjective : public SampledObjective {
   }
 
   NeuralNetwork network_;
+  std::span<const float> weights_;     ///< of the classes; empty: all count alike
   std::vector<std::uint32_t> sample_;  ///< of the own rows; empty without batch norm
   std::map<std::uint32_t, std::unique_ptr<HostNetwork>> training_;  ///< by size of the batch
   std::unique_ptr<NetworkForward> evaluation_;

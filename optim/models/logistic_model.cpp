@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "optim/data/class_weights.h"
 #include "optim/models/model.h"
 #include "optim/models/sampled_objective.h"
 #include "optim/workers.h"
@@ -50,7 +51,8 @@ struct Seen {
 /// [1, features]; no bias, as is usual for sparse data. Starts at zero.
 class LogisticRegression : public SampledObjective {
  public:
-  using SampledObjective::SampledObjective;
+  explicit LogisticRegression(Share share)
+      : SampledObjective(std::move(share)), weights_(class_weights(*train_)) {}
 
   std::vector<Parameter> parameters() const override {
     return {{"fc.weight", {1, train_->features}}};
@@ -116,18 +118,20 @@ class LogisticRegression : public SampledObjective {
   }
 
   template <class Elements>
-  static void look(const Elements& x,
-                   const Dataset& data,
-                   std::span<const std::uint32_t> rows,
-                   Seen& seen) {
+  void look(const Elements& x,
+            const Dataset& data,
+            std::span<const std::uint32_t> rows,
+            Seen& seen) const {
     seen.slopes.clear();
     seen.loss = 0;
     for (const std::uint32_t r : rows) {
       const SparseSample a = data.sparse.row(r);
       const float margin = product(a, x);
       const float y = data.labels[r] != 0 ? 1.0F : -1.0F;
-      seen.slopes.push_back(-y / (1 + std::exp(y * margin)));
-      seen.loss += log_of_one_plus_exp(static_cast<double>(-y * margin));
+      const float weight = weights_.empty() ? 1.0F : weights_[data.labels[r]];
+      seen.slopes.push_back(weight * (-y / (1 + std::exp(y * margin))));
+      seen.loss +=
+          static_cast<double>(weight) * log_of_one_plus_exp(static_cast<double>(-y * margin));
     }
   }
 
@@ -207,6 +211,7 @@ class LogisticRegression : public SampledObjective {
     return loss;
   }
 
+  std::span<const float> weights_;    ///< of the classes; empty: all count alike
   std::vector<std::uint32_t> drawn_;  ///< rows of the steps of one descent
   Seen seen_;
   std::unique_ptr<Workers> workers_;

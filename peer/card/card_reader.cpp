@@ -8,8 +8,8 @@
 #include "optim/data/field.h"
 #include "optim/data/table/bounds.h"
 #include "optim/printable.h"
-#include "peer/json/json_member.h"
 #include "peer/card/model_card.h"
+#include "peer/json/json_member.h"
 
 namespace gv {
 namespace {
@@ -201,6 +201,7 @@ class CardReader {
     const std::string& word = json_text(table, "missing");
     if (word == "mean") missing = MissingValue::mean;
     if (word == "drop") missing = MissingValue::drop;
+    if (table.find("decimal") != nullptr && json_text(table, "decimal") == ",") facts.decimal = ',';
     const JsonValue columns = json("columns");
     if (columns.items.size() > table_bounds::columns)
       throw std::runtime_error("its metadata have more columns than a table may have");
@@ -219,6 +220,7 @@ class CardReader {
     }
     column.mean = number(json_member(object, "mean"));
     column.deviation = number(json_member(object, "deviation"));
+    column.date = object.find("unit") != nullptr;
     return column;
   }
 

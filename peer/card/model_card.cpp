@@ -8,6 +8,7 @@
 namespace gv {
 namespace {
 
+constexpr const char* days_unit = "days since 1970-01-01";
 constexpr std::size_t most_column_bytes = 8U << 20;  ///< escaped once more they must still fit
 
 Json model_json(const ModelSpec& spec) {
@@ -50,7 +51,9 @@ Json input_json(const Dataset& like) {
 Json column_json(const ColumnFacts& column) {
   if (column.is_category())
     return Json{{"name", column.name}, {"values", column.levels}, {"shares", column.shares}};
-  return Json{{"name", column.name}, {"mean", column.mean}, {"deviation", column.deviation}};
+  Json json{{"name", column.name}, {"mean", column.mean}, {"deviation", column.deviation}};
+  if (column.date) json["unit"] = days_unit;
+  return json;
 }
 
 std::string missing_word(MissingValue missing) {
@@ -64,15 +67,16 @@ void add_table(const ModelCard& card,
   Json columns = Json::array();
   for (const ColumnFacts& column : facts.columns) columns.push_back(column_json(column));
   const std::string text = columns.dump();
-  to["table"] = Json{{"format", facts.format},
-                     {"target", facts.target},
-                     {"missing", missing_word(card.missing)},
-                     {"standardized", facts.standardized},
-                     {"prepared",
-                      "a number: (x - mean) / deviation where standardized, a deviation of 0 "
-                      "counting as 1; a category: one feature of 0 or 1 for each value"},
-                     {"columns_left_out", text.size() > most_column_bytes}}
-                    .dump();
+  Json table{{"format", facts.format},
+             {"target", facts.target},
+             {"missing", missing_word(card.missing)},
+             {"standardized", facts.standardized},
+             {"prepared",
+              "a number: (x - mean) / deviation where standardized, a deviation of 0 "
+              "counting as 1; a category: one feature of 0 or 1 for each value"},
+             {"columns_left_out", text.size() > most_column_bytes}};
+  if (facts.decimal != '.') table["decimal"] = std::string(1, facts.decimal);
+  to["table"] = table.dump();
   if (text.size() <= most_column_bytes) to["columns"] = text;
 }
 

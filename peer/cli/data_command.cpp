@@ -1,13 +1,18 @@
+#include <algorithm>
 #include <filesystem>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
+#include "optim/data/data_facts.h"
+#include "optim/printable.h"
 #include "peer/cli/data_view.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/written_file.h"
+#include "peer/export/csv.h"
 #include "peer/fleet/table_statistics.h"
 #include "peer/json/json.h"
+#include "peer/runtime/load_data.h"
 #include "peer/runtime/pooled_facts.h"
 
 namespace gv::cli {
@@ -16,6 +21,7 @@ namespace {
 struct DataOptions {
   FleetOptions file;
   std::string write;
+  std::string held_out;
 };
 
 int write_statistics(const DataOptions& options) {
@@ -44,8 +50,49 @@ int write_statistics(const DataOptions& options) {
   return exit_code::done;
 }
 
+/// Which rows of the user's own file nobody trains on, or which pictures, in their order.
+std::string held_out_text(const Fleet& fleet) {
+  std::string text;
+  if (fleet.data.kind == "images" && fleet.data.test_dir.empty()) {
+    text = "file\n";
+    for (const ImageFile& file : picture_files(fleet).test)
+      text +=
+          csv_word(std::filesystem::path(file.path).lexically_relative(fleet.data.dir).string()) +
+          "\n";
+    return text;
+  }
+  const std::shared_ptr<const Dataset> train = load_data(fleet, std::nullopt).sets.train;
+  if (!train || !train->facts || train->facts->held_out.empty())
+    throw std::invalid_argument(
+        "--held-out: the test set of these data is no part of a table or a folder that `held_out` "
+        "draws");
+  text = "row\n";
+  for (const std::uint32_t row : train->facts->held_out)
+    text += std::to_string(std::uint64_t{row} + 1) + "\n";
+  return text;
+}
+
+int write_held_out(const DataOptions& options) {
+  const Fleet fleet = read_fleet(options.file.file, options.file.sets, nullptr);
+  if (std::filesystem::exists(options.held_out))
+    throw std::invalid_argument("--held-out: " + options.held_out +
+                                " is there already; name another file, or remove it");
+  const std::string text = held_out_text(fleet);
+  write_file(options.held_out, text);
+  const auto count = std::ranges::count(text, '\n') - 1;
+  if (options.file.json)
+    fmt::print(
+        "{}\n",
+        Json{{"schema", "grapevine.held-out/1"}, {"file", options.held_out}, {"samples", count}}
+            .dump());
+  else
+    fmt::print("wrote {}: {} held-out samples\n", printable(options.held_out, 200), count);
+  return exit_code::done;
+}
+
 int show_data(const DataOptions& options) {
   if (!options.write.empty()) return write_statistics(options);
+  if (!options.held_out.empty()) return write_held_out(options);
   const Assembly fleet = assemble(options.file);
   fmt::print("{}", options.file.json ? data_json(fleet) : data_text(fleet));
   return exit_code::done;
@@ -57,6 +104,10 @@ void data_options(Options& options, DataOptions& arguments) {
                 arguments.write,
                 "Write the columns of a table (means, deviations, values, classes) into this new "
                 "file, for `standardize: { file: ... }`");
+  options.value("--held-out",
+                arguments.held_out,
+                "Write which rows of the table are held out for testing, counted from 1, or which "
+                "pictures, into this new CSV file");
 }
 
 }  // namespace
@@ -67,7 +118,9 @@ Command data_command() {
                  "  grapevine data configs/iris-ring4.yaml\n"
                  "  grapevine data configs/digits-torus16.yaml --set data.partition.alpha=0.1\n"
                  "  where each peer has a file of its own, of all of them:\n"
-                 "  grapevine data fleet.yaml --set data.standardize=false --write stats.yaml",
+                 "  grapevine data fleet.yaml --set data.standardize=false --write stats.yaml\n"
+                 "  the rows on which the model is tested, to be checked by other programs:\n"
+                 "  grapevine data configs/iris-ring4.yaml --held-out held-out.csv",
                  data_options,
                  show_data);
 }

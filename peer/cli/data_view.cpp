@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "optim/data/data_facts.h"
+#include "optim/data/table/words.h"
 #include "optim/printable.h"
 #include "peer/json/json.h"
 #include "peer/report/regression.h"
@@ -71,7 +72,8 @@ std::string shape_of(const Dataset& data) {
 std::string head(const Assembly& fleet) {
   const Dataset& train = *fleet.data.train;
   const DataFacts* facts = train.facts.get();
-  const std::string kind = fleet.fleet.data.kind + (facts != nullptr ? ", " + facts->format : "");
+  const std::string kind = fleet.fleet.data.kind +
+                           (facts != nullptr && !facts->format.empty() ? ", " + facts->format : "");
   std::string text = fmt::format("data   {}: {} train, {} test\n       {}\n",
                                  kind,
                                  train.rows,
@@ -111,15 +113,20 @@ std::string column_table(const DataFacts& facts) {
                                  "missing");
   for (std::size_t k = 0; k < std::min(facts.columns.size(), most_columns_shown); ++k) {
     const ColumnFacts& c = facts.columns[k];
-    text += c.is_category() ? fmt::format("  {}  category {} {:>9}\n",
-                                          fitted(c.name, 30),
-                                          fitted(values_text(c), 23),
-                                          c.missing)
-                            : fmt::format("  {}  number   {:>11.4g} {:>11.4g} {:>9}\n",
-                                          fitted(c.name, 30),
-                                          c.mean,
-                                          c.deviation,
-                                          c.missing);
+    text += c.date            ? fmt::format("  {}  date     {:>11} {:>9.4g} d {:>9}\n",
+                                 fitted(c.name, 30),
+                                 date_text(c.mean),
+                                 c.deviation,
+                                 c.missing)
+            : c.is_category() ? fmt::format("  {}  category {} {:>9}\n",
+                                            fitted(c.name, 30),
+                                            fitted(values_text(c), 23),
+                                            c.missing)
+                              : fmt::format("  {}  number   {:>11.4g} {:>11.4g} {:>9}\n",
+                                            fitted(c.name, 30),
+                                            c.mean,
+                                            c.deviation,
+                                            c.missing);
   }
   if (facts.columns.size() > most_columns_shown)
     text +=
@@ -223,7 +230,7 @@ Json column_json(const ColumnFacts& column) {
             {"values", column.levels},
             {"missing", column.missing}};
   return {{"name", column.name},
-          {"type", "number"},
+          {"type", column.date ? "date" : "number"},
           {"mean", column.mean},
           {"deviation", column.deviation},
           {"missing", column.missing}};

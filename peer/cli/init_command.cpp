@@ -43,6 +43,14 @@ void write_new(const std::string& path, const std::string& text) {
   if (!out) throw std::runtime_error(path + ": cannot be written");
 }
 
+/// What the user would want to look at again.
+std::string decisions_text(const std::vector<std::string>& decisions) {
+  if (decisions.empty()) return "";
+  std::string text = "; in the data:";
+  for (const std::string& decision : decisions) text += "\n  " + printable(decision, 400);
+  return text;
+}
+
 /// A draft that does not read is no draft.
 void check(const std::string& path) {
   try {
@@ -60,24 +68,32 @@ int init(const InitArguments& given) {
     throw std::invalid_argument(arguments.file +
                                 " is there already; name another file, or remove it");
   ask(arguments.answers.data,
-      "What is to be learnt? A table (CSV, NPY), a folder of pictures, or `digits`",
+      "What is to be learnt? A table (CSV, NPY), a text, a folder of pictures, or `digits`",
       "digits");
+  check_data(arguments.answers);
   ask(arguments.answers.machines,
       "On which machines? A number of peers on this one, or names for ssh",
       "4");
   const GoalQuestion goal = goal_question(arguments.answers);
   ask(arguments.answers.goal, "Until when? Such as " + goal.examples, goal.usual);
   const std::string folder = fs::absolute(arguments.file).parent_path().string();
-  write_new(arguments.file, fleet_draft(arguments.answers, folder));
+  const FleetDraft draft = fleet_draft(arguments.answers, folder);
+  write_new(arguments.file, draft.text);
   check(arguments.file);
   const std::string name = printable(arguments.file, 200);
   if (arguments.json)
-    fmt::print("{}\n", Json{{"schema", "grapevine.init/1"}, {"file", arguments.file}}.dump());
+    fmt::print("{}\n",
+               Json{{"schema", "grapevine.init/1"},
+                    {"file", arguments.file},
+                    {"decisions", draft.decisions}}
+                   .dump());
   else
     fmt::print(
-        "wrote {0}\n\ngrapevine data {0}      what it learns from\ngrapevine simulate {0}  a dry "
+        "wrote {0}{1}\n\ngrapevine data {0}      what it learns from\ngrapevine simulate {0}  a "
+        "dry "
         "run in virtual time\ngrapevine run {0}       all peers for real\n",
-        name);
+        name,
+        decisions_text(draft.decisions));
   return exit_code::done;
 }
 
@@ -85,8 +101,8 @@ void init_options(Options& options, InitArguments& arguments) {
   options.value("FILE", arguments.file, "The new fleet file").show_default();
   options.value("--data",
                 arguments.answers.data,
-                "A table (CSV, NPY, NPZ, LIBSVM), a folder of pictures by class, a folder of IDX "
-                "files, or `digits`");
+                "A table (CSV, NPY, NPZ, LIBSVM), a text (.txt), a folder of pictures by class, a "
+                "folder of IDX files, or `digits`");
   options.value("--target",
                 arguments.answers.target,
                 "The column of a table that is to be told; usually the last one");

@@ -12,10 +12,11 @@
 
 #include "optim/data/field.h"
 #include "optim/data/table/row_source.h"
-#include "optim/data/table/table.h"
 #include "optim/printable.h"
+#include "peer/draft/data_draft.h"
+#include "peer/draft/draft_line.h"
+#include "peer/draft/table_draft.h"
 #include "peer/fleet/named_path.h"
-#include "peer/json/json.h"
 
 namespace gv {
 namespace {
@@ -23,112 +24,51 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t most_machines = 1000;
-constexpr double usual_rate = 0.05;
 constexpr double usual_batch = 16;
-constexpr double held_out_percent = 20;
 constexpr double enough_rounds = 500;
 constexpr double most_epochs = 200, least_epochs = 10;
 
-/// A line of the file, and why it stands there: behind it, or above it where it would be too long.
-std::string line(const std::string& yaml, const std::string& comment) {
-  if (comment.empty()) return yaml + "\n";
-  constexpr std::size_t columns = 80;
-  const std::string text = fmt::format("{:<39} # {}\n", yaml, comment);
-  if (text.size() <= columns + 1) return text;
-  const std::string indent(yaml.find_first_not_of(' '), ' ');
-  return fmt::format("{}# {}\n{}\n", indent, comment, yaml);
+/// Of one column, or of one word a line: nothing that a table could be learnt from.
+bool is_text(const DraftAnswers& answers) {
+  const std::string ending = fs::path(answers.data).extension().string();
+  return ending == ".txt" || ending == ".text" || ending == ".md";
 }
 
-/// In double quotes, in which YAML takes JSON's escapes; a plain word stays as it is.
-std::string word(const std::string& text) {
-  const auto plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '/' || c == '.';
-  };
-  const bool simple = !text.empty() && std::isalpha(static_cast<unsigned char>(text[0])) != 0 &&
-                      std::ranges::all_of(text, plain);
-  return simple ? text : Json(text).dump();
-}
-
-/// The data, and the model that usually learns them.
-struct DataDraft {
-  std::string lines;
-  std::string model;
-  std::string model_note;
-  bool classes = true;
-  double rate = usual_rate;
-};
-
-std::string relative_path(const std::string& path, const std::string& folder) {
-  const fs::path absolute = fs::absolute(path).lexically_normal();
-  const fs::path base = fs::absolute(folder).lexically_normal();
-  const std::string inside = absolute.lexically_relative(base).string();
-  return inside.empty() || inside.starts_with("..") ? absolute.string() : inside;
-}
-
-/// Of a linear model on scaled columns, of which the curvature is at most their number: steps at
-/// the old point beside mixing by W stay bounded below (1 + the least eigenvalue of W) / curvature,
-/// and a ring of Metropolis weights has -1/3.
-double regression_rate(std::size_t columns) {
-  return std::min(usual_rate, 0.5 / static_cast<double>(columns));
-}
-
-std::string target_of(const DraftAnswers& answers, const RowSource& rows) {
-  return answers.target.empty() ? rows.names().back() : answers.target;
-}
-
-DataDraft table_draft(const DraftAnswers& answers, const std::string& folder) {
-  const std::unique_ptr<RowSource> rows = open_rows(answers.data);
-  const std::vector<std::string>& names = rows->names();
-  const std::string target = target_of(answers, *rows);
-  if (std::ranges::find(names, target) == names.end())
-    throw std::invalid_argument(
-        fmt::format("--target: {} has no column {}", printable(answers.data, 200), shown(target)));
-  const TaskGuess guess = guess_task(answers.data, target);
-  DataDraft draft;
-  draft.classes = !guess.regression;
-  draft.lines =
-      "data:\n  kind: table\n" +
-      line(fmt::format("  file: {}", word(relative_path(answers.data, folder))), "") +
-      line(fmt::format("  target: {}", word(target)),
-           answers.target.empty() ? "the last column: is it the right one?"
-                                  : "the column that is to be told") +
-      line(fmt::format("  task: {}", guess.regression ? "regression" : "classification"),
-           guess.why) +
-      line(fmt::format("  held_out: {} %", held_out_percent), "drawn at random, for testing") +
-      line("  # missing: mean", "where some values are missing; or drop");
-  draft.model = guess.regression ? "linear" : "{ kind: mlp, hidden: [32] }";
-  draft.model_note =
-      guess.regression ? "linear regression" : "or softmax, which has no hidden layer";
-  if (guess.regression) draft.rate = regression_rate(names.size());
-  return draft;
+DataDraft text_draft(const DraftAnswers& answers, const std::string& folder) {
+  return {.lines = "data:\n  kind: text\n" +
+                   draft_line("  file: " + draft_word(draft_path(answers.data, folder)),
+                              "its last tenth is for testing") +
+                   draft_line("  context: 32", "characters to look back on"),
+          .model = "{ kind: transformer, width: 32, heads: 4, layers: 2 }",
+          .model_note = "",
+          .optimizer = "{ kind: adam, lr: 0.003 }"};
 }
 
 DataDraft folder_draft(const DraftAnswers& answers, const std::string& folder) {
   const fs::path dir = answers.data;
   const bool idx =
       fs::exists(dir / "train-images-idx3-ubyte") || fs::exists(dir / "train-images-idx3-ubyte.gz");
-  const std::string place = word(relative_path(answers.data, folder));
+  const std::string place = draft_word(draft_path(answers.data, folder));
   DataDraft draft;
-  draft.lines = fmt::format("data:\n  kind: {}\n", idx ? "idx" : "images") +
-                line(fmt::format("  dir: {}", place),
-                     idx ? "the four files of the MNIST family" : "one folder for each class");
-  if (!idx) draft.lines += line("  held_out: 20 %", "drawn at random, for testing");
+  draft.lines =
+      fmt::format("data:\n  kind: {}\n", idx ? "idx" : "images") +
+      draft_line(fmt::format("  dir: {}", place),
+                 idx ? "the four files of the MNIST family" : "one folder for each class");
+  if (!idx) draft.lines += draft_line("  held_out: 20 %", "drawn at random, for testing");
   draft.model = "{ kind: mlp, hidden: [128] }";
   draft.model_note = "or lenet5 or resnet20, for pictures";
   return draft;
 }
 
 DataDraft data_draft(const DraftAnswers& answers, const std::string& folder) {
+  check_data(answers);
   if (answers.data == "digits")
-    return {.lines = line("data: { kind: digits, train: 6000, test: 1000 }",
-                          "drawn by the program itself"),
+    return {.lines = draft_line("data: { kind: digits, train: 6000, test: 1000 }",
+                                "drawn by the program itself"),
             .model = "{ kind: mlp, hidden: [64] }",
             .model_note = "or lenet5, for pictures"};
   if (no_folder(answers.data).empty()) return folder_draft(answers, folder);
-  if (no_file(answers.data).empty()) return table_draft(answers, folder);
-  throw std::invalid_argument(fmt::format(
-      "--data: no such file or folder: {}; name a table, a folder of pictures, or `digits`",
-      printable(answers.data, 200)));
+  return is_text(answers) ? text_draft(answers, folder) : table_draft(answers, folder);
 }
 
 std::vector<std::string> words_of(std::string text) {
@@ -151,7 +91,7 @@ std::string machines_draft(const std::string& machines) {
   if (names.size() == 1)
     if (const auto count = number_of<std::uint32_t>(names[0]);
         count && *count >= 1 && *count <= most_machines)
-      return line(fmt::format("peers: {}", *count), "processes on this machine");
+      return draft_line(fmt::format("peers: {}", *count), "processes on this machine");
   if (names.empty() || names.size() > most_machines || !std::ranges::all_of(names, is_host) ||
       number_of<double>(names[0]))
     throw std::invalid_argument(
@@ -160,8 +100,8 @@ std::string machines_draft(const std::string& machines) {
                     printable(machines, 100)));
   std::string hosts = "hosts:", peers = "peers:";
   for (const std::string& name : names) {
-    hosts += fmt::format("\n  {}: {{}}", word(name));
-    peers += fmt::format("\n  - {{ host: {}, count: 1 }}", word(name));
+    hosts += fmt::format("\n  {}: {{}}", draft_word(name));
+    peers += fmt::format("\n  - {{ host: {}, count: 1 }}", draft_word(name));
   }
   return "# ssh must get to each of them without a password, and the data must lie there at the "
          "same\n"
@@ -193,28 +133,43 @@ std::string goal_draft(const std::string& goal, bool classes) {
       throw std::invalid_argument(
           "--goal: a regression has no accuracy; say a loss, such as "
           "`loss 0.4`");
-    return line("stop:", "whichever comes first") +
-           line(fmt::format("  target: {{ {}: {} }}", words[0], words[1]), "of the mean model") +
-           line("  epochs: 200", "passes over a peer's part of the data");
+    return draft_line("stop:", "whichever comes first") +
+           draft_line(fmt::format("  target: {{ {}: {} }}", words[0], words[1]),
+                      "of the mean model") +
+           draft_line("  epochs: 200", "passes over a peer's part of the data");
   }
   const auto amount = number_of<double>(words[0]);
   if (!amount || !(*amount > 0)) refuse_goal(goal);
   for (const char* unit : {"rounds", "epochs"})
-    if (words[1] == unit) return line(fmt::format("stop: {{ {}: {} }}", unit, words[0]), "");
+    if (words[1] == unit) return draft_line(fmt::format("stop: {{ {}: {} }}", unit, words[0]), "");
   for (const char* unit : {"s", "min", "h"})
-    if (words[1] == unit) return line(fmt::format("stop: {{ time: {} {} }}", words[0], unit), "");
+    if (words[1] == unit)
+      return draft_line(fmt::format("stop: {{ time: {} {} }}", words[0], unit), "");
   refuse_goal(goal);
 }
 
-/// Ten evaluations where the goal is a number of epochs.
-std::uint64_t epochs_between(const std::string& goal) {
-  const std::vector<std::string> words = words_of(goal);
+/// Ten evaluations where the goal is a number of epochs; of a text, whose epochs are long, every
+/// 100 rounds.
+std::string evaluations_of(const DraftAnswers& answers) {
+  if (no_file(answers.data).empty() && is_text(answers)) return "100 rounds";
+  const std::vector<std::string> words = words_of(answers.goal);
   const auto epochs =
       words.size() == 2 && words[1] == "epochs" ? number_of<double>(words[0]) : std::nullopt;
-  return epochs ? static_cast<std::uint64_t>(std::clamp(*epochs / 10, 1.0, 1e6)) : 1;
+  return fmt::format(
+      "{} epochs",
+      epochs ? static_cast<std::uint64_t>(std::clamp(*epochs / 10, 1.0, 1e6)) : std::uint64_t{1});
 }
 
 }  // namespace
+
+void check_data(const DraftAnswers& answers) {
+  if (answers.data == "digits" || no_folder(answers.data).empty() ||
+      no_file(answers.data).empty())
+    return;
+  throw std::invalid_argument(fmt::format(
+      "--data: no such file or folder: {}; name a table, a folder of pictures, or `digits`",
+      printable(answers.data, 200)));
+}
 
 /// So many epochs that a small table takes 500 steps, too; beyond 200 another goal is wanted.
 GoalQuestion goal_question(const DraftAnswers& answers) {
@@ -222,10 +177,11 @@ GoalQuestion goal_question(const DraftAnswers& answers) {
                         .usual = fmt::format("{} epochs", least_epochs)};
   try {
     if (!no_file(answers.data).empty()) return question;
-    const std::unique_ptr<RowSource> rows = open_rows(answers.data);
-    if (guess_task(answers.data, target_of(answers, *rows)).regression)
+    if (is_text(answers)) return {.examples = "`300 rounds`, `10 min`", .usual = "300 rounds"};
+    if (!table_draft(answers, ".").classes)
       question.examples = "`1000 rounds`, `20 epochs`, `10 min`, `loss 0.4`";
     const double enough = enough_rounds * usual_batch * number_of_peers(answers.machines);
+    const std::unique_ptr<RowSource> rows = open_rows(answers.data);
     double count = 1;  // as far as it matters
     while (count < enough && rows->next()) ++count;
     const double epochs = std::ceil(enough / (count * (1 - held_out_percent / 100)));
@@ -236,23 +192,23 @@ GoalQuestion goal_question(const DraftAnswers& answers) {
   return question;
 }
 
-std::string fleet_draft(const DraftAnswers& answers, const std::string& folder) {
+FleetDraft fleet_draft(const DraftAnswers& answers, const std::string& folder) {
   const DataDraft data = data_draft(answers, folder);
-  return "# Written by `grapevine init`. `grapevine explain KEY` tells what a key means,\n"
-         "# `grapevine plan FILE` what this file means before anything is started.\n"
-         "version: 1\n" +
-         line("seed: 1", "the same seed, the same bits") + machines_draft(answers.machines) +
-         data.lines + line("model: " + data.model, data.model_note) + "train:\n" +
-         line(fmt::format("  optimizer: {{ kind: sgd, lr: {:.2g} }}", data.rate),
-              data.rate < usual_rate ? "1 / (2 columns): a larger one may diverge"
-                                     : "the learning rate is the first to tune") +
-         line(fmt::format("  batch: {}", usual_batch), "of each peer") +
-         line("algorithm: d-psgd", "see `grapevine algorithms`") +
-         line("topology: ring", "see `grapevine graph list`") +
-         line("network: { latency: 1 ms, bandwidth: 1 Gbit }", "of `simulate` and `plan`") +
-         goal_draft(answers.goal, data.classes) +
-         line(fmt::format("evaluate: {{ every: {} epochs }}", epochs_between(answers.goal)),
-              "a line on the screen");
+  std::string text =
+      "# Written by `grapevine init`. `grapevine explain KEY` tells what a key means,\n"
+      "# `grapevine plan FILE` what this file means before anything is started.\n"
+      "version: 1\n" +
+      draft_line("seed: 1", "the same seed, the same bits") + machines_draft(answers.machines) +
+      data.lines + draft_line("model: " + data.model, data.model_note) + "train:\n" +
+      draft_line("  optimizer: " + data.optimizer, data.optimizer_note) +
+      draft_line(fmt::format("  batch: {}", usual_batch), "of each peer") +
+      draft_line("algorithm: d-psgd", "see `grapevine algorithms`") +
+      draft_line("topology: ring", "see `grapevine graph list`") +
+      draft_line("network: { latency: 1 ms, bandwidth: 1 Gbit }", "of `simulate` and `plan`") +
+      goal_draft(answers.goal, data.classes) +
+      draft_line(fmt::format("evaluate: {{ every: {} }}", evaluations_of(answers)),
+                 "a line on the screen");
+  return {.text = std::move(text), .decisions = data.decisions};
 }
 
 }  // namespace gv

@@ -78,17 +78,28 @@ std::string words_of(const std::vector<std::string>& words) {
 /// What is read of which bytes; where they lie does not matter.
 std::string table_of(const DataSpec& data) {
   const TableSpec& t = data.table;
-  return fmt::format("table {} {} {} {} {} {} {} {}one-hot {}{};",
-                     data.content,
-                     data.per_peer(),
-                     t.held_out,
-                     t.regression,
-                     t.standardize,
-                     static_cast<int>(t.missing),
-                     words_of({t.target}),
-                     words_of(t.ignore),
-                     t.one_hot.has_value(),
-                     words_of(t.one_hot.value_or(std::vector<std::string>{})));
+  std::string text = fmt::format("table {} {} {} {} {} {} {} {}one-hot {}{};",
+                                 data.content,
+                                 data.per_peer(),
+                                 t.held_out,
+                                 t.regression,
+                                 t.standardize,
+                                 static_cast<int>(t.missing),
+                                 words_of({t.target}),
+                                 words_of(t.ignore),
+                                 t.one_hot.has_value(),
+                                 words_of(t.one_hot.value_or(std::vector<std::string>{})));
+  if (t.decimal != '.') text += fmt::format("decimal {};", t.decimal);
+  if (!t.dates.empty()) text += fmt::format("dates {};", words_of(t.dates));
+  return text;
+}
+
+std::string weights_of(const ClassWeights& weights) {
+  if (weights.balanced) return "class weights balanced;";
+  std::string text = "class weights ";
+  for (const auto& [name, weight] : weights.named)
+    text += fmt::format("{}:{} {} ", name.size(), name, weight);
+  return text + ";";
 }
 
 /// Everything that decides the arithmetic, but the name.
@@ -151,6 +162,7 @@ std::string arithmetic_of(const Fleet& f) {
   if (f.order == "hierarchical")
     for (const PeerSpec& peer : f.peers) text += fmt::format("on {};", peer.host);
   if (!f.start_content.empty()) text += fmt::format("start {};", f.start_content);
+  if (f.class_weights.any()) text += weights_of(f.class_weights);
   if (f.data.kind == "text") text += fmt::format("context {};", f.data.context);
   if (f.data.servers > 0) text += fmt::format("data servers {};", f.data.servers);
   if (f.data.kind == "sparse") text += fmt::format("nonzeros {};", f.data.nonzeros);

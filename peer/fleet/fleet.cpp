@@ -11,6 +11,7 @@
 #include "peer/fleet/algorithm_reader.h"
 #include "peer/fleet/asked_keys.h"
 #include "peer/fleet/attackers_reader.h"
+#include "peer/fleet/class_weights_reader.h"
 #include "peer/fleet/data_reader.h"
 #include "peer/fleet/digest.h"
 #include "peer/fleet/faults_reader.h"
@@ -121,6 +122,7 @@ class FleetReader : Readers {
   void read_train(const Value* value) {
     MapReader map(source_, value, "train");
     fleet_.optimizer = read_optimizer(source_, map.take("optimizer"));
+    fleet_.class_weights = read_class_weights(source_, map.take("class_weights"));
     set(map.take("device"), usual_.device, [this](const Value& v) {
       return read_device(source_, v);
     });
@@ -139,6 +141,11 @@ class FleetReader : Readers {
   }
 
   void read_stop(const Value* value) {
+    if (value != nullptr && value->kind == Value::Kind::scalar)
+      return source_.error(*value,
+                           "expected keys and values under `stop`",
+                           "write `stop: { epochs: 20 }`, `stop: { rounds: 1000 }`, `stop: { time: "
+                           "10 min }` or `stop: { target: { accuracy: 0.9 } }`");
     MapReader map(source_, value, "stop");
     const Value* rounds = map.take("rounds");
     const Value* epochs = map.take("epochs");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -73,6 +74,14 @@ struct DataSpec {
   std::string table_file(PeerId i) const;
 };
 
+/// `train.class_weights`: what the loss of a training sample is multiplied by.
+struct ClassWeights {
+  bool balanced = false;                 ///< samples / (classes x samples of the class)
+  std::map<std::string, double> named{};  ///< of these classes; 1 of the others
+
+  bool any() const { return balanced || !named.empty(); }
+};
+
 struct StopSpec {
   std::optional<std::uint64_t> rounds;
   std::optional<double> epochs;
@@ -130,6 +139,7 @@ struct Fleet {
   ModelSpec model;
   std::string start{};          ///< model.start: whose tensors training begins with; "": drawn
   std::string start_content{};  ///< 32 hex digits of that file
+  ClassWeights class_weights{};
   OptimizerSpec optimizer;  ///< schedule.total and .peers are filled in for each peer when the run
                             ///< is assembled
   std::uint32_t local_steps = 1;  ///< of a peer in a round; where they are unequal the mean

@@ -40,9 +40,14 @@ class ModelReader : Readers {
     const Value* kind = map.take("kind");
     set(kind, model_.kind, choice(kinds()));
     if (std::ranges::find(fits, model_.kind) == fits.end())
-      source_.error(kind != nullptr ? *kind : root_,
-                    fmt::format("model `{}` does not fit data `{}`", model_.kind, data.kind),
-                    "use " + quoted(fits));
+      source_.error(
+          kind != nullptr ? *kind : root_,
+          fmt::format(
+              "model `{}` does not fit data `{}`{}",
+              model_.kind,
+              data.kind,
+              data.kind == "table" && data.table.regression ? ", whose task is a regression" : ""),
+          "use " + quoted(fits));
     const ModelRow& row = find_model(model_.kind);
     for (const ModelKey& key : row.keys)
       if (const Value* given = map.take(key.name)) read_key(key, *given);

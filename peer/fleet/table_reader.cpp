@@ -44,6 +44,10 @@ class TableReader : Readers {
                     "`grapevine data FILE --write stats.yaml` makes where all files are");
     read_names(map.take("one_hot"), "one_hot", true);
     read_names(map.take("ignore"), "ignore", false);
+    read_names(map.take("dates"), "dates", false);
+    std::string decimal = ".";
+    set(map.take("decimal"), decimal, choice({".", ","}));
+    table_.decimal = decimal[0];
     std::string missing = "refuse";
     set(map.take("missing"), missing, choice({"refuse", "mean", "drop"}));
     table_.missing = missing == "mean"   ? MissingValue::mean
@@ -102,7 +106,10 @@ class TableReader : Readers {
     std::vector<std::string> names;
     for (const Value& item : value->items)
       if (auto name = gv::read_word(source_, item)) names.push_back(*name);
-    automatic ? void(table_.one_hot = names) : void(table_.ignore = names);
+    if (automatic)
+      table_.one_hot = names;
+    else
+      (key == std::string_view("dates") ? table_.dates : table_.ignore) = names;
   }
 
   void look_at_files(const Value& file,
@@ -120,6 +127,8 @@ class TableReader : Readers {
       data_.content = content_of(shared);
       data_.parts_content = own_parts(peers);
       if (guess) guess_the_task(shared[0], notices);
+      if (notices != nullptr && !data_.per_peer())
+        for (std::string& warning : table_warnings(table_)) notices->push_back(std::move(warning));
     } catch (const std::exception& e) {
       source_.error(file, e.what());
     }
@@ -134,7 +143,7 @@ class TableReader : Readers {
   }
 
   void guess_the_task(const std::string& path, std::vector<std::string>* notices) {
-    const TaskGuess guess = guess_task(path, table_.target);
+    const TaskGuess guess = guess_task(path, table_.target, table_.decimal);
     table_.regression = guess.regression;
     if (table_.given) table_.regression = table_.given->classes.empty();
     if (notices != nullptr)

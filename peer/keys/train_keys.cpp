@@ -19,6 +19,12 @@ constexpr PlainKey rows[] = {
      "drawn weights",
      "Training begins with these tensors, which must have the names and shapes of the model's.",
      "model: { kind: softmax, start: start.safetensors }"},
+    {"train.class_weights",
+     "balanced, or a map from classes to weights, from 0 up to 1e6",
+     "1 for each class",
+     "What the loss of a training sample is multiplied by. balanced: samples / (classes x samples "
+     "of its class). Figures on the test set are not weighted. On the CPU.",
+     "train: { class_weights: balanced }"},
     {"train.optimizer",
      "a kind, or a map with `kind` and its keys",
      "sgd",

@@ -20,6 +20,7 @@
 #include "graph/schedules.h"
 #include "graph/weights.h"
 #include "optim/data/data_facts.h"
+#include "optim/data/table/table_problems.h"
 #include "optim/train/make_objective.h"
 #include "optim/train/slice_objective.h"
 #include "peer/fleet/setup.h"
@@ -38,6 +39,13 @@ namespace {
 
 /// Beyond, whatever is counted piece by piece takes minutes.
 constexpr std::size_t most_parameters = 50'000'000'000;
+
+[[noreturn]] void throw_all(const Fleet& fleet, const TableError& error) {
+  std::vector<Diagnostic> all;
+  for (const std::string& problem : error.problems())
+    all.push_back({fleet.path + ": data", problem, "", ""});
+  throw FleetError(fleet.path, std::move(all));
+}
 
 /// Of the parameters, and of what the columns and classes of a user's data are called: peers that
 /// each read a table of their own must mean the same by each parameter.
@@ -108,6 +116,8 @@ Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only)
     dimension = first->size();
   } catch (const std::bad_alloc&) {
     refuse(fleet, "data", "data and model take more memory than this machine gives");
+  } catch (const TableError& e) {
+    throw_all(fleet, e);
   } catch (const std::exception& e) {
     refuse(fleet, "data", e.what());
   }
@@ -222,6 +232,8 @@ void Assembly::check_samples() const {
 void Assembly::check_own_tables() const {
   if (!fleet.data.per_peer()) return;
   constexpr const char* why = "no peer knows how many samples the others have in their files";
+  if (fleet.class_weights.balanced)
+    refuse(fleet, "train.class_weights", fmt::format("{}: name the weights", why));
   if (fleet.stop.epochs)
     refuse(fleet, "stop.epochs", fmt::format("{}: take `stop: {{ rounds: N }}`", why));
   if (fleet.evaluate_every_epochs)

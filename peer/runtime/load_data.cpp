@@ -7,18 +7,22 @@
 
 #include "optim/data/cifar10.h"
 #include "optim/data/decoded.h"
-#include "optim/data/images/image_folder.h"
 #include "optim/data/table/table.h"
 #include "optim/data/teacher.h"
 #include "optim/data/text.h"
+#include "peer/runtime/class_weights.h"
+#include "peer/runtime/start_card.h"
 
 namespace gv {
 namespace {
 
-TrainTest load_images(const Fleet& fleet, const Rng& rng) {
-  const DataSpec& data = fleet.data;
-  const ImageFolder found =
-      with_test_set(find_images(data.dir, data.test_dir), data.held_out, rng.derive("held out"));
+/// What all data of a fleet are drawn by.
+Rng data_rng(const Fleet& fleet) {
+  return Rng(fleet.seed).derive("data");
+}
+
+TrainTest load_images(const Fleet& fleet) {
+  const ImageFolder found = picture_files(fleet);
   const auto facts = std::make_shared<const DataFacts>(
       DataFacts{.format = "images", .target = "", .classes = found.classes});
   const TrainTest sets =
@@ -34,7 +38,7 @@ TrainTest load_images(const Fleet& fleet, const Rng& rng) {
   return {named(*sets.train), named(*sets.test)};
 }
 
-TrainTest load_sets(const Fleet& fleet, const Rng& rng) {
+TrainTest load_sets(const Fleet& fleet, const TableSpec& table, const Rng& rng) {
   const DataSpec& data = fleet.data;
   if (data.kind == "idx")
     return decoded(
@@ -45,8 +49,8 @@ TrainTest load_sets(const Fleet& fleet, const Rng& rng) {
     });
   if (data.kind == "text") return read_text(data.file, data.context);
   if (data.kind == "libsvm") return read_libsvm(data.file, data.test_file);
-  if (data.kind == "table") return read_table(data.table, rng.derive("held out"));
-  if (data.kind == "images") return load_images(fleet, rng);
+  if (data.kind == "table") return read_table(table, rng.derive("held out"));
+  if (data.kind == "images") return load_images(fleet);
   if (data.kind == "sparse")
     return draw_sparse(data.train, data.test, data.features, data.nonzeros, data.noise, rng);
   if (data.kind == "digits") return draw_digits(data.train, data.test, rng);
@@ -66,11 +70,11 @@ void append(std::vector<Value>& to, const std::vector<Value>& from) {
 }
 
 /// The files of all peers as one set.
-LoadedData load_parts(const Fleet& fleet, const Rng& rng) {
+LoadedData load_parts(const Fleet& fleet, const TableSpec& table, const Rng& rng) {
   LoadedData all;
   const auto train = std::make_shared<Dataset>();
   for (PeerId i = 0; i < fleet.trainers(); ++i) {
-    TableSpec spec = fleet.data.table;
+    TableSpec spec = table;
     spec.file = fleet.data.table_file(i);
     if (i > 0) spec.test.clear();
     const TrainTest own = read_table(spec, rng);
@@ -97,8 +101,8 @@ LoadedData load_parts(const Fleet& fleet, const Rng& rng) {
   return all;
 }
 
-LoadedData load_own(const Fleet& fleet, PeerId only, const Rng& rng) {
-  TableSpec spec = fleet.data.table;
+LoadedData load_own(const Fleet& fleet, const TableSpec& table, PeerId only, const Rng& rng) {
+  TableSpec spec = table;
   spec.file = only < fleet.trainers() ? fleet.data.table_file(only) : spec.test;
   LoadedData own{.sets = read_table(spec, rng), .partition = {}};
   std::vector<std::uint32_t> rows(own.sets.train->rows);
@@ -109,15 +113,30 @@ LoadedData load_own(const Fleet& fleet, PeerId only, const Rng& rng) {
 
 }  // namespace
 
+ImageFolder picture_files(const Fleet& fleet) {
+  return with_test_set(find_images(fleet.data.dir, fleet.data.test_dir),
+                       fleet.data.held_out,
+                       data_rng(fleet).derive("held out"));
+}
+
 LoadedData load_data(const Fleet& fleet, std::optional<PeerId> only) {
-  const Rng rng = Rng(fleet.seed).derive("data");
-  if (fleet.data.per_peer()) return only ? load_own(fleet, *only, rng) : load_parts(fleet, rng);
-  LoadedData loaded{.sets = load_sets(fleet, rng), .partition = {}};
-  if (loaded.sets.train)
-    loaded.partition = partition(*loaded.sets.train,
-                                 fleet.trainers(),
-                                 fleet.data.partition,
-                                 Rng(fleet.seed).derive("partition"));
+  const Rng rng = data_rng(fleet);
+  TableSpec table = fleet.data.table;
+  const std::optional<ModelCard> card = start_card(fleet);
+  if (card && fleet.data.kind == "table") follow(*card, table);
+  LoadedData loaded;
+  if (fleet.data.per_peer()) {
+    loaded = only ? load_own(fleet, table, *only, rng) : load_parts(fleet, table, rng);
+  } else {
+    loaded.sets = load_sets(fleet, table, rng);
+    if (card) loaded.sets = following(*card, loaded.sets);
+    if (loaded.sets.train)
+      loaded.partition = partition(*loaded.sets.train,
+                                   fleet.trainers(),
+                                   fleet.data.partition,
+                                   Rng(fleet.seed).derive("partition"));
+  }
+  loaded.sets.train = with_class_weights(fleet.class_weights, std::move(loaded.sets.train));
   return loaded;
 }
 

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "optim/data/dataset.h"
+#include "optim/data/images/image_folder.h"
 #include "optim/data/partition.h"
 #include "peer/fleet/fleet.h"
 
@@ -13,6 +14,9 @@ struct LoadedData {
   TrainTest sets;       ///< null pointers for the quadratic
   Partition partition;  ///< one part for each that trains; empty for the quadratic
 };
+
+/// The picture files of a fleet whose data are of kind `images`, with its test set.
+ImageFolder picture_files(const Fleet& fleet);
 
 /// Reads or draws it. Where each peer has a table of its own: all of them, one behind the other;
 /// or, for the process of peer `only`, its own alone, all rows of which are then everybody's (a

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "gpu/cuda_replica.h"
+#include "optim/data/class_weights.h"
 #include "optim/train/host_replica.h"
 
 namespace gv {
@@ -59,6 +60,9 @@ std::unique_ptr<Replica> fresh_replica(const Device& device, const ReplicaParts&
   if (!cuda_trains(parts.model))
     throw std::invalid_argument(fmt::format(
         "model `{}` is trained on the CPU only: use device: cpu or auto", parts.model.kind));
+  if (!class_weights(*parts.share.train).empty())
+    throw std::invalid_argument(
+        "`train.class_weights` are learnt on the CPU only: use device: cpu");
   return make_cuda_replica(make_network(parts.model, *parts.share.train),
                            parts.share,
                            parts.optimizer,

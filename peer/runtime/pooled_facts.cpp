@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "optim/data/table/table.h"
-#include "optim/data/table/table_plan.h"
+#include "optim/data/table/words.h"
 
 namespace gv {
 namespace {

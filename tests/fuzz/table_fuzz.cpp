@@ -21,9 +21,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if ((how & 32U) != 0) spec.held_out = 0.5;
   if ((how & 64U) != 0) spec.ignore = {"x"};
   if ((how & 128U) != 0) spec.one_hot = {"c"};
+  if (how % 5 == 4) spec.decimal = ',';
+  if (how % 7 == 6 && (how & 128U) != 0) spec.dates = {"d"};
   if (!input.empty()) spec.test = files.write("b", input.file());
   try {
-    gv::guess_task(spec.file, spec.target);
+    gv::guess_task(spec.file, spec.target, spec.decimal);
+    for (const std::string& warning : gv::table_warnings(spec))
+      GV_CHECK(gv::is_printable(warning), "a warning is printable");
   } catch (const std::runtime_error& e) {
     gv::fuzz::check_refusal(e);
   }

@@ -15,6 +15,7 @@ inline constexpr std::size_t name_bytes = 200;          ///< of a column, a cate
 inline constexpr std::size_t record_bytes = 16U << 20;  ///< a line of a CSV file
 inline constexpr std::uint64_t dense = 1ULL << 28;      ///< numbers that sparse rows may become
 inline constexpr std::uint64_t spread = 1ULL << 32;     ///< numbers that categories may become
+inline constexpr std::size_t many = 100;                ///< levels that a user is warned of
 inline constexpr std::size_t looked_at = 1000;          ///< rows that say what a column is
 inline constexpr std::size_t few = 20;                  ///< whole numbers that are classes
 

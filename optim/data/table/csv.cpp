@@ -49,8 +49,9 @@ class CsvFile final : public RowSource {
     } while (record.empty());
     split(record);
     if (words_.size() != names_.size())
-      fail(std::to_string(words_.size()) + " values where the header has " +
-           std::to_string(names_.size()) + " names" + remedy);
+      throw RowError(place() + ": " + std::to_string(words_.size()) +
+                     " values where the header has " + std::to_string(names_.size()) + " names" +
+                     remedy);
     return true;
   }
 

@@ -4,7 +4,7 @@
 
 #include "optim/data/table/npy_array.h"
 #include "optim/data/table/row_source.h"
-#include "optim/data/table/table_plan.h"
+#include "optim/data/table/words.h"
 
 namespace gv {
 namespace {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "optim/data/field.h"
+#include "optim/data/table/column_order.h"
 #include "optim/data/table/dataset_of.h"
 #include "optim/data/table/scaling.h"
 
@@ -21,12 +22,15 @@ bool by_value(const std::vector<std::string>& classes) {
                              [](const std::string& c) { return number_of<double>(c).has_value(); });
 }
 
-PlannedColumn planned_feature(const ColumnFacts& facts) {
+PlannedColumn planned_feature(const ColumnFacts& facts, char decimal) {
   return {.name = facts.name,
-          .use = facts.is_category() ? Use::category : Use::number,
+          .use = facts.is_category() ? Use::category
+                 : facts.date        ? Use::date
+                                     : Use::number,
           .closed = facts.is_category(),
           .levels = facts.levels,
-          .told = "the model was trained on numbers there"};
+          .told = facts.is_category() ? "the model" : "the model was trained on numbers there",
+          .decimal = decimal};
 }
 
 PlannedColumn planned_target(const DataFacts& facts) {
@@ -36,7 +40,8 @@ PlannedColumn planned_target(const DataFacts& facts) {
           .by_value = by_value(facts.classes),
           .closed = classes,
           .levels = facts.classes,
-          .told = "it is the model's target"};
+          .told = classes ? "the model" : "it is the model's target",
+          .decimal = facts.decimal};
 }
 
 using Places = std::map<std::string_view, std::size_t>;
@@ -58,58 +63,29 @@ std::size_t place_of(const std::string& path,
                            "; call the columns as in the training file");
 }
 
-/// Of the model's columns, in its order, where each stands in the file.
-struct Layout {
-  std::vector<std::size_t> features;
-  std::size_t target = no_target;
-};
-
-Layout layout_of(const std::string& path,
-                 const std::vector<std::string>& names,
-                 const DataFacts& facts,
-                 bool target) {
+ColumnOrder order_in(const std::string& path,
+                     const std::vector<std::string>& names,
+                     const DataFacts& facts,
+                     bool target) {
   const Places places = places_of(path, names);
-  Layout layout;
+  ColumnOrder order;
   for (const ColumnFacts& column : facts.columns)
-    layout.features.push_back(place_of(path, places, column.name, "which the model needs"));
+    order.features.push_back(place_of(path, places, column.name, "which the model needs"));
   if (target)
-    layout.target = place_of(path, places, facts.target, "the target, which says what is right");
-  return layout;
+    order.target = place_of(path, places, facts.target, "the target, which says what is right");
+  return order;
 }
 
 TablePlan plan_of(const std::vector<std::string>& names,
                   const DataFacts& facts,
-                  const Layout& layout) {
-  TablePlan plan{.columns = {}, .target = layout.target};
+                  const ColumnOrder& order) {
+  TablePlan plan{.columns = {}, .target = order.target};
   for (const std::string& name : names)
     plan.columns.push_back({.name = name, .use = Use::ignored, .levels = {}, .told = ""});
-  for (std::size_t c = 0; c < layout.features.size(); ++c)
-    plan.columns[layout.features[c]] = planned_feature(facts.columns[c]);
-  if (layout.target != no_target) plan.columns[layout.target] = planned_target(facts);
+  for (std::size_t c = 0; c < order.features.size(); ++c)
+    plan.columns[order.features[c]] = planned_feature(facts.columns[c], facts.decimal);
+  if (order.target != no_target) plan.columns[order.target] = planned_target(facts);
   return plan;
-}
-
-/// Cells in the file's order become cells in the model's, and so do the columns of the plan.
-void reorder(RawTable& raw, const Layout& layout) {
-  std::vector<std::size_t> sorted = layout.features;
-  std::ranges::sort(sorted);
-  std::vector<std::size_t> from;  // of each column of the model, its place among the cells
-  for (const std::size_t place : layout.features)
-    from.push_back(
-        static_cast<std::size_t>(std::ranges::lower_bound(sorted, place) - sorted.begin()));
-  std::vector<float> row(raw.width);
-  for (std::uint64_t r = 0; r < raw.rows; ++r) {
-    float* const cells = raw.cells.data() + r * raw.width;
-    for (std::size_t c = 0; c < raw.width; ++c) row[c] = cells[from[c]];
-    std::ranges::copy(row, cells);
-  }
-  std::vector<PlannedColumn> columns;
-  for (const std::size_t place : layout.features) columns.push_back(raw.plan.columns[place]);
-  if (layout.target != no_target) {
-    columns.push_back(raw.plan.columns[layout.target]);
-    raw.plan.target = columns.size() - 1;
-  }
-  raw.plan.columns = std::move(columns);
 }
 
 }  // namespace
@@ -118,13 +94,13 @@ PreparedRows prepare_rows(const std::string& path, const Preparation& how, bool 
   const DataFacts& facts = how.facts;
   const bool libsvm = facts.format == "LIBSVM";
   const std::unique_ptr<RowSource> rows = open_rows(path, libsvm ? facts.columns.size() : 0);
-  const Layout layout = layout_of(path, rows->names(), facts, target);
-  RawTable raw = read_rows(*rows, plan_of(rows->names(), facts, layout), how.missing);
+  const ColumnOrder order = order_in(path, rows->names(), facts, target);
+  RawTable raw = read_rows(*rows, plan_of(rows->names(), facts, order), how.missing);
   if (raw.rows == 0)
     throw std::runtime_error(
         path + ": no samples" +
         (raw.dropped > 0 ? ": a value is missing in each" : "; the file has names and no rows"));
-  reorder(raw, layout);
+  reorder(raw, order);
   PreparedRows prepared{.data = dataset_of(raw, facts, path), .left_out = std::move(raw.left_out)};
   TableSpec spec;
   spec.standardize = facts.standardized;

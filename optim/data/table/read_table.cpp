@@ -1,14 +1,17 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "optim/data/field.h"
 #include "optim/data/held_out.h"
+#include "optim/data/table/column_order.h"
 #include "optim/data/table/dataset_of.h"
 #include "optim/data/table/scaling.h"
 #include "optim/data/table/table.h"
 #include "optim/data/table/table_builder.h"
+#include "optim/data/table/words.h"
 
 namespace gv {
 namespace {
@@ -25,10 +28,12 @@ DataFacts facts_of(const TableSpec& spec, const std::string& format, const RawTa
     if (k == raw.plan.target)
       facts.classes = closed ? column.levels : sorted_levels(column.levels);
     else if (column.use != Use::ignored)
-      facts.columns.push_back(
-          {.name = column.name, .levels = closed ? column.levels : sorted_levels(column.levels)});
+      facts.columns.push_back({.name = column.name,
+                               .levels = closed ? column.levels : sorted_levels(column.levels),
+                               .date = column.use == Use::date});
   }
   facts.standardized = spec.standardize;
+  facts.decimal = spec.decimal;
   return facts;
 }
 
@@ -54,11 +59,8 @@ std::vector<Value> take_rows(std::vector<Value>& from,
   return taken;
 }
 
-/// A part of the samples, drawn at random, that nobody trains on.
-std::shared_ptr<Dataset> hold_out(Dataset& train, double part, const std::string& path, Rng rng) {
-  if (train.rows < 2)
-    throw std::runtime_error(path + ": one sample cannot be divided into training and test");
-  const std::vector<std::uint32_t> rows = held_out_rows(train.rows, part, rng);
+/// Takes samples out that nobody trains on.
+std::shared_ptr<Dataset> hold_out(Dataset& train, const std::vector<std::uint32_t>& rows) {
   auto test = std::make_shared<Dataset>();
   test->rows = static_cast<std::uint32_t>(rows.size());
   test->features = train.features;
@@ -70,10 +72,32 @@ std::shared_ptr<Dataset> hold_out(Dataset& train, double part, const std::string
   return test;
 }
 
+/// Samples, drawn at random, that nobody trains on.
+std::vector<std::uint32_t> draw_held_out(const TableSpec& spec, std::uint64_t samples, Rng rng) {
+  if (samples < 2)
+    throw std::runtime_error(spec.file + ": one sample cannot be divided into training and test");
+  return held_out_rows(static_cast<std::uint32_t>(samples), spec.held_out, rng);
+}
+
+/// The rows of the file in which these samples stand: `left_out`, ascending, are none.
+std::vector<std::uint32_t> file_rows(const std::vector<std::uint32_t>& samples,
+                                     const std::vector<std::uint64_t>& left_out) {
+  std::vector<std::uint32_t> rows;
+  std::uint32_t gone = 0;
+  for (const std::uint32_t sample : samples) {
+    while (gone < left_out.size() && left_out[gone] <= sample + gone) ++gone;
+    rows.push_back(sample + gone);
+  }
+  return rows;
+}
+
 /// The rows of the test file, whose columns and categories must be the training file's.
 RawTable read_test(const TableSpec& spec, const RawTable& train) {
   TablePlan plan = train.plan;
-  for (PlannedColumn& column : plan.columns) column.closed = column.use == Use::category;
+  for (PlannedColumn& column : plan.columns) {
+    if (column.use == Use::category && !column.closed) column.told.clear();
+    column.closed = column.use == Use::category;
+  }
   const std::unique_ptr<RowSource> rows = open_rows(spec.test, plan.columns.size() - 1);
   const std::vector<std::string>& names = rows->names();
   const auto [ours, theirs] =
@@ -95,6 +119,15 @@ void require_samples(const RawTable& raw, const std::string& path) {
                        : std::string("; the file has names and no rows")));
 }
 
+void require_sense(const TableSpec& spec, const DataFacts& facts) {
+  if (facts.columns.empty())
+    throw std::runtime_error(spec.file + ": no columns but the target; a sample needs features");
+  if (facts.classes.size() == 1)
+    throw std::runtime_error(spec.file + ": all samples are of one class, " +
+                             shown(facts.classes[0]) + "; is " + shown(facts.target) +
+                             " the target?");
+}
+
 /// Counted in both files.
 void count_missing(const RawTable& raw, DataFacts& facts) {
   std::size_t at = 0;
@@ -111,23 +144,28 @@ TrainTest read_table(const TableSpec& spec, Rng rng) {
   const std::unique_ptr<RowSource> rows = open_table(spec);
   RawTable raw = read_rows(*rows, std::move(plan), spec.missing);
   require_samples(raw, spec.file);
+  std::optional<RawTable> other;
+  if (!spec.test.empty()) other = read_test(spec, raw);
+  if (spec.given) {
+    const ColumnOrder order = order_of(raw.plan, spec.given->columns);
+    reorder(raw, order);
+    if (other) reorder(*other, order);
+  }
   DataFacts facts = facts_of(spec, rows->format(), raw);
-  if (facts.columns.empty())
-    throw std::runtime_error(spec.file + ": no columns but the target; a sample needs features");
-  if (facts.classes.size() == 1)
-    throw std::runtime_error(spec.file + ": all samples are of one class, " +
-                             shown(facts.classes[0]) + "; is " + shown(facts.target) +
-                             " the target?");
+  require_sense(spec, facts);
   count_missing(raw, facts);
   std::shared_ptr<Dataset> test;
-  if (!spec.test.empty()) {
-    RawTable other = read_test(spec, raw);
-    require_samples(other, spec.test);
-    count_missing(other, facts);
-    test = dataset_of(other, facts, spec.test);
+  if (other) {
+    require_samples(*other, spec.test);
+    count_missing(*other, facts);
+    test = dataset_of(*other, facts, spec.test);
   }
   const std::shared_ptr<Dataset> train = dataset_of(raw, facts, spec.file);
-  if (!test && spec.held_out > 0) test = hold_out(*train, spec.held_out, spec.file, rng);
+  if (!test && spec.held_out > 0) {
+    const std::vector<std::uint32_t> samples = draw_held_out(spec, train->rows, rng);
+    test = hold_out(*train, samples);
+    facts.held_out = file_rows(samples, raw.left_out);
+  }
   scale_features(spec, *train, test.get(), facts);
   train->facts = std::make_shared<const DataFacts>(std::move(facts));
   if (test) test->facts = train->facts;

@@ -4,11 +4,17 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace gv {
+
+/// A row that cannot be taken, as one with too few values; those behind it can.
+struct RowError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 /// The rows of a table file, one after the other. A row is numbers, in which NaN is a missing
 /// value, and behind them words: those of CSV are words alone, NPY and LIBSVM numbers alone, and of
@@ -22,7 +28,8 @@ class RowSource {
   /// The column that is to be told when nobody says otherwise. Nothing: the user has to say it.
   std::optional<std::size_t> usual_target() const { return usual_target_; }
 
-  /// The next row; false: there is none. Throws std::runtime_error "path:line: what is wrong".
+  /// The next row; false: there is none. Throws RowError where the one behind it can still be
+  /// taken, else std::runtime_error; both say "path:line: what is wrong".
   virtual bool next() = 0;
   /// Of this row; the first word stands in the column behind the last number.
   std::span<const double> numbers() const { return numbers_; }

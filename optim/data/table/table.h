@@ -15,12 +15,13 @@ namespace gv {
 /// What happens to a sample without a value in some column.
 enum class MissingValue : std::uint8_t {
   refuse,  ///< it is an error
-  mean,    ///< the column's mean over the training samples; of a category, the share of each value
+  mean,    ///< the column's mean over the training samples; of a category, the share of each value;
+           ///< without a target the sample is left out
   drop,    ///< the sample is left out
 };
 
-/// A table of one's own, as a fleet file asks for it. Empty words are missing values, and so are
-/// `?`, `NA`, `N/A`, `NaN`, `nan`, `null`, `NULL` and numpy's NaN.
+/// A table of one's own, as a fleet file asks for it. Which words are missing values says
+/// is_missing (words.h); so is numpy's NaN.
 struct TableSpec {
   std::string file;         ///< CSV, NPY, NPZ or LIBSVM: see row_source.h
   std::string test;         ///< a file of the same columns; "": a part of `file`
@@ -30,16 +31,21 @@ struct TableSpec {
   bool standardize = true;  ///< numbers are scaled to mean 0 and deviation 1 of the training set
   std::optional<std::vector<std::string>> one_hot;  ///< the categories; none: columns of text
   std::vector<std::string> ignore;                  ///< columns that nobody sees
+  std::vector<std::string> dates;  ///< columns of dates, which become days since 1970-01-01
+  char decimal = '.';              ///< the decimal mark: `.`, or `,` with `.` between thousands
   MissingValue missing = MissingValue::refuse;
   /// Columns, classes, means and deviations that are given and not taken from the file; or null.
   std::shared_ptr<const DataFacts> given;
+  std::string given_by = "the statistics";  ///< who gives them, in messages
 };
 
 /// Features are the columns in the file's order, a category as one feature of 0 or 1 for each of
-/// its values in sorted order; classes are in sorted order, by value where all are numbers. Values
-/// that no training file has are errors in a test file. What was read says `facts` of both sets.
-/// Without `test` and `held_out` there is no test set (null). The same file, spec and rng give the
-/// same bits. Throws std::runtime_error "path:line: what is wrong, and what to do".
+/// its values in sorted order; classes are in sorted order, by value where all are numbers;
+/// columns, values and classes that are given are found by their names and have the order of
+/// `given`. Values that no training file has are errors in a test file. What was read says `facts`
+/// of both sets. Without `test` and `held_out` there is no test set (null). The same file, spec and
+/// rng give the same bits. Throws TableError (table_problems.h) of all that is wrong with the rows,
+/// or std::runtime_error; both say "path:line: what is wrong, and what to do".
 TrainTest read_table(const TableSpec& spec, Rng rng);
 
 /// What the first 1,000 rows say of a task that the user does not name: text and at most 20
@@ -48,7 +54,11 @@ struct TaskGuess {
   bool regression = false;
   std::string why;  ///< "`species` is text"
 };
-TaskGuess guess_task(const std::string& file, const std::string& target);
+TaskGuess guess_task(const std::string& file, const std::string& target, char decimal = '.');
+
+/// What a user should know of a table that can be read, by its first 1,000 rows: columns of dates
+/// and of many different words, each of which becomes a feature.
+std::vector<std::string> table_warnings(const TableSpec& spec);
 
 /// Why two files are no parts of one table: other columns, categories or classes. Empty: they are.
 std::string difference(const DataFacts& a, const DataFacts& b);

@@ -25,8 +25,8 @@ struct RawTable {
   std::vector<std::uint64_t> left_out;  ///< which those are, of the file's rows from 0
 };
 
-/// Reads all rows of a file by the plan. Throws std::runtime_error "path:line: what is wrong, and
-/// what to do".
+/// Reads all rows of a file by the plan. Throws TableError of all that is wrong with them, and of
+/// the plan's problems.
 RawTable read_rows(RowSource& rows, TablePlan plan, MissingValue missing);
 
 }  // namespace gv

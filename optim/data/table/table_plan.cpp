@@ -1,60 +1,16 @@
 #include "optim/data/table/table_plan.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cmath>
-#include <set>
 #include <stdexcept>
 
 #include "optim/data/field.h"
 #include "optim/data/table/bounds.h"
+#include "optim/data/table/column_look.h"
 
 namespace gv {
 namespace {
 
 using Use = PlannedColumn::Use;
-
-/// What the first rows show of a column.
-struct Look {
-  std::uint64_t values = 0;
-  bool text = false;
-  bool numbers = false;
-  std::string first_text, text_place;
-  bool fractions = false;
-  std::set<double> different;  ///< as many as matter
-
-  void at(std::string_view word, const RowSource& rows) {
-    if (is_missing(word)) return;
-    const std::optional<double> value = number_of<double>(word);
-    if (value && std::isfinite(*value)) return at(*value);
-    ++values;
-    if (!text) {
-      first_text = shown(word);
-      text_place = rows.place();
-    }
-    text = true;
-  }
-  void at(double value) {
-    if (std::isnan(value)) return;
-    ++values;
-    numbers = true;
-    if (value != std::floor(value)) fractions = true;
-    if (different.size() <= table_bounds::few) different.insert(value);
-  }
-  bool classes() const { return text || (!fractions && different.size() <= table_bounds::few); }
-};
-
-std::vector<Look> look(RowSource& rows) {
-  std::vector<Look> looks(rows.names().size());
-  for (std::size_t r = 0; r < table_bounds::looked_at && rows.next(); ++r) {
-    const std::size_t numbers = rows.numbers().size();
-    for (std::size_t k = 0; k < numbers; ++k) looks[k].at(rows.numbers()[k]);
-    for (std::size_t k = 0; k < rows.words().size(); ++k)
-      looks[numbers + k].at(rows.words()[k], rows);
-  }
-  return looks;
-}
 
 /// "`a`, `b` and 12 more".
 std::string list_of(const std::vector<std::string>& names) {
@@ -85,95 +41,133 @@ std::size_t find_target(const std::string& path, const RowSource& rows, const st
                            list_of(rows.names()));
 }
 
-PlannedColumn plan_target(const std::string& name, const Look& look, const TableSpec& spec) {
-  if (spec.regression && look.text)
-    throw std::runtime_error(look.text_place + ": the target " + shown(name) +
-                             " has text, and a regression tells numbers; say `task: "
-                             "classification`, or mend " +
-                             look.first_text);
-  if (spec.regression)
-    return {.name = name, .levels = {}, .told = "it is the target of a regression"};
-  return {.name = name,
-          .use = Use::category,
-          .by_value = !look.text,
-          .levels = {},
-          .told = "the first classes are numbers"};
+bool is_listed(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
 }
 
-PlannedColumn plan_feature(const std::string& name, const Look& look, const TableSpec& spec) {
-  if (std::ranges::find(spec.ignore, name) != spec.ignore.end())
-    return {.name = name, .use = Use::ignored, .levels = {}, .told = ""};
-  const bool listed = spec.one_hot && std::ranges::find(*spec.one_hot, name) != spec.one_hot->end();
-  if (!listed && look.text && look.numbers)
-    throw std::runtime_error(look.text_place + ": " + look.first_text + " in column " +
-                             shown(name) +
-                             " is no number, and others are; mend it, leave it empty where it is "
-                             "missing, or name the column under `one_hot` or `ignore`");
-  if (listed || (!spec.one_hot && look.text))
-    return {.name = name, .use = Use::category, .levels = {}, .told = ""};
-  return {.name = name,
-          .levels = {},
-          .told = look.text ? "`one_hot` does not name it" : "its first values are numbers"};
-}
+/// The columns of a file by what its first rows show and the spec says.
+class Planner {
+ public:
+  Planner(const TableSpec& spec, const std::vector<ColumnLook>& looks, TablePlan& plan)
+      : spec_(spec), looks_(looks), plan_(plan) {}
 
-/// Columns that are said beforehand must be those of the file.
-void take_given(const std::string& path, const DataFacts& given, TablePlan& plan) {
-  std::vector<PlannedColumn*> ours;
-  for (std::size_t k = 0; k < plan.columns.size(); ++k)
-    if (k != plan.target && plan.columns[k].use != Use::ignored) ours.push_back(&plan.columns[k]);
-  if (ours.size() != given.columns.size())
-    throw std::runtime_error(path + ": " + std::to_string(ours.size()) +
-                             " columns of features, and "
-                             "the statistics are of " +
-                             std::to_string(given.columns.size()) +
-                             "; make them anew from files like these");
-  for (std::size_t k = 0; k < ours.size(); ++k) {
-    const ColumnFacts& said = given.columns[k];
-    if (ours[k]->name != said.name)
-      throw std::runtime_error(path + ": feature " + std::to_string(k + 1) + " is " +
-                               shown(ours[k]->name) + ", and in the statistics " +
-                               shown(said.name) + "; make them anew from files like these");
-    ours[k]->use = said.is_category() ? Use::category : Use::number;
-    ours[k]->levels = said.levels;
-    ours[k]->closed = said.is_category();
-    ours[k]->told = "the statistics say so";
+  PlannedColumn target(const std::string& name, std::size_t k) {
+    const ColumnLook& look = looks_[k];
+    if (look.values() == 0)
+      throw std::runtime_error(spec_.file + ": the target " + shown(name) +
+                               " has no value in the first rows; name another column");
+    const char decimal = mark_of(name, look);
+    const bool text = look.text > 0 && decimal == spec_.decimal;
+    if (spec_.regression && text && look.numbers == 0)
+      plan_.problems.push_back(look.text_place + ": the target " + shown(name) +
+                               " has text, and a regression tells numbers; say `task: "
+                               "classification`, or mend " +
+                               look.first_text);
+    if (spec_.regression)
+      return {.name = name,
+              .levels = {},
+              .told = "it is the target of a regression",
+              .decimal = decimal};
+    return {.name = name,
+            .use = Use::category,
+            .by_value = !text,
+            .levels = {},
+            .told = "the first classes are numbers",
+            .decimal = decimal};
   }
+
+  PlannedColumn feature(const std::string& name, std::size_t k) {
+    const ColumnLook& look = looks_[k];
+    if (is_listed(spec_.ignore, name))
+      return {.name = name, .use = Use::ignored, .levels = {}, .told = ""};
+    if (is_listed(spec_.dates, name))
+      return {.name = name, .use = Use::date, .levels = {}, .told = "`dates` names it"};
+    if (spec_.one_hot && is_listed(*spec_.one_hot, name))
+      return {.name = name, .use = Use::category, .levels = {}, .told = ""};
+    const char decimal = mark_of(name, look);
+    if (!spec_.one_hot && look.text > 0 && look.numbers == 0 && decimal == spec_.decimal)
+      return {.name = name, .use = Use::category, .levels = {}, .told = ""};
+    const bool mixed = look.text > 0 && look.numbers > 0;
+    return {.name = name,
+            .levels = {},
+            .told = mixed           ? "others are"
+                    : look.text > 0 ? "`one_hot` does not name it"
+                                    : "its first values are numbers",
+            .decimal = decimal};
+  }
+
+ private:
+  /// The decimal mark of a column; one that the spec does not say is a problem.
+  char mark_of(const std::string& name, const ColumnLook& look) {
+    if (spec_.decimal == ',' || !look.has_commas()) return spec_.decimal;
+    plan_.problems.push_back(look.text_place + ": " + look.first_comma + " in column " +
+                             shown(name) +
+                             " looks like a number with a decimal comma; say `decimal: \",\"`, or "
+                             "name the column under `one_hot` or `ignore`");
+    return ',';
+  }
+
+  const TableSpec& spec_;
+  const std::vector<ColumnLook>& looks_;
+  TablePlan& plan_;
+};
+
+/// Columns that are in the file or among those that are given, and not in both.
+void name_differences(const TableSpec& spec,
+                      const std::vector<std::string>& unknown,
+                      const std::vector<std::string>& lacking,
+                      TablePlan& plan) {
+  if (!lacking.empty())
+    plan.problems.push_back(spec.file + ": no column " + list_of(lacking) + ", needed by " +
+                            spec.given_by);
+  if (!unknown.empty())
+    plan.problems.push_back(spec.file + ": column " + list_of(unknown) + ", unknown to " +
+                            spec.given_by + "; leave it out: `ignore: [NAME]`");
+}
+
+/// Columns that are said beforehand must be those of the file, in whatever order.
+void take_given(const TableSpec& spec, TablePlan& plan) {
+  const DataFacts& given = *spec.given;
+  std::vector<std::string> unknown, lacking;
+  for (std::size_t k = 0; k < plan.columns.size(); ++k) {
+    PlannedColumn& ours = plan.columns[k];
+    if (k == plan.target || ours.use == Use::ignored) continue;
+    const auto said = std::ranges::find(given.columns, ours.name, &ColumnFacts::name);
+    if (said == given.columns.end()) {
+      unknown.push_back(ours.name);
+      continue;
+    }
+    if (said->is_category())
+      ours.use = Use::category;
+    else if (said->date || ours.use == Use::category)
+      ours.use = said->date ? Use::date : Use::number;
+    ours.levels = said->levels;
+    ours.closed = said->is_category();
+    ours.told = ours.closed ? spec.given_by : "it has numbers in " + spec.given_by;
+  }
+  for (const ColumnFacts& said : given.columns) {
+    const auto ours = std::ranges::find(plan.columns, said.name, &PlannedColumn::name);
+    if (ours == plan.columns.end() || ours->use == Use::ignored ||
+        ours == plan.columns.begin() + static_cast<std::ptrdiff_t>(plan.target))
+      lacking.push_back(said.name);
+  }
+  name_differences(spec, unknown, lacking, plan);
   PlannedColumn& target = plan.columns[plan.target];
-  if (given.classes.empty() != (target.use == Use::number))
-    throw std::runtime_error(path + ": the statistics have " +
-                             (given.classes.empty() ? "no classes, and the task is a classification"
-                                                    : "classes, and the task is a regression") +
-                             "; make them anew");
+  if (given.classes.empty() != (target.use == Use::number)) {
+    plan.problems.push_back(spec.file + ": there are " +
+                            (given.classes.empty()
+                                 ? "no classes in " + spec.given_by + "; say `task: regression`"
+                                 : "classes in " + spec.given_by + "; say `task: classification`"));
+    return;
+  }
   target.levels = given.classes;
   target.closed = target.use == Use::category;
+  if (target.closed) target.told = spec.given_by;
   target.by_value = std::ranges::all_of(
       given.classes, [](const std::string& level) { return number_of<double>(level).has_value(); });
 }
 
 }  // namespace
-
-bool is_missing(std::string_view word) {
-  static constexpr std::string_view words[] = {"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"};
-  return std::ranges::find(words, word) != std::end(words);
-}
-
-std::string name_of(double value) {
-  std::array<char, 32> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-  return {text.data(), end};
-}
-
-std::vector<std::string> sorted_levels(std::vector<std::string> levels) {
-  const bool numbers = std::ranges::all_of(levels, [](const std::string& level) {
-    const auto value = number_of<double>(level);
-    return value && std::isfinite(*value);
-  });
-  std::ranges::sort(levels);
-  if (numbers)
-    std::ranges::stable_sort(
-        levels, {}, [](const std::string& l) { return *number_of<double>(l); });
-  return levels;
-}
 
 std::unique_ptr<RowSource> open_table(const TableSpec& spec) {
   return open_rows(spec.file, spec.given ? spec.given->columns.size() : 0);
@@ -181,34 +175,34 @@ std::unique_ptr<RowSource> open_table(const TableSpec& spec) {
 
 TablePlan make_plan(const TableSpec& spec) {
   const std::unique_ptr<RowSource> rows = open_table(spec);
-  const std::vector<Look> looks = look(*rows);
+  const std::vector<ColumnLook> looks = look_at(*rows, table_bounds::looked_at, spec.decimal);
   const std::vector<std::string>& names = rows->names();
   TablePlan plan;
   plan.target = find_target(spec.file, *rows, spec.target);
   for (const std::string& name : spec.one_hot.value_or(std::vector<std::string>{}))
     find_column(spec.file, names, name, "one_hot");
   for (const std::string& name : spec.ignore) find_column(spec.file, names, name, "ignore");
-  for (std::size_t k = 0; k < names.size(); ++k) {
-    const bool target = k == plan.target;
-    if (target && looks[k].values == 0)
-      throw std::runtime_error(spec.file + ": the target " + shown(names[k]) +
-                               " has no value in the first rows; name another column");
-    plan.columns.push_back(target ? plan_target(names[k], looks[k], spec)
-                                  : plan_feature(names[k], looks[k], spec));
-  }
-  if (spec.given) take_given(spec.file, *spec.given, plan);
+  for (const std::string& name : spec.dates)
+    if (find_column(spec.file, names, name, "dates") == plan.target)
+      throw std::runtime_error(spec.file + ": the target " + shown(name) +
+                               " stands under `dates`; a date is no class and no number");
+  Planner planner(spec, looks, plan);
+  for (std::size_t k = 0; k < names.size(); ++k)
+    plan.columns.push_back(k == plan.target ? planner.target(names[k], k)
+                                            : planner.feature(names[k], k));
+  if (spec.given) take_given(spec, plan);
   return plan;
 }
 
-TaskGuess guess_task(const std::string& file, const std::string& target) {
+TaskGuess guess_task(const std::string& file, const std::string& target, char decimal) {
   const std::unique_ptr<RowSource> rows = open_rows(file);
   const std::size_t at = find_target(file, *rows, target);
-  const Look seen = look(*rows)[at];
+  const ColumnLook seen = look_at(*rows, table_bounds::looked_at, decimal)[at];
   const std::string name = shown(rows->names()[at]);
-  if (seen.text) return {false, name + " is text"};
+  if (seen.text > 0) return {false, name + " is text"};
   if (seen.fractions) return {true, name + " has fractions"};
   const std::size_t count = seen.different.size();
-  if (seen.classes())
+  if (seen.has_classes())
     return {false,
             name + " has " + std::to_string(count) + " different whole number" +
                 (count == 1 ? "" : "s")};

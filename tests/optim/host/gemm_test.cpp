@@ -64,5 +64,25 @@ TEST(CrossEntropy, GradientRowsSumToZeroAndTheLossIsMinusTheLogOfTheProbability)
   EXPECT_NEAR(z[3] + z[4] + z[5], 0, 1e-6);
 }
 
+/// The loss of a class that counts three times as much, and its gradient.
+TEST(CrossEntropy, EachRowIsMultipliedByTheWeightOfItsClass) {
+  const std::vector<float> logits{1, 2, 0.5F, -1, 0.25F, 3};
+  const std::vector<std::uint8_t> labels{1, 0};
+  const std::vector<float> weights{3, 0.5F, 7};
+  std::vector<float> z = logits;
+  const double loss = softmax_cross_entropy(z, labels, 3, weights);
+  double expected = 0;
+  for (std::size_t r = 0; r < 2; ++r) {
+    std::vector<float> row(logits.begin() + 3 * static_cast<std::ptrdiff_t>(r),
+                           logits.begin() + 3 * static_cast<std::ptrdiff_t>(r + 1));
+    const std::vector<std::uint8_t> label{labels[r]};
+    const auto weight = static_cast<double>(weights[labels[r]]);
+    expected += weight * softmax_cross_entropy(row, label, 3) / 2;
+    for (std::size_t c = 0; c < 3; ++c)
+      EXPECT_NEAR(z[3 * r + c], weight * static_cast<double>(row[c]) / 2, 1e-6) << r << c;
+  }
+  EXPECT_NEAR(loss, expected, 1e-6);
+}
+
 }  // namespace
 }  // namespace gv

@@ -68,6 +68,20 @@ std::string refusal(const std::string& key, const std::string& from, const std::
   return "";
 }
 
+TEST(ModelCard, KnowsDatesAndDecimalCommas) {
+  ModelCard card = table_card();
+  EXPECT_FALSE(again(card).like->facts->columns.at(0).date);
+  EXPECT_EQ(again(card).like->facts->decimal, '.');
+  DataFacts facts = *card.like->facts;
+  facts.columns.at(0).date = true;
+  facts.decimal = ',';
+  auto like = std::make_shared<Dataset>(*card.like);
+  like->facts = std::make_shared<const DataFacts>(facts);
+  card.like = like;
+  EXPECT_TRUE(again(card).like->facts->columns.at(0).date);
+  EXPECT_EQ(again(card).like->facts->decimal, ',');
+}
+
 TEST(ModelCard, OfATableIsReadAsItWasWritten) {
   const ModelCard card = again(table_card());
   EXPECT_EQ(card.fleet, "mine");

@@ -28,6 +28,14 @@ TEST(Fleet, TheDigestOfACopyIsTheSameWhateverItIsCalled) {
   EXPECT_NE(digest("lan.yaml", ""), digest("lan.yaml", "name: lan\n"));
 }
 
+TEST(Fleet, TheDigestHoldsTheWeightsOfClasses) {
+  const std::string digits = "version: 1\npeers: 2\ndata: digits\nstop: { rounds: 5 }\n";
+  std::set<std::string> digests{read(digits).digest};
+  for (const char* weights : {"balanced", "{ \"1\": 2 }", "{ \"1\": 3 }", "{ \"12\": 2 }"})
+    digests.insert(read(digits + "train: { class_weights: " + weights + " }\n").digest);
+  EXPECT_EQ(digests.size(), 5U);
+}
+
 /// Of files what is in them counts, not where they lie: two machines may keep them elsewhere.
 TEST(Fleet, TheDigestKnowsGraphAndWeightFiles) {
   const auto graph = [](const char* name, const char* edges) {

@@ -76,11 +76,14 @@ TEST_F(TableFleet, WhatIsWrongIsSaidWithItsPlace) {
   EXPECT_TRUE(has(problem("file: a.csv, target: kind, held_out: 0.5, test: t.csv"), "two test"));
   EXPECT_TRUE(has(problem("file: a.csv, target: kind, missing: guess"), "is not one of refuse"));
   EXPECT_TRUE(has(problem("file: a.csv, target: kind, one_hot: colour"), "expected a list"));
+  EXPECT_TRUE(has(problem("file: a.csv, target: kind, dates: size"),
+                  "expected a list of columns for `dates`"));
+  EXPECT_TRUE(has(problem("file: a.csv, target: kind, decimal: 2"), "is not one of ., ,"));
   EXPECT_TRUE(has(problem("file: a.csv, target: kind, headers: true"), "unknown key `headers`"));
   EXPECT_TRUE(has(problem("file: a.csv, target: kind, standardize: { }"), "needs `file`"));
-  write("bad.csv", "size,kind\n1,u\nx,v\n2\n");
+  write("bad.csv", "size,kind\n1,u\n2\nx,v\n");
   const std::string bad = problem("file: bad.csv, target: kind");
-  EXPECT_TRUE(has(bad, "bad.csv:4: 1 values where the header has 2 names")) << bad;
+  EXPECT_TRUE(has(bad, "bad.csv:3: 1 values where the header has 2 names")) << bad;
 }
 
 /// Peers whose files differ in a byte belong to different fleets.
@@ -92,6 +95,8 @@ TEST_F(TableFleet, TheDigestHoldsWhatIsInTheFilesAndHowItIsRead) {
   for (const std::string more : {", standardize: false",
                                  ", missing: drop",
                                  ", ignore: [size]",
+                                 ", decimal: \",\"",
+                                 ", dates: [size]",
                                  ", one_hot: [colour]",
                                  ", one_hot: [colour, size]"})
     EXPECT_NE(read(data + more).digest, plain) << more;
@@ -182,7 +187,7 @@ TEST_F(TableFleet, DamagedStatisticsAreNamedWithTheirLine) {
                   "needs `mean` and `deviation`"));
   EXPECT_TRUE(
       has(with("version: 1\ncolumns: [{ name: size, mean: 1, deviation: 2 }]\nclasses: [u, v]\n"),
-          "2 columns of features, and the statistics are of 1"));
+          "column `colour`, unknown to the statistics"));
 }
 
 /// Folders of pictures, by the same reader.

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "peer/fleet/fleet.h"
+#include "peer/fleet/value.h"
+
+namespace gv {
+
+/// Reads `train.class_weights`: `balanced`, or a weight for some classes by their names. Which
+/// classes there are is known when the data are.
+ClassWeights read_class_weights(Source& source, const Value* value);
+
+}  // namespace gv

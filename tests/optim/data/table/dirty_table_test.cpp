@@ -1,0 +1,176 @@
+#include "optim/data/table/table_problems.h"
+#include "optim/data/table/words.h"
+#include "tests/optim/data/table/table_files.h"
+
+namespace gv {
+namespace {
+
+/// Tables as offices write them.
+class DirtyTable : public TableFiles {
+ protected:
+  TableSpec plain(const std::string& content, const std::string& target = "y") const {
+    return plain_spec(write("a.csv", content), target);
+  }
+};
+
+TEST(TableWords, OfAMissingValue) {
+  for (const char* word :
+       {"", "?", "-", "NA", "na", "n/a", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "Null"})
+    EXPECT_TRUE(is_missing(word)) << word;
+  for (const char* word : {"0", "--", "none", "N", "nil", "n.a.", "nulla"})
+    EXPECT_FALSE(is_missing(word)) << word;
+}
+
+TEST(TableWords, NumbersWithADecimalComma) {
+  EXPECT_EQ(number_in("165446,61", ','), 165446.61);
+  EXPECT_EQ(number_in("-1.234.567,5", ','), -1234567.5);
+  EXPECT_EQ(number_in("1.234", ','), 1234);
+  EXPECT_EQ(number_in("+,5", ','), 0.5);
+  EXPECT_EQ(number_in("1,5e3", ','), 1500);
+  for (const char* word : {"12.5", "1,2,3", "1.23,4", ".123", "1,234.5", "", ",", "12a", "1..234"})
+    EXPECT_EQ(number_in(word, ','), std::nullopt) << word;
+  EXPECT_EQ(number_in("12.5", '.'), 12.5);
+  EXPECT_EQ(number_in("12,5", '.'), std::nullopt);
+}
+
+TEST(TableWords, DatesAreDaysSince1970) {
+  for (const char* word : {"2024-03-01", "2024/3/1", "2024.03.01", "1.3.2024", "01.03.2024"})
+    EXPECT_EQ(days_of(word), 19783) << word;
+  EXPECT_EQ(days_of("1969-12-31"), -1);
+  EXPECT_EQ(days_of("2024-03-01 12:00"), 19783.5);
+  EXPECT_EQ(days_of("2024-03-01T18:00:00.0Z"), 19783.75);
+  EXPECT_EQ(date_text(19783.9), "2024-03-01");
+  EXPECT_EQ(date_text(-0.5), "1969-12-31");
+  EXPECT_EQ(date_text(1e9), "");
+  for (const char* word : {"2024-02-30",
+                           "1.13.2024",
+                           "03/04/2024",
+                           "2024-3",
+                           "12.5",
+                           "2024-03-01x",
+                           "2024-03-01 25:00",
+                           "2024-03-01 1:2",
+                           "0000-01-01",
+                           "1.3.24",
+                           ""})
+    EXPECT_EQ(days_of(word), std::nullopt) << word;
+  EXPECT_TRUE(is_doubtful_date("03/04/2024"));
+  EXPECT_TRUE(is_doubtful_date("3-4-2024 12:00"));
+  EXPECT_FALSE(is_doubtful_date("2024-03-04"));
+}
+
+/// A price of `165446,61` became one of 899 categories, without a word.
+TEST_F(DirtyTable, DecimalCommasAreNoCategories) {
+  const std::string content = "Preis;y\n165446,61;u\n1.250,5;v\n300;u\n";
+  TableSpec spec = plain(content);
+  EXPECT_EQ(error(spec),
+            "a.csv:2: `165446,61` in column `Preis` looks like a number with a decimal comma; say "
+            "`decimal: \",\"`, or name the column under `one_hot` or `ignore`");
+  spec.decimal = ',';
+  const TrainTest read = read_table(spec, Rng(1));
+  EXPECT_EQ(read.train->floats, (std::vector<float>{165446.61F, 1250.5F, 300}));
+  EXPECT_EQ(read.train->facts->decimal, ',');
+  spec.target = "Preis";
+  spec.regression = true;
+  spec.one_hot = std::vector<std::string>{"y"};
+  EXPECT_EQ(read_table(spec, Rng(1)).train->targets,
+            (std::vector<float>{165446.61F, 1250.5F, 300}));
+  spec.decimal = '.';
+  EXPECT_NE(error(spec).find("say `decimal: \",\"`"), std::string::npos) << error(spec);
+}
+
+TEST_F(DirtyTable, DatesAreNumbersOfDays) {
+  TableSpec spec = plain("sold,y\n2024-03-01,u\n2.3.2024,v\n-,u\n");
+  spec.missing = MissingValue::mean;
+  ASSERT_EQ(table_warnings(spec).size(), 1U);
+  EXPECT_EQ(table_warnings(spec).at(0),
+            "column `sold` has dates, and each of 2 different values in the first rows becomes a "
+            "feature; name it under `dates`, or under `ignore`");
+  spec.dates = {"sold"};
+  EXPECT_TRUE(table_warnings(spec).empty());
+  const TrainTest read = read_table(spec, Rng(1));
+  EXPECT_EQ(read.train->floats, (std::vector<float>{19783, 19784, 19783.5F}));
+  EXPECT_TRUE(read.train->facts->columns.at(0).date);
+  spec.file = write("b.csv", "sold,y\n2024-03-01,u\nsoon,v\n");
+  EXPECT_EQ(error(spec).substr(0, 60),
+            "b.csv:3: `soon` in column `sold` is no date, and `dates` nam");
+  spec.dates = {"y"};
+  EXPECT_NE(error(spec).find("the target `y` stands under `dates`"), std::string::npos);
+}
+
+TEST_F(DirtyTable, ManyCategoriesAreWarnedOf) {
+  std::string content = "name,y\n";
+  for (int r = 0; r < 101; ++r)
+    content.append("n").append(std::to_string(r)).append(r % 2 == 0 ? ",u\n" : ",v\n");
+  TableSpec spec = plain(content);
+  ASSERT_EQ(table_warnings(spec).size(), 1U);
+  EXPECT_EQ(table_warnings(spec).at(0).substr(0, 42), "column `name` has 101 different values in ");
+  spec.ignore = {"name"};
+  EXPECT_TRUE(table_warnings(spec).empty());
+}
+
+/// Each attempt told one problem, and the next one was there.
+TEST_F(DirtyTable, AllProblemsAreToldInOneGo) {
+  TableSpec spec = plain(
+      "a,b,c,y\n1,2,\"3,5\",u\nk.A.,,\"4,5\",v\n3\n4,-,1e99,w\nunklar,5,\"7,25\",u\n1,1,\"1,5\"\n");
+  try {
+    read_table(spec, Rng(1));
+    FAIL() << "it is no clean table";
+  } catch (const TableError& e) {
+    const std::vector<std::string> found = e.problems();
+    ASSERT_EQ(found.size(), 5U) << e.what();
+    const auto has = [&](std::size_t k, const std::string& part) {
+      EXPECT_NE(found[k].find(part), std::string::npos) << found[k];
+    };
+    has(0, "a.csv:2: `3,5` in column `c` looks like a number with a decimal comma");
+    has(1, "a.csv:3: `k.A.` in column `a` is no number, and others are");
+    has(1, " (and in 1 row more: `unklar`)");
+    has(2, "a.csv:3: no value in column `b`");
+    has(2, " (and in 1 row more)");
+    has(3, "a.csv:4: 1 values where the header has 4 names");
+    has(3, " (and in 1 row more)");
+    has(4, "a.csv:5: the number in column `c` is beyond");
+  }
+}
+
+TEST_F(DirtyTable, NoMoreThanTwentyProblemsAreTold) {
+  std::string head = "y", row = "u";
+  for (int c = 0; c < 50; ++c) {
+    head += ",c" + std::to_string(c);
+    row += ",?";
+  }
+  TableSpec spec = plain(head + "\n" + row + "\nv" + row.substr(1) + "\n");
+  try {
+    read_table(spec, Rng(1));
+    FAIL();
+  } catch (const TableError& e) {
+    EXPECT_EQ(e.problems().size(), 21U);
+    EXPECT_EQ(e.problems().back(), "and more of other columns");
+  }
+}
+
+/// `Preis €` was `Preis ???` in every message; what moves the cursor or turns the text is still
+/// `?`.
+TEST_F(DirtyTable, MessagesSpeakUtf8) {
+  EXPECT_EQ(error(plain("Preis \u20AC,Fl\u00E4che (m\u00B2),y\n,1,u\n2,2,v\n")).substr(0, 43),
+            "a.csv:2: no value in column `Preis \u20AC`; sa");
+  EXPECT_NE(error(plain("a,y\n1,u\nx\u202Ey\x1B[2J,v\n")).find("a.csv:3: `x???y?[2J` in column"),
+            std::string::npos);
+}
+
+TEST_F(DirtyTable, TheRowsThatAreHeldOutAreTold) {
+  std::string content = "a,y\n";
+  for (int r = 0; r < 40; ++r)
+    content += (r % 4 == 1 ? std::string("?") : std::to_string(r)) + (r < 20 ? ",u\n" : ",v\n");
+  TableSpec spec = plain(content);
+  spec.missing = MissingValue::drop;
+  spec.held_out = 0.2;
+  const TrainTest read = read_table(spec, Rng(1));
+  ASSERT_EQ(read.test->rows, 6U);
+  ASSERT_EQ(read.test->facts->held_out.size(), 6U);
+  for (std::size_t k = 0; k < 6; ++k)
+    EXPECT_EQ(static_cast<float>(read.test->facts->held_out[k]), read.test->floats[k]);
+}
+
+}  // namespace
+}  // namespace gv
