@@ -40,25 +40,29 @@ std::string progress_text(Round last, Round round, Time t, double elapsed) {
                      left);
 }
 
-/// What became of the fleet, in words on stderr.
-void tell(const Assembly& fleet, const SimulationResult& result, const FleetRecord& end) {
+/// What became of the fleet, in words on stderr. `end`: none where no peer finished.
+void tell(const Assembly& fleet,
+          const SimulationResult& result,
+          const std::optional<FleetRecord>& end) {
   for (const std::string& violation : result.violations)
     fmt::print(stderr, "violation: {}\n", violation);
   for (const PeerId peer : result.lost) fmt::print(stderr, "peer {} was lost\n", peer);
   for (const PeerId peer : result.broken_by)
     fmt::print(stderr, "without peer {} this algorithm cannot complete a round\n", peer);
   const bool ended = result.violations.empty() && !result.interrupted;
-  if (ended && !std::isfinite(end.mean.loss)) fmt::print(stderr, "{}\n", loss_not_finite(fleet));
+  if (!ended) return;
+  if (!end) return fmt::print(stderr, "error: no peer finished\n");
+  if (!std::isfinite(end->mean.loss)) fmt::print(stderr, "{}\n", loss_not_finite(fleet));
 }
 
 /// `stopped`: the exit code of the signal that interrupted it, if one did.
-int verdict(const SimulationResult& result, const FleetRecord& end, int stopped) {
+int verdict(const SimulationResult& result, const std::optional<FleetRecord>& end, int stopped) {
   if (!result.violations.empty()) return exit_code::check_failed;
   if (result.interrupted) return stopped;
-  if (!std::isfinite(end.mean.loss)) return exit_code::failed;
+  if (!end || !std::isfinite(end->mean.loss)) return exit_code::failed;
   const bool whole = result.lost.empty() && result.broken_by.empty();
   if (!whole) return exit_code::peers_lost;
-  return end.uneven.empty() ? exit_code::done : exit_code::check_failed;
+  return end->uneven.empty() ? exit_code::done : exit_code::check_failed;
 }
 
 struct SimulateOptions {
@@ -265,11 +269,14 @@ int simulate_fleet(SimulateOptions given) {
     lines.progress().update(progress_text(last, round, t, elapsed.count()));
   };
   options.on_life = lines.life_writer(fleet);
-  if (!fleet.fleet.faults.inject.empty()) options.faults = injected_faults(fleet.fleet);
+  if (!fleet.fleet.faults.inject.empty()) options.faults = injected_faults(fleet);
   const SimulationResult result = simulate(fleet, observer, options);
   lines.progress().clear();
-  if (!observer.summary()) throw std::logic_error("the simulation ended without a final record");
-  const int ended = verdict(result, *observer.summary(), interrupts.code());
+  const int ended = verdict(result, observer.summary(), interrupts.code());
+  if (!observer.summary()) {
+    tell(fleet, result, {});
+    return ended;
+  }
   // Where it stops to be gone on with, the target is still ahead.
   int code = given.until > 0 ? ended : code_with_target(ended, fleet, observer);
   const bool broken = !result.violations.empty();
@@ -286,27 +293,22 @@ int simulate_fleet(SimulateOptions given) {
   else
     print_end(fleet, observer);
   if (saved) lines.name_folder(given.until > 0 && !stopped);
-  tell(fleet, result, *observer.summary());
-  return code;
-}
-
-int run_simulate(const SimulateOptions& given) {
-  SimulateOptions options = given;
-  if (options.resume.empty()) find_fleet_file(options.file);
-  if (options.file.file.empty() && options.resume.empty())
-    throw std::invalid_argument(
-        "simulate: FILE, or --resume RUN, is required\n"
-        "help:  grapevine simulate --help shows what there is");
-  if (!options.swarm.faults.empty() && options.until > 0)
+  tell(fleet, result, observer.summary());
     throw std::invalid_argument(
         "simulate: --until stops one simulation, and --faults swarm starts many\n"
         "help:  leave one of the two out");
-  if (!options.swarm.faults.empty()) return run_swarm(options.file, options.swarm);
+  if (swarm) return run_swarm(options.file, options.swarm);
   if (options.swarm.seed)
     throw std::invalid_argument(
         fmt::format("simulate: --seed {0} replays a fault seed, and needs --faults swarm\n"
                     "help:  --set seed={0} gives the fleet another seed",
                     *options.swarm.seed));
+  if (const std::string option = option_of_swarm(options.swarm); !option.empty())
+    throw std::invalid_argument(fmt::format("simulate: {} needs --faults swarm", option));
+  if (options.file.file.empty() && options.resume.empty())
+    throw std::invalid_argument(
+        "simulate: FILE, or --resume RUN, is required\n"
+        "help:  grapevine simulate --help shows what there is");
   return simulate_fleet(options);
 }
 
@@ -337,7 +339,8 @@ Command simulate_command() {
                  "  grapevine simulate configs/quadratic-ring16.yaml --set seed=2 --no-save\n"
                  "  grapevine simulate configs/fashion-ring8.yaml --set network.latency=\"5 ms\"\n"
                  "  grapevine simulate configs/fashion-ring8.yaml --until 1000\n"
-                 "  grapevine simulate configs/swarm-ring6.yaml --faults swarm --seeds 1..1000",
+                 "  grapevine simulate configs/swarm-ring6.yaml --faults swarm --seeds 1..1000\n"
+                 "  grapevine simulate --faults swarm --fleets 1..1000",
                  simulate_options,
                  run_simulate);
 }

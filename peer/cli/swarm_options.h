@@ -3,20 +3,37 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "peer/cli/fleet_options.h"
+#include "peer/sim/fault_injector.h"
 
 namespace gv::cli {
 
-/// `simulate --faults swarm`: many fault seeds instead of one undisturbed run.
+/// `simulate --faults swarm`: many fault seeds instead of one undisturbed run, of the fleet of a
+/// file or of fleets that are drawn.
 struct SwarmArguments {
   std::string faults;  ///< "swarm"; empty: none
-  std::string seeds = "1..100";
+  std::string seeds;   ///< "": 1..100, of a drawn fleet 1..10
   std::optional<std::uint64_t> seed;
-  std::uint64_t until_ms = 500;
+  std::optional<std::uint64_t> until_ms;  ///< none: 500, or as a drawn fleet says
+  std::string only_faults;                ///< names with commas between them; "": all
+  std::string fleets;                     ///< "1..1000": drawn ones; "": the file's
+  std::string method;                     ///< of drawn ones; "": all
   int jobs = 0;
 };
 void add_swarm_options(Options& options, SwarmArguments& arguments);
+/// What is only for a swarm, and was given; "" when nothing was.
+std::string option_of_swarm(const SwarmArguments& arguments);
 int run_swarm(const FleetOptions& file, const SwarmArguments& arguments);
+
+// For the two kinds of swarm (swarm_options.cpp, drawn_options.cpp).
+
+/// Both ends inclusive.
+using SwarmRange = std::pair<std::uint64_t, std::uint64_t>;
+/// "7" or "1..1000", of the option `name`. Throws std::invalid_argument.
+SwarmRange parse_range(const char* name, const std::string& text);
+FaultClasses parse_faults(const std::string& names);
+int run_drawn_swarm(const FleetOptions& file, const SwarmArguments& arguments);
 
 }  // namespace gv::cli

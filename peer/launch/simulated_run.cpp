@@ -4,16 +4,18 @@
 #include "peer/report/metrics.h"
 #include "peer/report/regression.h"
 #include "peer/runtime/link_bounds.h"
+#include "peer/sim/swarm.h"
 
 namespace gv {
 
-FaultPlan injected_faults(const Fleet& fleet) {
+FaultPlan injected_faults(const Assembly& fleet) {
   FaultPlan plan;
   plan.until = Time::max();
   plan.drawn = false;
-  plan.restart = fleet.restart;
-  plan.inject = fleet.faults.inject;
-  plan.times = link_times(fleet.faults);
+  plan.restart = fleet.fleet.restart;
+  plan.judgement = judgement_of(fleet);
+  plan.inject = fleet.fleet.faults.inject;
+  plan.times = link_times(fleet.fleet.faults);
   return plan;
 }
 

@@ -13,7 +13,7 @@
 namespace gv {
 
 /// What the fleet file lets go wrong in virtual time, with the times by which a real fleet notices.
-FaultPlan injected_faults(const Fleet& fleet);
+FaultPlan injected_faults(const Assembly& fleet);
 
 /// What summary.json says of a simulated run beside its target and its exit code: the last record,
 /// what was predicted, and the network's shape, on which the seconds depend.

@@ -1,5 +1,7 @@
 #include "peer/sim/accounted_replica.h"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -7,6 +9,7 @@ namespace gv {
 
 AccountedReplica::AccountedReplica(std::unique_ptr<Replica> inner) : inner_(std::move(inner)) {
   own_ = x();
+  look(own_);
 }
 
 std::vector<double> AccountedReplica::x() const {
@@ -21,6 +24,13 @@ void AccountedReplica::book(Vector v, const std::function<void()>& write) {
   write();
   const std::vector<double> after = x();
   for (std::size_t k = 0; k < own_.size(); ++k) own_[k] += after[k] - before[k];
+  look(before);
+  look(after);
+}
+
+void AccountedReplica::look(const std::vector<double>& x) {
+  for (const double each : x)
+    if (std::isfinite(each)) largest_ = std::max(largest_, std::abs(each));
 }
 
 void AccountedReplica::step() {
@@ -78,6 +88,7 @@ NotFinite AccountedReplica::mix_and_step(Range r, const Flows& flows) {
 void AccountedReplica::restore(StateReader& in) {
   inner_->restore(in);
   own_ = x();
+  look(own_);
 }
 
 }  // namespace gv

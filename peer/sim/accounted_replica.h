@@ -17,6 +17,8 @@ class AccountedReplica : public Replica {
 
   /// start + steps, by coordinate.
   const std::vector<double>& own() const { return own_; }
+  /// The largest coordinate of x at any step so far, by its size: x is rounded in proportion to it.
+  double largest() const { return largest_; }
 
   std::size_t size() const override { return inner_->size(); }
   Vector vector(std::string_view name, std::optional<std::uint32_t> neighbor) override {
@@ -67,7 +69,10 @@ class AccountedReplica : public Replica {
   void book(Vector v, const std::function<void()>& write);
 
   std::unique_ptr<Replica> inner_;
+  void look(const std::vector<double>& x);
+
   std::vector<double> own_;
+  double largest_ = 0;
 };
 
 }  // namespace gv

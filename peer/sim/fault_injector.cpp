@@ -8,7 +8,15 @@
 
 namespace gv {
 
-FaultInjector::FaultInjector(std::uint64_t seed, Time until, Trace trace, bool fair)
+std::vector<std::string_view> names_of(FaultClasses classes) {
+  std::vector<std::string_view> names;
+  for (std::size_t k = 0; k < fault_names.size(); ++k)
+    if ((classes >> k & 1) != 0) names.push_back(fault_names[k]);
+  return names;
+}
+
+FaultInjector::FaultInjector(
+    std::uint64_t seed, Time until, Trace trace, bool fair, FaultClasses classes)
     : seed_(seed), rng_(Rng(seed).derive("faults")), until_(until), trace_(std::move(trace)) {
   if (!fair) return;
   // Each class is on in 6 of 10 seeds, at a rate between once and a hundred times the least.
@@ -23,6 +31,8 @@ FaultInjector::FaultInjector(std::uint64_t seed, Time until, Trace trace, bool f
   constexpr double soon = 20;
   if (Rng(seed).derive("lies").below(one_in) == 0)
     rates_[static_cast<std::size_t>(Fault::lie)] = soon;
+  for (std::size_t k = 0; k < rates_.size(); ++k)
+    if ((classes >> k & 1) == 0) rates_[k] = 0;
 }
 
 bool FaultInjector::strikes(Fault fault, Time now) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "gossip/world.h"
 #include "optim/rng.h"
@@ -46,6 +47,10 @@ inline constexpr std::array<std::string_view, 16> fault_names{"reset",
                                                               "disk_full",
                                                               "torn",
                                                               "lie"};
+/// Some of them: a bit for each, 1 << place in Fault.
+using FaultClasses = std::uint32_t;
+inline constexpr FaultClasses all_faults = (FaultClasses{1} << fault_names.size()) - 1;
+std::vector<std::string_view> names_of(FaultClasses classes);
 using FaultCounts = std::array<std::uint64_t, fault_names.size()>;
 
 /// Paths of the protocol that a swarm must have walked for its silence to mean anything.
@@ -90,8 +95,10 @@ class FaultInjector {
  public:
   using Trace = std::function<void(const std::string&)>;
 
-  /// `fair`: the seed switches classes on; otherwise nothing is left to chance.
-  FaultInjector(std::uint64_t seed, Time until, Trace trace, bool fair);
+  /// `fair`: the seed switches classes on; otherwise nothing is left to chance. `classes`: the
+  /// others are off whatever the seed says.
+  FaultInjector(
+      std::uint64_t seed, Time until, Trace trace, bool fair, FaultClasses classes = all_faults);
 
   std::uint64_t seed() const { return seed_; }
   Time until() const { return until_; }

@@ -1,5 +1,6 @@
 #include "peer/sim/faults.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -8,7 +9,6 @@
 namespace gv {
 namespace {
 
-using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 /// One process in so many that die has no successor.
@@ -16,13 +16,18 @@ constexpr std::uint64_t heirless = 5;
 /// One in so many dies with its machine: nobody is told.
 constexpr std::uint64_t machines = 4;
 /// From the death of a process to its successor, where the launcher starts one.
-constexpr Time restart_after{milliseconds(100)};
+constexpr Time restart_after = milliseconds(100);
 
 }  // namespace
 
-Faults::Faults(SimShared& shared, FaultInjector& injector, FaultHands hands, const LinkParts& parts)
+Faults::Faults(SimShared& shared,
+               FaultInjector& injector,
+               FaultHands hands,
+               const LinkParts& parts,
+               Time dead_after)
     : shared_(shared),
       injector_(injector),
+      dead_after_(dead_after),
       hands_(std::move(hands)),
       processes_(shared.queue, static_cast<PeerId>(shared.peers.size())),
       network_(shared, injector, processes_, parts) {}
@@ -66,6 +71,10 @@ void Faults::plan_next(Fault fault) {
   });
 }
 
+Time Faults::drawn_length() {
+  return injector_.time(dead_after_ / 40, 2 * dead_after_);
+}
+
 /// False: it found nothing to harm.
 bool Faults::strike(Fault fault) {
   const auto victim = static_cast<PeerId>(injector_.below(shared_.peers.size()));
@@ -75,18 +84,15 @@ bool Faults::strike(Fault fault) {
     case Fault::reset:
       return network_.reset(network_.random_pair());
     case Fault::cut_off:
-      return network_.cut_off(network_.random_pair(),
-                              injector_.time(milliseconds(1), milliseconds(80)));
+      return network_.cut_off(network_.random_pair(), drawn_length());
     case Fault::one_way:
-      return network_.stall(
-          network_.random_pair(), 1, injector_.time(milliseconds(1), milliseconds(80)));
+      return network_.stall(network_.random_pair(), 1, drawn_length());
     case Fault::half_open:
-      return network_.stall(
-          network_.random_pair(), 2, injector_.time(milliseconds(1), milliseconds(80)));
+      return network_.stall(network_.random_pair(), 2, drawn_length());
     case Fault::partition:
-      return network_.partition(injector_.time(milliseconds(1), milliseconds(80)));
+      return network_.partition(drawn_length());
     case Fault::pause:
-      return pause(victim, injector_.time(microseconds(100), milliseconds(100)));
+      return pause(victim, injector_.time(dead_after_ / 400, dead_after_ * 5 / 2));
     case Fault::slow:
       return slow(victim, injector_.factor(1, 100));
     case Fault::clock:
@@ -110,8 +116,10 @@ bool Faults::strike(Fault fault) {
 }
 
 void Faults::inject(const std::vector<Injection>& list, bool restart) {
+  // A fleet has met before anything goes wrong: its first connections are made at time 0.
   for (const Injection& injection : list)
-    shared_.queue.push(injection.at, [this, injection, restart] { inject(injection, restart); });
+    shared_.queue.push(std::max(injection.at, Time{1}),
+                       [this, injection, restart] { inject(injection, restart); });
 }
 
 void Faults::inject(const Injection& injection, bool restart) {
@@ -168,7 +176,7 @@ bool Faults::kill(PeerId victim, bool with_machine) {
 bool Faults::crash(PeerId victim) {
   if (!kill(victim, injector_.below(machines) == 0)) return false;
   if (!succeeded_ || injector_.below(heirless) == 0) return true;
-  shared_.queue.push(now() + injector_.time(milliseconds(1), milliseconds(100)),
+  shared_.queue.push(now() + injector_.time(dead_after_ / 40, dead_after_ * 5 / 2),
                      [this, victim] { succeed(victim); });
   return true;
 }

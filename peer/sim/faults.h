@@ -27,8 +27,13 @@ struct FaultHands {
 /// asks.
 class Faults {
  public:
-  /// `parts` must outlive it.
-  Faults(SimShared& shared, FaultInjector& injector, FaultHands hands, const LinkParts& parts);
+  /// `parts` must outlive it. `dead_after`: see LinkTimes; what is drawn lasts up to twice as long,
+  /// so that some of it is noticed and some is not.
+  Faults(SimShared& shared,
+         FaultInjector& injector,
+         FaultHands hands,
+         const LinkParts& parts,
+         Time dead_after);
 
   /// `succeed`: who dies may have a successor.
   void start(bool succeed);
@@ -54,8 +59,12 @@ class Faults {
   bool set_clock(PeerId victim, double rate);
   bool lie(PeerId victim);
 
+  /// Between a fortieth of dead_after and twice as long.
+  Time drawn_length();
+
   SimShared& shared_;
   FaultInjector& injector_;
+  Time dead_after_;
   bool succeeded_ = true;  ///< who dies may be
   FaultHands hands_;
   Processes processes_;

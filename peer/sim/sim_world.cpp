@@ -56,9 +56,10 @@ void SimWorld::offload(Lane lane,
   const double slowness = shared_.faults == nullptr ? 1 : shared_.faults->processes().slowness(id_);
   const double seconds = flops / flops_per_second_ * slowness;
   Time& busy_until = busy_until_.at(static_cast<std::size_t>(lane));
-  busy_until = std::max(shared_.queue.now(), busy_until) +
-               Time{static_cast<std::int64_t>(std::llround(seconds * 1e9))};
+  const Time length{static_cast<std::int64_t>(std::llround(seconds * 1e9))};
+  busy_until = std::max(shared_.queue.now(), busy_until) + length;
   if (shared_.faults != nullptr) {
+    shared_.longest_work = std::max(shared_.longest_work, length);
     SimWork& work = shared_.work.at(id_);
     ++work.jobs;
     work.until = std::max(work.until, busy_until);

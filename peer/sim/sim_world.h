@@ -39,6 +39,7 @@ struct SimShared {
   EventQueue queue;
   std::vector<SimJob> jobs;
   std::vector<SimWork> work;   ///< by id
+  Time longest_work{0};        ///< of one job so far, with faults only
   std::vector<Peer*> peers;    ///< by id; each peer's present life
   std::vector<bool> finished;  ///< has said its last words
   NetworkSpec network;

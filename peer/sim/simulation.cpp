@@ -97,6 +97,7 @@ class Simulation {
         continue;
       }
       if (trial_ && trial_->over()) break;
+      if (trial_ && abandoned()) return abandoned_result();
       if (!shared_.queue.empty()) run_next();
     }
     finish(result);
@@ -208,6 +209,16 @@ class Simulation {
 
   /// Since the run began, earlier parts of it included.
   Time now() const { return shared_.before + shared_.queue.now(); }
+  SimulationResult abandoned_result() const {
+    SimulationResult result;
+    result.events = shared_.queue.events();
+    result.abandoned = true;
+    return result;
+  }
+  bool abandoned() {
+    constexpr std::uint64_t between = 256;
+    return options_.abandon && ++turns_ % between == 0 && options_.abandon(shared_.queue.events());
+  }
   bool should_stop() const { return options_.interrupted && options_.interrupted(); }
   bool out_of_time() const { return fleet_.fleet.stop.time && now() >= *fleet_.fleet.stop.time; }
   bool target_reached() const { return shared_.observer->target_reached(); }
@@ -226,6 +237,7 @@ class Simulation {
   std::optional<FaultPlan> faults_;    ///< that are still to come
   std::optional<Trial> trial_;
   std::optional<Rows> rows_;  ///< without a trial
+  std::uint64_t turns_ = 0;   ///< with one, of the loop
 };
 
 }  // namespace

@@ -20,6 +20,9 @@ namespace gv {
 /// When an end of a broken connection gives the neighbour up, and how often it dials: for fleets
 /// whose rounds take about a millisecond.
 LinkTimes swarm_times();
+/// The same where a frame of this fleet may be on its way for longer than a millisecond: in
+/// proportion, so that a handshake has the time it takes.
+LinkTimes swarm_times(const Assembly& fleet);
 
 /// What is checked of a fleet under faults, beyond that nobody waits for ever and no message comes
 /// twice.
@@ -39,6 +42,7 @@ struct FaultPlan {
   bool restart = false;  ///< injected deaths have successors
   bool succeed = true;   ///< drawn deaths may have them
   Judgement judgement = Judgement::mean;
+  FaultClasses classes = all_faults;  ///< of drawn ones; no others happen
   std::vector<Injection> inject{};
   LinkTimes times = swarm_times();
 };
@@ -59,6 +63,9 @@ struct SimulationOptions {
   Round until = 0;   ///< the last round, and all else as in a whole run; 0: the fleet's
   Round keep = 0;    ///< each peer's state after this round goes to on_store as well; 0: none
   std::function<bool()> interrupted;  ///< polled; true: every peer stops after its round
+  /// Polled with faults, now and then, with the events so far; true: nothing more happens, and the
+  /// result says nothing but that.
+  std::function<bool(std::uint64_t events)> abandon;
   std::function<void(Round round, Time virtual_time)> on_progress;  ///< now and then, from the loop
   PeerParts parts{};  ///< in the place of the real ones
 };
@@ -75,6 +82,7 @@ struct SimulationResult {
   std::set<PeerId> broken_by{};
   double drift = 0;  ///< between a vector and what its book says of it, relative
   bool interrupted = false;
+  bool abandoned = false;
 };
 
 /// Runs the whole fleet in virtual time, with the same algorithm code as over TCP, and bit for bit

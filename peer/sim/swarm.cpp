@@ -11,6 +11,22 @@
 namespace gv {
 namespace {
 
+bool keeps_the_sum(const AlgorithmRow& row) {
+  return row.promise == Promise::mean || row.promise == Promise::tracking;
+}
+
+/// Along a directed link one end sends and the other one hears; its flow is in no book, and what
+/// does not come in time is missing from the sum.
+bool directed(const Assembly& fleet) {
+  return fleet.schedule ? fleet.schedule->directed() : fleet.topology.directed;
+}
+
+/// Whose flows are all in the books of both ends.
+bool averages_by_exchanges(const Assembly& fleet) {
+  return keeps_the_sum(*fleet.algorithm) && fleet.algorithm->channels == nullptr &&
+         !directed(fleet);
+}
+
 /// Whether all of this seed's faults were such as only delay.
 bool only_delayed(const SimulationResult& result) {
   const auto happened = [&](Fault fault) {
@@ -44,11 +60,17 @@ Seed run_seed(const Assembly& fleet,
   options.links = all.links;
   options.faults = FaultPlan{seed, all.until, all.trace};
   options.faults->judgement = judgement_of(fleet);
-  options.faults->succeed = options.faults->judgement == Judgement::mean ||
-                            (fleet.algorithm->succeeds && fleet.fleet.restart);
+  options.faults->times = swarm_times(fleet);
+  options.faults->classes = all.classes;
+  options.faults->succeed =
+      averages_by_exchanges(fleet) || (fleet.algorithm->succeeds && fleet.fleet.restart);
   options.parts = all.parts;
+  options.abandon = [&all](std::uint64_t events) {
+    return (all.most_events > 0 && events > all.most_events) ||
+           (all.interrupted && all.interrupted());
+  };
   Seed one{.result = simulate(fleet, observer, options)};
-  one.compared = !bits.empty() && only_delayed(one.result);
+  one.compared = !one.result.abandoned && !bits.empty() && only_delayed(one.result);
   if (one.compared && observer.params_hash() != bits)
     one.result.violations.emplace_back(
         "all lived, and the models are not those of an undisturbed run");
@@ -57,6 +79,7 @@ Seed run_seed(const Assembly& fleet,
 
 void add(SwarmResult& all, std::uint64_t seed, const SimulationResult& one) {
   ++all.seeds;
+  if (one.abandoned) ++all.abandoned;
   all.events += one.events;
   for (std::size_t k = 0; k < all.faults.size(); ++k) all.faults[k] += one.faults[k];
   for (std::size_t k = 0; k < all.probes.size(); ++k) all.probes[k] += one.probes[k];
@@ -80,10 +103,12 @@ bool waits_for_everybody(const Assembly& fleet) {
 
 Judgement judgement_of(const Assembly& fleet) {
   const AlgorithmRow& row = *fleet.algorithm;
+  const bool endless = fleet.fleet.faults.deadline == Time{0};
   switch (row.promise) {
     case Promise::mean:
     case Promise::tracking:
-      return row.channels == nullptr ? Judgement::mean : Judgement::sum;
+      if (averages_by_exchanges(fleet)) return Judgement::mean;
+      return endless && !directed(fleet) ? Judgement::sum : Judgement::finite;
     case Promise::agreement:
     case Promise::once:
       return waits_for_everybody(fleet) ? Judgement::bits : Judgement::finite;
@@ -97,9 +122,10 @@ Judgement judgement_of(const Assembly& fleet) {
 std::string swarm_objection(const Assembly& fleet) {
   const Promise promise = fleet.algorithm->promise;
   const bool asynchronous = promise == Promise::once && !fleet.algorithm->synchronous;
-  const bool waits =
-      promise == Promise::agreement || asynchronous || judgement_of(fleet) == Judgement::sum;
-  const bool pushes = fleet.algorithm->mixes && judgement_of(fleet) == Judgement::finite;
+  const bool by_messages = keeps_the_sum(*fleet.algorithm) && fleet.algorithm->channels != nullptr;
+  const bool waits = promise == Promise::agreement || asynchronous || by_messages;
+  const bool pushes =
+      fleet.algorithm->mixes && (directed(fleet) || judgement_of(fleet) == Judgement::finite);
   const bool endless = fleet.fleet.faults.deadline == Time{0};
   if (waits && !endless)
     return "what it promises holds only where everybody waits as long as it takes: --set "
@@ -110,8 +136,23 @@ std::string swarm_objection(const Assembly& fleet) {
   return "";
 }
 
-std::uint64_t SwarmResult::all_faults() const {
+std::uint64_t SwarmResult::sum_of_faults() const {
   return std::accumulate(faults.begin(), faults.end(), std::uint64_t{0});
+}
+
+void SwarmResult::add(const SwarmResult& other) {
+  seeds += other.seeds;
+  events += other.events;
+  for (std::size_t k = 0; k < faults.size(); ++k) faults[k] += other.faults[k];
+  for (std::size_t k = 0; k < probes.size(); ++k) probes[k] += other.probes[k];
+  trace_hash += other.trace_hash;
+  violations += other.violations;
+  compared += other.compared;
+  abandoned += other.abandoned;
+  largest_drift = std::max(largest_drift, other.largest_drift);
+  if (first_failing_seed || !other.first_failing_seed) return;
+  first_failing_seed = other.first_failing_seed;
+  texts = other.texts;
 }
 
 SwarmResult swarm(const Assembly& fleet, const SwarmOptions& options) {

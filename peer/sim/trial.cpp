@@ -12,12 +12,38 @@
 namespace gv {
 namespace {
 
-/// Of a vector, relative to its largest coordinate: float rounding over thousands of flows stays
-/// below it, one flow that is in no book does not.
+/// Of a vector, relative to the largest coordinate that it ever had: float rounding over thousands
+/// of flows stays below it, one flow that is in no book does not.
 constexpr double drift_tolerance = 1e-4;
 
-/// After the last fault. Peers that send the same again and again are busy, and get nowhere.
-constexpr Time longest_life = std::chrono::hours(1);
+/// After the last fault, without a new round of anybody. Peers that send the same again and again
+/// are busy, and get nowhere.
+constexpr Time longest_standstill = std::chrono::hours(1);
+/// The same, in units of the longest piece of work so far: slow peers have long rounds.
+constexpr int longest_standstill_in_works = 1000;
+
+/// From when a frame is ready to its arrival, where others go before it: at the most.
+Time slowest_way(const Assembly& fleet) {
+  const NetworkSpec& network = fleet.fleet.network;
+  Time longest = network.latency + network.jitter;
+  double slowest = network.bandwidth;
+  const auto look = [&](double bandwidth) {
+    if (bandwidth > 0) slowest = slowest > 0 ? std::min(slowest, bandwidth) : bandwidth;
+  };
+  for (const auto& [ends, link] : network.links) {
+    longest = std::max(longest, link.latency + link.jitter);
+    look(link.bandwidth);
+  }
+  for (const auto& [peer, bandwidth] : network.cards) look(bandwidth);
+  if (slowest == 0) return longest;
+  const std::size_t bytes =
+      exchange_bytes(fleet.traffic(), fleet.dimension) * (fleet.fleet.size() - 1);
+  return longest + Time{static_cast<std::int64_t>(1e9 * static_cast<double>(bytes) / slowest)};
+}
+
+std::string vector_of(PeerId peer) {
+  return fmt::format("the vector of peer {}", peer);
+}
 
 LinkSettings settings_of(const Peer& peer, Life life, const LinkTimes& times) {
   LinkSettings settings = link_settings(peer.plan, peer.replica.size(), 0);
@@ -41,6 +67,23 @@ std::uint64_t most_kept_bytes(const Peer& peer) {
 
 }  // namespace
 
+LinkTimes swarm_times(const Assembly& fleet) {
+  constexpr Time quick = std::chrono::milliseconds(1);
+  LinkTimes times = swarm_times();
+  const double slower = in_seconds(std::max(quick, slowest_way(fleet))) / in_seconds(quick);
+  for (Time* time : {&times.heartbeat,
+                     &times.dead_after,
+                     &times.reconnect_within,
+                     &times.first_redial,
+                     &times.slowest_redial,
+                     &times.handshake,
+                     &times.join_within})
+    *time = Time{static_cast<std::int64_t>(slower * static_cast<double>(time->count()))};
+  times.connect += times.dead_after;
+  times.farewell += times.dead_after;
+  return times;
+}
+
 LinkTimes swarm_times() {
   using std::chrono::milliseconds;
   LinkTimes times;
@@ -60,7 +103,7 @@ Trial::Trial(const FaultPlan& plan, const LinkParts& parts, SimShared& shared, B
     : plan_(plan),
       shared_(shared),
       begin_(std::move(begin)),
-      injector_(plan.seed, plan.until, plan.trace, plan.drawn),
+      injector_(plan.seed, plan.until, plan.trace, plan.drawn, plan.classes),
       faults_(shared,
               injector_,
               {.die = [this](PeerId i) { die(i); },
@@ -78,7 +121,9 @@ Trial::Trial(const FaultPlan& plan, const LinkParts& parts, SimShared& shared, B
                      if (works(i)) stores_[i].tear();
                      return works(i);
                    }},
-              parts),
+              parts,
+              plan.times.dead_after),
+      got_on_at_(plan.until),
       present_(shared.peers.size()) {
   shared_.faults = &faults_;
   shared_.audit = &audit_;
@@ -115,12 +160,25 @@ bool Trial::over() {
   return stuck() || honest_have_ended();
 }
 
-bool Trial::stuck() const {
+bool Trial::stuck() {
   const LinkTimes& times = plan_.times;
   const Time longest = times.connect + times.farewell + times.dead_after;
   const Time now = shared_.queue.now();
-  return now - shared_.queue.idle_since() > longest ||
-         (plan_.drawn && now - plan_.until > longest_life);
+  return now - shared_.queue.idle_since() > longest || (plan_.drawn && stands_still(now));
+}
+
+/// Looks at the rounds when the longest standstill may be over, and seldom before.
+bool Trial::stands_still(Time now) {
+  const Time longest =
+      std::max(longest_standstill, longest_standstill_in_works * shared_.longest_work);
+  if (now - got_on_at_ <= longest) return false;
+  Round rounds = 0;
+  for (const Record& record : records_)
+    rounds += record.peer->round + (record.task->done() ? 1 : 0);
+  if (rounds == rounds_) return true;
+  rounds_ = rounds;
+  got_on_at_ = now;
+  return false;
 }
 
 void Trial::die(PeerId peer) {
@@ -209,6 +267,7 @@ void Trial::check_memory() {
 }
 
 void Trial::judge(SimulationResult& result) {
+  if (!plan_.drawn) forget_missing();
   for (const Record& record : records_) {
     if (record.dead || record.liar) continue;
     check_end(record);
@@ -226,6 +285,13 @@ void Trial::judge(SimulationResult& result) {
   result.faults = injector_.faults();
   result.probes = injector_.probes();
   result.trace_hash = injector_.hash();
+}
+
+/// Who never began, or waits for ever, says nothing any more.
+void Trial::forget_missing() {
+  for (PeerId i = 0; i < present_.size(); ++i)
+    if (const Record& record = present(i); !record.dead && !(record.started && record.task->done()))
+      shared_.observer->forget(i);
 }
 
 /// Averaging keeps out what is not finite. A sum of all has it everywhere.
@@ -286,18 +352,21 @@ void Trial::check_exchanges(const Record& record) {
 
 double Trial::drift(const Record& record) {
   const std::vector<double> x = record.replica().x();
+  if (plan_.judgement == Judgement::finite) {
+    const bool finite = std::ranges::all_of(x, [](double each) { return std::isfinite(each); });
+    return finite ? 0 : judge_drift(std::nan(""), vector_of(record.life.peer));
+  }
   const std::vector<double>& own = record.replica().own();
   std::vector<double> flows = audit_.flows(record.life);
   flows.resize(x.size());
-  double scale = 1;
+  const double scale = std::max(1.0, record.replica().largest());
   double worst = 0;
   for (std::size_t k = 0; k < x.size(); ++k) {
-    scale = std::max(scale, std::abs(x[k]));
     const double off = std::abs(x[k] - own[k] - flows[k]);
     worst = std::isfinite(off) ? std::max(worst, off) : off;
     if (!std::isfinite(off)) break;
   }
-  return judge_drift(worst / scale, fmt::format("the vector of peer {}", record.life.peer));
+  return judge_drift(worst / scale, vector_of(record.life.peer));
 }
 
 /// Who dies takes its part of a flow along, and who lies applies what it likes.
@@ -308,10 +377,8 @@ double Trial::drift_of_sum() {
     if (record.dead || record.liar || record.poisoned || !record.task->done()) return 0;
     const std::vector<double> x = record.replica().x();
     sum.resize(x.size());
-    for (std::size_t k = 0; k < x.size(); ++k) {
-      scale = std::max(scale, std::abs(x[k]));
-      sum[k] += x[k] - record.replica().own()[k];
-    }
+    scale = std::max(scale, record.replica().largest());
+    for (std::size_t k = 0; k < x.size(); ++k) sum[k] += x[k] - record.replica().own()[k];
   }
   double worst = 0;
   for (const double off : sum) worst = std::isfinite(off) ? std::max(worst, std::abs(off)) : off;

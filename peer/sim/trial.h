@@ -50,7 +50,8 @@ class Trial {
   };
 
   /// Nothing has come of anything for so long that nothing ever will, or the run is much too long.
-  bool stuck() const;
+  bool stuck();
+  bool stands_still(Time now);
   void die(PeerId peer);
   void rise(PeerId peer);
   bool poison(PeerId peer);
@@ -61,6 +62,7 @@ class Trial {
   bool works(PeerId peer);
   void keep(PeerId peer, Round round, std::vector<std::byte> state);
   void begin(std::size_t record);
+  void forget_missing();
   Record& present(PeerId peer) { return records_[present_[peer]]; }
   bool may_be_poisoned(const Record& record) const;
   bool gone(Life life) const;
@@ -77,6 +79,8 @@ class Trial {
   FaultInjector injector_;
   Audit audit_;
   Faults faults_;
+  Time got_on_at_;    ///< when somebody was last seen to have begun another round,
+  Round rounds_ = 0;  ///< and the sum of all rounds then
   std::vector<Record> records_;
   std::deque<SimCheckpointStore> stores_;
   std::vector<std::size_t> present_;  ///< the last record of each peer

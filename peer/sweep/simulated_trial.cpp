@@ -191,7 +191,7 @@ class SimulatedTrial {
       };
     options.interrupted = [&] { return watch.over(); };
     options.on_progress = [&](Round round, Time) { progress_(round, until_); };
-    if (!fleet_.fleet.faults.inject.empty()) options.faults = injected_faults(fleet_.fleet);
+    if (!fleet_.fleet.faults.inject.empty()) options.faults = injected_faults(fleet_);
     const SimulationResult result = simulate(fleet_, observer, options);
     check_record();
     const FleetRecord& last = watch.last();

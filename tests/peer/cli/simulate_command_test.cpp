@@ -80,6 +80,36 @@ TEST_F(SimulateCommand, LeavesNothingWhereItIsToldTo) {
   EXPECT_NE(refused.err.find("--no-save"), std::string::npos) << refused.err;
 }
 
+TEST(SimulateDrawn, DrawsItsFleets) {
+  const Ended ended = grapevine(
+      "simulate --faults swarm --fleets 1..3 --seeds 1..2 --method d-psgd:atc --jobs 1 --json");
+  ASSERT_EQ(ended.code, 0) << ended.err << ended.output();
+  EXPECT_EQ(ended.summary().at("fleets"), 3);
+  EXPECT_EQ(ended.summary().at("seeds"), 6);
+  EXPECT_EQ(ended.summary().at("rows").at("d-psgd:atc").at("fleets"), 3);
+  const Ended again = grapevine(
+      "simulate --faults swarm --fleets 1..3 --seeds 1..2 --method d-psgd:atc --jobs 3 --json");
+  EXPECT_EQ(again.summary().at("trace_hash"), ended.summary().at("trace_hash"));
+}
+
+TEST(SimulateDrawn, SaysWhatGoesTogether) {
+  for (const auto& [line, said] :
+       {std::pair{"simulate --fleets 1..3", "--fleets needs --faults swarm"},
+        {"simulate --only-faults crash x.yaml", "--only-faults needs --faults swarm"},
+        {"simulate x.yaml --faults swarm --fleets 1..3",
+         "--fleets draws fleets, and takes no FILE"},
+        {"simulate --faults swarm --fleets 3..1", "--fleets 3..1: the range is empty"},
+        {"simulate --faults swarm --fleets 1..3 --method d-psdg", "`d-psdg` is no method"},
+        {"simulate --faults swarm --fleets 1..3 --only-faults rest", "no fault is called `rest`"},
+        {"simulate --faults swarm --fleets 1 --seeds 1..10000", "has fewer than 10000 seeds"},
+        {"simulate --faults swarm --method d-psgd", "--method says of which method"},
+        {"simulate --faults swarm", "needs FILE, or --fleets A..B"}}) {
+    const Ended ended = grapevine(line);
+    EXPECT_EQ(ended.code, 2) << line;
+    EXPECT_NE(ended.err.find(said), std::string::npos) << line << "\n" << ended.err;
+  }
+}
+
 /// Stopped and gone on with, it ends with the bits of one that was not.
 TEST_F(SimulateCommand, StopsAtARoundAndGoesOn) {
   const Ended whole = simulate({"--json", "--no-save"});

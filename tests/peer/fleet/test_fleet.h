@@ -81,7 +81,7 @@ inline std::vector<Codec> codecs_of(const AlgorithmRow& row) {
 /// "all_reduce_ring", for the name of a test.
 inline std::string name_of(const AlgorithmRow& row) {
   std::string name(row.kind);
-  if (!row.order.empty()) name += "_" + std::string(row.order);
+  if (!row.order.empty()) name.append("_").append(row.order);
   std::ranges::replace(name, '-', '_');
   return name;
 }

@@ -15,7 +15,7 @@ FleetRecord end_of(const Fleet& file) {
   Observer observer(fleet.fleet.size(), fleet.evaluator(), {});
   SimulationOptions options;
   options.threads = 1;
-  options.faults = injected_faults(fleet.fleet);
+  options.faults = injected_faults(fleet);
   simulate(fleet, observer, options);
   return *observer.summary();
 }

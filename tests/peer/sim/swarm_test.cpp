@@ -207,5 +207,53 @@ TEST(SwarmRuns, WithoutFaultsNothingDiffers) {
   EXPECT_NE(hash({}), hash(FaultPlan{1, std::chrono::milliseconds(500), {}}));
 }
 
+/// Found so: over 5 ms a handshake takes 20 ms, and a clock that goes twice as fast shows 40, after
+/// which the swarm's links gave it up; peers that were parted once never met again, and "waited for
+/// ever".
+TEST(SwarmRuns, LinksHaveTheTimeThatTheNetworkTakes) {
+  for (const Time latency : {std::chrono::milliseconds(5), std::chrono::milliseconds(10)}) {
+    Fleet file = restless_method("parameter-server", "async");
+    file.faults.deadline = Time{0};
+    file.network.latency = latency;
+    file.stop.rounds = 50;
+    const Assembly fleet(file);
+    const LinkTimes times = swarm_times(fleet);
+    EXPECT_GE(times.handshake, 2 * 4 * latency);
+    EXPECT_LT(2 * times.heartbeat, times.dead_after);
+    SwarmOptions options;
+    options.last = 300;
+    EXPECT_EQ(told(swarm(fleet, options)), "") << latency.count();
+  }
+  EXPECT_EQ(swarm_times(Assembly(restless_fleet(6, "ring", "lian"))).dead_after,
+            swarm_times().dead_after);
+}
+
+/// Found so: whoever still trained an hour after the last fault "waited for ever". These rounds
+/// take minutes each.
+TEST(SwarmRuns, SlowPeersDoNotWaitForEver) {
+  Fleet file = restless_fleet(3, "path", "lian");
+  file.flops = 10;
+  file.stop.rounds = 100;
+  file.checkpoint.every = 0;
+  file.faults.deadline = Time{0};
+  const Assembly fleet(file);
+  SwarmOptions options;
+  options.last = 5;
+  options.until = std::chrono::seconds(1);
+  EXPECT_EQ(told(swarm(fleet, options)), "");
+}
+
+/// A kind of fault that is left out never happens, and the others are as they were.
+TEST(SwarmRuns, OnlySomeKindsOfFault) {
+  const Assembly fleet(restless_fleet(6, "ring", "lian"));
+  SwarmOptions options;
+  options.last = 20;
+  options.classes = FaultClasses{1} << static_cast<int>(Fault::reset);
+  const SwarmResult result = swarm(fleet, options);
+  EXPECT_GT(result.faults[static_cast<std::size_t>(Fault::reset)], 50U);
+  EXPECT_EQ(result.faults[static_cast<std::size_t>(Fault::reset)], result.sum_of_faults());
+  EXPECT_EQ(names_of(options.classes), std::vector<std::string_view>{"reset"});
+}
+
 }  // namespace
 }  // namespace gv

@@ -1,0 +1,72 @@
+#include "peer/drawn/drawn_swarm.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/peer/fleet/test_fleet.h"
+
+namespace gv {
+namespace {
+
+/// What repeats each fleet that violates.
+std::string told(const Violation& violation) {
+  std::string text = fmt::format("fleet {}: {}\n{}",
+                                 violation.fleet,
+                                 command_of(violation.run, "FILE"),
+                                 fleet_text(violation.run.keys));
+  for (const std::string& each : violation.texts) text += each + "\n";
+  return text;
+}
+
+class DrawnSwarm : public testing::TestWithParam<const AlgorithmRow*> {};
+
+/// Whatever graph, codec, data, network, deadline: fleets of every method, each under drawn faults.
+TEST_P(DrawnSwarm, NothingIsViolated) {
+  DrawOptions options;
+  options.last = 12;
+  options.last_seed = 10;
+  options.rows.assign(1, GetParam());
+  std::string violations;
+  options.on_violation = [&](const Violation& violation) { violations += told(violation); };
+  const DrawResult result = swarm_of_drawn(options);
+  EXPECT_EQ(violations, "");
+  EXPECT_EQ(result.fleets, 12U);
+  EXPECT_EQ(result.all.seeds, 120U);
+  EXPECT_GE(result.all.sum_of_faults(), 1000U);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryRow,
+                         DrawnSwarm,
+                         testing::ValuesIn(algorithms().begin(), algorithms().end()),
+                         [](const auto& row) { return name_of(*row.param); });
+
+TEST(DrawnSwarms, AreTheSameWhateverTheNumberOfJobs) {
+  DrawOptions options;
+  options.last = 20;
+  options.last_seed = 3;
+  options.jobs = 1;
+  const DrawResult one = swarm_of_drawn(options);
+  options.jobs = 3;
+  const DrawResult three = swarm_of_drawn(options);
+  EXPECT_EQ(one.all.trace_hash, three.all.trace_hash);
+  EXPECT_EQ(one.all.faults, three.all.faults);
+  EXPECT_EQ(one.all.events, three.all.events);
+  EXPECT_EQ(one.refusals, three.refusals);
+}
+
+/// Each fleet has fault seeds of its own: else all would have the same kinds of fault.
+TEST(DrawnSwarms, EachFleetHasItsOwnFaults) {
+  EXPECT_NE(fault_seed(1, 1), fault_seed(2, 1));
+  EXPECT_NE(fault_seed(1, most_seeds_of_a_fleet - 1), fault_seed(2, 0));
+}
+
+TEST(DrawnSwarms, EndWhenInterrupted) {
+  DrawOptions options;
+  options.last = 1'000'000;
+  options.interrupted = [n = 0]() mutable { return ++n > 50; };
+  options.jobs = 1;
+  EXPECT_LT(swarm_of_drawn(options).fleets, 50U);
+}
+
+}  // namespace
+}  // namespace gv
