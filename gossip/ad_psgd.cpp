@@ -84,7 +84,8 @@ Task<> answer_everybody(Peer& me, Opens& opens, const Ending& ending) {
 std::optional<PeerId> draw(Peer& me, const Opens& opens) {
   std::vector<PeerId> free;
   for (const Neighbor& neighbor : me.neighbors)
-    if (me.here(neighbor.peer) && !opens.contains(neighbor.peer)) free.push_back(neighbor.peer);
+    if (neighbor.receives && me.here(neighbor.peer) && !opens.contains(neighbor.peer))
+      free.push_back(neighbor.peer);
   if (free.empty()) return {};
   Rng rng = Rng(me.plan.setup->seed).derive("ad-psgd").derive(me.plan.id).derive(me.round);
   return free[rng.below(free.size())];

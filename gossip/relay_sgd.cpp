@@ -99,7 +99,7 @@ Task<> relay_sgd(Peer& me) {
     co_await me.plain_step();
     std::vector<PeerId> partners;
     for (const Neighbor& neighbor : me.neighbors) {
-      if (!me.here(neighbor.peer)) continue;
+      if (!neighbor.receives || !me.here(neighbor.peer)) continue;
       partners.push_back(neighbor.peer);
       co_await relay(me, pushes, neighbor.peer, out);
     }

@@ -158,5 +158,19 @@ TEST(DataServers, AreRefusedWhereTheyMakeNoSense) {
   EXPECT_NE(refusal(fleet).find("take `device: cpu`"), std::string::npos);
 }
 
+/// Who hands out samples takes part in no averaging. Found so in a drawn fleet: relay-sgd pushed its
+/// sums to the data servers too, which refused them, and ad-psgd drew them as partners.
+TEST(DataServers, AreNobodysPartners) {
+  for (const auto& [kind, graph] : {std::pair{"relay-sgd", "star"}, {"ad-psgd", "ring"}}) {
+    SCOPED_TRACE(kind);
+    Fleet fleet = learning(5, kind);
+    fleet.topology = parse_schedule(graph).topology;
+    fleet.data.servers = 2;
+    const Ended ended = end_of(fleet);
+    EXPECT_EQ(ended.result.violations, std::vector<std::string>{});
+    for (PeerId i = 0; i < 5; ++i) EXPECT_EQ(ended.finals.at(i).round, 12U) << i;
+  }
+}
+
 }  // namespace
 }  // namespace gv
