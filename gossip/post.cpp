@@ -270,13 +270,15 @@ void Post::tell_held_up(bool held_up) {
 }
 
 /// Each neighbour knows the end of our own chain of waits, if they have been told at all; it hears
-/// of none where nobody holds us up but itself.
+/// of none where nobody holds us up but itself. Who is away hears of it when it is back: nothing
+/// piles up for it.
 void Post::pass_on() {
   const bool for_anybody = told_ && !wait_ && awaited_ != nullptr;
   const auto chains = for_anybody ? chains_.chains(*awaited_) : std::vector<WaitChains::Chain>{};
   for (std::size_t k = 0; k < self_.neighbors.size(); ++k) {
     const Neighbor& neighbor = self_.neighbors[k];
-    if (!(neighbor.receives || neighbor.linked) || mailbox_.closed(neighbor.peer)) continue;
+    const bool hears = (neighbor.receives || neighbor.linked) && roster_.here(k);
+    if (!hears || mailbox_.closed(neighbor.peer)) continue;
     std::optional<WaitChains::End> by;
     if (told_) by = wait_ ? chains_.end(wait_->k) : chains_.end_of_any(chains, k);
     if (by == told_by_[k]) continue;
@@ -355,7 +357,7 @@ void Post::interrupt_lasting(std::size_t k, Interruption why) {
 void Post::back(std::size_t k) {
   if (wait_ && wait_->k == k && wait_->absence != Absence::away && !misbehaves(k))
     wait_->since = self_.world.now();
-  tell_changes();
+  pass_on();
   hurry();
 }
 

@@ -164,6 +164,24 @@ TEST_F(Collective, PassesOnWhoIsAtTheEndOfItsChain) {
   EXPECT_EQ(world.sent.back().second.number, absence() + 1);
 }
 
+/// What is told to who is away would be kept for it, and be wrong when it comes. Found so: after a
+/// partition peers told each other of changing ends, until one had kept so much for another that it
+/// gave it up.
+TEST_F(Collective, TellsWhoIsAwayWhenItIsBack) {
+  peer->away(2);
+  Task<> wait = wait_for_peer_1();
+  wait.start();
+  next_timer();
+  EXPECT_EQ(told(1), 1U);
+  EXPECT_TRUE(peer->deliver(held_up(1, 2)));
+  EXPECT_EQ(told(1), 2U);
+  EXPECT_EQ(world.sent.back().first, 1U);
+  peer->back(2);
+  EXPECT_EQ(told(1), 3U);
+  EXPECT_EQ(world.sent.back().first, 2U);
+  EXPECT_EQ(world.sent.back().second.number, 2U);
+}
+
 /// A link that is cut far away may lie between us and the end of a chain that leads to us.
 TEST_F(Collective, WaitsForWhoIsHeldUpByAnAbsence) {
   Task<> wait = wait_for_peer_1();
