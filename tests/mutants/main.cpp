@@ -1,10 +1,13 @@
 // Tests the tests: builds one deliberate bug after the other into the protocol (mutants.h) and asks
 // the swarm to find it. Exit code 1 when one lives, or when the protocol without a bug fails. With
-// arguments: only the bugs of these names.
+// arguments: only the bugs of these names. `--drawn`: the swarm draws its fleets.
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
+#include <functional>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -15,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "peer/drawn/drawn_swarm.h"
 #include "peer/sim/swarm.h"
 #include "tests/mutants/mutants.h"
 #include "tests/peer/fleet/test_fleet.h"
@@ -24,6 +28,7 @@ namespace {
 
 constexpr std::uint64_t most_seeds = 2000;
 constexpr std::uint64_t seeds_at_a_time = 20;
+constexpr std::uint64_t most_drawn = 500;
 
 /// One fleet that waits for a living neighbour for 50 ms, one that does so without end.
 std::vector<Fleet> fleets() {
@@ -77,13 +82,34 @@ Verdict hunt(const std::vector<Assembly*>& assemblies, const mutants::Mutant& mu
   return verdict;
 }
 
+/// In fleets that are drawn: of its own method, or of all. The verdict's seed is the fleet's
+/// number.
+Verdict hunt_in_drawn(const mutants::Mutant& mutant) {
+  Verdict verdict;
+  std::atomic<bool> found = false;
+  DrawOptions options;
+  options.last = most_drawn;
+  if (!mutant.method.empty()) options.rows = rows_named(std::string(mutant.method));
+  options.parts = mutant.parts;
+  options.links = mutant.links;
+  options.shrink = false;
+  options.interrupted = [&] { return found.load(); };
+  options.on_violation = [&](const Violation& violation) {
+    if (found.exchange(true)) return;
+    verdict.seed = violation.fleet;
+    verdict.text = violation.row + ": " + violation.texts.front();
+  };
+  verdict.seeds = swarm_of_drawn(options).all.seeds;
+  return verdict;
+}
+
 /// In a process of its own: a bug may also end it.
-Verdict hunt_apart(const std::vector<Assembly*>& assemblies, const mutants::Mutant& mutant) {
+Verdict hunt_apart(const std::function<Verdict()>& hunt) {
   std::array<int, 2> ends{};
   if (::pipe(ends.data()) != 0) throw std::runtime_error("cannot make a pipe");
   const pid_t child = ::fork();
   if (child == 0) {
-    const Verdict v = hunt(assemblies, mutant);
+    const Verdict v = hunt();
     const std::string line = fmt::format("{} {} {}", v.seed.value_or(0), v.seeds, v.text);
     const bool written = ::write(ends[1], line.data(), line.size()) > 0;
     std::_Exit(written ? 0 : 1);
@@ -116,26 +142,32 @@ bool judge(std::string_view name, const Verdict& verdict) {
   return expected;
 }
 
-int run(const std::set<std::string_view>& only) {
+/// Those of these names; of none: all, and the protocol without a bug.
+std::vector<mutants::Mutant> chosen(const std::set<std::string_view>& names) {
+  std::vector<mutants::Mutant> chosen{{.name = "none"}};
+  std::ranges::copy(mutants::all(), std::back_inserter(chosen));
+  if (!names.empty())
+    std::erase_if(chosen, [&](const mutants::Mutant& each) { return !names.contains(each.name); });
+  return chosen;
+}
+
+int run(std::set<std::string_view> names) {
+  const bool drawn = names.erase("--drawn") > 0;
   std::vector<std::unique_ptr<Assembly>> owned;
   std::vector<Assembly*> assemblies;
   for (const Fleet& fleet : fleets()) {
     owned.push_back(std::make_unique<Assembly>(fleet));
     assemblies.push_back(owned.back().get());
   }
-  int wrong = 0;
-  const auto try_one = [&](const mutants::Mutant& mutant) {
-    if (!only.empty() && !only.contains(mutant.name)) return;
-    if (mutant.method.empty()) {
-      if (!judge(mutant.name, hunt_apart(assemblies, mutant))) ++wrong;
-      return;
-    }
+  const auto hunt_for = [&](const mutants::Mutant& mutant) {
+    if (drawn) return hunt_in_drawn(mutant);
+    if (mutant.method.empty()) return hunt(assemblies, mutant);
     Assembly own(fleet_of(mutant));
-    const std::vector<Assembly*> alone(1, &own);
-    if (!judge(mutant.name, hunt_apart(alone, mutant))) ++wrong;
+    return hunt(std::vector<Assembly*>(1, &own), mutant);
   };
-  try_one({.name = "none"});
-  for (const mutants::Mutant& mutant : mutants::all()) try_one(mutant);
+  int wrong = 0;
+  for (const mutants::Mutant& mutant : chosen(names))
+    if (!judge(mutant.name, hunt_apart([&] { return hunt_for(mutant); }))) ++wrong;
   return wrong == 0 ? 0 : 1;
 }
 

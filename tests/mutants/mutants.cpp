@@ -29,6 +29,12 @@ PeerParts replica(Arithmetic bug) {
   return parts;
 }
 
+PeerParts plan(void (*change)(Plan&)) {
+  PeerParts parts;
+  parts.change_plan = change;
+  return parts;
+}
+
 PeerParts between(Interposed (*interpose)(World&, Journal&)) {
   PeerParts parts;
   parts.between = interpose;
@@ -61,6 +67,8 @@ std::vector<Mutant> of_peers() {
       {"ignore_interrupt", rules<IgnoresAll>()},
       {"answer_nobody", rules<AnswersNobody>()},
       {"weight_of_own_round", rules<WeightOfOwnRound>()},
+      {"give_up_the_living",
+       plan([](Plan& plan) { plan.standstill = std::chrono::milliseconds(100); })},
       {.name = "pair_against_x", .parts = replica(Arithmetic::late_against_x), .method = "ad-psgd"},
       {.name = "gradient_of_another_round",
        .parts = between(push_late),
