@@ -1,0 +1,195 @@
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "optim/rng.h"
+#include "peer/drawn/fleet_draw.h"
+#include "peer/runtime/ledger.h"
+#include "peer/sim/swarm.h"
+#include "tests/peer/launch/program.h"
+#include "tests/scratch_folder.h"
+#include "tests/text_of.h"
+
+// Real fleets of drawn methods, graphs and codecs, whose members are killed and stopped at drawn
+// moments. GRAPEVINE_CHAOS_FLEETS says how many there are, GRAPEVINE_CHAOS_SEED which is the first;
+// GRAPEVINE_CHURN_SECONDS says how long members come and go.
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::uint64_t from_environment(const char* name, std::uint64_t usual) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : usual;
+}
+
+/// What repeats a fleet is its number.
+class RealFleet {
+ public:
+  explicit RealFleet(std::uint64_t number) : rng_(Rng(number).derive("real")), number_(number) {
+    for (std::uint64_t attempt = 0; !fleet_; ++attempt) {
+      keys_ = draw(number, attempt, rows()).keys;
+      make_real();
+      fleet_ = read_drawn(fleet_text(keys_), refusals_);
+    }
+    std::ofstream(file()) << fleet_text(keys_);
+  }
+
+  std::string text() const { return fleet_text(keys_); }
+  std::string file() const { return scratch_.path() + "/fleet.yaml"; }
+  std::string run_folder() const { return scratch_.path() + "/run"; }
+  const Assembly& fleet() const { return *fleet_; }
+
+  /// Its accidents, until it has ended.
+  Ended run() {
+    Program program({"run", file(), "--json"});
+    const fs::path metrics = run_folder() + "/metrics.jsonl";
+    comes_true([&] {
+      program.errors();
+      return (fs::exists(metrics) && fs::file_size(metrics) > 0) || !alive(program.pid());
+    });
+    for (std::uint64_t k = rng_.below(4); k > 0; --k) {
+      pause(rng_.below(400));
+      rng_.below(2) == 0 ? kill_one() : stop_one();
+    }
+    return program.wait();
+  }
+  int kills() const { return kills_; }
+
+ private:
+  /// All but those that need several machines.
+  static std::vector<const AlgorithmRow*> rows() {
+    std::vector<const AlgorithmRow*> rows;
+    for (const AlgorithmRow* row : algorithms())
+      if (row->order != "hierarchical") rows.push_back(row);
+    return rows;
+  }
+
+  /// Seconds long, on one machine, over links whose times it does not depend on what else runs
+  /// there.
+  void make_real() {
+    erase_keys(keys_, "hosts");
+    erase_keys(keys_, "network");
+    set_key(keys_, "peers", std::to_string(Rng(number_).derive("peers").below(6) + 3));
+    set_key(keys_, "network.latency", "1 ms");
+    set_key(keys_, "network.emulate", "true");
+    set_key(keys_, "stop.rounds", "300");
+    set_key(keys_, "evaluate.every", "10 rounds");
+    set_key(keys_, "faults.heartbeat", "100 ms");
+    set_key(keys_, "faults.dead_after", "800 ms");
+    set_key(keys_, "faults.ledger", "true");
+    if (value_of(keys_, "faults.deadline") != "0 s") set_key(keys_, "faults.deadline", "1 s");
+    set_key(keys_, "output.dir", run_folder());
+  }
+
+  static void pause(std::uint64_t milliseconds) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+  }
+  pid_t any_pid() {
+    const auto peer = rng_.below(fleet_->fleet.size());
+    pid_t pid = 0;
+    std::ifstream(fmt::format("{}/peers/{:03}/pid", run_folder(), peer)) >> pid;
+    return pid > 0 && alive(pid) ? pid : 0;
+  }
+  void kill_one() {
+    const pid_t pid = any_pid();
+    if (pid == 0) return;
+    ++kills_;
+    ::kill(pid, SIGKILL);
+  }
+  void stop_one() {
+    const pid_t pid = any_pid();
+    if (pid == 0) return;
+    ::kill(pid, SIGSTOP);
+    pause(rng_.below(1500));
+    ::kill(pid, SIGCONT);
+  }
+
+  Rng rng_;
+  std::uint64_t number_;
+  ScratchFolder scratch_;
+  FlatKeys keys_;
+  Refusals refusals_;
+  std::unique_ptr<Assembly> fleet_;
+  int kills_ = 0;
+};
+
+std::string simulated_hash(const Assembly& fleet) {
+  Observer observer(fleet.fleet.size(), fleet.evaluator(), {});
+  simulate(fleet, observer, {});
+  return observer.params_hash();
+}
+
+/// Where everybody waits for everybody, a stop changes no bit; else somebody may have been left
+/// out.
+void judge(RealFleet& real) {
+  SCOPED_TRACE(real.text());
+  const Ended ended = real.run();
+  const bool stops_count = real.fleet().fleet.faults.deadline > Time{0};
+  const bool may_lose = real.kills() > 0 || stops_count;
+  EXPECT_TRUE(ended.code == 0 || (may_lose && ended.code == 3)) << ended.code << "\n" << ended.err;
+  const LedgerAudit books = audit(read_ledgers(real.run_folder()));
+  EXPECT_EQ(fmt::format("{}", fmt::join(books.findings, "\n")), "");
+  if (ended.code == 0 && real.kills() == 0 && judgement_of(real.fleet()) == Judgement::bits)
+    EXPECT_EQ(ended.summary().at("params_hash"), simulated_hash(real.fleet()));
+}
+
+TEST(DrawnChaos, EverybodyEndsAndTheBooksAgree) {
+  const std::uint64_t first = from_environment("GRAPEVINE_CHAOS_SEED", 1);
+  const std::uint64_t fleets = from_environment("GRAPEVINE_CHAOS_FLEETS", 5);
+  for (std::uint64_t number = first; number < first + fleets; ++number) {
+    SCOPED_TRACE(fmt::format("GRAPEVINE_CHAOS_FLEETS=1 GRAPEVINE_CHAOS_SEED={}", number));
+    RealFleet real(number);
+    judge(real);
+  }
+}
+
+/// A member dies or stands still every second, and comes back: nobody is lost, and every exchange
+/// stands in both books.
+TEST(DrawnChaos, MembersComeAndGo) {
+  const std::uint64_t seconds = from_environment("GRAPEVINE_CHURN_SECONDS", 8);
+  const ScratchFolder scratch;
+  const std::string file = scratch.path() + "/fleet.yaml";
+  const std::string run = scratch.path() + "/run";
+  std::ofstream(file) << "version: 1\nname: churn\npeers: 8\n"
+                         "data: { kind: quadratic, dimension: 50, noise: 1, spread: 1 }\n"
+                         "topology: ring\nnetwork: { latency: 10 ms, emulate: true }\n"
+                      << "stop: { time: " << seconds << " s }\nevaluate: { every: 1 s }\n"
+                      << "checkpoint: { every: 20 rounds }\nlaunch: { restart: on-failure }\n"
+                         "faults: { heartbeat: 100 ms, dead_after: 800 ms, ledger: true }\n"
+                      << "output: { dir: " << run << " }\n";
+  Rng rng = Rng(from_environment("GRAPEVINE_CHAOS_SEED", 1)).derive("churn");
+  Program program({"run", file, "--json"});
+  const std::string checkpoints = run + "/peers/000/checkpoints";
+  ASSERT_TRUE(comes_true([&] { return fs::exists(checkpoints) && !fs::is_empty(checkpoints); }));
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(seconds) -
+                     std::chrono::milliseconds(2500);
+  int accidents = 0;
+  while (std::chrono::steady_clock::now() < until && alive(program.pid())) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300 + rng.below(1000)));
+    program.errors();
+    pid_t pid = 0;
+    std::ifstream(fmt::format("{}/peers/{:03}/pid", run, rng.below(8))) >> pid;
+    if (pid <= 0 || !alive(pid)) continue;
+    ++accidents;
+    const bool dies = rng.below(2) == 0;
+    ::kill(pid, dies ? SIGKILL : SIGSTOP);
+    std::this_thread::sleep_for(std::chrono::milliseconds(rng.below(1200)));
+    if (!dies) ::kill(pid, SIGCONT);
+  }
+  const Ended ended = program.wait();
+  EXPECT_GE(accidents, 2);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.summary().at("peers"), 8);
+  const LedgerAudit books = audit(read_ledgers(run));
+  EXPECT_EQ(fmt::format("{}", fmt::join(books.findings, "\n")), "");
+  EXPECT_GT(books.both, 100U);
+  fmt::print(
+      "{} accidents, {} pieces in both books, {} in one\n", accidents, books.both, books.one_sided);
+}
+
+}  // namespace
+}  // namespace gv
