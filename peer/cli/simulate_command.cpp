@@ -294,6 +294,12 @@ int simulate_fleet(SimulateOptions given) {
     print_end(fleet, observer);
   if (saved) lines.name_folder(given.until > 0 && !stopped);
   tell(fleet, result, observer.summary());
+  return code;
+}
+
+int run_simulate(const SimulateOptions& options) {
+  const bool swarm = !options.swarm.faults.empty();
+  if (swarm && options.until > 0)
     throw std::invalid_argument(
         "simulate: --until stops one simulation, and --faults swarm starts many\n"
         "help:  leave one of the two out");
