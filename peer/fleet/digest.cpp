@@ -102,6 +102,13 @@ std::string weights_of(const ClassWeights& weights) {
   return text + ";";
 }
 
+/// The files that all peers must have alike; "" where the data have none.
+std::string files_of(const DataSpec& data) {
+  if (data.kind == "table") return table_of(data);
+  if (data.kind == "images") return fmt::format("images {} {};", data.content, data.held_out);
+  return data.content.empty() ? std::string() : fmt::format("files {};", data.content);
+}
+
 /// Everything that decides the arithmetic, but the name.
 std::string arithmetic_of(const Fleet& f) {
   const OptimizerSpec& o = f.optimizer;
@@ -166,12 +173,7 @@ std::string arithmetic_of(const Fleet& f) {
   if (f.data.kind == "text") text += fmt::format("context {};", f.data.context);
   if (f.data.servers > 0) text += fmt::format("data servers {};", f.data.servers);
   if (f.data.kind == "sparse") text += fmt::format("nonzeros {};", f.data.nonzeros);
-  if (f.data.kind == "images")
-    text += fmt::format("images {} {};", f.data.content, f.data.held_out);
-  else if (f.data.kind == "table")
-    text += table_of(f.data);
-  else if (!f.data.content.empty())
-    text += fmt::format("files {};", f.data.content);
+  text += files_of(f.data);
   if (f.data.augment.any())
     text += fmt::format("augment {} {};", f.data.augment.crop, f.data.augment.flip);
   return text;
