@@ -11,11 +11,13 @@ namespace gv {
 
 /// How the training samples are divided among peers.
 struct PartitionSpec {
-  std::string kind = "iid";  ///< iid | dirichlet | by-label | quantity
-  double alpha = 0.5;        ///< dirichlet: concentration; Yurochkin et al. 2019, arXiv:1905.12022
-  std::uint32_t min_samples = 1;       ///< dirichlet: every peer gets at least so many
-  std::uint32_t classes_per_peer = 2;  ///< by-label: shards; McMahan et al. 2017, arXiv:1602.05629
-  std::vector<double> sizes;           ///< quantity: relative sizes, one per peer
+  /// iid | dirichlet | dirichlet-equal | by-label | by-class | quantity
+  std::string kind = "iid";
+  double alpha = 0.5;  ///< dirichlet: concentration; Yurochkin et al. 2019, arXiv:1905.12022
+  std::uint32_t min_samples = 1;  ///< dirichlet: every peer gets at least so many
+  /// by-class: so many; by-label: shards, McMahan et al. 2017, arXiv:1602.05629
+  std::uint32_t classes_per_peer = 2;
+  std::vector<double> sizes;  ///< quantity: relative sizes, one per peer
 };
 
 /// part[i]: ascending row indices of peer i. Disjoint; together every row (up to rounding none is

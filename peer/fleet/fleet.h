@@ -63,7 +63,7 @@ struct DataSpec {
   TableSpec table;        ///< table; a file for each peer where its name has `{id}`
   std::string test_dir;   ///< images; "": a part of `dir`
   double held_out = 0.2;  ///< images: that part
-  /// 32 hex digits, of the files of a table or of images that all peers have: theirs must be ours.
+  /// Begins with 32 hex digits, of the files that all peers have: theirs must be ours. "": none.
   std::string content;
   std::string parts_content;  ///< of the peers' own files that are here; see bits_of
   PeerId servers = 0;  ///< that hand out minibatches to who trains; 0: everybody has its own part
