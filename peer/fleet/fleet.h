@@ -76,7 +76,7 @@ struct DataSpec {
 
 /// `train.class_weights`: what the loss of a training sample is multiplied by.
 struct ClassWeights {
-  bool balanced = false;                 ///< samples / (classes x samples of the class)
+  bool balanced = false;                  ///< samples / (classes x samples of the class)
   std::map<std::string, double> named{};  ///< of these classes; 1 of the others
 
   bool any() const { return balanced || !named.empty(); }
