@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -68,10 +69,10 @@ void send_vector(int socket, std::span<const float> values) {
         pieces > most_pieces
             ? Descriptor()
             : memory_file(bytes.subspan(begin, std::min(piece, bytes.size() - begin)));
+    const std::string reason = error_text(pieces > most_pieces ? EFBIG : errno);
     if (!file.open())
-      throw std::runtime_error(fmt::format("no memory to report {} MB: {}",
-                                           bytes.size() / 1'000'000,
-                                           error_text(pieces > most_pieces ? EFBIG : errno)));
+      throw std::runtime_error(
+          fmt::format("no memory to report {} MB: {}", bytes.size() / 1'000'000, reason));
     const auto follow = static_cast<std::byte>(pieces - 1 - k);
     send_with_descriptor(socket, {&follow, 1}, file.get(), 0);
   }
