@@ -149,8 +149,9 @@ class DataReader : Readers {
                                     ? ""
                                     : "; Debian's package is dataset-fashion-mnist";
     if (data_.fallback.empty()) {
-      return source_.error(
-          *dir, missing, fmt::format("install the data{}, or add `fallback: digits`", package));
+      return source_.error(*dir,
+                           fmt::format("no such folder: {}", missing),
+                           fmt::format("install the data{}, or add `fallback: digits`", package));
     }
     data_.kind = "digits";
     if (notices_ != nullptr) {
@@ -169,7 +170,7 @@ class DataReader : Readers {
     data_.dir = read_path(dir, "dir", help);
     if (data_.dir.empty()) return;
     if (const std::string missing = no_folder(data_.dir); !missing.empty())
-      source_.error(*dir, missing, help);
+      source_.error(*dir, fmt::format("no such folder: {}", missing), help);
   }
 
   void read_text(MapReader& map) {
@@ -179,7 +180,7 @@ class DataReader : Readers {
     data_.file = read_path(file, "file", help);
     if (data_.file.empty()) return;
     if (const std::string missing = no_file(data_.file); !missing.empty())
-      source_.error(*file, missing, help);
+      source_.error(*file, fmt::format("no such file: {}", missing), help);
   }
 
   void read_sparse(MapReader& map) {
@@ -217,7 +218,7 @@ class DataReader : Readers {
       const std::string& path = value == file ? data_.file : data_.test_file;
       if (value == nullptr || path.empty()) continue;
       if (const std::string missing = no_file(path); !missing.empty())
-        source_.error(*value, missing, help);
+        source_.error(*value, fmt::format("no such file: {}", missing), help);
     }
   }
 
@@ -235,7 +236,7 @@ class DataReader : Readers {
       const std::string& path = value == dir ? data_.dir : data_.test_dir;
       if (value == nullptr) continue;
       if (const std::string missing = no_folder(path); !missing.empty())
-        return source_.error(*value, missing, help);
+        return source_.error(*value, fmt::format("no such folder: {}", missing), help);
     }
     try {
       const ImageFolder found = find_images(data_.dir, data_.test_dir);

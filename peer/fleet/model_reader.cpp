@@ -69,8 +69,9 @@ class ModelReader : Readers {
     fleet_.start = read_path(source_, *value, folder_);
     if (fleet_.start.empty()) return;
     if (const std::string missing = no_file(fleet_.start); !missing.empty())
-      return source_.error(
-          *value, missing, "name a model.safetensors of a run, or an .npz of named tensors");
+      return source_.error(*value,
+                           fmt::format("no such file: {}", missing),
+                           "name a model.safetensors of a run, or an .npz of named tensors");
     try {
       fleet_.start_content = content_of({fleet_.start});
     } catch (const std::exception& e) {

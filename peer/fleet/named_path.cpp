@@ -1,6 +1,5 @@
 #include "peer/fleet/named_path.h"
 
-#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -10,14 +9,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Only what the system says beyond that there is nothing, or nothing of the kind, needs its words.
-std::string not_there(const std::string& path, fs::file_type wanted, std::string_view what) {
+/// What the system says beyond that there is nothing, or nothing of the kind, stands behind it.
+std::string not_there(const std::string& path, fs::file_type wanted) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (status.type() == wanted) return "";
-  if (!error || error == std::errc::no_such_file_or_directory)
-    return fmt::format("no such {}: {}", what, path);
-  return fmt::format("no such {}: {} ({})", what, path, error.message());
+  if (!error || error == std::errc::no_such_file_or_directory) return path;
+  return fmt::format("{} ({})", path, error.message());
 }
 
 }  // namespace
@@ -28,11 +26,11 @@ std::string read_path(Source& source, const Value& value, const fs::path& folder
 }
 
 std::string no_file(const std::string& path) {
-  return not_there(path, fs::file_type::regular, "file");
+  return not_there(path, fs::file_type::regular);
 }
 
 std::string no_folder(const std::string& path) {
-  return not_there(path, fs::file_type::directory, "folder");
+  return not_there(path, fs::file_type::directory);
 }
 
 }  // namespace gv

@@ -14,9 +14,10 @@ namespace gv {
 /// where it is none.
 std::string read_path(Source& source, const Value& value, const std::filesystem::path& folder);
 
-/// Says why there is no regular file at `path`, with the path; "": there is one.
+/// Returns the path where there is no regular file, and what else the system says of it; "": there
+/// is one.
 std::string no_file(const std::string& path);
-/// Says the same of a folder.
+/// Returns the same of a folder.
 std::string no_folder(const std::string& path);
 
 }  // namespace gv

@@ -176,11 +176,14 @@ Value Source::parse_file() {
   }
   std::error_code code;
   const std::uintmax_t size = std::filesystem::file_size(path_, code);
+  const bool says_more =
+      code && code != std::errc::no_such_file_or_directory && code != std::errc::not_supported;
+  if (says_more) {
+    diagnostics_.push_back({path_, "cannot be read: " + code.message(), "", ""});
+    return {};
+  }
   if (code || !no_file(path_).empty()) {
-    const bool plain =
-        code == std::errc::no_such_file_or_directory || code == std::errc::not_supported || !code;
-    diagnostics_.push_back(
-        {path_, "cannot be read: " + (plain ? "no such file" : code.message()), "", ""});
+    diagnostics_.push_back({path_, "cannot be read: no such file", "", ""});
     return {};
   }
   if (size > largest_file) {

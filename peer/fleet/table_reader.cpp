@@ -120,8 +120,8 @@ class TableReader : Readers {
     if (!data_.per_peer()) shared.push_back(table_.file);
     if (!table_.test.empty()) shared.push_back(table_.test);
     for (const std::string& path : shared)
-      if (const std::string missing = no_file(path); !missing.empty())
-        return source_.error(file, missing, file_help);
+      if (const std::string absent = no_file(path); !absent.empty())
+        return source_.error(file, fmt::format("no such file: {}", absent), file_help);
     if (!statistics_.empty()) shared.push_back(statistics_);
     try {
       data_.content = content_of(shared);

@@ -58,8 +58,8 @@ INSTANTIATE_TEST_SUITE_P(Keys, NamedFile, testing::ValuesIn(keys));
 TEST(NamedPaths, SayWhyThereIsNoFile) {
   const ScratchFolder folder;
   fs::create_symlink("loop", folder.path() + "/loop");
-  EXPECT_EQ(no_file(folder.path() + "/none"), "no such file: " + folder.path() + "/none");
-  EXPECT_EQ(no_file(folder.path()), "no such file: " + folder.path());
+  EXPECT_EQ(no_file(folder.path() + "/none"), folder.path() + "/none");
+  EXPECT_EQ(no_file(folder.path()), folder.path());
   EXPECT_NE(no_file(folder.path() + "/loop").find("symbolic links"), std::string::npos);
   EXPECT_NE(no_folder(std::string(300, 'a')).find("too long"), std::string::npos);
   EXPECT_EQ(no_folder(folder.path()), "");
