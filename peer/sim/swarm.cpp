@@ -127,6 +127,9 @@ std::string swarm_objection(const Assembly& fleet) {
   const bool pushes =
       fleet.algorithm->mixes && (directed(fleet) || judgement_of(fleet) == Judgement::finite);
   const bool endless = fleet.fleet.faults.deadline == Time{0};
+  if (directed(fleet) && promise != Promise::push_sum)
+    return "along one-way links what does not come in time is lost, and it is in no book: take an "
+           "undirected graph, or sgp";
   if (waits && !endless)
     return "what it promises holds only where everybody waits as long as it takes: --set "
            "faults.deadline='0 s'";

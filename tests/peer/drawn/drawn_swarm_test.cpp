@@ -42,8 +42,10 @@ INSTANTIATE_TEST_SUITE_P(EveryRow,
 
 TEST(DrawnSwarms, AreTheSameWhateverTheNumberOfJobs) {
   DrawOptions options;
-  options.last = 20;
-  options.last_seed = 3;
+  options.last = 10;
+  options.last_seed = 2;
+  options.rows = rows_named("d-psgd");
+  options.shrink = false;
   options.jobs = 1;
   const DrawResult one = swarm_of_drawn(options);
   options.jobs = 3;

@@ -40,14 +40,17 @@ TEST(FleetDraw, EveryRowIsDrawn) {
   }
 }
 
-/// What is drawn in the end, over all rows.
+/// What is drawn and read, over all rows.
 class Variety : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     Refusals refusals;
-    for (std::uint64_t number = 1; number <= 400; ++number)
-      for (const auto& [path, value] : draw_ready(number, algorithms(), refusals).drawn.keys)
-        values_[path].insert(value);
+    for (std::uint64_t number = 1; number <= 600; ++number)
+      for (std::uint64_t attempt = 0; attempt < 5; ++attempt) {
+        const FlatKeys keys = draw(number, attempt, algorithms()).keys;
+        if (!read_drawn(fleet_text(keys), refusals)) continue;
+        for (const auto& [path, value] : keys) values_[path].insert(value);
+      }
   }
   static inline std::map<std::string, std::set<std::string>> values_;
 };
