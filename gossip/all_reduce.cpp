@@ -2,6 +2,8 @@
 
 #include "gossip/collectives.h"
 #include "gossip/links.h"
+#include "gossip/norm_exchange.h"
+#include "gossip/norms.h"
 #include "gossip/registry.h"
 
 // Synchronous SGD: every step takes the mean gradient of all peers. Four ways to sum, the same sum
@@ -33,14 +35,20 @@ Task<bool> average_gradients(Peer& me) {
 Task<bool> average_by_host(Peer& me) {
   const Group here = host_group(*me.plan.setup, me.plan.id);
   const Group firsts = first_of_hosts(*me.plan.setup);
-  const std::optional<Codec> codec = me.codec();
-  const bool summed = co_await reduce(me, here, Vector::g, codec);
+  Sum sum{.codec = me.codec()};
+  if (clips_sums(me)) {
+    const double own = co_await norm_of(me, Vector::g);
+    const Numbers norms = co_await tell_hosts(me, static_cast<float>(own));
+    if (!norms) co_return false;
+    sum.bound = co_await shorten(me, Vector::g, *norms);
+  }
+  const bool summed = co_await reduce(me, here, Vector::g, sum);
   if (!summed) co_return false;
   if (here.front() == me.plan.id) {
-    const bool whole = co_await all_reduce(me, firsts, Vector::g, Way::ring, codec);
+    const bool whole = co_await all_reduce(me, firsts, Vector::g, Way::ring, sum);
     if (!whole) co_return false;
   }
-  const bool given = co_await broadcast(me, here, Vector::g, codec);
+  const bool given = co_await broadcast(me, here, Vector::g, sum);
   if (!given) co_return false;
   co_await me.scale(Vector::g, 1.0F / static_cast<float>(me.plan.setup->peers));
   co_return true;
@@ -82,6 +90,7 @@ extern const AlgorithmRow ring_all_reduce_row{
     .links = ring_links,
     .channels = ring_channels,
     .objection = objection,
+    .clips_sums = true,
     .promise = Promise::agreement,
     .summary = "synchronous SGD, gradients averaged along a ring; Patarasuk & Yuan 2009"};
 extern const AlgorithmRow driver_all_reduce_row{
@@ -92,6 +101,7 @@ extern const AlgorithmRow driver_all_reduce_row{
     .links = driver_links,
     .channels = piece_channels,
     .objection = objection,
+    .clips_sums = true,
     .promise = Promise::agreement,
     .summary = "synchronous SGD, gradients averaged by peer 0; Li et al. 2014"};
 extern const AlgorithmRow doubling_all_reduce_row{
@@ -102,6 +112,7 @@ extern const AlgorithmRow doubling_all_reduce_row{
     .links = doubling_links,
     .channels = piece_channels,
     .objection = doubling_objection,
+    .clips_sums = true,
     .promise = Promise::agreement,
     .summary = "synchronous SGD, gradients averaged by recursive doubling; Thakur et al. 2005"};
 extern const AlgorithmRow hierarchical_all_reduce_row{
@@ -112,6 +123,7 @@ extern const AlgorithmRow hierarchical_all_reduce_row{
     .links = host_links,
     .channels = host_channels,
     .objection = objection,
+    .clips_sums = true,
     .promise = Promise::agreement,
     .summary =
         "synchronous SGD, gradients summed on each machine, then along a ring of machines; "

@@ -1,27 +1,35 @@
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "gossip/peer.h"
 #include "gossip/setup.h"
+#include "optim/train/false_gradient.h"
 
 namespace gv {
 
-/// What attackers send in the place of a model. mu is the mean of what their honest neighbours sent
-/// last, sigma the standard deviation of that in each coordinate, s the strength.
+/// What attackers send in the place of a model or of a gradient. mu is the mean of what their
+/// honest neighbours sent last, sigma the standard deviation of that in each coordinate, g the
+/// gradient of their own data, s the strength.
 struct AttackRow {
   std::string_view kind;
   double strength = 1;  ///< s, where the fleet file says nothing
   std::string_view summary;
+  /// It keeps to the method, and its gradients are false. Null: it sends lies in the place of
+  /// models.
+  FalseGradient (*gradient)(double strength, std::uint64_t gradients) = nullptr;
 };
 
 /// In the order of Attack::kind.
 std::vector<AttackRow> attacks();
 
+/// The row of the fleet's attackers.
+AttackRow attack_of(const Setup& setup);
 /// Attackers are the last of the peers that train, and know each other.
 bool is_attacker(const Setup& setup, PeerId i);
+/// The same of those that send lies in the place of models.
+bool forges_models(const Setup& setup, PeerId i);
 /// What an attacker's exchanges carry, where those of the honest carry `honest`.
 Traffic attackers_traffic(Traffic honest);
 /// An attacker's whole life: it takes part in all rounds, and lies.

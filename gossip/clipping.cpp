@@ -5,6 +5,9 @@
 #include <limits>
 #include <utility>
 
+#include "gossip/milestone.h"
+#include "gossip/suspicion.h"
+
 namespace gv {
 namespace {
 
@@ -13,28 +16,20 @@ namespace {
 constexpr std::size_t most_places = 64;
 /// Steps that the mean goes back.
 constexpr double remembered = 20;
-/// How many of its own steps a peer lets count whole. See docs/how-to/lying-members.md for the
-/// figures by which it was chosen.
-constexpr double steps_whole = 3;
-/// So many bounds away is nobody who is honest, but for one that has begun again; with so many
-/// exchanges of that in a row, a neighbour is given so much of the bound.
-constexpr double far_away = 10;
-constexpr double most_far = 20;
-constexpr float share_of_the_far = 0.1F;
 
-/// 1, 10, 100, ...: of so many events it is told.
-bool is_milestone(std::uint64_t n) {
-  while (n >= 10 && n % 10 == 0) n /= 10;
-  return n == 1;
+/// How many times as far away as counts whole; 0 where it was no further. By our own bound, since
+/// who lies may say that its own is none.
+double times(const Clipping::Counted& piece, double own) {
+  if (piece.factor == 1 || own <= 0) return 0;
+  return piece.factor > 0 ? piece.bound / static_cast<double>(piece.factor) / own : unbounded;
 }
 
 }  // namespace
 
 Clipping::Clipping(PeerCore& self, std::uint32_t parts)
     : self_(self), last_part_(parts - 1), offered_(parts), tallies_(self.neighbors.size()) {
+  if (on()) suspicion_ = std::make_unique<Suspicion>(self, is_auto());
   if (!is_auto()) return;
-  for (std::size_t k = 0; k < tallies_.size(); ++k)
-    tallies_[k].far_in_a_row = &self.replica.scalar("clip: far in a row", self.neighbors[k].peer);
   for (std::uint32_t p = 0; p < parts; ++p) {
     const auto kept = [&](const char* name) { return &self.replica.scalar(name, p); };
     Part part{.round = kept("clip: round of the last half"),
@@ -47,6 +42,8 @@ Clipping::Clipping(PeerCore& self, std::uint32_t parts)
   }
 }
 
+Clipping::~Clipping() = default;
+
 /// Evenly through the part, one further after each step.
 std::size_t Clipping::place(const Part& part, std::size_t c, std::size_t count) const {
   const std::size_t places = std::min(most_places, count);
@@ -57,7 +54,7 @@ float Clipping::offer(std::uint32_t part, Range r, const Buffer& half) {
   const auto count = static_cast<double>(r.count);
   if (is_auto()) {
     learn(parts_[part], half.floats());
-    offered_[part] = steps_whole * std::sqrt(*parts_[part].square * count);
+    offered_[part] = std::sqrt(*parts_[part].square * count);
   } else {
     const auto d = static_cast<double>(self_.replica.size());
     offered_[part] = *self_.plan.traffic.robust * std::sqrt(count / d);
@@ -66,8 +63,7 @@ float Clipping::offer(std::uint32_t part, Range r, const Buffer& half) {
 }
 
 float Clipping::share_of(std::size_t k) const {
-  const double* far = tallies_[k].far_in_a_row;
-  return far != nullptr && *far >= most_far ? share_of_the_far : 1;
+  return is_auto() ? suspicion_->counts(k) : 1;
 }
 
 void Clipping::learn(Part& part, std::span<const float> x) {
@@ -90,13 +86,15 @@ void Clipping::learn(Part& part, std::span<const float> x) {
 }
 
 /// In float, as the replica does it.
-void Clipping::flowed(std::uint32_t part, float w, const Buffer& theirs, const Buffer& ours) {
+void Clipping::flowed(
+    std::size_t k, std::uint32_t part, float w, const Buffer& theirs, const Buffer& ours) {
   if (!is_auto()) return;
+  suspicion_->see(k, part, w, theirs, ours);
   const Part& known = parts_[part];
   const std::size_t count = ours.floats().size();
   for (std::size_t c = 0; c < std::min(most_places, count); ++c) {
-    const std::size_t k = place(known, c, count);
-    const float flow = w * (theirs.floats()[k] - ours.floats()[k]);
+    const std::size_t at = place(known, c, count);
+    const float flow = w * (theirs.floats()[at] - ours.floats()[at]);
     if (std::isfinite(flow)) *known.x[c] += static_cast<double>(flow);
   }
 }
@@ -105,41 +103,43 @@ void Clipping::forget() {
   for (const Part& part : parts_) *part.round = 0;
 }
 
-/// The distance is bound / factor. By our own bound, since who lies may say that its own is none.
-bool Clipping::is_far(const Counted& piece) const {
-  const double own = offered_[piece.part];
-  return piece.factor < 1 && own > 0 &&
-         piece.bound > far_away * own * static_cast<double>(piece.factor);
-}
-
 void Clipping::counted(std::size_t k, const Counted& piece) {
   Tally& tally = tallies_[k];
-  if (piece.part == 0) tally.clipped_now = tally.far_now = false;
+  if (piece.part == 0) tally.clipped_now = false;
   if (piece.factor < 1 && offered_[piece.part] > 0 && !std::exchange(tally.clipped_now, true))
     ++tally.exchanges;
-  if (is_far(piece) && !std::exchange(tally.far_now, true)) tell_far(k, piece);
-  if (piece.part < last_part_ || tally.far_in_a_row == nullptr) return;
-  *tally.far_in_a_row = tally.far_now ? *tally.far_in_a_row + 1 : 0;
+  if (!is_auto()) suspicion_->measure(k, piece.part == 0, times(piece, offered_[piece.part]));
+  if (piece.part == last_part_) judge(k);
 }
 
-void Clipping::tell_far(std::size_t k, const Counted& piece) {
-  const std::uint64_t far = ++tallies_[k].far;
-  if (!is_milestone(far)) return;
-  const double distance =
-      piece.factor > 0 ? piece.bound / static_cast<double>(piece.factor) : unbounded;
-  self_.journal.note(event::FarFlowClipped{
-      self_.round, self_.neighbors[k].peer, distance / offered_[piece.part], far});
+void Clipping::judge(std::size_t k) {
+  double square = 0;
+  for (std::uint32_t p = 0; p < self_.pieces() && is_auto(); ++p)
+    square += offered_[p] * offered_[p];
+  const bool stood = suspicion_->still(k);
+  if (is_auto()) suspicion_->judge(k, std::sqrt(square));
+  Tally& tally = tallies_[k];
+  const PeerId peer = self_.neighbors[k].peer;
+  if (suspicion_->apart(k) && is_milestone(++tally.far))
+    self_.journal.note(event::FarFlowClipped{self_.round, peer, suspicion_->times(k), tally.far});
+  if (!suspicion_->still(k)) return;
+  ++tally.still;
+  if (!stood) self_.journal.note(event::StandsStill{self_.round, peer, Suspicion::still_after()});
 }
 
 void Clipping::replaced(std::size_t k) {
-  if (tallies_[k].far_in_a_row != nullptr) *tallies_[k].far_in_a_row = 0;
+  if (suspicion_) suspicion_->replaced(k);
 }
 
 std::vector<ClippedFlows> Clipping::counts() const {
   std::vector<ClippedFlows> counts;
   for (std::size_t k = 0; k < tallies_.size(); ++k)
-    if (tallies_[k].exchanges > 0)
-      counts.push_back({self_.neighbors[k].peer, tallies_[k].exchanges, tallies_[k].far});
+    if (tallies_[k].exchanges + tallies_[k].far + tallies_[k].still > 0)
+      counts.push_back({.of = self_.neighbors[k].peer,
+                        .exchanges = tallies_[k].exchanges,
+                        .far = tallies_[k].far,
+                        .still = tallies_[k].still,
+                        .steps = suspicion_ ? suspicion_->moved(k) : 0});
   return counts;
 }
 

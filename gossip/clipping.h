@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "gossip/core.h"
 
 namespace gv {
+
+class Suspicion;
 
 /// Symmetric clipping, against neighbours that lie: the flow of a piece counts for no more than a
 /// distance that both ends know, w min(1, bound / ||x_j - x_i||), so that the flows stay opposite
@@ -26,12 +29,13 @@ namespace gv {
 /// flows, which is in one exchange; the mean square is then that of as many steps as there were,
 /// and from the 20th on each one weighs a 20th.
 ///
-/// A neighbour that was far away in 20 exchanges one after the other pulls always the same way,
-/// which no gradient holds against for long: until it is nearer, a tenth of the bound goes to it.
+/// A neighbour that is taken for a liar pulls always the same way, which no gradient holds against
+/// for long: little of the bound goes to it (suspicion.h).
 class Clipping {
  public:
   /// `parts`: of an exchange.
   Clipping(PeerCore& self, std::uint32_t parts);
+  ~Clipping();
 
   bool on() const { return self_.plan.traffic.robust.has_value(); }
   /// The bound that goes with our half of a part, x[r] as it is now; of it, how much to neighbour
@@ -39,7 +43,7 @@ class Clipping {
   float offer(std::uint32_t part, Range r, const Buffer& half);
   float share_of(std::size_t k) const;
   /// A flow of weight w, the clipping in it, moves this part of x.
-  void flowed(std::uint32_t part, float w, const Buffer& theirs, const Buffer& ours);
+  void flowed(std::size_t k, std::uint32_t part, float w, const Buffer& theirs, const Buffer& ours);
   /// x is another one: what is known of it says nothing about our next step.
   void forget();
 
@@ -65,22 +69,21 @@ class Clipping {
     std::vector<double*> x{};  ///< at places()
   };
   struct Tally {
-    std::uint64_t exchanges = 0, far = 0;
-    bool clipped_now = false, far_now = false;  ///< a piece of the present exchange is
-    double* far_in_a_row = nullptr;             ///< exchanges; null: nobody can tell
+    std::uint64_t exchanges = 0, far = 0, still = 0;
+    bool clipped_now = false;  ///< a piece of the present exchange is
   };
 
   std::size_t place(const Part& part, std::size_t c, std::size_t count) const;
   void learn(Part& part, std::span<const float> x);
-  bool is_far(const Counted& piece) const;
-  void tell_far(std::size_t k, const Counted& piece);
+  void judge(std::size_t k);
   bool is_auto() const { return on() && *self_.plan.traffic.robust == 0; }
 
   PeerCore& self_;
   std::uint32_t last_part_;
   std::vector<Part> parts_;
-  std::vector<double> offered_;  ///< by part, with our latest half
-  std::vector<Tally> tallies_;   ///< by place of the neighbour
+  std::unique_ptr<Suspicion> suspicion_;  ///< null: a length is given, and nobody is judged
+  std::vector<double> offered_;           ///< by part, with our latest half
+  std::vector<Tally> tallies_;            ///< by place of the neighbour
 };
 
 }  // namespace gv

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <utility>
 #include <vector>
 
+#include "gossip/norm_exchange.h"
+#include "gossip/norms.h"
 #include "gossip/ring.h"
 #include "optim/check.h"
+#include "optim/dot.h"
 
 namespace gv {
 namespace {
@@ -40,38 +44,54 @@ Task<> give(Peer& me, PeerId to, Kind kind, Vector v, Range r, InCodec codec) {
   me.send_next(to, kind, std::move(frozen));
 }
 
+/// The same, no longer than `most`: who sends more has lied about what it gives. Off the loop.
+Payload shortened(Peer& me, Payload in, double most) {
+  const double norm = std::sqrt(dot(in->floats(), in->floats()));
+  // Their sum is rounded, and in a codec by more.
+  if (norm <= 1.05 * most) return in;
+  const auto shorter = me.pool().acquire(in->size());
+  const double factor = std::isfinite(norm) ? most / norm : 0;
+  for (std::size_t k = 0; k < in->floats().size(); ++k)
+    shorter->floats()[k] =
+        factor > 0 ? static_cast<float>(factor * static_cast<double>(in->floats()[k])) : 0;
+  return shorter;
+}
+
 /// Kind::reduce: v[r] <- v[r] + what comes; Kind::gather: v[r] <- what comes. It, as it came; null:
 /// nothing will come any more.
-Task<Payload> take(Peer& me, PeerId from, Kind kind, Vector v, Range r, InCodec codec) {
+Task<Payload> take(
+    Peer& me, PeerId from, Kind kind, Vector v, Range r, InCodec codec, double most) {
   const std::optional<Message> message = co_await me.receive_next(from, kind);
   if (!message) co_return nullptr;
-  const Payload in = co_await me.decode(message->payload, r.count, codec);
+  Payload in = co_await me.decode(message->payload, r.count, codec);
   if (!in) co_return nullptr;
   co_await me.compute(static_cast<double>(r.count), [&] {
+    if (most != unbounded) in = shortened(me, std::move(in), most);
     kind == Kind::reduce ? me.replica.add(v, r, *in) : me.replica.load(v, r, *in);
   });
   co_return message->payload;
 }
 
-Task<bool> reduce(Peer& me, const Group& group, Vector v, Range r, InCodec codec) {
+Task<bool> reduce(Peer& me, const Group& group, Vector v, Range r, Sum sum) {
   if (group.front() != me.plan.id) {
-    co_await give(me, group.front(), Kind::reduce, v, r, codec);
+    co_await give(me, group.front(), Kind::reduce, v, r, sum.codec);
     co_return true;
   }
   for (std::size_t j = 1; j < group.size(); ++j) {
-    const Payload taken = co_await take(me, group[j], Kind::reduce, v, r, codec);
+    const Payload taken = co_await take(me, group[j], Kind::reduce, v, r, sum.codec, sum.most(1));
     if (!taken) co_return false;
   }
   co_return true;
 }
 
-Task<bool> broadcast(Peer& me, const Group& group, Vector v, Range r, InCodec codec) {
+Task<bool> broadcast(Peer& me, const Group& group, Vector v, Range r, Sum sum) {
   if (group.front() != me.plan.id) {
-    const Payload taken = co_await take(me, group.front(), Kind::gather, v, r, codec);
+    const double most = sum.most(me.plan.peers);
+    const Payload taken = co_await take(me, group.front(), Kind::gather, v, r, sum.codec, most);
     co_return taken != nullptr;
   }
   const Group others(group.begin() + 1, group.end());
-  co_await give(me, others, Kind::gather, v, r, codec);
+  co_await give(me, others, Kind::gather, v, r, sum.codec);
   co_return true;
 }
 
@@ -89,26 +109,30 @@ std::vector<Range> pieces_sent(
 /// piece goes on when it has come, while the next ones are on their way, and stays in the cache
 /// meanwhile. A sum that is whole goes on as it came where it came in a codec, so that all decode
 /// the same bytes; floats go on from v, as neighbours on one machine read them in our own memory.
-Task<bool> go_round(Peer& me, const Group& group, Kind kind, Vector v, InCodec codec) {
+Task<bool> go_round(Peer& me, const Group& group, Kind kind, Vector v, Sum sum) {
   constexpr std::size_t pieces_ahead = 4;  // as in an exchange of neighbours (exchange.cpp)
   const auto n = static_cast<PeerId>(group.size());
   const PeerId rank = rank_in(group, me);
   const PeerId previous = ring_previous(rank, n);
   const std::vector<Range> first = pieces_sent(me, kind, rank, 0, n);
   std::vector<Range> in;
-  for (std::uint32_t hop = 0; hop + 1 < n; ++hop)
+  std::vector<double> most;
+  for (std::uint32_t hop = 0; hop + 1 < n; ++hop) {
     for (const Range r : pieces_sent(me, kind, previous, hop, n)) in.push_back(r);
+    most.resize(in.size(), sum.most(kind == Kind::reduce ? hop + 1 : me.plan.peers));
+  }
   // What comes at one hop goes on at the next.
   const std::size_t kept = pieces_sent(me, kind, previous, n - 2, n).size();
   const std::size_t out = first.size() + in.size() - kept;
-  const bool as_it_came = kind == Kind::gather && codec.has_value();
+  const bool as_it_came = kind == Kind::gather && sum.codec.has_value();
   std::vector<Payload> came(as_it_came ? in.size() : 0);
   std::size_t taken = 0;
   for (std::size_t s = 0; s < out + pieces_ahead || taken < in.size(); ++s) {
     const std::size_t needed = s < out && s >= first.size() ? s - first.size() + 1 : 0;
     const std::size_t due = std::max(needed, s >= pieces_ahead ? s - pieces_ahead + 1 : 0);
     for (; taken < std::min(due, in.size()); ++taken) {
-      Payload piece = co_await take(me, group[previous], kind, v, in[taken], codec);
+      Payload piece =
+          co_await take(me, group[previous], kind, v, in[taken], sum.codec, most[taken]);
       if (!piece) co_return false;
       if (as_it_came && taken + first.size() < out) came[taken] = std::move(piece);
     }
@@ -116,7 +140,7 @@ Task<bool> go_round(Peer& me, const Group& group, Kind kind, Vector v, InCodec c
     const bool ours = s < first.size();
     Payload goes;
     if (ours || !as_it_came)
-      goes = co_await freeze(me, v, ours ? first[s] : in[s - first.size()], codec);
+      goes = co_await freeze(me, v, ours ? first[s] : in[s - first.size()], sum.codec);
     else
       goes = std::move(came[s - first.size()]);
     me.send_next(group[ring_next(rank, n)], kind, std::move(goes));
@@ -124,39 +148,40 @@ Task<bool> go_round(Peer& me, const Group& group, Kind kind, Vector v, InCodec c
   co_return true;
 }
 
-Task<bool> along_ring(Peer& me, const Group& group, Vector v, InCodec codec) {
-  const bool done = co_await go_round(me, group, Kind::reduce, v, codec);
+Task<bool> along_ring(Peer& me, const Group& group, Vector v, Sum sum) {
+  const bool done = co_await go_round(me, group, Kind::reduce, v, sum);
   if (!done) co_return false;
-  co_return co_await go_round(me, group, Kind::gather, v, codec);
+  co_return co_await go_round(me, group, Kind::gather, v, sum);
 }
 
 /// While a piece of the sum goes down, the next one's parts come up.
-Task<bool> through_driver(Peer& me, const Group& group, Vector v, InCodec codec) {
+Task<bool> through_driver(Peer& me, const Group& group, Vector v, Sum sum) {
   const bool drives = rank_in(group, me) == 0;
   for (std::uint32_t part = 0; part < me.pieces(); ++part) {
-    const bool summed = co_await reduce(me, group, v, me.piece(part), codec);
+    const bool summed = co_await reduce(me, group, v, me.piece(part), sum);
     if (!summed) co_return false;
     if (!drives) continue;
-    const bool given = co_await broadcast(me, group, v, me.piece(part), codec);
+    const bool given = co_await broadcast(me, group, v, me.piece(part), sum);
     if (!given) co_return false;
   }
   for (std::uint32_t part = 0; part < me.pieces() && !drives; ++part) {
-    const bool done = co_await broadcast(me, group, v, me.piece(part), codec);
+    const bool done = co_await broadcast(me, group, v, me.piece(part), sum);
     if (!done) co_return false;
   }
   co_return true;
 }
 
 /// a + b has the bits of b + a, so both of a pair hold the same sum after each hop.
-Task<bool> by_doubling(Peer& me, const Group& group, Vector v, InCodec codec) {
+Task<bool> by_doubling(Peer& me, const Group& group, Vector v, Sum sum) {
   GV_CHECK(std::has_single_bit(group.size()), "a power of two members");
   const PeerId rank = rank_in(group, me);
   for (PeerId bit = 1; bit < group.size(); bit *= 2) {
     const PeerId partner = group[rank ^ bit];
     for (std::uint32_t part = 0; part < me.pieces(); ++part)
-      co_await give(me, partner, Kind::reduce, v, me.piece(part), codec);
+      co_await give(me, partner, Kind::reduce, v, me.piece(part), sum.codec);
     for (std::uint32_t part = 0; part < me.pieces(); ++part) {
-      const Payload taken = co_await take(me, partner, Kind::reduce, v, me.piece(part), codec);
+      const Payload taken =
+          co_await take(me, partner, Kind::reduce, v, me.piece(part), sum.codec, sum.most(bit));
       if (!taken) co_return false;
     }
   }
@@ -165,39 +190,60 @@ Task<bool> by_doubling(Peer& me, const Group& group, Vector v, InCodec codec) {
 
 }  // namespace
 
-Task<bool> all_reduce(Peer& me, Group group, Vector v, Way way, std::optional<Codec> codec) {
+Task<bool> all_reduce(Peer& me, Group group, Vector v, Way way, Sum sum) {
   if (group.size() == 1) co_return true;
   bool whole = false;
   if (way == Way::ring) {
-    whole = co_await along_ring(me, group, v, codec);
+    whole = co_await along_ring(me, group, v, sum);
   } else if (way == Way::driver) {
-    whole = co_await through_driver(me, group, v, codec);
+    whole = co_await through_driver(me, group, v, sum);
   } else {
-    whole = co_await by_doubling(me, group, v, codec);
+    whole = co_await by_doubling(me, group, v, sum);
   }
   co_return whole;
 }
 
 Task<bool> all_average(Peer& me, Group group, Vector v, Way way, std::optional<Codec> codec) {
-  const bool done = co_await all_reduce(me, group, v, way, codec);
+  Sum sum{.codec = codec};
+  if (clips_sums(me)) {
+    const double own = co_await norm_of(me, v);
+    const Numbers norms = co_await tell_all(me, group, way, static_cast<float>(own));
+    if (!norms) co_return false;
+    sum.bound = co_await shorten(me, v, *norms);
+  }
+  const bool done = co_await all_reduce(me, group, v, way, sum);
   if (!done) co_return false;
   co_await me.scale(v, 1.0F / static_cast<float>(group.size()));
   co_return true;
 }
 
-Task<bool> reduce(Peer& me, Group group, Vector v, std::optional<Codec> codec) {
+Task<bool> average_models(Peer& me, Group group, Way way) {
+  if (!clips_sums(me)) co_return co_await all_average(me, group, Vector::x, way);
+  const Vector common = me.vector("common");
+  co_await me.axpby(-1, common, 1, Vector::x);
+  const bool done = co_await all_average(me, group, Vector::x, way);
+  if (!done) co_return false;
+  co_await me.axpby(1, common, 1, Vector::x);
+  co_await me.copy(Vector::x, common);
+  double& agreed = me.replica.scalar("common: agreed");
+  if (agreed == 0) Norms(me).forget();  // whole models are longer than what moves them
+  agreed = 1;
+  co_return true;
+}
+
+Task<bool> reduce(Peer& me, Group group, Vector v, Sum sum) {
   for (std::uint32_t part = 0; part < me.pieces() && group.size() > 1; ++part) {
-    const bool done = co_await reduce(me, group, v, me.piece(part), codec);
+    const bool done = co_await reduce(me, group, v, me.piece(part), sum);
     if (!done) co_return false;
   }
   co_return true;
 }
 
-Task<bool> broadcast(Peer& me, Group group, Vector v, std::optional<Codec> codec) {
+Task<bool> broadcast(Peer& me, Group group, Vector v, Sum sum) {
   // Who is alone rounds v as the first member of any other group does.
-  const bool changes = group.size() > 1 || codec;
+  const bool changes = group.size() > 1 || sum.codec;
   for (std::uint32_t part = 0; part < me.pieces() && changes; ++part) {
-    const bool done = co_await broadcast(me, group, v, me.piece(part), codec);
+    const bool done = co_await broadcast(me, group, v, me.piece(part), sum);
     if (!done) co_return false;
   }
   co_return true;
@@ -220,7 +266,8 @@ Task<bool> all_gather(Peer& me, Group group, std::vector<Vector> of) {
       const Range r = ring_chunk(me.replica.size(), n, chunk);
       if (r.count == 0) continue;
       const PeerId previous = group[ring_previous(rank, n)];
-      const Payload taken = co_await take(me, previous, Kind::gather, in, r, std::nullopt);
+      const Payload taken =
+          co_await take(me, previous, Kind::gather, in, r, std::nullopt, unbounded);
       if (!taken) co_return false;
     }
   }

@@ -29,16 +29,32 @@ enum class Way : std::uint8_t {
   doubling
 };
 
+/// What travels, and what it may be.
+struct Sum {
+  std::optional<Codec> codec{};
+  double bound =
+      unbounded;  ///< no contribution is longer: what comes is shortened to what it can be
+
+  /// The longest sum of so many of them.
+  double most(std::size_t contributions) const {
+    return bound * static_cast<double>(contributions);
+  }
+};
+
 /// v <- the sum of the members' v; the same bits at each.
-Task<bool> all_reduce(
-    Peer& me, Group group, Vector v, Way way, std::optional<Codec> codec = std::nullopt);
-/// v <- the mean of the members' v: all_reduce, then the product with 1 / n.
+Task<bool> all_reduce(Peer& me, Group group, Vector v, Way way, Sum sum = {});
+/// v <- the mean of the members' v: all_reduce, then the product with 1 / n. The group is everyone:
+/// in a fleet that clips, what is too long is shortened first (norms.h), of which a ring needs
+/// n - 1 hops of one number more.
 Task<bool> all_average(
     Peer& me, Group group, Vector v, Way way, std::optional<Codec> codec = std::nullopt);
+/// x <- the mean of everyone's x. In a fleet that clips, it is what each has moved since they last
+/// agreed that may be too long; before that, x itself. Memory of a peer there: 1 vector.
+Task<bool> average_models(Peer& me, Group group, Way way);
 /// At the first member v <- the sum, its own first, then ascending; elsewhere v stays.
-Task<bool> reduce(Peer& me, Group group, Vector v, std::optional<Codec> codec = std::nullopt);
+Task<bool> reduce(Peer& me, Group group, Vector v, Sum sum = {});
 /// v <- that of the first member.
-Task<bool> broadcast(Peer& me, Group group, Vector v, std::optional<Codec> codec = std::nullopt);
+Task<bool> broadcast(Peer& me, Group group, Vector v, Sum sum = {});
 
 /// of[j] <- the v of member j, for all: of[r] of the member with rank r holds its v before. Along a
 /// ring, n - 1 hops: (n - 1) (alpha + M / B).

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -42,6 +43,8 @@ class PeerCore {
   const std::vector<Neighbor> neighbors;  ///< ascending
   Round round = 0;                        ///< rounds completed
   Timesheet timesheet;
+  /// Of the sums that the peer takes part in, what was clipped of whose contribution (norms.h).
+  std::map<PeerId, ClippedFlows> cut;
 
   std::optional<std::size_t> find(PeerId peer) const;
 

@@ -51,6 +51,7 @@ extern const AlgorithmRow diloco_row{
     .links = ring_links,
     .channels = ring_channels,
     .options = options,
+    .clips_sums = true,
     .promise = Promise::agreement,
     .summary = "train.local_steps steps alone, then an outer Nesterov step; arXiv:2311.08105"};
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "gossip/norms.h"
 #include "gossip/registry.h"
 #include "gossip/servers.h"
 
@@ -57,7 +58,8 @@ Task<> serve(Peer& me) {
     }
     const Payload floats = co_await sound(me, next.message->from, next.message->payload);
     if (floats) {
-      co_await me.load(Vector::g, whole(me), floats);
+      const Payload counts = co_await shortened(me, next.message->from, floats);
+      co_await me.load(Vector::g, whole(me), counts);
       co_await me.step_local();
     }
     co_await count(me, together);
@@ -101,6 +103,7 @@ extern const AlgorithmRow downpour_row{
     .objection = objection,
     .optimizer = servers_optimizer,
     .steps = steps,
+    .clips_sums = true,
     .promise = Promise::once,
     .synchronous = false,
     .summary = "workers go on alone between fetches and pushes to servers; Dean et al. 2012"};

@@ -1,3 +1,4 @@
+#include "gossip/norms.h"
 #include "gossip/registry.h"
 #include "gossip/servers.h"
 
@@ -70,10 +71,14 @@ Task<> serve_together(Peer& me) {
   const Vector theirs = me.vector("theirs");
   const auto alpha = static_cast<float>(me.number("alpha"));
   for (; me.running(); co_await me.end_round()) {
-    const std::map<PeerId, Message> pushes = co_await collect(me, me.plan.setup->peers);
+    std::map<PeerId, Message> pushes = co_await collect(me, me.plan.setup->peers);
     if (pushes.empty()) co_return;
     const Payload centre = co_await centre_of(me, sent);
     for (const auto& [worker, push] : pushes) me.send(worker, Kind::pull, centre, 0, push.number);
+    if (clips_sums(me)) {
+      const Payload from = co_await me.snapshot(sent, whole(me));
+      co_await shorten(me, pushes, from);
+    }
     const std::size_t m = co_await sum(me, theirs, pushes);
     if (m > 0) co_await draw(me, Vector::x, alpha, theirs, static_cast<float>(m), sent);
   }
@@ -90,7 +95,12 @@ Task<> serve_each(Peer& me) {
     me.send(next.message->from, Kind::pull, centre, 0, next.message->number);
     const Payload floats = co_await sound(me, next.message->from, next.message->payload);
     if (floats) {
-      co_await me.load(theirs, whole(me), floats);
+      Payload counts = floats;
+      if (clips_sums(me)) {
+        const Payload from = co_await me.snapshot(sent, whole(me));
+        counts = co_await shortened(me, next.message->from, floats, from);
+      }
+      co_await me.load(theirs, whole(me), counts);
       co_await draw(me, Vector::x, alpha, theirs, 1, sent);
     }
     co_await count(me, 1);
@@ -140,6 +150,7 @@ extern const AlgorithmRow sync_easgd_row{
     .objection = sync_objection,
     .optimizer = optimizer,
     .steps = steps,
+    .clips_sums = true,
     .promise = Promise::once,
     .summary = "workers and a centre draw each other nearer, all at once; arXiv:1412.6651"};
 extern const AlgorithmRow async_easgd_row{
@@ -155,6 +166,7 @@ extern const AlgorithmRow async_easgd_row{
     .objection = objection,
     .optimizer = optimizer,
     .steps = steps,
+    .clips_sums = true,
     .promise = Promise::once,
     .synchronous = false,
     .summary = "each worker and a centre draw each other nearer; arXiv:1412.6651"};

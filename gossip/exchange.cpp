@@ -155,7 +155,7 @@ Task<> Exchange::apply(std::size_t k, const Message& theirs) {
   const ExchangeFlows::Applied applied =
       co_await flows_.apply(k, part, {w, bound}, theirs.payload, ours);
   if (clipping_.on()) {
-    clipping_.flowed(part, w * applied.factor, *theirs.payload, *ours);
+    clipping_.flowed(k, part, w * applied.factor, *theirs.payload, *ours);
     clipping_.counted(k, {exchange, part, bound, applied.factor});
   }
   if (!applied.finite) roster_.blame(k);
@@ -221,7 +221,7 @@ void Exchange::clip(std::uint32_t part) {
     float& w = collected_.flows.weights[j];
     clip.counted.factor = clip_factor(clip.counted.bound, theirs, *clip.ours);
     w *= clip.counted.factor;
-    clipping_.flowed(part, w, theirs, *clip.ours);
+    clipping_.flowed(collected_.from[j], part, w, theirs, *clip.ours);
   }
 }
 

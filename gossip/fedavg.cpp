@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "gossip/norms.h"
 #include "gossip/registry.h"
 #include "gossip/servers.h"
 #include "gossip/supply.h"
@@ -110,11 +111,15 @@ Task<> serve(Peer& me) {
   std::map<PeerId, Talk> talks;
   for (; me.running(); co_await me.end_round()) {
     double samples = 0;
+    std::map<PeerId, Payload> answers;
     const std::vector<PeerId> asked = co_await send_out(me, talks);
     for (const PeerId peer : asked) {
       const std::optional<Message> push = co_await answer_of(me, peer, talks[peer]);
       if (!push) continue;  // the mean of the others
-      const Payload floats = co_await sound(me, peer, push->payload);
+      answers[peer] = co_await sound(me, peer, push->payload);
+    }
+    co_await shorten(me, answers);
+    for (const auto& [peer, floats] : answers) {
       if (!floats) continue;
       const double own = setup.samples.empty() ? 1 : static_cast<double>(setup.samples[peer]);
       co_await me.load(theirs, whole(me), floats);
@@ -156,6 +161,7 @@ extern const AlgorithmRow fedavg_row{
     .options = options,
     .objection = objection,
     .steps = steps_on_average,
+    .clips_sums = true,
     .promise = Promise::once,
     .summary = "drawn peers train alone, a server takes their weighted mean; arXiv:1602.05629"};
 

@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <cmath>
 
 #include "gossip/beside.h"
+#include "gossip/norms.h"
 #include "gossip/registry.h"
 #include "gossip/servers.h"
 #include "gossip/supply.h"
+#include "optim/dot.h"
 
 // FlexRR. Harlap, Cui, Dai, Wei, Ganger, Gibbons, Gibson & Xing, "Addressing the straggler problem
 // for iterative convergent parallel ML", SoCC 2016: a worker that has finished its share of a round
@@ -52,6 +55,14 @@ struct Work {
   std::vector<Slice> slices;
   std::size_t end = 0;                    ///< slices from here on are handed over
   std::map<std::size_t, PeerId> helpers;  ///< of those
+  double longest = 0;                     ///< gradient of a slice of our own, in a fleet that clips
+
+  /// What is so much longer than our own is computed again: an honest helper has lost its time, and
+  /// one that lies has gained nothing.
+  bool believes(std::span<const float> gradient, bool clips) const {
+    constexpr double most = 3;
+    return all_finite(gradient) && (!clips || std::sqrt(dot(gradient, gradient)) <= most * longest);
+  }
 };
 
 /// To whoever has time in this round, half of what is not begun.
@@ -77,7 +88,7 @@ Task<> collect_slice(Peer& me, const Work& work, std::size_t k) {
   const auto part = static_cast<std::uint32_t>(k);
   const std::optional<Message> done =
       co_await me.receive(work.helpers.at(k), Kind::reduce, part, Absence::away);
-  if (done && done->payload && all_finite(done->payload->floats())) {
+  if (done && done->payload && work.believes(done->payload->floats(), clips_sums(me))) {
     co_await me.load(Vector::g, whole(me), done->payload);
   } else {
     co_await me.gradient_over(work.slices[k]);
@@ -95,6 +106,10 @@ Task<> gradient_with_help(Peer& me, Vector sum, Benefit& help) {
     const Time began = me.world.now();
     co_await me.gradient_over(work.slices[k]);
     co_await add(me, work.slices[k], sum);
+    if (clips_sums(me)) {
+      const double norm = co_await norm_of(me, Vector::g);
+      work.longest = std::max(work.longest, norm);
+    }
     help.slice = me.world.now() - began;
   }
   const Time done = me.world.now();
@@ -219,6 +234,7 @@ extern const AlgorithmRow flexrr_row{
     .channels = channels,
     .options = options,
     .objection = objection,
+    .clips_sums = true,
     .hands_samples = true,
     .promise = Promise::once,
     .summary = "workers with time take samples of slow ones, beside servers; Harlap et al. 2016"};

@@ -31,7 +31,7 @@ Task<> gossip_pga(Peer& me) {
     if ((me.round + 1) % every != 0) {
       co_await me.average();  // x_{k+1} = sum_j W_ij x_{k+1/2,j}
     } else {
-      const bool done = co_await all_average(me, all, Vector::x, Way::ring);
+      const bool done = co_await average_models(me, all, Way::ring);
       if (!done) co_return;
     }
   }
@@ -57,6 +57,7 @@ extern const AlgorithmRow gossip_pga_row{
     .channels = channels,
     .options = options,
     .period = period,
+    .clips_sums = true,
     .promise = Promise::agreement,
     .summary = "D-PSGD with the mean of all models every H rounds; arXiv:2105.09080"};
 

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <cmath>
 
+#include <fmt/format.h>
+
 namespace gv {
 namespace {
 
@@ -11,6 +13,17 @@ std::string round_text(Round round) {
 }
 std::string peer_text(PeerId peer) {
   return "peer " + std::to_string(peer);
+}
+
+/// "30 times", for a log.
+std::string times_text(double times) {
+  return times < 1e6 ? std::to_string(std::llround(times)) + " times" : "more than 1e6 times";
+}
+std::string figure_text(double value) {
+  return fmt::format("{:.3g}", value);
+}
+std::string so_far(std::uint64_t count) {
+  return std::to_string(count) + (count == 1 ? " time" : " times") + " so far";
 }
 
 std::string reason(event::CollectiveBroken::Why why) {
@@ -73,11 +86,25 @@ struct Lines {
     return peer_text(e.peer) + " is in quarantine: no exchange with it any more";
   }
   std::string operator()(const event::FarFlowClipped& e) const {
-    const std::string times =
-        e.times < 1e6 ? std::to_string(std::llround(e.times)) + " times" : "more than 1e6 times";
-    return round_text(e.round) + ": the model of " + peer_text(e.from) + " is " + times +
-           " further away than counts (robust.clip): its flow was clipped, " +
-           std::to_string(e.far) + (e.far == 1 ? " time" : " times") + " so far";
+    return round_text(e.round) + ": the model of " + peer_text(e.from) + " is " +
+           times_text(e.times) + " further away than counts (robust.clip): its flow was clipped, " +
+           so_far(e.far);
+  }
+  std::string operator()(const event::StandsStill& e) const {
+    return round_text(e.round) + ": the model of " + peer_text(e.peer) + " has stood still for " +
+           std::to_string(e.exchanges) +
+           " exchanges while ours moved: it counts by a fiftieth of what is allowed (robust.clip)";
+  }
+  std::string operator()(const event::ContributionCut& e) const {
+    const std::string what = std::isfinite(e.times)
+                                 ? "is " + times_text(e.times) + " as long as the peers' median"
+                                 : "is not finite";
+    return round_text(e.round) + ": what " + peer_text(e.of) + " gave to the sum " + what +
+           " (robust.clip): it was cut, " + so_far(e.far);
+  }
+  std::string operator()(const event::LossRose& e) const {
+    return round_text(e.rise.round) + ": the loss has risen from " + figure_text(e.rise.from) +
+           " to " + figure_text(e.rise.to) + " at once";
   }
 };
 

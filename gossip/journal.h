@@ -16,11 +16,13 @@
 
 namespace gv {
 
-/// What clipping did to the flows of a neighbour, in a peer's life (clipping.h).
+/// What clipping did to what came from one peer, in the life of another one (clipping.h, norms.h).
 struct ClippedFlows {
   PeerId of = 0;
-  std::uint64_t exchanges = 0;  ///< of which a piece was clipped
-  std::uint64_t far = 0;        ///< of these, those whose distance was far beyond the bound
+  std::uint64_t exchanges = 0;  ///< of which something was clipped
+  std::uint64_t far = 0;        ///< those in which it was further away than honest peers are
+  std::uint64_t still = 0;      ///< those in which its model stood still while ours moved
+  double steps = 0;  ///< how far all that counted has moved us, in steps of an honest peer's
   bool operator==(const ClippedFlows&) const = default;
 };
 
@@ -30,6 +32,14 @@ struct EdgeEnd {
   PeerId with = 0;
   ExchangeNumber exchange{};  ///< of the one left open, or of the next one
   std::uint32_t pieces = 0;   ///< of the one left open, applied here
+};
+
+/// A loss that rose so much at once that training is not the cause (loss_watch.h).
+struct LossRise {
+  Round round = 0;  ///< in which it was found
+  double from = 0;  ///< what it was until then
+  double to = 0;    ///< not finite: it is lost
+  bool operator==(const LossRise&) const = default;
 };
 
 /// What a peer says of itself at an evaluation: its own test figures and its vector, for whoever
@@ -56,13 +66,14 @@ struct Report {
   /// In the last report; ascending by peer. Of edges whose two ends are the processes that the run
   /// began with: a successor begins a conversation of its own.
   std::vector<EdgeEnd> edges{};
-  Payload model;                     ///< x
-  Spent spent{};                     ///< of its time, this evaluation included
-  std::uint64_t samples = 0;         ///< that it trained on
-  std::uint64_t model_bytes = 0;     ///< of `sent_bytes`: payloads
-  std::uint64_t repeated_bytes = 0;  ///< beside `sent_bytes`: sent again
-  Round staleness = 0;               ///< since the last report, the greatest
-  std::size_t queue = 0;             ///< since the last report, the longest
+  std::optional<LossRise> loss_rise{};  ///< of its minibatches, the first since its life began
+  Payload model;                        ///< x
+  Spent spent{};                        ///< of its time, this evaluation included
+  std::uint64_t samples = 0;            ///< that it trained on
+  std::uint64_t model_bytes = 0;        ///< of `sent_bytes`: payloads
+  std::uint64_t repeated_bytes = 0;     ///< beside `sent_bytes`: sent again
+  Round staleness = 0;                  ///< since the last report, the greatest
+  std::size_t queue = 0;                ///< since the last report, the longest
 };
 
 /// Where a peer stands as it completes a round.
@@ -164,6 +175,23 @@ struct FarFlowClipped {
   double times = 0;       ///< the bound: so long is the distance
   std::uint64_t far = 0;  ///< exchanges with it in which that was so, this one included
 };
+/// A neighbour's model does not move while ours does.
+struct StandsStill {
+  Round round = 0;
+  PeerId peer = 0;
+  std::uint64_t exchanges = 0;  ///< with it, in which that was so
+};
+/// What a peer gave to a sum was so long that it counted in part.
+struct ContributionCut {
+  Round round = 0;
+  PeerId of = 0;
+  double times = 0;       ///< as long as the median of what the peers gave; infinite: not finite
+  std::uint64_t far = 0;  ///< contributions of it of which that was so, this one included
+};
+/// The loss of the peer's minibatches rose so much at once that training is not the cause.
+struct LossRose {
+  LossRise rise{};
+};
 
 }  // namespace event
 
@@ -178,7 +206,10 @@ using PeerEvent = std::variant<event::CheckpointLeftOut,
                                event::GaveUp,
                                event::NotFiniteCame,
                                event::Quarantined,
-                               event::FarFlowClipped>;
+                               event::FarFlowClipped,
+                               event::StandsStill,
+                               event::ContributionCut,
+                               event::LossRose>;
 
 /// The event as one line for a log, without its end.
 std::string to_text(const PeerEvent& event);

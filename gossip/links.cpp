@@ -25,12 +25,14 @@ std::vector<PeerId> ring_neighbors(const std::vector<PeerId>& group, PeerId rank
 
 /// Vectors of up to so many floats, as they travel, so many of them in one operation.
 std::vector<Channel> channels(const Setup& setup, std::size_t floats, std::size_t messages) {
-  const std::size_t most = payload_bytes(setup.codec, floats);
+  // In a fleet that clips, how long the peers' contributions are comes before them (norms.h).
+  const std::size_t told = setup.clip ? setup.peers * sizeof(float) : 0;
+  const std::size_t most = std::max(payload_bytes(setup.codec, floats), told);
   const std::size_t unit = setup.codec ? 1 : sizeof(float);
   const auto fits = [=](PeerId, std::uint32_t, std::size_t bytes) {
     return bytes > 0 && bytes % unit == 0 && bytes <= most;
   };
-  const auto waiting = static_cast<std::uint32_t>(2 * messages);
+  const auto waiting = static_cast<std::uint32_t>(2 * (messages + (setup.clip ? setup.peers : 0)));
   return {{Kind::reduce, most, fits, waiting}, {Kind::gather, most, fits, waiting}};
 }
 

@@ -15,7 +15,7 @@ Task<> local_sgd(Peer& me) {
   for (; me.running(); co_await me.end_round()) {
     co_await me.local_steps();
     co_await me.plain_step();
-    const bool done = co_await all_average(me, all, Vector::x, Way::ring);
+    const bool done = co_await average_models(me, all, Way::ring);
     if (!done) co_return;
   }
 }
@@ -27,6 +27,7 @@ extern const AlgorithmRow local_sgd_row{
     .run = local_sgd,
     .links = ring_links,
     .channels = ring_channels,
+    .clips_sums = true,
     .promise = Promise::agreement,
     .summary = "train.local_steps steps alone, then the mean of all models; arXiv:1805.09767"};
 

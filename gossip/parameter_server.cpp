@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "gossip/norms.h"
 #include "gossip/registry.h"
 #include "gossip/servers.h"
 #include "gossip/succession.h"
@@ -71,7 +72,8 @@ Task<> serve_each(Peer& me) {
     if (!next.message) continue;
     const Payload floats = co_await sound(me, next.message->from, next.message->payload);
     if (floats) {
-      co_await me.load(Vector::g, whole(me), floats);
+      const Payload counts = co_await shortened(me, next.message->from, floats);
+      co_await me.load(Vector::g, whole(me), counts);
       if (revises) co_await revise(me, next.message->from);
       if (!revises) co_await me.step_local();
     }
@@ -115,6 +117,7 @@ extern const AlgorithmRow sync_parameter_server_row{
     .options = sync_options,
     .objection = sync_objection,
     .optimizer = servers_optimizer,
+    .clips_sums = true,
     .promise = Promise::once,
     .succeeds = true,
     .summary = "servers step on the mean gradient of a round; Li et al. 2014"};
@@ -131,6 +134,7 @@ extern const AlgorithmRow async_parameter_server_row{
     .objection = objection,
     .optimizer = servers_optimizer,
     .steps = async_steps,
+    .clips_sums = true,
     .promise = Promise::once,
     .synchronous = false,
     .summary = "servers step on each gradient as it comes; Dean et al. 2012"};

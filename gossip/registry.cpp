@@ -1,5 +1,6 @@
 #include "gossip/registry.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -77,20 +78,33 @@ std::string objection_to(const AlgorithmRow& row, const Setup& setup, const Mixi
   return row.objection != nullptr ? row.objection(setup, w) : "";
 }
 
+namespace {
+
+/// Each vector that travels is moved by its own flows, and nothing else is.
+bool moves_what_it_carries(const Traffic& traffic) {
+  const auto alone = [](const Stream& s) {
+    return !s.to_each && s.moves.empty() && s.sent.empty() && s.theirs.empty();
+  };
+  return !traffic.running && traffic.step == 1 && std::ranges::all_of(traffic.streams, alone);
+}
+
+}  // namespace
+
 std::string objection_to_clipping(const AlgorithmRow& row, const Setup& setup) {
-  constexpr const char* others = "take `d-psgd` or `quasi-global-momentum`";
-  if (!row.mixes || row.promise != Promise::mean || row.channels != nullptr)
+  constexpr const char* others = "take `d-psgd` or `all-reduce`";
+  if (row.clips_sums && !row.mixes) return "";
+  const bool promises = row.promise == Promise::mean || row.promise == Promise::tracking;
+  const bool averages = promises && row.channels == nullptr;
+  if (!row.mixes || !(averages || row.clips_sums))
     return fmt::format(
-        "{} does more than average with neighbours, pair by pair, which is what "
-        "clipping bounds: {}",
+        "{} neither averages pair by pair nor sums what all peers give, which is what clipping "
+        "bounds: {}",
         row.kind,
         others);
   const Traffic traffic = row.traffic != nullptr ? row.traffic(setup) : Traffic{};
   if (traffic.clip > 0)
     return fmt::format("{} clips already, by its own `tau`: {}", row.kind, others);
-  Traffic plain = traffic;
-  plain.codec.reset();
-  if (!plain.plain())
+  if (!moves_what_it_carries(traffic))
     return fmt::format(
         "{} moves other vectors than the models that travel, and clipping one of "
         "them alone would part the others from it: {}",

@@ -63,6 +63,9 @@ struct AlgorithmRow {
   double (*steps)(const Setup&, PeerId i) = nullptr;
   /// After how many rounds it does the same again; null: every one.
   Round (*period)(const Setup&) = nullptr;
+  /// Whether `robust.clip` bounds what each peer gives to its sums (norms.h), beside the flows of
+  /// averaging.
+  bool clips_sums = false;
   /// Whether peers train on samples of others: then all are on the CPU.
   bool hands_samples = false;
   Promise promise = Promise::nothing;

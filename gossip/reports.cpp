@@ -9,6 +9,7 @@ void Reports::add_loss(double loss, double batches) {
   add_batches(batches);
   loss_sum_ += loss;
   ++losses_;
+  if (const auto rise = watch_.see(self_.round, loss)) self_.journal.note(event::LossRose{*rise});
 }
 
 void Reports::tell_round() {
@@ -94,8 +95,9 @@ Report Reports::begin_report(bool last) {
                 .longest_wait = post_.longest_wait(),
                 .passed_over = pace_.passed_over(),
                 .broken_by = post_.broken_by(),
-                .clipped = exchange_.clipped(),
-                .edges = last ? exchange_.ends() : std::vector<EdgeEnd>{},
+                 .clipped = clipped(),
+                 .edges = last ? exchange_.ends() : std::vector<EdgeEnd>{},
+                 .loss_rise = watch_.first(),
                 .model = {},
                 .samples = static_cast<std::uint64_t>(batches_ * plan.batch),
                 .model_bytes = post_.sent_payloads(),
@@ -106,6 +108,22 @@ Report Reports::begin_report(bool last) {
   loss_sum_ = 0;
   losses_ = 0;
   return report;
+}
+
+/// Of exchanges with neighbours, and of sums.
+std::vector<ClippedFlows> Reports::clipped() const {
+  std::map<PeerId, ClippedFlows> all = self_.cut;
+  for (const ClippedFlows& flows : exchange_.clipped()) {
+    ClippedFlows& of = all[flows.of];
+    of.of = flows.of;
+    of.exchanges += flows.exchanges;
+    of.far += flows.far;
+    of.still += flows.still;
+    of.steps += flows.steps;
+  }
+  std::vector<ClippedFlows> ascending;
+  for (const auto& [peer, flows] : all) ascending.push_back(flows);
+  return ascending;
 }
 
 std::shared_ptr<Buffer> Reports::model_buffer() {

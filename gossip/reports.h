@@ -6,6 +6,7 @@
 #include "gossip/core.h"
 #include "gossip/costs.h"
 #include "gossip/exchange.h"
+#include "gossip/loss_watch.h"
 #include "gossip/pace.h"
 #include "gossip/post.h"
 
@@ -37,6 +38,7 @@ class Reports {
 
  private:
   Report begin_report(bool last);
+  std::vector<ClippedFlows> clipped() const;
   std::shared_ptr<Buffer> model_buffer();
   /// Off the loop.
   void look(Report& report, Buffer& model);
@@ -51,6 +53,7 @@ class Reports {
   const Exchange& exchange_;
   double loss_sum_ = 0;
   std::uint64_t losses_ = 0;
+  LossWatch watch_;
   double batches_ = 0;       ///< minibatches trained on
   Post::Intake intake_;      ///< since the last report, the most
   std::uint64_t ticks_ = 0;  ///< periods of evaluation by time that are over

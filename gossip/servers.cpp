@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 
+#include "gossip/norms.h"
 #include "gossip/succession.h"
 
 namespace gv {
@@ -212,6 +213,14 @@ Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most) {
   co_return co_await collect(me, most, early);
 }
 
+Task<> shorten(Peer& me, std::map<PeerId, Message>& pushes, Payload from) {
+  if (!clips_sums(me)) co_return;
+  std::map<PeerId, Payload> came;
+  for (const auto& [peer, push] : pushes) came[peer] = push.payload;
+  co_await shorten(me, came, std::move(from));
+  for (auto& [peer, push] : pushes) push.payload = came[peer];
+}
+
 Task<std::size_t> sum(Peer& me, Vector v, const std::map<PeerId, Message>& pushes) {
   std::size_t count = 0;
   for (const auto& [peer, push] : pushes) {
@@ -227,8 +236,9 @@ Task<> serve_mean(Peer& me, std::size_t most) {
   std::deque<Message> early;
   if (me.plan.rejoins) co_await take_over(me, early);
   for (; me.running(); co_await me.end_round()) {
-    const std::map<PeerId, Message> pushes = co_await collect(me, most, early);
+    std::map<PeerId, Message> pushes = co_await collect(me, most, early);
     if (pushes.empty() && early.empty()) co_return;  // all workers have left
+    co_await shorten(me, pushes);
     const std::size_t count = co_await sum(me, Vector::g, pushes);
     if (count > 0) {
       co_await me.scale(Vector::g, 1.0F / static_cast<float>(count));

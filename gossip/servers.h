@@ -88,6 +88,9 @@ Task<Payload> model(Peer& me, Vector v);
 Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most);
 /// Those of `early` come first; a push of a later round waits there for it.
 Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most, std::deque<Message>& early);
+/// In a fleet that clips, what is too long of them counts in part (norms.h). `from`: what they are
+/// the distance from; null: from zero.
+Task<> shorten(Peer& me, std::map<PeerId, Message>& pushes, Payload from = nullptr);
 /// v <- the sum of those that count, ascending by peer; how many they are. Of none: v is as it was.
 Task<std::size_t> sum(Peer& me, Vector v, const std::map<PeerId, Message>& pushes);
 /// The whole life of a server that steps on the mean of the first `most` gradients of each round,

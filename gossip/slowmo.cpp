@@ -26,7 +26,7 @@ Task<> slowmo(Peer& me) {
     co_await me.copy(Vector::x, start);
     co_await me.local_steps();
     co_await me.plain_step();
-    const bool done = co_await all_average(me, all, Vector::x, Way::ring);
+    const bool done = co_await average_models(me, all, Way::ring);
     if (!done) co_return;      // x_{t,tau}
     if (gamma == 0) continue;  // nobody has moved, and u has no unit
     co_await me.axpby(-1 / gamma, Vector::x, beta, u);
@@ -44,6 +44,7 @@ extern const AlgorithmRow slowmo_row{
     .links = ring_links,
     .channels = ring_channels,
     .options = options,
+    .clips_sums = true,
     .promise = Promise::agreement,
     .summary = "local SGD, then a step of slow momentum; arXiv:1910.00643"};
 

@@ -11,6 +11,7 @@
 #include "peer/live/run_finder.h"
 #include "peer/predict/forecast/dry_run.h"
 #include "peer/predict/forecast/expectation.h"
+#include "peer/report/attackers.h"
 #include "peer/report/edges.h"
 #include "peer/report/metrics.h"
 #include "peer/report/regression.h"
@@ -75,6 +76,7 @@ Json final_json(const Assembly& fleet, const Observer& observer, const LaunchRes
   if (fleet.fleet.size() * fleet.dimension <= most_clocked_floats)
     json["predicted"]["seconds_per_round"] = dry_run(fleet, fleet.fleet.network).seconds_per_round;
   add_target(json, fleet, observer);
+  add_attackers(json, *fleet.setup);
   json["edges"] = edges_of(fleet).size();
   Json shared = Json::array();
   for (const auto& [a, b] : result.shared) shared.push_back(Json(std::vector<PeerId>{a, b}));
@@ -90,7 +92,7 @@ void print_end(const Assembly& fleet, const Observer& observer, const LaunchResu
              ending_text(fleet, observer, result),
              expectation_text(expectation(fleet, end), end));
   fmt::print("network    {}\n", edges_text(edges_of(fleet), result.shared));
-  for (const std::string& line : {time_text(end), time_advice(end)})
+  for (const std::string& line : {attackers_text(*fleet.setup), time_text(end), time_advice(end)})
     if (!line.empty()) fmt::print("{}\n", line);
   const std::string target = target_text(fleet, observer);
   if (!target.empty()) fmt::print("{}\n", target);

@@ -10,6 +10,7 @@
 #include "peer/agent/lan.h"
 #include "peer/cli/mixing_figures.h"
 #include "peer/launch/hold_ups.h"
+#include "peer/report/loss_rise.h"
 #include "peer/report/metrics.h"
 
 namespace gv::cli {
@@ -89,6 +90,7 @@ void Screen::record(const FleetRecord& record) {
   progress_.clear();
   fmt::print("{}\n", json_ ? evaluate_line(record) : table_row(record, fleet_.data.test.get()));
   std::fflush(stdout);
+  if (loss_rose(record) && !std::exchange(loss_rose_, true)) say(loss_rise_text(record));
 }
 
 void Screen::say(const std::string& text) {

@@ -40,6 +40,7 @@ class Screen {
   std::size_t width_;  ///< of a peer's number
   std::ofstream metrics_;
   bool metrics_failed_ = false;
+  bool loss_rose_ = false;  ///< and it is said
   ProgressLine progress_;
   std::optional<FleetRecord> latest_;
   double look_at_ = first_look_seconds;  ///< for who holds whom up, in seconds of the fleet

@@ -19,6 +19,8 @@
 #include "peer/predict/forecast/codec_trial.h"
 #include "peer/predict/forecast/expectation.h"
 #include "peer/record/recorder.h"
+#include "peer/report/attackers.h"
+#include "peer/report/loss_rise.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
 #include "peer/report/time_shares.h"
@@ -114,6 +116,8 @@ class Lines {
     progress_.clear();
     fmt::print("{}\n", json_ ? evaluate_line(record) : table_row(record, test_));
     std::fflush(stdout);
+    if (loss_rose(record) && !std::exchange(loss_rose_, true))
+      fmt::print(stderr, "{}\n", loss_rise_text(record));
   }
 
   ProgressLine& progress() { return progress_; }
@@ -178,6 +182,7 @@ class Lines {
   bool json_;
   RunMeter meter_;
   std::ofstream metrics_;
+  bool loss_rose_ = false;                   ///< and it is said
   std::atomic<bool> record_failed_ = false;  ///< set by any of the simulation's threads
   ProgressLine progress_;
 };
@@ -205,6 +210,7 @@ std::optional<RunFolder> folder_for(const Assembly& fleet,
 Json final_json(const Assembly& fleet, const Observer& observer, int code, bool broken) {
   Json summary = simulated_summary(fleet, *observer.summary(), observer.hashes());
   if (!broken) add_target(summary, fleet, observer);
+  add_attackers(summary, *fleet.setup);
   summary["exit_code"] = code;
   return summary;
 }
@@ -215,7 +221,7 @@ void print_end(const Assembly& fleet, const Observer& observer) {
              summary_text(end, 0, in_seconds(end.time), observer.hashes(), fleet.data.test.get()),
              name_of(fleet.fleet.network.shape),
              expectation_text(expectation(fleet, end), end));
-  for (const std::string& line : {time_text(end), time_advice(end)})
+  for (const std::string& line : {attackers_text(*fleet.setup), time_text(end), time_advice(end)})
     if (!line.empty()) fmt::print("{}\n", line);
   const std::string target = target_text(fleet, observer);
   if (!target.empty()) fmt::print("{}\n", target);

@@ -290,16 +290,17 @@ constexpr PlainKey rows[] = {
      "auto, none, or a number, 1e-9 to 1e9",
      "none",
      "How far away a neighbour's model may be and still count whole; what is further counts as if "
-     "it "
-     "were so far. `auto`: three of the peers' own steps; a number: this length.",
+     "it were so far. `auto`: as far as two of the peers' own steps would flow; a number: this length. Of a method "
+     "that sums: how long what a peer gives may be; `auto`: twice the median.",
      "robust: { clip: auto }"},
     {"attackers.count",
      "a whole number, 0 to 1,000,000, and fewer than the peers",
      "0",
-     "So many peers, the last ones, lie about their models.",
+     "So many peers, the last ones, lie about their models or their gradients.",
      "attackers: { count: 1 }"},
     {"attackers.kind",
-     "sign-flip, noise, alie, inner-product, dissensus, constant or once",
+     "sign-flip, noise, alie, inner-product, dissensus, constant, once, nan, stale, drift, aside, "
+     "gradient-scale, gradient-flip, gradient-once or gradient-nan",
      "sign-flip",
      "How they lie.",
      "attackers: { count: 1, kind: noise }"},

@@ -65,11 +65,17 @@ Reported parse_report(const JsonValue& json) {
   for (const JsonValue& row : json_member(json, "clipped").items)
     r.clipped.push_back({json_integer<PeerId>(row, "of"),
                          json_integer<std::uint64_t>(row, "exchanges"),
-                         json_integer<std::uint64_t>(row, "far")});
+                         json_integer<std::uint64_t>(row, "far"),
+                         json_integer<std::uint64_t>(row, "still"),
+                         json_number(row, "steps")});
   for (const JsonValue& row : json_member(json, "edges").items)
     r.edges.push_back({json_integer<PeerId>(row, "with"),
                        {json_integer<std::uint64_t>(row, "exchange")},
                        json_integer<std::uint32_t>(row, "pieces")});
+  if (const JsonValue& rise = json_member(json, "loss_rise"); rise.kind != JsonValue::Kind::null)
+    r.loss_rise = LossRise{.round = json_integer<Round>(rise, "round"),
+                           .from = json_number(rise, "from"),
+                           .to = json_number(rise, "to")};
   if (json_member(json, "broken_by").kind != JsonValue::Kind::null)
     r.broken_by = json_integer<PeerId>(json, "broken_by");
   return says;
@@ -96,7 +102,11 @@ Addresses parse_addresses(const JsonValue& json) {
 Json clipped_json(const std::vector<ClippedFlows>& clipped) {
   Json rows = Json::array();
   for (const ClippedFlows& c : clipped)
-    rows.push_back(Json{{"of", c.of}, {"exchanges", c.exchanges}, {"far", c.far}});
+    rows.push_back(Json{{"of", c.of},
+                        {"exchanges", c.exchanges},
+                        {"far", c.far},
+                        {"still", c.still},
+                        {"steps", c.steps}});
   return rows;
 }
 
@@ -105,6 +115,11 @@ Json edges_json(const std::vector<EdgeEnd>& edges) {
   for (const EdgeEnd& e : edges)
     rows.push_back(Json{{"with", e.with}, {"exchange", e.exchange.value}, {"pieces", e.pieces}});
   return rows;
+}
+
+Json rise_json(const std::optional<LossRise>& rise) {
+  if (!rise) return nullptr;
+  return Json{{"round", rise->round}, {"from", rise->from}, {"to", rise->to}};
 }
 
 Keys read_keys(JsonValue& json) {
@@ -157,6 +172,7 @@ std::string line(const Reported& says) {
               {"passed_over", r.passed_over},
               {"clipped", clipped_json(r.clipped)},
               {"edges", edges_json(r.edges)},
+              {"loss_rise", rise_json(r.loss_rise)},
               {"broken_by", r.broken_by},
               {"spent_ns", spent_in_ns(r.spent)},
               {"hidden_wire_ns", r.spent.hidden_wire.count()},

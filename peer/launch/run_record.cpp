@@ -14,6 +14,7 @@
 #include "peer/json/json_member.h"
 #include "peer/launch/machine_facts.h"
 #include "peer/model/saved_model.h"
+#include "peer/report/loss_rise.h"
 #include "peer/report/metrics.h"
 #include "peer/runtime/exit_code.h"
 
@@ -148,7 +149,8 @@ std::string target_text(const Assembly& fleet, const Observer& observer) {
 
 int code_with_target(int code, const Assembly& fleet, const Observer& observer) {
   const bool missed = target_reached(fleet, observer) == std::optional(false);
-  return code == exit_code::done && missed ? exit_code::check_failed : code;
+  const bool rose = observer.summary() && loss_rose(*observer.summary());
+  return code == exit_code::done && (missed || rose) ? exit_code::check_failed : code;
 }
 
 void add_target(Json& summary, const Assembly& fleet, const Observer& observer) {

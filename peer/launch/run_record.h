@@ -63,7 +63,8 @@ std::optional<bool> target_reached(const Assembly& fleet, const Observer& observ
 /// "target     accuracy 0.9 missed: 0.8951 at the end"; "" without a target.
 std::string target_text(const Assembly& fleet, const Observer& observer);
 /// The exit code of a run that would end with `code`: check_failed where all is well but the
-/// fleet's target was missed, so that a script need not read the screen.
+/// fleet's target was missed, or its loss rose as no training makes it, so that a script need not
+/// read the screen.
 int code_with_target(int code, const Assembly& fleet, const Observer& observer);
 /// Adds "target": {"accuracy": 0.9, "of": "mean", "for": 1, "reached": false} where there is one.
 void add_target(Json& summary, const Assembly& fleet, const Observer& observer);

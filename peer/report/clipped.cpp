@@ -19,11 +19,19 @@ std::string line_of(const ClippedPeer& clipped) {
   if (clipped.by.size() <= most_ids)
     by = fmt::format(
         "{} {}", clipped.by.size() == 1 ? "peer" : "peers", fmt::join(clipped.by, ", "));
-  return wrapped(fmt::format("clipped    peer {} was further away than honest peers are in {} "
-                             "exchanges, and counted by what is allowed (robust.clip): seen by {}",
+  std::string what;
+  if (clipped.far > 0)
+    what = fmt::format("was further away than honest peers are in {} exchanges", clipped.far);
+  if (clipped.still > 0)
+    what += fmt::format("{}stood still in {} while the others moved",
+                        clipped.far > 0 ? " and " : "",
+                        clipped.still);
+  return wrapped(fmt::format("clipped    peer {} {}, and counted by what is allowed (robust.clip): "
+                             "seen by {}, whom it has moved by {:.3g} steps as long as their own",
                              clipped.peer,
-                             clipped.far,
-                             by),
+                             what,
+                             by,
+                             clipped.steps),
                  indent);
 }
 
@@ -37,13 +45,16 @@ std::vector<ClippedPeer> clipped_peers(const std::map<PeerId, std::vector<Clippe
       of.peer = flow.of;
       of.exchanges += flow.exchanges;
       of.far += flow.far;
+      of.still += flow.still;
+      of.steps += flow.steps;
       of.by.push_back(who);
     }
   }
+  for (auto& [peer, of] : all) of.steps /= static_cast<double>(of.by.size());
   std::vector<ClippedPeer> sorted;
   for (const auto& [peer, clipped] : all) sorted.push_back(clipped);
   std::ranges::stable_sort(sorted, [](const ClippedPeer& a, const ClippedPeer& b) {
-    return std::pair(a.far, a.exchanges) > std::pair(b.far, b.exchanges);
+    return std::pair(a.far + a.still, a.exchanges) > std::pair(b.far + b.still, b.exchanges);
   });
   return sorted;
 }
@@ -52,7 +63,7 @@ std::string clipped_text(const std::map<PeerId, std::vector<ClippedFlows>>& by) 
   std::vector<std::string> lines;
   std::uint64_t others = 0;
   for (const ClippedPeer& clipped : clipped_peers(by)) {
-    if (clipped.far > 0 && lines.size() < most_named) {
+    if (clipped.far + clipped.still > 0 && lines.size() < most_named) {
       lines.push_back(line_of(clipped));
     } else {
       others += clipped.exchanges;
@@ -71,6 +82,8 @@ Json clipped_json(const std::map<PeerId, std::vector<ClippedFlows>>& by) {
     rows.push_back(Json{{"peer", clipped.peer},
                         {"exchanges", clipped.exchanges},
                         {"far", clipped.far},
+                        {"still", clipped.still},
+                        {"steps", clipped.steps},
                         {"by", clipped.by}});
   return rows;
 }

@@ -9,6 +9,7 @@
 
 #include "peer/record/recorder.h"
 #include "peer/report/clipped.h"
+#include "peer/report/loss_rise.h"
 #include "peer/report/uneven.h"
 
 namespace gv {
@@ -62,6 +63,7 @@ std::string evaluate_line(const FleetRecord& r) {
   add_models(line, r);
   line["sent_bytes"] = r.sent_bytes;
   add_costs(line, r);
+  add_loss_rise(line, r);
   return line.dump();
 }
 
@@ -75,6 +77,7 @@ Json summary_json(const FleetRecord& r, PeerId lost, double seconds, const Final
                {"params_hash", hashes.params},
                {"model_hash", hashes.model}});
   if (!r.clipped.empty()) line["clipped"] = clipped_json(r.clipped);
+  add_loss_rise(line, r);
   if (!r.uneven.empty()) line["uneven"] = uneven_json(r.uneven);
   add_costs(line, r);
   return line;

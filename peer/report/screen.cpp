@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "peer/report/clipped.h"
+#include "peer/report/loss_rise.h"
 #include "peer/report/uneven.h"
 
 namespace gv {
@@ -92,6 +93,7 @@ std::string summary_text(const FleetRecord& r,
   text += fmt::format("\nconsensus  {:.3e} (mean squared distance of a replica to the mean model)",
                       unsigned_nan(r.consensus));
   if (const std::string clipped = clipped_text(r.clipped); !clipped.empty()) text += "\n" + clipped;
+  if (const std::string rose = loss_rise_text(r); !rose.empty()) text += "\n" + rose;
   if (const std::string uneven = uneven_text(r.uneven); !uneven.empty()) text += "\n" + uneven;
   text += fmt::format("\nsent       {} by all peers\nmodel      {}\nparams     {}",
                       bytes_text(static_cast<double>(r.sent_bytes)),

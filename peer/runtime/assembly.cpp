@@ -21,6 +21,7 @@
 #include "graph/weights.h"
 #include "optim/data/data_facts.h"
 #include "optim/data/table/table_problems.h"
+#include "optim/train/false_gradient.h"
 #include "optim/train/make_objective.h"
 #include "optim/train/slice_objective.h"
 #include "peer/fleet/setup.h"
@@ -299,7 +300,7 @@ bool Assembly::is_plain_d_psgd() const {
 Algorithm Assembly::work_of(PeerId i) const {
   if (serves_samples(i)) return serve_samples;
   if (i >= fleet.trainers()) return algorithm->serve;
-  return is_attacker(*setup, i) ? attack : algorithm->run;
+  return forges_models(*setup, i) ? attack : algorithm->run;
 }
 
 void Assembly::check_flows() const {
@@ -316,7 +317,7 @@ void Assembly::check_flows() const {
 
 /// Attackers know how to lie where models are averaged as they are.
 void Assembly::check_attackers() const {
-  if (fleet.attackers.count == 0) return;
+  if (fleet.attackers.count == 0 || attack_of(*setup).gradient != nullptr) return;
   const Traffic honest = traffic();
   const bool models = honest.streams.size() == 1 && honest.streams[0].carries == "x" &&
                       honest.streams[0].moves.empty() && !honest.codec && !honest.running;
@@ -325,7 +326,10 @@ void Assembly::check_attackers() const {
     return;
   refuse(fleet,
          "attackers",
-         "attack the averaging of models on undirected graphs: take `clipped-gossip` or `d-psgd`");
+         fmt::format("{} attacks the averaging of models on undirected graphs: take "
+                     "`clipped-gossip` or `d-psgd`, or a `kind` that is about gradients, such as "
+                     "`gradient-scale`",
+                     fleet.attackers.kind));
 }
 
 Share Assembly::share(PeerId i) const {
@@ -350,6 +354,15 @@ std::size_t Assembly::size_of(PeerId i) const {
 }
 
 std::unique_ptr<Objective> Assembly::objective(PeerId i) const {
+  std::unique_ptr<Objective> honest = honest_objective(i);
+  if (!is_attacker(*setup, i) || forges_models(*setup, i)) return honest;
+  const double gradients = static_cast<double>(optimizer(i).schedule.total);
+  return make_false(
+      std::move(honest),
+      attack_of(*setup).gradient(setup->attack.strength, static_cast<std::uint64_t>(gradients)));
+}
+
+std::unique_ptr<Objective> Assembly::honest_objective(PeerId i) const {
   if (serves_samples(i)) return make_slice(objective(0), {0, 1});  // it has no use for a model
   if (i >= fleet.trainers()) return make_slice(objective(0), shard(*setup, dimension, i));
   if (data.train) return make_objective(fleet.model, share(i));

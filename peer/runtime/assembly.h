@@ -80,6 +80,7 @@ class Assembly {
   std::function<Payload(PeerId, std::uint64_t)> samples_of(PeerId i) const;
   void check_cuts() const;
   OptimizerSpec optimizer(PeerId i) const;
+  std::unique_ptr<Objective> honest_objective(PeerId i) const;
   ReplicaParts parts(PeerId i) const;
   OptimizerSpec optimizer_;
   QuadraticOptimum optimum_;

@@ -1,6 +1,7 @@
 #include "peer/runtime/observer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <ranges>
 #include <set>
 #include <utility>
@@ -118,7 +119,25 @@ void Observer::expect(PeerId) {
   ++expected_;
 }
 
+/// The fleet's loss is no more than a hundredfold of the median of what it was until then. Where it
+/// has come close to zero it may be that, as long as it is far below what it was at first.
+void Observer::watch(FleetRecord& record) {
+  constexpr double hundredfold = 100;
+  constexpr std::size_t least_known = 3;
+  const double loss = record.mean.loss;
+  std::vector<double> known = losses_;
+  std::ranges::sort(known);
+  const double median = known.empty() ? 0 : known[known.size() / 2];
+  const bool high = known.size() >= least_known && loss > hundredfold * median &&
+                    loss > known.back() / hundredfold;
+  if (!loss_rise_ && (high || !std::isfinite(loss)))
+    loss_rise_ = LossRise{.round = record.round, .from = median, .to = loss};
+  record.loss_rise = loss_rise_;
+  if (std::isfinite(loss)) losses_.push_back(loss);
+}
+
 void Observer::tell(FleetRecord record, const Reports& reports) {
+  watch(record);
   latest_ = std::move(record);
   see(*latest_);
   if (target_.reached()) {
@@ -149,6 +168,7 @@ void Observer::complete(Time now) {
     summary_->uneven = uneven_edges(pointers_to(finals_));
     if (latest_ && latest_->tick > 0)
       summary_->training_time = std::max(summary_->training_time, latest_->training_time);
+    watch(*summary_);
     see(*summary_);
     if (on_record_) on_record_(*summary_);
   }
@@ -203,12 +223,15 @@ FleetRecord Observer::look(const Reports& reports, Time now) {
     looking =
         std::max(looking, report.spent[Activity::evaluate] + report.spent[Activity::checkpoint]);
     record.longest_wait[peer] = report.longest_wait;
+    // Servers clip as well; what liars say of others is left out where they are known.
+    const bool counts = report.trains || report.holds.weight > 0;
+    if (counts && !report.clipped.empty()) record.clipped[peer] = report.clipped;
     if (!report.trains) continue;
+    if (report.loss_rise) record.loss_rises[peer] = *report.loss_rise;
     record.train_loss += report.train_loss / n;
     record.loss_local += report.evaluation.loss / n;
     record.consensus += squared_distance(report.model->floats(), mean) / n;
     record.passed_over[peer] = report.passed_over;
-    if (!report.clipped.empty()) record.clipped[peer] = report.clipped;
     if (!report.evaluation.accuracy) continue;
     const double accuracy = *report.evaluation.accuracy;
     record.accuracy_min = std::min(record.accuracy_min.value_or(accuracy), accuracy);

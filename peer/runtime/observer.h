@@ -30,7 +30,9 @@ struct FleetRecord {
   std::map<PeerId, Round> passed_over;                  ///< rounds that each peer took no part in
   std::map<PeerId, std::vector<ClippedFlows>> clipped;  ///< by each peer
   std::vector<UnevenEdge> uneven;                       ///< of the final record
-  Spent spent;                                          ///< by all peers
+  std::map<PeerId, LossRise> loss_rises;                ///< of the minibatches of each peer
+  std::optional<LossRise> loss_rise;  ///< of the fleet's model, the first until now
+  Spent spent;                        ///< by all peers
   /// `time` without evaluations and checkpoints: without what the peer that spent most on them did.
   Time training_time{0};
   std::uint64_t samples = 0;         ///< trained on by all peers
@@ -95,6 +97,7 @@ class Observer {
   FleetRecord look(const Reports& reports, Time now);
   void tell(FleetRecord record, const Reports& reports);
   void see(const FleetRecord& record);
+  void watch(FleetRecord& record);
   void complete(Time now);
   void complete_ticks();
   Reports at_tick(std::uint64_t tick) const;
@@ -106,6 +109,8 @@ class Observer {
   std::map<std::uint64_t, Open> ticks_;
   std::map<PeerId, Report> finals_;
   TargetWatch target_{std::nullopt};
+  std::vector<double> losses_;         ///< of the records until now, as far as they are finite
+  std::optional<LossRise> loss_rise_;  ///< the first
   std::optional<FleetRecord> latest_;
   std::optional<FleetRecord> summary_;
 };

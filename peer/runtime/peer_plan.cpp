@@ -49,7 +49,7 @@ Plan Assembly::plan(PeerId i) const {
           .neighborhood = neighborhood(i),
           .links = links(i),
           .schedule = algorithm->mixes ? schedule : nullptr,
-          .traffic = is_attacker(*setup, i) ? attackers_traffic(traffic()) : traffic(),
+          .traffic = forges_models(*setup, i) ? attackers_traffic(traffic()) : traffic(),
           .is_supplied = fleet.data_servers > 0 && i < fleet.trainers(),
           .samples_for = samples_of(i),
           .channels = channels(),

@@ -1,6 +1,7 @@
 #include "gossip/clipping.h"
 
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "tests/gossip/one_peer.h"
@@ -56,16 +57,17 @@ TEST_F(Clips, LeavesWhatIsNearAsItIs) {
   EXPECT_TRUE(peer->clipped().empty());
 }
 
-/// Three of its own steps, whatever flows meanwhile; in the first exchange none is known.
+/// As far away as two of its own steps would flow over an edge of weight a third: six of them,
+/// whatever flows meanwhile; in the first exchange none is known.
 TEST_F(Clips, GoesByItsOwnStepsAlone) {
   make_clipping(0);
   EXPECT_EQ(exchange(5, 5), 0);
   EXPECT_EQ(x()[0], 1) << "nothing flows";
   set_x(1.5F);  // a step of 0.5 in each of four coordinates: of length 1
-  EXPECT_NEAR(exchange(-100, 100), 3, 1e-5);
-  EXPECT_NEAR(exchange(100, 100), 3 * std::sqrt(0.5), 1e-5) << "a step of 0, for flows are none";
-  EXPECT_NEAR(x()[0], 1.5 + std::sqrt(0.5), 1e-5) << "two thirds of 3 sqrt(0.5) / 2";
-  EXPECT_NEAR(exchange(0, 0), 3 * std::sqrt(1.0 / 3), 1e-5);
+  EXPECT_NEAR(exchange(-3, 6), 6, 1e-5) << "both are further away, on opposite sides";
+  EXPECT_NEAR(exchange(9, 9), 6 * std::sqrt(0.5), 1e-5) << "a step of 0, for flows are none";
+  EXPECT_NEAR(x()[0], 1.5 + 2 * std::sqrt(0.5), 1e-5) << "two thirds of 6 sqrt(0.5) / 2";
+  EXPECT_NEAR(exchange(0, 0), 6 * std::sqrt(1.0 / 3), 1e-5);
 }
 
 TEST_F(Clips, TakesNoBoundThatIsNone) {
@@ -84,6 +86,52 @@ TEST_F(Clips, NamesWhoIsFarAway) {
   EXPECT_NE(journal.said.find("the model of peer 1 is more than 1e6 times further away"),
             std::string::npos)
       << journal.said;
+}
+
+/// Each exchange is a step of length 1; neighbour 2 is always where we are, or follows us.
+struct Judges : Clips {
+  /// Of neighbour 1, in this many exchanges; what 2 says is near us.
+  void go(int exchanges, const std::function<float(float ours)>& theirs) {
+    for (int k = 0; k < exchanges; ++k) {
+      const float ours = x()[0];
+      exchange(theirs(ours), ours + 0.2F);
+      set_x(x()[0] + 0.5F);
+    }
+  }
+};
+
+/// It began where we did, and says the same for ever, while we walk away: near, and it holds us.
+TEST_F(Judges, NamesWhoStandsStill) {
+  make_clipping(0);
+  go(50, [](float) { return 1.0F; });
+  ASSERT_EQ(peer->clipped().size(), 1U);
+  EXPECT_EQ(peer->clipped()[0].of, 1U);
+  EXPECT_GT(peer->clipped()[0].still, 5U);
+  EXPECT_GT(peer->clipped()[0].steps, 1);
+  EXPECT_NE(journal.said.find("peer 1 has stood still for 40 exchanges"), std::string::npos)
+      << journal.said;
+}
+
+/// Eight steps away in each exchange, and the other neighbour is near: after some of them it has
+/// lost its share.
+TEST_F(Judges, NamesWhoStaysApart) {
+  make_clipping(0);
+  go(60, [](float ours) { return ours - 4.0F; });
+  ASSERT_EQ(peer->clipped().size(), 1U);
+  EXPECT_EQ(peer->clipped()[0].of, 1U);
+  EXPECT_GT(peer->clipped()[0].far, 20U);
+  EXPECT_NEAR(world.sent.at(0).second.bound, 6 * 0.02, 0.02) << "of six steps a fiftieth";
+}
+
+/// Both neighbours are as far away: that is what unlike data do, and nobody is named.
+TEST_F(Judges, NamesNobodyWhereAllAreApart) {
+  make_clipping(0);
+  for (int k = 0; k < 60; ++k) {
+    const float ours = x()[0];
+    exchange(ours - 4, ours + 4);
+    set_x(x()[0] + 0.5F);
+  }
+  for (const ClippedFlows& flows : peer->clipped()) EXPECT_EQ(flows.far + flows.still, 0U);
 }
 
 /// The factor is the same whichever end computes it, and where it could not be, nothing flows.

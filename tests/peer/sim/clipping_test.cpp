@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "gossip/attack.h"
+#include "peer/fleet/setup.h"
 #include "peer/report/clipped.h"
 #include "peer/sim/swarm.h"
 #include "tests/peer/sim/method_runs.h"
@@ -83,6 +84,45 @@ TEST(Clipping, LeavesHonestPeersAlone) {
   for (const ClippedPeer& peer : clipping.clipped) EXPECT_EQ(peer.far, 0U) << peer.peer;
 }
 
+/// A model that stands still is near, and holds everybody where they began; one that stays apart by
+/// some steps is nearer than ten bounds. Both are named, and honest peers with two classes each,
+/// whose models are far from each other as well, are not.
+TEST(Clipping, TellsLiarsFromPeersWithOtherData) {
+  for (const auto& [kind, strength] :
+       std::vector<std::pair<const char*, double>>{{"stale", 1}, {"aside", 25}, {"", 0}}) {
+    SCOPED_TRACE(kind);
+    Fleet fleet = digits(kind, strength, 0);
+    fleet.data.partition.kind = "by-label";
+    const Learnt learnt = learn(fleet);
+    for (const ClippedPeer& peer : learnt.clipped)
+      EXPECT_EQ(peer.far + peer.still > 0, peer.peer == 7 && strength > 0) << peer.peer;
+    EXPECT_EQ(learnt.clipped.empty() ? 0 : learnt.clipped[0].peer, strength > 0 ? 7U : 0U);
+  }
+}
+
+/// One gradient of 1e6, and gradients that point backwards: of a sum over all peers each counts for
+/// twice the median at the most, and who gave it is named.
+TEST(Clipping, OfSumsKeepsOneGradientFromRuiningThem) {
+  for (const char* algorithm :
+       {"all-reduce", "local-sgd", "gossip-pga", "parameter-server", "fedavg"}) {
+    SCOPED_TRACE(algorithm);
+    const auto with = [&](const char* kind, double strength, std::optional<double> clip) {
+      Fleet fleet = digits(kind, strength, clip);
+      fleet.algorithm = algorithm;
+      fleet.order = find_algorithm(algorithm, "")->order;
+      if (fleet.algorithm == "fedavg") fleet.stop.rounds = 20;
+      add_servers(fleet);
+      return learn(fleet);
+    };
+    const double honest = with("", 1, {}).accuracy;
+    const Learnt clipped = with("gradient-once", 1e6, 0);
+    EXPECT_GE(clipped.accuracy, honest - 5);
+    ASSERT_FALSE(clipped.clipped.empty());
+    EXPECT_EQ(clipped.clipped[0].peer, 7U);
+    EXPECT_LT(with("gradient-once", 1e6, {}).accuracy, honest - 10) << "without clipping";
+  }
+}
+
 /// Where everything is nearer than the bound, not a bit differs.
 TEST(Clipping, OfNothingChangesNoBit) {
   for (const char* order : {"lian", "atc", "cta"}) {
@@ -124,12 +164,21 @@ TEST(Clipping, GoesOnFromACheckpointToTheBit) {
 
 TEST(Clipping, IsRefusedWhereFlowsAreMoreThanDistances) {
   for (const char* algorithm :
-       {"all-reduce", "local-sgd", "d2", "gradient-tracking", "choco-sgd", "slowmo"}) {
+       {"d2", "choco-sgd", "deep-squeeze", "clipped-gossip", "sgp", "relay-sgd", "ad-psgd"}) {
     const AlgorithmRow& row = *find_algorithm(algorithm, "");
     EXPECT_NE(objection_to_clipping(row, setup_of(quadratic_fleet(6, "ring", algorithm, ""))), "")
         << algorithm;
   }
-  for (const char* algorithm : {"d-psgd", "quasi-global-momentum"}) {
+  for (const char* algorithm : {"d-psgd",
+                                "quasi-global-momentum",
+                                "gradient-tracking",
+                                "all-reduce",
+                                "local-sgd",
+                                "slowmo",
+                                "gossip-pga",
+                                "parameter-server",
+                                "easgd",
+                                "fedavg"}) {
     const AlgorithmRow& row = *find_algorithm(algorithm, "");
     EXPECT_EQ(objection_to_clipping(row, setup_of(quadratic_fleet(6, "ring", algorithm, ""))), "")
         << algorithm;

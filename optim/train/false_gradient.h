@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "optim/models/objective.h"
+
+namespace gv {
+
+/// What a peer says of its gradients that is not so.
+struct FalseGradient {
+  float factor = 1;  ///< times each of them
+  /// Of one of them, counted from 0, each coordinate is `value`; ~0: of none.
+  std::uint64_t at = ~std::uint64_t{0};
+  float value = 0;
+};
+
+/// The objective with false gradients; its losses and evaluations are true.
+std::unique_ptr<Objective> make_false(std::unique_ptr<Objective> honest, FalseGradient lie);
+
+}  // namespace gv
