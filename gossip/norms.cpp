@@ -70,6 +70,7 @@ float Norms::part(PeerId of, double norm) {
   if (!std::isfinite(norm)) return 0;
   const double long_one = whole * norm > suspicious * bound ? 1 : 0;
   if (bound > 0) forget_slowly(kept(too_long, of), long_one, kept(seen, of));
+  if (kept(seen, of) >= least_seen && whole * norm > far * bound) return 0;
   const double counts = suspects(of) ? share_of_liars * bound : bound;
   return norm <= counts ? 1.0F : static_cast<float>(counts / norm);
 }

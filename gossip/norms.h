@@ -13,6 +13,7 @@ namespace gv {
 /// Kadhe, Mazumdar & Ramchandran, "Communication-efficient and Byzantine-robust distributed
 /// learning with error feedback", 2021, arXiv:1911.09721, which leaves the longest out.
 ///
+/// What is a thousandfold of the median counts nothing: no honest gradient is that.
 /// Who gives three times as much as the median in more than half of its last 20 contributions or so
 /// is held for a liar and counts by a tenth, until that is over. All of it is kept as scalars of
 /// the replica, so that checkpoints hold it.
@@ -25,7 +26,7 @@ class Norms {
   /// What counts whole; 0: nobody's is known.
   double bound() const;
   /// Where it has learnt those of a whole round, or one that came alone: how much of such a
-  /// contribution counts. 0: it is not finite, or of the contributors too few are known.
+  /// contribution counts. 0: it is not finite or far too long, or too few are known.
   float part(PeerId of, double norm);
   /// What comes from here on is of another kind.
   void forget();

@@ -116,7 +116,9 @@ TEST(Clipping, OfSumsKeepsOneGradientFromRuiningThem) {
     };
     const double honest = with("", 1, {}).accuracy;
     const Learnt clipped = with("gradient-once", 1e6, 0);
-    EXPECT_GE(clipped.accuracy, honest - 5);
+    // An eighth of the data is missing, and in fedavg half of its twenty steps are an eighth
+    // shorter.
+    EXPECT_GE(clipped.accuracy, honest - 6);
     ASSERT_FALSE(clipped.clipped.empty());
     EXPECT_EQ(clipped.clipped[0].peer, 7U);
     EXPECT_LT(with("gradient-once", 1e6, {}).accuracy, honest - 10) << "without clipping";
