@@ -93,8 +93,7 @@ bool moves_what_it_carries(const Traffic& traffic) {
 std::string objection_to_clipping(const AlgorithmRow& row, const Setup& setup) {
   constexpr const char* others = "take `d-psgd` or `all-reduce`";
   if (row.clips_sums && !row.mixes) return "";
-  const bool promises = row.promise == Promise::mean || row.promise == Promise::tracking;
-  const bool averages = promises && row.channels == nullptr;
+  const bool averages = row.promise == Promise::mean && row.channels == nullptr;
   if (!row.mixes || !(averages || row.clips_sums))
     return fmt::format(
         "{} neither averages pair by pair nor sums what all peers give, which is what clipping "

@@ -165,15 +165,20 @@ TEST(Clipping, GoesOnFromACheckpointToTheBit) {
 }
 
 TEST(Clipping, IsRefusedWhereFlowsAreMoreThanDistances) {
-  for (const char* algorithm :
-       {"d2", "choco-sgd", "deep-squeeze", "clipped-gossip", "sgp", "relay-sgd", "ad-psgd"}) {
+  for (const char* algorithm : {"d2",
+                                "gradient-tracking",
+                                "choco-sgd",
+                                "deep-squeeze",
+                                "clipped-gossip",
+                                "sgp",
+                                "relay-sgd",
+                                "ad-psgd"}) {
     const AlgorithmRow& row = *find_algorithm(algorithm, "");
     EXPECT_NE(objection_to_clipping(row, setup_of(quadratic_fleet(6, "ring", algorithm, ""))), "")
         << algorithm;
   }
   for (const char* algorithm : {"d-psgd",
                                 "quasi-global-momentum",
-                                "gradient-tracking",
                                 "all-reduce",
                                 "local-sgd",
                                 "slowmo",
