@@ -210,7 +210,7 @@ void print_what_travels(const Assembly& assembly) {
   if (!consensus_key(assembly).empty())
     fmt::print("       step of consensus {:g}\n", assembly.traffic().step);
   if (fleet.clip && *fleet.clip == 0)
-    fmt::print("       clips flows that are longer than three of the peers' own steps\n");
+    fmt::print("       clips flows that are longer than two of the peers' own steps\n");
   if (fleet.clip && *fleet.clip > 0)
     fmt::print("       clips flows longer than {:g}\n", *fleet.clip);
   if (fleet.attackers.count > 0)
