@@ -9,8 +9,10 @@
 // memory is written as c_t = x_t - x_{t-1} + gamma g_{t-1}, which is the sum of all flows of
 // averaging so far: c_0 = 0, v_t = x_t - gamma g_t + c_t, x_{t+1} = W v_t, c_{t+1} = c_t + (W - I)
 // v_t. A late flow counts in the round in which it comes, so nothing is lost. What flowed over the
-// edge to a peer that dies is taken out of c: else the survivors would end beside their optimum.
-// Memory of a peer: deg + 1 vectors. Per round and peer: deg messages out, 4 d deg bytes.
+// edge to a peer that is away does not count in c until it is back, and what flowed over that to
+// one that dies is taken out: c would move who is alone at a constant velocity, and the survivors
+// to the side of their optimum. Memory of a peer: deg + 1 vectors. Per round and peer: deg messages
+// out, 4 d deg bytes.
 
 namespace gv {
 namespace {

@@ -35,7 +35,7 @@ Exchange::Exchange(PeerCore& self, Roster& roster, Pace& pace, Post& post)
     edge.anew = self.plan.rejoins;
     edges_.push_back(std::move(edge));
   }
-  post_.hurry_when([this] { return somebody_waits(); });
+  post_.hurry_when([this](std::size_t k) { return longest_wait(k); });
 }
 
 bool Exchange::open(std::size_t k) const {
@@ -43,10 +43,10 @@ bool Exchange::open(std::size_t k) const {
          (edges_[k].turn == Turn::open || edges_[k].turn == Turn::late);
 }
 
-/// Where only one end sends, exchanges are numbered by the rounds.
+/// Where only one end sends, exchanges are numbered by the clock.
 Mailbox::Key Exchange::key(std::size_t k, std::uint32_t part) const {
   const Neighbor& neighbor = self_.neighbors[k];
-  const std::uint64_t number = neighbor.two_way ? edges_[k].number.value : self_.round;
+  const std::uint64_t number = neighbor.two_way ? edges_[k].number.value : pace_.clock();
   return {neighbor.peer, Kind::contribution, number, part};
 }
 
@@ -95,10 +95,18 @@ void Exchange::settle(std::size_t k, const Message& theirs, float w) {
   self_.journal.settled(
       {neighbor.peer, edge.number, edge.settled, w, ours, theirs.payload, bound(k, theirs)});
   ours.reset();
-  if (edge.settled == 0 && theirs.round > edge.began) pace_.is_ahead(k, theirs.round - edge.began);
+  if (edge.settled == 0) follow(k, theirs.round);
   if (++edge.settled < flows_.parts()) return;
   edge.turn = edge.turn == Turn::open ? Turn::settled : Turn::idle;
   edge.number = edge.number.next();
+}
+
+/// Neighbour k began this exchange in round `began` of its own, and begins the next one in the
+/// round after that. Where ours is late, its next one is that of the present round.
+void Exchange::follow(std::size_t k, Round began) {
+  const bool late = edges_[k].turn == Turn::late;
+  const Round next = late ? pace_.clock() : edges_[k].began + 1;
+  if (self_.plan.catch_up && began + 1 > next) pace_.is_ahead(k, began + 1 - next);
 }
 
 /// It left before this exchange, or died: what is left of it counts at neither end.
@@ -190,7 +198,8 @@ Task<> Exchange::share() {
 
 /// Without it, the rest of the exchange is late.
 Task<std::optional<Message>> Exchange::receive_half(std::size_t k, std::uint32_t part) {
-  std::optional<Message> theirs = co_await post_.receive(key(k, part), Absence::away);
+  std::optional<Message> theirs;
+  if (!waits_in_vain(k, part)) theirs = co_await post_.receive(key(k, part), Absence::away);
   Edge& edge = edges_[k];
   if (!theirs && edge.turn == Turn::open)
     edge.turn = self_.neighbors[k].two_way ? Turn::late : Turn::idle;
@@ -293,22 +302,30 @@ Task<> Exchange::mix_and_step() {
 bool Exchange::take(std::size_t k, Message message) {
   if (!expected(k, message)) return false;
   if (roster_.quarantined(k)) return true;  // sent before our goodbye: for nobody
+  if (out_of_reach(k, message.number)) return true;
   const bool new_to_us = post_.keep(std::move(message));
   if (self_.plan.schedule && owes_answer(k)) post_.hurry();
   return new_to_us;
 }
 
-/// A neighbour begins an exchange when the one before is settled; where only it sends, it can be
-/// ahead by no more than the hops of a way round to it.
+/// Where only it sends it can be ahead by no more than the hops of a way round to it, or what a
+/// schedule lets it. What it sent while it took us for absent, or we it, counts in no round of
+/// ours.
+bool Exchange::out_of_reach(std::size_t k, std::uint64_t number) const {
+  if (self_.neighbors[k].two_way) return false;
+  const Round now = pace_.clock();
+  Round last = now + self_.plan.peers;
+  if (self_.plan.schedule && number > last) last = now + 1 + pace_.lead(now + 1);
+  return number < now || number > last;
+}
+
+/// A neighbour begins an exchange when the one before is settled.
 bool Exchange::expected(std::size_t k, const Message& message) const {
   const Neighbor& neighbor = self_.neighbors[k];
   if (!neighbor.sends || !message.payload || message.part >= flows_.parts()) return false;
   if (clipping_.on() && !(message.bound >= 0)) return false;
   const std::uint64_t first = key(k, 0).number;
-  std::uint64_t last = neighbor.two_way ? first + 1 : first + self_.plan.peers;
-  if (!neighbor.two_way && self_.plan.schedule && message.number > last)
-    last = self_.round + 1 + pace_.lead(self_.round + 1);
-  if (message.number < first || message.number > last) return false;
+  if (neighbor.two_way && (message.number < first || message.number > first + 1)) return false;
   return is_payload(
       self_.plan.traffic.codec, *message.payload, flows_.piece(message.part).range.count);
 }

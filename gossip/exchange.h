@@ -50,6 +50,8 @@ class Exchange {
   /// Another process has taken the place of k: see Peer::replaced.
   void replaced(std::size_t k);
 
+  /// Whether neighbour k has done rounds without us, and waits for us where all meet.
+  bool gone_on(std::size_t k) const;
   bool open(std::size_t k) const;
   ExchangeNumber number(std::size_t k) const { return edges_[k].number; }
   /// Where the exchanges with those neighbours ended that are in their first life.
@@ -112,6 +114,7 @@ class Exchange {
   float weight(std::size_t k, const Message& theirs) const;
   double bound(std::size_t k, const Message& theirs) const;
   void settle(std::size_t k, const Message& theirs, float w);
+  void follow(std::size_t k, Round began);
   void drop(std::size_t k);
   Task<> share_piece(std::uint32_t part);
   Task<> collect(std::uint32_t part);
@@ -122,18 +125,21 @@ class Exchange {
   Task<> mix_piece(std::uint32_t part);
   Task<> flow_piece(std::uint32_t part);
   Task<> apply(std::size_t k, const Message& theirs);
+  bool out_of_reach(std::size_t k, std::uint64_t number) const;
   bool expected(std::size_t k, const Message& message) const;
 
   // exchange_round.cpp
   Task<> begin_round();
   Task<> forget();
+  Task<> follow_presence();
   void look_up_row();
   void choose_edges();
   void open_edges(std::uint32_t degree);
   void quarantine(std::size_t k);
   bool owes_answer(std::size_t k) const;
   bool out_of_step(std::size_t k) const;
-  bool somebody_waits() const;
+  bool waits_in_vain(std::size_t k, std::uint32_t part) const;
+  std::optional<Time> longest_wait(std::size_t k) const;
 
   PeerCore& self_;
   Roster& roster_;

@@ -6,8 +6,7 @@
 //
 // Graphs that change with the round: every peer computes its own row of it; an edge takes part in
 // the rounds whose row it is in. Which round it is, the clocks say, which run alike in a fleet that
-// nothing disturbs. (A directed schedule goes by the steps: its fleets stop rather than get out of
-// step.)
+// nothing disturbs.
 //
 // Where faults have shifted the clocks, one end may begin an exchange in a round in which the other
 // one does not: that one answers at the beginning of its next round, whatever its row says then, or
@@ -21,8 +20,10 @@ Task<> Exchange::begin_round() {
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     if (open(k)) co_await settle_late(k, false);
     if (roster_.standing(k) == Standing::suspected && !open(k)) quarantine(k);
+    if (!self_.neighbors[k].two_way) post_.drop_below(key(k, 0));
   }
   co_await forget();
+  co_await follow_presence();
   if (self_.plan.schedule) look_up_row();
   if (self_.plan.catch_up && !self_.plan.schedule)
     pace_.align([this](std::size_t k) {
@@ -47,11 +48,22 @@ Task<> Exchange::forget() {
   }
 }
 
+/// A method that corrects its steps by what has flowed (D2, gradient tracking) would move at a
+/// constant velocity while nobody is there to answer it: what flowed over an edge is the multiplier
+/// of the agreement of its two ends, and acts while they can agree.
+Task<> Exchange::follow_presence() {
+  for (std::size_t k = 0; k < edges_.size(); ++k) {
+    if (!flows_.gives_back(k) || flows_.suspended(k) != roster_.here(k)) continue;
+    if (roster_.here(k))
+      co_await flows_.resume(k);
+    else
+      co_await flows_.suspend(k);
+  }
+}
+
 /// Which edges stand in the row, and with which weight.
 void Exchange::look_up_row() {
-  const bool directed = self_.plan.schedule->directed();
-  const Neighborhood row =
-      self_.plan.schedule->row(directed ? self_.round : pace_.clock(), self_.plan.id);
+  const Neighborhood row = self_.plan.schedule->row(pace_.clock(), self_.plan.id);
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     Edge& edge = edges_[k];
     edge.hears = edge.tells = owes_answer(k);
@@ -74,10 +86,11 @@ void Exchange::choose_edges() {
     const bool two_way = self_.neighbors[k].two_way;
     const bool there = !gone(k) && roster_.here(k);
     bool active = there && (edge.hears || edge.tells) && self_.rules.begins(open(k));
+    if (two_way) active = active && !waits_in_vain(k, 0);
     if (active && pace_.sits_out(k)) active = scheduled;
     if (active && two_way) ++degree;
     // A round without a neighbour in the row, or with one that has died, counts as well.
-    company = company || (two_way && (scheduled ? there : active));
+    company = company || (scheduled ? there : active);
     if (active) {
       edge.turn = Turn::open;
     } else {
@@ -113,8 +126,11 @@ bool Exchange::gone(std::size_t k) const {
 }
 
 bool Exchange::may_come_back() const {
-  for (std::size_t k = 0; k < edges_.size(); ++k)
-    if (self_.neighbors[k].two_way && !roster_.here(k) && !gone(k)) return true;
+  for (std::size_t k = 0; k < edges_.size(); ++k) {
+    const Neighbor& neighbor = self_.neighbors[k];
+    const bool left = gone(k) || (!neighbor.two_way && post_.closed(neighbor.peer));
+    if (!roster_.here(k) && !left) return true;
+  }
   return false;
 }
 
@@ -131,10 +147,23 @@ bool Exchange::out_of_step(std::size_t k) const {
   return self_.plan.schedule ? owes_answer(k) : !edges_[k].takes_part();
 }
 
-bool Exchange::somebody_waits() const {
-  for (std::size_t k = 0; k < edges_.size(); ++k)
-    if (out_of_step(k)) return true;
-  return false;
+/// Where all meet in collective operations, who is ahead of us waits for us in the next one, and
+/// sends no half before: nor do we wait for it then, but go on until we are there too. Where only
+/// one end sends it sends in each of its rounds, whether we were there or not.
+bool Exchange::gone_on(std::size_t k) const {
+  const bool meet = std::ranges::any_of(self_.neighbors, &Neighbor::linked);
+  return (meet || !self_.neighbors[k].two_way) && pace_.heard(k) > pace_.clock();
+}
+
+bool Exchange::waits_in_vain(std::size_t k, std::uint32_t part) const {
+  return gone_on(k) && post_.kept(key(k, part)) == nullptr;
+}
+
+std::optional<Time> Exchange::longest_wait(std::size_t k) const {
+  if (gone_on(k)) return Time{0};
+  for (std::size_t other = 0; other < edges_.size(); ++other)
+    if (out_of_step(other)) return self_.plan.hurry;
+  return {};
 }
 
 }  // namespace gv

@@ -1,5 +1,6 @@
 #include "gossip/flows.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace gv {
@@ -52,6 +53,10 @@ ExchangeFlows::Memory ExchangeFlows::memory_of(const Neighbor& neighbor) {
     if (!stream.returns.empty()) memory.flowed.push_back(named(": flowed"));
     if (stream.returns.empty()) memory.flowed.emplace_back();
   }
+  const bool returns = std::ranges::any_of(
+      self_.plan.traffic.streams, [](const Stream& stream) { return !stream.returns.empty(); });
+  if (neighbor.two_way && returns)
+    memory.suspended = &self_.replica.scalar("flows suspended", neighbor.peer);
   return memory;
 }
 
@@ -109,6 +114,7 @@ Task<ExchangeFlows::Applied> ExchangeFlows::apply(
   const Traffic& traffic = self_.plan.traffic;
   Memory& memory = memories_[k];
   memory.holds = true;
+  if (suspended(k)) co_await resume(k);
   Applied applied;
   if (!traffic.codec && !traffic.running) {
     co_await self_.compute(passes(piece, 4),
@@ -157,16 +163,35 @@ Task<> ExchangeFlows::forget(std::size_t k) {
   co_await self_.compute(4.0 * static_cast<double>(self_.replica.size()), [&] { clear(memory); });
 }
 
-void ExchangeFlows::clear(const Memory& memory) {
+void ExchangeFlows::clear(Memory& memory) {
   Replica& replica = self_.replica;
-  const Range all{0, replica.size()};
   for (const Vector v : memory.told) replica.scale(v, 0);
   for (const Vector v : memory.heard) replica.scale(v, 0);
-  for (std::size_t s = 0; s < memory.flowed.size(); ++s) {
-    if (!streams_[s].returns) continue;
-    replica.axpby(-1, memory.flowed[s], 1, *streams_[s].returns, all);
-    replica.scale(memory.flowed[s], 0);
-  }
+  if (memory.suspended == nullptr) return;
+  if (std::exchange(*memory.suspended, 0) == 0) add_flowed(memory, -1);
+  for (std::size_t s = 0; s < memory.flowed.size(); ++s)
+    if (streams_[s].returns) replica.scale(memory.flowed[s], 0);
+}
+
+void ExchangeFlows::add_flowed(const Memory& memory, float factor) {
+  const Range all{0, self_.replica.size()};
+  for (std::size_t s = 0; s < memory.flowed.size(); ++s)
+    if (streams_[s].returns)
+      self_.replica.axpby(factor, memory.flowed[s], 1, *streams_[s].returns, all);
+}
+
+Task<> ExchangeFlows::suspend(std::size_t k) {
+  const Memory& memory = memories_[k];
+  *memory.suspended = 1;
+  co_await self_.compute(2.0 * static_cast<double>(self_.replica.size()),
+                         [&] { add_flowed(memory, -1); });
+}
+
+Task<> ExchangeFlows::resume(std::size_t k) {
+  const Memory& memory = memories_[k];
+  *memory.suspended = 0;
+  co_await self_.compute(2.0 * static_cast<double>(self_.replica.size()),
+                         [&] { add_flowed(memory, 1); });
 }
 
 }  // namespace gv

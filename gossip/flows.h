@@ -41,6 +41,14 @@ class ExchangeFlows {
   /// begin anew. What flowed over the edge is given back.
   Task<> forget(std::size_t k);
   bool remembers(std::size_t k) const { return !plain_ && memories_[k].holds; }
+  /// While neighbour k is absent what flowed over the edge does not count, and when it is back it
+  /// counts again. Both ends do so: among those that are together the flows that count sum to zero.
+  Task<> suspend(std::size_t k);
+  Task<> resume(std::size_t k);
+  bool suspended(std::size_t k) const {
+    return memories_[k].suspended != nullptr && *memories_[k].suspended != 0;
+  }
+  bool gives_back(std::size_t k) const { return memories_[k].suspended != nullptr; }
 
  private:
   struct Moved {
@@ -51,11 +59,14 @@ class ExchangeFlows {
   /// Of one edge, by stream.
   struct Memory {
     std::vector<Vector> carried, told, heard, flowed, theirs;
+    /// Not 0: what flowed does not count at present. Null: this method gives nothing back.
+    double* suspended = nullptr;
     bool holds = true;  ///< something may stand in these
   };
 
   Vector vector(std::string_view name);
-  void clear(const Memory& memory);
+  void clear(Memory& memory);
+  void add_flowed(const Memory& memory, float factor);
   Memory memory_of(const Neighbor& neighbor);
   void increment(const Memory& memory, const Piece& piece, Buffer& out);
   void encode(Vector v, Range r, Buffer& out);

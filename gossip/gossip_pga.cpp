@@ -6,7 +6,8 @@
 // averaging", ICML 2021, arXiv:2105.09080, Algorithm 1: D-PSGD (adapt, then combine), and in every
 // H-th round (`every`) the exact mean of all models, along a ring, in place of the neighbours'. Per
 // round and peer: deg messages out, 4 d deg bytes; every H-th 2 (n - 1) messages, 8 d (n - 1) / n
-// bytes.
+// bytes. Averaging goes on without who is away, the mean of all waits for it: who comes back does
+// the rounds until then without those that are there already.
 
 namespace gv {
 namespace {
@@ -22,6 +23,22 @@ Round period(const Setup& setup) {
   return static_cast<Round>(setup.settings.find("every")->second);
 }
 
+/// x <- the mean of all models. An element that is not finite at somebody is so in the sum, and the
+/// sum has the same bits everywhere: so all keep their own.
+Task<bool> average_all(Peer& me, Group all) {
+  const Range whole{0, me.replica.size()};
+  const Payload own = co_await me.snapshot(Vector::x, whole);
+  const bool done = co_await average_models(me, std::move(all), Way::ring);
+  if (!done) co_await me.load(Vector::x, whole, own);
+  if (!done) co_return false;
+  const Payload mean = co_await me.snapshot(Vector::x, whole);
+  if (all_finite(mean->floats())) co_return true;
+  co_await me.load(Vector::x, whole, own);
+  co_await me.compute(2.0 * static_cast<double>(whole.count),
+                      [&] { me.replica.add_flow(Vector::x, whole, 1, *mean, *own); });
+  co_return true;
+}
+
 Task<> gossip_pga(Peer& me) {
   const Group all = everyone(me);
   const Round every = period(*me.plan.setup);
@@ -31,7 +48,7 @@ Task<> gossip_pga(Peer& me) {
     if ((me.round + 1) % every != 0) {
       co_await me.average();  // x_{k+1} = sum_j W_ij x_{k+1/2,j}
     } else {
-      const bool done = co_await average_models(me, all, Way::ring);
+      const bool done = co_await average_all(me, all);
       if (!done) co_return;
     }
   }

@@ -4,7 +4,9 @@
 // Program. 187, 2021, arXiv:1805.11454, Algorithm 1: x_{t+1} = W (x_t - gamma y_t), y_{t+1} = W y_t
 // + g_{t+1} - g_t, y_0 = g_0. DIGing (Nedic, Olshevsky & Shi, SIAM J. Optim. 27(4), 2017,
 // arXiv:1607.03218) has x_{t+1} = W x_t - gamma y_t instead. The mean of the y is that of the
-// gradients, whatever is late. What flowed over the edge to a peer that dies is taken out of y.
+// gradients, whatever is late. What flowed over the edge to a peer that is away does not count in y
+// until it is back, so that who is alone steps along its own gradient; what flowed over that to one
+// that dies is taken out.
 // Memory of a peer: deg + 2 vectors. Per round and peer: deg messages out, 8 d deg bytes.
 
 namespace gv {

@@ -7,7 +7,7 @@ namespace gv {
 
 Task<> Joining::fetch_model() {
   for (std::size_t k = 0; k < self_.neighbors.size(); ++k) {
-    if (!self_.neighbors[k].two_way || !roster_.here(k)) continue;
+    if (!self_.neighbors[k].sends || !roster_.here(k)) continue;
     if (co_await fetch_model_of(k)) co_return;
   }
   self_.journal.note(event::NoModelToTake{});
@@ -47,7 +47,7 @@ Task<> Joining::give_model(std::size_t k) {
 }
 
 bool Joining::take_question(std::size_t k, const Message& message) {
-  if (!self_.neighbors[k].two_way || message.payload) return false;
+  if (!self_.neighbors[k].receives || message.payload) return false;
   std::erase_if(gifts_, [](const Task<>& gift) { return gift.done(); });
   gifts_.push_back(give_model(k));
   gifts_.back().start();

@@ -13,7 +13,7 @@ Pace::Pace(PeerCore& self, const Roster& roster)
 
 bool Pace::begun_without_us() const {
   const Round ahead = furthest_round();
-  return self_.round == 0 && ahead > 0 && !(self_.plan.schedule && ahead <= lead(0));
+  return self_.round == 0 && ahead > lead_one_way() && !(self_.plan.schedule && ahead <= lead(0));
 }
 
 void Pace::heard_round(std::size_t k, Round round) {
@@ -28,8 +28,8 @@ void Pace::heard_round(std::size_t k, Round round) {
 void Pace::align(const std::function<bool(std::size_t k)>& free) {
   std::optional<Round> least;
   for (std::size_t k = 0; k < others_.size(); ++k) {
-    Round& ahead = others_[k].ahead;
-    if (ahead > self_.plan.peers) ahead = 0;  // catch_up() sees to those
+    // catch_up() sees to who is further ahead, if it is to be believed.
+    const Round ahead = others_[k].ahead > self_.plan.peers ? 0 : others_[k].ahead;
     if (free(k)) least = std::min(least.value_or(ahead), ahead);
   }
   clock_ += least.value_or(0);
@@ -51,10 +51,10 @@ Round Pace::furthest_round() const {
 
 /// A tenth of the run, the last of them after the others have left; and not too many where the run
 /// has no end. Where the rows change with the round, peers of different rounds would look for each
-/// other in vain.
+/// other in vain; and who pushes on channels of its own has nobody to do them with.
 Round Pace::bearable_lag() const {
   constexpr Round most = 1000;
-  if (self_.plan.schedule) return 0;
+  if (self_.plan.schedule || !self_.plan.channels.empty()) return 0;
   return std::max<Round>(self_.plan.peers, std::min(self_.plan.rounds / 10, most));
 }
 
@@ -78,21 +78,34 @@ void Pace::catch_up(Round tolerated, Round bearable) {
 }
 
 /// Alone, a peer waits for nobody, and would be through with its rounds long before the others: it
-/// keeps about the pace that it had in company, counted from its last round there. A little faster,
-/// since who is behind passes rounds over. The pace follows the median: a round that took long says
-/// little about the next.
+/// keeps about the pace that it had in company, counted from its last round there. A little faster
+/// where it would do what it missed afterwards. The pace follows the median: a round that took long
+/// says little about the next. Before it has settled a neighbour that stood still may be all that
+/// was measured, and then each round alone believes it half as much.
 Task<> Pace::keep(bool lonely) {
+  constexpr Round settled = 16;
   const Time now = self_.world.now();
   if (in_company_) {
     const Time spent = now - round_began_;
-    usual_ = usual_ == Time{0} ? spent : spent > usual_ ? usual_ * 9 / 8 : usual_ * 8 / 9;
+    usual_ = measured_ == 0 ? spent : spent > usual_ ? usual_ * 9 / 8 : usual_ * 8 / 9;
+    if (measured_ < settled) usual_ = std::min(usual_, spent);
+    ++measured_;
     due_alone_ = now;
   } else if (lonely) {
-    due_alone_ += usual_ * 4 / 5;
+    due_alone_ += bearable_lag() > 0 ? usual_ * 4 / 5 : usual_;
+    if (measured_ < settled) usual_ /= 2;
     Sleep sleep{self_.world, due_alone_ - now};
     co_await sleep;
   }
   begin_round();
+}
+
+Round Pace::lead_one_way() const {
+  if (std::ranges::all_of(self_.neighbors, &Neighbor::two_way)) return 0;
+  const auto& settings = self_.plan.setup->settings;
+  const auto overlap = settings.find("overlap");
+  return self_.plan.peers *
+         (1 + (overlap == settings.end() ? 0 : static_cast<Round>(overlap->second)));
 }
 
 Round Pace::lead(Round round) const {

@@ -40,7 +40,8 @@ class Pace {
   /// Whether neighbour k is left out of this round, for it is ahead: counted.
   bool sits_out(std::size_t k);
   /// Whether this round is done in the company of a neighbour, so that it counts for the others.
-  void in_company(bool company) { in_company_ = company; }
+  /// In a fleet that does not catch up every round does.
+  void in_company(bool company) { in_company_ = company || !self_.plan.catch_up; }
 
   /// A round has ended.
   void count_round() {
@@ -60,6 +61,9 @@ class Pace {
   /// By how many rounds others may be ahead of us before we begin `round`, while nothing is wrong:
   /// a random schedule may leave us out for long.
   Round lead(Round round) const;
+  /// The same where one end of an edge does not wait for the other: along the longest way round to
+  /// us, at each hop by a round and what the method lets them overlap.
+  Round lead_one_way() const;
 
  private:
   struct Other {
@@ -75,8 +79,9 @@ class Pace {
   Round passed_over_ = 0;
   bool in_company_ = false;
   Time round_began_{0};
-  Time usual_{0};      ///< length of a round in company
-  Time due_alone_{0};  ///< when the last round alone was to end, at that pace
+  Time usual_{0};       ///< length of a round in company
+  Round measured_ = 0;  ///< rounds in company that tell of it
+  Time due_alone_{0};   ///< when the last round alone was to end, at that pace
 };
 
 }  // namespace gv

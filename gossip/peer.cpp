@@ -18,7 +18,7 @@ Peer::Peer(Plan plan_, World& world_, Journal& journal_, Replica& replica_, cons
       parting_(*this, roster_, post_, pace_, exchange_),
       supply_(*this, post_),
       reports_(*this, post_, pace_, exchange_) {
-  if (!plan.catch_up) pace_.in_company(true);  // its rounds count, whoever is there
+  pace_.in_company(false);
 }
 
 void Peer::stop() {
@@ -184,7 +184,8 @@ Task<> Peer::end_round() {
   received_parts_.clear();
   reports_.tell_round();
   pace_.count_round();
-  if (plan.catch_up) pace_.catch_up(plan.peers, pace_.bearable_lag());
+  if (plan.catch_up)
+    pace_.catch_up(std::max<Round>(plan.peers, pace_.lead_one_way()), pace_.bearable_lag());
   const auto due = [&](Round every) { return every != 0 && round / every > before / every; };
   const bool demanded = before < kept_on_demand_ && round >= kept_on_demand_;
   if (demanded || due(plan.checkpoint_every)) co_await checkpoint();
@@ -220,7 +221,7 @@ Task<> Peer::join() {
     exchange_.took_model();
   }
   joining_.end();
-  if (plan.catch_up) pace_.catch_up(0, 0);
+  if (plan.catch_up) pace_.catch_up(plan.rejoins ? 0 : pace_.lead_one_way(), 0);
   pace_.begin_round();
   reports_.begin();
 }
@@ -267,7 +268,11 @@ bool Peer::deliver(Message message) {
 }
 
 void Peer::heard_round(PeerId from, Round round) {
-  if (const auto k = find(from)) pace_.heard_round(*k, round);
+  const auto k = find(from);
+  if (!k) return;
+  pace_.heard_round(*k, round);
+  if (exchange_.gone_on(*k)) post_.hurry();
+  if (plan.catch_up && pace_.heard(*k) > pace_.clock()) post_.wake_next();
 }
 
 void Peer::heard_work(PeerId from) {

@@ -87,6 +87,12 @@ class Peer : public PeerCore, public LinkUser {
   /// clock if one of them is there. Averaging sees to that itself.
   void keep_company();
   bool waiting(Kind channel) const { return post_.waiting(channel); }  ///< next() gives one at once
+  /// Whether neighbour `from` has gone on beyond a round of the fleet's clock: what it sent in that
+  /// round is here, or never was.
+  bool beyond(PeerId from, Round round) const {
+    const auto k = find(from);
+    return k && pace_.heard(*k) > round;
+  }
   /// Whether `from` may still send something: it has not left, and lives as far as anybody knows.
   bool expects(PeerId from) const {
     const auto k = find(from);

@@ -228,10 +228,11 @@ void Post::end_wait(const std::optional<Message>& answer) {
 /// neighbour out of step waits for the others of this round only so long; in every cycle there is
 /// one.
 void Post::hurry() {
-  if (!wait_ || wait_->hurried || wait_->key.kind != Kind::contribution) return;
-  if (!in_a_hurry_ || !in_a_hurry_()) return;
-  wait_->hurried = true;
-  self_.world.after(self_.plan.hurry, [this, wait = waits_] {
+  if (!wait_ || wait_->key.kind != Kind::contribution || !longest_wait_of_) return;
+  const std::optional<Time> most = longest_wait_of_(wait_->k);
+  if (!most || (wait_->hurried && *wait_->hurried <= *most)) return;
+  wait_->hurried = most;
+  self_.world.after(*most, [this, wait = waits_] {
     if (wait_ && waits_ == wait) interrupt(wait_->k, Interruption::hurry);
   });
 }
@@ -358,6 +359,7 @@ void Post::back(std::size_t k) {
   if (wait_ && wait_->k == k && wait_->absence != Absence::away && !misbehaves(k))
     wait_->since = self_.world.now();
   pass_on();
+  wake_next();
   hurry();
 }
 

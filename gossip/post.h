@@ -82,12 +82,15 @@ class Post {
   /// already.
   Receive arrival(Mailbox::Key key) { return {mailbox_, key, Absence::away, {}}; }
   const Message* kept(const Mailbox::Key& key) const { return mailbox_.kept(key); }
+  /// Nobody asks for what has a smaller number.
+  void drop_below(const Mailbox::Key& key) { mailbox_.drop_below(key.from, key.kind, key.number); }
   bool closed(const Mailbox::Key& key) const { return mailbox_.closed(key); }
   bool closed(PeerId from) const { return mailbox_.closed(from); }
 
-  /// Whether somebody may be waiting for our next round while we wait in this one: then averaging
-  /// waits no longer than plan.hurry. Asked at the beginning of each wait, and by hurry().
-  void hurry_when(std::function<bool()> somebody_waits) { in_a_hurry_ = std::move(somebody_waits); }
+  /// How long averaging may wait for neighbour k, where somebody may be waiting for our next round
+  /// meanwhile; nothing: as long as it takes. Asked at the beginning of each wait, and by hurry().
+  using LongestWait = std::function<std::optional<Time>(std::size_t k)>;
+  void hurry_when(LongestWait longest) { longest_wait_of_ = std::move(longest); }
   void hurry();
 
   void goodbye(PeerId from, std::uint64_t number);
@@ -123,9 +126,9 @@ class Post {
     std::size_t k;  ///< whom for
     Absence absence;
     Time began;
-    Time since;            ///< the deadline counts from here
-    Time excusable;        ///< until then, who is held up by somebody who is here is excused
-    bool hurried = false;  ///< ends soon
+    Time since;      ///< the deadline counts from here
+    Time excusable;  ///< until then, who is held up by somebody who is here is excused
+    std::optional<Time> hurried{};  ///< ends so soon
   };
   using Stream = std::pair<PeerId, Kind>;
   static constexpr std::uint32_t most_refusals = 8;
@@ -165,7 +168,7 @@ class Post {
   WaitChains chains_;
   std::vector<std::uint32_t>
       refused_;  ///< frames of each, since it last gave us what we waited for
-  std::function<bool()> in_a_hurry_;
+  LongestWait longest_wait_of_;
   std::optional<Wait> wait_;
   std::uint64_t waits_ = 0;
   std::uint64_t nexts_ = 0;  ///< changes with each beginning and end of next()

@@ -9,50 +9,85 @@ Task<Payload> Pushes::send(std::vector<PeerId> to, Vector v, double number) {
   const Payload vector = co_await me_.encode(v, all, me_.codec());
   const Payload beside = me_.one_number(number);
   for (const PeerId j : to) {
-    me_.send(j, Kind::push, vector, 0);
-    me_.send(j, Kind::push, beside, 1);
+    reached_[j] = now();
+    me_.send(j, Kind::push, vector, 0, now());
+    me_.send(j, Kind::push, beside, 1, now());
   }
   co_return vector;
 }
 
+void Pushes::send_nothing(const std::vector<PeerId>& to) {
+  const Payload nothing = me_.one_number(0);
+  for (const PeerId j : to) {
+    reached_[j] = now();
+    me_.send(j, Kind::push, nothing, 1, now());
+  }
+}
+
 bool Pushes::has(PeerId from, Round round) const {
-  return std::ranges::any_of(kept_, [=](const auto& entry) {
-    return entry.first.second == from && entry.first.first >= round && entry.second.whole();
-  });
+  const auto newest = newest_.find(from);
+  return newest != newest_.end() && newest->second >= round;
+}
+
+bool Pushes::too_far_ahead(PeerId from) const {
+  const auto whole = std::ranges::count_if(
+      kept_, [=](const auto& entry) { return entry.first.second == from && entry.second.whole(); });
+  return whole > static_cast<std::ptrdiff_t>(ahead_);
 }
 
 /// A push comes whole before the next one of its sender: a part without the rest, whose sender goes
-/// on, stays without it. An honest sender waits for us or leaves us out, so that no more of it than
-/// `ahead_` is ever kept; what a liar sends beyond that is dropped.
+/// on, stays without it.
 void Pushes::keep(Message message) {
   std::erase_if(kept_, [&](const auto& entry) {
     const auto& [round, from] = entry.first;
     return from == message.from && round != message.number && !entry.second.whole();
   });
-  const auto kept = std::ranges::count_if(
-      kept_, [&](const auto& entry) { return entry.first.second == message.from; });
-  const bool begun = kept_.contains({message.number, message.from});
-  if (!begun && kept > static_cast<std::ptrdiff_t>(ahead_)) return;
   Push& push = kept_[{message.number, message.from}];
   if (message.part == 0) push.vector = std::move(message.payload);
   if (message.part == 1) push.number = static_cast<double>(message.payload->floats()[0]);
+  if (!push.whole()) return;
+  Round& newest = newest_[message.from];
+  newest = std::max(newest, message.number);
 }
 
-Task<> Pushes::hear(std::vector<PeerId> from, Round round) {
-  const auto missing = [&](PeerId j) { return me_.here(j) && !has(j, round); };
+/// Along a circle of one-way edges each could wait for the next one, where one of them was away
+/// when the other began its round.
+void Pushes::reach_who_is_back(const std::vector<PeerId>& to) {
+  for (const PeerId j : to) {
+    const auto last = reached_.find(j);
+    const bool reached = last != reached_.end() && last->second >= now();
+    if (!reached && me_.here(j)) send_nothing({j});
+  }
+}
+
+Task<bool> Pushes::hear(std::vector<PeerId> from, Round round, std::vector<PeerId> to) {
+  const Time deadline = me_.plan.deadline;
+  if (!until_) until_ = me_.world.now() + deadline;
+  const auto missing = [&](PeerId j) {
+    return me_.here(j) && !has(j, round) && !(by_clock_ && me_.beyond(j, round));
+  };
   const Post::Awaited awaited = [&](PeerId j) {
     return std::ranges::count(from, j) > 0 && missing(j);
   };
   while (me_.waiting(Kind::push) || std::ranges::any_of(from, missing)) {
-    Next next = co_await me_.next(Kind::push, me_.plan.deadline, awaited);
-    if (next.message) keep(std::move(*next.message));
-    if (next.late) co_return;
+    reach_who_is_back(to);
+    const Time left = *until_ - me_.world.now();
+    if (deadline > Time{0} && left <= Time{0} && !me_.waiting(Kind::push)) break;
+    Next next = co_await me_.next(Kind::push, deadline > Time{0} ? left : deadline, awaited);
+    if (!next.message) continue;
+    const PeerId sender = next.message->from;
+    keep(std::move(*next.message));
+    if (too_far_ahead(sender)) co_return false;
   }
+  until_.reset();
+  co_return true;
 }
 
 std::optional<Pushes::Taken> Pushes::take(Round until) {
-  const auto oldest = std::ranges::find_if(
-      kept_, [=](const auto& entry) { return entry.first.first <= until && entry.second.whole(); });
+  const auto oldest = std::ranges::find_if(kept_, [&](const auto& entry) {
+    const auto& [round, from] = entry.first;
+    return entry.second.whole() && (round <= until || too_far_ahead(from));
+  });
   if (oldest == kept_.end()) return {};
   const PeerId from = oldest->first.second;
   Taken taken{std::move(oldest->second), from};

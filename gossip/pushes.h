@@ -10,11 +10,12 @@
 
 namespace gv {
 
-/// A vector and a number beside it, which a peer sends in its round `number` of Kind::push.
+/// A vector and a number beside it, which a peer sends in its round `number` of Kind::push. A
+/// number of 0 comes alone: there is nothing to give.
 struct Push {
   Payload vector;
   std::optional<double> number;
-  bool whole() const { return vector && number; }
+  bool whole() const { return number && (vector || *number == 0); }
 };
 
 /// What neighbours push, where nobody answers: kept until it is taken, by round and sender, which
@@ -22,17 +23,24 @@ struct Push {
 /// first.
 class Pushes {
  public:
-  /// `ahead`: rounds that a neighbour may be ahead of us. Of each no more than that is kept.
-  /// Vectors travel in the fleet's codec.
-  Pushes(Peer& me, std::uint32_t ahead) : me_(me), ahead_(ahead) {}
+  /// `ahead`: rounds that a neighbour may be ahead of us while nothing is wrong. What somebody
+  /// pushes beyond that counts as soon as it is there, so that nothing is lost, and no more than
+  /// that is kept of each. Vectors travel in the fleet's codec.
+  /// `by_clock`: rounds are those of the fleet's clock, and who has done some alone is not ahead;
+  /// else each peer's own, and the others do theirs until they are level with it.
+  Pushes(Peer& me, std::uint32_t ahead, bool by_clock)
+      : me_(me), ahead_(ahead), by_clock_(by_clock) {}
 
   /// v as it is, and a number; what the vector travels as.
   Task<Payload> send(std::vector<PeerId> to, Vector v, double number);
-  /// Until everybody of `from` that is there has pushed in this round, or in one behind it (then
-  /// nothing of this round comes any more); faults.deadline for each that comes.
-  Task<> hear(std::vector<PeerId> from, Round round);
-  /// The oldest push of a round up to `until`, and who sent it; nothing: there is none. It is no
-  /// longer here.
+  void send_nothing(const std::vector<PeerId>& to);
+  /// Until everybody of `from` that is there has pushed in this round, or is beyond it (then
+  /// nothing of this round comes any more); faults.deadline for all of them together. `to`: who of
+  /// them was away and comes back meanwhile is sent nothing, so that it does not wait for us.
+  /// False: something is to be taken before the rest is heard, by the same deadline.
+  Task<bool> hear(std::vector<PeerId> from, Round round, std::vector<PeerId> to);
+  /// The oldest push of a round up to `until`, or of somebody too far ahead, and who sent it;
+  /// nothing: there is none. It is no longer here.
   struct Taken {
     Push push;
     PeerId from = 0;
@@ -40,12 +48,19 @@ class Pushes {
   std::optional<Taken> take(Round until);
 
  private:
+  Round now() const { return by_clock_ ? me_.clock() : me_.round; }
   bool has(PeerId from, Round round) const;
+  bool too_far_ahead(PeerId from) const;
   void keep(Message message);
+  void reach_who_is_back(const std::vector<PeerId>& to);
 
   Peer& me_;
   const std::uint32_t ahead_;
+  const bool by_clock_;
   std::map<std::pair<Round, PeerId>, Push> kept_;
+  std::map<PeerId, Round> newest_;   ///< the last round of which we have whose push, or had
+  std::map<PeerId, Round> reached_;  ///< in which round we last sent to whom
+  std::optional<Time> until_;        ///< the deadline of what is heard
 };
 
 /// The floats of what `from` sent as a vector of ours. Null: it is none of this length, or not

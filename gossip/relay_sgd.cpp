@@ -58,19 +58,27 @@ bool is_count(double models, PeerId peers) {
   return models >= 1 && models < peers && models == std::floor(models);
 }
 
-/// Of each neighbour the newest that has come. Only of those to whom we have sent something is
-/// anything awaited: two that each took the other for absent would wait for ever.
-Task<> hear(Peer& me, Pushes& pushes, std::vector<PeerId> partners) {
-  co_await pushes.hear(partners, me.round);
-  for (const Neighbor& neighbor : me.neighbors)
-    if (!me.expects(neighbor.peer)) heard_of(me, neighbor.peer).models = 0;
+/// Of each neighbour the newest that has come.
+Task<> take(Peer& me, Pushes& pushes) {
   while (const auto taken = pushes.take(me.round)) {
+    if (!is_count(*taken->push.number, me.plan.setup->peers)) continue;
     const Payload sum = co_await sound(me, taken->from, taken->push.vector);
-    if (!sum || !is_count(*taken->push.number, me.plan.setup->peers)) continue;
+    if (!sum) continue;
     Heard heard = heard_of(me, taken->from);
     const Range all{0, me.replica.size()};
     co_await me.load(heard.sum, all, sum);
     heard.models = *taken->push.number;
+  }
+}
+
+/// Only of those to whom we have sent something is anything awaited: two that each took the other
+/// for absent would wait for ever.
+Task<> hear(Peer& me, Pushes& pushes, std::vector<PeerId> partners) {
+  for (bool all = false; !all;) {
+    all = co_await pushes.hear(partners, me.round, {});
+    for (const Neighbor& neighbor : me.neighbors)
+      if (!me.expects(neighbor.peer)) heard_of(me, neighbor.peer).models = 0;
+    co_await take(me, pushes);
   }
 }
 
@@ -92,11 +100,11 @@ std::uint32_t ahead(const Setup& setup) {
 
 Task<> relay_sgd(Peer& me) {
   const Vector out = me.vector("out");
-  Pushes pushes(me, ahead(*me.plan.setup));
+  Pushes pushes(me, ahead(*me.plan.setup), false);
   for (; me.running(); co_await me.end_round()) {
-    me.keep_company();
     co_await me.local_steps();
     co_await me.plain_step();
+    me.keep_company();
     std::vector<PeerId> partners;
     for (const Neighbor& neighbor : me.neighbors) {
       if (!neighbor.receives || !me.here(neighbor.peer)) continue;

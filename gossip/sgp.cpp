@@ -50,16 +50,15 @@ Task<> keep_the_rest(Peer& me, Payload sent, std::size_t receivers, Vector u) {
 }
 
 /// A peer that hears of nobody for long would divide its weight until nothing is left of it: below
-/// this it gives nothing away, and says so by a weight of 0.
+/// this it gives nothing away.
 constexpr double least_weight = 0x1p-40;
 
 Task<> push(Peer& me, Pushes& pushes, Vector u, double& w) {
-  std::vector<PeerId> receivers = row(me, me.round).receivers;
+  me.keep_company();
+  std::vector<PeerId> receivers = row(me, me.clock()).receivers;
   std::erase_if(receivers, [&](PeerId j) { return !me.here(j); });
   if (w < least_weight) {
-    const Vector nothing = me.vector("before");
-    co_await me.scale(nothing, 0);
-    co_await pushes.send(receivers, nothing, 0);
+    pushes.send_nothing(receivers);
     co_return;
   }
   const double share = 1.0 / (1.0 + static_cast<double>(receivers.size()));
@@ -76,36 +75,46 @@ bool is_weight(double number, PeerId peers) {
 
 Task<> take(Peer& me, Pushes& pushes, Round until, Vector u, double& w) {
   while (const auto taken = pushes.take(until)) {
+    if (!is_weight(*taken->push.number, me.plan.setup->peers)) continue;
     const Payload mass = co_await sound(me, taken->from, taken->push.vector);
-    if (!mass || !is_weight(*taken->push.number, me.plan.setup->peers)) continue;
+    if (!mass) continue;
     const Range all{0, me.replica.size()};
     co_await me.add(u, all, mass);
     w += *taken->push.number;
   }
 }
 
-/// A neighbour may be ahead by as many rounds as there are peers, and the overlap.
+/// What was pushed in the round that lies `overlap` back counts now, and whatever came late.
+Task<> hear(Peer& me, Pushes& pushes, Vector u, double& w) {
+  const auto overlap = static_cast<Round>(me.number("overlap"));
+  if (me.clock() < overlap) co_return;
+  const Round until = me.clock() - overlap;
+  const std::vector<PeerId> senders = row(me, until).peers;
+  const std::vector<PeerId> receivers = row(me, me.clock()).receivers;
+  for (bool all = false; !all;) {
+    all = co_await pushes.hear(senders, until, receivers);
+    co_await take(me, pushes, until, u, w);
+  }
+}
+
+/// Along the longest way round to us, at each hop by a round and the overlap.
 std::uint32_t ahead(const Setup& setup) {
-  return setup.peers + static_cast<std::uint32_t>(setup.settings.find("overlap")->second) + 1;
+  return setup.peers * (1 + static_cast<std::uint32_t>(setup.settings.find("overlap")->second)) + 1;
 }
 
 Task<> sgp(Peer& me) {
   const Vector u = me.vector("mass");
   const Vector before = me.vector("before");
   double& w = me.replica.scalar("weight");
-  const auto overlap = static_cast<Round>(me.number("overlap"));
   if (w == 0) {
     co_await me.copy(Vector::x, u);
     w = 1;
   }
-  Pushes pushes(me, ahead(*me.plan.setup));
+  Pushes pushes(me, ahead(*me.plan.setup), true);
   for (; me.running(); co_await me.end_round()) {
     co_await step(me, u, before, w);
     co_await push(me, pushes, u, w);
-    if (me.round >= overlap) {
-      co_await pushes.hear(row(me, me.round - overlap).peers, me.round - overlap);
-      co_await take(me, pushes, me.round - overlap, u, w);
-    }
+    co_await hear(me, pushes, u, w);
     co_await me.axpby(static_cast<float>(1 / w), u, 0, Vector::x);
   }
 }

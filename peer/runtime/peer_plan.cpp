@@ -34,13 +34,31 @@ Time succession(const Fleet& fleet, const AlgorithmRow& row) {
   return row.succeeds ? std::max(Time{seconds(30)}, fleet.faults.deadline) : Time{seconds(3)};
 }
 
+/// Whether peers that were apart go on in one round. Where a collective keeps all together there is
+/// nothing to catch up with, and who talks on channels of its own without rounds has none.
+bool catches_up(const Assembly& fleet) {
+  const AlgorithmRow& row = *fleet.algorithm;
+  if (!row.mixes) return false;
+  switch (row.promise) {
+    case Promise::push_sum:
+      return true;
+    case Promise::nothing:
+      return row.synchronous;
+    case Promise::mean:
+    case Promise::tracking:
+      return row.channels == nullptr;
+    case Promise::agreement:
+    case Promise::once:
+      return false;
+  }
+  return false;
+}
+
 }  // namespace
 
 Plan Assembly::plan(PeerId i) const {
   const bool averaging = algorithm->mixes && !topology.directed;
-  const Promise promise = algorithm->promise;
-  const bool heals = promise == Promise::mean || promise == Promise::nothing;
-  const bool catch_up = averaging && heals && algorithm->synchronous && !serves_samples(i);
+  const bool catch_up = catches_up(*this) && !serves_samples(i);
   return {.id = i,
           .peers = fleet.size(),
           .setup = setup,

@@ -171,5 +171,19 @@ TEST(Injection, AFaultThatNeverComesIsNoViolationInAnyRow) {
   }
 }
 
+/// Found on a real fleet: the only round that two peers had done in company was one in which the
+/// third stood still, and when that had died they went on as slowly for the rest of their run.
+TEST(Injection, WhoIsAloneForgetsARoundThatOneHeldUp) {
+  const Assembly fleet(restless_fleet(3, "path", "lian"));
+  Observer observer(3, fleet.evaluator(), {});
+  const SimulationResult result = simulate(
+      fleet,
+      observer,
+      injecting({{.at = Time{0}, .kind = Kind::stop, .peer = 1, .length = milliseconds(35)},
+                 {.at = milliseconds(36), .kind = Kind::kill, .peer = 1}}));
+  EXPECT_EQ(result.lost, std::vector<PeerId>{1});
+  EXPECT_LT(result.virtual_time, milliseconds(1000)) << "200 rounds of 35 ms take 7 s";
+}
+
 }  // namespace
 }  // namespace gv
