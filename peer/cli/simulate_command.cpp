@@ -307,7 +307,7 @@ int run_simulate(const SimulateOptions& options) {
   const bool swarm = !options.swarm.faults.empty();
   if (swarm && options.until > 0)
     throw std::invalid_argument(
-        "simulate: --until stops one simulation, and --faults swarm starts many\n"
+        "simulate: --until stops one simulation, and --faults starts many\n"
         "help:  leave one of the two out");
   if (swarm) return run_swarm(options.file, options.swarm);
   if (options.swarm.seed)
@@ -352,7 +352,8 @@ Command simulate_command() {
                  "  grapevine simulate configs/fashion-ring8.yaml --set network.latency=\"5 ms\"\n"
                  "  grapevine simulate configs/fashion-ring8.yaml --until 1000\n"
                  "  grapevine simulate configs/swarm-ring6.yaml --faults swarm --seeds 1..1000\n"
-                 "  grapevine simulate --faults swarm --fleets 1..1000",
+                 "  grapevine simulate --faults swarm --fleets 1..1000\n"
+                 "  grapevine simulate configs/quadratic-ring16.yaml --faults heal",
                  simulate_options,
                  run_simulate);
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "peer/cli/healing_options.h"
 #include "peer/cli/swarm_text.h"
 #include "peer/launch/interrupt_watch.h"
 #include "peer/report/screen.h"
@@ -68,6 +69,21 @@ int run_swarm_of_file(const FleetOptions& file, const SwarmArguments& arguments)
   return result.violations == 0 ? exit_code::done : exit_code::check_failed;
 }
 
+int run_healing_of_file(const FleetOptions& file, const SwarmArguments& arguments) {
+  const std::string other = arguments.seeds.empty() ? option_of_swarm(arguments) : "--seeds";
+  if (!other.empty())
+    throw std::invalid_argument(
+        fmt::format("simulate: {} draws faults, and --faults heal takes one after the other\n"
+                    "help:  leave {} out, or take --faults swarm",
+                    other,
+                    other));
+  if (file.file.empty())
+    throw std::invalid_argument(
+        "simulate: --faults heal needs FILE\n"
+        "help:  grapevine simulate configs/quadratic-ring16.yaml --faults heal");
+  return run_healing(file, arguments.length_ms);
+}
+
 }  // namespace
 
 void add_swarm_options(Options& options, SwarmArguments& arguments) {
@@ -75,8 +91,10 @@ void add_swarm_options(Options& options, SwarmArguments& arguments) {
       .value("--faults",
              arguments.faults,
              "swarm: run the fleet under random faults, once for each seed, and check that "
-             "averaging loses nothing and nobody waits for ever; exit 4 on a violation")
-      .one_of({"swarm"});
+             "averaging loses nothing and nobody waits for ever; heal: let one accident after the "
+             "other befall it, and check that it is as fast and as good as before once that is "
+             "over; exit 4 on a violation")
+      .one_of({"swarm", "heal"});
   options.value("--seeds", arguments.seeds, "Fault seeds: 1..100, or 1..10 of each drawn fleet")
       .call_values("A..B");
   options.value(
@@ -92,6 +110,11 @@ void add_swarm_options(Options& options, SwarmArguments& arguments) {
              "Only these kinds of fault, with commas between them: " +
                  fmt::format("{}", fmt::join(fault_names, ", ")))
       .call_values("KIND,...");
+  options
+      .value("--faults-length",
+             arguments.length_ms,
+             "With --faults heal: virtual milliseconds that each accident lasts: 8000")
+      .range(1000, 20'000);
   options
       .value("--fleets",
              arguments.fleets,
@@ -151,6 +174,7 @@ FaultClasses parse_faults(const std::string& names) {
 }
 
 int run_swarm(const FleetOptions& file, const SwarmArguments& arguments) {
+  if (arguments.faults == "heal") return run_healing_of_file(file, arguments);
   if (!arguments.fleets.empty()) return run_drawn_swarm(file, arguments);
   if (!arguments.method.empty())
     throw std::invalid_argument(

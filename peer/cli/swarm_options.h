@@ -11,15 +11,16 @@
 namespace gv::cli {
 
 /// `simulate --faults swarm`: many fault seeds instead of one undisturbed run, of the fleet of a
-/// file or of fleets that are drawn.
+/// file or of fleets that are drawn; `--faults heal`: see healing_options.h.
 struct SwarmArguments {
-  std::string faults;  ///< "swarm"; empty: none
+  std::string faults;  ///< "swarm", "heal"; empty: none
   std::string seeds;   ///< "": 1..100, of a drawn fleet 1..10
   std::optional<std::uint64_t> seed;
   std::optional<std::uint64_t> until_ms;  ///< none: 500, or as a drawn fleet says
   std::string only_faults;                ///< names with commas between them; "": all
   std::string fleets;                     ///< "1..1000": drawn ones; "": the file's
   std::string method;                     ///< of drawn ones; "": all
+  std::uint64_t length_ms = 8000;
   int jobs = 0;
 };
 void add_swarm_options(Options& options, SwarmArguments& arguments);

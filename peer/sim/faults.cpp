@@ -141,6 +141,45 @@ void Faults::inject(const Injection& injection, bool restart) {
   }
 }
 
+void Faults::suffer(const std::vector<Accident>& accidents) {
+  for (const Accident& accident : accidents)
+    shared_.queue.push(accident.at, [this, accident] { strike(accident); });
+}
+
+void Faults::strike(const Accident& accident) {
+  const PeerId peer = accident.peer;
+  const auto afterwards = [&](std::function<void()> f) {
+    shared_.queue.push(now() + accident.length, std::move(f));
+  };
+  switch (accident.kind) {
+    case Accident::Kind::freeze:
+      pause(peer, accident.length);
+      break;
+    case Accident::Kind::cut:
+    case Accident::Kind::one_way:
+      part(accident);
+      break;
+    case Accident::Kind::kill:
+      if (kill(peer, false) && accident.succeeds) afterwards([this, peer] { succeed(peer); });
+      break;
+    case Accident::Kind::slow:
+      slow(peer, accident.factor);
+      afterwards([this, peer] { slow(peer, 1); });
+      break;
+    case Accident::Kind::clock:
+      processes_.set_clock_ahead(peer, accident.length);
+      break;
+  }
+}
+
+void Faults::part(const Accident& accident) {
+  for (const PeerId other : links_of(shared_.peers[accident.peer]->plan)) {
+    if (accident.other.value_or(other) != other) continue;
+    accident.kind == Accident::Kind::cut ? network_.cut(accident.peer, other, accident.length)
+                                         : network_.silence(accident.peer, other, accident.length);
+  }
+}
+
 bool Faults::pause(PeerId victim, Time length) {
   if (processes_.dead(victim)) return false;
   processes_.pause(victim, now() + length);

@@ -5,6 +5,7 @@
 
 #include "gossip/journal.h"
 #include "peer/fleet/injection.h"
+#include "peer/sim/accident.h"
 #include "peer/sim/fault_injector.h"
 #include "peer/sim/processes.h"
 #include "peer/sim/sim_network.h"
@@ -39,6 +40,7 @@ class Faults {
   void start(bool succeed);
   /// `restart`: who was killed has a successor without being asked for.
   void inject(const std::vector<Injection>& list, bool restart);
+  void suffer(const std::vector<Accident>& accidents);
   void heard(PeerId from, const PeerEvent& event);  ///< what a peer notes in its journal
   bool crash(PeerId victim);
   /// It has not met all that it needs: its process ends, as a real one does.
@@ -52,6 +54,8 @@ class Faults {
   void plan_next(Fault fault);
   bool strike(Fault fault);
   void inject(const Injection& injection, bool restart);
+  void strike(const Accident& accident);
+  void part(const Accident& accident);
   bool kill(PeerId victim, bool with_machine);
   void succeed(PeerId victim);
   bool pause(PeerId victim, Time length);

@@ -25,6 +25,12 @@ void Processes::set_clock(PeerId peer, double rate) {
   process.rate = rate;
 }
 
+void Processes::set_clock_ahead(PeerId peer, Time by) {
+  Process& process = all_[peer];
+  process.shown_then = clock(peer) + by;
+  process.set_at = queue_.now();
+}
+
 Time Processes::shown_at(const Process& process, Time time) {
   const auto passed = static_cast<double>((time - process.set_at).count());
   return process.shown_then + Time{static_cast<std::int64_t>(passed / process.rate)};

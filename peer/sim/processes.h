@@ -25,6 +25,7 @@ class Processes {
   void pause(PeerId peer, Time until);
   void slow(PeerId peer, double factor) { all_[peer].slowness = factor; }
   void set_clock(PeerId peer, double rate);
+  void set_clock_ahead(PeerId peer, Time by);  ///< it jumps
   void die(PeerId peer);
   void rise(PeerId peer) { all_[peer].dead = false; }
 

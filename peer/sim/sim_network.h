@@ -83,6 +83,8 @@ class SimNetwork {
   bool cut_off(Pair& pair, Time length);
   bool partition(Time length);  ///< a random set of peers is cut off from the others
   bool stall(Pair& pair, int ways, Time length);  ///< `ways`: 1 or 2
+  /// Nothing that `from` sends reaches `to`, and no connection can be made between them.
+  void silence(PeerId from, PeerId to, Time length);
   /// As a real peer is told to by faults.inject: its link layer makes no connection for so long.
   void cut(PeerId a, PeerId b, Time length);
 
@@ -128,6 +130,7 @@ class SimNetwork {
   void feed(const Link& link, std::size_t at, const Bytes& bytes);
   void take(End& at, Frame frame);
   void note(LinkEvent event, const SimCarrier& process, PeerId neighbor);
+  void stall(const Link& link, std::size_t from, Time length);
   void end_stall(const Link& link, std::size_t from);
 
   SimShared& shared_;

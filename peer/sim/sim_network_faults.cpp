@@ -54,13 +54,22 @@ bool SimNetwork::stall(Pair& pair, int ways, Time length) {
     const Link link = each.lock();
     if (!link || !link->ends[0].open || !link->ends[1].open) continue;
     any = true;
-    for (int way = 0; way < ways; ++way) {
-      const std::size_t from = (first + static_cast<std::size_t>(way)) % 2;
-      link->ends[from].stalled = true;
-      shared_.queue.push(now() + length, [this, link, from] { end_stall(link, from); });
-    }
+    for (int way = 0; way < ways; ++way)
+      stall(link, (first + static_cast<std::size_t>(way)) % 2, length);
   }
   return any;
+}
+
+void SimNetwork::stall(const Link& link, std::size_t from, Time length) {
+  link->ends[from].stalled = true;
+  shared_.queue.push(now() + length, [this, link, from] { end_stall(link, from); });
+}
+
+void SimNetwork::silence(PeerId from, PeerId to, Time length) {
+  Pair& pair = pair_of(from, to);
+  pair.blocked_until = std::max(pair.blocked_until, now() + length);
+  for (const std::weak_ptr<SimConnection>& each : pair.connections)
+    if (const Link link = each.lock()) stall(link, link->index_of(process(from)), length);
 }
 
 void SimNetwork::end_stall(const Link& link, std::size_t from) {

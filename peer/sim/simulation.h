@@ -12,6 +12,7 @@
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/observer.h"
 #include "peer/runtime/peer_parts.h"
+#include "peer/sim/accident.h"
 #include "peer/sim/fault_injector.h"
 #include "peer/sim/sim_network.h"
 
@@ -27,6 +28,7 @@ LinkTimes swarm_times(const Assembly& fleet);
 /// What is checked of a fleet under faults, beyond that nobody waits for ever and no message comes
 /// twice.
 enum class Judgement : std::uint8_t {
+  ends,    ///< nothing more
   finite,  ///< models stay numbers where nobody was poisoned
   mean,    ///< averaging loses nothing: each vector is its start, its steps and its flows
   sum,     ///< the same of the sum over the fleet, as long as all live and are honest
@@ -44,6 +46,8 @@ struct FaultPlan {
   Judgement judgement = Judgement::mean;
   FaultClasses classes = all_faults;  ///< of drawn ones; no others happen
   std::vector<Injection> inject{};
+  std::vector<Accident> accidents{};  ///< the same from within
+  std::vector<Time> looks{};          ///< when the round of each peer is noted
   LinkTimes times = swarm_times();
 };
 
@@ -83,6 +87,7 @@ struct SimulationResult {
   double drift = 0;  ///< between a vector and what its book says of it, relative
   bool interrupted = false;
   bool abandoned = false;
+  std::vector<std::vector<Round>> looks{};  ///< at FaultPlan::looks, by peer
 };
 
 /// Runs the whole fleet in virtual time, with the same algorithm code as over TCP, and bit for bit

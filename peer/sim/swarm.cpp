@@ -111,7 +111,8 @@ Judgement judgement_of(const Assembly& fleet) {
       return endless && !directed(fleet) ? Judgement::sum : Judgement::finite;
     case Promise::agreement:
     case Promise::once:
-      return waits_for_everybody(fleet) ? Judgement::bits : Judgement::finite;
+      // Between two collectives averaging goes on without who is away.
+      return waits_for_everybody(fleet) && !row.mixes ? Judgement::bits : Judgement::finite;
     case Promise::push_sum:
     case Promise::nothing:
       return Judgement::finite;

@@ -136,6 +136,14 @@ Trial::Trial(const FaultPlan& plan, const LinkParts& parts, SimShared& shared, B
 void Trial::start() {
   faults_.network().start();
   plan_.drawn ? faults_.start(plan_.succeed) : faults_.inject(plan_.inject, plan_.restart);
+  faults_.suffer(plan_.accidents);
+  for (const Time at : plan_.looks) shared_.queue.push_idle(at, [this] { look(); });
+}
+
+void Trial::look() {
+  std::vector<Round> rounds;
+  for (const Peer* peer : shared_.peers) rounds.push_back(peer->round);
+  rounds_seen_.push_back(std::move(rounds));
 }
 
 void Trial::born(Life life, Peer& peer, Task<>& task) {
@@ -273,8 +281,8 @@ void Trial::judge(SimulationResult& result) {
     check_end(record);
     if (!record.task->done()) continue;
     check_exchanges(record);
-    if (!may_be_poisoned(record) && plan_.judgement != Judgement::sum)
-      result.drift = std::max(result.drift, drift(record));
+    const bool booked = plan_.judgement != Judgement::sum && plan_.judgement != Judgement::ends;
+    if (booked && !may_be_poisoned(record)) result.drift = std::max(result.drift, drift(record));
   }
   if (plan_.judgement == Judgement::sum) result.drift = drift_of_sum();
   audit_.close([this](Life life) { return gone(life); });
@@ -282,6 +290,7 @@ void Trial::judge(SimulationResult& result) {
   for (PeerId i = 0; i < present_.size(); ++i)
     if (present(i).dead || !present(i).started) result.lost.push_back(i);
   result.violations = std::move(violations_);
+  result.looks = std::move(rounds_seen_);
   result.faults = injector_.faults();
   result.probes = injector_.probes();
   result.trace_hash = injector_.hash();

@@ -52,6 +52,7 @@ class Trial {
   /// Nothing has come of anything for so long that nothing ever will, or the run is much too long.
   bool stuck();
   bool stands_still(Time now);
+  void look();
   void die(PeerId peer);
   void rise(PeerId peer);
   bool poison(PeerId peer);
@@ -85,6 +86,7 @@ class Trial {
   std::deque<SimCheckpointStore> stores_;
   std::vector<std::size_t> present_;  ///< the last record of each peer
   std::vector<std::string> violations_;
+  std::vector<std::vector<Round>> rounds_seen_;  ///< see FaultPlan::looks
   bool lied_ = false;
   bool deserted_ = false;    ///< somebody may have but one neighbour left
   std::uint64_t looks_ = 0;  ///< at the memory of the honest

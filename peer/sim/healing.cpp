@@ -1,0 +1,229 @@
+#include "peer/sim/healing.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "peer/sim/swarm.h"
+
+namespace gv {
+namespace {
+
+/// After an accident a fleet does at least a half of its rounds, and nobody more than twice as
+/// many.
+constexpr double slowest = 0.5;
+constexpr double fastest = 2;
+/// So much greater may the loss be, beside its own noise. A fleet that stood still is compared with
+/// what it was before, by as long as the accident and the settling take.
+constexpr double worse = 0.05;
+/// Looks at the models from the settling to the end.
+constexpr int looks = 6;
+/// Mean squared distances of models follow their noise; below the last no fleet is told apart,
+/// since a peer whose clock jumped looks at its model earlier than the others.
+constexpr double further = 10;
+constexpr double near = 0.06;
+
+struct Named {
+  std::string_view name;
+  std::vector<Accident> accidents;
+};
+
+/// Who suffers, and another one that is its neighbour where the fleet has edges.
+struct Victims {
+  PeerId first = 0;
+  PeerId second = 0;
+};
+
+Victims victims_of(const Assembly& fleet) {
+  const PeerId first = std::min<PeerId>(1, fleet.fleet.trainers() - 1);
+  const std::vector<PeerId> links = links_of(fleet.plan(first));
+  return {first, links.empty() ? first : links.back()};
+}
+
+std::vector<Named> accidents_of(const Assembly& fleet, const HealingTimes& times) {
+  using Kind = Accident::Kind;
+  const auto [first, second] = victims_of(fleet);
+  const auto one = [&](Kind kind) {
+    return Accident{.kind = kind, .peer = first, .at = times.at, .length = times.length};
+  };
+  const PeerId third = fleet.fleet.trainers() - 1;
+  Accident slow = one(Kind::slow), edge = one(Kind::cut), other = one(Kind::freeze);
+  slow.factor = 10;
+  edge.other = second;
+  other.peer = third;
+  other.at += times.length / 4;
+  other.length = times.length * 3 / 4;
+  Accident death = one(Kind::kill);
+  death.succeeds = fleet.plan(first).successors;
+  return {{"freeze", {one(Kind::freeze)}},
+          {"cut", {one(Kind::cut)}},
+          {"one-way", {one(Kind::one_way)}},
+          {"kill", {death}},
+          {"slow", {slow}},
+          {"clock", {one(Kind::clock)}},
+          {"freeze-two", {one(Kind::freeze), other}},
+          {"cut-edge", {edge}}};
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return std::nan("");
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+/// The records of a run from one time to another.
+struct Seen {
+  std::vector<double> loss, consensus;
+};
+Seen seen(const std::vector<FleetRecord>& records, Time from, Time to, Time period) {
+  Seen all;
+  for (const FleetRecord& record : records) {
+    const Time at = record.tick > 0 ? static_cast<std::int64_t>(record.tick) * period : record.time;
+    if (at <= from || at >= to) continue;
+    all.loss.push_back(record.mean.loss);
+    all.consensus.push_back(record.consensus);
+  }
+  return all;
+}
+
+void look_at_models(Health& health,
+                    const std::vector<FleetRecord>& records,
+                    const HealingTimes& times,
+                    Time period) {
+  const Seen end = seen(records, times.end() - times.afterwards, times.end(), period);
+  const Seen earlier = seen(records, times.at, times.at + times.afterwards, period);
+  health.loss = median(end.loss);
+  health.earlier_loss = median(earlier.loss);
+  health.consensus = median(end.consensus);
+  const auto [least, most] = std::ranges::minmax_element(end.loss);
+  health.spread = end.loss.empty() ? 0 : *most - *least;
+}
+
+/// Along one-way edges averaging keeps no sum, and no book.
+Judgement judgement_after(const Assembly& fleet) {
+  const Judgement judgement = judgement_of(fleet);
+  const AlgorithmRow& row = *fleet.algorithm;
+  if (fleet.topology.directed && row.mixes && row.promise != Promise::push_sum)
+    return Judgement::ends;
+  return judgement == Judgement::bits ? Judgement::finite : judgement;
+}
+
+Health live_through(const Assembly& fleet,
+                    const HealingTimes& times,
+                    const std::vector<Accident>& accidents) {
+  std::vector<FleetRecord> records;
+  Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& record) {
+    records.push_back(record);
+  });
+  SimulationOptions options;
+  options.threads = 1;
+  options.faults = FaultPlan{.until = Time::max(),
+                             .trace = {},
+                             .drawn = false,
+                             .judgement = judgement_after(fleet),
+                             .accidents = accidents,
+                             .looks = {times.end() - times.afterwards, times.end() - Time{1}},
+                             .times = times.links};
+  const SimulationResult result = simulate(fleet, observer, options);
+  Health health;
+  const double seconds = std::chrono::duration<double>(times.afterwards).count();
+  const bool complete = result.looks.size() == 2;
+  for (std::size_t i = 0; complete && i < result.looks[0].size(); ++i)
+    health.pace.push_back(static_cast<double>(result.looks[1][i] - result.looks[0][i]) / seconds);
+  look_at_models(health, records, times, fleet.fleet.evaluate_period);
+  if (!complete) health.wrong = "it ended before its time";
+  if (!result.broken_by.empty())
+    health.wrong = fmt::format("without peer {} no round is complete", *result.broken_by.begin());
+  if (!result.violations.empty()) health.wrong = result.violations.front();
+  health.ended = health.wrong.empty();
+  return health;
+}
+
+/// Of whoever is furthest from what it was; the dead are not asked.
+double pace_ratio(const Health& before, const Health& after, std::optional<PeerId> dead) {
+  double ratio = 1;
+  for (std::size_t i = 0; i < std::min(before.pace.size(), after.pace.size()); ++i) {
+    if (dead == static_cast<PeerId>(i) || before.pace[i] == 0) continue;
+    const double own = after.pace[i] / before.pace[i];
+    const auto distance = [](double r) { return r > 0 ? std::abs(std::log(r)) : 1e9; };
+    if (distance(own) > distance(ratio)) ratio = own;
+  }
+  return ratio;
+}
+
+/// `all`: who suffered is there again. Else its samples are missing, and the loss is another one.
+void judge(Healing& healing, bool all) {
+  const Health& before = healing.before;
+  const Health& after = healing.after;
+  const auto wound = [&](std::string text) { healing.wounds.push_back(std::move(text)); };
+  if (!after.ended) return wound(after.wrong);
+  if (!(healing.pace >= slowest && healing.pace <= fastest))
+    wound(fmt::format("{:.3g} of its undisturbed pace", healing.pace));
+  const double was = std::max(before.loss, before.earlier_loss);
+  const double most_loss = was + worse * std::abs(was) + 2 * before.spread;
+  if (all && !(after.loss <= most_loss))
+    wound(fmt::format("a loss of {:.4g}, undisturbed {:.4g}", after.loss, before.loss));
+  if (!(after.consensus <= further * before.consensus + near))
+    wound(
+        fmt::format("models {:.3g} apart, undisturbed {:.3g}", after.consensus, before.consensus));
+}
+
+/// It ends by time, and looks at its models by time; but while all are in a collective what they
+/// hold is no model, so where everybody waits for everybody by rounds.
+Fleet timed(Fleet fleet, const HealingTimes& times) {
+  fleet.stop = {};
+  fleet.stop.time = times.end();
+  fleet.optimizer.schedule = {};  // it would have to know the last round
+  fleet.checkpoint.every = 0;
+  fleet.faults.inject.clear();
+  fleet.evaluate_every = 0;
+  fleet.evaluate_every_epochs.reset();
+  fleet.evaluate_period = times.afterwards / (looks + 1);
+  const Assembly by_time(fleet);
+  if (by_time.algorithm->promise != Promise::agreement) return fleet;
+  const Health undisturbed = live_through(by_time, times, {});
+  const double rounds = *std::ranges::min_element(undisturbed.pace) *
+                        std::chrono::duration<double>(fleet.evaluate_period).count();
+  fleet.evaluate_every = std::max(1U, static_cast<unsigned>(rounds));
+  fleet.evaluate_period = Time{0};
+  return fleet;
+}
+
+}  // namespace
+
+std::vector<std::string_view> accident_names() {
+  return {"freeze", "cut", "one-way", "kill", "slow", "clock", "freeze-two", "cut-edge"};
+}
+
+std::string objection_to_death(const AlgorithmRow& row) {
+  if (row.promise != Promise::agreement) return "";
+  return fmt::format("{} waits for everybody, so a death ends its fleet", row.kind);
+}
+
+std::vector<Healing> heal(const Fleet& file,
+                          const HealingTimes& times,
+                          const std::function<void(const Healing&)>& on_done) {
+  const Assembly fleet(timed(file, times));
+  const Health undisturbed = live_through(fleet, times, {});
+  std::vector<Healing> all;
+  for (const Named& named : accidents_of(fleet, times)) {
+    Healing healing{.accident = named.name, .before = undisturbed};
+    const Accident& first = named.accidents.front();
+    const bool kills = first.kind == Accident::Kind::kill;
+    if (kills) healing.refused = objection_to_death(*fleet.algorithm);
+    if (healing.refused.empty()) {
+      healing.after = live_through(fleet, times, named.accidents);
+      const bool dead = kills && !first.succeeds;
+      healing.pace =
+          pace_ratio(undisturbed, healing.after, dead ? std::optional(first.peer) : std::nullopt);
+      judge(healing, !dead);
+    }
+    if (on_done) on_done(healing);
+    all.push_back(std::move(healing));
+  }
+  return all;
+}
+
+}  // namespace gv

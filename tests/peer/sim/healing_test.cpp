@@ -1,0 +1,130 @@
+#include "peer/sim/healing.h"
+
+#include <map>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/peer/fleet/test_fleet.h"
+
+// Every method of the registry, on an undirected and on a directed graph where it takes one: once
+// an accident is over the fleet is as fast and as good as it was. Each run takes 3.5 s of virtual
+// time and rounds of about 5 ms; links count as dead after half a second, so that all is ten times
+// as fast as usual.
+
+namespace gv {
+namespace {
+
+using std::chrono::milliseconds;
+
+HealingTimes brisk_times() {
+  HealingTimes times;
+  times.at = milliseconds(300);
+  times.length = milliseconds(800);
+  times.settle = milliseconds(1200);
+  times.afterwards = milliseconds(1200);
+  times.links.heartbeat = milliseconds(50);
+  times.links.dead_after = milliseconds(500);
+  times.links.reconnect_within = milliseconds(200);
+  times.links.first_redial = milliseconds(10);
+  times.links.slowest_redial = milliseconds(500);
+  times.links.handshake = milliseconds(300);
+  times.links.join_within = milliseconds(100);
+  return times;
+}
+
+/// Rounds of about 5 ms, and models that are still getting better when the accident comes.
+Fleet brisk(Fleet fleet) {
+  fleet.network.latency = milliseconds(2);
+  fleet.network.bandwidth = 125e6;
+  fleet.flops = 2e6;
+  fleet.optimizer.lr = 0.02;
+  fleet.faults.heartbeat = milliseconds(50);
+  fleet.faults.dead_after = milliseconds(500);
+  fleet.faults.deadline = std::chrono::seconds(3);
+  return fleet;
+}
+
+Fleet on_graph(const AlgorithmRow& row, PeerId n, const std::string& graph) {
+  Fleet fleet = brisk(row_fleet(row, n));
+  const ScheduleSpec spec = parse_schedule(graph);
+  const bool tree = row.kind == "relay-sgd";
+  fleet.topology = tree && graph == "ring" ? parse_schedule("binary-tree").topology : spec.topology;
+  if (is_schedule(graph)) fleet.schedule = spec;
+  fleet.weights = row.kind == "sgp" ? "push-sum" : "lazy";
+  return fleet;
+}
+
+/// Whether there is such a fleet at all.
+bool runs(const Fleet& fleet) {
+  try {
+    const Assembly assembly(fleet);
+    return true;
+  } catch (const FleetError&) {
+    return false;
+  }
+}
+
+struct Case {
+  const AlgorithmRow* row;
+  std::string graph;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const AlgorithmRow* row : algorithms())
+    for (const char* graph : {"ring", "exponential"}) {
+      // Who talks to nobody but servers or a ring has no use for another graph.
+      if (!row->mixes && std::string_view(graph) != "ring") continue;
+      if (runs(on_graph(*row, 4, graph))) all.push_back({row, graph});
+    }
+  return all;
+}
+
+std::string told(const std::vector<Healing>& all) {
+  std::string text;
+  for (const Healing& healing : all)
+    for (const std::string& wound : healing.wounds)
+      text += fmt::format("{}: {}\n", healing.accident, wound);
+  return text;
+}
+
+class EveryMethod : public testing::TestWithParam<Case> {};
+
+/// Found so: after one peer had stood still, relay-sgd and sgp went on at a round for each
+/// deadline, d2 and gradient tracking had moved away for good, gossip-pga waited in a circle, and
+/// who had been cut off from a directed graph or from hogwild's did the rest of its run alone.
+TEST_P(EveryMethod, IsAsFastAndAsGoodAsBeforeOnceAllIsOver) {
+  const auto& [row, graph] = GetParam();
+  const PeerId n = row->order == "doubling" ? 4 : 5;
+  EXPECT_EQ(told(heal(on_graph(*row, n, graph), brisk_times())), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryMethod, testing::ValuesIn(cases()), [](const auto& row) {
+  std::string name = name_of(*row.param.row) + "_" + row.param.graph;
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
+
+/// A method that cannot bear an accident says so, and why.
+TEST(Healing, WhoWaitsForEverybodyCannotBearADeath) {
+  std::size_t refused = 0;
+  for (const AlgorithmRow* row : algorithms()) {
+    const std::string why = objection_to_death(*row);
+    EXPECT_EQ(why.empty(), row->promise != Promise::agreement) << row->kind;
+    refused += why.empty() ? 0 : 1;
+  }
+  EXPECT_GT(refused, 0U);
+}
+
+/// The judge sees a fleet that is not healed: it looks while one peer stands still.
+TEST(Healing, NamesWhatIsNotHealed) {
+  HealingTimes times = brisk_times();
+  times.settle = -milliseconds(700);
+  times.afterwards = milliseconds(600);
+  const Fleet fleet = on_graph(*find_algorithm("d-psgd", "lian"), 4, "ring");
+  EXPECT_NE(told(heal(fleet, times)).find("freeze: 0 of its undisturbed pace"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gv
