@@ -18,7 +18,7 @@ constexpr std::uint64_t most_attempts = 5000;
 
 /// What decides together whether a fleet is possible: no one of these is wrong in itself.
 const std::set<std::string, std::less<>> refusable{
-    "algorithm", "topology", "robust", "data", "train", "hosts", "peers"};
+    "algorithm", "topology", "robust", "data", "train", "peers"};
 
 /// The key at the top that a diagnostic is about, "fleet:LINE:COLUMN" or "fleet: KEY": fleet_text()
 /// gives each a line of its own.

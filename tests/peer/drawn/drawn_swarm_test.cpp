@@ -1,5 +1,7 @@
 #include "peer/drawn/drawn_swarm.h"
 
+#include <atomic>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -65,7 +67,8 @@ TEST(DrawnSwarms, EachFleetHasItsOwnFaults) {
 TEST(DrawnSwarms, EndWhenInterrupted) {
   DrawOptions options;
   options.last = 1'000'000;
-  options.interrupted = [n = 0]() mutable { return ++n > 50; };
+  std::atomic<int> polls = 0;
+  options.interrupted = [&polls] { return ++polls > 50; };
   options.jobs = 1;
   EXPECT_LT(swarm_of_drawn(options).fleets, 50U);
 }
