@@ -65,8 +65,8 @@ class FleetDraw {
     const bool hosts = once_in(3);
     if (!hosts && !once_in(4)) return set("peers", std::to_string(n_));
     if (hosts) {
-      set("hosts.a", "10.0.0.1");
-      set("hosts.b", "10.0.0.2");
+      set("hosts.a.address", "10.0.0.1");
+      set("hosts.b.address", "10.0.0.2");
     }
     const PeerId first = static_cast<PeerId>(between(1, n_ - 1));
     std::vector<std::string> groups;

@@ -76,7 +76,7 @@ TEST_F(Variety, HasEveryCodecAndOptionAndKindOfData) {
                            "launch.restart",
                            "faults.ledger",
                            "network.jitter",
-                           "hosts.a",
+                           "hosts.a.address",
                            "data.servers",
                            "robust.clip"})
     EXPECT_TRUE(values_.contains(path)) << path;
