@@ -19,9 +19,17 @@ constexpr int most_runs = 400;
 /// With a key left out a run may be as long as its default says.
 constexpr std::uint64_t most_events_of_a_run = 200'000;
 
-/// Without a latency what peers tell each other for ever happens in one instant.
-const std::set<std::string, std::less<>> needed{
-    "version", "stop", "stop.rounds", "network", "network.latency"};
+/// Without a latency what peers tell each other for ever happens in one instant, and the usual data
+/// are large.
+const std::set<std::string, std::less<>> needed{"version",
+                                                "stop",
+                                                "stop.rounds",
+                                                "network",
+                                                "network.latency",
+                                                "data",
+                                                "data.kind",
+                                                "data.train",
+                                                "data.test"};
 
 std::uint64_t number_of(const std::string& text) {
   std::uint64_t number = 0;
