@@ -14,8 +14,8 @@ namespace gv {
 namespace {
 
 /// A smaller fleet takes other turns: it may break the rule under another seed.
-constexpr std::uint64_t seeds_to_try = 10;
-constexpr int most_runs = 400;
+constexpr std::uint64_t seeds_to_try = 20;
+constexpr int most_runs = 1500;
 /// With a key left out a run may be as long as its default says.
 constexpr std::uint64_t most_events_of_a_run = 200'000;
 
