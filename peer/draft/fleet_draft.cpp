@@ -163,8 +163,7 @@ std::string evaluations_of(const DraftAnswers& answers) {
 }  // namespace
 
 void check_data(const DraftAnswers& answers) {
-  if (answers.data == "digits" || no_folder(answers.data).empty() ||
-      no_file(answers.data).empty())
+  if (answers.data == "digits" || no_folder(answers.data).empty() || no_file(answers.data).empty())
     return;
   throw std::invalid_argument(fmt::format(
       "--data: no such file or folder: {}; name a table, a folder of pictures, or `digits`",

@@ -290,7 +290,8 @@ constexpr PlainKey rows[] = {
      "auto, none, or a number, 1e-9 to 1e9",
      "none",
      "How far away a neighbour's model may be and still count whole; what is further counts as if "
-     "it were so far. `auto`: as far as two of the peers' own steps would flow; a number: this length. Of a method "
+     "it were so far. `auto`: as far as two of the peers' own steps would flow; a number: this "
+     "length. Of a method "
      "that sums: how long what a peer gives may be; `auto`: twice the median.",
      "robust: { clip: auto }"},
     {"attackers.count",

@@ -58,7 +58,7 @@ bool catches_up(const Assembly& fleet) {
 
 Plan Assembly::plan(PeerId i) const {
   const bool averaging = algorithm->mixes && !topology.directed;
-  const bool catch_up = catches_up(*this) && !serves_samples(i);
+  const bool catch_up = catches_up(*this);
   return {.id = i,
           .peers = fleet.size(),
           .setup = setup,
@@ -78,7 +78,7 @@ Plan Assembly::plan(PeerId i) const {
           .local_steps = setup->steps_of(i),
           .batch = i < fleet.trainers() ? fleet.peers[i].batch : 0,
           .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
-          .catch_up = catch_up,
+          .catch_up = catch_up && !serves_samples(i),
           .successors = catch_up || (algorithm->succeeds && fleet.data_servers == 0),
           .deadline = fleet.faults.deadline,
           .dead_after = fleet.faults.dead_after,

@@ -125,8 +125,8 @@ std::string swarm_objection(const Assembly& fleet) {
   const bool asynchronous = promise == Promise::once && !fleet.algorithm->synchronous;
   const bool by_messages = keeps_the_sum(*fleet.algorithm) && fleet.algorithm->channels != nullptr;
   const bool waits = promise == Promise::agreement || asynchronous || by_messages;
-  const bool pushes =
-      fleet.algorithm->mixes && (directed(fleet) || judgement_of(fleet) == Judgement::finite);
+  const bool pushes = fleet.algorithm->mixes && promise != Promise::agreement &&
+                      (directed(fleet) || judgement_of(fleet) == Judgement::finite);
   const bool endless = fleet.fleet.faults.deadline == Time{0};
   if (directed(fleet) && promise != Promise::push_sum)
     return "along one-way links what does not come in time is lost, and it is in no book: take an "

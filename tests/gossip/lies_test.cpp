@@ -151,7 +151,7 @@ TEST_F(LiedTo, PushesWithoutEndAreNotKept) {
   plan.channels = push_channels(*plan.setup, 2, 4);
   plan.links = {1, 2};
   make(2, plan);
-  Pushes pushes(*peer, 4);
+  Pushes pushes(*peer, 4, true);
   std::vector<std::weak_ptr<const Buffer>> sent;
   const auto lie = [&](std::uint64_t round, bool whole) {
     const Payload vector = filled(2, 1);
@@ -161,10 +161,13 @@ TEST_F(LiedTo, PushesWithoutEndAreNotKept) {
   };
   for (std::uint64_t round = 100; round < 200; ++round) {
     lie(round, round % 2 == 0);
-    const std::vector<PeerId> nobody;
-    Task<> hear = pushes.hear(nobody, 0);
-    hear.start();
-    ASSERT_TRUE(hear.done());
+    for (bool heard = false; !heard;) {
+      Task<bool> hear = pushes.hear({}, 0, {});
+      hear.start();
+      ASSERT_TRUE(hear.done());
+      heard = hear.result();
+      while (pushes.take(0)) continue;  // what is too far ahead counts at once
+    }
   }
   const auto alive = std::ranges::count_if(sent, [](const auto& each) { return !each.expired(); });
   EXPECT_LE(alive, 6) << "of a hundred";

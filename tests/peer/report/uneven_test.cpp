@@ -1,5 +1,7 @@
 #include "peer/report/uneven.h"
 
+#include <regex>
+
 #include <gtest/gtest.h>
 
 #include "peer/report/screen.h"
@@ -32,9 +34,7 @@ TEST_F(Ends, AreUnevenWhereTwoEndsDiffer) {
   EXPECT_EQ(uneven_json(uneven).dump(),
             R"([{"peers":[1,2],"exchanges":[1,2],"pieces":[0,0]},)"
             R"({"peers":[2,3],"exchanges":[7,7],"pieces":[2,3]}])");
-  std::string text = uneven_text(uneven);
-  for (std::size_t at = text.find("\n  "); at != std::string::npos; at = text.find("\n  "))
-    text.replace(at, text.find_first_not_of("\n ", at) - at, " ");
+  const std::string text = std::regex_replace(uneven_text(uneven), std::regex("\n *"), " ");
   EXPECT_NE(text.find("exchange 1 of peers 1 and 2, 7 of peers 2 and 3"), std::string::npos)
       << text;
 }

@@ -81,8 +81,8 @@ TEST(AccountedReplica, BooksEveryWriteToX) {
   }
 }
 
-/// Rounding is as large as the values were. Found so: a vector that had been 20 and was 1 at the end
-/// "drifted" by a ten-thousandth.
+/// Rounding is as large as the values were. Found so: a vector that had been 20 and was 1 at the
+/// end "drifted" by a ten-thousandth.
 TEST(AccountedReplica, RemembersTheLargestCoordinate) {
   AccountedReplica replica = noisy_parabola();
   const Range all{0, 3};

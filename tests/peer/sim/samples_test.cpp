@@ -158,8 +158,8 @@ TEST(DataServers, AreRefusedWhereTheyMakeNoSense) {
   EXPECT_NE(refusal(fleet).find("take `device: cpu`"), std::string::npos);
 }
 
-/// Who hands out samples takes part in no averaging. Found so in a drawn fleet: relay-sgd pushed its
-/// sums to the data servers too, which refused them, and ad-psgd drew them as partners.
+/// Who hands out samples takes part in no averaging. Found so in a drawn fleet: relay-sgd pushed
+/// its sums to the data servers too, which refused them, and ad-psgd drew them as partners.
 TEST(DataServers, AreNobodysPartners) {
   for (const auto& [kind, graph] : {std::pair{"relay-sgd", "star"}, {"ad-psgd", "ring"}}) {
     SCOPED_TRACE(kind);
