@@ -10,14 +10,11 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {
-    {.name = "gamma",
-     .usual = step_by_codec,
-     .least = 0,
-     .most = 1,
-     .help =
-         "step of consensus, gamma; 0: by the codec, 0.3, but twice the fraction of top-k and the "
-         "fraction of random-k where that is less"}};
+constexpr Option options[] = {{.name = "gamma",
+                               .usual = step_by_codec,
+                               .least = 0,
+                               .most = 1,
+                               .help = "step of consensus, gamma; 0: by the codec"}};
 
 Task<> choco_sgd(Peer& me) {
   for (; me.running(); co_await me.end_round()) {

@@ -9,14 +9,11 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {
-    {.name = "eta",
-     .usual = step_by_codec,
-     .least = 0,
-     .most = 1,
-     .help =
-         "step of consensus, eta; 0: by the codec, 0.3, but twice the fraction of top-k and the "
-         "fraction of random-k where that is less"}};
+constexpr Option options[] = {{.name = "eta",
+                               .usual = step_by_codec,
+                               .least = 0,
+                               .most = 1,
+                               .help = "step of consensus, eta; 0: by the codec"}};
 
 Task<> deep_squeeze(Peer& me) {
   const Vector v = me.vector("compensated");

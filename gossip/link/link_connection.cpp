@@ -154,7 +154,9 @@ void Link::adopt(ConnectionId connection, const Hello& theirs, Time now) {
     if (numbered.number <= life_.transmitted) shared_.carrier.repeats(neighbor_, numbered.message);
     transmit(numbered);
   }
-  hear_clock(theirs.clock, now);
+  // A Hello overtakes what is sent again behind it, and who is beyond a round is not waited for in
+  // it: where something has come of this process before, its next heartbeat tells its clock in turn.
+  if (life_.session->received() == 0) hear_clock(theirs.clock, now);
   if (successor) {
     say(fmt::format("peer {} is back as a new process", neighbor_));
     note(LinkEvent::replaced);

@@ -286,10 +286,12 @@ int run_manual_peer(const Assembly& fleet,
     screen.log(fmt::format("shares memory with peer {}, on this machine", neighbor));
   };
   bool broken = false;
+  const AlgorithmRow& row = *fleet.algorithm;
+  const bool by_exchanges = row.mixes && row.channels == nullptr;  // others average by messages
   bool alone = false;
   options.on_report = [&](const Report& report) {
     broken = broken || report.broken_by.has_value();
-    alone = alone || trained_alone(report);
+    alone = alone || (by_exchanges && trained_alone(report));
     screen.on_report(report);
   };
   options.log = screen.log;

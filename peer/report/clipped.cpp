@@ -10,7 +10,7 @@
 namespace gv {
 namespace {
 
-constexpr std::size_t most_named = 5;
+constexpr std::size_t most_named = 4;
 constexpr std::size_t indent = 11;
 
 std::string line_of(const ClippedPeer& clipped) {

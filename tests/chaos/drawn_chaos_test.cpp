@@ -6,7 +6,7 @@
 
 #include "optim/rng.h"
 #include "peer/drawn/fleet_draw.h"
-#include "peer/runtime/ledger.h"
+#include "peer/runtime/ledger_audit.h"
 #include "peer/sim/swarm.h"
 #include "tests/peer/launch/program.h"
 #include "tests/scratch_folder.h"
@@ -123,6 +123,12 @@ std::string simulated_hash(const Assembly& fleet) {
   return observer.params_hash();
 }
 
+std::string findings_in(const LedgerAudit& books) {
+  std::string lines;
+  for (const LedgerFinding& finding : books.findings) lines += to_text(finding) + "\n";
+  return lines;
+}
+
 /// Where everybody waits for everybody, a stop changes no bit; else somebody may have been left
 /// out.
 void judge(RealFleet& real) {
@@ -132,7 +138,7 @@ void judge(RealFleet& real) {
   const bool may_lose = real.kills() > 0 || stops_count;
   EXPECT_TRUE(ended.code == 0 || (may_lose && ended.code == 3)) << ended.code << "\n" << ended.err;
   const LedgerAudit books = audit(read_ledgers(real.run_folder()));
-  EXPECT_EQ(fmt::format("{}", fmt::join(books.findings, "\n")), "");
+  EXPECT_EQ(findings_in(books), "");
   const bool keeps_bits = judgement_of(real.fleet()) == Judgement::bits;
   if (!keeps_bits || ended.code != 0 || real.kills() > 0) return;
   EXPECT_EQ(ended.summary().at("params_hash"), simulated_hash(real.fleet()));
@@ -186,7 +192,7 @@ TEST(DrawnChaos, MembersComeAndGo) {
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(ended.summary().at("peers"), 8);
   const LedgerAudit books = audit(read_ledgers(run));
-  EXPECT_EQ(fmt::format("{}", fmt::join(books.findings, "\n")), "");
+  EXPECT_EQ(findings_in(books), "");
   EXPECT_GT(books.both, 100U);
   fmt::print(
       "{} accidents, {} pieces in both books, {} in one\n", accidents, books.both, books.one_sided);

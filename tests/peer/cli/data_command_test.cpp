@@ -28,7 +28,7 @@ class DataCommand : public testing::Test {
     std::ofstream(path("fleet.yaml"))
         << "version: 1\nname: test\nseed: 3\nmodel: { kind: mlp, hidden: [8] }\n"
            "data: { kind: cifar10, dir: ., augment: crop+flip }\n"
-           "stop: { rounds: 40 }\noutput: { dir: "
+           "train: { optimizer: { kind: sgd, lr: 0.001 } }\nstop: { rounds: 40 }\noutput: { dir: "
         << path("run") << " }\n"
         << more;
     return path("fleet.yaml");

@@ -77,7 +77,7 @@ constexpr Wrong network[] = {
     {"robust: { clip: maybe }\n", ":5:17", "`auto`, `none`, or a length", ""},
     {"robust: { clip: 0 }\n", ":5:17", "1e-09", ""},
     {"robust: { clipp: auto }\n", ":5:11", "unknown key `clipp`", "clip"},
-    {"algorithm: all-reduce\nrobust: { clip: auto }\n", ":6:17", "take `d-psgd`", ""},
+    {"algorithm: choco-sgd\nrobust: { clip: auto }\n", ":6:17", "take `d-psgd`", ""},
     {"algorithm: { kind: d-psgd, codec: int8 }\nrobust: { clip: auto }\n",
      ":6:17",
      "leave out `codec`",

@@ -52,7 +52,7 @@ TEST(LocalSteps, EqualPeersTakeEqualNumbersAndAreTold) {
   EXPECT_EQ(fleet.own_steps, Steps{});
   ASSERT_EQ(notices.size(), 1U);
   EXPECT_NE(notices[0].find("1 step each; `grapevine bench speeds`"), std::string::npos);
-  EXPECT_EQ(fleet.digest, read(head + "name: equal\npeers: 3\n").digest) << "nothing is different";
+  EXPECT_EQ(fleet.digest, read(head + "peers: 3\n").digest) << "nothing is different";
 }
 
 TEST(LocalSteps, AreOfTheFleetsIdentity) {
