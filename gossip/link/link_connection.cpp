@@ -130,6 +130,7 @@ void Link::adopt(ConnectionId connection, const Hello& theirs, Time now) {
   shared_.carrier.admit(connection, neighbor_, theirs);
   const LinkRules& rules = *shared_.settings.rules;
   const bool successor = rules.succeeds(incarnation_, theirs.incarnation);
+  const bool first_meeting = theirs.incarnation != incarnation_;
   incarnation_ = theirs.incarnation;
   if (successor) {
     life_ = {};
@@ -155,8 +156,8 @@ void Link::adopt(ConnectionId connection, const Hello& theirs, Time now) {
     transmit(numbered);
   }
   // A Hello overtakes what is sent again behind it, and who is beyond a round is not waited for in
-  // it: where something has come of this process before, its next heartbeat tells its clock in turn.
-  if (life_.session->received() == 0) hear_clock(theirs.clock, now);
+  // it: when this process is met again, its next heartbeat tells its clock.
+  if (first_meeting) hear_clock(theirs.clock, now);
   if (successor) {
     say(fmt::format("peer {} is back as a new process", neighbor_));
     note(LinkEvent::replaced);

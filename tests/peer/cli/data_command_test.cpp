@@ -25,12 +25,13 @@ class DataCommand : public testing::Test {
   }
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
   std::string fleet(const std::string& more) const {
+    const char* const rate = "train: { optimizer: { kind: sgd, lr: 0.001 } }\n";
     std::ofstream(path("fleet.yaml"))
         << "version: 1\nname: test\nseed: 3\nmodel: { kind: mlp, hidden: [8] }\n"
            "data: { kind: cifar10, dir: ., augment: crop+flip }\n"
-           "train: { optimizer: { kind: sgd, lr: 0.001 } }\nstop: { rounds: 40 }\noutput: { dir: "
+           "stop: { rounds: 40 }\noutput: { dir: "
         << path("run") << " }\n"
-        << more;
+        << (more.find("train:") == std::string::npos ? rate : "") << more;
     return path("fleet.yaml");
   }
 
