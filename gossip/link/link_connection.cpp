@@ -156,8 +156,8 @@ void Link::adopt(ConnectionId connection, const Hello& theirs, Time now) {
     transmit(numbered);
   }
   // A Hello overtakes what is sent again behind it, and who is beyond a round is not waited for in
-  // it: when this process is met again, its next heartbeat tells its clock.
-  if (first_meeting) hear_clock(theirs.clock, now);
+  // it: of a process that was there all the time, the next heartbeat tells the clock.
+  if (first_meeting || was_away) hear_clock(theirs.clock, now);
   if (successor) {
     say(fmt::format("peer {} is back as a new process", neighbor_));
     note(LinkEvent::replaced);
