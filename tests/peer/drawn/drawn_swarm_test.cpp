@@ -39,7 +39,7 @@ TEST_P(DrawnSwarm, NothingIsViolated) {
 
 INSTANTIATE_TEST_SUITE_P(EveryRow,
                          DrawnSwarm,
-                         testing::ValuesIn(algorithms().begin(), algorithms().end()),
+                         testing::ValuesIn(usual_rows()),
                          [](const auto& row) { return name_of(*row.param); });
 
 TEST(DrawnSwarms, AreTheSameWhateverTheNumberOfJobs) {
