@@ -353,7 +353,7 @@ Command simulate_command() {
                  "  grapevine simulate configs/fashion-ring8.yaml --until 1000\n"
                  "  grapevine simulate configs/swarm-ring6.yaml --faults swarm --seeds 1..1000\n"
                  "  grapevine simulate --faults swarm --fleets 1..1000\n"
-                 "  grapevine simulate configs/quadratic-ring16.yaml --faults heal",
+                 "  grapevine simulate configs/iris-ring4.yaml --faults heal",
                  simulate_options,
                  run_simulate);
 }
