@@ -142,7 +142,9 @@ float Suspicion::counts(std::size_t k) const {
   const auto whole = static_cast<float>(steps_whole(k));
   if (still(k)) return least_share * whole;
   float share = 1;
-  for (double n = 0; n < *about_[k].apart_for; ++n) share *= share_of_apart;
+  const auto exchanges_apart =
+      static_cast<std::size_t>(std::min(most_apart, std::max(0.0, *about_[k].apart_for)));
+  for (std::size_t n = 0; n < exchanges_apart; ++n) share *= share_of_apart;
   return std::max(least_share, share) * whole;
 }
 
