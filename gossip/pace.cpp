@@ -29,7 +29,7 @@ void Pace::align(const std::function<bool(std::size_t k)>& free) {
   std::optional<Round> least;
   for (std::size_t k = 0; k < others_.size(); ++k) {
     // Who is much further ahead has been away from us, or we from it: catch_up() sees to that.
-    if (others_[k].ahead > 10 * self_.plan.peers) others_[k].ahead = 0;
+    if (others_[k].ahead > Round{10} * self_.plan.peers) others_[k].ahead = 0;
     const Round ahead = others_[k].ahead > self_.plan.peers ? 0 : others_[k].ahead;
     if (free(k)) least = std::min(least.value_or(ahead), ahead);
   }

@@ -122,6 +122,7 @@ std::vector<ClippedFlows> Reports::clipped() const {
     of.steps += flows.steps;
   }
   std::vector<ClippedFlows> ascending;
+  ascending.reserve(all.size());
   for (const auto& [peer, flows] : all) ascending.push_back(flows);
   return ascending;
 }
