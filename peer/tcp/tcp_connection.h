@@ -109,7 +109,7 @@ class TcpConnection : public std::enable_shared_from_this<TcpConnection> {
   bool plain_too_ = false;
   bool known_ = false;
   std::size_t stranger_left_ = most_of_stranger;  ///< bytes that it may still send
-  SealedBytes encrypted_;                         ///< on its way to the socket
+  std::vector<std::byte> encrypted_;              ///< on its way to the socket
   wire::FrameReader reader_;
   Events events_;
   std::deque<Outgoing> queue_;

@@ -5,7 +5,7 @@
 
 #include <time.h>
 
-#include "peer/tls/traffic_key.h"
+#include "peer/tls/openssl.h"
 
 namespace gv {
 namespace {
@@ -36,7 +36,7 @@ double own_seconds() {
 double bytes_per_second(bool encrypts) {
   constexpr double seconds = 0.2;
   constexpr int at_once = 64;
-  std::vector<unsigned char> record(most_content);
+  std::vector<unsigned char> record(SSL3_RT_MAX_PLAIN_LENGTH);
   const std::array<unsigned char, 16> key{};
   const OwnedCipher cipher(EVP_CIPHER_CTX_new());
   const bool made =

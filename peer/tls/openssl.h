@@ -26,6 +26,7 @@ using OwnedCertificate = std::unique_ptr<X509, Released<X509_free>>;
 using OwnedExtension = std::unique_ptr<X509_EXTENSION, Released<X509_EXTENSION_free>>;
 using OwnedNames = std::unique_ptr<GENERAL_NAMES, Released<GENERAL_NAMES_free>>;
 using OwnedBio = std::unique_ptr<BIO, Released<BIO_free_all>>;
+using OwnedCipher = std::unique_ptr<EVP_CIPHER_CTX, Released<EVP_CIPHER_CTX_free>>;
 using OwnedContext = std::unique_ptr<SSL_CTX, Released<SSL_CTX_free>>;
 
 /// What OpenSSL says of the last thing that failed in this thread; its list of errors is empty

@@ -8,7 +8,6 @@
 
 #include "peer/tls/certificate_identity.h"
 #include "peer/tls/openssl.h"
-#include "peer/tls/traffic_secrets.h"
 
 namespace gv {
 namespace {
@@ -77,7 +76,6 @@ TlsContext::TlsContext(const PeerKeys& keys) {
   OwnedContext context(SSL_CTX_new(TLS_method()));
   openssl_must(context != nullptr, "a context");
   fix_protocol(context.get());
-  hear_secrets(*context);
   show_and_ask(context.get(), keys);
   const auto own = identity_of(*SSL_CTX_get0_certificate(context.get()));
   if (!own) throw std::runtime_error("the certificate does not say which peer's it is");

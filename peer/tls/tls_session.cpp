@@ -11,8 +11,6 @@
 #include "optim/check.h"
 #include "peer/tls/certificate_identity.h"
 #include "peer/tls/openssl.h"
-#include "peer/tls/secured_stream.h"
-#include "peer/tls/traffic_secrets.h"
 
 namespace gv {
 namespace {
@@ -21,7 +19,8 @@ namespace {
 constexpr std::size_t first_space = 8 * 1024;
 constexpr std::size_t later_space = 128 * 1024;
 /// A neighbour that makes us answer and does not read is no neighbour.
-constexpr std::size_t most_outgoing = std::size_t{2} << 20;
+constexpr std::size_t most_outgoing = std::size_t{512} << 10;
+constexpr std::size_t record = SSL3_RT_MAX_PLAIN_LENGTH;
 constexpr const char* channel_label = "EXPORTER-grapevine-hello";
 constexpr std::size_t channel_bytes = 32;
 
@@ -66,7 +65,7 @@ int judge_certificate(int chain_fits, X509_STORE_CTX* store) {
 }
 
 /// In the words of someone who has to mend it.
-std::string words_of(unsigned long error) {
+std::string words_of(unsigned long error, bool secured) {
   if (ERR_GET_LIB(error) != ERR_LIB_SSL) return "TLS failed";
   const int reason = ERR_GET_REASON(error);
   switch (reason) {
@@ -76,6 +75,7 @@ std::string words_of(unsigned long error) {
     case SSL_R_HTTP_REQUEST:
     case SSL_R_PACKET_LENGTH_TOO_LONG:
     case SSL_R_UNEXPECTED_MESSAGE:
+      if (secured) break;
       return "it does not speak TLS (has it `security: plaintext`?)";
     case SSL_R_UNSUPPORTED_PROTOCOL:
     case SSL_R_VERSION_TOO_LOW:
@@ -98,11 +98,12 @@ std::string words_of(unsigned long error) {
 
 TlsSession::TlsSession(std::shared_ptr<const TlsContext> context,
                        Role role,
-                       std::function<std::string(PeerId)> fits)
+                       std::function<std::string(PeerId)> fits,
+                       std::uint64_t records_of_key)
     : context_(std::move(context)),
       fits_(std::move(fits)),
-      secrets_(std::make_unique<TrafficSecrets>()),
       ssl_(SSL_new(context_->get())),
+      records_of_key_(records_of_key),
       incoming_(first_space) {
   BIO* const stream = BIO_new(stream_method());
   openssl_must(ssl_ != nullptr && stream != nullptr, "a session");
@@ -110,7 +111,6 @@ TlsSession::TlsSession(std::shared_ptr<const TlsContext> context,
   BIO_set_init(stream, 1);
   SSL_set_bio(ssl_, stream, stream);
   SSL_set_app_data(ssl_, this);
-  keep_secrets(*ssl_, *secrets_);
   SSL_set_verify(ssl_, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, judge_certificate);
   role == Role::dials ? SSL_set_connect_state(ssl_) : SSL_set_accept_state(ssl_);
 }
@@ -176,7 +176,7 @@ void TlsSession::shake() {
   const int done = SSL_do_handshake(ssl_);
   if (done == 1) return secure();
   if (SSL_get_error(ssl_, done) == SSL_ERROR_WANT_READ) return;
-  fail(judgement_.empty() ? words_of(ERR_peek_error()) : judgement_);
+  fail(judgement_.empty() ? words_of(ERR_peek_error(), false) : judgement_);
 }
 
 /// Nobody is believed for the want of an error: what OpenSSL has judged is looked at once more.
@@ -195,52 +195,78 @@ void TlsSession::secure() {
                                                    0) == 1;
   if (!proved || !exported) return fail("it did not prove who it is");
   channel_.assign(reinterpret_cast<const char*>(channel.data()), channel.size());
-  if (!begin_stream()) return fail("its handshake did not end as one does");
   state_ = State::secured;
 }
 
-/// OpenSSL has read nothing beyond the handshake, and sends nothing after it: what came and is not
-/// used are the first records under the new keys.
-bool TlsSession::begin_stream() {
-  const EVP_CIPHER* const cipher =
-      SSL_CIPHER_get_id(SSL_get_current_cipher(ssl_)) == TLS1_3_CK_AES_128_GCM_SHA256
-          ? EVP_aes_128_gcm()
-          : EVP_chacha20_poly1305();
-  Secret& ours = SSL_is_server(ssl_) == 1 ? secrets_->server : secrets_->client;
-  Secret& theirs = SSL_is_server(ssl_) == 1 ? secrets_->client : secrets_->server;
-  if (ours.empty() || theirs.empty() || SSL_has_pending(ssl_) == 1) return false;
-  stream_ = std::make_unique<SecuredStream>(cipher, std::move(ours), std::move(theirs));
-  SSL_free(std::exchange(ssl_, nullptr));
-  secrets_.reset();
-  return true;
-}
-
 std::size_t TlsSession::read(std::span<std::byte> out) {
-  if (state_ != State::secured) return 0;
-  std::span<const std::byte> sealed = came();
-  const std::size_t done = stream_->read(sealed, out);
-  used_ = filled_ - sealed.size();
-  if (!stream_->why().empty()) {
-    stream_->write_alert(outgoing_);
-    fail(stream_->why());
+  std::size_t done = 0;
+  while (state_ == State::secured && !ended_ && done < out.size()) {
+    ERR_clear_error();
+    std::size_t count = 0;
+    const int result = SSL_read_ex(ssl_, out.data() + done, out.size() - done, &count);
+    done += count;
+    if (result == 1) continue;
+    read_failed(result);
+    break;
   }
   return done;
 }
 
+void TlsSession::read_failed(int result) {
+  switch (SSL_get_error(ssl_, result)) {
+    case SSL_ERROR_WANT_READ:
+      return;
+    case SSL_ERROR_ZERO_RETURN:
+      ended_ = true;
+      used_ = filled_;
+      return;
+    default:
+      fail(words_of(ERR_peek_error(), true));
+  }
+}
+
+/// OpenSSL makes a record of its own of what each call gives it, so that small pieces are put
+/// together first. What fills records by itself is encrypted from where it lies.
 void TlsSession::write(std::span<const std::span<const std::byte>> pieces) {
-  if (state_ == State::secured) stream_->write(pieces, outgoing_);
+  for (std::span<const std::byte> piece : pieces) {
+    while (!piece.empty()) {
+      const bool whole = half_record_.empty() && piece.size() >= record;
+      const std::size_t count = whole ? piece.size() / record * record
+                                      : std::min(piece.size(), record - half_record_.size());
+      const auto front = piece.first(count);
+      piece = piece.subspan(count);
+      if (whole)
+        write_records(front);
+      else
+        half_record_.insert(half_record_.end(), front.begin(), front.end());
+      if (half_record_.size() < record) continue;
+      write_records(half_record_);
+      half_record_.clear();
+    }
+  }
+  write_records(half_record_);
+  half_record_.clear();
+}
+
+void TlsSession::write_records(std::span<const std::byte> bytes) {
+  if (state_ != State::secured || said_farewell_ || bytes.empty()) return;
+  const std::uint64_t records = (bytes.size() + record - 1) / record;
+  ERR_clear_error();
+  if (records_ + records > records_of_key_) {
+    openssl_must(SSL_key_update(ssl_, SSL_KEY_UPDATE_NOT_REQUESTED) == 1, "a new key");
+    records_ = 0;
+  }
+  records_ += records;
+  std::size_t count = 0;
+  if (SSL_write_ex(ssl_, bytes.data(), bytes.size(), &count) != 1 || count != bytes.size())
+    fail(words_of(ERR_peek_error(), true));
 }
 
 void TlsSession::say_farewell() {
-  if (state_ == State::secured && !std::exchange(said_farewell_, true))
-    stream_->write_farewell(outgoing_);
+  if (state_ == State::secured && !std::exchange(said_farewell_, true)) SSL_shutdown(ssl_);
 }
 
-bool TlsSession::ended() const {
-  return state_ == State::secured && stream_->ended();
-}
-
-SealedBytes TlsSession::take_output(SealedBytes empty) {
+std::vector<std::byte> TlsSession::take_output(std::vector<std::byte> empty) {
   empty.clear();
   std::swap(empty, outgoing_);
   return empty;

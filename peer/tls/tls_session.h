@@ -8,20 +8,16 @@
 #include <string>
 #include <vector>
 
-#include "peer/tls/sealed_bytes.h"
 #include "peer/tls/tls_context.h"
 
 struct ssl_st;
 
 namespace gv {
 
-class SecuredStream;
-struct TrafficSecrets;
-
 /// One end of a TLS connection as a machine without a socket: bytes of the stream go in and come
 /// out, in whatever pieces. So nothing here waits, and whoever has the socket decides how much of a
-/// stranger's is read and how many records go out by one call of the system. OpenSSL shakes hands,
-/// judges and agrees upon keys; the records behind the handshake are ours (secured_stream.h).
+/// stranger's is read and how many records go out by one call of the system. The protocol is
+/// OpenSSL's, handshake and records alike.
 /// Invariant: not a byte of what the other end says is given out before it has proved to be a peer
 /// of our fleet that `fits`.
 ///
@@ -33,10 +29,15 @@ class TlsSession {
   /// The end that has made the connection speaks first.
   enum class Role : std::uint8_t { dials, is_dialled };
 
+  /// AES-128-GCM with one key is good for 2^24.5 full records (RFC 8446, section 5.5). OpenSSL 3.0
+  /// does not count them, so write() takes a new key after so many.
+  static constexpr std::uint64_t most_records_of_key = std::uint64_t{1} << 23;
+
   /// `fits`: why this peer of our fleet may not be at the other end; "": it may.
   TlsSession(std::shared_ptr<const TlsContext> context,
              Role role,
-             std::function<std::string(PeerId)> fits);
+             std::function<std::string(PeerId)> fits,
+             std::uint64_t records_of_key = most_records_of_key);
   ~TlsSession();
   TlsSession(const TlsSession&) = delete;
   TlsSession& operator=(const TlsSession&) = delete;
@@ -68,10 +69,10 @@ class TlsSession {
   void say_farewell();
   /// Whether the other end has said so, and read() has given out all that it said before: nothing
   /// behind it is believed.
-  bool ended() const;
+  bool ended() const { return ended_; }
   /// What is to be sent; it is taken away.
   bool has_output() const { return !outgoing_.empty(); }
-  SealedBytes take_output(SealedBytes empty);
+  std::vector<std::byte> take_output(std::vector<std::byte> empty);
 
   // What OpenSSL calls.
   int give(char* to, int most);
@@ -80,23 +81,26 @@ class TlsSession {
 
  private:
   void secure();
-  bool begin_stream();
+  void write_records(std::span<const std::byte> bytes);
+  void read_failed(int result);
   void fail(const std::string& why);
 
   std::shared_ptr<const TlsContext> context_;
   std::function<std::string(PeerId)> fits_;
-  std::unique_ptr<TrafficSecrets> secrets_;  ///< while shaking
-  ssl_st* ssl_ = nullptr;                    ///< while shaking
-  std::unique_ptr<SecuredStream> stream_;    ///< from then on
+  ssl_st* ssl_ = nullptr;
   State state_ = State::shaking;
   std::string why_;
   std::string judgement_;  ///< of the other end's certificate; "": it fits, or has not come
   PeerId peer_ = 0;
   std::string channel_;
   bool said_farewell_ = false;
+  bool ended_ = false;                  ///< the other end has said it
+  std::uint64_t records_of_key_;        ///< after so many comes a new one
+  std::uint64_t records_ = 0;           ///< that were written with the present key
+  std::vector<std::byte> half_record_;  ///< pieces that do not fill a record by themselves
   std::vector<std::byte> incoming_;
   std::size_t used_ = 0, filled_ = 0;  ///< of incoming_
-  SealedBytes outgoing_;
+  std::vector<std::byte> outgoing_;
 };
 
 /// Whether a stream that begins with this byte is one of TLS, and not of plain frames.

@@ -1,84 +1,98 @@
-// What comes over TLS behind the handshake: records of any type, content and padding that a member
-// may seal, and such as nobody has sealed, in whatever pieces.
+// What comes over TLS behind the handshake: what a member says in whatever pieces, with new keys
+// and a farewell between, and bytes that somebody has changed, added or left out on the way.
 #include <utility>
 
 #include "optim/check.h"
-#include "peer/tls/secured_stream.h"
+#include "peer/tls/tls_session.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace gv {
 namespace {
 
-const Secret ours(32, 'a'), theirs(32, 'b');
-constexpr std::string_view end = "\nend: ";
+using Bytes = std::vector<std::byte>;
 
-/// Records as the input has them, and what of it may be heard: what a member has sealed as data
-/// before anything that ends the stream.
-class Member {
- public:
-  SealedBytes sealed;
-  std::string said;
+std::string anybody(PeerId) {
+  return "";
+}
 
-  void say(fuzz::Input& input) {
-    const std::uint8_t how = input.byte();
-    const std::size_t most = (how & 1U) != 0 ? most_content : 200;
-    const auto content = input.bytes(std::min<std::size_t>(input.word(), most));
-    if ((how & 2U) != 0) {  // by nobody
-      sealed.insert(sealed.end(), content.begin(), content.end());
-      over_ = over_ || !content.empty();
-      return;
+const std::vector<PeerKeys>& keys() {
+  static const std::vector<PeerKeys> made = make_keys(2);
+  return made;
+}
+
+/// Puts bytes into a session in pieces, and gives what can be read of them.
+std::string hear(TlsSession& session,
+                 std::span<const std::byte> sealed,
+                 std::size_t piece,
+                 std::size_t room) {
+  std::string heard;
+  Bytes out(room);
+  while (!sealed.empty() && session.state() != TlsSession::State::broken) {
+    const std::span<std::byte> space = session.space();
+    const std::size_t count = std::min({piece, space.size(), sealed.size()});
+    GV_CHECK(count > 0, "whoever reads makes room");
+    std::copy_n(sealed.begin(), count, space.begin());
+    sealed = sealed.subspan(count);
+    session.filled(count);
+    session.shake();
+    for (std::size_t some = room; some == room;) {
+      some = session.read(out);
+      GV_CHECK(some <= room, "no more than there is room for");
+      heard.append(reinterpret_cast<const char*>(out.data()), some);
     }
-    const std::uint8_t type = (how & 4U) != 0 ? input.byte() : SSL3_RT_APPLICATION_DATA;
-    const std::vector<std::byte> padding((how & 8U) != 0 ? std::size_t{input.byte()} : 0);
-    const std::byte kind{type};
-    const std::vector<std::span<const std::byte>> padded{content, {&kind, 1}, padding};
-    if (content.size() + 1 + padding.size() <= most_content)
-      key_.seal(0, padded, sealed);
-    else
-      key_.seal(type, {&content, 1}, sealed);
-    if ((how & 16U) != 0) key_.renew();
-    if ((how & 32U) != 0 && !std::exchange(changed_, true)) {  // twice would mend it
-      sealed[sealed.size() - 1 - input.byte() % sealed.size()] ^= std::byte{1};
-      over_ = true;
+  }
+  return heard;
+}
+
+/// Two ends that have shaken hands.
+struct Ends {
+  TlsSession says{std::make_shared<TlsContext>(keys()[0]), TlsSession::Role::dials, anybody};
+  TlsSession hears{std::make_shared<TlsContext>(keys()[1]), TlsSession::Role::is_dialled, anybody};
+  Ends() {
+    says.shake();
+    while (says.has_output() || hears.has_output()) {
+      hear(hears, says.take_output({}), 1 << 20, 1 << 10);
+      hear(says, hears.take_output({}), 1 << 20, 1 << 10);
     }
-    note(content, type);
+    GV_CHECK(says.state() == TlsSession::State::secured, "both are members");
+    GV_CHECK(hears.state() == TlsSession::State::secured, "both are members");
   }
-
- private:
-  /// The last byte that is not zero is the type; what is behind it is padding.
-  void note(std::span<const std::byte> content, std::uint8_t type) {
-    std::string text(reinterpret_cast<const char*>(content.data()), content.size());
-    text += static_cast<char>(type);
-    text.erase(text.find_last_not_of('\0') + 1);
-    if (over_ || text.empty() || text.back() != SSL3_RT_APPLICATION_DATA)
-      over_ = over_ || text.empty() || text.back() != SSL3_RT_HANDSHAKE;
-    else
-      said.append(text, 0, text.size() - 1);
-  }
-
-  TrafficKey key_{EVP_aes_128_gcm(), theirs, TrafficKey::Use::seals};
-  bool over_ = false, changed_ = false;
 };
 
-/// What is heard does not depend on how the bytes came, nor on the room for them.
-std::string hear(std::span<const std::byte> sealed, std::size_t piece, std::size_t room) {
-  SecuredStream stream(EVP_aes_128_gcm(), ours, theirs);
-  std::vector<std::byte> out(room), waiting;
-  std::string heard;
-  while (!sealed.empty() && stream.why().empty()) {
-    const auto come = sealed.first(std::min(piece, sealed.size()));
-    sealed = sealed.subspan(come.size());
-    waiting.insert(waiting.end(), come.begin(), come.end());
-    std::span<const std::byte> left = waiting;
-    for (std::size_t count = room; count == room;) {
-      count = stream.read(left, out);
-      GV_CHECK(count <= room, "no more than there is room for");
-      heard.append(reinterpret_cast<const char*>(out.data()), count);
-    }
-    waiting.assign(left.begin(), left.end());
-    GV_CHECK(waiting.size() < record_head + most_sealed, "what waits is less than a record");
+/// What is on its way from one end to the other.
+struct Way {
+  Bytes sealed;
+  std::string said;     ///< of it: what was not left out
+  bool harmed = false;  ///< something is not as it was sent
+};
+
+/// Says what the input has, and harms what is on its way as the input has it.
+void step(fuzz::Input& input, Ends& ends, Way& way) {
+  const std::uint8_t how = input.byte();
+  const std::size_t most = (how & 1U) != 0 ? 40'000 : 200;
+  const auto content = input.bytes(std::min<std::size_t>(input.word(), most));
+  if ((how & 2U) != 0) {  // nobody has sent it
+    way.sealed.insert(way.sealed.end(), content.begin(), content.end());
+    way.harmed = way.harmed || !content.empty();
+    return;
   }
-  return heard.append(end) + stream.why();
+  const std::size_t cut = content.empty() ? 0 : input.byte() % content.size();
+  const std::vector<std::span<const std::byte>> pieces{content.first(cut), content.subspan(cut)};
+  ends.says.write(pieces);
+  Bytes sealed = ends.says.take_output({});
+  if (!sealed.empty()) {  // nothing is said behind a farewell
+    way.harmed = way.harmed || (how & (4U | 16U | 32U | 64U)) != 0;
+    if ((how & 4U) != 0) return;  // it is lost
+    way.said.append(reinterpret_cast<const char*>(content.data()), content.size());
+    if ((how & 16U) != 0) sealed[input.word() % sealed.size()] ^= std::byte{1};
+    if ((how & 32U) != 0) sealed.resize(sealed.size() / 2);
+    if ((how & 64U) != 0) way.sealed.insert(way.sealed.end(), sealed.begin(), sealed.end());
+    way.sealed.insert(way.sealed.end(), sealed.begin(), sealed.end());
+  }
+  if ((how & 8U) == 0) return;
+  ends.says.say_farewell();
+  const Bytes farewell = ends.says.take_output({});
+  way.sealed.insert(way.sealed.end(), farewell.begin(), farewell.end());
 }
 
 }  // namespace
@@ -86,12 +100,15 @@ std::string hear(std::span<const std::byte> sealed, std::size_t piece, std::size
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   gv::fuzz::Input input(data, size);
-  const std::size_t piece = std::size_t{input.byte()} + 1;
+  const std::size_t piece = std::size_t{input.byte()} * 50 + 1;
   const std::size_t room = std::size_t{input.byte()} * 100 + 1;
-  gv::Member member;
-  while (!input.empty()) member.say(input);
-  const std::string whole = gv::hear(member.sealed, member.sealed.size() + 1, 1 << 20);
-  GV_CHECK(member.said.starts_with(whole.substr(0, whole.rfind(gv::end))), "nobody said that");
-  GV_CHECK(gv::hear(member.sealed, piece, room) == whole, "the same in pieces");
+  gv::Ends ends;
+  gv::Way way;
+  while (!input.empty()) gv::step(input, ends, way);
+  const std::string heard = gv::hear(ends.hears, way.sealed, piece, room);
+  GV_CHECK(way.said.starts_with(heard), "nobody said that");
+  const bool fine = ends.hears.state() == gv::TlsSession::State::secured;
+  GV_CHECK(fine == ends.hears.why().empty(), "what is broken says why");
+  GV_CHECK(way.harmed || (fine && heard == way.said), "what nobody has harmed is heard");
   return 0;
 }

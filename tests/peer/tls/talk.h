@@ -29,7 +29,7 @@ inline void say(TlsSession& from, const std::string& text) {
 /// could read of it.
 inline std::string carry(TlsSession& from, TlsSession& to, std::size_t piece = 1 << 20) {
   std::string read;
-  const SealedBytes all = from.take_output({});
+  const std::vector<std::byte> all = from.take_output({});
   for (std::size_t at = 0; at < all.size() && to.state() != TlsSession::State::broken;) {
     const std::span<std::byte> space = to.space();
     const std::size_t count = std::min({piece, space.size(), all.size() - at});

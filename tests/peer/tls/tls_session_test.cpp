@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/rng.h"
+#include "peer/tls/openssl.h"
 #include "tests/peer/tls/talk.h"
 
 namespace gv {
@@ -89,6 +90,128 @@ TEST(Tls, AFarewellIsHeardBehindWhatWasSaid) {
   EXPECT_FALSE(pair.dials.has_output()) << "it is said once";
 }
 
+/// The other end is OpenSSL's own, with memory in the place of a socket.
+class OpenSslEnd {
+ public:
+  explicit OpenSslEnd(const PeerKeys& keys)
+      : context_(keys),
+        ssl_(SSL_new(context_.get())),
+        in_(BIO_new(BIO_s_mem())),
+        out_(BIO_new(BIO_s_mem())) {
+    SSL_set_bio(ssl_, in_, out_);
+    SSL_set_accept_state(ssl_);
+  }
+  ~OpenSslEnd() { SSL_free(ssl_); }
+  OpenSslEnd(const OpenSslEnd&) = delete;
+  OpenSslEnd& operator=(const OpenSslEnd&) = delete;
+
+  SSL* get() const { return ssl_; }
+  void shake(TlsSession& with) {
+    with.shake();
+    take(with);
+    give(with);
+    take(with);
+  }
+  /// What `from` has to say comes here, and gives what can be read of it.
+  std::string take(TlsSession& from) {
+    const std::vector<std::byte> said = from.take_output({});
+    BIO_write(in_, said.data(), static_cast<int>(said.size()));
+    if (SSL_is_init_finished(ssl_) == 0) SSL_do_handshake(ssl_);
+    std::string heard;
+    std::vector<char> some(70'000);
+    for (std::size_t count = 0; SSL_read_ex(ssl_, some.data(), some.size(), &count) == 1;)
+      heard.append(some.data(), count);
+    return heard;
+  }
+  /// And the other way.
+  std::string give(TlsSession& to) {
+    std::string heard;
+    std::vector<std::byte> out(70'000);
+    for (;;) {
+      const std::span<std::byte> space = to.space();
+      const int count = BIO_read(out_, space.data(), static_cast<int>(space.size()));
+      if (count <= 0) return heard;
+      to.filled(static_cast<std::size_t>(count));
+      to.shake();
+      for (std::size_t some = out.size(); some == out.size();) {
+        some = to.read(out);
+        heard.append(reinterpret_cast<const char*>(out.data()), some);
+      }
+    }
+  }
+
+ private:
+  TlsContext context_;
+  SSL* ssl_;
+  BIO *in_, *out_;
+};
+
+/// A member that asks for a new key is answered with one, and every byte comes through behind it.
+TEST(Tls, NewKeysAreTakenInBothDirections) {
+  OpenSslEnd openssl(fleet_keys()[1]);
+  TlsSession ours(std::make_shared<TlsContext>(fleet_keys()[0]), TlsSession::Role::dials, anybody);
+  openssl.shake(ours);
+  ASSERT_EQ(ours.state(), TlsSession::State::secured) << ours.why();
+  const std::string large(200'000, 'x');
+  for (int i = 0; i < 5; ++i) {
+    say(ours, large);
+    EXPECT_TRUE(openssl.take(ours) == large) << i;
+    if (i % 2 == 1) SSL_key_update(openssl.get(), SSL_KEY_UPDATE_REQUESTED);
+    EXPECT_EQ(SSL_write(openssl.get(), large.data(), static_cast<int>(large.size())),
+              static_cast<int>(large.size()));
+    EXPECT_TRUE(openssl.give(ours) == large) << i << ": " << ours.why();
+  }
+  SSL_shutdown(openssl.get());
+  EXPECT_EQ(openssl.give(ours), "");
+  EXPECT_EQ(ours.state(), TlsSession::State::secured) << "a farewell is nothing wrong";
+  EXPECT_TRUE(ours.ended());
+}
+
+/// Counts the new keys that an end is told to take.
+void count_new_keys(
+    int writes, int, int type, const void* data, std::size_t size, SSL*, void* counted) {
+  if (writes == 0 && type == SSL3_RT_HANDSHAKE && size > 0 &&
+      *static_cast<const unsigned char*>(data) == SSL3_MT_KEY_UPDATE)
+    ++*static_cast<int*>(counted);
+}
+
+/// OpenSSL 3.0 does not count the records of a key, so the session does.
+TEST(Tls, AKeyIsReplacedAfterItsRecords) {
+  OpenSslEnd openssl(fleet_keys()[1]);
+  int new_keys = 0;
+  SSL_set_msg_callback(openssl.get(), count_new_keys);
+  SSL_set_msg_callback_arg(openssl.get(), &new_keys);
+  constexpr std::uint64_t records_of_key = 4;
+  TlsSession ours(std::make_shared<TlsContext>(fleet_keys()[0]),
+                  TlsSession::Role::dials,
+                  anybody,
+                  records_of_key);
+  openssl.shake(ours);
+  for (int i = 0; i < 12; ++i) {
+    say(ours, "a word");
+    EXPECT_EQ(openssl.take(ours), "a word");
+  }
+  EXPECT_EQ(new_keys, 2) << "before the fifth record and before the ninth";
+}
+
+/// Who makes us answer without end, and does not read the answers, is no neighbour.
+TEST(Tls, WhoAsksForKeyAfterKeyIsLeft) {
+  OpenSslEnd openssl(fleet_keys()[1]);
+  TlsSession ours(std::make_shared<TlsContext>(fleet_keys()[0]), TlsSession::Role::dials, anybody);
+  openssl.shake(ours);
+  const auto ask = [&](int times) {
+    for (int i = 0; i < times && ours.state() == TlsSession::State::secured; ++i) {
+      SSL_key_update(openssl.get(), SSL_KEY_UPDATE_REQUESTED);
+      SSL_do_handshake(openssl.get());
+      openssl.give(ours);
+    }
+  };
+  ask(100);
+  ASSERT_EQ(ours.state(), TlsSession::State::secured) << ours.why();
+  ask(40'000);
+  EXPECT_EQ(ours.state(), TlsSession::State::broken);
+}
+
 TEST(Tls, WhoHasOtherKeysIsRefusedByBothEnds) {
   const std::vector<PeerKeys> others = make_keys(3);
   TlsPair pair(fleet_keys()[0], others[1]);
@@ -148,7 +271,7 @@ TEST(Tls, NoFlippedBitIsBelieved) {
         ASSERT_EQ(pair.dials.state(), TlsSession::State::secured);
         say(pair.dials, "nobody but our neighbour may read this");
       }
-      SealedBytes said = pair.dials.take_output({});
+      std::vector<std::byte> said = pair.dials.take_output({});
       if (bit / 8 >= said.size()) break;
       said[bit / 8] ^= std::byte{1} << (bit % 8);
       std::ranges::copy(said, pair.is_dialled.space().begin());
@@ -170,13 +293,13 @@ TEST(Tls, NoFlippedBitIsBelieved) {
 TEST(Tls, ARecordedSessionIsWorthNothing) {
   TlsPair pair(fleet_keys()[0], fleet_keys()[1]);
   pair.dials.shake();
-  const SealedBytes first = pair.dials.take_output({});
+  const std::vector<std::byte> first = pair.dials.take_output({});
   std::ranges::copy(first, pair.is_dialled.space().begin());
   pair.is_dialled.filled(first.size());
   pair.is_dialled.shake();
   carry(pair.is_dialled, pair.dials);
   say(pair.dials, "a Hello");
-  const SealedBytes second = pair.dials.take_output({});
+  const std::vector<std::byte> second = pair.dials.take_output({});
   for (int i = 0; i < 1000; ++i) {
     TlsSession again(
         std::make_shared<TlsContext>(fleet_keys()[1]), TlsSession::Role::is_dialled, anybody);
