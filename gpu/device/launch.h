@@ -3,6 +3,9 @@
 #include <cstddef>
 
 #include "gpu/device/check.h"
+#ifdef GV_HOST_CUDA
+#include "tests/gpu/host/host_cuda.h"
+#endif
 
 // For .cu files only: the usual launch, one thread to an element or one block to a segment.
 
@@ -18,6 +21,20 @@ __device__ inline std::size_t thread_index() {
   return std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
 }
 
+/// Begins `blocks` blocks of block_threads threads.
+template <class... Parameters, class... Arguments>
+void start(void (*kernel)(Parameters...),
+           unsigned blocks,
+           cudaStream_t stream,
+           Arguments... arguments) {
+#ifdef GV_HOST_CUDA
+  host_cuda::launch(kernel, blocks, block_threads, stream, arguments...);
+#else
+  kernel<<<blocks, block_threads, 0, stream>>>(arguments...);
+#endif
+  GV_CUDA_LAUNCHED();
+}
+
 /// At least `items` threads; the kernel leaves those beyond alone.
 template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...),
@@ -25,8 +42,7 @@ void launch(void (*kernel)(Parameters...),
             cudaStream_t stream,
             Arguments... arguments) {
   if (items == 0) return;
-  kernel<<<blocks_for(items), block_threads, 0, stream>>>(arguments...);
-  GV_CUDA_LAUNCHED();
+  start(kernel, blocks_for(items), stream, arguments...);
 }
 
 /// `blocks` blocks of block_threads threads.
@@ -36,8 +52,7 @@ void launch_blocks(void (*kernel)(Parameters...),
                    cudaStream_t stream,
                    Arguments... arguments) {
   if (blocks == 0) return;
-  kernel<<<static_cast<unsigned>(blocks), block_threads, 0, stream>>>(arguments...);
-  GV_CUDA_LAUNCHED();
+  start(kernel, static_cast<unsigned>(blocks), stream, arguments...);
 }
 
 /// Two sums that a block takes together, such as those of the values and of their squares.
@@ -46,7 +61,7 @@ struct SumPair {
 };
 
 /// The sums over the block's threads, in an order that never changes; every thread gets them.
-__device__ inline SumPair block_sum(SumPair mine) {
+__device__ static inline SumPair block_sum(SumPair mine) {
   __shared__ double a[block_threads];
   __shared__ double b[block_threads];
   a[threadIdx.x] = mine.a;

@@ -27,8 +27,7 @@ std::vector<Codec> all_codecs() {
 class EncoderTest : public testing::Test {
  protected:
   void SetUp() override {
-    const CudaStatus status = gv_cuda_plugin()->status();
-    if (status.devices.empty()) GTEST_SKIP() << "no CUDA device: " << status.problem;
+    GV_NEEDS_CUDA(cuda.missing());
     stream_ = std::make_unique<Stream>();
   }
   template <class T>

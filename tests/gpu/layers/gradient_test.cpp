@@ -27,9 +27,7 @@ std::vector<GradientCase> smooth_cases() {
 
 class Gradient : public testing::TestWithParam<GradientCase> {
  protected:
-  void SetUp() override {
-    if (const std::string why = GetParam().on.missing(); !why.empty()) GTEST_SKIP() << why;
-  }
+  void SetUp() override { GV_NEEDS_CUDA(GetParam().on.missing()); }
 };
 
 /// Every minibatch is of all rows: the loss is one function of x.

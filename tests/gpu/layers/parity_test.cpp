@@ -18,9 +18,7 @@ OptimizerSpec sgd() {
 
 class Parity : public testing::TestWithParam<Case> {
  protected:
-  void SetUp() override {
-    if (const std::string why = cuda.missing(); !why.empty()) GTEST_SKIP() << why;
-  }
+  void SetUp() override { GV_NEEDS_CUDA(cuda.missing()); }
   static std::unique_ptr<Replica> make(const Implementation& on,
                                        Precision precision = Precision::fp32) {
     return on.make(
@@ -83,13 +81,13 @@ class Nudged {
   std::vector<std::vector<float>> gradients_;
 };
 
-/// Every layer's to 1e-5; where relus in 19 layers jump (see Case::smooth), to a hundred times what
-/// a change of the weights' last bits does to the CPU's own gradient, the most of several.
+/// Every layer's to 1e-5, or to a hundred times what a change of the weights' last bits does to the
+/// CPU's own gradient; the most of several where relus in 19 layers jump (see Case::smooth).
 TEST_P(Parity, GradientsOfEveryLayerAgree) {
   const auto on_cpu = make(host);
   const auto on_gpu = make(cuda);
   const bool jumps = GetParam().model.kind == "resnet20" && !GetParam().smooth;
-  Nudged beside([] { return make(host); }, jumps ? nudges : 0);
+  Nudged beside([] { return make(host); }, jumps ? nudges : 2);
   const std::vector<Tensor> tensors = GetParam().network().tensors;
   for (int round = 0; round < 4; ++round) {  // at once, recorded for either place, replayed
     EXPECT_NEAR(on_gpu->gradient() / on_cpu->gradient(), 1, 1e-5);
@@ -107,20 +105,38 @@ TEST_P(Parity, GradientsOfEveryLayerAgree) {
   }
 }
 
-TEST_P(Parity, TheLossAfterAHundredStepsAgrees) {
-  const auto on_cpu = make(host);
-  const auto on_gpu = make(cuda);
-  double cpu = 0;
-  double gpu = 0;
-  for (int step = 0; step < 100; ++step) {
-    cpu = on_cpu->gradient();
-    on_cpu->step();
-    gpu = on_gpu->gradient();
-    on_gpu->step();
+/// The losses of the last minibatch and of the test set after so many steps.
+struct Losses {
+  double last = 0, test = 0;
+};
+
+Losses after(Replica& replica, int steps) {
+  Losses losses;
+  for (int step = 0; step < steps; ++step) {
+    losses.last = replica.gradient();
+    replica.step();
   }
-  EXPECT_NEAR(gpu / cpu, 1, 1e-3) << "host " << cpu << ", cuda " << gpu;
-  const double tested = on_cpu->evaluate().loss;
-  EXPECT_NEAR(on_gpu->evaluate().loss / tested, 1, 1e-3);
+  losses.test = replica.evaluate().loss;
+  return losses;
+}
+
+/// To 1e-3, or to ten times what a change of the first weights' last bits makes of the CPU's own
+/// losses. Batch norm is chaotic (a hundred steps take a last bit to 39 % of the loss), so that few
+/// steps tell more of it than many.
+TEST_P(Parity, TheLossAfterManyStepsAgrees) {
+  const int steps = GetParam().model.kind == "resnet20" ? 10 : 100;
+  const Losses cpu = after(*make(host), steps);
+  const Losses gpu = after(*make(cuda), steps);
+  Losses spread;
+  for (std::uint64_t k = 0; k < 3; ++k) {
+    const auto beside = make(host);
+    beside->load(Vector::x, {0, beside->size()}, *payload(nudged(values(*beside), Rng(17 + k))));
+    const Losses losses = after(*beside, steps);
+    spread.last = std::max(spread.last, std::abs(losses.last / cpu.last - 1));
+    spread.test = std::max(spread.test, std::abs(losses.test / cpu.test - 1));
+  }
+  EXPECT_NEAR(gpu.last / cpu.last, 1, std::max(1e-3, 10 * spread.last)) << "host " << cpu.last;
+  EXPECT_NEAR(gpu.test / cpu.test, 1, std::max(1e-3, 10 * spread.test)) << "host " << cpu.test;
 }
 
 TEST_P(Parity, TheDeviceRepeatsItselfToTheBit) {
@@ -136,7 +152,10 @@ TEST_P(Parity, TheDeviceRepeatsItselfToTheBit) {
   }
 }
 
-TEST_P(Parity, CoarserFactorsGiveNearlyTheSameGradient) {
+/// Only where no relu jumps: rounding the weights alone moves ResNet-20's gradient by 3 % at tf32.
+class SmoothParity : public Parity {};
+
+TEST_P(SmoothParity, CoarserFactorsGiveNearlyTheSameGradient) {
   const auto exact = make(cuda);
   exact->gradient();
   const std::vector<float> g = values(*exact, Vector::g);
@@ -152,6 +171,18 @@ TEST_P(Parity, CoarserFactorsGiveNearlyTheSameGradient) {
   }
 }
 
+std::vector<Case> smooth_cases() {
+  std::vector<Case> all = cases();
+  std::erase_if(all, [](const Case& one) {
+    return !one.smooth && (one.model.kind == "resnet20" || one.model.kind == "lenet5");
+  });
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Every,
+                         SmoothParity,
+                         testing::ValuesIn(smooth_cases()),
+                         [](const auto& row) { return row.param.name; });
 INSTANTIATE_TEST_SUITE_P(Every, Parity, testing::ValuesIn(cases()), [](const auto& row) {
   return row.param.name;
 });

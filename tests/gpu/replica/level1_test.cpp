@@ -18,7 +18,7 @@ constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 class Level1Test : public testing::TestWithParam<Implementation> {
  protected:
   void SetUp() override {
-    if (const std::string why = GetParam().missing(); !why.empty()) GTEST_SKIP() << why;
+    GV_NEEDS_CUDA(GetParam().missing());
     ModelSpec model;
     model.kind = "mlp";
     model.values["hidden"] =

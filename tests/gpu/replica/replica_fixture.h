@@ -28,7 +28,7 @@ inline OptimizerSpec momentum_sgd() {
 class ReplicaTest : public testing::TestWithParam<Implementation> {
  protected:
   void SetUp() override {
-    if (const std::string why = GetParam().missing(); !why.empty()) GTEST_SKIP() << why;
+    GV_NEEDS_CUDA(GetParam().missing());
   }
   static std::unique_ptr<Replica> make(std::uint32_t width = 20,
                                        const OptimizerSpec& optimizer = momentum_sgd(),

@@ -11,6 +11,7 @@
 #include "gpu/cuda_replica.h"
 #include "optim/host/network_objective.h"
 #include "optim/train/host_replica.h"
+#include "tests/gpu/needs_cuda.h"
 
 namespace gv {
 

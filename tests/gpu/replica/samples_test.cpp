@@ -78,10 +78,7 @@ std::vector<std::uint32_t> random_rows(std::uint32_t count, Rng& rng) {
 
 class SamplesTest : public testing::TestWithParam<bool> {
  protected:
-  void SetUp() override {
-    const CudaStatus status = gv_cuda_plugin()->status();
-    if (status.devices.empty()) GTEST_SKIP() << "no CUDA device: " << status.problem;
-  }
+  void SetUp() override { GV_NEEDS_CUDA(cuda.missing()); }
   static Samples make(const std::shared_ptr<const Dataset>& data) {
     return {data, most_rows, GetParam() ? everything : 0};
   }

@@ -49,8 +49,7 @@ Share augmented_digits() {
 /// Evaluations come in between, with batch norm through the training set too; and a checkpoint is
 /// gone back to.
 TEST(StreamedTraining, GivesTheBitsOfTheResident) {
-  const CudaStatus status = gv_cuda_plugin()->status();
-  if (status.devices.empty()) GTEST_SKIP() << "no CUDA device: " << status.problem;
+  GV_NEEDS_CUDA(cuda.missing());
   ModelSpec normed;
   normed.kind = "resnet20";
   ModelSpec mlp;

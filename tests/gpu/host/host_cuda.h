@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <tuple>
+
+#include "cuda_runtime.h"
+
+// CUDA without a device, for tests: the runtime, cuBLAS and cuDNN as far as gpu/ calls them, on the
+// CPU. Kernels run block by block, and a block's threads as fibers that stop at barriers and
+// shuffles. What a caller may not rely on, such as the order of streams that no event ties, is
+// drawn, so that a program that relies on it fails for some seed.
+//
+//   GV_HOST_ORDER    eager (as soon as given) | late (when somebody waits) | random (drawn among
+//   what events allow) GV_HOST_THREADS  up | down | random: the order of a block's threads between
+//   two barriers GV_HOST_BLOCKS   up | down | random: the order of a grid's blocks GV_HOST_GUARD 1:
+//   the host may not touch the device's memory GV_HOST_SEED     of all that is drawn
+//   GV_HOST_DEVICES  how many devices there are; 1
+
+namespace gv::host_cuda {
+
+enum class Order : std::uint8_t { up, down, random };
+enum class When : std::uint8_t { eager, late, random };
+
+struct Settings {
+  Order threads = Order::up, blocks = Order::up;
+  When when = When::eager;
+  bool guard = false;
+  unsigned seed = 1;
+  int devices = 1;
+};
+/// The environment's, read once.
+const Settings& settings();
+
+/// Says what a program does that no device allows, and aborts.
+[[noreturn]] void problem(const std::string& what);
+
+/// What was done so far, for tests that count.
+struct Counts {
+  std::size_t kernels = 0, blocks = 0;
+  std::size_t products = 0;  ///< calls of cuBLAS and cuDNN
+  std::size_t copies = 0, sets = 0, waits = 0, records = 0, synchronizations = 0, graphs = 0;
+  /// What a device has to begin for itself.
+  std::size_t operations() const { return kernels + products + copies + sets; }
+};
+Counts& counts();
+
+/// The allocation after so many more fails; below 0: none does.
+void fail_allocation(long after);
+/// Allocations on the device and of pinned memory that are not freed.
+std::size_t live_allocations();
+
+/// Puts work of a library into the stream.
+void enqueue(cudaStream_t stream, std::function<void()> work);
+/// Puts a grid of `blocks` blocks of `threads` threads into the stream; each thread calls `body`.
+void enqueue_grid(cudaStream_t stream,
+                  std::size_t blocks,
+                  unsigned threads,
+                  std::function<void()> body);
+
+/// A launch: the arguments are converted and copied now.
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...),
+            std::size_t blocks,
+            unsigned threads,
+            cudaStream_t stream,
+            Arguments... arguments) {
+  enqueue_grid(stream, blocks, threads, [kernel, all = std::tuple<Parameters...>(arguments...)] {
+    std::apply(kernel, all);
+  });
+}
+
+}  // namespace gv::host_cuda

@@ -1,0 +1,272 @@
+// A grid of blocks, one after the other; a block's threads are fibers, which stop at barriers and
+// shuffles.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <sys/mman.h>
+
+#include "tests/gpu/host/streams.h"
+
+#ifndef __x86_64__
+#error "fibers are written for x86-64"
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+extern "C" char __start_gv_shared[] __attribute__((weak));
+extern "C" char __stop_gv_shared[] __attribute__((weak));
+
+// Keeps what a call must keep, and goes on with another stack.
+extern "C" void gv_host_switch(void** from, void* to);
+asm(R"(
+.text
+.globl gv_host_switch
+.type gv_host_switch,@function
+gv_host_switch:
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  ret
+.size gv_host_switch,.-gv_host_switch
+.section .note.GNU-stack,"",@progbits
+.text
+)");
+
+namespace gv::host_cuda {
+
+dim3 block_index, thread_index, block_size, grid_size;
+
+namespace {
+
+constexpr std::size_t stack_bytes = 64 << 10;
+constexpr unsigned warp = 32;
+
+/// A stack on which threads run, one after the other until one of them stops.
+struct Fiber {
+  enum class At : std::uint8_t { nowhere, barrier, shuffle };
+  void* top = nullptr;    ///< of the stack, while it does not run
+  char* stack = nullptr;  ///< its lowest byte
+  std::size_t bytes = 0;
+  void* fake_stack = nullptr;  ///< the address sanitizer's
+  At at = At::nowhere;
+  unsigned thread = 0;
+  unsigned mask = 0, from = 0;       ///< of a shuffle
+  std::uint32_t value = 0, got = 0;  ///< of a shuffle
+};
+
+/// The block that runs.
+struct Block {
+  const std::function<void()>* body = nullptr;
+  std::vector<unsigned> order;  ///< of the threads
+  unsigned next = 0;            ///< of the order, that has not begun
+  unsigned ended = 0;
+  unsigned at_barrier = 0;
+  const void* barrier = nullptr;  ///< at which they wait
+  std::vector<Fiber*> stopped;    ///< of each thread; null: it runs, has ended or has not begun
+  std::vector<char> has_ended;
+  unsigned threads() const { return static_cast<unsigned>(order.size()); }
+};
+
+Block block;
+Fiber root;  ///< who runs the grid
+Fiber* current = &root;
+std::vector<Fiber*> idle;
+
+std::string here() {
+  return " (block " + std::to_string(block_index.x) + " of " + std::to_string(grid_size.x) +
+         ", thread " + std::to_string(thread_index.x) + " of " + std::to_string(block_size.x) + ")";
+}
+
+void arrived([[maybe_unused]] Fiber& from) {
+#ifdef __SANITIZE_ADDRESS__
+  const void* bottom = nullptr;
+  std::size_t bytes = 0;
+  __sanitizer_finish_switch_fiber(current->fake_stack, &bottom, &bytes);
+  if (&from != &root) return;
+  root.stack = const_cast<char*>(static_cast<const char*>(bottom));  // whichever thread this is
+  root.bytes = bytes;
+#endif
+}
+
+void switch_to(Fiber& to) {
+  Fiber& from = *current;
+  current = &to;
+#ifdef __SANITIZE_ADDRESS__
+  __sanitizer_start_switch_fiber(&from.fake_stack, to.stack, to.bytes);
+#endif
+  gv_host_switch(&from.top, to.top);
+  arrived(to);
+}
+
+/// Threads that have not begun run on this fiber until one of them stops.
+void run_threads() {
+  arrived(root);
+  for (;;) {
+    while (block.next < block.threads()) {
+      const unsigned thread = block.order[block.next++];
+      current->thread = thread;
+      thread_index = {thread, 0, 0};
+      (*block.body)();
+      block.has_ended[current->thread] = 1;
+      ++block.ended;
+    }
+    idle.push_back(current);
+    switch_to(root);
+  }
+}
+
+Fiber& idle_fiber() {
+  if (!idle.empty()) {
+    Fiber& fiber = *idle.back();
+    idle.pop_back();
+    return fiber;
+  }
+  static std::vector<Fiber*>& all = *new std::vector<Fiber*>;  // reachable to the end
+  Fiber& fiber = *all.emplace_back(new Fiber);
+  void* const at =
+      ::mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) problem("there is no room for a thread's stack");
+  fiber.stack = static_cast<char*>(at);
+  fiber.bytes = stack_bytes;
+  auto** top = reinterpret_cast<void**>(fiber.stack + stack_bytes - 64);
+  *--top = nullptr;  // so that the stack is aligned where run_threads begins
+  *--top = reinterpret_cast<void*>(&run_threads);
+  for (int registers = 0; registers < 6; ++registers) *--top = nullptr;
+  fiber.top = top;
+  return fiber;
+}
+
+void stop(Fiber::At at) {
+  current->at = at;
+  block.stopped[current->thread] = current;
+  switch_to(root);
+  current->at = Fiber::At::nowhere;
+}
+
+void resume(unsigned thread) {
+  Fiber& fiber = *block.stopped[thread];
+  block.stopped[thread] = nullptr;
+  thread_index = {thread, 0, 0};
+  switch_to(fiber);
+}
+
+/// Lets all threads go on from their barrier, if all have come to it.
+bool pass_barrier() {
+  if (block.at_barrier == 0 || block.at_barrier + block.ended < block.threads()) return false;
+  if (block.ended > 0) problem("a barrier that not every thread of the block reaches" + here());
+  block.at_barrier = 0;
+  if (settings().threads == Order::random) std::ranges::shuffle(block.order, draws());
+  for (const unsigned thread : std::vector<unsigned>(block.order)) resume(thread);
+  return true;
+}
+
+/// The threads that a lane of the warp at `first` waits for in its shuffle; empty: not all are
+/// there yet.
+std::vector<unsigned> shuffled_with(unsigned first, const Fiber& lane) {
+  std::vector<unsigned> threads;
+  for (unsigned l = 0; l < warp; ++l) {
+    if ((lane.mask >> l & 1U) == 0) continue;
+    const unsigned thread = first + l;
+    if (thread >= block.threads() || block.has_ended[thread] != 0)
+      problem("a shuffle waits for a lane that has ended" + here());
+    const Fiber* const other = block.stopped[thread];
+    if (other == nullptr || other->at != Fiber::At::shuffle || other->mask != lane.mask) return {};
+    threads.push_back(thread);
+  }
+  return threads;
+}
+
+/// Carries out one shuffle whose lanes are all there.
+bool pass_shuffle() {
+  for (unsigned thread = 0; thread < block.threads(); ++thread) {
+    const Fiber* const lane = block.stopped[thread];
+    if (lane == nullptr || lane->at != Fiber::At::shuffle) continue;
+    const unsigned first = thread / warp * warp;
+    const std::vector<unsigned> together = shuffled_with(first, *lane);
+    if (together.empty()) continue;
+    for (const unsigned one : together) {
+      Fiber& to = *block.stopped[one];
+      if ((to.mask >> to.from & 1U) == 0)
+        problem("a shuffle from a lane that takes no part" + here());
+      to.got = block.stopped[first + to.from]->value;
+    }
+    for (const unsigned one : together) resume(one);
+    return true;
+  }
+  return false;
+}
+
+void run_block() {
+  block.next = block.ended = block.at_barrier = 0;
+  std::ranges::fill(block.stopped, nullptr);
+  std::ranges::fill(block.has_ended, 0);
+#ifndef __SANITIZE_ADDRESS__
+  std::fill(__start_gv_shared, __stop_gv_shared, static_cast<char>(0xFF));
+#endif
+  if (settings().threads == Order::random) std::ranges::shuffle(block.order, draws());
+  while (block.next < block.threads()) switch_to(idle_fiber());
+  while (block.ended < block.threads())
+    if (!pass_barrier() && !pass_shuffle())
+      problem("threads of a block wait for one another" + here());
+}
+
+std::vector<unsigned> in_order(std::size_t count, Order order) {
+  std::vector<unsigned> numbers(count);
+  for (std::size_t k = 0; k < count; ++k)
+    numbers[k] = static_cast<unsigned>(order == Order::down ? count - 1 - k : k);
+  if (order == Order::random) std::ranges::shuffle(numbers, draws());
+  return numbers;
+}
+
+}  // namespace
+
+void barrier(const void* where) {
+  if (block.at_barrier > 0 && block.barrier != where)
+    problem("threads of a block wait at different barriers" + here());
+  block.barrier = where;
+  ++block.at_barrier;
+  stop(Fiber::At::barrier);
+}
+
+unsigned lane() {
+  return current->thread % warp;
+}
+
+std::uint32_t shuffle(unsigned mask, std::uint32_t value, unsigned from) {
+  if ((mask >> lane() & 1U) == 0) problem("a shuffle whose mask lacks its own lane" + here());
+  current->mask = mask;
+  current->value = value;
+  current->from = from % warp;
+  stop(Fiber::At::shuffle);
+  return current->got;
+}
+
+void run_grid(std::size_t blocks, unsigned threads, const std::function<void()>& body) {
+  ++counts().kernels;
+  counts().blocks += blocks;
+  block.body = &body;
+  block.order = in_order(threads, settings().threads == Order::down ? Order::down : Order::up);
+  block.stopped.resize(threads);
+  block.has_ended.resize(threads);
+  block_size = {threads, 1, 1};
+  grid_size = {static_cast<unsigned>(blocks), 1, 1};
+  for (const unsigned number : in_order(blocks, settings().blocks)) {
+    block_index = {number, 0, 0};
+    run_block();
+  }
+}
+
+}  // namespace gv::host_cuda

@@ -1,0 +1,236 @@
+#include "tests/gpu/host/streams.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+struct HostGraph {
+  std::vector<gv::host_cuda::Operation> operations;
+};
+struct HostStream {
+  std::deque<gv::host_cuda::Operation> queue;
+  HostGraph* into = nullptr;  ///< what it records; null: nothing
+  bool broken = false;        ///< the recording
+};
+struct HostEvent {
+  std::shared_ptr<gv::host_cuda::Mark> last;  ///< null: never recorded
+};
+
+namespace gv::host_cuda {
+namespace {
+
+HostStream of_default;
+std::vector<HostStream*> streams{&of_default};
+thread_local HostStream* recording = nullptr;  ///< by this thread
+
+void carry_out(HostStream& stream) {
+  const Operation operation = std::move(stream.queue.front());
+  stream.queue.pop_front();
+  open_memory(true);
+  if (operation.run) operation.run();
+  if (!operation.marks) return;
+  operation.marks->reached = true;
+  operation.marks->seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+bool waits(const HostStream& stream) {
+  const std::shared_ptr<Mark>& mark = stream.queue.front().waits;
+  return mark && !mark->reached;
+}
+
+/// One operation of the stream, or of the one that it waits for.
+void progress(HostStream& stream) {
+  HostStream* next = &stream;
+  while (waits(*next)) next = next->queue.front().waits->stream;
+  carry_out(*next);
+}
+
+/// One operation of any stream that can go on.
+void progress_somewhere() {
+  std::vector<HostStream*> can;
+  for (HostStream* stream : streams)
+    if (!stream->queue.empty() && !waits(*stream)) can.push_back(stream);
+  if (!can.empty()) carry_out(*can[draws()() % can.size()]);
+}
+
+}  // namespace
+
+std::recursive_mutex& calls() {
+  static std::recursive_mutex mutex;
+  return mutex;
+}
+
+std::mt19937& draws() {
+  static std::mt19937 rng(settings().seed);
+  return rng;
+}
+
+HostStream& stream_of(cudaStream_t stream) {
+  if (stream == nullptr) return of_default;
+  if (std::ranges::find(streams, stream) == streams.end()) problem("there is no such stream");
+  return *stream;
+}
+
+bool records(const HostStream& stream) {
+  return stream.into != nullptr;
+}
+
+void put(HostStream& stream, Operation operation) {
+  if (stream.into != nullptr) {
+    if (recording != &stream) problem("a thread gives work to a stream that another one records");
+    stream.into->operations.push_back(std::move(operation));
+    return;
+  }
+  stream.queue.push_back(std::move(operation));
+  if (settings().when == When::eager) drain(stream);
+  while (settings().when == When::random && draws()() % 3 == 0) progress_somewhere();
+  open_memory(false);
+}
+
+void drain(HostStream& stream) {
+  while (!stream.queue.empty()) {
+    if (settings().when == When::random && draws()() % 2 == 0) progress_somewhere();
+    if (!stream.queue.empty()) progress(stream);
+  }
+  open_memory(false);
+}
+
+void drain_all() {
+  for (HostStream* stream : streams) drain(*stream);
+}
+
+bool refused_while_recording() {
+  if (recording == nullptr) return false;
+  recording->broken = true;
+  return true;
+}
+
+void enqueue(cudaStream_t stream, std::function<void()> work) {
+  const Call call(calls());
+  put(stream_of(stream),
+      {[work = std::move(work)] {
+         ++counts().products;
+         work();
+       },
+       nullptr,
+       nullptr});
+}
+
+void enqueue_grid(cudaStream_t stream,
+                  std::size_t blocks,
+                  unsigned threads,
+                  std::function<void()> body) {
+  const Call call(calls());
+  constexpr std::size_t most_blocks = 0x7fffffff;
+  constexpr unsigned most_threads = 1024;
+  if (blocks == 0 || blocks > most_blocks || threads == 0 || threads > most_threads) {
+    failed(cudaErrorInvalidConfiguration);
+    return;
+  }
+  put(stream_of(stream),
+      {[blocks, threads, body = std::move(body)] { run_grid(blocks, threads, body); },
+       nullptr,
+       nullptr});
+}
+
+}  // namespace gv::host_cuda
+
+using namespace gv::host_cuda;
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  const Call call(calls());
+  if (flags != cudaStreamNonBlocking)
+    problem("a stream that waits for the default stream is not modelled");
+  streams.push_back(*stream = new HostStream);
+  return cudaSuccess;
+}
+
+/// CUDA does not wait here; but nothing that the stream uses may be freed before it is done.
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  const Call call(calls());
+  if (stream == nullptr) return failed(cudaErrorInvalidResourceHandle);
+  drain(stream_of(stream));
+  std::erase(streams, stream);
+  delete stream;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  const Call call(calls());
+  ++counts().synchronizations;
+  if (refused_while_recording()) return failed(cudaErrorStreamCaptureUnsupported);
+  drain(stream_of(stream));
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  const Call call(calls());
+  ++counts().waits;
+  if (records(stream_of(stream))) return failed(cudaErrorStreamCaptureUnsupported);
+  if (event->last) put(stream_of(stream), {nullptr, event->last, nullptr});
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  *event = new HostEvent;
+  return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  delete event;
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  const Call call(calls());
+  ++counts().records;
+  HostStream& in = stream_of(stream);
+  if (records(in)) return failed(cudaErrorStreamCaptureUnsupported);
+  event->last = std::make_shared<Mark>();
+  event->last->stream = &in;
+  put(in, {nullptr, nullptr, event->last});
+  return cudaSuccess;
+}
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
+  if (!from->last || !to->last || !from->last->reached || !to->last->reached)
+    return failed(cudaErrorInvalidResourceHandle);
+  *milliseconds = static_cast<float>(1e3 * (to->last->seconds - from->last->seconds));
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  const Call call(calls());
+  if (stream == nullptr || mode != cudaStreamCaptureModeThreadLocal || recording != nullptr)
+    return failed(cudaErrorStreamCaptureUnsupported);
+  stream_of(stream).into = new HostGraph;
+  stream->broken = false;
+  recording = stream;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  const Call call(calls());
+  *graph = std::exchange(stream_of(stream).into, nullptr);
+  recording = nullptr;
+  if (!stream->broken) return cudaSuccess;
+  delete std::exchange(*graph, nullptr);
+  return failed(cudaErrorStreamCaptureInvalidated);
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable,
+                                 cudaGraph_t graph,
+                                 unsigned long long) {
+  *executable = new HostGraph(*graph);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+  const Call call(calls());
+  ++counts().graphs;
+  for (const Operation& operation : executable->operations) put(stream_of(stream), operation);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete graph;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
+  delete executable;
+  return cudaSuccess;
+}

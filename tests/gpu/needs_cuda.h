@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+namespace gv {
+
+/// Whether a machine without a device fails the tests that need one (GRAPEVINE_REQUIRE_CUDA=1), so
+/// that a broken plugin is not taken for a machine without a device.
+inline bool cuda_is_required() {
+  const char* const value = std::getenv("GRAPEVINE_REQUIRE_CUDA");
+  return value != nullptr && std::string_view(value) == "1";
+}
+
+}  // namespace gv
+
+/// Ends a test that `why` keeps from running here; an empty `why`: nothing does.
+#define GV_NEEDS_CUDA(why)                                 \
+  if (const std::string missing_(why); missing_.empty()) { \
+  } else if (::gv::cuda_is_required()) {                   \
+    FAIL() << missing_;                                    \
+  } else                                                   \
+    GTEST_SKIP() << missing_
