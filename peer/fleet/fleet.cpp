@@ -232,6 +232,15 @@ class FleetReader : Readers {
     std::string binary = "push";
     set(map.take("binary"), binary, choice({"push", "installed"}));
     fleet_.push = binary == "push";
+    std::string data = "there";
+    const Value* const push = map.take("data");
+    set(push, data, choice({"there", "push"}));
+    fleet_.push_data = data == "push";
+    for (const HostSpec& host : fleet_.hosts)
+      if (fleet_.push_data && !host.data.empty())
+        source_.error(*push,
+                      fmt::format("the data are sent to every host, and {} has its own", host.name),
+                      "leave out `data: push`, or `data` of the host");
     set(map.take("with"), fleet_.launch_with, choice({"auto", "local", "ssh", "slurm"}));
     map.finish();
   }

@@ -43,6 +43,7 @@ struct HostSpec {
   std::string ssh{};         ///< what ssh is given; "": the host's name
   std::string interface {};  ///< whose addresses alone are taken; "": any
   std::string binary{};      ///< the program as it is installed there; "": see Fleet::push
+  std::string data{};        ///< the folder there that holds the fleet's data; "": as it is here
 };
 
 struct DataSpec {
@@ -172,6 +173,8 @@ struct Fleet {
   /// launch.leash: after such a silence a host and its launcher give each other up.
   Time leash{std::chrono::seconds(15)};
   bool push = true;  ///< launch.binary: this program is copied to hosts that have none
+  bool push_data =
+      false;  ///< launch.data: push; the data are sent to the hosts with the fleet file
   std::string launch_with = "auto";  ///< launch.with: auto | local | ssh | slurm
   RecordSpec record;
   std::string digest;  ///< 32 hex digits of XXH3-128 over the resolved, sorted values: the identity
