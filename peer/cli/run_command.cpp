@@ -20,6 +20,7 @@
 #include "peer/cli/this_program.h"
 #include "peer/cli/version.h"
 #include "peer/export/run_trace.h"
+#include "peer/launch/best_model.h"
 #include "peer/launch/launcher.h"
 #include "peer/launch/resume.h"
 #include "peer/launch/run_meter.h"
@@ -121,7 +122,9 @@ Resumed go_on(const Assembly& fleet, const RunFolder& folder) {
     past.seconds = std::max(past.seconds, in_seconds(costs.spent.total()));
     past.training_seconds = std::max(past.training_seconds, in_seconds(costs.training_time()));
   }
-  folder.write("metrics.jsonl", earlier_metrics(fleet.fleet, folder, round, past.costs));
+  const std::string lines = earlier_metrics(fleet.fleet, folder, round, past.costs);
+  past.recalled = recalled(fleet, folder, lines);
+  folder.write("metrics.jsonl", lines);
   // The evaluation of that round was told a little after its checkpoint.
   const std::vector<MetricsRow> rows = read_metrics(folder.file("metrics.jsonl"));
   if (!rows.empty()) {
@@ -284,7 +287,7 @@ int run_fleet(const RunOptions& given) {
   RunMeter meter(fleet.fleet);
   Screen screen(fleet, folder, options.file.json);
   Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) {
-    screen.record(r);
+    screen.record(r, observer);
     live.feed().put(r);
     meter.sample();
   });

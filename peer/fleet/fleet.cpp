@@ -153,15 +153,28 @@ class FleetReader : Readers {
     if (rounds != nullptr) fleet_.stop.rounds = read_count(source_, *rounds, 1, 1'000'000'000'000);
     if (epochs != nullptr) fleet_.stop.epochs = read_number(source_, *epochs, 1e-6, 1e9);
     if (time != nullptr) fleet_.stop.time = read_duration(source_, *time);
+    if (const Value* patience = map.take("patience")) {
+      set(patience, fleet_.stop.patience, count(1, 1'000'000));
+      require_validation(*patience, "patience looks at a validation set");
+    }
     if (const Value* target = map.take("target"))
       fleet_.stop.target = read_target(source_, *target, "stop.target");
     map.finish();
     const StopSpec& s = fleet_.stop;
-    if (!s.rounds && !s.epochs && !s.time && !s.target && source_.diagnostics().empty()) {
+    if (!s.rounds && !s.epochs && !s.time && !s.target && s.patience == 0 &&
+        source_.diagnostics().empty()) {
       source_.error(value != nullptr ? *value : root_,
                     "nothing says when to stop",
-                    "add `stop: { rounds: 1000 }`, or epochs, time or target");
+                    "add `stop: { rounds: 1000 }`, or epochs, time, target or patience");
     }
+  }
+
+  /// Who decides by the test set has none any more.
+  void require_validation(const Value& at, const char* why) {
+    if (fleet_.data.validates()) return;
+    source_.error(at,
+                  fmt::format("{}, and `data` has none", why),
+                  "say `validation: 10 %` under `data`: the test set is then looked at once");
   }
 
   void read_evaluate(const Value* value) {
@@ -260,6 +273,12 @@ class FleetReader : Readers {
     fleet_.output_dir = "runs/{name}";
     MapReader map(source_, value, "output");
     set(map.take("dir"), fleet_.output_dir, word());
+    const Value* const save = map.take("save");
+    std::string which = "last";
+    set(save, which, choice({"last", "best"}));
+    fleet_.keep_best = which == "best";
+    if (fleet_.keep_best)
+      require_validation(*save, "the best model is the best of a validation set");
     map.finish();
     if (const auto at = fleet_.output_dir.find("{name}"); at != std::string::npos)
       fleet_.output_dir.replace(at, 6, fleet_.name);

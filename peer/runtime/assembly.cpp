@@ -108,6 +108,7 @@ Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only)
   try {
     LoadedData loaded = load_data(fleet, only);
     data = std::move(loaded.sets);
+    validation = std::move(loaded.validation);
     partition = std::move(loaded.partition);
     if (!data.train && fleet.data.quadratic.dimension > 0)
       optimum_ = quadratic_optimum(
@@ -334,7 +335,7 @@ void Assembly::check_attackers() const {
 
 Share Assembly::share(PeerId i) const {
   return {.train = data.train,
-          .test = data.test,
+          .test = looked_at(),
           .rows = i < partition.size() ? partition[i] : std::vector<std::uint32_t>{},
           .rng = Rng(fleet.seed).derive("batches").derive(i),
           .augment = fleet.data.augment};
@@ -412,12 +413,27 @@ std::unique_ptr<Replica> Assembly::host_replica(PeerId i) const {
   return make_replica(Device{}, parts(i));
 }
 
-std::unique_ptr<Objective> Assembly::evaluator() const {
-  if (!data.train) return objective(0);
+Share Assembly::everybodys_share() const {
   Share everybodys = share(0);
   everybodys.rows.resize(data.train->rows);
   std::iota(everybodys.rows.begin(), everybodys.rows.end(), 0U);
-  return make_objective(fleet.model, std::move(everybodys));
+  return everybodys;
+}
+
+std::unique_ptr<Objective> Assembly::evaluator() const {
+  return data.train ? make_objective(fleet.model, everybodys_share()) : objective(0);
+}
+
+Aims Assembly::aims() const {
+  Aims aims{
+      .target = fleet.stop.target, .patience = fleet.stop.patience, .keep_best = fleet.keep_best};
+  if (validation)
+    aims.test = [this] {
+      Share everybodys = everybodys_share();
+      everybodys.test = data.test;
+      return make_objective(fleet.model, std::move(everybodys));
+    };
+  return aims;
 }
 
 }  // namespace gv
