@@ -176,6 +176,7 @@ std::string arithmetic_of(const Fleet& f) {
   text += files_of(f.data);
   if (f.data.validates())
     text += fmt::format("validation {} {};", f.data.validation, f.data.validation_content);
+  if (f.by_samples) text += "peers by samples;";
   if (f.data.augment.any())
     text += fmt::format("augment {} {};", f.data.augment.crop, f.data.augment.flip);
   return text;

@@ -123,6 +123,9 @@ class FleetReader : Readers {
     MapReader map(source_, value, "train");
     fleet_.optimizer = read_optimizer(source_, map.take("optimizer"));
     fleet_.class_weights = read_class_weights(source_, map.take("class_weights"));
+    std::string weights = "equal";
+    set(map.take("peer_weights"), weights, choice({"equal", "samples"}));
+    fleet_.by_samples = weights == "samples";
     set(map.take("device"), usual_.device, [this](const Value& v) {
       return read_device(source_, v);
     });

@@ -148,6 +148,8 @@ struct Fleet {
   std::string start{};          ///< model.start: whose tensors training begins with; "": drawn
   std::string start_content{};  ///< 32 hex digits of that file
   ClassWeights class_weights{};
+  /// train.peer_weights: samples. The gradients of each peer count by how many samples it has.
+  bool by_samples = false;
   OptimizerSpec optimizer;  ///< schedule.total and .peers are filled in for each peer when the run
                             ///< is assembled
   std::uint32_t local_steps = 1;  ///< of a peer in a round; where they are unequal the mean
