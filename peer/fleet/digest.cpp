@@ -109,6 +109,15 @@ std::string files_of(const DataSpec& data) {
   return data.content.empty() ? std::string() : fmt::format("files {};", data.content);
 }
 
+/// Which of the samples are not trained on, and what the others weigh.
+std::string samples_of(const Fleet& f) {
+  std::string text;
+  if (f.data.validates())
+    text += fmt::format("validation {} {};", f.data.validation, f.data.validation_content);
+  if (f.by_samples) text += "peers by samples;";
+  return text;
+}
+
 /// Everything that decides the arithmetic, but the name.
 std::string arithmetic_of(const Fleet& f) {
   const OptimizerSpec& o = f.optimizer;
@@ -173,10 +182,7 @@ std::string arithmetic_of(const Fleet& f) {
   if (f.data.kind == "text") text += fmt::format("context {};", f.data.context);
   if (f.data.servers > 0) text += fmt::format("data servers {};", f.data.servers);
   if (f.data.kind == "sparse") text += fmt::format("nonzeros {};", f.data.nonzeros);
-  text += files_of(f.data);
-  if (f.data.validates())
-    text += fmt::format("validation {} {};", f.data.validation, f.data.validation_content);
-  if (f.by_samples) text += "peers by samples;";
+  text += files_of(f.data) + samples_of(f);
   if (f.data.augment.any())
     text += fmt::format("augment {} {};", f.data.augment.crop, f.data.augment.flip);
   return text;

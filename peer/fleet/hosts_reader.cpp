@@ -38,7 +38,7 @@ class HostsReader : Readers {
       if (data != nullptr && !host.data.starts_with('/'))
         source_.error(*data,
                       fmt::format("`{}` is no folder by its whole path", host.data),
-                      "write where it lies on that machine, such as `data: /home/dora/flowers`");
+                      "write where it lies on that machine, such as `data: /srv/flowers`");
       map.finish();
       if (host.name == "localhost" && host.address.empty()) host.address = "127.0.0.1";
       if (host.name == "localhost")

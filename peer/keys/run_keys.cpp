@@ -100,7 +100,7 @@ constexpr PlainKey rows[] = {
      "a folder there",
      "where the data are here",
      "What the fleet file names under `data` lies there under the same names.",
-     "hosts: { dora: { data: /home/dora/flowers } }"},
+     "hosts: { dora: { data: /srv/flowers } }"},
     {"security",
      "a word, short for { mode: ... }, or a map",
      "auto",
