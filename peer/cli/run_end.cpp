@@ -37,7 +37,7 @@ std::string ending_text(const Assembly& fleet,
                                   static_cast<PeerId>(result.gone),
                                   result.seconds,
                                   observer.hashes(),
-                                  fleet.data.test.get());
+                                  fleet.looked_at().get());
   if (was_interrupted(result) && text.starts_with(finished))
     text.replace(0, finished.size(), "stopped");
   return text;
@@ -69,7 +69,7 @@ Json final_json(const Assembly& fleet, const Observer& observer, const LaunchRes
   const auto lost = static_cast<PeerId>(result.gone);
   const FleetRecord& end = *observer.summary();
   Json json = summary_json(end, lost, result.seconds, observer.hashes());
-  add_score(json, regression_score(fleet.data.test.get(), end.mean.loss));
+  add_score(json, regression_score(fleet.looked_at().get(), end.mean.loss));
   add_expectation(json, expectation(fleet, end));
   // What plan says of the network of the file; with larger models it would take seconds.
   constexpr std::size_t most_clocked_floats = 50'000'000;

@@ -109,6 +109,15 @@ std::string files_of(const DataSpec& data) {
   return data.content.empty() ? std::string() : fmt::format("files {};", data.content);
 }
 
+/// Which of the samples are not trained on, and what the others weigh.
+std::string samples_of(const Fleet& f) {
+  std::string text;
+  if (f.data.validates())
+    text += fmt::format("validation {} {};", f.data.validation, f.data.validation_content);
+  if (f.by_samples) text += "peers by samples;";
+  return text;
+}
+
 /// Everything that decides the arithmetic, but the name.
 std::string arithmetic_of(const Fleet& f) {
   const OptimizerSpec& o = f.optimizer;
@@ -173,7 +182,7 @@ std::string arithmetic_of(const Fleet& f) {
   if (f.data.kind == "text") text += fmt::format("context {};", f.data.context);
   if (f.data.servers > 0) text += fmt::format("data servers {};", f.data.servers);
   if (f.data.kind == "sparse") text += fmt::format("nonzeros {};", f.data.nonzeros);
-  text += files_of(f.data);
+  text += files_of(f.data) + samples_of(f);
   if (f.data.augment.any())
     text += fmt::format("augment {} {};", f.data.augment.crop, f.data.augment.flip);
   return text;
@@ -195,6 +204,8 @@ std::string course_of(const Fleet& f) {
                       f.faults.deadline.count(),
                       f.restart);
   if (target && !plain) text += fmt::format("target {};", to_string(*target));
+  if (f.stop.patience > 0) text += fmt::format("patience {};", f.stop.patience);
+  if (f.keep_best) text += "best;";
   if (f.evaluate_period > Time{0}) text += fmt::format("period {};", f.evaluate_period.count());
   // A GPU rounds in its own way; where all train on the CPU, nothing is added.
   for (const PeerSpec& peer : f.peers)

@@ -125,8 +125,9 @@ void end_run(const Assembly& fleet,
              const std::string& version) {
   save_model(folder.file("model.safetensors"),
              fleet,
-             observer.mean_model(),
-             {.rounds = observer.summary()->round, .version = version});
+             observer.saved_model(),
+             {.rounds = observer.best() ? observer.best()->round : observer.summary()->round,
+              .version = version});
   end_unsaved(folder, summary);
 }
 

@@ -154,9 +154,11 @@ std::string live_head(const RunView& view) {
                 view.rounds ? fmt::format("{} / {}", view.round, *view.rounds)
                             : fmt::format("{}", view.round));
   out += figure("rounds a second", fmt::format("{:.3g}", view.rate));
+  const std::string set = view.latest && view.latest->validated ? "validation " : "";
   if (view.latest && view.latest->accuracy)
-    out += figure("accuracy, mean model", fmt::format("{:.4f}", *view.latest->accuracy));
-  if (view.latest) out += figure("loss, mean model", fmt::format("{:.4g}", view.latest->loss));
+    out += figure(set + "accuracy, mean model", fmt::format("{:.4f}", *view.latest->accuracy));
+  if (view.latest)
+    out += figure(set + "loss, mean model", fmt::format("{:.4g}", view.latest->loss));
   out += figure("since the start", seconds_text(view.seconds));
   const bool trains = view.phase == FleetState::Phase::training;
   if (trains && view.rounds && view.rate > 0)

@@ -128,6 +128,11 @@ std::vector<Finding> run_findings(const StoredRun& run) {
                                     *end.accuracy,
                                     *end.accuracy_min,
                                     *end.accuracy_max)});
+  if (run.validated && run.test_accuracy)
+    findings.push_back(
+        {fmt::format("These are of the validation set; on the test set, looked at once, the saved "
+                     "model has {:.4f}.",
+                     *run.test_accuracy)});
   if (run.r2 && run.rmse && std::isfinite(*run.r2))
     findings.push_back({fmt::format(
         "R\u00B2 {:.4f}; root of the mean squared error {:.5g}.", *run.r2, *run.rmse)});
@@ -145,7 +150,11 @@ std::vector<Finding> run_findings(const StoredRun& run) {
 std::vector<Tile> run_tiles(const StoredRun& run) {
   const StoredEvaluation& end = run.evaluations.back();
   std::vector<Tile> tiles;
-  if (end.accuracy) tiles.emplace_back(fmt::format("{:.4f}", *end.accuracy), "accuracy");
+  if (end.accuracy)
+    tiles.emplace_back(fmt::format("{:.4f}", *end.accuracy),
+                       run.validated ? "validation accuracy" : "accuracy");
+  if (run.test_accuracy)
+    tiles.emplace_back(fmt::format("{:.4f}", *run.test_accuracy), "test accuracy");
   if (run.r2 && std::isfinite(*run.r2))
     tiles.emplace_back(fmt::format("{:.4f}", *run.r2), "R\u00B2");
   tiles.emplace_back(fmt::format("{:.4g}", end.loss), "loss");

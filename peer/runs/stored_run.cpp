@@ -175,6 +175,11 @@ void read_summary(const JsonValue& json, StoredRun& run) {
   run.lost = json_integer<std::uint64_t>(json, "lost");
   if (json.find("r2") != nullptr) run.r2 = stored_number(json, "r2");
   run.rmse = stored_maybe(json, "rmse");
+  if (const JsonValue* const test = json.find("test")) {
+    run.validated = true;
+    run.test_loss = stored_number(*test, "loss");
+    run.test_accuracy = stored_fraction(*test, "accuracy");
+  }
   const StoredEvaluation end = read_evaluation(json, "rounds");
   if (run.evaluations.empty() || end.round > run.evaluations.back().round) {
     if (!run.evaluations.empty()) check_order(run.evaluations.back(), end);
