@@ -169,7 +169,7 @@ constexpr PlainKey rows[] = {
      "no limit",
      "After so many in a row without a better one: by the target's figure, or else the loss of the "
      "mean model. Needs `data.validation`.",
-     "data: { kind: digits, validation: 10 % }\nstop: { rounds: 1000, patience: 5 }"},
+     "stop: { rounds: 1000, patience: 5 }\ndata: { kind: digits, validation: 10 % }"},
     {"evaluate.every",
      "rounds, epochs or a duration",
      "at the end only",

@@ -158,7 +158,7 @@ void Observer::tell(FleetRecord record, const Reports& reports) {
     finals_ = std::move(finals);
     end_with(*latest_);
   }
-  if (on_record_) on_record_(*latest_);
+  if (on_record_) on_record_(over() ? *summary_ : *latest_);
 }
 
 void Observer::see(const FleetRecord& record, const Reports& reports) {
