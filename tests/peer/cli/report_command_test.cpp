@@ -59,7 +59,8 @@ TEST_F(ReportCommand, WritesOneFigureAlone) {
   const Ended none = run({"report", ring, "--svg", "nothing", "-o", file});
   EXPECT_EQ(none.code, 2);
   EXPECT_NE(none.err.find("how-it-learned-loss-against-rounds"), std::string::npos) << none.err;
-  const Ended one = run({"report", ring, "--svg", "how-it-learned-loss-against-rounds", "-o", file});
+  const Ended one =
+      run({"report", ring, "--svg", "how-it-learned-loss-against-rounds", "-o", file});
   ASSERT_EQ(one.code, 0) << one.err;
   const std::string figure = text_of(file);
   EXPECT_EQ(xml_mistake(figure), "");
