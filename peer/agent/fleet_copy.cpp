@@ -48,7 +48,7 @@ NamedPaths named_paths(const std::string& fleet,
     push = push || (key == "launch.data" && value == "push");
     if (!host.empty() && key == "hosts." + host + ".data") paths.folder = value;
     const bool graph = key.starts_with("topology.");
-    const bool file = key == "links.file" || key == "model.start";
+    const bool file = key == "links.file" || key == "model.start" || key == "plugin";
     if (!graph && !file && !is_data(key)) continue;
     const std::string prefix(value.starts_with(file_prefix) ? file_prefix : "");
     const std::string name = value.substr(prefix.size());

@@ -6,9 +6,10 @@
 
 namespace gv {
 
-// A fleet file on another machine: the graphs, links and model that it names go with it, and its
-// data too where it says `launch: { data: push }`. Otherwise data are looked for at the same
-// absolute path, or below the folder that `hosts` names for this machine. `host`: its name there;
+// A fleet file on another machine: the graphs, links, model and plug-in that it names go with it,
+// and its data too where it says `launch: { data: push }`. Otherwise data are looked for at the
+// same absolute path, or below the folder that `hosts` names for this machine. `host`: its name
+// there;
 // "": a machine of which the file says nothing.
 
 /// The files by the names that they have there: the fleet's is fleet.yaml. Throws

@@ -21,6 +21,7 @@
 #include "peer/cli/this_program.h"
 #include "peer/cli/version.h"
 #include "peer/export/run_trace.h"
+#include "peer/fleet/host_names.h"
 #include "peer/launch/best_model.h"
 #include "peer/launch/launcher.h"
 #include "peer/launch/resume.h"
@@ -59,7 +60,8 @@ RunTitle title_of(const Assembly& fleet, const RunFolder& folder) {
   return {.name = fleet.fleet.name,
           .folder = folder.path(),
           .method = fmt::format("{} {}", fleet.algorithm->kind, fleet.algorithm->order),
-          .graph = mixing_figures(fleet).name};
+          .graph = mixing_figures(fleet).name,
+          .hosts = host_names(fleet.fleet)};
 }
 
 RunFolder new_run(const Assembly& fleet, const FleetOptions& file) {
@@ -259,7 +261,7 @@ int finish(const RunOptions& options,
   if (options.file.json) {
     fmt::print("{}\n", summary);
   } else {
-    print_end(fleet, observer, result);
+    print_end(fleet, observer, result, folder.path());
     if (unsaved.empty()) fmt::print("saved      {}/model.safetensors\n", folder.path());
     const bool has_more = was_interrupted(result) || result.code == exit_code::peers_lost;
     if (has_more) fmt::print("{}\n", resume_line(folder.path()));

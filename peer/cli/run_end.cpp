@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "peer/cli/end_advice.h"
 #include "peer/launch/run_record.h"
 #include "peer/live/run_finder.h"
 #include "peer/predict/forecast/dry_run.h"
@@ -86,13 +87,17 @@ Json final_json(const Assembly& fleet, const Observer& observer, const LaunchRes
   return json;
 }
 
-void print_end(const Assembly& fleet, const Observer& observer, const LaunchResult& result) {
+void print_end(const Assembly& fleet,
+               const Observer& observer,
+               const LaunchResult& result,
+               const std::string& folder) {
   const FleetRecord& end = *observer.summary();
   fmt::print("{}{}\n",
              ending_text(fleet, observer, result),
              expectation_text(expectation(fleet, end), end));
   fmt::print("network    {}\n", edges_text(edges_of(fleet), result.shared));
-  for (const std::string& line : {attackers_text(*fleet.setup), time_text(end), time_advice(end)})
+  for (const std::string& line :
+       {attackers_text(*fleet.setup), time_text(end), advice_at_end(fleet, end, folder)})
     if (!line.empty()) fmt::print("{}\n", line);
   const std::string target = target_text(fleet, observer);
   if (!target.empty()) fmt::print("{}\n", target);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "peer/checkpoint/posix_disk.h"
+#include "peer/cli/end_advice.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/swarm_options.h"
 #include "peer/cli/version.h"
@@ -136,6 +137,7 @@ class Lines {
   }
 
   ProgressLine& progress() { return progress_; }
+  std::string folder() const { return folder_ ? folder_->path() : ""; }
 
   /// See gv::life_writer; null without a folder.
   std::function<void(const Recorder&, std::uint64_t)> life_writer(const Assembly& fleet) {
@@ -230,13 +232,15 @@ Json final_json(const Assembly& fleet, const Observer& observer, int code, bool 
   return summary;
 }
 
-void print_end(const Assembly& fleet, const Observer& observer) {
+/// `folder`: "" where nothing is saved.
+void print_end(const Assembly& fleet, const Observer& observer, const std::string& folder) {
   const FleetRecord& end = *observer.summary();
   fmt::print("{} (virtual time, network {}){}\n",
              summary_text(end, 0, in_seconds(end.time), observer.hashes(), fleet.looked_at().get()),
              name_of(fleet.fleet.network.shape),
              expectation_text(expectation(fleet, end), end));
-  for (const std::string& line : {attackers_text(*fleet.setup), time_text(end), time_advice(end)})
+  for (const std::string& line :
+       {attackers_text(*fleet.setup), time_text(end), advice_at_end(fleet, end, folder)})
     if (!line.empty()) fmt::print("{}\n", line);
   const std::string target = target_text(fleet, observer);
   if (!target.empty()) fmt::print("{}\n", target);
@@ -315,7 +319,7 @@ int simulate_fleet(SimulateOptions given) {
   if (given.file.json)
     fmt::print("{}\n", summary);
   else
-    print_end(fleet, observer);
+    print_end(fleet, observer, lines.folder());
   if (saved) lines.name_folder(given.until > 0 && !stopped);
   tell(fleet, result, observer.summary());
   return code;

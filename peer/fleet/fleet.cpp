@@ -65,6 +65,7 @@ class FleetReader : Readers {
     work_.share(fleet_, notices_);
     fleet_.data = read_data(source_, root_, top.take("data"), folder_, fleet_.size(), notices_);
     read_model(source_, root_, top.take("model"), folder_, fleet_);
+    read_plugin(source_, top.take("plugin"), folder_, fleet_);
     read_algorithm(source_, top.take("algorithm"), fleet_);
     read_robust(source_, top.take("robust"), fleet_);
     fleet_.attackers = read_attackers(source_, top.take("attackers"), fleet_.trainers());

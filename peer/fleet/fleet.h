@@ -155,6 +155,7 @@ struct Fleet {
   std::uint32_t local_steps = 1;  ///< of a peer in a round; where they are unequal the mean
   /// `train.local_steps: auto`: of each that trains, in proportion to its speed; empty: all alike.
   std::vector<std::uint32_t> own_steps{};
+  std::string plugin_content{};  ///< 32 hex digits of what `plugin` names; "": nothing
   std::string algorithm = "d-psgd";
   std::string order;             ///< "" takes the algorithm's first
   Settings settings;             ///< its options; those that are not there have their usual values

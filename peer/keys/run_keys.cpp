@@ -101,6 +101,12 @@ constexpr PlainKey rows[] = {
      "where the data are here",
      "What the fleet file names under `data` lies there under the same names.",
      "hosts: { dora: { data: /srv/flowers } }"},
+    {"plugin",
+     "a path, relative to the fleet file",
+     "none",
+     "A shared object with methods from outside the tree, which is loaded into the program: take "
+     "none from strangers. See docs/how-to/own-method.md.",
+     "plugin: build/libmine.so"},
     {"security",
      "a word, short for { mode: ... }, or a map",
      "auto",

@@ -11,6 +11,7 @@
 
 #include "graph/formats/json_value.h"
 #include "peer/fleet/digest.h"
+#include "peer/fleet/host_names.h"
 #include "peer/json/json_member.h"
 #include "peer/launch/machine_facts.h"
 #include "peer/model/saved_model.h"
@@ -72,6 +73,7 @@ Json run_json(const Assembly& fleet, const RunOrigin& origin, const FlatKeys& ke
   json["digest"] = f.digest;
   json["bits"] = bits_of(f);
   json["keys"] = json_of(keys);
+  if (const std::vector<std::string> hosts = host_names(f); !hosts.empty()) json["hosts"] = hosts;
   json["machine"] = machine_json();
   json["file"] = std::filesystem::absolute(origin.file).string();
   json["sets"] = origin.sets;

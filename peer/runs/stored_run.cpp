@@ -89,6 +89,9 @@ void read_about(const JsonValue& json, StoredRun& run) {
   run.parameters = json_integer<std::uint64_t>(json, "parameters");
   if (run.peers == 0) refuse_json("peers", "at least 1");
   read_texts(json_member(json, "keys"), run.keys);
+  if (const JsonValue* hosts = json.find("hosts"))
+    for (const JsonValue& host : hosts->items) run.hosts.push_back(printable(host.text, 40));
+  if (run.hosts.size() > run.peers) refuse_json("hosts", "one for each peer");
   if (const JsonValue* machine = json.find("machine"))
     run.processor = stored_text(*machine, "processor");
   if (const JsonValue* ended = json.find("ended")) read_end(*ended, run);

@@ -43,6 +43,7 @@ struct StoredRun {
   std::uint64_t seed = 0, peers = 0, parameters = 0;
   std::string bits;  ///< what fixes the models, see bits_of
   std::map<std::string, std::string> keys;
+  std::vector<std::string> hosts;             ///< by peer; empty: all on one machine
   std::map<std::string, std::string> labels;  ///< of a sweep's trial: its value on each axis
   bool tuning = false;                        ///< a sweep's trial that only found a rate
   std::vector<StoredEvaluation> evaluations;  ///< by round, at least one

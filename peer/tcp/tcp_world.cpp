@@ -68,6 +68,7 @@ void TcpWorldImpl::run(const std::vector<PeerAddress>& addresses,
   asio::co_spawn(io_, accept_loop(), asio::detached);
   links_->start(now());
   watch_own_work();
+  beat();
   io_.run();
   if (!compute_failure_.empty()) throw ComputeError(compute_failure_);
   if (!failure_.empty()) throw std::runtime_error(failure_);
@@ -165,6 +166,11 @@ void TcpWorldImpl::watch_own_work() {
     options_.on_stuck();
   }
   after(options_.links.times.heartbeat, [this] { watch_own_work(); });
+}
+
+void TcpWorldImpl::beat() {
+  standstill_.beat(now());
+  after(Standstill::period, [this] { beat(); });
 }
 
 /// Whoever waits for the job waits for ever: the loop ends.
