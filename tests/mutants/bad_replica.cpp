@@ -51,6 +51,13 @@ class BadReplica : public Replica {
   double& scalar(std::string_view name, std::optional<std::uint32_t> neighbor) override {
     return real_->scalar(name, neighbor);
   }
+  std::vector<Slice> draw(std::uint32_t parts) override { return real_->draw(parts); }
+  std::optional<double> gradient_over(const Buffer& samples) override {
+    return real_->gradient_over(samples);
+  }
+  void revise(Vector missed) override { real_->revise(missed); }
+  double descend(const Descent& descent) override { return real_->descend(descent); }
+  bool runs_inline(double flops) const override { return real_->runs_inline(flops); }
   double rate() const override { return real_->rate(); }
   double gradient() override { return real_->gradient(); }
   void step() override { real_->step(); }
