@@ -93,9 +93,16 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
 
   /// A lane of our own arithmetic.
   struct Work {
-    int jobs = 0;                           ///< offered to the thread and not done
-    JobWatch watch;                         ///< of the thread
-    std::unique_ptr<ComputeThread> thread;  ///< null: never needed yet
+    Work() = default;
+    Work(const Work&) = delete;
+    Work& operator=(const Work&) = delete;
+    ~Work() {
+      if (thread) thread->end();
+    }
+
+    int jobs = 0;                        ///< offered to the thread and not done
+    JobWatch watch;                      ///< of the thread
+    std::shared_ptr<Arithmetic> thread;  ///< null: never needed yet
     std::uint64_t done() const { return thread ? thread->done() : 0; }
     bool working() const { return thread && thread->working(); }
   };

@@ -92,7 +92,7 @@ TEST_P(Parity, GradientsOfEveryLayerAgree) {
   Nudged beside([] { return make(host); }, jumps ? nudges : 0);
   const std::vector<Tensor> tensors = GetParam().network().tensors;
   for (int round = 0; round < 4; ++round) {  // at once, recorded for either place, replayed
-    EXPECT_NEAR(on_gpu->gradient() / on_cpu->gradient(), 1, 1e-5);
+    EXPECT_NEAR(loss_of_gradient(*on_gpu) / loss_of_gradient(*on_cpu), 1, 1e-5);
     const std::vector<float> a = values(*on_gpu, Vector::g);
     const std::vector<float> b = values(*on_cpu, Vector::g);
     beside.take_gradients();
@@ -113,14 +113,14 @@ TEST_P(Parity, TheLossAfterAHundredStepsAgrees) {
   double cpu = 0;
   double gpu = 0;
   for (int step = 0; step < 100; ++step) {
-    cpu = on_cpu->gradient();
+    cpu = loss_of_gradient(*on_cpu);
     on_cpu->step();
-    gpu = on_gpu->gradient();
+    gpu = loss_of_gradient(*on_gpu);
     on_gpu->step();
   }
   EXPECT_NEAR(gpu / cpu, 1, 1e-3) << "host " << cpu << ", cuda " << gpu;
-  const double tested = on_cpu->evaluate().loss;
-  EXPECT_NEAR(on_gpu->evaluate().loss / tested, 1, 1e-3);
+  const double tested = evaluation_of(*on_cpu).loss;
+  EXPECT_NEAR(evaluation_of(*on_gpu).loss / tested, 1, 1e-3);
 }
 
 TEST_P(Parity, TheDeviceRepeatsItselfToTheBit) {
@@ -128,7 +128,7 @@ TEST_P(Parity, TheDeviceRepeatsItselfToTheBit) {
     const auto one = make(cuda, precision);
     const auto other = make(cuda, precision);
     for (int step = 0; step < 10; ++step) {
-      ASSERT_EQ(one->gradient(), other->gradient());
+      ASSERT_EQ(loss_of_gradient(*one), loss_of_gradient(*other));
       ASSERT_EQ(values(*one, Vector::g), values(*other, Vector::g));
       one->step();
       other->step();
