@@ -30,3 +30,12 @@ install(FILES ${GV_EMBED_ARCHIVE} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT 
 install(FILES ${PROJECT_BINARY_DIR}/GrapevineConfig.cmake ${PROJECT_BINARY_DIR}/GrapevineConfigVersion.cmake
   ${PROJECT_SOURCE_DIR}/cmake/FindDnnl.cmake
   DESTINATION ${GV_EMBED_CMAKE} COMPONENT development EXCLUDE_FROM_ALL)
+
+# What a method outside the tree is compiled with (examples/method): the headers of the rooms that methods stand on, and
+# the hash of the sources, which the program holds against its own.
+foreach(room graph optim gossip)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/grapevine/method
+    COMPONENT development EXCLUDE_FROM_ALL FILES_MATCHING PATTERN "*.h")
+endforeach()
+install(FILES ${PROJECT_BINARY_DIR}/generated/grapevine_sources.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/grapevine/method
+  COMPONENT development EXCLUDE_FROM_ALL)

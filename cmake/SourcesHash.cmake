@@ -1,4 +1,4 @@
-# cmake -DROOT=... -DOUTPUT=FILE -P cmake/SourcesHash.cmake: writes FILE, a C++ source that holds a hash of the sources that
+# cmake -DROOT=... -DOUTPUT=FILE -DHEADER=FILE -P cmake/SourcesHash.cmake: writes FILE, a C++ source that holds a hash of the sources that
 # the program is made of, so that two programs of one version text but of other sources are told apart. The hash is over
 # names below ROOT and contents alone: the same in every folder and on every machine. FILE is left as it is where the hash
 # has not changed, so that nothing is linked anew.
@@ -14,10 +14,14 @@ foreach(source IN LISTS sources)
 endforeach()
 string(SHA256 hash "${text}")
 string(SUBSTRING ${hash} 0 12 hash)
-set(text "namespace gv::cli {\nextern const char sources_hash[];\nconst char sources_hash[] = \"${hash}\";\n}\n")
-if(EXISTS ${OUTPUT})
-  file(READ ${OUTPUT} before)
-endif()
-if(NOT text STREQUAL "${before}")
-  file(WRITE ${OUTPUT} "${text}")
-endif()
+# HEADER, for plug-ins (gossip/plugin.h), says the same.
+function(write_changed file text)
+  if(EXISTS ${file})
+    file(READ ${file} before)
+  endif()
+  if(NOT text STREQUAL "${before}")
+    file(WRITE ${file} "${text}")
+  endif()
+endfunction()
+write_changed(${OUTPUT} "namespace gv {\nextern const char sources_hash[];\nconst char sources_hash[] = \"${hash}\";\n}\n")
+write_changed(${HEADER} "#pragma once\n#define GRAPEVINE_SOURCES \"${hash}\"\n")

@@ -57,8 +57,8 @@ Task<> serve(Peer& me) {
       continue;
     }
     const Payload floats = co_await sound(me, next.message->from, next.message->payload);
-    if (floats) {
-      const Payload counts = co_await shortened(me, next.message->from, floats);
+    const Payload counts = co_await shortened(me, next.message->from, floats);
+    if (counts) {
       co_await me.load(Vector::g, whole(me), counts);
       co_await me.step_local();
     }

@@ -216,6 +216,10 @@ Task<> Exchange::collect(std::uint32_t part) {
     collected_.flows.vectors.push_back(theirs->payload);
     collected_.flows.weights.push_back(w);
     collected_.from.push_back(k);
+    if (self_.replica.is_lent()) {
+      const bool was_sent = self_.neighbors[k].two_way;
+      collected_.flows.ours.push_back(was_sent ? edge.sent[edge.settled] : nullptr);
+    }
     if (clipping_.on())
       collected_.clips.push_back({edge.sent[edge.settled], {edge.number, part, bound(k, *theirs)}});
     settle(k, *theirs, w);

@@ -104,6 +104,7 @@ class Exchange {
     void clear() {
       flows.vectors.clear();
       flows.weights.clear();
+      flows.ours.clear();
       from.clear();
       clips.clear();
     }

@@ -28,9 +28,11 @@ double length_of(const Payload& came, const Payload& from) {
                         : dot(came->floats(), came->floats()));
 }
 
-/// from + part (came - from).
+/// from + part (came - from). Null: nothing of what is no distance, so that its sender is not among
+/// those whose mean is taken.
 Payload part_of(Peer& me, const Payload& came, const Payload& from, float part) {
   if (part == 1) return came;
+  if (part == 0 && !from) return nullptr;
   const auto shorter = me.pool().acquire(came->size());
   for (std::size_t k = 0; k < came->floats().size(); ++k) {
     const float base = from ? from->floats()[k] : 0;

@@ -50,7 +50,7 @@ Task<double> shorten(Peer& me, Vector v, std::vector<float> norms);
 // The same of what has come, on the CPU, where servers are. `from`: what it is the distance from;
 // null: from zero.
 
-/// What came alone: how much of it counts.
+/// What came alone: how much of it counts; null: nothing.
 Task<Payload> shortened(Peer& me, PeerId of, Payload came, Payload from = nullptr);
 /// What came in one round, by peer; null: nothing that counts.
 Task<> shorten(Peer& me, std::map<PeerId, Payload>& came, Payload from = nullptr);

@@ -71,8 +71,8 @@ Task<> serve_each(Peer& me) {
     const Next next = co_await me.next(Kind::push);
     if (!next.message) continue;
     const Payload floats = co_await sound(me, next.message->from, next.message->payload);
-    if (floats) {
-      const Payload counts = co_await shortened(me, next.message->from, floats);
+    const Payload counts = co_await shortened(me, next.message->from, floats);
+    if (counts) {
       co_await me.load(Vector::g, whole(me), counts);
       if (revises) co_await revise(me, next.message->from);
       if (!revises) co_await me.step_local();

@@ -90,27 +90,25 @@ Task<> Peer::add(Vector v, Range r, Payload in) {
   co_await compute(static_cast<double>(r.count), [&] { replica.add(v, r, *in); });
 }
 
-/// On so much of a minibatch.
-Task<> Peer::train(double flops, std::function<double()> work, double batches) {
-  co_await compute(
-      flops, [this, &work] { pending_loss_ = work(); }, Activity::compute);
-  reports_.add_loss(pending_loss_, batches);
+Task<> Peer::train(double flops, Job work, double batches) {
+  co_await compute(flops, std::move(work), Activity::compute);
+  reports_.add_loss(replica.loss(), batches);
 }
 
 /// The last of what can be trained on: the peer ends its round with a gradient of zero, and leaves.
 Task<> Peer::train_supplied(bool steps) {
   const Payload samples = co_await supply_.next();
-  bool sound = samples != nullptr;
-  if (sound) {
+  std::optional<double> loss;
+  if (samples) {
     const auto work = [&] {
-      const std::optional<double> loss = replica.gradient_over(*samples);
-      sound = loss.has_value();
-      if (sound && steps) replica.step();
-      return loss.value_or(0);
+      loss = replica.gradient_over(*samples);
+      if (loss && steps) replica.step();
     };
-    co_await train(replica.gradient_flops() + (steps ? step_flops() : 0), work);
+    co_await compute(
+        replica.gradient_flops() + (steps ? step_flops() : 0), work, Activity::compute);
+    reports_.add_loss(loss.value_or(0), 1);
   }
-  if (sound) co_return;
+  if (loss) co_return;
   co_await scale(Vector::g, 0);
   stop();
 }
@@ -123,12 +121,11 @@ Task<std::vector<Slice>> Peer::draw(std::uint32_t parts) {
 }
 
 Task<> Peer::gradient_over(Slice own) {
-  const auto work = [&] {
-    const std::optional<double> loss = replica.gradient_over(*own.samples);
-    GV_CHECK(loss, "own samples are samples");
-    return *loss;
-  };
-  co_await train(replica.gradient_flops() * own.share, work, own.share);
+  std::optional<double> loss;
+  const auto work = [&] { loss = replica.gradient_over(*own.samples); };
+  co_await compute(replica.gradient_flops() * own.share, work, Activity::compute);
+  GV_CHECK(loss, "own samples are samples");
+  reports_.add_loss(*loss, own.share);
 }
 
 Task<Payload> Peer::gradient_of(Payload samples) {
@@ -149,7 +146,7 @@ Task<Payload> Peer::gradient_of(Payload samples) {
 
 Task<> Peer::gradient() {
   if (plan.is_supplied) return train_supplied(false);
-  return train(replica.gradient_flops(), [this] { return replica.gradient(); });
+  return train(replica.gradient_flops(), [this] { replica.gradient(); });
 }
 
 Task<> Peer::step_local() {
@@ -158,8 +155,7 @@ Task<> Peer::step_local() {
 
 Task<> Peer::plain_step() {
   if (plan.is_supplied) return train_supplied(true);
-  return train(replica.gradient_flops() + step_flops(),
-               [this] { return replica.gradient_and_step(); });
+  return train(replica.gradient_flops() + step_flops(), [this] { replica.gradient_and_step(); });
 }
 
 Task<> Peer::descend_lock_free(std::uint32_t threads) {
@@ -168,10 +164,8 @@ Task<> Peer::descend_lock_free(std::uint32_t threads) {
       .steps = plan.local_steps,
       .access = world.repeats() ? Descent::Access::in_turn : Descent::Access::lock_free,
       .rng = Rng(plan.setup->seed).derive("threads").derive(plan.id).derive(round)};
-  return train(
-      replica.gradient_flops() * plan.local_steps / threads,
-      [this, descent] { return replica.descend(descent); },
-      plan.local_steps);
+  const auto work = [&] { replica.descend(descent); };
+  co_await train(replica.gradient_flops() * plan.local_steps / threads, work, plan.local_steps);
 }
 
 Task<> Peer::local_steps() {
@@ -197,6 +191,8 @@ Task<> Peer::end_round() {
 /// one that was.
 Task<> Peer::checkpoint() {
   bool finite = true;
+  const auto prepare = [this] { replica.prepare(); };
+  if (replica.is_lent()) co_await compute(0, prepare, Activity::checkpoint);
   Costs costs = earlier_;
   costs += reports_.costs();
   const auto write = [&] {

@@ -196,8 +196,8 @@ class Peer : public PeerCore, public LinkUser {
   std::map<PeerId, ExchangeNumber> exchanges() const;
 
  private:
-  /// Work that returns a loss, off the loop.
-  Task<> train(double flops, std::function<double()> work, double batches = 1);
+  /// Work on so much of a minibatch, off the loop; its loss is the replica's.
+  Task<> train(double flops, Job work, double batches = 1);
   Task<> train_supplied(bool steps);
   double step_flops() const { return 2.0 * static_cast<double>(replica.size()); }
   Task<> checkpoint();
@@ -214,7 +214,6 @@ class Peer : public PeerCore, public LinkUser {
   bool stopping_ = false;
   Round kept_on_demand_ = 0;  ///< 0: none; the newest demand counts
   std::map<std::pair<PeerId, Kind>, std::uint32_t> sent_parts_, received_parts_;  ///< of this round
-  double pending_loss_ = 0;
 };
 
 }  // namespace gv

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "gossip/plugin.h"
+
 namespace gv {
 
 extern const AlgorithmRow d_psgd_lian_row, d_psgd_atc_row, d_psgd_cta_row;
@@ -29,37 +31,74 @@ extern const AlgorithmRow flexrr_row;
 extern const AlgorithmRow hogwild_row;
 extern const AlgorithmRow isolated_row;
 
+namespace {
+
+constexpr std::array own_rows{&d_psgd_lian_row,
+                              &d_psgd_atc_row,
+                              &d_psgd_cta_row,
+                              &ring_all_reduce_row,
+                              &driver_all_reduce_row,
+                              &doubling_all_reduce_row,
+                              &hierarchical_all_reduce_row,
+                              &local_sgd_row,
+                              &diloco_row,
+                              &slowmo_row,
+                              &d2_row,
+                              &gradient_tracking_row,
+                              &quasi_global_momentum_row,
+                              &gossip_pga_row,
+                              &choco_sgd_row,
+                              &deep_squeeze_row,
+                              &clipped_gossip_row,
+                              &relay_sgd_row,
+                              &sgp_row,
+                              &ad_psgd_row,
+                              &sync_parameter_server_row,
+                              &async_parameter_server_row,
+                              &downpour_row,
+                              &sync_easgd_row,
+                              &async_easgd_row,
+                              &fedavg_row,
+                              &flexrr_row,
+                              &hogwild_row,
+                              &isolated_row};
+
+/// Those of plug-ins stand behind ours. The room is there from the beginning, so that nobody's span
+/// is moved.
+constexpr std::size_t most_added = 64;
+struct Table {
+  std::array<const AlgorithmRow*, own_rows.size() + most_added> rows{};
+  std::size_t count = own_rows.size();
+  Table() { std::ranges::copy(own_rows, rows.begin()); }
+};
+
+Table& table() {
+  static Table table;
+  return table;
+}
+
+std::string objection_to_row(const AlgorithmRow& row) {
+  if (row.kind.empty() || row.run == nullptr) return "a row has no kind, or nothing that it runs";
+  if (find_algorithm(row.kind, "") != nullptr)
+    return fmt::format("there is a method `{}` already", row.kind);
+  return "";
+}
+
+}  // namespace
+
 std::span<const AlgorithmRow* const> algorithms() {
-  static constexpr std::array rows{&d_psgd_lian_row,
-                                   &d_psgd_atc_row,
-                                   &d_psgd_cta_row,
-                                   &ring_all_reduce_row,
-                                   &driver_all_reduce_row,
-                                   &doubling_all_reduce_row,
-                                   &hierarchical_all_reduce_row,
-                                   &local_sgd_row,
-                                   &diloco_row,
-                                   &slowmo_row,
-                                   &d2_row,
-                                   &gradient_tracking_row,
-                                   &quasi_global_momentum_row,
-                                   &gossip_pga_row,
-                                   &choco_sgd_row,
-                                   &deep_squeeze_row,
-                                   &clipped_gossip_row,
-                                   &relay_sgd_row,
-                                   &sgp_row,
-                                   &ad_psgd_row,
-                                   &sync_parameter_server_row,
-                                   &async_parameter_server_row,
-                                   &downpour_row,
-                                   &sync_easgd_row,
-                                   &async_easgd_row,
-                                   &fedavg_row,
-                                   &flexrr_row,
-                                   &hogwild_row,
-                                   &isolated_row};
-  return rows;
+  return std::span(table().rows).first(table().count);
+}
+
+std::string add_algorithms(std::span<const AlgorithmRow* const> rows) {
+  Table& all = table();
+  if (rows.size() > all.rows.size() - all.count)
+    return fmt::format("more than {} methods of plug-ins", most_added);
+  for (const AlgorithmRow* row : rows)
+    if (const std::string wrong = objection_to_row(*row); !wrong.empty()) return wrong;
+  std::ranges::copy(rows, all.rows.begin() + static_cast<std::ptrdiff_t>(all.count));
+  all.count += rows.size();
+  return "";
 }
 
 const AlgorithmRow* find_algorithm(std::string_view kind, std::string_view order) {

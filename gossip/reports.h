@@ -41,7 +41,7 @@ class Reports {
   std::vector<ClippedFlows> clipped() const;
   std::shared_ptr<Buffer> model_buffer();
   /// Off the loop.
-  void look(Report& report, Buffer& model);
+  void look(Buffer& model);
   void publish(Report report, Payload model);
   Time training_clock() const;
   void tick_later();
@@ -58,6 +58,7 @@ class Reports {
   Post::Intake intake_;      ///< since the last report, the most
   std::uint64_t ticks_ = 0;  ///< periods of evaluation by time that are over
   bool ticking_ = false;
+  bool looking_ = false;  ///< the job of a tick has not ended
 };
 
 }  // namespace gv

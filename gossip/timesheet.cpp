@@ -27,6 +27,7 @@ Spent& Spent::operator-=(const Spent& less) {
 
 void Timesheet::begin() {
   since_ = world_.now();
+  stood_ = world_.stood_still();
   spent_ = {};
   intervals_.clear();
 }
@@ -71,9 +72,17 @@ void Timesheet::arrives(Time sent) {
 }
 
 /// What it does from now on begins. A clock that was set back makes nothing shorter than nothing.
+/// Whoever stood still notices it first of all, so that this was at the end of what is past.
 void Timesheet::turn(Time now) {
-  const Interval past{activity(), since_, std::max(since_, now), {}};
+  const Time end = std::max(since_, now);
+  const Time stood = world_.stood_still();
+  const Time awake = std::clamp(end - (stood - std::exchange(stood_, stood)), since_, end);
+  keep({activity(), since_, awake, {}});
+  add({Activity::other, awake, end, {}});
   since_ = now;
+}
+
+void Timesheet::keep(const Interval& past) {
   if (past.begin == past.end) return;
   if (waiting_ && jobs_.empty()) {
     waited_.push_back(past);

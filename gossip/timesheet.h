@@ -60,7 +60,9 @@ struct Waits {
 /// Keeps the book of where a peer's time goes, by its own clock. Jobs of the home lane run in the
 /// order in which they were offered, so the oldest says what the peer does; while there is none it
 /// waits for a message, or is at something else. Which part of a wait was the neighbour's lateness
-/// is known at its end, from when the message was sent.
+/// is known at its end, from when the message was sent. While the process stands still it is at
+/// nothing that has a name, whatever it had begun: what was sent to it meanwhile was not on its
+/// way.
 class Timesheet {
  public:
   Timesheet(const World& world, std::size_t neighbors) : world_(world), waits_(neighbors) {}
@@ -87,12 +89,14 @@ class Timesheet {
  private:
   Activity activity() const { return jobs_.empty() ? Activity::other : jobs_.front(); }
   void turn(Time now);
+  void keep(const Interval& past);
   void add(const Interval& interval);
 
   const World& world_;
   std::vector<Waits> waits_;
   Spent spent_;
   Time since_{0};               ///< at the present activity
+  Time stood_{0};               ///< World::stood_still(), as it was then
   std::vector<Activity> jobs_;  ///< offered and not done, the oldest first; few
   bool waiting_ = false;
   Time wait_began_{0};

@@ -43,6 +43,9 @@ class World {
   virtual std::uint64_t sent_bytes() const = 0;
   /// Beside these, what was sent again, since a broken connection had taken it along.
   virtual std::uint64_t repeated_bytes() const { return 0; }
+  /// How long in all this process did not run though it had something to do: it was stopped, or its
+  /// machine slept. As far as that can be known, what has not ended yet included.
+  virtual Time stood_still() const { return Time{0}; }
   /// Of the payloads that are sent; null: the ordinary one.
   virtual std::shared_ptr<BufferMemory> memory() const { return nullptr; }
   /// Whether the same fleet does the same each time: then what real threads leave to chance is

@@ -73,9 +73,9 @@ class CudaReplica : public Replica {
     return names_.scalar(name, neighbor);
   }
   double rate() const override { return clock_.rate(); }
-  double gradient() override {
+  void gradient() override {
     device_.use();
-    return trainer_.gradient(x_.data(), g_.data());
+    loss_ = trainer_.gradient(x_.data(), g_.data());
   }
   void step() override {
     device_.use();
@@ -86,15 +86,16 @@ class CudaReplica : public Replica {
   /// A step behind an exchange is no part of one: what it mixes in comes from the network after
   /// the gradient was begun, and goes with it in one pass over memory (mix_and_step); and before an
   /// all-reduce g is not yet whole.
-  double gradient_and_step() override {
+  void gradient_and_step() override {
     device_.use();
     clock_.begin_step();
     host_rule_[0] = clock_.rule();
-    return trainer_.gradient(x_.data(), g_.data(), [this] {
+    loss_ = trainer_.gradient(x_.data(), g_.data(), [this] {
       copy_async(rule_.data(), host_rule_.data(), 1, cudaMemcpyHostToDevice, context_.stream);
       gpu::step(piece({0, size()}), clock_.kind(), rule_.data(), context_.stream);
     });
   }
+  double loss() const override { return loss_; }
   NotFinite mix(Range r, const Flows& flows) override {
     device_.use();
     check_flows(r, flows);
@@ -181,10 +182,11 @@ class CudaReplica : public Replica {
     device_.use();
     return transfer_.finite(x_.data(), size());
   }
-  Evaluation evaluate() override {
+  void evaluate() override {
     device_.use();
-    return trainer_.evaluate(x_.data());
+    evaluation_ = trainer_.evaluate(x_.data());
   }
+  Evaluation evaluation() const override { return evaluation_; }
   double gradient_flops() const override { return trainer_.gradient_flops(); }
 
   void save(StateWriter& out) const override {
@@ -262,6 +264,8 @@ class CudaReplica : public Replica {
   mutable Dot dot_;
   mutable Transcoder transcoder_;
   Trainer trainer_;
+  double loss_ = 0;
+  Evaluation evaluation_;
 };
 
 }  // namespace

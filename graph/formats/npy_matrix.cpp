@@ -28,6 +28,7 @@ struct Header {
   std::size_t rows = 0;
   std::size_t columns = 0;
   std::size_t length = 0;  ///< of everything before the entries
+  std::vector<std::string> fields{};
 };
 
 std::uint32_t little_endian(std::string_view bytes) {
@@ -41,7 +42,9 @@ std::uint32_t little_endian(std::string_view bytes) {
 /// in one pass without recursion: a header comes from anywhere and may be 64 KiB long.
 class Dictionary {
  public:
-  Dictionary(std::string_view text, const std::string& path) : text_(text), path_(path) {}
+  /// `fields`: whether entries may have several parts.
+  Dictionary(std::string_view text, const std::string& path, bool fields)
+      : text_(text), path_(path), fields_(fields) {}
 
   void read(Header& header) {
     expect('{');
@@ -98,6 +101,7 @@ class Dictionary {
   }
 
   void read_type(Header& header) {
+    if (fields_ && at('[')) return read_fields(header);
     if (!at('\'')) fail("entries of several parts: save float32 or float64");
     const std::string_view type = quoted();
     if (type != "<f8" && type != "<f4") {
@@ -105,6 +109,22 @@ class Dictionary {
            "`: save float32 or float64, such as A.astype(float)");
     }
     header.single_precision = type == "<f4";
+  }
+
+  /// `[('compute', '<f8'), ...]`
+  void read_fields(Header& header) {
+    constexpr std::size_t most_fields = 256;
+    expect('[');
+    while (!take(']')) {
+      expect('(');
+      header.fields.emplace_back(quoted());
+      expect(',');
+      if (quoted() != "<f8") fail("a field that is not float64");
+      expect(')');
+      if (header.fields.size() > most_fields) fail("more than 256 fields");
+      if (!take(',') && !at(']')) fail("expected `,` or `]` in the header");
+    }
+    if (header.fields.empty()) fail("entries without fields");
   }
 
   void read_order(Header& header) {
@@ -121,10 +141,10 @@ class Dictionary {
     const bool two = take(',');
     const auto columns = side();
     take(',');
-    if (!rows || !two || !columns || !take(')'))
+    if (!rows || !two || columns.has_value() == fields_given(header) || !take(')'))
       fail("the shape (" + excerpt(whole) + ") is not that of a matrix");
     header.rows = *rows;
-    header.columns = *columns;
+    header.columns = columns.value_or(header.fields.size());
   }
 
   std::optional<std::size_t> side() {
@@ -137,12 +157,16 @@ class Dictionary {
     return value;
   }
 
+  /// NumPy writes the keys of a header in the order of the alphabet.
+  static bool fields_given(const Header& header) { return !header.fields.empty(); }
+
   std::string_view text_;
   const std::string& path_;
+  bool fields_;
   std::array<Key, 3> keys_{{{"descr"}, {"fortran_order"}, {"shape"}}};
 };
 
-Header read_header(std::string_view bytes, const std::string& path) {
+Header read_header(std::string_view bytes, const std::string& path, bool fields) {
   if (!bytes.starts_with(magic) || bytes.size() < 12)
     refuse_file(path + ": ", "not a .npy file: save it with numpy.save");
   const int version = bytes[6];
@@ -154,14 +178,12 @@ Header read_header(std::string_view bytes, const std::string& path) {
   header.length = 8 + width + length;
   if (header.length > bytes.size() || length > 65536)
     refuse_file(path + ": ", "the header is cut off");
-  Dictionary(bytes.substr(8 + width, length), path).read(header);
+  Dictionary(bytes.substr(8 + width, length), path, fields).read(header);
   return header;
 }
 
-}  // namespace
-
-NpyMatrix parse_npy_matrix(std::string_view bytes, const std::string& path) {
-  const Header header = read_header(bytes, path);
+NpyMatrix parse(std::string_view bytes, const std::string& path, bool fields) {
+  const Header header = read_header(bytes, path, fields);
   const std::size_t width = header.single_precision ? 4 : 8;
   const std::size_t count = header.rows * header.columns;
   bytes.remove_prefix(header.length);
@@ -170,7 +192,11 @@ NpyMatrix parse_npy_matrix(std::string_view bytes, const std::string& path) {
                 std::to_string(bytes.size()) + " bytes of entries, the header promises " +
                     std::to_string(count * width));
   }
-  NpyMatrix m{header.rows, header.columns, header.single_precision, std::vector<double>(count)};
+  NpyMatrix m{header.rows,
+              header.columns,
+              header.single_precision,
+              std::vector<double>(count),
+              header.fields};
   for (std::size_t k = 0; k < count; ++k) {
     double value = 0;
     if (header.single_precision) {
@@ -192,9 +218,37 @@ NpyMatrix parse_npy_matrix(std::string_view bytes, const std::string& path) {
   return m;
 }
 
+std::string type_text(const std::vector<std::string>& names) {
+  if (names.empty()) return "'<f8'";
+  std::string text;
+  for (const std::string& name : names) {
+    text.append(text.empty() ? "[('" : ", ('");
+    text.append(name).append("', '<f8')");
+  }
+  return text.append("]");
+}
+
+std::string shape_text(const NpyMatrix& m) {
+  std::string text = std::to_string(m.rows);
+  text.append(",");
+  if (m.names.empty()) text.append(" ").append(std::to_string(m.columns));
+  return text;
+}
+
+}  // namespace
+
+NpyMatrix parse_npy_matrix(std::string_view bytes, const std::string& path) {
+  return parse(bytes, path, false);
+}
+
+NpyMatrix parse_npy_table(std::string_view bytes, const std::string& path) {
+  return parse(bytes, path, true);
+}
+
 std::string npy_bytes(const NpyMatrix& m) {
-  std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" +
-                       std::to_string(m.rows) + ", " + std::to_string(m.columns) + "), }";
+  std::string header = "{'descr': ";
+  header.append(type_text(m.names)).append(", 'fortran_order': False, 'shape': (");
+  header.append(shape_text(m)).append("), }");
   header.append(63 - (10 + header.size()) % 64, ' ');  // entries start at a multiple of 64
   header += '\n';
   std::string bytes(magic);

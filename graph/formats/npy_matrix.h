@@ -10,8 +10,9 @@ namespace gv {
 struct NpyMatrix {
   std::size_t rows = 0;
   std::size_t columns = 0;
-  bool single_precision = false;  ///< float32 in the file
-  std::vector<double> values;     ///< rows * columns, all finite
+  bool single_precision = false;     ///< float32 in the file
+  std::vector<double> values;        ///< rows * columns, all finite
+  std::vector<std::string> names{};  ///< of the columns, in a structured array; else empty
 
   double operator()(std::size_t i, std::size_t j) const { return values[i * columns + j]; }
 };
@@ -21,7 +22,11 @@ struct NpyMatrix {
 /// finite.
 NpyMatrix parse_npy_matrix(std::string_view bytes, const std::string& path);
 
-/// Version 1, float64, C order.
+/// The same, and structured arrays of one dimension whose fields are all float64.
+NpyMatrix parse_npy_table(std::string_view bytes, const std::string& path);
+
+/// Version 1, float64, C order; with names, a structured array: `a["compute"]` in NumPy, and a
+/// table with heads in pandas.
 std::string npy_bytes(const NpyMatrix& m);
 
 }  // namespace gv

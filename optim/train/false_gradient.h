@@ -7,7 +7,8 @@
 
 namespace gv {
 
-/// What a peer says of its gradients that is not so.
+/// What a peer says of its gradients that is not so; a factor alone is also how an honest peer
+/// counts by its samples.
 struct FalseGradient {
   float factor = 1;  ///< times each of them
   /// Of one of them, counted from 0, each coordinate is `value`; ~0: of none.

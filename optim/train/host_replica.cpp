@@ -1,25 +1,16 @@
 #include "optim/train/host_replica.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstring>
 #include <deque>
 
 #include "optim/check.h"
 #include "optim/dot.h"
+#include "optim/train/mixing.h"
 #include "optim/train/named_state.h"
 
 namespace gv {
 namespace {
-
-/// Floats that fit the first-level cache together with their gradient: mixing and stepping by
-/// blocks of this size is one pass over memory.
-constexpr std::size_t block = 2048;
-
-float finite_or_zero(float flow) {
-  return std::isfinite(flow) ? flow : 0.0F;
-}
 
 class HostReplica : public Replica {
  public:
@@ -48,9 +39,10 @@ class HostReplica : public Replica {
     return names_.scalar(name, neighbor);
   }
   double rate() const override { return optimizer_->rate(); }
-  double gradient() override {
-    return objective_->value_and_gradient(x_.floats(), batch_, g_.floats());
+  void gradient() override {
+    loss_ = objective_->value_and_gradient(x_.floats(), batch_, g_.floats());
   }
+  double loss() const override { return loss_; }
   std::vector<Slice> draw(std::uint32_t parts) override { return objective_->draw(batch_, parts); }
   std::optional<double> gradient_over(const Buffer& samples) override {
     return objective_->gradient_over(x_.floats(), samples, g_.floats());
@@ -59,7 +51,8 @@ class HostReplica : public Replica {
   /// About 50 us: the way to another thread and back costs more than it saves, and a piece just
   /// received is still in this core's cache.
   bool runs_inline(double flops) const override { return flops < 1e6; }
-  Evaluation evaluate() override { return objective_->evaluate(x_.floats()); }
+  void evaluate() override { evaluation_ = objective_->evaluate(x_.floats()); }
+  Evaluation evaluation() const override { return evaluation_; }
 
   void step() override {
     optimizer_->begin_step();
@@ -69,17 +62,17 @@ class HostReplica : public Replica {
     optimizer_->begin_step();
     optimizer_->revise(0, x_.floats(), g_.floats(), of(missed).floats());
   }
-  double descend(const Descent& asked) override {
+  void descend(const Descent& asked) override {
     Descent descent = asked;
     descent.batch = batch_;
     descent.rate = optimizer_->rate() * weight_;
     for (std::uint32_t s = 0; s < descent.steps; ++s) optimizer_->begin_step();
-    return objective_->descend(x_.floats(), descent);
+    loss_ = objective_->descend(x_.floats(), descent);
   }
   NotFinite mix(Range r, const Flows& flows) override {
     check(r, flows);
     NotFinite bad;
-    by_blocks(r, [&](Range b) { mix_block(flows, b, r.begin, bad); });
+    by_blocks(r, [&](Range b) { mix_block(block_of(b), flows, b.begin - r.begin, bad); });
     return bad;
   }
   NotFinite mix_and_step(Range r, const Flows& flows) override {
@@ -87,7 +80,7 @@ class HostReplica : public Replica {
     if (r.begin == 0) optimizer_->begin_step();
     NotFinite bad;
     by_blocks(r, [&](Range b) {
-      mix_block(flows, b, r.begin, bad);
+      mix_block(block_of(b), flows, b.begin - r.begin, bad);
       step_block(b);
     });
     return bad;
@@ -97,10 +90,7 @@ class HostReplica : public Replica {
     const std::span<float> x = part(v, r);
     GV_CHECK_EQUAL(theirs.size(), x.size_bytes(), "their piece fills the range");
     GV_CHECK_EQUAL(ours.size(), x.size_bytes(), "our piece fills the range");
-    const float* a = theirs.floats().data();
-    const float* b = ours.floats().data();
-    for (std::size_t k = 0; k < x.size(); ++k) x[k] += finite_or_zero(w * (a[k] - b[k]));
-    return all_finite(theirs.floats());
+    return gv::add_flow(x, w, theirs.floats(), ours.floats());
   }
 
   void snapshot(Vector v, Range r, Buffer& out) const override {
@@ -120,17 +110,9 @@ class HostReplica : public Replica {
     for (std::size_t k = 0; k < to.size(); ++k) to[k] += from[k];
   }
   bool finite() const override { return all_finite(x_.floats()); }
-  void scale(Vector v, float factor) override {
-    for (float& value : part(v, {0, size()})) value = factor == 0 ? 0 : value * factor;
-  }
+  void scale(Vector v, float factor) override { gv::scale(part(v, {0, size()}), factor); }
   void axpby(float a, Vector from, float b, Vector to, Range r) override {
-    const std::span<const float> in = part(from, r);
-    const std::span<float> out = part(to, r);
-    if (b == 0) {  // what stood there does not count, whatever it was
-      for (std::size_t k = 0; k < out.size(); ++k) out[k] = a * in[k];
-    } else {
-      for (std::size_t k = 0; k < out.size(); ++k) out[k] = a * in[k] + b * out[k];
-    }
+    gv::axpby(a, part(from, r), b, part(to, r));
   }
   double dot(Vector u, Vector v, Range r) const override { return gv::dot(part(u, r), part(v, r)); }
   void encode(const Codec& codec, Vector v, Range r, Buffer& out) const override {
@@ -175,53 +157,18 @@ class HostReplica : public Replica {
 
   void check(Range r, const Flows& flows) const {
     GV_CHECK(r.begin + r.count <= size(), "a range inside the vector");
-    GV_CHECK_EQUAL(flows.vectors.size(), flows.weights.size(), "a weight for each vector");
-    for (const Payload& vector : flows.vectors)
-      GV_CHECK_EQUAL(
-          vector->size(), r.count * sizeof(float), "a neighbour's piece fills the range");
+    check_flows(flows, r.count);
   }
 
   template <class Body>
   static void by_blocks(Range r, Body body) {
-    for (std::size_t done = 0; done < r.count; done += block)
-      body(Range{r.begin + done, std::min(block, r.count - done)});
+    for (std::size_t done = 0; done < r.count; done += mixing_block)
+      body(Range{r.begin + done, std::min(mixing_block, r.count - done)});
   }
 
+  std::span<float> block_of(Range b) { return x_.floats().subspan(b.begin, b.count); }
   void step_block(Range b) {
-    optimizer_->apply(
-        b.begin, x_.floats().subspan(b.begin, b.count), g_.floats().subspan(b.begin, b.count));
-  }
-
-  /// The flows of one element are summed in the order of the neighbours and then added: the order
-  /// fixes the bits, and w (x_j - x_i) is bitwise the opposite of w (x_i - x_j). The neighbours'
-  /// vectors begin at `origin` of x.
-  void mix_block(const Flows& flows, Range b, std::size_t origin, NotFinite& bad) {
-    std::array<float, block> sum;
-    const std::span<float> total(sum.data(), b.count);
-    std::ranges::fill(total, 0.0F);
-    float* x = x_.floats().data() + b.begin;
-    for (std::size_t j = 0; j < flows.vectors.size(); ++j) {
-      const float* other = flows.vectors[j]->floats().data() + (b.begin - origin);
-      const float w = flows.weights[j];
-      for (std::size_t k = 0; k < b.count; ++k) sum[k] += w * (other[k] - x[k]);
-    }
-    if (!all_finite(total)) sum_finite(flows, b, origin, total, bad);
-    for (std::size_t k = 0; k < b.count; ++k) x[k] += sum[k];
-  }
-
-  /// The same sums without the flows that are not finite.
-  void sum_finite(
-      const Flows& flows, Range b, std::size_t origin, std::span<float> sum, NotFinite& bad) {
-    std::ranges::fill(sum, 0.0F);
-    const std::span<const float> x = x_.floats().subspan(b.begin, b.count);
-    for (std::size_t j = 0; j < flows.vectors.size(); ++j) {
-      const auto other = flows.vectors[j]->floats().subspan(b.begin - origin, b.count);
-      const float w = flows.weights[j];
-      for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += finite_or_zero(w * (other[k] - x[k]));
-      if (all_finite(other)) continue;
-      const auto at = std::ranges::lower_bound(bad, j);  // another block may have found it
-      if (at == bad.end() || *at != j) bad.insert(at, j);
-    }
+    optimizer_->apply(b.begin, block_of(b), g_.floats().subspan(b.begin, b.count));
   }
 
   std::unique_ptr<Objective> objective_;
@@ -232,6 +179,8 @@ class HostReplica : public Replica {
   NamedState names_;
   std::unique_ptr<Optimizer> optimizer_;
   double weight_;  ///< of its own steps: LearningRate::own_rate
+  double loss_ = 0;
+  Evaluation evaluation_;
 };
 
 }  // namespace

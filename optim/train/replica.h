@@ -29,6 +29,9 @@ struct Range {
 struct Flows {
   std::vector<Payload> vectors;  ///< each of as many floats as the range they are mixed into
   std::vector<float> weights;    ///< W_ij
+  /// What the other end of each flow has of this replica, where x may have changed since it was
+  /// sent: as many floats, null for x as it is. Empty: x for all of them.
+  std::vector<Payload> ours{};
 };
 
 /// Indices of the flows whose vectors held values that are not finite, ascending.
@@ -45,7 +48,9 @@ inline constexpr Vector Vector::x{0};
 inline constexpr Vector Vector::g{1};
 
 /// One peer's trainable model on one device, and the only place where vectors of length d are
-/// touched. Every call may be made from the arithmetic thread; never two at a time.
+/// touched. Every call may be made from the arithmetic thread; never two at a time. What a
+/// gradient or an evaluation found is asked for when its job has ended: where a program computes
+/// it (program_replica.h), the job ends later than the call.
 class Replica {
  public:
   virtual ~Replica() = default;
@@ -69,8 +74,8 @@ class Replica {
     static_cast<void>(samples);
     throw std::logic_error("this replica takes no samples of others");
   }
-  virtual double gradient() = 0;  ///< g <- gradient at x on the next minibatch; returns its loss
-  virtual void step() = 0;        ///< x <- x - gamma direction(g)
+  virtual void gradient() = 0;  ///< g <- gradient at x on the next minibatch
+  virtual void step() = 0;      ///< x <- x - gamma direction(g)
   /// step() of a gradient that was taken before others were applied, whose sum is `missed`: see
   /// Optimizer::revise. On the CPU, where servers are.
   virtual void revise(Vector missed) {
@@ -78,19 +83,20 @@ class Replica {
     throw std::logic_error("this replica revises nothing");
   }
   /// So many steps of plain SGD by threads that share x (Objective::descend), at the own rate of
-  /// the first of them; returns the mean loss. `descent` has neither batch nor rate yet. On the
+  /// the first of them; loss() is their mean. `descent` has neither batch nor rate yet. On the
   /// CPU, for the models that can.
-  virtual double descend(const Descent& descent) {
+  virtual void descend(const Descent& descent) {
     static_cast<void>(descent);
     throw std::logic_error("threads cannot share this replica's x");
   }
   virtual double rate() const = 0;  ///< gamma of the step that comes: LearningRate::rate
-  /// gradient(), then step(): one piece of work where nothing comes between; returns the loss.
-  virtual double gradient_and_step() {
-    const double loss = gradient();
+  /// gradient(), then step(): one piece of work where nothing comes between.
+  virtual void gradient_and_step() {
+    gradient();
     step();
-    return loss;
   }
+  /// Of the last gradient(), gradient_and_step() or descend() whose job has ended; 0 before.
+  virtual double loss() const = 0;
   /// x[r] <- x[r] + sum_j w_j (x_j - x[r]): averaging written as flows, so that opposite ends apply
   /// opposite flows. An element whose flow is not finite flows nowhere, at either end: both ends
   /// see the same two values.
@@ -123,8 +129,15 @@ class Replica {
   /// v[r] <- in decoded. False: `in` is no encoding of so many; v is as it was.
   virtual bool decode(const Codec& codec, Vector v, Range r, const Buffer& in) = 0;
 
-  virtual bool finite() const = 0;    ///< every element of x is
-  virtual Evaluation evaluate() = 0;  ///< x on the test set
+  virtual bool finite() const = 0;            ///< every element of x is
+  virtual void evaluate() = 0;                ///< x on the test set
+  virtual Evaluation evaluation() const = 0;  ///< of the last evaluate() whose job has ended
+
+  /// Whether x is somebody else's as well, who may write it between two jobs. Flows are then
+  /// against the half that was sent.
+  virtual bool is_lent() const { return false; }
+  /// Gets ready for save(), which comes in a job of its own, where is_lent().
+  virtual void prepare() {}
 
   virtual double gradient_flops() const = 0;  ///< of one gradient(); for the simulator's clock
   /// Whether work of so many flops ends so soon that the network loop may do it itself. On a device

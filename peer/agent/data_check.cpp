@@ -40,19 +40,19 @@ std::string difference(const std::string& path,
 
 }  // namespace
 
-std::vector<std::optional<DataLook>> look_everywhere(Machines& machines,
-                                                     const std::vector<std::string>& paths,
-                                                     bool devices) {
+std::vector<std::optional<DataLook>> look_everywhere(
+    Machines& machines, const std::vector<std::vector<std::string>>& paths, bool devices) {
   // A gigabyte may have to come from a slow disk; who gives no sign of life has failed long before.
   constexpr auto patience = std::chrono::minutes(2);
-  const std::string question = Json{{"paths", paths}, {"devices", devices}}.dump();
-  const auto texts = machines.ask(
-      AgentKind::look, AgentKind::looked, [&](std::size_t) { return question; }, patience);
+  const auto question = [&](std::size_t k) {
+    return Json{{"paths", paths.at(k)}, {"devices", devices}}.dump();
+  };
+  const auto texts = machines.ask(AgentKind::look, AgentKind::looked, question, patience);
   std::vector<std::optional<DataLook>> looks(texts.size());
   for (std::size_t k = 0; k < texts.size(); ++k) {
     if (texts[k].empty()) continue;
     try {
-      looks[k] = parse_look(texts[k], paths.size());
+      looks[k] = parse_look(texts[k], paths.at(k).size());
     } catch (const std::exception& wrong) {
       machines.all()[k].host->give_up(wrong.what());
     }
@@ -72,23 +72,26 @@ std::string data_digest(const DataLook& look) {
 }
 
 std::vector<std::string> data_findings(const std::vector<std::string>& hosts,
-                                       const std::vector<std::string>& paths,
+                                       const std::vector<std::vector<std::string>>& paths,
                                        const std::vector<std::optional<DataLook>>& looks) {
   std::vector<std::string> findings;
-  for (std::size_t p = 0; p < paths.size(); ++p) {
+  const std::size_t count = paths.empty() ? 0 : paths[0].size();
+  for (std::size_t p = 0; p < count; ++p) {
     std::optional<std::size_t> first;
     for (std::size_t k = 0; k < looks.size(); ++k) {
       if (!looks[k]) continue;
       const std::string& host = hosts[k];
       if (!looks[k]->data[p]) {
         findings.push_back(fmt::format(
-            "host {}: {} is not there\nhelp:  data is not copied: put it at that path on each host",
+            "host {0}: {1} is not there\nhelp:  put it there; or say `hosts: {{ {0}: {{ data: "
+            "FOLDER "
+            "}} }}` where it lies elsewhere; or `launch: {{ data: push }}`, and it is sent along",
             host,
-            paths[p]));
+            paths[k][p]));
         continue;
       }
       if (!first) first = k;
-      const std::string what = difference(paths[p], *looks[*first]->data[p], *looks[k]->data[p]);
+      const std::string what = difference(paths[k][p], *looks[*first]->data[p], *looks[k]->data[p]);
       if (what.empty()) continue;
       findings.push_back(fmt::format(
           "host {}: its data are not those of {}: {}\nhelp:  copy them anew; where each "

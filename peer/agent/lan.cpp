@@ -29,12 +29,13 @@ bool is_lan(const Fleet& fleet) {
 Lan::Lan(const Assembly& fleet, LanOptions options)
     : fleet_(fleet),
       options_(std::move(options)),
-      sets_(copied_sets(options_.file, options_.sets)),
       machines_(fleet_, options_),
       roads_(fleet_, machines_) {
   const auto check = [](const std::string& wrong) {
     if (!wrong.empty()) throw std::runtime_error(wrong);
   };
+  for (const Machine& machine : machines_.all())
+    sets_.push_back(copied_sets(options_.file, options_.sets, machine.spec.name));
   machines_.start();
   for (const std::string& note : take_notes()) options_.say(note);
   say_warnings();
@@ -65,8 +66,10 @@ void Lan::say_warnings() const {
 
 /// Before anything is started: peers on other data would agree on everything else.
 void Lan::check_data() {
-  const std::vector<std::string> paths = data_paths(options_.file, options_.sets);
-  if (paths.empty()) return;
+  std::vector<std::vector<std::string>> paths;
+  for (const std::string& host : machines_.names())
+    paths.push_back(data_paths(options_.file, options_.sets, host));
+  if (paths.empty() || paths[0].empty()) return;
   const auto findings = data_findings(machines_.names(), paths, look_everywhere(machines_, paths));
   if (!findings.empty()) throw std::runtime_error(fmt::format("{}", fmt::join(findings, "\n")));
 }
@@ -78,7 +81,7 @@ std::unique_ptr<Process> Lan::start(PeerId id, const std::vector<std::string>& p
     give_fleet(machines_.all()[k]);
   }
   const Machine& machine = machines_.at(k);
-  std::vector<std::string> args = sets_;
+  std::vector<std::string> args = sets_[k];
   const std::uint16_t base = machine.spec.port;
   const auto place = std::ranges::find(machine.peers, id) - machine.peers.begin();
   const int port = base == 0 ? 0 : base + static_cast<int>(place);

@@ -49,9 +49,9 @@ class Lan : public Places {
 
   const Assembly& fleet_;
   LanOptions options_;
-  std::vector<std::string> sets_;  ///< of each peer's command
   Machines machines_;
   Roads roads_;
+  std::vector<std::vector<std::string>> sets_{};  ///< of each machine's peers' command
   std::set<std::string> lost_;  ///< hosts of which that was said, and not that they are back
 };
 

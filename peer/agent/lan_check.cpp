@@ -47,7 +47,9 @@ LanCheck check_lan(const Assembly& fleet, const LanOptions& options) {
   roads.find();
   LanCheck check;
   for (const Machine& machine : machines.all()) check.hosts.push_back(check_of(machine));
-  const std::vector<std::string> paths = data_paths(options.file, options.sets);
+  std::vector<std::vector<std::string>> paths;
+  for (const std::string& host : machines.names())
+    paths.push_back(data_paths(options.file, options.sets, host));
   const auto looks = look_everywhere(machines, paths, true);
   check.findings = data_findings(machines.names(), paths, looks);
   for (std::size_t k = 0; k < looks.size(); ++k) {

@@ -1,8 +1,10 @@
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "gossip/registry.h"
+#include "peer/cli/bibtex.h"
 #include "peer/cli/command.h"
 #include "peer/json/json.h"
 #include "peer/predict/forecast/round_prediction.h"
@@ -15,6 +17,7 @@ namespace {
 
 struct AlgorithmsArguments {
   std::string kind;
+  bool bibtex = false;
   bool json = false;
 };
 
@@ -28,7 +31,7 @@ Rows rows_of(const std::string& kind) {
   return rows;
 }
 
-std::vector<std::string> kinds() {
+std::vector<std::string> all_kinds() {
   std::vector<std::string> all;
   for (const AlgorithmRow* row : algorithms())
     if (all.empty() || all.back() != row->kind) all.emplace_back(row->kind);
@@ -170,13 +173,28 @@ void print_text(const AlgorithmsArguments& arguments) {
   }
 }
 
+/// Of a plug-in the summary names the paper.
+void print_bibtex(const AlgorithmsArguments& arguments) {
+  std::vector<std::string> kinds = all_kinds();
+  if (!arguments.kind.empty()) kinds = {arguments.kind};
+  std::set<std::string> printed;
+  for (const std::string& kind : kinds)
+    for (const std::string& entry : bibtex_of(kind))
+      if (printed.insert(entry).second) fmt::print("{}", entry);
+}
+
 int list(const AlgorithmsArguments& arguments) {
+  if (arguments.bibtex) {
+    print_bibtex(arguments);
+    return exit_code::done;
+  }
   arguments.json ? print_json(arguments) : print_text(arguments);
   return exit_code::done;
 }
 
 void declare(Options& options, AlgorithmsArguments& arguments) {
-  options.value("KIND", arguments.kind, "One method, with a fleet file for it").one_of(kinds());
+  options.value("KIND", arguments.kind, "One method, with a fleet file for it").one_of(all_kinds());
+  options.flag("--bibtex", arguments.bibtex, "The papers as BibTeX entries, and nothing else");
   options.json(arguments.json);
 }
 
@@ -187,6 +205,7 @@ Command algorithms_command() {
                  "The methods that `algorithm` in a fleet file can name, and their keys",
                  "  grapevine algorithms\n"
                  "  grapevine algorithms choco-sgd\n"
+                 "  grapevine algorithms choco-sgd --bibtex >> paper.bib\n"
                  "  grapevine algorithms --json",
                  declare,
                  list);

@@ -194,7 +194,7 @@ int finish(const Assembly& fleet,
   if (!missing.empty()) code = exit_code::peers_lost;
   if (!std::isfinite(end.mean.loss)) code = exit_code::failed;
   Json summary = summary_json(end, lost, seconds, observer.hashes());
-  const Dataset* const test = fleet.data.test.get();
+  const Dataset* const test = fleet.looked_at().get();
   add_score(summary, regression_score(test, end.mean.loss));
   add_target(summary, fleet, observer);
   summary["exit_code"] = code;
@@ -226,9 +226,10 @@ int collect(const CollectArguments& given) {
   const Assembly fleet = fleet_of(peers, arguments.file);
   begin(fleet, folder, arguments.file);
   Screen screen(fleet, folder, arguments.file.json);
-  Observer observer(
-      fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) { screen.record(r); });
-  observer.aim_at(fleet.fleet.stop.target);
+  Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) {
+    screen.record(r, observer);
+  });
+  observer.aim_at(fleet.aims());
   const std::vector<PeerId> missing = replay(peers, fleet, observer);
   if (!missing.empty())
     fmt::print(stderr, "peers that left no final model: {}\n", fmt::join(missing, ", "));

@@ -74,9 +74,12 @@ std::string head(const Assembly& fleet) {
   const DataFacts* facts = train.facts.get();
   const std::string kind = fleet.fleet.data.kind +
                            (facts != nullptr && !facts->format.empty() ? ", " + facts->format : "");
-  std::string text = fmt::format("data   {}: {} train, {} test\n       {}\n",
+  const std::string validation =
+      fleet.validation ? fmt::format("{} validation, ", fleet.validation->rows) : "";
+  std::string text = fmt::format("data   {}: {} train, {}{} test\n       {}\n",
                                  kind,
                                  train.rows,
+                                 validation,
                                  fleet.data.test->rows,
                                  shape_of(train));
   if (facts == nullptr) return text;
@@ -254,6 +257,7 @@ std::string data_json(const Assembly& fleet) {
   if (!fleet.data.train) return json.dump() + "\n";
   const Dataset& train = *fleet.data.train;
   json["train"] = train.rows;
+  if (fleet.validation) json["validation"] = fleet.validation->rows;
   json["test"] = fleet.data.test->rows;
   json["features"] = train.features;
   json["task"] = train.classes > 0 ? "classification" : "regression";

@@ -50,9 +50,15 @@ void check_arguments(const ExportArguments& arguments) {
     throw std::invalid_argument("export: --onnx writes one model; name one RUN");
 }
 
+/// find_run() knows runs alone.
+std::string folder_of(const std::string& named) {
+  return std::filesystem::is_directory(named + "/trials") ? named : find_run(named);
+}
+
 void export_evaluations(const ExportArguments& arguments, Written& written) {
   std::vector<ExportedRun> runs;
-  for (const std::string& run : arguments.runs) runs.push_back(read_run(find_run(run)));
+  for (const std::string& named : arguments.runs)
+    for (const std::string& run : runs_of(folder_of(named))) runs.push_back(read_run(run));
   std::size_t rows = 0;
   for (const ExportedRun& run : runs) {
     rows += run.rows.size();
@@ -102,7 +108,8 @@ void export_options(Options& options, ExportArguments& arguments) {
   options
       .value("RUN",
              arguments.runs,
-             "Run folders, or names in runs/; with --onnx also a model.safetensors")
+             "Run folders, folders of sweeps, or names in runs/; with --onnx also a "
+             "model.safetensors")
       .required();
   options.value("--csv", arguments.csv, "One table of all runs; - for stdout").call_values("FILE");
   options.value("--tensorboard", arguments.tensorboard, "An event file for each run, below DIR")
@@ -119,6 +126,7 @@ Command export_command() {
       "export",
       "Write runs for a spreadsheet or for TensorBoard, or a model as ONNX",
       "  grapevine export runs/fashion-ring8 --csv fashion.csv\n"
+      "  grapevine export runs/which --csv which.csv   (a sweep: its axes are columns)\n"
       "  grapevine export runs/* --csv - | head\n"
       "  grapevine export runs/* --tensorboard logs   (then: tensorboard --logdir logs)\n"
       "  grapevine export runs/fashion-ring8 --onnx fashion.onnx",

@@ -113,7 +113,8 @@ int run_by_hand(const Assembly& fleet,
                 const PeerOptions& options,
                 const PeerParts& parts) {
   refuse_finished(fleet.fleet);
-  if (!options.file.json) fmt::print("{}\n", table_header(fleet.data.test.get()));
+  if (!options.file.json)
+    fmt::print("{}\n", table_header(fleet.looked_at().get(), fleet.validation != nullptr));
   bool finite = true;
   const std::string folder = fmt::format("{}/peers/{:03}", fleet.fleet.output_dir, id);
   std::filesystem::create_directories(folder);
@@ -130,7 +131,7 @@ int run_by_hand(const Assembly& fleet,
     const FleetRecord record = alone(report);
     fmt::print(
         "{}\n",
-        options.file.json ? evaluate_line(record) : table_row(record, fleet.data.test.get()));
+        options.file.json ? evaluate_line(record) : table_row(record, fleet.looked_at().get()));
     std::fflush(stdout);
     reports.keep(report);
     if (!report.last) return;

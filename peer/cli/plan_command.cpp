@@ -288,7 +288,8 @@ void print_text(const Assembly& fleet,
 
 int plan(const PlanOptions& options) {
   const Assembly fleet = assemble(options.file);
-  if (!options.place.empty()) return place_peers(fleet, options.place, options.file.json);
+  if (!options.place.empty())
+    return place_peers(fleet, options.file.sets, options.place, options.file.json);
   const MixingFigures s = mixing_figures(fleet);
   ForecastOptions wanted = options.wanted;
   wanted.schedules = !options.calibrate;  // the calibrated predictor knows one W

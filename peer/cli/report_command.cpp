@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "optim/printable.h"
 #include "peer/cli/command.h"
 #include "peer/compare/figures.h"
 #include "peer/compare/run_map.h"
 #include "peer/json/json.h"
 #include "peer/page/graph_page.h"
+#include "peer/page/picture_file.h"
+#include "peer/page/report_figures.h"
 #include "peer/page/run_report.h"
 #include "peer/report/screen.h"
 #include "peer/report/wrapped.h"
@@ -18,12 +21,24 @@ namespace {
 
 struct ReportArguments {
   std::vector<std::string> runs;
-  std::string output = "report.html";
+  std::string output;  ///< "": report.html, or FIGURE.svg
+  std::string svg;
   std::string target;
   std::vector<std::string> by;
   bool map = false;
   bool json = false;
 };
+
+/// The figure of this name; the error names all that there are.
+std::string figure_named(const std::string& name, const RunReport& report) {
+  std::string names;
+  for (const NamedFigure& figure : named_figures(report)) {
+    if (figure.name == name) return figure_file(figure.picture);
+    names += "\n  " + figure.name;
+  }
+  throw std::invalid_argument(fmt::format(
+      "report: no figure `{}`\nhelp:  --svg takes one of{}", printable(name, 80), names));
+}
 
 int report(const ReportArguments& arguments) {
   CompareOptions options{.target = {}, .by = arguments.by};
@@ -43,14 +58,18 @@ int report(const ReportArguments& arguments) {
     });
   progress.clear();
   const RunReport said = make_report(list.runs, options, list.tuned, maps);
-  const std::string page = report_page(said);
-  write_page(arguments.output, page);
+  const bool figure = !arguments.svg.empty();
+  const std::string page = figure ? figure_named(arguments.svg, said) : report_page(said);
+  const std::string output = !arguments.output.empty() ? arguments.output
+                             : figure                  ? arguments.svg + ".svg"
+                                                       : "report.html";
+  write_page(output, page);
   std::vector<std::string> sentences;
   for (const Finding& finding : said.findings) sentences.push_back(finding.text);
   if (arguments.json) {
     fmt::print("{}\n",
                Json{{"schema", "grapevine.report/1"},
-                    {"page", arguments.output},
+                    {"page", output},
                     {"bytes", page.size()},
                     {"runs", list.runs.size()},
                     {"sentences", sentences},
@@ -61,7 +80,7 @@ int report(const ReportArguments& arguments) {
   for (const std::string& sentence : sentences) fmt::print("{}\n", wrapped(sentence, 2));
   fmt::print(stderr,
              "page: {} ({}, {} run{})\n",
-             arguments.output,
+             output,
              bytes_text(static_cast<double>(page.size())),
              list.runs.size(),
              list.runs.size() == 1 ? "" : "s");
@@ -70,7 +89,13 @@ int report(const ReportArguments& arguments) {
 
 void report_options(Options& options, ReportArguments& arguments) {
   options.value("RUN", arguments.runs, "Folders of runs, or of sweeps").required();
-  options.value("-o,--output", arguments.output, "The page").call_values("FILE").show_default();
+  options.value("-o,--output", arguments.output, "The page. Default: report.html, or FIGURE.svg")
+      .call_values("FILE");
+  options
+      .value("--svg",
+             arguments.svg,
+             "One figure alone, as a file for a paper; a name that is none lists all")
+      .call_values("FIGURE");
   options
       .value(
           "--by",
@@ -97,6 +122,7 @@ Command report_command() {
                  "Draw one run, or several beside each other, on a page for the browser",
                  "  grapevine report runs/fashion-ring8\n"
                  "  grapevine report runs/* --target accuracy=0.88 -o race.html\n"
+                 "  grapevine report runs/* --svg the-race-accuracy-against-time\n"
                  "  grapevine report runs/networks --by network -o networks.html\n"
                  "  grapevine report runs/networks --target loss=0.3 --map",
                  report_options,

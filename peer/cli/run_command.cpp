@@ -13,6 +13,7 @@
 #include "peer/agent/lan.h"
 #include "peer/cli/batch_job.h"
 #include "peer/cli/fleet_options.h"
+#include "peer/cli/grown_run.h"
 #include "peer/cli/mixing_figures.h"
 #include "peer/cli/run_end.h"
 #include "peer/cli/run_screen.h"
@@ -20,6 +21,8 @@
 #include "peer/cli/this_program.h"
 #include "peer/cli/version.h"
 #include "peer/export/run_trace.h"
+#include "peer/fleet/host_names.h"
+#include "peer/launch/best_model.h"
 #include "peer/launch/launcher.h"
 #include "peer/launch/resume.h"
 #include "peer/launch/run_meter.h"
@@ -57,7 +60,8 @@ RunTitle title_of(const Assembly& fleet, const RunFolder& folder) {
   return {.name = fleet.fleet.name,
           .folder = folder.path(),
           .method = fmt::format("{} {}", fleet.algorithm->kind, fleet.algorithm->order),
-          .graph = mixing_figures(fleet).name};
+          .graph = mixing_figures(fleet).name,
+          .hosts = host_names(fleet.fleet)};
 }
 
 RunFolder new_run(const Assembly& fleet, const FleetOptions& file) {
@@ -121,7 +125,9 @@ Resumed go_on(const Assembly& fleet, const RunFolder& folder) {
     past.seconds = std::max(past.seconds, in_seconds(costs.spent.total()));
     past.training_seconds = std::max(past.training_seconds, in_seconds(costs.training_time()));
   }
-  folder.write("metrics.jsonl", earlier_metrics(fleet.fleet, folder, round, past.costs));
+  const std::string lines = earlier_metrics(fleet.fleet, folder, round, past.costs);
+  past.recalled = recalled(fleet, folder, lines);
+  folder.write("metrics.jsonl", lines);
   // The evaluation of that round was told a little after its checkpoint.
   const std::vector<MetricsRow> rows = read_metrics(folder.file("metrics.jsonl"));
   if (!rows.empty()) {
@@ -131,6 +137,13 @@ Resumed go_on(const Assembly& fleet, const RunFolder& folder) {
   }
   std::filesystem::remove(folder.file("summary.json"));
   return past;
+}
+
+RunFolder folder_of(const Assembly& fleet,
+                    const RunOptions& options,
+                    const std::optional<GrownRun>& grown) {
+  if (grown) return begin_grown(fleet, options.file, *grown);
+  return options.resume.empty() ? new_run(fleet, options.file) : RunFolder::open(options.resume);
 }
 
 /// The energy of this part alone is not the run's.
@@ -181,7 +194,10 @@ void write_trace(const RunOptions& options, const RunFolder& folder, Screen& scr
 
 /// Null: all peers live on this machine. What each machine is, and at which addresses they find
 /// each other, is said before there is a run.
-std::unique_ptr<Lan> lan_of(const Assembly& fleet, const RunOptions& options, const Placed& at) {
+std::unique_ptr<Lan> lan_of(const Assembly& fleet,
+                            const RunOptions& options,
+                            const Placed& at,
+                            bool grown) {
   if (!is_lan(fleet.fleet)) return nullptr;
   if (at.local)
     throw std::invalid_argument(
@@ -189,7 +205,7 @@ std::unique_ptr<Lan> lan_of(const Assembly& fleet, const RunOptions& options, co
         "`launch: { with: local }`, or --launcher local; or give the peers no such host");
   const auto say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   LanOptions start{options.program, fleet.fleet.path, at.file.sets, say, at.slurm};
-  if (!options.resume.empty()) start.folders = read_host_folders(options.resume);
+  if (!options.resume.empty() && !grown) start.folders = read_host_folders(options.resume);
   auto lan = std::make_unique<Lan>(fleet, std::move(start));
   say(lan->summary());
   return lan;
@@ -245,7 +261,7 @@ int finish(const RunOptions& options,
   if (options.file.json) {
     fmt::print("{}\n", summary);
   } else {
-    print_end(fleet, observer, result);
+    print_end(fleet, observer, result, folder.path());
     if (unsaved.empty()) fmt::print("saved      {}/model.safetensors\n", folder.path());
     const bool has_more = was_interrupted(result) || result.code == exit_code::peers_lost;
     if (has_more) fmt::print("{}\n", resume_line(folder.path()));
@@ -262,21 +278,24 @@ int run_fleet(const RunOptions& given) {
   const bool resume = !options.resume.empty();
   if (resume && connect_live(options.resume).open())
     throw std::invalid_argument(fmt::format("run: {} goes on, in another process", options.resume));
-  const std::string before = resume ? read_again(options.resume, options.file) : "";
+  std::optional<GrownRun> grown;
+  if (resume && !options.file.sets.empty()) grown = grow(options.resume, options.file);
+  const bool again = resume && !grown;
+  const std::string before = again ? read_again(options.resume, options.file) : "";
   const Placed at = place_fleet(options.file, options.launcher);
   const Assembly fleet = assemble(at.file);
-  if (resume) check_again(options.resume, fleet, before);
+  if (again) check_again(options.resume, fleet, before);
   check_trace(options, fleet.fleet);
   check_run_fits(fleet);
-  std::unique_ptr<Lan> lan = lan_of(fleet, options, at);
+  std::unique_ptr<Lan> lan = lan_of(fleet, options, at, grown.has_value());
   std::vector<PeerId> everyone(fleet.fleet.size());
   std::iota(everyone.begin(), everyone.end(), PeerId{0});
   if (!lan) tell_devices(fleet, everyone);
   warn_of_rate(fleet);
-  const RunFolder folder = resume ? RunFolder::open(options.resume) : new_run(fleet, options.file);
+  const RunFolder folder = folder_of(fleet, options, grown);
   keep_room(folder);
   LiveService live(title_of(fleet, folder), folder, options.live);
-  if (lan && resume) lan->bring_home(folder);
+  if (lan && again) lan->bring_home(folder);
   const std::optional<Resumed> past = resume ? std::optional(go_on(fleet, folder)) : std::nullopt;
   if (lan && past) lan->give_past(folder);
   if (lan) lan->keep_files(folder);
@@ -284,7 +303,7 @@ int run_fleet(const RunOptions& given) {
   RunMeter meter(fleet.fleet);
   Screen screen(fleet, folder, options.file.json);
   Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) {
-    screen.record(r);
+    screen.record(r, observer);
     live.feed().put(r);
     meter.sample();
   });
@@ -306,7 +325,8 @@ void run_options(Options& options, RunOptions& arguments) {
   add_fleet_options(options, arguments.file);
   options.value("--resume",
                 arguments.resume,
-                "Go on with the run of this folder, from its newest checkpoints");
+                "Go on with the run of this folder, from its newest checkpoints; with --set as a "
+                "larger fleet, on another graph or for longer, in a new folder");
   options
       .value("--launcher",
              arguments.launcher,
@@ -351,6 +371,7 @@ Command run_command() {
       "  grapevine run configs/fashion-ring8.yaml --serve 127.0.0.1:8080\n"
       "  grapevine run configs/fashion-ring8.yaml --set checkpoint.every=\"100 rounds\"\n"
       "  grapevine run --resume runs/fashion-ring8\n"
+      "  grapevine run --resume runs/fashion-ring8 --set peers=9 --set stop.rounds=6000\n"
       "  grapevine run lan.yaml          # with `hosts`: their peers are started over ssh\n"
       "  grapevine run fleet.yaml --submit --nodes 4 --sbatch=--partition=short",
       run_options,

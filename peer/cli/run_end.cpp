@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "peer/cli/end_advice.h"
 #include "peer/launch/run_record.h"
 #include "peer/live/run_finder.h"
 #include "peer/predict/forecast/dry_run.h"
@@ -37,7 +38,7 @@ std::string ending_text(const Assembly& fleet,
                                   static_cast<PeerId>(result.gone),
                                   result.seconds,
                                   observer.hashes(),
-                                  fleet.data.test.get());
+                                  fleet.looked_at().get());
   if (was_interrupted(result) && text.starts_with(finished))
     text.replace(0, finished.size(), "stopped");
   return text;
@@ -69,7 +70,7 @@ Json final_json(const Assembly& fleet, const Observer& observer, const LaunchRes
   const auto lost = static_cast<PeerId>(result.gone);
   const FleetRecord& end = *observer.summary();
   Json json = summary_json(end, lost, result.seconds, observer.hashes());
-  add_score(json, regression_score(fleet.data.test.get(), end.mean.loss));
+  add_score(json, regression_score(fleet.looked_at().get(), end.mean.loss));
   add_expectation(json, expectation(fleet, end));
   // What plan says of the network of the file; with larger models it would take seconds.
   constexpr std::size_t most_clocked_floats = 50'000'000;
@@ -86,13 +87,17 @@ Json final_json(const Assembly& fleet, const Observer& observer, const LaunchRes
   return json;
 }
 
-void print_end(const Assembly& fleet, const Observer& observer, const LaunchResult& result) {
+void print_end(const Assembly& fleet,
+               const Observer& observer,
+               const LaunchResult& result,
+               const std::string& folder) {
   const FleetRecord& end = *observer.summary();
   fmt::print("{}{}\n",
              ending_text(fleet, observer, result),
              expectation_text(expectation(fleet, end), end));
   fmt::print("network    {}\n", edges_text(edges_of(fleet), result.shared));
-  for (const std::string& line : {attackers_text(*fleet.setup), time_text(end), time_advice(end)})
+  for (const std::string& line :
+       {attackers_text(*fleet.setup), time_text(end), advice_at_end(fleet, end, folder)})
     if (!line.empty()) fmt::print("{}\n", line);
   const std::string target = target_text(fleet, observer);
   if (!target.empty()) fmt::print("{}\n", target);

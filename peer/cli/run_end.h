@@ -23,7 +23,11 @@ std::string lost_table(const LaunchResult& result);
 Json final_json(const Assembly& fleet, const Observer& observer, const LaunchResult& result);
 
 /// The last lines on the screen. The observer has a summary.
-void print_end(const Assembly& fleet, const Observer& observer, const LaunchResult& result);
+/// What is recorded in `folder` says who was waited for.
+void print_end(const Assembly& fleet,
+               const Observer& observer,
+               const LaunchResult& result,
+               const std::string& folder);
 
 /// What the hosts have kept, and how to get it.
 std::string not_fetched_text(const std::vector<std::string>& hosts, const std::string& run_folder);

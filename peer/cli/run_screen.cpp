@@ -9,6 +9,8 @@
 
 #include "peer/agent/lan.h"
 #include "peer/cli/mixing_figures.h"
+#include "peer/cli/version.h"
+#include "peer/launch/best_model.h"
 #include "peer/launch/hold_ups.h"
 #include "peer/report/loss_rise.h"
 #include "peer/report/metrics.h"
@@ -54,10 +56,14 @@ std::string head(const Assembly& fleet, const RunFolder& folder) {
 
 Screen::Screen(const Assembly& fleet, const RunFolder& folder, bool json)
     : fleet_(fleet),
+      folder_(folder),
       json_(json),
       width_(std::to_string(fleet.fleet.size() - 1).size()),
       metrics_(folder.file("metrics.jsonl"), std::ios::app) {
-  if (!json_) fmt::print("{}\n{}\n", head(fleet, folder), table_header(fleet.data.test.get()));
+  if (!json_)
+    fmt::print("{}\n{}\n",
+               head(fleet, folder),
+               table_header(fleet.looked_at().get(), fleet.validation != nullptr));
   std::fflush(stdout);
 }
 
@@ -81,14 +87,19 @@ LaunchScreen Screen::callbacks(Feed& feed) {
               }};
 }
 
-void Screen::record(const FleetRecord& record) {
+void Screen::record(const FleetRecord& record, const Observer& observer) {
   latest_ = record;
   metrics_ << evaluate_line(record) << std::endl;
   if (!metrics_ && !std::exchange(metrics_failed_, true))
     say("error: metrics.jsonl cannot be written (is the disk full?): rounds are shown here only");
   metrics_.clear();
+  try {
+    keep_best(fleet_, folder_, observer, record.round, version_text());
+  } catch (const std::runtime_error& full) {
+    say(fmt::format("error: the best model until now is not saved: {}", full.what()));
+  }
   progress_.clear();
-  fmt::print("{}\n", json_ ? evaluate_line(record) : table_row(record, fleet_.data.test.get()));
+  fmt::print("{}\n", json_ ? evaluate_line(record) : table_row(record, fleet_.looked_at().get()));
   std::fflush(stdout);
   if (loss_rose(record) && !std::exchange(loss_rose_, true)) say(loss_rise_text(record));
 }

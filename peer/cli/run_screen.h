@@ -20,7 +20,8 @@ class Screen {
   Screen(const Assembly& fleet, const RunFolder& folder, bool json);
 
   LaunchScreen callbacks(Feed& feed);
-  void record(const FleetRecord& record);
+  /// With the model of the record where it is the best one and to be kept.
+  void record(const FleetRecord& record, const Observer& observer);
   /// On stderr, above the line of progress.
   void say(const std::string& text);
   void finish() { progress_.clear(); }
@@ -36,6 +37,7 @@ class Screen {
   std::string progress_text(Round round, double seconds, std::size_t alive) const;
 
   const Assembly& fleet_;
+  const RunFolder& folder_;
   bool json_;
   std::size_t width_;  ///< of a peer's number
   std::ofstream metrics_;

@@ -8,9 +8,11 @@
 #include <fmt/format.h>
 
 #include "peer/checkpoint/posix_disk.h"
+#include "peer/cli/end_advice.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/swarm_options.h"
 #include "peer/cli/version.h"
+#include "peer/launch/best_model.h"
 #include "peer/launch/interrupt_watch.h"
 #include "peer/launch/resume.h"
 #include "peer/launch/run_meter.h"
@@ -80,6 +82,7 @@ struct SimulateOptions {
 struct ResumePoint {
   std::vector<Checkpoint> checkpoints;  ///< none: from the beginning
   std::string lines;                    ///< of metrics.jsonl until then
+  Recalled recalled{};                  ///< of these evaluations
   std::optional<ResumedRun> run;
 };
 
@@ -93,6 +96,7 @@ ResumePoint resume_point(const Assembly& fleet, const std::string& path) {
   std::vector<Costs> costs;
   for (const Checkpoint& past : point.checkpoints) costs.push_back(costs_at_end(past.state));
   point.lines = earlier_metrics(fleet.fleet, folder, round, costs);
+  point.recalled = recalled(fleet, folder, point.lines);
   return point;
 }
 
@@ -104,10 +108,13 @@ class Lines {
         std::optional<RunFolder> folder,
         const std::string& earlier,
         bool json)
-      : test_(fleet.data.test.get()), folder_(std::move(folder)), json_(json), meter_(fleet.fleet) {
+      : test_(fleet.looked_at().get()),
+        folder_(std::move(folder)),
+        json_(json),
+        meter_(fleet.fleet) {
     if (folder_) metrics_.open(folder_->file("metrics.jsonl"));
     metrics_ << earlier << std::flush;
-    if (!json_) fmt::print("{}\n", table_header(test_));
+    if (!json_) fmt::print("{}\n", table_header(test_, fleet.validation != nullptr));
   }
 
   void record(const FleetRecord& record) {
@@ -120,7 +127,17 @@ class Lines {
       fmt::print(stderr, "{}\n", loss_rise_text(record));
   }
 
+  /// The best model until now. A full disk is told of at the end.
+  void keep(const Assembly& fleet, const Observer& observer, Round round) {
+    if (!folder_) return;
+    try {
+      keep_best(fleet, *folder_, observer, round, version_text());
+    } catch (const std::runtime_error&) {
+    }
+  }
+
   ProgressLine& progress() { return progress_; }
+  std::string folder() const { return folder_ ? folder_->path() : ""; }
 
   /// See gv::life_writer; null without a folder.
   std::function<void(const Recorder&, std::uint64_t)> life_writer(const Assembly& fleet) {
@@ -215,13 +232,15 @@ Json final_json(const Assembly& fleet, const Observer& observer, int code, bool 
   return summary;
 }
 
-void print_end(const Assembly& fleet, const Observer& observer) {
+/// `folder`: "" where nothing is saved.
+void print_end(const Assembly& fleet, const Observer& observer, const std::string& folder) {
   const FleetRecord& end = *observer.summary();
   fmt::print("{} (virtual time, network {}){}\n",
-             summary_text(end, 0, in_seconds(end.time), observer.hashes(), fleet.data.test.get()),
+             summary_text(end, 0, in_seconds(end.time), observer.hashes(), fleet.looked_at().get()),
              name_of(fleet.fleet.network.shape),
              expectation_text(expectation(fleet, end), end));
-  for (const std::string& line : {attackers_text(*fleet.setup), time_text(end), time_advice(end)})
+  for (const std::string& line :
+       {attackers_text(*fleet.setup), time_text(end), advice_at_end(fleet, end, folder)})
     if (!line.empty()) fmt::print("{}\n", line);
   const std::string target = target_text(fleet, observer);
   if (!target.empty()) fmt::print("{}\n", target);
@@ -256,12 +275,15 @@ int simulate_fleet(SimulateOptions given) {
   ResumePoint from = resume_point(fleet, given.resume);
   check_until(fleet, given, from);
   Lines lines(fleet, folder_for(fleet, given, from), from.lines, given.file.json);
-  Observer observer(
-      fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) { lines.record(r); });
+  Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) {
+    lines.record(r);
+    lines.keep(fleet, observer, r.round);
+  });
   const auto begin = std::chrono::steady_clock::now();
   SimulationOptions options;
   options.threads = given.threads;
   options.resume = std::move(from.checkpoints);
+  options.recalled = std::move(from.recalled);
   options.interrupted = [&] { return interrupts.code() != 0; };
   KeptRound kept(fleet.fleet.size(), given.until);
   options.until = options.keep = given.until;
@@ -297,7 +319,7 @@ int simulate_fleet(SimulateOptions given) {
   if (given.file.json)
     fmt::print("{}\n", summary);
   else
-    print_end(fleet, observer);
+    print_end(fleet, observer, lines.folder());
   if (saved) lines.name_folder(given.until > 0 && !stopped);
   tell(fleet, result, observer.summary());
   return code;

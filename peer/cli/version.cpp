@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-namespace gv::cli {
+#include "peer/fleet/plugin.h"
 
-extern const char sources_hash[];  // written by cmake/SourcesHash.cmake
+namespace gv::cli {
 
 std::string version_text() {
 #if defined(__clang__)

@@ -77,9 +77,12 @@ Contender make_contender(const RunTable& table,
 
 std::optional<double> measured(const SeedRun& entry, Measure measure) {
   const StoredEvaluation& end = entry.run->evaluations.back();
-  if (measure == Measure::accuracy) return end.accuracy;
-  if (measure == Measure::loss)
-    return std::isfinite(end.loss) ? std::optional(end.loss) : std::nullopt;
+  const StoredRun& run = *entry.run;
+  if (measure == Measure::accuracy) return run.validated ? run.test_accuracy : end.accuracy;
+  if (measure == Measure::loss) {
+    const double loss = run.validated ? run.test_loss.value_or(end.loss) : end.loss;
+    return std::isfinite(loss) ? std::optional(loss) : std::nullopt;
+  }
   if (measure == Measure::cpu) return entry.run->cpu_seconds;
   if (measure == Measure::memory) return entry.run->peak_memory;
   if (measure == Measure::energy) return entry.run->joules;

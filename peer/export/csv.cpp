@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -31,6 +33,57 @@ std::string cell(const std::optional<Value>& value) {
   return value ? fmt::format("{}", *value) : "";
 }
 
+/// What tells the runs apart: a name, and the value of each run.
+struct Mark {
+  std::string name;
+  std::vector<std::string> values;  ///< as words
+};
+
+void add_axes(const std::vector<ExportedRun>& runs, std::vector<Mark>& marks) {
+  const bool trials =
+      std::ranges::any_of(runs, [](const ExportedRun& r) { return !r.stage.empty(); });
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    for (const auto& [axis, value] : runs[i].values) {
+      auto mark = std::ranges::find(marks, axis, &Mark::name);
+      if (mark == marks.end())
+        mark = marks.insert(mark, {axis, std::vector<std::string>(runs.size())});
+      mark->values[i] = csv_word(value);
+    }
+  if (!trials) return;
+  marks.push_back({"stage", {}});
+  for (const ExportedRun& run : runs) marks.back().values.push_back(csv_word(run.stage));
+}
+
+/// Where a run is kept, and what it is called, says nothing of what it is.
+bool is_about_the_run(const std::string& key) {
+  return key != "name" && !key.starts_with("output");
+}
+
+void add_keys(const std::vector<ExportedRun>& runs, std::vector<Mark>& marks) {
+  std::set<std::string> keys;
+  for (const ExportedRun& run : runs)
+    for (const auto& [key, value] : run.keys)
+      if (is_about_the_run(key)) keys.insert(key);
+  for (const std::string& key : keys) {
+    if (std::ranges::find(marks, key, &Mark::name) != marks.end()) continue;
+    Mark mark{key, {}};
+    for (const ExportedRun& run : runs) {
+      const auto value = run.keys.find(key);
+      mark.values.push_back(value == run.keys.end() ? "" : csv_word(value->second));
+    }
+    if (std::ranges::adjacent_find(mark.values, std::ranges::not_equal_to{}) != mark.values.end())
+      marks.push_back(std::move(mark));
+  }
+}
+
+std::vector<Mark> marks_of(const std::vector<ExportedRun>& runs) {
+  std::vector<Mark> marks;
+  add_axes(runs, marks);
+  if (runs.size() > 1) add_keys(runs, marks);
+  return marks;
+}
+
+/// `run`: the words of all columns before the figures.
 std::string line(const std::string& run, const MetricsRow& row, bool states) {
   std::string text = fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
                                  run,
@@ -72,12 +125,18 @@ std::string csv_word(const std::string& text) {
 
 std::string csv_of(const std::vector<ExportedRun>& runs) {
   const bool states = std::ranges::any_of(runs, has_states);
-  std::string text = fmt::format("{}", fmt::join(columns, ","));
+  const std::vector<Mark> marks = marks_of(runs);
+  std::string text(columns.front());
+  for (const Mark& mark : marks) text.append(1, ',').append(csv_word(mark.name));
+  for (std::size_t k = 1; k < columns.size(); ++k) text += fmt::format(",{}", columns[k]);
   for (std::size_t k = 0; states && k < activities; ++k)
     text += fmt::format(",{}_seconds", activity_names[k]);
   text += "\r\n";
-  for (const ExportedRun& run : runs)
-    for (const MetricsRow& row : run.rows) text += line(csv_word(run.name), row, states);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    std::string about = csv_word(runs[i].name);
+    for (const Mark& mark : marks) about.append(1, ',').append(mark.values[i]);
+    for (const MetricsRow& row : runs[i].rows) text += line(about, row, states);
+  }
   return text;
 }
 

@@ -8,7 +8,9 @@
 namespace gv {
 
 /// One table of all runs (RFC 4180, lines end with CR LF): a line per evaluation, its run in the
-/// first column. The columns of states are there where a run has recorded them; a cell that a run
+/// first column. Where there are several runs, the columns behind it are what tells them apart: a
+/// sweep's axes and the stage of each trial, and the keys of the fleet files in which they differ.
+/// The columns of states are there where a run has recorded them; a cell that a run
 /// does not know is empty.
 std::string csv_of(const std::vector<ExportedRun>& runs);
 

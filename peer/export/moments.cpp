@@ -26,7 +26,7 @@ constexpr double most_rounds = 1e15;
 NpyMatrix read_matrix(const std::string& path, std::size_t columns) {
   std::ifstream in(path, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  NpyMatrix matrix = parse_npy_matrix(bytes, path);
+  NpyMatrix matrix = parse_npy_table(bytes, path);
   if (matrix.columns != columns)
     throw std::runtime_error(
         fmt::format("{}: {} columns instead of {}", path, matrix.columns, columns));

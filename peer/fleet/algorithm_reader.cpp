@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 
 #include "gossip/registry.h"
+#include "peer/fleet/content.h"
+#include "peer/fleet/named_path.h"
+#include "peer/fleet/plugin.h"
 #include "peer/fleet/setup.h"
 
 namespace gv {
@@ -91,6 +94,26 @@ class AlgorithmReader : Readers {
 };
 
 }  // namespace
+
+void read_plugin(Source& source,
+                 const Value* value,
+                 const std::filesystem::path& folder,
+                 Fleet& fleet) {
+  if (value == nullptr) return;
+  const std::string path = read_path(source, *value, folder);
+  if (path.empty()) return;
+  if (const std::string missing = no_file(path); !missing.empty())
+    return source.error(*value,
+                        fmt::format("no such file: {}", missing),
+                        "name a shared object that was built as examples/method is");
+  if (const Verdict wrong = load_plugin(path); !wrong.empty())
+    return source.error(*value, fmt::format("{}: {}", path, wrong));
+  try {
+    fleet.plugin_content = content_of({path});
+  } catch (const std::exception& e) {
+    source.error(*value, e.what());
+  }
+}
 
 void read_algorithm(Source& source, const Value* value, Fleet& fleet) {
   AlgorithmReader(source, fleet).read(value);

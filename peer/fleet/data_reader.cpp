@@ -80,6 +80,7 @@ class DataReader : Readers {
       read_quadratic(map);
     else
       read_partition(map.take("partition"));
+    read_validation(map.take("validation"));
     if (data_.per_peer()) check_per_peer(value);
     map.finish();
     check_drawn(value != nullptr ? *value : at_);
@@ -136,6 +137,49 @@ class DataReader : Readers {
     if (value != nullptr) return gv::read_path(source_, *value, folder_);
     source_.error(at_, fmt::format("data of kind `{}` needs `{}`", data_.kind, key), help);
     return "";
+  }
+
+  /// A share of the training samples; of what lies in files of one's own, a set in a file or
+  /// folder.
+  void read_validation(const Value* value) {
+    if (value == nullptr) return;
+    if (data_.kind == "quadratic")
+      return source_.error(*value, "a quadratic has no samples, and is looked at exactly");
+    const bool own = data_.kind == "table" || data_.kind == "images" || data_.kind == "libsvm";
+    if (!own || is_share(value->text)) return read_validation_share(*value);
+    data_.validation_file = gv::read_path(source_, *value, folder_);
+    if (data_.validation_file.empty()) return;
+    const bool images = data_.kind == "images";
+    const std::string missing =
+        images ? no_folder(data_.validation_file) : no_file(data_.validation_file);
+    if (!missing.empty())
+      return source_.error(
+          *value,
+          fmt::format("no such {}: {}", images ? "folder" : "file", missing),
+          "a set as `test` is one, or a share of the training samples such as 10 %");
+    try {
+      data_.validation_content =
+          content_of(images ? find_images(data_.dir, data_.validation_file).paths()
+                            : std::vector{data_.validation_file});
+    } catch (const std::exception& e) {
+      source_.error(*value, e.what());
+    }
+  }
+
+  /// "0.1", "10 %".
+  static bool is_share(const std::string& text) {
+    return !text.empty() && text.find_first_not_of("0123456789.% ") == std::string::npos;
+  }
+
+  void read_validation_share(const Value& value) {
+    data_.validation = read_fraction(source_, value).value_or(0.1);
+    if (data_.validation <= 0 || data_.validation >= 1)
+      source_.error(value, "a part between 0 and 1 is set apart", "write `validation: 10 %`");
+    if (data_.per_peer())
+      source_.error(
+          value,
+          "with a file of its own for each peer, a part of all samples is nobody's to take",
+          "name a `validation` file that all of them have");
   }
 
   void read_idx(MapReader& map) {

@@ -109,6 +109,15 @@ std::string files_of(const DataSpec& data) {
   return data.content.empty() ? std::string() : fmt::format("files {};", data.content);
 }
 
+/// Which of the samples are not trained on, and what the others weigh.
+std::string samples_of(const Fleet& f) {
+  std::string text;
+  if (f.data.validates())
+    text += fmt::format("validation {} {};", f.data.validation, f.data.validation_content);
+  if (f.by_samples) text += "peers by samples;";
+  return text;
+}
+
 /// Everything that decides the arithmetic, but the name.
 std::string arithmetic_of(const Fleet& f) {
   const OptimizerSpec& o = f.optimizer;
@@ -168,12 +177,13 @@ std::string arithmetic_of(const Fleet& f) {
   if (f.codec) text += fmt::format("codec {} {};", to_string(*f.codec), f.codec->fraction);
   if (f.order == "hierarchical")
     for (const PeerSpec& peer : f.peers) text += fmt::format("on {};", peer.host);
+  if (!f.plugin_content.empty()) text += fmt::format("plugin {};", f.plugin_content);
   if (!f.start_content.empty()) text += fmt::format("start {};", f.start_content);
   if (f.class_weights.any()) text += weights_of(f.class_weights);
   if (f.data.kind == "text") text += fmt::format("context {};", f.data.context);
   if (f.data.servers > 0) text += fmt::format("data servers {};", f.data.servers);
   if (f.data.kind == "sparse") text += fmt::format("nonzeros {};", f.data.nonzeros);
-  text += files_of(f.data);
+  text += files_of(f.data) + samples_of(f);
   if (f.data.augment.any())
     text += fmt::format("augment {} {};", f.data.augment.crop, f.data.augment.flip);
   return text;
@@ -195,6 +205,8 @@ std::string course_of(const Fleet& f) {
                       f.faults.deadline.count(),
                       f.restart);
   if (target && !plain) text += fmt::format("target {};", to_string(*target));
+  if (f.stop.patience > 0) text += fmt::format("patience {};", f.stop.patience);
+  if (f.keep_best) text += "best;";
   if (f.evaluate_period > Time{0}) text += fmt::format("period {};", f.evaluate_period.count());
   // A GPU rounds in its own way; where all train on the CPU, nothing is added.
   for (const PeerSpec& peer : f.peers)

@@ -65,6 +65,7 @@ class FleetReader : Readers {
     work_.share(fleet_, notices_);
     fleet_.data = read_data(source_, root_, top.take("data"), folder_, fleet_.size(), notices_);
     read_model(source_, root_, top.take("model"), folder_, fleet_);
+    read_plugin(source_, top.take("plugin"), folder_, fleet_);
     read_algorithm(source_, top.take("algorithm"), fleet_);
     read_robust(source_, top.take("robust"), fleet_);
     fleet_.attackers = read_attackers(source_, top.take("attackers"), fleet_.trainers());
@@ -123,6 +124,9 @@ class FleetReader : Readers {
     MapReader map(source_, value, "train");
     fleet_.optimizer = read_optimizer(source_, map.take("optimizer"));
     fleet_.class_weights = read_class_weights(source_, map.take("class_weights"));
+    std::string weights = "equal";
+    set(map.take("peer_weights"), weights, choice({"equal", "samples"}));
+    fleet_.by_samples = weights == "samples";
     set(map.take("device"), usual_.device, [this](const Value& v) {
       return read_device(source_, v);
     });
@@ -153,15 +157,28 @@ class FleetReader : Readers {
     if (rounds != nullptr) fleet_.stop.rounds = read_count(source_, *rounds, 1, 1'000'000'000'000);
     if (epochs != nullptr) fleet_.stop.epochs = read_number(source_, *epochs, 1e-6, 1e9);
     if (time != nullptr) fleet_.stop.time = read_duration(source_, *time);
+    if (const Value* patience = map.take("patience")) {
+      set(patience, fleet_.stop.patience, count(1, 1'000'000));
+      require_validation(*patience, "patience looks at a validation set");
+    }
     if (const Value* target = map.take("target"))
       fleet_.stop.target = read_target(source_, *target, "stop.target");
     map.finish();
     const StopSpec& s = fleet_.stop;
-    if (!s.rounds && !s.epochs && !s.time && !s.target && source_.diagnostics().empty()) {
+    if (!s.rounds && !s.epochs && !s.time && !s.target && s.patience == 0 &&
+        source_.diagnostics().empty()) {
       source_.error(value != nullptr ? *value : root_,
                     "nothing says when to stop",
-                    "add `stop: { rounds: 1000 }`, or epochs, time or target");
+                    "add `stop: { rounds: 1000 }`, or epochs, time, target or patience");
     }
+  }
+
+  /// Who decides by the test set has none any more.
+  void require_validation(const Value& at, const char* why) {
+    if (fleet_.data.validates()) return;
+    source_.error(at,
+                  fmt::format("{}, and `data` has none", why),
+                  "say `validation: 10 %` under `data`: the test set is then looked at once");
   }
 
   void read_evaluate(const Value* value) {
@@ -232,6 +249,15 @@ class FleetReader : Readers {
     std::string binary = "push";
     set(map.take("binary"), binary, choice({"push", "installed"}));
     fleet_.push = binary == "push";
+    std::string data = "there";
+    const Value* const push = map.take("data");
+    set(push, data, choice({"there", "push"}));
+    fleet_.push_data = data == "push";
+    for (const HostSpec& host : fleet_.hosts)
+      if (fleet_.push_data && !host.data.empty())
+        source_.error(*push,
+                      fmt::format("the data are sent to every host, and {} has its own", host.name),
+                      "leave out `data: push`, or `data` of the host");
     set(map.take("with"), fleet_.launch_with, choice({"auto", "local", "ssh", "slurm"}));
     map.finish();
   }
@@ -251,6 +277,12 @@ class FleetReader : Readers {
     fleet_.output_dir = "runs/{name}";
     MapReader map(source_, value, "output");
     set(map.take("dir"), fleet_.output_dir, word());
+    const Value* const save = map.take("save");
+    std::string which = "last";
+    set(save, which, choice({"last", "best"}));
+    fleet_.keep_best = which == "best";
+    if (fleet_.keep_best)
+      require_validation(*save, "the best model is the best of a validation set");
     map.finish();
     if (const auto at = fleet_.output_dir.find("{name}"); at != std::string::npos)
       fleet_.output_dir.replace(at, 6, fleet_.name);

@@ -43,6 +43,7 @@ struct HostSpec {
   std::string ssh{};         ///< what ssh is given; "": the host's name
   std::string interface {};  ///< whose addresses alone are taken; "": any
   std::string binary{};      ///< the program as it is installed there; "": see Fleet::push
+  std::string data{};        ///< the folder there that holds the fleet's data; "": as it is here
 };
 
 struct DataSpec {
@@ -63,11 +64,17 @@ struct DataSpec {
   TableSpec table;        ///< table; a file for each peer where its name has `{id}`
   std::string test_dir;   ///< images; "": a part of `dir`
   double held_out = 0.2;  ///< images: that part
+  /// The validation set: this part of the training samples, drawn by the seed (of a text its end);
+  double validation = 0;
+  std::string validation_file;     ///< or a set of its own: of table and libsvm a file, of images a
+                                   ///< folder. 0 and "": the fleet looks at its test set.
+  std::string validation_content;  ///< 32 hex digits of that set; "": none
   /// Begins with 32 hex digits, of the files that all peers have: theirs must be ours. "": none.
   std::string content;
   std::string parts_content;  ///< of the peers' own files that are here; see bits_of
   PeerId servers = 0;  ///< that hand out minibatches to who trains; 0: everybody has its own part
 
+  bool validates() const { return validation > 0 || !validation_file.empty(); }
   /// Whether each peer reads a table of its own and no other one.
   bool per_peer() const { return kind == "table" && table.file.find("{id}") != std::string::npos; }
   /// The table of peer i.
@@ -87,6 +94,7 @@ struct StopSpec {
   std::optional<double> epochs;
   std::optional<Time> time;
   std::optional<TargetSpec> target;
+  std::uint32_t patience = 0;  ///< evaluations in a row without a better one; 0: without end
 };
 
 /// When a neighbour counts as away, and how many peers must live for the run to go on.
@@ -140,11 +148,14 @@ struct Fleet {
   std::string start{};          ///< model.start: whose tensors training begins with; "": drawn
   std::string start_content{};  ///< 32 hex digits of that file
   ClassWeights class_weights{};
+  /// train.peer_weights: samples. The gradients of each peer count by how many samples it has.
+  bool by_samples = false;
   OptimizerSpec optimizer;  ///< schedule.total and .peers are filled in for each peer when the run
                             ///< is assembled
   std::uint32_t local_steps = 1;  ///< of a peer in a round; where they are unequal the mean
   /// `train.local_steps: auto`: of each that trains, in proportion to its speed; empty: all alike.
   std::vector<std::uint32_t> own_steps{};
+  std::string plugin_content{};  ///< 32 hex digits of what `plugin` names; "": nothing
   std::string algorithm = "d-psgd";
   std::string order;             ///< "" takes the algorithm's first
   Settings settings;             ///< its options; those that are not there have their usual values
@@ -165,13 +176,16 @@ struct Fleet {
   std::uint64_t evaluate_every =
       0;  ///< rounds; 0: only at the end (evaluate.every in epochs is resolved later)
   std::optional<double> evaluate_every_epochs;
-  Time evaluate_period{0};              ///< by the training clock instead; 0: by rounds
-  std::string output_dir;               ///< with the fleet's name in the place of {name}
+  Time evaluate_period{0};  ///< by the training clock instead; 0: by rounds
+  std::string output_dir;   ///< with the fleet's name in the place of {name}
+  bool keep_best = false;  ///< output.save: the model of the best evaluation, not of the last round
   Time grace{std::chrono::seconds(8)};  ///< launch.grace
   bool restart = false;                 ///< launch.restart: on-failure
   /// launch.leash: after such a silence a host and its launcher give each other up.
   Time leash{std::chrono::seconds(15)};
   bool push = true;  ///< launch.binary: this program is copied to hosts that have none
+  bool push_data =
+      false;  ///< launch.data: push; the data are sent to the hosts with the fleet file
   std::string launch_with = "auto";  ///< launch.with: auto | local | ssh | slurm
   RecordSpec record;
   std::string digest;  ///< 32 hex digits of XXH3-128 over the resolved, sorted values: the identity

@@ -33,6 +33,12 @@ class HostsReader : Readers {
       set(map.take("ssh"), host.ssh, shell_word());
       set(map.take("interface"), host.interface, word());
       set(map.take("binary"), host.binary, shell_word());
+      const Value* const data = map.take("data");
+      set(data, host.data, word());
+      if (data != nullptr && !host.data.starts_with('/'))
+        source_.error(*data,
+                      fmt::format("`{}` is no folder by its whole path", host.data),
+                      "write where it lies on that machine, such as `data: /srv/flowers`");
       map.finish();
       if (host.name == "localhost" && host.address.empty()) host.address = "127.0.0.1";
       if (host.name == "localhost")

@@ -51,6 +51,13 @@ constexpr PlainKey rows[] = {
      "20 %",
      "table, images: the part of the samples, drawn by the seed, that is the test set.",
      "data: { kind: table, file: a.csv, target: y, held_out: 30 % }"},
+    {"data.validation",
+     "a fraction between 0 and 1, or percent; of table and libsvm also a file, of images a folder",
+     "none",
+     "The part of the training samples, drawn by the seed (of a text its end), that nobody trains "
+     "on: targets, patience, tuning and the best model look at it, and the test set is looked at "
+     "once, at the end.",
+     "data: { kind: digits, validation: 10 % }"},
     {"data.target",
      "a column",
      "the last one, where columns have no names",

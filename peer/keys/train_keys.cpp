@@ -25,6 +25,12 @@ constexpr PlainKey rows[] = {
      "What the loss of a training sample is multiplied by. balanced: samples / (classes x samples "
      "of its class). Figures on the test set are not weighted. On the CPU.",
      "train: { class_weights: balanced }"},
+    {"train.peer_weights",
+     "equal or samples",
+     "equal",
+     "How much each peer's gradients count: alike, or by how many samples it has, so that the "
+     "fleet learns the mean over all samples. On the CPU, with SGD.",
+     "train: { peer_weights: samples }"},
     {"train.optimizer",
      "a kind, or a map with `kind` and its keys",
      "sgd",

@@ -7,18 +7,11 @@
 
 #include <sys/types.h>
 
+#include "peer/report/culprits.h"
 #include "peer/report/metrics_row.h"
 #include "peer/runtime/observer.h"
 
 namespace gv {
-
-/// How long a peer has waited for a neighbour since the start: for what that one had not sent yet,
-/// and for what was on its way. Seconds.
-struct NeighborWait {
-  PeerId peer = 0;
-  double late = 0;
-  double wire = 0;
-};
 
 /// One peer as its launcher sees it.
 struct PeerState {

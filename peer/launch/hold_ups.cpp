@@ -5,16 +5,12 @@
 
 #include <fmt/format.h>
 
-#include "optim/printable.h"
+#include "peer/fleet/host_names.h"
 #include "peer/report/screen.h"
 #include "peer/report/wrapped.h"
 
 namespace gv {
 namespace {
-
-double at(const PeerState& peer, Activity activity) {
-  return peer.activities ? (*peer.activities)[static_cast<std::size_t>(activity)] : 0;
-}
 
 double total(const PeerState& peer) {
   return peer.activities ? std::accumulate(peer.activities->begin(), peer.activities->end(), 0.0)
@@ -25,43 +21,9 @@ double part(double of, double all) {
   return all > 0 ? of / all : 0;
 }
 
-constexpr double worth_saying = 0.15;  ///< of a neighbour's time
-
-/// Who waits for it, and for how much of their time.
-SlowPeer waited_for(std::span<const PeerState> peers, PeerId peer) {
-  SlowPeer slow{.peer = peer};
-  double late = 0;
-  double all = 0;
-  for (const PeerState& other : peers)
-    for (const NeighborWait& wait : other.waits)
-      if (wait.peer == peer && part(wait.late, total(other)) >= worth_saying) {
-        ++slow.held;
-        late += wait.late;
-        all += total(other);
-      }
-  slow.share = part(late, all);
-  return slow;
-}
-
 /// Of those that were done since the fleet began or went on.
 double rounds_since(Round first, Round round) {
   return round > first ? static_cast<double>(round - first) : 0;
-}
-
-double gradient_seconds(const PeerState& peer, Round first) {
-  return part(at(peer, Activity::compute), rounds_since(first, peer.round));
-}
-
-/// Over the median of the others.
-double times_slower(std::span<const PeerState> peers, const PeerState& peer, Round first) {
-  std::vector<double> others;
-  for (const PeerState& other : peers)
-    if (other.id != peer.id && gradient_seconds(other, first) > 0)
-      others.push_back(gradient_seconds(other, first));
-  if (others.empty()) return 1;
-  const auto middle = others.begin() + static_cast<std::ptrdiff_t>(others.size() / 2);
-  std::ranges::nth_element(others, middle);
-  return gradient_seconds(peer, first) / *middle;
 }
 
 /// Seconds in which what a peer sends in a round reaches a neighbour; 0: the file does not say.
@@ -81,30 +43,12 @@ double promised_seconds(const NetworkSpec& network,
   return seconds == 0 ? 0 : seconds + in_seconds(link.latency);
 }
 
-std::string name_of(const Fleet& fleet, PeerId peer) {
-  const bool one_machine = fleet.hosts.size() <= 1;
-  return one_machine ? fmt::format("peer {}", peer)
-                     : fmt::format("peer {} ({})", peer, printable(fleet.peers[peer].host, 40));
-}
-
-std::string text_of(const SlowPeer& slow, const Fleet& fleet) {
-  constexpr double clearly = 1.3;
-  std::string text = fmt::format(
-      "{} holds the others up: its neighbours wait for it {:.0f} % of "
-      "their time",
-      name_of(fleet, slow.peer),
-      100 * slow.share);
-  if (slow.slower >= clearly)
-    text += fmt::format(", and its gradients take {:.1f} times as long", slow.slower);
-  return text;
-}
-
-std::string text_of(const SlowLink& slow, const Fleet& fleet) {
+std::string text_of(const SlowLink& slow, const std::vector<std::string>& hosts) {
   return fmt::format(
       "from {} to {} the network is slower than the file says: {} of each round is waiting for "
       "what is on its way, and {} would be enough for all of it",
-      name_of(fleet, slow.from),
-      name_of(fleet, slow.to),
+      peer_name(slow.from, hosts),
+      peer_name(slow.to, hosts),
       seconds_text(slow.seconds),
       seconds_text(slow.promised));
 }
@@ -112,22 +56,41 @@ std::string text_of(const SlowLink& slow, const Fleet& fleet) {
 constexpr std::size_t indent = 7;  // as of "help:  "
 
 std::string with_help(const std::string& text, const std::string& help) {
-  return wrapped(text, indent) + "\n" + wrapped("help:  " + help, indent);
+  const std::string said = wrapped(text, indent);
+  return help.empty() ? said : said + "\n" + wrapped("help:  " + help, indent);
+}
+
+bool have_own_shares(const Fleet& fleet) {
+  const auto unequal = [&](const PeerSpec& peer) { return peer.batch != fleet.peers[0].batch; };
+  return !fleet.own_steps.empty() || std::ranges::any_of(fleet.peers, unequal);
+}
+
+/// What helps against this one in this fleet; "": nothing that is known.
+std::string help_for(const Culprit& culprit, const Fleet& fleet) {
+  constexpr double clearly = 1.3;
+  if (culprit.kind == Culprit::Kind::link || culprit.kind == Culprit::Kind::network)
+    return fleet.hosts.size() > 1
+               ? "`grapevine bench links FILE` measures it, and `grapevine plan FILE --place` says "
+                 "which peers should be neighbours then"
+               : "";
+  if (culprit.activity == Activity::evaluate) return "a longer `evaluate.every` saves it";
+  const bool slow = culprit.activity == Activity::compute && culprit.slower >= clearly;
+  if (!slow || have_own_shares(fleet)) return "";
+  return "`grapevine bench speeds FILE` says what each peer can do, and `train.batch: auto` gives "
+         "each so much";
 }
 
 }  // namespace
 
-std::optional<SlowPeer> slow_peer(std::span<const PeerState> peers, Round first) {
-  std::optional<SlowPeer> slowest;
-  for (const PeerState& peer : peers) {
-    SlowPeer slow = waited_for(peers, peer.id);
-    const double own = part(at(peer, Activity::late), total(peer));
-    if (slow.held == 0 || slow.share < 2 * own) continue;
-    if (slowest && slow.held * slow.share <= slowest->held * slowest->share) continue;
-    slow.slower = times_slower(peers, peer, first);
-    slowest = slow;
-  }
-  return slowest;
+std::vector<PeerTimes> times_of(const std::vector<PeerState>& peers, Round first) {
+  std::vector<PeerTimes> all;
+  for (const PeerState& peer : peers)
+    if (peer.activities)
+      all.push_back({.peer = peer.id,
+                     .spent = *peer.activities,
+                     .waits = peer.waits,
+                     .rounds = rounds_since(first, peer.round)});
+  return all;
 }
 
 std::optional<SlowLink> slow_link(const NetworkSpec& network, const FleetState& state) {
@@ -148,15 +111,18 @@ std::optional<SlowLink> slow_link(const NetworkSpec& network, const FleetState& 
 }
 
 std::vector<HoldUp> hold_ups(const Fleet& fleet, const FleetState& state) {
+  const std::vector<std::string> hosts = host_names(fleet);
   std::vector<HoldUp> found;
-  if (const auto slow = slow_peer(state.peers, state.first))
-    found.push_back({fmt::format("{}", slow->peer),
-                     with_help(text_of(*slow, fleet),
-                               "`grapevine bench speeds FILE` says what each peer can do, and "
-                               "`train.batch: auto` gives each so much")});
-  if (const auto slow = slow_link(fleet.network, state))
+  bool link = false;
+  for (const Culprit& culprit : culprits(times_of(state.peers, state.first))) {
+    link = link || culprit.kind != Culprit::Kind::peer;
+    found.push_back(
+        {name_of(culprit, hosts), with_help(text_of(culprit, hosts), help_for(culprit, fleet))});
+  }
+  // Where no link stands out, all may still be slower than the file says.
+  if (const auto slow = slow_link(fleet.network, state); slow && !link)
     found.push_back({fmt::format("{} -> {}", slow->from, slow->to),
-                     with_help(text_of(*slow, fleet), "`grapevine bench links FILE` measures it")});
+                     with_help(text_of(*slow, hosts), "`grapevine bench links FILE` measures it")});
   return found;
 }
 

@@ -46,7 +46,8 @@ Launcher::Launcher(const Assembly& fleet,
   slots_.resize(fleet.fleet.size());
   past_ = options_.from.value_or(Resumed{});
   for (PeerId i = 0; i < past_.costs.size(); ++i) slots_.at(i).earlier = past_.costs[i];
-  observer_.aim_at(fleet.fleet.stop.target);
+  observer_.aim_at(fleet.aims());
+  observer_.recall(std::move(past_.recalled));
   std::vector<std::string> past;
   pass_over_injections();
   if (options_.from) past = {"--from", std::to_string(past_.round)};

@@ -26,6 +26,7 @@ struct Resumed {
   Round round = 0;              ///< all peers go on from their checkpoints of this one
   double seconds = 0;           ///< of training until then
   double training_seconds = 0;  ///< the same without evaluations and checkpoints
+  Recalled recalled{};          ///< of its evaluations until then
 };
 
 struct LaunchOptions {
@@ -132,6 +133,7 @@ class Launcher {
   void inject_when_due();
   void inject(const Injection& injection);
   void check_time_and_target();
+  std::string aim_text() const;
   void take_signals();
   void kill_in_time();
   void stop_all();

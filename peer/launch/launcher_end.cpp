@@ -26,12 +26,18 @@ void Launcher::check_time_and_target() {
   if (stopping_ || phase_ != Phase::training) return;
   const StopSpec& stop = fleet_.fleet.stop;
   const bool late = stop.time && seconds() >= std::chrono::duration<double>(*stop.time).count();
-  const bool reached = observer_.target_reached();
-  if (!late && !reached) return;
-  screen_.on_note(reached ? fmt::format("the target is reached in round {}: stopping",
-                                        observer_.summary()->round)
-                          : "the time is up: stopping after this round");
+  if (!late && !observer_.over()) return;
+  screen_.on_note(observer_.over() ? aim_text() : "the time is up: stopping after this round");
   stop_all();
+}
+
+std::string Launcher::aim_text() const {
+  const Round round = observer_.summary()->round;
+  if (observer_.target_reached())
+    return fmt::format("the target is reached in round {}: stopping", round);
+  return fmt::format("no better evaluation in the last {}, by round {}: stopping",
+                     fleet_.fleet.stop.patience,
+                     round);
 }
 
 /// A collective needs every peer, and one has died or is stuck: the others end, and who does not is
@@ -96,7 +102,7 @@ LaunchResult Launcher::result() const {
                       .asked_to_stop = stop_ordered_,
                       .shared = shared_};
   const auto& summary = observer_.summary();
-  if (observer_.target_reached()) result.seconds = in_seconds(summary->time);
+  if (observer_.over()) result.seconds = in_seconds(summary->time);
   if (signal_code_ != 0) {
     result.code = signal_code_;
   } else if (failed_to_start_) {

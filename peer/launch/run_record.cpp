@@ -11,6 +11,7 @@
 
 #include "graph/formats/json_value.h"
 #include "peer/fleet/digest.h"
+#include "peer/fleet/host_names.h"
 #include "peer/json/json_member.h"
 #include "peer/launch/machine_facts.h"
 #include "peer/model/saved_model.h"
@@ -72,6 +73,7 @@ Json run_json(const Assembly& fleet, const RunOrigin& origin, const FlatKeys& ke
   json["digest"] = f.digest;
   json["bits"] = bits_of(f);
   json["keys"] = json_of(keys);
+  if (const std::vector<std::string> hosts = host_names(f); !hosts.empty()) json["hosts"] = hosts;
   json["machine"] = machine_json();
   json["file"] = std::filesystem::absolute(origin.file).string();
   json["sets"] = origin.sets;
@@ -125,8 +127,9 @@ void end_run(const Assembly& fleet,
              const std::string& version) {
   save_model(folder.file("model.safetensors"),
              fleet,
-             observer.mean_model(),
-             {.rounds = observer.summary()->round, .version = version});
+             observer.saved_model(),
+             {.rounds = observer.best() ? observer.best()->round : observer.summary()->round,
+              .version = version});
   end_unsaved(folder, summary);
 }
 

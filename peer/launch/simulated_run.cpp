@@ -21,7 +21,7 @@ FaultPlan injected_faults(const Assembly& fleet) {
 
 Json simulated_summary(const Assembly& fleet, const FleetRecord& end, const FinalHashes& hashes) {
   Json summary = summary_json(end, 0, in_seconds(end.time), hashes);
-  add_score(summary, regression_score(fleet.data.test.get(), end.mean.loss));
+  add_score(summary, regression_score(fleet.looked_at().get(), end.mean.loss));
   add_expectation(summary, expectation(fleet, end));
   summary["network_shape"] = name_of(fleet.fleet.network.shape);
   return summary;

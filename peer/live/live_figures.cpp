@@ -113,7 +113,9 @@ std::string live_figures(const std::vector<MetricsRow>& curve) {
       {"mean squared distance to the mean model", [](const MetricsRow& r) {
          return r.consensus > 0 ? std::optional(r.consensus) : std::nullopt;
        }}};
-  return figure(curve, "loss", loss) + figure(curve, "test accuracy", accuracy) +
+  const std::string set = set_of(curve.back());
+  return figure(curve, curve.back().validated ? "validation loss" : "loss", loss) +
+         figure(curve, set + " accuracy", accuracy) +
          figure(curve, "consensus distance", consensus);
 }
 

@@ -8,6 +8,7 @@
 #include "peer/live/csp_hash.h"
 #include "peer/live/live_figures.h"
 #include "peer/page/page_style.h"
+#include "peer/page/states.h"
 #include "peer/page/svg.h"
 #include "peer/report/screen.h"
 
@@ -57,9 +58,6 @@ progress { width: 100%; height: 10px; accent-color: var(--p0); }
 .gone td { color: var(--soft); } .gone td:nth-child(2) { color: var(--p1); font-weight: 600; }
 #peers td:first-child { min-width: 0; }
 .share { min-width: 150px; } .share svg { height: 12px; }
-.b0 { fill: var(--p0); } .b1 { fill: var(--p2); } .b2 { fill: var(--p4); } .b3 { fill: var(--p1); }
-.b4 { fill: var(--p3); } .b5 { fill: var(--p6); } .b6 { fill: var(--p5); }
-.b7 { fill: var(--line); }
 @media (max-width: 600px) { body { padding: 16px 12px 32px; } h1 { font-size: 21px; }
   .figures { grid-template-columns: 1fr 1fr; } }
 )";
@@ -92,21 +90,29 @@ std::string share_bar(const ActivitySeconds& seconds) {
   for (std::size_t k = 0; k < activities; ++k) {
     const double length = width * seconds[k] / all;
     if (length < 0.05) continue;
-    bars += svg::rect({at, 0}, length, 12, fmt::format("b{}", k));
+    bars += svg::rect({at, 0}, length, 12, "fill " + state_style(k));
     label += fmt::format("{} {} ", activity_names[k], percent(seconds[k] / all));
     at += length;
   }
   return svg::image(width, 12, label, bars);
 }
 
-std::string waits_for(const PeerView& peer) {
+/// "3 (carl)" where there are several hosts.
+std::string id_text(const RunView& view, PeerId peer) {
+  const std::vector<std::string>& hosts = view.title.hosts;
+  return peer < hosts.size() ? fmt::format("{} ({})", peer, svg::escape(hosts[peer]))
+                             : fmt::format("{}", peer);
+}
+
+std::string waits_for(const RunView& view, const PeerView& peer) {
   const auto longest = std::ranges::max_element(
       peer.state.waits, {}, [](const NeighborWait& w) { return w.late + w.wire; });
   if (longest == peer.state.waits.end()) return "-";
-  return fmt::format("{}, {}", longest->peer, seconds_text(longest->late + longest->wire));
+  return fmt::format(
+      "{}, {}", id_text(view, longest->peer), seconds_text(longest->late + longest->wire));
 }
 
-std::string row(const PeerView& peer, bool activities) {
+std::string row(const RunView& view, const PeerView& peer, bool activities) {
   using Stage = PeerState::Stage;
   const PeerState& p = peer.state;
   const auto or_dash = [](const auto& value, const auto& text) {
@@ -118,7 +124,7 @@ std::string row(const PeerView& peer, bool activities) {
       "<tr{}><td>{}</td><td>{}{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
       "<td>{}</td>",
       gone ? " class=\"gone\"" : "",
-      p.id,
+      id_text(view, p.id),
       svg::escape(state),
       p.restarts > 0 ? fmt::format(", restarted {}x", p.restarts) : "",
       p.round,
@@ -130,7 +136,7 @@ std::string row(const PeerView& peer, bool activities) {
   if (activities)
     out += fmt::format("<td class=\"share\">{}</td><td>{}</td>",
                        p.activities ? share_bar(*p.activities) : "",
-                       waits_for(peer));
+                       waits_for(view, peer));
   return out + "</tr>\n";
 }
 
@@ -138,7 +144,7 @@ std::string activity_legend() {
   std::string out = "<ul class=\"legend\">";
   for (std::size_t k = 0; k < activities; ++k)
     out += fmt::format("<li><svg viewBox=\"0 0 34 10\">{}</svg>{}</li>",
-                       svg::rect({0, 0}, 34, 10, fmt::format("b{}", k)),
+                       svg::rect({0, 0}, 34, 10, "fill " + state_style(k)),
                        activity_names[k]);
   return out + "</ul>";
 }
@@ -154,9 +160,11 @@ std::string live_head(const RunView& view) {
                 view.rounds ? fmt::format("{} / {}", view.round, *view.rounds)
                             : fmt::format("{}", view.round));
   out += figure("rounds a second", fmt::format("{:.3g}", view.rate));
+  const std::string set = view.latest && view.latest->validated ? "validation " : "";
   if (view.latest && view.latest->accuracy)
-    out += figure("accuracy, mean model", fmt::format("{:.4f}", *view.latest->accuracy));
-  if (view.latest) out += figure("loss, mean model", fmt::format("{:.4g}", view.latest->loss));
+    out += figure(set + "accuracy, mean model", fmt::format("{:.4f}", *view.latest->accuracy));
+  if (view.latest)
+    out += figure(set + "loss, mean model", fmt::format("{:.4g}", view.latest->loss));
   out += figure("since the start", seconds_text(view.seconds));
   const bool trains = view.phase == FleetState::Phase::training;
   if (trains && view.rounds && view.rate > 0)
@@ -176,7 +184,7 @@ std::string live_peers(const RunView& view) {
       "<th>behind</th><th>CPU</th><th>memory</th><th>sent</th><th>out</th>";
   if (activities) out += "<th>where its time went</th><th>waited most for</th>";
   out += "</tr></thead>\n<tbody>\n";
-  for (const PeerView& peer : view.peers) out += row(peer, activities);
+  for (const PeerView& peer : view.peers) out += row(view, peer, activities);
   out += "</tbody></table></div>\n";
   return activities ? out + activity_legend() : out;
 }

@@ -77,11 +77,12 @@ void add_run(Text& text, const RunView& view) {
 }
 
 void add_evaluation(Text& text, const MetricsRow& row) {
+  const std::string set = row.validated ? "Validation" : "Test";
   text.family("grapevine_evaluated_round", "gauge", "Round of the newest evaluation.");
   text.sample(static_cast<double>(row.round));
-  text.family("grapevine_loss", "gauge", "Test loss of the mean model.");
+  text.family("grapevine_loss", "gauge", set + " loss of the mean model.");
   text.sample(row.loss);
-  text.family("grapevine_local_loss", "gauge", "Mean test loss of the local models.");
+  text.family("grapevine_local_loss", "gauge", "Mean of the local models: " + set + " loss.");
   text.sample(row.loss_local);
   text.family("grapevine_train_loss", "gauge", "Mean minibatch loss since the last evaluation.");
   text.sample(row.train_loss);
@@ -90,10 +91,11 @@ void add_evaluation(Text& text, const MetricsRow& row) {
               "Mean squared distance of a local model to the mean model.");
   text.sample(row.consensus);
   if (!row.accuracy) return;
-  text.family("grapevine_accuracy_ratio", "gauge", "Test accuracy of the mean model.");
+  text.family("grapevine_accuracy_ratio", "gauge", set + " accuracy of the mean model.");
   text.sample(*row.accuracy);
   if (!row.accuracy_min) return;
-  text.family("grapevine_worst_accuracy_ratio", "gauge", "Test accuracy of the worst local model.");
+  text.family(
+      "grapevine_worst_accuracy_ratio", "gauge", set + " accuracy of the worst local model.");
   text.sample(*row.accuracy_min);
 }
 

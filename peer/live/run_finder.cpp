@@ -67,6 +67,15 @@ std::set<Round> checkpoints_in(const fs::path& folder) {
   return rounds;
 }
 
+std::string test_line(const JsonValue& test) {
+  const JsonValue* const accuracy = test.find("accuracy");
+  const bool known = accuracy != nullptr && accuracy->kind == JsonValue::Kind::number;
+  return fmt::format(
+      "\nvalidated  the figures above are of the validation set\ntest       {}loss {:.6g}",
+      known ? fmt::format("accuracy {:.4f}, ", json_number(test, "accuracy")) : "",
+      json_number(test, "loss"));
+}
+
 std::string summary_lines(const std::string& folder) {
   const std::string path = folder + "/summary.json";
   std::ifstream in(path);
@@ -87,6 +96,7 @@ std::string summary_lines(const std::string& folder) {
   text += fmt::format("\nloss       {:.6g} mean model\nconsensus  {:.3e}",
                       json_number(json, "loss"),
                       json_number(json, "consensus"));
+  if (const JsonValue* const test = json.find("test")) text += test_line(*test);
   const JsonValue* const r2 = json.find("r2");
   if (r2 != nullptr && r2->kind == JsonValue::Kind::number)
     text += fmt::format(

@@ -4,6 +4,7 @@
 #include <array>
 #include <stdexcept>
 
+#include "optim/printable.h"
 #include "peer/json/json_member.h"
 
 namespace gv {
@@ -141,6 +142,7 @@ Json json_of(const RunView& view) {
   json.add("losses", view.losses);
   if (view.checkpoint) json.add("checkpoint", answer_json(*view.checkpoint));
   if (view.record) json.add("record", answer_json(*view.record));
+  if (!view.title.hosts.empty()) json.add("hosts", view.title.hosts);
   return json;
 }
 
@@ -152,6 +154,8 @@ RunView parse_view(const JsonValue& json) {
                 .folder = json_text(json, "folder"),
                 .method = json_text(json, "method"),
                 .graph = json_text(json, "graph")};
+  if (const JsonValue* const hosts = json.find("hosts"))
+    for (const JsonValue& host : hosts->items) view.title.hosts.push_back(printable(host.text, 40));
   view.phase = parse_word<FleetState::Phase>(phases, json, "phase");
   view.seconds = json_number(json, "seconds");
   view.round = json_integer<Round>(json, "round");

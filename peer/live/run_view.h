@@ -15,8 +15,9 @@ namespace gv {
 struct RunTitle {
   std::string name{};
   std::string folder{};
-  std::string method{};  ///< "d-psgd lian"
-  std::string graph{};   ///< "ring"
+  std::string method{};              ///< "d-psgd lian"
+  std::string graph{};               ///< "ring"
+  std::vector<std::string> hosts{};  ///< by peer; empty: all on one machine
 };
 
 /// A peer as it is shown.

@@ -54,7 +54,7 @@ std::string model_line(const RunView& view, std::size_t columns) {
   std::string accuracy;
   if (row.accuracy) accuracy = fmt::format("accuracy {:.4f}", *row.accuracy);
   if (row.accuracy_min) accuracy += fmt::format(" worst {:.4f}", *row.accuracy_min);
-  return joined({fmt::format("loss {:.4g}", row.loss),
+  return joined({fmt::format("{}loss {:.4g}", row.validated ? "validation: " : "", row.loss),
                  accuracy,
                  fmt::format("consensus {:.2e}", row.consensus),
                  sparkline(view.losses)},
@@ -133,16 +133,12 @@ std::string peer_line(const PeerView& peer, bool activities) {
   return fmt::format("{} {:>11}  {}  {}", front, out, bar(*p.activities), waits_for(p));
 }
 
-/// Who is waited for by others for a large part of their time, and how much.
+/// Whom a large part of the fleet's time is waited for.
 std::string advice(const RunView& view) {
   std::vector<PeerState> peers;
   for (const PeerView& peer : view.peers) peers.push_back(peer.state);
-  const std::optional<SlowPeer> slow = slow_peer(peers, 0);
-  if (!slow) return "";
-  return fmt::format("! peer {} holds {} up: they wait for it {:.0f} % of their time",
-                     slow->peer,
-                     slow->held == 1 ? "another" : fmt::format("{} others", slow->held),
-                     100 * slow->share);
+  const std::vector<Culprit> found = culprits(times_of(peers, 0));
+  return found.empty() ? "" : "! " + short_text_of(found.front(), view.title.hosts);
 }
 
 /// Those that are worth a line when there are too few lines for all, by id.

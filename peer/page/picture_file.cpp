@@ -64,4 +64,16 @@ std::string picture_file(const std::string& title, const std::vector<PicturePane
       content);
 }
 
+std::string figure_file(const std::string& figure) {
+  constexpr std::string_view tag = "<svg ";
+  const std::size_t head = figure.find('>');
+  if (!figure.starts_with(tag) || head == std::string::npos) return "";
+  return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" {}>\n<style>{}{}{}</style>\n{}\n",
+                     figure.substr(tag.size(), head - tag.size()),
+                     page_palette,
+                     figure_style,
+                     own_style,
+                     figure.substr(head + 1));
+}
+
 }  // namespace gv

@@ -15,4 +15,7 @@ struct PicturePanel {
 /// report, light or dark as the reader's screen asks. Empty without a panel that has a figure.
 std::string picture_file(const std::string& title, const std::vector<PicturePanel>& panels);
 
+/// A figure of a page as an SVG file of its own, with the page's colours on white: for paper.
+std::string figure_file(const std::string& figure);
+
 }  // namespace gv

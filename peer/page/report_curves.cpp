@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "peer/compare/student_t.h"
 #include "peer/page/unit.h"
 #include "peer/runs/stored_prediction.h"
 
@@ -40,15 +41,23 @@ const char* words_of(CurveFigure figure) {
   return "";
 }
 
+/// Half of the 95 % interval of a mean over so many seeds.
+double half_width(double deviation, std::size_t seeds) {
+  const auto n = static_cast<double>(seeds);
+  return student_t_quantile(0.975, n - 1) * deviation / std::sqrt(n);
+}
+
+/// The band is the interval of the mean, as `compare` says it; of two seeds, who give none, both.
 PlotLine line_of(const GroupView& view, CurveAxis axis, CurveFigure figure) {
   PlotLine line{.name = view.name, .series = view.series};
-  const bool seeds = view.group().runs.size() > 1;
+  const std::size_t seeds = view.group().runs.size();
   for (const CurvePoint& p : curve_of(view.group(), axis, figure)) {
     line.x.push_back(p.at);
     line.y.push_back(p.mean);
-    if (!seeds) continue;
-    line.low.push_back(p.least);
-    line.high.push_back(p.most);
+    if (seeds < 2) continue;
+    const double half = seeds > 2 ? half_width(p.deviation, seeds) : 0;
+    line.low.push_back(seeds > 2 ? p.mean - half : p.least);
+    line.high.push_back(seeds > 2 ? p.mean + half : p.most);
   }
   return line;
 }
@@ -76,7 +85,7 @@ std::string cell(Quantity unit, const std::optional<double>& value) {
 
 /// What a line says at its end and where it meets the target.
 DataTable ends_of(const LinePlot& plot) {
-  DataTable table{{"", plot.x_title + " at the end", plot.y_title, "least", "most"}, {}};
+  DataTable table{{"", plot.x_title + " at the end", plot.y_title, "band from", "to"}, {}};
   if (plot.target) table.heads.push_back(fmt::format("{:.5g} after", *plot.target));
   for (const PlotLine& line : plot.lines) {
     if (line.x.empty()) continue;

@@ -13,6 +13,7 @@
 #include "peer/page/states.h"
 #include "peer/page/unit.h"
 #include "peer/runs/curves.h"
+#include "peer/runs/peer_totals.h"
 
 namespace gv {
 namespace {
@@ -41,6 +42,15 @@ std::string count_text(std::size_t count, const char* word) {
 std::string seeds_text(const Comparison& c) {
   if (c.seeds_least == c.seeds_most) return count_text(c.seeds_most, "seed");
   return fmt::format("{} to {} seeds", c.seeds_least, c.seeds_most);
+}
+
+/// "Peers: 0 on anna, 1 on ben.": figures number them.
+std::string hosts_sentence(const std::vector<std::string>& hosts) {
+  constexpr std::size_t most = 32;
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < std::min(hosts.size(), most); ++i)
+    parts.push_back(fmt::format("{} on {}", i, hosts[i]));
+  return fmt::format("Peers: {}{}.", fmt::join(parts, ", "), hosts.size() > most ? ", ..." : "");
 }
 
 /// "computed 54 %, waited 31 % for the wire": the states that take at least a fiftieth.
@@ -128,10 +138,18 @@ std::vector<Finding> run_findings(const StoredRun& run) {
                                     *end.accuracy,
                                     *end.accuracy_min,
                                     *end.accuracy_max)});
+  if (run.validated && run.test_accuracy)
+    findings.push_back(
+        {fmt::format("These are of the validation set; on the test set, looked at once, the saved "
+                     "model has {:.4f}.",
+                     *run.test_accuracy)});
   if (run.r2 && run.rmse && std::isfinite(*run.r2))
     findings.push_back({fmt::format(
         "R\u00B2 {:.4f}; root of the mean squared error {:.5g}.", *run.r2, *run.rmse)});
   if (end.states && sum(*end.states) > 0) findings.push_back({states_sentence(*end.states)});
+  if (!run.hosts.empty()) findings.push_back({hosts_sentence(run.hosts)});
+  for (const Culprit& culprit : culprits(read_peer_times(run.path)))
+    findings.push_back({capitalized(text_of(culprit, run.hosts)) + "."});
   if (const auto path = critical_path_of(run))
     findings.push_back(
         {fmt::format("Critical path of the last rounds on record: {}.", to_string(*path))});
@@ -145,7 +163,11 @@ std::vector<Finding> run_findings(const StoredRun& run) {
 std::vector<Tile> run_tiles(const StoredRun& run) {
   const StoredEvaluation& end = run.evaluations.back();
   std::vector<Tile> tiles;
-  if (end.accuracy) tiles.emplace_back(fmt::format("{:.4f}", *end.accuracy), "accuracy");
+  if (end.accuracy)
+    tiles.emplace_back(fmt::format("{:.4f}", *end.accuracy),
+                       run.validated ? "validation accuracy" : "accuracy");
+  if (run.test_accuracy)
+    tiles.emplace_back(fmt::format("{:.4f}", *run.test_accuracy), "test accuracy");
   if (run.r2 && std::isfinite(*run.r2))
     tiles.emplace_back(fmt::format("{:.4f}", *run.r2), "R\u00B2");
   tiles.emplace_back(fmt::format("{:.4g}", end.loss), "loss");

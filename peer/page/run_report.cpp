@@ -27,9 +27,11 @@ constexpr std::size_t most_listed_runs = 200;
 constexpr std::size_t most_queues = 64;
 
 struct Sections {
-  ReportSection race{"The race",
-                     "One line per group; a band is the least and the most of its seeds. The "
-                     "first to cross the dotted line wins; a dot marks where."};
+  ReportSection race{
+      "The race",
+      "One line per group, the mean of its seeds; a band is the 95 % interval of "
+      "that mean (Student's t), of two seeds both of them. A seed that has ended "
+      "keeps its last value. The first to cross the dotted line wins; a dot marks where."};
   ReportSection learning{"How it learned"};
   ReportSection shares{"Where the time goes",
                        "A peer is in exactly one state at a time, so the segments add up to its "

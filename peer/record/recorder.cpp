@@ -16,6 +16,13 @@ namespace {
 
 constexpr std::size_t round_columns = 4 + activities + 3;
 
+std::vector<std::string> round_names() {
+  std::vector<std::string> names{"round", "rounds", "begin"};
+  names.insert(names.end(), activity_names.begin(), activity_names.end());
+  names.insert(names.end(), {"hidden_wire", "bytes", "staleness", "queue"});
+  return names;
+}
+
 std::vector<double> values_of(const RoundRow& row, Time epoch) {
   std::vector<double> values{static_cast<double>(row.first),
                              static_cast<double>(row.rounds),
@@ -32,15 +39,19 @@ NpyMatrix rounds_of(const Recorder& recorder, Time epoch) {
   NpyMatrix matrix{.rows = recorder.rounds().rows().size(),
                    .columns = round_columns,
                    .single_precision = false,
-                   .values = {}};
+                   .values = {},
+                   .names = round_names()};
   for (const RoundRow& row : recorder.rounds().rows())
     for (const double value : values_of(row, epoch)) matrix.values.push_back(value);
   return matrix;
 }
 
 NpyMatrix moments_of(const Recorder& recorder, const std::vector<PeerId>& neighbors, Time epoch) {
-  NpyMatrix matrix{
-      .rows = recorder.moments().size(), .columns = 5, .single_precision = false, .values = {}};
+  NpyMatrix matrix{.rows = recorder.moments().size(),
+                   .columns = 5,
+                   .single_precision = false,
+                   .values = {},
+                   .names = {"round", "activity", "begin", "end", "neighbour"}};
   for (const auto& [round, interval] : recorder.moments()) {
     const double with =
         interval.neighbor ? static_cast<double>(neighbors.at(*interval.neighbor)) : -1;

@@ -88,9 +88,9 @@ Json spent_json(const Spent& spent);
 /// machine's clock, by which the peers of a machine can be compared; virtual time needs none. Each
 /// file is whole or the one before. Throws std::runtime_error with the path.
 ///
-/// A row of rounds: first round, rounds, begin, the eight activities, hidden wire (all times in
-/// seconds), bytes, greatest staleness, longest queue. A row of moments: round, activity, begin,
-/// end, neighbour waited for or -1.
+/// Structured arrays, so that their columns have names. A row of rounds: first round, rounds,
+/// begin, the eight activities, hidden wire (all times in seconds), bytes, greatest staleness,
+/// longest queue. A row of moments: round, activity, begin, end, neighbour waited for or -1.
 void write_record(const Recorder& recorder,
                   const std::vector<PeerId>& neighbors,
                   const std::string& folder,

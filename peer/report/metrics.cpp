@@ -29,6 +29,7 @@ Json seconds_by_peer(const std::map<PeerId, Time>& values) {
 
 /// What is said of the models, after a round and at the end.
 void add_models(Json& line, const FleetRecord& r) {
+  if (r.validated) line["evaluated_on"] = "validation";
   line.update({{"loss", r.mean.loss},
                {"loss_local", r.loss_local},
                {"accuracy", r.mean.accuracy},
@@ -76,6 +77,8 @@ Json summary_json(const FleetRecord& r, PeerId lost, double seconds, const Final
                {"passed_over", by_peer(r.passed_over)},
                {"params_hash", hashes.params},
                {"model_hash", hashes.model}});
+  if (r.test) line["test"] = {{"loss", r.test->loss}, {"accuracy", r.test->accuracy}};
+  if (r.saved) line["saved_round"] = *r.saved;
   if (!r.clipped.empty()) line["clipped"] = clipped_json(r.clipped);
   add_loss_rise(line, r);
   if (!r.uneven.empty()) line["uneven"] = uneven_json(r.uneven);

@@ -56,6 +56,7 @@ MetricsRow row_of(const FleetRecord& r) {
                  .training_seconds = in_seconds(r.training_time),
                  .samples = static_cast<double>(r.samples),
                  .peers = r.peers,
+                 .validated = r.validated,
                  .train_loss = r.train_loss,
                  .loss = r.mean.loss,
                  .loss_local = r.loss_local,
@@ -80,6 +81,7 @@ Json json_of(const MetricsRow& row) {
   if (row.samples) json.add("samples", *row.samples);
   if (row.epoch) json.add("epoch", *row.epoch);
   json.add("peers", row.peers);
+  if (row.validated) json.add("evaluated_on", set_of(row));
   json.add("train_loss", row.train_loss);
   json.add("loss", row.loss);
   json.add("loss_local", row.loss_local);
@@ -110,6 +112,8 @@ MetricsRow parse_row(const JsonValue& json) {
   row.samples = number_if_any(json, "samples");
   row.epoch = number_if_any(json, "epoch");
   row.peers = json_integer<PeerId>(json, "peers");
+  const JsonValue* const set = json.find("evaluated_on");
+  row.validated = set != nullptr && set->text == "validation";
   row.train_loss = json_number(json, "train_loss");
   row.loss = json_number(json, "loss");
   row.loss_local = json_number(json, "loss_local");
@@ -140,6 +144,10 @@ std::vector<MetricsRow> read_metrics(const std::string& path) {
       throw std::runtime_error(fmt::format("{}:{}: {}", path, number, e.what()));
     }
   }
+}
+
+std::string set_of(const MetricsRow& row) {
+  return row.validated ? "validation" : "test";
 }
 
 void thin_out(std::vector<MetricsRow>& rows, std::size_t most) {

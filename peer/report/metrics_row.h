@@ -25,6 +25,7 @@ struct MetricsRow {
   std::optional<double> samples{};           ///< trained on by the fleet so far
   std::optional<double> epoch{};
   PeerId peers = 0;
+  bool validated = false;  ///< what follows is of a validation set, not of the test set
   double train_loss = 0;
   double loss = 0;        ///< of the mean model
   double loss_local = 0;  ///< mean over local models
@@ -49,5 +50,8 @@ std::vector<MetricsRow> read_metrics(const std::string& path);
 
 /// At most `most` (>= 2) points of a curve: each second one goes when there are more.
 void thin_out(std::vector<MetricsRow>& rows, std::size_t most);
+
+/// "validation" or "test": the set that the row's figures are of.
+std::string set_of(const MetricsRow& row);
 
 }  // namespace gv

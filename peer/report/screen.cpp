@@ -41,6 +41,19 @@ std::string accuracies(const FleetRecord& r, const Dataset* test) {
   return fmt::format("{:>8.4f} {:.3f}..{:.3f}", *r.mean.accuracy, *r.accuracy_min, *r.accuracy_max);
 }
 
+/// The saved model on the samples that nothing was decided by.
+std::string test_text(const FleetRecord& r) {
+  const std::string whose =
+      r.saved ? fmt::format("the best model, of round {}", *r.saved) : "the mean model";
+  const std::string accuracy =
+      r.test->accuracy ? fmt::format("accuracy {:.4f}, ", *r.test->accuracy) : "";
+  return fmt::format(
+      "\nvalidated  the figures above are of the validation set\ntest       {}loss {:.6g}: {}",
+      accuracy,
+      unsigned_nan(r.test->loss),
+      whose);
+}
+
 /// One peer alone does not know it.
 std::string consensus_of(const FleetRecord& r) {
   return std::isnan(r.consensus) ? "-" : fmt::format("{:.2e}", r.consensus);
@@ -48,12 +61,12 @@ std::string consensus_of(const FleetRecord& r) {
 
 }  // namespace
 
-std::string table_header(const Dataset* test) {
+std::string table_header(const Dataset* test, bool validated) {
   return fmt::format("{:>7} {:>10} {:>9} {:>9} {:>8} {:>12} {:>9} {:>9}",
                      "round",
                      "time",
                      "train",
-                     "test loss",
+                     validated ? "val. loss" : "test loss",
                      is_regression(test) ? "R2" : "accuracy",
                      "worst..best",
                      "consensus",
@@ -90,6 +103,7 @@ std::string summary_text(const FleetRecord& r,
   text += fmt::format("\nloss       {:.6g} mean model, {:.6g} mean of local models",
                       unsigned_nan(r.mean.loss),
                       unsigned_nan(r.loss_local));
+  if (r.test) text += test_text(r);
   text += fmt::format("\nconsensus  {:.3e} (mean squared distance of a replica to the mean model)",
                       unsigned_nan(r.consensus));
   if (const std::string clipped = clipped_text(r.clipped); !clipped.empty()) text += "\n" + clipped;

@@ -11,7 +11,8 @@ namespace gv {
 
 /// The tables that `run` and `simulate` print for people. No trailing newline. `test`: the samples
 /// of the evaluations; where they are a regression's, R2 stands in the place of the accuracy.
-std::string table_header(const Dataset* test);
+/// `validated`: they are a validation set.
+std::string table_header(const Dataset* test, bool validated = false);
 std::string table_row(const FleetRecord& record, const Dataset* test);
 std::string summary_text(const FleetRecord& record,
                          PeerId lost,

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <span>
 #include <string>
 
+#include "peer/report/culprits.h"
+#include "peer/report/remedies.h"
 #include "peer/runtime/observer.h"
 
 namespace gv {
@@ -10,8 +13,12 @@ namespace gv {
 /// what took less than half a per cent is left out. "" where nothing was recorded.
 std::string time_text(const FleetRecord& record);
 
-/// "most       ...": the largest thing that is not training and what would help against it; ""
-/// where training is nine tenths of the time.
-std::string time_advice(const FleetRecord& record);
+/// "hint       ...": the largest thing that is not training, and what would help this fleet against
+/// it; "" where training is nine tenths of the time or nothing is known that would help. `found`:
+/// who is waited for, the worst first (culprits.h).
+std::string time_advice(const FleetRecord& record,
+                        std::span<const Culprit> found,
+                        std::span<const std::string> hosts,
+                        const Remedies& remedies);
 
 }  // namespace gv

@@ -21,7 +21,7 @@ std::vector<Knot> knots_of(const StoredRun& run, CurveAxis axis, CurveFigure fig
   return knots;
 }
 
-/// Between the knots beside it; `at` lies within them.
+/// Between the knots beside it; behind the last one, its own.
 double value_at(const std::vector<Knot>& knots, double at) {
   const auto right = std::ranges::lower_bound(knots, at, {}, &Knot::at);
   if (right == knots.end()) return knots.back().value;
@@ -105,19 +105,22 @@ std::vector<CurvePoint> curve_of(const RunGroup& group,
   double to = runs.front().back().at;
   for (const auto& knots : runs) {
     from = std::max(from, knots.front().at);
-    to = std::min(to, knots.back().at);
+    to = std::max(to, knots.back().at);
   }
   std::vector<CurvePoint> curve;
   for (const double at : places_of(runs, from, to, most)) {
-    CurvePoint point{.at = at, .least = 0, .mean = 0, .most = 0};
-    double sum = 0;
+    CurvePoint point{.at = at};
+    double sum = 0, squares = 0;
     for (std::size_t r = 0; r < runs.size(); ++r) {
       const double value = value_at(runs[r], at);
       sum += value;
+      squares += value * value;
       point.least = r == 0 ? value : std::min(point.least, value);
       point.most = r == 0 ? value : std::max(point.most, value);
     }
-    point.mean = sum / static_cast<double>(runs.size());
+    const auto n = static_cast<double>(runs.size());
+    point.mean = sum / n;
+    if (n > 1) point.deviation = std::sqrt(std::max(0.0, (squares - sum * point.mean) / (n - 1)));
     curve.push_back(point);
   }
   return curve;

@@ -12,14 +12,16 @@ namespace gv {
 enum class CurveAxis : std::uint8_t { rounds, seconds, bytes, epochs };
 enum class CurveFigure : std::uint8_t { accuracy, worst_accuracy, loss, local_loss, consensus };
 
-/// The seeds of a group at one place: least, mean and most.
+/// The seeds of a group at one place: least, mean and most, and their deviation from the mean
+/// (n - 1).
 struct CurvePoint {
-  double at = 0, least = 0, mean = 0, most = 0;
+  double at = 0, least = 0, mean = 0, most = 0, deviation = 0;
 };
 
-/// A group's curve: a point at every evaluation of any seed where every seed has a value,
-/// interpolated between its evaluations, never beyond them; evenly along the axis where these would
-/// be more than `most`. Empty where nobody recorded the figure or the axis.
+/// A group's curve: a point at every evaluation of any seed from where every seed has a value,
+/// interpolated between its evaluations; evenly along the axis where these would be more than
+/// `most`. A seed that has ended keeps what it ended with until the last one has: where a target
+/// ends runs, the curve gets there. Empty where nobody recorded the figure or the axis.
 std::vector<CurvePoint> curve_of(const RunGroup& group,
                                  CurveAxis axis,
                                  CurveFigure figure,

@@ -69,6 +69,14 @@ bool distinct(const std::vector<RunGroup>& groups, const std::vector<std::string
   return true;
 }
 
+/// Lists and maps say least of all: a page cuts them off before they differ.
+bool is_list(const std::vector<RunGroup>& groups, const std::string& key) {
+  return std::ranges::any_of(groups, [&](const RunGroup& group) {
+    const std::string value = text_of(group.keys, key);
+    return value.starts_with('[') || value.starts_with('{');
+  });
+}
+
 std::vector<std::string> differing_keys(const std::vector<RunGroup>& groups) {
   std::set<std::string> all;
   for (const RunGroup& group : groups)
@@ -80,7 +88,9 @@ std::vector<std::string> differing_keys(const std::vector<RunGroup>& groups) {
                             [&](const RunGroup& g) { return text_of(g.keys, key) != first; }))
       differ.push_back(key);
   }
-  std::ranges::stable_sort(differ, {}, rank_of);
+  std::ranges::stable_sort(differ, {}, [&](const std::string& key) {
+    return std::pair(is_list(groups, key), rank_of(key));
+  });
   return differ;
 }
 

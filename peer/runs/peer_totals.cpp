@@ -85,7 +85,7 @@ std::vector<NpyMatrix> lives_of(const std::string& folder,
     std::error_code error;
     if (!fs::exists(path, error)) break;
     try {
-      lives.push_back(parse_npy_matrix(file_bytes(path, largest_rows), path));
+      lives.push_back(parse_npy_table(file_bytes(path, largest_rows), path));
     } catch (const std::exception& e) {
       throw UnusableRun(printable(e.what(), 1000));
     }
@@ -112,6 +112,19 @@ std::vector<PeerTotals> read_peer_totals(const std::string& run_folder) {
     }
   }
   std::ranges::sort(all, {}, &PeerTotals::peer);
+  return all;
+}
+
+std::vector<PeerTimes> read_peer_times(const std::string& run_folder) {
+  std::vector<PeerTimes> all;
+  for (const PeerTotals& totals : read_peer_totals(run_folder)) {
+    PeerTimes times{.peer = static_cast<PeerId>(totals.peer), .spent = totals.states};
+    for (const auto& [peer, wait] : totals.neighbours)
+      times.waits.push_back({static_cast<PeerId>(peer), wait.late, wait.wire});
+    for (const StoredRounds& rows : read_peer_rounds(run_folder, totals.peer))
+      times.rounds += rows.span;
+    all.push_back(std::move(times));
+  }
   return all;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "graph/formats/npy_matrix.h"
+#include "peer/report/culprits.h"
 #include "peer/runs/stored_run.h"
 
 namespace gv {
@@ -31,6 +32,9 @@ struct PeerTotals {
 
 /// Those of a run, in ascending order of peer; empty where none were written. Throws UnusableRun.
 std::vector<PeerTotals> read_peer_totals(const std::string& run_folder);
+
+/// The same as culprits() takes it.
+std::vector<PeerTimes> read_peer_times(const std::string& run_folder);
 
 /// The sums that a comparison shows: CPU seconds and peak memory, where every peer has them.
 void read_totals(const std::string& run_folder, StoredRun& run);

@@ -89,6 +89,9 @@ void read_about(const JsonValue& json, StoredRun& run) {
   run.parameters = json_integer<std::uint64_t>(json, "parameters");
   if (run.peers == 0) refuse_json("peers", "at least 1");
   read_texts(json_member(json, "keys"), run.keys);
+  if (const JsonValue* hosts = json.find("hosts"))
+    for (const JsonValue& host : hosts->items) run.hosts.push_back(printable(host.text, 40));
+  if (run.hosts.size() > run.peers) refuse_json("hosts", "one for each peer");
   if (const JsonValue* machine = json.find("machine"))
     run.processor = stored_text(*machine, "processor");
   if (const JsonValue* ended = json.find("ended")) read_end(*ended, run);
@@ -175,6 +178,11 @@ void read_summary(const JsonValue& json, StoredRun& run) {
   run.lost = json_integer<std::uint64_t>(json, "lost");
   if (json.find("r2") != nullptr) run.r2 = stored_number(json, "r2");
   run.rmse = stored_maybe(json, "rmse");
+  if (const JsonValue* const test = json.find("test")) {
+    run.validated = true;
+    run.test_loss = stored_number(*test, "loss");
+    run.test_accuracy = stored_fraction(*test, "accuracy");
+  }
   const StoredEvaluation end = read_evaluation(json, "rounds");
   if (run.evaluations.empty() || end.round > run.evaluations.back().round) {
     if (!run.evaluations.empty()) check_order(run.evaluations.back(), end);

@@ -43,6 +43,7 @@ struct StoredRun {
   std::uint64_t seed = 0, peers = 0, parameters = 0;
   std::string bits;  ///< what fixes the models, see bits_of
   std::map<std::string, std::string> keys;
+  std::vector<std::string> hosts;             ///< by peer; empty: all on one machine
   std::map<std::string, std::string> labels;  ///< of a sweep's trial: its value on each axis
   bool tuning = false;                        ///< a sweep's trial that only found a rate
   std::vector<StoredEvaluation> evaluations;  ///< by round, at least one
@@ -51,10 +52,12 @@ struct StoredRun {
   std::uint64_t lost = 0;                     ///< peers
   bool resumed = false;                       ///< its processes and meters saw the last part alone
   std::optional<double> r2, rmse;             ///< of a regression, at the end
-  std::optional<double> cpu_seconds;          ///< of all peers, where all wrote it down
-  std::optional<double> peak_memory;          ///< bytes, of the largest peer
-  std::optional<double> joules;               ///< of its machine meanwhile
-  std::optional<double> cpu_pressure;         ///< share of it in which somebody waited for a core
+  bool validated = false;                     ///< the evaluations are of a validation set,
+  std::optional<double> test_loss, test_accuracy;  ///< and these of the saved model on the test set
+  std::optional<double> cpu_seconds;               ///< of all peers, where all wrote it down
+  std::optional<double> peak_memory;               ///< bytes, of the largest peer
+  std::optional<double> joules;                    ///< of its machine meanwhile
+  std::optional<double> cpu_pressure;  ///< share of it in which somebody waited for a core
 };
 
 /// A folder that cannot be compared with others; what() is "PATH: reason".

@@ -85,6 +85,46 @@ Fleet with_servers(Fleet fleet) {
   return fleet;
 }
 
+/// As the method takes it.
+std::string kind_of_optimizer(const Assembly& of, PeerId i) {
+  const OptimizerSpec& spec = of.fleet.optimizer;
+  const auto own = of.algorithm->optimizer;
+  return own == nullptr ? spec.kind : own(spec, *of.setup, i).kind;
+}
+
+/// The mean of the peers' gradients, each times n m_i / m for m_i of the m samples, is the mean
+/// over all samples: what every method learns that follows the mean of the gradients.
+std::unique_ptr<Objective> by_samples(const Assembly& of,
+                                      PeerId i,
+                                      std::unique_ptr<Objective> own) {
+  if (!of.fleet.by_samples || i >= of.partition.size()) return own;
+  const double share =
+      static_cast<double>(of.partition[i].size()) / static_cast<double>(of.data.train->rows);
+  const double factor = share * static_cast<double>(of.partition.size());
+  return make_false(std::move(own), {.factor = static_cast<float>(factor)});
+}
+
+/// Adam's steps do not grow with its gradients, and what a peer weighs has no meaning where another
+/// one trains on its samples.
+void check_peer_weights(const Assembly& of) {
+  const Fleet& fleet = of.fleet;
+  const AlgorithmRow& row = *of.algorithm;
+  if (!fleet.by_samples) return;
+  const auto no = [&](const std::string& why) { refuse(fleet, "train.peer_weights", why); };
+  if (!of.data.train) no("a quadratic has no samples: leave it out");
+  if (fleet.data.per_peer())
+    no("no peer knows how many samples the others have in their files: leave it out");
+  if (row.kind == "fedavg") no("fedavg weighs peers by their samples already: leave it out");
+  if (fleet.data_servers > 0 || row.hands_samples)
+    no("these samples travel, so that no peer has a number of its own: leave it out");
+  for (PeerId i = 0; i < fleet.trainers(); ++i)
+    if (kind_of_optimizer(of, i) == "adam")
+      no("Adam's steps do not grow with its gradients: take `optimizer: { kind: sgd }`");
+  for (const PeerSpec& peer : fleet.peers)
+    if (peer.device.starts_with("cuda"))
+      no("gradients are weighted on the CPU only: take `device: cpu`");
+}
+
 }  // namespace
 
 Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only)
@@ -108,6 +148,7 @@ Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only)
   try {
     LoadedData loaded = load_data(fleet, only);
     data = std::move(loaded.sets);
+    validation = std::move(loaded.validation);
     partition = std::move(loaded.partition);
     if (!data.train && fleet.data.quadratic.dimension > 0)
       optimum_ = quadratic_optimum(
@@ -138,6 +179,7 @@ Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only)
                        fleet.servers,
                        dimension,
                        dimension));
+  check_peer_weights(*this);
   model_digest = digest_of(parameters, data);
   count_samples();
 
@@ -334,7 +376,7 @@ void Assembly::check_attackers() const {
 
 Share Assembly::share(PeerId i) const {
   return {.train = data.train,
-          .test = data.test,
+          .test = looked_at(),
           .rows = i < partition.size() ? partition[i] : std::vector<std::uint32_t>{},
           .rng = Rng(fleet.seed).derive("batches").derive(i),
           .augment = fleet.data.augment};
@@ -365,7 +407,7 @@ std::unique_ptr<Objective> Assembly::objective(PeerId i) const {
 std::unique_ptr<Objective> Assembly::honest_objective(PeerId i) const {
   if (serves_samples(i)) return make_slice(objective(0), {0, 1});  // it has no use for a model
   if (i >= fleet.trainers()) return make_slice(objective(0), shard(*setup, dimension, i));
-  if (data.train) return make_objective(fleet.model, share(i));
+  if (data.train) return by_samples(*this, i, make_objective(fleet.model, share(i)));
   return make_quadratic(
       fleet.data.quadratic, i, fleet.trainers(), Rng(fleet.seed).derive("quadratic"), optimum_);
 }
@@ -397,7 +439,7 @@ ReplicaParts Assembly::parts(PeerId i) const {
 
 std::unique_ptr<Replica> Assembly::replica(PeerId i) const {
   const std::string& word = fleet.peers.at(i).device;
-  const bool host = fleet.data_servers > 0 || algorithm->hands_samples;
+  const bool host = fleet.data_servers > 0 || algorithm->hands_samples || fleet.by_samples;
   const bool stays = word == "auto" && (host || !cuda_trains(fleet.model));
   return make_replica(stays ? Device{} : choose_device(word), parts(i));
 }
@@ -412,12 +454,27 @@ std::unique_ptr<Replica> Assembly::host_replica(PeerId i) const {
   return make_replica(Device{}, parts(i));
 }
 
-std::unique_ptr<Objective> Assembly::evaluator() const {
-  if (!data.train) return objective(0);
+Share Assembly::everybodys_share() const {
   Share everybodys = share(0);
   everybodys.rows.resize(data.train->rows);
   std::iota(everybodys.rows.begin(), everybodys.rows.end(), 0U);
-  return make_objective(fleet.model, std::move(everybodys));
+  return everybodys;
+}
+
+std::unique_ptr<Objective> Assembly::evaluator() const {
+  return data.train ? make_objective(fleet.model, everybodys_share()) : objective(0);
+}
+
+Aims Assembly::aims() const {
+  Aims aims{
+      .target = fleet.stop.target, .patience = fleet.stop.patience, .keep_best = fleet.keep_best};
+  if (validation)
+    aims.test = [this] {
+      Share everybodys = everybodys_share();
+      everybodys.test = data.test;
+      return make_objective(fleet.model, std::move(everybodys));
+    };
+  return aims;
 }
 
 }  // namespace gv

@@ -9,6 +9,7 @@
 #include "graph/mixing/mixing.h"
 #include "optim/train/replica.h"
 #include "peer/fleet/fleet.h"
+#include "peer/runtime/aims.h"
 #include "peer/runtime/make_replica.h"
 
 namespace gv {
@@ -30,6 +31,7 @@ class Assembly {
   std::optional<MixingMatrix> w;       ///< empty when there is a schedule, or push-sum instead
   std::shared_ptr<const MixingSchedule> schedule;  ///< W of every round; null: always w
   TrainTest data;                                  ///< null pointers for the quadratic
+  std::shared_ptr<const Dataset> validation;       ///< null where the fleet has none
   Partition partition;                             ///< empty for the quadratic
   Round rounds =
       0;  ///< the last round; the largest number when only time or a target stops the run
@@ -62,6 +64,12 @@ class Assembly {
   /// Evaluates any x of length d (the mean model): what it measures of training data (the moments
   /// of batch norms), it measures on everybody's; of a quadratic, on peer 0's.
   std::unique_ptr<Objective> evaluator() const;
+  /// The set that evaluations look at: the validation set where there is one, or else the test set.
+  const std::shared_ptr<const Dataset>& looked_at() const {
+    return validation ? validation : data.test;
+  }
+  /// What the fleet file asks of its evaluations. The objective of the test set reads this.
+  Aims aims() const;
 
  private:
   void make_mixing();
@@ -69,6 +77,7 @@ class Assembly {
   std::vector<float> start_of(PeerId i) const;
   void count_samples();
   Share share(PeerId i) const;
+  Share everybodys_share() const;
   Holding holds(PeerId i) const;
   void check_flows() const;
   void check_attackers() const;

@@ -12,6 +12,7 @@
 #include "optim/data/text.h"
 #include "peer/runtime/class_weights.h"
 #include "peer/runtime/start_card.h"
+#include "peer/runtime/validation.h"
 
 namespace gv {
 namespace {
@@ -127,9 +128,16 @@ LoadedData load_data(const Fleet& fleet, std::optional<PeerId> only) {
   LoadedData loaded;
   if (fleet.data.per_peer()) {
     loaded = only ? load_own(fleet, table, *only, rng) : load_parts(fleet, table, rng);
+    table.file = fleet.data.table_file(only && *only < fleet.trainers() ? *only : 0);
+    loaded.validation = take_validation(fleet, table, loaded.sets);
   } else {
     loaded.sets = load_sets(fleet, table, rng);
-    if (card) loaded.sets = following(*card, loaded.sets);
+    loaded.validation = take_validation(fleet, table, loaded.sets);
+    if (card) {
+      if (loaded.validation)
+        loaded.validation = following(*card, {loaded.sets.train, loaded.validation}).test;
+      loaded.sets = following(*card, loaded.sets);
+    }
     if (loaded.sets.train)
       loaded.partition = partition(*loaded.sets.train,
                                    fleet.trainers(),

@@ -11,7 +11,8 @@ namespace gv {
 
 /// What a fleet trains on and who has which rows of it.
 struct LoadedData {
-  TrainTest sets;       ///< null pointers for the quadratic
+  TrainTest sets;                               ///< null pointers for the quadratic
+  std::shared_ptr<const Dataset> validation{};  ///< null where the fleet has none
   Partition partition;  ///< one part for each that trains; empty for the quadratic
 };
 

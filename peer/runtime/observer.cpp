@@ -94,8 +94,20 @@ Observer::Observer(PeerId peers,
                    std::function<void(const FleetRecord&)> on_record)
     : expected_(peers), evaluator_(std::move(evaluator)), on_record_(std::move(on_record)) {}
 
+void Observer::aim_at(Aims aims) {
+  aims_ = std::move(aims);
+  target_ = TargetWatch(aims_.target);
+  progress_ = ProgressWatch(aims_);
+}
+
+/// The best model may be of a round that is still to be done again.
+void Observer::recall(Recalled past) {
+  for (const FleetRecord& record : past.records) progress_.recall(figure_of(record, measure()));
+  if (aims_.keep_best) best_ = std::move(past.best);
+}
+
 void Observer::take(Report report, Time now) {
-  if (target_.reached()) return;
+  if (over()) return;
   const PeerId peer = report.peer;
   if (report.last) {
     finals_.insert_or_assign(peer, std::move(report));
@@ -108,7 +120,7 @@ void Observer::take(Report report, Time now) {
 }
 
 void Observer::forget(PeerId peer) {
-  if (finals_.contains(peer) || expected_ == 0 || target_.reached()) return;
+  if (finals_.contains(peer) || expected_ == 0 || over()) return;
   --expected_;
   for (auto& [round, open] : open_) open.reports.erase(peer);
   for (auto& [tick, open] : ticks_) open.reports.erase(peer);
@@ -139,18 +151,31 @@ void Observer::watch(FleetRecord& record) {
 void Observer::tell(FleetRecord record, const Reports& reports) {
   watch(record);
   latest_ = std::move(record);
-  see(*latest_);
-  if (target_.reached()) {
+  see(*latest_, reports);
+  if (over()) {
     std::map<PeerId, Report> finals;
     for (const auto& [peer, report] : reports) finals.emplace(peer, *report);
     finals_ = std::move(finals);
-    summary_ = latest_;
+    end_with(*latest_);
   }
-  if (on_record_) on_record_(*latest_);
+  if (on_record_) on_record_(over() ? *summary_ : *latest_);
 }
 
-void Observer::see(const FleetRecord& record) {
+void Observer::see(const FleetRecord& record, const Reports& reports) {
   if (target_.target()) target_.see(figure_of(record, *target_.target()));
+  const std::optional<double> figure = figure_of(record, measure());
+  const bool better = progress_.see(figure);
+  if (!better || !aims_.keep_best) return;
+  const bool accuracy = measure().figure == TargetSpec::Figure::accuracy;
+  if (best_ && (accuracy ? *figure <= best_->figure : *figure >= best_->figure)) return;
+  best_ = BestModel{.round = record.round, .figure = *figure, .x = model_of(reports)};
+}
+
+/// The test set is looked at once, with the model that is saved.
+void Observer::end_with(FleetRecord record) {
+  summary_ = std::move(record);
+  if (best_) summary_->saved = best_->round;
+  if (aims_.test) summary_->test = aims_.test()->evaluate(saved_model());
 }
 
 /// Who was away passes rounds over, so a round that all have reported completes those before it.
@@ -158,18 +183,20 @@ void Observer::complete(Time now) {
   std::erase_if(open_, [](const auto& round) { return round.second.reports.empty(); });
   const auto whole = [this](const auto& round) { return round.second.reports.size() >= expected_; };
   const auto last = std::find_if(open_.rbegin(), open_.rend(), whole).base();
-  for (auto it = open_.begin(); it != last && !target_.reached(); it = open_.erase(it)) {
+  for (auto it = open_.begin(); it != last && !over(); it = open_.erase(it)) {
     const Reports reports = pointers_to(it->second.reports);
     tell(look(reports, now), reports);
   }
   complete_ticks();
   if (finals_.size() == expected_ && expected_ > 0 && !summary_) {
-    summary_ = look(pointers_to(finals_), now);
-    summary_->uneven = uneven_edges(pointers_to(finals_));
+    const Reports reports = pointers_to(finals_);
+    FleetRecord end = look(reports, now);
+    end.uneven = uneven_edges(reports);
     if (latest_ && latest_->tick > 0)
-      summary_->training_time = std::max(summary_->training_time, latest_->training_time);
-    watch(*summary_);
-    see(*summary_);
+      end.training_time = std::max(end.training_time, latest_->training_time);
+    watch(end);
+    see(end, reports);
+    end_with(std::move(end));
     if (on_record_) on_record_(*summary_);
   }
 }
@@ -177,7 +204,7 @@ void Observer::complete(Time now) {
 /// One after the other, since a report may stand for an earlier tick as well.
 void Observer::complete_ticks() {
   std::erase_if(ticks_, [](const auto& tick) { return tick.second.reports.empty(); });
-  while (!ticks_.empty() && !target_.reached()) {
+  while (!ticks_.empty() && !over()) {
     const auto first = ticks_.begin();
     const Reports reports = at_tick(first->first);
     if (reports.size() < expected_) return;
@@ -205,6 +232,7 @@ FleetRecord Observer::look(const Reports& reports, Time now) {
   record.peers = static_cast<PeerId>(n);
   record.time = now;
   record.mean = evaluator_->evaluate(mean);
+  record.validated = aims_.test != nullptr;
   Time looking{0};
   bool by_time = false;
   Round rounds = 0;

@@ -9,6 +9,7 @@
 
 #include "gossip/journal.h"
 #include "optim/models/objective.h"
+#include "peer/runtime/aims.h"
 #include "peer/runtime/target_watch.h"
 #include "peer/runtime/uneven_edges.h"
 
@@ -21,8 +22,12 @@ struct FleetRecord {
   PeerId peers = 0;        ///< that train and reported
   Time time{0};            ///< when the last of them did; virtual in `simulate`
   Evaluation mean;         ///< of the fleet's model: the mean of those that hold it (holding.h)
-  double train_loss = 0;   ///< mean over peers of their minibatch losses since the last report
-  double loss_local = 0;   ///< mean over local models
+  bool validated = false;  ///< the evaluations here are of the validation set, not of the test set
+  std::optional<Evaluation> test;  ///< of the final record: the saved model on the test set, where
+                                   ///< the evaluations are of the validation set
+  std::optional<Round> saved;  ///< of the final record: where the best model is saved, its round
+  double train_loss = 0;       ///< mean over peers of their minibatch losses since the last report
+  double loss_local = 0;       ///< mean over local models
   std::optional<double> accuracy_min, accuracy_max;     ///< over local models
   double consensus = 0;                                 ///< (1/n) sum_i ||x_i - mean||^2
   std::uint64_t sent_bytes = 0;                         ///< by all peers, on the wire
@@ -44,6 +49,20 @@ struct FleetRecord {
 
 /// What a target is about; nothing where the model has no such figure.
 std::optional<double> figure_of(const FleetRecord& record, const TargetSpec& target);
+
+/// The fleet's model at its best evaluation.
+struct BestModel {
+  Round round = 0;
+  double figure = 0;  ///< see ProgressWatch
+  std::vector<float> x;
+};
+
+/// What an earlier part of a run has left: its evaluations, of which only the figures of targets
+/// count, and the best model that it kept.
+struct Recalled {
+  std::vector<FleetRecord> records{};
+  std::optional<BestModel> best{};
+};
 
 /// XXH3-128 of what a run ended with; 32 hex digits each.
 struct FinalHashes {
@@ -70,11 +89,18 @@ class Observer {
   /// A forgotten peer that will report again.
   void expect(PeerId peer);
 
-  /// From now on records are held to this. The record that reaches it is the run's last one, and
-  /// its replicas are the final ones: what peers do until they hear of it counts nowhere, so that a
-  /// synchronous method ends in the same round with the same bits, however late they hear.
-  void aim_at(const std::optional<TargetSpec>& target) { target_ = TargetWatch(target); }
+  /// From now on records are held to these. The record that reaches the target, or with which
+  /// patience ends, is the run's last one, and its replicas are the final ones: what peers do until
+  /// they hear of it counts nowhere, so that a synchronous method ends in the same round with the
+  /// same bits, however late they hear.
+  void aim_at(Aims aims);
+  /// Goes on, with the aims, where an earlier part of the run ended.
+  void recall(Recalled past);
   bool target_reached() const { return target_.reached(); }
+  bool out_of_patience() const { return progress_.out_of_patience(); }
+  /// Whether an aim has ended the run.
+  bool over() const { return target_reached() || out_of_patience(); }
+  const TargetSpec& measure() const { return progress_.measure(); }
 
   /// The newest record of a round, once there is one.
   const std::optional<FleetRecord>& latest() const { return latest_; }
@@ -84,6 +110,10 @@ class Observer {
   FinalHashes hashes() const;
   /// The fleet's model of the final replicas.
   std::vector<float> mean_model() const;
+  /// The model of the best evaluation until now; nothing unless it is to be kept (Aims).
+  const std::optional<BestModel>& best() const { return best_; }
+  /// What a run leaves: the best model where it is kept, otherwise mean_model().
+  std::vector<float> saved_model() const { return best_ ? best_->x : mean_model(); }
   const std::map<PeerId, Report>& finals() const { return finals_; }
 
  private:
@@ -96,7 +126,8 @@ class Observer {
 
   FleetRecord look(const Reports& reports, Time now);
   void tell(FleetRecord record, const Reports& reports);
-  void see(const FleetRecord& record);
+  void see(const FleetRecord& record, const Reports& reports);
+  void end_with(FleetRecord record);
   void watch(FleetRecord& record);
   void complete(Time now);
   void complete_ticks();
@@ -108,7 +139,10 @@ class Observer {
   std::map<Round, Open> open_;
   std::map<std::uint64_t, Open> ticks_;
   std::map<PeerId, Report> finals_;
+  Aims aims_;
   TargetWatch target_{std::nullopt};
+  ProgressWatch progress_{Aims{}};
+  std::optional<BestModel> best_;
   std::vector<double> losses_;         ///< of the records until now, as far as they are finite
   std::optional<LossRise> loss_rise_;  ///< the first
   std::optional<FleetRecord> latest_;

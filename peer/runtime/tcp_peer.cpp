@@ -58,6 +58,7 @@ TcpOptions tcp_options(const Assembly& fleet, const Plan& plan, const TcpPeerOpt
   tcp.log = options.log;
   tcp.security = fleet.fleet.security.mode;
   tcp.keys = options.keys;
+  tcp.home = options.home;
   return tcp;
 }
 

@@ -49,6 +49,8 @@ struct TcpPeerOptions {
   std::function<void(const std::string&)> log;
   std::shared_ptr<const TlsContext> keys{};  ///< null: none, or use_keys() gives them
   PeerParts parts{};                         ///< in the place of the real ones
+  /// Does the replica's arithmetic; null: a thread of the peer's own.
+  std::shared_ptr<Arithmetic> home{};
 };
 
 /// One peer of a fleet over TCP: its replica, its world and the life of its algorithm.

@@ -44,6 +44,10 @@ void never_block(int fd) {
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
+void close_on_exec(int fd) {
+  ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
 ssize_t send_with_descriptor(int socket, std::span<const std::byte> bytes, int fd, int flags) {
   Envelope envelope({const_cast<std::byte*>(bytes.data()), bytes.size()});  // only read
   cmsghdr* const control = CMSG_FIRSTHDR(&envelope.header);

@@ -28,6 +28,9 @@ class Descriptor {
 
 /// Reads and writes of it return at once, with EAGAIN where there is nothing to do.
 void never_block(int fd);
+/// A program that this process becomes or starts does not get it: it would hold connections open
+/// that this process has closed, and keep its port taken.
+void close_on_exec(int fd);
 
 /// Sends bytes over a Unix socket, and with them a descriptor, as sendmsg(2) with these flags; so
 /// many bytes, or -1.

@@ -41,10 +41,8 @@ void AccountedReplica::revise(Vector missed) {
   book(Vector::x, [&] { inner_->revise(missed); });
 }
 
-double AccountedReplica::descend(const Descent& descent) {
-  double loss = 0;
-  book(Vector::x, [&] { loss = inner_->descend(descent); });
-  return loss;
+void AccountedReplica::descend(const Descent& descent) {
+  book(Vector::x, [&] { inner_->descend(descent); });
 }
 
 void AccountedReplica::load(Vector v, Range r, const Buffer& in) {

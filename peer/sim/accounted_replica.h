@@ -28,14 +28,15 @@ class AccountedReplica : public Replica {
     return inner_->scalar(name, neighbor);
   }
   double rate() const override { return inner_->rate(); }
-  double gradient() override { return inner_->gradient(); }
+  void gradient() override { inner_->gradient(); }
+  double loss() const override { return inner_->loss(); }
   std::vector<Slice> draw(std::uint32_t parts) override { return inner_->draw(parts); }
   std::optional<double> gradient_over(const Buffer& samples) override {
     return inner_->gradient_over(samples);
   }
   void step() override;
   void revise(Vector missed) override;
-  double descend(const Descent& descent) override;
+  void descend(const Descent& descent) override;
   NotFinite mix(Range r, const Flows& flows) override;
   /// The same bits as in one pass (the mixed x is stepped when its last piece is there).
   NotFinite mix_and_step(Range r, const Flows& flows) override;
@@ -53,7 +54,10 @@ class AccountedReplica : public Replica {
   }
   bool decode(const Codec& codec, Vector v, Range r, const Buffer& in) override;
   bool finite() const override { return inner_->finite(); }
-  Evaluation evaluate() override { return inner_->evaluate(); }
+  void evaluate() override { inner_->evaluate(); }
+  Evaluation evaluation() const override { return inner_->evaluation(); }
+  bool is_lent() const override { return inner_->is_lent(); }
+  void prepare() override { inner_->prepare(); }
   double gradient_flops() const override { return inner_->gradient_flops(); }
   void save(StateWriter& out) const override { inner_->save(out); }
   /// The account begins anew: the restored x is the start.

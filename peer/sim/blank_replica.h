@@ -27,11 +27,12 @@ class BlankReplica : public Replica {
   double& scalar(std::string_view name, std::optional<std::uint32_t> neighbor) override {
     return names_.scalar(name, neighbor);
   }
-  double gradient() override { return 0; }
+  void gradient() override {}
+  double loss() const override { return 0; }
   std::vector<Slice> draw(std::uint32_t parts) override { return samples_.draw(batch_, parts); }
   std::optional<double> gradient_over(const Buffer&) override { return 0; }
   void step() override {}
-  double descend(const Descent&) override { return 0; }
+  void descend(const Descent&) override {}
   void revise(Vector) override {}
   double rate() const override { return 1; }
   NotFinite mix(Range, const Flows&) override { return {}; }
@@ -50,7 +51,8 @@ class BlankReplica : public Replica {
   }
   bool decode(const Codec&, Vector, Range, const Buffer&) override { return true; }
   bool finite() const override { return true; }
-  Evaluation evaluate() override { return {}; }
+  void evaluate() override {}
+  Evaluation evaluation() const override { return {}; }
   double gradient_flops() const override { return samples_.gradient_flops(batch_); }
   void save(StateWriter&) const override {}
   void restore(StateReader&) override {}

@@ -61,13 +61,21 @@ void Processes::resume(PeerId peer) {
 }
 
 void Processes::pause(PeerId peer, Time until) {
-  all_[peer].paused_until = std::max(all_[peer].paused_until, until);
+  Process& process = all_[peer];
+  process.paused += std::max(Time{0}, until - std::max(queue_.now(), process.paused_until));
+  process.paused_until = std::max(process.paused_until, until);
+}
+
+Time Processes::stood_still(PeerId peer) const {
+  const Process& process = all_[peer];
+  return process.paused - std::max(Time{0}, process.paused_until - queue_.now());
 }
 
 void Processes::die(PeerId peer) {
   Process& process = all_[peer];
   process.dead = true;
   ++process.life;
+  process.paused = stood_still(peer);
   process.paused_until = Time{0};
   process.waiting.clear();
 }

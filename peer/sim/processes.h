@@ -31,6 +31,8 @@ class Processes {
 
   bool awake(PeerId peer) const { return !dead(peer) && queue_.now() >= all_[peer].paused_until; }
   bool dead(PeerId peer) const { return all_[peer].dead; }
+  /// How long in all until now, in all its lives.
+  Time stood_still(PeerId peer) const;
   std::uint64_t life(PeerId peer) const { return all_[peer].life; }
   double slowness(PeerId peer) const { return all_[peer].slowness; }
   Time clock(PeerId peer) const;             ///< what its clock shows now
@@ -41,6 +43,7 @@ class Processes {
     std::uint64_t life = 0;
     bool dead = false;
     Time paused_until{0};
+    Time paused{0};  ///< all pauses, this one up to its end
     double slowness = 1;
     double rate = 1;                             ///< our seconds in one of its own, since `set_at`
     Time set_at{0};                              ///< when its clock was given this rate

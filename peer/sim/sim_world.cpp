@@ -36,6 +36,10 @@ std::uint64_t SimWorld::repeated_bytes() const {
   return shared_.faults == nullptr ? 0 : shared_.faults->network().repeated_bytes(id_);
 }
 
+Time SimWorld::stood_still() const {
+  return shared_.faults == nullptr ? Time{0} : shared_.faults->processes().stood_still(id_);
+}
+
 void SimWorld::after(Time delay, std::function<void()> f) {
   if (shared_.faults != nullptr) {
     Processes& processes = shared_.faults->processes();

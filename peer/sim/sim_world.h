@@ -82,6 +82,7 @@ class SimWorld : public World {
   std::uint64_t sent_bytes() const override { return sent_bytes_; }
   std::uint64_t repeated_bytes() const override;
   bool repeats() const override { return true; }
+  Time stood_still() const override;
   std::shared_ptr<BufferMemory> memory() const override;
 
  private:

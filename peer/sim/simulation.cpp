@@ -43,7 +43,8 @@ class Simulation {
     shared_.seed = fleet.fleet.seed;
     shared_.bounds = frame_bounds(fleet);
     shared_.observer = &observer;
-    observer.aim_at(fleet.fleet.stop.target);
+    observer.aim_at(fleet.aims());
+    observer.recall(options.recalled);
     shared_.finished.assign(n, false);
     shared_.work.resize(n);
     shared_.on_life = options.on_life;
@@ -91,7 +92,7 @@ class Simulation {
       if (worked()) {
         rows_ ? rows_->end_work() : run_jobs();
         result.interrupted = result.interrupted || should_stop();
-        if (result.interrupted || out_of_time() || target_reached()) stop_all();
+        if (result.interrupted || out_of_time() || shared_.observer->over()) stop_all();
         const Round round = shared_.peers.front()->round;
         if (options_.on_progress && round != told) options_.on_progress(told = round, now());
         continue;
@@ -221,7 +222,6 @@ class Simulation {
   }
   bool should_stop() const { return options_.interrupted && options_.interrupted(); }
   bool out_of_time() const { return fleet_.fleet.stop.time && now() >= *fleet_.fleet.stop.time; }
-  bool target_reached() const { return shared_.observer->target_reached(); }
   void stop_all() {
     for (Peer* peer : shared_.peers) peer->stop();
   }

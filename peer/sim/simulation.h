@@ -59,6 +59,7 @@ struct SimulationOptions {
   /// Where each life of a peer spent its time, at its end, from several threads; null: nobody asks.
   std::function<void(const Recorder&, std::uint64_t life)> on_life;
   std::vector<Checkpoint> resume;  ///< by peer; empty: from the beginning
+  Recalled recalled{};             ///< of the evaluations before that
   int threads = 0;  ///< for the gradients of one instant; 0: all cores. Changes no bit
   /// Makes peer i's replica; null: the fleet's own, on the CPU.
   std::function<std::unique_ptr<Replica>(PeerId)> replica;

@@ -86,7 +86,8 @@ std::vector<FleetRecord> clock_of(
 bool clock_stands_alone(const Fleet& fleet) {
   const AlgorithmRow* row = find_algorithm(fleet.algorithm, fleet.order);
   return row != nullptr && row->synchronous && !row->hands_samples && fleet.faults.inject.empty() &&
-         !fleet.stop.time && !fleet.stop.target && fleet.evaluate_period == Time{0};
+         !fleet.stop.time && !fleet.stop.target && !fleet.data.validates() &&
+         fleet.evaluate_period == Time{0};
 }
 
 bool deadline_passed(const Assembly& fleet, const FleetRecord& end) {

@@ -10,6 +10,7 @@
 
 #include "peer/checkpoint/quick_disk.h"
 #include "peer/json/json_member.h"
+#include "peer/launch/best_model.h"
 #include "peer/launch/resume.h"
 #include "peer/launch/run_meter.h"
 #include "peer/launch/run_record.h"
@@ -184,6 +185,7 @@ class SimulatedTrial {
     if (from.empty()) options.on_life = life_writer();
     options.threads = 1;
     options.resume = std::move(from);
+    options.recalled.records = records_in(lines);
     options.keep = kept_.round();
     if (options.keep > 0)
       options.on_store = [&](PeerId i, Round round, std::vector<std::byte> state) {
@@ -206,10 +208,11 @@ class SimulatedTrial {
     if (trained.code == exit_code::check_failed) return trained;
     watch.finish(trained.summary);
     if (job_.keep_model && !watch.cut())
-      save_model(folder_.file("model.safetensors"),
-                 fleet_,
-                 observer.mean_model(),
-                 {.rounds = last.round, .version = version_});
+      save_model(
+          folder_.file("model.safetensors"),
+          fleet_,
+          observer.saved_model(),
+          {.rounds = observer.best() ? observer.best()->round : last.round, .version = version_});
     if (!trained.diverged && !trained.deadline_passed) keep_state();
     return trained;
   }

@@ -7,6 +7,7 @@
 #include <asio/awaitable.hpp>
 #include <asio/steady_timer.hpp>
 
+#include "peer/shared/descriptor.h"
 #include "peer/tcp/as_result.h"
 
 namespace gv {
@@ -18,7 +19,10 @@ asio::awaitable<std::optional<typename Acceptor::protocol_type::socket>> accept_
     Acceptor& acceptor) {
   for (;;) {
     auto [error, socket] = co_await acceptor.async_accept(as_result);
-    if (!error) co_return std::move(socket);
+    if (!error) {
+      close_on_exec(socket.native_handle());
+      co_return std::move(socket);
+    }
     if (error == asio::error::operation_aborted) co_return std::nullopt;
     asio::steady_timer pause(acceptor.get_executor(), std::chrono::milliseconds(100));
     co_await pause.async_wait(as_result);

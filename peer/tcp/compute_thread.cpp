@@ -12,19 +12,23 @@ ComputeThread::ComputeThread(int compute_threads)
     : thread_([this, compute_threads] { work(compute_threads); }) {}
 
 ComputeThread::~ComputeThread() {
+  end();
+}
+
+void ComputeThread::end() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_one();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
-void ComputeThread::submit(std::function<void()> job) {
+void ComputeThread::submit(std::function<void()> job, std::function<void()> ended) {
   ++submitted_;
   {
     const std::lock_guard lock(mutex_);
-    jobs_.push_back(std::move(job));
+    jobs_.emplace_back(std::move(job), std::move(ended));
   }
   wake_.notify_one();
 }
@@ -36,10 +40,11 @@ void ComputeThread::work(int compute_threads) {
     std::unique_lock lock(mutex_);
     wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
     if (stopping_) return;
-    const std::function<void()> job = std::move(jobs_.front());
+    const Job job = std::move(jobs_.front());
     jobs_.pop_front();
     lock.unlock();
-    job();
+    job.first();
+    job.second();
     ++done_;
   }
 }

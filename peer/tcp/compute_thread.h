@@ -7,30 +7,33 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <utility>
+
+#include "peer/tcp/arithmetic.h"
 
 namespace gv {
 
-/// A thread that does the arithmetic of one lane, job after job, while the loop serves the network.
-class ComputeThread {
+/// Arithmetic on a thread of its own.
+class ComputeThread : public Arithmetic {
  public:
   /// `compute_threads`: what one job may use.
   explicit ComputeThread(int compute_threads);
-  /// Ends after the job at hand; what waits is dropped.
-  ~ComputeThread();
+  ~ComputeThread() override;
   ComputeThread(const ComputeThread&) = delete;
   ComputeThread& operator=(const ComputeThread&) = delete;
 
-  void submit(std::function<void()> job);
-
-  std::uint64_t done() const { return done_; }         ///< jobs, since the start
-  bool working() const { return submitted_ > done_; }  ///< on a job
+  void submit(std::function<void()> job, std::function<void()> ended) override;
+  void end() override;
+  std::uint64_t done() const override { return done_; }
+  bool working() const override { return submitted_ > done_; }
 
  private:
+  using Job = std::pair<std::function<void()>, std::function<void()>>;
   void work(int compute_threads);
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<std::function<void()>> jobs_;
+  std::deque<Job> jobs_;
   bool stopping_ = false;
   std::uint64_t submitted_ = 0;  ///< of the thread that submits
   std::atomic<std::uint64_t> done_ = 0;

@@ -8,6 +8,7 @@
 #include <asio/steady_timer.hpp>
 #include <fmt/format.h>
 
+#include "peer/shared/descriptor.h"
 #include "peer/tcp/accept_next.h"
 #include "peer/tcp/as_result.h"
 
@@ -57,6 +58,7 @@ bool SharedEdges::listen() {
   door_ = new_door();
   asio::error_code error;
   acceptor_.open(Local(), error);
+  if (!error) close_on_exec(acceptor_.native_handle());
   if (!error) acceptor_.bind(Local::endpoint(address_of(door_)), error);
   if (!error) acceptor_.listen(128, error);
   if (!error) asio::co_spawn(io_, accept_loop(), asio::detached);
@@ -74,6 +76,10 @@ void SharedEdges::met(PeerId neighbor, const Hello& theirs) {
 
 asio::awaitable<void> SharedEdges::visit(PeerId neighbor, std::string door) {
   const auto socket = std::make_shared<Local::socket>(io_);
+  asio::error_code closed;
+  socket->open(Local(), closed);
+  if (closed) co_return;
+  close_on_exec(socket->native_handle());
   const auto [error] = co_await socket->async_connect(Local::endpoint(address_of(door)), as_result);
   if (error || !same_user(socket->native_handle()) || !send_ours(socket, neighbor)) co_return;
   const bool answered = co_await readable(socket);

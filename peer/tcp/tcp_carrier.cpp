@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include "peer/shared/descriptor.h"
 #include "peer/tcp/accept_next.h"
 #include "peer/tcp/as_result.h"
 #include "peer/tcp/tcp_world_impl.h"
@@ -28,6 +29,7 @@ std::uint16_t TcpWorldImpl::listen() {
   const tcp::endpoint endpoint = found.begin()->endpoint();
   const asio::ip::address address = endpoint.address();
   acceptor_.open(endpoint.protocol(), error);
+  if (!error) close_on_exec(acceptor_.native_handle());
   if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
   if (!error) tune_for(address, acceptor_.native_handle());
   if (!error) acceptor_.bind(endpoint, error);
@@ -122,6 +124,7 @@ asio::awaitable<void> TcpWorldImpl::connect(PeerId neighbor, ConnectionId connec
     *socket = tcp::socket(io_);
     socket->open(there.protocol(), failure);
     if (failure) continue;
+    close_on_exec(socket->native_handle());
     tune_for(there.address(), socket->native_handle());
     const auto [error] = co_await socket->async_connect(there, as_result);
     failure = error;
@@ -160,8 +163,13 @@ void TcpWorldImpl::probe(PeerId neighbor) {
 asio::awaitable<void> TcpWorldImpl::connect_once(PeerId neighbor) {
   const auto [unresolved, endpoints] = co_await resolve(neighbor);
   if (unresolved || endpoints.empty()) co_return;
+  const tcp::endpoint there = endpoints.begin()->endpoint();
   tcp::socket socket(io_);
-  const auto [error] = co_await socket.async_connect(endpoints.begin()->endpoint(), as_result);
+  asio::error_code closed;
+  socket.open(there.protocol(), closed);
+  if (closed) co_return;
+  close_on_exec(socket.native_handle());
+  const auto [error] = co_await socket.async_connect(there, as_result);
   if (error == asio::error::connection_refused)
     links_->nobody_listens(neighbor, error.message(), now());
 }

@@ -36,6 +36,7 @@ std::string failure_of(const std::function<void()>& job) {
 
 TcpWorldImpl::TcpWorldImpl(TcpOptions options) : options_(std::move(options)) {
   options_.links.self.machine = machine_id();
+  work_[static_cast<std::size_t>(Lane::home)].thread = options_.home;
   if (options_.emulate)
     shaper_.emplace(*options_.emulate, options_.links.self.peer, options_.emulation_seed, host_lag);
   if (!options_.share || options_.emulate || options_.links.neighbors.empty()) return;
@@ -68,6 +69,7 @@ void TcpWorldImpl::run(const std::vector<PeerAddress>& addresses,
   asio::co_spawn(io_, accept_loop(), asio::detached);
   links_->start(now());
   watch_own_work();
+  beat();
   io_.run();
   if (!compute_failure_.empty()) throw ComputeError(compute_failure_);
   if (!failure_.empty()) throw std::runtime_error(failure_);
@@ -141,14 +143,15 @@ void TcpWorldImpl::offload(Lane lane,
     return;
   }
   ++work.jobs;
-  if (!work.thread) work.thread = std::make_unique<ComputeThread>(options_.compute_threads);
-  work.thread->submit([this, &work, job = std::move(job), done = std::move(done)] {
-    const std::string why = failure_of(job);
-    asio::post(io_, [this, &work, done, why] {
+  if (!work.thread) work.thread = std::make_shared<ComputeThread>(options_.compute_threads);
+  const auto why = std::make_shared<std::string>();  // the job failed
+  const auto ended = [this, &work, why, done = std::move(done)] {
+    asio::post(io_, [this, &work, why, done] {
       --work.jobs;
-      why.empty() ? done() : fail_compute(why);
+      why->empty() ? done() : fail_compute(*why);
     });
-  });
+  };
+  work.thread->submit([why, job = std::move(job)] { *why = failure_of(job); }, ended);
 }
 
 /// A job that never ends, on a lost device say, would hold the process up for ever.
@@ -165,6 +168,11 @@ void TcpWorldImpl::watch_own_work() {
     options_.on_stuck();
   }
   after(options_.links.times.heartbeat, [this] { watch_own_work(); });
+}
+
+void TcpWorldImpl::beat() {
+  standstill_.beat(now());
+  after(Standstill::period, [this] { beat(); });
 }
 
 /// Whoever waits for the job waits for ever: the loop ends.

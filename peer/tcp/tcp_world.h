@@ -14,6 +14,7 @@
 #include "peer/network/network_spec.h"
 #include "peer/network/security_spec.h"
 #include "peer/shared/region.h"
+#include "peer/tcp/arithmetic.h"
 #include "peer/tls/run_token.h"
 #include "peer/tls/tls_context.h"
 #include "peer/wire/frame_reader.h"
@@ -26,6 +27,8 @@ struct TcpOptions {
   std::string listen_address = "127.0.0.1";
   std::uint16_t listen_port = 0;  ///< 0: any free one
   int compute_threads = 1;
+  /// Does the jobs of the home lane; null: a thread of the world's own.
+  std::shared_ptr<Arithmetic> home{};
   /// Whether arithmetic of so many flops may run on the loop: it is too short for the way to
   /// another thread and back, and does not block. Empty: none may.
   std::function<bool(double flops)> runs_inline;

@@ -23,6 +23,7 @@
 #include "peer/tcp/handshake_budget.h"
 #include "peer/tcp/neighbor_clock.h"
 #include "peer/tcp/shared_edges.h"
+#include "peer/tcp/standstill.h"
 #include "peer/tcp/tcp_connection.h"
 #include "peer/tcp/tcp_world.h"
 #include "peer/wire/frame.h"
@@ -57,6 +58,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   void post(std::function<void()> f) override { asio::post(io_, std::move(f)); }
 
   Time now() const override { return Clock::now() - began_; }
+  Time stood_still() const override { return standstill_.total(now()); }
   void send(PeerId to, Message message) override;
   Time stamp() const override { return Clock::now().time_since_epoch(); }
   Time sent_at(const Message& message) override;
@@ -91,9 +93,16 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
 
   /// A lane of our own arithmetic.
   struct Work {
-    int jobs = 0;                           ///< offered to the thread and not done
-    JobWatch watch;                         ///< of the thread
-    std::unique_ptr<ComputeThread> thread;  ///< null: never needed yet
+    Work() = default;
+    Work(const Work&) = delete;
+    Work& operator=(const Work&) = delete;
+    ~Work() {
+      if (thread) thread->end();
+    }
+
+    int jobs = 0;                        ///< offered to the thread and not done
+    JobWatch watch;                      ///< of the thread
+    std::shared_ptr<Arithmetic> thread;  ///< null: never needed yet
     std::uint64_t done() const { return thread ? thread->done() : 0; }
     bool working() const { return thread && thread->working(); }
   };
@@ -147,6 +156,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   std::uint64_t hash_of(const Payload& payload);
   void close_all();
   void watch_own_work();
+  void beat();
   void fail_compute(std::string why);
 
   TcpOptions options_;
@@ -171,6 +181,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   std::size_t other_descriptors_ = 0;  ///< in use, and no connections; as far as was seen
   std::uint64_t sent_bytes_ = 0, repeated_bytes_ = 0;
   Clock::time_point began_ = Clock::now();
+  Standstill standstill_{Time{0}};
   Payload hashed_;  ///< the payload of last_hash_, held so that no other takes its place
   std::uint64_t last_hash_ = 0;
   std::array<Work, lanes> work_;  ///< by lane; last: its jobs must end before what they touch

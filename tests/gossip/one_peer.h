@@ -30,6 +30,7 @@ class StillWorld : public World {
     });
   }
   std::uint64_t sent_bytes() const override { return 0; }
+  Time stood_still() const override { return stood; }
 
   void work() {
     while (!jobs.empty()) {
@@ -40,6 +41,7 @@ class StillWorld : public World {
   }
 
   Time clock{0};
+  Time stood{0};  ///< see stood_still()
   std::vector<std::pair<Time, std::function<void()>>> timers;
   std::vector<std::pair<PeerId, Message>> sent;
   std::deque<std::function<void()>> jobs;

@@ -54,6 +54,24 @@ TEST_F(Sheet, AWaitIsLatenessUntilTheMessageWasSentAndWireFromThen) {
   EXPECT_TRUE(sheet.take_intervals().empty());
 }
 
+/// Of a peer that was stopped, the link to whoever had sent to it meanwhile was said to be slow.
+TEST_F(Sheet, WhileTheProcessStandsStillNothingIsOnItsWay) {
+  sheet.wait_begins(world.clock);
+  pass(1000);
+  world.stood = Time{900};
+  sheet.wait_ends(world.clock, 1, Time{60});
+  EXPECT_EQ(spent(Activity::late), 60);
+  EXPECT_EQ(spent(Activity::wire), 40);
+  EXPECT_EQ(spent(Activity::other), 900);
+  EXPECT_EQ(sheet.waits()[1].wire, Time{40});
+  sheet.job_offered(Activity::compute);
+  pass(500);
+  world.stood += Time{450};
+  sheet.job_done();
+  EXPECT_EQ(spent(Activity::compute), 50);
+  EXPECT_EQ(sheet.spent().total(), world.clock);
+}
+
 TEST_F(Sheet, AWaitWithoutAMessageIsAllLateness) {
   sheet.wait_begins(world.clock);
   pass(40);

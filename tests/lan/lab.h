@@ -90,6 +90,18 @@ class Lab : public testing::Test {
     in >> text;
     return text;
   }
+  /// An empty folder lies over it on each host.
+  void hide_from_hosts(const std::string& there) const {
+    fs::create_directory(path("nothing"));
+    for (const char* host : {"anna", "ben", "carl"}) {
+      const std::string pid = said_by(fmt::format("cat {}/sshd_{}.pid", folder(), host));
+      ASSERT_EQ(said_by(fmt::format("nsenter --mount --target {} mount --bind {} {}",
+                                    pid.substr(0, pid.find('\n')),
+                                    path("nothing"),
+                                    there)),
+                "");
+    }
+  }
   /// The cable of carl: "down" or "up".
   void link_of_carl(const char* act) const {
     said_by(fmt::format("ip -n {}-desk link set to3 {}", prefix(), act));

@@ -51,10 +51,18 @@ class BadReplica : public Replica {
   double& scalar(std::string_view name, std::optional<std::uint32_t> neighbor) override {
     return real_->scalar(name, neighbor);
   }
+  std::vector<Slice> draw(std::uint32_t parts) override { return real_->draw(parts); }
+  std::optional<double> gradient_over(const Buffer& samples) override {
+    return real_->gradient_over(samples);
+  }
+  void revise(Vector missed) override { real_->revise(missed); }
+  double descend(const Descent& descent) override { return real_->descend(descent); }
+  bool runs_inline(double flops) const override { return real_->runs_inline(flops); }
   double rate() const override { return real_->rate(); }
-  double gradient() override { return real_->gradient(); }
+  void gradient() override { real_->gradient(); }
+  double loss() const override { return real_->loss(); }
   void step() override { real_->step(); }
-  double gradient_and_step() override { return real_->gradient_and_step(); }
+  void gradient_and_step() override { real_->gradient_and_step(); }
   void snapshot(Vector v, Range r, Buffer& out) const override { real_->snapshot(v, r, out); }
   void load(Vector v, Range r, const Buffer& in) override { real_->load(v, r, in); }
   void add(Vector v, Range r, const Buffer& in) override { real_->add(v, r, in); }
@@ -70,7 +78,8 @@ class BadReplica : public Replica {
     return real_->decode(codec, v, r, in);
   }
   bool finite() const override { return real_->finite(); }
-  Evaluation evaluate() override { return real_->evaluate(); }
+  void evaluate() override { real_->evaluate(); }
+  Evaluation evaluation() const override { return real_->evaluation(); }
   double gradient_flops() const override { return real_->gradient_flops(); }
   void save(StateWriter& out) const override { real_->save(out); }
   void restore(StateReader& in) override { real_->restore(in); }

@@ -67,7 +67,8 @@ std::unique_ptr<Replica> make(const Kind& kind, std::uint64_t init) {
 std::vector<double> train(Replica& replica, int steps) {
   std::vector<double> losses;
   for (int t = 0; t < steps; ++t) {
-    losses.push_back(replica.gradient());
+    replica.gradient();
+    losses.push_back(replica.loss());
     replica.step();
   }
   return losses;

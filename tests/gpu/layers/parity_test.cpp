@@ -90,7 +90,7 @@ TEST_P(Parity, GradientsOfEveryLayerAgree) {
   Nudged beside([] { return make(host); }, jumps ? nudges : 2);
   const std::vector<Tensor> tensors = GetParam().network().tensors;
   for (int round = 0; round < 4; ++round) {  // at once, recorded for either place, replayed
-    EXPECT_NEAR(on_gpu->gradient() / on_cpu->gradient(), 1, 1e-5);
+    EXPECT_NEAR(loss_of_gradient(*on_gpu) / loss_of_gradient(*on_cpu), 1, 1e-5);
     const std::vector<float> a = values(*on_gpu, Vector::g);
     const std::vector<float> b = values(*on_cpu, Vector::g);
     beside.take_gradients();
@@ -113,10 +113,10 @@ struct Losses {
 Losses after(Replica& replica, int steps) {
   Losses losses;
   for (int step = 0; step < steps; ++step) {
-    losses.last = replica.gradient();
+    losses.last = loss_of_gradient(replica);
     replica.step();
   }
-  losses.test = replica.evaluate().loss;
+  losses.test = evaluation_of(replica).loss;
   return losses;
 }
 
@@ -144,7 +144,7 @@ TEST_P(Parity, TheDeviceRepeatsItselfToTheBit) {
     const auto one = make(cuda, precision);
     const auto other = make(cuda, precision);
     for (int step = 0; step < 10; ++step) {
-      ASSERT_EQ(one->gradient(), other->gradient());
+      ASSERT_EQ(loss_of_gradient(*one), loss_of_gradient(*other));
       ASSERT_EQ(values(*one, Vector::g), values(*other, Vector::g));
       one->step();
       other->step();

@@ -54,6 +54,17 @@ inline std::ostream& operator<<(std::ostream& out, const Implementation& impleme
 inline const Implementation host{"host", false};
 inline const Implementation cuda{"cuda", true};
 
+/// The loss of a gradient at x on the next minibatch.
+inline double loss_of_gradient(Replica& replica) {
+  replica.gradient();
+  return replica.loss();
+}
+
+inline Evaluation evaluation_of(Replica& replica) {
+  replica.evaluate();
+  return replica.evaluation();
+}
+
 /// All of v, as it is now.
 inline std::vector<float> values(const Replica& replica, Vector v = Vector::x) {
   Buffer copy(replica.size() * sizeof(float));

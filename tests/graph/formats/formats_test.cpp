@@ -207,6 +207,50 @@ TEST_F(Formats, NpyReadsBothOrdersPrecisionsAndVersions) {
   }
 }
 
+TEST_F(Formats, NpyTablesHaveNamedColumns) {
+  const NpyMatrix table{.rows = 2,
+                        .columns = 3,
+                        .single_precision = false,
+                        .values = {1, 2, 3, 4, 5, 6},
+                        .names = {"round", "compute", "wire"}};
+  const std::string bytes = npy_bytes(table);
+  EXPECT_NE(bytes.find("[('round', '<f8'), ('compute', '<f8'), ('wire', '<f8')]"),
+            std::string::npos);
+  EXPECT_NE(bytes.find("'shape': (2,), }"), std::string::npos);
+  const NpyMatrix read = parse_npy_table(bytes, "a.npy");
+  EXPECT_EQ(read.names, table.names);
+  EXPECT_EQ(read.values, table.values);
+  EXPECT_EQ(read.columns, 3U);
+  EXPECT_THROW(parse_npy_matrix(bytes, "a.npy"), GraphFileError) << "no matrix of a graph";
+  // What earlier programs have recorded has no names.
+  const NpyMatrix plain{.rows = 2, .columns = 3, .single_precision = false, .values = table.values};
+  EXPECT_EQ(parse_npy_table(npy_bytes(plain), "a.npy").values, table.values);
+}
+
+TEST_F(Formats, NpyTablesRefuseOtherFields) {
+  const auto said = [&](const std::string& type, const std::string& shape) {
+    const std::string head =
+        "{'descr': " + type + ", 'fortran_order': False, 'shape': " + shape + ", }\n";
+    try {
+      parse_npy_table(npy(head, raw<double>({1, 2})), "a.npy");
+    } catch (const GraphFileError& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(said("[('a', '<i8')]", "(2,)").find("not float64"), std::string::npos);
+  EXPECT_NE(said("[('a', '<f8'), ]", "(1, 2)").find("not that of a matrix"), std::string::npos);
+  EXPECT_NE(said("[]", "(2,)").find("without fields"), std::string::npos);
+  EXPECT_NE(said("[('a', '<f8') ('b', '<f8')]", "(2,)").find("expected `,` or `]`"),
+            std::string::npos);
+  const NpyMatrix wide{.rows = 1,
+                       .columns = 300,
+                       .single_precision = false,
+                       .values = std::vector<double>(300),
+                       .names = std::vector<std::string>(300, "a")};
+  EXPECT_THROW(parse_npy_table(npy_bytes(wide), "a.npy"), GraphFileError);
+}
+
 TEST_F(Formats, NpyRefusesWhatIsNoMixingMatrix) {
   const std::string square = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }\n";
   const double nan = std::numeric_limits<double>::quiet_NaN();

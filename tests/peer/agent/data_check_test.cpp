@@ -26,7 +26,8 @@ class DataCheck : public testing::Test {
   }
   /// As if two hosts had these at one path.
   std::vector<std::string> found(const std::string& first, const std::string& second) const {
-    return data_findings({"anna", "ben"}, {"/srv/data"}, {look(first), look(second)});
+    return data_findings(
+        {"anna", "ben"}, {{"/srv/data"}, {"/srv/data"}}, {look(first), look(second)});
   }
   ScratchFolder folder_;
 };
@@ -90,7 +91,7 @@ TEST_F(DataCheck, WhoLacksItIsNamed) {
   const auto lacks = found("none", "anna");
   ASSERT_EQ(lacks.size(), 1U);
   EXPECT_TRUE(lacks[0].starts_with("host anna: /srv/data is not there\nhelp:")) << lacks[0];
-  EXPECT_EQ(data_findings({"anna"}, {"/srv/data"}, {std::nullopt}).size(), 0U)
+  EXPECT_EQ(data_findings({"anna"}, {{"/srv/data"}}, {std::nullopt}).size(), 0U)
       << "of a machine that failed something else is said";
 }
 

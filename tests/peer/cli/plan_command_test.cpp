@@ -46,6 +46,41 @@ TEST(PlanCommand, SaysWhatUnequalMachinesCost) {
   EXPECT_EQ(alike.find("--place"), std::string::npos) << alike;
 }
 
+/// Four machines at 1 Gbit, 100, 50 and 10 Mbit: `--place` swapped places on the ring and saved
+/// nothing, while the triangle with the slow machine as a leaf takes half the time, and with eight
+/// local steps was first of all that was tried.
+TEST(PlanCommand, ProposesWhatIsFasterThanAnyPlaceOnTheRing) {
+  const ScratchFolder folder;
+  const std::string file = folder.path() + "/lan.yaml", graph = folder.path() + "/lan.graph";
+  std::ofstream(folder.path() + "/lan.links.yaml")
+      << "version: 1\nlinks: []\ncards: { dora: 10 Mbit, anna: 1 Gbit, ben: 100 Mbit, carl: 50 "
+         "Mbit }\n";
+  std::ofstream(file) << "version: 1\nhosts: { dora: {}, anna: {}, ben: {}, carl: {} }\n"
+                         "peers: [{ host: dora }, { host: anna }, { host: ben }, { host: carl }]\n"
+                         "data: { kind: quadratic, dimension: 60000 }\nmodel: quadratic\n"
+                         "topology: ring\nlinks: { file: lan.links.yaml }\nstop: { rounds: 9 }\n";
+  const Ended placed = run({"plan", file, "--place", graph, "--json"});
+  ASSERT_EQ(placed.code, 0) << placed.err;
+  const auto all = placed.summary().at("proposals");
+  const auto seconds_of = [&](const std::vector<std::string>& sets) {
+    for (const auto& each : all)
+      if (each.at("sets") == sets) return each.at("seconds_per_step").get<double>();
+    return 0.0;
+  };
+  const std::string leaf = "topology=file:lan.leaf.graph";
+  EXPECT_NEAR(seconds_of({}) / seconds_of({leaf}), 2, 0.1) << all;
+  EXPECT_EQ(all.at(0).at("sets"), (std::vector<std::string>{leaf, "train.local_steps=8"})) << all;
+  EXPECT_GT(seconds_of({"algorithm=all-reduce"}), 0) << all;
+  // The keys are keys: the fleet with them is planned at what was proposed.
+  const Ended planned =
+      run({"plan", file, "--set", leaf, "--set", "train.local_steps=8", "--json"});
+  ASSERT_EQ(planned.code, 0) << planned.err;
+  std::ifstream in(folder.path() + "/lan.leaf.graph");
+  std::size_t of_dora = 0;
+  for (PeerId a = 0, b = 0; in >> a >> b;) of_dora += a == 0 || b == 0 ? 1 : 0;
+  EXPECT_EQ(of_dora, 1U) << "the slow one is the leaf";
+}
+
 /// It counted the pieces of each round, for hours.
 TEST(PlanCommand, RefusesAModelThatNoMachineHolds) {
   const ScratchFolder folder;

@@ -53,6 +53,21 @@ TEST_F(ReportCommand, DrawsARunAndSeveral) {
   EXPECT_EQ(answer.at("bytes"), race.size());
 }
 
+TEST_F(ReportCommand, WritesOneFigureAlone) {
+  const std::string ring = simulate("ring", 1);
+  const std::string file = folder_.path() + "/loss.svg";
+  const Ended none = run({"report", ring, "--svg", "nothing", "-o", file});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_NE(none.err.find("how-it-learned-loss-against-rounds"), std::string::npos) << none.err;
+  const Ended one =
+      run({"report", ring, "--svg", "how-it-learned-loss-against-rounds", "-o", file});
+  ASSERT_EQ(one.code, 0) << one.err;
+  const std::string figure = text_of(file);
+  EXPECT_EQ(xml_mistake(figure), "");
+  EXPECT_TRUE(figure.starts_with("<svg xmlns=")) << figure.substr(0, 80);
+  EXPECT_NE(figure.find("<style>"), std::string::npos) << "it needs no page";
+}
+
 TEST_F(ReportCommand, RefusesWhatItCannotDraw) {
   const Ended none = run({"report", folder_.path() + "/none", "-o", page()});
   EXPECT_EQ(none.code, 2);

@@ -1,4 +1,5 @@
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <stdexcept>
@@ -56,6 +57,44 @@ TEST(Csv, HasALinePerEvaluationAndEmptyCellsForWhatIsNotKnown) {
   EXPECT_EQ(lines[1], "plain,100,2,,,,8,0.5,0.01,0.25,,,,0.125,,,,,,,,,");
   EXPECT_EQ(lines[4],
             "\"a,\"\"b\"\"\",100,2,,,,8,0.5,0.01,0.25,0.75,0.5,1,0.125,100000,1,2,3,4,5,6,7,8");
+}
+
+/// Twenty lines of a script put them together from run.json before.
+TEST(Csv, HasWhatTellsTheRunsApartAsColumns) {
+  ExportedRun first = a_run("a", false);
+  first.values = {{"method", "ring"}, {"lr", "0.1"}};
+  first.stage = "tune";
+  first.keys = {{"seed", "1"}, {"topology", "ring"}, {"output.dir", "runs/a"}};
+  ExportedRun second = a_run("b", false);
+  second.values = {{"method", "star, twice"}, {"lr", "0.2"}};
+  second.stage = "run";
+  second.keys = {{"seed", "2"}, {"topology", "ring"}, {"output.dir", "runs/b"}, {"lr", "0.2"}};
+  const auto lines = lines_of(csv_of({first, second}));
+  EXPECT_TRUE(lines.at(0).starts_with("run,method,lr,stage,seed,round,")) << lines.at(0);
+  EXPECT_TRUE(lines.at(1).starts_with("a,ring,0.1,tune,1,")) << lines.at(1);
+  EXPECT_TRUE(lines.back().starts_with("b,\"star, twice\",0.2,run,2,")) << lines.back();
+}
+
+TEST(ExportedRuns, OfASweepAreItsTrials) {
+  const ScratchFolder scratch;
+  const std::string sweep = (std::filesystem::path(scratch.path()) / "which").string();
+  for (const char* trial : {"b", "a"}) {
+    const std::string own = sweep + "/trials/" + trial;
+    std::filesystem::create_directories(own);
+    std::ofstream(own + "/metrics.jsonl");
+    std::ofstream(own + "/run.json") << R"({"keys": {"seed": "3"}})";
+    std::ofstream(own + "/trial.json") << R"({"stage": "tune", "values": {"lr": "0.1"}})";
+  }
+  std::filesystem::create_directories(sweep + "/trials/not-begun");
+  const std::vector<std::string> runs = runs_of(sweep);
+  ASSERT_EQ(runs.size(), 2U);
+  const ExportedRun run = read_run(runs[0]);
+  EXPECT_EQ(run.name, "a");
+  EXPECT_EQ(run.stage, "tune");
+  ASSERT_EQ(run.values.size(), 1U);
+  EXPECT_EQ(run.values[0].second, "0.1");
+  EXPECT_EQ(run.keys.at("seed"), "3");
+  EXPECT_EQ(runs_of(runs[0]), std::vector{runs[0]});
 }
 
 TEST(Csv, WithoutStatesHasNoColumnsForThem) {

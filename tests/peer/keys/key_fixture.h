@@ -53,6 +53,9 @@ class KeyTable : public testing::Test {
     if (line.find("kind: relay-sgd") != std::string::npos) lines["topology"] = "topology: star";
     if (line.find("kind: sgp") != std::string::npos) lines["topology"] = "topology: exponential";
     if (top == "peers" && line.find("host: ") != std::string::npos) lines["hosts"] = "";
+    // An example may need a second line, which is then the file's.
+    for (std::size_t at = line.find('\n'); at != std::string::npos; at = line.find('\n', at + 1))
+      lines[line.substr(at + 1, line.find(':', at) - at - 1)] = "";
     lines[top] = line;
     std::string text;
     for (const auto& [key, value] : lines) text += value + "\n";

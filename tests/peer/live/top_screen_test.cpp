@@ -62,11 +62,17 @@ TEST(TopScreen, NamesThePeerThatHoldsOthersUp) {
   RunView view = a_view(4, true);
   for (PeerView& peer : view.peers) peer.state.waits.clear();
   EXPECT_EQ(top_screen(view, 80, 24).find('!'), std::string::npos);
-  view.peers[0].state.waits = {{.peer = 1, .late = 4, .wire = 0}};  // of 10 s
-  view.peers[2].state.waits = {{.peer = 1, .late = 6, .wire = 0},
-                               {.peer = 3, .late = 1, .wire = 0}};
+  view.title.hosts = {"anna", "ben", "carl", "dora"};
+  for (const std::size_t k : {0U, 2U}) {  // wait for peer 1 for most of their time
+    PeerState& state = view.peers[k].state;
+    state.activities = ActivitySeconds{2, 0, 0, 8, 0, 0, 0, 0};
+    state.waits = {{.peer = 1, .late = 8, .wire = 0}};
+  }
+  view.peers[1].state.activities = ActivitySeconds{10, 0, 0, 0, 0, 0, 0, 0};
+  view.peers[3].state.activities = ActivitySeconds{10, 0, 0, 0, 0, 0, 0, 0};
   EXPECT_TRUE(top_screen(view, 80, 24)
-                  .ends_with("! peer 1 holds 2 others up: they wait for it 50 % of their time"));
+                  .ends_with("! peer 1 (ben) holds the others up: 40 % of all peers' time is "
+                             "waiting for it"));
 }
 
 TEST(TopScreen, WhatComesFromOutsideDoesNotControlTheTerminal) {

@@ -158,7 +158,7 @@ TEST_F(WrittenRecord, ReadsBack) {
   LifeRecord record(folder, 4, {3, 7}, RecordLimits{.rows = 16});
   record.set_epoch(std::chrono::seconds(1000));
   live(record);
-  const NpyMatrix rounds = parse_npy_matrix(text_of(folder + "/rounds.0.npy"), "rounds");
+  const NpyMatrix rounds = parse_npy_table(text_of(folder + "/rounds.0.npy"), "rounds");
   ASSERT_EQ(rounds.rows, 1U);
   ASSERT_EQ(rounds.columns, 15U);
   EXPECT_EQ(rounds(0, 1), 1);
@@ -166,7 +166,7 @@ TEST_F(WrittenRecord, ReadsBack) {
   EXPECT_DOUBLE_EQ(rounds(0, 3), 500e-9);  // compute
   EXPECT_DOUBLE_EQ(rounds(0, 6), 500e-9);  // late
   EXPECT_EQ(rounds(0, 12), 100);           // bytes
-  const NpyMatrix moments = parse_npy_matrix(text_of(folder + "/moments.0.npy"), "moments");
+  const NpyMatrix moments = parse_npy_table(text_of(folder + "/moments.0.npy"), "moments");
   ASSERT_EQ(moments.rows, 2U);
   EXPECT_EQ(moments(0, 4), -1);
   EXPECT_NEAR(moments(1, 2), 1000 + 500e-9, 1e-9);

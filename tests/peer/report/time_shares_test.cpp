@@ -1,5 +1,7 @@
 #include "peer/report/time_shares.h"
 
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace gv {
@@ -33,22 +35,47 @@ TEST(TimeShares, BreakTheLineBetweenTwo) {
   EXPECT_LE(text.size() - end - 1, 80U) << text;
 }
 
-TEST(TimeShares, AdviseAgainstTheLargestCost) {
-  EXPECT_NE(time_advice(spent(500, 10, 300, 100, 90)).find("30 % is waiting for slower peers"),
-            std::string::npos);
-  EXPECT_NE(time_advice(spent(500, 10, 100, 300, 90)).find("waiting for the network"),
-            std::string::npos);
-  EXPECT_NE(time_advice(spent(500, 10, 20, 30, 440)).find("evaluate.every"), std::string::npos);
-  EXPECT_EQ(time_advice(spent(950, 20, 10, 10, 10)), "") << "nothing to gain";
-  EXPECT_EQ(time_advice({}), "");
+constexpr Remedies everything{.local_steps = true, .codec = true, .unequal_work = true};
+const Culprit slow_peer{.kind = Culprit::Kind::peer,
+                        .peer = 3,
+                        .share = 0.3,
+                        .activity = Activity::compute,
+                        .slower = 4};
+const Culprit slow_link{.kind = Culprit::Kind::link, .peer = 2, .other = 3, .share = 0.3};
+
+std::string advice(const FleetRecord& record,
+                   std::vector<Culprit> found = {},
+                   const Remedies& remedies = everything) {
+  return time_advice(record, found, {}, remedies);
 }
 
-TEST(TimeShares, FitA80ColumnScreen) {
-  for (const auto& record : {spent(500, 10, 300, 100, 90),
-                             spent(500, 10, 100, 300, 90),
-                             spent(500, 300, 100, 30, 90),
-                             spent(100, 10, 100, 300, 900)})
-    EXPECT_LE(time_advice(record).size(), 80U) << time_advice(record);
+TEST(TimeShares, AdviseAgainstTheLargestCost) {
+  EXPECT_EQ(advice(spent(500, 10, 100, 300, 90)),
+            "hint       30 % is waiting for the network; try local_steps or a codec");
+  EXPECT_NE(advice(spent(500, 10, 20, 30, 440)).find("evaluate.every"), std::string::npos);
+  EXPECT_EQ(advice(spent(950, 20, 10, 10, 10)), "") << "nothing to gain";
+  EXPECT_EQ(advice({}), "");
+}
+
+/// Equal peers wait for each other all the time, and were told to take batches by their speeds.
+TEST(TimeShares, AdviseNothingAgainstEqualsThatWaitForEachOther) {
+  EXPECT_EQ(advice(spent(570, 100, 170, 60, 100)), "");
+}
+
+TEST(TimeShares, NameWhoIsWaitedForAndWhatHelpsThere) {
+  EXPECT_EQ(advice(spent(500, 10, 300, 100, 90), {slow_peer}),
+            "hint       40 % is waiting, most of it for peer 3; try `train.batch: auto`");
+  EXPECT_EQ(advice(spent(100, 10, 700, 190, 0), {slow_link}),
+            "hint       89 % is waiting, most of it for the link between peer 2 and peer 3;\n"
+            "           try local_steps or a codec");
+}
+
+TEST(TimeShares, AdviseNothingThatTheFleetDoesAlreadyOrCannot) {
+  EXPECT_EQ(advice(spent(500, 10, 300, 100, 90), {slow_peer}, {}),
+            "hint       40 % is waiting, most of it for peer 3");
+  EXPECT_EQ(advice(spent(500, 10, 100, 300, 90), {}, {.codec = true}),
+            "hint       30 % is waiting for the network; try a codec");
+  EXPECT_EQ(advice(spent(500, 10, 100, 300, 90), {}, {}), "");
 }
 
 }  // namespace

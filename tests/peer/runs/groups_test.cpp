@@ -1,6 +1,7 @@
 #include "peer/runs/groups.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <gtest/gtest.h>
 
@@ -80,16 +81,33 @@ TEST(Groups, AreToldApartByARoomOfKeys) {
   EXPECT_THROW(columns_named(table, "train"), std::invalid_argument);
 }
 
-TEST(Curves, HaveAPointOnlyWhereEverySeedHasOne) {
+/// Peers with measured speeds differ in a list of four lines, and the local steps were not named.
+TEST(Groups, AreNamedByAWordRatherThanByAList) {
+  const std::string peers = "[{ host: anna, count: 1, speed: 4.76 }, { host: ben, count: 1 }]";
+  const std::string other = "[{ host: anna, count: 1, speed: 4.71 }, { host: ben, count: 1 }]";
+  const std::vector<StoredRun> runs{run_of({{"peers", peers}, {"train.local_steps", "1"}}, 1, 0.1),
+                                    run_of({{"peers", other}, {"train.local_steps", "8"}}, 1, 0.1)};
+  const RunTable table = group_runs(runs);
+  EXPECT_EQ(table.columns, std::vector<std::string>{"train.local_steps"});
+  EXPECT_EQ(label_of(table, table.groups[1]), "local_steps 8");
+}
+
+/// Curves once ended with the shortest of their seeds, and none of them got to the target at which
+/// all of these had stopped.
+TEST(Curves, GoOnUntilTheLastSeedHasEnded) {
   const std::vector<StoredRun> runs{run_of({}, 1, 0.1, 100), run_of({}, 2, 0.1, 200)};
   const RunTable table = group_runs(runs);
   const auto curve = curve_of(table.groups[0], CurveAxis::rounds, CurveFigure::accuracy);
   ASSERT_FALSE(curve.empty());
   EXPECT_EQ(curve.front().at, 10);
-  EXPECT_EQ(curve.back().at, 100);
-  EXPECT_DOUBLE_EQ(curve.back().least, 0.5);
-  EXPECT_DOUBLE_EQ(curve.back().most, 1.0);
-  EXPECT_DOUBLE_EQ(curve.back().mean, 0.75);
+  const auto shorter = std::ranges::find(curve, 100.0, &CurvePoint::at);
+  ASSERT_NE(shorter, curve.end());
+  EXPECT_DOUBLE_EQ(shorter->least, 0.5);
+  EXPECT_DOUBLE_EQ(shorter->most, 1.0);
+  EXPECT_DOUBLE_EQ(shorter->mean, 0.75);
+  EXPECT_DOUBLE_EQ(shorter->deviation, 0.5 / std::sqrt(2.0));
+  EXPECT_EQ(curve.back().at, 200);
+  EXPECT_DOUBLE_EQ(curve.back().least, 1.0) << "who has ended keeps its last value";
   EXPECT_TRUE(curve_of(table.groups[0], CurveAxis::epochs, CurveFigure::accuracy).empty());
 }
 
@@ -109,7 +127,7 @@ TEST(Curves, InterpolateBetweenEvaluations) {
   const std::vector<StoredRun> runs{run_of({}, 1, 0.1, 100), run_of({}, 2, 0.3, 100)};
   const RunTable table = group_runs(runs);
   for (const auto& point : curve_of(table.groups[0], CurveAxis::seconds, CurveFigure::accuracy)) {
-    EXPECT_NEAR(point.most, point.at / 10, 1e-12);
+    EXPECT_NEAR(point.most, std::min(1.0, point.at / 10), 1e-12);
     EXPECT_NEAR(point.least, point.at / 30, 1e-12);
   }
 }

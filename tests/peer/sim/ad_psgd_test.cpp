@@ -64,9 +64,9 @@ class StalenessReplica : public AccountedReplica {
  public:
   StalenessReplica(std::unique_ptr<Replica> inner, int& most)
       : AccountedReplica(std::move(inner)), most_(most) {}
-  double gradient() override {
+  void gradient() override {
     averages_ = 0;
-    return AccountedReplica::gradient();
+    AccountedReplica::gradient();
   }
   void step() override {
     most_ = std::max(most_, averages_);

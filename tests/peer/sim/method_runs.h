@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -84,13 +85,18 @@ inline Fleet restless(PeerId n, const std::string& algorithm, const std::string&
   return fleet;
 }
 
-/// From every round on such a fleet goes on as if it had not stopped, to the bit.
-inline void expect_it_resumes(Fleet fleet) {
+/// What peer i of such a fleet trains.
+using ReplicaOf = std::unique_ptr<Replica> (*)(const Assembly& assembly, PeerId i);
+
+/// From every round on such a fleet goes on as if it had not stopped, to the bit. `replica`: null
+/// for the built-in ones.
+inline void expect_it_resumes(Fleet fleet, ReplicaOf replica = nullptr) {
   fleet.checkpoint.every = 1;
   const Assembly assembly(fleet);
   std::map<Round, std::vector<Checkpoint>> kept;
   SimulationOptions options;
   options.threads = 1;
+  if (replica != nullptr) options.replica = [&](PeerId i) { return replica(assembly, i); };
   options.on_store = [&](PeerId peer, Round round, std::vector<std::byte> state) {
     kept[round].push_back(
         {.fleet = {}, .model = {}, .peer = peer, .round = round, .state = std::move(state)});

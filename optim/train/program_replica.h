@@ -1,0 +1,106 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "optim/train/named_state.h"
+#include "optim/train/replica.h"
+#include "optim/train/turns.h"
+
+namespace gv {
+
+/// A vector that lies in pieces of somebody else's memory, one behind the other.
+class Segments {
+ public:
+  Segments() = default;
+  explicit Segments(std::vector<std::span<float>> pieces);
+
+  std::size_t size() const { return ends_.empty() ? 0 : ends_.back(); }
+  std::size_t count() const { return pieces_.size(); }
+  const std::vector<std::size_t>& ends() const { return ends_; }  ///< of each piece, in floats
+  /// From float `begin` on to the end of its piece. begin < size().
+  std::span<float> from(std::size_t begin) const;
+
+ private:
+  std::vector<std::span<float>> pieces_;  ///< none is empty
+  std::vector<std::size_t> ends_;
+};
+
+/// Replica whose x and g are a program's tensors in host memory, read and written where they lie.
+/// Gradients, steps, evaluations and the state of the optimizer are turns of the program (Turns);
+/// all else is the arithmetic of HostReplica, with its bits. The program may change x in any of its
+/// turns.
+class ProgramReplica : public Replica {
+ public:
+  /// x and `turns` outlive the replica. gradient_flops: what one gradient is taken to cost where
+  /// the clock is a simulator's.
+  ProgramReplica(Segments x, Turns& turns, double gradient_flops = 0);
+
+  /// The gradients of the turn at hand; cut as x is. They must stay until the turn after the next
+  /// gradient. Without them g is a vector of the replica's own, zero at first. Between two jobs.
+  void point_gradients(Segments g);
+  /// x has moved; cut as before. Between two jobs.
+  void point_parameters(Segments x);
+  /// The program has no memory for g any more: g is zero from now on. Between two jobs.
+  void forget_gradients();
+  /// The program's part of a state that was restored; once.
+  std::optional<std::string> take_restored();
+
+  std::size_t size() const override { return x_.size(); }
+  Vector vector(std::string_view name, std::optional<std::uint32_t> neighbor) override;
+  double& scalar(std::string_view name, std::optional<std::uint32_t> neighbor) override {
+    return names_.scalar(name, neighbor);
+  }
+  void gradient() override { turns_.ask(Turn::gradient); }
+  void step() override { turns_.ask(Turn::step); }
+  void gradient_and_step() override { turns_.ask(Turn::gradient_and_step); }
+  double loss() const override { return turns_.loss(); }
+  double rate() const override { return turns_.rate(); }
+  NotFinite mix(Range r, const Flows& flows) override;
+  NotFinite mix_and_step(Range r, const Flows& flows) override;
+  bool add_flow(Vector v, Range r, float w, const Buffer& theirs, const Buffer& ours) override;
+  void snapshot(Vector v, Range r, Buffer& out) const override;
+  void load(Vector v, Range r, const Buffer& in) override;
+  void add(Vector v, Range r, const Buffer& in) override;
+  void scale(Vector v, float factor) override;
+  void axpby(float a, Vector from, float b, Vector to, Range r) override;
+  double dot(Vector u, Vector v, Range r) const override;
+  void encode(const Codec& codec, Vector v, Range r, Buffer& out) const override;
+  bool decode(const Codec& codec, Vector v, Range r, const Buffer& in) override;
+  bool finite() const override;
+  void evaluate() override { turns_.ask(Turn::evaluate); }
+  Evaluation evaluation() const override { return turns_.evaluation(); }
+  bool is_lent() const override { return true; }
+  void prepare() override { turns_.ask(Turn::save); }
+  double gradient_flops() const override { return gradient_flops_; }
+  void save(StateWriter& out) const override;
+  void restore(StateReader& in) override;
+  /// The schedule of the rate is the program's.
+  void skip_to(GradientStep) override {}
+
+ private:
+  std::span<float> from(Vector v, std::size_t begin) const;
+  std::span<float> at(Vector v, Range b) const { return from(v, b.begin).first(b.count); }
+  template <class Body>
+  void by_blocks(Range r, Body body) const;
+  std::span<const float> joined(Vector v, Range r, std::vector<float>& copy) const;
+  void spread(std::span<const float> in, Vector v, Range r);
+  void check(Range r, std::size_t bytes) const;
+
+  Segments x_;
+  Segments g_;                            ///< the program's, or empty
+  mutable std::vector<float> own_g_;      ///< made when it is first asked for
+  std::deque<std::vector<float>> named_;  ///< from index 2 on
+  NamedState names_;
+  Turns& turns_;
+  double gradient_flops_;
+  std::optional<std::string> restored_;
+  mutable std::array<std::vector<float>, 2> joined_;  ///< kept for their memory
+};
+
+}  // namespace gv

@@ -1,0 +1,281 @@
+#include "peer/cli/bibtex.h"
+
+#include <algorithm>
+#include <array>
+
+namespace gv::cli {
+namespace {
+
+struct Paper {
+  std::string_view kinds;  ///< between spaces
+  std::string_view entry;
+};
+
+// clang-format off
+constexpr std::array papers{
+    Paper{"d-psgd",
+     R"bib(@inproceedings{lian2017can,
+  author = {Lian, Xiangru and Zhang, Ce and Zhang, Huan and Hsieh, Cho-Jui and Zhang, Wei and
+    Liu, Ji},
+  title = {Can Decentralized Algorithms Outperform Centralized Algorithms? {A} Case Study for
+    Decentralized Parallel Stochastic Gradient Descent},
+  booktitle = {Advances in Neural Information Processing Systems},
+  eprint = {1705.09056},
+  archivePrefix = {arXiv},
+  year = {2017}
+}
+)bib"},
+    Paper{"all-reduce",
+     R"bib(@article{patarasuk2009bandwidth,
+  author = {Patarasuk, Pitch and Yuan, Xin},
+  title = {Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations},
+  journal = {Journal of Parallel and Distributed Computing},
+  volume = {69},
+  number = {2},
+  pages = {117--124},
+  year = {2009}
+}
+)bib"},
+    Paper{"all-reduce",
+     R"bib(@article{thakur2005optimization,
+  author = {Thakur, Rajeev and Rabenseifner, Rolf and Gropp, William},
+  title = {Optimization of Collective Communication Operations in {MPICH}},
+  journal = {International Journal of High Performance Computing Applications},
+  volume = {19},
+  number = {1},
+  pages = {49--66},
+  year = {2005}
+}
+)bib"},
+    Paper{"all-reduce",
+     R"bib(@misc{jia2018highly,
+  author = {Jia, Xianyan and others},
+  title = {Highly Scalable Deep Learning Training System with Mixed-Precision: Training
+    {ImageNet} in Four Minutes},
+  eprint = {1807.11205},
+  archivePrefix = {arXiv},
+  year = {2018}
+}
+)bib"},
+    Paper{"local-sgd",
+     R"bib(@inproceedings{stich2019local,
+  author = {Stich, Sebastian U.},
+  title = {Local {SGD} Converges Fast and Communicates Little},
+  booktitle = {International Conference on Learning Representations},
+  eprint = {1805.09767},
+  archivePrefix = {arXiv},
+  year = {2019}
+}
+)bib"},
+    Paper{"diloco",
+     R"bib(@misc{douillard2023diloco,
+  author = {Douillard, Arthur and others},
+  title = {{DiLoCo}: Distributed Low-Communication Training of Language Models},
+  eprint = {2311.08105},
+  archivePrefix = {arXiv},
+  year = {2023}
+}
+)bib"},
+    Paper{"slowmo",
+     R"bib(@inproceedings{wang2020slowmo,
+  author = {Wang, Jianyu and Tantia, Vinayak and Ballas, Nicolas and Rabbat, Michael},
+  title = {{SlowMo}: Improving Communication-Efficient Distributed {SGD} with Slow Momentum},
+  booktitle = {International Conference on Learning Representations},
+  eprint = {1910.00643},
+  archivePrefix = {arXiv},
+  year = {2020}
+}
+)bib"},
+    Paper{"d2",
+     R"bib(@inproceedings{tang2018d2,
+  author = {Tang, Hanlin and Lian, Xiangru and Yan, Ming and Zhang, Ce and Liu, Ji},
+  title = {{D}$^2$: Decentralized Training over Decentralized Data},
+  booktitle = {International Conference on Machine Learning},
+  eprint = {1803.07068},
+  archivePrefix = {arXiv},
+  year = {2018}
+}
+)bib"},
+    Paper{"gradient-tracking",
+     R"bib(@article{pu2021distributed,
+  author = {Pu, Shi and Nedi{\'c}, Angelia},
+  title = {Distributed Stochastic Gradient Tracking Methods},
+  journal = {Mathematical Programming},
+  volume = {187},
+  pages = {409--457},
+  eprint = {1805.11454},
+  archivePrefix = {arXiv},
+  year = {2021}
+}
+)bib"},
+    Paper{"quasi-global-momentum",
+     R"bib(@inproceedings{lin2021quasi,
+  author = {Lin, Tao and Karimireddy, Sai Praneeth and Stich, Sebastian U. and Jaggi, Martin},
+  title = {Quasi-Global Momentum: Accelerating Decentralized Deep Learning on Heterogeneous
+    Data},
+  booktitle = {International Conference on Machine Learning},
+  eprint = {2102.04761},
+  archivePrefix = {arXiv},
+  year = {2021}
+}
+)bib"},
+    Paper{"gossip-pga",
+     R"bib(@inproceedings{chen2021accelerating,
+  author = {Chen, Yiming and Yuan, Kun and Zhang, Yingya and Pan, Pan and Xu, Yinghui and Yin,
+    Wotao},
+  title = {Accelerating Gossip {SGD} with Periodic Global Averaging},
+  booktitle = {International Conference on Machine Learning},
+  eprint = {2105.09080},
+  archivePrefix = {arXiv},
+  year = {2021}
+}
+)bib"},
+    Paper{"choco-sgd",
+     R"bib(@inproceedings{koloskova2019decentralized,
+  author = {Koloskova, Anastasia and Stich, Sebastian U. and Jaggi, Martin},
+  title = {Decentralized Stochastic Optimization and Gossip Algorithms with Compressed
+    Communication},
+  booktitle = {International Conference on Machine Learning},
+  eprint = {1902.00340},
+  archivePrefix = {arXiv},
+  year = {2019}
+}
+)bib"},
+    Paper{"deep-squeeze",
+     R"bib(@misc{tang2019deepsqueeze,
+  author = {Tang, Hanlin and Lian, Xiangru and Qiu, Shuang and Yuan, Lei and Zhang, Ce and
+    Zhang, Tong and Liu, Ji},
+  title = {{DeepSqueeze}: Decentralization Meets Error-Compensated Compression},
+  eprint = {1907.07346},
+  archivePrefix = {arXiv},
+  year = {2019}
+}
+)bib"},
+    Paper{"clipped-gossip",
+     R"bib(@misc{he2022byzantine,
+  author = {He, Lie and Karimireddy, Sai Praneeth and Jaggi, Martin},
+  title = {Byzantine-Robust Decentralized Learning via {ClippedGossip}},
+  eprint = {2202.01545},
+  archivePrefix = {arXiv},
+  year = {2022}
+}
+)bib"},
+    Paper{"relay-sgd",
+     R"bib(@inproceedings{vogels2021relaysum,
+  author = {Vogels, Thijs and He, Lie and Koloskova, Anastasia and Lin, Tao and Karimireddy, Sai
+    Praneeth and Stich, Sebastian U. and Jaggi, Martin},
+  title = {{RelaySum} for Decentralized Deep Learning on Heterogeneous Data},
+  booktitle = {Advances in Neural Information Processing Systems},
+  eprint = {2110.04175},
+  archivePrefix = {arXiv},
+  year = {2021}
+}
+)bib"},
+    Paper{"sgp",
+     R"bib(@inproceedings{assran2019stochastic,
+  author = {Assran, Mahmoud and Loizou, Nicolas and Ballas, Nicolas and Rabbat, Michael},
+  title = {Stochastic Gradient Push for Distributed Deep Learning},
+  booktitle = {International Conference on Machine Learning},
+  eprint = {1811.10792},
+  archivePrefix = {arXiv},
+  year = {2019}
+}
+)bib"},
+    Paper{"ad-psgd",
+     R"bib(@inproceedings{lian2018asynchronous,
+  author = {Lian, Xiangru and Zhang, Wei and Zhang, Ce and Liu, Ji},
+  title = {Asynchronous Decentralized Parallel Stochastic Gradient Descent},
+  booktitle = {International Conference on Machine Learning},
+  eprint = {1710.06952},
+  archivePrefix = {arXiv},
+  year = {2018}
+}
+)bib"},
+    Paper{"parameter-server",
+     R"bib(@inproceedings{li2014scaling,
+  author = {Li, Mu and others},
+  title = {Scaling Distributed Machine Learning with the Parameter Server},
+  booktitle = {USENIX Symposium on Operating Systems Design and Implementation},
+  year = {2014}
+}
+)bib"},
+    Paper{"parameter-server downpour",
+     R"bib(@inproceedings{dean2012large,
+  author = {Dean, Jeffrey and others},
+  title = {Large Scale Distributed Deep Networks},
+  booktitle = {Advances in Neural Information Processing Systems},
+  year = {2012}
+}
+)bib"},
+    Paper{"easgd",
+     R"bib(@inproceedings{zhang2015deep,
+  author = {Zhang, Sixin and Choromanska, Anna and LeCun, Yann},
+  title = {Deep Learning with Elastic Averaging {SGD}},
+  booktitle = {Advances in Neural Information Processing Systems},
+  eprint = {1412.6651},
+  archivePrefix = {arXiv},
+  year = {2015}
+}
+)bib"},
+    Paper{"fedavg",
+     R"bib(@inproceedings{mcmahan2017communication,
+  author = {McMahan, H. Brendan and Moore, Eider and Ramage, Daniel and Hampson, Seth and
+    Ag{\"u}era y Arcas, Blaise},
+  title = {Communication-Efficient Learning of Deep Networks from Decentralized Data},
+  booktitle = {International Conference on Artificial Intelligence and Statistics},
+  eprint = {1602.05629},
+  archivePrefix = {arXiv},
+  year = {2017}
+}
+)bib"},
+    Paper{"flexrr",
+     R"bib(@inproceedings{harlap2016addressing,
+  author = {Harlap, Aaron and Cui, Henggang and Dai, Wei and Wei, Jinliang and Ganger, Gregory
+    R. and Gibbons, Phillip B. and Gibson, Garth A. and Xing, Eric P.},
+  title = {Addressing the Straggler Problem for Iterative Convergent Parallel {ML}},
+  booktitle = {ACM Symposium on Cloud Computing},
+  year = {2016}
+}
+)bib"},
+    Paper{"hogwild",
+     R"bib(@inproceedings{niu2011hogwild,
+  author = {Niu, Feng and Recht, Benjamin and R{\'e}, Christopher and Wright, Stephen J.},
+  title = {{HOGWILD!}: A Lock-Free Approach to Parallelizing Stochastic Gradient Descent},
+  booktitle = {Advances in Neural Information Processing Systems},
+  eprint = {1106.5730},
+  archivePrefix = {arXiv},
+  year = {2011}
+}
+)bib"},
+    Paper{"isolated",
+     R"bib(@article{robbins1951stochastic,
+  author = {Robbins, Herbert and Monro, Sutton},
+  title = {A Stochastic Approximation Method},
+  journal = {The Annals of Mathematical Statistics},
+  volume = {22},
+  number = {3},
+  pages = {400--407},
+  year = {1951}
+}
+)bib"}};
+// clang-format on
+
+bool names(std::string_view kinds, std::string_view kind) {
+  for (std::size_t begin = 0; begin <= kinds.size();) {
+    const std::size_t end = std::min(kinds.find(' ', begin), kinds.size());
+    if (kinds.substr(begin, end - begin) == kind) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string> bibtex_of(std::string_view kind) {
+  std::vector<std::string> entries;
+  for (const Paper& paper : papers)
+    if (names(paper.kinds, kind)) entries.emplace_back(paper.entry);
+  return entries;
+}
+
+}  // namespace gv::cli

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gv::cli {
+
+/// The papers of a method as BibTeX entries; none of one whose papers are not known here, such as a
+/// plug-in's.
+std::vector<std::string> bibtex_of(std::string_view kind);
+
+}  // namespace gv::cli

@@ -1,0 +1,74 @@
+#include "peer/launch/best_model.h"
+
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "peer/json/json.h"
+#include "peer/json/json_member.h"
+#include "peer/model/saved_model.h"
+#include "peer/report/metrics_row.h"
+
+namespace gv {
+namespace {
+
+constexpr const char* model_name = "model.safetensors";
+constexpr const char* figure_name = "best.json";
+
+FleetRecord record_of(const MetricsRow& row) {
+  FleetRecord record;
+  record.round = row.round;
+  record.mean = {.loss = row.loss, .accuracy = row.accuracy};
+  record.loss_local = row.loss_local;
+  record.accuracy_min = row.accuracy_min;
+  return record;
+}
+
+/// A model of another round than the figure's is what a crash has left between the two files.
+std::optional<BestModel> read_best(const Assembly& fleet, const RunFolder& folder) {
+  std::ifstream in(folder.file(figure_name));
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (text.empty()) return std::nullopt;
+  try {
+    const JsonValue json = parse_json(text, figure_name);
+    SavedModel model = load_model(folder.file(model_name));
+    BestModel best{.round = json_integer<Round>(json, "round"),
+                   .figure = json_number(json, "figure"),
+                   .x = std::move(model.x)};
+    if (model.card.rounds != best.round || best.x.size() != fleet.dimension) return std::nullopt;
+    return best;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+void keep_best(const Assembly& fleet,
+               const RunFolder& folder,
+               const Observer& observer,
+               Round round,
+               const std::string& version) {
+  const std::optional<BestModel>& best = observer.best();
+  if (!best || best->round != round) return;
+  save_model(folder.file(model_name), fleet, best->x, {.rounds = round, .version = version});
+  folder.write(figure_name, Json{{"round", round}, {"figure", best->figure}}.dump() + "\n");
+}
+
+std::vector<FleetRecord> records_in(const std::string& lines) {
+  std::vector<FleetRecord> records;
+  std::istringstream in(lines);
+  for (std::string line; std::getline(in, line);) {
+    const JsonValue json = parse_json(line, "metrics.jsonl");
+    if (json_text(json, "event") == "evaluate") records.push_back(record_of(parse_row(json)));
+  }
+  return records;
+}
+
+Recalled recalled(const Assembly& fleet, const RunFolder& folder, const std::string& lines) {
+  if (!fleet.fleet.keep_best && fleet.fleet.stop.patience == 0) return {};
+  return {.records = records_in(lines), .best = read_best(fleet, folder)};
+}
+
+}  // namespace gv

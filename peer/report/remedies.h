@@ -1,0 +1,15 @@
+#pragma once
+
+#include "peer/runtime/assembly.h"
+
+namespace gv {
+
+/// What a fleet could do and does not do yet.
+struct Remedies {
+  bool local_steps = false;   ///< more of them between two exchanges
+  bool codec = false;         ///< write what travels in fewer bytes
+  bool unequal_work = false;  ///< `train.batch: auto`: less for who is slow
+};
+Remedies remedies_of(const Assembly& fleet);
+
+}  // namespace gv

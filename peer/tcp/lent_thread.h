@@ -1,0 +1,51 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <utility>
+
+#include "optim/train/turns.h"
+#include "peer/tcp/arithmetic.h"
+
+namespace gv {
+
+/// The arithmetic of a program's peer, done by the program's own thread while it waits for its next
+/// turn: so x needs no lock, and the caches stay warm. A job that asks for a turn ends when the
+/// program has had it, and no other begins before. The program is not at work for the peer in its
+/// turn: however long that takes, nobody takes the peer for stuck.
+class LentThread : public Arithmetic {
+ public:
+  explicit LentThread(Turns& turns) : turns_(turns) {}
+
+  void submit(std::function<void()> job, std::function<void()> ended) override;
+  void end() override;
+  std::uint64_t done() const override { return done_; }
+  bool working() const override { return working_; }
+
+  /// For the program's thread, by one thread at a time: does jobs until the program has a turn, and
+  /// returns that. `none`: there was none for so long, or interrupt() was called; `over`: the
+  /// arithmetic has ended. The turn is at hand until Turns::done().
+  Turn lend(std::chrono::nanoseconds at_most);
+  /// From any thread: lend() comes back soon, this time or the next.
+  void interrupt();
+
+ private:
+  using Job = std::pair<std::function<void()>, std::function<void()>>;
+  void work(Job job);
+
+  Turns& turns_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Job> jobs_;
+  bool ended_ = false;
+  bool interrupted_ = false;
+  std::atomic<bool> working_ = false;
+  std::atomic<std::uint64_t> done_ = 0;
+};
+
+}  // namespace gv

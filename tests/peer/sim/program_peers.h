@@ -1,0 +1,126 @@
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "optim/state.h"
+#include "optim/train/program_replica.h"
+#include "peer/runtime/assembly.h"
+#include "peer/sim/simulation.h"
+
+namespace gv {
+
+/// Tensors of a program: parts of unlike sizes, apart in memory, which make up d floats.
+struct Tensors {
+  explicit Tensors(std::size_t d) {
+    for (std::size_t part = 1; d > 0; part = 3 * part + 1) {
+      parts.emplace_back(std::min(part, d));
+      d -= parts.back().size();
+    }
+  }
+  Segments segments() {
+    std::vector<std::span<float>> all;
+    for (std::vector<float>& part : parts) all.emplace_back(part);
+    return Segments(std::move(all));
+  }
+  void load(const Replica& from, Vector v) {
+    std::size_t begin = 0;
+    for (std::vector<float>& part : parts) {
+      Buffer copy(part.size() * sizeof(float));
+      from.snapshot(v, {begin, part.size()}, copy);
+      std::ranges::copy(copy.floats(), part.begin());
+      begin += part.size();
+    }
+  }
+  void store(Replica& to, Vector v) const {
+    std::size_t begin = 0;
+    for (const std::vector<float>& part : parts) {
+      Buffer copy(part.size() * sizeof(float));
+      std::ranges::copy(part, copy.floats().begin());
+      to.load(v, {begin, part.size()}, copy);
+      begin += part.size();
+    }
+  }
+
+  std::vector<std::vector<float>> parts;
+};
+
+/// A program that trains as the built-in replica `inner` does, on tensors of its own.
+class InnerProgram {
+ public:
+  /// When it takes its turns: inside the job that asks, or when somebody calls take().
+  enum class At : std::uint8_t { once, its_turn };
+
+  explicit InnerProgram(std::unique_ptr<Replica> inner, At at = At::once)
+      : inner_(std::move(inner)),
+        x_(inner_->size()),
+        g_(inner_->size()),
+        turns_(at == At::its_turn ? std::function<Told(Turn)>{}
+                                  : [this](Turn turn) { return take(turn); }) {
+    x_.load(*inner_, Vector::x);
+    turns_.done({.rate = inner_->rate()});
+  }
+
+  Turns& turns() { return turns_; }
+  Segments x() { return x_.segments(); }
+  Segments g() { return g_.segments(); }
+  double flops() const { return inner_->gradient_flops(); }
+  /// The program's part of a state that was restored.
+  void restore(const std::string& state) {
+    StateReader in(std::as_bytes(std::span(state)));
+    inner_->restore(in);
+    turns_.done({.rate = inner_->rate()});
+  }
+
+  Told take(Turn turn) {
+    x_.store(*inner_, Vector::x);
+    if (turn == Turn::step) g_.store(*inner_, Vector::g);
+    if (turn == Turn::gradient) inner_->gradient();
+    if (turn == Turn::step) inner_->step();
+    if (turn == Turn::gradient_and_step) inner_->gradient_and_step();
+    if (turn == Turn::evaluate) inner_->evaluate();
+    if (turn == Turn::gradient) g_.load(*inner_, Vector::g);
+    x_.load(*inner_, Vector::x);
+    Told told{.loss = inner_->loss(), .rate = inner_->rate(), .evaluation = inner_->evaluation()};
+    if (turn == Turn::save) told.state = state();
+    return told;
+  }
+
+ private:
+  std::string state() const {
+    StateWriter out;
+    inner_->save(out);
+    return {reinterpret_cast<const char*>(out.bytes().data()), out.bytes().size()};
+  }
+
+  std::unique_ptr<Replica> inner_;
+  Tensors x_, g_;
+  Turns turns_;
+};
+
+/// The replica of such a program. The schedule of its rate follows a peer that skips rounds, as a
+/// program's own would not.
+class InnerProgramReplica : private InnerProgram, public ProgramReplica {
+ public:
+  explicit InnerProgramReplica(std::unique_ptr<Replica> inner)
+      : InnerProgram(std::move(inner)), ProgramReplica(x(), turns(), flops()) {
+    point_gradients(g());
+  }
+  void restore(StateReader& in) override {
+    ProgramReplica::restore(in);
+    InnerProgram::restore(*take_restored());
+  }
+};
+
+/// Peer i of a simulation: a program's replica, or the server's own.
+inline std::unique_ptr<Replica> program_or_server(const Assembly& assembly, PeerId i) {
+  std::unique_ptr<Replica> real = assembly.host_replica(i);
+  if (i >= assembly.fleet.trainers()) return real;
+  return std::make_unique<InnerProgramReplica>(std::move(real));
+}
+
+}  // namespace gv
