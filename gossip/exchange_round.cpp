@@ -19,7 +19,8 @@ namespace gv {
 Task<> Exchange::begin_round() {
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     if (open(k)) co_await settle_late(k, false);
-    if (roster_.standing(k) == Standing::suspected && !open(k)) quarantine(k);
+    if (roster_.standing(k) == Standing::suspected && !open(k) && !self_.neighbors[k].linked)
+      quarantine(k);
     if (!self_.neighbors[k].two_way) post_.drop_below(key(k, 0));
   }
   co_await forget();
@@ -115,7 +116,8 @@ void Exchange::open_edges(std::uint32_t degree) {
   }
 }
 
-/// To the neighbour it looks as if we had left.
+/// To the neighbour it looks as if we had left. So nobody of our collective operations is put
+/// there, which need everybody: it is only what it sends that counts nowhere.
 void Exchange::quarantine(std::size_t k) {
   roster_.quarantine(k);
   post_.say_goodbye(self_.neighbors[k].peer, key(k, 0).number);

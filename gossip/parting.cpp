@@ -3,6 +3,8 @@
 #include <chrono>
 #include <utility>
 
+#include "gossip/goodbye.h"
+
 namespace gv {
 namespace {
 
@@ -42,10 +44,15 @@ Task<> Parting::leave_all() {
   co_await all;
 }
 
+/// Where all meet in collective operations, a neighbour that has come to the next one waits there
+/// for us, and sends the half that it owes us only once it knows that we come no more.
 Task<> Parting::leave(std::size_t k) {
+  const PeerId peer = self_.neighbors[k].peer;
+  if (self_.neighbors[k].linked && exchange_.open(k))
+    post_.say_goodbye(peer, exchange_.first_without_us(k), stays_for_half);
   if (self_.rules.settles_before_leaving()) co_await exchange_.settle_late(k, true);
   left_[k] = true;
-  post_.say_goodbye(self_.neighbors[k].peer, exchange_.first_without_us(k));
+  post_.say_goodbye(peer, exchange_.first_without_us(k));
   if (--leaving_ == 0 && when_left_) std::exchange(when_left_, {}).resume();
 }
 

@@ -14,7 +14,8 @@ namespace gv {
 
 /// A peer's last words, edge by edge and all at once: a neighbour may be waiting for our goodbye
 /// while we wait for the half that another one owes us. Invariant: a goodbye is said once in each
-/// life of a neighbour, when the last exchange with it is settled or has been given up.
+/// life of a neighbour, when the last exchange with it is settled or has been given up; those of
+/// our collective operations are told before that that we come no more.
 class Parting {
  public:
   Parting(PeerCore& self, Roster& roster, Post& post, const Pace& pace, Exchange& exchange);

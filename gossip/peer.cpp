@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "gossip/goodbye.h"
 #include "optim/check.h"
 #include "optim/state.h"
 
@@ -247,7 +248,7 @@ bool Peer::deliver(Message message) {
   timesheet.arrives(message.sent);
   switch (message.kind) {
     case Kind::goodbye:
-      if (message.part != 0) roster_.leave_early(*k);
+      if ((message.part & leaves_early) != 0) roster_.leave_early(*k);
       post_.goodbye(message.from, message.number);
       return true;
     case Kind::contribution:

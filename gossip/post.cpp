@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "gossip/goodbye.h"
 #include "optim/check.h"
 
 namespace gv {
@@ -15,7 +16,7 @@ Post::Post(PeerCore& self, const Roster& roster, const Pace& pace)
       pace_(pace),
       chains_(self, roster),
       refused_(self.neighbors.size()),
-      told_by_(self.neighbors.size()) {}
+      told_each_(self.neighbors.size()) {}
 
 Message Post::letter(Kind kind, std::uint64_t number, std::uint32_t part, Payload payload) const {
   Message m;
@@ -32,6 +33,12 @@ void Post::send(PeerId to, Message message) {
   if (message.payload) sent_payloads_ += message.payload->size();
   message.sent = self_.world.stamp();
   self_.world.send(to, std::move(message));
+}
+
+void Post::say_goodbye(PeerId to, std::uint64_t first_without_us, std::uint32_t stays) {
+  const std::uint32_t early = self_.round < self_.plan.rounds ? leaves_early : 0;
+  told_each_[*self_.find(to)].farewell = true;
+  send(to, letter(Kind::goodbye, first_without_us, early | stays, nullptr));
 }
 
 const Channel* Post::channel(Kind kind) const {
@@ -276,16 +283,45 @@ void Post::tell_held_up(bool held_up) {
 void Post::pass_on() {
   const bool for_anybody = told_ && !wait_ && awaited_ != nullptr;
   const auto chains = for_anybody ? chains_.chains(*awaited_) : std::vector<WaitChains::Chain>{};
+  bool all = true;
   for (std::size_t k = 0; k < self_.neighbors.size(); ++k) {
-    const Neighbor& neighbor = self_.neighbors[k];
-    const bool hears = (neighbor.receives || neighbor.linked) && roster_.here(k);
-    if (!hears || mailbox_.closed(neighbor.peer)) continue;
     std::optional<WaitChains::End> by;
     if (told_) by = wait_ ? chains_.end(wait_->k) : chains_.end_of_any(chains, k);
-    if (by == told_by_[k]) continue;
-    told_by_[k] = by;
-    send(neighbor.peer, letter(Kind::held_up, by.value_or(0), by ? 1 : 0, nullptr));
+    all = tell_end(k, by) && all;
   }
+  if (!all) pass_on_later();
+}
+
+/// Between two words to one neighbour, in the long run, so that an end is passed on along all peers
+/// within half a deadline. Where peers wait for anybody, each changes what the others tell, and an
+/// absence that is over runs in circles among them: without a pause, as fast as the network is.
+Time Post::telling_pause() const {
+  return self_.plan.deadline / (4 * self_.plan.peers);
+}
+
+/// Who is away hears of it when it is back: nothing piles up for it. As many words as there are
+/// peers may follow each other at once. False: not yet.
+bool Post::tell_end(std::size_t k, std::optional<WaitChains::End> by) {
+  const Neighbor& neighbor = self_.neighbors[k];
+  Told& told = told_each_[k];
+  const bool listens = (neighbor.receives || neighbor.linked) && !mailbox_.closed(neighbor.peer) &&
+                       !told.farewell && roster_.here(k);
+  if (!listens || by == told.by) return true;
+  const Time now = self_.world.now();
+  if (told.paid > now + self_.plan.peers * telling_pause()) return false;
+  told.by = by;
+  told.paid = std::max(told.paid, now) + telling_pause();
+  send(neighbor.peer, letter(Kind::held_up, by.value_or(0), by ? 1 : 0, nullptr));
+  return true;
+}
+
+/// One timer, whatever changes meanwhile: what is told is what is so then.
+void Post::pass_on_later() {
+  if (std::exchange(telling_, true)) return;
+  self_.world.after(telling_pause(), [this] {
+    telling_ = false;
+    pass_on();
+  });
 }
 
 bool Post::hear_held_up(std::size_t k, const Message& message) {
@@ -372,7 +408,7 @@ void Post::replaced(std::size_t k) {
       std::erase_if(queue, [peer](const Message& each) { return each.from == peer; });
   }
   chains_.forget(k);
-  told_by_[k].reset();
+  told_each_[k] = {};
   refused_[k] = 0;
   interrupt(k, Interruption::successor);
   interrupt_lasting(k, Interruption::successor);

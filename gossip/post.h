@@ -42,10 +42,8 @@ class Post {
 
   Message letter(Kind kind, std::uint64_t number, std::uint32_t part, Payload payload) const;
   void send(PeerId to, Message message);
-  void say_goodbye(PeerId to, std::uint64_t first_without_us) {
-    const std::uint32_t early = self_.round < self_.plan.rounds ? 1 : 0;
-    send(to, letter(Kind::goodbye, first_without_us, early, nullptr));
-  }
+  /// `stays`: 0, or stays_for_half (goodbye.h).
+  void say_goodbye(PeerId to, std::uint64_t first_without_us, std::uint32_t stays = 0);
 
   /// A message of one of the plan's channels. False: none that can be expected.
   bool take(std::size_t k, Message message);
@@ -149,6 +147,9 @@ class Post {
   void check_deadline(Time late);
   void tell_held_up(bool held_up);
   void pass_on();
+  Time telling_pause() const;
+  bool tell_end(std::size_t k, std::optional<WaitChains::End> by);
+  void pass_on_later();
   void tell_changes() {
     if (told_) pass_on();
   }
@@ -174,8 +175,15 @@ class Post {
   std::uint64_t nexts_ = 0;  ///< changes with each beginning and end of next()
   Time answered_{0};         ///< when the algorithm last sent something on a channel
   bool told_ = false;        ///< our neighbours know that we are held up,
-  std::vector<std::optional<WaitChains::End>> told_by_;  ///< and by whom, each
-  bool watching_ = false;                                ///< a deadline's timer runs
+  /// What a neighbour knows of our waits.
+  struct Told {
+    std::optional<WaitChains::End> by;  ///< who holds us up in the end; nothing: nobody does
+    Time paid{0};                       ///< a pause for each word so far, from when it was said
+    bool farewell = false;              ///< nothing is told any more: our goodbye is said
+  };
+  std::vector<Told> told_each_;  ///< by neighbour
+  bool telling_ = false;         ///< the timer of pass_on_later() runs
+  bool watching_ = false;        ///< a deadline's timer runs
   bool stopping_ = false;
   Time longest_wait_{0};
   Intake intake_;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "gossip/goodbye.h"
 #include "gossip/link/handshake.h"
 #include "gossip/link/printable.h"
 
@@ -129,7 +130,7 @@ std::string Link::take_message(NumberedMessage& frame, Time now) {
   }
   if (message.kind == Kind::fetch && !life_.request.asked())
     return "it asks for our model again while the answer is on its way";
-  if (message.kind == Kind::goodbye) {
+  if (message.kind == Kind::goodbye && (message.part & stays_for_half) == 0) {
     life_.departed = true;
     shared_.clocks.leaves(neighbor_);
   }

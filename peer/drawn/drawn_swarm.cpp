@@ -28,7 +28,7 @@ class DrawnSwarm {
  public:
   explicit DrawnSwarm(const DrawOptions& options)
       : options_(options), rows_(options.rows), next_(options.first), next_told_(options.first) {
-    if (rows_.empty()) rows_ = usual_rows();
+    if (rows_.empty()) rows_.assign(algorithms().begin(), algorithms().end());
   }
 
   DrawResult run() {

@@ -264,11 +264,4 @@ std::vector<const AlgorithmRow*> rows_named(const std::string& name) {
   return rows;
 }
 
-std::vector<const AlgorithmRow*> usual_rows() {
-  std::vector<const AlgorithmRow*> rows;
-  for (const AlgorithmRow* row : algorithms())
-    if (!row->mixes || row->promise != Promise::agreement) rows.push_back(row);
-  return rows;
-}
-
 }  // namespace gv

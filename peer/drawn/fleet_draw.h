@@ -51,8 +51,5 @@ ReadyFleet draw_ready(std::uint64_t number,
 std::string name_of_row(const AlgorithmRow& row);
 /// Those that this names: of a kind without an order all. Throws std::invalid_argument.
 std::vector<const AlgorithmRow*> rows_named(const std::string& name);
-/// Returns those of which fleets are drawn where none is named: not gossip-pga, which waits for
-/// ever in some fleets of which a peer has died for good, and would be all that is found.
-std::vector<const AlgorithmRow*> usual_rows();
 
 }  // namespace gv

@@ -36,8 +36,10 @@ class ClockedWorld : public StillWorld {
 /// has not sent its half yet.
 class Finished : public OnePeer {
  protected:
-  Finished() {
+  /// `links`: whom its collective operations talk to.
+  explicit Finished(std::vector<PeerId> links = {}) {
     Plan plan = ring_plan();
+    plan.links = std::move(links);
     plan.deadline = seconds(1);
     plan.standstill = seconds(10);
     plan.rounds = 1;
@@ -61,6 +63,12 @@ class Finished : public OnePeer {
       clocked.pass(seconds(1));
     }
   }
+  std::vector<std::uint64_t> goodbyes_to(PeerId neighbor) const {
+    std::vector<std::uint64_t> numbers;
+    for (const auto& [to, message] : clocked.sent)
+      if (to == neighbor && message.kind == Kind::goodbye) numbers.push_back(message.number);
+    return numbers;
+  }
   EdgeEnd last_edge() const {
     for (const EdgeEnd& edge : journal.reports.back().edges)
       if (edge.with == 2) return edge;
@@ -70,6 +78,37 @@ class Finished : public OnePeer {
   ClockedWorld clocked;
   Task<> average, finish;
 };
+
+class FinishedInARing : public Finished {
+ protected:
+  FinishedInARing() : Finished({1, 2}) {}
+};
+
+/// A fleet of gossip-pga of which one had died waited for ever: who was told of it waited for the
+/// half of a neighbour, and that one in the mean of all models for what the first would never send.
+TEST_F(FinishedInARing, SaysGoodbyeToWhoMayWaitInACollectiveBeforeItIsOwedNothing) {
+  EXPECT_FALSE(finish.done());
+  EXPECT_EQ(goodbyes_to(2), std::vector<std::uint64_t>{1}) << "exchange 0 is still to be settled";
+  EXPECT_TRUE(peer->deliver(model(2, 0, 0, filled(1, 4))));
+  clocked.work();
+  EXPECT_TRUE(finish.done());
+  EXPECT_EQ(journal.settlements.size(), 2U);
+  EXPECT_EQ(goodbyes_to(2), (std::vector<std::uint64_t>{1, 1})) << "it stayed for that half";
+}
+
+TEST_F(FinishedInARing, ItsNeighbourMayLeaveBeforeThatExchangeToo) {
+  peer->deliver({2, Kind::goodbye, 0, 0, nullptr});
+  clocked.work();
+  EXPECT_TRUE(finish.done());
+  EXPECT_EQ(journal.settlements.size(), 1U) << "it counts at neither end";
+}
+
+TEST_F(Finished, SaysGoodbyeToWhoOwesItAHalfOnlyAfterThat) {
+  EXPECT_EQ(goodbyes_to(2), std::vector<std::uint64_t>{});
+  EXPECT_TRUE(peer->deliver(model(2, 0, 0, filled(1, 4))));
+  clocked.work();
+  EXPECT_EQ(goodbyes_to(2), std::vector<std::uint64_t>{1});
+}
 
 /// It was given up after ten deadlines, whatever it did, and its flow counted at its end only.
 TEST_F(Finished, WaitsForANeighbourThatComputesHoweverLongItsRoundTakes) {

@@ -44,7 +44,7 @@ TEST_P(DrawnSwarm, NothingIsViolated) {
 
 INSTANTIATE_TEST_SUITE_P(EveryRow,
                          DrawnSwarm,
-                         testing::ValuesIn(usual_rows()),
+                         testing::ValuesIn(algorithms().begin(), algorithms().end()),
                          [](const auto& row) { return name_of(*row.param); });
 
 TEST(DrawnSwarms, AreTheSameWhateverTheNumberOfJobs) {
