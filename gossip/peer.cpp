@@ -17,7 +17,7 @@ Peer::Peer(Plan plan_, World& world_, Journal& journal_, Replica& replica_, cons
       exchange_(*this, roster_, pace_, post_),
       joining_(*this, roster_, post_),
       parting_(*this, roster_, post_, pace_, exchange_),
-      supply_(*this, post_),
+      supply_(*this),
       reports_(*this, post_, pace_, exchange_) {
   pace_.in_company(false);
 }

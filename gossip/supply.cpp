@@ -40,17 +40,30 @@ bool someone_asks(const Peer& me, const std::vector<PeerId>& served) {
 
 }  // namespace
 
+/// And for the next one.
+void Supply::ask(PeerId server, std::uint64_t number) {
+  const std::uint64_t life = me_.life(server);
+  asked_ = life == life_ ? std::max(asked_, number) : number;
+  life_ = life;
+  for (; asked_ < number + 2; ++asked_) me_.send(server, Kind::ready, nullptr, 0, asked_);
+}
+
 Task<Payload> Supply::next() {
-  double& taken = self_.replica.scalar("minibatches");
+  double& taken = me_.replica.scalar("minibatches");
   const auto number = static_cast<std::uint64_t>(taken);
-  const PeerId server = samples_server(*self_.plan.setup, self_.plan.id);
-  for (asked_ = std::max(asked_, number); asked_ < number + 2; ++asked_)
-    post_.send(server, post_.letter(Kind::ready, asked_, 0, nullptr));
-  const Mailbox::Key key{server, Kind::samples, number, 0};
-  const std::optional<Message> came = co_await post_.receive(key, Absence::gone);
-  if (!came) co_return nullptr;
-  taken += 1;
-  co_return came->payload;
+  const PeerId server = samples_server(*me_.plan.setup, me_.plan.id);
+  while (!over_) {
+    ask(server, number);
+    const std::optional<Message> came =
+        co_await me_.receive(server, Kind::samples, 0, number, Absence::vacant);
+    if (came) {
+      taken += 1;
+      co_return came->payload;
+    }
+    const bool succeeded = co_await me_.succeeded(server, life_);
+    over_ = !succeeded;
+  }
+  co_return nullptr;
 }
 
 std::string own_samples_objection(const Setup& setup) {

@@ -5,26 +5,31 @@
 #include <vector>
 
 #include "gossip/channel.h"
-#include "gossip/post.h"
+#include "gossip/message.h"
 #include "gossip/setup.h"
+#include "gossip/task.h"
 
 namespace gv {
 
 class Peer;
 
 /// The minibatches of a peer that trains on samples which servers hold: minibatch k is asked for
-/// while k - 1 is worked on, so that it travels meanwhile.
+/// while k - 1 is worked on, so that it travels meanwhile. A process that takes the place of a dead
+/// server has heard no question, so what is still to come is asked for once more.
 class Supply {
  public:
-  Supply(PeerCore& self, Post& post) : self_(self), post_(post) {}
+  explicit Supply(Peer& me) : me_(me) {}
 
   /// The next one, packed. Nothing: the server has gone, and nothing can be trained on any more.
   Task<Payload> next();
 
  private:
-  PeerCore& self_;
-  Post& post_;
+  void ask(PeerId server, std::uint64_t number);
+
+  Peer& me_;
+  std::uint64_t life_ = 0;   ///< the server's process that was asked
   std::uint64_t asked_ = 0;  ///< below this number
+  bool over_ = false;        ///< nothing will come any more
 };
 
 /// Of a method that trains on each peer's own samples: why it cannot with data servers; "" when

@@ -73,8 +73,6 @@ ReadyFleet draw_ready(std::uint64_t number,
     if (!fleet) continue;
     if (!swarm_objection(*fleet).empty())
       ++refusals["(the swarm)"];
-    else if (fleet->fleet.data_servers > 0)
-      ++refusals["(data servers)"];  // after a death some wait for ever where there is no deadline
     else if (!stays_small(*fleet))
       ++refusals["(it diverges)"];
     else

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/peer/sim/injecting.h"
@@ -142,6 +143,30 @@ TEST(DataServers, TheirDeathEndsThoseWhomTheyServeByName) {
   EXPECT_TRUE(left.result.broken_by.contains(5));
   EXPECT_EQ(left.result.violations, std::vector<std::string>{});
   for (PeerId i = 0; i < 4; ++i) EXPECT_LT(left.finals.at(i).round, 500U) << i;
+}
+
+/// What the dead one was asked for nobody would ever have sent: without a deadline those that it
+/// had served waited for ever, and each minibatch is the one that the dead one would have given.
+TEST(DataServers, ASuccessorIsAskedForWhatTheDeadOneHasNotSent) {
+  using Kind = Injection::Kind;
+  for (const char* kind : {"d-psgd", "clipped-gossip"})
+    for (const std::uint32_t local_steps : {1U, 3U})
+      for (int at = 1; at < 60; at += 11) {
+        SCOPED_TRACE(fmt::format("{}, {} local steps, at {} ms", kind, local_steps, at));
+        Fleet fleet = learning(4, kind);
+        fleet.weights = "lazy";
+        fleet.data.servers = 2;
+        fleet.local_steps = local_steps;
+        fleet.faults.deadline = Time{0};
+        fleet.restart = true;
+        const Ended ended =
+            end_of(fleet,
+                   injecting({{.at = milliseconds(at), .kind = Kind::kill, .peer = 5},
+                              {.at = milliseconds(at + 20), .kind = Kind::start, .peer = 5}}));
+        EXPECT_EQ(ended.result.violations, std::vector<std::string>{});
+        EXPECT_EQ(ended.result.broken_by, std::set<PeerId>{});
+        for (PeerId i = 0; i < 4; ++i) EXPECT_EQ(ended.finals.at(i).round, 12U) << i;
+      }
 }
 
 TEST(DataServers, AreRefusedWhereTheyMakeNoSense) {
