@@ -74,12 +74,14 @@ class Blame : public testing::TestWithParam<const char*> {
       ::kill(pids.at(peer), SIGCONT);
     };
   }
+  /// Three times, each for less than after which its neighbours would go on without it.
   static Plant paused(std::size_t peer) {
-    return [peer, done = false](const std::vector<pid_t>& pids) mutable {
-      if (std::exchange(done, true)) return;
+    return [peer, left = 3](const std::vector<pid_t>& pids) mutable {
+      if (left-- <= 0) return;
       ::kill(pids.at(peer), SIGSTOP);
-      std::this_thread::sleep_for(std::chrono::seconds(8));
+      std::this_thread::sleep_for(std::chrono::seconds(4));
       ::kill(pids.at(peer), SIGCONT);
+      std::this_thread::sleep_for(std::chrono::seconds(1));
     };
   }
 
@@ -112,7 +114,7 @@ const std::string over_links =
 /// An emulated network is part of its process, and would stand still with it.
 const std::string mostly_gradients =
     "data: { kind: digits, train: 2000, test: 200 }\nmodel: { kind: mlp, hidden: [128] }\ntrain: { "
-    "batch: 256 }\n";
+    "batch: 1024 }\n";
 
 TEST_P(Blame, OfEqualsIsNobodys) {
   expect_all(blamed(over_links), {});
