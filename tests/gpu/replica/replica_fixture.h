@@ -27,9 +27,7 @@ inline OptimizerSpec momentum_sgd() {
 
 class ReplicaTest : public testing::TestWithParam<Implementation> {
  protected:
-  void SetUp() override {
-    GV_NEEDS_CUDA(GetParam().missing());
-  }
+  void SetUp() override { GV_NEEDS_CUDA(GetParam().missing()); }
   static std::unique_ptr<Replica> make(std::uint32_t width = 20,
                                        const OptimizerSpec& optimizer = momentum_sgd(),
                                        std::uint64_t seed = 3) {
