@@ -180,7 +180,7 @@ void ProgramReplica::save(StateWriter& out) const {
   out.name("program");
   std::vector<float> copy;
   out.values(joined(Vector::x, {0, size()}, copy));
-  out.name(turns_.state());
+  out.name(turns_.told().state.value_or(""));
   names_.save(out, *this);
 }
 

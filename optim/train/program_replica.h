@@ -59,8 +59,8 @@ class ProgramReplica : public Replica {
   void gradient() override { turns_.ask(Turn::gradient); }
   void step() override { turns_.ask(Turn::step); }
   void gradient_and_step() override { turns_.ask(Turn::gradient_and_step); }
-  double loss() const override { return turns_.loss(); }
-  double rate() const override { return turns_.rate(); }
+  double loss() const override { return turns_.told().loss.value_or(0); }
+  double rate() const override { return turns_.told().rate.value_or(0); }
   NotFinite mix(Range r, const Flows& flows) override;
   NotFinite mix_and_step(Range r, const Flows& flows) override;
   bool add_flow(Vector v, Range r, float w, const Buffer& theirs, const Buffer& ours) override;
@@ -74,7 +74,7 @@ class ProgramReplica : public Replica {
   bool decode(const Codec& codec, Vector v, Range r, const Buffer& in) override;
   bool finite() const override;
   void evaluate() override { turns_.ask(Turn::evaluate); }
-  Evaluation evaluation() const override { return turns_.evaluation(); }
+  Evaluation evaluation() const override { return turns_.told().evaluation.value_or(Evaluation{}); }
   bool is_lent() const override { return true; }
   void prepare() override { turns_.ask(Turn::save); }
   double gradient_flops() const override { return gradient_flops_; }

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "optim/models/objective.h"
 
@@ -31,46 +31,29 @@ struct Told {
 
 /// Stands between a replica and the program that trains it. The replica asks for a turn as the last
 /// thing that a job does, and that job has ended when the program has had its turn: until then no
-/// other job of the replica may begin. Every function may be called from any thread.
+/// other job of the replica may begin.
 class Turns {
  public:
-  Turns() = default;
-  /// Every turn is taken at once, inside the job that asks for it.
-  explicit Turns(std::function<Told(Turn)> program) : program_(std::move(program)) {}
+  virtual ~Turns() = default;
+  virtual void ask(Turn turn) = 0;  ///< in a job
+  virtual Told told() const = 0;    ///< the newest of each
+};
 
-  /// For the replica, in a job.
-  void ask(Turn turn);
-  /// For whoever runs jobs, behind each of them: calls ended() now, or after the turn asked for.
-  void after_job(std::function<void()> ended);
-  /// For the program: its turn, once the job that asked is over; or `none`.
-  Turn at_hand() const;
-  /// For the program: ends its turn. Without one it only takes what is told.
-  void done(const Told& told);
-  /// No more turns: what waits for one ends, and each one asked for from now on ends at once.
-  void close();
-  bool closed() const;
-  /// Nobody waits for the turn at hand any more; it is over.
-  void forget();
+/// Adds what is told to what is known.
+void take(const Told& told, Told& known);
 
-  // What was told last.
-  double loss() const;
-  double rate() const;
-  Evaluation evaluation() const;
-  std::string state() const;
+/// Turns that are taken at once, inside the job that asks for them.
+class TurnsAtOnce : public Turns {
+ public:
+  explicit TurnsAtOnce(std::function<Told(Turn)> program) : program_(std::move(program)) {}
+
+  void ask(Turn turn) override { tell(program_(turn)); }
+  Told told() const override { return told_; }
+  void tell(const Told& told) { take(told, told_); }
 
  private:
-  void take(const Told& told);
-  std::function<void()> end_turn();
-
-  const std::function<Told(Turn)> program_;  ///< empty: the program waits on a thread of its own
-  mutable std::mutex mutex_;
-  Turn turn_ = Turn::none;
-  std::function<void()> ended_;  ///< of the job that asked; set: the job itself is over
-  bool closed_ = false;
-  double loss_ = 0;
-  double rate_ = 0;
-  Evaluation evaluation_;
-  std::string state_;
+  std::function<Told(Turn)> program_;
+  Told told_;
 };
 
 }  // namespace gv

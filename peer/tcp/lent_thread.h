@@ -9,8 +9,8 @@
 #include <mutex>
 #include <utility>
 
-#include "optim/train/turns.h"
 #include "peer/tcp/arithmetic.h"
+#include "peer/tcp/held_turns.h"
 
 namespace gv {
 
@@ -20,7 +20,7 @@ namespace gv {
 /// turn: however long that takes, nobody takes the peer for stuck.
 class LentThread : public Arithmetic {
  public:
-  explicit LentThread(Turns& turns) : turns_(turns) {}
+  explicit LentThread(HeldTurns& turns) : turns_(turns) {}
 
   void submit(std::function<void()> job, std::function<void()> ended) override;
   void end() override;
@@ -29,7 +29,7 @@ class LentThread : public Arithmetic {
 
   /// For the program's thread, by one thread at a time: does jobs until the program has a turn, and
   /// returns that. `none`: there was none for so long, or interrupt() was called; `over`: the
-  /// arithmetic has ended. The turn is at hand until Turns::done().
+  /// arithmetic has ended. The turn is at hand until HeldTurns::done().
   Turn lend(std::chrono::nanoseconds at_most);
   /// From any thread: lend() comes back soon, this time or the next.
   void interrupt();
@@ -38,7 +38,7 @@ class LentThread : public Arithmetic {
   using Job = std::pair<std::function<void()>, std::function<void()>>;
   void work(Job job);
 
-  Turns& turns_;
+  HeldTurns& turns_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Job> jobs_;

@@ -52,30 +52,21 @@ struct Tensors {
 /// A program that trains as the built-in replica `inner` does, on tensors of its own.
 class InnerProgram {
  public:
-  /// When it takes its turns: inside the job that asks, or when somebody calls take().
-  enum class At : std::uint8_t { once, its_turn };
-
-  explicit InnerProgram(std::unique_ptr<Replica> inner, At at = At::once)
-      : inner_(std::move(inner)),
-        x_(inner_->size()),
-        g_(inner_->size()),
-        turns_(at == At::its_turn ? std::function<Told(Turn)>{}
-                                  : [this](Turn turn) { return take(turn); }) {
+  explicit InnerProgram(std::unique_ptr<Replica> inner)
+      : inner_(std::move(inner)), x_(inner_->size()), g_(inner_->size()) {
     x_.load(*inner_, Vector::x);
-    turns_.done({.rate = inner_->rate()});
   }
 
-  Turns& turns() { return turns_; }
   Segments x() { return x_.segments(); }
   Segments g() { return g_.segments(); }
   double flops() const { return inner_->gradient_flops(); }
+  Told begun() const { return {.rate = inner_->rate()}; }
   /// The program's part of a state that was restored.
-  void restore(const std::string& state) {
+  Told restore(const std::string& state) {
     StateReader in(std::as_bytes(std::span(state)));
     inner_->restore(in);
-    turns_.done({.rate = inner_->rate()});
+    return begun();
   }
-
   Told take(Turn turn) {
     x_.store(*inner_, Vector::x);
     if (turn == Turn::step) g_.store(*inner_, Vector::g);
@@ -99,20 +90,28 @@ class InnerProgram {
 
   std::unique_ptr<Replica> inner_;
   Tensors x_, g_;
-  Turns turns_;
 };
 
-/// The replica of such a program. The schedule of its rate follows a peer that skips rounds, as a
-/// program's own would not.
-class InnerProgramReplica : private InnerProgram, public ProgramReplica {
+/// What the replica of such a program stands on: a base, since it is made before the replica.
+struct InnerProgramParts {
+  explicit InnerProgramParts(std::unique_ptr<Replica> inner)
+      : program(std::move(inner)), turns([this](Turn turn) { return program.take(turn); }) {
+    turns.tell(program.begun());
+  }
+  InnerProgram program;
+  TurnsAtOnce turns;
+};
+
+/// The replica of such a program, which takes every turn at once.
+class InnerProgramReplica : private InnerProgramParts, public ProgramReplica {
  public:
   explicit InnerProgramReplica(std::unique_ptr<Replica> inner)
-      : InnerProgram(std::move(inner)), ProgramReplica(x(), turns(), flops()) {
-    point_gradients(g());
+      : InnerProgramParts(std::move(inner)), ProgramReplica(program.x(), turns, program.flops()) {
+    point_gradients(program.g());
   }
   void restore(StateReader& in) override {
     ProgramReplica::restore(in);
-    InnerProgram::restore(*take_restored());
+    turns.tell(program.restore(*take_restored()));
   }
 };
 

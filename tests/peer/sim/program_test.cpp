@@ -114,11 +114,11 @@ TEST(Program, WhatItAddsToXDuringAGradientCountsOnceInTheSum) {
       fleet.stop.rounds = 9;
       const Assembly assembly(fleet);
       std::vector<std::unique_ptr<Tensors>> tensors;
-      std::vector<std::unique_ptr<Turns>> turns;
+      std::vector<std::unique_ptr<TurnsAtOnce>> turns;
       std::vector<int> gradients(5, 0);
       for (PeerId i = 0; i < 5; ++i) {
         tensors.push_back(std::make_unique<Tensors>(6));
-        turns.push_back(std::make_unique<Turns>([&, i](Turn turn) {
+        turns.push_back(std::make_unique<TurnsAtOnce>([&, i](Turn turn) {
           const bool trains = turn == Turn::gradient || turn == Turn::gradient_and_step;
           if (trains && ++gradients[i] == 4 && i == 2) tensors[i]->parts[1][0] += 1;
           return Told{.loss = 0.0, .rate = 0.0};

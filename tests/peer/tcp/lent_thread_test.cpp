@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 TEST(LentThread, AJobThatAsksForATurnEndsBehindIt) {
-  Turns turns;
+  HeldTurns turns;
   LentThread lent(turns);
   std::string order;
   lent.submit([&] { order += 'a'; }, [&] { order += 'A'; });
@@ -32,7 +32,7 @@ TEST(LentThread, AJobThatAsksForATurnEndsBehindIt) {
   EXPECT_EQ(lent.lend(seconds(10)), Turn::gradient) << "the turn is at hand until it is done";
   turns.done({.loss = 2.5});
   EXPECT_EQ(order, "aAbB");
-  EXPECT_EQ(turns.loss(), 2.5);
+  EXPECT_EQ(turns.told().loss, 2.5);
   EXPECT_EQ(lent.lend(milliseconds(1)), Turn::none);
   EXPECT_EQ(order, "aAbBcC");
   EXPECT_EQ(lent.done(), 3U);
@@ -40,7 +40,7 @@ TEST(LentThread, AJobThatAsksForATurnEndsBehindIt) {
 
 /// A program that has said goodbye takes no more turns, and the peer still settles what it owes.
 TEST(LentThread, BehindTheLastTurnJobsEndAtOnce) {
-  Turns turns;
+  HeldTurns turns;
   LentThread lent(turns);
   int ended = 0;
   const auto ask = [&] { turns.ask(Turn::step); };
@@ -54,7 +54,7 @@ TEST(LentThread, BehindTheLastTurnJobsEndAtOnce) {
 }
 
 TEST(LentThread, WhatWaitsAtTheEndIsDropped) {
-  Turns turns;
+  HeldTurns turns;
   LentThread lent(turns);
   bool ended = false;
   lent.submit([&] { turns.ask(Turn::gradient); }, [&] { ended = true; });
@@ -67,7 +67,7 @@ TEST(LentThread, WhatWaitsAtTheEndIsDropped) {
 }
 
 TEST(LentThread, AnInterruptEndsAWaitAndNoJob) {
-  Turns turns;
+  HeldTurns turns;
   LentThread lent(turns);
   lent.interrupt();
   EXPECT_EQ(lent.lend(seconds(10)), Turn::none);
@@ -80,7 +80,7 @@ TEST(LentThread, AnInterruptEndsAWaitAndNoJob) {
 /// A program may round downwards, or flush what is tiny to zero: the flows of its peer are as those
 /// of all others, and its own mode is given back.
 TEST(LentThread, JobsRoundAsOursAndTheProgramAsBefore) {
-  Turns turns;
+  HeldTurns turns;
   LentThread lent(turns);
   std::fenv_t usual;
   std::fegetenv(&usual);
@@ -111,7 +111,7 @@ TEST(LentThread, JobsRoundAsOursAndTheProgramAsBefore) {
 }
 
 TEST(LentThread, TakesJobsFromAnotherThread) {
-  Turns turns;
+  HeldTurns turns;
   LentThread lent(turns);
   constexpr int jobs = 2000;
   int sum = 0;  // of jobs and turns alike: all on this thread

@@ -46,12 +46,12 @@ class TcpProgram {
     options.log = [](const std::string&) {};
     options.on_report = std::move(on_report);
     if (trains_) {
-      program_ = std::make_unique<InnerProgram>(fleet.host_replica(id), InnerProgram::At::its_turn);
-      lent_ = std::make_shared<LentThread>(program_->turns());
+      program_ = std::make_unique<InnerProgram>(fleet.host_replica(id));
+      held_.done(program_->begun());
+      lent_ = std::make_shared<LentThread>(held_);
       options.home = lent_;
       options.parts.replica = [this](std::unique_ptr<Replica>) {
-        auto replica =
-            std::make_unique<ProgramReplica>(program_->x(), program_->turns(), program_->flops());
+        auto replica = std::make_unique<ProgramReplica>(program_->x(), held_, program_->flops());
         replica->point_gradients(program_->g());
         return replica;
       };
@@ -84,12 +84,13 @@ class TcpProgram {
       if (turn == Turn::over) return;
       if (turn == Turn::none) continue;
       if (++turns_ % 4 == 0) inherited_ = inherited_sockets();
-      program_->turns().done(program_->take(turn));
+      held_.done(program_->take(turn));
     }
   }
 
   bool trains_;
   std::unique_ptr<InnerProgram> program_;
+  HeldTurns held_;
   std::shared_ptr<LentThread> lent_;
   std::unique_ptr<TcpPeer> peer_;
   PeerAddress address_;

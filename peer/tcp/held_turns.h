@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <mutex>
+
+#include "optim/train/turns.h"
+
+namespace gv {
+
+/// Turns of a program on a thread of its own: the end of the job that asks is held back until the
+/// program is done. Every function may be called from any thread.
+class HeldTurns : public Turns {
+ public:
+  void ask(Turn turn) override;
+  Told told() const override;
+
+  /// For whoever runs jobs, behind each of them: calls ended() now, or after the turn asked for.
+  void after_job(std::function<void()> ended);
+  /// For the program: its turn, once the job that asked is over; or `none`.
+  Turn at_hand() const;
+  /// For the program: ends its turn. Without one it only takes what is told.
+  void done(const Told& told);
+  /// No more turns: what waits for one ends, and each one asked for from now on ends at once.
+  void close();
+  /// Nobody waits for the turn at hand any more; it is over.
+  void forget();
+
+ private:
+  std::function<void()> end_turn();
+
+  mutable std::mutex mutex_;
+  Turn turn_ = Turn::none;
+  std::function<void()> ended_;  ///< of the job that asked; set: the job itself is over
+  bool closed_ = false;
+  Told told_;
+};
+
+}  // namespace gv
