@@ -4,7 +4,7 @@
 
 #include "gpu/device/check.h"
 #ifdef GV_HOST_CUDA
-#include "tests/gpu/host/host_cuda.h"
+#include <host_cuda.h>
 #endif
 
 // For .cu files only: the usual launch, one thread to an element or one block to a segment.

@@ -56,7 +56,7 @@ class BadReplica : public Replica {
     return real_->gradient_over(samples);
   }
   void revise(Vector missed) override { real_->revise(missed); }
-  double descend(const Descent& descent) override { return real_->descend(descent); }
+  void descend(const Descent& descent) override { real_->descend(descent); }
   bool runs_inline(double flops) const override { return real_->runs_inline(flops); }
   double rate() const override { return real_->rate(); }
   void gradient() override { real_->gradient(); }

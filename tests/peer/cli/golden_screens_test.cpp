@@ -31,7 +31,7 @@ std::string compared_text(const std::string& text, Compared compared) {
   bool times = false;
   for (std::string line; std::getline(in, line);) {
     // Where a run's time goes, and what it recommends for that, is another each time.
-    const bool begins = line.starts_with("time  ") || line.starts_with("most  ");
+    const bool begins = line.starts_with("time  ") || line.starts_with("hint  ");
     times = begins || (times && line.starts_with("           "));
     if (times) continue;
     line = std::regex_replace(line, time, "#");

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "graph/topology/topology.h"
 #include "tests/peer/launch/program.h"
 #include "tests/places.h"
 #include "tests/scratch_folder.h"
