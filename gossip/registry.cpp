@@ -95,7 +95,7 @@ std::string add_algorithms(std::span<const AlgorithmRow* const> rows) {
   if (rows.size() > all.rows.size() - all.count)
     return fmt::format("more than {} methods of plug-ins", most_added);
   for (const AlgorithmRow* row : rows)
-    if (const std::string wrong = objection_to_row(*row); !wrong.empty()) return wrong;
+    if (std::string wrong = objection_to_row(*row); !wrong.empty()) return wrong;
   std::ranges::copy(rows, all.rows.begin() + static_cast<std::ptrdiff_t>(all.count));
   all.count += rows.size();
   return "";
