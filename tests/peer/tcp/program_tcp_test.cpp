@@ -1,10 +1,12 @@
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include "peer/runtime/tcp_peer.h"
 #include "peer/tcp/lent_thread.h"
@@ -18,10 +20,19 @@ namespace {
 
 using std::chrono::milliseconds;
 
+/// As /proc has it: a call with a descriptor that another thread closes meanwhile would be a race.
 bool is_inherited_socket(int fd) {
-  struct stat status {};
-  if (::fstat(fd, &status) != 0 || !S_ISSOCK(status.st_mode)) return false;
-  return (::fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0;
+  const std::string number = std::to_string(fd);
+  std::error_code none;
+  const auto what = std::filesystem::read_symlink("/proc/self/fd/" + number, none);
+  if (!what.string().starts_with("socket:")) return false;
+  std::ifstream info("/proc/self/fdinfo/" + number);
+  std::string word;
+  while (info >> word && word != "flags:") {
+  }
+  unsigned flags = O_CLOEXEC;
+  info >> std::oct >> flags;
+  return (flags & O_CLOEXEC) == 0;
 }
 
 /// Sockets of this process that a program started by it would hold. One that is accepted just now
