@@ -5,6 +5,7 @@
 #include <string>
 
 #include "optim/data/held_out.h"
+#include "optim/data/without_samples.h"
 
 namespace gv {
 namespace {
@@ -26,24 +27,10 @@ void copy_row(const SparseSamples& from, std::uint32_t row, SparseSamples& to) {
   to.ends.push_back(to.columns.size());
 }
 
-/// All of a set but its samples.
-std::shared_ptr<Dataset> empty_copy(const Dataset& data) {
-  auto copy = std::make_shared<Dataset>();
-  copy->features = data.features;
-  copy->classes = data.classes;
-  copy->image = data.image;
-  copy->shift = data.shift;
-  copy->scale = data.scale;
-  copy->optimum = data.optimum;
-  copy->vocabulary = data.vocabulary;
-  copy->context = data.context;
-  copy->facts = data.facts;
-  return copy;
-}
-
 std::shared_ptr<const Dataset> rows_of(const Dataset& data,
                                        const std::vector<std::uint32_t>& rows) {
-  const std::shared_ptr<Dataset> some = empty_copy(data);
+  const std::shared_ptr<Dataset> some = without_samples(data);
+  some->optimum = data.optimum;
   some->rows = static_cast<std::uint32_t>(rows.size());
   std::vector<std::uint8_t> bytes;
   bytes.reserve(data.bytes.empty() ? 0 : rows.size() * data.features);
@@ -59,7 +46,7 @@ std::shared_ptr<const Dataset> rows_of(const Dataset& data,
 }
 
 std::shared_ptr<const Dataset> windows_of(const Dataset& text, std::size_t begin, std::size_t end) {
-  const std::shared_ptr<Dataset> some = empty_copy(text);
+  const std::shared_ptr<Dataset> some = without_samples(text);
   some->tokens.assign(text.tokens.begin() + static_cast<std::ptrdiff_t>(begin),
                       text.tokens.begin() + static_cast<std::ptrdiff_t>(end));
   some->rows = static_cast<std::uint32_t>(end - begin - text.context);

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "optim/data/without_samples.h"
 #include "optim/train/make_objective.h"
 #include "peer/model/data_digest.h"
 #include "peer/tensors/safetensors.h"
@@ -11,17 +12,9 @@
 namespace gv {
 namespace {
 
-/// All of a data set but its samples.
-std::shared_ptr<const Dataset> without_samples(const Dataset& data) {
-  auto like = std::make_shared<Dataset>();
-  like->features = data.features;
-  like->classes = data.classes;
-  like->image = data.image;
-  like->shift = data.shift;
-  like->scale = data.scale;
-  like->vocabulary = data.vocabulary;
-  like->context = data.context;
-  like->facts = data.facts;
+/// What the card says of the data. That they are sparse shows in the end of no row.
+std::shared_ptr<const Dataset> of_card(const Dataset& data) {
+  auto like = without_samples(data);
   if (data.is_sparse()) like->sparse.ends = {0};
   return like;
 }
@@ -37,7 +30,7 @@ ModelCard card_of(const Assembly& fleet, const SavedMoment& moment) {
                  .model = f.model,
                  .data = f.data.kind};
   if (!fleet.data.train) return card;
-  card.like = without_samples(*fleet.data.train);
+  card.like = of_card(*fleet.data.train);
   card.missing = f.data.table.missing;
   card.train_samples = fleet.data.train->rows;
   card.test_samples = fleet.data.test->rows;

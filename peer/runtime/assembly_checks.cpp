@@ -1,0 +1,123 @@
+#include "peer/runtime/assembly_checks.h"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "gossip/attack.h"
+#include "peer/fleet/setup.h"
+
+namespace gv {
+namespace {
+
+/// As the method takes it.
+std::string kind_of_optimizer(const Assembly& of, PeerId i) {
+  const OptimizerSpec& spec = of.fleet.optimizer;
+  const auto own = of.algorithm->optimizer;
+  return own == nullptr ? spec.kind : own(spec, *of.setup, i).kind;
+}
+
+}  // namespace
+
+void refuse(const Fleet& fleet, const std::string& key, const std::string& message) {
+  throw FleetError(
+      fleet.path,
+      {{.where = fleet.path + ": " + key, .message = message, .source = "", .help = ""}});
+}
+
+void check_peer_weights(const Assembly& of) {
+  const Fleet& fleet = of.fleet;
+  const AlgorithmRow& row = *of.algorithm;
+  if (!fleet.by_samples) return;
+  const auto no = [&](const std::string& why) { refuse(fleet, "train.peer_weights", why); };
+  if (!of.data.train) no("a quadratic has no samples: leave it out");
+  if (fleet.data.per_peer())
+    no("no peer knows how many samples the others have in their files: leave it out");
+  if (row.kind == "fedavg") no("fedavg weighs peers by their samples already: leave it out");
+  if (fleet.data_servers > 0 || row.hands_samples)
+    no("these samples travel, so that no peer has a number of its own: leave it out");
+  for (PeerId i = 0; i < fleet.trainers(); ++i)
+    if (kind_of_optimizer(of, i) == "adam")
+      no("Adam's steps do not grow with its gradients: take `optimizer: { kind: sgd }`");
+  for (const PeerSpec& peer : fleet.peers)
+    if (peer.device.starts_with("cuda"))
+      no("gradients are weighted on the CPU only: take `device: cpu`");
+}
+
+/// Only what is linked can be cut off.
+void Assembly::check_cuts() const {
+  for (const Injection& injection : fleet.faults.inject) {
+    if (injection.kind != Injection::Kind::cut) continue;
+    if (std::ranges::binary_search(links_of(plan(injection.peer)), injection.other)) continue;
+    refuse(fleet,
+           "faults.inject",
+           fmt::format("peers {} and {} are not linked: there is nothing to cut",
+                       injection.peer,
+                       injection.other));
+  }
+}
+
+/// Samples travel between processors.
+void Assembly::check_samples() const {
+  if (fleet.data_servers > fleet.trainers())
+    refuse(fleet,
+           "data.servers",
+           fmt::format("{} servers for {} peers that train: take `servers: {}` at most",
+                       fleet.data_servers,
+                       fleet.trainers(),
+                       fleet.trainers()));
+  if (fleet.data_servers == 0 && !algorithm->hands_samples) return;
+  for (const PeerSpec& peer : fleet.peers)
+    if (peer.device.starts_with("cuda"))
+      refuse(fleet,
+             "train.device",
+             "samples that come from other peers are trained on by the CPU: take `device: cpu`");
+}
+
+/// Where a peer knows nobody's samples but its own, nothing may depend on how many others have.
+void Assembly::check_own_tables() const {
+  if (!fleet.data.per_peer()) return;
+  constexpr const char* why = "no peer knows how many samples the others have in their files";
+  if (fleet.class_weights.balanced)
+    refuse(fleet, "train.class_weights", fmt::format("{}: name the weights", why));
+  if (fleet.stop.epochs)
+    refuse(fleet, "stop.epochs", fmt::format("{}: take `stop: {{ rounds: N }}`", why));
+  if (fleet.evaluate_every_epochs)
+    refuse(fleet, "evaluate.every", fmt::format("{}: say it in rounds, or as a time", why));
+  if (algorithm->kind == "fedavg")
+    refuse(fleet,
+           "algorithm",
+           fmt::format("fedavg weighs peers by their samples, and {}: take `local-sgd`", why));
+}
+
+void Assembly::check_flows() const {
+  const Traffic traffic = this->traffic();
+  if ((traffic.plain() && !traffic.robust) || !topology.directed) return;
+  std::string what = fleet.codec ? "a codec" : fleet.algorithm;
+  if (traffic.robust) what = "clipping";
+  refuse(fleet,
+         traffic.robust ? "robust.clip" : "algorithm",
+         fmt::format("{} moves what both ends of an edge have sent each other, and this topology "
+                     "is directed: take an undirected one, such as `ring`",
+                     what));
+}
+
+/// Attackers know how to lie where models are averaged as they are.
+void Assembly::check_attackers() const {
+  if (fleet.attackers.count == 0 || attack_of(*setup).gradient != nullptr) return;
+  const Traffic honest = traffic();
+  const bool models = honest.streams.size() == 1 && honest.streams[0].carries == "x" &&
+                      honest.streams[0].moves.empty() && !honest.codec && !honest.running;
+  if (algorithm->mixes && algorithm->synchronous && algorithm->channels == nullptr && models &&
+      !topology.directed)
+    return;
+  refuse(fleet,
+         "attackers",
+         fmt::format("{} attacks the averaging of models on undirected graphs: take "
+                     "`clipped-gossip` or `d-psgd`, or a `kind` that is about gradients, such as "
+                     "`gradient-scale`",
+                     fleet.attackers.kind));
+}
+
+}  // namespace gv

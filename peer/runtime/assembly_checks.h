@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "peer/runtime/assembly.h"
+
+namespace gv {
+
+// What an assembled fleet refuses (Assembly's checks), each with its reason and what to do.
+
+/// Throws FleetError with the message at the place of the key in the fleet file.
+[[noreturn]] void refuse(const Fleet& fleet, const std::string& key, const std::string& message);
+/// Refuses `train.peer_weights: samples` where a peer's weight would have no meaning: Adam's steps
+/// do not grow with its gradients, and some peers train on another one's samples.
+void check_peer_weights(const Assembly& of);
+
+}  // namespace gv
