@@ -118,10 +118,11 @@ class Observer {
 
  private:
   using Reports = std::map<PeerId, const Report*>;
-  /// What has come of one round, or of one tick of the clock.
-  struct Open {
-    std::map<PeerId, Report> reports{};
-    Time newest{0};  ///< when the last of them came
+  using Told = std::map<PeerId, Report>;
+  /// What a peer said at a tick of the clock.
+  struct AtTick {
+    Report report;
+    Time came{0};
   };
 
   FleetRecord look(const Reports& reports, Time now);
@@ -129,15 +130,19 @@ class Observer {
   void see(const FleetRecord& record, const Reports& reports);
   void end_with(FleetRecord record);
   void watch(FleetRecord& record);
-  void complete(Time now);
+  /// Makes the records of all open rounds before `end`.
+  void complete_rounds(std::map<Round, Told>::iterator end, Time now);
   void complete_ticks();
+  void complete_run(Time now);
+  FleetRecord look_at(std::uint64_t tick, const Reports& reports);
   Reports at_tick(std::uint64_t tick) const;
 
   PeerId expected_;
   std::unique_ptr<Objective> evaluator_;
   std::function<void(const FleetRecord&)> on_record_;
-  std::map<Round, Open> open_;
-  std::map<std::uint64_t, Open> ticks_;
+  /// What has no record yet. A peer that lags leaves much here, so nothing walks through all of it.
+  std::map<Round, Told> open_;
+  std::map<PeerId, std::map<std::uint64_t, AtTick>> ticks_;
   std::map<PeerId, Report> finals_;
   Aims aims_;
   TargetWatch target_{std::nullopt};
