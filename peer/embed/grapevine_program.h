@@ -23,8 +23,8 @@ ends the process, installs a signal handler, writes to descriptors 0, 1 or 2 (bu
 standard error, see gv_open) or changes the floating point mode of its thread. Threads of the
 library block every signal.
 
-Threads: the thread of gv_open is the peer's own, and all calls are for that one, but for gv_info,
-gv_say and gv_error, which are for any, and gv_turn_ended. Another thread gets GV_E_THREAD.
+Threads: the thread of gv_open is the peer's own, and all calls are for that one, but for gv_say,
+gv_fork, gv_error and gv_turn_ended, which are for any. Another thread gets GV_E_THREAD.
 */
 
 #ifdef __cplusplus
@@ -166,7 +166,8 @@ GV_API int gv_info(const gv_peer* peer, char* json, size_t room);
 
 /*
 This peer's share of n samples, as data.partition of the fleet file says: rows, ascending, of
-0 .. n - 1; no two peers share one. `labels`: n classes >= 0, or NULL where "partition" needs none.
+0 .. n - 1; no two peers share one. `labels`: n classes of 0 .. 255, or NULL where "partition" needs
+none.
 `rows` has room for *count; NULL only counts. *count: how many they are. The same n and labels give
 every peer the same division. n < 2^32.
 */
@@ -183,10 +184,10 @@ checkpoint is gone on from, they are in the tensors when the call returns. `json
   "arithmetic" "lent" (usual): the peer's work is done by the thread in gv_turn;
                "own": by one of the library, for tensors that are a copy of a device's: then the
                memory is the program's only in its turns, and gv_turn_ended may end them
-  "samples"    of this peer's share, where the algorithm counts passes (fedavg)
-  "optimizer"  its name, "versions": {"torch": "2.15.0"}: shown, no more
-Returns the port at which it listens (1 .. 65535; GV_OK where it does not: a fleet of one, a task),
-or a negative code. After an error another gv_attach may be tried.
+  "samples"    of this peer's share, "optimizer": its name, "versions": {"torch": "2.15.0"}: what
+               task "ask" tells the launcher beside the tensors
+Returns the port at which it listens (1 .. 65535; GV_OK where it does not: a task), or a negative
+code. After an error another gv_attach may be tried.
 */
 GV_API int gv_attach(gv_peer* peer, const gv_tensor* tensors, size_t n, const char* json);
 
@@ -200,10 +201,10 @@ GV_API int gv_begin(gv_peer* peer, const char* addresses_json);
 
 /*
 Ends the turn at hand, if `done` is there; then lends this thread to the peer until there is a turn,
-and returns that (GV_TURN_...), or a negative code, and then no turn comes any more. GV_TURN_NONE:
-there was none within `timeout_ms`; negative: waits without end. `done` NULL: the turn at hand goes
-on, and is returned again. Without a turn at hand `done` only tells: before the first turn, say, the
-rate.
+and returns that (GV_TURN_...), or a negative code: after GV_E_USE, GV_E_THREAD and GV_E_FORKED the
+turn at hand goes on, and after any other no turn comes any more. GV_TURN_NONE: there was none
+within `timeout_ms`; negative: waits without end. `done` NULL: the turn at hand goes on, and is
+returned again. Without a turn at hand `done` only tells: before the first turn, say, the rate.
 
 A loop that trains, whatever the row:
     told = {rate}
