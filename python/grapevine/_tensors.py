@@ -58,6 +58,11 @@ def type_name(p: TorchTensor) -> str:
     return str(p.dtype).replace("torch.", "")
 
 
+def on_cpu(p: TorchTensor) -> bool:
+    """Says whether the library can read and write a tensor where it lies."""
+    return p.device.type == "cpu"
+
+
 def dense(p: TorchTensor) -> bool:
     """Says whether the elements fill the memory without a gap and without meeting twice, in any order of dimensions."""
     expected = 1
@@ -76,7 +81,7 @@ class Tensors:
     def __init__(self, parameters: Named) -> None:
         self.names = list(parameters)
         self.parameters = list(parameters.values())
-        self.in_place = all(p.device.type == "cpu" for p in self.parameters)
+        self.in_place = all(on_cpu(p) for p in self.parameters)
         self._shapes = [(tuple(p.shape), p.stride(), p.dtype, p.device) for p in self.parameters]
         self._memory = [p.data for p in self.parameters] if self.in_place else self._copies()
         self._addresses = [m.data_ptr() for m in self._memory]

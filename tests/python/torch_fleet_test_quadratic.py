@@ -30,10 +30,10 @@ class QuadraticTest(unittest.TestCase):
             for mine, other in zip(answer["x"], expected):
                 self.assertLess(abs(mine - other), 1e-6)
 
-    def test_closures_accumulation_and_moved_parameters_change_nothing(self):
+    def test_closures_accumulation_moved_and_copied_parameters_change_nothing(self):
         fleet, centers = self.fleet()
         expected = fleet.built_in()
-        for way in ("closure", "accumulation", "moved"):
+        for way in ("closure", "accumulation", "moved", "copied"):
             with self.subTest(way):
                 fleet, _ = self.fleet()
                 answers = fleet.scripts(["quadratic.py"] * 4, centers=centers, way=way)
