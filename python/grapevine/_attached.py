@@ -1,6 +1,5 @@
 """A script's model, optimizers and state as a peer."""
 
-import io
 import random
 import sys
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence
@@ -11,6 +10,7 @@ from grapevine._errors import Error, Stopped
 from grapevine._hooks import Hooks
 from grapevine._process import Process
 from grapevine._session import Told
+from grapevine._state import packed, unpacked
 from grapevine._tensors import Named, Tensors
 from grapevine._turns import Evaluations, Turns, finite
 
@@ -30,7 +30,6 @@ class Attached:
         self._evaluations = Evaluations(process.session)
         self._losses: List[Any] = []
         self._scalars: Dict[str, Any] = {}
-        self._loadable = False
         self._hooks = Hooks(optimizers[-1], self._before, self._after)
         try:
             self._attach()
@@ -128,24 +127,13 @@ class Attached:
                 module.training = mode
 
     def save(self) -> bytes:
-        """Answers the turn before a checkpoint. Raises Error where the state could not be read again."""
-        block = io.BytesIO()
-        torch.save({"optimizers": [optimizer.state_dict() for optimizer in self._optimizers],
-                    "state": [part.state_dict() for part in self._state],
-                    "buffers": dict(self._model.named_buffers()) if self._model is not None else {},
-                    "torch_rng": torch.get_rng_state(), "python_rng": listed(random.getstate()),
-                    "place": self._process.progress.place()}, block)
-        if not self._loadable:
-            self._check_loadable(block.getvalue())
-        return block.getvalue()
-
-    def _check_loadable(self, block: bytes) -> None:
-        try:
-            read(block)
-        except Exception as why:
-            raise Error(f"the state cannot be kept in a checkpoint: {why}\nhelp: state_dict() of optimizers and of "
-                        "state=[...] may hold tensors, numbers, texts, lists and dictionaries") from None
-        self._loadable = True
+        """Answers the turn before a checkpoint. Raises Error for a state that cannot be written."""
+        return packed({
+            "optimizers": [optimizer.state_dict() for optimizer in self._optimizers],
+            "state": [part.state_dict() for part in self._state],
+            "buffers": dict(self._model.named_buffers()) if self._model is not None else {},
+            "torch_rng": torch.get_rng_state(), "python_rng": random.getstate(),
+            "place": self._process.progress.place()})
 
     def _restored(self) -> bool:
         """Goes on from the state of a checkpoint; begins the optimizer anew, and says so, where it does not load."""
@@ -155,7 +143,7 @@ class Attached:
                 self._process.session.say(text="goes on with the fleet's model; the optimizer begins anew")
             return False
         try:
-            kept = read(block)
+            kept = unpacked(block)
             for optimizer, values in zip(self._optimizers, kept["optimizers"]):
                 optimizer.load_state_dict(values)
             for part, values in zip(self._state, kept["state"]):
@@ -163,7 +151,7 @@ class Attached:
             for name, values in kept["buffers"].items():
                 self._model.get_buffer(name).copy_(values)
             torch.set_rng_state(kept["torch_rng"])
-            random.setstate(tupled(kept["python_rng"]))
+            random.setstate(kept["python_rng"])
             self._process.progress.go_on(kept["place"])
             return True
         except Exception as why:
@@ -178,19 +166,6 @@ def seed_all(seed: int) -> None:
     random.seed(seed)
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(seed % 2**32)
-
-
-def read(block: bytes) -> Dict[str, Any]:
-    """Reads what `save` wrote; nothing in it is executed."""
-    return torch.load(io.BytesIO(block), weights_only=True)
-
-
-def listed(value: Any) -> Any:
-    return [listed(inner) for inner in value] if isinstance(value, tuple) else value
-
-
-def tupled(value: Any) -> Any:
-    return tuple(tupled(inner) for inner in value) if isinstance(value, list) else value
 
 
 @torch.no_grad()
