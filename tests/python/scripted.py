@@ -3,6 +3,7 @@
 from typing import Any, Dict, List, Optional
 
 from grapevine import _library as lib
+from grapevine._progress import Progress
 from grapevine._session import Told
 
 INFO = {"task": "peer", "algorithm": "d-psgd", "gradients": "kept", "rate": False, "id": 0, "peers": 2, "batch": 32,
@@ -30,5 +31,24 @@ class ScriptedSession:
     def give_state(self, state: bytes) -> None:
         self.calls.append(("state", state))
 
+    def attach(self, tensors: List[Any], options: Dict[str, Any]) -> int:
+        self.attached = [tensor.name for tensor in tensors], options
+        return 0
+
+    def take_state(self) -> bytes:
+        return b""
+
     def say(self, **words: Any) -> None:
         self.calls.append(("say", words))
+
+
+class ScriptedProcess:
+    """A process whose session is a scripted one."""
+
+    def __init__(self, session: ScriptedSession) -> None:
+        self.session, self.info = session, session.info()
+        self.progress = Progress(self.info)
+        self.attached = self.seeds = self.forked = False
+
+    def begin(self) -> None:
+        self.attached = True
