@@ -3,12 +3,13 @@
 import json
 import os
 import signal
+import socket
 import struct
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Sequence
 
 from grapevine._program import program_path
 
@@ -70,15 +71,19 @@ class Fleet:
         processes = self.start(names, **options)
         return [self.answer(i, process) for i, process in enumerate(wait(processes))]
 
-    def start(self, names: Sequence[str], **options: Any) -> List[subprocess.Popen]:
-        """Starts a script for each peer; options are the scripts' own."""
+    def start(self, names: Sequence[str], torchrun: bool = False, **options: Any) -> List[subprocess.Popen]:
+        """Starts a script for each peer, with torchrun's environment where that is wanted; options are the scripts'."""
+        port = free_port()
         path = self.write("program", PROGRAM)
         started = []
         for i, name in enumerate(names):
             given = {"fleet": str(path), "id": i, "meet": str(self.folder / "met"),
                      "answer": str(self.folder / f"{i}.json"), "rate": self.values["rate"],
                      "curvature": self.values["curvature"], **options}
-            started.append(start([sys.executable, "-W", "ignore", str(SCRIPTS / name), json.dumps(given)]))
+            environment = {"RANK": str(i), "WORLD_SIZE": str(len(names)), "MASTER_ADDR": "127.0.0.1",
+                           "MASTER_PORT": str(port)} if torchrun else {}
+            started.append(start([sys.executable, "-W", "ignore", str(SCRIPTS / name), json.dumps(given)],
+                                 **environment))
         return started
 
     def answer(self, i: int, process: subprocess.CompletedProcess) -> Dict[str, Any]:
@@ -86,9 +91,15 @@ class Fleet:
         return json.loads((self.folder / f"{i}.json").read_text())
 
 
-def start(command: Sequence[str]) -> subprocess.Popen:
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def start(command: Sequence[str], **environment: str) -> subprocess.Popen:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                            env={**os.environ, "OMP_NUM_THREADS": "1"})
+                            env={**os.environ, "OMP_NUM_THREADS": "1", **environment})
 
 
 def wait(processes: Sequence[subprocess.Popen]) -> List[subprocess.CompletedProcess]:

@@ -1,7 +1,6 @@
 """Runs as tables, and what the program says as dictionaries. GRAPEVINE_PROGRAM names the program."""
 
 import importlib.util
-import json
 import os
 import subprocess
 import sys

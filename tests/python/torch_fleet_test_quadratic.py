@@ -45,6 +45,11 @@ class QuadraticTest(unittest.TestCase):
         self.assertEqual([answer["x"] for answer in answers], fleet.built_in())
         self.assertGreater(min(answer["steps"] for answer in answers), fleet.values["rounds"])
 
+    def test_torchrun_says_who_is_who_and_where(self):
+        fleet, centers = self.fleet()
+        answers = fleet.scripts(["quadratic.py"] * 4, centers=centers, torchrun=True)
+        self.assertEqual([answer["x"] for answer in answers], fleet.built_in())
+
     def test_who_is_who_and_frozen_parameters_stay_each_peers_own(self):
         fleet, centers = self.fleet(peers=5)
         answers = fleet.scripts(["quadratic.py"] * 5, centers=centers)
