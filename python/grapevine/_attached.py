@@ -39,6 +39,7 @@ class Attached:
 
     def _attach(self) -> None:
         process = self._process
+        process.keeps = self
         rows = [len(sampler) for sampler in process.progress.samplers]
         process.session.attach(self._tensors.described(), {
             "evaluates": self._evaluate is not None, "saves": True,

@@ -48,6 +48,7 @@ class Peer:
         self._process, self._state, self._evaluate = process, state, evaluate
         self._arrays = named(arrays, names)
         self._evaluations = Evaluations(process.session)
+        process.keeps = self
         process.session.attach([described(name, array) for name, array in self._arrays.items()],
                                {"evaluates": evaluate is not None, "saves": state is not None, "optimizer": optimizer})
         self._restore()

@@ -29,6 +29,7 @@ class Process:
         self.failed = False         # by an exception that nobody caught: the end is a death
         self.interrupted = False
         self.forked = False
+        self.keeps: Any = None      # what owns the tensors: the library writes into them until the goodbye is said
 
     def begin(self) -> None:
         """Meets the others where somebody said how, and begins to train."""

@@ -55,10 +55,10 @@ def init(fleet: Any = None, id: Optional[int] = None, *, seed: bool = True, **op
 def shutdown() -> None:
     """Leaves the fleet in order; the end of the script does the same. The optimizer is then a plain one again."""
     global _attached
+    _process.shutdown()
     if _attached is not None:
         _attached.detach()
     _attached = None
-    _process.shutdown()
 
 
 def rank() -> int:
