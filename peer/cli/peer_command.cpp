@@ -17,6 +17,7 @@
 #include "peer/launch/address_pattern.h"
 #include "peer/launch/identity.h"
 #include "peer/launch/life_mark.h"
+#include "peer/launch/own_keys.h"
 #include "peer/launch/peer_process.h"
 #include "peer/launch/peer_reports.h"
 #include "peer/launch/peer_speeds.h"
@@ -25,7 +26,6 @@
 #include "peer/program/own_program.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
-#include "peer/tls/key_file.h"
 
 namespace gv::cli {
 namespace {
@@ -82,18 +82,6 @@ void save(const Assembly& fleet, const Report& report) {
              fleet.fleet.output_dir);
 }
 
-/// Those that `keygen` made; null: there are none, and the links say whether they need some.
-/// `given`: --keys, of which one is expected to be there.
-std::shared_ptr<const TlsContext> keys_of(const Fleet& fleet, PeerId id, const std::string& given) {
-  if (fleet.security.mode == SecurityMode::plaintext) return nullptr;
-  const std::filesystem::path folder = given.empty() ? fleet.security.keys : given;
-  const std::string path = (folder / key_file_name(id)).string();
-  const bool there = std::filesystem::exists(std::filesystem::symlink_status(path));
-  if (!there && given.empty() && fleet.security.mode == SecurityMode::automatic) return nullptr;
-  keep_memory_to_ourselves();
-  return context_of_file(path, id);
-}
-
 /// A finished run keeps its models: only `run` and `simulate` write a summary.
 void refuse_finished(const Fleet& fleet) {
   if (!std::filesystem::exists(fleet.output_dir + "/summary.json")) return;
@@ -143,7 +131,7 @@ int run_by_hand(const Assembly& fleet,
     save(fleet, report);
   };
   ManualPeer manual{.connect_deadline = time_of(options.wait_seconds)};
-  manual.keys = keys_of(fleet.fleet, id, options.keys);
+  manual.keys = own_keys(fleet.fleet, id, options.keys);
   if (const std::optional<SlurmStep> step = step_to_ask(fleet.fleet, id, options)) {
     const std::vector<std::string> nodes = slurm_nodes({.id = "", .nodes = step->nodes});
     manual.addresses = step_addresses(*step, nodes, fleet.fleet.size());
