@@ -143,9 +143,9 @@ struct Fleet {
   std::string name = "fleet";
   std::uint64_t seed = 1;
   std::vector<HostSpec> hosts;
-  std::vector<PeerSpec> peers;  ///< those that train, then those that serve
-  PeerId servers = 0;           ///< so many of them serve,
-  PeerId data_servers = 0;      ///< and so many behind those hand out samples
+  std::vector<PeerSpec> peers;           ///< those that train, then those that serve
+  PeerId servers = 0;                    ///< so many of them serve,
+  PeerId data_servers = 0;               ///< and so many behind those hand out samples
   std::optional<ProgramSpec> program{};  ///< then data and model are of kind `program`
   DataSpec data;
   ModelSpec model;
@@ -181,8 +181,8 @@ struct Fleet {
       0;  ///< rounds; 0: only at the end (evaluate.every in epochs is resolved later)
   std::optional<double> evaluate_every_epochs;
   std::string evaluate_device = "cpu";  ///< of the program that evaluates the fleet's model
-  Time evaluate_period{0};  ///< by the training clock instead; 0: by rounds
-  std::string output_dir;   ///< with the fleet's name in the place of {name}
+  Time evaluate_period{0};              ///< by the training clock instead; 0: by rounds
+  std::string output_dir;               ///< with the fleet's name in the place of {name}
   bool keep_best = false;  ///< output.save: the model of the best evaluation, not of the last round
   Time grace{std::chrono::seconds(8)};  ///< launch.grace
   bool restart = false;                 ///< launch.restart: on-failure
