@@ -3,7 +3,7 @@
 # `cmake --install ... --component development`.
 include(CMakePackageConfigHelpers)
 set(GV_EMBED_ARCHIVE ${PROJECT_BINARY_DIR}/libgrapevine.a)
-set(GV_EMBED_PARTS gv_embed gv_peer gv_live gv_runtime gv_gossip gv_graph gv_gpu gv_optim gv_wire_proto)
+set(GV_EMBED_PARTS gv_embed gv_peer gv_live gv_program gv_runtime gv_gossip gv_graph gv_gpu gv_optim gv_wire_proto)
 foreach(part ${GV_EMBED_PARTS})
   string(APPEND GV_EMBED_SCRIPT "addlib $<TARGET_FILE:${part}>\n")
 endforeach()

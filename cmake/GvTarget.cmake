@@ -41,6 +41,13 @@ function(gv_options target)
   endif()
 endfunction()
 
+# gv_shared(target): what libgrapevine.so holds too. Nothing of it is meant to be replaced by another library's function of
+# the same name, so that calls inside it stay calls that the compiler sees through.
+function(gv_shared target)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-semantic-interposition>)
+endfunction()
+
 # gv_precompile(target headers...): headers that most sources of the target include, parsed once. Every source still
 # includes what it needs: GV_PRECOMPILE=OFF builds without, and .ci/ does so once.
 option(GV_PRECOMPILE "Parse the headers of third parties and of the standard library once per target" ON)

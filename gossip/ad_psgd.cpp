@@ -184,6 +184,7 @@ extern const AlgorithmRow ad_psgd_row{
     .codecs = Codecs::dense,
     .channels = channels,
     .objection = objection,
+    .program = split_steps,
     .promise = Promise::mean,
     .synchronous = false,
     .summary = "each peer averages with one drawn neighbour while it computes; arXiv:1710.06952"};

@@ -91,6 +91,7 @@ extern const AlgorithmRow ring_all_reduce_row{
     .channels = ring_channels,
     .objection = objection,
     .clips_sums = true,
+    .program = changed_gradients,
     .promise = Promise::agreement,
     .summary = "synchronous SGD, gradients averaged along a ring; Patarasuk & Yuan 2009"};
 extern const AlgorithmRow driver_all_reduce_row{
@@ -102,6 +103,7 @@ extern const AlgorithmRow driver_all_reduce_row{
     .channels = piece_channels,
     .objection = objection,
     .clips_sums = true,
+    .program = changed_gradients,
     .promise = Promise::agreement,
     .summary = "synchronous SGD, gradients averaged by peer 0; Li et al. 2014"};
 extern const AlgorithmRow doubling_all_reduce_row{
@@ -113,6 +115,7 @@ extern const AlgorithmRow doubling_all_reduce_row{
     .channels = piece_channels,
     .objection = doubling_objection,
     .clips_sums = true,
+    .program = changed_gradients,
     .promise = Promise::agreement,
     .summary = "synchronous SGD, gradients averaged by recursive doubling; Thakur et al. 2005"};
 extern const AlgorithmRow hierarchical_all_reduce_row{
@@ -124,6 +127,7 @@ extern const AlgorithmRow hierarchical_all_reduce_row{
     .channels = host_channels,
     .objection = objection,
     .clips_sums = true,
+    .program = changed_gradients,
     .promise = Promise::agreement,
     .summary =
         "synchronous SGD, gradients summed on each machine, then along a ring of machines; "

@@ -37,6 +37,7 @@ extern const AlgorithmRow choco_sgd_row{
     .traffic = traffic,
     .codecs = Codecs::all,
     .options = options,
+    .program = whole_steps,
     .promise = Promise::mean,
     .summary =
         "D-PSGD that sends compressed differences, and what was left out later; "

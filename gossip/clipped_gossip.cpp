@@ -37,6 +37,7 @@ extern const AlgorithmRow clipped_gossip_row{
     .mixes = true,
     .traffic = traffic,
     .options = options,
+    .program = whole_steps,
     .promise = Promise::mean,
     .summary =
         "D-PSGD in which no neighbour moves a peer far: against attackers; arXiv:2202.01545"};

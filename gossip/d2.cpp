@@ -62,6 +62,7 @@ extern const AlgorithmRow d2_row{
     .traffic = traffic,
     .codecs = Codecs::dense,
     .objection = objection,
+    .program = whole_steps,
     .promise = Promise::tracking,
     .summary = "D-PSGD corrected by all past flows: no bias of unlike data; arXiv:1803.07068"};
 

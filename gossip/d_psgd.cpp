@@ -46,6 +46,7 @@ extern const AlgorithmRow d_psgd_lian_row{
     .mixes = true,
     .traffic = encoded,
     .codecs = Codecs::dense,
+    .program = split_steps,
     .promise = Promise::mean,
     .summary = "x <- W x - gamma g(x), exchange hidden behind the gradient; arXiv:1705.09056"};
 extern const AlgorithmRow d_psgd_atc_row{.kind = "d-psgd",
@@ -54,6 +55,7 @@ extern const AlgorithmRow d_psgd_atc_row{.kind = "d-psgd",
                                          .mixes = true,
                                          .traffic = encoded,
                                          .codecs = Codecs::dense,
+                                         .program = whole_steps,
                                          .promise = Promise::mean,
                                          .summary = "x <- W (x - gamma g(x)): adapt, then combine"};
 extern const AlgorithmRow d_psgd_cta_row{
@@ -63,6 +65,7 @@ extern const AlgorithmRow d_psgd_cta_row{
     .mixes = true,
     .traffic = encoded,
     .codecs = Codecs::dense,
+    .program = whole_steps,
     .promise = Promise::mean,
     .summary = "y <- W x, x <- y - gamma g(y): combine, then adapt"};
 

@@ -42,6 +42,7 @@ extern const AlgorithmRow deep_squeeze_row{
     .traffic = traffic,
     .codecs = Codecs::all,
     .options = options,
+    .program = whole_steps,
     .promise = Promise::mean,
     .summary =
         "D-PSGD that sends compressed models, and makes up for what they lost; "

@@ -52,6 +52,7 @@ extern const AlgorithmRow diloco_row{
     .channels = ring_channels,
     .options = options,
     .clips_sums = true,
+    .program = whole_steps,
     .promise = Promise::agreement,
     .summary = "train.local_steps steps alone, then an outer Nesterov step; arXiv:2311.08105"};
 

@@ -104,6 +104,9 @@ extern const AlgorithmRow downpour_row{
     .optimizer = servers_optimizer,
     .steps = steps,
     .clips_sums = true,
+    .program = {.turns = ProgramUse::Turns::gradient_then_step,
+                .gradients = ProgramUse::Gradients::read,
+                .rate = false},
     .promise = Promise::once,
     .synchronous = false,
     .summary = "workers go on alone between fetches and pushes to servers; Dean et al. 2012"};

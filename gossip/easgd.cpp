@@ -151,6 +151,7 @@ extern const AlgorithmRow sync_easgd_row{
     .optimizer = optimizer,
     .steps = steps,
     .clips_sums = true,
+    .program = split_steps,
     .promise = Promise::once,
     .summary = "workers and a centre draw each other nearer, all at once; arXiv:1412.6651"};
 extern const AlgorithmRow async_easgd_row{
@@ -167,6 +168,7 @@ extern const AlgorithmRow async_easgd_row{
     .optimizer = optimizer,
     .steps = steps,
     .clips_sums = true,
+    .program = split_steps,
     .promise = Promise::once,
     .synchronous = false,
     .summary = "each worker and a centre draw each other nearer; arXiv:1412.6651"};

@@ -162,6 +162,7 @@ extern const AlgorithmRow fedavg_row{
     .objection = objection,
     .steps = steps_on_average,
     .clips_sums = true,
+    .program = whole_steps,
     .promise = Promise::once,
     .summary = "drawn peers train alone, a server takes their weighted mean; arXiv:1602.05629"};
 

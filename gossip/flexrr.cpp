@@ -236,6 +236,9 @@ extern const AlgorithmRow flexrr_row{
     .objection = objection,
     .clips_sums = true,
     .hands_samples = true,
+    .program =
+        {.objection =
+             "its gradients are over samples that other peers hand out: take `parameter-server`"},
     .promise = Promise::once,
     .summary = "workers with time take samples of slow ones, beside servers; Harlap et al. 2016"};
 

@@ -75,6 +75,7 @@ extern const AlgorithmRow gossip_pga_row{
     .options = options,
     .period = period,
     .clips_sums = true,
+    .program = whole_steps,
     .promise = Promise::agreement,
     .summary = "D-PSGD with the mean of all models every H rounds; arXiv:2105.09080"};
 

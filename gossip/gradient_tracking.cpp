@@ -52,6 +52,7 @@ extern const AlgorithmRow gradient_tracking_row{
     .traffic = traffic,
     .codecs = Codecs::dense,
     .objection = objection,
+    .program = changed_gradients,
     .promise = Promise::tracking,
     .summary =
         "steps along an average of all gradients that is passed on: no bias of unlike data; "

@@ -47,6 +47,7 @@ extern const AlgorithmRow hogwild_row{
     .codecs = Codecs::dense,
     .options = options,
     .objection = objection,
+    .program = {.objection = "its threads step on one x in our own arithmetic: take `d-psgd`"},
     .promise = Promise::mean,
     .synchronous = false,
     .summary = "threads of a process step on one x without a lock; arXiv:1106.5730"};

@@ -15,7 +15,9 @@ Task<> isolated(Peer& me) {
 
 }  // namespace
 
-extern const AlgorithmRow isolated_row{
-    .kind = "isolated", .run = isolated, .summary = "plain SGD on each partition alone"};
+extern const AlgorithmRow isolated_row{.kind = "isolated",
+                                       .run = isolated,
+                                       .program = whole_steps,
+                                       .summary = "plain SGD on each partition alone"};
 
 }  // namespace gv

@@ -28,6 +28,7 @@ extern const AlgorithmRow local_sgd_row{
     .links = ring_links,
     .channels = ring_channels,
     .clips_sums = true,
+    .program = whole_steps,
     .promise = Promise::agreement,
     .summary = "train.local_steps steps alone, then the mean of all models; arXiv:1805.09767"};
 

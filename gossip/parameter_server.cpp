@@ -118,6 +118,9 @@ extern const AlgorithmRow sync_parameter_server_row{
     .objection = sync_objection,
     .optimizer = servers_optimizer,
     .clips_sums = true,
+    .program = {.turns = ProgramUse::Turns::gradient,
+                .gradients = ProgramUse::Gradients::read,
+                .rate = false},
     .promise = Promise::once,
     .succeeds = true,
     .summary = "servers step on the mean gradient of a round; Li et al. 2014"};
@@ -135,6 +138,9 @@ extern const AlgorithmRow async_parameter_server_row{
     .optimizer = servers_optimizer,
     .steps = async_steps,
     .clips_sums = true,
+    .program = {.turns = ProgramUse::Turns::gradient,
+                .gradients = ProgramUse::Gradients::read,
+                .rate = false},
     .promise = Promise::once,
     .synchronous = false,
     .summary = "servers step on each gradient as it comes; Dean et al. 2012"};

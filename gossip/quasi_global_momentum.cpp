@@ -51,6 +51,9 @@ extern const AlgorithmRow quasi_global_momentum_row{
     .codecs = Codecs::dense,
     .options = options,
     .objection = objection,
+    .program = {.turns = ProgramUse::Turns::gradient_then_step,
+                .gradients = ProgramUse::Gradients::written,
+                .rate = true},
     .promise = Promise::mean,
     .summary = "D-PSGD whose momentum follows the averaged model; arXiv:2102.04761"};
 

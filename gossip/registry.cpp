@@ -117,6 +117,42 @@ std::string objection_to(const AlgorithmRow& row, const Setup& setup, const Mixi
   return row.objection != nullptr ? row.objection(setup, w) : "";
 }
 
+std::string objection_to_program(const AlgorithmRow& row, const Setup& setup) {
+  if (!row.program.objection.empty()) return fmt::format("{}: {}", row.kind, row.program.objection);
+  if (setup.data_servers > 0)
+    return "`data.servers` hand out samples of ours, and a program reads its own: leave it out";
+  const auto momentum = setup.settings.find("momentum");
+  if (row.kind == "easgd" && momentum != setup.settings.end() && momentum->second > 0)
+    return "easgd: `momentum` is of our own steps, and the program takes its own: leave it out, "
+           "and "
+           "give it to the program's optimizer";
+  return "";
+}
+
+std::string_view name_of(ProgramUse::Turns turns) {
+  switch (turns) {
+    case ProgramUse::Turns::gradient_and_step:
+      return "gradient_and_step";
+    case ProgramUse::Turns::gradient_then_step:
+      return "gradient, step";
+    case ProgramUse::Turns::gradient:
+      return "gradient";
+  }
+  return "";
+}
+
+std::string_view name_of(ProgramUse::Gradients gradients) {
+  switch (gradients) {
+    case ProgramUse::Gradients::kept:
+      return "kept";
+    case ProgramUse::Gradients::read:
+      return "read";
+    case ProgramUse::Gradients::written:
+      return "written";
+  }
+  return "";
+}
+
 namespace {
 
 /// Each vector that travels is moved by its own flows, and nothing else is.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gossip/peer.h"
+#include "gossip/program_use.h"
 #include "gossip/setup.h"
 #include "graph/mixing/mixing.h"
 
@@ -68,6 +69,8 @@ struct AlgorithmRow {
   bool clips_sums = false;
   /// Whether peers train on samples of others: then all are on the CPU.
   bool hands_samples = false;
+  /// What it asks of programs that bring their own gradients.
+  ProgramUse program{};
   Promise promise = Promise::nothing;
   /// Whether new processes take the places of servers and workers that have died.
   bool succeeds = false;
@@ -86,6 +89,10 @@ std::string objection_to(const AlgorithmRow& row, const Setup& setup, const Mixi
 /// Why flows cannot be clipped (clipping.h) in a fleet of this row; "" when they can: where what
 /// flows over an edge is a part of the distance between the models of its ends, and no more.
 std::string objection_to_clipping(const AlgorithmRow& row, const Setup& setup);
+
+/// Why programs that bring their own gradients cannot train by this row in this fleet, and the
+/// nearest thing that can; "" when they can.
+std::string objection_to_program(const AlgorithmRow& row, const Setup& setup);
 
 /// x, in the fleet's codec.
 Traffic encoded(const Setup& setup);

@@ -145,6 +145,7 @@ extern const AlgorithmRow relay_sgd_row{
     .codecs = Codecs::dense,
     .channels = channels,
     .objection = objection,
+    .program = whole_steps,
     .promise = Promise::nothing,
     .summary = "sums of models relayed along a tree: each counts once; arXiv:2110.04175"};
 

@@ -140,6 +140,7 @@ extern const AlgorithmRow sgp_row{
     .channels = channels,
     .options = options,
     .objection = objection,
+    .program = split_steps,
     .promise = Promise::push_sum,
     .summary = "each peer divides its mass and weight among its receivers; arXiv:1811.10792"};
 

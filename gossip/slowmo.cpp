@@ -45,6 +45,9 @@ extern const AlgorithmRow slowmo_row{
     .channels = ring_channels,
     .options = options,
     .clips_sums = true,
+    .program = {.turns = ProgramUse::Turns::gradient_and_step,
+                .gradients = ProgramUse::Gradients::kept,
+                .rate = true},
     .promise = Promise::agreement,
     .summary = "local SGD, then a step of slow momentum; arXiv:1910.00643"};
 

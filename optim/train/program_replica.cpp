@@ -180,7 +180,8 @@ void ProgramReplica::save(StateWriter& out) const {
   out.name("program");
   std::vector<float> copy;
   out.values(joined(Vector::x, {0, size()}, copy));
-  out.name(turns_.told().state.value_or(""));
+  const std::shared_ptr<const std::string> state = turns_.told().state;
+  out.name(state ? std::string_view(*state) : "");
   names_.save(out, *this);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,7 +27,8 @@ struct Told {
   std::optional<double> loss{};            ///< of the gradient
   std::optional<double> rate{};            ///< gamma of the step that comes
   std::optional<Evaluation> evaluation{};  ///< of x
-  std::optional<std::string> state{};  ///< of the turn `save`: bytes that only the program reads
+  /// Of the turn `save`: bytes that only the program reads; null: as before.
+  std::shared_ptr<const std::string> state{};
 };
 
 /// Stands between a replica and the program that trains it. The replica asks for a turn as the last

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "optim/printable.h"
+#include "peer/fleet/program_reader.h"
 #include "peer/keys/key_table.h"
 #include "peer/launch/resume.h"
 #include "peer/predict/forecast/codec_trial.h"
@@ -57,14 +58,25 @@ void tell_devices(const Assembly& fleet, const std::vector<PeerId>& peers) {
   print_notices(check_devices(fleet.fleet, peers));
 }
 
-Assembly assemble(const FleetOptions& given, std::optional<PeerId> only, bool launched) {
-  FleetOptions options = given;
+Fleet read_file(FleetOptions& options, std::optional<PeerId> only, bool launched) {
   find_fleet_file(options);
   for (const std::string& set : options.sets) check_set(set);
   std::vector<std::string> notices;
   Fleet fleet = read_fleet(options.file, options.sets, &notices);
   const bool here = only && *only < fleet.size() && fleet.peers[*only].host == "localhost";
   if (!launched || !here) print_notices(notices);
+  return fleet;
+}
+
+Assembly assemble(const FleetOptions& given, std::optional<PeerId> only, bool launched) {
+  FleetOptions options = given;
+  Fleet fleet = read_file(options, only, launched);
+  if (fleet.program)
+    throw std::invalid_argument(about_program(
+        fleet,
+        "its gradients are the program's, and so are model and data",
+        "`grapevine run` starts it; in virtual time `gv.simulate(fleet, function)` of the Python "
+        "package runs it, and `grapevine plan` says how many seconds it takes"));
   return Assembly(std::move(fleet), only);
 }
 

@@ -24,8 +24,15 @@ Option add_fleet_options(Options& options, FleetOptions& fleet);
 /// `wine.yaml`, where there is no `wine`.
 void find_fleet_file(FleetOptions& options);
 
-/// Reads the fleet file and makes it ready; notices go to stderr. `only`: see Assembly. `launched`:
-/// for a peer that a launcher has started, which has told the notices if it is on the same machine.
+/// Reads the fleet file, whose name is completed in `options`; notices go to stderr. `only`,
+/// `launched`: see assemble.
+Fleet read_file(FleetOptions& options,
+                std::optional<PeerId> only = std::nullopt,
+                bool launched = false);
+/// Reads the fleet file and makes it ready. `only`: see Assembly. `launched`: for a peer that a
+/// launcher has started, which has told the notices if it is on the same machine. Throws
+/// std::invalid_argument for a fleet with `program`, whose model, data and gradients are nothing
+/// that we have.
 Assembly assemble(const FleetOptions& options,
                   std::optional<PeerId> only = std::nullopt,
                   bool launched = false);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,14 +17,15 @@
 #include "peer/launch/address_pattern.h"
 #include "peer/launch/identity.h"
 #include "peer/launch/life_mark.h"
+#include "peer/launch/own_keys.h"
 #include "peer/launch/peer_process.h"
 #include "peer/launch/peer_reports.h"
 #include "peer/launch/peer_speeds.h"
 #include "peer/model/saved_model.h"
 #include "peer/predict/forecast/codec_trial.h"
+#include "peer/program/own_program.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
-#include "peer/tls/key_file.h"
 
 namespace gv::cli {
 namespace {
@@ -40,6 +42,8 @@ struct PeerOptions {
   std::string launched;
   std::string listen;
   double measure_seconds = 0;
+  std::string task = "peer";  ///< of a fleet of programs (own_program.h)
+  std::string start;          ///< likewise
   PeerPast past;
   double clock_seconds = 0;
 };
@@ -76,18 +80,6 @@ void save(const Assembly& fleet, const Report& report) {
              "saved {}/model.safetensors; of all peers: grapevine collect {}\n",
              folder,
              fleet.fleet.output_dir);
-}
-
-/// Those that `keygen` made; null: there are none, and the links say whether they need some.
-/// `given`: --keys, of which one is expected to be there.
-std::shared_ptr<const TlsContext> keys_of(const Fleet& fleet, PeerId id, const std::string& given) {
-  if (fleet.security.mode == SecurityMode::plaintext) return nullptr;
-  const std::filesystem::path folder = given.empty() ? fleet.security.keys : given;
-  const std::string path = (folder / key_file_name(id)).string();
-  const bool there = std::filesystem::exists(std::filesystem::symlink_status(path));
-  if (!there && given.empty() && fleet.security.mode == SecurityMode::automatic) return nullptr;
-  keep_memory_to_ourselves();
-  return context_of_file(path, id);
 }
 
 /// A finished run keeps its models: only `run` and `simulate` write a summary.
@@ -139,7 +131,7 @@ int run_by_hand(const Assembly& fleet,
     save(fleet, report);
   };
   ManualPeer manual{.connect_deadline = time_of(options.wait_seconds)};
-  manual.keys = keys_of(fleet.fleet, id, options.keys);
+  manual.keys = own_keys(fleet.fleet, id, options.keys);
   if (const std::optional<SlurmStep> step = step_to_ask(fleet.fleet, id, options)) {
     const std::vector<std::string> nodes = slurm_nodes({.id = "", .nodes = step->nodes});
     manual.addresses = step_addresses(*step, nodes, fleet.fleet.size());
@@ -229,15 +221,47 @@ void check_arguments(const PeerOptions& options) {
     throw std::invalid_argument("peer: --stay needs --rejoin-after-restart");
 }
 
+void check_id(PeerId id, const Fleet& fleet) {
+  if (id < fleet.size()) return;
+  throw std::invalid_argument(
+      fmt::format("--id {}: {} has peers 0 .. {}", id, fleet.path, fleet.size() - 1));
+}
+
+/// Those that train are programs; those that serve hold parts of what these train.
+[[noreturn]] void run_program_peer(const Fleet& fleet, PeerId id, const PeerOptions& options) {
+  const bool launched = !options.launched.empty();
+  if (!launched && !(options.at.empty() && options.meet.empty()))
+    throw std::invalid_argument(
+        "peer: a program finds the others by `hosts` of the fleet file, or as its own script says: "
+        "`gv.init(meet=...)`");
+  OwnProgram own{
+      .task = options.task,
+      .file = options.file.file,
+      .sets = options.file.sets,
+      .id = id,
+      .launched = launched,
+      .folder = launched ? options.launched : fmt::format("{}/peers/{:03}", fleet.output_dir, id),
+      .listen = options.listen,
+      .keys = options.keys,
+      .start = options.start.empty() ? fleet.start : options.start,
+      .rejoin = options.past.rejoin,
+      .from = options.past.from,
+      .clock = options.clock_seconds};
+  if (!launched) own.wait = options.wait_seconds;
+  if (options.task != "peer") own.folder.clear();
+  if (!own.folder.empty()) std::filesystem::create_directories(own.folder);
+  become_program(fleet, own);
+}
+
 int run_peer(PeerOptions options, const PeerParts& parts) {
   check_arguments(options);
   options.past.clock = time_of(options.clock_seconds);
   const PeerId id = own_id(options);
-  const Assembly fleet = assemble(options.file, id, !options.launched.empty());
-  if (id >= fleet.fleet.size()) {
-    throw std::invalid_argument(fmt::format(
-        "--id {}: {} has peers 0 .. {}", id, options.file.file, fleet.fleet.size() - 1));
-  }
+  const bool launched = !options.launched.empty();
+  Fleet file = read_file(options.file, id, launched);
+  check_id(id, file);
+  if (file.program && id < file.trainers()) run_program_peer(file, id, options);
+  const Assembly fleet(std::move(file), id);
   if (options.measure_seconds > 0) return run_measured_peer(fleet, id, options.measure_seconds);
   check_peer_fits(fleet, id);
   if (!options.launched.empty())
@@ -282,6 +306,8 @@ void peer_options(Options& options, PeerOptions& arguments) {
   options.value("--from", arguments.past.from, "Go on from this peer's checkpoint of that round");
   options.value("--launched", arguments.launched, "").hide();
   options.value("--listen", arguments.listen, "").hide();
+  options.value("--task", arguments.task, "").hide();
+  options.value("--start", arguments.start, "").hide();
   options.value("--measure", arguments.measure_seconds, "").range(0.0, 600.0).hide();
   options.value("--clock", arguments.clock_seconds, "").range(0.0, 1e9).hide();
 }

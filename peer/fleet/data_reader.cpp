@@ -87,6 +87,20 @@ class DataReader : Readers {
     return data_;
   }
 
+  DataSpec read_program(const Value* value) {
+    constexpr std::uint64_t most = 4'000'000'000;
+    data_.kind = "program";
+    data_.train = 0;
+    data_.test = 0;
+    MapReader map(source_, value, "data", true);
+    map.take("kind");     // is refused beside `program` (program_reader.h)
+    map.take("servers");  // and so is this
+    set(map.take("samples"), data_.train, count(1, most));
+    read_partition(map.take("partition"));
+    map.finish();
+    return data_;
+  }
+
  private:
   /// Numbers that every process draws for itself: more would take minutes and memory that is not
   /// there, before anything is said.
@@ -366,6 +380,7 @@ class DataReader : Readers {
 
 DataForm form_of(const DataSpec& data) {
   if (data.kind == "table" && data.table.regression) return DataForm::targets;
+  if (data.kind == "program") return DataForm::oracle;
   return std::ranges::find(data_kinds, data.kind, &DataKind::kind)->form;
 }
 
@@ -376,6 +391,10 @@ DataSpec read_data(Source& source,
                    PeerId peers,
                    std::vector<std::string>* notices) {
   return DataReader(source, value != nullptr ? *value : root, folder, peers, notices).read(value);
+}
+
+DataSpec read_program_data(Source& source, const Value* value, PeerId peers) {
+  return DataReader(source, {}, {}, peers, nullptr).read_program(value);
 }
 
 }  // namespace gv

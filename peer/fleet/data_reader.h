@@ -21,4 +21,7 @@ DataSpec read_data(Source& source,
                    PeerId peers,
                    std::vector<std::string>* notices);
 
+/// Reads `data` of a program, which has samples of its own: how many, and how they are divided.
+DataSpec read_program_data(Source& source, const Value* value, PeerId peers);
+
 }  // namespace gv

@@ -118,6 +118,13 @@ std::string samples_of(const Fleet& f) {
   return text;
 }
 
+/// What its script says is the program's own affair, and what it is started with is the fleet's.
+std::string program_of(const ProgramSpec& program) {
+  std::string text = fmt::format("program {}", words_of(program.command));
+  for (const auto& [name, value] : program.env) text += words_of({name, value});
+  return text + ";";
+}
+
 /// Everything that decides the arithmetic, but the name.
 std::string arithmetic_of(const Fleet& f) {
   const OptimizerSpec& o = f.optimizer;
@@ -142,7 +149,7 @@ std::string arithmetic_of(const Fleet& f) {
   text += fmt::format(
       "{};{};{};{};{};", q.dimension, fmt::join(q.hessian, ","), q.noise, q.spread, q.start);
   text += fmt::format("{};{};{};{};{};{};{};{};{};",
-                      to_string(f.model),
+                      f.program ? "program" : to_string(f.model),
                       o.kind,
                       o.lr,
                       o.momentum,
@@ -184,6 +191,7 @@ std::string arithmetic_of(const Fleet& f) {
   if (f.data.servers > 0) text += fmt::format("data servers {};", f.data.servers);
   if (f.data.kind == "sparse") text += fmt::format("nonzeros {};", f.data.nonzeros);
   text += files_of(f.data) + samples_of(f);
+  if (f.program) text += program_of(*f.program);
   if (f.data.augment.any())
     text += fmt::format("augment {} {};", f.data.augment.crop, f.data.augment.flip);
   return text;

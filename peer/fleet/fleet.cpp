@@ -20,6 +20,7 @@
 #include "peer/fleet/network_reader.h"
 #include "peer/fleet/optimizer_reader.h"
 #include "peer/fleet/peers_reader.h"
+#include "peer/fleet/program_reader.h"
 #include "peer/fleet/readers.h"
 #include "peer/fleet/robust_reader.h"
 #include "peer/fleet/security_reader.h"
@@ -63,8 +64,8 @@ class FleetReader : Readers {
     read_peers(source_, peers, usual_, fleet_);
     refuse_own_addresses(source_, hosts, fleet_);
     work_.share(fleet_, notices_);
-    fleet_.data = read_data(source_, root_, top.take("data"), folder_, fleet_.size(), notices_);
-    read_model(source_, root_, top.take("model"), folder_, fleet_);
+    fleet_.program = read_program(source_, top.take("program"));
+    read_data_and_model(top.take("data"), top.take("model"));
     read_plugin(source_, top.take("plugin"), folder_, fleet_);
     read_algorithm(source_, top.take("algorithm"), fleet_);
     read_robust(source_, top.take("robust"), fleet_);
@@ -78,6 +79,7 @@ class FleetReader : Readers {
     read_simulate(top.take("simulate"));
     read_stop(top.take("stop"));
     read_evaluate(top.take("evaluate"));
+    check_program(source_, root_, fleet_);
     read_checkpoint(top.take("checkpoint"));
     fleet_.faults = read_faults(source_, top.take("faults"), fleet_.size());
     read_launch(top.take("launch"));
@@ -118,6 +120,18 @@ class FleetReader : Readers {
                     fmt::format("version {} is not known here", version->text),
                     "this Grapevine reads version 1; a newer file needs a newer Grapevine");
     }
+  }
+
+  void read_data_and_model(const Value* data, const Value* model) {
+    if (!fleet_.program) {
+      fleet_.data = read_data(source_, root_, data, folder_, fleet_.size(), notices_);
+      return read_model(source_, root_, model, folder_, fleet_);
+    }
+    fleet_.data = read_program_data(source_, data, fleet_.size());
+    fleet_.model.kind = "program";
+    if (model == nullptr || model->kind != Value::Kind::map) return;  // see check_program
+    const Value::Entry* const start = model->find("start");
+    read_start(source_, start == nullptr ? nullptr : &start->value, folder_, fleet_);
   }
 
   void read_train(const Value* value) {
@@ -165,7 +179,8 @@ class FleetReader : Readers {
       fleet_.stop.target = read_target(source_, *target, "stop.target");
     map.finish();
     const StopSpec& s = fleet_.stop;
-    if (!s.rounds && !s.epochs && !s.time && !s.target && s.patience == 0 &&
+    // A program says itself when it is done.
+    if (!s.rounds && !s.epochs && !s.time && !s.target && s.patience == 0 && !fleet_.program &&
         source_.diagnostics().empty()) {
       source_.error(value != nullptr ? *value : root_,
                     "nothing says when to stop",
@@ -175,7 +190,7 @@ class FleetReader : Readers {
 
   /// Who decides by the test set has none any more.
   void require_validation(const Value& at, const char* why) {
-    if (fleet_.data.validates()) return;
+    if (fleet_.data.validates() || fleet_.program) return;  // a program looks at what it likes
     source_.error(at,
                   fmt::format("{}, and `data` has none", why),
                   "say `validation: 10 %` under `data`: the test set is then looked at once");
@@ -195,6 +210,12 @@ class FleetReader : Readers {
           source_.error(*every, "a number of rounds is a whole number");
       }
     }
+    const Value* const device = map.take("device");
+    set(device, fleet_.evaluate_device, [this](const Value& v) { return read_device(source_, v); });
+    if (device != nullptr && !fleet_.program)
+      source_.error(*device,
+                    "the fleet's model is evaluated on the CPU",
+                    "leave `device` out: it is about the program of a fleet with `program`");
     map.finish();
   }
 

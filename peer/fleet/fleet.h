@@ -18,6 +18,7 @@
 #include "optim/precision.h"
 #include "optim/train/optimizer.h"
 #include "peer/fleet/injection.h"
+#include "peer/fleet/program_spec.h"
 #include "peer/fleet/target_spec.h"
 #include "peer/network/network_spec.h"
 #include "peer/network/security_spec.h"
@@ -44,10 +45,12 @@ struct HostSpec {
   std::string interface {};  ///< whose addresses alone are taken; "": any
   std::string binary{};      ///< the program as it is installed there; "": see Fleet::push
   std::string data{};        ///< the folder there that holds the fleet's data; "": as it is here
+  std::string folder{};      ///< in which `program` runs there; "": where its peers do
 };
 
 struct DataSpec {
-  /// idx | digits | cifar10 | text | linear | quadratic | blobs | sparse | libsvm | table | images
+  /// idx | digits | cifar10 | text | linear | quadratic | blobs | sparse | libsvm | table | images;
+  /// program: no samples of ours, and `train` says how many it has (0: it does not say)
   std::string kind = "digits";
   std::string dir;             ///< idx, cifar10, images
   std::string file;            ///< text, libsvm
@@ -140,9 +143,10 @@ struct Fleet {
   std::string name = "fleet";
   std::uint64_t seed = 1;
   std::vector<HostSpec> hosts;
-  std::vector<PeerSpec> peers;  ///< those that train, then those that serve
-  PeerId servers = 0;           ///< so many of them serve,
-  PeerId data_servers = 0;      ///< and so many behind those hand out samples
+  std::vector<PeerSpec> peers;           ///< those that train, then those that serve
+  PeerId servers = 0;                    ///< so many of them serve,
+  PeerId data_servers = 0;               ///< and so many behind those hand out samples
+  std::optional<ProgramSpec> program{};  ///< then data and model are of kind `program`
   DataSpec data;
   ModelSpec model;
   std::string start{};          ///< model.start: whose tensors training begins with; "": drawn
@@ -176,8 +180,9 @@ struct Fleet {
   std::uint64_t evaluate_every =
       0;  ///< rounds; 0: only at the end (evaluate.every in epochs is resolved later)
   std::optional<double> evaluate_every_epochs;
-  Time evaluate_period{0};  ///< by the training clock instead; 0: by rounds
-  std::string output_dir;   ///< with the fleet's name in the place of {name}
+  std::string evaluate_device = "cpu";  ///< of the program that evaluates the fleet's model
+  Time evaluate_period{0};              ///< by the training clock instead; 0: by rounds
+  std::string output_dir;               ///< with the fleet's name in the place of {name}
   bool keep_best = false;  ///< output.save: the model of the best evaluation, not of the last round
   Time grace{std::chrono::seconds(8)};  ///< launch.grace
   bool restart = false;                 ///< launch.restart: on-failure

@@ -51,7 +51,7 @@ class ModelReader : Readers {
     const ModelRow& row = find_model(model_.kind);
     for (const ModelKey& key : row.keys)
       if (const Value* given = map.take(key.name)) read_key(key, *given);
-    read_start(map.take("start"));
+    read_start(source_, map.take("start"), folder_, fleet_);
     map.finish();
     if (row.object != nullptr) check_together(row, value);
   }
@@ -61,22 +61,6 @@ class ModelReader : Readers {
     std::vector<std::string> all;
     for (const ModelRow& row : models()) all.push_back(row.kind);
     return all;
-  }
-
-  /// Of the file its content alone matters.
-  void read_start(const Value* value) {
-    if (value == nullptr) return;
-    fleet_.start = read_path(source_, *value, folder_);
-    if (fleet_.start.empty()) return;
-    if (const std::string missing = no_file(fleet_.start); !missing.empty())
-      return source_.error(*value,
-                           fmt::format("no such file: {}", missing),
-                           "name a model.safetensors of a run, or an .npz of named tensors");
-    try {
-      fleet_.start_content = content_of({fleet_.start});
-    } catch (const std::exception& e) {
-      source_.error(*value, e.what());
-    }
   }
 
   std::optional<std::uint32_t> read_number(const ModelKey& key, const Value& value) {
@@ -121,6 +105,25 @@ class ModelReader : Readers {
 };
 
 }  // namespace
+
+/// Of the file its content alone matters.
+void read_start(Source& source,
+                const Value* value,
+                const std::filesystem::path& folder,
+                Fleet& fleet) {
+  if (value == nullptr) return;
+  fleet.start = read_path(source, *value, folder);
+  if (fleet.start.empty()) return;
+  if (const std::string missing = no_file(fleet.start); !missing.empty())
+    return source.error(*value,
+                        fmt::format("no such file: {}", missing),
+                        "name a model.safetensors of a run, or an .npz of named tensors");
+  try {
+    fleet.start_content = content_of({fleet.start});
+  } catch (const std::exception& e) {
+    source.error(*value, e.what());
+  }
+}
 
 void read_model(Source& source,
                 const Value& root,

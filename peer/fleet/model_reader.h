@@ -16,4 +16,10 @@ void read_model(Source& source,
                 const std::filesystem::path& folder,
                 Fleet& fleet);
 
+/// `start:` of `model` into fleet.start and fleet.start_content, likewise.
+void read_start(Source& source,
+                const Value* value,
+                const std::filesystem::path& folder,
+                Fleet& fleet);
+
 }  // namespace gv

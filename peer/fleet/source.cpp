@@ -268,25 +268,39 @@ void Source::error(const Place& place, int width, std::string message, std::stri
                             std::move(help)});
     return;
   }
-  Diagnostic d{fmt::format("{}:{}:{}", path_, place.line, place.column),
-               std::move(message),
-               "",
-               std::move(help)};
+  diagnostics_.push_back({fmt::format("{}:{}:{}", path_, place.line, place.column),
+                          std::move(message),
+                          excerpt(place, width),
+                          std::move(help)});
+}
+
+/// The line and the caret; "" where the file has no such line.
+std::string Source::excerpt(const Place& place, int width) const {
   const auto line = static_cast<std::size_t>(place.line - 1);
-  if (place.line >= 1 && line < lines_.size()) {
-    const std::string text = printable(lines_[line], longest_excerpt);
-    const std::string number = std::to_string(place.line);
-    const std::string gap(number.size(), ' ');
-    const auto indent =
-        static_cast<std::size_t>(std::clamp(place.column - 1, 0, int{longest_excerpt}));
-    d.source = fmt::format("{0} |\n{1}| {2}\n{0} | {3}{4}\n{0} ",
-                           gap,
-                           number,
-                           text,
-                           std::string(indent, ' '),
-                           std::string(static_cast<std::size_t>(std::clamp(width, 1, 80)), '^'));
-  }
-  diagnostics_.push_back(std::move(d));
+  if (!place.set.empty() || place.line < 1 || line >= lines_.size()) return "";
+  const std::string number = std::to_string(place.line);
+  const auto indent =
+      static_cast<std::size_t>(std::clamp(place.column - 1, 0, int{longest_excerpt}));
+  return fmt::format("{0} |\n{1}| {2}\n{0} | {3}{4}\n{0} ",
+                     std::string(number.size(), ' '),
+                     number,
+                     printable(lines_[line], longest_excerpt),
+                     std::string(indent, ' '),
+                     std::string(static_cast<std::size_t>(std::clamp(width, 1, 80)), '^'));
+}
+
+void Source::conflict(const Value::Entry& one,
+                      const Value::Entry& other,
+                      std::string message,
+                      std::string help) {
+  if (full()) return error(other.place, 1, std::move(message), std::move(help));
+  error(other.place, static_cast<int>(other.key.size()), std::move(message), std::move(help));
+  std::string first = excerpt(one.place, static_cast<int>(one.key.size()));
+  std::string& shown = diagnostics_.back().source;
+  if (first.empty() || shown.empty()) return;
+  // Its last line is the beginning of the help's.
+  first.erase(first.rfind('\n') + 1);
+  shown.insert(0, first);
 }
 
 void Source::error(const Value& value, std::string message, std::string help) {

@@ -50,6 +50,11 @@ class Source {
 
   void error(const Place& place, int width, std::string message, std::string help = "");
   void error(const Value& value, std::string message, std::string help = "");
+  /// Two keys that cannot stand in one file: both lines are shown, and `other` is where it is.
+  void conflict(const Value::Entry& one,
+                const Value::Entry& other,
+                std::string message,
+                std::string help);
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
   /// Further problems are only counted: their text need not be made.
   bool full() const;
@@ -63,6 +68,7 @@ class Source {
 
  private:
   Value parse(const std::string& text, const std::string& set);
+  std::string excerpt(const Place& place, int width) const;
 
   std::string path_;
   std::vector<std::string> lines_;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cerrno>
+#include <stdexcept>
 #include <utility>
 
 #include <unistd.h>
@@ -9,9 +10,16 @@
 #include "peer/launch/vector_channel.h"
 
 namespace gv {
+namespace {
+
+/// Of more bytes without an end of line a line is made.
+constexpr std::size_t longest_line = std::size_t{64} << 20;
+
+}  // namespace
+
 std::vector<std::string> LineReader::read() {
   std::array<char, 16384> buffer;
-  while (fd_.open()) {
+  while (fd_.open() && rest_.size() <= longest_line) {
     const ssize_t count = ::read(fd_.get(), buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) break;
@@ -30,6 +38,7 @@ std::vector<std::string> LineReader::read() {
     begin = end + 1;
   }
   rest_.erase(0, begin);
+  if (rest_.size() > longest_line) lines.emplace_back().swap(rest_);
   return lines;
 }
 
@@ -59,6 +68,15 @@ bool Child::reap() {
 
 Payload Child::take_vector() {
   return receive_vector(process_.vectors.get());
+}
+
+bool Child::give_vector(std::span<const float> values) {
+  try {
+    send_vector(process_.vectors.get(), values);
+    return true;
+  } catch (const std::runtime_error&) {
+    return false;
+  }
 }
 
 void hear_out(Child& child,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ class LineReader {
  public:
   explicit LineReader(Descriptor fd) : fd_(std::move(fd)) {}
   /// The lines that are there now, without their ends; at the end of the stream also the last,
-  /// unfinished one.
+  /// unfinished one. None is longer than 64 MiB.
   std::vector<std::string> read();
   int fd() const { return fd_.get(); }
   bool ended() const { return !fd_.open(); }
@@ -40,6 +41,9 @@ class Child : public Process {
   bool running() const override { return process_.running(); }
   std::string ending() const override { return process_.ending(); }
   void add_to(std::vector<pollfd>& fds) const override;
+
+  /// Hands it a vector; false when it has gone, or there is no memory for it.
+  bool give_vector(std::span<const float> values);
 
   int pidfd() const { return process_.pidfd(); }  ///< readable when the process has ended
   LineReader& output() { return output_; }

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <map>
 #include <stdexcept>
 
 #include <fcntl.h>
@@ -20,6 +19,7 @@
 #include "optim/printable.h"
 #include "peer/checkpoint/posix_disk.h"
 #include "peer/launch/control.h"
+#include "peer/launch/launcher_line.h"
 #include "peer/launch/own_address.h"
 #include "peer/launch/vector_channel.h"
 #include "peer/launch/watch_thread.h"
@@ -31,109 +31,13 @@
 namespace gv {
 namespace {
 
-/// Below the ports that Linux gives to outgoing connections (32768 and up), one of which could
-/// otherwise hold a peer's own.
-constexpr std::uint16_t first_manual_port = 27000;
 /// Without a launcher nobody reads a report: a peer that cannot leave in this time is ended.
 constexpr int orphan_deadline_ms = 4000;
-
-void say(const std::string& line) {
-  fmt::print("{}\n", line);
-  std::fflush(stdout);
-}
-
-void tell(const PeerProgress& progress) {
-  control::Progress says{.round = progress.round,
-                         .spent = progress.spent,
-                         .waits = {},
-                         .staleness = progress.staleness,
-                         .queue = progress.queue};
-  for (const auto& [peer, waits] : progress.waits)
-    says.waits.push_back({peer, waits.late, waits.wire});
-  say(control::line(says));
-}
 
 void log_to_stderr(const std::string& line) {
   fmt::print(stderr, "{}\n", line);
   std::fflush(stderr);
 }
-
-void report_to_launcher(Report report) {
-  send_vector(vector_descriptor, report.model->floats());
-  say(control::line(control::Reported{std::move(report)}));
-}
-
-control::LauncherSays hear_line() {
-  std::string text;
-  for (int c = std::getchar(); c != EOF && c != '\n'; c = std::getchar())
-    text += static_cast<char>(c);
-  control::LauncherSays says = control::parse_launcher(text);
-  wipe(text);  // there may have been a key in it
-  return says;
-}
-
-/// The launcher's first words, keys first if there are any; an empty list when it has gone, or says
-/// that all is over, before it has said them. What it tells those that train is not for us yet.
-std::vector<PeerAddress> hear_addresses(TcpPeer& peer) {
-  // Nothing of a key stays in a buffer, and nothing of what follows is taken from LauncherEar.
-  std::setvbuf(stdin, nullptr, _IONBF, 0);
-  for (;;) {
-    const control::LauncherSays says = hear_line();
-    if (const auto* keys = std::get_if<control::Keys>(&says)) {
-      keep_memory_to_ourselves();
-      peer.use_keys(std::make_shared<TlsContext>(keys->keys));
-    } else if (const auto* addresses = std::get_if<control::Addresses>(&says)) {
-      if (!addresses->token.empty()) peer.use_token(std::make_shared<RunToken>(addresses->token));
-      return addresses->list;
-    } else if (std::holds_alternative<std::monostate>(says) ||
-               std::holds_alternative<control::Stop>(says)) {
-      return {};
-    }
-  }
-}
-
-/// What comes on stdin after the first addresses; its end means that the launcher has gone.
-class LauncherEar {
- public:
-  explicit LauncherEar(TcpPeer& peer) : peer_(peer) {}
-
-  bool hear(const WatchThread& watch) {
-    std::array<char, 4096> buffer;
-    const ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) return true;
-    if (count > 0) {
-      rest_.append(buffer.data(), static_cast<std::size_t>(count));
-      for (std::size_t end = rest_.find('\n'); end != std::string::npos; end = rest_.find('\n')) {
-        heed(control::parse_launcher(rest_.substr(0, end)));
-        rest_.erase(0, end + 1);
-      }
-      return true;
-    }
-    peer_.stop();
-    if (watch.pause(orphan_deadline_ms)) std::_Exit(exit_code::failed);
-    return false;
-  }
-
- private:
-  void heed(const control::LauncherSays& says) {
-    if (const auto* addresses = std::get_if<control::Addresses>(&says)) {
-      for (const PeerAddress& address : addresses->list) peer_.readdress(address);
-    } else if (const auto* cut = std::get_if<control::Cut>(&says)) {
-      peer_.cut(cut->peer, cut->length);
-    } else if (const auto* keep = std::get_if<control::KeepCheckpoint>(&says)) {
-      peer_.keep_checkpoint(keep->round);
-    } else if (const auto* hold = std::get_if<control::Hold>(&says)) {
-      peer_.hold_checkpoint(hold->round, hold->next);
-    } else if (const auto* record = std::get_if<control::RecordRounds>(&says)) {
-      peer_.record_whole(record->first, record->last);
-    } else {
-      peer_.stop();
-    }
-  }
-
-  TcpPeer& peer_;
-  std::string rest_;
-};
 
 Descriptor every_second() {
   Descriptor clock(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
@@ -208,6 +112,7 @@ int run_launched_peer(const Assembly& fleet,
                       const PeerPast& past,
                       const PeerParts& parts) {
   std::signal(SIGPIPE, SIG_IGN);
+  LauncherLine line({.ear = STDIN_FILENO, .mouth = STDOUT_FILENO, .vectors = vector_descriptor});
   TcpPeerOptions options;
   options.folder = launched.folder;
   options.listen_address = launched.address;
@@ -216,36 +121,19 @@ int run_launched_peer(const Assembly& fleet,
   options.rejoin = past.rejoin;
   options.clock = past.clock;
   options.parts = parts;
-  options.on_ready = [] { say(control::line(control::Ready{})); };
-  options.on_share = [](PeerId neighbor) { say(control::line(control::Shares{neighbor})); };
-  options.on_progress = [](const PeerProgress& progress) { tell(progress); };
-  options.on_report = [](Report report) { report_to_launcher(std::move(report)); };
-  options.on_candidate = [](Round round) { say(control::line(control::Kept{round})); };
-  options.on_no_space = [](const std::string& text) { say(control::line(control::NoSpace{text})); };
+  line.tell_all(options);
   options.log = log_to_stderr;
   TcpPeer peer(fleet, id, std::move(options));
-  say(control::line(control::Listening{peer.listen()}));
-  const std::vector<PeerAddress> addresses = hear_addresses(peer);
-  if (addresses.empty()) return exit_code::could_not_start;
-  LauncherEar ear(peer);
-  const WatchThread launcher(STDIN_FILENO, [&](WatchThread& watch) { return ear.hear(watch); });
-  peer.run(addresses);
+  line.say(control::line(control::Listening{peer.listen()}));
+  const auto addresses = line.hear_addresses(peer);
+  if (!addresses || addresses->empty()) return exit_code::could_not_start;
+  const WatchThread launcher(STDIN_FILENO, [&](const WatchThread& watch) {
+    if (line.hear(peer)) return true;
+    if (watch.pause(orphan_deadline_ms)) std::_Exit(exit_code::failed);
+    return false;
+  });
+  peer.run(*addresses);
   return exit_code::done;
-}
-
-std::vector<PeerAddress> manual_addresses(const Fleet& fleet) {
-  std::vector<PeerAddress> addresses;
-  std::map<std::string, std::uint16_t> taken;  // by address: hosts may share a machine
-  for (PeerId i = 0; i < fleet.size(); ++i) {
-    for (const HostSpec& host : fleet.hosts) {
-      if (host.name != fleet.peers[i].host) continue;
-      const std::uint16_t base = host.port != 0 ? host.port : first_manual_port;
-      const std::string& address = host.address.empty() ? host.name : host.address;
-      const std::uint16_t place = taken[fmt::format("{}:{}", address, base)]++;
-      addresses.push_back({i, address, static_cast<std::uint16_t>(base + place)});
-    }
-  }
-  return addresses;
 }
 
 int run_manual_peer(const Assembly& fleet,

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "peer/launch/manual_addresses.h"
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/peer_parts.h"
 #include "peer/tcp/tcp_world.h"
@@ -62,9 +63,5 @@ int run_manual_peer(const Assembly& fleet,
                     const PeerPast& past,
                     const PeerParts& parts,
                     const ManualPeerScreen& screen);
-
-/// Where each peer of a fleet started by hand is to be found; ports from 27000 where the file gives
-/// none.
-std::vector<PeerAddress> manual_addresses(const Fleet& fleet);
 
 }  // namespace gv

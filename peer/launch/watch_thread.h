@@ -3,7 +3,7 @@
 #include <functional>
 #include <thread>
 
-#include "peer/launch/child.h"
+#include "peer/shared/descriptor.h"
 
 namespace gv {
 

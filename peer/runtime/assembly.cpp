@@ -64,11 +64,11 @@ std::string digest_of(const std::vector<Parameter>& parameters, const TrainTest&
 }
 
 /// Rounds in so many epochs: in one all together take as many samples as there are.
-double rounds_per_epoch(const Fleet& fleet, const Setup& setup, std::size_t samples) {
+double rounds_per_epoch(const Fleet& fleet, const Setup& setup, double samples) {
   double taken = 0;
   for (PeerId i = 0; i < fleet.trainers(); ++i)
     taken += static_cast<double>(fleet.peers[i].batch) * setup.steps_of(i);
-  return std::max(1.0, static_cast<double>(samples) / taken);
+  return std::max(1.0, samples / taken);
 }
 
 Round round_up(double rounds) {
@@ -78,6 +78,20 @@ Round round_up(double rounds) {
 Fleet with_servers(Fleet fleet) {
   add_servers(fleet);
   return fleet;
+}
+
+/// 0: the file does not say.
+std::uint32_t samples_of_program(const Fleet& fleet) {
+  return fleet.data.kind == "program" ? fleet.data.train : 0;
+}
+
+/// By number alone: who has which classes is known to the programs.
+Partition partition_of_program(const Fleet& fleet) {
+  Dataset counted;
+  counted.rows = samples_of_program(fleet);
+  PartitionSpec spec = fleet.data.partition;
+  if (spec.kind != "quantity") spec.kind = "iid";
+  return partition(counted, fleet.trainers(), spec, Rng(fleet.seed).derive("partition"));
 }
 
 /// The mean of the peers' gradients, each times n m_i / m for m_i of the m samples, is the mean
@@ -94,8 +108,10 @@ std::unique_ptr<Objective> by_samples(const Assembly& of,
 
 }  // namespace
 
-Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only)
-    : fleet(with_servers(std::move(fleet_))), optimizer_(fleet.optimizer) {
+Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only, std::optional<ProgramModel> program)
+    : fleet(with_servers(std::move(fleet_))),
+      trains_elsewhere_(program.has_value()),
+      optimizer_(fleet.optimizer) {
   algorithm = find_algorithm(fleet.algorithm, fleet.order);
   if (algorithm == nullptr)
     refuse(fleet, "algorithm", fmt::format("unknown algorithm `{}`", fleet.algorithm));
@@ -107,11 +123,40 @@ Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only)
   }
   if (const std::string why = objection_to(*algorithm, *setup, w ? &*w : nullptr); !why.empty())
     refuse(fleet, "algorithm", why);
+  check_program();
   check_flows();
   check_attackers();
   check_samples();
   check_own_tables();
   check_cuts();
+  if (program)
+    take_program(std::move(*program));
+  else
+    load_parts(only);
+  if (dimension > most_parameters)
+    refuse(fleet,
+           "model",
+           fmt::format("{} parameters, and {} are the most: 200 GB of each vector of a peer",
+                       dimension,
+                       most_parameters));
+  if (const std::string why = objection_to(channels()); !why.empty())
+    refuse(fleet, "algorithm", why);
+  load_start();
+  if (fleet.servers > dimension)
+    refuse(fleet,
+           "algorithm",
+           fmt::format("{} servers for a model of {} parameters: take `servers: {}` at most",
+                       fleet.servers,
+                       dimension,
+                       dimension));
+  check_peer_weights(*this);
+  if (!trains_elsewhere_) model_digest = digest_of(parameters, data);
+  count_samples();
+  count_rounds();
+}
+
+/// The data, and the model that is made for them.
+void Assembly::load_parts(std::optional<PeerId> only) {
   try {
     LoadedData loaded = load_data(fleet, only);
     data = std::move(loaded.sets);
@@ -130,27 +175,29 @@ Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only)
   } catch (const std::exception& e) {
     refuse(fleet, "data", e.what());
   }
-  if (dimension > most_parameters)
-    refuse(fleet,
-           "model",
-           fmt::format("{} parameters, and {} are the most: 200 GB of each vector of a peer",
-                       dimension,
-                       most_parameters));
-  if (const std::string why = objection_to(channels()); !why.empty())
-    refuse(fleet, "algorithm", why);
-  load_start();
-  if (fleet.servers > dimension)
-    refuse(fleet,
-           "algorithm",
-           fmt::format("{} servers for a model of {} parameters: take `servers: {}` at most",
-                       fleet.servers,
-                       dimension,
-                       dimension));
-  check_peer_weights(*this);
-  model_digest = digest_of(parameters, data);
-  count_samples();
+}
 
-  const double epoch = rounds_per_epoch(fleet, *setup, data.train ? data.train->rows : 1);
+void Assembly::take_program(ProgramModel model) {
+  model_digest = digest_of(model);
+  parameters = std::move(model.parameters);
+  start = std::move(model.start);
+  dimension = start.size();
+  if (samples_of_program(fleet) == 0) return;
+  try {
+    partition = partition_of_program(fleet);
+  } catch (const std::exception& e) {
+    refuse(fleet, "data", e.what());
+  }
+}
+
+void Assembly::count_rounds() {
+  const std::uint32_t own = data.train ? data.train->rows : samples_of_program(fleet);
+  if (trains_elsewhere_ && own == 0 && (fleet.stop.epochs || fleet.evaluate_every_epochs))
+    refuse(fleet,
+           "data",
+           "nobody says how long an epoch is: give `data: { samples: N }`, or say `stop` and "
+           "`evaluate.every` in rounds");
+  const double epoch = rounds_per_epoch(fleet, *setup, std::max(1U, own));
   rounds = std::numeric_limits<Round>::max();
   if (fleet.stop.rounds) rounds = *fleet.stop.rounds;
   if (fleet.stop.epochs) rounds = std::min(rounds, round_up(*fleet.stop.epochs * epoch));
@@ -168,7 +215,7 @@ Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only)
 }
 
 void Assembly::load_start() {
-  if (fleet.start.empty()) return;
+  if (fleet.start.empty() || trains_elsewhere_) return;
   try {
     start = start_values(fleet.start, parameters);
   } catch (const std::exception& e) {
@@ -297,6 +344,7 @@ std::unique_ptr<Objective> Assembly::objective(PeerId i) const {
 }
 
 std::unique_ptr<Objective> Assembly::honest_objective(PeerId i) const {
+  if (trains_elsewhere_ && i < fleet.trainers()) return make_start_objective(parameters, start);
   if (serves_samples(i)) return make_slice(objective(0), {0, 1});  // it has no use for a model
   if (i >= fleet.trainers()) return make_slice(objective(0), shard(*setup, dimension, i));
   if (data.train) return by_samples(*this, i, make_objective(fleet.model, share(i)));
@@ -330,6 +378,7 @@ ReplicaParts Assembly::parts(PeerId i) const {
 }
 
 std::unique_ptr<Replica> Assembly::replica(PeerId i) const {
+  if (trains_elsewhere_ && i < fleet.trainers()) return nullptr;
   const std::string& word = fleet.peers.at(i).device;
   const bool host = fleet.data_servers > 0 || algorithm->hands_samples || fleet.by_samples;
   const bool stays = word == "auto" && (host || !cuda_trains(fleet.model));

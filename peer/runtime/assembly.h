@@ -11,6 +11,7 @@
 #include "peer/fleet/fleet.h"
 #include "peer/runtime/aims.h"
 #include "peer/runtime/make_replica.h"
+#include "peer/runtime/program_model.h"
 
 namespace gv {
 
@@ -22,7 +23,11 @@ class Assembly {
   /// Throws FleetError where data and file disagree (missing or damaged files, more peers than
   /// samples, ...).
   /// `only`: for the process of this peer, which reads no table of another one (`{id}`).
-  explicit Assembly(Fleet fleet, std::optional<PeerId> only = std::nullopt);
+  /// `program`: what the programs of the fleet train, in the place of its model and data, where
+  /// each of them is its own process. Their replicas are not made here.
+  explicit Assembly(Fleet fleet,
+                    std::optional<PeerId> only = std::nullopt,
+                    std::optional<ProgramModel> program = std::nullopt);
 
   const Fleet fleet;
   const AlgorithmRow* algorithm = nullptr;
@@ -54,6 +59,7 @@ class Assembly {
   Neighborhood neighborhood(PeerId i) const;
   std::size_t size_of(PeerId i) const;  ///< of peer i's vector: d, or a server's part of it
   /// On the peer's own device, see choose_device. Throws std::runtime_error when it is not there.
+  /// Null: a program's, which it has itself.
   std::unique_ptr<Replica> replica(PeerId i) const;
   /// Peer 0's on a device and with a batch of one's own, to be measured.
   std::unique_ptr<Replica> replica_on(const Device& device, std::uint32_t batch) const;
@@ -73,6 +79,9 @@ class Assembly {
 
  private:
   void make_mixing();
+  void load_parts(std::optional<PeerId> only);
+  void take_program(ProgramModel model);
+  void count_rounds();
   void load_start();
   std::vector<float> start_of(PeerId i) const;
   void count_samples();
@@ -85,12 +94,14 @@ class Assembly {
   void check_own_tables() const;
   std::size_t most_samples_bytes() const;
   bool serves_samples(PeerId i) const;
+  void check_program() const;
   std::vector<PeerId> links(PeerId i) const;
   std::function<Payload(PeerId, std::uint64_t)> samples_of(PeerId i) const;
   void check_cuts() const;
   OptimizerSpec optimizer(PeerId i) const;
   std::unique_ptr<Objective> honest_objective(PeerId i) const;
   ReplicaParts parts(PeerId i) const;
+  bool trains_elsewhere_ = false;  ///< programs do
   OptimizerSpec optimizer_;
   QuadraticOptimum optimum_;
   std::vector<Neighborhood> rows_;  ///< of push-sum

@@ -45,6 +45,18 @@ void check_peer_weights(const Assembly& of) {
       no("gradients are weighted on the CPU only: take `device: cpu`");
 }
 
+/// Where programs train, what is ours in training must not be asked for; and nobody but them can.
+void Assembly::check_program() const {
+  if (!trains_elsewhere_ && fleet.program)
+    refuse(fleet,
+           "program",
+           "its gradients are the program's: `grapevine run` starts it, and `grapevine plan` says "
+           "how long it takes");
+  if (!trains_elsewhere_) return;
+  if (const std::string why = objection_to_program(*algorithm, *setup); !why.empty())
+    refuse(fleet, "algorithm", why);
+}
+
 /// Only what is linked can be cut off.
 void Assembly::check_cuts() const {
   for (const Injection& injection : fleet.faults.inject) {

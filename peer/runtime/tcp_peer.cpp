@@ -54,7 +54,8 @@ TcpOptions tcp_options(const Assembly& fleet, const Plan& plan, const TcpPeerOpt
       if (shares) tell(neighbor);
     };
   tcp.stuck_after = fleet.fleet.faults.stuck_after;
-  tcp.on_stuck = [] { std::_Exit(exit_code::failed); };
+  tcp.on_stuck = options.on_stuck;
+  if (!tcp.on_stuck) tcp.on_stuck = [] { std::_Exit(exit_code::failed); };
   tcp.log = options.log;
   tcp.security = fleet.fleet.security.mode;
   tcp.keys = options.keys;
@@ -191,6 +192,10 @@ void TcpPeer::stop() {
     body_.peer->stop();
     world_->give_up();
   });
+}
+
+void TcpPeer::abandon() {
+  world_->post([this] { world_->abandon(); });
 }
 
 void TcpPeer::keep_checkpoint(Round round) {

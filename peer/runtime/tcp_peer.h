@@ -51,6 +51,9 @@ struct TcpPeerOptions {
   PeerParts parts{};                         ///< in the place of the real ones
   /// Does the replica's arithmetic; null: a thread of the peer's own.
   std::shared_ptr<Arithmetic> home{};
+  /// One job of the arithmetic does not end (faults.stuck_after); on the loop. Empty: the process
+  /// ends itself.
+  std::function<void()> on_stuck{};
 };
 
 /// One peer of a fleet over TCP: its replica, its world and the life of its algorithm.
@@ -81,6 +84,12 @@ class TcpPeer {
   void readdress(const PeerAddress& address);
   /// From any thread: no connection with this neighbour for so long.
   void cut(PeerId neighbor, Time length);
+  /// From any thread: run() ends at once, without a word to anybody.
+  void abandon();
+  /// For a program in its turn (HeldTurns): rounds completed.
+  Round round() const { return body_.peer->round; }
+  /// See TcpWorld.
+  std::vector<int> descriptors() const { return world_->descriptors(); }
   /// From any thread: runs f(rounds completed) on the loop.
   void ask(std::function<void(Round)> f);
 

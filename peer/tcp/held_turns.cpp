@@ -47,6 +47,11 @@ void HeldTurns::done(const Told& told) {
   if (ended) ended();
 }
 
+void HeldTurns::tell(const Told& told) {
+  const std::lock_guard lock(mutex_);
+  take(told, told_);
+}
+
 void HeldTurns::close() {
   std::function<void()> ended;
   {

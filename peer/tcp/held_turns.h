@@ -20,6 +20,8 @@ class HeldTurns : public Turns {
   Turn at_hand() const;
   /// For the program: ends its turn. Without one it only takes what is told.
   void done(const Told& told);
+  /// For the program, in its turn or before the first one: only takes what is told.
+  void tell(const Told& told);
   /// No more turns: what waits for one ends, and each one asked for from now on ends at once.
   void close();
   /// Nobody waits for the turn at hand any more; it is over.

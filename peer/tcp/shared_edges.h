@@ -32,6 +32,7 @@ class SharedEdges {
   SharedEdges& operator=(const SharedEdges&) = delete;
 
   const std::string& door() const { return door_; }
+  int descriptor() const { return file_->descriptor(); }  ///< of our region
   Sharing& sharing() { return sharing_; }
   const Sharing& sharing() const { return sharing_; }
   /// Its Hello came over a connection that is now the link's.

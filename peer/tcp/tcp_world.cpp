@@ -11,6 +11,7 @@
 #include <asio/version.hpp>
 #include <fmt/format.h>
 
+#include "peer/tcp/polled_descriptors.h"
 #include "peer/tcp/tcp_world_impl.h"
 
 namespace gv {
@@ -93,6 +94,12 @@ void TcpWorldImpl::begin() {
 
 void TcpWorldImpl::readdress(const PeerAddress& address) {
   addresses_[address.peer] = address;
+}
+
+std::vector<int> TcpWorldImpl::descriptors() const {
+  std::vector<int> all = polled_with(acceptor_.native_handle());
+  if (shared_) all.push_back(shared_->descriptor());
+  return all;
 }
 
 JobCount TcpWorldImpl::work() const {

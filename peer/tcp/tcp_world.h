@@ -99,6 +99,9 @@ class TcpWorld : public World {
   virtual void cut(PeerId neighbor, Time length) = 0;
   /// From the loop: which process of this neighbour the present conversation is with.
   virtual std::uint64_t incarnation(PeerId neighbor) const = 0;
+  /// From the loop, or while it does not run: the descriptors that a child of this process would
+  /// hold after a fork, and with them the peer's connections.
+  virtual std::vector<int> descriptors() const = 0;
   /// From any thread: runs f on the loop.
   virtual void post(std::function<void()> f) = 0;
 };

@@ -55,6 +55,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   void cut(PeerId neighbor, Time length) override {
     if (links_) links_->cut(neighbor, now() + length, now());
   }
+  std::vector<int> descriptors() const override;
   void post(std::function<void()> f) override { asio::post(io_, std::move(f)); }
 
   Time now() const override { return Clock::now() - began_; }
@@ -162,7 +163,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   TcpOptions options_;
   asio::io_context io_{1};
   std::shared_ptr<BufferPool> pool_ = std::make_shared<BufferPool>(options_.memory);
-  tcp::acceptor acceptor_{io_};
+  mutable tcp::acceptor acceptor_{io_};
   Time listening_since_{0};  ///< stamp()
   asio::steady_timer wake_{io_};
   std::map<PeerId, PeerAddress> addresses_;

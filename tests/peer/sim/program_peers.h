@@ -77,7 +77,7 @@ class InnerProgram {
     if (turn == Turn::gradient) g_.load(*inner_, Vector::g);
     x_.load(*inner_, Vector::x);
     Told told{.loss = inner_->loss(), .rate = inner_->rate(), .evaluation = inner_->evaluation()};
-    if (turn == Turn::save) told.state = state();
+    if (turn == Turn::save) told.state = std::make_shared<const std::string>(state());
     return told;
   }
 

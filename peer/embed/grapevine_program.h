@@ -1,0 +1,294 @@
+#ifndef GRAPEVINE_PROGRAM_H
+#define GRAPEVINE_PROGRAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+A program that computes its own gradients as a peer of a fleet: what libgrapevine.so exports, and
+what it is bound by from any language. C, ABI 1.
+
+    gv_open     which fleet, which peer
+    gv_info     who that is; what its algorithm wants of the program
+    gv_rows     which samples are its own
+    gv_attach   where the parameters lie; from here on it listens
+    gv_begin    where the others are; from here on it trains
+    gv_turn     again and again: ends the program's turn, does the peer's work, gives the next turn
+    gv_finish   says goodbye
+    gv_close
+
+Texts are UTF-8 and end with a zero byte. What a caller hands over is read before the call returns
+and stays the caller's, but for the memory of the tensors (gv_attach, gv_point). No call throws,
+ends the process, installs a signal handler, writes to descriptors 0, 1 or 2 (but for gv_log_to
+standard error, see gv_open) or changes the floating point mode of its thread. Threads of the
+library block every signal.
+
+Threads: the thread of gv_open is the peer's own, and all calls are for that one, but for gv_say,
+gv_fork, gv_error and gv_turn_ended, which are for any. Another thread gets GV_E_THREAD.
+*/
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define GV_API __attribute__((visibility("default")))
+#else
+#define GV_API
+#endif
+
+#define GV_ABI 1
+
+/* What calls return. A negative one failed, and gv_error says why: one line, then perhaps
+   lines that begin with "help:". */
+enum {
+  GV_OK = 0,
+  GV_MORE = 1,         /* gv_finish: the time is over before the work; call again */
+  GV_E_USE = -1,       /* an argument, a JSON text or the order of calls is wrong */
+  GV_E_FLEET = -2,     /* the fleet file is wrong, or is not for programs */
+  GV_E_TENSORS = -3,   /* a tensor cannot travel: its type, its layout, its memory */
+  GV_E_DISAGREES = -4, /* tensors, gradients or the fleet of another peer are not as agreed */
+  GV_E_THREAD = -5,    /* a call from another thread than the peer's own */
+  GV_E_FORKED = -6,    /* a call in a child process of the peer's */
+  GV_E_LOST = -7,      /* neighbours do not come, or too few peers live for the fleet to go on */
+  GV_E_ROOM = -8,      /* what is to be written is longer than its room */
+  GV_E_FAILED = -9     /* anything else: the disk, the port, the memory, a checkpoint, a key */
+};
+
+/* What the program is to do next: what gv_turn returns. */
+enum {
+  GV_TURN_NONE = 0,              /* nothing yet: the time is over */
+  GV_TURN_GRADIENT = 1,          /* a gradient at x, of one minibatch; leaves x as it is */
+  GV_TURN_STEP = 2,              /* the optimizer's step by the gradient, which may have changed */
+  GV_TURN_GRADIENT_AND_STEP = 3, /* both, with nothing between them */
+  GV_TURN_EVALUATE = 4,          /* looks at x with its test set, and tells test_loss, accuracy */
+  GV_TURN_SAVE = 5,              /* gives its state (gv_state), for a checkpoint */
+  GV_TURN_OVER = 6               /* the fleet has stopped: no turn ever again, x is final */
+};
+
+typedef struct gv_peer gv_peer;
+
+/*
+One tensor of the model, in host memory. It must be dense: its elements fill `data` without a gap
+and without meeting twice, in any order of the dimensions; they travel in the order of the memory.
+*/
+typedef struct gv_tensor {
+  const char* name;       /* 1 to 1000 bytes; no two tensors have the same */
+  const char* type;       /* "float32"; all others are refused by their names */
+  uint32_t dims;          /* 0 to 16; 0: one number */
+  const int64_t* shape;   /* dims numbers, >= 0 */
+  const int64_t* strides; /* dims numbers, in elements; NULL: the last dimension is contiguous */
+  void* data;             /* aligned to 4 bytes; NULL only where there are no elements */
+} gv_tensor;
+
+/* Bits of gv_told.has. */
+enum {
+  GV_HAS_LOSS = 1,
+  GV_HAS_RATE = 2,
+  GV_HAS_SAMPLES = 4,
+  GV_HAS_TEST_LOSS = 8,
+  GV_HAS_ACCURACY = 16
+};
+
+/* What the program says at the end of a turn. What it leaves out stays as it was told last. */
+typedef struct gv_told {
+  uint32_t size;    /* sizeof(gv_told) */
+  uint32_t has;     /* which of the following are said */
+  double loss;      /* mean over the minibatch of this turn's gradient; may be NaN */
+  double rate;      /* of the optimizer's next step, > 0; where gv_info says "rate": true */
+  uint64_t samples; /* in the minibatch of this turn's gradient; usually the "batch" of gv_info */
+  double test_loss; /* of x; of GV_TURN_EVALUATE */
+  double accuracy;  /* of x, 0 to 1; of GV_TURN_EVALUATE */
+} gv_told;
+
+/* GV_ABI of the library that was loaded. */
+GV_API int gv_abi(void);
+
+/*
+Which peer of which fleet. `json`: an object with any of these members (each may be null, and no
+others are taken), or NULL, "" or "{}":
+  "fleet"   path of the fleet file
+  "text"    in its place: the text of one
+  "sets"    ["train.local_steps=4", ...], as --set of the command line
+  "id"      0 .. peers - 1; without it srun, mpirun and indexed Kubernetes jobs say it
+  "listen"  "127.0.0.1:0", where it listens; port 0: any free one. Without it: the address of its
+            host in the fleet file, else 127.0.0.1 and any free port
+  "folder"  takes its checkpoints, its ledger and its record; without it there are none
+  "keys"    folder with its key, peer-N.pem; without it security.keys of the file
+  "rejoin"  true: goes on from its newest checkpoint in the folder, or else from a neighbour's model
+  "from"    goes on from its checkpoint of this round
+  "clock"   seconds that the fleet's training clock shows as it begins; usually 0
+  "start"   path of a .safetensors file with x_0; without it x_0 is what the tensors hold
+  "wait"    seconds that it waits for its neighbours before training begins; usually 120
+  "task"    "peer" (usual), "ask" or "measure", see gv_turn
+  "control" true: a launcher speaks on descriptor 4, hears on 5 and takes vectors on 3
+  "log"     "stderr" (usual) or "none": where lines such as "peer 3 is away" go
+Without "fleet" and "text" the environment decides, in this order:
+  GRAPEVINE_PEER   such an object, whose "format" is "grapevine.peer/1": `grapevine peer` and the
+                   launcher make it. GRAPEVINE_TASK, where it is set, is its "task".
+  GRAPEVINE_FLEET  the path of the fleet file
+  neither          a fleet of one, which trains alone until gv_finish
+and what `json` says besides goes before the environment. On success *peer is a new peer, which
+gv_close frees; else it is NULL and gv_error(NULL) says why, in the same thread. A process that was
+started by a launcher opens from the environment once.
+*/
+GV_API int gv_open(const char* json, gv_peer** peer);
+
+/*
+Writes an object to `json`, with its zero byte; GV_E_ROOM where `room` bytes are too few: 64 KiB are
+enough for 400 neighbours. Members:
+  "abi": 1, "version": "0.2.0",
+  "task": "peer" | "ask" | "measure" | "alone" (a fleet of one without a file),
+  "control": whether a launcher started it,
+  "fleet": its name, "file": path or "", "digest": 32 hex digits,
+  "id", "peers": those that train; "processes": with servers,
+  "local_id", "local_peers": place among those that train on its host, and how many do,
+  "host", "device": "cpu" | "cuda:1" | "auto", "threads",
+  "batch": samples of a minibatch, "seed": of the fleet, "peer_seed": of this peer, both < 2^53,
+  "algorithm", "order": the row,
+  "turns": ["gradient", "step"] | ["gradient_and_step"] | ["gradient"]: those of a local step,
+  "gradients": "kept" (never looked at) | "read" | "written": what becomes of what gv_point gives;
+               not "kept": gv_point is needed in each turn of a gradient,
+  "rate": whether gv_told must have it in each turn of a gradient,
+  "step_is_servers": true: the program's optimizer must not step, the fleet file's does at servers,
+  "local_steps": of a round, "rounds": the last one or null, "epochs": stop.epochs or null,
+  "evaluate": whether turns of evaluation may come,
+  "neighbors": [{"peer": 1, "weight": 0.25}], "self_weight": of this round's W; 0 without a W,
+  "partition": "iid" | "dirichlet" | ...: gv_rows needs labels unless it is iid or quantity,
+  "round": rounds that are done, "rejoined": true where it went on from something,
+  "restored": bytes of the program's state that wait in gv_state, or null,
+  "stopping": true where this or a later turn is the last: the fleet is to stop,
+and from gv_attach on
+  "port": where it listens, "parameters": floats of x, "start": 32 hex digits of x_0: peers that
+  begin alike have the same, "model": 32 hex digits of names, shapes and strides.
+*/
+GV_API int gv_info(const gv_peer* peer, char* json, size_t room);
+
+/*
+This peer's share of n samples, as data.partition of the fleet file says: rows, ascending, of
+0 .. n - 1; no two peers share one. `labels`: n classes of 0 .. 255, or NULL where "partition" needs
+none.
+`rows` has room for *count; NULL only counts. *count: how many they are. The same n and labels give
+every peer the same division. n < 2^32.
+*/
+GV_API int gv_rows(gv_peer* peer, const int32_t* labels, size_t n, uint32_t* rows, size_t* count);
+
+/*
+The model: 1 to 2^20 tensors, the same names and shapes in the same order in each peer. Their memory
+must stay where it is, readable and writable, until gv_turn has returned GV_TURN_OVER or gv_finish
+GV_OK, or until gv_point says where else it is. The library reads and writes it only while the
+peer's thread is in gv_attach, gv_turn or gv_finish. Where "start" of gv_open names values, or a
+checkpoint is gone on from, they are in the tensors when the call returns. `json`, NULL for {}:
+  "evaluates"  whether GV_TURN_EVALUATE can be answered; false (usual): none comes
+  "saves"      whether GV_TURN_SAVE can be answered; false (usual): none comes
+  "arithmetic" "lent" (usual): the peer's work is done by the thread in gv_turn;
+               "own": by one of the library, for tensors that are a copy of a device's: then the
+               memory is the program's only in its turns, and gv_turn_ended may end them
+  "samples"    of this peer's share, "optimizer": its name, "versions": {"torch": "2.15.0"}: what
+               task "ask" tells the launcher beside the tensors
+Returns the port at which it listens (1 .. 65535; GV_OK where it does not: a task), or a negative
+code. After an error another gv_attach may be tried.
+*/
+GV_API int gv_attach(gv_peer* peer, const gv_tensor* tensors, size_t n, const char* json);
+
+/*
+Training begins: the library's own thread connects with the neighbours and waits for them while the
+program waits in gv_turn. `addresses_json`: [{"peer": 0, "host": "127.0.0.1", "port": 27000}, ...]
+of all peers, or NULL: those of the fleet file's hosts; a launched peer, which hears them, and one
+alone take NULL. Called a second time with addresses: neighbours that were started again are there.
+*/
+GV_API int gv_begin(gv_peer* peer, const char* addresses_json);
+
+/*
+Ends the turn at hand, if `done` is there; then lends this thread to the peer until there is a turn,
+and returns that (GV_TURN_...), or a negative code: after GV_E_USE, GV_E_THREAD and GV_E_FORKED the
+turn at hand goes on, and after any other no turn comes any more. GV_TURN_NONE: there was none
+within `timeout_ms`; negative: waits without end. `done` NULL: the turn at hand goes on, and is
+returned again. Without a turn at hand `done` only tells: before the first turn, say, the rate.
+
+A loop that trains, whatever the row:
+    told = {rate}
+    for (;;)
+      switch (turn = gv_turn(peer, &told, 100))
+        GRADIENT           loss.backward(); told = {loss, rate, samples}
+        STEP               optimizer.step(); told = {}
+        GRADIENT_AND_STEP  both; told = {loss, rate, samples}
+        EVALUATE           told = {test_loss, accuracy}
+        SAVE               gv_state(peer, 1, ...); told = {}
+        OVER, negative     leave
+
+Task "ask": the program was started once to say what it is. gv_attach tells the launcher of the
+tensors, and each GV_TURN_EVALUATE is about the model that then lies in them; GV_TURN_OVER: no more.
+Task "measure": so many turns of the row as the launcher wants, with no neighbours; then
+GV_TURN_OVER, and the launcher has the seconds of a step.
+*/
+GV_API int gv_turn(gv_peer* peer, const gv_told* done, int timeout_ms);
+
+/* Of gv_point. */
+enum { GV_POINT_PARAMETERS = 0, GV_POINT_GRADIENTS = 1 };
+
+/*
+Where memory lies: n pointers, one for each tensor of gv_attach, in its order, each to as many
+floats in the same layout. GV_POINT_PARAMETERS: x has moved, and lies there from now on; the values
+there are x. GV_POINT_GRADIENTS: the gradient of the turn at hand, which is read, and where
+"gradients" is "written" changed, until the next turn of a gradient; data NULL: there is none, and g
+is zero.
+In a turn, or before gv_begin.
+*/
+GV_API int gv_point(gv_peer* peer, int what, void* const* data, size_t n);
+
+/*
+The program's own state: optimizer, schedules, random numbers, its place in the data; bytes that the
+library never looks into, at most 16 GiB.
+give 1: in GV_TURN_SAVE: *bytes bytes at `data` go into the checkpoint, copied.
+give 0: after gv_attach: what was restored is copied to `data`, and is gone from the library; *bytes
+is the room, then the length. data NULL: *bytes is the length only. Nothing restored: *bytes is 0.
+*/
+GV_API int gv_state(gv_peer* peer, int give, void* data, size_t* bytes);
+
+/*
+What the program has to say; any thread. Members, each of which may be left out:
+  "log"      {"name": number, ...}: kept with the round in the folder, program.jsonl, a line a call
+  "figures"  {"name": number, ...}: of the evaluation at hand, beside loss and accuracy; likewise
+  "text"     a line for the peer's log
+  "stop"     true: this peer leaves after the round; gv_turn gives GV_TURN_OVER in time
+*/
+GV_API int gv_say(gv_peer* peer, const char* json);
+
+/* Of gv_fork: what is about to be done or has been done. */
+enum { GV_FORK_BEFORE = 0, GV_FORK_PARENT = 1, GV_FORK_CHILD = 2 };
+
+/*
+For a program that forks without exec while it is a peer (workers that load data): BEFORE stops the
+library's threads where they hold nothing; PARENT lets them go on; CHILD, in the child, closes every
+descriptor of the peer there, so that it does not outlive its parent on the wire. In the child each
+later call gives GV_E_FORKED, and gv_close frees nothing.
+*/
+GV_API int gv_fork(gv_peer* peer, int phase);
+
+/*
+Leaves in order: the exchange that is open is settled, the goodbye said, the connections closed. A
+turn at hand ends; g is zero from now on. Lends this thread until that is done, at most `timeout_ms`
+(negative: without end), and then returns GV_OK, or GV_MORE: call again. Also where gv_turn has
+given GV_TURN_OVER. A peer that never began has nothing to say. Afterwards x is final and the
+library touches no tensor.
+*/
+GV_API int gv_finish(gv_peer* peer, int timeout_ms);
+
+/* Why the last call that failed did so, in this thread; "" where none has. `peer` may be NULL: of
+   gv_open. Valid until the next call in this thread. */
+GV_API const char* gv_error(const gv_peer* peer);
+
+/* Ends and frees the peer; NULL does nothing. Without gv_finish it ends as a process that dies:
+   neighbours see its connections break. It touches no tensor. */
+GV_API void gv_close(gv_peer* peer);
+
+/* gv_turn's end of the turn at hand by itself, with nothing told, from any thread: a host function
+   for streams (cudaLaunchHostFunc(stream, gv_turn_ended, peer)), for "arithmetic": "own". */
+GV_API void gv_turn_ended(void* peer);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "peer/embed/hands.h"
+#include "peer/embed/program.h"
+#include "peer/embed/program_life.h"
+#include "peer/embed/program_log.h"
+#include "peer/embed/program_tensors.h"
+#include "peer/launch/launcher_line.h"
+#include "peer/launch/watch_thread.h"
+
+namespace gv::embed {
+
+/// A peer, whose replica is the program's.
+class ProgramPeer : public Program {
+ public:
+  explicit ProgramPeer(OpenWords words);
+  ~ProgramPeer() override;
+
+  std::uint16_t attach(std::span<const gv_tensor> tensors, const AttachWords& words) override;
+  void begin(const char* addresses) override;
+  Turn turn(const gv_told* done, int timeout_ms) override;
+  void point(int what, std::span<void* const> data) override;
+  void forget_gradients() override;
+  void give_state(std::span<const char> bytes) override;
+  void say(const SayWords& words) override;
+  bool finish(int timeout_ms) override;
+  void end_turn() override;
+  std::vector<int> pause() override;
+  void go_on() override;
+
+ private:
+  void check_attached(const char* call) const;
+  void take_start();
+  void make_peer();
+  TcpPeerOptions options();
+  void stop_in_time(TcpPeerOptions& options);
+  void heed(const Report& report);
+  ProgramLife::Addresses meet_launcher(TcpPeer& peer);
+  bool launcher_speaks() const;
+  bool heed_launcher(const WatchThread& watch);
+  std::vector<PeerAddress> addresses_of(const char* json) const;
+  void check_turn(const gv_told& told) const;
+  void end_turn_at_hand(const gv_told& told);
+  Turn given(Turn turn);
+
+  std::unique_ptr<const Assembly> assembly_;  ///< null: not attached
+  ProgramTensors tensors_;
+  ProgramTurns turns_;
+  std::unique_ptr<Hands> hands_;
+  ProgramReplica* replica_ = nullptr;  ///< the life's
+  std::unique_ptr<ProgramLog> kept_;
+  bool pointed_ = false;   ///< the gradients of the turn at hand
+  bool has_rate_ = false;  ///< it was told once
+  bool finishing_ = false;
+  std::atomic<bool> closing_ = false;
+  std::unique_ptr<LauncherLine> line_;  ///< null: nobody launched it
+  std::unique_ptr<ProgramLife> life_;
+  std::unique_ptr<WatchThread> launcher_;  ///< made by the life's thread
+};
+
+}  // namespace gv::embed

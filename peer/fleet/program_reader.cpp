@@ -1,0 +1,188 @@
+#include "peer/fleet/program_reader.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "gossip/attack.h"
+#include "gossip/registry.h"
+#include "peer/fleet/setup.h"
+
+namespace gv {
+namespace {
+
+constexpr const char* command_help =
+    "write its words as a list, such as `program: [python3, train.py]`";
+
+class ProgramReader {
+ public:
+  explicit ProgramReader(Source& source) : source_(source) {}
+
+  ProgramSpec read(const Value& value) {
+    if (value.kind != Value::Kind::map) {
+      read_command(&value, value);
+    } else {
+      MapReader map(source_, &value, "program");
+      read_command(map.take("command"), value);
+      if (const Value* env = map.take("env")) read_env(*env);
+      map.finish();
+    }
+    return std::move(program_);
+  }
+
+ private:
+  /// A shell would find the words of a line, and there is none.
+  void read_command(const Value* value, const Value& at) {
+    const bool list = value != nullptr && value->kind == Value::Kind::sequence;
+    if (!list || value->items.empty())
+      return source_.error(
+          value != nullptr ? *value : at, "a program is a list of words", command_help);
+    for (const Value& item : value->items)
+      program_.command.push_back(read_word(source_, item).value_or(""));
+    if (program_.command.front().empty() && source_.diagnostics().empty())
+      source_.error(value->items.front(), "a program has no name", command_help);
+  }
+
+  void read_env(const Value& value) {
+    if (value.kind != Value::Kind::map)
+      return source_.error(value,
+                           "expected names and values under `program.env`",
+                           "write such as `env: { OMP_NUM_THREADS: 4 }`");
+    for (const Value::Entry& entry : value.entries) {
+      if (!is_name(entry.key))
+        source_.error(entry.place,
+                      static_cast<int>(entry.key.size()),
+                      fmt::format("`{}` is no name of a variable", entry.key),
+                      "write letters, digits and _, and no digit at its beginning");
+      if (entry.key.starts_with("GRAPEVINE_"))
+        source_.error(entry.place,
+                      static_cast<int>(entry.key.size()),
+                      fmt::format("`{}` is what a peer tells its program", entry.key),
+                      "take another name");
+      program_.env[entry.key] = read_word(source_, entry.value).value_or("");
+    }
+  }
+
+  static bool is_name(const std::string& word) {
+    const auto part = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+    return !word.empty() && std::isdigit(static_cast<unsigned char>(word[0])) == 0 &&
+           std::ranges::all_of(word, part);
+  }
+
+  Source& source_;
+  ProgramSpec program_;
+};
+
+/// Says what else stands in the file and has no meaning beside `program`.
+class ProgramChecks {
+ public:
+  ProgramChecks(Source& source, const Value& root, const Fleet& fleet)
+      : source_(source), root_(root), fleet_(fleet), program_(*root.find("program")) {}
+
+  void check() {
+    check_model();
+    refuse(entry("data", "kind"), "`data.kind`", "its data");
+    refuse(entry("data", "servers"), "`data.servers`, which hand out samples,", "its samples");
+    if (fleet_.servers == 0)
+      refuse(entry("train", "optimizer"), "`train.optimizer`", "its optimizer");
+    if (fleet_.class_weights.any())
+      refuse(entry("train", "class_weights"), "`train.class_weights`", "its loss");
+    if (fleet_.by_samples)
+      refuse(entry("train", "peer_weights"), "`train.peer_weights`", "its gradients");
+    check_word();
+    check_epochs();
+    check_method();
+  }
+
+ private:
+  const Value::Entry* entry(const std::string& map, const std::string& key) const {
+    const Value::Entry* const top = root_.find(map);
+    return top == nullptr ? nullptr : top->value.find(key);
+  }
+
+  void refuse(const Value::Entry* other, const std::string& what, const std::string& brings) {
+    if (other == nullptr) return;
+    source_.conflict(program_,
+                     *other,
+                     fmt::format("{} stands beside `program`, which brings {}", what, brings),
+                     fmt::format("remove `{}`, or `program` if this is to train", other->key));
+  }
+
+  /// Of a model that is the program's a file may say names, shapes and first values.
+  void check_model() {
+    const Value::Entry* const model = root_.find("model");
+    if (model == nullptr) return;
+    const auto is_start = [](const Value::Entry& e) { return e.key == "start"; };
+    const bool map = model->value.kind == Value::Kind::map;
+    if (!map || !std::ranges::all_of(model->value.entries, is_start))
+      refuse(model, "`model`", "its model");
+  }
+
+  /// `data: digits` is short for its kind.
+  void check_word() {
+    const Value::Entry* const data = root_.find("data");
+    if (data != nullptr && data->value.kind == Value::Kind::scalar)
+      refuse(data, "`data`", "its data");
+  }
+
+  void check_epochs() {
+    if (fleet_.data.train > 0) return;
+    constexpr const char* why = "only the program knows how many samples an epoch has";
+    constexpr const char* help = "say `data: { samples: 60000 }`, or write rounds";
+    if (fleet_.stop.epochs) source_.error(entry("stop", "epochs")->value, why, help);
+    if (fleet_.evaluate_every_epochs) source_.error(entry("evaluate", "every")->value, why, help);
+  }
+
+  void check_method() {
+    const Value::Entry* const algorithm = root_.find("algorithm");
+    const AlgorithmRow* const row = find_algorithm(fleet_.algorithm, fleet_.order);
+    if (algorithm != nullptr && row != nullptr)
+      if (const std::string why = objection(*row); !why.empty())
+        source_.error(algorithm->value, why);
+    const Value::Entry* const kind = entry("attackers", "kind");
+    if (kind != nullptr && fleet_.attackers.count > 0 &&
+        attack_of(setup_of(fleet_)).gradient != nullptr)
+      refuse(kind, "an attack by false gradients", "its gradients");
+  }
+
+  static std::string objection(const AlgorithmRow& row) {
+    if (row.hands_samples)
+      return fmt::format(
+          "{} computes gradients over the samples of others, and those of a program "
+          "do not travel: take `d-psgd` or `ad-psgd`",
+          row.kind);
+    if (row.kind == "hogwild")
+      return "hogwild has threads of ours on one x, and a program has its own: take `ad-psgd`";
+    return "";
+  }
+
+  Source& source_;
+  const Value& root_;
+  const Fleet& fleet_;
+  const Value::Entry& program_;
+};
+
+}  // namespace
+
+std::optional<ProgramSpec> read_program(Source& source, const Value* value) {
+  if (value == nullptr) return std::nullopt;
+  return ProgramReader(source).read(*value);
+}
+
+void check_program(Source& source, const Value& root, const Fleet& fleet) {
+  if (fleet.program) ProgramChecks(source, root, fleet).check();
+}
+
+std::string about_program(const Fleet& fleet, const std::string& message, const std::string& help) {
+  Source source(fleet.path);
+  const Value root = source.parse_file();
+  const Value::Entry* const program = root.find("program");
+  if (program == nullptr || !source.diagnostics().empty())
+    return fmt::format("{}\n  --> {}\nhelp:  {}", message, fleet.path, help);
+  source.error(program->place, static_cast<int>(program->key.size()), message, help);
+  const Diagnostic& d = source.diagnostics().front();
+  return fmt::format("{}\n  --> {}\n{}= help: {}", d.message, d.where, d.source, d.help);
+}
+
+}  // namespace gv

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "peer/fleet/source.h"
+#include "peer/fleet/value.h"
+
+namespace gv {
+
+/// Reads `program`, a list of words or `{ command, env }`; null: nothing. Problems become
+/// diagnostics of `source`.
+std::optional<ProgramSpec> read_program(Source& source, const Value* value);
+
+/// Refuses what cannot stand beside the program of a fleet that has been read: what the program
+/// brings itself, and methods that it cannot follow. Problems become diagnostics.
+void check_program(Source& source, const Value& root, const Fleet& fleet);
+
+/// The message with the line of the file that names the fleet's program.
+std::string about_program(const Fleet& fleet, const std::string& message, const std::string& help);
+
+}  // namespace gv

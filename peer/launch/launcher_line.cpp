@@ -1,0 +1,162 @@
+#include "peer/launch/launcher_line.h"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+#include <memory>
+#include <utility>
+
+#include <unistd.h>
+
+#include "peer/launch/vector_channel.h"
+#include "peer/tls/secret.h"
+
+namespace gv {
+namespace {
+
+/// Who writes to a pipe that nobody reads gets an error, and no signal besides.
+class NoPipeSignal {
+ public:
+  NoPipeSignal() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~NoPipeSignal() {
+    const timespec at_once{};
+    if (sigismember(&before_, SIGPIPE) == 0) ::sigtimedwait(&pipe_, nullptr, &at_once);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  NoPipeSignal(const NoPipeSignal&) = delete;
+  NoPipeSignal& operator=(const NoPipeSignal&) = delete;
+
+ private:
+  sigset_t pipe_, before_;
+};
+
+control::Progress progress_of(const PeerProgress& progress) {
+  control::Progress says{.round = progress.round,
+                         .spent = progress.spent,
+                         .waits = {},
+                         .staleness = progress.staleness,
+                         .queue = progress.queue};
+  for (const auto& [peer, waits] : progress.waits)
+    says.waits.push_back({peer, waits.late, waits.wire});
+  return says;
+}
+
+}  // namespace
+
+void LauncherLine::say(const std::string& line) {
+  const NoPipeSignal quiet;
+  const std::lock_guard lock(mutex_);
+  const std::string text = line + "\n";
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t count = ::write(descriptors_.mouth, text.data() + done, text.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return;
+    done += static_cast<std::size_t>(count);
+  }
+}
+
+void LauncherLine::tell_all(TcpPeerOptions& options) {
+  options.on_ready = [this] { say(control::line(control::Ready{})); };
+  options.on_share = [this](PeerId neighbor) { say(control::line(control::Shares{neighbor})); };
+  options.on_progress = [this](const PeerProgress& progress) {
+    say(control::line(progress_of(progress)));
+  };
+  options.on_report = [this](Report report) {
+    {
+      const NoPipeSignal quiet;
+      send_vector(descriptors_.vectors, report.model->floats());
+    }
+    say(control::line(control::Reported{std::move(report)}));
+  };
+  options.on_candidate = [this](Round round) { say(control::line(control::Kept{round})); };
+  options.on_no_space = [this](const std::string& text) {
+    say(control::line(control::NoSpace{text}));
+  };
+}
+
+/// False: nothing will come any more.
+bool LauncherLine::read_more() {
+  std::array<char, 4096> buffer;
+  ssize_t count = -1;
+  do {
+    count = ::read(descriptors_.ear, buffer.data(), buffer.size());
+  } while (count < 0 && errno == EINTR);
+  if (count <= 0) return false;
+  heard_.append(buffer.data(), static_cast<std::size_t>(count));
+  wipe(buffer.data(), buffer.size());
+  return true;
+}
+
+/// There may have been a key in it: nothing of it stays.
+std::optional<std::string> LauncherLine::take_line() {
+  const std::size_t end = heard_.find('\n');
+  if (end == std::string::npos) return {};
+  std::string line = heard_.substr(0, end);
+  std::string rest = heard_.substr(end + 1);
+  wipe(heard_);
+  heard_ = std::move(rest);
+  return line;
+}
+
+std::optional<control::LauncherSays> LauncherLine::hear_line(const std::function<bool()>& wait) {
+  std::optional<std::string> line = take_line();
+  while (!line && (!wait || wait()) && read_more()) line = take_line();
+  if (!line) return {};
+  control::LauncherSays says = control::parse_launcher(*line);
+  wipe(*line);
+  return says;
+}
+
+/// What it tells those that train is not for us yet.
+std::optional<std::vector<PeerAddress>> LauncherLine::hear_addresses(
+    TcpPeer& peer, const std::function<bool()>& wait) {
+  while (const std::optional<control::LauncherSays> says = hear_line(wait)) {
+    if (const auto* keys = std::get_if<control::Keys>(&*says)) {
+      keep_memory_to_ourselves();
+      peer.use_keys(std::make_shared<TlsContext>(keys->keys));
+    } else if (const auto* addresses = std::get_if<control::Addresses>(&*says)) {
+      if (!addresses->token.empty()) peer.use_token(std::make_shared<RunToken>(addresses->token));
+      heed_lines(peer);
+      return addresses->list;
+    } else if (std::holds_alternative<std::monostate>(*says) ||
+               std::holds_alternative<control::Stop>(*says)) {
+      return {};
+    }
+  }
+  return {};
+}
+
+void LauncherLine::heed_lines(TcpPeer& peer) {
+  while (const std::optional<std::string> line = take_line())
+    heed(control::parse_launcher(*line), peer);
+}
+
+bool LauncherLine::hear(TcpPeer& peer) {
+  const bool more = read_more();
+  heed_lines(peer);
+  if (!more) peer.stop();
+  return more;
+}
+
+void LauncherLine::heed(const control::LauncherSays& says, TcpPeer& peer) {
+  if (const auto* addresses = std::get_if<control::Addresses>(&says)) {
+    for (const PeerAddress& address : addresses->list) peer.readdress(address);
+  } else if (const auto* cut = std::get_if<control::Cut>(&says)) {
+    peer.cut(cut->peer, cut->length);
+  } else if (const auto* keep = std::get_if<control::KeepCheckpoint>(&says)) {
+    peer.keep_checkpoint(keep->round);
+  } else if (const auto* hold = std::get_if<control::Hold>(&says)) {
+    peer.hold_checkpoint(hold->round, hold->next);
+  } else if (const auto* record = std::get_if<control::RecordRounds>(&says)) {
+    peer.record_whole(record->first, record->last);
+  } else {
+    peer.stop();
+  }
+}
+
+}  // namespace gv

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "peer/fleet/fleet.h"
+
+namespace gv {
+
+/// Where a launcher and a program find each other: as control.h has it between a launcher and a
+/// peer, but moved out of the way of a program that reads and prints.
+inline constexpr int program_ear = 4;    ///< what the launcher says
+inline constexpr int program_mouth = 5;  ///< what it hears
+
+/// Which peer of which fleet a program is, and what it is started for.
+struct OwnProgram {
+  std::string task = "peer";  ///< | ask | measure (program_words.h)
+  std::string file{};         ///< of the fleet
+  std::vector<std::string> sets{};
+  PeerId id = 0;
+  bool launched = false;         ///< somebody speaks on descriptors 0, 1 and 3
+  std::string folder{};          ///< takes its checkpoints, its ledger and its record; "": none
+  std::string listen{};          ///< "0.0.0.0:27000"; "": its host's address
+  std::string keys{};            ///< folder of its key; "": security.keys
+  std::string start{};           ///< a .safetensors file with x_0; "": what its tensors hold
+  std::optional<double> wait{};  ///< seconds for the neighbours to appear
+  bool rejoin = false;           ///< see PeerPast
+  std::optional<Round> from{};   ///< likewise
+  double clock = 0;              ///< seconds, likewise
+};
+
+/// GRAPEVINE_PEER: one line of JSON, format grapevine.peer/1, which gv_open of the C interface
+/// reads.
+std::string peer_word(const OwnProgram& own);
+
+/// What a peer adds to the environment of its program; the fleet file's own words come last.
+std::map<std::string, std::string> program_environment(const Fleet& fleet, const OwnProgram& own);
+
+/// Throws std::runtime_error with the line of the fleet file when its program cannot be started
+/// here: it is looked for as exec does.
+void check_program_is_there(const Fleet& fleet);
+
+/// Becomes the fleet's program by exec: the same process, with its descriptors 0 and 1 at
+/// program_ear and program_mouth where it was launched, nothing to read, and stdout where stderr
+/// goes. Throws std::runtime_error with the line of the fleet file when there is no such program.
+[[noreturn]] void become_program(const Fleet& fleet, const OwnProgram& own);
+
+}  // namespace gv

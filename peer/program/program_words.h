@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace gv::asked {
+
+// What a program that was started to be asked (GRAPEVINE_TASK=ask or measure) and its launcher say
+// to each other: one JSON object a line, the program's on descriptor 5, the launcher's on 4,
+// vectors in both directions on 3 (vector_channel.h), each before the line that is about it. The
+// end of 4 means: the launcher has gone.
+//   program:  {"schema": "grapevine.program/1", ...}, with x_0    {"evaluated": number, ...}
+//   launcher: {"evaluate": number}, with x                        {"stop": true}
+
+/// One tensor, as gv_attach was given it.
+struct Tensor {
+  std::string name{};
+  std::vector<std::uint32_t> shape{};
+  std::vector<std::int64_t> strides{};  ///< in elements
+
+  bool operator==(const Tensor&) const = default;
+};
+/// What the program is; x_0 was sent before it.
+struct Introduction {
+  std::vector<Tensor> parameters{};
+  bool evaluates = false;                         ///< it answers `evaluate`
+  std::string optimizer{};                        ///< "AdamW"; "": it does not say
+  std::uint64_t batches = 0;                      ///< of its own share, in an epoch; 0: likewise
+  std::map<std::string, std::string> versions{};  ///< {"torch": "2.15.0"}
+  std::optional<double> seconds_per_step{};       ///< of the task `measure`
+};
+/// What it says of the model that it was asked about; without figures it could not look at it.
+struct Figures {
+  std::uint64_t number = 0;  ///< of the question
+  std::optional<double> loss{};
+  std::optional<double> accuracy{};  ///< 0 to 1
+};
+using ProgramSays = std::variant<std::monostate, Introduction, Figures>;
+
+/// The model was sent before it.
+struct Evaluate {
+  std::uint64_t number = 0;
+};
+struct Stop {};
+using LauncherSays = std::variant<std::monostate, Evaluate, Stop>;
+
+/// What a program says is bounded: a model has at most so many tensors of so many dimensions, and
+/// so many floats in all.
+inline constexpr std::size_t most_tensors = std::size_t{1} << 20;
+inline constexpr std::size_t most_dimensions = 16;
+inline constexpr std::size_t most_floats = 50'000'000'000;
+
+/// Floats of all tensors. Throws std::runtime_error where they are more than most_floats.
+std::size_t floats_of(const std::vector<Tensor>& tensors);
+
+std::string line(const Introduction& says);
+std::string line(const Figures& says);
+std::string line(const Evaluate& says);
+std::string line(const Stop& says);
+
+/// Throws std::runtime_error with what is wrong with the line; monostate: none of this protocol.
+/// Names that are not printable, or not unique, are refused.
+ProgramSays parse_program(const std::string& line);
+/// monostate: not a line of this protocol.
+LauncherSays parse_launcher(const std::string& line);
+
+}  // namespace gv::asked

@@ -1,0 +1,196 @@
+#include "peer/program/scout.h"
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+
+#include "optim/check.h"
+#include "optim/printable.h"
+#include "peer/fleet/program_reader.h"
+#include "peer/launch/vector_channel.h"
+#include "peer/program/own_program.h"
+
+namespace gv {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::size_t most_words = 60;          ///< lines that are kept
+constexpr std::size_t longest_word_line = 500;  ///< bytes
+
+Evaluation no_figures() {
+  return {.loss = std::numeric_limits<double>::quiet_NaN(), .accuracy = std::nullopt};
+}
+
+/// As the program has said; a figure that is no accuracy is none.
+Evaluation evaluation_of(const asked::Figures& figures) {
+  Evaluation evaluation = no_figures();
+  if (figures.loss) evaluation.loss = *figures.loss;
+  if (figures.accuracy && *figures.accuracy >= 0 && *figures.accuracy <= 1)
+    evaluation.accuracy = figures.accuracy;
+  return evaluation;
+}
+
+class AskingObjective : public Objective {
+ public:
+  explicit AskingObjective(Scout& scout) : scout_(scout) {}
+
+  std::vector<Parameter> parameters() const override {
+    std::vector<Parameter> all;
+    for (const asked::Tensor& t : scout_.introduction().parameters)
+      all.push_back({t.name, t.shape});
+    return all;
+  }
+  std::uint32_t samples() const override { return 0; }
+  void initialize(std::span<float> x, Rng) const override {
+    std::ranges::copy(scout_.start(), x.begin());
+  }
+  double value_and_gradient(std::span<const float>, std::uint32_t, std::span<float>) override {
+    GV_CHECK(false, "the gradients of a program are its own");
+    return 0;
+  }
+  Evaluation evaluate(std::span<const float> x) override { return scout_.evaluate(x); }
+  double gradient_flops(std::uint32_t) const override { return 0; }
+
+ private:
+  Scout& scout_;
+};
+
+}  // namespace
+
+std::string script_name(const ProgramSpec& program) {
+  const auto is_script = [](const std::string& word) { return word.ends_with(".py"); };
+  const auto script = std::ranges::find_if(program.command, is_script);
+  const std::string& word = script == program.command.end() ? program.command.front() : *script;
+  return printable(std::filesystem::path(word).filename().string(), 100);
+}
+
+std::unique_ptr<Objective> make_asking_objective(Scout& scout) {
+  return std::make_unique<AskingObjective>(scout);
+}
+
+Scout::Scout(const Fleet& fleet, ScoutOptions options)
+    : fleet_(fleet), options_(std::move(options)), name_(script_name(*fleet.program)) {
+  std::signal(SIGPIPE, SIG_IGN);  // it may end while it is told something
+  check_program_is_there(fleet);
+  child_ = std::make_unique<Child>(options_.argv);
+  introduce();
+}
+
+void Scout::introduce() {
+  Clock::time_point next = Clock::now() + options_.patience;
+  while (!introduced_) {
+    wait(next);
+    const bool ended = hear();
+    if (ended && !introduced_)
+      refuse(fmt::format(
+          "{} ended before it called DistributedOptimizer ({})", name_, child_->ending()));
+    if (introduced_ || Clock::now() < next) continue;
+    options_.say(fmt::format("{} has not called DistributedOptimizer yet{}",
+                             name_,
+                             words_.empty() ? "" : "; it says: " + words_.back()));
+    next += options_.patience;
+  }
+}
+
+void Scout::wait(Clock::time_point until) {
+  std::vector<pollfd> fds;
+  child_->add_to(fds);
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+  const auto most = std::clamp<std::int64_t>(left.count(), 0, 1000);
+  ::poll(fds.data(), fds.size(), static_cast<int>(most));
+}
+
+bool Scout::hear() {
+  child_->reap();  // first: what it said before its end is still there
+  for (const std::string& line : child_->take_errors()) keep_word(line);
+  for (const std::string& line : child_->take_output()) heed(line);
+  return !child_->running();
+}
+
+void Scout::heed(const std::string& line) {
+  asked::ProgramSays says;
+  try {
+    says = asked::parse_program(line);
+  } catch (const std::exception& e) {
+    if (!introduced_) refuse(fmt::format("what {} says of itself is wrong: {}", name_, e.what()));
+    return;
+  }
+  if (auto* introduction = std::get_if<asked::Introduction>(&says)) {
+    if (!introduced_) take_introduction(std::move(*introduction));
+  } else if (const auto* figures = std::get_if<asked::Figures>(&says)) {
+    if (figures->number == asked_) answer_ = *figures;
+  }
+}
+
+void Scout::take_introduction(asked::Introduction says) {
+  const std::size_t floats = asked::floats_of(says.parameters);
+  const Payload x = child_->take_vector();
+  if (!x || x->size() != floats * sizeof(float))
+    refuse(fmt::format("{} says that it has {} parameters, and handed over {}",
+                       name_,
+                       floats,
+                       x ? x->size() / sizeof(float) : 0));
+  const std::span<const float> values = x->floats();
+  start_.assign(values.begin(), values.end());
+  introduction_ = std::move(says);
+  introduced_ = true;
+}
+
+/// Its traceback, should there be one.
+void Scout::keep_word(const std::string& line) {
+  words_.push_back(printable(line, longest_word_line));
+  if (words_.size() > most_words) words_.pop_front();
+}
+
+void Scout::refuse(const std::string& what) {
+  std::string text = about_program(
+      fleet_,
+      what,
+      fmt::format("`{}` alone is a fleet of one: that is how one looks for a mistake",
+                  printable(fmt::format("{}", fmt::join(fleet_.program->command, " ")), 300)));
+  if (!words_.empty()) text += "\nit says:";
+  for (const std::string& line : words_) text += "\n  " + line;
+  throw std::runtime_error(text);
+}
+
+void Scout::tell_failure(const std::string& what) {
+  if (failing_) return;
+  failing_ = true;
+  options_.say(what);
+  for (const std::string& line : words_) options_.say("  " + line);
+}
+
+Evaluation Scout::evaluate(std::span<const float> x) {
+  if (!introduction_.evaluates || x.size() != start_.size()) return no_figures();
+  words_.clear();
+  answer_.reset();
+  ++asked_;
+  if (child_->running() && !child_->give_vector(x)) child_->kill(SIGKILL);
+  child_->tell(asked::line(asked::Evaluate{asked_}));
+  while (!answer_) {
+    if (hear()) break;
+    if (!answer_) wait(Clock::now() + std::chrono::seconds(1));
+  }
+  if (!answer_) {
+    tell_failure(
+        fmt::format("{}, which evaluates the fleet's model, has ended ({}): no figures "
+                    "from now on, and training goes on",
+                    name_,
+                    child_->ending()));
+    return no_figures();
+  }
+  if (!answer_->loss && !answer_->accuracy)
+    tell_failure(fmt::format("{} gave no figures of the fleet's model: training goes on", name_));
+  else
+    failing_ = false;
+  return evaluation_of(*answer_);
+}
+
+}  // namespace gv

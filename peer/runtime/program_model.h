@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "optim/models/objective.h"
+
+namespace gv {
+
+/// What the programs of a fleet train: tensors of float32, one behind the other.
+struct ProgramModel {
+  std::vector<Parameter> parameters{};
+  /// Of each, the order of its dimensions in memory, the outermost first; empty: as the shape's.
+  std::vector<std::vector<std::uint32_t>> orders{};
+  std::vector<float> start{};  ///< x_0
+  bool evaluates = false;      ///< it says loss or accuracy of a model
+};
+
+/// 32 hex digits of names, shapes and orders: peers of one fleet have the same.
+std::string digest_of(const ProgramModel& model);
+/// 32 hex digits of floats.
+std::string digest_of(std::span<const float> values);
+/// x_0 without a gradient: what a server makes its part of the model from.
+std::unique_ptr<Objective> make_start_objective(const std::vector<Parameter>& parameters,
+                                                const std::vector<float>& start);
+
+}  // namespace gv
