@@ -15,10 +15,11 @@ struct ProgramModel {
   std::vector<Parameter> parameters{};
   /// Of each, the order of its dimensions in memory, the outermost first; empty: as the shape's.
   std::vector<std::vector<std::uint32_t>> orders{};
-  std::vector<float> start{};  ///< x_0
+  std::vector<float> start{};  ///< x_0; empty: only its own process has it
   bool evaluates = false;      ///< it says loss or accuracy of a model
 };
 
+std::size_t size_of(const std::vector<Parameter>& parameters);  ///< in floats
 /// 32 hex digits of names, shapes and orders: peers of one fleet have the same.
 std::string digest_of(const ProgramModel& model);
 /// 32 hex digits of floats.
