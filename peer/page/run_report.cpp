@@ -87,7 +87,7 @@ std::string name_in(const GroupRow& row, const GroupView& view) {
 void add_run_figures(const StoredRun& run, const std::string& name, Sections& s) {
   const std::vector<PeerTotals> totals = read_peer_totals(run.path);
   if (!totals.empty()) {
-    add_few(s.waiting, waiting_figure(waiting_of(totals, run.topology), name));
+    add_few(s.waiting, waiting_figure(waiting_of(totals, run.hosts, run.topology), name));
     add_few(s.staleness, staleness_figure(totals, name));
   }
   // Servers stand behind the others.
@@ -100,7 +100,7 @@ void add_run_figures(const StoredRun& run, const std::string& name, Sections& s)
   for (const PeerTotals& peer : totals)
     if (auto rows = read_peer_moments(run.path, peer.peer); !rows.empty())
       moments.push_back({peer.peer, std::move(rows)});
-  add_few(s.timeline, timeline_of(last_window(moments), name));
+  add_few(s.timeline, timeline_of(last_window(moments, run.hosts), name));
 }
 
 void add_ratios(const StoredRun& run, const std::string& name, Sections& s) {
@@ -239,7 +239,9 @@ RunReport make_report(const std::vector<StoredRun>& runs,
   }
   for (const GroupRow& row : rows) add_row(row, target, !single, s);
   if (single)
-    add(s.shares, peer_shares_figure(read_peer_totals(runs.front().path), runs.front().rounds));
+    add(s.shares,
+        peer_shares_figure(
+            read_peer_totals(runs.front().path), runs.front().hosts, runs.front().rounds));
   std::size_t looked_at = 0;
   for (const GroupRow& row : rows) {
     for (const GroupView& view : row.groups) {

@@ -226,6 +226,20 @@ TEST(Report, TrialsOfASweepAreDrawnByTheirKnob) {
   EXPECT_NEAR(middle->score.value_or(0), 0.15, 1e-12);
 }
 
+/// Figures said "peer 3" where the sentences above them said on which machine it is.
+TEST(Report, PeersHaveTheirHostsName) {
+  const ScratchFolder folder;
+  FolderOfRun{}.write(folder.path() + "/a");
+  RecordsOfPeers{}.write(folder.path() + "/a");
+  std::vector<StoredRun> runs = read_all({folder.path() + "/a"}).runs;
+  runs[0].hosts = {"anna", "ben", "carl", "<dora>"};
+  const std::string page = report_page(make_report(runs, {}));
+  expect_whole(page);
+  for (const char* title : {"Seconds a round of each peer", "Rounds 64 to 71", "The whole run"})
+    EXPECT_NE(picture_of(page, title).find("peer 0 (anna)"), std::string::npos) << title;
+  EXPECT_NE(page.find("<td>peer 0 (anna)</td>"), std::string::npos) << "the numbers";
+}
+
 /// The tuning's colours were counted by themselves: a method was blue in one figure and green in
 /// the next.
 TEST(Report, AMethodHasOneColourInEveryFigure) {
