@@ -115,7 +115,7 @@ void Observer::take(Report report, Time now) {
   } else if (report.tick > 0) {
     const std::uint64_t tick = report.tick;
     ticks_[peer].insert_or_assign(tick, AtTick{.report = std::move(report), .came = now});
-  } else {
+  } else if (report.round > told_) {
     const auto round = open_.try_emplace(report.round).first;
     round->second.insert_or_assign(peer, std::move(report));
     if (round->second.size() >= expected_) complete_rounds(std::next(round), now);
@@ -188,10 +188,12 @@ void Observer::end_with(FleetRecord record) {
 }
 
 /// Who was away passes rounds over, so a round that all have reported completes those before it.
+/// Where nobody that trains has reported one, there is no model to look at.
 void Observer::complete_rounds(std::map<Round, Told>::iterator end, Time now) {
   for (auto it = open_.begin(); it != end && !over(); it = open_.erase(it)) {
+    told_ = it->first;
     const Reports reports = pointers_to(it->second);
-    tell(look(reports, now), reports);
+    if (count_trainers(reports) > 0) tell(look(reports, now), reports);
   }
 }
 

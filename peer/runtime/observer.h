@@ -79,7 +79,8 @@ class Observer {
            std::function<void(const FleetRecord&)> on_record);
 
   /// Takes a report at time `now`; when it is the last missing one of its round, makes the record.
-  /// Who has reported a later round will not report an earlier one: records do not wait for it.
+  /// Who has reported a later round will not report an earlier one: records do not wait for it. A
+  /// peer that was started again may, and what it says of a round that has its record is not taken.
   /// The same for the final replicas, whatever rounds they stopped at. Where evaluations go by
   /// time, who was late for one counts there with its next report, and who has ended with its
   /// last.
@@ -142,6 +143,7 @@ class Observer {
   std::function<void(const FleetRecord&)> on_record_;
   /// What has no record yet. A peer that lags leaves much here, so nothing walks through all of it.
   std::map<Round, Told> open_;
+  Round told_ = 0;  ///< the last round that has a record: who does it again later is not asked
   std::map<PeerId, std::map<std::uint64_t, AtTick>> ticks_;
   std::map<PeerId, Report> finals_;
   Aims aims_;
