@@ -91,16 +91,21 @@ TEST(ProgramAbiDeath, TheOthersGoOnWithoutAPeerThatDies) {
   for (const PeerId i : {0U, 1U, 3U}) EXPECT_EQ(fleet.code(i), GV_OK) << fleet.error(i);
 }
 
+/// Whoever has seen the death says so; for those to whom it has then said goodbye the fleet is
+/// over.
 TEST(ProgramAbiDeath, ADeathEndsAFleetThatAgrees) {
-  AbiFleet fleet({.kind = "all-reduce", .rounds = 12});
+  AbiFleet fleet({.kind = "all-reduce", .rounds = 1'000'000});
   fleet.before = [](PeerId id, gv_peer* peer, int) {
     return id != 2 || abi_info(peer).find(R"("round":4)") == std::string::npos;
   };
   fleet.run();
+  int saw = 0;
   for (const PeerId i : {0U, 1U, 3U}) {
-    EXPECT_EQ(fleet.code(i), GV_E_LOST);
-    EXPECT_NE(fleet.error(i).find("peer 2 is lost"), std::string::npos) << fleet.error(i);
+    const bool lost = fleet.code(i) == GV_E_LOST;
+    if (lost && fleet.error(i).find("peer 2 is lost") != std::string::npos) ++saw;
+    EXPECT_TRUE(lost || fleet.code(i) == GV_OK) << fleet.error(i);
   }
+  EXPECT_GE(saw, 1);
 }
 
 /// In any turn, in the middle of a round: its neighbours hear a goodbye, and go on.
