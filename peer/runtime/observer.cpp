@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "peer/runtime/unknown_figure.h"
+
 namespace gv {
 namespace {
 
@@ -137,6 +139,7 @@ void Observer::watch(FleetRecord& record) {
   constexpr double hundredfold = 100;
   constexpr std::size_t least_known = 3;
   const double loss = record.mean.loss;
+  if (is_unknown(loss)) return;  // its evaluator said nothing
   std::vector<double> known = losses_;
   std::ranges::sort(known);
   const double median = known.empty() ? 0 : known[known.size() / 2];

@@ -17,6 +17,8 @@ struct ProgramModel {
   std::vector<std::vector<std::uint32_t>> orders{};
   std::vector<float> start{};  ///< x_0
   bool evaluates = false;      ///< it says loss or accuracy of a model
+  /// Of one gradient and step, where a clock is modelled: so that they take as long as was measured.
+  double gradient_flops = 0;
 };
 
 /// 32 hex digits of names, shapes and orders: peers of one fleet have the same.
@@ -25,6 +27,7 @@ std::string digest_of(const ProgramModel& model);
 std::string digest_of(std::span<const float> values);
 /// x_0 without a gradient: what a server makes its part of the model from.
 std::unique_ptr<Objective> make_start_objective(const std::vector<Parameter>& parameters,
-                                                const std::vector<float>& start);
+                                                const std::vector<float>& start,
+                                                double gradient_flops = 0);
 
 }  // namespace gv
