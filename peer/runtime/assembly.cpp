@@ -182,7 +182,11 @@ void Assembly::take_program(ProgramModel model) {
   parameters = std::move(model.parameters);
   start = std::move(model.start);
   program_flops_ = model.gradient_flops;
-  dimension = start.size();
+  dimension = gv::size_of(parameters);
+  if (!start.empty() && start.size() != dimension)
+    refuse(fleet,
+           "program",
+           fmt::format("a start of {} values for {} parameters", start.size(), dimension));
   if (samples_of_program(fleet) == 0) return;
   try {
     partition = partition_of_program(fleet);

@@ -36,6 +36,16 @@ class StartObjective : public Objective {
 
 }  // namespace
 
+std::size_t size_of(const std::vector<Parameter>& parameters) {
+  std::size_t all = 0;
+  for (const Parameter& parameter : parameters) {
+    std::size_t floats = 1;
+    for (const std::uint32_t length : parameter.shape) floats *= length;
+    all += floats;
+  }
+  return all;
+}
+
 std::string digest_of(const ProgramModel& model) {
   std::string text = "program;";
   for (std::size_t k = 0; k < model.parameters.size(); ++k) {

@@ -15,12 +15,14 @@ struct ProgramModel {
   std::vector<Parameter> parameters{};
   /// Of each, the order of its dimensions in memory, the outermost first; empty: as the shape's.
   std::vector<std::vector<std::uint32_t>> orders{};
-  std::vector<float> start{};  ///< x_0
+  std::vector<float> start{};  ///< x_0; empty: only its own process has it
   bool evaluates = false;      ///< it says loss or accuracy of a model
-  /// Of one gradient and step, where a clock is modelled: so that they take as long as was measured.
+  /// Of one gradient and step, where a clock is modelled: so that they take as long as was
+  /// measured.
   double gradient_flops = 0;
 };
 
+std::size_t size_of(const std::vector<Parameter>& parameters);  ///< in floats
 /// 32 hex digits of names, shapes and orders: peers of one fleet have the same.
 std::string digest_of(const ProgramModel& model);
 /// 32 hex digits of floats.
