@@ -5,8 +5,8 @@
 
 namespace gv {
 
-// A figure that nobody could find out, among doubles: a NaN whose payload tells it from the NaN of a
-// sum that diverged, as R tells its NA (arithmetic.c, R_NaReal). JSON writes both as null.
+// A figure that nobody could find out, among doubles: a NaN whose payload tells it from the NaN of
+// a sum that diverged, as R tells its NA (arithmetic.c, R_NaReal). JSON writes both as null.
 
 inline constexpr std::uint64_t unknown_figure_bits = 0x7FF8'0000'0000'07A2;
 
