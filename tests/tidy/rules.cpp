@@ -237,6 +237,7 @@ std::vector<File> read_texts(const std::string& root) {
                              "gossip",
                              "gpu",
                              "peer",
+                             "python",
                              "tests"})
     read_folder(root, folder, kinds, files);
   std::ranges::sort(files, {}, &File::path);

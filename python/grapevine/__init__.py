@@ -1,0 +1,16 @@
+"""Grapevine: any program that trains becomes a peer of a decentralized fleet.
+
+`grapevine.Peer` works on writable float32 buffers, such as NumPy's arrays; `grapevine.torch` and `grapevine.jax` are
+the same for PyTorch and JAX, and are imported by their names. `runs`, `spectrum` and `plan` read what fleets leave and
+what the program `grapevine` says of them.
+"""
+
+from grapevine._errors import Disagreement, Error, PeerLost, Stopped
+from grapevine._peer import Peer
+from grapevine._process import init, shutdown
+from grapevine._program import plan, spectrum
+from grapevine._runs import runs
+from grapevine.sampler import Sampler
+
+__all__ = ["Disagreement", "Error", "Peer", "PeerLost", "Sampler", "Stopped", "init", "plan", "runs", "shutdown",
+           "spectrum"]

@@ -1,0 +1,107 @@
+"""How peers that nobody launches together learn each other's addresses: one function, all_gather(text) -> texts."""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
+
+from grapevine._errors import Disagreement, Error, PeerLost
+
+PATIENCE_S = 120.0     # for the slowest of the peers to begin
+LOOPBACK = "127.0.0.1"
+
+
+class Launched(NamedTuple):
+    """What torchrun says of this process."""
+
+    id: int
+    size: int
+    listen: Optional[str]
+    all_gather: Callable[[str], Sequence[str]]
+
+
+def addresses(all_gather: Callable[[str], Sequence[str]], info: Dict[str, Any]) -> List[Dict[str, Any]]:
+    """Gathers where all peers listen: {"peer", "host", "port"} of each.
+
+    Raises Disagreement where another has other tensors, or began with other values although none of the two goes on
+    from anywhere.
+    """
+    mine = {"peer": info["id"], "host": own_host(), "port": info["port"], "model": info["model"],
+            "start": None if info["rejoined"] else info["start"]}
+    others = [json.loads(text) for text in all_gather(json.dumps(mine))]
+    if sorted(other["peer"] for other in others) != list(range(info["peers"])):
+        raise Disagreement(f"the peers {sorted(other['peer'] for other in others)} met, and the fleet has "
+                           f"{info['peers']}")
+    for other in others:
+        if other["model"] != mine["model"]:
+            raise Disagreement(f"peer {other['peer']} trains other tensors than peer {mine['peer']}")
+        if None not in (other["start"], mine["start"]) and other["start"] != mine["start"]:
+            raise Disagreement(f"peer {other['peer']} begins with other values than peer {mine['peer']}\n"
+                               "help: make the model after init(), which seeds all peers alike, or give model.start")
+    return [{"peer": other["peer"], "host": other["host"], "port": other["port"]} for other in others]
+
+
+def own_host() -> str:
+    """Returns the address by which the peer at MASTER_ADDR sees this machine; loopback where nobody else is named."""
+    import socket
+    master = os.environ.get("MASTER_ADDR", LOOPBACK)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect((master, 9))     # sends nothing: it only chooses the road
+        return probe.getsockname()[0]
+
+
+def in_folder(folder: "str | os.PathLike", id: int, peers: int) -> Callable[[str], Sequence[str]]:
+    """Returns an all_gather by files of a folder that all peers can write, one file a peer.
+
+    A folder serves one meeting: files of an earlier one would be believed.
+    """
+    def all_gather(text: str) -> Sequence[str]:
+        place = Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        written = place / f".peer-{id}"
+        written.write_text(text)
+        written.rename(place / f"peer-{id}.json")
+        waited = time.monotonic() + PATIENCE_S
+        names = [place / f"peer-{other}.json" for other in range(peers)]
+        while missing := [name.stem for name in names if not name.exists()]:
+            if time.monotonic() > waited:
+                raise PeerLost(f"{', '.join(missing)} did not come to {place} within {PATIENCE_S:.0f} s")
+            time.sleep(0.01)
+        return [name.read_text() for name in names]
+    return all_gather
+
+
+def by_torchrun(fleet: Any, id: Optional[int]) -> Optional[Launched]:
+    """Reads what torchrun put into the environment; None where it, or a launcher of ours, did not start the script."""
+    environment = os.environ
+    if id is not None or "GRAPEVINE_PEER" in environment or not {"RANK", "WORLD_SIZE"} <= set(environment):
+        return None
+    size = int(environment["WORLD_SIZE"])
+    if fleet is None and "GRAPEVINE_FLEET" not in environment:
+        if size == 1:
+            return None
+        raise Error(f"torchrun started {size} processes, and init() names no fleet\nhelp: init(\"fleet.yaml\")")
+    rank = int(environment["RANK"])
+    return Launched(rank, size, f"{own_host()}:0", in_torch_store(rank, size))
+
+
+def check_size(started: int, peers: int) -> None:
+    """Raises Disagreement where the fleet file has another number of peers than were started."""
+    if started != peers:
+        raise Disagreement(f"torchrun started {started} processes, and the fleet has {peers} peers\n"
+                           f"help: init(..., sets=[\"peers={started}\"]), or --nproc-per-node")
+
+
+_stores: List[Any] = []     # one of the peers may serve the store, and others ask it later
+
+
+def in_torch_store(rank: int, size: int) -> Callable[[str], Sequence[str]]:
+    """Returns an all_gather by the TCPStore of torchrun, at MASTER_ADDR and MASTER_PORT."""
+    def all_gather(text: str) -> Sequence[str]:
+        import torch.distributed
+        store, _, _ = next(torch.distributed.rendezvous("env://"))
+        store.set(f"grapevine/{rank}", text)
+        _stores.append(store)
+        return [store.get(f"grapevine/{other}").decode() for other in range(size)]
+    return all_gather

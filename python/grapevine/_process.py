@@ -1,0 +1,155 @@
+"""The peer of this process: how it begins, what a fork does to it and how it ends."""
+
+import atexit
+import os
+import sys
+import time
+from typing import Any, Callable, Dict, Optional, Sequence, Union
+
+from grapevine import _library as lib
+from grapevine import _meeting
+from grapevine._errors import Error
+from grapevine._progress import Progress
+from grapevine._session import Session
+
+AllGather = Callable[[str], Sequence[str]]
+INTERRUPTED_S = 2.0    # how long the goodbye of an interrupted script may take
+
+
+class Process:
+    """A peer from `init` to the end of its script."""
+
+    def __init__(self, session: Session, meet: Optional[AllGather]) -> None:
+        self.session = session
+        self.info: Dict[str, Any] = session.info()
+        self.meet = meet
+        self.progress = Progress(self.info)
+        self.attached = False
+        self.seeds = False          # whether the random numbers are the fleet's
+        self.failed = False         # by an exception that nobody caught: the end is a death
+        self.interrupted = False
+        self.forked = False
+        self.keeps: Any = None      # what owns the tensors: the library writes into them until the goodbye is said
+
+    def begin(self) -> None:
+        """Meets the others where somebody said how, and begins to train."""
+        self.attached = True
+        self.info = self.session.info()
+        addresses = None
+        if self.meet is not None:
+            addresses = _meeting.addresses(self.meet, self.info)
+        self.session.begin(addresses)
+
+    def end(self) -> None:
+        """Settles the open exchange, says goodbye and frees the peer; dies at once where the script failed."""
+        if self.attached and not self.failed:
+            self._finish()
+        self.session.close()
+
+    def _finish(self) -> None:
+        limit = time.monotonic() + INTERRUPTED_S if self.interrupted else float("inf")
+        try:
+            while not self.session.finish() and time.monotonic() < limit:
+                pass
+        except (Error, KeyboardInterrupt):
+            return
+
+
+_current: Optional[Process] = None
+_installed = False
+
+
+def current() -> Process:
+    """Returns the peer of this process. Raises Error before init, and in a child that was forked."""
+    if _current is None:
+        raise Error("grapevine.init() comes before all other calls")
+    if _current.forked:
+        raise Error("this is a child of a peer, made by fork: only the parent is one")
+    return _current
+
+
+def initialized() -> bool:
+    """Says whether this process is a peer."""
+    return _current is not None
+
+
+def init(fleet: Union[str, os.PathLike, None] = None, id: Optional[int] = None, *,
+         meet: Union[AllGather, str, os.PathLike, None] = None, keys: Union[str, os.PathLike, None] = None,
+         sets: Sequence[str] = (), folder: Union[str, os.PathLike, None] = None, listen: Optional[str] = None,
+         rejoin: bool = False) -> None:
+    """Makes this process a peer.
+
+    Without arguments the environment says of which fleet: `grapevine run` and `grapevine peer` do; by itself the script
+    is a fleet of one.
+
+    fleet: path of the fleet file. id: 0 .. peers - 1; torchrun, srun, mpirun and indexed Kubernetes jobs say it too.
+    meet: how the peers learn each other's ports: a function all_gather(text) -> texts of all peers in the order of
+    their ids, or a folder that all can write; without it the hosts of the fleet file say where the others are.
+    keys: folder with this peer's key. sets: "train.batch=32", over the file's values. folder: takes checkpoints and
+    record. listen: "127.0.0.1:0"; port 0 is any free one. rejoin: goes on from the newest checkpoint in the folder, or
+    else from a neighbour's model.
+
+    Raises Error for a second peer in one process and for whatever is wrong with the file.
+    """
+    global _current
+    if _current is not None:
+        raise Error("init() was called twice: one process is one peer")
+    launched = _meeting.by_torchrun(fleet, id)
+    if launched is not None:
+        id, meet = launched.id, meet or launched.all_gather
+        listen = listen or launched.listen
+    options = {"fleet": text(fleet), "id": id, "keys": text(keys), "sets": list(sets) or None, "folder": text(folder),
+               "listen": listen, "rejoin": rejoin or None}
+    session = Session(options)
+    if isinstance(meet, (str, os.PathLike)):
+        info = session.info()
+        meet = _meeting.in_folder(meet, info["id"], info["peers"])
+    _current = Process(session, meet)
+    if launched is not None:
+        _meeting.check_size(launched.size, _current.info["peers"])
+    _install()
+
+
+def text(path: Union[str, os.PathLike, None]) -> Optional[str]:
+    return None if path is None else os.fspath(path)
+
+
+def shutdown() -> None:
+    """Leaves the fleet in order: the open exchange is settled, the goodbye said. Afterwards `init` may come again.
+
+    The end of the script does the same; an exception that nobody catches is a death instead, which the neighbours see
+    at once.
+    """
+    global _current
+    process, _current = _current, None
+    if process is not None and not process.forked:
+        process.end()
+
+
+def _install() -> None:
+    """Installs, once, what sees forks, exceptions and the end of the interpreter."""
+    global _installed
+    if _installed:
+        return
+    _installed = True
+    os.register_at_fork(before=lambda: _fork(lib.FORK_BEFORE), after_in_parent=lambda: _fork(lib.FORK_PARENT),
+                        after_in_child=lambda: _fork(lib.FORK_CHILD))
+    sys.excepthook = _noting(sys.excepthook)
+    atexit.register(shutdown)
+
+
+def _fork(phase: int) -> None:
+    if _current is None or _current.forked:
+        return
+    _current.session.fork(phase)
+    _current.forked = phase == lib.FORK_CHILD
+
+
+def _noting(hook):
+    """Returns an excepthook that first notes how the script ends, for `Process.end`."""
+    def noted(kind, value, trace):
+        if _current is not None:
+            _current.interrupted = issubclass(kind, KeyboardInterrupt)
+            _current.failed = not _current.interrupted
+        hook(kind, value, trace)
+    return noted

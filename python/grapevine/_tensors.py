@@ -1,0 +1,164 @@
+"""A model's tensors as the library sees them: in place where they are float32 on the CPU, else in a copy there."""
+
+from typing import Dict, Iterable, List, Optional, Sequence, Tuple
+
+import torch
+from torch import Tensor as TorchTensor
+
+from grapevine import _library as lib
+from grapevine._errors import Disagreement, Error
+from grapevine._session import Session, Tensor
+
+Named = Dict[str, TorchTensor]
+
+
+def trained(model: Optional[torch.nn.Module], named: Optional[Iterable[Tuple[str, TorchTensor]]],
+            optimizers: Sequence[torch.optim.Optimizer]) -> Named:
+    """Returns what is averaged, by name: what the model has, or what was named, and what the optimizers train beside.
+
+    What is frozen stays out; what no optimizer has is averaged all the same, for a script may step it by itself.
+    """
+    pairs = list(named) if named is not None else list(model.named_parameters()) if model is not None else []
+    parameters = {name: p for name, p in pairs if p.requires_grad}
+    known = {id(p) for _, p in pairs}
+    for i, optimizer in enumerate(optimizers):
+        trains = [p for group in optimizer.param_groups for p in group["params"]]
+        parameters.update({f"optimizer{i}.{j}": p for j, p in enumerate(trains)
+                           if p.requires_grad and id(p) not in known})
+        known.update(id(p) for p in trains)
+    if not parameters:
+        raise Error("nothing of the model can be trained: each parameter is frozen, or there is none")
+    for name, parameter in parameters.items():
+        check(name, parameter)
+    return parameters
+
+
+def check(name: str, p: TorchTensor) -> None:
+    """Raises Error where a parameter cannot travel, with what to do."""
+    if isinstance(p, torch.nn.parameter.UninitializedTensorMixin):
+        raise Error(f"{name} has no shape yet\nhelp: give the model one batch before DistributedOptimizer")
+    kind = type(p.data).__name__
+    if kind not in ("Tensor", "Parameter"):
+        raise Error(f"{name} is a {kind}: the fleet averages whole tensors of one process")
+    if p.layout is not torch.strided or p.is_quantized:
+        raise Error(f"{name} is {'quantized' if p.is_quantized else str(p.layout).replace('torch.', '')}: "
+                    "parameters travel dense")
+    if p.is_complex():
+        raise Error(f"{name} is {type_name(p)}\nhelp: train torch.view_as_real of it")
+    if p.dtype in (torch.float16, torch.bfloat16):
+        raise Error(f"{name} is {type_name(p)}, in which a small difference between peers would round away\n"
+                    "help: keep the weights in float32 and compute under torch.autocast")
+    if p.dtype is not torch.float32:
+        raise Error(f"{name} is {type_name(p)}: parameters travel as float32\nhelp: model.float()")
+    if not dense(p):
+        raise Error(f"{name} is expanded, or a part of another tensor\nhelp: torch.nn.Parameter({name}.clone())")
+
+
+def type_name(p: TorchTensor) -> str:
+    return str(p.dtype).replace("torch.", "")
+
+
+def on_cpu(p: TorchTensor) -> bool:
+    """Says whether the library can read and write a tensor where it lies."""
+    return p.device.type == "cpu"
+
+
+def dense(p: TorchTensor) -> bool:
+    """Says whether the elements fill the memory without a gap and without meeting twice, in any order of dimensions."""
+    expected = 1
+    for stride, size in sorted(zip(p.stride(), p.shape)):
+        if size == 1:
+            continue
+        if stride != expected and p.numel() > 0:
+            return False
+        expected *= size
+    return True
+
+
+class Tensors:
+    """The memory that the library reads and writes, and what keeps it and the parameters the same."""
+
+    def __init__(self, parameters: Named) -> None:
+        self.names = list(parameters)
+        self.parameters = list(parameters.values())
+        self.in_place = all(on_cpu(p) for p in self.parameters)
+        self._shapes = [(tuple(p.shape), p.stride(), p.dtype, p.device) for p in self.parameters]
+        self._memory = [p.data for p in self.parameters] if self.in_place else self._copies()
+        self._addresses = [m.data_ptr() for m in self._memory]
+        self._spare: List[Optional[TorchTensor]] = [None] * len(self.parameters)
+        self._given: List[TorchTensor] = []
+
+    def described(self) -> List[Tensor]:
+        """Returns names, shapes, strides and places, as the library is told of them."""
+        return [Tensor(name, "float32", tuple(m.shape), m.stride(), m.data_ptr())
+                for name, m in zip(self.names, self._memory)]
+
+    def give(self, session: Session) -> None:
+        """Makes the memory hold x: copies it there, or says where it has moved."""
+        if not self.in_place:
+            copy(self._memory, self.parameters)
+            return
+        addresses = [p.data_ptr() for p in self.parameters]
+        if addresses != self._addresses:
+            self._moved(addresses)
+            session.point(lib.PARAMETERS, addresses)
+            self._addresses = addresses
+
+    def take(self) -> None:
+        """Makes the parameters what the memory holds; autograd is told that they changed."""
+        if not self.in_place:
+            copy(self.parameters, self._memory)
+            return
+        increment = getattr(torch.autograd.graph, "increment_version", None)
+        for p in self.parameters if increment is not None else ():
+            increment(p)
+
+    def gradients(self) -> List[int]:
+        """Returns where the gradients lie: in place where their layout is the parameter's, else in a copy."""
+        self._given = [self._gradient(i, p) for i, p in enumerate(self.parameters)]
+        return [g.data_ptr() for g in self._given]
+
+    def take_gradients(self) -> None:
+        """Writes gradients that were copied, and changed in the copy, back into .grad."""
+        for p, given in zip(self.parameters, self._given):
+            if p.grad is None:
+                p.grad = torch.empty_like(p.data)
+            if p.grad.data_ptr() != given.data_ptr():
+                p.grad.copy_(given)
+
+    def _gradient(self, i: int, p: TorchTensor) -> TorchTensor:
+        grad = p.grad
+        if grad is not None and grad.is_sparse:
+            raise Error(f"the gradient of {self.names[i]} is sparse, and this method sends gradients\n"
+                        "help: sparse=False, or a method that averages models, such as d-psgd")
+        if grad is not None and grad.device.type == "cpu" and grad.stride() == p.stride() and grad.dtype is p.dtype:
+            return grad
+        if self._spare[i] is None:
+            self._spare[i] = torch.empty_strided(p.shape, p.stride(), dtype=torch.float32)
+        spare = self._spare[i]
+        return spare.zero_() if grad is None else spare.copy_(grad)
+
+    def _copies(self) -> List[TorchTensor]:
+        """Returns a tensor on the CPU for each parameter, of its layout; pinned where CUDA copies from it."""
+        pinned = any(p.device.type == "cuda" for p in self.parameters)
+        copies = [torch.empty_strided(p.shape, p.stride(), dtype=torch.float32, pin_memory=pinned)
+                  for p in self.parameters]
+        copy(copies, self.parameters)
+        return copies
+
+    def _moved(self, addresses: List[int]) -> None:
+        for name, p, known in zip(self.names, self.parameters, self._shapes):
+            now = (tuple(p.shape), p.stride(), p.dtype, p.device)
+            if now != known:
+                raise Disagreement(f"{name} has changed: {list(known[0])} {known[2]} on {known[3]} with the strides "
+                                   f"{list(known[1])}, and now {list(now[0])} {now[2]} on {now[3]} with {list(now[1])}")
+        self._memory = [p.data for p in self.parameters]
+
+
+@torch.no_grad()
+def copy(targets: Sequence[TorchTensor], sources: Sequence[TorchTensor]) -> None:
+    """Copies values, between devices too, and waits until they are there."""
+    for target, source in zip(targets, sources):
+        target.copy_(source, non_blocking=True)
+    for kind in {t.device for pair in (targets, sources) for t in pair if t.device.type == "cuda"}:
+        torch.cuda.synchronize(kind)

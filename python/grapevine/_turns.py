@@ -1,0 +1,124 @@
+"""The turns of a peer, as two calls around the optimizer's step."""
+
+from typing import List, Optional, Protocol
+
+from grapevine import _library as lib
+from grapevine._errors import Error
+from grapevine._session import Session, Told
+
+
+class Program(Protocol):
+    """What the turns ask of a program."""
+
+    def give(self) -> None:
+        """Makes the tensors' memory hold x, before the library reads it."""
+
+    def take(self) -> None:
+        """Makes the program's own parameters what lies in that memory, after the library wrote it."""
+
+    def evaluate(self) -> Told:
+        """Looks at x with the test set."""
+
+    def save(self) -> bytes:
+        """Returns the state from which the program goes on."""
+
+
+class Turns:
+    """Drives one peer: `start`, then `before` and `after` each step. `turn` is the one at hand, lib.OVER at the end."""
+
+    def __init__(self, session: Session, program: Program) -> None:
+        self._session = session
+        self._program = program
+        self._told: Optional[Told] = None
+        self.turn = lib.NONE
+        self.done = 0           # turns of a gradient that have ended
+
+    @property
+    def over(self) -> bool:
+        return self.turn == lib.OVER
+
+    def start(self, told: Told) -> None:
+        """Waits for the neighbours and the first turn; `told` has the rate where the row needs it."""
+        self._drive(told)
+
+    def before(self, told: Told, gradients: Optional[List[int]] = None) -> bool:
+        """Ends the gradient's turn, so that x is averaged where the row does that before the step.
+
+        gradients: an address for each tensor, where the row reads them. Returns False where the optimizer must not
+        step: the servers have stepped, or the fleet has stopped.
+        """
+        if self.turn in (lib.GRADIENT, lib.GRADIENT_AND_STEP):
+            self.done += 1
+            if gradients is not None:
+                self._session.point(lib.GRADIENTS, gradients)
+        if self.turn == lib.GRADIENT:
+            return self._drive(told) == lib.STEP
+        self._told = told
+        return not self.over
+
+    def after(self) -> bool:
+        """Ends the step's turn, and does what is due until the next gradient. Returns False when the fleet stopped."""
+        if self.turn == lib.STEP:
+            self._drive(Told())
+        elif self.turn == lib.GRADIENT_AND_STEP:
+            if self._told is None:
+                raise Error("after() without before(): each step has both")
+            self._drive(self._told)
+        self._told = None
+        return not self.over
+
+    def _drive(self, told: Told) -> int:
+        self._program.give()
+        done: Optional[Told] = told
+        while True:
+            self.turn = self._session.turn(done)
+            done = None
+            if self.turn == lib.NONE:
+                continue
+            self._program.take()
+            if self.turn == lib.EVALUATE:
+                done = self._program.evaluate()
+            elif self.turn == lib.SAVE:
+                self._session.give_state(self._program.save())
+                done = Told()
+            else:
+                return self.turn
+
+
+class Evaluations:
+    """Turns what a script's `evaluate` returns into figures, and its exceptions into one traceback."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._last_failure = ""
+
+    def told(self, evaluate, *arguments) -> Told:
+        """Calls evaluate; a failure is told as NaN, which counts as no figure, and printed where it is a new one."""
+        try:
+            result = evaluate(*arguments)
+            return self._figures(result)
+        except Exception:
+            import traceback
+            text = traceback.format_exc()
+            if text != self._last_failure:
+                self._session.say(text="evaluate failed; its figure is left out:\n" + text)
+            self._last_failure = text
+            return Told(test_loss=float("nan"))
+
+    def _figures(self, result) -> Told:
+        if isinstance(result, dict):
+            named = {name: float(value) for name, value in result.items()}
+            others = finite({name: value for name, value in named.items() if name not in ("loss", "accuracy")})
+            if others:
+                self._session.say(figures=others)
+            return Told(test_loss=named.get("loss", float("nan")), accuracy=named.get("accuracy"))
+        if isinstance(result, tuple) and len(result) == 2:
+            return Told(test_loss=float(result[0]), accuracy=float(result[1]))
+        if isinstance(result, str) or result is None:
+            raise Error(f"evaluate returned {result!r}, and not a loss, (loss, accuracy) or a dictionary of numbers")
+        return Told(test_loss=float(result))
+
+
+def finite(numbers: dict) -> dict:
+    """Returns those that JSON can say: no NaN, no infinity."""
+    return {name: value for name, value in numbers.items() if abs(value) < float("inf")}

@@ -1,0 +1,67 @@
+"""Which samples of a data set are this peer's own."""
+
+import random
+from typing import Any, Iterator, Optional, Sequence
+
+from grapevine import _process
+from grapevine._errors import Error
+
+
+class Sampler:
+    """The rows of this peer's share, in another order each epoch; for DataLoader(sampler=...).
+
+    The division is the fleet file's data.partition, the same that built-in peers have: no two peers share a row. Under
+    all-reduce, where each step waits for everybody, all peers get equally many rows: the first of their share, or some
+    of them twice.
+    """
+
+    def __init__(self, dataset: Any, labels: Optional[Sequence[int]] = None, shuffle: bool = True) -> None:
+        """dataset: has a length. labels: its classes >= 0, one a sample; needed by dirichlet and by-label, and read
+        from dataset.targets where that is there. shuffle: False keeps the order of the data set.
+
+        Raises Error before init(), for labels that are missing, and for a peer without a sample.
+        """
+        process = _process.current()
+        if labels is None and process.info["partition"] not in ("iid", "quantity"):
+            labels = getattr(dataset, "targets", None)
+            if labels is None:
+                raise Error(f"data.partition is {process.info['partition']}, which needs the classes of the samples\n"
+                            "help: Sampler(dataset, labels=[...])")
+        if labels is not None:
+            labels = [int(label) for label in labels]
+        rows = list(process.session.rows(len(dataset), labels))
+        if process.info["gradients"] == "written":
+            rows = evened(rows, len(dataset) // process.info["peers"])
+        if not rows:
+            raise Error(f"peer {process.info['id']} has none of the {len(dataset)} samples\n"
+                        "help: fewer peers, or another data.partition")
+        self.rows = rows
+        self._shuffle = shuffle
+        self._seed = process.info["peer_seed"]
+        self._epoch = 0
+        self._skip = 0
+        process.progress.samplers.append(self)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Chooses the order of the next pass; `epochs` calls it. Each pass without it takes the next order."""
+        self._epoch = epoch
+
+    def skip(self, rows: int) -> None:
+        """Leaves out so many rows at the beginning of the next pass, and of that one alone."""
+        self._skip = rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[int]:
+        order = list(self.rows)
+        if self._shuffle:
+            random.Random(f"{self._seed}/{self._epoch}").shuffle(order)
+        begin, self._skip = self._skip, 0
+        self._epoch += 1
+        return iter(order[begin:])
+
+
+def evened(rows: Sequence[int], count: int) -> list:
+    """Returns `count` of the rows: the first ones, or from the first one on again where they are too few."""
+    return [rows[i % len(rows)] for i in range(count)] if rows else []

@@ -1,0 +1,113 @@
+"""before() and after() over every order of turns that a row can ask for."""
+
+import unittest
+
+from grapevine import _library as lib
+from grapevine._session import Told
+from grapevine._turns import Evaluations, Turns
+from scripted import ScriptedSession
+
+
+class Counting:
+    """A program that counts."""
+
+    def __init__(self) -> None:
+        self.given = self.taken = 0
+
+    def give(self) -> None:
+        self.given += 1
+
+    def take(self) -> None:
+        self.taken += 1
+
+    def evaluate(self) -> Told:
+        return Told(test_loss=0.5)
+
+    def save(self) -> bytes:
+        return b"state"
+
+
+def begun(turns, **info):
+    session = ScriptedSession(turns, **info)
+    driven = Turns(session, Counting())
+    driven.start(Told())
+    session.calls.clear()
+    return session, driven
+
+
+class TurnsTest(unittest.TestCase):
+    def test_a_step_between_two_exchanges(self):
+        session, turns = begun([lib.GRADIENT, lib.STEP, lib.GRADIENT])
+        self.assertTrue(turns.before(Told(loss=1.0)))
+        self.assertEqual(session.calls, [Told(loss=1.0)])
+        self.assertTrue(turns.after())
+        self.assertEqual(session.calls, [Told(loss=1.0), Told()])
+        self.assertEqual(turns.turn, lib.GRADIENT)
+
+    def test_gradient_and_step_in_one_turn_end_after_the_step(self):
+        session, turns = begun([lib.GRADIENT_AND_STEP, lib.GRADIENT_AND_STEP])
+        self.assertTrue(turns.before(Told(loss=2.0)))
+        self.assertEqual(session.calls, [])
+        self.assertTrue(turns.after())
+        self.assertEqual(session.calls, [Told(loss=2.0)])
+
+    def test_where_servers_step_the_script_does_not(self):
+        session, turns = begun([lib.GRADIENT, lib.GRADIENT])
+        self.assertFalse(turns.before(Told(loss=1.0), [8, 16]))
+        self.assertTrue(turns.after())
+        self.assertEqual(session.calls, [("point", lib.GRADIENTS, [8, 16]), Told(loss=1.0)])
+
+    def test_waits_evaluations_and_checkpoints_are_between(self):
+        session, turns = begun(
+            [lib.GRADIENT, lib.STEP, lib.NONE, lib.EVALUATE, lib.NONE, lib.SAVE, lib.GRADIENT])
+        turns.before(Told())
+        session.calls.clear()
+        self.assertTrue(turns.after())
+        self.assertEqual(session.calls, [Told(), None, Told(test_loss=0.5), None, ("state", b"state"), Told()])
+
+    def test_the_end_may_come_in_either_call(self):
+        _, turns = begun([lib.GRADIENT])
+        self.assertFalse(turns.before(Told()))
+        self.assertFalse(turns.after())
+        _, turns = begun([lib.GRADIENT, lib.STEP])
+        self.assertTrue(turns.before(Told()))
+        self.assertFalse(turns.after())
+        self.assertFalse(turns.before(Told()))
+
+    def test_a_skipped_step_leaves_the_turn_as_it_is(self):
+        session, turns = begun([lib.GRADIENT, lib.STEP, lib.GRADIENT])
+        self.assertEqual(turns.turn, lib.GRADIENT)       # GradScaler called no step: no call came
+        self.assertTrue(turns.before(Told(loss=3.0)))
+        self.assertEqual(session.calls, [Told(loss=3.0)])
+
+
+class EvaluationsTest(unittest.TestCase):
+    def told(self, result):
+        session = ScriptedSession([])
+        return Evaluations(session).told(lambda: result), session.calls
+
+    def test_what_evaluate_may_return(self):
+        self.assertEqual(self.told(0.25), (Told(test_loss=0.25), []))
+        self.assertEqual(self.told((0.25, 0.5)), (Told(test_loss=0.25, accuracy=0.5), []))
+        self.assertEqual(self.told({"loss": 1, "accuracy": 0.5, "f1": 0.75, "odd": float("nan")}),
+                         (Told(test_loss=1.0, accuracy=0.5), [("say", {"figures": {"f1": 0.75}})]))
+
+    def test_text_and_nothing_are_no_figure(self):
+        for result in ("0.25", None):
+            told, calls = self.told(result)
+            self.assertNotEqual(told.test_loss, told.test_loss)     # NaN: no figure
+            self.assertIn("not a loss, (loss, accuracy)", calls[0][1]["text"])
+
+    def test_a_traceback_is_said_once(self):
+        session = ScriptedSession([])
+        evaluations = Evaluations(session)
+        for _ in range(2):
+            evaluations.told(lambda: 1 // 0)
+        self.assertEqual(len(session.calls), 1)
+        self.assertIn("ZeroDivisionError", session.calls[0][1]["text"])
+        evaluations.told(lambda: [][0])
+        self.assertEqual(len(session.calls), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,78 @@
+"""How a script may end, and what its neighbours see of it: Ctrl-C, a kill with workers alive, an exception."""
+
+import os
+import signal
+import subprocess
+import unittest
+
+from fleets import PATIENCE_S, Fleet
+
+
+def until(process: subprocess.Popen, word: str) -> str:
+    """Reads what a process prints up to the line that begins with a word."""
+    for line in process.stdout:
+        if line.startswith(word):
+            return line
+    raise AssertionError(f"it ended with {process.wait()} before it said {word}")
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+class EndsTest(unittest.TestCase):
+    def started(self, *ways, **values):
+        fleet = Fleet(peers=len(ways), rounds=60, **values)
+        self.addCleanup(fleet.close)
+        processes = fleet.start(["endless.py"] * len(ways), ways=list(ways))
+        for process in processes:
+            self.addCleanup(process.stdout.close)
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+        return processes
+
+    def finished(self, process):
+        output, _ = process.communicate(timeout=PATIENCE_S)
+        return process.returncode, output
+
+    def test_ctrl_c_in_a_wait_for_a_neighbour_ends_the_script(self):
+        waits, stands = self.started({}, {"stands": 3})
+        until(stands, "stands")
+        until(waits, "steps 3")
+        waits.send_signal(signal.SIGINT)
+        code, output = self.finished(waits)
+        self.assertEqual(code, -signal.SIGINT, output)      # a shell says 130
+        self.assertIn("KeyboardInterrupt", output)
+        self.assertIsNone(stands.poll())
+
+    def test_the_workers_of_a_killed_peer_do_not_keep_it_alive(self):
+        killed, *others = self.started({"workers": 2}, {}, {})
+        workers = [int(pid) for pid in until(killed, "workers").split()[1:]]
+        for worker in workers:
+            self.addCleanup(lambda pid=worker: alive(pid) and os.kill(pid, signal.SIGKILL))
+        until(killed, "steps 5")
+        killed.kill()
+        for other in others:
+            code, output = self.finished(other)
+            self.assertEqual(code, 0, output)
+            self.assertIn("\nrounds ", output)
+            self.assertIn("peer 0", output)
+        self.assertTrue(all(alive(worker) for worker in workers))
+
+    def test_an_exception_is_a_death_that_the_neighbours_see(self):
+        failed, *others = self.started({"fails": 4}, {}, {})
+        code, output = self.finished(failed)
+        self.assertEqual(code, 1)
+        self.assertIn("RuntimeError: as a script fails", output)
+        for other in others:
+            code, output = self.finished(other)
+            self.assertEqual(code, 0, output)
+            self.assertIn("\nrounds ", output)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,120 @@
+"""Which tensors travel, which are refused and why, and what keeps memory and parameters the same."""
+
+import unittest
+from unittest import mock
+
+import torch
+
+from grapevine import _library as lib
+from grapevine._errors import Disagreement, Error
+from grapevine._tensors import Tensors, dense, trained
+from scripted import ScriptedSession
+
+
+class TrainedTest(unittest.TestCase):
+    def test_frozen_parameters_stay_out_and_those_without_optimizer_come(self):
+        model = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Linear(2, 1))
+        model[0].weight.requires_grad_(False)
+        optimizer = torch.optim.SGD(model[0].parameters(), lr=1)
+        self.assertEqual(list(trained(model, None, [optimizer])), ["0.bias", "1.weight", "1.bias"])
+
+    def test_what_only_the_optimizer_has_comes_too(self):
+        model, extra = torch.nn.Linear(2, 2), torch.nn.Parameter(torch.zeros(1))
+        optimizer = torch.optim.SGD([*model.parameters(), extra], lr=1)
+        self.assertEqual(list(trained(model, None, [optimizer])), ["weight", "bias", "optimizer0.2"])
+        self.assertEqual(list(trained(None, None, [optimizer])), ["optimizer0.0", "optimizer0.1", "optimizer0.2"])
+        self.assertEqual(list(trained(None, model.named_parameters(), [optimizer])), ["weight", "bias", "optimizer0.2"])
+
+    def test_shared_parameters_travel_once(self):
+        model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
+        model[1].weight = model[0].weight
+        self.assertEqual(list(trained(model, None, [])), ["0.weight", "0.bias", "1.bias"])
+
+    def test_what_cannot_travel_is_refused_by_name(self):
+        zeros = torch.zeros(4, 2)
+        refused = [
+            ("float16, in which a small difference", zeros.half()), ("bfloat16, in which a small", zeros.bfloat16()),
+            ("float64: parameters travel as float32", zeros.double()), ("complex64", zeros.to(torch.complex64)),
+            ("sparse_coo: parameters travel dense", zeros.to_sparse()), ("expanded", torch.zeros(1, 2).expand(4, 2)),
+            ("expanded, or a part of another tensor", torch.zeros(4, 4)[:, :2])]
+        for words, tensor in refused:
+            with self.assertRaisesRegex(Error, f"fc.weight is {words}"):
+                trained(None, [("fc.weight", tensor.requires_grad_())], [])
+
+    def test_a_lazy_model_needs_a_batch_first(self):
+        with self.assertRaisesRegex(Error, "weight has no shape yet"):
+            trained(torch.nn.LazyLinear(2), None, [])
+
+    def test_a_model_without_parameters_is_refused(self):
+        with self.assertRaisesRegex(Error, "nothing of the model can be trained"):
+            trained(torch.nn.ReLU(), None, [])
+
+    def test_dense_in_any_order(self):
+        self.assertTrue(dense(torch.zeros(2, 3, 4, 5).to(memory_format=torch.channels_last)))
+        self.assertTrue(dense(torch.zeros(3, 4).t()))
+        self.assertTrue(dense(torch.zeros(0, 4)))
+        self.assertTrue(dense(torch.zeros(())))
+        self.assertFalse(dense(torch.zeros(3, 4)[:, ::2]))
+
+
+class MemoryTest(unittest.TestCase):
+    def tensors(self, *shapes):
+        model = {f"x{i}": torch.nn.Parameter(torch.randn(shape)) for i, shape in enumerate(shapes)}
+        return Tensors(model), list(model.values())
+
+    def test_they_are_described_where_they_lie(self):
+        parameter = torch.nn.Parameter(torch.randn(4, 3).t())
+        described = Tensors({"w": parameter}).described()
+        self.assertEqual(described, [("w", "float32", (3, 4), (1, 3), parameter.data_ptr())])
+
+    def test_a_tensor_that_moved_is_pointed_at(self):
+        tensors, (x, y) = self.tensors((3,), (2, 2))
+        session = ScriptedSession([])
+        tensors.give(session)
+        self.assertEqual(session.calls, [])
+        x.data = torch.ones(3)
+        tensors.give(session)
+        self.assertEqual(session.calls, [("point", lib.PARAMETERS, [x.data_ptr(), y.data_ptr()])])
+
+    def test_a_tensor_that_became_another_is_a_disagreement(self):
+        for other in (torch.ones(4), torch.ones(3, dtype=torch.float64)):
+            tensors, (x,) = self.tensors((3,))
+            x.data = other
+            with self.assertRaisesRegex(Disagreement, "x0 has changed"):
+                tensors.give(ScriptedSession([]))
+
+    def test_gradients_lie_in_place_where_their_layout_is_the_parameters(self):
+        tensors, (x, y, z) = self.tensors((3,), (2, 3), (2,))
+        x.grad, y.grad = torch.ones(3), torch.ones(3, 2).t()
+        addresses = tensors.gradients()
+        self.assertEqual(addresses[0], x.grad.data_ptr())
+        self.assertNotEqual(addresses[1], y.grad.data_ptr())      # another order of memory: a copy
+        tensors._given[1].fill_(5)
+        tensors._given[2].fill_(7)                                 # there was none: zeros until now
+        tensors.take_gradients()
+        self.assertEqual(y.grad.tolist(), [[5.0] * 3] * 2)
+        self.assertEqual(z.grad.tolist(), [7.0, 7.0])
+
+    def test_autograd_sees_that_the_values_changed(self):
+        if not hasattr(torch.autograd.graph, "increment_version"):
+            self.skipTest(f"torch {torch.__version__} has no increment_version")
+        tensors, (x,) = self.tensors((3,))
+        y = (x * x).sum()
+        tensors.take()
+        with self.assertRaisesRegex(RuntimeError, "modified by an inplace operation"):
+            y.backward()
+
+    def test_on_another_device_there_is_a_copy(self):
+        with mock.patch("grapevine._tensors.on_cpu", lambda p: False):
+            tensors, (x,) = self.tensors((3,))
+        with torch.no_grad():
+            x.fill_(2)
+        tensors.give(ScriptedSession([]))
+        self.assertEqual(tensors._memory[0].tolist(), [2.0] * 3)
+        tensors._memory[0].fill_(4)
+        tensors.take()
+        self.assertEqual(x.tolist(), [4.0] * 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
