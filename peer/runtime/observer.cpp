@@ -148,13 +148,12 @@ void Observer::watch(FleetRecord& record) {
   constexpr double hundredfold = 100;
   constexpr std::size_t least_known = 3;
   const double loss = record.mean.loss;
-  if (is_unknown(loss)) return;  // its evaluator said nothing
   std::vector<double> known = losses_;
   std::ranges::sort(known);
   const double median = known.empty() ? 0 : known[known.size() / 2];
   const bool high = known.size() >= least_known && loss > hundredfold * median &&
                     loss > known.back() / hundredfold;
-  if (!loss_rise_ && (high || !std::isfinite(loss)))
+  if (!loss_rise_ && !is_unknown(loss) && (high || !std::isfinite(loss)))
     loss_rise_ = LossRise{.round = record.round, .from = median, .to = loss};
   record.loss_rise = loss_rise_;
   if (std::isfinite(loss)) losses_.push_back(loss);
