@@ -60,7 +60,8 @@ class EndsTest(unittest.TestCase):
             code, output = self.finished(other)
             self.assertEqual(code, 0, output)
             self.assertIn("\nrounds ", output)
-            self.assertIn("peer 0", output)
+            self.assertIn("connection to peer 0 lost", output)
+            self.assertNotIn("peer 0: nothing heard", output)     # which a child with its sockets would bring about
         self.assertTrue(all(alive(worker) for worker in workers))
 
     def test_an_exception_is_a_death_that_the_neighbours_see(self):
