@@ -5,7 +5,7 @@ import signal
 import subprocess
 import unittest
 
-from fleets import PATIENCE_S, Fleet
+from fleets import PATIENCE_S, Fleet, started
 
 
 def until(process: subprocess.Popen, word: str) -> str:
@@ -28,7 +28,7 @@ class EndsTest(unittest.TestCase):
     def started(self, *ways, **values):
         fleet = Fleet(peers=len(ways), rounds=60, **values)
         self.addCleanup(fleet.close)
-        processes = fleet.start(["endless.py"] * len(ways), ways=list(ways))
+        processes = started(["endless.py"] * len(ways), [(fleet, {"ways": list(ways)})])
         for process in processes:
             self.addCleanup(process.stdout.close)
             self.addCleanup(process.wait)

@@ -8,7 +8,7 @@ import torch
 
 import grapevine.torch as gv
 
-given = json.loads(sys.argv[1])
+given, = json.loads(sys.argv[1])
 gv.init(given["fleet"], given["id"], meet=given["meet"])
 mine = given["ways"][gv.rank()]
 
