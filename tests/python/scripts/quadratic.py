@@ -51,7 +51,7 @@ def train(given):
     way = given.get("way", "plain")
     # copied: as where the parameters are on a device
     grapevine._tensors.on_cpu = (lambda p: False) if way == "copied" else ON_CPU
-    if "RANK" in os.environ:
+    if "RANK" in os.environ or given["fleet"] is None:
         gv.init(given["fleet"])
     else:
         gv.init(given["fleet"], given["id"], meet=given["meet"])
@@ -67,8 +67,9 @@ def train(given):
     answer = {"x": model.x.tolist(), "frozen": model.frozen.tolist(), "round": gv.round(), "steps": steps,
               "neighbors": gv.neighbors(), "weights": sum(gv.weights().values()), "size": gv.size()}
     gv.shutdown()
-    with open(given["answer"], "w") as file:
-        json.dump(answer, file)
+    if given["fleet"] is not None:
+        with open(given["answer"], "w") as file:
+            json.dump(answer, file)
 
 
 for fleet in json.loads(sys.argv[1]):
