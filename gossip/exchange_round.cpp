@@ -51,14 +51,12 @@ Task<> Exchange::forget() {
 
 /// A method that corrects its steps by what has flowed (D2, gradient tracking) would move at a
 /// constant velocity while nobody is there to answer it: what flowed over an edge is the multiplier
-/// of the agreement of its two ends, and acts while they can agree.
+/// of the agreement of its two ends, and acts while they can agree. So it acts from one answer to
+/// the next: a neighbour that we still hear may not hear us.
 Task<> Exchange::follow_presence() {
   for (std::size_t k = 0; k < edges_.size(); ++k) {
-    if (!flows_.gives_back(k) || flows_.suspended(k) != roster_.here(k)) continue;
-    if (roster_.here(k))
-      co_await flows_.resume(k);
-    else
-      co_await flows_.suspend(k);
+    const bool answers = roster_.here(k) && !open(k);
+    if (flows_.gives_back(k) && !flows_.suspended(k) && !answers) co_await flows_.suspend(k);
   }
 }
 

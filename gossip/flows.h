@@ -41,16 +41,18 @@ class ExchangeFlows {
   /// begin anew. What flowed over the edge is given back.
   Task<> forget(std::size_t k);
   bool remembers(std::size_t k) const { return !plain_ && memories_[k].holds; }
-  /// While neighbour k is absent what flowed over the edge does not count, and when it is back it
-  /// counts again. Both ends do so: among those that are together the flows that count sum to zero.
+  /// While neighbour k is absent or owes an answer, what flowed over the edge does not count; it
+  /// counts again with the next flow. Both ends do so: among those that are together the flows that
+  /// count sum to zero.
   Task<> suspend(std::size_t k);
-  Task<> resume(std::size_t k);
   bool suspended(std::size_t k) const {
     return memories_[k].suspended != nullptr && *memories_[k].suspended != 0;
   }
   bool gives_back(std::size_t k) const { return memories_[k].suspended != nullptr; }
 
  private:
+  Task<> resume(std::size_t k);
+
   struct Moved {
     Vector carries;
     std::vector<Vector> moves;

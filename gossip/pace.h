@@ -41,11 +41,11 @@ class Pace {
   bool sits_out(std::size_t k);
   /// Whether this round is done in the company of a neighbour, so that it counts for the others.
   /// In a fleet that does not catch up every round does.
-  void in_company(bool company) { in_company_ = company || !self_.plan.catch_up; }
+  void in_company(bool company) { in_company_ = company; }
 
   /// A round has ended.
   void count_round() {
-    if (in_company_) ++clock_;
+    if (in_company_ || !self_.plan.catch_up) ++clock_;
   }
   /// Goes on in the furthest round that was heard of, if it is further than `tolerated`; passes
   /// over rounds of its own only where more than `bearable` are missing.
@@ -56,7 +56,6 @@ class Pace {
   /// may come back.
   Task<> keep(bool lonely);
   void begin_round() { round_began_ = self_.world.now(); }
-  bool alone() const { return !in_company_; }
 
   /// By how many rounds others may be ahead of us before we begin `round`, while nothing is wrong:
   /// a random schedule may leave us out for long.

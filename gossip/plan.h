@@ -48,6 +48,8 @@ struct Plan {
   bool live_degrees = false;
   /// A peer that was away goes on in its neighbours' round; they end together.
   bool catch_up = false;
+  /// While none of its neighbours is there, it goes on at the pace that it had in company.
+  bool keeps_pace = false;
   /// Where one of its neighbours' processes has died, another one may take its place.
   bool successors = false;
   /// Follows a process of this peer that has died: what stood between that one and the neighbours

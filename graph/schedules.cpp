@@ -15,6 +15,7 @@ extern const ScheduleFamily base_family;
 extern const ScheduleFamily od_equi_dyn_family;
 extern const ScheduleFamily ou_equi_dyn_family;
 extern const ScheduleFamily matcha_family;
+extern const ScheduleFamily matrices_family;
 
 namespace {
 
@@ -25,6 +26,7 @@ constexpr const ScheduleFamily* families[] = {
     &od_equi_dyn_family,
     &ou_equi_dyn_family,
     &matcha_family,
+    &matrices_family,
 };
 
 const ScheduleFamily* find_family(std::string_view name) {
@@ -62,6 +64,10 @@ ScheduleSpec parse_schedule(std::string_view text) {
     spec.set_graph(graph.empty() ? TopologySpec{} : parse_topology(graph));
   }
   return spec;
+}
+
+bool is_file(const ScheduleSpec& spec) {
+  return spec.family == &matrices_family;
 }
 
 std::unique_ptr<MixingSchedule> make_schedule(const ScheduleSpec& spec, PeerId n) {

@@ -20,6 +20,9 @@ bool is_schedule(std::string_view text);
 /// period 1. Throws std::invalid_argument with what is wrong.
 ScheduleSpec parse_schedule(std::string_view text);
 
+/// Whether its matrices are the user's own, in the file that the parameter `file` names.
+bool is_file(const ScheduleSpec& spec);
+
 /// Throws std::invalid_argument when it is impossible on n peers.
 std::unique_ptr<MixingSchedule> make_schedule(const ScheduleSpec& spec, PeerId n);
 

@@ -20,15 +20,9 @@ bool has_negative(const MixingMatrix& w) {
   return false;
 }
 
-/// Refuses the user's own W when a disagreement would grow under it.
 MixingMatrix bounded(MixingMatrix w) {
-  if (!has_negative(w)) return w;
-  const double slem = spectrum(w).slem;
-  if (slem <= 1 + 1e-12) return w;
-  throw std::invalid_argument("mixing matrix: some weights are negative and ||W - J|| is " +
-                              shortest(slem) +
-                              ", above 1: averaging would make a disagreement grow; make the "
-                              "weights of each peer sum to at most 1");
+  require_bounded(w, "mixing matrix");
+  return w;
 }
 
 MixingMatrix fdla_weights(const Topology& t) {
@@ -87,6 +81,16 @@ std::vector<std::string> weight_names() {
   std::vector<std::string> names;
   for (const WeightRule& rule : rules) names.emplace_back(rule.name);
   return names;
+}
+
+void require_bounded(const MixingMatrix& w, const std::string& name) {
+  if (!has_negative(w)) return;
+  const double slem = spectrum(w).slem;
+  if (slem <= 1 + 1e-12) return;
+  throw std::invalid_argument(name + ": some weights are negative and ||W - J|| is " +
+                              shortest(slem) +
+                              ", above 1: averaging would make a disagreement grow; make the "
+                              "weights of each peer sum to at most 1");
 }
 
 MixingMatrix mixing_matrix(std::string_view weights, const Topology& t) {

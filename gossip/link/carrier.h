@@ -55,6 +55,8 @@ class Carrier {
   virtual void begin() = 0;
   /// It can never begin.
   virtual void fail(const std::string& why) = 0;
+  /// The same, because a neighbour is of another fleet or another model than ours.
+  virtual void fail_unfit(const std::string& why) { fail(why); }
   /// Nothing is owed to anybody any more, or nobody is waited for any longer. Once.
   virtual void leave() = 0;
   /// One line, without its end, for whoever watches this peer.

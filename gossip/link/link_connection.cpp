@@ -77,7 +77,7 @@ void Link::refused(const std::string& reason, Time now) {
     set_away(reason, now);
   } else if (now - refused_since_ >= shared_.settings.times.refused_for) {
     shared_.over = true;
-    shared_.carrier.fail(text);
+    shared_.carrier.fail_unfit(text);
   }
 }
 

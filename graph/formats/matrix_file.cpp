@@ -12,7 +12,9 @@
 namespace gv {
 namespace {
 
-using Numbers = std::vector<double>;
+using Rows = std::vector<std::vector<double>>;  ///< of a square matrix
+
+constexpr double tolerance = 1e-12;  ///< of a matrix's symmetry, as in graph/mixing/mixing.h
 
 [[noreturn]] void refuse_shape(const std::string& where, const std::string& what, PeerId n) {
   const std::string side = std::to_string(n);
@@ -21,28 +23,43 @@ using Numbers = std::vector<double>;
       what + "; the matrix must be " + side + " x " + side + ", one row and column per peer");
 }
 
-std::vector<Numbers> text_rows(const std::string& bytes, const std::string& path, PeerId n) {
-  std::vector<Numbers> rows;
-  for (NumberRow& row : parse_number_rows(bytes, path)) {
-    if (row.values.size() != n || rows.size() == n) {
-      refuse_shape(
-          path + ":" + std::to_string(row.line) + ": ",
-          std::to_string(row.values.size()) + " numbers in row " + std::to_string(rows.size()),
-          n);
-    }
-    rows.push_back(std::move(row.values));
-  }
-  if (rows.size() != n) refuse_shape(path + ": ", std::to_string(rows.size()) + " rows", n);
-  return rows;
+[[noreturn]] void refuse_count(const std::string& where) {
+  refuse_file(where, "more than " + std::to_string(most_matrices) + " matrices");
 }
 
-std::vector<Numbers> npy_rows(const std::string& bytes, const std::string& path, PeerId n) {
-  const NpyMatrix m = parse_npy_matrix(bytes, path);
+/// n lines are a matrix; `several`: more of them may follow.
+std::vector<Rows> text_matrices(const std::string& bytes,
+                                const std::string& path,
+                                PeerId n,
+                                bool several) {
+  std::vector<Rows> all(1);
+  for (NumberRow& row : parse_number_rows(bytes, path)) {
+    if (all.back().size() == n && several) all.emplace_back();
+    if (all.size() > most_matrices) refuse_count(path + ": ");
+    if (row.values.size() != n || all.back().size() == n) {
+      refuse_shape(
+          path + ":" + std::to_string(row.line) + ": ",
+          std::to_string(row.values.size()) + " numbers in row " +
+              std::to_string(all.back().size()) +
+              (all.size() > 1 ? " of matrix " + std::to_string(all.size() - 1) : std::string()),
+          n);
+    }
+    all.back().push_back(std::move(row.values));
+  }
+  if (all.back().size() != n)
+    refuse_shape(
+        path + ": ",
+        std::to_string(all.back().size()) + " rows" + (all.size() > 1 ? " in the last" : ""),
+        n);
+  return all;
+}
+
+Rows npy_rows(const NpyMatrix& m, const std::string& path, PeerId n) {
   if (m.rows != n || m.columns != n)
     refuse_shape(path + ": ", std::to_string(m.rows) + " x " + std::to_string(m.columns), n);
-  std::vector<Numbers> rows;
+  Rows rows;
   for (std::size_t i = 0; i < n; ++i) {
-    Numbers& row = rows.emplace_back();
+    std::vector<double>& row = rows.emplace_back();
     for (std::size_t j = 0; j < n; ++j) row.push_back(m(i, j));
     if (!m.single_precision) continue;
     // Float32 sums to 1 within 1e-7 only: what the edges leave stays on the diagonal.
@@ -53,28 +70,79 @@ std::vector<Numbers> npy_rows(const std::string& bytes, const std::string& path,
   return rows;
 }
 
+bool is_npy(const std::string& path) {
+  return path.ends_with(".npy");
+}
+
+std::vector<Rows> many_of(const std::string& path, PeerId n) {
+  const std::string bytes = file_bytes(path);
+  if (!is_npy(path)) return text_matrices(bytes, path, n, true);
+  const std::vector<NpyMatrix> found = parse_npy_matrices(bytes, path);
+  if (found.size() > most_matrices) refuse_count(path + ": ");
+  std::vector<Rows> all;
+  all.reserve(found.size());
+  for (const NpyMatrix& m : found) all.push_back(npy_rows(m, path, n));
+  return all;
+}
+
+bool is_symmetric(const Rows& w) {
+  for (std::size_t i = 0; i < w.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (std::abs(w[i][j] - w[j][i]) > tolerance) return false;
+  return true;
+}
+
+/// What is not 0 off the diagonal is a neighbour. Both ends of an undirected edge take the entry
+/// above the diagonal, so that they have the same bits.
+std::vector<Neighborhood> sparse(const Rows& w, bool directed) {
+  std::vector<Neighborhood> rows;
+  rows.reserve(w.size());
+  for (std::size_t i = 0; i < w.size(); ++i) {
+    Neighborhood& row = rows.emplace_back();
+    row.self = w[i][i];
+    for (std::size_t j = 0; j < w.size(); ++j) {
+      const double weight = directed ? w[i][j] : w[std::min(i, j)][std::max(i, j)];
+      if (j == i || weight == 0) continue;
+      row.peers.push_back(static_cast<PeerId>(j));
+      row.weights.push_back(weight);
+    }
+  }
+  return rows;
+}
+
 }  // namespace
 
 MixingMatrix read_matrix(const std::string& path, const Topology& t) {
   const std::string bytes = file_bytes(path);
-  const std::vector<Numbers> values =
-      path.ends_with(".npy") ? npy_rows(bytes, path, t.size()) : text_rows(bytes, path, t.size());
-  std::vector<Neighborhood> rows;
-  for (PeerId i = 0; i < t.size(); ++i) {
-    Neighborhood& row = rows.emplace_back();
-    row.self = values[i][i];
-    for (PeerId j = 0; j < t.size(); ++j) {
-      if (j == i || values[i][j] == 0) continue;
-      if (!std::ranges::binary_search(t.neighbors[i], j)) {
-        refuse_file(path + ": ",
-                    "a weight for " + std::to_string(i) + " and " + std::to_string(j) +
-                        ", which the topology does not connect");
-      }
-      row.peers.push_back(j);
-      row.weights.push_back(values[i][j]);
+  const PeerId n = t.size();
+  std::vector<Neighborhood> rows =
+      sparse(is_npy(path) ? npy_rows(parse_npy_matrix(bytes, path), path, n)
+                          : text_matrices(bytes, path, n, false)[0],
+             true);
+  for (PeerId i = 0; i < n; ++i) {
+    for (const PeerId j : rows[i].peers) {
+      if (std::ranges::binary_search(t.neighbors[i], j)) continue;
+      refuse_file(path + ": ",
+                  "a weight for " + std::to_string(i) + " and " + std::to_string(j) +
+                      ", which the topology does not connect");
     }
   }
   return {std::move(rows), t.directed};
+}
+
+std::vector<MixingMatrix> read_matrices(const std::string& path, PeerId n) {
+  const std::vector<Rows> all = many_of(path, n);
+  const bool directed = !std::ranges::all_of(all, is_symmetric);
+  std::vector<MixingMatrix> matrices;
+  matrices.reserve(all.size());
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    try {
+      matrices.emplace_back(sparse(all[k], directed), directed);
+    } catch (const std::invalid_argument& e) {
+      refuse_file(path + ": ", "W_" + std::to_string(k) + ": " + e.what());
+    }
+  }
+  return matrices;
 }
 
 }  // namespace gv

@@ -22,9 +22,17 @@ static_assert(std::endian::native == std::endian::little, "the entries are read 
 
 constexpr std::string_view magic = "\x93NUMPY";
 
+/// What an array may be.
+enum class Form {
+  matrix,
+  table,    ///< a matrix, or a list of structures
+  matrices  ///< a matrix, or several one behind the other
+};
+
 struct Header {
   bool single_precision = false;
   bool fortran = false;
+  std::size_t matrices = 1;
   std::size_t rows = 0;
   std::size_t columns = 0;
   std::size_t length = 0;  ///< of everything before the entries
@@ -42,9 +50,8 @@ std::uint32_t little_endian(std::string_view bytes) {
 /// in one pass without recursion: a header comes from anywhere and may be 64 KiB long.
 class Dictionary {
  public:
-  /// `fields`: whether entries may have several parts.
-  Dictionary(std::string_view text, const std::string& path, bool fields)
-      : text_(text), path_(path), fields_(fields) {}
+  Dictionary(std::string_view text, const std::string& path, Form form)
+      : text_(text), path_(path), form_(form) {}
 
   void read(Header& header) {
     expect('{');
@@ -101,7 +108,7 @@ class Dictionary {
   }
 
   void read_type(Header& header) {
-    if (fields_ && at('[')) return read_fields(header);
+    if (form_ == Form::table && at('[')) return read_fields(header);
     if (!at('\'')) fail("entries of several parts: save float32 or float64");
     const std::string_view type = quoted();
     if (type != "<f8" && type != "<f4") {
@@ -137,14 +144,20 @@ class Dictionary {
   void read_shape(Header& header) {
     expect('(');
     const std::string_view whole = text_.substr(0, text_.find(')'));
-    const auto rows = side();
-    const bool two = take(',');
-    const auto columns = side();
-    take(',');
-    if (!rows || !two || columns.has_value() == fields_given(header) || !take(')'))
-      fail("the shape (" + excerpt(whole) + ") is not that of a matrix");
-    header.rows = *rows;
-    header.columns = columns.value_or(header.fields.size());
+    std::vector<std::size_t> sides;
+    bool comma = true;
+    for (auto next = side(); next && comma && sides.size() < 4; next = side()) {
+      sides.push_back(*next);
+      comma = take(',');
+    }
+    const bool stacked = form_ == Form::matrices && sides.size() == 3;
+    const std::size_t wanted = fields_given(header) ? 1 : 2;
+    if ((!stacked && sides.size() != wanted) || (wanted == 1 && !comma) || !take(')'))
+      fail("the shape (" + excerpt(whole) + ") is not that of a matrix" +
+           (form_ == Form::matrices ? ", nor (count, rows, columns)" : ""));
+    if (stacked) header.matrices = sides[0];
+    header.rows = sides[stacked ? 1 : 0];
+    header.columns = wanted == 1 ? header.fields.size() : sides.back();
   }
 
   std::optional<std::size_t> side() {
@@ -162,11 +175,11 @@ class Dictionary {
 
   std::string_view text_;
   const std::string& path_;
-  bool fields_;
+  Form form_;
   std::array<Key, 3> keys_{{{"descr"}, {"fortran_order"}, {"shape"}}};
 };
 
-Header read_header(std::string_view bytes, const std::string& path, bool fields) {
+Header read_header(std::string_view bytes, const std::string& path, Form form) {
   if (!bytes.starts_with(magic) || bytes.size() < 12)
     refuse_file(path + ": ", "not a .npy file: save it with numpy.save");
   const int version = bytes[6];
@@ -178,44 +191,60 @@ Header read_header(std::string_view bytes, const std::string& path, bool fields)
   header.length = 8 + width + length;
   if (header.length > bytes.size() || length > 65536)
     refuse_file(path + ": ", "the header is cut off");
-  Dictionary(bytes.substr(8 + width, length), path, fields).read(header);
+  Dictionary(bytes.substr(8 + width, length), path, form).read(header);
   return header;
 }
 
-NpyMatrix parse(std::string_view bytes, const std::string& path, bool fields) {
-  const Header header = read_header(bytes, path, fields);
+double number_at(std::string_view entries, std::size_t k, bool single_precision) {
+  double value = 0;
+  if (!single_precision) {
+    std::memcpy(&value, entries.data() + k * sizeof value, sizeof value);
+    return value;
+  }
+  float single = 0;
+  std::memcpy(&single, entries.data() + k * sizeof single, sizeof single);
+  return static_cast<double>(single);
+}
+
+/// Matrix `m` of the array.
+NpyMatrix matrix_of(const Header& header,
+                    std::string_view entries,
+                    std::size_t m,
+                    const std::string& path) {
+  const auto [rows, columns] = std::pair{header.rows, header.columns};
+  NpyMatrix matrix{rows, columns, header.single_precision, {}, header.fields};
+  matrix.values.reserve(rows * columns);
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < columns; ++j) {
+      const std::size_t k =
+          header.fortran ? m + header.matrices * (i + rows * j) : (m * rows + i) * columns + j;
+      matrix.values.push_back(number_at(entries, k, header.single_precision));
+      if (std::isfinite(matrix.values.back())) continue;
+      const std::string first = header.matrices > 1 ? std::to_string(m) + ", " : "";
+      refuse_file(path + ": ",
+                  "entry (" + first + std::to_string(i) + ", " + std::to_string(j) +
+                      ") is not finite: every entry must be a number");
+    }
+  }
+  return matrix;
+}
+
+std::vector<NpyMatrix> parse(std::string_view bytes, const std::string& path, Form form) {
+  const Header header = read_header(bytes, path, form);
   const std::size_t width = header.single_precision ? 4 : 8;
-  const std::size_t count = header.rows * header.columns;
+  const std::size_t count = header.matrices * header.rows * header.columns;
   bytes.remove_prefix(header.length);
   if (bytes.size() != count * width) {
     refuse_file(path + ": ",
                 std::to_string(bytes.size()) + " bytes of entries, the header promises " +
                     std::to_string(count * width));
   }
-  NpyMatrix m{header.rows,
-              header.columns,
-              header.single_precision,
-              std::vector<double>(count),
-              header.fields};
-  for (std::size_t k = 0; k < count; ++k) {
-    double value = 0;
-    if (header.single_precision) {
-      float single = 0;
-      std::memcpy(&single, bytes.data() + k * width, width);
-      value = static_cast<double>(single);
-    } else {
-      std::memcpy(&value, bytes.data() + k * width, width);
-    }
-    const std::size_t i = header.fortran ? k % header.rows : k / header.columns;
-    const std::size_t j = header.fortran ? k / header.rows : k % header.columns;
-    if (!std::isfinite(value)) {
-      refuse_file(path + ": ",
-                  "entry (" + std::to_string(i) + ", " + std::to_string(j) +
-                      ") is not finite: every entry must be a number");
-    }
-    m.values[i * header.columns + j] = value;
-  }
-  return m;
+  if (count == 0 && form == Form::matrices) refuse_file(path + ": ", "an array without entries");
+  std::vector<NpyMatrix> all;
+  all.reserve(header.matrices);
+  for (std::size_t m = 0; m < header.matrices; ++m)
+    all.push_back(matrix_of(header, bytes, m, path));
+  return all;
 }
 
 std::string type_text(const std::vector<std::string>& names) {
@@ -238,11 +267,15 @@ std::string shape_text(const NpyMatrix& m) {
 }  // namespace
 
 NpyMatrix parse_npy_matrix(std::string_view bytes, const std::string& path) {
-  return parse(bytes, path, false);
+  return std::move(parse(bytes, path, Form::matrix)[0]);
+}
+
+std::vector<NpyMatrix> parse_npy_matrices(std::string_view bytes, const std::string& path) {
+  return parse(bytes, path, Form::matrices);
 }
 
 NpyMatrix parse_npy_table(std::string_view bytes, const std::string& path) {
-  return parse(bytes, path, true);
+  return std::move(parse(bytes, path, Form::table)[0]);
 }
 
 std::string npy_bytes(const NpyMatrix& m) {

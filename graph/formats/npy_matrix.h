@@ -22,7 +22,12 @@ struct NpyMatrix {
 /// finite.
 NpyMatrix parse_npy_matrix(std::string_view bytes, const std::string& path);
 
-/// The same, and structured arrays of one dimension whose fields are all float64.
+/// Matrices one behind the other, an array of shape (count, rows, columns); a matrix alone is a
+/// list of one.
+std::vector<NpyMatrix> parse_npy_matrices(std::string_view bytes, const std::string& path);
+
+/// The same as parse_npy_matrix, and structured arrays of one dimension whose fields are all
+/// float64.
 NpyMatrix parse_npy_table(std::string_view bytes, const std::string& path);
 
 /// Version 1, float64, C order; with names, a structured array: `a["compute"]` in NumPy, and a

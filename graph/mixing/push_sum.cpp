@@ -1,5 +1,6 @@
 #include "graph/mixing/push_sum.h"
 
+#include <cmath>
 #include <stdexcept>
 
 #include <Eigen/Dense>
@@ -45,6 +46,20 @@ std::vector<Neighborhood> push_sum_rows(const Topology& t) {
     for (const PeerId j : t.neighbors[i]) rows[i].weights.push_back(share(j));
   }
   return rows;
+}
+
+bool shares_evenly(const MixingMatrix& w) {
+  const auto even = [&](PeerId j, double weight) {
+    const auto shares = 1 + static_cast<double>(w.row(j).receivers.size());
+    return std::abs(weight - 1 / shares) <= 1e-6;
+  };
+  for (PeerId i = 0; i < w.size(); ++i) {
+    const Neighborhood& row = w.row(i);
+    if (!even(i, row.self)) return false;
+    for (std::size_t k = 0; k < row.peers.size(); ++k)
+      if (!even(row.peers[k], row.weights[k])) return false;
+  }
+  return true;
 }
 
 PushSum push_sum(const Topology& t) {

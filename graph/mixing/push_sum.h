@@ -14,6 +14,10 @@ inline constexpr std::string_view push_sum_weights = "push-sum";
 /// rows as a rule do not.
 std::vector<Neighborhood> push_sum_rows(const Topology& t);
 
+/// Whether these are the shares that push-sum would give: what a peer keeps and what it gives to
+/// each who hears it are equal within 1e-6.
+bool shares_evenly(const MixingMatrix& w);
+
 /// Averaging over a directed graph whose degrees differ, for which no local rule makes W doubly
 /// stochastic: every peer splits what it holds into equal shares for itself and those who hear it,
 /// P_ij = 1 / (1 + outdeg_j). x <- P x, w <- P w from w = 1; x / w tends to the mean of x. Kempe,

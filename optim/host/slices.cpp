@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <memory>
 
-#include <omp.h>
-
 #include "optim/workers.h"
 
 namespace gv {
@@ -48,10 +46,6 @@ std::size_t slice_begin(std::size_t i, std::size_t n, std::size_t extent, std::s
 RowSlices RowSlices::for_work(double flops, std::uint32_t rows, std::uint32_t most) {
   const auto slices = std::min(most, static_cast<std::uint32_t>(slices_of(flops, rows)));
   return {rows, (rows + slices - 1) / slices};
-}
-
-void keep_library_on_this_thread() {
-  omp_set_num_threads(1);
 }
 
 }  // namespace gv

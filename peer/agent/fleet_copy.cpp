@@ -1,5 +1,6 @@
 #include "peer/agent/fleet_copy.h"
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -15,7 +16,8 @@ namespace gv {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::string_view file_prefix = "file:";
+/// Before a path in one word: `topology: file:office.edges`.
+constexpr std::array<std::string_view, 2> file_prefixes{"file:", "matrices:"};
 
 constexpr std::uint64_t most_pushed_bytes = std::uint64_t{256} << 20;
 
@@ -36,6 +38,12 @@ bool is_data(const std::string& key) {
   return key.starts_with("data.");
 }
 
+std::string prefix_of(const std::string& value) {
+  for (const std::string_view prefix : file_prefixes)
+    if (value.starts_with(prefix)) return std::string(prefix);
+  return "";
+}
+
 /// A value that is no path of something that is there is some other word; `{id}` stands for files
 /// of which each machine has its own.
 NamedPaths named_paths(const std::string& fleet,
@@ -50,7 +58,7 @@ NamedPaths named_paths(const std::string& fleet,
     const bool graph = key.starts_with("topology.");
     const bool file = key == "links.file" || key == "model.start" || key == "plugin";
     if (!graph && !file && !is_data(key)) continue;
-    const std::string prefix(value.starts_with(file_prefix) ? file_prefix : "");
+    const std::string prefix = prefix_of(value);
     const std::string name = value.substr(prefix.size());
     std::error_code none;
     const bool word = key.ends_with(".kind") && prefix.empty();

@@ -109,6 +109,7 @@ class CardReader {
   ModelSpec model() const {
     const JsonValue object = json("model");
     ModelSpec spec{.kind = json_text(object, "kind")};
+    if (spec.kind == program_model) return spec;
     for (const ModelKey& key : find_model(spec.kind).keys)
       if (const JsonValue* value = object.find(key.name))
         spec.values[key.name] = model_value(key, *value);

@@ -13,6 +13,7 @@ constexpr std::size_t most_column_bytes = 8U << 20;  ///< escaped once more they
 
 Json model_json(const ModelSpec& spec) {
   Json json{{"kind", spec.kind}};
+  if (spec.kind == program_model) return json;
   for (const ModelKey& key : find_model(spec.kind).keys) {
     const auto given = spec.values.find(key.name);
     const ModelValue& value = given == spec.values.end() ? key.usual : given->second;

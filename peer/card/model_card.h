@@ -13,6 +13,9 @@
 
 namespace gv {
 
+/// The kind of a model whose layers only the program knows that has trained it.
+inline constexpr const char* program_model = "program";
+
 /// What a saved model says of itself: all that is needed to use it without the fleet that made it.
 struct ModelCard {
   std::string fleet;    ///< its name

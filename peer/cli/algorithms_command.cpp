@@ -101,6 +101,17 @@ std::vector<std::string> codecs_of(const AlgorithmRow& row) {
   return words;
 }
 
+/// Whether programs that bring their own gradients can train by it, and what it asks of them.
+Json programs_of(const AlgorithmRow& row) {
+  const ProgramUse& use = row.program;
+  if (!use.objection.empty()) return Json{{"runs", false}, {"why", use.objection}};
+  return Json{{"runs", true},
+              {"why", nullptr},
+              {"turns", name_of(use.turns)},
+              {"gradients", name_of(use.gradients)},
+              {"rate", use.rate}};
+}
+
 void print_json(const AlgorithmsArguments& arguments) {
   Json rows = Json::array();
   for (const AlgorithmRow* row : rows_of(arguments.kind)) {
@@ -124,6 +135,7 @@ void print_json(const AlgorithmsArguments& arguments) {
                {"codecs", codecs_of(*row)},
                {"promise", name_of(row->promise)},
                {"synchronous", row->synchronous},
+               {"programs", programs_of(*row)},
                {"source", row->summary}};
     if (!arguments.kind.empty()) {
       const Example example = example_of(*row);

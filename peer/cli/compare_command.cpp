@@ -124,10 +124,11 @@ void compare_options(Options& options, CompareArguments& arguments) {
   options.value("--by", arguments.by, "Compare apart for each value of this key (repeatable)")
       .call_values("KEY");
   options
-      .value("--target",
-             arguments.target,
-             "accuracy=0.88, accuracy.worst=0.88, loss=0.3 or loss.local=0.3: costs are those of "
-             "getting there. Default: stop.target, where all files have the same one")
+      .value(
+          "--target",
+          arguments.target,
+          "accuracy=0.88, accuracy.worst=0.88, loss=0.3 or loss.local=0.3: costs are those of "
+          "getting there. Default: the sweep's target or stop.target, where all have the same one")
       .call_values("FIGURE=VALUE");
   options
       .value(

@@ -75,8 +75,7 @@ Assembly assemble(const FleetOptions& given, std::optional<PeerId> only, bool la
     throw std::invalid_argument(about_program(
         fleet,
         "its gradients are the program's, and so are model and data",
-        "`grapevine run` starts it; in virtual time `gv.simulate(fleet, function)` of the Python "
-        "package runs it, and `grapevine plan` says how many seconds it takes"));
+        "`grapevine run` starts it, and `grapevine plan` says how many seconds a round takes"));
   return Assembly(std::move(fleet), only);
 }
 

@@ -1,12 +1,17 @@
 #include "peer/cli/grown_run.h"
 
+#include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "peer/checkpoint/posix_disk.h"
 #include "peer/cli/version.h"
+#include "peer/fleet/readers.h"
 #include "peer/launch/grown_fleet.h"
 #include "peer/launch/resume.h"
 #include "peer/launch/run_record.h"
@@ -26,6 +31,53 @@ std::string earlier_lines(const Assembly& was,
   return earlier_metrics(was.fleet, folder, past.front().round, costs);
 }
 
+std::string value_of(const FlatKeys& keys, std::string_view key) {
+  const auto at = std::ranges::find(keys, key, &FlatKeys::value_type::first);
+  return at == keys.end() ? "" : at->second;
+}
+
+/// Groups for so many new peers, each on the host that has the fewest: "{ host: ben, count: 1 }".
+std::string new_groups(const Assembly& was, std::uint64_t count) {
+  struct Place {
+    std::string host;
+    std::uint64_t has = 0, more = 0;
+  };
+  std::vector<Place> places;
+  for (const HostSpec& host : was.fleet.hosts) {
+    const auto has = std::ranges::count(was.fleet.peers, host.name, &PeerSpec::host);
+    if (has > 0 || host.name != PeerSpec{}.host)
+      places.push_back({host.name, static_cast<std::uint64_t>(has)});
+  }
+  if (places.empty()) return fmt::format("{{ count: {} }}", count);
+  for (; count > 0; --count) {
+    Place& least = *std::ranges::min_element(places, {}, &Place::has);
+    ++least.has;
+    ++least.more;
+  }
+  std::vector<std::string> groups;
+  for (const Place& place : places)
+    if (place.more > 0)
+      groups.push_back(fmt::format("{{ host: {}, count: {} }}", place.host, place.more));
+  return fmt::format("{}", fmt::join(groups, ", "));
+}
+
+/// A number alone says nothing of the groups of peers in the file: those stay where and as they
+/// were, and the new peers come behind them.
+void keep_groups(const Assembly& was, const std::string& groups, std::vector<std::string>& sets) {
+  constexpr std::string_view key = "peers=";
+  if (!groups.ends_with("]")) return;
+  for (std::string& set : sets) {
+    if (!set.starts_with(key)) continue;
+    const char* end = set.data() + set.size();
+    std::uint64_t now = 0;
+    const auto [rest, error] = std::from_chars(set.data() + key.size(), end, now);
+    const PeerId old = was.fleet.trainers();
+    if (error != std::errc{} || rest != end || now <= old || now > most_peers) continue;
+    set = fmt::format(
+        "peers={}, {}]", groups.substr(0, groups.size() - 1), new_groups(was, now - old));
+  }
+}
+
 }  // namespace
 
 GrownRun grow(const std::string& run_folder, FleetOptions& options) {
@@ -36,6 +88,7 @@ GrownRun grow(const std::string& run_folder, FleetOptions& options) {
   FleetOptions before;
   const Assembly was = assemble_again(run_folder, before);
   options.file = before.file;
+  keep_groups(was, value_of(fleet_keys(before.file, before.sets), "peers"), options.sets);
   options.sets.insert(options.sets.begin(), before.sets.begin(), before.sets.end());
   const Assembly is = assemble(options);
   const std::string why = growth_objection(

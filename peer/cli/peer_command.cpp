@@ -14,6 +14,7 @@
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/start_checks.h"
 #include "peer/cli/version.h"
+#include "peer/fleet/program_reader.h"
 #include "peer/launch/address_pattern.h"
 #include "peer/launch/identity.h"
 #include "peer/launch/life_mark.h"
@@ -24,6 +25,7 @@
 #include "peer/model/saved_model.h"
 #include "peer/predict/forecast/codec_trial.h"
 #include "peer/program/own_program.h"
+#include "peer/program/start_file.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
 
@@ -247,10 +249,24 @@ void check_id(PeerId id, const Fleet& fleet) {
       .rejoin = options.past.rejoin,
       .from = options.past.from,
       .clock = options.clock_seconds};
+  if (launched && own.listen.empty()) own.listen = "127.0.0.1:0";
   if (!launched) own.wait = options.wait_seconds;
   if (options.task != "peer") own.folder.clear();
   if (!own.folder.empty()) std::filesystem::create_directories(own.folder);
   become_program(fleet, own);
+}
+
+/// Of a fleet of programs; of others nothing.
+std::optional<ProgramModel> model_of_server(const Fleet& fleet, const PeerOptions& options) {
+  if (!fleet.program) return std::nullopt;
+  const std::string& path = options.start.empty() ? fleet.start : options.start;
+  if (path.empty())
+    throw std::invalid_argument(about_program(
+        fleet,
+        "this peer serves a part of the program's model, and nothing says what that is",
+        "`grapevine run` asks the program; by hand say `model: { start: FILE }`, with the "
+        "start.safetensors of a run"));
+  return read_start(path);
 }
 
 int run_peer(PeerOptions options, const PeerParts& parts) {
@@ -261,7 +277,8 @@ int run_peer(PeerOptions options, const PeerParts& parts) {
   Fleet file = read_file(options.file, id, launched);
   check_id(id, file);
   if (file.program && id < file.trainers()) run_program_peer(file, id, options);
-  const Assembly fleet(std::move(file), id);
+  std::optional<ProgramModel> model = model_of_server(file, options);
+  const Assembly fleet(std::move(file), id, std::move(model));
   if (options.measure_seconds > 0) return run_measured_peer(fleet, id, options.measure_seconds);
   check_peer_fits(fleet, id);
   if (!options.launched.empty())

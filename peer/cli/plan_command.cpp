@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "peer/cli/asked_fleet.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/mixing_figures.h"
 #include "peer/cli/placement_answer.h"
@@ -75,11 +76,13 @@ Json predicted_json(const Assembly& fleet, const RoundPrediction& round) {
 /// What the alpha-beta model says of the time.
 void print_prediction(const Assembly& fleet, const RoundPrediction& round) {
   fmt::print(
-      "time   about {} a round: {} of compute at {:.3g} GFLOP/s\n"
-      "       (simulate.flops), {} of waiting for the network ({})\n",
+      "time   about {} a round: {} of compute {}\n"
+      "       {}, {} of waiting for the network ({})\n",
       seconds_text(round.seconds_per_round),
       seconds_text(round.compute_seconds),
-      fleet.fleet.flops / 1e9,
+      fleet.fleet.program ? "as the program's steps took,"
+                          : fmt::format("at {:.3g} GFLOP/s", fleet.fleet.flops / 1e9),
+      fleet.fleet.program ? "one peer alone" : "(simulate.flops)",
       seconds_text(round.network_seconds),
       name_of(fleet.fleet.network.shape));
   if (endless(fleet)) return;
@@ -287,7 +290,7 @@ void print_text(const Assembly& fleet,
 }
 
 int plan(const PlanOptions& options) {
-  const Assembly fleet = assemble(options.file);
+  const Assembly fleet = assemble_to_plan(options.file);
   if (!options.place.empty())
     return place_peers(fleet, options.file.sets, options.place, options.file.json);
   const MixingFigures s = mixing_figures(fleet);

@@ -40,9 +40,21 @@ std::string figure_named(const std::string& name, const RunReport& report) {
       "report: no figure `{}`\nhelp:  --svg takes one of{}", printable(name, 80), names));
 }
 
+/// No program opens a page, or a figure, under the name of another format.
+void check_name(const std::string& output, bool figure) {
+  for (const char* format : {".pdf", ".svg", ".png", ".jpg", ".eps"})
+    if (output.ends_with(format) && !(figure && output.ends_with(".svg")))
+      throw std::invalid_argument(
+          fmt::format("report: {} is no {}\nhelp:  -o report.html is a page, which a browser "
+                      "prints as PDF; --svg FIGURE -o figure.svg is one figure",
+                      figure ? "an SVG figure" : "a page in HTML",
+                      format + 1));
+}
+
 int report(const ReportArguments& arguments) {
   CompareOptions options{.target = {}, .by = arguments.by};
   if (!arguments.target.empty()) options.target = parse_target(arguments.target);
+  check_name(arguments.output, !arguments.svg.empty());
   ProgressLine progress;
   const RunList list = read_runs(arguments.runs, [&](std::size_t done, std::size_t all) {
     progress.update(fmt::format("reading runs {}/{}", done, all));
@@ -107,7 +119,7 @@ void report_options(Options& options, ReportArguments& arguments) {
       .value("--target",
              arguments.target,
              "accuracy=0.88, accuracy.worst=0.88, loss=0.3 or loss.local=0.3: what the race goes "
-             "to. Default: stop.target, where all files have the same one")
+             "to. Default: the sweep's target or stop.target, where all have the same one")
       .call_values("FIGURE=VALUE");
   options.flag("--map",
                arguments.map,

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "peer/agent/lan.h"
+#include "peer/cli/asked_fleet.h"
 #include "peer/cli/batch_job.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/grown_run.h"
@@ -35,6 +36,7 @@
 #include "peer/report/metrics.h"
 #include "peer/report/metrics_row.h"
 #include "peer/report/screen.h"
+#include "peer/runtime/unknown_figure.h"
 
 namespace gv::cli {
 namespace {
@@ -256,7 +258,8 @@ int finish(const RunOptions& options,
     end_without_model(folder, summary, ended);
     screen.say(unsaved_text(unsaved, folder.path()));
   }
-  if (!std::isfinite(observer.summary()->mean.loss)) screen.say(loss_not_finite(fleet));
+  const double loss = observer.summary()->mean.loss;
+  if (!std::isfinite(loss) && !is_unknown(loss)) screen.say(loss_not_finite(fleet));
   write_trace(options, folder, screen);
   if (options.file.json) {
     fmt::print("{}\n", summary);
@@ -283,14 +286,15 @@ int run_fleet(const RunOptions& given) {
   const bool again = resume && !grown;
   const std::string before = again ? read_again(options.resume, options.file) : "";
   const Placed at = place_fleet(options.file, options.launcher);
-  const Assembly fleet = assemble(at.file);
+  std::unique_ptr<Scout> scout;
+  const Assembly fleet = assemble_to_run(at.file, options.program, scout);
   if (again) check_again(options.resume, fleet, before);
   check_trace(options, fleet.fleet);
   check_run_fits(fleet);
   std::unique_ptr<Lan> lan = lan_of(fleet, options, at, grown.has_value());
   std::vector<PeerId> everyone(fleet.fleet.size());
   std::iota(everyone.begin(), everyone.end(), PeerId{0});
-  if (!lan) tell_devices(fleet, everyone);
+  if (!lan && !scout) tell_devices(fleet, everyone);  // a program finds its devices itself
   warn_of_rate(fleet);
   const RunFolder folder = folder_of(fleet, options, grown);
   keep_room(folder);
@@ -299,14 +303,20 @@ int run_fleet(const RunOptions& given) {
   const std::optional<Resumed> past = resume ? std::optional(go_on(fleet, folder)) : std::nullopt;
   if (lan && past) lan->give_past(folder);
   if (lan) lan->keep_files(folder);
-  ThisMachine here(options.program, fleet.fleet.path, folder.path(), options.file.sets);
+  ThisMachine here(options.program,
+                   fleet.fleet.path,
+                   folder.path(),
+                   options.file.sets,
+                   hand_over(scout.get(), folder));
   RunMeter meter(fleet.fleet);
   Screen screen(fleet, folder, options.file.json);
-  Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) {
-    screen.record(r, observer);
-    live.feed().put(r);
-    meter.sample();
-  });
+  if (scout) scout->tell([&](const std::string& line) { screen.say(line); });
+  Observer observer(
+      fleet.fleet.size(), evaluator_of(fleet, scout.get()), [&](const FleetRecord& r) {
+        screen.record(r, observer);
+        live.feed().put(r);
+        meter.sample();
+      });
   LaunchResult result =
       launch(fleet,
              folder,

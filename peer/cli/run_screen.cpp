@@ -6,7 +6,9 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "optim/printable.h"
 #include "peer/agent/lan.h"
 #include "peer/cli/mixing_figures.h"
 #include "peer/cli/version.h"
@@ -32,24 +34,34 @@ std::string folder_text(const Fleet& fleet, const RunFolder& folder) {
   return fmt::format("{} ({} is there already)", folder.path(), fleet.output_dir);
 }
 
-std::string head(const Assembly& fleet, const RunFolder& folder) {
+/// "data   digits: 400 samples, iid parts; model softmax, 7850 parameters".
+std::string matter_text(const Assembly& fleet) {
   const DataSpec& data = fleet.fleet.data;
+  if (fleet.fleet.program)
+    return fmt::format(
+        "program {}: {} parameters",
+        printable(fmt::format("{}", fmt::join(fleet.fleet.program->command, " ")), 200),
+        fleet.dimension);
   return fmt::format(
-      "{}: {} peers on {}, {} {}\ndata   {}: {}; model {}, {} parameters\n"
-      "graph  {}\nrun    {}",
-      fleet.fleet.name,
-      fleet.fleet.size(),
-      machines_text(fleet.fleet),
-      fleet.algorithm->kind,
-      fleet.algorithm->order,
+      "data   {}: {}; model {}, {} parameters",
       data.kind,
       fleet.data.train
           ? fmt::format("{} samples, {} parts", fleet.data.train->rows, data.partition.kind)
           : "drawn by the oracle",
       fleet.fleet.model.kind,
-      fleet.dimension,
-      mixing_figures(fleet).text,
-      folder_text(fleet.fleet, folder));
+      fleet.dimension);
+}
+
+std::string head(const Assembly& fleet, const RunFolder& folder) {
+  return fmt::format("{}: {} peers on {}, {} {}\n{}\ngraph  {}\nrun    {}",
+                     fleet.fleet.name,
+                     fleet.fleet.size(),
+                     machines_text(fleet.fleet),
+                     fleet.algorithm->kind,
+                     fleet.algorithm->order,
+                     matter_text(fleet),
+                     mixing_figures(fleet).text,
+                     folder_text(fleet.fleet, folder));
 }
 
 }  // namespace

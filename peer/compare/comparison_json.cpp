@@ -92,7 +92,11 @@ Json path_json(const CriticalPath& path) {
   Json peers = Json::object();
   for (const auto& [peer, states] : path.by_peer)
     peers.add(std::to_string(peer), states_json(states));
-  return {{"seconds", path.seconds}, {"states", states_json(path.states)}, {"peers", peers}};
+  return {{"first_round", path.first_round},
+          {"last_round", path.last_round},
+          {"seconds", path.seconds},
+          {"states", states_json(path.states)},
+          {"peers", peers}};
 }
 
 Json explanation_json(const Section& section) {

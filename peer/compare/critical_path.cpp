@@ -118,6 +118,11 @@ std::pair<double, double> last_stretch(const std::vector<StoredMoment>& moments)
   return {first, moments.back().round};
 }
 
+/// A file may say anything.
+std::uint64_t round_number(double round) {
+  return round >= 0 && round < 1e15 ? static_cast<std::uint64_t>(round) : 0;
+}
+
 }  // namespace
 
 CriticalPath critical_path(const std::vector<std::vector<StoredMoment>>& peers) {
@@ -147,7 +152,14 @@ std::optional<CriticalPath> critical_path_of(const StoredRun& run) {
                   [&](const StoredMoment& m) { return m.round < first || m.round > last; });
   CriticalPath path = critical_path(peers);
   path.first_server = first_server_of(run);
+  path.first_round = round_number(first);
+  path.last_round = round_number(last);
   return path.seconds > 0 ? std::optional(path) : std::nullopt;
+}
+
+std::string rounds_text(const CriticalPath& path) {
+  if (path.first_round == path.last_round) return fmt::format("round {}", path.last_round);
+  return fmt::format("rounds {} to {}", path.first_round, path.last_round);
 }
 
 std::string to_string(const CriticalPath& path) {

@@ -94,7 +94,7 @@ CompareTarget parse_target(const std::string& whole) {
   return target;
 }
 
-/// Of one file; nothing where it names none that a reader of fleet files would take.
+/// Of one file, else of its sweep; nothing where they name none that a reader would take.
 std::optional<CompareTarget> target_of(const StoredRun& run) {
   const auto value_of = [&run](const std::string& key) {
     const auto at = run.keys.find("stop.target." + key);
@@ -107,8 +107,9 @@ std::optional<CompareTarget> target_of(const StoredRun& run) {
   if (!of.empty() && of != "mean") text += "." + of;
   text += "=" + (accuracy.empty() ? value_of("loss") : accuracy);
   if (!times.empty()) text += " for " + times;
+  const bool named = !accuracy.empty() || !value_of("loss").empty();
   try {
-    return parse_target(text);
+    return parse_target(named ? text : run.sweep_target);
   } catch (const std::invalid_argument&) {
     return std::nullopt;
   }

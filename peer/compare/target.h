@@ -15,7 +15,8 @@ using CompareTarget = TargetSpec;
 /// "accuracy=0.88", "accuracy=88%", "accuracy.worst=0.88", "loss=0.3", "loss.local=0.3"; behind
 /// each " for 2": so many evaluations in a row. Throws std::invalid_argument.
 CompareTarget parse_target(const std::string& text);
-/// The target that every file names (`stop.target`); nothing where they do not agree.
+/// The target that every file names (`stop.target`), or every sweep; nothing where they do not
+/// agree.
 std::optional<CompareTarget> target_in_files(const std::vector<StoredRun>& runs);
 
 /// What a run had cost when it got somewhere.

@@ -161,7 +161,8 @@ std::vector<std::string> remarks_of(const Comparison& comparison, const Section&
     const auto why = explain(section.contenders[0], slower);
     remarks.push_back(fmt::format("why: {} has {}.", slower.label, to_string(*why)));
     if (const auto path = critical_path_of(*slower.entries.front().run))
-      remarks.push_back(fmt::format("critical path of {}: {}.", slower.label, to_string(*path)));
+      remarks.push_back(fmt::format(
+          "critical path of {} in {}: {}.", slower.label, rounds_text(*path), to_string(*path)));
   }
   for (const Contender& contender : section.contenders)
     if (const std::string remark = worst_remark(contender); !remark.empty())

@@ -20,10 +20,14 @@ namespace {
 
 using Words = std::initializer_list<const char*>;
 
-bool reads_a_file(const TopologyFamily& family) {
-  return std::ranges::any_of(family.parameters, [](const GraphParameter& parameter) {
-    return parameter.kind == GraphParameter::Kind::path;
-  });
+/// The rows of the families that need no file of the user's.
+template <class Families>
+auto drawable(const Families& all) {
+  const auto is_path = [](const GraphParameter& p) { return p.kind == GraphParameter::Kind::path; };
+  std::vector<typename Families::value_type> rest;
+  for (const auto* family : all)
+    if (std::ranges::none_of(family->parameters, is_path)) rest.push_back(family);
+  return rest;
 }
 
 class FleetDraw {
@@ -158,15 +162,12 @@ class FleetDraw {
 
   void draw_graph() {
     if (once_in(3)) {
-      const ScheduleFamily& family = *any(schedule_families());
+      const ScheduleFamily& family = *any(drawable(schedule_families()));
       set("topology.kind", std::string(family.name));
       for (const GraphParameter& parameter : family.parameters) draw_parameter(parameter);
       return;
     }
-    std::vector<const TopologyFamily*> families;
-    for (const TopologyFamily* family : topology_families())
-      if (!reads_a_file(*family)) families.push_back(family);
-    const TopologyFamily& family = *any(families);
+    const TopologyFamily& family = *any(drawable(topology_families()));
     set("topology.kind", std::string(family.name));
     for (const GraphParameter& parameter : family.parameters) draw_parameter(parameter);
     if (row_.promise == Promise::push_sum) {

@@ -1,16 +1,29 @@
 #include <stdexcept>
 
 #include "optim/train/make_objective.h"
+#include "peer/runtime/load_data.h"
 
-// In the place of optim/train/make_objective.cpp, in the library of programs that bring their own
-// gradients: with it, every model and the arithmetic of all layers would be in there.
+// In the place of optim/train/make_objective.cpp and peer/runtime/load_data.cpp, in the library of
+// programs that bring their own gradients and data: with those, every model, the arithmetic of all
+// layers and the readers of all formats would be in there. An assembly with a ProgramModel asks for
+// neither.
 
 namespace gv {
+namespace {
 
-std::unique_ptr<Objective> make_objective(const ModelSpec& spec, Share) {
-  throw std::invalid_argument("model `" + spec.kind +
-                              "` is one of ours, and this library has none: `grapevine run` trains "
-                              "it");
+[[noreturn]] void refuse() {
+  throw std::invalid_argument(
+      "this library has no models and no data of its own: `grapevine run` trains them");
+}
+
+}  // namespace
+
+std::unique_ptr<Objective> make_objective(const ModelSpec&, Share) {
+  refuse();
+}
+
+LoadedData load_data(const Fleet&, std::optional<PeerId>) {
+  refuse();
 }
 
 }  // namespace gv

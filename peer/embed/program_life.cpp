@@ -30,6 +30,8 @@ void ProgramLife::live(const std::function<Addresses(TcpPeer&)>& meet) {
     if (const Addresses all = meet(*peer_); all) peer_->run(*all);
   } catch (const ComputeError& e) {
     fail({GV_E_FAILED, e.what()});
+  } catch (const PeersDisagree& e) {
+    fail({GV_E_DISAGREES, e.what()});
   } catch (const Fault& fault) {
     fail(fault);
   } catch (const std::bad_alloc&) {

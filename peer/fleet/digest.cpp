@@ -6,6 +6,7 @@
 
 #include "gossip/registry.h"
 #include "graph/formats/file_topology.h"
+#include "graph/schedules.h"
 
 namespace gv {
 namespace {
@@ -28,10 +29,19 @@ class Hash {
   XXH3_state_t state_{};
 };
 
+void add_row(Hash& hash, const Neighborhood& row) {
+  hash.add(static_cast<std::uint64_t>(row.peers.size()));
+  for (std::size_t k = 0; k < row.peers.size(); ++k) {
+    hash.add(row.peers[k]);
+    hash.add(static_cast<float>(row.weights[k]));
+  }
+}
+
 std::string graph_of(const Fleet& f) {
   if (f.schedule) {
     ScheduleSpec spec = *f.schedule;
     if (spec.topology.is_file()) spec.set_graph(file_topology(""));
+    if (is_file(spec)) spec.parameters.set("file", std::string());
     return to_string(spec);
   }
   return f.topology.is_file() ? "file" : to_string(f.topology);
@@ -46,14 +56,14 @@ std::string weights_of(const Fleet& f) {
 
 std::string digest_of(const MixingMatrix& w) {
   Hash hash;
-  for (PeerId i = 0; i < w.size(); ++i) {
-    const Neighborhood row = w.row(i);
-    hash.add(static_cast<std::uint64_t>(row.peers.size()));
-    for (std::size_t k = 0; k < row.peers.size(); ++k) {
-      hash.add(row.peers[k]);
-      hash.add(static_cast<float>(row.weights[k]));
-    }
-  }
+  for (PeerId i = 0; i < w.size(); ++i) add_row(hash, w.row(i));
+  return hash.hex();
+}
+
+std::string digest_of(const MixingSchedule& schedule) {
+  Hash hash;
+  for (std::uint64_t k = 0; k < schedule.period(); ++k)
+    for (PeerId i = 0; i < schedule.size(); ++i) add_row(hash, schedule.row(k, i));
   return hash.hex();
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "graph/mixing/mixing.h"
+#include "graph/schedule/schedule.h"
 #include "peer/fleet/fleet.h"
 
 namespace gv {
@@ -10,6 +11,8 @@ namespace gv {
 /// 32 hex digits of XXH3-128 over the rows of W, in single precision, as the averaging takes them.
 /// Two peers that read different graphs or weights from their files must not meet.
 std::string digest_of(const MixingMatrix& w);
+/// The same over the matrices of one period.
+std::string digest_of(const MixingSchedule& schedule);
 /// The same over the links of a graph.
 std::string digest_of(const Topology& graph);
 

@@ -138,23 +138,12 @@ class ProgramChecks {
     const Value::Entry* const algorithm = root_.find("algorithm");
     const AlgorithmRow* const row = find_algorithm(fleet_.algorithm, fleet_.order);
     if (algorithm != nullptr && row != nullptr)
-      if (const std::string why = objection(*row); !why.empty())
+      if (const std::string why = objection_to_program(*row, setup_of(fleet_)); !why.empty())
         source_.error(algorithm->value, why);
     const Value::Entry* const kind = entry("attackers", "kind");
     if (kind != nullptr && fleet_.attackers.count > 0 &&
         attack_of(setup_of(fleet_)).gradient != nullptr)
       refuse(kind, "an attack by false gradients", "its gradients");
-  }
-
-  static std::string objection(const AlgorithmRow& row) {
-    if (row.hands_samples)
-      return fmt::format(
-          "{} computes gradients over the samples of others, and those of a program "
-          "do not travel: take `d-psgd` or `ad-psgd`",
-          row.kind);
-    if (row.kind == "hogwild")
-      return "hogwild has threads of ours on one x, and a program has its own: take `ad-psgd`";
-    return "";
   }
 
   Source& source_;

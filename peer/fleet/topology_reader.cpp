@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "gossip/registry.h"
 #include "graph/formats/file_topology.h"
 #include "graph/mixing/push_sum.h"
 #include "graph/schedules.h"
@@ -58,7 +59,11 @@ class TopologyReader : Readers {
 
   /// The path of a graph file is seen from the fleet file's folder.
   void set_beside_fleet(TopologySpec& t) {
-    if (t.is_file()) t = file_topology((folder_ / t.file()).lexically_normal().string());
+    if (t.is_file()) t = file_topology(beside_fleet(t.file()));
+  }
+
+  std::string beside_fleet(const std::string& path) const {
+    return (folder_ / path).lexically_normal().string();
   }
 
   /// `base:k=1`, or { kind: base, k: 1 }. False: the value names no schedule.
@@ -84,6 +89,7 @@ class TopologyReader : Readers {
       set_beside_fleet(graph);
       s.set_graph(graph);
     }
+    if (is_file(s)) s.parameters.set("file", beside_fleet(s.parameters.text("file")));
     if (const Value* weights = map.take("weights"))
       source_.error(
           *weights,
@@ -107,14 +113,37 @@ class TopologyReader : Readers {
     if (!source_.diagnostics().empty()) return;
     try {
       const ScheduleSpec& s = *fleet_.schedule;
-      const Topology t = make_schedule(s, fleet_.trainers())->topology(to_string(s));
-      if (const std::string why = disconnection(t); !why.empty())
-        source_.error(at, why, "another seed, or more shifts to draw from (m)");
+      const std::unique_ptr<MixingSchedule> rounds = make_schedule(s, fleet_.trainers());
+      if (const std::string why = disconnection(rounds->topology(to_string(s))); !why.empty())
+        source_.error(at,
+                      why,
+                      is_file(s) ? "the edges of all rounds together must connect all peers"
+                                  : "another seed, or more shifts to draw from (m)");
       if (s.topology.is_file())
         fleet_.mixing_digest = digest_of(build(s.topology, fleet_.trainers()));
+      if (is_file(s)) {
+        fleet_.mixing_digest = digest_of(*rounds);
+        check_shares(at, *rounds);
+      }
       check_algorithm(source_, root_, fleet_, nullptr);
     } catch (const std::exception& e) {
       source_.error(at, e.what());
+    }
+  }
+
+  /// Push-sum takes who hears whom from a schedule, and its weights from nowhere.
+  void check_shares(const Value& at, const MixingSchedule& rounds) {
+    const AlgorithmRow* row = find_algorithm(fleet_.algorithm, fleet_.order);
+    if (row == nullptr || row->promise != Promise::push_sum) return;
+    for (std::uint64_t k = 0; k < rounds.period(); ++k) {
+      if (shares_evenly(rounds.matrix(k))) continue;
+      return source_.error(
+          at,
+          fmt::format("{} divides what a peer holds evenly among itself and who hears it, and W_{} "
+                      "of this file does not: it would average by other weights",
+                      row->kind,
+                      k),
+          "take `d-psgd`, or give each W_ij 1 / (1 + the peers that hear j)");
     }
   }
 
@@ -177,7 +206,7 @@ class TopologyReader : Readers {
     if (value == nullptr) return;
     set(value, fleet_.weights, word());
     if (fleet_.weights.starts_with("file:")) {
-      fleet_.weights = "file:" + (folder_ / fleet_.weights.substr(5)).lexically_normal().string();
+      fleet_.weights = "file:" + beside_fleet(fleet_.weights.substr(5));
     } else {
       std::vector<std::string> names = weight_names();
       names.emplace_back(push_sum_weights);

@@ -186,7 +186,10 @@ std::optional<double> read_bandwidth(Source& source, const Value& value) {
                     {"kbit", 1e3 / 8},
                     {"Gbit", 1e9 / 8},
                     {"kB/s", 1e3},
-                    {"GB/s", 1e9}},
+                    {"GB/s", 1e9},
+                    {"kbit/s", 1e3 / 8},
+                    {"Mbit/s", 1e6 / 8},
+                    {"Gbit/s", 1e9 / 8}},
                    "write a number and a unit, such as `100 Mbit` (bits per second) or `12.5 MB/s` "
                    "(bytes per second)");
 }

@@ -9,6 +9,7 @@
 
 #include "peer/launch/launcher.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/runtime/unknown_figure.h"
 
 // How a run ends: in time, at its target, by a signal; and what came of it.
 
@@ -16,6 +17,12 @@ namespace gv {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+/// What nobody could find out has not.
+bool has_diverged(const FleetRecord& end) {
+  return !std::isfinite(end.mean.loss) && !is_unknown(end.mean.loss);
+}
+
 /// How long before the end of the grace time the peers that still run are killed.
 constexpr auto kill_reserve = std::chrono::seconds(1);
 
@@ -107,7 +114,7 @@ LaunchResult Launcher::result() const {
     result.code = signal_code_;
   } else if (failed_to_start_) {
     result.code = exit_code::could_not_start;
-  } else if (too_few_ || !summary || !std::isfinite(summary->mean.loss)) {
+  } else if (too_few_ || !summary || has_diverged(*summary)) {
     result.code = exit_code::failed;
   } else if (gone() > 0 || broken_) {
     result.code = exit_code::peers_lost;

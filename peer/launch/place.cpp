@@ -15,6 +15,7 @@ std::unique_ptr<Process> ThisMachine::start(PeerId id, const std::vector<std::st
                                 "--launched",
                                 fmt::format("{}/peers/{:03}", folder_, id)};
   for (const std::string& set : sets_) argv.insert(argv.end(), {"--set", set});
+  argv.insert(argv.end(), more_.begin(), more_.end());
   argv.insert(argv.end(), past.begin(), past.end());
   return std::make_unique<Child>(argv);
 }

@@ -29,14 +29,17 @@ class Places {
 /// All of them on this machine, as our children.
 class ThisMachine : public Places {
  public:
+  /// `more`: further options of each peer.
   ThisMachine(std::string program,
               std::string fleet,
               std::string folder,
-              std::vector<std::string> sets)
+              std::vector<std::string> sets,
+              std::vector<std::string> more = {})
       : program_(std::move(program)),
         fleet_(std::move(fleet)),
         folder_(std::move(folder)),
-        sets_(std::move(sets)) {}
+        sets_(std::move(sets)),
+        more_(std::move(more)) {}
 
   std::unique_ptr<Process> start(PeerId id, const std::vector<std::string>& past) override;
   PeerAddress road(PeerId by, PeerId other, std::uint16_t port) const override;
@@ -46,7 +49,7 @@ class ThisMachine : public Places {
 
  private:
   std::string program_, fleet_, folder_;
-  std::vector<std::string> sets_;
+  std::vector<std::string> sets_, more_;
 };
 
 }  // namespace gv

@@ -67,6 +67,7 @@ Json run_json(const Assembly& fleet, const RunOrigin& origin, const FlatKeys& ke
             {"model", f.model.kind},
             {"data", f.data.kind},
             {"parameters", fleet.dimension}};
+  if (f.program) json["program"] = f.program->command;
   // Where only time or a target ends the run, there is no last round.
   const bool endless = fleet.rounds == std::numeric_limits<Round>::max();
   json["rounds"] = endless ? Json() : Json(fleet.rounds);

@@ -53,11 +53,11 @@ progress { width: 100%; height: 10px; accent-color: var(--p0); }
 .figures b { display: block; color: var(--ink); font-size: 20px; font-weight: 600;
   font-variant-numeric: tabular-nums; white-space: nowrap; }
 .cards.curves { grid-template-columns: repeat(auto-fit, minmax(min(330px, 100%), 1fr)); }
-.cards.curves .card svg { max-width: none; }
+.cards.curves .card svg { max-width: none; } .cards.curves svg text { font-size: 14px; }
 .cards.curves .legend { gap: 2px 16px; margin: 0 0 4px; font-size: 12.5px; }
 .gone td { color: var(--soft); } .gone td:nth-child(2) { color: var(--p1); font-weight: 600; }
 #peers td:first-child { min-width: 0; }
-.share { min-width: 150px; } .share svg { height: 12px; }
+th.share { text-align: left; } .share { min-width: 150px; } .share svg { height: 12px; }
 @media (max-width: 600px) { body { padding: 16px 12px 32px; } h1 { font-size: 21px; }
   .figures { grid-template-columns: 1fr 1fr; } }
 )";
@@ -140,15 +140,6 @@ std::string row(const RunView& view, const PeerView& peer, bool activities) {
   return out + "</tr>\n";
 }
 
-std::string activity_legend() {
-  std::string out = "<ul class=\"legend\">";
-  for (std::size_t k = 0; k < activities; ++k)
-    out += fmt::format("<li><svg viewBox=\"0 0 34 10\">{}</svg>{}</li>",
-                       svg::rect({0, 0}, 34, 10, "fill " + state_style(k)),
-                       activity_names[k]);
-  return out + "</ul>";
-}
-
 }  // namespace
 
 std::string live_head(const RunView& view) {
@@ -182,11 +173,11 @@ std::string live_peers(const RunView& view) {
   std::string out =
       "<div class=\"scroll\"><table><thead><tr><th>peer</th><th>state</th><th>round</th>"
       "<th>behind</th><th>CPU</th><th>memory</th><th>sent</th><th>out</th>";
-  if (activities) out += "<th>where its time went</th><th>waited most for</th>";
+  if (activities) out += "<th class=\"share\">where its time went</th><th>waited most for</th>";
   out += "</tr></thead>\n<tbody>\n";
   for (const PeerView& peer : view.peers) out += row(view, peer, activities);
   out += "</tbody></table></div>\n";
-  return activities ? out + activity_legend() : out;
+  return activities ? out + states_legend(false) : out;
 }
 
 std::string live_page(const RunView& view, const std::vector<MetricsRow>& curve) {

@@ -133,12 +133,15 @@ std::string peer_line(const PeerView& peer, bool activities) {
   return fmt::format("{} {:>11}  {}  {}", front, out, bar(*p.activities), waits_for(p));
 }
 
-/// Whom a large part of the fleet's time is waited for.
-std::string advice(const RunView& view) {
+/// Whom a large part of the fleet's time is waited for, a line each.
+std::vector<std::string> hints_of(const RunView& view) {
+  constexpr std::size_t most = 3;
   std::vector<PeerState> peers;
   for (const PeerView& peer : view.peers) peers.push_back(peer.state);
-  const std::vector<Culprit> found = culprits(times_of(peers, 0));
-  return found.empty() ? "" : "! " + short_text_of(found.front(), view.title.hosts);
+  std::vector<std::string> hints;
+  for (const Culprit& culprit : culprits(times_of(peers, 0)))
+    if (hints.size() < most) hints.push_back("! " + short_text_of(culprit, view.title.hosts));
+  return hints;
 }
 
 /// Those that are worth a line when there are too few lines for all, by id.
@@ -182,8 +185,8 @@ std::string sparkline(const std::vector<double>& values) {
 
 std::string top_screen(const RunView& view, std::size_t columns, std::size_t lines) {
   const bool activities = any_activities(view);
-  const std::string hint = advice(view);
-  const std::size_t taken = 3 + (hint.empty() ? 0 : 1);
+  const std::vector<std::string> hints = hints_of(view);
+  const std::size_t taken = 3 + hints.size();
   std::size_t room = lines - std::min(lines, taken);
   if (view.peers.size() > room) room = std::max<std::size_t>(room, 2) - 1;
   const auto peers = chosen(view, room);
@@ -193,7 +196,7 @@ std::string top_screen(const RunView& view, std::size_t columns, std::size_t lin
   if (peers.size() < view.peers.size())
     text.push_back(fmt::format("and {} more peers, none of them further behind",
                                view.peers.size() - peers.size()));
-  if (!hint.empty()) text.push_back(hint);
+  text.insert(text.end(), hints.begin(), hints.end());
   std::string out;
   for (const std::string& line : text) out += cut_to_columns(line, columns) + "\n";
   out.pop_back();

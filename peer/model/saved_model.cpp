@@ -66,8 +66,8 @@ void save_model(const std::string& path,
     tensors.push_back({.name = p.name, .shape = p.shape, .values = x.subspan(at, count)});
     at += count;
   }
-  const std::vector<RunningMoment> moments =
-      running_moments(fleet.fleet.model, everybodys(fleet), x);
+  std::vector<RunningMoment> moments;
+  if (fleet.data.train) moments = running_moments(fleet.fleet.model, everybodys(fleet), x);
   for (const RunningMoment& m : moments)
     tensors.push_back({.name = m.name,
                        .shape = {static_cast<std::uint32_t>(m.values.size())},
@@ -82,6 +82,11 @@ std::unique_ptr<Predictor> SavedModel::predictor() const {
 SavedModel load_model(const std::string& path) {
   const std::unique_ptr<TensorFile> file = open_tensors(path);
   SavedModel model{.path = path, .card = read_card(path, file->metadata()), .x = {}, .moments = {}};
+  if (model.card.model.kind == program_model)
+    throw std::runtime_error(
+        path +
+        ": only the program that trained it knows its layers: read its tensors there, as by "
+        "safetensors.torch.load_file, or begin a fleet with them: `model: { start: FILE }`");
   const std::shared_ptr<const Dataset> like = model.card.like;
   if (!like)
     throw std::runtime_error(path + ": the vector of a quadratic, which has no samples to look at");

@@ -20,6 +20,8 @@ constexpr std::string_view speed_up = "speed-up";
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 /// An axis is logarithmic where its values differ by more than this factor.
 constexpr double wide_range = 7;
+/// So many lines find room for their names at their ends.
+constexpr std::size_t most_without_legend = 8;
 
 Measure measure_of(const AnswerAxes& axes) {
   return axes.y == speed_up ? Measure::time : measure_named(axes.y);
@@ -159,6 +161,14 @@ class AxisPanels {
   std::map<std::string, std::size_t> series_;  ///< of every line's name
 };
 
+PictureLegend legend_of(const std::vector<GroupRow>& rows) {
+  std::map<std::size_t, std::string> names;
+  for (const GroupRow& row : rows)
+    for (const GroupView& view : row.groups) names.emplace(view.series, view.name);
+  if (names.size() <= most_without_legend) return {};
+  return {names.begin(), names.end()};
+}
+
 }  // namespace
 
 std::string race_picture(const Comparison& comparison, const std::string& title) {
@@ -172,7 +182,7 @@ std::string race_picture(const Comparison& comparison, const std::string& title)
     if (rows.size() == 1 && figures.size() > 1)
       panels.push_back({figures.back().title, figures.back().picture});
   }
-  return picture_file(title, panels);
+  return picture_file(title, panels, legend_of(rows));
 }
 
 std::string axis_picture(const Comparison& whole,

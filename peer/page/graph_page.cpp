@@ -21,7 +21,7 @@ namespace {
 
 /// Heads of the columns and what they mean.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 13> columns{{
-    {"topology", "who talks to whom; `grapevine graph list` describes the families"},
+    {"topology", "who talks to whom; grapevine graph list describes the families"},
     {"peers", "in the fleet"},
     {"edges", "pairs that talk (one way each when directed)"},
     {"degree", "neighbours that a peer hears in a round: least .. most"},

@@ -72,13 +72,18 @@ std::vector<std::string> telling_names(const std::vector<std::string>& names) {
   std::vector<std::string> out;
   for (const std::string& name : names) {
     std::size_t end = name.find(' ');
-    // Told apart where no other name begins with these words.
+    // Told apart where no other name begins with these words, whatever comma is behind them.
     const auto begins = [&](const std::string& other) {
-      return other != name && (other + " ").starts_with(name.substr(0, end) + " ");
+      std::string words = name.substr(0, end);
+      if (words.ends_with(',')) words.pop_back();
+      return other != name && other.starts_with(words) &&
+             (other.size() == words.size() || other[words.size()] == ' ' ||
+              other[words.size()] == ',');
     };
     while (end != std::string::npos && std::ranges::any_of(names, begins))
       end = name.find(' ', end + 1);
     out.push_back(name.substr(0, end));
+    if (out.back().ends_with(',')) out.back().pop_back();
   }
   return out;
 }

@@ -183,7 +183,7 @@ std::vector<svg::Label> labels_of(const Plane& plane) {
   for (std::size_t owner = 0; owner < plane.plot.lines.size(); ++owner) {
     const PlotLine& line = plane.plot.lines[owner];
     if (labels.size() == most_named_lines) break;
-    if (line.predicted) continue;
+    if (line.predicted || names[owner].empty()) continue;
     for (std::size_t k = line.x.size(); k > 0; --k) {
       if (!plane.holds(line.x[k - 1], line.y[k - 1])) continue;
       labels.push_back({plane.place(line.x[k - 1], line.y[k - 1]), names[owner], owner});

@@ -24,14 +24,15 @@ void add_words(const std::string& title, std::string& name) {
   }
 }
 
-/// A picture is one image, or several beside each other.
+/// A picture is one image, or several beside each other. What a legend holds is none.
 std::vector<std::string> images_of(const std::string& picture) {
   constexpr std::string_view open = "<svg ", close = "</svg>";
   std::vector<std::string> images;
   for (std::size_t at = 0; (at = picture.find(open, at)) != std::string::npos;) {
     const std::size_t end = picture.find(close, at);
     if (end == std::string::npos) break;
-    images.push_back(picture.substr(at, end + close.size() - at));
+    const std::string image = picture.substr(at, end + close.size() - at);
+    if (image.find("class=\"swatch\"") == std::string::npos) images.push_back(image);
     at = end;
   }
   return images;

@@ -81,7 +81,9 @@ constexpr std::array<std::pair<const char*, const char*>, 7> words{{
     {"wire", "a peer waits for what is on its way: queue, bandwidth, latency"},
     {"hidden wire", "on its way while the peer that it goes to computed: costs no time"},
     {"time", "the fleet's clock, without evaluations and checkpoints where that was recorded"},
-    {"band", "least and most of the seeds, only where every seed has a value"},
+    {"band",
+     "of seeds, the 95 % interval of their mean, or both of two; of one run, its worst and best "
+     "local models"},
 }};
 
 std::string glossary() {

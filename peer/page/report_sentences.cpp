@@ -152,7 +152,7 @@ std::vector<Finding> run_findings(const StoredRun& run) {
     findings.push_back({capitalized(text_of(culprit, run.hosts)) + "."});
   if (const auto path = critical_path_of(run))
     findings.push_back(
-        {fmt::format("Critical path of the last rounds on record: {}.", to_string(*path))});
+        {fmt::format("Critical path of {}: {}.", rounds_text(*path), to_string(*path))});
   if (run.lost > 0)
     findings.push_back(
         {fmt::format("{} lost on the way.",

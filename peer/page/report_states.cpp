@@ -15,6 +15,7 @@
 #include "peer/page/shares_figure.h"
 #include "peer/page/topology_figure.h"
 #include "peer/page/unit.h"
+#include "peer/report/culprits.h"
 
 namespace gv {
 namespace {
@@ -58,6 +59,10 @@ std::optional<SharesRow> group_share(const GroupView& view) {
     row.hidden_wire += end.hidden_wire.value_or(0) / rounds / runs;
   }
   return row;
+}
+
+std::string name_in(const std::vector<std::string>& hosts, std::uint64_t peer) {
+  return peer_name(static_cast<PeerId>(peer), hosts);
 }
 
 /// No clock of a machine is there after 30,000 years.
@@ -107,8 +112,10 @@ std::vector<double> common_window(const std::vector<LaneMoments>& peers) {
   return window;
 }
 
-TimelineLane lane_of(const LaneMoments& peer, const std::set<double>& window) {
-  TimelineLane lane{fmt::format("peer {}", peer.peer), {}};
+TimelineLane lane_of(const LaneMoments& peer,
+                     const std::vector<std::string>& hosts,
+                     const std::set<double>& window) {
+  TimelineLane lane{name_in(hosts, peer.peer), {}};
   for (const StoredMoment& m : peer.moments)
     if (window.contains(m.round)) lane.moments.push_back({m.state, m.begin, m.end});
   std::ranges::stable_sort(lane.moments, {}, &TimelineMoment::begin);
@@ -165,8 +172,8 @@ DataTable waiting_table(const WaitGraph& w) {
   if (waits.size() > most) waits.resize(most);
   for (const Wait& wait : waits)
     table.rows.push_back(
-        {fmt::format("peer {}", wait.who),
-         fmt::format("peer {}", wait.whom),
+        {name_in(w.hosts, wait.who),
+         name_in(w.hosts, wait.whom),
          quantity_text(Quantity::seconds, wait.late),
          quantity_text(Quantity::seconds, wait.wire),
          w.seconds > 0 ? fmt::format("{:.1f} %", 100 * (wait.late + wait.wire) / w.seconds) : "-"});
@@ -189,11 +196,13 @@ Figure group_shares_figure(const GroupRow& row) {
   return shares_of(rows, "Seconds a round of a peer");
 }
 
-Figure peer_shares_figure(const std::vector<PeerTotals>& peers, std::uint64_t rounds) {
+Figure peer_shares_figure(const std::vector<PeerTotals>& peers,
+                          const std::vector<std::string>& hosts,
+                          std::uint64_t rounds) {
   std::vector<SharesRow> rows;
   if (rounds == 0) return shares_of({}, "");
   for (const PeerTotals& peer : peers) {
-    SharesRow row{.name = fmt::format("peer {}", peer.peer)};
+    SharesRow row{.name = name_in(hosts, peer.peer)};
     for (std::size_t k = 0; k < n_states; ++k)
       row.seconds[k] = peer.states[k] / static_cast<double>(rounds);
     row.hidden_wire = peer.hidden_wire / static_cast<double>(rounds);
@@ -202,7 +211,8 @@ Figure peer_shares_figure(const std::vector<PeerTotals>& peers, std::uint64_t ro
   return shares_of(rows, "Seconds a round of each peer");
 }
 
-Timeline last_window(const std::vector<LaneMoments>& recorded) {
+Timeline last_window(const std::vector<LaneMoments>& recorded,
+                     const std::vector<std::string>& hosts) {
   const std::vector<LaneMoments> peers = since_the_start(recorded);
   const std::vector<double> rounds = common_window(peers);
   const std::set<double> window(rounds.begin(), rounds.end());
@@ -216,7 +226,7 @@ Timeline last_window(const std::vector<LaneMoments>& recorded) {
           at->second = std::min(at->second, m.begin);
     for (const auto& [round, begin] : begins)
       t.rounds.push_back({lane, static_cast<std::uint64_t>(round), begin});
-    t.lanes.push_back(lane_of(peer, window));
+    t.lanes.push_back(lane_of(peer, hosts, window));
   }
   t.critical = critical_points(peers, window);
   return t;
@@ -235,8 +245,10 @@ Figure timeline_of(const Timeline& t, const std::string& name) {
   return figure;
 }
 
-WaitGraph waiting_of(const std::vector<PeerTotals>& peers, const std::string& topology) {
-  WaitGraph w;
+WaitGraph waiting_of(const std::vector<PeerTotals>& peers,
+                     const std::vector<std::string>& hosts,
+                     const std::string& topology) {
+  WaitGraph w{.hosts = hosts};
   for (const PeerTotals& peer : peers) {
     w.peers = std::max<std::size_t>(w.peers, peer.peer + 1);
     w.seconds += peer.seconds / static_cast<double>(peers.size());

@@ -17,8 +17,12 @@ namespace gv {
 /// Seconds a round of a peer in each state, a bar per group: the mean over its seeds.
 Figure group_shares_figure(const GroupRow& row);
 
+// `hosts`: by peer, or empty where all are on one machine; peers have their host's name.
+
 /// Seconds a round of each peer of one run, which took so many rounds.
-Figure peer_shares_figure(const std::vector<PeerTotals>& peers, std::uint64_t rounds);
+Figure peer_shares_figure(const std::vector<PeerTotals>& peers,
+                          const std::vector<std::string>& hosts,
+                          std::uint64_t rounds);
 
 /// The moments of the last eight rounds that every peer wrote down, with the critical path through
 /// them, in seconds since the first moment of all; `recorded`: in ascending order of number.
@@ -26,11 +30,14 @@ struct LaneMoments {
   std::uint64_t peer = 0;
   std::vector<StoredMoment> moments;
 };
-Timeline last_window(const std::vector<LaneMoments>& recorded);
+Timeline last_window(const std::vector<LaneMoments>& recorded,
+                     const std::vector<std::string>& hosts = {});
 Figure timeline_of(const Timeline& timeline, const std::string& name);
 
 /// Who waited for whom; peers stand as the topology of this name places them, else in a circle.
-WaitGraph waiting_of(const std::vector<PeerTotals>& peers, const std::string& topology);
+WaitGraph waiting_of(const std::vector<PeerTotals>& peers,
+                     const std::vector<std::string>& hosts,
+                     const std::string& topology);
 Figure waiting_figure(const WaitGraph& waiting, const std::string& name);
 
 /// How many rounds old the models were that a peer mixed with.

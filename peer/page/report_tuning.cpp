@@ -53,6 +53,13 @@ double score_of(const StoredRun& run, const std::optional<CompareTarget>& target
   return cost ? cost->rounds : missed;
 }
 
+/// How far from the target the run ended: what tells apart those that got there equally soon.
+double end_of(const StoredRun& run, const std::optional<CompareTarget>& target) {
+  if (!target) return 0;
+  const double end = figure_of(run.evaluations.back(), *target).value_or(0);
+  return target->figure == CompareTarget::Figure::accuracy ? -end : end;
+}
+
 double median(std::vector<double> values) {
   std::ranges::sort(values);
   const std::size_t half = values.size() / 2;
@@ -85,14 +92,24 @@ std::vector<Tuning> tunings_of(const std::vector<StoredRun>& tuned,
   std::vector<Tuning> tunings;
   for (const auto& [method, points] : methods) {
     for (const std::string& knob : knobs_of(points)) {
-      Tuning tuning{method, knob, target ? "rounds to the target" : "loss at the end", {}};
+      Tuning tuning{.method = method,
+                    .knob = knob,
+                    .score_title = target ? "rounds to the target" : "loss at the end",
+                    .trials = {},
+                    .labels = points.begin()->second.front()->labels,
+                    .series = tunings.size()};
       for (const auto& [keys, seeds] : points) {
         std::vector<double> scores;
-        for (const StoredRun* run : seeds) scores.push_back(score_of(*run, target));
+        std::vector<double> ends;
+        for (const StoredRun* run : seeds) {
+          scores.push_back(score_of(*run, target));
+          ends.push_back(end_of(*run, target));
+        }
         const double score = median(scores);
         TuningTrial trial{*number_of(value_in(keys, knob)),
                           {},
-                          fmt::format("{} seed{}", seeds.size(), seeds.size() == 1 ? "" : "s")};
+                          fmt::format("{} seed{}", seeds.size(), seeds.size() == 1 ? "" : "s"),
+                          median(ends)};
         if (std::isfinite(score)) trial.score = score;
         tuning.trials.push_back(trial);
       }
@@ -102,10 +119,18 @@ std::vector<Tuning> tunings_of(const std::vector<StoredRun>& tuned,
   return tunings;
 }
 
+void share_colours(std::vector<Tuning>& tunings, const std::vector<GroupRow>& rows) {
+  for (Tuning& tuning : tunings)
+    for (const GroupRow& row : rows)
+      for (const GroupView& view : row.groups)
+        if (!tuning.labels.empty() &&
+            std::ranges::includes(view.group().runs.front()->labels, tuning.labels))
+          tuning.series = view.series;
+}
+
 std::vector<Figure> tuning_figures(const std::vector<Tuning>& tunings) {
   std::vector<Figure> figures;
-  for (std::size_t k = 0; k < tunings.size(); ++k) {
-    const Tuning& t = tunings[k];
+  for (const Tuning& t : tunings) {
     DataTable table{{t.knob, t.score_title, "trials"}, {}};
     std::vector<TuningTrial> trials = t.trials;
     std::ranges::sort(trials, {}, &TuningTrial::value);
@@ -115,7 +140,7 @@ std::vector<Figure> tuning_figures(const std::vector<Tuning>& tunings) {
                             trial.note});
     figures.push_back({.title = t.method,
                        .note = fmt::format("{} points tried", trials.size()),
-                       .picture = tuning_figure(t, k),
+                       .picture = tuning_figure(t),
                        .numbers = table,
                        .wide = false});
   }

@@ -5,6 +5,7 @@
 
 #include "peer/page/data_table.h"
 #include "peer/page/report_curves.h"
+#include "peer/page/report_groups.h"
 #include "peer/page/tuning_figure.h"
 #include "peer/runs/stored_run.h"
 
@@ -15,6 +16,9 @@ namespace gv {
 /// the target, or of the loss at the end where there is no target. Empty without such trials.
 std::vector<Tuning> tunings_of(const std::vector<StoredRun>& tuned,
                                const std::optional<CompareTarget>& target);
+
+/// Gives each the colour that the group of its labels has in the other figures.
+void share_colours(std::vector<Tuning>& tunings, const std::vector<GroupRow>& rows);
 
 std::vector<Figure> tuning_figures(const std::vector<Tuning>& tunings);
 

@@ -87,7 +87,7 @@ std::string name_in(const GroupRow& row, const GroupView& view) {
 void add_run_figures(const StoredRun& run, const std::string& name, Sections& s) {
   const std::vector<PeerTotals> totals = read_peer_totals(run.path);
   if (!totals.empty()) {
-    add_few(s.waiting, waiting_figure(waiting_of(totals, run.topology), name));
+    add_few(s.waiting, waiting_figure(waiting_of(totals, run.hosts, run.topology), name));
     add_few(s.staleness, staleness_figure(totals, name));
   }
   // Servers stand behind the others.
@@ -100,7 +100,7 @@ void add_run_figures(const StoredRun& run, const std::string& name, Sections& s)
   for (const PeerTotals& peer : totals)
     if (auto rows = read_peer_moments(run.path, peer.peer); !rows.empty())
       moments.push_back({peer.peer, std::move(rows)});
-  add_few(s.timeline, timeline_of(last_window(moments), name));
+  add_few(s.timeline, timeline_of(last_window(moments, run.hosts), name));
 }
 
 void add_ratios(const StoredRun& run, const std::string& name, Sections& s) {
@@ -160,19 +160,24 @@ std::vector<std::string> missing_in(const Sections& s) {
   return missing;
 }
 
+/// What all runs say alike is a note; else it is a column, the last of the table.
+void add_column(DataTable& table,
+                const char* head,
+                const char* words,
+                const std::vector<StoredRun>& runs,
+                std::string StoredRun::*text,
+                std::vector<std::string>& notes) {
+  const std::string& first = runs.front().*text;
+  if (std::ranges::all_of(runs, [&](const StoredRun& run) { return run.*text == first; })) {
+    if (!first.empty()) notes.push_back(words + first);
+    return;
+  }
+  table.heads.emplace_back(head);
+  for (std::size_t k = 0; k < table.rows.size(); ++k) table.rows[k].push_back(runs[k].*text);
+}
+
 DataTable runs_table(const std::vector<StoredRun>& runs, std::vector<std::string>& notes) {
-  DataTable table{{"run",
-                   "in",
-                   "seed",
-                   "rounds",
-                   "time",
-                   "accuracy",
-                   "loss",
-                   "sent",
-                   "began",
-                   "version",
-                   "processor"},
-                  {}};
+  DataTable table{{"run", "in", "seed", "rounds", "time", "accuracy", "loss", "sent", "began"}, {}};
   for (const StoredRun& run : runs) {
     if (table.rows.size() == most_listed_runs) {
       notes.push_back(fmt::format("{} more runs are not listed", runs.size() - most_listed_runs));
@@ -187,10 +192,11 @@ DataTable runs_table(const std::vector<StoredRun>& runs, std::vector<std::string
                           end.accuracy ? fmt::format("{:.4f}", *end.accuracy) : "-",
                           fmt::format("{:.5g}", end.loss),
                           quantity_text(Quantity::bytes, end.sent_bytes),
-                          run.began,
-                          run.version,
-                          run.processor});
+                          run.began});
   }
+  if (runs.empty()) return table;
+  add_column(table, "version", "made by ", runs, &StoredRun::version, notes);
+  add_column(table, "processor", "processor: ", runs, &StoredRun::processor, notes);
   return table;
 }
 
@@ -233,7 +239,9 @@ RunReport make_report(const std::vector<StoredRun>& runs,
   }
   for (const GroupRow& row : rows) add_row(row, target, !single, s);
   if (single)
-    add(s.shares, peer_shares_figure(read_peer_totals(runs.front().path), runs.front().rounds));
+    add(s.shares,
+        peer_shares_figure(
+            read_peer_totals(runs.front().path), runs.front().hosts, runs.front().rounds));
   std::size_t looked_at = 0;
   for (const GroupRow& row : rows) {
     for (const GroupView& view : row.groups) {
@@ -247,7 +255,9 @@ RunReport make_report(const std::vector<StoredRun>& runs,
     add(s.map, map_figure(map));
     for (const std::string& note : map.notes) report.notes.push_back("map: " + note);
   }
-  for (Figure& figure : tuning_figures(tunings_of(tuned, target))) add(s.tuning, std::move(figure));
+  std::vector<Tuning> tunings = tunings_of(tuned, target);
+  share_colours(tunings, rows);
+  for (Figure& figure : tuning_figures(tunings)) add(s.tuning, std::move(figure));
   report.findings = single ? run_findings(runs.front()) : compared_findings(comparison);
   report.tiles = single ? run_tiles(runs.front()) : compared_tiles(comparison);
   report.legend = legend_of(rows);

@@ -6,13 +6,14 @@
 
 #include <fmt/format.h>
 
+#include "peer/page/labels.h"
 #include "peer/page/svg_plot.h"
 #include "peer/page/unit.h"
 
 namespace gv {
 namespace {
 
-constexpr double width = 1060, left = 74, right = 14, top = 24;
+constexpr double width = 1060, least_left = 74, right = 14, top = 24;
 
 struct Stroke {
   double from, to;  ///< pixels
@@ -64,6 +65,16 @@ std::vector<LaneStrokes> all_strokes(const std::vector<TimelineLane>& lanes,
     }
     if (count <= most_strokes || nearest > width) return out;
   }
+}
+
+constexpr std::size_t longest_name = 22;
+
+/// As much room on the left as the names need.
+double left_of(const std::vector<TimelineLane>& lanes) {
+  double left = least_left;
+  for (const TimelineLane& lane : lanes)
+    left = std::max(left, svg::text_width(svg::squeezed(lane.name, longest_name)) + 10);
+  return left;
 }
 
 double lane_height(std::size_t lanes) {
@@ -137,6 +148,7 @@ std::string timeline_figure(const Timeline& t) {
   const double bottom = top + height * static_cast<double>(lanes.size());
   const double seconds = clock.end - clock.begin;
   const Unit unit = unit_for(Quantity::seconds, seconds);
+  const double left = left_of(lanes);
   const svg::Axis x(svg::Axis::Scale::linear, 0, seconds, left, width - right);
   const svg::Axis labels(svg::Axis::Scale::linear, 0, seconds / unit.size, left, width - right);
   std::string content = svg::bottom_axis(
@@ -152,7 +164,7 @@ std::string timeline_figure(const Timeline& t) {
     content += svg::text({left - 8, top + height * (static_cast<double>(k) + 0.5) + 4},
                          "end",
                          "tick",
-                         svg::shortened(lanes[k].name, 9));
+                         svg::squeezed(lanes[k].name, longest_name));
   }
   return svg::image(width, bottom + 44, "what each peer did", content);
 }

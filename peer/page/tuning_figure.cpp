@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -50,11 +51,16 @@ Axis axis_over(Values v, double from, double to, double spread) {
   return {Axis::Scale::linear, v.low - room, v.high + room, from, to};
 }
 
+/// As the sweep itself ranks them.
+bool is_better(const TuningTrial& a, const TuningTrial& b) {
+  return std::pair(*a.score, a.then) < std::pair(*b.score, b.then);
+}
+
 const TuningTrial* best_of(const Tuning& t) {
   const TuningTrial* best = nullptr;
   for (const TuningTrial& trial : t.trials) {
     if (!std::isfinite(trial.value) || !trial.score || !std::isfinite(*trial.score)) continue;
-    if (best == nullptr || *trial.score < *best->score) best = &trial;
+    if (best == nullptr || is_better(trial, *best)) best = &trial;
   }
   return best;
 }
@@ -99,15 +105,14 @@ TuningEdge best_at_edge(const Tuning& t) {
   const Values v = range_of(knob_values(t));
   if (best == nullptr || v.low == v.high) return TuningEdge::none;
   const auto as_good_inside = [&](const TuningTrial& trial) {
-    return trial.value > v.low && trial.value < v.high && trial.score &&
-           *trial.score <= *best->score;
+    return trial.value > v.low && trial.value < v.high && trial.score && !is_better(*best, trial);
   };
   if (std::ranges::any_of(t.trials, as_good_inside)) return TuningEdge::none;
   if (best->value == v.low) return TuningEdge::least;
   return best->value == v.high ? TuningEdge::most : TuningEdge::none;
 }
 
-std::string tuning_figure(const Tuning& t, std::size_t series) {
+std::string tuning_figure(const Tuning& t) {
   if (knob_values(t).empty()) return "";
   const Axis x = axis_over(range_of(knob_values(t)), left, width - right, 5);
   std::vector<double> all = scores(t);
@@ -120,7 +125,7 @@ std::string tuning_figure(const Tuning& t, std::size_t series) {
     if (std::isfinite(trial.value)) marks += trial_mark(t, trial, x, y);
   if (const TuningTrial* best = best_of(t))
     marks += svg::circle({x.at(best->value), y.at(*best->score)}, 8.5, "target");
-  content += svg::group(svg::series(series), "", marks);
+  content += svg::group(svg::series(t.series), "", marks);
   return svg::image(width, tall, t.method + ": " + t.score_title + " over " + t.knob, content);
 }
 

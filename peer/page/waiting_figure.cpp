@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "peer/page/unit.h"
+#include "peer/report/culprits.h"
 
 namespace gv {
 namespace {
@@ -32,10 +33,11 @@ std::string share_text(double seconds, const WaitGraph& w) {
 }
 
 std::string wait_text(const Wait& wait, const WaitGraph& w) {
-  return fmt::format("peer {} waits {} for peer {}: late {}, wire {}",
-                     wait.who,
+  const auto name = [&](std::size_t peer) { return peer_name(static_cast<PeerId>(peer), w.hosts); };
+  return fmt::format("{} waits {} for {}: late {}, wire {}",
+                     name(wait.who),
                      share_text(wait.late + wait.wire, w),
-                     wait.whom,
+                     name(wait.whom),
                      quantity_text(Quantity::seconds, wait.late),
                      quantity_text(Quantity::seconds, wait.wire));
 }
@@ -137,7 +139,7 @@ Cells cells_of(const WaitGraph& w) {
 
 std::string peers_text(std::size_t cell, const Cells& cells, const WaitGraph& w) {
   const std::size_t first = cell * cells.block;
-  if (cells.block == 1) return fmt::format("peer {}", first);
+  if (cells.block == 1) return peer_name(static_cast<PeerId>(first), w.hosts);
   return fmt::format("peers {} to {}", first, std::min(first + cells.block, w.peers) - 1);
 }
 

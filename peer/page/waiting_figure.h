@@ -19,6 +19,7 @@ struct WaitGraph {
   double seconds = 0;                   ///< wall clock of a peer, of which the waits are a share
   std::vector<Wait> waits = {};         ///< at most one for each ordered pair
   std::vector<svg::Point> places = {};  ///< of the peers in a square of side 1, or empty: a circle
+  std::vector<std::string> hosts = {};  ///< by peer, or empty: all on one machine
   bool wraps = false;  ///< they stand on a torus: an edge round its border is two half lines
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
-#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -16,6 +15,7 @@
 #include "peer/fleet/program_reader.h"
 #include "peer/launch/vector_channel.h"
 #include "peer/program/own_program.h"
+#include "peer/runtime/unknown_figure.h"
 
 namespace gv {
 namespace {
@@ -25,7 +25,7 @@ constexpr std::size_t most_words = 60;          ///< lines that are kept
 constexpr std::size_t longest_word_line = 500;  ///< bytes
 
 Evaluation no_figures() {
-  return {.loss = std::numeric_limits<double>::quiet_NaN(), .accuracy = std::nullopt};
+  return {.loss = unknown_figure(), .accuracy = std::nullopt};
 }
 
 /// As the program has said; a figure that is no accuracy is none.
@@ -35,6 +35,14 @@ Evaluation evaluation_of(const asked::Figures& figures) {
   if (figures.accuracy && *figures.accuracy >= 0 && *figures.accuracy <= 1)
     evaluation.accuracy = figures.accuracy;
   return evaluation;
+}
+
+/// Somebody wants the launcher to end, and it waits here: it has blocked the signals that say so.
+bool signal_waits() {
+  sigset_t waiting;
+  sigemptyset(&waiting);
+  ::sigpending(&waiting);
+  return sigismember(&waiting, SIGINT) == 1 || sigismember(&waiting, SIGTERM) == 1;
 }
 
 class AskingObjective : public Objective {
@@ -89,11 +97,11 @@ void Scout::introduce() {
     wait(next);
     const bool ended = hear();
     if (ended && !introduced_)
-      refuse(fmt::format(
-          "{} ended before it called DistributedOptimizer ({})", name_, child_->ending()));
+      refuse(fmt::format("{} ended before it {} ({})", name_, options_.awaited, child_->ending()));
     if (introduced_ || Clock::now() < next) continue;
-    options_.say(fmt::format("{} has not called DistributedOptimizer yet{}",
+    options_.say(fmt::format("{} has not {} yet{}",
                              name_,
+                             options_.awaited,
                              words_.empty() ? "" : "; it says: " + words_.back()));
     next += options_.patience;
   }
@@ -125,7 +133,9 @@ void Scout::heed(const std::string& line) {
   if (auto* introduction = std::get_if<asked::Introduction>(&says)) {
     if (!introduced_) take_introduction(std::move(*introduction));
   } else if (const auto* figures = std::get_if<asked::Figures>(&says)) {
-    if (figures->number == asked_) answer_ = *figures;
+    if (figures->number != asked_) return;
+    answer_ = *figures;
+    given_up_ = false;
   }
 }
 
@@ -169,14 +179,18 @@ void Scout::tell_failure(const std::string& what) {
 
 Evaluation Scout::evaluate(std::span<const float> x) {
   if (!introduction_.evaluates || x.size() != start_.size()) return no_figures();
+  if (given_up_) hear();
+  if (given_up_) return no_figures();  // it is still at the question before
   words_.clear();
   answer_.reset();
   ++asked_;
   if (child_->running() && !child_->give_vector(x)) child_->kill(SIGKILL);
   child_->tell(asked::line(asked::Evaluate{asked_}));
   while (!answer_) {
-    if (hear()) break;
-    if (!answer_) wait(Clock::now() + std::chrono::seconds(1));
+    if (hear() || answer_) break;
+    given_up_ = signal_waits();
+    if (given_up_) return no_figures();
+    wait(Clock::now() + std::chrono::milliseconds(100));
   }
   if (!answer_) {
     tell_failure(

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "optim/models/objective.h"
@@ -19,8 +20,9 @@ namespace gv {
 
 /// How a scout is started, and what it does meanwhile.
 struct ScoutOptions {
-  std::vector<std::string> argv{};                ///< of `grapevine peer` with the task `ask`
-  std::function<void(const std::string&)> say{};  ///< what a person should know
+  std::vector<std::string> argv{};                      ///< of `grapevine peer` with the task `ask`
+  std::function<void(const std::string&)> say{};        ///< what a person should know
+  std::string awaited = "called DistributedOptimizer";  ///< what it does before its first word
   /// After so long without a word this is said, and again and again.
   std::chrono::milliseconds patience{std::chrono::seconds(60)};
 };
@@ -37,8 +39,12 @@ class Scout {
   const asked::Introduction& introduction() const { return introduction_; }
   const std::vector<float>& start() const { return start_; }  ///< x_0
 
-  /// Asks about a model of as many floats and waits for the answer. Without figures where it cannot
-  /// evaluate, could not this time, or has ended; the first of several failures in a row is said.
+  /// From now on it is `say` that is told what a person should know.
+  void tell(std::function<void(const std::string&)> say) { options_.say = std::move(say); }
+
+  /// Asks about a model of as many floats and waits for the answer, or for SIGINT or SIGTERM, where
+  /// these are blocked. Without figures where it cannot evaluate, could not this time, or has
+  /// ended; the first of several failures in a row is said.
   Evaluation evaluate(std::span<const float> x);
 
  private:
@@ -52,7 +58,7 @@ class Scout {
   [[noreturn]] void refuse(const std::string& what);
   void tell_failure(const std::string& what);
 
-  const Fleet& fleet_;
+  Fleet fleet_;
   ScoutOptions options_;
   std::string name_;  ///< "train.py"
   std::unique_ptr<Child> child_;
@@ -61,6 +67,7 @@ class Scout {
   std::vector<float> start_;
   std::uint64_t asked_ = 0;
   std::optional<asked::Figures> answer_;
+  bool given_up_ = false;          ///< it has not answered yet, and nobody waits for that
   bool failing_ = false;           ///< the last evaluation gave no figures
   std::deque<std::string> words_;  ///< the last lines that it printed
 };

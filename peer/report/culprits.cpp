@@ -39,7 +39,7 @@ double median(std::vector<double> values) {
 struct Shares {
   double work = 0;  ///< what is no waiting
   std::map<PeerId, double> late, wire;
-  /// What looks like wire, while the sender stood still with what it had to send.
+  /// What looks like wire, while the sender stood still or was slow with what it had to send.
   std::map<PeerId, double> stood;
 };
 
@@ -53,6 +53,43 @@ std::map<PeerId, double> standstills(std::span<const PeerTimes> peers) {
   const double usual = median(std::move(all));
   for (auto& [peer, share] : stood) share = std::max(0.0, share - usual);
   return stood;
+}
+
+/// How much longer what a peer sends is on its way, to every neighbour alike, than what others
+/// send. A slow link delays what goes over it alone.
+std::map<PeerId, double> delays(const std::map<PeerId, Shares>& all) {
+  std::map<PeerId, double> least;
+  for (const auto& [who, own] : all)
+    for (const auto& [whom, wire] : own.wire) {
+      const auto [at, first] = least.emplace(whom, wire);
+      if (!first) at->second = std::min(at->second, wire);
+    }
+  std::vector<double> delays;
+  for (const auto& [peer, wire] : least) delays.push_back(wire);
+  const double usual = median(std::move(delays));
+  for (auto& [peer, wire] : least) wire = std::max(0.0, wire - usual);
+  return least;
+}
+
+/// A slow processor sends slowly too: of what is late from it on all its links, so much is its own
+/// as it works for longer than who waits for it. Whom its network holds up would wait as well. And
+/// it receives as slowly, whoever sends.
+void charge_slow_processors(std::map<PeerId, Shares>& all) {
+  const std::map<PeerId, double> delayed = delays(all);
+  const auto charge = [&](PeerId slow, PeerId quick, double& wire) {
+    if (!all.contains(slow) || !all.contains(quick)) return 0.0;
+    const auto delay = delayed.find(slow);
+    if (delay == delayed.end()) return 0.0;
+    const double longer = std::max(0.0, all.at(slow).work - all.at(quick).work);
+    const double part = std::min({wire, delay->second, longer});
+    wire -= part;
+    return part;
+  };
+  for (auto& [who, own] : all)
+    for (auto& [whom, wire] : own.wire) {
+      own.stood[whom] += charge(whom, who, wire);
+      own.stood[who] += charge(who, whom, wire);
+    }
 }
 
 std::map<PeerId, Shares> shares_of(std::span<const PeerTimes> peers) {
@@ -72,6 +109,7 @@ std::map<PeerId, Shares> shares_of(std::span<const PeerTimes> peers) {
       own.stood[wait.peer] += part;
     }
   }
+  charge_slow_processors(all);
   return all;
 }
 
@@ -206,21 +244,35 @@ std::optional<PeerId> slow_network(const Blame& blame) {
   return std::nullopt;
 }
 
+bool is_of(const Pair& link, std::optional<PeerId> peer) {
+  return peer && (link.first == *peer || link.second == *peer);
+}
+
+/// The links of one network are named together, where they stand out from the others.
+void add_network(const Blame& blame, PeerId peer, std::vector<Culprit>& found) {
+  Culprit whole{.kind = Culprit::Kind::network, .peer = peer};
+  std::vector<double> others;
+  for (const auto& [link, share] : blame.links())
+    if (is_of(link, peer))
+      whole.share += share;
+    else
+      others.push_back(share);
+  const auto own = static_cast<double>(blame.links().size() - others.size());
+  if (whole.share / own >= clearly * median(std::move(others))) found.push_back(whole);
+}
+
 void add_links(const Blame& blame, std::vector<Culprit>& found) {
   const std::optional<PeerId> network = slow_network(blame);
-  Culprit whole{.kind = Culprit::Kind::network, .peer = network.value_or(0)};
   std::vector<double> all;
   for (const auto& [link, share] : blame.links()) all.push_back(share);
   const double usual = median(std::move(all));
   for (const auto& [link, share] : blame.links()) {
-    const bool of_network = network && (link.first == *network || link.second == *network);
-    if (of_network) whole.share += share;
     // Of a single link nobody can say that it is slower than the others.
-    if (of_network || blame.links().size() < 2 || share < clearly * usual) continue;
+    if (is_of(link, network) || blame.links().size() < 2 || share < clearly * usual) continue;
     found.push_back(
         {.kind = Culprit::Kind::link, .peer = link.first, .other = link.second, .share = share});
   }
-  if (network) found.push_back(whole);
+  if (network) add_network(blame, *network, found);
 }
 
 }  // namespace

@@ -49,8 +49,8 @@ struct Culprit {
 /// Those for whom a large part of the fleet's time is waited, the worst first; empty where nobody
 /// stands out, as in a fleet of equals, or nobody recorded.
 ///
-/// A wait for what is on its way counts against the link, and where the sender stood still
-/// meanwhile, against that one. A wait for what was not sent yet is
+/// A wait for what is on its way counts against the link, and where the sender stood still or
+/// worked meanwhile, against that one. A wait for what was not sent yet is
 /// handed on: to the neighbour itself, as far as it works for longer than who waits for it, and
 /// else to what that one waits for meanwhile, until it comes to a link or to somebody who works.
 std::vector<Culprit> culprits(std::span<const PeerTimes> peers);

@@ -199,6 +199,14 @@ void read_trial(const std::string& path, StoredRun& run) {
   if (const JsonValue* values = json.find("values")) read_texts(*values, run.labels);
 }
 
+/// What the sweep that the folder belongs to goes for: its plan changes when its file does.
+void read_plan(const std::string& path, StoredRun& run) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return;
+  const JsonValue json = parse_json(file_bytes(path, largest_about), path);
+  if (json.find("target") != nullptr) run.sweep_target = stored_text(json, "target");
+}
+
 /// Runs `read`, and names the file when something in it is wrong.
 template <class Read>
 void within(const std::string& path, const Read& read) {
@@ -225,6 +233,8 @@ StoredRun read_stored_run(const std::string& folder) {
   });
   const std::string trial = folder + "/trial.json";
   within(trial, [&] { read_trial(trial, run); });
+  const std::string plan = folder + "/../../plan.json";
+  if (!run.labels.empty()) within(plan, [&] { read_plan(plan, run); });
   const std::string summary = folder + "/summary.json";
   within(summary, [&] {
     const JsonValue end = document(summary, largest_metrics, "not there: the run has not ended");

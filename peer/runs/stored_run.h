@@ -46,6 +46,7 @@ struct StoredRun {
   std::vector<std::string> hosts;             ///< by peer; empty: all on one machine
   std::map<std::string, std::string> labels;  ///< of a sweep's trial: its value on each axis
   bool tuning = false;                        ///< a sweep's trial that only found a rate
+  std::string sweep_target;                   ///< of a sweep's trial, as `--target` takes it; or ""
   std::vector<StoredEvaluation> evaluations;  ///< by round, at least one
   std::uint64_t rounds = 0;                   ///< at the end
   double seconds = 0;                         ///< at the end

@@ -181,6 +181,7 @@ void Assembly::take_program(ProgramModel model) {
   model_digest = digest_of(model);
   parameters = std::move(model.parameters);
   start = std::move(model.start);
+  program_flops_ = model.gradient_flops;
   dimension = gv::size_of(parameters);
   if (!start.empty() && start.size() != dimension)
     refuse(fleet,
@@ -348,7 +349,8 @@ std::unique_ptr<Objective> Assembly::objective(PeerId i) const {
 }
 
 std::unique_ptr<Objective> Assembly::honest_objective(PeerId i) const {
-  if (trains_elsewhere_ && i < fleet.trainers()) return make_start_objective(parameters, start);
+  if (trains_elsewhere_ && i < fleet.trainers())
+    return make_start_objective(parameters, start, program_flops_);
   if (serves_samples(i)) return make_slice(objective(0), {0, 1});  // it has no use for a model
   if (i >= fleet.trainers()) return make_slice(objective(0), shard(*setup, dimension, i));
   if (data.train) return by_samples(*this, i, make_objective(fleet.model, share(i)));

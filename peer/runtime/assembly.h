@@ -102,6 +102,7 @@ class Assembly {
   std::unique_ptr<Objective> honest_objective(PeerId i) const;
   ReplicaParts parts(PeerId i) const;
   bool trains_elsewhere_ = false;  ///< programs do
+  double program_flops_ = 0;       ///< see ProgramModel
   OptimizerSpec optimizer_;
   QuadraticOptimum optimum_;
   std::vector<Neighborhood> rows_;  ///< of push-sum

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <ranges>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 #include <xxhash.h>
+
+#include "peer/runtime/unknown_figure.h"
 
 namespace gv {
 namespace {
@@ -111,20 +114,28 @@ void Observer::take(Report report, Time now) {
   const PeerId peer = report.peer;
   if (report.last) {
     finals_.insert_or_assign(peer, std::move(report));
-  } else {
-    Open& open = report.tick > 0 ? ticks_[report.tick] : open_[report.round];
-    open.reports.insert_or_assign(peer, std::move(report));
-    open.newest = now;
+  } else if (report.tick > 0) {
+    const std::uint64_t tick = report.tick;
+    ticks_[peer].insert_or_assign(tick, AtTick{.report = std::move(report), .came = now});
+  } else if (report.round > told_) {
+    const auto round = open_.try_emplace(report.round).first;
+    round->second.insert_or_assign(peer, std::move(report));
+    if (round->second.size() >= expected_) complete_rounds(std::next(round), now);
   }
-  complete(now);
+  complete_ticks();
+  complete_run(now);
 }
 
 void Observer::forget(PeerId peer) {
   if (finals_.contains(peer) || expected_ == 0 || over()) return;
   --expected_;
-  for (auto& [round, open] : open_) open.reports.erase(peer);
-  for (auto& [tick, open] : ticks_) open.reports.erase(peer);
-  complete(Time{0});
+  for (auto& [round, reports] : open_) reports.erase(peer);
+  ticks_.erase(peer);
+  std::erase_if(open_, [](const auto& round) { return round.second.empty(); });
+  const auto whole = [this](const auto& round) { return round.second.size() >= expected_; };
+  complete_rounds(std::find_if(open_.rbegin(), open_.rend(), whole).base(), Time{0});
+  complete_ticks();
+  complete_run(Time{0});
 }
 
 void Observer::expect(PeerId) {
@@ -142,7 +153,7 @@ void Observer::watch(FleetRecord& record) {
   const double median = known.empty() ? 0 : known[known.size() / 2];
   const bool high = known.size() >= least_known && loss > hundredfold * median &&
                     loss > known.back() / hundredfold;
-  if (!loss_rise_ && (high || !std::isfinite(loss)))
+  if (!loss_rise_ && !is_unknown(loss) && (high || !std::isfinite(loss)))
     loss_rise_ = LossRise{.round = record.round, .from = median, .to = loss};
   record.loss_rise = loss_rise_;
   if (std::isfinite(loss)) losses_.push_back(loss);
@@ -179,49 +190,63 @@ void Observer::end_with(FleetRecord record) {
 }
 
 /// Who was away passes rounds over, so a round that all have reported completes those before it.
-void Observer::complete(Time now) {
-  std::erase_if(open_, [](const auto& round) { return round.second.reports.empty(); });
-  const auto whole = [this](const auto& round) { return round.second.reports.size() >= expected_; };
-  const auto last = std::find_if(open_.rbegin(), open_.rend(), whole).base();
-  for (auto it = open_.begin(); it != last && !over(); it = open_.erase(it)) {
-    const Reports reports = pointers_to(it->second.reports);
-    tell(look(reports, now), reports);
+/// Where nobody that trains has reported one, there is no model to look at.
+void Observer::complete_rounds(std::map<Round, Told>::iterator end, Time now) {
+  for (auto it = open_.begin(); it != end && !over(); it = open_.erase(it)) {
+    told_ = it->first;
+    const Reports reports = pointers_to(it->second);
+    if (count_trainers(reports) > 0) tell(look(reports, now), reports);
   }
-  complete_ticks();
-  if (finals_.size() == expected_ && expected_ > 0 && !summary_) {
-    const Reports reports = pointers_to(finals_);
-    FleetRecord end = look(reports, now);
-    end.uneven = uneven_edges(reports);
-    if (latest_ && latest_->tick > 0)
-      end.training_time = std::max(end.training_time, latest_->training_time);
-    watch(end);
-    see(end, reports);
-    end_with(std::move(end));
-    if (on_record_) on_record_(*summary_);
-  }
+}
+
+void Observer::complete_run(Time now) {
+  if (finals_.size() != expected_ || expected_ == 0 || summary_) return;
+  const Reports reports = pointers_to(finals_);
+  FleetRecord end = look(reports, now);
+  end.uneven = uneven_edges(reports);
+  if (latest_ && latest_->tick > 0)
+    end.training_time = std::max(end.training_time, latest_->training_time);
+  watch(end);
+  see(end, reports);
+  end_with(std::move(end));
+  if (on_record_) on_record_(*summary_);
 }
 
 /// One after the other, since a report may stand for an earlier tick as well.
 void Observer::complete_ticks() {
-  std::erase_if(ticks_, [](const auto& tick) { return tick.second.reports.empty(); });
-  while (!ticks_.empty() && !over()) {
-    const auto first = ticks_.begin();
-    const Reports reports = at_tick(first->first);
-    if (reports.size() < expected_) return;
-    FleetRecord record = look(reports, first->second.newest);
-    record.tick = first->first;
-    record.training_time = first->second.reports.begin()->second.due;
-    if (latest_) record.time = std::max(record.time, latest_->time);
-    tell(std::move(record), reports);
-    ticks_.erase(first);
+  while (!over()) {
+    std::uint64_t tick = std::numeric_limits<std::uint64_t>::max();
+    for (const auto& [peer, reports] : ticks_)
+      if (!reports.empty()) tick = std::min(tick, reports.begin()->first);
+    const Reports reports = at_tick(tick);
+    if (tick == std::numeric_limits<std::uint64_t>::max() || reports.size() < expected_) return;
+    tell(look_at(tick, reports), reports);
+    for (auto& [peer, each] : ticks_) each.erase(tick);
   }
+}
+
+FleetRecord Observer::look_at(std::uint64_t tick, const Reports& reports) {
+  Time newest{0}, due{0};
+  for (const auto& [peer, each] : ticks_) {
+    const auto at = each.find(tick);
+    if (at == each.end()) continue;
+    newest = std::max(newest, at->second.came);
+    due = at->second.report.due;
+  }
+  FleetRecord record = look(reports, newest);
+  record.tick = tick;
+  record.training_time = due;
+  if (latest_) record.time = std::max(record.time, latest_->time);
+  return record;
 }
 
 /// Of each peer what it said then or later, as far as it has.
 Reports Observer::at_tick(std::uint64_t tick) const {
   Reports reports = pointers_to(finals_);
-  for (auto it = ticks_.rbegin(); it != ticks_.rend() && it->first >= tick; ++it)
-    for (const auto& [peer, report] : it->second.reports) reports[peer] = &report;
+  for (const auto& [peer, each] : ticks_) {
+    const auto next = each.lower_bound(tick);
+    if (next != each.end()) reports[peer] = &next->second.report;
+  }
   return reports;
 }
 

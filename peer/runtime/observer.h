@@ -79,7 +79,8 @@ class Observer {
            std::function<void(const FleetRecord&)> on_record);
 
   /// Takes a report at time `now`; when it is the last missing one of its round, makes the record.
-  /// Who has reported a later round will not report an earlier one: records do not wait for it.
+  /// Who has reported a later round will not report an earlier one: records do not wait for it. A
+  /// peer that was started again may, and what it says of a round that has its record is not taken.
   /// The same for the final replicas, whatever rounds they stopped at. Where evaluations go by
   /// time, who was late for one counts there with its next report, and who has ended with its
   /// last.
@@ -118,10 +119,11 @@ class Observer {
 
  private:
   using Reports = std::map<PeerId, const Report*>;
-  /// What has come of one round, or of one tick of the clock.
-  struct Open {
-    std::map<PeerId, Report> reports{};
-    Time newest{0};  ///< when the last of them came
+  using Told = std::map<PeerId, Report>;
+  /// What a peer said at a tick of the clock.
+  struct AtTick {
+    Report report;
+    Time came{0};
   };
 
   FleetRecord look(const Reports& reports, Time now);
@@ -129,15 +131,20 @@ class Observer {
   void see(const FleetRecord& record, const Reports& reports);
   void end_with(FleetRecord record);
   void watch(FleetRecord& record);
-  void complete(Time now);
+  /// Makes the records of all open rounds before `end`.
+  void complete_rounds(std::map<Round, Told>::iterator end, Time now);
   void complete_ticks();
+  void complete_run(Time now);
+  FleetRecord look_at(std::uint64_t tick, const Reports& reports);
   Reports at_tick(std::uint64_t tick) const;
 
   PeerId expected_;
   std::unique_ptr<Objective> evaluator_;
   std::function<void(const FleetRecord&)> on_record_;
-  std::map<Round, Open> open_;
-  std::map<std::uint64_t, Open> ticks_;
+  /// What has no record yet. A peer that lags leaves much here, so nothing walks through all of it.
+  std::map<Round, Told> open_;
+  Round told_ = 0;  ///< the last round that has a record: who does it again later is not asked
+  std::map<PeerId, std::map<std::uint64_t, AtTick>> ticks_;
   std::map<PeerId, Report> finals_;
   Aims aims_;
   TargetWatch target_{std::nullopt};

@@ -54,6 +54,12 @@ bool catches_up(const Assembly& fleet) {
   return false;
 }
 
+/// Whether a peer of whose neighbours none is there would be through with its rounds long before
+/// the others, since it waits for nobody.
+bool runs_ahead_alone(const Assembly& fleet) {
+  return catches_up(fleet) || (fleet.algorithm->mixes && fleet.algorithm->promise == Promise::mean);
+}
+
 }  // namespace
 
 Plan Assembly::plan(PeerId i) const {
@@ -79,6 +85,7 @@ Plan Assembly::plan(PeerId i) const {
           .batch = i < fleet.trainers() ? fleet.peers[i].batch : 0,
           .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
           .catch_up = catch_up && !serves_samples(i),
+          .keeps_pace = runs_ahead_alone(*this) && !serves_samples(i),
           .successors = catch_up || (algorithm->succeeds && fleet.data_servers == 0),
           .deadline = fleet.faults.deadline,
           .dead_after = fleet.faults.dead_after,

@@ -15,8 +15,8 @@ namespace {
 
 class StartObjective : public Objective {
  public:
-  StartObjective(std::vector<Parameter> parameters, std::vector<float> start)
-      : parameters_(std::move(parameters)), start_(std::move(start)) {}
+  StartObjective(std::vector<Parameter> parameters, std::vector<float> start, double flops)
+      : parameters_(std::move(parameters)), start_(std::move(start)), flops_(flops) {}
 
   std::vector<Parameter> parameters() const override { return parameters_; }
   std::uint32_t samples() const override { return 0; }
@@ -26,11 +26,12 @@ class StartObjective : public Objective {
     return 0;
   }
   Evaluation evaluate(std::span<const float>) override { return {}; }
-  double gradient_flops(std::uint32_t) const override { return 0; }
+  double gradient_flops(std::uint32_t) const override { return flops_; }
 
  private:
   std::vector<Parameter> parameters_;
   std::vector<float> start_;
+  double flops_;
 };
 
 }  // namespace
@@ -63,8 +64,9 @@ std::string digest_of(std::span<const float> values) {
 }
 
 std::unique_ptr<Objective> make_start_objective(const std::vector<Parameter>& parameters,
-                                                const std::vector<float>& start) {
-  return std::make_unique<StartObjective>(parameters, start);
+                                                const std::vector<float>& start,
+                                                double gradient_flops) {
+  return std::make_unique<StartObjective>(parameters, start, gradient_flops);
 }
 
 }  // namespace gv

@@ -17,6 +17,9 @@ struct ProgramModel {
   std::vector<std::vector<std::uint32_t>> orders{};
   std::vector<float> start{};  ///< x_0; empty: only its own process has it
   bool evaluates = false;      ///< it says loss or accuracy of a model
+  /// Of one gradient and step, where a clock is modelled: so that they take as long as was
+  /// measured.
+  double gradient_flops = 0;
 };
 
 std::size_t size_of(const std::vector<Parameter>& parameters);  ///< in floats
@@ -26,6 +29,7 @@ std::string digest_of(const ProgramModel& model);
 std::string digest_of(std::span<const float> values);
 /// x_0 without a gradient: what a server makes its part of the model from.
 std::unique_ptr<Objective> make_start_objective(const std::vector<Parameter>& parameters,
-                                                const std::vector<float>& start);
+                                                const std::vector<float>& start,
+                                                double gradient_flops = 0);
 
 }  // namespace gv

@@ -306,6 +306,14 @@ class SweepFileReader : Readers {
 
 }  // namespace
 
+std::string to_string(const SweepTarget& target) {
+  return fmt::format("{}{}={}{}",
+                     target.accuracy ? "accuracy" : "loss",
+                     target.of == "mean" ? "" : "." + target.of,
+                     target.value,
+                     target.in_a_row == 1 ? "" : fmt::format(" for {}", target.in_a_row));
+}
+
 SweepFile read_sweep_file(Source& source) {
   return SweepFileReader(source).read();
 }

@@ -66,6 +66,9 @@ struct SweepTarget {
   std::uint32_t in_a_row = 1;  ///< evaluations that must be there, one after the other
 };
 
+/// "accuracy.worst=0.88 for 2", as `compare --target` takes it.
+std::string to_string(const SweepTarget& target);
+
 /// What the picture of the answer shows (see peer/page/answer_picture.h); without one it is a race.
 struct SweepPicture {
   bool map = false;  ///< who is first on which network (peer/compare/run_map.h); else a cost

@@ -63,6 +63,7 @@ std::map<std::string, std::size_t> numbers_in(const std::string& path) {
 
 Json plan_json(const SweepPlan& plan, const std::map<std::string, std::size_t>& numbers) {
   Json json{{"schema", "grapevine.plan/1"}, {"name", plan.file.name}, {"base", plan.file.base}};
+  if (plan.file.target) json.add("target", to_string(*plan.file.target));
   Json& cells = json["cells"] = Json::array();
   for (std::size_t c = 0; c < plan.cells.size(); ++c) {
     std::vector<std::string> sets;
@@ -234,7 +235,6 @@ void SweepFolder::remember(SweepPlan& plan) const {
   std::map<std::string, std::size_t> numbers = numbers_in(path);
   std::size_t last = 0;
   for (const auto& [key, number] : numbers) last = std::max(last, number);
-  const std::size_t before = numbers.size();
   for (TrialSlot& slot : plan.slots) {
     const auto [at, is_new] = numbers.try_emplace(slot.key, last + 1);
     if (is_new) ++last;
@@ -243,10 +243,11 @@ void SweepFolder::remember(SweepPlan& plan) const {
     slot.folder = fmt::format("{:04}{}", slot.number, name);
   }
   std::ranges::stable_sort(plan.slots, {}, &TrialSlot::number);
-  if (numbers.size() != before) write_whole(path, plan_json(plan, numbers).dump(2) + "\n");
+  const std::string text = plan_json(plan, numbers).dump(2) + "\n";
+  if (read_whole(path, largest_json) != text) write_whole(path, text);
   for (const auto& [from, name] :
        {std::pair{plan.file.path, "/sweep.yaml"}, std::pair{plan.file.base, "/base.yaml"}})
-    if (const auto text = read_whole(from, largest_json)) write_whole(path_ + name, *text);
+    if (const auto file = read_whole(from, largest_json)) write_whole(path_ + name, *file);
 }
 
 Json trial_json(const TrialSlot& slot, const TrialEnd& end) {

@@ -73,6 +73,7 @@ void TcpWorldImpl::run(const std::vector<PeerAddress>& addresses,
   beat();
   io_.run();
   if (!compute_failure_.empty()) throw ComputeError(compute_failure_);
+  if (unfit_) throw PeersDisagree(failure_);
   if (!failure_.empty()) throw std::runtime_error(failure_);
   close_all();
 }
@@ -191,6 +192,11 @@ void TcpWorldImpl::fail_compute(std::string why) {
 void TcpWorldImpl::fail(const std::string& why) {
   failure_ = why;
   io_.stop();
+}
+
+void TcpWorldImpl::fail_unfit(const std::string& why) {
+  unfit_ = true;
+  fail(why);
 }
 
 std::string asio_version() {

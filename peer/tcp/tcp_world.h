@@ -65,6 +65,11 @@ struct ComputeError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A neighbour is of another fleet, or trains another model.
+struct PeersDisagree : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// World over TCP: Asio coroutines, one persistent connection per edge, gather writes, pooled
 /// receive buffers, one arithmetic thread for each lane that is used. Wall clock. It carries a
 /// LinkLayer, which keeps the conversations alive whatever becomes of their connections.
@@ -80,9 +85,9 @@ class TcpWorld : public World {
   virtual void use_token(std::shared_ptr<const RunToken> token) = 0;
   /// Runs the loop: connects to the neighbours, then calls `begin` on the loop; returns when, after
   /// end_loop(), nothing is owed to anybody. Throws std::runtime_error naming the peers that could
-  /// not be reached or that refused us, and why, and those to whom nothing may go without keys, of
-  /// which there are none; ComputeError when a job threw; and whatever `begin` or a callback
-  /// throws.
+  /// not be reached, and those to whom nothing may go without keys, of which there are none;
+  /// PeersDisagree naming one that refused us or that we refused, and why; ComputeError when a job
+  /// threw; and whatever `begin` or a callback throws.
   virtual void run(const std::vector<PeerAddress>& addresses,
                    LinkUser& user,
                    std::function<void()> begin) = 0;

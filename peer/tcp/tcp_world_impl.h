@@ -120,6 +120,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   JobCount work() const override;
   void begin() override;
   void fail(const std::string& why) override;
+  void fail_unfit(const std::string& why) override;
   void leave() override { io_.stop(); }
   void say(const std::string& line) override { options_.log(line); }
   void note(LinkEvent event, PeerId neighbor) override {
@@ -178,6 +179,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   std::function<void()> begin_;
   bool begun_ = false;
   std::string failure_;
+  bool unfit_ = false;  ///< the failure is of a neighbour that does not fit
   std::string compute_failure_;
   std::size_t other_descriptors_ = 0;  ///< in use, and no connections; as far as was seen
   std::uint64_t sent_bytes_ = 0, repeated_bytes_ = 0;

@@ -38,14 +38,16 @@ void read_and_write(const Format& format, std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   gv::fuzz::Input input(data, size);
-  const std::size_t which = input.below(gv::formats.size() + 2);
+  const std::size_t which = input.below(gv::formats.size() + 3);
   try {
     if (which < gv::formats.size()) {
       gv::read_and_write(gv::formats[which], input.text());
     } else if (which == gv::formats.size()) {
       gv::parse_number_rows(input.text(), "a");
-    } else {
+    } else if (which == gv::formats.size() + 1) {
       gv::npy_bytes(gv::parse_npy_matrix(input.text(), "a"));
+    } else {
+      for (const gv::NpyMatrix& m : gv::parse_npy_matrices(input.text(), "a")) gv::npy_bytes(m);
     }
   } catch (const gv::GraphFileError& e) {
     gv::fuzz::check_refusal(e);

@@ -133,7 +133,7 @@ TEST_P(ScheduleRow, IsMadePrintedAndParsedBackAtItsExample) {
   const ScheduleSpec spec = parse_schedule(text);
   EXPECT_EQ(spec.family, &family);
   EXPECT_EQ(to_string(spec), text);
-  EXPECT_EQ(make_schedule(spec, 16)->size(), 16U);
+  EXPECT_TRUE(is_file(spec) || make_schedule(spec, 16)->size() == 16U);
   EXPECT_EQ(schedule_modes(spec, 16).has_value(), family.modes != nullptr);
   for (const GraphParameter& p : family.parameters) EXPECT_GT(p.help.size(), 10U) << p.name;
 }

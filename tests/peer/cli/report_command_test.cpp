@@ -53,6 +53,31 @@ TEST_F(ReportCommand, DrawsARunAndSeveral) {
   EXPECT_EQ(answer.at("bytes"), race.size());
 }
 
+/// `-o x.pdf` wrote HTML into x.pdf.
+TEST_F(ReportCommand, TheNameOfAnotherFormatIsRefused) {
+  const std::string ring = simulate("ring", 1);
+  const std::string pdf = folder_.path() + "/x.pdf";
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"report", ring, "-o", pdf},
+        {"report", ring, "--svg", "how-it-learned-loss-against-rounds", "-o", pdf}}) {
+    const Ended ended = run(command);
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_NE(ended.err.find("-o report.html"), std::string::npos) << ended.err;
+    EXPECT_FALSE(std::filesystem::exists(pdf));
+  }
+}
+
+/// A legend's little picture was a figure of its own, and had the name of the one below it.
+TEST_F(ReportCommand, AFigureIsNotItsLegend) {
+  const std::string ring = simulate("ring", 1);
+  const std::string file = folder_.path() + "/time.svg";
+  const Ended ended =
+      run({"report", ring, "--svg", "where-the-time-goes-seconds-a-round-of-a-peer", "-o", file});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(text_of(file).find("a round"), std::string::npos);
+  EXPECT_EQ(text_of(file).find("class=\"swatch\""), std::string::npos);
+}
+
 TEST_F(ReportCommand, WritesOneFigureAlone) {
   const std::string ring = simulate("ring", 1);
   const std::string file = folder_.path() + "/loss.svg";

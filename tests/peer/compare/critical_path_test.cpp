@@ -1,8 +1,14 @@
 #include "peer/compare/critical_path.h"
 
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "graph/formats/npy_matrix.h"
 #include "optim/rng.h"
+#include "tests/scratch_folder.h"
 
 namespace gv {
 namespace {
@@ -58,6 +64,30 @@ TEST(CriticalPath, CountsGapsAsOther) {
   const CriticalPath path = critical_path({{stay(compute, 0, 1), stay(compute, 3, 4)}});
   EXPECT_NEAR(path.seconds, 4, 1e-12);
   EXPECT_NEAR(path.states[7], 2, 1e-12);
+}
+
+/// A path is that of the last rounds that all peers kept in a row, which may be few of a run's: it
+/// says which. It was told as if it were the whole run's.
+TEST(CriticalPath, SaysOfWhichRoundsItIs) {
+  const ScratchFolder folder;
+  const auto keep = [&](int peer, const std::vector<double>& rounds) {
+    const std::string own = fmt::format("{}/peers/{:03}", folder.path(), peer);
+    std::filesystem::create_directories(own);
+    NpyMatrix m{.rows = rounds.size(), .columns = 5, .single_precision = false, .values = {}};
+    for (const double round : rounds)
+      m.values.insert(m.values.end(), {round, compute, round, round + 1, -1});
+    std::ofstream(own + "/moments.0.npy", std::ios::binary) << npy_bytes(m);
+  };
+  keep(0, {2, 3, 7, 8, 9});
+  keep(1, {6, 7, 8, 9, 10});
+  StoredRun run;
+  run.path = folder.path();
+  run.peers = 2;
+  const auto path = critical_path_of(run);
+  ASSERT_TRUE(path);
+  EXPECT_EQ(rounds_text(*path), "rounds 7 to 9");
+  keep(1, {9, 10});
+  EXPECT_EQ(rounds_text(*critical_path_of(run)), "round 9");
 }
 
 /// Damaged records end it: peers that wait for each other, for themselves, for nobody.

@@ -53,9 +53,9 @@ TEST(AbiFork, AChildHasNothingOfThePeers) {
   };
   EXPECT_GE(own().size(), 3U);
   EXPECT_EQ(child_of(peer.get(), own()), 0) << "before it has begun";
-  const std::string all = fmt::format(
-      R"([{{"peer": 0, "host": "127.0.0.1", "port": {0}}}, {{"peer": 1, "host": "127.0.0.1", "port": 1}}])",
-      port);
+  const std::string all = fmt::format(R"([{{"peer": 0, "host": "127.0.0.1", "port": {}}},
+                                          {{"peer": 1, "host": "127.0.0.1", "port": 1}}])",
+                                      port);
   ASSERT_EQ(gv_begin(peer.get(), all.c_str()), GV_OK) << gv_error(nullptr);
   EXPECT_EQ(gv_turn(peer.get(), nullptr, 50), GV_TURN_NONE);
   EXPECT_EQ(child_of(peer.get(), own()), 0) << "while it waits for its neighbour";

@@ -57,7 +57,7 @@ TEST(ProgramAbiThreads, TheLibrarysOwnThreadComputesTheSame) {
 /// With evaluations and checkpoints as turns too, from a checkpoint in the middle.
 TEST(ProgramAbiState, GoesOnFromACheckpointAsIfItHadNotStopped) {
   const ScratchFolder scratch;
-  const QuadraticText text{.rounds = 9, .more = "checkpoint: { every: 2, keep: 5 }\n"};
+  const QuadraticText text{.rounds = 9, .more = "checkpoint: { every: 2 rounds, keep: 5 }\n"};
   const auto folder = [&](PeerId id) { return fmt::format("{}/{}", scratch.path(), id); };
   std::atomic<int> looked = 0, saved = 0;
   AbiFleet whole(text);
@@ -84,7 +84,7 @@ TEST(ProgramAbiState, GoesOnFromACheckpointAsIfItHadNotStopped) {
 TEST(ProgramAbiDeath, TheOthersGoOnWithoutAPeerThatDies) {
   AbiFleet fleet({.rounds = 12});
   fleet.before = [](PeerId id, gv_peer* peer, int) {
-    return id != 2 || abi_info(peer).find(R"("round": 4)") == std::string::npos;
+    return id != 2 || abi_info(peer).find(R"("round":4)") == std::string::npos;
   };
   fleet.run();
   EXPECT_EQ(fleet.code(2), GV_TURN_GRADIENT);
@@ -94,7 +94,7 @@ TEST(ProgramAbiDeath, TheOthersGoOnWithoutAPeerThatDies) {
 TEST(ProgramAbiDeath, ADeathEndsAFleetThatAgrees) {
   AbiFleet fleet({.kind = "all-reduce", .rounds = 12});
   fleet.before = [](PeerId id, gv_peer* peer, int) {
-    return id != 2 || abi_info(peer).find(R"("round": 4)") == std::string::npos;
+    return id != 2 || abi_info(peer).find(R"("round":4)") == std::string::npos;
   };
   fleet.run();
   for (const PeerId i : {0U, 1U, 3U}) {
@@ -106,12 +106,15 @@ TEST(ProgramAbiDeath, ADeathEndsAFleetThatAgrees) {
 /// In any turn, in the middle of a round: its neighbours hear a goodbye, and go on.
 TEST(ProgramAbiEnd, APeerLeavesInOrder) {
   AbiFleet fleet({.rounds = 12});
-  fleet.before = [](PeerId id, gv_peer* peer, int) {
-    if (id != 1 || abi_info(peer).find(R"("round": 3)") == std::string::npos) return true;
+  std::atomic<int> left = 0;
+  fleet.before = [&](PeerId id, gv_peer* peer, int) {
+    if (id != 1 || abi_info(peer).find(R"("round":3)") == std::string::npos) return true;
     EXPECT_EQ(gv_finish(peer, 20'000), GV_OK) << gv_error(peer);
+    ++left;
     return false;
   };
   fleet.run();
+  EXPECT_EQ(left, 1);
   for (const PeerId i : {0U, 2U, 3U}) EXPECT_EQ(fleet.code(i), GV_OK) << fleet.error(i);
 }
 

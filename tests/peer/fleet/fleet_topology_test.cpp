@@ -98,5 +98,50 @@ TEST(Fleet, RefusesWeightsThatAreNoMixingMatrixOfAWholeFleet) {
   }
 }
 
+/// A schedule of the user's own: its path is seen from the fleet file's folder, its content is in
+/// the digest wherever it lies, and what no fleet can run on is refused at its place.
+TEST(Fleet, ReadsASchedulesMatricesFromAFile) {
+  const ScratchFolder here;
+  const ScratchFolder there;
+  const char* good = ".5 .5 0\n.5 .5 0\n0 0 1\n1 0 0\n0 .5 .5\n0 .5 .5\n";
+  const auto fleet_of = [](const ScratchFolder& folder,
+                           const std::string& rows,
+                           const std::string& topology,
+                           const std::vector<std::string>& sets) {
+    const std::string file = folder.path() + "/fleet.yaml";
+    std::ofstream(file) << "version: 1\npeers: 3\ndata: quadratic\nstop: { rounds: 1 }\n"
+                        << "topology: " << topology << "\n";
+    std::ofstream(folder.path() + "/w.txt") << rows;
+    return read_fleet(file, sets, nullptr);
+  };
+  const std::string map = "{ kind: matrices, file: w.txt }";
+  const Fleet fleet = fleet_of(here, good, map, {"name=a"});
+  ASSERT_TRUE(fleet.schedule);
+  EXPECT_EQ(to_string(*fleet.schedule), "matrices:" + here.path() + "/w.txt");
+  EXPECT_EQ(fleet_of(there, good, "matrices:w.txt", {"name=a"}).digest, fleet.digest);
+  const std::string other = ".6 .4 0\n.4 .6 0\n0 0 1\n1 0 0\n0 .5 .5\n0 .5 .5\n";
+  EXPECT_NE(fleet_of(there, other, map, {"name=a"}).digest, fleet.digest);
+
+  const auto said = [&](const std::string& rows,
+                        const std::string& topology,
+                        const std::vector<std::string>& sets) {
+    return first_problem([&] { fleet_of(here, rows, topology, sets); });
+  };
+  EXPECT_NE(said(".5 .5 0\n.5 .5 0\n0 0 1\n", map, {}).find("is not connected"), std::string::npos);
+  EXPECT_NE(said(".5 .5 0\n.5 .4 0\n0 0 1\n", map, {}).find("w.txt: W_0: mixing matrix: row 1"),
+            std::string::npos);
+  EXPECT_NE(said(good, "{ kind: matrices, file: none.npy }", {}).find("none.npy"),
+            std::string::npos);
+  EXPECT_NE(said(good, "matrices", {}).find("file"), std::string::npos);
+  EXPECT_NE(said(good, "{ kind: matrices, file: w.txt, weights: lazy }", {})
+                .find("has weights of its own"),
+            std::string::npos);
+  EXPECT_NE(said(good, map, {"peers=4"}).find("w.txt:1: 3 numbers in row 0"), std::string::npos);
+  EXPECT_NE(said(good, map, {"algorithm=d2"}), "");
+  EXPECT_EQ(said(good, map, {"algorithm=sgp"}), "") << "halves are the shares of push-sum";
+  EXPECT_NE(said(other, map, {"algorithm=sgp"}).find("W_0 of this file does not"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace gv

@@ -1,4 +1,5 @@
 #include "tests/peer/launch/launch_fixture.h"
+#include "tests/peer/launch/own_sets.h"
 
 // What a run decides, it decides by a validation set: when it ends, and which model it saves. The
 // test set is looked at once, at the end. Targets and tuning looked at the test set, so that what
@@ -15,6 +16,9 @@ struct Case {
 
 class ValidatedRuns : public Launch, public testing::WithParamInterface<Case> {
  protected:
+  void SetUp() override {
+    if (GetParam().name.starts_with("Own")) OwnSets{folder_.string()};
+  }
   std::string file(const std::string& more = "") const {
     const Case& c = GetParam();
     const std::string path = (folder_ / "fleet.yaml").string();
@@ -97,6 +101,16 @@ const std::string digits =
     "data: { kind: digits, train: 200, test: 100, validation: 0.3, partition: { kind: dirichlet, "
     "alpha: 0.3 } }\nmodel: softmax\n";
 
+const std::string rows =
+    "data: { kind: table, file: train.csv, target: kind, test: test.csv, validation: "
+    "validation.csv }\nmodel: softmax\n";
+const std::string svm =
+    "data: { kind: libsvm, file: train.svm, test_file: test.svm, validation: validation.svm }\n"
+    "model: logistic\n";
+const std::string pictures =
+    "data: { kind: images, dir: train, test: test, validation: validation }\n"
+    "model: { kind: mlp, hidden: [8] }\n";
+
 INSTANTIATE_TEST_SUITE_P(
     Fleets,
     ValidatedRuns,
@@ -115,6 +129,14 @@ INSTANTIATE_TEST_SUITE_P(
              "algorithm: { kind: choco-sgd, codec: int8 }\ntopology: path\n",
              "target: { loss: 0.01 }",
              "best"},
+        Case{"OwnTable", 4, rows, "topology: ring\n", "patience: 3", "best"},
+        Case{"OwnSparse",
+             5,
+             svm,
+             "algorithm: gradient-tracking\ntopology: path\n",
+             "patience: 3",
+             "last"},
+        Case{"OwnPictures", 3, pictures, "algorithm: all-reduce\n", "patience: 4", "best"},
         Case{"LocalSteps", 4, blobs, "algorithm: local-sgd\n", "patience: 2", "best"},
         Case{"Servers", 4, blobs, "algorithm: parameter-server\n", "patience: 3", "best"}),
     [](const auto& fleet) { return fleet.param.name; });
@@ -132,6 +154,53 @@ TEST_F(Launch, WithoutAValidationSetNothingLooksForTheBest) {
       refused("stop: { rounds: 5 }\noutput: { save: best }\n").find("best of a validation set"),
       std::string::npos);
 }
+
+class OwnValidation : public Launch, public testing::WithParamInterface<std::string> {
+ protected:
+  /// What a fleet ends with that looks at this set, in a file or folder of its own.
+  nlohmann::json summary(const std::string& set) const {
+    const std::string file = path("fleet.yaml");
+    std::ofstream(file) << "version: 1\nseed: 7\npeers: 3\n"
+                        << GetParam() << "topology: ring\nstop: { rounds: 20 }\n";
+    const Ended ended =
+        run({"simulate", file, "--no-save", "--json", "--set", "data.validation=" + set});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.code == 0 ? ended.summary() : nlohmann::json::object();
+  }
+  /// "test.csv" for "validation.csv".
+  std::string named(const std::string& name) const {
+    const std::size_t at = GetParam().find("validation: validation") + 22;
+    const std::size_t end = GetParam().find_first_of(" }", at);
+    return name + GetParam().substr(at, end - at);
+  }
+};
+
+/// What is looked at is the file that is named, scaled as the test set is: where it holds the test
+/// set, both have the same figures; and it trains nobody.
+TEST_P(OwnValidation, IsTheSetOfTheFile) {
+  const OwnSets sets(folder_.string());
+  const nlohmann::json own = summary(named("validation"));
+  const nlohmann::json test = summary(named("test"));
+  EXPECT_EQ(own.at("evaluated_on"), "validation");
+  EXPECT_EQ(own.at("params_hash"), test.at("params_hash"));
+  EXPECT_NE(own.at("loss"), test.at("loss"));
+  EXPECT_EQ(own.at("test"), test.at("test"));
+  EXPECT_EQ(test.at("loss"), test.at("test").at("loss"));
+  EXPECT_EQ(test.at("accuracy"), test.at("test").at("accuracy"));
+}
+
+TEST_P(OwnValidation, IsMissedWithItsName) {
+  const OwnSets sets(folder_.string());
+  const std::string file = path("fleet.yaml");
+  std::ofstream(file) << "version: 1\npeers: 3\n" << GetParam() << "stop: { rounds: 2 }\n";
+  const Ended ended =
+      run({"simulate", file, "--no-save", "--set", "data.validation=" + named("none")});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_NE(ended.err.find("no such f"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find(named("none")), std::string::npos) << ended.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, OwnValidation, testing::Values(rows, svm, pictures));
 
 }  // namespace
 }  // namespace gv

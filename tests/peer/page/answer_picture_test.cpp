@@ -62,6 +62,25 @@ TEST(AnswerPicture, DrawsEveryCostAgainstTheAxis) {
   EXPECT_NE(svg.find("prefers-color-scheme: dark"), std::string::npos);
 }
 
+/// Thirteen curves had seven names at their ends, and nothing told what the others were.
+TEST(AnswerPicture, ManyLinesHaveALegend) {
+  const auto picture = [](std::size_t methods) {
+    std::vector<StoredRun> runs;
+    for (std::size_t k = 0; k < methods; ++k)
+      add(runs,
+          {{"method", "m" + std::to_string(k)}},
+          {{"algorithm.kind", "d-psgd"}, {"train.batch", std::to_string(k + 1)}},
+          1 + 0.001 * static_cast<double>(k));
+    return race_picture(compare_runs(runs, half), "many");
+  };
+  const std::string many = picture(13);
+  EXPECT_EQ(xml_mistake(many), "");
+  for (std::size_t k = 0; k < 13; ++k)
+    EXPECT_NE(many.find(">m" + std::to_string(k) + "</text>"), std::string::npos) << k;
+  EXPECT_EQ(of_class(elements(many, "line"), "curve s12").size(), 1U);
+  EXPECT_TRUE(of_class(elements(picture(3), "line"), "curve s2").empty()) << "names are enough";
+}
+
 /// The runs were made by the closed forms, so both lines are one.
 TEST(AnswerPicture, TheModelLiesOnWhatFollowsIt) {
   const std::vector<StoredRun> runs = networks();

@@ -148,10 +148,20 @@ TEST(WaitingFigure, ManyPeersShareCells) {
   EXPECT_NE(matrix.find("peers 992 to 999"), std::string::npos);
 }
 
+/// The ring stood at the first of two trials that took the same rounds, whichever the sweep chose.
+TEST(TuningFigure, OfEqualTrialsTheOneThatEndsBetterIsRinged) {
+  Tuning t{"d-psgd", "lr", "rounds", {{0.01, 50, "a", 0.3}, {0.1, 50, "b", 0.2}, {1, 70, "c", 0}}};
+  const std::string figure = tuning_figure(t);
+  const SvgRuler x(figure, "x", "middle", true);
+  EXPECT_NEAR(of_class(elements(figure, "circle"), "target").at(0).number("cx"), x.pixel(0.1), 0.5);
+  std::swap(t.trials[0].then, t.trials[1].then);
+  EXPECT_EQ(best_at_edge(t), TuningEdge::least) << "the one inside is as soon, but ends worse";
+}
+
 TEST(TuningFigure, TheBestIsRingedAndAnEdgeIsMarked) {
   Tuning t{"d-psgd", "lr", "rounds", {{0.01, 900, "a"}, {0.1, 500, "b"}, {1, 700, "c"}}};
   EXPECT_EQ(best_at_edge(t), TuningEdge::none);
-  std::string figure = tuning_figure(t, 0);
+  std::string figure = tuning_figure(t);
   const SvgRuler x(figure, "x", "middle", true);
   const SvgRuler y(figure, "y", "end", false);
   const SvgElement ring = of_class(elements(figure, "circle"), "target").at(0);
@@ -160,16 +170,16 @@ TEST(TuningFigure, TheBestIsRingedAndAnEdgeIsMarked) {
   EXPECT_EQ(figure.find("edge-of-range"), std::string::npos);
   t.trials[2].score = 400;
   EXPECT_EQ(best_at_edge(t), TuningEdge::most);
-  figure = tuning_figure(t, 0);
+  figure = tuning_figure(t);
   EXPECT_NE(figure.find("edge-of-range"), std::string::npos);
   EXPECT_NE(figure.find("the best is the largest tried"), std::string::npos);
   t.trials[1].score = 400;
   EXPECT_EQ(best_at_edge(t), TuningEdge::none) << "one inside is as good";
   t.trials[2].score.reset();
-  figure = tuning_figure(t, 0);
+  figure = tuning_figure(t);
   EXPECT_EQ(of_class(elements(figure, "path"), "missed").size(), 1U);
   EXPECT_EQ(of_class(elements(figure, "circle"), "dot").size(), 2U);
-  EXPECT_EQ(tuning_figure({"d-psgd", "lr", "rounds", {}}, 0), "");
+  EXPECT_EQ(tuning_figure({"d-psgd", "lr", "rounds", {}}), "");
 }
 
 TEST(RatioFigure, DotsStandAtMeasuredOverPredicted) {
@@ -205,7 +215,7 @@ TEST(Figures, NothingFromAFileIsBelieved) {
       {.x_title = "rounds", .y_title = bad, .lines = {{.name = bad, .x = {0, 1}, .y = {1, 2}}}});
   page += shares_figure({{.name = bad, .seconds = {1}}}, bad);
   page += timeline_figure({.lanes = {{bad, {{0, 0, 1}, {99, 1, 2}}}}});
-  page += tuning_figure({bad, bad, bad, {{1, 2, bad}}}, 0);
+  page += tuning_figure({bad, bad, bad, {{1, 2, bad}}});
   page += ratio_figure({{bad, Quantity::number, 1, 1}});
   page += fleet_diff({{bad, 0, {{bad, bad}}}});
   page += figure_html({.title = bad, .note = bad, .numbers = {{bad}, {{bad}}}});

@@ -135,6 +135,22 @@ TEST(LinesFigure, OneValueAndTheSameValuesHaveAPlaceToo) {
   }
 }
 
+/// "dense, lock" was cut to "dense,".
+TEST(Labels, NamesThatDifferBehindACommaAreToldApart) {
+  EXPECT_EQ(svg::telling_names({"dense", "dense, lock", "sparse, a", "sparse, b", "ring atc"}),
+            (std::vector<std::string>{"dense", "dense, lock", "sparse, a", "sparse, b", "ring"}));
+  EXPECT_EQ(svg::telling_names({"d-psgd, ring", "sgp, ring"}),
+            (std::vector<std::string>{"d-psgd", "sgp"}));
+}
+
+/// A square stood alone at the end of a line that needs no name.
+TEST(LinesFigure, OneLineWithoutANameHasNoLabel) {
+  LinePlot plot{.x_title = "rounds", .y_title = "loss", .lines = {noisy_line("", 5, 1, 1)}};
+  EXPECT_TRUE(of_class(elements(lines_figure(plot), "rect"), "fill halo").empty());
+  plot.lines[0].name = "ring";
+  EXPECT_EQ(of_class(elements(lines_figure(plot), "rect"), "fill halo").size(), 1U);
+}
+
 TEST(Labels, NoNameLiesOnAnother) {
   std::vector<svg::Label> labels;
   for (int k = 0; k < 10; ++k)

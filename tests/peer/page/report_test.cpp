@@ -226,6 +226,58 @@ TEST(Report, TrialsOfASweepAreDrawnByTheirKnob) {
   EXPECT_NEAR(middle->score.value_or(0), 0.15, 1e-12);
 }
 
+/// Figures said "peer 3" where the sentences above them said on which machine it is.
+TEST(Report, PeersHaveTheirHostsName) {
+  const ScratchFolder folder;
+  FolderOfRun{}.write(folder.path() + "/a");
+  RecordsOfPeers{}.write(folder.path() + "/a");
+  std::vector<StoredRun> runs = read_all({folder.path() + "/a"}).runs;
+  runs[0].hosts = {"anna", "ben", "carl", "<dora>"};
+  const std::string page = report_page(make_report(runs, {}));
+  expect_whole(page);
+  for (const char* title : {"Seconds a round of each peer", "Rounds 64 to 71", "The whole run"})
+    EXPECT_NE(picture_of(page, title).find("peer 0 (anna)"), std::string::npos) << title;
+  EXPECT_NE(page.find("<td>peer 0 (anna)</td>"), std::string::npos) << "the numbers";
+}
+
+/// The tuning's colours were counted by themselves: a method was blue in one figure and green in
+/// the next.
+TEST(Report, AMethodHasOneColourInEveryFigure) {
+  const ScratchFolder folder;
+  std::vector<StoredRun> runs = two_methods(folder, 1);
+  for (StoredRun& run : runs) run.labels = {{"method", run.algorithm}, {"network", "lan"}};
+  std::vector<Tuning> tunings;
+  for (const char* method : {"all-reduce", "d-psgd"}) {
+    Tuning& tuning = tunings.emplace_back();
+    tuning.method = method;
+    tuning.labels = {{"method", method}};
+  }
+  const Comparison comparison = compare_runs(runs, {});
+  const std::vector<GroupRow> rows = group_rows(comparison);
+  share_colours(tunings, rows);
+  for (const Tuning& tuning : tunings) {
+    const auto same = [&](const GroupView& view) {
+      return view.group().runs.front()->algorithm == tuning.method;
+    };
+    EXPECT_EQ(tuning.series, std::ranges::find_if(rows.at(0).groups, same)->series);
+  }
+  EXPECT_NE(tunings[0].series, tunings[1].series);
+}
+
+/// Version and processor of all runs, the same in each row, made the table wider than the page.
+TEST(Report, WhatAllRunsShareIsSaidOnce) {
+  const ScratchFolder folder;
+  std::vector<StoredRun> runs = two_methods(folder, 1);
+  RunReport report = make_report(runs, {});
+  EXPECT_EQ(std::ranges::count(report.runs.heads, "version"), 0);
+  EXPECT_EQ(std::ranges::count(report.notes, "made by grapevine test"), 1);
+  EXPECT_EQ(std::ranges::count(report.notes, "processor: test"), 1);
+  runs[1].version = "grapevine other";
+  report = make_report(runs, {});
+  ASSERT_EQ(report.runs.heads.back(), "version");
+  EXPECT_EQ(report.runs.rows.at(1).back(), "grapevine other");
+}
+
 TEST(Report, APredictionStandsBesideWhatWasMeasured) {
   const ScratchFolder folder;
   const std::string path = folder.path() + "/a";

@@ -11,7 +11,8 @@ namespace gv {
 inline void write_asked_script(const std::string& path, const std::string& says) {
   std::ofstream(path) << R"(
 import array, json, os, socket, sys
-tensors = [{"name": "fc.weight", "shape": [2, 3], "strides": [3, 1]}, {"name": "b", "shape": [], "strides": []}]
+tensors = [{"name": "fc.weight", "shape": [2, 3], "strides": [3, 1]},
+           {"name": "b", "shape": [], "strides": []}]
 channel = socket.socket(fileno=3)
 ear = os.fdopen(4)
 def give(values):

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/peer/fleet/fleet_file.h"
 #include "tests/peer/fleet/test_fleet.h"
 
 namespace gv {
@@ -240,6 +241,30 @@ TEST(SwarmRuns, SlowPeersDoNotWaitForEver) {
   SwarmOptions options;
   options.last = 5;
   options.until = std::chrono::seconds(1);
+  EXPECT_EQ(told(swarm(fleet, options)), "");
+}
+
+/// Found so: a peer that still heard its neighbour, while that one did not hear it, got no answers
+/// and kept D2's correction, a constant velocity, until its vector was not finite.
+TEST(SwarmRuns, CorrectionsStandStillWhileNobodyAnswers) {
+  const Assembly fleet(read(R"(version: 1
+peers: 5
+data: { kind: blobs, train: 185, test: 50, classes: 3 }
+model: { hidden: [6] }
+train: { batch: 5 }
+algorithm: d2
+network: { latency: 0.495 ms }
+simulate: { flops: 0.1 MFLOP/s }
+stop: { rounds: 297 }
+faults: { deadline: 20 ms }
+)"));
+  SwarmOptions options;
+  options.first = options.last = 120049;
+  options.until = std::chrono::milliseconds(250);
+  options.classes = 0;
+  for (const Fault fault :
+       {Fault::slice, Fault::cut_off, Fault::one_way, Fault::half_open, Fault::slow})
+    options.classes |= FaultClasses{1} << static_cast<int>(fault);
   EXPECT_EQ(told(swarm(fleet, options)), "");
 }
 

@@ -103,6 +103,8 @@ TEST_F(SweepCommand, TunesMeasuresAndSaysWhichCommandCompares) {
                      " --target loss=0.05 --expect 'gossip < sums @ time'"),
             std::string::npos)
       << out;
+  const Ended asked = run({"compare", path("out"), "--target", "loss=0.05"});
+  EXPECT_EQ(run({"compare", path("out")}).out, asked.out) << "the sweep's own target";
   EXPECT_EQ(trials().size(), static_cast<std::size_t>(all_trials));
   EXPECT_TRUE(fs::is_empty(path("out/working")));
   EXPECT_TRUE(fs::is_empty(path("out/claims")));

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "peer/cli/fleet_options.h"
+#include "peer/launch/run_folder.h"
+#include "peer/program/scout.h"
+
+namespace gv::cli {
+
+/// Makes a fleet ready that is to run, as assemble() does. Where programs train, one of them is
+/// asked what, and stays as `scout`; `binary`: the program `grapevine` that becomes it. Throws
+/// std::runtime_error where it cannot be asked.
+Assembly assemble_to_run(const FleetOptions& options,
+                         const std::string& binary,
+                         std::unique_ptr<Scout>& scout);
+
+/// Makes a fleet ready of which figures are wanted: where programs train, one of them takes some
+/// steps alone, so that what a model of the fleet's time says has their seconds.
+Assembly assemble_to_plan(const FleetOptions& options);
+
+/// Keeps what the scout has said in the run's folder, and returns the options by which peers find
+/// it; without a scout none.
+std::vector<std::string> hand_over(const Scout* scout, const RunFolder& folder);
+
+/// Whom the fleet's model is shown to.
+std::unique_ptr<Objective> evaluator_of(const Assembly& fleet, Scout* scout);
+
+}  // namespace gv::cli

@@ -1,0 +1,117 @@
+#include "peer/program/start_file.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <utility>
+
+#include "peer/tensors/safetensors.h"
+#include "peer/tensors/start_values.h"
+
+namespace gv {
+namespace {
+
+constexpr const char* introduction_key = "program";
+
+/// Of a tensor whose elements lie without gaps the dimensions from the outermost in memory to the
+/// innermost, without those of length 1; empty: as in the shape.
+std::vector<std::uint32_t> order_of(const asked::Tensor& tensor) {
+  std::vector<std::uint32_t> dims;
+  for (std::uint32_t d = 0; d < tensor.shape.size(); ++d)
+    if (tensor.shape[d] != 1) dims.push_back(d);
+  std::ranges::stable_sort(dims,
+                           [&](auto a, auto b) { return tensor.strides[a] > tensor.strides[b]; });
+  if (std::ranges::is_sorted(dims)) dims.clear();
+  return dims;
+}
+
+std::size_t floats_of(const Parameter& parameter) {
+  std::size_t floats = 1;
+  for (const std::uint32_t extent : parameter.shape) floats *= extent;
+  return floats;
+}
+
+/// Calls take(place in memory, place in the order of the shape) for each element.
+template <class Take>
+void walk(const Parameter& parameter, const std::vector<std::uint32_t>& order, Take take) {
+  std::vector<std::size_t> strides(parameter.shape.size(), 1);
+  for (std::size_t d = parameter.shape.size(); d-- > 1;)
+    strides[d - 1] = strides[d] * parameter.shape[d];
+  const std::size_t floats = floats_of(parameter);
+  for (std::size_t k = 0; k < floats; ++k) {
+    std::size_t rest = k;
+    std::size_t place = 0;
+    for (auto d = order.rbegin(); d != order.rend(); ++d) {
+      place += rest % parameter.shape[*d] * strides[*d];
+      rest /= parameter.shape[*d];
+    }
+    take(k, order.empty() ? k : place);
+  }
+}
+
+/// Calls take(place in x, place in the order of the shapes) for each element of the model.
+template <class Take>
+void walk(const ProgramModel& model, Take take) {
+  std::size_t begin = 0;
+  for (std::size_t k = 0; k < model.parameters.size(); ++k) {
+    walk(model.parameters[k], model.orders[k], [&](std::size_t in_memory, std::size_t in_shape) {
+      take(begin + in_memory, begin + in_shape);
+    });
+    begin += floats_of(model.parameters[k]);
+  }
+}
+
+}  // namespace
+
+ProgramModel model_of(const asked::Introduction& says, std::vector<float> x) {
+  ProgramModel model{.start = std::move(x), .evaluates = says.evaluates};
+  for (const asked::Tensor& tensor : says.parameters) {
+    model.parameters.push_back({.name = tensor.name, .shape = tensor.shape});
+    model.orders.push_back(order_of(tensor));
+  }
+  return model;
+}
+
+std::vector<float> in_order_of_shapes(std::span<const float> x, const ProgramModel& model) {
+  std::vector<float> values(x.size());
+  walk(model,
+       [&](std::size_t in_memory, std::size_t in_shape) { values[in_shape] = x[in_memory]; });
+  return values;
+}
+
+void write_start(const std::string& path,
+                 const asked::Introduction& says,
+                 std::span<const float> x) {
+  const ProgramModel model = model_of(says, {});
+  const std::vector<float> values = in_order_of_shapes(x, model);
+  std::vector<NamedTensor> tensors;
+  std::size_t begin = 0;
+  for (const Parameter& p : model.parameters) {
+    const std::size_t floats = floats_of(p);
+    tensors.push_back(
+        {.name = p.name, .shape = p.shape, .values = std::span(values).subspan(begin, floats)});
+    begin += floats;
+  }
+  write_safetensors(path, tensors, {{introduction_key, asked::line(says)}});
+}
+
+ProgramModel read_start(const std::string& path) {
+  const std::unique_ptr<TensorFile> file = open_safetensors(path);
+  const auto line = file->metadata().find(introduction_key);
+  if (line == file->metadata().end())
+    throw std::runtime_error(path +
+                             ": it does not say how a program holds these tensors; `run` "
+                             "writes such a file, start.safetensors of its folder");
+  const asked::ProgramSays says = asked::parse_program(line->second);
+  const auto* const introduction = std::get_if<asked::Introduction>(&says);
+  if (introduction == nullptr) throw std::runtime_error(path + ": it says nothing of a program");
+  ProgramModel model = model_of(*introduction, {});
+  const std::vector<float> values = flat_values(path, *file, model.parameters);
+  model.start.resize(values.size());
+  walk(model, [&](std::size_t in_memory, std::size_t in_shape) {
+    model.start[in_memory] = values[in_shape];
+  });
+  return model;
+}
+
+}  // namespace gv

@@ -1,0 +1,210 @@
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "gossip/registry.h"
+#include "peer/tensors/safetensors.h"
+#include "tests/peer/launch/program.h"
+#include "tests/scratch_folder.h"
+#include "tests/text_of.h"
+
+// Fleets of programs from `run` to what they leave.
+
+namespace gv {
+namespace {
+
+std::string quadratic_peer() {
+  return GV_QUADRATIC_PEER;
+}
+
+class ProgramRun : public testing::Test {
+ protected:
+  std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+  /// Three peers that are quadratic_peer with these words.
+  std::string fleet(const std::string& words, const std::string& more) const {
+    std::ofstream(path("fleet.yaml"))
+        << "version: 1\nname: programs\nseed: 5\npeers: 3\nprogram: [" << quadratic_peer()
+        << (words.empty() ? "" : ", ") << words
+        << "]\ntopology: ring\noutput: { dir: " << path("run") << " }\n"
+        << more;
+    return path("fleet.yaml");
+  }
+  nlohmann::json document(const std::string& name) const {
+    return nlohmann::json::parse(text_of(path(name)), nullptr, false);
+  }
+  /// A number of each tensor of the saved model.
+  std::vector<float> saved() const {
+    const auto file = open_safetensors(path("run/model.safetensors"));
+    std::vector<float> all;
+    for (std::size_t k = 0; k < file->tensors().size(); ++k)
+      for (const float value : file->read(k)) all.push_back(value);
+    return all;
+  }
+
+  ScratchFolder folder_;
+};
+
+constexpr const char* forty = "stop: { rounds: 40 }\nevaluate: { every: 10 rounds }\n";
+
+TEST_F(ProgramRun, LearnsWhatNoPeerAloneWould) {
+  const Ended ended = Program({"run", fleet("", forty), "--json"}).wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const nlohmann::json summary = ended.summary();
+  EXPECT_LT(summary["loss"].get<double>(), 1e-6);
+  EXPECT_TRUE(summary["accuracy"].is_null());
+  EXPECT_EQ(summary["rounds"], 40);
+  EXPECT_EQ(document("run/run.json")["model"], "program");
+  EXPECT_EQ(document("run/run.json")["data"], "program");
+  EXPECT_EQ(document("run/run.json")["program"][0], quadratic_peer());
+  ASSERT_EQ(saved().size(), 7U);
+  for (const float value : saved()) EXPECT_NEAR(value, 1, 1e-3);
+  EXPECT_TRUE(std::filesystem::exists(path("run/start.safetensors")));
+  EXPECT_NE(text_of(path("run/peers/001/stderr.log")).find("prints what it likes"),
+            std::string::npos);
+}
+
+TEST_F(ProgramRun, EndsWithTheSameBitsEachTime) {
+  std::vector<std::string> hashes;
+  for (int k = 0; k < 2; ++k) {
+    const Ended ended = Program({"run", fleet("", forty), "--json"}).wait();
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    hashes.push_back(ended.summary()["params_hash"]);
+  }
+  EXPECT_EQ(hashes[0], hashes[1]);
+}
+
+/// Without `evaluate` training loss and consensus are told, and nothing has gone wrong.
+TEST_F(ProgramRun, HasNullFiguresWhereNobodyEvaluates) {
+  const Ended ended = Program({"run", fleet("mute", forty), "--json"}).wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_TRUE(ended.summary()["loss"].is_null());
+  EXPECT_FALSE(ended.summary()["train_loss"].is_null() && ended.out.size() < 2);
+  EXPECT_EQ(ended.err.find("loss rise"), std::string::npos) << ended.err;
+  EXPECT_EQ(ended.err.find("not finite"), std::string::npos) << ended.err;
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"report", path("run")}, {"compare", path("run"), path("run")}, {"top", path("run")}}) {
+    const Ended shown = Program(command).wait();
+    EXPECT_TRUE(shown.code == 0 || shown.code == 2) << command[0] << shown.err << shown.output();
+    EXPECT_EQ(shown.err.find("internal"), std::string::npos) << shown.err;
+  }
+}
+
+TEST_F(ProgramRun, GoesOnWhereAnEvaluationFails) {
+  const Ended ended = Program({"run", fleet("silent", forty), "--json"}).wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_TRUE(ended.summary()["loss"].is_null());
+  const std::string said = "gave no figures of the fleet's model";
+  EXPECT_NE(ended.err.find(said), std::string::npos) << ended.err;
+  EXPECT_EQ(ended.err.find(said), ended.err.rfind(said)) << ended.err;
+}
+
+/// The launcher waits for the figures, and for who wants it to end.
+TEST_F(ProgramRun, EndsByCtrlCWhileAnEvaluationHangs) {
+  Program run({"run", fleet("\"hangs=" + path("asked") + "\"", "evaluate: { every: 2 rounds }\n")});
+  ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(path("asked")); }));
+  run.kill(SIGINT);
+  ASSERT_TRUE(run.says("stopping"));
+  run.kill(SIGINT);
+  EXPECT_EQ(run.wait().code, 130);
+}
+
+/// A program says itself when it is done.
+TEST_F(ProgramRun, EndsWithItsPrograms) {
+  const Ended ended = Program({"run", fleet("steps=12", ""), "--json"}).wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.summary()["rounds"], 12);
+}
+
+TEST_F(ProgramRun, GoesOnWithoutAPeerThatDies) {
+  const Ended ended = Program({"run", fleet("dies=5", forty), "--json"}).wait();
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_EQ(ended.summary()["lost"], 1);
+  EXPECT_NE(ended.err.find("exit 9"), std::string::npos) << ended.err;
+}
+
+/// One mistake, told once, before there is a run.
+TEST_F(ProgramRun, OfAScriptThatFailsLeavesNothing) {
+  std::ofstream(path("train.py")) << "import no_such_module\n";
+  std::ofstream(path("fleet.yaml"))
+      << "version: 1\npeers: 8\nprogram: [python3, " << path("train.py")
+      << "]\noutput: { dir: " << path("run") << " }\n";
+  const Ended ended = Program({"run", path("fleet.yaml")}).wait();
+  EXPECT_EQ(ended.code, 5);
+  EXPECT_NE(ended.err.find("No module named"), std::string::npos) << ended.err;
+  EXPECT_EQ(ended.err.find("Traceback"), ended.err.rfind("Traceback"));
+  EXPECT_FALSE(std::filesystem::exists(path("run")));
+}
+
+TEST_F(ProgramRun, GoesOnFromItsCheckpointsWithTheStateOfThePrograms) {
+  const std::string file = fleet("", "stop: { rounds: 60 }\ncheckpoint: { every: 10 rounds }\n");
+  const Ended whole = Program({"run", file, "--json"}).wait();
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  // As a machine that went down would leave it.
+  std::filesystem::remove(path("run/summary.json"));
+  for (int peer = 0; peer < 3; ++peer)
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(path(fmt::format("run/peers/{:03}", peer))))
+      if (entry.path().filename().string().find("60") != std::string::npos)
+        std::filesystem::remove(entry.path());
+  const Ended rest = Program({"run", "--resume", path("run"), "--json"}).wait();
+  ASSERT_EQ(rest.code, 0) << rest.err;
+  EXPECT_EQ(rest.summary()["params_hash"], whole.summary()["params_hash"]);
+  EXPECT_NE(text_of(path("run/peers/000/stderr.log")).find("goes on after 5"), std::string::npos);
+}
+
+/// Only the program knows its layers.
+TEST_F(ProgramRun, LeavesAModelThatSaysWhoseItIs) {
+  ASSERT_EQ(Program({"run", fleet("steps=3", "")}).wait().code, 0);
+  std::ofstream(path("rows.csv")) << "a\n1\n";
+  for (const char* command : {"predict", "evaluate"}) {
+    const Ended ended = Program({command, path("run/model.safetensors"), path("rows.csv")}).wait();
+    EXPECT_NE(ended.code, 0);
+    EXPECT_NE(ended.code, 70) << ended.err;
+    EXPECT_NE(ended.err.find("only the program that trained it knows its layers"),
+              std::string::npos)
+        << command << ended.err;
+  }
+}
+
+/// Nothing trains: one of them has taken some steps alone, and the graph is as ever.
+TEST_F(ProgramRun, IsPlannedByTheStepsOfOneProgram) {
+  const Ended ended = Program({"plan", fleet("slow=10", forty), "--json"}).wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const nlohmann::json plan = nlohmann::json::parse(ended.out.at(0));
+  EXPECT_EQ(plan["model"], "program");
+  EXPECT_EQ(plan["parameters"], 7);
+  EXPECT_GE(plan["predicted"]["compute_seconds"].get<double>(), 0.01);
+  EXPECT_GT(plan["gap"].get<double>(), 0);
+  EXPECT_FALSE(std::filesystem::exists(path("run")));
+}
+
+/// Servers hold their parts of a model that only programs know.
+TEST_F(ProgramRun, TrainsByEveryRowThatCanTakePrograms) {
+  for (const AlgorithmRow* row : algorithms()) {
+    const std::string order = row->order.empty() ? "" : fmt::format(", order: {}", row->order);
+    std::string graph = "{ kind: ring, weights: lazy }";
+    if (row->kind == "relay-sgd") graph = "star";
+    if (row->kind == "sgp") graph = "exponential";
+    const std::string file =
+        fleet("",
+              fmt::format("stop: {{ rounds: 8 }}\nalgorithm: {{ kind: {}{} }}\n{}",
+                          row->kind,
+                          order,
+                          row->kind == "fedavg" ? "data: { samples: 96 }\n" : ""));
+    const Ended ended =
+        Program({"run", file, "--json", "--set", "peers=4", "--set", "topology=" + graph}).wait();
+    const bool refused = row->kind == "flexrr" || row->kind == "hogwild";
+    EXPECT_EQ(ended.code, refused ? 2 : 0) << row->kind << " " << row->order << "\n" << ended.err;
+    if (refused || ended.code != 0) continue;
+    EXPECT_FALSE(ended.summary()["loss"].is_null()) << row->kind;
+  }
+}
+
+}  // namespace
+}  // namespace gv
