@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, Sequence, Tuple
 
 from grapevine._program import program_path
 
@@ -68,27 +68,39 @@ class Fleet:
 
     def scripts(self, names: Sequence[str], **options: Any) -> List[Dict[str, Any]]:
         """Runs a script for each peer, and returns what each wrote to its answer."""
-        processes = self.start(names, **options)
-        return [self.answer(i, process) for i, process in enumerate(wait(processes))]
+        return together(names, [(self, options)])[0]
 
-    def start(self, names: Sequence[str], torchrun: bool = False, **options: Any) -> List[subprocess.Popen]:
-        """Starts a script for each peer, with torchrun's environment where that is wanted; options are the scripts'."""
-        port = free_port()
+    def words(self, peers: int, **options: Any) -> List[Dict[str, Any]]:
+        """Returns what a script of each peer is told; options are the scripts' own."""
         path = self.write("program", PROGRAM)
-        started = []
-        for i, name in enumerate(names):
-            given = {"fleet": str(path), "id": i, "meet": str(self.folder / "met"),
-                     "answer": str(self.folder / f"{i}.json"), "rate": self.values["rate"],
-                     "curvature": self.values["curvature"], **options}
-            environment = {"RANK": str(i), "WORLD_SIZE": str(len(names)), "MASTER_ADDR": "127.0.0.1",
-                           "MASTER_PORT": str(port)} if torchrun else {}
-            started.append(start([sys.executable, "-W", "ignore", str(SCRIPTS / name), json.dumps(given)],
-                                 **environment))
-        return started
+        values = {name: self.values[name] for name in ("rate", "curvature")}
+        return [{"fleet": str(path), "id": i, "meet": str(self.folder / "met"),
+                 "answer": str(self.folder / f"{i}.json"), **values, **options} for i in range(peers)]
 
-    def answer(self, i: int, process: subprocess.CompletedProcess) -> Dict[str, Any]:
-        check(process)
+    def answer(self, i: int) -> Dict[str, Any]:
         return json.loads((self.folder / f"{i}.json").read_text())
+
+
+def started(names: Sequence[str], fleets: Sequence[Tuple[Fleet, Dict[str, Any]]],
+            torchrun: bool = False) -> List[subprocess.Popen]:
+    """Starts a script for each peer, which trains in one fleet after the other; with torchrun's environment perhaps."""
+    words = list(zip(*[fleet.words(len(names), **options) for fleet, options in fleets]))
+    port = free_port()
+    processes = []
+    for i, name in enumerate(names):
+        environment = {"RANK": str(i), "WORLD_SIZE": str(len(names)), "MASTER_ADDR": "127.0.0.1",
+                       "MASTER_PORT": str(port)} if torchrun else {}
+        processes.append(start([sys.executable, "-W", "ignore", str(SCRIPTS / name), json.dumps(words[i])],
+                               **environment))
+    return processes
+
+
+def together(names: Sequence[str], fleets: Sequence[Tuple[Fleet, Dict[str, Any]]],
+             torchrun: bool = False) -> List[List[Dict[str, Any]]]:
+    """Runs these scripts, one for each peer, through all fleets; returns the answers of each fleet."""
+    for process in wait(started(names, fleets, torchrun)):
+        check(process)
+    return [[fleet.answer(i) for i in range(len(names))] for fleet, _ in fleets]
 
 
 def free_port() -> int:

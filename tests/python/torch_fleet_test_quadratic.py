@@ -2,62 +2,68 @@
 
 import unittest
 
-from fleets import Fleet
+from fleets import Fleet, together
+
+ALGORITHMS = ["d-psgd", "{ kind: d-psgd, order: cta }", "all-reduce", "gradient-tracking"]
+WAYS = ["closure", "accumulation", "moved", "copied", "scaler"]
+PEERS = 4
 
 
 class QuadraticTest(unittest.TestCase):
-    def fleet(self, **values):
-        fleet = Fleet(**values)
-        self.addCleanup(fleet.close)
-        return fleet, fleet.centers()
+    """The scripts train in all fleets one after the other, for importing PyTorch takes longer than a fleet."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.fleets = {name: Fleet(algorithm=name) for name in ALGORITHMS}
+        cls.fleets.update({way: Fleet() for way in WAYS})
+        cls.fleets["rounding"] = Fleet(rate=0.1, rounds=30)
+        for fleet in cls.fleets.values():
+            cls.addClassCleanup(fleet.close)
+        cls.centers = cls.fleets["d-psgd"].centers()
+        told = [(fleet, {"centers": cls.centers, "way": name}) for name, fleet in cls.fleets.items()]
+        cls.answers = dict(zip(cls.fleets, together(["quadratic.py"] * PEERS, told)))
+        cls.built_in = {name: cls.fleets[name].built_in() for name in [*ALGORITHMS, "rounding"]}
+
+    def ends(self, name):
+        return [answer["x"] for answer in self.answers[name]]
 
     def test_exact_steps_end_with_the_bits_of_built_in_peers(self):
-        for algorithm in ("d-psgd", "{ kind: d-psgd, order: cta }", "all-reduce", "gradient-tracking"):
+        for algorithm in ALGORITHMS:
             with self.subTest(algorithm):
-                fleet, centers = self.fleet(algorithm=algorithm)
-                answers = fleet.scripts(["quadratic.py"] * 4, centers=centers)
-                self.assertEqual([answer["x"] for answer in answers], fleet.built_in())
-
-    def test_torch_and_plain_buffers_in_one_fleet(self):
-        fleet, centers = self.fleet()
-        answers = fleet.scripts(["quadratic.py", "buffers.py"] * 2, centers=centers)
-        self.assertEqual([answer["x"] for answer in answers], fleet.built_in())
+                self.assertEqual(self.ends(algorithm), self.built_in[algorithm])
 
     def test_a_rate_that_is_no_power_of_two_rounds_otherwise_and_little(self):
-        fleet, centers = self.fleet(rate=0.1, rounds=30)
-        answers = fleet.scripts(["quadratic.py"] * 4, centers=centers)
-        for answer, expected in zip(answers, fleet.built_in()):
-            for mine, other in zip(answer["x"], expected):
-                self.assertLess(abs(mine - other), 1e-6)
+        for mine, expected in zip(self.ends("rounding"), self.built_in["rounding"]):
+            for value, other in zip(mine, expected):
+                self.assertLess(abs(value - other), 1e-6)
 
-    def test_closures_accumulation_moved_and_copied_parameters_change_nothing(self):
-        fleet, centers = self.fleet()
-        expected = fleet.built_in()
-        for way in ("closure", "accumulation", "moved", "copied"):
+    def test_closures_accumulation_moved_and_copied_parameters_and_skipped_steps_change_nothing(self):
+        for way in WAYS:
             with self.subTest(way):
-                fleet, _ = self.fleet()
-                answers = fleet.scripts(["quadratic.py"] * 4, centers=centers, way=way)
-                self.assertEqual([answer["x"] for answer in answers], expected)
+                self.assertEqual(self.ends(way), self.built_in["d-psgd"])
 
     def test_a_scaler_that_leaves_steps_out_takes_more_batches_for_the_same(self):
-        fleet, centers = self.fleet()
-        answers = fleet.scripts(["quadratic.py"] * 4, centers=centers, way="scaler")
-        self.assertEqual([answer["x"] for answer in answers], fleet.built_in())
-        self.assertGreater(min(answer["steps"] for answer in answers), fleet.values["rounds"])
-
-    def test_torchrun_says_who_is_who_and_where(self):
-        fleet, centers = self.fleet()
-        answers = fleet.scripts(["quadratic.py"] * 4, centers=centers, torchrun=True)
-        self.assertEqual([answer["x"] for answer in answers], fleet.built_in())
+        self.assertEqual({answer["steps"] for answer in self.answers["d-psgd"]}, {12})
+        self.assertEqual({answer["steps"] for answer in self.answers["scaler"]}, {18})
 
     def test_who_is_who_and_frozen_parameters_stay_each_peers_own(self):
-        fleet, centers = self.fleet(peers=5)
-        answers = fleet.scripts(["quadratic.py"] * 5, centers=centers)
-        for i, answer in enumerate(answers):
+        for i, answer in enumerate(self.answers["d-psgd"]):
             self.assertEqual(answer["frozen"], [float(i)] * 3)
-            self.assertEqual(sorted(answer["neighbors"]), sorted([(i - 1) % 5, (i + 1) % 5]))
+            self.assertEqual(sorted(answer["neighbors"]), sorted([(i - 1) % PEERS, (i + 1) % PEERS]))
             self.assertAlmostEqual(answer["weights"], 1.0)
-            self.assertEqual((answer["size"], answer["round"]), (5, fleet.values["rounds"]))
+            self.assertEqual((answer["size"], answer["round"]), (PEERS, 12))
+
+    def test_torch_and_plain_buffers_in_one_fleet(self):
+        fleet = Fleet()
+        self.addCleanup(fleet.close)
+        answers = fleet.scripts(["quadratic.py", "buffers.py", "buffers.py", "buffers.py"], centers=self.centers)
+        self.assertEqual([answer["x"] for answer in answers], self.built_in["d-psgd"])
+
+    def test_torchrun_says_who_is_who_and_where(self):
+        fleet = Fleet(peers=2)
+        self.addCleanup(fleet.close)
+        answers, = together(["quadratic.py"] * 2, [(fleet, {"centers": self.centers})], torchrun=True)
+        self.assertEqual([answer["x"] for answer in answers], fleet.built_in())
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from array import array
 
 import grapevine
 
-given = json.loads(sys.argv[1])
+given, = json.loads(sys.argv[1])
 grapevine.init(given["fleet"], given["id"], meet=given["meet"])
 center = array("f", given["centers"][given["id"]])
 x, gradient = array("f", [0.0] * len(center)), array("f", [0.0] * len(center))

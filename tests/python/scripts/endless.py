@@ -1,6 +1,7 @@
 """Trains without an end and says each step; `stands` lets it stand still at a step, `workers` load its data."""
 
 import json
+import os
 import sys
 import time
 
@@ -8,7 +9,7 @@ import torch
 
 import grapevine.torch as gv
 
-given = json.loads(sys.argv[1])
+given, = json.loads(sys.argv[1])
 gv.init(given["fleet"], given["id"], meet=given["meet"])
 mine = given["ways"][gv.rank()]
 
@@ -31,7 +32,10 @@ gv.DistributedOptimizer(optimizer, model)
 loader = torch.utils.data.DataLoader(Data(), 2, num_workers=mine.get("workers", 0))
 batches = iter(loader)
 if mine.get("workers"):
-    print("workers", *[worker.pid for worker in batches._workers], flush=True)
+    child = os.fork()
+    if child == 0:
+        time.sleep(3600)
+    print("workers", child, *[worker.pid for worker in batches._workers], flush=True)
 for step, x in enumerate(gv.running(batches)):
     if step == mine.get("stands"):
         print("stands", flush=True)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import grapevine
 import grapevine.jax
 
-given = json.loads(sys.argv[1])
+given, = json.loads(sys.argv[1])
 grapevine.init(given["fleet"], given["id"], meet=given["meet"])
 center = jnp.array(given["centers"][given["id"]], dtype=jnp.float32)
 
