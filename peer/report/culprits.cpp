@@ -72,6 +72,7 @@ std::map<PeerId, double> least_delays(const std::map<PeerId, Shares>& all) {
 /// receives as slowly. Whom its network holds up would wait, and neither work nor stand still.
 void charge_slow_processors(std::map<PeerId, Shares>& all,
                             const std::map<PeerId, double>& standstills) {
+  constexpr double alike = 2;  // waits for several at once are told apart by who came last
   const std::map<PeerId, double> delays = least_delays(all);
   std::vector<double> every;
   for (const auto& [peer, delay] : delays) every.push_back(delay);
@@ -81,7 +82,7 @@ void charge_slow_processors(std::map<PeerId, Shares>& all,
     if (delay == delays.end() || !all.contains(slow) || !all.contains(quick)) return 0.0;
     const double longer = std::max(0.0, all.at(slow).work - all.at(quick).work);
     const double by_work = std::min(std::max(0.0, delay->second - usual), longer);
-    const double by_stops = sends ? std::min(delay->second, standstills.at(slow)) : 0;
+    const double by_stops = sends ? std::min(alike * delay->second, standstills.at(slow)) : 0;
     const double part = std::min(wire, std::max(by_work, by_stops));
     wire -= part;
     return part;
