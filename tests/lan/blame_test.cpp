@@ -90,7 +90,7 @@ class LanBlame : public Lab, public testing::WithParamInterface<const char*> {
   }
 
   /// One peer on each of these hosts.
-  Told blamed(const std::string& work, const Plant& plant = {}, int n = 4) const {
+  NamedBy blamed(const std::string& work, const Plant& plant = {}, int n = 4) const {
     std::string peers;
     for (int host = 1; host <= n; ++host)
       peers += fmt::format("{}{{ host: {} }}", host > 1 ? ", " : "", name(host));
@@ -105,7 +105,7 @@ class LanBlame : public Lab, public testing::WithParamInterface<const char*> {
     const std::string metrics = folder + "/metrics.jsonl";
     EXPECT_TRUE(comes_true([&] { return fs::exists(metrics) && fs::file_size(metrics) > 0; }))
         << launcher.errors();
-    return told_of(launcher, folder, path("page.html"), plant);
+    return named_by(launcher, folder, path("page.html"), plant);
   }
 
   static std::string name(int host) {

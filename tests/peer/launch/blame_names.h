@@ -37,7 +37,7 @@ inline Names named_in_wrapped(const std::string& text) {
   return named_in(std::regex_replace(text, std::regex("\n {2,}"), " "));
 }
 
-struct Told {
+struct NamedBy {
   Names run, top, report;
 };
 
@@ -45,10 +45,10 @@ struct Told {
 using Plant = std::function<void()>;
 
 /// What is said of a run that has begun, after `plant` has had its way with it for 15 s.
-inline Told told_of(Program& launcher,
-                    const std::string& folder,
-                    const std::string& page,
-                    const Plant& plant) {
+inline NamedBy named_by(Program& launcher,
+                        const std::string& folder,
+                        const std::string& page,
+                        const Plant& plant) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(15);
   while (std::chrono::steady_clock::now() < end) {
     if (plant) plant();
@@ -61,14 +61,14 @@ inline Told told_of(Program& launcher,
   return {named_in_wrapped(ended.err), named_in(top), named_in_wrapped(report.output())};
 }
 
-inline void expect_all(const Told& told, const Names& names) {
+inline void expect_all(const NamedBy& told, const Names& names) {
   EXPECT_EQ(told.run, names) << "run";
   EXPECT_EQ(told.top, names) << "top";
   EXPECT_EQ(told.report, names) << "report";
 }
 
 /// At least these: what a cause does to its surroundings may be named behind it.
-inline void expect_among(const Told& told, const Names& names) {
+inline void expect_among(const NamedBy& told, const Names& names) {
   for (const std::string& name : names) {
     EXPECT_TRUE(told.run.contains(name)) << name << "; run: " << testing::PrintToString(told.run);
     EXPECT_TRUE(told.top.contains(name)) << name << "; top: " << testing::PrintToString(told.top);

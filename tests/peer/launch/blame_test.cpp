@@ -18,7 +18,7 @@ class Blame : public testing::TestWithParam<const char*> {
   using PlantAmong = std::function<void(const std::vector<pid_t>&)>;
 
   /// A fleet of four at this work.
-  Told blamed(const std::string& work, const PlantAmong& plant = {}) const {
+  NamedBy blamed(const std::string& work, const PlantAmong& plant = {}) const {
     const std::string file = path("fleet.yaml");
     const std::string folder = path("run");
     fs::remove_all(folder);
@@ -28,7 +28,7 @@ class Blame : public testing::TestWithParam<const char*> {
     Program launcher({"run", file});
     EXPECT_TRUE(comes_true([&] { return pids_in(folder).size() == 4; })) << launcher.errors();
     const std::vector<pid_t> peers = pids_in(folder);
-    return told_of(launcher, folder, path("page.html"), [&] {
+    return named_by(launcher, folder, path("page.html"), [&] {
       if (plant) plant(peers);
     });
   }
