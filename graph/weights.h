@@ -32,8 +32,4 @@ std::vector<std::string> weight_names();
 /// std::invalid_argument with the known names, or with what is wrong.
 MixingMatrix mixing_matrix(std::string_view weights, const Topology& t);
 
-/// Throws std::invalid_argument with `name` where W has negative weights and would make some
-/// disagreement grow: ||W - J|| > 1.
-void require_bounded(const MixingMatrix& w, const std::string& name);
-
 }  // namespace gv

@@ -1,7 +1,7 @@
 #include "graph/formats/matrix_file.h"
 #include "graph/schedule/family.h"
 #include "graph/schedule/periodic_schedule.h"
-#include "graph/weights.h"
+#include "graph/spectrum/bounded.h"
 
 // The user's own W_0, W_1, ..., over and over: time-varying averaging as in Nedic & Ozdaglar,
 // "Distributed subgradient methods for multi-agent optimization", IEEE TAC 2009, whose union over a

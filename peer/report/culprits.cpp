@@ -55,45 +55,46 @@ std::map<PeerId, double> standstills(std::span<const PeerTimes> peers) {
   return stood;
 }
 
-/// How much longer what a peer sends is on its way, to every neighbour alike, than what others
-/// send. A slow link delays what goes over it alone.
-std::map<PeerId, double> delays(const std::map<PeerId, Shares>& all) {
+/// How long what a peer sends is on its way to every neighbour alike. A slow link delays what goes
+/// over it alone.
+std::map<PeerId, double> least_delays(const std::map<PeerId, Shares>& all) {
   std::map<PeerId, double> least;
   for (const auto& [who, own] : all)
     for (const auto& [whom, wire] : own.wire) {
       const auto [at, first] = least.emplace(whom, wire);
       if (!first) at->second = std::min(at->second, wire);
     }
-  std::vector<double> delays;
-  for (const auto& [peer, wire] : least) delays.push_back(wire);
-  const double usual = median(std::move(delays));
-  for (auto& [peer, wire] : least) wire = std::max(0.0, wire - usual);
   return least;
 }
 
-/// A slow processor sends slowly too: of what is late from it on all its links, so much is its own
-/// as it works for longer than who waits for it. Whom its network holds up would wait as well. And
-/// it receives as slowly, whoever sends.
-void charge_slow_processors(std::map<PeerId, Shares>& all) {
-  const std::map<PeerId, double> delayed = delays(all);
-  const auto charge = [&](PeerId slow, PeerId quick, double& wire) {
-    if (!all.contains(slow) || !all.contains(quick)) return 0.0;
-    const auto delay = delayed.find(slow);
-    if (delay == delayed.end()) return 0.0;
+/// Who stands still with what it has to send, or has too little of a processor to send it, delays
+/// all of it: so much of what is on its way from it is its own. With too little of a processor it
+/// receives as slowly. Whom its network holds up would wait, and neither work nor stand still.
+void charge_slow_processors(std::map<PeerId, Shares>& all,
+                            const std::map<PeerId, double>& standstills) {
+  constexpr double alike = 2;  // waits for several at once are told apart by who came last
+  const std::map<PeerId, double> delays = least_delays(all);
+  std::vector<double> every;
+  for (const auto& [peer, delay] : delays) every.push_back(delay);
+  const double usual = median(std::move(every));
+  const auto charge = [&](PeerId slow, PeerId quick, bool sends, double& wire) {
+    const auto delay = delays.find(slow);
+    if (delay == delays.end() || !all.contains(slow) || !all.contains(quick)) return 0.0;
     const double longer = std::max(0.0, all.at(slow).work - all.at(quick).work);
-    const double part = std::min({wire, delay->second, longer});
+    const double by_work = std::min(std::max(0.0, delay->second - usual), longer);
+    const double by_stops = sends ? std::min(alike * delay->second, standstills.at(slow)) : 0;
+    const double part = std::min(wire, std::max(by_work, by_stops));
     wire -= part;
     return part;
   };
   for (auto& [who, own] : all)
     for (auto& [whom, wire] : own.wire) {
-      own.stood[whom] += charge(whom, who, wire);
-      own.stood[who] += charge(who, whom, wire);
+      own.stood[whom] += charge(whom, who, true, wire);
+      own.stood[who] += charge(who, whom, false, wire);
     }
 }
 
 std::map<PeerId, Shares> shares_of(std::span<const PeerTimes> peers) {
-  const std::map<PeerId, double> stood = standstills(peers);
   std::map<PeerId, Shares> all;
   for (const PeerTimes& peer : peers) {
     const double seconds = seconds_of(peer);
@@ -101,15 +102,11 @@ std::map<PeerId, Shares> shares_of(std::span<const PeerTimes> peers) {
     Shares& own = all[peer.peer];
     own.work = 1 - (spent_on(peer, Activity::late) + spent_on(peer, Activity::wire)) / seconds;
     for (const NeighborWait& wait : peer.waits) {
-      const double wire = wait.wire / seconds;
-      const auto sender = stood.find(wait.peer);
-      const double part = sender == stood.end() ? 0 : std::min(wire, sender->second);
       own.late[wait.peer] += wait.late / seconds;
-      own.wire[wait.peer] += wire - part;
-      own.stood[wait.peer] += part;
+      own.wire[wait.peer] += wait.wire / seconds;
     }
   }
-  charge_slow_processors(all);
+  charge_slow_processors(all, standstills(peers));
   return all;
 }
 

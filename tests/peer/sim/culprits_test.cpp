@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -151,6 +152,22 @@ TEST(Culprits, ASlowProcessorIsBlamedForWhatItSendsSlowly) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].kind, Kind::peer);
   EXPECT_EQ(found[0].peer, 2U);
+}
+
+/// What a stop delays, it delays on all links: what is longer on one of them is that one's. A slow
+/// link to a peer that was stopped again and again was not named.
+TEST(Culprits, AStopDoesNotHideASlowLink) {
+  std::vector<PeerTimes> ring{
+      hundred_seconds(0, {{1, 65, 3}, {3, 12, 3}}),
+      hundred_seconds(1, {{0, 0, 2}, {2, 12, 70}}),
+      hundred_seconds(2, {{1, 0, 18}, {3, 0, 2}}),
+      hundred_seconds(3, {{0, 0, 3}, {2, 62, 15}}),
+  };
+  ring[2].spent[static_cast<std::size_t>(Activity::compute)] = 20;
+  ring[2].spent[static_cast<std::size_t>(Activity::other)] = 60;
+  std::set<std::pair<Kind, PeerId>> found;
+  for (const Culprit& culprit : culprits(ring)) found.emplace(culprit.kind, culprit.peer);
+  EXPECT_EQ(found, (std::set<std::pair<Kind, PeerId>>{{Kind::link, 1}, {Kind::peer, 2}}));
 }
 
 /// Messages that take a little longer to and from one of them are no slow network.

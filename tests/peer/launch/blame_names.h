@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cctype>
+#include <functional>
+#include <regex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/peer/launch/program.h"
+
+// Whom `run`, `top` and `report` name as the cause of everybody's waiting.
+
+namespace gv {
+
+using Names = std::set<std::string>;
+
+/// What comes before "holds the others up", in any of these lines.
+inline Names named_in(const std::string& text) {
+  static const std::regex line(
+      "(?:^|\n|! |\")(?:  )*([Tt]he [^\n\"]*|[Pp]eer [0-9]+(?: \\([a-z]+\\))?) holds the others "
+      "up");
+  Names names;
+  for (std::sregex_iterator at(text.begin(), text.end(), line), end; at != end; ++at) {
+    std::string name = (*at)[1];
+    name[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(name[0])));
+    names.insert(name);
+  }
+  return names;
+}
+
+/// The same, where lines of one sentence are indented.
+inline Names named_in_wrapped(const std::string& text) {
+  return named_in(std::regex_replace(text, std::regex("\n {2,}"), " "));
+}
+
+struct NamedBy {
+  Names run, top, report;
+};
+
+/// A cause that is planted again and again: whom to stop when, or nobody.
+using Plant = std::function<void()>;
+
+/// What is said of a run that has begun, after `plant` has had its way with it for 15 s.
+inline NamedBy named_by(Program& launcher,
+                        const std::string& folder,
+                        const std::string& page,
+                        const Plant& plant) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(15);
+  while (std::chrono::steady_clock::now() < end) {
+    if (plant) plant();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  const std::string top = run({"top", folder, "--once"}).output();
+  const Ended ended = launcher.wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const Ended report = run({"report", folder, "-o", page});
+  return {named_in_wrapped(ended.err), named_in(top), named_in_wrapped(report.output())};
+}
+
+inline void expect_all(const NamedBy& told, const Names& names) {
+  EXPECT_EQ(told.run, names) << "run";
+  EXPECT_EQ(told.top, names) << "top";
+  EXPECT_EQ(told.report, names) << "report";
+}
+
+/// At least these: what a cause does to its surroundings may be named behind it.
+inline void expect_among(const NamedBy& told, const Names& names) {
+  for (const std::string& name : names) {
+    EXPECT_TRUE(told.run.contains(name)) << name << "; run: " << testing::PrintToString(told.run);
+    EXPECT_TRUE(told.top.contains(name)) << name << "; top: " << testing::PrintToString(told.top);
+    EXPECT_TRUE(told.report.contains(name))
+        << name << "; report: " << testing::PrintToString(told.report);
+  }
+}
+
+/// Stops a process, and lets it go on after this time.
+inline void stop_for(pid_t pid, std::chrono::milliseconds time) {
+  ::kill(pid, SIGSTOP);
+  std::this_thread::sleep_for(time);
+  ::kill(pid, SIGCONT);
+}
+
+}  // namespace gv
