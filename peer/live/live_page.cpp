@@ -57,7 +57,8 @@ progress { width: 100%; height: 10px; accent-color: var(--p0); }
 .cards.curves .legend { gap: 2px 16px; margin: 0 0 4px; font-size: 12.5px; }
 .gone td { color: var(--soft); } .gone td:nth-child(2) { color: var(--p1); font-weight: 600; }
 #peers td:first-child { min-width: 0; }
-th.share { text-align: left; } .share { min-width: 150px; } .share svg { width: 150px; height: 12px; }
+th.share { text-align: left; } .share { min-width: 150px; }
+.share svg { width: 150px; height: 12px; }
 @media (max-width: 600px) { body { padding: 16px 12px 32px; } h1 { font-size: 21px; }
   .figures { grid-template-columns: 1fr 1fr; } }
 )";
