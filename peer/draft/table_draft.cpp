@@ -36,6 +36,13 @@ bool tells_nothing(const ColumnLook& look) {
 Decision decide_mixed(const ColumnLook& look) {
   if (look.words.size() + look.different.size() <= table_bounds::few)
     return {Decision::Use::category, "words and few numbers: each is a value"};
+  if (look.words.size() == 1)
+    return {Decision::Use::ignored,
+            fmt::format("left out: {} stands {} among {} numbers; empty, these fields are missing "
+                        "values",
+                        look.first_text,
+                        look.text == 1 ? "once" : fmt::format("{} times", look.text),
+                        look.numbers)};
   const std::string where = look.text_place.substr(look.text_place.rfind(':') + 1);
   return {Decision::Use::ignored,
           fmt::format("left out: {} in line {} is no number, and {} values are",

@@ -15,7 +15,7 @@
 namespace gv {
 namespace {
 
-constexpr double width = 430, tall = 290, left = 64, right = 16, top = 30, bottom = 52;
+constexpr double width = 430, tall = 290, left = 74, right = 24, top = 30, bottom = 52;
 
 /// A line of a figure; where it has no value it has a gap.
 struct Line {

@@ -53,11 +53,12 @@ progress { width: 100%; height: 10px; accent-color: var(--p0); }
 .figures b { display: block; color: var(--ink); font-size: 20px; font-weight: 600;
   font-variant-numeric: tabular-nums; white-space: nowrap; }
 .cards.curves { grid-template-columns: repeat(auto-fit, minmax(min(330px, 100%), 1fr)); }
-.cards.curves .card svg { max-width: none; } .cards.curves svg text { font-size: 14px; }
+.cards.curves .card svg { max-width: none; } .cards.curves svg text { font-size: 13.5px; }
 .cards.curves .legend { gap: 2px 16px; margin: 0 0 4px; font-size: 12.5px; }
 .gone td { color: var(--soft); } .gone td:nth-child(2) { color: var(--p1); font-weight: 600; }
 #peers td:first-child { min-width: 0; }
-th.share { text-align: left; } .share { min-width: 150px; } .share svg { height: 12px; }
+th.share { text-align: left; } .share { min-width: 150px; }
+.share svg { width: 150px; height: 12px; }
 @media (max-width: 600px) { body { padding: 16px 12px 32px; } h1 { font-size: 21px; }
   .figures { grid-template-columns: 1fr 1fr; } }
 )";

@@ -117,8 +117,9 @@ std::string round_marks(
     const double y = top + height * static_cast<double>(r.lane);
     d += fmt::format("M{} {}v{}", svg::length(at), svg::length(y), svg::length(height));
     if (r.lane != 0 || at < free_from) continue;
-    numbers += svg::text({at, top - 8}, "start", "tick", fmt::format("round {}", r.round));
-    free_from = at + 72;
+    const std::string name = fmt::format("round {}", r.round);
+    numbers += svg::text({at, top - 8}, "start", "tick", name);
+    free_from = at + svg::text_width(name) + 6;
   }
   return (d.empty() ? "" : svg::path(d, "round")) + numbers;
 }

@@ -1,10 +1,12 @@
 #include "peer/predict/forecast/expectation.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "graph/predict/centers.h"
 #include "graph/predict/sequence_walk.h"
 #include "graph/predict/transient.h"
 #include "peer/predict/forecast/candidate.h"
@@ -58,6 +60,20 @@ std::optional<Stationary> of_regression(const Assembly& fleet,
   return s;
 }
 
+/// Where the fleet settles with its own minima, if coming to rest there does not take too long.
+std::optional<Stationary> settled(const Assembly& fleet,
+                                  const QuadraticProblem& problem,
+                                  const Modes& modes,
+                                  const std::vector<std::vector<double>>& centers) {
+  constexpr double time_constants = 40;
+  const QuadraticFleet all = problem.spelled_out();
+  const double slowest = all.rate * std::ranges::min(all.hessian);
+  const bool soon =
+      slowest > 0 && operations(fleet, 1) * time_constants <= most_operations * slowest;
+  if (centers.empty() || !soon) return problem.settled(modes);
+  return predict_centers(*fleet.w, modes, all, centers);
+}
+
 std::string line(const char* what, double measured, const Estimate& expected) {
   return fmt::format(
       "\npredicted  {} {:.4g} on average, {:.4g} at the end", what, expected.value, measured);
@@ -78,7 +94,8 @@ std::optional<Stationary> expectation(const Assembly& fleet, const FleetRecord& 
   if (fleet.schedule) return along_schedule(fleet, *problem, centers, record.round);
   try {
     const Modes modes = modes_of(*fleet.w);
-    if (!has_transient(problem->parts.front().fleet)) return problem->settled(modes);
+    if (!has_transient(problem->parts.front().fleet))
+      return settled(fleet, *problem, modes, centers);
     if (centers.empty()) return problem->after(modes, record.round);
     return predict_after(
         *fleet.w, modes, problem->spelled_out(), centers, spec.start, record.round);

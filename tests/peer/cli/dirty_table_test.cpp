@@ -101,6 +101,22 @@ TEST_F(DirtyTables, WhatIsMissingIsWrittenDownByColumn) {
   EXPECT_EQ(run({"data", path("a.yaml"), "--json"}).summary().at("dropped"), 1);
 }
 
+/// "is no number" said nothing of what would make the column one of numbers.
+TEST_F(DirtyTables, AWordOfTheirOwnForMissingValuesIsNamed) {
+  std::string rows = "x,size,y\n";
+  for (int r = 0; r < 60; ++r)
+    rows += fmt::format(
+        "{},{},{}\n", r * 7 % 60, r % 20 == 3 ? "k. A." : fmt::format("{}.5", r), r % 2);
+  write("a.csv", rows);
+  const Ended made = run(
+      {"init", path("a.yaml"), "--data", path("a.csv"), "--machines", "2", "--goal", "5 rounds"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  const std::string file = text_of(path("a.yaml"));
+  EXPECT_TRUE(has(file, "# size: left out: `k. A.` stands 3 times among 57 numbers; empty, these"))
+      << file;
+  EXPECT_TRUE(has(file, "ignore: [size]")) << file;
+}
+
 TEST_F(DirtyTables, DatesThatAreNotClearAndThousandsAreLeftOut) {
   std::string rows = "x,when,sum,y\n";
   for (int r = 0; r < 30; ++r)

@@ -23,9 +23,10 @@ TEST(Fleet, TheShippedFilesAreGood) {
 }
 
 TEST(Fleet, ReadsUnitsAndShortForms) {
-  const Fleet f = read(quadratic +
-                       "network: { latency: 5 ms, bandwidth: 100 Mbit/s }\ntopology: star\nevaluate: "
-                       "{ every: 20 rounds }\n");
+  const Fleet f =
+      read(quadratic +
+           "network: { latency: 5 ms, bandwidth: 100 Mbit/s }\ntopology: star\nevaluate: "
+           "{ every: 20 rounds }\n");
   EXPECT_EQ(f.network.latency, std::chrono::milliseconds(5));
   EXPECT_EQ(f.network.bandwidth, 12.5e6);
   EXPECT_EQ(to_string(f.topology), "star");

@@ -63,6 +63,25 @@ TEST(Expectation, FollowsTheFleetsOwnMinima) {
   expect_near(record, expectation(assembly, record).value(), 1e-5, 1e-5);
 }
 
+/// With momentum or local steps the expectation was that of a drawn fleet, up to twice this one's.
+TEST(Expectation, OfMomentumAndLocalStepsFollowsTheFleetsOwnMinima) {
+  for (const char* order : {"lian", "atc", "cta"}) {
+    for (const std::uint32_t steps : {1U, 4U}) {
+      SCOPED_TRACE(std::string(order) + " " + std::to_string(steps));
+      Fleet fleet = fleet_of(order, 3, 600);
+      fleet.data.quadratic.noise = 0;
+      fleet.optimizer.lr = 0.02;
+      fleet.optimizer.momentum = 0.9;
+      fleet.local_steps = steps;
+      const Assembly assembly(std::move(fleet));
+      const FleetRecord record = simulated(assembly);
+      const Stationary expected = expectation(assembly, record).value();
+      EXPECT_NEAR(record.consensus / expected.consensus.value, 1, 1e-3);
+      EXPECT_NEAR(record.loss_local / expected.excess_local.value, 1, 1e-3);
+    }
+  }
+}
+
 /// Schedules, with all that may be random in them drawn: round for round what the runtime does.
 TEST(Expectation, FollowsASchedule) {
   for (const char* schedule : {"one-peer-exponential",
