@@ -69,6 +69,7 @@ void Launcher::start(PeerId id, const std::vector<std::string>& past) {
   slot.kept.reset();
   if (slot.log == nullptr) throw std::runtime_error(log + ": cannot be written");
   slot.process = places_.start(id, past);
+  slot.ready_at.reset();
   if (!options_.keys.empty()) {
     std::string keys = control::line(control::Keys{options_.keys.at(id)});
     slot.process->tell(keys);
@@ -138,6 +139,7 @@ void Launcher::heed(PeerId id, const control::PeerSays& says) {
     if (std::ranges::all_of(slots_, [](const Slot& s) { return s.port != 0; })) send_addresses();
   } else if (std::holds_alternative<control::Ready>(says)) {
     slot.ready = true;
+    slot.ready_at = std::chrono::steady_clock::now();
     if (!began_) began_ = Clock::now();
     if (std::ranges::all_of(slots_, &Slot::ready)) phase_ = Phase::training;
   } else if (const auto* shares = std::get_if<control::Shares>(&says)) {

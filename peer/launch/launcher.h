@@ -12,6 +12,7 @@
 #include "peer/launch/fleet_state.h"
 #include "peer/launch/orders.h"
 #include "peer/launch/place.h"
+#include "peer/launch/restarts.h"
 #include "peer/launch/run_folder.h"
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/observer.h"
@@ -107,7 +108,8 @@ class Launcher {
     std::size_t queue = 0;                    ///< the same
     Round reported = 0;
     std::optional<Round> kept{};  ///< a checkpoint of this process that may be held
-    int restarts = 0;
+    Restarts restarts{};
+    std::optional<std::chrono::steady_clock::time_point> ready_at;  ///< of this process
     std::optional<std::chrono::steady_clock::time_point> restart_at;
     std::optional<std::chrono::steady_clock::time_point> stopped_until;
   };

@@ -43,7 +43,7 @@ PeerState Launcher::state_of(PeerId id) const {
   } else if (slot.ready) {
     state.stage = Stage::training;
   }
-  state.restarts = slot.restarts;
+  state.restarts = slot.restarts.all();
   state.sent_bytes = slot.sent_bytes;
   state.reported = slot.reported;
   if (slot.spent.total() > Time{0})

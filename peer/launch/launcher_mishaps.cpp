@@ -20,7 +20,7 @@ void Launcher::restart_when_due() {
     Slot& slot = slots_[i];
     if (!slot.restart_at || Clock::now() < *slot.restart_at) continue;
     slot.restart_at.reset();
-    ++slot.restarts;
+    slot.restarts.count();
     slot.earlier += std::exchange(slot.told, {});
     start(i, {"--rejoin", "--clock", fmt::format("{:.9f}", training_seconds())});
     const pid_t pid = slot.process->pid();  // on another machine it is not known yet
@@ -85,14 +85,15 @@ void Launcher::inject(const Injection& injection) {
   }
 }
 
-/// A peer that dies again and again is started after longer and longer pauses, and then no more.
 bool Launcher::restart_later(PeerId id) {
-  constexpr int most_restarts = 10;
   Slot& slot = slots_[id];
   const auto trains = [](const Slot& s) { return s.process->running() && !s.finished; };
   if (!fleet_.fleet.restart || stopping_ || phase_ != Phase::training) return false;
-  if (slot.restarts >= most_restarts || std::ranges::none_of(slots_, trains)) return false;
-  slot.restart_at = Clock::now() + std::chrono::milliseconds(100) * (1 << slot.restarts);
+  if (std::ranges::none_of(slots_, trains)) return false;
+  const Time lived = slot.ready_at ? Clock::now() - *slot.ready_at : Time{0};
+  const std::optional<Time> pause = slot.restarts.pause_after(lived);
+  if (!pause) return false;
+  slot.restart_at = Clock::now() + *pause;
   return true;
 }
 

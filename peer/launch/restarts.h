@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+
+#include "gossip/message.h"
+
+namespace gv {
+
+/// When a peer that has died is started again. Who dies again and again is started after longer and
+/// longer pauses, and then no more; who has lived for a while before begins to count anew, however
+/// often it has died in a long run.
+class Restarts {
+ public:
+  /// So long has lived who is not dying again and again.
+  static constexpr Time a_while{std::chrono::seconds(10)};
+  static constexpr int most_in_a_row = 10;
+
+  /// The pause before the next start of a process that has lived for so long; nothing: it has died
+  /// too often.
+  std::optional<Time> pause_after(Time lived);
+  void count() { ++all_; }
+  /// Of the whole run.
+  int all() const { return all_; }
+
+ private:
+  int all_ = 0;
+  int in_a_row_ = 0;
+};
+
+}  // namespace gv

@@ -1,0 +1,32 @@
+#include "peer/launch/restarts.h"
+
+#include <gtest/gtest.h>
+
+namespace gv {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+TEST(Restarts, ComeLaterAndLaterAndThenNoMore) {
+  Restarts restarts;
+  Time pause = milliseconds(100);
+  for (int k = 0; k < Restarts::most_in_a_row; ++k, pause *= 2)
+    EXPECT_EQ(restarts.pause_after(milliseconds(300)), pause);
+  EXPECT_EQ(restarts.pause_after(milliseconds(300)), std::nullopt);
+}
+
+/// Found so: in a fleet whose members came and went for minutes, each was given up after its tenth
+/// death, and in the end there was nobody left.
+TEST(Restarts, WhoHasLivedForAWhileMayDieAsOftenAsItLikes) {
+  Restarts restarts;
+  for (int k = 0; k < 1000; ++k) {
+    EXPECT_EQ(restarts.pause_after(Restarts::a_while), milliseconds(100));
+    restarts.count();
+  }
+  EXPECT_EQ(restarts.pause_after(seconds(1)), milliseconds(200));
+  EXPECT_EQ(restarts.all(), 1000);
+}
+
+}  // namespace
+}  // namespace gv
