@@ -21,7 +21,10 @@ Fleet small_fleet() {
 class Observers : public testing::Test {
  protected:
   Report trainer(PeerId peer, Round round) {
-    Report report{.peer = peer, .round = round, .evaluation = {.loss = 1, .accuracy = {}}};
+    Report report;
+    report.peer = peer;
+    report.round = round;
+    report.evaluation.loss = 1;
     auto model = pool_.acquire(dimension * sizeof(float));
     std::ranges::fill(model->floats(), 1.0F);
     report.model = model;
@@ -30,7 +33,10 @@ class Observers : public testing::Test {
 
   /// Its state is no part of the fleet's model.
   Report data_server(PeerId peer, Round round) {
-    Report report{.peer = peer, .round = round, .trains = false};
+    Report report;
+    report.peer = peer;
+    report.round = round;
+    report.trains = false;
     report.holds.weight = 0;
     report.model = pool_.acquire(0);
     return report;
