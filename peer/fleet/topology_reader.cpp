@@ -118,7 +118,7 @@ class TopologyReader : Readers {
         source_.error(at,
                       why,
                       is_file(s) ? "the edges of all rounds together must connect all peers"
-                                  : "another seed, or more shifts to draw from (m)");
+                                 : "another seed, or more shifts to draw from (m)");
       if (s.topology.is_file())
         fleet_.mixing_digest = digest_of(build(s.topology, fleet_.trainers()));
       if (is_file(s)) {
