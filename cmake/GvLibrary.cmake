@@ -10,6 +10,9 @@ set_target_properties(grapevine_library PROPERTIES
   OUTPUT_NAME grapevine
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
   CXX_VISIBILITY_PRESET hidden
+  # What was sent to another machine finds what was sent with it.
+  BUILD_RPATH "$ORIGIN"
+  INSTALL_RPATH "$ORIGIN"
   LINK_DEPENDS ${GV_LIBRARY_SYMBOLS})
 target_include_directories(grapevine_library INTERFACE ${PROJECT_SOURCE_DIR}/peer/embed)
 target_link_libraries(grapevine_library PRIVATE gv_program fmt::fmt)

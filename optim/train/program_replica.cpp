@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "optim/check.h"
@@ -40,6 +41,11 @@ void ProgramReplica::point_parameters(Segments x) {
 void ProgramReplica::forget_gradients() {
   g_ = {};
   std::ranges::fill(own_g_, 0.0F);
+}
+
+Evaluation ProgramReplica::evaluation() const {
+  constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+  return turns_.told().evaluation.value_or(Evaluation{.loss = nothing, .accuracy = {}});
 }
 
 std::optional<std::string> ProgramReplica::take_restored() {

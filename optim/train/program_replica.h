@@ -74,7 +74,8 @@ class ProgramReplica : public Replica {
   bool decode(const Codec& codec, Vector v, Range r, const Buffer& in) override;
   bool finite() const override;
   void evaluate() override { turns_.ask(Turn::evaluate); }
-  Evaluation evaluation() const override { return turns_.told().evaluation.value_or(Evaluation{}); }
+  /// Not a number before the program has said one.
+  Evaluation evaluation() const override;
   bool is_lent() const override { return true; }
   void prepare() override { turns_.ask(Turn::save); }
   double gradient_flops() const override { return gradient_flops_; }

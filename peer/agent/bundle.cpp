@@ -16,6 +16,7 @@
 
 #include "peer/agent/cache_folder.h"
 #include "peer/launch/child.h"
+#include "peer/program/own_program.h"
 
 namespace gv {
 namespace {
@@ -57,7 +58,7 @@ std::vector<std::string> libraries() {
   return paths;
 }
 
-void pack(const std::string& program, const std::string& archive) {
+void pack(const std::string& program, const std::string& library, const std::string& archive) {
   const std::string name = fs::path(program).filename().string();
   std::vector<std::string> argv{"tar",
                                 "--create",
@@ -68,6 +69,7 @@ void pack(const std::string& program, const std::string& archive) {
                                 "--transform=s|^" + name + "$|grapevine|",
                                 "--file=" + archive,
                                 program};
+  if (!library.empty()) argv.push_back(library);
   std::ranges::copy(libraries(), std::back_inserter(argv));
   Child tar(argv);
   std::string said;
@@ -80,13 +82,15 @@ void pack(const std::string& program, const std::string& archive) {
 }  // namespace
 
 Bundle bundle_of(const std::string& program) {
-  const std::string bytes = read_file(program);
+  std::string bytes = read_file(program);
   if (bytes.empty()) throw std::runtime_error(program + ": cannot be read, or is empty");
+  const std::string library = library_of(program);
+  if (!library.empty()) bytes += read_file(library);
   const std::string name = fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
   const std::string path = fmt::format("{}/{}.tar.gz", cache_folder("bundles"), name);
   if (!fs::exists(path)) {
     const std::string part = fmt::format("{}.{}", path, ::getpid());
-    pack(program, part);
+    pack(program, library, part);
     fs::rename(part, path);
   }
   return {.name = name, .bytes = read_file(path)};

@@ -4,10 +4,12 @@
 
 namespace gv {
 
-/// The program with the libraries that it was started with, packed for machines that have neither;
-/// the C library is every machine's own.
+/// The program with the libraries that it was started with, and libgrapevine.so for programs that
+/// train themselves, packed for machines that have none of it; the C library is every machine's
+/// own.
 struct Bundle {
-  std::string name;   ///< 16 hex digits of XXH3-64 over the program: another build is another name
+  std::string name;   ///< 16 hex digits of XXH3-64 over the program and libgrapevine.so: another
+                      ///< build is another name
   std::string bytes;  ///< a tar archive, compressed by gzip
 };
 

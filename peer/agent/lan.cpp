@@ -12,6 +12,7 @@
 #include "peer/agent/data_check.h"
 #include "peer/agent/fleet_copy.h"
 #include "peer/agent/homecoming.h"
+#include "peer/agent/program_check.h"
 #include "peer/json/json_member.h"
 #include "peer/wire/frame.h"
 
@@ -34,8 +35,6 @@ Lan::Lan(const Assembly& fleet, LanOptions options)
   const auto check = [](const std::string& wrong) {
     if (!wrong.empty()) throw std::runtime_error(wrong);
   };
-  for (const Machine& machine : machines_.all())
-    sets_.push_back(copied_sets(options_.file, options_.sets, machine.spec.name));
   machines_.start();
   for (const std::string& note : take_notes()) options_.say(note);
   say_warnings();
@@ -45,12 +44,18 @@ Lan::Lan(const Assembly& fleet, LanOptions options)
   check(roads_.missing());
   check_data();
   check(machines_.failures());
-  for (Machine& machine : machines_.all()) give_fleet(machine);
+  for (std::size_t k = 0; k < machines_.all().size(); ++k) machines_.give_fleet(k);
+  if (!options_.introduction) return;
+  check(fmt::format(
+      "{}",
+      fmt::join(program_findings(machines_, fleet_.fleet, *options_.introduction, options_.say),
+                "\n")));
+  check(machines_.failures());
 }
 
-void Lan::give_fleet(Machine& machine) {
-  for (const auto& [name, text] : copied_files(options_.file, options_.sets))
-    send_text(name, text, [&](const AgentFrame& frame) { machine.host->send(frame); });
+void Lan::give_start(const std::string& folder, const std::string& name) {
+  start_ = {folder, name};
+  for (std::size_t k = 0; k < machines_.all().size(); ++k) machines_.give_file(k, folder, name);
 }
 
 void Lan::say_warnings() const {
@@ -78,10 +83,12 @@ std::unique_ptr<Process> Lan::start(PeerId id, const std::vector<std::string>& p
   const std::size_t k = machines_.of(id);
   if (!machines_.at(k).host->failure().empty()) {
     machines_.start_again(k);
-    give_fleet(machines_.all()[k]);
+    machines_.give_fleet(k);
+    if (!start_.second.empty()) machines_.give_file(k, start_.first, start_.second);
   }
   const Machine& machine = machines_.at(k);
-  std::vector<std::string> args = sets_[k];
+  std::vector<std::string> args = machines_.sets(k);
+  if (!start_.second.empty()) args.insert(args.end(), {"--start", start_.second});
   const std::uint16_t base = machine.spec.port;
   const auto place = std::ranges::find(machine.peers, id) - machine.peers.begin();
   const int port = base == 0 ? 0 : base + static_cast<int>(place);

@@ -2,6 +2,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "peer/agent/machines.h"
@@ -29,6 +30,8 @@ class Lan : public Places {
   void work() override { machines_.work(); }
   std::vector<std::string> take_notes() override;
 
+  /// Sends what programs begin with, folder/name, to all hosts; before the first start.
+  void give_start(const std::string& folder, const std::string& name);
   /// Sends what the peers of an earlier part of the run go on from to where they live: checkpoints,
   /// and the records behind which they write.
   void give_past(const RunFolder& folder);
@@ -43,7 +46,6 @@ class Lan : public Places {
  private:
   void say_warnings() const;
   void check_data();
-  void give_fleet(Machine& machine);
   void note_hosts(const RunFolder& folder) const;
   void note_return(RemoteHost& host, std::vector<std::string>& notes);
 
@@ -51,7 +53,7 @@ class Lan : public Places {
   LanOptions options_;
   Machines machines_;
   Roads roads_;
-  std::vector<std::vector<std::string>> sets_{};  ///< of each machine's peers' command
+  std::pair<std::string, std::string> start_;  ///< folder and name of what programs begin with
   std::set<std::string> lost_;  ///< hosts of which that was said, and not that they are back
 };
 

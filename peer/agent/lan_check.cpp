@@ -6,6 +6,7 @@
 #include "peer/agent/device_check.h"
 #include "peer/agent/fleet_copy.h"
 #include "peer/agent/lan.h"
+#include "peer/agent/program_check.h"
 #include "peer/agent/roads.h"
 
 namespace gv {
@@ -58,7 +59,14 @@ LanCheck check_lan(const Assembly& fleet, const LanOptions& options) {
     check_disk(host, check.findings);
     const std::string note = clock_note(host.name, host.clock_ahead);
     if (!note.empty()) check.warnings.push_back(note);
-    check_devices(host, machines.at(k), fleet.fleet, check.findings);
+    // A program finds its devices itself.
+    if (!fleet.fleet.program) check_devices(host, machines.at(k), fleet.fleet, check.findings);
+  }
+  if (options.introduction) {
+    for (std::size_t k = 0; k < looks.size(); ++k) machines.give_fleet(k);
+    for (std::string& finding :
+         program_findings(machines, fleet.fleet, *options.introduction, options.say))
+      check.findings.push_back(std::move(finding));
   }
   for (const std::string& wrong : {machines.failures(), roads.missing()})
     if (!wrong.empty()) check.findings.push_back(wrong);

@@ -11,6 +11,8 @@
 #include <poll.h>
 #include <sys/random.h>
 
+#include "peer/agent/files.h"
+#include "peer/agent/fleet_copy.h"
 #include "peer/agent/slurm.h"
 #include "peer/agent/ssh.h"
 #include "peer/network/loopback.h"
@@ -137,12 +139,33 @@ std::unique_ptr<RemoteHost> Machines::host_of(Machine& machine) {
       machine.spec.name, start_of(machine, words), fleet.leash, fleet_.dimension * sizeof(float));
 }
 
+void Machines::give_fleet(std::size_t k) {
+  for (const auto& [name, text] : copied_files(options_.file, options_.sets))
+    send_text(name, text, [&](const AgentFrame& frame) { machines_.at(k).host->send(frame); });
+}
+
+void Machines::give_file(std::size_t k, const std::string& folder, const std::string& name) {
+  send_files(folder, name, [&](const AgentFrame& frame) { machines_.at(k).host->send(frame); });
+}
+
+std::unique_ptr<Process> Machines::ask_program(std::size_t k) {
+  const Machine& machine = machines_.at(k);
+  const auto trains = [&](PeerId id) { return id < fleet_.fleet.trainers(); };
+  const auto first = std::ranges::find_if(machine.peers, trains);
+  if (first == machine.peers.end() || !machine.host->failure().empty()) return nullptr;
+  std::vector<std::string> args = sets(k);
+  args.insert(args.end(), {"--task", "ask"});
+  return machine.host->start(*first, args);
+}
+
 void Machines::start_again(std::size_t k) {
   Machine& machine = machines_.at(k);
   former_.push_back(std::exchange(machine.host, host_of(machine)));
 }
 
 void Machines::start() {
+  for (const Machine& machine : machines_)
+    sets_.push_back(copied_sets(options_.file, options_.sets, machine.spec.name));
   for (Machine& machine : machines_) {
     if (options_.slurm) machine.ssh_name = machine.spec.name;
     machine.host = host_of(machine);

@@ -11,6 +11,7 @@
 #include "peer/agent/host_folders.h"
 #include "peer/agent/remote_host.h"
 #include "peer/agent/ssh.h"
+#include "peer/program/program_words.h"
 #include "peer/runtime/assembly.h"
 
 namespace gv {
@@ -25,6 +26,9 @@ struct LanOptions {
   HostFolders
       folders{};  ///< where an earlier part of the run lies; hosts that are not here: nowhere
   bool those_alone = false;  ///< no other hosts are asked for anything
+  /// Of a fleet of programs: what its program says of itself on this machine. The hosts' must say
+  /// the same.
+  std::optional<asked::Introduction> introduction{};
 };
 
 /// Whether a host of the file is another machine than this one.
@@ -60,6 +64,16 @@ class Machines {
   /// Waits until each agent is there or has failed.
   void wait_for_agents();
 
+  /// Sends the fleet's file, and what goes with it.
+  void give_fleet(std::size_t k);
+  /// Sends the file folder/name.
+  void give_file(std::size_t k, const std::string& folder, const std::string& name);
+  /// Of the peers' command on that machine: "--set" and its value, for each that is another there.
+  const std::vector<std::string>& sets(std::size_t k) const { return sets_.at(k); }
+  /// Starts the program of its first peer that trains, alone, to be asked (program_words.h); null:
+  /// none does, or the machine has failed.
+  std::unique_ptr<Process> ask_program(std::size_t k);
+
   /// Another agent on a machine whose first one has failed, with the same folder; what is said to
   /// it waits until it is there. The processes of the first one have ended with it.
   void start_again(std::size_t k);
@@ -94,7 +108,8 @@ class Machines {
   std::optional<Bundle> bundle_;                     ///< of our program, once a machine needs it
   std::vector<std::unique_ptr<RemoteHost>> former_;  ///< that have failed; processes refer to them
   std::vector<Machine> machines_;
-  std::vector<std::size_t> of_;  ///< of each peer
+  std::vector<std::size_t> of_;                   ///< of each peer
+  std::vector<std::vector<std::string>> sets_{};  ///< of each machine
 };
 
 }  // namespace gv

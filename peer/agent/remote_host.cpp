@@ -86,7 +86,7 @@ RemoteHost::RemoteHost(std::string name,
       errors_(std::move(process_.errors), nothing_to_write()) {}
 
 void RemoteHost::add_to(std::vector<pollfd>& fds) const {
-  stream_.add_to(fds);
+  if (!is_ahead()) stream_.add_to(fds);
   errors_.add_to(fds);
 }
 
@@ -99,7 +99,10 @@ void RemoteHost::work() {
   if (!failure_.empty() || left_) return;
   hear_errors();
   try {
-    hear(stream_.read());
+    if (is_ahead())
+      heard_ = Clock::now();  // it is we who do not listen
+    else
+      hear(stream_.read());
   } catch (const DiskError& full) {
     return fail(full.what());
   } catch (const std::exception& nonsense) {
@@ -122,6 +125,13 @@ void RemoteHost::work() {
   if (now < ping_at_) return;
   ping_at_ = now + between_pings;
   send({});
+}
+
+/// Its peers have reported more than the launcher has taken: what they still say waits there.
+bool RemoteHost::is_ahead() const {
+  constexpr std::size_t most_vectors = 8;
+  return std::ranges::any_of(
+      peers_, [](const auto& peer) { return peer.second->vectors.size() >= most_vectors; });
 }
 
 /// ssh ends its lines as terminals do.

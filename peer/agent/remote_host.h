@@ -75,6 +75,7 @@ class RemoteHost {
 
   void hear(const std::string& bytes);
   void hear_noise();
+  bool is_ahead() const;
   void hear_errors();
   void take(AgentFrame frame);
   void take_vector(Peer& peer, const std::string& piece);

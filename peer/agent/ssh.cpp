@@ -44,7 +44,8 @@ constexpr const char* pushing =
     "$d.$$ && mv -T $d.$$ $d; rm -rf $d.$$; }}; "
     "test -x $d/grapevine || {{ say no \"the program could not be unpacked in $d: is the disk "
     "full?\"; exit 3; }}; "
-    "LD_LIBRARY_PATH=$d; export LD_LIBRARY_PATH; exec $d/grapevine {options}";
+    "LD_LIBRARY_PATH=$d${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}; export LD_LIBRARY_PATH; "
+    "exec $d/grapevine {options}";
 
 }  // namespace
 

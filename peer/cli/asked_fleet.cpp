@@ -1,14 +1,12 @@
 #include "peer/cli/asked_fleet.h"
 
 #include <cstdio>
-#include <stdexcept>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "peer/agent/lan.h"
 #include "peer/cli/this_program.h"
-#include "peer/fleet/program_reader.h"
 #include "peer/program/start_file.h"
 
 namespace gv::cli {
@@ -18,12 +16,21 @@ void say(const std::string& line) {
   fmt::print(stderr, "{}\n", line);
 }
 
-/// As a launcher starts peer 0, and for another task. It needs no folder.
+/// As a launcher starts peer 0, and for another task. It needs no folder of a run.
 std::vector<std::string> scout_words(const FleetOptions& options,
                                      const std::string& binary,
                                      const std::string& task) {
-  std::vector<std::string> words{
-      binary, "peer", options.file, "--id", "0", "--launched", ".", "--task", task};
+  std::vector<std::string> words{binary,
+                                 "peer",
+                                 options.file,
+                                 "--id",
+                                 "0",
+                                 "--launched",
+                                 ".",
+                                 "--where",
+                                 "here",
+                                 "--task",
+                                 task};
   for (const std::string& set : options.sets) words.insert(words.end(), {"--set", set});
   return words;
 }
@@ -36,11 +43,6 @@ Assembly assemble_to_run(const FleetOptions& given,
   FleetOptions options = given;
   Fleet fleet = read_file(options);
   if (!fleet.program) return Assembly(std::move(fleet));
-  if (is_lan(fleet))
-    throw std::invalid_argument(about_program(
-        fleet,
-        "its peers live on other machines, and `run` starts programs on this one alone",
-        "start each there by `grapevine peer FILE --id N`, with addresses under `hosts`"));
   scout = std::make_unique<Scout>(
       fleet, ScoutOptions{.argv = scout_words(options, binary, "ask"), .say = say});
   ProgramModel model = model_of(scout->introduction(), scout->start());
@@ -63,13 +65,9 @@ Assembly assemble_to_plan(const FleetOptions& given) {
 
 std::vector<std::string> hand_over(const Scout* scout, const RunFolder& folder) {
   if (scout == nullptr) return {};
-  const std::string path = folder.file("start.safetensors");
+  const std::string path = folder.file(start_name);
   write_start(path, scout->introduction(), scout->start());
-  return {"--start", path};
-}
-
-std::unique_ptr<Objective> evaluator_of(const Assembly& fleet, Scout* scout) {
-  return scout == nullptr ? fleet.evaluator() : make_asking_objective(*scout);
+  return {"--start", std::filesystem::absolute(path).string()};
 }
 
 }  // namespace gv::cli

@@ -21,11 +21,11 @@ Assembly assemble_to_run(const FleetOptions& options,
 /// steps alone, so that what a model of the fleet's time says has their seconds.
 Assembly assemble_to_plan(const FleetOptions& options);
 
+/// Of what the scout has said, in the run's folder.
+inline constexpr const char* start_name = "start.safetensors";
+
 /// Keeps what the scout has said in the run's folder, and returns the options by which peers find
 /// it; without a scout none.
 std::vector<std::string> hand_over(const Scout* scout, const RunFolder& folder);
-
-/// Whom the fleet's model is shown to.
-std::unique_ptr<Objective> evaluator_of(const Assembly& fleet, Scout* scout);
 
 }  // namespace gv::cli

@@ -3,17 +3,20 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "optim/printable.h"
 #include "peer/agent/lan.h"
+#include "peer/cli/asked_fleet.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/this_program.h"
 #include "peer/fleet/peer_group.h"
 #include "peer/json/json.h"
 #include "peer/launch/peer_speeds.h"
+#include "peer/program/program_speeds.h"
 #include "peer/report/screen.h"
 #include "peer/report/wrapped.h"
 
@@ -56,11 +59,12 @@ std::string advice(const Fleet& fleet, const std::vector<PeerSpeed>& speeds) {
     text += wrapped("    - " + peer_group_text(group, count, false), indent) + "\n";
     begin = end;
   }
-  return text + fmt::format(
-                    "  train: {{ batch: auto }}             # in proportion to them\n"
-                    "  simulate: {{ flops: {:.3g} GFLOP/s }}   # of speed 1: {:.0f} samples/s",
-                    1e-9 * slowest(speeds).flops,
-                    slowest(speeds).samples_per_second);
+  text += "  train: { batch: auto }             # in proportion to them";
+  if (fleet.program) return text;
+  return text +
+         fmt::format("\n  simulate: {{ flops: {:.3g} GFLOP/s }}   # of speed 1: {:.0f} samples/s",
+                     1e-9 * slowest(speeds).flops,
+                     slowest(speeds).samples_per_second);
 }
 
 void print_table(const Fleet& fleet, const std::vector<PeerSpeed>& speeds) {
@@ -75,14 +79,14 @@ void print_table(const Fleet& fleet, const std::vector<PeerSpeed>& speeds) {
              "speed");
   for (const PeerSpeed& row : speeds) {
     const PeerSpec& spec = fleet.peers[row.peer];
-    fmt::print("{:>4} {:<16} {:<8} {:>7} {:>6} {:>12.0f} {:>10.3g} {:>8.3g}\n",
+    fmt::print("{:>4} {:<16} {:<8} {:>7} {:>6} {:>12.0f} {:>10} {:>8.3g}\n",
                row.peer,
                cut_to_columns(printable(spec.host, 60), 16),
                row.device,
                spec.threads,
                row.batch,
                row.samples_per_second,
-               1e-9 * row.flops,
+               fleet.program ? "-" : fmt::format("{:.3g}", 1e-9 * row.flops),
                speed_of(row, speeds));
   }
   fmt::print("{}\n", advice(fleet, speeds));
@@ -98,17 +102,18 @@ Json json_of(const Fleet& fleet, const std::vector<PeerSpeed>& speeds) {
                         {"threads", spec.threads},
                         {"batch", row.batch},
                         {"samples_per_second", row.samples_per_second},
-                        {"gflops", 1e-9 * row.flops},
+                        {"gflops", fleet.program ? Json() : Json(1e-9 * row.flops)},
                         {"speed", speed_of(row, speeds)}});
   }
   return Json{{"schema", "grapevine.bench-speeds/1"},
               {"rows", rows},
-              {"gflops_of_speed_1", 1e-9 * slowest(speeds).flops}};
+              {"gflops_of_speed_1", fleet.program ? Json() : Json(1e-9 * slowest(speeds).flops)}};
 }
 
 int measure(const SpeedsArguments& arguments) {
-  const Assembly fleet = assemble(arguments.file);
-  if (!fleet.data.train)
+  std::unique_ptr<Scout> scout;
+  const Assembly fleet = assemble_to_run(arguments.file, peer_program(), scout);
+  if (!scout && !fleet.data.train)
     throw std::invalid_argument("bench speeds: a quadratic has no samples to be counted");
   ProgressLine progress;
   const PeerSpeedOptions options{
@@ -120,13 +125,16 @@ int measure(const SpeedsArguments& arguments) {
             fmt::print(stderr, "{}\n", line);
           }};
   std::unique_ptr<Places> places;
-  if (is_lan(fleet.fleet))
-    places = std::make_unique<Lan>(
-        fleet, LanOptions{peer_program(), fleet.fleet.path, arguments.file.sets, options.say});
-  else
+  if (is_lan(fleet.fleet)) {
+    LanOptions lan{peer_program(), fleet.fleet.path, arguments.file.sets, options.say};
+    if (scout) lan.introduction = scout->introduction();
+    places = std::make_unique<Lan>(fleet, std::move(lan));
+  } else {
     places =
         std::make_unique<ThisMachine>(peer_program(), fleet.fleet.path, ".", arguments.file.sets);
-  const std::vector<PeerSpeed> speeds = measure_speeds(fleet, *places, options);
+  }
+  const std::vector<PeerSpeed> speeds = scout ? measure_programs(fleet.fleet, *places, options)
+                                              : measure_speeds(fleet, *places, options);
   progress.clear();
   if (arguments.file.json)
     fmt::print("{}\n", json_of(fleet.fleet, speeds).dump());

@@ -198,7 +198,7 @@ int finish(const Assembly& fleet,
   add_score(summary, regression_score(test, end.mean.loss));
   add_target(summary, fleet, observer);
   summary["exit_code"] = code;
-  end_run(fleet, folder, observer, summary.dump(), version_text());
+  end_run(fleet, folder, observer, observer.saved_model(), summary.dump(), version_text());
   if (code == exit_code::failed) fmt::print(stderr, "{}\n", loss_not_finite(fleet));
   if (json) {
     fmt::print("{}\n", summary.dump());

@@ -9,6 +9,7 @@
 
 #include "gpu/cuda_replica.h"
 #include "peer/agent/lan_check.h"
+#include "peer/cli/asked_fleet.h"
 #include "peer/cli/command.h"
 #include "peer/cli/doctor_hosts.h"
 #include "peer/cli/fleet_options.h"
@@ -119,9 +120,11 @@ std::string keys_text(const Fleet& fleet, const KeyCheck& keys) {
 
 /// The machines of a fleet: each, and the roads between neighbours. And the keys that lie here.
 int examine_hosts(const FleetOptions& file) {
-  const Assembly fleet = assemble(file);
+  std::unique_ptr<Scout> scout;
+  const Assembly fleet = assemble_to_run(file, peer_program(), scout);
   const auto say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
-  const LanOptions options{peer_program(), fleet.fleet.path, file.sets, say};
+  LanOptions options{peer_program(), fleet.fleet.path, file.sets, say};
+  if (scout) options.introduction = scout->introduction();
   KeyCheck keys;
   if (fleet.fleet.security.mode != SecurityMode::plaintext)
     keys = check_key_files(fleet.fleet.security.keys, fleet.fleet.size());

@@ -6,12 +6,14 @@
 
 #include "optim/printable.h"
 #include "peer/cli/fleet_options.h"
+#include "peer/cli/program_evaluation.h"
 #include "peer/json/json.h"
 #include "peer/launch/resume.h"
 #include "peer/model/data_digest.h"
 #include "peer/model/labelled_data.h"
 #include "peer/model/saved_model.h"
 #include "peer/report/regression.h"
+#include "peer/tensors/tensor_file.h"
 
 namespace gv::cli {
 namespace {
@@ -98,7 +100,46 @@ std::string samples_text(const Dataset& data) {
                         : fmt::format("{} samples", data.rows);
 }
 
-int evaluate(const EvaluateOptions& options) {
+/// Only the program that has trained it knows its layers and its data.
+bool is_of_program(const EvaluateOptions& options) {
+  const std::unique_ptr<TensorFile> file = open_tensors(options.model);
+  return read_card(options.model, file->metadata()).model.kind == program_model;
+}
+
+int evaluate_program(const EvaluateOptions& options) {
+  const std::unique_ptr<TensorFile> file = open_tensors(options.model);
+  const ModelCard card = read_card(options.model, file->metadata());
+  std::uint64_t parameters = 0;
+  for (const TensorShape& tensor : file->tensors()) parameters += tensor.count();
+  const std::string folder = run_folder_of(options.model);
+  const Evaluation found = evaluate_by_program(options.model, folder, options.sets);
+  if (options.json) {
+    fmt::print("{}\n",
+               Json{{"schema", "grapevine.evaluation/1"},
+                    {"model", options.model},
+                    {"data", "program"},
+                    {"same_test_set", Json()},
+                    {"samples", Json()},
+                    {"loss", found.loss},
+                    {"accuracy", found.accuracy}}
+                   .dump());
+  } else {
+    fmt::print("model      {}, {} parameters, {} rounds of {}\n",
+               card.model.kind,
+               parameters,
+               card.rounds,
+               printable(card.fleet, 40));
+    fmt::print("data       the program's own\n");
+    fmt::print("loss       {:.6g}\n", found.loss);
+    if (found.accuracy) fmt::print("accuracy   {:.4f}\n", *found.accuracy);
+  }
+  return std::isfinite(found.loss) ? exit_code::done : exit_code::failed;
+}
+
+int evaluate(const EvaluateOptions& given) {
+  EvaluateOptions options = given;
+  if (fs::is_directory(options.model)) options.model += "/model.safetensors";
+  if (options.data.empty() && is_of_program(options)) return evaluate_program(options);
   const SavedModel model = load_model(options.model);
   const TestData data = test_data(model, options);
   const Evaluation found = model.predictor()->evaluate(*data.set);
@@ -131,12 +172,13 @@ int evaluate(const EvaluateOptions& options) {
 }
 
 void evaluate_options(Options& options, EvaluateOptions& arguments) {
-  options.value("MODEL", arguments.model, "model.safetensors of a run").required();
+  options.value("MODEL", arguments.model, "A run's folder, or a model.safetensors").required();
   options.value("DATA",
                 arguments.data,
                 "A fleet file, whose test set is taken, or labelled data of the model's kind: a "
                 "table, a folder of pictures by class, a LIBSVM file, a text. Without it, the test "
-                "set of the run in whose folder the model lies");
+                "set of the run in whose folder the model lies; a model of a program is evaluated "
+                "by that program, which is started again");
   options.value("--set", arguments.sets, "Override a value of the fleet file (repeatable)")
       .call_values("KEY.PATH=VALUE");
   options.json(arguments.json);
@@ -147,7 +189,7 @@ void evaluate_options(Options& options, EvaluateOptions& arguments) {
 Command evaluate_command() {
   return command("evaluate",
                  "Loss and accuracy of a saved model",
-                 "  grapevine evaluate runs/iris-ring4/model.safetensors\n"
+                 "  grapevine evaluate runs/iris-ring4\n"
                  "  grapevine evaluate runs/iris-ring4/model.safetensors new.csv\n"
                  "  grapevine evaluate model.safetensors configs/fashion-ring8.yaml",
                  evaluate_options,

@@ -45,7 +45,8 @@ struct PeerOptions {
   std::string listen;
   double measure_seconds = 0;
   std::string task = "peer";  ///< of a fleet of programs (own_program.h)
-  std::string start;          ///< likewise
+  std::string start;          ///< likewise; from the folder of the fleet file
+  std::string where;          ///< likewise; "here": where its launcher is, whatever its host
   PeerPast past;
   double clock_seconds = 0;
 };
@@ -229,23 +230,28 @@ void check_id(PeerId id, const Fleet& fleet) {
       fmt::format("--id {}: {} has peers 0 .. {}", id, fleet.path, fleet.size() - 1));
 }
 
+/// With what training begins; "": the program's own tensors.
+std::string start_of(const Fleet& fleet, const PeerOptions& options) {
+  if (options.start.empty()) return fleet.start;
+  return (std::filesystem::path(fleet.path).parent_path() / options.start).string();
+}
+
 /// Those that train are programs; those that serve hold parts of what these train.
 [[noreturn]] void run_program_peer(const Fleet& fleet, PeerId id, const PeerOptions& options) {
   const bool launched = !options.launched.empty();
-  if (!launched && !(options.at.empty() && options.meet.empty()))
-    throw std::invalid_argument(
-        "peer: a program finds the others by `hosts` of the fleet file, or as its own script says: "
-        "`gv.init(meet=...)`");
   OwnProgram own{
       .task = options.task,
       .file = options.file.file,
       .sets = options.file.sets,
       .id = id,
+      .here = options.where == "here",
       .launched = launched,
       .folder = launched ? options.launched : fmt::format("{}/peers/{:03}", fleet.output_dir, id),
       .listen = options.listen,
+      .meet = options.meet,
+      .at = options.at,
       .keys = options.keys,
-      .start = options.start.empty() ? fleet.start : options.start,
+      .start = start_of(fleet, options),
       .rejoin = options.past.rejoin,
       .from = options.past.from,
       .clock = options.clock_seconds};
@@ -259,7 +265,7 @@ void check_id(PeerId id, const Fleet& fleet) {
 /// Of a fleet of programs; of others nothing.
 std::optional<ProgramModel> model_of_server(const Fleet& fleet, const PeerOptions& options) {
   if (!fleet.program) return std::nullopt;
-  const std::string& path = options.start.empty() ? fleet.start : options.start;
+  const std::string path = start_of(fleet, options);
   if (path.empty())
     throw std::invalid_argument(about_program(
         fleet,
@@ -324,6 +330,7 @@ void peer_options(Options& options, PeerOptions& arguments) {
   options.value("--launched", arguments.launched, "").hide();
   options.value("--listen", arguments.listen, "").hide();
   options.value("--task", arguments.task, "").hide();
+  options.value("--where", arguments.where, "").one_of({"", "here"}).hide();
   options.value("--start", arguments.start, "").hide();
   options.value("--measure", arguments.measure_seconds, "").range(0.0, 600.0).hide();
   options.value("--clock", arguments.clock_seconds, "").range(0.0, 1e9).hide();

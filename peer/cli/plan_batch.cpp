@@ -1,6 +1,7 @@
 #include "peer/cli/plan_batch.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -33,6 +34,19 @@ std::string batch_text(const Fleet& fleet) {
       noise_of_unequal(batches));
 }
 
+/// Only the program knows its rate; by how much it is to be another follows from the batch.
+void print_own_rate(const BatchAdvice& advice) {
+  const double times = advice.together / advice.alone;
+  fmt::print(
+      "rate   the program's own; if it was tuned for {:.4g} samples, then for {:.4g}: {:.3g}\n"
+      "       times as high by linear scaling (SGD, Goyal et al. 2017), {:.3g} times by the\n"
+      "       square root (Adam, Malladi et al. 2022)\n",
+      advice.alone,
+      advice.together,
+      times,
+      std::sqrt(times));
+}
+
 }  // namespace
 
 void print_batch(const Assembly& fleet) {
@@ -40,13 +54,13 @@ void print_batch(const Assembly& fleet) {
   const BatchAdvice advice = batch_advice(fleet);
   fmt::print("batch  {}\n", batch_text(fleet.fleet));
   if (advice.together <= advice.alone) return;
-  const double lr = fleet.fleet.optimizer.lr;
   fmt::print("       {:.4g} samples together in a step of the fleet's model\n", advice.together);
+  if (has_own_rate(fleet)) return print_own_rate(advice);
   fmt::print(
       "rate   {:.4g}; if it was tuned for {:.4g} samples, then for {:.4g}: {:.3g} by linear\n"
       "       scaling (SGD, Goyal et al. 2017), {:.3g} by the square root (Adam, Malladi\n"
       "       et al. 2022)\n",
-      lr,
+      fleet.fleet.optimizer.lr,
       advice.alone,
       advice.together,
       advice.linear,
@@ -76,12 +90,13 @@ void print_noise_scale(const Assembly& fleet, const FleetCalibration& calibratio
 
 Json scaling_json(const Assembly& fleet, const std::optional<FleetCalibration>& calibration) {
   const BatchAdvice advice = batch_advice(fleet);
+  const bool known = !has_own_rate(fleet);
   Json json{{"batch_alone", advice.alone},
             {"batch_together", advice.together},
-            {"lr", fleet.fleet.optimizer.lr},
-            {"lr_linear", advice.linear},
-            {"lr_square_root", advice.square_root},
-            {"warmup_steps", advice.warmup}};
+            {"lr", known ? Json(fleet.fleet.optimizer.lr) : Json()},
+            {"lr_linear", known ? Json(advice.linear) : Json()},
+            {"lr_square_root", known ? Json(advice.square_root) : Json()},
+            {"warmup_steps", known ? Json(advice.warmup) : Json()}};
   if (!calibration) return json;
   for (const FleetCalibration::Point& point : calibration->points)
     json["noise_scale"].push_back({{"training_time", point.time},

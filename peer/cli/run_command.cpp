@@ -33,6 +33,7 @@
 #include "peer/live/live_socket.h"
 #include "peer/live/run_finder.h"
 #include "peer/predict/forecast/codec_trial.h"
+#include "peer/program/start_file.h"
 #include "peer/report/metrics.h"
 #include "peer/report/metrics_row.h"
 #include "peer/report/screen.h"
@@ -75,19 +76,34 @@ RunFolder new_run(const Assembly& fleet, const FleetOptions& file) {
                     .resumed = {}});
 }
 
+/// The model that is saved, each tensor in the order of its shape.
+std::vector<float> model_for_files(const Observer& observer, const Scout* scout) {
+  const std::vector<float> x = observer.saved_model();
+  return scout == nullptr ? x : in_order_of_shapes(x, model_of(scout->introduction(), {}));
+}
+
 /// What could not be saved; "": nothing.
 std::string save(const Assembly& fleet,
                  const RunFolder& folder,
                  const Observer& observer,
+                 const Scout* scout,
                  const std::string& summary,
                  const Json& ended) {
   try {
-    end_run(fleet, folder, observer, summary, version_text());
+    end_run(fleet, folder, observer, model_for_files(observer, scout), summary, version_text());
     add_end(folder, ended);
     return "";
   } catch (const std::runtime_error& full) {
     return full.what();
   }
+}
+
+/// With what else a program's model has than parameters, it goes where only the program can write
+/// it; the words for that.
+std::string save_whole(const RunFolder& folder, const Observer& observer, Scout* scout) {
+  if (scout == nullptr) return "";
+  const std::string path = std::filesystem::absolute(folder.file("model.pt")).string();
+  return scout->save(observer.saved_model(), path) ? ", and model.pt, which PyTorch loads" : "";
 }
 
 /// The run is over, with what it says of itself but without its model.
@@ -199,6 +215,7 @@ void write_trace(const RunOptions& options, const RunFolder& folder, Screen& scr
 std::unique_ptr<Lan> lan_of(const Assembly& fleet,
                             const RunOptions& options,
                             const Placed& at,
+                            const Scout* scout,
                             bool grown) {
   if (!is_lan(fleet.fleet)) return nullptr;
   if (at.local)
@@ -208,6 +225,7 @@ std::unique_ptr<Lan> lan_of(const Assembly& fleet,
   const auto say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   LanOptions start{options.program, fleet.fleet.path, at.file.sets, say, at.slurm};
   if (!options.resume.empty() && !grown) start.folders = read_host_folders(options.resume);
+  if (scout != nullptr) start.introduction = scout->introduction();
   auto lan = std::make_unique<Lan>(fleet, std::move(start));
   say(lan->summary());
   return lan;
@@ -240,6 +258,7 @@ int finish(const RunOptions& options,
            const Assembly& fleet,
            const RunFolder& folder,
            const Observer& observer,
+           Scout* scout,
            LaunchResult result,
            const Json& ended,
            Screen& screen) {
@@ -251,13 +270,14 @@ int finish(const RunOptions& options,
   if (!result.asked_to_stop) result.code = code_with_target(result.code, fleet, observer);
   if (!result.not_fetched.empty() && was_good(result.code)) result.code = exit_code::not_kept;
   std::string summary = final_json(fleet, observer, result).dump();
-  const std::string unsaved = save(fleet, folder, observer, summary, ended);
+  const std::string unsaved = save(fleet, folder, observer, scout, summary, ended);
   if (!unsaved.empty()) {
     if (was_good(result.code)) result.code = exit_code::not_kept;
     summary = final_json(fleet, observer, result).dump();
     end_without_model(folder, summary, ended);
     screen.say(unsaved_text(unsaved, folder.path()));
   }
+  const std::string beside = unsaved.empty() ? save_whole(folder, observer, scout) : "";
   const double loss = observer.summary()->mean.loss;
   if (!std::isfinite(loss) && !is_unknown(loss)) screen.say(loss_not_finite(fleet));
   write_trace(options, folder, screen);
@@ -265,7 +285,7 @@ int finish(const RunOptions& options,
     fmt::print("{}\n", summary);
   } else {
     print_end(fleet, observer, result, folder.path());
-    if (unsaved.empty()) fmt::print("saved      {}/model.safetensors\n", folder.path());
+    if (unsaved.empty()) fmt::print("saved      {}/model.safetensors{}\n", folder.path(), beside);
     const bool has_more = was_interrupted(result) || result.code == exit_code::peers_lost;
     if (has_more) fmt::print("{}\n", resume_line(folder.path()));
   }
@@ -291,7 +311,7 @@ int run_fleet(const RunOptions& given) {
   if (again) check_again(options.resume, fleet, before);
   check_trace(options, fleet.fleet);
   check_run_fits(fleet);
-  std::unique_ptr<Lan> lan = lan_of(fleet, options, at, grown.has_value());
+  std::unique_ptr<Lan> lan = lan_of(fleet, options, at, scout.get(), grown.has_value());
   std::vector<PeerId> everyone(fleet.fleet.size());
   std::iota(everyone.begin(), everyone.end(), PeerId{0});
   if (!lan && !scout) tell_devices(fleet, everyone);  // a program finds its devices itself
@@ -303,20 +323,18 @@ int run_fleet(const RunOptions& given) {
   const std::optional<Resumed> past = resume ? std::optional(go_on(fleet, folder)) : std::nullopt;
   if (lan && past) lan->give_past(folder);
   if (lan) lan->keep_files(folder);
-  ThisMachine here(options.program,
-                   fleet.fleet.path,
-                   folder.path(),
-                   options.file.sets,
-                   hand_over(scout.get(), folder));
+  const std::vector<std::string> more = hand_over(scout.get(), folder);
+  if (lan && scout) lan->give_start(folder.path(), start_name);
+  ThisMachine here(options.program, fleet.fleet.path, folder.path(), options.file.sets, more);
   RunMeter meter(fleet.fleet);
   Screen screen(fleet, folder, options.file.json);
   if (scout) scout->tell([&](const std::string& line) { screen.say(line); });
-  Observer observer(
-      fleet.fleet.size(), evaluator_of(fleet, scout.get()), [&](const FleetRecord& r) {
-        screen.record(r, observer);
-        live.feed().put(r);
-        meter.sample();
-      });
+  const std::unique_ptr<Evaluator> own = scout ? nullptr : make_evaluator(fleet.evaluator());
+  Observer observer(fleet.fleet.size(), scout ? *scout : *own, [&](const FleetRecord& r) {
+    screen.record(r, observer);
+    live.feed().put(r);
+    meter.sample();
+  });
   LaunchResult result =
       launch(fleet,
              folder,
@@ -326,7 +344,8 @@ int run_fleet(const RunOptions& given) {
              live,
              screen);
   if (lan) result.not_fetched = lan->bring_home(folder);
-  const int code = finish(options, fleet, folder, observer, result, end_json(meter, past), screen);
+  const int code =
+      finish(options, fleet, folder, observer, scout.get(), result, end_json(meter, past), screen);
   if (!result.not_fetched.empty()) screen.say(not_fetched_text(result.not_fetched, folder.path()));
   return code;
 }

@@ -150,7 +150,7 @@ class Lines {
     try {
       if (!metrics_) throw std::runtime_error("metrics.jsonl cannot be written");
       if (record_failed_) throw std::runtime_error("peers/ cannot be written");
-      end_run(fleet, *folder_, observer, summary, version_text());
+      end_run(fleet, *folder_, observer, observer.saved_model(), summary, version_text());
       add_end(*folder_, meter_.end());
       return true;
     } catch (const std::runtime_error& full) {

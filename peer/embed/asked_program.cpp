@@ -64,7 +64,8 @@ std::uint16_t AskedProgram::attach(std::span<const gv_tensor> tensors, const Att
 void AskedProgram::introduce() {
   asked::Introduction says{.evaluates = attached_.evaluates,
                            .optimizer = attached_.optimizer,
-                           .versions = attached_.versions};
+                           .versions = attached_.versions,
+                           .whole = attached_.whole};
   const std::uint64_t batch = fleet_.fleet.peers[fleet_.id].batch;
   says.batches = (attached_.samples + batch - 1) / batch;
   if (seconds_per_step_ > 0) says.seconds_per_step = seconds_per_step_;
@@ -108,6 +109,10 @@ void AskedProgram::end_turn_at_hand(const gv_told& told) {
       figures.accuracy = said.evaluation->accuracy;
     }
     line_.say(asked::line(figures));
+  }
+  if (at_hand_ == Turn::save) {
+    state_.save_to.clear();
+    line_.say(asked::line(asked::Saved{question_}));
   }
   if (at_hand_ == Turn::step || at_hand_ == Turn::gradient_and_step) ++steps_;
   const bool gradient_alone =
@@ -160,13 +165,16 @@ Turn AskedProgram::next_question(int timeout_ms) {
     heard_.erase(0, end + 1);
     if (std::holds_alternative<asked::Stop>(says)) return Turn::over;
     const auto* const asks = std::get_if<asked::Evaluate>(&says);
-    if (asks == nullptr) continue;
+    const auto* const saves = std::get_if<asked::Save>(&says);
+    if (asks == nullptr && saves == nullptr) continue;
     const Payload x = receive_vector(launchers_descriptors.vectors);
     if (!x || x->floats().size() != state_.parameters)
       throw Fault(GV_E_DISAGREES, "the launcher asks about a model of another size");
     load_as_it_lies(x->floats(), tensors_);
-    question_ = asks->number;
-    return Turn::evaluate;
+    question_ = asks != nullptr ? asks->number : saves->number;
+    if (asks != nullptr) return Turn::evaluate;
+    state_.save_to = saves->path;
+    return Turn::save;
   }
 }
 

@@ -120,6 +120,8 @@ others are taken), or NULL, "" or "{}":
   "clock"   seconds that the fleet's training clock shows as it begins; usually 0
   "start"   path of a .safetensors file with x_0; without it x_0 is what the tensors hold
   "wait"    seconds that it waits for its neighbours before training begins; usually 120
+  "meet"    a folder in which peers without a launcher find each other, as `grapevine peer --meet`
+  "at"      in its place: where each is found, "node{id}:27000", as `grapevine peer --at`
   "task"    "peer" (usual), "ask" or "measure", see gv_turn
   "control" true: a launcher speaks on descriptor 4, hears on 5 and takes vectors on 3
   "log"     "stderr" (usual) or "none": where lines such as "peer 3 is away" go
@@ -160,7 +162,8 @@ enough for 400 neighbours. Members:
   "stopping": true where this or a later turn is the last: the fleet is to stop,
 and from gv_attach on
   "port": where it listens, "parameters": floats of x, "start": 32 hex digits of x_0: peers that
-  begin alike have the same, "model": 32 hex digits of names, shapes and strides.
+  begin alike have the same, "model": 32 hex digits of names, shapes and strides,
+  "save_to": a path in a GV_TURN_SAVE that asks for the whole model ("whole" of gv_attach), or null.
 */
 GV_API int gv_info(const gv_peer* peer, char* json, size_t room);
 
@@ -181,6 +184,8 @@ peer's thread is in gv_attach, gv_turn or gv_finish. Where "start" of gv_open na
 checkpoint is gone on from, they are in the tensors when the call returns. `json`, NULL for {}:
   "evaluates"  whether GV_TURN_EVALUATE can be answered; false (usual): none comes
   "saves"      whether GV_TURN_SAVE can be answered; false (usual): none comes
+  "whole"      whether it can write its whole model to a file: in a GV_TURN_SAVE whose "save_to" of
+               gv_info is a path, which comes with the task "ask" alone, it does; false (usual)
   "arithmetic" "lent" (usual): the peer's work is done by the thread in gv_turn;
                "own": by one of the library, for tensors that are a copy of a device's: then the
                memory is the program's only in its turns, and gv_turn_ended may end them

@@ -1,10 +1,15 @@
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 
+#include "peer/agent/meeting.h"
 #include "peer/embed/descriptors.h"
 #include "peer/embed/program_peer.h"
+#include "peer/launch/address_pattern.h"
 #include "peer/launch/manual_addresses.h"
 
 // How a program's peer finds the others: by hand, or by its launcher.
@@ -19,7 +24,9 @@ constexpr int orphan_deadline_ms = 4000;
 
 std::vector<PeerAddress> ProgramPeer::addresses_of(const char* json) const {
   std::vector<PeerAddress> all =
-      json == nullptr ? manual_addresses(fleet_.fleet) : address_words(json);
+      json != nullptr     ? address_words(json)
+      : words_.at.empty() ? manual_addresses(fleet_.fleet)
+                          : parse_address_pattern(words_.at).addresses(fleet_.fleet.size());
   if (life_->has_begun()) return all;
   for (const PeerId link : links_of(assembly_->plan(fleet_.id)))
     if (std::ranges::find(all, link, &PeerAddress::peer) == all.end())
@@ -38,6 +45,11 @@ void ProgramPeer::begin(const char* addresses) {
       throw Fault(GV_E_USE, "gv_begin: the launcher says where the others are; give NULL, once");
     return life_->begin([this](TcpPeer& peer) { return meet_launcher(peer); });
   }
+  if (addresses == nullptr && !words_.meet.empty()) {
+    if (life_->has_begun())
+      throw Fault(GV_E_USE, "gv_begin: the peers have met; give addresses of those that moved");
+    return life_->begin([this](TcpPeer&) { return meet_in_folder(); });
+  }
   const std::vector<PeerAddress> all = addresses_of(addresses);
   if (!life_->has_begun()) return life_->begin([all](TcpPeer&) { return all; });
   life_->with([&](TcpPeer& peer) {
@@ -45,7 +57,34 @@ void ProgramPeer::begin(const char* addresses) {
   });
 }
 
-/// On the life's thread.
+/// On the life's thread, as all of these. Waits until the neighbours have come, or the peer is
+/// closed.
+ProgramLife::Addresses ProgramPeer::meet_in_folder() const {
+  using Clock = std::chrono::steady_clock;
+  Meeting meeting(*assembly_, fleet_.id, words_.meet);
+  meeting.announce(state_.port);
+  std::vector<PeerId> missing = links_of(assembly_->plan(fleet_.id));
+  std::vector<PeerAddress> all;
+  const Clock::time_point until =
+      Clock::now() +
+      std::chrono::duration_cast<Time>(std::chrono::duration<double>(words_.wait_seconds));
+  while (!closing_) {
+    for (const PeerAddress& address : meeting.changed()) {
+      std::erase(missing, address.peer);
+      all.push_back(address);
+    }
+    if (missing.empty()) return all;
+    if (Clock::now() >= until)
+      throw Fault(GV_E_LOST,
+                  fmt::format("peers {} have not come to {} in {:g} s",
+                              fmt::join(missing, ", "),
+                              words_.meet,
+                              words_.wait_seconds));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return {};
+}
+
 ProgramLife::Addresses ProgramPeer::meet_launcher(TcpPeer& peer) {
   line_->say(control::line(control::Listening{state_.port}));
   const auto all = line_->hear_addresses(peer, [this] { return launcher_speaks(); });

@@ -8,6 +8,7 @@
 #include "optim/data/partition.h"
 #include "peer/embed/fault.h"
 #include "peer/embed/grapevine_program.h"
+#include "peer/launch/address_pattern.h"
 #include "peer/launch/identity.h"
 #include "peer/launch/manual_addresses.h"
 
@@ -128,6 +129,12 @@ std::vector<std::uint32_t> rows_of(const ProgramFleet& of,
 
 std::pair<std::string, std::uint16_t> listens_at(const ProgramFleet& of, const OpenWords& words) {
   if (!words.listen_address.empty()) return {words.listen_address, words.listen_port};
+  if (!words.meet.empty()) return {"0.0.0.0", 0};
+  if (!words.at.empty()) {
+    const AddressPattern pattern = parse_address_pattern(words.at);
+    return {pattern.own_machines() ? "0.0.0.0" : pattern.host,
+            pattern.addresses(of.fleet.size()).at(of.id).port};
+  }
   for (const PeerAddress& address : manual_addresses(of.fleet))
     if (address.peer == of.id) return {address.host, address.port};
   return {"127.0.0.1", 0};

@@ -99,7 +99,8 @@ Json state_of(const ProgramState& state) {
   all.update(Json{{"port", state.port == 0 ? Json() : Json(state.port)},
                   {"parameters", state.parameters},
                   {"start", state.start},
-                  {"model", state.model}});
+                  {"model", state.model},
+                  {"save_to", state.save_to.empty() ? Json() : Json(state.save_to)}});
   return all;
 }
 

@@ -19,8 +19,9 @@ struct ProgramState {
   bool attached = false;
   std::uint16_t port = 0;
   std::size_t parameters = 0;
-  std::string start{};  ///< digest of x_0
-  std::string model{};  ///< digest of names and shapes
+  std::string start{};    ///< digest of x_0
+  std::string model{};    ///< digest of names and shapes
+  std::string save_to{};  ///< a path; "": no file is to be written
 };
 
 /// The object that gv_info writes.

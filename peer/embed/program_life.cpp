@@ -39,7 +39,11 @@ void ProgramLife::live(const std::function<Addresses(TcpPeer&)>& meet) {
   } catch (const std::exception& e) {
     fail({GV_E_LOST, e.what()});
   }
-  arithmetic_->end();
+  {
+    const std::lock_guard lock(mutex_);
+    rounds_ = peer_->round();
+  }
+  arithmetic_->end();  // whoever waits for a turn hears now that it is over
   const std::lock_guard lock(mutex_);
   peer_.reset();
   over_ = true;
@@ -49,6 +53,11 @@ void ProgramLife::live(const std::function<Addresses(TcpPeer&)>& meet) {
 bool ProgramLife::over(std::chrono::nanoseconds at_most) {
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, at_most, [this] { return over_; });
+}
+
+Round ProgramLife::rounds() {
+  const std::lock_guard lock(mutex_);
+  return rounds_;
 }
 
 std::optional<Fault> ProgramLife::failure() {

@@ -39,6 +39,8 @@ class ProgramLife {
   void die();
   /// Whether the loop has ended, or ends within that time.
   bool over(std::chrono::nanoseconds at_most);
+  /// The rounds that were done when the loop ended.
+  Round rounds();
   /// What ended it, unless it ended in order.
   std::optional<Fault> failure();
   /// The first one counts.
@@ -59,6 +61,7 @@ class ProgramLife {
   std::shared_ptr<Arithmetic> arithmetic_;
   std::optional<Fault> failure_;
   bool over_ = false;
+  Round rounds_ = 0;
   bool pausing_ = false;
   bool stands_ = false;
   std::vector<int> descriptors_;

@@ -85,6 +85,7 @@ Turn ProgramPeer::turn(const gv_told* done, int timeout_ms) {
 /// While the program has a turn, the loop waits for it, and the round stays.
 Turn ProgramPeer::given(Turn turn) {
   if (turn == Turn::over) {
+    round_ = life_->rounds();
     if (const std::optional<Fault> failure = life_->failure()) throw Fault(*failure);
   } else if (turn != Turn::none) {
     life_->with([this](TcpPeer& peer) { round_ = peer.round(); });

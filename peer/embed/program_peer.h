@@ -42,6 +42,7 @@ class ProgramPeer : public Program {
   void stop_in_time(TcpPeerOptions& options);
   void heed(const Report& report);
   ProgramLife::Addresses meet_launcher(TcpPeer& peer);
+  ProgramLife::Addresses meet_in_folder() const;
   bool launcher_speaks() const;
   bool heed_launcher(const WatchThread& watch);
   std::vector<PeerAddress> addresses_of(const char* json) const;

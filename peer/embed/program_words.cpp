@@ -50,6 +50,8 @@ void read_open(WordReader& words, OpenWords& open) {
   words.read("clock", open.clock_seconds, 0, 1e9);
   words.read("start", open.start);
   words.read("wait", open.wait_seconds, 0.1, 1e6);
+  words.read("meet", open.meet);
+  words.read("at", open.at);
   read_task(words, open);
   words.read("control", open.control);
   open.log = words.choice("log", open.log ? 0 : 1, {"stderr", "none"}) == 0;
@@ -87,6 +89,8 @@ OpenWords open_words(const char* json, const Environment& environment) {
   words.finish();
   if (!open.fleet.empty() && !open.text.empty())
     words.refuse("text", "and `fleet` both say what the fleet is: give one");
+  if (!open.meet.empty() && !open.at.empty())
+    words.refuse("at", "and `meet` both say where the peers are: give one");
   if (open.rejoin && open.from) words.refuse("from", "and `rejoin` exclude each other");
   return open;
 }
@@ -96,6 +100,7 @@ AttachWords attach_words(const char* json) {
   AttachWords attach;
   words.read("evaluates", attach.evaluates);
   words.read("saves", attach.saves);
+  words.read("whole", attach.whole);
   attach.own_arithmetic = words.choice("arithmetic", 0, {"lent", "own"}) == 1;
   words.read("samples", attach.samples, std::uint64_t{std::numeric_limits<std::uint32_t>::max()});
   words.read("optimizer", attach.optimizer);

@@ -33,6 +33,8 @@ struct OpenWords {
   double clock_seconds = 0;
   std::string start;
   double wait_seconds = 120;
+  std::string meet;  ///< a folder in which peers find each other; "": by the fleet file
+  std::string at;    ///< where each is found (address_pattern.h); "": likewise
   ProgramTask task = ProgramTask::peer;
   bool control = false;
   bool log = true;
@@ -49,6 +51,7 @@ OpenWords open_words(const char* json, const Environment& environment);
 struct AttachWords {
   bool evaluates = false;
   bool saves = false;
+  bool whole = false;
   bool own_arithmetic = false;
   std::uint64_t samples = 0;  ///< 0: not said
   std::string optimizer;

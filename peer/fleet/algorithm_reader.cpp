@@ -122,8 +122,10 @@ void read_algorithm(Source& source, const Value* value, Fleet& fleet) {
 void check_algorithm(Source& source, const Value& root, const Fleet& fleet, const MixingMatrix* w) {
   const AlgorithmRow* row = find_algorithm(fleet.algorithm, fleet.order);
   if (row == nullptr) return;
-  const std::string why = objection_to(*row, setup_of(fleet), w);
+  const Setup setup = setup_of(fleet);
+  const std::string why = objection_to(*row, setup, w);
   if (why.empty()) return;
+  if (fleet.program && !objection_to_program(*row, setup).empty()) return;  // check_program says so
   const Value::Entry* at = root.find("algorithm");
   source.error(at != nullptr ? at->value : root, why);
 }

@@ -45,9 +45,13 @@ class ProgramReader {
   }
 
   void read_env(const Value& value) {
+    if (value.kind == Value::Kind::scalar && value.text == "torchrun") {
+      program_.env = torchrun_env();
+      return;
+    }
     if (value.kind != Value::Kind::map)
       return source_.error(value,
-                           "expected names and values under `program.env`",
+                           "expected names and values under `program.env`, or `torchrun`",
                            "write such as `env: { OMP_NUM_THREADS: 4 }`");
     for (const Value::Entry& entry : value.entries) {
       if (!is_name(entry.key))
@@ -153,6 +157,16 @@ class ProgramChecks {
 };
 
 }  // namespace
+
+const std::map<std::string, std::string>& torchrun_env() {
+  static const std::map<std::string, std::string> names{{"RANK", "{rank}"},
+                                                        {"WORLD_SIZE", "{world_size}"},
+                                                        {"LOCAL_RANK", "{local_rank}"},
+                                                        {"LOCAL_WORLD_SIZE", "{local_world_size}"},
+                                                        {"MASTER_ADDR", "{master_addr}"},
+                                                        {"MASTER_PORT", "{master_port}"}};
+  return names;
+}
 
 std::optional<ProgramSpec> read_program(Source& source, const Value* value) {
   if (value == nullptr) return std::nullopt;

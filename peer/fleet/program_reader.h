@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -11,6 +12,10 @@ namespace gv {
 /// Reads `program`, a list of words or `{ command, env }`; null: nothing. Problems become
 /// diagnostics of `source`.
 std::optional<ProgramSpec> read_program(Source& source, const Value* value);
+
+/// `env: torchrun`: the names by which torchrun tells a process who it is. Each value is a word
+/// that stands for the peer's own, "{rank}" and so on (peer/program/own_program.h).
+const std::map<std::string, std::string>& torchrun_env();
 
 /// Refuses what cannot stand beside the program of a fleet that has been read: what the program
 /// brings itself, and methods that it cannot follow. Problems become diagnostics.

@@ -118,9 +118,10 @@ constexpr PlainKey rows[] = {
      "The program and its arguments; it is looked for in PATH, and runs where `grapevine` does.",
      "program: { command: [python3, train.py, --lr, \"1e-3\"] }"},
     {"program.env",
-     "a map of names",
+     "a map of names, or torchrun",
      "none",
-     "Variables of its environment, beside those that it finds.",
+     "Variables of its environment, beside those that it finds. torchrun: RANK, WORLD_SIZE, "
+     "LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as it says them.",
      "program: { command: [python3, train.py], env: { OMP_NUM_THREADS: 2 } }"},
     {"plugin",
      "a path, relative to the fleet file",

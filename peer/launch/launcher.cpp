@@ -91,12 +91,13 @@ void Launcher::keep_pid(PeerId id) {
 }
 
 LaunchResult Launcher::run() {
-  while (any_running()) {
+  while (any_running() || observer_.waits()) {
     wait_for_events();
+    observer_.work();
     places_.work();
     for (const std::string& note : places_.take_notes()) screen_.on_note(note);
     take_signals();
-    for (PeerId i = 0; i < slots_.size(); ++i) hear(i);
+    for (PeerId i = 0; i < slots_.size() && can_hear(); ++i) hear(i);
     restart_when_due();
     inject_when_due();
     check_time_and_target();
@@ -111,9 +112,18 @@ LaunchResult Launcher::run() {
 
 void Launcher::wait_for_events() {
   std::vector<pollfd> fds{{signals_.get(), POLLIN, 0}};
-  for (const Slot& slot : slots_) slot.process->add_to(fds);
+  if (can_hear())
+    for (const Slot& slot : slots_) slot.process->add_to(fds);
   places_.add_to(fds);
+  observer_.add_to(fds);
   ::poll(fds.data(), fds.size(), tick_ms);
+}
+
+/// Whoever evaluates the fleet's model may be slower than the peers: what they say waits with them
+/// then, so that no more than some models wait here.
+bool Launcher::can_hear() const {
+  constexpr std::size_t reports_of_each = 4;
+  return observer_.behind() < reports_of_each * slots_.size();
 }
 
 void Launcher::hear(PeerId id) {

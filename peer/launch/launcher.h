@@ -120,6 +120,7 @@ class Launcher {
   bool restart_later(PeerId id);
   void introduce(PeerId id);
   void wait_for_events();
+  bool can_hear() const;
   void hear(PeerId id);
   void heed(PeerId id, const control::PeerSays& says);
   void take_report(PeerId id, control::Reported says);

@@ -60,6 +60,7 @@ void Launcher::end_broken(PeerId by) {
 void Launcher::kill_in_time() {
   kill_at_ =
       Clock::now() + std::max<Time>(fleet_.fleet.grace - kill_reserve, fleet_.fleet.grace / 2);
+  observer_.hurry();
 }
 
 void Launcher::take_signals() {
@@ -93,6 +94,7 @@ void Launcher::kill_all() {
     slot.restart_at.reset();
     slot.process->kill(SIGKILL);
   }
+  observer_.give_up();
 }
 
 /// Without their last words, and for good.

@@ -124,11 +124,12 @@ void end_unsaved(const RunFolder& folder, const std::string& summary) {
 void end_run(const Assembly& fleet,
              const RunFolder& folder,
              const Observer& observer,
+             std::span<const float> x,
              const std::string& summary,
              const std::string& version) {
   save_model(folder.file("model.safetensors"),
              fleet,
-             observer.saved_model(),
+             x,
              {.rounds = observer.best() ? observer.best()->round : observer.summary()->round,
               .version = version});
   end_unsaved(folder, summary);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,11 +48,12 @@ RunFolder begin_run(const Assembly& fleet, const RunOrigin& origin);
 /// can still say how it ended. Nothing where there is none now.
 void keep_room(const RunFolder& folder);
 
-/// What comes last: the mean model (`version`: of the program that saves it), the summary, and its
-/// line of metrics.jsonl. Throws std::runtime_error (a full disk).
+/// What comes last: x, the model that is saved (`version`: of the program that saves it), the
+/// summary, and its line of metrics.jsonl. Throws std::runtime_error (a full disk).
 void end_run(const Assembly& fleet,
              const RunFolder& folder,
              const Observer& observer,
+             std::span<const float> x,
              const std::string& summary,
              const std::string& version);
 

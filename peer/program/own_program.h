@@ -20,9 +20,12 @@ struct OwnProgram {
   std::string file{};         ///< of the fleet
   std::vector<std::string> sets{};
   PeerId id = 0;
+  bool here = false;             ///< where its launcher is, whatever host the peer has
   bool launched = false;         ///< somebody speaks on descriptors 0, 1 and 3
   std::string folder{};          ///< takes its checkpoints, its ledger and its record; "": none
   std::string listen{};          ///< "0.0.0.0:27000"; "": its host's address
+  std::string meet{};            ///< a folder in which peers without a launcher find each other
+  std::string at{};              ///< or where each is found (launch/address_pattern.h)
   std::string keys{};            ///< folder of its key; "": security.keys
   std::string start{};           ///< a .safetensors file with x_0; "": what its tensors hold
   std::optional<double> wait{};  ///< seconds for the neighbours to appear
@@ -30,6 +33,13 @@ struct OwnProgram {
   std::optional<Round> from{};   ///< likewise
   double clock = 0;              ///< seconds, likewise
 };
+
+/// What a program is called in messages: the script among the words of its command.
+std::string script_name(const ProgramSpec& program);
+
+/// libgrapevine.so of the same build as that program `grapevine`: beside it, or where a wheel or a
+/// package has it; "": there is none.
+std::string library_of(const std::string& grapevine);
 
 /// GRAPEVINE_PEER: one line of JSON, format grapevine.peer/1, which gv_open of the C interface
 /// reads.

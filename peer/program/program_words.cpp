@@ -71,6 +71,7 @@ Introduction introduction_in(const JsonValue& json) {
   if (const JsonValue* s = json.find("seconds_per_step");
       s != nullptr && s->kind == JsonValue::Kind::number)
     says.seconds_per_step = json_number(json, "seconds_per_step");
+  if (json.find("whole") != nullptr) says.whole = json_boolean(json, "whole");
   return says;
 }
 
@@ -114,11 +115,18 @@ std::string line(const Introduction& says) {
               {"optimizer", says.optimizer},
               {"batches", says.batches},
               {"versions", versions},
-              {"seconds_per_step", says.seconds_per_step}}
+              {"seconds_per_step", says.seconds_per_step},
+              {"whole", says.whole}}
       .dump();
 }
 std::string line(const Figures& says) {
   return Json{{"evaluated", says.number}, {"loss", says.loss}, {"accuracy", says.accuracy}}.dump();
+}
+std::string line(const Saved& says) {
+  return Json{{"saved", says.number}}.dump();
+}
+std::string line(const Save& says) {
+  return Json{{"save", says.number}, {"path", says.path}}.dump();
 }
 std::string line(const Evaluate& says) {
   return Json{{"evaluate", says.number}}.dump();
@@ -130,6 +138,7 @@ std::string line(const Stop&) {
 ProgramSays parse_program(const std::string& text) {
   const JsonValue json = parse_json(text, "a program's line");
   if (json.find("evaluated") != nullptr) return figures_in(json);
+  if (json.find("saved") != nullptr) return Saved{json_integer<std::uint64_t>(json, "saved")};
   const JsonValue* const said = json.find("schema");
   if (said == nullptr) return {};
   if (said->text != schema)
@@ -143,6 +152,8 @@ LauncherSays parse_launcher(const std::string& text) {
     const JsonValue json = parse_json(text, "the launcher's line");
     if (json.find("evaluate") != nullptr)
       return Evaluate{json_integer<std::uint64_t>(json, "evaluate")};
+    if (json.find("save") != nullptr)
+      return Save{json_integer<std::uint64_t>(json, "save"), json_text(json, "path")};
     if (json.find("stop") != nullptr) return Stop{};
   } catch (const std::exception&) {
     return {};

@@ -14,7 +14,9 @@ namespace gv::asked {
 // vectors in both directions on 3 (vector_channel.h), each before the line that is about it. The
 // end of 4 means: the launcher has gone.
 //   program:  {"schema": "grapevine.program/1", ...}, with x_0    {"evaluated": number, ...}
-//   launcher: {"evaluate": number}, with x                        {"stop": true}
+//             {"saved": number}
+//   launcher: {"evaluate": number}, with x    {"save": number, "path": ...}, with x
+//             {"stop": true}
 
 /// One tensor, as gv_attach was given it.
 struct Tensor {
@@ -32,6 +34,7 @@ struct Introduction {
   std::uint64_t batches = 0;                      ///< of its own share, in an epoch; 0: likewise
   std::map<std::string, std::string> versions{};  ///< {"torch": "2.15.0"}
   std::optional<double> seconds_per_step{};       ///< of the task `measure`
+  bool whole = false;  ///< it answers `save`: it can write all of its model to a file
 };
 /// What it says of the model that it was asked about; without figures it could not look at it.
 struct Figures {
@@ -39,14 +42,23 @@ struct Figures {
   std::optional<double> loss{};
   std::optional<double> accuracy{};  ///< 0 to 1
 };
-using ProgramSays = std::variant<std::monostate, Introduction, Figures>;
+/// It has written the file, or cannot; its last words say why.
+struct Saved {
+  std::uint64_t number = 0;  ///< of the question
+};
+using ProgramSays = std::variant<std::monostate, Introduction, Figures, Saved>;
 
 /// The model was sent before it.
 struct Evaluate {
   std::uint64_t number = 0;
 };
+/// Likewise: it is to be written, with all that the program has beside the parameters.
+struct Save {
+  std::uint64_t number = 0;
+  std::string path{};
+};
 struct Stop {};
-using LauncherSays = std::variant<std::monostate, Evaluate, Stop>;
+using LauncherSays = std::variant<std::monostate, Evaluate, Save, Stop>;
 
 /// What a program says is bounded: a model has at most so many tensors of so many dimensions, and
 /// so many floats in all.
@@ -59,7 +71,9 @@ std::size_t floats_of(const std::vector<Tensor>& tensors);
 
 std::string line(const Introduction& says);
 std::string line(const Figures& says);
+std::string line(const Saved& says);
 std::string line(const Evaluate& says);
+std::string line(const Save& says);
 std::string line(const Stop& says);
 
 /// Throws std::runtime_error with what is wrong with the line; monostate: none of this protocol.

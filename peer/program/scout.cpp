@@ -10,7 +10,6 @@
 #include <fmt/ranges.h>
 #include <poll.h>
 
-#include "optim/check.h"
 #include "optim/printable.h"
 #include "peer/fleet/program_reader.h"
 #include "peer/launch/vector_channel.h"
@@ -45,43 +44,7 @@ bool signal_waits() {
   return sigismember(&waiting, SIGINT) == 1 || sigismember(&waiting, SIGTERM) == 1;
 }
 
-class AskingObjective : public Objective {
- public:
-  explicit AskingObjective(Scout& scout) : scout_(scout) {}
-
-  std::vector<Parameter> parameters() const override {
-    std::vector<Parameter> all;
-    for (const asked::Tensor& t : scout_.introduction().parameters)
-      all.push_back({t.name, t.shape});
-    return all;
-  }
-  std::uint32_t samples() const override { return 0; }
-  void initialize(std::span<float> x, Rng) const override {
-    std::ranges::copy(scout_.start(), x.begin());
-  }
-  double value_and_gradient(std::span<const float>, std::uint32_t, std::span<float>) override {
-    GV_CHECK(false, "the gradients of a program are its own");
-    return 0;
-  }
-  Evaluation evaluate(std::span<const float> x) override { return scout_.evaluate(x); }
-  double gradient_flops(std::uint32_t) const override { return 0; }
-
- private:
-  Scout& scout_;
-};
-
 }  // namespace
-
-std::string script_name(const ProgramSpec& program) {
-  const auto is_script = [](const std::string& word) { return word.ends_with(".py"); };
-  const auto script = std::ranges::find_if(program.command, is_script);
-  const std::string& word = script == program.command.end() ? program.command.front() : *script;
-  return printable(std::filesystem::path(word).filename().string(), 100);
-}
-
-std::unique_ptr<Objective> make_asking_objective(Scout& scout) {
-  return std::make_unique<AskingObjective>(scout);
-}
 
 Scout::Scout(const Fleet& fleet, ScoutOptions options)
     : fleet_(fleet), options_(std::move(options)), name_(script_name(*fleet.program)) {
@@ -135,7 +98,8 @@ void Scout::heed(const std::string& line) {
   } else if (const auto* figures = std::get_if<asked::Figures>(&says)) {
     if (figures->number != asked_) return;
     answer_ = *figures;
-    given_up_ = false;
+  } else if (const auto* saved = std::get_if<asked::Saved>(&says)) {
+    saved_ = saved->number;
   }
 }
 
@@ -177,21 +141,38 @@ void Scout::tell_failure(const std::string& what) {
   for (const std::string& line : words_) options_.say("  " + line);
 }
 
-Evaluation Scout::evaluate(std::span<const float> x) {
-  if (!introduction_.evaluates || x.size() != start_.size()) return no_figures();
-  if (given_up_) hear();
-  if (given_up_) return no_figures();  // it is still at the question before
-  words_.clear();
+/// What it still says of the question before is passed over: answers have the question's number.
+void Scout::ask(std::span<const float> x) {
+  can_answer_ = introduction_.evaluates && x.size() == start_.size();
   answer_.reset();
-  ++asked_;
+  if (!can_answer_) return;
+  hand_over(x, asked::line(asked::Evaluate{++asked_}));
+}
+
+void Scout::hand_over(std::span<const float> x, const std::string& line) {
+  hear();
+  words_.clear();
   if (child_->running() && !child_->give_vector(x)) child_->kill(SIGKILL);
-  child_->tell(asked::line(asked::Evaluate{asked_}));
-  while (!answer_) {
-    if (hear() || answer_) break;
-    given_up_ = signal_waits();
-    if (given_up_) return no_figures();
+  child_->tell(line);
+}
+
+bool Scout::save(std::span<const float> x, const std::string& path) {
+  if (!introduction_.whole || x.size() != start_.size()) return false;
+  const std::uint64_t number = ++asked_;
+  hand_over(x, asked::line(asked::Save{number, path}));
+  while (saved_ != number && !hear() && saved_ != number && !signal_waits())
     wait(Clock::now() + std::chrono::milliseconds(100));
-  }
+  std::error_code none;
+  if (saved_ == number && std::filesystem::file_size(path, none) > 0 && !none) return true;
+  failing_ = false;
+  tell_failure(fmt::format("{} has not written {}", name_, path));
+  return false;
+}
+
+std::optional<Evaluation> Scout::answer() {
+  if (!can_answer_) return no_figures();
+  hear();
+  if (!answer_ && child_->running()) return std::nullopt;
   if (!answer_) {
     tell_failure(
         fmt::format("{}, which evaluates the fleet's model, has ended ({}): no figures "
@@ -205,6 +186,13 @@ Evaluation Scout::evaluate(std::span<const float> x) {
   else
     failing_ = false;
   return evaluation_of(*answer_);
+}
+
+Evaluation Scout::evaluate(std::span<const float> x) {
+  ask(x);
+  std::optional<Evaluation> found;
+  while (!(found = answer())) wait(Clock::now() + std::chrono::milliseconds(100));
+  return *found;
 }
 
 }  // namespace gv

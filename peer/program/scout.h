@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "optim/models/objective.h"
 #include "peer/fleet/fleet.h"
 #include "peer/launch/child.h"
 #include "peer/program/program_words.h"
+#include "peer/runtime/evaluator.h"
 
 namespace gv {
 
@@ -30,7 +30,7 @@ struct ScoutOptions {
 /// The fleet's program, started once and alone before there are peers: it says what it trains, and
 /// afterwards what the fleet's model is worth. So a script's first mistake is told once and not by
 /// every peer, and whoever launches knows the model without having it.
-class Scout {
+class Scout : public Evaluator {
  public:
   /// Waits for its introduction. Throws std::runtime_error with the line of the fleet file and its
   /// last words when there is no such program, or it ends or says nonsense before.
@@ -42,16 +42,24 @@ class Scout {
   /// From now on it is `say` that is told what a person should know.
   void tell(std::function<void(const std::string&)> say) { options_.say = std::move(say); }
 
-  /// Asks about a model of as many floats and waits for the answer, or for SIGINT or SIGTERM, where
-  /// these are blocked. Without figures where it cannot evaluate, could not this time, or has
-  /// ended; the first of several failures in a row is said.
+  /// Asks about a model of as many floats. The answer has no figures where it cannot evaluate,
+  /// could not this time, or has ended; the first of several failures in a row is said.
+  void ask(std::span<const float> x) override;
+  std::optional<Evaluation> answer() override;
+  void add_to(std::vector<pollfd>& fds) const override { child_->add_to(fds); }
+  /// Asks, and waits for the answer.
   Evaluation evaluate(std::span<const float> x);
+  /// Has it write its whole model, with these parameters, to that file, and waits for that, or for
+  /// SIGINT or SIGTERM where these are blocked. False: there is no such file; where the program can
+  /// write one, it is said why.
+  bool save(std::span<const float> x, const std::string& path);
 
  private:
   void introduce();
   void wait(std::chrono::steady_clock::time_point until);
   /// Takes what it has said; whether it has ended.
   bool hear();
+  void hand_over(std::span<const float> x, const std::string& line);
   void heed(const std::string& line);
   void take_introduction(asked::Introduction says);
   void keep_word(const std::string& line);
@@ -66,16 +74,11 @@ class Scout {
   asked::Introduction introduction_;
   std::vector<float> start_;
   std::uint64_t asked_ = 0;
+  bool can_answer_ = false;  ///< the newest question
   std::optional<asked::Figures> answer_;
-  bool given_up_ = false;          ///< it has not answered yet, and nobody waits for that
+  std::uint64_t saved_ = 0;        ///< the newest question to save that it has answered
   bool failing_ = false;           ///< the last evaluation gave no figures
   std::deque<std::string> words_;  ///< the last lines that it printed
 };
-
-/// What a scout is called in messages: the script among the words of its command.
-std::string script_name(const ProgramSpec& program);
-
-/// The evaluator of a fleet of programs (Assembly::evaluator): asks the scout, which outlives it.
-std::unique_ptr<Objective> make_asking_objective(Scout& scout);
 
 }  // namespace gv

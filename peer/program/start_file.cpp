@@ -7,6 +7,7 @@
 
 #include "peer/tensors/safetensors.h"
 #include "peer/tensors/start_values.h"
+#include "peer/tensors/tensor_file.h"
 
 namespace gv {
 namespace {
@@ -61,6 +62,17 @@ void walk(const ProgramModel& model, Take take) {
   }
 }
 
+/// Each tensor in the order of its memory.
+std::vector<float> values_in(const std::string& path,
+                             const TensorFile& file,
+                             const ProgramModel& model) {
+  const std::vector<float> values = flat_values(path, file, model.parameters);
+  std::vector<float> x(values.size());
+  walk(model,
+       [&](std::size_t in_memory, std::size_t in_shape) { x[in_memory] = values[in_shape]; });
+  return x;
+}
+
 }  // namespace
 
 ProgramModel model_of(const asked::Introduction& says, std::vector<float> x) {
@@ -106,12 +118,12 @@ ProgramModel read_start(const std::string& path) {
   const auto* const introduction = std::get_if<asked::Introduction>(&says);
   if (introduction == nullptr) throw std::runtime_error(path + ": it says nothing of a program");
   ProgramModel model = model_of(*introduction, {});
-  const std::vector<float> values = flat_values(path, *file, model.parameters);
-  model.start.resize(values.size());
-  walk(model, [&](std::size_t in_memory, std::size_t in_shape) {
-    model.start[in_memory] = values[in_shape];
-  });
+  model.start = values_in(path, *file, model);
   return model;
+}
+
+std::vector<float> read_values(const std::string& path, const ProgramModel& model) {
+  return values_in(path, *open_tensors(path), model);
 }
 
 }  // namespace gv

@@ -25,6 +25,10 @@ void write_start(const std::string& path,
                  const asked::Introduction& says,
                  std::span<const float> x);
 
+/// The tensors of the model in any file that has them, each in the order of its memory. Throws
+/// std::runtime_error "path: what is wrong".
+std::vector<float> read_values(const std::string& path, const ProgramModel& model);
+
 /// The model that such a file is about. Throws std::runtime_error "path: what is wrong".
 ProgramModel read_start(const std::string& path);
 

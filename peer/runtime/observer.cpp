@@ -65,6 +65,12 @@ double count_trainers(const Reports& reports) {
       std::ranges::count_if(reports, [](const auto& entry) { return entry.second->trains; }));
 }
 
+std::map<PeerId, Report> copies_of(const Reports& reports) {
+  std::map<PeerId, Report> copies;
+  for (const auto& [peer, report] : reports) copies.emplace(peer, *report);
+  return copies;
+}
+
 Reports pointers_to(const std::map<PeerId, Report>& reports) {
   Reports pointers;
   for (const auto& [peer, report] : reports) pointers[peer] = &report;
@@ -95,7 +101,15 @@ std::optional<double> figure_of(const FleetRecord& record, const TargetSpec& tar
 Observer::Observer(PeerId peers,
                    std::unique_ptr<Objective> evaluator,
                    std::function<void(const FleetRecord&)> on_record)
-    : expected_(peers), evaluator_(std::move(evaluator)), on_record_(std::move(on_record)) {}
+    : expected_(peers),
+      own_(make_evaluator(std::move(evaluator))),
+      evaluator_(own_.get()),
+      on_record_(std::move(on_record)) {}
+
+Observer::Observer(PeerId peers,
+                   Evaluator& evaluator,
+                   std::function<void(const FleetRecord&)> on_record)
+    : expected_(peers), evaluator_(&evaluator), on_record_(std::move(on_record)) {}
 
 void Observer::aim_at(Aims aims) {
   aims_ = std::move(aims);
@@ -110,7 +124,54 @@ void Observer::recall(Recalled past) {
 }
 
 void Observer::take(Report report, Time now) {
+  come({.report = std::move(report), .now = now});
+}
+
+void Observer::forget(PeerId peer) {
+  come({.peer = peer, .change = -1});
+}
+
+void Observer::expect(PeerId peer) {
+  come({.peer = peer, .change = 1});
+}
+
+void Observer::hurry() {
+  patience_ = std::max(patience_, Patience::for_the_last);
+  go_on();
+}
+
+void Observer::give_up() {
+  patience_ = Patience::none;
+  go_on();
+}
+
+void Observer::come(Event event) {
+  waiting_.push_back(std::move(event));
+  go_on();
+}
+
+/// One after the other: what comes changes what the records that are due are about.
+void Observer::go_on() {
+  while (!asked_ || take_answer()) {
+    if (next_record()) continue;
+    if (waiting_.empty()) return;
+    Event event = std::move(waiting_.front());
+    waiting_.pop_front();
+    heed(std::move(event));
+  }
+}
+
+void Observer::heed(Event event) {
+  if (event.report) return keep(std::move(*event.report), event.now);
+  if (event.change > 0)
+    ++expected_;
+  else
+    drop(event.peer);
+}
+
+void Observer::keep(Report report, Time now) {
   if (over()) return;
+  now_ = now;
   const PeerId peer = report.peer;
   if (report.last) {
     finals_.insert_or_assign(peer, std::move(report));
@@ -120,26 +181,20 @@ void Observer::take(Report report, Time now) {
   } else if (report.round > told_) {
     const auto round = open_.try_emplace(report.round).first;
     round->second.insert_or_assign(peer, std::move(report));
-    if (round->second.size() >= expected_) complete_rounds(std::next(round), now);
+    if (round->second.size() >= expected_) due_ = std::max(due_, round->first);
   }
-  complete_ticks();
-  complete_run(now);
 }
 
-void Observer::forget(PeerId peer) {
+void Observer::drop(PeerId peer) {
   if (finals_.contains(peer) || expected_ == 0 || over()) return;
+  now_ = Time{0};
   --expected_;
   for (auto& [round, reports] : open_) reports.erase(peer);
   ticks_.erase(peer);
   std::erase_if(open_, [](const auto& round) { return round.second.empty(); });
   const auto whole = [this](const auto& round) { return round.second.size() >= expected_; };
-  complete_rounds(std::find_if(open_.rbegin(), open_.rend(), whole).base(), Time{0});
-  complete_ticks();
-  complete_run(Time{0});
-}
-
-void Observer::expect(PeerId) {
-  ++expected_;
+  if (const auto last = std::find_if(open_.rbegin(), open_.rend(), whole); last != open_.rend())
+    due_ = std::max(due_, last->first);
 }
 
 /// The fleet's loss is no more than a hundredfold of the median of what it was until then. Where it
@@ -159,17 +214,14 @@ void Observer::watch(FleetRecord& record) {
   if (std::isfinite(loss)) losses_.push_back(loss);
 }
 
-void Observer::tell(FleetRecord record, const Reports& reports) {
-  watch(record);
-  latest_ = std::move(record);
-  see(*latest_, reports);
-  if (over()) {
-    std::map<PeerId, Report> finals;
-    for (const auto& [peer, report] : reports) finals.emplace(peer, *report);
-    finals_ = std::move(finals);
-    end_with(*latest_);
-  }
-  if (on_record_) on_record_(over() ? *summary_ : *latest_);
+void Observer::tell(Asked asked) {
+  const Reports reports = pointers_to(asked.reports);
+  watch(asked.record);
+  see(asked.record, reports);
+  if (!asked.last) latest_ = asked.record;
+  if (over() && !asked.last) finals_ = asked.reports;
+  if (over() || asked.last) end_with(std::move(asked.record));
+  if (on_record_) on_record_(summary_ ? *summary_ : *latest_);
 }
 
 void Observer::see(const FleetRecord& record, const Reports& reports) {
@@ -189,43 +241,75 @@ void Observer::end_with(FleetRecord record) {
   if (aims_.test) summary_->test = aims_.test()->evaluate(saved_model());
 }
 
-/// Who was away passes rounds over, so a round that all have reported completes those before it.
-/// Where nobody that trains has reported one, there is no model to look at.
-void Observer::complete_rounds(std::map<Round, Told>::iterator end, Time now) {
-  for (auto it = open_.begin(); it != end && !over(); it = open_.erase(it)) {
-    told_ = it->first;
-    const Reports reports = pointers_to(it->second);
-    if (count_trainers(reports) > 0) tell(look(reports, now), reports);
-  }
+bool Observer::next_record() {
+  return !over() && (next_round() || next_tick() || next_end());
 }
 
-void Observer::complete_run(Time now) {
-  if (finals_.size() != expected_ || expected_ == 0 || summary_) return;
-  const Reports reports = pointers_to(finals_);
-  FleetRecord end = look(reports, now);
-  end.uneven = uneven_edges(reports);
-  if (latest_ && latest_->tick > 0)
-    end.training_time = std::max(end.training_time, latest_->training_time);
-  watch(end);
-  see(end, reports);
-  end_with(std::move(end));
-  if (on_record_) on_record_(*summary_);
+/// Who was away passes rounds over, so a round that all have reported completes those before it.
+/// Where nobody that trains has reported one, there is no model to look at.
+bool Observer::next_round() {
+  const auto first = open_.begin();
+  if (first == open_.end() || first->first > due_) return false;
+  told_ = first->first;
+  Told told = std::move(first->second);
+  open_.erase(first);
+  const Reports reports = pointers_to(told);
+  if (count_trainers(reports) == 0) return true;
+  const std::vector<float> mean = model_of(reports);
+  ask({.record = look(reports, mean, now_), .reports = std::move(told)}, mean);
+  return true;
 }
 
 /// One after the other, since a report may stand for an earlier tick as well.
-void Observer::complete_ticks() {
-  while (!over()) {
-    std::uint64_t tick = std::numeric_limits<std::uint64_t>::max();
-    for (const auto& [peer, reports] : ticks_)
-      if (!reports.empty()) tick = std::min(tick, reports.begin()->first);
-    const Reports reports = at_tick(tick);
-    if (tick == std::numeric_limits<std::uint64_t>::max() || reports.size() < expected_) return;
-    tell(look_at(tick, reports), reports);
-    for (auto& [peer, each] : ticks_) each.erase(tick);
-  }
+bool Observer::next_tick() {
+  std::uint64_t tick = std::numeric_limits<std::uint64_t>::max();
+  for (const auto& [peer, reports] : ticks_)
+    if (!reports.empty()) tick = std::min(tick, reports.begin()->first);
+  const Reports reports = at_tick(tick);
+  if (tick == std::numeric_limits<std::uint64_t>::max() || reports.size() < expected_) return false;
+  const std::vector<float> mean = model_of(reports);
+  Asked asked{.record = look_at(tick, reports, mean), .reports = copies_of(reports)};
+  for (auto& [peer, each] : ticks_) each.erase(tick);
+  ask(std::move(asked), mean);
+  return true;
 }
 
-FleetRecord Observer::look_at(std::uint64_t tick, const Reports& reports) {
+bool Observer::next_end() {
+  if (finals_.size() != expected_ || expected_ == 0 || summary_) return false;
+  const Reports reports = pointers_to(finals_);
+  const std::vector<float> mean = model_of(reports);
+  FleetRecord end = look(reports, mean, now_);
+  end.uneven = uneven_edges(reports);
+  if (latest_ && latest_->tick > 0)
+    end.training_time = std::max(end.training_time, latest_->training_time);
+  ask({.record = std::move(end), .reports = finals_, .last = true}, mean);
+  return true;
+}
+
+bool Observer::has_patience_for(const Asked& asked) const {
+  return patience_ == Patience::whole || (asked.last && patience_ == Patience::for_the_last);
+}
+
+void Observer::ask(Asked asked, std::span<const float> mean) {
+  asked_ = std::move(asked);
+  if (has_patience_for(*asked_)) evaluator_->ask(mean);
+}
+
+/// Tells the record that waits for figures, once they are there or nobody waits for them.
+bool Observer::take_answer() {
+  std::optional<Evaluation> figures = Evaluation{.loss = unknown_figure(), .accuracy = {}};
+  if (has_patience_for(*asked_)) figures = evaluator_->answer();
+  if (!figures) return false;
+  Asked asked = std::move(*asked_);
+  asked_.reset();
+  asked.record.mean = *figures;
+  tell(std::move(asked));
+  return true;
+}
+
+FleetRecord Observer::look_at(std::uint64_t tick,
+                              const Reports& reports,
+                              std::span<const float> mean) const {
   Time newest{0}, due{0};
   for (const auto& [peer, each] : ticks_) {
     const auto at = each.find(tick);
@@ -233,7 +317,7 @@ FleetRecord Observer::look_at(std::uint64_t tick, const Reports& reports) {
     newest = std::max(newest, at->second.came);
     due = at->second.report.due;
   }
-  FleetRecord record = look(reports, newest);
+  FleetRecord record = look(reports, mean, newest);
   record.tick = tick;
   record.training_time = due;
   if (latest_) record.time = std::max(record.time, latest_->time);
@@ -250,13 +334,11 @@ Reports Observer::at_tick(std::uint64_t tick) const {
   return reports;
 }
 
-FleetRecord Observer::look(const Reports& reports, Time now) {
+FleetRecord Observer::look(const Reports& reports, std::span<const float> mean, Time now) const {
   FleetRecord record;
   const double n = count_trainers(reports);
-  const std::vector<float> mean = model_of(reports);
   record.peers = static_cast<PeerId>(n);
   record.time = now;
-  record.mean = evaluator_->evaluate(mean);
   record.validated = aims_.test != nullptr;
   Time looking{0};
   bool by_time = false;

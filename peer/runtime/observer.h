@@ -1,15 +1,18 @@
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "gossip/journal.h"
 #include "optim/models/objective.h"
 #include "peer/runtime/aims.h"
+#include "peer/runtime/evaluator.h"
 #include "peer/runtime/target_watch.h"
 #include "peer/runtime/uneven_edges.h"
 
@@ -72,11 +75,18 @@ struct FinalHashes {
 };
 
 /// Gathers the peers' reports and looks at the fleet as a whole. Takes no part in training.
+///
+/// An evaluator may answer later. What comes meanwhile waits, and counts afterwards in the order in
+/// which it came, with its own time: the records are those of an evaluator that answers at once.
 class Observer {
  public:
   Observer(PeerId peers,
            std::unique_ptr<Objective> evaluator,
            std::function<void(const FleetRecord&)> on_record);
+  /// The evaluator outlives it.
+  Observer(PeerId peers, Evaluator& evaluator, std::function<void(const FleetRecord&)> on_record);
+  Observer(const Observer&) = delete;
+  Observer& operator=(const Observer&) = delete;
 
   /// Takes a report at time `now`; when it is the last missing one of its round, makes the record.
   /// Who has reported a later round will not report an earlier one: records do not wait for it. A
@@ -89,6 +99,21 @@ class Observer {
   void forget(PeerId peer);
   /// A forgotten peer that will report again.
   void expect(PeerId peer);
+
+  /// Whether a record waits for its figures. They are taken by work(), and add_to() adds what is
+  /// readable when they may be there.
+  bool waits() const { return asked_.has_value(); }
+  void work() { go_on(); }
+  void add_to(std::vector<pollfd>& fds) const {
+    if (waits()) evaluator_->add_to(fds);
+  }
+  /// So much has come since then.
+  std::size_t behind() const { return waiting_.size(); }
+  /// The end is to come soon: from now on only the last record waits for its figures; those before
+  /// it have none.
+  void hurry();
+  /// No record waits for figures any more.
+  void give_up();
 
   /// From now on records are held to these. The record that reaches the target, or with which
   /// patience ends, is the run's last one, and its replicas are the final ones: what peers do until
@@ -126,23 +151,55 @@ class Observer {
     Time came{0};
   };
 
-  FleetRecord look(const Reports& reports, Time now);
-  void tell(FleetRecord record, const Reports& reports);
+  /// A record that waits for the figures of its model.
+  struct Asked {
+    FleetRecord record{};
+    Told reports{};
+    bool last = false;  ///< of the run
+  };
+  /// What comes: a report, or that a peer is gone (-1) or expected again (+1).
+  struct Event {
+    std::optional<Report> report{};
+    PeerId peer = 0;
+    int change = 0;
+    Time now{0};
+  };
+  enum class Patience : std::uint8_t { whole, for_the_last, none };
+
+  void come(Event event);
+  void go_on();
+  void heed(Event event);
+  void keep(Report report, Time now);
+  void drop(PeerId peer);
+  /// Makes the next record that is due, and asks for its figures; false: none is.
+  bool next_record();
+  bool next_round();
+  bool next_tick();
+  bool next_end();
+  void ask(Asked asked, std::span<const float> mean);
+  bool has_patience_for(const Asked& asked) const;
+  bool take_answer();
+  FleetRecord look(const Reports& reports, std::span<const float> mean, Time now) const;
+  void tell(Asked asked);
   void see(const FleetRecord& record, const Reports& reports);
   void end_with(FleetRecord record);
   void watch(FleetRecord& record);
-  /// Makes the records of all open rounds before `end`.
-  void complete_rounds(std::map<Round, Told>::iterator end, Time now);
-  void complete_ticks();
-  void complete_run(Time now);
-  FleetRecord look_at(std::uint64_t tick, const Reports& reports);
+  FleetRecord look_at(std::uint64_t tick,
+                      const Reports& reports,
+                      std::span<const float> mean) const;
   Reports at_tick(std::uint64_t tick) const;
 
   PeerId expected_;
-  std::unique_ptr<Objective> evaluator_;
+  std::unique_ptr<Evaluator> own_;  ///< null: it is another's
+  Evaluator* evaluator_;
   std::function<void(const FleetRecord&)> on_record_;
   /// What has no record yet. A peer that lags leaves much here, so nothing walks through all of it.
   std::map<Round, Told> open_;
+  Round due_ = 0;  ///< all rounds until this one that somebody has reported are to be told
+  Time now_{0};    ///< of what came last, of that which counts
+  std::optional<Asked> asked_;
+  std::deque<Event> waiting_;
+  Patience patience_ = Patience::whole;
   Round told_ = 0;  ///< the last round that has a record: who does it again later is not asked
   std::map<PeerId, std::map<std::uint64_t, AtTick>> ticks_;
   std::map<PeerId, Report> finals_;

@@ -42,7 +42,7 @@ class Attached:
         process.keeps = self
         rows = [len(sampler) for sampler in process.progress.samplers]
         process.session.attach(self._tensors.described(), {
-            "evaluates": self._evaluate is not None, "saves": True,
+            "evaluates": self._evaluate is not None, "saves": True, "whole": self._model is not None,
             "arithmetic": "lent" if self._tensors.in_place else "own", "samples": sum(rows) or None,
             "optimizer": type(self._optimizers[-1]).__name__, "versions": {"torch": str(torch.__version__)}})
         self._tensors.take()
@@ -128,13 +128,33 @@ class Attached:
                 module.training = mode
 
     def save(self) -> bytes:
-        """Answers the turn before a checkpoint. Raises Error for a state that cannot be written."""
+        """Answers the turn before a checkpoint, or writes the whole model of the fleet where the launcher asks for it.
+
+        Raises Error for a state that cannot be written.
+        """
+        path = self._process.session.info().get("save_to")
+        if path:
+            self._write(path)
+            return b""
         return packed({
             "optimizers": [optimizer.state_dict() for optimizer in self._optimizers],
             "state": [part.state_dict() for part in self._state],
             "buffers": dict(self._model.named_buffers()) if self._model is not None else {},
             "torch_rng": torch.get_rng_state(), "python_rng": random.getstate(),
             "place": self._process.progress.place()})
+
+    def _write(self, path: str) -> None:
+        """Writes the model's state_dict, on the CPU, so that any machine can read it. A failure is told and no more."""
+        try:
+            if self._calibrate is not None:
+                recalibrate(self._model, self._calibrate)
+            state = self._model.state_dict()
+            for name, value in state.items():
+                state[name] = value.cpu() if isinstance(value, torch.Tensor) else value
+            torch.save(state, path)
+        except Exception:
+            import traceback
+            self._process.session.say(text="the model could not be written:\n" + traceback.format_exc())
 
     def _restored(self) -> bool:
         """Goes on from the state of a checkpoint; begins the optimizer anew, and says so, where it does not load."""

@@ -189,6 +189,38 @@ TEST_F(Engines, AFleetInAnAllocationGoesOnWithoutAKilledTask) {
   EXPECT_EQ(summary_of(file).at("lost"), 1);
 }
 
+/// A program of one's own on the nodes, which all see one folder: the one that it is started in.
+TEST_F(Engines, AFleetOfProgramsRunsInAnAllocation) {
+  std::ofstream(path("train.py")) << R"(
+from array import array
+import grapevine
+x, g = array("f", [0.0] * 4), array("f", [0.0] * 4)
+peer = grapevine.Peer([x], evaluate=lambda: sum((v - 1.5) ** 2 for v in x))
+while peer.running:
+    for k in range(4): g[k] = x[k] - peer.info["id"]
+    if peer.before(0.0, [g]):
+        for k in range(4): x[k] -= 0.25 * g[k]
+    peer.after()
+)";
+  const auto written = [&](const std::string& name, const std::string& peers) {
+    std::ofstream(path(name)) << "version: 1\nseed: 7\n"
+                              << peers << "program: { command: [python3, " << path("train.py")
+                              << "], env: { PYTHONPATH: " << source_folder()
+                              << "/python } }\ntopology: ring\nstop: { rounds: 50 }\n"
+                              << "output: { dir: " << path(name + ".run") << " }\n";
+    return path(name);
+  };
+  const std::string file = written("fleet.yaml", "peers: { per_host: 2 }\n");
+  const Ended end = in_slurm({"salloc", "--nodes=4", grapevine_program(), "run", file, "--json"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  EXPECT_NE(end.err.find("host   dora: peers 6, 7"), std::string::npos) << end.err;
+  EXPECT_FALSE(end.summary().at("loss").is_null());
+  const Ended here = run({"run", written("eight.yaml", "peers: 8\n"), "--json"});
+  ASSERT_EQ(here.code, 0) << here.err;
+  EXPECT_EQ(end.summary().at("params_hash"), here.summary().at("params_hash"));
+  EXPECT_TRUE(comes_true([&] { return nothing_runs(); }));
+}
+
 TEST_F(Engines, AFileThatWantsMoreHostsIsRefused) {
   const std::string file = fleet("fleet.yaml",
                                  "hosts: { a: {}, b: {}, c: {} }\n"

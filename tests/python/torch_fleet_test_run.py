@@ -6,6 +6,8 @@ import sys
 import unittest
 from pathlib import Path
 
+import torch
+
 import grapevine
 from fleets import BUILT_IN, PATIENCE_S, SCRIPTS, Fleet
 from grapevine._program import program_path
@@ -38,6 +40,11 @@ class RunTest(unittest.TestCase):
         table = grapevine.runs(self.fleet.folder / "launched")
         self.assertEqual(list(table["round"]), [12])
         self.assertGreater(table["loss"][0], 0)
+        # With what is no parameter, and so nobody's but the program's.
+        self.assertIn("frozen", torch.load(self.fleet.folder / "launched" / "model.pt"))
+        asked = self.run_file("evaluate", self.fleet.folder / "launched")
+        self.assertEqual(asked.returncode, 0, asked.stdout)
+        self.assertIn(f"loss       {self.summary('launched')['loss']:.6g}\n", asked.stdout)
 
     def test_the_first_mistake_of_a_script_is_shown_once(self):
         done = self.run_file("run", self.script("quadratic.py", rate=0.5, curvature=0.5))     # without centers

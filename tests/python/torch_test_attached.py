@@ -1,6 +1,8 @@
 """What a model and its optimizers say and do in their turns."""
 
 import math
+import os
+import tempfile
 import unittest
 
 import torch
@@ -52,6 +54,30 @@ class AttachedTest(unittest.TestCase):
         self.assertEqual(process.session.calls, [])
         stepped(self.model, self.sgd)
         self.assertEqual(process.session.calls, [Told(), Told()])
+
+    def test_the_whole_model_is_written_where_the_launcher_asks_for_it(self):
+        model = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.BatchNorm1d(2))
+        sgd = torch.optim.SGD(model.parameters(), lr=0.5)
+        calibrate = [torch.tensor([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]])]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.pt")
+            with self.assertRaises(Stopped):
+                attached([lib.SAVE], model, [sgd], calibrate=calibrate, task="ask", save_to=path)
+            written = torch.load(path)
+        self.assertEqual(list(written), list(model.state_dict()))
+        for name, value in model.state_dict().items():
+            self.assertTrue(torch.equal(written[name], value), name)
+        self.assertTrue(torch.allclose(written["1.running_mean"], model[0](calibrate[0]).mean(0)))
+
+    def test_a_model_that_cannot_be_written_is_told(self):
+        with tempfile.TemporaryDirectory() as folder:
+            process = ScriptedProcess(ScriptedSession([lib.SAVE], task="ask", save_to=folder))
+            with self.assertRaises(Stopped):
+                Attached(process, [self.sgd], trained(self.model, None, [self.sgd]), self.model, None, None, ())
+        self.assertTrue(process.session.attached[1]["whole"])
+        said = [call[1]["text"] for call in process.session.calls if isinstance(call, tuple) and call[0] == "say"]
+        self.assertEqual(len(said), 1)
+        self.assertIn("the model could not be written", said[0])
 
     def test_optimizers_that_a_method_does_not_go_with_are_refused(self):
         momentum = torch.optim.SGD(self.model.parameters(), lr=0.5, momentum=0.9)

@@ -53,4 +53,8 @@ BatchAdvice batch_advice(const Assembly& fleet) {
   return advice;
 }
 
+bool has_own_rate(const Assembly& fleet) {
+  return fleet.fleet.program && fleet.algorithm->program.turns != ProgramUse::Turns::gradient;
+}
+
 }  // namespace gv

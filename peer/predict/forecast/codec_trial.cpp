@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "gossip/consensus_step.h"
+#include "peer/predict/forecast/batch_advice.h"
 #include "peer/sim/simulation.h"
 
 namespace gv {
@@ -78,8 +79,9 @@ std::string codec_warning(const Assembly& fleet) {
 
 std::string loss_not_finite(const Assembly& fleet) {
   const std::string key = consensus_key(fleet);
-  return fmt::format("error: the loss is not finite; lower {}train.optimizer.lr",
-                     key.empty() ? "" : key + ", or ");
+  return fmt::format("error: the loss is not finite; lower {}{}",
+                     key.empty() ? "" : key + ", or ",
+                     has_own_rate(fleet) ? "the program's learning rate" : "train.optimizer.lr");
 }
 
 }  // namespace gv

@@ -98,6 +98,7 @@ class AbiFleet {
   /// Members of gv_open and of gv_attach, and what each program does before a turn.
   std::string open_more{}, attach{};
   Before before{};
+  std::function<void(PeerId id, gv_peer* peer)> at_over{};  ///< what it does when it has no more
   /// Of a peer that goes on from a checkpoint, with what its program has of it.
   std::optional<Round> from{};
   std::function<std::string(PeerId id)> folder{};
@@ -148,6 +149,7 @@ class AbiFleet {
     EXPECT_EQ(gv_begin(peer.get(), addresses().c_str()), GV_OK) << gv_error(peer.get());
     const auto hook = [&](int turn) { return !before || before(id, peer.get(), turn); };
     int code = abi_train(peer.get(), program, hook);
+    if (code == GV_TURN_OVER && at_over) at_over(id, peer.get());
     if (code == GV_TURN_OVER) code = gv_finish(peer.get(), 20'000);
     codes_[id] = code;
     errors_[id] = gv_error(peer.get());

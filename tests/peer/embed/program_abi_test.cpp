@@ -123,6 +123,19 @@ TEST(ProgramAbiEnd, APeerLeavesInOrder) {
   for (const PeerId i : {0U, 2U, 3U}) EXPECT_EQ(fleet.code(i), GV_OK) << fleet.error(i);
 }
 
+/// Also where no turn comes after the last step.
+TEST(ProgramAbiEnd, TheLastRoundCountsWhenItIsOver) {
+  for (const char* order : {"lian", "atc"}) {
+    AbiFleet fleet({.order = order, .rounds = 6});
+    std::atomic<int> whole = 0;
+    fleet.at_over = [&](PeerId, gv_peer* peer) {
+      if (abi_info(peer).find(R"("round":6,)") != std::string::npos) ++whole;
+    };
+    fleet.run();
+    EXPECT_EQ(whole, 4) << order;
+  }
+}
+
 TEST(ProgramAbiEnd, APeerStopsWhenItSaysSo) {
   AbiFleet fleet({.kind = "isolated", .peers = 1, .rounds = 1'000'000});
   fleet.before = [turns = 0](PeerId, gv_peer* peer, int) mutable {

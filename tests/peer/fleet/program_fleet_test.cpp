@@ -89,6 +89,7 @@ TEST(ProgramFleet, RefusesMethodsThatAProgramCannotFollow) {
     const std::string text = messages(program + fmt::format("algorithm: {}\n", kind));
     EXPECT_NE(text.find(fmt::format("{}: its ", kind)), std::string::npos) << text;
     EXPECT_NE(text.find(": take `"), std::string::npos) << text;
+    EXPECT_EQ(problems(program + fmt::format("algorithm: {}\n", kind)).size(), 1U) << text;
   }
 }
 

@@ -92,6 +92,30 @@ TEST_F(AnOwnProgram, SeesTheDeviceOfItsPeerAlone) {
   EXPECT_EQ(program_environment(file, own).at("OMP_NUM_THREADS"), "7");
 }
 
+/// For scripts and libraries that ask torchrun's environment who they are.
+TEST_F(AnOwnProgram, MayBeToldAsTorchrunDoes) {
+  std::ofstream(path("fleet.yaml"))
+      << "version: 1\nhosts: { anna: { address: 10.0.0.7 }, ben: { address: 10.0.0.8 } }\n"
+      << "peers: [{ host: anna }, { host: ben, count: 2 }]\n"
+      << "program: { command: [sh], env: torchrun }\n";
+  const Fleet file = read_fleet(path("fleet.yaml"), {}, nullptr);
+  OwnProgram own{.file = file.path, .id = 2};
+  const std::map<std::string, std::string> two = program_environment(file, own);
+  EXPECT_EQ(two.at("RANK"), "2");
+  EXPECT_EQ(two.at("WORLD_SIZE"), "3");
+  EXPECT_EQ(two.at("LOCAL_RANK"), "1");
+  EXPECT_EQ(two.at("LOCAL_WORLD_SIZE"), "2");
+  EXPECT_EQ(two.at("MASTER_ADDR"), "10.0.0.7");
+  own.id = 0;
+  EXPECT_EQ(program_environment(file, own).at("MASTER_PORT"), two.at("MASTER_PORT"));
+  // Who is asked alone must wait for nobody.
+  own.task = "ask";
+  const std::map<std::string, std::string> asked = program_environment(file, own);
+  EXPECT_EQ(asked.at("WORLD_SIZE"), "1");
+  EXPECT_EQ(asked.at("MASTER_ADDR"), "127.0.0.1");
+  EXPECT_NE(asked.at("MASTER_PORT"), two.at("MASTER_PORT"));
+}
+
 TEST_F(AnOwnProgram, RunsInTheFolderOfItsHost) {
   const std::string file =
       fleet("pwd\n", fmt::format("hosts: {{ localhost: {{ folder: {} }} }}\n", folder_.path()));

@@ -1,12 +1,14 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "gossip/registry.h"
 #include "peer/tensors/safetensors.h"
@@ -84,6 +86,7 @@ TEST_F(ProgramRun, HasNullFiguresWhereNobodyEvaluates) {
   const Ended ended = Program({"run", fleet("mute", forty), "--json"}).wait();
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_TRUE(ended.summary()["loss"].is_null());
+  EXPECT_TRUE(ended.summary()["loss_local"].is_null()) << ended.out.back();
   EXPECT_FALSE(ended.summary()["train_loss"].is_null() && ended.out.size() < 2);
   EXPECT_EQ(ended.err.find("loss rise"), std::string::npos) << ended.err;
   EXPECT_EQ(ended.err.find("not finite"), std::string::npos) << ended.err;
@@ -112,6 +115,22 @@ TEST_F(ProgramRun, EndsByCtrlCWhileAnEvaluationHangs) {
   ASSERT_TRUE(run.says("stopping"));
   run.kill(SIGINT);
   EXPECT_EQ(run.wait().code, 130);
+}
+
+/// The launcher does all else meanwhile: training goes on, and it does as it is told.
+TEST_F(ProgramRun, IsLaunchedAndStoppedWhileAnEvaluationHangs) {
+  Program run({"run",
+               fleet("slow=5, \"hangs=" + path("asked") + "\"",
+                     "evaluate: { every: 2 rounds }\nlaunch: { grace: 3 s }\n"
+                     "stop: { time: 1 h }\n")});
+  ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(path("asked")); }));
+  const Ended stopped = Program({"stop", path("run")}).wait();
+  EXPECT_EQ(stopped.code, 0) << stopped.err;
+  const Ended ended = run.wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("grapevine stop asked for it"), std::string::npos) << ended.err;
+  EXPECT_TRUE(std::filesystem::exists(path("run/model.safetensors")));
+  EXPECT_TRUE(document("run/summary.json")["loss"].is_null());
 }
 
 /// A program says itself when it is done.
@@ -172,6 +191,22 @@ TEST_F(ProgramRun, LeavesAModelThatSaysWhoseItIs) {
   }
 }
 
+/// Its program is started again, and says what it said at the end.
+TEST_F(ProgramRun, LeavesAModelThatItsProgramEvaluatesAgain) {
+  const Ended trained = Program({"run", fleet("", forty), "--json"}).wait();
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  for (const std::string& what : {path("run"), path("run/model.safetensors")}) {
+    const Ended ended = Program({"evaluate", what, "--json"}).wait();
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(ended.summary()["loss"], trained.summary()["loss"]);
+    EXPECT_TRUE(ended.summary()["accuracy"].is_null());
+  }
+  const std::string shown = Program({"evaluate", path("run")}).wait().output();
+  EXPECT_NE(shown.find("program, 7 parameters, 40 rounds of programs"), std::string::npos) << shown;
+  fleet("", "stop: { rounds: 41 }\n");
+  EXPECT_EQ(Program({"evaluate", path("run")}).wait().code, 2) << "it is another fleet now";
+}
+
 /// Nothing trains: one of them has taken some steps alone, and the graph is as ever.
 TEST_F(ProgramRun, IsPlannedByTheStepsOfOneProgram) {
   const Ended ended = Program({"plan", fleet("slow=10", forty), "--json"}).wait();
@@ -182,6 +217,57 @@ TEST_F(ProgramRun, IsPlannedByTheStepsOfOneProgram) {
   EXPECT_GE(plan["predicted"]["compute_seconds"].get<double>(), 0.01);
   EXPECT_GT(plan["gap"].get<double>(), 0);
   EXPECT_FALSE(std::filesystem::exists(path("run")));
+  // Nobody has told the rate, so none is advised.
+  for (const char* rate : {"lr", "lr_linear", "lr_square_root", "warmup_steps"})
+    EXPECT_TRUE(plan["scaling"][rate].is_null()) << plan["scaling"];
+  const std::string said = Program({"plan", fleet("slow=10", forty)}).wait().output();
+  EXPECT_NE(said.find("rate   the program's own; if it was tuned for 64 samples, then for 192: 3"),
+            std::string::npos)
+      << said;
+  EXPECT_EQ(said.find("train.optimizer"), std::string::npos) << said;
+}
+
+TEST_F(ProgramRun, HasTheSpeedOfEachProgramMeasured) {
+  const Ended ended = Program({"bench", "speeds", fleet("slow=10", forty), "--json"}).wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const nlohmann::json rows = ended.summary()["rows"];
+  ASSERT_EQ(rows.size(), 3U);
+  for (const nlohmann::json& row : rows) {
+    EXPECT_GT(row["samples_per_second"].get<double>(), 0);
+    EXPECT_LE(row["samples_per_second"].get<double>(), 64 / 0.010) << "10 ms for each gradient";
+    EXPECT_TRUE(row["gflops"].is_null());
+  }
+  EXPECT_FALSE(std::filesystem::exists(path("run")));
+}
+
+/// Started by hand, they find each other in a folder, or where they are told to look.
+TEST_F(ProgramRun, IsAFleetOfProgramsStartedByHandToo) {
+  const std::string file = fleet("", forty);
+  const auto port = 20'000 + (::getpid() * 3) % 9'000;
+  for (const std::vector<std::string>& where : std::vector<std::vector<std::string>>{
+           {"--meet", path("meeting")}, {"--at", fmt::format("127.0.0.1:{}", port)}}) {
+    std::vector<std::unique_ptr<Program>> peers;
+    for (int id = 0; id < 3; ++id) {
+      std::vector<std::string> words{"peer", file, "--id", std::to_string(id)};
+      words.insert(words.end(), where.begin(), where.end());
+      peers.push_back(std::make_unique<Program>(words));
+    }
+    for (const auto& peer : peers) {
+      const Ended ended = peer->wait();
+      EXPECT_EQ(ended.code, 0) << where[0] << "\n" << ended.err;
+    }
+  }
+}
+
+/// Where servers take the steps, it is by the rate of the file.
+TEST_F(ProgramRun, IsAdvisedOfTheRateOfItsServers) {
+  const std::string file =
+      fleet("",
+            "train: { optimizer: { kind: sgd, lr: 0.25 } }\nalgorithm: parameter-server\n" +
+                std::string(forty));
+  const Ended ended = Program({"plan", file, "--json"}).wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(nlohmann::json::parse(ended.out.at(0))["scaling"]["lr"], 0.25);
 }
 
 /// Servers hold their parts of a model that only programs know.

@@ -35,6 +35,11 @@ TEST(ProgramWords, ComeBackAsTheyWereSaid) {
   EXPECT_FALSE(figures.accuracy);
   EXPECT_EQ(std::get<Evaluate>(parse_launcher(line(Evaluate{9}))).number, 9U);
   EXPECT_TRUE(std::holds_alternative<Stop>(parse_launcher(line(Stop{}))));
+  EXPECT_FALSE(says.whole);
+  const auto save = std::get<Save>(parse_launcher(line(Save{7, "/runs/a/model.pt"})));
+  EXPECT_EQ(save.number, 7U);
+  EXPECT_EQ(save.path, "/runs/a/model.pt");
+  EXPECT_EQ(std::get<Saved>(parse_program(line(Saved{7}))).number, 7U);
 }
 
 TEST(ProgramWords, OfADivergedModelAreNoFigures) {

@@ -11,9 +11,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tests/peer/launch/program.h"
 #include "tests/peer/program/asked_script.h"
 #include "tests/places.h"
 #include "tests/scratch_folder.h"
+#include "tests/text_of.h"
 
 // A program is asked before there are peers. The scripts speak the protocol themselves.
 
@@ -89,13 +91,31 @@ TEST_F(AScout, MayPrintWhatItLikes) {
 TEST_F(AScout, EvaluatesTheModelThatItIsHanded) {
   const Fleet file = fleet("introduce()\nanswer(lambda x: {'loss': sum(x), 'accuracy': 0.25})\n");
   Scout scout(file, options());
-  const std::unique_ptr<Objective> evaluator = make_asking_objective(scout);
-  EXPECT_EQ(evaluator->size(), 7U);
   for (const float first : {0.F, 10.F, -3.F}) {
-    const Evaluation evaluation = evaluator->evaluate(numbers(first));
+    const Evaluation evaluation = scout.evaluate(numbers(first));
     EXPECT_EQ(evaluation.loss, 21 + 7 * first);
     EXPECT_EQ(evaluation.accuracy, 0.25);
   }
+}
+
+/// Whoever asks does something else meanwhile, and may ask about a newer model instead.
+TEST_F(AScout, AnswersLaterAndTheNewestQuestionAlone) {
+  const Fleet file = fleet(
+      "introduce()\n"
+      "import time\n"
+      "def figures(x):\n"
+      "    while not os.path.exists(sys.argv[0] + '.go'): time.sleep(0.01)\n"
+      "    return {'loss': sum(x)}\n"
+      "answer(figures)\n");
+  Scout scout(file, options());
+  scout.ask(numbers(0));
+  EXPECT_FALSE(scout.answer());
+  scout.ask(numbers(10));
+  EXPECT_FALSE(scout.answer());
+  std::ofstream(path("train.py.go")) << "go";
+  std::optional<Evaluation> found;
+  ASSERT_TRUE(comes_true([&] { return (found = scout.answer()).has_value(); }));
+  EXPECT_EQ(found->loss, 91);
 }
 
 TEST_F(AScout, HasNoFiguresWhereTheProgramEvaluatesNothing) {
@@ -122,6 +142,33 @@ TEST_F(AScout, TellsTheFirstOfSeveralFailedEvaluations) {
   EXPECT_EQ(scout.evaluate(numbers(6)).loss, 6);
   EXPECT_TRUE(std::isnan(scout.evaluate(numbers(1)).loss));
   EXPECT_EQ(times_said("train.py gave no figures"), 2U);
+}
+
+/// With what else its model has than parameters.
+TEST_F(AScout, WritesItsWholeModelWhereItCan) {
+  const std::string writes =
+      "introduce(whole=True)\n"
+      "for line in ear:\n"
+      "    order = json.loads(line)\n"
+      "    x = take()\n"
+      "    if 'save' not in order: continue\n"
+      "    if x[0] == 1: print('OSError: no space', file=sys.stderr, flush=True)\n"
+      "    else: open(order['path'], 'w').write(str(sum(x)))\n"
+      "    say(saved=order['save'])\n";
+  const Fleet file = fleet(writes);
+  Scout scout(file, options());
+  EXPECT_TRUE(scout.save(numbers(10), path("model.pt")));
+  EXPECT_EQ(text_of(path("model.pt")), "91.0");
+  EXPECT_FALSE(scout.save(numbers(1), path("other.pt")));
+  EXPECT_EQ(times_said("train.py has not written " + path("other.pt")), 1U);
+  EXPECT_EQ(times_said("OSError: no space"), 1U);
+}
+
+TEST_F(AScout, WritesNothingWhereItsProgramCannot) {
+  const Fleet file = fleet("introduce()\nanswer(lambda x: {})\n");
+  Scout scout(file, options());
+  EXPECT_FALSE(scout.save(numbers(0), path("model.pt")));
+  EXPECT_TRUE(said_.empty());
 }
 
 /// Training goes on without it.

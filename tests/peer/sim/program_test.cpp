@@ -1,3 +1,7 @@
+#include <cmath>
+#include <optional>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "tests/peer/sim/method_runs.h"
@@ -28,6 +32,20 @@ End end_of(const Fleet& fleet, bool programs) {
     end.losses.push_back(report.evaluation.loss);
   }
   return end;
+}
+
+TEST(ProgramReplicas, HaveNoFigureBeforeOneIsSaid) {
+  std::vector<float> x(3);
+  std::optional<Evaluation> says;
+  TurnsAtOnce turns([&](Turn) { return Told{.evaluation = says}; });
+  ProgramReplica replica(Segments({x}), turns);
+  EXPECT_TRUE(std::isnan(replica.evaluation().loss));
+  replica.evaluate();
+  EXPECT_TRUE(std::isnan(replica.evaluation().loss));
+  says = Evaluation{.loss = 2, .accuracy = 0.5};
+  replica.evaluate();
+  EXPECT_EQ(replica.evaluation().loss, 2);
+  EXPECT_EQ(replica.evaluation().accuracy, 0.5);
 }
 
 /// Samples of others, and threads on one x, are what no program has.

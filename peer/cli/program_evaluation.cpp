@@ -1,0 +1,32 @@
+#include "peer/cli/program_evaluation.h"
+
+#include <memory>
+#include <stdexcept>
+
+#include "peer/cli/asked_fleet.h"
+#include "peer/cli/fleet_options.h"
+#include "peer/cli/this_program.h"
+#include "peer/fleet/program_reader.h"
+#include "peer/launch/resume.h"
+#include "peer/program/start_file.h"
+
+namespace gv::cli {
+
+Evaluation evaluate_by_program(const std::string& path,
+                               const std::string& run_folder,
+                               const std::vector<std::string>& sets) {
+  const RunArguments run = read_arguments(run_folder);
+  FleetOptions options{.file = run.file, .sets = run.sets};
+  options.sets.insert(options.sets.end(), sets.begin(), sets.end());
+  std::unique_ptr<Scout> scout;
+  const Assembly fleet = assemble_to_run(options, peer_program(), scout);
+  if (sets.empty()) check_again(run_folder, fleet, run.digest);
+  if (!scout || !scout->introduction().evaluates)
+    throw std::invalid_argument(
+        about_program(fleet.fleet,
+                      "its program says nothing of how good a model is",
+                      "give `evaluate=` to DistributedOptimizer, or load the run's model.pt"));
+  return scout->evaluate(read_values(path, model_of(scout->introduction(), {})));
+}
+
+}  // namespace gv::cli
