@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""Is a fleet of each method as fast and as good as before, once an accident is over?
+
+    healing.py virtual [ROW...]    eight accidents on each graph that a row takes, in virtual time
+    healing.py real [ROW...]       a peer stands still, is cut off, is killed: processes over TCP
+
+ROW is a name of `grapevine algorithms`; default: all. Prints a Markdown table.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+FLEET = os.path.join(HERE, "fleet.yaml")
+PROGRAM = os.path.join(ROOT, "build", "release", "peer", "grapevine")
+GRAPHS = {  # name: what is set
+    "ring": {"topology": "{ kind: ring, weights: lazy }"},
+    "binary tree": {"topology": "{ kind: binary-tree, weights: lazy }"},
+    "one-peer": {"topology": "one-peer"},
+    "random matching": {"topology": "random-matching"},
+    "none": {},
+}
+VICTIM = 1
+AT, LENGTH, SETTLE, END = 4, 8, 12, 36  # seconds: the accident, how long, until pace is measured
+AT_ONCE = 4  # real fleets side by side
+
+
+def rows():
+    done = subprocess.run([PROGRAM, "algorithms", "--json"], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)["rows"]
+
+
+def name_of(row):
+    return f"{row['kind']}:{row['order']}" if row.get("order") else row['kind']
+
+
+def sets(values):
+    return [word for key, value in values.items() for word in ("--set", f"{key}={value}")]
+
+
+def algorithm(row):
+    order = f", order: {row['order']}" if row.get("order") else ""
+    return {"algorithm": f"{{ kind: {row['kind']}{order} }}"}
+
+
+def fits(values):
+    """None, or why the program refuses a fleet with these keys."""
+    done = subprocess.run([PROGRAM, "simulate", FLEET, "--no-save", "--json", "--set", "stop={ rounds: 1 }",
+                           *sets(values)], capture_output=True, text=True)
+    return None if done.returncode in (0, 4) else first_line(done.stderr)
+
+
+def first_line(text):
+    return re.sub(r"^.*?error: ", "", text.strip().splitlines()[0]) if text.strip() else "it ended without a word"
+
+
+def graphs_of(row):
+    """The graphs that it takes; what knows no graph has one fleet."""
+    taken = {name: values for name, values in GRAPHS.items() if name != "none" and fits(algorithm(row) | values) is None}
+    return taken or {"none": {}}
+
+
+def in_virtual_time(row, values):
+    done = subprocess.run([PROGRAM, "simulate", FLEET, "--faults", "heal", "--json",
+                           *sets(algorithm(row) | values | {"network.emulate": "false"})],
+                          capture_output=True, text=True)
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    healings = [line for line in lines if line["event"] == "healing"]
+    if not healings:
+        raise SystemExit(f"{name_of(row)} {values}: {first_line(done.stderr)}")
+    return healings
+
+
+def virtual(chosen):
+    print("| method | graph | accidents | pace | not healed |\n|---|---|---|---|---|", flush=True)
+    jobs = [(row, graph, values) for row in chosen for graph, values in graphs_of(row).items()]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for (row, graph, _), healings in zip(jobs, pool.map(lambda job: in_virtual_time(job[0], job[2]), jobs)):
+            borne = [h for h in healings if not h["refused"]]
+            wounds = [f"{h['accident']}: {text}" for h in borne for text in h["texts"]]
+            paces = [h["pace"] for h in borne]
+            print(f"| {name_of(row)} | {graph} | {len(borne)} | {min(paces):.2f} to {max(paces):.2f} "
+                  f"| {'; '.join(wounds)} |", flush=True)
+
+
+def accidents(neighbours):
+    """What `faults.inject` says of each."""
+    return {
+        "freeze": [f"{{ at: {AT} s, stop: {VICTIM}, for: {LENGTH} s }}"],
+        "cut": [f"{{ at: {AT} s, cut: [{VICTIM}, {k}], for: {LENGTH} s }}" for k in neighbours],
+        "kill": [f"{{ at: {AT} s, kill: {VICTIM} }}"],
+    }
+
+
+def one_run(row, values, inject):
+    """Rounds a second at the end, loss and distance of the models there, and the exit code."""
+    folder = tempfile.mkdtemp(prefix="healing-")
+    try:
+        keys = algorithm(row) | values | {"output.dir": f"{folder}/run"}
+        if inject:
+            keys["faults.inject"] = f"[{', '.join(inject)}]"
+        done = subprocess.run([PROGRAM, "run", FLEET, "--json", *sets(keys)], capture_output=True, text=True,
+                              env=dict(os.environ, OMP_NUM_THREADS="1"))
+        records = []
+        if os.path.exists(f"{folder}/run/metrics.jsonl"):
+            with open(f"{folder}/run/metrics.jsonl") as f:
+                records = [r for r in map(json.loads, f) if r.get("event") == "evaluate"]
+        end = [r for r in records if r["time"] >= AT + LENGTH + SETTLE]
+        if len(end) < 2:
+            return {"code": done.returncode, "said": first_line(done.stderr)}
+        first, last = end[0], end[-1]
+        median = lambda key: sorted(r[key] for r in end)[len(end) // 2]
+        return {"code": done.returncode, "pace": (last["round"] - first["round"]) / (last["time"] - first["time"]),
+                "loss": median("loss"), "consensus": median("consensus"), "said": first_line(done.stderr)}
+    finally:
+        shutil.rmtree(folder)
+
+
+def real(chosen):
+    print("| method | accident | pace | loss, undisturbed | apart, undisturbed | exit |\n|---|---|---|---|---|---|",
+          flush=True)
+    jobs = []
+    for row in chosen:
+        values = next(iter(graphs_of(row).values()))
+        others = [k for k in range(6) if k != VICTIM]
+        jobs += [(row, values, "", [])] + [(row, values, *item) for item in accidents(others).items()]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        undisturbed = None
+        for (row, _, accident, _), seen in zip(jobs, pool.map(lambda j: one_run(j[0], j[1], j[3]), jobs)):
+            if not accident:
+                undisturbed = seen
+            elif "pace" not in seen or "pace" not in undisturbed:
+                print(f"| {name_of(row)} | {accident} | | | | {seen['code']}: {seen['said']} |", flush=True)
+            else:
+                print(f"| {name_of(row)} | {accident} | {seen['pace'] / undisturbed['pace']:.2f} "
+                      f"| {seen['loss']:.3f}, {undisturbed['loss']:.3f} "
+                      f"| {seen['consensus']:.2g}, {undisturbed['consensus']:.2g} | {seen['code']} |", flush=True)
+
+
+def main():
+    if len(sys.argv) < 2 or sys.argv[1] not in ("virtual", "real"):
+        sys.exit(__doc__.strip())
+    chosen = [row for row in rows() if not sys.argv[2:] or name_of(row) in sys.argv[2:]]
+    {"virtual": virtual, "real": real}[sys.argv[1]](chosen)
+
+
+main()
