@@ -22,10 +22,13 @@ PROGRAM = os.path.join(ROOT, "build", "release", "peer", "grapevine")
 GRAPHS = {  # name: what is set
     "ring": {"topology": "{ kind: ring, weights: lazy }"},
     "binary tree": {"topology": "{ kind: binary-tree, weights: lazy }"},
-    "one-peer": {"topology": "one-peer"},
+    "exponential": {"topology": "{ kind: exponential }"},
+    "one-peer exponential": {"topology": "{ kind: one-peer-exponential }"},
     "random matching": {"topology": "random-matching"},
-    "none": {},
 }
+VIRTUAL = {"network.emulate": "false"}
+SPARSE = {"data": "{ kind: sparse, train: 3000, test: 600, features: 2000, nonzeros: 10 }", "model": "logistic"}
+OWN_KEYS = {"hogwild": SPARSE}  # what a method cannot do without
 VICTIM = 1
 AT, LENGTH, SETTLE, END = 4, 8, 12, 36  # seconds: the accident, how long, until pace is measured
 AT_ONCE = 4  # real fleets side by side
@@ -33,7 +36,7 @@ AT_ONCE = 4  # real fleets side by side
 
 def rows():
     done = subprocess.run([PROGRAM, "algorithms", "--json"], capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)["rows"]
+    return [row for row in json.loads(done.stdout)["rows"] if row["kind"] != "isolated"]  # nothing to heal
 
 
 def name_of(row):
@@ -46,29 +49,37 @@ def sets(values):
 
 def algorithm(row):
     order = f", order: {row['order']}" if row.get("order") else ""
-    return {"algorithm": f"{{ kind: {row['kind']}{order} }}"}
-
-
-def fits(values):
-    """None, or why the program refuses a fleet with these keys."""
-    done = subprocess.run([PROGRAM, "simulate", FLEET, "--no-save", "--json", "--set", "stop={ rounds: 1 }",
-                           *sets(values)], capture_output=True, text=True)
-    return None if done.returncode in (0, 4) else first_line(done.stderr)
+    return {"algorithm": f"{{ kind: {row['kind']}{order} }}", **OWN_KEYS.get(row["kind"], {})}
 
 
 def first_line(text):
     return re.sub(r"^.*?error: ", "", text.strip().splitlines()[0]) if text.strip() else "it ended without a word"
 
 
+def hash_after_rounds(values):
+    """What a fleet with these keys holds after a few rounds; None: it is refused."""
+    done = subprocess.run([PROGRAM, "simulate", FLEET, "--no-save", "--json", *sets(values), *sets(VIRTUAL),
+                           "--set", "stop={ rounds: 5 }"], capture_output=True, text=True)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    return lines[-1]["params_hash"] if lines and "params_hash" in lines[-1] else None
+
+
 def graphs_of(row):
-    """The graphs that it takes; what knows no graph has one fleet."""
-    taken = {name: values for name, values in GRAPHS.items() if name != "none" and fits(algorithm(row) | values) is None}
-    return taken or {"none": {}}
+    """The graphs that it takes and that make a difference to it: what knows no graph has one fleet."""
+    taken, alike = {}, False
+    for name, values in GRAPHS.items():
+        hashed = hash_after_rounds(algorithm(row) | values)
+        alike = alike or hashed in taken
+        if hashed is not None:
+            taken.setdefault(hashed, (name, values))
+    if alike or row["kind"] == "hogwild":  # whose threads meet by chance
+        return {"any": next(iter(taken.values()))[1]}
+    return dict(taken.values())
 
 
 def in_virtual_time(row, values):
     done = subprocess.run([PROGRAM, "simulate", FLEET, "--faults", "heal", "--json",
-                           *sets(algorithm(row) | values | {"network.emulate": "false"})],
+                           *sets(algorithm(row) | values | VIRTUAL)],
                           capture_output=True, text=True)
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     healings = [line for line in lines if line["event"] == "healing"]
@@ -111,13 +122,13 @@ def one_run(row, values, inject):
         if os.path.exists(f"{folder}/run/metrics.jsonl"):
             with open(f"{folder}/run/metrics.jsonl") as f:
                 records = [r for r in map(json.loads, f) if r.get("event") == "evaluate"]
-        end = [r for r in records if r["time"] >= AT + LENGTH + SETTLE]
+        end = [r for r in records if r["seconds"] >= AT + LENGTH + SETTLE]
         if len(end) < 2:
             return {"code": done.returncode, "said": first_line(done.stderr)}
         first, last = end[0], end[-1]
-        median = lambda key: sorted(r[key] for r in end)[len(end) // 2]
-        return {"code": done.returncode, "pace": (last["round"] - first["round"]) / (last["time"] - first["time"]),
-                "loss": median("loss"), "consensus": median("consensus"), "said": first_line(done.stderr)}
+        loss, consensus = (sorted(r[key] for r in end)[len(end) // 2] for key in ("loss", "consensus"))
+        return {"code": done.returncode, "pace": (last["round"] - first["round"]) / (last["seconds"] - first["seconds"]),
+                "loss": loss, "consensus": consensus, "said": first_line(done.stderr)}
     finally:
         shutil.rmtree(folder)
 
@@ -128,7 +139,7 @@ def real(chosen):
     jobs = []
     for row in chosen:
         values = next(iter(graphs_of(row).values()))
-        others = [k for k in range(6) if k != VICTIM]
+        others = [k for k in range(8) if k != VICTIM]
         jobs += [(row, values, "", [])] + [(row, values, *item) for item in accidents(others).items()]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         undisturbed = None
