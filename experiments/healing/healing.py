@@ -57,7 +57,7 @@ def first_line(text):
 
 
 def hash_after_rounds(values):
-    """What a fleet with these keys holds after a few rounds; None: it is refused."""
+    """What a fleet with these keys holds after five rounds; None: it is refused."""
     done = subprocess.run([PROGRAM, "simulate", FLEET, "--no-save", "--json", *sets(values), *sets(VIRTUAL),
                            "--set", "stop={ rounds: 5 }"], capture_output=True, text=True)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
@@ -100,11 +100,21 @@ def virtual(chosen):
                   f"| {'; '.join(wounds)} |", flush=True)
 
 
-def accidents(neighbours):
+def neighbours(values):
+    """Whom the victim is linked with: the program refuses to cut what is not there."""
+    most = 12  # peers and servers
+    return [k for k in range(most) if k != VICTIM and hash_after_rounds(values | {"faults.inject": f"[{cut(k)}]"})]
+
+
+def cut(k):
+    return f"{{ at: {AT} s, cut: [{VICTIM}, {k}], for: {LENGTH} s }}"
+
+
+def accidents(linked):
     """What `faults.inject` says of each."""
     return {
         "freeze": [f"{{ at: {AT} s, stop: {VICTIM}, for: {LENGTH} s }}"],
-        "cut": [f"{{ at: {AT} s, cut: [{VICTIM}, {k}], for: {LENGTH} s }}" for k in neighbours],
+        "cut": [cut(k) for k in linked],
         "kill": [f"{{ at: {AT} s, kill: {VICTIM} }}"],
     }
 
@@ -127,8 +137,8 @@ def one_run(row, values, inject):
             return {"code": done.returncode, "said": first_line(done.stderr)}
         first, last = end[0], end[-1]
         loss, consensus = (sorted(r[key] for r in end)[len(end) // 2] for key in ("loss", "consensus"))
-        return {"code": done.returncode, "pace": (last["round"] - first["round"]) / (last["seconds"] - first["seconds"]),
-                "loss": loss, "consensus": consensus, "said": first_line(done.stderr)}
+        pace = (last["round"] - first["round"]) / (last["seconds"] - first["seconds"])
+        return {"code": done.returncode, "pace": pace, "loss": loss, "consensus": consensus}
     finally:
         shutil.rmtree(folder)
 
@@ -139,8 +149,8 @@ def real(chosen):
     jobs = []
     for row in chosen:
         values = next(iter(graphs_of(row).values()))
-        others = [k for k in range(8) if k != VICTIM]
-        jobs += [(row, values, "", [])] + [(row, values, *item) for item in accidents(others).items()]
+        linked = neighbours(algorithm(row) | values)
+        jobs += [(row, values, "", [])] + [(row, values, *item) for item in accidents(linked).items()]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         undisturbed = None
         for (row, _, accident, _), seen in zip(jobs, pool.map(lambda j: one_run(j[0], j[1], j[3]), jobs)):
