@@ -94,6 +94,26 @@ TEST(EvaluationByTime, DoesNotWaitForTheSlowestPeer) {
   EXPECT_EQ(late.peers, 6U);
 }
 
+/// A ring sums up in the models themselves: what they hold meanwhile is a part of a sum.
+TEST(EvaluationByTime, SeesNoPartOfASum) {
+  for (const std::string kind : {"local-sgd", "slowmo", "gossip-pga"}) {
+    SCOPED_TRACE(kind);
+    Fleet fleet = quadratic_fleet(6, "ring", kind, "");
+    fleet.data.quadratic.dimension = 100;
+    fleet.data.quadratic.start = 3;
+    fleet.optimizer.lr = 1e-6;
+    fleet.settings["every"] = 2;
+    fleet.flops = 1e9;
+    fleet.network.latency = milliseconds(20);
+    fleet.evaluate_every = 0;
+    fleet.evaluate_period = milliseconds(17);
+    fleet.stop.rounds = 20;
+    const Seen seen = seen_of(fleet);
+    ASSERT_GE(seen.ticks.size(), 20U);
+    for (const FleetRecord& record : seen.ticks) EXPECT_LT(record.consensus, 1e-4) << record.tick;
+  }
+}
+
 /// What the fleet's clock decides is no replay's.
 TEST(EvaluationByTime, TiesTheBitsOfARunToItsClock) {
   Fleet near = quadratic_fleet(4, "ring", "d-psgd", "");
