@@ -28,7 +28,10 @@ GRAPHS = {  # name: what is set
 }
 VIRTUAL = {"network.emulate": "false"}
 SPARSE = {"data": "{ kind: sparse, train: 3000, test: 600, features: 2000, nonzeros: 10 }", "model": "logistic"}
-OWN_KEYS = {"hogwild": SPARSE}  # what a method cannot do without
+OWN_KEYS = {  # what a method cannot do without, and a rate with which it does not diverge by itself
+    "hogwild": SPARSE,
+    "downpour": {"train.optimizer.lr": "0.005"},
+}
 VICTIM = 1
 AT, LENGTH, SETTLE, END = 4, 8, 12, 36  # seconds: the accident, how long, until pace is measured
 AT_ONCE = 4  # real fleets side by side

@@ -170,6 +170,13 @@ struct Hopes {
   bool consensus = true;  ///< all can still meet
 };
 
+/// Of a peer whose clock jumped the fleet sees a model of another time.
+Hopes hopes_after(const Assembly& fleet, const Accident& accident) {
+  const bool dead = accident.kind == Accident::Kind::kill && !accident.succeeds;
+  const bool together = !dead || meet_without(fleet, accident.peer);
+  return {.loss = !dead, .consensus = together && accident.kind != Accident::Kind::clock};
+}
+
 void judge(Healing& healing, Hopes hopes) {
   const Health& before = healing.before;
   const Health& after = healing.after;
@@ -186,8 +193,7 @@ void judge(Healing& healing, Hopes hopes) {
         fmt::format("models {:.3g} apart, undisturbed {:.3g}", after.consensus, before.consensus));
 }
 
-/// It ends by time, and looks at its models by time; but while all are in a collective what they
-/// hold is no model, so where everybody waits for everybody by rounds.
+/// It ends by time, and looks at its models by time.
 Fleet timed(Fleet fleet, const HealingTimes& times) {
   fleet.stop = {};
   fleet.stop.time = times.end();
@@ -197,13 +203,6 @@ Fleet timed(Fleet fleet, const HealingTimes& times) {
   fleet.evaluate_every = 0;
   fleet.evaluate_every_epochs.reset();
   fleet.evaluate_period = times.afterwards / (looks + 1);
-  const Assembly by_time(fleet);
-  if (by_time.algorithm->promise != Promise::agreement) return fleet;
-  const Health undisturbed = live_through(by_time, times, {});
-  const double rounds = *std::ranges::min_element(undisturbed.pace) *
-                        std::chrono::duration<double>(fleet.evaluate_period).count();
-  fleet.evaluate_every = std::max(1U, static_cast<unsigned>(rounds));
-  fleet.evaluate_period = Time{0};
   return fleet;
 }
 
@@ -234,7 +233,7 @@ std::vector<Healing> heal(const Fleet& file,
       const bool dead = kills && !first.succeeds;
       healing.pace =
           pace_ratio(undisturbed, healing.after, dead ? std::optional(first.peer) : std::nullopt);
-      judge(healing, {.loss = !dead, .consensus = !dead || meet_without(fleet, first.peer)});
+      judge(healing, hopes_after(fleet, first));
     }
     if (on_done) on_done(healing);
     all.push_back(std::move(healing));
