@@ -193,7 +193,8 @@ void judge(Healing& healing, Hopes hopes) {
         fmt::format("models {:.3g} apart, undisturbed {:.3g}", after.consensus, before.consensus));
 }
 
-/// It ends by time, and looks at its models by time.
+/// It ends by time, and looks at its models by time; but in the middle of a collective nobody looks
+/// at them, so where everybody waits for everybody by rounds.
 Fleet timed(Fleet fleet, const HealingTimes& times) {
   fleet.stop = {};
   fleet.stop.time = times.end();
@@ -203,6 +204,13 @@ Fleet timed(Fleet fleet, const HealingTimes& times) {
   fleet.evaluate_every = 0;
   fleet.evaluate_every_epochs.reset();
   fleet.evaluate_period = times.afterwards / (looks + 1);
+  const Assembly by_time(fleet);
+  if (by_time.algorithm->promise != Promise::agreement) return fleet;
+  const Health undisturbed = live_through(by_time, times, {});
+  const double rounds = *std::ranges::min_element(undisturbed.pace) *
+                        std::chrono::duration<double>(fleet.evaluate_period).count();
+  fleet.evaluate_every = std::max(1U, static_cast<unsigned>(rounds));
+  fleet.evaluate_period = Time{0};
   return fleet;
 }
 
