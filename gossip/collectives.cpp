@@ -217,7 +217,10 @@ Task<bool> all_average(Peer& me, Group group, Vector v, Way way, std::optional<C
   co_return true;
 }
 
-Task<bool> average_models(Peer& me, Group group, Way way) {
+namespace {
+
+/// With bounds, of what has moved since the last mean.
+Task<bool> average_x(Peer& me, const Group& group, Way way) {
   if (!clips_sums(me)) co_return co_await all_average(me, group, Vector::x, way);
   const Vector common = me.vector("common");
   co_await me.axpby(-1, common, 1, Vector::x);
@@ -229,6 +232,15 @@ Task<bool> average_models(Peer& me, Group group, Way way) {
   if (agreed == 0) Norms(me).forget();  // whole models are longer than what moves them
   agreed = 1;
   co_return true;
+}
+
+}  // namespace
+
+Task<bool> average_models(Peer& me, Group group, Way way) {
+  me.begins_to_sum();
+  const bool done = co_await average_x(me, group, way);
+  me.has_summed();
+  co_return done;
 }
 
 Task<bool> reduce(Peer& me, Group group, Vector v, Sum sum) {

@@ -157,6 +157,9 @@ class Peer : public PeerCore, public LinkUser {
   /// one of them; one that was restored takes the round. The runtime awaits it before the
   /// algorithm.
   Task<> join();
+  /// While a collective sums up in x itself, what x is is no model, and nobody looks at it.
+  void begins_to_sum() { reports_.pause(); }
+  void has_summed() { reports_.resume(); }
   /// Last words: tells the neighbours, reports the final replica. The runtime awaits it after the
   /// algorithm.
   Task<> finish();

@@ -59,9 +59,18 @@ void Reports::tick_later() {
   });
 }
 
+void Reports::resume() {
+  paused_ = false;
+  if (std::exchange(owed_, false) && ticking_) tick_later();
+}
+
 /// Reports x as it is now, whatever the algorithm is at: its job goes behind those that have begun,
 /// so that no half of a step is seen. Who is late for several periods reports the last of them.
 void Reports::tick() {
+  if (paused_) {
+    owed_ = true;
+    return;
+  }
   const auto over = static_cast<std::uint64_t>(training_clock() / self_.plan.evaluate_period);
   if (over <= ticks_) return tick_later();
   ticks_ = over;

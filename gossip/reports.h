@@ -32,6 +32,9 @@ class Reports {
   /// Where evaluations are by time: they begin with the peer's life and end with its rounds.
   void begin();
   void end() { ticking_ = false; }
+  /// Until resume() x is no model: an evaluation whose time comes meanwhile is made then.
+  void pause() { paused_ = true; }
+  void resume();
   /// Evaluates x as it is between two steps of the algorithm, which waits for it. `last`: the
   /// peer has stopped.
   Task<> evaluate(bool last);
@@ -58,6 +61,8 @@ class Reports {
   Post::Intake intake_;      ///< since the last report, the most
   std::uint64_t ticks_ = 0;  ///< periods of evaluation by time that are over
   bool ticking_ = false;
+  bool paused_ = false;
+  bool owed_ = false;     ///< a tick came while it was paused
   bool looking_ = false;  ///< the job of a tick has not ended
 };
 

@@ -1,11 +1,9 @@
 #include "peer/agent/agent.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <future>
 #include <map>
@@ -14,9 +12,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "peer/agent/agent_frame.h"
@@ -33,7 +29,7 @@
 #include "peer/launch/control.h"
 #include "peer/launch/open_files.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/shared/descriptor.h"
+#include "peer/shared/file_lock.h"
 
 namespace gv {
 namespace {
@@ -41,26 +37,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr Time between_pings{std::chrono::seconds(2)};
 
-/// Held for as long as the agent lives: one that its launcher starts anew on this host works in the
-/// same folder, and begins when the one before it has ended, and its peers with it.
-Descriptor sole_use_of(const std::string& folder) {
-  const std::string path = folder + "/agent.lock";
-  Descriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-  int taken = -1;
-  do {
-    taken = lock.open() ? ::flock(lock.get(), LOCK_EX) : -1;
-  } while (taken != 0 && errno == EINTR);
-  if (taken != 0)
-    throw std::runtime_error(fmt::format("{}: cannot be locked: {}", path, std::strerror(errno)));
-  return lock;
-}
-
 class Agent {
  public:
   explicit Agent(const AgentOptions& options)
       : options_(options),
         folder_(cache_folder("runs/" + options.run)),
-        lock_(sole_use_of(folder_)),
+        lock_(sole_use_of(folder_ + "/agent.lock")),
         files_(
             folder_, [](const std::string&) { return true; }, most_file_bytes),
         stream_(Descriptor(::dup(STDIN_FILENO)), Descriptor(::dup(STDOUT_FILENO))) {}
@@ -301,6 +283,8 @@ class Agent {
 
   AgentOptions options_;
   std::string folder_;
+  /// Held for as long as the agent lives: one that its launcher starts anew on this host works in
+  /// the same folder, and begins when the one before it has ended, and its peers with it.
   Descriptor lock_;
   FileTaker files_;
   PipePair stream_;

@@ -1,6 +1,8 @@
 #include "peer/cli/run_screen.h"
 
+#include <algorithm>
 #include <limits>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -152,6 +154,16 @@ void Screen::look_for_hold_ups(const FleetState& state) {
     if (held_up_by_.insert(found.who).second) say(found.text);
 }
 
+/// Nothing where nobody knows: only a target ends the run, or no round is done.
+std::optional<double> Screen::seconds_left(Round round, double seconds) const {
+  std::optional<double> left;
+  if (fleet_.fleet.stop.time) left = std::max(0.0, in_seconds(*fleet_.fleet.stop.time) - seconds);
+  if (fleet_.rounds == std::numeric_limits<Round>::max() || round == 0) return left;
+  const double by_rounds =
+      seconds * static_cast<double>(fleet_.rounds - round) / static_cast<double>(round);
+  return left ? std::min(*left, by_rounds) : by_rounds;
+}
+
 std::string Screen::progress_text(Round round, double seconds, std::size_t alive) const {
   const double rate = seconds > 0 ? static_cast<double>(round) / seconds : 0;
   const bool endless = fleet_.rounds == std::numeric_limits<Round>::max();
@@ -159,8 +171,8 @@ std::string Screen::progress_text(Round round, double seconds, std::size_t alive
   std::string text =
       endless ? fmt::format("round {}", round) : fmt::format("round {}/{}", round, fleet_.rounds);
   text += fmt::format("  {:.1f} rounds/s", rate);
-  if (!endless && rate > 0)
-    text += "  " + seconds_text(static_cast<double>(fleet_.rounds - round) / rate) + " left";
+  if (const std::optional<double> left = seconds_left(round, seconds))
+    text += "  " + seconds_text(*left) + " left";
   text += fmt::format("  {}/{} peers", alive, fleet_.fleet.size());
   if (latest_ && latest_->mean.accuracy)
     text += fmt::format("  accuracy {:.4f}", *latest_->mean.accuracy);

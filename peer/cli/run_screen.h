@@ -34,6 +34,7 @@ class Screen {
   void tell_lost(const LostPeer& lost);
   void look_for_hold_ups(const FleetState& state);
   void note_event(const Json& event);
+  std::optional<double> seconds_left(Round round, double seconds) const;
   std::string progress_text(Round round, double seconds, std::size_t alive) const;
 
   const Assembly& fleet_;

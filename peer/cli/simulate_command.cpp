@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <stdexcept>
 #include <string_view>
 
@@ -32,16 +34,17 @@
 namespace gv::cli {
 namespace {
 
-std::string progress_text(Round last, Round round, Time t, double elapsed) {
+/// `last`: the largest number where a time ends the run, in virtual `until`.
+std::string progress_text(Round last, Round round, Time until, Time t, double elapsed) {
+  const bool endless = last == std::numeric_limits<Round>::max();
   const double rate = elapsed > 0 ? static_cast<double>(round) / elapsed : 0;
-  const std::string left =
-      rate > 0 ? seconds_text(static_cast<double>(last - round) / rate) : std::string("?");
-  return fmt::format("round {}/{}  {:.1f} rounds/s  virtual {}  {} left",
-                     round,
-                     last,
-                     rate,
-                     seconds_text(in_seconds(t)),
-                     left);
+  const double done = std::max(static_cast<double>(round) / static_cast<double>(last),
+                               until > Time{0} ? in_seconds(t) / in_seconds(until) : 0);
+  std::string text = fmt::format("round {}", round);
+  if (!endless) text += fmt::format("/{}", last);
+  text += fmt::format("  {:.1f} rounds/s  virtual {}", rate, seconds_text(in_seconds(t)));
+  if (done <= 0 || (endless && until == Time{0})) return text;
+  return text + fmt::format("  {} left", seconds_text(elapsed * std::max(0.0, 1 / done - 1)));
 }
 
 /// What became of the fleet, in words on stderr. `end`: none where no peer finished.
@@ -294,7 +297,8 @@ int simulate_fleet(SimulateOptions given) {
   options.on_progress = [&](Round round, Time t) {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
     const Round last = given.until > 0 ? given.until : fleet.rounds;
-    lines.progress().update(progress_text(last, round, t, elapsed.count()));
+    const Time until = fleet.fleet.stop.time.value_or(Time{0});
+    lines.progress().update(progress_text(last, round, until, t, elapsed.count()));
   };
   options.on_life = lines.life_writer(fleet);
   if (!fleet.fleet.faults.inject.empty()) options.faults = injected_faults(fleet);

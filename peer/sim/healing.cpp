@@ -153,8 +153,31 @@ double pace_ratio(const Health& before, const Health& after, std::optional<PeerI
   return ratio;
 }
 
-/// `all`: who suffered is there again. Else its samples are missing, and the loss is another one.
-void judge(Healing& healing, bool all) {
+/// Whether there is a way between any two peers that does not lead over this one.
+bool meet_without(const Assembly& fleet, PeerId dead) {
+  const PeerId peers = fleet.fleet.size();
+  std::vector<PeerId> reached;
+  if (peers > 1) reached.push_back(dead == 0 ? 1 : 0);
+  for (std::size_t next = 0; next < reached.size(); ++next)
+    for (const PeerId j : links_of(fleet.plan(reached[next])))
+      if (j != dead && std::ranges::count(reached, j) == 0) reached.push_back(j);
+  return reached.size() + 1 == peers;
+}
+
+/// What can be as it was, once it is over.
+struct Hopes {
+  bool loss = true;       ///< who suffered is there again; else its samples are missing
+  bool consensus = true;  ///< all can still meet
+};
+
+/// Of a peer whose clock jumped the fleet sees a model of another time.
+Hopes hopes_after(const Assembly& fleet, const Accident& accident) {
+  const bool dead = accident.kind == Accident::Kind::kill && !accident.succeeds;
+  const bool together = !dead || meet_without(fleet, accident.peer);
+  return {.loss = !dead, .consensus = together && accident.kind != Accident::Kind::clock};
+}
+
+void judge(Healing& healing, Hopes hopes) {
   const Health& before = healing.before;
   const Health& after = healing.after;
   const auto wound = [&](std::string text) { healing.wounds.push_back(std::move(text)); };
@@ -163,15 +186,15 @@ void judge(Healing& healing, bool all) {
     wound(fmt::format("{:.3g} of its undisturbed pace", healing.pace));
   const double was = std::max(before.loss, before.earlier_loss);
   const double most_loss = was + worse * std::abs(was) + 2 * before.spread;
-  if (all && !(after.loss <= most_loss))
+  if (hopes.loss && !(after.loss <= most_loss))
     wound(fmt::format("a loss of {:.4g}, undisturbed {:.4g}", after.loss, before.loss));
-  if (!(after.consensus <= further * before.consensus + near))
+  if (hopes.consensus && !(after.consensus <= further * before.consensus + near))
     wound(
         fmt::format("models {:.3g} apart, undisturbed {:.3g}", after.consensus, before.consensus));
 }
 
-/// It ends by time, and looks at its models by time; but while all are in a collective what they
-/// hold is no model, so where everybody waits for everybody by rounds.
+/// It ends by time, and looks at its models by time; but in the middle of a collective nobody looks
+/// at them, so where everybody waits for everybody by rounds.
 Fleet timed(Fleet fleet, const HealingTimes& times) {
   fleet.stop = {};
   fleet.stop.time = times.end();
@@ -218,7 +241,7 @@ std::vector<Healing> heal(const Fleet& file,
       const bool dead = kills && !first.succeeds;
       healing.pace =
           pace_ratio(undisturbed, healing.after, dead ? std::optional(first.peer) : std::nullopt);
-      judge(healing, !dead);
+      judge(healing, hopes_after(fleet, first));
     }
     if (on_done) on_done(healing);
     all.push_back(std::move(healing));

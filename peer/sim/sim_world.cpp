@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "gossip/link/link_settings.h"
 #include "optim/check.h"
 #include "peer/sim/faults.h"
 #include "peer/wire/frame.h"
@@ -21,11 +22,41 @@ void SimWorld::send(PeerId to, Message message) {
   if (shared_.faults != nullptr) return shared_.faults->network().send(id_, to, std::move(message));
   const Time at = shaper_.arrival(to, bytes, now());
   shared_.rows->push(id_, at, to, [this, to, m = std::move(message)]() mutable {
-    Peer& receiver = *shared_.peers[to];
-    receiver.heard_round(m.from, m.round);
-    const bool taken = receiver.deliver(std::move(m));
-    GV_CHECK(taken, "a simulated peer refused a message of its own fleet");
+    shared_.peers[to]->heard_round(m.from, m.round);
+    arrive(to, std::move(m));
   });
+}
+
+/// A queue is full where a neighbour's deadline is shorter than this peer's step. Links close and
+/// repeat what was refused, in its order, so it waits here, with all that comes behind it.
+void SimWorld::arrive(PeerId to, Message message) {
+  std::map<PeerId, SimBacklog>& backlogs = shared_.backlogs[to];
+  const auto backlog = backlogs.find(id_);
+  if (backlog != backlogs.end()) return backlog->second.messages.push_back(std::move(message));
+  if (shared_.peers[to]->deliver(message)) return;
+  backlogs[id_] = {.messages = {std::move(message)}, .since = now()};
+  offer_later(to);
+}
+
+void SimWorld::offer_later(PeerId to) {
+  shared_.rows->push(to, now() + LinkTimes{}.first_redial, to, [this, to] { offer_again(to); });
+}
+
+void SimWorld::offer_again(PeerId to) {
+  constexpr auto for_ever = std::chrono::hours(24);
+  SimBacklog& backlog = shared_.backlogs[to].at(id_);
+  if (shared_.finished[to]) backlog.messages.clear();
+  while (!backlog.messages.empty() && shared_.peers[to]->deliver(backlog.messages.front())) {
+    backlog.messages.pop_front();
+    backlog.since = now();
+  }
+  if (backlog.messages.empty()) {
+    shared_.backlogs[to].erase(id_);
+    return;
+  }
+  GV_CHECK(now() - backlog.since < for_ever,
+           "a simulated peer refuses a message of its own fleet for ever");
+  offer_later(to);
 }
 
 std::shared_ptr<BufferMemory> SimWorld::memory() const {

@@ -2,7 +2,9 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -34,6 +36,12 @@ struct SimWork {
 class Audit;
 class Faults;
 
+/// What a peer had no room for, of one sender, in the order in which it came.
+struct SimBacklog {
+  std::deque<Message> messages;
+  Time since;  ///< when the oldest of them came
+};
+
 /// What the worlds of one simulation share.
 struct SimShared {
   EventQueue queue;
@@ -53,7 +61,9 @@ struct SimShared {
   Observer* observer = nullptr;
   Faults* faults = nullptr;  ///< null: a world in which nothing goes wrong ...
   Rows* rows = nullptr;      ///< ... and whose events run here
-  Audit* audit = nullptr;    ///< with faults
+  /// By id, and by sender; without faults. Only events of the peer itself touch its own.
+  std::vector<std::map<PeerId, SimBacklog>> backlogs;
+  Audit* audit = nullptr;  ///< with faults
   /// Keeps a checkpoint; null: nowhere. May be called from several threads.
   std::function<void(PeerId, Round, std::vector<std::byte> state)> on_store;
   /// Where each life of a peer spent its time, at its end; null: nobody asks. From several threads.
@@ -86,6 +96,10 @@ class SimWorld : public World {
   std::shared_ptr<BufferMemory> memory() const override;
 
  private:
+  void arrive(PeerId to, Message message);
+  void offer_later(PeerId to);
+  void offer_again(PeerId to);
+
   SimShared& shared_;
   PeerId id_;
   std::uint64_t life_;

@@ -46,6 +46,7 @@ class Simulation {
     observer.aim_at(fleet.aims());
     observer.recall(options.recalled);
     shared_.finished.assign(n, false);
+    shared_.backlogs.resize(n);
     shared_.work.resize(n);
     shared_.on_life = options.on_life;
     costs_.resize(n);

@@ -17,6 +17,7 @@
 #include "optim/printable.h"
 #include "peer/json/json.h"
 #include "peer/json/json_member.h"
+#include "peer/shared/file_lock.h"
 
 namespace gv {
 namespace {
@@ -126,16 +127,20 @@ Claims::~Claims() {
   fs::remove(file(".now-" + token_), ignored);
 }
 
+/// A claim of ours under a name that nobody looks at.
+std::string Claims::written_aside() const {
+  std::string aside = file(".new-" + token_);
+  std::ofstream out(aside, std::ios::trunc);
+  out << words_;
+  out.close();
+  if (!out) throw std::runtime_error(aside + ": cannot be written (is the disk full?)");
+  return aside;
+}
+
 /// With its words from the beginning: a file is written aside and gets its name by link(2), which
 /// fails where there is one. Whoever is killed in between leaves no claim without an owner.
 bool Claims::create(const std::string& path) const {
-  const std::string aside = file(".new-" + token_);
-  {
-    std::ofstream out(aside, std::ios::trunc);
-    out << words_;
-    out.close();
-    if (!out) throw std::runtime_error(aside + ": cannot be written (is the disk full?)");
-  }
+  const std::string aside = written_aside();
   const bool made = ::link(aside.c_str(), path.c_str()) == 0;
   const int error = errno;
   ::unlink(aside.c_str());
@@ -150,21 +155,20 @@ bool Claims::take(const std::string& name) {
   return true;
 }
 
-/// Of several who try, one moves the dead claim away; the others find nothing to move. Who moves a
-/// living one, made or renewed in between, puts it back.
+/// Of several who try, the first finds it dead and puts its own in its place; the others find that.
+/// Where the file system has no locks, two may have it, and do the trial twice.
 bool Claims::take_over(const std::string& name) {
+  Descriptor lock;
+  try {
+    lock = sole_use_of(file(".lock"));
+  } catch (const std::runtime_error&) {
+  }
   const std::string path = file(name);
-  std::error_code error;
-  const std::string words = text_of(path);
-  const auto time = fs::last_write_time(path, error);
-  if (error || !is_stale(path)) return false;
-  const std::string aside = file(fmt::format(".dead-{}-{}", name, token_));
-  fs::rename(path, aside, error);
-  if (error) return false;
-  const bool same = text_of(aside) == words && fs::last_write_time(aside, error) == time;
-  if (!same) fs::create_hard_link(aside, path, error);
-  fs::remove(aside, error);
-  return same && create(path);
+  if (!is_stale(path)) return false;
+  const std::string aside = written_aside();
+  if (::rename(aside.c_str(), path.c_str()) == 0) return true;
+  ::unlink(aside.c_str());
+  return false;
 }
 
 void Claims::release(const std::string& name) {

@@ -39,6 +39,7 @@ class Claims {
 
  private:
   std::string file(const std::string& name) const { return folder_ + "/" + name; }
+  std::string written_aside() const;
   bool create(const std::string& path) const;
   bool take_over(const std::string& name);
   bool is_stale(const std::string& path) const;

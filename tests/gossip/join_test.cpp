@@ -86,6 +86,7 @@ TEST_F(OnePeer, GoesOnInTheRoundOfItsNeighbours) {
 TEST_F(OnePeer, KeepsItsPaceWhileItsNeighboursMayComeBack) {
   Plan plan = ring_plan();
   plan.catch_up = true;
+  plan.keeps_pace = true;
   make(1, plan);
   Task<> join = peer->join();
   join.start();

@@ -87,6 +87,23 @@ TEST(RelaySgd, HealsAfterFaults) {
   }
 }
 
+/// Its queue at the slow neighbour is full while that one computes; what is refused comes again.
+TEST(RelaySgd, RunsFarAheadOfANeighbourWithinADeadlineShorterThanItsStep) {
+  Fleet fleet = restless(3, "relay-sgd");
+  fleet.topology = quadratic_fleet(3, "path", "relay-sgd", "").topology;
+  fleet.stop.rounds = 60;
+  fleet.flops = 1e4;
+  fleet.faults.deadline = milliseconds(1);
+  fleet.peers[0].speed = 50;
+  const Assembly assembly(fleet);
+  Observer observer(3, assembly.evaluator(), {});
+  SimulationOptions options;
+  options.threads = 1;
+  const SimulationResult result = simulate(assembly, observer, options);
+  EXPECT_TRUE(result.lost.empty());
+  for (const auto& [peer, report] : observer.finals()) EXPECT_EQ(report.round, 60U) << peer;
+}
+
 TEST(RelaySgd, NeedsATree) {
   EXPECT_NE(refusal(quadratic_fleet(6, "ring", "relay-sgd", "")).find("6 edges for 6 peers"),
             std::string::npos);
