@@ -133,8 +133,9 @@ TEST(SimulatedPrograms, StopAfterTheRoundInWhichOneSaysSo) {
   SimulatedPrograms programs(QuadraticText{.rounds = 1000});
   std::array<int, 4> gradients{};
   programs.before = [&](PeerId id, gv_peer* peer, int turn) {
-    if (turn == GV_TURN_GRADIENT && ++gradients[id] == 3)
-      EXPECT_EQ(gv_say(peer, R"({"stop": true})"), GV_OK);
+    if (turn == GV_TURN_GRADIENT) ++gradients[id];
+    const int code = gradients[id] == 3 ? gv_say(peer, R"({"stop": true})") : GV_OK;
+    EXPECT_EQ(code, GV_OK) << gv_error(peer);
     return true;
   };
   EXPECT_NE(member(programs.run(), "params_hash"), "");
