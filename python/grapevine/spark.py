@@ -26,11 +26,12 @@ def run(train: Callable[..., Any], context: Any, fleet: Fleet, data: Optional[An
     rows = context.parallelize(range(travels.peers), travels.peers) if data is None else data
     if rows.getNumPartitions() != travels.peers:
         rows = rows.repartition(travels.peers)
+    gives_rows = data is not None     # an RDD itself cannot travel to its tasks
 
     def task(own: Iterable[Any]) -> Iterator[Any]:
         from pyspark import BarrierTaskContext
         here = BarrierTaskContext.get()
-        arguments = [] if data is None else [list(own)]
+        arguments = [list(own)] if gives_rows else []
         yield be_peer(travels, here.partitionId(), here.allGather, train, *arguments)
 
     return rows.barrier().mapPartitions(task).collect()
