@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -16,10 +17,6 @@
 
 namespace gv::embed {
 namespace {
-
-/// The first ones are slower: memory is touched, libraries choose their ways.
-constexpr std::uint32_t warm_up_steps = 3;
-constexpr std::uint32_t measured_steps = 20;
 
 /// In elements, as the tensor lies.
 std::vector<std::int64_t> strides_of(const Parameter& parameter,
@@ -44,7 +41,9 @@ std::optional<double> number_or_nothing(double value) {
 }  // namespace
 
 AskedProgram::AskedProgram(OpenWords words)
-    : Program(std::move(words)), line_(launchers_descriptors) {
+    : Program(std::move(words)),
+      line_(launchers_descriptors),
+      watch_(fleet_.outline->algorithm->program.turns) {
   if (!words_.control) throw Fault(GV_E_USE, "gv_open: only a launcher asks a program (`task`)");
   keep_from_children(launchers_descriptors);
 }
@@ -68,7 +67,7 @@ void AskedProgram::introduce() {
                            .whole = attached_.whole};
   const std::uint64_t batch = fleet_.fleet.peers[fleet_.id].batch;
   says.batches = (attached_.samples + batch - 1) / batch;
-  if (seconds_per_step_ > 0) says.seconds_per_step = seconds_per_step_;
+  if (watch_.seconds_per_step() > 0) says.seconds_per_step = watch_.seconds_per_step();
   for (std::size_t k = 0; k < tensors_.model.parameters.size(); ++k) {
     const Parameter& parameter = tensors_.model.parameters[k];
     says.parameters.push_back({.name = parameter.name,
@@ -114,12 +113,7 @@ void AskedProgram::end_turn_at_hand(const gv_told& told) {
     state_.save_to.clear();
     line_.say(asked::line(asked::Saved{question_}));
   }
-  if (at_hand_ == Turn::step || at_hand_ == Turn::gradient_and_step) ++steps_;
-  const bool gradient_alone =
-      fleet_.outline->algorithm->program.turns == ProgramUse::Turns::gradient;
-  if (at_hand_ == Turn::gradient && gradient_alone) ++steps_;
-  const bool steps_next = at_hand_ == Turn::gradient && !gradient_alone;
-  at_hand_ = steps_next && words_.task == ProgramTask::measure ? Turn::step : Turn::none;
+  watch_.ended(std::exchange(at_hand_, Turn::none));
 }
 
 Turn AskedProgram::turn(const gv_told* done, int timeout_ms) {
@@ -131,15 +125,9 @@ Turn AskedProgram::turn(const gv_told* done, int timeout_ms) {
 }
 
 Turn AskedProgram::next_to_measure() {
-  if (steps_ == warm_up_steps && began_ == Clock::time_point{}) began_ = Clock::now();
-  if (steps_ < warm_up_steps + measured_steps)
-    return fleet_.outline->algorithm->program.turns == ProgramUse::Turns::gradient_and_step
-               ? Turn::gradient_and_step
-               : Turn::gradient;
-  const std::chrono::duration<double> took = Clock::now() - began_;
-  seconds_per_step_ = took.count() / measured_steps;
-  introduce();
-  return Turn::over;
+  const Turn next = watch_.next();
+  if (next == Turn::over) introduce();
+  return next;
 }
 
 /// False: nothing has come in that time. Throws where the launcher has gone.

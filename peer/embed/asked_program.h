@@ -1,12 +1,12 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "peer/embed/program.h"
 #include "peer/embed/program_tensors.h"
+#include "peer/embed/step_watch.h"
 #include "peer/launch/launcher_line.h"
 
 namespace gv::embed {
@@ -30,8 +30,6 @@ class AskedProgram : public Program {
   void go_on() override {}
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   void introduce();
   void end_turn_at_hand(const gv_told& told);
   Turn next_to_measure();
@@ -45,9 +43,7 @@ class AskedProgram : public Program {
   Turn at_hand_ = Turn::none;
   std::uint64_t question_ = 0;
   std::string heard_;
-  std::uint32_t steps_ = 0;
-  Clock::time_point began_{};
-  double seconds_per_step_ = 0;
+  StepWatch watch_;
 };
 
 }  // namespace gv::embed

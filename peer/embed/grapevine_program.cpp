@@ -15,13 +15,17 @@
 
 #include "peer/embed/fault.h"
 #include "peer/embed/program.h"
+#include "peer/embed/program_seat.h"
 #include "peer/embed/program_words.h"
 
 using gv::embed::Fault;
 
+struct gv_simulation {
+  std::shared_ptr<gv::embed::ProgramSimulation> simulation;
+};
+
 struct gv_peer {
-  explicit gv_peer(gv::embed::OpenWords words)
-      : program(gv::embed::make_program(std::move(words))) {}
+  explicit gv_peer(std::unique_ptr<gv::embed::Program> made) : program(std::move(made)) {}
 
   std::thread::id owner = std::this_thread::get_id();
   ::pid_t process = ::getpid();
@@ -101,6 +105,13 @@ void give_rows(const std::vector<std::uint32_t>& own, std::uint32_t* rows, std::
   std::ranges::copy(own, rows);
 }
 
+void write_text(const std::string& text, char* json, std::size_t room) {
+  if (text.size() >= room)
+    throw Fault(GV_E_ROOM,
+                fmt::format("{} bytes, and there is room for {}", text.size() + 1, room));
+  std::memcpy(json, text.c_str(), text.size() + 1);
+}
+
 void give_restored(gv::embed::Program& program, void* data, std::size_t* bytes) {
   const std::string& state = program.restored();
   const std::size_t room = *bytes;
@@ -123,7 +134,7 @@ int gv_open(const char* json, gv_peer** peer) {
     need(peer != nullptr, "gv_open: there is no place for the peer");
     *peer = nullptr;
     const auto environment = [](const char* name) { return std::getenv(name); };
-    *peer = new gv_peer(gv::embed::open_words(json, environment));
+    *peer = new gv_peer(gv::embed::make_program(gv::embed::open_words(json, environment)));
     return GV_OK;
   });
 }
@@ -131,11 +142,7 @@ int gv_open(const char* json, gv_peer** peer) {
 int gv_info(const gv_peer* peer, char* json, size_t room) {
   return at_home(peer, [&] {
     need(json != nullptr, "gv_info: there is no room");
-    const std::string text = peer->program->info();
-    if (text.size() >= room)
-      throw Fault(GV_E_ROOM,
-                  fmt::format("{} bytes, and there is room for {}", text.size() + 1, room));
-    std::memcpy(json, text.c_str(), text.size() + 1);
+    write_text(peer->program->info(), json, room);
     return GV_OK;
   });
 }
@@ -236,6 +243,51 @@ void gv_close(gv_peer* peer) {
   if (peer == nullptr || peer->process != ::getpid()) return;
   guarded([&] {
     delete peer;
+    return GV_OK;
+  });
+}
+
+int gv_simulate(const char* json, gv_simulation** simulation) {
+  return guarded([&] {
+    need(simulation != nullptr, "gv_simulate: there is no place for the simulation");
+    *simulation = nullptr;
+    *simulation = new gv_simulation{
+        std::make_shared<gv::embed::ProgramSimulation>(gv::embed::simulation_words(json))};
+    return GV_OK;
+  });
+}
+
+int gv_simulated(gv_simulation* simulation, const char* json, gv_peer** peer) {
+  return guarded([&] {
+    need(simulation != nullptr && peer != nullptr, "gv_simulated: an argument is NULL");
+    *peer = nullptr;
+    *peer = new gv_peer(gv::embed::make_seat(simulation->simulation, gv::embed::seat_words(json)));
+    return GV_OK;
+  });
+}
+
+int gv_simulation_wait(gv_simulation* simulation, int stop, int timeout_ms) {
+  return guarded([&] {
+    need(simulation != nullptr, "gv_simulation_wait: the simulation is NULL");
+    if (stop != 0) simulation->simulation->stop();
+    const bool over = simulation->simulation->over(gv::embed::time_of(timeout_ms));
+    return over ? GV_OK : GV_MORE;
+  });
+}
+
+int gv_simulation_info(gv_simulation* simulation, char* json, size_t room) {
+  return guarded([&] {
+    need(simulation != nullptr && json != nullptr, "gv_simulation_info: an argument is NULL");
+    write_text(simulation->simulation->info(), json, room);
+    return GV_OK;
+  });
+}
+
+void gv_simulation_close(gv_simulation* simulation) {
+  if (simulation == nullptr) return;
+  guarded([&] {
+    simulation->simulation->abandon();
+    delete simulation;
     return GV_OK;
   });
 }

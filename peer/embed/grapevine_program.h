@@ -288,6 +288,42 @@ GV_API const char* gv_error(const gv_peer* peer);
    neighbours see its connections break. It touches no tensor. */
 GV_API void gv_close(gv_peer* peer);
 
+typedef struct gv_simulation gv_simulation;
+
+/*
+A fleet of programs in virtual time: all of them live in this process, each on a thread of its own,
+and train with the bits of real peers. Of all threads one at a time has a turn, which the simulator
+gives, so that results repeat. `json`: "fleet" or "text", "sets" and "log" as of gv_open, and
+  "step"    seconds that a gradient with its step takes a peer of speed 1, on the virtual clock;
+            without it what task "measure" has measured, and else 0
+On success *simulation is to be closed; else it is NULL and gv_error(NULL) says why. These calls are
+for any thread.
+*/
+GV_API int gv_simulate(const char* json, gv_simulation** simulation);
+
+/*
+Opens a program of it in the calling thread, in the place of gv_open: {"id": 0 .. peers - 1}, or one
+of {"task": "ask"}, which evaluates the mean of all models, and {"task": "measure"}, which is timed
+alone. What is attached first, but for "measure", is the fleet's model and x_0: each later
+gv_attach must name the same tensors, and finds x_0 in them. Training begins when all peers
+wait for their first turn, and GV_TURN_OVER comes when all of it is over. There are no addresses, no GV_TURN_SAVE and no
+record. gv_finish returns GV_OK when all of it is over; gv_close without it ends it for all.
+*/
+GV_API int gv_simulated(gv_simulation* simulation, const char* json, gv_peer** peer);
+
+/* Waits until it is over (GV_OK), or so long (GV_MORE). stop 1: each peer stops after its round. */
+GV_API int gv_simulation_wait(gv_simulation* simulation, int stop, int timeout_ms);
+
+/*
+Writes an object to `json` as gv_info does: "peers": those that train, "step": seconds, or null,
+"over", "records": the lines of metrics.jsonl until now, and "summary": as of `grapevine simulate`,
+or null.
+*/
+GV_API int gv_simulation_info(gv_simulation* simulation, char* json, size_t room);
+
+/* Ends it, if it is not over, and frees it; its peers are still to be closed. NULL does nothing. */
+GV_API void gv_simulation_close(gv_simulation* simulation);
+
 /* gv_turn's end of the turn at hand by itself, with nothing told, from any thread: a host function
    for streams (cudaLaunchHostFunc(stream, gv_turn_ended, peer)), for "arithmetic": "own". */
 GV_API void gv_turn_ended(void* peer);

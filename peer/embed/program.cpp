@@ -56,6 +56,25 @@ void check_told(const gv_told& told) {
     no(fmt::format("an accuracy of {}: it is 0 to 1", told.accuracy));
 }
 
+void TurnChecks::end(const gv_told& told, Turn turn) {
+  check_told(told);
+  const bool rate = has_rate || (told.has & GV_HAS_RATE) != 0;
+  if (turn == Turn::gradient || turn == Turn::gradient_and_step) {
+    const ProgramUse& use = method->program;
+    if (use.rate && !rate)
+      throw Fault(GV_E_USE,
+                  fmt::format("gv_turn: {} needs the rate of the next step, and it was never told",
+                              method->kind));
+    if (use.gradients != ProgramUse::Gradients::kept && !pointed)
+      throw Fault(GV_E_USE,
+                  fmt::format("gv_turn: {} needs the gradients: gv_point comes before the end of "
+                              "this turn",
+                              method->kind));
+    pointed = false;
+  }
+  has_rate = rate;
+}
+
 Told told_of(const gv_told& said) {
   Told told;
   if ((said.has & GV_HAS_LOSS) != 0) told.loss = said.loss;

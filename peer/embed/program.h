@@ -64,6 +64,15 @@ std::unique_ptr<Program> make_program(OpenWords words);
 
 /// Throws Fault (GV_E_USE) where what is told cannot be.
 void check_told(const gv_told& told);
+
+/// What a peer's method needs to be told by the end of a turn.
+struct TurnChecks {
+  const AlgorithmRow* method = nullptr;
+  bool pointed = false;   ///< the gradients of the turn at hand
+  bool has_rate = false;  ///< it was told once
+  /// Before `turn` ends. Throws Fault (GV_E_USE): it was not told, and the turn goes on.
+  void end(const gv_told& told, Turn turn);
+};
 Told told_of(const gv_told& said);
 
 }  // namespace gv::embed

@@ -24,13 +24,10 @@ std::chrono::nanoseconds left(Clock::time_point until) {
   return std::max<std::chrono::nanoseconds>(until - Clock::now(), std::chrono::nanoseconds(0));
 }
 
-bool is_of_gradient(Turn turn) {
-  return turn == Turn::gradient || turn == Turn::gradient_and_step;
-}
-
 }  // namespace
 
 ProgramPeer::ProgramPeer(OpenWords words) : Program(std::move(words)) {
+  checks_.method = fleet_.outline->algorithm;
   if (!words_.folder.empty()) kept_ = std::make_unique<ProgramLog>(words_.folder);
   if (!words_.control) return;
   line_ = std::make_unique<LauncherLine>(launchers_descriptors);
@@ -49,26 +46,8 @@ void ProgramPeer::check_attached(const char* call) const {
   if (!life_) throw Fault(GV_E_USE, fmt::format("{} comes after gv_attach", call));
 }
 
-void ProgramPeer::check_turn(const gv_told& told) const {
-  check_told(told);
-  if (!is_of_gradient(turns_.at_hand())) return;
-  const ProgramUse& use = assembly_->algorithm->program;
-  const std::string_view method = assembly_->algorithm->kind;
-  if (use.rate && !has_rate_ && (told.has & GV_HAS_RATE) == 0)
-    throw Fault(
-        GV_E_USE,
-        fmt::format("gv_turn: {} needs the rate of the next step, and it was never told", method));
-  if (use.gradients != ProgramUse::Gradients::kept && !pointed_)
-    throw Fault(GV_E_USE,
-                fmt::format("gv_turn: {} needs the gradients: gv_point comes before the end of "
-                            "this turn",
-                            method));
-}
-
 void ProgramPeer::end_turn_at_hand(const gv_told& told) {
-  check_turn(told);
-  has_rate_ = has_rate_ || (told.has & GV_HAS_RATE) != 0;
-  pointed_ = pointed_ && !is_of_gradient(turns_.at_hand());
+  checks_.end(told, turns_.at_hand());
   hands_->done(told_of(told));
 }
 
@@ -105,13 +84,13 @@ void ProgramPeer::point(int what, std::span<void* const> data) {
     what == GV_POINT_PARAMETERS ? replica_->point_parameters(std::move(pieces))
                                 : replica_->point_gradients(std::move(pieces));
   });
-  pointed_ = pointed_ || what == GV_POINT_GRADIENTS;
+  checks_.pointed = checks_.pointed || what == GV_POINT_GRADIENTS;
 }
 
 void ProgramPeer::forget_gradients() {
   check_attached("gv_point");
   life_->with([this](TcpPeer&) { replica_->forget_gradients(); });
-  pointed_ = true;
+  checks_.pointed = true;
 }
 
 void ProgramPeer::give_state(std::span<const char> bytes) {

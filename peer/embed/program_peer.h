@@ -46,7 +46,6 @@ class ProgramPeer : public Program {
   bool launcher_speaks() const;
   bool heed_launcher(const WatchThread& watch);
   std::vector<PeerAddress> addresses_of(const char* json) const;
-  void check_turn(const gv_told& told) const;
   void end_turn_at_hand(const gv_told& told);
   Turn given(Turn turn);
 
@@ -56,8 +55,7 @@ class ProgramPeer : public Program {
   std::unique_ptr<Hands> hands_;
   ProgramReplica* replica_ = nullptr;  ///< the life's
   std::unique_ptr<ProgramLog> kept_;
-  bool pointed_ = false;   ///< the gradients of the turn at hand
-  bool has_rate_ = false;  ///< it was told once
+  TurnChecks checks_;
   bool finishing_ = false;
   std::atomic<bool> closing_ = false;
   std::unique_ptr<LauncherLine> line_;  ///< null: nobody launched it

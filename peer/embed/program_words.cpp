@@ -95,6 +95,35 @@ OpenWords open_words(const char* json, const Environment& environment) {
   return open;
 }
 
+SimulationWords simulation_words(const char* json) {
+  WordReader words("gv_simulate", json);
+  SimulationWords simulation;
+  words.read("fleet", simulation.open.fleet);
+  words.read("text", simulation.open.text);
+  words.read("sets", simulation.open.sets);
+  simulation.open.id = 0;  // as good as any other, to look at the fleet
+  simulation.open.log = words.choice("log", 0, {"stderr", "none"}) == 0;
+  double step = -1;
+  words.read("step", step, 0, 1e6);
+  if (step >= 0) simulation.step_seconds = step;
+  words.finish();
+  if (simulation.open.fleet.empty() == simulation.open.text.empty())
+    words.refuse("fleet", "or `text` says what the fleet is: give one of the two");
+  return simulation;
+}
+
+SeatWords seat_words(const char* json) {
+  WordReader words("gv_simulated", json);
+  SeatWords seat;
+  PeerId id = 0;
+  if (words.read("id", id, std::numeric_limits<PeerId>::max())) seat.id = id;
+  seat.task = static_cast<ProgramTask>(words.choice("task", 0, {"peer", "ask", "measure"}));
+  words.finish();
+  if (seat.id.has_value() != (seat.task == ProgramTask::peer))
+    words.refuse("id", "is for a peer, and each peer has one");
+  return seat;
+}
+
 AttachWords attach_words(const char* json) {
   WordReader words("gv_attach", json);
   AttachWords attach;

@@ -47,6 +47,20 @@ using Environment = std::function<const char*(const char*)>;
 /// `json` may be null, as in each of these. What it leaves out, `environment` says.
 OpenWords open_words(const char* json, const Environment& environment);
 
+/// Of gv_simulate.
+struct SimulationWords {
+  OpenWords open;
+  std::optional<double> step_seconds;  ///< of a gradient and a step at speed 1; nothing: measured
+};
+SimulationWords simulation_words(const char* json);
+
+/// Of gv_simulated.
+struct SeatWords {
+  std::optional<PeerId> id;  ///< there for task `peer`
+  ProgramTask task = ProgramTask::peer;
+};
+SeatWords seat_words(const char* json);
+
 /// Of gv_attach.
 struct AttachWords {
   bool evaluates = false;

@@ -88,12 +88,14 @@ class Simulation {
       shared_.queue.push(
           clock_of(costs_[i]) - shared_.before, i, [&task = lives_[i].task] { task.start(); });
     Round told = 0;
+    if (options_.between) options_.between(shared_.peers);
     while (!shared_.queue.empty() || worked()) {
       while (shared_.queue.more_now()) run_next();
       if (worked()) {
         rows_ ? rows_->end_work() : run_jobs();
         result.interrupted = result.interrupted || should_stop();
         if (result.interrupted || out_of_time() || shared_.observer->over()) stop_all();
+        if (options_.between) options_.between(shared_.peers);
         const Round round = shared_.peers.front()->round;
         if (options_.on_progress && round != told) options_.on_progress(told = round, now());
         continue;

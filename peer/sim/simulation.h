@@ -68,6 +68,9 @@ struct SimulationOptions {
   Round until = 0;   ///< the last round, and all else as in a whole run; 0: the fleet's
   Round keep = 0;    ///< each peer's state after this round goes to on_store as well; 0: none
   std::function<bool()> interrupted;  ///< polled; true: every peer stops after its round
+  /// Called before the first event, and whenever the work of an instant is done, with the first
+  /// life of each peer; may stop some of them.
+  std::function<void(const std::vector<Peer*>&)> between;
   /// Polled with faults, now and then, with the events so far; true: nothing more happens, and the
   /// result says nothing but that.
   std::function<bool(std::uint64_t events)> abandon;

@@ -6,11 +6,13 @@ what the program `grapevine` says of them.
 """
 
 from grapevine._errors import Disagreement, Error, PeerLost, Stopped
+from grapevine._launch import launch
 from grapevine._peer import Peer
 from grapevine._process import init, shutdown
 from grapevine._program import plan, spectrum
 from grapevine._runs import runs
-from grapevine.sampler import Sampler
+from grapevine._simulate import simulate
+from grapevine.sampler import Sampler, shard
 
-__all__ = ["Disagreement", "Error", "Peer", "PeerLost", "Sampler", "Stopped", "init", "plan", "runs", "shutdown",
-           "spectrum"]
+__all__ = ["Disagreement", "Error", "Peer", "PeerLost", "Sampler", "Stopped", "init", "launch", "plan", "runs", "shard",
+           "shutdown", "simulate", "spectrum"]

@@ -47,8 +47,13 @@ SIGNATURES = {
     "gv_finish": [c_void_p, c_int],
     "gv_error": [c_void_p],
     "gv_close": [c_void_p],
+    "gv_simulate": [c_char_p, POINTER(c_void_p)],
+    "gv_simulated": [c_void_p, c_char_p, POINTER(c_void_p)],
+    "gv_simulation_wait": [c_void_p, c_int, c_int],
+    "gv_simulation_info": [c_void_p, c_char_p, c_size_t],
+    "gv_simulation_close": [c_void_p],
 }
-RETURNS = {"gv_error": c_char_p, "gv_close": None}
+RETURNS = {"gv_error": c_char_p, "gv_close": None, "gv_simulation_close": None}
 
 _loaded: Optional[ctypes.CDLL] = None
 

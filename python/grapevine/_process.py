@@ -3,6 +3,7 @@
 import atexit
 import os
 import sys
+import threading
 import time
 from typing import Any, Callable, Dict, Optional, Sequence, Union
 
@@ -29,6 +30,7 @@ class Process:
         self.failed = False         # by an exception that nobody caught: the end is a death
         self.interrupted = False
         self.forked = False
+        self.layer: Any = None      # what grapevine.torch has made of it
         self.keeps: Any = None      # what owns the tensors: the library writes into them until the goodbye is said
 
     def begin(self) -> None:
@@ -59,18 +61,31 @@ _current: Optional[Process] = None
 _installed = False
 
 
+class Virtual(threading.local):
+    """Of a thread of a simulation: how its peer is opened, and that peer."""
+
+    open: Optional[Callable[[], Session]] = None
+    current: Optional[Process] = None
+
+
+virtual = Virtual()
+
+
 def current() -> Process:
-    """Returns the peer of this process. Raises Error before init, and in a child that was forked."""
-    if _current is None:
+    """Returns the peer of this process, or of this thread of a simulation. Raises Error before init, and in a child
+    that was forked.
+    """
+    process = virtual.current if virtual.open is not None else _current
+    if process is None:
         raise Error("grapevine.init() comes before all other calls")
-    if _current.forked:
+    if process.forked:
         raise Error("this is a child of a peer, made by fork: only the parent is one")
-    return _current
+    return process
 
 
 def initialized() -> bool:
-    """Says whether this process is a peer."""
-    return _current is not None
+    """Says whether this process is a peer, or this thread of a simulation."""
+    return (virtual.current if virtual.open is not None else _current) is not None
 
 
 def init(fleet: Union[str, os.PathLike, None] = None, id: Optional[int] = None, *,
@@ -89,11 +104,15 @@ def init(fleet: Union[str, os.PathLike, None] = None, id: Optional[int] = None, 
     record. listen: "127.0.0.1:0"; port 0 is any free one. rejoin: goes on from the newest checkpoint in the folder, or
     else from a neighbour's model.
 
+    In a function that is simulated the arguments count for nothing: the simulation says which fleet and which peer.
     Raises Error for a second peer in one process and for whatever is wrong with the file.
     """
     global _current
-    if _current is not None:
+    if initialized():
         raise Error("init() was called twice: one process is one peer")
+    if virtual.open is not None:
+        virtual.current = Process(virtual.open(), None)
+        return
     launched = _meeting.by_torchrun(fleet, id)
     if launched is not None:
         id, meet = launched.id, meet or launched.all_gather
@@ -121,7 +140,10 @@ def shutdown() -> None:
     at once.
     """
     global _current
-    process, _current = _current, None
+    if virtual.open is not None:
+        process, virtual.current = virtual.current, None
+    else:
+        process, _current = _current, None
     if process is not None and not process.forked:
         process.end()
 

@@ -45,6 +45,23 @@ class Told(NamedTuple):
         return told
 
 
+def encoded(options: Dict[str, Any]) -> bytes:
+    """Returns the members that are there as a JSON text."""
+    return json.dumps({name: value for name, value in options.items() if value is not None}).encode()
+
+
+def written(function: Any, handle: c_void_p) -> Dict[str, Any]:
+    """Returns the object that a function of the library writes, however long it is."""
+    room = INFO_ROOM
+    while True:
+        text = ctypes.create_string_buffer(room)
+        code = function(handle, text, room)
+        if code != lib.ROOM:
+            lib.checked(code, None)
+            return json.loads(text.value)
+        room *= 4
+
+
 class Session:
     """A peer that was opened. All calls but `info`, `say` are for the thread that opened it."""
 
@@ -52,20 +69,14 @@ class Session:
         """Opens the peer that `options` name (members as of gv_open; none: the environment decides)."""
         self._lib = lib.load()
         self._peer = c_void_p()
-        self._tensors = 0
-        given = {name: value for name, value in options.items() if value is not None}
-        lib.checked(self._lib.gv_open(json.dumps(given).encode(), byref(self._peer)), None)
+        lib.checked(self._open(encoded(options), byref(self._peer)), None)
+
+    def _open(self, options: bytes, peer: Any) -> int:
+        return self._lib.gv_open(options, peer)
 
     def info(self) -> Dict[str, Any]:
         """Returns what gv_info says: who this peer is and what its algorithm wants of the program."""
-        room = INFO_ROOM
-        while True:
-            text = ctypes.create_string_buffer(room)
-            code = self._lib.gv_info(self._peer, text, room)
-            if code != lib.ROOM:
-                lib.checked(code, self._peer)
-                return json.loads(text.value)
-            room *= 4
+        return written(self._lib.gv_info, self._peer)
 
     def rows(self, samples: int, labels: Optional[Sequence[int]] = None) -> List[int]:
         """Returns this peer's share of so many samples, ascending; labels: a class for each, where they are needed."""
@@ -85,7 +96,6 @@ class Session:
             target.name, target.type, target.dims = tensor.name.encode(), tensor.type.encode(), dims
             target.shape, target.strides = (c_int64 * dims)(*tensor.shape), (c_int64 * dims)(*tensor.strides)
             target.data = tensor.address or None
-        self._tensors = len(tensors)
         return lib.checked(
             self._lib.gv_attach(self._peer, of_c, len(tensors), json.dumps(options).encode()), self._peer)
 

@@ -65,3 +65,27 @@ class Sampler:
 def evened(rows: Sequence[int], count: int) -> list:
     """Returns `count` of the rows: the first ones, or from the first one on again where they are too few."""
     return [rows[i % len(rows)] for i in range(count)] if rows else []
+
+
+def shard(dataset: Any, labels: Optional[Sequence[int]] = None) -> Any:
+    """Returns this peer's share of a data set as a data set, for trainers that make their own samplers.
+
+    dataset: has a length, and `select` (Hugging Face) or items by number. labels: as Sampler's.
+    """
+    rows = Sampler(dataset, labels).rows
+    if hasattr(dataset, "select"):
+        return dataset.select(rows)
+    return Share(dataset, rows)
+
+
+class Share:
+    """Some of the items of a data set, in its order."""
+
+    def __init__(self, dataset: Any, rows: Sequence[int]) -> None:
+        self._dataset, self._rows = dataset, rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, i: int) -> Any:
+        return self._dataset[self._rows[i]]

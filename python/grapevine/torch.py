@@ -16,14 +16,16 @@ import torch
 from grapevine import _process
 from grapevine._attached import Attached, recalibrate, seed_all
 from grapevine._errors import Disagreement, Error, PeerLost, Stopped
+from grapevine._launch import launch
 from grapevine._process import initialized as is_initialized
+from grapevine._simulate import simulate
 from grapevine._tensors import trained
-from grapevine.sampler import Sampler
+from grapevine.sampler import Sampler, shard
 
 __all__ = ["Average", "Compression", "Disagreement", "DistributedOptimizer", "Error", "PeerLost", "Sampler", "Stopped",
            "Sum", "batch", "broadcast_optimizer_state", "broadcast_parameters", "device", "epochs", "init",
-           "is_initialized", "local_rank", "local_size", "log", "neighbors", "rank", "recalibrate", "rejoined", "round",
-           "running", "shutdown", "size", "stop", "weights"]
+           "is_initialized", "launch", "local_rank", "local_size", "log", "neighbors", "rank", "recalibrate",
+           "rejoined", "round", "running", "shard", "shutdown", "simulate", "size", "stop", "weights"]
 
 Average = "average"
 Sum = "sum"
@@ -34,9 +36,6 @@ class Compression:
 
     none = "none"
     fp16 = "fp16"
-
-
-_attached: Optional[Attached] = None
 
 
 def init(fleet: Any = None, id: Optional[int] = None, *, seed: bool = True, **options: Any) -> None:
@@ -54,11 +53,10 @@ def init(fleet: Any = None, id: Optional[int] = None, *, seed: bool = True, **op
 
 def shutdown() -> None:
     """Leaves the fleet in order; the end of the script does the same. The optimizer is then a plain one again."""
-    global _attached
+    layer = _process.current().layer if _process.initialized() else None
     _process.shutdown()
-    if _attached is not None:
-        _attached.detach()
-    _attached = None
+    if layer is not None:
+        layer.detach()
 
 
 def rank() -> int:
@@ -140,7 +138,6 @@ def DistributedOptimizer(optimizer: Any, model: Any = None, *, named_parameters:
     Returns when the neighbours are there. Raises Error for tensors, optimizers and arguments that cannot be,
     Disagreement where another peer has other tensors, PeerLost where the neighbours do not come.
     """
-    global _attached
     if model is not None and not isinstance(model, torch.nn.Module):
         model, named_parameters = None, model
     refuse_horovod(compression, op)
@@ -149,7 +146,7 @@ def DistributedOptimizer(optimizer: Any, model: Any = None, *, named_parameters:
         raise Error("DistributedOptimizer was called before\nhelp: several optimizers go into one call, as a list")
     optimizers = list(optimizer) if isinstance(optimizer, (list, tuple)) else [optimizer]
     parameters = trained(model, named_parameters, optimizers)
-    _attached = Attached(process, optimizers, parameters, model, evaluate, calibrate, state)
+    process.layer = Attached(process, optimizers, parameters, model, evaluate, calibrate, state)
     return optimizer
 
 
@@ -180,10 +177,10 @@ def log(loss: Any = None, **scalars: Any) -> None:
     Tensors of one element are read when the next turn ends, so that nothing here waits for a device. The mean of what
     is logged in one turn is the round's training loss; scalars go to program.jsonl of the peer's folder.
     """
-    if _attached is None:
-        _process.current()
+    layer = _process.current().layer
+    if layer is None:
         raise Error("log() comes after DistributedOptimizer")
-    _attached.log(loss, scalars)
+    layer.log(loss, scalars)
 
 
 def stop() -> None:

@@ -1,7 +1,9 @@
 """Fleets of scripts that are started by hand, over loopback, and the same fleets of built-in peers beside them."""
 
+import gzip
 import json
 import os
+import re
 import signal
 import socket
 import struct
@@ -14,6 +16,7 @@ from typing import Any, Dict, List, Sequence, Tuple
 from grapevine._program import program_path
 
 SCRIPTS = Path(__file__).with_name("scripts")
+EXAMPLES = Path(__file__).parents[2] / "examples" / "pytorch"
 PATIENCE_S = 120      # after which a test has failed, however slow the machine is
 DIMENSION = 6
 
@@ -132,6 +135,29 @@ def wait(processes: Sequence[subprocess.Popen]) -> List[subprocess.CompletedProc
 def check(process: subprocess.CompletedProcess) -> None:
     if process.returncode != 0:
         raise AssertionError(f"{process.args[-2:]} ended with {process.returncode}:\n{process.stdout}")
+
+
+def small_fashion(folder: Path, samples: int = 320) -> Path:
+    """Writes images of ten classes in the format of Fashion-MNIST: class c is bright in one tenth of its pixels."""
+    for part in ("train", "t10k"):
+        labels = bytes(i * 7 % 10 for i in range(samples))
+        images = b"".join(bytes(200 if k * 10 // 784 == label else (i * k) % 40 for k in range(784))
+                          for i, label in enumerate(labels))
+        for what, data in (("images-idx3-ubyte", bytes(16) + images), ("labels-idx1-ubyte", bytes(8) + labels)):
+            (folder / f"{part}-{what}.gz").write_bytes(gzip.compress(data))
+    return folder
+
+
+def run_example(name: str, *arguments: Any, sets: Sequence[str] = ()) -> Dict[str, Any]:
+    """Runs a fleet file of examples/pytorch with these arguments to its script; returns the summary."""
+    with tempfile.TemporaryDirectory() as folder:
+        text = (EXAMPLES / name).read_text()
+        script = re.search(r"program: \[python3, ([a-z_]+\.py)", text).group(1)
+        program = json.dumps([sys.executable, "-W", "ignore", str(EXAMPLES / script), *map(str, arguments)])
+        words = [word for one in (f"program={program}", f"output.dir={folder}/run", *sets) for word in ("--set", one)]
+        process, = wait([start([program_path(), "run", str(EXAMPLES / name), *words])])
+        check(process)
+        return json.loads((Path(folder) / "run" / "summary.json").read_text())
 
 
 def floats(path: Path) -> List[float]:

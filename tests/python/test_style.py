@@ -6,7 +6,9 @@ import unittest
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "python" / "grapevine"
-WITH_TORCH = {"torch.py", "_attached.py", "_hooks.py", "_state.py", "_tensors.py"}
+WITH = {"torch": {"torch", "_attached", "_hooks", "_state", "_tensors", "_meeting"}, "jax": {"jax"}, "numpy": {"jax"},
+        "pandas": {"_runs"}, "cloudpickle": {"_launch"}, "lightning": {"lightning"}, "pytorch_lightning": {"lightning"},
+        "transformers": {"transformers"}, "ray": {"ray"}, "pyspark": {"spark"}}
 LONGEST = 70
 
 
@@ -33,14 +35,12 @@ class StyleTest(unittest.TestCase):
         self.assertEqual(long, [])
 
     def test_the_core_imports_nothing_but_the_standard_library(self):
-        optional = {"pandas"}
         for path, tree in self.trees():
             named = {alias.name.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import)
                      for alias in node.names}
             named |= {node.module.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-            others = named - set(sys.stdlib_module_names) - {"grapevine"} - optional
-            allowed = {"torch"} if path.name in WITH_TORCH | {"_meeting.py"} else {"jax"} & {path.stem}
-            self.assertLessEqual(others, allowed | ({"numpy"} if path.stem == "jax" else set()), path.name)
+            others = named - set(sys.stdlib_module_names) - {"grapevine"}
+            self.assertLessEqual(others, {name for name, files in WITH.items() if path.stem in files}, path.name)
 
 
 if __name__ == "__main__":

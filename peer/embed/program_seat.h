@@ -1,0 +1,51 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "peer/embed/program.h"
+#include "peer/embed/program_simulation.h"
+
+namespace gv::embed {
+
+/// Of an argument `timeout_ms`: a negative one is without end, as far as anybody can wait.
+std::chrono::nanoseconds time_of(int timeout_ms);
+
+/// A program in a simulation: a peer of it, or the one that evaluates its models (task "ask").
+class ProgramSeat : public Program {
+ public:
+  ProgramSeat(OpenWords words, std::shared_ptr<ProgramSimulation> simulation);
+  /// Waits until the simulator touches no tensor of it any more.
+  ~ProgramSeat() override;
+
+  std::uint16_t attach(std::span<const gv_tensor> tensors, const AttachWords& words) override;
+  void begin(const char* addresses) override;
+  Turn turn(const gv_told* done, int timeout_ms) override;
+  void point(int what, std::span<void* const> data) override;
+  void forget_gradients() override;
+  void give_state(std::span<const char> bytes) override;
+  void say(const SayWords& words) override;
+  bool finish(int timeout_ms) override;
+  void end_turn() override;
+  std::vector<int> pause() override { return {}; }
+  void go_on() override {}
+
+ private:
+  bool is_peer() const { return words_.task == ProgramTask::peer; }
+  void check_in_turn() const;
+  void end_turn_at_hand(const gv_told& told);
+
+  std::shared_ptr<ProgramSimulation> simulation_;
+  Seat seat_;
+  TurnChecks checks_;
+  bool begun_ = false;
+  bool sits_ = false;  ///< it waits for turns, or has had one
+};
+
+/// A seat, or a program that is timed before the simulation begins (task "measure").
+std::unique_ptr<Program> make_seat(const std::shared_ptr<ProgramSimulation>& simulation,
+                                   const SeatWords& words);
+
+}  // namespace gv::embed

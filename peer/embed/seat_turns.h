@@ -1,0 +1,41 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+#include "optim/train/turns.h"
+
+namespace gv::embed {
+
+/// Turns of a program whose peer lives in virtual time: the simulator stands still while the
+/// program, on a thread of its own, has its turn, and the program while it has none. So of all
+/// programs of a simulation one at a time is at work.
+class SeatTurns : public Turns {
+ public:
+  bool evaluates = false;  ///< what it has no answer to is over when it is asked
+
+  // For the simulator.
+  void ask(Turn turn) override;
+  Told told() const override;
+  void end();  ///< there are no more: wait() says `over`
+
+  // For the program.
+  Turn at_hand() const;
+  /// Its turn; `none`: there was none for so long.
+  Turn wait(std::chrono::nanoseconds at_most);
+  /// Ends its turn. Without one it only takes what is told.
+  void done(const Told& told);
+  /// It takes no turn any more: the one at hand ends, and so does each that is asked for.
+  void close();
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  Turn turn_ = Turn::none;
+  bool closed_ = false;
+  bool over_ = false;
+  Told told_;
+};
+
+}  // namespace gv::embed
