@@ -306,8 +306,9 @@ Opens a program of it in the calling thread, in the place of gv_open: {"id": 0 .
 of {"task": "ask"}, which evaluates the mean of all models, and {"task": "measure"}, which is timed
 alone. What is attached first, but for "measure", is the fleet's model and x_0: each later
 gv_attach must name the same tensors, and finds x_0 in them. Training begins when all peers
-wait for their first turn, and GV_TURN_OVER comes when all of it is over. There are no addresses, no GV_TURN_SAVE and no
-record. gv_finish returns GV_OK when all of it is over; gv_close without it ends it for all.
+wait for their first turn, and GV_TURN_OVER comes when all of it is over. There are no addresses, no
+GV_TURN_SAVE and no record. gv_finish returns GV_OK when all of it is over; gv_close without it ends
+it for all.
 */
 GV_API int gv_simulated(gv_simulation* simulation, const char* json, gv_peer** peer);
 

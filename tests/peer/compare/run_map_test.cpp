@@ -49,6 +49,7 @@ class RunMapTest : public ::testing::Test {
     end_run(fleet,
             folder,
             observer,
+            observer.saved_model(),
             simulated_summary(fleet, *observer.summary(), observer.hashes()).dump(),
             "test");
   }
