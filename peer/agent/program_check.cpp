@@ -88,7 +88,7 @@ std::string help_for(const std::string& host, const ProgramSpec& program, const 
                        printable(script_name(program), 100),
                        folder);
   if (says("No module named 'grapevine'"))
-    return "install the Python package grapevine there, or say where it lies: `program: { env: "
+    return "install the Python package of Grapevine there, or say where it lies: `program: { env: "
            "{ PYTHONPATH: FOLDER } }`";
   if (says("No module named '"))
     return fmt::format("install that module there, for the Python that `{}` is",

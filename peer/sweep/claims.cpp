@@ -156,11 +156,12 @@ bool Claims::take(const std::string& name) {
 }
 
 /// Of several who try, the first finds it dead and puts its own in its place; the others find that.
-/// Where the file system has no locks, two may have it, and do the trial twice.
+/// The lock lies beside the folder of claims and stays: who removed it would take it from another.
+/// Where the file system has no locks, two may have the claim, and do the trial twice.
 bool Claims::take_over(const std::string& name) {
   Descriptor lock;
   try {
-    lock = sole_use_of(file(".lock"));
+    lock = sole_use_of(folder_ + ".lock");
   } catch (const std::runtime_error&) {
   }
   const std::string path = file(name);

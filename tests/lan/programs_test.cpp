@@ -142,7 +142,7 @@ TEST_F(ProgramsOnHosts, MustHaveThePackageAndTheSameModel) {
   const Ended refused = run_at_desk({"run", program_fleet("stop: { rounds: 10 }\n")});
   EXPECT_EQ(refused.code, 5) << refused.err;
   for (const char* words : {"host ben: train.py ended before it called DistributedOptimizer",
-                            "install the Python package grapevine there",
+                            "install the Python package of Grapevine there",
                             "host carl: its train.py trains another model",
                             "tensor 0 is y [8] there, and x [8] here"})
     EXPECT_NE(refused.err.find(words), std::string::npos) << words << "\n" << refused.err;

@@ -221,7 +221,7 @@ TEST_F(ProgramRun, IsPlannedByTheStepsOfOneProgram) {
   for (const char* rate : {"lr", "lr_linear", "lr_square_root", "warmup_steps"})
     EXPECT_TRUE(plan["scaling"][rate].is_null()) << plan["scaling"];
   const std::string said = Program({"plan", fleet("slow=10", forty)}).wait().output();
-  EXPECT_NE(said.find("rate   the program's own; if it was tuned for 64 samples, then for 192: 3"),
+  EXPECT_NE(said.find("rate   the program's own; if it was tuned for 32 samples, then for 96: 3"),
             std::string::npos)
       << said;
   EXPECT_EQ(said.find("train.optimizer"), std::string::npos) << said;
