@@ -88,6 +88,16 @@ void AskedProgram::say(const SayWords& words) {
   if (!words.text.empty()) log(printable(words.text, words.text.size()));
 }
 
+/// Alone, each verb gives back what it takes.
+int AskedProgram::verb(const gv_call& call, std::span<std::byte> data, int) {
+  if (!state_.attached) throw Fault(GV_E_USE, "gv_verb comes after gv_attach");
+  VerbCall alone = verb_call_of(call);
+  alone.data.resize(data.size());
+  if (const std::string why = objection_to(alone, fleet_.fleet.trainers()); !why.empty())
+    throw Fault(GV_E_USE, "gv_verb: " + why);
+  return GV_OK;
+}
+
 std::vector<int> AskedProgram::pause() {
   const LauncherLine::Descriptors& own = launchers_descriptors;
   return {own.ear, own.mouth, own.vectors};

@@ -25,6 +25,7 @@ class AskedProgram : public Program {
   void give_state(std::span<const char>) override {}
   void say(const SayWords& words) override;
   bool finish(int) override { return true; }
+  int verb(const gv_call& call, std::span<std::byte> data, int timeout_ms) override;
   void end_turn() override;
   std::vector<int> pause() override;
   void go_on() override {}

@@ -10,7 +10,8 @@ from grapevine._peer import Peer
 from grapevine._process import init, shutdown
 from grapevine._program import plan, spectrum
 from grapevine._runs import runs
+from grapevine._verbs import allreduce, barrier, broadcast, neighbor_average
 from grapevine.sampler import Sampler
 
-__all__ = ["Disagreement", "Error", "Peer", "PeerLost", "Sampler", "Stopped", "init", "plan", "runs", "shutdown",
-           "spectrum"]
+__all__ = ["Disagreement", "Error", "Peer", "PeerLost", "Sampler", "Stopped", "allreduce", "barrier", "broadcast",
+           "init", "neighbor_average", "plan", "runs", "shutdown", "spectrum"]

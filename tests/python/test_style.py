@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "python" / "grapevine"
-WITH_TORCH = {"torch.py", "_attached.py", "_hooks.py", "_state.py", "_tensors.py"}
+WITH_TORCH = {"_torch_verbs.py", "torch.py", "_attached.py", "_hooks.py", "_state.py", "_tensors.py"}
 LONGEST = 70
 
 
