@@ -363,10 +363,11 @@ std::vector<PeerId> Verbs::missing() const {
   std::vector<PeerId> peers;
   if (!word_) return peers;
   const bool averaging = word_->op == VerbOp::neighbor_average;
+  const bool all_up = !averaging && up_ == word_->pieces();
   for (std::size_t k = 0; k < mail_.size(); ++k) {
     const bool awaited =
         averaging ? averages_with(k) : std::ranges::find(children_, k) != children_.end();
-    if (awaited && front(k, averaging ? down_ : up_) == nullptr)
+    if (awaited && !all_up && front(k, averaging ? down_ : up_) == nullptr)
       peers.push_back(self_.neighbors[k].peer);
   }
   if (peers.empty() && parent_) peers.push_back(self_.neighbors[*parent_].peer);
