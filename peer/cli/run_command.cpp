@@ -2,7 +2,6 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -15,6 +14,7 @@
 #include "peer/cli/batch_job.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/grown_run.h"
+#include "peer/cli/kept_run.h"
 #include "peer/cli/mixing_figures.h"
 #include "peer/cli/run_end.h"
 #include "peer/cli/run_screen.h"
@@ -33,7 +33,6 @@
 #include "peer/live/live_socket.h"
 #include "peer/live/run_finder.h"
 #include "peer/predict/forecast/codec_trial.h"
-#include "peer/program/start_file.h"
 #include "peer/report/metrics.h"
 #include "peer/report/metrics_row.h"
 #include "peer/report/screen.h"
@@ -74,45 +73,6 @@ RunFolder new_run(const Assembly& fleet, const FleetOptions& file) {
                     .sets = file.sets,
                     .version = version_text(),
                     .resumed = {}});
-}
-
-/// The model that is saved, each tensor in the order of its shape.
-std::vector<float> model_for_files(const Observer& observer, const Scout* scout) {
-  const std::vector<float> x = observer.saved_model();
-  return scout == nullptr ? x : in_order_of_shapes(x, model_of(scout->introduction(), {}));
-}
-
-/// What could not be saved; "": nothing.
-std::string save(const Assembly& fleet,
-                 const RunFolder& folder,
-                 const Observer& observer,
-                 const Scout* scout,
-                 const std::string& summary,
-                 const Json& ended) {
-  try {
-    end_run(fleet, folder, observer, model_for_files(observer, scout), summary, version_text());
-    add_end(folder, ended);
-    return "";
-  } catch (const std::runtime_error& full) {
-    return full.what();
-  }
-}
-
-/// With what else a program's model has than parameters, it goes where only the program can write
-/// it; the words for that.
-std::string save_whole(const RunFolder& folder, const Observer& observer, Scout* scout) {
-  if (scout == nullptr) return "";
-  const std::string path = std::filesystem::absolute(folder.file("model.pt")).string();
-  return scout->save(observer.saved_model(), path) ? ", and model.pt, which PyTorch loads" : "";
-}
-
-/// The run is over, with what it says of itself but without its model.
-void end_without_model(const RunFolder& folder, const std::string& summary, const Json& ended) {
-  try {
-    end_unsaved(folder, summary);
-    add_end(folder, ended);
-  } catch (const std::runtime_error&) {  // the first such error has been told
-  }
 }
 
 /// Starts the fleet and follows it to its end.

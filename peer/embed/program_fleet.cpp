@@ -67,7 +67,7 @@ PeerId own_id(const Fleet& fleet, const OpenWords& words) {
 }
 
 /// Just large enough for each server to have a part.
-ProgramModel placeholder(const Fleet& fleet) {
+ProgramModel smallest_model(const Fleet& fleet) {
   const AlgorithmRow* const row = find_algorithm(fleet.algorithm, fleet.order);
   const PeerId servers =
       row != nullptr && row->servers != nullptr ? row->servers(fleet.settings) : 0;
@@ -99,7 +99,7 @@ ProgramFleet open_fleet(const OpenWords& words) {
     opened.fleet = read(words);
     if (!words.start.empty()) opened.fleet.start = words.start;
     opened.id = own_id(opened.fleet, words);
-    opened.outline = assemble(opened, placeholder(opened.fleet));
+    opened.outline = assemble(opened, smallest_model(opened.fleet));
     return opened;
   });
 }

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+
+#include "peer/json/json.h"
+#include "peer/program/scout.h"
+#include "peer/runtime/assembly.h"
+#include "peer/runtime/observer.h"
+
+namespace gv {
+class RunFolder;
+}
+
+namespace gv::cli {
+
+// What is kept of a run in its folder when it is over. `scout`: null but for a fleet of programs.
+
+/// Returns what could not be saved; "": nothing.
+std::string save(const Assembly& fleet,
+                 const RunFolder& folder,
+                 const Observer& observer,
+                 const Scout* scout,
+                 const std::string& summary,
+                 const Json& ended);
+
+/// With what else a program's model has than parameters, it goes where only the program can write
+/// it; returns the words for that.
+std::string save_whole(const RunFolder& folder, const Observer& observer, Scout* scout);
+
+/// The run is over, with what it says of itself but without its model.
+void end_without_model(const RunFolder& folder, const std::string& summary, const Json& ended);
+
+}  // namespace gv::cli

@@ -1,0 +1,141 @@
+#include "gossip/attack.h"
+#include "gossip/servers.h"
+#include "gossip/supply.h"
+#include "gpu/cuda_replica.h"
+#include "optim/train/false_gradient.h"
+#include "optim/train/make_objective.h"
+#include "optim/train/slice_objective.h"
+#include "peer/runtime/assembly.h"
+#include "peer/runtime/sample_source.h"
+
+// What one peer has of the fleet: its part of the data and of the model, its neighbours, its work.
+
+namespace gv {
+namespace {
+
+/// The mean of the peers' gradients, each times n m_i / m for m_i of the m samples, is the mean
+/// over all samples: what every method learns that follows the mean of the gradients.
+std::unique_ptr<Objective> by_samples(const Assembly& of,
+                                      PeerId i,
+                                      std::unique_ptr<Objective> own) {
+  if (!of.fleet.by_samples || i >= of.partition.size()) return own;
+  const double share =
+      static_cast<double>(of.partition[i].size()) / static_cast<double>(of.data.train->rows);
+  const double factor = share * static_cast<double>(of.partition.size());
+  return make_false(std::move(own), {.factor = static_cast<float>(factor)});
+}
+
+}  // namespace
+
+/// A server begins with its part of it.
+std::vector<float> Assembly::start_of(PeerId i) const {
+  if (start.empty() || serves_samples(i)) return {};
+  if (i < fleet.trainers()) return start;
+  const Range part = shard(*setup, dimension, i);
+  const auto first = start.begin() + static_cast<std::ptrdiff_t>(part.begin);
+  return {first, first + static_cast<std::ptrdiff_t>(part.count)};
+}
+
+bool Assembly::serves_samples(PeerId i) const {
+  return i >= fleet.trainers() + fleet.servers;
+}
+
+std::vector<PeerId> Assembly::links(PeerId i) const {
+  std::vector<PeerId> all;
+  if (algorithm->links != nullptr && !serves_samples(i)) all = algorithm->links(*setup, i);
+  const std::vector<PeerId> supply = supply_links(*setup, i);
+  if (i < fleet.trainers() || serves_samples(i))
+    all.insert(all.end(), supply.begin(), supply.end());
+  return all;
+}
+
+std::function<Payload(PeerId, std::uint64_t)> Assembly::samples_of(PeerId i) const {
+  if (!serves_samples(i)) return nullptr;
+  const auto source =
+      std::make_shared<SampleSource>([this](PeerId peer) { return objective(peer); },
+                                     [this](PeerId peer) { return fleet.peers[peer].batch; });
+  return [source](PeerId peer, std::uint64_t number) { return source->minibatch(peer, number); };
+}
+
+Neighborhood Assembly::neighborhood(PeerId i) const {
+  if (!algorithm->mixes || i >= fleet.trainers()) return {};
+  if (schedule) return schedule->links(i);
+  return w ? w->row(i) : rows_[i];
+}
+
+Algorithm Assembly::work_of(PeerId i) const {
+  if (serves_samples(i)) return serve_samples;
+  if (i >= fleet.trainers()) return algorithm->serve;
+  return forges_models(*setup, i) ? attack : algorithm->run;
+}
+
+Share Assembly::share(PeerId i) const {
+  return {.train = data.train,
+          .test = looked_at(),
+          .rows = i < partition.size() ? partition[i] : std::vector<std::uint32_t>{},
+          .rng = Rng(fleet.seed).derive("batches").derive(i),
+          .augment = fleet.data.augment};
+}
+
+/// Where there are servers, they hold the model, each a part of it.
+Holding Assembly::holds(PeerId i) const {
+  if (is_attacker(*setup, i) || serves_samples(i)) return {.begin = 0, .weight = 0};
+  if (fleet.servers == 0) return {};
+  if (i < fleet.trainers()) return {.begin = 0, .weight = 0};
+  return {.begin = shard(*setup, dimension, i).begin, .weight = 1};
+}
+
+std::size_t Assembly::size_of(PeerId i) const {
+  if (serves_samples(i)) return 1;
+  return i < fleet.trainers() ? dimension : shard(*setup, dimension, i).count;
+}
+
+std::unique_ptr<Objective> Assembly::objective(PeerId i) const {
+  std::unique_ptr<Objective> honest = honest_objective(i);
+  if (!is_attacker(*setup, i) || forges_models(*setup, i)) return honest;
+  const double gradients = static_cast<double>(optimizer(i).schedule.total);
+  return make_false(
+      std::move(honest),
+      attack_of(*setup).gradient(setup->attack.strength, static_cast<std::uint64_t>(gradients)));
+}
+
+std::unique_ptr<Objective> Assembly::honest_objective(PeerId i) const {
+  if (trains_elsewhere_ && i < fleet.trainers())
+    return make_start_objective(parameters, start, program_flops_);
+  if (serves_samples(i)) return make_slice(objective(0), {0, 1});  // it has no use for a model
+  if (i >= fleet.trainers()) return make_slice(objective(0), shard(*setup, dimension, i));
+  if (data.train) return by_samples(*this, i, make_objective(fleet.model, share(i)));
+  return make_quadratic(
+      fleet.data.quadratic, i, fleet.trainers(), Rng(fleet.seed).derive("quadratic"), optimum_);
+}
+
+ReplicaParts Assembly::parts(PeerId i) const {
+  return {.model = fleet.model,
+          .share = share(i),
+          .objective = [this, i] { return objective(i); },
+          .optimizer = optimizer(i),
+          .batch = fleet.peers.at(i).batch,
+          .init = Rng(fleet.seed).derive("init"),
+          .start = start_of(i),
+          .precision = fleet.peers.at(i).precision};
+}
+
+std::unique_ptr<Replica> Assembly::replica(PeerId i) const {
+  if (trains_elsewhere_ && i < fleet.trainers()) return nullptr;
+  const std::string& word = fleet.peers.at(i).device;
+  const bool host = fleet.data_servers > 0 || algorithm->hands_samples || fleet.by_samples;
+  const bool stays = word == "auto" && (host || !cuda_trains(fleet.model));
+  return make_replica(stays ? Device{} : choose_device(word), parts(i));
+}
+
+std::unique_ptr<Replica> Assembly::replica_on(const Device& device, std::uint32_t batch) const {
+  ReplicaParts measured = parts(0);
+  measured.batch = batch;
+  return make_replica(device, measured);
+}
+
+std::unique_ptr<Replica> Assembly::host_replica(PeerId i) const {
+  return make_replica(Device{}, parts(i));
+}
+
+}  // namespace gv
