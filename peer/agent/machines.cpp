@@ -45,19 +45,8 @@ std::string folder_name(const std::string& fleet, const std::string& nonce) {
   return name + "-" + nonce;
 }
 
-std::string failure_of(const Machine& machine, bool slurm) {
-  const RemoteHost& host = *machine.host;
-  if (!host.failure().empty()) {
-    std::string text = fmt::format("host {}: {}", host.name(), host.failure());
-    while (text.ends_with('\n')) text.pop_back();
-    if (is_elsewhere(machine.spec) && !host.facts() && !host.unfit())
-      text += slurm ? fmt::format(
-                          "\nhelp:  does this work? srun --overlap --nodes=1 --ntasks=1 "
-                          "--nodelist={} hostname",
-                          host.name())
-                    : "\nhelp:  connect once by hand: ssh " + ssh_target(machine.spec);
-    return text;
-  }
+/// What another version said of itself, or empty.
+std::string version_failure_of(const RemoteHost& host) {
   if (!host.facts() || host.facts()->wire == wire::version) return "";
   return fmt::format(
       "host {}: its Grapevine speaks wire version {}, this one {}\nhelp:  install the same version "
@@ -65,6 +54,22 @@ std::string failure_of(const Machine& machine, bool slurm) {
       host.name(),
       host.facts()->wire,
       wire::version);
+}
+
+/// Another version is named first: that such an agent also went away follows from it.
+std::string failure_of(const Machine& machine, bool slurm) {
+  const RemoteHost& host = *machine.host;
+  std::string text = version_failure_of(host);
+  if (!text.empty() || host.failure().empty()) return text;
+  text = fmt::format("host {}: {}", host.name(), host.failure());
+  while (text.ends_with('\n')) text.pop_back();
+  if (is_elsewhere(machine.spec) && !host.facts() && !host.unfit())
+    text += slurm ? fmt::format(
+                        "\nhelp:  does this work? srun --overlap --nodes=1 --ntasks=1 "
+                        "--nodelist={} hostname",
+                        host.name())
+                  : "\nhelp:  connect once by hand: ssh " + ssh_target(machine.spec);
+  return text;
 }
 
 }  // namespace

@@ -84,6 +84,7 @@ TEST_F(SshRows, AnOldCLibrary) {
   expect_words(run_there(", binary: " + old), {"host ben: ", "version 'GLIBC_2.36' not found"});
 }
 
+/// The other version says what it is and ends its output: the version is named all the same.
 TEST_F(SshRows, AnotherWireVersion) {
   HostFacts facts = own_facts();
   facts.wire = wire::version + 1;
