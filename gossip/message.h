@@ -42,6 +42,7 @@ enum class Kind : std::uint8_t {
   /// The sender waits for somebody (`part` 1), or no longer does (0); `number` is the end of its
   /// chain of waits (wait_chains.h).
   held_up = 7,
+  verb = 8,  ///< of what programs do together beside the method (verb_word.h); `part` is the piece
   reduce = 16,   ///< collective operation: a part of a sum; `part` numbers those to this receiver
   gather = 17,   ///< collective operation: a sum that is whole; `part` as well
   push = 18,     ///< a question with a vector, to a server or a neighbour, in round `number` of the

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "gossip/goodbye.h"
+#include "gossip/verbs.h"
 #include "optim/check.h"
 #include "optim/state.h"
 
@@ -18,9 +19,12 @@ Peer::Peer(Plan plan_, World& world_, Journal& journal_, Replica& replica_, cons
       joining_(*this, roster_, post_),
       parting_(*this, roster_, post_, pace_, exchange_),
       supply_(*this),
+      verbs_(std::make_unique<Verbs>(*this, roster_, post_)),
       reports_(*this, post_, pace_, exchange_) {
   pace_.in_company(false);
 }
+
+Peer::~Peer() = default;
 
 void Peer::stop() {
   stopping_ = true;
@@ -208,6 +212,21 @@ Task<> Peer::checkpoint() {
   if (!finite) journal.note(event::CheckpointLeftOut{round});
 }
 
+/// Resumed from the loop, so that no verb begins in the middle of the end of the one before.
+Task<VerbEnd> Peer::together(VerbCall call) {
+  std::optional<VerbEnd> end;
+  std::function<void()> resume;
+  verbs_->begin(std::move(call), [&](VerbEnd came) {
+    end = std::move(came);
+    if (resume) world.after(Time{0}, std::exchange(resume, {}));
+  });
+  if (!end) {
+    Suspend suspend{resume};
+    co_await suspend;
+  }
+  co_return std::move(*end);
+}
+
 Task<> Peer::join() {
   timesheet.begin();
   journal.life_begun(round, world.now());
@@ -250,6 +269,7 @@ bool Peer::deliver(Message message) {
     case Kind::goodbye:
       if ((message.part & leaves_early) != 0) roster_.leave_early(*k);
       post_.goodbye(message.from, message.number);
+      verbs_->gone(*k);
       return true;
     case Kind::contribution:
       return exchange_.take(*k, std::move(message));
@@ -259,6 +279,8 @@ bool Peer::deliver(Message message) {
       return joining_.take_piece(*k, std::move(message));
     case Kind::held_up:
       return post_.hear_held_up(*k, message);
+    case Kind::verb:
+      return verbs_->take(*k, message);
     default:
       return post_.take(*k, std::move(message));
   }
@@ -292,6 +314,7 @@ void Peer::died(PeerId from) {
   roster_.died(*k);
   news ? away(from) : parting_.away(*k);
   post_.died(*k);
+  verbs_->gone(*k);
 }
 
 void Peer::back(PeerId from) {
@@ -310,6 +333,7 @@ void Peer::replaced(PeerId from) {
   post_.replaced(*k);
   parting_.replaced(*k);
   post_.hurry();
+  verbs_->replaced(*k);
 }
 
 std::size_t Peer::open_exchanges() const {

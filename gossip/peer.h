@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,8 @@
 
 namespace gv {
 
+class Verbs;
+
 /// An algorithm's view of itself: its replica, its neighbours, and the straight-line verbs of the
 /// papers. Everything runs on the peer's own loop, except what the verbs send off it. The work is
 /// done by its parts: Post (messages), Exchange (averaging), Roster (who is there), Pace (in which
@@ -32,6 +35,8 @@ class Peer : public PeerCore, public LinkUser {
        Journal& journal,
        Replica& replica,
        const Rules& rules = documented_rules());
+
+  ~Peer() override;
 
   bool running() const { return !stopping_ && round < plan.rounds; }
   /// Leave after the current round: Ctrl-C, a time limit, a target reached.
@@ -153,6 +158,12 @@ class Peer : public PeerCore, public LinkUser {
   Task<> local_steps();  ///< local_steps - 1 plain SGD steps before an exchange
   Task<> end_round();    ///< counts the round; keeps a checkpoint and evaluates when due
 
+  /// What its program and those of the others do together beside the algorithm: see Verbs.
+  Verbs& verbs() { return *verbs_; }
+  const Verbs& verbs() const { return *verbs_; }
+  /// The same for a coroutine.
+  Task<VerbEnd> together(VerbCall call);
+
   /// First words. A peer without a past whose neighbours have one takes the model and the round of
   /// one of them; one that was restored takes the round. The runtime awaits it before the
   /// algorithm.
@@ -212,6 +223,7 @@ class Peer : public PeerCore, public LinkUser {
   Joining joining_;
   Parting parting_;
   Supply supply_;
+  std::unique_ptr<Verbs> verbs_;
   Reports reports_;
   Costs earlier_;  ///< of the lives before this one, where it goes on from their checkpoint
   bool stopping_ = false;

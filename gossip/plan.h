@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "gossip/channel.h"
@@ -11,6 +12,7 @@
 #include "gossip/message.h"
 #include "gossip/setup.h"
 #include "gossip/traffic.h"
+#include "gossip/verb.h"
 #include "gossip/world.h"
 #include "graph/mixing/mixing.h"
 #include "graph/schedule/schedule.h"
@@ -34,6 +36,8 @@ struct Plan {
   bool is_supplied = false;
   /// Of a data server: minibatch `number` of who trains, packed; null: it is not to be had.
   std::function<Payload(PeerId trainer, std::uint64_t number)> samples_for{};
+  /// Along which the verbs of its program go; nothing: it has none.
+  std::optional<VerbTree> verbs{};
   std::vector<Channel> channels{};  ///< on which the algorithm sends and receives
   Round rounds = 0;                 ///< rounds to do
   Round evaluate_every = 0;         ///< rounds between reports; 0: only the last

@@ -50,6 +50,7 @@ class Roster {
 
   /// It has said goodbye before its last round.
   void leave_early(std::size_t k) { entries_[k].left_early = true; }
+  bool left_early(std::size_t k) const { return entries_[k].left_early; }
   /// What it held is missing: it has died, left before the end, or is out of all exchanges.
   bool missing(std::size_t k) const;
 

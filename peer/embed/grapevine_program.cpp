@@ -214,6 +214,14 @@ int gv_say(gv_peer* peer, const char* json) {
   });
 }
 
+int gv_verb(gv_peer* peer, const gv_call* call, void* data, size_t bytes, int timeout_ms) {
+  return at_home(peer, [&] {
+    need(call != nullptr, "gv_verb: there is no call");
+    need(data != nullptr || bytes == 0, "gv_verb: there are no data");
+    return peer->program->verb(*call, {static_cast<std::byte*>(data), bytes}, timeout_ms);
+  });
+}
+
 int gv_fork(gv_peer* peer, int phase) {
   if (peer != nullptr && phase == GV_FORK_CHILD) {
     for (const int descriptor : peer->of_a_child) ::close(descriptor);

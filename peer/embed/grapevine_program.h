@@ -14,6 +14,7 @@ what it is bound by from any language. C, ABI 1.
     gv_attach   where the parameters lie; from here on it listens
     gv_begin    where the others are; from here on it trains
     gv_turn     again and again: ends the program's turn, does the peer's work, gives the next turn
+    gv_verb     in between: what all peers do together, such as a sum
     gv_finish   says goodbye
     gv_close
 
@@ -43,7 +44,8 @@ extern "C" {
    lines that begin with "help:". */
 enum {
   GV_OK = 0,
-  GV_MORE = 1,         /* gv_finish: the time is over before the work; call again */
+  GV_MORE = 1,         /* gv_finish, gv_verb: the time is over before the work; call again */
+  GV_STOPPED = 2,      /* gv_verb: the fleet has stopped, and there is no outcome */
   GV_E_USE = -1,       /* an argument, a JSON text or the order of calls is wrong */
   GV_E_FLEET = -2,     /* the fleet file is wrong, or is not for programs */
   GV_E_TENSORS = -3,   /* a tensor cannot travel: its type, its layout, its memory */
@@ -259,6 +261,40 @@ What the program has to say; any thread. Members, each of which may be left out:
   "stop"     true: this peer leaves after the round; gv_turn gives GV_TURN_OVER in time
 */
 GV_API int gv_say(gv_peer* peer, const char* json);
+
+/* Of gv_call. */
+enum {
+  GV_VERB_SUM = 0,             /* of all peers' data, the same bits at each */
+  GV_VERB_MEAN = 1,            /* the sum, divided by how many they are; not of GV_TYPE_INT64 */
+  GV_VERB_BROADCAST = 2,       /* the root's data; of no bytes: a barrier */
+  GV_VERB_NEIGHBOR_AVERAGE = 3 /* sum_j W_ij of the neighbours' data and its own; floats only */
+};
+enum { GV_TYPE_BYTES = 0, GV_TYPE_FLOAT32 = 1, GV_TYPE_FLOAT64 = 2, GV_TYPE_INT64 = 3 };
+
+typedef struct gv_call {
+  uint32_t size;    /* sizeof(gv_call) */
+  uint32_t verb;    /* GV_VERB_... */
+  uint32_t type;    /* GV_TYPE_...; bytes: only of a broadcast */
+  uint32_t root;    /* of a broadcast: whose data; else 0 */
+  const char* name; /* NULL, or what it is about: peers that name it otherwise disagree */
+  uint32_t lends;   /* 1: x lies in the memory of the tensors, and the thread does the peer's work
+                       meanwhile; 0: the peer's work waits for gv_turn, as in any turn */
+} gv_call;
+
+/*
+What the peers that train do together, beside the method and without a turn: all of them make the
+same calls in the same order. `data`: `bytes` bytes, read when the first call begins it, and the
+outcome when one returns GV_OK. GV_MORE: not within `timeout_ms` (negative: without end); call again
+with the same arguments. Floats are added up in double, in one order along a tree of the fleet's
+links, and each peer gets the root's bits. Meanwhile the peer's neighbours get the answers that
+they wait for, where "lends" is 1: x may then be read, and written by methods that answer beside
+their turns (ad-psgd).
+After gv_begin, in a turn or before the first one.
+GV_E_LOST: a peer has died, has left, or was started again: there are no verbs without it.
+GV_E_DISAGREES: another peer made another call. Either way the same call fails at each peer that has
+not got its outcome. GV_STOPPED: a peer has left after the last round, or this one has.
+*/
+GV_API int gv_verb(gv_peer* peer, const gv_call* call, void* data, size_t bytes, int timeout_ms);
 
 /* Of gv_fork: what is about to be done or has been done. */
 enum { GV_FORK_BEFORE = 0, GV_FORK_PARENT = 1, GV_FORK_CHILD = 2 };

@@ -27,6 +27,15 @@ std::string Program::info() const {
   return info_text(fleet_, words_, state);
 }
 
+int Program::verb(const gv_call& call, std::span<std::byte> data, int) {
+  if (!state_.attached) throw Fault(GV_E_USE, "gv_verb comes after gv_attach");
+  VerbCall alone = verb_call_of(call);
+  alone.data.resize(data.size());
+  if (const std::string why = objection_to(alone, fleet_.fleet.trainers()); !why.empty())
+    throw Fault(GV_E_USE, "gv_verb: " + why);
+  return GV_OK;
+}
+
 /// The descriptors of a launcher are there once.
 std::unique_ptr<Program> make_program(OpenWords words) {
   static std::atomic<bool> taken = false;

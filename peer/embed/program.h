@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "gossip/verb.h"
 #include "optim/train/turns.h"
 #include "peer/embed/grapevine_program.h"
 #include "peer/embed/program_fleet.h"
@@ -39,6 +40,8 @@ class Program {
   virtual void say(const SayWords& words) = 0;
   /// False: not yet.
   virtual bool finish(int timeout_ms) = 0;
+  /// Of a program that is alone: what it gives is what all give.
+  virtual int verb(const gv_call& call, std::span<std::byte> data, int timeout_ms);
   virtual void end_turn() = 0;
   /// What a forked child is to close; until go_on() nothing is at work.
   virtual std::vector<int> pause() = 0;
@@ -58,6 +61,9 @@ class Program {
   std::atomic<Round> round_ = 0;
   std::atomic<bool> stopping_ = false;
 };
+
+/// Throws Fault (GV_E_USE) where it says what there is not.
+VerbCall verb_call_of(const gv_call& call);
 
 /// As the task says.
 std::unique_ptr<Program> make_program(OpenWords words);

@@ -11,6 +11,7 @@
 #include "peer/embed/program_life.h"
 #include "peer/embed/program_log.h"
 #include "peer/embed/program_tensors.h"
+#include "peer/embed/verb_at_hand.h"
 #include "peer/launch/launcher_line.h"
 #include "peer/launch/watch_thread.h"
 
@@ -30,11 +31,14 @@ class ProgramPeer : public Program {
   void give_state(std::span<const char> bytes) override;
   void say(const SayWords& words) override;
   bool finish(int timeout_ms) override;
+  int verb(const gv_call& call, std::span<std::byte> data, int timeout_ms) override;
   void end_turn() override;
   std::vector<int> pause() override;
   void go_on() override;
 
  private:
+  void begin_verb(const VerbCall& call, std::span<std::byte> data);
+  void tell_who_is_missing();
   void check_attached(const char* call) const;
   void take_start();
   void make_peer();
@@ -56,6 +60,7 @@ class ProgramPeer : public Program {
   ProgramReplica* replica_ = nullptr;  ///< the life's
   std::unique_ptr<ProgramLog> kept_;
   TurnChecks checks_;
+  std::shared_ptr<VerbAtHand> verb_;  ///< null: none; its end comes from the loop
   bool finishing_ = false;
   std::atomic<bool> closing_ = false;
   std::unique_ptr<LauncherLine> line_;  ///< null: nobody launched it

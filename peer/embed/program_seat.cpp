@@ -98,6 +98,13 @@ void ProgramSeat::say(const SayWords& words) {
   if (words.stop) seat_.leaves = stopping_ = true;
 }
 
+/// The simulator gives one turn at a time, and a verb is no turn.
+int ProgramSeat::verb(const gv_call& call, std::span<std::byte> data, int timeout_ms) {
+  if (!is_peer()) return Program::verb(call, data, timeout_ms);
+  throw Fault(GV_E_USE,
+              "gv_verb: programs in a simulation do nothing together: run the fleet for that");
+}
+
 /// Its tensors are the simulator's until all of it is over.
 bool ProgramSeat::finish(int timeout_ms) {
   if (!begun_) return true;

@@ -28,6 +28,7 @@ class ProgramSeat : public Program {
   void give_state(std::span<const char> bytes) override;
   void say(const SayWords& words) override;
   bool finish(int timeout_ms) override;
+  int verb(const gv_call& call, std::span<std::byte> data, int timeout_ms) override;
   void end_turn() override;
   std::vector<int> pause() override { return {}; }
   void go_on() override {}

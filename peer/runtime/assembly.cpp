@@ -135,6 +135,7 @@ Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only, std::optional<Progr
   if (!trains_elsewhere_) model_digest = digest_of(parameters, data);
   count_samples();
   count_rounds();
+  if (trains_elsewhere_) make_verb_trees();
 }
 
 /// The data, and the model that is made for them.

@@ -52,6 +52,8 @@ class Assembly {
   Traffic traffic() const;
   /// On which its peers talk beside averaging.
   std::vector<Channel> channels() const;
+  /// Whether its programs may do something together beside the method.
+  bool has_verbs() const { return !verb_trees_.empty(); }
   /// Whether this is D-PSGD as in its paper, of which the mathematics of graphs says all.
   bool is_plain_d_psgd() const;
   Algorithm work_of(PeerId i) const;
@@ -79,6 +81,7 @@ class Assembly {
 
  private:
   void make_mixing();
+  void make_verb_trees();
   void load_parts(std::optional<PeerId> only);
   void take_program(ProgramModel model);
   void count_rounds();
@@ -106,6 +109,8 @@ class Assembly {
   OptimizerSpec optimizer_;
   QuadraticOptimum optimum_;
   std::vector<Neighborhood> rows_;  ///< of push-sum
+  std::vector<VerbTree>
+      verb_trees_;  ///< by peer; empty: no programs train here, or they have no links
 };
 
 }  // namespace gv

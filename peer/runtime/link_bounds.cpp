@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gossip/registry.h"
+#include "gossip/verbs.h"
 #include "optim/check.h"
 
 namespace gv {
@@ -41,9 +42,11 @@ LinkSettings link_settings(const Plan& plan, std::size_t parameters, std::uint64
   settings.rounds = plan.rounds;
   settings.slack = plan.peers;
   const std::size_t model = parameters * sizeof(float);
+  const std::size_t verbs =
+      plan.verbs ? Verbs::most_waiting * (verb_word_bytes + verb_piece_bytes) : 0;
   settings.most_unacknowledged_bytes =
       most_models(plan) * std::max(model, exchange_bytes(plan.traffic, parameters)) +
-      small_messages + most_waiting_bytes(plan.channels);
+      small_messages + most_waiting_bytes(plan.channels) + verbs;
   return settings;
 }
 
@@ -65,6 +68,10 @@ wire::FrameBounds frame_bounds(const Assembly& fleet) {
     bounds.kinds |= bit(Kind::contribution) | bit(Kind::fetch) | bit(Kind::model_copy);
     bounds.payload_bytes = std::max(std::min(fleet.dimension, piece_floats) * sizeof(float),
                                     most_payload_bytes(fleet.traffic(), fleet.dimension));
+  }
+  if (fleet.has_verbs()) {
+    bounds.kinds |= bit(Kind::verb);
+    bounds.payload_bytes = std::max(bounds.payload_bytes, verb_word_bytes + verb_piece_bytes);
   }
   for (const Channel& channel : fleet.channels()) {
     bounds.kinds |= bit(channel.kind);

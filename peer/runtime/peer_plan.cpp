@@ -62,6 +62,25 @@ bool runs_ahead_alone(const Assembly& fleet) {
 
 }  // namespace
 
+/// Neighbours, with weights that stay, are enough where they reach everybody: then nobody's verbs
+/// are further ahead of somebody else's than they are along the tree.
+void Assembly::make_verb_trees() {
+  std::vector<std::vector<PeerId>> neighbors(fleet.size()), links_too(fleet.size());
+  bool two_way = w.has_value();
+  for (PeerId i = 0; i < fleet.size(); ++i) {
+    const Neighborhood row = neighborhood(i);
+    two_way = two_way && row.peers == row.receivers;
+    neighbors[i] = row.peers;
+    Plan known;
+    known.neighborhood = row;
+    known.links = links(i);
+    links_too[i] = links_of(known);
+  }
+  if (two_way) verb_trees_ = spanning_tree(neighbors, fleet.trainers());
+  for (VerbTree& tree : verb_trees_) tree.averages = true;
+  if (verb_trees_.empty()) verb_trees_ = spanning_tree(links_too, fleet.trainers());
+}
+
 Plan Assembly::plan(PeerId i) const {
   const bool averaging = algorithm->mixes && !topology.directed;
   const bool catch_up = catches_up(*this);
@@ -76,6 +95,7 @@ Plan Assembly::plan(PeerId i) const {
           .traffic = forges_models(*setup, i) ? attackers_traffic(traffic()) : traffic(),
           .is_supplied = fleet.data_servers > 0 && i < fleet.trainers(),
           .samples_for = samples_of(i),
+          .verbs = i < verb_trees_.size() ? std::optional(verb_trees_[i]) : std::nullopt,
           .channels = channels(),
           .rounds = rounds,
           .evaluate_every = evaluate_every,

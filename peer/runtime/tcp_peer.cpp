@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "gossip/costs_state.h"
+#include "gossip/verbs.h"
 #include "optim/state.h"
 #include "peer/checkpoint/own_folder.h"
 #include "peer/checkpoint/posix_disk.h"
@@ -218,6 +219,25 @@ void TcpPeer::readdress(const PeerAddress& address) {
 
 void TcpPeer::cut(PeerId neighbor, Time length) {
   world_->post([this, neighbor, length] { world_->cut(neighbor, length); });
+}
+
+void TcpPeer::together(VerbCall call, std::function<void(VerbEnd)> ended) {
+  const auto kept = std::make_shared<VerbCall>(std::move(call));  // a function must be copyable
+  world_->post([this, kept, ended = std::move(ended)] {
+    body_.peer->verbs().begin(std::move(*kept), [this, ended](VerbEnd end) {
+      const bool stops = end.why == VerbEnd::Why::left && !body_.peer->running();
+      if (stops) end.why = VerbEnd::Why::over;
+      ended(std::move(end));
+    });
+  });
+}
+
+std::string TcpPeer::objection_to(const VerbCall& call) const {
+  return body_.peer->verbs().objection(call);
+}
+
+void TcpPeer::ask_missing(std::function<void(std::vector<PeerId>)> f) {
+  world_->post([this, f = std::move(f)] { f(body_.peer->verbs().missing()); });
 }
 
 void TcpPeer::ask(std::function<void(Round)> f) {

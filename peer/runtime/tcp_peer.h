@@ -90,6 +90,13 @@ class TcpPeer {
   Round round() const { return body_.peer->round; }
   /// See TcpWorld.
   std::vector<int> descriptors() const { return world_->descriptors(); }
+  /// From any thread: begins a verb of the program's (gossip/verbs.h); `ended` is called on the
+  /// loop, and not where the loop ends before it.
+  void together(VerbCall call, std::function<void(VerbEnd)> ended);
+  /// From any thread: runs f(whose part in the verb at hand has not come) on the loop.
+  void ask_missing(std::function<void(std::vector<PeerId>)> f);
+  /// See Verbs.
+  std::string objection_to(const VerbCall& call) const;
   /// From any thread: runs f(rounds completed) on the loop.
   void ask(std::function<void(Round)> f);
 

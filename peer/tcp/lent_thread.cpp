@@ -52,10 +52,39 @@ void LentThread::work(Job job) {
     job.first();
   }
   turns_.after_job(std::move(job.second));
+  rest();
+}
+
+/// Its end waits for nobody: only the algorithm asks for turns, and it waits for the one at hand.
+void LentThread::work_in_turn(Job job) {
+  {
+    const OwnFloatingPoint mode;
+    job.first();
+  }
+  job.second();
+  rest();
+}
+
+void LentThread::rest() {
   ++done_;
   const std::lock_guard lock(mutex_);
   working_ = false;
   changed_.notify_all();
+}
+
+void LentThread::help(std::chrono::nanoseconds at_most) {
+  const auto until = std::chrono::steady_clock::now() + at_most;
+  const auto called = [this] { return ended_ || interrupted_ || (!jobs_.empty() && !working_); };
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    const bool came = changed_.wait_until(lock, until, called);
+    if (std::exchange(interrupted_, false) || !came || ended_) return;
+    Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    working_ = true;
+    lock.unlock();
+    turns_.at_hand() == Turn::none ? work(std::move(job)) : work_in_turn(std::move(job));
+  }
 }
 
 Turn LentThread::lend(std::chrono::nanoseconds at_most) {

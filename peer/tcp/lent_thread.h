@@ -31,12 +31,18 @@ class LentThread : public Arithmetic {
   /// returns that. `none`: there was none for so long, or interrupt() was called; `over`: the
   /// arithmetic has ended. The turn is at hand until HeldTurns::done().
   Turn lend(std::chrono::nanoseconds at_most);
-  /// From any thread: lend() comes back soon, this time or the next.
+  /// In a turn, for the program's thread: does jobs that came behind the one that asked for it,
+  /// until interrupt() or for so long. Who waits for something else than the end of its turn keeps
+  /// nobody else waiting so. The caller's x is to be read and written meanwhile.
+  void help(std::chrono::nanoseconds at_most);
+  /// From any thread: lend() and help() come back soon, this time or the next.
   void interrupt();
 
  private:
   using Job = std::pair<std::function<void()>, std::function<void()>>;
   void work(Job job);
+  void work_in_turn(Job job);
+  void rest();
 
   HeldTurns& turns_;
   std::mutex mutex_;

@@ -12,7 +12,8 @@ from grapevine._process import init, shutdown
 from grapevine._program import plan, spectrum
 from grapevine._runs import runs
 from grapevine._simulate import simulate
+from grapevine._verbs import allreduce, barrier, broadcast, neighbor_average
 from grapevine.sampler import Sampler, shard
 
-__all__ = ["Disagreement", "Error", "Peer", "PeerLost", "Sampler", "Stopped", "init", "launch", "plan", "runs", "shard",
-           "shutdown", "simulate", "spectrum"]
+__all__ = ["Disagreement", "Error", "Peer", "PeerLost", "Sampler", "Stopped", "allreduce", "barrier", "broadcast",
+           "init", "launch", "neighbor_average", "plan", "runs", "shard", "shutdown", "simulate", "spectrum"]

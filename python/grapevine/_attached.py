@@ -63,6 +63,11 @@ class Attached:
             self._losses.append(loss.detach() if isinstance(loss, torch.Tensor) else loss)
         self._scalars.update(scalars)
 
+    @property
+    def lends(self) -> bool:
+        """Says whether the library finds x in the parameters whenever it looks, and not only in its turns."""
+        return self._tensors.in_place
+
     def detach(self) -> None:
         """Takes the hooks off the optimizer."""
         self._hooks.remove()

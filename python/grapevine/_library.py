@@ -11,11 +11,13 @@ from grapevine._errors import Disagreement, Error, PeerLost
 ABI = 1
 NAME = "libgrapevine.so"
 
-OK, MORE = 0, 1
+OK, MORE, STOPPED = 0, 1, 2
 DISAGREES, LOST, ROOM = -4, -7, -8
 NONE, GRADIENT, STEP, GRADIENT_AND_STEP, EVALUATE, SAVE, OVER = range(7)
 PARAMETERS, GRADIENTS = 0, 1
 FORK_BEFORE, FORK_PARENT, FORK_CHILD = 0, 1, 2
+SUM, MEAN, BROADCAST, NEIGHBOR_AVERAGE = range(4)
+BYTES, FLOAT32, FLOAT64, INT64 = range(4)
 
 
 class CTensor(ctypes.Structure):
@@ -32,6 +34,13 @@ class CTold(ctypes.Structure):
                 ("test_loss", c_double), ("accuracy", c_double)]
 
 
+class CCall(ctypes.Structure):
+    """gv_call: what all peers do together; `size` is filled in by the session."""
+
+    _fields_ = [("size", c_uint32), ("verb", c_uint32), ("type", c_uint32), ("root", c_uint32), ("name", c_char_p),
+                ("lends", c_uint32)]
+
+
 SIGNATURES = {
     "gv_abi": [],
     "gv_open": [c_char_p, POINTER(c_void_p)],
@@ -43,6 +52,7 @@ SIGNATURES = {
     "gv_point": [c_void_p, c_int, POINTER(c_void_p), c_size_t],
     "gv_state": [c_void_p, c_int, c_void_p, POINTER(c_size_t)],
     "gv_say": [c_void_p, c_char_p],
+    "gv_verb": [c_void_p, POINTER(CCall), c_void_p, c_size_t, c_int],
     "gv_fork": [c_void_p, c_int],
     "gv_finish": [c_void_p, c_int],
     "gv_error": [c_void_p],

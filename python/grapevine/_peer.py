@@ -23,19 +23,21 @@ class Peer:
             peer.after()
 
     Between `before` and `after`, and between `after` and the next `before`, the arrays are the script's; within these
-    calls the fleet's values are written into them.
+    calls the fleet's values are written into them. `grapevine.allreduce` and its like may write them too where the
+    method answers its neighbours beside its turns (ad-psgd).
     """
 
     def __init__(self, arrays: Arrays, names: Optional[Sequence[str]] = None,
                  evaluate: Optional[Callable[[], Any]] = None,
                  state: Optional[Tuple[Callable[[], bytes], Callable[[bytes], None]]] = None,
-                 rate: Optional[float] = None, optimizer: str = "") -> None:
+                 rate: Optional[float] = None, optimizer: str = "", lends: bool = True) -> None:
         """Joins the fleet; returns when the neighbours are there.
 
         arrays: writable, dense, float32, of any shapes, the same in each peer; a mapping has their names too.
         evaluate: returns the test loss of the values that the arrays hold, (loss, accuracy) or a dictionary of numbers.
         state: (save, load): what goes into a checkpoint as bytes, and takes them back. rate: of the first step; needed
-        where the method wants it. optimizer: its name, shown in the record.
+        where the method wants it. optimizer: its name, shown in the record. lends: False where the arrays
+        are copies of what the script trains, which holds their values only within `before` and `after`.
 
         Raises Error for an array that cannot travel, Disagreement where another peer has other arrays, PeerLost where
         the neighbours do not come.
@@ -45,7 +47,7 @@ class Peer:
         process = _process.current()
         if process.attached:
             raise Error("this process is a peer already: one process, one model")
-        self._process, self._state, self._evaluate = process, state, evaluate
+        self._process, self._state, self._evaluate, self.lends = process, state, evaluate, lends
         self._arrays = named(arrays, names)
         self._evaluations = Evaluations(process.session)
         process.keeps = self

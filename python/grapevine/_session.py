@@ -133,6 +133,11 @@ class Session:
         """Says log={name: number}, figures={name: number}, text=line or stop=True; from any thread."""
         lib.checked(self._lib.gv_say(self._peer, json.dumps(words).encode()), self._peer)
 
+    def verb(self, call: lib.CCall, where: int, length: int, timeout_ms: int = WAIT_MS) -> int:
+        """Makes a call of all peers about `length` bytes at an address; returns OK, MORE (call again) or STOPPED."""
+        call.size = ctypes.sizeof(lib.CCall)
+        return lib.checked(self._lib.gv_verb(self._peer, byref(call), where or None, length, timeout_ms), self._peer)
+
     def fork(self, phase: int) -> None:
         """Tells the library of a fork. It cannot be refused any more, so that a failure has no way out."""
         self._lib.gv_fork(self._peer, phase)

@@ -34,7 +34,8 @@ class Peer:
         self._arrays = {jax.tree_util.keystr(path): copied(jax.tree_util.keystr(path), leaf) for path, leaf in pairs}
         self._gradients: Optional[List[numpy.ndarray]] = None
         answer = None if evaluate is None else lambda: evaluate(self.params)
-        self._peer = _peer.Peer(self._arrays, evaluate=answer, state=state, rate=rate, optimizer="jax")
+        self._peer = _peer.Peer(self._arrays, evaluate=answer, state=state, rate=rate, optimizer="jax",
+                                lends=False)
 
     @property
     def params(self) -> Any:

@@ -20,22 +20,16 @@ from grapevine._launch import launch
 from grapevine._process import initialized as is_initialized
 from grapevine._simulate import simulate
 from grapevine._tensors import trained
+from grapevine._torch_verbs import (Average, Compression, Sum, allreduce, allreduce_, broadcast, broadcast_,
+                                    neighbor_average)
+from grapevine._verbs import barrier
 from grapevine.sampler import Sampler, shard
 
 __all__ = ["Average", "Compression", "Disagreement", "DistributedOptimizer", "Error", "PeerLost", "Sampler", "Stopped",
-           "Sum", "batch", "broadcast_optimizer_state", "broadcast_parameters", "device", "epochs", "init",
-           "is_initialized", "launch", "local_rank", "local_size", "log", "neighbors", "rank", "recalibrate",
-           "rejoined", "round", "running", "shard", "shutdown", "simulate", "size", "stop", "weights"]
-
-Average = "average"
-Sum = "sum"
-
-
-class Compression:
-    """Horovod's names. Here the fleet file compresses what travels: `algorithm: { codec: ... }`."""
-
-    none = "none"
-    fp16 = "fp16"
+           "Sum", "allreduce", "allreduce_", "barrier", "batch", "broadcast", "broadcast_", "broadcast_optimizer_state",
+           "broadcast_parameters", "device", "epochs", "init", "is_initialized", "launch", "local_rank", "local_size",
+           "log", "neighbor_average", "neighbors", "rank", "recalibrate", "rejoined", "round", "running", "shard",
+           "shutdown", "simulate", "size", "stop", "weights"]
 
 
 def init(fleet: Any = None, id: Optional[int] = None, *, seed: bool = True, **options: Any) -> None:
@@ -125,7 +119,7 @@ def batch(usual: int) -> int:
 def DistributedOptimizer(optimizer: Any, model: Any = None, *, named_parameters: Optional[Iterable] = None,
                          evaluate: Optional[Callable] = None, calibrate: Optional[Iterable] = None,
                          state: Sequence[Any] = (), compression: str = Compression.none, op: str = Average,
-                         backward_passes_per_step: int = 1) -> Any:
+                         backward_passes_per_step: int = 1, gradient_predivide_factor: float = 1.0) -> Any:
     """Joins the fleet with a model and its optimizer, and returns the same optimizer, whose step now is a peer's.
 
     optimizer: one, or several, of which the last one's step ends the turn. model: a torch.nn.Module; or Horovod's
@@ -141,6 +135,8 @@ def DistributedOptimizer(optimizer: Any, model: Any = None, *, named_parameters:
     if model is not None and not isinstance(model, torch.nn.Module):
         model, named_parameters = None, model
     refuse_horovod(compression, op)
+    if gradient_predivide_factor != 1.0:
+        raise Error(f"gradient_predivide_factor={gradient_predivide_factor}: the mean is taken in one step here")
     process = _process.current()
     if process.attached:
         raise Error("DistributedOptimizer was called before\nhelp: several optimizers go into one call, as a list")

@@ -29,7 +29,7 @@ topology: {topology}
 stop: {{ rounds: {rounds} }}
 evaluate: {{ every: {rounds} rounds }}
 output: {{ dir: "{folder}" }}
-"""
+{more}"""
 BUILT_IN = """data: {{ kind: quadratic, dimension: {dimension}, hessian: [{curvature}], noise: 0, spread: 1 }}
 model: quadratic
 train: {{ optimizer: {{ kind: sgd, lr: {rate} }} }}
@@ -44,7 +44,7 @@ class Fleet:
         self._place = tempfile.TemporaryDirectory()
         self.folder = Path(self._place.name)
         self.values = {"peers": 4, "topology": "ring", "rounds": 12, "algorithm": "d-psgd", "rate": 0.5,
-                       "curvature": 0.5, "dimension": DIMENSION, **values}
+                       "curvature": 0.5, "dimension": DIMENSION, "more": "", **values}
 
     def close(self) -> None:
         self._place.cleanup()

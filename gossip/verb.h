@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gossip/message.h"
+
+namespace gv {
+
+/// What the programs of a fleet do together by a call of their own, beside the method. Every peer
+/// that trains calls the same verbs in the same order.
+enum class VerbOp : std::uint8_t {
+  sum,               ///< of all peers', the same bits at each
+  mean,              ///< the sum, divided by how many they are
+  broadcast,         ///< the root's; of no bytes: nobody goes on before all are here
+  neighbor_average,  ///< sum_j W_ij of the neighbours', its own among them
+};
+
+enum class VerbType : std::uint8_t { bytes, float32, float64, int64 };
+std::size_t bytes_of(VerbType type);
+
+struct VerbCall {
+  VerbOp op = VerbOp::sum;
+  VerbType type = VerbType::float32;
+  PeerId root = 0;         ///< of a broadcast
+  std::uint64_t mark = 0;  ///< of the name that the program gives it; 0: it has none
+  std::vector<std::byte> data{};
+};
+
+/// Why a call cannot be, whatever the others call; "" when it can.
+std::string objection_to(const VerbCall& call, PeerId trainers);
+
+/// What a verb ended with.
+struct VerbEnd {
+  enum class Why : std::uint8_t {
+    done,
+    died,       ///< `peer` has died
+    left,       ///< `peer` has left before its last round
+    over,       ///< `peer` has left after its last round: the fleet is at its end
+    again,      ///< `peer` is another process than the one that knew how far the verbs are
+    disagrees,  ///< `peer` calls another verb than its neighbour in the tree
+  };
+  Why why = Why::done;
+  PeerId peer = 0;
+  std::vector<std::byte> data{};  ///< done: of as many bytes as the call's
+};
+
+/// Where a peer stands in the tree that spans the fleet's links.
+struct VerbTree {
+  std::optional<PeerId> parent{};  ///< nothing: the root
+  std::vector<PeerId> children{};  ///< ascending
+  bool averages = false;           ///< whether neighbours have weights that stay (neighbor_average)
+};
+
+/// The tree of shortest ways to peer 0, of which each parent is the least id that is nearer. By
+/// peer; empty: some of those that train have no way. Peers from `trainers` on only pass on what
+/// comes, and are in it where they are needed. `links`: of each peer, ascending, both ways.
+std::vector<VerbTree> spanning_tree(const std::vector<std::vector<PeerId>>& links, PeerId trainers);
+
+}  // namespace gv

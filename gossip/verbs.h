@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gossip/core.h"
+#include "gossip/post.h"
+#include "gossip/roster.h"
+#include "gossip/verb_word.h"
+
+namespace gv {
+
+/// The verbs of a peer's program, beside its algorithm and on the same loop. Each vector goes up a
+/// tree of the fleet's links, piece by piece, and is added up on the way in one order: a peer's
+/// own, then its children's, ascending; the root's sum comes down, and each peer has its bits. So
+/// every verb is also a barrier but neighbor_average, for which a peer needs its neighbours alone.
+///
+/// All peers count the verbs alike, and a message says which one it is of. Nobody is more than one
+/// ahead of a neighbour but by verbs that have failed, and no piece is more than a few ahead of the
+/// last one that came down: so what waits here for its turn is bounded, whatever others send. Who
+/// has died or left ends the verb for all, by a word along the tree; that number is then used up,
+/// whether a peer had come to it or not.
+class Verbs {
+ public:
+  using Ended = std::function<void(VerbEnd)>;
+
+  Verbs(PeerCore& self, const Roster& roster, Post& post);
+
+  /// Why there can be no such call here; "" when it can.
+  std::string objection(const VerbCall& call) const;
+  /// `ended` is called on the loop, perhaps before this returns. One at a time, and only where
+  /// objection() is empty.
+  void begin(VerbCall call, Ended ended);
+  /// Whose part in the verb at hand has not come.
+  std::vector<PeerId> missing() const;
+
+  /// False: no message that can be expected.
+  bool take(std::size_t k, const Message& message);
+  /// Neighbour k has died or said goodbye.
+  void gone(std::size_t k);
+  /// Another process, which cannot know how far the verbs are.
+  void replaced(std::size_t k);
+
+  /// At most so many pieces are ahead of the last one that came down.
+  static constexpr std::uint32_t window = 4;
+  /// Pieces of one neighbour that may wait: of this verb and of the next one.
+  static constexpr std::size_t most_waiting = 4 * std::size_t{window};
+
+ private:
+  struct Letter {
+    std::uint64_t number = 0;
+    std::uint32_t part = 0;
+    VerbWord word;
+    Payload payload;
+  };
+  /// Verbs that have no outcome, and why the last of them has none.
+  struct Broken {
+    std::uint64_t first = 0, last = 0;
+    VerbEnd::Why why = VerbEnd::Why::died;
+    PeerId peer = 0;
+  };
+
+  bool in_tree(std::size_t k) const;
+  bool averages_with(std::size_t k) const;
+  bool needs(std::size_t k) const;
+  bool is_broken(std::uint64_t number) const;
+  std::optional<VerbEnd::Why> why_gone(std::size_t k) const;
+  const Letter* front(std::size_t k, std::uint32_t part) const;
+  bool has_all(std::size_t k) const;
+  bool follows(std::size_t k, const Letter& letter) const;
+  bool agrees(const Letter& letter, VerbStep step, bool may_be_empty) const;
+  void send(std::size_t k, std::uint32_t part, Payload payload);
+  std::shared_ptr<Buffer> message(VerbStep step, std::size_t bytes);
+
+  void start();
+  void advance();
+  bool adopt();
+  bool combine_next();
+  std::shared_ptr<Buffer> combined();
+  bool take_down(const Letter& letter);
+  void land(const Payload& payload);
+  void send_own_to_neighbors();
+  void average(const std::vector<std::size_t>& from);
+  bool average_next();
+  void pop(const std::vector<std::size_t>& from);
+  void break_off(std::uint64_t number,
+                 VerbEnd::Why why,
+                 PeerId peer,
+                 std::optional<std::size_t> from);
+  void finish(VerbEnd end);
+
+  PeerCore& self_;
+  const Roster& roster_;
+  Post& post_;
+  const PeerId trainers_;
+  const bool relays_;  ///< it has no program, and passes on what others call
+  std::optional<std::size_t> parent_;
+  std::vector<std::size_t> children_;     ///< ascending
+  std::vector<std::deque<Letter>> mail_;  ///< by neighbour
+  std::vector<bool> again_;               ///< by neighbour: see replaced()
+  std::uint64_t number_ = 0;              ///< of the verb at hand, or the next one
+  std::optional<VerbWord> word_;          ///< of the verb at hand
+  std::optional<VerbCall> own_;
+  Ended ended_;
+  std::uint32_t up_ = 0;    ///< pieces that have gone up, or to the neighbours
+  std::uint32_t down_ = 0;  ///< pieces of the outcome that are here
+  std::optional<Broken> broken_;
+};
+
+}  // namespace gv

@@ -1,0 +1,80 @@
+"""What all peers do together beside the method: sums, means, broadcasts, barriers. Every peer makes the same calls."""
+
+from typing import Any, Optional
+
+from grapevine import _library as lib
+from grapevine import _process
+from grapevine._errors import Error, Stopped
+from grapevine._peer import address
+
+VERBS = {"sum": lib.SUM, "mean": lib.MEAN, "average": lib.MEAN}
+TYPES = {"f": lib.FLOAT32, "d": lib.FLOAT64}
+WHOLE = ("q", "l")      # of eight bytes
+
+
+def allreduce(array: Any, op: str = "mean", name: Optional[str] = None) -> Any:
+    """Makes an array the mean, or the "sum", of all peers' arrays: the same bits at each. Returns it.
+
+    array: writable and dense, of float32, float64 or int64 (whose mean is refused). name: what it is about; peers that
+    name a call otherwise disagree. Returns when all peers have called it. Raises PeerLost where a peer has died or
+    left, Disagreement where one made another call, Stopped where the fleet has stopped.
+    """
+    return on_buffer(verb_of(op), array, name=name)
+
+
+def broadcast(array: Any, root: int = 0, name: Optional[str] = None) -> Any:
+    """Makes an array that of peer `root`, at all peers; of any type. Returns it; raises as allreduce does."""
+    return on_buffer(lib.BROADCAST, array, root, name)
+
+
+def neighbor_average(array: Any, name: Optional[str] = None) -> Any:
+    """Makes an array the sum of its neighbours' and its own, each times its weight in the fleet's graph. Returns it.
+
+    Waits for the neighbours only. Raises Error where the graph changes with the rounds or has no weights, and else as
+    allreduce does.
+    """
+    return on_buffer(lib.NEIGHBOR_AVERAGE, array, name=name)
+
+
+def barrier(name: Optional[str] = None) -> None:
+    """Returns when all peers have called it; raises as allreduce does."""
+    together(lib.BROADCAST, lib.BYTES, 0, 0, name=name)
+
+
+def verb_of(op: str) -> int:
+    """Returns the verb of an operation's name. Raises Error where there is none."""
+    if op not in VERBS:
+        raise Error(f"op={op!r}: it is \"mean\" or \"sum\"")
+    return VERBS[op]
+
+
+def on_buffer(verb: int, array: Any, root: int = 0, name: Optional[str] = None) -> Any:
+    """Makes a call about the memory of an array. Raises Error where that cannot be."""
+    view = memoryview(array)
+    if view.readonly or not view.contiguous:
+        raise Error("the outcome is written into the array: it must be writable and dense")
+    if verb == lib.BROADCAST:
+        kind = lib.BYTES
+    else:
+        letter = view.format.lstrip("<=@")
+        if letter not in TYPES and not (letter in WHOLE and view.itemsize == 8):
+            raise Error(f"an array of {getattr(array, 'dtype', view.format)}: float32, float64 and int64 add up")
+        kind = TYPES.get(letter, lib.INT64)
+    together(verb, kind, address(array, view), view.nbytes, root, name)
+    return array
+
+
+def together(verb: int, kind: int, where: int, length: int, root: int = 0, name: Optional[str] = None) -> None:
+    """Makes a call about `length` bytes in place. Raises Error before the peer has its model, and as allreduce does."""
+    process = _process.current()
+    if not process.attached:
+        raise Error("what all peers do together comes after DistributedOptimizer, or grapevine.Peer: until then a peer "
+                    "has no links")
+    lends = bool(process.keeps.lends)
+    if lends:
+        process.keeps.give()        # x may be read meanwhile, where it lies now
+    call = lib.CCall(verb=verb, type=kind, root=root, name=None if name is None else name.encode(), lends=lends)
+    while (code := process.session.verb(call, where, length)) == lib.MORE:
+        pass
+    if code == lib.STOPPED:
+        raise Stopped()

@@ -1,0 +1,382 @@
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <initializer_list>
+#include <set>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "gossip/plugin.h"
+#include "gossip/verb_word.h"
+#include "peer/runtime/program_model.h"
+#include "tests/peer/fleet/test_fleet.h"
+#include "tests/peer/sim/injecting.h"
+
+// What programs do together, in virtual time, between rounds of D-PSGD.
+
+namespace gv {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using Why = VerbEnd::Why;
+
+/// What each peer calls, one call a round, and what came of it.
+struct Story {
+  std::function<VerbCall(PeerId, std::size_t nth)> call;
+  std::vector<std::vector<VerbEnd>> ends;  ///< by peer
+};
+Story* story = nullptr;  ///< of the fleet that runs
+
+Task<> verbs_between_rounds(Peer& me) {
+  for (; me.running(); co_await me.end_round()) {
+    std::vector<VerbEnd>& ends = story->ends[me.plan.id];
+    VerbCall call = story->call(me.plan.id, ends.size());
+    VerbEnd end = co_await me.together(std::move(call));
+    ends.push_back(std::move(end));
+    co_await me.share();
+    co_await me.gradient();
+    co_await me.mix_and_step();
+  }
+}
+
+// Peers that were apart do not skip rounds, and with them verbs.
+const AlgorithmRow verbs_row{.kind = "verbs-between-rounds",
+                             .run = verbs_between_rounds,
+                             .mixes = true,
+                             .program = split_steps,
+                             .promise = Promise::nothing,
+                             .synchronous = false,
+                             .summary = "of a test"};
+
+Fleet verbs_fleet(PeerId n, const std::string& graph, Round rounds) {
+  static const std::array<const AlgorithmRow*, 1> rows = {&verbs_row};
+  static const std::string refused = add_algorithms(rows);
+  EXPECT_EQ(refused, "");
+  Fleet fleet = quadratic_fleet(n, graph, std::string(verbs_row.kind), "");
+  fleet.data.quadratic.dimension = 4;
+  fleet.network.latency = microseconds(300);
+  fleet.flops = 1e6;
+  fleet.stop.rounds = rounds;
+  fleet.faults.deadline = milliseconds(200);
+  fleet.faults.dead_after = milliseconds(40);
+  fleet.faults.heartbeat = milliseconds(8);
+  for (PeerId i = 0; i < n; ++i) fleet.peers[i].speed = 1.0 / (1 + i % 3);
+  return fleet;
+}
+
+SimulationResult tell(Story& told, const Fleet& fleet, SimulationOptions options = {}) {
+  const Assembly built_in(fleet);
+  const Assembly assembly(fleet, std::nullopt, ProgramModel{.parameters = built_in.parameters});
+  Observer observer(assembly.fleet.size(), built_in.evaluator(), {});
+  told.ends.assign(assembly.fleet.size(), {});
+  story = &told;
+  options.threads = 1;
+  options.replica = [&](PeerId i) { return built_in.host_replica(i); };
+  SimulationResult result = simulate(assembly, observer, options);
+  story = nullptr;
+  EXPECT_EQ(result.violations, std::vector<std::string>{});
+  return result;
+}
+
+template <class Element>
+std::vector<std::byte> bytes_of(const std::vector<Element>& values) {
+  std::vector<std::byte> bytes(values.size() * sizeof(Element));
+  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+template <class Element>
+std::vector<Element> values_of(const std::vector<std::byte>& bytes) {
+  std::vector<Element> values(bytes.size() / sizeof(Element));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+/// Of peer i in its nth call.
+template <class Element>
+std::vector<Element> drawn(PeerId i, std::size_t nth, std::size_t size) {
+  Rng rng = Rng(7).derive("verbs").derive(i).derive(nth);
+  std::vector<Element> values(size);
+  for (Element& value : values) value = static_cast<Element>(1000 * (rng.uniform() - 0.5));
+  return values;
+}
+
+FaultClasses classes_of(std::initializer_list<Fault> faults) {
+  FaultClasses classes = 0;
+  for (const Fault fault : faults) classes |= FaultClasses{1} << static_cast<unsigned>(fault);
+  return classes;
+}
+
+constexpr std::array<std::size_t, 7> sizes = {
+    0, 1, 3, 1000, piece_floats - 1, piece_floats + 1, 7 * piece_floats + 5};
+
+struct Graph {
+  std::string name;
+  PeerId peers;
+};
+
+void PrintTo(const Graph& graph, std::ostream* out) {
+  *out << graph.name << ' ' << graph.peers;
+}
+
+class VerbsOn : public testing::TestWithParam<Graph> {
+ protected:
+  Fleet fleet(Round rounds) const { return verbs_fleet(GetParam().peers, GetParam().name, rounds); }
+  /// By peer.
+  template <class Element>
+  std::vector<std::vector<Element>> outcomes(const Story& told, std::size_t nth) const {
+    std::vector<std::vector<Element>> all;
+    for (const std::vector<VerbEnd>& ends : told.ends) {
+      EXPECT_GT(ends.size(), nth);
+      if (ends.size() <= nth) continue;
+      EXPECT_EQ(ends[nth].why, Why::done);
+      all.push_back(values_of<Element>(ends[nth].data));
+    }
+    return all;
+  }
+};
+
+TEST_P(VerbsOn, SumsAreTheSameBitsEverywhereAndAreTheSums) {
+  Story told;
+  told.call = [](PeerId i, std::size_t nth) {
+    return VerbCall{.op = VerbOp::sum, .data = bytes_of(drawn<float>(i, nth, sizes.at(nth)))};
+  };
+  tell(told, fleet(sizes.size()));
+  for (std::size_t nth = 0; nth < sizes.size(); ++nth) {
+    const auto all = outcomes<float>(told, nth);
+    std::vector<double> sum(sizes[nth]);
+    for (PeerId i = 0; i < GetParam().peers; ++i) {
+      const auto own = drawn<float>(i, nth, sizes[nth]);
+      for (std::size_t k = 0; k < own.size(); ++k) sum[k] += static_cast<double>(own[k]);
+    }
+    for (const auto& one : all) EXPECT_EQ(one, all.front()) << sizes[nth];
+    ASSERT_EQ(all.front().size(), sum.size());
+    for (std::size_t k = 0; k < sum.size(); ++k)
+      ASSERT_NEAR(static_cast<double>(all.front()[k]), sum[k], 1e-2) << k;
+  }
+}
+
+TEST_P(VerbsOn, WholeNumbersAndDoublesAndMeansAreExact) {
+  constexpr std::size_t size = 70'000;  // two pieces of eight bytes each
+  const auto n = static_cast<std::int64_t>(GetParam().peers);
+  Story told;
+  told.call = [](PeerId i, std::size_t nth) {
+    if (nth == 0)
+      return VerbCall{.type = VerbType::int64,
+                      .data = bytes_of(std::vector<std::int64_t>(size, (1LL << 60) + i))};
+    if (nth == 1)
+      return VerbCall{.type = VerbType::float64,
+                      .data = bytes_of(std::vector<double>(size, 1 + std::ldexp(i, -40)))};
+    return VerbCall{.op = VerbOp::mean, .data = bytes_of(std::vector<float>(size, 3.5F))};
+  };
+  tell(told, fleet(3));
+  const std::int64_t ids = n * (n - 1) / 2;
+  const auto whole = static_cast<std::int64_t>((static_cast<std::uint64_t>(n) << 60) +
+                                               static_cast<std::uint64_t>(ids));
+  for (const auto& one : outcomes<std::int64_t>(told, 0))
+    EXPECT_EQ(one, std::vector<std::int64_t>(size, whole));
+  const double sum = static_cast<double>(n) + std::ldexp(static_cast<double>(ids), -40);
+  for (const auto& one : outcomes<double>(told, 1)) EXPECT_EQ(one, std::vector<double>(size, sum));
+  for (const auto& one : outcomes<float>(told, 2)) EXPECT_EQ(one, std::vector<float>(size, 3.5F));
+}
+
+TEST_P(VerbsOn, EveryRootIsHeardByAll) {
+  const PeerId n = GetParam().peers;
+  Story told;
+  told.call = [n](PeerId i, std::size_t nth) {
+    const std::size_t bytes = nth % 3 == 0 ? 0 : nth % 3 == 1 ? 11 : verb_piece_bytes + 3;
+    return VerbCall{.op = VerbOp::broadcast,
+                    .type = VerbType::bytes,
+                    .root = static_cast<PeerId>(nth) % n,
+                    .data = std::vector<std::byte>(bytes, std::byte(i + 1))};
+  };
+  tell(told, fleet(3 * n));
+  for (std::size_t nth = 0; nth < std::size_t{3} * n; ++nth)
+    for (const auto& one : outcomes<std::uint8_t>(told, nth))
+      for (const std::uint8_t byte : one) ASSERT_EQ(byte, nth % n + 1) << nth;
+}
+
+/// The last one is not followed by a verb that keeps all together: who is through leaves.
+TEST_P(VerbsOn, NeighborsAverageByTheirWeights) {
+  Story told;
+  told.call = [](PeerId i, std::size_t nth) {
+    return VerbCall{.op = VerbOp::neighbor_average,
+                    .data = bytes_of(drawn<float>(i, nth, sizes.at(nth)))};
+  };
+  const Fleet ring = fleet(sizes.size());
+  tell(told, ring);
+  const MixingMatrix w = *Assembly(ring).w;
+  for (std::size_t nth = 0; nth < sizes.size(); ++nth) {
+    const auto all = outcomes<float>(told, nth);
+    for (PeerId i = 0; i < all.size(); ++i) {
+      const Neighborhood row = w.row(i);
+      std::vector<double> expected(sizes[nth]);
+      for (PeerId j = 0; j < all.size(); ++j) {
+        const double weight = i == j ? row.self : row.weight_of(j);
+        const auto theirs = drawn<float>(j, nth, sizes[nth]);
+        for (std::size_t k = 0; k < theirs.size(); ++k)
+          expected[k] += weight * static_cast<double>(theirs[k]);
+      }
+      ASSERT_EQ(all[i].size(), expected.size());
+      for (std::size_t k = 0; k < expected.size(); ++k)
+        ASSERT_NEAR(static_cast<double>(all[i][k]), expected[k], 1e-2) << k;
+    }
+  }
+}
+
+/// Links break, frames are late, lost, torn and flipped, peers stand still: each verb has its
+/// outcome all the same.
+TEST_P(VerbsOn, WhatGoesWrongOnTheWayChangesNoOutcome) {
+  std::uint64_t faults = 0;
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    SCOPED_TRACE(seed);
+    Story told;
+    told.call = [](PeerId i, std::size_t nth) {
+      return VerbCall{.op = nth % 4 == 3 ? VerbOp::neighbor_average : VerbOp::sum,
+                      .data = bytes_of(std::vector<float>(nth % 5 * 100, static_cast<float>(i)))};
+    };
+    SimulationOptions options = injecting({});
+    options.faults->seed = seed;
+    options.faults->drawn = true;
+    options.faults->succeed = false;
+    options.faults->until = seconds(2);
+    options.faults->judgement = Judgement::ends;
+    options.faults->classes = classes_of({Fault::reset,
+                                          Fault::corrupt,
+                                          Fault::duplicate,
+                                          Fault::slice,
+                                          Fault::cut_off,
+                                          Fault::one_way,
+                                          Fault::half_open,
+                                          Fault::partition,
+                                          Fault::pause,
+                                          Fault::slow});
+    for (const std::uint64_t count : tell(told, fleet(40), options).faults) faults += count;
+    const auto n = static_cast<float>(GetParam().peers);
+    for (const std::vector<VerbEnd>& ends : told.ends) {
+      ASSERT_EQ(ends.size(), 40U);
+      for (std::size_t nth = 0; nth < ends.size(); ++nth) {
+        ASSERT_EQ(ends[nth].why, Why::done);
+        if (nth % 4 == 3) continue;
+        ASSERT_EQ(values_of<float>(ends[nth].data),
+                  std::vector<float>(nth % 5 * 100, n * (n - 1) / 2));
+      }
+    }
+  }
+  EXPECT_TRUE(faults > 0 || GetParam().peers == 1);
+}
+
+/// Whoever has no outcome is told so, and goes on with its rounds.
+TEST_P(VerbsOn, ADeathEndsVerbsAndNothingElse) {
+  if (GetParam().peers == 1) GTEST_SKIP() << "nobody would be left";
+  for (PeerId victim = 0; victim < GetParam().peers; ++victim) {
+    for (const milliseconds at : {milliseconds(2), milliseconds(7), milliseconds(12)}) {
+      SCOPED_TRACE(fmt::format("peer {} dies after {} ms", victim, at.count()));
+      Story told;
+      told.call = [](PeerId, std::size_t nth) {
+        return VerbCall{.data = bytes_of(std::vector<float>(nth % 2 == 0 ? 5 : 300'000, 1))};
+      };
+      SimulationOptions options =
+          injecting({{.at = at, .kind = Injection::Kind::kill, .peer = victim}});
+      options.faults->judgement = Judgement::ends;
+      const SimulationResult result = tell(told, fleet(30), options);
+      EXPECT_EQ(result.lost, std::vector<PeerId>{victim});
+      for (PeerId i = 0; i < GetParam().peers; ++i) {
+        if (i == victim) continue;
+        ASSERT_EQ(told.ends[i].size(), 30U) << i;
+        EXPECT_EQ(told.ends[i].back().why, Why::died);
+        EXPECT_EQ(told.ends[i].back().peer, victim);
+        const auto fails = [](const VerbEnd& end) { return end.why != Why::done; };
+        EXPECT_TRUE(std::ranges::is_partitioned(told.ends[i], std::not_fn(fails)))
+            << "after the first no other has an outcome";
+      }
+    }
+  }
+}
+
+TEST_P(VerbsOn, WhoCallsAnotherVerbIsNoticedByAll) {
+  if (GetParam().peers == 1) GTEST_SKIP() << "nobody disagrees with itself";
+  const std::vector<VerbCall> others = {
+      {.op = VerbOp::mean, .data = bytes_of(std::vector<float>(8, 1))},
+      {.op = VerbOp::broadcast, .data = bytes_of(std::vector<float>(8, 1))},
+      {.op = VerbOp::neighbor_average, .data = bytes_of(std::vector<float>(8, 1))},
+      {.type = VerbType::float64, .data = bytes_of(std::vector<double>(4, 1))},
+      {.mark = 2, .data = bytes_of(std::vector<float>(8, 1))},
+      {.data = bytes_of(std::vector<float>(9, 1))}};
+  for (PeerId who = 0; who < GetParam().peers; ++who) {
+    Story told;
+    told.call = [&](PeerId i, std::size_t nth) {
+      if (i == who && nth % 2 == 0) return others.at(nth / 2);
+      return VerbCall{.mark = 1, .data = bytes_of(std::vector<float>(8, 1))};
+    };
+    tell(told, fleet(2 * others.size()));
+    for (const std::vector<VerbEnd>& ends : told.ends)
+      for (std::size_t nth = 0; nth < ends.size(); ++nth)
+        EXPECT_EQ(ends[nth].why, nth % 2 == 0 ? Why::disagrees : Why::done)
+            << "peer " << who << ", call " << nth;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Graphs,
+                         VerbsOn,
+                         testing::Values(Graph{"ring", 1},
+                                         Graph{"ring", 2},
+                                         Graph{"ring", 7},
+                                         Graph{"star", 5},
+                                         Graph{"complete", 4},
+                                         Graph{"path", 6},
+                                         Graph{"binary-tree", 9},
+                                         Graph{"torus", 9},
+                                         Graph{"hypercube", 8}),
+                         [](const auto& graph) { return fmt::format("Graph{}", graph.index); });
+
+/// Any connected graph has its tree: each peer one parent, nearer to the root than itself.
+TEST(VerbTrees, SpanDrawnGraphsByShortestWays) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Rng rng = Rng(seed).derive("graph");
+    const auto n = static_cast<PeerId>(1 + rng.below(12));
+    std::vector<std::set<PeerId>> linked(n);
+    const auto link = [&](PeerId i, PeerId j) {
+      if (i == j) return;
+      linked[i].insert(j);
+      linked[j].insert(i);
+    };
+    for (PeerId i = 1; i < n; ++i)
+      if (seed % 4 != 0 || i != n / 2) link(i, static_cast<PeerId>(rng.below(i)));
+    for (PeerId k = 0; k < n / 2; ++k)
+      link(static_cast<PeerId>(rng.below(n)), static_cast<PeerId>(rng.below(n)));
+    std::vector<std::vector<PeerId>> links;
+    for (const std::set<PeerId>& each : linked) links.emplace_back(each.begin(), each.end());
+    std::vector<std::size_t> far(n, n);
+    far[0] = 0;
+    for (PeerId time = 0; time < n; ++time)
+      for (PeerId i = 0; i < n; ++i)
+        for (const PeerId j : links[i]) far[j] = std::min(far[j], far[i] + 1);
+    const std::vector<VerbTree> tree = spanning_tree(links, n);
+    EXPECT_EQ(tree.empty(), std::ranges::count(far, n) > 0) << seed;
+    for (PeerId i = 1; i < tree.size(); ++i) {
+      ASSERT_TRUE(tree[i].parent) << seed;
+      EXPECT_TRUE(linked[i].contains(*tree[i].parent));
+      EXPECT_EQ(far[*tree[i].parent] + 1, far[i]) << seed;
+      EXPECT_EQ(std::ranges::count(tree[*tree[i].parent].children, i), 1);
+    }
+  }
+}
+
+/// Workers that have no links among each other meet at a server, which passes on what they call.
+TEST(VerbTrees, LeadThroughServersThatAreNeededAndNoOthers) {
+  const std::vector<VerbTree> tree =
+      spanning_tree({{3, 4}, {3, 4}, {3, 4}, {0, 1, 2}, {0, 1, 2}}, 3);
+  ASSERT_EQ(tree.size(), 5U);
+  EXPECT_EQ(tree[0].children, std::vector<PeerId>{3});
+  EXPECT_EQ(tree[3].children, (std::vector<PeerId>{1, 2}));
+  EXPECT_FALSE(tree[4].parent);
+  EXPECT_TRUE(tree[4].children.empty());
+}
+
+}  // namespace
+}  // namespace gv
