@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "gossip/goodbye.h"
+#include "gossip/transfers.h"
 #include "gossip/verbs.h"
 #include "optim/check.h"
 #include "optim/state.h"
@@ -20,6 +21,7 @@ Peer::Peer(Plan plan_, World& world_, Journal& journal_, Replica& replica_, cons
       parting_(*this, roster_, post_, pace_, exchange_),
       supply_(*this),
       verbs_(std::make_unique<Verbs>(*this, roster_, post_)),
+      transfers_(std::make_unique<Transfers>(*this, roster_, post_)),
       reports_(*this, post_, pace_, exchange_) {
   pace_.in_company(false);
 }
@@ -270,6 +272,7 @@ bool Peer::deliver(Message message) {
       if ((message.part & leaves_early) != 0) roster_.leave_early(*k);
       post_.goodbye(message.from, message.number);
       verbs_->gone(*k);
+      transfers_->gone(*k);
       return true;
     case Kind::contribution:
       return exchange_.take(*k, std::move(message));
@@ -280,10 +283,18 @@ bool Peer::deliver(Message message) {
     case Kind::held_up:
       return post_.hear_held_up(*k, message);
     case Kind::verb:
-      return verbs_->take(*k, message);
+      return take_verb(*k, message);
     default:
       return post_.take(*k, std::move(message));
   }
+}
+
+bool Peer::take_verb(std::size_t k, const Message& message) {
+  if (!message.payload) return false;
+  const auto word = parse_verb({message.payload->data(), message.payload->size()});
+  if (!word) return false;
+  return word->op == VerbOp::transfer ? transfers_->take(k, message, *word)
+                                      : verbs_->take(k, message, *word);
 }
 
 void Peer::heard_round(PeerId from, Round round) {
@@ -315,6 +326,7 @@ void Peer::died(PeerId from) {
   news ? away(from) : parting_.away(*k);
   post_.died(*k);
   verbs_->gone(*k);
+  transfers_->gone(*k);
 }
 
 void Peer::back(PeerId from) {
@@ -334,6 +346,7 @@ void Peer::replaced(PeerId from) {
   parting_.replaced(*k);
   post_.hurry();
   verbs_->replaced(*k);
+  transfers_->replaced(*k);
 }
 
 std::size_t Peer::open_exchanges() const {

@@ -22,6 +22,7 @@
 
 namespace gv {
 
+class Transfers;
 class Verbs;
 
 /// An algorithm's view of itself: its replica, its neighbours, and the straight-line verbs of the
@@ -161,7 +162,10 @@ class Peer : public PeerCore, public LinkUser {
   /// What its program and those of the others do together beside the algorithm: see Verbs.
   Verbs& verbs() { return *verbs_; }
   const Verbs& verbs() const { return *verbs_; }
-  /// The same for a coroutine.
+  /// What its program pushes to one neighbour and pulls from one: see Transfers.
+  Transfers& transfers() { return *transfers_; }
+  const Transfers& transfers() const { return *transfers_; }
+  /// A verb, for a coroutine.
   Task<VerbEnd> together(VerbCall call);
 
   /// First words. A peer without a past whose neighbours have one takes the model and the round of
@@ -215,6 +219,7 @@ class Peer : public PeerCore, public LinkUser {
   Task<> train_supplied(bool steps);
   double step_flops() const { return 2.0 * static_cast<double>(replica.size()); }
   Task<> checkpoint();
+  bool take_verb(std::size_t k, const Message& message);
 
   Roster roster_;
   Pace pace_;
@@ -224,6 +229,7 @@ class Peer : public PeerCore, public LinkUser {
   Parting parting_;
   Supply supply_;
   std::unique_ptr<Verbs> verbs_;
+  std::unique_ptr<Transfers> transfers_;
   Reports reports_;
   Costs earlier_;  ///< of the lives before this one, where it goes on from their checkpoint
   bool stopping_ = false;

@@ -18,6 +18,7 @@ enum class VerbOp : std::uint8_t {
   mean,              ///< the sum, divided by how many they are
   broadcast,         ///< the root's; of no bytes: nobody goes on before all are here
   neighbor_average,  ///< sum_j W_ij of the neighbours', its own among them
+  transfer,          ///< from one peer to one that has a link with it (transfers.h)
 };
 
 enum class VerbType : std::uint8_t { bytes, float32, float64, int64 };
@@ -26,7 +27,7 @@ std::size_t bytes_of(VerbType type);
 struct VerbCall {
   VerbOp op = VerbOp::sum;
   VerbType type = VerbType::float32;
-  PeerId root = 0;         ///< of a broadcast
+  PeerId root = 0;         ///< of a broadcast; of a transfer: the other peer
   std::uint64_t mark = 0;  ///< of the name that the program gives it; 0: it has none
   std::vector<std::byte> data{};
 };
@@ -42,7 +43,7 @@ struct VerbEnd {
     left,       ///< `peer` has left before its last round
     over,       ///< `peer` has left after its last round: the fleet is at its end
     again,      ///< `peer` is another process than the one that knew how far the verbs are
-    disagrees,  ///< `peer` calls another verb than its neighbour in the tree
+    disagrees,  ///< `peer` calls another verb than its neighbour in the tree, or than the other end
   };
   Why why = Why::done;
   PeerId peer = 0;

@@ -82,12 +82,14 @@ std::optional<VerbWord> parse_verb(std::span<const std::byte> in) {
                 .peer = get<std::uint32_t>(in, 4),
                 .bytes = get<std::uint64_t>(in, 8),
                 .mark = get<std::uint64_t>(in, 16)};
-  if (word.step > VerbStep::broken || word.op > VerbOp::neighbor_average ||
-      word.type > VerbType::int64 || word.why > VerbEnd::Why::disagrees)
+  if (word.step > VerbStep::give || word.op > VerbOp::transfer || word.type > VerbType::int64 ||
+      word.why > VerbEnd::Why::disagrees)
     return {};
   if (word.bytes > most_verb_bytes || word.bytes % bytes_of(word.type) != 0) return {};
   const bool broken = word.step == VerbStep::broken;
   if (broken != (word.why != VerbEnd::Why::done)) return {};
+  const bool of_two = word.step == VerbStep::want || word.step == VerbStep::give;
+  if (!broken && of_two != (word.op == VerbOp::transfer)) return {};
   if (broken && in.size() != verb_word_bytes) return {};
   return word;
 }

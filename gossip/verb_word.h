@@ -15,6 +15,8 @@ enum class VerbStep : std::uint8_t {
   down,    ///< a piece of the outcome
   side,    ///< a piece of the sender's own, to a neighbour
   broken,  ///< this verb has no outcome
+  want,    ///< of a transfer: the receiver asks for a piece
+  give,    ///< of a transfer: the piece
 };
 
 /// The beginning of each message of a verb. 24 bytes, little end first:

@@ -72,7 +72,7 @@ void Verbs::start() {
   if (self_.plan.rejoins && trainers_ > 1)
     return break_off(number_, Why::again, self_.plan.id, std::nullopt);
   for (std::size_t k = 0; k < mail_.size(); ++k)
-    if (const auto why = needs(k) ? why_gone(k) : std::nullopt)
+    if (const auto why = needs(k) ? why_without(k) : std::nullopt)
       return break_off(number_, *why, self_.neighbors[k].peer, std::nullopt);
   advance();
 }
@@ -95,11 +95,15 @@ bool Verbs::is_broken(std::uint64_t number) const {
   return broken_ && broken_->first <= number && number <= broken_->last;
 }
 
-std::optional<Why> Verbs::why_gone(std::size_t k) const {
+std::optional<Why> why_gone(const Roster& roster, const Post& post, PeerId peer, std::size_t k) {
+  if (roster.dead(k)) return Why::died;
+  if (!post.closed(peer)) return {};
+  return roster.left_early(k) ? Why::left : Why::over;
+}
+
+std::optional<Why> Verbs::why_without(std::size_t k) const {
   if (again_[k]) return Why::again;
-  if (roster_.dead(k)) return Why::died;
-  if (!post_.closed(self_.neighbors[k].peer)) return {};
-  return roster_.left_early(k) ? Why::left : Why::over;
+  return why_gone(roster_, post_, self_.neighbors[k].peer, k);
 }
 
 const Verbs::Letter* Verbs::front(std::size_t k, std::uint32_t part) const {
@@ -159,7 +163,7 @@ bool Verbs::adopt() {
     if (first == nullptr) continue;
     word_ = first->word;
     for (std::size_t j = 0; j < mail_.size(); ++j)
-      if (const auto why = in_tree(j) ? why_gone(j) : std::nullopt) {
+      if (const auto why = in_tree(j) ? why_without(j) : std::nullopt) {
         break_off(number_, *why, self_.neighbors[j].peer, std::nullopt);
         return false;
       }
@@ -283,16 +287,14 @@ void Verbs::pop(const std::vector<std::size_t>& from) {
   for (const std::size_t k : from) mail_[k].pop_front();
 }
 
-bool Verbs::take(std::size_t k, const Message& message) {
-  if (!self_.plan.verbs || !message.payload) return false;
-  const auto word = parse_verb({message.payload->data(), message.payload->size()});
-  if (!word) return false;
+bool Verbs::take(std::size_t k, const Message& message, const VerbWord& word) {
+  if (!self_.plan.verbs) return false;
   if (message.number < number_) return true;  // of a verb that has ended here
-  const Letter letter{message.number, message.part, *word, message.payload};
-  switch (word->step) {
+  const Letter letter{message.number, message.part, word, message.payload};
+  switch (word.step) {
     case VerbStep::broken:
       if (!in_tree(k)) return false;
-      break_off(message.number, word->why, word->peer, k);
+      break_off(message.number, word.why, word.peer, k);
       if (relays_) advance();
       return true;
     case VerbStep::down:
@@ -302,12 +304,15 @@ bool Verbs::take(std::size_t k, const Message& message) {
     case VerbStep::up:
     case VerbStep::side:
       if (is_broken(message.number)) return true;
-      if (word->step == VerbStep::up ? std::ranges::find(children_, k) == children_.end()
-                                     : !averages_with(k) && !in_tree(k))
+      if (word.step == VerbStep::up ? std::ranges::find(children_, k) == children_.end()
+                                    : !averages_with(k) && !in_tree(k))
         return false;
       if (mail_[k].size() >= most_waiting || !follows(k, letter)) return false;
       mail_[k].push_back(letter);
       break;
+    case VerbStep::want:
+    case VerbStep::give:
+      return false;
   }
   advance();
   return true;
@@ -315,7 +320,8 @@ bool Verbs::take(std::size_t k, const Message& message) {
 
 void Verbs::gone(std::size_t k) {
   if (!word_ || !needs(k)) return;
-  if (const auto why = why_gone(k)) break_off(number_, *why, self_.neighbors[k].peer, std::nullopt);
+  if (const auto why = why_without(k))
+    break_off(number_, *why, self_.neighbors[k].peer, std::nullopt);
 }
 
 void Verbs::replaced(std::size_t k) {

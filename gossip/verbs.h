@@ -15,6 +15,13 @@
 
 namespace gv {
 
+/// Why neighbour k, which is `peer`, has no part in what programs do together any more; nothing: it
+/// has one.
+std::optional<VerbEnd::Why> why_gone(const Roster& roster,
+                                     const Post& post,
+                                     PeerId peer,
+                                     std::size_t k);
+
 /// The verbs of a peer's program, beside its algorithm and on the same loop. Each vector goes up a
 /// tree of the fleet's links, piece by piece, and is added up on the way in one order: a peer's
 /// own, then its children's, ascending; the root's sum comes down, and each peer has its bits. So
@@ -40,7 +47,7 @@ class Verbs {
   std::vector<PeerId> missing() const;
 
   /// False: no message that can be expected.
-  bool take(std::size_t k, const Message& message);
+  bool take(std::size_t k, const Message& message, const VerbWord& word);
   /// Neighbour k has died or said goodbye.
   void gone(std::size_t k);
   /// Another process, which cannot know how far the verbs are.
@@ -69,7 +76,7 @@ class Verbs {
   bool averages_with(std::size_t k) const;
   bool needs(std::size_t k) const;
   bool is_broken(std::uint64_t number) const;
-  std::optional<VerbEnd::Why> why_gone(std::size_t k) const;
+  std::optional<VerbEnd::Why> why_without(std::size_t k) const;
   const Letter* front(std::size_t k, std::uint32_t part) const;
   bool has_all(std::size_t k) const;
   bool follows(std::size_t k, const Letter& letter) const;

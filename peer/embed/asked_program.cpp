@@ -88,7 +88,6 @@ void AskedProgram::say(const SayWords& words) {
   if (!words.text.empty()) log(printable(words.text, words.text.size()));
 }
 
-/// Alone, each verb gives back what it takes.
 std::vector<int> AskedProgram::pause() {
   const LauncherLine::Descriptors& own = launchers_descriptors;
   return {own.ear, own.mouth, own.vectors};

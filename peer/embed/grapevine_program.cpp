@@ -222,6 +222,31 @@ int gv_verb(gv_peer* peer, const gv_call* call, void* data, size_t bytes, int ti
   });
 }
 
+int gv_push(gv_peer* peer, const gv_call* call, const void* data, size_t bytes, uint64_t* handle) {
+  return at_home(peer, [&] {
+    need(call != nullptr && handle != nullptr, "gv_push: there is no call, or no handle");
+    need(data != nullptr || bytes == 0, "gv_push: there are no data");
+    const auto* const first = static_cast<const std::byte*>(data);
+    *handle = peer->program->push(*call, {first, first + bytes});
+    return GV_OK;
+  });
+}
+
+int gv_pull(gv_peer* peer, const gv_call* call, size_t bytes, uint64_t* handle) {
+  return at_home(peer, [&] {
+    need(call != nullptr && handle != nullptr, "gv_pull: there is no call, or no handle");
+    *handle = peer->program->pull(*call, bytes);
+    return GV_OK;
+  });
+}
+
+int gv_wait(gv_peer* peer, uint64_t handle, void* data, size_t bytes, int timeout_ms) {
+  return at_home(peer, [&] {
+    need(data != nullptr || bytes == 0, "gv_wait: there is no place for the data");
+    return peer->program->wait(handle, {static_cast<std::byte*>(data), bytes}, timeout_ms);
+  });
+}
+
 int gv_fork(gv_peer* peer, int phase) {
   if (peer != nullptr && phase == GV_FORK_CHILD) {
     for (const int descriptor : peer->of_a_child) ::close(descriptor);

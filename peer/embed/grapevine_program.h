@@ -15,6 +15,7 @@ what it is bound by from any language. C, ABI 1.
     gv_begin    where the others are; from here on it trains
     gv_turn     again and again: ends the program's turn, does the peer's work, gives the next turn
     gv_verb     in between: what all peers do together, such as a sum
+    gv_push, gv_pull, gv_wait   in between: from one peer to a neighbour
     gv_finish   says goodbye
     gv_close
 
@@ -44,11 +45,11 @@ extern "C" {
    lines that begin with "help:". */
 enum {
   GV_OK = 0,
-  GV_MORE = 1,         /* gv_finish, gv_verb: the time is over before the work; call again */
-  GV_STOPPED = 2,      /* gv_verb: the fleet has stopped, and there is no outcome */
-  GV_E_USE = -1,       /* an argument, a JSON text or the order of calls is wrong */
-  GV_E_FLEET = -2,     /* the fleet file is wrong, or is not for programs */
-  GV_E_TENSORS = -3,   /* a tensor cannot travel: its type, its layout, its memory */
+  GV_MORE = 1,       /* gv_finish, gv_verb, gv_wait: the time is over before the work; call again */
+  GV_STOPPED = 2,    /* gv_verb, gv_wait: the fleet has stopped, and there is no outcome */
+  GV_E_USE = -1,     /* an argument, a JSON text or the order of calls is wrong */
+  GV_E_FLEET = -2,   /* the fleet file is wrong, or is not for programs */
+  GV_E_TENSORS = -3, /* a tensor cannot travel: its type, its layout, its memory */
   GV_E_DISAGREES = -4, /* tensors, gradients or the fleet of another peer are not as agreed */
   GV_E_THREAD = -5,    /* a call from another thread than the peer's own */
   GV_E_FORKED = -6,    /* a call in a child process of the peer's */
@@ -273,9 +274,9 @@ enum { GV_TYPE_BYTES = 0, GV_TYPE_FLOAT32 = 1, GV_TYPE_FLOAT64 = 2, GV_TYPE_INT6
 
 typedef struct gv_call {
   uint32_t size;    /* sizeof(gv_call) */
-  uint32_t verb;    /* GV_VERB_... */
-  uint32_t type;    /* GV_TYPE_...; bytes: only of a broadcast */
-  uint32_t root;    /* of a broadcast: whose data; else 0 */
+  uint32_t verb;    /* GV_VERB_...; gv_push and gv_pull do not read it */
+  uint32_t type;    /* GV_TYPE_...; bytes: only of a broadcast, a push and a pull */
+  uint32_t root;    /* of a broadcast: whose data; gv_push: to whom; gv_pull: from whom; else 0 */
   const char* name; /* NULL, or what it is about: peers that name it otherwise disagree */
   uint32_t lends;   /* 1: x lies in the memory of the tensors, and the thread does the peer's work
                        meanwhile; 0: the peer's work waits for gv_turn, as in any turn */
@@ -295,6 +296,26 @@ GV_E_DISAGREES: another peer made another call. Either way the same call fails a
 not got its outcome. GV_STOPPED: a peer has left after the last round, or this one has.
 */
 GV_API int gv_verb(gv_peer* peer, const gv_call* call, void* data, size_t bytes, int timeout_ms);
+
+/*
+From one peer to a neighbour, beside the method and without a turn: the nth push of peer i to peer j
+is for the nth pull of j from i, whichever comes first. Both return at once, and *handle is what
+gv_wait waits for: the push when the neighbour has asked for all of it, the pull when it is here.
+`data`: `bytes` bytes, copied. Nothing travels before it is pulled, and at most 1024 may be under
+way. Peers without a link with each other are GV_E_USE. After gv_begin.
+*/
+GV_API int gv_push(
+    gv_peer* peer, const gv_call* call, const void* data, size_t bytes, uint64_t* handle);
+GV_API int gv_pull(gv_peer* peer, const gv_call* call, size_t bytes, uint64_t* handle);
+
+/*
+Waits for a push (`data` NULL, `bytes` 0) or a pull (`bytes` as gv_pull was told), whose bytes are
+in `data` when it returns GV_OK; then, and where it fails, the handle is no more. GV_MORE: not
+within `timeout_ms` (negative: without end); call again. "lends" of gv_call counts as in gv_verb.
+GV_E_LOST: the other peer has died, has left, or was started again. GV_E_DISAGREES: the other end
+has another type, length or name; it fails at both. GV_STOPPED: as of gv_verb.
+*/
+GV_API int gv_wait(gv_peer* peer, uint64_t handle, void* data, size_t bytes, int timeout_ms);
 
 /* Of gv_fork: what is about to be done or has been done. */
 enum { GV_FORK_BEFORE = 0, GV_FORK_PARENT = 1, GV_FORK_CHILD = 2 };

@@ -36,6 +36,18 @@ int Program::verb(const gv_call& call, std::span<std::byte> data, int) {
   return GV_OK;
 }
 
+std::uint64_t Program::push(const gv_call& call, std::vector<std::byte>) {
+  throw Fault(GV_E_USE, fmt::format("gv_push: there is no peer {} here", call.root));
+}
+
+std::uint64_t Program::pull(const gv_call& call, std::size_t) {
+  throw Fault(GV_E_USE, fmt::format("gv_pull: there is no peer {} here", call.root));
+}
+
+int Program::wait(std::uint64_t handle, std::span<std::byte>, int) {
+  throw Fault(GV_E_USE, fmt::format("gv_wait: {} is no handle", handle));
+}
+
 /// The descriptors of a launcher are there once.
 std::unique_ptr<Program> make_program(OpenWords words) {
   static std::atomic<bool> taken = false;

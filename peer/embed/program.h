@@ -42,6 +42,10 @@ class Program {
   virtual bool finish(int timeout_ms) = 0;
   /// Of a program that is alone: what it gives is what all give.
   virtual int verb(const gv_call& call, std::span<std::byte> data, int timeout_ms);
+  /// Of a program that is alone: it has no neighbours.
+  virtual std::uint64_t push(const gv_call& call, std::vector<std::byte> data);
+  virtual std::uint64_t pull(const gv_call& call, std::size_t bytes);
+  virtual int wait(std::uint64_t handle, std::span<std::byte> data, int timeout_ms);
   virtual void end_turn() = 0;
   /// What a forked child is to close; until go_on() nothing is at work.
   virtual std::vector<int> pause() = 0;
@@ -64,6 +68,8 @@ class Program {
 
 /// Throws Fault (GV_E_USE) where it says what there is not.
 VerbCall verb_call_of(const gv_call& call);
+/// Likewise of gv_push or gv_pull, which `name` is.
+VerbCall transfer_of(const gv_call& call, const char* name);
 
 /// As the task says.
 std::unique_ptr<Program> make_program(OpenWords words);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -32,13 +33,30 @@ class ProgramPeer : public Program {
   void say(const SayWords& words) override;
   bool finish(int timeout_ms) override;
   int verb(const gv_call& call, std::span<std::byte> data, int timeout_ms) override;
+  std::uint64_t push(const gv_call& call, std::vector<std::byte> data) override;
+  std::uint64_t pull(const gv_call& call, std::size_t bytes) override;
+  int wait(std::uint64_t handle, std::span<std::byte> data, int timeout_ms) override;
   void end_turn() override;
   std::vector<int> pause() override;
   void go_on() override;
 
  private:
+  /// What a wait for a verb ended with; neither: the fleet has stopped before it.
+  struct Waited {
+    bool more = false;
+    std::optional<VerbEnd> end{};
+  };
+  struct Transfer {
+    std::shared_ptr<VerbAtHand> verb;
+    bool lends = false;
+  };
+  static constexpr std::size_t most_transfers = 1024;
+
   void begin_verb(const VerbCall& call, std::span<std::byte> data);
-  void tell_who_is_missing();
+  std::uint64_t begin_transfer(VerbCall call, bool lends, const std::string& name);
+  Waited wait_for(VerbAtHand& verb, bool lends, int timeout_ms);
+  int outcome(const Waited& waited, VerbOp op, std::span<std::byte> data);
+  void tell_who_is_missing(const VerbAtHand& verb);
   void check_attached(const char* call) const;
   void take_start();
   void make_peer();
@@ -60,7 +78,9 @@ class ProgramPeer : public Program {
   ProgramReplica* replica_ = nullptr;  ///< the life's
   std::unique_ptr<ProgramLog> kept_;
   TurnChecks checks_;
-  std::shared_ptr<VerbAtHand> verb_;  ///< null: none; its end comes from the loop
+  std::shared_ptr<VerbAtHand> verb_;             ///< null: none; its end comes from the loop
+  std::map<std::uint64_t, Transfer> transfers_;  ///< by handle
+  std::uint64_t last_transfer_ = 0;
   bool finishing_ = false;
   std::atomic<bool> closing_ = false;
   std::unique_ptr<LauncherLine> line_;  ///< null: nobody launched it

@@ -99,10 +99,27 @@ void ProgramSeat::say(const SayWords& words) {
 }
 
 /// The simulator gives one turn at a time, and a verb is no turn.
+void ProgramSeat::refuse_verbs(const char* call) const {
+  if (!is_peer()) return;
+  throw Fault(
+      GV_E_USE,
+      fmt::format("{}: programs in a simulation do nothing together: run the fleet for that",
+                  call));
+}
+
 int ProgramSeat::verb(const gv_call& call, std::span<std::byte> data, int timeout_ms) {
-  if (!is_peer()) return Program::verb(call, data, timeout_ms);
-  throw Fault(GV_E_USE,
-              "gv_verb: programs in a simulation do nothing together: run the fleet for that");
+  refuse_verbs("gv_verb");
+  return Program::verb(call, data, timeout_ms);
+}
+
+std::uint64_t ProgramSeat::push(const gv_call& call, std::vector<std::byte> data) {
+  refuse_verbs("gv_push");
+  return Program::push(call, std::move(data));
+}
+
+std::uint64_t ProgramSeat::pull(const gv_call& call, std::size_t bytes) {
+  refuse_verbs("gv_pull");
+  return Program::pull(call, bytes);
 }
 
 /// Its tensors are the simulator's until all of it is over.

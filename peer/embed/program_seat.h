@@ -29,6 +29,8 @@ class ProgramSeat : public Program {
   void say(const SayWords& words) override;
   bool finish(int timeout_ms) override;
   int verb(const gv_call& call, std::span<std::byte> data, int timeout_ms) override;
+  std::uint64_t push(const gv_call& call, std::vector<std::byte> data) override;
+  std::uint64_t pull(const gv_call& call, std::size_t bytes) override;
   void end_turn() override;
   std::vector<int> pause() override { return {}; }
   void go_on() override {}
@@ -36,6 +38,7 @@ class ProgramSeat : public Program {
  private:
   bool is_peer() const { return words_.task == ProgramTask::peer; }
   void check_in_turn() const;
+  void refuse_verbs(const char* call) const;
   void end_turn_at_hand(const gv_told& told);
 
   std::shared_ptr<ProgramSimulation> simulation_;

@@ -22,19 +22,33 @@ std::uint64_t mark_of(const char* name) {
   return mark == 0 ? 1 : mark;
 }
 
+void check_call(const gv_call& call, const char* name) {
+  if (call.size != sizeof(gv_call))
+    throw Fault(GV_E_USE,
+                fmt::format("{}: gv_call has {} bytes, and this library's has {}",
+                            name,
+                            call.size,
+                            sizeof(gv_call)));
+  if (call.lends > 1) throw Fault(GV_E_USE, fmt::format("{}: gv_call.lends is 0 or 1", name));
+  if (call.type > GV_TYPE_INT64)
+    throw Fault(GV_E_USE, fmt::format("{}: there is no type {}", name, call.type));
+}
+
 }  // namespace
 
 VerbCall verb_call_of(const gv_call& call) {
-  if (call.size != sizeof(gv_call))
-    throw Fault(GV_E_USE,
-                fmt::format("gv_verb: gv_call has {} bytes, and this library's has {}",
-                            call.size,
-                            sizeof(gv_call)));
-  if (call.lends > 1) throw Fault(GV_E_USE, "gv_verb: gv_call.lends is 0 or 1");
-  if (call.verb > GV_VERB_NEIGHBOR_AVERAGE || call.type > GV_TYPE_INT64)
-    throw Fault(GV_E_USE,
-                fmt::format("gv_verb: there is no verb {} of type {}", call.verb, call.type));
+  check_call(call, "gv_verb");
+  if (call.verb > GV_VERB_NEIGHBOR_AVERAGE)
+    throw Fault(GV_E_USE, fmt::format("gv_verb: there is no verb {}", call.verb));
   return {.op = static_cast<VerbOp>(call.verb),
+          .type = static_cast<VerbType>(call.type),
+          .root = call.root,
+          .mark = mark_of(call.name)};
+}
+
+VerbCall transfer_of(const gv_call& call, const char* name) {
+  check_call(call, name);
+  return {.op = VerbOp::transfer,
           .type = static_cast<VerbType>(call.type),
           .root = call.root,
           .mark = mark_of(call.name)};
@@ -55,6 +69,26 @@ void ProgramPeer::begin_verb(const VerbCall& call, std::span<std::byte> data) {
 }
 
 /// The loop ends before a verb does where the fleet has stopped, or where something has failed.
+ProgramPeer::Waited ProgramPeer::wait_for(VerbAtHand& verb, bool lends, int timeout_ms) {
+  const auto until =
+      Clock::now() + std::chrono::milliseconds(timeout_ms < 0 ? 1 << 30 : timeout_ms);
+  for (;;) {
+    const bool over = life_->over(std::chrono::nanoseconds(0));
+    if (std::optional<VerbEnd> end = verb.take_end()) return {.end = std::move(end)};
+    if (over) return {};
+    const auto left = until - Clock::now();
+    if (left <= std::chrono::nanoseconds(0)) return {.more = true};
+    if (!lends || !hands_->help(left)) verb.wait(left);
+    if (verb.is_slow()) tell_who_is_missing(verb);
+  }
+}
+
+int ProgramPeer::outcome(const Waited& waited, VerbOp op, std::span<std::byte> data) {
+  if (waited.end) return code_of(*waited.end, op, data);
+  if (const std::optional<Fault> failure = life_->failure()) throw Fault(*failure);
+  return GV_STOPPED;
+}
+
 int ProgramPeer::verb(const gv_call& said, std::span<std::byte> data, int timeout_ms) {
   check_attached("gv_verb");
   if (!life_->has_begun()) throw Fault(GV_E_USE, "gv_verb comes after gv_begin");
@@ -63,26 +97,15 @@ int ProgramPeer::verb(const gv_call& said, std::span<std::byte> data, int timeou
     verb_->check_same(call, data.size());
   else
     begin_verb(call, data);
-  const auto until =
-      Clock::now() + std::chrono::milliseconds(timeout_ms < 0 ? 1 << 30 : timeout_ms);
-  for (;;) {
-    const bool over = life_->over(std::chrono::nanoseconds(0));
-    if (const std::optional<VerbEnd> end = verb_->take_end()) {
-      verb_.reset();
-      return code_of(*end, data);
-    }
-    if (over) break;
-    const auto left = until - Clock::now();
-    if (left <= std::chrono::nanoseconds(0)) return GV_MORE;
-    if (said.lends == 0 || !hands_->help(left)) verb_->wait(left);
-    if (verb_->is_slow()) tell_who_is_missing();
-  }
+  const Waited waited = wait_for(*verb_, said.lends == 1, timeout_ms);
+  if (waited.more) return GV_MORE;
   verb_.reset();
-  if (const std::optional<Fault> failure = life_->failure()) throw Fault(*failure);
-  return GV_STOPPED;
+  return outcome(waited, call.op, data);
 }
 
-void ProgramPeer::tell_who_is_missing() {
+void ProgramPeer::tell_who_is_missing(const VerbAtHand& verb) {
+  if (verb.op() == VerbOp::transfer)
+    return log(fmt::format("waits for peer {} to push to it, or to pull from it", verb.root()));
   life_->with([this](TcpPeer& peer) {
     peer.ask_missing([this](const std::vector<PeerId>& missing) {
       if (!missing.empty())

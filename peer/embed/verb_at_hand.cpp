@@ -44,13 +44,36 @@ bool VerbAtHand::is_slow() {
   return true;
 }
 
-int code_of(const VerbEnd& end, std::span<std::byte> data) {
-  const auto lost = [&](const char* how) {
-    return Fault(
-        GV_E_LOST,
-        fmt::format(
-            "peer {} {}: what all peers do together is not possible without it", end.peer, how));
-  };
+namespace {
+
+std::string lost_text(const VerbEnd& end, VerbOp op) {
+  const bool of_two = op == VerbOp::transfer;
+  if (end.why == VerbEnd::Why::again)
+    return fmt::format("peer {} was started again, and does not know what {} before",
+                       end.peer,
+                       of_two ? "was under way between the two" : "all peers have done together");
+  return fmt::format("peer {} has {}: {}",
+                     end.peer,
+                     end.why == VerbEnd::Why::died ? "died" : "left",
+                     of_two ? "it neither pushes nor pulls"
+                            : "what all peers do together is not possible without it");
+}
+
+std::string disagreement_text(const VerbEnd& end, VerbOp op) {
+  if (op == VerbOp::transfer)
+    return fmt::format(
+        "peer {} pushes or pulls another type, size or name\n"
+        "help: the nth push to a peer is for its nth pull",
+        end.peer);
+  return fmt::format(
+      "peer {} makes another call, or one of another type, size, root or name\n"
+      "help: all peers make the same calls in the same order",
+      end.peer);
+}
+
+}  // namespace
+
+int code_of(const VerbEnd& end, VerbOp op, std::span<std::byte> data) {
   switch (end.why) {
     case VerbEnd::Why::done:
       std::ranges::copy(end.data, data.begin());
@@ -58,21 +81,13 @@ int code_of(const VerbEnd& end, std::span<std::byte> data) {
     case VerbEnd::Why::over:
       return GV_STOPPED;
     case VerbEnd::Why::died:
-      throw lost("has died");
     case VerbEnd::Why::left:
-      throw lost("has left");
     case VerbEnd::Why::again:
-      throw Fault(GV_E_LOST,
-                  fmt::format("peer {} was started again, and does not know what all peers have "
-                              "done together before",
-                              end.peer));
+      throw Fault(GV_E_LOST, lost_text(end, op));
     case VerbEnd::Why::disagrees:
       break;
   }
-  throw Fault(GV_E_DISAGREES,
-              fmt::format("peer {} makes another call, or one of another type, size, root or "
-                          "name\nhelp: all peers make the same calls in the same order",
-                          end.peer));
+  throw Fault(GV_E_DISAGREES, disagreement_text(end, op));
 }
 
 }  // namespace gv::embed

@@ -19,6 +19,9 @@ class VerbAtHand {
   /// Throws Fault (GV_E_USE) where the program goes on with another one.
   void check_same(const VerbCall& call, std::size_t bytes) const;
   void end(VerbEnd end);
+  VerbOp op() const { return call_.op; }
+  PeerId root() const { return call_.root; }
+  std::size_t bytes() const { return bytes_; }
   /// Until the end is here, or for so long.
   void wait(std::chrono::nanoseconds at_most);
   std::optional<VerbEnd> take_end();
@@ -34,7 +37,7 @@ class VerbAtHand {
   std::optional<VerbEnd> end_;
 };
 
-/// What gv_verb returns of an end that came; the outcome is in `data`. Throws Fault.
-int code_of(const VerbEnd& end, std::span<std::byte> data);
+/// What gv_verb or gv_wait returns of an end that came; the outcome is in `data`. Throws Fault.
+int code_of(const VerbEnd& end, VerbOp op, std::span<std::byte> data);
 
 }  // namespace gv::embed

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gossip/registry.h"
+#include "gossip/transfers.h"
 #include "gossip/verbs.h"
 #include "optim/check.h"
 
@@ -42,8 +43,8 @@ LinkSettings link_settings(const Plan& plan, std::size_t parameters, std::uint64
   settings.rounds = plan.rounds;
   settings.slack = plan.peers;
   const std::size_t model = parameters * sizeof(float);
-  const std::size_t verbs =
-      plan.verbs ? Verbs::most_waiting * (verb_word_bytes + verb_piece_bytes) : 0;
+  constexpr std::size_t pieces = Verbs::most_waiting + 2 * Transfers::window;
+  const std::size_t verbs = plan.verbs ? pieces * (verb_word_bytes + verb_piece_bytes) : 0;
   settings.most_unacknowledged_bytes =
       most_models(plan) * std::max(model, exchange_bytes(plan.traffic, parameters)) +
       small_messages + most_waiting_bytes(plan.channels) + verbs;

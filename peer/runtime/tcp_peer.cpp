@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "gossip/costs_state.h"
+#include "gossip/transfers.h"
 #include "gossip/verbs.h"
 #include "optim/state.h"
 #include "peer/checkpoint/own_folder.h"
@@ -224,16 +225,36 @@ void TcpPeer::cut(PeerId neighbor, Time length) {
 void TcpPeer::together(VerbCall call, std::function<void(VerbEnd)> ended) {
   const auto kept = std::make_shared<VerbCall>(std::move(call));  // a function must be copyable
   world_->post([this, kept, ended = std::move(ended)] {
-    body_.peer->verbs().begin(std::move(*kept), [this, ended](VerbEnd end) {
-      const bool stops = end.why == VerbEnd::Why::left && !body_.peer->running();
-      if (stops) end.why = VerbEnd::Why::over;
-      ended(std::move(end));
-    });
+    body_.peer->verbs().begin(std::move(*kept), told_to(ended));
   });
 }
 
+void TcpPeer::push(VerbCall call, std::function<void(VerbEnd)> ended) {
+  const auto kept = std::make_shared<VerbCall>(std::move(call));
+  world_->post([this, kept, ended = std::move(ended)] {
+    body_.peer->transfers().push(std::move(*kept), told_to(ended));
+  });
+}
+
+void TcpPeer::pull(VerbCall call, std::function<void(VerbEnd)> ended) {
+  const auto kept = std::make_shared<VerbCall>(std::move(call));
+  world_->post([this, kept, ended = std::move(ended)] {
+    body_.peer->transfers().pull(std::move(*kept), told_to(ended));
+  });
+}
+
+/// To this peer, which stops as well, somebody's early goodbye is the fleet's end.
+std::function<void(VerbEnd)> TcpPeer::told_to(std::function<void(VerbEnd)> ended) const {
+  return [this, ended = std::move(ended)](VerbEnd end) {
+    const bool stops = end.why == VerbEnd::Why::left && !body_.peer->running();
+    if (stops) end.why = VerbEnd::Why::over;
+    ended(std::move(end));
+  };
+}
+
 std::string TcpPeer::objection_to(const VerbCall& call) const {
-  return body_.peer->verbs().objection(call);
+  return call.op == VerbOp::transfer ? body_.peer->transfers().objection(call)
+                                     : body_.peer->verbs().objection(call);
 }
 
 void TcpPeer::ask_missing(std::function<void(std::vector<PeerId>)> f) {

@@ -95,12 +95,16 @@ class TcpPeer {
   void together(VerbCall call, std::function<void(VerbEnd)> ended);
   /// From any thread: runs f(whose part in the verb at hand has not come) on the loop.
   void ask_missing(std::function<void(std::vector<PeerId>)> f);
-  /// See Verbs.
+  /// Likewise a push to peer `call.root`, or a pull from it (gossip/transfers.h).
+  void push(VerbCall call, std::function<void(VerbEnd)> ended);
+  void pull(VerbCall call, std::function<void(VerbEnd)> ended);
+  /// See Verbs and Transfers.
   std::string objection_to(const VerbCall& call) const;
   /// From any thread: runs f(rounds completed) on the loop.
   void ask(std::function<void(Round)> f);
 
  private:
+  std::function<void(VerbEnd)> told_to(std::function<void(VerbEnd)> ended) const;
   void keep_books(const Hello& self, const Plan& plan, const std::string& folder);
   std::optional<Checkpoint> beginning(const TcpPeerOptions& options);
   void tell_progress();

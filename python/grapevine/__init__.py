@@ -12,8 +12,10 @@ from grapevine._process import init, shutdown
 from grapevine._program import plan, spectrum
 from grapevine._runs import runs
 from grapevine._simulate import simulate
+from grapevine._transfers import pull, push, wait
 from grapevine._verbs import allreduce, barrier, broadcast, neighbor_average
 from grapevine.sampler import Sampler, shard
 
 __all__ = ["Disagreement", "Error", "Peer", "PeerLost", "Sampler", "Stopped", "allreduce", "barrier", "broadcast",
-           "init", "launch", "neighbor_average", "plan", "runs", "shard", "shutdown", "simulate", "spectrum"]
+           "init", "launch", "neighbor_average", "plan", "pull", "push", "runs", "shard", "shutdown", "simulate",
+           "spectrum", "wait"]

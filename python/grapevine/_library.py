@@ -35,7 +35,7 @@ class CTold(ctypes.Structure):
 
 
 class CCall(ctypes.Structure):
-    """gv_call: what all peers do together; `size` is filled in by the session."""
+    """gv_call: what all peers do together, or two; `size` is filled in by the session."""
 
     _fields_ = [("size", c_uint32), ("verb", c_uint32), ("type", c_uint32), ("root", c_uint32), ("name", c_char_p),
                 ("lends", c_uint32)]
@@ -53,6 +53,9 @@ SIGNATURES = {
     "gv_state": [c_void_p, c_int, c_void_p, POINTER(c_size_t)],
     "gv_say": [c_void_p, c_char_p],
     "gv_verb": [c_void_p, POINTER(CCall), c_void_p, c_size_t, c_int],
+    "gv_push": [c_void_p, POINTER(CCall), c_void_p, c_size_t, POINTER(c_uint64)],
+    "gv_pull": [c_void_p, POINTER(CCall), c_size_t, POINTER(c_uint64)],
+    "gv_wait": [c_void_p, c_uint64, c_void_p, c_size_t, c_int],
     "gv_fork": [c_void_p, c_int],
     "gv_finish": [c_void_p, c_int],
     "gv_error": [c_void_p],

@@ -138,6 +138,22 @@ class Session:
         call.size = ctypes.sizeof(lib.CCall)
         return lib.checked(self._lib.gv_verb(self._peer, byref(call), where or None, length, timeout_ms), self._peer)
 
+    def push(self, call: lib.CCall, where: int, length: int) -> int:
+        """Pushes `length` bytes at an address to peer `call.root`; returns the handle."""
+        call.size, handle = ctypes.sizeof(lib.CCall), ctypes.c_uint64()
+        lib.checked(self._lib.gv_push(self._peer, byref(call), where or None, length, byref(handle)), self._peer)
+        return handle.value
+
+    def pull(self, call: lib.CCall, length: int) -> int:
+        """Asks peer `call.root` for `length` bytes; returns the handle."""
+        call.size, handle = ctypes.sizeof(lib.CCall), ctypes.c_uint64()
+        lib.checked(self._lib.gv_pull(self._peer, byref(call), length, byref(handle)), self._peer)
+        return handle.value
+
+    def wait(self, handle: int, where: int, length: int, timeout_ms: int = WAIT_MS) -> int:
+        """Waits for a push or a pull, whose bytes go to an address; returns OK, MORE (call again) or STOPPED."""
+        return lib.checked(self._lib.gv_wait(self._peer, handle, where or None, length, timeout_ms), self._peer)
+
     def fork(self, phase: int) -> None:
         """Tells the library of a fork. It cannot be refused any more, so that a failure has no way out."""
         self._lib.gv_fork(self._peer, phase)

@@ -5,7 +5,7 @@ from typing import Any, Optional
 import torch
 
 from grapevine import _library as lib
-from grapevine import _verbs
+from grapevine import _transfers, _verbs
 from grapevine._errors import Error
 
 Average = "average"
@@ -67,6 +67,36 @@ def neighbor_average(tensor: torch.Tensor, name: Optional[str] = None) -> torch.
     return result
 
 
+def push(tensor: torch.Tensor, to: int, name: Optional[str] = None) -> _transfers.Handle:
+    """Pushes a tensor to neighbour `to`, for a pull there; returns at once. The tensor may change right after.
+
+    The nth push to a peer is for its nth pull from this one. name: what it is about; it disagrees with a pull of
+    another name. Nothing travels before it is pulled: `wait` for the handle before the end. Raises Error where the two
+    have no link.
+    """
+    copy = tensor.detach().to("cpu").contiguous()
+    return _transfers.begun_push(copy.data_ptr(), copy.numel() * copy.element_size(), _kind(copy.dtype), to, name)
+
+
+def pull(tensor: torch.Tensor, source: int, name: Optional[str] = None) -> _transfers.Handle:
+    """Asks neighbour `source` for what it pushes, into a tensor of the same type and size; returns at once.
+
+    The tensor holds what came when `wait` has returned it. Raises as push does.
+    """
+    copy = torch.empty(tensor.shape, dtype=tensor.dtype)
+
+    @torch.no_grad()
+    def done() -> torch.Tensor:
+        return tensor.copy_(copy)
+    length = copy.numel() * copy.element_size()
+    return _transfers.begun_pull(copy.data_ptr(), length, _kind(copy.dtype), source, name, done)
+
+
+def _kind(dtype: torch.dtype) -> int:
+    """Returns the library's type; both ends of a transfer must have the same."""
+    return {torch.float32: lib.FLOAT32, torch.float64: lib.FLOAT64, torch.int64: lib.INT64}.get(dtype, lib.BYTES)
+
+
 def _added_up(dtype: torch.dtype) -> torch.dtype:
     """Returns the type in which tensors of a type are added up."""
     if dtype in (torch.float32, torch.float64):
@@ -83,7 +113,7 @@ def _added_up(dtype: torch.dtype) -> torch.dtype:
 def _verb(verb: int, tensor: torch.Tensor, dtype: torch.dtype, root: int, name: Optional[str]) -> None:
     """Makes a call about a dense copy on the CPU, and writes the outcome into the tensor."""
     copy = tensor.detach().to("cpu", dtype, copy=True).contiguous()
-    kind = {torch.float32: lib.FLOAT32, torch.float64: lib.FLOAT64, torch.int64: lib.INT64}.get(dtype, lib.BYTES)
+    kind = lib.BYTES if verb == lib.BROADCAST else _kind(dtype)
     length = copy.numel() * copy.element_size()
-    _verbs.together(verb, lib.BYTES if verb == lib.BROADCAST else kind, copy.data_ptr(), length, root, name)
+    _verbs.together(verb, kind, copy.data_ptr(), length, root, name)
     tensor.copy_(copy)

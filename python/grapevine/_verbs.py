@@ -66,10 +66,7 @@ def on_buffer(verb: int, array: Any, root: int = 0, name: Optional[str] = None) 
 
 def together(verb: int, kind: int, where: int, length: int, root: int = 0, name: Optional[str] = None) -> None:
     """Makes a call about `length` bytes in place. Raises Error before the peer has its model, and as allreduce does."""
-    process = _process.current()
-    if not process.attached:
-        raise Error("what all peers do together comes after DistributedOptimizer, or grapevine.Peer: until then a peer "
-                    "has no links")
+    process = joined()
     lends = bool(process.keeps.lends)
     if lends:
         process.keeps.give()        # x may be read meanwhile, where it lies now
@@ -78,3 +75,12 @@ def together(verb: int, kind: int, where: int, length: int, root: int = 0, name:
         pass
     if code == lib.STOPPED:
         raise Stopped()
+
+
+def joined() -> _process.Process:
+    """Returns the peer of this process. Raises Error before it has its model."""
+    process = _process.current()
+    if not process.attached:
+        raise Error("what all peers do together comes after DistributedOptimizer, or grapevine.Peer: until then a peer "
+                    "has no links")
+    return process

@@ -21,15 +21,16 @@ from grapevine._process import initialized as is_initialized
 from grapevine._simulate import simulate
 from grapevine._tensors import trained
 from grapevine._torch_verbs import (Average, Compression, Sum, allreduce, allreduce_, broadcast, broadcast_,
-                                    neighbor_average)
+                                    neighbor_average, pull, push)
+from grapevine._transfers import wait
 from grapevine._verbs import barrier
 from grapevine.sampler import Sampler, shard
 
 __all__ = ["Average", "Compression", "Disagreement", "DistributedOptimizer", "Error", "PeerLost", "Sampler", "Stopped",
            "Sum", "allreduce", "allreduce_", "barrier", "batch", "broadcast", "broadcast_", "broadcast_optimizer_state",
            "broadcast_parameters", "device", "epochs", "init", "is_initialized", "launch", "local_rank", "local_size",
-           "log", "neighbor_average", "neighbors", "rank", "recalibrate", "rejoined", "round", "running", "shard",
-           "shutdown", "simulate", "size", "stop", "weights"]
+           "log", "neighbor_average", "neighbors", "pull", "push", "rank", "recalibrate", "rejoined", "round",
+           "running", "shard", "shutdown", "simulate", "size", "stop", "wait", "weights"]
 
 
 def init(fleet: Any = None, id: Optional[int] = None, *, seed: bool = True, **options: Any) -> None:

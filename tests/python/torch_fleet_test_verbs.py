@@ -36,6 +36,9 @@ class VerbsTest(unittest.TestCase):
                 self.assertEqual(got["root"], [[3, 7]])
                 self.assertEqual(got["horovod"], 1)
                 self.assertEqual(got["empty"], [])
+                before = (i - 1) % PEERS
+                self.assertEqual(got["pulled"], [[[before]], [before] * 3])
+                self.assertEqual(got["pushed"], [None, None])
 
     def test_neighbors_average_by_the_weights_of_the_graph(self):
         for i, answer in self.each():
@@ -55,6 +58,9 @@ class VerbsTest(unittest.TestCase):
             self.assertTrue(answer["before"].startswith("Error: what all peers do together comes after"), answer)
             self.assertTrue(answer["size"].startswith("Disagreement: peer "), answer)
             self.assertTrue(answer["name"].startswith("Disagreement: peer "), answer)
+            self.assertIn("has no link with peer", answer["link"])
+            self.assertTrue(answer["type"].startswith("Disagreement: peer "), answer)
+            self.assertTrue(answer["other type"].startswith("Disagreement: peer "), answer)
             self.assertIn("whole numbers have a sum", answer["whole"])
             self.assertIn("the root is peer 4, and those that train are 0 to 3", answer["root"])
 

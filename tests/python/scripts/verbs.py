@@ -37,6 +37,12 @@ def together(answer, when):
         "neighbors": gv.neighbor_average(torch.tensor([float(mine), 1.0])).tolist(),
         "empty": gv.allreduce(torch.zeros(0)).tolist(),
         "large": digest(gv.allreduce(torch.randn(300_000), op="sum"))}
+    after, before = (mine + 1) % n, (mine - 1) % n
+    pushed = [gv.push(torch.full((3,), float(mine)), after, name="model"),
+              gv.push(torch.tensor([[mine]], dtype=torch.float16), after)]
+    pulled = [gv.pull(torch.zeros(3), before, name="model"), gv.pull(torch.zeros(1, 1, dtype=torch.float16), before)]
+    answer[when]["pulled"] = [gv.wait(handle).tolist() for handle in reversed(pulled)]
+    answer[when]["pushed"] = [gv.wait(handle) for handle in pushed]
     gv.barrier()
 
 
@@ -62,6 +68,10 @@ def train(given):
     answer["size"] = refusal(lambda: gv.allreduce(mismatched))
     answer["name"] = refusal(lambda: gv.allreduce(torch.zeros(1), name=f"loss of {gv.rank() % 2}"))
     answer["whole"] = refusal(lambda: gv.allreduce(torch.tensor([1])))
+    answer["link"] = refusal(lambda: gv.push(torch.zeros(1), (gv.rank() + 2) % gv.size()))
+    last = gv.push(torch.zeros(2), (gv.rank() + 1) % gv.size())
+    answer["type"] = refusal(gv.pull(torch.zeros(1, dtype=torch.float64), (gv.rank() - 1) % gv.size()).wait)
+    answer["other type"] = refusal(last.wait)
     answer["root"] = refusal(lambda: gv.broadcast(torch.zeros(1), root=gv.size()))
     together(answer, "after mistakes")
     gv.shutdown()
