@@ -156,7 +156,7 @@ table.words td, table.words th { text-align: left; white-space: normal; vertical
   dd { margin-bottom: 8px; } body { padding: 18px 10px 36px; } h1 { font-size: 21px; }
   figure.panel { padding: 12px 10px 8px; } .picture svg text { font-size: 14px; }
   .picture svg .id { font-size: 11px; } .picture svg .name { font-size: 12.5px; }
-  figure.panel.wide .picture > svg { min-width: 720px; }
+  .picture > svg { min-width: 460px; } figure.panel.wide .picture > svg { min-width: 720px; }
   .tiles { grid-template-columns: repeat(auto-fit, minmax(135px, 1fr)); } }
 @media print { .panels { grid-template-columns: 1fr 1fr; } .tiles, .panel { break-inside: avoid; }
   .tiles { grid-template-columns: repeat(4, 1fr); } details:not([open]) { display: none; }
