@@ -2,32 +2,19 @@
 
 #include <filesystem>
 #include <stdexcept>
-#include <vector>
 
 #include "peer/cli/version.h"
 #include "peer/launch/run_meter.h"
 #include "peer/launch/run_record.h"
-#include "peer/program/start_file.h"
 
 namespace gv::cli {
-namespace {
-
-/// The model that is saved, each tensor in the order of its shape.
-std::vector<float> model_for_files(const Observer& observer, const Scout* scout) {
-  const std::vector<float> x = observer.saved_model();
-  return scout == nullptr ? x : in_order_of_shapes(x, model_of(scout->introduction(), {}));
-}
-
-}  // namespace
-
 std::string save(const Assembly& fleet,
                  const RunFolder& folder,
                  const Observer& observer,
-                 const Scout* scout,
                  const std::string& summary,
                  const Json& ended) {
   try {
-    end_run(fleet, folder, observer, model_for_files(observer, scout), summary, version_text());
+    end_run(fleet, folder, observer, observer.saved_model(), summary, version_text());
     add_end(folder, ended);
     return "";
   } catch (const std::runtime_error& full) {

@@ -19,7 +19,6 @@ namespace gv::cli {
 std::string save(const Assembly& fleet,
                  const RunFolder& folder,
                  const Observer& observer,
-                 const Scout* scout,
                  const std::string& summary,
                  const Json& ended);
 

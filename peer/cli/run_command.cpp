@@ -230,7 +230,7 @@ int finish(const RunOptions& options,
   if (!result.asked_to_stop) result.code = code_with_target(result.code, fleet, observer);
   if (!result.not_fetched.empty() && was_good(result.code)) result.code = exit_code::not_kept;
   std::string summary = final_json(fleet, observer, result).dump();
-  const std::string unsaved = save(fleet, folder, observer, scout, summary, ended);
+  const std::string unsaved = save(fleet, folder, observer, summary, ended);
   if (!unsaved.empty()) {
     if (was_good(result.code)) result.code = exit_code::not_kept;
     summary = final_json(fleet, observer, result).dump();

@@ -9,6 +9,8 @@
 #include "peer/json/json_member.h"
 #include "peer/model/saved_model.h"
 #include "peer/report/metrics_row.h"
+#include "peer/tensors/start_values.h"
+#include "peer/tensors/tensor_file.h"
 
 namespace gv {
 namespace {
@@ -32,11 +34,13 @@ std::optional<BestModel> read_best(const Assembly& fleet, const RunFolder& folde
   if (text.empty()) return std::nullopt;
   try {
     const JsonValue json = parse_json(text, figure_name);
-    SavedModel model = load_model(folder.file(model_name));
+    const std::string path = folder.file(model_name);
+    const std::unique_ptr<TensorFile> file = open_tensors(path);
+    const std::vector<float> values = flat_values(path, *file, fleet.parameters);
     BestModel best{.round = json_integer<Round>(json, "round"),
                    .figure = json_number(json, "figure"),
-                   .x = std::move(model.x)};
-    if (model.card.rounds != best.round || best.x.size() != fleet.dimension) return std::nullopt;
+                   .x = in_order_of_memory(values, fleet.parameters, fleet.orders)};
+    if (read_card(path, file->metadata()).rounds != best.round) return std::nullopt;
     return best;
   } catch (const std::exception&) {
     return std::nullopt;

@@ -58,12 +58,14 @@ void save_model(const std::string& path,
                 std::span<const float> x,
                 const SavedMoment& moment) {
   if (x.size() != fleet.dimension) throw std::logic_error(path + ": not a whole model");
+  const std::vector<float> values = in_order_of_shapes(x, fleet.parameters, fleet.orders);
   std::vector<NamedTensor> tensors;
   std::size_t at = 0;
   for (const Parameter& p : fleet.parameters) {
     std::size_t count = 1;
     for (const std::uint32_t extent : p.shape) count *= extent;
-    tensors.push_back({.name = p.name, .shape = p.shape, .values = x.subspan(at, count)});
+    tensors.push_back(
+        {.name = p.name, .shape = p.shape, .values = std::span(values).subspan(at, count)});
     at += count;
   }
   std::vector<RunningMoment> moments;

@@ -32,45 +32,12 @@ std::size_t floats_of(const Parameter& parameter) {
   return floats;
 }
 
-/// Calls take(place in memory, place in the order of the shape) for each element.
-template <class Take>
-void walk(const Parameter& parameter, const std::vector<std::uint32_t>& order, Take take) {
-  std::vector<std::size_t> strides(parameter.shape.size(), 1);
-  for (std::size_t d = parameter.shape.size(); d-- > 1;)
-    strides[d - 1] = strides[d] * parameter.shape[d];
-  const std::size_t floats = floats_of(parameter);
-  for (std::size_t k = 0; k < floats; ++k) {
-    std::size_t rest = k;
-    std::size_t place = 0;
-    for (auto d = order.rbegin(); d != order.rend(); ++d) {
-      place += rest % parameter.shape[*d] * strides[*d];
-      rest /= parameter.shape[*d];
-    }
-    take(k, order.empty() ? k : place);
-  }
-}
-
-/// Calls take(place in x, place in the order of the shapes) for each element of the model.
-template <class Take>
-void walk(const ProgramModel& model, Take take) {
-  std::size_t begin = 0;
-  for (std::size_t k = 0; k < model.parameters.size(); ++k) {
-    walk(model.parameters[k], model.orders[k], [&](std::size_t in_memory, std::size_t in_shape) {
-      take(begin + in_memory, begin + in_shape);
-    });
-    begin += floats_of(model.parameters[k]);
-  }
-}
-
 /// Each tensor in the order of its memory.
 std::vector<float> values_in(const std::string& path,
                              const TensorFile& file,
                              const ProgramModel& model) {
-  const std::vector<float> values = flat_values(path, file, model.parameters);
-  std::vector<float> x(values.size());
-  walk(model,
-       [&](std::size_t in_memory, std::size_t in_shape) { x[in_memory] = values[in_shape]; });
-  return x;
+  return in_order_of_memory(
+      flat_values(path, file, model.parameters), model.parameters, model.orders);
 }
 
 }  // namespace
@@ -84,18 +51,11 @@ ProgramModel model_of(const asked::Introduction& says, std::vector<float> x) {
   return model;
 }
 
-std::vector<float> in_order_of_shapes(std::span<const float> x, const ProgramModel& model) {
-  std::vector<float> values(x.size());
-  walk(model,
-       [&](std::size_t in_memory, std::size_t in_shape) { values[in_shape] = x[in_memory]; });
-  return values;
-}
-
 void write_start(const std::string& path,
                  const asked::Introduction& says,
                  std::span<const float> x) {
   const ProgramModel model = model_of(says, {});
-  const std::vector<float> values = in_order_of_shapes(x, model);
+  const std::vector<float> values = in_order_of_shapes(x, model.parameters, model.orders);
   std::vector<NamedTensor> tensors;
   std::size_t begin = 0;
   for (const Parameter& p : model.parameters) {

@@ -16,9 +16,6 @@ namespace gv {
 /// memory.
 ProgramModel model_of(const asked::Introduction& says, std::vector<float> x);
 
-/// The same numbers with each tensor in the order of its shape, as files have them.
-std::vector<float> in_order_of_shapes(std::span<const float> x, const ProgramModel& model);
-
 /// A .safetensors file with names, shapes and x_0, in the order of the shapes. Throws
 /// std::runtime_error with the path.
 void write_start(const std::string& path,

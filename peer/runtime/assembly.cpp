@@ -163,6 +163,7 @@ void Assembly::load_parts(std::optional<PeerId> only) {
 void Assembly::take_program(ProgramModel model) {
   model_digest = digest_of(model);
   parameters = std::move(model.parameters);
+  orders = std::move(model.orders);
   start = std::move(model.start);
   program_flops_ = model.gradient_flops;
   dimension = gv::size_of(parameters);

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "optim/models/objective.h"
+#include "peer/runtime/tensor_orders.h"
 
 namespace gv {
 
 /// What the programs of a fleet train: tensors of float32, one behind the other.
 struct ProgramModel {
   std::vector<Parameter> parameters{};
-  /// Of each, the order of its dimensions in memory, the outermost first; empty: as the shape's.
-  std::vector<std::vector<std::uint32_t>> orders{};
+  TensorOrders orders{};
   std::vector<float> start{};  ///< x_0; empty: only its own process has it
   bool evaluates = false;      ///< it says loss or accuracy of a model
   /// Of one gradient and step, where a clock is modelled: so that they take as long as was
