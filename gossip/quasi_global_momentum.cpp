@@ -47,6 +47,7 @@ extern const AlgorithmRow quasi_global_momentum_row{
     .kind = "quasi-global-momentum",
     .run = quasi_global_momentum,
     .mixes = true,
+    .undirected = true,
     .traffic = encoded,
     .codecs = Codecs::dense,
     .options = options,

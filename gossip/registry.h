@@ -46,6 +46,9 @@ struct AlgorithmRow {
   PeerId (*servers)(const Settings&) = nullptr;
   /// Whether it averages with the neighbours of the topology, by their weights.
   bool mixes = false;
+  /// Whether it needs edges that carry both ways: it takes what models jump by, when a peer that
+  /// was cut off is back, for a step of the fleet, and only there such jumps cancel.
+  bool undirected = false;
   /// What its averaging carries and moves; null: x as it is.
   Traffic (*traffic)(const Setup&) = nullptr;
   Codecs codecs = Codecs::none;

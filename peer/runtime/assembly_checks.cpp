@@ -104,6 +104,14 @@ void Assembly::check_own_tables() const {
 }
 
 void Assembly::check_flows() const {
+  if (topology.directed && algorithm->undirected)
+    refuse(
+        fleet,
+        "algorithm",
+        fmt::format("{} takes what models jump by after a cut for steps, which cancel only where "
+                    "edges carry both ways, and this topology is directed: take an undirected "
+                    "one, such as `ring`, or `d-psgd`",
+                    fleet.algorithm));
   const Traffic traffic = this->traffic();
   if ((traffic.plain() && !traffic.robust) || !topology.directed) return;
   std::string what = fleet.codec ? "a codec" : fleet.algorithm;

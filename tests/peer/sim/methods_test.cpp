@@ -214,6 +214,18 @@ TEST(QuasiGlobalMomentum, IsItsPapersRecursion) {
   expect_near(first_coordinates(run(fleet, begin)), x, 1e-5);
 }
 
+/// After a cut it would go on in the direction of the jump.
+TEST(QuasiGlobalMomentum, RefusesEdgesOfOneWay) {
+  for (const char* graph : {"exponential", "one-peer-exponential"}) {
+    const std::string why = refusal(quadratic_fleet(8, graph, "quasi-global-momentum", ""));
+    EXPECT_NE(why.find("this topology is directed: take an undirected one"), std::string::npos)
+        << why;
+    EXPECT_EQ(refusal(quadratic_fleet(8, graph, "d-psgd", "")), "");
+  }
+  for (const char* graph : {"ring", "random-matching"})
+    EXPECT_EQ(refusal(quadratic_fleet(8, graph, "quasi-global-momentum", "")), "");
+}
+
 TEST(QuasiGlobalMomentum, WithoutMomentumIsDPsgd) {
   Fleet fleet = restless(8, "quasi-global-momentum");
   fleet.settings = {{"mu", 0}};
