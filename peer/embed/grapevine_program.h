@@ -364,8 +364,8 @@ of {"task": "ask"}, which evaluates the mean of all models, and {"task": "measur
 alone. What is attached first, but for "measure", is the fleet's model and x_0: each later
 gv_attach must name the same tensors, and finds x_0 in them. Training begins when all peers
 wait for their first turn, and GV_TURN_OVER comes when all of it is over. There are no addresses, no
-GV_TURN_SAVE and no record. gv_finish returns GV_OK when all of it is over; gv_close without it ends
-it for all.
+GV_TURN_SAVE and no record; gv_verb, gv_push and gv_pull come at the beginning of a turn's time.
+gv_finish returns GV_OK when all of it is over; gv_close without it ends it for all.
 */
 GV_API int gv_simulated(gv_simulation* simulation, const char* json, gv_peer** peer);
 

@@ -70,6 +70,8 @@ class Program {
 VerbCall verb_call_of(const gv_call& call);
 /// Likewise of gv_push or gv_pull, which `name` is.
 VerbCall transfer_of(const gv_call& call, const char* name);
+VerbCall push_of(const gv_call& call, std::vector<std::byte> data);
+VerbCall pull_of(const gv_call& call, std::size_t bytes);
 
 /// As the task says.
 std::unique_ptr<Program> make_program(OpenWords words);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -41,21 +40,9 @@ class ProgramPeer : public Program {
   void go_on() override;
 
  private:
-  /// What a wait for a verb ended with; neither: the fleet has stopped before it.
-  struct Waited {
-    bool more = false;
-    std::optional<VerbEnd> end{};
-  };
-  struct Transfer {
-    std::shared_ptr<VerbAtHand> verb;
-    bool lends = false;
-  };
-  static constexpr std::size_t most_transfers = 1024;
-
   void begin_verb(const VerbCall& call, std::span<std::byte> data);
-  std::uint64_t begin_transfer(VerbCall call, bool lends, const std::string& name);
+  std::uint64_t begin_transfer(VerbCall call, bool pushes, bool lends);
   Waited wait_for(VerbAtHand& verb, bool lends, int timeout_ms);
-  int outcome(const Waited& waited, VerbOp op, std::span<std::byte> data);
   void tell_who_is_missing(const VerbAtHand& verb);
   void check_attached(const char* call) const;
   void take_start();
@@ -78,9 +65,8 @@ class ProgramPeer : public Program {
   ProgramReplica* replica_ = nullptr;  ///< the life's
   std::unique_ptr<ProgramLog> kept_;
   TurnChecks checks_;
-  std::shared_ptr<VerbAtHand> verb_;             ///< null: none; its end comes from the loop
-  std::map<std::uint64_t, Transfer> transfers_;  ///< by handle
-  std::uint64_t last_transfer_ = 0;
+  std::shared_ptr<VerbAtHand> verb_;  ///< null: none; its end comes from the loop
+  TransfersAtHand transfers_;
   bool finishing_ = false;
   std::atomic<bool> closing_ = false;
   std::unique_ptr<LauncherLine> line_;  ///< null: nobody launched it

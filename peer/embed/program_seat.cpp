@@ -98,30 +98,6 @@ void ProgramSeat::say(const SayWords& words) {
   if (words.stop) seat_.leaves = stopping_ = true;
 }
 
-/// The simulator gives one turn at a time, and a verb is no turn.
-void ProgramSeat::refuse_verbs(const char* call) const {
-  if (!is_peer()) return;
-  throw Fault(
-      GV_E_USE,
-      fmt::format("{}: programs in a simulation do nothing together: run the fleet for that",
-                  call));
-}
-
-int ProgramSeat::verb(const gv_call& call, std::span<std::byte> data, int timeout_ms) {
-  refuse_verbs("gv_verb");
-  return Program::verb(call, data, timeout_ms);
-}
-
-std::uint64_t ProgramSeat::push(const gv_call& call, std::vector<std::byte> data) {
-  refuse_verbs("gv_push");
-  return Program::push(call, std::move(data));
-}
-
-std::uint64_t ProgramSeat::pull(const gv_call& call, std::size_t bytes) {
-  refuse_verbs("gv_pull");
-  return Program::pull(call, bytes);
-}
-
 /// Its tensors are the simulator's until all of it is over.
 bool ProgramSeat::finish(int timeout_ms) {
   if (!begun_) return true;

@@ -7,6 +7,7 @@
 
 #include "peer/embed/program.h"
 #include "peer/embed/program_simulation.h"
+#include "peer/embed/verb_at_hand.h"
 
 namespace gv::embed {
 
@@ -31,6 +32,7 @@ class ProgramSeat : public Program {
   int verb(const gv_call& call, std::span<std::byte> data, int timeout_ms) override;
   std::uint64_t push(const gv_call& call, std::vector<std::byte> data) override;
   std::uint64_t pull(const gv_call& call, std::size_t bytes) override;
+  int wait(std::uint64_t handle, std::span<std::byte> data, int timeout_ms) override;
   void end_turn() override;
   std::vector<int> pause() override { return {}; }
   void go_on() override {}
@@ -38,14 +40,21 @@ class ProgramSeat : public Program {
  private:
   bool is_peer() const { return words_.task == ProgramTask::peer; }
   void check_in_turn() const;
-  void refuse_verbs(const char* call) const;
+  bool is_in_turn(const char* call, int timeout_ms);
+  std::function<void(VerbEnd)> ends(const std::shared_ptr<VerbAtHand>& verb);
+  Waited wait_for(VerbAtHand& verb, int timeout_ms);
+  std::uint64_t begin_transfer(VerbCall call, bool pushes);
   void end_turn_at_hand(const gv_told& told);
 
   std::shared_ptr<ProgramSimulation> simulation_;
   Seat seat_;
   TurnChecks checks_;
   bool begun_ = false;
-  bool sits_ = false;  ///< it waits for turns, or has had one
+  bool sits_ = false;                 ///< it waits for turns, or has had one
+  std::shared_ptr<VerbAtHand> verb_;  ///< null: none
+  TransfersAtHand transfers_;
+  bool waits_ = false;             ///< for a verb: the simulator goes on
+  VerbAtHand* awaited_ = nullptr;  ///< for which; whoever is at work may touch it
 };
 
 /// A seat, or a program that is timed before the simulation begins (task "measure").

@@ -175,6 +175,9 @@ std::string ProgramSimulation::simulated() {
   options.replica = [&](PeerId i) { return replica_of(fleet, model.gradient_flops, i); };
   options.between = [this](const std::vector<Peer*>& peers) { look(peers); };
   options.interrupted = [this] { return stopped_.load(); };
+  options.after_job = [this](PeerId i, std::function<void()> ended) {
+    after_job(i, std::move(ended));
+  };
   const SimulationResult result = simulate(fleet, observer, options);
   return observer.summary() ? summary_of(fleet, observer, result) : "null";
 }
@@ -205,6 +208,22 @@ void ProgramSimulation::look(const std::vector<Peer*>& peers) {
     seats_[i]->peer = peers[i];
     if (seats_[i]->leaves) peers[i]->stop();
   }
+}
+
+/// A server's has no program.
+void ProgramSimulation::after_job(PeerId i, std::function<void()> ended) {
+  if (i >= seats_.size() || !seats_[i]->turns.yields()) return ended();
+  seats_[i]->held = std::move(ended);
+}
+
+/// From an event of its own, so that nothing of a turn happens in the middle of another's.
+void ProgramSimulation::go_on_soon(Seat& seat, PeerId id) {
+  seat.peer->world.after(Time{0}, [this, &seat, id] {
+    std::function<void()> ended = std::exchange(seat.held, {});
+    if (!ended) return;
+    seat.turns.resume();
+    after_job(id, std::move(ended));
+  });
 }
 
 void ProgramSimulation::end(std::optional<Fault> failure, std::string summary) {

@@ -27,7 +27,8 @@ struct Seat {
   std::atomic<bool> leaves = false;  ///< after its round
   // The simulator's, while it runs:
   ProgramReplica* replica = nullptr;
-  const Peer* peer = nullptr;
+  Peer* peer = nullptr;
+  std::function<void()> held{};  ///< ends the job of the turn in which its program waits
 };
 
 /// A fleet in virtual time whose peers are programs of this process. It begins when all of them
@@ -52,6 +53,8 @@ class ProgramSimulation {
   void sit(Seat& seat, PeerId id);
   /// Somebody leaves without a word: no program has a turn any more, and all ends in no time.
   void abandon();
+  /// What the program of peer `id` waits for within its turn is here: it goes on soon.
+  void go_on_soon(Seat& seat, PeerId id);
   /// Every peer stops after its round.
   void stop() { stopped_ = true; }
   /// False: not within this time.
@@ -69,6 +72,7 @@ class ProgramSimulation {
                          const SimulationResult& result) const;
   std::unique_ptr<Replica> replica_of(const Assembly& fleet, double flops, PeerId i);
   void look(const std::vector<Peer*>& peers);
+  void after_job(PeerId i, std::function<void()> ended);
   void end(std::optional<Fault> failure, std::string summary);
 
   const SimulationWords words_;

@@ -69,7 +69,7 @@ void ProgramPeer::begin_verb(const VerbCall& call, std::span<std::byte> data) {
 }
 
 /// The loop ends before a verb does where the fleet has stopped, or where something has failed.
-ProgramPeer::Waited ProgramPeer::wait_for(VerbAtHand& verb, bool lends, int timeout_ms) {
+Waited ProgramPeer::wait_for(VerbAtHand& verb, bool lends, int timeout_ms) {
   const auto until =
       Clock::now() + std::chrono::milliseconds(timeout_ms < 0 ? 1 << 30 : timeout_ms);
   for (;;) {
@@ -83,12 +83,6 @@ ProgramPeer::Waited ProgramPeer::wait_for(VerbAtHand& verb, bool lends, int time
   }
 }
 
-int ProgramPeer::outcome(const Waited& waited, VerbOp op, std::span<std::byte> data) {
-  if (waited.end) return code_of(*waited.end, op, data);
-  if (const std::optional<Fault> failure = life_->failure()) throw Fault(*failure);
-  return GV_STOPPED;
-}
-
 int ProgramPeer::verb(const gv_call& said, std::span<std::byte> data, int timeout_ms) {
   check_attached("gv_verb");
   if (!life_->has_begun()) throw Fault(GV_E_USE, "gv_verb comes after gv_begin");
@@ -98,9 +92,8 @@ int ProgramPeer::verb(const gv_call& said, std::span<std::byte> data, int timeou
   else
     begin_verb(call, data);
   const Waited waited = wait_for(*verb_, said.lends == 1, timeout_ms);
-  if (waited.more) return GV_MORE;
-  verb_.reset();
-  return outcome(waited, call.op, data);
+  if (!waited.more) verb_.reset();
+  return code_of(waited, call.op, data, life_->failure());
 }
 
 void ProgramPeer::tell_who_is_missing(const VerbAtHand& verb) {

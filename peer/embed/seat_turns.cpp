@@ -1,5 +1,7 @@
 #include "peer/embed/seat_turns.h"
 
+#include <utility>
+
 #include "peer/runtime/unknown_figure.h"
 
 namespace gv::embed {
@@ -10,8 +12,36 @@ void SeatTurns::ask(Turn turn) {
   std::unique_lock lock(mutex_);
   if (closed_) return;
   turn_ = turn;
+  let_it_work(lock);
+}
+
+void SeatTurns::let_it_work(std::unique_lock<std::mutex>& lock) {
   changed_.notify_all();
-  changed_.wait(lock, [this] { return turn_ == Turn::none; });
+  changed_.wait(lock, [this] { return turn_ == Turn::none || yields_; });
+}
+
+bool SeatTurns::yields() const {
+  const std::lock_guard lock(mutex_);
+  return yields_;
+}
+
+void SeatTurns::resume() {
+  std::unique_lock lock(mutex_);
+  if (!yields_) return;
+  yields_ = false;
+  let_it_work(lock);
+}
+
+bool SeatTurns::yield(std::chrono::nanoseconds at_most) {
+  std::unique_lock lock(mutex_);
+  if (!closed_ && !over_ && !std::exchange(yielded_, true)) {
+    yields_ = true;
+    changed_.notify_all();
+  }
+  const auto is_over = [this] { return !yields_ || over_; };
+  if (!changed_.wait_for(lock, at_most, is_over)) return false;
+  yielded_ = false;
+  return true;
 }
 
 Told SeatTurns::told() const {
@@ -49,6 +79,7 @@ void SeatTurns::close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;
   turn_ = Turn::none;
+  yields_ = false;
   changed_.notify_all();
 }
 

@@ -19,20 +19,31 @@ class SeatTurns : public Turns {
   void ask(Turn turn) override;
   Told told() const override;
   void end();  ///< there are no more: wait() says `over`
+  /// The program waits, within its turn, for what others have to do.
+  bool yields() const;
+  /// It is done: until its turn has ended, or it yields again.
+  void resume();
 
   // For the program.
   Turn at_hand() const;
   /// Its turn; `none`: there was none for so long.
   Turn wait(std::chrono::nanoseconds at_most);
+  /// Within its turn: the simulator goes on until it resumes this program. False: not yet, within
+  /// this time. Also where no turn comes any more.
+  bool yield(std::chrono::nanoseconds at_most);
   /// Ends its turn. Without one it only takes what is told.
   void done(const Told& told);
   /// It takes no turn any more: the one at hand ends, and so does each that is asked for.
   void close();
 
  private:
+  void let_it_work(std::unique_lock<std::mutex>& lock);
+
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   Turn turn_ = Turn::none;
+  bool yields_ = false;
+  bool yielded_ = false;  ///< the program's: what it waits for has not been seen to be over
   bool closed_ = false;
   bool over_ = false;
   Told told_;

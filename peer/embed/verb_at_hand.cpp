@@ -73,7 +73,14 @@ std::string disagreement_text(const VerbEnd& end, VerbOp op) {
 
 }  // namespace
 
-int code_of(const VerbEnd& end, VerbOp op, std::span<std::byte> data) {
+int code_of(const Waited& waited,
+            VerbOp op,
+            std::span<std::byte> data,
+            const std::optional<Fault>& failure) {
+  if (waited.more) return GV_MORE;
+  if (!waited.end && failure) throw Fault(*failure);
+  if (!waited.end) return GV_STOPPED;
+  const VerbEnd& end = *waited.end;
   switch (end.why) {
     case VerbEnd::Why::done:
       std::ranges::copy(end.data, data.begin());
@@ -88,6 +95,39 @@ int code_of(const VerbEnd& end, VerbOp op, std::span<std::byte> data) {
       break;
   }
   throw Fault(GV_E_DISAGREES, disagreement_text(end, op));
+}
+
+std::shared_ptr<VerbAtHand> transfer_at_hand(const VerbCall& call, bool pushes) {
+  return std::make_shared<VerbAtHand>(
+      VerbCall{.op = call.op, .type = call.type, .root = call.root, .mark = call.mark},
+      pushes ? 0 : call.data.size());
+}
+
+void TransfersAtHand::check_room(const char* call) const {
+  if (transfers_.size() >= most)
+    throw Fault(
+        GV_E_USE,
+        fmt::format(
+            "{}: {} are under way already, and gv_wait ends them", call, transfers_.size()));
+}
+
+std::uint64_t TransfersAtHand::add(Transfer transfer) {
+  transfers_.emplace(++last_, std::move(transfer));
+  return last_;
+}
+
+const TransfersAtHand::Transfer& TransfersAtHand::at(std::uint64_t handle,
+                                                     std::size_t bytes) const {
+  const auto at = transfers_.find(handle);
+  if (at == transfers_.end())
+    throw Fault(GV_E_USE,
+                fmt::format("gv_wait: {} is no handle, or was waited for before", handle));
+  if (bytes != at->second.verb->bytes())
+    throw Fault(
+        GV_E_USE,
+        fmt::format(
+            "gv_wait: room for {} bytes, and there are {}", bytes, at->second.verb->bytes()));
+  return at->second;
 }
 
 }  // namespace gv::embed

@@ -101,6 +101,14 @@ void SimWorld::offload(Lane lane,
     return shared_.jobs.push_back({busy_until, id_, life_, std::move(job), std::move(done)});
   }
   job();
+  if (!shared_.after_job) return end_work(lane, std::move(done));
+  shared_.after_job(id_, [this, lane, done = std::move(done)] { end_work(lane, done); });
+}
+
+/// A program that had to wait for others within its turn ends later than its work takes.
+void SimWorld::end_work(Lane lane, std::function<void()> done) {
+  Time& busy_until = busy_until_.at(static_cast<std::size_t>(lane));
+  busy_until = std::max(busy_until, shared_.queue.now());
   shared_.rows->worked(id_, busy_until, std::move(done));
 }
 

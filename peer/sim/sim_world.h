@@ -63,7 +63,8 @@ struct SimShared {
   Rows* rows = nullptr;      ///< ... and whose events run here
   /// By id, and by sender; without faults. Only events of the peer itself touch its own.
   std::vector<std::map<PeerId, SimBacklog>> backlogs;
-  Audit* audit = nullptr;  ///< with faults
+  Audit* audit = nullptr;                                              ///< with faults
+  std::function<void(PeerId, std::function<void()> ended)> after_job;  ///< SimulationOptions'
   /// Keeps a checkpoint; null: nowhere. May be called from several threads.
   std::function<void(PeerId, Round, std::vector<std::byte> state)> on_store;
   /// Where each life of a peer spent its time, at its end; null: nobody asks. From several threads.
@@ -99,6 +100,7 @@ class SimWorld : public World {
   void arrive(PeerId to, Message message);
   void offer_later(PeerId to);
   void offer_again(PeerId to);
+  void end_work(Lane lane, std::function<void()> done);
 
   SimShared& shared_;
   PeerId id_;

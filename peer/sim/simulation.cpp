@@ -64,6 +64,7 @@ class Simulation {
     if (options.keep > 0)
       for (Peer* peer : shared_.peers) peer->keep_checkpoint(options.keep);
     shared_.on_store = options.on_store;
+    shared_.after_job = options.after_job;
     for (const Checkpoint& past : options.resume) {
       restore(*lives_.at(past.peer).replica, past);
       shared_.peers.at(past.peer)->go_on_from(past.round, costs_[past.peer]);

@@ -75,6 +75,9 @@ struct SimulationOptions {
   /// result says nothing but that.
   std::function<bool(std::uint64_t events)> abandon;
   std::function<void(Round round, Time virtual_time)> on_progress;  ///< now and then, from the loop
+  /// Ends a job of peer i, now or later, when its program has had its turn; null: now. Without
+  /// faults.
+  std::function<void(PeerId, std::function<void()> ended)> after_job;
   PeerParts parts{};  ///< in the place of the real ones
 };
 

@@ -160,6 +160,10 @@ class Seat(threading.Thread):
         self.randomness = Randomness.now()
         self.waits.set()
 
+    def is_over(self) -> bool:
+        """Says whether the simulation has ended."""
+        return self._simulation.info()["over"]
+
     def go_on(self, turn: int) -> None:
         """Goes behind it. At the end of all peers, each goes on when the one before it is through."""
         if turn == lib.OVER and self._before is not None:
@@ -183,6 +187,26 @@ class VirtualSession(Session):
         turn = super().turn(told, -1)
         self._seat.go_on(turn)
         return turn
+
+    def verb(self, call: lib.CCall, where: int, length: int, timeout_ms: int = -1) -> int:
+        return self._apart(lambda: super(VirtualSession, self).verb(call, where, length, -1))
+
+    def push(self, call: lib.CCall, where: int, length: int) -> int:
+        return self._apart(lambda: super(VirtualSession, self).push(call, where, length))
+
+    def pull(self, call: lib.CCall, length: int) -> int:
+        return self._apart(lambda: super(VirtualSession, self).pull(call, length))
+
+    def wait(self, handle: int, where: int, length: int, timeout_ms: int = -1) -> int:
+        return self._apart(lambda: super(VirtualSession, self).wait(handle, where, length, -1))
+
+    def _apart(self, call: Callable[[], int]) -> int:
+        """Makes a call in which others may be at work."""
+        self._seat.give_way()
+        try:
+            return call()
+        finally:
+            self._seat.go_on(lib.OVER if self._seat.is_over() else lib.NONE)
 
     def finish(self, timeout_ms: int = -1) -> bool:
         self._seat.give_way()

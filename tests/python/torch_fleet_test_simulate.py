@@ -53,6 +53,28 @@ def network():
     return torch.nn.utils.parameters_to_vector(model.parameters()).tolist(), random.random()
 
 
+def together():
+    """What a script does with the others before its first step, in it and between two, with random numbers of its
+    own in between."""
+    gv.init()
+    center = torch.tensor(CENTERS[gv.rank()])
+    x = torch.nn.Parameter(torch.zeros(6))
+    optimizer = torch.optim.SGD([x], lr=0.5)
+    gv.DistributedOptimizer(optimizer, named_parameters=[("x", x)])
+    said = [gv.allreduce(torch.tensor(float(gv.rank())), op="sum").item(), torch.rand(()).item()]
+    for _ in gv.running([center] * 12):
+        optimizer.zero_grad()
+        loss = ((x - center) ** 2).sum() / 4
+        gv.allreduce(loss.detach())
+        loss.backward()
+        pushed = gv.push(torch.tensor([gv.rank()]), (gv.rank() + 1) % gv.size())
+        said.append(gv.wait(gv.pull(torch.tensor([0]), (gv.rank() - 1) % gv.size())).item())
+        gv.wait(pushed)
+        said.append(torch.rand(()).item())
+        optimizer.step()
+    return said
+
+
 class SimulateTest(unittest.TestCase):
     def in_a_folder(self):
         place, here = tempfile.TemporaryDirectory(), os.getcwd()
@@ -74,6 +96,16 @@ class SimulateTest(unittest.TestCase):
         self.assertIn("12 rounds", shown.getvalue())
         table = grapevine.runs(launched["folder"])
         self.assertEqual(list(table["round"]), [6, 12])
+
+    def test_what_peers_do_together_is_the_same_in_virtual_time(self):
+        first, again = (gv.simulate(QUADRATIC, together, step=0.001) for _ in range(2))
+        self.assertEqual(first["returned"], again["returned"])
+        self.assertEqual(first["params_hash"], gv.simulate(QUADRATIC, quadratic, step=0.001)["params_hash"])
+        for i, said in enumerate(first["returned"]):
+            self.assertEqual(said[0], 6)
+            self.assertEqual(said[2::2], [(i - 1) % 4] * 12)
+        streams = {tuple(said[1::2]) for said in first["returned"]}
+        self.assertEqual(len(streams), 4, "random numbers are each peer's own")
 
     def test_each_returns_what_its_function_returned(self):
         simulated = gv.simulate(QUADRATIC, quadratic, step=0.001)

@@ -1,5 +1,7 @@
 #include <array>
 #include <atomic>
+#include <functional>
+#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -50,6 +52,14 @@ class SimulatedPrograms {
       : built_in_(read_fleet_text(text.built_in())), simulation_(simulation_of(text.program())) {}
 
   Before before{};
+
+  /// Within `before`: what is done while others may be at work.
+  int apart(const std::function<int()>& wait) {
+    at_work_.fetch_sub(1);
+    const int code = wait();
+    EXPECT_EQ(at_work_.fetch_add(1), 0) << "another program is at work";
+    return code;
+  }
 
   /// What the simulation says at its end.
   std::string run() {
@@ -110,6 +120,85 @@ INSTANTIATE_TEST_SUITE_P(Rows,
                                          QuadraticText{.kind = "parameter-server",
                                                        .order = "sync"}),
                          [](const auto& row) { return fmt::format("Row{}", row.index); });
+
+bool is_of_gradient(int turn) {
+  return turn == GV_TURN_GRADIENT || turn == GV_TURN_GRADIENT_AND_STEP;
+}
+
+gv_call call_of(std::uint32_t verb, PeerId root = 0) {
+  return {.size = sizeof(gv_call),
+          .verb = verb,
+          .type = GV_TYPE_FLOAT32,
+          .root = root,
+          .name = nullptr,
+          .lends = 1};
+}
+
+/// In each gradient's turn all add up, and each hands a vector to the next one. What the simulation
+/// says at its end.
+std::string run_with_verbs(const QuadraticText& text) {
+  SimulatedPrograms programs(text);
+  std::set<std::vector<float>> sums;
+  std::array<int, 8> turns{};
+  programs.before = [&](PeerId id, gv_peer* peer, int turn) {
+    if (!is_of_gradient(turn)) return true;
+    std::vector<float> data(150'000, 0.1F * static_cast<float>(id + 1));
+    const std::size_t bytes = data.size() * sizeof(float);
+    const gv_call sum = call_of(GV_VERB_SUM);
+    const auto add_up = [&] { return gv_verb(peer, &sum, data.data(), bytes, -1); };
+    EXPECT_EQ(programs.apart(add_up), GV_OK) << gv_error(peer);
+    sums.insert(data);
+    std::vector<float> mine(3, static_cast<float>(10 * turns.at(id)++ + static_cast<int>(id)));
+    const gv_call to = call_of(0, (id + 1) % text.peers);
+    const gv_call from = call_of(0, (id + text.peers - 1) % text.peers);
+    std::uint64_t pushed = 0, pulled = 0;
+    EXPECT_EQ(gv_push(peer, &to, mine.data(), 12, &pushed), GV_OK) << gv_error(peer);
+    EXPECT_EQ(gv_pull(peer, &from, 12, &pulled), GV_OK) << gv_error(peer);
+    std::vector<float> theirs(3);
+    const auto wait = [&] { return gv_wait(peer, pulled, theirs.data(), 12, -1); };
+    EXPECT_EQ(programs.apart(wait), GV_OK) << gv_error(peer);
+    EXPECT_EQ(programs.apart([&] { return gv_wait(peer, pushed, nullptr, 0, -1); }), GV_OK);
+    const int before =
+        (static_cast<int>(id) + static_cast<int>(text.peers) - 1) % static_cast<int>(text.peers);
+    EXPECT_EQ(theirs[2], static_cast<float>(10 * (turns.at(id) - 1) + before));
+    return true;
+  };
+  std::string info = programs.run();
+  EXPECT_EQ(sums.size(), 1U) << "the same bits everywhere and always";
+  EXPECT_GE(turns[0], static_cast<int>(text.rounds));
+  return info;
+}
+
+TEST_P(SimulatedAbi, DoesTogetherWhatChangesNoBitOfTheTraining) {
+  if (GetParam().kind == "parameter-server") GTEST_SKIP() << "its workers have no links";
+  const std::string hash = run(read_fleet_text(GetParam().built_in())).hash;
+  const std::string info = run_with_verbs(GetParam());
+  EXPECT_EQ(member(info, "params_hash"), "\"" + hash + "\"") << info;
+}
+
+TEST(SimulatedPrograms, RepeatWhatTheyDoTogetherToTheBit) {
+  const QuadraticText text{.kind = "ad-psgd", .rounds = 20};
+  EXPECT_EQ(run_with_verbs(text), run_with_verbs(text));
+}
+
+TEST(SimulatedPrograms, AreToldWhoIsMissingInWhatAllDo) {
+  SimulatedPrograms programs(QuadraticText{.rounds = 30});
+  std::array<int, 4> turns{};
+  std::atomic<int> lost = 0;
+  programs.before = [&](PeerId id, gv_peer* peer, int turn) {
+    if (turn != GV_TURN_GRADIENT || ++turns.at(id) < 4) return true;
+    if (id == 2) return false;
+    float data = 1;
+    const gv_call sum = call_of(GV_VERB_SUM);
+    EXPECT_EQ(programs.apart([&] { return gv_verb(peer, &sum, &data, 4, -1); }), GV_E_LOST);
+    EXPECT_NE(std::string(gv_error(peer)).find("peer 2 has left"), std::string::npos)
+        << gv_error(peer);
+    ++lost;
+    return true;
+  };
+  programs.run();
+  EXPECT_EQ(lost, 3 * 27);
+}
 
 TEST(SimulatedPrograms, RepeatToTheBitWhereNobodyWaits) {
   const QuadraticText text{.kind = "ad-psgd", .rounds = 40};
