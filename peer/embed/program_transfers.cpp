@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "gossip/verb_word.h"
 #include "peer/embed/program_peer.h"
 
 // What a program's peer pushes to its neighbours, and pulls from them.
