@@ -21,11 +21,8 @@ class Hands {
   const std::shared_ptr<LentThread>& arithmetic() const { return lent_; }
   /// For the program's thread: see LentThread::lend.
   virtual Turn wait(std::chrono::nanoseconds at_most) { return lent_->lend(at_most); }
-  /// See LentThread::help; false: another thread does all jobs.
-  virtual bool help(std::chrono::nanoseconds at_most) {
-    lent_->help(at_most);
-    return true;
-  }
+  /// See LentThread::help. In a turn no other thread does any job.
+  void help(std::chrono::nanoseconds at_most) { lent_->help(at_most); }
   /// help() comes back soon; from any thread.
   void interrupt() { lent_->interrupt(); }
   /// Ends the turn at hand, or only tells.
@@ -46,7 +43,6 @@ class OwnHands : public Hands {
   explicit OwnHands(ProgramTurns& turns);
   ~OwnHands() override;
   Turn wait(std::chrono::nanoseconds at_most) override;
-  bool help(std::chrono::nanoseconds) override { return false; }
   void done(const Told& told) override;
   void close() override;
   bool rests() const override { return over_ || turns_.at_hand() != Turn::none; }

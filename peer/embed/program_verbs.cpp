@@ -78,7 +78,7 @@ Waited ProgramPeer::wait_for(VerbAtHand& verb, bool lends, int timeout_ms) {
     if (over) return {};
     const auto left = until - Clock::now();
     if (left <= std::chrono::nanoseconds(0)) return {.more = true};
-    if (!lends || !hands_->help(left)) verb.wait(left);
+    lends ? hands_->help(left) : verb.wait(left);
     if (verb.is_slow()) tell_who_is_missing(verb);
   }
 }

@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(Rows,
                                          QuadraticText{.order = "atc", .local_steps = 2},
                                          QuadraticText{.kind = "all-reduce", .order = "ring"},
                                          QuadraticText{.kind = "ad-psgd", .rounds = 30},
-                                         QuadraticText{.kind = "sgp", .topology = "directed-ring"}),
+                                         QuadraticText{.kind = "sgp", .topology = "exponential"}),
                          [](const auto& row) { return fmt::format("Row{}", row.index); });
 
 TEST(AbiTransfersFail, ADeathIsToldToItsNeighboursAndTheyTrainOn) {

@@ -77,17 +77,16 @@ class RoundOfTransfers {
           ended(std::move(end));
         });
   }
-  void begin_pull(PeerId other, std::vector<std::byte> expected) {
+  void begin_pull(PeerId other, const std::vector<std::byte>& expected) {
     ++left_;
-    me_.transfers().pull({.op = VerbOp::transfer,
-                          .type = VerbType::bytes,
-                          .root = other,
-                          .data = std::vector<std::byte>(expected.size())},
-                         [this, expected = std::move(expected)](VerbEnd end) {
-                           if (end.why == Why::done)
-                             ++(end.data == expected ? tally().right : tally().wrong);
-                           ended(std::move(end));
-                         });
+    VerbCall call{.op = VerbOp::transfer,
+                  .type = VerbType::bytes,
+                  .root = other,
+                  .data = std::vector<std::byte>(expected.size())};
+    me_.transfers().pull(std::move(call), [this, expected](VerbEnd end) {
+      if (end.why == Why::done) ++(end.data == expected ? tally().right : tally().wrong);
+      ended(std::move(end));
+    });
   }
   void ended(VerbEnd end) {
     if (end.why != Why::done) tally().failed.push_back(std::move(end));
