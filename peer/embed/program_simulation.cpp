@@ -210,9 +210,9 @@ void ProgramSimulation::look(const std::vector<Peer*>& peers) {
   }
 }
 
-/// A server's has no program.
+/// A server's has no program, and what a peer does while its program waits ends as ever.
 void ProgramSimulation::after_job(PeerId i, std::function<void()> ended) {
-  if (i >= seats_.size() || !seats_[i]->turns.yields()) return ended();
+  if (i >= seats_.size() || !seats_[i]->turns.take_hold()) return ended();
   seats_[i]->held = std::move(ended);
 }
 

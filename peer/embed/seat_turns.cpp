@@ -18,11 +18,12 @@ void SeatTurns::ask(Turn turn) {
 void SeatTurns::let_it_work(std::unique_lock<std::mutex>& lock) {
   changed_.notify_all();
   changed_.wait(lock, [this] { return turn_ == Turn::none || yields_; });
+  holds_ = yields_;
 }
 
-bool SeatTurns::yields() const {
+bool SeatTurns::take_hold() {
   const std::lock_guard lock(mutex_);
-  return yields_;
+  return std::exchange(holds_, false);
 }
 
 void SeatTurns::resume() {

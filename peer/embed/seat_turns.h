@@ -19,8 +19,9 @@ class SeatTurns : public Turns {
   void ask(Turn turn) override;
   Told told() const override;
   void end();  ///< there are no more: wait() says `over`
-  /// The program waits, within its turn, for what others have to do.
-  bool yields() const;
+  /// Whether the job that has just asked for a turn, or gone on with it, does not end yet: the
+  /// program waits, within that turn, for what others have to do. Once.
+  bool take_hold();
   /// It is done: until its turn has ended, or it yields again.
   void resume();
 
@@ -43,6 +44,7 @@ class SeatTurns : public Turns {
   std::condition_variable changed_;
   Turn turn_ = Turn::none;
   bool yields_ = false;
+  bool holds_ = false;    ///< the simulator's: see take_hold()
   bool yielded_ = false;  ///< the program's: what it waits for has not been seen to be over
   bool closed_ = false;
   bool over_ = false;
