@@ -29,7 +29,11 @@ constexpr std::array<std::size_t, 6> sizes = {
 std::vector<std::byte> drawn(PeerId from, PeerId to, std::uint64_t nth) {
   Rng rng = Rng(3).derive("transfers").derive(from).derive(to).derive(nth);
   std::vector<std::byte> bytes(sizes.at(rng.below(sizes.size())));
-  for (std::byte& byte : bytes) byte = static_cast<std::byte>(rng.below(256));
+  std::uint64_t state = rng.below(1U << 31);
+  for (std::byte& byte : bytes) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    byte = static_cast<std::byte>(state >> 56U);
+  }
   return bytes;
 }
 
@@ -187,14 +191,14 @@ TEST_P(TransfersOn, EachPullGetsItsPushWhateverHappensOnTheWay) {
                               Fault::slow})
       options.faults->classes |= FaultClasses{1} << static_cast<unsigned>(fault);
     std::size_t pulls = 0, pushes = 0;
-    for (const Tally& tally : told(fleet(20), options)) {
+    for (const Tally& tally : told(fleet(9), options)) {
       EXPECT_EQ(tally.wrong, 0U);
       EXPECT_TRUE(tally.failed.empty());
       pulls += tally.right;
       pushes += tally.done_pushes;
     }
     EXPECT_EQ(pulls, pushes);
-    EXPECT_GE(pulls, 20U);
+    EXPECT_GE(pulls, 9U);
   }
 }
 
