@@ -19,6 +19,12 @@ target_link_libraries(grapevine_library PRIVATE gv_program fmt::fmt)
 # The C++ library of whoever loads it may be older, and none of its own is seen outside.
 target_link_options(grapevine_library PRIVATE -static-libstdc++ -static-libgcc
   LINKER:--version-script=${GV_LIBRARY_SYMBOLS} LINKER:--no-undefined LINKER:--as-needed LINKER:--gc-sections)
+# Functions that are the same, as those of one template for two types of one layout, are kept once. Gold alone does it.
+include(CheckLinkerFlag)
+check_linker_flag(CXX "-fuse-ld=gold;LINKER:--icf=safe" GV_FOLDS_FUNCTIONS)
+if(GV_FOLDS_FUNCTIONS)
+  target_link_options(grapevine_library PRIVATE -fuse-ld=gold LINKER:--icf=safe)
+endif()
 if(CMAKE_BUILD_TYPE MATCHES "Release")
   target_link_options(grapevine_library PRIVATE -s)
 endif()

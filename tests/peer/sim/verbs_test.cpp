@@ -272,7 +272,6 @@ TEST_P(VerbsOn, WhatGoesWrongOnTheWayChangesNoOutcome) {
 
 /// Whoever has no outcome is told so, and goes on with its rounds.
 TEST_P(VerbsOn, ADeathEndsVerbsAndNothingElse) {
-  if (GetParam().peers == 1) GTEST_SKIP() << "nobody would be left";
   for (PeerId victim = 0; victim < GetParam().peers; ++victim) {
     for (const milliseconds at : {milliseconds(2), milliseconds(7), milliseconds(12)}) {
       SCOPED_TRACE(fmt::format("peer {} dies after {} ms", victim, at.count()));
@@ -298,8 +297,8 @@ TEST_P(VerbsOn, ADeathEndsVerbsAndNothingElse) {
   }
 }
 
+/// Nobody disagrees with itself.
 TEST_P(VerbsOn, WhoCallsAnotherVerbIsNoticedByAll) {
-  if (GetParam().peers == 1) GTEST_SKIP() << "nobody disagrees with itself";
   const std::vector<VerbCall> others = {
       {.op = VerbOp::mean, .data = bytes_of(std::vector<float>(8, 1))},
       {.op = VerbOp::broadcast, .data = bytes_of(std::vector<float>(8, 1))},
@@ -316,7 +315,7 @@ TEST_P(VerbsOn, WhoCallsAnotherVerbIsNoticedByAll) {
     tell(told, fleet(2 * others.size()));
     for (const std::vector<VerbEnd>& ends : told.ends)
       for (std::size_t nth = 0; nth < ends.size(); ++nth)
-        EXPECT_EQ(ends[nth].why, nth % 2 == 0 ? Why::disagrees : Why::done)
+        EXPECT_EQ(ends[nth].why, nth % 2 == 0 && GetParam().peers > 1 ? Why::disagrees : Why::done)
             << "peer " << who << ", call " << nth;
   }
 }
