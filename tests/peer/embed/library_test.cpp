@@ -32,7 +32,7 @@ std::vector<std::string> lines_of(const std::string& program) {
 }
 
 TEST(Library, OnlyItsCallsComeOut) {
-  const std::vector<std::string> symbols = lines_of("nm -D --defined-only");
+  const std::vector<std::string> symbols = lines_of("nm -D -g --defined-only");
   EXPECT_EQ(symbols.size(), 24U);
   for (const std::string& symbol : symbols)
     EXPECT_NE(symbol.find(" T gv_"), std::string::npos) << symbol;
