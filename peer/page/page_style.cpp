@@ -154,9 +154,10 @@ table.words td, table.words th { text-align: left; white-space: normal; vertical
 .picture .legend .swatch { width: 12px; height: 12px; margin: 0 8px 0 0; }
 @media screen and (max-width: 560px) { dl { grid-template-columns: 1fr; gap: 0; }
   dd { margin-bottom: 8px; } body { padding: 18px 10px 36px; } h1 { font-size: 21px; }
-  figure.panel { padding: 12px 10px 8px; } .picture svg text { font-size: 14px; }
-  .picture svg .id { font-size: 11px; } .picture svg .name { font-size: 12.5px; }
-  .picture > svg { min-width: 460px; } figure.panel.wide .picture > svg { min-width: 720px; }
+  figure.panel { padding: 12px 10px 8px; } .picture svg text { font-size: 17px; }
+  .picture svg .tick { font-size: 16.5px; } .picture svg .id { font-size: 12px; }
+  .picture svg .name { font-size: 14.5px; } .wide .picture > svg text { font-size: 14px; }
+  figure.panel.wide .picture > svg { min-width: 720px; }
   .tiles { grid-template-columns: repeat(auto-fit, minmax(135px, 1fr)); } }
 @media print { .panels { grid-template-columns: 1fr 1fr; } .tiles, .panel { break-inside: avoid; }
   .tiles { grid-template-columns: repeat(4, 1fr); } details:not([open]) { display: none; }
