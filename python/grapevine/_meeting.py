@@ -21,13 +21,14 @@ class Launched(NamedTuple):
     all_gather: Callable[[str], Sequence[str]]
 
 
-def addresses(all_gather: Callable[[str], Sequence[str]], info: Dict[str, Any]) -> List[Dict[str, Any]]:
-    """Gathers where all peers listen: {"peer", "host", "port"} of each.
+def addresses(all_gather: Callable[[str], Sequence[str]], info: Dict[str, Any],
+              listen: Optional[str] = None) -> List[Dict[str, Any]]:
+    """Gathers where all peers listen: {"peer", "host", "port"} of each. listen: what this one was told, "HOST:PORT".
 
     Raises Disagreement where another has other tensors, or began with other values although none of the two goes on
     from anywhere.
     """
-    mine = {"peer": info["id"], "host": own_host(), "port": info["port"], "model": info["model"],
+    mine = {"peer": info["id"], "host": own_host(listen), "port": info["port"], "model": info["model"],
             "start": None if info["rejoined"] else info["start"]}
     others = [json.loads(text) for text in all_gather(json.dumps(mine))]
     if sorted(other["peer"] for other in others) != list(range(info["peers"])):
@@ -42,9 +43,14 @@ def addresses(all_gather: Callable[[str], Sequence[str]], info: Dict[str, Any]) 
     return [{"peer": other["peer"], "host": other["host"], "port": other["port"]} for other in others]
 
 
-def own_host() -> str:
-    """Returns the address by which the peer at MASTER_ADDR sees this machine; loopback where nobody else is named."""
+def own_host(listen: Optional[str] = None) -> str:
+    """Returns the address by which others reach this peer: where it listens, if that is one address; else that by which
+    the peer at MASTER_ADDR sees this machine; loopback where nobody else is named.
+    """
     import socket
+    host = (listen or "").rpartition(":")[0]
+    if host not in ("", "0.0.0.0"):
+        return host
     master = os.environ.get("MASTER_ADDR", LOOPBACK)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect((master, 9))     # sends nothing: it only chooses the road

@@ -20,10 +20,11 @@ INTERRUPTED_S = 2.0    # how long the goodbye of an interrupted script may take
 class Process:
     """A peer from `init` to the end of its script."""
 
-    def __init__(self, session: Session, meet: Optional[AllGather]) -> None:
+    def __init__(self, session: Session, meet: Optional[AllGather], listen: Optional[str] = None) -> None:
         self.session = session
         self.info: Dict[str, Any] = session.info()
         self.meet = meet
+        self.listen = listen
         self.progress = Progress(self.info)
         self.attached = False
         self.seeds = False          # whether the random numbers are the fleet's
@@ -39,7 +40,7 @@ class Process:
         self.info = self.session.info()
         addresses = None
         if self.meet is not None:
-            addresses = _meeting.addresses(self.meet, self.info)
+            addresses = _meeting.addresses(self.meet, self.info, self.listen)
         self.session.begin(addresses)
 
     def end(self) -> None:
@@ -101,8 +102,9 @@ def init(fleet: Union[str, os.PathLike, None] = None, id: Optional[int] = None, 
     meet: how the peers learn each other's ports: a function all_gather(text) -> texts of all peers in the order of
     their ids, or a folder that all can write; without it the hosts of the fleet file say where the others are.
     keys: folder with this peer's key. sets: "train.batch=32", over the file's values. folder: takes checkpoints and
-    record. listen: "127.0.0.1:0"; port 0 is any free one. rejoin: goes on from the newest checkpoint in the folder, or
-    else from a neighbour's model.
+    record. listen: "127.0.0.1:0"; port 0 is any free one. Peers that meet dial this address, or without it the one by
+    which MASTER_ADDR sees this machine. rejoin: goes on from the newest checkpoint in the folder, or else from a
+    neighbour's model.
 
     In a function that is simulated the arguments count for nothing: the simulation says which fleet and which peer.
     Raises Error for a second peer in one process and for whatever is wrong with the file.
@@ -123,7 +125,7 @@ def init(fleet: Union[str, os.PathLike, None] = None, id: Optional[int] = None, 
     if isinstance(meet, (str, os.PathLike)):
         info = session.info()
         meet = _meeting.in_folder(meet, info["id"], info["peers"])
-    _current = Process(session, meet)
+    _current = Process(session, meet, listen)
     if launched is not None:
         _meeting.check_size(launched.size, _current.info["peers"])
     _install()
