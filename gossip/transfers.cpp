@@ -26,7 +26,7 @@ VerbWord word_of(const VerbCall& call, VerbStep step) {
 std::shared_ptr<Buffer> letter_of(PeerCore& self,
                                   const VerbWord& word,
                                   std::span<const std::byte> piece) {
-  const std::shared_ptr<Buffer> out = self.pool().acquire(verb_word_bytes + piece.size());
+  std::shared_ptr<Buffer> out = self.pool().acquire(verb_word_bytes + piece.size());
   write(word, {out->data(), out->size()});
   if (!piece.empty()) std::memcpy(out->data() + verb_word_bytes, piece.data(), piece.size());
   return out;

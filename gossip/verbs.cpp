@@ -143,7 +143,7 @@ void Verbs::send(std::size_t k, std::uint32_t part, Payload payload) {
 }
 
 std::shared_ptr<Buffer> Verbs::message(VerbStep step, std::size_t bytes) {
-  const std::shared_ptr<Buffer> out = self_.pool().acquire(verb_word_bytes + bytes);
+  std::shared_ptr<Buffer> out = self_.pool().acquire(verb_word_bytes + bytes);
   VerbWord word = *word_;
   word.step = step;
   write(word, {out->data(), out->size()});
@@ -205,7 +205,7 @@ std::shared_ptr<Buffer> Verbs::combined() {
     VerbSum sum(word_->type, bytes);
     if (own_) sum.add(piece_of(own_->data, *word_, up_));
     for (const std::size_t k : children_) sum.add(content(front(k, up_)->payload));
-    const std::shared_ptr<Buffer> out = message(step, bytes);
+    std::shared_ptr<Buffer> out = message(step, bytes);
     sum.store(content(*out));
     return out;
   }
@@ -213,7 +213,7 @@ std::shared_ptr<Buffer> Verbs::combined() {
   if (own_ && word_->peer == self_.plan.id) given = piece_of(own_->data, *word_, up_);
   for (const std::size_t k : children_)
     if (given.empty()) given = content(front(k, up_)->payload);
-  const std::shared_ptr<Buffer> out = message(step, given.size());
+  std::shared_ptr<Buffer> out = message(step, given.size());
   if (!given.empty()) std::memcpy(content(*out).data(), given.data(), given.size());
   return out;
 }
