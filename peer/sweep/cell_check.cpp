@@ -40,6 +40,13 @@ Fleet CellCheck::read(const SweepCell& cell, const TuningPoint& point) {
            .help = "add `evaluate: { every: 25 rounds }` to the base file"},
           cell,
           sets);
+    if (file_.simulated && fleet.program)
+      say({.where = "",
+           .message = "the gradients are its program's, which `grapevine simulate` does not start",
+           .source = "",
+           .help = "add `in: run` to the sweep file: each trial then starts its programs"},
+          cell,
+          sets);
     if (file_.tune && file_.tune->in_rungs() && !fleet.stop.rounds && !fleet.stop.epochs)
       say({.where = "",
            .message = file_.tune->by + " needs to know how long a training is",

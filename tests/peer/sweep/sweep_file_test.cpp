@@ -180,5 +180,16 @@ TEST_F(SweepFileTest, ATargetNeedsEvaluations) {
   EXPECT_TRUE(has(refusal("target: { loss: 1 }\n"), "a target needs evaluations on the way"));
 }
 
+TEST_F(SweepFileTest, ProgramsTrainInRealRunsAlone) {
+  write("base.yaml",
+        "version: 1\nname: mine\nprogram: [python3, train.py]\npeers: 4\ntopology: ring\n"
+        "stop: { rounds: 10 }\n");
+  const std::string why = refusal("vary: { topology: [ring, complete] }\n");
+  EXPECT_TRUE(has(why, "add `in: run` to the sweep file")) << why;
+  write("sweep.yaml",
+        "version: 1\nbase: base.yaml\nin: run\nvary: { topology: [ring, complete] }\n");
+  EXPECT_EQ(plan_sweep(path("sweep.yaml")).cells.size(), 2U);
+}
+
 }  // namespace
 }  // namespace gv
