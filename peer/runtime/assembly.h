@@ -42,7 +42,7 @@ class Assembly {
       0;  ///< the last round; the largest number when only time or a target stops the run
   Round evaluate_every = 0;  ///< rounds; 0: only at the end, or by time (Fleet::evaluate_period)
   std::vector<Parameter> parameters;
-  TensorOrders orders{};  ///< of a program's tensors; empty: all as their shapes
+  TensorOrders orders{};      ///< of a program's tensors; empty: all as their shapes
   std::size_t dimension = 0;  ///< d
   std::vector<float> start;   ///< x_0 of `model.start`; empty: it is drawn
   /// Of the parameters' names and shapes, and of the names in a user's data; 32 hex digits.
