@@ -14,15 +14,10 @@
 #include "optim/buffer.h"
 #include "optim/codec.h"
 #include "optim/models/objective.h"
+#include "optim/range.h"
 #include "optim/train/optimizer.h"
 
 namespace gv {
-
-/// A piece [begin, begin + count) of a vector.
-struct Range {
-  std::size_t begin = 0;
-  std::size_t count = 0;
-};
 
 /// Neighbours' vectors (or the same piece of each) with their weights, in ascending order of peer:
 /// the order fixes the bits.
