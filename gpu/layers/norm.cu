@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "gpu/layers/layer.h"
 #include "gpu/layers/norm_kernels.h"
 
@@ -26,7 +28,7 @@ class NormLayer : public Layer {
         bias_(plan.offset(1)),
         mean_(sets(plan.most_rows), "means of a norm"),
         inverse_(sets(plan.most_rows), "deviations of a norm"),
-        partial_(std::size_t{channels_} * slices, "sums of a norm"),
+        partial_(std::size_t{channels_} * most_slices, "sums of a norm"),
         memory_(groups_ == 0 ? channels_ : 0, "moments of a norm") {}
 
   void forward(const Pass& pass) override {
@@ -68,7 +70,12 @@ class NormLayer : public Layer {
     return groups_ == 0 ? channels_ : std::size_t{rows} * positions_ * groups_;
   }
   Layout layout_of(const Pass& pass) const {
-    return {std::size_t{pass.rows} * positions_, channels_, pixels_, groups_};
+    const std::size_t rows = std::size_t{pass.rows} * positions_;
+    return {.rows = rows,
+            .channels = channels_,
+            .pixels = pixels_,
+            .groups = groups_,
+            .slices = std::min(most_slices, blocks_for(rows * pixels_))};
   }
   Statistics statistics() const { return {mean_.data(), inverse_.data()}; }
 

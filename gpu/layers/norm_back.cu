@@ -16,11 +16,12 @@ struct Slopes {
 
 __global__ void affine_gradient_kernel(const SumPair* partial,
                                        std::uint32_t channels,
+                                       std::uint32_t slices,
                                        float* d_weight,
                                        float* d_bias) {
   const std::size_t channel = thread_index();
   if (channel >= channels) return;
-  const SumPair total = channel_total(partial, static_cast<std::uint32_t>(channel));
+  const SumPair total = channel_total(partial, static_cast<std::uint32_t>(channel), slices);
   d_bias[channel] = static_cast<float>(total.a);
   d_weight[channel] = static_cast<float>(total.b);
 }
@@ -66,12 +67,19 @@ void find_affine_gradient(
     const Back& back, SumPair* partial, float* d_weight, float* d_bias, cudaStream_t stream) {
   const std::uint32_t channels = back.layout.channels;
   launch_blocks(channel_slice_kernel<Slopes>,
-                std::size_t{channels} * slices,
+                std::size_t{channels} * back.layout.slices,
                 stream,
                 Slopes{back.x, back.dy, back.s},
                 back.layout,
                 partial);
-  launch(affine_gradient_kernel, channels, stream, partial, channels, d_weight, d_bias);
+  launch(affine_gradient_kernel,
+         channels,
+         stream,
+         partial,
+         channels,
+         back.layout.slices,
+         d_weight,
+         d_bias);
 }
 
 void go_back(const Back& back, const float* d_weight, const float* d_bias, cudaStream_t stream) {

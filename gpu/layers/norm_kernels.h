@@ -13,13 +13,15 @@
 
 namespace gv::gpu {
 
-/// Blocks that sum one channel's values, each a slice of them; then one adds the slices up.
-constexpr std::uint32_t slices = 64;
+/// Blocks that sum one channel's values, each a slice of them; then one adds the slices up. Fewer
+/// where they would be empty: a layer norm has a channel's few values of each position.
+constexpr std::uint32_t most_slices = 64;
 
 struct Layout {
   std::size_t rows;  ///< of this pass
   std::uint32_t channels, pixels;
   std::uint32_t groups;  ///< 0: batch norm
+  std::uint32_t slices;
 
   __device__ std::size_t set_of(std::size_t row, std::uint32_t channel) const {
     return groups == 0 ? channel : row * groups + channel / (channels / groups);
@@ -35,12 +37,12 @@ struct Statistics {
 /// slice).
 template <class Term>
 __global__ void channel_slice_kernel(Term term, Layout layout, SumPair* partial) {
-  const std::uint32_t channel = blockIdx.x / slices;
-  const std::uint32_t slice = blockIdx.x % slices;
+  const std::uint32_t channel = blockIdx.x / layout.slices;
+  const std::uint32_t slice = blockIdx.x % layout.slices;
   const std::size_t count = layout.rows * layout.pixels;
   SumPair sum;
   for (std::size_t i = std::size_t{slice} * blockDim.x + threadIdx.x; i < count;
-       i += std::size_t{slices} * blockDim.x) {
+       i += std::size_t{layout.slices} * blockDim.x) {
     const std::size_t row = i / layout.pixels;
     const std::size_t pixel = i % layout.pixels;
     const SumPair t = term((row * layout.channels + channel) * layout.pixels + pixel,
@@ -52,7 +54,9 @@ __global__ void channel_slice_kernel(Term term, Layout layout, SumPair* partial)
   if (threadIdx.x == 0) partial[blockIdx.x] = total;
 }
 
-__device__ inline SumPair channel_total(const SumPair* partial, std::uint32_t channel) {
+__device__ inline SumPair channel_total(const SumPair* partial,
+                                        std::uint32_t channel,
+                                        std::uint32_t slices) {
   SumPair total;
   for (std::uint32_t s = 0; s < slices; ++s) {
     total.a += partial[channel * slices + s].a;

@@ -32,7 +32,7 @@ __global__ void batch_statistics_kernel(const SumPair* partial,
   const std::size_t c = thread_index();
   if (c >= layout.channels) return;
   const double count = static_cast<double>(layout.rows) * layout.pixels;
-  const SumPair total = channel_total(partial, static_cast<std::uint32_t>(c));
+  const SumPair total = channel_total(partial, static_cast<std::uint32_t>(c), layout.slices);
   const float variance = put_statistics(total, count, epsilon, c, mean, inverse);
   if (moments.use != Moments::Use::remembered) return;
   if (moments.count == 0) memory[c] = SumPair{};
@@ -90,7 +90,7 @@ void find_batch_statistics(const Pass& pass,
     return;
   }
   launch_blocks(channel_slice_kernel<Powers>,
-                std::size_t{channels} * slices,
+                std::size_t{channels} * layout.slices,
                 stream,
                 Powers{pass.in},
                 layout,

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdlib>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "optim/models/network.h"
@@ -11,10 +13,51 @@
 
 namespace gv {
 
+/// Whether networks of the same kinds learn from smaller pictures and shorter texts, in smaller
+/// minibatches and fewer steps (GRAPEVINE_CASES=small): where kernels run on the CPU, full sizes
+/// take hours and show nothing more of them.
+inline bool small_cases() {
+  const char* const value = std::getenv("GRAPEVINE_CASES");
+  return value != nullptr && std::string_view(value) == "small";
+}
+
+/// The first `rows` pictures, every `step`-th pixel of each, both ways.
+inline std::shared_ptr<const Dataset> thinned(const Dataset& data,
+                                              std::uint32_t rows,
+                                              std::uint32_t step) {
+  auto thin = std::make_shared<Dataset>(data);
+  thin->rows = rows;
+  thin->labels.resize(rows);
+  thin->bytes = {};
+  thin->floats.clear();
+  thin->image.height = (data.image.height + step - 1) / step;
+  thin->image.width = (data.image.width + step - 1) / step;
+  thin->features = thin->image.channels * thin->image.height * thin->image.width;
+  const std::uint32_t planes = rows * data.image.channels;
+  for (std::uint32_t plane = 0; plane < planes; ++plane)
+    for (std::uint32_t y = 0; y < data.image.height; y += step)
+      for (std::uint32_t x = 0; x < data.image.width; x += step) {
+        const std::size_t at = (std::size_t{plane} * data.image.height + y) * data.image.width + x;
+        if (data.floats.empty())
+          thin->bytes.own().push_back(data.bytes.data()[at]);
+        else
+          thin->floats.push_back(data.floats[at]);
+      }
+  return thin;
+}
+
+/// Pictures just large enough for the model.
+inline Share small_pictures(std::uint32_t step) {
+  Share share = digits_share();
+  share.train = thinned(*share.train, share.train->rows, step);
+  share.test = thinned(*share.test, 100, step);
+  return share;
+}
+
 inline TrainTest text_data() {
   auto train = std::make_shared<Dataset>();
-  train->context = train->features = 32;
-  train->rows = 4000;
+  train->context = train->features = small_cases() ? 9 : 32;
+  train->rows = small_cases() ? 800 : 4000;
   train->classes = 20;
   for (std::uint8_t c = 0; c < 20; ++c)
     train->vocabulary.push_back(static_cast<std::uint8_t>('a' + c));
@@ -30,12 +73,14 @@ inline TrainTest text_data() {
 inline Share share_for(const std::string& kind) {
   if (kind != "transformer") {
     Share share = digits_share();
+    if (small_cases() && kind == "lenet5") share = small_pictures(2);
+    if (small_cases() && kind == "resnet20") share = small_pictures(5);
     if (kind == "resnet20") share.augment = {.crop = true, .flip = true};
     return share;
   }
   static const TrainTest text = text_data();
   Share share{.train = text.train, .test = text.test, .rows = {}, .rng = Rng(11)};
-  for (std::uint32_t r = 0; r < 4000; ++r) share.rows.push_back(r);
+  for (std::uint32_t r = 0; r < text.train->rows; ++r) share.rows.push_back(r);
   return share;
 }
 
@@ -67,6 +112,10 @@ inline std::vector<Case> cases() {
   for (const char* kind : {"softmax", "mlp", "lenet5", "transformer"}) {
     ModelSpec model;
     model.kind = kind;
+    if (small_cases() && model.kind == "transformer") {
+      model.values["width"] = 24U;
+      model.values["layers"] = 1U;
+    }
     all.push_back({kind, model});
   }
   all.push_back({"resnet20", resnet("batch")});

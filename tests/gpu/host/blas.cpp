@@ -1,11 +1,13 @@
 // The products of cuBLAS, by their definition. The workspace is scribbled over, as the library may.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "cublas_v2.h"
 #include "cuda_bf16.h"
 #include "tests/gpu/host/host_cuda.h"
+#include "tests/gpu/host/watch.h"
 
 struct HostBlas {
   cudaStream_t stream = nullptr;
@@ -29,6 +31,13 @@ struct Matrix {
     if (type == CUDA_R_16BF) return __bfloat162float(static_cast<const __nv_bfloat16*>(data)[k]);
     const float value = static_cast<const float*>(data)[k];
     return tf32 ? gv_host_tf32(value) : value;
+  }
+  /// Of so many rows and columns.
+  void note(size_t rows, size_t columns) const {
+    const size_t bytes = type == CUDA_R_16BF ? 2 : 4;
+    if (transposed) std::swap(rows, columns);
+    for (size_t j = 0; j < columns; ++j)
+      gv::host_cuda::note_read(static_cast<const char*>(data) + j * lda * bytes, rows * bytes);
   }
   Matrix moved(long long elements) const {
     const long long bytes = elements * (type == CUDA_R_16BF ? 2 : 4);
@@ -58,6 +67,12 @@ void product(const Matrix& a,
              float beta,
              float* c,
              size_t ldc) {
+  a.note(m, k);
+  b.note(k, n);
+  for (size_t j = 0; j < n; ++j) {
+    if (beta != 0) gv::host_cuda::note_read(c + j * ldc, m * sizeof *c);
+    gv::host_cuda::note_write(c + j * ldc, m * sizeof *c);
+  }
   std::vector<float> rows(m * k), column(k);
   for (size_t i = 0; i < m; ++i)
     for (size_t p = 0; p < k; ++p) rows[i * k + p] = a.at(i, p);
@@ -142,7 +157,9 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle,
                           old = *static_cast<const float*>(beta),
                           workspace = handle->workspace,
                           bytes = handle->bytes] {
-                           std::memset(workspace, 0xFF, std::min<size_t>(bytes, 4096));
+                           const size_t used = std::min<size_t>(bytes, 4096);
+                           gv::host_cuda::note_write(workspace, used);
+                           std::memset(workspace, 0xFF, used);
                            for (int i = 0; i < batch; ++i)
                              product(left.moved(i * a_step),
                                      right.moved(i * b_step),
@@ -174,6 +191,9 @@ cublasStatus_t cublasSgemv(cublasHandle_t handle,
   const auto rows = static_cast<size_t>(as == CUBLAS_OP_N ? m : n);
   const auto columns = static_cast<size_t>(as == CUBLAS_OP_N ? n : m);
   gv::host_cuda::enqueue(handle->stream, [=, by = *alpha, old = *beta] {
+    matrix.note(rows, columns);
+    gv::host_cuda::note_read(x, columns * sizeof *x);
+    gv::host_cuda::note_write(y, rows * sizeof *y);
     for (size_t i = 0; i < rows; ++i) {
       double sum = 0;
       for (size_t p = 0; p < columns; ++p) sum += static_cast<double>(matrix.at(i, p)) * x[p];

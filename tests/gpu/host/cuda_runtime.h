@@ -34,26 +34,43 @@ inline float4 make_float4(float x, float y, float z, float w) {
 
 namespace gv::host_cuda {
 
-extern dim3 block_index, thread_index, block_size, grid_size;
-/// Returns when every thread of the block has come to the barrier at `where`.
-void barrier(const void* where);
+/// Of the thread that runs.
+struct Places {
+  dim3 block, thread, threads, grid;
+};
+extern Places places;
+/// A module's kernels have their shared memory there; null: they have none.
+void know_shared(char* begin, char* end);
+/// Returns when every thread of the block has come to the barrier at `where`, a place in a source.
+void barrier(const char* where);
 /// Returns the value that the lane `from` of the warp has brought; `mask`: the lanes that take
 /// part.
 std::uint32_t shuffle(unsigned mask, std::uint32_t value, unsigned from);
 /// This thread's place in its warp.
 unsigned lane();
-/// Not inlined, so that each call has a place of its own.
-__attribute__((noinline)) inline void synchronize_threads() {
-  barrier(__builtin_return_address(0));
-}
 
 }  // namespace gv::host_cuda
 
-#define blockIdx ::gv::host_cuda::block_index
-#define threadIdx ::gv::host_cuda::thread_index
-#define blockDim ::gv::host_cuda::block_size
-#define gridDim ::gv::host_cuda::grid_size
-#define __syncthreads() ::gv::host_cuda::synchronize_threads()
+#ifndef __SANITIZE_ADDRESS__
+extern "C" {
+extern char __start_gv_shared[] __attribute__((weak, visibility("hidden")));
+extern char __stop_gv_shared[] __attribute__((weak, visibility("hidden")));
+}
+namespace gv::host_cuda {
+/// Each source tells where its module's lies, before any kernel begins.
+[[maybe_unused]] static const bool shared_is_known =
+    (know_shared(__start_gv_shared, __stop_gv_shared), true);
+}  // namespace gv::host_cuda
+#endif
+
+#define blockIdx ::gv::host_cuda::places.block
+#define threadIdx ::gv::host_cuda::places.thread
+#define blockDim ::gv::host_cuda::places.threads
+#define gridDim ::gv::host_cuda::places.grid
+// A barrier is known by its line: the compiler may make two calls of one.
+#define GV_HOST_TEXT(x) #x
+#define GV_HOST_LINE(x) GV_HOST_TEXT(x)
+#define __syncthreads() ::gv::host_cuda::barrier(__FILE__ ":" GV_HOST_LINE(__LINE__))
 
 inline float __shfl_xor_sync(unsigned mask, float value, unsigned with) {
   using namespace gv::host_cuda;

@@ -7,6 +7,7 @@
 #include "cuda_bf16.h"
 #include "cudnn.h"
 #include "tests/gpu/host/host_cuda.h"
+#include "tests/gpu/host/watch.h"
 
 struct HostDnn {
   cudaStream_t stream = nullptr;
@@ -28,8 +29,6 @@ namespace {
 
 using std::size_t;
 
-constexpr size_t workspace_bytes = 1 << 16;
-
 size_t product_of(int a, int b, int c, int d) {
   return static_cast<size_t>(a) * static_cast<size_t>(b) * static_cast<size_t>(c) *
          static_cast<size_t>(d);
@@ -41,8 +40,13 @@ size_t count(const HostFilter& f) {
   return product_of(f.k, f.c, f.h, f.w);
 }
 
+size_t bytes_of(cudnnDataType_t type, size_t n) {
+  return n * (type == CUDNN_DATA_BFLOAT16 ? 2 : 4);
+}
+
 /// A tensor's values as the products read them.
 std::vector<float> read(const void* from, cudnnDataType_t type, size_t n, cudnnMathType_t math) {
+  gv::host_cuda::note_read(from, bytes_of(type, n));
   std::vector<float> values(n);
   for (size_t k = 0; k < n; ++k) {
     if (type == CUDNN_DATA_BFLOAT16)
@@ -55,6 +59,8 @@ std::vector<float> read(const void* from, cudnnDataType_t type, size_t n, cudnnM
 }
 
 void write(void* to, cudnnDataType_t type, const std::vector<float>& values, float old) {
+  if (old != 0) gv::host_cuda::note_read(to, bytes_of(type, values.size()));
+  gv::host_cuda::note_write(to, bytes_of(type, values.size()));
   for (size_t k = 0; k < values.size(); ++k) {
     if (type == CUDNN_DATA_FLOAT) {
       float& at = static_cast<float*>(to)[k];
@@ -111,20 +117,26 @@ bool agree(const HostTensor& x,
          y.w == (x.w + 2 * c.pw - f.w) / c.sw + 1 && x.type == f.type && x.type == y.type;
 }
 
+/// More for more rows, as cuDNN's algorithms want it.
+size_t workspace_bytes(const HostFilter& f, const HostTensor& y) {
+  return 4 * count(f) + 64 * static_cast<size_t>(y.n);
+}
+
 cudnnStatus_t workspace_for(const HostTensor& x,
                             const HostFilter& f,
                             const HostConvolution& c,
                             const HostTensor& y,
                             size_t* bytes) {
-  *bytes = workspace_bytes;
+  *bytes = workspace_bytes(f, y);
   return agree(x, f, c, y) ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
 }
 
 template <class Work>
-cudnnStatus_t run(HostDnn* handle, void* workspace, size_t bytes, Work work) {
-  if (bytes < workspace_bytes || workspace == nullptr) return CUDNN_STATUS_BAD_PARAM;
-  gv::host_cuda::enqueue(handle->stream, [workspace, work] {
-    std::memset(workspace, 0xFF, workspace_bytes);
+cudnnStatus_t run(HostDnn* handle, void* workspace, size_t bytes, size_t needed, Work work) {
+  if (bytes < needed || workspace == nullptr) return CUDNN_STATUS_BAD_PARAM;
+  gv::host_cuda::enqueue(handle->stream, [workspace, needed, work] {
+    gv::host_cuda::note_write(workspace, needed);
+    std::memset(workspace, 0xFF, needed);
     work();
   });
   return CUDNN_STATUS_SUCCESS;
@@ -264,6 +276,7 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle,
   return run(handle,
              workspace,
              bytes,
+             workspace_bytes(*w_as, *y_as),
              [=, xs = *x_as, f = *w_as, c = *as, ys = *y_as, old = value_of(beta)] {
                const std::vector<float> a = read(x, xs.type, count(xs), c.math);
                const std::vector<float> b = read(w, f.type, count(f), c.math);
@@ -292,6 +305,7 @@ cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle,
   return run(handle,
              workspace,
              bytes,
+             workspace_bytes(*w_as, *y_as),
              [=, xs = *x_as, f = *w_as, c = *as, ys = *y_as, old = value_of(beta)] {
                const std::vector<float> a = read(dy, ys.type, count(ys), c.math);
                const std::vector<float> b = read(w, f.type, count(f), c.math);
@@ -320,6 +334,7 @@ cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle,
   return run(handle,
              workspace,
              bytes,
+             workspace_bytes(*w_as, *y_as),
              [=, xs = *x_as, f = *w_as, c = *as, ys = *y_as, old = value_of(beta)] {
                const std::vector<float> a = read(x, xs.type, count(xs), c.math);
                const std::vector<float> b = read(dy, ys.type, count(ys), c.math);

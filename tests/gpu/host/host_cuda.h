@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <tuple>
+#include <type_traits>
 
 #include "cuda_runtime.h"
 
@@ -13,21 +14,26 @@
 // shuffles. What a caller may not rely on, such as the order of streams that no event ties, is
 // drawn, so that a program that relies on it fails for some seed.
 //
-//   GV_HOST_ORDER    eager (as soon as given) | late (when somebody waits) | random (drawn among
-//   what events allow) GV_HOST_THREADS  up | down | random: the order of a block's threads between
-//   two barriers GV_HOST_BLOCKS   up | down | random: the order of a grid's blocks GV_HOST_GUARD 1:
-//   the host may not touch the device's memory GV_HOST_SEED     of all that is drawn
+//   GV_HOST_ORDER    eager: as soon as given; late: when somebody waits, and no more than that;
+//                    ahead: when somebody waits, first all that the other streams can do; random:
+//                    drawn among what events allow, one stream being ahead for a while
+//   GV_HOST_THREADS  up, down or random: the order of a block's threads between two barriers
+//   GV_HOST_BLOCKS   up, down or random: the order of a grid's blocks
+//   GV_HOST_GUARD    1: the host may not touch the device's memory
+//   GV_HOST_WATCH    0: nobody looks at the accesses of kernels, where they are built to be watched
+//   GV_HOST_SEED     of all that is drawn
 //   GV_HOST_DEVICES  how many devices there are; 1
 
 namespace gv::host_cuda {
 
 enum class Order : std::uint8_t { up, down, random };
-enum class When : std::uint8_t { eager, late, random };
+enum class When : std::uint8_t { eager, late, ahead, random };
 
 struct Settings {
   Order threads = Order::up, blocks = Order::up;
   When when = When::eager;
   bool guard = false;
+  bool watches = true;
   unsigned seed = 1;
   int devices = 1;
 };
@@ -60,6 +66,30 @@ void enqueue_grid(cudaStream_t stream,
                   unsigned threads,
                   std::function<void()> body);
 
+/// Aborts where a kernel is given a pointer to the host's memory.
+void must_be_on_device(const void* p);
+template <class T>
+void check_argument(const T& value) {
+  if constexpr (std::is_pointer_v<T>) must_be_on_device(value);
+}
+
+/// A kernel may read its arguments, which lie here.
+#ifdef GV_HOST_WATCH
+void know_arguments(const void* p, std::size_t bytes);
+#else
+inline void know_arguments(const void*, std::size_t) {}
+#endif
+
+template <class... Parameters>
+struct Launch {
+  void (*kernel)(Parameters...);
+  std::tuple<Parameters...> arguments;
+  void operator()() const {
+    know_arguments(this, sizeof *this);
+    std::apply(kernel, arguments);
+  }
+};
+
 /// A launch: the arguments are converted and copied now.
 template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...),
@@ -67,9 +97,9 @@ void launch(void (*kernel)(Parameters...),
             unsigned threads,
             cudaStream_t stream,
             Arguments... arguments) {
-  enqueue_grid(stream, blocks, threads, [kernel, all = std::tuple<Parameters...>(arguments...)] {
-    std::apply(kernel, all);
-  });
+  const std::tuple<Parameters...> all(arguments...);
+  std::apply([](const auto&... each) { (check_argument(each), ...); }, all);
+  enqueue_grid(stream, blocks, threads, Launch<Parameters...>{kernel, all});
 }
 
 }  // namespace gv::host_cuda

@@ -2,11 +2,14 @@
 // shuffles.
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <sys/mman.h>
 
 #include "tests/gpu/host/streams.h"
+#include "tests/gpu/host/watch.h"
 
 #ifndef __x86_64__
 #error "fibers are written for x86-64"
@@ -14,9 +17,6 @@
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/common_interface_defs.h>
 #endif
-
-extern "C" char __start_gv_shared[] __attribute__((weak));
-extern "C" char __stop_gv_shared[] __attribute__((weak));
 
 // Keeps what a call must keep, and goes on with another stack.
 extern "C" void gv_host_switch(void** from, void* to);
@@ -47,7 +47,7 @@ gv_host_switch:
 
 namespace gv::host_cuda {
 
-dim3 block_index, thread_index, block_size, grid_size;
+Places places;
 
 namespace {
 
@@ -74,28 +74,41 @@ struct Block {
   unsigned next = 0;            ///< of the order, that has not begun
   unsigned ended = 0;
   unsigned at_barrier = 0;
-  const void* barrier = nullptr;  ///< at which they wait
+  const char* barrier = nullptr;  ///< at which they wait
   std::vector<Fiber*> stopped;    ///< of each thread; null: it runs, has ended or has not begun
   std::vector<char> has_ended;
+  std::vector<unsigned> going_on;  ///< threads that may leave their barrier or shuffle, in order
+  std::size_t gone = 0;            ///< of them, that have
   unsigned threads() const { return static_cast<unsigned>(order.size()); }
 };
 
 Block block;
 Fiber root;  ///< who runs the grid
 Fiber* current = &root;
+[[maybe_unused]] Fiber* previous = &root;  ///< that ran before it
 std::vector<Fiber*> idle;
-
-std::string here() {
-  return " (block " + std::to_string(block_index.x) + " of " + std::to_string(grid_size.x) +
-         ", thread " + std::to_string(thread_index.x) + " of " + std::to_string(block_size.x) + ")";
+/// Every module's shared memory.
+struct Shared {
+  char* begin;
+  char* end;
+};
+std::vector<Shared>& all_shared() {
+  static std::vector<Shared> all;
+  return all;
 }
 
-void arrived([[maybe_unused]] Fiber& from) {
+std::string here() {
+  return " (block " + std::to_string(places.block.x) + " of " + std::to_string(places.grid.x) +
+         ", thread " + std::to_string(places.thread.x) + " of " + std::to_string(places.threads.x) +
+         ")";
+}
+
+void arrived() {
 #ifdef __SANITIZE_ADDRESS__
   const void* bottom = nullptr;
   std::size_t bytes = 0;
   __sanitizer_finish_switch_fiber(current->fake_stack, &bottom, &bytes);
-  if (&from != &root) return;
+  if (previous != &root) return;
   root.stack = const_cast<char*>(static_cast<const char*>(bottom));  // whichever thread this is
   root.bytes = bytes;
 #endif
@@ -103,28 +116,55 @@ void arrived([[maybe_unused]] Fiber& from) {
 
 void switch_to(Fiber& to) {
   Fiber& from = *current;
+  previous = &from;
   current = &to;
 #ifdef __SANITIZE_ADDRESS__
   __sanitizer_start_switch_fiber(&from.fake_stack, to.stack, to.bytes);
 #endif
   gv_host_switch(&from.top, to.top);
-  arrived(to);
+  arrived();
+}
+
+Fiber& idle_fiber();
+
+/// Who runs when a thread has stopped: one that may go on, one that has not begun, or who runs the
+/// grid.
+Fiber& next_fiber() {
+  Fiber* fiber = nullptr;
+  if (block.gone < block.going_on.size()) {
+    const unsigned thread = block.going_on[block.gone++];
+    fiber = std::exchange(block.stopped[thread], nullptr);
+    places.thread = {thread, 0, 0};
+  } else if (block.next < block.threads()) {
+    fiber = &idle_fiber();
+  } else {
+    begin_thread(nullptr, 0);
+    return root;
+  }
+  begin_thread(fiber->stack, fiber->bytes);
+  return *fiber;
+}
+
+/// All that can run until a barrier or a shuffle has to be passed.
+void run_all() {
+  switch_to(next_fiber());
 }
 
 /// Threads that have not begun run on this fiber until one of them stops.
 void run_threads() {
-  arrived(root);
+  arrived();
   for (;;) {
     while (block.next < block.threads()) {
       const unsigned thread = block.order[block.next++];
       current->thread = thread;
-      thread_index = {thread, 0, 0};
+      places.thread = {thread, 0, 0};
       (*block.body)();
       block.has_ended[current->thread] = 1;
       ++block.ended;
     }
+    Fiber& next = next_fiber();
     idle.push_back(current);
-    switch_to(root);
+    switch_to(next);
   }
 }
 
@@ -152,15 +192,14 @@ Fiber& idle_fiber() {
 void stop(Fiber::At at) {
   current->at = at;
   block.stopped[current->thread] = current;
-  switch_to(root);
+  switch_to(next_fiber());
   current->at = Fiber::At::nowhere;
 }
 
-void resume(unsigned thread) {
-  Fiber& fiber = *block.stopped[thread];
-  block.stopped[thread] = nullptr;
-  thread_index = {thread, 0, 0};
-  switch_to(fiber);
+void let_go_on(std::vector<unsigned> threads) {
+  block.going_on = std::move(threads);
+  block.gone = 0;
+  run_all();
 }
 
 /// Lets all threads go on from their barrier, if all have come to it.
@@ -168,8 +207,9 @@ bool pass_barrier() {
   if (block.at_barrier == 0 || block.at_barrier + block.ended < block.threads()) return false;
   if (block.ended > 0) problem("a barrier that not every thread of the block reaches" + here());
   block.at_barrier = 0;
+  begin_interval();
   if (settings().threads == Order::random) std::ranges::shuffle(block.order, draws());
-  for (const unsigned thread : std::vector<unsigned>(block.order)) resume(thread);
+  let_go_on(block.order);
   return true;
 }
 
@@ -203,7 +243,7 @@ bool pass_shuffle() {
         problem("a shuffle from a lane that takes no part" + here());
       to.got = block.stopped[first + to.from]->value;
     }
-    for (const unsigned one : together) resume(one);
+    let_go_on(together);
     return true;
   }
   return false;
@@ -213,11 +253,13 @@ void run_block() {
   block.next = block.ended = block.at_barrier = 0;
   std::ranges::fill(block.stopped, nullptr);
   std::ranges::fill(block.has_ended, 0);
-#ifndef __SANITIZE_ADDRESS__
-  std::fill(__start_gv_shared, __stop_gv_shared, static_cast<char>(0xFF));
-#endif
+  begin_block(places.block.x);
+  for (const Shared& shared : all_shared())
+    std::fill(shared.begin, shared.end, static_cast<char>(0xFF));
   if (settings().threads == Order::random) std::ranges::shuffle(block.order, draws());
-  while (block.next < block.threads()) switch_to(idle_fiber());
+  block.going_on.clear();
+  block.gone = 0;
+  run_all();
   while (block.ended < block.threads())
     if (!pass_barrier() && !pass_shuffle())
       problem("threads of a block wait for one another" + here());
@@ -233,9 +275,10 @@ std::vector<unsigned> in_order(std::size_t count, Order order) {
 
 }  // namespace
 
-void barrier(const void* where) {
-  if (block.at_barrier > 0 && block.barrier != where)
-    problem("threads of a block wait at different barriers" + here());
+void barrier(const char* where) {
+  if (block.at_barrier > 0 && block.barrier != where && std::string_view(block.barrier) != where)
+    problem(std::string("threads of a block wait at different barriers, ") + block.barrier +
+            " and " + where + here());
   block.barrier = where;
   ++block.at_barrier;
   stop(Fiber::At::barrier);
@@ -243,6 +286,22 @@ void barrier(const void* where) {
 
 unsigned lane() {
   return current->thread % warp;
+}
+
+unsigned thread_in_block() {
+  return current->thread;
+}
+
+bool is_place(const void* p) {
+  return p >= &places && p < &places + 1;
+}
+
+void know_shared(char* begin, char* end) {
+  if (begin == nullptr) return;
+  for (const Shared& shared : all_shared())
+    if (shared.begin == begin) return;
+  all_shared().push_back({begin, end});
+  watch_shared(begin, end);
 }
 
 std::uint32_t shuffle(unsigned mask, std::uint32_t value, unsigned from) {
@@ -258,13 +317,14 @@ void run_grid(std::size_t blocks, unsigned threads, const std::function<void()>&
   ++counts().kernels;
   counts().blocks += blocks;
   block.body = &body;
+  know_body(&body, sizeof body);
   block.order = in_order(threads, settings().threads == Order::down ? Order::down : Order::up);
   block.stopped.resize(threads);
   block.has_ended.resize(threads);
-  block_size = {threads, 1, 1};
-  grid_size = {static_cast<unsigned>(blocks), 1, 1};
+  places.threads = {threads, 1, 1};
+  places.grid = {static_cast<unsigned>(blocks), 1, 1};
   for (const unsigned number : in_order(blocks, settings().blocks)) {
-    block_index = {number, 0, 0};
+    places.block = {number, 0, 0};
     run_block();
   }
 }

@@ -1,6 +1,5 @@
 // The device's memory, pinned memory, and what is copied between them.
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -17,43 +16,44 @@
 namespace gv::host_cuda {
 namespace {
 
-// An arena whose places are never used twice, with a gap behind each: what is read beyond an
-// allocation, or after it was freed, is nobody's.
-constexpr std::size_t arena_bytes = std::size_t{256} << 30;
+// Two arenas, of the device's memory and of pinned memory, whose places are never used twice, with
+// a gap behind each: what is read beyond an allocation, or after it was freed, is nobody's.
 constexpr std::size_t page = 4096;
 
 using Pieces = std::map<char*, std::size_t>;  ///< where each begins, and its bytes
-struct Memory {
-  char* arena = nullptr;
+struct Arena {
+  char* begin = nullptr;
   std::size_t used = page;
-  Pieces device, pinned;
+  Pieces pieces;
+
+  bool holds(const void* p) const {
+    return begin != nullptr && p >= begin && p < begin + arena_bytes;
+  }
+  std::size_t room_at(const void* p) const;
+  char* take(std::size_t bytes);
+  void give_back(Pieces::iterator piece);
+};
+struct Memory {
+  Arena device, pinned;
+  std::vector<char*> ends;  ///< of the device's pieces, by page
   bool open = true;
   long fails_in = -1;
 };
 Memory& memory() {
-  static Memory all;
+  static Memory& all = *new Memory;  // what is destroyed at the end of a program may look at it
   return all;
 }
 
-char* arena() {
-  if (memory().arena != nullptr) return memory().arena;
-  void* at = ::mmap(nullptr,
-                    arena_bytes,
-                    PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                    -1,
-                    0);
-  if (at == MAP_FAILED) problem("there is no room for the device's memory");
-  return memory().arena = static_cast<char*>(at);
+std::size_t with_gap(std::size_t bytes) {
+  return (bytes + page + page - 1) / page * page;
 }
 
 bool on_device(const void* p) {
-  const char* const begin = memory().arena;
-  return begin != nullptr && p >= begin && p < begin + arena_bytes;
+  return memory().device.holds(p);
 }
 
 /// The bytes from p to the end of the piece that holds it; 0: none does.
-std::size_t room_at(const Pieces& pieces, const void* p) {
+std::size_t Arena::room_at(const void* p) const {
   auto* at = const_cast<char*>(static_cast<const char*>(p));
   auto piece = pieces.upper_bound(at);
   if (piece == pieces.begin()) return 0;
@@ -62,8 +62,51 @@ std::size_t room_at(const Pieces& pieces, const void* p) {
   return at < end ? static_cast<std::size_t>(end - at) : 0;
 }
 
+void* map(void* at, std::size_t bytes, int access) {
+  const int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at == nullptr ? 0 : MAP_FIXED);
+  void* const there = ::mmap(at, bytes, access, how, -1, 0);
+  if (there == MAP_FAILED) problem("there is no room for the device's memory");
+  return there;
+}
+
+/// Null: there is no room.
+char* Arena::take(std::size_t bytes) {
+  if (begin == nullptr)
+    begin = static_cast<char*>(map(nullptr, arena_bytes, PROT_READ | PROT_WRITE));
+  const std::size_t room = with_gap(bytes);
+  if (used + room > arena_bytes) return nullptr;
+  char* const at = begin + used;
+  used += room;
+  pieces[at] = bytes;
+#ifdef __SANITIZE_ADDRESS__
+  ASAN_POISON_MEMORY_REGION(at, room);
+  ASAN_UNPOISON_MEMORY_REGION(at, bytes);
+#endif
+  return at;
+}
+
+/// Nobody may touch it from now on.
+void Arena::give_back(Pieces::iterator piece) {
+  const std::size_t room = with_gap(piece->second);
+#ifdef __SANITIZE_ADDRESS__
+  ASAN_POISON_MEMORY_REGION(piece->first, room);
+#endif
+  map(piece->first, room, PROT_NONE);
+  forget(piece->first, room);
+  pieces.erase(piece);
+}
+
+/// Notes where the pages' piece ends; null: nowhere.
+void note_end(const char* at, std::size_t bytes, char* end) {
+  std::vector<char*>& ends = memory().ends;
+  const std::size_t first = static_cast<std::size_t>(at - memory().device.begin) / page;
+  const std::size_t pages = with_gap(bytes) / page;
+  if (ends.size() < first + pages) ends.resize(first + pages);
+  std::fill_n(ends.begin() + static_cast<std::ptrdiff_t>(first), pages, end);
+}
+
 void must_hold(const void* p, std::size_t bytes, const char* call) {
-  if (bytes > 0 && room_at(memory().device, p) < bytes)
+  if (bytes > 0 && memory().device.room_at(p) < bytes)
     problem(std::string(call) + " goes beyond an allocation on the device");
 }
 
@@ -72,9 +115,9 @@ bool fails() {
   return memory().fails_in >= 0 && memory().fails_in-- == 0;
 }
 
-std::size_t with_gap(std::size_t bytes) {
-  return (bytes + page + page - 1) / page * page;
-}
+/// Of memory that is cleared the beginning alone is watched: most of it is workspaces that nobody
+/// reads.
+constexpr std::size_t most_noted = std::size_t{1} << 20;
 
 /// What was never written reads as NaN.
 void scribble(char* at, std::size_t bytes) {
@@ -83,19 +126,50 @@ void scribble(char* at, std::size_t bytes) {
 
 }  // namespace
 
+/// Larger pieces are workspaces, and pictures by the hundred: to open and to shut them at each call
+/// takes longer than all that is done with them.
+constexpr std::size_t most_guarded = std::size_t{1} << 20;
+
 void open_memory(bool open) {
   Memory& all = memory();
-  if (!settings().guard || open == all.open || all.device.empty()) return;
+  if (!settings().guard || open == all.open) return;
   all.open = open;
-  char* const begin = all.arena + page;
-  ::mprotect(begin, all.used - page, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+  const int access = open ? PROT_READ | PROT_WRITE : PROT_NONE;
+  char* from = nullptr;
+  char* to = nullptr;  // of neighbours that are opened at once
+  for (const auto& [begin, bytes] : all.device.pieces) {
+    if (bytes > most_guarded) continue;
+    if (begin != to) {
+      if (to != from) ::mprotect(from, static_cast<std::size_t>(to - from), access);
+      from = begin;
+    }
+    to = begin + with_gap(bytes);
+  }
+  if (to != from) ::mprotect(from, static_cast<std::size_t>(to - from), access);
+}
+
+bool in_arena(const void* p, std::size_t& offset) {
+  if (!on_device(p)) return false;
+  offset = static_cast<std::size_t>(static_cast<const char*>(p) - memory().device.begin);
+  return true;
+}
+
+std::size_t room_on_device(const void* p) {
+  const auto* at = static_cast<const char*>(p);
+  const std::size_t number = static_cast<std::size_t>(at - memory().device.begin) / page;
+  const char* const end = number < memory().ends.size() ? memory().ends[number] : nullptr;
+  return at < end ? static_cast<std::size_t>(end - at) : 0;
+}
+
+void must_be_on_device(const void* p) {
+  if (p != nullptr && !on_device(p)) problem("a kernel is given a pointer to the host's memory");
 }
 
 void fail_allocation(long after) {
   memory().fails_in = after;
 }
 std::size_t live_allocations() {
-  return memory().device.size() + memory().pinned.size();
+  return memory().device.pieces.size() + memory().pinned.pieces.size();
 }
 
 }  // namespace gv::host_cuda
@@ -105,73 +179,53 @@ using namespace gv::host_cuda;
 cudaError_t cudaMalloc(void** p, std::size_t bytes) {
   const Call call(calls());
   if (refused_while_recording()) return failed(cudaErrorStreamCaptureUnsupported);
-  Memory& all = memory();
-  const std::size_t room = with_gap(bytes);
-  if (fails() || all.used + room > arena_bytes) return failed(cudaErrorMemoryAllocation);
-  char* const at = arena() + all.used;
-  open_memory(true);
-  all.used += room;
-  all.device[at] = bytes;
-#ifdef __SANITIZE_ADDRESS__
-  ASAN_POISON_MEMORY_REGION(at, room);
-  ASAN_UNPOISON_MEMORY_REGION(at, bytes);
-#endif
+  char* const at = fails() ? nullptr : memory().device.take(bytes);
+  if (at == nullptr) return failed(cudaErrorMemoryAllocation);
+  note_end(at, bytes, at + bytes);
   scribble(at, bytes);
-  open_memory(false);
   *p = at;
   return cudaSuccess;
 }
 
+/// CUDA may wait for the device here, and need not: what is under way must not be in need of it.
 cudaError_t cudaFree(void* p) {
   const Call call(calls());
   if (p == nullptr) return cudaSuccess;
   if (refused_while_recording()) return failed(cudaErrorStreamCaptureUnsupported);
-  drain_all();
-  const auto piece = memory().device.find(static_cast<char*>(p));
-  if (piece == memory().device.end()) problem("cudaFree of what is no allocation");
-#ifdef __SANITIZE_ADDRESS__
-  ASAN_POISON_MEMORY_REGION(p, with_gap(piece->second));
-#endif
-  ::mmap(p,
-         with_gap(piece->second),
-         PROT_NONE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-         -1,
-         0);
-  memory().device.erase(piece);
+  const auto piece = memory().device.pieces.find(static_cast<char*>(p));
+  if (piece == memory().device.pieces.end()) problem("cudaFree of what is no allocation");
+  note_end(piece->first, piece->second, nullptr);
+  memory().device.give_back(piece);
   return cudaSuccess;
 }
 
 cudaError_t cudaHostAlloc(void** p, std::size_t bytes, unsigned) {
   const Call call(calls());
   if (refused_while_recording()) return failed(cudaErrorStreamCaptureUnsupported);
-  if (fails() || ::posix_memalign(p, 64, std::max<std::size_t>(bytes, 1)) != 0)
-    return failed(cudaErrorMemoryAllocation);
-  scribble(static_cast<char*>(*p), bytes);
-  memory().pinned[static_cast<char*>(*p)] = bytes;
+  char* const at = fails() ? nullptr : memory().pinned.take(bytes);
+  if (at == nullptr) return failed(cudaErrorMemoryAllocation);
+  scribble(at, bytes);
+  *p = at;
   return cudaSuccess;
 }
 
 cudaError_t cudaFreeHost(void* p) {
   const Call call(calls());
   if (p == nullptr) return cudaSuccess;
-  drain_all();
-  if (memory().pinned.erase(static_cast<char*>(p)) == 0)
-    problem("cudaFreeHost of what is no allocation");
-  std::free(p);
+  const auto piece = memory().pinned.pieces.find(static_cast<char*>(p));
+  if (piece == memory().pinned.pieces.end()) problem("cudaFreeHost of what is no allocation");
+  memory().pinned.give_back(piece);
   return cudaSuccess;
 }
 
 cudaError_t cudaMemsetAsync(void* p, int value, std::size_t bytes, cudaStream_t stream) {
   const Call call(calls());
   must_hold(p, bytes, "cudaMemset");
-  put(stream_of(stream),
-      {[p, value, bytes] {
-         ++counts().sets;
-         std::memset(p, value, bytes);
-       },
-       nullptr,
-       nullptr});
+  put(stream_of(stream), {.run = [p, value, bytes] {
+        ++counts().sets;
+        note_write(p, std::min(bytes, most_noted));
+        std::memset(p, value, bytes);
+      }});
   return cudaSuccess;
 }
 cudaError_t cudaMemset(void* p, int value, std::size_t bytes) {
@@ -179,8 +233,9 @@ cudaError_t cudaMemset(void* p, int value, std::size_t bytes) {
   return cudaMemsetAsync(p, value, bytes, nullptr);
 }
 
-/// Memory of the host that is not pinned is read before the call returns, and written before it
-/// does.
+/// Memory of the host that is not pinned is read before the call returns. What is copied to the
+/// host is there when somebody has waited, wherever it lies: CUDA waits by itself where the memory
+/// is not pinned, which nobody should lean on.
 cudaError_t cudaMemcpyAsync(
     void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   const Call call(calls());
@@ -191,20 +246,23 @@ cudaError_t cudaMemcpyAsync(
     return failed(cudaErrorInvalidMemcpyDirection);
   if (to_device) must_hold(to, bytes, "cudaMemcpy to the device");
   if (from_device) must_hold(from, bytes, "cudaMemcpy from the device");
-  HostStream& in = stream_of(stream);
   std::shared_ptr<std::vector<char>> staged;
-  if (up && room_at(memory().pinned, from) == 0) {
+  const bool pinned = memory().pinned.room_at(from) > 0;
+  if (up && !pinned) {
     const char* const bytes_of = static_cast<const char*>(from);
     staged = std::make_shared<std::vector<char>>(bytes_of, bytes_of + bytes);
   }
-  put(in,
-      {[to, from, bytes, staged] {
-         ++counts().copies;
-         if (bytes > 0) std::memcpy(to, staged ? staged->data() : from, bytes);
-       },
-       nullptr,
-       nullptr});
-  if (down && room_at(memory().pinned, to) == 0 && !records(in)) drain(in);
+  auto* const source = const_cast<char*>(static_cast<const char*>(from));
+  put(stream_of(stream),
+      {.run =
+           [to, from, bytes, staged] {
+             ++counts().copies;
+             note_read(from, bytes);
+             note_write(to, bytes);
+             if (bytes > 0) std::memcpy(to, staged ? staged->data() : from, bytes);
+           },
+       .reads = up && pinned ? Range{source, bytes} : Range{},
+       .writes = down ? Range{static_cast<char*>(to), bytes} : Range{}});
   return cudaSuccess;
 }
 
@@ -212,6 +270,6 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
   const Call call(calls());
   if (refused_while_recording()) return failed(cudaErrorStreamCaptureUnsupported);
   const cudaError_t error = cudaMemcpyAsync(to, from, bytes, kind, nullptr);
-  if (error == cudaSuccess && kind != cudaMemcpyDeviceToDevice) drain(stream_of(nullptr));
+  if (error == cudaSuccess && kind != cudaMemcpyDeviceToDevice) wait_for(stream_of(nullptr));
   return error;
 }

@@ -23,8 +23,9 @@ When when() {
   const std::string text = word("GV_HOST_ORDER");
   if (text.empty() || text == "eager") return When::eager;
   if (text == "late") return When::late;
+  if (text == "ahead") return When::ahead;
   if (text == "random") return When::random;
-  problem("GV_HOST_ORDER is eager, late or random");
+  problem("GV_HOST_ORDER is eager, late, ahead or random");
 }
 
 unsigned number(const char* name, unsigned usual) {
@@ -39,6 +40,7 @@ const Settings& settings() {
                              .blocks = order("GV_HOST_BLOCKS"),
                              .when = when(),
                              .guard = word("GV_HOST_GUARD") == "1",
+                             .watches = word("GV_HOST_WATCH") != "0",
                              .seed = number("GV_HOST_SEED", 1),
                              .devices = static_cast<int>(number("GV_HOST_DEVICES", 1))};
   return once;

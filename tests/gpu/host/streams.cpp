@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <utility>
 
 struct HostGraph {
@@ -11,6 +12,9 @@ struct HostStream {
   std::deque<gv::host_cuda::Operation> queue;
   HostGraph* into = nullptr;  ///< what it records; null: nothing
   bool broken = false;        ///< the recording
+  std::uint32_t number = 0;
+  std::uint32_t steps = 0;     ///< operations given to it so far
+  gv::host_cuda::Clock after;  ///< of what its next operation comes after
 };
 struct HostEvent {
   std::shared_ptr<gv::host_cuda::Mark> last;  ///< null: never recorded
@@ -23,11 +27,63 @@ HostStream of_default;
 std::vector<HostStream*> streams{&of_default};
 thread_local HostStream* recording = nullptr;  ///< by this thread
 
+/// What the host has waited for, each of its threads for all; the steps of streams that are no more
+/// stay, and their numbers are given anew.
+Clock waited_for{0};
+std::vector<std::uint32_t> free_numbers;
+
+void join(Clock& to, const Clock& from) {
+  to.resize(std::max(to.size(), from.size()));
+  for (std::size_t k = 0; k < from.size(); ++k) to[k] = std::max(to[k], from[k]);
+}
+void reach(Clock& clock, std::uint32_t stream, std::uint32_t step) {
+  if (clock.size() <= stream) clock.resize(stream + 1);
+  clock[stream] = std::max(clock[stream], step);
+}
+
+void number(HostStream& stream) {
+  if (free_numbers.empty()) {
+    stream.number = static_cast<std::uint32_t>(waited_for.size());
+    waited_for.push_back(0);
+    return;
+  }
+  stream.number = free_numbers.back();
+  free_numbers.pop_back();
+  stream.steps = waited_for[stream.number];
+}
+
+void host_has_waited(HostStream& stream) {
+  join(waited_for, stream.after);
+  reach(waited_for, stream.number, stream.steps);
+}
+
+/// The place of the next operation that is given to the stream.
+Place next_place(HostStream& stream) {
+  join(stream.after, waited_for);
+  return {stream.number, ++stream.steps, std::make_shared<const Clock>(stream.after)};
+}
+
+bool overlap(const Range& a, const Range& b) {
+  return a.begin < b.begin + b.bytes && b.begin < a.begin + a.bytes;
+}
+
+/// What is copied to the host is not there before somebody waits, and what stood there is gone;
+/// unless the stream has yet to read it.
+void tear(const HostStream& stream, const Range& writes) {
+  if (writes.bytes == 0) return;
+  for (const Operation& operation : stream.queue)
+    if (operation.reads.bytes > 0 && overlap(operation.reads, writes)) return;
+  std::memset(writes.begin, 0xFF, writes.bytes);
+}
+
 void carry_out(HostStream& stream) {
   const Operation operation = std::move(stream.queue.front());
   stream.queue.pop_front();
   open_memory(true);
-  if (operation.run) operation.run();
+  if (operation.run) {
+    begin_operation(operation.place);
+    operation.run();
+  }
   if (!operation.marks) return;
   operation.marks->reached = true;
   operation.marks->seconds =
@@ -46,12 +102,32 @@ void progress(HostStream& stream) {
   carry_out(*next);
 }
 
-/// One operation of any stream that can go on.
+bool can_go_on(const HostStream& stream) {
+  return !stream.queue.empty() && !waits(stream);
+}
+
+/// One operation of any stream that can go on: of the one that is ahead, as long as it can.
 void progress_somewhere() {
+  static HostStream* ahead = nullptr;
+  constexpr unsigned for_a_while = 32;
+  const bool there = std::ranges::find(streams, ahead) != streams.end();
+  if (there && can_go_on(*ahead) && draws()() % for_a_while != 0) return carry_out(*ahead);
   std::vector<HostStream*> can;
   for (HostStream* stream : streams)
-    if (!stream->queue.empty() && !waits(*stream)) can.push_back(stream);
-  if (!can.empty()) carry_out(*can[draws()() % can.size()]);
+    if (can_go_on(*stream)) can.push_back(stream);
+  if (!can.empty()) carry_out(*(ahead = can[draws()() % can.size()]));
+}
+
+/// All that the other streams can do.
+void progress_elsewhere(const HostStream& stream) {
+  for (bool some = true; some;) {
+    some = false;
+    for (HostStream* other : std::vector<HostStream*>(streams)) {
+      if (other == &stream || !can_go_on(*other)) continue;
+      carry_out(*other);
+      some = true;
+    }
+  }
 }
 
 }  // namespace
@@ -82,6 +158,14 @@ void put(HostStream& stream, Operation operation) {
     stream.into->operations.push_back(std::move(operation));
     return;
   }
+  operation.place = next_place(stream);
+  if (operation.waits) {
+    const Place& other = operation.waits->place;
+    join(stream.after, *other.after);
+    reach(stream.after, other.stream, other.step);
+  }
+  if (operation.marks) operation.marks->place = operation.place;
+  if (settings().when != When::eager) tear(stream, operation.writes);
   stream.queue.push_back(std::move(operation));
   if (settings().when == When::eager) drain(stream);
   while (settings().when == When::random && draws()() % 3 == 0) progress_somewhere();
@@ -90,14 +174,16 @@ void put(HostStream& stream, Operation operation) {
 
 void drain(HostStream& stream) {
   while (!stream.queue.empty()) {
-    if (settings().when == When::random && draws()() % 2 == 0) progress_somewhere();
+    if (settings().when == When::random && draws()() % 4 != 0) progress_somewhere();
+    if (settings().when == When::ahead) progress_elsewhere(stream);
     if (!stream.queue.empty()) progress(stream);
   }
   open_memory(false);
 }
 
-void drain_all() {
-  for (HostStream* stream : streams) drain(*stream);
+void wait_for(HostStream& stream) {
+  drain(stream);
+  host_has_waited(stream);
 }
 
 bool refused_while_recording() {
@@ -108,13 +194,10 @@ bool refused_while_recording() {
 
 void enqueue(cudaStream_t stream, std::function<void()> work) {
   const Call call(calls());
-  put(stream_of(stream),
-      {[work = std::move(work)] {
-         ++counts().products;
-         work();
-       },
-       nullptr,
-       nullptr});
+  put(stream_of(stream), {.run = [work = std::move(work)] {
+        ++counts().products;
+        work();
+      }});
 }
 
 void enqueue_grid(cudaStream_t stream,
@@ -129,9 +212,7 @@ void enqueue_grid(cudaStream_t stream,
     return;
   }
   put(stream_of(stream),
-      {[blocks, threads, body = std::move(body)] { run_grid(blocks, threads, body); },
-       nullptr,
-       nullptr});
+      {.run = [blocks, threads, body = std::move(body)] { run_grid(blocks, threads, body); }});
 }
 
 }  // namespace gv::host_cuda
@@ -143,6 +224,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   if (flags != cudaStreamNonBlocking)
     problem("a stream that waits for the default stream is not modelled");
   streams.push_back(*stream = new HostStream);
+  number(**stream);
   return cudaSuccess;
 }
 
@@ -150,7 +232,8 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   const Call call(calls());
   if (stream == nullptr) return failed(cudaErrorInvalidResourceHandle);
-  drain(stream_of(stream));
+  wait_for(stream_of(stream));
+  free_numbers.push_back(stream->number);
   std::erase(streams, stream);
   delete stream;
   return cudaSuccess;
@@ -160,7 +243,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   const Call call(calls());
   ++counts().synchronizations;
   if (refused_while_recording()) return failed(cudaErrorStreamCaptureUnsupported);
-  drain(stream_of(stream));
+  wait_for(stream_of(stream));
   return cudaSuccess;
 }
 
@@ -168,7 +251,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   const Call call(calls());
   ++counts().waits;
   if (records(stream_of(stream))) return failed(cudaErrorStreamCaptureUnsupported);
-  if (event->last) put(stream_of(stream), {nullptr, event->last, nullptr});
+  if (event->last) put(stream_of(stream), {.waits = event->last});
   return cudaSuccess;
 }
 
@@ -187,7 +270,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (records(in)) return failed(cudaErrorStreamCaptureUnsupported);
   event->last = std::make_shared<Mark>();
   event->last->stream = &in;
-  put(in, {nullptr, nullptr, event->last});
+  put(in, {.marks = event->last});
   return cudaSuccess;
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/gpu/host/host_cuda.h"
+#include "tests/gpu/host/watch.h"
 
 // Streams as queues: what is given to one is carried out in its order, and that of two in any order
 // that events allow.
@@ -18,13 +19,23 @@ namespace gv::host_cuda {
 struct Mark {
   bool reached = false;
   HostStream* stream = nullptr;
+  Place place;
   double seconds = 0;  ///< when, by the host's clock
 };
 
+/// Some of the host's memory.
+struct Range {
+  char* begin = nullptr;
+  std::size_t bytes = 0;
+};
+
 struct Operation {
-  std::function<void()> run;    ///< null: nothing
-  std::shared_ptr<Mark> waits;  ///< for this, before it runs
-  std::shared_ptr<Mark> marks;  ///< this, when it has run
+  std::function<void()> run{};    ///< null: nothing
+  std::shared_ptr<Mark> waits{};  ///< for this, before it runs
+  std::shared_ptr<Mark> marks{};  ///< this, when it has run
+  Range reads{};                  ///< of the host's memory
+  Range writes{};                 ///< torn until somebody waits for it
+  Place place{};
 };
 
 /// Keeps a call to itself: one at a time, as a kernel may be under way in another thread.
@@ -43,7 +54,8 @@ void put(HostStream& stream, Operation operation);
 bool records(const HostStream& stream);
 /// Carries out what is in the stream, and what must be done before.
 void drain(HostStream& stream);
-void drain_all();
+/// As drain(), and the host goes on only then.
+void wait_for(HostStream& stream);
 /// Whether this thread records a graph: then the recording is broken, and the call is refused.
 bool refused_while_recording();
 

@@ -21,8 +21,12 @@ class Parity : public testing::TestWithParam<Case> {
   void SetUp() override { GV_NEEDS_CUDA(cuda.missing()); }
   static std::unique_ptr<Replica> make(const Implementation& on,
                                        Precision precision = Precision::fp32) {
-    return on.make(
-        GetParam().network(), share_for(GetParam().model.kind), sgd(), 32, Rng(3), precision);
+    return on.make(GetParam().network(),
+                   share_for(GetParam().model.kind),
+                   sgd(),
+                   small_cases() ? 8 : 32,
+                   Rng(3),
+                   precision);
   }
 };
 
@@ -124,7 +128,8 @@ Losses after(Replica& replica, int steps) {
 /// losses. Batch norm is chaotic (a hundred steps take a last bit to 39 % of the loss), so that few
 /// steps tell more of it than many.
 TEST_P(Parity, TheLossAfterManyStepsAgrees) {
-  const int steps = GetParam().model.kind == "resnet20" ? 10 : 100;
+  const int many = small_cases() ? 20 : 100;
+  const int steps = GetParam().model.kind == "resnet20" ? many / 10 : many;
   const Losses cpu = after(*make(host), steps);
   const Losses gpu = after(*make(cuda), steps);
   Losses spread;

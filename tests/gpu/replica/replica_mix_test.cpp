@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "tests/gpu/replica/replica_fixture.h"
@@ -114,6 +115,36 @@ TEST_P(ReplicaTest, BuffersMayLieWhereItLikesThem) {
   const Flows flows{{copy}, {0.5F}};
   EXPECT_TRUE(replica->mix({0, d}, flows).empty());
   EXPECT_EQ(values(*replica), mixed(x, {0, d}, flows));
+}
+
+/// Whoever gave a buffer may use it again, however the copy of it goes on: one that is page-locked
+/// is copied behind the caller's back.
+TEST_P(ReplicaTest, IsDoneWithABufferWhenItReturns) {
+  const auto replica = make();
+  const std::size_t d = replica->size();
+  BufferPool pool(replica->buffer_memory());
+  const std::shared_ptr<Buffer> own = pool.acquire(d * sizeof(float));
+  std::vector<float> expected = normal(d, 6);
+  const auto lend = [&own](const std::vector<float>& what, const std::function<void()>& to) {
+    std::ranges::copy(what, own->floats().begin());
+    to();
+    std::ranges::fill(own->floats(), nan);
+  };
+  const Range all{0, d};
+  lend(expected, [&] { replica->load(Vector::x, all, *own); });
+  const std::vector<float> more = normal(d, 7);
+  lend(more, [&] { replica->add(Vector::x, all, *own); });
+  for (std::size_t k = 0; k < d; ++k) expected[k] += more[k];
+  ASSERT_EQ(values(*replica), expected);
+  lend(more, [&] {
+    const Flows flows{{own}, {0.5F}};
+    expected = mixed(expected, all, flows);
+    replica->mix(all, flows);
+  });
+  ASSERT_EQ(values(*replica), expected);
+  lend(more, [&] { replica->add_flow(Vector::x, all, 0.25F, *own, *payload(expected)); });
+  for (std::size_t k = 0; k < d; ++k) expected[k] += 0.25F * (more[k] - expected[k]);
+  EXPECT_EQ(values(*replica), expected);
 }
 
 }  // namespace

@@ -61,6 +61,24 @@ TEST_P(ReplicaTest, ItsStateMovesToTheHostAndBack) {
   }
 }
 
+/// What was recorded of the steps so far goes on with the state that is restored.
+TEST_P(ReplicaTest, GoesBackToWhatItSavedItself) {
+  const auto replica = make(20);
+  const auto steps = [&replica](int count) {
+    for (int step = 0; step < count; ++step) replica->gradient_and_step();
+  };
+  steps(4);
+  const std::vector<std::byte> state = saved(*replica);
+  steps(3);
+  const std::vector<float> after = values(*replica);
+  for (int again = 0; again < 2; ++again) {
+    StateReader in(state);
+    replica->restore(in);
+    steps(3);
+    EXPECT_EQ(values(*replica), after);
+  }
+}
+
 TEST_P(ReplicaTest, RefusesAnotherState) {
   const auto replica = make(20);
   const std::vector<std::byte> other = saved(*make(21));

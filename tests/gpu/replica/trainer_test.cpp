@@ -1,7 +1,7 @@
 #include "gpu/replica/trainer.h"
 
 #include "gpu/plugin.h"
-#include "tests/gpu/replica/replicas.h"
+#include "tests/gpu/cases.h"
 
 // A data set that does not fit on the device trains as one that does, to the bit.
 
@@ -40,8 +40,8 @@ struct Training {
   std::vector<double> losses;
 };
 
-Share augmented_digits() {
-  Share share = digits_share();
+Share augmented(const std::string& kind) {
+  Share share = share_for(kind);
   share.augment = {.crop = true, .flip = true};
   return share;
 }
@@ -55,8 +55,8 @@ TEST(StreamedTraining, GivesTheBitsOfTheResident) {
   ModelSpec mlp;
   mlp.values["hidden"] = Widths{30};
   for (const ModelSpec& model : {mlp, normed}) {
-    Training resident(model, augmented_digits(), true);
-    Training streamed(model, augmented_digits(), false);
+    Training resident(model, augmented(model.kind), true);
+    Training streamed(model, augmented(model.kind), false);
     std::vector<std::byte> state;
     for (int step = 0; step < 8; ++step) {
       ASSERT_EQ(streamed.gradient(), resident.gradient()) << model.kind << ", step " << step;
@@ -73,6 +73,22 @@ TEST(StreamedTraining, GivesTheBitsOfTheResident) {
     streamed.trainer.restore(in);
     streamed.gradient();
     EXPECT_EQ(streamed.losses.back(), resident.losses[3]) << "the batch after the checkpoint's";
+  }
+}
+
+/// To measure the moments of batch norm an evaluation takes the places of the minibatches.
+TEST(EvaluatedTraining, GivesTheBitsOfWhatIsNeverEvaluated) {
+  GV_NEEDS_CUDA(cuda.missing());
+  ModelSpec normed;
+  normed.kind = "resnet20";
+  for (const bool resident : {true, false}) {
+    Training evaluated(normed, augmented(normed.kind), resident);
+    Training alone(normed, augmented(normed.kind), resident);
+    for (int step = 0; step < 4; ++step) {
+      ASSERT_EQ(evaluated.gradient(), alone.gradient()) << "step " << step;
+      if (step % 2 == 0) evaluated.trainer.evaluate(evaluated.x.data());
+    }
+    EXPECT_EQ(evaluated.losses, alone.losses);
   }
 }
 
