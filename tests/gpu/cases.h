@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "optim/models/network.h"
+#include "optim/models/network_builder.h"
 #include "tests/gpu/replica/replicas.h"
 
 // The networks that are trained on both devices, and what on.
@@ -84,6 +85,28 @@ inline Share share_for(const std::string& kind) {
   return share;
 }
 
+/// ResNet-20's layers, each once or twice instead of nineteen times, and narrower.
+inline NeuralNetwork short_resnet(const Shape& image, std::uint32_t classes, Norm norm) {
+  NetworkBuilder build(image, classes);
+  const auto normed = [&](std::uint32_t x, const std::string& name, std::uint32_t stride) {
+    const std::uint32_t y = build.convolution(x, name, 4 * stride, {3, stride, 1}, false);
+    if (norm == Norm::batch) return build.norm(Op::batch_norm, y, name + ".norm");
+    return build.norm(Op::group_norm, y, name + ".norm", 2);
+  };
+  const std::uint32_t x = build.relu(normed(0, "conv1", 1));
+  const std::uint32_t same = build.relu(build.add(normed(x, "conv2", 1), x));
+  const std::uint32_t half = normed(same, "conv3", 2);
+  const std::uint32_t sum = build.relu(build.add(half, build.shortcut(same, 8, 2)));
+  build.linear(build.average_pool(sum), "fc", classes, true);
+  return build.build();
+}
+
+inline NeuralNetwork network_of(const ModelSpec& model, const Dataset& data) {
+  if (!small_cases() || model.kind != "resnet20") return make_network(model, data);
+  const Norm norm = model.word("norm") == "group" ? Norm::group : Norm::batch;
+  return short_resnet(shape_of(data.image), data.classes, norm);
+}
+
 struct Case {
   std::string name;
   ModelSpec model;
@@ -94,7 +117,7 @@ struct Case {
   bool smooth = false;
 
   NeuralNetwork network() const {
-    NeuralNetwork network = make_network(model, *share_for(model.kind).train);
+    NeuralNetwork network = network_of(model, *share_for(model.kind).train);
     for (Node& node : network.nodes)
       if (smooth && node.op == Op::relu) node.op = Op::gelu;
     return network;

@@ -105,9 +105,11 @@ void note_end(const char* at, std::size_t bytes, char* end) {
   std::fill_n(ends.begin() + static_cast<std::ptrdiff_t>(first), pages, end);
 }
 
+/// When an operation is given, and once more when it is carried out: it may have been freed.
 void must_hold(const void* p, std::size_t bytes, const char* call) {
   if (bytes > 0 && memory().device.room_at(p) < bytes)
-    problem(std::string(call) + " goes beyond an allocation on the device");
+    problem(std::string(call) +
+            " goes beyond an allocation on the device, or to one that was freed");
 }
 
 /// Whether an allocation is to fail.
@@ -223,6 +225,7 @@ cudaError_t cudaMemsetAsync(void* p, int value, std::size_t bytes, cudaStream_t 
   must_hold(p, bytes, "cudaMemset");
   put(stream_of(stream), {.run = [p, value, bytes] {
         ++counts().sets;
+        must_hold(p, bytes, "cudaMemset");
         note_write(p, std::min(bytes, most_noted));
         std::memset(p, value, bytes);
       }});
@@ -255,8 +258,10 @@ cudaError_t cudaMemcpyAsync(
   auto* const source = const_cast<char*>(static_cast<const char*>(from));
   put(stream_of(stream),
       {.run =
-           [to, from, bytes, staged] {
+           [to, from, bytes, staged, to_device, from_device] {
              ++counts().copies;
+             if (to_device) must_hold(to, bytes, "cudaMemcpy to the device");
+             if (from_device) must_hold(from, bytes, "cudaMemcpy from the device");
              note_read(from, bytes);
              note_write(to, bytes);
              if (bytes > 0) std::memcpy(to, staged ? staged->data() : from, bytes);

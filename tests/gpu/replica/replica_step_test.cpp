@@ -80,6 +80,14 @@ TEST_P(ReplicaTest, OnePassGivesTheBitsOfTwoAndPiecesThoseOfTheWhole) {
   EXPECT_EQ(values(*pieces), values(*two));
 }
 
+/// Steps go on behind the caller's back, and what they work on goes only when they are done.
+TEST_P(ReplicaTest, MayEndWhileItSteps) {
+  const auto replica = make();
+  replica->gradient();
+  replica->step();
+  replica->scale(Vector::g, 0.5F);
+}
+
 TEST_P(ReplicaTest, SkipsInItsScheduleOnly) {
   OptimizerSpec adam;
   adam.kind = "adam";

@@ -10,7 +10,7 @@ namespace {
 
 struct Training {
   Training(const ModelSpec& model, const Share& share, bool resident)
-      : network(make_network(model, *share.train)),
+      : network(network_of(model, *share.train)),
         context(Precision::fp32),
         trainer(network, share, 16, context, [=](std::size_t free) { return resident ? free : 0; }),
         x(network.size(), "x"),

@@ -1,0 +1,169 @@
+"""Bugs that a file of gpu/ could have: what stands there, what would stand there, and the cases that can see it."""
+import typing
+
+REPLICA = 'Every/ReplicaTest.*/cuda'
+MIX = ('*ReplicaTest.Mix*/cuda:*ReplicaTest.WhatIs*/cuda:*ReplicaTest.ALate*/cuda:*ReplicaTest.OnePass*/cuda:'
+       '*ReplicaTest.Buffers*/cuda:*ReplicaTest.IsDone*/cuda')
+TRAIN = ('*ReplicaTest.AWhole*/cuda:*ReplicaTest.TheSame*/cuda:*ReplicaTest.AnEval*/cuda:'
+         '*ReplicaTest.GoesBack*/cuda:*ReplicaTest.MayEnd*/cuda:'
+         '*ReplicaTest.Learns*/cuda:StreamedTraining*:EvaluatedTraining*')
+CODEC = '*Level1Test.Encodes*/cuda:*Level1Test.Dot*/cuda'
+LARGE = 'EncoderTest*'
+SAMPLES = '*SamplesTest*'
+LENET = '*Parity.Gradients*/lenet5'
+TEXT = '*Parity.Gradients*/transformer'
+NORMED = '*Parity.Gradients*/resnet20*:*Parity.TheLoss*/resnet20'
+TRANSFER = 'gpu/replica/device_transfer.cpp'
+REPLICA_FILE = 'gpu/replica/cuda_replica.cpp'
+TRAINER = 'gpu/replica/trainer.cpp'
+SAMPLES_FILE = 'gpu/replica/samples.cu'
+VECTORS = 'gpu/replica/vector_kernels.cu'
+TOP_K = 'gpu/replica/top_k.cu'
+ATTENTION = 'gpu/layers/attention.cu'
+SUM = 'gpu/device/launch.h'
+
+
+class Bug(typing.NamedTuple):
+    name: str
+    file: str
+    old: str
+    new: str
+    cases: str
+
+
+STREAMS = [
+    Bug('no event after the copies', TRANSFER, '  slot.full.hold(compute_);\n', '', MIX),
+    Bug('no event before the next copies', TRANSFER, '  slot.free.hold(copy_);\n', '', MIX),
+    Bug('the event of the copies on the other stream', TRANSFER,
+        'slot.full.record(copy_);', 'slot.full.record(compute_);', MIX),
+    Bug('the event of the reader on the other stream', TRANSFER,
+        'slot.free.record(compute_);', 'slot.free.record(copy_);', MIX),
+    Bug('one slot for both', TRANSFER, '  next_ = 1 - next_;\n  slot.free.hold(copy_);\n', '', MIX),
+    Bug('marks read before they are there', TRANSFER, 'cudaMemcpyDeviceToHost, compute_);\n  compute_.wait();',
+        'cudaMemcpyDeviceToHost, compute_);', MIX),
+    Bug('marks not cleared', TRANSFER, 'if (!bad.empty()) GV_CUDA', 'if (false) GV_CUDA', MIX),
+    Bug('a buffer given back while it is copied', TRANSFER,
+        '  compute_.wait();  // the copies', '  // the copies', MIX),
+    Bug('a buffer given back while it is loaded', REPLICA_FILE, '''cudaMemcpyHostToDevice, context_.stream);
+    context_.stream.wait();
+  }
+  void add''', '''cudaMemcpyHostToDevice, context_.stream);
+  }
+  void add''', MIX),
+    Bug('snapshot not waited for', REPLICA_FILE, '''cudaMemcpyDeviceToHost, context_.stream);
+    context_.stream.wait();
+  }
+  void load''', '''cudaMemcpyDeviceToHost, context_.stream);
+  }
+  void load''', MIX),
+    Bug('minibatch not waited for', TRAINER, '  train_.hold(place_, context_.stream);\n', '', TRAIN),
+    Bug('rows of an evaluation not waited for', TRAINER, '    samples.hold(place, context_.stream);\n', '', TRAIN),
+    Bug('the next rows into the place in use', TRAINER, '    place = 1 - place;\n', '', TRAIN),
+    Bug('cleared memory not waited for', 'gpu/device/memory.cpp', 'cudaStreamSynchronize(nullptr); done',
+        'cudaPeekAtLastError(); done', TRAIN),
+    Bug('the loss read too early', TRAINER, '  sent_ = true;\n  context_.stream.wait();', '  sent_ = true;', TRAIN),
+    Bug('the next minibatch into the place in use', TRAINER,
+        '  place_ = 1 - place_;\n  batches_.step();', '  batches_.step();',
+        TRAIN),
+    Bug('a place taken by the sample not sent again', TRAINER,
+        '  sent_ = false;  // the places', '  // the places', TRAIN),
+    Bug('a minibatch of before the restoring', TRAINER,
+        '  batches_.restore(in);\n  sent_ = false;', '  batches_.restore(in);',
+        TRAIN),
+    Bug('the dot product read too early', 'gpu/replica/dot.cu', '  compute_.wait();\n', '', CODEC),
+    Bug('an encoding read too early', 'gpu/replica/codec.cu', 'cudaMemcpyDeviceToHost, compute_);\n  compute_.wait();',
+        'cudaMemcpyDeviceToHost, compute_);', CODEC),
+    Bug('top-k grown while it counts', TOP_K,
+        '  GV_CUDA(cudaStreamSynchronize(stream));  // what', '  (void)stream;  // what', LARGE),
+    Bug('a replica destroyed while it steps', REPLICA_FILE,
+        '    cudaStreamSynchronize(context_.stream);\n  }', '  }', TRAIN),
+    Bug('samples destroyed while they are sent', SAMPLES_FILE,
+        '  cudaStreamSynchronize(copy_);  // what', '  // what', TRAIN),
+]
+GRAPHS_AND_MEMORY = [
+    Bug('one graph for both places', TRAINER, 'recording.graphs[place_]', 'recording.graphs[0]', TRAIN),
+    Bug('one recording for steps and gradients', TRAINER, 'step ? gradient_and_step_ : gradient_', 'gradient_', TRAIN),
+    Bug('the rule of the first step recorded', REPLICA_FILE, 'piece({0, size()}), clock_.kind(), rule_.data(),',
+        'piece({0, size()}), clock_.rule(),', TRAIN),
+    Bug('a graph recorded with a stale pointer', REPLICA_FILE, '    upload(x_, x);\n',
+        '    x_ = DeviceArray<float>(size(), "the model");\n    upload(x_, x);\n', TRAIN),
+    Bug('an allocation in a recorded pass', 'gpu/layers/device_network.cpp', 'as many rows as there is room for");',
+        'as many rows as there is room for");\n  DeviceArray<float> more(rows, "more");', TRAIN),
+    Bug('a workspace that shrinks', 'gpu/device/device_context.cu', '  if (bytes <= workspace_.size()) return;\n',
+        '  if (bytes == workspace_.size()) return;\n', NORMED),
+    Bug('factors in too little room', 'gpu/layers/linear.cu', 'std::max(weights, n * in_)', 'weights',
+        '*Coarser*/mlp:*Coarser*/transformer'),
+    Bug('host memory given to a kernel', REPLICA_FILE, 'clock_.kind(), rule_.data(), context_.stream);',
+        'clock_.kind(), host_rule_.data(), context_.stream);', TRAIN),
+    Bug('host memory inside what a kernel is given', TRANSFER,
+        '.weights = weights_.data()', '.weights = host_weights_.data()', MIX),
+    Bug('device memory read by the host', TRANSFER, 'if (host_bad_[j] != 0)', 'if (bad_[j] != 0)', MIX),
+    Bug('weights copied the wrong way', TRANSFER, 'weights_.data(), host_weights_.data(), n, cudaMemcpyHostToDevice',
+        'weights_.data(), host_weights_.data(), n, cudaMemcpyDeviceToDevice', MIX),
+]
+THREADS = [
+    Bug('no barrier inside a sum', SUM, '''      b[threadIdx.x] += b[threadIdx.x + half];
+    }
+    __syncthreads();''', '''      b[threadIdx.x] += b[threadIdx.x + half];
+    }
+    if (half > 32) __syncthreads();''', CODEC),
+    Bug('no barrier before a sum', SUM,
+        '  b[threadIdx.x] = mine.b;\n  __syncthreads();', '  b[threadIdx.x] = mine.b;', CODEC),
+    Bug('no barrier after a scan', TOP_K, '  __syncthreads();  // the memory is free for the next sum\n', '', LARGE),
+    Bug('no barrier in a scan', TOP_K,
+        '''    const Split left = threadIdx.x >= step ? sums[threadIdx.x - step] : Split{0, 0};
+    __syncthreads();''', '''    const Split left = threadIdx.x >= step ? sums[threadIdx.x - step] : Split{0, 0};''',
+        CODEC),
+    Bug('no barrier before the bins are counted', TOP_K, 'mine[d] = 0;\n  __syncthreads();', 'mine[d] = 0;', CODEC),
+    Bug('shared memory not cleared', TOP_K,
+        '  for (unsigned d = threadIdx.x; d < digit.bins(); d += block_threads) mine[d] = 0;\n',
+        '', CODEC),
+    Bug('bins not cleared', TOP_K, 'd += block_threads) bins[d] = 0;', 'd += block_threads) bins[d] = bins[d];', CODEC),
+    Bug('an atomic sum in a block that is none', TOP_K, 'atomicAdd(mine + (a & (digit.bins() - 1)), 1U)',
+        'mine[a & (digit.bins() - 1)] += 1U', CODEC),
+    Bug('an atomic sum of blocks that is none', TOP_K, 'atomicAdd(bins + d, mine[d])', 'bins[d] += mine[d]', CODEC),
+    Bug('an atomic mark that is none', VECTORS, 'atomicOr(in.bad + j, 1U)', 'in.bad[j] |= 1U', MIX),
+    Bug('a barrier that not all reach', 'gpu/replica/codec.cu', '  const float x = k < n ? v[k] : 0.0F;\n',
+        '  if (k >= n) return;\n  const float x = v[k];\n', CODEC),
+    Bug('a lane left out of a shuffle', ATTENTION, '''  if (line >= lines) return;  // the whole warp
+  const auto last = static_cast<std::uint32_t>(line % positions);
+  float* row''', '''  if (line >= lines || lane >= positions) return;
+  const auto last = static_cast<std::uint32_t>(line % positions);
+  float* row''', TEXT),
+    Bug('half a warp in a sum', ATTENTION, 'o /= 2) v += __shfl', 'o /= 4) v += __shfl', TEXT),
+]
+INDICES = [
+    Bug('the last element lost', VECTORS,
+        'if (packs * N + t < piece.count)', 'if (packs * N + t + 1 < piece.count)', MIX),
+    Bug('one element too many', 'gpu/layers/elementwise.cu', '''  if (k >= count) return;
+  const float v = x[k];
+  y[k]''', '''  if (k > count) return;
+  const float v = x[k];
+  y[k]''', TEXT),
+    Bug('one element too many, next to others', VECTORS,
+        'if (k < count) v[k] += in[k];', 'if (k <= count) v[k] += in[k];',
+        REPLICA),
+    Bug('moments of the first stretch for all', TRANSFER,
+        '  if (part.first != nullptr) part.first += done;\n', '', MIX),
+    Bug('wrong index of a view', 'gpu/device/arithmetic.h', 'width - 1 - x : x)', 'width - x : x)', SAMPLES),
+    Bug('labels of the first rows', SAMPLES_FILE, 'out[k] = labels[rows[k]];', 'out[k] = labels[k];', SAMPLES),
+    Bug('the token itself for the one after', SAMPLES_FILE,
+        'following[k] = tokens[at + 1];', 'following[k] = tokens[at];', SAMPLES),
+    Bug('a window lost', 'gpu/layers/pool.cu',
+        '0 : (p.y - s.kernel) / s.stride + 1;', '0 : (p.y - s.kernel) / s.stride + 2;', LENET),
+    Bug('zeros of a shortcut on the wrong side', 'gpu/layers/pool.cu', 'const bool zero = p.channel < before ||',
+        'const bool zero = p.channel <= before ||', NORMED),
+    Bug('own position left out', ATTENTION, 'for (std::uint32_t j = lane; j <= last; j += warp) dot',
+        'for (std::uint32_t j = lane; j < last; j += warp) dot', TEXT),
+    Bug('another share overwritten', 'gpu/layers/elementwise.cu', 'if (k < count) put(dx, k, dy[k], add);',
+        'if (k < count) put(dx, k, dy[k], false);', NORMED),
+    Bug('sums of another slice', 'gpu/layers/norm_kernels.h', 'partial[blockIdx.x] = total;',
+        'partial[channel * layout.slices] = total;', NORMED),
+    Bug('moments never begun anew', 'gpu/layers/norm_statistics.cu', 'if (moments.count == 0) memory[c] = SumPair{};',
+        'if (moments.count == 9) memory[c] = SumPair{};', 'StreamedTraining*:*Parity.TheLoss*/resnet20'),
+    Bug('a bias of the channel before', 'gpu/layers/channel_bias.cu', 'bias[k / pixels % channels]',
+        'bias[(k / pixels + channels - 1) % channels]', LENET),
+    Bug('the position for the token', 'gpu/layers/embedding.cu',
+        'if (tokens[n] == blockIdx.x)', 'if (n == blockIdx.x)', TEXT),
+]
+BUGS = STREAMS + GRAPHS_AND_MEMORY + THREADS + INDICES
