@@ -1,8 +1,9 @@
 # Sets GV_HAVE_CUDA and GV_HAVE_CUDNN from the option GV_CUDA, and says what was chosen and why.
 # AUTO: on where there is an NVIDIA device (its driver is loaded) and CUDA's toolkit with cuBLAS: nobody else waits for the
 # kernels to compile. Never with a sanitizer, whose memory map CUDA's driver does not survive.
-# ON: wherever the toolkit is (./grapevine does that where GRAPEVINE_CUDA=on); an error where it is missing. The architectures are those of the A100 and of the H100, and what newer
-# devices compile for themselves (PTX); -DCMAKE_CUDA_ARCHITECTURES=... takes others.
+# ON: wherever the toolkit is (./grapevine does that where GRAPEVINE_CUDA=on); an error where it is missing. The architectures are those from Turing (T4)
+# to Hopper (H100), and what newer devices compile for themselves (PTX); -DCMAKE_CUDA_ARCHITECTURES=... takes others. An older
+# device is refused by its name (gpu/replica/plugin.cpp).
 # HOST: for tests without a device; kernels are compiled for the processor and run by tests/gpu/host.
 set(GV_HAVE_CUDA OFF)
 set(GV_HAVE_CUDNN OFF)
@@ -25,7 +26,7 @@ elseif(GV_CUDA)
       set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})
     endif()
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-      set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
+      set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90)
     endif()
     include(CheckLanguage)
     check_language(CUDA)
@@ -56,7 +57,7 @@ if(GV_HAVE_CUDA)
   set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
   set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
   if(NOT GV_CUDA STREQUAL "HOST")
-    find_package(Cudnn QUIET)
+    find_package(Cudnn 9 QUIET)
     set(GV_HAVE_CUDNN ${Cudnn_FOUND})
   endif()
   if(GV_HAVE_CUDNN)

@@ -12,9 +12,21 @@ std::string version(int number) {
   return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
 }
 
+/// There is code for devices from this compute capability on, ten times it.
+constexpr int oldest = GV_OLDEST_CAPABILITY;
+
+/// Throws CudaError for a device that the kernels were not compiled for: it would answer, and then
+/// run none of them.
 CudaDevice describe(int number) {
   cudaDeviceProp properties{};
   GV_CUDA(cudaGetDeviceProperties(&properties, number));
+  if (10 * properties.major + properties.minor < oldest)
+    throw CudaError("[gpu] device " + std::to_string(number) + ", " + properties.name +
+                    ", is of compute capability " + std::to_string(properties.major) + "." +
+                    std::to_string(properties.minor) + ", and the kernels were compiled from " +
+                    std::to_string(oldest / 10) + "." + std::to_string(oldest % 10) +
+                    " on; hide it (CUDA_VISIBLE_DEVICES), or build with "
+                    "-DCMAKE_CUDA_ARCHITECTURES");
   CudaDevice device;
   device.number = number;
   device.name = properties.name;

@@ -94,7 +94,9 @@ inline NeuralNetwork short_resnet(const Shape& image, std::uint32_t classes, Nor
     return build.norm(Op::group_norm, y, name + ".norm", 2);
   };
   const std::uint32_t x = build.relu(normed(0, "conv1", 1));
-  const std::uint32_t same = build.relu(build.add(normed(x, "conv2", 1), x));
+  // Twice, so that the share of one sum in the gradient meets that of another.
+  const std::uint32_t once = build.add(normed(x, "conv2", 1), x);
+  const std::uint32_t same = build.relu(build.add(once, x));
   const std::uint32_t half = normed(same, "conv3", 2);
   const std::uint32_t sum = build.relu(build.add(half, build.shortcut(same, 8, 2)));
   build.linear(build.average_pool(sum), "fc", classes, true);

@@ -72,8 +72,8 @@ cudaError_t cudaSetDevice(int number) {
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   std::strcpy(properties->name, "the host");
   properties->totalGlobalMem = memory_bytes;
-  properties->major = 9;
-  properties->minor = 0;
+  properties->major = settings().capability / 10;
+  properties->minor = settings().capability % 10;
   return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {

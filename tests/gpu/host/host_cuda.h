@@ -22,6 +22,7 @@
 //   GV_HOST_GUARD    1: the host may not touch the device's memory
 //   GV_HOST_WATCH    0: nobody looks at the accesses of kernels, where they are built to be watched
 //   GV_HOST_SEED     of all that is drawn
+//   GV_HOST_CAPABILITY  that of the devices, ten times it; 90
 //   GV_HOST_DEVICES  how many devices there are; 1
 
 namespace gv::host_cuda {
@@ -35,6 +36,7 @@ struct Settings {
   bool guard = false;
   bool watches = true;
   unsigned seed = 1;
+  int capability = 90;
   int devices = 1;
 };
 /// The environment's, read once.

@@ -89,6 +89,7 @@ def main():
             ends[kind] = run(program, path)
             must_agree_in_their_books(program, out)
             print(f'{kind}: loss {ends[kind]["loss"]:.6f}, accuracy {ends[kind]["accuracy"]}', flush=True)
+        must(ends['devices']['model_hash'] != ends['host']['model_hash'], 'not a bit differs: nobody was on a device')
         for kind in ('mixed', 'devices'):
             # Sums in another order, over forty rounds of a network of two layers.
             must(abs(ends[kind]['loss'] / ends['host']['loss'] - 1) < 1e-3, f'{kind}: another loss than on the host')

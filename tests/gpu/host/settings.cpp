@@ -42,6 +42,7 @@ const Settings& settings() {
                              .guard = word("GV_HOST_GUARD") == "1",
                              .watches = word("GV_HOST_WATCH") != "0",
                              .seed = number("GV_HOST_SEED", 1),
+                             .capability = static_cast<int>(number("GV_HOST_CAPABILITY", 90)),
                              .devices = static_cast<int>(number("GV_HOST_DEVICES", 1))};
   return once;
 }

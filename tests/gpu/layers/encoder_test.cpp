@@ -77,6 +77,25 @@ TEST_F(EncoderTest, LargeVectorsAndThenShortOnes) {
   }
 }
 
+/// A longer vector needs more room; what a shorter one was encoded in is still in use.
+TEST_F(EncoderTest, GrowsWhenWhatIsUnderWayIsDone) {
+  const Codec codec{Codec::Kind::top_k, 0.1};
+  Encoder encoder;
+  std::vector<std::vector<std::byte>> expected;
+  std::vector<DeviceArray<float>> from;
+  std::vector<DeviceArray<std::byte>> to;
+  for (const std::size_t count : {300U, 20'000U}) {
+    const std::vector<float> v = normal(count, count);
+    expected.emplace_back(codec.bytes(count));
+    encode(codec, v, expected.back());
+    from.push_back(upload(v));
+    to.push_back(upload(std::vector<std::byte>(codec.bytes(count))));
+  }
+  for (std::size_t k = 0; k < from.size(); ++k)
+    encoder.encode(codec, from[k].data(), from[k].size(), to[k].data(), *stream_);
+  for (std::size_t k = 0; k < from.size(); ++k) EXPECT_TRUE(download(to[k]) == expected[k]) << k;
+}
+
 TEST_F(EncoderTest, DotOfLargeVectors) {
   const std::vector<float> a = normal(large, 1);
   const std::vector<float> b = normal(large, 2);

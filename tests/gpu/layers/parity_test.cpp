@@ -144,6 +144,15 @@ TEST_P(Parity, TheLossAfterManyStepsAgrees) {
   EXPECT_NEAR(gpu.test / cpu.test, 1, std::max(1e-3, 10 * spread.test)) << "host " << cpu.test;
 }
 
+/// Of more rows than an evaluation takes at a time, and an odd number of them: values fill their
+/// memory to its end, so that an element too many is another's.
+TEST_P(Parity, TheLossOfALargeMinibatchAgrees) {
+  const auto make = [](const Implementation& on) {
+    return on.make(GetParam().network(), share_for(GetParam().model.kind), sgd(), 257, Rng(3));
+  };
+  EXPECT_NEAR(loss_of_gradient(*make(cuda)) / loss_of_gradient(*make(host)), 1, 1e-5);
+}
+
 TEST_P(Parity, TheDeviceRepeatsItselfToTheBit) {
   for (const Precision precision : {Precision::fp32, Precision::tf32, Precision::bf16}) {
     const auto one = make(cuda, precision);

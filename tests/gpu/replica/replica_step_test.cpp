@@ -80,6 +80,25 @@ TEST_P(ReplicaTest, OnePassGivesTheBitsOfTwoAndPiecesThoseOfTheWhole) {
   EXPECT_EQ(values(*pieces), values(*two));
 }
 
+/// So many neighbours that their pieces are mixed in stretches: each has its own part of the
+/// optimizer's moments.
+TEST_P(ReplicaTest, StretchesStepAsTheWholeDoes) {
+  OptimizerSpec adam;
+  adam.kind = "adam";
+  for (const OptimizerSpec& spec : {momentum_sgd(), adam}) {
+    const auto two = make(300, spec);
+    const auto one = make(300, spec);
+    const Flows flows = random_flows(one->size(), 17);
+    for (int step = 0; step < 2; ++step) {
+      for (Replica* replica : {two.get(), one.get()}) replica->gradient();
+      two->mix({0, two->size()}, flows);
+      two->step();
+      one->mix_and_step({0, one->size()}, flows);
+      ASSERT_EQ(values(*one), values(*two)) << spec.kind << ", step " << step;
+    }
+  }
+}
+
 /// Steps go on behind the caller's back, and what they work on goes only when they are done.
 TEST_P(ReplicaTest, MayEndWhileItSteps) {
   const auto replica = make();
