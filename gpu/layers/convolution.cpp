@@ -79,6 +79,7 @@ class Convolution : public Layer {
         in_(plan.in),
         out_(plan.node.out),
         relu_(plan.relu_follows),
+        goes_back_(plan.node.inputs[0] != 0),
         rounded_(plan.context.precision == Precision::bf16),
         weight_(plan.offset(0)),
         weights_(plan.network.tensors[plan.node.parameters[0]].count),
@@ -170,11 +171,12 @@ class Convolution : public Layer {
           return cudnnGetConvolutionForwardWorkspaceSize(
               handle_, s.in, filter_, convolution_, s.out, algorithm, bytes);
         });
-    s.data = first_supported(
-        data_algorithms, "gradient by the input", s.workspace, [&](auto algorithm, auto* bytes) {
-          return cudnnGetConvolutionBackwardDataWorkspaceSize(
-              handle_, filter_, s.out, convolution_, s.in, algorithm, bytes);
-        });
+    if (goes_back_)
+      s.data = first_supported(
+          data_algorithms, "gradient by the input", s.workspace, [&](auto algorithm, auto* bytes) {
+            return cudnnGetConvolutionBackwardDataWorkspaceSize(
+                handle_, filter_, s.out, convolution_, s.in, algorithm, bytes);
+          });
     s.filter = first_supported(filter_algorithms,
                                "gradient by the weights",
                                s.workspace,
@@ -263,6 +265,7 @@ class Convolution : public Layer {
   DeviceContext& context_;
   Shape in_, out_;
   bool relu_;
+  bool goes_back_;  ///< its input has a gradient: it is not the network's
   bool rounded_;
   std::size_t weight_, weights_;
   bool biased_;
