@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -115,7 +116,9 @@ TEST_F(LiveRun, IsWatchedAtTheAddressOfItsPage) {
   nlohmann::json state;
   ASSERT_TRUE(comes_true([&] {
     state = run({"top", url, "--json", "--once"}).summary();
-    return state.at("phase") == "training" && state.at("peers")[0].contains("waits");
+    const auto& peers = state.at("peers");
+    return state.at("phase") == "training" &&
+           std::ranges::all_of(peers, [](const auto& peer) { return peer.contains("waits"); });
   }));
   for (const auto& peer : state.at("peers")) {
     ASSERT_EQ(peer.at("waits").size(), 2U) << "each has two neighbours on a ring";
