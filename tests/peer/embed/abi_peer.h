@@ -43,6 +43,10 @@ inline std::string abi_info(const gv_peer* peer) {
   return text;
 }
 
+inline bool is_of_gradient(int turn) {
+  return turn == GV_TURN_GRADIENT || turn == GV_TURN_GRADIENT_AND_STEP;
+}
+
 /// Vectors of unlike sizes as tensors t0, t1, ...
 class AbiTensors {
  public:

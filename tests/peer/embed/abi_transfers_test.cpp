@@ -44,10 +44,6 @@ std::uint64_t pull(gv_peer* peer, const gv_call& call, std::size_t floats) {
   return handle;
 }
 
-bool is_of_gradient(int turn) {
-  return turn == GV_TURN_GRADIENT || turn == GV_TURN_GRADIENT_AND_STEP;
-}
-
 class AbiTransfers : public testing::TestWithParam<QuadraticText> {};
 
 /// In each turn of a gradient each hands a vector to the next one, and it changes no bit of what

@@ -25,10 +25,6 @@ int call(gv_peer* peer, std::uint32_t verb, std::vector<float>& data, std::uint3
   return code;
 }
 
-bool is_of_gradient(int turn) {
-  return turn == GV_TURN_GRADIENT || turn == GV_TURN_GRADIENT_AND_STEP;
-}
-
 class AbiVerbs : public testing::TestWithParam<QuadraticText> {};
 
 /// In each turn of a gradient all add up, and it changes no bit of what they train: but where

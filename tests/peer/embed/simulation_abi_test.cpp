@@ -121,10 +121,6 @@ INSTANTIATE_TEST_SUITE_P(Rows,
                                                        .order = "sync"}),
                          [](const auto& row) { return fmt::format("Row{}", row.index); });
 
-bool is_of_gradient(int turn) {
-  return turn == GV_TURN_GRADIENT || turn == GV_TURN_GRADIENT_AND_STEP;
-}
-
 gv_call call_of(std::uint32_t verb, PeerId root = 0) {
   return {.size = sizeof(gv_call),
           .verb = verb,

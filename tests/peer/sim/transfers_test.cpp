@@ -2,15 +2,11 @@
 
 #include <array>
 #include <cstring>
-#include <initializer_list>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "gossip/plugin.h"
-#include "peer/runtime/program_model.h"
-#include "tests/peer/fleet/test_fleet.h"
-#include "tests/peer/sim/injecting.h"
+#include "tests/peer/sim/between_rounds.h"
 
 // What neighbours push to each other in virtual time, between rounds of D-PSGD.
 
@@ -115,53 +111,25 @@ Task<> transfers_between_rounds(Peer& me) {
   }
 }
 
-const AlgorithmRow transfers_row{.kind = "transfers-between-rounds",
-                                 .run = transfers_between_rounds,
-                                 .mixes = true,
-                                 .program = split_steps,
-                                 .promise = Promise::nothing,
-                                 .synchronous = false,
-                                 .summary = "of a test"};
+const AlgorithmRow transfers_row =
+    between_rounds("transfers-between-rounds", transfers_between_rounds);
 
 Fleet transfers_fleet(PeerId n, const std::string& graph, Round rounds) {
   static const std::array<const AlgorithmRow*, 1> rows = {&transfers_row};
   static const std::string refused = add_algorithms(rows);
   EXPECT_EQ(refused, "");
-  Fleet fleet = quadratic_fleet(n, graph, std::string(transfers_row.kind), "");
-  fleet.data.quadratic.dimension = 4;
-  fleet.network.latency = microseconds(300);
-  fleet.flops = 1e6;
-  fleet.stop.rounds = rounds;
-  fleet.faults.deadline = milliseconds(200);
-  fleet.faults.dead_after = milliseconds(40);
-  fleet.faults.heartbeat = milliseconds(8);
-  for (PeerId i = 0; i < n; ++i) fleet.peers[i].speed = 1.0 / (1 + i % 3);
-  return fleet;
+  return between_rounds_fleet(transfers_row, n, graph, rounds);
 }
 
-std::vector<Tally> told(const Fleet& fleet, SimulationOptions options = {}) {
-  const Assembly built_in(fleet);
-  const Assembly assembly(fleet, std::nullopt, ProgramModel{.parameters = built_in.parameters});
-  Observer observer(assembly.fleet.size(), built_in.evaluator(), {});
-  std::vector<Tally> all(assembly.fleet.size());
+std::vector<Tally> told(const Fleet& fleet, SimulationOptions options) {
+  std::vector<Tally> all(fleet.size());
   tallies = &all;
-  options.threads = 1;
-  options.replica = [&](PeerId i) { return built_in.host_replica(i); };
-  EXPECT_EQ(simulate(assembly, observer, options).violations, std::vector<std::string>{});
+  simulate_programs(fleet, std::move(options));
   tallies = nullptr;
   return all;
 }
 
-struct Graph {
-  std::string name;
-  PeerId peers;
-};
-
-void PrintTo(const Graph& graph, std::ostream* out) {
-  *out << graph.name << ' ' << graph.peers;
-}
-
-class TransfersOn : public testing::TestWithParam<Graph> {
+class TransfersOn : public testing::TestWithParam<GraphOf> {
  protected:
   Fleet fleet(Round rounds) const {
     return transfers_fleet(GetParam().peers, GetParam().name, rounds);
@@ -172,24 +140,8 @@ class TransfersOn : public testing::TestWithParam<Graph> {
 TEST_P(TransfersOn, EachPullGetsItsPushWhateverHappensOnTheWay) {
   for (const std::uint64_t seed : {0U, 1U, 2U}) {
     SCOPED_TRACE(seed);
-    SimulationOptions options = injecting({});
-    options.faults->seed = seed;
+    SimulationOptions options = all_but_deaths(seed);
     options.faults->drawn = seed > 0;
-    options.faults->succeed = false;
-    options.faults->until = seconds(2);
-    options.faults->judgement = Judgement::ends;
-    options.faults->classes = 0;
-    for (const Fault fault : {Fault::reset,
-                              Fault::corrupt,
-                              Fault::duplicate,
-                              Fault::slice,
-                              Fault::cut_off,
-                              Fault::one_way,
-                              Fault::half_open,
-                              Fault::partition,
-                              Fault::pause,
-                              Fault::slow})
-      options.faults->classes |= FaultClasses{1} << static_cast<unsigned>(fault);
     std::size_t pulls = 0, pushes = 0;
     for (const Tally& tally : told(fleet(9), options)) {
       EXPECT_EQ(tally.wrong, 0U);
@@ -226,11 +178,11 @@ TEST_P(TransfersOn, ADeathEndsWhatIsUnderWayWithTheDeadAlone) {
 
 INSTANTIATE_TEST_SUITE_P(Graphs,
                          TransfersOn,
-                         testing::Values(Graph{"ring", 2},
-                                         Graph{"ring", 7},
-                                         Graph{"star", 5},
-                                         Graph{"complete", 4},
-                                         Graph{"binary-tree", 9}),
+                         testing::Values(GraphOf{"ring", 2},
+                                         GraphOf{"ring", 7},
+                                         GraphOf{"star", 5},
+                                         GraphOf{"complete", 4},
+                                         GraphOf{"binary-tree", 9}),
                          [](const auto& graph) { return fmt::format("Graph{}", graph.index); });
 
 }  // namespace

@@ -2,17 +2,13 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
-#include <initializer_list>
 #include <set>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "gossip/plugin.h"
 #include "gossip/verb_word.h"
-#include "peer/runtime/program_model.h"
-#include "tests/peer/fleet/test_fleet.h"
-#include "tests/peer/sim/injecting.h"
+#include "tests/peer/sim/between_rounds.h"
 
 // What programs do together, in virtual time, between rounds of D-PSGD.
 
@@ -43,42 +39,20 @@ Task<> verbs_between_rounds(Peer& me) {
   }
 }
 
-// Peers that were apart do not skip rounds, and with them verbs.
-const AlgorithmRow verbs_row{.kind = "verbs-between-rounds",
-                             .run = verbs_between_rounds,
-                             .mixes = true,
-                             .program = split_steps,
-                             .promise = Promise::nothing,
-                             .synchronous = false,
-                             .summary = "of a test"};
+const AlgorithmRow verbs_row = between_rounds("verbs-between-rounds", verbs_between_rounds);
 
 Fleet verbs_fleet(PeerId n, const std::string& graph, Round rounds) {
   static const std::array<const AlgorithmRow*, 1> rows = {&verbs_row};
   static const std::string refused = add_algorithms(rows);
   EXPECT_EQ(refused, "");
-  Fleet fleet = quadratic_fleet(n, graph, std::string(verbs_row.kind), "");
-  fleet.data.quadratic.dimension = 4;
-  fleet.network.latency = microseconds(300);
-  fleet.flops = 1e6;
-  fleet.stop.rounds = rounds;
-  fleet.faults.deadline = milliseconds(200);
-  fleet.faults.dead_after = milliseconds(40);
-  fleet.faults.heartbeat = milliseconds(8);
-  for (PeerId i = 0; i < n; ++i) fleet.peers[i].speed = 1.0 / (1 + i % 3);
-  return fleet;
+  return between_rounds_fleet(verbs_row, n, graph, rounds);
 }
 
 SimulationResult tell(Story& told, const Fleet& fleet, SimulationOptions options = {}) {
-  const Assembly built_in(fleet);
-  const Assembly assembly(fleet, std::nullopt, ProgramModel{.parameters = built_in.parameters});
-  Observer observer(assembly.fleet.size(), built_in.evaluator(), {});
-  told.ends.assign(assembly.fleet.size(), {});
+  told.ends.assign(fleet.size(), {});
   story = &told;
-  options.threads = 1;
-  options.replica = [&](PeerId i) { return built_in.host_replica(i); };
-  SimulationResult result = simulate(assembly, observer, options);
+  SimulationResult result = simulate_programs(fleet, std::move(options));
   story = nullptr;
-  EXPECT_EQ(result.violations, std::vector<std::string>{});
   return result;
 }
 
@@ -105,25 +79,10 @@ std::vector<Element> drawn(PeerId i, std::size_t nth, std::size_t size) {
   return values;
 }
 
-FaultClasses classes_of(std::initializer_list<Fault> faults) {
-  FaultClasses classes = 0;
-  for (const Fault fault : faults) classes |= FaultClasses{1} << static_cast<unsigned>(fault);
-  return classes;
-}
-
 constexpr std::array<std::size_t, 7> sizes = {
     0, 1, 3, 1000, piece_floats - 1, piece_floats + 1, 7 * piece_floats + 5};
 
-struct Graph {
-  std::string name;
-  PeerId peers;
-};
-
-void PrintTo(const Graph& graph, std::ostream* out) {
-  *out << graph.name << ' ' << graph.peers;
-}
-
-class VerbsOn : public testing::TestWithParam<Graph> {
+class VerbsOn : public testing::TestWithParam<GraphOf> {
  protected:
   Fleet fleet(Round rounds) const { return verbs_fleet(GetParam().peers, GetParam().name, rounds); }
   /// By peer.
@@ -239,23 +198,8 @@ TEST_P(VerbsOn, WhatGoesWrongOnTheWayChangesNoOutcome) {
       return VerbCall{.op = nth % 4 == 3 ? VerbOp::neighbor_average : VerbOp::sum,
                       .data = bytes_of(std::vector<float>(nth % 5 * 100, static_cast<float>(i)))};
     };
-    SimulationOptions options = injecting({});
-    options.faults->seed = seed;
-    options.faults->drawn = true;
-    options.faults->succeed = false;
-    options.faults->until = seconds(2);
-    options.faults->judgement = Judgement::ends;
-    options.faults->classes = classes_of({Fault::reset,
-                                          Fault::corrupt,
-                                          Fault::duplicate,
-                                          Fault::slice,
-                                          Fault::cut_off,
-                                          Fault::one_way,
-                                          Fault::half_open,
-                                          Fault::partition,
-                                          Fault::pause,
-                                          Fault::slow});
-    for (const std::uint64_t count : tell(told, fleet(40), options).faults) faults += count;
+    for (const std::uint64_t count : tell(told, fleet(40), all_but_deaths(seed)).faults)
+      faults += count;
     const auto n = static_cast<float>(GetParam().peers);
     for (const std::vector<VerbEnd>& ends : told.ends) {
       ASSERT_EQ(ends.size(), 40U);
@@ -321,19 +265,19 @@ TEST_P(VerbsAmong, WhoCallsAnotherVerbIsNoticedByAll) {
   }
 }
 
-std::string name_of(const testing::TestParamInfo<Graph>& graph) {
+std::string name_of(const testing::TestParamInfo<GraphOf>& graph) {
   return fmt::format("Graph{}", graph.index);
 }
 
-const Graph alone{"ring", 1};
-const std::vector<Graph> several{{"ring", 2},
-                                 {"ring", 7},
-                                 {"star", 5},
-                                 {"complete", 4},
-                                 {"path", 6},
-                                 {"binary-tree", 9},
-                                 {"torus", 9},
-                                 {"hypercube", 8}};
+const GraphOf alone{"ring", 1};
+const std::vector<GraphOf> several{{"ring", 2},
+                                   {"ring", 7},
+                                   {"star", 5},
+                                   {"complete", 4},
+                                   {"path", 6},
+                                   {"binary-tree", 9},
+                                   {"torus", 9},
+                                   {"hypercube", 8}};
 
 INSTANTIATE_TEST_SUITE_P(Alone, VerbsOn, testing::Values(alone), name_of);
 INSTANTIATE_TEST_SUITE_P(Graphs, VerbsOn, testing::ValuesIn(several), name_of);
