@@ -101,6 +101,11 @@ std::optional<Why> why_gone(const Roster& roster, const Post& post, PeerId peer,
   return roster.left_early(k) ? Why::left : Why::over;
 }
 
+VerbEnd as_told(VerbEnd end, bool goes_on) {
+  if (end.why == Why::left && !goes_on) end.why = Why::over;
+  return end;
+}
+
 std::optional<Why> Verbs::why_without(std::size_t k) const {
   if (again_[k]) return Why::again;
   return why_gone(roster_, post_, self_.neighbors[k].peer, k);

@@ -22,6 +22,9 @@ std::optional<VerbEnd::Why> why_gone(const Roster& roster,
                                      PeerId peer,
                                      std::size_t k);
 
+/// To a peer that stops as well, somebody's early goodbye is the fleet's end.
+VerbEnd as_told(VerbEnd end, bool goes_on);
+
 /// The verbs of a peer's program, beside its algorithm and on the same loop. Each vector goes up a
 /// tree of the fleet's links, piece by piece, and is added up on the way in one order: a peer's
 /// own, then its children's, ascending; the root's sum comes down, and each peer has its bits. So

@@ -21,9 +21,7 @@ bool ProgramSeat::is_in_turn(const char* call, int timeout_ms) {
 
 std::function<void(VerbEnd)> ProgramSeat::ends(const std::shared_ptr<VerbAtHand>& verb) {
   return [this, verb](VerbEnd end) {
-    const bool stops = end.why == VerbEnd::Why::left && !seat_.peer->running();
-    if (stops) end.why = VerbEnd::Why::over;
-    verb->end(std::move(end));
+    verb->end(as_told(std::move(end), seat_.peer->running()));
     if (awaited_ != verb.get()) return;
     awaited_ = nullptr;
     simulation_->go_on_soon(seat_, fleet_.id);

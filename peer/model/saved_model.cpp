@@ -58,14 +58,15 @@ void save_model(const std::string& path,
                 std::span<const float> x,
                 const SavedMoment& moment) {
   if (x.size() != fleet.dimension) throw std::logic_error(path + ": not a whole model");
-  const std::vector<float> values = in_order_of_shapes(x, fleet.parameters, fleet.orders);
+  std::vector<float> turned;
+  if (!fleet.orders.empty()) turned = in_order_of_shapes(x, fleet.parameters, fleet.orders);
+  const std::span<const float> values = turned.empty() ? x : std::span<const float>(turned);
   std::vector<NamedTensor> tensors;
   std::size_t at = 0;
   for (const Parameter& p : fleet.parameters) {
     std::size_t count = 1;
     for (const std::uint32_t extent : p.shape) count *= extent;
-    tensors.push_back(
-        {.name = p.name, .shape = p.shape, .values = std::span(values).subspan(at, count)});
+    tensors.push_back({.name = p.name, .shape = p.shape, .values = values.subspan(at, count)});
     at += count;
   }
   std::vector<RunningMoment> moments;

@@ -243,12 +243,9 @@ void TcpPeer::pull(VerbCall call, std::function<void(VerbEnd)> ended) {
   });
 }
 
-/// To this peer, which stops as well, somebody's early goodbye is the fleet's end.
 std::function<void(VerbEnd)> TcpPeer::told_to(std::function<void(VerbEnd)> ended) const {
   return [this, ended = std::move(ended)](VerbEnd end) {
-    const bool stops = end.why == VerbEnd::Why::left && !body_.peer->running();
-    if (stops) end.why = VerbEnd::Why::over;
-    ended(std::move(end));
+    ended(as_told(std::move(end), body_.peer->running()));
   };
 }
 

@@ -11,7 +11,8 @@ std::size_t floats_of(const Parameter& parameter) {
   return floats;
 }
 
-/// Calls take(place in memory, place in the order of the shape) for each element.
+/// Calls take(place in memory, place in the order of the shape) for each element of a tensor whose
+/// memory has another order.
 template <class Take>
 void walk(const Parameter& parameter, const std::vector<std::uint32_t>& order, Take take) {
   std::vector<std::size_t> strides(parameter.shape.size(), 1);
@@ -25,19 +26,19 @@ void walk(const Parameter& parameter, const std::vector<std::uint32_t>& order, T
       place += rest % parameter.shape[*d] * strides[*d];
       rest /= parameter.shape[*d];
     }
-    take(k, order.empty() ? k : place);
+    take(k, place);
   }
 }
 
-/// Calls take(place in x, place in the order of the shapes) for each element of the model.
+/// Calls take(place in x, place in the order of the shapes) for each element of such tensors.
 template <class Take>
 void walk(const std::vector<Parameter>& parameters, const TensorOrders& orders, Take take) {
   std::size_t begin = 0;
-  for (std::size_t k = 0; k < parameters.size(); ++k) {
+  for (std::size_t k = 0; k < orders.size(); ++k) {
     const auto place = [&](std::size_t in_memory, std::size_t in_shape) {
       take(begin + in_memory, begin + in_shape);
     };
-    walk(parameters[k], k < orders.size() ? orders[k] : std::vector<std::uint32_t>{}, place);
+    if (!orders[k].empty()) walk(parameters[k], orders[k], place);
     begin += floats_of(parameters[k]);
   }
 }
