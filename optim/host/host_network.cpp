@@ -6,10 +6,14 @@
 
 namespace gv {
 
-HostNetwork::HostNetwork(const NeuralNetwork& network, std::uint32_t rows, bool training)
+HostNetwork::HostNetwork(const NeuralNetwork& network,
+                         std::uint32_t rows,
+                         bool training,
+                         NetworkEnds ends)
     : network_(network),
       rows_(rows),
       training_(training),
+      ends_(ends),
       layers_(network.nodes.size()),
       values_(network.nodes.size()),
       users_(network.nodes.size()) {
@@ -22,6 +26,7 @@ HostNetwork::HostNetwork(const NeuralNetwork& network, std::uint32_t rows, bool 
   }
   moments_.reserve(norms);  // layers point into it
   make_layers();
+  if (ends.gradient_out) prepare_outer_end();
   if (training) prepare_backward();
   values_.clear();
 }
@@ -35,15 +40,33 @@ std::span<float> HostNetwork::logits() {
   return {floats(logits_), float_count(logits_)};
 }
 
+std::span<const float> HostNetwork::outputs() const {
+  GV_CHECK(ends_.gradient_out, "a value that goes on");
+  return {floats(output_.tensor()), float_count(output_.tensor())};
+}
+
+std::span<float> HostNetwork::output_gradients() {
+  GV_CHECK(ends_.gradient_out, "a value that goes on");
+  return {floats(output_gradient_.tensor), float_count(output_gradient_.tensor)};
+}
+
+std::span<const float> HostNetwork::input_gradients() const {
+  GV_CHECK(ends_.gradient_in, "an input that something before computes");
+  return {floats(input_gradient_.tensor()), float_count(input_gradient_.tensor())};
+}
+
 void HostNetwork::forward(std::span<const float> x, Moments moments) {
   for (const LayerPointer& layer : layers_)
     if (layer) layer->forward(x, moments);
+  output_.run();
 }
 
 void HostNetwork::backward(std::span<const float> x, std::span<float> g) {
   GV_CHECK(training_, "a network made for training");
+  outer_.run();
   for (std::size_t node = layers_.size(); node-- > 0;)
     if (layers_[node]) layers_[node]->backward(x, g);
+  if (ends_.gradient_in) input_gradient_.gather();
 }
 
 /// Whether the ReLU that alone follows the node is done by its layer.
@@ -130,16 +153,28 @@ LayerPointer HostNetwork::layer_of(const LayerPlace& place) {
   return nullptr;
 }
 
+/// What crosses lies plain, so that every part of a network has it alike.
+void HostNetwork::prepare_outer_end() {
+  const dnnl::memory& value = values_.back().tensor;
+  const Shape& out = network_.nodes.back().out;
+  const bool picture = value.get_desc().data.ndims == 4;
+  const dnnl::memory::desc plain = picture ? picture_of(rows_, out) : matrix_of(rows_, out);
+  output_ = Conversion::of(memory_, value, plain);
+  output_gradient_ = memory_.lend(plain);
+  outer_ = Conversion::of(memory_, output_gradient_.tensor, value.get_desc());
+}
+
 void HostNetwork::prepare_backward() {
   const std::size_t n = layers_.size();
   std::vector<bool> learns(n);  // or what is before it does
-  for (std::size_t node = 0; node < n; ++node) {
+  learns[0] = ends_.gradient_in;
+  for (std::size_t node = 1; node < n; ++node) {
     learns[node] = !network_.nodes[node].parameters.empty();
     for (const std::uint32_t input : network_.nodes[node].inputs)
       if (learns[input]) learns[node] = true;
   }
   std::vector<std::vector<Lease>> parts(n);  // of the gradient by each node's value
-  parts.back() = {{logits_, nullptr}};
+  parts.back() = {{ends_.gradient_out ? outer_.tensor() : logits_, nullptr}};
   for (std::size_t node = n; node-- > 1;) {
     const std::vector<std::uint32_t>& inputs = network_.nodes[node].inputs;
     if (!layers_[node]) {
@@ -153,6 +188,8 @@ void HostNetwork::prepare_backward() {
       if (learns[inputs[k]]) parts[inputs[k]].push_back(results[k]);
     parts[node].clear();
   }
+  if (ends_.gradient_in)
+    input_gradient_ = IncomingGradient(memory_, parts[0], values_[0].tensor, false);
 }
 
 }  // namespace gv

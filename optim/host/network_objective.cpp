@@ -78,12 +78,15 @@ class NetworkObjective : public SampledObjective {
 
 }  // namespace
 
-std::unique_ptr<Objective> make_network_objective(NeuralNetwork network, Share share) {
+void check_fits(const NeuralNetwork& network, const Dataset& data) {
   const bool text = network.vocabulary > 0;
-  const Dataset& data = *share.train;
   if (text != data.is_text() || network.input().elements() != data.features ||
       network.classes != data.classes)
     throw std::invalid_argument("a network made for other data");
+}
+
+std::unique_ptr<Objective> make_network_objective(NeuralNetwork network, Share share) {
+  check_fits(network, *share.train);
   return std::make_unique<NetworkObjective>(std::move(network), std::move(share));
 }
 

@@ -19,4 +19,7 @@ namespace gv {
 /// of models has no other right moments, Izmailov et al. 2018, arXiv:1803.05407, section 3.2.
 std::unique_ptr<Objective> make_network_objective(NeuralNetwork network, Share share);
 
+/// Throws std::invalid_argument when the network was made for other data.
+void check_fits(const NeuralNetwork& network, const Dataset& data);
+
 }  // namespace gv

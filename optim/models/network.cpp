@@ -20,6 +20,13 @@ double multiplies(const NeuralNetwork& network, const Node& node) {
 
 }  // namespace
 
+void Tensor::start(std::span<float> values, Rng& rng) const {
+  std::ranges::fill(values, constant);
+  if (deviation == 0) return;
+  rng.fill_normal(values);
+  for (float& value : values) value = constant + deviation * value;
+}
+
 std::size_t NeuralNetwork::size() const {
   return tensors.empty() ? 0 : tensors.back().offset + tensors.back().count;
 }
@@ -31,13 +38,7 @@ std::vector<Parameter> NeuralNetwork::parameters() const {
 }
 
 void NeuralNetwork::initialize(std::span<float> x, Rng rng) const {
-  for (const Tensor& tensor : tensors) {
-    const std::span<float> values = x.subspan(tensor.offset, tensor.count);
-    std::ranges::fill(values, tensor.constant);
-    if (tensor.deviation == 0) continue;
-    rng.fill_normal(values);
-    for (float& value : values) value = tensor.constant + tensor.deviation * value;
-  }
+  for (const Tensor& tensor : tensors) tensor.start(x.subspan(tensor.offset, tensor.count), rng);
 }
 
 double NeuralNetwork::gradient_flops(std::uint32_t batch) const {

@@ -72,6 +72,9 @@ struct Tensor {
   std::size_t count = 0;
   float constant = 0;  ///< it starts as constant + deviation N(0, 1)
   float deviation = 0;
+
+  /// Fills `values`, of length count; draws nothing where the deviation is 0.
+  void start(std::span<float> values, Rng& rng) const;
 };
 
 /// nodes[0] is the input and nodes.back() the logits, [positions][classes] of a row; the loss is

@@ -28,4 +28,13 @@ double Objective::descend(std::span<float>, const Descent&) {
   throw std::logic_error("the steps of this model touch all of x: threads cannot share it");
 }
 
+void Objective::forward(std::span<const float>, Microbatch, const Buffer*, Buffer*) {
+  throw std::logic_error("this objective is no stage of a chain");
+}
+
+double Objective::backward(
+    std::span<const float>, Microbatch, Buffer*, const Buffer*, std::span<float>) {
+  throw std::logic_error("this objective is no stage of a chain");
+}
+
 }  // namespace gv

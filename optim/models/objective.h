@@ -43,6 +43,12 @@ struct Descent {
   std::function<void(const std::function<void()>& step)> through{};
 };
 
+/// A part of a minibatch that goes through a chain of stages on its own.
+struct Microbatch {
+  std::uint32_t batch = 1;   ///< rows of the whole minibatch
+  std::uint32_t number = 0;  ///< ascending in it
+};
+
 /// f_i of one peer: a differentiable function of one flat vector x of length size(). Owns
 /// workspaces, so each replica has its own; not thread-safe.
 class Objective {
@@ -74,6 +80,16 @@ class Objective {
   virtual double descend(std::span<float> x, const Descent& descent);
   /// Whether a step touches so little of x that threads may take theirs without a lock.
   virtual bool shares_descent() const { return false; }
+  /// Of a stage of a network that several peers divide (optim/train/stage_objective.h): a
+  /// microbatch of the next minibatch, which begins with number 0. `in` and `out`: what crosses the
+  /// cuts before and behind the stage, [rows][floats of one]; null where there is none.
+  /// Microbatches go forward in their order, and come back in it; x stays until all have. Throws
+  /// std::logic_error where there are no stages, as backward() does.
+  virtual void forward(std::span<const float> x, Microbatch at, const Buffer* in, Buffer* out);
+  /// g <- the gradient over the microbatch, whose loss is divided by its own rows; in <- the one by
+  /// what came in, from `out`, the one by what went out. Returns the loss, at the last stage.
+  virtual double backward(
+      std::span<const float> x, Microbatch at, Buffer* in, const Buffer* out, std::span<float> g);
   /// On the test set; for the quadratic: f(x) - f*, with f the mean over all peers.
   virtual Evaluation evaluate(std::span<const float> x) = 0;
   /// Floating-point operations of one value_and_gradient; the simulator turns them into seconds.

@@ -14,15 +14,10 @@
 #include "optim/buffer.h"
 #include "optim/codec.h"
 #include "optim/models/objective.h"
+#include "optim/range.h"
 #include "optim/train/optimizer.h"
 
 namespace gv {
-
-/// A piece [begin, begin + count) of a vector.
-struct Range {
-  std::size_t begin = 0;
-  std::size_t count = 0;
-};
 
 /// Neighbours' vectors (or the same piece of each) with their weights, in ascending order of peer:
 /// the order fixes the bits.
@@ -73,6 +68,19 @@ class Replica {
   virtual std::optional<double> gradient_over(const Buffer& samples) {
     static_cast<void>(samples);
     throw std::logic_error("this replica takes no samples of others");
+  }
+  // The two verbs of a stage, of which a chain's gradients are made; on the CPU.
+  /// Microbatch k of the next minibatch goes through this stage: see Objective::forward. What
+  /// crosses the cuts before and behind it; null where there is none.
+  virtual void forward(std::uint32_t k, const Buffer* in, Buffer* out) {
+    static_cast<void>(k), static_cast<void>(in), static_cast<void>(out);
+    throw std::logic_error("this replica is no stage of a chain");
+  }
+  /// g <- the gradient over microbatch k; in <- the one by what came in, from `out`, the one by
+  /// what went out. Returns its loss, at the last stage.
+  virtual double backward(std::uint32_t k, Buffer* in, const Buffer* out) {
+    static_cast<void>(k), static_cast<void>(in), static_cast<void>(out);
+    throw std::logic_error("this replica is no stage of a chain");
   }
   virtual void gradient() = 0;  ///< g <- gradient at x on the next minibatch
   virtual void step() = 0;      ///< x <- x - gamma direction(g)

@@ -34,6 +34,12 @@ class AccountedReplica : public Replica {
   std::optional<double> gradient_over(const Buffer& samples) override {
     return inner_->gradient_over(samples);
   }
+  void forward(std::uint32_t k, const Buffer* in, Buffer* out) override {
+    inner_->forward(k, in, out);
+  }
+  double backward(std::uint32_t k, Buffer* in, const Buffer* out) override {
+    return inner_->backward(k, in, out);
+  }
   void step() override;
   void revise(Vector missed) override;
   void descend(const Descent& descent) override;

@@ -31,6 +31,11 @@ class BlankReplica : public Replica {
   double loss() const override { return 0; }
   std::vector<Slice> draw(std::uint32_t parts) override { return samples_.draw(batch_, parts); }
   std::optional<double> gradient_over(const Buffer&) override { return 0; }
+  void forward(std::uint32_t, const Buffer*, Buffer* out) override { clear(out); }
+  double backward(std::uint32_t, Buffer* in, const Buffer*) override {
+    clear(in);
+    return 0;
+  }
   void step() override {}
   void descend(const Descent&) override {}
   void revise(Vector) override {}
@@ -38,9 +43,7 @@ class BlankReplica : public Replica {
   NotFinite mix(Range, const Flows&) override { return {}; }
   NotFinite mix_and_step(Range, const Flows&) override { return {}; }
   bool add_flow(Vector, Range, float, const Buffer&, const Buffer&) override { return true; }
-  void snapshot(Vector, Range, Buffer& out) const override {
-    std::ranges::fill(out.floats(), 0.0F);  // a server looks whether what comes is finite
-  }
+  void snapshot(Vector, Range, Buffer& out) const override { clear(&out); }
   void load(Vector, Range, const Buffer&) override {}
   void add(Vector, Range, const Buffer&) override {}
   void scale(Vector, float) override {}
@@ -59,6 +62,11 @@ class BlankReplica : public Replica {
   void skip_to(GradientStep) override {}
 
  private:
+  /// Who gets it looks whether it is finite.
+  static void clear(Buffer* sent) {
+    if (sent != nullptr) std::ranges::fill(sent->floats(), 0.0F);
+  }
+
   std::size_t d_;
   std::uint32_t batch_;
   Objective& samples_;

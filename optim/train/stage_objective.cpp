@@ -1,0 +1,199 @@
+#include "optim/train/stage_objective.h"
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include "optim/check.h"
+#include "optim/data/class_weights.h"
+#include "optim/data/minibatch.h"
+#include "optim/host/cross_entropy.h"
+#include "optim/host/host_network.h"
+#include "optim/host/network_objective.h"
+
+namespace gv {
+namespace {
+
+/// A microbatch that went forward and has not come back.
+struct Slot {
+  std::uint32_t microbatch = 0;
+  std::unique_ptr<HostNetwork> network;  ///< holds its values; null where they are recomputed
+  std::vector<float> input;              ///< what they are recomputed from; not at the first stage
+};
+
+class StageObjective : public Objective {
+ public:
+  StageObjective(StageSpec spec, Share share)
+      : spec_(std::move(spec)), part_(part(spec_.network, spec_.cuts, spec_.stage)) {
+    if (!part_.first && !part_.last) return;
+    check_fits(spec_.network, *share.train);
+    train_ = std::move(share.train);
+    weights_ = class_weights(*train_);
+    batches_.emplace(std::move(share.rows), share.rng, share.augment);
+  }
+
+  std::vector<Parameter> parameters() const override { return part_.network.parameters(); }
+  std::uint32_t samples() const override { return batches_ ? batches_->rows() : 0; }
+  void initialize(std::span<float> x, Rng rng) const override {
+    gv::initialize(spec_.network, part_.range, x, rng);
+  }
+  double value_and_gradient(std::span<const float>, std::uint32_t, std::span<float>) override {
+    GV_CHECK(false, "a stage has a gradient in its chain only");
+    return 0;
+  }
+  Evaluation evaluate(std::span<const float>) override { return {}; }
+  double gradient_flops(std::uint32_t batch) const override {
+    return part_.network.gradient_flops(batch);
+  }
+
+  void forward(std::span<const float> x, Microbatch at, const Buffer* in, Buffer* out) override {
+    if (at.number == 0) begin(at.batch);
+    GV_CHECK_EQUAL(at.number, forwarded_++, "microbatches go forward in their order");
+    const std::span<const float> input = crossing(in, part_.floats_in);
+    const std::span<float> output = crossing(out, part_.floats_out);
+    std::unique_ptr<HostNetwork> network = take_network();
+    compute(x, at.number, input, *network);
+    if (!part_.last) std::ranges::copy(network->outputs(), output.begin());
+    Slot slot{at.number, nullptr, {}};
+    if (spec_.recompute) {
+      slot.input.assign(input.begin(), input.end());
+      free_.push_back(std::move(network));
+    } else {
+      slot.network = std::move(network);
+    }
+    under_way_.push_back(std::move(slot));
+  }
+
+  double backward(std::span<const float> x,
+                  Microbatch at,
+                  Buffer* in,
+                  const Buffer* out,
+                  std::span<float> g) override {
+    GV_CHECK(!under_way_.empty(), "a microbatch under way");
+    Slot slot = std::move(under_way_.front());
+    under_way_.pop_front();
+    GV_CHECK_EQUAL(at.number, slot.microbatch, "microbatches come back in their order");
+    const std::span<float> input_gradient = crossing(in, part_.floats_in);
+    const std::span<const float> output_gradient = crossing(out, part_.floats_out);
+    if (spec_.recompute) {
+      slot.network = take_network();
+      if (held_ != at.number) compute(x, at.number, slot.input, *slot.network);
+    }
+    double loss = 0;
+    if (part_.last) {
+      read_labels(at.number);
+      loss =
+          softmax_cross_entropy(slot.network->logits(), labels_, part_.network.classes, weights_);
+    } else {
+      std::ranges::copy(output_gradient, slot.network->output_gradients().begin());
+    }
+    slot.network->backward(x, g);
+    if (!part_.first) std::ranges::copy(slot.network->input_gradients(), input_gradient.begin());
+    held_.reset();
+    free_.push_back(std::move(slot.network));
+    return loss;
+  }
+
+  void save(StateWriter& out) const override {
+    if (batches_) batches_->save(out);
+  }
+  void restore(StateReader& in) override {
+    if (batches_) batches_->restore(in);
+  }
+
+ private:
+  /// A minibatch of so many rows.
+  void begin(std::uint32_t batch) {
+    GV_CHECK(under_way_.empty(), "a minibatch begins when the one before has come back");
+    GV_CHECK(batch >= spec_.microbatches && batch % spec_.microbatches == 0,
+             "microbatches of equally many rows");
+    const std::uint32_t rows = batch / spec_.microbatches;
+    if (rows != rows_) free_.clear();
+    rows_ = rows;
+    forwarded_ = 0;
+    if (!batches_) return;
+    const std::span<const std::uint32_t> drawn = batches_->next(batch);
+    drawn_.assign(drawn.begin(), drawn.end());
+    views_.assign(batches_->views().begin(), batches_->views().end());
+  }
+
+  /// What crosses a cut with one microbatch; nothing where there is no cut.
+  template <class AnyBuffer>
+  auto crossing(AnyBuffer* buffer, std::size_t floats_of_a_row) const
+      -> decltype(buffer->floats()) {
+    GV_CHECK((buffer != nullptr) == (floats_of_a_row > 0), "a buffer for each cut");
+    if (buffer == nullptr) return {};
+    GV_CHECK_EQUAL(buffer->size(), rows_ * floats_of_a_row * sizeof(float), "of its size");
+    return buffer->floats();
+  }
+
+  std::unique_ptr<HostNetwork> take_network() {
+    if (free_.empty())
+      return std::make_unique<HostNetwork>(
+          part_.network,
+          rows_,
+          true,
+          NetworkEnds{.gradient_in = !part_.first, .gradient_out = !part_.last});
+    std::unique_ptr<HostNetwork> network = std::move(free_.back());
+    free_.pop_back();
+    return network;
+  }
+
+  void compute(std::span<const float> x,
+               std::uint32_t microbatch,
+               std::span<const float> input,
+               HostNetwork& network) {
+    if (!part_.first) {
+      std::ranges::copy(input, network.inputs().begin());
+    } else if (part_.network.vocabulary > 0) {
+      labels_.resize(network.tokens().size());
+      train_->gather_windows(rows_of(microbatch), network.tokens(), labels_);
+    } else {
+      train_->gather(rows_of(microbatch), views_of(microbatch), network.inputs());
+    }
+    network.forward(x, Moments::of_the_batch);
+    held_ = microbatch;
+  }
+
+  void read_labels(std::uint32_t microbatch) {
+    labels_.clear();
+    if (train_->is_text()) {
+      labels_.resize(std::size_t{rows_} * part_.network.positions());
+      tokens_.resize(labels_.size());
+      train_->gather_windows(rows_of(microbatch), tokens_, labels_);
+      return;
+    }
+    for (const std::uint32_t row : rows_of(microbatch)) labels_.push_back(train_->labels[row]);
+  }
+
+  std::span<const std::uint32_t> rows_of(std::uint32_t microbatch) const {
+    return std::span(drawn_).subspan(std::size_t{microbatch} * rows_, rows_);
+  }
+  std::span<const View> views_of(std::uint32_t microbatch) const {
+    if (views_.empty()) return {};
+    return std::span(views_).subspan(std::size_t{microbatch} * rows_, rows_);
+  }
+
+  StageSpec spec_;
+  Part part_;
+  std::shared_ptr<const Dataset> train_;  ///< null between the first and the last stage
+  std::span<const float> weights_;        ///< of the classes; empty: all count alike
+  std::optional<Minibatches> batches_;
+  std::vector<std::uint32_t> drawn_;  ///< of this minibatch
+  std::vector<View> views_;
+  std::uint32_t rows_ = 0;  ///< of a microbatch
+  std::uint32_t forwarded_ = 0;
+  std::deque<Slot> under_way_;
+  std::vector<std::unique_ptr<HostNetwork>> free_;
+  std::optional<std::uint32_t> held_;  ///< whose values the last network that ran forward holds
+  std::vector<std::uint8_t> labels_, tokens_;
+};
+
+}  // namespace
+
+std::unique_ptr<Objective> make_stage_objective(StageSpec spec, Share share) {
+  return std::make_unique<StageObjective>(std::move(spec), std::move(share));
+}
+
+}  // namespace gv

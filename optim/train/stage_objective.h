@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "optim/models/network_cut.h"
+#include "optim/models/objective.h"
+
+namespace gv {
+
+/// One stage of a network that a chain of peers divides between them.
+struct StageSpec {
+  NeuralNetwork network;  ///< the whole
+  std::vector<Cut> cuts;  ///< between all stages of the chain
+  std::uint32_t stage = 0;
+  std::uint32_t microbatches = 1;  ///< of a minibatch, which they divide
+  bool recompute = false;  ///< of a microbatch under way, its input alone is kept: arXiv:1604.06174
+};
+
+/// The objective of a stage, for Objective::forward and backward: a microbatch's gradient has the
+/// bits that the whole network would find for its tensors. The first and the last stage draw each
+/// minibatch at its first microbatch, alike when they have the same share; the others need none.
+/// Each batch norm takes the moments of its microbatch, as in arXiv:1811.06965, section 2.2. Alone
+/// a stage has neither gradient nor evaluation.
+///
+/// Throws std::invalid_argument when the network was made for other data.
+std::unique_ptr<Objective> make_stage_objective(StageSpec spec, Share share);
+
+}  // namespace gv

@@ -1,0 +1,181 @@
+#include "gossip/chain.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "optim/rng.h"
+
+namespace gv {
+namespace {
+
+std::string text_of(const std::vector<StageTurn>& turns) {
+  std::string text;
+  for (const StageTurn& turn : turns)
+    text += (turn.forward ? " F" : " B") + std::to_string(turn.microbatch);
+  return text;
+}
+
+TEST(Chain, TurnsOfTheKnownSchedules) {
+  EXPECT_EQ(text_of(turns(3, 0)), " F0 B0 F1 B1 F2 B2");
+  EXPECT_EQ(text_of(turns(4, 1)), " F0 F1 B0 F2 B1 F3 B2 B3");
+  EXPECT_EQ(text_of(turns(3, 2)), " F0 F1 F2 B0 B1 B2");
+  EXPECT_EQ(text_of(turns(1, 0)), " F0 B0");
+  constexpr std::uint32_t most = std::numeric_limits<std::uint32_t>::max();
+  EXPECT_EQ(turns(3, most), turns(3, 2));
+}
+
+TEST(Chain, WindowsGrowTowardsTheFirstStage) {
+  for (std::uint32_t stage = 0; stage < 4; ++stage) {
+    EXPECT_EQ(window_of(stage, 4, 1, 8), 3 - stage);  // one forward, one backward
+    EXPECT_EQ(window_of(stage, 4, 2, 8), 2 * (3 - stage));
+    EXPECT_EQ(window_of(stage, 4, 8, 8), stage == 3 ? 0U : 7U);  // GPipe
+    EXPECT_EQ(window_of(stage, 4, 1, 1), 0U);
+  }
+  EXPECT_EQ(window_of(0, 1, 5, 8), 0U);
+  constexpr std::uint32_t most = std::numeric_limits<std::uint32_t>::max();
+  EXPECT_EQ(window_of(0, most, most, most), most - 1);
+}
+
+/// The rule itself, for every window: each microbatch once and in order both ways, as far ahead as
+/// the window says, and no farther.
+TEST(Chain, EachMicrobatchGoesForwardAndComesBackOnce) {
+  for (std::uint32_t m = 1; m <= 12; ++m) {
+    for (std::uint32_t window = 0; window <= m; ++window) {
+      std::uint32_t forward = 0;
+      std::uint32_t backward = 0;
+      for (const StageTurn& turn : turns(m, window)) {
+        if (turn.forward) {
+          EXPECT_EQ(turn.microbatch, forward++);
+          EXPECT_LE(forward - backward, window + 1) << "under way";
+        } else {
+          EXPECT_EQ(forward, std::min(m, backward + window + 1));
+          EXPECT_EQ(turn.microbatch, backward++);
+        }
+      }
+      EXPECT_EQ(forward, m);
+      EXPECT_EQ(backward, m);
+    }
+  }
+}
+
+/// Stages that take their turns when what they wait for has come. When that is, nobody knows: of
+/// those that could go on, any may be next.
+class DrawnChain {
+ public:
+  DrawnChain(std::uint32_t microbatches, const std::vector<std::uint32_t>& windows)
+      : windows_(windows),
+        done_(windows.size()),
+        forward_(windows.size()),
+        backward_(windows.size()) {
+    for (const std::uint32_t window : windows) turns_.push_back(turns(microbatches, window));
+  }
+
+  /// Whether all stages come to their end.
+  bool run(Rng& rng) {
+    for (;;) {
+      std::vector<std::size_t> ready;
+      std::size_t ended = 0;
+      for (std::size_t s = 0; s < turns_.size(); ++s) {
+        if (done_[s] == turns_[s].size()) {
+          ++ended;
+        } else if (has_come(s)) {
+          ready.push_back(s);
+        }
+      }
+      if (ready.empty()) return ended == turns_.size();
+      take_turn(ready[rng.below(ready.size())]);
+    }
+  }
+
+ private:
+  bool has_come(std::size_t s) const {
+    const StageTurn& turn = turns_[s][done_[s]];
+    if (turn.forward) return s == 0 || forward_[s - 1] > turn.microbatch;
+    return s + 1 == turns_.size() || backward_[s + 1] > turn.microbatch;
+  }
+  void take_turn(std::size_t s) {
+    ++(turns_[s][done_[s]++].forward ? forward_ : backward_)[s];
+    if (s + 1 < turns_.size()) {
+      EXPECT_LE(forward_[s] - forward_[s + 1], windows_[s] + 1) << "values that wait";
+      EXPECT_LE(backward_[s + 1] - backward_[s], windows_[s] + 1) << "gradients that wait";
+    }
+  }
+
+  std::vector<std::uint32_t> windows_;
+  std::vector<std::vector<StageTurn>> turns_;
+  std::vector<std::size_t> done_;
+  std::vector<std::uint32_t> forward_, backward_;  ///< how many of each a stage has behind it
+};
+
+TEST(Chain, NeverStandsStillWithTheWindowsOfItsStages) {
+  Rng rng(31);
+  for (int draw = 0; draw < 20'000; ++draw) {
+    const auto stages = static_cast<std::uint32_t>(1 + rng.below(8));
+    const auto microbatches = static_cast<std::uint32_t>(1 + rng.below(16));
+    const auto ahead = static_cast<std::uint32_t>(1 + rng.below(microbatches));
+    std::vector<std::uint32_t> windows;
+    for (std::uint32_t s = 0; s < stages; ++s)
+      windows.push_back(window_of(s, stages, ahead, microbatches));
+    ASSERT_TRUE(DrawnChain(microbatches, windows).run(rng))
+        << stages << " stages, " << microbatches << " microbatches, ahead " << ahead;
+  }
+}
+
+TEST(Chain, StandsStillWhereAWindowGrowsAlongIt) {
+  Rng rng(32);
+  int stuck = 0;
+  for (int draw = 0; draw < 5'000; ++draw) {
+    const auto microbatches = static_cast<std::uint32_t>(1 + rng.below(8));
+    std::vector<std::uint32_t> windows(1 + rng.below(5));
+    for (std::uint32_t& window : windows)
+      window = static_cast<std::uint32_t>(rng.below(microbatches));
+    const bool grows = !std::ranges::is_sorted(windows, std::greater());
+    ASSERT_EQ(DrawnChain(microbatches, windows).run(rng), !grows);
+    stuck += grows ? 1 : 0;
+  }
+  EXPECT_GT(stuck, 1'000);
+}
+
+/// When the last of equal stages is ready, on a network that takes no time; backward takes twice as
+/// long as forward.
+double seconds(std::uint32_t stages, std::uint32_t microbatches, std::uint32_t ahead) {
+  std::vector<std::vector<StageTurn>> order;
+  for (std::uint32_t s = 0; s < stages; ++s)
+    order.push_back(turns(microbatches, window_of(s, stages, ahead, microbatches)));
+  std::vector<std::size_t> done(stages);
+  std::vector<double> free(stages);
+  std::vector<std::vector<double>> forward(stages), backward(stages);  // when each was done
+  for (std::size_t left = std::size_t{2} * stages * microbatches; left > 0;) {
+    for (std::size_t s = 0; s < stages; ++s) {
+      if (done[s] == order[s].size()) continue;
+      const auto [goes_forward, k] = order[s][done[s]];
+      const bool from_outside = goes_forward ? s > 0 : s + 1 < stages;
+      const std::vector<double>& source = !from_outside  ? free
+                                          : goes_forward ? forward[s - 1]
+                                                         : backward[s + 1];
+      if (from_outside && source.size() <= k) continue;
+      free[s] = std::max(free[s], from_outside ? source[k] : 0) + (goes_forward ? 1 : 2);
+      (goes_forward ? forward : backward)[s].push_back(free[s]);
+      ++done[s];
+      --left;
+    }
+  }
+  return *std::ranges::max_element(free);
+}
+
+/// Idle for (p - 1) / (m + p - 1) of the time: arXiv:1811.06965, section 2.3. A window of one
+/// microbatch for each stage behind is enough for it, where messages take no time.
+TEST(Chain, EqualStagesAreIdleAsLittleAsTheyCanBe) {
+  for (std::uint32_t p = 1; p <= 8; ++p)
+    for (const std::uint32_t m : {p, 2 * p, 4 * p})
+      for (const std::uint32_t ahead : {1U, 2U, m})
+        EXPECT_EQ(seconds(p, m, ahead), 3.0 * (m + p - 1)) << p << ", " << m << ", " << ahead;
+}
+
+}  // namespace
+}  // namespace gv
