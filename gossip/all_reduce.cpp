@@ -93,6 +93,7 @@ extern const AlgorithmRow ring_all_reduce_row{
     .clips_sums = true,
     .program = changed_gradients,
     .promise = Promise::agreement,
+    .by_coordinate = true,
     .summary = "synchronous SGD, gradients averaged along a ring; Patarasuk & Yuan 2009"};
 extern const AlgorithmRow driver_all_reduce_row{
     .kind = "all-reduce",
@@ -105,6 +106,7 @@ extern const AlgorithmRow driver_all_reduce_row{
     .clips_sums = true,
     .program = changed_gradients,
     .promise = Promise::agreement,
+    .by_coordinate = true,
     .summary = "synchronous SGD, gradients averaged by peer 0; Li et al. 2014"};
 extern const AlgorithmRow doubling_all_reduce_row{
     .kind = "all-reduce",
@@ -117,6 +119,7 @@ extern const AlgorithmRow doubling_all_reduce_row{
     .clips_sums = true,
     .program = changed_gradients,
     .promise = Promise::agreement,
+    .by_coordinate = true,
     .summary = "synchronous SGD, gradients averaged by recursive doubling; Thakur et al. 2005"};
 extern const AlgorithmRow hierarchical_all_reduce_row{
     .kind = "all-reduce",

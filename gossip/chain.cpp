@@ -1,29 +1,107 @@
 #include "gossip/chain.h"
 
-#include <algorithm>
+#include <optional>
+#include <utility>
 
-#include "optim/check.h"
+#include "gossip/peer.h"
+#include "gossip/stage_turns.h"
+#include "optim/train/microbatches.h"
 
 namespace gv {
+namespace {
 
-std::uint32_t window_of(std::uint32_t stage,
-                        std::uint32_t stages,
-                        std::uint32_t ahead,
-                        std::uint32_t microbatches) {
-  GV_CHECK(stage < stages, "a stage of the chain");
-  GV_CHECK(ahead > 0 && microbatches > 0, "at least one of each");
-  const std::uint64_t behind = stages - 1 - stage;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(behind * ahead, microbatches - 1));
+/// Of a pass through the stage and back a third is the way forward: each layer has one product
+/// there, and two on the way back.
+double forward_flops(const Peer& me) {
+  return me.replica.gradient_flops() / (3.0 * me.plan.stage->microbatches);
 }
 
-std::vector<StageTurn> turns(std::uint32_t microbatches, std::uint32_t window) {
-  std::vector<StageTurn> list;
-  std::uint32_t next = 0;
-  for (std::uint32_t j = 0; j < microbatches; ++j) {
-    for (; next < microbatches && next - j <= window; ++next) list.push_back({true, next});
-    list.push_back({false, j});
+double backward_flops(const Peer& me) {
+  const StagePlan& stage = *me.plan.stage;
+  const double addition =
+      stage.microbatches > 1 ? static_cast<double>(me.replica.size()) : 0;  // to the others' sum
+  return (stage.recompute ? 3 : 2) * forward_flops(me) + addition;
+}
+
+std::shared_ptr<Buffer> buffer_of(Peer& me, std::size_t floats) {
+  return floats > 0 ? me.pool().acquire(floats * sizeof(float)) : nullptr;
+}
+
+}  // namespace
+
+Task<> Chain::gradient() {
+  const StagePlan& stage = *me_.plan.stage;
+  double& done = me_.replica.scalar("minibatches");
+  number_ = static_cast<std::uint64_t>(done);
+  loss_ = 0;
+  const std::uint32_t window =
+      window_of(stage.stage, stage.stages, stage.ahead, stage.microbatches);
+  const std::vector<StageTurn> all = turns(stage.microbatches, window);
+  for (const StageTurn& turn : all) {
+    if (turn.forward) co_await forward(turn.microbatch);
+    if (!turn.forward) co_await backward(turn.microbatch);
   }
-  return list;
+  done += 1;
+}
+
+Task<> Chain::forward(std::uint32_t k) {
+  const StagePlan& stage = *me_.plan.stage;
+  Payload in;
+  if (!stage.first()) in = co_await receive(me_.plan.id - 1, Kind::activation, k);
+  const std::shared_ptr<Buffer> out = buffer_of(me_, stage.floats_out);
+  const auto work = [&] { me_.replica.forward(k, in.get(), out.get()); };
+  co_await me_.compute(forward_flops(me_), work, Activity::compute);
+  if (out) me_.send(me_.plan.id + 1, Kind::activation, out, k, number_);
+}
+
+Task<> Chain::backward(std::uint32_t k) {
+  const StagePlan& stage = *me_.plan.stage;
+  Payload out;
+  if (!stage.last()) out = co_await receive(me_.plan.id + 1, Kind::activation_gradient, k);
+  const std::shared_ptr<Buffer> in = buffer_of(me_, stage.floats_in);
+  const std::uint32_t count = stage.microbatches;
+  const Vector sum = count > 1 ? me_.vector("microbatches") : Vector::g;
+  double loss = 0;
+  const auto work = [&] {
+    loss = me_.replica.backward(k, in.get(), out.get());
+    add_microbatch(me_.replica, sum, k, count);
+  };
+  co_await me_.compute(backward_flops(me_), work, Activity::compute);
+  if (in) me_.send(me_.plan.id - 1, Kind::activation_gradient, in, k, number_);
+  loss_ += loss / count;
+}
+
+Task<Payload> Chain::receive(PeerId from, Kind channel, std::uint32_t k) {
+  const Absence absence = me_.plan.stage->ends_fleet ? Absence::gone : Absence::lost;
+  std::optional<Message> message = co_await me_.receive(from, channel, k, number_, absence);
+  if (!message) throw ChainEnded();
+  co_return std::move(message->payload);
+}
+
+std::vector<PeerId> chain_links(const StagePlan& stage, PeerId i) {
+  std::vector<PeerId> links;
+  if (!stage.first()) links.push_back(i - 1);
+  if (!stage.last()) links.push_back(i + 1);
+  return links;
+}
+
+/// What the stage before sends ahead is bounded by its own window, and what comes back by ours.
+std::vector<Channel> chain_channels(const StagePlan& stage, PeerId i) {
+  const auto channel = [&](Kind kind, PeerId sender, std::size_t floats, PeerId ahead) {
+    const std::size_t size = floats * sizeof(float);
+    const std::uint32_t parts = stage.microbatches;
+    const auto fits = [=](PeerId from, std::uint32_t part, std::size_t bytes) {
+      return from == sender && part < parts && bytes == size;
+    };
+    const std::uint32_t window = window_of(ahead, stage.stages, stage.ahead, parts);
+    return Channel{.kind = kind, .most_bytes = size, .fits = fits, .most_waiting = window + 2};
+  };
+  std::vector<Channel> channels;
+  if (!stage.first())
+    channels.push_back(channel(Kind::activation, i - 1, stage.floats_in, stage.stage - 1));
+  if (!stage.last())
+    channels.push_back(channel(Kind::activation_gradient, i + 1, stage.floats_out, stage.stage));
+  return channels;
 }
 
 }  // namespace gv

@@ -1,37 +1,54 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <vector>
 
+#include "gossip/channel.h"
+#include "gossip/message.h"
+#include "gossip/stage_plan.h"
+#include "gossip/task.h"
+
 // A chain is a number of peers that divide one network between them, each a stage of it. A
-// minibatch goes through it in microbatches: Huang et al. 2019, "GPipe", arXiv:1811.06965. How many
-// a stage sends forward before the first comes back is its window; Narayanan et al. 2021,
-// arXiv:2104.04473, section 2.2, compare the two ends of what it may be.
+// minibatch goes through it in microbatches: Huang et al. 2019, "GPipe", arXiv:1811.06965.
+// Per gradient each cut carries, in each direction, the values behind it once for each row.
 
 namespace gv {
 
-/// What a stage does with one microbatch.
-struct StageTurn {
-  bool forward = true;  ///< else backward
-  std::uint32_t microbatch = 0;
+class Peer;
 
-  bool operator==(const StageTurn&) const = default;
+/// Thrown by a gradient whose chain has lost a stage: the algorithm ends without it, and takes no
+/// step on half of one.
+class ChainEnded : public std::exception {
+ public:
+  const char* what() const noexcept override { return "a stage of the chain has gone"; }
 };
 
-/// How far ahead of its backward a stage of `stages` goes forward: `ahead` microbatches for each
-/// stage behind it, and never past the last of `microbatches`. 1 is the schedule that is known as
-/// one forward, one backward; as many as there are microbatches is GPipe's, but that the last stage
-/// goes back at once.
-std::uint32_t window_of(std::uint32_t stage,
-                        std::uint32_t stages,
-                        std::uint32_t ahead,
-                        std::uint32_t microbatches);
+/// The gradients of a stage, together with the others of its chain. Invariant: all stages take part
+/// in the same gradients in the same order, and each gradient is whole everywhere or nowhere, so
+/// that the stages end with the same number of steps.
+class Chain {
+ public:
+  explicit Chain(Peer& me) : me_(me) {}
 
-/// The turns of a stage in one minibatch, in their order: before the backward of microbatch j it
-/// has gone forward with all up to j + window. At most window + 1 are under way at a time, and as
-/// many values wait before the next stage, or gradients behind it. A chain whose windows do not
-/// grow from stage to stage never stands still, however long its messages take; where one grows,
-/// and is less than the number of microbatches, it always does.
-std::vector<StageTurn> turns(std::uint32_t microbatches, std::uint32_t window);
+  /// g <- this stage's part of the gradient at x over the next minibatch. Waits for the others as a
+  /// collective does; throws ChainEnded when one of them has gone.
+  Task<> gradient();
+  /// The mean over the microbatches of that minibatch; of the last stage.
+  double loss() const { return loss_; }
+
+ private:
+  Task<> forward(std::uint32_t k);
+  Task<> backward(std::uint32_t k);
+  Task<Payload> receive(PeerId from, Kind channel, std::uint32_t k);
+
+  Peer& me_;
+  std::uint64_t number_ = 0;  ///< of the gradient, since training began
+  double loss_ = 0;
+};
+
+/// The stages before and behind peer i; ascending.
+std::vector<PeerId> chain_links(const StagePlan& stage, PeerId i);
+std::vector<Channel> chain_channels(const StagePlan& stage, PeerId i);
 
 }  // namespace gv

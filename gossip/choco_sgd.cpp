@@ -39,6 +39,7 @@ extern const AlgorithmRow choco_sgd_row{
     .options = options,
     .program = whole_steps,
     .promise = Promise::mean,
+    .by_coordinate = true,
     .summary =
         "D-PSGD that sends compressed differences, and what was left out later; "
         "arXiv:1902.00340"};

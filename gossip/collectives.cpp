@@ -302,8 +302,9 @@ Task<bool> barrier(Peer& me, Group group) {
 
 Group everyone(const Peer& me) {
   const PeerId n = me.plan.setup ? me.plan.setup->peers : me.plan.peers;
+  const StagePlan stage = me.plan.stage.value_or(StagePlan{});
   Group all(n);
-  for (PeerId j = 0; j < n; ++j) all[j] = j;
+  for (PeerId j = 0; j < n; ++j) all[j] = j * stage.stages + stage.stage;
   return all;
 }
 

@@ -19,7 +19,8 @@ std::vector<Neighbor> neighbors_of(const Plan& plan) {
     Neighbor neighbor{.peer = peer};
     neighbor.sends = in != row.peers.end() && *in == peer;
     neighbor.receives = std::ranges::binary_search(row.receivers, peer);
-    neighbor.linked = std::ranges::binary_search(plan.links, peer);
+    neighbor.chained = plan.stage && (peer == plan.id + 1 || peer + 1 == plan.id);
+    neighbor.linked = !neighbor.chained && std::ranges::binary_search(plan.links, peer);
     neighbor.two_way =
         neighbor.sends && neighbor.receives && !(plan.schedule && plan.schedule->directed());
     if (neighbor.sends)

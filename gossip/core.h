@@ -24,6 +24,7 @@ struct Neighbor {
   bool sends = false;     ///< to us
   bool receives = false;  ///< from us
   bool linked = false;    ///< takes part in collective operations, both ways
+  bool chained = false;   ///< the stage before or behind ours, both ways (chain.h)
   /// Its exchanges have numbers, are settled late, and lose nothing: both ends send, in the rounds
   /// that both look up.
   bool two_way = false;

@@ -64,6 +64,7 @@ extern const AlgorithmRow d2_row{
     .objection = objection,
     .program = whole_steps,
     .promise = Promise::tracking,
+    .by_coordinate = true,
     .summary = "D-PSGD corrected by all past flows: no bias of unlike data; arXiv:1803.07068"};
 
 }  // namespace gv

@@ -48,6 +48,7 @@ extern const AlgorithmRow d_psgd_lian_row{
     .codecs = Codecs::dense,
     .program = split_steps,
     .promise = Promise::mean,
+    .by_coordinate = true,
     .summary = "x <- W x - gamma g(x), exchange hidden behind the gradient; arXiv:1705.09056"};
 extern const AlgorithmRow d_psgd_atc_row{.kind = "d-psgd",
                                          .order = "atc",
@@ -57,6 +58,7 @@ extern const AlgorithmRow d_psgd_atc_row{.kind = "d-psgd",
                                          .codecs = Codecs::dense,
                                          .program = whole_steps,
                                          .promise = Promise::mean,
+                                         .by_coordinate = true,
                                          .summary = "x <- W (x - gamma g(x)): adapt, then combine"};
 extern const AlgorithmRow d_psgd_cta_row{
     .kind = "d-psgd",
@@ -67,6 +69,7 @@ extern const AlgorithmRow d_psgd_cta_row{
     .codecs = Codecs::dense,
     .program = whole_steps,
     .promise = Promise::mean,
+    .by_coordinate = true,
     .summary = "y <- W x, x <- y - gamma g(y): combine, then adapt"};
 
 }  // namespace gv

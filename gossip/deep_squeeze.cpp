@@ -44,6 +44,7 @@ extern const AlgorithmRow deep_squeeze_row{
     .options = options,
     .program = whole_steps,
     .promise = Promise::mean,
+    .by_coordinate = true,
     .summary =
         "D-PSGD that sends compressed models, and makes up for what they lost; "
         "arXiv:1907.07346"};

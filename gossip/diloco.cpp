@@ -54,6 +54,7 @@ extern const AlgorithmRow diloco_row{
     .clips_sums = true,
     .program = whole_steps,
     .promise = Promise::agreement,
+    .by_coordinate = true,
     .summary = "train.local_steps steps alone, then an outer Nesterov step; arXiv:2311.08105"};
 
 }  // namespace gv

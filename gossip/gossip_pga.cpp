@@ -77,6 +77,7 @@ extern const AlgorithmRow gossip_pga_row{
     .clips_sums = true,
     .program = whole_steps,
     .promise = Promise::agreement,
+    .by_coordinate = true,
     .summary = "D-PSGD with the mean of all models every H rounds; arXiv:2105.09080"};
 
 }  // namespace gv

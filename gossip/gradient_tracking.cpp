@@ -54,6 +54,7 @@ extern const AlgorithmRow gradient_tracking_row{
     .objection = objection,
     .program = changed_gradients,
     .promise = Promise::tracking,
+    .by_coordinate = true,
     .summary =
         "steps along an average of all gradients that is passed on: no bias of unlike data; "
         "arXiv:1805.11454"};

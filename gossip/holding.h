@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+
+#include "graph/topology/topology.h"
 
 namespace gv {
 
@@ -9,6 +12,9 @@ namespace gv {
 struct Holding {
   std::size_t begin = 0;  ///< the coordinate of the model at which x begins
   double weight = 1;      ///< 0: x is a copy of what others hold
+  /// Of a stage of a chain: which of the models it has a part of. Nothing: all of one, or a
+  /// server's part.
+  std::optional<PeerId> model{};
 };
 
 }  // namespace gv

@@ -18,6 +18,7 @@ Task<> isolated(Peer& me) {
 extern const AlgorithmRow isolated_row{.kind = "isolated",
                                        .run = isolated,
                                        .program = whole_steps,
+                                       .by_coordinate = true,
                                        .summary = "plain SGD on each partition alone"};
 
 }  // namespace gv

@@ -30,6 +30,7 @@ extern const AlgorithmRow local_sgd_row{
     .clips_sums = true,
     .program = whole_steps,
     .promise = Promise::agreement,
+    .by_coordinate = true,
     .summary = "train.local_steps steps alone, then the mean of all models; arXiv:1805.09767"};
 
 }  // namespace gv

@@ -50,6 +50,8 @@ enum class Kind : std::uint8_t {
   pull = 19,     ///< the answer
   ready = 20,    ///< the sender has time for samples: of its minibatch `number`, or of others'
   samples = 21,  ///< samples to train on, packed (optim/data/packed.h); `part` is the slice
+  activation = 22,           ///< what crosses a cut of a chain with microbatch `part` (chain.h)
+  activation_gradient = 23,  ///< and the gradient by it, on the way back
 };
 
 inline constexpr bool is_channel(Kind kind) {

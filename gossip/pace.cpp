@@ -102,7 +102,8 @@ Task<> Pace::keep(bool lonely) {
 }
 
 Round Pace::lead_one_way() const {
-  if (std::ranges::all_of(self_.neighbors, &Neighbor::two_way)) return 0;
+  const auto one_way = [](const Neighbor& k) { return !k.two_way && !k.chained; };
+  if (std::ranges::none_of(self_.neighbors, one_way)) return 0;
   const auto& settings = self_.plan.setup->settings;
   const auto overlap = settings.find("overlap");
   return self_.plan.peers *

@@ -20,6 +20,7 @@ Peer::Peer(Plan plan_, World& world_, Journal& journal_, Replica& replica_, cons
       joining_(*this, roster_, post_),
       parting_(*this, roster_, post_, pace_, exchange_),
       supply_(*this),
+      chain_(*this),
       verbs_(std::make_unique<Verbs>(*this, roster_, post_)),
       transfers_(std::make_unique<Transfers>(*this, roster_, post_)),
       reports_(*this, post_, pace_, exchange_) {
@@ -120,6 +121,13 @@ Task<> Peer::train_supplied(bool steps) {
   stop();
 }
 
+/// The loss and the samples are the whole chain's, and its last stage tells them.
+Task<> Peer::train_in_chain(bool steps) {
+  co_await chain_.gradient();
+  if (plan.stage->last()) reports_.add_loss(chain_.loss(), 1);
+  if (steps) co_await step_local();
+}
+
 Task<std::vector<Slice>> Peer::draw(std::uint32_t parts) {
   std::vector<Slice> slices;
   co_await compute(
@@ -153,6 +161,7 @@ Task<Payload> Peer::gradient_of(Payload samples) {
 
 Task<> Peer::gradient() {
   if (plan.is_supplied) return train_supplied(false);
+  if (plan.stage) return train_in_chain(false);
   return train(replica.gradient_flops(), [this] { replica.gradient(); });
 }
 
@@ -162,6 +171,7 @@ Task<> Peer::step_local() {
 
 Task<> Peer::plain_step() {
   if (plan.is_supplied) return train_supplied(true);
+  if (plan.stage) return train_in_chain(true);
   return train(replica.gradient_flops() + step_flops(), [this] { replica.gradient_and_step(); });
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "gossip/chain.h"
 #include "gossip/core.h"
 #include "gossip/exchange.h"
 #include "gossip/joining.h"
@@ -217,6 +218,7 @@ class Peer : public PeerCore, public LinkUser {
   /// Work on so much of a minibatch, off the loop; its loss is the replica's.
   Task<> train(double flops, Job work, double batches = 1);
   Task<> train_supplied(bool steps);
+  Task<> train_in_chain(bool steps);
   double step_flops() const { return 2.0 * static_cast<double>(replica.size()); }
   Task<> checkpoint();
   bool take_verb(std::size_t k, const Message& message);
@@ -228,6 +230,7 @@ class Peer : public PeerCore, public LinkUser {
   Joining joining_;
   Parting parting_;
   Supply supply_;
+  Chain chain_;
   std::unique_ptr<Verbs> verbs_;
   std::unique_ptr<Transfers> transfers_;
   Reports reports_;

@@ -11,6 +11,7 @@
 #include "gossip/holding.h"
 #include "gossip/message.h"
 #include "gossip/setup.h"
+#include "gossip/stage_plan.h"
 #include "gossip/traffic.h"
 #include "gossip/verb.h"
 #include "gossip/world.h"
@@ -32,6 +33,8 @@ struct Plan {
   /// W of every round instead, of the neighbours above; null: one W for all.
   std::shared_ptr<const MixingSchedule> schedule{};
   Traffic traffic{};  ///< of averaging with the neighbours
+  /// Where a chain of peers divides each model: its place there. Nothing: it has all of one.
+  std::optional<StagePlan> stage{};
   /// It trains on minibatches that a data server sends it, not on samples of its own.
   bool is_supplied = false;
   /// Of a data server: minibatch `number` of who trains, packed; null: it is not to be had.

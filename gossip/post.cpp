@@ -47,7 +47,8 @@ const Channel* Post::channel(Kind kind) const {
 }
 
 bool Post::talks(std::size_t k) const {
-  return self_.neighbors[k].sends || self_.neighbors[k].linked;
+  const Neighbor& neighbor = self_.neighbors[k];
+  return neighbor.sends || neighbor.linked || neighbor.chained;
 }
 
 bool Post::take(std::size_t k, Message message) {
@@ -304,8 +305,9 @@ Time Post::telling_pause() const {
 bool Post::tell_end(std::size_t k, std::optional<WaitChains::End> by) {
   const Neighbor& neighbor = self_.neighbors[k];
   Told& told = told_each_[k];
-  const bool listens = (neighbor.receives || neighbor.linked) && !mailbox_.closed(neighbor.peer) &&
-                       !told.farewell && roster_.here(k);
+  const bool talks = neighbor.receives || neighbor.linked || neighbor.chained;
+  const bool listens =
+      talks && !mailbox_.closed(neighbor.peer) && !told.farewell && roster_.here(k);
   if (!listens || by == told.by) return true;
   const Time now = self_.world.now();
   if (told.paid > now + self_.plan.peers * telling_pause()) return false;

@@ -56,6 +56,7 @@ extern const AlgorithmRow quasi_global_momentum_row{
                 .gradients = ProgramUse::Gradients::written,
                 .rate = true},
     .promise = Promise::mean,
+    .by_coordinate = true,
     .summary = "D-PSGD whose momentum follows the averaged model; arXiv:2102.04761"};
 
 }  // namespace gv

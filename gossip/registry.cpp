@@ -190,6 +190,25 @@ std::string objection_to_clipping(const AlgorithmRow& row, const Setup& setup) {
   return "";
 }
 
+std::string objection_to_chains(const AlgorithmRow& row, const Setup& setup) {
+  constexpr const char* others = "take `d-psgd`, `all-reduce`, `local-sgd` or `gradient-tracking`";
+  if (!row.by_coordinate)
+    return fmt::format(
+        "{}{}{} does not act on each coordinate of a model alone, so that it cannot run on parts "
+        "of one: {}",
+        row.kind,
+        row.order.empty() ? "" : " with order ",
+        row.order,
+        others);
+  if (setup.clip)
+    return "`robust.clip` measures whole models, and a stage has a part of one: leave it out";
+  if (setup.attackers > 0)
+    return "attackers lie about whole models, and a stage has a part of one: leave out `attackers`";
+  if (setup.data_servers > 0)
+    return "`data.servers` hand out minibatches to peers with whole models: leave it out";
+  return "";
+}
+
 std::string text_of(const Option& option, double value) {
   if (!option.words.empty()) return std::string(option.words[static_cast<std::size_t>(value)]);
   return fmt::format("{:g}", value);
@@ -201,7 +220,11 @@ Traffic encoded(const Setup& setup) {
 
 Task<> live(Peer& me, Algorithm run) {
   co_await me.join();
-  co_await run(me);
+  try {
+    co_await run(me);
+  } catch (const ChainEnded&) {
+    me.stop();
+  }
   co_await me.finish();
 }
 

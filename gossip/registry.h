@@ -77,6 +77,9 @@ struct AlgorithmRow {
   Promise promise = Promise::nothing;
   /// Whether new processes take the places of servers and workers that have died.
   bool succeeds = false;
+  /// Whether what it does to a coordinate depends on no other one, so that peers may hold a part of
+  /// a model (chain.h): what it does to the parts is what it does to the whole.
+  bool by_coordinate = false;
   bool synchronous = true;     ///< the same bits over TCP and in virtual time
   std::string_view summary{};  ///< one line, with the source
 };
@@ -97,10 +100,15 @@ std::string objection_to_clipping(const AlgorithmRow& row, const Setup& setup);
 /// nearest thing that can; "" when they can.
 std::string objection_to_program(const AlgorithmRow& row, const Setup& setup);
 
+/// Why chains of peers cannot divide models by this row, and the nearest thing that can; "" when
+/// they can.
+std::string objection_to_chains(const AlgorithmRow& row, const Setup& setup);
+
 /// x, in the fleet's codec.
 Traffic encoded(const Setup& setup);
 
-/// A peer's whole life: the algorithm, then its last words.
+/// A peer's whole life: the algorithm, then its last words. Of a stage whose chain has ended, the
+/// algorithm until then.
 Task<> live(Peer& me, Algorithm run);
 
 }  // namespace gv

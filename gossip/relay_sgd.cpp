@@ -147,6 +147,7 @@ extern const AlgorithmRow relay_sgd_row{
     .objection = objection,
     .program = whole_steps,
     .promise = Promise::nothing,
+    .by_coordinate = true,
     .summary = "sums of models relayed along a tree: each counts once; arXiv:2110.04175"};
 
 }  // namespace gv

@@ -40,8 +40,8 @@ struct Attack {
 
 /// What a method knows of its fleet before it runs; the same on every peer.
 struct Setup {
-  PeerId peers = 1;         ///< n: those that train, ids 0 .. n - 1
-  PeerId servers = 0;       ///< the ids from n on
+  PeerId peers = 1;    ///< n: those that train, ids 0 .. n - 1; of chains: as many as there are
+  PeerId servers = 0;  ///< the ids from n on
   PeerId data_servers = 0;  ///< those behind them, which hold the training samples
   PeerId attackers = 0;     ///< the last of those that train
   Attack attack{};

@@ -142,6 +142,7 @@ extern const AlgorithmRow sgp_row{
     .objection = objection,
     .program = split_steps,
     .promise = Promise::push_sum,
+    .by_coordinate = true,
     .summary = "each peer divides its mass and weight among its receivers; arXiv:1811.10792"};
 
 }  // namespace gv

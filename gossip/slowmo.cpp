@@ -49,6 +49,7 @@ extern const AlgorithmRow slowmo_row{
                 .gradients = ProgramUse::Gradients::kept,
                 .rate = true},
     .promise = Promise::agreement,
+    .by_coordinate = true,
     .summary = "local SGD, then a step of slow momentum; arXiv:1910.00643"};
 
 }  // namespace gv

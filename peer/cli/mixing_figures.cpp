@@ -49,7 +49,7 @@ MixingFigures of_push_sum(const Assembly& fleet) {
 
 /// Rounds of a random schedule to look at: a row may take time in proportion to the peers.
 int samples(const Assembly& fleet) {
-  const double n = fleet.fleet.trainers();
+  const double n = fleet.fleet.models();
   return static_cast<int>(std::clamp(1e8 / (n * n), 20.0, 4000.0));
 }
 
@@ -85,7 +85,7 @@ double mean_receivers(const Assembly& fleet, PeerId i) {
   const std::uint64_t rounds = period > 0 ? period : static_cast<std::uint64_t>(samples(fleet));
   double sum = 0;
   for (std::uint64_t k = 0; k < rounds; ++k)
-    sum += static_cast<double>(fleet.schedule->row(k, i).receivers.size());
+    sum += static_cast<double>(fleet.schedule->row(k, i / fleet.fleet.stages()).receivers.size());
   return sum / static_cast<double>(rounds);
 }
 

@@ -22,6 +22,7 @@
 #include "peer/predict/forecast/codec_trial.h"
 #include "peer/predict/forecast/forecast_view.h"
 #include "peer/predict/forecast/round_prediction.h"
+#include "peer/report/chains_view.h"
 #include "peer/report/screen.h"
 #include "peer/report/wrapped.h"
 #include "peer/sweep/free_memory.h"
@@ -195,6 +196,7 @@ void print_json(const Assembly& fleet,
     plan["clip"] = *fleet.fleet.clip == 0 ? Json("auto") : Json(*fleet.fleet.clip);
   if (fleet.fleet.attackers.count > 0) plan["attackers"] = fleet.fleet.attackers.count;
   if (!s.schedule.is_null()) plan["schedule"] = s.schedule;
+  add_chains(plan, fleet);
   plan["scaling"] = scaling_json(fleet, calibration);
   add_forecast(plan, ahead);
   if (const std::string warning = codec_warning(fleet); !warning.empty()) plan["warning"] = warning;
@@ -249,7 +251,7 @@ void print_text(const Assembly& fleet,
     fmt::print("data   {}: {} train in {} parts ({} .. {} samples, {}), {} test\n",
                fleet.fleet.data.kind,
                fleet.data.train->rows,
-               fleet.fleet.trainers(),
+               fleet.fleet.models(),
                share.least,
                share.most,
                fleet.fleet.data.partition.kind,
@@ -259,6 +261,7 @@ void print_text(const Assembly& fleet,
              fleet.fleet.model.kind,
              fleet.dimension,
              bytes_text(4.0 * static_cast<double>(fleet.dimension)));
+  fmt::print("{}", chains_text(fleet));
   fmt::print("{}", memory_note(fleet, free_memory()));
   print_batch(fleet);
   fmt::print("{}{}", crowded_note(fleet), unequal_note(fleet));

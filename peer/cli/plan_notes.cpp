@@ -12,20 +12,20 @@ namespace gv::cli {
 std::string crowded_note(const Assembly& fleet) {
   PeerId crowded = 0;
   for (PeerId i = 0; i < fleet.partition.size(); ++i)
-    if (fleet.fleet.peers[i].batch > fleet.partition[i].size()) ++crowded;
+    if (fleet.fleet.batch_of(i) > fleet.partition[i].size()) ++crowded;
   if (crowded == 0) return "";
   return fmt::format(
       "note   {} of {} peers have fewer samples than their batch: each minibatch\n"
       "       repeats some; take a smaller `train.batch` or fewer peers\n",
       crowded,
-      fleet.fleet.trainers());
+      fleet.fleet.models());
 }
 
 std::string thin_note(const Assembly& fleet) {
   const std::string& name = fleet.topology.name;
-  if (name.find(":1x") == std::string::npos || fleet.fleet.trainers() < 4) return "";
+  if (name.find(":1x") == std::string::npos || fleet.fleet.models() < 4) return "";
   return fmt::format("note   {} peers make no rectangle: {} is a {}\n",
-                     fleet.fleet.trainers(),
+                     fleet.fleet.models(),
                      name,
                      name.starts_with("torus") ? "ring" : "path");
 }
@@ -45,7 +45,7 @@ std::string unequal_note(const Assembly& fleet) {
     speed += peers[i].speed;
   }
   const double gain = longest / (samples / speed);
-  if (!fleet.algorithm->synchronous || gain < worth_saying) return "";
+  if (!fleet.algorithm->synchronous || fleet.fleet.parallel || gain < worth_saying) return "";
   const bool steps = fleet.fleet.local_steps > 1;
   return fmt::format(
       "note   the others wait for peer {}, whose {} {:.1f} times as long as\n"

@@ -13,6 +13,7 @@
 #include "peer/predict/forecast/dry_run.h"
 #include "peer/predict/forecast/expectation.h"
 #include "peer/report/attackers.h"
+#include "peer/report/chains_view.h"
 #include "peer/report/edges.h"
 #include "peer/report/metrics.h"
 #include "peer/report/regression.h"
@@ -78,6 +79,7 @@ Json final_json(const Assembly& fleet, const Observer& observer, const LaunchRes
     json["predicted"]["seconds_per_round"] = dry_run(fleet, fleet.fleet.network).seconds_per_round;
   add_target(json, fleet, observer);
   add_attackers(json, *fleet.setup);
+  add_chains(json, fleet);
   json["edges"] = edges_of(fleet).size();
   Json shared = Json::array();
   for (const auto& [a, b] : result.shared) shared.push_back(Json(std::vector<PeerId>{a, b}));

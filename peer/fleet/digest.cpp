@@ -135,6 +135,16 @@ std::string program_of(const ProgramSpec& program) {
   return text + ";";
 }
 
+/// Where its peers are decides nothing.
+std::string chains_of(const ParallelSpec& p) {
+  return fmt::format("parallel {} {} {} {} {};",
+                     p.stages,
+                     words_of(p.names),
+                     p.microbatches,
+                     p.ahead,
+                     p.recompute);
+}
+
 /// Everything that decides the arithmetic, but the name.
 std::string arithmetic_of(const Fleet& f) {
   const OptimizerSpec& o = f.optimizer;
@@ -194,6 +204,7 @@ std::string arithmetic_of(const Fleet& f) {
   if (f.codec) text += fmt::format("codec {} {};", to_string(*f.codec), f.codec->fraction);
   if (f.order == "hierarchical")
     for (const PeerSpec& peer : f.peers) text += fmt::format("on {};", peer.host);
+  if (f.parallel) text += chains_of(*f.parallel);
   if (!f.plugin_content.empty()) text += fmt::format("plugin {};", f.plugin_content);
   if (!f.start_content.empty()) text += fmt::format("start {};", f.start_content);
   if (f.class_weights.any()) text += weights_of(f.class_weights);

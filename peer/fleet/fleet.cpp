@@ -19,6 +19,7 @@
 #include "peer/fleet/model_reader.h"
 #include "peer/fleet/network_reader.h"
 #include "peer/fleet/optimizer_reader.h"
+#include "peer/fleet/parallel_reader.h"
 #include "peer/fleet/peers_reader.h"
 #include "peer/fleet/program_reader.h"
 #include "peer/fleet/readers.h"
@@ -63,6 +64,7 @@ class FleetReader : Readers {
     fleet_.hosts = read_hosts(source_, hosts);
     read_peers(source_, peers, usual_, fleet_);
     refuse_own_addresses(source_, hosts, fleet_);
+    read_parallel(source_, top.take("parallel"), fleet_);
     work_.share(fleet_, notices_);
     fleet_.program = read_program(source_, top.take("program"));
     read_data_and_model(top.take("data"), top.take("model"));
@@ -83,6 +85,7 @@ class FleetReader : Readers {
     read_checkpoint(top.take("checkpoint"));
     fleet_.faults = read_faults(source_, top.take("faults"), fleet_.size());
     read_launch(top.take("launch"));
+    check_parallel(source_, root_, fleet_);
     read_record(top.take("record"));
     read_output(top.take("output"));
     top.finish();
@@ -124,7 +127,7 @@ class FleetReader : Readers {
 
   void read_data_and_model(const Value* data, const Value* model) {
     if (!fleet_.program) {
-      fleet_.data = read_data(source_, root_, data, folder_, fleet_.size(), notices_);
+      fleet_.data = read_data(source_, root_, data, folder_, fleet_.models(), notices_);
       return read_model(source_, root_, model, folder_, fleet_);
     }
     fleet_.data = read_program_data(source_, data, fleet_.size());

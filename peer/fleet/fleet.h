@@ -18,6 +18,7 @@
 #include "optim/precision.h"
 #include "optim/train/optimizer.h"
 #include "peer/fleet/injection.h"
+#include "peer/fleet/parallel_spec.h"
 #include "peer/fleet/program_spec.h"
 #include "peer/fleet/target_spec.h"
 #include "peer/network/network_spec.h"
@@ -143,10 +144,11 @@ struct Fleet {
   std::string name = "fleet";
   std::uint64_t seed = 1;
   std::vector<HostSpec> hosts;
-  std::vector<PeerSpec> peers;           ///< those that train, then those that serve
-  PeerId servers = 0;                    ///< so many of them serve,
-  PeerId data_servers = 0;               ///< and so many behind those hand out samples
-  std::optional<ProgramSpec> program{};  ///< then data and model are of kind `program`
+  std::vector<PeerSpec> peers;             ///< those that train, then those that serve
+  PeerId servers = 0;                      ///< so many of them serve,
+  PeerId data_servers = 0;                 ///< and so many behind those hand out samples
+  std::optional<ParallelSpec> parallel{};  ///< chains of peers divide each model
+  std::optional<ProgramSpec> program{};    ///< then data and model are of kind `program`
   DataSpec data;
   ModelSpec model;
   std::string start{};          ///< model.start: whose tensors training begins with; "": drawn
@@ -198,6 +200,12 @@ struct Fleet {
 
   PeerId size() const { return static_cast<PeerId>(peers.size()); }
   PeerId trainers() const { return size() - servers - data_servers; }
+  /// Peers that have one model together, each a part of it.
+  PeerId stages() const { return parallel ? parallel->stages : 1; }
+  /// Models that are trained: the vertices of the graph, and the parts of the data.
+  PeerId models() const { return trainers() / stages(); }
+  /// What of its peers' batches is trained on in each model.
+  std::uint32_t batch_of(PeerId model) const { return peers[model * stages()].batch; }
 };
 
 /// One problem of a fleet file.

@@ -27,7 +27,7 @@ Attack attack_of(const AttackersSpec& attackers) {
 }  // namespace
 
 Setup setup_of(const Fleet& fleet) {
-  Setup setup{.peers = fleet.trainers(),
+  Setup setup{.peers = fleet.models(),
               .servers = fleet.servers,
               .data_servers = fleet.data_servers,
               .attackers = fleet.attackers.count,

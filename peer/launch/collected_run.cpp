@@ -83,11 +83,11 @@ Time time_of(const std::map<PeerId, const KeptReport*>& reports) {
   return latest;
 }
 
-/// The part that a server holds may be smaller.
+/// The part that a server or a stage holds may be smaller.
 Report load_checked(const KeptReport& kept, const Assembly& fleet) {
   Report report = load(kept, fleet.dimension * sizeof(float));
   const std::size_t floats = report.model->floats().size();
-  const bool whole = !report.trains || floats == fleet.dimension;
+  const bool whole = !report.trains || report.holds.model || floats == fleet.dimension;
   if (whole && report.holds.begin <= fleet.dimension - floats) return report;
   throw std::runtime_error(fmt::format("{}: {} numbers from {} on, and the model has {}",
                                        kept.model,

@@ -48,6 +48,8 @@ Reported parse_report(const JsonValue& json) {
   r.trains = json_boolean(json, "trains");
   r.holds.begin = json_integer<std::size_t>(json, "begin");
   r.holds.weight = json_number(json, "weight");
+  if (json_member(json, "model").kind != JsonValue::Kind::null)
+    r.holds.model = json_integer<PeerId>(json, "model");
   r.train_loss = json_number(json, "train_loss");
   r.evaluation.loss = json_number(json, "loss");
   if (json_member(json, "accuracy").kind != JsonValue::Kind::null)
@@ -164,6 +166,7 @@ std::string line(const Reported& says) {
               {"trains", r.trains},
               {"begin", r.holds.begin},
               {"weight", r.holds.weight},
+              {"model", r.holds.model},
               {"train_loss", r.train_loss},
               {"loss", r.evaluation.loss},
               {"accuracy", accuracy},

@@ -167,6 +167,10 @@ std::string growth_objection(const Assembly& was,
     return "a fleet with servers does not grow: each of them holds a part of the model, by its "
            "number"
            "\nhelp:  begin another run from its model: model.start";
+  if (was.fleet.parallel)
+    return "a fleet of chains does not grow: a new one would have no gradient until all of its "
+           "stages have taken their parts of a model\nhelp:  begin another run from its model: "
+           "model.start";
   if (was.fleet.attackers.count > 0)
     return "the last peers are attackers, and others would be the last\nhelp:  begin another run";
   if (is.fleet.evaluate_period > Time{0})

@@ -1,6 +1,7 @@
 #include "peer/launch/simulated_run.h"
 
 #include "peer/predict/forecast/expectation.h"
+#include "peer/report/chains_view.h"
 #include "peer/report/metrics.h"
 #include "peer/report/regression.h"
 #include "peer/runtime/link_bounds.h"
@@ -23,6 +24,7 @@ Json simulated_summary(const Assembly& fleet, const FleetRecord& end, const Fina
   Json summary = summary_json(end, 0, in_seconds(end.time), hashes);
   add_score(summary, regression_score(fleet.looked_at().get(), end.mean.loss));
   add_expectation(summary, expectation(fleet, end));
+  add_chains(summary, fleet);
   summary["network_shape"] = name_of(fleet.fleet.network.shape);
   return summary;
 }

@@ -7,6 +7,7 @@
 
 #include "optim/models/objective.h"
 #include "peer/fleet/target_spec.h"
+#include "peer/runtime/joined_models.h"
 
 namespace gv {
 
@@ -17,6 +18,7 @@ struct Aims {
   bool keep_best = false;      ///< the model of the best evaluation is the run's, not the last one
   /// The objective that looks at the test set, where the run's evaluations do not; or null.
   std::function<std::unique_ptr<Objective>()> test{};
+  ModelJudge models{};  ///< of a fleet of chains; else each peer says what its own is worth
 };
 
 /// Says which evaluation was the best one, by the figure of the target, or else by the loss of the

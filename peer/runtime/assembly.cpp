@@ -4,6 +4,7 @@
 #include <cmath>
 #include <exception>
 #include <limits>
+#include <map>
 #include <new>
 #include <numeric>
 #include <utility>
@@ -11,9 +12,11 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "gossip/chain.h"
 #include "gossip/channels.h"
 #include "gossip/supply.h"
 #include "graph/mixing/push_sum.h"
+#include "graph/schedule/copies_schedule.h"
 #include "graph/schedules.h"
 #include "graph/weights.h"
 #include "optim/data/data_facts.h"
@@ -60,8 +63,8 @@ std::string digest_of(const std::vector<Parameter>& parameters, const TrainTest&
 /// Rounds in so many epochs: in one all together take as many samples as there are.
 double rounds_per_epoch(const Fleet& fleet, const Setup& setup, double samples) {
   double taken = 0;
-  for (PeerId i = 0; i < fleet.trainers(); ++i)
-    taken += static_cast<double>(fleet.peers[i].batch) * setup.steps_of(i);
+  for (PeerId m = 0; m < fleet.models(); ++m)
+    taken += static_cast<double>(fleet.batch_of(m)) * setup.steps_of(m);
   return std::max(1.0, samples / taken);
 }
 
@@ -121,7 +124,7 @@ Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only, std::optional<Progr
            fmt::format("{} parameters, and {} are the most: 200 GB of each vector of a peer",
                        dimension,
                        most_parameters));
-  if (const std::string why = objection_to(channels()); !why.empty())
+  if (const std::string why = objection_to(channels(0)); !why.empty())
     refuse(fleet, "algorithm", why);
   load_start();
   if (fleet.servers > dimension)
@@ -148,9 +151,12 @@ void Assembly::load_parts(std::optional<PeerId> only) {
     if (!data.train && fleet.data.quadratic.dimension > 0)
       optimum_ = quadratic_optimum(
           fleet.data.quadratic, fleet.trainers(), Rng(fleet.seed).derive("quadratic"));
-    const std::unique_ptr<Objective> first = objective(0);
+    const std::unique_ptr<Objective> first = whole_objective(0);
     parameters = first->parameters();
     dimension = first->size();
+    if (fleet.parallel) division.emplace(fleet, *data.train);
+  } catch (const FleetError&) {
+    throw;
   } catch (const std::bad_alloc&) {
     refuse(fleet, "data", "data and model take more memory than this machine gives");
   } catch (const TableError& e) {
@@ -194,7 +200,7 @@ void Assembly::count_rounds() {
                                                : fleet.evaluate_every;
 
   const bool endless = rounds == std::numeric_limits<Round>::max();
-  optimizer_.schedule.peers = fleet.trainers();
+  optimizer_.schedule.peers = fleet.models();
   if (endless && (optimizer_.schedule.kind == "cosine" || optimizer_.schedule.kind == "lian")) {
     refuse(fleet,
            "train.optimizer.schedule",
@@ -216,7 +222,7 @@ void Assembly::count_samples() {
   Setup counted = *setup;
   for (PeerId i = 0; i < partition.size(); ++i) {
     const std::uint64_t rows = partition[i].size();
-    const std::uint64_t batch = fleet.peers[i].batch;
+    const std::uint64_t batch = fleet.batch_of(i);
     counted.samples.push_back(rows);
     counted.epochs.push_back((rows + batch - 1) / batch);
   }
@@ -226,10 +232,13 @@ void Assembly::count_samples() {
 
 void Assembly::make_mixing() {
   if (fleet.schedule) {
-    schedule = make_schedule(*fleet.schedule, fleet.trainers());
+    schedule = make_schedule(*fleet.schedule, fleet.models());
     topology = schedule->topology(to_string(*fleet.schedule));
+    schedule_of_peers_ = fleet.stages() == 1
+                             ? schedule
+                             : std::make_shared<const CopiesSchedule>(schedule, fleet.stages());
   } else {
-    topology = build(fleet.topology, fleet.trainers());
+    topology = build(fleet.topology, fleet.models());
     if (setup->push_sum) rows_ = push_sum_rows(topology);
     if (!setup->push_sum) w.emplace(mixing_matrix(fleet.weights, topology));
   }
@@ -242,9 +251,14 @@ std::size_t Assembly::most_samples_bytes() const {
   return most_packed_bytes(*data.train, batch, fleet.data.augment.any());
 }
 
-std::vector<Channel> Assembly::channels() const {
+/// Servers have theirs from the model of those that train.
+std::vector<Channel> Assembly::channels(PeerId i) const {
+  const std::optional<StagePlan> own = stage(i);
   std::vector<Channel> all;
-  if (algorithm->channels != nullptr) all = algorithm->channels(*setup, dimension);
+  if (algorithm->channels != nullptr)
+    all = algorithm->channels(*setup, own && division ? size_of(i) : dimension);
+  if (own)
+    for (Channel& channel : chain_channels(*own, i)) all.push_back(std::move(channel));
   if (fleet.data_servers == 0) return all;
   for (Channel& channel : supply_channels(*setup)) all.push_back(std::move(channel));
   return all;
@@ -257,7 +271,8 @@ Traffic Assembly::traffic() const {
 }
 
 bool Assembly::is_plain_d_psgd() const {
-  return algorithm->kind == "d-psgd" && traffic().plain() && fleet.data_servers == 0;
+  return algorithm->kind == "d-psgd" && traffic().plain() && fleet.data_servers == 0 &&
+         !fleet.parallel;
 }
 
 OptimizerSpec Assembly::optimizer(PeerId i) const {
@@ -285,9 +300,22 @@ std::unique_ptr<Objective> Assembly::evaluator() const {
   return data.train ? make_objective(fleet.model, everybodys_share()) : objective(0);
 }
 
+/// Each model's own evaluator is made once.
+ModelJudge Assembly::model_judge() const {
+  if (!division) return {};
+  const auto own = std::make_shared<std::map<PeerId, std::unique_ptr<Objective>>>();
+  return {.size = dimension, .evaluate = [this, own](PeerId model, std::span<const float> x) {
+            std::unique_ptr<Objective>& evaluator = (*own)[model];
+            if (!evaluator) evaluator = make_objective(fleet.model, share(model * fleet.stages()));
+            return evaluator->evaluate(x);
+          }};
+}
+
 Aims Assembly::aims() const {
-  Aims aims{
-      .target = fleet.stop.target, .patience = fleet.stop.patience, .keep_best = fleet.keep_best};
+  Aims aims{.target = fleet.stop.target,
+            .patience = fleet.stop.patience,
+            .keep_best = fleet.keep_best,
+            .models = model_judge()};
   if (validation)
     aims.test = [this] {
       Share everybodys = everybodys_share();

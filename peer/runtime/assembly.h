@@ -10,6 +10,7 @@
 #include "optim/train/replica.h"
 #include "peer/fleet/fleet.h"
 #include "peer/runtime/aims.h"
+#include "peer/runtime/division.h"
 #include "peer/runtime/make_replica.h"
 #include "peer/runtime/program_model.h"
 
@@ -38,6 +39,7 @@ class Assembly {
   TrainTest data;                                  ///< null pointers for the quadratic
   std::shared_ptr<const Dataset> validation;       ///< null where the fleet has none
   Partition partition;                             ///< empty for the quadratic
+  std::optional<Division> division;                ///< of the models that chains divide
   Round rounds =
       0;  ///< the last round; the largest number when only time or a target stops the run
   Round evaluate_every = 0;  ///< rounds; 0: only at the end, or by time (Fleet::evaluate_period)
@@ -51,8 +53,8 @@ class Assembly {
   Plan plan(PeerId i) const;
   /// What averaging carries and moves.
   Traffic traffic() const;
-  /// On which its peers talk beside averaging.
-  std::vector<Channel> channels() const;
+  /// On which peer i talks beside averaging.
+  std::vector<Channel> channels(PeerId i) const;
   /// Whether its programs may do something together beside the method.
   bool has_verbs() const { return !verb_trees_.empty(); }
   /// Whether this is D-PSGD as in its paper, of which the mathematics of graphs says all.
@@ -81,6 +83,10 @@ class Assembly {
   Aims aims() const;
 
  private:
+  PeerId model_of(PeerId i) const { return i / fleet.stages(); }  ///< what peer i has a part of
+  PeerId stage_of(PeerId i) const { return i % fleet.stages(); }
+  std::optional<StagePlan> stage(PeerId i) const;
+  ModelJudge model_judge() const;
   void make_mixing();
   void make_verb_trees();
   void load_parts(std::optional<PeerId> only);
@@ -104,12 +110,14 @@ class Assembly {
   void check_cuts() const;
   OptimizerSpec optimizer(PeerId i) const;
   std::unique_ptr<Objective> honest_objective(PeerId i) const;
+  std::unique_ptr<Objective> whole_objective(PeerId i) const;
   ReplicaParts parts(PeerId i) const;
   bool trains_elsewhere_ = false;  ///< programs do
   double program_flops_ = 0;       ///< see ProgramModel
   OptimizerSpec optimizer_;
   QuadraticOptimum optimum_;
-  std::vector<Neighborhood> rows_;  ///< of push-sum
+  std::vector<Neighborhood> rows_;                           ///< of push-sum
+  std::shared_ptr<const MixingSchedule> schedule_of_peers_;  ///< `schedule`, where it is of models
   std::vector<VerbTree>
       verb_trees_;  ///< by peer; empty: no programs train here, or they have no links
 };

@@ -74,10 +74,12 @@ wire::FrameBounds frame_bounds(const Assembly& fleet) {
     bounds.kinds |= bit(Kind::verb);
     bounds.payload_bytes = std::max(bounds.payload_bytes, verb_word_bytes + verb_piece_bytes);
   }
-  for (const Channel& channel : fleet.channels()) {
-    bounds.kinds |= bit(channel.kind);
-    bounds.payload_bytes = std::max(bounds.payload_bytes, channel.most_bytes);
-  }
+  // All peers have the same channels, but the stages of chains.
+  for (PeerId i = 0; i < (fleet.division ? fleet.fleet.size() : 1); ++i)
+    for (const Channel& channel : fleet.channels(i)) {
+      bounds.kinds |= bit(channel.kind);
+      bounds.payload_bytes = std::max(bounds.payload_bytes, channel.most_bytes);
+    }
   return bounds;
 }
 

@@ -140,7 +140,7 @@ LoadedData load_data(const Fleet& fleet, std::optional<PeerId> only) {
     }
     if (loaded.sets.train)
       loaded.partition = partition(*loaded.sets.train,
-                                   fleet.trainers(),
+                                   fleet.models(),
                                    fleet.data.partition,
                                    Rng(fleet.seed).derive("partition"));
   }

@@ -253,6 +253,7 @@ bool Observer::next_round() {
   told_ = first->first;
   Told told = std::move(first->second);
   open_.erase(first);
+  judge_models(told, aims_.models);
   const Reports reports = pointers_to(told);
   if (count_trainers(reports) == 0) return true;
   const std::vector<float> mean = model_of(reports);
@@ -276,6 +277,7 @@ bool Observer::next_tick() {
 
 bool Observer::next_end() {
   if (finals_.size() != expected_ || expected_ == 0 || summary_) return false;
+  judge_models(finals_, aims_.models);
   const Reports reports = pointers_to(finals_);
   const std::vector<float> mean = model_of(reports);
   FleetRecord end = look(reports, mean, now_);
@@ -361,11 +363,16 @@ FleetRecord Observer::look(const Reports& reports, std::span<const float> mean, 
     // Servers clip as well; what liars say of others is left out where they are known.
     const bool counts = report.trains || report.holds.weight > 0;
     if (counts && !report.clipped.empty()) record.clipped[peer] = report.clipped;
+    const bool judged = report.trains || (report.holds.model && report.holds.weight > 0);
+    if (judged)
+      record.consensus +=
+          squared_distance(report.model->floats(),
+                           mean.subspan(report.holds.begin, report.model->floats().size())) /
+          n;
     if (!report.trains) continue;
     if (report.loss_rise) record.loss_rises[peer] = *report.loss_rise;
     record.train_loss += report.train_loss / n;
     record.loss_local += report.evaluation.loss / n;
-    record.consensus += squared_distance(report.model->floats(), mean) / n;
     record.passed_over[peer] = report.passed_over;
     if (!report.evaluation.accuracy) continue;
     const double accuracy = *report.evaluation.accuracy;

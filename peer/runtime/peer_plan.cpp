@@ -14,9 +14,10 @@ namespace {
 Time standstill(const Assembly& assembly, PeerId i) {
   constexpr Time least = std::chrono::seconds(10);
   const auto& neighbors = assembly.topology.neighbors;  // of those that train
+  const PeerId model = i / assembly.fleet.stages();
   std::size_t waits = 10;
-  if (i < neighbors.size())
-    for (const PeerId j : neighbors[i]) waits = std::max(waits, neighbors[j].size());
+  if (model < neighbors.size())
+    for (const PeerId j : neighbors[model]) waits = std::max(waits, neighbors[j].size());
   const Time deadline = assembly.fleet.faults.deadline;
   return deadline > Time{0} ? std::max(least, static_cast<std::int64_t>(waits) * deadline)
                             : Time{0};
@@ -81,27 +82,41 @@ void Assembly::make_verb_trees() {
   if (verb_trees_.empty()) verb_trees_ = spanning_tree(links_too, fleet.trainers());
 }
 
+/// Its last stage knows the loss of a chain.
+std::optional<StagePlan> Assembly::stage(PeerId i) const {
+  if (!fleet.parallel || i >= fleet.trainers()) return std::nullopt;
+  const std::uint32_t batch = fleet.peers[i].batch;
+  StagePlan own = division ? division->stage(stage_of(i), batch)
+                           : StagePlan{.stage = stage_of(i), .stages = fleet.stages()};
+  own.ends_fleet = fleet.models() == 1 || algorithm->promise == Promise::agreement;
+  return own;
+}
+
 Plan Assembly::plan(PeerId i) const {
+  const std::optional<StagePlan> own_stage = stage(i);
   const bool averaging = algorithm->mixes && !topology.directed;
-  const bool catch_up = catches_up(*this);
+  // A stage that passed over rounds would leave the others of its chain without it.
+  const bool catch_up = catches_up(*this) && fleet.stages() == 1;
   return {.id = i,
           .peers = fleet.size(),
           .setup = setup,
-          .trains = i < fleet.trainers() && !is_attacker(*setup, i),
+          .trains =
+              i < fleet.trainers() && !is_attacker(*setup, i) && (!own_stage || own_stage->last()),
           .holds = holds(i),
           .neighborhood = neighborhood(i),
           .links = links(i),
-          .schedule = algorithm->mixes ? schedule : nullptr,
+          .schedule = algorithm->mixes ? schedule_of_peers_ : nullptr,
           .traffic = forges_models(*setup, i) ? attackers_traffic(traffic()) : traffic(),
+          .stage = own_stage,
           .is_supplied = fleet.data_servers > 0 && i < fleet.trainers(),
           .samples_for = samples_of(i),
           .verbs = i < verb_trees_.size() ? std::optional(verb_trees_[i]) : std::nullopt,
-          .channels = channels(),
+          .channels = channels(i),
           .rounds = rounds,
           .evaluate_every = evaluate_every,
           .evaluate_period = fleet.evaluate_period,
           .checkpoint_every = fleet.checkpoint.every,
-          .local_steps = setup->steps_of(i),
+          .local_steps = setup->steps_of(model_of(i)),
           .batch = i < fleet.trainers() ? fleet.peers[i].batch : 0,
           .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
           .catch_up = catch_up && !serves_samples(i),

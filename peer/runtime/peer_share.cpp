@@ -1,7 +1,11 @@
+#include <algorithm>
+
 #include "gossip/attack.h"
+#include "gossip/chain.h"
 #include "gossip/servers.h"
 #include "gossip/supply.h"
 #include "gpu/cuda_replica.h"
+#include "graph/schedule/copies_schedule.h"
 #include "optim/train/false_gradient.h"
 #include "optim/train/make_objective.h"
 #include "optim/train/slice_objective.h"
@@ -30,8 +34,8 @@ std::unique_ptr<Objective> by_samples(const Assembly& of,
 /// A server begins with its part of it.
 std::vector<float> Assembly::start_of(PeerId i) const {
   if (start.empty() || serves_samples(i)) return {};
-  if (i < fleet.trainers()) return start;
-  const Range part = shard(*setup, dimension, i);
+  if (i < fleet.trainers() && !division) return start;
+  const Range part = division ? division->range(stage_of(i)) : shard(*setup, dimension, i);
   const auto first = start.begin() + static_cast<std::ptrdiff_t>(part.begin);
   return {first, first + static_cast<std::ptrdiff_t>(part.count)};
 }
@@ -42,7 +46,13 @@ bool Assembly::serves_samples(PeerId i) const {
 
 std::vector<PeerId> Assembly::links(PeerId i) const {
   std::vector<PeerId> all;
-  if (algorithm->links != nullptr && !serves_samples(i)) all = algorithm->links(*setup, i);
+  if (algorithm->links != nullptr && !serves_samples(i))
+    all = algorithm->links(*setup, model_of(i));
+  if (const std::optional<StagePlan> own = stage(i)) {
+    for (PeerId& other : all) other = other * own->stages + own->stage;
+    for (const PeerId other : chain_links(*own, i)) all.push_back(other);
+    std::ranges::sort(all);
+  }
   const std::vector<PeerId> supply = supply_links(*setup, i);
   if (i < fleet.trainers() || serves_samples(i))
     all.insert(all.end(), supply.begin(), supply.end());
@@ -59,8 +69,9 @@ std::function<Payload(PeerId, std::uint64_t)> Assembly::samples_of(PeerId i) con
 
 Neighborhood Assembly::neighborhood(PeerId i) const {
   if (!algorithm->mixes || i >= fleet.trainers()) return {};
-  if (schedule) return schedule->links(i);
-  return w ? w->row(i) : rows_[i];
+  if (schedule) return schedule_of_peers_->links(i);
+  const PeerId model = model_of(i);
+  return among_copies(w ? w->row(model) : rows_[model], fleet.stages(), stage_of(i));
 }
 
 Algorithm Assembly::work_of(PeerId i) const {
@@ -69,16 +80,21 @@ Algorithm Assembly::work_of(PeerId i) const {
   return forges_models(*setup, i) ? attack : algorithm->run;
 }
 
+/// All stages of a chain draw from one.
 Share Assembly::share(PeerId i) const {
+  const PeerId model = model_of(i);
   return {.train = data.train,
           .test = looked_at(),
-          .rows = i < partition.size() ? partition[i] : std::vector<std::uint32_t>{},
-          .rng = Rng(fleet.seed).derive("batches").derive(i),
+          .rows = model < partition.size() ? partition[model] : std::vector<std::uint32_t>{},
+          .rng = Rng(fleet.seed).derive("batches").derive(model),
           .augment = fleet.data.augment};
 }
 
-/// Where there are servers, they hold the model, each a part of it.
+/// Where there are servers, they hold the model, each a part of it; where there are chains, the
+/// stages of each.
 Holding Assembly::holds(PeerId i) const {
+  if (division && i < fleet.trainers())
+    return {.begin = division->range(stage_of(i)).begin, .weight = 1, .model = model_of(i)};
   if (is_attacker(*setup, i) || serves_samples(i)) return {.begin = 0, .weight = 0};
   if (fleet.servers == 0) return {};
   if (i < fleet.trainers()) return {.begin = 0, .weight = 0};
@@ -87,6 +103,7 @@ Holding Assembly::holds(PeerId i) const {
 
 std::size_t Assembly::size_of(PeerId i) const {
   if (serves_samples(i)) return 1;
+  if (division && i < fleet.trainers()) return division->range(stage_of(i)).count;
   return i < fleet.trainers() ? dimension : shard(*setup, dimension, i).count;
 }
 
@@ -102,8 +119,14 @@ std::unique_ptr<Objective> Assembly::objective(PeerId i) const {
 std::unique_ptr<Objective> Assembly::honest_objective(PeerId i) const {
   if (trains_elsewhere_ && i < fleet.trainers())
     return make_start_objective(parameters, start, program_flops_);
+  if (division && i < fleet.trainers()) return division->objective(stage_of(i), share(i));
   if (serves_samples(i)) return make_slice(objective(0), {0, 1});  // it has no use for a model
   if (i >= fleet.trainers()) return make_slice(objective(0), shard(*setup, dimension, i));
+  return whole_objective(i);
+}
+
+/// Of a peer that has all of a model.
+std::unique_ptr<Objective> Assembly::whole_objective(PeerId i) const {
   if (data.train) return by_samples(*this, i, make_objective(fleet.model, share(i)));
   return make_quadratic(
       fleet.data.quadratic, i, fleet.trainers(), Rng(fleet.seed).derive("quadratic"), optimum_);
@@ -123,7 +146,8 @@ ReplicaParts Assembly::parts(PeerId i) const {
 std::unique_ptr<Replica> Assembly::replica(PeerId i) const {
   if (trains_elsewhere_ && i < fleet.trainers()) return nullptr;
   const std::string& word = fleet.peers.at(i).device;
-  const bool host = fleet.data_servers > 0 || algorithm->hands_samples || fleet.by_samples;
+  const bool host =
+      fleet.data_servers > 0 || algorithm->hands_samples || fleet.by_samples || fleet.parallel;
   const bool stays = word == "auto" && (host || !cuda_trains(fleet.model));
   return make_replica(stays ? Device{} : choose_device(word), parts(i));
 }

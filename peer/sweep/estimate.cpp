@@ -13,7 +13,7 @@
 
 #include "optim/state.h"
 #include "peer/report/screen.h"
-#include "peer/sim/blank_replica.h"
+#include "peer/sim/blank_fleet.h"
 #include "peer/sim/simulation.h"
 #include "peer/sweep/counted.h"
 #include "peer/sweep/replay.h"
@@ -38,15 +38,10 @@ struct SeenEnough {};
 
 /// Seconds of one core per round. `blank`: of the clock alone.
 double seconds_per_round(const Assembly& fleet, double budget, bool blank) {
-  const std::unique_ptr<Objective> objective = fleet.evaluator();
   SimulationOptions options;
   options.threads = 1;
   options.rounds = std::min<Round>(fleet.rounds, 1'000'000'000);  // without evaluations
-  if (blank)
-    options.replica = [&](PeerId i) {
-      return std::make_unique<BlankReplica>(
-          fleet.size_of(i), fleet.fleet.peers[i].batch, *objective);
-    };
+  if (blank) options.replica = blank_replicas(fleet);
   const double began = processor_seconds();
   Round first = 0;
   Round last = 0;

@@ -12,6 +12,7 @@
 #include "peer/launch/simulated_run.h"
 #include "peer/report/metrics.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/sim/blank_fleet.h"
 #include "peer/sim/blank_replica.h"
 #include "peer/sim/simulation.h"
 
@@ -69,14 +70,11 @@ std::vector<FleetRecord> clock_of(
       fleet.fleet.size(), std::make_unique<BlankObjective>(), [&](const FleetRecord& record) {
         if (!over()) records.push_back(record);
       });
-  const std::unique_ptr<Objective> objective = fleet.evaluator();
   SimulationOptions options;
   options.threads = 1;
   options.interrupted = over;
   options.on_life = on_life;
-  options.replica = [&](PeerId i) {
-    return std::make_unique<BlankReplica>(fleet.size_of(i), fleet.fleet.peers[i].batch, *objective);
-  };
+  options.replica = blank_replicas(fleet);
   simulate(fleet, observer, options);
   return records;
 }

@@ -240,6 +240,7 @@ std::string not_calibrated(const Assembly& fleet) {
   const OptimizerSpec& o = fleet.fleet.optimizer;
   const bool sums = fleet.algorithm->kind == "all-reduce" && fleet.traffic().plain() &&
                     fleet.fleet.data_servers == 0;
+  if (fleet.fleet.parallel) return "the theory is that of peers with whole models, not of chains";
   if (!fleet.is_plain_d_psgd() && !sums)
     return fmt::format("the theory is that of d-psgd and all-reduce, not of {}",
                        fleet.algorithm->kind);

@@ -27,7 +27,7 @@ double part_of_all(const Assembly& fleet) {
 /// Optimizer steps of a peer in one pass over its data; 0: there are no samples.
 double steps_per_epoch(const Assembly& fleet, double batch) {
   if (!fleet.data.train) return 0;
-  return static_cast<double>(fleet.data.train->rows) / fleet.fleet.trainers() / batch;
+  return static_cast<double>(fleet.data.train->rows) / fleet.fleet.models() / batch;
 }
 
 std::uint64_t warmup_of(const Assembly& fleet, double batch) {
@@ -41,9 +41,9 @@ std::uint64_t warmup_of(const Assembly& fleet, double batch) {
 }  // namespace
 
 BatchAdvice batch_advice(const Assembly& fleet) {
-  const PeerId n = fleet.fleet.trainers();
+  const PeerId n = fleet.fleet.models();
   double sum = 0;
-  for (PeerId i = 0; i < n; ++i) sum += fleet.fleet.peers[i].batch;
+  for (PeerId m = 0; m < n; ++m) sum += fleet.fleet.batch_of(m);
   BatchAdvice advice{.alone = sum / n};
   advice.together = sum * part_of_all(fleet);
   const double times = advice.together / advice.alone;

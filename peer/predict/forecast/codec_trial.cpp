@@ -25,7 +25,7 @@ Fleet trial_of(const Fleet& fleet, std::string_view option, double step) {
   Fleet trial;
   trial.path = fleet.path;
   trial.seed = fleet.seed;
-  trial.peers.assign(fleet.trainers(), {});
+  trial.peers.assign(fleet.models(), {});
   trial.data.kind = trial.model.kind = "quadratic";
   trial.data.quadratic = {
       .dimension = 500, .hessian = {1}, .noise = 1, .spread = 1, .start = 0, .centers = {}};
@@ -46,7 +46,7 @@ Fleet trial_of(const Fleet& fleet, std::string_view option, double step) {
 bool parts(const Fleet& fleet, std::string_view option, double step) {
   const Assembly trial(trial_of(fleet, option, step));
   std::vector<double> consensus;
-  Observer observer(fleet.trainers(), trial.evaluator(), [&](const FleetRecord& r) {
+  Observer observer(fleet.models(), trial.evaluator(), [&](const FleetRecord& r) {
     if (r.round == half || r.round == 2 * half) consensus.push_back(r.consensus);
   });
   SimulationOptions options;
@@ -64,7 +64,7 @@ std::string consensus_key(const Assembly& fleet) {
 
 std::string codec_warning(const Assembly& fleet) {
   const Option* option = consensus_option(fleet);
-  if (option == nullptr || fleet.fleet.trainers() > most_peers) return "";
+  if (option == nullptr || fleet.fleet.models() > most_peers) return "";
   const double usual = usual_consensus_step(fleet.fleet.codec);
   const double step = consensus_step(*fleet.setup, option->name);
   if (step <= usual || !parts(fleet.fleet, option->name, step)) return "";

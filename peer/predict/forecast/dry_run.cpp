@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "peer/sim/blank_replica.h"
+#include "peer/sim/blank_fleet.h"
 #include "peer/sim/simulation.h"
 
 namespace gv {
@@ -26,14 +26,11 @@ Round rounds_that_tell(const Assembly& fleet) {
 
 DryRun dry_run(const Assembly& fleet, const NetworkSpec& network) {
   const Round half = rounds_that_tell(fleet);
-  const std::unique_ptr<Objective> objective = fleet.evaluator();
   SimulationOptions options;
   options.threads = 1;
   options.network = network;
   options.rounds = 2 * half;
-  options.replica = [&](PeerId i) {
-    return std::make_unique<BlankReplica>(fleet.size_of(i), fleet.fleet.peers[i].batch, *objective);
-  };
+  options.replica = blank_replicas(fleet);
   // The second half: the first holds the start.
   Time began{0};
   Time ended{0};

@@ -194,7 +194,7 @@ RoundPrediction predict_round(const Assembly& fleet) {
     return fleet.schedule ? predict_gossip_round(fleet, *fleet.schedule)
                           : predict_gossip_round(fleet, PeriodicSchedule({*fleet.w}));
   }
-  const bool supplied = fleet.fleet.data_servers > 0;
+  const bool supplied = fleet.fleet.data_servers > 0 || fleet.fleet.parallel;
   if (row.kind == "all-reduce" && row.order == "ring" && !supplied && !fleet.fleet.codec)
     return predict_all_reduce_round(fleet);
   if (!row.mixes && row.links == nullptr && !supplied)

@@ -1,4 +1,4 @@
-#include "gossip/chain.h"
+#include "gossip/stage_turns.h"
 
 #include <algorithm>
 #include <functional>

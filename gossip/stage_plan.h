@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "graph/topology/topology.h"
+
+namespace gv {
+
+/// The place of a peer in a chain of peers that divide a model (chain.h). Stage s of chain c, of p
+/// stages, is peer c p + s, so that the one before and the one behind it are its neighbours by id.
+struct StagePlan {
+  PeerId stage = 0;
+  PeerId stages = 1;               ///< p
+  std::uint32_t microbatches = 1;  ///< of a minibatch, which they divide
+  std::uint32_t ahead = 1;         ///< see window_of (stage_turns.h)
+  bool recompute = false;          ///< each microbatch goes forward once more as it comes back
+  std::size_t floats_in = 0;       ///< of a microbatch that cross the cut before it; 0: none does
+  std::size_t floats_out = 0;      ///< and the one behind it
+  bool ends_fleet = false;         ///< whether nobody can go on when its chain has ended
+
+  bool first() const { return stage == 0; }
+  bool last() const { return stage + 1 == stages; }
+};
+
+}  // namespace gv

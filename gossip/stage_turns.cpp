@@ -1,0 +1,29 @@
+#include "gossip/stage_turns.h"
+
+#include <algorithm>
+
+#include "optim/check.h"
+
+namespace gv {
+
+std::uint32_t window_of(std::uint32_t stage,
+                        std::uint32_t stages,
+                        std::uint32_t ahead,
+                        std::uint32_t microbatches) {
+  GV_CHECK(stage < stages, "a stage of the chain");
+  GV_CHECK(ahead > 0 && microbatches > 0, "at least one of each");
+  const std::uint64_t behind = stages - 1 - stage;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(behind * ahead, microbatches - 1));
+}
+
+std::vector<StageTurn> turns(std::uint32_t microbatches, std::uint32_t window) {
+  std::vector<StageTurn> list;
+  std::uint32_t next = 0;
+  for (std::uint32_t j = 0; j < microbatches; ++j) {
+    for (; next < microbatches && next - j <= window; ++next) list.push_back({true, next});
+    list.push_back({false, j});
+  }
+  return list;
+}
+
+}  // namespace gv

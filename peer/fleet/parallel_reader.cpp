@@ -1,0 +1,217 @@
+#include "peer/fleet/parallel_reader.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "gossip/registry.h"
+#include "optim/printable.h"
+#include "peer/fleet/readers.h"
+#include "peer/fleet/setup.h"
+
+namespace gv {
+namespace {
+
+constexpr std::uint32_t most_stages = 10'000;
+constexpr std::uint32_t most_microbatches = 1'000'000;
+
+/// The divisor of n that is nearest to `wish`; of two the smaller.
+std::uint32_t nearest_divisor(std::uint32_t n, std::uint32_t wish) {
+  std::uint32_t best = 1;
+  const auto far = [=](std::uint32_t d) { return d > wish ? d - wish : wish - d; };
+  for (std::uint32_t d = 1; d <= n; ++d)
+    if (n % d == 0 && far(d) < far(best)) best = d;
+  return best;
+}
+
+class ParallelReader : Readers {
+ public:
+  ParallelReader(Source& source, Fleet& fleet) : Readers(source), fleet_(fleet) {}
+
+  void read(const Value& value) {
+    MapReader map(source_, &value, "parallel");
+    if (const Value* stages = map.take("stages"))
+      read_stages(*stages);
+    else
+      source_.error(value,
+                    "missing key `stages`",
+                    "say how many peers divide a model, such as `parallel: { stages: 2 }`");
+    const Value* const microbatches = map.take("microbatches");
+    set(microbatches, spec_.microbatches, count(1, most_microbatches));
+    if (const Value* ahead = map.take("ahead")) read_ahead(*ahead);
+    set(map.take("recompute"), spec_.recompute, flag());
+    const Value* const place = map.take("place");
+    map.finish();
+    check_peers(value);
+    check_batches(microbatches != nullptr ? *microbatches : value);
+    if (place != nullptr) read_place(*place);
+    fleet_.parallel = std::move(spec_);
+  }
+
+ private:
+  void read_stages(const Value& value) {
+    if (value.kind != Value::Kind::sequence)
+      return set(&value, spec_.stages, count(1, most_stages));
+    std::set<std::string> seen;
+    for (const Value& item : value.items) {
+      const std::string name = read_word(source_, item).value_or("");
+      if (!seen.insert(name).second)
+        source_.error(item,
+                      fmt::format("two stages begin with `{}`", printable(name, 100)),
+                      "name each module once, in their order");
+      spec_.names.push_back(name);
+    }
+    if (value.items.empty())
+      source_.error(value,
+                    "a model has one stage at least",
+                    "write how many, or the modules that they begin with");
+    else
+      spec_.stages = static_cast<PeerId>(value.items.size());
+  }
+
+  void read_ahead(const Value& value) {
+    if (value.kind == Value::Kind::scalar && value.text == "all")
+      spec_.ahead = ParallelSpec::all;
+    else
+      set(&value, spec_.ahead, count(1, most_microbatches));
+  }
+
+  void check_peers(const Value& at) {
+    const PeerId n = fleet_.size();
+    if (n % spec_.stages == 0) return;
+    source_.error(at,
+                  fmt::format("{} peers are no chains of {}", n, spec_.stages),
+                  fmt::format("take `peers: {}`, or {} stages",
+                              (n / spec_.stages + 1) * spec_.stages,
+                              nearest_divisor(n, spec_.stages)));
+  }
+
+  void check_batches(const Value& at) {
+    if (fleet_.size() % spec_.stages != 0) return;
+    for (PeerId i = 0; i < fleet_.size(); ++i) {
+      const PeerId first = i - i % spec_.stages;
+      const std::uint32_t batch = fleet_.peers[i].batch;
+      if (batch != fleet_.peers[first].batch)
+        return source_.error(at,
+                             fmt::format("peers {} and {} are of one chain, and have batches of {} "
+                                         "and {}",
+                                         first,
+                                         i,
+                                         fleet_.peers[first].batch,
+                                         batch),
+                             "give all peers of a chain the same `batch`");
+      if (batch % spec_.microbatches != 0)
+        return source_.error(
+            at,
+            fmt::format("a batch of {} is no {} microbatches", batch, spec_.microbatches),
+            fmt::format("take `microbatches: {}`, or a batch of {}",
+                        nearest_divisor(batch, spec_.microbatches),
+                        (batch / spec_.microbatches + 1) * spec_.microbatches));
+    }
+  }
+
+  /// The machines change, and the ids stay: nothing else knows of it.
+  void read_place(const Value& value) {
+    const PeerId n = fleet_.size();
+    if (value.kind == Value::Kind::sequence)
+      for (const Value& item : value.items)
+        spec_.place.push_back(
+            static_cast<PeerId>(read_count(source_, item, 0, most_peers).value_or(most_peers)));
+    std::vector<PeerId> sorted = spec_.place;
+    std::ranges::sort(sorted);
+    bool all = sorted.size() == n;
+    for (PeerId i = 0; all && i < n; ++i) all = sorted[i] == i;
+    if (!all)
+      return source_.error(
+          value,
+          fmt::format("`place` names each of the peers 0 to {} once", n - 1),
+          "write them in the order of the stages, chain by chain, such as `place: [0, 2, 1, 3]`");
+    const std::vector<PeerSpec> peers = fleet_.peers;
+    for (PeerId i = 0; i < n; ++i) fleet_.peers[i] = peers[spec_.place[i]];
+  }
+
+  Fleet& fleet_;
+  ParallelSpec spec_;
+};
+
+/// Says what else stands in the file and has no meaning beside `parallel`.
+class ParallelChecks {
+ public:
+  ParallelChecks(Source& source, const Value& root, const Fleet& fleet)
+      : source_(source), root_(root), fleet_(fleet), parallel_(*root.find("parallel")) {}
+
+  void check() {
+    refuse(root_.find("program"), "`program` brings a model of its own, which only it can divide");
+    check_work();
+    check_method();
+    if (fleet_.evaluate_period > Time{0})
+      refuse(entry("evaluate", "every"),
+             "`evaluate.every` is a time, when the parts of a model are of different rounds: say "
+             "it in rounds or epochs");
+    if (fleet_.by_samples)
+      refuse(entry("train", "peer_weights"),
+             "`train.peer_weights` weighs whole gradients, and a stage has a part of one");
+    if (fleet_.data.per_peer())
+      refuse(entry("data", "file"),
+             "each peer has a table of its own, and the first and the last stage of a chain need "
+             "the same samples");
+    if (fleet_.restart)
+      refuse(entry("launch", "restart"),
+             "a process that takes the place of a stage knows nothing of the minibatch under way: "
+             "leave out `launch.restart`, and go on with `run --resume`");
+    for (const PeerSpec& peer : fleet_.peers)
+      if (peer.device.starts_with("cuda"))
+        return source_.error(parallel_.place,
+                             static_cast<int>(parallel_.key.size()),
+                             "a stage of a model computes on the CPU",
+                             "write `device: cpu` for all peers");
+  }
+
+ private:
+  const Value::Entry* entry(const std::string& map, const std::string& key) const {
+    const Value::Entry* const top = root_.find(map);
+    return top == nullptr ? nullptr : top->value.find(key);
+  }
+
+  void refuse(const Value::Entry* other, const std::string& why) {
+    if (other == nullptr) return;
+    source_.conflict(parallel_, *other, why, fmt::format("remove `{}`, or `parallel`", other->key));
+  }
+
+  void check_work() {
+    const auto is_auto = [](const Value::Entry* e) {
+      return e != nullptr && (e->value.kind == Value::Kind::map || e->value.text == "auto");
+    };
+    for (const char* key : {"batch", "local_steps"})
+      if (const Value::Entry* const e = entry("train", key); is_auto(e))
+        refuse(e,
+               fmt::format("`train.{}: auto` gives each peer another one, and a chain has one for "
+                           "all of its stages: write a number",
+                           key));
+  }
+
+  void check_method() {
+    const AlgorithmRow* const row = find_algorithm(fleet_.algorithm, fleet_.order);
+    const std::string why = row == nullptr ? "" : objection_to_chains(*row, setup_of(fleet_));
+    if (!why.empty()) source_.error(parallel_.place, static_cast<int>(parallel_.key.size()), why);
+  }
+
+  Source& source_;
+  const Value& root_;
+  const Fleet& fleet_;
+  const Value::Entry& parallel_;
+};
+
+}  // namespace
+
+void read_parallel(Source& source, const Value* value, Fleet& fleet) {
+  if (value != nullptr) ParallelReader(source, fleet).read(*value);
+}
+
+void check_parallel(Source& source, const Value& root, const Fleet& fleet) {
+  if (fleet.parallel && source.diagnostics().empty()) ParallelChecks(source, root, fleet).check();
+}
+
+}  // namespace gv

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "peer/fleet/fleet.h"
+#include "peer/fleet/value.h"
+
+namespace gv {
+
+/// Reads `parallel` (null: no chains) into `fleet`, whose peers are known, and puts them at their
+/// places. Problems become diagnostics of `source`.
+void read_parallel(Source& source, const Value* value, Fleet& fleet);
+/// Says what in the rest of the file, which `fleet` holds, cannot be beside `parallel`.
+void check_parallel(Source& source, const Value& root, const Fleet& fleet);
+
+}  // namespace gv

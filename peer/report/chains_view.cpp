@@ -1,0 +1,46 @@
+#include "peer/report/chains_view.h"
+
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gv {
+namespace {
+
+std::string ahead_text(const ParallelSpec& spec) {
+  return spec.ahead == ParallelSpec::all ? "all" : fmt::format("{}", spec.ahead);
+}
+
+}  // namespace
+
+std::string chains_text(const Assembly& fleet) {
+  if (!fleet.division) return "";
+  const ParallelSpec& spec = *fleet.fleet.parallel;
+  const std::vector<std::string> names = fleet.division->names();
+  std::vector<std::string> stages;
+  for (PeerId s = 0; s < spec.stages; ++s)
+    stages.push_back(fmt::format("{} ({})", names[s], fleet.division->range(s).count));
+  return fmt::format(
+      "chains {} of {} stage{}, {} microbatch{}, ahead {}{}\n       stages begin with (and have "
+      "parameters): {}\n",
+      fleet.fleet.models(),
+      spec.stages,
+      spec.stages == 1 ? "" : "s",
+      spec.microbatches,
+      spec.microbatches == 1 ? "" : "es",
+      ahead_text(spec),
+      spec.recompute ? ", computed once more on the way back" : "",
+      fmt::join(stages, " | "));
+}
+
+void add_chains(Json& json, const Assembly& fleet) {
+  if (!fleet.division) return;
+  const ParallelSpec& spec = *fleet.fleet.parallel;
+  json["stages"] = fleet.division->names();
+  json["chains"] = fleet.fleet.models();
+  json["microbatches"] = spec.microbatches;
+  json["ahead"] = spec.ahead == ParallelSpec::all ? Json("all") : Json(spec.ahead);
+}
+
+}  // namespace gv

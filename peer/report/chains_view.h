@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "peer/json/json.h"
+#include "peer/runtime/assembly.h"
+
+namespace gv {
+
+/// How the chains of a fleet divide their models, for people; "" where there are none.
+std::string chains_text(const Assembly& fleet);
+/// The same as `stages` (names), `chains`, `microbatches` and `ahead` ("all", or a number).
+void add_chains(Json& json, const Assembly& fleet);
+
+}  // namespace gv

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gossip/stage_plan.h"
+#include "optim/models/network_cut.h"
+#include "optim/train/stage_objective.h"
+#include "peer/fleet/fleet.h"
+
+namespace gv {
+
+/// How the chains of a fleet divide their models: the same on every peer, from the fleet file and
+/// the shape of the data.
+class Division {
+ public:
+  /// Of a fleet with `parallel`. Throws FleetError where its model cannot be divided so.
+  Division(const Fleet& fleet, const Dataset& train);
+
+  /// What stage s has of the model's vector.
+  Range range(PeerId s) const { return parts_[s].range; }
+  /// What stage s is told, where a model's minibatch has `batch` rows.
+  StagePlan stage(PeerId s, std::uint32_t batch) const;
+  std::unique_ptr<Objective> objective(PeerId s, Share share) const;
+  /// The modules that the stages begin with.
+  std::vector<std::string> names() const;
+
+ private:
+  struct Piece {
+    Range range;
+    std::size_t floats_in = 0, floats_out = 0;  ///< of a row
+  };
+
+  ParallelSpec spec_;
+  NeuralNetwork network_;
+  std::vector<Cut> cuts_;
+  std::vector<Piece> parts_;
+};
+
+}  // namespace gv

@@ -1,0 +1,21 @@
+#include "peer/sim/blank_fleet.h"
+
+#include <vector>
+
+#include "peer/sim/blank_replica.h"
+
+namespace gv {
+
+/// Every stage of a chain has work of its own.
+std::function<std::unique_ptr<Replica>(PeerId)> blank_replicas(const Assembly& fleet) {
+  const auto work = std::make_shared<std::vector<std::unique_ptr<Objective>>>();
+  if (!fleet.division) work->push_back(fleet.evaluator());
+  for (PeerId s = 0; fleet.division && s < fleet.fleet.stages(); ++s)
+    work->push_back(fleet.objective(s));
+  return [&fleet, work](PeerId i) {
+    return std::make_unique<BlankReplica>(
+        fleet.size_of(i), fleet.fleet.peers[i].batch, *(*work)[i % work->size()]);
+  };
+}
+
+}  // namespace gv
