@@ -62,8 +62,10 @@ Seed run_seed(const Assembly& fleet,
   options.faults->judgement = judgement_of(fleet);
   options.faults->times = swarm_times(fleet);
   options.faults->classes = all.classes;
+  // A stage that has died has no successor: nobody else knows the minibatch under way.
   options.faults->succeed =
-      averages_by_exchanges(fleet) || (fleet.algorithm->succeeds && fleet.fleet.restart);
+      !fleet.fleet.parallel &&
+      (averages_by_exchanges(fleet) || (fleet.algorithm->succeeds && fleet.fleet.restart));
   options.parts = all.parts;
   options.abandon = [&all](std::uint64_t events) {
     return (all.most_events > 0 && events > all.most_events) ||

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -303,10 +304,16 @@ void Trial::forget_missing() {
       shared_.observer->forget(i);
 }
 
-/// Averaging keeps out what is not finite. A sum of all has it everywhere.
+/// Averaging keeps out what is not finite. A sum of all has it everywhere, and a gradient in its
+/// chain.
 bool Trial::may_be_poisoned(const Record& record) const {
   const bool averages = !record.peer->exchanges().empty();
-  return averages ? record.poisoned : std::ranges::any_of(records_, &Record::poisoned);
+  const std::optional<PeerId>& model = record.peer->plan.holds.model;
+  return std::ranges::any_of(records_, [&](const Record& other) {
+    const bool one_chain = model && other.peer->plan.holds.model == model;
+    if (one_chain && other.liar) return true;
+    return other.poisoned && (!averages || one_chain || &other == &record);
+  });
 }
 
 bool Trial::gone(Life life) const {
@@ -381,16 +388,19 @@ double Trial::drift(const Record& record) {
 /// Who dies takes its part of a flow along, and who lies applies what it likes.
 double Trial::drift_of_sum() {
   double scale = 1;
-  std::vector<double> sum;
+  std::map<std::size_t, std::vector<double>>
+      sums;  // of each stage of the chains, or of whole models
   for (const Record& record : records_) {
     if (record.dead || record.liar || record.poisoned || !record.task->done()) return 0;
     const std::vector<double> x = record.replica().x();
+    std::vector<double>& sum = sums[record.peer->plan.holds.begin];
     sum.resize(x.size());
     scale = std::max(scale, record.replica().largest());
     for (std::size_t k = 0; k < x.size(); ++k) sum[k] += x[k] - record.replica().own()[k];
   }
   double worst = 0;
-  for (const double off : sum) worst = std::isfinite(off) ? std::max(worst, std::abs(off)) : off;
+  for (const auto& [begin, sum] : sums)
+    for (const double off : sum) worst = std::isfinite(off) ? std::max(worst, std::abs(off)) : off;
   return judge_drift(worst / scale, "the sum of all vectors");
 }
 

@@ -1,0 +1,132 @@
+#include <gtest/gtest.h>
+
+#include "peer/sim/swarm.h"
+#include "tests/peer/chains/chain_fleets.h"
+#include "tests/peer/sim/injecting.h"
+
+// What accidents do to chains: delays change no bit, and who loses a stage ends alone.
+
+namespace gv {
+namespace {
+
+using std::chrono::milliseconds;
+using Kind = Injection::Kind;
+
+/// Rounds of about a millisecond.
+ChainFleet slow_chains() {
+  ChainFleet fleet;
+  fleet.rounds = 60;
+  fleet.more = "simulate: { flops: 0.2 GFLOP/s }\nnetwork: { latency: 50 us }\n";
+  return fleet;
+}
+
+TEST(ChainFaults, ACutChangesNoBit) {
+  for (std::uint64_t k = 0; k < 24; ++k) {
+    Rng rng = Rng(11).derive("cuts").derive(k);
+    ChainFleet drawn = slow_chains();
+    drawn.chains = 2 + static_cast<PeerId>(rng.below(2));
+    drawn.stages = 2 + static_cast<PeerId>(rng.below(3));
+    drawn.method = one_of<std::string>(
+        rng,
+        {"{ kind: d-psgd, order: lian }", "{ kind: d-psgd, order: atc }", "{ kind: all-reduce }"});
+    const Assembly fleet = drawn.assembly();
+    const auto peer = static_cast<PeerId>(rng.below(fleet.fleet.size()));
+    const std::vector<PeerId> linked = links_of(fleet.plan(peer));
+    const PeerId other = one_of(rng, linked);
+    const Time at = milliseconds(1 + rng.below(30));
+    // Shorter than the silence after which somebody counts as away.
+    const SimulationOptions cut = injecting(
+        {{.at = at, .kind = Kind::cut, .peer = peer, .other = other, .length = milliseconds(25)}});
+    const ChainRun run = run_chains(fleet, cut);
+    EXPECT_EQ(run.result.violations, std::vector<std::string>{}) << drawn.text();
+    EXPECT_EQ(run.hashes.params, run_chains(fleet).hashes.params)
+        << drawn.text() << "cut between " << peer << " and " << other << " at " << at.count();
+  }
+}
+
+TEST(ChainFaults, AStoppedStageHoldsUpItsChainAndChangesNoBit) {
+  ChainFleet file = slow_chains();
+  const Assembly fleet = file.assembly();
+  for (PeerId peer = 0; peer < 4; ++peer) {
+    const ChainRun run = run_chains(fleet,
+                                    injecting({{.at = milliseconds(10),
+                                                .kind = Kind::stop,
+                                                .peer = peer,
+                                                .length = milliseconds(20)}}));
+    EXPECT_EQ(run.result.violations, std::vector<std::string>{});
+    EXPECT_EQ(run.hashes.params, run_chains(fleet).hashes.params) << peer;
+  }
+}
+
+/// Two chains of two: when a stage has died, the other chain has its whole model to the end, and
+/// the fleet's model is that chain's.
+TEST(ChainFaults, WhoLosesAStageEndsAlone) {
+  for (PeerId killed = 0; killed < 4; ++killed) {
+    const Assembly fleet = slow_chains().assembly();
+    const ChainRun run = run_chains(
+        fleet, injecting({{.at = milliseconds(20), .kind = Kind::kill, .peer = killed}}));
+    EXPECT_EQ(run.result.violations, std::vector<std::string>{}) << killed;
+    EXPECT_EQ(run.result.lost, std::vector<PeerId>{killed});
+    EXPECT_EQ(run.result.broken_by, std::set<PeerId>{}) << "the fleet goes on";
+    const PeerId partner = killed ^ 1U;
+    const PeerId other = killed < 2 ? 2 : 0;
+    EXPECT_LT(run.finals.at(partner).round, 60U);
+    EXPECT_EQ(run.finals.at(other).round, 60U);
+    EXPECT_EQ(run.finals.at(other + 1).round, 60U);
+    const FleetRecord& end = run.records.back();
+    EXPECT_EQ(end.peers, 1U) << "of two models one is whole";
+    EXPECT_EQ(end.mean.loss, end.loss_local);
+    EXPECT_EQ(end.consensus, 0);
+  }
+}
+
+/// Where nobody can go on, the run ends and says by whom.
+TEST(ChainFaults, AFleetOfOneChainEndsWithIt) {
+  ChainFleet file = slow_chains();
+  file.chains = 1;
+  file.stages = 3;
+  const Assembly fleet = file.assembly();
+  const ChainRun run =
+      run_chains(fleet, injecting({{.at = milliseconds(20), .kind = Kind::kill, .peer = 1}}));
+  EXPECT_EQ(run.result.violations, std::vector<std::string>{});
+  EXPECT_EQ(run.result.broken_by, std::set<PeerId>{1});
+  EXPECT_EQ(run.finals.at(0).round, run.finals.at(2).round);
+}
+
+/// Chains of every drawn shape under every drawn fault.
+TEST(ChainFaults, TheSwarmFindsNothing) {
+  SwarmResult all;
+  std::size_t fleets = 0;
+  for (std::uint64_t k = 0; k < 40; ++k) {
+    Rng rng = Rng(12).derive("swarm").derive(k);
+    ChainFleet drawn = draw_chains(rng);
+    drawn.rounds = 30;
+    drawn.optimizer = "{ kind: sgd, lr: 0.02 }";
+    drawn.method = one_of<std::string>(rng,
+                                       {"{ kind: d-psgd, order: lian }",
+                                        "{ kind: d-psgd, order: atc }",
+                                        "{ kind: gradient-tracking }",
+                                        "{ kind: all-reduce }",
+                                        "{ kind: choco-sgd, codec: int8 }",
+                                        "{ kind: isolated }"});
+    if (drawn.method.find("tracking") != std::string::npos) drawn.local_steps = 1;
+    if (drawn.method.find("all-reduce") != std::string::npos) drawn.local_steps = 1;
+    drawn.more = "simulate: { flops: 0.2 GFLOP/s }\nnetwork: { latency: 100 us }\n";
+    const Assembly fleet = drawn.assembly();
+    if (!swarm_objection(fleet).empty()) continue;
+    ++fleets;
+    SwarmOptions options;
+    options.first = 1;
+    options.last = 10;
+    const SwarmResult result = swarm(fleet, options);
+    EXPECT_EQ(result.violations, 0U)
+        << drawn.text() << "seed " << result.first_failing_seed.value_or(0) << ": "
+        << (result.texts.empty() ? "" : result.texts.front());
+    all.add(result);
+  }
+  EXPECT_GT(fleets, 30U);
+  EXPECT_GT(all.sum_of_faults(), 1000U);
+}
+
+}  // namespace
+}  // namespace gv

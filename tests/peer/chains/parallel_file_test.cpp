@@ -1,0 +1,88 @@
+#include <gtest/gtest.h>
+
+#include "tests/peer/chains/chain_fleets.h"
+#include "tests/peer/fleet/first_problem.h"
+
+namespace gv {
+namespace {
+
+std::string problem_of(const std::string& parallel,
+                       const std::string& more = "",
+                       PeerId peers = 4) {
+  ChainFleet fleet;
+  fleet.chains = peers;
+  fleet.stages = 0;
+  fleet.more = "parallel: " + parallel + "\n" + more;
+  return first_problem([&] { const Assembly assembly = fleet.assembly(); });
+}
+
+void expect_problem(const std::string& found, const std::string& words) {
+  EXPECT_NE(found.find(words), std::string::npos) << found;
+}
+
+TEST(ParallelFile, SaysWhatCannotBeDivided) {
+  expect_problem(problem_of("{ microbatches: 2 }"), "missing key `stages`");
+  expect_problem(problem_of("{ stages: 3 }"), "4 peers are no chains of 3");
+  expect_problem(problem_of("{ stages: 3 }"), "take `peers: 6`, or 2 stages");
+  expect_problem(problem_of("{ stages: 2, microbatches: 3 }"), "a batch of 8 is no 3 microbatches");
+  expect_problem(problem_of("{ stages: 2, microbatches: 3 }"), "`microbatches: 2`");
+  expect_problem(problem_of("{ stages: 6 }", "", 6), "6");
+  expect_problem(problem_of("{ stages: [fc1, fc9] }"), "fc9");
+  expect_problem(problem_of("{ stages: [fc1, fc3, fc3, fc4] }"), "two stages begin with `fc3`");
+  expect_problem(problem_of("{ stages: [fc1, fc4, fc3, fc5] }"), "fc");
+  expect_problem(problem_of("{ stages: [] }"), "one stage at least");
+  expect_problem(problem_of("{ stages: 2, ahead: 0 }"), "ahead");
+  expect_problem(problem_of("{ stages: 2, place: [0, 1, 2, 2] }"), "each of the peers 0 to 3 once");
+  expect_problem(problem_of("{ stages: 2, place: [0, 1] }"), "each of the peers 0 to 3 once");
+  expect_problem(problem_of("{ stages: 2, steges: 2 }"), "unknown key `steges`");
+  EXPECT_EQ(problem_of("{ stages: 2, microbatches: 4, ahead: all, recompute: true }"), "");
+}
+
+TEST(ParallelFile, SaysWhatCannotStandBesideIt) {
+  const std::string two = "{ stages: 2 }";
+  expect_problem(problem_of(two, "robust: { clip: auto }\n"), "leave it out");
+  expect_problem(problem_of(two, "attackers: { count: 1 }\n"), "attackers");
+  expect_problem(problem_of(two, "launch: { restart: on-failure }\n"), "run --resume");
+}
+
+struct Beside {
+  const char* from;
+  const char* to;
+  const char* words;
+};
+
+TEST(ParallelFile, SaysWhichMethodsAndWorkCannotBeDivided) {
+  const Beside cases[] = {
+      {"algorithm: { kind: d-psgd }", "algorithm: ad-psgd", "ad-psgd"},
+      {"algorithm: { kind: d-psgd }", "algorithm: clipped-gossip", "take `d-psgd`"},
+      {"algorithm: { kind: d-psgd }", "algorithm: parameter-server", "parameter-server"},
+      {"algorithm: { kind: d-psgd }",
+       "algorithm: { kind: all-reduce, order: hierarchical }",
+       "hierarchical"},
+      {"every: 2 rounds", "every: 1 s", "in rounds or epochs"},
+      {"batch: 8", "batch: auto", "write a number"},
+      {"local_steps: 1", "local_steps: auto", "write a number"},
+      {"peers: 4", "peers: [{ batch: 4 }, { count: 3 }]", "one chain"},
+      {"peers: 4", "peers: [{ count: 4, device: cuda }]", "computes on the CPU"},
+      {"model: { kind: mlp, hidden: [7, 6, 9, 4] }", "model: logistic", "no layers"}};
+  for (const Beside& one : cases) {
+    ChainFleet fleet;
+    std::string text = fleet.text();
+    const std::size_t at = text.find(one.from);
+    ASSERT_NE(at, std::string::npos) << one.from;
+    text.replace(at, std::string(one.from).size(), one.to);
+    const std::string found =
+        first_problem([&] { const Assembly assembly(read_fleet_text(text)); });
+    EXPECT_NE(found.find(one.words), std::string::npos) << one.to << ": " << found;
+  }
+}
+
+TEST(ParallelFile, IsPartOfWhatARunIs) {
+  ChainFleet fleet;
+  const std::string digest = fleet.assembly().fleet.digest;
+  fleet.microbatches = 4;
+  EXPECT_NE(fleet.assembly().fleet.digest, digest);
+}
+
+}  // namespace
+}  // namespace gv
