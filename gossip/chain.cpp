@@ -12,15 +12,13 @@ namespace {
 
 /// Of a pass through the stage and back a third is the way forward: each layer has one product
 /// there, and two on the way back.
-double forward_flops(const Peer& me) {
-  return me.replica.gradient_flops() / (3.0 * me.plan.stage->microbatches);
-}
-
-double backward_flops(const Peer& me) {
+StageWork work_of(const Peer& me) {
   const StagePlan& stage = *me.plan.stage;
-  const double addition =
-      stage.microbatches > 1 ? static_cast<double>(me.replica.size()) : 0;  // to the others' sum
-  return (stage.recompute ? 3 : 2) * forward_flops(me) + addition;
+  if (stage.measured) return *stage.measured;
+  const double forward = me.replica.gradient_flops() / (3.0 * stage.microbatches);
+  return {.forward = forward,
+          .backward = (stage.recompute ? 3 : 2) * forward,
+          .add = static_cast<double>(me.replica.size())};
 }
 
 std::shared_ptr<Buffer> buffer_of(Peer& me, std::size_t floats) {
@@ -50,7 +48,7 @@ Task<> Chain::forward(std::uint32_t k) {
   if (!stage.first()) in = co_await receive(me_.plan.id - 1, Kind::activation, k);
   const std::shared_ptr<Buffer> out = buffer_of(me_, stage.floats_out);
   const auto work = [&] { me_.replica.forward(k, in.get(), out.get()); };
-  co_await me_.compute(forward_flops(me_), work, Activity::compute);
+  co_await me_.compute(work_of(me_).forward, work, Activity::compute);
   if (out) me_.send(me_.plan.id + 1, Kind::activation, out, k, number_);
 }
 
@@ -66,7 +64,9 @@ Task<> Chain::backward(std::uint32_t k) {
     loss = me_.replica.backward(k, in.get(), out.get());
     add_microbatch(me_.replica, sum, k, count);
   };
-  co_await me_.compute(backward_flops(me_), work, Activity::compute);
+  const StageWork takes = work_of(me_);
+  const double flops = takes.backward + (count > 1 ? takes.add : 0);
+  co_await me_.compute(flops, work, Activity::compute);
   if (in) me_.send(me_.plan.id - 1, Kind::activation_gradient, in, k, number_);
   loss_ += loss / count;
 }

@@ -219,7 +219,10 @@ class Peer : public PeerCore, public LinkUser {
   Task<> train(double flops, Job work, double batches = 1);
   Task<> train_supplied(bool steps);
   Task<> train_in_chain(bool steps);
-  double step_flops() const { return 2.0 * static_cast<double>(replica.size()); }
+  double step_flops() const {
+    if (plan.stage && plan.stage->measured) return plan.stage->measured->step;
+    return 2.0 * static_cast<double>(replica.size());
+  }
   Task<> checkpoint();
   bool take_verb(std::size_t k, const Message& message);
 

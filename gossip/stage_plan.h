@@ -2,10 +2,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "graph/topology/topology.h"
 
 namespace gv {
+
+/// What a stage's work takes of each microbatch, in floating-point operations of a peer of speed 1.
+struct StageWork {
+  double forward = 0;
+  double backward = 0;  ///< with what is computed once more
+  double add = 0;       ///< its gradient to that of others
+  double step = 0;      ///< of the whole minibatch
+};
 
 /// The place of a peer in a chain of peers that divide a model (chain.h). Stage s of chain c, of p
 /// stages, is peer c p + s, so that the one before and the one behind it are its neighbours by id.
@@ -17,7 +26,8 @@ struct StagePlan {
   bool recompute = false;          ///< each microbatch goes forward once more as it comes back
   std::size_t floats_in = 0;       ///< of a microbatch that cross the cut before it; 0: none does
   std::size_t floats_out = 0;      ///< and the one behind it
-  bool ends_fleet = false;         ///< whether nobody can go on when its chain has ended
+  std::optional<StageWork> measured{};  ///< by a profile; nothing: by the replica's operations
+  bool ends_fleet = false;              ///< whether nobody can go on when its chain has ended
 
   bool first() const { return stage == 0; }
   bool last() const { return stage + 1 == stages; }

@@ -36,6 +36,7 @@ Command graph_export_command();
 Command graph_best_command();
 Command graph_schedule_command();
 Command bench_gemm_command();
+Command profile_command();
 Command bench_exchange_command();
 Command bench_step_command();
 Command bench_device_command();
@@ -56,6 +57,7 @@ std::vector<Command> commands(const PeerParts& parts) {
           simulate_command(),
           sweep_command(),
           plan_command(),
+          profile_command(),
           init_command(),
           data_command(),
           explain_command(),

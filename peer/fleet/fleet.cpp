@@ -17,6 +17,7 @@
 #include "peer/fleet/faults_reader.h"
 #include "peer/fleet/hosts_reader.h"
 #include "peer/fleet/model_reader.h"
+#include "peer/fleet/named_path.h"
 #include "peer/fleet/network_reader.h"
 #include "peer/fleet/optimizer_reader.h"
 #include "peer/fleet/parallel_reader.h"
@@ -158,6 +159,13 @@ class FleetReader : Readers {
   void read_simulate(const Value* value) {
     MapReader map(source_, value, "simulate");
     set(map.take("flops"), fleet_.flops, [this](const Value& v) { return read_flops(source_, v); });
+    if (const Value* profile = map.take("profile")) {
+      fleet_.profile = read_path(source_, *profile, folder_);
+      if (!fleet_.parallel)
+        source_.error(*profile,
+                      "a profile is of the stages of a model, and the file has no `parallel`",
+                      "add `parallel: { stages: 1 }`, or leave `profile` out");
+    }
     map.finish();
   }
 

@@ -175,7 +175,8 @@ struct Fleet {
   std::string mixing_digest;  ///< of W, or of the graph file under a schedule (see digest.h)
   NetworkSpec network;
   SecuritySpec security{};
-  double flops = 50e9;  ///< `simulate: { flops: 50 GFLOP/s }`: speed of a peer of speed 1
+  std::string profile{};  ///< simulate.profile: measured seconds of chains; "": none
+  double flops = 50e9;    ///< `simulate: { flops: 50 GFLOP/s }`: speed of a peer of speed 1
   StopSpec stop;
   FaultSpec faults;
   CheckpointSpec checkpoint;

@@ -267,6 +267,11 @@ constexpr PlainKey rows[] = {
      "What a peer of speed 1 computes in `simulate` and `plan`; `grapevine bench step` measures "
      "yours.",
      "simulate: { flops: 50 GFLOP/s }"},
+    {"simulate.profile",
+     "a path, relative to the fleet file",
+     "",
+     "Of a fleet with `parallel`: what its stages take, as `grapevine profile` has measured them.",
+     "simulate: { profile: mlp.profile.json }"},
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "peer/runtime/division.h"
 
+#include <algorithm>
 #include <exception>
 
 #include <fmt/format.h>
@@ -29,13 +30,38 @@ std::vector<Cut> cuts_of(const Fleet& fleet, const NeuralNetwork& network) {
   }
 }
 
+std::optional<ModelProfile> profile_of(const Fleet& fleet, const NeuralNetwork& network) {
+  if (fleet.profile.empty()) return std::nullopt;
+  std::string why;
+  try {
+    ModelProfile profile = read_profile(fleet.profile);
+    why = objection_to(profile, network);
+    if (why.empty()) return profile;
+  } catch (const std::exception& e) {
+    why = e.what();
+  }
+  refuse(fleet, "simulate.profile", why);
+}
+
 }  // namespace
 
 Division::Division(const Fleet& fleet, const Dataset& train)
-    : spec_(*fleet.parallel), network_(network_of(fleet, train)), cuts_(cuts_of(fleet, network_)) {
+    : spec_(*fleet.parallel),
+      network_(network_of(fleet, train)),
+      cuts_(cuts_of(fleet, network_)),
+      profile_(profile_of(fleet, network_)),
+      flops_(fleet.flops) {
+  const std::vector<Cut> all = places(network_);
+  const auto piece_behind = [&](std::size_t cut) {
+    return static_cast<std::size_t>(std::ranges::find(all, cuts_[cut]) - all.begin()) + 1;
+  };
   for (PeerId s = 0; s < spec_.stages; ++s) {
     const Part whole = part(network_, cuts_, s);
-    parts_.push_back({whole.range, whole.floats_in, whole.floats_out});
+    parts_.push_back({.range = whole.range,
+                      .floats_in = whole.floats_in,
+                      .floats_out = whole.floats_out,
+                      .first = s == 0 ? 0 : piece_behind(s - 1),
+                      .end = s + 1 == spec_.stages ? all.size() + 1 : piece_behind(s)});
   }
 }
 
@@ -47,7 +73,23 @@ StagePlan Division::stage(PeerId s, std::uint32_t batch) const {
           .ahead = spec_.ahead,
           .recompute = spec_.recompute,
           .floats_in = rows * parts_[s].floats_in,
-          .floats_out = rows * parts_[s].floats_out};
+          .floats_out = rows * parts_[s].floats_out,
+          .measured = work(s, static_cast<std::uint32_t>(rows))};
+}
+
+std::optional<StageWork> Division::work(PeerId s, std::uint32_t rows) const {
+  if (!profile_) return std::nullopt;
+  double forward = 0;
+  double backward = 0;
+  for (std::size_t k = parts_[s].first; k < parts_[s].end; ++k) {
+    forward += profile_->forward(k, rows);
+    backward += profile_->backward(k, rows);
+  }
+  const auto parameters = static_cast<double>(parts_[s].range.count);
+  return StageWork{.forward = forward * flops_,
+                   .backward = (backward + (spec_.recompute ? forward : 0)) * flops_,
+                   .add = profile_->add_seconds * parameters * flops_,
+                   .step = profile_->step_seconds * parameters * flops_};
 }
 
 std::unique_ptr<Objective> Division::objective(PeerId s, Share share) const {

@@ -8,6 +8,7 @@
 #include "optim/models/network_cut.h"
 #include "optim/train/stage_objective.h"
 #include "peer/fleet/fleet.h"
+#include "peer/runtime/model_profile.h"
 
 namespace gv {
 
@@ -23,6 +24,8 @@ class Division {
   /// What stage s is told, where a model's minibatch has `batch` rows.
   StagePlan stage(PeerId s, std::uint32_t batch) const;
   std::unique_ptr<Objective> objective(PeerId s, Share share) const;
+  /// What the stages take, where the fleet file has a profile.
+  const std::optional<ModelProfile>& profile() const { return profile_; }
   /// The modules that the stages begin with.
   std::vector<std::string> names() const;
 
@@ -30,12 +33,17 @@ class Division {
   struct Piece {
     Range range;
     std::size_t floats_in = 0, floats_out = 0;  ///< of a row
+    std::size_t first = 0, end = 0;             ///< of the pieces between all places
   };
+
+  std::optional<StageWork> work(PeerId s, std::uint32_t rows) const;
 
   ParallelSpec spec_;
   NeuralNetwork network_;
   std::vector<Cut> cuts_;
   std::vector<Piece> parts_;
+  std::optional<ModelProfile> profile_;
+  double flops_;  ///< a second, of a peer of speed 1
 };
 
 }  // namespace gv

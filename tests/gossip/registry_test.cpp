@@ -101,7 +101,7 @@ TEST(Registry, ChannelsOfOneFleetHaveKindsOfTheirOwn) {
   }
   const gv::Setup supplied{.peers = 4, .data_servers = 1};
   std::vector<Channel> channels = supply_channels(supplied);
-  channels.push_back({.kind = Kind{22}, .fits = channels[0].fits});
+  channels.push_back({.kind = Kind{24}, .fits = channels[0].fits});
   EXPECT_EQ(objection_to(channels), "");
   channels.push_back({.kind = Kind{20}, .fits = channels[0].fits});
   EXPECT_NE(objection_to(channels).find("two channels of this fleet have messages of kind 20"),
