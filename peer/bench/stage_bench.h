@@ -4,8 +4,8 @@
 #include <functional>
 #include <vector>
 
+#include "peer/fleet/model_profile.h"
 #include "peer/runtime/assembly.h"
-#include "peer/runtime/model_profile.h"
 
 namespace gv {
 

@@ -268,7 +268,7 @@ std::string clock_text(const Fleet& f) {
                         link.bandwidth);
   for (const auto& [peer, bandwidth] : n.cards) text += fmt::format("card {} {};", peer, bandwidth);
   for (const PeerSpec& peer : f.peers) text += fmt::format("{};", peer.speed);
-  if (!f.profile.empty()) text += fmt::format("profile {};", f.profile);
+  if (f.profile) text += fmt::format("profile {};", f.profile_content);
   return text;
 }
 

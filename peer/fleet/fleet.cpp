@@ -12,10 +12,12 @@
 #include "peer/fleet/asked_keys.h"
 #include "peer/fleet/attackers_reader.h"
 #include "peer/fleet/class_weights_reader.h"
+#include "peer/fleet/content.h"
 #include "peer/fleet/data_reader.h"
 #include "peer/fleet/digest.h"
 #include "peer/fleet/faults_reader.h"
 #include "peer/fleet/hosts_reader.h"
+#include "peer/fleet/model_profile.h"
 #include "peer/fleet/model_reader.h"
 #include "peer/fleet/named_path.h"
 #include "peer/fleet/network_reader.h"
@@ -160,13 +162,24 @@ class FleetReader : Readers {
     MapReader map(source_, value, "simulate");
     set(map.take("flops"), fleet_.flops, [this](const Value& v) { return read_flops(source_, v); });
     if (const Value* profile = map.take("profile")) {
-      fleet_.profile = read_path(source_, *profile, folder_);
+      read_profile_file(*profile);
       if (!fleet_.parallel)
         source_.error(*profile,
                       "a profile is of the stages of a model, and the file has no `parallel`",
                       "add `parallel: { stages: 1 }`, or leave `profile` out");
     }
     map.finish();
+  }
+
+  void read_profile_file(const Value& value) {
+    const std::string path = read_path(source_, value, folder_);
+    if (path.empty()) return;
+    try {
+      fleet_.profile = std::make_shared<const ModelProfile>(read_profile(path));
+      fleet_.profile_content = content_of({path});
+    } catch (const std::exception& e) {
+      source_.error(value, e.what(), "`grapevine profile FILE -o PROFILE` makes one");
+    }
   }
 
   void read_stop(const Value* value) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@
 #include "peer/network/security_spec.h"
 
 namespace gv {
+
+struct ModelProfile;
 
 struct PeerSpec {
   std::string host = "localhost";
@@ -175,8 +178,10 @@ struct Fleet {
   std::string mixing_digest;  ///< of W, or of the graph file under a schedule (see digest.h)
   NetworkSpec network;
   SecuritySpec security{};
-  std::string profile{};  ///< simulate.profile: measured seconds of chains; "": none
-  double flops = 50e9;    ///< `simulate: { flops: 50 GFLOP/s }`: speed of a peer of speed 1
+  /// simulate.profile: measured seconds of what chains divide; null: none.
+  std::shared_ptr<const ModelProfile> profile{};
+  std::string profile_content{};  ///< 32 hex digits of that file
+  double flops = 50e9;            ///< `simulate: { flops: 50 GFLOP/s }`: speed of a peer of speed 1
   StopSpec stop;
   FaultSpec faults;
   CheckpointSpec checkpoint;

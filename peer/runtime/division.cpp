@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "optim/models/stage_cuts.h"
+#include "peer/fleet/model_profile.h"
 #include "peer/runtime/assembly_checks.h"
 
 namespace gv {
@@ -30,17 +31,11 @@ std::vector<Cut> cuts_of(const Fleet& fleet, const NeuralNetwork& network) {
   }
 }
 
-std::optional<ModelProfile> profile_of(const Fleet& fleet, const NeuralNetwork& network) {
-  if (fleet.profile.empty()) return std::nullopt;
-  std::string why;
-  try {
-    ModelProfile profile = read_profile(fleet.profile);
-    why = objection_to(profile, network);
-    if (why.empty()) return profile;
-  } catch (const std::exception& e) {
-    why = e.what();
-  }
-  refuse(fleet, "simulate.profile", why);
+std::shared_ptr<const ModelProfile> profile_of(const Fleet& fleet, const NeuralNetwork& network) {
+  if (!fleet.profile) return nullptr;
+  const std::string why = objection_to(*fleet.profile, network);
+  if (!why.empty()) refuse(fleet, "simulate.profile", why);
+  return fleet.profile;
 }
 
 }  // namespace

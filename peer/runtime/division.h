@@ -8,7 +8,6 @@
 #include "optim/models/network_cut.h"
 #include "optim/train/stage_objective.h"
 #include "peer/fleet/fleet.h"
-#include "peer/runtime/model_profile.h"
 
 namespace gv {
 
@@ -24,8 +23,6 @@ class Division {
   /// What stage s is told, where a model's minibatch has `batch` rows.
   StagePlan stage(PeerId s, std::uint32_t batch) const;
   std::unique_ptr<Objective> objective(PeerId s, Share share) const;
-  /// What the stages take, where the fleet file has a profile.
-  const std::optional<ModelProfile>& profile() const { return profile_; }
   /// The modules that the stages begin with.
   std::vector<std::string> names() const;
 
@@ -42,8 +39,8 @@ class Division {
   NeuralNetwork network_;
   std::vector<Cut> cuts_;
   std::vector<Piece> parts_;
-  std::optional<ModelProfile> profile_;
-  double flops_;  ///< a second, of a peer of speed 1
+  std::shared_ptr<const ModelProfile> profile_;  ///< null: there is none
+  double flops_;                                 ///< a second, of a peer of speed 1
 };
 
 }  // namespace gv

@@ -1,4 +1,4 @@
-#include "peer/runtime/model_profile.h"
+#include "peer/fleet/model_profile.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace gv {
+
+/// A stage of a chain in time; seconds.
+struct TimedStage {
+  double forward = 0;        ///< of a microbatch
+  double backward = 0;       ///< and back, with what its gradient takes to be added up
+  double step = 0;           ///< of a minibatch
+  std::uint32_t window = 0;  ///< see window_of (gossip/stage_turns.h)
+  double card = 0;           ///< bytes per second of all that it sends; 0: no limit
+};
+
+/// Between a stage and the next one.
+struct TimedHop {
+  double forward_bytes = 0, backward_bytes = 0;  ///< of a microbatch, each way
+  double bandwidth = 0;                          ///< of each way, bytes per second; 0: no limit
+  double latency = 0;                            ///< seconds
+  bool inside = false;                           ///< within a machine: not through the card
+};
+
+/// What a minibatch takes in a chain.
+struct Timetable {
+  double gradient = 0;  ///< seconds until all of it has come back
+  double round = 0;     ///< until the first stage can begin the next one
+  double idle = 0;      ///< share of the stages' time in `gradient`
+};
+
+/// The longest path through the turns of all stages (Kelley 1961): each turn waits for its stage
+/// and for what comes from the next one or the one before; what a stage sends leaves through its
+/// card in the order of its turns. `hops`: one less than `stages`.
+Timetable time_chain(std::span<const TimedStage> stages,
+                     std::span<const TimedHop> hops,
+                     std::uint32_t microbatches);
+
+}  // namespace gv
