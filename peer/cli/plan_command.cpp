@@ -11,6 +11,7 @@
 #include "peer/cli/asked_fleet.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/mixing_figures.h"
+#include "peer/cli/parallel_answer.h"
 #include "peer/cli/placement_answer.h"
 #include "peer/cli/plan_batch.h"
 #include "peer/cli/plan_notes.h"
@@ -100,7 +101,9 @@ struct PlanOptions {
   bool calibrate = false;
   double work = 1e12;
   std::vector<std::string> beside;
-  std::string place;  ///< a file; "": who stands where is not asked
+  std::string place;      ///< a file; "": who stands where is not asked
+  bool parallel = false;  ///< instead: what dividing the model is worth
+  std::string profile;    ///< with it: a file; "": see divide_model
 };
 
 FleetCalibration calibrate_aloud(const Assembly& fleet, double work) {
@@ -296,6 +299,9 @@ int plan(const PlanOptions& options) {
   const Assembly fleet = assemble_to_plan(options.file);
   if (!options.place.empty())
     return place_peers(fleet, options.file.sets, options.place, options.file.json);
+  if (!options.profile.empty() && !options.parallel)
+    throw std::invalid_argument("plan: --profile is about --parallel");
+  if (options.parallel) return divide_model(fleet, options.profile, options.file.json);
   const MixingFigures s = mixing_figures(fleet);
   ForecastOptions wanted = options.wanted;
   wanted.schedules = !options.calibrate;  // the calibrated predictor knows one W
@@ -335,6 +341,16 @@ void plan_options(Options& options, PlanOptions& arguments) {
              "Instead: find out which peer should stand where on the graph, given the links and "
              "speeds, so that a round is shortest; writes the graph")
       .call_values("GRAPH");
+  options.flag("--parallel",
+               arguments.parallel,
+               "Instead: find out what dividing the model over the peers is worth, beside a model "
+               "for each and one peer alone");
+  options
+      .value("--profile",
+             arguments.profile,
+             "With --parallel: what `grapevine profile` has measured (default: that of the file, "
+             "else floating-point operations)")
+      .call_values("FILE");
   options.value("--beside",
                 arguments.beside,
                 "With --calibrate, the same fleet on another graph or in another order: "
@@ -351,6 +367,7 @@ Command plan_command() {
       "  grapevine plan configs/fashion-ring8.yaml --set peers=16 --set topology=hypercube --json\n"
       "  grapevine plan configs/quadratic-ring16.yaml --max-degree 4 --target 0.05\n"
       "  grapevine plan lan.yaml --set links.file=lan.links.yaml --place lan.graph\n"
+      "  grapevine plan mlp.yaml --parallel --profile mlp.profile.json\n"
       "  grapevine plan configs/softmax-torus1024.yaml --set peers=64 --set topology=ring "
       "--calibrate\n"
       "  grapevine plan configs/digits-torus16.yaml --calibrate --beside topology=ring --beside "
