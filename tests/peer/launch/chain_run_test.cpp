@@ -1,0 +1,96 @@
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "tests/peer/launch/launch_fixture.h"
+
+// Chains of peers as a user runs them: processes on this machine.
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ChainLaunch : public Launch {
+ protected:
+  /// Two chains of two that end after `rounds`, or (0) never by themselves.
+  std::string chains(std::uint64_t rounds,
+                     const std::string& parallel = "{ stages: 2, microbatches: 2 }",
+                     const std::string& more = "",
+                     PeerId peers = 4) const {
+    const std::string path = (folder_ / "fleet.yaml").string();
+    std::ofstream(path)
+        << "version: 1\nname: test\nseed: 5\npeers: " << peers << "\nparallel: " << parallel
+        << "\ndata: { kind: blobs, features: 6, classes: 3, train: 200, test: 50 }\n"
+           "model: { kind: mlp, hidden: [9, 7, 8] }\n"
+           "train: { batch: 8, optimizer: { kind: sgd, lr: 0.05, momentum: 0.9 } }\n"
+           "topology: ring\n"
+        << (rounds > 0 ? fmt::format("stop: {{ rounds: {} }}\nevaluate: {{ every: "
+                                     "100 rounds }}\n",
+                                     rounds)
+                       : "stop: { time: 1 h }\nevaluate: { every: 50 rounds }\n")
+        << more << "output: { dir: " << (folder_ / "run").string() << " }\n";
+    return path;
+  }
+};
+
+TEST_F(ChainLaunch, RunAndSimulateEndWithTheBitsOfWholePeers) {
+  const Ended real = run({"run", chains(300), "--json"});
+  ASSERT_EQ(real.code, 0) << real.err;
+  const Ended simulated = run({"simulate", chains(300), "--no-save", "--json"});
+  const Ended whole = run(
+      {"simulate", chains(300, "{ stages: 1, microbatches: 2 }", "", 2), "--no-save", "--json"});
+  EXPECT_EQ(real.summary().at("params_hash"), simulated.summary().at("params_hash"));
+  EXPECT_EQ(real.summary().at("params_hash"), whole.summary().at("params_hash"));
+  EXPECT_EQ(real.summary().at("mean").at("loss"), whole.summary().at("mean").at("loss"));
+  EXPECT_EQ(real.summary().at("peers"), 2) << "models";
+  EXPECT_EQ(real.summary().at("chains"), 2);
+  EXPECT_EQ(real.summary().at("stages").size(), 2U);
+  EXPECT_TRUE(fs::exists(path("run/model.safetensors")));
+}
+
+TEST_F(ChainLaunch, WhoLosesAStageEndsAloneAndTheOtherChainFinishes) {
+  Program program({"run", chains(0), "--json", "--set", "stop.time=4 s"});
+  ASSERT_TRUE(trains());
+  const pid_t victim = pid_of(3);
+  ::kill(victim, SIGKILL);
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_EQ(ended.summary().at("lost"), 1) << ended.err;
+  EXPECT_EQ(ended.summary().at("peers"), 1) << "one model of two is whole";
+}
+
+TEST_F(ChainLaunch, StopsInOneRoundAndGoesOnToTheSameBits) {
+  const std::string checkpoints = "checkpoint: { every: 50 rounds }\n";
+  const std::string file = chains(20'000, "{ stages: 2, microbatches: 2 }", checkpoints);
+  {
+    Program program({"run", file, "--json"});
+    ASSERT_TRUE(comes_true(
+        [this] { return fs::exists(folder_ / "run/peers/003/checkpoints/00000100.ckpt"); }));
+    program.kill(SIGINT);
+    EXPECT_EQ(program.wait().code, 130);
+  }
+  const Ended resumed =
+      run({"run", "--resume", path("run"), "--set", "stop.rounds=1000", "--json"});
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  const Ended whole = run({"simulate", file, "--set", "stop.rounds=1000", "--no-save", "--json"});
+  EXPECT_EQ(resumed.summary().at("params_hash"), whole.summary().at("params_hash"));
+}
+
+TEST_F(ChainLaunch, ProfileAndPlanSayWhatDividingIsWorth) {
+  const std::string file = chains(10);
+  const Ended profile =
+      run({"profile", file, "--rows", "2,8", "--seconds", "0.01", "-o", path("p.json")});
+  ASSERT_EQ(profile.code, 0) << profile.err;
+  EXPECT_NE(profile.out.find("fc1"), std::string::npos) << profile.out;
+  const Ended plan = run({"plan", file, "--parallel", "--profile", path("p.json"), "--json"});
+  ASSERT_EQ(plan.code, 0) << plan.err;
+  EXPECT_EQ(plan.summary().at("schema"), "grapevine.plan-parallel/1");
+  EXPECT_FALSE(plan.summary().at("proposals").empty());
+  EXPECT_EQ(run({"plan", file, "--profile", path("p.json")}).code, 2);
+}
+
+}  // namespace
+}  // namespace gv
