@@ -128,6 +128,8 @@ int divide_model(const Assembly& fleet, const std::string& profile, bool json) {
     throw std::invalid_argument(
         fmt::format("--parallel: model `{}` has no layers between which it could be divided",
                     fleet.fleet.model.kind));
+  if (const std::string why = objection_to_chains(*fleet.algorithm, *fleet.setup); !why.empty())
+    throw std::invalid_argument(fmt::format("--parallel: {}", why));
   const std::shared_ptr<const ModelProfile> known = profile_for(fleet, profile);
   const auto free = static_cast<double>(free_memory().value_or(0));
   const ParallelAdvice advice = advise_parallel(fleet, known, free);

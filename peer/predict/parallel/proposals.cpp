@@ -113,9 +113,10 @@ class Planner {
   }
 
   /// One way across the slowest of the hops that this cut may lie on.
-  double crossing(std::size_t piece, std::uint32_t rows) const {
+  double crossing(std::size_t piece, std::uint32_t rows, PeerId stages) const {
     double slowest = 0;
     for (PeerId i = 0; i + 1 < n_; ++i) {
+      if ((i + 1) % stages == 0) continue;  // the next one begins another chain
       const TimedHop h = hop(i, piece, rows);
       const double card = h.inside ? 0 : fleet_.fleet.network.nic_bandwidth(i);
       double rate = h.bandwidth;
@@ -207,7 +208,7 @@ class Planner {
                                                 profile_.add_seconds
                                           : 0;
       problem.seconds.push_back(profile_.forward(k, rows) + profile_.backward(k, rows) + add);
-      if (k + 1 < pieces()) problem.crossing.push_back(crossing(k, rows));
+      if (k + 1 < pieces()) problem.crossing.push_back(crossing(k, rows, stages));
     }
     for (PeerId k = 0; k < stages; ++k) problem.speeds.push_back(fleet_.fleet.peers[k].speed);
     std::optional<Sketch> best;

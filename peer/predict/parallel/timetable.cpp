@@ -26,9 +26,9 @@ struct Line {
   }
 };
 
-class Chain {
+class Walk {
  public:
-  Chain(std::span<const TimedStage> stages, std::span<const TimedHop> hops, std::uint32_t m)
+  Walk(std::span<const TimedStage> stages, std::span<const TimedHop> hops, std::uint32_t m)
       : stages_(stages), hops_(hops), microbatches_(m) {
     GV_CHECK_EQUAL(hops.size() + 1, stages.size(), "a hop between two stages");
     for (const TimedStage& stage : stages) {
@@ -113,7 +113,7 @@ class Chain {
 Timetable time_chain(std::span<const TimedStage> stages,
                      std::span<const TimedHop> hops,
                      std::uint32_t microbatches) {
-  return Chain(stages, hops, microbatches).time();
+  return Walk(stages, hops, microbatches).time();
 }
 
 }  // namespace gv
