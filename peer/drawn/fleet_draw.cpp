@@ -32,7 +32,11 @@ auto drawable(const Families& all) {
 
 class FleetDraw {
  public:
-  FleetDraw(Rng rng, const AlgorithmRow& row) : rng_(std::move(rng)), row_(row) {}
+  /// In one of six fleets of a row that may run on parts of a model, chains divide it.
+  FleetDraw(Rng rng, const AlgorithmRow& row) : rng_(rng), row_(row) {
+    Rng apart = rng.derive("chains");
+    if (row.by_coordinate && apart.below(6) == 0) stages_ = static_cast<PeerId>(2 + apart.below(3));
+  }
 
   DrawnFleet draw(std::uint64_t number) {
     set("version", "1");
@@ -46,6 +50,7 @@ class FleetDraw {
     draw_network();
     draw_run();
     draw_faults();
+    if (stages_ > 1) draw_chains();
     return std::move(drawn_);
   }
 
@@ -65,6 +70,10 @@ class FleetDraw {
   static std::string number(double value) { return fmt::format("{:.3g}", value); }
 
   void draw_peers() {
+    if (stages_ > 1) {
+      n_ = static_cast<PeerId>(between(1, 4));
+      return set("peers", std::to_string(n_ * stages_));
+    }
     n_ = static_cast<PeerId>(between(3, 9));
     const bool hosts = once_in(3);
     if (!hosts && !once_in(4)) return set("peers", std::to_string(n_));
@@ -83,7 +92,8 @@ class FleetDraw {
   }
 
   void draw_data() {
-    const std::string kind = one_of({"quadratic", "quadratic", "blobs", "linear", "sparse"});
+    const std::string kind =
+        stages_ > 1 ? "blobs" : one_of({"quadratic", "quadratic", "blobs", "linear", "sparse"});
     set("data.kind", kind);
     if (kind == "quadratic") {
       set("data.dimension", std::to_string(between(1, 6)));
@@ -97,11 +107,12 @@ class FleetDraw {
     if (kind == "sparse") set("data.nonzeros", "5");
     if (kind == "blobs") {
       set("data.classes", "3");
-      set("model.kind", one_of({"softmax", "mlp"}));
-      if (drawn_.keys.back().second == "mlp") set("model.hidden", "[6]");
+      set("model.kind", stages_ > 1 ? "mlp" : one_of({"softmax", "mlp"}));
+      if (drawn_.keys.back().second == "mlp")
+        set("model.hidden", stages_ > 1 ? "[6, 5, 7, 4]" : "[6]");
       draw_partition();
     }
-    if (once_in(10)) set("data.servers", std::to_string(between(1, 2)));
+    if (stages_ == 1 && once_in(10)) set("data.servers", std::to_string(between(1, 2)));
   }
 
   void draw_partition() {
@@ -133,7 +144,8 @@ class FleetDraw {
     for (const Option& option : row_.options)
       if (once_in(2)) set(fmt::format("algorithm.{}", option.name), text_of(option, of(option)));
     if (row_.codecs != Codecs::none && once_in(2)) draw_codec();
-    if (row_.promise == Promise::mean && once_in(6)) set("robust.clip", one_of({"auto", "1"}));
+    if (row_.promise == Promise::mean && stages_ == 1 && once_in(6))
+      set("robust.clip", one_of({"auto", "1"}));
   }
 
   double of(const Option& option) {
@@ -220,9 +232,10 @@ class FleetDraw {
     set("simulate.flops",
         one_of({"0.1 MFLOP/s", "1 MFLOP/s", "10 MFLOP/s", "50 MFLOP/s", "1 GFLOP/s"}));
     set("stop.rounds", one_of({"30", "50", "100", "200", "300"}));
-    if (once_in(4)) set("evaluate.every", one_of({"5 rounds", "20 rounds", "20 ms"}));
+    if (once_in(4))
+      set("evaluate.every", stages_ > 1 ? "5 rounds" : one_of({"5 rounds", "20 rounds", "20 ms"}));
     if (once_in(2)) set("checkpoint.every", fmt::format("{} rounds", between(1, 20)));
-    if (once_in(2)) set("launch.restart", "on-failure");
+    if (stages_ == 1 && once_in(2)) set("launch.restart", "on-failure");
   }
 
   void draw_faults() {
@@ -231,8 +244,22 @@ class FleetDraw {
     drawn_.until_ms = std::array{100, 500, 500, 2000}.at(rng_.below(4));
   }
 
+  void draw_chains() {
+    set("parallel.stages", std::to_string(stages_));
+    const auto batch = std::ranges::find(
+        drawn_.keys, "train.batch", [](const auto& key) { return std::string_view(key.first); });
+    std::vector<std::uint64_t> divisors;
+    const std::uint64_t rows = std::stoull(batch->second);
+    for (std::uint64_t d = 1; d <= rows; ++d)
+      if (rows % d == 0) divisors.push_back(d);
+    set("parallel.microbatches", std::to_string(any(divisors)));
+    set("parallel.ahead", one_of({"1", "2", "all"}));
+    if (once_in(3)) set("parallel.recompute", "true");
+  }
+
   Rng rng_;
   const AlgorithmRow& row_;
+  PeerId stages_ = 1;
   PeerId n_ = 0;
   DrawnFleet drawn_;
 };
