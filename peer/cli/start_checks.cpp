@@ -39,7 +39,8 @@ std::uint64_t files_of_peer(const Assembly& fleet, PeerId id) {
 }
 
 double least_bytes(const Assembly& fleet, std::uint64_t peers) {
-  return 2.0 * sizeof(float) * static_cast<double>(peers) * static_cast<double>(fleet.dimension);
+  const double models = static_cast<double>(peers) / fleet.fleet.stages();
+  return 2.0 * sizeof(float) * models * static_cast<double>(fleet.dimension);
 }
 
 void check_memory(double least,
