@@ -54,10 +54,19 @@ std::string matter_text(const Assembly& fleet) {
       fleet.dimension);
 }
 
+std::string chained_text(const Fleet& fleet) {
+  if (fleet.stages() == 1) return "";
+  return fmt::format(" in {} chain{} of {}",
+                     fleet.models(),
+                     fleet.models() == 1 ? "" : "s",
+                     fleet.stages());
+}
+
 std::string head(const Assembly& fleet, const RunFolder& folder) {
-  return fmt::format("{}: {} peers on {}, {} {}\n{}\ngraph  {}\nrun    {}",
+  return fmt::format("{}: {} peers{} on {}, {} {}\n{}\ngraph  {}\nrun    {}",
                      fleet.fleet.name,
                      fleet.fleet.size(),
+                     chained_text(fleet.fleet),
                      machines_text(fleet.fleet),
                      fleet.algorithm->kind,
                      fleet.algorithm->order,

@@ -34,6 +34,14 @@ double at_rows(const std::vector<std::uint32_t>& rows,
   return seconds[k - 1] + part * (seconds[k] - seconds[k - 1]);
 }
 
+/// An item of a list as a member, which readers take by its key.
+JsonValue named(const std::string& key, const JsonValue& item) {
+  JsonValue object;
+  object.kind = JsonValue::Kind::object;
+  object.members.push_back({key, item});
+  return object;
+}
+
 const JsonValue& list(const JsonValue& from, const std::string& key, std::size_t most) {
   const JsonValue& value = json_member(from, key);
   if (value.kind != JsonValue::Kind::array || value.items.empty() || value.items.size() > most)
@@ -51,9 +59,7 @@ double seconds_of(const JsonValue& from, const std::string& key) {
 std::vector<std::uint32_t> rows_of(const JsonValue& json) {
   std::vector<std::uint32_t> rows;
   for (const JsonValue& item : list(json, "rows", most_rows).items) {
-    JsonValue one{.kind = JsonValue::Kind::object};
-    one.members.push_back({"rows", item});
-    const auto count = json_integer<std::uint32_t>(one, "rows");
+    const auto count = json_integer<std::uint32_t>(named("rows", item), "rows");
     const bool ascends = rows.empty() || count > rows.back();
     if (count == 0 || count > largest_rows || !ascends)
       throw std::runtime_error(
@@ -76,9 +82,7 @@ void read_seconds(const JsonValue& json,
     if (row.kind != JsonValue::Kind::array || row.items.size() != profile.rows.size())
       throw std::runtime_error(fmt::format("`{}` has no number for each of `rows`", key));
     for (const JsonValue& item : row.items) {
-      JsonValue one{.kind = JsonValue::Kind::object};
-      one.members.push_back({key, item});
-      (profile.pieces[k].*into).push_back(seconds_of(one, key));
+      (profile.pieces[k].*into).push_back(seconds_of(named(key, item), key));
     }
   }
 }
@@ -136,9 +140,8 @@ ModelProfile parse_profile(const std::string& text, const std::string& path) {
     if (slots.items.size() != profile.pieces.size())
       throw std::runtime_error("`slot_bytes` has no number for each of the places");
     for (std::size_t k = 0; k < slots.items.size(); ++k) {
-      JsonValue one{.kind = JsonValue::Kind::object};
-      one.members.push_back({"slot_bytes", slots.items[k]});
-      profile.pieces[k].slot_bytes = json_integer<std::size_t>(one, "slot_bytes");
+      profile.pieces[k].slot_bytes =
+          json_integer<std::size_t>(named("slot_bytes", slots.items[k]), "slot_bytes");
     }
     read_seconds(json, "forward_seconds", profile, &ModelProfile::Piece::forward_seconds);
     read_seconds(json, "backward_seconds", profile, &ModelProfile::Piece::backward_seconds);
