@@ -59,7 +59,8 @@ TEST(ChainCourse, StandsIdleAsLongAsTheoryHasIt) {
         const double expected = (stages - 1) / (m + stages - 1);
         EXPECT_NEAR(1 - work / in_seconds(result.virtual_time), expected, 1e-9) << file.text();
         for (PeerId s = 0; s < stages; ++s) {
-          const std::uint32_t steps = ahead == "all" ? microbatches : std::stoul(ahead);
+          const auto steps =
+              ahead == "all" ? microbatches : static_cast<std::uint32_t>(std::stoul(ahead));
           EXPECT_LE(most[s], window_of(s, stages, steps, microbatches) + 1) << file.text();
         }
       }
@@ -79,7 +80,7 @@ TEST(ChainCourse, GoesOnFromAnyRoundAsIfNothingHadBeen) {
     first.until = at;
     first.keep = at;
     first.on_store = [&](PeerId i, Round round, std::vector<std::byte> state) {
-      kept[i] = {.fleet = fleet.fleet.digest, .peer = i, .round = round, .state = std::move(state)};
+      kept[i] = Checkpoint{fleet.fleet.digest, fleet.model_digest, i, round, std::move(state)};
     };
     run_chains(fleet, first);
     SimulationOptions second;

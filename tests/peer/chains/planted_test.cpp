@@ -17,12 +17,12 @@ class WrongStage : public AccountedReplica {
 
   void forward(std::uint32_t k, const Buffer* in, Buffer* out) override {
     const bool twice = bug_ == Bug::microbatch_twice && k == 1 && in != nullptr;
-    AccountedReplica::forward(k, twice ? &*before_ : in, out);
+    AccountedReplica::forward(k, twice ? before_.get() : in, out);
     if (in != nullptr) before_ = copy_of(*in);
   }
   double backward(std::uint32_t k, Buffer* in, const Buffer* out) override {
     const bool stale = bug_ == Bug::stale_gradient && k == 1 && out != nullptr;
-    const double loss = AccountedReplica::backward(k, in, stale ? &*gradient_before_ : out);
+    const double loss = AccountedReplica::backward(k, in, stale ? gradient_before_.get() : out);
     if (out != nullptr) gradient_before_ = copy_of(*out);
     return loss;
   }
@@ -41,22 +41,22 @@ class WrongStage : public AccountedReplica {
     }
     for (float& value : g.floats()) value *= share;
     while (!parts_.empty()) {
-      for (std::size_t k = 0; k < size(); ++k) g.floats()[k] += share * parts_.back().floats()[k];
+      for (std::size_t k = 0; k < size(); ++k) g.floats()[k] += share * parts_.back()->floats()[k];
       parts_.pop_back();
     }
     load(Vector::g, {0, size()}, g);
   }
 
  private:
-  static Buffer copy_of(const Buffer& buffer) {
-    Buffer copy(buffer.size());
-    std::ranges::copy(buffer.floats(), copy.floats().begin());
+  static std::unique_ptr<Buffer> copy_of(const Buffer& buffer) {
+    auto copy = std::make_unique<Buffer>(buffer.size());
+    std::ranges::copy(buffer.floats(), copy->floats().begin());
     return copy;
   }
 
   Bug bug_;
-  std::optional<Buffer> before_, gradient_before_;
-  std::vector<Buffer> parts_;
+  std::unique_ptr<Buffer> before_, gradient_before_;
+  std::vector<std::unique_ptr<Buffer>> parts_;
 };
 
 std::string bits_with(const ChainFleet& file, Bug bug) {
