@@ -30,9 +30,13 @@ double copies_of_x(const OptimizerSpec& optimizer, std::uint32_t microbatches) {
   return 2 + (microbatches > 1 ? 1 : 0) + moments;
 }
 
-double frame_bytes(Kind kind, std::size_t floats) {
-  const Message frame{.from = 1, .kind = kind, .number = 1, .part = 1, .payload = {}};
-  return static_cast<double>(wire::frame_bytes(frame, floats * sizeof(float)));
+FrameBytes frame_bytes(PeerId from, Kind kind, std::size_t floats) {
+  const auto of = [&](std::uint32_t microbatch) {
+    const Message frame{
+        .from = from, .kind = kind, .number = 1, .part = microbatch, .payload = {}, .round = 1};
+    return static_cast<double>(wire::frame_bytes(frame, floats * sizeof(float)));
+  };
+  return {of(0), of(1)};
 }
 
 /// One way to divide the model, and what it takes by the timetable.
@@ -105,8 +109,8 @@ class Planner {
     const NetworkSpec& network = fleet_.fleet.network;
     const LinkSpec link = network.link(from, from + 1);
     const std::size_t floats = rows * profile_.pieces[piece].floats;
-    return {.forward_bytes = frame_bytes(Kind::activation, floats),
-            .backward_bytes = frame_bytes(Kind::activation_gradient, floats),
+    return {.ahead = frame_bytes(from, Kind::activation, floats),
+            .back = frame_bytes(from + 1, Kind::activation_gradient, floats),
             .bandwidth = link.bandwidth,
             .latency = in_seconds(link.latency),
             .inside = link.inside};
@@ -121,7 +125,7 @@ class Planner {
       const double card = h.inside ? 0 : fleet_.fleet.network.nic_bandwidth(i);
       double rate = h.bandwidth;
       if (card > 0) rate = rate > 0 ? std::min(rate, card) : card;
-      slowest = std::max(slowest, h.latency + (rate > 0 ? h.forward_bytes / rate : 0));
+      slowest = std::max(slowest, h.latency + (rate > 0 ? h.ahead.others / rate : 0));
     }
     return slowest;
   }

@@ -86,10 +86,10 @@ class Walk {
     course.free =
         std::max(course.free, came) + (forward ? stages_[s].forward : stages_[s].backward);
     if (forward && s + 1 < courses_.size())
-      courses_[s + 1].activations[k] = send(course, ahead_[s], hops_[s], hops_[s].forward_bytes);
+      courses_[s + 1].activations[k] = send(course, ahead_[s], hops_[s], hops_[s].ahead.of(k));
     if (!forward && s > 0)
       courses_[s - 1].gradients[k] =
-          send(course, back_[s - 1], hops_[s - 1], hops_[s - 1].backward_bytes);
+          send(course, back_[s - 1], hops_[s - 1], hops_[s - 1].back.of(k));
     return true;
   }
 

@@ -14,12 +14,20 @@ struct TimedStage {
   double card = 0;           ///< bytes per second of all that it sends; 0: no limit
 };
 
+/// Of the frames of a minibatch that cross a hop one way. A frame says of which microbatch it is,
+/// and the number 0 takes no room.
+struct FrameBytes {
+  double first = 0, others = 0;
+
+  double of(std::uint32_t microbatch) const { return microbatch == 0 ? first : others; }
+};
+
 /// Between a stage and the next one.
 struct TimedHop {
-  double forward_bytes = 0, backward_bytes = 0;  ///< of a microbatch, each way
-  double bandwidth = 0;                          ///< of each way, bytes per second; 0: no limit
-  double latency = 0;                            ///< seconds
-  bool inside = false;                           ///< within a machine: not through the card
+  FrameBytes ahead{}, back{};
+  double bandwidth = 0;  ///< of each way, bytes per second; 0: no limit
+  double latency = 0;    ///< seconds
+  bool inside = false;   ///< within a machine: not through the card
 };
 
 /// What a minibatch takes in a chain.

@@ -98,12 +98,16 @@ TEST(Chains, RunEveryMethodThatActsByCoordinate) {
         const std::string of = fleet.text();
         const ChainRun parts = run_chains(fleet.assembly());
         const ChainRun whole = run_chains(fleet.whole().assembly());
-        if (chains == 2 || !sums_along_ring(*row)) {
+        // In a codec a part of a sum is rounded where it is handed on, and that is elsewhere.
+        if (!sums_along_ring(*row) || (chains == 2 && codec.empty())) {
           expect_same_course(parts, whole, of);
           continue;
         }
         ASSERT_EQ(parts.records.size(), whole.records.size()) << of;
-        EXPECT_NEAR(parts.records.back().mean.loss, whole.records.back().mean.loss, 1e-5) << of;
+        EXPECT_NEAR(parts.records.back().mean.loss,
+                    whole.records.back().mean.loss,
+                    codec.empty() ? 1e-5 : 1e-2)
+            << of;
       }
     }
   }

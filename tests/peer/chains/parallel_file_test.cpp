@@ -31,7 +31,7 @@ TEST(ParallelFile, SaysWhatCannotBeDivided) {
   expect_problem(problem_of("{ stages: [fc1, fc3, fc3, fc4] }"), "two stages begin with `fc3`");
   expect_problem(problem_of("{ stages: [fc1, fc4, fc3, fc5] }"), "fc");
   expect_problem(problem_of("{ stages: [] }"), "one stage at least");
-  expect_problem(problem_of("{ stages: 2, ahead: 0 }"), "ahead");
+  expect_problem(problem_of("{ stages: 2, ahead: 0 }"), "out of range: 1 to");
   expect_problem(problem_of("{ stages: 2, place: [0, 1, 2, 2] }"), "each of the peers 0 to 3 once");
   expect_problem(problem_of("{ stages: 2, place: [0, 1] }"), "each of the peers 0 to 3 once");
   expect_problem(problem_of("{ stages: 2, steges: 2 }"), "unknown key `steges`");
@@ -64,7 +64,10 @@ TEST(ParallelFile, SaysWhichMethodsAndWorkCannotBeDivided) {
       {"local_steps: 1", "local_steps: auto", "write a number"},
       {"peers: 4", "peers: [{ batch: 4 }, { count: 3 }]", "one chain"},
       {"peers: 4", "peers: [{ count: 4, device: cuda }]", "computes on the CPU"},
-      {"model: { kind: mlp, hidden: [7, 6, 9, 4] }", "model: logistic", "no layers"}};
+      {"data: { kind: blobs, features: 5, classes: 3, train: 200, test: 40 }\nmodel: { kind: mlp, "
+       "hidden: [7, 6, 9, 4] }",
+       "data: { kind: sparse, features: 30, nonzeros: 5, train: 200, test: 40 }\nmodel: logistic",
+       "no layers"}};
   for (const Beside& one : cases) {
     ChainFleet fleet;
     std::string text = fleet.text();

@@ -69,15 +69,19 @@ TEST(Timetable, IsWhatTheSimulatorTakes) {
            .window = window_of(s, p, plan.ahead, m),
            .card = network.nic_bandwidth(s)});
       if (s + 1 == p) continue;
-      const Message frame{.from = s, .kind = Kind::activation, .part = m, .payload = {}};
-      const auto bytes = static_cast<double>(wire::frame_bytes(frame, 4 * plan.floats_out));
-      hops.push_back({.forward_bytes = bytes,
-                      .backward_bytes = bytes,
+      const auto bytes = [&](PeerId from, Kind kind, std::uint32_t microbatch) {
+        const Message frame{.from = from, .kind = kind, .part = microbatch, .payload = {}};
+        return static_cast<double>(wire::frame_bytes(frame, 4 * plan.floats_out));
+      };
+      const PeerId next = s + 1;
+      hops.push_back({.ahead = {bytes(s, Kind::activation, 0), bytes(s, Kind::activation, 1)},
+                      .back = {bytes(next, Kind::activation_gradient, 0),
+                               bytes(next, Kind::activation_gradient, 1)},
                       .bandwidth = network.link(s, s + 1).bandwidth,
                       .latency = in_seconds(network.latency)});
     }
     const double expected = time_chain(stages, hops, m).round;
-    EXPECT_NEAR(in_seconds(ended), expected, 1e-5 * expected) << drawn.text() << k;
+    EXPECT_NEAR(in_seconds(ended), expected, 1e-6 * expected) << drawn.text() << k;
   }
 }
 
