@@ -34,9 +34,9 @@ TEST(ChainFaults, ACutChangesNoBit) {
     const std::vector<PeerId> linked = links_of(fleet.plan(peer));
     const PeerId other = one_of(rng, linked);
     const Time at = milliseconds(1 + rng.below(30));
-    // Shorter than the silence after which somebody counts as away.
+    // Shorter than what a connection has to be made again before its end counts as away.
     const SimulationOptions cut = injecting(
-        {{.at = at, .kind = Kind::cut, .peer = peer, .other = other, .length = milliseconds(25)}});
+        {{.at = at, .kind = Kind::cut, .peer = peer, .other = other, .length = milliseconds(10)}});
     const ChainRun run = run_chains(fleet, cut);
     EXPECT_EQ(run.result.violations, std::vector<std::string>{}) << drawn.text();
     EXPECT_EQ(run.hashes.params, run_chains(fleet).hashes.params)
