@@ -106,7 +106,8 @@ void Exchange::settle(std::size_t k, const Message& theirs, float w) {
 void Exchange::follow(std::size_t k, Round began) {
   const bool late = edges_[k].turn == Turn::late;
   const Round next = late ? pace_.clock() : edges_[k].began + 1;
-  if (self_.plan.catch_up && began + 1 > next) pace_.is_ahead(k, began + 1 - next);
+  const bool aligns = self_.plan.catch_up || self_.plan.stage;
+  if (aligns && began + 1 > next) pace_.is_ahead(k, began + 1 - next);
 }
 
 /// It left before this exchange, or died: what is left of it counts at neither end.

@@ -50,6 +50,11 @@ class Exchange {
   /// Another process has taken the place of k: see Peer::replaced.
   void replaced(std::size_t k);
 
+  /// Neighbour k takes no part with us in this round of its own.
+  void hear_sits_out(std::size_t k, Round round);
+  /// k is back, and may wait for our half of a round that we do without it.
+  void back(std::size_t k);
+
   /// Whether neighbour k has done rounds without us, and waits for us where all meet.
   bool gone_on(std::size_t k) const;
   bool open(std::size_t k) const;
@@ -84,10 +89,12 @@ class Exchange {
     ExchangeNumber number;  ///< of the open exchange, or the next one
     float weight = 0;       ///< W_ij; of a schedule: in the round in which the open exchange began
     Round began = 0;        ///< our clock when the open exchange began
-    std::uint32_t degree = 0;     ///< ours, as sent with the open exchange
-    std::uint32_t settled = 0;    ///< pieces of the open exchange applied
-    std::vector<Payload> sent{};  ///< ours of the open exchange; null once settled
-    std::vector<float> bounds{};  ///< ours, as sent with it; empty: this fleet does not clip
+    std::uint32_t degree = 0;           ///< ours, as sent with the open exchange
+    std::optional<Round> left_out{};    ///< the newest round of ours that it takes no part in
+    std::optional<Round> without_us{};  ///< the same of the neighbour's rounds, as it says
+    std::uint32_t settled = 0;          ///< pieces of the open exchange applied
+    std::vector<Payload> sent{};        ///< ours of the open exchange; null once settled
+    std::vector<float> bounds{};        ///< ours, as sent with it; empty: this fleet does not clip
     bool takes_part() const { return turn == Turn::open || turn == Turn::settled; }
   };
   /// What the neighbours sent of the piece that is mixed, and who.
@@ -136,6 +143,8 @@ class Exchange {
   void look_up_row();
   void choose_edges();
   void open_edges(std::uint32_t degree);
+  void leave_out_edges();
+  void tell_sitting_out(std::size_t k);
   void quarantine(std::size_t k);
   bool owes_answer(std::size_t k) const;
   bool out_of_step(std::size_t k) const;

@@ -98,6 +98,7 @@ void Exchange::choose_edges() {
   }
   pace_.in_company(company);
   open_edges(degree);
+  if (self_.plan.stage) leave_out_edges();
 }
 
 void Exchange::open_edges(std::uint32_t degree) {
@@ -148,11 +149,44 @@ bool Exchange::out_of_step(std::size_t k) const {
 }
 
 /// Where all meet in collective operations, who is ahead of us waits for us in the next one, and
-/// sends no half before: nor do we wait for it then, but go on until we are there too. Where only
-/// one end sends it sends in each of its rounds, whether we were there or not.
+/// sends no half before: nor do we wait for it then, but go on until we are there too. So it is
+/// where chains divide models: who is ahead may wait for us by way of its chain and ours. Where
+/// only one end sends it sends in each of its rounds, whether we were there or not.
 bool Exchange::gone_on(std::size_t k) const {
-  const bool meet = std::ranges::any_of(self_.neighbors, &Neighbor::linked);
+  const bool meet = std::ranges::any_of(
+      self_.neighbors, [](const Neighbor& other) { return other.linked || other.chained; });
+  const std::optional<Round>& without_us = edges_[k].without_us;
+  if (without_us && *without_us >= pace_.clock()) return true;
   return (meet || !self_.neighbors[k].two_way) && pace_.heard(k) > pace_.clock();
+}
+
+void Exchange::hear_sits_out(std::size_t k, Round round) {
+  std::optional<Round>& without_us = edges_[k].without_us;
+  without_us = std::max(without_us.value_or(round), round);
+  if (gone_on(k)) post_.hurry();
+}
+
+void Exchange::leave_out_edges() {
+  for (std::size_t k = 0; k < edges_.size(); ++k) {
+    Edge& edge = edges_[k];
+    const bool stands = self_.neighbors[k].two_way && (edge.hears || edge.tells);
+    if (!stands || edge.takes_part()) continue;
+    edge.left_out = pace_.clock();
+    tell_sitting_out(k);
+  }
+}
+
+void Exchange::back(std::size_t k) {
+  tell_sitting_out(k);
+}
+
+/// In a circle of waits along chains and edges between them there is one edge that one end has left
+/// out. Whoever waits at the other end for a half of this round is told that none will come: its
+/// chain may be what our next round waits for. Found by the swarm, where stages of two chains had
+/// left out edges in opposite senses and all waited in one round.
+void Exchange::tell_sitting_out(std::size_t k) {
+  if (edges_[k].left_out != pace_.clock() || gone(k) || !roster_.here(k)) return;
+  post_.send(self_.neighbors[k].peer, post_.letter(Kind::sits_out, pace_.clock(), 0, nullptr));
 }
 
 bool Exchange::waits_in_vain(std::size_t k, std::uint32_t part) const {

@@ -43,6 +43,9 @@ enum class Kind : std::uint8_t {
   /// chain of waits (wait_chains.h).
   held_up = 7,
   verb = 8,  ///< of what programs do together beside the method (verb_word.h); `part` is the piece
+  /// The sender has a stage of a model, and takes no part in averaging with us in its round
+  /// `number`: nobody waits for its half of that round.
+  sits_out = 9,
   reduce = 16,   ///< collective operation: a part of a sum; `part` numbers those to this receiver
   gather = 17,   ///< collective operation: a sum that is whole; `part` as well
   push = 18,     ///< a question with a vector, to a server or a neighbour, in round `number` of the

@@ -290,6 +290,10 @@ bool Peer::deliver(Message message) {
       return joining_.take_question(*k, message);
     case Kind::model_copy:
       return joining_.take_piece(*k, std::move(message));
+    case Kind::sits_out:
+      if (!plan.stage || message.payload || message.part != 0) return false;
+      exchange_.hear_sits_out(*k, message.number);
+      return true;
     case Kind::held_up:
       return post_.hear_held_up(*k, message);
     case Kind::verb:
@@ -343,6 +347,7 @@ void Peer::back(PeerId from) {
   if (const auto k = find(from)) {
     roster_.back(*k);
     post_.back(*k);
+    exchange_.back(*k);
   }
 }
 

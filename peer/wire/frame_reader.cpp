@@ -96,8 +96,8 @@ Verdict FrameReader::judge_message(const Message& message, bool loaded) const {
   const auto kind = static_cast<std::uint32_t>(message.kind);
   if (kind >= 32 || (bounds_.kinds >> kind & 1) == 0)
     return fmt::format("a message of kind {}, which this fleet does not send", kind);
-  const bool bare =
-      message.kind == Kind::goodbye || message.kind == Kind::fetch || message.kind == Kind::held_up;
+  const bool bare = message.kind == Kind::goodbye || message.kind == Kind::fetch ||
+                    message.kind == Kind::held_up || message.kind == Kind::sits_out;
   if (bare && loaded) return fmt::format("a payload on a message of kind {}", kind);
   return "";
 }

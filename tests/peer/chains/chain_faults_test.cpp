@@ -105,6 +105,7 @@ TEST(ChainFaults, TheSwarmFindsNothing) {
     drawn.method = one_of<std::string>(rng,
                                        {"{ kind: d-psgd, order: lian }",
                                         "{ kind: d-psgd, order: atc }",
+                                        "{ kind: d-psgd, order: cta }",
                                         "{ kind: gradient-tracking }",
                                         "{ kind: all-reduce }",
                                         "{ kind: choco-sgd, codec: int8 }",
@@ -121,7 +122,7 @@ TEST(ChainFaults, TheSwarmFindsNothing) {
     const SwarmResult result = swarm(fleet, options);
     EXPECT_EQ(result.violations, 0U)
         << drawn.text() << "seed " << result.first_failing_seed.value_or(0) << ": "
-        << (result.texts.empty() ? "" : result.texts.front());
+        << fmt::format("{}", fmt::join(result.texts, "; "));
     all.add(result);
   }
   EXPECT_GT(fleets, 30U);
