@@ -81,7 +81,14 @@ struct Parts {
   Bytes memory;   ///< what the method keeps by name, of itself or of neighbours
 };
 
-/// `model_bytes`: the same of every peer.
+/// Of x and the optimizer: the same of all peers that have whole models, or the same stage of one.
+std::vector<std::size_t> model_bytes(const Assembly& fleet) {
+  std::vector<std::size_t> bytes;
+  for (PeerId s = 0; s < fleet.fleet.stages(); ++s)
+    bytes.push_back(state_of(*fleet.host_replica(s)).size() - state_of(*fleet.objective(s)).size());
+  return bytes;
+}
+
 Parts parts_of(const Assembly& was, const Checkpoint& past, std::size_t model_bytes) {
   const Bytes state = before_costs(past.state);
   if (state.size() < model_bytes) throw std::runtime_error("a checkpoint is too short");
@@ -185,11 +192,10 @@ std::vector<Checkpoint> grown_checkpoints(const Assembly& was,
                                           const std::vector<Checkpoint>& past) {
   const bool same = same_graph(was, is);
   const auto old = static_cast<PeerId>(past.size());
-  const std::size_t model_bytes =
-      state_of(*was.host_replica(0)).size() - state_of(*was.objective(0)).size();
+  const std::vector<std::size_t> bytes = model_bytes(was);
   std::vector<Parts> parts;
   for (const Checkpoint& each : past) {
-    parts.push_back(parts_of(was, each, model_bytes));
+    parts.push_back(parts_of(was, each, bytes[each.peer % bytes.size()]));
     if (!same && !parts.back().memory.empty()) refuse_memory(was, names_in(parts.back().memory));
   }
   const std::vector<PeerId> source = sources(is, old);
