@@ -135,14 +135,18 @@ std::string program_of(const ProgramSpec& program) {
   return text + ";";
 }
 
-/// Where its peers are decides nothing.
-std::string chains_of(const ParallelSpec& p) {
-  return fmt::format("parallel {} {} {} {} {};",
-                     p.stages,
-                     words_of(p.names),
-                     p.microbatches,
-                     p.ahead,
-                     p.recompute);
+/// How much each peer does of a round, and of a model. Where its peers are decides nothing.
+std::string work_of(const Fleet& f) {
+  std::string text;
+  if (!f.own_steps.empty()) text += fmt::format("steps {};", fmt::join(f.own_steps, ","));
+  if (!f.parallel) return text;
+  const ParallelSpec& p = *f.parallel;
+  return text + fmt::format("parallel {} {} {} {} {};",
+                            p.stages,
+                            words_of(p.names),
+                            p.microbatches,
+                            p.ahead,
+                            p.recompute);
 }
 
 /// Everything that decides the arithmetic, but the name.
@@ -195,7 +199,7 @@ std::string arithmetic_of(const Fleet& f) {
                       f.stop.rounds.value_or(0),
                       f.stop.epochs.value_or(0));
   for (const PeerSpec& peer : f.peers) text += fmt::format("{},{};", peer.batch, peer.threads);
-  if (!f.own_steps.empty()) text += fmt::format("steps {};", fmt::join(f.own_steps, ","));
+  text += work_of(f);
   for (const auto& [option, value] : f.settings) text += fmt::format("{} {};", option, value);
   if (f.attackers.count > 0)
     text += fmt::format(
@@ -204,7 +208,6 @@ std::string arithmetic_of(const Fleet& f) {
   if (f.codec) text += fmt::format("codec {} {};", to_string(*f.codec), f.codec->fraction);
   if (f.order == "hierarchical")
     for (const PeerSpec& peer : f.peers) text += fmt::format("on {};", peer.host);
-  if (f.parallel) text += chains_of(*f.parallel);
   if (!f.plugin_content.empty()) text += fmt::format("plugin {};", f.plugin_content);
   if (!f.start_content.empty()) text += fmt::format("start {};", f.start_content);
   if (f.class_weights.any()) text += weights_of(f.class_weights);
