@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <source_location>
 
 #include "gpu/device/check.h"
 #ifdef GV_HOST_CUDA
@@ -12,9 +13,18 @@
 namespace gv::gpu {
 
 constexpr unsigned block_threads = 256;
+constexpr std::size_t most_blocks = 0x7fffffff;
 
-inline unsigned blocks_for(std::size_t items) {
-  return static_cast<unsigned>((items + block_threads - 1) / block_threads);
+/// How many threads or blocks are wanted, and where in the source: an error of the launch names it.
+struct Wanted {
+  Wanted(std::size_t count_, std::source_location where_ = std::source_location::current())
+      : count(count_), where(where_) {}
+  std::size_t count;
+  std::source_location where;
+};
+
+inline std::size_t blocks_for(std::size_t items) {
+  return (items + block_threads - 1) / block_threads;
 }
 
 __device__ inline std::size_t thread_index() {
@@ -24,35 +34,40 @@ __device__ inline std::size_t thread_index() {
 /// Begins `blocks` blocks of block_threads threads.
 template <class... Parameters, class... Arguments>
 void start(void (*kernel)(Parameters...),
-           unsigned blocks,
+           Wanted blocks,
            cudaStream_t stream,
            Arguments... arguments) {
+  cudaGetLastError();  // an error that some call left which nobody asked about is none of this one
+  // So many blocks as no grid has are as wrong as none, and not as many as 32 bits of them say.
+  const auto grid = static_cast<unsigned>(blocks.count > most_blocks ? 0 : blocks.count);
 #ifdef GV_HOST_CUDA
-  host_cuda::launch(kernel, blocks, block_threads, stream, arguments...);
+  host_cuda::launch(kernel, grid, block_threads, stream, arguments...);
 #else
-  kernel<<<blocks, block_threads, 0, stream>>>(arguments...);
+  kernel<<<grid, block_threads, 0, stream>>>(arguments...);
 #endif
-  GV_CUDA_LAUNCHED();
+  // A wrong configuration is an error of the launch.
+  const auto line = static_cast<int>(blocks.where.line());
+  check(cudaGetLastError(), "kernel launch", blocks.where.file_name(), line);
 }
 
 /// At least `items` threads; the kernel leaves those beyond alone.
 template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...),
-            std::size_t items,
+            Wanted items,
             cudaStream_t stream,
             Arguments... arguments) {
-  if (items == 0) return;
-  start(kernel, blocks_for(items), stream, arguments...);
+  if (items.count == 0) return;
+  start(kernel, {blocks_for(items.count), items.where}, stream, arguments...);
 }
 
 /// `blocks` blocks of block_threads threads.
 template <class... Parameters, class... Arguments>
 void launch_blocks(void (*kernel)(Parameters...),
-                   std::size_t blocks,
+                   Wanted blocks,
                    cudaStream_t stream,
                    Arguments... arguments) {
-  if (blocks == 0) return;
-  start(kernel, static_cast<unsigned>(blocks), stream, arguments...);
+  if (blocks.count == 0) return;
+  start(kernel, blocks, stream, arguments...);
 }
 
 /// Two sums that a block takes together, such as those of the values and of their squares.

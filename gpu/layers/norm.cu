@@ -75,7 +75,8 @@ class NormLayer : public Layer {
             .channels = channels_,
             .pixels = pixels_,
             .groups = groups_,
-            .slices = std::min(most_slices, blocks_for(rows * pixels_))};
+            .slices = static_cast<std::uint32_t>(
+                std::min(std::size_t{most_slices}, blocks_for(rows * pixels_)))};
   }
   Statistics statistics() const { return {mean_.data(), inverse_.data()}; }
 
