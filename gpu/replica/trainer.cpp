@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "gpu/device/notice.h"
 #include "gpu/layers/loss.h"
 
 namespace gv::gpu {
@@ -79,18 +80,26 @@ void Trainer::put_gradient(const float* x, float* g) {
   copy_async(host_result_.data(), result_.data(), 1, cudaMemcpyDeviceToHost, context_.stream);
 }
 
+void Trainer::run(Recording& recording, const Work& work) {
+  CudaGraph& graph = recording.graphs[place_];
+  if (recording.ran && !recording.refused && !graph.recorded()) {
+    const std::string why = graph.record(context_.stream, work);
+    recording.refused = !why.empty();
+    if (recording.refused)
+      notice("steps are given to the device call by call, since one cannot be recorded: " + why);
+  }
+  graph.recorded() ? graph.launch(context_.stream) : work();
+  recording.ran = true;
+}
+
 double Trainer::gradient(const float* x, float* g, const Work& step) {
   if (!sent_) train_.send(place_, batches_.rows(), batches_.views());
   train_.hold(place_, context_.stream);
   Recording& recording = step ? gradient_and_step_ : gradient_;
-  const Work work = [&] {
+  run(recording, [&] {
     put_gradient(x, g);
     if (step) step();
-  };
-  CudaGraph& graph = recording.graphs[place_];
-  if (recording.ran && !graph.recorded()) graph.record(context_.stream, work);
-  graph.recorded() ? graph.launch(context_.stream) : work();
-  recording.ran = true;
+  });
   // The other place is free: the host has waited for the step that read it.
   place_ = 1 - place_;
   batches_.step();

@@ -26,8 +26,8 @@ class Trainer {
   using Work = std::function<void()>;
   /// g <- gradient at x on the next minibatch; returns its loss when it is done. While the device
   /// computes, the minibatch after it is sent. x and g must stay where they are: the pass is
-  /// recorded, and what `step` puts into the context's stream behind it as well; the same at each
-  /// call that gives one.
+  /// recorded where the driver lets it be, and what `step` puts into the context's stream behind
+  /// it as well; the same at each call that gives one.
   double gradient(const float* x, float* g, const Work& step = nullptr);
   Evaluation evaluate(const float* x);  ///< on the test set
   double gradient_flops() const;
@@ -39,9 +39,12 @@ class Trainer {
   /// Recorded passes, one for each place that their minibatch may be in.
   struct Recording {
     bool ran = false;
+    bool refused = false;  ///< it cannot be recorded
     CudaGraph graphs[Samples::places];
   };
 
+  /// Gives the device `work`: as it was recorded, or directly where it never was.
+  void run(Recording& recording, const Work& work);
   void put_gradient(const float* x, float* g);
   Gathered gathered();
   /// Calls put(first) for each `count` rows from `first` on, in order, when they are in place, and

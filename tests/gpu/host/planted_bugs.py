@@ -89,7 +89,7 @@ GRAPHS_AND_MEMORY = [
     Bug('a graph recorded with a stale pointer', REPLICA_FILE, '    upload(x_, x);\n',
         '    x_ = DeviceArray<float>(size(), "the model");\n    upload(x_, x);\n', TRAIN),
     Bug('an allocation in a recorded pass', 'gpu/layers/device_network.cpp', 'as many rows as there is room for");',
-        'as many rows as there is room for");\n  DeviceArray<float> more(rows, "more");', TRAIN),
+        'as many rows as there is room for");\n  DeviceArray<float> more(rows, "more");', 'Refused.Recordings*'),
     Bug('a workspace that shrinks', 'gpu/device/device_context.cu', '  if (bytes <= workspace_.size()) return;\n',
         '  if (bytes == workspace_.size()) return;\n', NORMED),
     Bug('factors in too little room', 'gpu/layers/linear.cu', 'std::max(weights, n * in_)', 'weights',
