@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "gpu/replica/make_replica.h"
 #include "tests/gpu/cases.h"
@@ -46,6 +47,36 @@ TEST_F(Refused, RecordingsLeaveTheBitsOfTheRecorded) {
   EXPECT_EQ(std::ranges::count(said, '\n'), 2) << "once of each kind of pass: " << said;
   EXPECT_NE(said.find("one cannot be recorded: [gpu] cudaErrorStreamCaptureUnsupported"),
             std::string::npos)
+      << said;
+}
+
+double norm(const std::vector<float>& v) {
+  double sum = 0;
+  for (const float value : v) sum += static_cast<double>(value) * static_cast<double>(value);
+  return std::sqrt(sum);
+}
+
+/// tf32 keeps three more bits than bf16, so that the gradient is nearer to that of fp32.
+TEST_F(Refused, ConvolutionsInBf16AreComputedInTf32) {
+  const auto gradient = [](Precision precision) {
+    const auto replica = replica_of("resnet20", precision);
+    replica->gradient();
+    return values(*replica, Vector::g);
+  };
+  const std::vector<float> exact = gradient(Precision::fp32);
+  const auto off = [&](std::vector<float> g) {
+    std::ranges::transform(g, exact, g.begin(), std::minus{});
+    return norm(g) / norm(exact);
+  };
+  const double rounded = off(gradient(Precision::bf16));
+  refusals().bf16_convolutions = true;
+  testing::internal::CaptureStderr();
+  const double coarse = off(gradient(Precision::bf16));
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_GT(coarse, 0);
+  EXPECT_LT(coarse, rounded);
+  EXPECT_EQ(std::ranges::count(said, '\n'), 1) << "once, not for each of them: " << said;
+  EXPECT_NE(said.find("in bf16; such convolutions are computed in tf32"), std::string::npos)
       << said;
 }
 
