@@ -77,6 +77,12 @@ void DeviceContext::reserve_workspace(std::size_t bytes) {
   workspace_ = DeviceArray<std::uint8_t>(bytes, "the workspace of cuDNN");
 }
 
+void DeviceContext::reserve_scratch(std::size_t floats) {
+  if (floats <= scratch_.size()) return;
+  scratch_ = {};
+  scratch_ = DeviceArray<float>(floats, "what a layer computes with");
+}
+
 void DeviceContext::reserve_ones(std::size_t count) {
   if (count <= ones_.size()) return;
   ones_ = DeviceArray<float>(count, "a vector of ones");

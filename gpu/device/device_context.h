@@ -35,6 +35,9 @@ class DeviceContext {
   void reserve_workspace(std::size_t bytes);
   void* workspace() { return workspace_.data(); }
   std::size_t workspace_bytes() const { return workspace_.size(); }
+  /// So many floats for what one node keeps to itself in one pass.
+  void reserve_scratch(std::size_t floats);
+  float* scratch() { return scratch_.data(); }
   /// So many ones on the device, for sum_rows.
   void reserve_ones(std::size_t count);
   const float* ones() const { return ones_.data(); }
@@ -45,7 +48,7 @@ class DeviceContext {
   cublasHandle_t blas_ = nullptr;
   DeviceArray<std::uint8_t> blas_workspace_, workspace_;
   DeviceArray<std::uint16_t> factor_a_, factor_b_, result_;
-  DeviceArray<float> ones_;
+  DeviceArray<float> ones_, scratch_;
 };
 
 /// C (m x n) <- alpha op(A) op(B) + beta C, row-major as optim/host/gemm.h. `batch` products: each

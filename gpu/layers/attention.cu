@@ -69,10 +69,12 @@ class Attention : public Layer {
         width_(channels_ / heads_),
         square_(std::size_t{positions_} * positions_),
         scale_(1.0F / std::sqrt(static_cast<float>(width_))),
-        a_(plan.most_rows * heads_ * square_, "attention weights"),
-        d_(plan.most_rows * heads_ * square_, "gradients by attention weights") {}
+        a_(plan.kept_rows * heads_ * square_, "attention weights") {
+    plan.context.reserve_scratch(plan.most_rows * heads_ * square_);
+  }
 
   void forward(const Pass& pass) override {
+    float* const a = pass.kept ? a_.data() : pass.context.scratch();
     for (std::uint32_t h = 0; h < heads_; ++h) {
       multiply(pass.context,
                product(pass,
@@ -81,22 +83,17 @@ class Attention : public Layer {
                        width_,
                        part(pass.in, 0, h),
                        flipped(part(pass.in, 1, h)),
-                       scores(a_.data(), pass, h),
+                       scores(a, pass, h),
                        scale_));
     }
-    launch(softmax_kernel,
-           lines(pass) * warp,
-           pass.context.stream,
-           a_.data(),
-           positions_,
-           lines(pass));
+    launch(softmax_kernel, lines(pass) * warp, pass.context.stream, a, positions_, lines(pass));
     for (std::uint32_t h = 0; h < heads_; ++h) {
       multiply(pass.context,
                product(pass,
                        positions_,
                        width_,
                        positions_,
-                       scores(a_.data(), pass, h),
+                       scores(a, pass, h),
                        part(pass.in, 2, h),
                        output(pass.out, h)));
     }
@@ -104,6 +101,7 @@ class Attention : public Layer {
 
   void backward(const Pass& pass) override {
     if (pass.d_in == nullptr) return;
+    float* const d = pass.context.scratch();
     const float beta = pass.add ? 1.0F : 0.0F;
     for (std::uint32_t h = 0; h < heads_; ++h) {  // dV = A^T dO, dA = dO V^T
       const Matrix d_out = output(pass.d_out, h);
@@ -124,17 +122,17 @@ class Attention : public Layer {
                        width_,
                        d_out,
                        flipped(part(pass.in, 2, h)),
-                       scores(d_.data(), pass, h)));
+                       scores(d, pass, h)));
     }
     launch(softmax_back_kernel,
            lines(pass) * warp,
            pass.context.stream,
            a_.data(),
-           d_.data(),
+           d,
            positions_,
            lines(pass));
     for (std::uint32_t h = 0; h < heads_; ++h) {  // dQ = dS K / sqrt, dK = dS^T Q / sqrt
-      const Matrix d_scores = scores(d_.data(), pass, h);
+      const Matrix d_scores = scores(d, pass, h);
       multiply(pass.context,
                product(pass,
                        positions_,
@@ -207,7 +205,7 @@ class Attention : public Layer {
   std::uint32_t positions_, channels_, heads_, width_;
   std::size_t square_;
   float scale_;
-  DeviceArray<float> a_, d_;
+  DeviceArray<float> a_;
 };
 
 }  // namespace

@@ -24,6 +24,7 @@ struct Pass {
   DeviceContext& context;
   std::uint32_t rows = 0;
   Moments moments{};
+  bool kept = true;                      ///< what is computed, for the way back
   const float* parameters = nullptr;     ///< the flat vector x
   float* gradient = nullptr;             ///< the flat vector g; backward only
   const std::uint8_t* tokens = nullptr;  ///< rows x positions, of a text
@@ -54,6 +55,7 @@ struct LayerPlan {
   Shape in;                               ///< of the first input
   std::vector<std::uint32_t> row_counts;  ///< of every pass that will be asked for
   std::uint32_t most_rows = 0;            ///< the largest
+  std::uint32_t kept_rows = 0;            ///< the largest of a pass that is gone back from
   bool in_place = false;                  ///< relu: the value takes the place of the input's
   bool relu_follows = false;              ///< linear: does the relu after it in the same pass
   DeviceContext& context;

@@ -69,6 +69,25 @@ void place_values(const NeuralNetwork& network, NetworkPlan& plan) {
   }
 }
 
+/// A slot is free again when the last consumer of its value is done.
+void place_passing(const NeuralNetwork& network, NetworkPlan& plan) {
+  const std::size_t n = network.nodes.size();
+  std::vector<std::size_t> last_use(n, n);
+  for (std::size_t i = 0; i < n; ++i)
+    for (const std::uint32_t input : network.nodes[i].inputs) last_use[input] = i;
+  Slots slots(plan.passing);
+  for (std::size_t i = 0; i < n; ++i) {
+    const Node& node = network.nodes[i];
+    if (plan.in_place[i]) {
+      plan.passing_of.push_back(plan.passing_of[node.inputs[0]]);
+      continue;
+    }
+    plan.passing_of.push_back(slots.take(node.out.elements()));
+    for (std::size_t input = 0; input < i; ++input)
+      if (last_use[input] == i) slots.give_back(plan.passing_of[input]);
+  }
+}
+
 void place_gradients(const NeuralNetwork& network, NetworkPlan& plan) {
   const std::size_t n = network.nodes.size();
   plan.gradient_of.assign(n, NetworkPlan::none);
@@ -93,6 +112,7 @@ void place_gradients(const NeuralNetwork& network, NetworkPlan& plan) {
 NetworkPlan plan_network(const NeuralNetwork& network) {
   NetworkPlan plan;
   place_values(network, plan);
+  place_passing(network, plan);
   place_gradients(network, plan);
   return plan;
 }

@@ -15,7 +15,11 @@ struct NetworkPlan {
 
   std::vector<std::size_t> values;     ///< floats per row of each slot of values
   std::vector<std::size_t> gradients;  ///< the same of gradients by nodes
-  std::vector<std::size_t> value_of;   ///< [node]: its slot
+  /// The same of a pass that nobody goes back from, whose values make room for those that come
+  /// after them; and [node]: its slot there. The input's is the first of either kind.
+  std::vector<std::size_t> passing;
+  std::vector<std::size_t> passing_of;
+  std::vector<std::size_t> value_of;  ///< [node]: its slot
   /// [node]: its slot; none for the input, and for the last node: the loss leaves the gradient
   /// where the logits were.
   std::vector<std::size_t> gradient_of;
@@ -25,8 +29,8 @@ struct NetworkPlan {
   std::vector<std::array<bool, 2>> adds;
 };
 
-/// Every value is kept for the way back; a gradient's slot is free again once its node is done.
-/// Aborts for a network in which a node's value is used by nobody.
+/// Every value of a pass that is gone back from is kept; a gradient's slot is free again once its
+/// node is done. Aborts for a network in which a node's value is used by nobody.
 NetworkPlan plan_network(const NeuralNetwork& network);
 
 }  // namespace gv::gpu

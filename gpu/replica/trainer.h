@@ -63,6 +63,7 @@ class Trainer {
 
   DeviceContext& context_;
   std::uint32_t batch_;
+  std::uint32_t test_chunk_;  ///< rows of the test set at a time
   std::vector<std::uint32_t> test_rows_;
   std::vector<std::uint32_t> sample_;  ///< of the own rows, for the moments of batch norm
   BatchesAhead batches_;

@@ -73,6 +73,30 @@ TEST(NetworkPlan, ValuesAreKeptExceptWhereAReluTakesTheirPlace) {
   }
 }
 
+/// Walks forward as DeviceNetwork does where nobody goes back: each value stands until its last
+/// consumer is done.
+TEST(NetworkPlan, ValuesThatPassByAreReadBeforeOthersTakeTheirPlace) {
+  for (const auto& [name, network] : networks()) {
+    SCOPED_TRACE(name);
+    const NetworkPlan plan = plan_network(network);
+    ASSERT_EQ(plan.passing_of.at(0), 0U) << "the input stands where it does for training";
+    std::map<std::size_t, std::size_t> holder;  // slot, node
+    for (std::size_t i = 0; i < network.nodes.size(); ++i) {
+      const Node& node = network.nodes[i];
+      for (const std::uint32_t input : node.inputs)
+        ASSERT_EQ(holder.at(plan.passing_of[input]), input) << "node " << i;
+      const std::size_t slot = plan.passing_of[i];
+      ASSERT_GE(plan.passing.at(slot), node.out.elements());
+      if (!plan.in_place[i]) {
+        for (const std::uint32_t input : node.inputs) ASSERT_NE(plan.passing_of[input], slot);
+      }
+      holder[slot] = i;
+    }
+    EXPECT_LE(plan.passing.size(), 5U);
+    EXPECT_LE(plan.passing.size(), plan.values.size());
+  }
+}
+
 TEST(NetworkPlan, GradientsShareFewSlots) {
   const NeuralNetwork network =
       resnet20_network({.channels = 3, .height = 32, .width = 32}, 10, Norm::batch);
