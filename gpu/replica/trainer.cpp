@@ -40,14 +40,15 @@ Trainer::Trainer(const NeuralNetwork& network,
       test_chunk_(std::max(batch, moments_chunk)),
       test_rows_(share.test->evaluation_rows()),
       sample_(sample_of(share)),
-      batches_({std::move(share.rows), share.rng, share.augment}, batch),
+      batches_({share.rows, share.rng, share.augment}, batch),
       network_(network, batch, {test_chunk_, moments_chunk}, context),
       labels_(lines(network_.most_rows()), "the labels of a minibatch"),
       losses_(2 * std::size_t{lines(network_.most_rows())}, "the losses of a minibatch"),
       result_(2, "the loss"),
       host_result_(2, "the loss"),
-      train_(std::move(share.train), std::max(batch, moments_chunk), room(free_bytes())),
-      test_(std::move(share.test), test_chunk_, room(free_bytes())) {}
+      train_(
+          std::move(share.train), share.rows, std::max(batch, moments_chunk), room(free_bytes())),
+      test_(std::move(share.test), test_rows_, test_chunk_, room(free_bytes())) {}
 
 void Trainer::restore(StateReader& in) {
   batches_.restore(in);

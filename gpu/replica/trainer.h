@@ -13,9 +13,9 @@ namespace gv::gpu {
 /// A network, its data and its minibatches: the device's Objective.
 class Trainer {
  public:
-  /// A data set takes at most `room` (of the bytes that are free then) of the device; a larger one
-  /// is streamed. Throws std::invalid_argument where model and data do not fit, CudaError where
-  /// there is no room.
+  /// The share's rows take at most `room` (of the bytes that are free then) of the device; more of
+  /// them are streamed. Throws std::invalid_argument where model and data do not fit, CudaError
+  /// where there is no room.
   Trainer(const NeuralNetwork& network,
           Share share,
           std::uint32_t batch,
