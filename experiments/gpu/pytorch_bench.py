@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Samples per second of the models of gpu_bench in PyTorch on the first CUDA device: eager and compiled, in its best mode too.
+"""Samples per second of the models of gpu_bench in PyTorch on the first CUDA device, in its best mode and others.
 
     pytorch_bench.py [--seconds N]      what is not begun after N seconds is left out
 

@@ -7,6 +7,7 @@
 
 #include "gpu/device/cuda_error.h"
 #include "gpu/device/notice.h"
+#include "gpu/layers/activation.h"
 #include "gpu/layers/channel_bias.h"
 #include "gpu/layers/dnn.h"
 #include "gpu/layers/layer.h"
@@ -88,7 +89,7 @@ class Convolution : public Layer {
       : context_(plan.context),
         in_(plan.in),
         out_(plan.node.out),
-        relu_(plan.relu_follows),
+        relu_(plan.then == Op::relu),
         goes_back_(plan.node.inputs[0] != 0),
         rounded_(plan.context.precision == Precision::bf16),
         weight_(plan.offset(0)),
@@ -134,6 +135,9 @@ class Convolution : public Layer {
   }
 
   void backward(const Pass& pass) override {
+    if (relu_)
+      go_back_through(
+          Op::relu, pass.out, pass.d_out, pass.d_out, out_count(pass), false, context_.stream);
     by_weight(pass);
     if (biased_)
       sum_channels(

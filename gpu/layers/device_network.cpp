@@ -51,18 +51,16 @@ DeviceNetwork::DeviceNetwork(const NeuralNetwork& network,
                          "activations");
   for (const std::size_t floats : plan_.gradients)
     gradients_.emplace_back(floats * batch_, "gradients by activations");
-  for (std::size_t i = 0; i < network_.nodes.size(); ++i) {
-    const Node& node = network_.nodes[i];
+  for (const Unit& unit : plan_.units)
     layers_.push_back(make_layer({.network = network_,
-                                  .node = node,
-                                  .in = i == 0 ? node.out : network_.nodes[node.inputs[0]].out,
+                                  .node = network_.nodes[unit.head],
+                                  .in = network_.nodes[unit.inputs[0]].out,
                                   .row_counts = row_counts,
                                   .most_rows = most_rows_,
                                   .kept_rows = batch_,
-                                  .in_place = plan_.in_place[i],
-                                  .relu_follows = plan_.fused[i],
+                                  .then = unit.then,
+                                  .residual = unit.residual,
                                   .context = context_}));
-  }
 }
 
 bool DeviceNetwork::has_batch_norm() const {
@@ -72,7 +70,7 @@ bool DeviceNetwork::has_batch_norm() const {
 
 float* DeviceNetwork::put(Pass all) {
   GV_CHECK(all.rows > 0 && all.rows <= most_rows_, "as many rows as there is room for");
-  for (std::size_t i = 1; i < layers_.size(); ++i) layers_[i]->forward(pass(i, all));
+  for (std::size_t u = 0; u < layers_.size(); ++u) layers_[u]->forward(pass(plan_.units[u], all));
   return value(network_.nodes.size() - 1, all.kept);
 }
 
@@ -87,7 +85,7 @@ const float* DeviceNetwork::see(const float* x, std::uint32_t rows, Moments mome
 
 void DeviceNetwork::backward(const float* x, float* g) {
   const Pass all{.context = context_, .rows = batch_, .parameters = x, .gradient = g};
-  for (std::size_t i = layers_.size(); i-- > 1;) layers_[i]->backward(pass(i, all));
+  for (std::size_t u = layers_.size(); u-- > 0;) layers_[u]->backward(pass(plan_.units[u], all));
 }
 
 float* DeviceNetwork::gradient(std::size_t node) {
@@ -96,19 +94,19 @@ float* DeviceNetwork::gradient(std::size_t node) {
   return slot == NetworkPlan::none ? nullptr : gradients_[slot].data();
 }
 
-Pass DeviceNetwork::pass(std::size_t i, Pass all) {
-  const Node& node = network_.nodes[i];
-  const std::size_t first = node.inputs[0];
-  const bool two = node.inputs.size() > 1;
+Pass DeviceNetwork::pass(const Unit& unit, Pass all) {
+  const auto [first, second] = unit.inputs;
+  const bool two = second != Unit::none;
   all.tokens = tokens_.data();
   all.in = value(first, all.kept);
-  all.in2 = two ? value(node.inputs[1], all.kept) : nullptr;
-  all.out = value(i, all.kept);
-  all.d_out = gradient(i);
+  all.in2 = two ? value(second, all.kept) : nullptr;
+  all.out = value(unit.end, all.kept);
+  all.before = all.kept && unit.then == Op::gelu ? value(unit.head, true) : nullptr;
+  all.d_out = gradient(unit.end);
   all.d_in = gradient(first);
-  all.d_in2 = two ? gradient(node.inputs[1]) : nullptr;
-  all.add = plan_.adds[i][0];
-  all.add2 = plan_.adds[i][1];
+  all.d_in2 = two ? gradient(second) : nullptr;
+  all.add = unit.adds[0];
+  all.add2 = unit.adds[1];
   return all;
 }
 

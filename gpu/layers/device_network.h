@@ -36,12 +36,12 @@ class DeviceNetwork {
 
  private:
   float* put(Pass all);
-  /// `all` of the node.
-  Pass pass(std::size_t node, Pass all);
+  /// `all` of the unit.
+  Pass pass(const Unit& unit, Pass all);
   float* value(std::size_t node, bool kept) {
     return values_[kept ? plan_.value_of[node] : plan_.passing_of[node]].data();
   }
-  float* gradient(std::size_t node);
+  float* gradient(std::size_t node);  ///< null: nobody asks
 
   NeuralNetwork network_;
   NetworkPlan plan_;
@@ -49,7 +49,7 @@ class DeviceNetwork {
   DeviceContext& context_;
   DeviceArray<std::uint8_t> tokens_;
   std::vector<DeviceArray<float>> values_, gradients_;
-  std::vector<std::unique_ptr<Layer>> layers_;
+  std::vector<std::unique_ptr<Layer>> layers_;  ///< by unit
 };
 
 }  // namespace gv::gpu

@@ -26,8 +26,8 @@ struct Table {
 __global__ void gather_kernel(Table t, std::size_t count, float* out) {
   const std::size_t k = thread_index();
   if (k >= count) return;
-  const std::size_t row = k / t.features;
-  auto c = static_cast<std::uint32_t>(k % t.features);
+  const auto [row, column] = divide(k, t.features);
+  auto c = static_cast<std::uint32_t>(column);
   if (t.views != nullptr) {
     const std::uint32_t pixel = c % (t.height * t.width);
     const std::int64_t from = seen(t.views[row],
@@ -63,7 +63,8 @@ __global__ void gather_windows_kernel(const std::uint8_t* tokens,
                                       std::uint8_t* following) {
   const std::size_t k = thread_index();
   if (k >= count) return;
-  const std::size_t at = std::size_t{rows[k / context]} + k % context;
+  const Divided in_text = divide(k, context);
+  const std::size_t at = std::size_t{rows[in_text.by]} + in_text.rest;
   inputs[k] = tokens[at];
   following[k] = tokens[at + 1];
 }

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "gpu/device/notice.h"
-#include "gpu/layers/loss.h"
 
 namespace gv::gpu {
 namespace {
@@ -43,7 +42,8 @@ Trainer::Trainer(const NeuralNetwork& network,
       batches_({share.rows, share.rng, share.augment}, batch),
       network_(network, batch, {test_chunk_, moments_chunk}, context),
       labels_(lines(network_.most_rows()), "the labels of a minibatch"),
-      losses_(2 * std::size_t{lines(network_.most_rows())}, "the losses of a minibatch"),
+      losses_(lines(network_.most_rows()), "the losses of a minibatch"),
+      came_(1, "the losses of a minibatch"),
       result_(2, "the loss"),
       host_result_(2, "the loss"),
       train_(
@@ -72,8 +72,7 @@ void Trainer::put_gradient(const float* x, float* g) {
                 labels_.data(),
                 lines(batch_),
                 network_.network().classes,
-                losses_.data(),
-                result_.data(),
+                sums(),
                 context_.stream);
   network_.backward(x, g);
   copy_async(host_result_.data(), result_.data(), 1, cudaMemcpyDeviceToHost, context_.stream);
@@ -162,8 +161,7 @@ Evaluation Trainer::evaluate(const float* x) {
           labels_.data(),
           lines(static_cast<std::uint32_t>(std::min<std::size_t>(test_chunk_, left))),
           network_.network().classes,
-          losses_.data(),
-          result_.data(),
+          sums(),
           context_.stream);
     copy_async(host_result_.data(), result_.data(), 2, cudaMemcpyDeviceToHost, context_.stream);
   };

@@ -4,6 +4,7 @@
 
 #include "gpu/device/cuda_graph.h"
 #include "gpu/layers/device_network.h"
+#include "gpu/layers/loss.h"
 #include "gpu/replica/batches_ahead.h"
 #include "gpu/replica/samples.h"
 #include "optim/models/objective.h"
@@ -57,6 +58,7 @@ class Trainer {
                  Done done);
   Moments measure_moments(const float* x);
   std::uint32_t lines(std::uint32_t rows) const;
+  LossSums sums() { return {losses_.data(), came_.data(), result_.data()}; }
   std::span<const std::uint32_t> around(const std::vector<std::uint32_t>& rows,
                                         std::size_t first,
                                         std::uint32_t count);
@@ -69,7 +71,8 @@ class Trainer {
   BatchesAhead batches_;
   DeviceNetwork network_;
   DeviceArray<std::uint8_t> labels_;
-  DeviceArray<double> losses_;  ///< two for each line
+  DeviceArray<SumPair> losses_;  ///< of each block of lines
+  DeviceArray<std::uint32_t> came_;
   DeviceArray<double> result_;  ///< the loss; or loss and right answers
   PinnedArray<double> host_result_;
   Samples train_, test_;
