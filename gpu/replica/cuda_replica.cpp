@@ -18,10 +18,7 @@ namespace {
 /// Makes the device the calling thread's. Every call may come from another thread.
 class OnDevice {
  public:
-  explicit OnDevice(const CudaPlace& place) : number_(place.number) {
-    use();
-    if (place.sleeps) GV_CUDA(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync));
-  }
+  explicit OnDevice(int device) : number_(device) { use(); }
   void use() const { GV_CUDA(cudaSetDevice(number_)); }
   void use_if_it_answers() const noexcept { cudaSetDevice(number_); }
 
@@ -38,10 +35,10 @@ class CudaReplica : public Replica {
               const OptimizerSpec& optimizer,
               std::uint32_t batch,
               Rng init,
-              const CudaPlace& place,
+              int device,
               Precision precision)
-      : memory_(pinned_memory(place.number)),
-        device_(place),
+      : memory_(pinned_memory(device)),
+        device_(device),
         clock_(optimizer),
         context_(precision),
         x_(network.size(), "the model"),
@@ -278,10 +275,10 @@ std::unique_ptr<Replica> make_replica(const NeuralNetwork& network,
                                       const OptimizerSpec& optimizer,
                                       std::uint32_t batch,
                                       Rng init,
-                                      CudaPlace place,
+                                      int device,
                                       Precision precision) {
   return std::make_unique<CudaReplica>(
-      network, std::move(share), optimizer, batch, init, place, precision);
+      network, std::move(share), optimizer, batch, init, device, precision);
 }
 
 }  // namespace gv::gpu

@@ -57,9 +57,4 @@ Counts& counts() {
   return all;
 }
 
-Refusals& refusals() {
-  static Refusals all;
-  return all;
-}
-
 }  // namespace gv::host_cuda
