@@ -1,6 +1,7 @@
 #include "peer/report/culprits.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -168,6 +169,16 @@ bool is_of(const Pair& link, std::optional<PeerId> peer) {
   return peer && (link.first == *peer || link.second == *peer);
 }
 
+/// One of its links is clearly slower than all its others: it is not the network. Of two links the
+/// one over which it sends may be all that others see of it, as in a ring that goes one way.
+bool one_alone(const Blame& blame, PeerId peer) {
+  std::vector<double> own;
+  for (const auto& [link, share] : blame.links())
+    if (is_of(link, peer)) own.push_back(share);
+  std::ranges::sort(own, std::greater{});
+  return own.size() > 2 && own[0] >= clearly * own[1];
+}
+
 /// The links of one network are named together, where they stand out from the others.
 void add_network(const Blame& blame, PeerId peer, std::vector<Culprit>& found) {
   Culprit whole{.kind = Culprit::Kind::network, .peer = peer};
@@ -182,7 +193,8 @@ void add_network(const Blame& blame, PeerId peer, std::vector<Culprit>& found) {
 }
 
 void add_links(const Blame& blame, std::vector<Culprit>& found) {
-  const std::optional<PeerId> network = slow_network(blame);
+  std::optional<PeerId> network = slow_network(blame);
+  if (network && one_alone(blame, *network)) network.reset();
   for (const auto& [link, share] : blame.links()) {
     // Of a single link nobody can say that it is slower than the others.
     if (is_of(link, network) || blame.links().size() < 2) continue;

@@ -67,8 +67,7 @@ std::set<PeerId> pauses(std::span<const PeerTimes> peers, const ByPeer& stood) {
 /// Tells what a peer does to what it sends and receives from what a link does to what goes over it.
 class Charge {
  public:
-  Charge(std::span<const PeerTimes> peers, const Shares& all)
-      : all_(all), stood_(standstills(peers)), paused_(pauses(peers, stood_)) {
+  Charge(const Shares& all, ByPeer stood) : all_(all), stood_(std::move(stood)) {
     std::vector<double> delays;
     for (const auto& [peer, own] : all) delays.push_back(common_delay(all, peer));
     usual_ = usual_of(std::move(delays));
@@ -85,7 +84,9 @@ class Charge {
   }
 
  private:
-  double works(PeerId peer) const { return all_.at(peer).work - value_of(stood_, peer); }
+  double works(PeerId peer) const {
+    return std::max(0.0, all_.at(peer).work - value_of(stood_, peer));
+  }
 
   /// Who has too little of a processor sends and receives all alike slowly, as its other neighbours
   /// see, and works for longer. Whom its network holds up would wait instead.
@@ -95,26 +96,40 @@ class Charge {
   }
 
   /// What the link itself takes shows in what comes over it the other way, for while a process
-  /// stands still it waits for nothing. Of a process that is stopped again and again this is seen
-  /// in the moments between; during a pause nothing more is under way.
+  /// stands still it waits for nothing.
   double by_stops(PeerId who, PeerId whom, double wire) const {
-    constexpr double least_awake = 0.05;
-    const double stood = value_of(stood_, whom);
-    const double seen = value_of(all_.at(whom).wire, who);
-    const bool paused = paused_.contains(whom);
-    const double link = paused ? seen : seen / std::max(1 - stood, least_awake);
-    return std::clamp(wire - link, 0.0, stood);
+    return std::clamp(wire - value_of(all_.at(whom).wire, who), 0.0, value_of(stood_, whom));
   }
 
   const Shares& all_;
   ByPeer stood_;
-  std::set<PeerId> paused_;
   double usual_ = 0;
 };
 
+/// Who is stopped again and again, for moments, would have waited on in each of them for what was
+/// on its way: that is as much of its whole time as of the moments in which it was awake, as far as
+/// the other end of the link waited for as much. Only the rest of its standstill holds anybody up.
+void wait_while_stopped(PeerId peer, double stood, const Shares& seen, WaitShares& own) {
+  constexpr double least_awake = 0.05;
+  const double longer = 1 / std::max(1 - stood, least_awake);
+  for (auto& [from, wire] : own.wire) {
+    const auto other = seen.find(from);
+    if (other == seen.end()) continue;
+    const double whole = std::min(longer * wire, value_of(other->second.wire, peer));
+    const double more = std::clamp(whole - wire, 0.0, std::max(0.0, own.work));
+    wire += more;
+    own.work -= more;
+  }
+}
+
 void charge(std::span<const PeerTimes> peers, Shares& all) {
+  const ByPeer stood = standstills(peers);
+  const std::set<PeerId> paused = pauses(peers, stood);
+  const Shares seen = all;
+  for (auto& [peer, own] : all)
+    if (!paused.contains(peer)) wait_while_stopped(peer, value_of(stood, peer), seen, own);
   const Shares before = all;
-  const Charge charge(peers, before);
+  const Charge charge(before, stood);
   for (auto& [who, own] : all)
     for (auto& [whom, wire] : own.wire) {
       const auto take = [&](PeerId peer, double part) {

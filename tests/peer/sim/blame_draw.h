@@ -43,7 +43,7 @@ class BlameDraw {
     victim_ = cause_.at_peer == AtPeer::data ? n_ : static_cast<PeerId>(rng_.below(n_));
     // In this order a round takes both, one after the other; else the smaller one is hidden.
     if (cause_.two()) method_ = "{ kind: d-psgd, order: atc }";
-    undisturbed_ = run(0, cause_);
+    run_undisturbed();
     choose_link();
   }
 
@@ -58,6 +58,7 @@ class BlameDraw {
   }
 
   const Words& words() const { return planted_.words; }
+  bool has_two() const { return cause_.two(); }
   bool synchronous() const { return method_.find("async") == std::string::npos && !is("ad-psgd"); }
 
   /// Of each cause all that it may be called. Of two those without which the fleet would be clearly
@@ -133,6 +134,21 @@ class BlameDraw {
     return all[rng_.below(n)];
   }
   bool is(const char* kind) const { return method_.find(kind) != std::string::npos; }
+
+  /// A random graph may fall into parts, and is drawn again.
+  void run_undisturbed() {
+    const std::string graph = graph_;
+    for (int seed = 1;; ++seed) {
+      if (graph.ends_with(" }"))
+        graph_ = fmt::format("{}, seed: {} }}", graph.substr(0, graph.size() - 2), seed);
+      try {
+        undisturbed_ = run(0, cause_);
+        return;
+      } catch (const FleetError&) {
+        if (graph_ == graph) throw;
+      }
+    }
+  }
 
   /// Of those over which the undisturbed fleet waits for anything. Where a link or a network cannot
   /// be told from its like, a processor is slow instead.

@@ -22,20 +22,20 @@ TEST_P(DrawnBlame, NamesWhatWasPlanted) {
     BlameDraw fleet(static_cast<std::uint64_t>(fleets * GetParam() + k));
     const bool planted = fleet.plant();
     const std::vector<BlameDraw::Names> causes = fleet.expected();
-    if (!planted) {  // nobody waits long for it, and for nobody else either
-      EXPECT_FALSE(fleet.synchronous()) << fleet.text();
-      EXPECT_EQ(fleet.words().size(), names_any(fleet.words(), causes.at(0)) ? 1U : 0U)
-          << fleet.text();
+    if (!fleet.synchronous()) {  // hardly anybody waits for it, and nobody for another peer
+      for (const std::string& word : fleet.words())
+        EXPECT_TRUE(!word.starts_with("peer") || names_any({word}, causes.at(0))) << fleet.text();
       continue;
     }
     ++judged;
+    EXPECT_TRUE(planted) << fleet.text();
     for (const BlameDraw::Names& names : causes)
       EXPECT_TRUE(names_any(fleet.words(), names)) << fleet.text();
-    if (causes.size() == 1 && !fleet.words().empty()) {
-      EXPECT_TRUE(causes[0].contains(fleet.words()[0])) << fleet.text();
+    if (!fleet.has_two() && !fleet.words().empty()) {
+      EXPECT_TRUE(causes.at(0).contains(fleet.words()[0])) << fleet.text();
     }
   }
-  EXPECT_GE(judged, fleets / 2);
+  EXPECT_GE(judged, fleets / 3);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, DrawnBlame, testing::Range(0, 8));
