@@ -56,10 +56,8 @@ std::string matter_text(const Assembly& fleet) {
 
 std::string chained_text(const Fleet& fleet) {
   if (fleet.stages() == 1) return "";
-  return fmt::format(" in {} chain{} of {}",
-                     fleet.models(),
-                     fleet.models() == 1 ? "" : "s",
-                     fleet.stages());
+  return fmt::format(
+      " in {} chain{} of {}", fleet.models(), fleet.models() == 1 ? "" : "s", fleet.stages());
 }
 
 std::string head(const Assembly& fleet, const RunFolder& folder) {
