@@ -66,7 +66,7 @@ void print_json(const Assembly& fleet, const ParallelAdvice& advice) {
 void print_row(const std::string& way, const ParallelProposal& p, bool pipeline) {
   const std::string batch =
       p.chains == 1 ? fmt::format("{}", p.batch) : fmt::format("{} x {}", p.chains, p.batch);
-  fmt::print("{:<18} {:>9} {:>3} {:>5} {:>10} {:>4.0f} % {:>9} {:>9} {:>9.4g}\n",
+  fmt::print("{:<13} {:>9} {:>3} {:>5} {:>10} {:>4.0f} % {:>9} {:>9} {:>8.4g}\n",
              way,
              batch,
              pipeline ? fmt::format("{}", p.microbatches) : "-",
@@ -87,7 +87,7 @@ std::string parallel_text(const ParallelProposal& p) {
 }
 
 void print_text(const ParallelAdvice& advice, bool measured) {
-  fmt::print("{:<18} {:>9} {:>3} {:>5} {:>10} {:>6} {:>9} {:>9} {:>9}\n",
+  fmt::print("{:<13} {:>9} {:>3} {:>5} {:>10} {:>6} {:>9} {:>9} {:>8}\n",
              "way",
              "batch",
              "m",
@@ -110,13 +110,14 @@ void print_text(const ParallelAdvice& advice, bool measured) {
                        7) +
                    "\n");
   if (advice.batch_to_hide > 0)
-    fmt::print("averaging hides behind a gradient of {:.4g} samples a peer and round\n",
+    fmt::print("note   averaging hides behind a gradient of {:.4g} samples a peer and round\n",
                advice.batch_to_hide);
   if (!measured)
-    fmt::print(
-        "seconds are by floating-point operations: `grapevine profile FILE -o PROFILE` "
-        "measures them,\nand --profile PROFILE takes them\n");
-  fmt::print("advice {}: {}\n", name_of(advice.way), advice.why);
+    fmt::print("{}\n",
+               wrapped("note   seconds are by floating-point operations: `grapevine profile FILE "
+                       "-o PROFILE` measures them, and --profile PROFILE takes them",
+                       7));
+  fmt::print("{}\n", wrapped(fmt::format("advice {}: {}", name_of(advice.way), advice.why), 7));
   if (advice.way != ParallelAdvice::Way::pipeline) return;
   fmt::print("for the fleet file:\n  {}\n", parallel_text(advice.proposals.front()));
 }

@@ -43,7 +43,8 @@ Screens fleet_screens() {
        Compared::all,
        {"grapevine plan " + iris(),
         "grapevine plan " + quadratic() + " --set peers=7 --set topology=torus",
-        "grapevine plan " + iris() + " --set network={} --set train.batch=500"}},
+        "grapevine plan " + iris() + " --set network={} --set train.batch=500",
+        "grapevine plan " + iris() + " --set model='{ kind: mlp, hidden: [64, 64] }' --parallel"}},
       {"algorithms", Compared::all, {"grapevine algorithms", "grapevine algorithms gossip-pga"}},
       {"run",
        Compared::untimed,
@@ -104,6 +105,8 @@ Screens other_screens() {
             "grapevine bench step --model softmax --batch 8 --seconds 0.1",
             "grapevine bench exchange --peers 3 --floats 1000 --repetitions 1",
             "grapevine bench hogwild --threads 2 --seconds 0.1",
+            "grapevine profile " + iris() +
+                " --set model='{ kind: mlp, hidden: [8] }' --rows 4 --seconds 0.01",
             "grapevine bench device " + iris() + " --batches 8 --seconds 0.1",
             "grapevine bench speeds " + iris() + " --seconds 0.1"}},
           {"graph",
