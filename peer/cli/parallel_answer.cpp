@@ -66,12 +66,12 @@ void print_json(const Assembly& fleet, const ParallelAdvice& advice) {
 void print_row(const std::string& way, const ParallelProposal& p, bool pipeline) {
   const std::string batch =
       p.chains == 1 ? fmt::format("{}", p.batch) : fmt::format("{} x {}", p.chains, p.batch);
-  fmt::print("{:<13} {:>9} {:>3} {:>5} {:>10} {:>4.0f} % {:>9} {:>9} {:>8.4g}\n",
+  fmt::print("{:<13} {:>9} {:>3} {:>5} {:>10} {:>4.0f} % {:>9} {:>9} {:>8.3g}\n",
              way,
              batch,
              pipeline ? fmt::format("{}", p.microbatches) : "-",
              pipeline ? ahead_text(p.ahead) : "-",
-             fmt::format("{:.4g} ms", 1e3 * p.seconds_per_round),
+             seconds_text(p.seconds_per_round),
              100 * p.idle,
              bytes_text(p.bytes_per_round),
              bytes_text(p.memory_bytes),
