@@ -66,7 +66,7 @@ void print_json(const Assembly& fleet, const ParallelAdvice& advice) {
 void print_row(const std::string& way, const ParallelProposal& p, bool pipeline) {
   const std::string batch =
       p.chains == 1 ? fmt::format("{}", p.batch) : fmt::format("{} x {}", p.chains, p.batch);
-  fmt::print("{:<13} {:>9} {:>3} {:>5} {:>10} {:>4.0f} % {:>9} {:>9} {:>8.3g}\n",
+  fmt::print("{:<13} {:>9} {:>3} {:>5} {:>10} {:>3.0f} % {:>9} {:>9} {:>9.4g}\n",
              way,
              batch,
              pipeline ? fmt::format("{}", p.microbatches) : "-",
@@ -87,7 +87,7 @@ std::string parallel_text(const ParallelProposal& p) {
 }
 
 void print_text(const ParallelAdvice& advice, bool measured) {
-  fmt::print("{:<13} {:>9} {:>3} {:>5} {:>10} {:>6} {:>9} {:>9} {:>8}\n",
+  fmt::print("{:<13} {:>9} {:>3} {:>5} {:>10} {:>5} {:>9} {:>9} {:>9}\n",
              "way",
              "batch",
              "m",
