@@ -25,13 +25,6 @@ double timed(const std::function<void()>& work) {
   return std::chrono::duration<double>(Clock::now() - began).count();
 }
 
-/// What values of a row a piece keeps until its way back: of each of its layers.
-std::size_t slot_bytes(const NeuralNetwork& network) {
-  std::size_t floats = 0;
-  for (const Node& node : network.nodes) floats += node.out.elements();
-  return floats * sizeof(float);
-}
-
 /// A piece with its part of x, and what it hands on.
 struct Stage {
   std::unique_ptr<Objective> objective;
@@ -121,19 +114,6 @@ class Bench {
   std::vector<float> x_, g_;
   std::vector<double> whole_seconds_;
 };
-
-std::vector<ModelProfile::Piece> pieces_of(const NeuralNetwork& network) {
-  const std::vector<Cut> cuts = places(network);
-  std::vector<ModelProfile::Piece> pieces;
-  for (std::uint32_t k = 0; k <= cuts.size(); ++k) {
-    const Part own = part(network, cuts, k);
-    pieces.push_back({.name = k == 0 ? modules_of(network).front().name : cuts[k - 1].name,
-                      .parameters = own.range.count,
-                      .floats = own.floats_out,
-                      .slot_bytes = slot_bytes(own.network)});
-  }
-  return pieces;
-}
 
 }  // namespace
 

@@ -7,7 +7,9 @@
 
 #include "peer/fleet/model_profile.h"
 #include "peer/json/json.h"
+#include "peer/predict/parallel/counted_profile.h"
 #include "peer/predict/parallel/proposals.h"
+#include "peer/report/chains_view.h"
 #include "peer/report/screen.h"
 #include "peer/report/wrapped.h"
 #include "peer/runtime/exit_code.h"
@@ -24,10 +26,6 @@ std::shared_ptr<const ModelProfile> profile_for(const Assembly& fleet, const std
   if (const std::string why = objection_to(*profile, network); !why.empty())
     throw std::runtime_error(fmt::format("{}: {}", path, why));
   return profile;
-}
-
-std::string ahead_text(std::uint32_t ahead) {
-  return ahead == ParallelSpec::all ? "all" : fmt::format("{}", ahead);
 }
 
 Json json_of(const ParallelProposal& p) {

@@ -163,26 +163,41 @@ ModelProfile read_profile(const std::string& path) {
   return parse_profile(text, printable(path, 300));
 }
 
-std::string objection_to(const ModelProfile& profile, const NeuralNetwork& network) {
+/// Of a row a piece keeps the values of each of its layers until its way back.
+std::vector<ModelProfile::Piece> pieces_of(const NeuralNetwork& network) {
   const std::vector<Cut> cuts = places(network);
-  if (profile.pieces.size() != cuts.size() + 1)
+  std::vector<ModelProfile::Piece> pieces;
+  for (std::uint32_t k = 0; k <= cuts.size(); ++k) {
+    const Part own = part(network, cuts, k);
+    std::size_t kept = 0;
+    for (const Node& node : own.network.nodes) kept += node.out.elements();
+    pieces.push_back({.name = k == 0 ? modules_of(network).front().name : cuts[k - 1].name,
+                      .parameters = own.range.count,
+                      .floats = own.floats_out,
+                      .slot_bytes = kept * sizeof(float)});
+  }
+  return pieces;
+}
+
+std::string objection_to(const ModelProfile& profile, const NeuralNetwork& network) {
+  const std::vector<ModelProfile::Piece> own = pieces_of(network);
+  if (profile.pieces.size() != own.size())
     return fmt::format(
         "it has {} pieces, and the model has {}: measure it anew with `grapevine "
         "profile`",
         profile.pieces.size(),
-        cuts.size() + 1);
-  for (std::uint32_t k = 0; k <= cuts.size(); ++k) {
-    const Part own = part(network, cuts, k);
+        own.size());
+  for (std::size_t k = 0; k < own.size(); ++k) {
     const ModelProfile::Piece& piece = profile.pieces[k];
-    if (piece.parameters == own.range.count && piece.floats == own.floats_out) continue;
+    if (piece.parameters == own[k].parameters && piece.floats == own[k].floats) continue;
     return fmt::format(
         "its piece `{}` has {} parameters and {} values behind it, and the model's "
         "has {} and {}: measure it anew with `grapevine profile`",
         printable(piece.name, 100),
         piece.parameters,
         piece.floats,
-        own.range.count,
-        own.floats_out);
+        own[k].parameters,
+        own[k].floats);
   }
   return "";
 }

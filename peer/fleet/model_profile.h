@@ -35,6 +35,9 @@ struct ModelProfile {
   double backward(std::size_t piece, std::uint32_t rows_of_it) const;
 };
 
+/// The pieces of a network, without times.
+std::vector<ModelProfile::Piece> pieces_of(const NeuralNetwork& network);
+
 Json profile_json(const ModelProfile& profile);
 /// Throws std::runtime_error, which says what is missing, out of its range or does not fit
 /// together.

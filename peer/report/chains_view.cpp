@@ -6,13 +6,9 @@
 #include <fmt/ranges.h>
 
 namespace gv {
-namespace {
-
-std::string ahead_text(const ParallelSpec& spec) {
-  return spec.ahead == ParallelSpec::all ? "all" : fmt::format("{}", spec.ahead);
+std::string ahead_text(std::uint32_t ahead) {
+  return ahead == ParallelSpec::all ? "all" : fmt::format("{}", ahead);
 }
-
-}  // namespace
 
 std::string chains_text(const Assembly& fleet) {
   if (!fleet.division) return "";
@@ -29,7 +25,7 @@ std::string chains_text(const Assembly& fleet) {
       spec.stages == 1 ? "" : "s",
       spec.microbatches,
       spec.microbatches == 1 ? "" : "es",
-      ahead_text(spec),
+      ahead_text(spec.ahead),
       spec.recompute ? ", computed once more on the way back" : "",
       fmt::join(stages, " | "));
 }

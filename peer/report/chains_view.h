@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "peer/json/json.h"
@@ -7,6 +8,8 @@
 
 namespace gv {
 
+/// `parallel.ahead` as the fleet file says it: "all", or a number.
+std::string ahead_text(std::uint32_t ahead);
 /// How the chains of a fleet divide their models, for people; "" where there are none.
 std::string chains_text(const Assembly& fleet);
 /// The same as `stages` (names), `chains`, `microbatches` and `ahead` ("all", or a number).

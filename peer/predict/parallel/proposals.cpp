@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "gossip/stage_turns.h"
-#include "optim/models/network_cut.h"
 #include "peer/predict/forecast/dry_run.h"
 #include "peer/predict/parallel/partition.h"
 #include "peer/predict/parallel/timetable.h"
@@ -396,29 +395,6 @@ std::string name_of(ParallelAdvice::Way way) {
       return "alone";
   }
   return "";
-}
-
-ModelProfile counted_profile(const Assembly& fleet) {
-  const NeuralNetwork network = make_network(fleet.fleet.model, *fleet.data.train);
-  const std::vector<Cut> cuts = places(network);
-  ModelProfile profile;
-  profile.model = to_string(fleet.fleet.model);
-  profile.rows = {1};
-  for (std::uint32_t k = 0; k <= cuts.size(); ++k) {
-    const Part own = part(network, cuts, k);
-    const double forward = own.network.gradient_flops(1) / 3 / fleet.fleet.flops;
-    std::size_t floats = 0;
-    for (const Node& node : own.network.nodes) floats += node.out.elements();
-    profile.pieces.push_back({.name = k == 0 ? modules_of(network).front().name : cuts[k - 1].name,
-                              .parameters = own.range.count,
-                              .floats = own.floats_out,
-                              .slot_bytes = floats * sizeof(float),
-                              .forward_seconds = {forward},
-                              .backward_seconds = {2 * forward}});
-  }
-  profile.add_seconds = 1 / fleet.fleet.flops;
-  profile.step_seconds = 2 / fleet.fleet.flops;
-  return profile;
 }
 
 ParallelAdvice advise_parallel(const Assembly& fleet,

@@ -42,9 +42,6 @@ struct ParallelAdvice {
 /// As fleet files and JSON spell it: pipeline, data-parallel, alone.
 std::string name_of(ParallelAdvice::Way way);
 
-/// What a model takes by its floating-point operations, where nobody has measured it.
-ModelProfile counted_profile(const Assembly& fleet);
-
 /// Divides the fleet's model into 1 to n stages for its n peers, in as many chains as that leaves
 /// of them; cuts by partition.h, times by timetable.h, and by the method's own rounds in virtual
 /// time for the best. The fleet's batch is that of a chain and round. `profile`: of its model.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "peer/fleet/model_profile.h"
+#include "peer/predict/parallel/counted_profile.h"
 #include "tests/peer/chains/chain_fleets.h"
 
 namespace gv {
