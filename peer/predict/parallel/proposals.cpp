@@ -61,7 +61,10 @@ class Planner {
 
   ParallelAdvice advise() {
     ParallelAdvice advice;
-    for (const Sketch& sketch : best_sketches()) advice.proposals.push_back(in_full(sketch));
+    // Where a message takes longer than faults.deadline, its chain ends before it has done a round.
+    for (const Sketch& sketch : best_sketches())
+      if (ParallelProposal p = in_full(sketch); p.seconds_per_round > 0)
+        advice.proposals.push_back(std::move(p));
     std::ranges::sort(
         advice.proposals, std::ranges::greater{}, &ParallelProposal::samples_per_second);
     advice.alone = alone();
