@@ -25,12 +25,6 @@ std::shared_ptr<Buffer> buffer_of(Peer& me, std::size_t floats) {
   return floats > 0 ? me.pool().acquire(floats * sizeof(float)) : nullptr;
 }
 
-/// A stage that averages waits for each of its neighbours until the deadline, and the others of its
-/// chain wait for it: so they do for as many deadlines, while it lives.
-bool waits_on(const Peer& me, PeerId from, Absence absence) {
-  return absence == Absence::lost && me.running() && me.expects(from);
-}
-
 }  // namespace
 
 Task<> Chain::gradient() {
@@ -80,9 +74,6 @@ Task<> Chain::backward(std::uint32_t k) {
 Task<Payload> Chain::receive(PeerId from, Kind channel, std::uint32_t k) {
   const Absence absence = me_.plan.stage->ends_fleet ? Absence::gone : Absence::lost;
   std::optional<Message> message = co_await me_.receive(from, channel, k, number_, absence);
-  const std::size_t most = me_.neighbors.size();
-  for (std::size_t again = 0; !message && again < most && waits_on(me_, from, absence); ++again)
-    message = co_await me_.receive(from, channel, k, number_, absence);
   if (!message) throw ChainEnded();
   co_return std::move(message->payload);
 }
