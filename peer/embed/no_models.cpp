@@ -1,12 +1,14 @@
 #include <stdexcept>
 
 #include "optim/train/make_objective.h"
+#include "peer/fleet/model_profile.h"
+#include "peer/runtime/division.h"
 #include "peer/runtime/load_data.h"
 
-// In the place of optim/train/make_objective.cpp and peer/runtime/load_data.cpp, in the library of
-// programs that bring their own gradients and data: with those, every model, the arithmetic of all
-// layers and the readers of all formats would be in there. An assembly with a ProgramModel asks for
-// neither.
+// In the place of optim/train/make_objective.cpp and of load_data.cpp and division.cpp of
+// peer/runtime, in the library of programs that bring their own gradients and data: with those,
+// every model, the arithmetic of all layers and the readers of all formats would be in there. An
+// assembly with a ProgramModel asks for none of them.
 
 namespace gv {
 namespace {
@@ -23,6 +25,26 @@ std::unique_ptr<Objective> make_objective(const ModelSpec&, Share) {
 }
 
 LoadedData load_data(const Fleet&, std::optional<PeerId>) {
+  refuse();
+}
+
+ModelProfile read_profile(const std::string&) {
+  refuse();
+}
+
+Division::Division(const Fleet&, const Dataset&) {
+  refuse();
+}
+
+StagePlan Division::stage(PeerId, std::uint32_t) const {
+  refuse();
+}
+
+std::unique_ptr<Objective> Division::objective(PeerId, Share) const {
+  refuse();
+}
+
+std::vector<std::string> Division::names() const {
   refuse();
 }
 

@@ -73,7 +73,7 @@ class RealFleet {
   void make_real() {
     erase_keys(keys_, "hosts");
     erase_keys(keys_, "network");
-    set_key(keys_, "peers", std::to_string(Rng(number_).derive("peers").below(6) + 3));
+    set_key(keys_, "peers", std::to_string(peers()));
     set_key(keys_, "network.latency", "1 ms");
     set_key(keys_, "network.emulate", "true");
     set_key(keys_, "stop.rounds", "300");
@@ -83,6 +83,13 @@ class RealFleet {
     set_key(keys_, "faults.ledger", "true");
     if (value_of(keys_, "faults.deadline") != "0 s") set_key(keys_, "faults.deadline", "1 s");
     set_key(keys_, "output.dir", run_folder());
+  }
+
+  /// 3 to 8, or those of 1 to 3 chains.
+  std::uint64_t peers() const {
+    Rng rng = Rng(number_).derive("peers");
+    const std::string stages = value_of(keys_, "parallel.stages");
+    return stages.empty() ? rng.below(6) + 3 : (rng.below(3) + 1) * std::stoull(stages);
   }
 
   static void pause(std::uint64_t milliseconds) {

@@ -20,6 +20,14 @@ std::string told(const Violation& violation) {
   return text;
 }
 
+/// Stages of a chain talk whatever their method is.
+bool some_fleet_has_chains(const DrawOptions& options) {
+  Refusals refusals;
+  for (std::uint64_t number = options.first; number <= options.last; ++number)
+    if (draw_ready(number, options.rows, refusals).fleet->fleet.stages() > 1) return true;
+  return false;
+}
+
 class DrawnSwarm : public testing::TestWithParam<const AlgorithmRow*> {};
 
 /// Whatever graph, codec, data, network, deadline: fleets of every method, each under drawn faults.
@@ -35,11 +43,12 @@ TEST_P(DrawnSwarm, NothingIsViolated) {
   EXPECT_EQ(result.fleets, 6U);
   EXPECT_EQ(result.all.seeds, 60U);
   const bool has_links = GetParam()->mixes || GetParam()->links != nullptr;
-  if (has_links)
+  if (has_links) {
     EXPECT_GE(result.all.sum_of_faults(), 500U);
-  else
+  } else if (!some_fleet_has_chains(options)) {
     EXPECT_EQ(result.all.sum_of_faults(), 0U)
         << "nothing goes wrong between peers that do not talk";
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryRow,
