@@ -72,8 +72,7 @@ Task<> Chain::backward(std::uint32_t k) {
 }
 
 Task<Payload> Chain::receive(PeerId from, Kind channel, std::uint32_t k) {
-  const Absence absence = me_.plan.stage->ends_fleet ? Absence::gone : Absence::lost;
-  std::optional<Message> message = co_await me_.receive(from, channel, k, number_, absence);
+  std::optional<Message> message = co_await me_.receive(from, channel, k, number_, Absence::gone);
   if (!message) throw ChainEnded();
   co_return std::move(message->payload);
 }

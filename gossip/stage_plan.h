@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "gossip/message.h"
 #include "graph/topology/topology.h"
 
 namespace gv {
@@ -27,7 +28,9 @@ struct StagePlan {
   std::size_t floats_in = 0;       ///< of a microbatch that cross the cut before it; 0: none does
   std::size_t floats_out = 0;      ///< and the one behind it
   std::optional<StageWork> measured{};  ///< by a profile; nothing: by the replica's operations
-  bool ends_fleet = false;              ///< whether nobody can go on when its chain has ended
+  /// For which its messages may be under way in the fleet's own network, behind those of averaging:
+  /// the others of its chain wait so much longer than faults.deadline.
+  Time under_way{0};
 
   bool first() const { return stage == 0; }
   bool last() const { return stage + 1 == stages; }

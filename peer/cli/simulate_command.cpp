@@ -24,6 +24,7 @@
 #include "peer/predict/forecast/expectation.h"
 #include "peer/record/recorder.h"
 #include "peer/report/attackers.h"
+#include "peer/report/chains_view.h"
 #include "peer/report/loss_rise.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
@@ -56,6 +57,8 @@ void tell(const Assembly& fleet,
   for (const PeerId peer : result.lost) fmt::print(stderr, "peer {} was lost\n", peer);
   for (const PeerId peer : result.broken_by)
     fmt::print(stderr, "without peer {} this algorithm cannot complete a round\n", peer);
+  for (const PeerId peer : result.chains_ended)
+    fmt::print(stderr, "{}\n", chain_ended_text(peer));
   const bool ended = result.violations.empty() && !result.interrupted;
   if (!ended) return;
   if (!end) return fmt::print(stderr, "error: no peer finished\n");
@@ -67,8 +70,7 @@ int verdict(const SimulationResult& result, const std::optional<FleetRecord>& en
   if (!result.violations.empty()) return exit_code::check_failed;
   if (result.interrupted) return stopped;
   if (!end || !std::isfinite(end->mean.loss)) return exit_code::failed;
-  const bool whole = result.lost.empty() && result.broken_by.empty();
-  if (!whole) return exit_code::peers_lost;
+  if (!result.whole()) return exit_code::peers_lost;
   return end->uneven.empty() ? exit_code::done : exit_code::check_failed;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "peer/launch/launcher.h"
+#include "peer/report/chains_view.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/runtime/unknown_figure.h"
 
@@ -55,6 +56,11 @@ void Launcher::end_broken(PeerId by) {
       fmt::format("without peer {} this algorithm cannot complete a round: stopping", by));
   kill_in_time();
   stop_all();
+}
+
+/// Said once of whom it is: each stage of its chain reports it.
+void Launcher::note_chain_ended(PeerId by) {
+  if (chains_ended_.insert(by).second && !stopping_) screen_.on_note(chain_ended_text(by));
 }
 
 void Launcher::kill_in_time() {
@@ -118,7 +124,7 @@ LaunchResult Launcher::result() const {
     result.code = exit_code::could_not_start;
   } else if (too_few_ || !summary || has_diverged(*summary)) {
     result.code = exit_code::failed;
-  } else if (gone() > 0 || broken_) {
+  } else if (gone() > 0 || broken_ || !chains_ended_.empty()) {
     result.code = exit_code::peers_lost;
   } else if (!summary->uneven.empty()) {
     result.code = exit_code::check_failed;

@@ -6,8 +6,14 @@
 #include <fmt/ranges.h>
 
 namespace gv {
+
 std::string ahead_text(std::uint32_t ahead) {
   return ahead == ParallelSpec::all ? "all" : fmt::format("{}", ahead);
+}
+
+std::string chain_ended_text(PeerId stage) {
+  return fmt::format(
+      "without peer {} its chain cannot complete a round and has ended; the others go on", stage);
 }
 
 std::string chains_text(const Assembly& fleet) {

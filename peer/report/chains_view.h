@@ -10,6 +10,8 @@ namespace gv {
 
 /// `parallel.ahead` as the fleet file says it: "all", or a number.
 std::string ahead_text(std::uint32_t ahead);
+/// That a chain does no more rounds, since this stage of it has died or has not got on.
+std::string chain_ended_text(PeerId stage);
 /// How the chains of a fleet divide their models, for people; "" where there are none.
 std::string chains_text(const Assembly& fleet);
 /// The same as `stages` (names), `chains`, `microbatches` and `ahead` ("all", or a number).

@@ -79,6 +79,10 @@ class Assembly {
   const std::shared_ptr<const Dataset>& looked_at() const {
     return validation ? validation : data.test;
   }
+  /// Whether the others go on when a chain has lost a stage: where no collective needs them all.
+  bool does_without_chains() const {
+    return fleet.stages() > 1 && fleet.models() > 1 && algorithm->promise != Promise::agreement;
+  }
   /// What the fleet file asks of its evaluations. The objective of the test set reads this.
   Aims aims() const;
 
@@ -86,6 +90,7 @@ class Assembly {
   PeerId model_of(PeerId i) const { return i / fleet.stages(); }  ///< what peer i has a part of
   PeerId stage_of(PeerId i) const { return i % fleet.stages(); }
   std::optional<StagePlan> stage(PeerId i) const;
+  Time under_way(PeerId i) const;
   ModelJudge model_judge() const;
   void make_mixing();
   void make_verb_trees();

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "gossip/attack.h"
+#include "gossip/chain.h"
 #include "peer/runtime/assembly.h"
 
 // What one peer is told of the fleet, and how long it waits for others.
@@ -82,13 +84,37 @@ void Assembly::make_verb_trees() {
   if (verb_trees_.empty()) verb_trees_ = spanning_tree(links_too, fleet.trainers());
 }
 
+/// What peer i may send in a round at the most, as long as the fleet's own network takes for it:
+/// its part of the model to each of its neighbours, and its part of a minibatch to those of its
+/// chain.
+Time Assembly::under_way(PeerId i) const {
+  constexpr double longest = 1e6;
+  const NetworkSpec& network = fleet.network;
+  const PeerId s = stage_of(i);
+  const StagePlan stage = division->stage(s, fleet.peers[i].batch);
+  std::vector<PeerId> links = neighborhood(i).peers;
+  const std::size_t models =
+      std::max<std::size_t>(links.size(), 2);  // of a ring sum: twice its own
+  std::ranges::copy(chain_links(stage, i), std::back_inserter(links));
+  std::vector<double> bandwidths{network.nic_bandwidth(i)};
+  for (const PeerId j : links) bandwidths.push_back(network.link(i, j).bandwidth);
+  std::erase(bandwidths, 0);  // no limit
+  if (bandwidths.empty()) return Time{0};
+  const std::size_t floats =
+      models * division->range(s).count + stage.microbatches * (stage.floats_in + stage.floats_out);
+  const double seconds = static_cast<double>(floats * sizeof(float)) / std::ranges::min(bandwidths);
+  return std::chrono::ceil<Time>(std::chrono::duration<double>(std::min(seconds, longest)));
+}
+
 /// Its last stage knows the loss of a chain.
 std::optional<StagePlan> Assembly::stage(PeerId i) const {
   if (!fleet.parallel || i >= fleet.trainers()) return std::nullopt;
   const std::uint32_t batch = fleet.peers[i].batch;
   StagePlan own = division ? division->stage(stage_of(i), batch)
                            : StagePlan{.stage = stage_of(i), .stages = fleet.stages()};
-  own.ends_fleet = fleet.models() == 1 || algorithm->promise == Promise::agreement;
+  if (division)
+    for (PeerId j = i - own.stage; j < i - own.stage + own.stages; ++j)
+      own.under_way = std::max(own.under_way, under_way(j));
   return own;
 }
 

@@ -136,6 +136,8 @@ Health live_through(const Assembly& fleet,
   if (!complete) health.wrong = "it ended before its time";
   if (!result.broken_by.empty())
     health.wrong = fmt::format("without peer {} no round is complete", *result.broken_by.begin());
+  if (!result.chains_ended.empty())
+    health.wrong = fmt::format("the chain of peer {} has ended", *result.chains_ended.begin());
   if (!result.violations.empty()) health.wrong = result.violations.front();
   health.ended = health.wrong.empty();
   return health;

@@ -18,7 +18,9 @@ void SimJournal::tell(Report report) {
   // An evaluation by time waits for the work that is under way, and shows what was before it.
   const bool ticks = report.tick > 0 && !report.last;
   const Time now = ticks ? report.due : shared_.before + shared_.queue.now();
-  if (report.broken_by) shared_.broken_by.insert(*report.broken_by);
+  if (report.broken_by)
+    (shared_.does_without_chains ? shared_.chains_ended : shared_.broken_by)
+        .insert(*report.broken_by);
   if (report.last) {
     shared_.finished[id_] = true;
     shared_.ended = now;

@@ -52,12 +52,14 @@ struct SimShared {
   std::vector<bool> finished;  ///< has said its last words
   NetworkSpec network;
   wire::FrameBounds bounds;
-  std::uint64_t seed = 1;      ///< of the fleet
-  Time ended{0};               ///< when the last one of them said them
-  Time before{0};              ///< what a run that goes on took before; the queue begins at 0
-  std::vector<Costs> earlier;  ///< of each peer: what its lives before the present one took
-  std::vector<Costs> told;     ///< of the present one, as its newest report says
-  std::set<PeerId> broken_by;  ///< whose death or standstill ended a collective
+  std::uint64_t seed = 1;            ///< of the fleet
+  Time ended{0};                     ///< when the last one of them said them
+  Time before{0};                    ///< what a run that goes on took before; the queue begins at 0
+  std::vector<Costs> earlier;        ///< of each peer: what its lives before the present one took
+  std::vector<Costs> told;           ///< of the present one, as its newest report says
+  std::set<PeerId> broken_by;        ///< whose death or standstill ended a collective ...
+  std::set<PeerId> chains_ended;     ///< ... or that of a chain, which the fleet does without
+  bool does_without_chains = false;  ///< see Assembly
   Observer* observer = nullptr;
   Faults* faults = nullptr;  ///< null: a world in which nothing goes wrong ...
   Rows* rows = nullptr;      ///< ... and whose events run here

@@ -41,6 +41,7 @@ class Simulation {
     const PeerId n = fleet.fleet.size();
     shared_.network = options.network.value_or(fleet.fleet.network);
     shared_.seed = fleet.fleet.seed;
+    shared_.does_without_chains = fleet.does_without_chains();
     shared_.bounds = frame_bounds(fleet);
     shared_.observer = &observer;
     observer.aim_at(fleet.aims());
@@ -175,6 +176,7 @@ class Simulation {
     result.virtual_time = shared_.ended;
     result.events = shared_.queue.events();
     result.broken_by = shared_.broken_by;
+    result.chains_ended = shared_.chains_ended;
     if (trial_) return trial_->judge(result);
     for (OneLife& life : lives_) {
       GV_CHECK(life.task.done(), "nothing more will happen, and a simulated peer still waits");

@@ -91,10 +91,14 @@ struct SimulationResult {
   std::vector<PeerId> lost{};    ///< injected: dead at the end
   /// Who died or got stuck, so that a collective could not be completed.
   std::set<PeerId> broken_by{};
+  std::set<PeerId> chains_ended{};  ///< the same, of chains without which the others went on
   double drift = 0;  ///< between a vector and what its book says of it, relative
   bool interrupted = false;
   bool abandoned = false;
   std::vector<std::vector<Round>> looks{};  ///< at FaultPlan::looks, by peer
+
+  /// Whether everybody lived and did all of its rounds.
+  bool whole() const { return lost.empty() && broken_by.empty() && chains_ended.empty(); }
 };
 
 /// Runs the whole fleet in virtual time, with the same algorithm code as over TCP, and bit for bit

@@ -32,8 +32,8 @@ bool only_delayed(const SimulationResult& result) {
   const auto happened = [&](Fault fault) {
     return result.faults[static_cast<std::size_t>(fault)] > 0;
   };
-  return result.lost.empty() && result.broken_by.empty() && !happened(Fault::crash) &&
-         !happened(Fault::poison) && !happened(Fault::torn) && !happened(Fault::lie);
+  return result.whole() && !happened(Fault::crash) && !happened(Fault::poison) &&
+         !happened(Fault::torn) && !happened(Fault::lie);
 }
 
 std::string undisturbed_bits(const Assembly& fleet) {

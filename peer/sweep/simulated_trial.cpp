@@ -69,7 +69,7 @@ class TrialWatch {
 
 int code_of(const SimulationResult& result) {
   if (!result.violations.empty()) return exit_code::check_failed;
-  return result.lost.empty() && result.broken_by.empty() ? exit_code::done : exit_code::peers_lost;
+  return result.whole() ? exit_code::done : exit_code::peers_lost;
 }
 
 /// What the rung before left of the same trial.

@@ -68,6 +68,7 @@ TEST(ChainFaults, WhoLosesAStageEndsAlone) {
     EXPECT_EQ(run.result.violations, std::vector<std::string>{}) << killed;
     EXPECT_EQ(run.result.lost, std::vector<PeerId>{killed});
     EXPECT_EQ(run.result.broken_by, std::set<PeerId>{}) << "the fleet goes on";
+    EXPECT_EQ(run.result.chains_ended, std::set<PeerId>{killed});
     const PeerId partner = killed ^ 1U;
     const PeerId other = killed < 2 ? 2 : 0;
     EXPECT_LT(run.finals.at(partner).round, 200U);
