@@ -1,6 +1,7 @@
 #include "gossip/timesheet.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "optim/check.h"
@@ -50,17 +51,26 @@ void Timesheet::wait_begins(Time now) {
   wait_began_ = now;
 }
 
+/// Each stretch of the wait is followed by how long the process stood still in it. When that was
+/// nobody knows, so lateness and wire take their shares of it.
 void Timesheet::wait_ends(Time now, std::optional<std::size_t> neighbor, std::optional<Time> sent) {
   turn(now);
   waiting_ = false;
   const Time left = sent.value_or(now);
-  for (const Interval& each : waited_) {
-    const Time middle = std::clamp(left, each.begin, each.end);
-    add({Activity::late, each.begin, middle, neighbor});
-    add({Activity::wire, middle, each.end, neighbor});
+  for (std::size_t k = 0; k + 1 < waited_.size(); k += 2) {
+    const auto [begin, end] = std::pair(waited_[k].begin, waited_[k + 1].end);
+    if (begin == end) continue;
+    const Time woken = waited_[k].end;
+    const double awake = in_seconds(woken - begin) / in_seconds(end - begin);
+    const Time lateness = std::clamp(left, begin, end) - begin;
+    const Time middle =
+        std::min(woken, begin + Time{std::llround(static_cast<double>(lateness.count()) * awake)});
+    add({Activity::late, begin, middle, neighbor});
+    add({Activity::wire, middle, woken, neighbor});
+    add(waited_[k + 1]);
     if (!neighbor) continue;
-    waits_[*neighbor].late += middle - each.begin;
-    waits_[*neighbor].wire += each.end - middle;
+    waits_[*neighbor].late += middle - begin;
+    waits_[*neighbor].wire += woken - middle;
   }
   waited_.clear();
   if (neighbor) waits_[*neighbor].longest = std::max(waits_[*neighbor].longest, now - wait_began_);
@@ -77,13 +87,13 @@ void Timesheet::turn(Time now) {
   const Time end = std::max(since_, now);
   const Time stood = world_.stood_still();
   const Time awake = std::clamp(end - (stood - std::exchange(stood_, stood)), since_, end);
-  keep({activity(), since_, awake, {}});
-  add({Activity::other, awake, end, {}});
+  const bool waits = waiting_ && jobs_.empty();
+  keep({waits ? Activity::late : activity(), since_, awake, {}});
+  keep({Activity::other, awake, end, {}});
   since_ = now;
 }
 
 void Timesheet::keep(const Interval& past) {
-  if (past.begin == past.end) return;
   if (waiting_ && jobs_.empty()) {
     waited_.push_back(past);
   } else {
@@ -102,7 +112,7 @@ Spent Timesheet::spent() const {
   Spent all = spent_;
   const bool waits = waiting_ && jobs_.empty();
   all[waits ? Activity::late : activity()] += std::max(Time{0}, world_.now() - since_);
-  for (const Interval& each : waited_) all[Activity::late] += each.end - each.begin;
+  for (const Interval& each : waited_) all[each.activity] += each.end - each.begin;
   return all;
 }
 

@@ -16,12 +16,18 @@ Json spent_in_ns(const Spent& spent) {
   return json;
 }
 
+/// Nothing takes less than no time.
+Time parse_length(const JsonValue& json, const std::string& key) {
+  const Time length{json_integer<std::int64_t>(json, key)};
+  if (length < Time{0}) refuse_json(key, "a length of time");
+  return length;
+}
+
 Spent parse_spent(const JsonValue& owner) {
   const JsonValue& json = json_member(owner, "spent_ns");
   Spent spent;
   for (std::size_t a = 0; a < activities; ++a)
-    spent.at[a] =
-        Time{json_integer<std::int64_t>(json, std::string(name_of(static_cast<Activity>(a))))};
+    spent.at[a] = parse_length(json, std::string(name_of(static_cast<Activity>(a))));
   return spent;
 }
 
@@ -32,8 +38,9 @@ Progress parse_progress(const JsonValue& json) {
                 .queue = json_integer<std::size_t>(json, "queue")};
   for (const JsonValue& wait : json_member(json, "waits").items)
     says.waits.push_back({json_integer<PeerId>(wait, "peer"),
-                          Time{json_integer<std::int64_t>(wait, "late_ns")},
-                          Time{json_integer<std::int64_t>(wait, "wire_ns")}});
+                          parse_length(wait, "late_ns"),
+                          parse_length(wait, "wire_ns"),
+                          parse_length(wait, "longest_ns")});
   return says;
 }
 
@@ -144,8 +151,10 @@ std::string line(const Shares& says) {
 std::string line(const Progress& says) {
   Json waits = Json::array();
   for (const Progress::Wait& wait : says.waits)
-    waits.push_back(
-        Json{{"peer", wait.peer}, {"late_ns", wait.late.count()}, {"wire_ns", wait.wire.count()}});
+    waits.push_back(Json{{"peer", wait.peer},
+                         {"late_ns", wait.late.count()},
+                         {"wire_ns", wait.wire.count()},
+                         {"longest_ns", wait.longest.count()}});
   return Json{{"event", "progress"},
               {"round", says.round},
               {"spent_ns", spent_in_ns(says.spent)},

@@ -29,7 +29,7 @@ struct Progress {
   /// For a neighbour, since the beginning.
   struct Wait {
     PeerId peer = 0;
-    Time late{0}, wire{0};
+    Time late{0}, wire{0}, longest{0};
   };
   Round round = 0;
   Spent spent{};

@@ -161,8 +161,8 @@ void Launcher::heed(PeerId id, const control::PeerSays& says) {
     slot.staleness = progress->staleness;
     slot.queue = progress->queue;
     slot.waits.clear();
-    for (const auto& [peer, late, wire] : progress->waits)
-      slot.waits.push_back({peer, in_seconds(late), in_seconds(wire)});
+    for (const auto& [peer, late, wire, longest] : progress->waits)
+      slot.waits.push_back({peer, in_seconds(late), in_seconds(wire), in_seconds(longest)});
   } else if (const auto* reported = std::get_if<control::Reported>(&says)) {
     slot.round = slot.reported = reported->report.round;
     slot.heard = seconds();

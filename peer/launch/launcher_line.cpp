@@ -42,7 +42,7 @@ control::Progress progress_of(const PeerProgress& progress) {
                          .staleness = progress.staleness,
                          .queue = progress.queue};
   for (const auto& [peer, waits] : progress.waits)
-    says.waits.push_back({peer, waits.late, waits.wire});
+    says.waits.push_back({peer, waits.late, waits.wire, waits.longest});
   return says;
 }
 

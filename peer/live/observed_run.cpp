@@ -54,6 +54,7 @@ std::shared_ptr<const RunView> ObservedRun::view(Clock::time_point now) {
   view->phase = state->phase;
   view->seconds = state->seconds;
   view->round = state->round;
+  view->first = state->first;
   view->rounds = state->rounds;
   view->rate = rate_of(*state);
   for (const PeerState& peer : state->peers) view->peers.push_back(peer_view(peer, view->rate));

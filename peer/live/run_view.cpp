@@ -45,7 +45,8 @@ Json peer_json(const PeerView& view) {
   if (peer.waits.empty()) return json;
   Json waits = Json::array();
   for (const NeighborWait& wait : peer.waits)
-    waits.push_back(Json{{"peer", wait.peer}, {"late", wait.late}, {"wire", wait.wire}});
+    waits.push_back(Json{
+        {"peer", wait.peer}, {"late", wait.late}, {"wire", wait.wire}, {"longest", wait.longest}});
   json.add("waits", waits);
   return json;
 }
@@ -83,7 +84,8 @@ PeerView parse_peer(const JsonValue& json) {
     for (const JsonValue& wait : waits->items)
       peer.waits.push_back({json_integer<PeerId>(wait, "peer"),
                             json_number(wait, "late"),
-                            json_number(wait, "wire")});
+                            json_number(wait, "wire"),
+                            if_any<double>(wait, "longest").value_or(0)});
   }
   return view;
 }
@@ -132,6 +134,7 @@ Json json_of(const RunView& view) {
             {"phase", word_of(view.phase)},
             {"seconds", view.seconds},
             {"round", view.round},
+            {"first", view.first},
             {"rounds", view.rounds},
             {"rounds_per_second", view.rate},
             {"alive", view.alive()}};
@@ -159,6 +162,7 @@ RunView parse_view(const JsonValue& json) {
   view.phase = parse_word<FleetState::Phase>(phases, json, "phase");
   view.seconds = json_number(json, "seconds");
   view.round = json_integer<Round>(json, "round");
+  view.first = if_any<Round>(json, "first").value_or(0);
   view.rounds = if_any<Round>(json, "rounds");
   view.rate = json_number(json, "rounds_per_second");
   for (const JsonValue& peer : json_member(json, "peers").items)

@@ -36,6 +36,7 @@ struct RunView {
   FleetState::Phase phase = FleetState::Phase::starting;
   double seconds = 0;
   Round round = 0;
+  Round first = 0;  ///< in which it began: not 0 where it was resumed
   std::optional<Round> rounds{};
   double rate = 0;  ///< rounds per second, of late
   std::vector<PeerView> peers{};

@@ -139,7 +139,7 @@ std::vector<std::string> hints_of(const RunView& view) {
   std::vector<PeerState> peers;
   for (const PeerView& peer : view.peers) peers.push_back(peer.state);
   std::vector<std::string> hints;
-  for (const Culprit& culprit : culprits(times_of(peers, 0)))
+  for (const Culprit& culprit : culprits(times_of(peers, view.first)))
     if (hints.size() < most) hints.push_back("! " + short_text_of(culprit, view.title.hosts));
   return hints;
 }

@@ -1,14 +1,15 @@
 #include "peer/report/culprits.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "optim/printable.h"
+#include "peer/report/wait_shares.h"
 
 namespace gv {
 namespace {
@@ -20,105 +21,15 @@ constexpr double clearly = 2.5;
 
 using Pair = std::pair<PeerId, PeerId>;
 
-double seconds_of(const PeerTimes& peer) {
-  return std::accumulate(peer.spent.begin(), peer.spent.end(), 0.0);
-}
-
-double spent_on(const PeerTimes& peer, Activity activity) {
-  return peer.spent[static_cast<std::size_t>(activity)];
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
-/// One peer's time as shares of it.
-struct Shares {
-  double work = 0;  ///< what is no waiting
-  std::map<PeerId, double> late, wire;
-  /// What looks like wire, while the sender stood still or was slow with what it had to send.
-  std::map<PeerId, double> stood;
-};
-
-/// How much more than the median of the others each peer was at nothing that has a name.
-std::map<PeerId, double> standstills(std::span<const PeerTimes> peers) {
-  std::map<PeerId, double> stood;
-  for (const PeerTimes& peer : peers)
-    if (seconds_of(peer) > 0) stood[peer.peer] = spent_on(peer, Activity::other) / seconds_of(peer);
-  std::vector<double> all;
-  for (const auto& [peer, share] : stood) all.push_back(share);
-  const double usual = median(std::move(all));
-  for (auto& [peer, share] : stood) share = std::max(0.0, share - usual);
-  return stood;
-}
-
-/// How long what a peer sends is on its way to every neighbour alike. A slow link delays what goes
-/// over it alone.
-std::map<PeerId, double> least_delays(const std::map<PeerId, Shares>& all) {
-  std::map<PeerId, double> least;
-  for (const auto& [who, own] : all)
-    for (const auto& [whom, wire] : own.wire) {
-      const auto [at, first] = least.emplace(whom, wire);
-      if (!first) at->second = std::min(at->second, wire);
-    }
-  return least;
-}
-
-/// Who stands still with what it has to send, or has too little of a processor to send it, delays
-/// all of it: so much of what is on its way from it is its own. With too little of a processor it
-/// receives as slowly. Whom its network holds up would wait, and neither work nor stand still.
-void charge_slow_processors(std::map<PeerId, Shares>& all,
-                            const std::map<PeerId, double>& standstills) {
-  constexpr double alike = 2;  // waits for several at once are told apart by who came last
-  const std::map<PeerId, double> delays = least_delays(all);
-  std::vector<double> every;
-  for (const auto& [peer, delay] : delays) every.push_back(delay);
-  const double usual = median(std::move(every));
-  const auto charge = [&](PeerId slow, PeerId quick, bool sends, double& wire) {
-    const auto delay = delays.find(slow);
-    if (delay == delays.end() || !all.contains(slow) || !all.contains(quick)) return 0.0;
-    const double longer = std::max(0.0, all.at(slow).work - all.at(quick).work);
-    const double by_work = std::min(std::max(0.0, delay->second - usual), longer);
-    const double by_stops = sends ? std::min(alike * delay->second, standstills.at(slow)) : 0;
-    const double part = std::min(wire, std::max(by_work, by_stops));
-    wire -= part;
-    return part;
-  };
-  for (auto& [who, own] : all)
-    for (auto& [whom, wire] : own.wire) {
-      own.stood[whom] += charge(whom, who, true, wire);
-      own.stood[who] += charge(who, whom, false, wire);
-    }
-}
-
-std::map<PeerId, Shares> shares_of(std::span<const PeerTimes> peers) {
-  std::map<PeerId, Shares> all;
-  for (const PeerTimes& peer : peers) {
-    const double seconds = seconds_of(peer);
-    if (seconds <= 0) continue;
-    Shares& own = all[peer.peer];
-    own.work = 1 - (spent_on(peer, Activity::late) + spent_on(peer, Activity::wire)) / seconds;
-    for (const NeighborWait& wait : peer.waits) {
-      own.late[wait.peer] += wait.late / seconds;
-      own.wire[wait.peer] += wait.wire / seconds;
-    }
-  }
-  charge_slow_processors(all, standstills(peers));
-  return all;
-}
-
 /// Hands every wait on until it comes to where it began.
 class Blame {
  public:
-  explicit Blame(std::span<const PeerTimes> peers) : shares_(shares_of(peers)) {
+  explicit Blame(std::span<const PeerTimes> peers) : shares_(wait_shares(peers)) {
     std::map<Pair, double> waits;
     for (const auto& [who, own] : shares_) {
       peers_[who];
       for (const auto& [whom, share] : own.wire) links_[std::minmax(who, whom)] += share;
-      for (const auto& [whom, share] : own.stood) peers_[whom] += share;
+      for (const auto& [whom, share] : own.held) peers_[whom] += share;
       for (const auto& [whom, share] : own.late)
         if (share > 0 && shares_.contains(whom)) waits[{who, whom}] += share;
     }
@@ -145,6 +56,11 @@ class Blame {
     return share == own->second.wire.end() ? 0 : share->second;
   }
 
+  static double held_by(PeerId peer, const WaitShares& shares) {
+    const auto held = shares.held.find(peer);
+    return held == shares.held.end() ? 0 : held->second;
+  }
+
   static double total(const std::map<Pair, double>& waits) {
     double sum = 0;
     for (const auto& [pair, share] : waits) sum += share;
@@ -152,28 +68,30 @@ class Blame {
   }
 
   /// `whom` does one of these while `who` waits for it: it works, it waits for somebody else, or
-  /// for what is on its way. What none of them explains is handed on to nobody.
+  /// for what is on its way. What none of them explains is handed on to nobody. A standstill that
+  /// has delayed what was on its way to `who` explains nothing more.
   std::map<Pair, double> hand_on(const std::map<Pair, double>& waits) {
     std::map<Pair, double> further;
     for (const auto& [pair, share] : waits) {
       const auto& [who, whom] = pair;
-      const Shares& theirs = shares_.at(whom);
-      const double works = std::max(0.0, theirs.work - shares_.at(who).work);
+      const WaitShares& theirs = shares_.at(whom);
+      const double works =
+          std::max(0.0, theirs.work - shares_.at(who).work - held_by(whom, shares_.at(who)));
       double all = works;
       for (const auto& [next, late] : theirs.late) all += next == who ? 0 : late;
       for (const auto& [next, wire] : theirs.wire) all += wire;
-      for (const auto& [next, stood] : theirs.stood) all += stood;
+      for (const auto& [next, held] : theirs.held) all += held;
       const double part = share / std::max(all, shares_.at(who).late.at(whom));
       peers_[whom] += part * works;
       for (const auto& [next, late] : theirs.late)
         if (next != who && late > 0 && shares_.contains(next)) further[{whom, next}] += part * late;
       for (const auto& [next, wire] : theirs.wire) links_[std::minmax(whom, next)] += part * wire;
-      for (const auto& [next, stood] : theirs.stood) peers_[next] += part * stood;
+      for (const auto& [next, held] : theirs.held) peers_[next] += part * held;
     }
     return further;
   }
 
-  std::map<PeerId, Shares> shares_;
+  std::map<PeerId, WaitShares> shares_;
   std::map<PeerId, double> peers_;
   std::map<Pair, double> links_;
 };
@@ -189,7 +107,7 @@ Activity excess_of(const PeerTimes& peer, std::span<const PeerTimes> peers) {
     for (const PeerTimes& other : peers)
       if (other.peer != peer.peer && seconds_of(other) > 0)
         others.push_back(spent_on(other, activity) / seconds_of(other));
-    const double beyond = spent_on(peer, activity) / seconds_of(peer) - median(std::move(others));
+    const double beyond = spent_on(peer, activity) / seconds_of(peer) - usual_of(std::move(others));
     if (beyond <= excess) continue;
     excess = beyond;
     most = activity;
@@ -206,17 +124,23 @@ double times_slower(const PeerTimes& peer, std::span<const PeerTimes> peers) {
   for (const PeerTimes& other : peers)
     if (other.peer != peer.peer && gradient_seconds(other) > 0)
       others.push_back(gradient_seconds(other));
-  const double usual = median(std::move(others));
+  const double usual = usual_of(std::move(others));
   return usual > 0 && gradient_seconds(peer) > 0 ? gradient_seconds(peer) / usual : 1;
 }
 
+/// Whether this share is clearly more than the median of the others.
+template <class Key>
+bool stands_out(const Key& key, const std::map<Key, double>& shares) {
+  std::vector<double> others;
+  for (const auto& [other, share] : shares)
+    if (other != key) others.push_back(share);
+  return shares.at(key) >= clearly * usual_of(std::move(others));
+}
+
 void add_peers(const Blame& blame, std::span<const PeerTimes> peers, std::vector<Culprit>& found) {
-  std::vector<double> all;
-  for (const auto& [peer, share] : blame.peers()) all.push_back(share);
-  const double usual = median(std::move(all));
   for (const PeerTimes& peer : peers) {
     const auto share = blame.peers().find(peer.peer);
-    if (share == blame.peers().end() || share->second < clearly * usual) continue;
+    if (share == blame.peers().end() || !stands_out(peer.peer, blame.peers())) continue;
     found.push_back({.kind = Culprit::Kind::peer,
                      .peer = peer.peer,
                      .share = share->second,
@@ -245,6 +169,16 @@ bool is_of(const Pair& link, std::optional<PeerId> peer) {
   return peer && (link.first == *peer || link.second == *peer);
 }
 
+/// One of its links is clearly slower than all its others: it is not the network. Of two links the
+/// one over which it sends may be all that others see of it, as in a ring that goes one way.
+bool one_alone(const Blame& blame, PeerId peer) {
+  std::vector<double> own;
+  for (const auto& [link, share] : blame.links())
+    if (is_of(link, peer)) own.push_back(share);
+  std::ranges::sort(own, std::greater{});
+  return own.size() > 2 && own[0] >= clearly * own[1];
+}
+
 /// The links of one network are named together, where they stand out from the others.
 void add_network(const Blame& blame, PeerId peer, std::vector<Culprit>& found) {
   Culprit whole{.kind = Culprit::Kind::network, .peer = peer};
@@ -255,17 +189,16 @@ void add_network(const Blame& blame, PeerId peer, std::vector<Culprit>& found) {
     else
       others.push_back(share);
   const auto own = static_cast<double>(blame.links().size() - others.size());
-  if (whole.share / own >= clearly * median(std::move(others))) found.push_back(whole);
+  if (whole.share / own >= clearly * usual_of(std::move(others))) found.push_back(whole);
 }
 
 void add_links(const Blame& blame, std::vector<Culprit>& found) {
-  const std::optional<PeerId> network = slow_network(blame);
-  std::vector<double> all;
-  for (const auto& [link, share] : blame.links()) all.push_back(share);
-  const double usual = median(std::move(all));
+  std::optional<PeerId> network = slow_network(blame);
+  if (network && one_alone(blame, *network)) network.reset();
   for (const auto& [link, share] : blame.links()) {
     // Of a single link nobody can say that it is slower than the others.
-    if (is_of(link, network) || blame.links().size() < 2 || share < clearly * usual) continue;
+    if (is_of(link, network) || blame.links().size() < 2) continue;
+    if (!stands_out(link, blame.links())) continue;
     found.push_back(
         {.kind = Culprit::Kind::link, .peer = link.first, .other = link.second, .share = share});
   }
@@ -278,8 +211,10 @@ PeerTimes times_of(PeerId peer, const LifeDone& life, double rounds) {
   PeerTimes times{.peer = peer, .rounds = rounds};
   for (std::size_t a = 0; a < activities; ++a) times.spent[a] = in_seconds(life.spent.at[a]);
   for (std::size_t k = 0; k < life.neighbors.size(); ++k)
-    times.waits.push_back(
-        {life.neighbors[k], in_seconds(life.waits[k].late), in_seconds(life.waits[k].wire)});
+    times.waits.push_back({life.neighbors[k],
+                           in_seconds(life.waits[k].late),
+                           in_seconds(life.waits[k].wire),
+                           in_seconds(life.waits[k].longest)});
   return times;
 }
 

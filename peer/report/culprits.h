@@ -18,6 +18,7 @@ struct NeighborWait {
   PeerId peer = 0;
   double late = 0;
   double wire = 0;
+  double longest = 0;  ///< of its waits for that neighbour
 };
 
 /// Where one peer's time went, in seconds.
@@ -50,9 +51,10 @@ struct Culprit {
 /// stands out, as in a fleet of equals, or nobody recorded.
 ///
 /// A wait for what is on its way counts against the link, and where the sender stood still or
-/// worked meanwhile, against that one. A wait for what was not sent yet is
-/// handed on: to the neighbour itself, as far as it works for longer than who waits for it, and
-/// else to what that one waits for meanwhile, until it comes to a link or to somebody who works.
+/// worked meanwhile, against that one (wait_shares.h). A wait for what was not sent yet is handed
+/// on: to the neighbour itself, as far as it works for longer than who waits for it and nothing of
+/// that has been counted already, and else to what that one waits for meanwhile, until it comes to
+/// a link or to somebody who works. So of two causes each has its own part of the waiting.
 std::vector<Culprit> culprits(std::span<const PeerTimes> peers);
 
 /// "peer 3" or, where there are several hosts, "peer 3 (anna)". `hosts`: by peer, or empty.

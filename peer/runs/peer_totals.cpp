@@ -120,7 +120,7 @@ std::vector<PeerTimes> read_peer_times(const std::string& run_folder) {
   for (const PeerTotals& totals : read_peer_totals(run_folder)) {
     PeerTimes times{.peer = static_cast<PeerId>(totals.peer), .spent = totals.states};
     for (const auto& [peer, wait] : totals.neighbours)
-      times.waits.push_back({static_cast<PeerId>(peer), wait.late, wait.wire});
+      times.waits.push_back({static_cast<PeerId>(peer), wait.late, wait.wire, wait.longest_wait});
     for (const StoredRounds& rows : read_peer_rounds(run_folder, totals.peer))
       times.rounds += rows.span;
     all.push_back(std::move(times));

@@ -1,6 +1,7 @@
 #include "peer/tcp/tcp_world.h"
 
 #include <algorithm>
+#include <ctime>
 #include <stdexcept>
 #include <utility>
 
@@ -31,6 +32,13 @@ std::string failure_of(const std::function<void()>& job) {
     const std::string what = e.what();
     return what.empty() ? "the arithmetic failed" : what;
   }
+}
+
+/// Its processor time so far.
+Time worked_by_this_thread() {
+  timespec used{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
 }
 
 }  // namespace
@@ -117,6 +125,10 @@ void TcpWorldImpl::send(PeerId to, Message message) {
   links_->send(to, std::move(message), now());
 }
 
+Time TcpWorldImpl::stood_still() const {
+  return standstill_.total(now(), worked_by_this_thread());
+}
+
 Time TcpWorldImpl::sent_at(const Message& message) {
   const Time began = began_.time_since_epoch();
   return clocks_[message.from].sent_at(message.sent, stamp()) - began;
@@ -179,7 +191,7 @@ void TcpWorldImpl::watch_own_work() {
 }
 
 void TcpWorldImpl::beat() {
-  standstill_.beat(now());
+  standstill_.beat(now(), worked_by_this_thread());
   after(Standstill::period, [this] { beat(); });
 }
 

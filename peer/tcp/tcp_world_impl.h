@@ -59,7 +59,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   void post(std::function<void()> f) override { asio::post(io_, std::move(f)); }
 
   Time now() const override { return Clock::now() - began_; }
-  Time stood_still() const override { return standstill_.total(now()); }
+  Time stood_still() const override;
   void send(PeerId to, Message message) override;
   Time stamp() const override { return Clock::now().time_since_epoch(); }
   Time sent_at(const Message& message) override;

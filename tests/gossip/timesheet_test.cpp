@@ -60,15 +60,39 @@ TEST_F(Sheet, WhileTheProcessStandsStillNothingIsOnItsWay) {
   pass(1000);
   world.stood = Time{900};
   sheet.wait_ends(world.clock, 1, Time{60});
-  EXPECT_EQ(spent(Activity::late), 60);
-  EXPECT_EQ(spent(Activity::wire), 40);
+  EXPECT_EQ(spent(Activity::late), 6);
+  EXPECT_EQ(spent(Activity::wire), 94);
   EXPECT_EQ(spent(Activity::other), 900);
-  EXPECT_EQ(sheet.waits()[1].wire, Time{40});
+  EXPECT_EQ(sheet.waits()[1].wire, Time{94});
   sheet.job_offered(Activity::compute);
   pass(500);
   world.stood += Time{450};
   sheet.job_done();
   EXPECT_EQ(spent(Activity::compute), 50);
+  EXPECT_EQ(sheet.spent().total(), world.clock);
+}
+
+/// A process that is stopped again and again waits for a slow link in the moments between: all of
+/// them were said to be before the message was sent.
+TEST_F(Sheet, ShortStopsTakeTheirShareOfLatenessAndWire) {
+  sheet.wait_begins(world.clock);
+  pass(1000);
+  world.stood = Time{800};
+  EXPECT_EQ(spent(Activity::late), 1000) << "nobody knows better yet";
+  sheet.job_offered(Activity::mix);
+  EXPECT_EQ(spent(Activity::late), 200);
+  EXPECT_EQ(spent(Activity::other), 800);
+  pass(10);
+  sheet.job_done();
+  pass(500);
+  world.stood += Time{400};
+  sheet.wait_ends(world.clock, 0, Time{250});
+  EXPECT_EQ(spent(Activity::late), 50);
+  EXPECT_EQ(spent(Activity::wire), 250);
+  EXPECT_EQ(spent(Activity::mix), 10);
+  EXPECT_EQ(spent(Activity::other), 1200);
+  EXPECT_EQ(sheet.waits()[0].late, Time{50});
+  EXPECT_EQ(sheet.waits()[0].wire, Time{250});
   EXPECT_EQ(sheet.spent().total(), world.clock);
 }
 

@@ -13,17 +13,19 @@ TEST(Control, EveryLineReadsBack) {
   EXPECT_TRUE(std::holds_alternative<Ready>(parse_peer(line(Ready{}))));
   EXPECT_EQ(std::get<Shares>(parse_peer(line(Shares{5}))).peer, 5U);
   EXPECT_EQ(std::get<Progress>(parse_peer(line(Progress{7}))).round, 7U);
-  const Progress progress{.round = 8,
-                          .spent = {.at = {Time{1}, Time{2}}},
-                          .waits = {{.peer = 2, .late = Time{30}, .wire = Time{4}}},
-                          .staleness = 3,
-                          .queue = 5};
+  const Progress progress{
+      .round = 8,
+      .spent = {.at = {Time{1}, Time{2}}},
+      .waits = {{.peer = 2, .late = Time{30}, .wire = Time{4}, .longest = Time{9}}},
+      .staleness = 3,
+      .queue = 5};
   const Progress told = std::get<Progress>(parse_peer(line(progress)));
   EXPECT_EQ(told.spent.at, progress.spent.at);
   ASSERT_EQ(told.waits.size(), 1U);
   EXPECT_EQ(told.waits[0].peer, 2U);
   EXPECT_EQ(told.waits[0].late, Time{30});
   EXPECT_EQ(told.waits[0].wire, Time{4});
+  EXPECT_EQ(told.waits[0].longest, Time{9});
   EXPECT_EQ(told.staleness, 3U);
   EXPECT_EQ(told.queue, 5U);
   Reported says;
@@ -77,6 +79,17 @@ TEST(Control, EveryLineReadsBack) {
   EXPECT_EQ(record.first, 70U);
   EXPECT_EQ(record.last, 99U);
   EXPECT_TRUE(std::holds_alternative<Stop>(parse_launcher(line(Stop{}))));
+}
+
+/// A peer that lies about its time is not listened to, and nobody is blamed by what it says.
+TEST(Control, NothingTakesLessThanNoTime) {
+  Progress lie{.round = 8, .waits = {{.peer = 2, .late = Time{30}, .wire = Time{4}}}};
+  EXPECT_TRUE(std::holds_alternative<Progress>(parse_peer(line(lie))));
+  lie.waits[0].longest = Time{-1};
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(parse_peer(line(lie))));
+  lie.waits[0].longest = Time{0};
+  lie.spent[Activity::other] = Time{-1};
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(parse_peer(line(lie))));
 }
 
 TEST(Control, ALineThatIsNoneIsNothing) {

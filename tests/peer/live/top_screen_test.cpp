@@ -1,10 +1,13 @@
 #include "peer/live/top_screen.h"
 
+#include <algorithm>
 #include <sstream>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "peer/launch/hold_ups.h"
+#include "peer/live/observed_run.h"
 #include "peer/report/screen.h"
 #include "tests/peer/live/views.h"
 
@@ -73,6 +76,53 @@ TEST(TopScreen, NamesThePeerThatHoldsOthersUp) {
   EXPECT_TRUE(top_screen(view, 80, 24)
                   .ends_with("! peer 1 (ben) holds the others up: 40 % of all peers' time is "
                              "waiting for it"));
+}
+
+/// A peer of a ring at a slow link that stood still for half of the time, in a run that was resumed
+/// in this round and did 50 since.
+FleetState resumed_ring(Round first) {
+  FleetState state{.phase = FleetState::Phase::training, .round = first + 50, .first = first};
+  const auto add = [&](std::vector<NeighborWait> waits, double stood) {
+    ActivitySeconds spent{};
+    spent[static_cast<std::size_t>(Activity::other)] = stood;
+    double rest = 100 - stood;
+    for (const NeighborWait& wait : waits) {
+      spent[static_cast<std::size_t>(Activity::late)] += wait.late;
+      spent[static_cast<std::size_t>(Activity::wire)] += wait.wire;
+      rest -= wait.late + wait.wire;
+    }
+    spent[static_cast<std::size_t>(Activity::compute)] = rest;
+    PeerState peer{.id = static_cast<PeerId>(state.peers.size()), .round = first + 50};
+    peer.activities = spent;
+    peer.waits = std::move(waits);
+    state.peers.push_back(std::move(peer));
+  };
+  add({{1, 5, 5, 1}, {3, 58, 5, 8}}, 0);
+  add({{0, 2, 2, 1}, {2, 2, 25, 1}}, 55);
+  add({{1, 5, 60, 8}, {3, 5, 3, 1}}, 0);
+  add({{0, 3, 5, 1}, {2, 60, 5, 8}}, 0);
+  return state;
+}
+
+/// `top`, which is told of the run as JSON, names whom `run` names: it took the rounds before for
+/// rounds of this part, and so many short stops for a pause.
+TEST(TopScreen, NamesWhomRunNames) {
+  Fleet fleet;
+  fleet.peers.resize(4);
+  for (const Round first : {0U, 100'000U}) {
+    const FleetState state = resumed_ring(first);
+    const std::vector<HoldUp> said = hold_ups(fleet, state);
+    EXPECT_EQ(said.size(), 1U);
+    Feed feed;
+    feed.put(state);
+    ObservedRun run({.name = "x"}, feed, [](pid_t) { return std::nullopt; });
+    const auto view = run.view(ObservedRun::Clock::time_point{});
+    const std::string screen =
+        top_screen(parse_view(parse_json(json_of(*view).dump(), "state.json")), 80, 24);
+    for (const HoldUp& each : said)
+      EXPECT_NE(screen.find("! " + each.who + " holds"), std::string::npos) << screen;
+    EXPECT_EQ(std::ranges::count(screen, '!'), static_cast<std::ptrdiff_t>(said.size())) << screen;
+  }
 }
 
 TEST(TopScreen, WhatComesFromOutsideDoesNotControlTheTerminal) {

@@ -1,8 +1,6 @@
 #include "peer/report/culprits.h"
 
 #include <algorithm>
-#include <map>
-#include <mutex>
 #include <set>
 
 #include <fmt/format.h>
@@ -10,6 +8,7 @@
 
 #include "peer/fleet/fleet.h"
 #include "peer/runtime/assembly.h"
+#include "tests/peer/sim/blamed.h"
 #include "tests/peer/sim/injecting.h"
 
 // Fleets with planted causes, in virtual time, whose record is the one that real fleets keep.
@@ -30,33 +29,10 @@ Fleet fleet_of(const std::string& more) {
 
 const std::string even = "network: { latency: 1 ms, bandwidth: 200 Mbit }\n";
 
-/// What is said of a fleet, as short words: "peer 3", "link 2 3", "network 4".
-std::vector<std::string> blamed(const Fleet& file, SimulationOptions options = {}) {
-  const Assembly fleet(file);
-  std::map<PeerId, PeerTimes> times;
-  std::mutex lock;
-  options.on_life = [&](const Recorder& recorder, std::uint64_t) {
-    double rounds = 0;
-    for (const RoundRow& row : recorder.rounds().rows()) rounds += static_cast<double>(row.rounds);
-    const std::lock_guard hold(lock);
-    times[recorder.peer()] = times_of(recorder.peer(), *recorder.life(), rounds);
-  };
-  Observer observer(fleet.fleet.size(), fleet.evaluator(), {});
-  simulate(fleet, observer, options);
-  std::vector<PeerTimes> all;
-  for (const auto& [peer, each] : times) all.push_back(each);
-  std::vector<std::string> words;
-  for (const Culprit& culprit : culprits(all)) {
-    const std::string peer = std::to_string(culprit.peer);
-    if (culprit.kind == Kind::peer) words.push_back("peer " + peer);
-    if (culprit.kind == Kind::link)
-      words.push_back("link " + peer + " " + std::to_string(culprit.other));
-    if (culprit.kind == Kind::network) words.push_back("network " + peer);
-  }
-  return words;
+/// What is said of a fleet.
+Words blamed(const Fleet& file, SimulationOptions options = {}) {
+  return simulate_and_blame(Assembly(file), std::move(options)).words;
 }
-
-using Words = std::vector<std::string>;
 
 /// A method on a graph, in a fleet of six, and a bandwidth that holds all of it up.
 struct Planted {
@@ -108,24 +84,6 @@ TEST_P(PlantedIn, TwoCausesAtOnceAreBothBlamed) {
   EXPECT_EQ(words, (Words{"link 2 3", "peer 2"}));
 }
 
-/// What a process had begun to send when it was stopped is on its way until it goes on.
-TEST(Culprits, WhoStandsStillIsBlamedForWhatItHadBegunToSend) {
-  const auto times = [](PeerId peer, double wire, double other, PeerId a, PeerId b) {
-    PeerTimes all{.peer = peer, .waits = {{a, 0, wire / 2}, {b, 0, wire / 2}}};
-    all.spent[static_cast<std::size_t>(Activity::wire)] = wire;
-    all.spent[static_cast<std::size_t>(Activity::other)] = other;
-    all.spent[static_cast<std::size_t>(Activity::compute)] = 100 - wire - other;
-    return all;
-  };
-  const std::vector<PeerTimes> ring{
-      times(0, 80, 0, 1, 3), times(1, 40, 50, 0, 2), times(2, 80, 0, 1, 3), times(3, 80, 0, 0, 2)};
-  const std::vector<Culprit> found = culprits(ring);
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].kind, Kind::peer);
-  EXPECT_EQ(found[0].peer, 1U);
-  EXPECT_EQ(found[0].activity, Activity::other);
-}
-
 /// 100 s of a peer: so many at its gradients, and so many it waits for each neighbour.
 PeerTimes hundred_seconds(PeerId peer, std::vector<NeighborWait> waits) {
   PeerTimes all{.peer = peer, .waits = std::move(waits)};
@@ -168,6 +126,83 @@ TEST(Culprits, AStopDoesNotHideASlowLink) {
   std::set<std::pair<Kind, PeerId>> found;
   for (const Culprit& culprit : culprits(ring)) found.emplace(culprit.kind, culprit.peer);
   EXPECT_EQ(found, (std::set<std::pair<Kind, PeerId>>{{Kind::link, 1}, {Kind::peer, 2}}));
+}
+
+Words words_of(const std::vector<PeerTimes>& times) {
+  Words words;
+  for (const Culprit& culprit : culprits(times)) words.push_back(word_of(culprit));
+  return words;
+}
+
+/// So many of these seconds it stood still.
+PeerTimes standing(PeerTimes peer, double seconds) {
+  peer.spent[static_cast<std::size_t>(Activity::compute)] -= seconds;
+  peer.spent[static_cast<std::size_t>(Activity::other)] += seconds;
+  return peer;
+}
+
+/// What a process had begun to send when it was stopped is on its way until it goes on.
+TEST(Culprits, WhoStandsStillIsBlamedForWhatItHadBegunToSend) {
+  const std::vector<PeerTimes> ring{
+      hundred_seconds(0, {{1, 0, 65}, {3, 0, 15}}),
+      standing(hundred_seconds(1, {{0, 0, 8}, {2, 0, 8}}), 50),
+      hundred_seconds(2, {{1, 0, 65}, {3, 0, 15}}),
+      hundred_seconds(3, {{0, 50, 15}, {2, 0, 15}}),
+  };
+  const std::vector<Culprit> found = culprits(ring);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].kind, Kind::peer);
+  EXPECT_EQ(found[0].peer, 1U);
+  EXPECT_EQ(found[0].activity, Activity::other);
+}
+
+/// A server of data that is stopped again and again, while one of those it serves lives on its own
+/// machine and reads what it sends at once: the network of the server was blamed.
+TEST(Culprits, ASlowServerOfDataIsBlamedAndNotItsNetwork) {
+  const std::vector<PeerTimes> served{
+      hundred_seconds(0, {{1, 2, 2}, {2, 2, 2}, {3, 10, 60}}),
+      hundred_seconds(1, {{0, 2, 2}, {2, 2, 2}, {3, 10, 60}}),
+      hundred_seconds(2, {{0, 2, 2}, {1, 2, 2}, {3, 70, 0}}),
+      standing(hundred_seconds(3, {{0, 5, 0}, {1, 5, 0}, {2, 5, 0}}), 80),
+  };
+  EXPECT_EQ(words_of(served), Words{"peer 3"});
+}
+
+/// Three pauses, all of which caught what went to the same neighbour: the link was blamed too.
+TEST(Culprits, APauseInTheMiddleOfAMessageIsNotTheLinks) {
+  std::vector<PeerTimes> ring{
+      hundred_seconds(0, {{1, 5, 5, 1}, {3, 58, 5, 18}}),
+      standing(hundred_seconds(1, {{0, 5, 5, 1}, {2, 5, 5, 1}}), 55),
+      hundred_seconds(2, {{1, 5, 60, 18}, {3, 5, 3, 1}}),
+      hundred_seconds(3, {{0, 3, 5, 1}, {2, 60, 5, 18}}),
+  };
+  for (PeerTimes& peer : ring) peer.rounds = 400;
+  EXPECT_EQ(words_of(ring), Words{"peer 1"});
+}
+
+/// And a link that is slow all the time is named beside the peer at its end that was paused: it
+/// shows in what comes the other way, too.
+TEST(Culprits, APauseDoesNotHideASlowLink) {
+  std::vector<PeerTimes> ring{
+      hundred_seconds(0, {{1, 30, 3, 10}, {3, 40, 3, 10}}),
+      standing(hundred_seconds(1, {{0, 2, 2, 1}, {2, 3, 45, 1}}), 30),
+      hundred_seconds(2, {{1, 3, 75, 10}, {3, 5, 3, 1}}),
+      hundred_seconds(3, {{0, 3, 3, 1}, {2, 70, 3, 10}}),
+  };
+  for (PeerTimes& peer : ring) peer.rounds = 400;
+  Words words = words_of(ring);
+  std::ranges::sort(words);
+  EXPECT_EQ(words, (Words{"link 1 2", "peer 1"}));
+}
+
+/// Of two links one is the other's like: no link of a path of three was ever named.
+TEST(Culprits, OneOfTwoLinksIsNamed) {
+  const std::vector<PeerTimes> path{
+      hundred_seconds(0, {{1, 0, 86}}),
+      hundred_seconds(1, {{0, 0, 86}, {2, 0, 0}}),
+      hundred_seconds(2, {{1, 75, 12}}),
+  };
+  EXPECT_EQ(words_of(path), Words{"link 0 1"});
 }
 
 /// Messages that take a little longer to and from one of them are no slow network.
