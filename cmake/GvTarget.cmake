@@ -6,7 +6,8 @@ function(gv_options target)
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow=local -ffp-contract=off -fno-math-errno>
     # Under a sanitizer g++ 12 warns of overruns inside its own strings that no path of the program has.
     $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<BOOL:${GV_SANITIZE}>>>:-Werror>
-    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Werror,-ffp-contract=off -Werror=all-warnings>)
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-ffp-contract=off>
+    $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${GV_CUDA_WERROR}>>:-Xcompiler=-Werror -Werror=all-warnings>)
   if(GV_REPRODUCIBLE)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.
       -ffile-prefix-map=${PROJECT_BINARY_DIR}=build>)

@@ -18,6 +18,14 @@ struct CudaDevice {
   double memory_bytes = 0;
 };
 
+/// Which device a replica is on, and how it waits for it: asleep, or spinning, which sees an end
+/// sooner and takes a core.
+struct CudaPlace {
+  CudaPlace(int number_, bool sleeps_ = false) : number(number_), sleeps(sleeps_) {}
+  int number;
+  bool sleeps;
+};
+
 /// What CUDA is to this binary, on this machine.
 struct CudaStatus {
   bool built = false;               ///< with CUDA
@@ -33,7 +41,7 @@ bool cuda_available();
 /// Whether a model of this kind can be trained on CUDA: the networks of optim/models/network.h.
 bool cuda_trains(const ModelSpec& model);
 
-/// Replica on CUDA device `device`, that starts, draws its minibatches, mixes and steps as a
+/// Replica on a CUDA device that starts, draws its minibatches, mixes and steps as a
 /// HostReplica of the same network does. Mixing and steps are equal to the bit, gradients up to
 /// rounding. Throws CudaError when there is no such device, or when it has no room (with the bytes
 /// wanted and free).
@@ -42,7 +50,7 @@ std::unique_ptr<Replica> make_cuda_replica(const NeuralNetwork& network,
                                            const OptimizerSpec& optimizer,
                                            std::uint32_t batch,
                                            Rng init,
-                                           int device,
+                                           CudaPlace place,
                                            Precision precision = Precision::fp32);
 
 }  // namespace gv

@@ -55,17 +55,17 @@ std::unique_ptr<Replica> make_cuda_replica(const NeuralNetwork& network,
                                            const OptimizerSpec& optimizer,
                                            std::uint32_t batch,
                                            Rng init,
-                                           int device,
+                                           CudaPlace place,
                                            Precision precision) {
   const CudaStatus status = cuda_status();
   if (status.devices.empty())
     throw CudaError("[gpu] no CUDA device: " + status.problem + "; use device: cpu or auto");
-  if (device < 0 || static_cast<std::size_t>(device) >= status.devices.size())
-    throw CudaError("[gpu] there is no CUDA device " + std::to_string(device) +
+  if (place.number < 0 || static_cast<std::size_t>(place.number) >= status.devices.size())
+    throw CudaError("[gpu] there is no CUDA device " + std::to_string(place.number) +
                     ": this machine has " + std::to_string(status.devices.size()) +
                     ", numbered from 0");
   return loaded().plugin->make_replica(
-      network, std::move(share), optimizer, batch, init, device, precision);
+      network, std::move(share), optimizer, batch, init, place, precision);
 }
 
 }  // namespace gv

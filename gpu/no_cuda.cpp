@@ -17,7 +17,7 @@ bool cuda_available() {
 }
 
 std::unique_ptr<Replica> make_cuda_replica(
-    const NeuralNetwork&, Share, const OptimizerSpec&, std::uint32_t, Rng, int, Precision) {
+    const NeuralNetwork&, Share, const OptimizerSpec&, std::uint32_t, Rng, CudaPlace, Precision) {
   throw CudaError("[gpu] " + cuda_status().problem + "; until then use device: cpu");
 }
 

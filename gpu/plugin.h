@@ -14,7 +14,7 @@ struct Plugin {
                                            const OptimizerSpec&,
                                            std::uint32_t batch,
                                            Rng init,
-                                           int device,
+                                           CudaPlace place,
                                            Precision);
 };
 

@@ -3,9 +3,12 @@
 
     fleets.py GRAPEVINE [--set KEY=VALUE ...]      # --set for every run, as --set train.device=cpu
 
+GRAPEVINE may be several words, as "env NAME=VALUE grapevine".
+
 Prints tables in Markdown. Data of ring8.yaml: fashion-mnist/ beside this file, if it is there."""
 import json
 import pathlib
+import shlex
 import statistics
 import subprocess
 import sys
@@ -14,7 +17,7 @@ here = pathlib.Path(__file__).resolve().parent
 
 
 def run(grapevine, fleet, sets, extra):
-    words = [grapevine, "run", str(here / fleet), "--json"]
+    words = [*shlex.split(grapevine), "run", str(here / fleet), "--json"]
     for one in [*sets, *extra]:
         words += ["--set", one]
     done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True)

@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
-"""Samples per second of the models of gpu_bench in PyTorch on the first CUDA device: eager and torch.compile.
+"""Samples per second of the models of gpu_bench in PyTorch on the first CUDA device, in its best mode and others.
+
+    pytorch_bench.py [--seconds N]      what is not begun after N seconds is left out
 
 A gradient and its step of SGD with momentum on random data that lies on the device already. bf16 is autocast.
-Prints a table in Markdown; exit code 5 without torch or a device."""
+Prints a table in Markdown as it goes, the best modes first; exit code 77 without torch or a device."""
 import statistics
 import sys
 import time
+import typing
 
 try:
     import torch
     from torch import nn
     from torch.nn import functional as F
 except ImportError:
-    sys.exit(5)
+    print("no torch in", sys.executable)
+    sys.exit(77)
 
 
 class Block(nn.Module):
@@ -77,23 +81,38 @@ class Transformer(nn.Module):
         return self.head(self.ln_f(self.layers(x))).flatten(0, 1)
 
 
-def samples_per_second(make, batch, text, precision, compiled):
+class Way(typing.NamedTuple):
+    """How PyTorch is asked to train."""
+    precision: str          # fp32 | tf32 | bf16 (autocast)
+    mode: str               # eager | compiled (as it is by itself) | best (recorded as CUDA graphs)
+
+    @property
+    def name(self):
+        return f"{self.precision} {self.mode}"
+
+
+def samples_per_second(make, batch, text, way):
+    """Both with what costs nobody a bit: cuDNN tries its algorithms, pictures lie channels last, one kernel steps."""
     torch.manual_seed(1)
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
+    torch._dynamo.reset()
+    torch.backends.cudnn.benchmark = True
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = way.precision != "fp32"
     model = make().cuda()
-    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9)
     if text:
         x = torch.randint(96, (batch, 128), device="cuda")
         labels = torch.randint(96, (batch * 128,), device="cuda")
     else:
-        x = torch.randn(batch, 3, 32, 32, device="cuda")
+        model = model.to(memory_format=torch.channels_last)
+        x = torch.randn(batch, 3, 32, 32, device="cuda").to(memory_format=torch.channels_last)
         labels = torch.randint(10, (batch,), device="cuda")
-    run = torch.compile(model) if compiled else model
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9, fused=True)
+    run = {"eager": lambda: model, "compiled": lambda: torch.compile(model),
+           "best": lambda: torch.compile(model, mode="reduce-overhead")}[way.mode]()
     times = []
-    for k in range(40):
+    for _ in range(40):
         begin = time.perf_counter()
         optimizer.zero_grad(set_to_none=True)
-        with torch.autocast("cuda", torch.bfloat16, enabled=precision == "bf16"):
+        with torch.autocast("cuda", torch.bfloat16, enabled=way.precision == "bf16"):
             loss = F.cross_entropy(run(x).float(), labels)
         loss.backward()
         optimizer.step()
@@ -102,25 +121,34 @@ def samples_per_second(make, batch, text, precision, compiled):
     return batch / statistics.median(times[10:])
 
 
+MODELS = (("ResNet-20, 3 x 32 x 32, batch 128", resnet20, 128, False),
+          ("transformer, 4 layers of 256, 128 tokens, batch 64", Transformer, 64, True),
+          ("ResNet-20, 3 x 32 x 32, batch 1024", resnet20, 1024, False),
+          ("MLP 3072-4096-4096-10, batch 1024", mlp, 1024, False))
+
+
 def main():
+    seconds = float(sys.argv[sys.argv.index("--seconds") + 1]) if "--seconds" in sys.argv else float("inf")
     if not torch.cuda.is_available():
-        sys.exit(5)
-    print(f"\nPyTorch {torch.__version__}, samples per second\n")
-    ways = [(p, c) for p in ("fp32", "tf32", "bf16") for c in (False, True)]
-    print("| model | " + " | ".join(f"{p} {'compiled' if c else 'eager'}" for p, c in ways) + " |")
+        print("torch finds no CUDA device")
+        sys.exit(77)
+    print(f"PyTorch {torch.__version__}, samples per second, on {torch.cuda.get_device_name()}\n")
+    ways = [Way(precision, mode) for mode in ("best", "eager", "compiled") for precision in ("bf16", "tf32", "fp32")]
+    print("| model | " + " | ".join(way.name for way in ways) + " |")
     print("|---" * (1 + len(ways)) + "|")
-    for name, make, batch, text in (("ResNet-20, 3 x 32 x 32, batch 128", resnet20, 128, False),
-                                    ("ResNet-20, 3 x 32 x 32, batch 1024", resnet20, 1024, False),
-                                    ("MLP 3072-4096-4096-10, batch 1024", mlp, 1024, False),
-                                    ("transformer, 4 layers of 256, 128 tokens, batch 64", Transformer, 64, True)):
-        print(f"| {name} |", end="")
-        for precision, compiled in ways:
+    begin = time.perf_counter()
+    for name, make, batch, text in MODELS:
+        print(f"| {name} |", end="", flush=True)
+        for way in ways:
+            if time.perf_counter() - begin > seconds:
+                print(" no time |", end="", flush=True)
+                continue
             try:
-                print(f" {samples_per_second(make, batch, text, precision, compiled):.0f} |", end="", flush=True)
+                print(f" {samples_per_second(make, batch, text, way):.0f} |", end="", flush=True)
             except Exception as error:  # a compiler that is missing fails one column, not the table
                 print(" failed |", end="", flush=True)
-                print(f"{name}, {precision}: {error}", file=sys.stderr)
-        print()
+                print(f"{name}, {way.name}: {error}", file=sys.stderr)
+        print(flush=True)
 
 
 main()

@@ -13,6 +13,3 @@ void check(cublasStatus_t status, const char* call, const char* file, int line);
 
 /// Every call of the CUDA runtime and of cuBLAS goes through this.
 #define GV_CUDA(call) ::gv::gpu::check((call), #call, __FILE__, __LINE__)
-/// After every kernel launch: a wrong configuration is an error of the launch.
-#define GV_CUDA_LAUNCHED() \
-  ::gv::gpu::check(cudaPeekAtLastError(), "kernel launch", __FILE__, __LINE__)

@@ -1,12 +1,23 @@
 #include "gpu/device/cuda_graph.h"
 
+#include "gpu/device/cuda_error.h"
+
 namespace gv::gpu {
 
 CudaGraph::~CudaGraph() {
   if (executable_ != nullptr) cudaGraphExecDestroy(executable_);
 }
 
-void CudaGraph::record(const Stream& stream, const std::function<void()>& work) {
+std::string CudaGraph::record(const Stream& stream, const std::function<void()>& work) {
+  try {
+    capture(stream, work);
+    return "";
+  } catch (const CudaError& e) {
+    return e.what();
+  }
+}
+
+void CudaGraph::capture(const Stream& stream, const std::function<void()>& work) {
   // Other threads, with other replicas, go on meanwhile.
   GV_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   cudaGraph_t graph = nullptr;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "gpu/device/memory.h"
 
@@ -17,11 +18,14 @@ class CudaGraph {
 
   bool recorded() const { return executable_ != nullptr; }
   /// Records what `work` puts into `stream`; none of it runs. `work` must have run before, so that
-  /// the libraries have loaded what they need.
-  void record(const Stream& stream, const std::function<void()>& work);
+  /// the libraries have loaded what they need. Returns why it cannot be recorded, "" if it is: a
+  /// driver, or a library for some shape, may refuse it, and `work` can be done without.
+  std::string record(const Stream& stream, const std::function<void()>& work);
   void launch(const Stream& stream) const;
 
  private:
+  void capture(const Stream& stream, const std::function<void()>& work);
+
   cudaGraphExec_t executable_ = nullptr;
 };
 

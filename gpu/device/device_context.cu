@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include <cuda_bf16.h>
 
 #include "gpu/device/device_context.h"
@@ -25,14 +23,13 @@ __global__ void from_bf16_kernel(const __nv_bfloat16* from,
   if (k < count) to[k] = __bfloat162float(from[k]) + (add ? to[k] : 0.0F);
 }
 
-__global__ void fill_kernel(float* to, float value, std::size_t count) {
-  const std::size_t k = thread_index();
-  if (k < count) to[k] = value;
+/// Elements from the first to the last of a matrix of so many rows and columns.
+std::size_t extent(const Matrix& m, std::size_t rows, std::size_t columns) {
+  return (rows - 1) * m.row + columns;
 }
 
-/// Elements from the first to the last of all matrices of a batch.
-std::size_t extent(const Matrix& m, std::size_t rows, std::size_t columns, std::uint32_t batch) {
-  return (batch - 1) * m.stride + (rows - 1) * m.row + columns;
+cublasOperation_t as(bool transposed) {
+  return transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
 }
 
 int as_int(std::size_t value) {
@@ -77,11 +74,10 @@ void DeviceContext::reserve_workspace(std::size_t bytes) {
   workspace_ = DeviceArray<std::uint8_t>(bytes, "the workspace of cuDNN");
 }
 
-void DeviceContext::reserve_ones(std::size_t count) {
-  if (count <= ones_.size()) return;
-  ones_ = DeviceArray<float>(count, "a vector of ones");
-  launch(fill_kernel, count, stream, ones_.data(), 1.0F, count);
-  stream.wait();
+void DeviceContext::reserve_scratch(std::size_t floats) {
+  if (floats <= scratch_.size()) return;
+  scratch_ = {};
+  scratch_ = DeviceArray<float>(floats, "what a layer computes with");
 }
 
 // cuBLAS is column-major: C^T = op(B)^T op(A)^T.
@@ -89,13 +85,11 @@ void multiply(DeviceContext& context, const Product& p) {
   const void* a = p.a.data;
   const void* b = p.b.data;
   cudaDataType_t type = CUDA_R_32F;
-  const bool rounded = context.precision == Precision::bf16 && !p.keeps_factors;
+  const bool rounded = context.precision == Precision::bf16;
   if (rounded) {
     type = CUDA_R_16BF;
-    const std::size_t a_count =
-        extent(p.a, p.a.transposed ? p.k : p.m, p.a.transposed ? p.m : p.k, p.batch);
-    const std::size_t b_count =
-        extent(p.b, p.b.transposed ? p.n : p.k, p.b.transposed ? p.k : p.n, p.batch);
+    const std::size_t a_count = extent(p.a, p.a.transposed ? p.k : p.m, p.a.transposed ? p.m : p.k);
+    const std::size_t b_count = extent(p.b, p.b.transposed ? p.n : p.k, p.b.transposed ? p.k : p.n);
     GV_CHECK(a_count <= context.factor_a_room() && b_count <= context.factor_b_room(),
              "room for the factors was reserved");
     to_bf16(p.a.data, context.factor_a(), a_count, context.stream);
@@ -103,50 +97,49 @@ void multiply(DeviceContext& context, const Product& p) {
     a = context.factor_a();
     b = context.factor_b();
   }
-  GV_CUDA(cublasGemmStridedBatchedEx(context.blas(),
-                                     p.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
-                                     p.a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
-                                     as_int(p.n),
-                                     as_int(p.m),
-                                     as_int(p.k),
-                                     &p.alpha,
-                                     b,
-                                     type,
-                                     as_int(p.b.row),
-                                     static_cast<long long>(p.b.stride),
-                                     a,
-                                     type,
-                                     as_int(p.a.row),
-                                     static_cast<long long>(p.a.stride),
-                                     &p.beta,
-                                     p.c,
-                                     CUDA_R_32F,
-                                     as_int(p.c_row),
-                                     static_cast<long long>(p.c_stride),
-                                     as_int(p.batch),
-                                     compute_type(context.precision, rounded),
-                                     CUBLAS_GEMM_DEFAULT));
+  GV_CUDA(cublasGemmEx(context.blas(),
+                       as(p.b.transposed),
+                       as(p.a.transposed),
+                       as_int(p.n),
+                       as_int(p.m),
+                       as_int(p.k),
+                       &p.alpha,
+                       b,
+                       type,
+                       as_int(p.b.row),
+                       a,
+                       type,
+                       as_int(p.a.row),
+                       &p.beta,
+                       p.c,
+                       CUDA_R_32F,
+                       as_int(p.c_row),
+                       compute_type(context.precision, rounded),
+                       CUBLAS_GEMM_DEFAULT));
 }
 
-void sum_rows(const DeviceContext& context,
-              const float* v,
-              std::uint32_t rows,
-              std::uint32_t columns,
-              float* sum) {
-  const float one = 1;
-  const float zero = 0;
-  GV_CUDA(cublasSgemv(context.blas(),
-                      CUBLAS_OP_N,
-                      as_int(columns),
-                      as_int(rows),
-                      &one,
-                      v,
-                      as_int(columns),
-                      context.ones(),
-                      1,
-                      &zero,
-                      sum,
-                      1));
+void multiply(DeviceContext& context, const Products& p) {
+  const auto list = [](const Matrices& m) { return reinterpret_cast<const void* const*>(m.data); };
+  GV_CUDA(cublasGemmBatchedEx(context.blas(),
+                              as(p.b.transposed),
+                              as(p.a.transposed),
+                              as_int(p.n),
+                              as_int(p.m),
+                              as_int(p.k),
+                              &p.alpha,
+                              list(p.b),
+                              CUDA_R_32F,
+                              as_int(p.b.row),
+                              list(p.a),
+                              CUDA_R_32F,
+                              as_int(p.a.row),
+                              &p.beta,
+                              reinterpret_cast<void* const*>(p.c.data),
+                              CUDA_R_32F,
+                              as_int(p.c.row),
+                              as_int(p.pairs),
+                              compute_type(context.precision, false),
+                              CUBLAS_GEMM_DEFAULT));
 }
 
 void to_bf16(const float* from, void* to, std::size_t count, cudaStream_t stream) {

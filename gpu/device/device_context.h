@@ -35,9 +35,9 @@ class DeviceContext {
   void reserve_workspace(std::size_t bytes);
   void* workspace() { return workspace_.data(); }
   std::size_t workspace_bytes() const { return workspace_.size(); }
-  /// So many ones on the device, for sum_rows.
-  void reserve_ones(std::size_t count);
-  const float* ones() const { return ones_.data(); }
+  /// So many floats for what one node keeps to itself in one pass.
+  void reserve_scratch(std::size_t floats);
+  float* scratch() { return scratch_.data(); }
   std::size_t factor_a_room() const { return factor_a_.size(); }
   std::size_t factor_b_room() const { return factor_b_.size(); }
 
@@ -45,35 +45,38 @@ class DeviceContext {
   cublasHandle_t blas_ = nullptr;
   DeviceArray<std::uint8_t> blas_workspace_, workspace_;
   DeviceArray<std::uint16_t> factor_a_, factor_b_, result_;
-  DeviceArray<float> ones_;
+  DeviceArray<float> scratch_;
 };
 
-/// C (m x n) <- alpha op(A) op(B) + beta C, row-major as optim/host/gemm.h. `batch` products: each
-/// factor `stride` elements behind the one before.
+/// C (m x n) <- alpha op(A) op(B) + beta C, row-major as optim/host/gemm.h.
 struct Matrix {
   const float* data = nullptr;
   bool transposed = false;
-  std::size_t row = 0;     ///< leading dimension
-  std::size_t stride = 0;  ///< between the matrices of a batch
+  std::size_t row = 0;  ///< leading dimension
 };
 struct Product {
   std::uint32_t m = 0, n = 0, k = 0;
   Matrix a, b;
   float* c = nullptr;
-  std::size_t c_row = 0, c_stride = 0;
+  std::size_t c_row = 0;
   float alpha = 1, beta = 0;
-  std::uint32_t batch = 1;
-  bool keeps_factors = false;  ///< for bf16: tf32 instead, which rounds no copy of them
 };
 void multiply(DeviceContext& context, const Product& p);
 
-/// sum (columns) <- the sum over the rows of v (rows x columns), in float32. So many ones were
-/// reserved.
-void sum_rows(const DeviceContext& context,
-              const float* v,
-              std::uint32_t rows,
-              std::uint32_t columns,
-              float* sum);
+/// So many matrices alike: where each begins, in the device's memory.
+struct Matrices {
+  float* const* data = nullptr;
+  bool transposed = false;
+  std::size_t row = 0;
+};
+/// The same product of so many pairs. For bf16 in tf32, which rounds no copy of the factors.
+struct Products {
+  std::uint32_t m = 0, n = 0, k = 0;
+  Matrices a, b, c;
+  float alpha = 1, beta = 0;
+  std::uint32_t pairs = 1;
+};
+void multiply(DeviceContext& context, const Products& p);
 
 /// to <- from, rounded to bfloat16: to the nearest, ties to even.
 void to_bf16(const float* from, void* to, std::size_t count, cudaStream_t stream);

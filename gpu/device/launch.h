@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <source_location>
 
 #include "gpu/device/check.h"
+#include "gpu/device/sum_pair.h"
 #ifdef GV_HOST_CUDA
 #include <host_cuda.h>
 #endif
@@ -12,62 +15,92 @@
 namespace gv::gpu {
 
 constexpr unsigned block_threads = 256;
+constexpr unsigned wide_threads = 1024;  ///< of a block that does alone what others share
+constexpr std::size_t most_blocks = 0x7fffffff;
 
-inline unsigned blocks_for(std::size_t items) {
-  return static_cast<unsigned>((items + block_threads - 1) / block_threads);
+/// How many threads or blocks are wanted, and where in the source: an error of the launch names it.
+struct Wanted {
+  Wanted(std::size_t count_, std::source_location where_ = std::source_location::current())
+      : count(count_), where(where_) {}
+  std::size_t count;
+  std::source_location where;
+};
+
+inline std::size_t blocks_for(std::size_t items) {
+  return (items + block_threads - 1) / block_threads;
 }
 
 __device__ inline std::size_t thread_index() {
   return std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
 }
 
-/// Begins `blocks` blocks of block_threads threads.
+/// k / d and what is left of it. In 32 bits where they do: a device divides 64 in software.
+struct Divided {
+  std::size_t by, rest;
+};
+__device__ inline Divided divide(std::size_t k, std::uint32_t d) {
+  if (k > 0xffffffff) return {k / d, k % d};
+  const auto small = static_cast<std::uint32_t>(k);
+  return {small / d, small % d};
+}
+
+/// Begins `blocks` blocks of so many threads.
 template <class... Parameters, class... Arguments>
 void start(void (*kernel)(Parameters...),
-           unsigned blocks,
+           Wanted blocks,
+           unsigned threads,
            cudaStream_t stream,
            Arguments... arguments) {
+  cudaGetLastError();  // an error that some call left which nobody asked about is none of this one
+  // So many blocks as no grid has are as wrong as none, and not as many as 32 bits of them say.
+  const auto grid = static_cast<unsigned>(blocks.count > most_blocks ? 0 : blocks.count);
 #ifdef GV_HOST_CUDA
-  host_cuda::launch(kernel, blocks, block_threads, stream, arguments...);
+  host_cuda::launch(kernel, grid, threads, stream, arguments...);
 #else
-  kernel<<<blocks, block_threads, 0, stream>>>(arguments...);
+  kernel<<<grid, threads, 0, stream>>>(arguments...);
 #endif
-  GV_CUDA_LAUNCHED();
+  // A wrong configuration is an error of the launch.
+  const auto line = static_cast<int>(blocks.where.line());
+  check(cudaGetLastError(), "kernel launch", blocks.where.file_name(), line);
 }
 
 /// At least `items` threads; the kernel leaves those beyond alone.
 template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...),
-            std::size_t items,
+            Wanted items,
             cudaStream_t stream,
             Arguments... arguments) {
-  if (items == 0) return;
-  start(kernel, blocks_for(items), stream, arguments...);
+  if (items.count == 0) return;
+  start(kernel, {blocks_for(items.count), items.where}, block_threads, stream, arguments...);
 }
 
 /// `blocks` blocks of block_threads threads.
 template <class... Parameters, class... Arguments>
 void launch_blocks(void (*kernel)(Parameters...),
-                   std::size_t blocks,
+                   Wanted blocks,
                    cudaStream_t stream,
                    Arguments... arguments) {
-  if (blocks == 0) return;
-  start(kernel, static_cast<unsigned>(blocks), stream, arguments...);
+  if (blocks.count == 0) return;
+  start(kernel, blocks, block_threads, stream, arguments...);
 }
 
-/// Two sums that a block takes together, such as those of the values and of their squares.
-struct SumPair {
-  double a = 0, b = 0;
-};
+/// `blocks` blocks of wide_threads threads.
+template <class... Parameters, class... Arguments>
+void launch_wide_blocks(void (*kernel)(Parameters...),
+                        Wanted blocks,
+                        cudaStream_t stream,
+                        Arguments... arguments) {
+  if (blocks.count == 0) return;
+  start(kernel, blocks, wide_threads, stream, arguments...);
+}
 
-/// The sums over the block's threads, in an order that never changes; every thread gets them.
-__device__ static inline SumPair block_sum(SumPair mine) {
-  __shared__ double a[block_threads];
-  __shared__ double b[block_threads];
+/// The sums over the block's threads, in an order that never changes; every thread gets them. a, b:
+/// shared memory, one of each to a thread.
+__device__ static inline SumPair block_sum(SumPair mine, double* a, double* b) {
   a[threadIdx.x] = mine.a;
   b[threadIdx.x] = mine.b;
   __syncthreads();
-  for (unsigned half = block_threads / 2; half > 0; half /= 2) {
+  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
     if (threadIdx.x < half) {
       a[threadIdx.x] += a[threadIdx.x + half];
       b[threadIdx.x] += b[threadIdx.x + half];
@@ -77,6 +110,35 @@ __device__ static inline SumPair block_sum(SumPair mine) {
   const SumPair total{a[0], b[0]};
   __syncthreads();  // the memory is free for the next sum
   return total;
+}
+
+/// Of a block of block_threads threads.
+__device__ static inline SumPair block_sum(SumPair mine) {
+  __shared__ double a[block_threads];
+  __shared__ double b[block_threads];
+  return block_sum(mine, a, b);
+}
+
+/// Of a block of wide_threads threads.
+__device__ static inline SumPair wide_block_sum(SumPair mine) {
+  __shared__ double a[wide_threads];
+  __shared__ double b[wide_threads];
+  return block_sum(mine, a, b);
+}
+
+/// Whether this block is the last of so many that come to `counter`, which is 0 before the first
+/// and after the last. It may read what the others wrote before they came.
+__device__ static inline bool last_to_come(std::uint32_t* counter, std::uint32_t blocks) {
+  __shared__ bool last;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    last = atomicAdd(counter, 1U) == blocks - 1;
+    __threadfence();
+    if (last) *counter = 0;
+  }
+  __syncthreads();
+  return last;
 }
 
 }  // namespace gv::gpu

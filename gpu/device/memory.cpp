@@ -1,7 +1,5 @@
 #include "gpu/device/memory.h"
 
-#include "gpu/device/cuda_error.h"
-
 namespace gv::gpu {
 namespace {
 
@@ -16,9 +14,9 @@ std::string mib(std::size_t bytes) {
   std::size_t total = 0;
   GV_CUDA(cudaGetDevice(&device));
   GV_CUDA(cudaMemGetInfo(&free, &total));
-  throw CudaError("[gpu] device " + std::to_string(device) + " is out of memory: " + mib(bytes) +
-                  " (" + std::to_string(bytes) + " bytes) wanted for " + what + ", " + mib(free) +
-                  " of " + mib(total) + " free; a smaller batch or fewer peers on it may fit");
+  throw DeviceFull("[gpu] device " + std::to_string(device) + " is out of memory: " + mib(bytes) +
+                   " (" + std::to_string(bytes) + " bytes) wanted for " + what + ", " + mib(free) +
+                   " of " + mib(total) + " free; a smaller batch or fewer peers on it may fit");
 }
 
 }  // namespace

@@ -7,10 +7,16 @@
 #include <cuda_runtime_api.h>
 
 #include "gpu/device/check.h"
+#include "gpu/device/cuda_error.h"
 
 namespace gv::gpu {
 
-/// Zeroed device memory. Throws CudaError that names `what`, the bytes wanted and the bytes free.
+/// The device has no room for something, and nothing else is the matter with it.
+struct DeviceFull : CudaError {
+  using CudaError::CudaError;
+};
+
+/// Zeroed device memory. Throws DeviceFull that names `what`, the bytes wanted and the bytes free.
 void* allocate_device(std::size_t bytes, const std::string& what);
 /// Page-locked host memory that every device reaches; its content unspecified.
 void* allocate_pinned(std::size_t bytes, const std::string& what);

@@ -1,11 +1,12 @@
 #include <cmath>
+#include <utility>
 
 #include "gpu/device/launch.h"
 #include "gpu/layers/layer.h"
 
 // Causal attention of several heads, Vaswani et al. 2017 (arXiv:1706.03762), equation 1: for each
-// row and head A = softmax(Q K^T / sqrt(width)), O = A V. Products are batched over the rows, one
-// call for each head.
+// row and head A = softmax(Q K^T / sqrt(width)), O = A V. One call multiplies the matrices of all
+// rows and heads.
 
 namespace gv::gpu {
 namespace {
@@ -60,6 +61,74 @@ __global__ void softmax_back_kernel(const float* a,
     row[j] = j <= last ? own[j] * (row[j] - dot) : 0.0F;
 }
 
+/// Matrices of every row and head: of what goes in (queries, keys, values), of the attention
+/// weights, of what comes out, and of the gradients by all of these.
+enum Kind : std::uint32_t { q, k, v, a, o, dq, dk, dv, da, d_o, kinds };
+
+/// Where the matrices of a pass lie.
+struct Places {
+  float* in;       ///< queries, keys and values, beside one another at each position
+  float* weights;  ///< positions x positions, for each row and head
+  float* out;
+  float* d_in;
+  float* d_weights;
+  float* d_out;
+  std::uint32_t positions, channels, heads;
+
+  __device__ float* at(std::uint32_t kind, std::size_t matrix) const {
+    const std::size_t row = matrix / heads;
+    const std::size_t head = matrix % heads * (channels / heads);
+    const std::size_t value = row * positions * channels + head;
+    const std::size_t part = 3 * (value - head) + head;
+    const std::size_t square = matrix * positions * positions;
+    switch (kind) {
+      case q:
+      case k:
+      case v:
+        return in + part + (kind - q) * channels;
+      case a:
+        return weights + square;
+      case o:
+        return out + value;
+      case dq:
+      case dk:
+      case dv:
+        return d_in == nullptr ? nullptr : d_in + part + (kind - dq) * channels;
+      case da:
+        return d_weights + square;
+      default:
+        return d_out + value;
+    }
+  }
+};
+
+/// list[kind * matrices + matrix] <- where it lies.
+__global__ void list_kernel(Places places, float** list, std::size_t matrices) {
+  const std::size_t i = thread_index();
+  if (i < kinds * matrices)
+    list[i] = places.at(static_cast<std::uint32_t>(i / matrices), i % matrices);
+}
+
+/// The matrices of a pass, listed once: where values and gradients lie never changes.
+class Lists {
+ public:
+  explicit Lists(std::size_t matrices)
+      : matrices_(matrices), list_(kinds * matrices, "the matrices of attention") {}
+
+  void make(const Places& places, cudaStream_t stream) {
+    if (std::exchange(made_, true)) return;
+    launch(list_kernel, kinds * matrices_, stream, places, list_.data(), matrices_);
+  }
+  Matrices of(Kind kind, std::size_t row, bool transposed = false) {
+    return {.data = list_.data() + kind * matrices_, .transposed = transposed, .row = row};
+  }
+
+ private:
+  std::size_t matrices_;
+  bool made_ = false;
+  DeviceArray<float*> list_;
+};
+
 class Attention : public Layer {
  public:
   explicit Attention(const LayerPlan& plan)
@@ -67,147 +136,103 @@ class Attention : public Layer {
         channels_(plan.node.out.channels),
         heads_(plan.node.heads),
         width_(channels_ / heads_),
-        square_(std::size_t{positions_} * positions_),
         scale_(1.0F / std::sqrt(static_cast<float>(width_))),
-        a_(plan.most_rows * heads_ * square_, "attention weights"),
-        d_(plan.most_rows * heads_ * square_, "gradients by attention weights") {}
+        weights_(plan.kept_rows * heads_ * square(), "attention weights"),
+        kept_(std::size_t{plan.kept_rows} * heads_),
+        seen_(std::size_t{plan.most_rows} * heads_) {
+    plan.context.reserve_scratch(plan.most_rows * heads_ * square());
+  }
 
   void forward(const Pass& pass) override {
-    for (std::uint32_t h = 0; h < heads_; ++h) {
-      multiply(pass.context,
-               product(pass,
-                       positions_,
-                       positions_,
-                       width_,
-                       part(pass.in, 0, h),
-                       flipped(part(pass.in, 1, h)),
-                       scores(a_.data(), pass, h),
-                       scale_));
-    }
-    launch(softmax_kernel,
-           lines(pass) * warp,
-           pass.context.stream,
-           a_.data(),
-           positions_,
-           lines(pass));
-    for (std::uint32_t h = 0; h < heads_; ++h) {
-      multiply(pass.context,
-               product(pass,
-                       positions_,
-                       width_,
-                       positions_,
-                       scores(a_.data(), pass, h),
-                       part(pass.in, 2, h),
-                       output(pass.out, h)));
-    }
+    float* const weights = pass.kept ? weights_.data() : pass.context.scratch();
+    Lists& lists = pass.kept ? kept_ : seen_;
+    lists.make({.in = const_cast<float*>(pass.in),  // of a factor, which is read
+                .weights = weights,
+                .out = pass.out,
+                .d_in = pass.d_in,
+                .d_weights = pass.context.scratch(),
+                .d_out = pass.d_out,
+                .positions = positions_,
+                .channels = channels_,
+                .heads = heads_},
+               pass.context.stream);
+    scores(
+        pass, lists.of(q, in_row()), lists.of(k, in_row(), true), lists.of(a, positions_), scale_);
+    launch(
+        softmax_kernel, lines(pass) * warp, pass.context.stream, weights, positions_, lines(pass));
+    values(pass, lists.of(a, positions_), lists.of(v, in_row()), lists.of(o, channels_));
   }
 
   void backward(const Pass& pass) override {
     if (pass.d_in == nullptr) return;
     const float beta = pass.add ? 1.0F : 0.0F;
-    for (std::uint32_t h = 0; h < heads_; ++h) {  // dV = A^T dO, dA = dO V^T
-      const Matrix d_out = output(pass.d_out, h);
-      multiply(pass.context,
-               product(pass,
-                       positions_,
-                       width_,
-                       positions_,
-                       flipped(scores(a_.data(), pass, h)),
-                       d_out,
-                       part(pass.d_in, 2, h),
-                       1,
-                       beta));
-      multiply(pass.context,
-               product(pass,
-                       positions_,
-                       positions_,
-                       width_,
-                       d_out,
-                       flipped(part(pass.in, 2, h)),
-                       scores(d_.data(), pass, h)));
-    }
+    Lists& all = kept_;
+    const Matrices d_out = all.of(d_o, channels_);
+    // dV = A^T dO, dA = dO V^T
+    values(pass, all.of(a, positions_, true), d_out, all.of(dv, in_row()), 1, beta);
+    scores(pass, d_out, all.of(v, in_row(), true), all.of(da, positions_), 1);
     launch(softmax_back_kernel,
            lines(pass) * warp,
            pass.context.stream,
-           a_.data(),
-           d_.data(),
+           weights_.data(),
+           pass.context.scratch(),
            positions_,
            lines(pass));
-    for (std::uint32_t h = 0; h < heads_; ++h) {  // dQ = dS K / sqrt, dK = dS^T Q / sqrt
-      const Matrix d_scores = scores(d_.data(), pass, h);
-      multiply(pass.context,
-               product(pass,
-                       positions_,
-                       width_,
-                       positions_,
-                       d_scores,
-                       part(pass.in, 1, h),
-                       part(pass.d_in, 0, h),
-                       scale_,
-                       beta));
-      multiply(pass.context,
-               product(pass,
-                       positions_,
-                       width_,
-                       positions_,
-                       flipped(d_scores),
-                       part(pass.in, 0, h),
-                       part(pass.d_in, 1, h),
-                       scale_,
-                       beta));
-    }
+    // dQ = dS K / sqrt, dK = dS^T Q / sqrt
+    values(pass, all.of(da, positions_), all.of(k, in_row()), all.of(dq, in_row()), scale_, beta);
+    values(pass,
+           all.of(da, positions_, true),
+           all.of(q, in_row()),
+           all.of(dk, in_row()),
+           scale_,
+           beta);
   }
 
  private:
-  /// Head h of the queries (0), keys (1) or values (2) of all rows.
-  Matrix part(const float* qkv, std::uint32_t which, std::uint32_t h) const {
-    return {.data = qkv + std::size_t{which} * channels_ + std::size_t{h} * width_,
-            .row = 3 * std::size_t{channels_},
-            .stride = 3 * std::size_t{channels_} * positions_};
-  }
-  Matrix output(const float* out, std::uint32_t h) const {
-    return {.data = out + std::size_t{h} * width_,
-            .row = channels_,
-            .stride = std::size_t{channels_} * positions_};
-  }
-  /// [heads][rows][positions][positions].
-  Matrix scores(const float* a, const Pass& pass, std::uint32_t h) const {
-    return {.data = a + h * pass.rows * square_, .row = positions_, .stride = square_};
-  }
-  static Matrix flipped(Matrix m) {
-    m.transposed = true;
-    return m;
-  }
-  std::size_t lines(const Pass& pass) const { return std::size_t{pass.rows} * heads_ * positions_; }
+  std::size_t square() const { return std::size_t{positions_} * positions_; }
+  std::size_t in_row() const { return 3 * std::size_t{channels_}; }
+  std::uint32_t pairs(const Pass& pass) const { return pass.rows * heads_; }
+  std::size_t lines(const Pass& pass) const { return std::size_t{pairs(pass)} * positions_; }
 
-  /// The places of results are given as matrices too; they are the pass's own buffers, written to.
-  static Product product(const Pass& pass,
-                         std::uint32_t m,
-                         std::uint32_t n,
-                         std::uint32_t k,
-                         const Matrix& a,
-                         const Matrix& b,
-                         const Matrix& c,
-                         float alpha = 1,
-                         float beta = 0) {
-    return {.m = m,
-            .n = n,
-            .k = k,
-            .a = a,
-            .b = b,
-            .c = const_cast<float*>(c.data),
-            .c_row = c.row,
-            .c_stride = c.stride,
-            .alpha = alpha,
-            .beta = beta,
-            .batch = pass.rows,
-            .keeps_factors = true};
+  /// positions x positions, from two matrices of positions x width.
+  void scores(const Pass& pass,
+              const Matrices& left,
+              const Matrices& right,
+              const Matrices& to,
+              float alpha) const {
+    multiply(pass.context,
+             Products{.m = positions_,
+                      .n = positions_,
+                      .k = width_,
+                      .a = left,
+                      .b = right,
+                      .c = to,
+                      .alpha = alpha,
+                      .pairs = pairs(pass)});
+  }
+  /// positions x width, from one of positions x positions and one of positions x width.
+  void values(const Pass& pass,
+              const Matrices& left,
+              const Matrices& right,
+              const Matrices& to,
+              float alpha = 1,
+              float beta = 0) const {
+    multiply(pass.context,
+             Products{.m = positions_,
+                      .n = width_,
+                      .k = positions_,
+                      .a = left,
+                      .b = right,
+                      .c = to,
+                      .alpha = alpha,
+                      .beta = beta,
+                      .pairs = pairs(pass)});
   }
 
   std::uint32_t positions_, channels_, heads_, width_;
-  std::size_t square_;
   float scale_;
-  DeviceArray<float> a_, d_;
+  DeviceArray<float> weights_;
+  Lists kept_, seen_;
 };
 
 }  // namespace

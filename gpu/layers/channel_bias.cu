@@ -12,7 +12,7 @@ __global__ void bias_kernel(float* y,
                             bool relu) {
   const std::size_t k = thread_index();
   if (k >= count) return;
-  const float z = y[k] + bias[k / pixels % channels];
+  const float z = y[k] + bias[divide(divide(k, pixels).by, channels).rest];
   y[k] = relu && z < 0 ? 0.0F : z;
 }
 
@@ -24,8 +24,10 @@ __global__ void sum_kernel(const float* dy,
                            std::uint32_t pixels) {
   const std::size_t count = std::size_t{rows} * pixels;
   SumPair sum;
-  for (std::size_t i = threadIdx.x; i < count; i += blockDim.x)
-    sum.a += static_cast<double>(dy[(i / pixels * channels + blockIdx.x) * pixels + i % pixels]);
+  for (std::size_t i = threadIdx.x; i < count; i += blockDim.x) {
+    const Divided at = divide(i, pixels);
+    sum.a += static_cast<double>(dy[(at.by * channels + blockIdx.x) * pixels + at.rest]);
+  }
   const SumPair total = block_sum(sum);
   if (threadIdx.x == 0) d_bias[blockIdx.x] = static_cast<float>(total.a);
 }

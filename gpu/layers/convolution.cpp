@@ -3,8 +3,11 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "gpu/device/cuda_error.h"
+#include "gpu/device/notice.h"
+#include "gpu/layers/activation.h"
 #include "gpu/layers/channel_bias.h"
 #include "gpu/layers/dnn.h"
 #include "gpu/layers/layer.h"
@@ -49,7 +52,10 @@ auto first_supported(const Algorithms& algorithms,
                      BytesOf bytes_of) {
   for (const auto algorithm : algorithms) {
     std::size_t bytes = 0;
-    if (bytes_of(algorithm, &bytes) != CUDNN_STATUS_SUCCESS) continue;
+    if (bytes_of(algorithm, &bytes) != CUDNN_STATUS_SUCCESS) {
+      cudaGetLastError();  // what the attempt may have left
+      continue;
+    }
     workspace = std::max(workspace, bytes);
     return algorithm;
   }
@@ -62,14 +68,19 @@ int as_int(std::size_t value) {
   return static_cast<int>(value);
 }
 
-/// One for all convolutions of a context.
-cudnnHandle_t handle_of(DeviceContext& context) {
+/// What all convolutions of a context share.
+struct Dnn {
+  DnnHandle handle;
+  bool told = false;  ///< that some are not computed as asked for
+};
+
+Dnn& dnn_of(DeviceContext& context) {
   if (!context.dnn) {
-    auto handle = std::make_shared<DnnHandle>();
-    GV_DNN(cudnnSetStream(*handle, context.stream));
-    context.dnn = std::move(handle);
+    auto dnn = std::make_shared<Dnn>();
+    GV_DNN(cudnnSetStream(dnn->handle, context.stream));
+    context.dnn = std::move(dnn);
   }
-  return *static_cast<DnnHandle*>(context.dnn.get());
+  return *static_cast<Dnn*>(context.dnn.get());
 }
 
 class Convolution : public Layer {
@@ -78,19 +89,15 @@ class Convolution : public Layer {
       : context_(plan.context),
         in_(plan.in),
         out_(plan.node.out),
-        relu_(plan.relu_follows),
+        relu_(plan.then == Op::relu),
         goes_back_(plan.node.inputs[0] != 0),
         rounded_(plan.context.precision == Precision::bf16),
         weight_(plan.offset(0)),
         weights_(plan.network.tensors[plan.node.parameters[0]].count),
         biased_(plan.has(1)),
         bias_(biased_ ? plan.offset(1) : 0),
-        handle_(handle_of(context_)) {
-    describe(plan.node);
-    std::size_t workspace = 0;
-    for (const std::uint32_t rows : plan.row_counts)
-      workspace = std::max(workspace, shape_for(rows).workspace);
-    context_.reserve_workspace(workspace);
+        handle_(dnn_of(context_).handle) {
+    context_.reserve_workspace(rounded_ ? rounded_or_not(plan) : shape(plan));
     // Factors: x and the weights, dy and the weights, x and dy; results: y, dx, dW.
     const std::size_t values = plan.most_rows * std::max(in_.elements(), out_.elements());
     context_.reserve_factors(values, std::max(values, weights_));
@@ -128,6 +135,9 @@ class Convolution : public Layer {
   }
 
   void backward(const Pass& pass) override {
+    if (relu_)
+      go_back_through(
+          Op::relu, pass.out, pass.d_out, pass.d_out, out_count(pass), false, context_.stream);
     by_weight(pass);
     if (biased_)
       sum_channels(
@@ -136,6 +146,26 @@ class Convolution : public Layer {
   }
 
  private:
+  /// The bytes that the passes need. Throws CudaError where cuDNN has no algorithm for one.
+  std::size_t shape(const LayerPlan& plan) {
+    describe(plan.node);
+    std::size_t workspace = 0;
+    for (const std::uint32_t rows : plan.row_counts)
+      workspace = std::max(workspace, shape_for(rows).workspace);
+    return workspace;
+  }
+  /// As shape(), in bfloat16 where cuDNN has that for this shape, else in tf32.
+  std::size_t rounded_or_not(const LayerPlan& plan) {
+    try {
+      return shape(plan);
+    } catch (const CudaError& e) {
+      if (!std::exchange(dnn_of(context_).told, true))
+        notice(std::string(e.what()) + " in bf16; such convolutions are computed in tf32");
+    }
+    rounded_ = false;
+    shaped_.clear();
+    return shape(plan);
+  }
   void describe(const Node& node) {
     const cudnnDataType_t type = rounded_ ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_FLOAT;
     GV_DNN(cudnnSetFilter4dDescriptor(filter_,
@@ -156,8 +186,8 @@ class Convolution : public Layer {
                                            CUDNN_DATA_FLOAT));
     // The default allows tf32; float32 is asked for by name.
     const cudnnMathType_t math = rounded_                                ? CUDNN_TENSOR_OP_MATH
-                                 : context_.precision == Precision::tf32 ? CUDNN_DEFAULT_MATH
-                                                                         : CUDNN_FMA_MATH;
+                                 : context_.precision == Precision::fp32 ? CUDNN_FMA_MATH
+                                                                         : CUDNN_DEFAULT_MATH;
     GV_DNN(cudnnSetConvolutionMathType(convolution_, math));
   }
 
@@ -266,7 +296,7 @@ class Convolution : public Layer {
   Shape in_, out_;
   bool relu_;
   bool goes_back_;  ///< its input has a gradient: it is not the network's
-  bool rounded_;
+  bool rounded_;    ///< factors and result are bfloat16
   std::size_t weight_, weights_;
   bool biased_;
   std::size_t bias_;

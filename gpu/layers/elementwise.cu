@@ -1,18 +1,15 @@
 #include "gpu/device/launch.h"
+#include "gpu/layers/activation.h"
+#include "gpu/layers/activation_kernels.h"
 #include "gpu/layers/layer.h"
 #include "optim/check.h"
 
 namespace gv::gpu {
 namespace {
 
-/// Where another consumer's share is there already, it is added to.
-__device__ void put(float* to, std::size_t k, float value, bool add) {
-  to[k] = add ? to[k] + value : value;
-}
-
 __global__ void relu_kernel(const float* x, float* y, std::size_t count) {
   const std::size_t k = thread_index();
-  if (k < count) y[k] = x[k] < 0 ? 0.0F : x[k];
+  if (k < count) y[k] = relu(x[k]);
 }
 
 /// By the output: where x was positive, y is.
@@ -22,30 +19,23 @@ __global__ void relu_back_kernel(
   if (k < count) put(dx, k, y[k] > 0 ? dy[k] : 0.0F, add);
 }
 
-// gelu(x) = x/2 (1 + tanh u), u = a (x + b x^3); Hendrycks & Gimpel 2016, arXiv:1606.08415.
-constexpr float gelu_a = 0.79788456080286536F;  // sqrt(2 / pi)
-constexpr float gelu_b = 0.044715F;
-
 __global__ void gelu_kernel(const float* x, float* y, std::size_t count) {
   const std::size_t k = thread_index();
-  if (k >= count) return;
-  const float v = x[k];
-  y[k] = 0.5F * v * (1 + tanhf(gelu_a * (v + gelu_b * v * v * v)));
+  if (k < count) y[k] = gelu(x[k]);
 }
 
 __global__ void gelu_back_kernel(
     const float* x, const float* dy, float* dx, std::size_t count, bool add) {
   const std::size_t k = thread_index();
-  if (k >= count) return;
-  const float v = x[k];
-  const float t = tanhf(gelu_a * (v + gelu_b * v * v * v));
-  const float slope = gelu_a * (1 + 3 * gelu_b * v * v);
-  put(dx, k, dy[k] * (0.5F * (1 + t) + 0.5F * v * (1 - t * t) * slope), add);
+  if (k < count) put(dx, k, dy[k] * gelu_slope(x[k]), add);
 }
 
-__global__ void add_kernel(const float* a, const float* b, float* y, std::size_t count) {
+__global__ void add_kernel(
+    const float* a, const float* b, float* y, std::size_t count, bool then_relu) {
   const std::size_t k = thread_index();
-  if (k < count) y[k] = a[k] + b[k];
+  if (k >= count) return;
+  const float sum = a[k] + b[k];
+  y[k] = then_relu ? relu(sum) : sum;
 }
 
 __global__ void pass_on_kernel(const float* dy, float* dx, std::size_t count, bool add) {
@@ -53,49 +43,80 @@ __global__ void pass_on_kernel(const float* dy, float* dx, std::size_t count, bo
   if (k < count) put(dx, k, dy[k], add);
 }
 
-class Elementwise : public Layer {
+/// Relu or gelu by itself.
+class Activation : public Layer {
  public:
-  explicit Elementwise(const LayerPlan& plan)
-      : op_(plan.node.op), elements_(plan.node.out.elements()), done_(plan.relu_follows) {}
+  explicit Activation(const LayerPlan& plan)
+      : op_(plan.node.op), elements_(plan.node.out.elements()) {}
 
   void forward(const Pass& pass) override {
-    const std::size_t count = pass.rows * elements_;
-    if (op_ == Op::relu && !done_)
-      launch(relu_kernel, count, pass.context.stream, pass.in, pass.out, count);
-    if (op_ == Op::gelu) launch(gelu_kernel, count, pass.context.stream, pass.in, pass.out, count);
-    if (op_ == Op::add)
-      launch(add_kernel, count, pass.context.stream, pass.in, pass.in2, pass.out, count);
+    activate(op_, pass.in, pass.out, pass.rows * elements_, pass.context.stream);
   }
-
   void backward(const Pass& pass) override {
-    const std::size_t count = pass.rows * elements_;
-    const cudaStream_t stream = pass.context.stream;
-    if (op_ == Op::add) {
-      if (pass.d_in != nullptr)
-        launch(pass_on_kernel, count, stream, pass.d_out, pass.d_in, count, pass.add);
-      if (pass.d_in2 != nullptr)
-        launch(pass_on_kernel, count, stream, pass.d_out, pass.d_in2, count, pass.add2);
-      return;
-    }
     if (pass.d_in == nullptr) return;
-    if (op_ == Op::relu)
-      launch(relu_back_kernel, count, stream, pass.out, pass.d_out, pass.d_in, count, pass.add);
-    else
-      launch(gelu_back_kernel, count, stream, pass.in, pass.d_out, pass.d_in, count, pass.add);
+    go_back_through(op_,
+                    op_ == Op::relu ? pass.out : pass.in,
+                    pass.d_out,
+                    pass.d_in,
+                    pass.rows * elements_,
+                    pass.add,
+                    pass.context.stream);
   }
 
  private:
   Op op_;
   std::size_t elements_;
-  bool done_;  ///< relu: by the layer before, in place
+};
+
+/// A sum of two values that no other layer takes, and the relu behind it.
+class Sum : public Layer {
+ public:
+  explicit Sum(const LayerPlan& plan)
+      : elements_(plan.node.out.elements()), then_relu_(plan.then == Op::relu) {}
+
+  void forward(const Pass& pass) override {
+    const std::size_t count = pass.rows * elements_;
+    launch(add_kernel, count, pass.context.stream, pass.in, pass.in2, pass.out, count, then_relu_);
+  }
+  void backward(const Pass& pass) override {
+    const std::size_t count = pass.rows * elements_;
+    const cudaStream_t stream = pass.context.stream;
+    if (then_relu_)
+      go_back_through(Op::relu, pass.out, pass.d_out, pass.d_out, count, false, stream);
+    if (pass.d_in2 != nullptr) pass_on(pass.d_out, pass.d_in2, count, pass.add2, stream);
+    if (pass.d_in != nullptr) pass_on(pass.d_out, pass.d_in, count, pass.add, stream);
+  }
+
+ private:
+  std::size_t elements_;
+  bool then_relu_;
 };
 
 }  // namespace
 
+void activate(Op op, const float* x, float* y, std::size_t count, cudaStream_t stream) {
+  launch(op == Op::relu ? relu_kernel : gelu_kernel, count, stream, x, y, count);
+}
+
+void go_back_through(Op op,
+                     const float* from,
+                     const float* dy,
+                     float* dx,
+                     std::size_t count,
+                     bool add,
+                     cudaStream_t stream) {
+  const auto kernel = op == Op::relu ? relu_back_kernel : gelu_back_kernel;
+  launch(kernel, count, stream, from, dy, dx, count, add);
+}
+
+void pass_on(const float* dy, float* dx, std::size_t count, bool add, cudaStream_t stream) {
+  if (dx != dy || add) launch(pass_on_kernel, count, stream, dy, dx, count, add);
+}
+
 std::unique_ptr<Layer> make_elementwise(const LayerPlan& plan) {
-  GV_CHECK(plan.node.op == Op::relu || plan.node.op == Op::gelu || plan.node.op == Op::add,
-           "an elementwise op");
-  return std::make_unique<Elementwise>(plan);
+  if (plan.node.op == Op::add) return std::make_unique<Sum>(plan);
+  GV_CHECK(plan.node.op == Op::relu || plan.node.op == Op::gelu, "an elementwise op");
+  return std::make_unique<Activation>(plan);
 }
 
 }  // namespace gv::gpu

@@ -14,37 +14,65 @@ __global__ void embed_kernel(const std::uint8_t* tokens,
                              std::size_t count) {
   const std::size_t k = thread_index();
   if (k >= count) return;
-  const std::size_t n = k / channels;
-  const std::size_t c = k % channels;
-  y[k] = token[tokens[n] * std::size_t{channels} + c] + position[n % positions * channels + c];
+  const auto [n, c] = divide(k, channels);
+  y[k] = token[tokens[n] * std::size_t{channels} + c] +
+         position[divide(n, positions).rest * channels + c];
 }
 
-/// A block to a token: its threads go through the text together and each adds up its channels
-/// where the token stands, in the order of the text.
-__global__ void token_gradient_kernel(const std::uint8_t* tokens,
-                                      const float* dy,
-                                      float* d_token,
-                                      std::uint32_t channels,
-                                      std::size_t length) {
-  for (std::uint32_t c = threadIdx.x; c < channels; c += blockDim.x) {
+/// A text and the gradient by its embedding, [position of all rows][channel].
+struct Text {
+  const std::uint8_t* tokens;
+  const float* dy;
+  std::uint32_t vocabulary, channels;
+  std::size_t length;       ///< positions of all rows
+  std::uint32_t stretches;  ///< that the text is divided into
+};
+
+/// Block (token, stretch): its threads go through the stretch together and each adds up its
+/// channels where the token stands, in the order of the text; the last block of a token adds the
+/// stretches up, in their order. partial: [token][stretch][channel].
+__device__ void add_up_token(
+    const Text& text, std::uint32_t block, float* partial, std::uint32_t* came, float* d_token) {
+  const std::uint32_t token = block / text.stretches;
+  const std::size_t each = (text.length + text.stretches - 1) / text.stretches;
+  const std::size_t begin = block % text.stretches * each;
+  const std::size_t end = begin + each < text.length ? begin + each : text.length;
+  float* own = partial + std::size_t{block} * text.channels;
+  for (std::uint32_t c = threadIdx.x; c < text.channels; c += block_threads) {
     float sum = 0;
-    for (std::size_t n = 0; n < length; ++n)
-      if (tokens[n] == blockIdx.x) sum += dy[n * channels + c];
-    d_token[std::size_t{blockIdx.x} * channels + c] = sum;
+    for (std::size_t n = begin; n < end; ++n)
+      if (text.tokens[n] == token) sum += text.dy[n * text.channels + c];
+    own[c] = sum;
+  }
+  if (!last_to_come(came + token, text.stretches)) return;
+  const float* first = partial + std::size_t{token} * text.stretches * text.channels;
+  for (std::uint32_t c = threadIdx.x; c < text.channels; c += block_threads) {
+    float sum = 0;
+    for (std::uint32_t s = 0; s < text.stretches; ++s) sum += first[s * text.channels + c];
+    d_token[std::size_t{token} * text.channels + c] = sum;
   }
 }
 
-/// row: positions x channels.
-__global__ void position_gradient_kernel(const float* dy,
-                                         float* d_position,
-                                         std::size_t row,
-                                         std::uint32_t rows) {
-  const std::size_t k = thread_index();
+/// Blocks of tokens first, then those of positions: `row` elements are positions x channels.
+__global__ void gradient_kernel(Text text,
+                                float* partial,
+                                std::uint32_t* came,
+                                float* d_token,
+                                float* d_position,
+                                std::size_t row) {
+  const std::uint32_t of_tokens = text.vocabulary * text.stretches;
+  if (blockIdx.x < of_tokens) {
+    add_up_token(text, blockIdx.x, partial, came, d_token);
+    return;
+  }
+  const std::size_t k = std::size_t{blockIdx.x - of_tokens} * block_threads + threadIdx.x;
   if (k >= row) return;
   float sum = 0;
-  for (std::uint32_t r = 0; r < rows; ++r) sum += dy[r * row + k];
+  for (std::size_t at = k; at < text.length * text.channels; at += row) sum += text.dy[at];
   d_position[k] = sum;
 }
+
+constexpr std::uint32_t stretches = 16;
 
 class Embedding : public Layer {
  public:
@@ -53,7 +81,10 @@ class Embedding : public Layer {
         positions_(plan.node.out.positions),
         channels_(plan.node.out.channels),
         token_(plan.offset(0)),
-        position_(plan.offset(1)) {}
+        position_(plan.offset(1)),
+        came_(vocabulary_, "sums of tokens") {
+    plan.context.reserve_scratch(std::size_t{vocabulary_} * stretches * channels_);
+  }
 
   void forward(const Pass& pass) override {
     const std::size_t count = std::size_t{pass.rows} * positions_ * channels_;
@@ -70,27 +101,27 @@ class Embedding : public Layer {
   }
 
   void backward(const Pass& pass) override {
-    launch_blocks(token_gradient_kernel,
-                  vocabulary_,
-                  pass.context.stream,
-                  pass.tokens,
-                  pass.d_out,
-                  pass.gradient + token_,
-                  channels_,
-                  std::size_t{pass.rows} * positions_);
     const std::size_t row = std::size_t{positions_} * channels_;
-    launch(position_gradient_kernel,
-           row,
-           pass.context.stream,
-           pass.d_out,
-           pass.gradient + position_,
-           row,
-           pass.rows);
+    launch_blocks(gradient_kernel,
+                  std::size_t{vocabulary_} * stretches + blocks_for(row),
+                  pass.context.stream,
+                  Text{.tokens = pass.tokens,
+                       .dy = pass.d_out,
+                       .vocabulary = vocabulary_,
+                       .channels = channels_,
+                       .length = std::size_t{pass.rows} * positions_,
+                       .stretches = stretches},
+                  pass.context.scratch(),
+                  came_.data(),
+                  pass.gradient + token_,
+                  pass.gradient + position_,
+                  row);
   }
 
  private:
   std::uint32_t vocabulary_, positions_, channels_;
   std::size_t token_, position_;
+  DeviceArray<std::uint32_t> came_;
 };
 
 }  // namespace

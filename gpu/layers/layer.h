@@ -18,26 +18,28 @@ struct Moments {
   std::uint32_t count = 0;
 };
 
-/// What one node works on in one pass. All pointers are the device's; values lie row after row, a
-/// row in the order of its Shape.
+/// What one layer works on in one pass, for the nodes of its unit (network_plan.h). All pointers
+/// are the device's; values lie row after row, a row in the order of its Shape.
 struct Pass {
   DeviceContext& context;
   std::uint32_t rows = 0;
   Moments moments{};
+  bool kept = true;                      ///< what is computed, for the way back
   const float* parameters = nullptr;     ///< the flat vector x
   float* gradient = nullptr;             ///< the flat vector g; backward only
   const std::uint8_t* tokens = nullptr;  ///< rows x positions, of a text
   const float* in = nullptr;             ///< value of the first input
   const float* in2 = nullptr;            ///< of the second
-  float* out = nullptr;                  ///< value of the node
-  const float* d_out = nullptr;          ///< gradient by the node; backward only
+  float* out = nullptr;                  ///< value of the last node
+  float* before = nullptr;               ///< what a gelu is taken of; null: nobody asks
+  float* d_out = nullptr;                ///< gradient by the last node, which may be written over
   float* d_in = nullptr;                 ///< gradient by the first input; null: nobody asks
-  float* d_in2 = nullptr;
-  bool add = false;  ///< d_in holds another consumer's share already: add to it
+  float* d_in2 = nullptr;                ///< by the second; an addend's may be d_out itself
+  bool add = false;                      ///< d_in holds another consumer's share already: add to it
   bool add2 = false;
 };
 
-/// One node of a network. Everything it needs is allocated when it is made; a pass only puts work
+/// One unit of a network. Everything it needs is allocated when it is made; a pass only puts work
 /// into the context's stream.
 class Layer {
  public:
@@ -54,8 +56,9 @@ struct LayerPlan {
   Shape in;                               ///< of the first input
   std::vector<std::uint32_t> row_counts;  ///< of every pass that will be asked for
   std::uint32_t most_rows = 0;            ///< the largest
-  bool in_place = false;                  ///< relu: the value takes the place of the input's
-  bool relu_follows = false;              ///< linear: does the relu after it in the same pass
+  std::uint32_t kept_rows = 0;            ///< the largest of a pass that is gone back from
+  Op then = Op::input;                    ///< relu or gelu, which it does as well; input: nothing
+  bool residual = false;                  ///< it adds its second input
   DeviceContext& context;
 
   std::size_t offset(std::size_t parameter) const {

@@ -5,48 +5,50 @@
 namespace gv::gpu {
 namespace {
 
+/// The sums of all blocks' pairs, in the last block to come; partial: [block].
+__device__ bool sum_of_blocks(SumPair mine, SumPair* partial, std::uint32_t* came, SumPair& all) {
+  const SumPair own = block_sum(mine);
+  if (threadIdx.x == 0) partial[blockIdx.x] = own;
+  if (!last_to_come(came, gridDim.x)) return false;
+  SumPair sum;
+  for (std::uint32_t b = threadIdx.x; b < gridDim.x; b += block_threads) {
+    sum.a += partial[b].a;
+    sum.b += partial[b].b;
+  }
+  all = block_sum(sum);
+  return true;
+}
+
 __global__ void cross_entropy_kernel(float* z,
                                      const std::uint8_t* labels,
                                      std::uint32_t lines,
                                      std::uint32_t classes,
                                      float share,
-                                     double* losses) {
+                                     LossSums sums) {
   const std::size_t k = thread_index();
-  if (k < lines) losses[k] = cross_entropy_row(z + k * classes, labels[k], classes, share);
+  SumPair mine;
+  if (k < lines) mine.a = cross_entropy_row(z + k * classes, labels[k], classes, share);
+  SumPair all;
+  if (sum_of_blocks(mine, sums.partial, sums.came, all) && threadIdx.x == 0)
+    sums.result[0] = all.a / lines;
 }
 
 __global__ void score_kernel(const float* z,
                              const std::uint8_t* labels,
                              std::uint32_t lines,
                              std::uint32_t classes,
-                             double* losses) {
+                             LossSums sums) {
   const std::size_t k = thread_index();
-  if (k >= lines) return;
-  bool correct = false;
-  losses[2 * k] = score_row(z + k * classes, labels[k], classes, correct);
-  losses[2 * k + 1] = correct ? 1 : 0;
-}
-
-/// One block.
-__global__ void mean_kernel(const double* losses, std::uint32_t lines, double* mean) {
-  SumPair sum;
-  for (std::uint32_t k = threadIdx.x; k < lines; k += blockDim.x) sum.a += losses[k];
-  const SumPair total = block_sum(sum);
-  if (threadIdx.x == 0) *mean = total.a / lines;
-}
-
-/// One block.
-__global__ void total_kernel(const double* losses, std::uint32_t lines, double* score) {
-  SumPair sum;
-  for (std::uint32_t k = threadIdx.x; k < lines; k += blockDim.x) {
-    sum.a += losses[2 * k];
-    sum.b += losses[2 * k + 1];
+  SumPair mine;
+  if (k < lines) {
+    bool correct = false;
+    mine.a = score_row(z + k * classes, labels[k], classes, correct);
+    mine.b = correct ? 1 : 0;
   }
-  const SumPair total = block_sum(sum);
-  if (threadIdx.x == 0) {
-    score[0] = total.a;
-    score[1] = total.b;
-  }
+  SumPair all;
+  if (!sum_of_blocks(mine, sums.partial, sums.came, all) || threadIdx.x > 0) return;
+  sums.result[0] = all.a;
+  sums.result[1] = all.b;
 }
 
 }  // namespace
@@ -55,23 +57,19 @@ void cross_entropy(float* z,
                    const std::uint8_t* labels,
                    std::uint32_t lines,
                    std::uint32_t classes,
-                   double* losses,
-                   double* loss,
+                   const LossSums& sums,
                    cudaStream_t stream) {
   const float share = 1.0F / static_cast<float>(lines);
-  launch(cross_entropy_kernel, lines, stream, z, labels, lines, classes, share, losses);
-  launch_blocks(mean_kernel, 1, stream, losses, lines, loss);
+  launch(cross_entropy_kernel, lines, stream, z, labels, lines, classes, share, sums);
 }
 
 void score(const float* z,
            const std::uint8_t* labels,
            std::uint32_t lines,
            std::uint32_t classes,
-           double* losses,
-           double* score,
+           const LossSums& sums,
            cudaStream_t stream) {
-  launch(score_kernel, lines, stream, z, labels, lines, classes, losses);
-  launch_blocks(total_kernel, 1, stream, losses, lines, score);
+  launch(score_kernel, lines, stream, z, labels, lines, classes, sums);
 }
 
 }  // namespace gv::gpu

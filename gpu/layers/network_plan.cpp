@@ -1,18 +1,12 @@
 #include "gpu/layers/network_plan.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "optim/check.h"
 
 namespace gv::gpu {
 namespace {
-
-std::vector<std::size_t> consumers(const NeuralNetwork& network) {
-  std::vector<std::size_t> count(network.nodes.size());
-  for (const Node& node : network.nodes)
-    for (const std::uint32_t input : node.inputs) ++count[input];
-  return count;
-}
 
 /// Slots that are handed out, taken back, and grow while nobody holds them.
 class Slots {
@@ -45,46 +39,133 @@ class Slots {
   std::vector<bool> free_;
 };
 
-void place_values(const NeuralNetwork& network, NetworkPlan& plan) {
-  const std::vector<std::size_t> used = consumers(network);
-  for (std::size_t i = 0; i < network.nodes.size(); ++i) {
-    const Node& node = network.nodes[i];
-    const std::size_t input = node.inputs.empty() ? 0 : node.inputs[0];
-    const Op before = network.nodes[input].op;
-    // Nobody else asks for the value that is overwritten: its node's way back needs only its own
-    // input, and this is its only consumer.
-    const bool in_place =
-        node.op == Op::relu && input > 0 && used[input] == 1 && before != Op::relu;
-    plan.in_place.push_back(in_place);
-    plan.fused.push_back(false);
-    if (in_place) {
-      plan.value_of.push_back(plan.value_of[input]);
-      const bool biased = (before == Op::linear || before == Op::convolution) &&
-                          network.nodes[input].parameters.size() > 1;
-      if (biased) plan.fused[i] = plan.fused[input] = true;
-    } else {
-      plan.value_of.push_back(plan.values.size());
-      plan.values.push_back(node.out.elements());
+bool is_norm(Op op) {
+  return op == Op::batch_norm || op == Op::group_norm || op == Op::layer_norm;
+}
+
+/// Divides a network's nodes into units.
+class Joiner {
+ public:
+  explicit Joiner(const NeuralNetwork& network)
+      : network_(network),
+        only_consumer_(network.nodes.size(), Unit::none),
+        consumers_(network.nodes.size()),
+        joined_(network.nodes.size()) {
+    for (std::size_t i = 0; i < network.nodes.size(); ++i)
+      for (const std::uint32_t input : network.nodes[i].inputs) {
+        ++consumers_[input];
+        only_consumer_[input] = i;
+      }
+  }
+
+  std::vector<Unit> units() {
+    std::vector<Unit> all;
+    for (std::size_t i = 1; i < network_.nodes.size(); ++i)
+      if (!joined_[i]) all.push_back(unit_from(i));
+    std::ranges::sort(all, {}, &Unit::end);
+    return all;
+  }
+
+ private:
+  const Node& node(std::size_t i) const { return network_.nodes[i]; }
+  /// The node's value has one consumer, which does this.
+  bool goes_to(std::size_t i, Op op) const {
+    return consumers_[i] == 1 && node(only_consumer_[i]).op == op && !joined_[only_consumer_[i]];
+  }
+  void join(Unit& unit) {
+    unit.end = only_consumer_[unit.end];
+    joined_[unit.end] = true;
+  }
+
+  Unit unit_from(std::size_t head) {
+    Unit unit{.head = head, .end = head};
+    joined_[head] = true;
+    std::ranges::copy(node(head).inputs, unit.inputs.begin());
+    const Op op = node(head).op;
+    const bool biased = node(head).parameters.size() > 1;
+    const bool linear = op == Op::linear && biased;
+    // The way back through a norm writes both its gradients in one pass, and so needs the first.
+    if (linear || (is_norm(op) && unit.inputs[0] != 0)) take_residual(unit);
+    const bool relu = is_norm(op) || op == Op::add || (op == Op::convolution && biased) ||
+                      (linear && !unit.residual);
+    if (relu && goes_to(unit.end, Op::relu)) {
+      unit.then = Op::relu;
+      join(unit);
+    } else if (linear && !unit.residual && goes_to(unit.end, Op::gelu)) {
+      unit.then = Op::gelu;
+      join(unit);
     }
+    return unit;
+  }
+
+  void take_residual(Unit& unit) {
+    if (!goes_to(unit.end, Op::add)) return;
+    const auto& addends = node(only_consumer_[unit.end]).inputs;
+    const std::size_t other = addends[0] == unit.end ? addends[1] : addends[0];
+    unit.inputs[1] = other;
+    unit.residual = true;
+    join(unit);
+  }
+
+  const NeuralNetwork& network_;
+  std::vector<std::size_t> only_consumer_, consumers_;
+  std::vector<bool> joined_;
+};
+
+void place_values(const NeuralNetwork& network, NetworkPlan& plan) {
+  plan.value_of.assign(network.nodes.size(), NetworkPlan::none);
+  const auto place = [&](std::size_t i) {
+    plan.value_of[i] = plan.values.size();
+    plan.values.push_back(network.nodes[i].out.elements());
+  };
+  place(0);
+  for (const Unit& unit : plan.units) {
+    if (unit.then == Op::gelu) place(unit.head);
+    place(unit.end);
+  }
+}
+
+/// A slot is free again when the last consumer of its value is done.
+void place_passing(const NeuralNetwork& network, NetworkPlan& plan) {
+  plan.passing_of.assign(network.nodes.size(), NetworkPlan::none);
+  std::vector<std::size_t> last_use(network.nodes.size(), NetworkPlan::none);
+  for (std::size_t u = 0; u < plan.units.size(); ++u)
+    for (const std::size_t input : plan.units[u].inputs)
+      if (input != NetworkPlan::none) last_use[input] = u;
+  Slots slots(plan.passing);
+  plan.passing_of[0] = slots.take(network.nodes[0].out.elements());
+  for (std::size_t u = 0; u < plan.units.size(); ++u) {
+    const Unit& unit = plan.units[u];
+    plan.passing_of[unit.end] = slots.take(network.nodes[unit.end].out.elements());
+    for (const std::size_t input : unit.inputs)
+      if (input != NetworkPlan::none && last_use[input] == u)
+        slots.give_back(plan.passing_of[input]);
   }
 }
 
 void place_gradients(const NeuralNetwork& network, NetworkPlan& plan) {
-  const std::size_t n = network.nodes.size();
-  plan.gradient_of.assign(n, NetworkPlan::none);
-  plan.adds.assign(n, {false, false});
+  plan.gradient_of.assign(network.nodes.size(), NetworkPlan::none);
   Slots slots(plan.gradients);
-  for (std::size_t i = n; i-- > 1;) {
-    const Node& node = network.nodes[i];
-    GV_CHECK(i + 1 == n || plan.gradient_of[i] != NetworkPlan::none, "every node is used");
-    for (std::size_t k = 0; k < node.inputs.size(); ++k) {
-      const std::size_t input = node.inputs[k];
-      if (input == 0) continue;
-      plan.adds[i][k] = plan.gradient_of[input] != NetworkPlan::none;
-      if (!plan.adds[i][k])
-        plan.gradient_of[input] = slots.take(network.nodes[input].out.elements());
+  for (Unit& unit : plan.units | std::views::reverse) {
+    const std::size_t own = plan.gradient_of[unit.end];
+    const bool last = unit.end + 1 == network.nodes.size();
+    GV_CHECK(last || own != NetworkPlan::none, "every node is used");
+    bool passed_on = false;  // what is the gradient by a sum is that by an addend as well
+    for (const std::size_t k : {std::size_t{1}, std::size_t{0}}) {
+      const std::size_t input = unit.inputs[k];
+      if (input == NetworkPlan::none || input == 0) continue;
+      std::size_t& slot = plan.gradient_of[input];
+      unit.adds[k] = slot != NetworkPlan::none;
+      if (unit.adds[k]) continue;
+      const bool addend = network.nodes[unit.head].op == Op::add || (unit.residual && k == 1);
+      if (addend && !last && !passed_on) {
+        slot = own;
+        passed_on = true;
+      } else {
+        slot = slots.take(network.nodes[input].out.elements());
+      }
     }
-    if (i + 1 < n) slots.give_back(plan.gradient_of[i]);
+    if (!last && !passed_on) slots.give_back(own);
   }
 }
 
@@ -92,7 +173,9 @@ void place_gradients(const NeuralNetwork& network, NetworkPlan& plan) {
 
 NetworkPlan plan_network(const NeuralNetwork& network) {
   NetworkPlan plan;
+  plan.units = Joiner(network).units();
   place_values(network, plan);
+  place_passing(network, plan);
   place_gradients(network, plan);
   return plan;
 }

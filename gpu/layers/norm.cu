@@ -6,16 +6,6 @@
 namespace gv::gpu {
 namespace {
 
-__global__ void apply_kernel(
-    const float* x, float* y, Layout layout, Statistics s, const float* weight, const float* bias) {
-  const std::size_t k = thread_index();
-  if (k >= layout.rows * layout.channels * layout.pixels) return;
-  const std::size_t plane = k / layout.pixels;
-  const auto channel = static_cast<std::uint32_t>(plane % layout.channels);
-  const std::size_t set = layout.set_of(plane / layout.channels, channel);
-  y[k] = (x[k] - s.mean[set]) * s.inverse[set] * weight[channel] + bias[channel];
-}
-
 class NormLayer : public Layer {
  public:
   explicit NormLayer(const LayerPlan& plan)
@@ -26,43 +16,44 @@ class NormLayer : public Layer {
         epsilon_(plan.node.epsilon),
         weight_(plan.offset(0)),
         bias_(plan.offset(1)),
+        residual_(plan.residual),
+        relu_(plan.then == Op::relu),
         mean_(sets(plan.most_rows), "means of a norm"),
         inverse_(sets(plan.most_rows), "deviations of a norm"),
         partial_(std::size_t{channels_} * most_slices, "sums of a norm"),
+        came_(channels_, "sums of a norm"),
         memory_(groups_ == 0 ? channels_ : 0, "moments of a norm") {}
 
   void forward(const Pass& pass) override {
-    const Layout layout = layout_of(pass);
-    float* mean = mean_.data();
-    float* inverse = inverse_.data();
+    const Forth forth{.x = pass.in,
+                      .y = pass.out,
+                      .layout = layout_of(pass),
+                      .mean = mean_.data(),
+                      .inverse = inverse_.data(),
+                      .epsilon = epsilon_,
+                      .weight = pass.parameters + weight_,
+                      .bias = pass.parameters + bias_,
+                      .behind = {.residual = residual_ ? pass.in2 : nullptr, .relu = relu_}};
     if (groups_ == 0)
-      find_batch_statistics(pass, layout, epsilon_, mean, inverse, partial_.data(), memory_.data());
+      batch_norm(forth, pass.moments, slices(), memory_.data(), pass.context.stream);
     else
-      find_group_statistics(pass, layout, epsilon_, mean, inverse);
-    launch(apply_kernel,
-           layout.rows * channels_ * pixels_,
-           pass.context.stream,
-           pass.in,
-           pass.out,
-           layout,
-           statistics(),
-           pass.parameters + weight_,
-           pass.parameters + bias_);
+      group_norm(forth, pass.context.stream);
   }
 
   void backward(const Pass& pass) override {
-    const cudaStream_t stream = pass.context.stream;
-    float* d_weight = pass.gradient + weight_;
-    float* d_bias = pass.gradient + bias_;
+    // Without a relu the gradient by the residual is that by the sum, which may lie there already.
+    const bool passed_on = pass.d_in2 == pass.d_out && !relu_;
     const Back back{.x = pass.in,
                     .dy = pass.d_out,
+                    .y = relu_ ? pass.out : nullptr,
                     .dx = pass.d_in,
+                    .d_residual = passed_on ? nullptr : pass.d_in2,
                     .layout = layout_of(pass),
-                    .s = statistics(),
+                    .s = {mean_.data(), inverse_.data()},
                     .weight = pass.parameters + weight_,
-                    .add = pass.add};
-    find_affine_gradient(back, partial_.data(), d_weight, d_bias, stream);
-    if (pass.d_in != nullptr) go_back(back, d_weight, d_bias, stream);
+                    .add = pass.add,
+                    .add_residual = pass.add2};
+    go_back(back, slices(), pass.gradient + weight_, pass.gradient + bias_, pass.context.stream);
   }
 
  private:
@@ -75,15 +66,19 @@ class NormLayer : public Layer {
             .channels = channels_,
             .pixels = pixels_,
             .groups = groups_,
-            .slices = std::min(most_slices, blocks_for(rows * pixels_))};
+            .slices = static_cast<std::uint32_t>(
+                std::min(std::size_t{most_slices}, blocks_for(rows * pixels_)))};
   }
-  Statistics statistics() const { return {mean_.data(), inverse_.data()}; }
+  Slices slices() { return {partial_.data(), came_.data()}; }
 
   std::uint32_t channels_, pixels_, groups_, positions_;
   float epsilon_;
   std::size_t weight_, bias_;
+  bool residual_, relu_;  ///< are behind it
   DeviceArray<float> mean_, inverse_;
-  DeviceArray<SumPair> partial_, memory_;
+  DeviceArray<SumPair> partial_;
+  DeviceArray<std::uint32_t> came_;
+  DeviceArray<SumPair> memory_;
 };
 
 }  // namespace

@@ -5,36 +5,60 @@ namespace {
 
 /// What is summed over a channel: (dy, dy x_hat).
 struct Slopes {
-  const float* x;
-  const float* dy;
-  Statistics s;
+  Back b;
   __device__ SumPair operator()(std::size_t k, std::size_t set) const {
-    const auto d = static_cast<double>(dy[k]);
-    return {d, d * static_cast<double>((x[k] - s.mean[set]) * s.inverse[set])};
+    const auto d = static_cast<double>(b.slope(k));
+    return {d, d * static_cast<double>((b.x[k] - b.s.mean[set]) * b.s.inverse[set])};
   }
 };
 
-__global__ void affine_gradient_kernel(const SumPair* partial,
-                                       std::uint32_t channels,
-                                       std::uint32_t slices,
-                                       float* d_weight,
-                                       float* d_bias) {
-  const std::size_t channel = thread_index();
-  if (channel >= channels) return;
-  const SumPair total = channel_total(partial, static_cast<std::uint32_t>(channel), slices);
-  d_bias[channel] = static_cast<float>(total.a);
-  d_weight[channel] = static_cast<float>(total.b);
-}
+struct AffineGradient {
+  float* d_weight;
+  float* d_bias;
+  __device__ void operator()(std::size_t channel, SumPair total) const {
+    d_bias[channel] = static_cast<float>(total.a);
+    d_weight[channel] = static_cast<float>(total.b);
+  }
+};
 
-/// dx = w / sigma (dy - mean(dy) - x_hat mean(dy x_hat)), the means over the channel.
-__global__ void batch_back_kernel(Back b, const float* d_weight, const float* d_bias) {
-  const std::size_t k = thread_index();
-  if (k >= b.layout.rows * b.layout.channels * b.layout.pixels) return;
-  const auto c = static_cast<std::uint32_t>(k / b.layout.pixels % b.layout.channels);
-  const float n = static_cast<float>(b.layout.rows * b.layout.pixels);
+/// dx = w / sigma (dy - mean(dy) - x_hat mean(dy x_hat)), the means over the channel, of n values.
+__device__ void go_back_in_batch(
+    const Back& b, std::size_t k, std::size_t c, float n, float d_weight, float d_bias) {
   const float inverse = b.s.inverse[c];
   const float hat = (b.x[k] - b.s.mean[c]) * inverse;
-  b.put(k, b.weight[c] * inverse * (b.dy[k] - d_bias[c] / n - hat * (d_weight[c] / n)));
+  const float slope = b.slope(k);
+  b.put(k, slope, b.weight[c] * inverse * (slope - d_bias / n - hat * (d_weight / n)));
+}
+
+__global__ void batch_back_kernel(Back b, AffineGradient of, std::size_t count) {
+  const std::size_t k = thread_index();
+  if (k >= count) return;
+  const std::size_t c = divide(divide(k, b.layout.pixels).by, b.layout.channels).rest;
+  const float n = static_cast<float>(b.layout.rows * b.layout.pixels);
+  go_back_in_batch(b, k, c, n, of.d_weight[c], of.d_bias[c]);
+}
+
+/// A block to a channel of a batch norm, from the sums to dx.
+__global__ void __launch_bounds__(wide_threads) batch_back_alone_kernel(Back b, AffineGradient to) {
+  const std::uint32_t channel = blockIdx.x;
+  const std::size_t count = b.layout.rows * b.layout.pixels;
+  const Slopes slopes{b};
+  SumPair sum;
+  for (std::size_t i = threadIdx.x; i < count; i += wide_threads) {
+    const SumPair t = slopes(b.layout.of_channel(channel, i), channel);
+    sum.a += t.a;
+    sum.b += t.b;
+  }
+  const SumPair total = wide_block_sum(sum);
+  if (threadIdx.x == 0) to(channel, total);
+  const float n = static_cast<float>(count);
+  for (std::size_t i = threadIdx.x; i < count; i += wide_threads)
+    go_back_in_batch(b,
+                     b.layout.of_channel(channel, i),
+                     channel,
+                     n,
+                     static_cast<float>(total.b),
+                     static_cast<float>(total.a));
 }
 
 /// dx = 1 / sigma (w dy - mean(w dy) - x_hat mean(w dy x_hat)), the means over the group: a block.
@@ -47,7 +71,7 @@ __global__ void group_back_kernel(Back b) {
   const float inverse = b.s.inverse[blockIdx.x];
   SumPair sum;
   for (std::uint32_t i = threadIdx.x; i < length; i += blockDim.x) {
-    const double d = static_cast<double>(weight[i / b.layout.pixels] * b.dy[begin + i]);
+    const double d = static_cast<double>(weight[i / b.layout.pixels] * b.slope(begin + i));
     sum.a += d;
     sum.b += d * static_cast<double>((b.x[begin + i] - mean) * inverse);
   }
@@ -56,41 +80,30 @@ __global__ void group_back_kernel(Back b) {
   const auto mean_d_hat = static_cast<float>(total.b / length);
   for (std::uint32_t i = threadIdx.x; i < length; i += blockDim.x) {
     const float hat = (b.x[begin + i] - mean) * inverse;
-    const float d = weight[i / b.layout.pixels] * b.dy[begin + i];
-    b.put(begin + i, inverse * (d - mean_d - hat * mean_d_hat));
+    const float slope = b.slope(begin + i);
+    const float d = weight[i / b.layout.pixels] * slope;
+    b.put(begin + i, slope, inverse * (d - mean_d - hat * mean_d_hat));
   }
 }
 
 }  // namespace
 
-void find_affine_gradient(
-    const Back& back, SumPair* partial, float* d_weight, float* d_bias, cudaStream_t stream) {
-  const std::uint32_t channels = back.layout.channels;
-  launch_blocks(channel_slice_kernel<Slopes>,
-                std::size_t{channels} * back.layout.slices,
-                stream,
-                Slopes{back.x, back.dy, back.s},
-                back.layout,
-                partial);
-  launch(affine_gradient_kernel,
-         channels,
-         stream,
-         partial,
-         channels,
-         back.layout.slices,
-         d_weight,
-         d_bias);
-}
-
-void go_back(const Back& back, const float* d_weight, const float* d_bias, cudaStream_t stream) {
+void go_back(
+    const Back& back, const Slices& slices, float* d_weight, float* d_bias, cudaStream_t stream) {
   const Layout& layout = back.layout;
+  const AffineGradient affine{d_weight, d_bias};
+  if (back.dx != nullptr && layout.alone())
+    return launch_wide_blocks(batch_back_alone_kernel, layout.channels, stream, back, affine);
+  launch_blocks(channel_slice_kernel<Slopes, AffineGradient>,
+                std::size_t{layout.channels} * layout.slices,
+                stream,
+                Slopes{back},
+                affine,
+                layout,
+                slices);
+  if (back.dx == nullptr) return;
   if (layout.groups == 0)
-    launch(batch_back_kernel,
-           layout.rows * layout.channels * layout.pixels,
-           stream,
-           back,
-           d_weight,
-           d_bias);
+    launch(batch_back_kernel, layout.count(), stream, back, affine, layout.count());
   else
     launch_blocks(group_back_kernel, layout.rows * layout.groups, stream, back);
 }

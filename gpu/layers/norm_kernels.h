@@ -13,9 +13,12 @@
 
 namespace gv::gpu {
 
-/// Blocks that sum one channel's values, each a slice of them; then one adds the slices up. Fewer
-/// where they would be empty: a layer norm has a channel's few values of each position.
+/// Blocks that sum one channel's values, each a slice of them; the last of them adds the slices up.
+/// Fewer where they would be empty: a layer norm has a channel's few values of each position.
 constexpr std::uint32_t most_slices = 64;
+/// A channel of a batch norm with no more values than this is one block's alone, which sums them
+/// and then uses the sums: a kernel less each way, 32 values to a thread.
+constexpr std::size_t most_alone = 32 * wide_threads;
 
 struct Layout {
   std::size_t rows;  ///< of this pass
@@ -26,6 +29,14 @@ struct Layout {
   __device__ std::size_t set_of(std::size_t row, std::uint32_t channel) const {
     return groups == 0 ? channel : row * groups + channel / (channels / groups);
   }
+  /// Where value i of a channel lies.
+  __device__ std::size_t of_channel(std::uint32_t channel, std::size_t i) const {
+    const Divided at = divide(i, pixels);
+    return (at.by * channels + channel) * pixels + at.rest;
+  }
+  std::size_t per_channel() const { return rows * pixels; }
+  std::size_t count() const { return rows * pixels * channels; }
+  bool alone() const { return groups == 0 && per_channel() <= most_alone; }
 };
 
 struct Statistics {
@@ -33,68 +44,96 @@ struct Statistics {
   const float* inverse;  ///< 1 / sqrt(variance + epsilon)
 };
 
-/// partial[channel * slices + slice] <- the sums of `term` over a channel's slice: block (channel,
-/// slice).
-template <class Term>
-__global__ void channel_slice_kernel(Term term, Layout layout, SumPair* partial) {
+/// Where the slices of a channel meet.
+struct Slices {
+  SumPair* sums;        ///< [channel * slices + slice]
+  std::uint32_t* came;  ///< [channel]: how many are there; 0 between kernels
+};
+
+/// Calls finish(channel, the sums of `term` over its values): block (channel, slice).
+template <class Term, class Finish>
+__global__ void channel_slice_kernel(Term term, Finish finish, Layout layout, Slices slices) {
   const std::uint32_t channel = blockIdx.x / layout.slices;
   const std::uint32_t slice = blockIdx.x % layout.slices;
   const std::size_t count = layout.rows * layout.pixels;
   SumPair sum;
   for (std::size_t i = std::size_t{slice} * blockDim.x + threadIdx.x; i < count;
        i += std::size_t{layout.slices} * blockDim.x) {
-    const std::size_t row = i / layout.pixels;
-    const std::size_t pixel = i % layout.pixels;
-    const SumPair t = term((row * layout.channels + channel) * layout.pixels + pixel,
-                           layout.set_of(row, channel));
+    const Divided at = divide(i, layout.pixels);
+    const SumPair t = term((at.by * layout.channels + channel) * layout.pixels + at.rest,
+                           layout.set_of(at.by, channel));
     sum.a += t.a;
     sum.b += t.b;
   }
   const SumPair total = block_sum(sum);
-  if (threadIdx.x == 0) partial[blockIdx.x] = total;
+  if (threadIdx.x == 0) slices.sums[blockIdx.x] = total;
+  if (!last_to_come(slices.came + channel, layout.slices)) return;
+  SumPair mine;
+  if (threadIdx.x < layout.slices) mine = slices.sums[channel * layout.slices + threadIdx.x];
+  const SumPair all = block_sum(mine);
+  if (threadIdx.x == 0) finish(channel, all);
 }
 
-__device__ inline SumPair channel_total(const SumPair* partial,
-                                        std::uint32_t channel,
-                                        std::uint32_t slices) {
-  SumPair total;
-  for (std::uint32_t s = 0; s < slices; ++s) {
-    total.a += partial[channel * slices + s].a;
-    total.b += partial[channel * slices + s].b;
+/// What is done behind a norm, to element k.
+struct Behind {
+  const float* residual;  ///< null: none
+  bool relu;
+
+  __device__ float operator()(float v, std::size_t k) const {
+    if (residual != nullptr) v += residual[k];
+    return relu && v < 0 ? 0.0F : v;
   }
-  return total;
-}
+};
+
+/// What a way there needs.
+struct Forth {
+  const float* x;
+  float* y;
+  Layout layout;
+  float* mean;
+  float* inverse;
+  float epsilon;
+  const float* weight;
+  const float* bias;
+  Behind behind;
+
+  __device__ void put(std::size_t k, float m, float i, std::size_t channel) const {
+    y[k] = behind((x[k] - m) * i * weight[channel] + bias[channel], k);
+  }
+};
 
 /// What a way back from dy to dx needs.
 struct Back {
   const float* x;
   const float* dy;
+  const float* y;  ///< behind a relu, which stopped what is not positive there; null: no relu
   float* dx;
+  float* d_residual;  ///< may be dy itself; null: nobody asks, or dy is it already
   Layout layout;
   Statistics s;
   const float* weight;
-  bool add;  ///< another consumer's share is in dx
+  bool add, add_residual;  ///< another consumer's share is there
 
-  __device__ void put(std::size_t k, float share) const { dx[k] = add ? dx[k] + share : share; }
+  __device__ float slope(std::size_t k) const { return y == nullptr || y[k] > 0 ? dy[k] : 0.0F; }
+  /// slope: what slope(k) was.
+  __device__ void put(std::size_t k, float slope, float share) const {
+    dx[k] = add ? dx[k] + share : share;
+    if (d_residual != nullptr) d_residual[k] = add_residual ? d_residual[k] + slope : slope;
+  }
 };
 
-/// Of batch norm: as pass.moments says, of these values, or of the batches in `memory`: of the
-/// means and the mean squares of the batches that are remembered, their sums.
-void find_batch_statistics(const Pass& pass,
-                           const Layout& layout,
-                           float epsilon,
-                           float* mean,
-                           float* inverse,
-                           SumPair* partial,
-                           SumPair* memory);
+/// Of batch norm, with moments as the pass says: of these values, or of the batches in `memory`,
+/// where the sums of their means and mean squares are.
+void batch_norm(const Forth& forth,
+                const Moments& moments,
+                const Slices& slices,
+                SumPair* memory,
+                cudaStream_t stream);
 /// Of group norm.
-void find_group_statistics(
-    const Pass& pass, const Layout& layout, float epsilon, float* mean, float* inverse);
+void group_norm(const Forth& forth, cudaStream_t stream);
 
-/// d bias = sum dy, d weight = sum dy x_hat.
-void find_affine_gradient(
-    const Back& back, SumPair* partial, float* d_weight, float* d_bias, cudaStream_t stream);
-/// dx; of batch norm from the gradients of its weights and biases.
-void go_back(const Back& back, const float* d_weight, const float* d_bias, cudaStream_t stream);
+/// d bias = sum dy, d weight = sum dy x_hat; dx, where it is asked for.
+void go_back(
+    const Back& back, const Slices& slices, float* d_weight, float* d_bias, cudaStream_t stream);
 
 }  // namespace gv::gpu

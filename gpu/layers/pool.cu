@@ -21,14 +21,13 @@ __device__ Place place(std::size_t k,
                        std::uint32_t channels,
                        std::uint32_t height,
                        std::uint32_t width) {
-  Place p;
-  p.x = static_cast<std::uint32_t>(k % width);
-  k /= width;
-  p.y = static_cast<std::uint32_t>(k % height);
-  k /= height;
-  p.channel = static_cast<std::uint32_t>(k % channels);
-  p.row = k / channels;
-  return p;
+  const Divided line = divide(k, width);
+  const Divided plane = divide(line.by, height);
+  const Divided row = divide(plane.by, channels);
+  return {.row = row.by,
+          .channel = static_cast<std::uint32_t>(row.rest),
+          .y = static_cast<std::uint32_t>(plane.rest),
+          .x = static_cast<std::uint32_t>(line.rest)};
 }
 
 /// Offset of the first maximum of the window at output pixel (y, x), inside its plane.
@@ -90,7 +89,7 @@ __global__ void average_back_kernel(
     const float* d_out, float* d_in, std::uint32_t pixels, std::size_t count, bool add) {
   const std::size_t k = thread_index();
   if (k >= count) return;
-  const float share = d_out[k / pixels] / static_cast<float>(pixels);
+  const float share = d_out[divide(k, pixels).by] / static_cast<float>(pixels);
   d_in[k] = add ? d_in[k] + share : share;
 }
 

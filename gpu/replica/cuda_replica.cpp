@@ -18,7 +18,10 @@ namespace {
 /// Makes the device the calling thread's. Every call may come from another thread.
 class OnDevice {
  public:
-  explicit OnDevice(int device) : number_(device) { use(); }
+  explicit OnDevice(const CudaPlace& place) : number_(place.number) {
+    use();
+    if (place.sleeps) GV_CUDA(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync));
+  }
   void use() const { GV_CUDA(cudaSetDevice(number_)); }
   void use_if_it_answers() const noexcept { cudaSetDevice(number_); }
 
@@ -35,10 +38,10 @@ class CudaReplica : public Replica {
               const OptimizerSpec& optimizer,
               std::uint32_t batch,
               Rng init,
-              int device,
+              const CudaPlace& place,
               Precision precision)
-      : memory_(pinned_memory(device)),
-        device_(device),
+      : memory_(pinned_memory(place.number)),
+        device_(place),
         clock_(optimizer),
         context_(precision),
         x_(network.size(), "the model"),
@@ -275,10 +278,10 @@ std::unique_ptr<Replica> make_replica(const NeuralNetwork& network,
                                       const OptimizerSpec& optimizer,
                                       std::uint32_t batch,
                                       Rng init,
-                                      int device,
+                                      CudaPlace place,
                                       Precision precision) {
   return std::make_unique<CudaReplica>(
-      network, std::move(share), optimizer, batch, init, device, precision);
+      network, std::move(share), optimizer, batch, init, place, precision);
 }
 
 }  // namespace gv::gpu

@@ -10,7 +10,7 @@ std::unique_ptr<Replica> make_replica(const NeuralNetwork& network,
                                       const OptimizerSpec& optimizer,
                                       std::uint32_t batch,
                                       Rng init,
-                                      int device,
+                                      CudaPlace place,
                                       Precision precision);
 
 /// Page-locked host memory, made on this device.

@@ -3,6 +3,7 @@
 
 #include "gpu/device/arithmetic.h"
 #include "gpu/device/launch.h"
+#include "gpu/device/notice.h"
 #include "gpu/replica/samples.h"
 #include "optim/check.h"
 
@@ -25,8 +26,8 @@ struct Table {
 __global__ void gather_kernel(Table t, std::size_t count, float* out) {
   const std::size_t k = thread_index();
   if (k >= count) return;
-  const std::size_t row = k / t.features;
-  auto c = static_cast<std::uint32_t>(k % t.features);
+  const auto [row, column] = divide(k, t.features);
+  auto c = static_cast<std::uint32_t>(column);
   if (t.views != nullptr) {
     const std::uint32_t pixel = c % (t.height * t.width);
     const std::int64_t from = seen(t.views[row],
@@ -62,14 +63,43 @@ __global__ void gather_windows_kernel(const std::uint8_t* tokens,
                                       std::uint8_t* following) {
   const std::size_t k = thread_index();
   if (k >= count) return;
-  const std::size_t at = std::size_t{rows[k / context]} + k % context;
+  const Divided in_text = divide(k, context);
+  const std::size_t at = std::size_t{rows[in_text.by]} + in_text.rest;
   inputs[k] = tokens[at];
   following[k] = tokens[at + 1];
 }
 
-std::size_t bytes_of(const Dataset& data) {
-  return data.bytes.size() + data.floats.size() * sizeof(float) + data.labels.size() +
-         data.tokens.size();
+constexpr std::uint32_t not_own = 0xffffffff;
+
+/// Of so many rows; of a text, whose rows overlap, all.
+std::size_t bytes_of(const Dataset& data, std::size_t rows) {
+  if (data.is_text()) return data.tokens.size();
+  const std::size_t each = data.bytes.empty() ? sizeof(float) : 1;
+  return rows * (data.features * each + 1);
+}
+
+/// [row]: which of the rows that are held it is. None: they are all, in their order.
+std::vector<std::uint32_t> places_of(const Dataset& data, std::span<const std::uint32_t> own) {
+  if (data.is_text()) return {};
+  std::vector<std::uint32_t> places(data.rows, not_own);
+  std::uint32_t held = 0;
+  for (const std::uint32_t row : own)
+    if (places.at(row) == not_own) places[row] = held++;
+  return places;
+}
+
+/// The rows that have a place, in its order; each of so many values.
+template <class Values>
+auto held(const Values& from, const std::vector<std::uint32_t>& places, std::size_t each) {
+  std::vector<typename Values::value_type> values;
+  if (from.empty()) return values;
+  const auto rows = static_cast<std::size_t>(
+      std::ranges::count_if(places, [](std::uint32_t place) { return place != not_own; }));
+  values.resize(rows * each);
+  for (std::size_t row = 0; row < places.size(); ++row)
+    if (places[row] != not_own)
+      std::copy_n(from.data() + row * each, each, values.data() + places[row] * each);
+  return values;
 }
 
 template <class Values>
@@ -82,14 +112,16 @@ DeviceArray<typename Values::value_type> copy_of(const Values& host, const char*
 
 }  // namespace
 
-Samples::Samples(std::shared_ptr<const Dataset> data, std::uint32_t most_rows, std::size_t room)
+Samples::Samples(std::shared_ptr<const Dataset> data,
+                 std::span<const std::uint32_t> own,
+                 std::uint32_t most_rows,
+                 std::size_t room)
     : data_(std::move(data)),
-      resident_(bytes_of(*data_) <= room),
+      resident_(bytes_of(*data_, own.size()) <= room),
       shift_(copy_of(data_->shift, "the data set's means")),
       scale_(copy_of(data_->scale, "the data set's deviations")) {
-  if (resident_) {
-    upload();
-  } else {
+  resident_ = resident_ && upload_if_it_fits(own);
+  if (!resident_) {
     std::vector<std::uint32_t> in_order(most_rows);
     const auto apart = static_cast<std::uint32_t>(data_->is_text() ? row_tokens() : 1);
     for (std::uint32_t k = 0; k < most_rows; ++k) in_order[k] = k * apart;
@@ -104,11 +136,27 @@ Samples::~Samples() {
   cudaStreamSynchronize(copy_);  // what was sent ahead may be under way; its memory goes now
 }
 
-void Samples::upload() {
-  bytes_ = copy_of(data_->bytes, "the data set");
-  floats_ = copy_of(data_->floats, "the data set");
+void Samples::upload(std::span<const std::uint32_t> own) {
+  place_of_ = places_of(*data_, own);
+  bytes_ = copy_of(held(data_->bytes, place_of_, data_->features), "the data set");
+  floats_ = copy_of(held(data_->floats, place_of_, data_->features), "the data set");
+  labels_ = copy_of(held(data_->labels, place_of_, 1), "the labels");
   tokens_ = copy_of(data_->tokens, "the data set");
-  labels_ = copy_of(data_->labels, "the labels");
+}
+
+/// What was free may be another peer's by now, which started at the same time.
+bool Samples::upload_if_it_fits(std::span<const std::uint32_t> own) {
+  try {
+    upload(own);
+    return true;
+  } catch (const DeviceFull& e) {
+    notice(std::string(e.what()) + "; its rows are sent with each minibatch instead");
+  }
+  bytes_ = {};
+  floats_ = {};
+  labels_ = {};
+  tokens_ = {};
+  return false;
 }
 
 void Samples::make_room(Place& place, std::uint32_t most_rows) const {
@@ -132,7 +180,11 @@ void Samples::make_room(Place& place, std::uint32_t most_rows) const {
 
 void Samples::collect(Place& place, std::span<const std::uint32_t> rows) const {
   if (resident_) {
-    std::ranges::copy(rows, place.rows.host.data());
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const std::uint32_t at = place_of_.empty() ? rows[k] : place_of_[rows[k]];
+      GV_CHECK(at != not_own, "a row that was asked for in time");
+      place.rows.host[k] = at;
+    }
     return;
   }
   // So many from `apart` times the row's number on; nothing of what the set does not hold.

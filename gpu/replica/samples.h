@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "gpu/device/memory.h"
 #include "optim/data/dataset.h"
@@ -16,23 +17,27 @@ struct Gathered {
   std::uint8_t* labels = nullptr;  ///< rows, or rows x context
 };
 
-/// A data set as the device gathers minibatches from it: whole in the device's memory where it
-/// fits; else the rows of each minibatch are sent there, as they are stored. What a minibatch needs
-/// (its rows' numbers, or the rows) travels on a stream of its own into one of two places: while
-/// the device works with what is in one, the other is filled.
+/// Rows of a data set as the device gathers minibatches from them: in the device's memory where
+/// they fit; else the rows of each minibatch are sent there, as they are stored. What a minibatch
+/// needs (its rows' numbers, or the rows) travels on a stream of its own into one of two places:
+/// while the device works with what is in one, the other is filled.
 class Samples {
  public:
   static constexpr unsigned places = 2;
 
-  /// At most `room` bytes of the device for the whole set.
-  Samples(std::shared_ptr<const Dataset> data, std::uint32_t most_rows, std::size_t room);
+  /// own: the rows that will be asked for. They take at most `room` bytes of the device; where they
+  /// do not fit after all, since others were faster, they are streamed.
+  Samples(std::shared_ptr<const Dataset> data,
+          std::span<const std::uint32_t> own,
+          std::uint32_t most_rows,
+          std::size_t room);
   ~Samples();
 
   bool resident() const { return resident_; }
   /// Sends what `place` is to hold and returns; the host gathers, the copy goes on behind. The work
   /// of the last put() of this place must be done. What was sent here and never put may still be
   /// under way, and torn: this copy comes after it.
-  /// views: of each row's picture; none: as they are.
+  /// rows: of the own ones. views: of each row's picture; none: as they are.
   void send(unsigned place, std::span<const std::uint32_t> rows, std::span<const View> views = {});
   /// Work given to `stream` from now on begins when `place` is full.
   void hold(unsigned place, cudaStream_t stream) const { places_[place].full.hold(stream); }
@@ -54,12 +59,12 @@ class Samples {
     std::uint32_t rows_sent = 0;
     bool viewed = false;
     Sent<View> views;
-    Sent<std::uint32_t> rows;                  ///< resident: their numbers
+    Sent<std::uint32_t> rows;                  ///< resident: their places there
     Sent<std::uint8_t> bytes, tokens, labels;  ///< streamed: the rows themselves
     Sent<float> floats;
     Event full;
   };
-  /// Where the device finds rows: the whole set, or what was sent to a place.
+  /// Where the device finds rows: those that it holds, or what was sent to a place.
   struct Source {
     const std::uint8_t* bytes;
     const float* floats;
@@ -68,7 +73,8 @@ class Samples {
     const std::uint32_t* rows;
   };
 
-  void upload();
+  void upload(std::span<const std::uint32_t> own);
+  bool upload_if_it_fits(std::span<const std::uint32_t> own);
   void make_room(Place& place, std::uint32_t most_rows) const;
   void collect(Place& place, std::span<const std::uint32_t> rows) const;
   Source source(const Place& place) const;
@@ -77,7 +83,8 @@ class Samples {
   std::shared_ptr<const Dataset> data_;
   bool resident_;
   DeviceArray<float> shift_, scale_;
-  // Resident: the set.
+  // Resident: the own rows, a text whole, and [row]: its place among them; none: as in the set.
+  std::vector<std::uint32_t> place_of_;
   DeviceArray<std::uint8_t> bytes_, labels_, tokens_;
   DeviceArray<float> floats_;
   // Streamed: where the rows of a place begin, which lie one after the other.

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "gpu/layers/loss.h"
+#include "gpu/device/notice.h"
 
 namespace gv::gpu {
 namespace {
 
-/// Rows of the test set at a time.
-constexpr std::uint32_t test_chunk = 256;
 // Moments are measured as optim/host/network_objective.cpp does, on the same rows in the same
 // batches.
 constexpr std::uint32_t moments_chunk = 64;
@@ -38,16 +36,19 @@ Trainer::Trainer(const NeuralNetwork& network,
                  const std::function<std::size_t(std::size_t)>& room)
     : context_(context),
       batch_(batch),
+      test_chunk_(std::max(batch, moments_chunk)),
       test_rows_(share.test->evaluation_rows()),
       sample_(sample_of(share)),
-      batches_({std::move(share.rows), share.rng, share.augment}, batch),
-      network_(network, {batch, test_chunk, moments_chunk}, context),
+      batches_({share.rows, share.rng, share.augment}, batch),
+      network_(network, batch, {test_chunk_, moments_chunk}, context),
       labels_(lines(network_.most_rows()), "the labels of a minibatch"),
-      losses_(2 * std::size_t{lines(network_.most_rows())}, "the losses of a minibatch"),
+      losses_(lines(network_.most_rows()), "the losses of a minibatch"),
+      came_(1, "the losses of a minibatch"),
       result_(2, "the loss"),
       host_result_(2, "the loss"),
-      train_(std::move(share.train), std::max(batch, moments_chunk), room(free_bytes())),
-      test_(std::move(share.test), test_chunk, room(free_bytes())) {}
+      train_(
+          std::move(share.train), share.rows, std::max(batch, moments_chunk), room(free_bytes())),
+      test_(std::move(share.test), test_rows_, test_chunk_, room(free_bytes())) {}
 
 void Trainer::restore(StateReader& in) {
   batches_.restore(in);
@@ -67,30 +68,36 @@ Gathered Trainer::gathered() {
 
 void Trainer::put_gradient(const float* x, float* g) {
   train_.put(place_, gathered(), context_.stream);
-  network_.forward(x, batch_);
-  cross_entropy(network_.logits(),
+  cross_entropy(network_.forward(x),
                 labels_.data(),
                 lines(batch_),
                 network_.network().classes,
-                losses_.data(),
-                result_.data(),
+                sums(),
                 context_.stream);
-  network_.backward(x, g, batch_);
+  network_.backward(x, g);
   copy_async(host_result_.data(), result_.data(), 1, cudaMemcpyDeviceToHost, context_.stream);
+}
+
+void Trainer::run(Recording& recording, const Work& work) {
+  CudaGraph& graph = recording.graphs[place_];
+  if (recording.ran && !recording.refused && !graph.recorded()) {
+    const std::string why = graph.record(context_.stream, work);
+    recording.refused = !why.empty();
+    if (recording.refused)
+      notice("steps are given to the device call by call, since one cannot be recorded: " + why);
+  }
+  graph.recorded() ? graph.launch(context_.stream) : work();
+  recording.ran = true;
 }
 
 double Trainer::gradient(const float* x, float* g, const Work& step) {
   if (!sent_) train_.send(place_, batches_.rows(), batches_.views());
   train_.hold(place_, context_.stream);
   Recording& recording = step ? gradient_and_step_ : gradient_;
-  const Work work = [&] {
+  run(recording, [&] {
     put_gradient(x, g);
     if (step) step();
-  };
-  CudaGraph& graph = recording.graphs[place_];
-  if (recording.ran && !graph.recorded()) graph.record(context_.stream, work);
-  graph.recorded() ? graph.launch(context_.stream) : work();
-  recording.ran = true;
+  });
   // The other place is free: the host has waited for the step that read it.
   place_ = 1 - place_;
   batches_.step();
@@ -138,7 +145,7 @@ Moments Trainer::measure_moments(const float* x) {
       sample_,
       moments_chunk,
       [&](std::size_t) {
-        network_.forward(x, moments_chunk, {Moments::Use::remembered, batches++});
+        network_.see(x, moments_chunk, {Moments::Use::remembered, batches++});
       },
       [](std::size_t) {});
   return {Moments::Use::given, batches};
@@ -150,17 +157,15 @@ Evaluation Trainer::evaluate(const float* x) {
   double correct = 0;
   const auto put = [&](std::size_t first) {
     const std::size_t left = test_rows_.size() - first;
-    network_.forward(x, test_chunk, moments);
-    score(network_.logits(),
+    score(network_.see(x, test_chunk_, moments),
           labels_.data(),
-          lines(static_cast<std::uint32_t>(std::min<std::size_t>(test_chunk, left))),
+          lines(static_cast<std::uint32_t>(std::min<std::size_t>(test_chunk_, left))),
           network_.network().classes,
-          losses_.data(),
-          result_.data(),
+          sums(),
           context_.stream);
     copy_async(host_result_.data(), result_.data(), 2, cudaMemcpyDeviceToHost, context_.stream);
   };
-  in_chunks(test_, test_rows_, test_chunk, put, [&](std::size_t) {
+  in_chunks(test_, test_rows_, test_chunk_, put, [&](std::size_t) {
     loss += host_result_[0];
     correct += host_result_[1];
   });

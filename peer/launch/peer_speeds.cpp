@@ -131,7 +131,7 @@ int run_measured_peer(const Assembly& fleet, PeerId id, double seconds) {
   if (!std::holds_alternative<control::Measure>(control::parse_launcher(line)))
     return exit_code::could_not_start;  // the launcher has gone
   const double step = mean_step_seconds(*replica, seconds);
-  say(control::line(control::Measured{.device = to_string(choose_device(spec.device)),
+  say(control::line(control::Measured{.device = to_string(device_of(fleet.fleet, id)),
                                       .samples_per_second = spec.batch / step,
                                       .flops = replica->gradient_flops() / step}));
   return exit_code::done;

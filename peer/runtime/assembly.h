@@ -63,7 +63,7 @@ class Assembly {
   /// Whom it hears of in averaging, by its own row; of a schedule, its links.
   Neighborhood neighborhood(PeerId i) const;
   std::size_t size_of(PeerId i) const;  ///< of peer i's vector: d, or a server's part of it
-  /// On the peer's own device, see choose_device. Throws std::runtime_error when it is not there.
+  /// On the peer's own device, see device_of. Throws std::runtime_error when it is not there.
   /// Null: a program's, which it has itself.
   std::unique_ptr<Replica> replica(PeerId i) const;
   /// Peer 0's on a device and with a batch of one's own, to be measured.

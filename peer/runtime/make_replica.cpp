@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -15,13 +16,37 @@ std::string to_string(const Device& device) {
   return device.cuda ? fmt::format("cuda:{}", device.number) : "cpu";
 }
 
-Device choose_device(const std::string& word) {
-  return choose_device(word, word != "cpu" && cuda_available());
+namespace {
+
+bool leaves_the_number_open(const PeerSpec& peer) {
+  return peer.device == "auto" || peer.device == "cuda";
 }
 
-Device choose_device(const std::string& word, bool cuda_here) {
-  if (word == "cpu" || (word == "auto" && !cuda_here)) return {};
-  if (!cuda_here) {
+}  // namespace
+
+AmongPeers among_peers(const Fleet& fleet, PeerId i) {
+  const std::string& host = fleet.peers.at(i).host;
+  AmongPeers among{.place = 0, .peers = 0};
+  for (PeerId j = 0; j < fleet.peers.size(); ++j) {
+    if (fleet.peers[j].host != host) continue;
+    ++among.peers;
+    if (j < i && leaves_the_number_open(fleet.peers[j])) ++among.place;
+  }
+  return among;
+}
+
+Device device_of(const Fleet& fleet, PeerId i) {
+  const std::string& word = fleet.peers.at(i).device;
+  if (word == "cpu") return {};
+  return choose_device(
+      word,
+      among_peers(fleet, i),
+      {.devices = cuda_status().devices.size(), .cores = std::thread::hardware_concurrency()});
+}
+
+Device choose_device(const std::string& word, const AmongPeers& among, const MachineParts& here) {
+  if (word == "cpu" || (word == "auto" && here.devices == 0)) return {};
+  if (here.devices == 0) {
     const std::string problem = cuda_status().problem;
     throw std::runtime_error(
         fmt::format("device `{}`: {}\nhelp:  write `device: cpu` or `auto`, or use a machine with "
@@ -31,16 +56,17 @@ Device choose_device(const std::string& word, bool cuda_here) {
   }
   const std::size_t colon = word.find(':');
   return {.cuda = true,
-          .number = colon == std::string::npos ? 0 : std::stoi(word.substr(colon + 1))};
+          .number = colon == std::string::npos ? static_cast<int>(among.place % here.devices)
+                                               : std::stoi(word.substr(colon + 1)),
+          .sleeps = 2 * among.peers > here.cores};
 }
 
 std::vector<std::string> check_devices(const Fleet& fleet, const std::vector<PeerId>& peers) {
   std::size_t fallen_back = 0;
   for (const PeerId i : peers) {
-    const std::string& word = fleet.peers.at(i).device;
-    if (word == "cpu") continue;
+    if (fleet.peers.at(i).device == "cpu") continue;
     try {
-      if (choose_device(word) == Device{}) ++fallen_back;
+      if (!device_of(fleet, i).cuda) ++fallen_back;
     } catch (const std::runtime_error& e) {
       throw std::runtime_error(fmt::format("{}: peer {}: {}", fleet.path, i, e.what()));
     }
@@ -68,7 +94,7 @@ std::unique_ptr<Replica> fresh_replica(const Device& device, const ReplicaParts&
                            parts.optimizer,
                            parts.batch,
                            parts.init,
-                           device.number,
+                           {device.number, device.sleeps},
                            parts.precision);
 }
 

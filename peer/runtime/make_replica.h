@@ -14,17 +14,34 @@ namespace gv {
 struct Device {
   bool cuda = false;
   int number = 0;  ///< of the CUDA device
+  /// It is waited for asleep, so that others have the core meanwhile; else its end is seen sooner.
+  bool sleeps = false;
 
   bool operator==(const Device&) const = default;
 };
 
 std::string to_string(const Device& device);  ///< "cpu", "cuda:0"
 
-/// What a fleet file's word means on this machine: `auto` is CUDA device 0 where there is one, else
-/// the CPU. Throws std::runtime_error when CUDA is asked for by name and not there.
-Device choose_device(const std::string& word);
-/// The same with the answer to "is CUDA here?" given.
-Device choose_device(const std::string& word, bool cuda_here);
+/// A peer among those of its machine.
+struct AmongPeers {
+  std::size_t place = 0;  ///< before it are so many whose word names no device's number either
+  std::size_t peers = 1;  ///< on the machine, on whatever device
+};
+AmongPeers among_peers(const Fleet& fleet, PeerId i);
+
+/// What a machine has.
+struct MachineParts {
+  std::size_t devices = 0;  ///< of CUDA
+  unsigned cores = 1;
+};
+
+/// What a fleet file's word means to a peer: `cuda` is one of the CUDA devices, so that peers are
+/// spread evenly over them, and `auto` the same where there is one, else the CPU. Peers wait for a
+/// device asleep where there are more than half as many of them as cores. Throws std::runtime_error
+/// when CUDA is asked for by name and not there.
+Device choose_device(const std::string& word, const AmongPeers& among, const MachineParts& here);
+/// The same of peer i, on this machine.
+Device device_of(const Fleet& fleet, PeerId i);
 
 /// Before anything is started: the devices of these peers must be here, or std::runtime_error says
 /// what to do. Returns what the user should know: that `auto` means the CPU.

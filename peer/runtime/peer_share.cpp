@@ -149,7 +149,7 @@ std::unique_ptr<Replica> Assembly::replica(PeerId i) const {
   const bool host =
       fleet.data_servers > 0 || algorithm->hands_samples || fleet.by_samples || fleet.parallel;
   const bool stays = word == "auto" && (host || !cuda_trains(fleet.model));
-  return make_replica(stays ? Device{} : choose_device(word), parts(i));
+  return make_replica(stays ? Device{} : device_of(fleet, i), parts(i));
 }
 
 std::unique_ptr<Replica> Assembly::replica_on(const Device& device, std::uint32_t batch) const {

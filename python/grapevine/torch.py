@@ -100,11 +100,14 @@ def _now() -> Dict[str, Any]:
 
 
 def device() -> torch.device:
-    """Returns the device that the fleet file gives this peer; "auto" is one of the GPUs by local_rank(), or the CPU."""
+    """Returns the device that the fleet file gives this peer; "cuda" is one of the GPUs by local_rank(),
+    "auto" the same where there is one, else the CPU."""
     named = _process.current().info["device"]
     gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if named in ("auto", "cuda") and gpus:
+        return torch.device("cuda", local_rank() % gpus)
     if named == "auto":
-        return torch.device("cuda", local_rank() % gpus) if gpus else torch.device("cpu")
+        return torch.device("cpu")
     chosen = torch.device(named)
     if chosen.type == "cuda" and (chosen.index or 0) >= gpus > 0:
         return torch.device("cuda", 0)      # the launcher shows a peer its own GPU alone

@@ -39,10 +39,6 @@ struct Matrix {
     for (size_t j = 0; j < columns; ++j)
       gv::host_cuda::note_read(static_cast<const char*>(data) + j * lda * bytes, rows * bytes);
   }
-  Matrix moved(long long elements) const {
-    const long long bytes = elements * (type == CUDA_R_16BF ? 2 : 4);
-    return {static_cast<const char*>(data) + bytes, type, lda, transposed, tf32};
-  }
 };
 
 /// Eight sums side by side, so that the compiler takes them at once.
@@ -117,88 +113,137 @@ cublasStatus_t cublasSetAtomicsMode(cublasHandle_t, cublasAtomicsMode_t) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
+namespace {
+
+/// How a product was asked for.
+struct Call {
+  cublasOperation_t a_as, b_as;
+  int m, n, k, lda, ldb, ldc, batch;
+  cudaDataType_t a_type, b_type, c_type;
+  cublasComputeType_t compute;
+  float alpha, beta;
+
+  bool fits() const {
+    const bool sizes = m >= 0 && n >= 0 && k >= 0 && batch >= 0;
+    return sizes && lda >= (a_as == CUBLAS_OP_N ? m : k) && ldb >= (b_as == CUBLAS_OP_N ? k : n) &&
+           ldc >= m && c_type == CUDA_R_32F;
+  }
+  void run(const void* a, const void* b, void* c) const {
+    const auto size = [](int value) { return static_cast<size_t>(value); };
+    const bool tf32 = compute == CUBLAS_COMPUTE_32F_FAST_TF32;
+    product({a, a_type, size(lda), a_as == CUBLAS_OP_T, tf32},
+            {b, b_type, size(ldb), b_as == CUBLAS_OP_T, tf32},
+            size(m),
+            size(n),
+            size(k),
+            alpha,
+            beta,
+            static_cast<float*>(c),
+            size(ldc));
+  }
+};
+
+float value_of(const void* scalar) {
+  return *static_cast<const float*>(scalar);
+}
+
 /// Only with a workspace of the caller's: the library's own would be allocated while a graph is
 /// recorded.
-cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle,
-                                          cublasOperation_t a_as,
-                                          cublasOperation_t b_as,
-                                          int m,
-                                          int n,
-                                          int k,
-                                          const void* alpha,
-                                          const void* a,
-                                          cudaDataType_t a_type,
-                                          int lda,
-                                          long long a_step,
-                                          const void* b,
-                                          cudaDataType_t b_type,
-                                          int ldb,
-                                          long long b_step,
-                                          const void* beta,
-                                          void* c,
-                                          cudaDataType_t c_type,
-                                          int ldc,
-                                          long long c_step,
-                                          int batch,
-                                          cublasComputeType_t compute,
-                                          cublasGemmAlgo_t) {
-  const bool fits =
-      lda >= (a_as == CUBLAS_OP_N ? m : k) && ldb >= (b_as == CUBLAS_OP_N ? k : n) && ldc >= m;
-  const bool sizes = m >= 0 && n >= 0 && k >= 0 && batch >= 0;
-  if (!sizes || !fits || c_type != CUDA_R_32F || handle->workspace == nullptr)
-    return CUBLAS_STATUS_INVALID_VALUE;
-  const bool tf32 = compute == CUBLAS_COMPUTE_32F_FAST_TF32;
-  const Matrix left{a, a_type, static_cast<size_t>(lda), a_as == CUBLAS_OP_T, tf32};
-  const Matrix right{b, b_type, static_cast<size_t>(ldb), b_as == CUBLAS_OP_T, tf32};
-  const auto size = [](int value) { return static_cast<size_t>(value); };
-  gv::host_cuda::enqueue(handle->stream,
-                         [=,
-                          by = *static_cast<const float*>(alpha),
-                          old = *static_cast<const float*>(beta),
-                          workspace = handle->workspace,
-                          bytes = handle->bytes] {
-                           const size_t used = std::min<size_t>(bytes, 4096);
-                           gv::host_cuda::note_write(workspace, used);
-                           std::memset(workspace, 0xFF, used);
-                           for (int i = 0; i < batch; ++i)
-                             product(left.moved(i * a_step),
-                                     right.moved(i * b_step),
-                                     size(m),
-                                     size(n),
-                                     size(k),
-                                     by,
-                                     old,
-                                     static_cast<float*>(c) + i * c_step,
-                                     size(ldc));
-                         });
+template <class Work>
+cublasStatus_t put(cublasHandle_t handle, const Call& call, Work work) {
+  if (!call.fits() || handle->workspace == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  const size_t used = std::min<size_t>(handle->bytes, 4096);
+  gv::host_cuda::enqueue(handle->stream, [call, work, used, workspace = handle->workspace] {
+    gv::host_cuda::note_write(workspace, used);
+    std::memset(workspace, 0xFF, used);
+    work(call);
+  });
   return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasSgemv(cublasHandle_t handle,
-                           cublasOperation_t as,
-                           int m,
-                           int n,
-                           const float* alpha,
-                           const float* a,
-                           int lda,
-                           const float* x,
-                           int incx,
-                           const float* beta,
-                           float* y,
-                           int incy) {
-  if (lda < m || incx != 1 || incy != 1) return CUBLAS_STATUS_INVALID_VALUE;
-  const Matrix matrix{a, CUDA_R_32F, static_cast<size_t>(lda), as == CUBLAS_OP_T, false};
-  const auto rows = static_cast<size_t>(as == CUBLAS_OP_N ? m : n);
-  const auto columns = static_cast<size_t>(as == CUBLAS_OP_N ? n : m);
-  gv::host_cuda::enqueue(handle->stream, [=, by = *alpha, old = *beta] {
-    matrix.note(rows, columns);
-    gv::host_cuda::note_read(x, columns * sizeof *x);
-    gv::host_cuda::note_write(y, rows * sizeof *y);
-    for (size_t i = 0; i < rows; ++i) {
-      double sum = 0;
-      for (size_t p = 0; p < columns; ++p) sum += static_cast<double>(matrix.at(i, p)) * x[p];
-      y[i] = static_cast<float>(old == 0 ? by * sum : by * sum + old * y[i]);
-    }
+}  // namespace
+
+cublasStatus_t cublasGemmEx(cublasHandle_t handle,
+                            cublasOperation_t a_as,
+                            cublasOperation_t b_as,
+                            int m,
+                            int n,
+                            int k,
+                            const void* alpha,
+                            const void* a,
+                            cudaDataType_t a_type,
+                            int lda,
+                            const void* b,
+                            cudaDataType_t b_type,
+                            int ldb,
+                            const void* beta,
+                            void* c,
+                            cudaDataType_t c_type,
+                            int ldc,
+                            cublasComputeType_t compute,
+                            cublasGemmAlgo_t) {
+  const Call call{a_as,
+                  b_as,
+                  m,
+                  n,
+                  k,
+                  lda,
+                  ldb,
+                  ldc,
+                  1,
+                  a_type,
+                  b_type,
+                  c_type,
+                  compute,
+                  value_of(alpha),
+                  value_of(beta)};
+  return put(handle, call, [a, b, c](const Call& one) { one.run(a, b, c); });
+}
+
+/// The lists lie on the device, and are read when the products are carried out.
+cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle,
+                                   cublasOperation_t a_as,
+                                   cublasOperation_t b_as,
+                                   int m,
+                                   int n,
+                                   int k,
+                                   const void* alpha,
+                                   const void* const a[],
+                                   cudaDataType_t a_type,
+                                   int lda,
+                                   const void* const b[],
+                                   cudaDataType_t b_type,
+                                   int ldb,
+                                   const void* beta,
+                                   void* const c[],
+                                   cudaDataType_t c_type,
+                                   int ldc,
+                                   int batch,
+                                   cublasComputeType_t compute,
+                                   cublasGemmAlgo_t) {
+  const Call call{a_as,
+                  b_as,
+                  m,
+                  n,
+                  k,
+                  lda,
+                  ldb,
+                  ldc,
+                  batch,
+                  a_type,
+                  b_type,
+                  c_type,
+                  compute,
+                  value_of(alpha),
+                  value_of(beta)};
+  gv::host_cuda::must_be_on_device(a);
+  gv::host_cuda::must_be_on_device(b);
+  gv::host_cuda::must_be_on_device(c);
+  return put(handle, call, [a, b, c](const Call& all) {
+    const auto pairs = static_cast<size_t>(all.batch);
+    for (const void* list :
+         {static_cast<const void*>(a), static_cast<const void*>(b), static_cast<const void*>(c)})
+      gv::host_cuda::note_read(list, pairs * sizeof(void*));
+    for (size_t i = 0; i < pairs; ++i) all.run(a[i], b[i], c[i]);
   });
-  return CUBLAS_STATUS_SUCCESS;
 }

@@ -11,9 +11,11 @@
 #include "cuda_runtime_api.h"
 
 #define __global__
+#define __launch_bounds__(threads)
 #define __device__
 #define __host__
-// Shared memory is static, since blocks run one after the other. Under the address sanitizer each
+// Shared memory is static, since blocks run one after the other; a template may have none, whose
+// static memory the compiler lays elsewhere. Under the address sanitizer each
 // array has a red zone; without it all lie in one section, which is filled with NaN before each
 // block.
 #ifdef __SANITIZE_ADDRESS__
@@ -43,6 +45,12 @@ extern Places places;
 void know_shared(char* begin, char* end);
 /// Returns when every thread of the block has come to the barrier at `where`, a place in a source.
 void barrier(const char* where);
+/// What this thread wrote before is seen by whoever sees what it writes from now on.
+#ifdef GV_HOST_WATCH
+void fence();
+#else
+inline void fence() {}
+#endif
 /// Returns the value that the lane `from` of the warp has brought; `mask`: the lanes that take
 /// part.
 std::uint32_t shuffle(unsigned mask, std::uint32_t value, unsigned from);
@@ -75,6 +83,9 @@ namespace gv::host_cuda {
 inline float __shfl_xor_sync(unsigned mask, float value, unsigned with) {
   using namespace gv::host_cuda;
   return std::bit_cast<float>(shuffle(mask, std::bit_cast<std::uint32_t>(value), lane() ^ with));
+}
+inline void __threadfence() {
+  gv::host_cuda::fence();
 }
 // Relaxed, as CUDA's are.
 inline std::uint32_t atomicAdd(std::uint32_t* at, std::uint32_t value) {

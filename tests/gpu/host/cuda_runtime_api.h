@@ -38,6 +38,7 @@ using cudaEvent_t = HostEvent*;
 using cudaGraph_t = HostGraph*;
 using cudaGraphExec_t = HostGraph*;
 
+constexpr unsigned cudaDeviceScheduleAuto = 0, cudaDeviceScheduleBlockingSync = 4;
 constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
 constexpr unsigned cudaEventDefault = 0, cudaEventDisableTiming = 2;
 constexpr unsigned cudaHostAllocDefault = 0, cudaHostAllocPortable = 1;
@@ -55,6 +56,8 @@ const char* cudaGetErrorString(cudaError_t);
 cudaError_t cudaGetDeviceCount(int*);
 cudaError_t cudaGetDevice(int*);
 cudaError_t cudaSetDevice(int);
+cudaError_t cudaSetDeviceFlags(unsigned);
+cudaError_t cudaGetDeviceFlags(unsigned*);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int);
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
 cudaError_t cudaMalloc(void**, std::size_t);

@@ -1,5 +1,6 @@
 // Errors and devices.
 #include <cstring>
+#include <map>
 #include <utility>
 
 #include "tests/gpu/host/streams.h"
@@ -11,6 +12,7 @@ namespace {
 
 thread_local cudaError_t last_error = cudaSuccess;
 thread_local int device = 0;
+std::map<int, unsigned> device_flags;
 constexpr std::size_t memory_bytes = std::size_t{4} << 30;
 
 }  // namespace
@@ -67,6 +69,16 @@ cudaError_t cudaGetDevice(int* number) {
 cudaError_t cudaSetDevice(int number) {
   if (number < 0 || number >= settings().devices) return failed(cudaErrorInvalidDevice);
   device = number;
+  return cudaSuccess;
+}
+cudaError_t cudaSetDeviceFlags(unsigned flags) {
+  const Call call(calls());
+  device_flags[device] = flags;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  const Call call(calls());
+  *flags = device_flags[device];
   return cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {

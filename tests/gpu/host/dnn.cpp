@@ -7,6 +7,7 @@
 #include "cuda_bf16.h"
 #include "cudnn.h"
 #include "tests/gpu/host/host_cuda.h"
+#include "tests/gpu/host/streams.h"
 #include "tests/gpu/host/watch.h"
 
 struct HostDnn {
@@ -127,6 +128,10 @@ cudnnStatus_t workspace_for(const HostTensor& x,
                             const HostConvolution& c,
                             const HostTensor& y,
                             size_t* bytes) {
+  if (gv::host_cuda::refusals().bf16_convolutions && x.type == CUDNN_DATA_BFLOAT16) {
+    gv::host_cuda::failed(cudaErrorInvalidValue);  // as a library's own attempts may leave one
+    return CUDNN_STATUS_NOT_SUPPORTED;
+  }
   *bytes = workspace_bytes(f, y);
   return agree(x, f, c, y) ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
 }

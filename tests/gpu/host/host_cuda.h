@@ -57,8 +57,17 @@ Counts& counts();
 
 /// The allocation after so many more fails; below 0: none does.
 void fail_allocation(long after);
-/// Allocations on the device and of pinned memory that are not freed.
+/// Allocations on the device and of pinned memory that are not freed, and the bytes of those on the
+/// device.
 std::size_t live_allocations();
+std::size_t live_device_bytes();
+
+/// What a driver or a library may refuse.
+struct Refusals {
+  bool recordings = false;
+  bool bf16_convolutions = false;
+};
+Refusals& refusals();
 
 /// Puts work of a library into the stream.
 void enqueue(cudaStream_t stream, std::function<void()> work);

@@ -170,6 +170,11 @@ void must_be_on_device(const void* p) {
 void fail_allocation(long after) {
   memory().fails_in = after;
 }
+std::size_t live_device_bytes() {
+  std::size_t bytes = 0;
+  for (const auto& [begin, size] : memory().device.pieces) bytes += size;
+  return bytes;
+}
 std::size_t live_allocations() {
   return memory().device.pieces.size() + memory().pinned.pieces.size();
 }

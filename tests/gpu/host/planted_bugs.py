@@ -89,7 +89,7 @@ GRAPHS_AND_MEMORY = [
     Bug('a graph recorded with a stale pointer', REPLICA_FILE, '    upload(x_, x);\n',
         '    x_ = DeviceArray<float>(size(), "the model");\n    upload(x_, x);\n', TRAIN),
     Bug('an allocation in a recorded pass', 'gpu/layers/device_network.cpp', 'as many rows as there is room for");',
-        'as many rows as there is room for");\n  DeviceArray<float> more(rows, "more");', TRAIN),
+        'as many rows as there is room for");\n  DeviceArray<float> more(rows, "more");', 'Refused.Recordings*'),
     Bug('a workspace that shrinks', 'gpu/device/device_context.cu', '  if (bytes <= workspace_.size()) return;\n',
         '  if (bytes == workspace_.size()) return;\n', NORMED),
     Bug('factors in too little room', 'gpu/layers/linear.cu', 'std::max(weights, n * in_)', 'weights',
@@ -136,11 +136,9 @@ THREADS = [
 INDICES = [
     Bug('the last element lost', VECTORS,
         'if (packs * N + t < piece.count)', 'if (packs * N + t + 1 < piece.count)', MIX),
-    Bug('one element too many', 'gpu/layers/elementwise.cu', '''  if (k >= count) return;
-  const float v = x[k];
-  y[k]''', '''  if (k > count) return;
-  const float v = x[k];
-  y[k]''', '*Parity.TheLossOfALarge*/transformer'),
+    Bug('one element too many', 'gpu/layers/linear.cu', '''  if (k >= count) return;
+  float z''', '''  if (k > count) return;
+  float z''', '*Parity.TheLossOfALarge*/transformer'),
     Bug('one element too many, next to others', VECTORS,
         'if (k < count) v[k] += in[k];', 'if (k <= count) v[k] += in[k];',
         REPLICA),
@@ -159,13 +157,35 @@ INDICES = [
         'for (std::uint32_t j = lane; j < last; j += warp) dot', TEXT),
     Bug('another share overwritten', 'gpu/layers/elementwise.cu', 'if (k < count) put(dx, k, dy[k], add);',
         'if (k < count) put(dx, k, dy[k], add && count == 0);', NORMED),
-    Bug('sums of another slice', 'gpu/layers/norm_kernels.h', 'partial[blockIdx.x] = total;',
-        'partial[channel * layout.slices] = total;', NORMED),
+    Bug('sums of another slice', 'gpu/layers/norm_kernels.h', 'slices.sums[blockIdx.x] = total;',
+        'slices.sums[channel * layout.slices] = total;', NORMED),
     Bug('moments never begun anew', 'gpu/layers/norm_statistics.cu', 'if (moments.count == 0) memory[c] = SumPair{};',
         'if (moments.count == 9) memory[c] = SumPair{};', 'EvaluatedTraining*'),
-    Bug('a bias of the channel before', 'gpu/layers/channel_bias.cu', 'bias[k / pixels % channels]',
-        'bias[(k / pixels + channels - 1) % channels]', LENET + ':*Parity.TheLossAfter*/lenet5'),
+    Bug('a bias of the channel before', 'gpu/layers/channel_bias.cu',
+        'bias[divide(divide(k, pixels).by, channels).rest]',
+        'bias[divide(divide(k, pixels).by + channels - 1, channels).rest]',
+        LENET + ':*Parity.TheLossAfter*/lenet5'),
     Bug('the position for the token', 'gpu/layers/embedding.cu',
-        'if (tokens[n] == blockIdx.x)', 'if (tokens[n] == blockIdx.x && n == blockIdx.x)', TEXT),
+        'if (text.tokens[n] == token)', 'if (text.tokens[n] == token && n == token)', TEXT),
 ]
-BUGS = STREAMS + GRAPHS_AND_MEMORY + THREADS + INDICES
+JOINED = [
+    Bug('no fence before the last block comes', SUM, '    __threadfence();\n    last =', '    last =',
+        '*LargeNorm*'),
+    Bug('a sum before the last block has come', SUM, '== blocks - 1;', '== (blocks + 1) / 2;', '*LargeNorm*'),
+    Bug('a count of blocks not set back', SUM, '    if (last) *counter = 0;\n', '', '*LargeNorm*'),
+    Bug('the addend\'s gradient not behind the relu', 'gpu/layers/norm_kernels.h',
+        'const { return y == nullptr || y[k] > 0 ? dy[k] : 0.0F; }', 'const { return dy[k]; }', NORMED),
+    Bug('another share of an addend lost', 'gpu/layers/norm_kernels.h',
+        'add_residual ? d_residual[k] + slope : slope', 'slope', NORMED),
+    Bug('a matrix of another head', ATTENTION, 'matrix % heads * (channels / heads)', 'matrix % heads', TEXT),
+    Bug('the gradient by all keys in the first place', ATTENTION, 'return d_in == nullptr ? nullptr : d_in + part',
+        'return d_in == nullptr ? nullptr : d_in + part * (kind != dk)', TEXT),
+    Bug('a stretch of the text lost', 'gpu/layers/embedding.cu',
+        'for (std::uint32_t s = 0; s < text.stretches; ++s) sum',
+        'for (std::uint32_t s = 1; s < text.stretches; ++s) sum', TEXT),
+    Bug('a share of a bias lost', 'gpu/layers/linear.cu',
+        's = lane; s < back.shares', 's = lane + 1; s < back.shares', TEXT),
+    Bug('rows of another peer', SAMPLES_FILE, 'values.data() + places[row] * each',
+        'values.data() + row * each % values.size()', SAMPLES),
+]
+BUGS = STREAMS + GRAPHS_AND_MEMORY + THREADS + INDICES + JOINED

@@ -57,4 +57,9 @@ Counts& counts() {
   return all;
 }
 
+Refusals& refusals() {
+  static Refusals all;
+  return all;
+}
+
 }  // namespace gv::host_cuda

@@ -282,7 +282,8 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEven
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
   const Call call(calls());
-  if (stream == nullptr || mode != cudaStreamCaptureModeThreadLocal || recording != nullptr)
+  if (stream == nullptr || mode != cudaStreamCaptureModeThreadLocal || recording != nullptr ||
+      refusals().recordings)
     return failed(cudaErrorStreamCaptureUnsupported);
   stream_of(stream).into = new HostGraph;
   stream->broken = false;

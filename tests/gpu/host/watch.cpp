@@ -1,8 +1,10 @@
 #include "tests/gpu/host/watch.h"
 
 #include <algorithm>
+#include <bitset>
 #include <cstdio>
 #include <deque>
+#include <map>
 #include <string>
 
 #include <dlfcn.h>
@@ -38,6 +40,8 @@ Region region(const void* p, std::size_t bytes) {
   return {begin, begin + bytes};
 }
 
+using Blocks = std::bitset<std::size_t{1} << (bytes_at - block_at)>;
+
 struct Watch {
   Cell* cells = nullptr;      ///< of the arena
   std::deque<Region> shared;  ///< every module's
@@ -47,6 +51,11 @@ struct Watch {
   Stamp operation = 0, block = 0, interval = 0;
   Stamp blocks_so_far = 0;
   Region body, arguments;  ///< of the kernel
+  /// Of the kernel under way: who came to a counter behind a fence, and whose writes are therefore
+  /// known to the block that runs.
+  std::map<const void*, Blocks> came;
+  Blocks known;
+  bool fenced = false;  ///< nothing was written since
 };
 Watch watch;
 /// Of the thread of a block that runs; empty: none does. Asked at each access.
@@ -81,6 +90,8 @@ const char* conflict(Stamp before, Stamp mine, bool shared) {
     if (shared || ordered(before)) return nullptr;
     return "two operations of different streams, and neither an event nor the host between them";
   }
+  const bool told = (before & several_blocks) == 0 && watch.known[(before & of_block) >> block_at];
+  if (told && ((before ^ mine) & of_block) != 0) return nullptr;
   if ((before & several_blocks) != 0 || ((before ^ mine) & of_block) != 0)
     return "two blocks of a kernel";
   if (((before ^ mine) & of_interval) != 0) return nullptr;
@@ -152,6 +163,7 @@ Stamp of_this_thread() {
 void in_kernel(const void* p, std::size_t bytes, bool writes, Stamp flags, const void* code) {
   std::size_t offset = 0;
   if (in_arena(p, offset)) {
+    if (writes && (flags & atomic) == 0) watch.fenced = false;
     if (room_on_device(p) < bytes)
       problem(std::string("a kernel ") + (writes ? "writes" : "reads") +
               " beyond an allocation on the device" + place_of(code));
@@ -181,6 +193,13 @@ void in_kernel(const void* p, std::size_t bytes, bool writes, Stamp flags, const
   problem("a kernel touches the host's memory" + place_of(code));
 }
 
+/// One adds to a counter: what it wrote before a fence is known to those who come after it.
+void come(const void* counter) {
+  Blocks& came = watch.came[counter];
+  watch.known |= came;
+  if (watch.fenced) came[watch.block % came.size()] = true;
+}
+
 void touch(const void* p, std::size_t bytes, bool writes, Stamp flags, const void* code) {
   if (stack.begin != nullptr && !stack.holds(p)) in_kernel(p, bytes, writes, flags, code);
 }
@@ -200,12 +219,19 @@ void begin_operation(const Place& place) {
   watch.operation = watch.done.size();
   if (watch.operation >> (64 - operation_at) != 0) problem("too many operations to watch");
   watch.done.push_back({place.stream, place.step, nullptr});
+  watch.came.clear();
 }
 
 void begin_block(std::size_t number) {
   watch.block = number;
   watch.interval = 0;
+  watch.known.reset();
+  watch.fenced = false;
   ++watch.blocks_so_far;
+}
+
+void fence() {
+  watch.fenced = true;
 }
 
 void begin_interval() {
@@ -277,6 +303,7 @@ void __tsan_write_range(void* p, unsigned long bytes) {
   touch(p, bytes, true, 0, __builtin_return_address(0));
 }
 std::uint32_t __tsan_atomic32_fetch_add(std::uint32_t* p, std::uint32_t value, int) {
+  gv::host_cuda::come(p);
   touch(p, 4, true, gv::host_cuda::atomic, __builtin_return_address(0));
   return __atomic_fetch_add(p, value, __ATOMIC_RELAXED);
 }

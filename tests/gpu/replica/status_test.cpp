@@ -1,6 +1,9 @@
 #include <cstdlib>
 
+#include <cuda_runtime_api.h>
+
 #include "gpu/plugin.h"
+#include "gpu/replica/make_replica.h"
 #include "tests/gpu/replica/replicas.h"
 
 // What the plugin says of devices that CUDA on the host plays.
@@ -24,6 +27,21 @@ TEST(PlayedDevices, AreRefusedWhereTheyAreTooOldForTheKernels) {
               testing::ExitedWithCode(0),
               "^0 devices: .gpu. device 0, the host, is of compute capability 6.1, and the kernels "
               "were compiled from 7.5 on");
+}
+
+unsigned flags_of_device() {
+  unsigned flags = 0;
+  EXPECT_EQ(cudaGetDeviceFlags(&flags), cudaSuccess);
+  return flags;
+}
+
+TEST(PlayedDevices, AreWaitedForAsleepWhereThatIsAskedFor) {
+  const Share share = digits_share();
+  const NeuralNetwork network = make_network({}, *share.train);
+  for (const bool sleeps : {false, true}) {
+    const auto replica = make_replica(network, share, {}, 8, Rng(1), {0, sleeps}, Precision::fp32);
+    EXPECT_EQ(flags_of_device(), sleeps ? cudaDeviceScheduleBlockingSync : cudaDeviceScheduleAuto);
+  }
 }
 
 }  // namespace

@@ -100,14 +100,16 @@ TEST_F(Devices, TheDigestHoldsTheBatchesAndNotTheDevices) {
 }
 
 TEST_F(Devices, MeanWhatIsHere) {
-  EXPECT_EQ(choose_device("cpu", true), Device{});
-  EXPECT_EQ(choose_device("auto", false), Device{});
-  EXPECT_EQ(choose_device("auto", true), (Device{true, 0}));
-  EXPECT_EQ(choose_device("cuda", true), (Device{true, 0}));
-  EXPECT_EQ(choose_device("cuda:3", true), (Device{true, 3}));
+  const AmongPeers alone;
+  const MachineParts gpu{.devices = 1, .cores = 8};
+  EXPECT_EQ(choose_device("cpu", alone, gpu), Device{});
+  EXPECT_EQ(choose_device("auto", alone, {}), Device{});
+  EXPECT_EQ(choose_device("auto", alone, gpu), (Device{true, 0}));
+  EXPECT_EQ(choose_device("cuda", alone, gpu), (Device{true, 0}));
+  EXPECT_EQ(choose_device("cuda:3", alone, gpu), (Device{true, 3}));
   for (const char* word : {"cuda", "cuda:1"}) {
     try {
-      choose_device(word, false);
+      choose_device(word, alone, {});
       ADD_FAILURE() << word;
     } catch (const std::runtime_error& e) {
       EXPECT_NE(std::string(e.what()).find(std::string("device `") + word + "`"),
@@ -115,6 +117,35 @@ TEST_F(Devices, MeanWhatIsHere) {
       EXPECT_NE(std::string(e.what()).find("write `device: cpu`"), std::string::npos);
     }
   }
+}
+
+/// Whoever names a number gets that one, and takes no turn of the others.
+TEST_F(Devices, AreSpreadOverThePeersOfAHost) {
+  const Fleet fleet = read(
+      "hosts: { a: {}, b: {} }\n"
+      "peers: [{ host: a, device: cuda }, { host: b, device: auto }, { host: a, device: cpu }, "
+      "{ host: a, device: \"cuda:0\" }, { host: a, device: auto }, { host: b, device: cuda }, "
+      "{ host: a, device: cuda }]\n");
+  const MachineParts two{.devices = 2, .cores = 64};
+  std::vector<std::string> chosen;
+  for (PeerId i = 0; i < fleet.size(); ++i)
+    chosen.push_back(to_string(choose_device(fleet.peers[i].device, among_peers(fleet, i), two)));
+  EXPECT_EQ(chosen,
+            (std::vector<std::string>{
+                "cuda:0", "cuda:0", "cpu", "cuda:0", "cuda:1", "cuda:1", "cuda:0"}));
+}
+
+/// A peer that spins for its device takes a core from the others.
+TEST_F(Devices, AreWaitedForAsleepWhereCoresAreFew) {
+  const auto sleeps = [](std::size_t peers, unsigned cores) {
+    return choose_device("cuda", {.place = 0, .peers = peers}, {.devices = 1, .cores = cores})
+        .sleeps;
+  };
+  EXPECT_FALSE(sleeps(1, 8));
+  EXPECT_FALSE(sleeps(4, 8));
+  EXPECT_TRUE(sleeps(5, 8));
+  EXPECT_TRUE(sleeps(8, 8));
+  EXPECT_TRUE(sleeps(1, 1));
 }
 
 TEST_F(Devices, AreCheckedBeforeTheStart) {
