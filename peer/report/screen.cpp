@@ -89,8 +89,11 @@ std::string summary_text(const FleetRecord& r,
                          double seconds,
                          const FinalHashes& hashes,
                          const Dataset* test) {
-  std::string text =
-      fmt::format("finished: {} rounds in {}, {} peers", r.round, seconds_text(seconds), r.peers);
+  std::string text = fmt::format("finished: {} rounds in {}, {} {}",
+                                 r.round,
+                                 seconds_text(seconds),
+                                 r.peers,
+                                 r.chains ? "whole models of chains" : "peers");
   if (lost > 0) text += fmt::format(", {} lost", lost);
   if (r.mean.accuracy) {
     text += fmt::format("\naccuracy   {:.4f} mean model, local models {:.4f} .. {:.4f}",

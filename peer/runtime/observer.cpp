@@ -340,6 +340,7 @@ FleetRecord Observer::look(const Reports& reports, std::span<const float> mean, 
   FleetRecord record;
   const double n = count_trainers(reports);
   record.peers = static_cast<PeerId>(n);
+  record.chains = aims_.models.size > 0;
   record.time = now;
   record.validated = aims_.test != nullptr;
   Time looking{0};

@@ -22,7 +22,8 @@ namespace gv {
 struct FleetRecord {
   Round round = 0;         ///< of evaluations by time: the mean of those that train, rounded down
   std::uint64_t tick = 0;  ///< of an evaluation by time: how many periods are over
-  PeerId peers = 0;        ///< that train and reported
+  PeerId peers = 0;        ///< that train and reported; of chains: the models that are whole
+  bool chains = false;     ///< whether chains of peers divide the models
   Time time{0};            ///< when the last of them did; virtual in `simulate`
   Evaluation mean;         ///< of the fleet's model: the mean of those that hold it (holding.h)
   bool validated = false;  ///< the evaluations here are of the validation set, not of the test set

@@ -30,6 +30,7 @@ struct ChainFleet {
   std::uint32_t local_steps = 1;
   Round rounds = 6;
   std::uint64_t seed = 1;
+  std::string hidden = "[7, 6, 9, 4]";
   std::string more{};
 
   std::string text() const {
@@ -45,12 +46,13 @@ struct ChainFleet {
     return fmt::format(
         "version: 1\nseed: {}\npeers: {}\n"
         "data: {{ kind: blobs, features: 5, classes: 3, train: 200, test: 40 }}\n"
-        "model: {{ kind: mlp, hidden: [7, 6, 9, 4] }}\n"
+        "model: {{ kind: mlp, hidden: {} }}\n"
         "train: {{ batch: {}, local_steps: {}, optimizer: {} }}\n"
         "algorithm: {}\ntopology: {}\nevaluate: {{ every: 2 rounds }}\n"
         "stop: {{ rounds: {} }}\nfaults: {{ deadline: 0 s }}\n{}{}",
         seed,
         chains * std::max<PeerId>(1, stages),
+        hidden,
         batch,
         local_steps,
         optimizer,

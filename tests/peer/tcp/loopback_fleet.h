@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -20,8 +22,11 @@ namespace gv {
 /// All peers of a fleet over loopback TCP, each with its own loop thread in this process.
 class LoopbackFleet {
  public:
-  explicit LoopbackFleet(const Assembly& fleet)
-      : observer(fleet.fleet.size(), fleet.evaluator(), {}) {
+  /// `parts`: of each peer, in the place of the real ones.
+  explicit LoopbackFleet(const Assembly& fleet, const std::function<PeerParts(PeerId)>& parts = {})
+      : observer(fleet.fleet.size(), fleet.evaluator(), [this](const FleetRecord& record) {
+          records.push_back(record);
+        }) {
     const PeerId n = fleet.fleet.size();
     std::vector<PeerKeys> keys;
     if (fleet.fleet.security.mode == SecurityMode::tls) keys = make_keys(n);
@@ -33,12 +38,13 @@ class LoopbackFleet {
         std::ranges::copy(report.model->floats(), copy->floats().begin());
         report.model = copy;
         const std::lock_guard lock(mutex_);
-        observer.take(std::move(report), Time{0});
+        observer.take(std::move(report), std::chrono::steady_clock::now() - began_);
       };
       options.log = [this](const std::string& line) {
         const std::lock_guard lock(mutex_);
         log += line + "\n";
       };
+      if (parts) options.parts = parts(i);
       if (!keys.empty()) options.keys = std::make_shared<TlsContext>(keys[i]);
       peers.push_back(std::make_unique<TcpPeer>(fleet, i, std::move(options)));
       addresses.push_back({i, "127.0.0.1", peers.back()->listen()});
@@ -51,12 +57,14 @@ class LoopbackFleet {
     for (std::thread& thread : threads) thread.join();
   }
 
+  std::vector<FleetRecord> records;  ///< their times count from when this was made
   Observer observer;
   std::vector<std::unique_ptr<TcpPeer>> peers;
   std::vector<PeerAddress> addresses;
   std::string log;
 
  private:
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   std::mutex mutex_;
 };
 

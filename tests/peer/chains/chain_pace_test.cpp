@@ -1,0 +1,123 @@
+#include <array>
+#include <chrono>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "optim/models/model.h"
+#include "peer/fleet/model_profile.h"
+#include "peer/sim/accounted_replica.h"
+#include "tests/peer/chains/chain_fleets.h"
+#include "tests/peer/tcp/loopback_fleet.h"
+
+// Rounds per second of chains whose stages sleep, over emulated networks, beside the simulator's.
+// Of a clock, so it runs by night.
+
+namespace gv {
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+
+constexpr std::uint32_t rows = 16;
+/// Of a microbatch, by piece; the way back takes twice as long.
+constexpr std::array forward_seconds{0.008, 0.012, 0.006, 0.010, 0.009, 0.011, 0.007, 0.010};
+
+/// A stage whose passes take as long as the profile says, whatever the machine computes meanwhile.
+class SleepingStage : public AccountedReplica {
+ public:
+  SleepingStage(std::unique_ptr<Replica> real, double seconds)
+      : AccountedReplica(std::move(real)), seconds_(seconds) {}
+
+  void forward(std::uint32_t k, const Buffer* in, Buffer* out) override {
+    const auto until = std::chrono::steady_clock::now() + Seconds(seconds_);
+    AccountedReplica::forward(k, in, out);
+    std::this_thread::sleep_until(until);
+  }
+  double backward(std::uint32_t k, Buffer* in, const Buffer* out) override {
+    const auto until = std::chrono::steady_clock::now() + Seconds(2 * seconds_);
+    const double loss = AccountedReplica::backward(k, in, out);
+    std::this_thread::sleep_until(until);
+    return loss;
+  }
+
+ private:
+  double seconds_;
+};
+
+struct Pace {
+  PeerId stages;
+  PeerId chains;
+  const char* bandwidth;
+};
+
+class ChainPace : public testing::TestWithParam<Pace> {
+ protected:
+  static ChainFleet file() {
+    return {.chains = GetParam().chains,
+            .stages = GetParam().stages,
+            .microbatches = 8,
+            .batch = 8 * rows,
+            .rounds = 24,
+            .hidden = "[400, 400, 400, 400, 400, 400, 400]",
+            .more = fmt::format("network: {{ bandwidth: {}, latency: 200 us, emulate: true }}\n",
+                                GetParam().bandwidth)};
+  }
+  /// The same with a profile of the seconds above.
+  static Assembly profiled() {
+    Fleet fleet = read_fleet_text(file().text());
+    const Assembly bare(fleet);
+    ModelProfile profile{.model = "mlp", .rows = {rows}};
+    profile.pieces = pieces_of(make_network(bare.fleet.model, *bare.data.train));
+    for (std::size_t k = 0; k < profile.pieces.size(); ++k) {
+      profile.pieces[k].forward_seconds = {forward_seconds.at(k)};
+      profile.pieces[k].backward_seconds = {2 * forward_seconds.at(k)};
+    }
+    fleet.profile = std::make_shared<const ModelProfile>(std::move(profile));
+    return Assembly(std::move(fleet));
+  }
+  /// The time between the first evaluation and the last one.
+  static double seconds(const std::vector<FleetRecord>& records) {
+    return Seconds(records.back().time - records.at(1).time).count();
+  }
+};
+
+TEST_P(ChainPace, IsTheSimulators) {
+  const Assembly fleet = profiled();
+  const ChainRun virtually = run_chains(fleet);
+  LoopbackFleet real(fleet, [&](PeerId i) {
+    const double flops = fleet.plan(i).stage->measured->forward;
+    PeerParts parts;
+    parts.replica = [=, &fleet](std::unique_ptr<Replica> stage) {
+      return std::make_unique<SleepingStage>(std::move(stage), flops / fleet.fleet.flops);
+    };
+    return parts;
+  });
+  real.run();
+  EXPECT_EQ(real.observer.params_hash(), virtually.hashes.params);
+  const double took = seconds(real.records);
+  const double predicted = seconds(virtually.records);
+  fmt::print("{:.3f} s a round, predicted {:.3f}\n", took / 22, predicted / 22);
+  EXPECT_NEAR(took / predicted, 1, 0.05);
+}
+
+INSTANTIATE_TEST_SUITE_P(Fleets,
+                         ChainPace,
+                         testing::Values(Pace{2, 1, "100 Mbit"},
+                                         Pace{2, 1, "1 Gbit"},
+                                         Pace{4, 1, "100 Mbit"},
+                                         Pace{4, 1, "1 Gbit"},
+                                         Pace{8, 1, "100 Mbit"},
+                                         Pace{8, 1, "1 Gbit"},
+                                         Pace{4, 2, "100 Mbit"},
+                                         Pace{4, 2, "1 Gbit"}),
+                         [](const auto& row) {
+                           std::string name = fmt::format("{}x{}at{}",
+                                                          row.param.chains,
+                                                          row.param.stages,
+                                                          row.param.bandwidth);
+                           std::erase(name, ' ');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace gv
