@@ -94,6 +94,24 @@ TEST(ChainFaults, AFleetOfOneChainEndsWithIt) {
   EXPECT_EQ(run.finals.at(0).round, run.finals.at(2).round);
 }
 
+/// A lie in the place of a gradient is taken for what it says, and its chain stands until the
+/// deadline of chains; the neighbours of the liar's honest partner give that one up before.
+TEST(ChainFaults, ALiarsPartnerIsNotToBlameForItsStandstill) {
+  const Assembly fleet(read_fleet_text(
+      "version: 1\nname: sw\nseed: 5\npeers: 4\nparallel: { stages: 2, microbatches: 2 }\n"
+      "data: { kind: blobs, features: 6, classes: 3, train: 200, test: 50 }\n"
+      "model: { kind: mlp, hidden: [9, 7, 8] }\n"
+      "train: { batch: 8, optimizer: { kind: sgd, lr: 0.02 } }\n"
+      "algorithm: { kind: d-psgd, order: cta }\nstop: { rounds: 40 }\n"
+      "simulate: { flops: 0.2 GFLOP/s }\nnetwork: { latency: 0.1 ms }\n"
+      "faults: { deadline: 50 ms }\n"));
+  SwarmOptions options;
+  options.first = options.last = 239;
+  const SwarmResult result = swarm(fleet, options);
+  EXPECT_GT(result.faults[static_cast<std::size_t>(Fault::lie)], 0U);
+  EXPECT_EQ(result.texts, std::vector<std::string>{});
+}
+
 /// Chains of every drawn shape under every drawn fault.
 TEST(ChainFaults, TheSwarmFindsNothing) {
   SwarmResult all;
