@@ -86,24 +86,26 @@ void Assembly::make_verb_trees() {
 
 /// What peer i may send in a round at the most, as long as the fleet's own network takes for it:
 /// its part of the model to each of its neighbours, and its part of a minibatch to those of its
-/// chain.
+/// chain; and before that it may wait until the deadline for each neighbour that it averages with.
 Time Assembly::under_way(PeerId i) const {
   constexpr double longest = 1e6;
   const NetworkSpec& network = fleet.network;
   const PeerId s = stage_of(i);
   const StagePlan stage = division->stage(s, fleet.peers[i].batch);
   std::vector<PeerId> links = neighborhood(i).peers;
+  const Time averaging = static_cast<std::int64_t>(links.size()) * fleet.faults.deadline;
   const std::size_t models =
       std::max<std::size_t>(links.size(), 2);  // of a ring sum: twice its own
   std::ranges::copy(chain_links(stage, i), std::back_inserter(links));
   std::vector<double> bandwidths{network.nic_bandwidth(i)};
   for (const PeerId j : links) bandwidths.push_back(network.link(i, j).bandwidth);
   std::erase(bandwidths, 0);  // no limit
-  if (bandwidths.empty()) return Time{0};
+  if (bandwidths.empty()) return averaging;
   const std::size_t floats =
       models * division->range(s).count + stage.microbatches * (stage.floats_in + stage.floats_out);
   const double seconds = static_cast<double>(floats * sizeof(float)) / std::ranges::min(bandwidths);
-  return std::chrono::ceil<Time>(std::chrono::duration<double>(std::min(seconds, longest)));
+  return averaging +
+         std::chrono::ceil<Time>(std::chrono::duration<double>(std::min(seconds, longest)));
 }
 
 /// Its last stage knows the loss of a chain.
