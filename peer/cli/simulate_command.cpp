@@ -57,8 +57,7 @@ void tell(const Assembly& fleet,
   for (const PeerId peer : result.lost) fmt::print(stderr, "peer {} was lost\n", peer);
   for (const PeerId peer : result.broken_by)
     fmt::print(stderr, "without peer {} this algorithm cannot complete a round\n", peer);
-  for (const PeerId peer : result.chains_ended)
-    fmt::print(stderr, "{}\n", chain_ended_text(peer));
+  for (const PeerId peer : result.chains_ended) fmt::print(stderr, "{}\n", chain_ended_text(peer));
   const bool ended = result.violations.empty() && !result.interrupted;
   if (!ended) return;
   if (!end) return fmt::print(stderr, "error: no peer finished\n");

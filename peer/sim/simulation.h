@@ -92,7 +92,7 @@ struct SimulationResult {
   /// Who died or got stuck, so that a collective could not be completed.
   std::set<PeerId> broken_by{};
   std::set<PeerId> chains_ended{};  ///< the same, of chains without which the others went on
-  double drift = 0;  ///< between a vector and what its book says of it, relative
+  double drift = 0;                 ///< between a vector and what its book says of it, relative
   bool interrupted = false;
   bool abandoned = false;
   std::vector<std::vector<Round>> looks{};  ///< at FaultPlan::looks, by peer
