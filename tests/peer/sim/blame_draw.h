@@ -71,7 +71,7 @@ class BlameDraw {
     std::vector<Names> all;
     if (cause_.at_peer != AtPeer::nothing)
       if (!cause_.two() || saves({.at_link = cause_.at_link}) >= considerable)
-        all.push_back({fmt::format("peer {}", victim_)});
+        all.push_back(names_at_peer());
     if (cause_.at_link != AtLink::nothing)
       if (!cause_.two() || saves({.at_peer = cause_.at_peer}) >= considerable)
         all.push_back(names_at_link());
@@ -169,6 +169,15 @@ class BlameDraw {
     if (cause_.at_link != AtLink::link) return;
     link_ = *std::next(links.begin(), static_cast<std::ptrdiff_t>(rng_.below(links.size())));
     if (cause_.two()) victim_ = rng_.below(2) == 0 ? link_.first : link_.second;
+  }
+
+  /// A server is as fast as the last peer, on whose machine it is.
+  Names names_at_peer() const {
+    Names names{fmt::format("peer {}", victim_)};
+    const bool slow = cause_.at_peer == AtPeer::processor;
+    if (slow && is("parameter-server") && victim_ + 1 == n_)
+      names.insert(fmt::format("peer {}", n_));
+    return names;
   }
 
   /// The only link of a peer is its network.
