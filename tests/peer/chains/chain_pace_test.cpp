@@ -66,7 +66,8 @@ class ChainPace : public testing::TestWithParam<Pace> {
   static Assembly profiled() {
     Fleet fleet = read_fleet_text(file().text());
     const Assembly bare(fleet);
-    ModelProfile profile{.model = "mlp", .rows = {rows}};
+    ModelProfile profile;
+    profile.rows = {rows};
     profile.pieces = pieces_of(make_network(bare.fleet.model, *bare.data.train));
     for (std::size_t k = 0; k < profile.pieces.size(); ++k) {
       profile.pieces[k].forward_seconds = {forward_seconds.at(k)};
