@@ -13,6 +13,32 @@ TEST(Control, EveryLineReadsBack) {
   EXPECT_TRUE(std::holds_alternative<Ready>(parse_peer(line(Ready{}))));
   EXPECT_EQ(std::get<Shares>(parse_peer(line(Shares{5}))).peer, 5U);
   EXPECT_EQ(std::get<Progress>(parse_peer(line(Progress{7}))).round, 7U);
+  const Measured measured = std::get<Measured>(parse_peer(line(Measured{"cuda:1", 1234.5, 6e9})));
+  EXPECT_EQ(measured.device, "cuda:1");
+  EXPECT_EQ(measured.samples_per_second, 1234.5);
+  EXPECT_EQ(measured.flops, 6e9);
+  EXPECT_EQ(std::get<Kept>(parse_peer(line(Kept{60}))).round, 60U);
+  EXPECT_EQ(std::get<NoSpace>(parse_peer(line(NoSpace{"a \"b\""}))).text, "a \"b\"");
+  EXPECT_TRUE(std::holds_alternative<Measure>(parse_launcher(line(Measure{}))));
+  const PeerKeys keys = make_keys(1).front();
+  const PeerKeys told_keys = std::get<Keys>(parse_launcher(line(Keys{keys}))).keys;
+  EXPECT_EQ(told_keys.key, keys.key);
+  EXPECT_EQ(told_keys.authority, keys.authority);
+  const auto addresses =
+      std::get<Addresses>(parse_launcher(line(Addresses{{{1, "127.0.0.1", 27001}}})));
+  EXPECT_EQ(addresses.list.at(0).host, "127.0.0.1");
+  EXPECT_EQ(std::get<Cut>(parse_launcher(line(Cut{2, Time{5}}))).length, Time{5});
+  EXPECT_EQ(std::get<KeepCheckpoint>(parse_launcher(line(KeepCheckpoint{70}))).round, 70U);
+  const auto hold = std::get<Hold>(parse_launcher(line(Hold{60, 85})));
+  EXPECT_EQ(hold.round, 60U);
+  EXPECT_EQ(hold.next, 85U);
+  const auto record = std::get<RecordRounds>(parse_launcher(line(RecordRounds{70, 99})));
+  EXPECT_EQ(record.first, 70U);
+  EXPECT_EQ(record.last, 99U);
+  EXPECT_TRUE(std::holds_alternative<Stop>(parse_launcher(line(Stop{}))));
+}
+
+TEST(Control, ProgressReadsBack) {
   const Progress progress{
       .round = 8,
       .spent = {.at = {Time{1}, Time{2}}},
@@ -28,6 +54,9 @@ TEST(Control, EveryLineReadsBack) {
   EXPECT_EQ(told.waits[0].longest, Time{9});
   EXPECT_EQ(told.staleness, 3U);
   EXPECT_EQ(told.queue, 5U);
+}
+
+TEST(Control, AReportReadsBack) {
   Reported says;
   says.report.tick = 4;
   says.report.due = Time{44};
@@ -56,29 +85,6 @@ TEST(Control, EveryLineReadsBack) {
   EXPECT_EQ(report.train_loss, 0.1);
   EXPECT_TRUE(std::isnan(report.evaluation.loss)) << "JSON has no infinity";
   EXPECT_FALSE(report.evaluation.accuracy);
-  const Measured measured = std::get<Measured>(parse_peer(line(Measured{"cuda:1", 1234.5, 6e9})));
-  EXPECT_EQ(measured.device, "cuda:1");
-  EXPECT_EQ(measured.samples_per_second, 1234.5);
-  EXPECT_EQ(measured.flops, 6e9);
-  EXPECT_EQ(std::get<Kept>(parse_peer(line(Kept{60}))).round, 60U);
-  EXPECT_EQ(std::get<NoSpace>(parse_peer(line(NoSpace{"a \"b\""}))).text, "a \"b\"");
-  EXPECT_TRUE(std::holds_alternative<Measure>(parse_launcher(line(Measure{}))));
-  const PeerKeys keys = make_keys(1).front();
-  const PeerKeys told_keys = std::get<Keys>(parse_launcher(line(Keys{keys}))).keys;
-  EXPECT_EQ(told_keys.key, keys.key);
-  EXPECT_EQ(told_keys.authority, keys.authority);
-  const auto addresses =
-      std::get<Addresses>(parse_launcher(line(Addresses{{{1, "127.0.0.1", 27001}}})));
-  EXPECT_EQ(addresses.list.at(0).host, "127.0.0.1");
-  EXPECT_EQ(std::get<Cut>(parse_launcher(line(Cut{2, Time{5}}))).length, Time{5});
-  EXPECT_EQ(std::get<KeepCheckpoint>(parse_launcher(line(KeepCheckpoint{70}))).round, 70U);
-  const auto hold = std::get<Hold>(parse_launcher(line(Hold{60, 85})));
-  EXPECT_EQ(hold.round, 60U);
-  EXPECT_EQ(hold.next, 85U);
-  const auto record = std::get<RecordRounds>(parse_launcher(line(RecordRounds{70, 99})));
-  EXPECT_EQ(record.first, 70U);
-  EXPECT_EQ(record.last, 99U);
-  EXPECT_TRUE(std::holds_alternative<Stop>(parse_launcher(line(Stop{}))));
 }
 
 /// A peer that lies about its time is not listened to, and nobody is blamed by what it says.
