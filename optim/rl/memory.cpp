@@ -13,9 +13,7 @@ constexpr double least_error = 1e-3;  ///< so that none is never drawn: epsilon 
 
 }  // namespace
 
-Memory::Memory(const MemorySpec& spec) : spec_(spec), priorities_(spec.places) {
-  GV_CHECK(spec.actions <= 256, "an action fits into a byte");
-}
+Memory::Memory(const MemorySpec& spec) : spec_(spec), priorities_(spec.places) {}
 
 /// Room is made as it is needed: who only asks an agent for its parameters pays for none.
 void Memory::resize(std::size_t places) {
@@ -23,9 +21,7 @@ void Memory::resize(std::size_t places) {
     bytes_.resize(places * 2 * spec_.numbers);
   else
     floats_.resize(places * 2 * spec_.numbers);
-  actions_.resize(places);
-  rewards_.resize(places);
-  futures_.resize(places);
+  rest_.resize(places);
 }
 
 void Memory::keep(std::size_t place, std::span<const float> seen, std::span<const float> next) {
@@ -56,9 +52,7 @@ void Memory::add(const Transition& one) {
   const std::size_t place = newest_;
   if (place == size_) resize(place + 1);
   keep(place, one.seen, one.next);
-  actions_[place] = static_cast<std::uint8_t>(one.action);
-  rewards_[place] = one.reward;
-  futures_[place] = one.future;
+  rest_[place] = {.reward = one.reward, .future = one.future, .action = one.action};
   priorities_.set(place, highest_);
   newest_ = newest_ + 1 == spec_.places ? 0 : newest_ + 1;
   size_ = std::min(size_ + 1, spec_.places);
@@ -74,15 +68,17 @@ void Memory::draw(std::uint32_t rows, Rng& rng, Drawn& to) const {
   to.rewards.resize(rows);
   to.futures.resize(rows);
   const double part = priorities_.total() / rows;
+  std::vector<double> at(rows);
+  for (std::uint32_t k = 0; k < rows; ++k) at[k] = (k + rng.uniform()) * part;
+  priorities_.find(at, to.places);
   for (std::uint32_t k = 0; k < rows; ++k) {
-    const std::size_t place = priorities_.find((k + rng.uniform()) * part);
-    to.places[k] = static_cast<std::uint32_t>(place);
+    const std::size_t place = to.places[k];
     recall(place,
            std::span(to.seen).subspan(k * numbers, numbers),
            std::span(to.next).subspan(k * numbers, numbers));
-    to.actions[k] = actions_[place];
-    to.rewards[k] = rewards_[place];
-    to.futures[k] = futures_[place];
+    to.actions[k] = rest_[place].action;
+    to.rewards[k] = rest_[place].reward;
+    to.futures[k] = rest_[place].future;
   }
   weigh(to);
 }
@@ -117,9 +113,7 @@ void Memory::save(StateWriter& out) const {
   out.real(highest_);
   out.values(bytes_);
   out.values(floats_);
-  out.values(actions_);
-  out.values(rewards_);
-  out.values(futures_);
+  out.values(rest_);
   std::vector<double> priorities(size_);
   for (std::size_t k = 0; k < size_; ++k) priorities[k] = priorities_.weight(k);
   out.values(priorities);
@@ -140,9 +134,7 @@ void Memory::restore(StateReader& in) {
   resize(size_);
   in.values(bytes_);
   in.values(floats_);
-  in.values(actions_);
-  in.values(rewards_);
-  in.values(futures_);
+  in.values(rest_);
   std::vector<double> priorities(size_);
   in.values(priorities);
   const auto valid = [](double p) { return std::isfinite(p) && p > 0; };
@@ -153,11 +145,12 @@ void Memory::restore(StateReader& in) {
 }
 
 bool Memory::holds_only_valid() const {
-  const auto finite = [](float v) { return std::isfinite(v); };
-  return std::ranges::all_of(floats_, finite) && std::ranges::all_of(rewards_, finite) &&
+  const auto valid = [&](const Rest& r) {
+    return std::isfinite(r.reward) && r.future >= 0 && r.future <= 1 && r.action < spec_.actions;
+  };
+  return std::ranges::all_of(floats_, [](float v) { return std::isfinite(v); }) &&
          std::ranges::all_of(bytes_, [](std::uint8_t b) { return b <= 1; }) &&
-         std::ranges::all_of(actions_, [&](std::uint8_t a) { return a < spec_.actions; }) &&
-         std::ranges::all_of(futures_, [](float f) { return f >= 0 && f <= 1; });
+         std::ranges::all_of(rest_, valid);
 }
 
 }  // namespace gv

@@ -59,6 +59,11 @@ class Memory {
   void restore(StateReader& in);
 
  private:
+  /// What a transition has beside what was seen; together, since a draw looks at all of it.
+  struct Rest {
+    float reward = 0, future = 0;
+    std::uint32_t action = 0;
+  };
   void keep(std::size_t place, std::span<const float> seen, std::span<const float> next);
   void recall(std::size_t place, std::span<float> seen, std::span<float> next) const;
   void weigh(Drawn& drawn) const;
@@ -72,8 +77,7 @@ class Memory {
   SumTree priorities_;
   std::vector<float> floats_;        ///< [place][s, s_n][numbers], or empty
   std::vector<std::uint8_t> bytes_;  ///< the same where they are binary
-  std::vector<std::uint8_t> actions_;
-  std::vector<float> rewards_, futures_;
+  std::vector<Rest> rest_;
 };
 
 }  // namespace gv

@@ -15,6 +15,26 @@ std::size_t nodes_above(std::size_t nodes) {
   return (nodes + children - 1) / children;
 }
 
+/// The child in which the running sum passes `at`, which becomes what is left of it there.
+std::size_t passed_in(const double* weights, double& at) {
+  // Counted without a branch, of which a processor would foretell every second one falsely.
+  std::size_t chosen = 0;
+  double before = 0;
+  double sum = 0;
+  for (std::size_t k = 0; k < children; ++k) {
+    sum += weights[k];
+    const bool passed = at >= sum;
+    chosen += passed;
+    before = passed ? sum : before;
+  }
+  // Where rounding has left too much of `at`, the last child that weighs anything is meant.
+  if (chosen < children)
+    at -= before;
+  else
+    while (--chosen > 0 && weights[chosen] <= 0) continue;
+  return chosen;
+}
+
 }  // namespace
 
 SumTree::SumTree(std::size_t places) {
@@ -39,21 +59,15 @@ void SumTree::set(std::size_t place, double weight) {
   }
 }
 
-std::size_t SumTree::find(double at) const {
-  std::size_t node = 0;
-  for (std::size_t level = levels_.size() - 1; level-- > 0;) {
-    const double* below = levels_[level].data() + node * children;
-    std::size_t chosen = 0;
-    // Where rounding leaves a little of `at`, the last child that weighs anything is meant.
-    for (std::size_t k = 0; k < children; ++k) {
-      if (below[k] <= 0) continue;
-      chosen = k;
-      if (at < below[k]) break;
-      at -= below[k];
+/// Level by level for all of them, so that the processor waits for many loads at a time.
+void SumTree::find(std::span<double> at, std::span<std::uint32_t> places) const {
+  std::ranges::fill(places, 0U);
+  for (std::size_t level = levels_.size() - 1; level-- > 0;)
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      const std::size_t first = std::size_t{places[k]} * children;
+      const std::size_t child = passed_in(levels_[level].data() + first, at[k]);
+      places[k] = static_cast<std::uint32_t>(first + child);
     }
-    node = node * children + chosen;
-  }
-  return node;
 }
 
 }  // namespace gv

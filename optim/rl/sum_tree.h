@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 namespace gv {
@@ -17,9 +19,9 @@ class SumTree {
   void set(std::size_t place, double weight);
   double weight(std::size_t place) const { return levels_.front()[place]; }
   double total() const { return levels_.back().front(); }
-  /// The first place up to which the weights sum to more than `at`, in [0, total()); its weight is
-  /// not 0. Some weight must not be 0.
-  std::size_t find(double at) const;
+  /// places[k] <- the first place up to which the weights sum to more than at[k], in [0, total());
+  /// its weight is not 0. Some weight must not be 0. `at` is used up.
+  void find(std::span<double> at, std::span<std::uint32_t> places) const;
 
  private:
   std::vector<std::vector<double>> levels_;  ///< leaves first, the root alone last
