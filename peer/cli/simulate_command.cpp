@@ -57,8 +57,7 @@ void tell(const Assembly& fleet,
   for (const PeerId peer : result.lost) fmt::print(stderr, "peer {} was lost\n", peer);
   for (const PeerId peer : result.broken_by)
     fmt::print(stderr, "without peer {} this algorithm cannot complete a round\n", peer);
-  for (const PeerId peer : result.chains_ended)
-    fmt::print(stderr, "{}\n", chain_ended_text(peer));
+  for (const PeerId peer : result.chains_ended) fmt::print(stderr, "{}\n", chain_ended_text(peer));
   const bool ended = result.violations.empty() && !result.interrupted;
   if (!ended) return;
   if (!end) return fmt::print(stderr, "error: no peer finished\n");
@@ -119,7 +118,9 @@ class Lines {
         meter_(fleet.fleet) {
     if (folder_) metrics_.open(folder_->file("metrics.jsonl"));
     metrics_ << earlier << std::flush;
-    if (!json_) fmt::print("{}\n", table_header(test_, fleet.validation != nullptr));
+    if (!json_)
+      fmt::print("{}\n",
+                 table_header(test_, fleet.validation != nullptr, fleet.fleet.agent.has_value()));
   }
 
   void record(const FleetRecord& record) {

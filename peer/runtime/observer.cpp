@@ -357,6 +357,8 @@ FleetRecord Observer::look(const Reports& reports, std::span<const float> mean, 
     record.staleness = std::max(record.staleness, report.staleness);
     record.queue = std::max(record.queue, report.queue);
     record.samples += report.samples;
+    if (aims_.frames && report.trains)
+      record.frames = record.frames.value_or(0) + aims_.frames(peer, report.samples);
     record.spent += report.spent;
     looking =
         std::max(looking, report.spent[Activity::evaluate] + report.spent[Activity::checkpoint]);
