@@ -200,6 +200,8 @@ void Observer::drop(PeerId peer) {
 /// The fleet's loss is no more than a hundredfold of the median of what it was until then. Where it
 /// has come close to zero it may be that, as long as it is far below what it was at first.
 void Observer::watch(FleetRecord& record) {
+  // A loss that is minus a return is below 0, and no multiple of it says anything.
+  if (record.frames) return;
   constexpr double hundredfold = 100;
   constexpr std::size_t least_known = 3;
   const double loss = record.mean.loss;
