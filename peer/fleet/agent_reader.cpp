@@ -134,11 +134,12 @@ class AgentChecks {
     source_.error(at == nullptr ? root_ : at->value, why, help);
   }
 
-  /// fedavg counts passes over samples, flexrr hands them on, and Hogwild! draws them itself.
+  /// fedavg counts passes over samples, and flexrr hands them on. Hogwild! wants sparse data
+  /// anyway.
   void check_method() {
     const AlgorithmRow* const row = find_algorithm(fleet_.algorithm, fleet_.order);
     if (row == nullptr) return;
-    if (row->kind == "fedavg" || row->kind == "hogwild" || row->hands_samples)
+    if (row->kind == "fedavg" || row->hands_samples)
       refuse(root_.find("algorithm"),
              fmt::format("{} takes samples of its own, and an agent has a memory that it fills",
                          row->kind),

@@ -118,7 +118,7 @@ TEST(AgentFleet, RefusesWhatHasNoMeaningWithItsReason) {
       {begin + cartpole + "agent: { stepps: 4 }\n", "unknown key `stepps`"},
       {acts + "algorithm: fedavg\n", "fedavg takes samples of its own"},
       {acts + "algorithm: { kind: flexrr }\n", "flexrr takes samples of its own"},
-      {acts + "algorithm: hogwild\n", "hogwild takes samples of its own"},
+      {acts + "algorithm: hogwild\n", "the threads of hogwild share x"},
       {acts + "train: { device: cuda }\n", "acts and learns on the CPU"},
       {acts + "train: { peer_weights: samples }\n", "no samples to be weighed by"},
       {acts + "train: { class_weights: balanced }\n", "nobody labels"},

@@ -105,6 +105,7 @@ TEST(Agents, OneAloneIsTheSameUnderEveryRowThatMixes) {
     Fleet fleet = with_agents(row_fleet(*row, 1));
     fleet.local_steps = 1;
     fleet.optimizer.momentum = 0;
+    fleet.stop.rounds = 300;
     hashes[name_of(*row)] = in_virtual_time(Assembly(fleet)).hash;
   }
   EXPECT_GE(hashes.size(), 9U);
