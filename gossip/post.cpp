@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "gossip/collective_deadline.h"
 #include "gossip/goodbye.h"
 #include "optim/check.h"
 
@@ -203,10 +204,7 @@ void Post::begin_wait(const Mailbox::Key& key, std::size_t k, Absence absence) {
 }
 
 Time Post::deadline(Absence absence) const {
-  const Time set = self_.plan.deadline;
-  if (absence == Absence::away || set == Time{0}) return set;
-  const Time under_way = self_.plan.stage ? self_.plan.stage->under_way : Time{0};
-  return std::max(set, 2 * self_.plan.dead_after) + under_way;
+  return absence == Absence::away ? self_.plan.deadline : collective_deadline(self_.plan);
 }
 
 /// Each waits for the next one, and the last of them for who is stuck. Twice over: a link may join

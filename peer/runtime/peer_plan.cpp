@@ -4,6 +4,7 @@
 
 #include "gossip/attack.h"
 #include "gossip/chain.h"
+#include "gossip/collective_deadline.h"
 #include "peer/runtime/assembly.h"
 
 // What one peer is told of the fleet, and how long it waits for others.
@@ -125,36 +126,39 @@ Plan Assembly::plan(PeerId i) const {
   const bool averaging = algorithm->mixes && !topology.directed;
   // A stage that passed over rounds would leave the others of its chain without it.
   const bool catch_up = catches_up(*this) && fleet.stages() == 1;
-  return {.id = i,
-          .peers = fleet.size(),
-          .setup = setup,
-          .trains =
-              i < fleet.trainers() && !is_attacker(*setup, i) && (!own_stage || own_stage->last()),
-          .holds = holds(i),
-          .neighborhood = neighborhood(i),
-          .links = links(i),
-          .schedule = algorithm->mixes ? schedule_of_peers_ : nullptr,
-          .traffic = forges_models(*setup, i) ? attackers_traffic(traffic()) : traffic(),
-          .stage = own_stage,
-          .is_supplied = fleet.data_servers > 0 && i < fleet.trainers(),
-          .samples_for = samples_of(i),
-          .verbs = i < verb_trees_.size() ? std::optional(verb_trees_[i]) : std::nullopt,
-          .channels = channels(i),
-          .rounds = rounds,
-          .evaluate_every = evaluate_every,
-          .evaluate_period = fleet.evaluate_period,
-          .checkpoint_every = fleet.checkpoint.every,
-          .local_steps = setup->steps_of(model_of(i)),
-          .batch = i < fleet.trainers() ? fleet.peers[i].batch : 0,
-          .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
-          .catch_up = catch_up && !serves_samples(i),
-          .keeps_pace = runs_ahead_alone(*this) && !serves_samples(i),
-          .successors = catch_up || (algorithm->succeeds && fleet.data_servers == 0),
-          .deadline = fleet.faults.deadline,
-          .dead_after = fleet.faults.dead_after,
-          .patience = patience(fleet),
-          .standstill = standstill(*this, i),
-          .succession = succession(fleet, *algorithm)};
+  Plan plan{.id = i,
+            .peers = fleet.size(),
+            .setup = setup,
+            .trains = i < fleet.trainers() && !is_attacker(*setup, i) &&
+                      (!own_stage || own_stage->last()),
+            .holds = holds(i),
+            .neighborhood = neighborhood(i),
+            .links = links(i),
+            .schedule = algorithm->mixes ? schedule_of_peers_ : nullptr,
+            .traffic = forges_models(*setup, i) ? attackers_traffic(traffic()) : traffic(),
+            .stage = own_stage,
+            .is_supplied = fleet.data_servers > 0 && i < fleet.trainers(),
+            .samples_for = samples_of(i),
+            .verbs = i < verb_trees_.size() ? std::optional(verb_trees_[i]) : std::nullopt,
+            .channels = channels(i),
+            .rounds = rounds,
+            .evaluate_every = evaluate_every,
+            .evaluate_period = fleet.evaluate_period,
+            .checkpoint_every = fleet.checkpoint.every,
+            .local_steps = setup->steps_of(model_of(i)),
+            .batch = i < fleet.trainers() ? fleet.peers[i].batch : 0,
+            .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
+            .catch_up = catch_up && !serves_samples(i),
+            .keeps_pace = runs_ahead_alone(*this) && !serves_samples(i),
+            .successors = catch_up || (algorithm->succeeds && fleet.data_servers == 0),
+            .deadline = fleet.faults.deadline,
+            .dead_after = fleet.faults.dead_after,
+            .patience = patience(fleet),
+            .standstill = standstill(*this, i),
+            .succession = succession(fleet, *algorithm)};
+  // A stage that stands still because of its chain is through with that at the chain's deadline.
+  if (plan.stage) plan.standstill += collective_deadline(plan);
+  return plan;
 }
 
 }  // namespace gv

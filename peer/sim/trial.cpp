@@ -286,7 +286,7 @@ void Trial::judge(SimulationResult& result) {
     if (booked && !may_be_poisoned(record)) result.drift = std::max(result.drift, drift(record));
   }
   if (plan_.judgement == Judgement::sum) result.drift = drift_of_sum();
-  audit_.close([this](Life life) { return excused(life); });
+  audit_.close([this](Life life) { return gone(life); });
   std::ranges::copy(audit_.violations(), std::back_inserter(violations_));
   for (PeerId i = 0; i < present_.size(); ++i)
     if (present(i).dead || !present(i).started) result.lost.push_back(i);
@@ -309,26 +309,16 @@ void Trial::forget_missing() {
 bool Trial::may_be_poisoned(const Record& record) const {
   const bool averages = !record.peer->exchanges().empty();
   const std::optional<PeerId>& model = record.peer->plan.holds.model;
-  return misled(record) || std::ranges::any_of(records_, [&](const Record& other) {
-           const bool one_chain = model && other.peer->plan.holds.model == model;
-           return other.poisoned && (!averages || one_chain || &other == &record);
-         });
-}
-
-/// Who shares a chain with a liar stands still where a message that mattered was a lie, until its
-/// chain ends; its neighbours do not wait so long.
-bool Trial::misled(const Record& record) const {
-  const std::optional<PeerId>& model = record.peer->plan.holds.model;
   return std::ranges::any_of(records_, [&](const Record& other) {
     const bool one_chain = model && other.peer->plan.holds.model == model;
-    return other.liar && (one_chain || &other == &record);
+    if (one_chain && other.liar) return true;
+    return other.poisoned && (!averages || one_chain || &other == &record);
   });
 }
 
-/// Whose halves may count at one end only.
-bool Trial::excused(Life life) const {
+bool Trial::gone(Life life) const {
   const auto record = std::ranges::find(records_, life, &Record::life);
-  return record == records_.end() || record->dead || misled(*record);
+  return record == records_.end() || record->dead;
 }
 
 /// Nobody is left whom it could have met.
@@ -362,12 +352,11 @@ void Trial::check_end(const Record& record) {
 void Trial::check_exchanges(const Record& record) {
   const PeerId id = record.life.peer;
   SimNetwork& network = faults_.network();
-  if (misled(record)) return;
   for (const auto& [other, exchanges] : record.peer->exchanges()) {
     const Record& theirs = present(other);
     const bool acquainted = network.life_of_neighbor(id, other) == theirs.life.number &&
                             network.life_of_neighbor(other, id) == record.life.number;
-    if (theirs.dead || misled(theirs) || !theirs.started || !acquainted) continue;
+    if (theirs.dead || theirs.liar || !theirs.started || !acquainted) continue;
     if (record.peer->exchanging(other))
       violations_.push_back(fmt::format("peer {} ends with an open exchange with {}", id, other));
     const ExchangeNumber count = theirs.peer->exchanges().at(id);

@@ -66,8 +66,7 @@ class Trial {
   void forget_missing();
   Record& present(PeerId peer) { return records_[present_[peer]]; }
   bool may_be_poisoned(const Record& record) const;
-  bool misled(const Record& record) const;
-  bool excused(Life life) const;
+  bool gone(Life life) const;
   bool alone(const Record& record);
   void check_end(const Record& record);
   void check_exchanges(const Record& record);
