@@ -1,6 +1,7 @@
 // Tests the tests: builds one deliberate bug after the other into the protocol (mutants.h) and asks
 // the swarm to find it. Exit code 1 when one lives, or when the protocol without a bug fails. With
-// arguments: only the bugs of these names. `--drawn`: the swarm draws its fleets.
+// arguments: only the bugs of these names. `--odd`, `--even`: every second bug, and not the protocol
+// without one. `--drawn`: the swarm draws its fleets.
 
 #include <algorithm>
 #include <array>
@@ -142,8 +143,18 @@ bool judge(std::string_view name, const Verdict& verdict) {
   return expected;
 }
 
+/// Every second one, from the first or from the second on.
+std::vector<mutants::Mutant> half(std::size_t first) {
+  const std::vector<mutants::Mutant> all = mutants::all();
+  std::vector<mutants::Mutant> chosen;
+  for (std::size_t k = first; k < all.size(); k += 2) chosen.push_back(all[k]);
+  return chosen;
+}
+
 /// Those of these names; of none: all, and the protocol without a bug.
 std::vector<mutants::Mutant> chosen(const std::set<std::string_view>& names) {
+  if (names.contains("--odd")) return half(0);
+  if (names.contains("--even")) return half(1);
   std::vector<mutants::Mutant> chosen{{.name = "none"}};
   std::ranges::copy(mutants::all(), std::back_inserter(chosen));
   if (!names.empty())
