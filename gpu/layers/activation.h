@@ -13,9 +13,8 @@ namespace gv::gpu {
 /// y (count) <- relu or gelu of x.
 void activate(Op op, const float* x, float* y, std::size_t count, cudaStream_t stream);
 
-/// What a way back through relu or gelu starts from: a relu's value, which is positive where its
-/// argument is; a gelu's argument.
-/// dx <- the gradient by the argument, or dx + that where `add`; dx may be dy.
+/// dx <- the gradient by the argument of relu or gelu, or dx + that where `add`; dx may be dy.
+/// `from`: a relu's value, which is positive where its argument is; a gelu's argument.
 void go_back_through(Op op,
                      const float* from,
                      const float* dy,

@@ -42,14 +42,7 @@ __global__ void batch_back_kernel(Back b, AffineGradient of, std::size_t count) 
 __global__ void __launch_bounds__(wide_threads) batch_back_alone_kernel(Back b, AffineGradient to) {
   const std::uint32_t channel = blockIdx.x;
   const std::size_t count = b.layout.rows * b.layout.pixels;
-  const Slopes slopes{b};
-  SumPair sum;
-  for (std::size_t i = threadIdx.x; i < count; i += wide_threads) {
-    const SumPair t = slopes(b.layout.of_channel(channel, i), channel);
-    sum.a += t.a;
-    sum.b += t.b;
-  }
-  const SumPair total = wide_block_sum(sum);
+  const SumPair total = sum_of_channel(b.layout, channel, Slopes{b});
   if (threadIdx.x == 0) to(channel, total);
   const float n = static_cast<float>(count);
   for (std::size_t i = threadIdx.x; i < count; i += wide_threads)

@@ -74,6 +74,20 @@ __global__ void channel_slice_kernel(Term term, Finish finish, Layout layout, Sl
   if (threadIdx.x == 0) finish(channel, all);
 }
 
+/// The sums of `term` over a channel of a batch norm, by a block of wide_threads threads; every
+/// thread gets them.
+template <class Term>
+__device__ SumPair sum_of_channel(const Layout& layout, std::uint32_t channel, const Term& term) {
+  const std::size_t count = layout.rows * layout.pixels;
+  SumPair sum;
+  for (std::size_t i = threadIdx.x; i < count; i += wide_threads) {
+    const SumPair t = term(layout.of_channel(channel, i), channel);
+    sum.a += t.a;
+    sum.b += t.b;
+  }
+  return wide_block_sum(sum);
+}
+
 /// What is done behind a norm, to element k.
 struct Behind {
   const float* residual;  ///< null: none

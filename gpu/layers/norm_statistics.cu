@@ -55,14 +55,7 @@ __global__ void __launch_bounds__(wide_threads) batch_kernel(BatchStatistics sta
   const Forth& forth = statistics.forth;
   const std::uint32_t channel = blockIdx.x;
   const std::size_t count = forth.layout.rows * forth.layout.pixels;
-  const Powers powers{forth.x};
-  SumPair sum;
-  for (std::size_t i = threadIdx.x; i < count; i += wide_threads) {
-    const SumPair t = powers(forth.layout.of_channel(channel, i), channel);
-    sum.a += t.a;
-    sum.b += t.b;
-  }
-  const SumPair total = wide_block_sum(sum);
+  const SumPair total = sum_of_channel(forth.layout, channel, Powers{forth.x});
   if (threadIdx.x == 0) statistics(channel, total);
   __syncthreads();
   const float mean = forth.mean[channel];
