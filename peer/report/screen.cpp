@@ -93,7 +93,9 @@ std::string summary_text(const FleetRecord& r,
                                  r.round,
                                  seconds_text(seconds),
                                  r.peers,
-                                 r.chains ? "whole models of chains" : "peers");
+                                 !r.chains      ? "peers"
+                                 : r.peers == 1 ? "whole model of a chain"
+                                                : "whole models of chains");
   if (lost > 0) text += fmt::format(", {} lost", lost);
   if (r.mean.accuracy) {
     text += fmt::format("\naccuracy   {:.4f} mean model, local models {:.4f} .. {:.4f}",

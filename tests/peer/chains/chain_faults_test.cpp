@@ -81,6 +81,64 @@ TEST(ChainFaults, WhoLosesAStageEndsAlone) {
   }
 }
 
+/// Each stage that averages with who stands still waits for it until the deadline, and the others
+/// of its chain wait for that stage longer than it does.
+TEST(ChainFaults, AStopLongerThanTheDeadlineEndsNoChain) {
+  ChainFleet file = slow_chains();
+  for (const char* order : {"lian", "atc", "cta"})
+    for (const PeerId chains : {2U, 3U}) {
+      file.chains = chains;
+      file.method = fmt::format("{{ kind: d-psgd, order: {} }}", order);
+      Fleet read = read_fleet_text(file.text());
+      read.faults.deadline = milliseconds(300);
+      read.faults.heartbeat = milliseconds(20);
+      read.faults.dead_after = milliseconds(100);
+      const Assembly fleet(std::move(read));
+      for (PeerId peer = 0; peer < fleet.fleet.size(); ++peer) {
+        const ChainRun run = run_chains(fleet,
+                                        injecting({{.at = milliseconds(20),
+                                                    .kind = Kind::stop,
+                                                    .peer = peer,
+                                                    .length = milliseconds(800)}}));
+        EXPECT_EQ(run.result.chains_ended, std::set<PeerId>{}) << file.text() << peer;
+        for (const auto& [id, report] : run.finals) EXPECT_EQ(report.round, 200U) << id;
+      }
+    }
+}
+
+/// A model takes 40 deadlines on the fleet's own network, and activations stand behind models.
+TEST(ChainFaults, ASlowNetworkEndsNoChain) {
+  ChainFleet file = slow_chains();
+  file.rounds = 4;
+  file.more =
+      "network: { latency: 1 ms, bandwidth: 1 kbit }
+      ";
+      Fleet read = read_fleet_text(file.text());
+  read.faults.deadline = milliseconds(100);
+  read.faults.heartbeat = milliseconds(20);
+  read.faults.dead_after = milliseconds(100);
+  const Assembly fleet(std::move(read));
+  const ChainRun run = run_chains(fleet);
+  EXPECT_EQ(run.result.chains_ended, std::set<PeerId>{});
+  for (const auto& [id, report] : run.finals) EXPECT_EQ(report.round, 4U) << id;
+}
+
+/// A stage that lives and computes for longer than anybody waits ends its chain, which is told.
+TEST(ChainFaults, AStageThatDoesNotGetOnEndsItsChain) {
+  ChainFleet file = slow_chains();
+  Fleet read = read_fleet_text(file.text());
+  read.faults.deadline = milliseconds(100);
+  read.faults.heartbeat = milliseconds(20);
+  read.faults.dead_after = milliseconds(100);
+  read.peers[1].speed = 1e-6;
+  const ChainRun run = run_chains(Assembly(std::move(read)));
+  EXPECT_EQ(run.result.chains_ended, std::set<PeerId>{1});
+  EXPECT_FALSE(run.result.whole());
+  EXPECT_LT(run.finals.at(0).round, 200U);
+  EXPECT_EQ(run.finals.at(2).round, 200U);
+  EXPECT_EQ(run.finals.at(3).round, 200U);
+}
+
 /// Where nobody can go on, the run ends and says by whom.
 TEST(ChainFaults, AFleetOfOneChainEndsWithIt) {
   ChainFleet file = slow_chains();

@@ -60,6 +60,8 @@ TEST_F(ChainLaunch, WhoLosesAStageEndsAloneAndTheOtherChainFinishes) {
   EXPECT_EQ(ended.code, 3) << ended.err;
   EXPECT_EQ(ended.summary().at("lost"), 1) << ended.err;
   EXPECT_EQ(ended.summary().at("peers"), 1) << "one model of two is whole";
+  EXPECT_NE(ended.err.find("without peer 3 its chain cannot complete a round"), std::string::npos)
+      << ended.err;
 }
 
 TEST_F(ChainLaunch, StopsInOneRoundAndGoesOnToTheSameBits) {
