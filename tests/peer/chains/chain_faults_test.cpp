@@ -89,11 +89,11 @@ TEST(ChainFaults, AStopLongerThanTheDeadlineEndsNoChain) {
     for (const PeerId chains : {2U, 3U}) {
       file.chains = chains;
       file.method = fmt::format("{{ kind: d-psgd, order: {} }}", order);
-      Fleet read = read_fleet_text(file.text());
-      read.faults.deadline = milliseconds(300);
-      read.faults.heartbeat = milliseconds(20);
-      read.faults.dead_after = milliseconds(100);
-      const Assembly fleet(std::move(read));
+      Fleet patient = read_fleet_text(file.text());
+      patient.faults.deadline = milliseconds(300);
+      patient.faults.heartbeat = milliseconds(20);
+      patient.faults.dead_after = milliseconds(100);
+      const Assembly fleet(std::move(patient));
       for (PeerId peer = 0; peer < fleet.fleet.size(); ++peer) {
         const ChainRun run = run_chains(fleet,
                                         injecting({{.at = milliseconds(20),
@@ -113,11 +113,11 @@ TEST(ChainFaults, ASlowNetworkEndsNoChain) {
   file.more =
       "network: { latency: 1 ms, bandwidth: 1 kbit }
       ";
-      Fleet read = read_fleet_text(file.text());
-  read.faults.deadline = milliseconds(100);
-  read.faults.heartbeat = milliseconds(20);
-  read.faults.dead_after = milliseconds(100);
-  const Assembly fleet(std::move(read));
+      Fleet patient = read_fleet_text(file.text());
+  patient.faults.deadline = milliseconds(100);
+  patient.faults.heartbeat = milliseconds(20);
+  patient.faults.dead_after = milliseconds(100);
+  const Assembly fleet(std::move(patient));
   const ChainRun run = run_chains(fleet);
   EXPECT_EQ(run.result.chains_ended, std::set<PeerId>{});
   for (const auto& [id, report] : run.finals) EXPECT_EQ(report.round, 4U) << id;
@@ -126,12 +126,12 @@ TEST(ChainFaults, ASlowNetworkEndsNoChain) {
 /// A stage that lives and computes for longer than anybody waits ends its chain, which is told.
 TEST(ChainFaults, AStageThatDoesNotGetOnEndsItsChain) {
   ChainFleet file = slow_chains();
-  Fleet read = read_fleet_text(file.text());
-  read.faults.deadline = milliseconds(100);
-  read.faults.heartbeat = milliseconds(20);
-  read.faults.dead_after = milliseconds(100);
-  read.peers[1].speed = 1e-6;
-  const ChainRun run = run_chains(Assembly(std::move(read)));
+  Fleet patient = read_fleet_text(file.text());
+  patient.faults.deadline = milliseconds(100);
+  patient.faults.heartbeat = milliseconds(20);
+  patient.faults.dead_after = milliseconds(100);
+  patient.peers[1].speed = 1e-6;
+  const ChainRun run = run_chains(Assembly(std::move(patient)));
   EXPECT_EQ(run.result.chains_ended, std::set<PeerId>{1});
   EXPECT_FALSE(run.result.whole());
   EXPECT_LT(run.finals.at(0).round, 200U);
