@@ -110,10 +110,8 @@ TEST(ChainFaults, AStopLongerThanTheDeadlineEndsNoChain) {
 TEST(ChainFaults, ASlowNetworkEndsNoChain) {
   ChainFleet file = slow_chains();
   file.rounds = 4;
-  file.more =
-      "network: { latency: 1 ms, bandwidth: 1 kbit }
-      ";
-      Fleet patient = read_fleet_text(file.text());
+  file.more = "network: { latency: 1 ms, bandwidth: 1 kbit }\n";
+  Fleet patient = read_fleet_text(file.text());
   patient.faults.deadline = milliseconds(100);
   patient.faults.heartbeat = milliseconds(20);
   patient.faults.dead_after = milliseconds(100);
@@ -153,8 +151,8 @@ TEST(ChainFaults, AFleetOfOneChainEndsWithIt) {
 }
 
 /// A lie in the place of a gradient is taken for what it says, and its chain stands until the
-/// deadline of chains; the neighbours of the liar's honest partner give that one up before.
-TEST(ChainFaults, ALiarsPartnerIsNotToBlameForItsStandstill) {
+/// deadline of chains. Who is done waits as long for the liar's honest partner.
+TEST(ChainFaults, ALiarsPartnerIsWaitedForUntilItsChainHasEnded) {
   const Assembly fleet(read_fleet_text(
       "version: 1\nname: sw\nseed: 5\npeers: 4\nparallel: { stages: 2, microbatches: 2 }\n"
       "data: { kind: blobs, features: 6, classes: 3, train: 200, test: 50 }\n"
