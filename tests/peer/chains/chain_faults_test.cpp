@@ -106,11 +106,13 @@ TEST(ChainFaults, AStopLongerThanTheDeadlineEndsNoChain) {
     }
 }
 
-/// A model takes 40 deadlines on the fleet's own network, and activations stand behind models.
+/// A stage's part of a model takes twenty deadlines on the fleet's own network, and activations
+/// stand behind it.
 TEST(ChainFaults, ASlowNetworkEndsNoChain) {
   ChainFleet file = slow_chains();
   file.rounds = 4;
-  file.more = "network: { latency: 1 ms, bandwidth: 1 kbit }\n";
+  file.hidden = "[200, 200, 200, 200]";
+  file.more = "network: { latency: 1 ms, bandwidth: 1 Mbit }\n";
   Fleet patient = read_fleet_text(file.text());
   patient.faults.deadline = milliseconds(100);
   patient.faults.heartbeat = milliseconds(20);
