@@ -271,7 +271,7 @@ constexpr PlainKey rows[] = {
      "a path, relative to the fleet file",
      "",
      "Of a fleet with `parallel`: what its stages take, as `grapevine profile` has measured them.",
-     "simulate: { profile: mlp.profile.json }"},
+     "simulate: { profile: mlp.profile.json }\nparallel: { stages: 2 }"},
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "peer/fleet/asked_keys.h"
 #include "peer/fleet/fleet.h"
+#include "peer/fleet/model_profile.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {
@@ -28,6 +29,7 @@ class KeyTable : public testing::Test {
     write("lan.links.yaml", "version: 1\nlinks: []\n");
     write("start.safetensors", "anything");
     write("w.edges", "0 1\n1 2\n2 3\n");
+    write("mlp.profile.json", profile_json(profile()).dump());
     std::filesystem::create_directories(folder_.path() + "/pictures/a");
     std::filesystem::create_directories(folder_.path() + "/pictures/b");
     write("pictures/a/1.pgm", "P5 1 1 255\na");
@@ -35,6 +37,15 @@ class KeyTable : public testing::Test {
   }
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_.path() + "/" + name) << text;
+  }
+  /// Of any model: whether it fits is asked when there is one.
+  static ModelProfile profile() {
+    ModelProfile profile;
+    profile.model = "mlp";
+    profile.rows = {1};
+    profile.pieces = {
+        {.name = "fc1", .parameters = 1, .forward_seconds = {1e-6}, .backward_seconds = {1e-6}}};
+    return profile;
   }
   /// The line in a small fleet file, whose own lines give way.
   std::string fleet_with(const std::string& line) const {

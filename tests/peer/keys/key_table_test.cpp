@@ -16,9 +16,9 @@ namespace gv {
 namespace {
 
 /// Of topology.file an example would need a graph of so many peers; what `plugin` names is loaded,
-/// and launch/plugin_test.cpp has one; a profile is measured, as in launch/chain_run_test.cpp.
+/// and launch/plugin_test.cpp has one.
 bool needs_more_than_a_file(const KeyRow& row) {
-  return row.key == "topology.file" || row.key == "plugin" || row.key == "simulate.profile";
+  return row.key == "topology.file" || row.key == "plugin";
 }
 
 TEST_F(KeyTable, EveryExampleIsReadAndHasItsKey) {
