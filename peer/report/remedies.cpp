@@ -13,7 +13,9 @@ Remedies remedies_of(const Assembly& fleet) {
       .local_steps = fleet.fleet.own_steps.empty() &&
                      objection_to(*fleet.algorithm, slower, fleet.w ? &*fleet.w : nullptr).empty(),
       .codec = !fleet.fleet.codec && fleet.algorithm->codecs != Codecs::none,
-      .unequal_work = fleet.fleet.own_steps.empty() && std::ranges::all_of(peers, alike)};
+      .unequal_work =
+          !fleet.division && fleet.fleet.own_steps.empty() && std::ranges::all_of(peers, alike),
+      .other_stages = fleet.fleet.stages() > 1};
 }
 
 }  // namespace gv

@@ -9,6 +9,7 @@ struct Remedies {
   bool local_steps = false;   ///< more of them between two exchanges
   bool codec = false;         ///< write what travels in fewer bytes
   bool unequal_work = false;  ///< `train.batch: auto`: less for who is slow
+  bool other_stages = false;  ///< `parallel.stages` that begin elsewhere
 };
 Remedies remedies_of(const Assembly& fleet);
 

@@ -26,6 +26,7 @@ std::string remedy_for(const Culprit& culprit, const Remedies& remedies) {
   if (culprit.kind != Culprit::Kind::peer) return less_traffic(remedies);
   if (culprit.activity == Activity::evaluate) return "try a longer `evaluate.every`";
   const bool slow = culprit.activity == Activity::compute && culprit.slower >= clearly;
+  if (slow && remedies.other_stages) return "try `grapevine plan --parallel`";
   return slow && remedies.unequal_work ? "try `train.batch: auto`" : "";
 }
 

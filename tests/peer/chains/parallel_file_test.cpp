@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "peer/report/remedies.h"
 #include "tests/peer/chains/chain_fleets.h"
 #include "tests/peer/fleet/first_problem.h"
 
@@ -18,6 +19,17 @@ std::string problem_of(const std::string& parallel,
 
 void expect_problem(const std::string& found, const std::string& words) {
   EXPECT_NE(found.find(words), std::string::npos) << found;
+}
+
+/// Nothing is advised that the file is then refused for: chains take no batches by speed.
+TEST(ParallelFile, RemediesAreThoseOfChains) {
+  const Remedies remedies = remedies_of(ChainFleet{}.assembly());
+  EXPECT_FALSE(remedies.unequal_work);
+  EXPECT_TRUE(remedies.other_stages);
+  ChainFleet whole;
+  whole.stages = 0;
+  EXPECT_TRUE(remedies_of(whole.assembly()).unequal_work);
+  EXPECT_FALSE(remedies_of(whole.assembly()).other_stages);
 }
 
 TEST(ParallelFile, SaysWhatCannotBeDivided) {

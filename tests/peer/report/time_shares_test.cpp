@@ -70,6 +70,11 @@ TEST(TimeShares, NameWhoIsWaitedForAndWhatHelpsThere) {
             "           try local_steps or a codec");
 }
 
+TEST(TimeShares, AdviseOtherStagesWhereOneIsSlow) {
+  EXPECT_EQ(advice(spent(500, 10, 300, 100, 90), {slow_peer}, {.other_stages = true}),
+            "hint       40 % is waiting, most of it for peer 3; try `grapevine plan --parallel`");
+}
+
 TEST(TimeShares, AdviseNothingThatTheFleetDoesAlreadyOrCannot) {
   EXPECT_EQ(advice(spent(500, 10, 300, 100, 90), {slow_peer}, {}),
             "hint       40 % is waiting, most of it for peer 3");
