@@ -1,7 +1,7 @@
 // Tests the tests: builds one deliberate bug after the other into the protocol (mutants.h) and asks
 // the swarm to find it. Exit code 1 when one lives, or when the protocol without a bug fails. With
-// arguments: only the bugs of these names. `--odd`, `--even`: every second bug, and not the protocol
-// without one. `--drawn`: the swarm draws its fleets.
+// arguments: only the bugs of these names. `--odd`, `--even`: every second bug, and not the
+// protocol without one. `--drawn`: the swarm draws its fleets.
 
 #include <algorithm>
 #include <array>
