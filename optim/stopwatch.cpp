@@ -20,13 +20,23 @@ double cpu_now() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
+/// The value of this rank, from 0 on.
+double ranked(std::vector<double>& values, std::size_t rank) {
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(rank);
+  std::ranges::nth_element(values, place);
+  return *place;
+}
+
 }  // namespace
 
 double median(std::vector<double> values) {
   GV_CHECK(!values.empty(), "nothing has no median");
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
+  return ranked(values, values.size() / 2);
+}
+
+double lower_quartile(std::vector<double> values) {
+  GV_CHECK(!values.empty(), "nothing has no quartile");
+  return ranked(values, values.size() / 4);
 }
 
 MedianTime median_time(const Repetition& repetition, const std::function<void()>& work) {

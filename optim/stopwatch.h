@@ -8,6 +8,8 @@ namespace gv {
 
 /// The one in the middle of at least one value; of two there, the larger.
 double median(std::vector<double> values);
+/// A quarter of at least one value is below it.
+double lower_quartile(std::vector<double> values);
 
 /// How often a piece of work is repeated to be measured.
 struct Repetition {

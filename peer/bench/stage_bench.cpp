@@ -25,60 +25,104 @@ double timed(const std::function<void()>& work) {
   return std::chrono::duration<double>(Clock::now() - began).count();
 }
 
-/// A piece with its part of x, and what it hands on.
+/// A part of x, and its gradient.
+struct Weights {
+  std::vector<float> x, g;
+};
+
+/// The pieces of a model, with the weights that passes of any number of rows take.
+struct Pieces {
+  explicit Pieces(const Assembly& fleet)
+      : network(make_network(fleet.fleet.model, *fleet.data.train)),
+        cuts(places(network)),
+        share(share_of(fleet)) {
+    for (std::uint32_t k = 0; k <= cuts.size(); ++k) each.push_back(weights_of(*objective(k)));
+    whole = weights_of(*make_objective(fleet.fleet.model, share));
+  }
+
+  std::unique_ptr<Objective> objective(std::uint32_t k) const {
+    return make_stage_objective({.network = network, .cuts = cuts, .stage = k}, share);
+  }
+
+  NeuralNetwork network;
+  std::vector<Cut> cuts;
+  Share share;
+  std::vector<Weights> each;
+  Weights whole;
+
+ private:
+  static Share share_of(const Assembly& fleet) {
+    std::vector<std::uint32_t> all(fleet.data.train->rows);
+    std::iota(all.begin(), all.end(), 0U);
+    return {.train = fleet.data.train,
+            .test = fleet.data.test,
+            .rows = all,
+            .rng = Rng(1),
+            .augment = fleet.fleet.data.augment};
+  }
+  static Weights weights_of(const Objective& objective) {
+    Weights weights{std::vector<float>(objective.size()), std::vector<float>(objective.size())};
+    objective.initialize(weights.x, Rng(2));
+    return weights;
+  }
+};
+
+/// A piece that takes so many rows, and what it hands on.
 struct Stage {
   std::unique_ptr<Objective> objective;
-  std::vector<float> x, g;
   std::unique_ptr<Buffer> out, out_gradient;  ///< null behind the last piece
   std::vector<double> forward_seconds{}, backward_seconds{};
 };
 
+/// Passes of minibatches of so many rows.
 class Bench {
  public:
-  Bench(const Assembly& fleet, std::uint32_t rows)
-      : rows_(rows), network_(make_network(fleet.fleet.model, *fleet.data.train)) {
-    std::vector<std::uint32_t> all(fleet.data.train->rows);
-    std::iota(all.begin(), all.end(), 0U);
-    const Share share{.train = fleet.data.train,
-                      .test = fleet.data.test,
-                      .rows = all,
-                      .rng = Rng(1),
-                      .augment = fleet.fleet.data.augment};
-    const std::vector<Cut> cuts = places(network_);
-    for (std::uint32_t k = 0; k <= cuts.size(); ++k) {
-      const Part own = part(network_, cuts, k);
-      Stage stage{make_stage_objective({.network = network_, .cuts = cuts, .stage = k}, share),
-                  std::vector<float>(own.range.count),
-                  std::vector<float>(own.range.count),
-                  buffer_of(own.floats_out),
-                  buffer_of(own.floats_out)};
-      stage.objective->initialize(stage.x, Rng(2));
-      stages_.push_back(std::move(stage));
+  Bench(const Assembly& fleet, Pieces& pieces, std::uint32_t rows)
+      : rows_(rows), pieces_(pieces), whole_(make_objective(fleet.fleet.model, pieces.share)) {
+    for (std::uint32_t k = 0; k < pieces.each.size(); ++k) {
+      const std::size_t floats = part(pieces.network, pieces.cuts, k).floats_out;
+      stages_.push_back({pieces.objective(k), buffer_of(floats), buffer_of(floats)});
     }
-    whole_ = make_objective(fleet.fleet.model, share);
-    x_.resize(whole_->size());
-    g_.resize(whole_->size());
-    whole_->initialize(x_, Rng(2));
   }
 
-  void measure(double seconds) {
-    constexpr std::size_t least = 5;
-    pass(false);  // memory is taken the first time
-    const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                                     std::chrono::duration<double>(seconds));
-    while (whole_seconds_.size() < least || Clock::now() < end) pass(true);
+  /// A minibatch through all pieces and back, and one through the whole model.
+  void pass(bool counts) {
+    const Microbatch at{.batch = rows_, .number = 0};
+    for (std::size_t k = 0; k < stages_.size(); ++k) {
+      Stage& stage = stages_[k];
+      const Buffer* const in = k == 0 ? nullptr : stages_[k - 1].out.get();
+      const std::vector<float>& x = pieces_.each[k].x;
+      const double seconds = timed([&] { stage.objective->forward(x, at, in, stage.out.get()); });
+      if (counts) stage.forward_seconds.push_back(seconds);
+    }
+    for (std::size_t k = stages_.size(); k-- > 0;) {
+      Stage& stage = stages_[k];
+      Buffer* const in = k == 0 ? nullptr : stages_[k - 1].out_gradient.get();
+      auto& [x, g] = pieces_.each[k];
+      const double seconds =
+          timed([&] { stage.objective->backward(x, at, in, stage.out_gradient.get(), g); });
+      if (counts) stage.backward_seconds.push_back(seconds);
+    }
+    auto& [x, g] = pieces_.whole;
+    const double seconds = timed([&] { whole_->value_and_gradient(x, rows_, g); });
+    if (counts) whole_seconds_.push_back(seconds);
   }
 
-  double whole_seconds() const { return median(whole_seconds_); }
+  std::size_t passes() const { return whole_seconds_.size(); }
+  std::uint32_t rows() const { return rows_; }
+  double whole_seconds() const { return lower_quartile(whole_seconds_); }
+
   /// Appends what the pieces take, together as much as the whole.
   void add_to(ModelProfile& profile) const {
     double sum = 0;
     for (const Stage& stage : stages_)
-      sum += median(stage.forward_seconds) + median(stage.backward_seconds);
+      sum += lower_quartile(stage.forward_seconds) + lower_quartile(stage.backward_seconds);
     const double scale = whole_seconds() / sum;
     for (std::size_t k = 0; k < stages_.size(); ++k) {
-      profile.pieces[k].forward_seconds.push_back(scale * median(stages_[k].forward_seconds));
-      profile.pieces[k].backward_seconds.push_back(scale * median(stages_[k].backward_seconds));
+      const Stage& stage = stages_[k];
+      ModelProfile::Piece& piece = profile.pieces[k];
+      piece.forward_seconds.push_back(scale * lower_quartile(stage.forward_seconds));
+      piece.backward_seconds.push_back(scale * lower_quartile(stage.backward_seconds));
     }
   }
 
@@ -87,33 +131,24 @@ class Bench {
     return floats == 0 ? nullptr : std::make_unique<Buffer>(rows_ * floats * sizeof(float));
   }
 
-  void pass(bool counts) {
-    const Microbatch at{.batch = rows_, .number = 0};
-    for (std::size_t k = 0; k < stages_.size(); ++k) {
-      Stage& stage = stages_[k];
-      const Buffer* const in = k == 0 ? nullptr : stages_[k - 1].out.get();
-      const double seconds =
-          timed([&] { stage.objective->forward(stage.x, at, in, stage.out.get()); });
-      if (counts) stage.forward_seconds.push_back(seconds);
-    }
-    for (std::size_t k = stages_.size(); k-- > 0;) {
-      Stage& stage = stages_[k];
-      Buffer* const in = k == 0 ? nullptr : stages_[k - 1].out_gradient.get();
-      const double seconds = timed(
-          [&] { stage.objective->backward(stage.x, at, in, stage.out_gradient.get(), stage.g); });
-      if (counts) stage.backward_seconds.push_back(seconds);
-    }
-    const double seconds = timed([&] { whole_->value_and_gradient(x_, rows_, g_); });
-    if (counts) whole_seconds_.push_back(seconds);
-  }
-
   std::uint32_t rows_;
-  NeuralNetwork network_;
+  Pieces& pieces_;
   std::vector<Stage> stages_;
   std::unique_ptr<Objective> whole_;
-  std::vector<float> x_, g_;
   std::vector<double> whole_seconds_;
 };
+
+/// In turns, so that what else the machine does meanwhile falls on all of them alike: measured one
+/// after the other, 8 rows took three times as long as 16 where somebody else worked just then.
+void measure_in_turns(std::vector<Bench>& benches, double seconds) {
+  constexpr std::size_t least = 5;
+  for (Bench& bench : benches) bench.pass(false);  // memory is taken the first time
+  const Clock::time_point end =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+                         seconds * static_cast<double>(benches.size())));
+  while (benches.front().passes() < least || Clock::now() < end)
+    for (Bench& bench : benches) bench.pass(true);
+}
 
 }  // namespace
 
@@ -129,11 +164,15 @@ ModelProfile profile_model(const Assembly& fleet,
   profile.threads = options.threads;
   profile.rows = options.rows;
   profile.pieces = pieces_of(make_network(fleet.fleet.model, *fleet.data.train));
-  for (const std::uint32_t rows : options.rows) {
-    Bench bench(fleet, rows);
-    bench.measure(options.seconds);
-    bench.add_to(profile);
-    on_rows(rows, bench.whole_seconds());
+  {
+    Pieces pieces(fleet);
+    std::vector<Bench> benches;
+    for (const std::uint32_t rows : options.rows) benches.emplace_back(fleet, pieces, rows);
+    measure_in_turns(benches, options.seconds);
+    for (const Bench& bench : benches) {
+      bench.add_to(profile);
+      on_rows(bench.rows(), bench.whole_seconds());
+    }
   }
   const std::size_t d = fleet.dimension;
   std::vector<float> x(d), g(d, 1e-3F);

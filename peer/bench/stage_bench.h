@@ -16,9 +16,10 @@ struct ProfileOptions {
 };
 
 /// Measures what the pieces of the fleet's model take, on this machine's processor. In each
-/// repetition minibatches go through all pieces and back, as in a chain on one machine, and once
-/// through the whole model; medians of the pieces are then scaled to the whole. `on_rows` is called
-/// as each number of rows is measured, with the seconds of the whole model. Throws
+/// repetition minibatches of all sizes go through all pieces and back, as in a chain on one
+/// machine, and once through the whole model. Of each the lower quartile counts, since others on
+/// the machine only make it slower; those of the pieces are then scaled to the whole. `on_rows` is
+/// called for each number of rows, with the seconds of the whole model. Throws
 /// std::invalid_argument for a model without layers.
 ModelProfile profile_model(const Assembly& fleet,
                            const ProfileOptions& options,

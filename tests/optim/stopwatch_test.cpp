@@ -11,6 +11,12 @@ TEST(Stopwatch, TheMedianIsTheOneInTheMiddle) {
   EXPECT_EQ(median({4, 1, 3, 2}), 3);
 }
 
+TEST(Stopwatch, AQuarterIsBelowTheLowerQuartile) {
+  EXPECT_EQ(lower_quartile({3}), 3);
+  EXPECT_EQ(lower_quartile({9, 1, 5}), 1);
+  EXPECT_EQ(lower_quartile({8, 4, 1, 6, 3, 2, 7, 5}), 3);
+}
+
 TEST(Stopwatch, RepeatsAsOftenAsItIsTold) {
   int calls = 0;
   const MedianTime time =
