@@ -149,6 +149,16 @@ void add_peers(const Blame& blame, std::span<const PeerTimes> peers, std::vector
   }
 }
 
+/// The one at whose end all of these are.
+std::optional<PeerId> end_of_all(std::span<const Pair> links) {
+  if (links.empty()) return std::nullopt;
+  for (const PeerId peer : {links.front().first, links.front().second})
+    if (std::ranges::all_of(
+            links, [&](const Pair& link) { return link.first == peer || link.second == peer; }))
+      return peer;
+  return std::nullopt;
+}
+
 /// The peer at whose links alone messages take long, at two of them or more, while there are others
 /// where they do not: its network card, or its cable.
 std::optional<PeerId> slow_network(const Blame& blame) {
@@ -158,11 +168,7 @@ std::optional<PeerId> slow_network(const Blame& blame) {
   for (const auto& [link, share] : blame.links())
     if (blame.wire(link) >= most / 2) slow.push_back(link);
   if (most == 0 || slow.size() < 2 || slow.size() == blame.links().size()) return std::nullopt;
-  for (const PeerId peer : {slow.front().first, slow.front().second})
-    if (std::ranges::all_of(
-            slow, [&](const Pair& link) { return link.first == peer || link.second == peer; }))
-      return peer;
-  return std::nullopt;
+  return end_of_all(slow);
 }
 
 bool is_of(const Pair& link, std::optional<PeerId> peer) {
@@ -192,16 +198,41 @@ void add_network(const Blame& blame, PeerId peer, std::vector<Culprit>& found) {
   if (whole.share / own >= clearly * usual_of(std::move(others))) found.push_back(whole);
 }
 
+/// The links for which a large part of the fleet's time is waited, but those of this network.
+std::vector<Pair> slow_links(const Blame& blame, std::optional<PeerId> network) {
+  std::vector<Pair> slow;
+  const double least = worth_saying * static_cast<double>(blame.peers().size());
+  // Of a single link nobody can say that it is slower than the others.
+  if (blame.links().size() < 2) return slow;
+  for (const auto& [link, share] : blame.links())
+    if (!is_of(link, network) && share >= least && stands_out(link, blame.links()))
+      slow.push_back(link);
+  return slow;
+}
+
+/// Whose links these all are, and all that it has: of several messages through one card the last
+/// has waited for the others, so that the first seem a small part of what it is.
+std::optional<PeerId> network_of(const Blame& blame, std::span<const Pair> slow) {
+  const std::optional<PeerId> peer = end_of_all(slow);
+  const auto of_peer = [&](const auto& link) { return is_of(link.first, peer); };
+  const auto all = static_cast<std::size_t>(std::ranges::count_if(blame.links(), of_peer));
+  const bool whole = slow.size() > 1 && slow.size() == all && all < blame.links().size();
+  return whole ? peer : std::nullopt;
+}
+
 void add_links(const Blame& blame, std::vector<Culprit>& found) {
   std::optional<PeerId> network = slow_network(blame);
   if (network && one_alone(blame, *network)) network.reset();
-  for (const auto& [link, share] : blame.links()) {
-    // Of a single link nobody can say that it is slower than the others.
-    if (is_of(link, network) || blame.links().size() < 2) continue;
-    if (!stands_out(link, blame.links())) continue;
-    found.push_back(
-        {.kind = Culprit::Kind::link, .peer = link.first, .other = link.second, .share = share});
+  std::vector<Pair> slow = slow_links(blame, network);
+  if (const auto whole = network_of(blame, slow); !network && whole && !one_alone(blame, *whole)) {
+    network = whole;
+    slow.clear();
   }
+  for (const Pair& link : slow)
+    found.push_back({.kind = Culprit::Kind::link,
+                     .peer = link.first,
+                     .other = link.second,
+                     .share = blame.links().at(link)});
   if (network) add_network(blame, *network, found);
 }
 

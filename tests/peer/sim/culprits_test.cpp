@@ -205,6 +205,18 @@ TEST(Culprits, OneOfTwoLinksIsNamed) {
   EXPECT_EQ(words_of(path), Words{"link 0 1"});
 }
 
+/// Three messages through one slow card: what each receiver waits is not the same, and three links
+/// were named.
+TEST(Culprits, ANetworkOfUnequalLinksIsNamedAsOne) {
+  const std::vector<PeerTimes> complete{
+      hundred_seconds(0, {{1, 2, 1}, {2, 2, 1}, {3, 2, 75}}),
+      hundred_seconds(1, {{0, 2, 1}, {2, 2, 1}, {3, 45, 33}}),
+      hundred_seconds(2, {{0, 2, 1}, {1, 2, 1}, {3, 45, 33}}),
+      hundred_seconds(3, {{0, 1, 30}, {1, 1, 30}, {2, 1, 30}}),
+  };
+  EXPECT_EQ(words_of(complete), Words{"network 3"});
+}
+
 /// Messages that take a little longer to and from one of them are no slow network.
 TEST(Culprits, AmongEqualsNoNetworkIsBlamed) {
   std::vector<PeerTimes> complete;
