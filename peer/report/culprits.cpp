@@ -61,6 +61,13 @@ class Blame {
     return held == shares.held.end() ? 0 : held->second;
   }
 
+  /// What `whom` waits for on its way from `next`, as far as that explains why `who` waits for
+  /// `whom`: two that send each other their models at once both wait for the link, and who has
+  /// received while the other has not begun to send waits for something else.
+  double explains(PeerId who, PeerId whom, PeerId next, double wire) const {
+    return next == who ? std::max(0.0, wire - this->wire(who, whom)) : wire;
+  }
+
   static double total(const std::map<Pair, double>& waits) {
     double sum = 0;
     for (const auto& [pair, share] : waits) sum += share;
@@ -79,13 +86,14 @@ class Blame {
           std::max(0.0, theirs.work - shares_.at(who).work - held_by(whom, shares_.at(who)));
       double all = works;
       for (const auto& [next, late] : theirs.late) all += next == who ? 0 : late;
-      for (const auto& [next, wire] : theirs.wire) all += wire;
+      for (const auto& [next, wire] : theirs.wire) all += explains(who, whom, next, wire);
       for (const auto& [next, held] : theirs.held) all += held;
       const double part = share / std::max(all, shares_.at(who).late.at(whom));
       peers_[whom] += part * works;
       for (const auto& [next, late] : theirs.late)
         if (next != who && late > 0 && shares_.contains(next)) further[{whom, next}] += part * late;
-      for (const auto& [next, wire] : theirs.wire) links_[std::minmax(whom, next)] += part * wire;
+      for (const auto& [next, wire] : theirs.wire)
+        links_[std::minmax(whom, next)] += part * explains(who, whom, next, wire);
       for (const auto& [next, held] : theirs.held) peers_[next] += part * held;
     }
     return further;
@@ -220,11 +228,22 @@ std::optional<PeerId> network_of(const Blame& blame, std::span<const Pair> slow)
   return whole ? peer : std::nullopt;
 }
 
+/// Who is blamed itself sends slowly on all its links, and so those say nothing of its network.
+bool is_blamed(const Blame& blame, PeerId peer, std::span<const Culprit> found) {
+  const double least = worth_saying * static_cast<double>(blame.peers().size());
+  return std::ranges::any_of(found, [&](const Culprit& culprit) {
+    return culprit.peer == peer && culprit.share >= least;
+  });
+}
+
 void add_links(const Blame& blame, std::vector<Culprit>& found) {
+  const auto may_be = [&](std::optional<PeerId> network) {
+    return network && !one_alone(blame, *network) && !is_blamed(blame, *network, found);
+  };
   std::optional<PeerId> network = slow_network(blame);
-  if (network && one_alone(blame, *network)) network.reset();
+  if (!may_be(network)) network.reset();
   std::vector<Pair> slow = slow_links(blame, network);
-  if (const auto whole = network_of(blame, slow); !network && whole && !one_alone(blame, *whole)) {
+  if (const auto whole = network_of(blame, slow); !network && may_be(whole)) {
     network = whole;
     slow.clear();
   }

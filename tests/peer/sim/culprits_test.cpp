@@ -195,6 +195,22 @@ TEST(Culprits, APauseDoesNotHideASlowLink) {
   EXPECT_EQ(words, (Words{"link 1 2", "peer 1"}));
 }
 
+/// As four machines recorded it: a link that takes 80 ms, and a peer at its end that is stopped for
+/// 95 of each 100 ms, which makes it 113. What the two ends wait for at once on that link does not
+/// explain why one of them has not begun to send yet: the stops were not named.
+TEST(Culprits, ASlowLinkDoesNotHideWhoIsStoppedAtItsEnd) {
+  std::vector<PeerTimes> ring{
+      hundred_seconds(0, {{1, 81, 9}, {3, 1, 0.5}}),
+      hundred_seconds(1, {{0, 0, 0.1}, {2, 20.5, 72}}),
+      standing(hundred_seconds(2, {{1, 1.6, 33}, {3, 0, 0}}), 56),
+      hundred_seconds(3, {{0, 2, 4}, {2, 57.5, 27}}),
+  };
+  for (PeerTimes& peer : ring) peer.rounds = 880;
+  Words words = words_of(ring);
+  std::ranges::sort(words);
+  EXPECT_EQ(words, (Words{"link 1 2", "peer 2"}));
+}
+
 /// Of two links one is the other's like: no link of a path of three was ever named.
 TEST(Culprits, OneOfTwoLinksIsNamed) {
   const std::vector<PeerTimes> path{
