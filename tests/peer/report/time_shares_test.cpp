@@ -72,7 +72,8 @@ TEST(TimeShares, NameWhoIsWaitedForAndWhatHelpsThere) {
 
 TEST(TimeShares, AdviseOtherStagesWhereOneIsSlow) {
   EXPECT_EQ(advice(spent(500, 10, 300, 100, 90), {slow_peer}, {.other_stages = true}),
-            "hint       40 % is waiting, most of it for peer 3; try `grapevine plan --parallel`");
+            "hint       40 % is waiting, most of it for peer 3; try `grapevine plan\n           "
+            "--parallel`");
 }
 
 TEST(TimeShares, AdviseNothingThatTheFleetDoesAlreadyOrCannot) {
