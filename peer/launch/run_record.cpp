@@ -164,7 +164,8 @@ void add_target(Json& summary, const Assembly& fleet, const Observer& observer) 
   const TargetSpec& target = *fleet.fleet.stop.target;
   const bool accuracy = target.figure == TargetSpec::Figure::accuracy;
   constexpr const char* whose[] = {"mean", "local", "worst"};
-  summary["target"] = {{accuracy ? "accuracy" : "loss", target.value},
+  const char* const name = accuracy ? "accuracy" : target.as_return ? "return" : "loss";
+  summary["target"] = {{name, target.as_return ? -target.value : target.value},
                        {"of", whose[static_cast<std::size_t>(target.whose)]},
                        {"for", target.in_a_row},
                        {"reached", *reached}};

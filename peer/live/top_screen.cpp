@@ -54,6 +54,7 @@ std::string model_line(const RunView& view, std::size_t columns) {
   std::string accuracy;
   if (row.accuracy) accuracy = fmt::format("accuracy {:.4f}", *row.accuracy);
   if (row.accuracy_min) accuracy += fmt::format(" worst {:.4f}", *row.accuracy_min);
+  if (row.frames) accuracy = fmt::format("return {:.4g}, {:.4g} local", -row.loss, -row.loss_local);
   return joined({fmt::format("{}loss {:.4g}", row.validated ? "validation: " : "", row.loss),
                  accuracy,
                  fmt::format("consensus {:.2e}", row.consensus),
