@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "gossip/registry.h"
 #include "optim/rl/environments.h"
+#include "peer/fleet/agent_methods.h"
 #include "peer/fleet/readers.h"
 
 namespace gv {
@@ -134,16 +134,15 @@ class AgentChecks {
     source_.error(at == nullptr ? root_ : at->value, why, help);
   }
 
-  /// fedavg counts passes over samples, and flexrr hands them on. Hogwild! wants sparse data
-  /// anyway.
   void check_method() {
     const AlgorithmRow* const row = find_algorithm(fleet_.algorithm, fleet_.order);
     if (row == nullptr) return;
-    if (row->kind == "fedavg" || row->hands_samples)
-      refuse(root_.find("algorithm"),
-             fmt::format("{} takes samples of its own, and an agent has a memory that it fills",
-                         row->kind),
-             "take any other method, such as `d-psgd`, `all-reduce` or `parameter-server`");
+    const std::string_view why = agent_use(*row).objection;
+    if (!why.empty())
+      refuse(
+          root_.find("algorithm"),
+          fmt::format("{} trains no agents, which fill a memory of their own: {}", row->kind, why),
+          "take any other method, such as `d-psgd`, `all-reduce` or `parameter-server`");
   }
 
   void check_devices() {

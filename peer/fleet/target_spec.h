@@ -17,6 +17,8 @@ struct TargetSpec {
   std::uint32_t in_a_row = 1;  ///< evaluations that must be there, one after the other
   bool operator==(const TargetSpec&) const = default;
 
+  /// As it is asked for: of a return itself, not minus it.
+  double asked() const { return as_return ? -value : value; }
   bool holds(double measured) const {
     return figure == Figure::accuracy ? measured >= value : measured <= value;
   }
@@ -24,5 +26,7 @@ struct TargetSpec {
 
 /// "accuracy 0.88", "worst local accuracy 0.88", "mean loss of local models 0.3 twice in a row".
 std::string to_string(const TargetSpec& target);
+/// "accuracy.worst=0.88 for 2", as `compare --target` takes it.
+std::string target_argument(const TargetSpec& target);
 
 }  // namespace gv

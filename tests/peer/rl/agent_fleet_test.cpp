@@ -1,8 +1,12 @@
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "peer/fleet/agent_methods.h"
 #include "peer/fleet/digest.h"
 #include "peer/runtime/assembly.h"
 #include "tests/peer/fleet/first_problem.h"
@@ -116,9 +120,12 @@ TEST(AgentFleet, RefusesWhatHasNoMeaningWithItsReason) {
       {begin + cartpole + "agent: { explore: { from: 1, base: 0.4 } }\n", "either falls or"},
       {begin + cartpole + "agent: { explore: { power: 4 } }\n", "`power` needs `base`"},
       {begin + cartpole + "agent: { stepps: 4 }\n", "unknown key `stepps`"},
-      {acts + "algorithm: fedavg\n", "fedavg takes samples of its own"},
-      {acts + "algorithm: { kind: flexrr }\n", "flexrr takes samples of its own"},
-      {acts + "algorithm: hogwild\n", "the threads of hogwild share x"},
+      {acts + "algorithm: fedavg\n",
+       "fedavg trains no agents, which fill a memory of their own: it counts"},
+      {acts + "algorithm: { kind: flexrr }\n",
+       "flexrr trains no agents, which fill a memory of their own: it hands"},
+      {acts + "algorithm: hogwild\n",
+       "hogwild trains no agents, which fill a memory of their own: its threads"},
       {acts + "train: { device: cuda }\n", "acts and learns on the CPU"},
       {acts + "train: { peer_weights: samples }\n", "no samples to be weighed by"},
       {acts + "train: { class_weights: balanced }\n", "nobody labels"},
@@ -129,6 +136,39 @@ TEST(AgentFleet, RefusesWhatHasNoMeaningWithItsReason) {
     const std::string problem = first_problem([&] { read(wrong.text); });
     EXPECT_NE(problem.find(wrong.what), std::string::npos) << wrong.text << problem;
   }
+}
+
+std::string named(const AlgorithmRow& row) {
+  return row.order.empty() ? std::string(row.kind) : fmt::format("{} {}", row.kind, row.order);
+}
+
+TEST(AgentMethods, HaveTheNamesOfTheirPapers) {
+  std::map<std::string, std::set<std::string>> under;
+  for (const AlgorithmRow* row : algorithms())
+    under[std::string(agent_use(*row).name)].insert(named(*row));
+  EXPECT_EQ(under.at("Gorila"), (std::set<std::string>{"downpour", "parameter-server async"}));
+  for (const char* gossip : {"d-psgd lian", "d-psgd atc", "sgp", "ad-psgd", "choco-sgd"})
+    EXPECT_TRUE(under.at("GALA").contains(gossip)) << gossip;
+  for (const char* other : {"all-reduce ring", "parameter-server sync", "easgd async", "isolated"})
+    EXPECT_TRUE(under.at("").contains(other)) << other;
+  EXPECT_EQ(under.size(), 3U);
+}
+
+TEST(AgentMethods, AreRefusedInAFileWhereTheyTrainNone) {
+  std::set<std::string> refused;
+  for (const AlgorithmRow* row : algorithms()) {
+    const std::string order = row->order.empty() ? "" : fmt::format(", order: {}", row->order);
+    const std::string problem = first_problem([&] {
+      read(fmt::format(
+          "{}{}agent: {{}}\nalgorithm: {{ kind: {}{} }}\n", begin, cartpole, row->kind, order));
+    });
+    const std::string why(agent_use(*row).objection);
+    EXPECT_EQ(problem.find("trains no agents") != std::string::npos, !why.empty()) << problem;
+    if (why.empty()) continue;
+    EXPECT_NE(problem.find(why), std::string::npos) << problem;
+    refused.insert(named(*row));
+  }
+  EXPECT_EQ(refused, (std::set<std::string>{"fedavg", "flexrr", "hogwild"}));
 }
 
 TEST(AgentFleet, RefusesModelsThatItsPicturesAreTooSmallFor) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "peer/fleet/agent_methods.h"
 #include "peer/json/json_member.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
@@ -32,14 +33,9 @@ Fleet with_agents(Fleet fleet) {
   return fleet;
 }
 
-/// fedavg counts passes over samples, flexrr hands them on, and Hogwild! draws them itself.
-bool trains_agents(const AlgorithmRow& row) {
-  return row.kind != "fedavg" && row.kind != "hogwild" && !row.hands_samples;
-}
-
 std::vector<const AlgorithmRow*> rows_for_agents() {
   std::vector<const AlgorithmRow*> rows = synchronous_rows();
-  std::erase_if(rows, [](const AlgorithmRow* row) { return !trains_agents(*row); });
+  std::erase_if(rows, [](const AlgorithmRow* row) { return !agent_use(*row).objection.empty(); });
   return rows;
 }
 
@@ -101,7 +97,7 @@ bool is_sgd_alone(const AlgorithmRow& row) {
 TEST(Agents, OneAloneIsTheSameUnderEveryRowThatMixes) {
   std::map<std::string, std::string> hashes;
   for (const AlgorithmRow* row : algorithms()) {
-    if (!row->mixes || !trains_agents(*row) || !is_sgd_alone(*row)) continue;
+    if (!row->mixes || !agent_use(*row).objection.empty() || !is_sgd_alone(*row)) continue;
     Fleet fleet = with_agents(row_fleet(*row, 1));
     fleet.local_steps = 1;
     fleet.optimizer.momentum = 0;
