@@ -10,6 +10,8 @@ namespace gv {
 namespace {
 
 constexpr double least_error = 1e-3;  ///< so that none is never drawn: epsilon of section 3.3
+/// So that the sum of all is a number, whatever errors a model that diverges has.
+constexpr double most_priority = 1e100;
 
 }  // namespace
 
@@ -100,7 +102,7 @@ void Memory::judge(std::span<const std::uint32_t> places, std::span<const float>
     // Of a model that has diverged nothing follows.
     if (!std::isfinite(errors[k])) continue;
     const double error = std::abs(static_cast<double>(errors[k])) + least_error;
-    const double priority = std::pow(error, spec_.priority);
+    const double priority = std::min(std::pow(error, spec_.priority), most_priority);
     highest_ = std::max(highest_, priority);
     priorities_.set(places[k], priority);
   }
@@ -125,8 +127,8 @@ void Memory::restore(StateReader& in) {
   const std::uint64_t newest = in.u64();
   const double highest = in.real();
   const bool full = size == spec_.places;
-  if (size > spec_.places || (full ? newest >= size : newest != size) || !std::isfinite(highest) ||
-      highest <= 0)
+  const auto valid = [](double p) { return p > 0 && p <= most_priority; };
+  if (size > spec_.places || (full ? newest >= size : newest != size) || !valid(highest))
     throw std::runtime_error("training state: a memory of another size");
   size_ = static_cast<std::uint32_t>(size);
   newest_ = static_cast<std::uint32_t>(newest);
@@ -137,7 +139,6 @@ void Memory::restore(StateReader& in) {
   in.values(rest_);
   std::vector<double> priorities(size_);
   in.values(priorities);
-  const auto valid = [](double p) { return std::isfinite(p) && p > 0; };
   if (!std::ranges::all_of(priorities, valid) || !holds_only_valid())
     throw std::runtime_error("training state: a memory of transitions that cannot be");
   priorities_ = SumTree(spec_.places);

@@ -178,6 +178,21 @@ TEST(Memory, ErrorsThatAreNoNumbersChangeNothing) {
   EXPECT_EQ(std::ranges::count(drawn.places, 0U), 5);
 }
 
+/// Their priorities were infinite, and nothing but the last place was drawn.
+TEST(Memory, ErrorsBeyondAllBoundsLeaveNumbersToDrawBy) {
+  Memory memory(small(3, 10, 0.4));
+  fill(memory, 0, 3);
+  const std::array<std::uint32_t, 3> places{0, 1, 2};
+  const std::array<float, 3> errors{3e38F, -3e38F, 1};
+  memory.judge(places, errors);
+  Rng rng(1);
+  Drawn drawn;
+  memory.draw(10, rng, drawn);
+  EXPECT_EQ(std::ranges::count(drawn.places, 0U), 5);
+  EXPECT_EQ(std::ranges::count(drawn.places, 1U), 5);
+  EXPECT_EQ(drawn.weights, std::vector<float>(10, 1.0F));
+}
+
 std::vector<std::byte> saved(const Memory& memory) {
   StateWriter out;
   memory.save(out);

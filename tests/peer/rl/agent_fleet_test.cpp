@@ -117,6 +117,11 @@ TEST(AgentFleet, RefusesWhatHasNoMeaningWithItsReason) {
       {begin + cartpole + "agent: { warm_up: 31 }\n", "a batch of 32 from 31 transitions"},
       {begin + cartpole + "agent: { n_step: 0 }\n", "out of range"},
       {begin + cartpole + "agent: { discount: 1.01 }\n", "out of range"},
+      {begin + cartpole + "agent: { discount: -0.01 }\n", "out of range"},
+      {begin + "agent: {}\ndata: { kind: digits, name: cartpole }\n", "unknown key `name`"},
+      {acts.substr(0, acts.find("peers")) + "peers: [{ device: cuda }, {}]\n" +
+           acts.substr(acts.find("stop")),
+       "acts and learns on the CPU"},
       {begin + cartpole + "agent: { explore: { from: 1, base: 0.4 } }\n", "either falls or"},
       {begin + cartpole + "agent: { explore: { power: 4 } }\n", "`power` needs `base`"},
       {begin + cartpole + "agent: { stepps: 4 }\n", "unknown key `stepps`"},
