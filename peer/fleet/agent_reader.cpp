@@ -169,13 +169,17 @@ void read_environment(Source& source, const Value& at, MapReader& map, DataSpec&
     source.error(at,
                  "data of kind `environment` needs `name`",
                  fmt::format("one of {}", fmt::join(names, ", ")));
-  const auto no = [&](const char* key, const char* why) {
-    if (const Value* const given = map.take(key))
-      source.error(*given, why, fmt::format("leave out `{}`", key));
-  };
-  no("partition", "an agent fills its own memory: there are no samples to divide");
-  no("servers", "an agent fills its own memory: nobody hands out samples");
-  no("validation", "an agent is looked at in its environment, not on samples");
+  if (const Value* const given = map.take("partition"))
+    source.error(*given,
+                 "an agent fills its own memory: there are no samples to divide",
+                 "leave out `partition`");
+  if (const Value* const given = map.take("servers"))
+    source.error(
+        *given, "an agent fills its own memory: nobody hands out samples", "leave out `servers`");
+  if (const Value* const given = map.take("validation"))
+    source.error(*given,
+                 "an agent is looked at in its environment, not on samples",
+                 "leave out `validation`");
 }
 
 void read_agent(Source& source, const Value& root, const Value* value, Fleet& fleet) {
