@@ -16,8 +16,7 @@ constexpr Measure all_measures[] = {Measure::time,
                                     Measure::energy,
                                     Measure::repeated,
                                     Measure::accuracy,
-                                    Measure::loss,
-                                    Measure::returned};
+                                    Measure::loss};
 
 const char* name_of(PairOutcome outcome) {
   switch (outcome) {
@@ -38,11 +37,10 @@ const char* name_of(PairOutcome outcome) {
 Json target_json(const std::optional<CompareTarget>& target) {
   if (!target) return nullptr;
   const bool accuracy = target->figure == CompareTarget::Figure::accuracy;
-  const char* const figure = target->as_return ? "return" : "loss";
   constexpr const char* whose[] = {"mean", "local", "worst"};
-  return {{"figure", accuracy ? "accuracy" : figure},
+  return {{"figure", accuracy ? "accuracy" : "loss"},
           {"of", whose[static_cast<std::size_t>(target->whose)]},
-          {"value", target->asked()},
+          {"value", target->value},
           {"for", target->in_a_row}};
 }
 

@@ -18,8 +18,7 @@ struct SeedPair {
 
 /// A run that missed the target, or whose loss is not finite, is worse than any that has a value.
 bool recorded(const SeedRun& run, Measure measure) {
-  if (measured(run, measure) || measure == Measure::loss || measure == Measure::returned)
-    return true;
+  if (measured(run, measure) || measure == Measure::loss) return true;
   const bool cost = measure == Measure::time || measure == Measure::bytes ||
                     measure == Measure::rounds || measure == Measure::samples;
   return cost && !run.cost;
@@ -105,7 +104,7 @@ PairResult compare_pair(const std::vector<Contender>& section,
     r.outcome = known ? always_before(pairs, measure) : PairOutcome::untold;
     return r;
   }
-  r.ratio = !is_gain(measure) &&
+  r.ratio = measure != Measure::accuracy &&
             std::ranges::all_of(pairs, [](const SeedPair& p) { return *p.a > 0 && *p.b > 0; });
   for (const SeedPair& p : pairs)
     r.differences.push_back(r.ratio ? std::log(*p.b / *p.a) : *p.b - *p.a);
