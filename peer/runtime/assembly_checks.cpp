@@ -38,7 +38,7 @@ void check_peer_weights(const Assembly& of) {
   if (fleet.data_servers > 0 || row.hands_samples)
     no("these samples travel, so that no peer has a number of its own: leave it out");
   for (PeerId i = 0; i < fleet.trainers(); ++i)
-    if (kind_of_optimizer(of, i) == "adam")
+    if (kind_of_optimizer(of, i).starts_with("adam"))
       no("Adam's steps do not grow with its gradients: take `optimizer: { kind: sgd }`");
   for (const PeerSpec& peer : fleet.peers)
     if (peer.device.starts_with("cuda"))
