@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "optim/train/server_optimizer.h"
+
 namespace gv {
 namespace {
 
@@ -265,10 +267,12 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec, std::size_t
   if (spec.kind == "adamw") return std::make_unique<Adam<true>>(spec, d);
   if (spec.kind == "adagrad") return std::make_unique<AdaGrad>(spec, d);
   if (spec.kind == "adaptive-revision") return std::make_unique<AdaptiveRevision>(spec, d);
+  if (is_server_optimizer(spec.kind)) return make_server_optimizer(spec, d);
   if (spec.kind != "sgd")
     throw std::invalid_argument(
         "unknown optimizer `" + spec.kind +
-        "`: sgd, adam, adamw, adagrad or adaptive-revision");
+        "`: sgd, adam, adamw, adagrad, adaptive-revision, fed-adagrad, fed-adam "
+        "or fed-yogi");
   if (spec.nesterov && spec.momentum == 0)
     throw std::invalid_argument("nesterov needs a momentum above 0");
   return std::make_unique<Sgd>(spec, d);

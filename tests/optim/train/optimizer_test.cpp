@@ -137,7 +137,7 @@ TEST(Optimizer, ItsRateIsThatOfTheStepThatComes) {
   OptimizerSpec spec;
   spec.schedule.kind = "cosine";
   spec.schedule.total = 10;
-  for (const char* kind : {"sgd", "adam", "adamw"}) {
+  for (const char* kind : {"sgd", "adam", "adamw", "fed-adagrad", "fed-adam", "fed-yogi"}) {
     spec.kind = kind;
     const auto optimizer = make_optimizer(spec, 1);
     for (std::uint64_t t = 0; t < 10; ++t) {
@@ -175,7 +175,14 @@ TEST(Optimizer, OwnStepsAreAsLongAsTheyAreFew) {
 
 /// All kinds step by it.
 TEST(Optimizer, EveryKindStepsByItsOwnRate) {
-  for (const char* kind : {"sgd", "adam", "adamw", "adagrad", "adaptive-revision"}) {
+  for (const char* kind : {"sgd",
+                           "adam",
+                           "adamw",
+                           "adagrad",
+                           "adaptive-revision",
+                           "fed-adagrad",
+                           "fed-adam",
+                           "fed-yogi"}) {
     OptimizerSpec half;
     half.kind = kind;
     half.weight_decay = std::string(kind) == "adamw" ? 0.1 : 0;
@@ -240,6 +247,37 @@ TEST(Optimizer, RefusesTheImpossible) {
   spec.schedule.kind = "step";
   spec.schedule.every = 0;  // would be divided by
   EXPECT_THROW(make_optimizer(spec, 1), std::invalid_argument);
+}
+
+/// Reddi et al. 2021, Algorithm 2, on a vector: v begins at tau^2, and nothing is corrected.
+TEST(ServerOptimizer, IsItsPapersRecursion) {
+  for (const std::string kind : {"fed-adagrad", "fed-adam", "fed-yogi"}) {
+    OptimizerSpec spec;
+    spec.kind = kind;
+    spec.lr = 0.5;
+    spec.beta2 = 0.9;
+    spec.epsilon = 0.1;
+    const auto optimizer = make_optimizer(spec, 2);
+    std::vector<float> x{1, 1};
+    std::vector<double> y{1, 1};
+    std::vector<double> m(2, 0);
+    std::vector<double> v(2, 0.01);
+    for (int t = 1; t <= 8; ++t) {
+      const std::vector<float> g{2.0F / static_cast<float>(t), -0.05F};
+      optimizer->begin_step();
+      optimizer->apply(0, x, g);
+      for (std::size_t k = 0; k < 2; ++k) {
+        const auto delta = -static_cast<double>(g[k]);
+        const double square = delta * delta;
+        m[k] = 0.9 * m[k] + 0.1 * delta;
+        if (kind == "fed-adagrad") v[k] += square;
+        if (kind == "fed-adam") v[k] = 0.9 * v[k] + 0.1 * square;
+        if (kind == "fed-yogi") v[k] -= 0.1 * square * (v[k] > square ? 1 : -1);
+        y[k] += 0.5 * m[k] / (std::sqrt(v[k]) + 0.1);
+        EXPECT_NEAR(x[k], y[k], 1e-5) << kind << t;
+      }
+    }
+  }
 }
 
 /// theory: a = 1, and (g, what others had applied since it was taken).
