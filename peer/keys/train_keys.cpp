@@ -53,6 +53,12 @@ constexpr PlainKey rows[] = {
      "So much of x is added to the gradient (L2). adamw: x shrinks by lr times as much beside the "
      "step.",
      "train: { optimizer: { weight_decay: 0.0001 } }"},
+    {"train.optimizer.clip_norm",
+     "a number, 0 to 1e6",
+     "0",
+     "The gradient of a minibatch is shortened to this length where it is longer, before it "
+     "travels or anybody steps along it (Pascanu et al. 2013); 0: as it is. On the CPU.",
+     "train: { optimizer: { clip_norm: 1 } }"},
     {"train.optimizer.momentum",
      "a number, 0 to 0.999999",
      "0",
