@@ -6,7 +6,6 @@
 #include "gossip/supply.h"
 #include "gpu/cuda_replica.h"
 #include "graph/schedule/copies_schedule.h"
-#include "optim/train/clipped_gradient.h"
 #include "optim/train/false_gradient.h"
 #include "optim/train/make_objective.h"
 #include "optim/train/slice_objective.h"
@@ -28,11 +27,6 @@ std::unique_ptr<Objective> by_samples(const Assembly& of,
       static_cast<double>(of.partition[i].size()) / static_cast<double>(of.data.train->rows);
   const double factor = share * static_cast<double>(of.partition.size());
   return make_false(std::move(own), {.factor = static_cast<float>(factor)});
-}
-
-std::unique_ptr<Objective> clipped(const Fleet& fleet, std::unique_ptr<Objective> own) {
-  const double norm = fleet.optimizer.clip_norm;
-  return norm > 0 ? make_clipped(std::move(own), norm) : std::move(own);
 }
 
 }  // namespace
@@ -133,10 +127,9 @@ std::unique_ptr<Objective> Assembly::honest_objective(PeerId i) const {
 
 /// Of a peer that has all of a model.
 std::unique_ptr<Objective> Assembly::whole_objective(PeerId i) const {
-  if (data.train)
-    return by_samples(*this, i, clipped(fleet, make_objective(fleet.model, share(i))));
-  const Rng rng = Rng(fleet.seed).derive("quadratic");
-  return clipped(fleet, make_quadratic(fleet.data.quadratic, i, fleet.trainers(), rng, optimum_));
+  if (data.train) return by_samples(*this, i, make_objective(fleet.model, share(i)));
+  return make_quadratic(
+      fleet.data.quadratic, i, fleet.trainers(), Rng(fleet.seed).derive("quadratic"), optimum_);
 }
 
 ReplicaParts Assembly::parts(PeerId i) const {
@@ -153,8 +146,8 @@ ReplicaParts Assembly::parts(PeerId i) const {
 std::unique_ptr<Replica> Assembly::replica(PeerId i) const {
   if (trains_elsewhere_ && i < fleet.trainers()) return nullptr;
   const std::string& word = fleet.peers.at(i).device;
-  const bool host = fleet.data_servers > 0 || algorithm->hands_samples || fleet.by_samples ||
-                    fleet.optimizer.clip_norm > 0 || fleet.parallel;
+  const bool host =
+      fleet.data_servers > 0 || algorithm->hands_samples || fleet.by_samples || fleet.parallel;
   const bool stays = word == "auto" && (host || !cuda_trains(fleet.model));
   return make_replica(stays ? Device{} : device_of(fleet, i), parts(i));
 }

@@ -165,10 +165,7 @@ TEST(Clipping, GoesOnFromACheckpointToTheBit) {
 
 TEST(Clipping, IsRefusedWhereFlowsAreMoreThanDistances) {
   for (const char* algorithm : {"d2",
-                                "extra",
-                                "nids",
                                 "gradient-tracking",
-                                "noloco",
                                 "choco-sgd",
                                 "deep-squeeze",
                                 "clipped-gossip",
