@@ -150,6 +150,20 @@ void measure_in_turns(std::vector<Bench>& benches, double seconds) {
     for (Bench& bench : benches) bench.pass(true);
 }
 
+void measure_pieces(const Assembly& fleet,
+                    const ProfileOptions& options,
+                    ModelProfile& profile,
+                    const std::function<void(std::uint32_t rows, double seconds)>& on_rows) {
+  Pieces pieces(fleet);
+  std::vector<Bench> benches;
+  for (const std::uint32_t rows : options.rows) benches.emplace_back(fleet, pieces, rows);
+  measure_in_turns(benches, options.seconds);
+  for (const Bench& bench : benches) {
+    bench.add_to(profile);
+    on_rows(bench.rows(), bench.whole_seconds());
+  }
+}
+
 }  // namespace
 
 ModelProfile profile_model(const Assembly& fleet,
@@ -164,16 +178,7 @@ ModelProfile profile_model(const Assembly& fleet,
   profile.threads = options.threads;
   profile.rows = options.rows;
   profile.pieces = pieces_of(make_network(fleet.fleet.model, *fleet.data.train));
-  {
-    Pieces pieces(fleet);
-    std::vector<Bench> benches;
-    for (const std::uint32_t rows : options.rows) benches.emplace_back(fleet, pieces, rows);
-    measure_in_turns(benches, options.seconds);
-    for (const Bench& bench : benches) {
-      bench.add_to(profile);
-      on_rows(bench.rows(), bench.whole_seconds());
-    }
-  }
+  measure_pieces(fleet, options, profile, on_rows);
   const std::size_t d = fleet.dimension;
   std::vector<float> x(d), g(d, 1e-3F);
   const Repetition repetition{.seconds = options.seconds / 2};

@@ -2,6 +2,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "peer/bench/stage_bench.h"
 #include "peer/cli/fleet_options.h"
@@ -53,6 +54,10 @@ int profile(const ProfileArguments& options) {
   wanted.threads = options.threads > 0 ? options.threads : fleet.fleet.peers.front().threads;
   wanted.seconds = options.seconds;
   const bool json = options.file.json;
+  fmt::print(stderr,
+             "measures {} rows in turns, for about {:.3g} s\n",
+             fmt::join(wanted.rows, ", "),
+             static_cast<double>(wanted.rows.size() + 1) * wanted.seconds);
   const ModelProfile measured =
       profile_model(fleet, wanted, [&](std::uint32_t rows, double seconds) {
         fmt::print(

@@ -206,14 +206,18 @@ void add_network(const Blame& blame, PeerId peer, std::vector<Culprit>& found) {
   if (whole.share / own >= clearly * usual_of(std::move(others))) found.push_back(whole);
 }
 
+/// Whether this share of one peer's time is a large part of the fleet's.
+bool is_large(double share, const Blame& blame) {
+  return share >= worth_saying * static_cast<double>(blame.peers().size());
+}
+
 /// The links for which a large part of the fleet's time is waited, but those of this network.
 std::vector<Pair> slow_links(const Blame& blame, std::optional<PeerId> network) {
   std::vector<Pair> slow;
-  const double least = worth_saying * static_cast<double>(blame.peers().size());
   // Of a single link nobody can say that it is slower than the others.
   if (blame.links().size() < 2) return slow;
   for (const auto& [link, share] : blame.links())
-    if (!is_of(link, network) && share >= least && stands_out(link, blame.links()))
+    if (!is_of(link, network) && is_large(share, blame) && stands_out(link, blame.links()))
       slow.push_back(link);
   return slow;
 }
@@ -230,9 +234,8 @@ std::optional<PeerId> network_of(const Blame& blame, std::span<const Pair> slow)
 
 /// Who is blamed itself sends slowly on all its links, and so those say nothing of its network.
 bool is_blamed(const Blame& blame, PeerId peer, std::span<const Culprit> found) {
-  const double least = worth_saying * static_cast<double>(blame.peers().size());
   return std::ranges::any_of(found, [&](const Culprit& culprit) {
-    return culprit.peer == peer && culprit.share >= least;
+    return culprit.peer == peer && is_large(culprit.share, blame);
   });
 }
 
@@ -273,8 +276,8 @@ std::vector<Culprit> culprits(std::span<const PeerTimes> peers) {
   std::vector<Culprit> found;
   add_peers(blame, peers, found);
   add_links(blame, found);
+  std::erase_if(found, [&](const Culprit& culprit) { return !is_large(culprit.share, blame); });
   for (Culprit& culprit : found) culprit.share /= static_cast<double>(blame.peers().size());
-  std::erase_if(found, [](const Culprit& culprit) { return culprit.share < worth_saying; });
   std::ranges::stable_sort(found, std::greater{}, &Culprit::share);
   return found;
 }

@@ -144,7 +144,7 @@ TEST_P(LanBlame, OfAPausedProcess) {
   expect_all(blamed(vectors, paused(2)), {"peer 1 (ben)"});
 }
 
-/// In this order an exchange begins when the gradient is there, so that a round takes both: 64 ms
+/// In this order an exchange begins when the gradient is there, so that a round takes both: 80 ms
 /// of the link and about 30 of the stops. Beside a link that takes 130 ms the stops were less than
 /// what is worth saying.
 TEST_P(LanBlame, OfTwoAtOnce) {
