@@ -16,7 +16,8 @@ class LossWatch {
  public:
   /// The loss of a minibatch. The rise, when it is found for the first time.
   std::optional<LossRise> see(Round round, double loss) {
-    if (first_) return {};
+    // An agent that has nothing to learn from yet says exactly 0, from which nothing rises.
+    if (first_ || loss == 0) return {};
     const bool known = seen_ >= least_seen;
     const bool high = loss > hundredfold * lately_ && loss > tenfold * greatest_;
     if (!std::isfinite(loss) || (known && high && std::exchange(suspected_, true))) {

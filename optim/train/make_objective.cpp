@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "optim/host/network_objective.h"
+#include "optim/rl/environments.h"
+#include "optim/rl/q_agent.h"
 
 namespace gv {
 
@@ -16,6 +18,14 @@ std::unique_ptr<Objective> make_objective(const ModelSpec& spec, Share share) {
   if (row.objective != nullptr) return row.objective(std::move(share));
   NeuralNetwork network = make_network(spec, *share.train);
   return make_network_objective(std::move(network), std::move(share));
+}
+
+std::unique_ptr<Objective> make_agent(const ModelSpec& model,
+                                      const AgentSpec& spec,
+                                      const AgentPlace& place) {
+  const EnvironmentRow* const row = find_environment(spec.environment);
+  if (row == nullptr) throw std::invalid_argument("unknown environment `" + spec.environment + "`");
+  return make_q_agent(spec, make_network(model, row->shape_of_data()), place);
 }
 
 }  // namespace gv

@@ -6,6 +6,7 @@
 #include "gossip/registry.h"
 #include "peer/cli/bibtex.h"
 #include "peer/cli/command.h"
+#include "peer/fleet/agent_methods.h"
 #include "peer/json/json.h"
 #include "peer/predict/forecast/round_prediction.h"
 #include "peer/report/wrapped.h"
@@ -112,6 +113,18 @@ Json programs_of(const AlgorithmRow& row) {
               {"rate", use.rate}};
 }
 
+/// Whether agents can be trained by it, and what that is called.
+Json agents_of(const AlgorithmRow& row) {
+  const AgentUse use = agent_use(row);
+  const auto given = [](std::string_view text) {
+    return text.empty() ? Json(nullptr) : Json(text);
+  };
+  return Json{{"runs", use.objection.empty()},
+              {"why", given(use.objection)},
+              {"name", given(use.name)},
+              {"source", given(use.source)}};
+}
+
 void print_json(const AlgorithmsArguments& arguments) {
   Json rows = Json::array();
   for (const AlgorithmRow* row : rows_of(arguments.kind)) {
@@ -136,6 +149,7 @@ void print_json(const AlgorithmsArguments& arguments) {
                {"promise", name_of(row->promise)},
                {"synchronous", row->synchronous},
                {"programs", programs_of(*row)},
+               {"agents", agents_of(*row)},
                {"source", row->summary}};
     if (!arguments.kind.empty()) {
       const Example example = example_of(*row);
@@ -154,6 +168,12 @@ std::string range_of(const gv::Option& option) {
 
 void print_paragraph(const std::string& text) {
   fmt::print("{}\n", wrapped("    " + text, 6));
+}
+
+/// Only what a reader would not expect: that it has another name there, or trains none.
+void print_agents(const AgentUse& use) {
+  if (!use.objection.empty()) print_paragraph(fmt::format("agents: none; {}", use.objection));
+  if (!use.name.empty()) print_paragraph(fmt::format("agents: {}; {}", use.name, use.source));
 }
 
 void print_more(const AlgorithmRow& row) {
@@ -181,6 +201,7 @@ void print_text(const AlgorithmsArguments& arguments) {
                                   option.help));
     const std::vector<std::string> codecs = codecs_of(*row);
     if (!codecs.empty()) print_paragraph(fmt::format("codec: {}", fmt::join(codecs, ", ")));
+    print_agents(agent_use(*row));
     if (!arguments.kind.empty()) print_more(*row);
   }
 }

@@ -96,7 +96,8 @@ int run_devices(const DeviceArguments& options) {
     throw std::invalid_argument("bench device: --set needs a fleet file");
   const Assembly fleet = options.file.file.empty() ? usual_fleet() : assemble(options.file);
   if (!fleet.data.train)
-    throw std::invalid_argument("bench device: a quadratic has no samples to be counted");
+    throw std::invalid_argument(fmt::format("bench device: {} has no samples to be counted",
+                                            fleet.fleet.agent ? "an agent" : "a quadratic"));
   const std::uint32_t base = mean_batch(fleet.fleet);
   std::set<std::uint32_t> sizes(options.batches.begin(), options.batches.end());
   sizes.insert(base);

@@ -114,7 +114,8 @@ int measure(const SpeedsArguments& arguments) {
   std::unique_ptr<Scout> scout;
   const Assembly fleet = assemble_to_run(arguments.file, peer_program(), scout);
   if (!scout && !fleet.data.train)
-    throw std::invalid_argument("bench speeds: a quadratic has no samples to be counted");
+    throw std::invalid_argument(fmt::format("bench speeds: {} has no samples to be counted",
+                                            fleet.fleet.agent ? "an agent" : "a quadratic"));
   ProgressLine progress;
   const PeerSpeedOptions options{
       .seconds = arguments.seconds,

@@ -127,15 +127,16 @@ void compare_options(Options& options, CompareArguments& arguments) {
       .value(
           "--target",
           arguments.target,
-          "accuracy=0.88, accuracy.worst=0.88, loss=0.3 or loss.local=0.3: costs are those of "
-          "getting there. Default: the sweep's target or stop.target, where all have the same one")
+          "accuracy=0.88, accuracy.worst=0.88, loss=0.3, loss.local=0.3, of agents return=475 or "
+          "return.local=475: costs are those of getting there. Default: the sweep's target or "
+          "stop.target, where all have the same one")
       .call_values("FIGURE=VALUE");
   options
       .value(
           "--columns",
           arguments.columns,
           "More measures: time, bytes, repeated (bytes sent again), rounds, samples, cpu, memory, "
-          "energy, accuracy, loss")
+          "energy, accuracy, loss, return (of agents)")
       .call_values("A,B,..");
   options
       .value("--expect",

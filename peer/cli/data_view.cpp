@@ -8,6 +8,7 @@
 #include "optim/data/data_facts.h"
 #include "optim/data/table/words.h"
 #include "optim/printable.h"
+#include "optim/rl/environments.h"
 #include "peer/json/json.h"
 #include "peer/report/regression.h"
 #include "peer/report/screen.h"
@@ -239,9 +240,22 @@ Json column_json(const ColumnFacts& column) {
           {"missing", column.missing}};
 }
 
+std::string environment_text(const std::string& name) {
+  const EnvironmentRow& row = *find_environment(name);
+  return fmt::format(
+      "data   {}: {}\n       {} numbers are seen, {} actions, {} steps at the most, solved at {}\n",
+      row.name,
+      row.summary,
+      row.seen.elements(),
+      row.actions,
+      row.limit,
+      row.solved);
+}
+
 }  // namespace
 
 std::string data_text(const Assembly& fleet) {
+  if (fleet.fleet.agent) return environment_text(fleet.fleet.data.environment);
   if (!fleet.data.train) return "data   drawn by the oracle: there are no samples\n";
   std::string text = head(fleet);
   if (fleet.data.train->facts) text += column_table(*fleet.data.train->facts);
@@ -254,6 +268,7 @@ std::string data_json(const Assembly& fleet) {
             {"name", fleet.fleet.name},
             {"kind", fleet.fleet.data.kind},
             {"content", fleet.fleet.data.content}};
+  if (fleet.fleet.agent) json["environment"] = fleet.fleet.data.environment;
   if (!fleet.data.train) return json.dump() + "\n";
   const Dataset& train = *fleet.data.train;
   json["train"] = train.rows;

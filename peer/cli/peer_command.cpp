@@ -57,7 +57,7 @@ Time time_of(double seconds) {
 
 /// The same columns about this peer alone, which knows no other model; the time is that of its
 /// training, without the wait for the others to come.
-FleetRecord alone(const Report& report) {
+FleetRecord alone(const Assembly& fleet, const Report& report) {
   FleetRecord record;
   record.round = report.round;
   record.peers = 1;
@@ -67,6 +67,7 @@ FleetRecord alone(const Report& report) {
   record.loss_local = report.evaluation.loss;
   record.consensus = std::numeric_limits<double>::quiet_NaN();
   record.sent_bytes = report.sent_bytes;
+  if (const auto frames = fleet.aims().frames) record.frames = frames(report.peer, report.samples);
   return record;
 }
 
@@ -109,7 +110,10 @@ int run_by_hand(const Assembly& fleet,
                 const PeerParts& parts) {
   refuse_finished(fleet.fleet);
   if (!options.file.json)
-    fmt::print("{}\n", table_header(fleet.looked_at().get(), fleet.validation != nullptr));
+    fmt::print(
+        "{}\n",
+        table_header(
+            fleet.looked_at().get(), fleet.validation != nullptr, fleet.fleet.agent.has_value()));
   bool finite = true;
   const std::string folder = fmt::format("{}/peers/{:03}", fleet.fleet.output_dir, id);
   std::filesystem::create_directories(folder);
@@ -123,7 +127,7 @@ int run_by_hand(const Assembly& fleet,
   ManualPeerScreen screen;
   screen.log = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   screen.on_report = [&](const Report& report) {
-    const FleetRecord record = alone(report);
+    const FleetRecord record = alone(fleet, report);
     fmt::print(
         "{}\n",
         options.file.json ? evaluate_line(record) : table_row(record, fleet.looked_at().get()));

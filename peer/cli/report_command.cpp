@@ -118,8 +118,9 @@ void report_options(Options& options, ReportArguments& arguments) {
   options
       .value("--target",
              arguments.target,
-             "accuracy=0.88, accuracy.worst=0.88, loss=0.3 or loss.local=0.3: what the race goes "
-             "to. Default: the sweep's target or stop.target, where all have the same one")
+             "accuracy=0.88, accuracy.worst=0.88, loss=0.3, loss.local=0.3, of agents return=475 "
+             "or return.local=475: what the race goes to. Default: the sweep's target or "
+             "stop.target, where all have the same one")
       .call_values("FIGURE=VALUE");
   options.flag("--map",
                arguments.map,

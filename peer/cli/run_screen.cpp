@@ -49,7 +49,8 @@ std::string matter_text(const Assembly& fleet) {
       data.kind,
       fleet.data.train
           ? fmt::format("{} samples, {} parts", fleet.data.train->rows, data.partition.kind)
-          : "drawn by the oracle",
+      : fleet.fleet.agent ? data.environment
+                          : "drawn by the oracle",
       fleet.fleet.model.kind,
       fleet.dimension);
 }
@@ -82,9 +83,11 @@ Screen::Screen(const Assembly& fleet, const RunFolder& folder, bool json)
       width_(std::to_string(fleet.fleet.size() - 1).size()),
       metrics_(folder.file("metrics.jsonl"), std::ios::app) {
   if (!json_)
-    fmt::print("{}\n{}\n",
-               head(fleet, folder),
-               table_header(fleet.looked_at().get(), fleet.validation != nullptr));
+    fmt::print(
+        "{}\n{}\n",
+        head(fleet, folder),
+        table_header(
+            fleet.looked_at().get(), fleet.validation != nullptr, fleet.fleet.agent.has_value()));
   std::fflush(stdout);
 }
 

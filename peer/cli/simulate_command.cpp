@@ -118,7 +118,9 @@ class Lines {
         meter_(fleet.fleet) {
     if (folder_) metrics_.open(folder_->file("metrics.jsonl"));
     metrics_ << earlier << std::flush;
-    if (!json_) fmt::print("{}\n", table_header(test_, fleet.validation != nullptr));
+    if (!json_)
+      fmt::print("{}\n",
+                 table_header(test_, fleet.validation != nullptr, fleet.fleet.agent.has_value()));
   }
 
   void record(const FleetRecord& record) {

@@ -19,16 +19,8 @@
 namespace gv::cli {
 namespace {
 
-std::optional<CompareTarget> target_of(const SweepFile& file) {
-  if (!file.target) return std::nullopt;
-  const std::string figure = file.target->accuracy ? "accuracy" : "loss";
-  const std::string of = file.target->of == "mean" ? "" : "." + file.target->of;
-  return parse_target(
-      fmt::format("{}{}={} for {}", figure, of, file.target->value, file.target->in_a_row));
-}
-
 CompareOptions options_of(const SweepFile& file) {
-  CompareOptions options{.target = target_of(file), .by = {}};
+  CompareOptions options{.target = file.target, .by = {}};
   for (std::size_t axis = 1; axis < file.axes.size(); ++axis)
     if (file.axes[axis].values.size() > 1) options.by.push_back(file.axes[axis].name);
   return options;

@@ -64,6 +64,12 @@ void require_one_problem(const std::vector<StoredRun>& runs) {
   }
 }
 
+/// Whether all runs are of agents.
+bool all_act(const std::vector<StoredRun>& runs) {
+  return std::ranges::all_of(
+      runs, [](const StoredRun& run) { return run.evaluations.back().frames.has_value(); });
+}
+
 void require_reached(const std::vector<StoredRun>& runs, const CompareTarget& target) {
   const StoredRun* best = nullptr;
   double value = 0;
@@ -78,13 +84,15 @@ void require_reached(const std::vector<StoredRun>& runs, const CompareTarget& ta
     }
   }
   if (best == nullptr)
-    throw std::invalid_argument(fmt::format(
-        "no run has that figure: {}\nhelp:  these runs have a loss: --target loss=VALUE",
-        to_string(target)));
+    throw std::invalid_argument(
+        fmt::format("no run has that figure: {}\nhelp:  these runs have a {}: --target {}=VALUE",
+                    to_string(target),
+                    all_act(runs) ? "return" : "loss",
+                    all_act(runs) ? "return" : "loss"));
   throw std::invalid_argument(
       fmt::format("no run reaches {}; the best is {:.6g} of {}\nhelp:  name a target between",
                   to_string(target),
-                  value,
+                  target.as_return ? -value : value,
                   best->shown));
 }
 
@@ -97,6 +105,7 @@ bool anybody_reaches(const std::vector<StoredRun>& runs, const CompareTarget& ta
 Measure final_measure(const std::vector<StoredRun>& runs) {
   const bool all = std::ranges::all_of(
       runs, [](const StoredRun& run) { return run.evaluations.back().accuracy.has_value(); });
+  if (all_act(runs)) return Measure::returned;
   return all ? Measure::accuracy : Measure::loss;
 }
 

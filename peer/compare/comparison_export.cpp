@@ -19,7 +19,7 @@ std::string markdown_cell(const std::string& text) {
 }
 
 std::string with_interval(const Contender& c, Measure measure) {
-  if (!c.always() && measure != Measure::accuracy && measure != Measure::loss)
+  if (!c.always() && !is_gain(measure) && measure != Measure::loss)
     return fmt::format("{}/{}", c.reached(), c.entries.size());
   const auto summary = summary_of(c, measure);
   if (!summary) return "-";

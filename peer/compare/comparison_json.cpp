@@ -16,7 +16,8 @@ constexpr Measure all_measures[] = {Measure::time,
                                     Measure::energy,
                                     Measure::repeated,
                                     Measure::accuracy,
-                                    Measure::loss};
+                                    Measure::loss,
+                                    Measure::returned};
 
 const char* name_of(PairOutcome outcome) {
   switch (outcome) {
@@ -37,10 +38,11 @@ const char* name_of(PairOutcome outcome) {
 Json target_json(const std::optional<CompareTarget>& target) {
   if (!target) return nullptr;
   const bool accuracy = target->figure == CompareTarget::Figure::accuracy;
+  const char* const figure = target->as_return ? "return" : "loss";
   constexpr const char* whose[] = {"mean", "local", "worst"};
-  return {{"figure", accuracy ? "accuracy" : "loss"},
+  return {{"figure", accuracy ? "accuracy" : figure},
           {"of", whose[static_cast<std::size_t>(target->whose)]},
-          {"value", target->value},
+          {"value", target->asked()},
           {"for", target->in_a_row}};
 }
 

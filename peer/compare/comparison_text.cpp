@@ -62,11 +62,16 @@ std::string against_first(const Section& section, std::size_t k) {
   return right(center, 7) + right(interval_text(pair.low, pair.high, unit), 14);
 }
 
+const char* example_target(Measure measure) {
+  if (measure == Measure::accuracy) return "accuracy=0.9";
+  return measure == Measure::returned ? "return=475" : "loss=0.4";
+}
+
 std::string header(const Comparison& c) {
   if (!c.target)
     return fmt::format("what the runs ended with; {}; --target {} compares costs",
                        seeds_text(c),
-                       c.measure == Measure::accuracy ? "accuracy=0.9" : "loss=0.4");
+                       example_target(c.measure));
   const std::string grid =
       c.resolution > 0 ? fmt::format(" (evaluated every {:.0f} rounds)", c.resolution) : "";
   const char* means = c.seeds_most >= 3 ? "geometric means, 95 % intervals" : "geometric means";

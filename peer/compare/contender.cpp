@@ -11,11 +11,12 @@
 #include "gossip/registry.h"
 #include "optim/printable.h"
 #include "peer/compare/statistics.h"
+#include "peer/runs/curves.h"
 
 namespace gv {
 namespace {
 
-constexpr std::array<std::string_view, 10> measure_names{"time",
+constexpr std::array<std::string_view, 11> measure_names{"time",
                                                          "bytes",
                                                          "rounds",
                                                          "samples",
@@ -24,7 +25,8 @@ constexpr std::array<std::string_view, 10> measure_names{"time",
                                                          "accuracy",
                                                          "loss",
                                                          "energy",
-                                                         "repeated"};
+                                                         "repeated",
+                                                         "return"};
 
 bool is_centralized(const StoredRun& run) {
   const AlgorithmRow* row = find_algorithm(run.algorithm, run.order);
@@ -46,7 +48,7 @@ std::string_view name_of(Measure measure) {
 }
 
 bool is_gain(Measure measure) {
-  return measure == Measure::accuracy;
+  return measure == Measure::accuracy || measure == Measure::returned;
 }
 
 std::size_t Contender::reached() const {
@@ -83,6 +85,7 @@ std::optional<double> measured(const SeedRun& entry, Measure measure) {
     const double loss = run.validated ? run.test_loss.value_or(end.loss) : end.loss;
     return std::isfinite(loss) ? std::optional(loss) : std::nullopt;
   }
+  if (measure == Measure::returned) return shown(end, CurveFigure::mean_return);
   if (measure == Measure::cpu) return entry.run->cpu_seconds;
   if (measure == Measure::memory) return entry.run->peak_memory;
   if (measure == Measure::energy) return entry.run->joules;
@@ -101,8 +104,8 @@ std::optional<MeasureSummary> summary_of(const Contender& contender, Measure mea
     if (!value) return std::nullopt;
     values.push_back(*value);
   }
-  const bool logs = measure != Measure::accuracy &&
-                    std::ranges::all_of(values, [](double value) { return value > 0; });
+  const bool logs =
+      !is_gain(measure) && std::ranges::all_of(values, [](double value) { return value > 0; });
   const auto back = [&](double value) { return logs ? std::exp(value) : value; };
   double sum = 0;
   for (double& value : values) {

@@ -22,6 +22,7 @@ enum class Measure : std::uint8_t {
   loss,
   energy,    ///< joules of the machine, of the whole run
   repeated,  ///< bytes that were sent again, of the whole run
+  returned,  ///< the mean reward of an episode, of agents
 };
 
 /// As `--columns` and `--expect` spell them; throws std::invalid_argument for another word.
@@ -57,7 +58,7 @@ Contender make_contender(const RunTable& table,
 std::optional<double> measured(const SeedRun& entry, Measure measure);
 
 /// The mean over the seeds with its interval: geometric, of logarithms, where all values are
-/// positive and the measure is no accuracy. Nothing unless every seed has a value.
+/// positive and the measure is no gain. Nothing unless every seed has a value.
 struct MeasureSummary {
   double mean = 0;
   std::optional<double> low, high;  ///< from 3 seeds on

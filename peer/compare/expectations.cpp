@@ -119,7 +119,9 @@ Finding judge_alike(const PairResult& r, const ExpectedClaim& claim) {
         fmt::format("{} of {} pairs have no value of {}", r.missed, r.seeds, name_of(r.measure))};
   if (!r.low) return {Verdict::undecided, too_few(r.seeds)};
   if (!r.ratio && r.measure != Measure::accuracy)
-    return {Verdict::undecided, "values that are not positive have no ratio"};
+    return {Verdict::undecided,
+            is_gain(r.measure) ? "returns are compared by their difference, not by a ratio"
+                               : "values that are not positive have no ratio"};
   const double margin = r.ratio ? std::log1p(claim.margin) : claim.margin;
   return {inside(r.differences, margin), difference_text(r)};
 }

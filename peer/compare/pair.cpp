@@ -18,7 +18,8 @@ struct SeedPair {
 
 /// A run that missed the target, or whose loss is not finite, is worse than any that has a value.
 bool recorded(const SeedRun& run, Measure measure) {
-  if (measured(run, measure) || measure == Measure::loss) return true;
+  if (measured(run, measure) || measure == Measure::loss || measure == Measure::returned)
+    return true;
   const bool cost = measure == Measure::time || measure == Measure::bytes ||
                     measure == Measure::rounds || measure == Measure::samples;
   return cost && !run.cost;
@@ -104,7 +105,7 @@ PairResult compare_pair(const std::vector<Contender>& section,
     r.outcome = known ? always_before(pairs, measure) : PairOutcome::untold;
     return r;
   }
-  r.ratio = measure != Measure::accuracy &&
+  r.ratio = !is_gain(measure) &&
             std::ranges::all_of(pairs, [](const SeedPair& p) { return *p.a > 0 && *p.b > 0; });
   for (const SeedPair& p : pairs)
     r.differences.push_back(r.ratio ? std::log(*p.b / *p.a) : *p.b - *p.a);

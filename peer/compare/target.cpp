@@ -17,11 +17,11 @@ using Figure = CompareTarget::Figure;
 using Whose = CompareTarget::Whose;
 
 [[noreturn]] void refuse(const std::string& text, const std::string& why) {
-  throw std::invalid_argument(fmt::format(
-      "--target {}: {}\nhelp:  --target accuracy=0.88, accuracy.worst=0.88, loss=0.3 or "
-      "loss.local=0.3",
-      printable(text, 100),
-      why));
+  throw std::invalid_argument(
+      fmt::format("--target {}: {}\nhelp:  --target accuracy=0.88, accuracy.worst=0.88, loss=0.3, "
+                  "loss.local=0.3, return=475 or return.local=475",
+                  printable(text, 100),
+                  why));
 }
 
 std::optional<double> number_of(std::string_view text) {
@@ -77,9 +77,10 @@ CompareTarget parse_target(const std::string& whole) {
   CompareTarget target;
   if (name == "accuracy" || name == "accuracy.worst") {
     target.whose = name == "accuracy" ? Whose::mean : Whose::worst;
-  } else if (name == "loss" || name == "loss.local") {
+  } else if (name == "loss" || name == "loss.local" || name == "return" || name == "return.local") {
     target.figure = Figure::loss;
-    target.whose = name == "loss" ? Whose::mean : Whose::local;
+    target.whose = name.ends_with(".local") ? Whose::local : Whose::mean;
+    target.as_return = name.starts_with("return");
   } else {
     refuse(text, "no such figure");
   }
@@ -88,7 +89,7 @@ CompareTarget parse_target(const std::string& whole) {
   if (!value) refuse(text, "its value is no number");
   if (target.figure == Figure::accuracy && (*value <= 0 || *value > 1))
     refuse(text, "an accuracy is above 0 and at most 1");
-  target.value = *value;
+  target.value = target.as_return ? -*value : *value;
   if (behind != std::string::npos)
     target.in_a_row = times_of(whole, std::string_view(whole).substr(behind + times.size()));
   return target;
@@ -100,16 +101,19 @@ std::optional<CompareTarget> target_of(const StoredRun& run) {
     const auto at = run.keys.find("stop.target." + key);
     return at == run.keys.end() ? std::string() : at->second;
   };
-  const std::string accuracy = value_of("accuracy");
-  const std::string of = value_of("of");
-  const std::string times = value_of("for");
-  std::string text = accuracy.empty() ? "loss" : "accuracy";
-  if (!of.empty() && of != "mean") text += "." + of;
-  text += "=" + (accuracy.empty() ? value_of("loss") : accuracy);
-  if (!times.empty()) text += " for " + times;
-  const bool named = !accuracy.empty() || !value_of("loss").empty();
+  std::string text = run.sweep_target;
+  for (const char* figure : {"accuracy", "loss", "return"}) {
+    const std::string value = value_of(figure);
+    if (value.empty()) continue;
+    const std::string of = value_of("of");
+    const std::string times = value_of("for");
+    text = figure;
+    if (!of.empty() && of != "mean") text += "." + of;
+    text += "=" + value;
+    if (!times.empty()) text += " for " + times;
+  }
   try {
-    return parse_target(named ? text : run.sweep_target);
+    return parse_target(text);
   } catch (const std::invalid_argument&) {
     return std::nullopt;
   }
@@ -126,6 +130,7 @@ std::optional<CompareTarget> target_in_files(const std::vector<StoredRun>& runs)
 }
 
 std::optional<double> figure_of(const StoredEvaluation& e, const CompareTarget& target) {
+  if (target.as_return && !e.frames) return std::nullopt;
   if (target.figure == Figure::loss)
     return shown(e, target.whose == Whose::local ? CurveFigure::local_loss : CurveFigure::loss);
   return target.whose == Whose::worst ? e.accuracy_min : e.accuracy;

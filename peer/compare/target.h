@@ -12,8 +12,9 @@ namespace gv {
 /// When a run counts as having arrived.
 using CompareTarget = TargetSpec;
 
-/// "accuracy=0.88", "accuracy=88%", "accuracy.worst=0.88", "loss=0.3", "loss.local=0.3"; behind
-/// each " for 2": so many evaluations in a row. Throws std::invalid_argument.
+/// "accuracy=0.88", "accuracy=88%", "accuracy.worst=0.88", "loss=0.3", "loss.local=0.3", of
+/// agents "return=475", "return.local=475"; behind each " for 2": so many evaluations in a row.
+/// Throws std::invalid_argument.
 CompareTarget parse_target(const std::string& text);
 /// The target that every file names (`stop.target`), or every sweep; nothing where they do not
 /// agree.
@@ -34,7 +35,8 @@ std::optional<RunCost> cost_of(const StoredRun& run, const CompareTarget& target
 /// Of the whole run.
 RunCost cost_of(const StoredEvaluation& e);
 
-/// The figure of the target; nothing where it was not measured, or is not finite.
+/// The figure of the target, of a return minus it; nothing where it was not measured, or is not
+/// finite.
 std::optional<double> figure_of(const StoredEvaluation& e, const CompareTarget& target);
 /// The best that the run ever had.
 std::optional<double> best_of(const StoredRun& run, const CompareTarget& target);

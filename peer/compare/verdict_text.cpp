@@ -23,7 +23,7 @@ std::string name_with_kind(const Contender& c) {
 
 std::string in_which(const Comparison& c) {
   if (c.measure == Measure::time) return "";
-  return c.measure == Measure::accuracy ? " in final accuracy" : " in final loss";
+  return fmt::format(" in final {}", name_of(c.measure));
 }
 
 std::string alone(const Contender& c) {

@@ -24,6 +24,10 @@ std::unique_ptr<Objective> make_objective(const ModelSpec&, Share) {
   refuse();
 }
 
+std::unique_ptr<Objective> make_agent(const ModelSpec&, const AgentSpec&, const AgentPlace&) {
+  refuse();
+}
+
 LoadedData load_data(const Fleet&, std::optional<PeerId>) {
   refuse();
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "gossip/registry.h"
+#include "peer/fleet/agent_methods.h"
 #include "peer/fleet/content.h"
 #include "peer/fleet/named_path.h"
 #include "peer/fleet/plugin.h"
@@ -126,6 +127,7 @@ void check_algorithm(Source& source, const Value& root, const Fleet& fleet, cons
   const std::string why = objection_to(*row, setup, w);
   if (why.empty()) return;
   if (fleet.program && !objection_to_program(*row, setup).empty()) return;  // check_program says so
+  if (fleet.agent && !agent_use(*row).objection.empty()) return;            // check_agent says so
   const Value::Entry* at = root.find("algorithm");
   source.error(at != nullptr ? at->value : root, why);
 }

@@ -7,6 +7,8 @@
 #include "optim/data/cifar10.h"
 #include "optim/data/dataset.h"
 #include "optim/data/images/image_folder.h"
+#include "optim/rl/environments.h"
+#include "peer/fleet/agent_reader.h"
 #include "peer/fleet/content.h"
 #include "peer/fleet/held_out_reader.h"
 #include "peer/fleet/named_path.h"
@@ -31,7 +33,8 @@ constexpr DataKind data_kinds[] = {{"idx", DataForm::pictures},
                                    {"sparse", DataForm::sparse},
                                    {"libsvm", DataForm::sparse},
                                    {"table", DataForm::rows},
-                                   {"images", DataForm::pictures}};
+                                   {"images", DataForm::pictures},
+                                   {"environment", DataForm::rows}};
 
 std::vector<std::string> kind_names() {
   std::vector<std::string> names;
@@ -75,13 +78,17 @@ class DataReader : Readers {
     }
     if (kind == "teacher") read_teacher(map);
     set_content();
-    set(map.take("servers"), data_.servers, count(1, 1000));
-    if (kind == "quadratic")
-      read_quadratic(map);
-    else
-      read_partition(map.take("partition"));
-    read_validation(map.take("validation"));
-    if (data_.per_peer()) check_per_peer(value);
+    if (kind == "environment") {
+      read_environment(source_, at_, map, data_);
+    } else {
+      set(map.take("servers"), data_.servers, count(1, 1000));
+      if (kind == "quadratic")
+        read_quadratic(map);
+      else
+        read_partition(map.take("partition"));
+      read_validation(map.take("validation"));
+    }
+    if (data_.per_peer()) check_per_peer(source_, value != nullptr ? *value : at_, data_);
     map.finish();
     check_drawn(value != nullptr ? *value : at_);
     return data_;
@@ -304,21 +311,6 @@ class DataReader : Readers {
     }
   }
 
-  /// Nobody knows more than its own samples.
-  void check_per_peer(const Value* value) {
-    const Value& at = value != nullptr ? *value : at_;
-    data_.partition.kind = "own";
-    if (data_.servers > 0)
-      source_.error(at,
-                    "who hands out samples has no file of those it hands them to",
-                    "leave out `servers`, or `{id}` in `file`");
-    const Value::Entry* partition = at.kind == Value::Kind::map ? at.find("partition") : nullptr;
-    if (partition != nullptr)
-      source_.error(partition->value,
-                    "each peer has a file of its own: there is nothing to divide",
-                    "leave out `partition`, or `{id}` in `file`");
-  }
-
   void read_augment(MapReader& map) {
     std::string augment = "none";
     set(map.take("augment"), augment, choice({"none", "crop+flip", "crop", "flip"}));
@@ -381,6 +373,8 @@ class DataReader : Readers {
 DataForm form_of(const DataSpec& data) {
   if (data.kind == "table" && data.table.regression) return DataForm::targets;
   if (data.kind == "program") return DataForm::oracle;
+  const EnvironmentRow* const row = find_environment(data.environment);
+  if (row != nullptr && row->is_picture()) return DataForm::pictures;
   return std::ranges::find(data_kinds, data.kind, &DataKind::kind)->form;
 }
 

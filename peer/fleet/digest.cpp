@@ -135,6 +135,26 @@ std::string program_of(const ProgramSpec& program) {
   return text + ";";
 }
 
+std::string agent_of(const AgentSpec& a) {
+  const ExploreSpec& e = a.explore;
+  return fmt::format("agent {} {} {} {} {} {} {} {} {} {} explore {} {} {} {} {};",
+                     a.environment,
+                     a.steps,
+                     a.environments,
+                     a.discount,
+                     a.n_step,
+                     a.memory,
+                     a.warm_up,
+                     a.refresh,
+                     a.priority,
+                     a.correction,
+                     e.from,
+                     e.to,
+                     e.over,
+                     e.base,
+                     e.power);
+}
+
 /// How much each peer does of a round, and of a model. Where its peers are decides nothing.
 std::string work_of(const Fleet& f) {
   std::string text;
@@ -216,6 +236,7 @@ std::string arithmetic_of(const Fleet& f) {
   if (f.data.kind == "sparse") text += fmt::format("nonzeros {};", f.data.nonzeros);
   text += files_of(f.data) + samples_of(f);
   if (f.program) text += program_of(*f.program);
+  if (f.agent) text += agent_of(*f.agent);
   if (f.data.augment.any())
     text += fmt::format("augment {} {};", f.data.augment.crop, f.data.augment.flip);
   return text;
@@ -272,6 +293,7 @@ std::string clock_text(const Fleet& f) {
   for (const auto& [peer, bandwidth] : n.cards) text += fmt::format("card {} {};", peer, bandwidth);
   for (const PeerSpec& peer : f.peers) text += fmt::format("{};", peer.speed);
   if (f.profile) text += fmt::format("profile {};", f.profile_content);
+  if (f.agent) text += fmt::format("step {};", f.agent->step_seconds);
   return text;
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
+#include "peer/fleet/agent_reader.h"
 #include "peer/fleet/algorithm_reader.h"
 #include "peer/fleet/asked_keys.h"
 #include "peer/fleet/attackers_reader.h"
@@ -71,6 +72,8 @@ class FleetReader : Readers {
     work_.share(fleet_, notices_);
     fleet_.program = read_program(source_, top.take("program"));
     read_data_and_model(top.take("data"), top.take("model"));
+    const Value* const agent = top.take("agent");
+    read_agent(source_, root_, agent, fleet_);
     read_plugin(source_, top.take("plugin"), folder_, fleet_);
     read_algorithm(source_, top.take("algorithm"), fleet_);
     read_robust(source_, top.take("robust"), fleet_);
@@ -89,6 +92,7 @@ class FleetReader : Readers {
     fleet_.faults = read_faults(source_, top.take("faults"), fleet_.size());
     read_launch(top.take("launch"));
     check_parallel(source_, root_, fleet_);
+    check_agent(source_, root_, fleet_);
     read_record(top.take("record"));
     read_output(top.take("output"));
     top.finish();
@@ -214,7 +218,8 @@ class FleetReader : Readers {
 
   /// Who decides by the test set has none any more.
   void require_validation(const Value& at, const char* why) {
-    if (fleet_.data.validates() || fleet_.program) return;  // a program looks at what it likes
+    // A program looks at what it likes, and an agent at starts that it does not learn from.
+    if (fleet_.data.validates() || fleet_.program || fleet_.agent) return;
     source_.error(at,
                   fmt::format("{}, and `data` has none", why),
                   "say `validation: 10 %` under `data`: the test set is then looked at once");

@@ -17,6 +17,7 @@
 #include "optim/data/table/table.h"
 #include "optim/models/model.h"
 #include "optim/precision.h"
+#include "optim/rl/agent_spec.h"
 #include "optim/train/optimizer.h"
 #include "peer/fleet/injection.h"
 #include "peer/fleet/parallel_spec.h"
@@ -54,7 +55,8 @@ struct HostSpec {
 
 struct DataSpec {
   /// idx | digits | cifar10 | text | linear | quadratic | blobs | sparse | libsvm | table | images;
-  /// program: no samples of ours, and `train` says how many it has (0: it does not say)
+  /// environment: none either, see Fleet::agent; program: no samples of ours, and `train` says how
+  /// many it has (0: it does not say)
   std::string kind = "digits";
   std::string dir;             ///< idx, cifar10, images
   std::string file;            ///< text, libsvm
@@ -66,6 +68,7 @@ struct DataSpec {
   std::uint32_t features = 16, classes = 4;  ///< linear, blobs, sparse; blobs
   std::uint32_t nonzeros = 20;               ///< sparse: features of a sample that are not zero
   double noise = 0.1, separation = 3;        ///< linear, sparse; blobs
+  std::string environment;                   ///< environment: its name
   QuadraticSpec quadratic;                   ///< dimension, hessian, noise, spread, start
   PartitionSpec partition;
   TableSpec table;        ///< table; a file for each peer where its name has `{id}`
@@ -152,6 +155,7 @@ struct Fleet {
   PeerId data_servers = 0;                 ///< and so many behind those hand out samples
   std::optional<ParallelSpec> parallel{};  ///< chains of peers divide each model
   std::optional<ProgramSpec> program{};    ///< then data and model are of kind `program`
+  std::optional<AgentSpec> agent{};        ///< where the data are an environment
   DataSpec data;
   ModelSpec model;
   std::string start{};          ///< model.start: whose tensors training begins with; "": drawn

@@ -178,4 +178,18 @@ void read_table_keys(Source& source,
   TableReader(source, at, folder, data).read(map, peers, notices);
 }
 
+/// Nobody knows more than its own samples.
+void check_per_peer(Source& source, const Value& at, DataSpec& data) {
+  data.partition.kind = "own";
+  if (data.servers > 0)
+    source.error(at,
+                 "who hands out samples has no file of those it hands them to",
+                 "leave out `servers`, or `{id}` in `file`");
+  const Value::Entry* partition = at.kind == Value::Kind::map ? at.find("partition") : nullptr;
+  if (partition != nullptr)
+    source.error(partition->value,
+                 "each peer has a file of its own: there is nothing to divide",
+                 "leave out `partition`, or `{id}` in `file`");
+}
+
 }  // namespace gv

@@ -20,4 +20,8 @@ void read_table_keys(Source& source,
                      DataSpec& data,
                      std::vector<std::string>* notices);
 
+/// Says what cannot be beside a table for each peer in `data`, which is at `at`, and that the parts
+/// are the peers' own.
+void check_per_peer(Source& source, const Value& at, DataSpec& data);
+
 }  // namespace gv

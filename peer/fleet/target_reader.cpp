@@ -32,19 +32,25 @@ std::optional<TargetSpec> read_target(Source& source, const Value& value, const 
   MapReader map(source, &value, path);
   const Value* accuracy = map.take("accuracy");
   const Value* loss = map.take("loss");
+  const Value* returned = map.take("return");
   const Value* of = map.take("of");
   const Value* times = map.take("for");
   map.finish();
   if (source.diagnostics().size() > problems) return std::nullopt;
-  if ((accuracy == nullptr) == (loss == nullptr)) {
-    source.error(value, "expected one target", "such as `{ accuracy: 0.88 }` or `{ loss: 0.4 }`");
+  if ((accuracy != nullptr) + (loss != nullptr) + (returned != nullptr) != 1) {
+    source.error(value,
+                 "expected one target",
+                 "such as `{ accuracy: 0.88 }` or `{ loss: 0.4 }`, of an agent `{ return: 475 }`");
     return std::nullopt;
   }
   TargetSpec target;
   target.figure = accuracy != nullptr ? Figure::accuracy : Figure::loss;
-  const auto figure = accuracy != nullptr ? read_fraction(source, *accuracy)
-                                          : read_number(source, *loss, -largest_loss, largest_loss);
-  if (figure) target.value = *figure;
+  target.as_return = returned != nullptr;
+  const auto figure =
+      accuracy != nullptr
+          ? read_fraction(source, *accuracy)
+          : read_number(source, loss != nullptr ? *loss : *returned, -largest_loss, largest_loss);
+  if (figure) target.value = target.as_return ? -*figure : *figure;
   if (of != nullptr)
     if (const auto whose = read_whose(source, *of, target.figure)) target.whose = *whose;
   if (times != nullptr)

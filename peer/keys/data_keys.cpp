@@ -10,8 +10,8 @@ constexpr PlainKey rows[] = {
      "What the fleet learns from. `grapevine data FILE` shows it.",
      "data: digits"},
     {"data.kind",
-     "idx, digits, cifar10, text, linear, quadratic, blobs, teacher, sparse, libsvm, table or "
-     "images",
+     "idx, digits, cifar10, text, linear, quadratic, blobs, teacher, sparse, libsvm, table, images "
+     "or environment",
      "digits",
      "idx is the MNIST family; table and images are your own; digits, linear, blobs, teacher, "
      "sparse and quadratic are drawn.",
@@ -166,6 +166,12 @@ constexpr PlainKey rows[] = {
      "0",
      "quadratic: each coordinate of x at the beginning.",
      "data: { kind: quadratic, start: 5 }"},
+    {"data.name",
+     "cartpole, mountain-car, acrobot or bricks",
+     "",
+     "environment: in which agents act (`agent`). A pole on a cart, a car in a valley, two links "
+     "that swing up, or a ball and a wall.",
+     "data: { kind: environment, name: cartpole }\nagent: {}"},
     {"data.servers",
      "a whole number, 1 to 1000",
      "none",

@@ -27,6 +27,7 @@ struct PlainKey {
 };
 std::span<const PlainKey> run_keys();    ///< of the fleet as a whole: peers, stop, faults, ...
 std::span<const PlainKey> data_keys();   ///< of data
+std::span<const PlainKey> agent_keys();  ///< of agent
 std::span<const PlainKey> train_keys();  ///< of train, model, algorithm, topology, network
 /// Options of methods, keys of models, parameters of graphs and schedules, one row for each name.
 std::vector<KeyRow> registered_keys();

@@ -160,6 +160,7 @@ std::vector<KeyRow> make_all() {
   };
   add(run_keys());
   add(data_keys());
+  add(agent_keys());
   add(train_keys());
   std::ranges::copy(registered_keys(), std::back_inserter(all));
   return all;

@@ -143,13 +143,14 @@ std::optional<bool> target_reached(const Assembly& fleet, const Observer& observ
 std::string target_text(const Assembly& fleet, const Observer& observer) {
   const std::optional<bool> reached = target_reached(fleet, observer);
   if (!reached) return "";
-  const std::string target = fmt::format("target     {}", to_string(*fleet.fleet.stop.target));
+  const TargetSpec& aim = *fleet.fleet.stop.target;
+  const std::string target = fmt::format("target     {}", to_string(aim));
   if (*reached) return target + " reached";
   const auto& end = observer.summary();
-  const auto figure = end ? figure_of(*end, *fleet.fleet.stop.target) : std::nullopt;
+  const auto figure = end ? figure_of(*end, aim) : std::nullopt;
   if (!figure)
     return target + " missed: this model has no accuracy, so stop.target never ends a run of it";
-  return fmt::format("{} missed: {:.4g} at the end", target, *figure);
+  return fmt::format("{} missed: {:.4g} at the end", target, aim.as_return ? -*figure : *figure);
 }
 
 int code_with_target(int code, const Assembly& fleet, const Observer& observer) {
@@ -164,7 +165,8 @@ void add_target(Json& summary, const Assembly& fleet, const Observer& observer) 
   const TargetSpec& target = *fleet.fleet.stop.target;
   const bool accuracy = target.figure == TargetSpec::Figure::accuracy;
   constexpr const char* whose[] = {"mean", "local", "worst"};
-  summary["target"] = {{accuracy ? "accuracy" : "loss", target.value},
+  const char* const name = accuracy ? "accuracy" : target.as_return ? "return" : "loss";
+  summary["target"] = {{name, target.asked()},
                        {"of", whose[static_cast<std::size_t>(target.whose)]},
                        {"for", target.in_a_row},
                        {"reached", *reached}};

@@ -113,6 +113,11 @@ std::string live_figures(const std::vector<MetricsRow>& curve) {
       {"mean squared distance to the mean model", [](const MetricsRow& r) {
          return r.consensus > 0 ? std::optional(r.consensus) : std::nullopt;
        }}};
+  const std::vector<Line> returns{
+      {"mean model", [](const MetricsRow& r) { return std::optional(-r.loss); }},
+      {"local models", [](const MetricsRow& r) { return std::optional(-r.loss_local); }}};
+  if (curve.back().frames)
+    return figure(curve, "return", returns) + figure(curve, "consensus distance", consensus);
   const std::string set = set_of(curve.back());
   return figure(curve, curve.back().validated ? "validation loss" : "loss", loss) +
          figure(curve, set + " accuracy", accuracy) +

@@ -155,7 +155,9 @@ std::string live_head(const RunView& view) {
   const std::string set = view.latest && view.latest->validated ? "validation " : "";
   if (view.latest && view.latest->accuracy)
     out += figure(set + "accuracy, mean model", fmt::format("{:.4f}", *view.latest->accuracy));
-  if (view.latest)
+  if (view.latest && view.latest->frames)
+    out += figure("return, mean model", fmt::format("{:.4g}", -view.latest->loss));
+  else if (view.latest)
     out += figure(set + "loss, mean model", fmt::format("{:.4g}", view.latest->loss));
   out += figure("since the start", seconds_text(view.seconds));
   const bool trains = view.phase == FleetState::Phase::training;

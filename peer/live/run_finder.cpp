@@ -96,6 +96,10 @@ std::string summary_lines(const std::string& folder) {
   text += fmt::format("\nloss       {:.6g} mean model\nconsensus  {:.3e}",
                       json_number(json, "loss"),
                       json_number(json, "consensus"));
+  if (json.find("return") != nullptr)
+    text += fmt::format("\nreturn     {:.6g} mean model, {} frames",
+                        json_number(json, "return"),
+                        json_integer<std::uint64_t>(json, "frames"));
   if (const JsonValue* const test = json.find("test")) text += test_line(*test);
   const JsonValue* const r2 = json.find("r2");
   if (r2 != nullptr && r2->kind == JsonValue::Kind::number)

@@ -48,9 +48,20 @@ std::string title_line(const RunView& view, std::size_t columns) {
                 columns);
 }
 
+/// Their losses are minus their returns, which rise.
+std::string agents_line(const MetricsRow& row, std::vector<double> losses, std::size_t columns) {
+  for (double& loss : losses) loss = -loss;
+  return joined({fmt::format("return {:.4g}, {:.4g} local", -row.loss, -row.loss_local),
+                 fmt::format("{:.0f} frames", *row.frames),
+                 fmt::format("consensus {:.2e}", row.consensus),
+                 sparkline(losses)},
+                columns);
+}
+
 std::string model_line(const RunView& view, std::size_t columns) {
   if (!view.latest) return "no evaluation yet";
   const MetricsRow& row = *view.latest;
+  if (row.frames) return agents_line(row, view.losses, columns);
   std::string accuracy;
   if (row.accuracy) accuracy = fmt::format("accuracy {:.4f}", *row.accuracy);
   if (row.accuracy_min) accuracy += fmt::format(" worst {:.4f}", *row.accuracy_min);

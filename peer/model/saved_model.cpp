@@ -91,6 +91,11 @@ SavedModel load_model(const std::string& path) {
         ": only the program that trained it knows its layers: read its tensors there, as by "
         "safetensors.torch.load_file, or begin a fleet with them: `model: { start: FILE }`");
   const std::shared_ptr<const Dataset> like = model.card.like;
+  if (!like && model.card.data == "environment")
+    throw std::runtime_error(
+        path +
+        ": the model of an agent, whose return its environment says: simulate a fleet that begins "
+        "with it, `model: { start: FILE }`, for one round");
   if (!like)
     throw std::runtime_error(path + ": the vector of a quadratic, which has no samples to look at");
   std::vector<Parameter> parameters, moments;

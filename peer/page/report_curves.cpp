@@ -22,7 +22,8 @@ struct AxisWords {
 constexpr std::array axes{AxisWords{CurveAxis::seconds, "time", Quantity::seconds},
                           AxisWords{CurveAxis::bytes, "sent", Quantity::bytes},
                           AxisWords{CurveAxis::rounds, "rounds", Quantity::number},
-                          AxisWords{CurveAxis::epochs, "epochs", Quantity::number}};
+                          AxisWords{CurveAxis::epochs, "epochs", Quantity::number},
+                          AxisWords{CurveAxis::frames, "frames", Quantity::number}};
 constexpr const AxisWords& rounds_axis = axes[2];
 
 const char* words_of(CurveFigure figure) {
@@ -37,8 +38,16 @@ const char* words_of(CurveFigure figure) {
       return "loss of local models";
     case CurveFigure::consensus:
       return "consensus distance";
+    case CurveFigure::mean_return:
+      return "return";
+    case CurveFigure::local_return:
+      return "return of local models";
   }
   return "";
+}
+
+bool is_return(CurveFigure figure) {
+  return figure == CurveFigure::mean_return || figure == CurveFigure::local_return;
 }
 
 /// Half of the 95 % interval of a mean over so many seeds.
@@ -112,10 +121,10 @@ Figure figure_of(const LinePlot& plot, const std::string& note) {
 
 void aim(LinePlot& plot, CurveFigure what, const std::optional<CompareTarget>& target) {
   if (!target || curve_of_target(*target) != what) return;
-  plot.target = target->value;
-  const bool from_below = target->figure == CompareTarget::Figure::accuracy;
+  plot.target = target->asked();
+  const bool from_below = target->figure == CompareTarget::Figure::accuracy || target->as_return;
   for (PlotLine& line : plot.lines)
-    if (!line.reached) line.reached = meets(line, target->value, from_below);
+    if (!line.reached) line.reached = meets(line, *plot.target, from_below);
 }
 
 /// What the comparison says that it cost to get to the target, so that page and table agree;
@@ -133,6 +142,7 @@ std::optional<double> cost_along(const Contender& contender, CurveAxis axis) {
     case CurveAxis::rounds:
       return mean(Measure::rounds);
     case CurveAxis::epochs:
+    case CurveAxis::frames:
       break;
   }
   return std::nullopt;
@@ -171,14 +181,36 @@ LinePlot accuracy_plot(const StoredRun& run, const AxisWords& axis) {
           .lines = {line}};
 }
 
-LinePlot loss_plot(const StoredRun& run) {
-  PlotLine local = of_run(run, rounds_axis.axis, CurveFigure::local_loss);
-  local.name = "local models";
-  local.series = 1;
-  LinePlot plot{.x_title = rounds_axis.title, .y_title = words_of(CurveFigure::loss)};
-  plot.lines = {of_run(run, rounds_axis.axis, CurveFigure::loss), local};
-  plot.log_y = falls_far(plot.lines);
+/// A figure of the mean model, and the mean of the local ones.
+LinePlot models_plot(const StoredRun& run,
+                     const AxisWords& axis,
+                     CurveFigure mean,
+                     CurveFigure local) {
+  PlotLine of_local = of_run(run, axis.axis, local);
+  of_local.name = "local models";
+  of_local.series = 1;
+  LinePlot plot{.x_title = axis.title, .y_title = words_of(mean), .x_is = axis.unit};
+  plot.lines = {of_run(run, axis.axis, mean), of_local};
+  plot.log_y = !is_return(mean) && falls_far(plot.lines);
   return plot;
+}
+
+/// Of agents: their losses are minus these, and tell no more.
+std::vector<Figure> return_figures(const StoredRun& run,
+                                   const std::optional<CompareTarget>& target) {
+  std::vector<Figure> figures;
+  for (const AxisWords& axis : {rounds_axis, axes[0], axes[4]}) {
+    LinePlot plot = models_plot(run, axis, CurveFigure::mean_return, CurveFigure::local_return);
+    aim(plot, CurveFigure::mean_return, target);
+    figures.push_back(figure_of(plot, ""));
+  }
+  return figures;
+}
+
+bool has_curve(const GroupRow& row, CurveFigure figure) {
+  return std::ranges::any_of(row.groups, [&](const GroupView& view) {
+    return !curve_of(view.group(), CurveAxis::rounds, figure).empty();
+  });
 }
 
 }  // namespace
@@ -196,6 +228,7 @@ std::optional<double> meets(const PlotLine& line, double height, bool from_below
 
 CurveFigure curve_of_target(const CompareTarget& target) {
   const bool mean = target.whose == CompareTarget::Whose::mean;
+  if (target.as_return) return mean ? CurveFigure::mean_return : CurveFigure::local_return;
   if (target.figure == CompareTarget::Figure::loss)
     return mean ? CurveFigure::loss : CurveFigure::local_loss;
   return mean ? CurveFigure::accuracy : CurveFigure::worst_accuracy;
@@ -203,10 +236,11 @@ CurveFigure curve_of_target(const CompareTarget& target) {
 
 CurveFigure raced_figure(const GroupRow& row, const std::optional<CompareTarget>& target) {
   if (target) return curve_of_target(*target);
-  const auto has_accuracy = [](const GroupView& view) {
-    return !curve_of(view.group(), CurveAxis::rounds, CurveFigure::accuracy).empty();
-  };
-  return std::ranges::any_of(row.groups, has_accuracy) ? CurveFigure::accuracy : CurveFigure::loss;
+  return has_curve(row, CurveFigure::accuracy) ? CurveFigure::accuracy : plain_figure(row);
+}
+
+CurveFigure plain_figure(const GroupRow& row) {
+  return has_curve(row, CurveFigure::mean_return) ? CurveFigure::mean_return : CurveFigure::loss;
 }
 
 std::vector<Figure> race_figures(const GroupRow& row,
@@ -220,7 +254,7 @@ std::vector<Figure> race_figures(const GroupRow& row,
         if (target) line.reached = cost_along(*view.contender, words.axis);
         plot.lines.push_back(std::move(line));
       }
-    plot.log_y = what != CurveFigure::accuracy && falls_far(plot.lines);
+    plot.log_y = what != CurveFigure::accuracy && !is_return(what) && falls_far(plot.lines);
     aim(plot, what, target);
     if (!plot.lines.empty()) figures.push_back(figure_of(plot, ""));
   }
@@ -229,6 +263,7 @@ std::vector<Figure> race_figures(const GroupRow& row,
 
 std::vector<Figure> learning_figures(const StoredRun& run,
                                      const std::optional<CompareTarget>& target) {
+  if (run.evaluations.back().frames) return return_figures(run, target);
   std::vector<Figure> figures;
   for (const AxisWords& axis : {rounds_axis, axes[0]}) {
     LinePlot accuracy = accuracy_plot(run, axis);
@@ -236,7 +271,7 @@ std::vector<Figure> learning_figures(const StoredRun& run,
     if (has_values(accuracy.lines[0]))
       figures.push_back(figure_of(accuracy, "band: worst and best of the local models"));
   }
-  LinePlot loss = loss_plot(run);
+  LinePlot loss = models_plot(run, rounds_axis, CurveFigure::loss, CurveFigure::local_loss);
   aim(loss, CurveFigure::loss, target);
   figures.push_back(figure_of(loss, ""));
   return figures;

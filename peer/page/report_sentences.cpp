@@ -138,6 +138,13 @@ std::vector<Finding> run_findings(const StoredRun& run) {
                                     *end.accuracy,
                                     *end.accuracy_min,
                                     *end.accuracy_max)});
+  if (end.frames)
+    findings.push_back(
+        {fmt::format("Return {:.5g}; of the local models {:.5g} on average. Acted {} "
+                     "frames.",
+                     -end.loss,
+                     -end.loss_local,
+                     quantity_text(Quantity::number, *end.frames))});
   if (run.validated && run.test_accuracy)
     findings.push_back(
         {fmt::format("These are of the validation set; on the test set, looked at once, the saved "
@@ -170,7 +177,10 @@ std::vector<Tile> run_tiles(const StoredRun& run) {
     tiles.emplace_back(fmt::format("{:.4f}", *run.test_accuracy), "test accuracy");
   if (run.r2 && std::isfinite(*run.r2))
     tiles.emplace_back(fmt::format("{:.4f}", *run.r2), "R\u00B2");
-  tiles.emplace_back(fmt::format("{:.4g}", end.loss), "loss");
+  if (end.frames)
+    tiles.emplace_back(fmt::format("{:.4g}", -end.loss), "return");
+  else
+    tiles.emplace_back(fmt::format("{:.4g}", end.loss), "loss");
   const double seconds = clock_of(end);
   tiles.emplace_back(quantity_text(Quantity::seconds, seconds),
                      run.simulated ? "virtual time" : "time");

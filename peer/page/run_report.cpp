@@ -137,7 +137,8 @@ void add_row(const GroupRow& row,
   if (race) {
     const CurveFigure what = raced_figure(row, target);
     ReportRow lines{row.name, race_figures(row, what, target)};
-    if (what != CurveFigure::loss) lines.folded = race_figures(row, CurveFigure::loss, target);
+    const CurveFigure plain = plain_figure(row);
+    if (what != plain) lines.folded = race_figures(row, plain, target);
     s.race.rows.push_back(std::move(lines));
   }
   Figure shares = group_shares_figure(row);
@@ -177,7 +178,18 @@ void add_column(DataTable& table,
 }
 
 DataTable runs_table(const std::vector<StoredRun>& runs, std::vector<std::string>& notes) {
-  DataTable table{{"run", "in", "seed", "rounds", "time", "accuracy", "loss", "sent", "began"}, {}};
+  const bool act = std::ranges::all_of(
+      runs, [](const StoredRun& run) { return run.evaluations.back().frames.has_value(); });
+  DataTable table{{"run",
+                   "in",
+                   "seed",
+                   "rounds",
+                   "time",
+                   act ? "frames" : "accuracy",
+                   act ? "return" : "loss",
+                   "sent",
+                   "began"},
+                  {}};
   for (const StoredRun& run : runs) {
     if (table.rows.size() == most_listed_runs) {
       notes.push_back(fmt::format("{} more runs are not listed", runs.size() - most_listed_runs));
@@ -189,8 +201,10 @@ DataTable runs_table(const std::vector<StoredRun>& runs, std::vector<std::string
                           std::to_string(run.seed),
                           std::to_string(run.rounds),
                           quantity_text(Quantity::seconds, clock_of(end)),
-                          end.accuracy ? fmt::format("{:.4f}", *end.accuracy) : "-",
-                          fmt::format("{:.5g}", end.loss),
+                          act            ? quantity_text(Quantity::number, *end.frames)
+                          : end.accuracy ? fmt::format("{:.4f}", *end.accuracy)
+                                         : "-",
+                          fmt::format("{:.5g}", act ? -end.loss : end.loss),
                           quantity_text(Quantity::bytes, end.sent_bytes),
                           run.began});
   }

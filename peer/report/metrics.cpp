@@ -36,6 +36,8 @@ void add_models(Json& line, const FleetRecord& r) {
                {"accuracy_min", r.accuracy_min},
                {"accuracy_max", r.accuracy_max},
                {"consensus", r.consensus}});
+  if (r.frames)
+    line.update({{"return", -r.mean.loss}, {"return_local", -r.loss_local}, {"frames", *r.frames}});
 }
 
 /// Where the time and the bytes of all peers together went.

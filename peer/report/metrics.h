@@ -9,7 +9,8 @@
 namespace gv {
 
 /// {"event":"evaluate","round":..,"seconds":..,...}: one line of metrics.jsonl and of `--json`. No
-/// newline. Where its figures are of a validation set, with "evaluated_on":"validation".
+/// newline. Of agents with "return", "return_local" and "frames". Where its figures are of a
+/// validation set, with "evaluated_on":"validation".
 std::string evaluate_line(const FleetRecord& record);
 
 /// {"event":"summary","rounds":..,"peers":..,"lost":..,"loss":..,"loss_local":..,"accuracy":..,

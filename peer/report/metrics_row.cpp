@@ -65,6 +65,7 @@ MetricsRow row_of(const FleetRecord& r) {
                  .accuracy_max = r.accuracy_max,
                  .consensus = r.consensus,
                  .sent_bytes = r.sent_bytes};
+  if (r.frames) row.frames = static_cast<double>(*r.frames);
   std::ranges::transform(r.spent.at, row.activities.emplace().begin(), in_seconds);
   return row;
 }
@@ -89,6 +90,11 @@ Json json_of(const MetricsRow& row) {
   json.add("accuracy_min", row.accuracy_min);
   json.add("accuracy_max", row.accuracy_max);
   json.add("consensus", row.consensus);
+  if (row.frames) {
+    json.add("return", -row.loss);
+    json.add("return_local", -row.loss_local);
+    json.add("frames", *row.frames);
+  }
   if (row.sent_bytes) json.add("sent_bytes", *row.sent_bytes);
   if (row.activities) json.add("states", json_of(*row.activities));
   return json;
@@ -111,6 +117,7 @@ MetricsRow parse_row(const JsonValue& json) {
   row.training_seconds = number_if_any(json, "training_seconds");
   row.samples = number_if_any(json, "samples");
   row.epoch = number_if_any(json, "epoch");
+  row.frames = number_if_any(json, "frames");
   row.peers = json_integer<PeerId>(json, "peers");
   const JsonValue* const set = json.find("evaluated_on");
   row.validated = set != nullptr && set->text == "validation";

@@ -24,6 +24,7 @@ struct MetricsRow {
   std::optional<double> training_seconds{};  ///< without evaluations and checkpoints
   std::optional<double> samples{};           ///< trained on by the fleet so far
   std::optional<double> epoch{};
+  std::optional<double> frames{};  ///< of agents, whose losses are minus their returns
   PeerId peers = 0;
   bool validated = false;  ///< what follows is of a validation set, not of the test set
   double train_loss = 0;

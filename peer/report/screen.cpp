@@ -31,6 +31,7 @@ double unsigned_nan(double x) {
 }
 
 std::string accuracies(const FleetRecord& r, const Dataset* test) {
+  if (r.frames) return fmt::format("{:>8.4g} {:>12}", 0 - unsigned_nan(r.mean.loss), *r.frames);
   if (const auto score = regression_score(test, r.mean.loss); score && score->r2) {
     const double shown = std::max(*score->r2, -99.0);  // there are eight columns
     return fmt::format("{:>8.4f} {:>12}", shown, "-");
@@ -61,14 +62,17 @@ std::string consensus_of(const FleetRecord& r) {
 
 }  // namespace
 
-std::string table_header(const Dataset* test, bool validated) {
+std::string table_header(const Dataset* test, bool validated, bool agents) {
+  const char* const figure = is_regression(test) ? "R2" : "accuracy";
   return fmt::format("{:>7} {:>10} {:>9} {:>9} {:>8} {:>12} {:>9} {:>9}",
                      "round",
                      "time",
                      "train",
-                     validated ? "val. loss" : "test loss",
-                     is_regression(test) ? "R2" : "accuracy",
-                     "worst..best",
+                     agents      ? "local"
+                     : validated ? "val. loss"
+                                 : "test loss",
+                     agents ? "return" : figure,
+                     agents ? "frames" : "worst..best",
                      "consensus",
                      "sent/peer");
 }
@@ -78,7 +82,7 @@ std::string table_row(const FleetRecord& r, const Dataset* test) {
                      r.round,
                      seconds_text(in_seconds(r.time)),
                      unsigned_nan(r.train_loss),
-                     unsigned_nan(r.mean.loss),
+                     r.frames ? 0 - unsigned_nan(r.loss_local) : unsigned_nan(r.mean.loss),
                      accuracies(r, test),
                      consensus_of(r),
                      bytes_text(static_cast<double>(r.sent_bytes) / r.peers));
@@ -105,9 +109,15 @@ std::string summary_text(const FleetRecord& r,
   }
   if (const auto score = regression_score(test, r.mean.loss))
     text += fmt::format("\n{}", score_text(*score));
-  text += fmt::format("\nloss       {:.6g} mean model, {:.6g} mean of local models",
-                      unsigned_nan(r.mean.loss),
-                      unsigned_nan(r.loss_local));
+  if (r.frames)
+    text += fmt::format("\nreturn     {:.6g} mean model, {:.6g} mean of local models; {} frames",
+                        0 - unsigned_nan(r.mean.loss),
+                        0 - unsigned_nan(r.loss_local),
+                        *r.frames);
+  else
+    text += fmt::format("\nloss       {:.6g} mean model, {:.6g} mean of local models",
+                        unsigned_nan(r.mean.loss),
+                        unsigned_nan(r.loss_local));
   if (r.test) text += test_text(r);
   text += fmt::format("\nconsensus  {:.3e} (mean squared distance of a replica to the mean model)",
                       unsigned_nan(r.consensus));

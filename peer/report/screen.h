@@ -11,8 +11,9 @@ namespace gv {
 
 /// The tables that `run` and `simulate` print for people. No trailing newline. `test`: the samples
 /// of the evaluations; where they are a regression's, R2 stands in the place of the accuracy.
-/// `validated`: they are a validation set.
-std::string table_header(const Dataset* test, bool validated = false);
+/// `validated`: they are a validation set. `agents`: there are no samples, and returns stand in the
+/// place of losses and accuracies.
+std::string table_header(const Dataset* test, bool validated = false, bool agents = false);
 std::string table_row(const FleetRecord& record, const Dataset* test);
 std::string summary_text(const FleetRecord& record,
                          PeerId lost,

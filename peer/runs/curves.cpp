@@ -65,6 +65,8 @@ std::optional<double> along(const StoredEvaluation& e, CurveAxis axis) {
       return e.sent_bytes;
     case CurveAxis::epochs:
       return e.epoch;
+    case CurveAxis::frames:
+      return e.frames;
   }
   return std::nullopt;
 }
@@ -86,6 +88,12 @@ std::optional<double> shown(const StoredEvaluation& e, CurveFigure figure) {
       break;
     case CurveFigure::consensus:
       value = e.consensus;
+      break;
+    case CurveFigure::mean_return:
+      if (e.frames) value = -e.loss;
+      break;
+    case CurveFigure::local_return:
+      if (e.frames) value = -e.loss_local;
       break;
   }
   return value && std::isfinite(*value) ? value : std::nullopt;

@@ -9,8 +9,16 @@
 namespace gv {
 
 /// What a curve goes along, and what it shows.
-enum class CurveAxis : std::uint8_t { rounds, seconds, bytes, epochs };
-enum class CurveFigure : std::uint8_t { accuracy, worst_accuracy, loss, local_loss, consensus };
+enum class CurveAxis : std::uint8_t { rounds, seconds, bytes, epochs, frames };
+enum class CurveFigure : std::uint8_t {
+  accuracy,
+  worst_accuracy,
+  loss,
+  local_loss,
+  consensus,
+  mean_return,  ///< of the mean model, of an agent
+  local_return,
+};
 
 /// The seeds of a group at one place: least, mean and most, and their deviation from the mean
 /// (n - 1).

@@ -120,6 +120,7 @@ StoredEvaluation read_evaluation(const JsonValue& line, const char* round) {
   e.sent_bytes = stored_amount(line, "sent_bytes");
   e.samples = stored_maybe(line, "samples");
   e.epoch = stored_maybe(line, "epoch");
+  e.frames = stored_maybe(line, "frames");
   e.hidden_wire = stored_maybe(line, "hidden_wire");
   if (const JsonValue* bytes = line.find("bytes"))
     e.repeated_bytes = stored_maybe(*bytes, "repeated");

@@ -28,6 +28,7 @@ struct StoredEvaluation {
   double consensus = 0;
   double sent_bytes = 0;
   std::optional<double> samples, epoch;
+  std::optional<double> frames;  ///< of agents, whose losses are minus their returns
   std::optional<StateSums> states;
   std::optional<double> hidden_wire;
   std::optional<double> repeated_bytes;  ///< sent again, beside sent_bytes

@@ -18,6 +18,8 @@ struct Aims {
   bool keep_best = false;      ///< the model of the best evaluation is the run's, not the last one
   /// The objective that looks at the test set, where the run's evaluations do not; or null.
   std::function<std::unique_ptr<Objective>()> test{};
+  /// Of agents: how many frames peer i has acted when it has learnt from so many samples; or null.
+  std::function<std::uint64_t(std::uint32_t peer, std::uint64_t samples)> frames{};
   ModelJudge models{};  ///< of a fleet of chains; else each peer says what its own is worth
 };
 

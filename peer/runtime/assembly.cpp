@@ -148,7 +148,7 @@ void Assembly::load_parts(std::optional<PeerId> only) {
     data = std::move(loaded.sets);
     validation = std::move(loaded.validation);
     partition = std::move(loaded.partition);
-    if (!data.train && fleet.data.quadratic.dimension > 0)
+    if (!data.train && !fleet.agent && fleet.data.quadratic.dimension > 0)
       optimum_ = quadratic_optimum(
           fleet.data.quadratic, fleet.trainers(), Rng(fleet.seed).derive("quadratic"));
     const std::unique_ptr<Objective> first = whole_objective(0);
@@ -316,6 +316,10 @@ Aims Assembly::aims() const {
             .patience = fleet.stop.patience,
             .keep_best = fleet.keep_best,
             .models = model_judge()};
+  if (fleet.agent)
+    aims.frames = [this](PeerId i, std::uint64_t samples) {
+      return samples / fleet.peers.at(i).batch * fleet.agent->frames();
+    };
   if (validation)
     aims.test = [this] {
       Share everybodys = everybodys_share();

@@ -36,9 +36,9 @@ class Assembly {
   Topology topology;                   ///< of a schedule: all its links
   std::optional<MixingMatrix> w;       ///< empty when there is a schedule, or push-sum instead
   std::shared_ptr<const MixingSchedule> schedule;  ///< W of every round; null: always w
-  TrainTest data;                                  ///< null pointers for the quadratic
+  TrainTest data;                                  ///< null pointers for quadratic and agent
   std::shared_ptr<const Dataset> validation;       ///< null where the fleet has none
-  Partition partition;                             ///< empty for the quadratic
+  Partition partition;                             ///< empty for quadratic and agent
   std::optional<Division> division;                ///< of the models that chains divide
   Round rounds =
       0;  ///< the last round; the largest number when only time or a target stops the run

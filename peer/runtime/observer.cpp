@@ -200,6 +200,8 @@ void Observer::drop(PeerId peer) {
 /// The fleet's loss is no more than a hundredfold of the median of what it was until then. Where it
 /// has come close to zero it may be that, as long as it is far below what it was at first.
 void Observer::watch(FleetRecord& record) {
+  // A loss that is minus a return is below 0, and no multiple of it says anything.
+  if (record.frames) return;
   constexpr double hundredfold = 100;
   constexpr std::size_t least_known = 3;
   const double loss = record.mean.loss;
@@ -357,6 +359,8 @@ FleetRecord Observer::look(const Reports& reports, std::span<const float> mean, 
     record.staleness = std::max(record.staleness, report.staleness);
     record.queue = std::max(record.queue, report.queue);
     record.samples += report.samples;
+    if (aims_.frames && report.trains)
+      record.frames = record.frames.value_or(0) + aims_.frames(peer, report.samples);
     record.spent += report.spent;
     looking =
         std::max(looking, report.spent[Activity::evaluate] + report.spent[Activity::checkpoint]);

@@ -44,7 +44,9 @@ struct FleetRecord {
   Spent spent;                        ///< by all peers
   /// `time` without evaluations and checkpoints: without what the peer that spent most on them did.
   Time training_time{0};
-  std::uint64_t samples = 0;         ///< trained on by all peers
+  std::uint64_t samples = 0;  ///< trained on by all peers
+  /// Of agents, whose losses are minus their returns: steps of environments, of all peers.
+  std::optional<std::uint64_t> frames{};
   std::uint64_t model_bytes = 0;     ///< of sent_bytes: payloads
   std::uint64_t repeated_bytes = 0;  ///< beside sent_bytes: sent again
   Round staleness = 0;               ///< of what a peer took since the record before, the greatest

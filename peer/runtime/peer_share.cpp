@@ -6,6 +6,7 @@
 #include "gossip/supply.h"
 #include "gpu/cuda_replica.h"
 #include "graph/schedule/copies_schedule.h"
+#include "optim/rl/q_agent.h"
 #include "optim/train/false_gradient.h"
 #include "optim/train/make_objective.h"
 #include "optim/train/slice_objective.h"
@@ -128,6 +129,14 @@ std::unique_ptr<Objective> Assembly::honest_objective(PeerId i) const {
 /// Of a peer that has all of a model.
 std::unique_ptr<Objective> Assembly::whole_objective(PeerId i) const {
   if (data.train) return by_samples(*this, i, make_objective(fleet.model, share(i)));
+  if (fleet.agent)
+    return make_agent(
+        fleet.model,
+        *fleet.agent,
+        {.peer = i,
+         .peers = fleet.trainers(),
+         .rng = Rng(fleet.seed),
+         .step_flops = fleet.agent->step_seconds * fleet.flops * fleet.peers.at(i).speed});
   return make_quadratic(
       fleet.data.quadratic, i, fleet.trainers(), Rng(fleet.seed).derive("quadratic"), optimum_);
 }
@@ -146,8 +155,8 @@ ReplicaParts Assembly::parts(PeerId i) const {
 std::unique_ptr<Replica> Assembly::replica(PeerId i) const {
   if (trains_elsewhere_ && i < fleet.trainers()) return nullptr;
   const std::string& word = fleet.peers.at(i).device;
-  const bool host =
-      fleet.data_servers > 0 || algorithm->hands_samples || fleet.by_samples || fleet.parallel;
+  const bool host = fleet.data_servers > 0 || algorithm->hands_samples || fleet.by_samples ||
+                    fleet.parallel || fleet.agent;
   const bool stays = word == "auto" && (host || !cuda_trains(fleet.model));
   return make_replica(stays ? Device{} : device_of(fleet, i), parts(i));
 }

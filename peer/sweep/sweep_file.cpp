@@ -8,6 +8,7 @@
 
 #include "optim/printable.h"
 #include "peer/fleet/readers.h"
+#include "peer/fleet/target_reader.h"
 #include "peer/runs/stated_number.h"
 #include "peer/sweep/axes.h"
 
@@ -114,21 +115,7 @@ class SweepFileReader : Readers {
   }
 
   void read_target(const Value* value) {
-    if (value == nullptr) return;
-    SweepTarget target;
-    MapReader map(source_, value, "target");
-    const Value* accuracy = map.take("accuracy");
-    const Value* loss = map.take("loss");
-    const Value* of = map.take("of");
-    set(map.take("for"), target.in_a_row, count(1, 1000));
-    set(accuracy, target.value, fraction());
-    set(loss, target.value, number(-1e300, 1e300));
-    target.accuracy = accuracy != nullptr;
-    set(of, target.of, choice({"mean", target.accuracy ? "worst" : "local"}));
-    map.finish();
-    if ((accuracy == nullptr) == (loss == nullptr))
-      return source_.error(*value, "expected one target", "such as `{ accuracy: 0.88 }`");
-    file_.target = target;
+    if (value != nullptr) file_.target = gv::read_target(source_, *value, "target");
   }
 
   void read_tune(const Value* value) {
@@ -305,14 +292,6 @@ class SweepFileReader : Readers {
 };
 
 }  // namespace
-
-std::string to_string(const SweepTarget& target) {
-  return fmt::format("{}{}={}{}",
-                     target.accuracy ? "accuracy" : "loss",
-                     target.of == "mean" ? "" : "." + target.of,
-                     target.value,
-                     target.in_a_row == 1 ? "" : fmt::format(" for {}", target.in_a_row));
-}
 
 SweepFile read_sweep_file(Source& source) {
   return SweepFileReader(source).read();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "peer/fleet/source.h"
+#include "peer/fleet/target_spec.h"
 
 namespace gv {
 
@@ -58,17 +59,6 @@ struct TuningSpec {
   bool in_rungs() const { return by == "halving" || by == "asha"; }
 };
 
-/// When a run counts as having arrived.
-struct SweepTarget {
-  bool accuracy = true;     ///< at least `value`; else a loss of at most `value`
-  double value = 0;         ///< accuracy: a fraction
-  std::string of = "mean";  ///< whose: the mean model's, `local` (mean loss) or `worst` (accuracy)
-  std::uint32_t in_a_row = 1;  ///< evaluations that must be there, one after the other
-};
-
-/// "accuracy.worst=0.88 for 2", as `compare --target` takes it.
-std::string to_string(const SweepTarget& target);
-
 /// What the picture of the answer shows (see peer/page/answer_picture.h); without one it is a race.
 struct SweepPicture {
   bool map = false;  ///< who is first on which network (peer/compare/run_map.h); else a cost
@@ -90,7 +80,7 @@ struct SweepFile {
   std::vector<std::uint64_t> seeds;  ///< empty: counted from the base file's, `seed_count` of them
   std::size_t seed_count = 1;
   std::optional<TuningSpec> tune;
-  std::optional<SweepTarget> target;
+  std::optional<TargetSpec> target;
   std::vector<std::string> expect;  ///< for `compare`
   std::optional<SweepPicture> picture;
   bool keep_models = false;

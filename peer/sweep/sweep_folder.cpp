@@ -63,7 +63,7 @@ std::map<std::string, std::size_t> numbers_in(const std::string& path) {
 
 Json plan_json(const SweepPlan& plan, const std::map<std::string, std::size_t>& numbers) {
   Json json{{"schema", "grapevine.plan/1"}, {"name", plan.file.name}, {"base", plan.file.base}};
-  if (plan.file.target) json.add("target", to_string(*plan.file.target));
+  if (plan.file.target) json.add("target", target_argument(*plan.file.target));
   Json& cells = json["cells"] = Json::array();
   for (std::size_t c = 0; c < plan.cells.size(); ++c) {
     std::vector<std::string> sets;

@@ -16,11 +16,11 @@ namespace {
 
 /// How far a line of metrics.jsonl is from the target: at most 0 is there. The loss itself, or what
 /// an accuracy lacks.
-double distance(const JsonValue& line, const SweepTarget& target) {
-  const std::string key = target.accuracy ? (target.of == "worst" ? "accuracy_min" : "accuracy")
-                                          : (target.of == "local" ? "loss_local" : "loss");
-  const double value = json_number(line, key);
-  return target.accuracy ? target.value - value : value - target.value;
+double distance(const JsonValue& line, const TargetSpec& target) {
+  const bool mean = target.whose == TargetSpec::Whose::mean;
+  if (target.figure == TargetSpec::Figure::accuracy)
+    return target.value - json_number(line, mean ? "accuracy" : "accuracy_min");
+  return json_number(line, mean ? "loss" : "loss_local") - target.value;
 }
 
 double median(std::vector<double> values) {
@@ -38,7 +38,7 @@ std::optional<double> number_in(const std::string& text) {
 
 }  // namespace
 
-TrialScore score_of(const std::string& folder, const SweepTarget& target, bool by_rounds) {
+TrialScore score_of(const std::string& folder, const TargetSpec& target, bool by_rounds) {
   const std::string path = folder + "/metrics.jsonl";
   std::ifstream in(path);
   if (!in) throw std::runtime_error(path + ": cannot be read");

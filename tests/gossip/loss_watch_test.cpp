@@ -51,5 +51,14 @@ TEST(LossWatch, IsSilentWhereTrainingIsTheCause) {
     ASSERT_FALSE(doubling.see(round, std::pow(2.0, static_cast<double>(round)))) << round;
 }
 
+/// An agent said that its loss had risen from 0, when its memory was large enough to learn from.
+TEST(LossWatch, NothingRisesFromWhereThereWasNothingToLearnFrom) {
+  LossWatch watch;
+  for (Round round = 0; round < 500; ++round) ASSERT_FALSE(watch.see(round, 0));
+  for (Round round = 500; round < 600; ++round) ASSERT_FALSE(watch.see(round, 2)) << round;
+  ASSERT_FALSE(watch.see(600, 1e4));
+  EXPECT_TRUE(watch.see(601, 1e4));
+}
+
 }  // namespace
 }  // namespace gv

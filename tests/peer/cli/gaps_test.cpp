@@ -123,5 +123,46 @@ TEST_F(Gaps, EveryMethodIsInTheTable) {
   }
 }
 
+/// The cells of the table's row whose first cell names this method.
+std::vector<std::string> cells_of(const std::string& page, const AlgorithmRow& row) {
+  const std::string of_kind = fmt::format("kind: {}[ ,}}]|`{}`", row.kind, row.kind);
+  std::istringstream lines(page);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("| `")) continue;
+    std::vector<std::string> cells;
+    std::istringstream in(line.substr(1));
+    for (std::string cell; std::getline(in, cell, '|');) cells.push_back(cell);
+    const std::string& first = cells.front();
+    const std::string order(row.order);
+    if (std::regex_search(first, std::regex(of_kind)) &&
+        (order.empty() || first.find("order: " + order) != std::string::npos ||
+         first.find("`" + order + "`") != std::string::npos))
+      return cells;
+  }
+  return {};
+}
+
+/// The page, the answer of `algorithms` and the refusal in a fleet file are one table.
+TEST_F(Gaps, EveryMethodSaysWhatItIsToAgents) {
+  const std::string page = text_of_page("docs/methods.md");
+  const auto rows = run({"algorithms", "--json"}).summary().at("rows");
+  ASSERT_EQ(rows.size(), algorithms().size());
+  std::size_t k = 0;
+  for (const AlgorithmRow* row : algorithms()) {
+    SCOPED_TRACE(fmt::format("{} {}", row->kind, row->order));
+    const auto agents = rows.at(k++).at("agents");
+    const std::string name = agents.at("runs") == false    ? "none"
+                             : agents.at("name").is_null() ? "yes"
+                                                           : std::string(agents.at("name"));
+    const std::vector<std::string> cells = cells_of(page, *row);
+    ASSERT_EQ(cells.size(), 4U);
+    EXPECT_EQ(cells.back(), " " + name + " ");
+    EXPECT_EQ(agents.at("why").is_null(), agents.at("runs") == true);
+    EXPECT_EQ(agents.at("source").is_null(), agents.at("name").is_null());
+    if (!agents.at("source").is_null())
+      EXPECT_NE(page.find(std::string(agents.at("source"))), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace gv

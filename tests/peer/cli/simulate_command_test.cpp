@@ -1,5 +1,6 @@
 #include <filesystem>
 #include <fstream>
+#include <regex>
 
 #include "peer/report/metrics_row.h"
 #include "tests/peer/launch/program.h"
@@ -188,6 +189,27 @@ TEST_F(SimulateCommand, SaysWhetherTheTargetWasReached) {
       run({"simulate", fleet, "--set", "stop={ rounds: 20, target: { accuracy: 0.1 } }"});
   EXPECT_NE(reached.output().find("target     accuracy 0.1 reached"), std::string::npos);
   EXPECT_EQ(read(path("run-2/summary.json")).at("target").at("reached"), true);
+}
+
+/// It once said of a return of 9 that -9 was reached.
+TEST_F(SimulateCommand, SaysTheReturnThatAgentsMissed) {
+  const std::string fleet = path("fleet.yaml");
+  std::ofstream(fleet) << "version: 1\npeers: 2\nmodel: { kind: mlp, hidden: [8] }\n"
+                          "data: { kind: environment, name: cartpole }\nagent: { warm_up: 32 }\n"
+                          "stop: { rounds: 20, target: { return: 475 } }\n"
+                          "evaluate: { every: 10 rounds }\noutput: { dir: "
+                       << path("run") << " }\n";
+  const Ended missed = run({"simulate", fleet});
+  ASSERT_EQ(missed.code, 4) << missed.err;
+  EXPECT_TRUE(std::regex_search(missed.output(), std::regex("return 475 missed: [0-9]")))
+      << missed.output();
+  EXPECT_EQ(read(path("run/summary.json")).at("target").at("return"), 475);
+  const Ended compared = run({"compare", path("run"), "--target", "return=1", "--json"});
+  ASSERT_EQ(compared.code, 0) << compared.err;
+  EXPECT_EQ(compared.summary().at("target").at("figure"), "return");
+  const Ended refused = run({"compare", path("run"), "--target", "return=475"});
+  EXPECT_EQ(refused.code, 2) << refused.output();
+  EXPECT_NE(refused.err.find("no run reaches return 475; the best is "), std::string::npos);
 }
 
 }  // namespace

@@ -210,6 +210,56 @@ TEST(Comparison, RefusesOtherProblemsAndTargetsThatNobodyReaches) {
             std::string::npos);
 }
 
+/// Two agents, the second worse by 25 at the end, with three seeds each.
+std::vector<StoredRun> agents() {
+  std::vector<StoredRun> runs;
+  for (const char* method : {"d-psgd", "downpour"}) {
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      StoredRun run = run_of({{"algorithm.kind", method}}, seed, 1);
+      const double less = method == std::string("downpour") ? 25 + static_cast<double>(seed) : 0;
+      for (StoredEvaluation& e : run.evaluations) {
+        e.loss = less - 500 * *e.accuracy;
+        e.accuracy.reset();
+        e.accuracy_min.reset();
+        e.frames = 8 * static_cast<double>(e.round);
+      }
+      runs.push_back(run);
+    }
+  }
+  return runs;
+}
+
+TEST(Comparison, OfAgentsIsOfTheirReturns) {
+  const Comparison c = compare_runs(agents(), {});
+  EXPECT_EQ(c.measure, Measure::returned);
+  const std::string text = comparison_text(c, {});
+  EXPECT_NE(text.find("--target return=475 compares costs"), std::string::npos) << text;
+  EXPECT_NE(text.find("in final return"), std::string::npos) << text;
+  EXPECT_EQ(c.sections.at(0).contenders.at(0).label, "d-psgd") << "more is better";
+  EXPECT_NE(text.find("-27.0"), std::string::npos) << text;
+  const Comparison costs = compare_runs(agents(), {.target = parse_target("return=250"), .by = {}});
+  EXPECT_NEAR(summary_of(costs.sections.at(0).contenders.at(0), Measure::rounds)->mean, 50, 1e-9);
+  EXPECT_NE(comparison_json(costs, {}).dump().find(
+                R"("target":{"figure":"return","of":"mean","value":250.0,"for":1})"),
+            std::string::npos);
+}
+
+TEST(Comparison, SaysWhichReturnNoAgentReaches) {
+  const auto refused = [](const char* target) {
+    try {
+      compare_runs(agents(), {.target = parse_target(target), .by = {}});
+    } catch (const std::invalid_argument& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(refused("return=501").find("no run reaches return 501; the best is 500 of"),
+            std::string::npos)
+      << refused("return=501");
+  EXPECT_NE(refused("accuracy=0.5").find("these runs have a return: --target return=VALUE"),
+            std::string::npos);
+}
+
 std::vector<StoredRun> many() {
   std::vector<StoredRun> runs;
   for (const char* network : {"1 ms", "100 ms"})

@@ -23,6 +23,10 @@ TEST(Target, IsReadAsItIsWritten) {
   same("loss=-2", Figure::loss, Whose::mean, -2);
   same("loss.local=0.3", Figure::loss, Whose::local, 0.3);
   EXPECT_EQ(parse_target("loss=0.3 for 3").in_a_row, 3U);
+  const CompareTarget returned{
+      .figure = Figure::loss, .whose = Whose::local, .value = -475, .as_return = true};
+  EXPECT_EQ(parse_target("return.local=475"), returned);
+  EXPECT_EQ(parse_target("return=-100 for 2").value, 100);
   for (const char* wrong : {"",
                             "accuracy=0.9 for",
                             "accuracy=0.9 for x",
@@ -36,8 +40,38 @@ TEST(Target, IsReadAsItIsWritten) {
                             "speed=3",
                             "loss=nan",
                             "loss=1e999",
-                            "loss=1 2"})
+                            "loss=1 2",
+                            "return",
+                            "return=x",
+                            "return.worst=4"})
     EXPECT_THROW(parse_target(wrong), std::invalid_argument) << wrong;
+}
+
+TEST(Target, IsWrittenAsItIsRead) {
+  for (const char* text : {"accuracy=0.88",
+                           "accuracy.worst=0.5 for 2",
+                           "loss=-2",
+                           "loss.local=0.3 for 7",
+                           "return=475",
+                           "return.local=-110 for 3"})
+    EXPECT_EQ(target_argument(parse_target(text)), text);
+}
+
+/// Return 50 at round 10, 100 at 20, ...; the loss is minus that.
+TEST(Target, OfAnAgentIsItsReturn) {
+  StoredRun run = run_of({{"stop.target.return", "225"}}, 1, 0.1);
+  for (StoredEvaluation& e : run.evaluations) {
+    e.loss = -500 * *e.accuracy;
+    e.loss_local = e.loss / 2;
+    e.accuracy.reset();
+    e.frames = 8 * static_cast<double>(e.round);
+  }
+  EXPECT_NEAR(cost_of(run, parse_target("return=225"))->rounds, 45, 1e-9);
+  EXPECT_NEAR(cost_of(run, parse_target("return.local=225"))->rounds, 90, 1e-9);
+  EXPECT_FALSE(cost_of(run, parse_target("return=501")));
+  EXPECT_EQ(target_in_files({run}), parse_target("return=225"));
+  for (StoredEvaluation& e : run.evaluations) e.frames.reset();
+  EXPECT_FALSE(cost_of(run, parse_target("return=225"))) << "a loss that is no return";
 }
 
 /// Accuracy 0.1 at round 10, 0.2 at 20, ...: 0.25 is half-way between 20 and 30.

@@ -33,7 +33,9 @@ std::optional<Range> range_in(const std::string& takes) {
   static const std::regex ends(number + " (?:to|and) " + number);
   std::smatch match;
   if (!std::regex_search(takes, match, ends)) return std::nullopt;
-  static const std::regex counted("whole number|samples|rounds|steps|evaluations|characters|bytes");
+  static const std::regex counted(
+      "whole "
+      "number|samples|rounds|steps|evaluations|characters|bytes|transitions|gradients|frames");
   return Range{.least = number_in(match[1]),
                .most = number_in(match[2]),
                .whole = std::regex_search(takes, counted)};

@@ -83,5 +83,15 @@ TEST_F(RunFinder, TellsHowARunEnded) {
   EXPECT_NE(end.find("accuracy   0.9000"), std::string::npos) << end;
 }
 
+TEST_F(RunFinder, TellsTheReturnOfAgents) {
+  make_run("mine", 1);
+  std::ofstream("runs/mine/summary.json")
+      << R"({"event":"summary","rounds":300,"peers":8,"lost":0,"loss":-480.5,"accuracy":null,)"
+         R"("accuracy_min":null,"accuracy_max":null,"return":480.5,"return_local":470,)"
+         R"("frames":9600,"consensus":0.01,"seconds":12.5})";
+  const std::string end = end_of_run("runs/mine");
+  EXPECT_NE(end.find("return     480.5 mean model, 9600 frames"), std::string::npos) << end;
+}
+
 }  // namespace
 }  // namespace gv

@@ -49,6 +49,17 @@ TEST(TopScreen, SaysWhereTheRunIs) {
   EXPECT_EQ(screen.size(), 11U);
 }
 
+/// Of agents it once showed a loss of -331 as well, and a curve that fell while they learned.
+TEST(TopScreen, SaysTheReturnOfAgents) {
+  RunView view = a_view(8);
+  view.latest->loss = -331;
+  view.latest->loss_local = -320;
+  view.latest->frames = 250'000;
+  for (double& loss : view.losses) loss = -100 * (3 - loss);
+  EXPECT_EQ(lines_of(top_screen(view, 80, 24))[1],
+            "return 331, 320 local  250000 frames  consensus 5.80e-02  ▁▆▇██");
+}
+
 TEST(TopScreen, ShowsThoseInTroubleWhenNotAllFit) {
   RunView view = a_view(100);
   view.peers[70].state.stage = PeerState::Stage::lost;

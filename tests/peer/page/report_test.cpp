@@ -147,6 +147,56 @@ TEST(Report, NetworksAreRows) {
   EXPECT_EQ(report.legend.size(), 2U) << "a method has one colour in both";
 }
 
+bool has_tile(const RunReport& report, const std::string& value, const std::string& name) {
+  return std::ranges::any_of(
+      report.tiles, [&](const Tile& tile) { return tile.value == value && tile.name == name; });
+}
+
+/// It once had a tile and curves of a loss of -500.
+TEST(Report, OfAnAgentShowsItsReturn) {
+  const ScratchFolder folder;
+  FolderOfRun{.agents = true}.write(folder.path() + "/a");
+  const std::vector<StoredRun> runs = read_all({folder.path() + "/a"}).runs;
+  const RunReport report = make_report(runs, {.target = parse_target("return=475"), .by = {}});
+  EXPECT_TRUE(has_tile(report, "500", "return"));
+  const std::string page = report_page(report);
+  expect_whole(page);
+  EXPECT_NE(page.find("Return 500; of the local models 250 on average. Acted 800 frames."),
+            std::string::npos);
+  EXPECT_EQ(page.find("<figcaption>Loss"), std::string::npos);
+  for (const char* axis : {"rounds", "time", "frames"})
+    EXPECT_NE(page.find(std::string("<figcaption>Return against ") + axis), std::string::npos)
+        << axis;
+  const std::string curve = picture_of(page, "Return against frames");
+  const SvgRuler x(curve, "x", "middle", false);
+  const SvgRuler y(curve, "y", "end", false);
+  const auto drawn = points_of(of_class(elements(curve, "polyline"), "curve").at(0));
+  EXPECT_NEAR(drawn.back().x, x.pixel(800), 0.5);
+  EXPECT_NEAR(drawn.back().y, y.pixel(500), 0.5);
+  EXPECT_NEAR(of_class(elements(curve, "circle"), "dot").at(0).number("cx"), x.pixel(760), 0.5)
+      << "475 after 95 rounds of 8 frames";
+}
+
+TEST(Report, AgentsRaceToAReturn) {
+  const ScratchFolder folder;
+  std::vector<std::string> paths;
+  for (const char* method : {"d-psgd", "downpour"}) {
+    FolderOfRun run{.algorithm = method, .agents = true};
+    run.keys = {{"algorithm.kind", method}};
+    run.seconds_per_round = run.algorithm == "downpour" ? 0.2 : 0.1;
+    paths.push_back(folder.path() + "/" + method);
+    run.write(paths.back());
+  }
+  const RunReport report = make_report(read_all(paths).runs, {});
+  const ReportRow& race = report.sections.front().rows.at(0);
+  ASSERT_EQ(race.figures.size(), 4U) << "time, bytes, rounds and frames";
+  EXPECT_EQ(race.figures.at(0).title, "Return against time");
+  EXPECT_EQ(race.figures.at(3).title, "Return against frames");
+  EXPECT_TRUE(race.folded.empty()) << "the loss is minus the return, and tells no more";
+  const std::vector<std::string>& heads = report.runs.heads;
+  EXPECT_TRUE(std::ranges::count(heads, "return") == 1 && std::ranges::count(heads, "loss") == 0);
+}
+
 TEST(Report, WhatNobodyRecordedIsSaidInOneLine) {
   const ScratchFolder folder;
   FolderOfRun{}.write(folder.path() + "/a");

@@ -60,6 +60,20 @@ TEST_F(Metrics, WhatARunWritesIsReadBack) {
   EXPECT_EQ(rows[1].training_seconds, 0.25);
 }
 
+TEST_F(Metrics, ReturnsOfAgentsAreMinusTheirLosses) {
+  FleetRecord agents = record(10);
+  agents.mean = {.loss = -475, .accuracy = {}};
+  agents.loss_local = -450;
+  agents.frames = 4000;
+  const auto rows = read(evaluate_line(agents) + "\n");
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].frames, 4000);
+  const std::string json = json_of(rows[0]).dump();
+  EXPECT_NE(json.find("\"return\":475"), std::string::npos) << json;
+  EXPECT_NE(json.find("\"return_local\":450"), std::string::npos) << json;
+  EXPECT_EQ(json_of(row_of(record(10))).dump().find("return"), std::string::npos);
+}
+
 TEST_F(Metrics, WhatOnlyNewerRunsRecordIsReadWhereItIs) {
   const auto rows =
       read(R"({"event":"evaluate","round":5,"seconds":2,"peers":2,"train_loss":null,"loss":1,)"

@@ -23,6 +23,8 @@ struct FolderOfRun {
   std::uint64_t every = 10;
   std::uint64_t rounds = 100;
   std::string began = "2026-01-01T00:00:00Z";
+  /// Of agents: 5 times the accuracy's percents is the return, 4 peers act twice in a round.
+  bool agents = false;
 
   Json about() const {
     Json json{{"schema", "grapevine.run/2"},
@@ -50,6 +52,7 @@ struct FolderOfRun {
 
   std::string figures(std::uint64_t round) const {
     const double accuracy = std::min(1.0, accuracy_per_round * static_cast<double>(round));
+    if (agents) return figures_of_agents(round, 500 * accuracy);
     return fmt::format(
         R"("seconds":{},"peers":4,"loss":{},"loss_local":1,"accuracy":{},"accuracy_min":{},)"
         R"("accuracy_max":{},"consensus":0.5,"sent_bytes":{})",
@@ -59,6 +62,20 @@ struct FolderOfRun {
         accuracy / 2,
         accuracy,
         1000 * round);
+  }
+
+  std::string figures_of_agents(std::uint64_t round, double mean_return) const {
+    return fmt::format(
+        R"("seconds":{},"peers":4,"loss":{},"loss_local":{},"accuracy":null,"accuracy_min":null,)"
+        R"("accuracy_max":null,"consensus":0.5,"sent_bytes":{},"return":{},"return_local":{},)"
+        R"("frames":{})",
+        seconds_per_round * static_cast<double>(round),
+        -mean_return,
+        -0.5 * mean_return,
+        1000 * round,
+        mean_return,
+        0.5 * mean_return,
+        8 * round);
   }
 
   void write(const std::string& path) const {

@@ -8,6 +8,7 @@
 #include "graph/formats/npy_matrix.h"
 #include "optim/printable.h"
 #include "optim/rng.h"
+#include "peer/runs/curves.h"
 #include "peer/runs/peer_totals.h"
 #include "peer/runs/run_list.h"
 #include "peer/runs/stored_json.h"
@@ -69,6 +70,18 @@ TEST(StoredRun, TakesWhatIsRecordedBesides) {
   EXPECT_EQ((*e.states)[0], 4);
   EXPECT_EQ((*e.states)[4], 2);
   EXPECT_EQ((*e.states)[3], 0);
+}
+
+TEST(StoredRun, OfAgentsKnowsTheirFrames) {
+  const ScratchFolder scratch;
+  FolderOfRun{.agents = true}.write(scratch.path());
+  const StoredRun run = read_stored_run(scratch.path());
+  EXPECT_EQ(run.evaluations[2].frames, 240);
+  EXPECT_EQ(along(run.evaluations[2], CurveAxis::frames), 240);
+  EXPECT_EQ(shown(run.evaluations[2], CurveFigure::mean_return), 150);
+  EXPECT_EQ(shown(run.evaluations[2], CurveFigure::local_return), 75);
+  FolderOfRun{}.write(scratch.path());
+  EXPECT_FALSE(shown(read_stored_run(scratch.path()).evaluations[2], CurveFigure::mean_return));
 }
 
 /// With the exit code of a simulation that broke a rule, which has no target.

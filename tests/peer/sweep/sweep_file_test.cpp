@@ -27,8 +27,8 @@ TEST_F(SweepFileTest, IsReadAsItIsWritten) {
   EXPECT_EQ(p.cells.size(), 2U);
   EXPECT_EQ(p.seeds, (std::vector<std::uint64_t>{3, 9}));
   EXPECT_EQ(p.file.tune->trials, 4U);
-  EXPECT_FALSE(p.file.target->accuracy);
-  EXPECT_EQ(p.file.target->of, "local");
+  EXPECT_EQ(p.file.target->figure, TargetSpec::Figure::loss);
+  EXPECT_EQ(p.file.target->whose, TargetSpec::Whose::local);
   EXPECT_EQ(p.file.expect, std::vector<std::string>{"gossip < sums @ time"});
   EXPECT_TRUE(p.file.keep_models);
 }

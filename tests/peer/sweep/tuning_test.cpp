@@ -9,7 +9,7 @@
 namespace gv {
 namespace {
 
-constexpr SweepTarget accuracy{.accuracy = true, .value = 0.8, .of = "mean"};
+constexpr TargetSpec accuracy{.figure = TargetSpec::Figure::accuracy, .value = 0.8};
 
 /// A trial with these (round, accuracy) pairs; a round takes a tenth of a second.
 TrialScore score(const std::vector<std::pair<int, std::string>>& lines,
@@ -24,7 +24,7 @@ TrialScore score(const std::vector<std::pair<int, std::string>>& lines,
     out << R"({"event":"summary"})"
         << "\n";
   }
-  SweepTarget target = accuracy;
+  TargetSpec target = accuracy;
   target.in_a_row = in_a_row;
   return score_of(folder.path(), target, by_rounds);
 }

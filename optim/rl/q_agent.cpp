@@ -1,0 +1,131 @@
+#include "optim/rl/q_agent.h"
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "optim/rl/acting.h"
+#include "optim/rl/memory.h"
+#include "optim/rl/q_loss.h"
+
+namespace gv {
+namespace {
+
+class QAgent : public Objective {
+ public:
+  QAgent(const AgentSpec& spec,
+         const EnvironmentRow& row,
+         NeuralNetwork network,
+         const AgentPlace& place)
+      : spec_(spec),
+        row_(row),
+        network_(std::move(network)),
+        place_(place),
+        rng_(place.rng.derive("agent")),
+        acting_(row,
+                spec,
+                network_,
+                rng_.derive("environment").derive(place.peer),
+                rng_.derive("explore").derive(place.peer)),
+        memory_({.places = spec.memory,
+                 .numbers = static_cast<std::uint32_t>(row.seen.elements()),
+                 .actions = row.actions,
+                 .binary = row.binary,
+                 .priority = spec.priority,
+                 .correction = spec.correction}),
+        draws_(rng_.derive("memory").derive(place.peer)),
+        loss_(network_),
+        target_(network_.size()) {}
+
+  std::vector<Parameter> parameters() const override { return network_.parameters(); }
+  std::uint32_t samples() const override { return 0; }
+  void initialize(std::span<float> x, Rng rng) const override { network_.initialize(x, rng); }
+
+  double value_and_gradient(std::span<const float> x,
+                            std::uint32_t batch,
+                            std::span<float> g) override {
+    if (gradients_ % spec_.refresh == 0) std::ranges::copy(x, target_.begin());
+    ++gradients_;
+    for (std::uint32_t k = 0; k < spec_.steps; ++k) act(x);
+    if (memory_.size() < spec_.warm_up) {
+      std::ranges::fill(g, 0.0F);
+      return 0;
+    }
+    memory_.draw(batch, draws_, drawn_);
+    const double loss = loss_.value_and_gradient(x, target_, drawn_, g, errors_);
+    memory_.judge(drawn_.places, errors_);
+    return loss;
+  }
+
+  Evaluation evaluate(std::span<const float> x) override {
+    if (!greedy_) greedy_.emplace(row_, network_, rng_.derive("evaluation"));
+    return {-greedy_->mean_return(x), std::nullopt};
+  }
+
+  /// A gradient is three passes; acting is one of a row, and the targets are two of a minibatch.
+  double gradient_flops(std::uint32_t batch) const override {
+    const double pass = network_.gradient_flops(1) / 3;
+    const auto frames = static_cast<double>(spec_.frames());
+    return frames * (pass + place_.step_flops) + network_.gradient_flops(batch) + 2 * batch * pass;
+  }
+
+  void save(StateWriter& out) const override {
+    out.name("agent");
+    out.u64(gradients_);
+    out.u64(frames_);
+    out.values(target_);
+    draws_.save(out);
+    acting_.save(out);
+    memory_.save(out);
+  }
+  void restore(StateReader& in) override {
+    in.name("agent");
+    gradients_ = in.u64();
+    frames_ = in.u64();
+    in.values(target_);
+    draws_.restore(in);
+    acting_.restore(in);
+    memory_.restore(in);
+  }
+
+ private:
+  void act(std::span<const float> x) {
+    const double rate = spec_.explore.rate(frames_, place_.peer, place_.peers);
+    acting_.step(x, rate, [this](const Transition& one) { memory_.add(one); });
+    frames_ += spec_.environments;
+  }
+
+  AgentSpec spec_;
+  const EnvironmentRow& row_;
+  NeuralNetwork network_;
+  AgentPlace place_;
+  Rng rng_;
+  Acting acting_;
+  Memory memory_;
+  Rng draws_;
+  QLoss loss_;
+  std::vector<float> target_;  ///< x^-
+  std::uint64_t gradients_ = 0;
+  std::uint64_t frames_ = 0;
+  Drawn drawn_;
+  std::vector<float> errors_;
+  std::optional<GreedyPlay> greedy_;
+};
+
+}  // namespace
+
+std::unique_ptr<Objective> make_q_agent(const AgentSpec& spec,
+                                        NeuralNetwork network,
+                                        const AgentPlace& place) {
+  const EnvironmentRow* row = find_environment(spec.environment);
+  if (row == nullptr) throw std::invalid_argument("unknown environment `" + spec.environment + "`");
+  if (network.input().elements() != row->seen.elements() || network.classes != row->actions)
+    throw std::invalid_argument("a network made for another environment than `" + row->name + "`");
+  if (std::ranges::any_of(network.nodes, [](const Node& n) { return n.op == Op::batch_norm; }))
+    throw std::invalid_argument(
+        "an agent acts on few rows at a time and cannot take their moments: take `norm: group`");
+  return std::make_unique<QAgent>(spec, *row, std::move(network), place);
+}
+
+}  // namespace gv

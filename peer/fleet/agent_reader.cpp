@@ -1,0 +1,207 @@
+#include "peer/fleet/agent_reader.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "optim/rl/environments.h"
+#include "peer/fleet/agent_methods.h"
+#include "peer/fleet/readers.h"
+
+namespace gv {
+namespace {
+
+constexpr std::uint32_t most_places = 10'000'000;
+
+class AgentReader : Readers {
+ public:
+  explicit AgentReader(Source& source) : Readers(source) {}
+
+  AgentSpec read(const Value& value, const Fleet& fleet) {
+    AgentSpec a;
+    a.environment = fleet.data.environment;
+    MapReader map(source_, &value, "agent");
+    set(map.take("steps"), a.steps, count(1, 100'000));
+    set(map.take("environments"), a.environments, count(1, 10'000));
+    set(map.take("discount"), a.discount, number(0, 1));
+    set(map.take("n_step"), a.n_step, count(1, 10'000));
+    const Value* const memory = map.take("memory");
+    const Value* const warm_up = map.take("warm_up");
+    set(memory, a.memory, count(1, most_places));
+    set(warm_up, a.warm_up, count(1, most_places));
+    set(map.take("refresh"), a.refresh, count(1, 1'000'000'000));
+    set(map.take("priority"), a.priority, number(0, 10));
+    set(map.take("correction"), a.correction, number(0, 10));
+    read_explore(map.take("explore"), a.explore);
+    if (const Value* const time = map.take("step_time"))
+      if (const auto took = read_duration(source_, *time))
+        a.step_seconds = std::chrono::duration<double>(*took).count();
+    map.finish();
+    check_sizes(
+        a, fleet, memory != nullptr ? *memory : value, warm_up != nullptr ? *warm_up : value);
+    return a;
+  }
+
+ private:
+  void read_explore(const Value* value, ExploreSpec& explore) {
+    if (value == nullptr) return;
+    MapReader map(source_, value, "agent.explore");
+    const Value* const from = map.take("from");
+    const Value* const to = map.take("to");
+    const Value* const over = map.take("over");
+    const Value* const base = map.take("base");
+    const Value* const power = map.take("power");
+    set(from, explore.from, number(0, 1));
+    set(to, explore.to, number(0, 1));
+    set(over, explore.over, count(0, 1'000'000'000'000));
+    set(base, explore.base, number(1e-9, 1));
+    set(power, explore.power, number(0, 1000));
+    map.finish();
+    const bool falls = from != nullptr || to != nullptr || over != nullptr;
+    if (falls && (base != nullptr || power != nullptr))
+      source_.error(*value,
+                    "a rate of exploring either falls or is each peer's own",
+                    "write `{ from: 1, to: 0.05, over: 5000 }` or `{ base: 0.4, power: 7 }`");
+    else if (power != nullptr && base == nullptr)
+      source_.error(*power, "`power` needs `base`", "write `{ base: 0.4, power: 7 }`");
+  }
+
+  void check_sizes(const AgentSpec& a,
+                   const Fleet& fleet,
+                   const Value& memory,
+                   const Value& warm_up) {
+    std::uint32_t batch = 0;
+    for (PeerId i = 0; i < fleet.trainers(); ++i) batch = std::max(batch, fleet.peers[i].batch);
+    if (batch > a.memory)
+      return source_.error(
+          memory,
+          fmt::format("a batch of {} from a memory of {} transitions", batch, a.memory),
+          "take a larger `memory`, or a smaller `train.batch`");
+    if (a.warm_up > a.memory)
+      return source_.error(
+          warm_up,
+          fmt::format("a memory of {} never holds {} transitions", a.memory, a.warm_up),
+          fmt::format("take `warm_up: {}` at most, or a larger `memory`", a.memory));
+    if (a.warm_up < batch)
+      source_.error(warm_up,
+                    fmt::format("a batch of {} from {} transitions", batch, a.warm_up),
+                    fmt::format("take `warm_up: {}` at least, or a smaller `train.batch`", batch));
+  }
+};
+
+/// Says what else stands in the file and has no meaning beside `agent`.
+class AgentChecks {
+ public:
+  AgentChecks(Source& source, const Value& root, const Fleet& fleet)
+      : source_(source), root_(root), fleet_(fleet) {}
+
+  void check() {
+    const std::optional<TargetSpec>& target = fleet_.stop.target;
+    if (target && target->figure == TargetSpec::Figure::accuracy)
+      refuse(entry("stop", "target"),
+             "an agent has no accuracy, but a return",
+             "write such as `target: { return: 475 }`");
+    constexpr const char* no_samples = "an agent has no samples, and no epochs of them";
+    if (fleet_.stop.epochs)
+      refuse(entry("stop", "epochs"), no_samples, "write `stop: { rounds: N }`");
+    if (fleet_.evaluate_every_epochs)
+      refuse(entry("evaluate", "every"), no_samples, "say it in rounds, or as a time");
+    if (fleet_.class_weights.any())
+      refuse(entry("train", "class_weights"),
+             "the classes of an agent are its actions, which nobody labels",
+             "leave it out");
+    if (fleet_.by_samples)
+      refuse(entry("train", "peer_weights"),
+             "an agent has no samples to be weighed by",
+             "leave it out");
+    if (fleet_.parallel)
+      refuse(root_.find("parallel"),
+             "an agent acts with a whole model, and chains divide it",
+             "leave out `parallel`");
+    check_method();
+    check_devices();
+  }
+
+ private:
+  const Value::Entry* entry(const std::string& map, const std::string& key) const {
+    const Value::Entry* const top = root_.find(map);
+    return top == nullptr ? nullptr : top->value.find(key);
+  }
+
+  void refuse(const Value::Entry* at, const std::string& why, const std::string& help) {
+    source_.error(at == nullptr ? root_ : at->value, why, help);
+  }
+
+  void check_method() {
+    const AlgorithmRow* const row = find_algorithm(fleet_.algorithm, fleet_.order);
+    if (row == nullptr) return;
+    const std::string_view why = agent_use(*row).objection;
+    if (!why.empty())
+      refuse(
+          root_.find("algorithm"),
+          fmt::format("{} trains no agents, which fill a memory of their own: {}", row->kind, why),
+          "take any other method, such as `d-psgd`, `all-reduce` or `parameter-server`");
+  }
+
+  void check_devices() {
+    for (const PeerSpec& peer : fleet_.peers)
+      if (peer.device.starts_with("cuda"))
+        return refuse(
+            root_.find("agent"), "an agent acts and learns on the CPU", "write `device: cpu`");
+  }
+
+  Source& source_;
+  const Value& root_;
+  const Fleet& fleet_;
+};
+
+}  // namespace
+
+/// What its agents see there they keep for themselves.
+void read_environment(Source& source, const Value& at, MapReader& map, DataSpec& data) {
+  std::vector<std::string> names;
+  for (const EnvironmentRow& row : environments()) names.push_back(row.name);
+  if (const Value* const name = map.take("name"))
+    data.environment = read_choice(source, *name, names).value_or(names.front());
+  else
+    source.error(at,
+                 "data of kind `environment` needs `name`",
+                 fmt::format("one of {}", fmt::join(names, ", ")));
+  if (const Value* const given = map.take("partition"))
+    source.error(*given,
+                 "an agent fills its own memory: there are no samples to divide",
+                 "leave out `partition`");
+  if (const Value* const given = map.take("servers"))
+    source.error(
+        *given, "an agent fills its own memory: nobody hands out samples", "leave out `servers`");
+  if (const Value* const given = map.take("validation"))
+    source.error(*given,
+                 "an agent is looked at in its environment, not on samples",
+                 "leave out `validation`");
+}
+
+void read_agent(Source& source, const Value& root, const Value* value, Fleet& fleet) {
+  const bool acts = fleet.data.kind == "environment";
+  if (acts && value == nullptr)
+    return source.error(root,
+                        "data of kind `environment` needs `agent`",
+                        "add such as `agent: { steps: 4 }`, or `agent: {}` for what is usual");
+  if (!acts && value != nullptr)
+    return source.error(
+        *value,
+        fmt::format("an agent acts in an environment, and `data` is of kind `{}`", fleet.data.kind),
+        "write `data: { kind: environment, name: cartpole }`, or remove `agent`");
+  if (acts) fleet.agent = AgentReader(source).read(*value, fleet);
+}
+
+void check_agent(Source& source, const Value& root, const Fleet& fleet) {
+  if (fleet.agent) return AgentChecks(source, root, fleet).check();
+  if (fleet.stop.target && fleet.stop.target->as_return)
+    source.error(root.find("stop")->value,
+                 "a return is what an agent has, and the file has no `agent`",
+                 "write such as `target: { accuracy: 0.9 }` or `{ loss: 0.4 }`");
+}
+
+}  // namespace gv
