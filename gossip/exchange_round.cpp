@@ -15,6 +15,16 @@
 // of the earlier one.
 
 namespace gv {
+namespace {
+
+/// Whether the model moves in each round by what has flowed so far (D2, EXTRA, NIDS).
+bool moves_by_flows(const Traffic& traffic) {
+  return std::ranges::any_of(traffic.streams, [](const Stream& stream) {
+    return !stream.returns.empty() && std::ranges::count(stream.moves, "x") > 0;
+  });
+}
+
+}  // namespace
 
 Task<> Exchange::begin_round() {
   for (std::size_t k = 0; k < edges_.size(); ++k) {
@@ -31,6 +41,14 @@ Task<> Exchange::begin_round() {
       return self_.neighbors[k].two_way && !open(k) && roster_.here(k) && !gone(k);
     });
   choose_edges();
+  // Such a method moves the model once for each exchange, at both ends: while we sit an edge out,
+  // and its other end waits, it would move ours alone. Found by the swarm, where a peer that had
+  // been cut off again and again was ten thousand times as far from the others as it had ever been.
+  if (!moves_by_flows(self_.plan.traffic)) co_return;
+  for (std::size_t k = 0; k < edges_.size(); ++k) {
+    const bool rests = flows_.gives_back(k) && !edges_[k].takes_part();
+    if (rests && !flows_.suspended(k)) co_await flows_.suspend(k);
+  }
 }
 
 /// What stood between us and those that are missing, or have a successor. From the beginning after

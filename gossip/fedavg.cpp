@@ -14,9 +14,15 @@
 // how far the model has moved, so that a codec costs nothing of the model itself: FedPAQ,
 // Reisizadeh, Mokhtari, Hassani, Jadbabaie & Pedarsani, AISTATS 2020, arXiv:1909.13014. Server s of
 // k holds part s. Per round and drawn peer: 4 d bytes each way.
+// With `mu` it is FedProx: Li, Sahu, Zaheer, Sanjabi, Talwalkar & Smith, "Federated optimization in
+// heterogeneous networks", MLSys 2020, arXiv:1812.06127, Algorithm 2: each peer descends its loss +
+// mu / 2 ||x - x_t||^2, where x_t is the server's model. With `optimizer` it is FedAdagrad, FedAdam
+// or FedYogi (optim/train/server_optimizer.h): Reddi et al. 2021, arXiv:2003.00295, Algorithm 2.
 
 namespace gv {
 namespace {
+
+constexpr std::string_view optimizers[] = {"mean", "adagrad", "adam", "yogi"};
 
 constexpr Option options[] = {servers_option,
                               {.name = "fraction",
@@ -29,10 +35,56 @@ constexpr Option options[] = {servers_option,
                                .least = 1,
                                .most = 1000,
                                .whole = true,
-                               .help = "passes over the own data in a round, E"}};
+                               .help = "passes over the own data in a round, E"},
+                              {.name = "mu",
+                               .usual = 0,
+                               .least = 0,
+                               .most = 1e6,
+                               .help = "FedProx: how much the servers' model draws each step, mu"},
+                              {.name = "optimizer",
+                               .usual = 0,
+                               .least = 0,
+                               .most = 3,
+                               .whole = true,
+                               .help = "of the servers, along what the drawn moved on average",
+                               .words = optimizers},
+                              {.name = "server_lr",
+                               .usual = 0,
+                               .least = 0,
+                               .most = 1e6,
+                               .help = "their rate, eta; 0: 1 for mean, 0.01 for the others"},
+                              {.name = "beta1",
+                               .usual = 0.9,
+                               .least = 0,
+                               .most = 0.999999,
+                               .help = "their momentum; not of mean"},
+                              {.name = "beta2",
+                               .usual = 0.99,
+                               .least = 0,
+                               .most = 0.999999999,
+                               .help = "adam, yogi: decay of the squares"},
+                              {.name = "tau",
+                               .usual = 0.001,
+                               .least = 1e-9,
+                               .most = 1,
+                               .help = "added to the root of the squares; not of mean"}};
+
+double option(const Setup& setup, std::string_view name) {
+  return setup.settings.find(name)->second;
+}
+
+bool takes_the_mean(const Setup& setup) {
+  return option(setup, "optimizer") == 0;
+}
+
+double server_rate(const Setup& setup) {
+  const double given = option(setup, "server_lr");
+  if (given > 0) return given;
+  return takes_the_mean(setup) ? 1 : 0.01;
+}
 
 PeerId draws(const Setup& setup) {
-  return static_cast<PeerId>(setup.settings.find("fraction")->second * setup.peers + 1e-9);
+  return static_cast<PeerId>(option(setup, "fraction") * setup.peers + 1e-9);
 }
 
 /// Who takes part, ascending; everybody draws alike.
@@ -49,7 +101,16 @@ std::vector<PeerId> drawn(const Setup& setup, Round round) {
 /// Of a peer in a round in which it is drawn.
 double steps(const Setup& setup, PeerId i) {
   const std::uint64_t pass = i < setup.epochs.size() ? setup.epochs[i] : 1;
-  return static_cast<double>(pass) * setup.settings.find("epochs")->second;
+  return static_cast<double>(pass) * option(setup, "epochs");
+}
+
+/// Along the gradient of the loss + mu / 2 ||x - start||^2.
+Task<> proximal_step(Peer& me, Vector start, float mu) {
+  if (mu == 0) co_return co_await me.plain_step();
+  co_await me.gradient();
+  co_await me.axpby(mu, Vector::x, 1, Vector::g);
+  co_await me.axpby(-mu, start, 1, Vector::g);
+  co_await me.step_local();
 }
 
 /// Who has been late was left out until its answer came: it goes on in the round of its server.
@@ -57,6 +118,7 @@ Task<> work(Peer& me) {
   const Setup& setup = *me.plan.setup;
   const Vector moved = me.vector("moved");
   const auto passes = static_cast<std::uint64_t>(steps(setup, me.plan.id));
+  const auto mu = static_cast<float>(me.number("mu"));
   std::uint64_t talk = 0;
   for (; me.running(); co_await me.end_round()) {
     if (!std::ranges::binary_search(drawn(setup, me.round), me.plan.id)) continue;
@@ -64,7 +126,7 @@ Task<> work(Peer& me) {
     if (!theirs) co_return;
     me.round = std::max(me.round, std::min(*theirs, me.plan.rounds - 1));
     co_await me.copy(Vector::x, moved);
-    for (std::uint64_t t = 0; t < passes; ++t) co_await me.plain_step();
+    for (std::uint64_t t = 0; t < passes; ++t) co_await proximal_step(me, moved, mu);
     co_await me.axpby(1, Vector::x, -1, moved);
     co_await push(me, moved, talk++);
   }
@@ -104,6 +166,17 @@ Task<std::vector<PeerId>> send_out(Peer& me, std::map<PeerId, Talk>& talks) {
   co_return asked;
 }
 
+/// Along the mean of what has moved, of so many samples.
+Task<> take_step(Peer& me, Vector sum, double samples) {
+  const Setup& setup = *me.plan.setup;
+  if (takes_the_mean(setup)) {
+    const double part = server_rate(setup) / samples;
+    co_return co_await me.axpby(static_cast<float>(part), sum, 1, Vector::x);
+  }
+  co_await me.axpby(static_cast<float>(-1 / samples), sum, 0, Vector::g);
+  co_await me.step_local();
+}
+
 Task<> serve(Peer& me) {
   const Setup& setup = *me.plan.setup;
   const Vector sum = me.vector("sum");
@@ -126,13 +199,24 @@ Task<> serve(Peer& me) {
       co_await me.axpby(static_cast<float>(own), theirs, samples > 0 ? 1 : 0, sum);
       samples += own;
     }
-    if (samples > 0) co_await me.axpby(static_cast<float>(1 / samples), sum, 1, Vector::x);
+    if (samples > 0) co_await take_step(me, sum, samples);
     if (samples == 0 && !someone_trains(me)) co_return;
   }
 }
 
 std::vector<Channel> channels(const Setup& setup, std::size_t d) {
   return server_channels(setup, d, Keeps::numbered);
+}
+
+OptimizerSpec optimizer(OptimizerSpec usual, const Setup& setup, PeerId i) {
+  if (i < setup.peers || takes_the_mean(setup)) return usual;
+  const auto chosen = static_cast<std::size_t>(option(setup, "optimizer"));
+  return {.kind = "fed-" + std::string(optimizers[chosen]),
+          .lr = server_rate(setup),
+          .beta1 = option(setup, "beta1"),
+          .beta2 = option(setup, "beta2"),
+          .epsilon = option(setup, "tau"),
+          .schedule = {}};
 }
 
 double steps_on_average(const Setup& setup, PeerId i) {
@@ -160,10 +244,13 @@ extern const AlgorithmRow fedavg_row{
     .channels = channels,
     .options = options,
     .objection = objection,
+    .optimizer = optimizer,
     .steps = steps_on_average,
     .clips_sums = true,
     .program = whole_steps,
     .promise = Promise::once,
-    .summary = "drawn peers train alone, a server takes their weighted mean; arXiv:1602.05629"};
+    .summary =
+        "drawn peers train alone, a server takes their weighted mean, or a step along it; "
+        "arXiv:1602.05629"};
 
 }  // namespace gv

@@ -31,9 +31,9 @@ std::string objection(const Setup& setup, const MixingMatrix*) {
     return "the threads of hogwild share x where few features of a sample are not zero: take data "
            "of kind `libsvm` or `sparse`, or `d-psgd` with `threads` of each peer";
   if (setup.optimizer.kind != "sgd" || setup.optimizer.momentum != 0 ||
-      setup.optimizer.weight_decay != 0)
+      setup.optimizer.weight_decay != 0 || setup.optimizer.clip_norm != 0)
     return "hogwild takes plain steps, since anything else would touch all of x: take "
-           "`train.optimizer: { kind: sgd }` without momentum and weight_decay";
+           "`train.optimizer: { kind: sgd }` without momentum, weight_decay and clip_norm";
   return own_samples_objection(setup);
 }
 

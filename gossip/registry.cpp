@@ -15,7 +15,10 @@ extern const AlgorithmRow hierarchical_all_reduce_row;
 extern const AlgorithmRow local_sgd_row;
 extern const AlgorithmRow diloco_row;
 extern const AlgorithmRow slowmo_row;
+extern const AlgorithmRow noloco_row;
 extern const AlgorithmRow d2_row;
+extern const AlgorithmRow extra_row;
+extern const AlgorithmRow nids_row;
 extern const AlgorithmRow gradient_tracking_row;
 extern const AlgorithmRow choco_sgd_row, deep_squeeze_row, clipped_gossip_row;
 extern const AlgorithmRow quasi_global_momentum_row;
@@ -43,7 +46,10 @@ constexpr std::array own_rows{&d_psgd_lian_row,
                               &local_sgd_row,
                               &diloco_row,
                               &slowmo_row,
+                              &noloco_row,
                               &d2_row,
+                              &extra_row,
+                              &nids_row,
                               &gradient_tracking_row,
                               &quasi_global_momentum_row,
                               &gossip_pga_row,
@@ -126,6 +132,10 @@ std::string objection_to_program(const AlgorithmRow& row, const Setup& setup) {
     return "easgd: `momentum` is of our own steps, and the program takes its own: leave it out, "
            "and "
            "give it to the program's optimizer";
+  const auto mu = setup.settings.find("mu");
+  if (row.kind == "fedavg" && mu != setup.settings.end() && mu->second > 0)
+    return "fedavg: `mu` changes gradients of ours, and the program steps along its own: leave it "
+           "out, and add the term to the program's loss";
   return "";
 }
 

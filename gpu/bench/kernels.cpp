@@ -27,7 +27,7 @@ void put_kernel_row(const char* name,
                     double copy,
                     const Stream& stream) {
   const bool first = kind != StepRule::Kind::plain;
-  const bool second = kind == StepRule::Kind::adam;
+  const bool second = has_moments(kind);
   DeviceArray<float> x(many, "x");
   DeviceArray<float> g(many, "g");
   DeviceArray<float> u(first ? many : 0, "u");

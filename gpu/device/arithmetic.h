@@ -35,21 +35,31 @@ GV_BOTH inline float flow(float w, float theirs, float ours) {
 
 /// The rule of one gradient step, its numbers fixed: those of Optimizer::begin_step.
 struct StepRule {
-  enum class Kind : std::uint8_t { plain, momentum, nesterov, adam };
+  enum class Kind : std::uint8_t { plain, momentum, nesterov, adam, adamw };
   Kind kind = Kind::plain;
-  float decay = 0;                          ///< added to the gradient, times x
-  float gamma = 0;                          ///< plain, momentum, nesterov
-  float momentum = 0;                       ///< momentum, nesterov
-  float beta1 = 0, beta2 = 0, epsilon = 0;  ///< adam; Kingma & Ba 2015, arXiv:1412.6980
-  float size = 0;                           ///< adam: gamma / (1 - beta1^t)
-  float root = 0;                           ///< adam: 1 / sqrt(1 - beta2^t)
+  float decay = 0;     ///< added to the gradient, times x; adamw: gamma times it, taken off x
+  float gamma = 0;     ///< plain, momentum, nesterov
+  float momentum = 0;  ///< momentum, nesterov
+  // adam and adamw; Kingma & Ba 2015, arXiv:1412.6980; Loshchilov & Hutter 2019, arXiv:1711.05101.
+  float beta1 = 0, beta2 = 0, epsilon = 0;
+  float size = 0;  ///< gamma / (1 - beta1^t)
+  float root = 0;  ///< 1 / sqrt(1 - beta2^t)
 };
+
+/// Whether the rule keeps a second vector.
+constexpr bool has_moments(StepRule::Kind kind) {
+  return kind == StepRule::Kind::adam || kind == StepRule::Kind::adamw;
+}
 
 /// x <- x - gamma direction(g). first: velocity or first moment; second: second moment. The order
 /// of the operations is that of optim/train/optimizer.cpp.
 template <StepRule::Kind kind>
 GV_BOTH inline void step(const StepRule& rule, float& x, float g, float& first, float& second) {
-  const float gradient = g + rule.decay * x;
+  float gradient = g;
+  if constexpr (kind == StepRule::Kind::adamw)
+    x -= rule.decay * x;
+  else
+    gradient += rule.decay * x;
   if constexpr (kind == StepRule::Kind::plain) {
     x -= rule.gamma * gradient;
   } else if constexpr (kind == StepRule::Kind::momentum) {

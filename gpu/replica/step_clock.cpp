@@ -9,9 +9,16 @@ namespace {
 StepRule::Kind kind_of(const OptimizerSpec& spec) {
   make_optimizer(spec, 0);  // refuses what is not one
   if (spec.kind == "adam") return StepRule::Kind::adam;
+  if (spec.kind == "adamw") return StepRule::Kind::adamw;
   if (spec.kind != "sgd") throw std::invalid_argument("`" + spec.kind + "` steps on the CPU alone");
   if (spec.momentum == 0) return StepRule::Kind::plain;
   return spec.nesterov ? StepRule::Kind::nesterov : StepRule::Kind::momentum;
+}
+
+/// As optim/train/optimizer.cpp writes it.
+const char* name_of(StepRule::Kind kind) {
+  if (!has_moments(kind)) return "sgd";
+  return kind == StepRule::Kind::adam ? "adam" : "adamw";
 }
 
 }  // namespace
@@ -20,12 +27,12 @@ StepClock::StepClock(const OptimizerSpec& spec) : spec_(spec), kind_(kind_of(spe
 
 int StepClock::vectors() const {
   if (kind_ == StepRule::Kind::plain) return 0;
-  return kind_ == StepRule::Kind::adam ? 2 : 1;
+  return has_moments(kind_) ? 2 : 1;
 }
 
 void StepClock::begin_step() {
   gamma_ = spec_.schedule.own_rate(spec_.lr, {t_++});
-  if (kind_ != StepRule::Kind::adam) return;
+  if (!has_moments(kind_)) return;
   const auto t = static_cast<double>(++seen_);
   correction1_ = 1 - std::pow(spec_.beta1, t);
   correction2_ = 1 - std::pow(spec_.beta2, t);
@@ -34,7 +41,8 @@ void StepClock::begin_step() {
 StepRule StepClock::rule() const {
   StepRule rule;
   rule.kind = kind_;
-  rule.decay = static_cast<float>(spec_.weight_decay);
+  const bool decoupled = kind_ == StepRule::Kind::adamw;
+  rule.decay = static_cast<float>(decoupled ? gamma_ * spec_.weight_decay : spec_.weight_decay);
   rule.gamma = static_cast<float>(gamma_);
   rule.momentum = static_cast<float>(spec_.momentum);
   rule.beta1 = static_cast<float>(spec_.beta1);
@@ -48,8 +56,8 @@ StepRule StepClock::rule() const {
 void StepClock::save(StateWriter& out,
                      std::span<const float> first,
                      std::span<const float> second) const {
-  const bool adam = kind_ == StepRule::Kind::adam;
-  out.name(adam ? "adam" : "sgd");
+  const bool adam = has_moments(kind_);
+  out.name(name_of(kind_));
   out.values(first);
   if (adam) out.values(second);
   out.u64(t_);
@@ -58,8 +66,8 @@ void StepClock::save(StateWriter& out,
 }
 
 void StepClock::restore(StateReader& in, std::span<float> first, std::span<float> second) {
-  const bool adam = kind_ == StepRule::Kind::adam;
-  in.name(adam ? "adam" : "sgd");
+  const bool adam = has_moments(kind_);
+  in.name(name_of(kind_));
   in.values(first);
   if (adam) in.values(second);
   t_ = in.u64();

@@ -34,7 +34,7 @@ class StepClock {
   OptimizerSpec spec_;
   StepRule::Kind kind_;
   std::uint64_t t_ = 0;     ///< of the schedule
-  std::uint64_t seen_ = 0;  ///< adam: steps in the moments
+  std::uint64_t seen_ = 0;  ///< adam, adamw: steps in the moments
   double gamma_ = 0, correction1_ = 1, correction2_ = 1;
 };
 

@@ -64,10 +64,10 @@ __device__ void add_step(Pack<N>& x, const Piece& piece, const StepRule& rule, s
   Pack<N> first{};
   Pack<N> second{};
   if constexpr (kind != StepRule::Kind::plain) first = load<N>(piece.first + k);
-  if constexpr (kind == StepRule::Kind::adam) second = load<N>(piece.second + k);
+  if constexpr (has_moments(kind)) second = load<N>(piece.second + k);
   for (int i = 0; i < N; ++i) step<kind>(rule, x.v[i], g.v[i], first.v[i], second.v[i]);
   if constexpr (kind != StepRule::Kind::plain) store<N>(piece.first + k, first);
-  if constexpr (kind == StepRule::Kind::adam) store<N>(piece.second + k, second);
+  if constexpr (has_moments(kind)) store<N>(piece.second + k, second);
 }
 
 struct Mixes {
@@ -151,6 +151,8 @@ void for_kind(StepRule::Kind kind, Body body) {
       return body.template operator()<StepRule::Kind::nesterov>();
     case StepRule::Kind::adam:
       return body.template operator()<StepRule::Kind::adam>();
+    case StepRule::Kind::adamw:
+      return body.template operator()<StepRule::Kind::adamw>();
   }
 }
 

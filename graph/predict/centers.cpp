@@ -104,7 +104,7 @@ std::optional<Stationary> predict_centers(const MixingMatrix& w,
   QuadraticFleet alike = fleet;
   alike.spread = 0;
   std::optional<Stationary> s = predict(modes, alike);
-  if (!s || fleet.order == "d2" || fleet.order == "gradient-tracking") return s;
+  if (!s || corrects_bias(fleet)) return s;
   const double n = w.size();
   for (std::size_t k = 0; k < columns; ++k) {
     const double h = fleet.hessian[k];

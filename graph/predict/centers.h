@@ -9,8 +9,8 @@ namespace gv {
 
 /// predict, for centres that are known instead of drawn: centers[i][k] = b_ik, n rows of as many
 /// numbers as fleet.hessian has (fleet.spread is not looked at). The bias that they cause is where
-/// the algorithm comes to rest without noise; the noise's part is predict's, since both add up. D2
-/// and gradient tracking have none: both come to rest at the minimum (Tang et al. 2018,
+/// the algorithm comes to rest without noise; the noise's part is predict's, since both add up. Who
+/// corrects it has none (corrects_bias) and comes to rest at the minimum (Tang et al. 2018,
 /// arXiv:1803.07068). Throws std::invalid_argument when the shape does not fit.
 std::optional<Stationary> predict_centers(const MixingMatrix& w,
                                           const Modes& modes,

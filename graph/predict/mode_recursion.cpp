@@ -48,6 +48,14 @@ ModeRound d2(double gamma, Complex lambda, double h) {
   return make(matrix, Vector::Zero(3), vector({-lambda * gamma, 0, 1}));
 }
 
+/// The same z; x <- (1 + lambda) x - (1 + lambda) / 2 last x - gamma (gradient - last gradient).
+ModeRound extra(double gamma, Complex lambda, double h) {
+  Matrix matrix = Matrix::Zero(3, 3);
+  matrix.row(0) << 1.0 + lambda - gamma * h, gamma * h - (1.0 + lambda) / 2.0, gamma;
+  matrix(1, 0) = 1;
+  return make(matrix, Vector::Zero(3), vector({-gamma, 0, 1}));
+}
+
 /// z = (x, y, last noise); x <- lambda (x - gamma y), y <- lambda y + h (next x - x) + next noise -
 /// last noise.
 ModeRound gradient_tracking(double gamma, Complex lambda, double h) {
@@ -119,6 +127,8 @@ std::optional<ModePower> stationary_power(const std::vector<ModeRound>& period) 
 
 ModeRound round_of(const QuadraticFleet& f, Complex lambda, double h, bool mean) {
   if (f.order == "d2" && !mean) return d2(f.rate, lambda, h);
+  if (f.order == "nids" && !mean) return d2(f.rate, (1.0 + lambda) / 2.0, h);
+  if (f.order == "extra" && !mean) return extra(f.rate, lambda, h);
   if (f.order == "gradient-tracking" && !mean) return gradient_tracking(f.rate, lambda, h);
   if (f.staleness > 0) return stale(f, lambda, h);
   ModeRound last = d_psgd(f, f.order, lambda, h);

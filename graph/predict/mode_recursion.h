@@ -35,7 +35,7 @@ struct ModePower {
 std::optional<ModePower> stationary_power(const std::vector<ModeRound>& period);
 
 /// One round of the fleet's algorithm in the mode of eigenvalue lambda, on the axis of curvature h.
-/// `mean`: the all-ones mode, in which D2 and gradient tracking are plain SGD.
+/// `mean`: the all-ones mode, in which who corrects the bias is plain SGD.
 ModeRound round_of(const QuadraticFleet& fleet, std::complex<double> lambda, double h, bool mean);
 
 }  // namespace gv

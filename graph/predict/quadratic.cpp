@@ -11,10 +11,6 @@
 namespace gv {
 namespace {
 
-bool corrects_bias(const QuadraticFleet& f) {
-  return f.order == "d2" || f.order == "gradient-tracking";
-}
-
 void check(const QuadraticFleet& f) {
   const auto refuse = [](const std::string& what) {
     throw std::invalid_argument("predict: " + what);
@@ -113,8 +109,14 @@ double edge(const Modes& modes, const QuadraticFleet& fleet, double inside, doub
 }  // namespace
 
 const std::vector<std::string>& quadratic_orders() {
-  static const std::vector<std::string> orders{"lian", "atc", "cta", "d2", "gradient-tracking"};
+  static const std::vector<std::string> orders{
+      "lian", "atc", "cta", "d2", "gradient-tracking", "extra", "nids"};
   return orders;
+}
+
+bool corrects_bias(const QuadraticFleet& f) {
+  return f.order == "d2" || f.order == "gradient-tracking" || f.order == "extra" ||
+         f.order == "nids";
 }
 
 std::string why_no_theory(const Modes& modes, const QuadraticFleet& f) {
@@ -128,8 +130,9 @@ std::string why_no_theory(const Modes& modes, const QuadraticFleet& f) {
     return f.order +
            " moves what both ends of an edge have sent each other: it needs an "
            "undirected graph, such as `ring`";
-  if (f.order == "d2" && modes.period() > 1)
-    return "d2 remembers what flowed under one W, and a schedule has another one in every round";
+  if (f.order != "gradient-tracking" && modes.period() > 1)
+    return f.order +
+           " remembers what flowed under one W, and a schedule has another one in every round";
   return "";
 }
 

@@ -28,8 +28,12 @@ struct QuadraticFleet {
 /// (G_k - G_{k-1})) W (Tang et al. 2018, arXiv:1803.07068, Algorithm 1). gradient-tracking: DSGT, X
 /// <- (X - gamma Y) W, Y <- Y W + G_{k+1} - G_k (Pu & Nedic 2021, arXiv:1805.11454, Algorithm 1);
 /// not DIGing, X <- X W - gamma Y (Nedic, Olshevsky & Shi 2017, arXiv:1607.03218), which settles
-/// elsewhere and at smaller rates.
+/// elsewhere and at smaller rates. extra: X_{k+1} = X_k (I + W) - X_{k-1} (I + W) / 2 - gamma (G_k
+/// - G_{k-1}) (Shi, Ling, Wu & Yin 2015, arXiv:1404.6264, Algorithm 1). nids: d2 on (I + W) / 2,
+/// but for the first step (Li, Shi & Yan 2019, arXiv:1704.07807, Algorithm 1 with c alpha = 1 / 2).
 const std::vector<std::string>& quadratic_orders();
+/// Whether peers of unlike centres come to rest at the minimum: d2, gradient-tracking, extra, nids.
+bool corrects_bias(const QuadraticFleet& fleet);
 
 /// Expectations in the stationary state, after a round; the mean over the rounds of a period.
 struct Stationary {
@@ -44,9 +48,9 @@ struct Stationary {
 /// unknown order or a combination that has no theory here.
 std::optional<Stationary> predict(const Modes& modes, const QuadraticFleet& fleet);
 
-/// Why these modes have no theory in this order; "" where they do. d2 and gradient-tracking move
-/// what both ends of an edge have sent each other, so that W must be undirected, and d2's W one for
-/// all rounds.
+/// Why these modes have no theory in this order; "" where they do. Who corrects the bias moves what
+/// both ends of an edge have sent each other, so that W must be undirected, and but for
+/// gradient-tracking one for all rounds.
 std::string why_no_theory(const Modes& modes, const QuadraticFleet& fleet);
 
 /// The rates at which every mode is stable: those between low and high, where low < high; else
@@ -58,7 +62,8 @@ struct RateWindow {
 
 /// In Lian's order from 0 to (1 + lambda_n) / max h, else to 2 / max h at most. A mode of d2 is
 /// stable where gamma h is below 2 and, with lambda < -1/3, above (3 - 1 / |lambda|) / 2, so that
-/// its window begins at (3 - 1 / |lambda_n|) / (2 min h). fleet.rate is not looked at.
+/// its window begins at (3 - 1 / |lambda_n|) / (2 min h); one of extra below (5 + 3 lambda) / 4 (Li
+/// & Yan 2021, arXiv:1711.06785). fleet.rate is not looked at.
 RateWindow stable_rates(const Modes& modes, const QuadraticFleet& fleet);
 /// The end of that window.
 double stability_limit(const Modes& modes, const QuadraticFleet& fleet);

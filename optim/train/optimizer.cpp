@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "optim/train/server_optimizer.h"
+
 namespace gv {
 namespace {
 
@@ -63,6 +65,8 @@ class Sgd : public Optimizer {
   double gamma_ = 0;
 };
 
+/// Adam, and AdamW, whose decay is no part of the gradient.
+template <bool decoupled>
 class Adam : public Optimizer {
  public:
   Adam(const OptimizerSpec& spec, std::size_t d) : spec_(spec), first_(d), second_(d) {}
@@ -79,13 +83,18 @@ class Adam : public Optimizer {
     const auto beta1 = static_cast<float>(spec_.beta1);
     const auto beta2 = static_cast<float>(spec_.beta2);
     const auto decay = static_cast<float>(spec_.weight_decay);
+    const auto shrink = static_cast<float>(gamma_ * spec_.weight_decay);
     const auto epsilon = static_cast<float>(spec_.epsilon);
     const auto size = static_cast<float>(gamma_ / correction1_);
     const auto root = static_cast<float>(1 / std::sqrt(correction2_));
     float* m = first_.data() + offset;
     float* v = second_.data() + offset;
     for (std::size_t k = 0; k < x.size(); ++k) {
-      const float gradient = g[k] + decay * x[k];
+      float gradient = g[k];
+      if constexpr (decoupled)
+        x[k] -= shrink * x[k];
+      else
+        gradient += decay * x[k];
       m[k] = beta1 * m[k] + (1 - beta1) * gradient;
       v[k] = beta2 * v[k] + (1 - beta2) * gradient * gradient;
       x[k] -= size * m[k] / (std::sqrt(v[k]) * root + epsilon);
@@ -93,7 +102,7 @@ class Adam : public Optimizer {
   }
 
   void save(StateWriter& out) const override {
-    out.name("adam");
+    out.name(name);
     out.values(first_);
     out.values(second_);
     out.u64(t_);
@@ -101,7 +110,7 @@ class Adam : public Optimizer {
     out.real(gamma_);
   }
   void restore(StateReader& in) override {
-    in.name("adam");
+    in.name(name);
     in.values(first_);
     in.values(second_);
     t_ = in.u64();
@@ -111,6 +120,8 @@ class Adam : public Optimizer {
   void skip_to(GradientStep t) override { t_ = t.value; }
 
  private:
+  static constexpr const char* name = decoupled ? "adamw" : "adam";
+
   OptimizerSpec spec_;
   std::vector<float> first_, second_;
   std::uint64_t t_ = 0;     ///< of the schedule
@@ -252,12 +263,16 @@ double LearningRate::rate(double lr, GradientStep step) const {
 
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec, std::size_t d) {
   check(spec.schedule);
-  if (spec.kind == "adam") return std::make_unique<Adam>(spec, d);
+  if (spec.kind == "adam") return std::make_unique<Adam<false>>(spec, d);
+  if (spec.kind == "adamw") return std::make_unique<Adam<true>>(spec, d);
   if (spec.kind == "adagrad") return std::make_unique<AdaGrad>(spec, d);
   if (spec.kind == "adaptive-revision") return std::make_unique<AdaptiveRevision>(spec, d);
+  if (is_server_optimizer(spec.kind)) return make_server_optimizer(spec, d);
   if (spec.kind != "sgd")
-    throw std::invalid_argument("unknown optimizer `" + spec.kind +
-                                "`: sgd, adam, adagrad or adaptive-revision");
+    throw std::invalid_argument(
+        "unknown optimizer `" + spec.kind +
+        "`: sgd, adam, adamw, adagrad, adaptive-revision, fed-adagrad, fed-adam "
+        "or fed-yogi");
   if (spec.nesterov && spec.momentum == 0)
     throw std::invalid_argument("nesterov needs a momentum above 0");
   return std::make_unique<Sgd>(spec, d);

@@ -44,12 +44,20 @@ struct LearningRate {
 };
 
 struct OptimizerSpec {
-  std::string kind = "sgd";  ///< sgd | adam; a server's also adagrad | adaptive-revision
+  /// sgd | adam | adamw; a server's also adagrad, adaptive-revision or one of server_optimizer.h.
+  std::string kind = "sgd";
   double lr = 0.1;
   double momentum = 0;  ///< sgd: u <- momentum u + g; x <- x - lr u (PyTorch's form)
   bool nesterov = false;
-  double weight_decay = 0;  ///< added to the gradient (L2), as in PyTorch's SGD and Adam
-  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< adam; Kingma & Ba 2015, arXiv:1412.6980
+  /// Added to the gradient (L2), as in PyTorch's SGD and Adam. adamw: x shrinks by gamma times as
+  /// much beside the step, which does not see it; Loshchilov & Hutter 2019, arXiv:1711.05101,
+  /// Algorithm 2, where gamma is in PyTorch's place.
+  double weight_decay = 0;
+  /// adam, adamw; Kingma & Ba 2015, arXiv:1412.6980.
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+  /// A minibatch's gradient counts for one of this length at the most (clipped_gradient.h); 0: as
+  /// it is.
+  double clip_norm = 0;
   LearningRate schedule;
 };
 

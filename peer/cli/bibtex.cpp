@@ -86,6 +86,16 @@ constexpr std::array papers{
   year = {2020}
 }
 )bib"},
+    Paper{"noloco",
+     R"bib(@misc{kolehmainen2025noloco,
+  author = {Kolehmainen, Jari and Blagoev, Nikolay and Donaghy, John and Ersoy, O{\u{g}}uzhan and
+    Nies, Christopher},
+  title = {{NoLoCo}: No-all-reduce Low Communication Training Method for Large Models},
+  eprint = {2506.10911},
+  archivePrefix = {arXiv},
+  year = {2025}
+}
+)bib"},
     Paper{"d2",
      R"bib(@inproceedings{tang2018d2,
   author = {Tang, Hanlin and Lian, Xiangru and Yan, Ming and Zhang, Ce and Liu, Ji},
@@ -94,6 +104,33 @@ constexpr std::array papers{
   eprint = {1803.07068},
   archivePrefix = {arXiv},
   year = {2018}
+}
+)bib"},
+    Paper{"extra",
+     R"bib(@article{shi2015extra,
+  author = {Shi, Wei and Ling, Qing and Wu, Gang and Yin, Wotao},
+  title = {{EXTRA}: An Exact First-Order Algorithm for Decentralized Consensus Optimization},
+  journal = {SIAM Journal on Optimization},
+  volume = {25},
+  number = {2},
+  pages = {944--966},
+  eprint = {1404.6264},
+  archivePrefix = {arXiv},
+  year = {2015}
+}
+)bib"},
+    Paper{"nids",
+     R"bib(@article{li2019decentralized,
+  author = {Li, Zhi and Shi, Wei and Yan, Ming},
+  title = {A Decentralized Proximal-Gradient Method with Network Independent Step-Sizes and
+    Separated Convergence Rates},
+  journal = {IEEE Transactions on Signal Processing},
+  volume = {67},
+  number = {17},
+  pages = {4494--4506},
+  eprint = {1704.07807},
+  archivePrefix = {arXiv},
+  year = {2019}
 }
 )bib"},
     Paper{"gradient-tracking",
@@ -226,6 +263,28 @@ constexpr std::array papers{
   eprint = {1602.05629},
   archivePrefix = {arXiv},
   year = {2017}
+}
+)bib"},
+    Paper{"fedavg",
+     R"bib(@inproceedings{li2020federated,
+  author = {Li, Tian and Sahu, Anit Kumar and Zaheer, Manzil and Sanjabi, Maziar and Talwalkar,
+    Ameet and Smith, Virginia},
+  title = {Federated Optimization in Heterogeneous Networks},
+  booktitle = {Conference on Machine Learning and Systems},
+  eprint = {1812.06127},
+  archivePrefix = {arXiv},
+  year = {2020}
+}
+)bib"},
+    Paper{"fedavg",
+     R"bib(@inproceedings{reddi2021adaptive,
+  author = {Reddi, Sashank J. and Charles, Zachary and Zaheer, Manzil and Garrett, Zachary and
+    Rush, Keith and Kone{\v{c}}n{\'y}, Jakub and Kumar, Sanjiv and McMahan, H. Brendan},
+  title = {Adaptive Federated Optimization},
+  booktitle = {International Conference on Learning Representations},
+  eprint = {2003.00295},
+  archivePrefix = {arXiv},
+  year = {2021}
 }
 )bib"},
     Paper{"flexrr",

@@ -140,7 +140,8 @@ void best_options(Options& options, BestOptions& o) {
              "Variance of the peers' minima, per coordinate: data.spread squared")
       .tell(o.predict);
   options.value("--rate", o.fleet.rate, "Learning rate").show_default().tell(o.predict);
-  options.value("--order", o.fleet.order, "lian | atc | cta | d2 | gradient-tracking")
+  options
+      .value("--order", o.fleet.order, "lian | atc | cta | d2 | gradient-tracking | extra | nids")
       .show_default()
       .tell(o.predict);
   options

@@ -227,7 +227,8 @@ void predict_options(Options& options, PredictOptions& o) {
       "--topology", o.topology, "NAME[:params] as in report, or a schedule as in schedule");
   options.value("--peers", o.peers, "Number of peers").range(2, 10'000'000).required();
   options.value("--weights", o.weights, "As in report").show_default();
-  options.value("--order", o.fleet.order, "lian | atc | cta | d2 | gradient-tracking")
+  options
+      .value("--order", o.fleet.order, "lian | atc | cta | d2 | gradient-tracking | extra | nids")
       .show_default();
   options.list("--hessian", o.fleet.hessian, "Curvatures h1,h2,..., one per coordinate");
   options
@@ -250,7 +251,7 @@ void predict_options(Options& options, PredictOptions& o) {
 Command graph_predict_command() {
   return command(
       "predict",
-      "Where D-PSGD, D2 and gradient tracking settle on a quadratic",
+      "Where D-PSGD, D2, EXTRA, NIDS and gradient tracking settle on a quadratic",
       "  grapevine graph predict --topology ring --peers 16 --hessian 1,0.5,0.25,0.1 --rate 0.1\n"
       "  grapevine graph predict --topology star --peers 16 --order atc --momentum 0.9 --spread "
       "1\n"

@@ -127,7 +127,8 @@ class FleetDraw {
 
   void draw_training() {
     if (once_in(6)) {
-      set("train.optimizer.kind", "adam");
+      const bool decoupled = rng_.derive("decoupled").below(2) == 0;
+      set("train.optimizer.kind", decoupled ? "adamw" : "adam");
       set("train.optimizer.lr", one_of({"0.001", "0.01"}));
     } else {
       set("train.optimizer.kind", "sgd");

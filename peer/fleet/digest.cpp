@@ -119,12 +119,14 @@ std::string files_of(const DataSpec& data) {
   return data.content.empty() ? std::string() : fmt::format("files {};", data.content);
 }
 
-/// Which of the samples are not trained on, and what the others weigh.
+/// Which of the samples are not trained on, what the others weigh, and how much their gradients
+/// may.
 std::string samples_of(const Fleet& f) {
   std::string text;
   if (f.data.validates())
     text += fmt::format("validation {} {};", f.data.validation, f.data.validation_content);
   if (f.by_samples) text += "peers by samples;";
+  if (f.optimizer.clip_norm > 0) text += fmt::format("clip norm {};", f.optimizer.clip_norm);
   return text;
 }
 

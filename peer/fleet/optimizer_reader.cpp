@@ -14,10 +14,12 @@ class OptimizerReader : Readers {
   OptimizerSpec read(const Value* value) {
     MapReader map(source_, value, "train.optimizer", true);
     OptimizerSpec o;
-    set(map.take("kind"), o.kind, choice({"sgd", "adam"}));
-    if (o.kind == "adam") o.lr = 1e-3;
+    set(map.take("kind"), o.kind, choice({"sgd", "adam", "adamw"}));
+    if (o.kind != "sgd") o.lr = 1e-3;
+    if (o.kind == "adamw") o.weight_decay = 0.01;
     set(map.take("lr"), o.lr, number(0, 1e6));
     set(map.take("weight_decay"), o.weight_decay, number(0, 1e6));
+    set(map.take("clip_norm"), o.clip_norm, number(0, 1e6));
     if (o.kind == "sgd") {
       const Value* nesterov = map.take("nesterov");
       set(map.take("momentum"), o.momentum, number(0, 0.999999));

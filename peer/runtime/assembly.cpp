@@ -135,6 +135,7 @@ Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only, std::optional<Progr
                        dimension,
                        dimension));
   check_peer_weights(*this);
+  check_clip_norm(*this);
   if (!trains_elsewhere_) model_digest = digest_of(parameters, data);
   count_samples();
   count_rounds();

@@ -116,6 +116,7 @@ class Assembly {
   OptimizerSpec optimizer(PeerId i) const;
   std::unique_ptr<Objective> honest_objective(PeerId i) const;
   std::unique_ptr<Objective> whole_objective(PeerId i) const;
+  std::unique_ptr<Objective> plain_objective(PeerId i) const;
   ReplicaParts parts(PeerId i) const;
   bool trains_elsewhere_ = false;  ///< programs do
   double program_flops_ = 0;       ///< see ProgramModel

@@ -38,11 +38,25 @@ void check_peer_weights(const Assembly& of) {
   if (fleet.data_servers > 0 || row.hands_samples)
     no("these samples travel, so that no peer has a number of its own: leave it out");
   for (PeerId i = 0; i < fleet.trainers(); ++i)
-    if (kind_of_optimizer(of, i) == "adam")
+    if (kind_of_optimizer(of, i).starts_with("adam"))
       no("Adam's steps do not grow with its gradients: take `optimizer: { kind: sgd }`");
   for (const PeerSpec& peer : fleet.peers)
     if (peer.device.starts_with("cuda"))
       no("gradients are weighted on the CPU only: take `device: cpu`");
+}
+
+void check_clip_norm(const Assembly& of) {
+  const Fleet& fleet = of.fleet;
+  if (fleet.optimizer.clip_norm == 0) return;
+  const auto no = [&](const std::string& why) { refuse(fleet, "train.optimizer.clip_norm", why); };
+  if (of.algorithm->hands_samples)
+    no("the minibatches of this method are computed in parts, which are as long as they are by "
+       "chance: leave it out, or take `parameter-server`");
+  if (fleet.parallel)
+    no("a stage has a part of a gradient, whose length nobody knows: leave it out");
+  for (const PeerSpec& peer : fleet.peers)
+    if (peer.device.starts_with("cuda"))
+      no("gradients are shortened on the CPU only: take `device: cpu`");
 }
 
 /// Where programs train, what is ours in training must not be asked for; and nobody but them can.
@@ -55,6 +69,10 @@ void Assembly::check_program() const {
   if (!trains_elsewhere_) return;
   if (const std::string why = objection_to_program(*algorithm, *setup); !why.empty())
     refuse(fleet, "algorithm", why);
+  if (fleet.optimizer.clip_norm > 0)
+    refuse(fleet,
+           "train.optimizer.clip_norm",
+           "the gradients are the program's, which shortens them itself: leave it out");
 }
 
 /// Only what is linked can be cut off.

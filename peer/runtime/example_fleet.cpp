@@ -44,7 +44,8 @@ constexpr Surroundings all_surroundings[] = {
 };
 
 std::string text_of(const AlgorithmRow& row, const Surroundings& around) {
-  const bool alone = row.kind == "local-sgd" || row.kind == "diloco" || row.kind == "slowmo";
+  const bool alone = row.kind == "local-sgd" || row.kind == "diloco" || row.kind == "slowmo" ||
+                     row.kind == "noloco";
   return fmt::format(
       "version: 1\n"
       "name: {}\n"

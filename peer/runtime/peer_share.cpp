@@ -7,6 +7,7 @@
 #include "gpu/cuda_replica.h"
 #include "graph/schedule/copies_schedule.h"
 #include "optim/rl/q_agent.h"
+#include "optim/train/clipped_gradient.h"
 #include "optim/train/false_gradient.h"
 #include "optim/train/make_objective.h"
 #include "optim/train/slice_objective.h"
@@ -28,6 +29,11 @@ std::unique_ptr<Objective> by_samples(const Assembly& of,
       static_cast<double>(of.partition[i].size()) / static_cast<double>(of.data.train->rows);
   const double factor = share * static_cast<double>(of.partition.size());
   return make_false(std::move(own), {.factor = static_cast<float>(factor)});
+}
+
+std::unique_ptr<Objective> clipped(const Fleet& fleet, std::unique_ptr<Objective> own) {
+  const double norm = fleet.optimizer.clip_norm;
+  return norm > 0 ? make_clipped(std::move(own), norm) : std::move(own);
 }
 
 }  // namespace
@@ -128,7 +134,12 @@ std::unique_ptr<Objective> Assembly::honest_objective(PeerId i) const {
 
 /// Of a peer that has all of a model.
 std::unique_ptr<Objective> Assembly::whole_objective(PeerId i) const {
-  if (data.train) return by_samples(*this, i, make_objective(fleet.model, share(i)));
+  return by_samples(*this, i, clipped(fleet, plain_objective(i)));
+}
+
+/// The same with its gradients as they are.
+std::unique_ptr<Objective> Assembly::plain_objective(PeerId i) const {
+  if (data.train) return make_objective(fleet.model, share(i));
   if (fleet.agent)
     return make_agent(
         fleet.model,
@@ -156,7 +167,7 @@ std::unique_ptr<Replica> Assembly::replica(PeerId i) const {
   if (trains_elsewhere_ && i < fleet.trainers()) return nullptr;
   const std::string& word = fleet.peers.at(i).device;
   const bool host = fleet.data_servers > 0 || algorithm->hands_samples || fleet.by_samples ||
-                    fleet.parallel || fleet.agent;
+                    fleet.optimizer.clip_norm > 0 || fleet.parallel || fleet.agent;
   const bool stays = word == "auto" && (host || !cuda_trains(fleet.model));
   return make_replica(stays ? Device{} : device_of(fleet, i), parts(i));
 }

@@ -49,12 +49,16 @@ std::vector<Kind> every_kind() {
   nesterov.nesterov = true;
   OptimizerSpec adam = plain;
   adam.kind = "adam";
+  OptimizerSpec adamw = adam;
+  adamw.kind = "adamw";
+  adamw.weight_decay = 0.1;
   std::vector<Kind> kinds;
   for (const auto& [name, objective] : objectives) {
     kinds.push_back({name + ", sgd", objective, plain});
     kinds.push_back({name + ", momentum", objective, momentum});
     kinds.push_back({name + ", nesterov", objective, nesterov});
     kinds.push_back({name + ", adam", objective, adam});
+    kinds.push_back({name + ", adamw", objective, adamw});
   }
   return kinds;
 }

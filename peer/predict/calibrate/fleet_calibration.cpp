@@ -253,6 +253,7 @@ std::string not_calibrated(const Assembly& fleet) {
         "has seen of its gradients",
         o.kind);
   if (o.weight_decay != 0) return "weight decay is a loss of its own, which is not measured";
+  if (o.clip_norm > 0) return "the theory is that of gradients as they are, and `clip_norm` is set";
   if (!(o.lr > 0)) return "the rate is 0";
   if (fleet.fleet.local_steps != 1) return "the theory is that of one local step per round";
   if (fleet.rounds == std::numeric_limits<Round>::max())

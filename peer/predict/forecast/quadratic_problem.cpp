@@ -85,8 +85,8 @@ double QuadraticProblem::curvature() const {
 
 std::optional<QuadraticProblem> quadratic_problem(const Assembly& fleet) {
   const OptimizerSpec& o = fleet.fleet.optimizer;
-  const bool plain = o.kind == "sgd" && !o.nesterov && o.weight_decay == 0 && o.lr > 0 &&
-                     o.schedule.kind == "constant" && o.schedule.warmup == 0;
+  const bool plain = o.kind == "sgd" && !o.nesterov && o.weight_decay == 0 && o.clip_norm == 0 &&
+                     o.lr > 0 && o.schedule.kind == "constant" && o.schedule.warmup == 0;
   const bool quadratic = fleet.fleet.data.kind == "quadratic";
   const bool alike = fleet.fleet.own_steps.empty();  // the theory knows one number of steps
   if (!quadratic || !plain || !alike || !fleet.is_plain_d_psgd()) return std::nullopt;

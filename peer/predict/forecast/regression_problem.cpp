@@ -7,8 +7,8 @@ namespace gv {
 namespace {
 
 bool plain(const OptimizerSpec& o) {
-  return o.kind == "sgd" && o.momentum == 0 && o.weight_decay == 0 && o.lr > 0 &&
-         o.schedule.kind == "constant" && o.schedule.warmup == 0;
+  return o.kind == "sgd" && o.momentum == 0 && o.weight_decay == 0 && o.clip_norm == 0 &&
+         o.lr > 0 && o.schedule.kind == "constant" && o.schedule.warmup == 0;
 }
 
 /// The rounds that a peer can take on fresh samples, the fewest of all.

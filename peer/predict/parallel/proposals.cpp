@@ -25,7 +25,7 @@ constexpr double as_good = 1 / 1.05;  ///< of a pipeline: the simpler way is adv
 
 /// Of x, its gradient, the sum of microbatches, and what the optimizer remembers.
 double copies_of_x(const OptimizerSpec& optimizer, std::uint32_t microbatches) {
-  const double moments = optimizer.kind == "adam" ? 2 : optimizer.momentum > 0 ? 1 : 0;
+  const double moments = optimizer.kind != "sgd" ? 2 : optimizer.momentum > 0 ? 1 : 0;
   return 2 + (microbatches > 1 ? 1 : 0) + moments;
 }
 

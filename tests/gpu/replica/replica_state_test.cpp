@@ -24,7 +24,9 @@ void train(Replica& replica, int steps) {
 TEST_P(ReplicaTest, GoesOnFromWhatItSavedWithTheSameBits) {
   OptimizerSpec adam;
   adam.kind = "adam";
-  for (const OptimizerSpec& spec : {OptimizerSpec{}, momentum_sgd(), adam}) {
+  OptimizerSpec adamw = adam;
+  adamw.kind = "adamw";
+  for (const OptimizerSpec& spec : {OptimizerSpec{}, momentum_sgd(), adam, adamw}) {
     const auto first = make(20, spec);
     train(*first, 3);
     const std::vector<std::byte> state = saved(*first);
@@ -42,7 +44,9 @@ TEST_P(ReplicaTest, GoesOnFromWhatItSavedWithTheSameBits) {
 TEST_P(ReplicaTest, ItsStateMovesToTheHostAndBack) {
   OptimizerSpec adam;
   adam.kind = "adam";
-  for (const OptimizerSpec& spec : {OptimizerSpec{}, momentum_sgd(), adam}) {
+  OptimizerSpec adamw = adam;
+  adamw.kind = "adamw";
+  for (const OptimizerSpec& spec : {OptimizerSpec{}, momentum_sgd(), adam, adamw}) {
     const auto here = make(20, spec);
     train(*here, 3);
     const auto there = host.make(mlp(20), digits_share(), spec, 16, Rng(1));

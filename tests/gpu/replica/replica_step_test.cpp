@@ -22,7 +22,9 @@ TEST_P(ReplicaTest, StepsAsItsOptimizerDoes) {
   OptimizerSpec adam;
   adam.kind = "adam";
   adam.weight_decay = 0.01;
-  for (const OptimizerSpec& spec : {plain, momentum_sgd(), nesterov, adam}) {
+  OptimizerSpec adamw = adam;
+  adamw.kind = "adamw";
+  for (const OptimizerSpec& spec : {plain, momentum_sgd(), nesterov, adam, adamw}) {
     const auto replica = make(20, spec);
     const auto optimizer = make_optimizer(spec, replica->size());
     for (int step = 0; step < 4; ++step) {
@@ -42,7 +44,10 @@ TEST_P(ReplicaTest, AWholeStepGivesTheBitsOfItsHalves) {
   decaying.schedule.total = 9;
   OptimizerSpec adam;
   adam.kind = "adam";
-  for (const OptimizerSpec& spec : {OptimizerSpec{}, decaying, adam}) {
+  OptimizerSpec adamw;
+  adamw.kind = "adamw";
+  adamw.weight_decay = 0.1;
+  for (const OptimizerSpec& spec : {OptimizerSpec{}, decaying, adam, adamw}) {
     const auto whole = make(20, spec);
     const auto halves = make(20, spec);
     const Flows flows = random_flows(whole->size(), 2);

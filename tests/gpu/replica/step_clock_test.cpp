@@ -20,7 +20,9 @@ std::vector<OptimizerSpec> specs() {
   adam.weight_decay = 0.1;
   adam.schedule.kind = "cosine";
   adam.schedule.total = 6;
-  return {OptimizerSpec{}, momentum, nesterov, adam};
+  OptimizerSpec adamw = adam;
+  adamw.kind = "adamw";
+  return {OptimizerSpec{}, momentum, nesterov, adam, adamw};
 }
 
 /// x, first and second stepped with the functions that the kernels call.
@@ -37,6 +39,7 @@ struct Stepped {
       if (rule.kind == Kind::momentum) gpu::step<Kind::momentum>(rule, x[k], g[k], a, b);
       if (rule.kind == Kind::nesterov) gpu::step<Kind::nesterov>(rule, x[k], g[k], a, b);
       if (rule.kind == Kind::adam) gpu::step<Kind::adam>(rule, x[k], g[k], a, b);
+      if (rule.kind == Kind::adamw) gpu::step<Kind::adamw>(rule, x[k], g[k], a, b);
     }
   }
 };

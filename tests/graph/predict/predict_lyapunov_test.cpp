@@ -92,6 +92,28 @@ Algorithm d2(const MixingMatrix& w, const QuadraticFleet& f) {
                        }}};
 }
 
+/// x <- x + W x - (x_ + W x_) / 2 - gamma (g - g_), with x_ = 0 and g_ = 0 before the first round.
+Algorithm extra(const MixingMatrix& w, const QuadraticFleet& f) {
+  return {.blocks = 3, .rounds = {[&w, f](Vector& state, const Vector& noise, const Vector& b) {
+                         const std::size_t n = b.size();
+                         const Vector x = block(state, 0, n);
+                         const Vector last = block(state, 1, n);
+                         const Vector last_g = block(state, 2, n);
+                         const Vector wx = mixed(w, x);
+                         const Vector w_last = mixed(w, last);
+                         Vector g(n);
+                         Vector next(n);
+                         for (std::size_t i = 0; i < n; ++i) {
+                           g[i] = f.hessian[0] * (x[i] - b[i]) + noise[i];
+                           next[i] = x[i] + wx[i] - (last[i] + w_last[i]) / 2 -
+                                     f.rate * (g[i] - last_g[i]);
+                         }
+                         put(state, 0, next);
+                         put(state, 1, x);
+                         put(state, 2, g);
+                       }}};
+}
+
 /// x <- W (x - gamma y), y <- W y + g - g_, with g at the new x.
 Algorithm gradient_tracking(const MixingMatrix& w, const QuadraticFleet& f) {
   return {.blocks = 3, .rounds = {[&w, f](Vector& state, const Vector& noise, const Vector& b) {
@@ -222,6 +244,9 @@ TEST(PredictLyapunov, BiasCorrectedMethodsAndStaleness) {
   for (const char* family : {"ring", "grid:2x4"}) {
     const MixingMatrix w = lazy(build(parse_topology(family), 8));
     expect_prediction(dense_modes(w), d2(w, noisy("d2")), noisy("d2"), family);
+    const MixingMatrix whole = metropolis(build(parse_topology(family), 8));
+    expect_prediction(dense_modes(whole), d2(w, noisy("nids")), noisy("nids"), family);
+    expect_prediction(dense_modes(whole), extra(whole, noisy("extra")), noisy("extra"), family);
     const QuadraticFleet tracking = noisy("gradient-tracking");
     expect_prediction(dense_modes(w), gradient_tracking(w, tracking), tracking, family);
   }

@@ -253,9 +253,19 @@ TEST(Predict, D2IsStableBetweenTwoRates) {
   EXPECT_EQ(stable_rates(ring, {.order = "d2"}).low, 0);
 }
 
+/// A mode of EXTRA is stable below (5 + 3 lambda) / 4 (Li & Yan 2021), and one of NIDS below 2.
+TEST(Predict, ExtraAndNidsAreStableUpToTheirTheory) {
+  for (const auto& [graph, least] : {std::pair{"ring", -1.0 / 3}, {"torus:4x4", -0.6}}) {
+    const Modes modes = family_modes(graph, 16);
+    EXPECT_NEAR(stability_limit(modes, {.order = "extra"}), (5 + 3 * least) / 4, 1e-9) << graph;
+    EXPECT_NEAR(stability_limit(modes, {.hessian = {4}, .order = "nids"}), 0.5, 1e-9) << graph;
+    EXPECT_EQ(stable_rates(modes, {.order = "nids"}).low, 0);
+  }
+}
+
 /// Both were scored on graphs that no fleet of theirs can have.
 TEST(Predict, CorrectedMethodsNeedAnUndirectedGraph) {
-  for (const char* order : {"d2", "gradient-tracking"}) {
+  for (const char* order : {"d2", "extra", "nids", "gradient-tracking"}) {
     EXPECT_THROW(predict(family_modes("exponential", 16), {.order = order}), std::invalid_argument);
     EXPECT_THROW(predict(modes_of_schedule("one-peer-exponential", 8), {.order = order}),
                  std::invalid_argument);
@@ -271,7 +281,8 @@ TEST(Predict, GivenCenters) {
   const Stationary s = predict_centers(ring, modes, silent, {{0}, {1}, {0}, {-1}}).value();
   EXPECT_NEAR(s.consensus.value, 2 * 0.130434782609 * 0.130434782609 / 4, 1e-12);
   EXPECT_THROW(predict_centers(ring, modes, silent, {{0}, {1}, {0}}), std::invalid_argument);
-  for (const std::string order : {"lian", "atc", "cta", "d2", "gradient-tracking"}) {
+  for (const std::string order :
+       {"lian", "atc", "cta", "d2", "gradient-tracking", "extra", "nids"}) {
     QuadraticFleet fleet{.noise = 0, .spread = 1, .rate = 0.05, .order = order};
     if (order == "atc") fleet.momentum = 0.3;
     if (order == "cta") fleet.local_steps = 3;

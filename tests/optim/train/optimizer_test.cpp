@@ -52,11 +52,92 @@ TEST(Optimizer, AdamIsItsRecursion) {
   EXPECT_NEAR(static_cast<double>(descend(spec, 5)), x, 1e-6);
 }
 
+/// Loshchilov & Hutter 2019, Algorithm 2, with gamma in PyTorch's place: x shrinks beside the step,
+/// and the moments never see the decay.
+TEST(Optimizer, AdamWIsItsRecursion) {
+  OptimizerSpec spec;
+  spec.kind = "adamw";
+  spec.lr = 0.01;
+  spec.weight_decay = 0.5;
+  spec.schedule.kind = "cosine";
+  spec.schedule.total = 8;
+  double x = 1;
+  double m = 0;
+  double v = 0;
+  for (std::uint64_t t = 1; t <= 5; ++t) {
+    const double gamma = spec.schedule.rate(0.01, {t - 1});
+    const auto steps = static_cast<double>(t);
+    const double g = x;
+    m = 0.9 * m + 0.1 * g;
+    v = 0.999 * v + 0.001 * g * g;
+    const double step =
+        (m / (1 - std::pow(0.9, steps))) / (std::sqrt(v / (1 - std::pow(0.999, steps))) + 1e-8);
+    x -= gamma * (step + 0.5 * x);
+  }
+  EXPECT_NEAR(static_cast<double>(descend(spec, 5)), x, 1e-6);
+  spec.kind = "adam";
+  EXPECT_GT(std::abs(static_cast<double>(descend(spec, 5)) - x), 1e-2) << "decay is no gradient";
+}
+
+/// Along a gradient that is zero the step of Adam's moments is none, and what is left is the decay:
+/// x (1 - gamma lambda)^t, whatever epsilon.
+TEST(Optimizer, AdamWShrinksByItsRateTimesItsDecay) {
+  OptimizerSpec spec;
+  spec.kind = "adamw";
+  spec.lr = 0.1;
+  spec.weight_decay = 0.2;
+  const auto optimizer = make_optimizer(spec, 2);
+  std::vector<float> x{3, -5};
+  const std::vector<float> none(2);
+  for (int t = 0; t < 10; ++t) {
+    optimizer->begin_step();
+    optimizer->apply(0, x, none);
+  }
+  EXPECT_NEAR(x[0], 3 * std::pow(0.98, 10), 1e-5);
+  EXPECT_NEAR(x[1], -5 * std::pow(0.98, 10), 1e-5);
+}
+
+TEST(Optimizer, AdamWWithoutDecayIsAdamToTheBit) {
+  OptimizerSpec spec;
+  spec.kind = "adam";
+  const float adam = descend(spec, 7);
+  spec.kind = "adamw";
+  EXPECT_EQ(descend(spec, 7), adam);
+}
+
+/// A checkpoint of the one is none of the other.
+TEST(Optimizer, AdamWRestoresItsOwnStateAndNoOther) {
+  OptimizerSpec spec;
+  spec.kind = "adamw";
+  spec.weight_decay = 0.1;
+  const std::vector<float> g{1, -2};
+  std::vector<float> x{1, 1};
+  const auto first = make_optimizer(spec, 2);
+  for (int t = 0; t < 3; ++t) {
+    first->begin_step();
+    first->apply(0, x, g);
+  }
+  StateWriter state;
+  first->save(state);
+  const auto second = make_optimizer(spec, 2);
+  StateReader in(state.bytes());
+  second->restore(in);
+  std::vector<float> y = x;
+  for (const auto& [optimizer, z] : {std::pair{first.get(), &x}, {second.get(), &y}}) {
+    optimizer->begin_step();
+    optimizer->apply(0, *z, g);
+  }
+  EXPECT_EQ(x, y);
+  spec.kind = "adam";
+  StateReader again(state.bytes());
+  EXPECT_THROW(make_optimizer(spec, 2)->restore(again), std::runtime_error);
+}
+
 TEST(Optimizer, ItsRateIsThatOfTheStepThatComes) {
   OptimizerSpec spec;
   spec.schedule.kind = "cosine";
   spec.schedule.total = 10;
-  for (const char* kind : {"sgd", "adam"}) {
+  for (const char* kind : {"sgd", "adam", "adamw", "fed-adagrad", "fed-adam", "fed-yogi"}) {
     spec.kind = kind;
     const auto optimizer = make_optimizer(spec, 1);
     for (std::uint64_t t = 0; t < 10; ++t) {
@@ -94,9 +175,17 @@ TEST(Optimizer, OwnStepsAreAsLongAsTheyAreFew) {
 
 /// All kinds step by it.
 TEST(Optimizer, EveryKindStepsByItsOwnRate) {
-  for (const char* kind : {"sgd", "adam", "adagrad", "adaptive-revision"}) {
+  for (const char* kind : {"sgd",
+                           "adam",
+                           "adamw",
+                           "adagrad",
+                           "adaptive-revision",
+                           "fed-adagrad",
+                           "fed-adam",
+                           "fed-yogi"}) {
     OptimizerSpec half;
     half.kind = kind;
+    half.weight_decay = std::string(kind) == "adamw" ? 0.1 : 0;
     half.lr = 0.05;
     OptimizerSpec own = half;
     own.lr = 0.1;
@@ -158,6 +247,37 @@ TEST(Optimizer, RefusesTheImpossible) {
   spec.schedule.kind = "step";
   spec.schedule.every = 0;  // would be divided by
   EXPECT_THROW(make_optimizer(spec, 1), std::invalid_argument);
+}
+
+/// Reddi et al. 2021, Algorithm 2, on a vector: v begins at tau^2, and nothing is corrected.
+TEST(ServerOptimizer, IsItsPapersRecursion) {
+  for (const std::string kind : {"fed-adagrad", "fed-adam", "fed-yogi"}) {
+    OptimizerSpec spec;
+    spec.kind = kind;
+    spec.lr = 0.5;
+    spec.beta2 = 0.9;
+    spec.epsilon = 0.1;
+    const auto optimizer = make_optimizer(spec, 2);
+    std::vector<float> x{1, 1};
+    std::vector<double> y{1, 1};
+    std::vector<double> m(2, 0);
+    std::vector<double> v(2, 0.01);
+    for (int t = 1; t <= 8; ++t) {
+      const std::vector<float> g{2.0F / static_cast<float>(t), -0.05F};
+      optimizer->begin_step();
+      optimizer->apply(0, x, g);
+      for (std::size_t k = 0; k < 2; ++k) {
+        const auto delta = -static_cast<double>(g[k]);
+        const double square = delta * delta;
+        m[k] = 0.9 * m[k] + 0.1 * delta;
+        if (kind == "fed-adagrad") v[k] += square;
+        if (kind == "fed-adam") v[k] = 0.9 * v[k] + 0.1 * square;
+        if (kind == "fed-yogi") v[k] -= 0.1 * square * (v[k] > square ? 1 : -1);
+        y[k] += 0.5 * m[k] / (std::sqrt(v[k]) + 0.1);
+        EXPECT_NEAR(x[k], y[k], 1e-5) << kind << t;
+      }
+    }
+  }
 }
 
 /// theory: a = 1, and (g, what others had applied since it was taken).

@@ -136,6 +136,22 @@ TEST(Fleet, ReadsWhoGetsIn) {
     EXPECT_THROW(read(quadratic + wrong), FleetError) << wrong;
 }
 
+/// AdamW decays as PyTorch's does where nothing is said; Adam does not decay.
+TEST(Fleet, OptimizersHaveTheirOwnRateAndDecay) {
+  const auto optimizer = [](const char* words) {
+    return read(quadratic + "train: { optimizer: " + words + " }\n").optimizer;
+  };
+  EXPECT_EQ(optimizer("adamw").kind, "adamw");
+  EXPECT_EQ(optimizer("adamw").lr, 0.001);
+  EXPECT_EQ(optimizer("adamw").weight_decay, 0.01);
+  EXPECT_EQ(optimizer("adam").lr, 0.001);
+  EXPECT_EQ(optimizer("adam").weight_decay, 0);
+  EXPECT_EQ(optimizer("{ kind: adamw, weight_decay: 0.1, beta2: 0.95 }").weight_decay, 0.1);
+  EXPECT_EQ(optimizer("{ kind: adamw, beta2: 0.95 }").beta2, 0.95);
+  EXPECT_NE(read(quadratic + "train: { optimizer: { kind: adam, weight_decay: 0.01 } }\n").digest,
+            read(quadratic + "train: { optimizer: adamw }\n").digest);
+}
+
 TEST(Fleet, SetOverrides) {
   const Fleet f =
       read(quadratic,

@@ -165,7 +165,10 @@ TEST(Clipping, GoesOnFromACheckpointToTheBit) {
 
 TEST(Clipping, IsRefusedWhereFlowsAreMoreThanDistances) {
   for (const char* algorithm : {"d2",
+                                "extra",
+                                "nids",
                                 "gradient-tracking",
+                                "noloco",
                                 "choco-sgd",
                                 "deep-squeeze",
                                 "clipped-gossip",

@@ -90,6 +90,9 @@ TEST(DataServers, HandOutTheMinibatchesThatEachWouldDraw) {
                                                         {"d-psgd", "atc"},
                                                         {"all-reduce", "ring"},
                                                         {"d2", ""},
+                                                        {"extra", ""},
+                                                        {"nids", ""},
+                                                        {"noloco", ""},
                                                         {"isolated", ""},
                                                         {"local-sgd", ""},
                                                         {"parameter-server", "sync"}}) {

@@ -1,0 +1,57 @@
+#include "gossip/registry.h"
+
+// EXTRA. Shi, Ling, Wu & Yin, "EXTRA: an exact first-order algorithm for decentralized consensus
+// optimization", SIAM J. Optim. 25(2), 2015, arXiv:1404.6264, Algorithm 1 with W~ = (I + W) / 2:
+// x_1 = W x_0 - gamma g_0, x_{t+1} = (I + W) x_t - W~ x_{t-1} - gamma (g_t - g_{t-1}). Summed up it
+// is x_{t+1} = W x_t - gamma g_t + s_t / 2 (their equation 2.17), where s_t = sum_{r < t} (W - I)
+// x_r are all flows of averaging before this round. The gradient is taken at the x_t that travels,
+// so exchange and gradient run at the same time. A late flow counts in the round in which it comes.
+// What flowed over the edge to a peer that is away does not count in s until it is back, and what
+// flowed over that to one that dies is taken out, as in d2.cpp. Memory of a peer: deg + 1 vectors.
+// Per round and peer: deg messages out, 4 d deg bytes.
+
+namespace gv {
+namespace {
+
+Task<> extra(Peer& me) {
+  const Vector s = me.vector("sum of flows");
+  for (; me.running(); co_await me.end_round()) {
+    co_await me.share();                       // x_t travels ...
+    co_await me.plain_step();                  // ... while g_t is computed there: x_t - gamma g_t
+    co_await me.axpby(0.5F, s, 1, Vector::x);  // + s_t / 2
+    co_await me.mix();                         // + (W - I) x_t, s_{t+1} = s_t + (W - I) x_t
+  }
+}
+
+Traffic traffic(const Setup& setup) {
+  return {.streams = {{.moves = {"x", "sum of flows"}, .returns = "sum of flows"}},
+          .codec = setup.codec};
+}
+
+std::string objection(const Setup& setup, const MixingMatrix*) {
+  if (setup.local_steps != 1) return "extra corrects every gradient: train.local_steps must be 1";
+  if (setup.optimizer.kind != "sgd")
+    return "extra corrects the steps in which the peers' gradients differ, and Adam gives each "
+           "peer "
+           "steps of its own size: take `train.optimizer: { kind: sgd }`, or `gradient-tracking`";
+  if (setup.scheduled)
+    return "extra remembers what flowed under one W, and this topology has another one in every "
+           "round: take a fixed topology, such as `ring`, or `gradient-tracking`";
+  return "";
+}
+
+}  // namespace
+
+extern const AlgorithmRow extra_row{
+    .kind = "extra",
+    .run = extra,
+    .mixes = true,
+    .traffic = traffic,
+    .codecs = Codecs::dense,
+    .objection = objection,
+    .program = whole_steps,
+    .promise = Promise::tracking,
+    .by_coordinate = true,
+    .summary = "D-PSGD with half of all past flows: no bias of unlike data; arXiv:1404.6264"};
+
+}  // namespace gv
