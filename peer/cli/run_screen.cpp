@@ -15,7 +15,6 @@
 #include "peer/cli/mixing_figures.h"
 #include "peer/cli/version.h"
 #include "peer/launch/best_model.h"
-#include "peer/launch/hold_ups.h"
 #include "peer/report/loss_rise.h"
 #include "peer/report/metrics.h"
 
@@ -155,13 +154,11 @@ void Screen::tell_lost(const LostPeer& lost) {
                   lost.last_words));
 }
 
-/// Each is said once.
 void Screen::look_for_hold_ups(const FleetState& state) {
   constexpr double between_looks = 2;
   if (state.phase != FleetState::Phase::training || state.seconds < look_at_) return;
   look_at_ = state.seconds + between_looks;
-  for (const HoldUp& found : hold_ups(fleet_.fleet, state))
-    if (held_up_by_.insert(found.who).second) say(found.text);
+  for (const HoldUp& lasting : held_up_by_.after(hold_ups(fleet_.fleet, state))) say(lasting.text);
 }
 
 /// Nothing where nobody knows: only a target ends the run, or no round is done.

@@ -3,10 +3,10 @@
 #include <cstddef>
 #include <fstream>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "peer/json/json.h"
+#include "peer/launch/hold_ups.h"
 #include "peer/launch/launcher.h"
 #include "peer/live/feed.h"
 #include "peer/report/screen.h"
@@ -47,7 +47,7 @@ class Screen {
   ProgressLine progress_;
   std::optional<FleetRecord> latest_;
   double look_at_ = first_look_seconds;  ///< for who holds whom up, in seconds of the fleet
-  std::set<std::string> held_up_by_;     ///< of which that was said
+  LastingHoldUps held_up_by_;
 };
 
 }  // namespace gv::cli

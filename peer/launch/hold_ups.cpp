@@ -126,4 +126,14 @@ std::vector<HoldUp> hold_ups(const Fleet& fleet, const FleetState& state) {
   return found;
 }
 
+std::vector<HoldUp> LastingHoldUps::after(std::vector<HoldUp> found) {
+  std::set<std::string> now;
+  for (const HoldUp& one : found) now.insert(one.who);
+  std::erase_if(found, [&](const HoldUp& one) {
+    return !last_.contains(one.who) || !told_.insert(one.who).second;
+  });
+  last_ = std::move(now);
+  return found;
+}
+
 }  // namespace gv

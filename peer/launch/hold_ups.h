@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,5 +33,17 @@ struct HoldUp {
   std::string text;  ///< for who follows the run, with what to do
 };
 std::vector<HoldUp> hold_ups(const Fleet& fleet, const FleetState& state);
+
+/// Tells of each once, when two looks in a row have found it: where shares come to the bound at
+/// different times, a part of a cause is found for a moment before the whole is.
+class LastingHoldUps {
+ public:
+  /// Of what a look has found, what is to be told now.
+  std::vector<HoldUp> after(std::vector<HoldUp> found);
+
+ private:
+  std::set<std::string> last_;  ///< found by the last look
+  std::set<std::string> told_;
+};
 
 }  // namespace gv

@@ -41,20 +41,24 @@ struct NamedBy {
   Names run, top, report;
 };
 
-/// A cause that is planted again and again: whom to stop when, or nobody.
+/// A cause that is planted again and again, until the run ends: whom to stop when, or nobody.
 using Plant = std::function<void()>;
 
-/// What is said of a run that has begun, after `plant` has had its way with it for 15 s.
+/// What is said of a run that has begun; `top` looks after 15 s.
 inline NamedBy named_by(Program& launcher,
                         const std::string& folder,
                         const std::string& page,
                         const Plant& plant) {
+  const auto plant_while = [&](const auto& goes_on) {
+    while (goes_on()) {
+      if (plant) plant();
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  };
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(15);
-  while (std::chrono::steady_clock::now() < end) {
-    if (plant) plant();
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+  plant_while([&] { return std::chrono::steady_clock::now() < end; });
   const std::string top = run({"top", folder, "--once"}).output();
+  plant_while([&] { return alive(launcher.pid()); });
   const Ended ended = launcher.wait();
   EXPECT_EQ(ended.code, 0) << ended.err;
   const Ended report = run({"report", folder, "-o", page});

@@ -54,6 +54,25 @@ TEST(HoldUps, AdviseNothingThatTheFleetDoesAlready) {
   EXPECT_EQ(said[0].text.find("help:"), std::string::npos) << said[0].text;
 }
 
+/// The three links of a slow network may come to the bound one after the other.
+TEST(HoldUps, AreToldOnceAndOnlyWhereTheyLast) {
+  const auto look = [told = LastingHoldUps{}](const std::vector<std::string>& found) mutable {
+    std::vector<HoldUp> said;
+    for (const std::string& who : found) said.push_back({.who = who, .text = who});
+    std::vector<std::string> names;
+    for (const HoldUp& one : told.after(std::move(said))) names.push_back(one.who);
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(look({"a link"}), Names{});
+  EXPECT_EQ(look({"its network"}), Names{});
+  EXPECT_EQ(look({"its network", "peer 2"}), Names{"its network"});
+  EXPECT_EQ(look({}), Names{});
+  EXPECT_EQ(look({"peer 2", "its network"}), Names{});
+  EXPECT_EQ(look({"peer 2", "its network"}), Names{"peer 2"});
+  EXPECT_EQ(look({"peer 2", "its network"}), Names{});
+}
+
 TEST(HoldUps, AreSilentWherePeersDoNotRecord) {
   FleetState state = ring({20, 20, 80, 20}, {{30, 30}, {0, 60}, {0, 0}, {60, 0}});
   for (PeerState& peer : state.peers) peer.activities.reset();
