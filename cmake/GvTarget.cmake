@@ -50,11 +50,13 @@ function(gv_shared target)
 endfunction()
 
 # gv_precompile(target headers...): headers that most sources of the target include, parsed once. Every source still
-# includes what it needs: GV_PRECOMPILE=OFF builds without, and .ci/ does so once.
+# includes what it needs: GV_PRECOMPILE=OFF builds without, and .ci/ does so once. Clang compares what it parsed by content:
+# an upgraded package brings headers of another time, which are older than the parsed ones, so that nobody parses them anew.
 option(GV_PRECOMPILE "Parse the headers of third parties and of the standard library once per target" ON)
 function(gv_precompile target)
   if(GV_PRECOMPILE)
-    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
+      $<$<CXX_COMPILER_ID:Clang>:-fpch-validate-input-files-content>)
     target_precompile_headers(${target} PRIVATE <algorithm> <chrono> <cmath> <cstdint> <deque> <functional> <map> <memory>
       <numeric> <optional> <span> <sstream> <stdexcept> <string> <string_view> <utility> <vector> ${ARGN})
   endif()
