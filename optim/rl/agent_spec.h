@@ -38,8 +38,13 @@ struct AgentSpec {
   double correction = 0.4;        ///< beta, of the importance weights
   ExploreSpec explore{};
   double step_seconds = 0;  ///< what a step of an environment takes, in simulate
+  /// Peers that act for those that learn, which then do not; 0: each learner acts itself.
+  std::uint32_t actors = 0;
+  std::uint32_t memories = 1;       ///< that they fill
+  double samples_per_insert = 16;   ///< learnt for each transition that is taken; 0: no limit
+  std::uint32_t model_every = 100;  ///< an actor's frames from one look at the model to the next
 
-  /// Of one gradient.
+  /// Of one gradient, and with actors of one look for transitions that are complete.
   std::uint64_t frames() const { return std::uint64_t{steps} * environments; }
 };
 
