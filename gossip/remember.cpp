@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <deque>
-#include <map>
+#include <utility>
 
 #include "gossip/experience.h"
 #include "gossip/peer.h"
@@ -43,11 +43,8 @@ class Remembering {
     return std::ranges::any_of(of, [this](PeerId i) { return lives(i); });
   }
   bool alone() const { return silent_ || !any_lives(actors_); }
-  /// Of an empty memory without actors nothing will ever come, unless new ones are started.
-  bool needed() const {
-    const bool hopeless = memory_.empty() && !any_lives(actors_) && me_.plan.succession == Time{0};
-    return any_lives(learners_) && !hopeless;
-  }
+  /// Of an empty memory without actors nothing will ever come.
+  bool needed() const { return any_lives(learners_) && !(memory_.empty() && !any_lives(actors_)); }
 
   void keep(std::deque<Message>& list, Message message);
   void refuse(PeerId from);
@@ -102,13 +99,17 @@ Task<> Remembering::hear() {
   tell();
 }
 
+/// An actor leaves with its learner, which is no death: what lived before the first of them left
+/// stays told.
 void Remembering::tell() {
   const MemoryFigures of = memory_.figures();
-  const auto alive = std::ranges::count_if(actors_, [this](PeerId i) { return lives(i); });
+  const auto is_here = [this](PeerId i) { return lives(i); };
+  const auto alive = static_cast<PeerId>(std::ranges::count_if(actors_, is_here));
+  const bool all_learn = std::ranges::all_of(learners_, is_here);
   part_.figures = {.taken = of.taken,
                    .learnt = of.learnt,
                    .kept = of.kept,
-                   .actors = static_cast<PeerId>(alive)};
+                   .actors = all_learn ? alive : part_.figures.actors};
 }
 
 /// What is allowed, each kind in the order in which it came. Whether that was anything.
@@ -166,8 +167,9 @@ Task<> Remembering::serve(Message question) {
   co_await follow(me_, slowest(me_, asked_));
 }
 
+/// Where all were told to stop, nobody wonders.
 void Remembering::say_alone() {
-  if (!std::exchange(said_, true))
+  if (me_.running() && !std::exchange(said_, true))
     me_.journal.note(event::LearnsWithoutActors{me_.round, memory_.figures().kept});
 }
 

@@ -62,7 +62,7 @@ Ended end_of(const Fleet& fleet, const SimulationOptions& options = {}) {
   observer.aim_at(assembly.aims());
   Ended ended;
   ended.result = simulate(assembly, observer, options);
-  ended.summary = *observer.summary();
+  ended.summary = observer.summary().value();
   ended.hash = observer.params_hash();
   ended.finals = observer.finals();
   return ended;
@@ -203,6 +203,26 @@ TEST(Actors, MayDie) {
     EXPECT_EQ(ended.result.broken_by, std::set<PeerId>{});
     for (const PeerId i : {0U, 1U}) EXPECT_EQ(ended.finals.at(i).round, 300U) << i;
   }
+}
+
+/// Each chunk is taken once: what the memory has is what was acted, but for the steps that wait for
+/// what comes after them, and for two chunks under way.
+TEST(Actors, LoseNothingAndRepeatNothingUnderCuts) {
+  Fleet fleet = apex(1, 1, 2);  // 1 remembers
+  fleet.agent->memory = 100'000;
+  std::vector<Injection> cuts;
+  for (int k = 1; k < 12; ++k)
+    cuts.push_back({.at = milliseconds(37 * k),
+                    .kind = Injection::Kind::cut,
+                    .peer = k % 2 == 0 ? 2U : 3U,
+                    .other = 1,
+                    .length = milliseconds(30)});
+  const Ended ended = end_of(fleet, injecting(cuts));
+  EXPECT_EQ(ended.result.violations, std::vector<std::string>{});
+  EXPECT_TRUE(ended.result.whole());
+  const std::uint64_t acted = *ended.summary.frames, kept = ended.summary.experience->kept;
+  EXPECT_LE(kept, acted);
+  EXPECT_GE(kept + 2 * (2 + 2 * 5), acted);
 }
 
 TEST(Actors, AMemorysDeathEndsItsOwnLearnersAlone) {
