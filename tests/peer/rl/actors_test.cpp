@@ -139,7 +139,8 @@ TEST(Actors, WithoutALimitTheRatioIsThatOfTheMachines) {
   Fleet fleet = apex(1, 1, 1);
   fleet.agent->samples_per_insert = 0;
   fleet.agent->step_seconds = 0.01;
-  EXPECT_GT(ratio_of(end_of(fleet).summary), 40) << "one learner is faster than one actor";
+  fleet.network.latency = milliseconds(1);
+  EXPECT_GT(ratio_of(end_of(fleet).summary), 12) << "one learner is faster than one actor";
 }
 
 TEST(Actors, TheirFramesAndMemoriesAreInTheMetrics) {
@@ -238,8 +239,8 @@ TEST(Actors, ALearnersDeathEndsItsActorsAlone) {
   const Ended ended = end_of(fleet, injecting(killed({1})));
   EXPECT_EQ(ended.result.violations, std::vector<std::string>{});
   EXPECT_EQ(ended.finals.at(0).round, 300U);
-  EXPECT_EQ(ended.finals.at(3).round + 10 >= 300U, true) << "learner 0's";
-  EXPECT_LT(ended.finals.at(4).round, 200U) << "learner 1's";
+  EXPECT_GE(ended.finals.at(3).round, 290U) << "learner 0's";
+  EXPECT_LT(ended.finals.at(4).round, 280U) << "learner 1's";
 }
 
 TEST(Actors, LearnersGoOnFromACheckpointAndMemoriesBeginEmpty) {
