@@ -125,9 +125,12 @@ TEST_F(Experience, AMemoryKeepsBothSidesToTheRatio) {
   EXPECT_TRUE(ask(0, 1));
   EXPECT_EQ(count(0, Kind::samples), 2);
   EXPECT_EQ(count(3, taken_kind), 4) << "in the order in which they came";
+  EXPECT_EQ(count(4, taken_kind), 0);
+  EXPECT_TRUE(ask(0, 2));
+  EXPECT_TRUE(ask(0, 3));
   EXPECT_EQ(count(4, taken_kind), 1);
   // And the other way round.
-  for (std::uint64_t k = 2; k < 20; ++k)
+  for (std::uint64_t k = 4; k < 40; ++k)
     if (count(0, Kind::samples) == static_cast<std::ptrdiff_t>(k)) ask(0, k);
   const MemoryFigures seen = figures();
   EXPECT_GT(seen.learnt, 2 * seen.taken + 8);
@@ -200,16 +203,16 @@ TEST_F(Experience, AFloodFillsNothing) {
 TEST_F(Experience, WithoutActorsLearningGoesOnAndThatIsSaidOnce) {
   make_memory();
   send_chunk(3);
-  for (std::uint64_t k = 0; k < 10; ++k) ask(0, k);
-  const std::ptrdiff_t limited = count(0, Kind::samples);
-  EXPECT_LT(limited, 10);
+  for (std::uint64_t k = 0; k < 5; ++k) ask(0, k);
+  EXPECT_EQ(count(0, Kind::samples), 3) << "eight samples to spare";
   peer->died(3);
   world.work();
-  EXPECT_EQ(count(0, Kind::samples), limited) << "one is left";
+  EXPECT_EQ(count(0, Kind::samples), 3) << "one is left";
   peer->died(4);
   world.work();
-  for (std::uint64_t k = 10; k < 30; ++k) ask(0, k);
-  EXPECT_GE(count(0, Kind::samples), limited + 20);
+  EXPECT_EQ(count(0, Kind::samples), 5);
+  for (std::uint64_t k = 5; k < 30; ++k) ask(0, k);
+  EXPECT_EQ(count(0, Kind::samples), 30);
   const std::string line = "no actor of this memory sends anything: learning goes on from 4";
   const std::size_t at = journal.said.find(line);
   ASSERT_NE(at, std::string::npos) << journal.said;
