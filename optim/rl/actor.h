@@ -6,9 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "optim/rl/acting.h"
-#include "optim/rl/q_loss.h"
-#include "optim/rl/transitions.h"
+#include "optim/buffer.h"
+#include "optim/models/network.h"
+#include "optim/rl/agent_spec.h"
+#include "optim/rl/environments.h"
 
 namespace gv {
 
@@ -25,39 +26,24 @@ struct ActorPlace {
 /// et al. 2018, "Distributed prioritized experience replay", arXiv:1803.00933, algorithm 1.
 class Actor {
  public:
-  /// x: what it acts with until it is given another.
-  Actor(const AgentSpec& spec,
-        const EnvironmentRow& row,
-        const NeuralNetwork& network,
-        const ActorPlace& place,
-        std::vector<float> x);
-
+  virtual ~Actor() = default;
   /// `steps` steps of each environment. Returns the transitions that are complete, packed; null
-  /// while there are none.
-  std::shared_ptr<Buffer> act();
-  double flops() const;  ///< of one act()
+  /// while there are none. At most AgentSpec::most_transitions() of them.
+  virtual std::shared_ptr<Buffer> act() = 0;
+  virtual double flops() const = 0;  ///< of one act()
   /// x[begin ...] <- a piece, for use(). A piece beyond the end is our own mistake.
-  void load(std::size_t begin, std::span<const float> piece);
+  virtual void load(std::size_t begin, std::span<const float> piece) = 0;
   /// Acts with what was loaded from now on. False: it is no model, and the old one stays.
-  bool use();
-  std::size_t size() const { return x_.size(); }    ///< d
-  std::uint64_t frames() const { return frames_; }  ///< steps of all its environments
-  /// The most transitions that one act() returns.
-  static std::size_t most_rows(const AgentSpec& spec);
-
- private:
-  void add(const Transition& one);
-  void find_errors();
-
-  AgentSpec spec_;
-  NeuralNetwork network_;
-  ActorPlace place_;
-  TransitionForm form_;
-  Acting acting_;
-  QLoss loss_;
-  std::vector<float> x_, next_;
-  std::uint64_t frames_ = 0;
-  Drawn chunk_;
+  virtual bool use() = 0;
+  virtual std::size_t size() const = 0;      ///< d
+  virtual std::uint64_t frames() const = 0;  ///< steps of all its environments
 };
+
+/// On the CPU. x: what it acts with until it is given another.
+std::unique_ptr<Actor> make_actor(const AgentSpec& spec,
+                                  const EnvironmentRow& row,
+                                  const NeuralNetwork& network,
+                                  const ActorPlace& place,
+                                  std::vector<float> x);
 
 }  // namespace gv

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -46,6 +47,11 @@ struct AgentSpec {
 
   /// Of one gradient, and with actors of one look for transitions that are complete.
   std::uint64_t frames() const { return std::uint64_t{steps} * environments; }
+  /// That an actor sends at once: an episode that ends completes up to n of them, and each step one
+  /// more.
+  std::size_t most_transitions() const {
+    return std::size_t{environments} * (std::size_t{steps} + n_step);
+  }
 };
 
 }  // namespace gv

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "optim/rl/actor.h"
 #include "optim/rl/environments.h"
 #include "peer/fleet/agent_methods.h"
 #include "peer/fleet/readers.h"
@@ -121,11 +120,11 @@ class AgentReader : Readers {
           warm_up,
           fmt::format("a memory of {} never holds {} transitions", a.memory, a.warm_up),
           fmt::format("take `warm_up: {}` at most, or a larger `memory`", a.memory));
-    if (a.actors > 0 && Actor::most_rows(a) > a.memory)
+    if (a.actors > 0 && a.most_transitions() > a.memory)
       return source_.error(memory,
                            fmt::format("an actor sends up to {} transitions at once, and a memory "
                                        "keeps {}",
-                                       Actor::most_rows(a),
+                                       a.most_transitions(),
                                        a.memory),
                            "take a larger `memory`, or fewer `environments`, `steps` or `n_step`");
     if (a.warm_up < batch)

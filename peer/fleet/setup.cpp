@@ -5,8 +5,8 @@
 #include "gossip/attack.h"
 #include "gossip/registry.h"
 #include "graph/mixing/push_sum.h"
-#include "optim/rl/actor.h"
 #include "optim/rl/environments.h"
+#include "optim/rl/transitions.h"
 #include "peer/fleet/data_reader.h"
 
 namespace gv {
@@ -34,7 +34,7 @@ void add_transitions(Setup& setup, const Fleet& fleet) {
   for (PeerId i = 0; i < fleet.trainers(); ++i)
     batch = std::max<std::size_t>(batch, fleet.peers[i].batch);
   setup.most_samples_bytes = batch * one;
-  setup.most_chunk_bytes = Actor::most_rows(*fleet.agent) * one;
+  setup.most_chunk_bytes = fleet.agent->most_transitions() * one;
   setup.most_judged_bytes = fleet.agent->priority > 0 ? batch * sizeof(float) : 0;
 }
 

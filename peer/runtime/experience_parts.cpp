@@ -28,7 +28,7 @@ std::shared_ptr<ExperiencePart> memory_part(const Fleet& fleet, const Setup& set
                                    .priority = agent.priority,
                                    .correction = agent.correction},
                         .form = form,
-                        .most_rows = Actor::most_rows(agent),
+                        .most_rows = agent.most_transitions(),
                         .warm_up = agent.warm_up,
                         .samples_per_insert = agent.samples_per_insert};
   for (PeerId i = 0; i < fleet.trainers(); ++i)
@@ -56,7 +56,7 @@ std::shared_ptr<ExperiencePart> actor_part(const Fleet& fleet,
       .rng = Rng(fleet.seed),
       .step_flops = agent.step_seconds * fleet.flops * fleet.peers.at(actor).speed};
   const auto part = std::make_shared<ExperiencePart>();
-  part->actor = std::make_shared<Actor>(agent, row, network, place, std::move(start));
+  part->actor = make_actor(agent, row, network, place, std::move(start));
   part->model_every = agent.model_every;
   return part;
 }

@@ -254,17 +254,17 @@ TEST_F(Experience, AMemoryEndsWithItsLearners) {
 
 class Acting : public Experience {
  protected:
-  void make_actor() {
+  void make_acting() {
     const EnvironmentRow& row = *find_environment("cartpole");
     const NeuralNetwork network =
         make_network({"mlp", {{"hidden", Widths{4}}}}, row.shape_of_data());
     const AgentSpec spec{.environment = "cartpole", .steps = 2, .n_step = 1};
     const auto own = std::make_shared<ExperiencePart>();
-    own->actor = std::make_shared<Actor>(spec,
-                                         row,
-                                         network,
-                                         ActorPlace{.actor = 0, .rng = Rng(1)},
-                                         std::vector<float>(network.size()));
+    own->actor = make_actor(spec,
+                            row,
+                            network,
+                            ActorPlace{.actor = 0, .rng = Rng(1)},
+                            std::vector<float>(network.size()));
     own->model_every = 8;
     d = own->actor->size();
     make_part(3, own, d);
@@ -281,7 +281,7 @@ class Acting : public Experience {
 };
 
 TEST_F(Acting, TwoChunksAreUnderWayAndNoMore) {
-  make_actor();
+  make_acting();
   EXPECT_EQ(count(memory_id, experience_kind), 2);
   say_taken(0);
   EXPECT_EQ(count(memory_id, experience_kind), 3);
@@ -293,7 +293,7 @@ TEST_F(Acting, TwoChunksAreUnderWayAndNoMore) {
 
 /// Its learner may be waiting for transitions meanwhile.
 TEST_F(Acting, NobodyWaitsForAModel) {
-  make_actor();
+  make_acting();
   EXPECT_EQ(count(0, wanted_kind), 1);
   for (int k = 0; k < 10; ++k) say_taken(0);
   EXPECT_EQ(count(memory_id, experience_kind), 12);
@@ -306,14 +306,14 @@ TEST_F(Acting, NobodyWaitsForAModel) {
 }
 
 TEST_F(Acting, EndsWithItsLearner) {
-  make_actor();
+  make_acting();
   peer->deliver({0, Kind::goodbye, 0, 0, nullptr});
   world.work();
   EXPECT_TRUE(life.done());
 }
 
 TEST_F(Acting, EndsWithItsMemory) {
-  make_actor();
+  make_acting();
   peer->died(memory_id);
   world.work();
   EXPECT_TRUE(life.done());

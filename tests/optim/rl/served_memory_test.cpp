@@ -9,6 +9,7 @@
 #include "optim/rl/actor.h"
 #include "optim/rl/environments.h"
 #include "optim/rl/q_agent.h"
+#include "optim/rl/q_loss.h"
 #include "optim/train/make_objective.h"
 
 // A memory that actors fill and learners draw from, and both of their ends.
@@ -199,39 +200,39 @@ std::vector<float> start() {
   return x;
 }
 
-Actor actor_of(double priority, std::uint32_t number) {
-  return {acting_spec(priority),
-          *find_environment("cartpole"),
-          network(),
-          {.actor = number, .actors = 8, .rng = Rng(3)},
-          start()};
+std::unique_ptr<Actor> actor_of(double priority, std::uint32_t number) {
+  return make_actor(acting_spec(priority),
+                    *find_environment("cartpole"),
+                    network(),
+                    {.actor = number, .actors = 8, .rng = Rng(3)},
+                    start());
 }
 
 TEST(Actor, MakesEveryStepATransitionAndNeverTooMany) {
   const TransitionForm cartpole = form_of(*find_environment("cartpole"));
   const AgentSpec spec = acting_spec(0);
-  Actor actor = actor_of(0, 7);
+  const auto actor = actor_of(0, 7);
   std::size_t rows = 0;
   for (int k = 0; k < 500; ++k) {
-    const auto packed = actor.act();
+    const auto packed = actor->act();
     if (!packed) continue;
-    const auto came = unpack_transitions(*packed, cartpole, Actor::most_rows(spec));
+    const auto came = unpack_transitions(*packed, cartpole, spec.most_transitions());
     ASSERT_TRUE(came);
     rows += came->rows();
   }
-  EXPECT_EQ(actor.frames(), 500 * 3 * 2U);
-  EXPECT_LE(rows, actor.frames());
-  EXPECT_GE(rows + 2 * 4, actor.frames()) << "four steps of each wait for what comes after them";
+  EXPECT_EQ(actor->frames(), 500 * 3 * 2U);
+  EXPECT_LE(rows, actor->frames());
+  EXPECT_GE(rows + 2 * 4, actor->frames()) << "four steps of each wait for what comes after them";
 }
 
 TEST(Actor, HasWaysOfItsOwn) {
-  Actor one = actor_of(0, 0), same = actor_of(0, 0), other = actor_of(0, 7);
+  const auto one = actor_of(0, 0), same = actor_of(0, 0), other = actor_of(0, 7);
   std::vector<std::byte> of_one, of_same, of_other;
   const auto add = [](Actor& actor, std::vector<std::byte>& to) {
     if (const auto packed = actor.act())
       to.insert(to.end(), packed->data(), packed->data() + packed->size());
   };
-  for (int k = 0; k < 20; ++k) add(one, of_one), add(same, of_same), add(other, of_other);
+  for (int k = 0; k < 20; ++k) add(*one, of_one), add(*same, of_same), add(*other, of_other);
   EXPECT_EQ(of_one, of_same);
   EXPECT_NE(of_one, of_other);
 }
@@ -239,13 +240,13 @@ TEST(Actor, HasWaysOfItsOwn) {
 /// Its first errors are those of double targets at its own model, whose loss is then x's.
 TEST(Actor, FindsTheFirstErrors) {
   const TransitionForm cartpole = form_of(*find_environment("cartpole"));
-  Actor actor = actor_of(0.6, 1);
+  const auto actor = actor_of(0.6, 1);
   QLoss loss(network());
   std::vector<float> g(network().size()), errors;
   const std::vector<float> x = start();
   int chunks = 0;
   for (int k = 0; k < 40; ++k) {
-    const auto packed = actor.act();
+    const auto packed = actor->act();
     if (!packed) continue;
     const Drawn came = *unpack_transitions(*packed, cartpole, 100);
     loss.value_and_gradient(x, x, came, g, errors);
@@ -257,14 +258,14 @@ TEST(Actor, FindsTheFirstErrors) {
 }
 
 TEST(Actor, TakesNoModelThatIsNone) {
-  Actor actor = actor_of(0, 0);
+  const auto actor = actor_of(0, 0);
   std::vector<float> x = start();
   x[3] = std::nanf("");
-  actor.load(0, x);
-  EXPECT_FALSE(actor.use());
+  actor->load(0, x);
+  EXPECT_FALSE(actor->use());
   x[3] = 1;
-  actor.load(3, std::span(x).subspan(3, 1));
-  EXPECT_TRUE(actor.use());
+  actor->load(3, std::span(x).subspan(3, 1));
+  EXPECT_TRUE(actor->use());
 }
 
 /// A learner's gradient over what a memory drew is the bundle's over the same.
@@ -272,14 +273,14 @@ TEST(Learner, LearnsFromWhatAMemoryHasDrawn) {
   const auto judged = std::make_shared<FoundErrors>();
   const auto learner =
       make_agent(model, acting_spec(0.6), {.peer = 0, .rng = Rng(3), .judged = judged});
-  Actor actor = actor_of(0.6, 1);
+  const auto actor = actor_of(0.6, 1);
   const TransitionForm cartpole = form_of(*find_environment("cartpole"));
   const std::vector<float> x = start();
   std::vector<float> g(x.size()), expected(x.size()), errors;
   QLoss loss(network());
   int seen = 0;
   for (int k = 0; k < 30; ++k) {
-    const auto packed = actor.act();
+    const auto packed = actor->act();
     if (!packed) continue;
     const auto found = learner->gradient_over(x, *packed, g);
     ASSERT_TRUE(found);
