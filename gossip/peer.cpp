@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "gossip/experience.h"
 #include "gossip/goodbye.h"
 #include "gossip/transfers.h"
 #include "gossip/verbs.h"
@@ -191,7 +190,6 @@ Task<> Peer::local_steps() {
 }
 
 Task<> Peer::end_round() {
-  if (plan.experience) co_await answer_actors(*this);
   const Round before = round++;
   sent_parts_.clear();
   received_parts_.clear();

@@ -139,12 +139,7 @@ std::string program_of(const ProgramSpec& program) {
 
 std::string agent_of(const AgentSpec& a) {
   const ExploreSpec& e = a.explore;
-  const std::string actors =
-      a.actors == 0
-          ? std::string()
-          : fmt::format(
-                "actors {} {} {} {};", a.actors, a.memories, a.samples_per_insert, a.model_every);
-  return fmt::format("agent {} {} {} {} {} {} {} {} {} {} explore {} {} {} {} {};{}",
+  return fmt::format("agent {} {} {} {} {} {} {} {} {} {} explore {} {} {} {} {};",
                      a.environment,
                      a.steps,
                      a.environments,
@@ -159,8 +154,7 @@ std::string agent_of(const AgentSpec& a) {
                      e.to,
                      e.over,
                      e.base,
-                     e.power,
-                     actors);
+                     e.power);
 }
 
 /// How much each peer does of a round, and of a model. Where its peers are decides nothing.
