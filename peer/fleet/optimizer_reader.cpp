@@ -41,7 +41,7 @@ class OptimizerReader : Readers {
   LearningRate read_schedule(const Value* value) {
     MapReader map(source_, value, "train.optimizer.schedule", true);
     LearningRate s;
-    set(map.take("kind"), s.kind, choice({"constant", "step", "cosine", "lian"}));
+    set(map.take("kind"), s.kind, choice({"constant", "step", "linear", "cosine", "lian"}));
     if (s.kind == "step") {
       if (const Value* every = map.take("every")) {
         if (const auto e = read_every(source_, *every, {"step"}))

@@ -90,10 +90,10 @@ constexpr PlainKey rows[] = {
      "How the rate changes over the run.",
      "train: { optimizer: { schedule: cosine } }"},
     {"train.optimizer.schedule.kind",
-     "constant, step, cosine or lian",
+     "constant, step, linear, cosine or lian",
      "constant",
-     "lian: the rate of Lian et al. 2017, corollary 2. cosine and lian need stop.rounds or "
-     "stop.epochs.",
+     "linear, cosine: behind the warm-up the rate falls to 0 at the end of the run. lian: the rate "
+     "of Lian et al. 2017, corollary 2. These three need stop.rounds or stop.epochs.",
      "train: { optimizer: { schedule: { kind: cosine } } }"},
     {"train.optimizer.schedule.every",
      "steps",
