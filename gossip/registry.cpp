@@ -30,6 +30,7 @@ extern const AlgorithmRow sgp_row;
 extern const AlgorithmRow downpour_row;
 extern const AlgorithmRow sync_easgd_row, async_easgd_row;
 extern const AlgorithmRow fedavg_row;
+extern const AlgorithmRow scaffold_row;
 extern const AlgorithmRow flexrr_row;
 extern const AlgorithmRow hogwild_row;
 extern const AlgorithmRow isolated_row;
@@ -65,6 +66,7 @@ constexpr std::array own_rows{&d_psgd_lian_row,
                               &sync_easgd_row,
                               &async_easgd_row,
                               &fedavg_row,
+                              &scaffold_row,
                               &flexrr_row,
                               &hogwild_row,
                               &isolated_row};

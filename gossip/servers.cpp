@@ -138,14 +138,14 @@ Task<> take_part(Peer& me, Vector v, Message part) {
   co_await me.load(v, r, floats);
 }
 
-Task<std::optional<Round>> pull(Peer& me, Vector v, std::uint64_t number) {
+Task<std::optional<Round>> pull(Peer& me, Vector v, std::uint64_t number, std::uint32_t part) {
   Round newest = 0;
   for (const PeerId server : servers(*me.plan.setup)) {
-    const std::optional<Message> part =
-        co_await me.receive(server, Kind::pull, 0, number, Absence::gone);
-    if (!part) co_return std::nullopt;
-    co_await take_part(me, v, *part);
-    newest = std::max(newest, part->round);
+    const std::optional<Message> came =
+        co_await me.receive(server, Kind::pull, part, number, Absence::gone);
+    if (!came) co_return std::nullopt;
+    co_await take_part(me, v, *came);
+    newest = std::max(newest, came->round);
   }
   co_return newest;
 }

@@ -60,8 +60,9 @@ std::optional<Codec> models_codec(const Setup& setup);
 /// A push of nothing, as part 1, where the channel allows it: it asks for the model.
 void ask(Peer& me);
 /// The newest of what the servers answer to that: v, and their round. Nothing: one of them has
-/// gone, and the fleet's model with it.
-Task<std::optional<Round>> pull(Peer& me, Vector v, std::uint64_t number);
+/// gone, and the fleet's model with it. `part`: of what they answer, where that is more than a
+/// model.
+Task<std::optional<Round>> pull(Peer& me, Vector v, std::uint64_t number, std::uint32_t part = 0);
 inline Task<std::optional<Round>> pull(Peer& me, Vector v) {
   return pull(me, v, me.round);
 }

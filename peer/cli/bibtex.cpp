@@ -287,6 +287,17 @@ constexpr std::array papers{
   year = {2021}
 }
 )bib"},
+    Paper{"scaffold",
+     R"bib(@inproceedings{karimireddy2020scaffold,
+  author = {Karimireddy, Sai Praneeth and Kale, Satyen and Mohri, Mehryar and Reddi, Sashank J. and
+    Stich, Sebastian U. and Suresh, Ananda Theertha},
+  title = {{SCAFFOLD}: Stochastic Controlled Averaging for Federated Learning},
+  booktitle = {International Conference on Machine Learning},
+  eprint = {1910.06378},
+  archivePrefix = {arXiv},
+  year = {2020}
+}
+)bib"},
     Paper{"flexrr",
      R"bib(@inproceedings{harlap2016addressing,
   author = {Harlap, Aaron and Cui, Henggang and Dai, Wei and Wei, Jinliang and Ganger, Gregory

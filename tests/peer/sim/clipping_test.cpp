@@ -187,7 +187,8 @@ TEST(Clipping, IsRefusedWhereFlowsAreMoreThanDistances) {
                                 "gossip-pga",
                                 "parameter-server",
                                 "easgd",
-                                "fedavg"}) {
+                                "fedavg",
+                                "scaffold"}) {
     const AlgorithmRow& row = *find_algorithm(algorithm, "");
     EXPECT_EQ(objection_to_clipping(row, setup_of(quadratic_fleet(6, "ring", algorithm, ""))), "")
         << algorithm;

@@ -173,7 +173,7 @@ TEST(DataServers, ASuccessorIsAskedForWhatTheDeadOneHasNotSent) {
 }
 
 TEST(DataServers, AreRefusedWhereTheyMakeNoSense) {
-  for (const char* kind : {"fedavg", "flexrr"}) {
+  for (const char* kind : {"fedavg", "scaffold", "flexrr"}) {
     Fleet fleet = learning(4, kind);
     fleet.data.servers = 1;
     EXPECT_NE(refusal(fleet).find("samples of their own"), std::string::npos) << kind;
