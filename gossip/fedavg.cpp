@@ -4,6 +4,7 @@
 #include "gossip/drawn_workers.h"
 #include "gossip/norms.h"
 #include "gossip/registry.h"
+#include "gossip/robust_rules.h"
 #include "gossip/servers.h"
 #include "gossip/supply.h"
 
@@ -19,6 +20,7 @@
 // heterogeneous networks", MLSys 2020, arXiv:1812.06127, Algorithm 2: each peer descends its loss +
 // mu / 2 ||x - x_t||^2, where x_t is the server's model. With `optimizer` it is FedAdagrad, FedAdam
 // or FedYogi (optim/train/server_optimizer.h): Reddi et al. 2021, arXiv:2003.00295, Algorithm 2.
+// With `aggregate` what the drawn have moved is not weighted, but what robust_rules.h makes of it.
 
 namespace gv {
 namespace {
@@ -64,7 +66,9 @@ constexpr Option options[] = {servers_option,
                                .usual = 0.001,
                                .least = 1e-9,
                                .most = 1,
-                               .help = "added to the root of the squares; not of mean"}};
+                               .help = "added to the root of the squares; not of mean"},
+                              aggregate_option,
+                              liars_option};
 
 double option(const Setup& setup, std::string_view name) {
   return setup.settings.find(name)->second;
@@ -136,6 +140,11 @@ Task<> serve(Peer& me) {
     const std::vector<PeerId> asked = co_await talks.ask_drawn(x);
     std::map<PeerId, Payload> answers = co_await talks.answers_of(asked);
     co_await shorten(me, answers);
+    if (aggregate_of(setup) != Aggregate::mean) {
+      const bool some = co_await aggregate(me, sum, answers);
+      if (some) samples = 1;
+      answers.clear();
+    }
     for (const auto& [peer, floats] : answers) {
       if (!floats) continue;
       const double own = setup.samples.empty() ? 1 : static_cast<double>(setup.samples[peer]);
@@ -169,6 +178,7 @@ double steps_on_average(const Setup& setup, PeerId i) {
 
 std::string objection(const Setup& setup, const MixingMatrix*) {
   if (std::string why = drawing_objection(setup); !why.empty()) return why;
+  if (std::string why = aggregate_objection(setup, draws(setup)); !why.empty()) return why;
   if (setup.local_steps != 1)
     return "fedavg counts its steps by `epochs`: train.local_steps must be 1";
   return own_samples_objection(setup);

@@ -21,6 +21,7 @@ extern const AlgorithmRow extra_row;
 extern const AlgorithmRow nids_row;
 extern const AlgorithmRow gradient_tracking_row;
 extern const AlgorithmRow choco_sgd_row, deep_squeeze_row, clipped_gossip_row;
+extern const AlgorithmRow robust_gossip_row;
 extern const AlgorithmRow quasi_global_momentum_row;
 extern const AlgorithmRow gossip_pga_row;
 extern const AlgorithmRow sync_parameter_server_row, async_parameter_server_row;
@@ -57,6 +58,7 @@ constexpr std::array own_rows{&d_psgd_lian_row,
                               &choco_sgd_row,
                               &deep_squeeze_row,
                               &clipped_gossip_row,
+                              &robust_gossip_row,
                               &relay_sgd_row,
                               &sgp_row,
                               &ad_psgd_row,

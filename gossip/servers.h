@@ -95,7 +95,7 @@ Task<> shorten(Peer& me, std::map<PeerId, Message>& pushes, Payload from = nullp
 /// v <- the sum of those that count, ascending by peer; how many they are. Of none: v is as it was.
 Task<std::size_t> sum(Peer& me, Vector v, const std::map<PeerId, Message>& pushes);
 /// The whole life of a server that steps on the mean of the first `most` gradients of each round,
-/// ascending by worker.
+/// ascending by worker; with the option `aggregate` on what stands for them (robust_rules.h).
 Task<> serve_mean(Peer& me, std::size_t most);
 /// Where pushes are taken as they come, a round is as many gradients as there are workers.
 Task<> count(Peer& me, double gradients);

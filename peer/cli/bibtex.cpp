@@ -197,6 +197,37 @@ constexpr std::array papers{
   year = {2022}
 }
 )bib"},
+    Paper{"robust-gossip",
+     R"bib(@inproceedings{farhadkhani2023robust,
+  author = {Farhadkhani, Sadegh and Guerraoui, Rachid and Gupta, Nirupam and Hoang, L{\^e}-Nguy{\^e}n
+    and Pinot, Rafael and Stephan, John},
+  title = {Robust Collaborative Learning with Linear Gradient Overhead},
+  booktitle = {International Conference on Machine Learning},
+  eprint = {2209.10931},
+  archivePrefix = {arXiv},
+  year = {2023}
+}
+)bib"},
+    Paper{"robust-gossip",
+     R"bib(@misc{yang2019bridge,
+  author = {Yang, Zhixiong and Bajwa, Waheed U.},
+  title = {{BRIDGE}: {Byzantine}-Resilient Decentralized Gradient Descent},
+  eprint = {1908.08098},
+  archivePrefix = {arXiv},
+  year = {2019}
+}
+)bib"},
+    Paper{"robust-gossip parameter-server fedavg",
+     R"bib(@inproceedings{allouah2023fixing,
+  author = {Allouah, Youssef and Farhadkhani, Sadegh and Guerraoui, Rachid and Gupta, Nirupam and
+    Pinot, Rafael and Stephan, John},
+  title = {Fixing by Mixing: A Recipe for Optimal {Byzantine} {ML} under Heterogeneity},
+  booktitle = {International Conference on Artificial Intelligence and Statistics},
+  eprint = {2302.01772},
+  archivePrefix = {arXiv},
+  year = {2023}
+}
+)bib"},
     Paper{"relay-sgd",
      R"bib(@inproceedings{vogels2021relaysum,
   author = {Vogels, Thijs and He, Lie and Koloskova, Anastasia and Lin, Tao and Karimireddy, Sai
@@ -242,6 +273,24 @@ constexpr std::array papers{
   title = {Large Scale Distributed Deep Networks},
   booktitle = {Advances in Neural Information Processing Systems},
   year = {2012}
+}
+)bib"},
+    Paper{"parameter-server fedavg",
+     R"bib(@inproceedings{blanchard2017machine,
+  author = {Blanchard, Peva and El Mhamdi, El Mahdi and Guerraoui, Rachid and Stainer, Julien},
+  title = {Machine Learning with Adversaries: {Byzantine} Tolerant Gradient Descent},
+  booktitle = {Advances in Neural Information Processing Systems},
+  year = {2017}
+}
+)bib"},
+    Paper{"parameter-server fedavg",
+     R"bib(@inproceedings{yin2018byzantine,
+  author = {Yin, Dong and Chen, Yudong and Kannan, Ramchandran and Bartlett, Peter},
+  title = {{Byzantine}-Robust Distributed Learning: Towards Optimal Statistical Rates},
+  booktitle = {International Conference on Machine Learning},
+  eprint = {1803.01498},
+  archivePrefix = {arXiv},
+  year = {2018}
 }
 )bib"},
     Paper{"easgd",

@@ -169,8 +169,10 @@ void Assembly::check_flows() const {
 void Assembly::check_attackers() const {
   if (fleet.attackers.count == 0 || attack_of(*setup).gradient != nullptr) return;
   const Traffic honest = traffic();
-  const bool models = honest.streams.size() == 1 && honest.streams[0].carries == "x" &&
-                      honest.streams[0].moves.empty() && !honest.codec && !honest.running;
+  const Stream& first = honest.streams[0];
+  const bool models = honest.streams.size() == 1 && first.carries == "x" &&
+                      (first.moves.empty() || !first.theirs.empty()) && !honest.codec &&
+                      !honest.running;
   if (algorithm->mixes && algorithm->synchronous && algorithm->channels == nullptr && models &&
       !topology.directed)
     return;

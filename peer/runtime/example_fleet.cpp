@@ -40,6 +40,7 @@ constexpr Surroundings all_surroundings[] = {
     {digits, mlp, one_step, "{ kind: ring, weights: lazy }"},
     {digits, mlp, one_step, "exponential"},
     {digits, mlp, one_step, "binary-tree"},
+    {digits, mlp, one_step, "complete"},
     {sparse, "logistic", many_steps, "ring"},
 };
 

@@ -277,6 +277,7 @@ TEST_F(ProgramRun, TrainsByEveryRowThatCanTakePrograms) {
     std::string graph = "{ kind: ring, weights: lazy }";
     if (row->kind == "relay-sgd") graph = "star";
     if (row->kind == "sgp") graph = "exponential";
+    if (row->kind == "robust-gossip") graph = "complete";
     const std::string file =
         fleet("",
               fmt::format("stop: {{ rounds: 8 }}\nalgorithm: {{ kind: {}{} }}\n{}",

@@ -172,6 +172,7 @@ TEST(Clipping, IsRefusedWhereFlowsAreMoreThanDistances) {
                                 "choco-sgd",
                                 "deep-squeeze",
                                 "clipped-gossip",
+                                "robust-gossip",
                                 "sgp",
                                 "relay-sgd",
                                 "ad-psgd"}) {

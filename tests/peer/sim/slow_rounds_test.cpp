@@ -73,6 +73,7 @@ INSTANTIATE_TEST_SUITE_P(Fleets,
                                          SlowCase{"extra", "", "ring", 5},
                                          SlowCase{"nids", "", "star", 6},
                                          SlowCase{"noloco", "", "ring", 5},
+                                         SlowCase{"robust-gossip", "", "complete", 5},
                                          SlowCase{"choco-sgd", "", "ring", 5},
                                          SlowCase{"deep-squeeze", "", "torus:2x4", 8},
                                          SlowCase{"quasi-global-momentum", "", "complete", 4}));

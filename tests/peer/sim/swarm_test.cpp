@@ -145,6 +145,7 @@ TEST(SwarmRuns, WhoeverPushesComesToAnEnd) {
   for (const auto& [kind, order, graph, waits] :
        {Pushing{"sgp", "", "exponential", false},
         Pushing{"relay-sgd", "", "binary-tree", false},
+        Pushing{"robust-gossip", "", "complete", false},
         Pushing{"parameter-server", "async", "ring", true},
         Pushing{"downpour", "", "ring", true},
         Pushing{"easgd", "async", "ring", true}}) {
