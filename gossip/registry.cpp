@@ -14,6 +14,7 @@ extern const AlgorithmRow ring_all_reduce_row, driver_all_reduce_row, doubling_a
 extern const AlgorithmRow hierarchical_all_reduce_row;
 extern const AlgorithmRow local_sgd_row;
 extern const AlgorithmRow diloco_row;
+extern const AlgorithmRow streaming_diloco_row;
 extern const AlgorithmRow slowmo_row;
 extern const AlgorithmRow noloco_row;
 extern const AlgorithmRow d2_row;
@@ -47,6 +48,7 @@ constexpr std::array own_rows{&d_psgd_lian_row,
                               &hierarchical_all_reduce_row,
                               &local_sgd_row,
                               &diloco_row,
+                              &streaming_diloco_row,
                               &slowmo_row,
                               &noloco_row,
                               &d2_row,

@@ -76,6 +76,17 @@ constexpr std::array papers{
   year = {2023}
 }
 )bib"},
+    Paper{"streaming-diloco",
+     R"bib(@misc{douillard2025streaming,
+  author = {Douillard, Arthur and Donchev, Yanislav and Rush, Keith and Kale, Satyen and Charles,
+    Zachary and Garrett, Zachary and Teston, Gabriel and Lacey, Dave and McIlroy, Ross and Shen,
+    Jiajun and Ram{\'e}, Alexandre and Szlam, Arthur and Ranzato, Marc'Aurelio and Barham, Paul},
+  title = {{Streaming DiLoCo} with Overlapping Communication: Towards a Distributed Free Lunch},
+  eprint = {2501.18512},
+  archivePrefix = {arXiv},
+  year = {2025}
+}
+)bib"},
     Paper{"slowmo",
      R"bib(@inproceedings{wang2020slowmo,
   author = {Wang, Jianyu and Tantia, Vinayak and Ballas, Nicolas and Rabbat, Michael},

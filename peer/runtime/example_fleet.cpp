@@ -46,7 +46,7 @@ constexpr Surroundings all_surroundings[] = {
 
 std::string text_of(const AlgorithmRow& row, const Surroundings& around) {
   const bool alone = row.kind == "local-sgd" || row.kind == "diloco" || row.kind == "slowmo" ||
-                     row.kind == "noloco";
+                     row.kind == "noloco" || row.kind == "streaming-diloco";
   return fmt::format(
       "version: 1\n"
       "name: {}\n"

@@ -88,5 +88,135 @@ TEST(DiLoCo, WithAdamWInsideIsItsPapersRecursion) {
   expect_it_resumes(fleet);
 }
 
+/// theta of a fragment and its momentum; alike at all.
+struct Outer {
+  double theta = 0, u = 0;
+  void step(double delta) {
+    u = 0.9 * u + delta;
+    theta -= 0.7 * (delta + 0.9 * u);
+  }
+};
+
+/// Four peers of three coordinates, which are a fragment each; what is unlike is each one's
+/// optimum.
+struct Streaming {
+  std::vector<Values> optima{{0, 1, 2}, {1, -1, 0}, {0, 3, -2}, {-1, 0.5, 1}};
+  std::vector<Values> x{4, {5, -4, 3}};
+  std::vector<Outer> outer{{5, 0}, {-4, 0}, {3, 0}};
+
+  void inner(int steps) {
+    for (int h = 0; h < steps; ++h)
+      for (std::size_t i = 0; i < 4; ++i)
+        for (std::size_t k = 0; k < 3; ++k) x[i][k] -= gamma * (x[i][k] - optima[i][k]);
+  }
+  double delta(std::size_t k) const {
+    double sum = 0;
+    for (const Values& own : x) sum += outer[k].theta - own[k];
+    return sum / 4;
+  }
+};
+
+/// Douillard et al. 2025, Algorithm 2, over all inner steps t: fragment p begins its turn at
+/// t = t_p, t_p + H, ..., and ends it tau steps later.
+Streaming streamed(int steps_of_round, int rounds, int tau, double alpha) {
+  Streaming fleet;
+  const int turns = 3 * steps_of_round;  // H
+  Values under_way(3, 0);
+  for (int t = 0; t < rounds * steps_of_round; ++t) {
+    for (int p = 0; p < 3; ++p) {
+      const auto k = static_cast<std::size_t>(p);
+      const int since = t - (p + 1) * steps_of_round;
+      if (since >= 0 && since % turns == 0) under_way[k] = fleet.delta(k);
+      if (since - tau < 0 || (since - tau) % turns != 0) continue;
+      fleet.outer[k].step(under_way[k]);
+      for (Values& own : fleet.x) own[k] = alpha * own[k] + (1 - alpha) * fleet.outer[k].theta;
+    }
+    fleet.inner(1);
+  }
+  return fleet;
+}
+
+Fleet streaming(std::uint32_t local_steps, const Settings& settings, Round rounds) {
+  Fleet fleet = quadratic_fleet(4, "ring", "streaming-diloco", "");
+  const Streaming start;
+  fleet.data.quadratic = {
+      .dimension = 3, .hessian = {1}, .noise = 0, .spread = 0, .start = 0, .centers = start.optima};
+  fleet.settings = settings;
+  fleet.local_steps = local_steps;
+  fleet.stop.rounds = rounds;
+  return fleet;
+}
+
+TEST(StreamingDiLoCo, IsItsPapersRecursion) {
+  for (const double alpha : {0.0, 0.5, 1.0}) {
+    for (const int tau : {0, 1, 3}) {
+      const Streaming by_hand = streamed(4, 14, tau, alpha);
+      const Result result = run_from(
+          streaming(4, {{"fragments", 3}, {"delay", tau}, {"alpha", alpha}}, 14), Streaming().x);
+      for (std::size_t i = 0; i < 4; ++i) expect_near(result.x[i], by_hand.x[i], 1e-5);
+    }
+  }
+}
+
+/// One fragment, at once and without a part of its own: the outer step of each round of DiLoCo
+/// opens the next one, so that it is the last round's outer step behind.
+TEST(StreamingDiLoCo, OfOneFragmentWithoutDelayIsDiLoCo) {
+  Fleet fleet = restless(8, "streaming-diloco");
+  fleet.data.quadratic.noise = 0;
+  fleet.local_steps = 4;
+  fleet.stop.rounds = 9;
+  fleet.settings = {{"fragments", 1}, {"delay", 0}, {"alpha", 0}};
+  const Result streamed = run(fleet);
+  fleet.algorithm = "diloco";
+  fleet.settings.clear();
+  fleet.stop.rounds = 8;
+  const Result diloco = run(fleet);
+  // And so are the inner steps of its last round.
+  fleet.algorithm = "isolated";
+  fleet.stop.rounds = 1;
+  fleet.local_steps = 4;
+  expect_near(run_from(fleet, diloco.x), streamed, 1e-4);
+}
+
+/// A part that is not anybody's chunk of the whole.
+TEST(StreamingDiLoCo, CutsAnyModelIntoAnyFragments) {
+  for (const double fragments : {2, 7, 50, 60}) {
+    Fleet fleet = restless(5, "streaming-diloco");
+    fleet.local_steps = 2;
+    fleet.settings = {{"fragments", fragments}, {"delay", 2}, {"alpha", 0}};
+    for (const std::optional<Codec>& codec :
+         {std::optional<Codec>{}, std::optional(Codec{.kind = Codec::Kind::int8})}) {
+      fleet.codec = codec;
+      expect_it_resumes(fleet);
+    }
+  }
+}
+
+/// The sum is under way while all compute: rounds take as long as their steps, where DiLoCo's take
+/// the sum as well.
+TEST(StreamingDiLoCo, HidesItsSumsBehindItsSteps) {
+  const auto seconds = [](const std::string& algorithm, const Settings& settings) {
+    Fleet fleet = restless(4, algorithm);
+    fleet.data.quadratic.dimension = 10'000;
+    fleet.local_steps = 10;
+    fleet.settings = settings;
+    fleet.flops = 50e6;
+    fleet.network.latency = std::chrono::milliseconds(1);
+    fleet.network.bandwidth = 12.5e6;
+    const Assembly assembly(fleet);
+    Observer observer(4, assembly.evaluator(), {});
+    simulate(assembly, observer, {});
+    return std::chrono::duration<double>(observer.summary()->time).count();
+  };
+  const double alone = seconds("isolated", {});
+  EXPECT_GT(seconds("diloco", {}), 1.3 * alone);
+  EXPECT_LT(seconds("streaming-diloco", {{"fragments", 4}, {"delay", 10}}), 1.1 * alone);
+}
+
+TEST(StreamingDiLoCo, EndsATurnInItsRound) {
+  EXPECT_EQ(refusal(streaming(3, {{"delay", 3}}, 2)), "");
+  EXPECT_NE(refusal(streaming(3, {{"delay", 4}}, 2)).find("a round has 3"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace gv

@@ -84,6 +84,7 @@ TEST(SwarmRuns, WhatIsOnlyDelayedEndsWithTheBitsOfAnUndisturbedRun) {
                                                         {"all-reduce", "driver"},
                                                         {"local-sgd", ""},
                                                         {"slowmo", ""},
+                                                        {"streaming-diloco", ""},
                                                         {"parameter-server", "sync"},
                                                         {"flexrr", ""},
                                                         {"easgd", "sync"},
