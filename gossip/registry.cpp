@@ -20,10 +20,13 @@ extern const AlgorithmRow noloco_row;
 extern const AlgorithmRow d2_row;
 extern const AlgorithmRow extra_row;
 extern const AlgorithmRow nids_row;
+extern const AlgorithmRow led_row;
 extern const AlgorithmRow gradient_tracking_row;
+extern const AlgorithmRow k_gt_row;
 extern const AlgorithmRow choco_sgd_row, deep_squeeze_row, clipped_gossip_row;
 extern const AlgorithmRow robust_gossip_row;
 extern const AlgorithmRow quasi_global_momentum_row;
+extern const AlgorithmRow decentlam_row;
 extern const AlgorithmRow gossip_pga_row;
 extern const AlgorithmRow sync_parameter_server_row, async_parameter_server_row;
 extern const AlgorithmRow ad_psgd_row;
@@ -54,8 +57,11 @@ constexpr std::array own_rows{&d_psgd_lian_row,
                               &d2_row,
                               &extra_row,
                               &nids_row,
+                              &led_row,
                               &gradient_tracking_row,
+                              &k_gt_row,
                               &quasi_global_momentum_row,
+                              &decentlam_row,
                               &gossip_pga_row,
                               &choco_sgd_row,
                               &deep_squeeze_row,

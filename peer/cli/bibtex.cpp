@@ -144,6 +144,16 @@ constexpr std::array papers{
   year = {2019}
 }
 )bib"},
+    Paper{"led",
+     R"bib(@article{alghunaim2024local,
+  author = {Alghunaim, Sulaiman A.},
+  title = {Local Exact-Diffusion for Decentralized Optimization and Learning},
+  journal = {IEEE Transactions on Automatic Control},
+  eprint = {2302.00620},
+  archivePrefix = {arXiv},
+  year = {2024}
+}
+)bib"},
     Paper{"gradient-tracking",
      R"bib(@article{pu2021distributed,
   author = {Pu, Shi and Nedi{\'c}, Angelia},
@@ -156,6 +166,15 @@ constexpr std::array papers{
   year = {2021}
 }
 )bib"},
+    Paper{"k-gt",
+     R"bib(@misc{liu2023decentralized,
+  author = {Liu, Yue and Lin, Tao and Koloskova, Anastasia and Stich, Sebastian U.},
+  title = {Decentralized Gradient Tracking with Local Steps},
+  eprint = {2301.01313},
+  archivePrefix = {arXiv},
+  year = {2023}
+}
+)bib"},
     Paper{"quasi-global-momentum",
      R"bib(@inproceedings{lin2021quasi,
   author = {Lin, Tao and Karimireddy, Sai Praneeth and Stich, Sebastian U. and Jaggi, Martin},
@@ -163,6 +182,17 @@ constexpr std::array papers{
     Data},
   booktitle = {International Conference on Machine Learning},
   eprint = {2102.04761},
+  archivePrefix = {arXiv},
+  year = {2021}
+}
+)bib"},
+    Paper{"decentlam",
+     R"bib(@inproceedings{yuan2021decentlam,
+  author = {Yuan, Kun and Chen, Yiming and Huang, Xinmeng and Zhang, Yingya and Pan, Pan and Xu,
+    Yinghui and Yin, Wotao},
+  title = {{DecentLaM}: Decentralized Momentum {SGD} for Large-batch Deep Training},
+  booktitle = {IEEE/CVF International Conference on Computer Vision},
+  eprint = {2104.11981},
   archivePrefix = {arXiv},
   year = {2021}
 }

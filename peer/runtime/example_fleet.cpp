@@ -46,7 +46,8 @@ constexpr Surroundings all_surroundings[] = {
 
 std::string text_of(const AlgorithmRow& row, const Surroundings& around) {
   const bool alone = row.kind == "local-sgd" || row.kind == "diloco" || row.kind == "slowmo" ||
-                     row.kind == "noloco" || row.kind == "streaming-diloco";
+                     row.kind == "noloco" || row.kind == "streaming-diloco" || row.kind == "led" ||
+                     row.kind == "k-gt";
   return fmt::format(
       "version: 1\n"
       "name: {}\n"

@@ -89,8 +89,8 @@ INSTANTIATE_TEST_SUITE_P(Registry,
 /// What one peer's step is with nobody beside it is not SGD's, to the bit, where a method keeps a
 /// momentum or a tracked gradient of its own, or x as a sum beside its weight.
 bool is_sgd_alone(const AlgorithmRow& row) {
-  return row.kind != "quasi-global-momentum" && row.kind != "gradient-tracking" &&
-         row.kind != "sgp";
+  return row.kind != "quasi-global-momentum" && row.kind != "decentlam" &&
+         row.kind != "gradient-tracking" && row.kind != "sgp";
 }
 
 /// One agent alone is a plain deep Q-network, whatever it would do with neighbours.

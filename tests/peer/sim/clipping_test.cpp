@@ -167,7 +167,9 @@ TEST(Clipping, IsRefusedWhereFlowsAreMoreThanDistances) {
   for (const char* algorithm : {"d2",
                                 "extra",
                                 "nids",
+                                "led",
                                 "gradient-tracking",
+                                "k-gt",
                                 "noloco",
                                 "choco-sgd",
                                 "deep-squeeze",
@@ -182,6 +184,7 @@ TEST(Clipping, IsRefusedWhereFlowsAreMoreThanDistances) {
   }
   for (const char* algorithm : {"d-psgd",
                                 "quasi-global-momentum",
+                                "decentlam",
                                 "all-reduce",
                                 "local-sgd",
                                 "slowmo",
