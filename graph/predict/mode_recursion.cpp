@@ -65,6 +65,16 @@ ModeRound gradient_tracking(double gamma, Complex lambda, double h) {
   return make(matrix, Vector::Zero(3), vector({0, 1, 1}));
 }
 
+/// z = (x, momentum times gamma): x <- lambda (x - gamma g) - beta m, m <- beta m + what x moved by
+/// without that.
+ModeRound decentlam(const QuadraticFleet& f, Complex lambda, double h) {
+  const Complex kept = lambda * (1 - f.rate * h);
+  Matrix matrix(2, 2);
+  matrix << kept, -f.momentum, 1.0 - kept, f.momentum;
+  const Complex step = lambda * f.rate;
+  return make(matrix, vector({step * h, -step * h}), vector({-step, step}));
+}
+
 ModeRound repeated(const ModeRound& step, unsigned times) {
   ModeRound round = step;
   for (unsigned k = 1; k < times; ++k) round = round.then(step);
@@ -167,6 +177,7 @@ ModeRound round_of(const QuadraticFleet& f, Complex lambda, double h, bool mean)
   if (f.order == "nids" && !mean) return d2(f.rate, (1.0 + lambda) / 2.0, h);
   if (f.order == "extra" && !mean) return extra(f.rate, lambda, h);
   if (f.order == "gradient-tracking" && !mean) return gradient_tracking(f.rate, lambda, h);
+  if (f.order == "decentlam") return decentlam(f, lambda, h);
   if (f.order == "led" && !mean) return led(f, lambda, h);
   if (f.order == "k-gt" && !mean) return k_gt(f, lambda, h);
   if (f.staleness > 0) return stale(f, lambda, h);

@@ -34,6 +34,8 @@ void check(const QuadraticFleet& f) {
   if (!(f.noise >= 0 && f.spread >= 0)) refuse("variances must not be negative");
   if (f.local_steps == 0) refuse("a round has at least one local step");
   const bool plain = f.momentum == 0 && f.local_steps == 1;
+  if (f.order == "decentlam" && (f.local_steps > 1 || f.staleness > 0 || f.nesterov))
+    refuse(f.order + " goes without local steps, staleness and Nesterov's momentum");
   if (corrects_local_steps(f) && !(f.momentum == 0 && f.staleness == 0))
     refuse(f.order + " goes without momentum and staleness");
   if (corrects_bias(f) && !corrects_local_steps(f) && !(plain && f.staleness == 0))
@@ -116,7 +118,7 @@ double edge(const Modes& modes, const QuadraticFleet& fleet, double inside, doub
 
 const std::vector<std::string>& quadratic_orders() {
   static const std::vector<std::string> orders{
-      "lian", "atc", "cta", "d2", "gradient-tracking", "extra", "nids", "led", "k-gt"};
+      "lian", "atc", "cta", "d2", "gradient-tracking", "extra", "nids", "led", "k-gt", "decentlam"};
   return orders;
 }
 

@@ -15,7 +15,8 @@ struct QuadraticFleet {
   double spread = 0;    ///< variance of the centres b_i over peers, per coordinate: of a draw from
                         ///< N(0, spread), of which the prediction is the expectation
   double rate = 0.1;    ///< gamma
-  double momentum = 0;  ///< u <- momentum u + g, x <- x - gamma u (orders lian, atc, cta)
+  double momentum = 0;  ///< u <- momentum u + g, x <- x - gamma u (orders lian, atc, cta);
+                        ///< decentlam: its beta
   bool nesterov = false;     ///< x <- x - gamma (g + momentum u) instead (PyTorch's form)
   unsigned local_steps = 1;  ///< of SGD per averaging, the last one together with it (same orders,
                              ///< led and k-gt)
@@ -34,9 +35,11 @@ struct QuadraticFleet {
 /// but for the first step (Li, Shi & Yan 2019, arXiv:1704.07807, Algorithm 1 with c alpha = 1 / 2).
 /// led: d2 with local steps, over which its correction is spread (Alghunaim 2024, arXiv:2302.00620,
 /// beta = 1 / tau). k-gt: gradient-tracking with local steps (Liu et al. 2023, arXiv:2301.01313,
-/// Algorithm 1 with eta_s = 1).
+/// Algorithm 1 with eta_s = 1). decentlam: atc whose momentum is of what the model did (Yuan et al.
+/// 2021, arXiv:2104.11981, Algorithm 2).
 const std::vector<std::string>& quadratic_orders();
-/// Whether peers of unlike centres come to rest at the minimum: all but lian, atc and cta.
+/// Whether peers of unlike centres come to rest at the minimum: all but lian, atc, cta and
+/// decentlam.
 bool corrects_bias(const QuadraticFleet& fleet);
 
 /// Expectations in the stationary state, after a round; the mean over the rounds of a period.

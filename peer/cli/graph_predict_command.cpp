@@ -230,7 +230,7 @@ void predict_options(Options& options, PredictOptions& o) {
   options
       .value("--order",
              o.fleet.order,
-             "lian | atc | cta | d2 | gradient-tracking | extra | nids | led | k-gt")
+             "lian | atc | cta | d2 | gradient-tracking | extra | nids | led | k-gt | decentlam")
       .show_default();
   options.list("--hessian", o.fleet.hessian, "Curvatures h1,h2,..., one per coordinate");
   options

@@ -135,6 +135,25 @@ Algorithm gradient_tracking(const MixingMatrix& w, const QuadraticFleet& f) {
                        }}};
 }
 
+/// x_half = x - gamma g, g~ = (x - W x_half) / gamma, m <- beta m + g~, x <- x - gamma m.
+Algorithm decentlam(const MixingMatrix& w, const QuadraticFleet& f) {
+  return {.blocks = 2, .rounds = {[&w, f](Vector& state, const Vector& noise, const Vector& b) {
+                         const std::size_t n = b.size();
+                         Vector x = block(state, 0, n);
+                         Vector m = block(state, 1, n);
+                         Vector half = x;
+                         for (std::size_t i = 0; i < n; ++i)
+                           half[i] -= f.rate * (f.hessian[0] * (x[i] - b[i]) + noise[i]);
+                         const Vector mean = mixed(w, half);
+                         for (std::size_t i = 0; i < n; ++i) {
+                           m[i] = f.momentum * m[i] + (x[i] - mean[i]) / f.rate;
+                           x[i] -= f.rate * m[i];
+                         }
+                         put(state, 0, x);
+                         put(state, 1, m);
+                       }}};
+}
+
 /// tau steps phi <- phi - gamma g - y / tau from x, x <- W phi, y <- y + phi - x.
 Algorithm led(const MixingMatrix& w, const QuadraticFleet& f) {
   return {.blocks = 2,
@@ -289,6 +308,11 @@ TEST(PredictLyapunov, BiasCorrectedMethodsAndStaleness) {
     expect_prediction(dense_modes(whole), extra(whole, noisy("extra")), noisy("extra"), family);
     const QuadraticFleet tracking = noisy("gradient-tracking");
     expect_prediction(dense_modes(w), gradient_tracking(w, tracking), tracking, family);
+    for (const double momentum : {0.0, 0.7}) {
+      QuadraticFleet heavy = noisy("decentlam");
+      heavy.momentum = momentum;
+      expect_prediction(dense_modes(whole), decentlam(whole, heavy), heavy, family);
+    }
     for (const unsigned local_steps : {1U, 4U}) {
       QuadraticFleet local = noisy("led");
       local.local_steps = local_steps;
