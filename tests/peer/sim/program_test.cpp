@@ -50,7 +50,7 @@ TEST(ProgramReplicas, HaveNoFigureBeforeOneIsSaid) {
 
 /// Samples of others, threads on one x, and steps of known length are what no program has.
 bool runs_programs(const AlgorithmRow& row) {
-  return row.kind != "flexrr" && row.kind != "hogwild" && row.kind != "scaffold";
+  return row.program.objection.empty();
 }
 
 class ProgramIn : public testing::TestWithParam<const AlgorithmRow*> {
