@@ -72,7 +72,8 @@ Task<> subtract(Peer& me, State s, Range r) {
 }
 
 Task<> sum_up(Peer& me, Vector delta, Range r, bool& done) {
-  done = co_await all_reduce(me, everyone(me), delta, Way::ring, {.codec = me.codec(), .part = r});
+  const Sum sum{.codec = me.codec(), .part = r};
+  done = co_await all_reduce(me, everyone(me), delta, Way::ring, sum);
 }
 
 /// u = mu u + Delta, theta <- theta - lr (Delta + mu u), and x goes a part of the way to it.
