@@ -208,12 +208,11 @@ void print_text(const AlgorithmsArguments& arguments) {
 
 /// Of a plug-in the summary names the paper.
 void print_bibtex(const AlgorithmsArguments& arguments) {
-  std::vector<std::string> kinds = all_kinds();
-  if (!arguments.kind.empty()) kinds = {arguments.kind};
   std::set<std::string> printed;
-  for (const std::string& kind : kinds)
-    for (const std::string& entry : bibtex_of(kind))
-      if (printed.insert(entry).second) fmt::print("{}", entry);
+  for (const AlgorithmRow* row : rows_of(arguments.kind))
+    for (const std::string_view name : {row->kind, agent_use(*row).name})
+      for (const std::string& entry : bibtex_of(name))
+        if (printed.insert(entry).second) fmt::print("{}", entry);
 }
 
 int list(const AlgorithmsArguments& arguments) {

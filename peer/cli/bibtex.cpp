@@ -417,6 +417,26 @@ constexpr std::array papers{
   pages = {400--407},
   year = {1951}
 }
+)bib"},
+    Paper{"Gorila",
+     R"bib(@misc{nair2015massively,
+  author = {Nair, Arun and others},
+  title = {Massively Parallel Methods for Deep Reinforcement Learning},
+  eprint = {1507.04296},
+  archivePrefix = {arXiv},
+  year = {2015}
+}
+)bib"},
+    Paper{"GALA",
+     R"bib(@inproceedings{assran2019gossip,
+  author = {Assran, Mahmoud and Romoff, Joshua and Ballas, Nicolas and Pineau, Joelle and
+    Rabbat, Michael},
+  title = {Gossip-based Actor-Learner Architectures for Deep Reinforcement Learning},
+  booktitle = {Advances in Neural Information Processing Systems},
+  eprint = {1906.04585},
+  archivePrefix = {arXiv},
+  year = {2019}
+}
 )bib"}};
 // clang-format on
 

@@ -6,8 +6,8 @@
 
 namespace gv::cli {
 
-/// The papers of a method as BibTeX entries; none of one whose papers are not known here, such as a
-/// plug-in's.
+/// The papers of a method as BibTeX entries, or of the name under which methods train agents
+/// (peer/fleet/agent_methods.h); none of one whose papers are not known here, such as a plug-in's.
 std::vector<std::string> bibtex_of(std::string_view kind);
 
 }  // namespace gv::cli

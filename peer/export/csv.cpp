@@ -83,8 +83,14 @@ std::vector<Mark> marks_of(const std::vector<ExportedRun>& runs) {
   return marks;
 }
 
+/// Which columns there are because some run has figures for them.
+struct Extras {
+  bool returns = false;
+  bool states = false;
+};
+
 /// `run`: the words of all columns before the figures.
-std::string line(const std::string& run, const MetricsRow& row, bool states) {
+std::string line(const std::string& run, const MetricsRow& row, const Extras& extras) {
   std::string text = fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
                                  run,
                                  row.round,
@@ -101,14 +107,22 @@ std::string line(const std::string& run, const MetricsRow& row, bool states) {
                                  cell(row.accuracy_max),
                                  row.consensus,
                                  cell(row.sent_bytes));
-  for (std::size_t k = 0; states && k < activities; ++k)
+  if (extras.returns)
+    text += row.frames ? fmt::format(",{},{},{}", 0 - row.loss, 0 - row.loss_local, *row.frames)
+                       : ",,,";
+  for (std::size_t k = 0; extras.states && k < activities; ++k)
     text += row.activities ? fmt::format(",{}", (*row.activities)[k]) : ",";
   return text + "\r\n";
 }
 
-bool has_states(const ExportedRun& run) {
-  return std::ranges::any_of(run.rows,
-                             [](const MetricsRow& r) { return r.activities.has_value(); });
+Extras extras_of(const std::vector<ExportedRun>& runs) {
+  Extras extras;
+  for (const ExportedRun& run : runs)
+    for (const MetricsRow& row : run.rows) {
+      extras.returns = extras.returns || row.frames.has_value();
+      extras.states = extras.states || row.activities.has_value();
+    }
+  return extras;
 }
 
 }  // namespace
@@ -124,18 +138,19 @@ std::string csv_word(const std::string& text) {
 }
 
 std::string csv_of(const std::vector<ExportedRun>& runs) {
-  const bool states = std::ranges::any_of(runs, has_states);
+  const Extras extras = extras_of(runs);
   const std::vector<Mark> marks = marks_of(runs);
   std::string text(columns.front());
   for (const Mark& mark : marks) text.append(1, ',').append(csv_word(mark.name));
   for (std::size_t k = 1; k < columns.size(); ++k) text += fmt::format(",{}", columns[k]);
-  for (std::size_t k = 0; states && k < activities; ++k)
+  if (extras.returns) text += ",return,return_local,frames";
+  for (std::size_t k = 0; extras.states && k < activities; ++k)
     text += fmt::format(",{}_seconds", activity_names[k]);
   text += "\r\n";
   for (std::size_t i = 0; i < runs.size(); ++i) {
     std::string about = csv_word(runs[i].name);
     for (const Mark& mark : marks) about.append(1, ',').append(mark.values[i]);
-    for (const MetricsRow& row : runs[i].rows) text += line(about, row, states);
+    for (const MetricsRow& row : runs[i].rows) text += line(about, row, extras);
   }
   return text;
 }

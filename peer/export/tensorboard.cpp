@@ -58,7 +58,11 @@ std::string summary_of(const MetricsRow& row) {
   std::string values = scalar("loss/mean_model", row.loss) +
                        scalar("loss/local_models", row.loss_local) +
                        scalar("loss/training", row.train_loss) + scalar("consensus", row.consensus);
+  const bool acts = row.frames.has_value();
   const std::pair<std::string_view, std::optional<double>> optional[] = {
+      {"return/mean_model", acts ? std::optional(0 - row.loss) : std::nullopt},
+      {"return/local_models", acts ? std::optional(0 - row.loss_local) : std::nullopt},
+      {"data/frames", row.frames},
       {"accuracy/mean_model", row.accuracy},
       {"accuracy/worst", row.accuracy_min},
       {"accuracy/best", row.accuracy_max},

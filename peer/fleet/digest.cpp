@@ -171,6 +171,14 @@ std::string work_of(const Fleet& f) {
                             p.recompute);
 }
 
+/// What the peers learn from.
+std::string matter_of(const Fleet& f) {
+  std::string text = files_of(f.data) + samples_of(f);
+  if (f.program) text += program_of(*f.program);
+  if (f.agent) text += agent_of(*f.agent);
+  return text;
+}
+
 /// Everything that decides the arithmetic, but the name.
 std::string arithmetic_of(const Fleet& f) {
   const OptimizerSpec& o = f.optimizer;
@@ -236,9 +244,7 @@ std::string arithmetic_of(const Fleet& f) {
   if (f.data.kind == "text") text += fmt::format("context {};", f.data.context);
   if (f.data.servers > 0) text += fmt::format("data servers {};", f.data.servers);
   if (f.data.kind == "sparse") text += fmt::format("nonzeros {};", f.data.nonzeros);
-  text += files_of(f.data) + samples_of(f);
-  if (f.program) text += program_of(*f.program);
-  if (f.agent) text += agent_of(*f.agent);
+  text += matter_of(f);
   if (f.data.augment.any())
     text += fmt::format("augment {} {};", f.data.augment.crop, f.data.augment.flip);
   return text;

@@ -153,8 +153,8 @@ std::string refusal(Replica& replica, const std::vector<std::byte>& state) {
 
 TEST(State, AnotherKindOfReplicaIsRefused) {
   const std::vector<Kind> kinds = every_kind();
-  for (std::size_t saved = 0; saved < 4; ++saved) {
-    for (std::size_t restored = 0; restored < 4; ++restored) {
+  for (std::size_t saved = 0; saved < 5; ++saved) {
+    for (std::size_t restored = 0; restored < 5; ++restored) {
       // Nesterov's momentum keeps the same numbers as the plain one.
       const bool same = saved == restored || (saved + restored == 3 && saved != 0 && restored != 0);
       const std::string why = refusal(*make(kinds[restored], 2), state_of(*make(kinds[saved], 2)));
@@ -163,7 +163,9 @@ TEST(State, AnotherKindOfReplicaIsRefused) {
   }
   EXPECT_EQ(refusal(*make(kinds[0], 2), state_of(*make(kinds[3], 2))),
             "training state: expected `sgd`, found `adam`");
-  EXPECT_EQ(refusal(*make(kinds[0], 2), state_of(*make(kinds[4], 2))),
+  EXPECT_EQ(refusal(*make(kinds[3], 2), state_of(*make(kinds[4], 2))),
+            "training state: expected `adam`, found `adamw`");
+  EXPECT_EQ(refusal(*make(kinds[0], 2), state_of(*make(kinds[5], 2))),
             "training state: a vector of 74 elements, expected 21");
 }
 

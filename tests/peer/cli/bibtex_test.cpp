@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "gossip/registry.h"
+#include "peer/fleet/agent_methods.h"
 
 namespace gv::cli {
 namespace {
@@ -26,6 +27,16 @@ TEST(Bibtex, HasThePapersThatTheSummariesName) {
       all += entry;
     }
     EXPECT_NE(all.find(arxiv_of(row->summary)), std::string::npos) << row->kind << "\n" << all;
+  }
+}
+
+TEST(Bibtex, HasThePapersOfTheNamesUnderWhichMethodsTrainAgents) {
+  for (const AlgorithmRow* row : algorithms()) {
+    const AgentUse use = agent_use(*row);
+    if (use.name.empty()) continue;
+    const std::vector<std::string> entries = bibtex_of(use.name);
+    ASSERT_EQ(entries.size(), 1U) << use.name;
+    EXPECT_NE(entries[0].find(arxiv_of(use.source)), std::string::npos) << entries[0];
   }
 }
 

@@ -159,8 +159,9 @@ TEST_F(Gaps, EveryMethodSaysWhatItIsToAgents) {
     EXPECT_EQ(cells.back(), " " + name + " ");
     EXPECT_EQ(agents.at("why").is_null(), agents.at("runs") == true);
     EXPECT_EQ(agents.at("source").is_null(), agents.at("name").is_null());
-    if (!agents.at("source").is_null())
+    if (!agents.at("source").is_null()) {
       EXPECT_NE(page.find(std::string(agents.at("source"))), std::string::npos);
+    }
   }
 }
 

@@ -103,6 +103,22 @@ TEST(Csv, WithoutStatesHasNoColumnsForThem) {
   EXPECT_EQ(std::ranges::count(lines[0], ','), std::ranges::count(lines[1], ','));
 }
 
+/// Their loss is minus the return.
+TEST(Csv, HasTheReturnsOfAgents) {
+  ExportedRun agent = a_run("agent", false);
+  for (MetricsRow& row : agent.rows) {
+    row.loss = -200;
+    row.loss_local = -150;
+    row.frames = 5000;
+  }
+  const auto lines = lines_of(csv_of({agent, a_run("plain", true)}));
+  EXPECT_NE(lines[0].find(",sent_bytes,return,return_local,frames,compute_seconds,"),
+            std::string::npos)
+      << lines[0];
+  EXPECT_EQ(lines[1], "agent,100,2,,,,8,0.5,-200,-150,,,,0.125,,200,150,5000,,,,,,,,");
+  EXPECT_EQ(lines[4], "plain,100,2,,,,8,0.5,0.01,0.25,0.75,0.5,1,0.125,100000,,,,1,2,3,4,5,6,7,8");
+}
+
 /// RFC 3720, appendix B.4, and the check value of the catalogue of CRCs.
 TEST(Crc32c, AgreesWithItsStandard) {
   EXPECT_EQ(crc32c("123456789"), 0xe3069283U);
@@ -213,6 +229,20 @@ TEST(TensorBoard, EventsAreReadBack) {
   EXPECT_EQ(events[3].values.at("state_seconds/wire"), 5.0F);
   EXPECT_FALSE(
       read_event(Reader(event_file(a_run("x", false))).record()).values.contains("accuracy/worst"));
+}
+
+TEST(TensorBoard, ShowsTheReturnsOfAgents) {
+  ExportedRun agent = a_run("agent", false);
+  for (MetricsRow& row : agent.rows) {
+    row.loss = -200;
+    row.frames = 5000;
+  }
+  const std::string file = event_file(agent);
+  Reader in(file);
+  in.record();
+  const Event event = read_event(in.record());
+  EXPECT_EQ(event.values.at("return/mean_model"), 200.0F);
+  EXPECT_EQ(event.values.at("data/frames"), 5000.0F);
 }
 
 TEST(TensorBoard, FilesLieInAFolderPerRun) {

@@ -56,7 +56,7 @@ TEST(HoldUps, AdviseNothingThatTheFleetDoesAlready) {
 
 /// The three links of a slow network may come to the bound one after the other.
 TEST(HoldUps, AreToldOnceAndOnlyWhereTheyLast) {
-  const auto look = [told = LastingHoldUps{}](const std::vector<std::string>& found) mutable {
+  auto look = [told = LastingHoldUps{}](const std::vector<std::string>& found) mutable {
     std::vector<HoldUp> said;
     for (const std::string& who : found) said.push_back({.who = who, .text = who});
     std::vector<std::string> names;

@@ -148,8 +148,7 @@ TEST(Report, NetworksAreRows) {
 }
 
 bool has_tile(const RunReport& report, const std::string& value, const std::string& name) {
-  return std::ranges::any_of(
-      report.tiles, [&](const Tile& tile) { return tile.value == value && tile.name == name; });
+  return std::ranges::count(report.tiles, std::pair{value, name}) > 0;
 }
 
 /// It once had a tile and curves of a loss of -500.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 
 #include <gtest/gtest.h>
@@ -86,11 +87,13 @@ INSTANTIATE_TEST_SUITE_P(Registry,
                          testing::ValuesIn(rows_for_agents()),
                          [](const auto& row) { return name_of(*row.param); });
 
-/// What one peer's step is with nobody beside it is not SGD's, to the bit, where a method keeps a
-/// momentum or a tracked gradient of its own, or x as a sum beside its weight.
+/// What one peer's steps are with nobody beside it is not SGD's, to the bit, where a method keeps a
+/// momentum or a tracked gradient of its own, keeps x as a sum beside its weight, or takes one step
+/// more before its first round.
 bool is_sgd_alone(const AlgorithmRow& row) {
-  return row.kind != "quasi-global-momentum" && row.kind != "decentlam" &&
-         row.kind != "gradient-tracking" && row.kind != "sgp";
+  constexpr std::string_view others[] = {
+      "quasi-global-momentum", "decentlam", "noloco", "gradient-tracking", "sgp", "nids"};
+  return std::ranges::find(others, row.kind) == std::end(others);
 }
 
 /// One agent alone is a plain deep Q-network, whatever it would do with neighbours.
