@@ -141,9 +141,7 @@ void best_options(Options& options, BestOptions& o) {
       .tell(o.predict);
   options.value("--rate", o.fleet.rate, "Learning rate").show_default().tell(o.predict);
   options
-      .value("--order",
-             o.fleet.order,
-             "lian | atc | cta | d2 | gradient-tracking | extra | nids | led | k-gt | decentlam")
+      .value("--order", o.fleet.order, "lian | atc | cta | d2 | gradient-tracking | extra | nids")
       .show_default()
       .tell(o.predict);
   options

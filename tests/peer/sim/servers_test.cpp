@@ -359,7 +359,6 @@ INSTANTIATE_TEST_SUITE_P(Served,
                                          "easgd/sync",
                                          "easgd/async",
                                          "fedavg/",
-                                         "scaffold/",
                                          "downpour/"));
 
 }  // namespace
