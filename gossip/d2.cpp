@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "gossip/registry.h"
+#include "gossip/remembered_flows.h"
 #include "graph/spectrum/spectrum.h"
 
 // D2. Tang, Lian, Yan, Zhang & Liu, "D2: decentralized training over decentralized data", ICML
@@ -34,15 +35,7 @@ Traffic traffic(const Setup& setup) {
 /// Tang et al., Assumption 1: lambda_n > -1/3. There, gradients of x_t and x_{t-1} of opposite sign
 /// at the ends of the graph excite each other.
 std::string objection(const Setup& setup, const MixingMatrix* w) {
-  if (setup.local_steps != 1) return "d2 corrects every gradient: train.local_steps must be 1";
-  if (setup.optimizer.kind != "sgd")
-    return "d2 takes the steps back in which the peers' gradients differ, and `adam` gives each "
-           "peer "
-           "steps of its own size, so that what is left pulls the models beside the optimum: take "
-           "`train.optimizer: { kind: sgd }`, or `gradient-tracking`";
-  if (setup.scheduled)
-    return "d2 remembers what flowed under one W, and this topology has another one in every "
-           "round: take a fixed topology, such as `ring` with `weights: lazy`";
+  if (std::string why = objection_to_remembered_flows(setup, "d2"); !why.empty()) return why;
   if (w == nullptr) return "";
   if (w->directed()) return "";  // refused for all methods of its kind
   const double least = w->size() == 1 ? 0 : spectrum(*w).lambda_n.value_or(0);

@@ -1,4 +1,5 @@
 #include "gossip/registry.h"
+#include "gossip/remembered_flows.h"
 
 // EXTRA. Shi, Ling, Wu & Yin, "EXTRA: an exact first-order algorithm for decentralized consensus
 // optimization", SIAM J. Optim. 25(2), 2015, arXiv:1404.6264, Algorithm 1 with W~ = (I + W) / 2:
@@ -29,15 +30,7 @@ Traffic traffic(const Setup& setup) {
 }
 
 std::string objection(const Setup& setup, const MixingMatrix*) {
-  if (setup.local_steps != 1) return "extra corrects every gradient: train.local_steps must be 1";
-  if (setup.optimizer.kind != "sgd")
-    return "extra corrects the steps in which the peers' gradients differ, and Adam gives each "
-           "peer "
-           "steps of its own size: take `train.optimizer: { kind: sgd }`, or `gradient-tracking`";
-  if (setup.scheduled)
-    return "extra remembers what flowed under one W, and this topology has another one in every "
-           "round: take a fixed topology, such as `ring`, or `gradient-tracking`";
-  return "";
+  return objection_to_remembered_flows(setup, "extra");
 }
 
 }  // namespace

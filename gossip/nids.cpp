@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "gossip/registry.h"
+#include "gossip/remembered_flows.h"
 #include "graph/spectrum/spectrum.h"
 
 // NIDS. Li, Shi & Yan, "A decentralized proximal-gradient method with network independent
@@ -48,13 +49,7 @@ Traffic traffic(const Setup& setup) {
 
 /// As for D2: the least eigenvalue of W~ has to be above -1/3.
 std::string objection(const Setup& setup, const MixingMatrix* w) {
-  if (setup.local_steps != 1) return "nids corrects every gradient: train.local_steps must be 1";
-  if (setup.optimizer.kind != "sgd")
-    return "nids corrects the steps in which the peers' gradients differ, and Adam gives each peer "
-           "steps of its own size: take `train.optimizer: { kind: sgd }`, or `gradient-tracking`";
-  if (setup.scheduled)
-    return "nids remembers what flowed under one W, and this topology has another one in every "
-           "round: take a fixed topology, such as `ring`, or `gradient-tracking`";
+  if (std::string why = objection_to_remembered_flows(setup, "nids"); !why.empty()) return why;
   if (w == nullptr || w->directed()) return "";  // a directed one is refused for all of its kind
   const double lambda = w->size() == 1 ? 0 : spectrum(*w).lambda_n.value_or(0);
   const double least = 1 - step_of(setup) * (1 - lambda);
