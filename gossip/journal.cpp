@@ -106,6 +106,18 @@ struct Lines {
     return round_text(e.rise.round) + ": the loss has risen from " + figure_text(e.rise.from) +
            " to " + figure_text(e.rise.to) + " at once";
   }
+  std::string operator()(const event::ExperienceRefused& e) const {
+    const std::string came =
+        round_text(e.round) + ": " + peer_text(e.from) +
+        " sent transitions or errors that cannot be, or more than it may: " + "refused (" +
+        std::to_string(e.strikes) + " of " + std::to_string(e.most) + ")";
+    return e.strikes < e.most ? came : came + ", and nothing is taken of it any more";
+  }
+  std::string operator()(const event::LearnsWithoutActors& e) const {
+    return round_text(e.round) +
+           ": no actor of this memory sends anything: learning goes on from " +
+           std::to_string(e.transitions) + " transitions, without samples_per_insert";
+  }
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "gossip/experience_figures.h"
 #include "gossip/holding.h"
 #include "gossip/message.h"
 #include "gossip/timesheet.h"
@@ -74,6 +75,7 @@ struct Report {
   std::uint64_t repeated_bytes = 0;     ///< beside `sent_bytes`: sent again
   Round staleness = 0;                  ///< since the last report, the greatest
   std::size_t queue = 0;                ///< since the last report, the longest
+  std::optional<ExperienceFigures> experience{};  ///< of a memory or an actor
 };
 
 /// Where a peer stands as it completes a round.
@@ -193,6 +195,19 @@ struct LossRose {
   LossRise rise{};
 };
 
+/// What came to a memory is nothing that an actor or a learner sends.
+struct ExperienceRefused {
+  Round round = 0;
+  PeerId from = 0;
+  std::uint32_t strikes = 0;  ///< this one included
+  std::uint32_t most = 0;     ///< so many, and nothing is taken of it any more
+};
+/// No actor of a memory lives, or none says anything.
+struct LearnsWithoutActors {
+  Round round = 0;
+  std::uint64_t transitions = 0;  ///< that are there
+};
+
 }  // namespace event
 
 using PeerEvent = std::variant<event::CheckpointLeftOut,
@@ -209,7 +224,9 @@ using PeerEvent = std::variant<event::CheckpointLeftOut,
                                event::FarFlowClipped,
                                event::StandsStill,
                                event::ContributionCut,
-                               event::LossRose>;
+                               event::LossRose,
+                               event::ExperienceRefused,
+                               event::LearnsWithoutActors>;
 
 /// The event as one line for a log, without its end.
 std::string to_text(const PeerEvent& event);

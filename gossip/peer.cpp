@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "gossip/experience.h"
 #include "gossip/goodbye.h"
 #include "gossip/transfers.h"
 #include "gossip/verbs.h"
@@ -190,6 +191,7 @@ Task<> Peer::local_steps() {
 }
 
 Task<> Peer::end_round() {
+  if (plan.experience) co_await answer_actors(*this);
   const Round before = round++;
   sent_parts_.clear();
   received_parts_.clear();

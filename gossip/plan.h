@@ -20,6 +20,8 @@
 
 namespace gv {
 
+struct ExperiencePart;
+
 /// What one peer is told about the run.
 struct Plan {
   PeerId id = 0;
@@ -39,6 +41,8 @@ struct Plan {
   bool is_supplied = false;
   /// Of a data server: minibatch `number` of who trains, packed; null: it is not to be had.
   std::function<Payload(PeerId trainer, std::uint64_t number)> samples_for{};
+  /// What it does for agents whose actors are peers of their own (experience.h); null: nothing.
+  std::shared_ptr<ExperiencePart> experience{};
   /// Along which the verbs of its program go; nothing: it has none.
   std::optional<VerbTree> verbs{};
   std::vector<Channel> channels{};  ///< on which the algorithm sends and receives

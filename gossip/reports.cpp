@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "gossip/experience.h"
+
 namespace gv {
 
 void Reports::add_loss(double loss, double batches) {
@@ -114,7 +116,9 @@ Report Reports::begin_report(bool last) {
                 .model_bytes = post_.sent_payloads(),
                 .repeated_bytes = self_.world.repeated_bytes(),
                 .staleness = intake_.staleness,
-                .queue = intake_.queue};
+                .queue = intake_.queue,
+                .experience = {}};
+  if (plan.experience && !plan.experience->judged) report.experience = plan.experience->figures;
   intake_ = {};
   loss_sum_ = 0;
   losses_ = 0;

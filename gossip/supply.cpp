@@ -1,9 +1,9 @@
 #include "gossip/supply.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 
+#include "gossip/experience.h"
 #include "gossip/peer.h"
 #include "gossip/servers.h"
 
@@ -21,9 +21,14 @@ std::vector<PeerId> served_by(const Setup& setup, PeerId server) {
   return all;
 }
 
-/// The round of the slowest of those served: nobody is to take a server's clock for that of a fleet
-/// which has begun without it. A peer asks for one minibatch more than it works on.
-Round slowest(const Peer& me, const std::map<PeerId, std::uint64_t>& asked) {
+bool someone_asks(const Peer& me, const std::vector<PeerId>& served) {
+  return me.waiting(Kind::ready) ||
+         std::ranges::any_of(served, [&](PeerId i) { return me.expects(i); });
+}
+
+}  // namespace
+
+Round slowest(const Peer& me, const AskedNumbers& asked) {
   std::optional<Round> least;
   for (const auto& [peer, number] : asked) {
     if (!me.expects(peer)) continue;
@@ -33,19 +38,13 @@ Round slowest(const Peer& me, const std::map<PeerId, std::uint64_t>& asked) {
   return least.value_or(me.round);
 }
 
-bool someone_asks(const Peer& me, const std::vector<PeerId>& served) {
-  return me.waiting(Kind::ready) ||
-         std::ranges::any_of(served, [&](PeerId i) { return me.expects(i); });
-}
-
-}  // namespace
-
 /// And for the next one.
 void Supply::ask(PeerId server, std::uint64_t number) {
   const std::uint64_t life = me_.life(server);
   asked_ = life == life_ ? std::max(asked_, number) : number;
   life_ = life;
-  for (; asked_ < number + 2; ++asked_) me_.send(server, Kind::ready, nullptr, 0, asked_);
+  for (; asked_ < number + 2; ++asked_)
+    me_.send(server, Kind::ready, judgement_for(me_, asked_), 0, asked_);
 }
 
 Task<Payload> Supply::next() {
@@ -98,7 +97,7 @@ std::vector<Channel> supply_channels(const Setup& setup) {
 
 Task<> serve_samples(Peer& me) {
   const std::vector<PeerId> served = served_by(*me.plan.setup, me.plan.id);
-  std::map<PeerId, std::uint64_t> asked;
+  AskedNumbers asked;
   for (const PeerId i : served) asked[i] = 0;
   while (someone_asks(me, served)) {
     const Next next = co_await me.next(Kind::ready);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@
 namespace gv {
 
 class Peer;
+
+/// The highest minibatch that each peer has asked for.
+using AskedNumbers = std::map<PeerId, std::uint64_t>;
 
 /// The minibatches of a peer that trains on samples which servers hold: minibatch k is asked for
 /// while k - 1 is worked on, so that it travels meanwhile. A process that takes the place of a dead
@@ -40,6 +44,9 @@ PeerId samples_server(const Setup& setup, PeerId i);
 /// Whom peer i has to do with because of that; ascending.
 std::vector<PeerId> supply_links(const Setup& setup, PeerId i);
 std::vector<Channel> supply_channels(const Setup& setup);
+/// The round of the slowest of those served: nobody is to take a server's clock for that of a fleet
+/// which has begun without it. A peer asks for one minibatch more than it works on.
+Round slowest(const Peer& me, const AskedNumbers& asked);
 /// The whole life of one that serves samples.
 Task<> serve_samples(Peer& me);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -38,9 +39,19 @@ struct AgentSpec {
   double correction = 0.4;        ///< beta, of the importance weights
   ExploreSpec explore{};
   double step_seconds = 0;  ///< what a step of an environment takes, in simulate
+  /// Peers that act for those that learn, which then do not; 0: each learner acts itself.
+  std::uint32_t actors = 0;
+  std::uint32_t memories = 1;       ///< that they fill
+  double samples_per_insert = 16;   ///< learnt for each transition that is taken; 0: no limit
+  std::uint32_t model_every = 100;  ///< an actor's frames from one look at the model to the next
 
-  /// Of one gradient.
+  /// Of one gradient, and with actors of one look for transitions that are complete.
   std::uint64_t frames() const { return std::uint64_t{steps} * environments; }
+  /// That an actor sends at once: an episode that ends completes up to n of them, and each step one
+  /// more.
+  std::size_t most_transitions() const {
+    return std::size_t{environments} * (std::size_t{steps} + n_step);
+  }
 };
 
 }  // namespace gv

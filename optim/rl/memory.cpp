@@ -50,12 +50,21 @@ void Memory::recall(std::size_t place, std::span<float> seen, std::span<float> n
   }
 }
 
-void Memory::add(const Transition& one) {
+/// Of a model that has diverged nothing follows.
+std::optional<double> Memory::priority_of(float error) const {
+  if (!std::isfinite(error)) return {};
+  const double size = std::abs(static_cast<double>(error)) + least_error;
+  return std::min(std::pow(size, spec_.priority), most_priority);
+}
+
+void Memory::add(const Transition& one, std::optional<float> error) {
   const std::size_t place = newest_;
   if (place == size_) resize(place + 1);
   keep(place, one.seen, one.next);
   rest_[place] = {.reward = one.reward, .future = one.future, .action = one.action};
-  priorities_.set(place, highest_);
+  const std::optional<double> found = error ? priority_of(*error) : std::nullopt;
+  highest_ = std::max(highest_, found.value_or(highest_));
+  priorities_.set(place, found.value_or(highest_));
   newest_ = newest_ + 1 == spec_.places ? 0 : newest_ + 1;
   size_ = std::min(size_ + 1, spec_.places);
 }
@@ -99,12 +108,10 @@ void Memory::weigh(Drawn& drawn) const {
 void Memory::judge(std::span<const std::uint32_t> places, std::span<const float> errors) {
   if (spec_.priority == 0) return;
   for (std::size_t k = 0; k < places.size(); ++k) {
-    // Of a model that has diverged nothing follows.
-    if (!std::isfinite(errors[k])) continue;
-    const double error = std::abs(static_cast<double>(errors[k])) + least_error;
-    const double priority = std::min(std::pow(error, spec_.priority), most_priority);
-    highest_ = std::max(highest_, priority);
-    priorities_.set(places[k], priority);
+    const std::optional<double> priority = priority_of(errors[k]);
+    if (!priority) continue;
+    highest_ = std::max(highest_, *priority);
+    priorities_.set(places[k], *priority);
   }
 }
 

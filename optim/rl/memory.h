@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -45,8 +46,10 @@ struct MemorySpec {
 class Memory {
  public:
   explicit Memory(const MemorySpec& spec);
-  /// With the highest priority that there was, so that each is soon seen once (line 6).
-  void add(const Transition& one);
+  /// With the highest priority that there was, so that each is soon seen once (line 6); or with
+  /// that of an error which somebody has found already: Horgan et al. 2018, arXiv:1803.00933,
+  /// algorithm 1.
+  void add(const Transition& one, std::optional<float> error = {});
   std::uint32_t size() const { return size_; }
   /// `rows` transitions, one from each of as many parts of equal priority, and their importance
   /// weights (N P_k)^-beta / max (line 10). The memory must not be empty.
@@ -64,6 +67,7 @@ class Memory {
     float reward = 0, future = 0;
     std::uint32_t action = 0;
   };
+  std::optional<double> priority_of(float error) const;
   void keep(std::size_t place, std::span<const float> seen, std::span<const float> next);
   void recall(std::size_t place, std::span<float> seen, std::span<float> next) const;
   void weigh(Drawn& drawn) const;

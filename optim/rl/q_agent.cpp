@@ -8,6 +8,7 @@
 #include "optim/rl/acting.h"
 #include "optim/rl/memory.h"
 #include "optim/rl/q_loss.h"
+#include "optim/rl/transitions.h"
 
 namespace gv {
 namespace {
@@ -36,7 +37,8 @@ class QAgent : public Objective {
                  .correction = spec.correction}),
         draws_(rng_.derive("memory").derive(place.peer)),
         loss_(network_),
-        target_(network_.size()) {}
+        target_(network_.size()),
+        form_(form_of(row)) {}
 
   std::vector<Parameter> parameters() const override { return network_.parameters(); }
   std::uint32_t samples() const override { return 0; }
@@ -45,8 +47,7 @@ class QAgent : public Objective {
   double value_and_gradient(std::span<const float> x,
                             std::uint32_t batch,
                             std::span<float> g) override {
-    if (gradients_ % spec_.refresh == 0) std::ranges::copy(x, target_.begin());
-    ++gradients_;
+    begin_gradient(x);
     for (std::uint32_t k = 0; k < spec_.steps; ++k) act(x);
     if (memory_.size() < spec_.warm_up) {
       std::ranges::fill(g, 0.0F);
@@ -58,15 +59,28 @@ class QAgent : public Objective {
     return loss;
   }
 
+  /// The batch is what the memory draws for it.
+  std::optional<double> gradient_over(std::span<const float> x,
+                                      const Buffer& samples,
+                                      std::span<float> g) override {
+    std::optional<Drawn> drawn = unpack_transitions(samples, form_, spec_.memory);
+    if (!drawn) return {};
+    begin_gradient(x);
+    const double loss = loss_.value_and_gradient(x, target_, *drawn, g, errors_);
+    if (place_.judged && spec_.priority > 0) place_.judged->errors = errors_;
+    return loss;
+  }
+
   Evaluation evaluate(std::span<const float> x) override {
     if (!greedy_) greedy_.emplace(row_, network_, rng_.derive("evaluation"));
     return {-greedy_->mean_return(x), std::nullopt};
   }
 
   /// A gradient is three passes; acting is one of a row, and the targets are two of a minibatch.
+  /// Who has actors does not act.
   double gradient_flops(std::uint32_t batch) const override {
     const double pass = network_.gradient_flops(1) / 3;
-    const auto frames = static_cast<double>(spec_.frames());
+    const auto frames = place_.judged ? 0.0 : static_cast<double>(spec_.frames());
     return frames * (pass + place_.step_flops) + network_.gradient_flops(batch) + 2 * batch * pass;
   }
 
@@ -90,6 +104,10 @@ class QAgent : public Objective {
   }
 
  private:
+  void begin_gradient(std::span<const float> x) {
+    if (gradients_ % spec_.refresh == 0) std::ranges::copy(x, target_.begin());
+    ++gradients_;
+  }
   void act(std::span<const float> x) {
     const double rate = spec_.explore.rate(frames_, place_.peer, place_.peers);
     acting_.step(x, rate, [this](const Transition& one) { memory_.add(one); });
@@ -106,6 +124,7 @@ class QAgent : public Objective {
   Rng draws_;
   QLoss loss_;
   std::vector<float> target_;  ///< x^-
+  TransitionForm form_;
   std::uint64_t gradients_ = 0;
   std::uint64_t frames_ = 0;
   Drawn drawn_;

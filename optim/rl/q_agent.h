@@ -6,6 +6,7 @@
 #include "optim/models/network.h"
 #include "optim/models/objective.h"
 #include "optim/rl/agent_spec.h"
+#include "optim/rl/found_errors.h"
 
 namespace gv {
 
@@ -15,12 +16,16 @@ struct AgentPlace {
   std::uint32_t peers = 1;
   Rng rng{};              ///< the fleet's: each agent derives its own streams from it
   double step_flops = 0;  ///< flops in which the simulator counts one step of an environment
+  /// Of a learner whose transitions come from a memory that actors fill: where it says how wrong it
+  /// was. Null: it acts and remembers itself.
+  std::shared_ptr<FoundErrors> judged{};
 };
 
 /// An agent as an objective, a bundle of actor, learner and memory in the words of Nair et al.
 /// 2015, arXiv:1507.04296: each gradient acts a few steps with x, keeps them, and is that of QLoss
 /// on a minibatch of what was kept; zero before the memory has `warm_up` transitions. An evaluation
-/// is the mean return of greedy episodes, with the opposite sign. Throws std::invalid_argument for
+/// is the mean return of greedy episodes, with the opposite sign. gradient_over() takes minibatches
+/// that a memory elsewhere has drawn (transitions.h). Throws std::invalid_argument for
 /// an unknown environment, and for a network that was made for another or has batch norms, whose
 /// moments nobody measures here.
 std::unique_ptr<Objective> make_q_agent(const AgentSpec& spec,

@@ -70,4 +70,17 @@ double QLoss::value_and_gradient(std::span<const float> x,
   return loss / rows_;
 }
 
+void QLoss::find_errors(std::span<const float> x,
+                        std::span<const float> target,
+                        const Drawn& drawn,
+                        std::vector<float>& errors) {
+  make_for(drawn.rows());
+  find_targets(x, target, drawn);
+  std::ranges::copy(drawn.seen, looking_->inputs().begin());
+  looking_->forward(x, Moments::of_the_batch);
+  errors.resize(rows_);
+  for (std::size_t k = 0; k < rows_; ++k)
+    errors[k] = looking_->logits()[k * network_.classes + drawn.actions[k]] - y_[k];
+}
+
 }  // namespace gv

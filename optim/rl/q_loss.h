@@ -28,6 +28,12 @@ class QLoss {
                             std::span<float> g,
                             std::vector<float>& errors);
 
+  /// errors[k] <- Q(s_k, a_k; x) - y_k alone.
+  void find_errors(std::span<const float> x,
+                   std::span<const float> target,
+                   const Drawn& drawn,
+                   std::vector<float>& errors);
+
  private:
   void make_for(std::uint32_t rows);
   void find_targets(std::span<const float> x, std::span<const float> target, const Drawn& drawn);

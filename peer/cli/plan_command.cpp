@@ -239,13 +239,17 @@ void print_text(const Assembly& fleet,
   fmt::print("plan   {}: ok\n", path);
   const PeerId servers = fleet.fleet.servers;
   const PeerId suppliers = fleet.fleet.data_servers;
-  fmt::print("peers  {}{}{}, algorithm {}{}{}\n",
-             fleet.fleet.trainers(),
-             servers == 0 ? "" : fmt::format(" and {} that serve", servers),
-             suppliers == 0 ? "" : fmt::format(" and {} that hand out samples", suppliers),
-             fleet.algorithm->kind,
-             fleet.algorithm->order.empty() ? "" : " ",
-             fleet.algorithm->order);
+  const PeerId actors = fleet.fleet.actors;
+  const std::string act =
+      actors == 0 ? "" : fmt::format(" and {} that remember and {} that act", suppliers, actors);
+  fmt::print(
+      "peers  {}{}{}, algorithm {}{}{}\n",
+      fleet.fleet.trainers(),
+      servers == 0 ? "" : fmt::format(" and {} that serve", servers),
+      suppliers == 0 || actors > 0 ? act : fmt::format(" and {} that hand out samples", suppliers),
+      fleet.algorithm->kind,
+      fleet.algorithm->order.empty() ? "" : " ",
+      fleet.algorithm->order);
   for (const gv::Option& option : fleet.algorithm->options)
     fmt::print(
         "       {} {}: {}\n", option.name, text_of(option, setting(fleet, option)), option.help);

@@ -3,12 +3,13 @@
 #include "optim/train/make_objective.h"
 #include "peer/fleet/model_profile.h"
 #include "peer/runtime/division.h"
+#include "peer/runtime/experience_parts.h"
 #include "peer/runtime/load_data.h"
 
-// In the place of optim/train/make_objective.cpp and of load_data.cpp and division.cpp of
-// peer/runtime, in the library of programs that bring their own gradients and data: with those,
-// every model, the arithmetic of all layers and the readers of all formats would be in there. An
-// assembly with a ProgramModel asks for none of them.
+// In the place of optim/train/make_objective.cpp and of load_data.cpp, division.cpp and
+// experience_parts.cpp of peer/runtime, in the library of programs that bring their own gradients
+// and data: with those, every model, the arithmetic of all layers and the readers of all formats
+// would be in there. An assembly with a ProgramModel asks for none of them.
 
 namespace gv {
 namespace {
@@ -25,6 +26,14 @@ std::unique_ptr<Objective> make_objective(const ModelSpec&, Share) {
 }
 
 std::unique_ptr<Objective> make_agent(const ModelSpec&, const AgentSpec&, const AgentPlace&) {
+  refuse();
+}
+
+std::shared_ptr<ExperiencePart> memory_part(const Fleet&, const Setup&, PeerId) {
+  refuse();
+}
+
+std::shared_ptr<ExperiencePart> actor_part(const Fleet&, const Setup&, PeerId, std::vector<float>) {
   refuse();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -35,6 +36,7 @@ class AgentReader : Readers {
     set(map.take("priority"), a.priority, number(0, 10));
     set(map.take("correction"), a.correction, number(0, 10));
     read_explore(map.take("explore"), a.explore);
+    read_actors(map, fleet, a);
     if (const Value* const time = map.take("step_time"))
       if (const auto took = read_duration(source_, *time))
         a.step_seconds = std::chrono::duration<double>(*took).count();
@@ -45,6 +47,40 @@ class AgentReader : Readers {
   }
 
  private:
+  /// Memories and their limit stand between actors and those that learn.
+  void read_actors(MapReader& map, const Fleet& fleet, AgentSpec& a) {
+    const Value* const actors = map.take("actors");
+    const Value* const memories = map.take("memories");
+    const Value* const limit = map.take("samples_per_insert");
+    const Value* const every = map.take("model_every");
+    set(actors, a.actors, count(0, 1000));
+    set(memories, a.memories, count(1, 1000));
+    set(limit, a.samples_per_insert, number(0, 1e6));
+    set(every, a.model_every, count(1, 1'000'000'000));
+    if (a.actors > 0) {
+      if (memories != nullptr) check_memories(*memories, fleet, a);
+      return;
+    }
+    for (const auto& [value, key] : {std::pair(memories, "memories"),
+                                     std::pair(limit, "samples_per_insert"),
+                                     std::pair(every, "model_every")})
+      if (value != nullptr)
+        source_.error(*value,
+                      fmt::format("`{}` is about actors, and there are none", key),
+                      "add such as `actors: 8` to `agent`, or leave it out");
+  }
+
+  void check_memories(const Value& at, const Fleet& fleet, const AgentSpec& a) {
+    if (a.memories > fleet.trainers())
+      source_.error(at,
+                    fmt::format("{} memories for {} that learn", a.memories, fleet.trainers()),
+                    fmt::format("take `memories: {}` at most", fleet.trainers()));
+    else if (a.memories > a.actors)
+      source_.error(at,
+                    fmt::format("{} memories for {} that act", a.memories, a.actors),
+                    fmt::format("take `memories: {}` at most, or more `actors`", a.actors));
+  }
+
   void read_explore(const Value* value, ExploreSpec& explore) {
     if (value == nullptr) return;
     MapReader map(source_, value, "agent.explore");
@@ -84,6 +120,13 @@ class AgentReader : Readers {
           warm_up,
           fmt::format("a memory of {} never holds {} transitions", a.memory, a.warm_up),
           fmt::format("take `warm_up: {}` at most, or a larger `memory`", a.memory));
+    if (a.actors > 0 && a.most_transitions() > a.memory)
+      return source_.error(memory,
+                           fmt::format("an actor sends up to {} transitions at once, and a memory "
+                                       "keeps {}",
+                                       a.most_transitions(),
+                                       a.memory),
+                           "take a larger `memory`, or fewer `environments`, `steps` or `n_step`");
     if (a.warm_up < batch)
       source_.error(warm_up,
                     fmt::format("a batch of {} from {} transitions", batch, a.warm_up),

@@ -139,7 +139,12 @@ std::string program_of(const ProgramSpec& program) {
 
 std::string agent_of(const AgentSpec& a) {
   const ExploreSpec& e = a.explore;
-  return fmt::format("agent {} {} {} {} {} {} {} {} {} {} explore {} {} {} {} {};",
+  const std::string actors =
+      a.actors == 0
+          ? std::string()
+          : fmt::format(
+                "actors {} {} {} {};", a.actors, a.memories, a.samples_per_insert, a.model_every);
+  return fmt::format("agent {} {} {} {} {} {} {} {} {} {} explore {} {} {} {} {};{}",
                      a.environment,
                      a.steps,
                      a.environments,
@@ -154,7 +159,8 @@ std::string agent_of(const AgentSpec& a) {
                      e.to,
                      e.over,
                      e.base,
-                     e.power);
+                     e.power,
+                     actors);
 }
 
 /// How much each peer does of a round, and of a model. Where its peers are decides nothing.

@@ -152,7 +152,8 @@ struct Fleet {
   std::vector<HostSpec> hosts;
   std::vector<PeerSpec> peers;             ///< those that train, then those that serve
   PeerId servers = 0;                      ///< so many of them serve,
-  PeerId data_servers = 0;                 ///< and so many behind those hand out samples
+  PeerId data_servers = 0;                 ///< so many behind those hand out samples,
+  PeerId actors = 0;                       ///< and so many behind these act for agents
   std::optional<ParallelSpec> parallel{};  ///< chains of peers divide each model
   std::optional<ProgramSpec> program{};    ///< then data and model are of kind `program`
   std::optional<AgentSpec> agent{};        ///< where the data are an environment
@@ -209,7 +210,7 @@ struct Fleet {
                        ///< of the run
 
   PeerId size() const { return static_cast<PeerId>(peers.size()); }
-  PeerId trainers() const { return size() - servers - data_servers; }
+  PeerId trainers() const { return size() - servers - data_servers - actors; }
   /// Peers that have one model together, each a part of it.
   PeerId stages() const { return parallel ? parallel->stages : 1; }
   /// Models that are trained: the vertices of the graph, and the parts of the data.

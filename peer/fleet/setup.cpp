@@ -5,6 +5,8 @@
 #include "gossip/attack.h"
 #include "gossip/registry.h"
 #include "graph/mixing/push_sum.h"
+#include "optim/rl/environments.h"
+#include "optim/rl/transitions.h"
 #include "peer/fleet/data_reader.h"
 
 namespace gv {
@@ -24,12 +26,25 @@ Attack attack_of(const AttackersSpec& attackers) {
   return {static_cast<std::size_t>(row - rows.begin()), attackers.strength};
 }
 
+/// What travels between actors, memories and learners.
+void add_transitions(Setup& setup, const Fleet& fleet) {
+  const EnvironmentRow* const row = find_environment(fleet.agent->environment);
+  const std::size_t one = row != nullptr ? form_of(*row).bytes() : 1;
+  std::size_t batch = 0;
+  for (PeerId i = 0; i < fleet.trainers(); ++i)
+    batch = std::max<std::size_t>(batch, fleet.peers[i].batch);
+  setup.most_samples_bytes = batch * one;
+  setup.most_chunk_bytes = fleet.agent->most_transitions() * one;
+  setup.most_judged_bytes = fleet.agent->priority > 0 ? batch * sizeof(float) : 0;
+}
+
 }  // namespace
 
 Setup setup_of(const Fleet& fleet) {
   Setup setup{.peers = fleet.models(),
               .servers = fleet.servers,
               .data_servers = fleet.data_servers,
+              .actors = fleet.actors,
               .attackers = fleet.attackers.count,
               .attack = attack_of(fleet.attackers),
               .seed = fleet.seed,
@@ -48,20 +63,29 @@ Setup setup_of(const Fleet& fleet) {
   }
   if (const AlgorithmRow* row = find_algorithm(fleet.algorithm, fleet.order))
     setup.settings = settings_of(fleet, *row);
+  if (fleet.actors > 0) add_transitions(setup, fleet);
   return setup;
 }
 
 void add_servers(Fleet& fleet) {
   fleet.peers.resize(fleet.trainers());
+  const bool acts = fleet.agent && fleet.agent->actors > 0;
   fleet.servers = 0;
-  fleet.data_servers = fleet.data.servers;
+  fleet.data_servers = acts ? fleet.agent->memories : fleet.data.servers;
+  fleet.actors = acts ? fleet.agent->actors : 0;
   const AlgorithmRow* row = find_algorithm(fleet.algorithm, fleet.order);
   if (row != nullptr && row->servers != nullptr)
     fleet.servers = row->servers(settings_of(fleet, *row));
-  PeerSpec server = fleet.peers.back();
+  const std::vector<PeerSpec> learners = fleet.peers;
+  PeerSpec server = learners.back();
   server.device = "cpu";
   server.batch = 1;
   fleet.peers.insert(fleet.peers.end(), fleet.servers + fleet.data_servers, server);
+  for (PeerId a = 0; a < fleet.actors; ++a) {
+    PeerSpec& actor = fleet.peers.emplace_back(learners[a % learners.size()]);
+    actor.device = "cpu";
+    actor.batch = 1;
+  }
 }
 
 }  // namespace gv

@@ -10,8 +10,8 @@ namespace gv {
 Setup setup_of(const Fleet& fleet);
 
 /// Puts the servers that the method and the data ask for behind the peers that train, so that these
-/// have the same data and the same first weights whatever the method. Those that are there already
-/// go.
+/// have the same data and the same first weights whatever the method; and the actors of agents
+/// behind them, each on the machine of its learner. Those that are there already go.
 void add_servers(Fleet& fleet);
 
 }  // namespace gv

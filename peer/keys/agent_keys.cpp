@@ -102,6 +102,34 @@ constexpr PlainKey rows[] = {
      "See `base`.",
      "agent: { explore: { base: 0.4, power: 7 } }\n"
      "data: { kind: environment, name: cartpole }"},
+    {"agent.actors",
+     "a whole number, 0 to 1000",
+     "0",
+     "So many peers more act for those that learn (Ape-X), which then do not; 0: each learner acts "
+     "itself.",
+     "agent: { actors: 8 }\n"
+     "data: { kind: environment, name: cartpole }"},
+    {"agent.memories",
+     "a whole number, 1 to 1000",
+     "1",
+     "With actors: peers that keep their transitions and hand out minibatches; no more than there "
+     "are learners or actors.",
+     "agent: { actors: 8, memories: 2 }\n"
+     "data: { kind: environment, name: cartpole }"},
+    {"agent.samples_per_insert",
+     "a number, 0 to 1e6",
+     "16",
+     "With actors: transitions that are learnt from for each one that is taken, whatever the "
+     "speeds; "
+     "0: no limit.",
+     "agent: { actors: 8, samples_per_insert: 8 }\n"
+     "data: { kind: environment, name: cartpole }"},
+    {"agent.model_every",
+     "frames, 1 to 1e9",
+     "100",
+     "With actors: from one look of an actor at its learner's model to the next.",
+     "agent: { actors: 8, model_every: 400 }\n"
+     "data: { kind: environment, name: cartpole }"},
     {"agent.step_time",
      "a duration",
      "0 ms",

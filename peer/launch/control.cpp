@@ -85,6 +85,12 @@ Reported parse_report(const JsonValue& json) {
     r.loss_rise = LossRise{.round = json_integer<Round>(rise, "round"),
                            .from = json_number(rise, "from"),
                            .to = json_number(rise, "to")};
+  if (const JsonValue* of = json.find("experience"))
+    r.experience = ExperienceFigures{.frames = json_integer<std::uint64_t>(*of, "frames"),
+                                     .taken = json_integer<std::uint64_t>(*of, "taken"),
+                                     .learnt = json_integer<std::uint64_t>(*of, "learnt"),
+                                     .kept = json_integer<std::uint64_t>(*of, "kept"),
+                                     .actors = json_integer<PeerId>(*of, "actors")};
   if (json_member(json, "broken_by").kind != JsonValue::Kind::null)
     r.broken_by = json_integer<PeerId>(json, "broken_by");
   return says;
@@ -137,6 +143,15 @@ Keys read_keys(JsonValue& json) {
   return keys;
 }
 
+/// Of a memory or an actor.
+Json experience_json(const ExperienceFigures& of) {
+  return {{"frames", of.frames},
+          {"taken", of.taken},
+          {"learnt", of.learnt},
+          {"kept", of.kept},
+          {"actors", of.actors}};
+}
+
 }  // namespace
 
 std::string line(const Listening& says) {
@@ -166,34 +181,35 @@ std::string line(const Progress& says) {
 std::string line(const Reported& says) {
   const Report& r = says.report;
   const auto& accuracy = r.evaluation.accuracy;
-  return Json{{"event", "report"},
-              {"peer", r.peer},
-              {"round", r.round},
-              {"tick", r.tick},
-              {"due_ns", r.due.count()},
-              {"last", r.last},
-              {"trains", r.trains},
-              {"begin", r.holds.begin},
-              {"weight", r.holds.weight},
-              {"model", r.holds.model},
-              {"train_loss", r.train_loss},
-              {"loss", r.evaluation.loss},
-              {"accuracy", accuracy},
-              {"sent_bytes", r.sent_bytes},
-              {"longest_wait_ns", r.longest_wait.count()},
-              {"passed_over", r.passed_over},
-              {"clipped", clipped_json(r.clipped)},
-              {"edges", edges_json(r.edges)},
-              {"loss_rise", rise_json(r.loss_rise)},
-              {"broken_by", r.broken_by},
-              {"spent_ns", spent_in_ns(r.spent)},
-              {"hidden_wire_ns", r.spent.hidden_wire.count()},
-              {"samples", r.samples},
-              {"model_bytes", r.model_bytes},
-              {"repeated_bytes", r.repeated_bytes},
-              {"staleness", r.staleness},
-              {"queue", r.queue}}
-      .dump();
+  Json json{{"event", "report"},
+            {"peer", r.peer},
+            {"round", r.round},
+            {"tick", r.tick},
+            {"due_ns", r.due.count()},
+            {"last", r.last},
+            {"trains", r.trains},
+            {"begin", r.holds.begin},
+            {"weight", r.holds.weight},
+            {"model", r.holds.model},
+            {"train_loss", r.train_loss},
+            {"loss", r.evaluation.loss},
+            {"accuracy", accuracy},
+            {"sent_bytes", r.sent_bytes},
+            {"longest_wait_ns", r.longest_wait.count()},
+            {"passed_over", r.passed_over},
+            {"clipped", clipped_json(r.clipped)},
+            {"edges", edges_json(r.edges)},
+            {"loss_rise", rise_json(r.loss_rise)},
+            {"broken_by", r.broken_by},
+            {"spent_ns", spent_in_ns(r.spent)},
+            {"hidden_wire_ns", r.spent.hidden_wire.count()},
+            {"samples", r.samples},
+            {"model_bytes", r.model_bytes},
+            {"repeated_bytes", r.repeated_bytes},
+            {"staleness", r.staleness},
+            {"queue", r.queue}};
+  if (r.experience) json["experience"] = experience_json(*r.experience);
+  return json.dump();
 }
 std::string line(const Kept& says) {
   return Json{{"event", "kept"}, {"round", says.round}}.dump();

@@ -38,6 +38,11 @@ void add_models(Json& line, const FleetRecord& r) {
                {"consensus", r.consensus}});
   if (r.frames)
     line.update({{"return", -r.mean.loss}, {"return_local", -r.loss_local}, {"frames", *r.frames}});
+  if (r.experience) {
+    line["samples_per_insert"] = r.experience->samples_per_insert();
+    line["memory"] = r.experience->kept;
+    line["actors"] = r.experience->actors;
+  }
 }
 
 /// Where the time and the bytes of all peers together went.

@@ -118,6 +118,12 @@ std::string summary_text(const FleetRecord& r,
     text += fmt::format("\nloss       {:.6g} mean model, {:.6g} mean of local models",
                         unsigned_nan(r.mean.loss),
                         unsigned_nan(r.loss_local));
+  if (r.experience)
+    text += fmt::format(
+        "\nactors     {} alive; {:.4g} samples learnt for each transition taken, {} kept",
+        r.experience->actors,
+        r.experience->samples_per_insert().value_or(0),
+        r.experience->kept);
   if (r.test) text += test_text(r);
   text += fmt::format("\nconsensus  {:.3e} (mean squared distance of a replica to the mean model)",
                       unsigned_nan(r.consensus));

@@ -14,6 +14,7 @@
 
 #include "gossip/chain.h"
 #include "gossip/channels.h"
+#include "gossip/experience.h"
 #include "gossip/supply.h"
 #include "graph/mixing/push_sum.h"
 #include "graph/schedule/copies_schedule.h"
@@ -21,6 +22,7 @@
 #include "graph/weights.h"
 #include "optim/data/data_facts.h"
 #include "optim/data/table/table_problems.h"
+#include "optim/rl/found_errors.h"
 #include "optim/train/make_objective.h"
 #include "peer/fleet/setup.h"
 #include "peer/runtime/assembly_checks.h"
@@ -101,6 +103,8 @@ Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only, std::optional<Progr
   if (algorithm == nullptr)
     refuse(fleet, "algorithm", fmt::format("unknown algorithm `{}`", fleet.algorithm));
   setup = std::make_shared<const Setup>(setup_of(fleet));
+  for (PeerId i = 0; fleet.actors > 0 && i < fleet.trainers(); ++i)
+    judged_.push_back(std::make_shared<FoundErrors>());
   try {
     make_mixing();
   } catch (const std::exception& e) {
@@ -246,6 +250,7 @@ void Assembly::make_mixing() {
 }
 
 std::size_t Assembly::most_samples_bytes() const {
+  if (fleet.actors > 0) return setup->most_samples_bytes;
   if (!data.train) return 2 * dimension * sizeof(float);
   std::uint32_t batch = 0;
   for (PeerId i = 0; i < fleet.trainers(); ++i) batch = std::max(batch, fleet.peers[i].batch);
@@ -253,7 +258,8 @@ std::size_t Assembly::most_samples_bytes() const {
 }
 
 /// Servers have theirs from the model of those that train.
-std::vector<Channel> Assembly::channels(PeerId i) const {
+std::vector<Channel> Assembly::channels(PeerId i,
+                                        std::shared_ptr<const ExperiencePart> part) const {
   const std::optional<StagePlan> own = stage(i);
   std::vector<Channel> all;
   if (algorithm->channels != nullptr)
@@ -261,6 +267,11 @@ std::vector<Channel> Assembly::channels(PeerId i) const {
   if (own)
     for (Channel& channel : chain_channels(*own, i)) all.push_back(std::move(channel));
   if (fleet.data_servers == 0) return all;
+  if (fleet.actors > 0) {
+    for (Channel& channel : experience_channels(*setup, dimension, std::move(part)))
+      all.push_back(std::move(channel));
+    return all;
+  }
   for (Channel& channel : supply_channels(*setup)) all.push_back(std::move(channel));
   return all;
 }
@@ -319,6 +330,7 @@ Aims Assembly::aims() const {
             .models = model_judge()};
   if (fleet.agent)
     aims.frames = [this](PeerId i, std::uint64_t samples) {
+      if (fleet.actors > 0) return std::uint64_t{0};  // the actors tell of theirs
       return samples / fleet.peers.at(i).batch * fleet.agent->frames();
     };
   if (validation)

@@ -16,6 +16,8 @@
 
 namespace gv {
 
+struct FoundErrors;
+
 /// A fleet with everything made that can be made before it starts: data loaded and divided, the
 /// graph built, rounds counted. Shared by `run`, `peer`, `simulate` and `plan`, so that all of them
 /// mean the same run.
@@ -53,8 +55,9 @@ class Assembly {
   Plan plan(PeerId i) const;
   /// What averaging carries and moves.
   Traffic traffic() const;
-  /// On which peer i talks beside averaging.
-  std::vector<Channel> channels(PeerId i) const;
+  /// On which peer i talks beside averaging. `part`: what it does for agents, if it is under way.
+  std::vector<Channel> channels(PeerId i,
+                                std::shared_ptr<const ExperiencePart> part = nullptr) const;
   /// Whether its programs may do something together beside the method.
   bool has_verbs() const { return !verb_trees_.empty(); }
   /// Whether this is D-PSGD as in its paper, of which the mathematics of graphs says all.
@@ -108,10 +111,12 @@ class Assembly {
   void check_samples() const;
   void check_own_tables() const;
   std::size_t most_samples_bytes() const;
-  bool serves_samples(PeerId i) const;
+  bool serves_samples(PeerId i) const;  ///< or acts
+  bool acts(PeerId i) const;
   void check_program() const;
   std::vector<PeerId> links(PeerId i) const;
   std::function<Payload(PeerId, std::uint64_t)> samples_of(PeerId i) const;
+  std::shared_ptr<ExperiencePart> experience(PeerId i) const;
   void check_cuts() const;
   OptimizerSpec optimizer(PeerId i) const;
   std::unique_ptr<Objective> honest_objective(PeerId i) const;
@@ -122,6 +127,8 @@ class Assembly {
   double program_flops_ = 0;       ///< see ProgramModel
   OptimizerSpec optimizer_;
   QuadraticOptimum optimum_;
+  /// By peer that learns, where actors act for agents: from its replica to what it sends.
+  std::vector<std::shared_ptr<FoundErrors>> judged_;
   std::vector<Neighborhood> rows_;                           ///< of push-sum
   std::shared_ptr<const MixingSchedule> schedule_of_peers_;  ///< `schedule`, where it is of models
   std::vector<VerbTree>

@@ -90,6 +90,17 @@ double squared_distance(std::span<const float> a, std::span<const float> b) {
   return sum;
 }
 
+/// The frames of actors are the fleet's.
+void add(const ExperienceFigures& of, FleetRecord& record) {
+  ExperienceFigures& all = record.experience ? *record.experience : record.experience.emplace();
+  all.taken += of.taken;
+  all.learnt += of.learnt;
+  all.kept += of.kept;
+  all.actors += of.actors;
+  all.frames += of.frames;
+  record.frames = record.frames.value_or(0) + of.frames;
+}
+
 }  // namespace
 
 std::optional<double> figure_of(const FleetRecord& record, const TargetSpec& target) {
@@ -361,6 +372,7 @@ FleetRecord Observer::look(const Reports& reports, std::span<const float> mean, 
     record.samples += report.samples;
     if (aims_.frames && report.trains)
       record.frames = record.frames.value_or(0) + aims_.frames(peer, report.samples);
+    if (report.experience) add(*report.experience, record);
     record.spent += report.spent;
     looking =
         std::max(looking, report.spent[Activity::evaluate] + report.spent[Activity::checkpoint]);

@@ -47,10 +47,11 @@ struct FleetRecord {
   std::uint64_t samples = 0;  ///< trained on by all peers
   /// Of agents, whose losses are minus their returns: steps of environments, of all peers.
   std::optional<std::uint64_t> frames{};
-  std::uint64_t model_bytes = 0;     ///< of sent_bytes: payloads
-  std::uint64_t repeated_bytes = 0;  ///< beside sent_bytes: sent again
-  Round staleness = 0;               ///< of what a peer took since the record before, the greatest
-  std::size_t queue = 0;             ///< messages that waited for one peer since then, the most
+  std::optional<ExperienceFigures> experience{};  ///< of all memories and actors of agents
+  std::uint64_t model_bytes = 0;                  ///< of sent_bytes: payloads
+  std::uint64_t repeated_bytes = 0;               ///< beside sent_bytes: sent again
+  Round staleness = 0;    ///< of what a peer took since the record before, the greatest
+  std::size_t queue = 0;  ///< messages that waited for one peer since then, the most
 };
 
 /// What a target is about; nothing where the model has no such figure.

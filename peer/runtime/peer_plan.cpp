@@ -139,8 +139,9 @@ Plan Assembly::plan(PeerId i) const {
             .stage = own_stage,
             .is_supplied = fleet.data_servers > 0 && i < fleet.trainers(),
             .samples_for = samples_of(i),
+            .experience = experience(i),
             .verbs = i < verb_trees_.size() ? std::optional(verb_trees_[i]) : std::nullopt,
-            .channels = channels(i),
+            .channels = {},
             .rounds = rounds,
             .evaluate_every = evaluate_every,
             .evaluate_period = fleet.evaluate_period,
@@ -156,6 +157,7 @@ Plan Assembly::plan(PeerId i) const {
             .patience = patience(fleet),
             .standstill = standstill(*this, i),
             .succession = succession(fleet, *algorithm)};
+  plan.channels = channels(i, plan.experience);
   // A stage that stands still because of its chain is through with that at the chain's deadline.
   if (plan.stage) plan.standstill += collective_deadline(plan);
   return plan;

@@ -2,6 +2,7 @@
 
 #include "gossip/attack.h"
 #include "gossip/chain.h"
+#include "gossip/experience.h"
 #include "gossip/servers.h"
 #include "gossip/supply.h"
 #include "gpu/cuda_replica.h"
@@ -12,6 +13,7 @@
 #include "optim/train/make_objective.h"
 #include "optim/train/slice_objective.h"
 #include "peer/runtime/assembly.h"
+#include "peer/runtime/experience_parts.h"
 #include "peer/runtime/sample_source.h"
 
 // What one peer has of the fleet: its part of the data and of the model, its neighbours, its work.
@@ -51,6 +53,10 @@ bool Assembly::serves_samples(PeerId i) const {
   return i >= fleet.trainers() + fleet.servers;
 }
 
+bool Assembly::acts(PeerId i) const {
+  return i >= fleet.size() - fleet.actors;
+}
+
 std::vector<PeerId> Assembly::links(PeerId i) const {
   std::vector<PeerId> all;
   if (algorithm->links != nullptr && !serves_samples(i))
@@ -60,18 +66,29 @@ std::vector<PeerId> Assembly::links(PeerId i) const {
     for (const PeerId other : chain_links(*own, i)) all.push_back(other);
     std::ranges::sort(all);
   }
-  const std::vector<PeerId> supply = supply_links(*setup, i);
+  const std::vector<PeerId> supply =
+      fleet.actors > 0 ? experience_links(*setup, i) : supply_links(*setup, i);
   if (i < fleet.trainers() || serves_samples(i))
     all.insert(all.end(), supply.begin(), supply.end());
   return all;
 }
 
 std::function<Payload(PeerId, std::uint64_t)> Assembly::samples_of(PeerId i) const {
-  if (!serves_samples(i)) return nullptr;
+  if (!serves_samples(i) || fleet.actors > 0) return nullptr;
   const auto source =
       std::make_shared<SampleSource>([this](PeerId peer) { return objective(peer); },
                                      [this](PeerId peer) { return fleet.peers[peer].batch; });
   return [source](PeerId peer, std::uint64_t number) { return source->minibatch(peer, number); };
+}
+
+std::shared_ptr<ExperiencePart> Assembly::experience(PeerId i) const {
+  if (i < judged_.size()) {
+    const auto part = std::make_shared<ExperiencePart>();
+    part->judged = judged_[i];
+    return part;
+  }
+  if (acts(i)) return actor_part(fleet, *setup, i, start);
+  return fleet.actors > 0 && serves_samples(i) ? memory_part(fleet, *setup, i) : nullptr;
 }
 
 Neighborhood Assembly::neighborhood(PeerId i) const {
@@ -82,7 +99,8 @@ Neighborhood Assembly::neighborhood(PeerId i) const {
 }
 
 Algorithm Assembly::work_of(PeerId i) const {
-  if (serves_samples(i)) return serve_samples;
+  if (acts(i)) return act;
+  if (serves_samples(i)) return fleet.actors > 0 ? remember : serve_samples;
   if (i >= fleet.trainers()) return algorithm->serve;
   return forges_models(*setup, i) ? attack : algorithm->run;
 }
@@ -147,7 +165,8 @@ std::unique_ptr<Objective> Assembly::plain_objective(PeerId i) const {
         {.peer = i,
          .peers = fleet.trainers(),
          .rng = Rng(fleet.seed),
-         .step_flops = fleet.agent->step_seconds * fleet.flops * fleet.peers.at(i).speed});
+         .step_flops = fleet.agent->step_seconds * fleet.flops * fleet.peers.at(i).speed,
+         .judged = i < judged_.size() ? judged_[i] : nullptr});
   return make_quadratic(
       fleet.data.quadratic, i, fleet.trainers(), Rng(fleet.seed).derive("quadratic"), optimum_);
 }

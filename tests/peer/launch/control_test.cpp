@@ -67,6 +67,8 @@ TEST(Control, AReportReadsBack) {
   says.report.round = 9;
   says.report.last = true;
   says.report.edges = {{2, {17}, 3}};
+  says.report.experience =
+      ExperienceFigures{.frames = 1, .taken = 2, .learnt = 3, .kept = 4, .actors = 5};
   says.report.train_loss = 0.1;
   says.report.evaluation.loss = std::numeric_limits<double>::infinity();
   const Report report = std::get<Reported>(parse_peer(line(says))).report;
@@ -82,6 +84,12 @@ TEST(Control, AReportReadsBack) {
   EXPECT_EQ(report.edges[0].with, 2U);
   EXPECT_EQ(report.edges[0].exchange.value, 17U);
   EXPECT_EQ(report.edges[0].pieces, 3U);
+  ASSERT_TRUE(report.experience);
+  EXPECT_EQ(report.experience->frames, 1U);
+  EXPECT_EQ(report.experience->taken, 2U);
+  EXPECT_EQ(report.experience->learnt, 3U);
+  EXPECT_EQ(report.experience->kept, 4U);
+  EXPECT_EQ(report.experience->actors, 5U);
   EXPECT_EQ(report.train_loss, 0.1);
   EXPECT_TRUE(std::isnan(report.evaluation.loss)) << "JSON has no infinity";
   EXPECT_FALSE(report.evaluation.accuracy);

@@ -75,6 +75,26 @@ TEST(AgentFleet, EveryKeyButTheStepsTimeIsInTheDigest) {
   EXPECT_NE(read(begin + "data: { kind: environment, name: acrobot }\nagent: {}\n").digest, usual);
 }
 
+TEST(AgentFleet, MayHaveActors) {
+  const Fleet plain = read(begin + cartpole + "agent: {}\n");
+  EXPECT_EQ(plain.size(), 4U);
+  const auto with = [](const std::string& agent) {
+    return read(begin + cartpole + "agent: { actors: 6" + agent + " }\n");
+  };
+  const Fleet usual = with("");
+  EXPECT_EQ(usual.trainers(), 4U);
+  EXPECT_EQ(usual.data_servers, 1U);
+  EXPECT_EQ(usual.actors, 6U);
+  EXPECT_EQ(usual.size(), 11U);
+  EXPECT_EQ(usual.agent->samples_per_insert, 16);
+  EXPECT_EQ(usual.agent->model_every, 100U);
+  EXPECT_NE(usual.digest, plain.digest);
+  EXPECT_EQ(with(", memories: 3").data_servers, 3U);
+  for (const char* key : {", memories: 2", ", samples_per_insert: 8", ", model_every: 7"})
+    EXPECT_NE(with(key).digest, usual.digest) << key;
+  EXPECT_EQ(read(begin + cartpole + "agent: { actors: 0 }\n").digest, plain.digest);
+}
+
 TEST(AgentFleet, AReturnIsATarget) {
   const Fleet fleet = read("version: 1\npeers: 4\nagent: {}\n" + cartpole +
                            "stop: { rounds: 10, target: { return: 475, of: local, for: 2 } }\n");
@@ -125,6 +145,16 @@ TEST(AgentFleet, RefusesWhatHasNoMeaningWithItsReason) {
       {begin + cartpole + "agent: { explore: { from: 1, base: 0.4 } }\n", "either falls or"},
       {begin + cartpole + "agent: { explore: { power: 4 } }\n", "`power` needs `base`"},
       {begin + cartpole + "agent: { stepps: 4 }\n", "unknown key `stepps`"},
+      {begin + cartpole + "agent: { memories: 2 }\n", "`memories` is about actors, and there are"},
+      {begin + cartpole + "agent: { samples_per_insert: 2 }\n",
+       "`samples_per_insert` is about actors, and there are none"},
+      {begin + cartpole + "agent: { actors: 0, model_every: 2 }\n",
+       "`model_every` is about actors, and there are none"},
+      {begin + cartpole + "agent: { actors: 8, memories: 5 }\n", "5 memories for 4 that learn"},
+      {begin + cartpole + "agent: { actors: 2, memories: 3 }\n", "3 memories for 2 that act"},
+      {begin + cartpole + "agent: { actors: 2, samples_per_insert: -1 }\n", "out of range"},
+      {begin + cartpole + "agent: { actors: 2, environments: 1000, memory: 10000 }\n",
+       "an actor sends up to 14000 transitions at once, and a memory keeps 10000"},
       {acts + "algorithm: fedavg\n",
        "fedavg trains no agents, which fill a memory of their own: it counts"},
       {acts + "algorithm: { kind: flexrr }\n",

@@ -1,0 +1,107 @@
+#include <algorithm>
+
+#include "gossip/experience.h"
+#include "gossip/peer.h"
+#include "optim/rl/actor.h"
+
+// An actor: acts with its learner's model and sends what happens to its memory, which says of each
+// chunk that it has it; two are under way at most. It asks for the model from time to time and goes
+// on with the old one until the new one is there, so that it never waits for its learner, which may
+// be waiting for transitions meanwhile. It begins with the model that all peers begin with.
+
+namespace gv {
+namespace {
+
+constexpr std::uint32_t most_under_way = 2;
+
+class Acts {
+ public:
+  Acts(Peer& me, PeerId learner, PeerId memory)
+      : me_(me), actor_(*me.plan.experience->actor), learner_(learner), memory_(memory) {}
+
+  Task<> run() {
+    for (std::uint64_t chunk = 0; goes_on(); ++chunk) {
+      co_await look_at_model();
+      const Payload transitions = co_await next_chunk();
+      if (!transitions) co_return;
+      me_.send(memory_, experience_kind, transitions, 0, chunk);
+      ++under_way_;
+      while (goes_on() && (under_way_ == most_under_way || me_.waiting(taken_kind)))
+        co_await hear();
+    }
+  }
+
+ private:
+  bool goes_on() const { return me_.running() && me_.expects(learner_) && me_.expects(memory_); }
+  Task<> look_at_model();
+  bool model_is_here() const;
+  Task<Payload> next_chunk();
+  Task<> hear();
+
+  Peer& me_;
+  Actor& actor_;
+  PeerId learner_, memory_;
+  std::uint32_t under_way_ = 0;
+  bool asked_ = false;
+  std::uint64_t question_ = 0;
+  std::uint64_t life_ = 0;  ///< the learner's process that was asked
+  std::uint64_t due_ = 0;   ///< frames at which the next question is
+};
+
+bool Acts::model_is_here() const {
+  for (std::uint32_t part = 0; part < pieces_of(actor_.size()); ++part)
+    if (me_.arrived(learner_, model_kind, part, question_) == nullptr) return false;
+  return true;
+}
+
+/// What was asked of a process that has died is asked of the next one.
+Task<> Acts::look_at_model() {
+  if (asked_ && me_.life(learner_) != life_) asked_ = false, ++question_;
+  if (asked_ && model_is_here()) {
+    for (std::uint32_t part = 0; part < pieces_of(actor_.size()); ++part) {
+      const std::optional<Message> piece =
+          co_await me_.receive(learner_, model_kind, part, question_, Absence::lost);
+      if (!piece) co_return;
+      actor_.load(part * piece_floats, piece->payload->floats());
+    }
+    const auto use = [this] { actor_.use(); };
+    co_await me_.compute(static_cast<double>(actor_.size()), use, Activity::mix);
+    asked_ = false;
+    ++question_;
+  }
+  if (asked_ || actor_.frames() < due_) co_return;
+  asked_ = true;
+  life_ = me_.life(learner_);
+  due_ = actor_.frames() + me_.plan.experience->model_every;
+  me_.send(learner_, wanted_kind, nullptr, 0, question_);
+}
+
+/// Null: it is over.
+Task<Payload> Acts::next_chunk() {
+  Payload transitions;
+  const auto work = [&] { transitions = actor_.act(); };
+  while (!transitions && goes_on()) {
+    co_await me_.compute(actor_.flops(), work, Activity::compute);
+    me_.plan.experience->figures.frames = actor_.frames();
+  }
+  co_return transitions;
+}
+
+/// Its round is the memory's, whose round is that of the slowest of those that it serves.
+Task<> Acts::hear() {
+  const Post::Awaited awaited = [this](PeerId i) { return i == memory_; };
+  const Next next = co_await me_.next(taken_kind, {}, awaited);
+  if (!next.message) co_return;
+  if (under_way_ > 0) --under_way_;
+  co_await follow(me_, next.message->number);
+}
+
+}  // namespace
+
+Task<> act(Peer& me) {
+  const std::vector<PeerId> links = experience_links(*me.plan.setup, me.plan.id);
+  Acts work(me, links.front(), links.back());
+  co_await work.run();
+}
+
+}  // namespace gv
