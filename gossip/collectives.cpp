@@ -95,13 +95,13 @@ Task<bool> broadcast(Peer& me, const Group& group, Vector v, Range r, Sum sum) {
   co_return true;
 }
 
-/// The pieces of what `sender` sends at a hop, in order.
-std::vector<Range> pieces_sent(
-    const Peer& me, Kind kind, PeerId sender, std::uint32_t hop, PeerId n) {
-  const Range chunk = ring_chunk(me.replica.size(), n, ring_sent_chunk(kind, sender, hop, n));
+/// The pieces of what `sender` sends of a part of v at a hop, in order.
+std::vector<Range> pieces_sent(Range part, Kind kind, PeerId sender, std::uint32_t hop, PeerId n) {
+  const Range chunk = ring_chunk(part.count, n, ring_sent_chunk(kind, sender, hop, n));
+  const std::size_t begin = part.begin + chunk.begin;
   std::vector<Range> pieces;
   for (std::size_t done = 0; done < chunk.count; done += piece_floats)
-    pieces.push_back({chunk.begin + done, std::min(piece_floats, chunk.count - done)});
+    pieces.push_back({begin + done, std::min(piece_floats, chunk.count - done)});
   return pieces;
 }
 
@@ -114,15 +114,17 @@ Task<bool> go_round(Peer& me, const Group& group, Kind kind, Vector v, Sum sum) 
   const auto n = static_cast<PeerId>(group.size());
   const PeerId rank = rank_in(group, me);
   const PeerId previous = ring_previous(rank, n);
-  const std::vector<Range> first = pieces_sent(me, kind, rank, 0, n);
+  const Range whole{0, me.replica.size()};
+  const Range part = sum.part.value_or(whole);
+  const std::vector<Range> first = pieces_sent(part, kind, rank, 0, n);
   std::vector<Range> in;
   std::vector<double> most;
   for (std::uint32_t hop = 0; hop + 1 < n; ++hop) {
-    for (const Range r : pieces_sent(me, kind, previous, hop, n)) in.push_back(r);
+    for (const Range r : pieces_sent(part, kind, previous, hop, n)) in.push_back(r);
     most.resize(in.size(), sum.most(kind == Kind::reduce ? hop + 1 : me.plan.peers));
   }
   // What comes at one hop goes on at the next.
-  const std::size_t kept = pieces_sent(me, kind, previous, n - 2, n).size();
+  const std::size_t kept = pieces_sent(part, kind, previous, n - 2, n).size();
   const std::size_t out = first.size() + in.size() - kept;
   const bool as_it_came = kind == Kind::gather && sum.codec.has_value();
   std::vector<Payload> came(as_it_came ? in.size() : 0);
@@ -192,6 +194,7 @@ Task<bool> by_doubling(Peer& me, const Group& group, Vector v, Sum sum) {
 
 Task<bool> all_reduce(Peer& me, Group group, Vector v, Way way, Sum sum) {
   if (group.size() == 1) co_return true;
+  GV_CHECK(!sum.part || way == Way::ring, "parts are summed along a ring");
   bool whole = false;
   if (way == Way::ring) {
     whole = co_await along_ring(me, group, v, sum);

@@ -34,6 +34,7 @@ struct Sum {
   std::optional<Codec> codec{};
   double bound =
       unbounded;  ///< no contribution is longer: what comes is shortened to what it can be
+  std::optional<Range> part{};  ///< of v, along a ring; none: all of it
 
   /// The longest sum of so many of them.
   double most(std::size_t contributions) const {

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <map>
 
+#include "gossip/drawn_workers.h"
 #include "gossip/norms.h"
 #include "gossip/registry.h"
+#include "gossip/robust_rules.h"
 #include "gossip/servers.h"
 #include "gossip/supply.h"
 
@@ -18,6 +20,7 @@
 // heterogeneous networks", MLSys 2020, arXiv:1812.06127, Algorithm 2: each peer descends its loss +
 // mu / 2 ||x - x_t||^2, where x_t is the server's model. With `optimizer` it is FedAdagrad, FedAdam
 // or FedYogi (optim/train/server_optimizer.h): Reddi et al. 2021, arXiv:2003.00295, Algorithm 2.
+// With `aggregate` what the drawn have moved is not weighted, but what robust_rules.h makes of it.
 
 namespace gv {
 namespace {
@@ -25,11 +28,7 @@ namespace {
 constexpr std::string_view optimizers[] = {"mean", "adagrad", "adam", "yogi"};
 
 constexpr Option options[] = {servers_option,
-                              {.name = "fraction",
-                               .usual = 1,
-                               .least = 0,
-                               .most = 1,
-                               .help = "of the peers that take part in a round, C"},
+                              fraction_option,
                               {.name = "epochs",
                                .usual = 1,
                                .least = 1,
@@ -67,7 +66,9 @@ constexpr Option options[] = {servers_option,
                                .usual = 0.001,
                                .least = 1e-9,
                                .most = 1,
-                               .help = "added to the root of the squares; not of mean"}};
+                               .help = "added to the root of the squares; not of mean"},
+                              aggregate_option,
+                              liars_option};
 
 double option(const Setup& setup, std::string_view name) {
   return setup.settings.find(name)->second;
@@ -81,21 +82,6 @@ double server_rate(const Setup& setup) {
   const double given = option(setup, "server_lr");
   if (given > 0) return given;
   return takes_the_mean(setup) ? 1 : 0.01;
-}
-
-PeerId draws(const Setup& setup) {
-  return static_cast<PeerId>(option(setup, "fraction") * setup.peers + 1e-9);
-}
-
-/// Who takes part, ascending; everybody draws alike.
-std::vector<PeerId> drawn(const Setup& setup, Round round) {
-  std::vector<PeerId> all = trainers(setup);
-  const PeerId count = draws(setup);
-  Rng rng = Rng(setup.seed).derive("fedavg").derive(round);
-  for (PeerId k = 0; k < count; ++k) std::swap(all[k], all[k + rng.below(setup.peers - k)]);
-  all.resize(count);
-  std::ranges::sort(all);
-  return all;
 }
 
 /// Of a peer in a round in which it is drawn.
@@ -132,40 +118,6 @@ Task<> work(Peer& me) {
   }
 }
 
-/// A question to one worker and its answer; both ends count them from 0 on.
-struct Talk {
-  std::uint64_t number = 0;
-  bool open = false;
-};
-
-/// Nothing: it has gone, or is late.
-Task<std::optional<Message>> answer_of(Peer& me, PeerId peer, Talk& talk) {
-  std::optional<Message> push =
-      co_await me.receive(peer, Kind::push, 0, talk.number, Absence::lost);
-  if (push) talk = {.number = talk.number + 1};
-  co_return push;
-}
-
-/// x to those drawn who owe no answer: a late one has its hands full, and with each round one more
-/// question would wait for it. Where all of them do, they are waited for. Who was asked.
-Task<std::vector<PeerId>> send_out(Peer& me, std::map<PeerId, Talk>& talks) {
-  const Payload x = co_await model(me, Vector::x);
-  std::vector<PeerId> asked;
-  for (const bool patient : {false, true}) {
-    for (const PeerId peer : drawn(*me.plan.setup, me.round)) {
-      Talk& talk = talks[peer];
-      const bool answered = me.arrived(peer, Kind::push, 0, talk.number) != nullptr;
-      if (talk.open && (answered || patient)) co_await answer_of(me, peer, talk);
-      if (talk.open || !me.expects(peer)) continue;
-      me.send(peer, Kind::pull, x, 0, talk.number);
-      talk.open = true;
-      asked.push_back(peer);
-    }
-    if (!asked.empty()) break;
-  }
-  co_return asked;
-}
-
 /// Along the mean of what has moved, of so many samples.
 Task<> take_step(Peer& me, Vector sum, double samples) {
   const Setup& setup = *me.plan.setup;
@@ -181,17 +133,18 @@ Task<> serve(Peer& me) {
   const Setup& setup = *me.plan.setup;
   const Vector sum = me.vector("sum");
   const Vector theirs = me.vector("theirs");
-  std::map<PeerId, Talk> talks;
+  Talks talks(me);
   for (; me.running(); co_await me.end_round()) {
     double samples = 0;
-    std::map<PeerId, Payload> answers;
-    const std::vector<PeerId> asked = co_await send_out(me, talks);
-    for (const PeerId peer : asked) {
-      const std::optional<Message> push = co_await answer_of(me, peer, talks[peer]);
-      if (!push) continue;  // the mean of the others
-      answers[peer] = co_await sound(me, peer, push->payload);
-    }
+    const Payload x = co_await model(me, Vector::x);
+    const std::vector<PeerId> asked = co_await talks.ask_drawn(x);
+    std::map<PeerId, Payload> answers = co_await talks.answers_of(asked);
     co_await shorten(me, answers);
+    if (aggregate_of(setup) != Aggregate::mean) {
+      const bool some = co_await aggregate(me, sum, answers);
+      if (some) samples = 1;
+      answers.clear();
+    }
     for (const auto& [peer, floats] : answers) {
       if (!floats) continue;
       const double own = setup.samples.empty() ? 1 : static_cast<double>(setup.samples[peer]);
@@ -224,9 +177,8 @@ double steps_on_average(const Setup& setup, PeerId i) {
 }
 
 std::string objection(const Setup& setup, const MixingMatrix*) {
-  if (draws(setup) == 0)
-    return "a `fraction` of " + std::to_string(setup.peers) +
-           " peers that draws nobody: take 1 / n at least";
+  if (std::string why = drawing_objection(setup); !why.empty()) return why;
+  if (std::string why = aggregate_objection(setup, draws(setup)); !why.empty()) return why;
   if (setup.local_steps != 1)
     return "fedavg counts its steps by `epochs`: train.local_steps must be 1";
   return own_samples_objection(setup);

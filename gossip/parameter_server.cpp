@@ -2,6 +2,7 @@
 
 #include "gossip/norms.h"
 #include "gossip/registry.h"
+#include "gossip/robust_rules.h"
 #include "gossip/servers.h"
 #include "gossip/succession.h"
 
@@ -10,7 +11,7 @@
 // one server that of DeepDist: workers fetch a model and push gradients, it alone descends); backup
 // workers: Chen et al., "Revisiting distributed synchronous SGD", 2016, arXiv:1604.00981. Server s
 // of k holds part s of x and its optimizer (train.optimizer). Per round and worker: k messages of
-// 4 d / k bytes each way.
+// 4 d / k bytes each way. Synchronous ones take the mean, or one of robust_rules.h.
 
 namespace gv {
 namespace {
@@ -22,7 +23,9 @@ constexpr Option sync_options[] = {servers_option,
                                     .least = 0,
                                     .most = 1000,
                                     .whole = true,
-                                    .help = "gradients of a round that are not waited for, b"}};
+                                    .help = "gradients of a round that are not waited for, b"},
+                                   aggregate_option,
+                                   liars_option};
 constexpr Option async_options[] = {servers_option, optimizer_option(3)};
 
 /// A worker whose gradient came too late goes on in the round of the others.
@@ -100,6 +103,8 @@ std::string sync_objection(const Setup& setup, const MixingMatrix* w) {
   if (setup.settings.find("backup")->second >= setup.peers)
     return "`backup` leaves no gradient of " + std::to_string(setup.peers) +
            " peers to wait for: take fewer";
+  const auto backup = static_cast<std::size_t>(setup.settings.find("backup")->second);
+  if (std::string why = aggregate_objection(setup, setup.peers - backup); !why.empty()) return why;
   return objection(setup, w);
 }
 

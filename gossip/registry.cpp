@@ -14,14 +14,19 @@ extern const AlgorithmRow ring_all_reduce_row, driver_all_reduce_row, doubling_a
 extern const AlgorithmRow hierarchical_all_reduce_row;
 extern const AlgorithmRow local_sgd_row;
 extern const AlgorithmRow diloco_row;
+extern const AlgorithmRow streaming_diloco_row;
 extern const AlgorithmRow slowmo_row;
 extern const AlgorithmRow noloco_row;
 extern const AlgorithmRow d2_row;
 extern const AlgorithmRow extra_row;
 extern const AlgorithmRow nids_row;
+extern const AlgorithmRow led_row;
 extern const AlgorithmRow gradient_tracking_row;
+extern const AlgorithmRow k_gt_row;
 extern const AlgorithmRow choco_sgd_row, deep_squeeze_row, clipped_gossip_row;
+extern const AlgorithmRow robust_gossip_row;
 extern const AlgorithmRow quasi_global_momentum_row;
+extern const AlgorithmRow decentlam_row;
 extern const AlgorithmRow gossip_pga_row;
 extern const AlgorithmRow sync_parameter_server_row, async_parameter_server_row;
 extern const AlgorithmRow ad_psgd_row;
@@ -30,6 +35,7 @@ extern const AlgorithmRow sgp_row;
 extern const AlgorithmRow downpour_row;
 extern const AlgorithmRow sync_easgd_row, async_easgd_row;
 extern const AlgorithmRow fedavg_row;
+extern const AlgorithmRow scaffold_row;
 extern const AlgorithmRow flexrr_row;
 extern const AlgorithmRow hogwild_row;
 extern const AlgorithmRow isolated_row;
@@ -45,17 +51,22 @@ constexpr std::array own_rows{&d_psgd_lian_row,
                               &hierarchical_all_reduce_row,
                               &local_sgd_row,
                               &diloco_row,
+                              &streaming_diloco_row,
                               &slowmo_row,
                               &noloco_row,
                               &d2_row,
                               &extra_row,
                               &nids_row,
+                              &led_row,
                               &gradient_tracking_row,
+                              &k_gt_row,
                               &quasi_global_momentum_row,
+                              &decentlam_row,
                               &gossip_pga_row,
                               &choco_sgd_row,
                               &deep_squeeze_row,
                               &clipped_gossip_row,
+                              &robust_gossip_row,
                               &relay_sgd_row,
                               &sgp_row,
                               &ad_psgd_row,
@@ -65,6 +76,7 @@ constexpr std::array own_rows{&d_psgd_lian_row,
                               &sync_easgd_row,
                               &async_easgd_row,
                               &fedavg_row,
+                              &scaffold_row,
                               &flexrr_row,
                               &hogwild_row,
                               &isolated_row};

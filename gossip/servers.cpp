@@ -6,6 +6,7 @@
 #include <set>
 
 #include "gossip/norms.h"
+#include "gossip/robust_rules.h"
 #include "gossip/succession.h"
 
 namespace gv {
@@ -138,14 +139,14 @@ Task<> take_part(Peer& me, Vector v, Message part) {
   co_await me.load(v, r, floats);
 }
 
-Task<std::optional<Round>> pull(Peer& me, Vector v, std::uint64_t number) {
+Task<std::optional<Round>> pull(Peer& me, Vector v, std::uint64_t number, std::uint32_t part) {
   Round newest = 0;
   for (const PeerId server : servers(*me.plan.setup)) {
-    const std::optional<Message> part =
-        co_await me.receive(server, Kind::pull, 0, number, Absence::gone);
-    if (!part) co_return std::nullopt;
-    co_await take_part(me, v, *part);
-    newest = std::max(newest, part->round);
+    const std::optional<Message> came =
+        co_await me.receive(server, Kind::pull, part, number, Absence::gone);
+    if (!came) co_return std::nullopt;
+    co_await take_part(me, v, *came);
+    newest = std::max(newest, came->round);
   }
   co_return newest;
 }
@@ -232,6 +233,23 @@ Task<std::size_t> sum(Peer& me, Vector v, const std::map<PeerId, Message>& pushe
   co_return count;
 }
 
+namespace {
+
+/// v <- the mean of those that count, or what the fleet takes in its place (robust_rules.h). False:
+/// none does.
+Task<bool> combine(Peer& me, Vector v, std::map<PeerId, Message> pushes) {
+  if (aggregate_of(*me.plan.setup) != Aggregate::mean) {
+    std::map<PeerId, Payload> came;
+    for (const auto& [worker, push] : pushes) came[worker] = push.payload;
+    co_return co_await aggregate(me, v, std::move(came));
+  }
+  const std::size_t count = co_await sum(me, v, pushes);
+  if (count > 0) co_await me.scale(v, 1.0F / static_cast<float>(count));
+  co_return count > 0;
+}
+
+}  // namespace
+
 Task<> serve_mean(Peer& me, std::size_t most) {
   std::deque<Message> early;
   if (me.plan.rejoins) co_await take_over(me, early);
@@ -239,11 +257,8 @@ Task<> serve_mean(Peer& me, std::size_t most) {
     std::map<PeerId, Message> pushes = co_await collect(me, most, early);
     if (pushes.empty() && early.empty()) co_return;  // all workers have left
     co_await shorten(me, pushes);
-    const std::size_t count = co_await sum(me, Vector::g, pushes);
-    if (count > 0) {
-      co_await me.scale(Vector::g, 1.0F / static_cast<float>(count));
-      co_await me.step_local();
-    }
+    const bool some = co_await combine(me, Vector::g, pushes);
+    if (some) co_await me.step_local();
     const Payload x = co_await model(me, Vector::x);
     for (const auto& [worker, push] : pushes) answer(me, push, x);
   }

@@ -60,8 +60,9 @@ std::optional<Codec> models_codec(const Setup& setup);
 /// A push of nothing, as part 1, where the channel allows it: it asks for the model.
 void ask(Peer& me);
 /// The newest of what the servers answer to that: v, and their round. Nothing: one of them has
-/// gone, and the fleet's model with it.
-Task<std::optional<Round>> pull(Peer& me, Vector v, std::uint64_t number);
+/// gone, and the fleet's model with it. `part`: of what they answer, where that is more than a
+/// model.
+Task<std::optional<Round>> pull(Peer& me, Vector v, std::uint64_t number, std::uint32_t part = 0);
 inline Task<std::optional<Round>> pull(Peer& me, Vector v) {
   return pull(me, v, me.round);
 }
@@ -94,7 +95,7 @@ Task<> shorten(Peer& me, std::map<PeerId, Message>& pushes, Payload from = nullp
 /// v <- the sum of those that count, ascending by peer; how many they are. Of none: v is as it was.
 Task<std::size_t> sum(Peer& me, Vector v, const std::map<PeerId, Message>& pushes);
 /// The whole life of a server that steps on the mean of the first `most` gradients of each round,
-/// ascending by worker.
+/// ascending by worker; with the option `aggregate` on what stands for them (robust_rules.h).
 Task<> serve_mean(Peer& me, std::size_t most);
 /// Where pushes are taken as they come, a round is as many gradients as there are workers.
 Task<> count(Peer& me, double gradients);

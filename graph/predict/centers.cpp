@@ -105,11 +105,16 @@ std::optional<Stationary> predict_centers(const MixingMatrix& w,
   alike.spread = 0;
   std::optional<Stationary> s = predict(modes, alike);
   if (!s || corrects_bias(fleet)) return s;
+  // At rest the momentum of DecentLaM is none, and what is left is `atc`.
+  if (fleet.order == "decentlam") {
+    alike.order = "atc";
+    alike.momentum = 0;
+  }
   const double n = w.size();
   for (std::size_t k = 0; k < columns; ++k) {
     const double h = fleet.hessian[k];
     double square = 0;
-    for (const double v : rest(w, fleet, h, centered_column(centers, k))) square += v * v;
+    for (const double v : rest(w, alike, h, centered_column(centers, k))) square += v * v;
     s->consensus.value += square / n;
     s->excess_local.value += h * square / (2 * n);
   }

@@ -65,6 +65,53 @@ ModeRound gradient_tracking(double gamma, Complex lambda, double h) {
   return make(matrix, Vector::Zero(3), vector({0, 1, 1}));
 }
 
+/// z = (x, momentum times gamma): x <- lambda (x - gamma g) - beta m, m <- beta m + what x moved by
+/// without that.
+ModeRound decentlam(const QuadraticFleet& f, Complex lambda, double h) {
+  const Complex kept = lambda * (1 - f.rate * h);
+  Matrix matrix(2, 2);
+  matrix << kept, -f.momentum, 1.0 - kept, f.momentum;
+  const Complex step = lambda * f.rate;
+  return make(matrix, vector({step * h, -step * h}), vector({-step, step}));
+}
+
+ModeRound repeated(const ModeRound& step, unsigned times) {
+  ModeRound round = step;
+  for (unsigned k = 1; k < times; ++k) round = round.then(step);
+  return round;
+}
+
+/// z = (x, sum s of flows); so many steps x <- x - gamma g + s / tau, then x and s <- s + (lambda -
+/// 1) x are averaged.
+ModeRound led(const QuadraticFleet& f, Complex lambda, double h) {
+  Matrix step(2, 2);
+  step << 1 - f.rate * h, 1.0 / f.local_steps, 0, 1;
+  Matrix average(2, 2);
+  average << lambda, 0, lambda - 1.0, 1;
+  const ModeRound steps =
+      repeated(make(step, vector({f.rate * h, 0}), vector({-f.rate, 0})), f.local_steps);
+  return steps.then(make(average, Vector::Zero(2), Vector::Zero(2)));
+}
+
+/// z = (x, where x was before its steps, correction c times gamma): x <- x - gamma (g + c) so
+/// often, then x is averaged and c <- c + (lambda - 1) of the mean direction of these steps.
+ModeRound k_gt(const QuadraticFleet& f, Complex lambda, double h) {
+  Matrix begin = Matrix::Zero(3, 3);
+  begin(0, 0) = begin(1, 0) = begin(2, 2) = 1;
+  Matrix step = Matrix::Identity(3, 3);
+  step(0, 0) = 1 - f.rate * h;
+  step(0, 2) = -1;
+  Matrix average = Matrix::Zero(3, 3);
+  average(0, 0) = lambda;
+  const Complex share = (lambda - 1.0) / static_cast<double>(f.local_steps);
+  average.row(2) << -share, share, 1;
+  const ModeRound steps =
+      repeated(make(step, vector({f.rate * h, 0, 0}), vector({-f.rate, 0, 0})), f.local_steps);
+  return make(begin, Vector::Zero(3), Vector::Zero(3))
+      .then(steps)
+      .then(make(average, Vector::Zero(3), Vector::Zero(3)));
+}
+
 /// Lian's order on neighbours' vectors that are tau rounds old; z = (x, last x, ...).
 ModeRound stale(const QuadraticFleet& f, Complex lambda, double h) {
   const auto size = static_cast<Eigen::Index>(f.staleness) + 1;
@@ -130,13 +177,13 @@ ModeRound round_of(const QuadraticFleet& f, Complex lambda, double h, bool mean)
   if (f.order == "nids" && !mean) return d2(f.rate, (1.0 + lambda) / 2.0, h);
   if (f.order == "extra" && !mean) return extra(f.rate, lambda, h);
   if (f.order == "gradient-tracking" && !mean) return gradient_tracking(f.rate, lambda, h);
+  if (f.order == "decentlam") return decentlam(f, lambda, h);
+  if (f.order == "led" && !mean) return led(f, lambda, h);
+  if (f.order == "k-gt" && !mean) return k_gt(f, lambda, h);
   if (f.staleness > 0) return stale(f, lambda, h);
   ModeRound last = d_psgd(f, f.order, lambda, h);
   if (f.local_steps == 1) return last;
-  const ModeRound local = d_psgd(f, "atc", 1, h);
-  ModeRound round = local;
-  for (unsigned step = 2; step < f.local_steps; ++step) round = round.then(local);
-  return round.then(last);
+  return repeated(d_psgd(f, "atc", 1, h), f.local_steps - 1).then(last);
 }
 
 }  // namespace gv

@@ -15,9 +15,11 @@ struct QuadraticFleet {
   double spread = 0;    ///< variance of the centres b_i over peers, per coordinate: of a draw from
                         ///< N(0, spread), of which the prediction is the expectation
   double rate = 0.1;    ///< gamma
-  double momentum = 0;  ///< u <- momentum u + g, x <- x - gamma u (orders lian, atc, cta)
+  double momentum = 0;  ///< u <- momentum u + g, x <- x - gamma u (orders lian, atc, cta);
+                        ///< decentlam: its beta
   bool nesterov = false;     ///< x <- x - gamma (g + momentum u) instead (PyTorch's form)
-  unsigned local_steps = 1;  ///< of SGD per averaging, the last one together with it (same orders)
+  unsigned local_steps = 1;  ///< of SGD per averaging, the last one together with it (same orders,
+                             ///< led and k-gt)
   unsigned staleness = 0;    ///< rounds by which the neighbours' vectors are old (order lian)
   double self_weight = 0;    ///< W_ii, the same for all i; used when staleness > 0
   std::string order = "lian";  ///< see quadratic_orders()
@@ -31,8 +33,13 @@ struct QuadraticFleet {
 /// elsewhere and at smaller rates. extra: X_{k+1} = X_k (I + W) - X_{k-1} (I + W) / 2 - gamma (G_k
 /// - G_{k-1}) (Shi, Ling, Wu & Yin 2015, arXiv:1404.6264, Algorithm 1). nids: d2 on (I + W) / 2,
 /// but for the first step (Li, Shi & Yan 2019, arXiv:1704.07807, Algorithm 1 with c alpha = 1 / 2).
+/// led: d2 with local steps, over which its correction is spread (Alghunaim 2024, arXiv:2302.00620,
+/// beta = 1 / tau). k-gt: gradient-tracking with local steps (Liu et al. 2023, arXiv:2301.01313,
+/// Algorithm 1 with eta_s = 1). decentlam: atc whose momentum is of what the model did (Yuan et al.
+/// 2021, arXiv:2104.11981, Algorithm 2).
 const std::vector<std::string>& quadratic_orders();
-/// Whether peers of unlike centres come to rest at the minimum: d2, gradient-tracking, extra, nids.
+/// Whether peers of unlike centres come to rest at the minimum: all but lian, atc, cta and
+/// decentlam.
 bool corrects_bias(const QuadraticFleet& fleet);
 
 /// Expectations in the stationary state, after a round; the mean over the rounds of a period.
@@ -50,7 +57,7 @@ std::optional<Stationary> predict(const Modes& modes, const QuadraticFleet& flee
 
 /// Why these modes have no theory in this order; "" where they do. Who corrects the bias moves what
 /// both ends of an edge have sent each other, so that W must be undirected, and but for
-/// gradient-tracking one for all rounds.
+/// gradient-tracking and k-gt one for all rounds.
 std::string why_no_theory(const Modes& modes, const QuadraticFleet& fleet);
 
 /// The rates at which every mode is stable: those between low and high, where low < high; else

@@ -7,6 +7,7 @@
 #include "optim/check.h"
 #include "optim/dot.h"
 #include "optim/train/mixing.h"
+#include "optim/train/muon.h"
 #include "optim/train/named_state.h"
 
 namespace gv {
@@ -17,12 +18,16 @@ class HostReplica : public Replica {
   HostReplica(std::unique_ptr<Objective> objective,
               const OptimizerSpec& optimizer,
               std::uint32_t batch,
-              Rng init)
+              Rng init,
+              const std::vector<HiddenMatrix>& matrices)
       : objective_(std::move(objective)),
         batch_(batch),
         x_(objective_->size() * sizeof(float)),
         g_(objective_->size() * sizeof(float)),
-        optimizer_(make_optimizer(optimizer, objective_->size())),
+        muon_(optimizer.kind == "muon" ? make_muon(optimizer, objective_->size(), matrices)
+                                       : nullptr),
+        elementwise_(muon_ ? nullptr : make_optimizer(optimizer, objective_->size())),
+        optimizer_(muon_ ? static_cast<Optimizer&>(*muon_) : *elementwise_),
         weight_(optimizer.schedule.weight()) {
     objective_->initialize(x_.floats(), init);
     std::ranges::fill(g_.floats(), 0.0F);
@@ -38,7 +43,7 @@ class HostReplica : public Replica {
   double& scalar(std::string_view name, std::optional<std::uint32_t> neighbor) override {
     return names_.scalar(name, neighbor);
   }
-  double rate() const override { return optimizer_->rate(); }
+  double rate() const override { return optimizer_.rate(); }
   void gradient() override {
     loss_ = objective_->value_and_gradient(x_.floats(), batch_, g_.floats());
   }
@@ -55,24 +60,24 @@ class HostReplica : public Replica {
   }
   double gradient_flops() const override { return objective_->gradient_flops(batch_); }
   /// About 50 us: the way to another thread and back costs more than it saves, and a piece just
-  /// received is still in this core's cache.
-  bool runs_inline(double flops) const override { return flops < 1e6; }
+  /// received is still in this core's cache. Muon takes longer than such work is said to.
+  bool runs_inline(double flops) const override { return flops < 1e6 && !muon_; }
   void evaluate() override { evaluation_ = objective_->evaluate(x_.floats()); }
   Evaluation evaluation() const override { return evaluation_; }
 
   void step() override {
-    optimizer_->begin_step();
+    begin_step();
     by_blocks({0, size()}, [&](Range b) { step_block(b); });
   }
   void revise(Vector missed) override {
-    optimizer_->begin_step();
-    optimizer_->revise(0, x_.floats(), g_.floats(), of(missed).floats());
+    optimizer_.begin_step();
+    optimizer_.revise(0, x_.floats(), g_.floats(), of(missed).floats());
   }
   void descend(const Descent& asked) override {
     Descent descent = asked;
     descent.batch = batch_;
-    descent.rate = optimizer_->rate() * weight_;
-    for (std::uint32_t s = 0; s < descent.steps; ++s) optimizer_->begin_step();
+    descent.rate = optimizer_.rate() * weight_;
+    for (std::uint32_t s = 0; s < descent.steps; ++s) optimizer_.begin_step();
     loss_ = objective_->descend(x_.floats(), descent);
   }
   NotFinite mix(Range r, const Flows& flows) override {
@@ -83,7 +88,7 @@ class HostReplica : public Replica {
   }
   NotFinite mix_and_step(Range r, const Flows& flows) override {
     check(r, flows);
-    if (r.begin == 0) optimizer_->begin_step();
+    if (r.begin == 0) begin_step();
     NotFinite bad;
     by_blocks(r, [&](Range b) {
       mix_block(block_of(b), flows, b.begin - r.begin, bad);
@@ -133,18 +138,18 @@ class HostReplica : public Replica {
   void save(StateWriter& out) const override {
     out.name("x");
     out.values(x_.floats());
-    optimizer_->save(out);
+    optimizer_.save(out);
     objective_->save(out);
     names_.save(out, *this);
   }
   void restore(StateReader& in) override {
     in.name("x");
     in.values(x_.floats());
-    optimizer_->restore(in);
+    optimizer_.restore(in);
     objective_->restore(in);
     names_.restore(in, *this);
   }
-  void skip_to(GradientStep t) override { optimizer_->skip_to(t); }
+  void skip_to(GradientStep t) override { optimizer_.skip_to(t); }
 
  private:
   Buffer& of(Vector v) {
@@ -172,9 +177,13 @@ class HostReplica : public Replica {
       body(Range{r.begin + done, std::min(mixing_block, r.count - done)});
   }
 
+  void begin_step() {
+    optimizer_.begin_step();
+    if (muon_) muon_->direct(g_.floats());
+  }
   std::span<float> block_of(Range b) { return x_.floats().subspan(b.begin, b.count); }
   void step_block(Range b) {
-    optimizer_->apply(b.begin, block_of(b), g_.floats().subspan(b.begin, b.count));
+    optimizer_.apply(b.begin, block_of(b), g_.floats().subspan(b.begin, b.count));
   }
 
   std::unique_ptr<Objective> objective_;
@@ -183,7 +192,9 @@ class HostReplica : public Replica {
   Buffer g_;
   std::deque<Buffer> named_;  ///< from index 2 on
   NamedState names_;
-  std::unique_ptr<Optimizer> optimizer_;
+  std::unique_ptr<Muon> muon_;  ///< null: the optimizer acts on each element alone
+  std::unique_ptr<Optimizer> elementwise_;
+  Optimizer& optimizer_;
   double weight_;  ///< of its own steps: LearningRate::own_rate
   double loss_ = 0;
   Evaluation evaluation_;
@@ -194,8 +205,9 @@ class HostReplica : public Replica {
 std::unique_ptr<Replica> make_host_replica(std::unique_ptr<Objective> objective,
                                            const OptimizerSpec& optimizer,
                                            std::uint32_t batch,
-                                           Rng init) {
-  return std::make_unique<HostReplica>(std::move(objective), optimizer, batch, init);
+                                           Rng init,
+                                           const std::vector<HiddenMatrix>& matrices) {
+  return std::make_unique<HostReplica>(std::move(objective), optimizer, batch, init, matrices);
 }
 
 }  // namespace gv

@@ -224,15 +224,25 @@ class AdaptiveRevision : public Optimizer {
 };
 
 void check(const LearningRate& schedule) {
-  const std::array<std::string_view, 4> kinds{"constant", "step", "cosine", "lian"};
+  const std::array<std::string_view, 5> kinds{"constant", "step", "linear", "cosine", "lian"};
   if (std::ranges::find(kinds, schedule.kind) == kinds.end()) {
     throw std::invalid_argument("unknown schedule `" + schedule.kind +
-                                "`: constant, step, cosine or lian");
+                                "`: constant, step, linear, cosine or lian");
   }
   if (schedule.own_steps == 0)
     throw std::invalid_argument("a peer takes no step in a round: at least 1");
   if (schedule.kind == "step" && schedule.every == 0)
     throw std::invalid_argument("schedule `step` every 0 steps: at least 1");
+}
+
+/// Which part of its decay to zero a schedule has done by step t: the decay begins behind the
+/// warm-up, and ends with the run.
+double decayed(const LearningRate& schedule, std::uint64_t t) {
+  if (t <= schedule.warmup) return 0;
+  if (schedule.total <= schedule.warmup) return 1;
+  return std::min(1.0,
+                  static_cast<double>(t - schedule.warmup) /
+                      static_cast<double>(schedule.total - schedule.warmup));
 }
 
 }  // namespace
@@ -251,9 +261,10 @@ double LearningRate::rate(double lr, GradientStep step) const {
   double gamma = lr;
   if (kind == "step") {
     gamma = lr * std::pow(factor, static_cast<double>(t / every));
+  } else if (kind == "linear" && total > 0) {
+    gamma = lr * (1 - decayed(*this, t));
   } else if (kind == "cosine" && total > 0) {
-    const double done = std::min(1.0, static_cast<double>(t) / static_cast<double>(total));
-    gamma = lr * 0.5 * (1 + std::cos(std::numbers::pi * done));
+    gamma = lr * 0.5 * (1 + std::cos(std::numbers::pi * decayed(*this, t)));
   } else if (kind == "lian") {
     gamma = 1 / (2 * lipschitz + sigma * std::sqrt(static_cast<double>(total) / peers));
   }

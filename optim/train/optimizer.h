@@ -17,11 +17,11 @@ struct GradientStep {
 
 /// gamma_t over gradient steps t = 0, 1, ...
 struct LearningRate {
-  std::string kind = "constant";  ///< constant | step | cosine | lian
-  std::uint64_t total = 0;        ///< cosine, lian: number of gradient steps K
+  std::string kind = "constant";  ///< constant | step | linear | cosine | lian
+  std::uint64_t total = 0;        ///< linear, cosine, lian: number of gradient steps K
   std::uint64_t every = 1000;     ///< step: multiply by `factor` every so many steps
   double factor = 0.1;
-  std::uint64_t warmup = 0;  ///< linear warm-up over so many steps (any kind)
+  std::uint64_t warmup = 0;  ///< linear warm-up over so many steps; linear, cosine: then the decay
   double lipschitz =
       1;  ///< lian: gamma = 1 / (2 L + sigma sqrt(K / n)); arXiv:1705.09056, Corollary 2
   double sigma = 1;

@@ -76,6 +76,17 @@ constexpr std::array papers{
   year = {2023}
 }
 )bib"},
+    Paper{"streaming-diloco",
+     R"bib(@misc{douillard2025streaming,
+  author = {Douillard, Arthur and Donchev, Yanislav and Rush, Keith and Kale, Satyen and Charles,
+    Zachary and Garrett, Zachary and Teston, Gabriel and Lacey, Dave and McIlroy, Ross and Shen,
+    Jiajun and Ram{\'e}, Alexandre and Szlam, Arthur and Ranzato, Marc'Aurelio and Barham, Paul},
+  title = {{Streaming DiLoCo} with Overlapping Communication: Towards a Distributed Free Lunch},
+  eprint = {2501.18512},
+  archivePrefix = {arXiv},
+  year = {2025}
+}
+)bib"},
     Paper{"slowmo",
      R"bib(@inproceedings{wang2020slowmo,
   author = {Wang, Jianyu and Tantia, Vinayak and Ballas, Nicolas and Rabbat, Michael},
@@ -133,6 +144,16 @@ constexpr std::array papers{
   year = {2019}
 }
 )bib"},
+    Paper{"led",
+     R"bib(@article{alghunaim2024local,
+  author = {Alghunaim, Sulaiman A.},
+  title = {Local Exact-Diffusion for Decentralized Optimization and Learning},
+  journal = {IEEE Transactions on Automatic Control},
+  eprint = {2302.00620},
+  archivePrefix = {arXiv},
+  year = {2024}
+}
+)bib"},
     Paper{"gradient-tracking",
      R"bib(@article{pu2021distributed,
   author = {Pu, Shi and Nedi{\'c}, Angelia},
@@ -145,6 +166,15 @@ constexpr std::array papers{
   year = {2021}
 }
 )bib"},
+    Paper{"k-gt",
+     R"bib(@misc{liu2023decentralized,
+  author = {Liu, Yue and Lin, Tao and Koloskova, Anastasia and Stich, Sebastian U.},
+  title = {Decentralized Gradient Tracking with Local Steps},
+  eprint = {2301.01313},
+  archivePrefix = {arXiv},
+  year = {2023}
+}
+)bib"},
     Paper{"quasi-global-momentum",
      R"bib(@inproceedings{lin2021quasi,
   author = {Lin, Tao and Karimireddy, Sai Praneeth and Stich, Sebastian U. and Jaggi, Martin},
@@ -152,6 +182,17 @@ constexpr std::array papers{
     Data},
   booktitle = {International Conference on Machine Learning},
   eprint = {2102.04761},
+  archivePrefix = {arXiv},
+  year = {2021}
+}
+)bib"},
+    Paper{"decentlam",
+     R"bib(@inproceedings{yuan2021decentlam,
+  author = {Yuan, Kun and Chen, Yiming and Huang, Xinmeng and Zhang, Yingya and Pan, Pan and Xu,
+    Yinghui and Yin, Wotao},
+  title = {{DecentLaM}: Decentralized Momentum {SGD} for Large-batch Deep Training},
+  booktitle = {IEEE/CVF International Conference on Computer Vision},
+  eprint = {2104.11981},
   archivePrefix = {arXiv},
   year = {2021}
 }
@@ -195,6 +236,37 @@ constexpr std::array papers{
   eprint = {2202.01545},
   archivePrefix = {arXiv},
   year = {2022}
+}
+)bib"},
+    Paper{"robust-gossip",
+     R"bib(@inproceedings{farhadkhani2023robust,
+  author = {Farhadkhani, Sadegh and Guerraoui, Rachid and Gupta, Nirupam and Hoang, L{\^e}-Nguy{\^e}n
+    and Pinot, Rafael and Stephan, John},
+  title = {Robust Collaborative Learning with Linear Gradient Overhead},
+  booktitle = {International Conference on Machine Learning},
+  eprint = {2209.10931},
+  archivePrefix = {arXiv},
+  year = {2023}
+}
+)bib"},
+    Paper{"robust-gossip",
+     R"bib(@misc{yang2019bridge,
+  author = {Yang, Zhixiong and Bajwa, Waheed U.},
+  title = {{BRIDGE}: {Byzantine}-Resilient Decentralized Gradient Descent},
+  eprint = {1908.08098},
+  archivePrefix = {arXiv},
+  year = {2019}
+}
+)bib"},
+    Paper{"robust-gossip parameter-server fedavg",
+     R"bib(@inproceedings{allouah2023fixing,
+  author = {Allouah, Youssef and Farhadkhani, Sadegh and Guerraoui, Rachid and Gupta, Nirupam and
+    Pinot, Rafael and Stephan, John},
+  title = {Fixing by Mixing: A Recipe for Optimal {Byzantine} {ML} under Heterogeneity},
+  booktitle = {International Conference on Artificial Intelligence and Statistics},
+  eprint = {2302.01772},
+  archivePrefix = {arXiv},
+  year = {2023}
 }
 )bib"},
     Paper{"relay-sgd",
@@ -244,6 +316,24 @@ constexpr std::array papers{
   year = {2012}
 }
 )bib"},
+    Paper{"parameter-server fedavg",
+     R"bib(@inproceedings{blanchard2017machine,
+  author = {Blanchard, Peva and El Mhamdi, El Mahdi and Guerraoui, Rachid and Stainer, Julien},
+  title = {Machine Learning with Adversaries: {Byzantine} Tolerant Gradient Descent},
+  booktitle = {Advances in Neural Information Processing Systems},
+  year = {2017}
+}
+)bib"},
+    Paper{"parameter-server fedavg",
+     R"bib(@inproceedings{yin2018byzantine,
+  author = {Yin, Dong and Chen, Yudong and Kannan, Ramchandran and Bartlett, Peter},
+  title = {{Byzantine}-Robust Distributed Learning: Towards Optimal Statistical Rates},
+  booktitle = {International Conference on Machine Learning},
+  eprint = {1803.01498},
+  archivePrefix = {arXiv},
+  year = {2018}
+}
+)bib"},
     Paper{"easgd",
      R"bib(@inproceedings{zhang2015deep,
   author = {Zhang, Sixin and Choromanska, Anna and LeCun, Yann},
@@ -285,6 +375,17 @@ constexpr std::array papers{
   eprint = {2003.00295},
   archivePrefix = {arXiv},
   year = {2021}
+}
+)bib"},
+    Paper{"scaffold",
+     R"bib(@inproceedings{karimireddy2020scaffold,
+  author = {Karimireddy, Sai Praneeth and Kale, Satyen and Mohri, Mehryar and Reddi, Sashank J. and
+    Stich, Sebastian U. and Suresh, Ananda Theertha},
+  title = {{SCAFFOLD}: Stochastic Controlled Averaging for Federated Learning},
+  booktitle = {International Conference on Machine Learning},
+  eprint = {1910.06378},
+  archivePrefix = {arXiv},
+  year = {2020}
 }
 )bib"},
     Paper{"flexrr",

@@ -141,7 +141,9 @@ void best_options(Options& options, BestOptions& o) {
       .tell(o.predict);
   options.value("--rate", o.fleet.rate, "Learning rate").show_default().tell(o.predict);
   options
-      .value("--order", o.fleet.order, "lian | atc | cta | d2 | gradient-tracking | extra | nids")
+      .value("--order",
+             o.fleet.order,
+             "lian | atc | cta | d2 | gradient-tracking | extra | nids | led | k-gt | decentlam")
       .show_default()
       .tell(o.predict);
   options

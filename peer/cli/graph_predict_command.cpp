@@ -228,7 +228,9 @@ void predict_options(Options& options, PredictOptions& o) {
   options.value("--peers", o.peers, "Number of peers").range(2, 10'000'000).required();
   options.value("--weights", o.weights, "As in report").show_default();
   options
-      .value("--order", o.fleet.order, "lian | atc | cta | d2 | gradient-tracking | extra | nids")
+      .value("--order",
+             o.fleet.order,
+             "lian | atc | cta | d2 | gradient-tracking | extra | nids | led | k-gt | decentlam")
       .show_default();
   options.list("--hessian", o.fleet.hessian, "Curvatures h1,h2,..., one per coordinate");
   options

@@ -135,8 +135,17 @@ class FleetDraw {
       set("train.optimizer.lr", one_of({"0.01", "0.03", "0.1"}));
       if (once_in(4)) set("train.optimizer.momentum", one_of({"0.3", "0.5"}));
     }
+    draw_schedule();
     set("train.batch", std::to_string(between(1, 8)));
     if (once_in(2)) set("train.local_steps", std::to_string(between(2, 5)));
+  }
+
+  /// Apart from the other draws, so that fleets of earlier numbers stay what they were but for it.
+  void draw_schedule() {
+    Rng apart = rng_.derive("schedule");
+    if (apart.below(4) != 0) return;
+    set("train.optimizer.schedule.kind", apart.below(2) == 0 ? "linear" : "cosine");
+    if (apart.below(2) == 0) set("train.optimizer.warmup", std::to_string(1 + apart.below(40)));
   }
 
   void draw_method() {

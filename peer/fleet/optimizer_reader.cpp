@@ -14,19 +14,25 @@ class OptimizerReader : Readers {
   OptimizerSpec read(const Value* value) {
     MapReader map(source_, value, "train.optimizer", true);
     OptimizerSpec o;
-    set(map.take("kind"), o.kind, choice({"sgd", "adam", "adamw"}));
+    set(map.take("kind"), o.kind, choice({"sgd", "adam", "adamw", "muon"}));
     if (o.kind != "sgd") o.lr = 1e-3;
     if (o.kind == "adamw") o.weight_decay = 0.01;
+    if (o.kind == "muon") {
+      o.weight_decay = 0.1;
+      o.momentum = 0.95;
+      o.nesterov = true;
+    }
     set(map.take("lr"), o.lr, number(0, 1e6));
     set(map.take("weight_decay"), o.weight_decay, number(0, 1e6));
     set(map.take("clip_norm"), o.clip_norm, number(0, 1e6));
-    if (o.kind == "sgd") {
+    if (o.kind == "sgd" || o.kind == "muon") {
       const Value* nesterov = map.take("nesterov");
       set(map.take("momentum"), o.momentum, number(0, 0.999999));
       set(nesterov, o.nesterov, flag());
-      if (o.nesterov && o.momentum == 0)
+      if (nesterov != nullptr && o.nesterov && o.momentum == 0)
         source_.error(*nesterov, "nesterov needs a momentum above 0");
-    } else {
+    }
+    if (o.kind != "sgd") {
       set(map.take("beta1"), o.beta1, number(0, 0.999999));
       set(map.take("beta2"), o.beta2, number(0, 0.999999999));
       set(map.take("epsilon"), o.epsilon, number(1e-30, 1));
@@ -41,7 +47,7 @@ class OptimizerReader : Readers {
   LearningRate read_schedule(const Value* value) {
     MapReader map(source_, value, "train.optimizer.schedule", true);
     LearningRate s;
-    set(map.take("kind"), s.kind, choice({"constant", "step", "cosine", "lian"}));
+    set(map.take("kind"), s.kind, choice({"constant", "step", "linear", "cosine", "lian"}));
     if (s.kind == "step") {
       if (const Value* every = map.take("every")) {
         if (const auto e = read_every(source_, *every, {"step"}))

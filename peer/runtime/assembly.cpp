@@ -140,6 +140,7 @@ Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only, std::optional<Progr
                        dimension));
   check_peer_weights(*this);
   check_clip_norm(*this);
+  check_muon(*this);
   if (!trains_elsewhere_) model_digest = digest_of(parameters, data);
   count_samples();
   count_rounds();
@@ -206,11 +207,12 @@ void Assembly::count_rounds() {
 
   const bool endless = rounds == std::numeric_limits<Round>::max();
   optimizer_.schedule.peers = fleet.models();
-  if (endless && (optimizer_.schedule.kind == "cosine" || optimizer_.schedule.kind == "lian")) {
-    refuse(fleet,
-           "train.optimizer.schedule",
-           fmt::format("schedule `{}` needs to know the end: give stop.rounds or stop.epochs",
-                       optimizer_.schedule.kind));
+  const std::string& kind = optimizer_.schedule.kind;
+  if (endless && (kind == "linear" || kind == "cosine" || kind == "lian")) {
+    refuse(
+        fleet,
+        "train.optimizer.schedule",
+        fmt::format("schedule `{}` needs to know the end: give stop.rounds or stop.epochs", kind));
   }
 }
 

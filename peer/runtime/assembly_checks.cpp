@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "gossip/attack.h"
+#include "optim/models/hidden_matrices.h"
 #include "peer/fleet/setup.h"
 
 namespace gv {
@@ -38,8 +39,10 @@ void check_peer_weights(const Assembly& of) {
   if (fleet.data_servers > 0 || row.hands_samples)
     no("these samples travel, so that no peer has a number of its own: leave it out");
   for (PeerId i = 0; i < fleet.trainers(); ++i)
-    if (kind_of_optimizer(of, i).starts_with("adam"))
-      no("Adam's steps do not grow with its gradients: take `optimizer: { kind: sgd }`");
+    if (const std::string kind = kind_of_optimizer(of, i);
+        kind.starts_with("adam") || kind == "muon")
+      no("steps of Adam and Muon do not grow with their gradients: take `optimizer: { kind: sgd "
+         "}`");
   for (const PeerSpec& peer : fleet.peers)
     if (peer.device.starts_with("cuda"))
       no("gradients are weighted on the CPU only: take `device: cpu`");
@@ -57,6 +60,27 @@ void check_clip_norm(const Assembly& of) {
   for (const PeerSpec& peer : fleet.peers)
     if (peer.device.starts_with("cuda"))
       no("gradients are shortened on the CPU only: take `device: cpu`");
+}
+
+void check_muon(const Assembly& of) {
+  const Fleet& fleet = of.fleet;
+  if (fleet.optimizer.kind != "muon" || fleet.program) return;
+  const auto no = [&](const std::string& why) { refuse(fleet, "train.optimizer", why); };
+  if (!of.data.train || hidden_matrices(fleet.model, *of.data.train).empty())
+    no(
+        fmt::format("muon steps along the matrices between the first and the last layer of a "
+                    "network that learns from samples, and model `{}` has none here: take `kind: "
+                    "adamw`",
+                    fleet.model.kind));
+  if (fleet.servers > 0 || fleet.data_servers > 0)
+    no("muon takes whole matrices, and a server has a part of a model, or none: take `kind: "
+       "adamw`, "
+       "or a method without servers");
+  if (fleet.parallel)
+    no("muon takes a model's matrices, and a stage has some of them: take `kind: adamw`");
+  for (const PeerSpec& peer : fleet.peers)
+    if (peer.device.starts_with("cuda"))
+      no("muon steps on the CPU only: take `device: cpu`, or `kind: adamw`");
 }
 
 /// Where programs train, what is ours in training must not be asked for; and nobody but them can.
@@ -145,8 +169,10 @@ void Assembly::check_flows() const {
 void Assembly::check_attackers() const {
   if (fleet.attackers.count == 0 || attack_of(*setup).gradient != nullptr) return;
   const Traffic honest = traffic();
-  const bool models = honest.streams.size() == 1 && honest.streams[0].carries == "x" &&
-                      honest.streams[0].moves.empty() && !honest.codec && !honest.running;
+  const Stream& first = honest.streams[0];
+  const bool models = honest.streams.size() == 1 && first.carries == "x" &&
+                      (first.moves.empty() || !first.theirs.empty()) && !honest.codec &&
+                      !honest.running;
   if (algorithm->mixes && algorithm->synchronous && algorithm->channels == nullptr && models &&
       !topology.directed)
     return;

@@ -40,12 +40,14 @@ constexpr Surroundings all_surroundings[] = {
     {digits, mlp, one_step, "{ kind: ring, weights: lazy }"},
     {digits, mlp, one_step, "exponential"},
     {digits, mlp, one_step, "binary-tree"},
+    {digits, mlp, one_step, "complete"},
     {sparse, "logistic", many_steps, "ring"},
 };
 
 std::string text_of(const AlgorithmRow& row, const Surroundings& around) {
   const bool alone = row.kind == "local-sgd" || row.kind == "diloco" || row.kind == "slowmo" ||
-                     row.kind == "noloco";
+                     row.kind == "noloco" || row.kind == "streaming-diloco" || row.kind == "led" ||
+                     row.kind == "k-gt";
   return fmt::format(
       "version: 1\n"
       "name: {}\n"

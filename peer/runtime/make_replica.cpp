@@ -81,8 +81,15 @@ std::vector<std::string> check_devices(const Fleet& fleet, const std::vector<Pee
 namespace {
 
 std::unique_ptr<Replica> fresh_replica(const Device& device, const ReplicaParts& parts) {
-  if (!device.cuda)
-    return make_host_replica(parts.objective(), parts.optimizer, parts.batch, parts.init);
+  if (!device.cuda) {
+    const bool muon = parts.optimizer.kind == "muon";
+    return make_host_replica(
+        parts.objective(),
+        parts.optimizer,
+        parts.batch,
+        parts.init,
+        muon ? hidden_matrices(parts.model, *parts.share.train) : std::vector<HiddenMatrix>{});
+  }
   if (!cuda_trains(parts.model))
     throw std::invalid_argument(fmt::format(
         "model `{}` is trained on the CPU only: use device: cpu or auto", parts.model.kind));

@@ -11,6 +11,7 @@
 #include "optim/train/clipped_gradient.h"
 #include "optim/train/false_gradient.h"
 #include "optim/train/make_objective.h"
+#include "optim/train/muon.h"
 #include "optim/train/slice_objective.h"
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/experience_parts.h"
@@ -36,6 +37,12 @@ std::unique_ptr<Objective> by_samples(const Assembly& of,
 std::unique_ptr<Objective> clipped(const Fleet& fleet, std::unique_ptr<Objective> own) {
   const double norm = fleet.optimizer.clip_norm;
   return norm > 0 ? make_clipped(std::move(own), norm) : std::move(own);
+}
+
+/// Each of its gradients is followed by a step, whose work is no part of it.
+std::unique_ptr<Objective> stepped(const Assembly& of, std::unique_ptr<Objective> own) {
+  if (of.fleet.optimizer.kind != "muon" || !of.data.train) return own;
+  return make_followed_by_muon(std::move(own), hidden_matrices(of.fleet.model, *of.data.train));
 }
 
 }  // namespace
@@ -152,7 +159,7 @@ std::unique_ptr<Objective> Assembly::honest_objective(PeerId i) const {
 
 /// Of a peer that has all of a model.
 std::unique_ptr<Objective> Assembly::whole_objective(PeerId i) const {
-  return by_samples(*this, i, clipped(fleet, plain_objective(i)));
+  return by_samples(*this, i, stepped(*this, clipped(fleet, plain_objective(i))));
 }
 
 /// The same with its gradients as they are.
@@ -186,7 +193,8 @@ std::unique_ptr<Replica> Assembly::replica(PeerId i) const {
   if (trains_elsewhere_ && i < fleet.trainers()) return nullptr;
   const std::string& word = fleet.peers.at(i).device;
   const bool host = fleet.data_servers > 0 || algorithm->hands_samples || fleet.by_samples ||
-                    fleet.optimizer.clip_norm > 0 || fleet.parallel || fleet.agent;
+                    fleet.optimizer.clip_norm > 0 || fleet.optimizer.kind == "muon" ||
+                    fleet.parallel || fleet.agent;
   const bool stays = word == "auto" && (host || !cuda_trains(fleet.model));
   return make_replica(stays ? Device{} : device_of(fleet, i), parts(i));
 }

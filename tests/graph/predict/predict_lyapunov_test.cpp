@@ -135,6 +135,65 @@ Algorithm gradient_tracking(const MixingMatrix& w, const QuadraticFleet& f) {
                        }}};
 }
 
+/// x_half = x - gamma g, g~ = (x - W x_half) / gamma, m <- beta m + g~, x <- x - gamma m.
+Algorithm decentlam(const MixingMatrix& w, const QuadraticFleet& f) {
+  return {.blocks = 2, .rounds = {[&w, f](Vector& state, const Vector& noise, const Vector& b) {
+                         const std::size_t n = b.size();
+                         Vector x = block(state, 0, n);
+                         Vector m = block(state, 1, n);
+                         Vector half = x;
+                         for (std::size_t i = 0; i < n; ++i)
+                           half[i] -= f.rate * (f.hessian[0] * (x[i] - b[i]) + noise[i]);
+                         const Vector mean = mixed(w, half);
+                         for (std::size_t i = 0; i < n; ++i) {
+                           m[i] = f.momentum * m[i] + (x[i] - mean[i]) / f.rate;
+                           x[i] -= f.rate * m[i];
+                         }
+                         put(state, 0, x);
+                         put(state, 1, m);
+                       }}};
+}
+
+/// tau steps phi <- phi - gamma g - y / tau from x, x <- W phi, y <- y + phi - x.
+Algorithm led(const MixingMatrix& w, const QuadraticFleet& f) {
+  return {.blocks = 2,
+          .gradients = f.local_steps,
+          .rounds = {[&w, f](Vector& state, const Vector& noise, const Vector& b) {
+            const std::size_t n = b.size();
+            Vector phi = block(state, 0, n);
+            Vector y = block(state, 1, n);
+            for (std::size_t t = 0; t < f.local_steps; ++t)
+              for (std::size_t i = 0; i < n; ++i)
+                phi[i] -= f.rate * (f.hessian[0] * (phi[i] - b[i]) + noise[t * n + i]) +
+                          y[i] / f.local_steps;
+            const Vector x = mixed(w, phi);
+            for (std::size_t i = 0; i < n; ++i) y[i] += phi[i] - x[i];
+            put(state, 0, x);
+            put(state, 1, y);
+          }}};
+}
+
+/// K steps along g + c from x, z = (x - x_K) / (K gamma), x <- W x_K, c <- c - z + W z.
+Algorithm k_gt(const MixingMatrix& w, const QuadraticFleet& f) {
+  return {.blocks = 2,
+          .gradients = f.local_steps,
+          .rounds = {[&w, f](Vector& state, const Vector& noise, const Vector& b) {
+            const std::size_t n = b.size();
+            const Vector x = block(state, 0, n);
+            Vector c = block(state, 1, n);
+            Vector own = x;
+            for (std::size_t t = 0; t < f.local_steps; ++t)
+              for (std::size_t i = 0; i < n; ++i)
+                own[i] -= f.rate * (f.hessian[0] * (own[i] - b[i]) + noise[t * n + i] + c[i]);
+            Vector z(n);
+            for (std::size_t i = 0; i < n; ++i) z[i] = (x[i] - own[i]) / (f.local_steps * f.rate);
+            const Vector mean = mixed(w, z);
+            for (std::size_t i = 0; i < n; ++i) c[i] += mean[i] - z[i];
+            put(state, 0, mixed(w, own));
+            put(state, 1, c);
+          }}};
+}
+
 Algorithm stale(const MixingMatrix& w, const QuadraticFleet& f) {
   return {.blocks = f.staleness + 1,
           .rounds = {[&w, f](Vector& state, const Vector& noise, const Vector& b) {
@@ -249,6 +308,18 @@ TEST(PredictLyapunov, BiasCorrectedMethodsAndStaleness) {
     expect_prediction(dense_modes(whole), extra(whole, noisy("extra")), noisy("extra"), family);
     const QuadraticFleet tracking = noisy("gradient-tracking");
     expect_prediction(dense_modes(w), gradient_tracking(w, tracking), tracking, family);
+    for (const double momentum : {0.0, 0.7}) {
+      QuadraticFleet heavy = noisy("decentlam");
+      heavy.momentum = momentum;
+      expect_prediction(dense_modes(whole), decentlam(whole, heavy), heavy, family);
+    }
+    for (const unsigned local_steps : {1U, 4U}) {
+      QuadraticFleet local = noisy("led");
+      local.local_steps = local_steps;
+      expect_prediction(dense_modes(w), led(w, local), local, family);
+      local.order = "k-gt";
+      expect_prediction(dense_modes(whole), k_gt(whole, local), local, family);
+    }
   }
   const MixingMatrix ring = metropolis(build(parse_topology("ring"), 8));
   for (const unsigned rounds : {1U, 3U}) {

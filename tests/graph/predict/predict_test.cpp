@@ -265,7 +265,7 @@ TEST(Predict, ExtraAndNidsAreStableUpToTheirTheory) {
 
 /// Both were scored on graphs that no fleet of theirs can have.
 TEST(Predict, CorrectedMethodsNeedAnUndirectedGraph) {
-  for (const char* order : {"d2", "extra", "nids", "gradient-tracking"}) {
+  for (const char* order : {"d2", "extra", "nids", "led", "gradient-tracking", "k-gt"}) {
     EXPECT_THROW(predict(family_modes("exponential", 16), {.order = order}), std::invalid_argument);
     EXPECT_THROW(predict(modes_of_schedule("one-peer-exponential", 8), {.order = order}),
                  std::invalid_argument);

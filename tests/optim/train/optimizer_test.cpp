@@ -152,7 +152,7 @@ TEST(Optimizer, ItsRateIsThatOfTheStepThatComes) {
 /// A peer of 9 steps where the mean is 4: its steps are 4 / 9 as long, and its schedule ends with
 /// the fleet's. Whoever takes as many as the mean takes the same bits as without all this.
 TEST(Optimizer, OwnStepsAreAsLongAsTheyAreFew) {
-  for (const char* kind : {"constant", "step", "cosine", "lian"}) {
+  for (const char* kind : {"constant", "step", "linear", "cosine", "lian"}) {
     LearningRate fleet{.kind = kind, .total = 400, .every = 100, .factor = 0.5, .warmup = 40};
     LearningRate mine = fleet;
     mine.own_steps = 9;
@@ -233,6 +233,39 @@ TEST(Schedule, HasItsEnds) {
   EXPECT_NEAR(s.rate(99, {0}), 1 / (4 + 3 * 2.0), 1e-12);
   s.warmup = 4;
   EXPECT_NEAR(s.rate(99, {0}), 0.25 / 10, 1e-12);
+}
+
+/// Warm-up to the whole rate, then along a line to zero at the end: Bergsma et al. 2025, "Straight
+/// to zero: why linearly decaying the learning rate to zero works best for LLMs", arXiv:2502.15938.
+TEST(Schedule, LinearGoesStraightToZeroBehindItsWarmUp) {
+  LearningRate s{.kind = "linear", .total = 110, .warmup = 10};
+  EXPECT_DOUBLE_EQ(s.rate(0.5, {0}), 0.05);
+  EXPECT_DOUBLE_EQ(s.rate(0.5, {9}), 0.5);
+  EXPECT_DOUBLE_EQ(s.rate(0.5, {10}), 0.5);
+  EXPECT_DOUBLE_EQ(s.rate(0.5, {35}), 0.375);
+  EXPECT_DOUBLE_EQ(s.rate(0.5, {109}), 0.005);
+  EXPECT_EQ(s.rate(0.5, {110}), 0);
+  EXPECT_EQ(s.rate(0.5, {200}), 0);
+}
+
+/// The cosine is whole where the warm-up ends, as in Hugging Face's get_cosine_schedule_with_warmup
+/// (by which OpenDiLoCo trains); without a warm-up it is as long as the run.
+TEST(Schedule, CosineBeginsBehindItsWarmUp) {
+  LearningRate s{.kind = "cosine", .total = 110, .warmup = 10};
+  EXPECT_DOUBLE_EQ(s.rate(1, {4}), 0.5);
+  EXPECT_DOUBLE_EQ(s.rate(1, {10}), 1);
+  EXPECT_NEAR(s.rate(1, {60}), 0.5, 1e-12);
+  EXPECT_NEAR(s.rate(1, {35}), 0.5 * (1 + std::sqrt(0.5)), 1e-12);
+  EXPECT_NEAR(s.rate(1, {110}), 0, 1e-12);
+}
+
+/// A warm-up as long as the run leaves no room for a decay.
+TEST(Schedule, MayBeAllWarmUp) {
+  for (const char* kind : {"linear", "cosine"}) {
+    const LearningRate s{.kind = kind, .total = 10, .warmup = 10};
+    EXPECT_DOUBLE_EQ(s.rate(1, {9}), 1) << kind;
+    EXPECT_NEAR(s.rate(1, {11}), 0, 1e-12) << kind;
+  }
 }
 
 TEST(Optimizer, RefusesTheImpossible) {

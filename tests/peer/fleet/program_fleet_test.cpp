@@ -85,7 +85,7 @@ TEST(ProgramFleet, KeepsTheOptimizerOfServers) {
 }
 
 TEST(ProgramFleet, RefusesMethodsThatAProgramCannotFollow) {
-  for (const char* kind : {"flexrr", "hogwild"}) {
+  for (const char* kind : {"flexrr", "hogwild", "scaffold"}) {
     const std::string text = messages(program + fmt::format("algorithm: {}\n", kind));
     EXPECT_NE(text.find(fmt::format("{}: its ", kind)), std::string::npos) << text;
     EXPECT_NE(text.find(": take `"), std::string::npos) << text;

@@ -36,6 +36,7 @@ inline Fleet row_fleet(const AlgorithmRow& row, PeerId n = 8) {
   std::string graph = "ring";
   if (row.kind == "relay-sgd") graph = "binary-tree";
   if (row.kind == "sgp") graph = "exponential";
+  if (row.kind == "robust-gossip") graph = "complete";
   Fleet fleet = quadratic_fleet(n, graph, std::string(row.kind), std::string(row.order));
   fleet.data.quadratic.dimension = 50;
   fleet.data.quadratic.spread = 1;
@@ -50,6 +51,7 @@ inline Fleet row_fleet(const AlgorithmRow& row, PeerId n = 8) {
   for (PeerId i = 0; i < n; ++i) fleet.peers[i].host = std::string(1, i < 3 * n / 8 ? 'a' : 'b');
   fleet.stop.rounds = 12;
   fleet.settings["every"] = 4;
+  if (row.kind == "robust-gossip" && n < 4) fleet.settings["liars"] = 0;
   for (const std::uint32_t local_steps : {3U, 1U}) {
     fleet.local_steps = local_steps;
     for (const double momentum : {0.5, 0.0}) {

@@ -34,7 +34,8 @@ Fleet fleet_of(const QuadraticFleet& f, const std::string& topology, const std::
       quadratic_fleet(n, topology, own ? f.order : "d-psgd", own ? std::string() : f.order);
   fleet.weights = weights;
   fleet.optimizer.lr = f.rate;
-  fleet.optimizer.momentum = f.momentum;
+  fleet.optimizer.momentum = f.order == "decentlam" ? 0 : f.momentum;
+  if (f.order == "decentlam") fleet.settings["beta"] = f.momentum;
   fleet.local_steps = f.local_steps;
   QuadraticSpec& q = fleet.data.quadratic;
   q.hessian = f.hessian;
@@ -83,9 +84,11 @@ QuadraticFleet drawn_fleet(const std::string& order, Rng rng) {
   QuadraticFleet f{.hessian = {0.3 + 0.4 * rng.uniform(), 0.8 + 0.7 * rng.uniform()},
                    .noise = 0.5 + rng.uniform(),
                    .order = order};
-  const std::uint64_t kind = corrected(order) ? 0 : rng.below(3);
+  std::uint64_t kind = corrected(order) ? 0 : rng.below(3);
+  if (order == "decentlam") kind = 1;
   if (kind == 1) f.momentum = 0.2 + 0.4 * rng.uniform();
   if (kind == 2) f.local_steps = 2 + static_cast<unsigned>(rng.below(2));
+  if (order == "led" || order == "k-gt") f.local_steps = 1 + static_cast<unsigned>(rng.below(4));
   return f;
 }
 
@@ -117,7 +120,8 @@ TEST_P(OrderPrediction, IsWithinFivePercentOfTheMethod) {
   const Rng rng =
       Rng(1).derive(order).derive(topology).derive(static_cast<std::uint64_t>(100 * part));
   QuadraticFleet f = drawn_fleet(order, rng);
-  const std::string weights = std::string(order) == "d2" ? "lazy" : "metropolis";
+  const bool must_be_lazy = std::string(order) == "d2" || std::string(order) == "led";
+  const std::string weights = must_be_lazy ? "lazy" : "metropolis";
   const MixingMatrix w = mixing_matrix(weights, build(parse_topology(topology), n));
   const Modes modes = modes_of(w);
   f.rate = part * stable_rates(modes, f).high;
@@ -133,7 +137,7 @@ const std::vector<const char*> graphs{
     "ring", "torus:3x4", "star", "binary-tree", "erdos-renyi:p=0.4,seed=3", "small-world:seed=2"};
 
 const std::vector<const char*> orders{
-    "lian", "atc", "cta", "d2", "gradient-tracking", "extra", "nids"};
+    "lian", "atc", "cta", "d2", "gradient-tracking", "extra", "nids", "led", "k-gt", "decentlam"};
 
 std::string name_of_case(const ::testing::TestParamInfo<Case>& info) {
   const auto& [order, graph, part] = info.param;
@@ -259,6 +263,9 @@ INSTANTIATE_TEST_SUITE_P(Orders,
                                            Edges{"extra", "ring", "metropolis"},
                                            Edges{"extra", "torus:3x4", "lazy"},
                                            Edges{"nids", "torus:3x4", "metropolis"},
+                                           Edges{"led", "torus:3x4", "lazy"},
+                                           Edges{"k-gt", "ring", "metropolis"},
+                                           Edges{"decentlam", "ring", "metropolis"},
                                            Edges{"gradient-tracking", "ring", "metropolis"},
                                            Edges{"gradient-tracking", "torus:3x4", "metropolis"},
                                            Edges{"gradient-tracking", "complete", "metropolis"}));

@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(Registry,
 /// more before its first round.
 bool is_sgd_alone(const AlgorithmRow& row) {
   constexpr std::string_view others[] = {
-      "quasi-global-momentum", "noloco", "gradient-tracking", "sgp", "nids"};
+      "quasi-global-momentum", "decentlam", "noloco", "gradient-tracking", "sgp", "nids"};
   return std::ranges::find(others, row.kind) == std::end(others);
 }
 

@@ -66,7 +66,7 @@ TEST(PeerWeights, AreRefusedWhereTheyMeanNothing) {
                 .find("weighs peers by their samples already"),
             std::string::npos);
   EXPECT_NE(why(fleet("topology: ring", "train: { optimizer: adam, peer_weights: samples }\n"))
-                .find("Adam's steps do not grow"),
+                .find("steps of Adam and Muon do not grow"),
             std::string::npos);
   EXPECT_NE(why("version: 1\npeers: 2\ndata: quadratic\nmodel: quadratic\nstop: { rounds: 5 }\n"
                 "train: { peer_weights: samples }\n")

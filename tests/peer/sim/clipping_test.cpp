@@ -167,11 +167,14 @@ TEST(Clipping, IsRefusedWhereFlowsAreMoreThanDistances) {
   for (const char* algorithm : {"d2",
                                 "extra",
                                 "nids",
+                                "led",
                                 "gradient-tracking",
+                                "k-gt",
                                 "noloco",
                                 "choco-sgd",
                                 "deep-squeeze",
                                 "clipped-gossip",
+                                "robust-gossip",
                                 "sgp",
                                 "relay-sgd",
                                 "ad-psgd"}) {
@@ -181,13 +184,15 @@ TEST(Clipping, IsRefusedWhereFlowsAreMoreThanDistances) {
   }
   for (const char* algorithm : {"d-psgd",
                                 "quasi-global-momentum",
+                                "decentlam",
                                 "all-reduce",
                                 "local-sgd",
                                 "slowmo",
                                 "gossip-pga",
                                 "parameter-server",
                                 "easgd",
-                                "fedavg"}) {
+                                "fedavg",
+                                "scaffold"}) {
     const AlgorithmRow& row = *find_algorithm(algorithm, "");
     EXPECT_EQ(objection_to_clipping(row, setup_of(quadratic_fleet(6, "ring", algorithm, ""))), "")
         << algorithm;

@@ -51,6 +51,8 @@ Fleet on_graph(const AlgorithmRow& row, PeerId n, const std::string& graph) {
   const bool tree = row.kind == "relay-sgd";
   fleet.topology = tree && graph == "ring" ? parse_schedule("binary-tree").topology : spec.topology;
   if (is_schedule(graph)) fleet.schedule = spec;
+  if (row.kind == "robust-gossip" && graph == "ring")
+    fleet.topology = parse_schedule("complete").topology;  // a liar among two neighbours is half
   fleet.weights = row.kind == "sgp" ? "push-sum" : "lazy";
   return fleet;
 }

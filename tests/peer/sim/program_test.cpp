@@ -48,9 +48,9 @@ TEST(ProgramReplicas, HaveNoFigureBeforeOneIsSaid) {
   EXPECT_EQ(replica.evaluation().accuracy, 0.5);
 }
 
-/// Samples of others, and threads on one x, are what no program has.
+/// Samples of others, threads on one x, and steps of known length are what no program has.
 bool runs_programs(const AlgorithmRow& row) {
-  return row.kind != "flexrr" && row.kind != "hogwild";
+  return row.program.objection.empty();
 }
 
 class ProgramIn : public testing::TestWithParam<const AlgorithmRow*> {

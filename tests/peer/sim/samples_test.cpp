@@ -92,13 +92,16 @@ TEST(DataServers, HandOutTheMinibatchesThatEachWouldDraw) {
                                                         {"d2", ""},
                                                         {"extra", ""},
                                                         {"nids", ""},
+                                                        {"led", ""},
+                                                        {"k-gt", ""},
+                                                        {"decentlam", ""},
                                                         {"noloco", ""},
                                                         {"isolated", ""},
                                                         {"local-sgd", ""},
                                                         {"parameter-server", "sync"}}) {
     SCOPED_TRACE(kind + " " + order);
     Fleet fleet = learning(4, kind, order);
-    if (kind == "d2") fleet.weights = "lazy";
+    if (kind == "d2" || kind == "led") fleet.weights = "lazy";
     if (kind == "local-sgd") {
       fleet.local_steps = 3;
       fleet.own_steps = {6, 3, 2, 1};
@@ -173,7 +176,7 @@ TEST(DataServers, ASuccessorIsAskedForWhatTheDeadOneHasNotSent) {
 }
 
 TEST(DataServers, AreRefusedWhereTheyMakeNoSense) {
-  for (const char* kind : {"fedavg", "flexrr"}) {
+  for (const char* kind : {"fedavg", "scaffold", "flexrr"}) {
     Fleet fleet = learning(4, kind);
     fleet.data.servers = 1;
     EXPECT_NE(refusal(fleet).find("samples of their own"), std::string::npos) << kind;

@@ -359,6 +359,7 @@ INSTANTIATE_TEST_SUITE_P(Served,
                                          "easgd/sync",
                                          "easgd/async",
                                          "fedavg/",
+                                         "scaffold/",
                                          "downpour/"));
 
 }  // namespace

@@ -84,10 +84,12 @@ TEST(SwarmRuns, WhatIsOnlyDelayedEndsWithTheBitsOfAnUndisturbedRun) {
                                                         {"all-reduce", "driver"},
                                                         {"local-sgd", ""},
                                                         {"slowmo", ""},
+                                                        {"streaming-diloco", ""},
                                                         {"parameter-server", "sync"},
                                                         {"flexrr", ""},
                                                         {"easgd", "sync"},
-                                                        {"fedavg", ""}}) {
+                                                        {"fedavg", ""},
+                                                        {"scaffold", ""}}) {
     SCOPED_TRACE(kind + " " + order);
     Fleet file = restless_method(kind, order);
     file.faults.deadline = Time{0};
@@ -144,6 +146,7 @@ TEST(SwarmRuns, WhoeverPushesComesToAnEnd) {
   for (const auto& [kind, order, graph, waits] :
        {Pushing{"sgp", "", "exponential", false},
         Pushing{"relay-sgd", "", "binary-tree", false},
+        Pushing{"robust-gossip", "", "complete", false},
         Pushing{"parameter-server", "async", "ring", true},
         Pushing{"downpour", "", "ring", true},
         Pushing{"easgd", "async", "ring", true}}) {
@@ -166,8 +169,12 @@ TEST(SwarmRuns, WhoeverPushesComesToAnEnd) {
 /// With a deadline liars are among the faults, and a server may lie as well as a worker. Found so:
 /// a peer that came and went, and whose every frame was refused, was waited for without end.
 TEST(SwarmRuns, NobodyWaitsForEverForWhoIsRefused) {
-  for (const auto& [kind, order] : std::vector<std::pair<std::string, std::string>>{
-           {"parameter-server", "sync"}, {"easgd", "sync"}, {"flexrr", ""}, {"fedavg", ""}}) {
+  for (const auto& [kind, order] :
+       std::vector<std::pair<std::string, std::string>>{{"parameter-server", "sync"},
+                                                        {"easgd", "sync"},
+                                                        {"flexrr", ""},
+                                                        {"fedavg", ""},
+                                                        {"scaffold", ""}}) {
     SCOPED_TRACE(kind);
     const Assembly fleet(restless_method(kind, order));
     EXPECT_EQ(judgement_of(fleet), Judgement::finite);

@@ -162,7 +162,10 @@ TEST(Codecs, KeepTheMeanWhateverTheyLose) {
                                   "d2",
                                   "extra",
                                   "nids",
+                                  "led",
                                   "gradient-tracking",
+                                  "k-gt",
+                                  "decentlam",
                                   "noloco"}) {
       Fleet fleet = restless(8, algorithm);
       fleet.weights = "lazy";
@@ -326,7 +329,11 @@ INSTANTIATE_TEST_SUITE_P(
         Carried{"Extra", "extra", {}},
         Carried{"Nids", "nids", {}},
         Carried{"NidsInt8", "nids", Codec{.kind = Codec::Kind::int8}},
+        Carried{"Led", "led", {}},
         Carried{"GradientTracking", "gradient-tracking", {}},
+        Carried{"KGt", "k-gt", {}},
+        Carried{"KGtInt8", "k-gt", Codec{.kind = Codec::Kind::int8}},
+        Carried{"DecentLam", "decentlam", {}},
         Carried{"NoLoCo", "noloco", {}},
         Carried{"NoLoCoBf16", "noloco", Codec{.kind = Codec::Kind::bf16}},
         Carried{"ChocoTopK", "choco-sgd", half_of_it},

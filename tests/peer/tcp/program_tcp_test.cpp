@@ -150,7 +150,7 @@ TEST_P(ProgramOverTcp, EndsWithTheBitsOfSimulatedBuiltInPeers) {
 std::vector<const AlgorithmRow*> rows() {
   std::vector<const AlgorithmRow*> rows;
   std::ranges::copy_if(synchronous_rows(), std::back_inserter(rows), [](const AlgorithmRow* row) {
-    return !row->hands_samples && row->kind != "hogwild";
+    return row->program.objection.empty();
   });
   return rows;
 }

@@ -1,0 +1,60 @@
+#include "gossip/registry.h"
+
+// DecentLaM. Yuan, Chen, Huang, Zhang, Pan, Xu & Yin, "DecentLaM: decentralized momentum SGD for
+// large-batch deep training", ICCV 2021, arXiv:2104.11981, Algorithm 2: the momentum is of what the
+// model did over step and averaging, so that it does not amplify the bias of unlike data, as
+// momentum inside D-PSGD does: x_{t+1/2} = x_t - gamma g_t, g~_t = (x_t - sum_j W_ij x_{t+1/2,j}) /
+// gamma, m_{t+1} = beta m_t + g~_t, x_{t+1} = x_t - gamma m_{t+1}, which is sum_j W_ij x_{t+1/2,j}
+// - gamma beta m_t. Memory of a peer: 2 vectors. Per round and peer: deg messages out, 4 d deg
+// bytes.
+
+namespace gv {
+namespace {
+
+constexpr Option options[] = {
+    {.name = "beta", .usual = 0.9, .least = 0, .most = 0.999999, .help = "momentum, beta"}};
+
+Task<> decentlam(Peer& me) {
+  const Vector m = me.vector("momentum");
+  const Vector before = me.vector("before");
+  const auto beta = static_cast<float>(me.number("beta"));
+  for (; me.running(); co_await me.end_round()) {
+    const auto gamma = static_cast<float>(me.replica.rate());
+    co_await me.copy(Vector::x, before);
+    co_await me.plain_step();                           // x_{t+1/2}
+    co_await me.average();                              // sum_j W_ij x_{t+1/2,j}
+    if (gamma == 0) continue;                           // g~ has no unit
+    co_await me.axpby(-1, Vector::x, 1, before);        // gamma g~_t
+    co_await me.axpby(-gamma * beta, m, 1, Vector::x);  // x_{t+1}
+    co_await me.axpby(1 / gamma, before, beta, m);
+  }
+}
+
+std::string objection(const Setup& setup, const MixingMatrix*) {
+  if (setup.optimizer.kind != "sgd" || setup.optimizer.momentum != 0)
+    return "decentlam brings its own momentum: take `train.optimizer: { kind: sgd }` without "
+           "momentum, and set beta";
+  if (setup.local_steps != 1)
+    return "decentlam averages after every step: train.local_steps must be 1";
+  return "";
+}
+
+}  // namespace
+
+extern const AlgorithmRow decentlam_row{
+    .kind = "decentlam",
+    .run = decentlam,
+    .mixes = true,
+    .undirected = true,
+    .traffic = encoded,
+    .codecs = Codecs::dense,
+    .options = options,
+    .objection = objection,
+    .program = {.turns = ProgramUse::Turns::gradient_and_step,
+                .gradients = ProgramUse::Gradients::kept,
+                .rate = true},
+    .promise = Promise::mean,
+    .by_coordinate = true,
+    .summary = "D-PSGD whose momentum does not amplify what unlike data do; arXiv:2104.11981"};
+
+}  // namespace gv

@@ -1,0 +1,82 @@
+#include "gossip/registry.h"
+
+// K-GT. Liu, Lin, Koloskova & Stich, "Decentralized gradient tracking with local steps", 2023,
+// arXiv:2301.01313, Algorithm 1: K = train.local_steps steps along g + c from x, whose mean
+// direction is z = (x - x_K) / (K gamma); then x <- W (x - eta_s (x - x_K)) and c <- c - z + W z.
+// c is what flowed of z, so that the sum of the c is zero; it ends where it cancels how a peer's
+// gradient differs from the mean. With K = 1 it is gradient tracking, y = g + c. What flowed over
+// the edge to a peer that is away does not count in c until it is back, and what flowed over that
+// to one that dies is taken out, as in gradient_tracking.cpp. Memory of a peer: deg + 3 vectors.
+// Per round and peer: deg messages out, 8 d deg bytes.
+
+namespace gv {
+namespace {
+
+constexpr Option options[] = {{.name = "eta_s",
+                               .usual = 1,
+                               .least = 0,
+                               .most = 10,
+                               .help = "how far a peer goes of the way of its steps, eta_s"}};
+
+/// Along the corrected gradients; how long all steps are together, of the rate of each.
+Task<double> corrected_steps(Peer& me, Vector correction) {
+  const std::uint32_t steps = me.plan.local_steps;
+  const double weight = static_cast<double>(me.plan.setup->local_steps) / steps;
+  double length = 0;
+  for (std::uint32_t k = 0; k < steps; ++k) {
+    length += me.replica.rate() * weight;
+    co_await me.gradient();
+    co_await me.axpby(1, correction, 1, Vector::g);
+    co_await me.step_local();
+  }
+  co_return length;
+}
+
+Task<> k_gt(Peer& me) {
+  const Vector c = me.vector("correction");
+  const Vector z = me.vector("direction");
+  const Vector start = me.vector("start");
+  const auto eta_s = static_cast<float>(me.number("eta_s"));
+  for (; me.running(); co_await me.end_round()) {
+    co_await me.copy(Vector::x, start);
+    const double length = co_await corrected_steps(me, c);
+    // At a rate of zero nobody has moved, and z has no unit.
+    const float share = length > 0 ? static_cast<float>(1 / length) : 0.0F;
+    co_await me.copy(start, z);
+    co_await me.axpby(-share, Vector::x, share, z);  // z = (x - x_K) / (K gamma)
+    if (eta_s != 1) co_await me.axpby(1 - eta_s, start, eta_s, Vector::x);
+    co_await me.average();  // W (x - eta_s (x - x_K)), c += (W - I) z
+  }
+}
+
+Traffic traffic(const Setup& setup) {
+  return {.streams = {{.carries = "x"},
+                      {.carries = "direction", .moves = {"correction"}, .returns = "correction"}},
+          .codec = setup.codec};
+}
+
+std::string objection(const Setup& setup, const MixingMatrix*) {
+  if (setup.optimizer.kind != "sgd" || setup.optimizer.momentum != 0)
+    return "k-gt tells a peer's gradients from how far its steps have moved it: take "
+           "`train.optimizer: { kind: sgd }` without momentum";
+  return "";
+}
+
+}  // namespace
+
+extern const AlgorithmRow k_gt_row{
+    .kind = "k-gt",
+    .run = k_gt,
+    .mixes = true,
+    .traffic = traffic,
+    .codecs = Codecs::dense,
+    .options = options,
+    .objection = objection,
+    .program = {.turns = ProgramUse::Turns::gradient_then_step,
+                .gradients = ProgramUse::Gradients::written,
+                .rate = true},
+    .promise = Promise::tracking,
+    .by_coordinate = true,
+    .summary = "gradient tracking with local steps; arXiv:2301.01313"};
+
+}  // namespace gv

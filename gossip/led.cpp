@@ -1,0 +1,73 @@
+#include <fmt/format.h>
+
+#include "gossip/registry.h"
+#include "graph/spectrum/spectrum.h"
+
+// Local exact diffusion. Alghunaim, "Local exact-diffusion for decentralized optimization and
+// learning", IEEE TAC 2024, arXiv:2302.00620, LED: tau = train.local_steps steps phi <- phi - gamma
+// g(phi) - beta y from x, then x = W phi and y <- y + phi - x. The paper takes beta = 1 / tau, so
+// that y acts once in a round. -y is the sum s of all flows of averaging, as in d2.cpp, which this
+// is with one step: lateness, absence and death are as there. Memory of a peer: deg + 1 vectors.
+// Per round and peer: deg messages out, 4 d deg bytes.
+
+namespace gv {
+namespace {
+
+constexpr Option options[] = {
+    {.name = "beta",
+     .usual = 1,
+     .least = 0,
+     .most = 1,
+     .help = "how much of the correction acts in a round: the paper's beta times tau"}};
+
+Task<> led(Peer& me) {
+  const Vector s = me.vector("sum of flows");
+  const std::uint32_t steps = me.plan.local_steps;
+  const auto part = static_cast<float>(me.number("beta") / steps);
+  for (; me.running(); co_await me.end_round()) {
+    for (std::uint32_t k = 0; k < steps; ++k) {
+      co_await me.plain_step();
+      co_await me.axpby(part, s, 1, Vector::x);
+    }
+    co_await me.average();  // x = W phi, s += (W - I) phi
+  }
+}
+
+Traffic traffic(const Setup& setup) {
+  return {.streams = {{.moves = {"x", "sum of flows"}, .returns = "sum of flows"}},
+          .codec = setup.codec};
+}
+
+/// Where nobody has a gradient it is D2, whatever tau: lambda_n has to be above -1/3.
+std::string objection(const Setup& setup, const MixingMatrix* w) {
+  if (setup.optimizer.kind != "sgd")
+    return "led corrects the steps in which the peers' gradients differ, and Adam gives each peer "
+           "steps of its own size: take `train.optimizer: { kind: sgd }`, or `noloco`";
+  if (setup.scheduled)
+    return "led remembers what flowed under one W, and this topology has another one in every "
+           "round: take a fixed topology, such as `ring` with `weights: lazy`, or `k-gt`";
+  if (w == nullptr || w->directed()) return "";  // a directed one is refused for all of its kind
+  const double least = w->size() == 1 ? 0 : spectrum(*w).lambda_n.value_or(0);
+  if (least > -1.0 / 3 + 1e-9) return "";
+  return fmt::format(
+      "led diverges when lambda_n <= -1/3, and this W has lambda_n = {:.4g}: take `weights: lazy`, "
+      "which is (I + W) / 2, or `k-gt`",
+      least);
+}
+
+}  // namespace
+
+extern const AlgorithmRow led_row{
+    .kind = "led",
+    .run = led,
+    .mixes = true,
+    .traffic = traffic,
+    .codecs = Codecs::dense,
+    .options = options,
+    .objection = objection,
+    .program = whole_steps,
+    .promise = Promise::tracking,
+    .by_coordinate = true,
+    .summary = "D2 with local steps: no bias of unlike data; arXiv:2302.00620"};
+
+}  // namespace gv

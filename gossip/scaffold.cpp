@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <map>
+
+#include "gossip/drawn_workers.h"
+#include "gossip/norms.h"
+#include "gossip/registry.h"
+#include "gossip/servers.h"
+#include "gossip/supply.h"
+
+// SCAFFOLD. Karimireddy, Kale, Mohri, Reddi, Stich & Suresh, "SCAFFOLD: stochastic controlled
+// averaging for federated learning", ICML 2020, arXiv:1910.06378, Algorithm 1 with option II: each
+// drawn peer takes K = train.local_steps steps along g(y) - c_i + c from the servers' x, where c_i
+// is the mean of its gradients when it was last drawn and c the mean of all c_i, so that no peer
+// drifts to the optimum of its own data; then x <- x + eta_g mean (y_i - x), c_i <- c_i - c +
+// (x - y_i) / (K eta_l), c <- c + sum over the drawn of what their c_i changed by, over n.
+// Deviation: the c_i are with the servers, which can tell each one from what its peer has moved. A
+// peer then has no state that could be lost with it, and an answer that came too late counts
+// nowhere whole: were c_i the peer's own, it would count in c_i and not in c, and c would be wrong
+// for ever. The arithmetic is the paper's. Memory of a server: n + 4 vectors of its part. Per round
+// and drawn peer: 8 d bytes to it, 4 d back.
+
+namespace gv {
+namespace {
+
+constexpr Option options[] = {
+    servers_option,
+    fraction_option,
+    {.name = "server_lr", .usual = 1, .least = 0, .most = 1e6, .help = "the servers' rate, eta_g"}};
+
+/// g(y) - c_i + c, where `correction` is c - c_i.
+Task<> corrected_step(Peer& me, Vector correction) {
+  co_await me.gradient();
+  co_await me.axpby(1, correction, 1, Vector::g);
+  co_await me.step_local();
+}
+
+/// Who has been late was left out until its answer came: it goes on in the round of its server.
+Task<> work(Peer& me) {
+  const Setup& setup = *me.plan.setup;
+  const Vector moved = me.vector("moved");
+  const Vector correction = me.vector("correction");
+  std::uint64_t talk = 0;
+  for (; me.running(); co_await me.end_round()) {
+    if (!std::ranges::binary_search(drawn(setup, me.round), me.plan.id)) continue;
+    const std::optional<Round> theirs = co_await pull(me, Vector::x, talk);
+    if (!theirs) co_return;
+    const std::optional<Round> told = co_await pull(me, correction, talk, 1);
+    if (!told) co_return;
+    me.round = std::max(me.round, std::min(*theirs, me.plan.rounds - 1));
+    co_await me.copy(Vector::x, moved);
+    for (std::uint32_t k = 0; k < setup.steps_of(me.plan.id); ++k)
+      co_await corrected_step(me, correction);
+    co_await me.axpby(1, Vector::x, -1, moved);
+    co_await push(me, moved, talk++);
+  }
+}
+
+Vector control_of(Peer& me, PeerId worker) {
+  return me.replica.vector("control of", worker);
+}
+
+/// c - c_i, to its peer, as it travels.
+Task<Payload> tell(Peer& me, PeerId worker, std::uint64_t talk) {
+  const Vector correction = me.vector("correction");
+  co_await me.copy(me.vector("control"), correction);
+  co_await me.axpby(-1, control_of(me, worker), 1, correction);
+  const Payload told = co_await model(me, correction);
+  me.send(worker, Kind::pull, told, 1, talk);
+  co_return told;
+}
+
+/// What all steps of a round are long together, of whoever trains: of unequal numbers of steps each
+/// is in proportion shorter or longer (LearningRate::own_rate).
+double length(const Setup& setup) {
+  return setup.local_steps * setup.optimizer.lr;
+}
+
+/// c_i <- -moved / (K eta_l) - (c - c_i), which is the mean of the peer's gradients, and c follows.
+Task<> learn(Peer& me, PeerId worker, Vector moved, Payload told) {
+  const Setup& setup = *me.plan.setup;
+  const Vector own = control_of(me, worker);
+  const Vector correction = me.vector("correction");
+  const float share = 1.0F / static_cast<float>(setup.peers);
+  co_await me.axpby(-share, own, 1, me.vector("control"));
+  const Payload floats = co_await me.decode(told, me.replica.size(), models_codec(setup));
+  co_await me.load(correction, whole(me), floats);
+  co_await me.axpby(static_cast<float>(-1 / length(setup)), moved, 0, own);
+  co_await me.axpby(-1, correction, 1, own);
+  co_await me.axpby(share, own, 1, me.vector("control"));
+}
+
+Task<> serve(Peer& me) {
+  const Vector sum = me.vector("sum");
+  const Vector theirs = me.vector("theirs");
+  Talks talks(me);
+  for (; me.running(); co_await me.end_round()) {
+    const Payload x = co_await model(me, Vector::x);
+    const std::vector<PeerId> asked = co_await talks.ask_drawn(x);
+    std::map<PeerId, Payload> told;
+    for (const PeerId worker : asked)
+      told[worker] = co_await tell(me, worker, talks.number(worker));
+    std::map<PeerId, Payload> answers = co_await talks.answers_of(asked);
+    co_await shorten(me, answers);
+    std::size_t count = 0;
+    for (const auto& [worker, floats] : answers) {
+      if (!floats) continue;
+      co_await me.load(theirs, whole(me), floats);
+      co_await me.axpby(1, theirs, count > 0 ? 1 : 0, sum);
+      co_await learn(me, worker, theirs, told[worker]);
+      ++count;
+    }
+    if (count == 0 && !someone_trains(me)) co_return;
+    const double part = count > 0 ? me.number("server_lr") / static_cast<double>(count) : 0;
+    if (count > 0) co_await me.axpby(static_cast<float>(part), sum, 1, Vector::x);
+  }
+}
+
+/// The servers answer with two vectors.
+std::vector<Channel> channels(const Setup& setup, std::size_t d) {
+  std::vector<Channel> both = server_channels(setup, d, Keeps::numbered);
+  for (Channel& channel : both) {
+    if (channel.kind != Kind::pull) continue;
+    const auto one = channel.fits;
+    channel.fits = [one](PeerId from, std::uint32_t part, std::size_t bytes) {
+      return part <= 1 && one(from, 0, bytes);
+    };
+  }
+  return both;
+}
+
+std::string objection(const Setup& setup, const MixingMatrix*) {
+  const OptimizerSpec& o = setup.optimizer;
+  if (o.kind != "sgd" || o.momentum != 0)
+    return "scaffold tells a peer's gradients from how far its steps have moved it: take "
+           "`train.optimizer: { kind: sgd }` without momentum";
+  if (o.lr == 0 || o.schedule.kind != "constant" || o.schedule.warmup > 0)
+    return "scaffold divides what a peer has moved by its rate: take a `lr` above 0, and no "
+           "`schedule` or `warmup`";
+  if (std::string why = drawing_objection(setup); !why.empty()) return why;
+  return own_samples_objection(setup);
+}
+
+}  // namespace
+
+extern const AlgorithmRow scaffold_row{
+    .kind = "scaffold",
+    .run = work,
+    .serve = serve,
+    .servers = count_servers,
+    .codecs = Codecs::dense,
+    .links = server_links,
+    .channels = channels,
+    .options = options,
+    .objection = objection,
+    .clips_sums = true,
+    .program = {.objection =
+                    "its servers divide what a peer has moved by the rate, which a program "
+                    "keeps to itself: take `fedavg`"},
+    .promise = Promise::once,
+    .summary =
+        "drawn peers step along corrected gradients, so that unlike data pull none of them "
+        "apart; arXiv:1910.06378"};
+
+}  // namespace gv

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "optim/models/objective.h"
+#include "optim/state.h"
+
+namespace gv {
+
+/// Another objective, as it is: what changes one thing about an objective derives from this and
+/// overrides that. Steps of threads and of stages are none of it, since they go past the gradient.
+class WrappedObjective : public Objective {
+ public:
+  explicit WrappedObjective(std::unique_ptr<Objective> own) : own_(std::move(own)) {}
+
+  std::vector<Parameter> parameters() const override { return own_->parameters(); }
+  std::uint32_t samples() const override { return own_->samples(); }
+  void initialize(std::span<float> x, Rng rng) const override { own_->initialize(x, rng); }
+  double value_and_gradient(std::span<const float> x,
+                            std::uint32_t batch,
+                            std::span<float> g) override {
+    return own_->value_and_gradient(x, batch, g);
+  }
+  std::vector<Slice> draw(std::uint32_t batch, std::uint32_t parts) override {
+    return own_->draw(batch, parts);
+  }
+  std::optional<double> gradient_over(std::span<const float> x,
+                                      const Buffer& samples,
+                                      std::span<float> g) override {
+    return own_->gradient_over(x, samples, g);
+  }
+  Evaluation evaluate(std::span<const float> x) override { return own_->evaluate(x); }
+  double gradient_flops(std::uint32_t batch) const override { return own_->gradient_flops(batch); }
+  void save(StateWriter& out) const override { own_->save(out); }
+  void restore(StateReader& in) override { own_->restore(in); }
+
+ protected:
+  Objective& own() { return *own_; }
+  const Objective& own() const { return *own_; }
+
+ private:
+  std::unique_ptr<Objective> own_;
+};
+
+}  // namespace gv
