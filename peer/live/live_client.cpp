@@ -1,6 +1,7 @@
 #include "peer/live/live_client.h"
 
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <stdexcept>
@@ -29,20 +30,27 @@ std::string socket_of(const std::string& folder) {
   return folder + "/" + live_socket_name;
 }
 
+/// A run that ends while a request waits in its socket resets the connection.
+bool has_ended(int error) {
+  return error == ECONNRESET || error == EPIPE;
+}
+
+/// Empty: the run ended at that moment.
 std::string exchange(const Descriptor& socket,
                      const std::string& place,
                      const std::string& request) {
   const timeval patience{.tv_sec = patience_seconds, .tv_usec = 0};
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-  if (::send(socket.get(), request.data(), request.size(), MSG_NOSIGNAL) !=
-      static_cast<ssize_t>(request.size()))
-    fail(place, "the run takes no request");
+  const ssize_t sent = ::send(socket.get(), request.data(), request.size(), MSG_NOSIGNAL);
+  if (sent < 0 && has_ended(errno)) return {};
+  if (sent != static_cast<ssize_t>(request.size())) fail(place, "the run takes no request");
   std::string reply;
   std::array<char, 65536> buffer;
   for (;;) {
     const ssize_t count = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
     if (count == 0) return reply;
+    if (count < 0 && has_ended(errno)) return {};
     if (count < 0) fail(place, fmt::format("no answer within {} s", patience_seconds));
     reply.append(buffer.data(), static_cast<std::size_t>(count));
     if (reply.size() > most_reply_bytes) fail(place, "an answer of over 64 MiB");
@@ -77,7 +85,7 @@ std::optional<LiveReply> ask_run(const std::string& folder,
       exchange(socket,
                socket_of(folder),
                fmt::format("{} {} HTTP/1.1\r\nHost: live\r\n\r\n", method, target));
-  if (text.empty()) return std::nullopt;  // it ended at that moment
+  if (text.empty()) return std::nullopt;
   return parse_reply(socket_of(folder), text);
 }
 

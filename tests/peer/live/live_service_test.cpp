@@ -2,8 +2,11 @@
 
 #include <filesystem>
 #include <stdexcept>
+#include <thread>
 
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
 
 #include "peer/live/live_client.h"
 #include "peer/live/live_socket.h"
@@ -71,6 +74,18 @@ TEST_F(Live, ShowsTheNewestStateOnItsSocketAndTakesOrdersThere) {
   }
   EXPECT_FALSE(fs::exists(folder_.path() + "/live.sock"));
   EXPECT_FALSE(view_of_run(folder_.path()));
+}
+
+/// A run that ends while a request waits in its socket is at its end, and nothing is wrong.
+TEST_F(Live, WhoeverAsksARunThatEndsAtThatMomentIsToldThatItIsOver) {
+  const Descriptor listening = listen_live(folder_.path());
+  std::thread run([&listening] {
+    const Descriptor asked(::accept(listening.get(), nullptr, nullptr));
+    pollfd request{.fd = asked.get(), .events = POLLIN, .revents = 0};
+    EXPECT_EQ(::poll(&request, 1, -1), 1);
+  });
+  EXPECT_FALSE(view_of_run(folder_.path()));
+  run.join();
 }
 
 TEST_F(Live, OrdersThatNobodyTakesAreNotPiledUp) {
