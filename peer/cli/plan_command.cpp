@@ -14,6 +14,7 @@
 #include "peer/cli/parallel_answer.h"
 #include "peer/cli/placement_answer.h"
 #include "peer/cli/plan_batch.h"
+#include "peer/cli/plan_gain.h"
 #include "peer/cli/plan_notes.h"
 #include "peer/cli/plan_steps.h"
 #include "peer/fleet/batch_shares.h"
@@ -166,6 +167,7 @@ void print_json(const Assembly& fleet,
                 const MixingFigures& s,
                 const std::optional<FleetForecast>& ahead,
                 const RoundPrediction& round,
+                const std::optional<Gain>& gain,
                 const Calibrated& known) {
   const std::optional<FleetCalibration>& calibration = known.calibration;
   const Sizes share = shares(fleet);
@@ -204,6 +206,7 @@ void print_json(const Assembly& fleet,
   add_forecast(plan, ahead);
   if (const std::string warning = codec_warning(fleet); !warning.empty()) plan["warning"] = warning;
   plan["predicted"].update(predicted_json(fleet, round));
+  plan["gain"] = gain_json(gain);
   plan["not_predicted"] = known.why_not.empty() ? Json(nullptr) : Json(known.why_not);
   if (calibration) {
     plan["calibration"] = calibration_json(*calibration);
@@ -233,6 +236,7 @@ void print_text(const Assembly& fleet,
                 const std::string& path,
                 const std::optional<FleetForecast>& ahead,
                 const RoundPrediction& round,
+                const std::optional<Gain>& gain,
                 const Calibrated& known) {
   const std::optional<FleetCalibration>& calibration = known.calibration;
   const Sizes share = shares(fleet);
@@ -288,6 +292,7 @@ void print_text(const Assembly& fleet,
   }
   fmt::print("{}", network_note(fleet));
   print_prediction(fleet, round);
+  fmt::print("{}", gain_text(gain));
   if (calibration) {
     fmt::print("{}", calibration_text(*calibration));
     print_noise_scale(fleet, *calibration);
@@ -313,8 +318,9 @@ int plan(const PlanOptions& options) {
   std::optional<FleetForecast> ahead = forecast(fleet, largest_bytes(fleet, round), wanted);
   for (const std::string& sets : options.beside) words_of(sets);
   const Calibrated known = calibrated(options, fleet, ahead);
-  options.file.json ? print_json(fleet, s, ahead, round, known)
-                    : print_text(fleet, s, options.file.file, ahead, round, known);
+  const std::optional<Gain> gain = gain_of(fleet, round, options.file);
+  options.file.json ? print_json(fleet, s, ahead, round, gain, known)
+                    : print_text(fleet, s, options.file.file, ahead, round, gain, known);
   return exit_code::done;
 }
 

@@ -96,17 +96,22 @@ void predict_ring(const Assembly& fleet, RoundPrediction& round) {
 }
 
 /// Gradients and steps alone.
-RoundPrediction compute_alone(const Assembly& fleet, const Objective& objective) {
+RoundPrediction compute_alone(const Assembly& fleet) {
   RoundPrediction round;
-  for (PeerId i = 0; i < fleet.fleet.trainers(); ++i) {
-    const Compute compute(fleet, objective, i);
-    round.compute_seconds = std::max(round.compute_seconds, compute.local_steps());
-  }
+  round.compute_seconds = std::ranges::max(seconds_alone(fleet));
   round.seconds_per_round = round.compute_seconds;
   return round;
 }
 
 }  // namespace
+
+std::vector<double> seconds_alone(const Assembly& fleet) {
+  const std::unique_ptr<Objective> objective = fleet.evaluator();
+  std::vector<double> seconds;
+  for (PeerId i = 0; i < fleet.fleet.trainers(); ++i)
+    seconds.push_back(Compute(fleet, *objective, i).local_steps());
+  return seconds;
+}
 
 struct GossipClock::Parts {
   explicit Parts(const Assembly& of) : fleet(of), frames(model_frames(of.dimension)) {
@@ -172,7 +177,7 @@ double busiest_receivers(const MixingSchedule& schedule) {
 
 RoundPrediction predict_gossip_round(const Assembly& fleet, const MixingSchedule& schedule) {
   const GossipClock clock(fleet);
-  RoundPrediction round = compute_alone(fleet, *fleet.evaluator());
+  RoundPrediction round = compute_alone(fleet);
   round.bytes_per_round = clock.model_bytes() * busiest_receivers(schedule);
   round.seconds_per_round = clock.seconds(schedule);
   // Times are whole nanoseconds there.
@@ -182,7 +187,7 @@ RoundPrediction predict_gossip_round(const Assembly& fleet, const MixingSchedule
 }
 
 RoundPrediction predict_all_reduce_round(const Assembly& fleet) {
-  RoundPrediction round = compute_alone(fleet, *fleet.evaluator());
+  RoundPrediction round = compute_alone(fleet);
   predict_ring(fleet, round);
   round.network_seconds = round.seconds_per_round - round.compute_seconds;
   return round;
@@ -197,8 +202,7 @@ RoundPrediction predict_round(const Assembly& fleet) {
   const bool supplied = fleet.fleet.data_servers > 0 || fleet.fleet.parallel;
   if (row.kind == "all-reduce" && row.order == "ring" && !supplied && !fleet.fleet.codec)
     return predict_all_reduce_round(fleet);
-  if (!row.mixes && row.links == nullptr && !supplied)
-    return compute_alone(fleet, *fleet.evaluator());
+  if (!row.mixes && row.links == nullptr && !supplied) return compute_alone(fleet);
   const DryRun dry = dry_run(fleet, fleet.fleet.network);
   const DryRun alone = dry_run(fleet, NetworkSpec{});
   RoundPrediction round{.seconds_per_round = dry.seconds_per_round,

@@ -19,6 +19,8 @@ struct RoundPrediction {
 
 /// By closed forms for d-psgd and the ring all-reduce; of the other methods by a dry run.
 RoundPrediction predict_round(const Assembly& fleet);
+/// Of each peer that trains: what the local steps of its round take it, alone.
+std::vector<double> seconds_alone(const Assembly& fleet);
 /// Seconds per round of the fleet's own peers and network on any graph.
 class GossipClock {
  public:
