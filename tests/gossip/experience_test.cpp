@@ -98,7 +98,7 @@ TEST_F(Experience, LinksAreThoseOfOnesOwn) {
   EXPECT_EQ(experience_links(*setup, 2), (std::vector<PeerId>{0, 1, 3, 4}));
   EXPECT_EQ(experience_links(*setup, 4), (std::vector<PeerId>{1, 2}));
   setup->data_servers = 2;
-  EXPECT_EQ(experience_links(*setup, 3), (std::vector<PeerId>{1, 3})) << "the actors are 4 and 5";
+  EXPECT_EQ(experience_links(*setup, 3), (std::vector<PeerId>{1, 5})) << "the actors are 4 and 5";
   EXPECT_EQ(experience_links(*setup, 5), (std::vector<PeerId>{1, 3}));
 }
 

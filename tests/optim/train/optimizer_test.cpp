@@ -243,7 +243,7 @@ TEST(Schedule, LinearGoesStraightToZeroBehindItsWarmUp) {
   EXPECT_DOUBLE_EQ(s.rate(0.5, {9}), 0.5);
   EXPECT_DOUBLE_EQ(s.rate(0.5, {10}), 0.5);
   EXPECT_DOUBLE_EQ(s.rate(0.5, {35}), 0.375);
-  EXPECT_DOUBLE_EQ(s.rate(0.5, {109}), 0.005);
+  EXPECT_NEAR(s.rate(0.5, {109}), 0.005, 1e-15);
   EXPECT_EQ(s.rate(0.5, {110}), 0);
   EXPECT_EQ(s.rate(0.5, {200}), 0);
 }
