@@ -308,6 +308,9 @@ bool Exchange::take(std::size_t k, Message message) {
   if (!expected(k, message)) return false;
   if (roster_.quarantined(k)) return true;  // sent before our goodbye: for nobody
   if (out_of_reach(k, message.number)) return true;
+  Edge& edge = edges_[k];
+  if (open(k) && message.number == edge.number.value && message.part + 1 == flows_.parts())
+    edge.took.add(self_.world.now() - edge.opened);
   const bool new_to_us = post_.keep(std::move(message));
   if (self_.plan.schedule && owes_answer(k)) post_.hurry();
   return new_to_us;

@@ -11,6 +11,7 @@
 #include "gossip/pace.h"
 #include "gossip/post.h"
 #include "gossip/roster.h"
+#include "gossip/usual_time.h"
 
 namespace gv {
 
@@ -89,6 +90,8 @@ class Exchange {
     ExchangeNumber number;  ///< of the open exchange, or the next one
     float weight = 0;       ///< W_ij; of a schedule: in the round in which the open exchange began
     Round began = 0;        ///< our clock when the open exchange began
+    Time opened{0};         ///< when that was
+    UsualTime took{};       ///< until all of the other half was there, of exchanges that waited
     std::uint32_t degree = 0;           ///< ours, as sent with the open exchange
     std::optional<Round> left_out{};    ///< the newest round of ours that it takes no part in
     std::optional<Round> without_us{};  ///< the same of the neighbour's rounds, as it says
@@ -150,6 +153,7 @@ class Exchange {
   bool out_of_step(std::size_t k) const;
   bool waits_in_vain(std::size_t k, std::uint32_t part) const;
   std::optional<Time> longest_wait(std::size_t k) const;
+  Time usual_wait(std::size_t k) const;
 
   PeerCore& self_;
   Roster& roster_;

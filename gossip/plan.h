@@ -71,7 +71,8 @@ struct Plan {
   /// Of silence, and a neighbour counts as away. A collective, which the deadline would end, waits
   /// for at least twice as long: until then nobody knows whether the neighbour lives.
   Time dead_after{0};
-  Time hurry{std::chrono::milliseconds(250)};  ///< the same, while another one is out of step
+  /// For a neighbour, while another one is out of step: so long at least.
+  Time hurry{std::chrono::milliseconds(250)};
   /// At the end, for those who are away: they may owe us half of an exchange, or we them.
   Time patience{std::chrono::seconds(3)};
   /// At the end, for a neighbour that owes us half of an exchange and completes no round:
