@@ -1,19 +1,12 @@
 #include "peer/compare/figures.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "optim/columns.h"
+
 namespace gv {
-namespace {
-
-std::size_t columns_of(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-}  // namespace
 
 std::string digits(double value) {
   const double size = std::abs(value);

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "optim/columns.h"
 #include "peer/json/json.h"
-#include "peer/report/screen.h"
 
 namespace gv {
 

@@ -156,18 +156,6 @@ std::string seconds_text(double s) {
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-std::size_t columns_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-std::string cut_to_columns(std::string_view text, std::size_t columns) {
-  std::size_t seen = 0;
-  for (std::size_t k = 0; k < text.size(); ++k)
-    if ((text[k] & 0xC0) != 0x80 && seen++ == columns) return std::string(text.substr(0, k));
-  return std::string(text);
-}
-
 TerminalSize terminal_size(int fd) {
   winsize size{};
   if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};

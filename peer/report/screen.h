@@ -2,8 +2,8 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
+#include "optim/columns.h"
 #include "peer/report/regression.h"
 #include "peer/runtime/observer.h"
 
@@ -25,11 +25,6 @@ std::string summary_text(const FleetRecord& record,
 std::string bytes_text(double bytes);
 /// "12.3 s", "4 min 12 s", "250 ms".
 std::string seconds_text(double seconds);
-
-/// Characters of a UTF-8 text, each of which takes a column of a terminal.
-std::size_t columns_of(std::string_view text);
-/// As many characters from the front as fit.
-std::string cut_to_columns(std::string_view text, std::size_t columns);
 
 struct TerminalSize {
   std::size_t columns = 80;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "peer/report/screen.h"
+#include "optim/columns.h"
 
 namespace gv {
 namespace {
