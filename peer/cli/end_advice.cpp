@@ -1,6 +1,7 @@
 #include "peer/cli/end_advice.h"
 
 #include "peer/fleet/host_names.h"
+#include "peer/report/open_remedies.h"
 #include "peer/report/time_shares.h"
 #include "peer/runs/peer_totals.h"
 

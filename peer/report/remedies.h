@@ -1,7 +1,5 @@
 #pragma once
 
-#include "peer/runtime/assembly.h"
-
 namespace gv {
 
 /// What a fleet could do and does not do yet.
@@ -11,6 +9,5 @@ struct Remedies {
   bool unequal_work = false;  ///< `train.batch: auto`: less for who is slow
   bool other_stages = false;  ///< `parallel.stages` that begin elsewhere
 };
-Remedies remedies_of(const Assembly& fleet);
 
 }  // namespace gv

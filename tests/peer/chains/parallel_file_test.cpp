@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "peer/report/remedies.h"
+#include "peer/report/open_remedies.h"
 #include "tests/peer/chains/chain_fleets.h"
 #include "tests/peer/fleet/first_problem.h"
 

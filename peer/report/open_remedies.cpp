@@ -1,4 +1,4 @@
-#include "peer/report/remedies.h"
+#include "peer/report/open_remedies.h"
 
 #include <algorithm>
 
