@@ -22,12 +22,12 @@
 #include "peer/launch/peer_process.h"
 #include "peer/launch/peer_reports.h"
 #include "peer/launch/peer_speeds.h"
-#include "peer/model/saved_model.h"
 #include "peer/predict/forecast/codec_trial.h"
 #include "peer/program/own_program.h"
 #include "peer/program/start_file.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
+#include "peer/runtime/save_model.h"
 
 namespace gv::cli {
 namespace {

@@ -5,10 +5,11 @@
 #include <iterator>
 #include <sstream>
 
+#include "peer/card/model_card.h"
 #include "peer/json/json.h"
 #include "peer/json/json_member.h"
-#include "peer/model/saved_model.h"
 #include "peer/report/metrics_row.h"
+#include "peer/runtime/save_model.h"
 #include "peer/tensors/start_values.h"
 #include "peer/tensors/tensor_file.h"
 

@@ -14,10 +14,10 @@
 #include "peer/fleet/host_names.h"
 #include "peer/json/json_member.h"
 #include "peer/launch/machine_facts.h"
-#include "peer/model/saved_model.h"
 #include "peer/report/loss_rise.h"
 #include "peer/report/metrics.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/runtime/save_model.h"
 
 namespace gv {
 namespace {

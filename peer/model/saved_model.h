@@ -1,31 +1,13 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "optim/train/predictor.h"
 #include "peer/card/model_card.h"
-#include "peer/runtime/assembly.h"
 
 namespace gv {
-
-/// Of which moment of a run a model is.
-struct SavedMoment {
-  std::uint64_t rounds = 0;
-  std::string version;           ///< of the program
-  std::optional<PeerId> peer{};  ///< none: the mean of all
-};
-
-/// x as safetensors under the parameters' names, with the running moments of its batch norms and a
-/// card (model_card.h) as metadata. Throws std::runtime_error with the path.
-void save_model(const std::string& path,
-                const Assembly& fleet,
-                std::span<const float> x,
-                const SavedMoment& moment);
 
 struct SavedModel {
   std::string path;
