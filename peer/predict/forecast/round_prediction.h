@@ -7,8 +7,8 @@
 
 namespace gv {
 
-/// What a round of a fleet costs, by the alpha-beta model (network/round_model.h) of its `network`
-/// and the compute speed of `simulate`.
+/// What a round of a fleet costs, by the alpha-beta model (predict/forecast/round_model.h) of its
+/// `network` and the compute speed of `simulate`.
 struct RoundPrediction {
   double seconds_per_round = 0;
   double network_seconds = 0;  ///< of which the peers do nothing but wait for each other
