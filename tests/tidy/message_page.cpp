@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 namespace gv::tidy {
 namespace {
 
 struct Group {
   const char* title;
-  std::vector<const char*> places;  ///< beginnings of paths: the first group that fits takes it
+  std::vector<const char*> places;  ///< beginnings of paths: the longest that fits takes it
 };
 
 const std::vector<Group>& message_groups() {
@@ -51,11 +52,19 @@ const std::vector<Group>& message_groups() {
   return groups;
 }
 
+/// Returns the group of the longest beginning that fits, so that a folder of one group may hold a
+/// file of another.
 std::string title_of(const Message& message) {
-  for (const Group& group : message_groups())
-    for (const char* place : group.places)
-      if (message.path.starts_with(place)) return group.title;
-  return "";
+  std::string title;
+  std::size_t longest = 0;
+  for (const Group& group : message_groups()) {
+    for (const std::string_view place : group.places) {
+      if (place.size() < longest || !message.path.starts_with(place)) continue;
+      title = group.title;
+      longest = place.size();
+    }
+  }
+  return title;
 }
 
 std::string code(const std::string& text) {
