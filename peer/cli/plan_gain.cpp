@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "gossip/drawn_workers.h"
-#include "peer/report/remedies.h"
+#include "peer/report/open_remedies.h"
 #include "peer/report/wrapped.h"
 
 namespace gv::cli {
