@@ -234,6 +234,24 @@ TEST(Actors, AMemorysDeathEndsItsOwnLearnersAlone) {
   EXPECT_TRUE(ended.result.broken_by.contains(3));
 }
 
+/// The new process once found no actors, since they had ended with the old one: it ended as well,
+/// and so did the learners that had waited for it.
+TEST(Actors, GoOnWithWhoTakesTheirMemorysPlace) {
+  for (const std::uint32_t memories : {1U, 2U}) {
+    SCOPED_TRACE(memories);
+    Fleet fleet = apex(2, memories, 4);
+    fleet.restart = true;
+    SimulationOptions options = injecting(killed({1 + memories}));  // the last memory
+    options.faults->restart = true;
+    const Ended ended = end_of(fleet, options);
+    EXPECT_EQ(ended.result.violations, std::vector<std::string>{});
+    EXPECT_TRUE(ended.result.whole());
+    for (const PeerId i : {0U, 1U}) EXPECT_EQ(ended.finals.at(i).round, 300U) << i;
+    EXPECT_EQ(ended.summary.experience->actors, 4U);
+    EXPECT_NEAR(ratio_of(ended.summary) / 4, 1, 0.05) << "limited, and not for want of actors";
+  }
+}
+
 TEST(Actors, ALearnersDeathEndsItsActorsAlone) {
   const Fleet fleet = apex(2, 1, 4);
   const Ended ended = end_of(fleet, injecting(killed({1})));
