@@ -7,6 +7,7 @@
 #include "peer/fleet/agent_methods.h"
 #include "peer/json/json_member.h"
 #include "peer/report/metrics.h"
+#include "peer/report/supply_view.h"
 #include "tests/peer/fleet/test_fleet.h"
 #include "tests/peer/sim/injecting.h"
 #include "tests/peer/sim/method_runs.h"
@@ -232,6 +233,16 @@ TEST(Actors, AMemorysDeathEndsItsOwnLearnersAlone) {
   EXPECT_EQ(ended.finals.at(0).round, 300U);
   EXPECT_LT(ended.finals.at(1).round, 300U);
   EXPECT_TRUE(ended.result.broken_by.contains(3));
+}
+
+/// `run` once stopped everybody when one of several memories had died.
+TEST(Actors, OthersDoWithoutOneOfSeveralMemories) {
+  const Assembly two(apex(2, 2, 4));
+  for (PeerId i = 0; i < two.fleet.size(); ++i)
+    EXPECT_EQ(does_without_supplier(two, i), i == 2 || i == 3) << i;
+  EXPECT_FALSE(does_without_supplier(Assembly(apex(2, 1, 4)), 2)) << "all learn from this one";
+  const Fleet all = quadratic_fleet(2, "ring", "all-reduce", "ring");
+  EXPECT_FALSE(does_without_supplier(Assembly(with_actors(all, 2, 4)), 3)) << "it needs all";
 }
 
 /// The new process once found no actors, since they had ended with the old one: it ended as well,
