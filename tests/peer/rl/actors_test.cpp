@@ -8,6 +8,7 @@
 #include "peer/json/json_member.h"
 #include "peer/report/metrics.h"
 #include "peer/report/supply_view.h"
+#include "tests/peer/fleet/first_problem.h"
 #include "tests/peer/fleet/test_fleet.h"
 #include "tests/peer/sim/injecting.h"
 #include "tests/peer/sim/method_runs.h"
@@ -100,9 +101,28 @@ TEST(Actors, RepeatToTheBitInVirtualTime) {
   EXPECT_NE(end_of(other).hash, hash);
 }
 
+/// Who trains on samples of its own takes none from a memory, and who waits for its neighbours
+/// while it trains can wait for none. Both train agents that act themselves.
+bool takes_no_minibatches(const AlgorithmRow& row) {
+  return row.kind == "scaffold" || row.kind == "streaming-diloco";
+}
+
+TEST(Actors, AreRefusedByMethodsThatTakeNoMinibatches) {
+  std::size_t refused = 0;
+  for (const AlgorithmRow* row : algorithms()) {
+    if (!takes_no_minibatches(*row)) continue;
+    EXPECT_EQ(agent_use(*row).objection, "") << row->kind;
+    const Fleet fleet = with_actors(row_fleet(*row, 4), 2, 4);
+    const std::string problem = first_problem([&] { const Assembly made(fleet); });
+    EXPECT_NE(problem.find("or no `agent.actors`"), std::string::npos) << row->kind << problem;
+    ++refused;
+  }
+  EXPECT_EQ(refused, 2U);
+}
+
 TEST(Actors, AllDoTheirRoundsUnderEveryRowThatTrainsAgents) {
   for (const AlgorithmRow* row : algorithms()) {
-    if (!agent_use(*row).objection.empty()) continue;
+    if (!agent_use(*row).objection.empty() || takes_no_minibatches(*row)) continue;
     SCOPED_TRACE(std::string(row->kind) + " " + std::string(row->order));
     Fleet fleet = with_actors(row_fleet(*row, 4), 2, 4);
     if (row->kind != "sgp") fleet.weights = "lazy";
