@@ -19,15 +19,16 @@ def sets(values):
     return [word for key, value in values.items() for word in ("--set", f"{key}={value}")]
 
 
-def call(*command, threads=None):
+def call(*command, threads=None, good=(0,)):
     """The JSON lines that a command of the program prints, as dicts.
 
     threads: of OpenMP in the child (None: as many as it likes); idle ones disturb whoever runs
-    beside it. A command that fails raises RuntimeError with what it said.
+    beside it. A command that ends with another code than the good ones raises RuntimeError with
+    what it said.
     """
     env = dict(os.environ, **({} if threads is None else {"OMP_NUM_THREADS": str(threads)}))
     done = subprocess.run(command, capture_output=True, text=True, env=env)
-    if done.returncode != 0:
+    if done.returncode not in good:
         raise RuntimeError(f"{' '.join(command)}\nends with {done.returncode}: {done.stderr}")
     return [json.loads(line) for line in done.stdout.splitlines()]
 

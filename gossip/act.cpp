@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "gossip/experience.h"
 #include "gossip/peer.h"
@@ -7,7 +8,9 @@
 // An actor: acts with its learner's model and sends what happens to its memory, which says of each
 // chunk that it has it; two are under way at most. It asks for the model from time to time and goes
 // on with the old one until the new one is there, so that it never waits for its learner, which may
-// be waiting for transitions meanwhile. It begins with the model that all peers begin with.
+// be waiting for transitions meanwhile. It begins with the model that all peers begin with. It ends
+// with either of the two, unless another process takes the place of one that has died: to that one
+// it goes on, and what was under way to the dead one is nobody's.
 
 namespace gv {
 namespace {
@@ -20,19 +23,19 @@ class Acts {
       : me_(me), actor_(*me.plan.experience->actor), learner_(learner), memory_(memory) {}
 
   Task<> run() {
-    for (std::uint64_t chunk = 0; goes_on(); ++chunk) {
-      co_await look_at_model();
-      const Payload transitions = co_await next_chunk();
-      if (!transitions) co_return;
-      me_.send(memory_, experience_kind, transitions, 0, chunk);
-      ++under_way_;
-      while (goes_on() && (under_way_ == most_under_way || me_.waiting(taken_kind)))
-        co_await hear();
+    bool both = true;
+    while (both) {
+      co_await act_for_both();
+      both = co_await has(learner_);
+      if (both) both = co_await has(memory_);
     }
   }
 
  private:
   bool goes_on() const { return me_.running() && me_.expects(learner_) && me_.expects(memory_); }
+  Task<> act_for_both();
+  Task<bool> has(PeerId peer);
+  std::uint32_t& under_way();
   Task<> look_at_model();
   bool model_is_here() const;
   Task<Payload> next_chunk();
@@ -41,12 +44,40 @@ class Acts {
   Peer& me_;
   Actor& actor_;
   PeerId learner_, memory_;
-  std::uint32_t under_way_ = 0;
+  std::uint64_t chunk_ = 0;      ///< the next one's number
+  std::uint32_t under_way_ = 0;  ///< chunks, to the memory's process of this life
+  std::uint64_t memory_life_ = 0;
   bool asked_ = false;
   std::uint64_t question_ = 0;
   std::uint64_t life_ = 0;  ///< the learner's process that was asked
   std::uint64_t due_ = 0;   ///< frames at which the next question is
 };
+
+/// As long as both are there.
+Task<> Acts::act_for_both() {
+  while (goes_on()) {
+    co_await look_at_model();
+    const Payload transitions = co_await next_chunk();
+    if (!transitions) co_return;
+    me_.send(memory_, experience_kind, transitions, 0, chunk_++);
+    ++under_way();
+    while (goes_on() && (under_way() == most_under_way || me_.waiting(taken_kind))) co_await hear();
+  }
+}
+
+/// Of one that has died: whether another process has taken its place, which is waited for where
+/// peers are started again.
+Task<bool> Acts::has(PeerId peer) {
+  if (!me_.running()) co_return false;
+  if (me_.expects(peer)) co_return true;
+  const bool again = co_await me_.succeeded(peer, me_.life(peer));
+  co_return again;
+}
+
+std::uint32_t& Acts::under_way() {
+  if (std::exchange(memory_life_, me_.life(memory_)) != me_.life(memory_)) under_way_ = 0;
+  return under_way_;
+}
 
 bool Acts::model_is_here() const {
   for (std::uint32_t part = 0; part < pieces_of(actor_.size()); ++part)
@@ -92,7 +123,7 @@ Task<> Acts::hear() {
   const Post::Awaited awaited = [this](PeerId i) { return i == memory_; };
   const Next next = co_await me_.next(taken_kind, {}, awaited);
   if (!next.message) co_return;
-  if (under_way_ > 0) --under_way_;
+  if (under_way() > 0) --under_way();
   co_await follow(me_, next.message->number);
 }
 

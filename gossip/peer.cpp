@@ -65,6 +65,7 @@ Task<std::optional<Message>> Peer::receive_next(PeerId from, Kind channel) {
   return receive(from, channel, received_parts_[{from, channel}]++);
 }
 
+/// Who is supplied can do nothing without its server, and says so. An actor ends in silence.
 Task<bool> Peer::succeeded(PeerId peer, std::uint64_t life) {
   constexpr Time look_again = std::chrono::milliseconds(10);
   const auto k = find(peer);
@@ -75,7 +76,7 @@ Task<bool> Peer::succeeded(PeerId peer, std::uint64_t life) {
     co_await sleep;
   }
   const bool replaced = roster_.life(*k) != life;
-  if (!replaced) post_.say_broken(*k);
+  if (!replaced && plan.is_supplied) post_.say_broken(*k);
   co_return replaced;
 }
 

@@ -240,8 +240,8 @@ constexpr std::array papers{
 )bib"},
     Paper{"robust-gossip",
      R"bib(@inproceedings{farhadkhani2023robust,
-  author = {Farhadkhani, Sadegh and Guerraoui, Rachid and Gupta, Nirupam and Hoang, L{\^e}-Nguy{\^e}n
-    and Pinot, Rafael and Stephan, John},
+  author = {Farhadkhani, Sadegh and Guerraoui, Rachid and Gupta, Nirupam and
+    Hoang, L{\^e}-Nguy{\^e}n and Pinot, Rafael and Stephan, John},
   title = {Robust Collaborative Learning with Linear Gradient Overhead},
   booktitle = {International Conference on Machine Learning},
   eprint = {2209.10931},

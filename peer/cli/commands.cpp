@@ -41,6 +41,7 @@ Command bench_exchange_command();
 Command bench_step_command();
 Command bench_device_command();
 Command bench_hogwild_command();
+Command bench_agent_command();
 Command bench_links_command();
 Command bench_speeds_command();
 
@@ -92,6 +93,7 @@ std::vector<Command> commands(const PeerParts& parts) {
                  bench_step_command(),
                  bench_device_command(),
                  bench_hogwild_command(),
+                 bench_agent_command(),
                  bench_links_command(),
                  bench_speeds_command()}),
           completion_command(),

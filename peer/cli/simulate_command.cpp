@@ -28,6 +28,7 @@
 #include "peer/report/loss_rise.h"
 #include "peer/report/metrics.h"
 #include "peer/report/screen.h"
+#include "peer/report/supply_view.h"
 #include "peer/report/time_shares.h"
 #include "peer/sim/kept_round.h"
 #include "peer/sim/simulation.h"
@@ -56,7 +57,10 @@ void tell(const Assembly& fleet,
     fmt::print(stderr, "violation: {}\n", violation);
   for (const PeerId peer : result.lost) fmt::print(stderr, "peer {} was lost\n", peer);
   for (const PeerId peer : result.broken_by)
-    fmt::print(stderr, "without peer {} this algorithm cannot complete a round\n", peer);
+    if (does_without_supplier(fleet, peer))
+      fmt::print(stderr, "{}\n", supply_ended_text(peer));
+    else
+      fmt::print(stderr, "without peer {} this algorithm cannot complete a round\n", peer);
   for (const PeerId peer : result.chains_ended) fmt::print(stderr, "{}\n", chain_ended_text(peer));
   const bool ended = result.violations.empty() && !result.interrupted;
   if (!ended) return;

@@ -86,6 +86,7 @@ std::vector<Mark> marks_of(const std::vector<ExportedRun>& runs) {
 /// Which columns there are because some run has figures for them.
 struct Extras {
   bool returns = false;
+  bool actors = false;
   bool states = false;
 };
 
@@ -110,6 +111,8 @@ std::string line(const std::string& run, const MetricsRow& row, const Extras& ex
   if (extras.returns)
     text += row.frames ? fmt::format(",{},{},{}", 0 - row.loss, 0 - row.loss_local, *row.frames)
                        : ",,,";
+  for (std::size_t k = 0; extras.actors && k < actor_figures.size(); ++k)
+    text += "," + cell(row.*actor_figures[k].value);
   for (std::size_t k = 0; extras.states && k < activities; ++k)
     text += row.activities ? fmt::format(",{}", (*row.activities)[k]) : ",";
   return text + "\r\n";
@@ -120,6 +123,7 @@ Extras extras_of(const std::vector<ExportedRun>& runs) {
   for (const ExportedRun& run : runs)
     for (const MetricsRow& row : run.rows) {
       extras.returns = extras.returns || row.frames.has_value();
+      extras.actors = extras.actors || row.actors.has_value();
       extras.states = extras.states || row.activities.has_value();
     }
   return extras;
@@ -144,6 +148,8 @@ std::string csv_of(const std::vector<ExportedRun>& runs) {
   for (const Mark& mark : marks) text.append(1, ',').append(csv_word(mark.name));
   for (std::size_t k = 1; k < columns.size(); ++k) text += fmt::format(",{}", columns[k]);
   if (extras.returns) text += ",return,return_local,frames";
+  for (std::size_t k = 0; extras.actors && k < actor_figures.size(); ++k)
+    text += fmt::format(",{}", actor_figures[k].key);
   for (std::size_t k = 0; extras.states && k < activities; ++k)
     text += fmt::format(",{}_seconds", activity_names[k]);
   text += "\r\n";

@@ -72,6 +72,9 @@ std::string summary_of(const MetricsRow& row) {
       {"data/samples", row.samples}};
   for (const auto& [tag, value] : optional)
     if (value) values += scalar(tag, *value);
+  for (const ActorFigure& figure : actor_figures)
+    if (row.*figure.value)
+      values += scalar(fmt::format("data/{}", figure.key), *(row.*figure.value));
   if (row.sent_bytes) values += scalar("sent_bytes", static_cast<double>(*row.sent_bytes));
   for (std::size_t k = 0; row.activities && k < activities; ++k)
     values += scalar(fmt::format("state_seconds/{}", activity_names[k]), (*row.activities)[k]);

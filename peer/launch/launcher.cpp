@@ -182,8 +182,7 @@ void Launcher::take_report(PeerId id, control::Reported says) {
   says.report.model = slots_[id].process->take_vector();
   if (!says.report.model)
     throw std::runtime_error(fmt::format("peer {} reported a vector that has not come", id));
-  if (const auto by = says.report.broken_by)
-    fleet_.does_without_chains() ? note_chain_ended(*by) : end_broken(*by);
+  if (const auto by = says.report.broken_by) note_broken(*by);
   slots_[id].told = costs_of(says.report);
   add_earlier(says.report, slots_[id].earlier);
   observer_.take(std::move(says.report),

@@ -127,7 +127,8 @@ class Launcher {
   void take_candidate(PeerId id, Round round);
   void tell_no_space(PeerId id, const std::string& what);
   void end_broken(PeerId by);
-  void note_chain_ended(PeerId by);
+  void note_broken(PeerId by);
+  void note_part_ended(PeerId by, const std::string& text);
   void ended(PeerId id);
   std::vector<PeerAddress> addresses(PeerId by) const;
   void keep_pid(PeerId id);
@@ -174,7 +175,7 @@ class Launcher {
   bool failed_to_start_ = false;
   bool too_few_ = false;  ///< less than faults.min_peers
   bool broken_ = false;   ///< a collective could not be completed, and the algorithm ended early
-  std::set<PeerId> chains_ended_;  ///< by whom, where the others go on
+  std::set<PeerId> parts_ended_;  ///< for want of whom, where the others go on
   int signal_code_ = 0;
   std::optional<std::chrono::steady_clock::time_point> began_, ended_, kill_at_;
   std::vector<LostPeer> lost_;

@@ -9,6 +9,7 @@
 
 #include "peer/launch/launcher.h"
 #include "peer/report/chains_view.h"
+#include "peer/report/supply_view.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/runtime/unknown_figure.h"
 
@@ -58,9 +59,15 @@ void Launcher::end_broken(PeerId by) {
   stop_all();
 }
 
-/// Said once of whom it is: each stage of its chain reports it.
-void Launcher::note_chain_ended(PeerId by) {
-  if (chains_ended_.insert(by).second && !stopping_) screen_.on_note(chain_ended_text(by));
+void Launcher::note_broken(PeerId by) {
+  if (fleet_.does_without_chains()) return note_part_ended(by, chain_ended_text(by));
+  if (does_without_supplier(fleet_, by)) return note_part_ended(by, supply_ended_text(by));
+  end_broken(by);
+}
+
+/// Said once of whom it is: each stage of its chain, or each that it supplied, reports it.
+void Launcher::note_part_ended(PeerId by, const std::string& text) {
+  if (parts_ended_.insert(by).second && !stopping_) screen_.on_note(text);
 }
 
 void Launcher::kill_in_time() {
@@ -124,7 +131,7 @@ LaunchResult Launcher::result() const {
     result.code = exit_code::could_not_start;
   } else if (too_few_ || !summary || has_diverged(*summary)) {
     result.code = exit_code::failed;
-  } else if (gone() > 0 || broken_ || !chains_ended_.empty()) {
+  } else if (gone() > 0 || broken_ || !parts_ended_.empty()) {
     result.code = exit_code::peers_lost;
   } else if (!summary->uneven.empty()) {
     result.code = exit_code::check_failed;

@@ -141,6 +141,16 @@ std::string row(const RunView& view, const PeerView& peer, bool activities) {
   return out + "</tr>\n";
 }
 
+/// Of a fleet whose actors are peers of their own.
+std::string actor_figures_of(const MetricsRow& row) {
+  std::string out;
+  if (row.actors) out += figure("actors alive", fmt::format("{:.0f}", *row.actors));
+  if (row.memory) out += figure("transitions kept", fmt::format("{:.0f}", *row.memory));
+  if (row.samples_per_insert)
+    out += figure("samples a transition", fmt::format("{:.4g}", *row.samples_per_insert));
+  return out;
+}
+
 }  // namespace
 
 std::string live_head(const RunView& view) {
@@ -159,6 +169,7 @@ std::string live_head(const RunView& view) {
     out += figure("return, mean model", fmt::format("{:.4g}", -view.latest->loss));
   else if (view.latest)
     out += figure(set + "loss, mean model", fmt::format("{:.4g}", view.latest->loss));
+  if (view.latest) out += actor_figures_of(*view.latest);
   out += figure("since the start", seconds_text(view.seconds));
   const bool trains = view.phase == FleetState::Phase::training;
   if (trains && view.rounds && view.rate > 0)

@@ -76,6 +76,21 @@ void add_run(Text& text, const RunView& view) {
   text.sample(static_cast<double>(view.alive()));
 }
 
+void add_agents(Text& text, const MetricsRow& row) {
+  text.family("grapevine_return", "gauge", "Mean return of the mean model.");
+  text.sample(0 - row.loss);
+  text.family("grapevine_local_return", "gauge", "Mean return of the local models.");
+  text.sample(0 - row.loss_local);
+  text.family("grapevine_frames", "counter", "Steps of all environments.");
+  text.sample(*row.frames);
+  for (const ActorFigure& figure : actor_figures) {
+    const std::optional<double>& value = row.*figure.value;
+    if (!value) continue;
+    text.family(fmt::format("grapevine_{}", figure.metric), "gauge", figure.help);
+    text.sample(*value);
+  }
+}
+
 void add_evaluation(Text& text, const MetricsRow& row) {
   const std::string set = row.validated ? "Validation" : "Test";
   text.family("grapevine_evaluated_round", "gauge", "Round of the newest evaluation.");
@@ -90,6 +105,7 @@ void add_evaluation(Text& text, const MetricsRow& row) {
               "gauge",
               "Mean squared distance of a local model to the mean model.");
   text.sample(row.consensus);
+  if (row.frames) add_agents(text, row);
   if (!row.accuracy) return;
   text.family("grapevine_accuracy_ratio", "gauge", set + " accuracy of the mean model.");
   text.sample(*row.accuracy);

@@ -76,6 +76,18 @@ std::string test_line(const JsonValue& test) {
       json_number(test, "loss"));
 }
 
+/// Before the end of the warm-up there is no ratio.
+std::string actors_line(const JsonValue& json) {
+  const JsonValue* const ratio = json.find("samples_per_insert");
+  const bool known = ratio != nullptr && ratio->kind == JsonValue::Kind::number;
+  return fmt::format("\nactors     {} alive; {}{} transitions kept",
+                     json_integer<std::uint64_t>(json, "actors"),
+                     known ? fmt::format("{:.4g} samples learnt for each transition taken, ",
+                                         json_number(json, "samples_per_insert"))
+                           : "",
+                     json_integer<std::uint64_t>(json, "memory"));
+}
+
 std::string summary_lines(const std::string& folder) {
   const std::string path = folder + "/summary.json";
   std::ifstream in(path);
@@ -100,6 +112,7 @@ std::string summary_lines(const std::string& folder) {
     text += fmt::format("\nreturn     {:.6g} mean model, {} frames",
                         json_number(json, "return"),
                         json_integer<std::uint64_t>(json, "frames"));
+  if (json.find("actors") != nullptr) text += actors_line(json);
   if (const JsonValue* const test = json.find("test")) text += test_line(*test);
   const JsonValue* const r2 = json.find("r2");
   if (r2 != nullptr && r2->kind == JsonValue::Kind::number)

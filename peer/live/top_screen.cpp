@@ -51,8 +51,13 @@ std::string title_line(const RunView& view, std::size_t columns) {
 /// Their losses are minus their returns, which rise.
 std::string agents_line(const MetricsRow& row, std::vector<double> losses, std::size_t columns) {
   for (double& loss : losses) loss = -loss;
+  std::string acting;
+  if (row.actors) acting = fmt::format("{:.0f} actors", *row.actors);
+  if (row.samples_per_insert)
+    acting += fmt::format(", {:.4g} samples a transition", *row.samples_per_insert);
   return joined({fmt::format("return {:.4g}, {:.4g} local", -row.loss, -row.loss_local),
                  fmt::format("{:.0f} frames", *row.frames),
+                 acting,
                  fmt::format("consensus {:.2e}", row.consensus),
                  sparkline(losses)},
                 columns);

@@ -82,6 +82,18 @@ std::optional<Tile> least_of(const Comparison& c, const Section& section, Measur
   return Tile{value, (c.target ? "to the target: " : "to the end: ") + who};
 }
 
+/// Before the end of the warm-up there is no ratio.
+std::string actors_sentence(const StoredEvaluation& end) {
+  const auto actors = static_cast<std::size_t>(std::llround(*end.actors));
+  std::string text = fmt::format("Of the actors {} lived at the end", actors);
+  if (end.samples_per_insert)
+    text += fmt::format("; {:.4g} samples were learnt for each transition that a memory took",
+                        *end.samples_per_insert);
+  if (end.memory)
+    text += fmt::format("; {} transitions were kept", quantity_text(Quantity::number, *end.memory));
+  return text + ".";
+}
+
 }  // namespace
 
 std::string title_of(const std::vector<StoredRun>& runs) {
@@ -145,6 +157,7 @@ std::vector<Finding> run_findings(const StoredRun& run) {
                      -end.loss,
                      -end.loss_local,
                      quantity_text(Quantity::number, *end.frames))});
+  if (end.actors) findings.push_back({actors_sentence(end)});
   if (run.validated && run.test_accuracy)
     findings.push_back(
         {fmt::format("These are of the validation set; on the test set, looked at once, the saved "

@@ -66,6 +66,11 @@ MetricsRow row_of(const FleetRecord& r) {
                  .consensus = r.consensus,
                  .sent_bytes = r.sent_bytes};
   if (r.frames) row.frames = static_cast<double>(*r.frames);
+  if (r.experience) {
+    row.samples_per_insert = r.experience->samples_per_insert();
+    row.memory = static_cast<double>(r.experience->kept);
+    row.actors = static_cast<double>(r.experience->actors);
+  }
   std::ranges::transform(r.spent.at, row.activities.emplace().begin(), in_seconds);
   return row;
 }
@@ -95,6 +100,8 @@ Json json_of(const MetricsRow& row) {
     json.add("return_local", -row.loss_local);
     json.add("frames", *row.frames);
   }
+  for (const ActorFigure& figure : actor_figures)
+    if (row.*figure.value) json.add(std::string(figure.key), *(row.*figure.value));
   if (row.sent_bytes) json.add("sent_bytes", *row.sent_bytes);
   if (row.activities) json.add("states", json_of(*row.activities));
   return json;
@@ -118,6 +125,8 @@ MetricsRow parse_row(const JsonValue& json) {
   row.samples = number_if_any(json, "samples");
   row.epoch = number_if_any(json, "epoch");
   row.frames = number_if_any(json, "frames");
+  for (const ActorFigure& figure : actor_figures)
+    row.*figure.value = number_if_any(json, std::string(figure.key));
   row.peers = json_integer<PeerId>(json, "peers");
   const JsonValue* const set = json.find("evaluated_on");
   row.validated = set != nullptr && set->text == "validation";

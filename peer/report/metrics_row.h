@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gossip/timesheet.h"
@@ -25,6 +26,8 @@ struct MetricsRow {
   std::optional<double> samples{};           ///< trained on by the fleet so far
   std::optional<double> epoch{};
   std::optional<double> frames{};  ///< of agents, whose losses are minus their returns
+  /// Where their actors are peers of their own; see actor_figures.
+  std::optional<double> samples_per_insert{}, memory{}, actors{};
   PeerId peers = 0;
   bool validated = false;  ///< what follows is of a validation set, not of the test set
   double train_loss = 0;
@@ -35,6 +38,21 @@ struct MetricsRow {
   std::optional<std::uint64_t> sent_bytes{};
   std::optional<ActivitySeconds> activities{};  ///< summed over the peers
 };
+
+/// What is told of a fleet whose actors are peers of their own.
+struct ActorFigure {
+  std::string_view key;     ///< in metrics.jsonl, summary.json and tables
+  std::string_view metric;  ///< for Prometheus, behind `grapevine_`
+  std::string_view help;
+  std::optional<double> MetricsRow::*value;
+};
+inline constexpr std::array<ActorFigure, 3> actor_figures{
+    {{"samples_per_insert",
+      "samples_per_insert",
+      "Samples learnt for each transition that the memories have taken since their warm-up.",
+      &MetricsRow::samples_per_insert},
+     {"memory", "memory_transitions", "Transitions that the memories keep.", &MetricsRow::memory},
+     {"actors", "actors_alive", "Actors that live.", &MetricsRow::actors}}};
 
 MetricsRow row_of(const FleetRecord& record);
 /// With the names of metrics.jsonl; what is not there is left out.

@@ -121,6 +121,9 @@ StoredEvaluation read_evaluation(const JsonValue& line, const char* round) {
   e.samples = stored_maybe(line, "samples");
   e.epoch = stored_maybe(line, "epoch");
   e.frames = stored_maybe(line, "frames");
+  e.samples_per_insert = stored_maybe(line, "samples_per_insert");
+  e.memory = stored_maybe(line, "memory");
+  e.actors = stored_maybe(line, "actors");
   e.hidden_wire = stored_maybe(line, "hidden_wire");
   if (const JsonValue* bytes = line.find("bytes"))
     e.repeated_bytes = stored_maybe(*bytes, "repeated");

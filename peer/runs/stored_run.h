@@ -29,6 +29,8 @@ struct StoredEvaluation {
   double sent_bytes = 0;
   std::optional<double> samples, epoch;
   std::optional<double> frames;  ///< of agents, whose losses are minus their returns
+  /// Where their actors are peers: as in metrics.jsonl.
+  std::optional<double> samples_per_insert, memory, actors;
   std::optional<StateSums> states;
   std::optional<double> hidden_wire;
   std::optional<double> repeated_bytes;  ///< sent again, beside sent_bytes

@@ -40,6 +40,7 @@ class Experience : public OnePeer {
     plan.channels = experience_channels(*plan.setup, d, part);
     plan.rounds = 100;
     plan.is_supplied = id < 2;
+    plan.succession = succession;
     make(static_cast<std::uint32_t>(d), plan);
   }
   /// Warm after a chunk of four; then two samples for each transition, and eight to spare.
@@ -85,6 +86,13 @@ class Experience : public OnePeer {
   }
   MemoryFigures figures() const { return part->memory->figures(); }
 
+  void pass(Time length) {
+    world.clock += length;
+    for (auto timers = std::exchange(world.timers, {}); const auto& [delay, f] : timers) f();
+    world.work();
+  }
+
+  Time succession{0};
   std::shared_ptr<ExperiencePart> part;
   std::uint64_t sent_chunks = 0;
   Task<> life;
@@ -225,9 +233,7 @@ TEST_F(Experience, SilentActorsHoldNobodyUpForLongerThanTheDeadline) {
   send_chunk(3);
   for (std::uint64_t k = 0; k < 5; ++k) ask(0, k);
   const std::ptrdiff_t limited = count(0, Kind::samples);
-  world.clock += peer->plan.deadline;
-  for (auto timers = std::exchange(world.timers, {}); const auto& [delay, f] : timers) f();
-  world.work();
+  pass(peer->plan.deadline);
   EXPECT_GT(count(0, Kind::samples), limited);
 }
 
@@ -317,6 +323,68 @@ TEST_F(Acting, EndsWithItsMemory) {
   peer->died(memory_id);
   world.work();
   EXPECT_TRUE(life.done());
+}
+
+/// It once ended with the process that had died, and who took its place had no actors.
+TEST_F(Acting, GoesOnWithWhoTakesItsMemorysPlace) {
+  succession = std::chrono::seconds(3);
+  make_acting();
+  peer->died(memory_id);
+  world.work();
+  pass(std::chrono::seconds(1));
+  EXPECT_FALSE(life.done());
+  EXPECT_EQ(count(memory_id, experience_kind), 2);
+  peer->replaced(memory_id);
+  pass(std::chrono::milliseconds(10));
+  EXPECT_EQ(count(memory_id, experience_kind), 4) << "what the dead one had is nobody's";
+  say_taken(0);
+  EXPECT_EQ(count(memory_id, experience_kind), 5);
+}
+
+TEST_F(Acting, ANewMemoryOwesNothingOfTheOldOne) {
+  succession = std::chrono::seconds(3);
+  make_acting();
+  ASSERT_TRUE(peer->deliver({memory_id, taken_kind, 0, 0, nullptr}));
+  ASSERT_FALSE(world.jobs.empty()) << "it acts";
+  peer->died(memory_id);
+  peer->replaced(memory_id);
+  world.work();
+  EXPECT_EQ(count(memory_id, experience_kind), 4) << "two are under way to the new one";
+}
+
+TEST_F(Acting, WaitsForAMemorysSuccessorOnlySoLong) {
+  succession = std::chrono::seconds(3);
+  make_acting();
+  peer->died(memory_id);
+  world.work();
+  pass(std::chrono::seconds(2));
+  EXPECT_FALSE(life.done());
+  pass(std::chrono::seconds(2));
+  EXPECT_TRUE(life.done());
+  EXPECT_EQ(journal.said, "") << "its learner says it";
+}
+
+TEST_F(Acting, AsksWhoTakesItsLearnersPlaceForTheModel) {
+  succession = std::chrono::seconds(3);
+  make_acting();
+  EXPECT_EQ(count(0, wanted_kind), 1);
+  peer->died(0);
+  world.work();
+  EXPECT_FALSE(life.done());
+  peer->replaced(0);
+  pass(std::chrono::milliseconds(10));
+  for (int k = 0; k < 10; ++k) say_taken(0);
+  EXPECT_EQ(count(0, wanted_kind), 2);
+}
+
+/// Where peers are started again, too: a goodbye is no death.
+TEST_F(Acting, WaitsForNobodyWhoHasLeft) {
+  succession = std::chrono::seconds(3);
+  make_acting();
+  peer->deliver({memory_id, Kind::goodbye, 0, 0, nullptr});
+  world.work();
+  EXPECT_TRUE(life.done());
+  EXPECT_EQ(journal.said, "");
 }
 
 class Learning : public Experience {};

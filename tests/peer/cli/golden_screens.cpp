@@ -105,6 +105,7 @@ Screens other_screens() {
             "grapevine bench step --model softmax --batch 8 --seconds 0.1",
             "grapevine bench exchange --peers 3 --floats 1000 --repetitions 1",
             "grapevine bench hogwild --threads 2 --seconds 0.1",
+            "grapevine bench agent --memory 1000 --seconds 0.1",
             "grapevine profile " + iris() +
                 " --set model='{ kind: mlp, hidden: [8] }' --rows 4 --seconds 0.01",
             "grapevine bench device " + iris() + " --batches 8 --seconds 0.1",

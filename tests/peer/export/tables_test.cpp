@@ -119,6 +119,25 @@ TEST(Csv, HasTheReturnsOfAgents) {
   EXPECT_EQ(lines[4], "plain,100,2,,,,8,0.5,0.01,0.25,0.75,0.5,1,0.125,100000,,,,1,2,3,4,5,6,7,8");
 }
 
+TEST(Csv, HasWhatActorsAndMemoriesDid) {
+  ExportedRun agent = a_run("agent", false);
+  for (MetricsRow& row : agent.rows) {
+    row.loss = -200;
+    row.loss_local = -150;
+    row.frames = 5000;
+    row.memory = 900;
+    row.actors = 8;
+  }
+  agent.rows.back().samples_per_insert = 15.5;
+  const auto lines = lines_of(csv_of({agent, a_run("plain", false)}));
+  EXPECT_TRUE(lines[0].ends_with(",return,return_local,frames,samples_per_insert,memory,actors"))
+      << lines[0];
+  EXPECT_TRUE(lines[1].ends_with(",200,150,5000,,900,8")) << lines[1];
+  EXPECT_TRUE(lines[3].ends_with(",200,150,5000,15.5,900,8")) << lines[3];
+  for (const std::string& line : lines)
+    EXPECT_EQ(std::ranges::count(line, ','), std::ranges::count(lines[0], ',')) << line;
+}
+
 /// RFC 3720, appendix B.4, and the check value of the catalogue of CRCs.
 TEST(Crc32c, AgreesWithItsStandard) {
   EXPECT_EQ(crc32c("123456789"), 0xe3069283U);
@@ -236,6 +255,9 @@ TEST(TensorBoard, ShowsTheReturnsOfAgents) {
   for (MetricsRow& row : agent.rows) {
     row.loss = -200;
     row.frames = 5000;
+    row.samples_per_insert = 15.5;
+    row.memory = 900;
+    row.actors = 8;
   }
   const std::string file = event_file(agent);
   Reader in(file);
@@ -243,6 +265,13 @@ TEST(TensorBoard, ShowsTheReturnsOfAgents) {
   const Event event = read_event(in.record());
   EXPECT_EQ(event.values.at("return/mean_model"), 200.0F);
   EXPECT_EQ(event.values.at("data/frames"), 5000.0F);
+  EXPECT_EQ(event.values.at("data/samples_per_insert"), 15.5F);
+  EXPECT_EQ(event.values.at("data/memory"), 900.0F);
+  EXPECT_EQ(event.values.at("data/actors"), 8.0F);
+  const std::string other = event_file(a_run("plain", false));
+  Reader plain(other);
+  plain.record();
+  EXPECT_FALSE(read_event(plain.record()).values.contains("data/actors"));
 }
 
 TEST(TensorBoard, FilesLieInAFolderPerRun) {

@@ -38,6 +38,21 @@ TEST_F(Launch, ADeathEndsAnAllReduceByName) {
   EXPECT_NE(ended.err.find("without peer 2"), std::string::npos) << ended.err;
 }
 
+/// One of two data servers: the peer that it served ends, and the others, which average with it, go
+/// on. The launcher once stopped them all, as it does where a collective needs everybody.
+TEST_F(Launch, ADataServersDeathEndsThoseAloneWhomItServed) {
+  Program program(
+      {"run", fleet(4, 0), "--json", "--set", "data.servers=2", "--set", "stop.time=5 s"});
+  ASSERT_TRUE(trains());
+  const pid_t victim = pid_of(5);  // it serves 1 and 3
+  ::kill(victim, SIGKILL);
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_EQ(ended.err.find("cannot complete a round: stopping"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("without peer 5 those that learn"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("the time is up"), std::string::npos) << "0 and 2 went on" << ended.err;
+}
+
 /// Two servers are killed and started again: no gradient is lost, and none counts twice.
 TEST_F(Launch, AServersSuccessorGoesOnWithTheSameBits) {
   const std::string served =

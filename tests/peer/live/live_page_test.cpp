@@ -55,6 +55,19 @@ TEST(LivePage, PeersHaveBarsWhereTheirTimeIsKnown) {
   EXPECT_NE(peers.find("waited most for"), std::string::npos);
 }
 
+TEST(LivePage, SaysWhatActorsAndMemoriesDo) {
+  RunView view = a_view(2);
+  EXPECT_EQ(live_head(view).find("actors"), std::string::npos);
+  view.latest->frames = 9000;
+  view.latest->samples_per_insert = 15.96;
+  view.latest->memory = 20'000;
+  view.latest->actors = 8;
+  const std::string head = live_head(view);
+  for (const char* figure :
+       {"<b>8</b>actors alive", "<b>20000</b>transitions kept", "<b>15.96</b>samples a transition"})
+    EXPECT_NE(head.find(figure), std::string::npos) << figure << "\n" << head;
+}
+
 TEST(LiveFigures, StandWhatIsNotFiniteAndWhatIsOne) {
   EXPECT_NE(live_figures({}).find("No evaluation yet"), std::string::npos);
   MetricsRow row = *a_view(1).latest;

@@ -32,6 +32,29 @@ TEST(OpenMetrics, SaysWhatIsKnown) {
     EXPECT_TRUE(has_line(text, line)) << line << "\n" << text;
 }
 
+TEST(OpenMetrics, SaysWhatAgentsDo) {
+  RunView view = a_view(2);
+  view.latest->loss = -331;
+  view.latest->loss_local = -320;
+  view.latest->frames = 250'000;
+  view.latest->memory = 20'000;
+  view.latest->actors = 8;
+  const auto text = [&view] { return metrics_text(view, MetricsFormat::prometheus); };
+  for (const char* line : {"grapevine_return 331",
+                           "grapevine_local_return 320",
+                           "# TYPE grapevine_frames_total counter",
+                           "grapevine_frames_total 250000",
+                           "grapevine_memory_transitions 20000",
+                           "grapevine_actors_alive 8"})
+    EXPECT_TRUE(has_line(text(), line)) << line << "\n" << text();
+  EXPECT_EQ(text().find("samples_per_insert"), std::string::npos) << "not before the warm-up's end";
+  view.latest->samples_per_insert = 15.5;
+  EXPECT_TRUE(has_line(text(), "grapevine_samples_per_insert 15.5"));
+  const std::string other = metrics_text(a_view(2), MetricsFormat::prometheus);
+  for (const char* family : {"grapevine_return", "grapevine_frames", "grapevine_actors"})
+    EXPECT_EQ(other.find(family), std::string::npos) << family;
+}
+
 TEST(OpenMetrics, LeavesOutWhatIsNot) {
   RunView view = a_view(2);
   view.latest.reset();
@@ -55,7 +78,10 @@ TEST(OpenMetrics, EdgesAreOfSmallFleets) {
 TEST(OpenMetrics, BothFormatsKeepTheirGrammar) {
   for (const MetricsFormat format : {MetricsFormat::prometheus, MetricsFormat::openmetrics}) {
     const bool open = format == MetricsFormat::openmetrics;
-    std::istringstream in(metrics_text(a_view(3, true), format));
+    RunView view = a_view(3, true);
+    view.latest->frames = 1000;
+    view.latest->actors = 8;
+    std::istringstream in(metrics_text(view, format));
     std::map<std::string, std::string> types;
     std::set<std::string> closed;
     std::string current;

@@ -91,6 +91,26 @@ TEST_F(RunFinder, TellsTheReturnOfAgents) {
          R"("frames":9600,"consensus":0.01,"seconds":12.5})";
   const std::string end = end_of_run("runs/mine");
   EXPECT_NE(end.find("return     480.5 mean model, 9600 frames"), std::string::npos) << end;
+  EXPECT_EQ(end.find("actors"), std::string::npos) << end;
+}
+
+TEST_F(RunFinder, TellsWhatActorsAndMemoriesDid) {
+  make_run("mine", 1);
+  const auto end_with = [](const std::string& ratio) {
+    std::ofstream("runs/mine/summary.json")
+        << R"({"event":"summary","rounds":300,"peers":10,"lost":0,"loss":-480.5,"accuracy":null,)"
+           R"("accuracy_min":null,"accuracy_max":null,"return":480.5,"return_local":470,)"
+           R"("frames":9600,"samples_per_insert":)"
+        << ratio << R"(,"memory":2000,"actors":8,"consensus":0.01,"seconds":12.5})";
+    return end_of_run("runs/mine");
+  };
+  const std::string end = end_with("15.96");
+  EXPECT_NE(end.find("\nactors     8 alive; 15.96 samples learnt for each transition taken, 2000 "
+                     "transitions kept"),
+            std::string::npos)
+      << end;
+  EXPECT_NE(end_with("null").find("\nactors     8 alive; 2000 transitions kept"),
+            std::string::npos);
 }
 
 }  // namespace

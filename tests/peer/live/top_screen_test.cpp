@@ -60,6 +60,16 @@ TEST(TopScreen, SaysTheReturnOfAgents) {
             "return 331, 320 local  250000 frames  consensus 5.80e-02  ▁▆▇██");
 }
 
+TEST(TopScreen, SaysHowManyActorsLiveAndHowOftenATransitionIsLearntFrom) {
+  RunView view = a_view(8);
+  view.latest->frames = 250'000;
+  view.latest->actors = 7;
+  const auto line = [&view] { return lines_of(top_screen(view, 120, 24))[1]; };
+  EXPECT_NE(line().find("  250000 frames  7 actors  consensus"), std::string::npos) << line();
+  view.latest->samples_per_insert = 15.96;
+  EXPECT_NE(line().find("  7 actors, 15.96 samples a transition  "), std::string::npos) << line();
+}
+
 TEST(TopScreen, ShowsThoseInTroubleWhenNotAllFit) {
   RunView view = a_view(100);
   view.peers[70].state.stage = PeerState::Stage::lost;

@@ -162,6 +162,7 @@ TEST(Report, OfAnAgentShowsItsReturn) {
   expect_whole(page);
   EXPECT_NE(page.find("Return 500; of the local models 250 on average. Acted 800 frames."),
             std::string::npos);
+  EXPECT_EQ(page.find("Of the actors"), std::string::npos);
   EXPECT_EQ(page.find("<figcaption>Loss"), std::string::npos);
   for (const char* axis : {"rounds", "time", "frames"})
     EXPECT_NE(page.find(std::string("<figcaption>Return against ") + axis), std::string::npos)
@@ -174,6 +175,23 @@ TEST(Report, OfAnAgentShowsItsReturn) {
   EXPECT_NEAR(drawn.back().y, y.pixel(500), 0.5);
   EXPECT_NEAR(of_class(elements(curve, "circle"), "dot").at(0).number("cx"), x.pixel(760), 0.5)
       << "475 after 95 rounds of 8 frames";
+}
+
+TEST(Report, SaysWhatActorsAndMemoriesDid) {
+  const ScratchFolder folder;
+  FolderOfRun{.agents = true}.write(folder.path() + "/a");
+  std::vector<StoredRun> runs = read_all({folder.path() + "/a"}).runs;
+  StoredEvaluation& end = runs.front().evaluations.back();
+  end.memory = 900;
+  end.actors = 7;
+  EXPECT_NE(report_page(make_report(runs, {}))
+                .find("Of the actors 7 lived at the end; 900 transitions were kept."),
+            std::string::npos);
+  end.samples_per_insert = 15.5;
+  EXPECT_NE(report_page(make_report(runs, {}))
+                .find("7 lived at the end; 15.5 samples were learnt for each transition that a "
+                      "memory took; 900 transitions were kept."),
+            std::string::npos);
 }
 
 TEST(Report, AgentsRaceToAReturn) {

@@ -74,6 +74,28 @@ TEST_F(Metrics, ReturnsOfAgentsAreMinusTheirLosses) {
   EXPECT_EQ(json_of(row_of(record(10))).dump().find("return"), std::string::npos);
 }
 
+/// Before the end of the warm-up nothing was learnt for a transition, and there is no ratio.
+TEST_F(Metrics, WhatActorsAndMemoriesDidIsReadBack) {
+  FleetRecord agents = record(10);
+  agents.frames = 4000;
+  agents.experience = ExperienceFigures{.frames = 4000, .kept = 900, .actors = 8};
+  FleetRecord later = agents;
+  later.round = 20;
+  later.experience = {.frames = 9000, .taken = 100, .learnt = 1650, .kept = 2000, .actors = 7};
+  const auto rows = read(evaluate_line(agents) + "\n" + evaluate_line(later) + "\n" +
+                         evaluate_line(record(30)) + "\n");
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_FALSE(rows[0].samples_per_insert);
+  EXPECT_EQ(rows[0].memory, 900);
+  EXPECT_EQ(rows[0].actors, 8);
+  EXPECT_EQ(rows[1].samples_per_insert, 16.5);
+  EXPECT_EQ(rows[1].memory, 2000);
+  EXPECT_EQ(rows[1].actors, 7);
+  EXPECT_FALSE(rows[2].actors);
+  EXPECT_EQ(json_of(rows[1]).dump(), json_of(row_of(later)).dump());
+  EXPECT_NE(json_of(rows[1]).dump().find("\"samples_per_insert\":16.5"), std::string::npos);
+}
+
 TEST_F(Metrics, WhatOnlyNewerRunsRecordIsReadWhereItIs) {
   const auto rows =
       read(R"({"event":"evaluate","round":5,"seconds":2,"peers":2,"train_loss":null,"loss":1,)"

@@ -7,6 +7,8 @@
 #include "peer/fleet/agent_methods.h"
 #include "peer/json/json_member.h"
 #include "peer/report/metrics.h"
+#include "peer/report/supply_view.h"
+#include "tests/peer/fleet/first_problem.h"
 #include "tests/peer/fleet/test_fleet.h"
 #include "tests/peer/sim/injecting.h"
 #include "tests/peer/sim/method_runs.h"
@@ -99,9 +101,28 @@ TEST(Actors, RepeatToTheBitInVirtualTime) {
   EXPECT_NE(end_of(other).hash, hash);
 }
 
+/// Who trains on samples of its own takes none from a memory, and who waits for its neighbours
+/// while it trains can wait for none. Both train agents that act themselves.
+bool takes_no_minibatches(const AlgorithmRow& row) {
+  return row.kind == "scaffold" || row.kind == "streaming-diloco";
+}
+
+TEST(Actors, AreRefusedByMethodsThatTakeNoMinibatches) {
+  std::size_t refused = 0;
+  for (const AlgorithmRow* row : algorithms()) {
+    if (!takes_no_minibatches(*row)) continue;
+    EXPECT_EQ(agent_use(*row).objection, "") << row->kind;
+    const Fleet fleet = with_actors(row_fleet(*row, 4), 2, 4);
+    const std::string problem = first_problem([&] { const Assembly made(fleet); });
+    EXPECT_NE(problem.find("or no `agent.actors`"), std::string::npos) << row->kind << problem;
+    ++refused;
+  }
+  EXPECT_EQ(refused, 2U);
+}
+
 TEST(Actors, AllDoTheirRoundsUnderEveryRowThatTrainsAgents) {
   for (const AlgorithmRow* row : algorithms()) {
-    if (!agent_use(*row).objection.empty()) continue;
+    if (!agent_use(*row).objection.empty() || takes_no_minibatches(*row)) continue;
     SCOPED_TRACE(std::string(row->kind) + " " + std::string(row->order));
     Fleet fleet = with_actors(row_fleet(*row, 4), 2, 4);
     if (row->kind != "sgp") fleet.weights = "lazy";
@@ -232,6 +253,34 @@ TEST(Actors, AMemorysDeathEndsItsOwnLearnersAlone) {
   EXPECT_EQ(ended.finals.at(0).round, 300U);
   EXPECT_LT(ended.finals.at(1).round, 300U);
   EXPECT_TRUE(ended.result.broken_by.contains(3));
+}
+
+/// `run` once stopped everybody when one of several memories had died.
+TEST(Actors, OthersDoWithoutOneOfSeveralMemories) {
+  const Assembly two(apex(2, 2, 4));
+  for (PeerId i = 0; i < two.fleet.size(); ++i)
+    EXPECT_EQ(does_without_supplier(two, i), i == 2 || i == 3) << i;
+  EXPECT_FALSE(does_without_supplier(Assembly(apex(2, 1, 4)), 2)) << "all learn from this one";
+  const Fleet all = quadratic_fleet(2, "ring", "all-reduce", "ring");
+  EXPECT_FALSE(does_without_supplier(Assembly(with_actors(all, 2, 4)), 3)) << "it needs all";
+}
+
+/// The new process once found no actors, since they had ended with the old one: it ended as well,
+/// and so did the learners that had waited for it.
+TEST(Actors, GoOnWithWhoTakesTheirMemorysPlace) {
+  for (const std::uint32_t memories : {1U, 2U}) {
+    SCOPED_TRACE(memories);
+    Fleet fleet = apex(2, memories, 4);
+    fleet.restart = true;
+    SimulationOptions options = injecting(killed({1 + memories}));  // the last memory
+    options.faults->restart = true;
+    const Ended ended = end_of(fleet, options);
+    EXPECT_EQ(ended.result.violations, std::vector<std::string>{});
+    EXPECT_TRUE(ended.result.whole());
+    for (const PeerId i : {0U, 1U}) EXPECT_EQ(ended.finals.at(i).round, 300U) << i;
+    EXPECT_EQ(ended.summary.experience->actors, 4U);
+    EXPECT_NEAR(ratio_of(ended.summary) / 4, 1, 0.05) << "limited, and not for want of actors";
+  }
 }
 
 TEST(Actors, ALearnersDeathEndsItsActorsAlone) {

@@ -84,6 +84,21 @@ TEST(StoredRun, OfAgentsKnowsTheirFrames) {
   EXPECT_FALSE(shown(read_stored_run(scratch.path()).evaluations[2], CurveFigure::mean_return));
 }
 
+TEST(StoredRun, KnowsWhatActorsAndMemoriesDid) {
+  const ScratchFolder scratch;
+  FolderOfRun{.agents = true}.write(scratch.path());
+  EXPECT_FALSE(read_stored_run(scratch.path()).evaluations[2].actors);
+  replace_in(scratch.path() + "/metrics.jsonl",
+             R"("frames":240)",
+             R"("frames":240,"samples_per_insert":null,"memory":900,"actors":8)");
+  const StoredEvaluation warming = read_stored_run(scratch.path()).evaluations[2];
+  EXPECT_FALSE(warming.samples_per_insert) << "before the end of the warm-up";
+  EXPECT_EQ(warming.memory, 900);
+  EXPECT_EQ(warming.actors, 8);
+  replace_in(scratch.path() + "/metrics.jsonl", "null,\"memory\"", "15.5,\"memory\"");
+  EXPECT_EQ(read_stored_run(scratch.path()).evaluations[2].samples_per_insert, 15.5);
+}
+
 /// With the exit code of a simulation that broke a rule, which has no target.
 TEST(StoredRun, ThatMissedItsTargetIsAResult) {
   const ScratchFolder scratch;
