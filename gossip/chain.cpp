@@ -47,7 +47,7 @@ Task<> Chain::forward(std::uint32_t k) {
   Payload in;
   if (!stage.first()) in = co_await receive(me_.plan.id - 1, Kind::activation, k);
   const std::shared_ptr<Buffer> out = buffer_of(me_, stage.floats_out);
-  const auto work = [&] { me_.replica.forward(k, in.get(), out.get()); };
+  const auto work = [&] { me_.replica.forward(k, Vector::x, in.get(), out.get()); };
   co_await me_.compute(work_of(me_).forward, work, Activity::compute);
   if (out) me_.send(me_.plan.id + 1, Kind::activation, out, k, number_);
 }
@@ -61,7 +61,7 @@ Task<> Chain::backward(std::uint32_t k) {
   const Vector sum = count > 1 ? me_.vector("microbatches") : Vector::g;
   double loss = 0;
   const auto work = [&] {
-    loss = me_.replica.backward(k, in.get(), out.get());
+    loss = me_.replica.backward(k, Vector::x, in.get(), out.get());
     add_microbatch(me_.replica, sum, k, count);
   };
   const StageWork takes = work_of(me_);

@@ -15,10 +15,10 @@ class EvenStage : public BlankReplica {
   EvenStage(Objective& none, std::size_t& under_way, std::size_t& most)
       : BlankReplica(1, 1, none), under_way_(under_way), most_(most) {}
 
-  void forward(std::uint32_t, const Buffer*, Buffer*) override {
+  void forward(std::uint32_t, Vector, const Buffer*, Buffer*) override {
     most_ = std::max(most_, ++under_way_);
   }
-  double backward(std::uint32_t, Buffer*, const Buffer*) override {
+  double backward(std::uint32_t, Vector, Buffer*, const Buffer*) override {
     --under_way_;
     return 0;
   }
