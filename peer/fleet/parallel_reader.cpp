@@ -88,7 +88,9 @@ class ParallelReader : Readers {
   void read_schedule(const Value& value) {
     const std::string other(name_of(Schedule::pipedream));
     const std::vector<std::string> words{std::string(name_of(Schedule::flush)), other};
-    if (read_choice(source_, value, words) == other) spec_.schedule = Schedule::pipedream;
+    if (read_choice(source_, value, words) != other) return;
+    spec_.schedule = Schedule::pipedream;
+    spec_.ahead = 1;
   }
 
   /// Without a flush minibatches are whole, and how far ahead a stage goes is PipeDream's own.
