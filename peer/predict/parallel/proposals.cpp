@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::size_t cuts_tried = 8;
 constexpr std::size_t proposals_kept = 3;
-/// Of PipeDream, for each stage: the beginning and the end of the walk are then no part of a round.
-constexpr std::uint32_t minibatches_timed = 12;
+/// Of PipeDream, for each stage: so many that how the chain was filled tells little.
+constexpr std::uint32_t minibatches_timed = 60;
 /// The slowest stage or crossing alone decides where minibatches follow each other.
 constexpr std::uint32_t endless = 1000;
 constexpr double mostly = 0.75;       ///< of a round, and it is the bottleneck

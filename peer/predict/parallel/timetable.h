@@ -45,9 +45,9 @@ Timetable time_chain(std::span<const TimedStage> stages,
                      std::uint32_t microbatches);
 
 /// The same of so many minibatches that follow each other without a flush
-/// (gossip/stage_versions.h), at least three. `gradient`: until all have come back and every step
-/// is done; `round`: from one to the next in the middle of them, and `idle` in it: with as many as
-/// four for each stage, what there is far from the beginning.
+/// (gossip/stage_versions.h), at least three. `gradient`: until the last has come back and the
+/// first stage has stepped; `round`: from one to the next in the middle of them, and `idle` in it.
+/// Where they are some for each stage, that is what it is far from the beginning.
 Timetable time_stream(std::span<const TimedStage> stages,
                       std::span<const TimedHop> hops,
                       std::uint32_t minibatches);
