@@ -1,10 +1,12 @@
 #include "gossip/chain.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "gossip/peer.h"
 #include "gossip/stage_turns.h"
+#include "gossip/stage_versions.h"
 #include "optim/train/microbatches.h"
 
 namespace gv {
@@ -28,53 +30,107 @@ std::shared_ptr<Buffer> buffer_of(Peer& me, std::size_t floats) {
 }  // namespace
 
 Task<> Chain::gradient() {
-  const StagePlan& stage = *me_.plan.stage;
   double& done = me_.replica.scalar("minibatches");
   number_ = static_cast<std::uint64_t>(done);
+  next_ = std::max(next_, number_);
   loss_ = 0;
-  const std::uint32_t window =
-      window_of(stage.stage, stage.stages, stage.ahead, stage.microbatches);
-  const std::vector<StageTurn> all = turns(stage.microbatches, window);
-  for (const StageTurn& turn : all) {
-    if (turn.forward) co_await forward(turn.microbatch);
-    if (!turn.forward) co_await backward(turn.microbatch);
-  }
+  if (me_.plan.stage->flush) co_await flushed();
+  if (!me_.plan.stage->flush) co_await in_stream();
   done += 1;
+  ++number_;
 }
 
-Task<> Chain::forward(std::uint32_t k) {
+Task<> Chain::flushed() {
+  const StagePlan& stage = *me_.plan.stage;
+  const std::vector<StageTurn> all = turns(stage.microbatches, window_of(stage, stage.stage));
+  for (const StageTurn& turn : all) {
+    if (turn.forward) co_await forward({number_, turn.microbatch});
+    if (!turn.forward) co_await backward({number_, turn.microbatch});
+  }
+}
+
+/// A round takes one gradient. What goes forward comes back before the run ends: as many gradients
+/// are left as rounds.
+Task<> Chain::in_stream() {
+  const StagePlan& stage = *me_.plan.stage;
+  const Round left = me_.plan.rounds - me_.round;
+  const Round most = std::min<Round>(window_of(stage, stage.stage) + Round{1}, left);
+  while (!closed_ && next_ < number_ + most) co_await forward({next_, 0});
+  if (closed_) say_closed();
+  if (next_ == number_) end();
+  co_await backward({number_, 0});
+}
+
+Task<> Chain::forward(Pass pass) {
   const StagePlan& stage = *me_.plan.stage;
   Payload in;
-  if (!stage.first()) in = co_await receive(me_.plan.id - 1, Kind::activation, k);
+  if (!stage.first()) in = co_await receive(me_.plan.id - 1, Kind::activation, pass);
+  if (!stage.first() && !in) {
+    closed_ = true;
+    co_return;
+  }
   const std::shared_ptr<Buffer> out = buffer_of(me_, stage.floats_out);
-  const auto work = [&] { me_.replica.forward(k, in.get(), out.get()); };
+  const Vector at = weights(pass.minibatch);
+  const auto work = [&] { me_.replica.forward(pass.microbatch, at, in.get(), out.get()); };
   co_await me_.compute(work_of(me_).forward, work, Activity::compute);
-  if (out) me_.send(me_.plan.id + 1, Kind::activation, out, k, number_);
+  if (out) me_.send(me_.plan.id + 1, Kind::activation, out, pass.microbatch, pass.minibatch);
+  next_ = pass.minibatch + 1;
 }
 
-Task<> Chain::backward(std::uint32_t k) {
+Task<> Chain::backward(Pass pass) {
   const StagePlan& stage = *me_.plan.stage;
   Payload out;
-  if (!stage.last()) out = co_await receive(me_.plan.id + 1, Kind::activation_gradient, k);
+  if (!stage.last()) out = co_await receive(me_.plan.id + 1, Kind::activation_gradient, pass);
   const std::shared_ptr<Buffer> in = buffer_of(me_, stage.floats_in);
   const std::uint32_t count = stage.microbatches;
   const Vector sum = count > 1 ? me_.vector("microbatches") : Vector::g;
+  const Vector at = weights(pass.minibatch);
+  const bool keeps = kept_versions(stage) > 0;
+  const Vector kept = keeps ? me_.vector(name_of_version(stage, number_)) : Vector::x;
   double loss = 0;
   const auto work = [&] {
-    loss = me_.replica.backward(k, in.get(), out.get());
-    add_microbatch(me_.replica, sum, k, count);
+    loss = me_.replica.backward(pass.microbatch, at, in.get(), out.get());
+    add_microbatch(me_.replica, sum, pass.microbatch, count);
+    if (keeps) me_.replica.axpby(1, Vector::x, 0, kept, {0, me_.replica.size()});
   };
   const StageWork takes = work_of(me_);
-  const double flops = takes.backward + (count > 1 ? takes.add : 0);
+  const double flops = takes.backward + (count > 1 || keeps ? takes.add : 0);
   co_await me_.compute(flops, work, Activity::compute);
-  if (in) me_.send(me_.plan.id - 1, Kind::activation_gradient, in, k, number_);
+  if (in) me_.send(me_.plan.id - 1, Kind::activation_gradient, in, pass.microbatch, pass.minibatch);
   loss_ += loss / count;
 }
 
-Task<Payload> Chain::receive(PeerId from, Kind channel, std::uint32_t k) {
-  std::optional<Message> message = co_await me_.receive(from, channel, k, number_, Absence::gone);
-  if (!message) throw ChainEnded();
+/// The newest version is x itself, and takes the place of the oldest after its gradient, which was
+/// the last to need it.
+Vector Chain::weights(std::uint64_t minibatch) {
+  const StagePlan& stage = *me_.plan.stage;
+  const std::uint64_t version = version_of(stage, minibatch);
+  return version == number_ ? Vector::x : me_.vector(name_of_version(stage, version));
+}
+
+Task<Payload> Chain::receive(PeerId from, Kind channel, Pass pass) {
+  std::optional<Message> message =
+      co_await me_.receive(from, channel, pass.microbatch, pass.minibatch, Absence::gone);
+  if (!message) end();
   co_return std::move(message->payload);
+}
+
+bool Chain::close() {
+  if (!me_.plan.stage || me_.plan.stage->flush) return false;
+  closed_ = true;
+  return next_ > number_;
+}
+
+/// In the place of the values of the next minibatch.
+void Chain::say_closed() {
+  if (std::exchange(said_, true) || me_.plan.stage->last()) return;
+  me_.send(me_.plan.id + 1, Kind::activation, nullptr, 0, next_);
+}
+
+/// What is under way does not come back.
+void Chain::end() {
+  next_ = number_;
+  throw ChainEnded();
 }
 
 std::vector<PeerId> chain_links(const StagePlan& stage, PeerId i) {
@@ -85,14 +141,16 @@ std::vector<PeerId> chain_links(const StagePlan& stage, PeerId i) {
 }
 
 /// What the stage before sends ahead is bounded by its own window, and what comes back by ours.
+/// Without a flush nothing may come in the place of values: see Chain::say_closed.
 std::vector<Channel> chain_channels(const StagePlan& stage, PeerId i) {
   const auto channel = [&](Kind kind, PeerId sender, std::size_t floats, PeerId ahead) {
     const std::size_t size = floats * sizeof(float);
     const std::uint32_t parts = stage.microbatches;
+    const bool closes = !stage.flush && kind == Kind::activation;
     const auto fits = [=](PeerId from, std::uint32_t part, std::size_t bytes) {
-      return from == sender && part < parts && bytes == size;
+      return from == sender && part < parts && (bytes == size || (closes && bytes == 0));
     };
-    const std::uint32_t window = window_of(ahead, stage.stages, stage.ahead, parts);
+    const std::uint32_t window = window_of(stage, ahead);
     return Channel{.kind = kind, .most_bytes = size, .fits = fits, .most_waiting = window + 2};
   };
   std::vector<Channel> channels;

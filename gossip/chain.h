@@ -8,9 +8,13 @@
 #include "gossip/message.h"
 #include "gossip/stage_plan.h"
 #include "gossip/task.h"
+#include "optim/train/replica.h"
 
 // A chain is a number of peers that divide one network between them, each a stage of it. A
-// minibatch goes through it in microbatches: Huang et al. 2019, "GPipe", arXiv:1811.06965.
+// minibatch goes through it in microbatches: Huang et al. 2019, "GPipe", arXiv:1811.06965. Or, as
+// in Narayanan et al. 2019, "PipeDream", SOSP, minibatches follow each other without a flush, on
+// weights that stage_versions.h names: gradient j is then that of minibatch j, and those behind it
+// are under way meanwhile.
 // Per gradient each cut carries, in each direction, the values behind it once for each row.
 
 namespace gv {
@@ -26,7 +30,8 @@ class ChainEnded : public std::exception {
 
 /// The gradients of a stage, together with the others of its chain. Invariant: all stages take part
 /// in the same gradients in the same order, and each gradient is whole everywhere or nowhere, so
-/// that the stages end with the same number of steps.
+/// that the stages end with the same number of steps. Without a flush a stage that is to stop lets
+/// nothing more go forward, which those behind it hear, and leaves when what was under way is back.
 class Chain {
  public:
   explicit Chain(Peer& me) : me_(me) {}
@@ -37,13 +42,33 @@ class Chain {
   /// The mean over the microbatches of that minibatch; of the last stage.
   double loss() const { return loss_; }
 
+  /// No further minibatch goes forward. Returns whether some are under way: then this stage is
+  /// still needed, until drained().
+  bool close();
+  /// Whether it is closed, and all that went forward has come back.
+  bool drained() const { return closed_ && next_ == number_; }
+
  private:
-  Task<> forward(std::uint32_t k);
-  Task<> backward(std::uint32_t k);
-  Task<Payload> receive(PeerId from, Kind channel, std::uint32_t k);
+  struct Pass {
+    std::uint64_t minibatch = 0;
+    std::uint32_t microbatch = 0;
+  };
+
+  Task<> flushed();
+  Task<> in_stream();
+  Task<> forward(Pass pass);
+  Task<> backward(Pass pass);
+  /// What a stage sends of this pass; null: nothing more comes forward from there.
+  Task<Payload> receive(PeerId from, Kind channel, Pass pass);
+  Vector weights(std::uint64_t minibatch);
+  void say_closed();
+  [[noreturn]] void end();
 
   Peer& me_;
   std::uint64_t number_ = 0;  ///< of the gradient, since training began
+  std::uint64_t next_ = 0;    ///< the first minibatch that has not gone forward
+  bool closed_ = false;       ///< none goes forward any more,
+  bool said_ = false;         ///< and the next stage has heard it
   double loss_ = 0;
 };
 

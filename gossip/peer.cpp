@@ -30,8 +30,9 @@ Peer::Peer(Plan plan_, World& world_, Journal& journal_, Replica& replica_, cons
 
 Peer::~Peer() = default;
 
+/// A stage of a chain without a flush does the rounds of the minibatches that are under way.
 void Peer::stop() {
-  stopping_ = true;
+  stopping_ = !chain_.close() || stopping_;
   post_.stop();
 }
 
@@ -196,6 +197,7 @@ Task<> Peer::end_round() {
   const Round before = round++;
   sent_parts_.clear();
   received_parts_.clear();
+  if (chain_.drained()) stop();
   reports_.tell_round();
   pace_.count_round();
   if (plan.catch_up)

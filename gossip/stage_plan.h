@@ -25,8 +25,11 @@ struct StagePlan {
   std::uint32_t microbatches = 1;  ///< of a minibatch, which they divide
   std::uint32_t ahead = 1;         ///< see window_of (stage_turns.h)
   bool recompute = false;          ///< each microbatch goes forward once more as it comes back
-  std::size_t floats_in = 0;       ///< of a microbatch that cross the cut before it; 0: none does
-  std::size_t floats_out = 0;      ///< and the one behind it
+  /// A minibatch comes back before the next one goes forward; else see stage_versions.h.
+  bool flush = true;
+  bool vertical_sync = false;  ///< without a flush: weights of one age at all stages
+  std::size_t floats_in = 0;   ///< of a microbatch that cross the cut before it; 0: none does
+  std::size_t floats_out = 0;  ///< and the one behind it
   std::optional<StageWork> measured{};  ///< by a profile; nothing: by the replica's operations
   /// For which its messages may be under way in the fleet's own network, behind those of averaging:
   /// the others of its chain wait so much longer than faults.deadline.

@@ -83,8 +83,8 @@ class Objective {
   /// Of a stage of a network that several peers divide (optim/train/stage_objective.h): a
   /// microbatch of the next minibatch, which begins with number 0. `in` and `out`: what crosses the
   /// cuts before and behind the stage, [rows][floats of one]; null where there is none.
-  /// Microbatches go forward in their order, and come back in it; x stays until all have. Throws
-  /// std::logic_error where there are no stages, as backward() does.
+  /// Microbatches go forward in their order, and come back in it, each with the x of its way there.
+  /// Throws std::logic_error where there are no stages, as backward() does.
   virtual void forward(std::span<const float> x, Microbatch at, const Buffer* in, Buffer* out);
   /// g <- the gradient over the microbatch, whose loss is divided by its own rows; in <- the one by
   /// what came in, from `out`, the one by what went out. Returns the loss, at the last stage.

@@ -52,11 +52,11 @@ class HostReplica : public Replica {
   std::optional<double> gradient_over(const Buffer& samples) override {
     return objective_->gradient_over(x_.floats(), samples, g_.floats());
   }
-  void forward(std::uint32_t k, const Buffer* in, Buffer* out) override {
-    objective_->forward(x_.floats(), {batch_, k}, in, out);
+  void forward(std::uint32_t k, Vector at, const Buffer* in, Buffer* out) override {
+    objective_->forward(of(at).floats(), {batch_, k}, in, out);
   }
-  double backward(std::uint32_t k, Buffer* in, const Buffer* out) override {
-    return objective_->backward(x_.floats(), {batch_, k}, in, out, g_.floats());
+  double backward(std::uint32_t k, Vector at, Buffer* in, const Buffer* out) override {
+    return objective_->backward(of(at).floats(), {batch_, k}, in, out, g_.floats());
   }
   double gradient_flops() const override { return objective_->gradient_flops(batch_); }
   /// About 50 us: the way to another thread and back costs more than it saves, and a piece just

@@ -70,16 +70,16 @@ class Replica {
     throw std::logic_error("this replica takes no samples of others");
   }
   // The two verbs of a stage, of which a chain's gradients are made; on the CPU.
-  /// Microbatch k of the next minibatch goes through this stage: see Objective::forward. What
-  /// crosses the cuts before and behind it; null where there is none.
-  virtual void forward(std::uint32_t k, const Buffer* in, Buffer* out) {
-    static_cast<void>(k), static_cast<void>(in), static_cast<void>(out);
+  /// Microbatch k of the next minibatch goes through this stage, whose weights are vector `at`: see
+  /// Objective::forward. What crosses the cuts before and behind it; null where there is none.
+  virtual void forward(std::uint32_t k, Vector at, const Buffer* in, Buffer* out) {
+    static_cast<void>(k), static_cast<void>(at), static_cast<void>(in), static_cast<void>(out);
     throw std::logic_error("this replica is no stage of a chain");
   }
-  /// g <- the gradient over microbatch k; in <- the one by what came in, from `out`, the one by
-  /// what went out. Returns its loss, at the last stage.
-  virtual double backward(std::uint32_t k, Buffer* in, const Buffer* out) {
-    static_cast<void>(k), static_cast<void>(in), static_cast<void>(out);
+  /// g <- the gradient over microbatch k, at the weights that it went forward with; in <- the one
+  /// by what came in, from `out`, the one by what went out. Returns its loss, at the last stage.
+  virtual double backward(std::uint32_t k, Vector at, Buffer* in, const Buffer* out) {
+    static_cast<void>(k), static_cast<void>(at), static_cast<void>(in), static_cast<void>(out);
     throw std::logic_error("this replica is no stage of a chain");
   }
   virtual void gradient() = 0;  ///< g <- gradient at x on the next minibatch

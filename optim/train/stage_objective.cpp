@@ -15,9 +15,19 @@
 namespace gv {
 namespace {
 
+/// The rows of a minibatch.
+struct Drawn {
+  std::vector<std::uint32_t> rows{};
+  std::vector<View> views{};
+  /// Where their stream stood before; only where other minibatches may be under way meanwhile.
+  std::optional<Minibatches> before{};
+};
+
 /// A microbatch that went forward and has not come back.
 struct Slot {
   std::uint32_t microbatch = 0;
+  std::uint64_t pass = 0;                ///< counts all that went forward
+  std::shared_ptr<const Drawn> drawn;    ///< its minibatch; null between the ends of the chain
   std::unique_ptr<HostNetwork> network;  ///< holds its values; null where they are recomputed
   std::vector<float> input;              ///< what they are recomputed from; not at the first stage
 };
@@ -26,6 +36,8 @@ class StageObjective : public Objective {
  public:
   StageObjective(StageSpec spec, Share share)
       : spec_(std::move(spec)), part_(part(spec_.network, spec_.cuts, spec_.stage)) {
+    GV_CHECK(spec_.minibatches == 1 || spec_.microbatches == 1,
+             "minibatches follow each other whole");
     if (!part_.first && !part_.last) return;
     check_fits(spec_.network, *share.train);
     train_ = std::move(share.train);
@@ -53,9 +65,9 @@ class StageObjective : public Objective {
     const std::span<const float> input = crossing(in, part_.floats_in);
     const std::span<float> output = crossing(out, part_.floats_out);
     std::unique_ptr<HostNetwork> network = take_network();
-    compute(x, at.number, input, *network);
+    Slot slot{at.number, ++passes_, drawn_, nullptr, {}};
+    compute(x, slot, input, *network);
     if (!part_.last) std::ranges::copy(network->outputs(), output.begin());
-    Slot slot{at.number, nullptr, {}};
     if (spec_.recompute) {
       slot.input.assign(input.begin(), input.end());
       free_.push_back(std::move(network));
@@ -78,11 +90,11 @@ class StageObjective : public Objective {
     const std::span<const float> output_gradient = crossing(out, part_.floats_out);
     if (spec_.recompute) {
       slot.network = take_network();
-      if (held_ != at.number) compute(x, at.number, slot.input, *slot.network);
+      if (held_ != slot.pass) compute(x, slot, slot.input, *slot.network);
     }
     double loss = 0;
     if (part_.last) {
-      read_labels(at.number);
+      read_labels(slot);
       loss =
           softmax_cross_entropy(slot.network->logits(), labels_, part_.network.classes, weights_);
     } else {
@@ -96,7 +108,9 @@ class StageObjective : public Objective {
   }
 
   void save(StateWriter& out) const override {
-    if (batches_) batches_->save(out);
+    if (!batches_) return;
+    const bool ahead = !under_way_.empty() && under_way_.front().drawn->before;
+    (ahead ? *under_way_.front().drawn->before : *batches_).save(out);
   }
   void restore(StateReader& in) override {
     if (batches_) batches_->restore(in);
@@ -105,7 +119,8 @@ class StageObjective : public Objective {
  private:
   /// A minibatch of so many rows.
   void begin(std::uint32_t batch) {
-    GV_CHECK(under_way_.empty(), "a minibatch begins when the one before has come back");
+    GV_CHECK(under_way_.size() <= (spec_.minibatches - 1) * spec_.microbatches,
+             "a minibatch begins when an earlier one has come back");
     GV_CHECK(batch >= spec_.microbatches && batch % spec_.microbatches == 0,
              "microbatches of equally many rows");
     const std::uint32_t rows = batch / spec_.microbatches;
@@ -113,9 +128,12 @@ class StageObjective : public Objective {
     rows_ = rows;
     forwarded_ = 0;
     if (!batches_) return;
-    const std::span<const std::uint32_t> drawn = batches_->next(batch);
-    drawn_.assign(drawn.begin(), drawn.end());
-    views_.assign(batches_->views().begin(), batches_->views().end());
+    const auto drawn = std::make_shared<Drawn>();
+    if (spec_.minibatches > 1) drawn->before = batches_;
+    const std::span<const std::uint32_t> rows_drawn = batches_->next(batch);
+    drawn->rows.assign(rows_drawn.begin(), rows_drawn.end());
+    drawn->views.assign(batches_->views().begin(), batches_->views().end());
+    drawn_ = drawn;
   }
 
   /// What crosses a cut with one microbatch; nothing where there is no cut.
@@ -141,38 +159,38 @@ class StageObjective : public Objective {
   }
 
   void compute(std::span<const float> x,
-               std::uint32_t microbatch,
+               const Slot& slot,
                std::span<const float> input,
                HostNetwork& network) {
     if (!part_.first) {
       std::ranges::copy(input, network.inputs().begin());
     } else if (part_.network.vocabulary > 0) {
       labels_.resize(network.tokens().size());
-      train_->gather_windows(rows_of(microbatch), network.tokens(), labels_);
+      train_->gather_windows(rows_of(slot), network.tokens(), labels_);
     } else {
-      train_->gather(rows_of(microbatch), views_of(microbatch), network.inputs());
+      train_->gather(rows_of(slot), views_of(slot), network.inputs());
     }
     network.forward(x, Moments::of_the_batch);
-    held_ = microbatch;
+    held_ = slot.pass;
   }
 
-  void read_labels(std::uint32_t microbatch) {
+  void read_labels(const Slot& slot) {
     labels_.clear();
     if (train_->is_text()) {
       labels_.resize(std::size_t{rows_} * part_.network.positions());
       tokens_.resize(labels_.size());
-      train_->gather_windows(rows_of(microbatch), tokens_, labels_);
+      train_->gather_windows(rows_of(slot), tokens_, labels_);
       return;
     }
-    for (const std::uint32_t row : rows_of(microbatch)) labels_.push_back(train_->labels[row]);
+    for (const std::uint32_t row : rows_of(slot)) labels_.push_back(train_->labels[row]);
   }
 
-  std::span<const std::uint32_t> rows_of(std::uint32_t microbatch) const {
-    return std::span(drawn_).subspan(std::size_t{microbatch} * rows_, rows_);
+  std::span<const std::uint32_t> rows_of(const Slot& slot) const {
+    return std::span(slot.drawn->rows).subspan(std::size_t{slot.microbatch} * rows_, rows_);
   }
-  std::span<const View> views_of(std::uint32_t microbatch) const {
-    if (views_.empty()) return {};
-    return std::span(views_).subspan(std::size_t{microbatch} * rows_, rows_);
+  std::span<const View> views_of(const Slot& slot) const {
+    if (slot.drawn->views.empty()) return {};
+    return std::span(slot.drawn->views).subspan(std::size_t{slot.microbatch} * rows_, rows_);
   }
 
   StageSpec spec_;
@@ -180,13 +198,13 @@ class StageObjective : public Objective {
   std::shared_ptr<const Dataset> train_;  ///< null between the first and the last stage
   std::span<const float> weights_;        ///< of the classes; empty: all count alike
   std::optional<Minibatches> batches_;
-  std::vector<std::uint32_t> drawn_;  ///< of this minibatch
-  std::vector<View> views_;
-  std::uint32_t rows_ = 0;  ///< of a microbatch
-  std::uint32_t forwarded_ = 0;
+  std::shared_ptr<const Drawn> drawn_;  ///< the newest minibatch
+  std::uint32_t rows_ = 0;              ///< of a microbatch
+  std::uint32_t forwarded_ = 0;         ///< microbatches of it
+  std::uint64_t passes_ = 0;
   std::deque<Slot> under_way_;
   std::vector<std::unique_ptr<HostNetwork>> free_;
-  std::optional<std::uint32_t> held_;  ///< whose values the last network that ran forward holds
+  std::optional<std::uint64_t> held_;  ///< whose values the last network that ran forward holds
   std::vector<std::uint8_t> labels_, tokens_;
 };
 

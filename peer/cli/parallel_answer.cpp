@@ -36,6 +36,8 @@ Json json_of(const ParallelProposal& p) {
           {"microbatches", p.microbatches},
           {"ahead", p.ahead == ParallelSpec::all ? Json("all") : Json(p.ahead)},
           {"recompute", p.recompute},
+          {"schedule", name_of(p.schedule)},
+          {"vertical_sync", p.vertical_sync},
           {"seconds_per_round", p.seconds_per_round},
           {"samples_per_second", p.samples_per_second},
           {"idle", p.idle},
@@ -77,10 +79,15 @@ void print_row(const std::string& way, const ParallelProposal& p, bool pipeline)
 }
 
 std::string parallel_text(const ParallelProposal& p) {
-  return fmt::format("parallel: {{ stages: [{}], microbatches: {}, ahead: {}{} }}",
+  const std::string schedule =
+      p.schedule == ParallelSpec::Schedule::flush
+          ? fmt::format("microbatches: {}, ahead: {}", p.microbatches, ahead_text(p.ahead))
+          : fmt::format("schedule: {}{}",
+                        name_of(p.schedule),
+                        p.vertical_sync ? ", vertical_sync: true" : "");
+  return fmt::format("parallel: {{ stages: [{}], {}{} }}",
                      fmt::join(p.stages, ", "),
-                     p.microbatches,
-                     ahead_text(p.ahead),
+                     schedule,
                      p.recompute ? ", recompute: true" : "");
 }
 

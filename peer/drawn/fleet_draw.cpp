@@ -262,9 +262,25 @@ class FleetDraw {
     const std::uint64_t rows = std::stoull(batch->second);
     for (std::uint64_t d = 1; d <= rows; ++d)
       if (rows % d == 0) divisors.push_back(d);
-    set("parallel.microbatches", std::to_string(any(divisors)));
-    set("parallel.ahead", one_of({"1", "2", "all"}));
+    const std::string microbatches = std::to_string(any(divisors));
+    const std::string ahead = one_of({"1", "2", "all"});
     if (once_in(3)) set("parallel.recompute", "true");
+    if (draw_stream()) return;
+    set("parallel.microbatches", microbatches);
+    set("parallel.ahead", ahead);
+  }
+
+  /// Apart from the other draws, too: of every other chain that takes no local steps, minibatches
+  /// follow each other. Whether they do.
+  bool draw_stream() {
+    Rng apart = rng_.derive("stream");
+    const auto takes_steps = [](const auto& key) {
+      return std::string_view(key.first) == "train.local_steps";
+    };
+    if (std::ranges::any_of(drawn_.keys, takes_steps) || apart.below(2) == 0) return false;
+    set("parallel.schedule", "pipedream");
+    if (apart.below(2) == 0) set("parallel.vertical_sync", "true");
+    return true;
   }
 
   Rng rng_;

@@ -169,12 +169,16 @@ std::string work_of(const Fleet& f) {
   if (!f.own_steps.empty()) text += fmt::format("steps {};", fmt::join(f.own_steps, ","));
   if (!f.parallel) return text;
   const ParallelSpec& p = *f.parallel;
-  return text + fmt::format("parallel {} {} {} {} {};",
-                            p.stages,
-                            words_of(p.names),
-                            p.microbatches,
-                            p.ahead,
-                            p.recompute);
+  text += fmt::format("parallel {} {} {} {} {};",
+                      p.stages,
+                      words_of(p.names),
+                      p.microbatches,
+                      p.ahead,
+                      p.recompute);
+  // Files from before there was a choice have the digests that they had.
+  if (p.schedule != ParallelSpec::Schedule::flush)
+    text += fmt::format("{} {};", name_of(p.schedule), p.vertical_sync);
+  return text;
 }
 
 /// What the peers learn from.

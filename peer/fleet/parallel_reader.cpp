@@ -17,6 +17,8 @@ namespace {
 constexpr std::uint32_t most_stages = 10'000;
 constexpr std::uint32_t most_microbatches = 1'000'000;
 
+using Schedule = ParallelSpec::Schedule;
+
 /// The divisor of n that is nearest to `wish`; of two the smaller.
 std::uint32_t nearest_divisor(std::uint32_t n, std::uint32_t wish) {
   std::uint32_t best = 1;
@@ -40,10 +42,15 @@ class ParallelReader : Readers {
                     "say how many peers divide a model, such as `parallel: { stages: 2 }`");
     const Value* const microbatches = map.take("microbatches");
     set(microbatches, spec_.microbatches, count(1, most_microbatches));
-    if (const Value* ahead = map.take("ahead")) read_ahead(*ahead);
+    const Value* const ahead = map.take("ahead");
+    if (ahead != nullptr) read_ahead(*ahead);
     set(map.take("recompute"), spec_.recompute, flag());
+    if (const Value* schedule = map.take("schedule")) read_schedule(*schedule);
+    const Value* const vertical_sync = map.take("vertical_sync");
+    set(vertical_sync, spec_.vertical_sync, flag());
     const Value* const place = map.take("place");
     map.finish();
+    check_schedule(microbatches, ahead, vertical_sync);
     check_peers(value);
     check_batches(microbatches != nullptr ? *microbatches : value);
     if (place != nullptr) read_place(*place);
@@ -76,6 +83,36 @@ class ParallelReader : Readers {
       spec_.ahead = ParallelSpec::all;
     else
       set(&value, spec_.ahead, count(1, most_microbatches));
+  }
+
+  void read_schedule(const Value& value) {
+    const std::string other(name_of(Schedule::pipedream));
+    const std::vector<std::string> words{std::string(name_of(Schedule::flush)), other};
+    if (read_choice(source_, value, words) != other) return;
+    spec_.schedule = Schedule::pipedream;
+    spec_.ahead = 1;
+  }
+
+  /// Without a flush minibatches are whole, and how far ahead a stage goes is PipeDream's own.
+  void check_schedule(const Value* microbatches, const Value* ahead, const Value* vertical_sync) {
+    if (spec_.schedule == Schedule::flush) {
+      if (spec_.vertical_sync)
+        source_.error(*vertical_sync,
+                      "`vertical_sync` is about weights of several ages, and under `schedule: "
+                      "flush` a stage has them of one",
+                      "leave it out, or write `schedule: pipedream`");
+      return;
+    }
+    if (spec_.microbatches > 1)
+      source_.error(*microbatches,
+                    "under `schedule: pipedream` whole minibatches follow each other, which "
+                    "keeps all stages at work without `microbatches`",
+                    "leave it out, or write `schedule: flush`");
+    if (ahead != nullptr)
+      source_.error(*ahead,
+                    "under `schedule: pipedream` a stage is ahead by one minibatch for each stage "
+                    "behind it, and `ahead` counts microbatches",
+                    "leave it out, or write `schedule: flush`");
   }
 
   void check_peers(const Value& at) {
@@ -190,6 +227,10 @@ class ParallelChecks {
                fmt::format("`train.{}: auto` gives each peer another one, and a chain has one for "
                            "all of its stages: write a number",
                            key));
+    if (fleet_.parallel->schedule == Schedule::pipedream && fleet_.local_steps > 1)
+      refuse(entry("train", "local_steps"),
+             "under `schedule: pipedream` a round is one minibatch: write `local_steps: 1`, or "
+             "`schedule: flush`");
   }
 
   void check_method() {

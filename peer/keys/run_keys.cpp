@@ -89,6 +89,19 @@ constexpr PlainKey rows[] = {
      "Keep of a microbatch under way its input alone, and compute the rest once more on the way "
      "back: less memory, a third more work.",
      "parallel: { stages: 2, microbatches: 8, recompute: true }"},
+    {"parallel.schedule",
+     "flush or pipedream",
+     "flush",
+     "Of `flush` a minibatch comes back whole before its step (GPipe, 1F1B). Of `pipedream` "
+     "minibatches follow each other without a pause, on weights that are up to stages - 1 steps "
+     "old; a round is one minibatch.",
+     "parallel: { stages: 2, schedule: pipedream }"},
+    {"parallel.vertical_sync",
+     "true or false",
+     "false",
+     "Of `pipedream`: all stages take a minibatch on weights of one age, stages - 1 steps. Without "
+     "it each is as new as the way there and back lets it be.",
+     "parallel: { stages: 2, schedule: pipedream, vertical_sync: true }"},
     {"parallel.place",
      "each peer's number, once",
      "0, 1, 2, ...",

@@ -6,6 +6,22 @@
 #include <fmt/ranges.h>
 
 namespace gv {
+namespace {
+
+std::string schedule_text(const ParallelSpec& spec) {
+  if (spec.schedule == ParallelSpec::Schedule::pipedream)
+    return fmt::format("{}{} {} step{} old",
+                       name_of(spec.schedule),
+                       spec.vertical_sync ? " with vertical sync, weights" : ", weights up to",
+                       spec.stages - 1,
+                       spec.stages == 2 ? "" : "s");
+  return fmt::format("{} microbatch{}, ahead {}",
+                     spec.microbatches,
+                     spec.microbatches == 1 ? "" : "es",
+                     ahead_text(spec.ahead));
+}
+
+}  // namespace
 
 std::string ahead_text(std::uint32_t ahead) {
   return ahead == ParallelSpec::all ? "all" : fmt::format("{}", ahead);
@@ -24,14 +40,11 @@ std::string chains_text(const Assembly& fleet) {
   for (PeerId s = 0; s < spec.stages; ++s)
     stages.push_back(fmt::format("{} ({})", names[s], fleet.division->range(s).count));
   return fmt::format(
-      "chains {} of {} stage{}, {} microbatch{}, ahead {}{}\n       stages begin with (and have "
-      "parameters): {}\n",
+      "chains {} of {} stage{}, {}{}\n       stages begin with (and have parameters): {}\n",
       fleet.fleet.models(),
       spec.stages,
       spec.stages == 1 ? "" : "s",
-      spec.microbatches,
-      spec.microbatches == 1 ? "" : "es",
-      ahead_text(spec.ahead),
+      schedule_text(spec),
       spec.recompute ? ", computed once more on the way back" : "",
       fmt::join(stages, " | "));
 }
@@ -43,6 +56,8 @@ void add_chains(Json& json, const Assembly& fleet) {
   json["chains"] = fleet.fleet.models();
   json["microbatches"] = spec.microbatches;
   json["ahead"] = spec.ahead == ParallelSpec::all ? Json("all") : Json(spec.ahead);
+  json["schedule"] = name_of(spec.schedule);
+  json["vertical_sync"] = spec.vertical_sync;
 }
 
 }  // namespace gv

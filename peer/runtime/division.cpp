@@ -67,6 +67,8 @@ StagePlan Division::stage(PeerId s, std::uint32_t batch) const {
           .microbatches = spec_.microbatches,
           .ahead = spec_.ahead,
           .recompute = spec_.recompute,
+          .flush = spec_.schedule == ParallelSpec::Schedule::flush,
+          .vertical_sync = spec_.vertical_sync,
           .floats_in = rows * parts_[s].floats_in,
           .floats_out = rows * parts_[s].floats_out,
           .measured = work(s, static_cast<std::uint32_t>(rows))};
@@ -88,11 +90,13 @@ std::optional<StageWork> Division::work(PeerId s, std::uint32_t rows) const {
 }
 
 std::unique_ptr<Objective> Division::objective(PeerId s, Share share) const {
+  const bool flush = spec_.schedule == ParallelSpec::Schedule::flush;
   return make_stage_objective({.network = network_,
                                .cuts = cuts_,
                                .stage = s,
                                .microbatches = spec_.microbatches,
-                               .recompute = spec_.recompute},
+                               .recompute = spec_.recompute,
+                               .minibatches = flush ? 1 : spec_.stages - s},
                               std::move(share));
 }
 

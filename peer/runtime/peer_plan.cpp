@@ -5,6 +5,7 @@
 #include "gossip/attack.h"
 #include "gossip/chain.h"
 #include "gossip/collective_deadline.h"
+#include "gossip/stage_versions.h"
 #include "peer/runtime/assembly.h"
 
 // What one peer is told of the fleet, and how long it waits for others.
@@ -102,8 +103,9 @@ Time Assembly::under_way(PeerId i) const {
   for (const PeerId j : links) bandwidths.push_back(network.link(i, j).bandwidth);
   std::erase(bandwidths, 0);  // no limit
   if (bandwidths.empty()) return averaging;
+  const std::size_t crossings = stage.flush ? stage.microbatches : window_of(stage, s) + 1;
   const std::size_t floats =
-      models * division->range(s).count + stage.microbatches * (stage.floats_in + stage.floats_out);
+      models * division->range(s).count + crossings * (stage.floats_in + stage.floats_out);
   const double seconds = static_cast<double>(floats * sizeof(float)) / std::ranges::min(bandwidths);
   return averaging +
          std::chrono::ceil<Time>(std::chrono::duration<double>(std::min(seconds, longest)));

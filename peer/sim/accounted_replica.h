@@ -34,11 +34,11 @@ class AccountedReplica : public Replica {
   std::optional<double> gradient_over(const Buffer& samples) override {
     return inner_->gradient_over(samples);
   }
-  void forward(std::uint32_t k, const Buffer* in, Buffer* out) override {
-    inner_->forward(k, in, out);
+  void forward(std::uint32_t k, Vector at, const Buffer* in, Buffer* out) override {
+    inner_->forward(k, at, in, out);
   }
-  double backward(std::uint32_t k, Buffer* in, const Buffer* out) override {
-    return inner_->backward(k, in, out);
+  double backward(std::uint32_t k, Vector at, Buffer* in, const Buffer* out) override {
+    return inner_->backward(k, at, in, out);
   }
   void step() override;
   void revise(Vector missed) override;

@@ -31,8 +31,8 @@ class BlankReplica : public Replica {
   double loss() const override { return 0; }
   std::vector<Slice> draw(std::uint32_t parts) override { return samples_.draw(batch_, parts); }
   std::optional<double> gradient_over(const Buffer&) override { return 0; }
-  void forward(std::uint32_t, const Buffer*, Buffer* out) override { clear(out); }
-  double backward(std::uint32_t, Buffer* in, const Buffer*) override {
+  void forward(std::uint32_t, Vector, const Buffer*, Buffer* out) override { clear(out); }
+  double backward(std::uint32_t, Vector, Buffer* in, const Buffer*) override {
     clear(in);
     return 0;
   }

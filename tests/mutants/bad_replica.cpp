@@ -55,11 +55,11 @@ class BadReplica : public Replica {
   std::optional<double> gradient_over(const Buffer& samples) override {
     return real_->gradient_over(samples);
   }
-  void forward(std::uint32_t k, const Buffer* in, Buffer* out) override {
-    real_->forward(k, in, out);
+  void forward(std::uint32_t k, Vector at, const Buffer* in, Buffer* out) override {
+    real_->forward(k, at, in, out);
   }
-  double backward(std::uint32_t k, Buffer* in, const Buffer* out) override {
-    return real_->backward(k, in, out);
+  double backward(std::uint32_t k, Vector at, Buffer* in, const Buffer* out) override {
+    return real_->backward(k, at, in, out);
   }
   void revise(Vector missed) override { real_->revise(missed); }
   void descend(const Descent& descent) override { real_->descend(descent); }

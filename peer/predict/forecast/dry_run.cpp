@@ -22,6 +22,13 @@ Round rounds_that_tell(const Assembly& fleet) {
   return period * std::max<Round>(1, enough / period);
 }
 
+/// The last rounds of a chain without a flush, in which less and less goes forward.
+Round rounds_that_empty(const Assembly& fleet) {
+  const std::optional<ParallelSpec>& parallel = fleet.fleet.parallel;
+  const bool flushes = !parallel || parallel->schedule == ParallelSpec::Schedule::flush;
+  return flushes ? 0 : parallel->stages - 1;
+}
+
 }  // namespace
 
 DryRun dry_run(const Assembly& fleet, const NetworkSpec& network) {
@@ -29,14 +36,14 @@ DryRun dry_run(const Assembly& fleet, const NetworkSpec& network) {
   SimulationOptions options;
   options.threads = 1;
   options.network = network;
-  options.rounds = 2 * half;
+  options.rounds = 2 * half + rounds_that_empty(fleet);
   options.replica = blank_replicas(fleet);
-  // The second half: the first holds the start.
+  // The second half: the first holds the start, and what may follow it the end.
   Time began{0};
   Time ended{0};
   options.on_progress = [&](Round round, Time now) {
     if (round <= half) began = now;
-    ended = now;
+    if (round <= 2 * half) ended = now;
   };
   // It waits for one report more than there are peers, so it never looks at models.
   Observer blind(fleet.fleet.size() + 1, nullptr, {});
@@ -45,7 +52,7 @@ DryRun dry_run(const Assembly& fleet, const NetworkSpec& network) {
   for (const auto& [peer, report] : blind.finals()) most = std::max(most, report.sent_bytes);
   const auto rounds = static_cast<double>(half);
   return {.seconds_per_round = in_seconds(ended - began) / rounds,
-          .bytes_per_round = static_cast<double>(most) / (2 * rounds)};
+          .bytes_per_round = static_cast<double>(most) / static_cast<double>(options.rounds)};
 }
 
 }  // namespace gv

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "gossip/stage_turns.h"
+#include "gossip/stage_versions.h"
 #include "peer/predict/forecast/dry_run.h"
 #include "peer/predict/parallel/partition.h"
 #include "peer/predict/parallel/timetable.h"
@@ -19,14 +19,18 @@ namespace {
 
 constexpr std::size_t cuts_tried = 8;
 constexpr std::size_t proposals_kept = 3;
+/// Of PipeDream, for each stage: so many that how the chain was filled tells little.
+constexpr std::uint32_t minibatches_timed = 60;
+/// The slowest stage or crossing alone decides where minibatches follow each other.
+constexpr std::uint32_t endless = 1000;
 constexpr double mostly = 0.75;       ///< of a round, and it is the bottleneck
 constexpr double near = 1.02;         ///< of the best: the smaller `ahead` is taken
 constexpr double as_good = 1 / 1.05;  ///< of a pipeline: the simpler way is advised
 
-/// Of x, its gradient, the sum of microbatches, and what the optimizer remembers.
-double copies_of_x(const OptimizerSpec& optimizer, std::uint32_t microbatches) {
+/// Of x, its gradient, the sum of microbatches, older versions, and what the optimizer remembers.
+double copies_of_x(const OptimizerSpec& optimizer, const StagePlan& stage) {
   const double moments = optimizer.kind != "sgd" ? 2 : optimizer.momentum > 0 ? 1 : 0;
-  return 2 + (microbatches > 1 ? 1 : 0) + moments;
+  return 2 + (stage.microbatches > 1 ? 1 : 0) + kept_versions(stage) + moments;
 }
 
 FrameBytes frame_bytes(PeerId from, Kind kind, std::size_t floats) {
@@ -44,9 +48,21 @@ struct Sketch {
   std::uint32_t microbatches = 1;
   std::uint32_t ahead = 1;
   bool recompute = false;
+  bool flush = true;
+  bool vertical_sync = false;
   std::vector<std::size_t> ends{};
   double seconds = 0;  ///< of a minibatch, with its step
   double memory = 0;
+
+  StagePlan stage(PeerId k) const {
+    return {.stage = k,
+            .stages = stages,
+            .microbatches = microbatches,
+            .ahead = ahead,
+            .recompute = recompute,
+            .flush = flush,
+            .vertical_sync = vertical_sync};
+  }
 };
 
 class Planner {
@@ -57,7 +73,11 @@ class Planner {
         profile_(*measured_),
         n_(fleet.fleet.trainers()),
         batch_(fleet.fleet.peers.front().batch),
-        free_(free_bytes) {}
+        free_(free_bytes) {
+    if (!fleet.fleet.parallel) return;
+    flush_ = fleet.fleet.parallel->schedule == ParallelSpec::Schedule::flush;
+    vertical_sync_ = fleet.fleet.parallel->vertical_sync;
+  }
 
   ParallelAdvice advise() {
     ParallelAdvice advice;
@@ -145,17 +165,21 @@ class Planner {
         const std::size_t end = end_of(s, k);
         const double speed = fleet_.fleet.peers[peer].speed;
         const auto d = static_cast<double>(parameters(first, end));
+        const StagePlan plan = s.stage(k);
+        const bool adds = s.microbatches > 1 || kept_versions(plan) > 0;
         const double there = forward(first, end, rows);
         const double back = backward(first, end, rows) + (s.recompute ? there : 0) +
-                            (s.microbatches > 1 ? d * profile_.add_seconds : 0);
+                            (adds ? d * profile_.add_seconds : 0);
         stages.push_back({.forward = there / speed,
                           .backward = back / speed,
                           .step = d * profile_.step_seconds / speed,
-                          .window = window_of(k, s.stages, s.ahead, s.microbatches),
+                          .window = window_of(plan, k),
                           .card = fleet_.fleet.network.nic_bandwidth(peer)});
         if (k + 1 < s.stages) hops.push_back(hop(peer, end - 1, rows));
       }
-      slowest = std::max(slowest, time_chain(stages, hops, s.microbatches).round);
+      const Timetable table = s.flush ? time_chain(stages, hops, s.microbatches)
+                                      : time_stream(stages, hops, minibatches_timed * s.stages);
+      slowest = std::max(slowest, table.round);
     }
     return slowest;
   }
@@ -167,13 +191,14 @@ class Planner {
     for (PeerId k = 0; k < s.stages; ++k) {
       const std::size_t first = first_of(s, k);
       const std::size_t end = end_of(s, k);
-      const double under_way = window_of(k, s.stages, s.ahead, s.microbatches) + 1.0;
+      const StagePlan plan = s.stage(k);
+      const double under_way = window_of(plan, k) + 1.0;
       const auto slot = static_cast<double>(slots(first, end));
       const double input =
           first == 0 ? 0 : 4.0 * static_cast<double>(profile_.pieces[first - 1].floats);
       const double kept = s.recompute ? slot + under_way * input : under_way * slot;
       const double x = 4 * static_cast<double>(parameters(first, end)) *
-                       copies_of_x(fleet_.fleet.optimizer, s.microbatches);
+                       copies_of_x(fleet_.fleet.optimizer, plan);
       most = std::max(most, x + rows * kept);
     }
     return most;
@@ -195,6 +220,7 @@ class Planner {
 
   /// The fastest; of those within two percent of it the one that goes least far ahead.
   std::optional<Sketch> best_ahead(const Sketch& cut) const {
+    if (!flush_) return fitting(cut);
     std::optional<Sketch> best;
     for (const std::uint32_t ahead : {1U, 2U, ParallelSpec::all}) {
       Sketch s = cut;
@@ -208,7 +234,7 @@ class Planner {
   std::optional<Sketch> best_of(PeerId stages, std::uint32_t microbatches) const {
     const std::uint32_t rows = batch_ / microbatches;
     PartitionProblem problem;
-    problem.microbatches = microbatches;
+    problem.microbatches = flush_ ? microbatches : endless;
     for (std::size_t k = 0; k < pieces(); ++k) {
       const double add = microbatches > 1 ? static_cast<double>(profile_.pieces[k].parameters) *
                                                 profile_.add_seconds
@@ -219,8 +245,11 @@ class Planner {
     for (PeerId k = 0; k < stages; ++k) problem.speeds.push_back(fleet_.fleet.peers[k].speed);
     std::optional<Sketch> best;
     for (const StageEnds& cut : best_partitions(problem, cuts_tried)) {
-      const std::optional<Sketch> s =
-          best_ahead({.stages = stages, .microbatches = microbatches, .ends = cut.ends});
+      const std::optional<Sketch> s = best_ahead({.stages = stages,
+                                                  .microbatches = microbatches,
+                                                  .flush = flush_,
+                                                  .vertical_sync = vertical_sync_,
+                                                  .ends = cut.ends});
       if (s && (!best || s->seconds < best->seconds)) best = s;
     }
     return best;
@@ -232,7 +261,8 @@ class Planner {
     for (PeerId stages = 2; stages <= std::min<std::size_t>(n_, pieces()); ++stages) {
       if (n_ % stages != 0) continue;
       std::optional<Sketch> best;
-      for (std::uint32_t m = 1; m <= batch_; ++m) {
+      const std::uint32_t most = flush_ ? batch_ : 1;
+      for (std::uint32_t m = 1; m <= most; ++m) {
         if (batch_ % m != 0) continue;
         const std::optional<Sketch> s = best_of(stages, m);
         if (s && (!best || s->seconds < best->seconds)) best = s;
@@ -251,6 +281,10 @@ class Planner {
     return names;
   }
 
+  static ParallelSpec::Schedule schedule_of(const Sketch& s) {
+    return s.flush ? ParallelSpec::Schedule::flush : ParallelSpec::Schedule::pipedream;
+  }
+
   /// The fleet that would train so, with its own method, in virtual time.
   DryRun rounds_of(const Sketch& s, std::uint32_t batch) const {
     Fleet fleet = fleet_.fleet;
@@ -260,7 +294,9 @@ class Planner {
                                   .names = names_of(s),
                                   .microbatches = s.microbatches,
                                   .ahead = s.ahead,
-                                  .recompute = s.recompute};
+                                  .recompute = s.recompute,
+                                  .schedule = schedule_of(s),
+                                  .vertical_sync = s.vertical_sync};
     fleet.profile = measured_;
     return dry_run(Assembly(std::move(fleet)), fleet_.fleet.network);
   }
@@ -296,6 +332,8 @@ class Planner {
     p.microbatches = s.microbatches;
     p.ahead = s.ahead;
     p.recompute = s.recompute;
+    p.schedule = schedule_of(s);
+    p.vertical_sync = s.vertical_sync;
     p.seconds_per_round = rounds.seconds_per_round;
     p.samples_per_second = p.chains * static_cast<double>(batch) / p.seconds_per_round;
     p.idle = 1 - busy_of(s, batch).mean / p.seconds_per_round;
@@ -384,6 +422,8 @@ class Planner {
   PeerId n_;
   std::uint32_t batch_;
   double free_;  ///< bytes; 0: unknown
+  bool flush_ = true;
+  bool vertical_sync_ = false;
 };
 
 }  // namespace

@@ -19,6 +19,8 @@ struct ParallelProposal {
   std::uint32_t microbatches = 1;
   std::uint32_t ahead = 1;  ///< ParallelSpec::all: as many as there are
   bool recompute = false;
+  ParallelSpec::Schedule schedule = ParallelSpec::Schedule::flush;
+  bool vertical_sync = false;
   double seconds_per_round = 0;
   double samples_per_second = 0;
   double idle = 0;             ///< share of the peers' time in which they do not compute
@@ -44,7 +46,8 @@ std::string name_of(ParallelAdvice::Way way);
 
 /// Divides the fleet's model into 1 to n stages for its n peers, in as many chains as that leaves
 /// of them; cuts by partition.h, times by timetable.h, and by the method's own rounds in virtual
-/// time for the best. The fleet's batch is that of a chain and round. `profile`: of its model.
+/// time for the best. The fleet's batch is that of a chain and round, and the schedule is its own:
+/// what another one would train is another model. `profile`: of its model.
 /// `free_bytes`: what a peer's memory holds; 0: unknown. Throws std::invalid_argument for a model
 /// without layers.
 ParallelAdvice advise_parallel(const Assembly& fleet,

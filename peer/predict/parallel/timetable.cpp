@@ -28,8 +28,12 @@ struct Line {
 
 class Walk {
  public:
-  Walk(std::span<const TimedStage> stages, std::span<const TimedHop> hops, std::uint32_t m)
-      : stages_(stages), hops_(hops), microbatches_(m) {
+  /// `stream`: what is counted are minibatches, and a step follows each.
+  Walk(std::span<const TimedStage> stages,
+       std::span<const TimedHop> hops,
+       std::uint32_t m,
+       bool stream)
+      : stages_(stages), hops_(hops), microbatches_(m), stream_(stream) {
     GV_CHECK_EQUAL(hops.size() + 1, stages.size(), "a hop between two stages");
     for (const TimedStage& stage : stages) {
       Course course;
@@ -47,26 +51,44 @@ class Walk {
     }
   }
 
-  Timetable time() {
+  Timetable flushed() {
+    Timetable table{.gradient = walk()};
+    double busy = 0;
+    for (const TimedStage& stage : stages_)
+      busy += microbatches_ * (stage.forward + stage.backward);
+    table.round = courses_.front().free + stages_.front().step;
+    table.idle = 1 - busy / (table.gradient * static_cast<double>(courses_.size()));
+    return table;
+  }
+
+  Timetable streamed() {
+    walk();
+    Timetable table{.gradient = courses_.front().free};
+    const std::uint32_t third = microbatches_ / 3;
+    table.round = (back_at_[2 * third] - back_at_[third]) / third;
+    double busy = 0;
+    for (const TimedStage& stage : stages_) busy += stage.forward + stage.backward + stage.step;
+    table.idle = 1 - busy / (table.round * static_cast<double>(courses_.size()));
+    return table;
+  }
+
+ private:
+  /// When all turns have ended.
+  double walk() {
     bool moves = true;
     while (moves) {
       moves = false;
       for (std::size_t s = 0; s < courses_.size(); ++s)
         while (turn(s)) moves = true;
     }
-    Timetable table;
-    double busy = 0;
-    for (std::size_t s = 0; s < courses_.size(); ++s) {
-      GV_CHECK_EQUAL(courses_[s].next, courses_[s].turns.size(), "a chain never stands still");
-      table.gradient = std::max(table.gradient, courses_[s].free);
-      busy += microbatches_ * (stages_[s].forward + stages_[s].backward);
+    double end = 0;
+    for (const Course& course : courses_) {
+      GV_CHECK_EQUAL(course.next, course.turns.size(), "a chain never stands still");
+      end = std::max(end, course.free);
     }
-    table.round = courses_.front().free + stages_.front().step;
-    table.idle = 1 - busy / (table.gradient * static_cast<double>(courses_.size()));
-    return table;
+    return end;
   }
 
- private:
   struct Course {
     std::vector<StageTurn> turns;
     std::size_t next = 0;
@@ -85,11 +107,14 @@ class Walk {
     ++course.next;
     course.free =
         std::max(course.free, came) + (forward ? stages_[s].forward : stages_[s].backward);
+    const std::uint32_t part = stream_ ? 0 : k;  // of its frame
     if (forward && s + 1 < courses_.size())
-      courses_[s + 1].activations[k] = send(course, ahead_[s], hops_[s], hops_[s].ahead.of(k));
+      courses_[s + 1].activations[k] = send(course, ahead_[s], hops_[s], hops_[s].ahead.of(part));
     if (!forward && s > 0)
       courses_[s - 1].gradients[k] =
-          send(course, back_[s - 1], hops_[s - 1], hops_[s - 1].back.of(k));
+          send(course, back_[s - 1], hops_[s - 1], hops_[s - 1].back.of(part));
+    if (!forward && s == 0) back_at_.push_back(course.free);
+    if (!forward && stream_) course.free += stages_[s].step;
     return true;
   }
 
@@ -104,8 +129,10 @@ class Walk {
   std::span<const TimedStage> stages_;
   std::span<const TimedHop> hops_;
   std::uint32_t microbatches_;
+  bool stream_;
   std::vector<Course> courses_;
   std::vector<Line> ahead_, back_;  ///< of each hop
+  std::vector<double> back_at_;     ///< when each has come back to the first stage
 };
 
 }  // namespace
@@ -113,7 +140,14 @@ class Walk {
 Timetable time_chain(std::span<const TimedStage> stages,
                      std::span<const TimedHop> hops,
                      std::uint32_t microbatches) {
-  return Walk(stages, hops, microbatches).time();
+  return Walk(stages, hops, microbatches, false).flushed();
+}
+
+Timetable time_stream(std::span<const TimedStage> stages,
+                      std::span<const TimedHop> hops,
+                      std::uint32_t minibatches) {
+  GV_CHECK(minibatches >= 3, "some of them are in the middle");
+  return Walk(stages, hops, minibatches, true).streamed();
 }
 
 }  // namespace gv

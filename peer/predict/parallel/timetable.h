@@ -30,7 +30,7 @@ struct TimedHop {
   bool inside = false;   ///< within a machine: not through the card
 };
 
-/// What a minibatch takes in a chain.
+/// What minibatches take in a chain.
 struct Timetable {
   double gradient = 0;  ///< seconds until all of it has come back
   double round = 0;     ///< until the first stage can begin the next one
@@ -43,5 +43,13 @@ struct Timetable {
 Timetable time_chain(std::span<const TimedStage> stages,
                      std::span<const TimedHop> hops,
                      std::uint32_t microbatches);
+
+/// The same of so many minibatches that follow each other without a flush
+/// (gossip/stage_versions.h), at least three. `gradient`: until the last has come back and the
+/// first stage has stepped; `round`: from one to the next in the middle of them, and `idle` in it.
+/// Where they are some for each stage, that is what it is far from the beginning.
+Timetable time_stream(std::span<const TimedStage> stages,
+                      std::span<const TimedHop> hops,
+                      std::uint32_t minibatches);
 
 }  // namespace gv

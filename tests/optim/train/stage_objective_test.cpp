@@ -22,6 +22,12 @@ bool same_bits(const Floats& a, const Floats& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
+Floats floats_of(const Replica& replica, Vector v) {
+  Buffer own(replica.size() * sizeof(float));
+  replica.snapshot(v, {0, replica.size()}, own);
+  return {own.floats().begin(), own.floats().end()};
+}
+
 struct Case {
   std::vector<Cut> cuts;
   std::uint32_t batch = 12;
@@ -85,9 +91,8 @@ class Chain {
   Floats joined(Vector v) const {
     Floats all;
     for (const Stage& stage : stages_) {
-      Buffer own(stage.replica->size() * sizeof(float));
-      stage.replica->snapshot(v, {0, stage.replica->size()}, own);
-      all.insert(all.end(), own.floats().begin(), own.floats().end());
+      const Floats own = floats_of(*stage.replica, v);
+      all.insert(all.end(), own.begin(), own.end());
     }
     return all;
   }
@@ -119,11 +124,12 @@ class Chain {
     const bool last = s + 1 == stages_.size();
     if (forward) {
       Buffer* out = last ? nullptr : make(values_, {s, k}, stage.floats_out);
-      stage.replica->forward(k, s == 0 ? nullptr : &values_.at({s - 1, k}), out);
+      stage.replica->forward(k, Vector::x, s == 0 ? nullptr : &values_.at({s - 1, k}), out);
       return 0;
     }
     Buffer* in = s == 0 ? nullptr : make(gradients_, {s - 1, k}, stages_[s - 1].floats_out);
-    const double loss = stage.replica->backward(k, in, last ? nullptr : &gradients_.at({s, k}));
+    const double loss =
+        stage.replica->backward(k, Vector::x, in, last ? nullptr : &gradients_.at({s, k}));
     add_microbatch(*stage.replica, stage.sum, k, case_.microbatches);
     return loss / case_.microbatches;
   }
@@ -309,6 +315,47 @@ TEST_F(StageObjective, GoesOnFromWhatWasSaved) {
   EXPECT_TRUE(same_bits(saved.joined(Vector::x), restored.joined(Vector::x)));
 }
 
+/// Without a flush minibatches are under way at weights of their own, and each has the gradient
+/// that the whole network would find there. What is saved meanwhile stands before them all.
+TEST_F(StageObjective, MinibatchesFollowEachOtherAtWeightsOfTheirOwn) {
+  constexpr std::uint32_t ahead = 3;
+  const NeuralNetwork network = deep_mlp();
+  const Share share = whole(data_for(network, 30));  // they reach past an epoch's end
+  for (const bool recompute : {false, true}) {
+    const auto make_stage = [&] {
+      return make_host_replica(
+          make_stage_objective({network, {}, 0, 1, recompute, ahead}, share), {}, 12, Rng(5));
+    };
+    const auto whole_network = make_network_objective(network, share);
+    const auto stage = make_stage();
+    const auto forward = [&](std::uint32_t k) {
+      const Vector at = stage->vector("weights", k);
+      stage->axpby(1 + 0.1F * static_cast<float>(k), Vector::x, 0, at, {0, stage->size()});
+      stage->forward(0, at, nullptr, nullptr);
+    };
+    for (std::uint32_t k = 0; k < ahead; ++k) forward(k);
+    EXPECT_DEATH(forward(ahead), "has come back");
+    for (std::uint32_t k = 0; k < 6; ++k) {
+      const Vector at = stage->vector("weights", k);
+      const auto resumed = make_stage();
+      StateWriter out;
+      stage->save(out);
+      const std::vector<std::byte> bytes = out.take();
+      StateReader in(bytes);
+      resumed->restore(in);
+      resumed->forward(0, resumed->vector("weights", k), nullptr, nullptr);
+      resumed->backward(0, resumed->vector("weights", k), nullptr, nullptr);
+
+      const double loss = stage->backward(0, at, nullptr, nullptr);
+      Floats expected(stage->size());
+      EXPECT_EQ(loss, whole_network->value_and_gradient(floats_of(*stage, at), 12, expected));
+      EXPECT_TRUE(same_bits(floats_of(*stage, Vector::g), expected)) << k;
+      EXPECT_TRUE(same_bits(floats_of(*resumed, Vector::g), expected)) << k;
+      forward(k + ahead);
+    }
+  }
+}
+
 TEST_F(StageObjective, OnlyTheEndsOfAChainHaveSamples) {
   const NeuralNetwork network = deep_mlp();
   const std::vector<Cut> cuts = places(network);
@@ -327,23 +374,23 @@ TEST_F(StageObjective, MicrobatchesThatComeAmissAreOurOwnMistake) {
     return make_host_replica(
         make_stage_objective({network, {}, 0, microbatches}, share), {}, 12, Rng(5));
   };
-  EXPECT_DEATH(stage(5)->forward(0, nullptr, nullptr), "equally many rows");
-  EXPECT_DEATH(stage(2)->backward(0, nullptr, nullptr), "under way");
+  EXPECT_DEATH(stage(5)->forward(0, Vector::x, nullptr, nullptr), "equally many rows");
+  EXPECT_DEATH(stage(2)->backward(0, Vector::x, nullptr, nullptr), "under way");
   const auto begun = stage(3);
-  begun->forward(0, nullptr, nullptr);
-  begun->forward(1, nullptr, nullptr);
-  EXPECT_DEATH(begun->forward(1, nullptr, nullptr), "go forward in their order");
-  EXPECT_DEATH(begun->backward(1, nullptr, nullptr), "come back in their order");
-  EXPECT_DEATH(begun->forward(0, nullptr, nullptr), "has come back");
+  begun->forward(0, Vector::x, nullptr, nullptr);
+  begun->forward(1, Vector::x, nullptr, nullptr);
+  EXPECT_DEATH(begun->forward(1, Vector::x, nullptr, nullptr), "go forward in their order");
+  EXPECT_DEATH(begun->backward(1, Vector::x, nullptr, nullptr), "come back in their order");
+  EXPECT_DEATH(begun->forward(0, Vector::x, nullptr, nullptr), "has come back");
   Buffer crossing(4);
-  EXPECT_DEATH(begun->forward(2, &crossing, nullptr), "a buffer for each cut");
+  EXPECT_DEATH(begun->forward(2, Vector::x, &crossing, nullptr), "a buffer for each cut");
   EXPECT_DEATH(begun->gradient(), "in its chain only");
 }
 
 TEST_F(StageObjective, OtherObjectivesAreNoStages) {
   const auto replica = make_host_replica(make(deep_mlp(), 12), {}, 12, Rng(5));
-  EXPECT_THROW(replica->forward(0, nullptr, nullptr), std::logic_error);
-  EXPECT_THROW(replica->backward(0, nullptr, nullptr), std::logic_error);
+  EXPECT_THROW(replica->forward(0, Vector::x, nullptr, nullptr), std::logic_error);
+  EXPECT_THROW(replica->backward(0, Vector::x, nullptr, nullptr), std::logic_error);
 }
 
 }  // namespace

@@ -21,9 +21,10 @@ ChainFleet slow_chains() {
 }
 
 TEST(ChainFaults, ACutChangesNoBit) {
-  for (std::uint64_t k = 0; k < 24; ++k) {
+  for (std::uint64_t k = 0; k < 48; ++k) {
     Rng rng = Rng(11).derive("cuts").derive(k);
     ChainFleet drawn = slow_chains();
+    if (k >= 24) drawn = drawn.streamed(k % 2 == 0);
     drawn.chains = 2 + static_cast<PeerId>(rng.below(2));
     drawn.stages = 2 + static_cast<PeerId>(rng.below(3));
     drawn.method = one_of<std::string>(
@@ -45,24 +46,25 @@ TEST(ChainFaults, ACutChangesNoBit) {
 }
 
 TEST(ChainFaults, AStoppedStageHoldsUpItsChainAndChangesNoBit) {
-  ChainFleet file = slow_chains();
-  const Assembly fleet = file.assembly();
-  for (PeerId peer = 0; peer < 4; ++peer) {
-    const ChainRun run = run_chains(fleet,
-                                    injecting({{.at = milliseconds(10),
-                                                .kind = Kind::stop,
-                                                .peer = peer,
-                                                .length = milliseconds(20)}}));
-    EXPECT_EQ(run.result.violations, std::vector<std::string>{});
-    EXPECT_EQ(run.hashes.params, run_chains(fleet).hashes.params) << peer;
+  for (const ChainFleet& file : {slow_chains(), slow_chains().streamed(false)}) {
+    const Assembly fleet = file.assembly();
+    for (PeerId peer = 0; peer < 4; ++peer) {
+      const ChainRun run = run_chains(fleet,
+                                      injecting({{.at = milliseconds(10),
+                                                  .kind = Kind::stop,
+                                                  .peer = peer,
+                                                  .length = milliseconds(20)}}));
+      EXPECT_EQ(run.result.violations, std::vector<std::string>{}) << file.text();
+      EXPECT_EQ(run.hashes.params, run_chains(fleet).hashes.params) << file.text() << peer;
+    }
   }
 }
 
 /// Two chains of two: when a stage has died, the other chain has its whole model to the end, and
 /// the fleet's model is that chain's.
-TEST(ChainFaults, WhoLosesAStageEndsAlone) {
+void expect_to_end_alone(const ChainFleet& file) {
   for (PeerId killed = 0; killed < 4; ++killed) {
-    const Assembly fleet = slow_chains().assembly();
+    const Assembly fleet = file.assembly();
     const ChainRun run = run_chains(
         fleet, injecting({{.at = milliseconds(20), .kind = Kind::kill, .peer = killed}}));
     EXPECT_EQ(run.result.violations, std::vector<std::string>{}) << killed;
@@ -71,14 +73,21 @@ TEST(ChainFaults, WhoLosesAStageEndsAlone) {
     EXPECT_EQ(run.result.chains_ended, std::set<PeerId>{killed});
     const PeerId partner = killed ^ 1U;
     const PeerId other = killed < 2 ? 2 : 0;
-    EXPECT_LT(run.finals.at(partner).round, 200U);
-    EXPECT_EQ(run.finals.at(other).round, 200U);
-    EXPECT_EQ(run.finals.at(other + 1).round, 200U);
+    EXPECT_LT(run.finals.at(partner).round, file.rounds);
+    EXPECT_EQ(run.finals.at(other).round, file.rounds);
+    EXPECT_EQ(run.finals.at(other + 1).round, file.rounds);
     const FleetRecord& end = run.records.back();
     EXPECT_EQ(end.peers, 1U) << "of two models one is whole";
     EXPECT_EQ(end.mean.loss, end.loss_local);
     EXPECT_EQ(end.consensus, 0);
   }
+}
+
+TEST(ChainFaults, WhoLosesAStageEndsAlone) {
+  expect_to_end_alone(slow_chains());
+  ChainFleet stream = slow_chains().streamed(false);
+  stream.rounds = 1000;  // its rounds are shorter
+  expect_to_end_alone(stream);
 }
 
 /// Each stage that averages with who stands still waits for it until the deadline, and the others
@@ -113,14 +122,16 @@ TEST(ChainFaults, ASlowNetworkEndsNoChain) {
   file.rounds = 4;
   file.hidden = "[200, 200, 200, 200]";
   file.more = "network: { latency: 1 ms, bandwidth: 1 Mbit }\n";
-  Fleet patient = read_fleet_text(file.text());
-  patient.faults.deadline = milliseconds(100);
-  patient.faults.heartbeat = milliseconds(20);
-  patient.faults.dead_after = milliseconds(100);
-  const Assembly fleet(std::move(patient));
-  const ChainRun run = run_chains(fleet);
-  EXPECT_EQ(run.result.chains_ended, std::set<PeerId>{});
-  for (const auto& [id, report] : run.finals) EXPECT_EQ(report.round, 4U) << id;
+  for (const ChainFleet& each : {file, file.streamed(false)}) {
+    Fleet patient = read_fleet_text(each.text());
+    patient.faults.deadline = milliseconds(100);
+    patient.faults.heartbeat = milliseconds(20);
+    patient.faults.dead_after = milliseconds(100);
+    const Assembly fleet(std::move(patient));
+    const ChainRun run = run_chains(fleet);
+    EXPECT_EQ(run.result.chains_ended, std::set<PeerId>{}) << each.text();
+    for (const auto& [id, report] : run.finals) EXPECT_EQ(report.round, 4U) << each.text() << id;
+  }
 }
 
 /// A stage that lives and computes for longer than anybody waits ends its chain, which is told.
@@ -174,9 +185,10 @@ TEST(ChainFaults, ALiarsPartnerIsWaitedForUntilItsChainHasEnded) {
 TEST(ChainFaults, TheSwarmFindsNothing) {
   SwarmResult all;
   std::size_t fleets = 0;
-  for (std::uint64_t k = 0; k < 40; ++k) {
+  for (std::uint64_t k = 0; k < 70; ++k) {
     Rng rng = Rng(12).derive("swarm").derive(k);
     ChainFleet drawn = draw_chains(rng);
+    if (k >= 40) drawn = drawn.streamed(k % 2 == 0);
     drawn.rounds = 30;
     drawn.optimizer = "{ kind: sgd, lr: 0.02 }";
     drawn.method = one_of<std::string>(rng,
@@ -202,7 +214,7 @@ TEST(ChainFaults, TheSwarmFindsNothing) {
         << fmt::format("{}", fmt::join(result.texts, "; "));
     all.add(result);
   }
-  EXPECT_GT(fleets, 30U);
+  EXPECT_GT(fleets, 55U);
   EXPECT_GT(all.sum_of_faults(), 1000U);
 }
 

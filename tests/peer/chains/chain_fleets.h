@@ -23,6 +23,8 @@ struct ChainFleet {
   std::uint32_t microbatches = 2;
   std::string ahead = "2";
   bool recompute = false;
+  bool stream = false;  ///< minibatches follow each other without a flush
+  bool vertical_sync = false;
   std::string method = "{ kind: d-psgd }";
   std::string topology = "ring";
   std::string optimizer = "{ kind: sgd, lr: 0.1, momentum: 0.9 }";
@@ -33,16 +35,16 @@ struct ChainFleet {
   std::string hidden = "[7, 6, 9, 4]";
   std::string more{};
 
+  std::string parallel() const {
+    if (stages == 0) return "";
+    const std::string schedule =
+        stream ? fmt::format("schedule: pipedream, vertical_sync: {}", vertical_sync)
+               : fmt::format("microbatches: {}, ahead: {}", microbatches, ahead);
+    return fmt::format(
+        "parallel: {{ stages: {}, {}, recompute: {} }}\n", stages, schedule, recompute);
+  }
+
   std::string text() const {
-    const std::string parallel = stages == 0
-                                     ? ""
-                                     : fmt::format(
-                                           "parallel: {{ stages: {}, microbatches: {}, ahead: {}, "
-                                           "recompute: {} }}\n",
-                                           stages,
-                                           microbatches,
-                                           ahead,
-                                           recompute);
     return fmt::format(
         "version: 1\nseed: {}\npeers: {}\n"
         "data: {{ kind: blobs, features: 5, classes: 3, train: 200, test: 40 }}\n"
@@ -59,7 +61,7 @@ struct ChainFleet {
         method,
         topology,
         rounds,
-        parallel,
+        parallel(),
         more);
   }
 
@@ -69,6 +71,15 @@ struct ChainFleet {
   ChainFleet whole() const {
     ChainFleet other = *this;
     other.stages = 1;
+    return other;
+  }
+
+  /// The same whose minibatches follow each other, which are whole and one a round.
+  ChainFleet streamed(bool sync) const {
+    ChainFleet other = *this;
+    other.stream = true;
+    other.vertical_sync = sync;
+    other.microbatches = other.local_steps = 1;
     return other;
   }
 };

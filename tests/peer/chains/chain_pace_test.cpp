@@ -32,13 +32,13 @@ class SleepingStage : public AccountedReplica {
   SleepingStage(std::unique_ptr<Replica> real, double forward)
       : AccountedReplica(std::move(real)), forward_(forward) {}
 
-  void forward(std::uint32_t k, const Buffer* in, Buffer* out) override {
+  void forward(std::uint32_t k, Vector at, const Buffer* in, Buffer* out) override {
     const Until end(forward_);
-    AccountedReplica::forward(k, in, out);
+    AccountedReplica::forward(k, at, in, out);
   }
-  double backward(std::uint32_t k, Buffer* in, const Buffer* out) override {
+  double backward(std::uint32_t k, Vector at, Buffer* in, const Buffer* out) override {
     const Until end(2 * forward_);
-    return AccountedReplica::backward(k, in, out);
+    return AccountedReplica::backward(k, at, in, out);
   }
   /// A microbatch's gradient, to the sum.
   void axpby(float a, Vector from, float b, Vector to, Range r) override {

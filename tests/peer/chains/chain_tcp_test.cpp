@@ -7,7 +7,7 @@ namespace gv {
 namespace {
 
 TEST(ChainTcp, TheSameBitsOverTcpAndInVirtualTime) {
-  for (std::uint64_t k = 0; k < 8; ++k) {
+  for (std::uint64_t k = 0; k < 16; ++k) {
     Rng rng = Rng(13).derive("tcp").derive(k);
     ChainFleet drawn = draw_chains(rng);
     drawn.chains = 1 + static_cast<PeerId>(rng.below(3));
@@ -15,6 +15,7 @@ TEST(ChainTcp, TheSameBitsOverTcpAndInVirtualTime) {
         rng,
         {"{ kind: d-psgd, order: lian }", "{ kind: d-psgd, order: atc }", "{ kind: all-reduce }"});
     if (drawn.method == "{ kind: all-reduce }") drawn.local_steps = 1;
+    if (k >= 8) drawn = drawn.streamed(k % 4 < 2);
     if (k % 2 == 1) drawn.more = "network: { local: tcp }\n";
     const Assembly fleet = drawn.assembly();
     LoopbackFleet real(fleet);

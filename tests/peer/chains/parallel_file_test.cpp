@@ -1,3 +1,5 @@
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "peer/report/open_remedies.h"
@@ -50,6 +52,28 @@ TEST(ParallelFile, SaysWhatCannotBeDivided) {
   EXPECT_EQ(problem_of("{ stages: 2, microbatches: 4, ahead: all, recompute: true }"), "");
 }
 
+TEST(ParallelFile, SaysWhatDoesNotGoWithItsSchedule) {
+  const auto of = [](const std::string& keys) { return problem_of("{ stages: 2, " + keys + " }"); };
+  EXPECT_EQ(of("schedule: flush, vertical_sync: false"), "");
+  EXPECT_EQ(of("schedule: pipedream"), "");
+  EXPECT_EQ(of("schedule: pipedream, microbatches: 1, vertical_sync: true, recompute: true"), "");
+  expect_problem(of("schedule: pipedrem"), "did you mean `pipedream`?");
+  expect_problem(of("schedule: pipedream, microbatches: 2"), "whole minibatches follow each other");
+  expect_problem(of("schedule: pipedream, ahead: 1"), "`ahead` counts microbatches");
+  expect_problem(of("vertical_sync: true"), "under `schedule: flush` a stage has them of one");
+  ChainFleet steps;
+  steps.chains = 4;
+  steps.stages = 0;
+  steps.local_steps = 2;
+  for (const bool flushes : {true, false}) {
+    steps.more =
+        fmt::format("parallel: {{ stages: 2, schedule: {} }}\n", flushes ? "flush" : "pipedream");
+    const std::string found = first_problem([&] { const Assembly assembly = steps.assembly(); });
+    EXPECT_EQ(found.find("a round is one minibatch") == std::string::npos, flushes) << found;
+    EXPECT_EQ(found.empty(), flushes) << found;
+  }
+}
+
 TEST(ParallelFile, SaysWhatCannotStandBesideIt) {
   const std::string two = "{ stages: 2 }";
   expect_problem(problem_of(two, "robust: { clip: auto }\n"), "leave it out");
@@ -97,6 +121,23 @@ TEST(ParallelFile, IsPartOfWhatARunIs) {
   const std::string digest = fleet.assembly().fleet.digest;
   fleet.microbatches = 4;
   EXPECT_NE(fleet.assembly().fleet.digest, digest);
+}
+
+/// A file that names the schedule that has always been is the same fleet as one that does not.
+TEST(ParallelFile, IsTheSameRunWithTheUsualScheduleInItOrNot) {
+  ChainFleet fleet;
+  fleet.chains = 4;
+  fleet.stages = 0;
+  std::set<std::string> digests;
+  for (const char* schedule : {"",
+                               ", schedule: flush",
+                               ", schedule: flush, vertical_sync: false",
+                               ", schedule: pipedream",
+                               ", schedule: pipedream, vertical_sync: true"}) {
+    fleet.more = fmt::format("parallel: {{ stages: 2{} }}\n", schedule);
+    digests.insert(fleet.assembly().fleet.digest);
+  }
+  EXPECT_EQ(digests.size(), 3U);
 }
 
 }  // namespace

@@ -15,14 +15,14 @@ class WrongStage : public AccountedReplica {
   WrongStage(std::unique_ptr<Replica> real, Bug bug)
       : AccountedReplica(std::move(real)), bug_(bug) {}
 
-  void forward(std::uint32_t k, const Buffer* in, Buffer* out) override {
+  void forward(std::uint32_t k, Vector at, const Buffer* in, Buffer* out) override {
     const bool twice = bug_ == Bug::microbatch_twice && k == 1 && in != nullptr;
-    AccountedReplica::forward(k, twice ? before_.get() : in, out);
+    AccountedReplica::forward(k, at, twice ? before_.get() : in, out);
     if (in != nullptr) before_ = copy_of(*in);
   }
-  double backward(std::uint32_t k, Buffer* in, const Buffer* out) override {
+  double backward(std::uint32_t k, Vector at, Buffer* in, const Buffer* out) override {
     const bool stale = bug_ == Bug::stale_gradient && k == 1 && out != nullptr;
-    const double loss = AccountedReplica::backward(k, in, stale ? gradient_before_.get() : out);
+    const double loss = AccountedReplica::backward(k, at, in, stale ? gradient_before_.get() : out);
     if (out != nullptr) gradient_before_ = copy_of(*out);
     return loss;
   }

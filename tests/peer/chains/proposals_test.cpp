@@ -59,6 +59,27 @@ TEST(Proposals, AreWhatTheSimulatorSaysOfTheirFleets) {
   }
 }
 
+/// Another schedule would train another model: a file with its own is shown pipelines of that.
+TEST(Proposals, KeepToTheScheduleOfTheFile) {
+  const std::string quick = "simulate: { flops: 1 GFLOP/s }\n";
+  const Assembly flushes = four_peers(quick);
+  for (const ParallelProposal& p : advise_parallel(flushes, counted(flushes), 0).proposals)
+    EXPECT_EQ(p.schedule, ParallelSpec::Schedule::flush);
+  const Assembly fleet =
+      four_peers(quick + "parallel: { stages: 4, schedule: pipedream, vertical_sync: true }\n");
+  const ParallelAdvice advice = advise_parallel(fleet, counted(fleet), 0);
+  ASSERT_FALSE(advice.proposals.empty());
+  for (const ParallelProposal& p : advice.proposals) {
+    EXPECT_EQ(p.schedule, ParallelSpec::Schedule::pipedream);
+    EXPECT_TRUE(p.vertical_sync);
+    EXPECT_EQ(p.microbatches, 1U);
+    if (p.stages.size() != 4) continue;
+    // Eight layers of which the last is next to nothing: stages of two, and one of one.
+    EXPECT_NEAR(p.idle, 1.0 / 8, 0.05);
+  }
+  EXPECT_EQ(advice.alone.schedule, ParallelSpec::Schedule::flush);
+}
+
 /// Where memory does not hold what is under way, it is computed once more.
 TEST(Proposals, KeepToTheMemoryThatThereIs) {
   const Assembly fleet =

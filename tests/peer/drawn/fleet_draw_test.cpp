@@ -82,6 +82,9 @@ TEST_F(Variety, HasEveryCodecAndOptionAndKindOfData) {
                            "network.jitter",
                            "hosts.a.address",
                            "data.servers",
+                           "parallel.microbatches",
+                           "parallel.schedule",
+                           "parallel.vertical_sync",
                            "robust.clip"})
     EXPECT_TRUE(values_.contains(path)) << path;
 }

@@ -34,6 +34,25 @@ class ChainLaunch : public Launch {
         << more << "output: { dir: " << (folder_ / "run").string() << " }\n";
     return path;
   }
+
+  /// Ctrl-C, and on from the newest checkpoint that all have; returns what the second part ends
+  /// with.
+  nlohmann::json stops_and_goes_on(const std::string& parallel) {
+    const std::string file = chains(20'000, parallel, "checkpoint: { every: 50 rounds }\n");
+    {
+      Program program({"run", file, "--json"});
+      EXPECT_TRUE(comes_true(
+          [this] { return fs::exists(folder_ / "run/peers/003/checkpoints/00000100.ckpt"); }));
+      program.kill(SIGINT);
+      EXPECT_EQ(program.wait().code, 130);
+    }
+    const Ended resumed =
+        run({"run", "--resume", path("run"), "--set", "stop.rounds=1000", "--json"});
+    EXPECT_EQ(resumed.code, 0) << resumed.err;
+    const Ended whole = run({"simulate", file, "--set", "stop.rounds=1000", "--no-save", "--json"});
+    EXPECT_EQ(resumed.summary().at("params_hash"), whole.summary().at("params_hash"));
+    return resumed.summary();
+  }
 };
 
 TEST_F(ChainLaunch, RunAndSimulateEndWithTheBitsOfWholePeers) {
@@ -65,20 +84,13 @@ TEST_F(ChainLaunch, WhoLosesAStageEndsAloneAndTheOtherChainFinishes) {
 }
 
 TEST_F(ChainLaunch, StopsInOneRoundAndGoesOnToTheSameBits) {
-  const std::string checkpoints = "checkpoint: { every: 50 rounds }\n";
-  const std::string file = chains(20'000, "{ stages: 2, microbatches: 2 }", checkpoints);
-  {
-    Program program({"run", file, "--json"});
-    ASSERT_TRUE(comes_true(
-        [this] { return fs::exists(folder_ / "run/peers/003/checkpoints/00000100.ckpt"); }));
-    program.kill(SIGINT);
-    EXPECT_EQ(program.wait().code, 130);
-  }
-  const Ended resumed =
-      run({"run", "--resume", path("run"), "--set", "stop.rounds=1000", "--json"});
-  ASSERT_EQ(resumed.code, 0) << resumed.err;
-  const Ended whole = run({"simulate", file, "--set", "stop.rounds=1000", "--no-save", "--json"});
-  EXPECT_EQ(resumed.summary().at("params_hash"), whole.summary().at("params_hash"));
+  stops_and_goes_on("{ stages: 2, microbatches: 2 }");
+}
+
+/// The minibatches that were under way go forward again, at the weights that checkpoints hold.
+TEST_F(ChainLaunch, WithoutAFlushStopsInOneRoundAndGoesOnToTheSameBits) {
+  const nlohmann::json summary = stops_and_goes_on("{ stages: 4, schedule: pipedream }");
+  EXPECT_EQ(summary.at("schedule"), "pipedream");
 }
 
 TEST_F(ChainLaunch, ProfileAndPlanSayWhatDividingIsWorth) {
