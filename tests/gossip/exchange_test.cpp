@@ -46,6 +46,39 @@ TEST_F(OnePeer, SettlesLateAgainstWhatItSent) {
   EXPECT_EQ(peer->open_exchanges(), 0U);
 }
 
+/// Peer 2 is out of step, and may be waiting for our next exchange with it. So peer 1 is waited for
+/// no longer than twice the time that its half has taken before. Found so: with a quarter of a
+/// second for everybody, a fleet with rounds of a second never got into step again.
+TEST_F(OnePeer, WaitsAsLongAsUsualWhileAnotherIsOutOfStep) {
+  using std::chrono::seconds;
+  make(1);
+  for (Round r = 0; r < 2; ++r) {
+    Task<> average = begin_average();
+    world.clock += seconds(3);
+    for (const PeerId other : {1U, 2U})
+      EXPECT_TRUE(peer->deliver(model(other, r, 0, filled(1, 1))));
+    world.work();
+    ASSERT_TRUE(average.done());
+    ++peer->round;
+  }
+  EXPECT_TRUE(peer->deliver(model(1, 2, 0, filled(1, 1))));
+  Task<> third = begin_average();
+  peer->away(2);
+  world.work();
+  ASSERT_TRUE(third.done());
+  ++peer->round;
+  peer->back(2);
+  world.timers.clear();
+  Task<> fourth = begin_average();
+  EXPECT_FALSE(fourth.done()) << "it waits for peer 1";
+  const auto hurries = [](const auto& timer) { return timer.first == seconds(6); };
+  const auto hurry = std::ranges::find_if(world.timers, hurries);
+  ASSERT_NE(hurry, world.timers.end());
+  hurry->second();
+  world.work();
+  EXPECT_TRUE(fourth.done());
+}
+
 TEST_F(OnePeer, TheLastExchangeIsSettledBeforeTheGoodbye) {
   make(1, 1);
   EXPECT_TRUE(peer->deliver(model(1, 0, 0, filled(1, 1))));
