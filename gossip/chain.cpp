@@ -44,8 +44,9 @@ Task<> Chain::flushed() {
   const StagePlan& stage = *me_.plan.stage;
   const std::vector<StageTurn> all = turns(stage.microbatches, window_of(stage, stage.stage));
   for (const StageTurn& turn : all) {
-    if (turn.forward) co_await forward({number_, turn.microbatch});
-    if (!turn.forward) co_await backward({number_, turn.microbatch});
+    const Pass pass{number_, turn.microbatch};
+    if (turn.forward) co_await forward(pass);
+    if (!turn.forward) co_await backward(pass);
   }
 }
 
@@ -55,10 +56,14 @@ Task<> Chain::in_stream() {
   const StagePlan& stage = *me_.plan.stage;
   const Round left = me_.plan.rounds - me_.round;
   const Round most = std::min<Round>(window_of(stage, stage.stage) + Round{1}, left);
-  while (!closed_ && next_ < number_ + most) co_await forward({next_, 0});
+  while (!closed_ && next_ < number_ + most) {
+    const Pass pass{.minibatch = next_};
+    co_await forward(pass);
+  }
   if (closed_) say_closed();
   if (next_ == number_) end();
-  co_await backward({number_, 0});
+  const Pass oldest{.minibatch = number_};
+  co_await backward(oldest);
 }
 
 Task<> Chain::forward(Pass pass) {
@@ -141,7 +146,7 @@ std::vector<PeerId> chain_links(const StagePlan& stage, PeerId i) {
 }
 
 /// What the stage before sends ahead is bounded by its own window, and what comes back by ours.
-/// Without a flush nothing may come in the place of values: see Chain::say_closed.
+/// Without a flush an empty message may come in the place of values: see Chain::say_closed.
 std::vector<Channel> chain_channels(const StagePlan& stage, PeerId i) {
   const auto channel = [&](Kind kind, PeerId sender, std::size_t floats, PeerId ahead) {
     const std::size_t size = floats * sizeof(float);

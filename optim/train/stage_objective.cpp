@@ -129,7 +129,7 @@ class StageObjective : public Objective {
     forwarded_ = 0;
     if (!batches_) return;
     const auto drawn = std::make_shared<Drawn>();
-    if (spec_.minibatches > 1) drawn->before = batches_;
+    if (spec_.minibatches > 1) drawn->before.emplace(*batches_);
     const std::span<const std::uint32_t> rows_drawn = batches_->next(batch);
     drawn->rows.assign(rows_drawn.begin(), rows_drawn.end());
     drawn->views.assign(batches_->views().begin(), batches_->views().end());
