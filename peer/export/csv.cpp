@@ -112,7 +112,7 @@ std::string line(const std::string& run, const MetricsRow& row, const Extras& ex
     text += row.frames ? fmt::format(",{},{},{}", 0 - row.loss, 0 - row.loss_local, *row.frames)
                        : ",,,";
   for (std::size_t k = 0; extras.actors && k < actor_figures.size(); ++k)
-    text += "," + cell(row.*actor_figures[k].value);
+    text += fmt::format(",{}", cell(row.*actor_figures[k].value));
   for (std::size_t k = 0; extras.states && k < activities; ++k)
     text += row.activities ? fmt::format(",{}", (*row.activities)[k]) : ",";
   return text + "\r\n";
