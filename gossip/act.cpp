@@ -53,15 +53,16 @@ class Acts {
   std::uint64_t due_ = 0;   ///< frames at which the next question is
 };
 
-/// As long as both are there.
+/// As long as both are there. Whoever begins anew may have as much under way as the memory bears.
 Task<> Acts::act_for_both() {
-  while (goes_on()) {
+  for (;;) {
+    while (goes_on() && (under_way() >= most_under_way || me_.waiting(taken_kind))) co_await hear();
+    if (!goes_on()) co_return;
     co_await look_at_model();
     const Payload transitions = co_await next_chunk();
     if (!transitions) co_return;
     me_.send(memory_, experience_kind, transitions, 0, chunk_++);
     ++under_way();
-    while (goes_on() && (under_way() == most_under_way || me_.waiting(taken_kind))) co_await hear();
   }
 }
 
