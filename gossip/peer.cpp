@@ -66,13 +66,17 @@ Task<std::optional<Message>> Peer::receive_next(PeerId from, Kind channel) {
   return receive(from, channel, received_parts_[{from, channel}]++);
 }
 
-/// Who is supplied can do nothing without its server, and says so. An actor ends in silence.
+/// Who has said goodbye before its process ended has no successor that would do more. Who is
+/// supplied can do nothing without its server, and says so; an actor ends in silence.
 Task<bool> Peer::succeeded(PeerId peer, std::uint64_t life) {
   constexpr Time look_again = std::chrono::milliseconds(10);
   const auto k = find(peer);
   GV_CHECK(k.has_value(), "a peer waits for the successors of its neighbours");
   const Time until = world.now() + plan.succession;
-  while (running() && roster_.dead(*k) && roster_.life(*k) == life && world.now() < until) {
+  const auto may_come = [&] {
+    return roster_.dead(*k) && !post_.closed(peer) && roster_.life(*k) == life;
+  };
+  while (running() && may_come() && world.now() < until) {
     Sleep sleep{world, look_again};
     co_await sleep;
   }

@@ -42,28 +42,30 @@ FLEETS = {  # name: the file in configs/, what is set beside it
 LOCAL = {"isolated x 4"}  # they have no model in common: the mean return of their own ones counts
 
 
-def values_of(environment, fleet, seed, rounds=None):
+def values_of(environment, fleet, seed):
     """The keys that are set beside the file of configs/."""
     solved, most = ENVIRONMENTS[environment]
     whose = ", of: local" if fleet in LOCAL else ""
-    stop = f"{{ rounds: {rounds or most}, target: {{ return: {solved}{whose} }} }}"
+    stop = f"{{ rounds: {most}, target: {{ return: {solved}{whose} }} }}"
     return {**COMMON, **FLEETS[fleet][1], "data.name": environment, "seed": seed, "stop": stop}
 
 
-def simulated(program, environment, fleet, seed, folder=RUNS, rounds=None):
+def simulated(program, environment, fleet, seed, folder):
     """The evaluations of a run and its summary, as the program tells them; kept in `folder`."""
-    values = {key: str(value) for key, value in values_of(environment, fleet, seed, rounds).items()}
+    values = {key: str(value) for key, value in values_of(environment, fleet, seed).items()}
     config = os.path.join(ROOT, "configs", FLEETS[fleet][0] + ".yaml")
+    with open(config) as f:
+        what = {"file": f.read(), "values": values}
     name = f"{environment} {fleet} {seed}".replace(",", "").replace(" ", "-")
 
     def run():
         lines = fleets.call(program, "simulate", config, "--json", "--no-save", "--threads", "1",
                             *fleets.sets(values), threads=1, good=(0, 4))  # 4: the target was not reached
-        return {"values": values, "evaluations": [line for line in lines if line["event"] == "evaluate"],
+        return {**what, "evaluations": [line for line in lines if line["event"] == "evaluate"],
                 "summary": lines[-1]}
 
     found = fleets.kept(folder, name, run)
-    if found["values"] != values:  # of an earlier state of this file
+    if {key: found.get(key) for key in what} != what:  # of another state of the fleets
         os.remove(os.path.join(folder, name + ".json"))
         found = fleets.kept(folder, name, run)
     return found

@@ -381,7 +381,10 @@ TEST_F(Acting, AsksWhoTakesItsLearnersPlaceForTheModel) {
 TEST_F(Acting, WaitsForNobodyWhoHasLeft) {
   succession = std::chrono::seconds(3);
   make_acting();
+  ASSERT_TRUE(peer->deliver({memory_id, taken_kind, 0, 0, nullptr}));
+  ASSERT_FALSE(world.jobs.empty()) << "it acts meanwhile";
   peer->deliver({memory_id, Kind::goodbye, 0, 0, nullptr});
+  peer->died(memory_id);
   world.work();
   EXPECT_TRUE(life.done());
   EXPECT_EQ(journal.said, "");
