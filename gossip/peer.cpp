@@ -66,8 +66,8 @@ Task<std::optional<Message>> Peer::receive_next(PeerId from, Kind channel) {
   return receive(from, channel, received_parts_[{from, channel}]++);
 }
 
-/// Who has said goodbye before its process ended has no successor that would do more. Who is
-/// supplied can do nothing without its server, and says so; an actor ends in silence.
+/// Who has said goodbye before its process ended has no successor that would do more. Who can
+/// do nothing without it says so; an actor ends in silence, for its learner says it.
 Task<bool> Peer::succeeded(PeerId peer, std::uint64_t life) {
   constexpr Time look_again = std::chrono::milliseconds(10);
   const auto k = find(peer);
@@ -81,7 +81,8 @@ Task<bool> Peer::succeeded(PeerId peer, std::uint64_t life) {
     co_await sleep;
   }
   const bool replaced = roster_.life(*k) != life;
-  if (!replaced && plan.is_supplied) post_.say_broken(*k);
+  const bool acts = plan.experience && plan.experience->actor;
+  if (!replaced && !acts) post_.say_broken(*k);
   co_return replaced;
 }
 

@@ -116,6 +116,9 @@ std::string objection(const Setup& setup, const MixingMatrix*) {
   if (delay > setup.local_steps)
     return "the `delay` of streaming-diloco is in inner steps, and a round has " +
            std::to_string(setup.local_steps) + ": take as many at most, or more train.local_steps";
+  if (!setup.own_steps.empty())
+    return "streaming-diloco counts its delay in inner steps, which all take alike: give a number "
+           "of train.local_steps, or take `diloco`";
   if (setup.actors > 0)
     return "streaming-diloco waits for its neighbours while it learns, and can wait for no memory "
            "meanwhile: take `diloco`, or no `agent.actors`";

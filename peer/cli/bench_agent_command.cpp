@@ -38,7 +38,7 @@ void print_text(const AgentBenchOptions& options, const AgentBenchReport& report
   fmt::print("{:>12} {:>10}\n", "environments", "steps/s");
   for (const ActingRate& rate : report.acting)
     fmt::print("{:>12} {:>10.0f}\n", rate.environments, rate.steps_per_second);
-  fmt::print("memory of {}: a prioritized draw of {} takes {}, with new priorities {}\n",
+  fmt::print("memory of {}: a prioritized draw of {} takes {}\n       with new priorities {}\n",
              options.memory,
              options.batch,
              seconds_text(report.draw_seconds),

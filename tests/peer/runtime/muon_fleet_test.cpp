@@ -19,8 +19,9 @@ Fleet fleet(const std::string& more) {
       more);
 }
 
-Fleet by_muon(const std::string& more) {
-  return fleet("train: { batch: 8, local_steps: 2, optimizer: { kind: muon, lr: 0.02 } }\n" + more);
+Fleet by_muon(const std::string& more, int local_steps = 2) {
+  return fleet("train: { batch: 8, local_steps: " + std::to_string(local_steps) +
+               ", optimizer: { kind: muon, lr: 0.02 } }\n" + more);
 }
 
 TEST(MuonFleet, HasTheUsualValuesOfItsPapers) {
@@ -36,8 +37,9 @@ TEST(MuonFleet, HasTheUsualValuesOfItsPapers) {
 
 /// Methods that step by the fleet's optimizer go on from any round as if they had not stopped.
 TEST(MuonFleet, ResumesInMethodsThatStepByIt) {
-  for (const char* algorithm : {"d-psgd", "all-reduce", "diloco", "noloco"})
+  for (const char* algorithm : {"d-psgd", "diloco", "noloco"})
     expect_it_resumes(by_muon(std::string("algorithm: ") + algorithm + "\n"));
+  expect_it_resumes(by_muon("algorithm: all-reduce\n", 1));
 }
 
 /// The same fleet by AdamW ends elsewhere.
@@ -53,7 +55,7 @@ TEST(MuonFleet, IsRefusedWhereNobodyHasTheMatrices) {
   Fleet shallow = by_muon("");
   shallow.model = {.kind = "softmax"};
   EXPECT_NE(refusal(shallow).find("model `softmax` has none"), std::string::npos);
-  EXPECT_NE(refusal(by_muon("algorithm: parameter-server\n")).find("a server has a part"),
+  EXPECT_NE(refusal(by_muon("algorithm: parameter-server\n", 1)).find("a server has a part"),
             std::string::npos);
   EXPECT_NE(refusal(by_muon("algorithm: fedavg\n")).find("a server has a part"), std::string::npos);
   EXPECT_NE(refusal(by_muon("parallel: { stages: 2 }\n")).find("a stage has some of them"),

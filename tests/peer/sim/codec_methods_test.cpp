@@ -49,6 +49,8 @@ double apart(const Result& a, const Result& b) {
 /// another order of what happens.
 TEST_P(InCodec, EndsWhereItEndsInFloats) {
   Fleet same = fleet();
+  // Which neighbours are nearest, and count, may depend on a last digit: here all of them do.
+  if (GetParam()->kind == "robust-gossip") same.settings["liars"] = 0;
   const Result floats = run(same);
   const double scatter = GetParam()->synchronous ? 0 : 0.08;
   for (Codec codec : codecs_of(*GetParam())) {

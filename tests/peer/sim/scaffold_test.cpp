@@ -121,7 +121,7 @@ TEST(Scaffold, OfManyServersIsThatOfOneAndResumes) {
 /// Worker 3 is never in time: its answers move neither the model nor the corrections, so that the
 /// others end where they do without it, and not beside it for ever.
 TEST(Scaffold, WhatComesTooLateCountsNowhere) {
-  Fleet fleet = four_drawn({}, 5, 300);
+  Fleet fleet = four_drawn({}, 5, 3000);
   fleet.peers[3].speed = 0.01;
   fleet.flops = 1e5;
   fleet.faults.deadline = fleet.faults.dead_after = std::chrono::milliseconds(20);

@@ -33,6 +33,7 @@ Fleet drifting(Fleet fleet) {
   fleet.optimizer.lr = gamma;
   fleet.optimizer.momentum = 0;
   fleet.stop.rounds = 1500;
+  if (fleet.algorithm == "robust-gossip") fleet.settings["liars"] = 0;  // peer 0 would be one
   return fleet;
 }
 
@@ -97,7 +98,9 @@ TEST_P(UnequalStepsOfAgreement, KeepIt) {
 
 std::vector<const AlgorithmRow*> averaging_rows() {
   std::vector<const AlgorithmRow*> rows = rows_with_local_steps();
-  std::erase_if(rows, [](const AlgorithmRow* row) { return row->kind == "isolated"; });
+  std::erase_if(rows, [](const AlgorithmRow* row) {
+    return row->kind == "isolated" || row->kind == "streaming-diloco";  // which refuses them
+  });
   return rows;
 }
 
@@ -118,6 +121,14 @@ INSTANTIATE_TEST_SUITE_P(Registry,
                          UnequalStepsOfAgreement,
                          testing::ValuesIn(agreeing_rows()),
                          [](const auto& row) { return name_of(*row.param); });
+
+TEST(UnequalSteps, AreRefusedByWhoCountsItsDelayInThem) {
+  Fleet fleet = quadratic_fleet(4, "ring", "streaming-diloco", "");
+  fleet.local_steps = mean_steps;
+  EXPECT_NO_THROW(Assembly{fleet});
+  fleet.own_steps = own_steps;
+  EXPECT_THROW(Assembly{fleet}, FleetError);
+}
 
 /// Speeds of 8 : 4 : 2 : 1, where equal steps leave the others waiting for the last peer.
 TEST(UnequalSteps, AreOverAtTheSameTime) {
