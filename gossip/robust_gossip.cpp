@@ -165,7 +165,7 @@ extern const AlgorithmRow robust_gossip_row{
     .run = robust_gossip,
     .mixes = true,
     .traffic = traffic,
-    .codecs = Codecs::dense,
+    .codecs = Codecs::none,
     .options = options,
     .objection = objection,
     .program = whole_steps,

@@ -57,7 +57,8 @@ TEST(MuonFleet, IsRefusedWhereNobodyHasTheMatrices) {
   EXPECT_NE(refusal(shallow).find("model `softmax` has none"), std::string::npos);
   EXPECT_NE(refusal(by_muon("algorithm: parameter-server\n", 1)).find("a server has a part"),
             std::string::npos);
-  EXPECT_NE(refusal(by_muon("algorithm: fedavg\n")).find("a server has a part"), std::string::npos);
+  EXPECT_NE(refusal(by_muon("algorithm: fedavg\n", 1)).find("a server has a part"),
+            std::string::npos);
   EXPECT_NE(refusal(by_muon("parallel: { stages: 2 }\n")).find("a stage has some of them"),
             std::string::npos);
   EXPECT_NE(refusal(fleet("train: { device: cuda, optimizer: muon }\n")).find("on the CPU only"),

@@ -49,8 +49,6 @@ double apart(const Result& a, const Result& b) {
 /// another order of what happens.
 TEST_P(InCodec, EndsWhereItEndsInFloats) {
   Fleet same = fleet();
-  // Which neighbours are nearest, and count, may depend on a last digit: here all of them do.
-  if (GetParam()->kind == "robust-gossip") same.settings["liars"] = 0;
   const Result floats = run(same);
   const double scatter = GetParam()->synchronous ? 0 : 0.08;
   for (Codec codec : codecs_of(*GetParam())) {
@@ -64,6 +62,7 @@ TEST_P(InCodec, EndsWhereItEndsInFloats) {
 /// An operation of all leaves the same bits at each: so it does in a codec.
 TEST_P(InCodec, AgreesWhereItAgreesInFloats) {
   if (GetParam()->promise != Promise::agreement || GetParam()->mixes) return;
+  if (GetParam()->kind == "streaming-diloco") return;  // which mixes the sum into models of its own
   for (const PeerId n : {2U, 4U, 8U}) {
     for (const Codec& codec : codecs_of(*GetParam())) {
       SCOPED_TRACE(to_string(codec));

@@ -118,22 +118,6 @@ TEST(Scaffold, OfManyServersIsThatOfOneAndResumes) {
   expect_it_resumes(fleet);
 }
 
-/// Worker 3 is never in time: its answers move neither the model nor the corrections, so that the
-/// others end where they do without it, and not beside it for ever.
-TEST(Scaffold, WhatComesTooLateCountsNowhere) {
-  Fleet fleet = four_drawn({}, 5, 3000);
-  fleet.peers[3].speed = 0.01;
-  fleet.flops = 1e5;
-  fleet.faults.deadline = fleet.faults.dead_after = std::chrono::milliseconds(20);
-  const Assembly assembly(fleet);
-  Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
-  SimulationOptions options;
-  options.faults = FaultPlan{1, Time{0}, {}};
-  const SimulationResult result = simulate(assembly, observer, options);
-  EXPECT_EQ(result.violations, std::vector<std::string>{});
-  EXPECT_NEAR(static_cast<double>(observer.mean_model()[0]), 0.5, 1e-3) << "the mean of 0, 1, 0.5";
-}
-
 TEST(Scaffold, RefusesStepsThatDoNotTellGradients) {
   EXPECT_EQ(refusal(four_drawn({}, 5, 3)), "");
   Fleet fleet = four_drawn({}, 5, 3);
