@@ -1,15 +1,16 @@
 #include <stdexcept>
 
 #include "optim/train/make_objective.h"
+#include "optim/train/muon.h"
 #include "peer/fleet/model_profile.h"
 #include "peer/runtime/division.h"
 #include "peer/runtime/experience_parts.h"
 #include "peer/runtime/load_data.h"
 
-// In the place of optim/train/make_objective.cpp and of load_data.cpp, division.cpp and
-// experience_parts.cpp of peer/runtime, in the library of programs that bring their own gradients
-// and data: with those, every model, the arithmetic of all layers and the readers of all formats
-// would be in there. An assembly with a ProgramModel asks for none of them.
+// In the place of make_objective.cpp and muon.cpp of optim/train, and of load_data.cpp,
+// division.cpp and experience_parts.cpp of peer/runtime, in the library of programs that bring
+// their own gradients and data: with those, every model, the arithmetic of all layers and the
+// readers of all formats would be in there. An assembly with a ProgramModel asks for none of them.
 
 namespace gv {
 namespace {
@@ -26,6 +27,17 @@ std::unique_ptr<Objective> make_objective(const ModelSpec&, Share) {
 }
 
 std::unique_ptr<Objective> make_agent(const ModelSpec&, const AgentSpec&, const AgentPlace&) {
+  refuse();
+}
+
+std::unique_ptr<Objective> make_followed_by_muon(std::unique_ptr<Objective>,
+                                                 const std::vector<HiddenMatrix>&) {
+  refuse();
+}
+
+std::unique_ptr<Muon> make_muon(const OptimizerSpec&,
+                                std::size_t,
+                                const std::vector<HiddenMatrix>&) {
   refuse();
 }
 
