@@ -223,7 +223,7 @@ int finish(const RunOptions& options,
            const Json& ended,
            Screen& screen) {
   if (!observer.summary()) {
-    screen.say(without_summary(result, folder));
+    screen.say(without_summary(result, observer, folder));
     return result.code;
   }
   // Who stops a run does not ask whether it has got there.

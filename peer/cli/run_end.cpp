@@ -121,10 +121,16 @@ std::string unsaved_text(const std::string& why, const std::string& run_folder) 
       run_folder);
 }
 
-std::string without_summary(const LaunchResult& result, const RunFolder& folder) {
+std::string without_summary(const LaunchResult& result,
+                            const Observer& observer,
+                            const RunFolder& folder) {
   if (was_interrupted(result))
     return fmt::format("stopped at once: the models of this run are not saved\n{}",
                        resume_line(folder.path()));
+  if (observer.has_no_model())
+    return fmt::format(
+        "error: no chain has all its stages any more, so there is no model to save\n{}",
+        resume_line(folder.path()));
   return fmt::format("error: no peer finished; their logs are in {}/peers", folder.path());
 }
 

@@ -35,7 +35,9 @@ std::string not_fetched_text(const std::vector<std::string>& hosts, const std::s
 /// The run is over and its model is not there. `why`: with the path.
 std::string unsaved_text(const std::string& why, const std::string& run_folder);
 
-/// The last line where nobody finished.
-std::string without_summary(const LaunchResult& result, const RunFolder& folder);
+/// The last line where nobody finished, or what finished is no model.
+std::string without_summary(const LaunchResult& result,
+                            const Observer& observer,
+                            const RunFolder& folder);
 
 }  // namespace gv::cli

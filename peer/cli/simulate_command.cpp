@@ -49,10 +49,8 @@ std::string progress_text(Round last, Round round, Time until, Time t, double el
   return text + fmt::format("  {} left", seconds_text(elapsed * std::max(0.0, 1 / done - 1)));
 }
 
-/// What became of the fleet, in words on stderr. `end`: none where no peer finished.
-void tell(const Assembly& fleet,
-          const SimulationResult& result,
-          const std::optional<FleetRecord>& end) {
+/// What became of the fleet, in words on stderr.
+void tell(const Assembly& fleet, const SimulationResult& result, const Observer& observer) {
   for (const std::string& violation : result.violations)
     fmt::print(stderr, "violation: {}\n", violation);
   for (const PeerId peer : result.lost) fmt::print(stderr, "peer {} was lost\n", peer);
@@ -64,14 +62,20 @@ void tell(const Assembly& fleet,
   for (const PeerId peer : result.chains_ended) fmt::print(stderr, "{}\n", chain_ended_text(peer));
   const bool ended = result.violations.empty() && !result.interrupted;
   if (!ended) return;
-  if (!end) return fmt::print(stderr, "error: no peer finished\n");
-  if (!std::isfinite(end->mean.loss)) fmt::print(stderr, "{}\n", loss_not_finite(fleet));
+  if (observer.has_no_model())
+    return fmt::print(
+        stderr, "error: no chain has all its stages any more, so there is no model to save\n");
+  if (!observer.summary()) return fmt::print(stderr, "error: no peer finished\n");
+  if (!std::isfinite(observer.summary()->mean.loss))
+    fmt::print(stderr, "{}\n", loss_not_finite(fleet));
 }
 
 /// `stopped`: the exit code of the signal that interrupted it, if one did.
-int verdict(const SimulationResult& result, const std::optional<FleetRecord>& end, int stopped) {
+int verdict(const SimulationResult& result, const Observer& observer, int stopped) {
   if (!result.violations.empty()) return exit_code::check_failed;
   if (result.interrupted) return stopped;
+  if (observer.has_no_model()) return exit_code::peers_lost;
+  const std::optional<FleetRecord>& end = observer.summary();
   if (!end || !std::isfinite(end->mean.loss)) return exit_code::failed;
   if (!result.whole()) return exit_code::peers_lost;
   return end->uneven.empty() ? exit_code::done : exit_code::check_failed;
@@ -311,9 +315,9 @@ int simulate_fleet(SimulateOptions given) {
   if (!fleet.fleet.faults.inject.empty()) options.faults = injected_faults(fleet);
   const SimulationResult result = simulate(fleet, observer, options);
   lines.progress().clear();
-  const int ended = verdict(result, observer.summary(), interrupts.code());
+  const int ended = verdict(result, observer, interrupts.code());
   if (!observer.summary()) {
-    tell(fleet, result, {});
+    tell(fleet, result, observer);
     return ended;
   }
   // Where it stops to be gone on with, the target is still ahead.
@@ -332,7 +336,7 @@ int simulate_fleet(SimulateOptions given) {
   else
     print_end(fleet, observer, lines.folder());
   if (saved) lines.name_folder(given.until > 0 && !stopped);
-  tell(fleet, result, observer.summary());
+  tell(fleet, result, observer);
   return code;
 }
 

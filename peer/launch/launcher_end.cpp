@@ -129,6 +129,8 @@ LaunchResult Launcher::result() const {
     result.code = signal_code_;
   } else if (failed_to_start_) {
     result.code = exit_code::could_not_start;
+  } else if (!too_few_ && observer_.has_no_model()) {
+    result.code = exit_code::peers_lost;
   } else if (too_few_ || !summary || has_diverged(*summary)) {
     result.code = exit_code::failed;
   } else if (gone() > 0 || broken_ || !parts_ended_.empty()) {

@@ -292,6 +292,8 @@ bool Observer::next_end() {
   if (finals_.size() != expected_ || expected_ == 0 || summary_) return false;
   judge_models(finals_, aims_.models);
   const Reports reports = pointers_to(finals_);
+  // What is left of a chain is no model, whatever parts it has.
+  if (aims_.models.size > 0 && count_trainers(reports) == 0) return false;
   const std::vector<float> mean = model_of(reports);
   FleetRecord end = look(reports, mean, now_);
   end.uneven = uneven_edges(reports);

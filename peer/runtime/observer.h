@@ -136,6 +136,8 @@ class Observer {
   const std::optional<FleetRecord>& latest() const { return latest_; }
   /// After every peer's last report (or forget): the final record.
   const std::optional<FleetRecord>& summary() const { return summary_; }
+  /// Somebody has ended, and no chain of stages is whole: the fleet has no model, and no summary.
+  bool has_no_model() const { return aims_.models.size > 0 && !finals_.empty() && !summary_; }
   std::string params_hash() const { return hashes().params; }
   FinalHashes hashes() const;
   /// The fleet's model of the final replicas.

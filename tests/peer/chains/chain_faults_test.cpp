@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "peer/sim/swarm.h"
@@ -88,6 +90,25 @@ TEST(ChainFaults, WhoLosesAStageEndsAlone) {
   ChainFleet stream = slow_chains().streamed(false);
   stream.rounds = 1000;  // its rounds are shorter
   expect_to_end_alone(stream);
+}
+
+/// What is left of the only chain is no model: nothing is said of it, neither a loss nor a hash.
+TEST(ChainFaults, TheOnlyChainThatLosesAStageLeavesNoModel) {
+  ChainFleet file = slow_chains();
+  file.chains = 1;
+  file.stages = 3;
+  const Assembly fleet = file.assembly();
+  for (PeerId killed = 0; killed < 3; ++killed) {
+    const ChainRun run = run_chains(
+        fleet, injecting({{.at = milliseconds(20), .kind = Kind::kill, .peer = killed}}));
+    EXPECT_EQ(run.finals.size(), 2U);
+    ASSERT_FALSE(run.records.empty()) << "it had a model until then";
+    for (const FleetRecord& record : run.records) {
+      EXPECT_EQ(record.peers, 1U) << killed;
+      EXPECT_TRUE(std::isfinite(record.mean.loss)) << killed;
+      EXPECT_LT(record.round, run.finals.begin()->second.round) << "no record of the end";
+    }
+  }
 }
 
 /// Each stage that averages with who stands still waits for it until the deadline, and the others

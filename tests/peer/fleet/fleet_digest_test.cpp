@@ -64,7 +64,9 @@ TEST(Fleet, TheDigestKnowsGraphAndWeightFiles) {
 
 TEST(Fleet, TheDigestHoldsEveryOptionOfEveryMethod) {
   for (const AlgorithmRow* row : algorithms()) {
-    const std::string graph = row->kind == "sgp" ? "topology: exponential\n" : "";
+    const std::string graph = row->kind == "sgp"   ? "topology: exponential\n"
+                              : row->kind == "led" ? "topology: { kind: ring, weights: lazy }\n"
+                                                   : "";
     const std::string data = row->kind == "hogwild" ? sparse_data : quadratic;
     const bool in_steps = row->kind == "streaming-diloco";  // its delay is in them
     const std::string steps = in_steps ? "train: { local_steps: 4 }\n" : "";

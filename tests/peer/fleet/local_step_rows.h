@@ -14,4 +14,11 @@ inline std::vector<const AlgorithmRow*> rows_with_local_steps() {
   return rows;
 }
 
+/// Those of them whose peers may take unlike numbers of steps.
+inline std::vector<const AlgorithmRow*> rows_with_unequal_steps() {
+  std::vector<const AlgorithmRow*> rows = rows_with_local_steps();
+  std::erase_if(rows, [](const AlgorithmRow* row) { return row->kind == "streaming-diloco"; });
+  return rows;
+}
+
 }  // namespace gv

@@ -64,6 +64,8 @@ class KeyTable : public testing::Test {
       lines["data"] = "data: { kind: text, file: book.txt, context: 8 }";
     if (line.find("kind: relay-sgd") != std::string::npos) lines["topology"] = "topology: star";
     if (line.find("kind: sgp") != std::string::npos) lines["topology"] = "topology: exponential";
+    if (line.find("kind: robust-gossip") != std::string::npos)
+      lines["topology"] = "topology: complete";
     if (top == "peers" && line.find("host: ") != std::string::npos) lines["hosts"] = "";
     // An example may need a second line, which is then the file's.
     for (std::size_t at = line.find('\n'); at != std::string::npos; at = line.find('\n', at + 1))

@@ -206,6 +206,8 @@ bool diverges(const QuadraticFleet& f, const std::string& topology, const std::s
   // D2 refuses a W that has a least stable rate: its row without the objection runs all the same.
   AlgorithmRow row = *find_algorithm(fleet.algorithm, fleet.order);
   row.objection = nullptr;
+  for (const Option& option : row.options)
+    fleet.settings.try_emplace(std::string(option.name), option.usual);
   fleet.algorithm = "d-psgd";
   fleet.order = "lian";
   Assembly assembly(std::move(fleet));

@@ -232,7 +232,7 @@ TEST_P(ResumedLocalSteps, GoOnWhereTheyAreUnequal) {
 
 INSTANTIATE_TEST_SUITE_P(Registry,
                          ResumedLocalSteps,
-                         testing::ValuesIn(rows_with_local_steps()),
+                         testing::ValuesIn(rows_with_unequal_steps()),
                          [](const auto& row) { return name_of(*row.param); });
 
 }  // namespace
