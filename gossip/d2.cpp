@@ -2,7 +2,6 @@
 
 #include "gossip/registry.h"
 #include "gossip/remembered_flows.h"
-#include "graph/spectrum/spectrum.h"
 
 // D2. Tang, Lian, Yan, Zhang & Liu, "D2: decentralized training over decentralized data", ICML
 // 2018, arXiv:1803.07068, Algorithm 1: x_{t+1} = W (2 x_t - x_{t-1} - gamma (g_t - g_{t-1})); on (I
@@ -36,14 +35,12 @@ Traffic traffic(const Setup& setup) {
 /// at the ends of the graph excite each other.
 std::string objection(const Setup& setup, const MixingMatrix* w) {
   if (std::string why = objection_to_remembered_flows(setup, "d2"); !why.empty()) return why;
-  if (w == nullptr) return "";
-  if (w->directed()) return "";  // refused for all methods of its kind
-  const double least = w->size() == 1 ? 0 : spectrum(*w).lambda_n.value_or(0);
-  if (least > -1.0 / 3 + 1e-9) return "";
+  const std::optional<double> least = diverging_eigenvalue(w);
+  if (!least) return "";
   return fmt::format(
       "d2 diverges when lambda_n <= -1/3, and this W has lambda_n = {:.4g}: take `weights: lazy`, "
       "which is (I + W) / 2 (exact diffusion)",
-      least);
+      *least);
 }
 
 }  // namespace

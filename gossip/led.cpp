@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "gossip/registry.h"
-#include "graph/spectrum/spectrum.h"
+#include "gossip/remembered_flows.h"
 
 // Local exact diffusion. Alghunaim, "Local exact-diffusion for decentralized optimization and
 // learning", IEEE TAC 2024, arXiv:2302.00620, LED: tau = train.local_steps steps phi <- phi - gamma
@@ -46,13 +46,12 @@ std::string objection(const Setup& setup, const MixingMatrix* w) {
   if (setup.scheduled)
     return "led remembers what flowed under one W, and this topology has another one in every "
            "round: take a fixed topology, such as `ring` with `weights: lazy`, or `k-gt`";
-  if (w == nullptr || w->directed()) return "";  // a directed one is refused for all of its kind
-  const double least = w->size() == 1 ? 0 : spectrum(*w).lambda_n.value_or(0);
-  if (least > -1.0 / 3 + 1e-9) return "";
+  const std::optional<double> least = diverging_eigenvalue(w);
+  if (!least) return "";
   return fmt::format(
       "led diverges when lambda_n <= -1/3, and this W has lambda_n = {:.4g}: take `weights: lazy`, "
       "which is (I + W) / 2, or `k-gt`",
-      least);
+      *least);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include "gossip/registry.h"
 #include "gossip/remembered_flows.h"
-#include "graph/spectrum/spectrum.h"
 
 // NIDS. Li, Shi & Yan, "A decentralized proximal-gradient method with network independent
 // step-sizes and separated convergence rates", IEEE TSP 67(17), 2019, arXiv:1704.07807, Algorithm 1
@@ -50,14 +49,12 @@ Traffic traffic(const Setup& setup) {
 /// As for D2: the least eigenvalue of W~ has to be above -1/3.
 std::string objection(const Setup& setup, const MixingMatrix* w) {
   if (std::string why = objection_to_remembered_flows(setup, "nids"); !why.empty()) return why;
-  if (w == nullptr || w->directed()) return "";  // a directed one is refused for all of its kind
-  const double lambda = w->size() == 1 ? 0 : spectrum(*w).lambda_n.value_or(0);
-  const double least = 1 - step_of(setup) * (1 - lambda);
-  if (least > -1.0 / 3 + 1e-9) return "";
+  const std::optional<double> least = diverging_eigenvalue(w, step_of(setup));
+  if (!least) return "";
   return fmt::format(
       "nids diverges when the least eigenvalue of I - c (I - W) is -1/3 or less, and here it is "
       "{:.4g}: take `c: 0.5`",
-      least);
+      *least);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "graph/spectrum/spectrum.h"
+
 namespace gv {
 
 std::string objection_to_remembered_flows(const Setup& setup, std::string_view kind) {
@@ -20,6 +22,13 @@ std::string objection_to_remembered_flows(const Setup& setup, std::string_view k
         "take a fixed topology, such as `ring` with `weights: lazy`, or `gradient-tracking`",
         kind);
   return "";
+}
+
+std::optional<double> diverging_eigenvalue(const MixingMatrix* w, double step) {
+  if (w == nullptr || w->directed()) return std::nullopt;
+  const double lambda = w->size() == 1 ? 0 : spectrum(*w).lambda_n.value_or(0);
+  const double least = 1 - step * (1 - lambda);
+  return least > -1.0 / 3 + 1e-9 ? std::nullopt : std::optional(least);
 }
 
 }  // namespace gv

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,5 +11,10 @@ namespace gv {
 /// Why a method that moves the model by all past flows of averaging (D2, EXTRA, NIDS) does not take
 /// this setup, whatever its W; "": it does. `kind`: as the fleet file names it.
 std::string objection_to_remembered_flows(const Setup& setup, std::string_view kind);
+
+/// The least eigenvalue of I - step (I - W), where it is -1/3 or less: there D2 diverges (Tang et
+/// al. 2018, Assumption 1), and every method that is D2 where nobody has a gradient. Nothing: it is
+/// above that, or `w` is null or directed, which is refused for all methods of its kind.
+std::optional<double> diverging_eigenvalue(const MixingMatrix* w, double step = 1);
 
 }  // namespace gv
